@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# pmuconf_warnings: what every target of the project is compiled with.
+add_library(pmuconf_warnings INTERFACE)
+target_compile_options(pmuconf_warnings INTERFACE
+  -Wall -Wextra -Werror -Wshadow -Wundef -Wvla -Wpointer-arith -Wimplicit-fallthrough
+  $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual>)

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
+/* From a perf_event_attr to what the hardware is asked to do, or to the errno that refuses it. */
+#ifndef REFPMU_CORE_CONFIG_H
+#define REFPMU_CORE_CONFIG_H
+
+#include "refpmu_port.h"
+
+/* The fields of struct perf_event_attr that decide; filled in once, by the caller. */
+struct refpmu_attr {
+	u32 type;
+	u64 config;
+	u64 config1;
+	u64 config2;
+	u64 config3; /* 0 on kernels whose attr ends before it */
+	u64 sample_period; /* or sample_freq; 0: a counting event */
+	u64 branch_sample_type;
+	u8 precise_ip;
+	bool freq;
+	bool branch_stack; /* PERF_SAMPLE_BRANCH_STACK is asked for */
+	bool exclude_user;
+	bool exclude_kernel;
+	bool exclude_hv;
+	bool exclude_idle;
+	bool exclude_host;
+	bool exclude_guest;
+};
+
+/* The device and its place among the PMUs. */
+struct refpmu_caps {
+	u32 own_type; /* pmu->type; PERF_TYPE_RAW when registered as "cpu" */
+	u8 general; /* counters, 1 to 32 */
+	u8 fixed; /* counters, 0 to 3 */
+	u8 width; /* bits of a counter, 16 to 64 */
+	u64 min_period; /* shortest sampling period the device takes, at least 1 */
+};
+
+/* Counter numbers and sets: general counter i is bit i, fixed counter i is bit 32 + i. */
+#define REFPMU_FIXED_BASE 32
+#define REFPMU_MAX_COUNTERS 64
+
+/* What an accepted event needs of the device. */
+struct refpmu_request {
+	u64 evtsel; /* event, unit mask, USR, OS, INT; EN is not in it */
+	u64 allowed; /* counters that can count it; never empty */
+	u64 preferred; /* subset of allowed to be tried first (fixed counters) */
+	u64 period; /* first period: the sampling period; 1 in frequency mode; else half the range */
+	bool sampling;
+	bool freq;
+};
+
+/* One entry of the event list that sysfs shows: a name and the event and unit mask behind it. */
+struct refpmu_event {
+	const char *name;
+	u16 code; /* event code in bits 0-7, unit mask in bits 8-15 */
+};
+
+extern const struct refpmu_event refpmu_events[];
+extern const unsigned int refpmu_events_count;
+
+/*
+ * Translate @attr for @caps into @req. Returns 0; -ENOENT if the type, or the generic event, is
+ * not this PMU's; -EINVAL for one that is malformed; -EOPNOTSUPP for one that is well-formed and
+ * that this PMU does not do. @req is written only on success.
+ * Source: driver contract R15-R17, R30, R31, R43; perf_event_open(2), "ERRORS".
+ */
+int refpmu_config_parse(const struct refpmu_attr *attr, const struct refpmu_caps *caps,
+			struct refpmu_request *req);
+
+/* Counters (a set) of @caps that can count the event @code; empty if none can. */
+u64 refpmu_config_allowed(u16 code, const struct refpmu_caps *caps);
+
+/* 0 if @period may be set on a sampling event, else -EINVAL (R70: a period, never a frequency). */
+int refpmu_config_check_period(u64 period, const struct refpmu_caps *caps);
+
+#endif /* REFPMU_CORE_CONFIG_H */

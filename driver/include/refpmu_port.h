@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
+/* The one door of core/ and model/ to the outside: fixed-width types, errno and bit helpers. */
+#ifndef REFPMU_PORT_H
+#define REFPMU_PORT_H
+
+#ifdef __KERNEL__
+
+#include <linux/bits.h>
+#include <linux/errno.h>
+#include <linux/string.h>
+#include <linux/types.h>
+
+#else /* userspace: unit tests, fuzzers, benchmarks */
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef int8_t s8;
+typedef int32_t s32;
+typedef int64_t s64;
+
+#define BIT_ULL(n) (1ULL << (n))
+#define GENMASK_ULL(h, l) (((~0ULL) << (l)) & (~0ULL >> (63 - (h))))
+
+#endif
+
+/* The low @n bits set; @n is 0 to 64. */
+static inline u64 refpmu_low_bits(unsigned int n)
+{
+	return n >= 64 ? ~0ULL : (1ULL << n) - 1;
+}
+
+#endif /* REFPMU_PORT_H */
