@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+# The front door. Every target is a line or two; the programs behind them take --help.
+SHELL := /bin/bash
+PYTHON := /usr/bin/python3
+export PYTHONPATH := $(CURDIR)/vm
+export PYTHONDONTWRITEBYTECODE := 1
+
+KERNEL ?= 6.12
+TARGET ?= refpmu
+ARCH ?= amd64
+SELECT := $(if $(RULE),--rule '$(RULE)') $(if $(CASE),--case '$(CASE)') $(if $(PROFILE),--profile '$(PROFILE)')
+
+.PHONY: help run check kunit fuzz mutants bench lint deps clean guest-suite
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo "  variables: TARGET= KERNEL=6.1|6.12|FILE ARCH= RULE= CASE= PROFILE= MODULE= MUTANTS=FOLDER TIME=SECONDS"
+
+run: deps guest-suite ## judge TARGET on KERNEL in a virtual machine: 0 conformant, 1 not, 2 not judged
+	@$(PYTHON) -m pmuvm run --target '$(TARGET)' --kernel '$(KERNEL)' --arch '$(ARCH)' $(SELECT) $(if $(MODULE),--module '$(MODULE)')
+
+check: deps ## every test of the project; ends in one line that counts them
+	@$(PYTHON) ci/check.py $(if $(STAGES),--stages '$(STAGES)')
+
+kunit: deps ## the KUnit suites in a kernel built for them
+	@$(PYTHON) kunit/run.py $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')
+
+fuzz: deps ## replay the corpora, then fuzz each harness; TIME= seconds in all
+	@ci/build fuzz && $(PYTHON) fuzz/run.py $(if $(TIME),--time '$(TIME)')
+
+mutants: deps guest-suite ## prove that the suite catches broken drivers; MUTANTS= a folder of patches
+	@$(PYTHON) ci/mutants.py $(if $(MUTANTS),--folder '$(MUTANTS)') $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')
+
+bench: deps ## benchmarks of the driver's decisions and of the model
+	@ci/build bench core_bench && $(PYTHON) ci/bench.py
+
+lint: deps ## format, static analysis, spelling, structure
+	@$(PYTHON) ci/lint.py
+
+deps: ## install the packages that are missing (nothing when all are there)
+	@ci/install-deps
+
+clean: ## remove build/ (the cache of kernels stays)
+	@rm -rf build
+
+guest-suite: deps
+	@ci/build guest pmuconf

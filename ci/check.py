@@ -1,0 +1,175 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs every test of the project, stage by stage, and ends in one line that counts them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from totals import Totals, TotalsError, read_junit, read_results
+
+ROOT = Path(__file__).resolve().parent.parent
+OUT = ROOT / "build" / "check"
+PYTHON = "/usr/bin/python3"
+TAIL_LINES = 60
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One kind of test: commands that run in order, and the file that counts what they ran."""
+
+    name: str
+    commands: tuple[tuple[str, ...], ...]
+    report: Path
+    budget_s: int
+    repeat: str
+
+
+def ctest_stage(name: str, preset: str) -> Stage:
+    report = OUT / f"{name}.xml"
+    return Stage(
+        name,
+        (
+            ("ci/build", preset),
+            ("ctest", "--preset", preset, "--output-junit", str(report)),
+        ),
+        report,
+        1500,
+        f"ci/build {preset} && ctest --preset {preset}",
+    )
+
+
+def conformance_stage(kernel: str) -> Stage:
+    out = OUT / f"conformance-{kernel}"
+    run = (PYTHON, "-m", "pmuvm", "run", "--target", "refpmu", "--kernel", kernel)
+    return Stage(
+        f"conformance-{kernel}",
+        (("ci/build", "guest", "pmuconf"), (*run, "--out", str(out))),
+        out / "results.json",
+        900,
+        f"make run KERNEL={kernel}",
+    )
+
+
+def tool_stage(
+    name: str, command: tuple[str, ...], budget_s: int, prepare: tuple[tuple[str, ...], ...] = ()
+) -> Stage:
+    """A program of the project that leaves build/<name>/results.json."""
+    report = ROOT / "build" / name / "results.json"
+    return Stage(name, (*prepare, command), report, budget_s, f"make {name}")
+
+
+def stages() -> list[Stage]:
+    pytest_report = OUT / "pytest.xml"
+    pytest = (PYTHON, "-m", "pytest", "-q", "-n", "2", f"--junitxml={pytest_report}")
+    guest = ("ci/build", "guest", "pmuconf")
+    return [
+        tool_stage("lint", (PYTHON, "ci/lint.py"), 1500),
+        ctest_stage("unit", "dev"),
+        ctest_stage("asan", "asan"),
+        Stage(
+            "pytest",
+            (guest, pytest),
+            pytest_report,
+            900,
+            f"{PYTHON} -m pytest",
+        ),
+        tool_stage("kunit", (PYTHON, "kunit/run.py"), 2400),
+        conformance_stage("6.12"),
+        conformance_stage("6.1"),
+        tool_stage("fuzz", (PYTHON, "fuzz/run.py", "--time", "40"), 900, (("ci/build", "fuzz"),)),
+        tool_stage("mutants", (PYTHON, "ci/mutants.py"), 1500, (guest,)),
+    ]
+
+
+def run_command(command: tuple[str, ...], log: Path, deadline: float) -> int:
+    """Runs one command in its own process group; at the deadline the group is ended. 124 then."""
+    with log.open("ab") as out:
+        out.write(f"$ {' '.join(command)}\n".encode())
+        out.flush()
+        child = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            return child.wait(timeout=max(deadline - time.monotonic(), 1))
+        except subprocess.TimeoutExpired:
+            out.write(b"ended: the stage is over its budget\n")
+            return 124
+        finally:
+            if child.poll() is None:
+                os.killpg(child.pid, signal.SIGKILL)
+                child.wait()
+
+
+def run_stage(stage: Stage) -> Totals:
+    """Runs a stage; what is broken before it could count counts as one failure."""
+    log = OUT / f"{stage.name}.log"
+    log.unlink(missing_ok=True)
+    stage.report.unlink(missing_ok=True)
+    deadline = time.monotonic() + stage.budget_s
+    status = 0
+    for command in stage.commands:
+        status = run_command(command, log, deadline)
+        if status != 0:
+            break
+    try:
+        read = read_junit if stage.report.suffix == ".xml" else read_results
+        totals = read(stage.report)
+    except TotalsError as error:
+        with log.open("a") as out:
+            out.write(f"{error}\n")
+        return Totals(0, 1, 0)
+    if status != 0 and totals.failed == 0:
+        return Totals(totals.passed, 1, totals.skipped)
+    if status == 0 and totals.passed == 0:
+        with log.open("a") as out:
+            out.write(f"{stage.report}: nothing passed: an empty run is a failure\n")
+        return Totals(0, totals.failed + 1, totals.skipped)
+    return totals
+
+
+def tail(path: Path) -> str:
+    lines = path.read_text(errors="replace").splitlines() if path.exists() else []
+    return "\n".join(f"    {line}" for line in lines[-TAIL_LINES:])
+
+
+def main() -> int:
+    known = stages()
+    names = [stage.name for stage in known]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--stages", default=",".join(names), help=f"of: {', '.join(names)}")
+    chosen = [name for name in parser.parse_args().stages.split(",") if name]
+    unknown = [name for name in chosen if name not in names]
+    if unknown or not chosen:
+        print(f"check: unknown stage '{','.join(unknown)}'; known: {', '.join(names)}")
+        return 2
+    OUT.mkdir(parents=True, exist_ok=True)
+    total = Totals(0, 0, 0)
+    for stage in known:
+        if stage.name not in chosen:
+            continue
+        print(f"{stage.name:18} ", end="", flush=True)
+        begin = time.monotonic()
+        result = run_stage(stage)
+        total += result
+        print(f"{result}  ({time.monotonic() - begin:.0f} s)", flush=True)
+        if result.failed:
+            print(f"{tail(OUT / f'{stage.name}.log')}\n    repeat just this: {stage.repeat}")
+    print(total)
+    return 1 if total.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

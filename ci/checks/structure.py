@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of the tree itself: what a reviewer would refuse and a machine can see."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+PURE = ("driver/core", "driver/model")
+SOURCES = {".c", ".h", ".cpp", ".py", ".sh", ".cmake", ".inc"}
+SLEEP = re.compile(r"\b(sleep|usleep|nanosleep|msleep|mdelay|sleep_for|sleep_until)\s*\(")
+SLEEP_ROOMS = ("conformance", "driver", "kunit", "vm", "ci", "fuzz")
+INCLUDE = re.compile(r'^\s*#\s*include\s+([<"][^>"]+[>"])', re.M)
+RULE_ID = re.compile(r"^[A-Z]{2,3}-\d{3}$")
+RULE_USE = re.compile(r"\brule::([A-Z]{2,3})_(\d{3})\b")
+PURE_SOURCE = re.compile(r"\b((?:core|model)/\w+)\.[co]\b")
+
+Check = Callable[[Path, list[Path]], list[str]]
+
+
+def pure_code_is_pure(root: Path, files: list[Path]) -> list[str]:
+    """core/ and model/ include nothing but their own headers and the port."""
+    found = []
+    for file in files:
+        folder = str(file.relative_to(root).parent)
+        if folder not in PURE or file.suffix not in {".c", ".h"}:
+            continue
+        own = {path.name for path in file.parent.glob("*.h")} | {"refpmu_port.h"}
+        for name in INCLUDE.findall(file.read_text()):
+            if name.startswith("<") or Path(name.strip('"')).name not in own:
+                found.append(f"{file.relative_to(root)}: includes {name}")
+    return found
+
+
+def build_lists_agree(root: Path, files: list[Path]) -> list[str]:
+    """Kbuild and CMake compile the same files of core/ and model/, and they are all of them."""
+    on_disk = {
+        str(file.relative_to(root / "driver").with_suffix(""))
+        for file in files
+        if file.suffix == ".c" and str(file.relative_to(root).parent) in PURE
+    }
+    found = []
+    for name in ("Kbuild", "CMakeLists.txt"):
+        listed = set(PURE_SOURCE.findall((root / "driver" / name).read_text()))
+        for odd in sorted(listed ^ on_disk):
+            found.append(f"driver/{name}: {odd}.c is {'not there' if odd in listed else 'missing'}")
+    return found
+
+
+def files_have_a_licence(root: Path, files: list[Path]) -> list[str]:
+    """Each source opens with its SPDX line."""
+    return [
+        f"{file.relative_to(root)}: no SPDX line"
+        for file in files
+        if (file.suffix in SOURCES or file.name in {"Kbuild", "CMakeLists.txt", "Makefile"})
+        and "SPDX-License-Identifier:" not in "".join(file.read_text().splitlines()[:3])
+    ]
+
+
+def nothing_sleeps(root: Path, files: list[Path]) -> list[str]:
+    """Nothing sleeps to synchronise."""
+    found = []
+    for file in files:
+        relative = file.relative_to(root)
+        if relative.parts[0] not in SLEEP_ROOMS or file.suffix not in {".c", ".cpp", ".h", ".py"}:
+            continue
+        if relative.match("ci/tests/*") or relative == Path("ci/checks/structure.py"):
+            continue
+        for number, line in enumerate(file.read_text().splitlines(), 1):
+            if SLEEP.search(line):
+                found.append(f"{relative}:{number}: {line.strip()}")
+    return found
+
+
+def rules(root: Path) -> dict[str, tuple[str, str]]:
+    """Rule id to (file, status), of the whole catalogue; raises on an id that is used twice."""
+    catalogue: dict[str, tuple[str, str]] = {}
+    for file in sorted((root / "conformance" / "rules").glob("*.toml")):
+        for rule in tomllib.loads(file.read_text()).get("rule", []):
+            if rule["id"] in catalogue:
+                raise ValueError(f"{file.name}: rule {rule['id']} is in the catalogue twice")
+            catalogue[rule["id"]] = (file.name, rule["status"])
+    return catalogue
+
+
+def rules_are_in_their_area(root: Path, _files: list[Path]) -> list[str]:
+    """A rule's id is well-formed, used once, and stands in its area's file."""
+    try:
+        catalogue = rules(root)
+    except (ValueError, KeyError) as error:
+        return [str(error)]
+    return [
+        f"{file}: {rule_id} does not belong there"
+        for rule_id, (file, _) in catalogue.items()
+        if not RULE_ID.match(rule_id) or rule_id.split("-")[0] != Path(file).stem
+    ]
+
+
+def active_rules_have_a_case(root: Path, files: list[Path]) -> list[str]:
+    """Each active rule is named by a case."""
+    used: set[str] = set()
+    for file in files:
+        if file.name.endswith("_test.cpp") and "conformance/cases" in str(file):
+            used |= {f"{area}-{number}" for area, number in RULE_USE.findall(file.read_text())}
+    return [
+        f"{file}: active rule {rule_id} has no case"
+        for rule_id, (file, status) in rules(root).items()
+        if status == "active" and rule_id not in used
+    ]
+
+
+CHECKS: tuple[Check, ...] = (
+    pure_code_is_pure,
+    build_lists_agree,
+    files_have_a_licence,
+    nothing_sleeps,
+    rules_are_in_their_area,
+    active_rules_have_a_case,
+)
+
+
+def run_all(root: Path, files: Iterable[Path]) -> dict[str, list[str]]:
+    """Findings of every check by its name; an empty list means it holds."""
+    known = list(files)
+    return {check.__name__: check(root, known) for check in CHECKS}

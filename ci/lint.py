@@ -1,0 +1,107 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Format, static analysis, spelling and structure; each check counts as one test."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from checks import kernel, structure, tidy
+
+ROOT = Path(__file__).resolve().parent.parent
+OUT = ROOT / "build" / "lint"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One check: it returns what it found, nothing if all is well."""
+
+    name: str
+    run: Callable[[], list[str]]
+
+
+def tracked() -> list[Path]:
+    """The files of the project: those git tracks, and new ones it does not ignore."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    out = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    return [ROOT / name for name in sorted(set(out.splitlines())) if (ROOT / name).is_file()]
+
+
+def tool(*command: str) -> list[str]:
+    """Runs a program whose output is its findings and whose status says whether there are any."""
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
+    )
+    if done.returncode == 0:
+        return []
+    said = (done.stdout + done.stderr).strip()
+    return said.splitlines() or [f"{command[0]}: status {done.returncode}"]
+
+
+def with_files(files: list[Path], *command: str) -> Callable[[], list[str]]:
+    return lambda: tool(*command, *(str(file.relative_to(ROOT)) for file in files))
+
+
+def is_shell(file: Path) -> bool:
+    if file.suffix:
+        return file.suffix == ".sh"
+    with file.open("rb") as stream:
+        return stream.readline().startswith((b"#!/bin/bash", b"#!/bin/sh", b"#!/bin/busybox sh"))
+
+
+def steps(files: list[Path]) -> list[Step]:
+    cpp = [f for f in files if f.suffix == ".cpp" or (f.suffix == ".h" and "pmuconf" in f.parts)]
+    python = [f for f in files if f.suffix == ".py"]
+    shell = [f for f in files if is_shell(f)]
+    text = [f for f in files if f.suffix not in {".bin"} and "corpus" not in f.parts]
+    known = [
+        Step("clang-format", with_files(cpp, "clang-format", "--dry-run", "-Werror")),
+        Step("black", with_files(python, "black", "--check", "--quiet", "--diff")),
+        Step("mypy", lambda: tool("/usr/bin/mypy", "--config-file", "pyproject.toml")),
+        Step("shellcheck", with_files(shell, "shellcheck", "-x")),
+        Step("codespell", with_files(text, "codespell", "--ignore-words", "ci/checks/words.txt")),
+        Step("clang-tidy", lambda: tidy.findings(ROOT)),
+    ]
+    for line in ("6.1", "6.12"):
+        known.append(Step(f"kernel-{line}", lambda line=line: kernel.build(ROOT, line)))
+    known.append(Step("checkpatch", lambda: kernel.checkpatch(ROOT, files)))
+    for check in structure.CHECKS:
+        known.append(Step(check.__name__, lambda check=check: check(ROOT, files)))
+    return known
+
+
+def main() -> int:
+    known = steps(tracked())
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("steps", nargs="*", help=f"of: {', '.join(step.name for step in known)}")
+    chosen = parser.parse_args().steps
+    unknown = set(chosen) - {step.name for step in known}
+    if unknown:
+        names = ", ".join(step.name for step in known)
+        print(f"lint: unknown step {', '.join(sorted(unknown))}; known: {names}", file=sys.stderr)
+        return 2
+    cases = []
+    for step in known:
+        if chosen and step.name not in chosen:
+            continue
+        found = step.run()
+        cases.append({"id": step.name, "result": "FAIL" if found else "PASS", "findings": found})
+        print(f"{'FAIL' if found else 'ok':5}{step.name}", flush=True)
+        for line in found:
+            print(f"     {line}")
+    failed = sum(case["result"] == "FAIL" for case in cases)
+    totals = {"cases": len(cases), "passed": len(cases) - failed, "failed": failed, "skipped": 0}
+    OUT.mkdir(parents=True, exist_ok=True)
+    (OUT / "results.json").write_text(json.dumps({"totals": totals, "cases": cases}, indent=2))
+    print(f"{totals['passed']} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

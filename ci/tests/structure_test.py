@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each check of the tree finds what it is for, in a small tree that breaks it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from checks import structure
+
+RULE = '[[rule]]\nid = "{0}"\nstatus = "active"\n'
+
+
+@pytest.fixture(name="tree")
+def fixture_tree(tmp_path: Path) -> Path:
+    """A tree that keeps every check."""
+    files = {
+        "driver/core/a.c": '// SPDX-License-Identifier: X\n#include "a.h"\n',
+        "driver/core/a.h": '// SPDX-License-Identifier: X\n#include "refpmu_port.h"\n',
+        "driver/model/m.c": "// SPDX-License-Identifier: X\n",
+        "driver/Kbuild": "# SPDX-License-Identifier: X\nrefpmu-y := core/a.o model/m.o\n",
+        "driver/CMakeLists.txt": "# SPDX-License-Identifier: X\nset(S core/a.c model/m.c)\n",
+        "conformance/rules/CNT.toml": RULE.format("CNT-001"),
+        "conformance/cases/x/x_test.cpp": "// SPDX-License-Identifier: X\nrule::CNT_001\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def findings(tree: Path) -> dict[str, list[str]]:
+    files = [path for path in tree.rglob("*") if path.is_file()]
+    return {name: found for name, found in structure.run_all(tree, files).items() if found}
+
+
+def test_a_good_tree_has_no_finding(tree: Path) -> None:
+    assert not findings(tree)
+
+
+def add(tree: Path, name: str, text: str) -> None:
+    path = tree / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text((path.read_text() if path.exists() else "") + text)
+
+
+@pytest.mark.parametrize(
+    ("check", "name", "text"),
+    [
+        ("pure_code_is_pure", "driver/core/a.c", "#include <linux/perf_event.h>\n"),
+        ("pure_code_is_pure", "driver/model/m.c", '#include "../glue/refpmu.h"\n'),
+        ("build_lists_agree", "driver/core/b.c", "// SPDX-License-Identifier: X\n"),
+        ("build_lists_agree", "driver/Kbuild", "refpmu-y += core/gone.o\n"),
+        ("files_have_a_licence", "vm/pmuvm/x.py", "print()\n"),
+        ("nothing_sleeps", "vm/pmuvm/x.py", "# SPDX-License-Identifier: X\ntime.sleep(1)\n"),
+        ("rules_are_in_their_area", "conformance/rules/CTL.toml", RULE.format("CNT-002")),
+        ("rules_are_in_their_area", "conformance/rules/CNT.toml", RULE.format("CNT-001")),
+        ("active_rules_have_a_case", "conformance/rules/CNT.toml", RULE.format("CNT-003")),
+    ],
+)
+def test_a_planted_fault_is_found(tree: Path, check: str, name: str, text: str) -> None:
+    add(tree, name, text)
+    if check == "rules_are_in_their_area":
+        files = [path for path in tree.rglob("*") if path.is_file()]
+        assert structure.rules_are_in_their_area(tree, files)
+    else:
+        assert check in findings(tree)
