@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// CPUs and child processes of a case.
+#ifndef PMUCONF_CPU_H_
+#define PMUCONF_CPU_H_
+
+#include <sys/types.h>
+
+#include <functional>
+#include <vector>
+
+namespace pmuconf {
+
+std::vector<int> OnlineCpus();
+void PinTo(int cpu);  // this thread; asserts
+int CurrentCpu();
+
+// A child process that waits to be told: Go() lets it run `body`, Wait() gives its exit status
+// (-signal if killed). The destructor kills and reaps a child that still lives. No sleeping: the two
+// talk through a pipe. The body's return value is the exit status.
+class Child {
+ public:
+  explicit Child(const std::function<int()>& body);
+  Child(const Child&) = delete;
+  ~Child();
+
+  pid_t pid() const { return pid_; }
+  void Go();
+  int Wait();
+
+ private:
+  pid_t pid_ = -1;
+  int go_fd_ = -1;
+};
+
+// Keeps this CPU busy for about that long by the clock: for time to pass, never to wait for others.
+void Spin(double seconds);
+
+}  // namespace pmuconf
+
+#endif  // PMUCONF_CPU_H_

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// A group of events that are scheduled together.
+#ifndef PMUCONF_GROUP_H_
+#define PMUCONF_GROUP_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "pmuconf/event.h"
+
+namespace pmuconf {
+
+// The leader is opened with `options` (disabled by default), the members enabled and following
+// it, as perf stat does. Asserts, as Open does. Unless options.read_format is changed, members and
+// leader read with PERF_FORMAT_GROUP | PERF_FORMAT_ID and both times.
+class Group {
+ public:
+  static constexpr std::uint64_t kReadFormat = kReadTimes | PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+
+  explicit Group(const std::vector<EventSpec>& specs, OpenOptions options = {});
+
+  std::size_t size() const { return events_.size(); }
+  Event& leader() { return events_.front(); }
+  Event& operator[](std::size_t i) { return events_[i]; }  // 0 is the leader
+  std::vector<Event>& events() { return events_; }
+
+  // Enable, disable, reset all members (PERF_IOC_FLAG_GROUP on the leader).
+  void Enable() const { events_.front().EnableGroup(); }
+  void Disable() const { events_.front().DisableGroup(); }
+  void Reset() const { events_.front().ResetGroup(); }
+  GroupReading Read() const { return events_.front().ReadGroup(); }
+
+ private:
+  std::vector<Event> events_;
+};
+
+// Opens a group as Group does and tells the first error; `opened` counts the events before it.
+struct GroupOpenResult {
+  std::vector<Event> events;
+  int error = 0;
+  bool ok() const { return error == 0; }
+};
+GroupOpenResult TryOpenGroup(const std::vector<EventSpec>& specs, OpenOptions options = {});
+
+}  // namespace pmuconf
+
+#endif  // PMUCONF_GROUP_H_

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matchers that know perf: counts with the target's accuracy, and errnos with their names.
+#ifndef PMUCONF_MATCHERS_H_
+#define PMUCONF_MATCHERS_H_
+
+#include <gmock/gmock.h>
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+
+#include "pmuconf/event.h"
+
+namespace pmuconf {
+
+std::string ErrnoName(int error);  // "EINVAL"; "errno 999" for one without a name
+
+// True if `value` is `n` events of `spec` within its accuracy. The bounds go to `low` and `high`.
+bool WithinAccuracy(const EventSpec& spec, std::uint64_t n, std::uint64_t value,
+                    std::uint64_t* low = nullptr, std::uint64_t* high = nullptr);
+
+// Reading, GroupEntry or std::uint64_t: n events of spec, within the target's accuracy (== if exact).
+MATCHER_P2(Counted, spec, n,
+           (negation ? "not " : "") + std::to_string(n) + " events of " + spec.name +
+               (spec.accuracy.exact() ? " exactly" : " within the target's accuracy")) {
+  std::uint64_t value = 0;
+  if constexpr (requires { arg.value; }) {
+    value = arg.value;
+  } else {
+    value = arg;
+  }
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  const bool good = WithinAccuracy(spec, static_cast<std::uint64_t>(n), value, &low, &high);
+  *result_listener << "counted " << value << ", wanted " << low;
+  if (high != low) *result_listener << " to " << high;
+  return good;
+}
+
+// OpenResult, SysResult, GroupOpenResult: failed with that errno.
+MATCHER_P(FailsWith, error, (negation ? "does not fail with " : "fails with ") + ErrnoName(error)) {
+  *result_listener << (arg.error == 0 ? std::string("succeeded") : "gave " + ErrnoName(arg.error));
+  return arg.error == error;
+}
+
+// The same for rules that leave a choice: FailsWithOneOf(EINVAL, EOPNOTSUPP).
+MATCHER_P2(FailsWithOneOf, first, second,
+           (negation ? "does not fail with " : "fails with ") + ErrnoName(first) + " or " +
+               ErrnoName(second)) {
+  *result_listener << (arg.error == 0 ? std::string("succeeded") : "gave " + ErrnoName(arg.error));
+  return arg.error == first || arg.error == second;
+}
+
+MATCHER(Succeeds, negation ? "fails" : "succeeds") {
+  if (arg.error != 0) *result_listener << "gave " << ErrnoName(arg.error);
+  return arg.error == 0;
+}
+
+// How googletest shows them.
+void PrintTo(const Reading& reading, std::ostream* os);
+void PrintTo(const GroupReading& reading, std::ostream* os);
+void PrintTo(const GroupEntry& entry, std::ostream* os);
+void PrintTo(const OpenResult& result, std::ostream* os);
+void PrintTo(const SysResult& result, std::ostream* os);
+
+}  // namespace pmuconf
+
+#endif  // PMUCONF_MATCHERS_H_

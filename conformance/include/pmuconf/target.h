@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// The PMU under test: what its target file claims, and its events as this machine's sysfs has them.
+#ifndef PMUCONF_TARGET_H_
+#define PMUCONF_TARGET_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pmuconf/event.h"
+#include "pmuconf/stimulus.h"
+
+namespace pmuconf {
+
+// What a target (or the machine) may lack. In a rule's `applies`: the name in the comment.
+enum class Cap {
+  kStimulus,        // stimulus: the target has events that are driven through a port
+  kSampling,        // sampling: overflow interrupts
+  kFrequency,       // frequency: sampling by frequency
+  kManualClock,     // manual_clock: events that a manual clock drives
+  kRegisters,       // registers: the port reads and writes device registers, injects, holds lines
+  kFixedCounters,   // fixed_counters: at least one fixed counter
+  kMultiplexing,    // multiplexing: more events than counters take turns (general counters known)
+  kConstraints,     // constraints: some event cannot go on every general counter
+  kGenericEvents,   // generic_events: some events answer to PERF_TYPE_HARDWARE too
+  kExcludes,        // excludes: counts can be confined to user or to kernel
+  kBpf,             // bpf: programs on overflow (sampling target)
+  kCpus2,           // cpus2: the machine has two CPUs online
+  kHotplug,         // hotplug: CPU 1 can be taken offline
+  kGroups,          // groups: two or more counters
+};
+std::string_view ToString(Cap cap);                     // "manual_clock"
+std::optional<Cap> CapFromString(std::string_view name);
+const std::vector<Cap>& AllCaps();
+
+// A file of the project's that is wrong: one line naming file, line and key.
+class ConfigError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// An event as the target file has it; EventSpec is the resolved form.
+struct EventClaim {
+  std::string name;
+  StimulusKind stimulus = StimulusKind::kNone;
+  std::optional<std::uint16_t> code;  // else found through sysfs
+  std::uint32_t ticks = 0;
+  std::uint64_t counters = 0;  // as in EventSpec
+  std::optional<std::uint64_t> generic;
+  Accuracy accuracy;
+};
+
+// What a case wants of an event.
+struct EventWish {
+  std::optional<StimulusKind> stimulus = {};
+  bool any_general = false;  // only events that every general counter can count
+  bool constrained = false;  // only events that some general counter cannot count
+  bool fixed = false;        // only events that a fixed counter can count too
+  bool generic = false;      // only events that answer to PERF_TYPE_HARDWARE
+};
+
+class Target {
+ public:
+  // Reads a target file; throws ConfigError (file, line, key). Opens no event, needs no PMU.
+  static Target Load(const std::string& path);
+  static Target Parse(std::string_view text, const std::string& path);
+
+  const std::string& name() const { return name_; }
+  const std::string& match() const { return match_; }
+  const std::string& kind() const { return kind_; }
+  const std::string& kernel() const { return kernel_; }
+  const std::string& path() const { return path_; }
+  unsigned general() const { return general_; }      // counters
+  unsigned fixed() const { return fixed_; }          // counters
+  unsigned width() const { return width_; }          // bits of a counter
+  std::uint64_t counter_mask() const;                // 2^width - 1
+  std::uint64_t min_period() const { return min_period_; }
+  double slowness() const { return slowness_; }      // factor on every case's budget
+  const std::vector<EventClaim>& claims() const { return claims_; }
+  // The errno this target chose where a rule allows several ("sampling" → EOPNOTSUPP).
+  std::optional<int> refusal(const std::string& what) const;
+
+  // By the file, and for kCpus2 and kHotplug by the machine.
+  bool Has(Cap cap) const;
+
+  // Finds the PMU in sysfs. Throws Broken if there is none that matches. `pmu` overrides match.
+  void Resolve(const std::string& pmu = {});
+  bool resolved() const { return !device_.empty(); }
+  const std::string& device() const { return device_; }  // "refpmu"
+  std::uint32_t type() const { return type_; }           // attr.type
+
+  // Events, resolved. An unknown name, or a wish that nothing grants, ends the case as BROKEN.
+  EventSpec Event(std::string_view name) const;
+  std::vector<EventSpec> Events(const EventWish& wish = {}) const;  // in the file's order
+  // The first pulse event that any general counter counts: the one to use if it does not matter.
+  EventSpec AnyEvent() const;
+  // `n` specs that any general counter takes, all different while the target has so many.
+  std::vector<EventSpec> AnyEvents(std::size_t n) const;
+
+  // Makes `spec` happen exactly n times here and now (port pulse, or n * ticks clock ticks).
+  // Asserts that it went to the end.
+  void Stimulate(const EventSpec& spec, std::uint64_t n, const PulseOptions& options = {}) const;
+
+ private:
+  EventSpec ResolveClaim(const EventClaim& claim) const;
+
+  std::string path_, name_, match_, kind_, kernel_;
+  unsigned general_ = 0, fixed_ = 0, width_ = 0;
+  bool sampling_ = false, frequency_ = false, excludes_ = false;
+  std::uint64_t min_period_ = 1;
+  double slowness_ = 1.0;
+  std::string port_;
+  std::map<std::string, int> refusals_;
+  std::vector<EventClaim> claims_;
+  std::string device_;
+  std::uint32_t type_ = 0;
+};
+
+// The target of this process.
+const Target& target();
+
+}  // namespace pmuconf
+
+#endif  // PMUCONF_TARGET_H_
