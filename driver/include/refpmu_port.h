@@ -5,7 +5,7 @@
 
 #ifdef __KERNEL__
 
-#include <linux/bits.h>
+#include <linux/bitops.h>
 #include <linux/errno.h>
 #include <linux/string.h>
 #include <linux/types.h>
@@ -35,6 +35,16 @@ typedef int64_t s64;
 static inline u64 refpmu_low_bits(unsigned int n)
 {
 	return n >= 64 ? ~0ULL : (1ULL << n) - 1;
+}
+
+/* Number of the lowest bit set in @bits, which is not 0. */
+static inline unsigned int refpmu_lowest_bit(u64 bits)
+{
+#ifdef __KERNEL__
+	return __ffs64(bits);
+#else
+	return (unsigned int)__builtin_ctzll(bits);
+#endif
 }
 
 #endif /* REFPMU_PORT_H */

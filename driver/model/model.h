@@ -86,7 +86,7 @@ bool refpmu_model_line(const struct refpmu_model *m);
 /* How a stimulus stopped. */
 struct refpmu_model_step {
 	u64 done; /* events or ticks that happened, at most those asked for */
-	u64 overflowed; /* status bits that this step set */
+	u64 overflowed; /* counters that wrapped in this step, as status bits */
 };
 
 /*
@@ -101,7 +101,11 @@ struct refpmu_model_step refpmu_model_pulse(struct refpmu_model *m, u16 code, u6
 struct refpmu_model_step refpmu_model_advance(struct refpmu_model *m, u64 n,
 					      enum refpmu_privilege priv, bool run_on);
 
-/* Ticks until the clock next overflows an enabled counter at either privilege; ~0ULL if never. */
+/*
+ * Ticks until the clock next overflows a counter that is enabled at one privilege at least (and if
+ * it stays at that privilege): advancing by this many overflows, by one less does not. ~0ULL if
+ * never, or not sooner than that.
+ */
 u64 refpmu_model_ticks_to_overflow(const struct refpmu_model *m);
 
 #endif /* REFPMU_MODEL_H */

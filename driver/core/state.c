@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
+/* The PERF_HES_* transitions of an event, as a table. */
+#include "state.h"
+
+#define RUNNING 0
+#define STALE REFPMU_STOPPED /* stopped, and the counter holds events not yet folded */
+#define SETTLED (REFPMU_STOPPED | REFPMU_UPTODATE)
+#define STATE_MASK SETTLED
+
+#define DISABLE REFPMU_DO_DISABLE
+#define FOLD REFPMU_DO_FOLD
+#define RELOAD REFPMU_DO_RELOAD
+#define ENABLE REFPMU_DO_ENABLE
+#define WARN REFPMU_DO_WARN
+
+/*
+ * Columns: 0 running; 1 STOPPED; 2 UPTODATE alone; 3 both. A running counter has always more to
+ * fold, so column 2, which only a foreign write to hw.state can bring about, is treated as running.
+ * A reload overwrites what the counter holds: asked for too early, it is preceded by a fold, and
+ * not done at all on a counter that runs.
+ */
+static const struct refpmu_step steps[REFPMU_OP_MAX][STATE_MASK + 1] = {
+	[REFPMU_OP_ADD] = {
+		{ SETTLED, 0 },
+		{ SETTLED, 0 },
+		{ SETTLED, 0 },
+		{ SETTLED, 0 },
+	},
+	[REFPMU_OP_START] = {
+		{ RUNNING, 0 },
+		{ RUNNING, ENABLE },
+		{ RUNNING, 0 },
+		{ RUNNING, ENABLE },
+	},
+	[REFPMU_OP_START_RELOAD] = {
+		{ RUNNING, WARN },
+		{ RUNNING, WARN | FOLD | RELOAD | ENABLE },
+		{ RUNNING, WARN },
+		{ RUNNING, RELOAD | ENABLE },
+	},
+	[REFPMU_OP_STOP] = {
+		{ STALE, DISABLE },
+		{ STALE, 0 },
+		{ STALE, DISABLE },
+		{ SETTLED, 0 },
+	},
+	[REFPMU_OP_STOP_UPDATE] = {
+		{ SETTLED, DISABLE | FOLD },
+		{ SETTLED, FOLD },
+		{ SETTLED, DISABLE | FOLD },
+		{ SETTLED, 0 },
+	},
+};
+
+struct refpmu_step refpmu_state_step(u8 state, enum refpmu_op op)
+{
+	struct refpmu_step step = { .next = state, .actions = 0 };
+
+	if ((unsigned int)op >= REFPMU_OP_MAX)
+		return step;
+	step = steps[op][state & STATE_MASK];
+	step.next |= state & (u8)~STATE_MASK;
+	return step;
+}
