@@ -2,6 +2,8 @@
 /* Which counter counts which event: finds a fit whenever there is one. */
 #include "constraint.h"
 
+#include "config.h"
+
 #define NOBODY (-1)
 
 /* A partial assignment, seen from both sides. */
