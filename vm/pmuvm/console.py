@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads a console log as the guest writes it, and finds the kernel's death in it."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+
+from pmuvm.qemu import CONSOLE_LIMIT
+
+# Only lines of printk count (they carry a time): a case may print any text it likes.
+PRINTK = re.compile(r"^(?:<\d+>)?\[ *\d+\.\d+\](?:\[[^\]]*\])? *(.*)$")
+DEATHS = re.compile(
+    r"Kernel panic - not syncing"
+    r"|Oops(?: -|:)"
+    r"|BUG: unable to handle"
+    r"|BUG: kernel NULL pointer dereference"
+    r"|kernel BUG at "
+    r"|general protection fault(?!.* ip:)"
+    r"|Unable to handle kernel "
+    r"|Internal error: "
+    r"|(?:double fault|stack segment|invalid opcode|divide error): \d{4}"
+)
+STALLS = re.compile(
+    r"watchdog: BUG: soft lockup"
+    r"|Watchdog detected hard LOCKUP"
+    r"|rcu: INFO: rcu_\w+ (?:self-)?detected"
+    r"|INFO: task .* blocked for more than"
+)
+LINE_LIMIT = 4096
+
+
+class Console:
+    """The console of one boot: what it said, its first death, its first stall."""
+
+    def __init__(self) -> None:
+        self.death = ""
+        """The first line that says that the kernel crashed; empty while it lives."""
+        self.stall = ""
+        """The first line that says that something hangs; a slow host can cause it too."""
+        self._log = bytearray()
+        self._rest = b""
+
+    def feed(self, data: bytes) -> None:
+        """Take bytes as they come."""
+        self._log += data[: CONSOLE_LIMIT - len(self._log)]
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        self._rest = self._rest[:LINE_LIMIT]
+        for line in lines:
+            self._scan(printable(line[:LINE_LIMIT].decode("utf-8", "replace")))
+
+    def save(self, path: pathlib.Path) -> None:
+        """Append the log of this boot to a file."""
+        with path.open("ab") as file:
+            file.write(self._log)
+
+    def tail(self, lines: int = 12) -> str:
+        """The last lines, fit for a terminal."""
+        text = self._log[-lines * LINE_LIMIT :].decode("utf-8", "replace")
+        kept = [printable(line) for line in text.splitlines() if line.strip()]
+        return "\n".join(kept[-lines:])
+
+    def _scan(self, line: str) -> None:
+        match = PRINTK.match(line)
+        if match is None:
+            return
+        text = match.group(1)
+        if not self.death and DEATHS.search(text):
+            self.death = text
+        if not self.stall and STALLS.search(text):
+            self.stall = text
+
+
+def printable(text: str) -> str:
+    """Text of a guest without what would steer a terminal."""
+    return "".join(c if c.isprintable() else " " for c in text).strip()

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packages of the distribution, resolved, fetched and unpacked without root and without installing."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+
+from pmuvm import store
+from pmuvm.errors import PmuvmError
+
+TIMEOUT_S = 900
+
+# The state is ours, so that neither root nor a fresh `apt-get update` of the host is needed; the
+# hooks of the host's configuration must not run on it.
+CONFIG = """\
+Dir::State "{state}";
+Dir::State::status "{state}/status";
+Dir::Cache "{state}/cache";
+APT::Architecture "{architecture}";
+APT::Architectures {{ "{architecture}"; }};
+APT::Sandbox::User "{user}";
+Acquire::Languages "none";
+Acquire::Retries "3";
+#clear APT::Update::Pre-Invoke;
+#clear APT::Update::Post-Invoke;
+#clear APT::Update::Post-Invoke-Success;
+#clear Acquire::IndexTargets::deb-src;
+#clear Acquire::IndexTargets::deb::DEP-11;
+#clear Acquire::IndexTargets::deb::Contents-deb;
+"""
+
+
+@dataclasses.dataclass(frozen=True)
+class Package:
+    """One version of one package, as the distribution's index states it."""
+
+    name: str
+    version: str
+    sha256: str
+    depends: tuple[str, ...]
+
+
+class Apt:
+    """apt with a private state below `folder`; one at a time (the caller holds a lock)."""
+
+    def __init__(self, folder: pathlib.Path, architecture: str) -> None:
+        self._folder = folder
+        self._config = folder / "apt.conf"
+        with store.writing(folder):
+            for part in ("lists/partial", "cache/archives/partial"):
+                (folder / part).mkdir(parents=True, exist_ok=True)
+            (folder / "status").touch()
+        text = CONFIG.format(
+            state=folder, architecture=architecture, user="root" if os.geteuid() == 0 else ""
+        )
+        store.write(self._config, text.encode())
+
+    def update(self) -> None:
+        """Fetch the lists of packages of the sources that the host is configured for."""
+        self._run(["apt-get", "update", "-q"], "fetch the lists of packages")
+
+    def closure(self, names: Sequence[str], follow: Callable[[str], bool]) -> list[Package]:
+        """`names` and those of their dependencies for which `follow` is true, sorted by name."""
+        found: dict[str, Package] = {}
+        wanted = list(names)
+        while wanted:
+            batch = sorted(set(wanted) - found.keys())
+            wanted = []
+            if not batch:
+                break
+            shown = self._run(["apt-cache", "show", "--no-all-versions", *batch], "find a package")
+            for package in parse_show(shown):
+                found[package.name] = package
+                wanted += [name for name in package.depends if follow(name)]
+            for name in batch:
+                if name not in found:
+                    raise PmuvmError(f"no package '{name}' in the host's apt sources")
+        return [found[name] for name in sorted(found)]
+
+    def download(self, packages: Sequence[Package], into: pathlib.Path) -> list[pathlib.Path]:
+        """Fetch packages (apt checks their sums) into a folder; the paths of the .deb files."""
+        names = [f"{package.name}={package.version}" for package in packages]
+        what = "fetch " + " ".join(package.name for package in packages)
+        with store.writing(into):
+            into.mkdir(parents=True, exist_ok=True)
+        self._run(["apt-get", "download", "-q", *names], what, cwd=into)
+        files = sorted(into.glob("*.deb"))
+        if len(files) != len(packages):
+            raise PmuvmError(f"could not {what}: {len(files)} of {len(packages)} files arrived")
+        return files
+
+    def _run(self, argv: list[str], what: str, cwd: pathlib.Path | None = None) -> str:
+        program, *rest = argv
+        return run([program, "-c", str(self._config), *rest], what, cwd or self._folder)
+
+
+def run(argv: list[str], what: str, cwd: pathlib.Path) -> str:
+    """Run a program of the host; its standard output, or a PmuvmError that says what failed."""
+    if shutil.which(argv[0]) is None:
+        raise PmuvmError(f"cannot {what}: no program '{argv[0]}' on this machine")
+    try:
+        done = subprocess.run(
+            argv,
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=TIMEOUT_S,
+            env={**os.environ, "LC_ALL": "C"},
+        )
+    except subprocess.TimeoutExpired:
+        raise PmuvmError(f"could not {what}: no end after {TIMEOUT_S} s") from None
+    if done.returncode != 0:
+        errors = [line for line in done.stderr.splitlines() if line.strip()]
+        cause = next((line for line in errors if line.startswith(("E:", "dpkg"))), "")
+        cause = cause or (errors[-1] if errors else f"status {done.returncode}")
+        raise PmuvmError(f"could not {what}: {cause.strip()}", details="\n".join(errors[-10:]))
+    return done.stdout
+
+
+def unpack(deb: pathlib.Path, into: pathlib.Path) -> None:
+    """Unpack the files of a package; runs nothing of it."""
+    run(["dpkg", "-x", str(deb), str(into)], f"unpack {deb.name}", into)
+
+
+def parse_show(text: str) -> list[Package]:
+    """The packages in the output of `apt-cache show`."""
+    packages = []
+    for stanza in text.split("\n\n"):
+        fields = dict(re.findall(r"^([A-Za-z0-9-]+): (.*)$", stanza, re.MULTILINE))
+        if "Package" not in fields:
+            continue
+        alternatives = [item.split("|")[0] for item in fields.get("Depends", "").split(",")]
+        depends = tuple(item.split()[0].split(":")[0] for item in alternatives if item.split())
+        packages.append(
+            Package(
+                name=fields["Package"],
+                version=fields.get("Version", ""),
+                sha256=fields.get("SHA256", ""),
+                depends=depends,
+            )
+        )
+    return packages

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The QEMU process: its arguments, its two serial ports, its end. Knows nothing of Linux."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import pathlib
+import selectors
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from types import TracebackType
+from typing import IO
+
+from pmuvm.arch import Arch
+from pmuvm.errors import PmuvmError
+
+ACCELS = {"tcg": "tcg,thread=multi", "tcg-single": "tcg,thread=single", "kvm": "kvm"}
+KILL_TIMEOUT_S = 10
+CONSOLE_LIMIT = 8 << 20
+"""Bytes of console that are kept; a guest that floods it must not fill the host."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Machine:
+    """One virtual machine, off."""
+
+    arch: Arch
+    kernel: pathlib.Path
+    initrd: pathlib.Path | None
+    cpus: int = 2
+    memory_mb: int = 512
+    accel: str = "tcg"
+    cmdline: str = ""
+
+
+def argv(machine: Machine, console_fd: int, channel_fd: int) -> list[str]:
+    """The command line: no network, no disk, no host folder; two serial ports on open sockets."""
+    arch = machine.arch
+    initrd = [] if machine.initrd is None else ["-initrd", str(machine.initrd)]
+    return [
+        arch.qemu,
+        *("-machine", arch.qemu_machine),
+        *("-accel", ACCELS[machine.accel]),
+        *("-cpu", arch.cpu[machine.accel]),
+        *("-smp", str(machine.cpus)),
+        *("-m", str(machine.memory_mb)),
+        *("-nodefaults", "-no-user-config", "-no-reboot"),
+        *("-display", "none", "-nic", "none"),
+        *("-sandbox", "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"),
+        *("-chardev", f"socket,id=console,fd={console_fd}"),
+        *("-chardev", f"socket,id=channel,fd={channel_fd}"),
+        *("-serial", "chardev:console", "-serial", "chardev:channel"),
+        *("-kernel", str(machine.kernel)),
+        *initrd,
+        *("-append", machine.cmdline),
+    ]
+
+
+class Qemu:
+    """A running machine. As a context manager it never outlives the block."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._process: subprocess.Popen[bytes] | None = None
+        self._errors: IO[bytes] | None = None
+        self.console, self._console_far = socket.socketpair()
+        self.channel, self._channel_far = socket.socketpair()
+
+    def __enter__(self) -> Qemu:
+        self._errors = tempfile.TemporaryFile()
+        far = (self._console_far, self._channel_far)
+        arguments = argv(self._machine, far[0].fileno(), far[1].fileno())
+        try:
+            self._process = subprocess.Popen(
+                arguments,
+                stdin=subprocess.DEVNULL,
+                stdout=self._errors,
+                stderr=self._errors,
+                pass_fds=[end.fileno() for end in far],
+                start_new_session=True,
+                env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"},
+            )
+        except FileNotFoundError:
+            self._close()
+            raise PmuvmError(f"no program '{arguments[0]}' on this machine") from None
+        # Only QEMU may hold the far ends, or its end would not be seen.
+        for end in far:
+            end.close()
+        self.console.setblocking(False)
+        self.channel.setblocking(False)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.kill()
+        self._close()
+
+    def kill(self) -> None:
+        """End the process now; nothing of the guest is worth saving."""
+        if self._process is not None and self._process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait(KILL_TIMEOUT_S)
+
+    def wait(self, timeout_s: float) -> int | None:
+        """The exit status, or None if it still runs after `timeout_s`."""
+        assert self._process is not None
+        try:
+            return self._process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def complaint(self) -> str:
+        """What QEMU itself said, in one line; empty most of the time."""
+        if self._errors is None:
+            return ""
+        self._errors.seek(0)
+        text = self._errors.read(4096).decode("utf-8", "replace")
+        return " ".join(text.split())
+
+    def _close(self) -> None:
+        for end in (self.console, self.channel, self._console_far, self._channel_far):
+            end.close()
+        if self._errors is not None:
+            self._errors.close()
+            self._errors = None
+
+
+@dataclasses.dataclass(frozen=True)
+class End:
+    """How a machine that was left alone ended."""
+
+    exited: bool
+    """False: it still ran at the deadline and was killed."""
+    console: bytes
+    complaint: str
+
+
+def run_to_end(machine: Machine, deadline_s: float, log: pathlib.Path | None = None) -> End:
+    """Boot a machine that needs nobody, collect its console until it powers off or is late."""
+    console = bytearray()
+    until = time.monotonic() + deadline_s
+    with Qemu(machine) as qemu, selectors.DefaultSelector() as selector:
+        selector.register(qemu.console, selectors.EVENT_READ)
+        selector.register(qemu.channel, selectors.EVENT_READ)
+        exited = False
+        while not exited and (left := until - time.monotonic()) > 0:
+            for key, _ in selector.select(left):
+                data = receive(qemu.console if key.fileobj is qemu.console else qemu.channel)
+                if key.fileobj is qemu.console:
+                    exited = data == b""
+                    console += (data or b"")[: CONSOLE_LIMIT - len(console)]
+                elif data == b"":
+                    selector.unregister(key.fileobj)
+        if exited:
+            exited = qemu.wait(max(until - time.monotonic(), 1)) is not None
+        qemu.kill()
+        complaint = qemu.complaint()
+    if log is not None:
+        log.write_bytes(console)
+    return End(exited, bytes(console), complaint)
+
+
+def receive(port: socket.socket) -> bytes | None:
+    """What lies in a serial port now: None if nothing, empty if QEMU has closed it."""
+    try:
+        return port.recv(65536)
+    except BlockingIOError:
+        return None
+    except ConnectionError:
+        return b""

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cache folder: where things live, locks between processes, entries that are whole or absent."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import pathlib
+import shutil
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+
+from pmuvm.errors import PmuvmError
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+"""The checkout."""
+
+
+def cache() -> pathlib.Path:
+    """The folder for what outlives a checkout: ${XDG_CACHE_HOME:-~/.cache}/pmuconf."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return pathlib.Path(base) / "pmuconf"
+
+
+@contextlib.contextmanager
+def locked(path: pathlib.Path) -> Iterator[None]:
+    """Hold the lock file `path` (made if absent) against other processes."""
+    with writing(path.parent):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = open(path, "w", encoding="ascii")  # noqa: SIM115 - closed below
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@contextlib.contextmanager
+def writing(where: pathlib.Path) -> Iterator[None]:
+    """Turn a failure to write (full disk, no permission) into one line that names the folder."""
+    try:
+        yield
+    except OSError as error:
+        raise PmuvmError(f"cannot write to {where}: {error.strerror or error}") from error
+
+
+@contextlib.contextmanager
+def new_folder(final: pathlib.Path) -> Iterator[pathlib.Path]:
+    """A folder to fill, which becomes `final` in one step at the end, or vanishes on an error."""
+    with writing(final.parent):
+        final.parent.mkdir(parents=True, exist_ok=True)
+        temporary = pathlib.Path(tempfile.mkdtemp(prefix=f".{final.name}.", dir=final.parent))
+    try:
+        with writing(final.parent):
+            yield temporary
+            temporary.chmod(0o755)
+            if final.exists():
+                shutil.rmtree(final)
+            temporary.rename(final)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def write(path: pathlib.Path, data: bytes) -> None:
+    """Write a file so that a reader sees the old one or the new one, never a part."""
+    with writing(path.parent):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with open(descriptor, "wb") as file:
+                file.write(data)
+            os.chmod(name, 0o644)
+            os.rename(name, path)
+        except BaseException:
+            os.unlink(name)
+            raise
+
+
+def prune(folder: pathlib.Path, pattern: str, unused_days: float) -> None:
+    """Remove entries that nobody has touched for `unused_days`."""
+    limit = time.time() - unused_days * 86400
+    for path in folder.glob(pattern):
+        with contextlib.suppress(OSError):
+            if path.stat().st_mtime < limit:
+                path.unlink()
+
+
+def digest(parts: Iterable[bytes]) -> str:
+    """A key over a sequence of byte strings; their borders count."""
+    total = hashlib.sha256()
+    for part in parts:
+        total.update(len(part).to_bytes(8, "little"))
+        total.update(part)
+    return total.hexdigest()[:24]
+
+
+def tree_parts(root: pathlib.Path) -> Iterator[bytes]:
+    """Names and contents of all regular files below `root`, in one order everywhere."""
+    for path in sorted(root.rglob("*")):
+        if path.is_file():
+            yield str(path.relative_to(root)).encode()
+            yield path.read_bytes()
