@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 PURE = ("driver/core", "driver/model")
+# core/ writes the model's registers; the model has no idea which driver sits on it.
+MAY_INCLUDE = {"driver/core": PURE, "driver/model": ("driver/model",)}
 SOURCES = {".c", ".h", ".cpp", ".py", ".sh", ".cmake", ".inc"}
 SLEEP = re.compile(r"\b(sleep|usleep|nanosleep|msleep|mdelay|sleep_for|sleep_until)\s*\(")
 SLEEP_ROOMS = ("conformance", "driver", "kunit", "vm", "ci", "fuzz")
@@ -27,7 +29,8 @@ def pure_code_is_pure(root: Path, files: list[Path]) -> list[str]:
         folder = str(file.relative_to(root).parent)
         if folder not in PURE or file.suffix not in {".c", ".h"}:
             continue
-        own = {path.name for path in file.parent.glob("*.h")} | {"refpmu_port.h"}
+        own = {path.name for room in MAY_INCLUDE[folder] for path in (root / room).glob("*.h")}
+        own.add("refpmu_port.h")
         for name in INCLUDE.findall(file.read_text()):
             if name.startswith("<") or Path(name.strip('"')).name not in own:
                 found.append(f"{file.relative_to(root)}: includes {name}")

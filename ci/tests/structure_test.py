@@ -49,6 +49,7 @@ def add(tree: Path, name: str, text: str) -> None:
     [
         ("pure_code_is_pure", "driver/core/a.c", "#include <linux/perf_event.h>\n"),
         ("pure_code_is_pure", "driver/model/m.c", '#include "../glue/refpmu.h"\n'),
+        ("pure_code_is_pure", "driver/model/m.c", '#include "../core/a.h"\n'),
         ("build_lists_agree", "driver/core/b.c", "// SPDX-License-Identifier: X\n"),
         ("build_lists_agree", "driver/Kbuild", "refpmu-y += core/gone.o\n"),
         ("files_have_a_licence", "vm/pmuvm/x.py", "print()\n"),
