@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One boot of a guest: its states, its deadlines, the commands that it answers."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import enum
+import json
+import pathlib
+import selectors
+import shlex
+import socket
+import time
+from collections.abc import Callable, Sequence
+from types import TracebackType
+
+from pmuvm import channel, qemu
+from pmuvm.channel import Message
+from pmuvm.console import Console
+from pmuvm.errors import PmuvmError
+
+BOOT_S = 120.0
+ANSWER_S = 60.0
+"""For commands that take no time of their own."""
+LAST_WORDS_S = 3.0
+"""How long a dying guest may still write its log."""
+CASE_MARGIN_S = 20.0
+"""On top of the deadline that the agent itself keeps."""
+
+# A slow host must not look like a hang of the guest, nor its clock like a broken one.
+CMDLINE = (
+    "console={console} rdinit=/init panic=-1 printk.time=1 printk.devkmsg=on loglevel=6"
+    " tsc=reliable watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120"
+)
+
+
+class State(enum.Enum):
+    """Where a guest is. PANICKED and LOST are final."""
+
+    OFF = "off"
+    BOOTING = "booting"
+    READY = "ready"
+    RUNNING = "running"
+    DONE = "done"
+    PANICKED = "panicked"
+    LOST = "lost"
+
+
+class GuestLost(Exception):
+    """The guest is gone. `verdict` is what its running case gets; `cause` is the first cause."""
+
+    def __init__(self, verdict: str, cause: str, tail: str = "") -> None:
+        super().__init__(cause)
+        self.verdict = verdict
+        self.cause = cause
+        self.tail = tail
+        """The end of the console."""
+
+
+class ModuleRefused(Exception):
+    """The guest's kernel did not load a module, or did not unload it."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Done:
+    """How a program in the guest ended; status is 128 + signal if one killed it."""
+
+    status: int
+    stdout: str
+    stderr: str
+
+
+class Guest:
+    """A guest from power on to power off. As a context manager it never outlives the block."""
+
+    def __init__(self, machine: qemu.Machine, log: pathlib.Path | None = None) -> None:
+        arch = machine.arch
+        cmdline = f"{CMDLINE.format(console=arch.console)} {machine.cmdline}".strip()
+        self._qemu = qemu.Qemu(dataclasses.replace(machine, cmdline=cmdline))
+        self._log = log
+        self._selector = selectors.DefaultSelector()
+        self._open: set[socket.socket] = set()
+        self._channel = channel.Channel()
+        self._messages: list[Message] = []
+        self._lost: GuestLost | None = None
+        self.console = Console()
+        self.state = State.OFF
+
+    def __enter__(self) -> Guest:
+        self._qemu.__enter__()
+        for port in (self._qemu.console, self._qemu.channel):
+            self._selector.register(port, selectors.EVENT_READ)
+            self._open.add(port)
+        self.state = State.BOOTING
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._selector.close()
+        self._qemu.__exit__(kind, error, trace)
+        if self._log is not None:
+            with contextlib.suppress(OSError):
+                self.console.save(self._log)
+
+    def boot(self, deadline_s: float = BOOT_S) -> Message:
+        """Wait for the agent's hello."""
+        hello = self._expect("hello", deadline_s, "boot")
+        self.state = State.READY
+        return hello
+
+    def load(self, file: str, parameters: Sequence[str] = ()) -> None:
+        """Load /modules/FILE with PARAM=VALUE words; ModuleRefused with the kernel's reason."""
+        self._ask(f"load {_words([file, *parameters])}", "load", ANSWER_S)
+
+    def unload(self, name: str) -> Message:
+        """Unload a module; the whole answer, since a refusal is a finding and not an error."""
+        self._send(f"unload {_words([name])}")
+        return self._expect("unload", ANSWER_S, "unload")
+
+    def case(
+        self, case_id: str, deadline_s: int, started: Callable[[], None] | None = None
+    ) -> Message:
+        """Run one case; its result."""
+        what = f"case {case_id}"
+        limit = deadline_s + CASE_MARGIN_S
+        until = time.monotonic() + limit
+        self._send(f"case {_words([case_id])} {deadline_s}")
+        self.state = State.RUNNING
+        for kind in ("start", "result"):
+            message = self._expect(kind, until - time.monotonic(), what)
+            if message["id"] != case_id:
+                raise self._lose("BROKEN", f"answered for another case than {case_id}")
+            if kind == "start" and started is not None:
+                started()
+        self.state = State.READY
+        return message
+
+    def kmsg(self) -> Message:
+        """What the kernel complained about since boot."""
+        self._send("kmsg")
+        return self._expect("kmsg", ANSWER_S, "kmsg")
+
+    def exec(self, argv: Sequence[str], deadline_s: int = 60) -> Done:
+        """Run a program in the guest."""
+        self._send(f"exec {deadline_s} {json.dumps(list(argv))}")
+        answer = self._expect("exec", deadline_s + CASE_MARGIN_S, f"exec {argv[0]}")
+        return Done(answer["status"], answer["stdout"], answer["stderr"])
+
+    def bye(self) -> None:
+        """Say goodbye and wait for the power to go."""
+        self._send("bye")
+        self._expect("bye", ANSWER_S, "bye")
+        until = time.monotonic() + ANSWER_S
+        while self._open:
+            left = until - time.monotonic()
+            if left <= 0:
+                raise self._lose("TIMEOUT", f"did not power off within {ANSWER_S:.0f} s")
+            self._turn(left)
+        self.state = State.DONE
+
+    def _ask(self, command: str, kind: str, deadline_s: float) -> None:
+        self._send(command)
+        answer = self._expect(kind, deadline_s, command)
+        if not answer["ok"]:
+            raise ModuleRefused(answer.get("error") or "no reason given")
+
+    def _send(self, command: str) -> None:
+        self._check()
+        if "\n" in command or len(command) >= channel.LINE_LIMIT:
+            raise PmuvmError("a command to the guest is one line of at most 64 KiB")
+        rest = memoryview(f"{command}\n".encode())
+        until = time.monotonic() + ANSWER_S
+        while rest:
+            try:
+                rest = rest[self._qemu.channel.send(rest) :]
+            except BlockingIOError:
+                left = until - time.monotonic()
+                if left <= 0:
+                    raise self._lose("TIMEOUT", "takes no more commands") from None
+                with selectors.DefaultSelector() as writable:
+                    writable.register(self._qemu.channel, selectors.EVENT_WRITE)
+                    writable.select(left)
+            except OSError:
+                raise self._lose("CRASH", "QEMU ended") from None
+
+    def _expect(self, kind: str, deadline_s: float, what: str) -> Message:
+        self._check()
+        until = time.monotonic() + deadline_s
+        while not self._messages:
+            if self.console.death:
+                raise self._die()
+            if not self._open:
+                raise self._end(what)
+            left = until - time.monotonic()
+            if left <= 0:
+                stall = f" ({self.console.stall})" if self.console.stall else ""
+                raise self._lose("TIMEOUT", f"no answer to '{what}' in time{stall}")
+            self._turn(left)
+        # The death of the kernel may be on the console already although the agent still spoke.
+        self._turn(0)
+        if self.console.death:
+            raise self._die()
+        message = self._messages.pop(0)
+        if message["t"] == "error":
+            raise self._lose("BROKEN", f"refused '{what}': {message['message'][:200]}")
+        if message["t"] != kind:
+            raise self._lose("BROKEN", f"answered '{message['t']}' to '{what}'")
+        return message
+
+    def _turn(self, timeout_s: float) -> None:
+        """Take what the ports have to say; the only place that waits."""
+        for key, _ in self._selector.select(timeout_s):
+            port = key.fileobj
+            assert isinstance(port, socket.socket)
+            data = qemu.receive(port)
+            if data is None:
+                continue
+            if not data:
+                self._selector.unregister(port)
+                self._open.discard(port)
+            elif port is self._qemu.console:
+                self.console.feed(data)
+            else:
+                try:
+                    self._messages += self._channel.feed(data)
+                except channel.BadLine as error:
+                    raise self._lose("BROKEN", f"broke the protocol: {error}") from None
+
+    def _check(self) -> None:
+        if self._lost is not None:
+            raise self._lost
+
+    def _die(self) -> GuestLost:
+        until = time.monotonic() + LAST_WORDS_S
+        while self._open and (left := until - time.monotonic()) > 0:
+            with contextlib.suppress(GuestLost):
+                self._turn(left)
+        return self._lose("CRASH", self.console.death, State.PANICKED)
+
+    def _end(self, what: str) -> GuestLost:
+        complaint = self._qemu.complaint()
+        cause = f"QEMU: {complaint}" if complaint else f"powered off during '{what}'"
+        return self._lose("CRASH", cause)
+
+    def _lose(self, verdict: str, cause: str, state: State = State.LOST) -> GuestLost:
+        if self._lost is None:
+            self.state = state
+            self._lost = GuestLost(verdict, cause, self.console.tail())
+        return self._lost
+
+
+def _words(words: Sequence[str]) -> str:
+    for word in words:
+        if not word or word != shlex.quote(word).strip("'") or any(c.isspace() for c in word):
+            raise PmuvmError(f"'{word}' cannot be sent to a guest: no spaces or quotes")
+    return " ".join(words)

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packs what a guest needs into an initramfs: reproducible, kept by content, made without root."""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+
+from pmuvm import store
+from pmuvm.errors import PmuvmError
+
+INIT = store.ROOT / "vm" / "guest" / "init"
+FOLDERS = ("bin", "dev", "lib", "modules", "proc", "sys", "tmp", "etc")
+TIMEOUT_S = 120
+KEPT_DAYS = 7.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Contents:
+    """What goes into an image, by where it lies on the host."""
+
+    agent: pathlib.Path | None = None
+    """Becomes /bin/pmuconf."""
+    target: pathlib.Path | None = None
+    """Becomes /target.toml."""
+    modules: tuple[pathlib.Path, ...] = ()
+    """Become /modules/<name>."""
+    files: Mapping[str, pathlib.Path] = dataclasses.field(default_factory=dict)
+    """Further files: place in the guest (without the first slash) to file of the host."""
+    init: pathlib.Path = INIT
+    channel: str = "ttyS1"
+
+
+def build(contents: Contents) -> pathlib.Path:
+    """The image of `contents`, from the cache if it is there."""
+    busybox = find_busybox()
+    placed: dict[str, pathlib.Path] = {"init": contents.init, "bin/busybox": busybox}
+    if contents.agent is not None:
+        placed["bin/pmuconf"] = contents.agent
+    if contents.target is not None:
+        placed["target.toml"] = contents.target
+    for module in contents.modules:
+        placed[f"modules/{module.name}"] = module
+    placed.update(contents.files)
+
+    data: dict[str, bytes] = {"channel": f"{contents.channel}\n".encode()}
+    for place, path in placed.items():
+        try:
+            data[place] = path.read_bytes()
+        except OSError as error:
+            raise PmuvmError(f"cannot read {path} for the image: {error.strerror}") from error
+    key = store.digest(part for place in sorted(data) for part in (place.encode(), data[place]))
+    folder = store.cache() / "images"
+    image = folder / f"{key}.cpio.gz"
+    with store.locked(folder / ".lock"):
+        if not image.is_file():
+            with store.new_folder(folder / f"{key}.staging") as staging:
+                _stage(staging, data, busybox)
+                packed = _pack(staging)
+            shutil.rmtree(folder / f"{key}.staging")
+            store.write(image, packed)
+        with store.writing(folder):
+            os.utime(image)
+        store.prune(folder, "*.cpio.gz", KEPT_DAYS)
+    return image
+
+
+def find_busybox() -> pathlib.Path:
+    """The static busybox of the host."""
+    found = shutil.which("busybox", path=f"{os.environ.get('PATH', '')}:/bin:/usr/bin")
+    if found is None:
+        raise PmuvmError("no program 'busybox' on this machine (package busybox-static)")
+    path = pathlib.Path(found).resolve()
+    if libraries(path):
+        raise PmuvmError(f"{path} is not static (package busybox-static)")
+    return path
+
+
+def libraries(program: pathlib.Path) -> list[pathlib.Path]:
+    """The shared libraries and the loader that a program of the host needs; none if static."""
+    done = subprocess.run(
+        ["ldd", str(program)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        env={**os.environ, "LC_ALL": "C"},
+    )
+    missing = re.findall(r"^\s*(\S+) => not found", done.stdout, re.MULTILINE)
+    if missing:
+        raise PmuvmError(f"{program} needs {', '.join(missing)}, which this machine lacks")
+    return [pathlib.Path(p) for p in re.findall(r"(/\S+) \(0x", done.stdout)]
+
+
+def with_program(name: str) -> dict[str, pathlib.Path]:
+    """The files (for Contents.files) that make a program of the host run in a guest as /bin/NAME."""
+    found = shutil.which(name)
+    if found is None:
+        raise PmuvmError(f"no program '{name}' on this machine")
+    program = pathlib.Path(found).resolve()
+    placed = {str(path).lstrip("/"): path for path in libraries(program)}
+    placed[f"bin/{pathlib.Path(name).name}"] = program
+    return placed
+
+
+def _stage(staging: pathlib.Path, data: Mapping[str, bytes], busybox: pathlib.Path) -> None:
+    for folder in FOLDERS:
+        (staging / folder).mkdir(parents=True, exist_ok=True)
+    for place, content in data.items():
+        path = staging / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        executable = place == "init" or content.startswith((b"\x7fELF", b"#!"))
+        path.chmod(0o755 if executable else 0o644)
+    done = subprocess.run([str(busybox), "--list"], capture_output=True, text=True, check=True)
+    for applet in done.stdout.split():
+        link = staging / "bin" / applet
+        if not link.exists():
+            link.symlink_to("busybox")
+
+
+def _pack(staging: pathlib.Path) -> bytes:
+    """newc archive, gzipped: sorted, owned by root, without times, so equal for equal contents."""
+    paths = sorted(staging.rglob("*"))
+    for path in [staging, *paths]:
+        if path.is_dir() and not path.is_symlink():
+            path.chmod(0o755)
+        os.utime(path, (0, 0), follow_symlinks=False)
+    names = "\0".join(str(path.relative_to(staging)) for path in paths) + "\0"
+    try:
+        done = subprocess.run(
+            ["cpio", "-o", "-0", "-H", "newc", "--reproducible", "-R", "+0:+0", "--quiet"],
+            cwd=staging,
+            input=names.encode(),
+            capture_output=True,
+            timeout=TIMEOUT_S,
+        )
+    except FileNotFoundError:
+        raise PmuvmError("no program 'cpio' on this machine") from None
+    if done.returncode != 0:
+        raise PmuvmError(f"cpio failed: {done.stderr.decode('utf-8', 'replace').strip()}")
+    return gzip.compress(done.stdout, compresslevel=1, mtime=0)

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds the driver under test against a kernel's headers, out of a copy of its sources."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import shutil
+import subprocess
+from collections.abc import Iterator
+
+from pmuvm import store
+from pmuvm.errors import PmuvmError
+from pmuvm.kernel import Kernel
+
+NAME = "refpmu"
+TIMEOUT_S = 600
+SOURCES = ("Kbuild", "Kconfig", "include", "core", "model", "glue")
+LOG_LINES = 15
+
+
+def default_out(kernel: Kernel) -> pathlib.Path:
+    """The folder of the build product of `kernel` in the checkout."""
+    return store.ROOT / "build" / "driver" / kernel.release
+
+
+def build(kernel: Kernel, source: pathlib.Path, out: pathlib.Path) -> pathlib.Path:
+    """Build `source` (a folder like driver/) into `out`/refpmu.ko; nothing when that is up to date.
+
+    Safe against a second process with the same `out`. PmuvmError, with the end of the log, if the
+    build fails; `out` then holds no module.
+    """
+    if kernel.build is None:
+        raise PmuvmError(f"no headers for kernel {kernel.name}: name a module with --module")
+    if not (source / "Kbuild").is_file():
+        raise PmuvmError(f"{source} holds no driver: no file Kbuild")
+    if any(c.isspace() for c in f"{out.resolve()}{kernel.build}"):
+        raise PmuvmError(f"the kernel's build system takes no path with a space: {out.resolve()}")
+    key = store.digest(_inputs(kernel, source))
+    product, stamp = out / f"{NAME}.ko", out / "key"
+    with store.locked(out.parent / f".{out.name}.lock"):
+        if product.is_file() and stamp.is_file() and stamp.read_text("ascii") == key:
+            return product
+        with store.writing(out):
+            if out.exists():
+                shutil.rmtree(out)
+            copy = out / "src"
+            copy.mkdir(parents=True)
+            for name in SOURCES:
+                if (source / name).is_dir():
+                    shutil.copytree(source / name, copy / name, ignore=_not_source)
+                elif (source / name).is_file():
+                    shutil.copy2(source / name, copy / name)
+        log = _make(kernel, copy)
+        with store.writing(out):
+            (out / "build.log").write_text(log, encoding="utf-8")
+            os.rename(copy / f"{NAME}.ko", product)
+        store.write(stamp, key.encode())
+    return product
+
+
+def _make(kernel: Kernel, copy: pathlib.Path) -> str:
+    argv = [
+        "make",
+        *("-C", str(kernel.build)),
+        f"M={copy.resolve()}",
+        f"ARCH={kernel.arch.kbuild}",
+        # Type information of the module serves nobody here and would need pahole.
+        "CONFIG_DEBUG_INFO_BTF_MODULES=",
+        "modules",
+    ]
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+    try:
+        done = subprocess.run(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=TIMEOUT_S,
+            env={**clean, "LC_ALL": "C"},
+        )
+    except FileNotFoundError:
+        raise PmuvmError("no program 'make' on this machine") from None
+    except subprocess.TimeoutExpired:
+        raise PmuvmError(f"the build of {NAME}.ko did not end within {TIMEOUT_S} s") from None
+    if done.returncode != 0 or not (copy / f"{NAME}.ko").is_file():
+        raise PmuvmError(
+            f"could not build {NAME}.ko for {kernel.release}",
+            details="\n".join(done.stdout.splitlines()[-LOG_LINES:]),
+        )
+    return done.stdout
+
+
+def _inputs(kernel: Kernel, source: pathlib.Path) -> Iterator[bytes]:
+    yield f"{kernel.release} {kernel.build}".encode()
+    for name in SOURCES:
+        path = source / name
+        if path.is_dir():
+            yield from (p for p in _tree(path))
+        elif path.is_file():
+            yield name.encode()
+            yield path.read_bytes()
+
+
+def _tree(folder: pathlib.Path) -> Iterator[bytes]:
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.name not in _not_source(str(path.parent), [path.name]):
+            yield str(path.relative_to(folder.parent)).encode()
+            yield path.read_bytes()
+
+
+def _not_source(_folder: str, names: list[str]) -> set[str]:
+    kept = (".c", ".h", ".S", "Kbuild", "Kconfig", "Makefile")
+    return {name for name in names if "." in name and not name.endswith(kept)}
