@@ -46,7 +46,8 @@ def find(name: str, arch: Arch = arches.AMD64, refresh: bool = False) -> Kernel:
         return _stock(name, arch, refresh)
     path = pathlib.Path(name)
     if path.is_file():
-        return Kernel(name, image_release(path), arch, path.resolve(), None)
+        release = image_release(path)
+        return Kernel(name, release, arch, path.resolve(), _headers(release, arch))
     raise PmuvmError(
         f"unknown KERNEL '{name}'; known: {', '.join(known())}, or the path of a kernel image"
     )
@@ -100,9 +101,7 @@ def _stock(name: str, arch: Arch, refresh: bool) -> Kernel:
         apt = packages.Apt(store.cache() / f"apt-{arch.name}", arch.name)
         apt.update()
         needed = apt.closure(wanted, lambda package: bool(KERNEL_PACKAGE.match(package)))
-        key = store.digest(
-            part.encode() for p in needed for part in (p.name, p.version, p.sha256)
-        )
+        key = store.digest(part.encode() for p in needed for part in (p.name, p.version, p.sha256))
         if not (folder / key).is_dir():
             with store.new_folder(folder / key) as temporary:
                 _fill(temporary, apt, needed)
@@ -111,6 +110,15 @@ def _stock(name: str, arch: Arch, refresh: bool) -> Kernel:
     if found is None:
         raise PmuvmError(f"the packages {', '.join(wanted)} hold no kernel image")
     return found
+
+
+def _headers(release: str, arch: Arch) -> pathlib.Path | None:
+    """The headers of `release`, if a kernel of that release has been fetched."""
+    for name in known():
+        fetched = _recorded(store.cache() / "kernels" / f"{name}-{arch.name}.json", name, arch)
+        if fetched is not None and fetched.release == release:
+            return fetched.build
+    return None
 
 
 def _fill(root: pathlib.Path, apt: packages.Apt, needed: list[packages.Package]) -> None:

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Asks the host's `pmuconf` what there is to run and what it came to."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import json
+import math
+import os
+import pathlib
+import subprocess
+import tomllib
+from collections.abc import Sequence
+from typing import Any
+
+from pmuvm import qemu, store
+from pmuvm.errors import PmuvmError
+
+TARGETS = store.ROOT / "conformance" / "targets"
+TIMEOUT_S = 300
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    """What pmuvm has to know of a target file; the rest is the suite's."""
+
+    name: str
+    path: pathlib.Path
+    module: str | None
+    """The module that brings the PMU, or None where the kernel has it."""
+    parameters: tuple[str, ...]
+    slowness: float
+    cpus: int
+    memory_mb: int
+    accel: str | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """One case, as `pmuconf list --json` states it."""
+
+    id: str
+    rules: tuple[str, ...]
+    budget_s: float
+    file: str
+    line: int
+
+    def deadline_s(self, slowness: float) -> int:
+        """Seconds after which the agent ends it."""
+        return max(1, math.ceil(self.budget_s * slowness))
+
+
+@dataclasses.dataclass(frozen=True)
+class Selection:
+    """What a user asked for; empty strings choose everything."""
+
+    case: str = ""
+    rule: str = ""
+    profile: str = ""
+
+    @property
+    def partial(self) -> bool:
+        """True if it can leave cases out."""
+        return bool(self.case or self.rule)
+
+    def arguments(self) -> list[str]:
+        """As words for pmuconf."""
+        pairs = (("--case", self.case), ("--rule", self.rule), ("--profile", self.profile))
+        return [word for pair in pairs if pair[1] for word in pair]
+
+
+def binary() -> pathlib.Path:
+    """The static pmuconf, which runs on the host and in the guest."""
+    path = pathlib.Path(
+        os.environ.get("PMUCONF_BINARY") or store.ROOT / "build/guest/conformance/pmuconf"
+    )
+    if not os.access(path, os.X_OK):
+        raise PmuvmError(f"no program {path}: build it with ci/build guest pmuconf")
+    return path.resolve()
+
+
+def find_target(name: str) -> Target:
+    """The target called `name`, or the one in the file at that path."""
+    path = TARGETS / f"{name}.toml"
+    if "/" in name or not path.is_file():
+        path = pathlib.Path(name)
+        if not name.endswith(".toml") or not path.is_file():
+            known = ", ".join(sorted(p.stem for p in TARGETS.glob("*.toml")))
+            raise PmuvmError(
+                f"unknown TARGET '{name}'; known: {known}, or the path of a target's .toml"
+            )
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PmuvmError(f"{path}: {error}") from error
+    target = _table(table, "target", path)
+    machine = _table(table, "vm", path) if "vm" in table else {}
+    default = "refpmu" if "port" in target else ""
+    accel = _value(machine, "accel", "", path, "vm")
+    if accel and accel not in qemu.ACCELS:
+        raise PmuvmError(f"{path}: vm.accel is '{accel}'; known: {', '.join(qemu.ACCELS)}")
+    return Target(
+        name=_value(target, "name", "", path, "target") or path.stem,
+        path=path.resolve(),
+        module=_value(machine, "module", default, path, "vm") or None,
+        parameters=tuple(_value(machine, "parameters", "", path, "vm").split()),
+        slowness=_value(target, "slowness", 1.0, path, "target"),
+        cpus=_value(machine, "smp", 2, path, "vm"),
+        memory_mb=_value(machine, "memory_mb", 512, path, "vm"),
+        accel=accel or None,
+    )
+
+
+def cases(target: Target, selection: Selection) -> list[Case]:
+    """The selected cases in the suite's order; PmuvmError if there is none."""
+    found = _list(target, selection.arguments())
+    if found:
+        return found
+    every = _list(target, [])
+    if selection.rule:
+        names = sorted({rule for case in every for rule in case.rules})
+        raise PmuvmError(_unknown("RULE", selection.rule, names))
+    if selection.case:
+        raise PmuvmError(_unknown("CASE", selection.case, [case.id for case in every]))
+    raise PmuvmError(f"nothing to run: no case of the suite applies to target {target.name}")
+
+
+def report(stream: pathlib.Path, target: Target, selection: Selection, out: pathlib.Path) -> int:
+    """Have the recorded stream judged and reported; the exit status of `pmuconf report`."""
+    argv = [str(binary()), "report", "--stream", str(stream), "--target", str(target.path)]
+    argv += ["--profile", selection.profile] if selection.profile else []
+    return subprocess.run([*argv, "--out", str(out)], timeout=TIMEOUT_S).returncode
+
+
+def _list(target: Target, arguments: Sequence[str]) -> list[Case]:
+    argv = [str(binary()), "list", "--json", "--target", str(target.path), *arguments]
+    try:
+        done = subprocess.run(
+            argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT_S
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise PmuvmError(f"cannot run {argv[0]}: {error}") from error
+    if done.returncode != 0:
+        lines = [line for line in done.stderr.splitlines() if line.strip()]
+        raise PmuvmError(lines[0] if lines else f"pmuconf list ended with {done.returncode}")
+    try:
+        return [
+            Case(
+                id=str(case["id"]),
+                rules=tuple(case["rules"]),
+                budget_s=float(case["budget_s"]),
+                file=str(case.get("file", "")),
+                line=int(case.get("line", 0)),
+            )
+            for case in json.loads(done.stdout)["cases"]
+        ]
+    except (ValueError, KeyError, TypeError) as error:
+        raise PmuvmError(f"pmuconf list printed no list of cases: {error!r}") from error
+
+
+def _unknown(variable: str, asked: str, names: Sequence[str]) -> str:
+    close = difflib.get_close_matches(asked.replace("*", ""), names, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(close)}? " if close else ""
+    suites = sorted({name.split(".")[0] for name in names})
+    known = names if len(names) <= 100 else [f"{suite}.*" for suite in suites]
+    return f"unknown {variable} '{asked}'; {hint}known: {', '.join(known) or 'none'}"
+
+
+def _table(table: dict[str, Any], key: str, path: pathlib.Path) -> dict[str, Any]:
+    section = table.get(key)
+    if not isinstance(section, dict):
+        raise PmuvmError(f"{path}: no table [{key}]")
+    return section
+
+
+def _value(table: dict[str, Any], key: str, default: Any, path: pathlib.Path, where: str) -> Any:
+    value = table.get(key, default)
+    if isinstance(default, float) and type(value) is int:
+        value = float(value)
+    good = type(value) is type(default)
+    if good and isinstance(value, (int, float)):
+        good = value > 0
+    if not good:
+        kind = {str: "a text", int: "a whole number above 0", float: "a number above 0"}
+        raise PmuvmError(f"{path}: {where}.{key} must be {kind[type(default)]}")
+    return value
