@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Reads KTAP from a guest's console strictly: what is missing or contradicts itself is a problem."""
+
+import re
+from dataclasses import dataclass, field
+from enum import Enum
+
+MAX_LINE = 4096
+MAX_MESSAGE_LINES = 40
+
+_STAMP = re.compile(r"^(?:<\d+>)?\[ *\d+\.\d{6}\](?:\[ *[TC]\d+\])? ?")
+_VERSION = re.compile(r"K?TAP version \d+")
+_PLAN = re.compile(r"1\.\.(\d{1,6})")
+_SUBTEST = re.compile(r"# Subtest: (\S{1,200})")
+_RESULT = re.compile(r"(not )?ok (\d{1,6})(?: -)? (\S.*?)(?: # SKIP ?(.*))?")
+# What KUnit prints about the run itself, which explains no failure.
+_CHATTER = re.compile(r"# (?:module: |Totals: |\S+: pass:\d+ fail:\d+ skip:\d+ total:\d+|Subtest:)")
+
+
+class Outcome(Enum):
+    PASSED = "PASS"
+    FAILED = "FAIL"
+    SKIPPED = "SKIP"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One case of a suite; @parameters counts the rows of a parameterised one."""
+
+    suite: str
+    name: str
+    outcome: Outcome
+    message: str
+    parameters: int
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a console said. @problems is empty only for a run that is whole and consistent."""
+
+    cases: tuple[Case, ...]
+    suites: tuple[str, ...]
+    problems: tuple[str, ...]
+
+
+@dataclass
+class _Block:
+    """A list of results that is being read: the suites, the cases of one, or its parameters."""
+
+    name: str
+    plan: int | None = None
+    results: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+
+@dataclass
+class _Reader:
+    top: _Block | None = None
+    suite: _Block | None = None
+    parameters: _Block | None = None
+    said: list[str] = field(default_factory=list)
+    cases: list[Case] = field(default_factory=list)
+    suites: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def line(self, indent: int, text: str) -> None:
+        if self.top is None:
+            if _VERSION.fullmatch(text):
+                self.top = _Block("the run")
+            return
+        if self.done():
+            if indent == 0 and _VERSION.fullmatch(text):
+                self.problems.append("a second run after the first")
+            return
+        result = _RESULT.fullmatch(text)
+        plan = _PLAN.fullmatch(text)
+        subtest = _SUBTEST.fullmatch(text)
+        if result:
+            self._result(indent, result)
+        elif plan:
+            self._plan(indent, int(plan[1]))
+        elif subtest:
+            self._subtest(indent, subtest[1])
+        elif not _VERSION.fullmatch(text) and not _CHATTER.match(text):
+            self.said.append(text)
+
+    def done(self) -> bool:
+        return self.top is not None and self.top.plan == self.top.results and self.suite is None
+
+    def _subtest(self, indent: int, name: str) -> None:
+        if indent == 1 and self.suite is None:
+            self.suite = _Block(name)
+            self.said.clear()
+        elif indent == 2 and self.suite is not None and self.parameters is None:
+            self.parameters = _Block(name)
+        else:
+            self.problems.append(f"subtest {name} begins where none may")
+
+    def _plan(self, indent: int, count: int) -> None:
+        block = (self.top, self.suite, self.parameters)[indent] if indent <= 2 else None
+        if block is None or block.plan is not None or block.results:
+            self.problems.append(f"a plan of {count} stands where none may")
+        elif count == 0:
+            self.problems.append(f"{block.name}: an empty plan")
+        else:
+            block.plan = count
+
+    def _result(self, indent: int, match: re.Match[str]) -> None:
+        failed, number, name = bool(match[1]), int(match[2]), match[3]
+        skipped = match[4] is not None
+        if indent == 2 and self.suite is not None:
+            # 6.1 heads no parameters: their first result opens the block.
+            block = self.parameters = self.parameters or _Block("")
+        elif indent == 1 and self.suite is not None:
+            block = self.suite
+        elif indent == 0 and self.top is not None:
+            block = self.top
+        else:
+            self.problems.append(f"result {name} stands where none may")
+            return
+        block.results += 1
+        block.failed += failed
+        block.skipped += skipped
+        if number != block.results:
+            self.problems.append(f"{name}: number {number} where {block.results} was due")
+        if indent == 2 and failed:
+            self.said.append(f"(parameter {name})")
+        if indent == 1:
+            self._close_case(name, failed, match[4])
+        elif indent == 0:
+            self._close_suite(name, failed)
+
+    def _close_case(self, name: str, failed: bool, skip: str | None) -> None:
+        assert self.suite is not None
+        rows = self.parameters or _Block("")
+        if rows.name not in ("", name):
+            self.problems.append(f"{name}: closes the parameters of {rows.name}")
+        if rows.plan is not None and rows.plan != rows.results:
+            self.problems.append(f"{name}: {rows.results} of {rows.plan} parameters reported")
+        if rows.failed and not failed:
+            self.problems.append(f"{name}: ok although {rows.failed} parameters failed")
+        if any(case.suite == self.suite.name and case.name == name for case in self.cases):
+            self.problems.append(f"{self.suite.name}.{name}: reported twice")
+        outcome = Outcome.PASSED
+        message = ""
+        if failed:
+            outcome = Outcome.FAILED
+            message = "\n".join(self.said[:MAX_MESSAGE_LINES]) or "failed and said nothing"
+        elif skip is not None:
+            outcome = Outcome.SKIPPED
+            message = skip
+        self.cases.append(Case(self.suite.name, name, outcome, message, rows.results))
+        self.parameters = None
+        self.said.clear()
+
+    def _close_suite(self, name: str, failed: bool) -> None:
+        suite, self.suite = self.suite, None
+        if suite is None:
+            self.problems.append(f"suite {name}: a result without cases")
+            return
+        if suite.name != name:
+            self.problems.append(f"suite {suite.name}: closed as {name}")
+        if suite.plan is None:
+            self.problems.append(f"suite {suite.name}: no plan")
+        elif suite.plan != suite.results:
+            self.problems.append(f"suite {suite.name}: {suite.results} of {suite.plan} cases ran")
+        if bool(suite.failed) != failed:
+            self.problems.append(f"suite {suite.name}: its result contradicts its cases")
+        if name in self.suites:
+            self.problems.append(f"suite {name}: reported twice")
+        self.suites.append(name)
+
+    def finish(self) -> None:
+        if self.top is None:
+            self.problems.append("no KTAP on the console: the kernel did not come to its suites")
+        elif self.suite is not None:
+            ran = f"{self.suite.results} of {self.suite.plan or '?'} cases reported"
+            self.problems.append(f"suite {self.suite.name}: the log ends in it, {ran}")
+        elif self.top.plan is None:
+            self.problems.append("no plan: the number of suites is unknown")
+        elif self.top.plan != self.top.results:
+            self.problems.append(f"{self.top.results} of {self.top.plan} suites reported")
+
+
+def parse(console: bytes) -> Run:
+    """@console is what the guest sent, which is hostile until proven otherwise."""
+    reader = _Reader()
+    for raw in console.split(b"\n"):
+        text = raw[:MAX_LINE].decode("utf-8", errors="replace").rstrip("\r")
+        text = _STAMP.sub("", text)
+        body = "".join(char if char.isprintable() else "\ufffd" for char in text.lstrip(" "))
+        spaces = len(text) - len(text.lstrip(" "))
+        if body:
+            # Values under a failed expectation are indented by more than KTAP ever is.
+            reader.line(spaces // 4 if spaces % 4 == 0 else 99, body.rstrip())
+    reader.finish()
+    return Run(tuple(reader.cases), tuple(reader.suites), tuple(reader.problems))
+
+
+_REPORTS = re.compile(
+    r"(WARNING: |BUG: |BUG at |Oops|Kernel panic|general protection fault|UBSAN: |KASAN: "
+    r"|INFO: (?:trying to register|rcu|task|possible)|inconsistent lock state|suspicious RCU"
+    r"|possible (?:recursive|circular|irq)|Unable to handle|unhandled|list_(?:add|del) corruption"
+    r"|kernel stack|double fault|divide error|invalid opcode|irq event stamp)"
+)
+
+
+def kernel_reports(console: bytes) -> tuple[str, ...]:
+    """Lines with which the kernel says that something is wrong with it, each once."""
+    found: dict[str, None] = {}
+    for raw in console.split(b"\n"):
+        text = raw[:MAX_LINE].decode("utf-8", errors="replace")
+        text = _STAMP.sub("", text.rstrip("\r")).strip()
+        if _REPORTS.search(text) and not text.startswith(("#", "ok ", "not ok ")):
+            found.setdefault("".join(c if c.isprintable() else "\ufffd" for c in text))
+    return tuple(found)

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Judges a run of the suites: a summary for a person, results.json for machines, a status."""
+
+import fnmatch
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from pmukunit import ktap
+from pmukunit.guest import Boot
+from pmukunit.ktap import Outcome
+from pmuvm import store
+
+PASSED, FAILED, NOT_JUDGED = 0, 1, 2
+FAILED_LINES_SHOWN = 12
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """@reports come from the kernel; @problems say why the run may not be whole."""
+
+    kernel: str
+    run: ktap.Run
+    reports: tuple[str, ...]
+    problems: tuple[str, ...]
+    duration_s: float
+
+    @property
+    def status(self) -> int:
+        if self.reports or self.count(Outcome.FAILED):
+            return FAILED
+        if self.problems or not self.count(Outcome.PASSED):
+            return NOT_JUDGED
+        return PASSED
+
+    def count(self, outcome: Outcome) -> int:
+        return sum(case.outcome is outcome for case in self.run.cases)
+
+
+def expected_suites(folder: Path, glob: str) -> frozenset[str]:
+    """A suite bears the name of its file; @glob is that of kunit.filter_glob, "" for all."""
+    names = {path.name.removesuffix("_kunit.c") for path in folder.glob("*_kunit.c")}
+    return frozenset(fnmatch.filter(names, glob.split(".", 1)[0] or "*"))
+
+
+def judge(kernel: str, boot: Boot, expected: frozenset[str], whole: bool) -> Verdict:
+    """@whole: every expected suite must have run; else (a glob for cases) at least one."""
+    run = ktap.parse(boot.console)
+    problems = [boot.cut] if boot.cut else []
+    problems += run.problems
+    ran = set(run.suites) | {case.suite for case in run.cases}
+    missing = sorted(expected - ran) if whole or not ran else []
+    problems += [f"suite {name}: did not run" for name in missing]
+    problems += [f"suite {name}: not one of this folder" for name in sorted(ran - expected)]
+    return Verdict(kernel, run, ktap.kernel_reports(boot.console), tuple(problems), boot.duration_s)
+
+
+def write(verdict: Verdict, path: Path) -> None:
+    document = {
+        "verdict": ("PASSED", "FAILED", "NOT_JUDGED")[verdict.status],
+        "kernel": verdict.kernel,
+        "duration_s": round(verdict.duration_s, 3),
+        "totals": {
+            "cases": len(verdict.run.cases),
+            "passed": verdict.count(Outcome.PASSED),
+            "failed": verdict.count(Outcome.FAILED),
+            "skipped": verdict.count(Outcome.SKIPPED),
+            "suites": len(verdict.run.suites),
+        },
+        "cases": [
+            {
+                "id": f"{case.suite}.{case.name}",
+                "result": case.outcome.value,
+                "message": case.message,
+                "parameters": case.parameters,
+            }
+            for case in verdict.run.cases
+        ],
+        "problems": [*verdict.reports, *verdict.problems],
+    }
+    store.write(path, (json.dumps(document, indent=1) + "\n").encode())
+
+
+def summary(verdict: Verdict) -> str:
+    lines = []
+    suites = list(verdict.run.suites)
+    suites += sorted({case.suite for case in verdict.run.cases} - set(suites))
+    for suite in suites:
+        cases = [case for case in verdict.run.cases if case.suite == suite]
+        tally = {outcome: sum(c.outcome is outcome for c in cases) for outcome in Outcome}
+        parameters = sum(case.parameters for case in cases)
+        lines.append(
+            f"  {suite:<20} {len(cases):3} cases: {tally[Outcome.PASSED]} passed, "
+            f"{tally[Outcome.FAILED]} failed, {tally[Outcome.SKIPPED]} skipped"
+            + (f"; {parameters} rows" if parameters else "")
+        )
+    for case in verdict.run.cases:
+        if case.outcome is not Outcome.PASSED:
+            lines.append(f"{case.outcome.value} {case.suite}.{case.name}")
+            said = case.message.splitlines()
+            lines += [f"    {line}" for line in said[:FAILED_LINES_SHOWN]]
+    lines += [f"kernel: {line}" for line in verdict.reports]
+    lines += [f"not judged: {line}" for line in verdict.problems]
+    word = ("PASSED", "FAILED", "NOT JUDGED")[verdict.status]
+    lines.append(
+        f"kunit {verdict.kernel}: {word}: {verdict.count(Outcome.PASSED)} of"
+        f" {len(verdict.run.cases)} cases passed in {len(verdict.run.suites)} suites,"
+        f" {verdict.duration_s:.1f} s"
+    )
+    return "\n".join(lines)

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Gets the distribution's kernel source package, without root and without installing it."""
+
+import shutil
+from pathlib import Path
+
+from pmuvm import packages, store
+from pmuvm.errors import PmuvmError
+
+# Large, and read by no build of this configuration.
+UNUSED = (
+    "*/Documentation/devicetree",
+    "*/arch/*/boot/dts",
+    "*/drivers/gpu/drm/amd/include",
+    "*/tools/testing/selftests",
+)
+
+
+def ensure(series: str, cache: Path) -> Path:
+    """The newest source package of @series in the cache, fetched when there is none.
+
+    Its file name carries the exact version. The caller holds the lock of @cache.
+    """
+    name = f"linux-source-{series}"
+    kept = cache / "packages"
+    found = sorted(kept.glob(f"{name}_*.deb"), key=lambda path: path.stat().st_mtime)
+    if not found:
+        print(f"kunit: fetching {name}", flush=True)
+        apt = packages.Apt(cache / "apt", "amd64")
+        apt.update()
+        wanted = apt.closure([name], lambda _: False)
+        with store.new_folder(kept / ".new") as scratch:
+            for deb in apt.download(wanted, scratch):
+                found = [deb.rename(kept / deb.name)]
+    return found[-1]
+
+
+def unpack(package: Path, into: Path) -> None:
+    """Unpacks the kernel tree of @package to @into, which holds nothing yet."""
+    with store.new_folder(into / ".deb") as scratch:
+        packages.unpack(package, scratch)
+        tarballs = list(scratch.glob("usr/src/linux-source-*.tar.xz"))
+        if len(tarballs) != 1:
+            raise PmuvmError(f"{package} holds no kernel source; remove it and run again")
+        excludes = [f"--exclude={glob}" for glob in UNUSED]
+        what = f"unpack {tarballs[0].name}"
+        argv = ["tar", "-xJf", str(tarballs[0]), "--strip-components=1", *excludes]
+        packages.run(argv, what, into)
+    # The sources are unpacked; the package is kept, its copy is not.
+    shutil.rmtree(into / ".deb")

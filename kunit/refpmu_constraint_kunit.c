@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* KUnit suite of core/constraint: who gets which counter, and that a fit is found if there is one. */
+#include <kunit/test.h>
+
+#include "vectors/vectors.h"
+
+static const struct refpmu_constraint_vector assignments[] = {
+#include "vectors/constraint.inc"
+};
+
+static void assignment_desc(const struct refpmu_constraint_vector *v, char *desc)
+{
+	strscpy(desc, v->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(assignment, assignments, assignment_desc);
+
+#define UNTOUCHED 99
+
+static void assignment_follows_the_vectors(struct kunit *test)
+{
+	const struct refpmu_constraint_vector *v = test->param_value;
+	s8 counter[REFPMU_VECTOR_WANTS];
+	unsigned int i;
+
+	memset(counter, UNTOUCHED, sizeof(counter));
+	KUNIT_ASSERT_EQ(test, refpmu_constraint_assign(v->wants, v->n, counter), v->err);
+	for (i = 0; i < REFPMU_VECTOR_WANTS; i++)
+		KUNIT_EXPECT_EQ_MSG(test, counter[i],
+				    i < v->n && !v->err ? v->counter[i] : UNTOUCHED, "want %u", i);
+}
+
+/* True if wants @i and up fit on the counters outside @taken: all ways are tried. */
+static bool fits(const struct refpmu_want *wants, unsigned int n, unsigned int i, u64 taken)
+{
+	unsigned int bit;
+
+	if (i == n)
+		return true;
+	for (bit = 0; bit < 4; bit++) {
+		const u64 counter = BIT_ULL(bit);
+
+		if (wants[i].allowed & counter & ~taken && fits(wants, n, i + 1, taken | counter))
+			return true;
+	}
+	return false;
+}
+
+static void fit_is_found_whenever_there_is_one(struct kunit *test)
+{
+	struct refpmu_want wants[4];
+	s8 counter[4];
+	unsigned int all, i;
+
+	/* Every choice of four subsets of four counters. */
+	for (all = 0; all <= 0xffff; all++) {
+		u64 taken = 0;
+		int err;
+
+		for (i = 0; i < 4; i++)
+			wants[i] = (struct refpmu_want){
+				.allowed = all >> (4 * i) & 0xf,
+				.previous = REFPMU_COUNTER_NONE,
+			};
+		err = refpmu_constraint_assign(wants, 4, counter);
+		if (err != (fits(wants, 4, 0, 0) ? 0 : -ENOSPC)) {
+			KUNIT_FAIL(test, "wants %#x: %d", all, err);
+			return;
+		}
+		for (i = 0; !err && i < 4; i++) {
+			const u64 bit = BIT_ULL(counter[i]);
+
+			if (!(wants[i].allowed & bit) || taken & bit) {
+				KUNIT_FAIL(test, "wants %#x: counter %d", all, counter[i]);
+				return;
+			}
+			taken |= bit;
+		}
+	}
+}
+
+static void every_counter_of_the_largest_device_is_given(struct kunit *test)
+{
+	struct refpmu_want *wants;
+	s8 counter[REFPMU_MAX_COUNTERS];
+	u64 taken = 0;
+	unsigned int i;
+
+	wants = kunit_kcalloc(test, REFPMU_MAX_COUNTERS + 1, sizeof(*wants), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, wants);
+	for (i = 0; i <= REFPMU_MAX_COUNTERS; i++)
+		wants[i] = (struct refpmu_want){
+			.allowed = ~0ULL,
+			.previous = REFPMU_COUNTER_NONE,
+		};
+
+	KUNIT_ASSERT_EQ(test, refpmu_constraint_assign(wants, REFPMU_MAX_COUNTERS, counter), 0);
+	for (i = 0; i < REFPMU_MAX_COUNTERS; i++)
+		taken |= BIT_ULL(counter[i]);
+	KUNIT_EXPECT_EQ(test, taken, ~0ULL);
+	KUNIT_EXPECT_EQ(test, refpmu_constraint_assign(wants, REFPMU_MAX_COUNTERS + 1, counter),
+			-EINVAL);
+}
+
+static void pinned_want_without_a_counter_is_refused(struct kunit *test)
+{
+	const struct refpmu_want want = {
+		.allowed = 0xf,
+		.previous = REFPMU_COUNTER_NONE,
+		.pinned = true,
+	};
+	s8 counter = UNTOUCHED;
+
+	KUNIT_EXPECT_EQ(test, refpmu_constraint_assign(&want, 1, &counter), -EINVAL);
+	KUNIT_EXPECT_EQ(test, counter, UNTOUCHED);
+}
+
+static void same_wants_get_the_same_counters(struct kunit *test)
+{
+	const struct refpmu_want wants[] = {
+		{ .allowed = 0x7, .previous = REFPMU_COUNTER_NONE },
+		{ .allowed = 0x6, .previous = REFPMU_COUNTER_NONE },
+		{ .allowed = 0x3, .previous = REFPMU_COUNTER_NONE },
+	};
+	s8 first[3], again[3];
+
+	KUNIT_ASSERT_EQ(test, refpmu_constraint_assign(wants, 3, first), 0);
+	KUNIT_ASSERT_EQ(test, refpmu_constraint_assign(wants, 3, again), 0);
+	KUNIT_EXPECT_EQ(test, memcmp(first, again, sizeof(first)), 0);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE_PARAM(assignment_follows_the_vectors, assignment_gen_params),
+	KUNIT_CASE(fit_is_found_whenever_there_is_one),
+	KUNIT_CASE(every_counter_of_the_largest_device_is_given),
+	KUNIT_CASE(pinned_want_without_a_counter_is_refused),
+	KUNIT_CASE(same_wants_get_the_same_counters),
+	{}
+};
+
+static struct kunit_suite suite = {
+	.name = "refpmu_constraint",
+	.test_cases = cases,
+};
+
+kunit_test_suite(suite);

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* KUnit suite of core/state: what start and stop do in each state, and what no sequence may do. */
+#include <kunit/test.h>
+#include <linux/perf_event.h>
+
+#include "vectors/vectors.h"
+
+static const struct refpmu_state_vector steps[] = {
+#include "vectors/state.inc"
+};
+
+static void step_desc(const struct refpmu_state_vector *v, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "state %#x op %d", v->state, v->op);
+}
+
+KUNIT_ARRAY_PARAM(step, steps, step_desc);
+
+static void step_follows_the_vectors(struct kunit *test)
+{
+	const struct refpmu_state_vector *v = test->param_value;
+	const struct refpmu_step step = refpmu_state_step(v->state, v->op);
+
+	KUNIT_EXPECT_EQ(test, step.next, v->next);
+	KUNIT_EXPECT_EQ(test, step.actions, v->actions);
+}
+
+static void flags_are_those_of_perf(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, REFPMU_STOPPED, PERF_HES_STOPPED);
+	KUNIT_EXPECT_EQ(test, REFPMU_UPTODATE, PERF_HES_UPTODATE);
+}
+
+/* A counter as the actions leave it: does it run, and does it hold events not folded yet? */
+struct counter {
+	bool runs;
+	bool holds;
+};
+
+static void apply(struct kunit *test, struct counter *c, u8 actions, unsigned int sequence)
+{
+	if (actions & REFPMU_DO_DISABLE)
+		c->runs = false;
+	if (actions & REFPMU_DO_FOLD)
+		c->holds = false;
+	if (actions & REFPMU_DO_RELOAD) {
+		KUNIT_EXPECT_FALSE_MSG(test, c->holds, "events lost by sequence %#x", sequence);
+		KUNIT_EXPECT_FALSE_MSG(test, c->runs, "reload under way in %#x", sequence);
+	}
+	if (actions & REFPMU_DO_ENABLE)
+		c->runs = true;
+	if (c->runs)
+		c->holds = true;
+}
+
+static void no_sequence_loses_events_or_lies(struct kunit *test)
+{
+	const unsigned int length = 5;
+	unsigned int sequence, i, end = 1;
+
+	for (i = 0; i < length; i++)
+		end *= REFPMU_OP_MAX - 1;
+	/* Every sequence of starts and stops after an add. */
+	for (sequence = 0; sequence < end; sequence++) {
+		u8 state = refpmu_state_step(0, REFPMU_OP_ADD).next;
+		struct counter c = { .runs = false };
+		unsigned int ops = sequence;
+
+		for (i = 0; i < length; i++, ops /= REFPMU_OP_MAX - 1) {
+			const enum refpmu_op op = 1 + ops % (REFPMU_OP_MAX - 1);
+			const struct refpmu_step step = refpmu_state_step(state, op);
+
+			state = step.next;
+			apply(test, &c, step.actions, sequence);
+			KUNIT_EXPECT_EQ_MSG(test, c.runs, !(state & REFPMU_STOPPED),
+					    "STOPPED after sequence %#x", sequence);
+			if (state & REFPMU_UPTODATE)
+				KUNIT_EXPECT_FALSE_MSG(test, c.holds, "UPTODATE after %#x",
+						       sequence);
+		}
+	}
+}
+
+static void second_stop_does_nothing(struct kunit *test)
+{
+	u8 state;
+
+	/* R55: unthrottling may stop an event that is stopped already. */
+	state = refpmu_state_step(0, REFPMU_OP_STOP_UPDATE).next;
+	KUNIT_EXPECT_EQ(test, refpmu_state_step(state, REFPMU_OP_STOP_UPDATE).actions, 0);
+	KUNIT_EXPECT_EQ(test, refpmu_state_step(state, REFPMU_OP_STOP).actions, 0);
+	state = refpmu_state_step(0, REFPMU_OP_STOP).next;
+	KUNIT_EXPECT_EQ(test, refpmu_state_step(state, REFPMU_OP_STOP).actions, 0);
+}
+
+static void late_update_folds_once(struct kunit *test)
+{
+	struct refpmu_step step = refpmu_state_step(0, REFPMU_OP_STOP);
+
+	KUNIT_EXPECT_FALSE(test, step.actions & REFPMU_DO_FOLD);
+	KUNIT_EXPECT_FALSE(test, step.next & REFPMU_UPTODATE);
+	step = refpmu_state_step(step.next, REFPMU_OP_STOP_UPDATE);
+	KUNIT_EXPECT_TRUE(test, step.actions & REFPMU_DO_FOLD);
+	step = refpmu_state_step(step.next, REFPMU_OP_STOP_UPDATE);
+	KUNIT_EXPECT_FALSE(test, step.actions & REFPMU_DO_FOLD);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE_PARAM(step_follows_the_vectors, step_gen_params),
+	KUNIT_CASE(flags_are_those_of_perf),
+	KUNIT_CASE(no_sequence_loses_events_or_lies),
+	KUNIT_CASE(second_stop_does_nothing),
+	KUNIT_CASE(late_update_folds_once),
+	{}
+};
+
+static struct kunit_suite suite = {
+	.name = "refpmu_state",
+	.test_cases = cases,
+};
+
+kunit_test_suite(suite);
