@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// What cases of several areas share: many events at once, software events, the rotation interval.
+#ifndef PMUCONF_CASES_COMMON_H_
+#define PMUCONF_CASES_COMMON_H_
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cstdint>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pmuconf/case.h"
+#include "pmuconf/sysfs.h"
+
+namespace pmuconf {
+
+inline std::vector<Event> OpenEach(const std::vector<EventSpec>& specs,
+                                   const OpenOptions& options = {}) {
+  std::vector<Event> events;
+  for (const EventSpec& spec : specs) events.push_back(Open(spec, options));
+  return events;
+}
+
+inline void EnableEach(const std::vector<Event>& events) {
+  for (const Event& event : events) event.Enable();
+}
+
+inline void DisableEach(const std::vector<Event>& events) {
+  for (const Event& event : events) event.Disable();
+}
+
+// `n` events of the code of `spec`, whatever else the clock would drive with it.
+inline void Pulse(const EventSpec& spec, std::uint64_t n, const PulseOptions& options = {}) {
+  port().Pulse(spec.code, n, options);
+}
+
+// How many counters can count `spec`.
+inline std::size_t CounterCount(const EventSpec& spec) {
+  return static_cast<std::size_t>(std::popcount(spec.counters));
+}
+
+// As many events as the PMU has counters, that fit together: for each counter the event that has
+// the fewest others to go to. Every counter is taken, so nothing more fits.
+inline std::vector<EventSpec> FullSet() {
+  const std::vector<EventSpec> all = target().Events();
+  std::uint64_t counters = 0;
+  for (const EventSpec& spec : all) counters |= spec.counters;
+
+  std::vector<EventSpec> set;
+  for (int i = 0; i < 64; ++i) {
+    const std::uint64_t bit = std::uint64_t{1} << i;
+    if ((counters & bit) == 0) continue;
+    const EventSpec* best = nullptr;
+    for (const EventSpec& spec : all) {
+      if ((spec.counters & bit) == 0) continue;
+      if (best == nullptr || CounterCount(spec) < CounterCount(*best)) best = &spec;
+    }
+    set.push_back(*best);
+  }
+  return set;
+}
+
+// How often `spec` stands in `specs`.
+inline std::uint64_t Times(const std::vector<EventSpec>& specs, const EventSpec& spec) {
+  return static_cast<std::uint64_t>(
+      std::count_if(specs.begin(), specs.end(),
+                    [&](const EventSpec& other) { return other.code == spec.code; }));
+}
+
+// Stimulates each different event of `specs` with its own number, `base` for the first and one
+// more for each one after it. The answer is the number that each of `specs` has to count.
+inline std::vector<std::uint64_t> PulseEach(const std::vector<EventSpec>& specs,
+                                            std::uint64_t base) {
+  std::vector<std::uint64_t> want;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    std::size_t first = 0;
+    while (specs[first].code != specs[i].code) ++first;
+    if (first == i) Pulse(specs[i], base + i);
+    want.push_back(base + first);
+  }
+  return want;
+}
+
+inline EventSpec Software(perf_sw_ids id) {
+  return {.name = "software", .type = PERF_TYPE_SOFTWARE, .config = id};
+}
+
+// The sysfs file of the target that has this name.
+inline std::string DeviceFile(const std::string& name) {
+  return std::string(kEventSource) + "/" + target().device() + "/" + name;
+}
+
+// The target's events rotate at this interval while this lives.
+class MuxInterval {
+ public:
+  explicit MuxInterval(int milliseconds)
+      : path_(DeviceFile("perf_event_mux_interval_ms")), before_(ReadFile(path_)) {
+    Write(std::to_string(milliseconds));
+  }
+  MuxInterval(const MuxInterval&) = delete;
+  ~MuxInterval() { std::ofstream(path_) << *before_ << std::flush; }
+
+ private:
+  void Write(const std::string& text) const {
+    std::ofstream file(path_);
+    file << text << std::flush;
+    if (!before_ || !file) throw Broken("cannot write " + path_);
+  }
+
+  std::string path_;
+  std::optional<std::string> before_;
+};
+
+// Long enough that nothing rotates while a case runs.
+inline constexpr int kNoRotation_ms = 100'000;
+
+// Runs `step` until `done`, at most five seconds; false when that was not enough.
+template <typename Step, typename Done>
+bool RepeatUntil(const Step& step, const Done& done) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  while (!done()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    step();
+  }
+  return true;
+}
+
+}  // namespace pmuconf
+
+#endif  // PMUCONF_CASES_COMMON_H_

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Enable and disable: alone, twice, in groups, one member at a time.
+#include "../common.h"
+
+namespace pmuconf {
+namespace {
+
+CONFORMANCE_CASE(Control, DisabledBitDecidesWhoStarts, .rules = {rule::CTL_001, rule::CTL_004},
+                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+  const EventSpec spec = target().AnyEvent();
+  for (const bool leader_off : {false, true}) {
+    for (const bool member_off : {false, true}) {
+      const Event leader = Open(spec, {.disabled = leader_off});
+      const Event member = Open(spec, {.group_fd = leader.fd(), .disabled = member_off});
+      target().Stimulate(spec, 100);
+      EXPECT_THAT(leader.Read(), Counted(spec, leader_off ? 0 : 100)) << rule::CTL_001.text;
+      EXPECT_THAT(member.Read(), Counted(spec, leader_off || member_off ? 0 : 100))
+          << rule::CTL_004.text;
+      leader.Enable();
+      target().Stimulate(spec, 7);
+      EXPECT_THAT(leader.Read(), Counted(spec, leader_off ? 7 : 107)) << rule::CTL_001.text;
+      EXPECT_THAT(member.Read(), Counted(spec, member_off ? 0 : leader_off ? 7 : 107))
+          << rule::CTL_004.text;
+    }
+  }
+}
+
+CONFORMANCE_CASE(Control, LoneEventStartsAsOpened, .rules = {rule::CTL_001},
+                 .needs = {Cap::kStimulus}) {
+  for (const EventSpec& spec : target().Events()) {
+    const Event task = Open(spec, {.disabled = false});
+    const Event processor = Open(spec, {.pid = -1, .cpu = CurrentCpu(), .disabled = false});
+    target().Stimulate(spec, 13);
+    EXPECT_THAT(task.Read(), Counted(spec, 13)) << rule::CTL_001.text;
+    EXPECT_THAT(processor.Read(), Counted(spec, 13)) << rule::CTL_001.text;
+  }
+}
+
+CONFORMANCE_CASE(Control, SecondEnableChangesNothing, .rules = {rule::CTL_002},
+                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+  for (const EventSpec& spec : target().Events({.any_general = true})) {
+    const Event event = Open(spec);
+    const Event bystander = Open(spec, {.disabled = false});
+    for (std::uint64_t n = 1; n <= 3; ++n) {
+      event.Enable();
+      target().Stimulate(spec, 40);
+      event.Enable();
+      target().Stimulate(spec, 2);
+      EXPECT_THAT(event.Read(), Counted(spec, n * 42)) << rule::CTL_002.text;
+      event.Disable();
+      EXPECT_THAT(bystander.Read(), Counted(spec, n * 42)) << rule::CTL_002.text;
+    }
+  }
+}
+
+CONFORMANCE_CASE(Control, SecondDisableChangesNothing, .rules = {rule::CTL_003},
+                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+  for (const EventSpec& spec : target().Events({.any_general = true})) {
+    const Event event = Open(spec);
+    const Event bystander = Open(spec, {.disabled = false});
+    event.Enable();
+    target().Stimulate(spec, 10);
+    for (std::uint64_t n = 1; n <= 4; ++n) {
+      event.Disable();
+      target().Stimulate(spec, 100);
+      EXPECT_THAT(event.Read(), Counted(spec, 10)) << rule::CTL_003.text;
+      EXPECT_THAT(bystander.Read(), Counted(spec, 10 + 100 * n)) << rule::CTL_003.text;
+    }
+  }
+}
+
+CONFORMANCE_CASE(Control, GroupFlagReachesAllMembersFromAnyDescriptor,
+                 .rules = {rule::CTL_005, rule::CTL_008},
+                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+  const std::vector<EventSpec> specs = FullSet();
+  Group group(specs);
+  for (std::size_t member = 0; member < group.size(); ++member) {
+    group[member].ResetGroup();
+    group[member].EnableGroup();
+    const std::vector<std::uint64_t> want = PulseEach(specs, 50);
+    group[member].DisableGroup();
+    PulseEach(specs, 9);
+    const GroupReading reading = group.Read();
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+      EXPECT_THAT(reading.entries[i], Counted(specs[i], want[i])) << rule::CTL_005.text;
+    }
+    group[member].ResetGroup();
+    for (const GroupEntry& entry : group.Read().entries) {
+      EXPECT_EQ(entry.value, 0u) << rule::CTL_008.text;
+    }
+  }
+}
+
+CONFORMANCE_CASE(Control, OneMemberIsSwitchedAlone, .rules = {rule::CTL_006},
+                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+  const std::vector<EventSpec> specs = FullSet();
+  Group group(specs);
+  group.Enable();
+  for (std::size_t off = 1; off < specs.size(); ++off) {
+    group.Reset();
+    std::vector<std::uint64_t> want = PulseEach(specs, 20);
+    group[off].Disable();
+    std::vector<std::uint64_t> more = PulseEach(specs, 300);
+    more[off] = 0;
+    group[off].Enable();
+    const std::vector<std::uint64_t> last = PulseEach(specs, 4);
+    const GroupReading reading = group.Read();
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+      EXPECT_THAT(reading.entries[i], Counted(specs[i], want[i] + more[i] + last[i]))
+          << rule::CTL_006.text << " " << i << " while " << off << " was off";
+    }
+  }
+}
+
+CONFORMANCE_CASE(Control, OtherFlagBitsMeanTheOneEvent, .rules = {rule::CTL_029},
+                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event leader = Open(spec);
+  const Event member = Open(spec, {.group_fd = leader.fd()});
+  for (int bit = 1; bit < 64; ++bit) {
+    const unsigned long flags = 1UL << bit;
+    EXPECT_THAT(leader.TryEnable(flags), Succeeds()) << rule::CTL_029.text;
+    target().Stimulate(spec, 1);
+    EXPECT_THAT(leader.TryIoctl(PERF_EVENT_IOC_DISABLE, flags), Succeeds());
+  }
+  EXPECT_THAT(leader.Read(), Counted(spec, 63)) << rule::CTL_029.text;
+  EXPECT_THAT(member.Read(), Counted(spec, 0)) << rule::CTL_029.text;
+}
+
+CONFORMANCE_CASE(Control, UnknownIoctlIsRefused, .rules = {rule::CTL_023},
+                 .needs = {Cap::kStimulus}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec);
+  event.Enable();
+  target().Stimulate(spec, 5);
+  EXPECT_THAT(event.TryIoctl(_IO('$', 0x7f)), FailsWith(ENOTTY)) << rule::CTL_023.text;
+  EXPECT_THAT(event.TryIoctl(_IO('%', 0)), FailsWith(ENOTTY)) << rule::CTL_023.text;
+  target().Stimulate(spec, 5);
+  EXPECT_THAT(event.Read(), Counted(spec, 10)) << rule::CTL_023.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

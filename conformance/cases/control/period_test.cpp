@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// PERF_EVENT_IOC_PERIOD: the next overflow comes after exactly the new period.
+#include "../common.h"
+#include "pmuconf/ring.h"
+
+namespace pmuconf {
+namespace {
+
+void ExpectOverflowAfter(const EventSpec& spec, Ring& ring, std::uint64_t period) {
+  Pulse(spec, period - 1);
+  EXPECT_EQ(ring.Drain().samples.size(), 0u) << rule::CTL_015.text << " " << period;
+  Pulse(spec, 1);
+  EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::CTL_015.text << " " << period;
+}
+
+CONFORMANCE_CASE(Control, NewPeriodTakesEffectAtOnce, .rules = {rule::CTL_015},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  for (const EventSpec& spec : target().Events()) {
+    const Event event = Open(spec, {.sample_period = 1'000});
+    Ring ring(event, 1);
+    event.Enable();
+    Pulse(spec, 999);
+    event.Period(400);
+    ExpectOverflowAfter(spec, ring, 400);
+    ExpectOverflowAfter(spec, ring, 400);
+    Pulse(spec, 150);
+    event.Disable();
+    event.Period(70'000'000'000);
+    event.Enable();
+    ExpectOverflowAfter(spec, ring, 70'000'000'000);
+    event.Period(100);
+    ExpectOverflowAfter(spec, ring, 100);
+    EXPECT_THAT(event.Read(), Counted(spec, 999 + 400 + 400 + 150 + 70'000'000'000 + 100));
+  }
+}
+
+CONFORMANCE_CASE(Control, BadPeriodsAreRefusedAndTheOldOneStays,
+                 .rules = {rule::CTL_016, rule::CTL_018},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 500});
+  Ring ring(event, 1);
+  event.Enable();
+  Pulse(spec, 120);
+  EXPECT_THAT(event.TryPeriod(0), FailsWith(EINVAL)) << rule::CTL_016.text;
+  EXPECT_THAT(event.TryPeriod(std::uint64_t{1} << 63), FailsWith(EINVAL)) << rule::CTL_016.text;
+  EXPECT_THAT(event.TryPeriod(target().min_period() - 1), FailsWith(EINVAL)) << rule::CTL_018.text;
+  EXPECT_THAT(event.TryIoctl(PERF_EVENT_IOC_PERIOD, 1), FailsWith(EFAULT)) << rule::CTL_016.text;
+  Pulse(spec, 380);
+  EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::CTL_018.text;
+  EXPECT_THAT(event.TryPeriod(target().min_period()), Succeeds()) << rule::CTL_018.text;
+}
+
+CONFORMANCE_CASE(Control, CountingEventHasNoPeriod, .rules = {rule::CTL_016},
+                 .needs = {Cap::kStimulus}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.disabled = false});
+  EXPECT_THAT(event.TryPeriod(1'000), FailsWith(EINVAL)) << rule::CTL_016.text;
+  Pulse(spec, 3'000);
+  EXPECT_THAT(event.Read(), Counted(spec, 3'000)) << rule::CTL_016.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

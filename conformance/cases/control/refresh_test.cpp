@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// PERF_EVENT_IOC_REFRESH: a number of overflows, then off.
+#include <fcntl.h>
+#include <signal.h>
+
+#include "../common.h"
+#include "pmuconf/ring.h"
+
+namespace pmuconf {
+namespace {
+
+constexpr std::uint64_t kPeriod = 100;
+
+CONFORMANCE_CASE(Control, RefreshedEventStopsAfterItsOverflows,
+                 .rules = {rule::CTL_011, rule::DRV_007},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups}) {
+  for (const EventSpec& spec : target().Events()) {
+    const Event event = Open(spec, {.sample_period = kPeriod});
+    const Event bystander = Open(spec, {.disabled = false});
+    Ring ring(event, 1);
+    for (std::uint64_t n = 1; n <= 4; ++n) {
+      event.Refresh(3);
+      event.Refresh(1);
+      Pulse(spec, 10 * kPeriod);
+      EXPECT_THAT(event.Read(), Counted(spec, n * 4 * kPeriod)) << rule::CTL_011.text;
+      EXPECT_EQ(ring.Drain().samples.size(), 4u) << rule::CTL_011.text;
+      EXPECT_THAT(bystander.Read(), Counted(spec, n * 10 * kPeriod)) << rule::DRV_007.text;
+    }
+  }
+}
+
+CONFORMANCE_CASE(Control, LastRefreshedOverflowIsAHangUp, .rules = {rule::CTL_011},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = kPeriod});
+  const int signal = SIGRTMIN + 1;
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, signal);
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+  fcntl(event.fd(), F_SETOWN, getpid());
+  fcntl(event.fd(), F_SETSIG, signal);
+  fcntl(event.fd(), F_SETFL, O_ASYNC);
+
+  event.Refresh(3);
+  std::vector<int> codes;
+  for (int i = 0; i < 5; ++i) {
+    Pulse(spec, kPeriod);
+    siginfo_t info = {};
+    const timespec now = {};
+    if (sigtimedwait(&set, &info, &now) == signal) codes.push_back(info.si_code);
+  }
+  EXPECT_EQ(codes, (std::vector<int>{POLL_IN, POLL_IN, POLL_HUP})) << rule::CTL_011.text;
+}
+
+CONFORMANCE_CASE(Control, RefreshByZeroOnlyEnables, .rules = {rule::CTL_012},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event unlimited = Open(spec, {.sample_period = kPeriod});
+  unlimited.Refresh(0);
+  Pulse(spec, 7 * kPeriod);
+  unlimited.Disable();
+  EXPECT_THAT(unlimited.Read(), Counted(spec, 7 * kPeriod)) << rule::CTL_012.text;
+
+  const Event limited = Open(spec, {.sample_period = kPeriod});
+  limited.Refresh(2);
+  Pulse(spec, kPeriod);
+  limited.Disable();
+  limited.Refresh(0);
+  Pulse(spec, 7 * kPeriod);
+  EXPECT_THAT(limited.Read(), Counted(spec, 2 * kPeriod)) << rule::CTL_012.text;
+}
+
+CONFORMANCE_CASE(Control, RefreshNeedsASamplingEvent, .rules = {rule::CTL_013},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event counting = Open(spec);
+  EXPECT_THAT(counting.TryRefresh(1), FailsWith(EINVAL)) << rule::CTL_013.text;
+  const Event inherited = Open(spec, {.sample_period = kPeriod, .inherit = true});
+  EXPECT_THAT(inherited.TryRefresh(1), FailsWith(EINVAL)) << rule::CTL_013.text;
+  Pulse(spec, 2 * kPeriod);
+  EXPECT_THAT(counting.Read(), Counted(spec, 0)) << rule::CTL_013.text;
+  EXPECT_THAT(inherited.Read(), Counted(spec, 0)) << rule::CTL_013.text;
+}
+
+CONFORMANCE_CASE(Control, RefreshActsOnTheMemberItIsMadeOn, .rules = {rule::CTL_014},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event leader = Open(spec);
+  const Event member = Open(spec, {.group_fd = leader.fd(), .sample_period = kPeriod});
+  leader.Enable();
+  EXPECT_THAT(leader.TryRefresh(2), FailsWith(EINVAL)) << rule::CTL_014.text;
+  EXPECT_THAT(member.TryRefresh(2), Succeeds()) << rule::CTL_014.text;
+  Pulse(spec, 5 * kPeriod);
+  EXPECT_THAT(leader.Read(), Counted(spec, 5 * kPeriod)) << rule::CTL_014.text;
+  EXPECT_THAT(member.Read(), Counted(spec, 2 * kPeriod)) << rule::CTL_014.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

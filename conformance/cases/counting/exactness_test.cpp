@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// A count is the number of events while the event was enabled: every counter, every way of cutting.
+#include "../common.h"
+
+namespace pmuconf {
+namespace {
+
+CONFORMANCE_CASE(Counting, OpenedDisabledReadsZero, .rules = {rule::CNT_001},
+                 .needs = {Cap::kStimulus}) {
+  for (const EventSpec& spec : target().Events()) {
+    const Event event = Open(spec);
+    target().Stimulate(spec, 321);
+    const Reading before = event.Read();
+    EXPECT_THAT(before, Counted(spec, 0)) << rule::CNT_001.text;
+    EXPECT_EQ(before.time_enabled, 0u) << spec.name;
+    EXPECT_EQ(before.time_running, 0u) << spec.name;
+
+    event.Enable();
+    target().Stimulate(spec, 5);
+    EXPECT_THAT(event.Read(), Counted(spec, 5)) << rule::CNT_001.text;
+  }
+}
+
+CONFORMANCE_CASE(Counting, EveryCutIsExact, .rules = {rule::CNT_002, rule::CNT_005},
+                 .needs = {Cap::kStimulus}) {
+  for (const EventSpec& spec : target().Events()) {
+    const Event event = Open(spec);
+    std::uint64_t want = 0;
+    for (std::uint64_t n = 0; n < 24; ++n) {
+      event.Enable();
+      target().Stimulate(spec, n * n + 1);
+      event.Disable();
+      target().Stimulate(spec, 3 * n + 1);
+      want += n * n + 1;
+      ASSERT_THAT(event.Read(), Counted(spec, want)) << rule::CNT_005.text;
+    }
+  }
+}
+
+CONFORMANCE_CASE(Counting, EveryCutOfAProcessorsEventIsExact,
+                 .rules = {rule::CNT_001, rule::CNT_002, rule::CNT_005},
+                 .needs = {Cap::kStimulus}) {
+  for (const EventSpec& spec : target().Events()) {
+    const Event event = Open(spec, {.pid = -1, .cpu = CurrentCpu()});
+    target().Stimulate(spec, 11);
+    EXPECT_THAT(event.Read(), Counted(spec, 0)) << rule::CNT_001.text;
+    for (std::uint64_t n = 1; n <= 8; ++n) {
+      event.Enable();
+      target().Stimulate(spec, 1'000'003);
+      event.Disable();
+      target().Stimulate(spec, n);
+      ASSERT_THAT(event.Read(), Counted(spec, n * 1'000'003)) << rule::CNT_005.text;
+    }
+  }
+}
+
+CONFORMANCE_CASE(Counting, IdenticalEventsAgreeOnEveryCounter,
+                 .rules = {rule::CNT_012, rule::DRV_034}, .needs = {Cap::kStimulus}) {
+  for (const EventSpec& spec : target().Events()) {
+    const std::vector<EventSpec> same(CounterCount(spec), spec);
+    const std::vector<Event> events = OpenEach(same);
+    EnableEach(events);
+    target().Stimulate(spec, 4'711);
+    for (const Event& event : events) {
+      const Reading reading = event.Read();
+      EXPECT_THAT(reading, Counted(spec, 4'711)) << rule::CNT_012.text;
+      EXPECT_EQ(reading.time_running, reading.time_enabled) << spec.name;
+    }
+    EXPECT_EQ(port().Stats().used, spec.counters) << rule::DRV_034.text << " " << spec.name;
+  }
+}
+
+CONFORMANCE_CASE(Counting, NeverScheduledEventReadsZeroWithZeroRunning,
+                 .rules = {rule::CNT_013}, .needs = {Cap::kStimulus, Cap::kMultiplexing}) {
+  const EventSpec spec = target().AnyEvent();
+  const std::vector<Event> pinned =
+      OpenEach(std::vector(CounterCount(spec), spec), {.pinned = true});
+  const Event waiting = Open(spec);
+  EnableEach(pinned);
+  waiting.Enable();
+  target().Stimulate(spec, 900);
+  const Reading reading = waiting.Read();
+  EXPECT_EQ(reading.value, 0u) << rule::CNT_013.text;
+  EXPECT_EQ(reading.time_running, 0u) << rule::CNT_013.text;
+  EXPECT_GT(reading.time_enabled, 0u);
+  for (const Event& event : pinned) EXPECT_THAT(event.Read(), Counted(spec, 900));
+}
+
+CONFORMANCE_CASE(Counting, ReadingWhileRunningIsUpToDate, .rules = {rule::CNT_014, rule::DRV_012},
+                 .needs = {Cap::kStimulus}) {
+  for (const EventSpec& spec : target().Events()) {
+    const Event event = Open(spec);
+    event.Enable();
+    std::uint64_t want = 0;
+    for (std::uint64_t n : {1u, 1u, 2u, 0u, 65'535u, 65'536u, 3u}) {
+      target().Stimulate(spec, n);
+      want += n;
+      ASSERT_THAT(event.Read(), Counted(spec, want)) << rule::DRV_012.text;
+      ASSERT_THAT(event.Read(), Counted(spec, want)) << rule::CNT_014.text;
+    }
+    event.Disable();
+    EXPECT_THAT(event.Read(), Counted(spec, want)) << rule::DRV_012.text;
+  }
+}
+
+}  // namespace
+}  // namespace pmuconf

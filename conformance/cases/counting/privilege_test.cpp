@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The exclude bits leave out what they name, on every counter that can count the event.
+#include "../common.h"
+
+namespace pmuconf {
+namespace {
+
+void CheckExcludes(const OpenOptions& place) {
+  for (const EventSpec& spec : target().Events()) {
+    for (const bool user : {false, true}) {
+      for (const bool kernel : {false, true}) {
+        OpenOptions options = place;
+        options.exclude_user = user;
+        options.exclude_kernel = kernel;
+        const std::vector<Event> events =
+            OpenEach(std::vector(CounterCount(spec), spec), options);
+        EnableEach(events);
+        target().Stimulate(spec, 1'000, {.privilege = Privilege::kUser});
+        target().Stimulate(spec, 37, {.privilege = Privilege::kKernel});
+        const std::uint64_t want = (user ? 0u : 1'000u) + (kernel ? 0u : 37u);
+        for (const Event& event : events) {
+          EXPECT_THAT(event.Read(), Counted(spec, want))
+              << rule::CNT_009.text << " " << Describe(event.attr());
+        }
+      }
+    }
+  }
+}
+
+CONFORMANCE_CASE(Counting, ExcludesFilterATask, .rules = {rule::CNT_009},
+                 .needs = {Cap::kStimulus, Cap::kExcludes}) {
+  CheckExcludes({});
+}
+
+CONFORMANCE_CASE(Counting, ExcludesFilterAProcessor, .rules = {rule::CNT_009},
+                 .needs = {Cap::kStimulus, Cap::kExcludes}) {
+  CheckExcludes({.pid = -1, .cpu = CurrentCpu()});
+}
+
+CONFORMANCE_CASE(Counting, NeighboursKeepTheirOwnExcludes,
+                 .rules = {rule::CNT_009, rule::CNT_012},
+                 .needs = {Cap::kStimulus, Cap::kExcludes, Cap::kGroups}) {
+  for (const EventSpec& spec : target().Events({.any_general = true})) {
+    const Event both = Open(spec);
+    const Event user = Open(spec, {.exclude_kernel = true});
+    const Event kernel = Open(spec, {.exclude_user = true});
+    for (const Event* event : {&both, &user, &kernel}) event->Enable();
+    target().Stimulate(spec, 5, {.privilege = Privilege::kKernel});
+    user.Disable();
+    target().Stimulate(spec, 300, {.privilege = Privilege::kUser});
+    user.Enable();
+    target().Stimulate(spec, 7, {.privilege = Privilege::kUser});
+    EXPECT_THAT(both.Read(), Counted(spec, 312)) << rule::CNT_009.text;
+    EXPECT_THAT(user.Read(), Counted(spec, 7)) << rule::CNT_009.text;
+    EXPECT_THAT(kernel.Read(), Counted(spec, 5)) << rule::CNT_009.text;
+  }
+}
+
+}  // namespace
+}  // namespace pmuconf

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts on several CPUs: each event holds its own task's or its own CPU's events.
+#include <atomic>
+#include <thread>
+
+#include "../common.h"
+
+namespace pmuconf {
+namespace {
+
+CONFORMANCE_CASE(Counting, TaskEventFollowsItsTask, .rules = {rule::CNT_006},
+                 .needs = {Cap::kStimulus, Cap::kCpus2}) {
+  const std::vector<EventSpec> specs = FullSet();
+  const std::vector<Event> events = OpenEach(specs);
+  EnableEach(events);
+  std::vector<std::uint64_t> want(specs.size());
+  for (int round = 0; round < 3; ++round) {
+    for (const int cpu : OnlineCpus()) {
+      PinTo(cpu);
+      const std::vector<std::uint64_t> more = PulseEach(specs, 1'000);
+      for (std::size_t i = 0; i < specs.size(); ++i) {
+        want[i] += more[i];
+        ASSERT_THAT(events[i].Read(), Counted(specs[i], want[i])) << rule::CNT_006.text;
+      }
+    }
+  }
+}
+
+CONFORMANCE_CASE(Counting, ProcessorEventsSumToTheMachine,
+                 .rules = {rule::CNT_015, rule::DRV_035},
+                 .needs = {Cap::kStimulus, Cap::kCpus2}) {
+  for (const EventSpec& spec : target().Events()) {
+    std::vector<Event> events;
+    for (const int cpu : OnlineCpus()) events.push_back(Open(spec, {.pid = -1, .cpu = cpu}));
+    EnableEach(events);
+    std::uint64_t truth = 0;
+    for (const Event& event : events) {
+      const int cpu = OnlineCpus()[static_cast<std::size_t>(&event - events.data())];
+      const std::uint64_t n = 1'000 + static_cast<std::uint64_t>(cpu);
+      target().Stimulate(spec, n, {.cpu = cpu});
+      EXPECT_THAT(event.Read(), Counted(spec, n)) << rule::DRV_035.text;
+      truth += n;
+    }
+    std::uint64_t sum = 0;
+    for (const Event& event : events) sum += event.Read().value;
+    EXPECT_EQ(sum, truth) << rule::CNT_015.text << " " << spec.name;
+  }
+}
+
+CONFORMANCE_CASE(Counting, ProcessorsKeepTheirCountersApart, .rules = {rule::DRV_035},
+                 .needs = {Cap::kStimulus, Cap::kCpus2}) {
+  const std::vector<EventSpec> specs = FullSet();
+  const int here = CurrentCpu();
+  const std::vector<Event> mine = OpenEach(specs, {.pid = -1, .cpu = here});
+  EnableEach(mine);
+  for (const int cpu : OnlineCpus()) {
+    if (cpu == here) continue;
+    EXPECT_EQ(port().Stats(cpu).used, 0u) << rule::DRV_035.text;
+    const std::vector<Event> theirs = OpenEach(specs, {.pid = -1, .cpu = cpu});
+    EnableEach(theirs);
+    for (const EventSpec& spec : specs) Pulse(spec, 99, {.cpu = cpu});
+  }
+  const std::vector<std::uint64_t> want = PulseEach(specs, 500);
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    EXPECT_THAT(mine[i].Read(), Counted(specs[i], want[i])) << rule::DRV_035.text;
+  }
+}
+
+CONFORMANCE_CASE(Counting, ReadingsFromAnotherProcessorNeverGoDown, .rules = {rule::CNT_014},
+                 .needs = {Cap::kStimulus, Cap::kCpus2}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec);
+  event.Enable();
+  std::atomic<bool> stop = false;
+  std::vector<std::uint64_t> seen;
+  std::thread reader([&] {
+    PinTo(OnlineCpus().back());
+    while (!stop) seen.push_back(event.Read().value);
+  });
+  for (int i = 0; i < 200; ++i) target().Stimulate(spec, 1'001);
+  stop = true;
+  reader.join();
+  EXPECT_THAT(event.Read(), Counted(spec, 200'200));
+  EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end())) << rule::CNT_014.text;
+  for (const std::uint64_t value : seen) ASSERT_EQ(value % 1'001, 0u) << "a pulse was seen in part";
+}
+
+}  // namespace
+}  // namespace pmuconf

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts beyond the hardware counter: wraps folded at once, late, and on every counter.
+#include "../common.h"
+
+namespace pmuconf {
+namespace {
+
+CONFORMANCE_CASE(Counting, WrapIsExactWithPromptInterrupt,
+                 .rules = {rule::CNT_007, rule::CNT_008, rule::CNT_018},
+                 .needs = {Cap::kStimulus}) {
+  const std::uint64_t top = target().counter_mask();
+  for (const EventSpec& spec : target().Events()) {
+    const Event event = Open(spec);
+    const refpmu_stats before = port().Stats();
+    event.Enable();
+    std::uint64_t want = 0;
+    for (std::uint64_t n : {top / 2 - 1, std::uint64_t{1}, std::uint64_t{1}, top / 2, top - 1, top,
+                            top + 1, 2 * top + 12'345}) {
+      Pulse(spec, n);
+      want += n;
+      ASSERT_THAT(event.Read(), Counted(spec, want)) << rule::CNT_007.text;
+    }
+    event.Disable();
+    EXPECT_THAT(event.Read(), Counted(spec, want)) << rule::CNT_018.text;
+    const refpmu_stats after = port().Stats();
+    EXPECT_GT(after.pmi_claimed, before.pmi_claimed) << spec.name;
+    EXPECT_EQ(after.overflows, before.overflows) << rule::CNT_008.text;
+  }
+}
+
+CONFORMANCE_CASE(Counting, WrapIsExactOnAllCountersTogether,
+                 .rules = {rule::CNT_007, rule::CNT_008, rule::CNT_012},
+                 .needs = {Cap::kStimulus}) {
+  const std::vector<EventSpec> specs = FullSet();
+  const std::vector<Event> events = OpenEach(specs);
+  EnableEach(events);
+  const std::uint64_t n = target().counter_mask() - 3;
+  const std::vector<std::uint64_t> first = PulseEach(specs, n);
+  const std::vector<std::uint64_t> second = PulseEach(specs, n / 2 + 77);
+  DisableEach(events);
+  PulseEach(specs, 1'000);
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    EXPECT_THAT(events[i].Read(), Counted(specs[i], first[i] + second[i])) << rule::CNT_007.text;
+  }
+}
+
+// With the line held the driver learns of the wrap from the counter alone.
+CONFORMANCE_CASE(Counting, WrapIsExactWithLateInterrupt, .rules = {rule::CNT_007, rule::CNT_008},
+                 .needs = {Cap::kStimulus, Cap::kRegisters}) {
+  const std::uint64_t half = target().counter_mask() / 2;
+  for (const EventSpec& spec : target().Events()) {
+    const Event event = Open(spec);
+    event.Enable();
+    HoldLine line;
+    Pulse(spec, half + 54'321);
+    EXPECT_THAT(event.Read(), Counted(spec, half + 54'321)) << rule::CNT_007.text;
+    Pulse(spec, half);
+    EXPECT_THAT(event.Read(), Counted(spec, 2 * half + 54'321)) << rule::CNT_007.text;
+    Pulse(spec, 9);
+    line.Release();
+    EXPECT_THAT(event.Read(), Counted(spec, 2 * half + 54'330)) << rule::CNT_008.text;
+    Pulse(spec, half + 1);
+    EXPECT_THAT(event.Read(), Counted(spec, 3 * half + 54'331)) << rule::CNT_008.text;
+  }
+}
+
+CONFORMANCE_CASE(Counting, WrapIsExactWhenStoppedBeforeTheInterrupt,
+                 .rules = {rule::CNT_007, rule::DRV_007},
+                 .needs = {Cap::kStimulus, Cap::kRegisters}) {
+  const std::uint64_t half = target().counter_mask() / 2;
+  for (const EventSpec& spec : target().Events()) {
+    const Event event = Open(spec);
+    event.Enable();
+    HoldLine line;
+    Pulse(spec, half + half / 2);
+    event.Disable();
+    Pulse(spec, 1'000);
+    EXPECT_THAT(event.Read(), Counted(spec, half + half / 2)) << rule::DRV_007.text;
+    line.Release();
+    EXPECT_THAT(event.Read(), Counted(spec, half + half / 2)) << rule::CNT_007.text;
+    event.Enable();
+    Pulse(spec, 17);
+    EXPECT_THAT(event.Read(), Counted(spec, half + half / 2 + 17)) << rule::CNT_007.text;
+  }
+}
+
+CONFORMANCE_CASE(Counting, LargeCountsAreReturnedWhole, .rules = {rule::CNT_018, rule::CNT_007},
+                 .needs = {Cap::kStimulus}) {
+  for (const EventSpec& spec : target().Events()) {
+    const Event event = Open(spec);
+    std::uint64_t want = 0;
+    for (int bit = 30; bit < 60; ++bit) {
+      const std::uint64_t n = (std::uint64_t{1} << bit) + static_cast<std::uint64_t>(bit);
+      event.Enable();
+      Pulse(spec, n);
+      event.Disable();
+      want += n;
+      ASSERT_THAT(event.Read(), Counted(spec, want)) << rule::CNT_018.text;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pmuconf

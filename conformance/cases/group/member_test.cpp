@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Members that come and go, software members, and the largest group that fits.
+#include "../common.h"
+#include "pmuconf/group.h"
+
+namespace pmuconf {
+namespace {
+
+CONFORMANCE_CASE(Group, SiblingsOutliveTheirLeader, .rules = {rule::GRP_002},
+                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+  const std::vector<EventSpec> specs = FullSet();
+  Group group(specs);
+  group.Enable();
+  const std::vector<std::uint64_t> first = PulseEach(specs, 300);
+  group.leader().Close();
+  const std::vector<std::uint64_t> second = PulseEach(specs, 45);
+  group[1].Disable();
+  const std::vector<std::uint64_t> third = PulseEach(specs, 7);
+  for (std::size_t i = 1; i < specs.size(); ++i) {
+    std::vector<std::byte> bytes;
+    ASSERT_THAT(group[i].TryRead(4096, &bytes), Succeeds());
+    const std::optional<GroupReading> reading = ParseGroupReading(bytes, Group::kReadFormat);
+    ASSERT_TRUE(reading && reading->entries.size() == 1u) << rule::GRP_002.text;
+    EXPECT_THAT(reading->entries[0],
+                Counted(specs[i], first[i] + second[i] + (i == 1 ? 0 : third[i])))
+        << rule::GRP_002.text;
+  }
+}
+
+CONFORMANCE_CASE(Group, SoftwareLeaderMovesToTheHardware, .rules = {rule::GRP_003, rule::INI_022},
+                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+  const std::vector<EventSpec> specs = FullSet();
+  const Event leader = Open(Software(PERF_COUNT_SW_TASK_CLOCK), {.disabled = false});
+  const Event second =
+      Open(Software(PERF_COUNT_SW_TASK_CLOCK), {.group_fd = leader.fd(), .disabled = false});
+  const Reading before = leader.Read();
+  std::vector<Event> members;
+  for (const EventSpec& spec : specs) {
+    members.push_back(Open(spec, {.group_fd = leader.fd(), .disabled = false}));
+  }
+  const Reading after = leader.Read();
+  EXPECT_GE(after.value, before.value) << rule::GRP_003.text;
+  const std::vector<std::uint64_t> want = PulseEach(specs, 90);
+  EXPECT_GT(leader.Read().value, after.value) << rule::GRP_003.text;
+  EXPECT_GT(second.Read().value, 0u) << rule::GRP_003.text;
+  leader.Disable();
+  PulseEach(specs, 90);
+  EXPECT_THAT(members[0].Read(), Counted(specs[0], want[0])) << rule::GRP_003.text;
+  EXPECT_THAT(members.back().Read(), Counted(specs.back(), want.back())) << rule::INI_022.text;
+}
+
+CONFORMANCE_CASE(Group, SoftwareMembersTakeNoCounter, .rules = {rule::GRP_004, rule::INI_022},
+                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+  std::vector<EventSpec> specs = FullSet();
+  const std::vector<EventSpec> hardware = specs;
+  for (std::size_t at = 1; at <= specs.size(); at += 2) {
+    specs.insert(specs.begin() + static_cast<std::ptrdiff_t>(at),
+                 Software(PERF_COUNT_SW_TASK_CLOCK));
+  }
+  Group group(specs);
+  group.Enable();
+  const std::vector<std::uint64_t> want = PulseEach(hardware, 200);
+  group.Disable();
+  const GroupReading reading = group.Read();
+  ASSERT_EQ(reading.entries.size(), specs.size());
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    if (specs[i].type == PERF_TYPE_SOFTWARE) {
+      EXPECT_GT(reading.entries[i].value, 0u) << rule::GRP_004.text;
+    } else {
+      EXPECT_THAT(reading.entries[i], Counted(specs[i], want[next])) << rule::INI_022.text;
+      ++next;
+    }
+  }
+}
+
+void ExpectFullGroupCounts(const std::vector<EventSpec>& specs) {
+  GroupOpenResult result = TryOpenGroup(specs);
+  ASSERT_THAT(result, Succeeds()) << rule::GRP_006.text;
+  result.events.front().EnableGroup();
+  const std::vector<std::uint64_t> want = PulseEach(specs, 1'000);
+  result.events.front().DisableGroup();
+  std::vector<std::byte> bytes;
+  ASSERT_THAT(result.events.front().TryRead(4096, &bytes), Succeeds());
+  const std::optional<GroupReading> reading = ParseGroupReading(bytes, Group::kReadFormat);
+  ASSERT_TRUE(reading && reading->entries.size() == specs.size());
+  EXPECT_EQ(reading->time_running, reading->time_enabled) << rule::GRP_006.text;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    EXPECT_THAT(reading->entries[i], Counted(specs[i], want[i])) << rule::DRV_034.text;
+  }
+}
+
+CONFORMANCE_CASE(Group, FullGroupCountsInEveryOrder,
+                 .rules = {rule::GRP_006, rule::DRV_016, rule::DRV_034, rule::MUX_012},
+                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+  std::vector<EventSpec> specs = FullSet();
+  for (int reversed = 0; reversed < 2; ++reversed) {
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+      ExpectFullGroupCounts(specs);
+      std::rotate(specs.begin(), specs.begin() + 1, specs.end());
+    }
+    std::reverse(specs.begin(), specs.end());
+  }
+}
+
+CONFORMANCE_CASE(Group, ConstrainedMembersFitInEveryPermutation,
+                 .rules = {rule::GRP_006, rule::DRV_016, rule::DRV_034, rule::MUX_012},
+                 .needs = {Cap::kStimulus, Cap::kGroups, Cap::kConstraints}) {
+  const std::vector<EventSpec> full = FullSet();
+  std::vector<EventSpec> specs;
+  for (std::size_t i = 0; i < target().general(); ++i) specs.push_back(full[i]);
+  std::vector<std::size_t> order(specs.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  do {
+    std::vector<EventSpec> permuted;
+    for (const std::size_t i : order) permuted.push_back(specs[i]);
+    ExpectFullGroupCounts(permuted);
+  } while (std::next_permutation(order.begin(), order.end()));
+}
+
+CONFORMANCE_CASE(Group, OneMemberMoreIsRefused,
+                 .rules = {rule::GRP_006, rule::INI_021, rule::INI_023},
+                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+  const std::vector<EventSpec> specs = FullSet();
+  Group group(specs);
+  group.Enable();
+  for (const EventSpec& extra : target().Events()) {
+    EXPECT_THAT(TryOpen(extra, {.group_fd = group.leader().fd(), .disabled = false}),
+                FailsWith(EINVAL))
+        << rule::GRP_006.text << " " << extra.name;
+  }
+  const std::vector<std::uint64_t> want = PulseEach(specs, 10);
+  const GroupReading reading = group.Read();
+  ASSERT_EQ(reading.entries.size(), specs.size());
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    EXPECT_THAT(reading.entries[i], Counted(specs[i], want[i])) << rule::INI_023.text;
+  }
+}
+
+CONFORMANCE_CASE(Group, LateSiblingStartsFromZero, .rules = {rule::GRP_008, rule::INI_023},
+                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+  const std::vector<EventSpec> specs = FullSet();
+  std::vector<Event> events;
+  events.push_back(Open(specs[0], {.disabled = false}));
+  std::vector<std::uint64_t> want(specs.size());
+  for (std::size_t members = 1; members <= specs.size(); ++members) {
+    const std::vector<std::uint64_t> more = PulseEach(specs, 60);
+    for (std::size_t i = 0; i < members; ++i) {
+      want[i] += more[i];
+      ASSERT_THAT(events[i].Read(), Counted(specs[i], want[i])) << rule::INI_023.text;
+    }
+    if (members == specs.size()) break;
+    events.push_back(Open(specs[members], {.group_fd = events[0].fd(), .disabled = false}));
+    EXPECT_THAT(events.back().Read(), Counted(specs[members], 0)) << rule::GRP_008.text;
+  }
+  for (const Event& event : events) event.Disable();
+  for (std::size_t i = 1; i < events.size(); ++i) {
+    EXPECT_LT(events[i].Read().time_enabled, events[0].Read().time_enabled) << rule::GRP_008.text;
+  }
+}
+
+CONFORMANCE_CASE(Group, LargeGroupOfSoftwareMembersReadsWhole, .rules = {rule::GRP_010},
+                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+  std::vector<EventSpec> specs(200, Software(PERF_COUNT_SW_DUMMY));
+  specs.front() = target().AnyEvent();
+  Group group(specs);
+  group.Enable();
+  target().Stimulate(specs.front(), 12);
+  const GroupReading reading = group.Read();
+  ASSERT_EQ(reading.entries.size(), specs.size()) << rule::GRP_010.text;
+  EXPECT_THAT(reading.entries.front(), Counted(specs.front(), 12)) << rule::GRP_010.text;
+  EXPECT_GT(reading.time_running, 0u) << rule::GRP_010.text;
+}
+
+CONFORMANCE_CASE(Group, ClosedSiblingLeavesTheOrder, .rules = {rule::GRP_014},
+                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+  const std::vector<EventSpec> specs = FullSet();
+  for (std::size_t closed = 1; closed < specs.size(); ++closed) {
+    Group group(specs);
+    group.Enable();
+    const std::vector<std::uint64_t> first = PulseEach(specs, 80);
+    group[closed].Close();
+    const std::vector<std::uint64_t> second = PulseEach(specs, 5);
+    const GroupReading reading = group.Read();
+    ASSERT_EQ(reading.entries.size(), specs.size() - 1) << rule::GRP_014.text;
+    for (std::size_t i = 0; i < reading.entries.size(); ++i) {
+      const std::size_t member = i < closed ? i : i + 1;
+      EXPECT_EQ(reading.entries[i].id, group[member].Id()) << rule::GRP_014.text;
+      EXPECT_THAT(reading.entries[i], Counted(specs[member], first[member] + second[member]))
+          << rule::GRP_014.text;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pmuconf

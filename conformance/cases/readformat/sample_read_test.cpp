@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Readings that travel with samples, and samples that found no room.
+#include "../common.h"
+#include "pmuconf/group.h"
+#include "pmuconf/ring.h"
+
+namespace pmuconf {
+namespace {
+
+CONFORMANCE_CASE(ReadFormat, SampleHoldsTheCountAtTheOverflow, .rules = {rule::RDF_019},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  for (const EventSpec& spec : target().Events()) {
+    const Event event = Open(spec, {.sample_period = 40,
+                                    .sample_type = PERF_SAMPLE_READ,
+                                    .read_format = kReadTimes | PERF_FORMAT_ID});
+    Ring ring(event, 4);
+    event.Enable();
+    Pulse(spec, 409);
+    event.Disable();
+    const RingContents contents = ring.Drain();
+    ASSERT_EQ(contents.samples.size(), 10u);
+    for (std::size_t i = 0; i < contents.samples.size(); ++i) {
+      ASSERT_TRUE(contents.samples[i].read) << rule::RDF_019.text;
+      const Reading& reading = *contents.samples[i].read;
+      EXPECT_THAT(reading, Counted(spec, 40 * (i + 1))) << rule::RDF_019.text;
+      EXPECT_EQ(reading.id, event.Id()) << rule::RDF_019.text;
+      EXPECT_LE(reading.time_running, reading.time_enabled) << rule::RDF_019.text;
+    }
+  }
+}
+
+CONFORMANCE_CASE(ReadFormat, SampleHoldsTheWholeGroup, .rules = {rule::RDF_019},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups}) {
+  const std::vector<EventSpec> specs = target().AnyEvents(2);
+  const Event leader = Open(specs[0], {.sample_period = 10,
+                                       .sample_type = PERF_SAMPLE_READ,
+                                       .read_format = Group::kReadFormat});
+  const Event member = Open(specs[1], {.group_fd = leader.fd(), .read_format = Group::kReadFormat});
+  Ring ring(leader, 4);
+  leader.EnableGroup();
+  for (std::uint64_t i = 1; i <= 8; ++i) {
+    Pulse(specs[1], i);
+    Pulse(specs[0], 10);
+  }
+  leader.DisableGroup();
+  const RingContents contents = ring.Drain();
+  ASSERT_EQ(contents.samples.size(), 8u);
+  for (std::uint64_t i = 1; i <= 8; ++i) {
+    ASSERT_TRUE(contents.samples[i - 1].read_group) << rule::RDF_019.text;
+    const GroupReading& reading = *contents.samples[i - 1].read_group;
+    ASSERT_EQ(reading.entries.size(), 2u) << rule::RDF_019.text;
+    EXPECT_THAT(reading.entries[0], Counted(specs[0], 10 * i)) << rule::RDF_019.text;
+    EXPECT_THAT(reading.entries[1], Counted(specs[1], i * (i + 1) / 2)) << rule::RDF_019.text;
+    EXPECT_EQ(reading.entries[1].id, member.Id()) << rule::RDF_019.text;
+  }
+}
+
+CONFORMANCE_CASE(ReadFormat, LostSamplesAreCounted, .rules = {rule::RDF_005},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 5,
+                                  .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TIME,
+                                  .read_format = PERF_FORMAT_LOST});
+  Ring ring(event, 1);
+  event.Enable();
+  Pulse(spec, 5 * 400);
+  event.Disable();
+  const Reading reading = event.Read();
+  const std::uint64_t kept = ring.Drain().samples.size();
+  EXPECT_GT(reading.lost, 0u) << rule::RDF_005.text;
+  EXPECT_EQ(reading.lost + kept, 400u) << rule::RDF_005.text;
+  event.Enable();
+  Pulse(spec, 5 * 3);
+  EXPECT_EQ(event.Read().lost, reading.lost) << rule::RDF_005.text;
+}
+
+CONFORMANCE_CASE(ReadFormat, LostSamplesOfAGroupAreCountedByMember, .rules = {rule::RDF_005},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups}) {
+  const std::vector<EventSpec> specs = target().AnyEvents(2);
+  const OpenOptions options = {.sample_period = 5,
+                               .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TIME,
+                               .read_format = PERF_FORMAT_GROUP | PERF_FORMAT_LOST};
+  const Event leader = Open(specs[0], options);
+  OpenOptions of_member = options;
+  of_member.group_fd = leader.fd();
+  const Event member = Open(specs[1], of_member);
+  Ring leader_ring(leader, 1);
+  Ring member_ring(member, 1);
+  leader.EnableGroup();
+  Pulse(specs[0], 5 * 300);
+  Pulse(specs[1], 5 * 350);
+  leader.DisableGroup();
+  const GroupReading reading = leader.ReadGroup();
+  ASSERT_EQ(reading.entries.size(), 2u);
+  EXPECT_EQ(reading.entries[0].lost + leader_ring.Drain().samples.size(), 300u)
+      << rule::RDF_005.text;
+  EXPECT_EQ(reading.entries[1].lost + member_ring.Drain().samples.size(), 350u)
+      << rule::RDF_005.text;
+}
+
+}  // namespace
+}  // namespace pmuconf
