@@ -11,7 +11,7 @@
 #define FOLD REFPMU_DO_FOLD
 #define RELOAD REFPMU_DO_RELOAD
 #define ENABLE REFPMU_DO_ENABLE
-#define WARN REFPMU_DO_WARN
+#define COMPLAIN REFPMU_DO_WARN
 
 /*
  * Columns: 0 running; 1 STOPPED; 2 UPTODATE alone; 3 both. A running counter has always more to
@@ -33,9 +33,9 @@ static const struct refpmu_step steps[REFPMU_OP_MAX][STATE_MASK + 1] = {
 		{ RUNNING, ENABLE },
 	},
 	[REFPMU_OP_START_RELOAD] = {
-		{ RUNNING, WARN },
-		{ RUNNING, WARN | FOLD | RELOAD | ENABLE },
-		{ RUNNING, WARN },
+		{ RUNNING, COMPLAIN },
+		{ RUNNING, COMPLAIN | FOLD | RELOAD | ENABLE },
+		{ RUNNING, COMPLAIN },
 		{ RUNNING, RELOAD | ENABLE },
 	},
 	[REFPMU_OP_STOP] = {
