@@ -35,7 +35,7 @@ const struct refpmu_event refpmu_events[] = {
 	{ "branch-misses", EVENT_BRANCH_MISSES },
 };
 
-const unsigned int refpmu_events_count = sizeof(refpmu_events) / sizeof(refpmu_events[0]);
+const unsigned int refpmu_events_count = ARRAY_SIZE(refpmu_events);
 
 /* PERF_COUNT_HW_* that the device has; bus and stalled cycles it has not. */
 static const struct {
@@ -111,7 +111,7 @@ static int generic_code(u64 id, u16 *code)
 
 	if (id >= GENERIC_MAX)
 		return -EINVAL;
-	for (i = 0; i < sizeof(generic_events) / sizeof(generic_events[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(generic_events); i++) {
 		if (generic_events[i].id == id) {
 			*code = generic_events[i].code;
 			return 0;
@@ -166,7 +166,7 @@ int refpmu_config_parse(const struct refpmu_attr *attr, const struct refpmu_caps
 	/* No records of where an event really happened, none of branches. */
 	if (attr->precise_ip || attr->branch_stack)
 		return -EOPNOTSUPP;
-	/* The device cannot tell the idle task from the kernel, and all it ever sees is the host. */
+	/* The device cannot tell the idle task from the kernel, and sees nothing but the host. */
 	if (attr->exclude_idle || attr->exclude_host)
 		return -EOPNOTSUPP;
 	/*

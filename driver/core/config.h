@@ -43,7 +43,7 @@ struct refpmu_request {
 	u64 evtsel; /* event, unit mask, USR, OS, INT; EN is not in it */
 	u64 allowed; /* counters that can count it; never empty */
 	u64 preferred; /* subset of allowed to be tried first (fixed counters) */
-	u64 period; /* first period: the sampling period; 1 in frequency mode; else half the range */
+	u64 period; /* first period: the sampling period; 1 in frequency mode; else half range */
 	bool sampling;
 	bool freq;
 };

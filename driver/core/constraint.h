@@ -10,8 +10,8 @@
 /* One event that wants a counter. */
 struct refpmu_want {
 	u64 allowed; /* set of counters that can count it */
-	u64 preferred; /* subset of allowed to be taken first where that costs no other event its place */
-	s8 previous; /* counter it has or last had, REFPMU_COUNTER_NONE if none: kept when possible */
+	u64 preferred; /* subset of allowed to try first; costs no other its place */
+	s8 previous; /* counter it has or had, or REFPMU_COUNTER_NONE: kept if possible */
 	bool pinned; /* it runs on previous now and must stay there */
 };
 

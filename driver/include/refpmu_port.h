@@ -7,6 +7,7 @@
 
 #include <linux/bitops.h>
 #include <linux/errno.h>
+#include <linux/kernel.h>
 #include <linux/string.h>
 #include <linux/types.h>
 
@@ -26,6 +27,7 @@ typedef int8_t s8;
 typedef int32_t s32;
 typedef int64_t s64;
 
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 #define BIT_ULL(n) (1ULL << (n))
 #define GENMASK_ULL(h, l) (((~0ULL) << (l)) & (~0ULL >> (63 - (h))))
 

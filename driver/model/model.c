@@ -9,7 +9,6 @@
 #define EVTSEL_CODE (REFPMU_EVTSEL_EVENT | REFPMU_EVTSEL_UMASK)
 #define EVTSEL_WRITABLE (EVTSEL_CODE | REFPMU_EVTSEL_USR | REFPMU_EVTSEL_OS | \
 			 REFPMU_EVTSEL_INT | REFPMU_EVTSEL_EN)
-#define FIXED_WRITABLE(i) (REFPMU_FIXED_OS(i) | REFPMU_FIXED_USR(i) | REFPMU_FIXED_PMI(i))
 
 /* No limit: more events, or ticks, than a step can ask for. */
 #define UNBOUNDED (~0ULL)
@@ -291,7 +290,7 @@ static u64 fixed_writable(const struct refpmu_model *m)
 	unsigned int i;
 
 	for (i = 0; i < m->params.fixed; i++)
-		writable |= FIXED_WRITABLE(i);
+		writable |= REFPMU_FIXED_OS(i) | REFPMU_FIXED_USR(i) | REFPMU_FIXED_PMI(i);
 	return writable;
 }
 

@@ -45,7 +45,7 @@
 
 /* GLOBAL_CTRL, _STATUS, _STATUS_RESET, _STATUS_SET: bit i general counter i, bit 32 + i fixed i. */
 
-/* Event codes (unit mask << 8 | event) that the clock drives; every other code takes pulses only. */
+/* Event codes (unit mask << 8 | event) that the clock drives; all others take pulses only. */
 #define REFPMU_EVENT_CYCLES 0x003cu
 #define REFPMU_EVENT_INSTRUCTIONS 0x00c0u
 #define REFPMU_EVENT_REF_CYCLES 0x013cu

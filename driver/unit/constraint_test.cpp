@@ -84,8 +84,8 @@ void ExpectBest(const Wants& wants) {
       } else {
         Sets trial = sets;
         trial[i] = wish;
-        ASSERT_FALSE(Feasible(trial)) << "want " << i << " in round " << round << " got "
-                                      << int{outcome.counter[i]};
+        ASSERT_FALSE(Feasible(trial))
+            << "want " << i << " in round " << round << " got " << int{outcome.counter[i]};
       }
     }
   }

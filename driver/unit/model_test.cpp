@@ -180,8 +180,7 @@ TEST(ModelPulse, StopsAtTheFirstOverflowOrRunsOn) {
     Write(model, REFPMU_REG_EVTSEL(1), kOn | 0x1d0);
     Write(model, REFPMU_REG_A_PMC(0), refpmu_low_bits(width) - 9);
     refpmu_model again = model;
-    const refpmu_model_step stopped =
-        refpmu_model_pulse(&model, 0x1d0, 1000, REFPMU_KERNEL, false);
+    const refpmu_model_step stopped = refpmu_model_pulse(&model, 0x1d0, 1000, REFPMU_KERNEL, false);
     EXPECT_EQ(stopped.done, 10u);
     EXPECT_EQ(stopped.overflowed, 1u);
     EXPECT_EQ(Read(model, REFPMU_REG_PMC(0)), 0u);
@@ -361,8 +360,8 @@ class ModelAgainstSlowDevice : public testing::TestWithParam<int> {
       const u32 general = static_cast<u32>(random() % params.general);
       switch (random() % 8) {
         case 0:
-          write(REFPMU_REG_EVTSEL(general),
-                codes[random() % 5] | (random() & 0x530000) | (random() % 4 ? REFPMU_EVTSEL_EN : 0));
+          write(REFPMU_REG_EVTSEL(general), codes[random() % 5] | (random() & 0x530000) |
+                                                (random() % 4 ? REFPMU_EVTSEL_EN : 0));
           break;
         case 1: {  // near the top, where it is interesting
           const u64 value = mask - random() % 100;
@@ -376,8 +375,7 @@ class ModelAgainstSlowDevice : public testing::TestWithParam<int> {
                 mask - random() % 100);
           break;
         case 3:
-          write(REFPMU_REG_FIXED_CTR_CTRL,
-                random() & 0xbbb & refpmu_low_bits(4u * params.fixed));
+          write(REFPMU_REG_FIXED_CTR_CTRL, random() & 0xbbb & refpmu_low_bits(4u * params.fixed));
           break;
         case 4:
           write(REFPMU_REG_GLOBAL_CTRL, (random() | random()) & counters);

@@ -74,8 +74,8 @@ TEST(PeriodReload, ConservesEventsWhateverTheWidthTheDelayAndThePeriod) {
     u64 raw = refpmu_period_reload(&period, width, 1).raw;
     for (int i = 0; i < 2000; ++i) {
       const u64 to_overflow = (0 - raw) & refpmu_low_bits(width);
-      ASSERT_EQ(to_overflow, std::min<u64>(static_cast<u64>(period.left),
-                                           refpmu_period_counting(width)));
+      ASSERT_EQ(to_overflow,
+                std::min<u64>(static_cast<u64>(period.left), refpmu_period_counting(width)));
       // Less than a period late: beyond that the contract lets whole periods go.
       const u64 delay = random() % std::min<u64>(quarter, shortest);
       const u64 now = (raw + to_overflow + delay) & refpmu_low_bits(width);

@@ -41,13 +41,12 @@ class Driver {
   void Start() {
     std::vector<refpmu_want> wants;
     for (const Event& event : events_) {
-      wants.push_back(
-          {event.request.allowed, event.request.preferred, REFPMU_COUNTER_NONE, false});
+      wants.push_back({event.request.allowed, event.request.preferred, REFPMU_COUNTER_NONE, false});
     }
     std::vector<s8> counter(wants.size());
-    ASSERT_EQ(refpmu_constraint_assign(wants.data(), static_cast<unsigned>(wants.size()),
-                                       counter.data()),
-              0);
+    ASSERT_EQ(
+        refpmu_constraint_assign(wants.data(), static_cast<unsigned>(wants.size()), counter.data()),
+        0);
     u64 global = 0;
     u64 fixed = 0;
     for (size_t i = 0; i < events_.size(); ++i) {
@@ -128,8 +127,7 @@ class Driver {
   }
 
   bool Reload(Event& event) {
-    const refpmu_reload reload =
-        refpmu_period_reload(&event.period, caps_.width, caps_.min_period);
+    const refpmu_reload reload = refpmu_period_reload(&event.period, caps_.width, caps_.min_period);
     Write(CounterRegister(event), reload.raw);
     event.prev = reload.raw;
     return reload.elapsed;
@@ -185,8 +183,8 @@ TEST(Simulation, LateInterruptsLoseNoEventAndShiftNoPeriod) {
       const u64 period = 500 + random() % 100'000;
       const u64 skid = random() % 500;
       const u64 n = period * 40 + random() % period;
-      SCOPED_TRACE(testing::Message() << int{width} << " bits, period " << period << " skid "
-                                      << skid);
+      SCOPED_TRACE(testing::Message()
+                   << int{width} << " bits, period " << period << " skid " << skid);
       Driver driver({4, 3, width});
       driver.Open(0x1d0, period);
       driver.Start();
@@ -203,12 +201,12 @@ TEST(Simulation, ClockDrivenEventsOnAllCountersAreExactTogether) {
     SCOPED_TRACE(int{width});
     const u64 ticks = 3'000'001;
     Driver driver({4, 3, width});
-    driver.Open(0x3c, 1009);    // fixed 1
-    driver.Open(0x3c, 0);       // general
-    driver.Open(0xc0, 733);     // fixed 0
+    driver.Open(0x3c, 1009);     // fixed 1
+    driver.Open(0x3c, 0);        // general
+    driver.Open(0xc0, 733);      // fixed 0
     driver.Open(0xc0, 101'027);  // general
-    driver.Open(0x13c, 251);    // fixed 2
-    driver.Open(0x1d2, 10);     // general 0 or 1, sees nothing of the clock
+    driver.Open(0x13c, 251);     // fixed 2
+    driver.Open(0x1d2, 10);      // general 0 or 1, sees nothing of the clock
     driver.Start();
     driver.Advance(ticks);
     const u64 expected[] = {ticks, ticks, ticks / 2, ticks / 2, ticks / 4, 0};

@@ -24,7 +24,8 @@ TEST(State, MatchesTheVectors) {
 TEST(State, KeepsForeignBitsInEveryTransition) {
   for (int state = 0; state < 256; ++state) {
     for (int op = 0; op <= REFPMU_OP_MAX; ++op) {
-      const refpmu_step step = refpmu_state_step(static_cast<u8>(state), static_cast<refpmu_op>(op));
+      const refpmu_step step =
+          refpmu_state_step(static_cast<u8>(state), static_cast<refpmu_op>(op));
       EXPECT_EQ(step.next & ~3, state & ~3) << state << " " << op;
       const refpmu_step plain =
           refpmu_state_step(static_cast<u8>(state & 3), static_cast<refpmu_op>(op));
