@@ -147,9 +147,7 @@ class CaseItem(pytest.Item):
                 f"again: {node.again(self._case)}"
             )
 
-    def repr_failure(
-        self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None
-    ) -> Any:
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         if isinstance(excinfo.value, (CaseFailed, PmuvmError)):
             details = getattr(excinfo.value, "details", "")
             return f"{details}\n{excinfo.value}".strip()

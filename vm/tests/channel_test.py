@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The channel takes what keeps to the protocol and nothing else."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pmuvm import channel
+
+RESULT = {
+    "t": "result",
+    "id": "Counting.X",
+    "result": "PASS",
+    "duration_s": 0.5,
+    "message": "",
+    "rules": ["CNT-002"],
+}
+
+
+def line(**changes: object) -> bytes:
+    return json.dumps({**RESULT, **changes}).encode()
+
+
+GOOD = [
+    b'{"t":"hello","protocol":1,"kernel":"6.12.1","arch":"x86_64","cpus":2}',
+    b'{"t":"load","ok":true,"error":""}',
+    b'{"t":"unload","ok":false,"error":"busy"}',
+    b'{"t":"start","id":"Counting.DisabledTimeIsNotCounted"}',
+    b'{"t":"kmsg","reports":["WARNING: at x"]}',
+    b'{"t":"exec","status":139,"stdout":"","stderr":""}',
+    b'{"t":"bye"}',
+    b'{"t":"error","message":"unknown command"}',
+    line(),
+    line(message="\u00fcber 1 \u2260 2"),
+    line(id="Many.Case/3"),
+]
+
+HOSTILE = {
+    "empty": b"",
+    "not json": b"result PASS",
+    "half": b'{"t":"result"',
+    "two objects": b'{"t":"bye"}{"t":"bye"}',
+    "array": b"[1,2]",
+    "number": b"1",
+    "null": b"null",
+    "no type": b'{"id":"A.B"}',
+    "unknown type": b'{"t":"shell"}',
+    "type not text": b'{"t":["bye"]}',
+    "not utf-8": b'{"t":"error","message":"\xff"}',
+    "lone surrogate": b'{"t":"error","message":"\\ud800"}',
+    "key twice": b'{"t":"bye","t":"result"}',
+    "deep": b"[" * 60000,
+    "huge number": b'{"t":"bye","x":' + b"9" * 60000 + b"}",
+    "NaN": line().replace(b"0.5", b"NaN"),
+    "Infinity": line().replace(b"0.5", b"Infinity"),
+    "infinite float": line().replace(b"0.5", b"1e999"),
+    "negative time": line(duration_s=-1),
+    "time as text": line(duration_s="1"),
+    "unknown result": line(result="GOOD"),
+    "result not text": line(result=True),
+    "no rules": json.dumps({k: v for k, v in RESULT.items() if k != "rules"}).encode(),
+    "rules not a list": line(rules="CNT-002"),
+    "rule not text": line(rules=[1]),
+    "no rule id": line(rules=["../../etc/passwd"]),
+    "no case id": line(id="../../etc"),
+    "message not text": line(message=None),
+    "binary": bytes(range(128, 256)),
+    "status too big": b'{"t":"exec","status":70000,"stdout":"","stderr":""}',
+    "other protocol": b'{"t":"hello","protocol":2,"kernel":"6","arch":"x","cpus":2}',
+    "no cpus": b'{"t":"hello","protocol":1,"kernel":"6","arch":"x","cpus":0}',
+    "ok not a truth value": b'{"t":"load","ok":1}',
+}
+
+
+@pytest.mark.parametrize("text", GOOD)
+def test_a_line_of_the_protocol_is_taken(text: bytes) -> None:
+    assert channel.parse(text) == json.loads(text)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_line_is_refused(name: str) -> None:
+    with pytest.raises(channel.BadLine):
+        channel.parse(HOSTILE[name])
+
+
+def test_a_refusal_cannot_steer_the_terminal() -> None:
+    with pytest.raises(channel.BadLine) as refusal:
+        channel.parse(b"\x1b[2J\x07 oops")
+    assert str(refusal.value).isprintable()
+
+
+def test_messages_come_whole_however_they_are_cut() -> None:
+    text = b"".join(part + b"\n" for part in GOOD)
+    for size in (1, 7, 64, len(text)):
+        split = channel.Channel()
+        got = []
+        for start in range(0, len(text), size):
+            got += split.feed(text[start : start + size])
+        assert got == [json.loads(part) for part in GOOD]
+
+
+def test_carriage_return_before_the_line_end_is_white_space() -> None:
+    assert channel.Channel().feed(b'{"t":"bye"}\r\n') == [{"t": "bye"}]
+
+
+def test_the_longest_line_is_taken_and_one_byte_more_is_not() -> None:
+    frame = b'{"t":"error","message":""}\n'
+    fill = b"x" * (channel.LINE_LIMIT - len(frame))
+    longest = frame.replace(b'""', b'"' + fill + b'"')
+    assert len(longest) == channel.LINE_LIMIT
+    assert len(channel.Channel().feed(longest)) == 1
+    with pytest.raises(channel.BadLine, match="longer than 65536"):
+        channel.Channel().feed(longest.replace(b"xx", b"xxx", 1))
+
+
+def test_a_line_without_end_is_refused_before_it_fills_memory() -> None:
+    split = channel.Channel()
+    with pytest.raises(channel.BadLine, match="longer"):
+        for _ in range(3):
+            split.feed(b"x" * 40000)

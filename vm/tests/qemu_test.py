@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""QEMU gets the arguments it should, and never outlives its block."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import pathlib
+import time
+
+import pytest
+
+from pmuvm import arch, qemu
+from pmuvm.errors import PmuvmError
+
+from .conftest import script
+
+GOLDEN = [
+    "qemu-system-x86_64 -machine pc -accel tcg,thread=multi -cpu max -smp 2 -m 512",
+    "-nodefaults -no-user-config -no-reboot -display none -nic none",
+    "-sandbox on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny",
+    "-chardev socket,id=console,fd=5 -chardev socket,id=channel,fd=6",
+    "-serial chardev:console -serial chardev:channel",
+    "-kernel /k -initrd /i -append a b",
+]
+
+
+def test_the_command_line_is_the_golden_one() -> None:
+    machine = qemu.Machine(arch.AMD64, pathlib.Path("/k"), pathlib.Path("/i"), cmdline="a b")
+    assert " ".join(qemu.argv(machine, 5, 6)) == " ".join(GOLDEN)
+
+
+def test_kvm_hides_the_pmu_of_the_host() -> None:
+    machine = qemu.Machine(arch.AMD64, pathlib.Path("/k"), None, accel="kvm")
+    words = qemu.argv(machine, 5, 6)
+    assert words[words.index("-cpu") + 1] == "max,pmu=off"
+    assert "-initrd" not in words
+
+
+def process_of(machine: qemu.Qemu) -> int:
+    assert machine._process is not None
+    return machine._process.pid
+
+
+def test_a_machine_is_killed_when_its_block_raises(machine: qemu.Machine) -> None:
+    silent = dataclasses.replace(machine, cmdline="behave=silent")
+    with pytest.raises(KeyError):
+        with qemu.Qemu(silent) as running:
+            pid = process_of(running)
+            os.kill(pid, 0)
+            raise KeyError
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_a_missing_qemu_is_one_clear_line(
+    machine: qemu.Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(PmuvmError, match="no program 'qemu-system-x86_64'"):
+        with qemu.Qemu(machine):
+            pass
+
+
+def test_a_machine_left_alone_ends_with_its_console(
+    machine: qemu.Machine, tmp_path: pathlib.Path
+) -> None:
+    stopping = dataclasses.replace(machine, cmdline="behave=no-boot")
+    end = qemu.run_to_end(stopping, deadline_s=30, log=tmp_path / "log")
+    assert end.exited
+    assert b"No working init found" in end.console
+    assert (tmp_path / "log").read_bytes() == end.console
+
+
+def test_a_machine_left_alone_that_hangs_is_ended_at_the_deadline(machine: qemu.Machine) -> None:
+    begun = time.monotonic()
+    end = qemu.run_to_end(dataclasses.replace(machine, cmdline="behave=silent"), deadline_s=1)
+    assert not end.exited
+    assert time.monotonic() - begun < 10
+
+
+def test_what_qemu_complains_about_is_kept(machine: qemu.Machine, fakes: pathlib.Path) -> None:
+    (fakes / "qemu-system-x86_64").unlink()
+    script(fakes, "qemu-system-x86_64", "echo 'qemu: no such machine' >&2; exit 1")
+    end = qemu.run_to_end(machine, deadline_s=30)
+    assert end.exited and end.complaint == "qemu: no such machine"

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A crash costs one case and a boot, never the session."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from pmuvm import guest, qemu, session, suite
+from pmuvm.errors import PmuvmError
+
+
+@pytest.fixture(autouse=True)
+def short_deadlines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guest, "CASE_MARGIN_S", 0.5)
+    monkeypatch.setattr(guest, "LAST_WORDS_S", 0.2)
+
+
+def case(name: str) -> suite.Case:
+    return suite.Case(name, ("CNT-002",), 1.0, "a_test.cpp", 3)
+
+
+def run(machine: qemu.Machine, names: list[str], how: str = "well") -> tuple[list[Any], int]:
+    records: list[Any] = []
+    behaving = dataclasses.replace(machine, cmdline=f"behave={how}")
+    plan = session.Plan(behaving, "refpmu.ko", (), slowness=1.0, boot_s=30)
+    with session.Session(plan, None, records.append) as guests:
+        session.run_all(guests, [case(name) for name in names], lambda message: None)
+    return records, guests.boots
+
+
+def test_results_come_in_order_and_the_end_is_recorded(machine: qemu.Machine) -> None:
+    records, boots = run(machine, ["A.One", "A.Two"])
+    assert [record.get("id") for record in records[:2]] == ["A.One", "A.Two"]
+    assert [record["t"] for record in records] == ["result", "result", "unload", "kmsg"]
+    assert boots == 1
+
+
+def test_each_death_is_one_result_and_one_more_boot(machine: qemu.Machine) -> None:
+    records, boots = run(machine, ["A.Oopses", "A.Two", "A.Hangs", "A.PowersOff", "A.Last"])
+    verdicts = [record["result"] for record in records if record["t"] == "result"]
+    assert verdicts == ["CRASH", "PASS", "TIMEOUT", "CRASH", "PASS"]
+    assert boots == 4
+    assert records[0]["rules"] == ["CNT-002"]
+    assert "Oops: 0002" in records[0]["message"]
+
+
+def test_no_boot_is_wasted_after_a_death_at_the_end(machine: qemu.Machine) -> None:
+    records, boots = run(machine, ["A.One", "A.Oopses"])
+    assert [record["t"] for record in records] == ["result", "result"]
+    assert boots == 1
+
+
+def test_a_guest_that_never_comes_up_stops_the_session(machine: qemu.Machine) -> None:
+    with pytest.raises(PmuvmError, match="no guest comes up on .*No working init") as error:
+        run(machine, ["A.One"], "no-boot")
+    assert "Kernel panic" in error.value.details
+
+
+def test_a_module_that_does_not_load_stops_the_session(machine: qemu.Machine) -> None:
+    with pytest.raises(PmuvmError, match="refpmu.ko does not load: Invalid module format"):
+        run(machine, ["A.One"], "refuse-module")
+
+
+@pytest.mark.parametrize(
+    ("how", "record"),
+    [
+        ("busy-module", {"t": "unload", "ok": False, "error": "Resource temporarily unavailable"}),
+        ("warn", {"t": "kmsg", "reports": ["WARNING: at x.c:1"]}),
+    ],
+)
+def test_what_goes_wrong_at_the_end_is_recorded(
+    machine: qemu.Machine, how: str, record: dict[str, Any]
+) -> None:
+    assert record in run(machine, ["A.One"], how)[0]
+
+
+def test_a_guest_that_dies_at_the_end_leaves_a_report(machine: qemu.Machine) -> None:
+    last = run(machine, ["A.One"], "die-at-unload")[0][-1]
+    assert last["t"] == "kmsg"
+    assert "BUG: unable to handle page fault" in last["reports"][0]
+
+
+def test_a_deadline_follows_budget_and_slowness() -> None:
+    assert case("A.One").deadline_s(1.0) == 1
+    assert case("A.One").deadline_s(2.5) == 3
