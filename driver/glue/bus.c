@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The register bus: the one way from the driver to the device, and where accesses are logged. */
+#include "refpmu.h"
+
+/*
+ * The driver computes every register number and value from the parameters it gave the device, so
+ * a refused access is a bug here.
+ */
+u64 refpmu_bus_read(struct refpmu_cpu *cpuc, u32 reg)
+{
+	u64 value = 0;
+
+	lockdep_assert_irqs_disabled();
+	refpmu_clock_sync(cpuc);
+	WARN_ON_ONCE(refpmu_model_read(&cpuc->model, reg, &value));
+	refpmu_log(cpuc, REFPMU_LOG_READ, reg, value, 0);
+	return value;
+}
+
+void refpmu_bus_write(struct refpmu_cpu *cpuc, u32 reg, u64 value)
+{
+	lockdep_assert_irqs_disabled();
+	refpmu_clock_sync(cpuc);
+	WARN_ON_ONCE(refpmu_model_write(&cpuc->model, reg, value));
+	refpmu_log(cpuc, REFPMU_LOG_WRITE, reg, value, 0);
+}

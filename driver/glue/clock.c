@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The automatic clock: one tick a nanosecond of local_clock(), passed to the model whenever a
+ * register is accessed and when the timer of the next overflow fires.
+ *
+ * Exactness: only the timer lets the clock overflow a counter, and it calls the handler at once. On
+ * any other occasion time stops one tick before the overflow, and it stands still while the line
+ * is up and while the handler runs. So nothing is counted past an overflow that was not served.
+ *
+ * Privilege is accounted as the tick accounts CPU time: what passed until the timer fires has the
+ * privilege that the timer interrupted; what passed until another access is user time if a user
+ * task is current, kernel time if not.
+ */
+#include <linux/sched/clock.h>
+
+#include <asm/irq_regs.h>
+
+#include "refpmu.h"
+
+/* A timer that fires oftener leaves no time to anybody else; the clock waits instead. */
+#define SOONEST_NS (20 * NSEC_PER_USEC)
+#define LATEST_NS (10ULL * NSEC_PER_SEC)
+
+/* Ticks that have passed since the model was told last. */
+static u64 elapsed_ticks(struct refpmu_cpu *cpuc)
+{
+	const u64 now = local_clock();
+	const u64 base = cpuc->clock_base;
+
+	if (now <= base)
+		return 0;
+	cpuc->clock_base = now;
+	return now - base;
+}
+
+static bool stands_still(const struct refpmu_cpu *cpuc)
+{
+	return cpuc->clock_mode != REFPMU_CLOCK_AUTO || cpuc->serving || refpmu_line(cpuc);
+}
+
+/* Bring the model up to now. On its CPU, interrupts off. */
+void refpmu_clock_sync(struct refpmu_cpu *cpuc)
+{
+	enum refpmu_privilege priv = current->mm ? REFPMU_USER : REFPMU_KERNEL;
+	u64 ticks = elapsed_ticks(cpuc);
+
+	if (stands_still(cpuc))
+		return;
+	if (!cpuc->held)
+		ticks = min(ticks, refpmu_model_ticks_to_overflow(&cpuc->model) - 1);
+	if (ticks)
+		refpmu_model_advance(&cpuc->model, ticks, priv, cpuc->held);
+}
+
+/* Let the timer fire when the clock overflows a counter next; not at all if it does not. */
+void refpmu_clock_arm(struct refpmu_cpu *cpuc)
+{
+	const u64 ticks = refpmu_model_ticks_to_overflow(&cpuc->model);
+
+	if (stands_still(cpuc) || cpuc->held || ticks == ~0ULL)
+		hrtimer_try_to_cancel(&cpuc->timer);
+	else
+		hrtimer_start(&cpuc->timer, ns_to_ktime(clamp_t(u64, ticks, SOONEST_NS, LATEST_NS)),
+			      HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+void refpmu_clock_mode(struct refpmu_cpu *cpuc, u32 mode)
+{
+	refpmu_clock_sync(cpuc);
+	cpuc->clock_mode = mode;
+	refpmu_clock_arm(cpuc);
+}
+
+static void fire(struct refpmu_cpu *cpuc, struct pt_regs *regs)
+{
+	const enum refpmu_privilege priv = user_mode(regs) ? REFPMU_USER : REFPMU_KERNEL;
+	const u64 ticks = elapsed_ticks(cpuc);
+
+	if (stands_still(cpuc) || cpuc->held)
+		return;
+	refpmu_model_advance(&cpuc->model, ticks, priv, false);
+	if (!refpmu_line(cpuc))
+		return;
+	cpuc->cause = (struct refpmu_cause){ .privilege = priv, .regs = *regs };
+	cpuc->runs = 0;
+	refpmu_serve(cpuc);
+}
+
+static enum hrtimer_restart refpmu_timer(struct hrtimer *timer)
+{
+	struct refpmu_cpu *cpuc = container_of(timer, struct refpmu_cpu, timer);
+	struct pt_regs *regs = get_irq_regs();
+
+	/* The timers of a CPU that goes offline move to another one. */
+	if (cpuc->cpu != smp_processor_id() || WARN_ON_ONCE(!regs))
+		return HRTIMER_NORESTART;
+	fire(cpuc, regs);
+	refpmu_clock_arm(cpuc);
+	return HRTIMER_NORESTART;
+}
+
+void refpmu_clock_setup(struct refpmu_cpu *cpuc)
+{
+	hrtimer_init(&cpuc->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	cpuc->timer.function = refpmu_timer;
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* One event on its counter: fold, reload, enable, disable, and the state that perf sees. */
+#include "refpmu.h"
+
+static u32 value_reg(int idx)
+{
+	if (idx >= REFPMU_FIXED_BASE)
+		return REFPMU_REG_FIXED_CTR(idx - REFPMU_FIXED_BASE);
+	return REFPMU_REG_PMC(idx);
+}
+
+/* The legacy alias sign-extends 32 bits, so values go in through the full-width one. */
+static u32 value_write_reg(int idx)
+{
+	if (idx >= REFPMU_FIXED_BASE)
+		return REFPMU_REG_FIXED_CTR(idx - REFPMU_FIXED_BASE);
+	return REFPMU_REG_A_PMC(idx);
+}
+
+/* The four control bits of fixed counter @i that do what @evtsel does to a general one. */
+static u64 fixed_bits(unsigned int i, u64 evtsel)
+{
+	u64 bits = 0;
+
+	if (evtsel & REFPMU_EVTSEL_OS)
+		bits |= REFPMU_FIXED_OS(i);
+	if (evtsel & REFPMU_EVTSEL_USR)
+		bits |= REFPMU_FIXED_USR(i);
+	if (evtsel & REFPMU_EVTSEL_INT)
+		bits |= REFPMU_FIXED_PMI(i);
+	return bits;
+}
+
+static void fixed_control(struct refpmu_cpu *cpuc, unsigned int i, u64 bits)
+{
+	u64 ctrl = refpmu_bus_read(cpuc, REFPMU_REG_FIXED_CTR_CTRL);
+
+	ctrl &= ~GENMASK_ULL(4 * i + 3, 4 * i);
+	refpmu_bus_write(cpuc, REFPMU_REG_FIXED_CTR_CTRL, ctrl | bits);
+}
+
+static void counter_enable(struct refpmu_cpu *cpuc, int idx, u64 evtsel)
+{
+	if (idx >= REFPMU_FIXED_BASE)
+		fixed_control(cpuc, idx - REFPMU_FIXED_BASE,
+			      fixed_bits(idx - REFPMU_FIXED_BASE, evtsel));
+	else
+		refpmu_bus_write(cpuc, REFPMU_REG_EVTSEL(idx), evtsel | REFPMU_EVTSEL_EN);
+}
+
+static void counter_disable(struct refpmu_cpu *cpuc, int idx, u64 evtsel)
+{
+	if (idx >= REFPMU_FIXED_BASE)
+		fixed_control(cpuc, idx - REFPMU_FIXED_BASE, 0);
+	else
+		refpmu_bus_write(cpuc, REFPMU_REG_EVTSEL(idx), evtsel);
+}
+
+/* Acknowledge exactly @status. */
+void refpmu_ack(struct refpmu_cpu *cpuc, u64 status)
+{
+	refpmu_bus_write(cpuc, REFPMU_REG_GLOBAL_STATUS_RESET, status);
+}
+
+/*
+ * Fold what the counter has counted into the event. The previous value is fetched before the
+ * counter is read, so an interrupt in between, which folds too, is noticed and nothing is added
+ * twice.
+ */
+void refpmu_update(struct refpmu_cpu *cpuc, struct perf_event *event)
+{
+	struct hw_perf_event *hwc = &event->hw;
+	u64 prev, now, delta;
+
+	do {
+		prev = local64_read(&hwc->prev_count);
+		now = refpmu_bus_read(cpuc, value_reg(hwc->idx));
+	} while (local64_cmpxchg(&hwc->prev_count, prev, now) != prev);
+
+	delta = refpmu_period_delta(prev, now, cpuc->model.params.width);
+	local64_add(delta, &event->count);
+	local64_sub(delta, &hwc->period_left);
+}
+
+/* Program the counter from what is left of the period; true if a whole period has gone by. */
+bool refpmu_set_period(struct refpmu_cpu *cpuc, struct perf_event *event)
+{
+	struct hw_perf_event *hwc = &event->hw;
+	struct refpmu_period period = {
+		.period = hwc->sample_period,
+		.left = local64_read(&hwc->period_left),
+		.last = hwc->last_period,
+	};
+	struct refpmu_reload reload;
+
+	reload = refpmu_period_reload(&period, cpuc->model.params.width,
+				      to_refpmu(event->pmu)->caps.min_period);
+	local64_set(&hwc->period_left, period.left);
+	hwc->last_period = period.last;
+	local64_set(&hwc->prev_count, reload.raw);
+	refpmu_bus_write(cpuc, value_write_reg(hwc->idx), reload.raw);
+	perf_event_update_userpage(event);
+	return reload.elapsed;
+}
+
+/*
+ * Take @event, which has a counter, through @op. A reload begins a new count, so an overflow that
+ * the counter still shows, its predecessor's perhaps, is acknowledged with it.
+ */
+void refpmu_do(struct refpmu_cpu *cpuc, struct perf_event *event, enum refpmu_op op)
+{
+	struct hw_perf_event *hwc = &event->hw;
+	const struct refpmu_step step = refpmu_state_step(hwc->state, op);
+
+	WARN_ON_ONCE(step.actions & REFPMU_DO_WARN);
+	if (step.actions & REFPMU_DO_DISABLE) {
+		counter_disable(cpuc, hwc->idx, hwc->config);
+		cpuc->running--;
+	}
+	if (step.actions & REFPMU_DO_FOLD)
+		refpmu_update(cpuc, event);
+	if (step.actions & REFPMU_DO_RELOAD) {
+		refpmu_ack(cpuc, BIT_ULL(hwc->idx));
+		refpmu_set_period(cpuc, event);
+	}
+	hwc->state = step.next;
+	if (step.actions & REFPMU_DO_ENABLE) {
+		counter_enable(cpuc, hwc->idx, hwc->config);
+		cpuc->running++;
+	}
+	perf_event_update_userpage(event);
+}

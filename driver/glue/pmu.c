@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The callbacks that make refpmu a struct pmu. */
+#include <linux/build_bug.h>
+#include <linux/module.h>
+
+#include "compat.h"
+#include "refpmu.h"
+
+static_assert(REFPMU_STOPPED == PERF_HES_STOPPED);
+static_assert(REFPMU_UPTODATE == PERF_HES_UPTODATE);
+static_assert(sizeof(unsigned long) == sizeof(u64)); /* hw.config_base, hw.event_base are sets */
+
+static struct refpmu_attr translate(struct perf_event *event)
+{
+	const struct perf_event_attr *attr = &event->attr;
+
+	return (struct refpmu_attr){
+		.type = attr->type,
+		.config = attr->config,
+		.config1 = attr->config1,
+		.config2 = attr->config2,
+		.config3 = refpmu_compat_config3(attr),
+		.sample_period = attr->sample_period,
+		.branch_sample_type = attr->branch_sample_type,
+		.precise_ip = attr->precise_ip,
+		.freq = attr->freq,
+		.branch_stack = has_branch_stack(event),
+		.exclude_user = attr->exclude_user,
+		.exclude_kernel = attr->exclude_kernel,
+		.exclude_hv = attr->exclude_hv,
+		.exclude_idle = attr->exclude_idle,
+		.exclude_host = attr->exclude_host,
+		.exclude_guest = attr->exclude_guest,
+	};
+}
+
+static void refpmu_destroy(struct perf_event *event)
+{
+	struct refpmu_device *dev = to_refpmu(event->pmu);
+
+	refpmu_log_call(REFPMU_CALL_DESTROY, event, 0);
+	atomic64_inc(&dev->destroys);
+	atomic64_dec(&dev->live);
+}
+
+int refpmu_event_init(struct perf_event *event)
+{
+	struct refpmu_device *dev = to_refpmu(event->pmu);
+	const struct refpmu_attr attr = translate(event);
+	struct refpmu_caps caps = dev->caps;
+	struct hw_perf_event *hwc = &event->hw;
+	struct refpmu_request req;
+	int err;
+
+	refpmu_log_call(REFPMU_CALL_EVENT_INIT, event, 0);
+	atomic64_inc(&dev->inits);
+
+	caps.own_type = event->pmu->type;
+	err = refpmu_config_parse(&attr, &caps, &req);
+	if (err)
+		return err;
+
+	hwc->config = req.evtsel;
+	hwc->config_base = req.allowed;
+	hwc->event_base = req.preferred;
+	hwc->idx = -1;
+	if (!req.sampling) {
+		/* Its interrupts only extend the short counter. */
+		hwc->sample_period = req.period;
+		hwc->last_period = req.period;
+		local64_set(&hwc->period_left, req.period);
+	}
+
+	err = refpmu_validate_group(event);
+	if (err)
+		return err;
+
+	/* Last: from here on nothing fails, and perf calls destroy exactly once. */
+	event->destroy = refpmu_destroy;
+	atomic64_inc(&dev->live);
+	return 0;
+}
+
+/*
+ * In a transaction the event is only collected; commit_txn looks for counters for all its members
+ * at once. PERF_HES_ARCH: added without PERF_EF_START, so commit_txn must not start it either.
+ */
+int refpmu_add(struct perf_event *event, int flags)
+{
+	struct refpmu_cpu *cpuc = refpmu_this_cpu();
+	struct hw_perf_event *hwc = &event->hw;
+	int err;
+
+	refpmu_log_call(REFPMU_CALL_ADD, event, flags);
+	if (cpuc->n_events == REFPMU_MAX_COUNTERS)
+		return -EAGAIN;
+
+	hwc->idx = -1;
+	hwc->state = refpmu_state_step(0, REFPMU_OP_ADD).next;
+	if (!(flags & PERF_EF_START))
+		hwc->state |= PERF_HES_ARCH;
+	cpuc->events[cpuc->n_events++] = event;
+	if (cpuc->txn & PERF_PMU_TXN_ADD)
+		return 0;
+
+	err = refpmu_schedule(cpuc);
+	if (err)
+		cpuc->n_events--;
+	return err;
+}
+
+static void forget(struct refpmu_cpu *cpuc, const struct perf_event *event)
+{
+	unsigned int i, kept = 0;
+
+	for (i = 0; i < cpuc->n_events; i++) {
+		if (cpuc->events[i] != event)
+			cpuc->events[kept++] = cpuc->events[i];
+	}
+	cpuc->n_events = kept;
+}
+
+void refpmu_del(struct perf_event *event, int flags)
+{
+	struct refpmu_cpu *cpuc = refpmu_this_cpu();
+
+	refpmu_log_call(REFPMU_CALL_DEL, event, flags);
+	/* A member of an open transaction got no counter, and cancel_txn drops it from the list. */
+	if (event->hw.idx < 0)
+		return;
+
+	refpmu_do(cpuc, event, REFPMU_OP_STOP_UPDATE);
+	refpmu_release(cpuc, event);
+	forget(cpuc, event);
+	perf_event_update_userpage(event);
+}
+
+void refpmu_start(struct perf_event *event, int flags)
+{
+	const bool reload = flags & PERF_EF_RELOAD;
+
+	refpmu_log_call(REFPMU_CALL_START, event, flags);
+	if (WARN_ON_ONCE(event->hw.idx < 0))
+		return;
+	event->hw.state &= ~PERF_HES_ARCH;
+	refpmu_do(refpmu_this_cpu(), event, reload ? REFPMU_OP_START_RELOAD : REFPMU_OP_START);
+}
+
+void refpmu_stop(struct perf_event *event, int flags)
+{
+	const bool update = flags & PERF_EF_UPDATE;
+
+	refpmu_log_call(REFPMU_CALL_STOP, event, flags);
+	if (WARN_ON_ONCE(event->hw.idx < 0))
+		return;
+	refpmu_do(refpmu_this_cpu(), event, update ? REFPMU_OP_STOP_UPDATE : REFPMU_OP_STOP);
+}
+
+void refpmu_read(struct perf_event *event)
+{
+	refpmu_log_call(REFPMU_CALL_READ, event, 0);
+	/* An event in an open transaction has no counter; one that is UPTODATE has nothing new. */
+	if (event->hw.idx >= 0 && !(event->hw.state & PERF_HES_UPTODATE))
+		refpmu_update(refpmu_this_cpu(), event);
+}
+
+/* Stop all counters with one write; what is written meanwhile takes effect at switch_on. Nests. */
+static void switch_off(struct refpmu_cpu *cpuc)
+{
+	cpuc->disable_depth++;
+	refpmu_bus_write(cpuc, REFPMU_REG_GLOBAL_CTRL, 0);
+}
+
+/* Let all counters go with one write; with nothing to count the device stays off. */
+static void switch_on(struct refpmu_cpu *cpuc)
+{
+	if (--cpuc->disable_depth)
+		return;
+	if (cpuc->running)
+		refpmu_bus_write(cpuc, REFPMU_REG_GLOBAL_CTRL, cpuc->used);
+	refpmu_clock_arm(cpuc);
+}
+
+static void refpmu_pmu_enable(struct pmu *pmu)
+{
+	refpmu_log_call(REFPMU_CALL_ENABLE, NULL, 0);
+	switch_on(refpmu_this_cpu());
+}
+
+static void refpmu_pmu_disable(struct pmu *pmu)
+{
+	refpmu_log_call(REFPMU_CALL_DISABLE, NULL, 0);
+	switch_off(refpmu_this_cpu());
+}
+
+/* A READ transaction says nothing about schedulability: it is only remembered, to be closed. */
+static void refpmu_start_txn(struct pmu *pmu, unsigned int flags)
+{
+	struct refpmu_cpu *cpuc = refpmu_this_cpu();
+
+	refpmu_log_call(REFPMU_CALL_START_TXN, NULL, flags);
+	WARN_ON_ONCE(cpuc->txn);
+	cpuc->txn = flags;
+	if (flags & ~PERF_PMU_TXN_ADD)
+		return;
+	switch_off(cpuc);
+	cpuc->n_before_txn = cpuc->n_events;
+}
+
+/* On failure the transaction stays open; perf deletes the members and cancels it. */
+static int refpmu_commit_txn(struct pmu *pmu)
+{
+	struct refpmu_cpu *cpuc = refpmu_this_cpu();
+	const unsigned int flags = cpuc->txn;
+	int err;
+
+	refpmu_log_call(REFPMU_CALL_COMMIT_TXN, NULL, flags);
+	WARN_ON_ONCE(!flags);
+	if (flags & ~PERF_PMU_TXN_ADD) {
+		cpuc->txn = 0;
+		return 0;
+	}
+	err = refpmu_schedule(cpuc);
+	if (err)
+		return err;
+	cpuc->txn = 0;
+	switch_on(cpuc);
+	return 0;
+}
+
+static void refpmu_cancel_txn(struct pmu *pmu)
+{
+	struct refpmu_cpu *cpuc = refpmu_this_cpu();
+	const unsigned int flags = cpuc->txn;
+
+	refpmu_log_call(REFPMU_CALL_CANCEL_TXN, NULL, flags);
+	WARN_ON_ONCE(!flags);
+	cpuc->txn = 0;
+	if (flags & ~PERF_PMU_TXN_ADD)
+		return;
+	cpuc->n_events = cpuc->n_before_txn;
+	switch_on(cpuc);
+}
+
+static int refpmu_check_period(struct perf_event *event, u64 value)
+{
+	refpmu_log_call(REFPMU_CALL_CHECK_PERIOD, event, value);
+	return refpmu_config_check_period(value, &to_refpmu(event->pmu)->caps);
+}
+
+/*
+ * There is no event_idx: userspace cannot read the model's counters, and without it perf publishes
+ * index 0, "not readable". The interrupt is an irq_work, never an NMI.
+ */
+const struct pmu refpmu_pmu_ops = {
+	.module = THIS_MODULE,
+	.attr_groups = refpmu_attr_groups,
+	.task_ctx_nr = perf_hw_context,
+	.capabilities = PERF_PMU_CAP_NO_NMI | PERF_PMU_CAP_EXTENDED_HW_TYPE,
+	.event_init = refpmu_event_init,
+	.add = refpmu_add,
+	.del = refpmu_del,
+	.start = refpmu_start,
+	.stop = refpmu_stop,
+	.read = refpmu_read,
+	.pmu_enable = refpmu_pmu_enable,
+	.pmu_disable = refpmu_pmu_disable,
+	.start_txn = refpmu_start_txn,
+	.commit_txn = refpmu_commit_txn,
+	.cancel_txn = refpmu_cancel_txn,
+	.check_period = refpmu_check_period,
+};
