@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a harness states a property: a sentence that holds for every input, or the program ends.
+#ifndef PMUCONF_FUZZ_PROPERTY_H_
+#define PMUCONF_FUZZ_PROPERTY_H_
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace pmuconf::fuzz {
+
+[[noreturn]] inline void Broken(const char* file, int line, const char* expression,
+                                const char* sentence) {
+  std::fprintf(stderr, "%s:%d: property broken: %s (%s)\n", file, line, sentence, expression);
+  std::abort();
+}
+
+}  // namespace pmuconf::fuzz
+
+#define HOLDS(expression, sentence)                                                        \
+  do {                                                                                     \
+    if (!(expression)) ::pmuconf::fuzz::Broken(__FILE__, __LINE__, #expression, sentence); \
+  } while (false)
+
+#endif  // PMUCONF_FUZZ_PROPERTY_H_

@@ -1,0 +1,239 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Replays the corpora, then fuzzes each harness for a while, and reports what was found."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+JOBS = 2
+REPLAY_LIMIT_S = 120
+# What a harness may take beyond its time: loading the corpus, and one slow input.
+GRACE_S = 60
+INPUT_LIMIT_S = 10
+MEMORY_LIMIT_MB = 1024
+
+
+class NotJudged(Exception):
+    """Something kept a harness from being judged; the text is the one line that says what."""
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One run of a harness: over its corpus, or with new inputs."""
+
+    executions: int
+    edges: int
+    corpus: int
+    seconds: float
+    reproducer: str | None
+    output: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one harness did; a finding is an input that breaks a property."""
+
+    harness: str
+    executions: int
+    executions_per_s: int
+    edges: int
+    corpus: int
+    replayed: int
+    findings: tuple[str, ...]
+    repeat: tuple[str, ...]
+    error: str
+    cases: int
+    passed: int
+
+
+def subjects(fuzz: Path) -> list[str]:
+    """The harnesses there are: one source file each."""
+    return sorted(p.name.removesuffix("_fuzzer.cpp") for p in fuzz.glob("*_fuzzer.cpp"))
+
+
+def cache_folder(subject: str) -> Path:
+    """Where inputs found by chance are kept between runs: never in the checkout."""
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "pmuconf" / "fuzz" / subject
+
+
+def last_number(pattern: str, text: str) -> int:
+    """The last match of a one-group pattern as a number, 0 without one."""
+    found = re.findall(pattern, text)
+    return int(found[-1]) if found else 0
+
+
+def parse(output: str, seconds: float) -> Phase:
+    """Reads what libFuzzer printed."""
+    artifact = re.search(r"Test unit written to (\S+)", output)
+    executions = last_number(r"stat::number_of_executed_units:\s+(\d+)", output)
+    return Phase(
+        executions=executions or last_number(r"^#(\d+)\s", "\n".join(output.splitlines()[-40:])),
+        edges=last_number(r"\bcov: (\d+)", output),
+        corpus=last_number(r"\bcorp: (\d+)", output),
+        seconds=seconds,
+        reproducer=artifact.group(1) if artifact else None,
+        output=output,
+    )
+
+
+def execute(command: list[str], limit_s: float) -> Phase:
+    """Runs one harness; a status that is no finding is no judgement either."""
+    start = time.monotonic()
+    try:
+        done = subprocess.run(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=limit_s,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as late:
+        raise NotJudged(f"no end after {limit_s:.0f} s: {shlex.join(command)}") from late
+    except OSError as error:
+        raise NotJudged(f"{command[0]}: {error.strerror}") from error
+    phase = parse(done.stdout, time.monotonic() - start)
+    if done.returncode != 0 and phase.reproducer is None:
+        tail = done.stdout.strip().splitlines()[-1:] or ["no output"]
+        raise NotJudged(f"status {done.returncode} without a reproducer ({tail[0]})")
+    return phase
+
+
+def judge(subject: str, binary: Path, corpus: Path, findings: Path, seconds: int) -> Outcome:
+    """Replays and then fuzzes one harness."""
+    seeds = sum(1 for p in corpus.glob("*") if p.is_file()) if corpus.is_dir() else 0
+    phases: list[Phase] = []
+    error = ""
+    try:
+        if not binary.is_file():
+            raise NotJudged(f"not built: {binary} (ci/build fuzz)")
+        if seeds == 0:
+            raise NotJudged(f"no corpus: {corpus}")
+        findings.mkdir(parents=True, exist_ok=True)
+        cache = cache_folder(subject)
+        cache.mkdir(parents=True, exist_ok=True)
+        common = [
+            str(binary),
+            f"-artifact_prefix={findings}/",
+            f"-timeout={INPUT_LIMIT_S}",
+            f"-rss_limit_mb={MEMORY_LIMIT_MB}",
+            "-print_final_stats=1",
+        ]
+        phases.append(execute([*common, "-runs=0", str(corpus)], REPLAY_LIMIT_S))
+        if phases[0].reproducer is None:
+            timed = [*common, f"-max_total_time={seconds}", str(cache), str(corpus)]
+            phases.append(execute(timed, seconds + GRACE_S))
+    except (NotJudged, OSError) as problem:
+        error = str(problem)
+    reproducers = tuple(p.reproducer for p in phases if p.reproducer is not None)
+    for phase in phases:
+        if phase.reproducer is not None:
+            (findings / "output.txt").write_text(phase.output, encoding="utf-8")
+    last = phases[-1] if phases else Phase(0, 0, 0, 0.0, None, "")
+    return Outcome(
+        harness=subject,
+        executions=sum(p.executions for p in phases),
+        executions_per_s=int(last.executions / last.seconds) if last.seconds > 0 else 0,
+        edges=last.edges,
+        corpus=last.corpus,
+        replayed=seeds,
+        findings=reproducers,
+        repeat=tuple(f"{shlex.quote(str(binary))} {shlex.quote(r)}" for r in reproducers),
+        error=error,
+        cases=2,
+        passed=sum(1 for p in phases if p.reproducer is None),
+    )
+
+
+def table(outcomes: list[Outcome]) -> str:
+    """One line a harness, and the findings below."""
+    rows = [f"{'harness':<12}{'executions':>12}{'exec/s':>9}{'edges':>7}{'corpus':>8}  findings"]
+    for o in outcomes:
+        what = f"not judged: {o.error}" if o.error else str(len(o.findings))
+        rows.append(
+            f"{o.harness:<12}{o.executions:>12}{o.executions_per_s:>9}{o.edges:>7}{o.corpus:>8}  {what}"
+        )
+    for o in outcomes:
+        for reproducer, repeat in zip(o.findings, o.repeat):
+            rows.append(f"finding in {o.harness}: {reproducer}\n  repeat with: {repeat}")
+    return "\n".join(rows)
+
+
+def status(outcomes: list[Outcome]) -> int:
+    """0 clean, 1 a finding, 2 not judged; a finding outweighs what could not be judged."""
+    if any(o.findings for o in outcomes):
+        return 1
+    if not outcomes or any(o.error for o in outcomes):
+        return 2
+    return 0
+
+
+def report(outcomes: list[Outcome], path: Path) -> None:
+    """Writes the figures for machines."""
+    cases = sum(o.cases for o in outcomes)
+    passed = sum(o.passed for o in outcomes)
+    totals = {
+        "executions": sum(o.executions for o in outcomes),
+        "findings": sum(len(o.findings) for o in outcomes),
+        "cases": cases,
+        "passed": passed,
+        # What was not judged has not passed.
+        "failed": cases - passed,
+        "skipped": 0,
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figures = {"totals": totals, "harnesses": [asdict(o) for o in outcomes]}
+    path.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+
+
+def main(argv: list[str]) -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--time", type=int, default=30, metavar="S", help="seconds in all (30)")
+    parser.add_argument("--harness", action="append", metavar="SUBJECT", help="only this one")
+    options = parser.parse_args(argv)
+    known = subjects(ROOT / "fuzz")
+    chosen: list[str] = options.harness or known
+    unknown = [s for s in chosen if s not in known]
+    if unknown:
+        print(f"fuzz: unknown harness {unknown[0]} (known: {', '.join(known)})", file=sys.stderr)
+        return 2
+    if options.time < 1:
+        print("fuzz: --time must be at least 1 s", file=sys.stderr)
+        return 2
+    folder = ROOT / "build" / "fuzz"
+    seconds = max(1, options.time * min(JOBS, len(chosen)) // len(chosen))
+    print(f"fuzz: {len(chosen)} harnesses, {seconds} s each, {JOBS} at once", flush=True)
+
+    def one(subject: str) -> Outcome:
+        return judge(
+            subject,
+            folder / "fuzz" / f"{subject}_fuzzer",
+            ROOT / "fuzz" / "corpus" / subject,
+            folder / "findings" / subject,
+            seconds,
+        )
+
+    with ThreadPoolExecutor(max_workers=JOBS) as pool:
+        outcomes = list(pool.map(one, chosen))
+    report(outcomes, folder / "results.json")
+    print(table(outcomes))
+    return status(outcomes)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The fuzz runner tells a finding from a clean run and from one that could not be judged."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+import run
+
+CLEAN = "#12 REDUCE cov: 40 ft: 90 corp: 7/99b\\nstat::number_of_executed_units: 1234\\n"
+
+
+@pytest.fixture(name="corpus")
+def fixture_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    (folder / "seed").write_bytes(b"x")
+    return folder
+
+
+def program(folder: Path, body: str) -> Path:
+    path = folder / "harness"
+    path.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+def judged(binary: Path, corpus: Path) -> run.Outcome:
+    return run.judge("subject", binary, corpus, corpus.parent / "findings", 1)
+
+
+def test_a_clean_harness_passes_replay_and_fuzzing(corpus: Path) -> None:
+    outcome = judged(program(corpus.parent, f"printf '{CLEAN}' >&2"), corpus)
+    assert (outcome.passed, outcome.cases, outcome.executions) == (2, 2, 2468)
+    assert (outcome.edges, outcome.corpus, outcome.error) == (40, 7, "")
+    assert run.status([outcome]) == 0
+
+
+def test_a_finding_names_its_reproducer_and_how_to_repeat_it(corpus: Path) -> None:
+    body = "printf 'Test unit written to /tmp/crash-1\\n' >&2; exit 77"
+    outcome = judged(program(corpus.parent, body), corpus)
+    assert outcome.findings == ("/tmp/crash-1",)
+    assert outcome.repeat == (f"{corpus.parent}/harness /tmp/crash-1",)
+    assert outcome.executions == 0
+    assert run.status([outcome]) == 1
+
+
+def test_a_finding_outweighs_what_was_not_judged(corpus: Path) -> None:
+    body = "printf 'Test unit written to /tmp/crash-1\\n' >&2; exit 77"
+    found = judged(program(corpus.parent, body), corpus)
+    missing = judged(corpus.parent / "nowhere", corpus)
+    assert run.status([missing, found]) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        ("echo broken tool; exit 1", "status 1 without a reproducer (broken tool)"),
+        ("kill -9 $$", "status -9 without a reproducer (no output)"),
+    ],
+)
+def test_a_harness_that_breaks_down_is_not_judged(corpus: Path, body: str, error: str) -> None:
+    outcome = judged(program(corpus.parent, body), corpus)
+    assert outcome.error == error
+    assert run.status([outcome]) == 2
+
+
+def test_a_harness_that_is_not_there_is_not_judged(corpus: Path) -> None:
+    outcome = judged(corpus.parent / "nowhere", corpus)
+    assert "not built" in outcome.error
+    assert run.status([outcome]) == 2
+
+
+def test_an_empty_corpus_is_not_judged(corpus: Path) -> None:
+    (corpus / "seed").unlink()
+    outcome = judged(program(corpus.parent, f"printf '{CLEAN}' >&2"), corpus)
+    assert "no corpus" in outcome.error
+    assert run.status([outcome]) == 2
+
+
+def test_no_harness_at_all_is_not_judged() -> None:
+    assert run.status([]) == 2
+
+
+def test_an_unknown_harness_is_refused_with_the_known_ones(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run.main(["--harness", "nothing"]) == 2
+    assert "unknown harness nothing (known: config, " in capsys.readouterr().err
+
+
+def test_what_was_not_judged_has_not_passed(corpus: Path) -> None:
+    results = corpus.parent / "results.json"
+    clean = judged(program(corpus.parent, f"printf '{CLEAN}' >&2"), corpus)
+    missing = judged(corpus.parent / "nowhere", corpus)
+    run.report([clean, missing], results)
+    totals = json.loads(results.read_text())["totals"]
+    assert totals == {
+        "executions": 2468,
+        "findings": 0,
+        "cases": 4,
+        "passed": 2,
+        "failed": 2,
+        "skipped": 0,
+    }
+
+
+def test_each_harness_has_a_corpus_and_stands_in_the_build() -> None:
+    built = (run.ROOT / "fuzz" / "CMakeLists.txt").read_text()
+    for subject in run.subjects(run.ROOT / "fuzz"):
+        assert any((run.ROOT / "fuzz" / "corpus" / subject).iterdir())
+        assert subject in built
