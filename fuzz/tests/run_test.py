@@ -8,7 +8,7 @@ import stat
 from pathlib import Path
 
 import pytest
-import run
+from fuzz import run
 
 CLEAN = "#12 REDUCE cov: 40 ft: 90 corp: 7/99b\\nstat::number_of_executed_units: 1234\\n"
 
