@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /* Counts its own runs and adds up the sampling periods it is told. */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>

@@ -15,21 +15,20 @@
 // the name of what is missing); pins the process to one CPU; resets the stimulus port and puts the
 // clock of every online CPU to manual (so clock events count only what Stimulate() asks for);
 // lifts the kernel's sampling rate limit (sysctl.h: a case about throttling lowers it again); and
-// afterwards resets the port and scans the kernel log and taint (a report there makes it CRASH).
-// Every case runs in a process of its own: it may fork, die by SIGTRAP handlers it installs, etc.
+// afterwards resets the port. The executor, which runs every case in a process of its own, scans
+// the kernel log and taint when it has ended: a report there makes it CRASH.
 #ifndef PMUCONF_CASE_H_
 #define PMUCONF_CASE_H_
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <initializer_list>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "pmuconf/broken.h"
 #include "pmuconf/event.h"
 #include "pmuconf/matchers.h"
 #include "pmuconf/rules.h"
@@ -56,9 +55,8 @@ class Case : public testing::Test {
   virtual void Body() = 0;
 
  private:
-  void SetUp() final;
-  void TestBody() final;
-  void TearDown() final;
+  void TestBody() final;  // surroundings and Body(); turns what they throw into a result
+  void Prepare() const;
 
   const CaseMeta& meta_;
 };
@@ -70,7 +68,7 @@ struct CaseInfo {
   std::string file;  // relative to the project's root
   int line = 0;
   CaseMeta meta;
-  Case* (*make)(const CaseMeta& meta) = nullptr;
+  testing::Test* (*make)(const CaseMeta& meta) = nullptr;
 
   std::string Id() const { return suite + "." + name; }
 };
@@ -80,13 +78,6 @@ bool RegisterCase(CaseInfo info);
 
 // Every case of this program, in order of id.
 std::span<const CaseInfo> AllCases();
-
-// The library could not do what the case needs to judge (Open, Enable, the port … failed): the
-// case ends with BROKEN. Thrown by the asserting calls; a case may throw it for its own set-up.
-class Broken : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 // Ends the case with SKIP, naming the capability. For what only the running kernel can tell; all
 // else belongs into .needs.
@@ -106,7 +97,7 @@ class Broken : public std::runtime_error {
   [[maybe_unused]] static const bool Suite##_##Name##_registered =                      \
       ::pmuconf::RegisterCase({#Suite, #Name, __FILE__, __LINE__,                       \
                                ::pmuconf::CaseMeta{__VA_ARGS__},                        \
-                               [](const ::pmuconf::CaseMeta& meta) -> ::pmuconf::Case* { \
+                               [](const ::pmuconf::CaseMeta& meta) -> ::testing::Test* { \
                                  return new Suite##_##Name##_Case(meta);                \
                                }});                                                     \
   void Suite##_##Name##_Case::Body()

@@ -79,13 +79,14 @@ class Target {
   unsigned width() const { return width_; }          // bits of a counter
   std::uint64_t counter_mask() const;                // 2^width - 1
   std::uint64_t min_period() const { return min_period_; }
+  const std::string& port_path() const { return port_; }  // "" for none
   double slowness() const { return slowness_; }      // factor on every case's budget
   const std::vector<EventClaim>& claims() const { return claims_; }
   // The errno this target chose where a rule allows several ("sampling" → EOPNOTSUPP).
   std::optional<int> refusal(const std::string& what) const;
 
-  // By the file, and for kCpus2 and kHotplug by the machine.
-  bool Has(Cap cap) const;
+  bool Claims(Cap cap) const;  // by the file alone; what only a machine can tell counts as there
+  bool Has(Cap cap) const;     // by the file and, for kBpf, kCpus2, kHotplug, by this machine
 
   // Finds the PMU in sysfs. Throws Broken if there is none that matches. `pmu` overrides match.
   void Resolve(const std::string& pmu = {});

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+# bpf_skeletons(TARGET FILE...): each <name>.bpf.c becomes <name>.skel.h on TARGET's include path.
+find_program(PMUCONF_BPF_CLANG NAMES clang-14 clang REQUIRED)
+find_program(PMUCONF_BPFTOOL NAMES bpftool PATHS /usr/sbin REQUIRED)
+find_path(PMUCONF_ASM_DIR asm/types.h PATHS "/usr/include/${CMAKE_CXX_LIBRARY_ARCHITECTURE}"
+  "/usr/include/${CMAKE_LIBRARY_ARCHITECTURE}" NO_DEFAULT_PATH REQUIRED)
+
+function(bpf_skeletons target)
+  set(dir "${CMAKE_CURRENT_BINARY_DIR}/generated/bpf")
+  set(headers)
+  foreach(source IN LISTS ARGN)
+    get_filename_component(name "${source}" NAME)
+    string(REGEX REPLACE "\\.bpf\\.c$" "" name "${name}")
+    add_custom_command(
+      OUTPUT "${dir}/${name}.skel.h"
+      COMMAND "${CMAKE_COMMAND}" -E make_directory "${dir}"
+      COMMAND "${PMUCONF_BPF_CLANG}" -target bpf -O2 -g -Wall -Werror
+        -D__TARGET_ARCH_${CMAKE_SYSTEM_PROCESSOR} -idirafter "${PMUCONF_ASM_DIR}"
+        -c "${source}" -o "${dir}/${name}.bpf.o"
+      COMMAND "${PMUCONF_BPFTOOL}" gen skeleton "${dir}/${name}.bpf.o" name "${name}_bpf"
+        > "${dir}/${name}.skel.h.part"
+      COMMAND "${CMAKE_COMMAND}" -E rename "${dir}/${name}.skel.h.part" "${dir}/${name}.skel.h"
+      DEPENDS "${source}"
+      COMMENT "BPF skeleton ${name}"
+      VERBATIM)
+    list(APPEND headers "${dir}/${name}.skel.h")
+  endforeach()
+  add_custom_target(${target}_files DEPENDS ${headers})
+  add_library(${target} INTERFACE)
+  target_include_directories(${target} SYSTEM INTERFACE "${dir}")
+  add_dependencies(${target} ${target}_files)
+endfunction()

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// BPF programs on events.
+#include "pmuconf/bpf.h"
+
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+
+#include "lib/context.h"
+#include "pmuconf/broken.h"
+
+namespace pmuconf {
+namespace {
+
+constexpr std::size_t kLogEnd = 4096;
+
+int Remember(libbpf_print_level level, const char* format, va_list args) {
+  if (level == LIBBPF_DEBUG) return 0;
+  char line[1024];
+  const int n = std::vsnprintf(line, sizeof(line), format, args);
+  std::string& log = context().bpf_log;
+  log += line;
+  if (log.size() > kLogEnd) log.erase(0, log.size() - kLogEnd);
+  return n;
+}
+
+}  // namespace
+
+void BpfBroken(const char* what, int error) {
+  throw BrokenErrno(std::string("BPF ") + what + " (" + context().bpf_log + ")", error);
+}
+
+void QuietLibbpf() { libbpf_set_print(Remember); }
+
+int ProgramFd(const bpf_program* program) {
+  const int fd = bpf_program__fd(program);
+  if (fd < 0) BpfBroken("program is not loaded", -fd);
+  return fd;
+}
+
+namespace {
+
+int CreateLink(const bpf_program* program, const Event& event, std::uint64_t cookie) {
+  LIBBPF_OPTS(bpf_link_create_opts, options, .perf_event = {.bpf_cookie = cookie});
+  return bpf_link_create(ProgramFd(program), event.fd(), BPF_PERF_EVENT, &options);
+}
+
+}  // namespace
+
+SysResult TryAttachBpf(const bpf_program* program, const Event& event, std::uint64_t cookie) {
+  const Fd fd(CreateLink(program, event, cookie));
+  return fd.get() < 0 ? SysResult{-1, -fd.get()} : SysResult{0, 0};
+}
+
+BpfLink AttachBpf(const bpf_program* program, const Event& event, std::uint64_t cookie) {
+  const int fd = CreateLink(program, event, cookie);
+  if (fd < 0) BpfBroken("link to an event", -fd);
+  return BpfLink(fd);
+}
+
+}  // namespace pmuconf

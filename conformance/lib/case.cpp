@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// The registry of cases and what stands around the body of one.
+#include "pmuconf/case.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+
+#include "lib/context.h"
+#include "lib/expression.h"
+#include "pmuconf/cpu.h"
+#include "pmuconf/sysctl.h"
+
+namespace pmuconf {
+namespace {
+
+std::vector<CaseInfo>& Registry() {
+  static std::vector<CaseInfo> cases;
+  return cases;
+}
+
+struct Skipped {
+  std::string reason;
+};
+
+// Cases are compiled with whatever path the build used; reports show it from the project's root.
+std::string FromRoot(const std::string& file) {
+  const std::size_t at = file.rfind("conformance/");
+  return at == std::string::npos ? file : file.substr(at);
+}
+
+void CheckApplies(const CaseMeta& meta) {
+  const std::string release = KernelRelease();
+  for (const Cap cap : meta.needs) {
+    if (!target().Has(cap)) throw Skipped{"needs " + std::string(ToString(cap))};
+  }
+  if (!meta.kernels.empty() && !KernelMatches(meta.kernels, release)) {
+    throw Skipped{"needs kernel " + meta.kernels};
+  }
+  for (const Rule& rule : meta.rules) {
+    if (!KernelMatches(rule.kernels, release)) {
+      throw Skipped{std::string(rule.id) + " needs kernel " + std::string(rule.kernels)};
+    }
+    const auto has = [](Cap cap) { return target().Has(cap); };
+    if (!EvaluateApplies(rule.applies, has)) {
+      throw Skipped{std::string(rule.id) + " applies only to: " + std::string(rule.applies)};
+    }
+  }
+}
+
+// Leaves the port as it was found, however the body ends.
+class PortOfCase {
+ public:
+  PortOfCase() : used_(target().Claims(Cap::kStimulus)) {
+    if (!used_) return;
+    port().Reset();
+    if (!target().Claims(Cap::kManualClock)) return;
+    for (const int cpu : OnlineCpus()) port().SetManualClock(cpu, true);
+  }
+  PortOfCase(const PortOfCase&) = delete;
+  void Reset() {
+    if (used_) port().Reset();
+    used_ = false;
+  }
+  ~PortOfCase() {
+    try {
+      Reset();
+    } catch (const Broken& broken) {
+      if (!context().broken) context().broken = broken.what();
+    }
+  }
+
+ private:
+  bool used_;
+};
+
+}  // namespace
+
+bool RegisterCase(CaseInfo info) {
+  info.file = FromRoot(info.file);
+  auto& cases = Registry();
+  const auto id = [](const CaseInfo& c) { return c.Id(); };
+  const auto it = std::lower_bound(cases.begin(), cases.end(), info.Id(),
+                                   [&](const CaseInfo& c, const std::string& s) { return id(c) < s; });
+  const bool twice = it != cases.end() && it->Id() == info.Id();
+  if (twice || info.meta.rules.empty()) {
+    std::cerr << info.file << ":" << info.line << ": case " << info.Id()
+              << (twice ? " stands twice\n" : " names no rule\n");
+    std::abort();
+  }
+  cases.insert(it, std::move(info));
+  return true;
+}
+
+std::span<const CaseInfo> AllCases() { return Registry(); }
+
+void SkipCase(Cap missing, std::string_view reason) {
+  throw Skipped{"needs " + std::string(ToString(missing)) + ": " + std::string(reason)};
+}
+
+void Case::Prepare() const {
+  context().target->Resolve(context().pmu);
+  if (meta_.cpu >= 0) PinTo(meta_.cpu);
+  if (target().Claims(Cap::kSampling)) SampleRateLimit::Set(SampleRateLimit::kNoLimit);
+}
+
+void Case::TestBody() {
+  try {
+    CheckApplies(meta_);
+    Prepare();
+    PortOfCase port_of_case;
+    Body();
+    port_of_case.Reset();
+  } catch (const Skipped& skipped) {
+    context().skipped = skipped.reason;
+  } catch (const std::exception& error) {
+    context().broken = error.what();
+  }
+}
+
+}  // namespace pmuconf

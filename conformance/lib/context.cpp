@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one context of the process.
+#include "lib/context.h"
+
+#include "pmuconf/broken.h"
+#include "pmuconf/matchers.h"
+#include <cstring>
+
+namespace pmuconf {
+
+Context& context() {
+  static Context the_context;
+  return the_context;
+}
+
+const Target& target() {
+  if (!context().target) throw Broken("this process has no target");
+  return *context().target;
+}
+
+Broken BrokenErrno(const std::string& what, int error) {
+  return Broken(what + ": " + ErrnoName(error) + ": " + std::strerror(error));
+}
+
+}  // namespace pmuconf

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Errnos by name.
+#ifndef PMUCONF_LIB_ERRNO_NAME_H_
+#define PMUCONF_LIB_ERRNO_NAME_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pmuconf {
+
+std::string ErrnoName(int error);
+std::optional<int> ErrnoFromName(std::string_view name);
+
+}  // namespace pmuconf
+
+#endif  // PMUCONF_LIB_ERRNO_NAME_H_

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// One case: mark the log, run the process, judge how it ended, read the log.
+#include "lib/executor.h"
+
+#include <nlohmann/json.hpp>
+
+#include "lib/json_line.h"
+#include "lib/process.h"
+#include "pmuconf/case.h"
+#include "pmuconf/kmsg.h"
+
+namespace pmuconf {
+namespace {
+
+std::string Number(double value) {
+  std::string text = std::to_string(value);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+void JudgeEnd(const ProcessResult& process, double deadline_s, CaseResult* result) {
+  if (process.timed_out) {
+    result->result = Result::kTimeout;
+    result->message = "no end within " + Number(deadline_s) + " s";
+    if (process.unkillable) result->message += "; the process outlives SIGKILL";
+    return;
+  }
+  if (!process.signalled && process.status == 0 && DecodeResult(process.result, result)) return;
+  result->result = Result::kBroken;
+  result->message =
+      (process.signalled ? "killed by signal " + std::to_string(process.status - 128)
+                         : "ended with status " + std::to_string(process.status)) +
+      " without a result\n" + process.out + process.err;
+}
+
+}  // namespace
+
+std::string EncodeResult(const CaseResult& result) {
+  return JsonLine({{"result", ToString(result.result)}, {"message", result.message}});
+}
+
+bool DecodeResult(const std::string& text, CaseResult* result) {
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object() || !json.contains("result") || !json.contains("message")) return false;
+  if (!json["result"].is_string() || !json["message"].is_string()) return false;
+  const auto parsed = ResultFromString(json["result"].get<std::string>());
+  if (!parsed) return false;
+  result->result = *parsed;
+  result->message = json["message"].get<std::string>();
+  return true;
+}
+
+CaseResult Executor::Run(const CaseInfo& info, double deadline_s) const {
+  CaseResult result;
+  result.id = info.Id();
+  for (const Rule& rule : info.meta.rules) result.rules.emplace_back(rule.id);
+
+  KernelLog log;
+  const std::uint64_t taint_before = Taint();
+  std::vector<std::string> argv = {"/proc/self/exe", "case",        result.id,
+                                   "--target",       target_path_,  "--result-fd",
+                                   std::to_string(kResultFd)};
+  if (!pmu_.empty()) argv.insert(argv.end(), {"--pmu", pmu_});
+  const ProcessResult process = RunProcess(argv, deadline_s);
+  result.duration_s = process.duration_s;
+  JudgeEnd(process, deadline_s, &result);
+
+  const std::vector<std::string> reports = FindReports(log.Lines());
+  const std::uint64_t taint = Taint();
+  if (!reports.empty() || taint != taint_before) {
+    std::string text = reports.empty() ? "taint" : "oops";
+    if (taint != taint_before) {
+      text += "\nkernel taint " + std::to_string(taint_before) + " became " + std::to_string(taint);
+    }
+    for (const std::string& report : reports) text += "\n" + report;
+    result.message = text + (result.message.empty() ? "" : "\n" + result.message);
+    result.result = Result::kCrash;
+  }
+  return result;
+}
+
+}  // namespace pmuconf

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening groups.
+#include "pmuconf/group.h"
+
+#include "pmuconf/broken.h"
+
+namespace pmuconf {
+
+GroupOpenResult TryOpenGroup(const std::vector<EventSpec>& specs, OpenOptions options) {
+  if (options.read_format == OpenOptions{}.read_format) options.read_format = Group::kReadFormat;
+  GroupOpenResult result;
+  for (const EventSpec& spec : specs) {
+    OpenResult opened = TryOpen(spec, options);
+    if (!opened.ok()) {
+      result.error = opened.error;
+      return result;
+    }
+    result.events.push_back(std::move(opened.event));
+    options.group_fd = result.events.front().fd();
+    options.disabled = false;
+    options.pinned = false;
+    options.exclusive = false;
+  }
+  return result;
+}
+
+Group::Group(const std::vector<EventSpec>& specs, OpenOptions options) {
+  GroupOpenResult result = TryOpenGroup(specs, options);
+  if (!result.ok()) {
+    throw BrokenErrno("perf_event_open of member " + std::to_string(result.events.size()) + " (" +
+                          specs[result.events.size()].name + ") of a group",
+                      result.error);
+  }
+  events_ = std::move(result.events);
+}
+
+}  // namespace pmuconf

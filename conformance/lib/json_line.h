@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// One JSON object as one line of the channel: at most 64 KiB, UTF-8 whatever the strings hold.
+#ifndef PMUCONF_LIB_JSON_LINE_H_
+#define PMUCONF_LIB_JSON_LINE_H_
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace pmuconf {
+
+inline constexpr std::size_t kLineLimit = 64 * 1024;  // with its newline
+
+// Cuts the longest strings, with a marker, until the line fits. Ends in "\n".
+std::string JsonLine(nlohmann::json object);
+
+}  // namespace pmuconf
+
+#endif  // PMUCONF_LIB_JSON_LINE_H_

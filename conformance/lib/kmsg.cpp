@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the kernel log and knows a report when it sees one.
+#include "pmuconf/kmsg.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+
+#include "pmuconf/broken.h"
+#include "pmuconf/sysfs.h"
+
+namespace pmuconf {
+namespace {
+
+// At the beginning of a line.
+constexpr std::array<std::string_view, 13> kStarts = {
+    "WARNING:",          "BUG:",     "INFO: possible", "INFO: inconsistent", "INFO: trying to",
+    "INFO: task ",       "INFO: rcu", "rcu: INFO:",     "watchdog:",          "Oops",
+    "UBSAN:",            "KASAN:",   "refcount_t:",
+};
+
+// Anywhere in a line.
+constexpr std::array<std::string_view, 16> kParts = {
+    "Kernel panic",
+    "soft lockup",
+    "hard LOCKUP",
+    "general protection fault",
+    "Oops: ",
+    "unable to handle",
+    "invalid opcode:",
+    "Unknown NMI",
+    "NMI received for unknown reason",
+    "Dazed and confused",
+    "unreferenced object",
+    "new suspected memory leaks",
+    "Objects remaining in",
+    "suspicious RCU usage",
+    "possible circular locking",
+    "held lock freed",
+};
+
+constexpr std::uint64_t kTaintOfModules = (1U << 0) | (1U << 12) | (1U << 13);  // P, O, E
+
+}  // namespace
+
+std::vector<std::string> FindReports(const std::vector<std::string>& lines) {
+  std::vector<std::string> reports;
+  for (const std::string& line : lines) {
+    const bool hit =
+        std::any_of(kStarts.begin(), kStarts.end(), [&](auto s) { return line.starts_with(s); }) ||
+        std::any_of(kParts.begin(), kParts.end(),
+                    [&](auto s) { return line.find(s) != std::string::npos; });
+    if (hit) reports.push_back(line);
+  }
+  return reports;
+}
+
+KernelLog::KernelLog(From from) : fd_(open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
+  if (fd_.get() < 0) throw BrokenErrno("/dev/kmsg", errno);
+  if (lseek(fd_.get(), 0, from == From::kNow ? SEEK_END : SEEK_SET) < 0) {
+    throw BrokenErrno("/dev/kmsg", errno);
+  }
+}
+
+std::vector<std::string> KernelLog::Lines() {
+  std::vector<std::string> lines;
+  std::array<char, 8192> record;
+  while (true) {
+    const ssize_t n = read(fd_.get(), record.data(), record.size());
+    if (n > 0) {
+      lines.push_back(KmsgText({record.data(), static_cast<std::size_t>(n)}));
+    } else if (n < 0 && errno == EPIPE) {
+      continue;  // records were overwritten; the next read goes on with the oldest
+    } else if (n < 0 && errno == EINTR) {
+      continue;
+    } else {
+      return lines;
+    }
+  }
+}
+
+std::string KmsgText(std::string_view record) {
+  const std::size_t semicolon = record.find(';');
+  if (semicolon != std::string_view::npos) record.remove_prefix(semicolon + 1);
+  return std::string(record.substr(0, record.find('\n')));
+}
+
+std::uint64_t Taint() {
+  const auto text = ReadFile("/proc/sys/kernel/tainted");
+  if (!text) throw BrokenErrno("/proc/sys/kernel/tainted", errno);
+  return std::strtoull(text->c_str(), nullptr, 10) & ~kTaintOfModules;
+}
+
+}  // namespace pmuconf

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looking up rules.
+#include "pmuconf/rule.h"
+
+#include <algorithm>
+
+namespace pmuconf {
+
+std::string_view ToString(Level level) {
+  switch (level) {
+    case Level::kMust:
+      return "MUST";
+    case Level::kShould:
+      return "SHOULD";
+    case Level::kMay:
+      return "MAY";
+  }
+  return "?";
+}
+
+const Rule* FindRule(std::string_view id) {
+  const auto rules = AllRules();
+  const auto it = std::find_if(rules.begin(), rules.end(), [&](const Rule& r) { return r.id == id; });
+  return it == rules.end() ? nullptr : &*it;
+}
+
+}  // namespace pmuconf

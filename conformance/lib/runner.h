@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs one case in this process, as a GoogleTest test.
+#ifndef PMUCONF_LIB_RUNNER_H_
+#define PMUCONF_LIB_RUNNER_H_
+
+#include <string_view>
+
+#include "lib/result.h"
+
+namespace pmuconf {
+
+struct CaseInfo;
+
+// The case of that id, or null.
+const CaseInfo* FindCase(std::string_view id);
+
+// Runs it here; the context must hold the target. May be called once in a process.
+CaseResult RunHere(const CaseInfo& info);
+
+}  // namespace pmuconf
+
+#endif  // PMUCONF_LIB_RUNNER_H_

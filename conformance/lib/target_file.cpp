@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads a target file.
+#include <linux/perf_event.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "lib/errno_name.h"
+#include "lib/expression.h"
+#include "lib/toml_table.h"
+#include "pmuconf/sysfs.h"
+#include "pmuconf/target.h"
+
+namespace pmuconf {
+namespace {
+
+constexpr int kFixedBase = 32;
+
+constexpr std::array<std::pair<std::string_view, std::uint64_t>, 10> kGenericEvents = {{
+    {"cpu-cycles", PERF_COUNT_HW_CPU_CYCLES},
+    {"instructions", PERF_COUNT_HW_INSTRUCTIONS},
+    {"cache-references", PERF_COUNT_HW_CACHE_REFERENCES},
+    {"cache-misses", PERF_COUNT_HW_CACHE_MISSES},
+    {"branch-instructions", PERF_COUNT_HW_BRANCH_INSTRUCTIONS},
+    {"branch-misses", PERF_COUNT_HW_BRANCH_MISSES},
+    {"bus-cycles", PERF_COUNT_HW_BUS_CYCLES},
+    {"stalled-cycles-frontend", PERF_COUNT_HW_STALLED_CYCLES_FRONTEND},
+    {"stalled-cycles-backend", PERF_COUNT_HW_STALLED_CYCLES_BACKEND},
+    {"ref-cycles", PERF_COUNT_HW_REF_CPU_CYCLES},
+}};
+
+// "0-3,f0": general counters 0 to 3 and fixed counter 0, as a mask.
+std::optional<std::uint64_t> ParseCounters(std::string_view text, unsigned general,
+                                           unsigned fixed) {
+  std::uint64_t mask = 0;
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), part.size() + 1));
+    const bool is_fixed = !part.empty() && part.front() == 'f';
+    const auto list = ParseCpuList(is_fixed ? part.substr(1) : part);
+    if (!list || list->empty()) return std::nullopt;
+    for (const int counter : *list) {
+      if (static_cast<unsigned>(counter) >= (is_fixed ? fixed : general)) return std::nullopt;
+      mask |= 1ULL << (counter + (is_fixed ? kFixedBase : 0));
+    }
+  }
+  return mask == 0 ? std::nullopt : std::optional(mask);
+}
+
+Accuracy ReadAccuracy(TomlTable* event) {
+  const toml::node* const node = event->Node("accuracy");
+  if (node == nullptr) event->Fail("accuracy", "is missing");
+  if (node->value_exact<std::string>() == "exact") return {};
+  if (!node->is_table()) event->Fail("accuracy", "must be \"exact\", { abs = N } or { rel = X }");
+  TomlTable table = *event->Table("accuracy");
+  Accuracy accuracy;
+  accuracy.abs = static_cast<std::uint64_t>(table.IntOr("abs", 0, 0, INT64_MAX));
+  accuracy.rel = table.DoubleOr("rel", 0.0);
+  table.Finish();
+  if (accuracy.exact()) event->Fail("accuracy", "must be \"exact\", { abs = N } or { rel = X }");
+  return accuracy;
+}
+
+EventClaim ReadEvent(TomlTable event, unsigned general, unsigned fixed) {
+  EventClaim claim;
+  claim.name = event.String("name");
+  const std::string stimulus = event.StringOr("stimulus", "none");
+  if (stimulus == "port") {
+    claim.stimulus = StimulusKind::kPulse;
+  } else if (stimulus == "clock") {
+    claim.stimulus = StimulusKind::kClock;
+    claim.ticks = static_cast<std::uint32_t>(event.Int("ticks", 1, 1'000'000));
+  } else if (stimulus != "none") {
+    event.Fail("stimulus", "must be one of port, clock, none");
+  }
+  if (event.Node("code") != nullptr) {
+    claim.code = static_cast<std::uint16_t>(event.Int("code", 0, 0xffff));
+  }
+  const auto counters = ParseCounters(event.String("counters"), general, fixed);
+  if (!counters) event.Fail("counters", "must list counters of this target, like \"0-3,f0\"");
+  claim.counters = *counters;
+  if (event.Node("generic") != nullptr) {
+    const std::string name = event.String("generic");
+    const auto* const it = std::find_if(kGenericEvents.begin(), kGenericEvents.end(),
+                                        [&](const auto& known) { return known.first == name; });
+    if (it == kGenericEvents.end()) event.Fail("generic", "is no event of PERF_TYPE_HARDWARE");
+    claim.generic = it->second;
+  }
+  claim.accuracy = ReadAccuracy(&event);
+  event.Finish();
+  return claim;
+}
+
+}  // namespace
+
+Target Target::Load(const std::string& path) {
+  const auto text = ReadFile(path);
+  if (!text) throw ConfigError(path + ": cannot be read");
+  return Parse(*text, path);
+}
+
+Target Target::Parse(std::string_view text, const std::string& path) {
+  const toml::table file = ParseToml(text, path);
+  TomlTable root(file, path, "");
+  Target target;
+  target.path_ = path;
+
+  auto head = root.Table("target");
+  if (!head) root.Fail("target", "is missing");
+  target.name_ = head->String("name");
+  target.match_ = head->String("match");
+  target.kind_ = head->String("kind");
+  static const std::vector<std::string> kKinds = {"core", "uncore", "software", "tracepoint",
+                                                  "trace"};
+  if (std::find(kKinds.begin(), kKinds.end(), target.kind_) == kKinds.end()) {
+    head->Fail("kind", "must be one of core, uncore, software, tracepoint, trace");
+  }
+  target.kernel_ = head->StringOr("kernel", ">=6.1");
+  try {
+    KernelMatches(target.kernel_, "6.1");
+  } catch (const ConfigError&) {
+    head->Fail("kernel", "must be like \">=6.1\" or \">=6.1,<6.12\"");
+  }
+  target.slowness_ = head->DoubleOr("slowness", 1.0);
+  if (target.slowness_ <= 0.0) head->Fail("slowness", "must be more than 0");
+  target.port_ = head->StringOr("port", "");
+  head->Finish();
+
+  if (auto vm = root.Table("vm")) {  // the VM runner reads it; here it is only checked
+    vm->IntOr("smp", 2, 1, 64);
+    vm->IntOr("memory_mb", 512, 64, 65536);
+    vm->Finish();
+  }
+  auto counters = root.Table("counters");
+  if (!counters) root.Fail("counters", "is missing");
+  target.general_ = static_cast<unsigned>(counters->Int("general", 1, 32));
+  target.fixed_ = static_cast<unsigned>(counters->IntOr("fixed", 0, 0, 16));
+  target.width_ = static_cast<unsigned>(counters->Int("width", 16, 64));
+  counters->Finish();
+
+  if (auto sampling = root.Table("sampling")) {
+    target.sampling_ = true;
+    target.min_period_ = static_cast<std::uint64_t>(sampling->IntOr("min_period", 1, 1, INT64_MAX));
+    target.frequency_ = sampling->BoolOr("frequency", false);
+    sampling->Finish();
+  }
+  if (auto features = root.Table("features")) {
+    target.excludes_ = features->BoolOr("excludes", false);
+    features->Finish();
+  }
+  if (auto refusals = root.Table("refusals")) {
+    for (const std::string& key : refusals->Keys()) {
+      const auto error = ErrnoFromName(refusals->String(key.c_str()));
+      if (!error) refusals->Fail(key, "must be the name of an errno, like \"EOPNOTSUPP\"");
+      target.refusals_[key] = *error;
+    }
+  }
+  for (TomlTable& event : root.Tables("event")) {
+    EventClaim claim = ReadEvent(event, target.general_, target.fixed_);
+    for (const EventClaim& other : target.claims_) {
+      if (other.name == claim.name) event.Fail("name", "'" + claim.name + "' stands twice");
+    }
+    if (claim.stimulus != StimulusKind::kNone && target.port_.empty()) {
+      event.Fail("stimulus", "needs target.port");
+    }
+    target.claims_.push_back(std::move(claim));
+  }
+  root.Finish();
+  if (target.claims_.empty()) root.Fail("event", "is missing: a target has at least one [[event]]");
+  return target;
+}
+
+}  // namespace pmuconf

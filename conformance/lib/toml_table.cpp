@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Strict reading of TOML tables.
+#include "lib/toml_table.h"
+
+#include "pmuconf/sysfs.h"
+#include "pmuconf/target.h"
+
+namespace pmuconf {
+
+toml::table ParseToml(std::string_view text, const std::string& path) {
+  try {
+    return toml::parse(text, path);
+  } catch (const toml::parse_error& error) {
+    throw ConfigError(path + ":" + std::to_string(error.source().begin.line) + ": " +
+                      std::string(error.description()));
+  }
+}
+
+toml::table ParseTomlFile(const std::string& path) {
+  const auto text = ReadFile(path);
+  if (!text) throw ConfigError(path + ": cannot be read");
+  return ParseToml(*text, path);
+}
+
+void TomlTable::Fail(std::string_view key, const std::string& what) const {
+  const toml::node* const node = table_.get(key);
+  const auto line = (node != nullptr ? node->source() : table_.source()).begin.line;
+  const std::string whole = name_.empty() ? std::string(key) : name_ + "." + std::string(key);
+  throw ConfigError(path_ + ":" + std::to_string(line) + ": key '" + whole + "' " + what);
+}
+
+const toml::node* TomlTable::Node(const char* key) {
+  known_.insert(key);
+  return table_.get(key);
+}
+
+std::string TomlTable::String(const char* key) {
+  const toml::node* const node = Node(key);
+  if (node == nullptr) Fail(key, "is missing");
+  const auto value = node->value_exact<std::string>();
+  if (!value || value->empty()) Fail(key, "must be a string that is not empty");
+  return *value;
+}
+
+std::string TomlTable::StringOr(const char* key, std::string fallback) {
+  return Node(key) == nullptr ? std::move(fallback) : String(key);
+}
+
+std::int64_t TomlTable::Int(const char* key, std::int64_t low, std::int64_t high) {
+  const toml::node* const node = Node(key);
+  if (node == nullptr) Fail(key, "is missing");
+  const auto value = node->value_exact<std::int64_t>();
+  if (!value || *value < low || *value > high) {
+    Fail(key, "must be an integer from " + std::to_string(low) + " to " + std::to_string(high));
+  }
+  return *value;
+}
+
+std::int64_t TomlTable::IntOr(const char* key, std::int64_t fallback, std::int64_t low,
+                              std::int64_t high) {
+  return Node(key) == nullptr ? fallback : Int(key, low, high);
+}
+
+bool TomlTable::BoolOr(const char* key, bool fallback) {
+  const toml::node* const node = Node(key);
+  if (node == nullptr) return fallback;
+  const auto value = node->value_exact<bool>();
+  if (!value) Fail(key, "must be true or false");
+  return *value;
+}
+
+double TomlTable::DoubleOr(const char* key, double fallback) {
+  const toml::node* const node = Node(key);
+  if (node == nullptr) return fallback;
+  const auto value = node->is_number() ? node->value<double>() : std::nullopt;
+  if (!value || !(*value >= 0.0)) Fail(key, "must be a number that is not negative");
+  return *value;
+}
+
+std::vector<std::string> TomlTable::StringsOr(const char* key, std::vector<std::string> fallback) {
+  const toml::node* const node = Node(key);
+  if (node == nullptr) return fallback;
+  const toml::array* const array = node->as_array();
+  if (array == nullptr) Fail(key, "must be a list of strings");
+  std::vector<std::string> strings;
+  for (const toml::node& entry : *array) {
+    const auto value = entry.value_exact<std::string>();
+    if (!value || value->empty()) Fail(key, "must be a list of strings");
+    strings.push_back(*value);
+  }
+  return strings;
+}
+
+std::optional<TomlTable> TomlTable::Table(const char* key) {
+  const toml::node* const node = Node(key);
+  if (node == nullptr) return std::nullopt;
+  if (!node->is_table()) Fail(key, "must be a table");
+  return TomlTable(*node->as_table(), path_, name_.empty() ? key : name_ + "." + key);
+}
+
+std::vector<TomlTable> TomlTable::Tables(const char* key) {
+  const toml::node* const node = Node(key);
+  std::vector<TomlTable> tables;
+  if (node == nullptr) return tables;
+  const toml::array* const array = node->as_array();
+  if (array == nullptr || !array->is_array_of_tables()) Fail(key, "must be written as [[" + std::string(key) + "]]");
+  for (const toml::node& entry : *array) tables.emplace_back(*entry.as_table(), path_, key);
+  return tables;
+}
+
+std::vector<std::string> TomlTable::Keys() const {
+  std::vector<std::string> keys;
+  for (const auto& [key, node] : table_) keys.emplace_back(key.str());
+  return keys;
+}
+
+void TomlTable::Finish() const {
+  for (const std::string& key : Keys()) {
+    if (known_.contains(key)) continue;
+    std::string names;
+    for (const std::string& known : known_) names += (names.empty() ? "" : ", ") + known;
+    Fail(key, "is unknown (known: " + names + ")");
+  }
+}
+
+}  // namespace pmuconf

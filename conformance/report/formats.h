@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// A report as text: for machines (JSON, KTAP, JUnit) and for a person.
+#ifndef PMUCONF_REPORT_FORMATS_H_
+#define PMUCONF_REPORT_FORMATS_H_
+
+#include <string>
+#include <string_view>
+
+#include "report/verdict.h"
+
+namespace pmuconf {
+
+std::string ToJson(const Report& report);   // results.json
+std::string ToKtap(const Report& report);   // results.ktap
+std::string ToJunit(const Report& report);  // junit.xml
+std::string Summary(const Report& report);  // for a terminal; ends in the verdict
+
+// Text for XML: markup escaped, bytes that XML 1.0 or UTF-8 does not allow replaced.
+std::string XmlEscape(std::string_view text);
+
+// Writes the three files into `folder` (made if it is not there). Throws ConfigError naming the
+// file that could not be written.
+void WriteReports(const Report& report, const std::string& folder);
+
+}  // namespace pmuconf
+
+#endif  // PMUCONF_REPORT_FORMATS_H_

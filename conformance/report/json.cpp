@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// results.json (docs/architecture.md, "results.json").
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "report/formats.h"
+
+namespace pmuconf {
+
+std::string ToJson(const Report& report) {
+  using Json = nlohmann::ordered_json;
+  Json cases = Json::array();
+  for (const CaseResult& row : report.cases) {
+    cases.push_back({{"id", row.id},
+                     {"rules", row.rules},
+                     {"result", ToString(row.result)},
+                     {"duration_s", std::round(row.duration_s * 1000) / 1000},
+                     {"message", row.message}});
+  }
+  Json rules = Json::array();
+  for (const RuleRow& row : report.rules) {
+    rules.push_back({{"id", row.rule.id},
+                     {"level", ToString(row.rule.level)},
+                     {"result", ToString(row.result)},
+                     {"text", row.rule.text}});
+  }
+  const Totals& t = report.totals;
+  const Json json = {{"verdict", ToString(report.verdict)},
+                     {"reason", report.reason},
+                     {"target", report.target},
+                     {"kernel", report.kernel},
+                     {"release", report.release},
+                     {"arch", report.arch},
+                     {"profile", report.profile},
+                     {"totals",
+                      {{"cases", t.cases},
+                       {"passed", t.passed},
+                       {"failed", t.failed},
+                       {"skipped", t.skipped},
+                       {"waived", t.waived},
+                       {"broken", t.broken},
+                       {"timeout", t.timeout},
+                       {"crash", t.crash},
+                       {"lost", t.lost},
+                       {"rules", t.rules},
+                       {"rules_passed", t.rules_passed}}},
+                     {"cases", cases},
+                     {"rules", rules},
+                     {"problems", report.problems}};
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace pmuconf

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// results.ktap: the kernel's test protocol, version 1.
+#include <sstream>
+
+#include "report/formats.h"
+
+namespace pmuconf {
+namespace {
+
+std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+void Diagnose(const std::string& message, std::ostream& os) {
+  std::istringstream lines(message);
+  for (std::string line; std::getline(lines, line);) os << "# " << line << "\n";
+}
+
+}  // namespace
+
+std::string ToKtap(const Report& report) {
+  std::ostringstream os;
+  os << "KTAP version 1\n1.." << report.cases.size() << "\n";
+  int number = 0;
+  for (const CaseResult& row : report.cases) {
+    ++number;
+    const bool skip = row.result == Result::kSkip;
+    const bool good = row.result == Result::kPass || skip || row.result == Result::kWaived;
+    if (!skip) Diagnose(row.message, os);
+    os << (good ? "ok " : "not ok ") << number << " " << row.id;
+    if (skip) os << " # SKIP " << FirstLine(row.message);
+    if (row.result == Result::kWaived) os << " # XFAIL " << FirstLine(row.message);
+    if (!good && row.result != Result::kFail) os << " # " << ToString(row.result);
+    os << "\n";
+  }
+  return os.str();
+}
+
+}  // namespace pmuconf

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads stream.jsonl.
+#include "report/stream.h"
+
+#include <nlohmann/json.hpp>
+
+#include "pmuconf/sysfs.h"
+#include "pmuconf/target.h"
+
+namespace pmuconf {
+namespace {
+
+using Json = nlohmann::json;
+
+std::vector<std::string> Strings(const Json& json) {
+  return json.get<std::vector<std::string>>();
+}
+
+void TakeRun(const Json& json, Stream* stream) {
+  stream->target = json.at("target").get<std::string>();
+  stream->kernel = json.at("kernel").get<std::string>();
+  stream->release = json.at("release").get<std::string>();
+  stream->arch = json.at("arch").get<std::string>();
+  const Json& profile = json.value("profile", Json());
+  if (profile.is_string()) stream->profile = profile.get<std::string>();
+  stream->selected = Strings(json.at("selected"));
+  stream->partial = json.at("partial").get<bool>();
+}
+
+void TakeResult(const Json& json, Stream* stream) {
+  CaseResult result;
+  result.id = json.at("id").get<std::string>();
+  const auto name = json.at("result").get<std::string>();
+  const auto parsed = ResultFromString(name);
+  if (!parsed) throw std::runtime_error("unknown result '" + name + "'");
+  result.result = *parsed;
+  result.duration_s = json.at("duration_s").get<double>();
+  result.message = json.at("message").get<std::string>();
+  stream->results.push_back(std::move(result));
+}
+
+void TakeLine(const Json& json, Stream* stream) {
+  const auto type = json.at("t").get<std::string>();
+  if (type == "run") {
+    TakeRun(json, stream);
+  } else if (type == "result") {
+    TakeResult(json, stream);
+  } else if (type == "kmsg") {
+    for (const std::string& report : Strings(json.at("reports"))) {
+      stream->problems.push_back("kernel log: " + report);
+    }
+  } else if (type == "unload") {
+    if (!json.at("ok").get<bool>()) {
+      stream->problems.push_back("module does not unload: " + json.value("error", ""));
+    }
+  } else if (type == "end") {
+    stream->ended = true;
+  }
+}
+
+}  // namespace
+
+Stream ParseStream(std::string_view text, const std::string& path) {
+  Stream stream;
+  int line_number = 0;
+  while (!text.empty()) {
+    const std::size_t n = text.find('\n');
+    const std::string_view line = text.substr(0, n);
+    text.remove_prefix(n == std::string_view::npos ? text.size() : n + 1);
+    ++line_number;
+    if (line.empty()) continue;
+    const auto where = path + ":" + std::to_string(line_number) + ": ";
+    const Json json = Json::parse(line, nullptr, false);
+    if (json.is_discarded() && text.empty()) break;
+    if (!json.is_object()) throw ConfigError(where + "is no JSON object");
+    if ((line_number == 1) != (json.value("t", Json()) == "run")) {
+      throw ConfigError(where + "the first line, and no other, must be the run");
+    }
+    try {
+      TakeLine(json, &stream);
+    } catch (const std::exception& error) {
+      throw ConfigError(where + error.what());
+    }
+  }
+  if (line_number == 0) throw ConfigError(path + ": is empty");
+  return stream;
+}
+
+Stream LoadStream(const std::string& path) {
+  const auto text = ReadFile(path);
+  if (!text) throw ConfigError(path + ": cannot be read");
+  return ParseStream(*text, path);
+}
+
+}  // namespace pmuconf

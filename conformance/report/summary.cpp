@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a person reads at the end of a run.
+#include <cstdio>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "report/formats.h"
+
+namespace pmuconf {
+namespace {
+
+// Messages come from the guest: nothing in them may steer the terminal.
+std::string Printable(std::string_view text) {
+  std::string clean;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    clean += byte < 0x20 && c != '\n' && c != '\t' ? '?' : byte == 0x7f ? '?' : c;
+  }
+  return clean;
+}
+
+void Indented(const std::string& text, std::ostream& os) {
+  std::istringstream lines(Printable(text));
+  for (std::string line; std::getline(lines, line);) os << "    " << line << "\n";
+}
+
+const Rule* RuleOf(const Report& report, std::string_view id) {
+  for (const RuleRow& row : report.rules) {
+    if (row.rule.id == id) return &row.rule;
+  }
+  return FindRule(id);
+}
+
+void Explain(const Report& report, const CaseResult& row, std::set<std::string>* told,
+             std::ostream& os) {
+  os << "\n" << ToString(row.result) << "  " << row.id << "\n";
+  Indented(row.message, os);
+  for (const std::string& id : row.rules) {
+    const Rule* const rule = RuleOf(report, id);
+    if (rule == nullptr || !told->insert(id).second) continue;
+    os << "    " << id << " (" << ToString(rule->level) << ") " << rule->text << "\n      why: "
+       << rule->why << "\n";
+  }
+  os << "    again: make run CASE=" << row.id << " KERNEL=" << report.kernel
+     << (report.target == "refpmu" ? "" : " TARGET=" + report.target) << "\n";
+}
+
+std::string Listed(const std::string& head, const std::map<std::string, int>& counts) {
+  std::string text = head;
+  const char* separator = "";
+  for (const auto& [what, n] : counts) {
+    if (n == 0) continue;
+    text += separator + std::to_string(n) + " " + what;
+    separator = ", ";
+  }
+  return text + "\n";
+}
+
+// Names of what was skipped for want of which capability, so that no skip is silent.
+std::string Skips(const Report& report) {
+  std::map<std::string, std::vector<std::string>> by_reason;
+  for (const CaseResult& row : report.cases) {
+    if (row.result == Result::kSkip) by_reason[row.message].push_back(row.id);
+  }
+  std::string text;
+  for (const auto& [reason, ids] : by_reason) {
+    text += "  skipped, " + Printable(reason) + ":";
+    for (const std::string& id : ids) text += " " + id;
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string Summary(const Report& report) {
+  std::ostringstream os;
+  std::set<std::string> told;
+  for (const CaseResult& row : report.cases) {
+    if (row.result != Result::kPass && row.result != Result::kSkip) Explain(report, row, &told, os);
+  }
+  const Totals& t = report.totals;
+  std::map<std::string, int> rules;
+  for (const RuleRow& row : report.rules) {
+    std::string name(ToString(row.result));
+    for (char& c : name) c = c == '_' ? ' ' : static_cast<char>(std::tolower(c));
+    ++rules[name];
+  }
+  os << "\n" << report.target << " on Linux " << Printable(report.release) << " ("
+     << Printable(report.arch) << "), "
+     << (report.profile.empty() ? "whole catalogue" : "profile " + report.profile) << "\n";
+  os << Listed("  cases " + std::to_string(t.cases) + ": ",
+               {{"passed", t.passed},
+                {"failed", t.failed},
+                {"skipped", t.skipped},
+                {"waived", t.waived},
+                {"broken", t.broken},
+                {"timed out", t.timeout},
+                {"crashed", t.crash},
+                {"lost", t.lost}});
+  os << Listed("  rules " + std::to_string(t.rules) + ": ", rules);
+  os << Skips(report);
+  for (const std::string& problem : report.problems) os << "  problem: " << Printable(problem) << "\n";
+  std::string verdict(ToString(report.verdict));
+  for (char& c : verdict) c = c == '_' ? ' ' : c;
+  os << verdict << ": " << report.reason << "\n";
+  return os.str();
+}
+
+}  // namespace pmuconf

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// Judges.
+#include "report/verdict.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "lib/expression.h"
+#include "pmuconf/target.h"
+
+namespace pmuconf {
+namespace {
+
+// Of two results for one case (one from the guest, one from the host that saw it die): the worse.
+int Badness(Result result) {
+  switch (result) {
+    case Result::kPass:
+      return 0;
+    case Result::kSkip:
+      return 1;
+    case Result::kNotRun:
+    case Result::kWaived:
+    case Result::kUnexpectedPass:
+      return 2;
+    case Result::kBroken:
+      return 3;
+    case Result::kFail:
+      return 4;
+    case Result::kTimeout:
+      return 5;
+    case Result::kCrash:
+      return 6;
+  }
+  return 6;
+}
+
+bool IsFailure(Result result) {
+  return result == Result::kFail || result == Result::kTimeout || result == Result::kCrash;
+}
+
+std::vector<CaseResult> Collect(const Stream& stream, std::span<const KnownCase> suite) {
+  std::map<std::string, const KnownCase*> known;
+  for (const KnownCase& info : suite) known[info.id] = &info;
+  std::map<std::string, CaseResult> by_id;
+  for (const CaseResult& result : stream.results) {
+    const auto [it, fresh] = by_id.try_emplace(result.id, result);
+    if (!fresh && Badness(result.result) > Badness(it->second.result)) it->second = result;
+  }
+  std::vector<CaseResult> cases;
+  for (const std::string& id : stream.selected) {
+    if (!known.contains(id)) throw ConfigError("the stream selects unknown case '" + id + "'");
+    CaseResult row;
+    if (const auto it = by_id.find(id); it != by_id.end()) {
+      row = it->second;
+    } else {
+      row.id = id;
+      row.message = stream.ended ? "no result came" : "the run ended before its result came";
+    }
+    row.rules = known[id]->rules;
+    cases.push_back(std::move(row));
+    by_id.erase(id);
+  }
+  if (!by_id.empty()) {
+    throw ConfigError("the stream has a result of case '" + by_id.begin()->first +
+                      "', which was not selected");
+  }
+  return cases;
+}
+
+void ApplyWaivers(std::span<const Waiver> waivers, std::string_view today, Report* report) {
+  for (const Waiver& waiver : waivers) {
+    if (waiver.ExpiredOn(today)) {
+      report->problems.push_back("waiver " + waiver.id + " of " + waiver.owner + " expired on " +
+                                 waiver.expires);
+      continue;
+    }
+    for (CaseResult& row : report->cases) {
+      if (!waiver.Covers(row.id, report->target, report->release)) continue;
+      if (IsFailure(row.result)) {
+        row.message = "waiver " + waiver.id + ": " + waiver.reason + " (" + waiver.link + ")\n" +
+                      row.message;
+        row.result = Result::kWaived;
+      } else if (row.result == Result::kPass) {
+        row.message = "waiver " + waiver.id + " says that it fails";
+        row.result = Result::kUnexpectedPass;
+      }
+    }
+  }
+}
+
+std::vector<RuleRow> RollUpAll(const Report& report, const Target& target, const Profile& profile,
+                               bool partial) {
+  std::map<std::string_view, std::vector<Result>> by_rule;
+  for (const CaseResult& row : report.cases) {
+    for (const std::string& rule : row.rules) by_rule[rule].push_back(row.result);
+  }
+  std::vector<RuleRow> rows;
+  const auto claims = [&](Cap cap) { return target.Claims(cap); };
+  for (const Rule& rule : profile.rules) {
+    if (partial && !by_rule.contains(rule.id)) continue;
+    const bool applies =
+        EvaluateApplies(rule.applies, claims) && KernelMatches(rule.kernels, report.release);
+    rows.push_back({rule, RollUp(by_rule[rule.id], applies)});
+  }
+  return rows;
+}
+
+Totals Count(const Report& report) {
+  Totals totals;
+  for (const CaseResult& row : report.cases) {
+    ++totals.cases;
+    switch (row.result) {
+      case Result::kPass:
+        ++totals.passed;
+        break;
+      case Result::kFail:
+      case Result::kUnexpectedPass:
+        ++totals.failed;
+        break;
+      case Result::kSkip:
+        ++totals.skipped;
+        break;
+      case Result::kWaived:
+        ++totals.waived;
+        break;
+      case Result::kBroken:
+        ++totals.broken;
+        break;
+      case Result::kTimeout:
+        ++totals.timeout;
+        break;
+      case Result::kCrash:
+        ++totals.crash;
+        break;
+      case Result::kNotRun:
+        ++totals.lost;
+        break;
+    }
+  }
+  for (const RuleRow& row : report.rules) {
+    ++totals.rules;
+    totals.rules_passed += row.result == RuleResult::kPassed ? 1 : 0;
+  }
+  return totals;
+}
+
+std::string Ids(const std::vector<std::string>& ids) {
+  constexpr std::size_t kShown = 8;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(ids.size(), kShown); ++i) text += (i ? ", " : "") + ids[i];
+  if (ids.size() > kShown) text += " and " + std::to_string(ids.size() - kShown) + " more";
+  return text;
+}
+
+template <typename Rows, typename Predicate, typename Name>
+std::vector<std::string> Those(const Rows& rows, Predicate predicate, Name name) {
+  std::vector<std::string> names;
+  for (const auto& row : rows) {
+    if (predicate(row)) names.emplace_back(name(row));
+  }
+  return names;
+}
+
+std::pair<Verdict, std::string> Decide(const Stream& stream, const Report& report) {
+  const auto case_id = [](const CaseResult& row) { return row.id; };
+  const auto rule_id = [](const RuleRow& row) { return row.rule.id; };
+  const auto must = [](const RuleRow& row) { return row.rule.level == Level::kMust; };
+
+  if (report.cases.empty()) return {Verdict::kNotJudged, "no case was selected"};
+  const auto failed_rules = Those(
+      report.rules, [&](const RuleRow& r) { return must(r) && r.result == RuleResult::kFailed; },
+      rule_id);
+  const auto unexpected = Those(
+      report.cases, [](const CaseResult& r) { return r.result == Result::kUnexpectedPass; },
+      case_id);
+  const auto failed_cases =
+      Those(report.cases, [](const CaseResult& r) { return IsFailure(r.result); }, case_id);
+  if (!failed_rules.empty()) return {Verdict::kNotConformant, "failed: " + Ids(failed_rules)};
+  if (!unexpected.empty()) {
+    return {Verdict::kNotConformant, "passed in spite of a waiver: " + Ids(unexpected)};
+  }
+  if (stream.partial && !failed_cases.empty()) {
+    return {Verdict::kNotConformant, "failed: " + Ids(failed_cases)};
+  }
+  if (!report.problems.empty()) return {Verdict::kNotConformant, report.problems.front()};
+  if (!stream.ended) return {Verdict::kNotJudged, "lost: the stream has no end"};
+
+  const auto no_answer = Those(
+      report.cases,
+      [&](const CaseResult& r) {
+        return (r.result == Result::kBroken || r.result == Result::kNotRun);
+      },
+      case_id);
+  if (stream.partial) {
+    if (!no_answer.empty()) return {Verdict::kNotJudged, "no answer from: " + Ids(no_answer)};
+    if (report.totals.passed + report.totals.waived == 0) {
+      return {Verdict::kNotJudged, "every selected case was skipped"};
+    }
+    return {Verdict::kPartial, "all that was selected passed"};
+  }
+  const auto open_rules = Those(
+      report.rules,
+      [&](const RuleRow& r) {
+        return must(r) &&
+               (r.result == RuleResult::kPartial || r.result == RuleResult::kNotTested);
+      },
+      rule_id);
+  if (!open_rules.empty()) {
+    return {Verdict::kNotJudged,
+            "not tested to the end: " + Ids(open_rules) +
+                (no_answer.empty() ? "" : " (no answer from: " + Ids(no_answer) + ")")};
+  }
+  if (report.totals.rules_passed == 0) return {Verdict::kNotJudged, "no rule was tested"};
+  return {Verdict::kConformant, "every MUST rule holds"};
+}
+
+}  // namespace
+
+std::string_view ToString(RuleResult result) {
+  switch (result) {
+    case RuleResult::kPassed:
+      return "PASSED";
+    case RuleResult::kPartial:
+      return "PARTIAL";
+    case RuleResult::kFailed:
+      return "FAILED";
+    case RuleResult::kWaived:
+      return "WAIVED";
+    case RuleResult::kNotApplicable:
+      return "NOT_APPLICABLE";
+    case RuleResult::kNotTested:
+      return "NOT_TESTED";
+  }
+  return "?";
+}
+
+std::string_view ToString(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kConformant:
+      return "CONFORMANT";
+    case Verdict::kNotConformant:
+      return "NOT_CONFORMANT";
+    case Verdict::kNotJudged:
+      return "NOT_JUDGED";
+    case Verdict::kPartial:
+      return "PARTIAL";
+  }
+  return "?";
+}
+
+int ExitStatus(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kConformant:
+    case Verdict::kPartial:
+      return 0;
+    case Verdict::kNotConformant:
+      return 1;
+    case Verdict::kNotJudged:
+      return 2;
+  }
+  return 2;
+}
+
+RuleResult RollUp(const std::vector<Result>& results, bool applies) {
+  if (!applies) return RuleResult::kNotApplicable;
+  const auto count = [&](auto predicate) {
+    return std::count_if(results.begin(), results.end(), predicate);
+  };
+  const auto passed = count([](Result r) { return r == Result::kPass; });
+  const auto waived = count([](Result r) { return r == Result::kWaived; });
+  const auto skipped = count([](Result r) { return r == Result::kSkip; });
+  const auto open = count([](Result r) { return r == Result::kBroken || r == Result::kNotRun; });
+  if (count([](Result r) { return IsFailure(r) || r == Result::kUnexpectedPass; }) > 0) {
+    return RuleResult::kFailed;
+  }
+  if (results.empty()) return RuleResult::kNotTested;
+  if (open > 0) return passed > 0 ? RuleResult::kPartial : RuleResult::kNotTested;
+  if (waived > 0) return RuleResult::kWaived;
+  if (passed > 0) return RuleResult::kPassed;
+  return skipped > 0 ? RuleResult::kNotApplicable : RuleResult::kNotTested;
+}
+
+Report Judge(const Stream& stream, const Target& target, const Profile& profile,
+             std::span<const KnownCase> suite, std::span<const Waiver> waivers,
+             std::string_view today) {
+  if (stream.target != target.name()) {
+    throw ConfigError("the stream is of target '" + stream.target + "', not '" + target.name() +
+                      "'");
+  }
+  Report report;
+  report.target = stream.target;
+  report.kernel = stream.kernel;
+  report.release = stream.release;
+  report.arch = stream.arch;
+  report.profile = profile.name;
+  report.problems = stream.problems;
+  report.cases = Collect(stream, suite);
+  ApplyWaivers(waivers, today, &report);
+  report.rules = RollUpAll(report, target, profile, stream.partial);
+  report.totals = Count(report);
+  std::tie(report.verdict, report.reason) = Decide(stream, report);
+  return report;
+}
+
+}  // namespace pmuconf

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads waivers.
+#include "report/waiver.h"
+
+#include <fnmatch.h>
+
+#include <ctime>
+#include <regex>
+
+#include "lib/expression.h"
+#include "lib/toml_table.h"
+#include "pmuconf/sysfs.h"
+#include "pmuconf/target.h"
+
+namespace pmuconf {
+
+bool Waiver::Covers(std::string_view case_id, std::string_view target_name,
+                    std::string_view release) const {
+  return target == target_name && KernelMatches(kernels, release) &&
+         fnmatch(case_glob.c_str(), std::string(case_id).c_str(), 0) == 0;
+}
+
+std::vector<Waiver> ParseWaivers(std::string_view text, const std::string& path) {
+  static const std::regex kDate("20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])");
+  const toml::table file = ParseToml(text, path);
+  TomlTable root(file, path, "");
+  std::vector<Waiver> waivers;
+  for (TomlTable& table : root.Tables("waiver")) {
+    Waiver waiver;
+    waiver.id = table.String("id");
+    waiver.owner = table.String("owner");
+    waiver.reason = table.String("reason");
+    waiver.link = table.String("link");
+    waiver.expires = table.String("expires");
+    if (!std::regex_match(waiver.expires, kDate)) {
+      table.Fail("expires", "must be a date like \"2027-01-31\"");
+    }
+    auto scope = table.Table("scope");
+    if (!scope) table.Fail("scope", "is missing");
+    waiver.case_glob = scope->String("case");
+    waiver.target = scope->String("target");
+    waiver.kernels = scope->StringOr("kernels", ">=6.1");
+    try {
+      KernelMatches(waiver.kernels, "6.1");
+    } catch (const ConfigError&) {
+      scope->Fail("kernels", "must be like \">=6.1\" or \">=6.1,<6.12\"");
+    }
+    scope->Finish();
+    table.Finish();
+    waivers.push_back(std::move(waiver));
+  }
+  root.Finish();
+  return waivers;
+}
+
+std::vector<Waiver> LoadWaivers(const std::string& folder) {
+  std::vector<Waiver> all;
+  for (const std::string& file : ListFolder(folder)) {
+    if (!file.ends_with(".toml")) continue;
+    const std::string path = folder + "/" + file;
+    const auto text = ReadFile(path);
+    if (!text) throw ConfigError(path + ": cannot be read");
+    for (Waiver& waiver : ParseWaivers(*text, path)) all.push_back(std::move(waiver));
+  }
+  return all;
+}
+
+std::string Today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc = {};
+  gmtime_r(&now, &utc);
+  char text[16];
+  std::strftime(text, sizeof(text), "%Y-%m-%d", &utc);
+  return text;
+}
+
+}  // namespace pmuconf

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waivers: failures that somebody owns until a date.
+#ifndef PMUCONF_REPORT_WAIVER_H_
+#define PMUCONF_REPORT_WAIVER_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pmuconf {
+
+struct Waiver {
+  std::string id;      // "WVR-001"
+  std::string owner;   // who answers for it
+  std::string reason;
+  std::string link;    // the bug
+  std::string expires; // YYYY-MM-DD, its last day
+  // Scope: which failures it covers.
+  std::string case_glob;
+  std::string target;   // name of the target
+  std::string kernels;  // as in a rule; ">=6.1" for all
+
+  bool Covers(std::string_view case_id, std::string_view target_name,
+              std::string_view release) const;
+  bool ExpiredOn(std::string_view today) const { return today > expires; }
+};
+
+// A file of [[waiver]] tables. Throws ConfigError (file, line, key).
+std::vector<Waiver> ParseWaivers(std::string_view text, const std::string& path);
+
+// All *.toml of a folder; none if there is no such folder.
+std::vector<Waiver> LoadWaivers(const std::string& folder);
+
+std::string Today();  // YYYY-MM-DD, UTC
+
+}  // namespace pmuconf
+
+#endif  // PMUCONF_REPORT_WAIVER_H_
