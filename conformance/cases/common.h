@@ -65,9 +65,8 @@ inline std::vector<EventSpec> FullSet() {
 
 // How often `spec` stands in `specs`.
 inline std::uint64_t Times(const std::vector<EventSpec>& specs, const EventSpec& spec) {
-  return static_cast<std::uint64_t>(
-      std::count_if(specs.begin(), specs.end(),
-                    [&](const EventSpec& other) { return other.code == spec.code; }));
+  return static_cast<std::uint64_t>(std::count_if(
+      specs.begin(), specs.end(), [&](const EventSpec& other) { return other.code == spec.code; }));
 }
 
 // Stimulates each different event of `specs` with its own number, `base` for the first and one

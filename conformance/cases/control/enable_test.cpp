@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Enable and disable: alone, twice, in groups, one member at a time.
-#include "../common.h"
+#include "cases/common.h"
 
 namespace pmuconf {
 namespace {
@@ -19,7 +19,9 @@ CONFORMANCE_CASE(Control, DisabledBitDecidesWhoStarts, .rules = {rule::CTL_001, 
       leader.Enable();
       target().Stimulate(spec, 7);
       EXPECT_THAT(leader.Read(), Counted(spec, leader_off ? 7 : 107)) << rule::CTL_001.text;
-      EXPECT_THAT(member.Read(), Counted(spec, member_off ? 0 : leader_off ? 7 : 107))
+      EXPECT_THAT(member.Read(), Counted(spec, member_off   ? 0
+                                               : leader_off ? 7
+                                                            : 107))
           << rule::CTL_004.text;
     }
   }
@@ -70,8 +72,7 @@ CONFORMANCE_CASE(Control, SecondDisableChangesNothing, .rules = {rule::CTL_003},
 }
 
 CONFORMANCE_CASE(Control, GroupFlagReachesAllMembersFromAnyDescriptor,
-                 .rules = {rule::CTL_005, rule::CTL_008},
-                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+                 .rules = {rule::CTL_005, rule::CTL_008}, .needs = {Cap::kStimulus, Cap::kGroups}) {
   const std::vector<EventSpec> specs = FullSet();
   Group group(specs);
   for (std::size_t member = 0; member < group.size(); ++member) {

@@ -5,8 +5,8 @@
 #include <set>
 #include <thread>
 
-#include "../common.h"
-#include "../pass_fd.h"
+#include "cases/common.h"
+#include "cases/pass_fd.h"
 #include "pmuconf/cpu.h"
 #include "pmuconf/ring.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // PERF_EVENT_IOC_PERIOD: the next overflow comes after exactly the new period.
-#include "../common.h"
+#include "cases/common.h"
 #include "pmuconf/ring.h"
 
 namespace pmuconf {

@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 
-#include "../common.h"
+#include "cases/common.h"
 #include "pmuconf/ring.h"
 
 namespace pmuconf {

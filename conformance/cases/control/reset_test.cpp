@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // PERF_EVENT_IOC_RESET takes the count, and only the count, back to 0.
-#include "../common.h"
+#include "cases/common.h"
 
 namespace pmuconf {
 namespace {

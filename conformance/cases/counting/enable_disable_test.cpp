@@ -5,8 +5,7 @@
 namespace pmuconf {
 namespace {
 
-CONFORMANCE_CASE(Counting, DisabledTimeIsNotCounted,
-                 .rules = {rule::CNT_002, rule::CNT_005},
+CONFORMANCE_CASE(Counting, DisabledTimeIsNotCounted, .rules = {rule::CNT_002, rule::CNT_005},
                  .needs = {Cap::kStimulus}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A count is the number of events while the event was enabled: every counter, every way of cutting.
-#include "../common.h"
+#include "cases/common.h"
 
 namespace pmuconf {
 namespace {
@@ -70,8 +70,8 @@ CONFORMANCE_CASE(Counting, IdenticalEventsAgreeOnEveryCounter,
   }
 }
 
-CONFORMANCE_CASE(Counting, NeverScheduledEventReadsZeroWithZeroRunning,
-                 .rules = {rule::CNT_013}, .needs = {Cap::kStimulus, Cap::kMultiplexing}) {
+CONFORMANCE_CASE(Counting, NeverScheduledEventReadsZeroWithZeroRunning, .rules = {rule::CNT_013},
+                 .needs = {Cap::kStimulus, Cap::kMultiplexing}) {
   const EventSpec spec = target().AnyEvent();
   const std::vector<Event> pinned =
       OpenEach(std::vector(CounterCount(spec), spec), {.pinned = true});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exclude bits leave out what they name, on every counter that can count the event.
-#include "../common.h"
+#include "cases/common.h"
 
 namespace pmuconf {
 namespace {
@@ -12,8 +12,7 @@ void CheckExcludes(const OpenOptions& place) {
         OpenOptions options = place;
         options.exclude_user = user;
         options.exclude_kernel = kernel;
-        const std::vector<Event> events =
-            OpenEach(std::vector(CounterCount(spec), spec), options);
+        const std::vector<Event> events = OpenEach(std::vector(CounterCount(spec), spec), options);
         EnableEach(events);
         target().Stimulate(spec, 1'000, {.privilege = Privilege::kUser});
         target().Stimulate(spec, 37, {.privilege = Privilege::kKernel});
@@ -37,8 +36,7 @@ CONFORMANCE_CASE(Counting, ExcludesFilterAProcessor, .rules = {rule::CNT_009},
   CheckExcludes({.pid = -1, .cpu = CurrentCpu()});
 }
 
-CONFORMANCE_CASE(Counting, NeighboursKeepTheirOwnExcludes,
-                 .rules = {rule::CNT_009, rule::CNT_012},
+CONFORMANCE_CASE(Counting, NeighboursKeepTheirOwnExcludes, .rules = {rule::CNT_009, rule::CNT_012},
                  .needs = {Cap::kStimulus, Cap::kExcludes, Cap::kGroups}) {
   for (const EventSpec& spec : target().Events({.any_general = true})) {
     const Event both = Open(spec);

@@ -3,7 +3,8 @@
 #include <atomic>
 #include <thread>
 
-#include "../common.h"
+#include "cases/common.h"
+#include "pmuconf/cpu.h"
 
 namespace pmuconf {
 namespace {
@@ -26,8 +27,7 @@ CONFORMANCE_CASE(Counting, TaskEventFollowsItsTask, .rules = {rule::CNT_006},
   }
 }
 
-CONFORMANCE_CASE(Counting, ProcessorEventsSumToTheMachine,
-                 .rules = {rule::CNT_015, rule::DRV_035},
+CONFORMANCE_CASE(Counting, ProcessorEventsSumToTheMachine, .rules = {rule::CNT_015, rule::DRV_035},
                  .needs = {Cap::kStimulus, Cap::kCpus2}) {
   for (const EventSpec& spec : target().Events()) {
     std::vector<Event> events;

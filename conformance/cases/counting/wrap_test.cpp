@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts beyond the hardware counter: wraps folded at once, late, and on every counter.
-#include "../common.h"
+#include "cases/common.h"
 
 namespace pmuconf {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Members that come and go, software members, and the largest group that fits.
-#include "../common.h"
+#include "cases/common.h"
 #include "pmuconf/group.h"
 
 namespace pmuconf {

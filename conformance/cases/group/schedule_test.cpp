@@ -3,7 +3,7 @@
 #include <atomic>
 #include <thread>
 
-#include "../common.h"
+#include "cases/common.h"
 #include "pmuconf/cpu.h"
 #include "pmuconf/group.h"
 
@@ -24,11 +24,13 @@ CONFORMANCE_CASE(Group, MembersShareEveryTurn, .rules = {rule::GRP_001, rule::MU
   }
   for (const std::vector<Event>& group : groups) group.front().Enable();
   std::uint64_t pulsed = 0;
-  EXPECT_TRUE(RepeatUntil(
-      [&] { target().Stimulate(spec, 1), ++pulsed; },
-      [&] { return std::all_of(groups.begin(), groups.end(), [](const std::vector<Event>& group) {
-              return group.back().Read().value > 0;
-            }); }))
+  EXPECT_TRUE(RepeatUntil([&] { target().Stimulate(spec, 1), ++pulsed; },
+                          [&] {
+                            return std::all_of(groups.begin(), groups.end(),
+                                               [](const std::vector<Event>& group) {
+                                                 return group.back().Read().value > 0;
+                                               });
+                          }))
       << rule::MUX_001.text;
   std::uint64_t sum = 0;
   for (const std::vector<Event>& group : groups) {

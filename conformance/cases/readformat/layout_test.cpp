@@ -4,14 +4,14 @@
 
 #include <array>
 
-#include "../common.h"
+#include "cases/common.h"
 #include "pmuconf/group.h"
 
 namespace pmuconf {
 namespace {
 
-constexpr std::uint64_t kFormats = PERF_FORMAT_GROUP | kReadTimes | PERF_FORMAT_ID |
-                                   PERF_FORMAT_LOST;
+constexpr std::uint64_t kFormats =
+    PERF_FORMAT_GROUP | kReadTimes | PERF_FORMAT_ID | PERF_FORMAT_LOST;
 
 // Bytes of a reading of `members` events, as the manual lays it out.
 std::size_t SizeOf(std::uint64_t format, std::size_t members) {
@@ -111,8 +111,7 @@ CONFORMANCE_CASE(ReadFormat, EachCombinationHasItsSizeAndFields,
 }
 
 CONFORMANCE_CASE(ReadFormat, GroupReadingHasItsMembersInOrder,
-                 .rules = {rule::RDF_003, rule::RDF_004},
-                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+                 .rules = {rule::RDF_003, rule::RDF_004}, .needs = {Cap::kStimulus, Cap::kGroups}) {
   const std::vector<EventSpec> specs = FullSet();
   Group group(specs);
   group.Enable();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Readings that travel with samples, and samples that found no room.
-#include "../common.h"
+#include "cases/common.h"
 #include "pmuconf/group.h"
 #include "pmuconf/ring.h"
 
@@ -32,9 +32,9 @@ CONFORMANCE_CASE(ReadFormat, SampleHoldsTheCountAtTheOverflow, .rules = {rule::R
 CONFORMANCE_CASE(ReadFormat, SampleHoldsTheWholeGroup, .rules = {rule::RDF_019},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
-  const Event leader = Open(specs[0], {.sample_period = 10,
-                                       .sample_type = PERF_SAMPLE_READ,
-                                       .read_format = Group::kReadFormat});
+  const Event leader = Open(
+      specs[0],
+      {.sample_period = 10, .sample_type = PERF_SAMPLE_READ, .read_format = Group::kReadFormat});
   const Event member = Open(specs[1], {.group_fd = leader.fd(), .read_format = Group::kReadFormat});
   Ring ring(leader, 4);
   leader.EnableGroup();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Enabled and running times, and readings by others: helpers, after the end of the task.
-#include "../common.h"
-#include "../pass_fd.h"
+#include "cases/common.h"
+#include "cases/pass_fd.h"
 #include "pmuconf/cpu.h"
 
 namespace pmuconf {

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// What perf and the driver owe each other, read from the log of callbacks and register accesses.
+#include <map>
+
+#include "cases/common.h"
+#include "pmuconf/group.h"
+#include "pmuconf/ring.h"
+
+namespace pmuconf {
+namespace {
+
+// Registers of the modelled device (Intel SDM, architectural performance monitoring).
+constexpr std::uint32_t kSelect = 0x186;
+constexpr std::uint32_t kFixedControl = 0x38d;
+constexpr std::uint32_t kGlobalStatus = 0x38e;
+constexpr std::uint32_t kGlobalControl = 0x38f;
+constexpr std::uint32_t kFixedValue = 0x309;
+constexpr std::uint32_t kFullWidthValue = 0x4c1;
+constexpr std::uint64_t kSelectEnable = std::uint64_t{1} << 22;
+
+bool IsCall(const refpmu_log_entry& entry, refpmu_call call) {
+  return entry.kind == REFPMU_LOG_CALL && entry.what == call;
+}
+
+void ExpectIdle(int cpu) {
+  const refpmu_stats stats = port().Stats(cpu);
+  EXPECT_EQ(stats.used, 0u) << rule::DRV_039.text;
+  EXPECT_EQ(stats.disable_depth, 0u) << rule::DRV_003.text;
+  EXPECT_EQ(stats.calls[REFPMU_CALL_ENABLE], stats.calls[REFPMU_CALL_DISABLE])
+      << rule::DRV_003.text;
+  EXPECT_EQ(port().ReadRegister(kGlobalControl, cpu), 0u) << rule::DRV_039.text;
+  EXPECT_EQ(port().ReadRegister(kFixedControl, cpu), 0u) << rule::DRV_039.text;
+  for (unsigned i = 0; i < target().general(); ++i) {
+    EXPECT_EQ(port().ReadRegister(kSelect + i, cpu) & kSelectEnable, 0u) << rule::DRV_039.text;
+  }
+  EXPECT_EQ(port().ReadRegister(kGlobalStatus, cpu), 0u) << rule::DRV_008.text;
+}
+
+CONFORMANCE_CASE(Driver, IdlePmuIsOffAndBalanced, .rules = {rule::DRV_003, rule::DRV_039},
+                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kGroups}) {
+  ExpectIdle(CurrentCpu());
+  const std::vector<EventSpec> specs = FullSet();
+  for (const OpenOptions& place : {OpenOptions{}, OpenOptions{.pid = -1, .cpu = CurrentCpu()},
+                                   OpenOptions{.sample_period = 100}}) {
+    {
+      Group group(specs, place);
+      group.Enable();
+      PulseEach(specs, 1'000);
+      group.Disable();
+      ExpectIdle(CurrentCpu());
+      group.Enable();
+      group[1].Disable();
+      PulseEach(specs, 250);
+    }
+    ExpectIdle(CurrentCpu());
+    const std::vector<Event> events = OpenEach(specs, place);
+    EnableEach(events);
+    PulseEach(specs, 333);
+    DisableEach(events);
+    ExpectIdle(CurrentCpu());
+  }
+}
+
+CONFORMANCE_CASE(Driver, AddAndDelFindThePmuDisabled, .rules = {rule::DRV_001},
+                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kGroups}) {
+  const std::vector<EventSpec> specs = FullSet();
+  Group group(specs);
+  group.Enable();
+  group[2].Disable();
+  group[2].Enable();
+  group.Disable();
+  bool off = false;
+  std::uint64_t adds = 0;
+  for (const refpmu_log_entry& entry : port().Log()) {
+    if (IsCall(entry, REFPMU_CALL_DISABLE)) off = true;
+    if (IsCall(entry, REFPMU_CALL_ENABLE)) off = false;
+    if (IsCall(entry, REFPMU_CALL_ADD) || IsCall(entry, REFPMU_CALL_DEL)) {
+      EXPECT_TRUE(off) << rule::DRV_001.text;
+      ++adds;
+    }
+    if (entry.kind == REFPMU_LOG_WRITE && entry.what == kGlobalControl && off) {
+      EXPECT_EQ(entry.arg, 0u) << rule::DRV_001.text;
+    }
+  }
+  EXPECT_GE(adds, 2 * specs.size()) << "the log shows too little";
+}
+
+// When GLOBAL_CTRL lets a counter go, what it starts from must have been written.
+CONFORMANCE_CASE(Driver, CounterIsProgrammedBeforeItIsEnabled, .rules = {rule::DRV_040},
+                 .needs = {Cap::kStimulus, Cap::kRegisters}) {
+  const std::vector<EventSpec> specs = FullSet();
+  for (int round = 0; round < 2; ++round) {
+    Group group(specs);
+    group.Enable();
+    group.Disable();
+  }
+  std::uint64_t ready = 0;
+  std::uint64_t released = 0;
+  for (const refpmu_log_entry& entry : port().Log()) {
+    if (entry.kind != REFPMU_LOG_WRITE) continue;
+    const std::uint32_t reg = entry.what;
+    if (reg >= kFullWidthValue && reg < kFullWidthValue + target().general()) {
+      ready |= std::uint64_t{1} << (reg - kFullWidthValue);
+    }
+    if (reg >= kFixedValue && reg < kFixedValue + target().fixed()) {
+      ready |= std::uint64_t{1} << (32 + reg - kFixedValue);
+    }
+    if (reg >= kSelect && reg < kSelect + target().general() && (entry.arg & kSelectEnable)) {
+      EXPECT_NE(ready & (std::uint64_t{1} << (reg - kSelect)), 0u) << rule::DRV_040.text;
+    }
+    if (reg == kGlobalControl) {
+      EXPECT_EQ(entry.arg & ~ready, 0u) << rule::DRV_040.text;
+      released += entry.arg != 0;
+    }
+  }
+  EXPECT_GT(released, 0u) << "the log shows no start";
+}
+
+CONFORMANCE_CASE(Driver, CancelledTransactionFollowsItsDeletes,
+                 .rules = {rule::DRV_006, rule::DRV_018},
+                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kMultiplexing}) {
+  const MuxInterval interval(kNoRotation_ms);
+  const EventSpec spec = target().AnyEvent();
+  const Event pinned = Open(spec, {.pinned = true, .disabled = false});
+  Group group(std::vector(CounterCount(spec), spec));
+  group.Enable();
+  Pulse(spec, 6);
+  std::map<std::uint64_t, int> added;
+  bool in_transaction = false;
+  int cancelled = 0;
+  for (const refpmu_log_entry& entry : port().Log()) {
+    if (IsCall(entry, REFPMU_CALL_START_TXN)) {
+      in_transaction = true;
+      added.clear();
+    }
+    if (in_transaction && IsCall(entry, REFPMU_CALL_ADD)) ++added[entry.event];
+    if (in_transaction && IsCall(entry, REFPMU_CALL_DEL)) --added[entry.event];
+    if (IsCall(entry, REFPMU_CALL_CANCEL_TXN)) {
+      for (const auto& [event, balance] : added) EXPECT_EQ(balance, 0) << rule::DRV_018.text;
+      in_transaction = false;
+      ++cancelled;
+    }
+  }
+  EXPECT_GT(cancelled, 0) << "no transaction failed";
+  EXPECT_EQ(std::popcount(port().Stats().used), 1) << rule::DRV_006.text;
+  EXPECT_THAT(pinned.Read(), Counted(spec, 6)) << rule::DRV_018.text;
+}
+
+CONFORMANCE_CASE(Driver, FailedGroupsDoNotUseUpThePmu,
+                 .rules = {rule::DRV_006, rule::DRV_018, rule::GRP_012},
+                 .needs = {Cap::kStimulus, Cap::kMultiplexing}) {
+  const MuxInterval interval(1);
+  const EventSpec spec = target().AnyEvent();
+  {
+    const Event pinned = Open(spec, {.pinned = true, .disabled = false});
+    Group never(std::vector(CounterCount(spec), spec));
+    never.Enable();
+    // At least as many failed attempts as the device could ever have counters.
+    EXPECT_TRUE(RepeatUntil([&] { Pulse(spec, 1); },
+                            [&] { return port().Stats().calls[REFPMU_CALL_CANCEL_TXN] > 80; }));
+    EXPECT_EQ(never.Read().time_running, 0u);
+  }
+  const std::vector<EventSpec> specs = FullSet();
+  Group group(specs);
+  group.Enable();
+  const std::vector<std::uint64_t> want = PulseEach(specs, 15);
+  const GroupReading reading = group.Read();
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    EXPECT_THAT(reading.entries[i], Counted(specs[i], want[i])) << rule::DRV_018.text;
+  }
+}
+
+CONFORMANCE_CASE(Driver, DelFreesTheCounterEveryTime, .rules = {rule::DRV_007, rule::DRV_008},
+                 .needs = {Cap::kStimulus}) {
+  const std::vector<EventSpec> specs = FullSet();
+  for (std::uint64_t round = 0; round < 20; ++round) {
+    const std::vector<Event> events = OpenEach(specs, {.disabled = false});
+    const std::vector<std::uint64_t> want = PulseEach(specs, 70 + round);
+    if (round % 2 == 0) DisableEach(events);
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+      const Reading reading = events[i].Read();
+      ASSERT_THAT(reading, Counted(specs[i], want[i])) << rule::DRV_007.text;
+      ASSERT_EQ(reading.time_running, reading.time_enabled) << rule::DRV_008.text;
+    }
+  }
+  EXPECT_EQ(port().Stats().used, 0u) << rule::DRV_008.text;
+}
+
+CONFORMANCE_CASE(Driver, PendingOverflowDiesWithItsEvent, .rules = {rule::DRV_008},
+                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kSampling}) {
+  for (const EventSpec& spec : target().Events()) {
+    const std::vector<EventSpec> all(CounterCount(spec), spec);
+    HoldLine line;
+    {
+      const std::vector<Event> first = OpenEach(all, {.sample_period = 100, .disabled = false});
+      Pulse(spec, 130);
+    }
+    EXPECT_EQ(port().ReadRegister(kGlobalStatus), 0u) << rule::DRV_008.text << spec.name;
+    const std::vector<Event> second = OpenEach(all, {.sample_period = 50, .disabled = false});
+    const std::uint64_t before = port().Stats().overflows;
+    line.Release();
+    EXPECT_EQ(port().Stats().overflows, before) << rule::DRV_008.text << spec.name;
+    Pulse(spec, 49);
+    EXPECT_EQ(port().Stats().overflows, before) << rule::DRV_008.text << spec.name;
+    Pulse(spec, 1);
+    EXPECT_EQ(port().Stats().overflows, before + all.size()) << rule::DRV_008.text;
+    for (const Event& event : second) EXPECT_THAT(event.Read(), Counted(spec, 50));
+  }
+}
+
+CONFORMANCE_CASE(Driver, DestroyRunsOncePerEvent, .rules = {rule::DRV_015},
+                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+  const std::vector<EventSpec> specs = FullSet();
+  const refpmu_stats before = port().Stats();
+  for (std::uint64_t round = 1; round <= 4; ++round) {
+    {
+      Group group(specs);
+      if (round % 2 == 0) group.Enable();
+      EXPECT_EQ(port().Stats().live_events, before.live_events + specs.size());
+      group.leader().Close();
+    }
+    const refpmu_stats after = port().Stats();
+    EXPECT_EQ(after.live_events, before.live_events) << rule::DRV_015.text;
+    EXPECT_EQ(after.calls[REFPMU_CALL_DESTROY] - before.calls[REFPMU_CALL_DESTROY],
+              round * specs.size())
+        << rule::DRV_015.text;
+  }
+}
+
+CONFORMANCE_CASE(Driver, ReadTransactionsDisturbNothing, .rules = {rule::DRV_019, rule::GRP_007},
+                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+  const std::vector<EventSpec> specs = FullSet();
+  Group group(specs);
+  group.Enable();
+  std::vector<std::uint64_t> want(specs.size());
+  for (std::uint64_t round = 1; round <= 10; ++round) {
+    const std::vector<std::uint64_t> more = PulseEach(specs, round);
+    for (int again = 0; again < 3; ++again) group.Read();
+    const GroupReading reading = group.Read();
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+      want[i] += more[i];
+      ASSERT_THAT(reading.entries[i], Counted(specs[i], want[i])) << rule::DRV_019.text;
+    }
+    EXPECT_EQ(port().Stats().disable_depth, 0u) << rule::DRV_019.text;
+  }
+}
+
+}  // namespace
+}  // namespace pmuconf

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// An open event keeps the driver's module where it is.
+#include <fcntl.h>
+#include <sys/syscall.h>
+
+#include <cerrno>
+
+#include "cases/common.h"
+
+namespace pmuconf {
+namespace {
+
+long ModuleReferences() {
+  const auto text = ReadFile("/sys/module/" + target().name() + "/refcnt");
+  if (!text) throw Broken("/sys/module/" + target().name() + "/refcnt cannot be read");
+  return std::stol(*text);
+}
+
+CONFORMANCE_CASE(Hotplug, OpenEventsPinTheModule, .rules = {rule::INI_025, rule::HOT_009},
+                 .needs = {Cap::kStimulus}) {
+  const EventSpec spec = target().AnyEvent();
+  const long before = ModuleReferences();
+  std::vector<Event> events;
+  for (long n = 1; n <= 5; ++n) {
+    events.push_back(Open(spec));
+    EXPECT_EQ(ModuleReferences(), before + n) << rule::INI_025.text;
+  }
+  EXPECT_THAT(TryOpen(spec, {.group_fd = events[0].fd(), .exclusive = true}), FailsWith(EINVAL));
+  EventSpec unknown = spec;
+  unknown.config = ~0ULL;
+  EXPECT_THAT(TryOpen(unknown), FailsWith(EINVAL));
+  ASSERT_EQ(ModuleReferences(), before + 5) << rule::INI_025.text;
+
+  EXPECT_EQ(syscall(SYS_delete_module, target().name().c_str(), O_NONBLOCK), -1)
+      << rule::HOT_009.text;
+  EXPECT_EQ(errno, EWOULDBLOCK) << rule::HOT_009.text;
+  events[0].Enable();
+  Pulse(spec, 3);
+  EXPECT_THAT(events[0].Read(), Counted(spec, 3)) << rule::HOT_009.text;
+  events.clear();
+  EXPECT_EQ(ModuleReferences(), before) << rule::INI_025.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

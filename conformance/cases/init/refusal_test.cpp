@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which attributes event_init refuses, and with what.
+#include <set>
+
+#include "cases/common.h"
+
+namespace pmuconf {
+namespace {
+
+perf_event_attr AttrOf(std::uint32_t type, std::uint64_t config) {
+  EventSpec spec;
+  spec.type = type;
+  spec.config = config;
+  return MakeAttr(spec);
+}
+
+// Types of all PMUs that sysfs shows.
+std::set<std::uint32_t> KnownTypes() {
+  std::set<std::uint32_t> types;
+  for (const std::string& device : ListFolder(kEventSource)) {
+    const auto text = ReadFile(std::string(kEventSource) + "/" + device + "/type");
+    if (text) types.insert(static_cast<std::uint32_t>(std::stoul(*text)));
+  }
+  return types;
+}
+
+// Bits of config (0), config1 … that format/ declares.
+std::uint64_t DeclaredBits(int config) {
+  std::uint64_t bits = 0;
+  for (const std::string& name : ListFolder(DeviceFile("format"))) {
+    const auto text = ReadFile(DeviceFile("format/" + name));
+    const auto field = text ? ParseFormat(*text) : std::nullopt;
+    if (!field || field->config != config) continue;
+    bits |= *field->Encode((std::uint64_t{1} << field->width()) - 1);
+  }
+  return bits;
+}
+
+CONFORMANCE_CASE(Init, UnownedTypeIsRefused, .rules = {rule::INI_001, rule::INI_003},
+                 .needs = {Cap::kStimulus}) {
+  const refpmu_stats before = port().Stats();
+  const std::set<std::uint32_t> known = KnownTypes();
+  const std::uint64_t code = target().AnyEvent().config;
+  for (const std::uint32_t type : {*known.rbegin() + 1, *known.rbegin() + 1'000, 0x7fffffffu}) {
+    EXPECT_THAT(TryOpen(AttrOf(type, code)), FailsWith(ENOENT)) << rule::INI_001.text << type;
+    EXPECT_THAT(TryOpen(AttrOf(type, ~0ULL)), FailsWith(ENOENT)) << rule::INI_001.text << type;
+  }
+  const refpmu_stats after = port().Stats();
+  EXPECT_EQ(after.live_events, before.live_events) << rule::INI_003.text;
+  EXPECT_EQ(after.calls[REFPMU_CALL_DESTROY], before.calls[REFPMU_CALL_DESTROY])
+      << rule::INI_003.text;
+}
+
+CONFORMANCE_CASE(Init, ForeignEventsKeepTheirOwners,
+                 .rules = {rule::INI_002, rule::INI_003, rule::INI_016},
+                 .needs = {Cap::kStimulus}) {
+  const refpmu_stats before = port().Stats();
+  for (const perf_sw_ids id : {PERF_COUNT_SW_TASK_CLOCK, PERF_COUNT_SW_CPU_CLOCK,
+                               PERF_COUNT_SW_PAGE_FAULTS, PERF_COUNT_SW_DUMMY}) {
+    EXPECT_THAT(TryOpen(Software(id)), Succeeds()) << rule::INI_003.text;
+  }
+  for (const std::uint64_t id :
+       {std::uint64_t{PERF_COUNT_SW_MAX}, std::uint64_t{1} << 31, std::uint64_t{1} << 32, ~0ULL}) {
+    EXPECT_THAT(TryOpen(AttrOf(PERF_TYPE_SOFTWARE, id)), FailsWith(ENOENT)) << rule::INI_016.text;
+  }
+  EXPECT_EQ(port().Stats().live_events, before.live_events) << rule::INI_002.text;
+
+  const Event own = Open(target().AnyEvent());
+  EXPECT_EQ(port().Stats().live_events, before.live_events + 1) << rule::INI_002.text;
+}
+
+CONFORMANCE_CASE(Init, DynamicTypesOfOthersDoNotReachThisPmu, .rules = {rule::INI_002},
+                 .needs = {Cap::kStimulus}) {
+  const std::uint64_t config = target().AnyEvent().config;
+  for (const std::uint32_t type : KnownTypes()) {
+    if (type < PERF_TYPE_MAX || type == target().type()) continue;
+    const std::uint64_t before = port().Stats().calls[REFPMU_CALL_EVENT_INIT];
+    const OpenResult result = TryOpen(AttrOf(type, config));
+    EXPECT_EQ(port().Stats().calls[REFPMU_CALL_EVENT_INIT], before)
+        << rule::INI_002.text << " type " << type;
+  }
+}
+
+CONFORMANCE_CASE(Init, CodesWithoutACounterAreRefused, .rules = {rule::INI_004},
+                 .needs = {Cap::kStimulus}) {
+  std::set<std::uint64_t> known;
+  for (const EventSpec& spec : target().Events()) known.insert(spec.config);
+  const std::uint64_t declared = DeclaredBits(0);
+  for (std::uint64_t config = 0; config < 0x10000; config += 7) {
+    if ((config & ~declared) != 0 || known.contains(config)) continue;
+    ASSERT_THAT(TryOpen(AttrOf(target().type(), config)), FailsWithOneOf(EINVAL, ENOENT))
+        << rule::INI_004.text << " config " << config;
+  }
+  for (const std::uint64_t config : known) {
+    EXPECT_THAT(TryOpen(AttrOf(target().type(), config)), Succeeds()) << rule::INI_004.text;
+  }
+}
+
+CONFORMANCE_CASE(Init, UndeclaredBitsAreRefusedOneByOne, .rules = {rule::INI_011, rule::INI_004},
+                 .needs = {Cap::kStimulus}) {
+  for (const EventSpec& spec : target().Events()) {
+    for (int bit = 0; bit < 64; ++bit) {
+      const std::uint64_t mask = std::uint64_t{1} << bit;
+      perf_event_attr attr = MakeAttr(spec);
+      attr.config ^= mask;
+      if ((DeclaredBits(0) & mask) == 0) {
+        EXPECT_THAT(TryOpen(attr), FailsWith(EINVAL)) << rule::INI_011.text << " config:" << bit;
+      }
+      attr = MakeAttr(spec);
+      attr.config1 ^= mask;
+      if ((DeclaredBits(1) & mask) == 0) {
+        EXPECT_THAT(TryOpen(attr), FailsWith(EINVAL)) << rule::INI_011.text << " config1:" << bit;
+      }
+      attr = MakeAttr(spec);
+      attr.config2 ^= mask;
+      if ((DeclaredBits(2) & mask) == 0) {
+        EXPECT_THAT(TryOpen(attr), FailsWith(EINVAL)) << rule::INI_011.text << " config2:" << bit;
+      }
+    }
+  }
+}
+
+// The attr as kernels from 6.3 on know it: config3 behind what 6.1 has.
+struct AttrWithConfig3 {
+  perf_event_attr attr;
+  std::uint64_t config3;
+};
+
+CONFORMANCE_CASE(Init, UndeclaredBitsOfConfig3AreRefusedOneByOne, .rules = {rule::INI_011},
+                 .needs = {Cap::kStimulus}) {
+  static_assert(sizeof(perf_event_attr) == PERF_ATTR_SIZE_VER7);
+  for (int bit = 0; bit < 64; ++bit) {
+    const std::uint64_t mask = std::uint64_t{1} << bit;
+    if ((DeclaredBits(3) & mask) != 0) continue;
+    AttrWithConfig3 whole = {MakeAttr(target().AnyEvent()), mask};
+    whole.attr.size = sizeof(whole);
+    // A kernel that does not know the field says that the attr is too big.
+    EXPECT_THAT(TryOpenRaw(&whole, 0, -1, -1, PERF_FLAG_FD_CLOEXEC), FailsWithOneOf(EINVAL, E2BIG))
+        << rule::INI_011.text << " config3:" << bit;
+  }
+}
+
+CONFORMANCE_CASE(Init, GenericEventsAreTheOnesClaimed, .rules = {rule::INI_005, rule::INI_006},
+                 .needs = {Cap::kStimulus, Cap::kGenericEvents}) {
+  std::set<std::uint64_t> claimed;
+  for (const EventSpec& spec : target().Events({.generic = true})) {
+    claimed.insert(*spec.generic);
+    const Event event = Open(AsGeneric(spec));
+    event.Enable();
+    Pulse(spec, 31);
+    EXPECT_THAT(event.Read(), Counted(spec, 31)) << rule::INI_006.text;
+  }
+  for (std::uint64_t id = 0; id < PERF_COUNT_HW_MAX; ++id) {
+    if (claimed.contains(id)) continue;
+    EXPECT_THAT(TryOpen(AttrOf(PERF_TYPE_HARDWARE, id)), FailsWith(ENOENT))
+        << rule::INI_006.text << id;
+  }
+  for (std::uint64_t id = PERF_COUNT_HW_MAX; id < 0x1'0000'0000; id = 2 * id + 1) {
+    EXPECT_THAT(TryOpen(AttrOf(PERF_TYPE_HARDWARE, id)), FailsWithOneOf(EINVAL, ENOENT))
+        << rule::INI_005.text << id;
+  }
+}
+
+CONFORMANCE_CASE(Init, GenericEventReachesTheNamedPmuAlone, .rules = {rule::INI_008, rule::INI_009},
+                 .needs = {Cap::kStimulus, Cap::kGenericEvents}) {
+  for (const EventSpec& spec : target().Events({.generic = true})) {
+    perf_event_attr attr = MakeAttr(AsGeneric(spec));
+    attr.config |= std::uint64_t{target().type()} << PERF_PMU_TYPE_SHIFT;
+    const Event event = Open(attr);
+    event.Enable();
+    Pulse(spec, 12);
+    EXPECT_THAT(event.Read(), Counted(spec, 12)) << rule::INI_008.text;
+    for (const std::uint32_t type : KnownTypes()) {
+      if (type < PERF_TYPE_MAX || type == target().type()) continue;
+      attr = MakeAttr(AsGeneric(spec));
+      attr.config |= std::uint64_t{type} << PERF_PMU_TYPE_SHIFT;
+      EXPECT_THAT(TryOpen(attr), FailsWith(ENOENT)) << rule::INI_009.text << type;
+    }
+  }
+}
+
+CONFORMANCE_CASE(Init, CacheEventsAreRefused, .rules = {rule::INI_007}, .needs = {Cap::kStimulus}) {
+  for (std::uint64_t cache = 0; cache < PERF_COUNT_HW_CACHE_MAX + 2u; ++cache) {
+    for (std::uint64_t op = 0; op < PERF_COUNT_HW_CACHE_OP_MAX + 2u; ++op) {
+      for (std::uint64_t result = 0; result < PERF_COUNT_HW_CACHE_RESULT_MAX + 2u; ++result) {
+        const std::uint64_t config = cache | op << 8 | result << 16;
+        EXPECT_THAT(TryOpen(AttrOf(PERF_TYPE_HW_CACHE, config)), FailsWithOneOf(ENOENT, EINVAL))
+            << rule::INI_007.text << " config " << config;
+      }
+    }
+  }
+}
+
+CONFORMANCE_CASE(Init, BranchStackIsRefused, .rules = {rule::INI_015, rule::INI_026},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const std::uint64_t before = port().Stats().calls[REFPMU_CALL_DESTROY];
+  for (const EventSpec& spec : target().Events()) {
+    OpenOptions options = {.sample_period = 1'000, .sample_type = PERF_SAMPLE_BRANCH_STACK};
+    options.edit = [](perf_event_attr& attr) { attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY; };
+    EXPECT_THAT(TryOpen(spec, options), FailsWith(EOPNOTSUPP)) << rule::INI_015.text;
+  }
+  EXPECT_EQ(port().Stats().calls[REFPMU_CALL_DESTROY], before) << rule::INI_026.text;
+}
+
+CONFORMANCE_CASE(Init, PrecisionBeyondThePmuIsRefused, .rules = {rule::INI_028},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  for (std::uint64_t precise = 1; precise <= 3; ++precise) {
+    OpenOptions options = {.sample_period = 1'000};
+    options.edit = [&](perf_event_attr& attr) { attr.precise_ip = precise & 3; };
+    EXPECT_THAT(TryOpen(target().AnyEvent(), options), FailsWith(EOPNOTSUPP)) << rule::INI_028.text;
+    options.sample_period = 0;
+    EXPECT_THAT(TryOpen(target().AnyEvent(), options), FailsWithOneOf(EINVAL, EOPNOTSUPP))
+        << rule::INI_028.text;
+  }
+}
+
+}  // namespace
+}  // namespace pmuconf

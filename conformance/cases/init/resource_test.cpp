@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// What opening takes, closing and failing give back.
+#include "cases/common.h"
+#include "pmuconf/group.h"
+
+namespace pmuconf {
+namespace {
+
+CONFORMANCE_CASE(Init, MoreEventsThanCountersOpen, .rules = {rule::INI_027},
+                 .needs = {Cap::kStimulus}) {
+  const std::uint64_t before = port().Stats().live_events;
+  for (const EventSpec& spec : target().Events()) {
+    const std::vector<Event> events = OpenEach(std::vector(80, spec));
+    EXPECT_EQ(port().Stats().live_events, before + 80) << rule::INI_027.text;
+    events.back().Enable();
+    Pulse(spec, 44);
+    EXPECT_THAT(events.back().Read(), Counted(spec, 44)) << rule::INI_027.text;
+  }
+  EXPECT_EQ(port().Stats().live_events, before) << rule::DRV_015.text;
+}
+
+CONFORMANCE_CASE(Init, RefusedGroupsTakeNothing,
+                 .rules = {rule::INI_021, rule::INI_023, rule::INI_026, rule::DRV_015},
+                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+  for (const EventSpec& spec : target().Events()) {
+    const Event running = Open(spec, {.disabled = false});
+    Pulse(spec, 10);
+    const refpmu_stats before = port().Stats();
+    for (int round = 0; round < 5; ++round) {
+      const GroupOpenResult result = TryOpenGroup(std::vector(CounterCount(spec) + 1, spec));
+      EXPECT_THAT(result, FailsWith(EINVAL)) << rule::INI_021.text << spec.name;
+      EXPECT_EQ(result.events.size(), CounterCount(spec)) << rule::INI_021.text << spec.name;
+    }
+    const refpmu_stats after = port().Stats();
+    EXPECT_EQ(after.live_events, before.live_events) << rule::DRV_015.text;
+    EXPECT_EQ(after.used, before.used) << rule::INI_023.text;
+    EXPECT_EQ(after.calls[REFPMU_CALL_DESTROY] - before.calls[REFPMU_CALL_DESTROY],
+              5 * CounterCount(spec))
+        << rule::INI_026.text;
+    Pulse(spec, 7);
+    EXPECT_THAT(running.Read(), Counted(spec, 17)) << rule::INI_023.text;
+  }
+}
+
+CONFORMANCE_CASE(Init, OpeningBesideAFullPmuSucceeds, .rules = {rule::INI_021, rule::INI_023},
+                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+  const std::vector<EventSpec> specs = FullSet();
+  Group first(specs);
+  first.Enable();
+  const std::vector<std::uint64_t> before = PulseEach(specs, 60);
+  const GroupOpenResult second = TryOpenGroup(specs);
+  EXPECT_THAT(second, Succeeds()) << rule::INI_021.text;
+  const std::vector<std::uint64_t> after = PulseEach(specs, 9);
+  const GroupReading reading = first.Read();
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    EXPECT_THAT(reading.entries[i], Counted(specs[i], before[i] + after[i])) << rule::INI_023.text;
+  }
+}
+
+// Refused by perf itself, after the driver had accepted the event.
+CONFORMANCE_CASE(Init, LateFailuresDestroyOnce, .rules = {rule::DRV_015},
+                 .needs = {Cap::kStimulus, Cap::kGroups, Cap::kSampling, Cap::kCpus2}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event leader = Open(spec);
+  const Event member = Open(spec, {.group_fd = leader.fd()});
+  const refpmu_stats before = port().Stats();
+  EXPECT_THAT(TryOpen(spec, {.group_fd = member.fd()}), FailsWith(EINVAL));
+  EXPECT_THAT(TryOpen(spec, {.group_fd = leader.fd(), .pinned = true}), FailsWith(EINVAL));
+  EXPECT_THAT(TryOpen(spec, {.group_fd = leader.fd(), .exclusive = true}), FailsWith(EINVAL));
+  EXPECT_THAT(TryOpen(spec, {.pid = -1, .cpu = 1, .group_fd = leader.fd()}), FailsWith(EINVAL));
+  const refpmu_stats after = port().Stats();
+  EXPECT_EQ(after.live_events, before.live_events) << rule::DRV_015.text;
+  EXPECT_EQ(after.calls[REFPMU_CALL_DESTROY] - before.calls[REFPMU_CALL_DESTROY], 4u)
+      << rule::DRV_015.text;
+
+  const Event sampler = Open(spec, {.sample_period = 10, .disabled = false});
+  const std::uint64_t overflows = port().Stats().overflows;
+  Pulse(spec, 100);
+  EXPECT_EQ(port().Stats().overflows - overflows, 10u) << rule::DRV_015.text;
+}
+
+CONFORMANCE_CASE(Init, CountableEventsOpenForTasksAndProcessors, .rules = {rule::INI_004},
+                 .needs = {Cap::kStimulus}) {
+  for (const EventSpec& spec : target().Events()) {
+    for (const OpenOptions& options :
+         {OpenOptions{}, OpenOptions{.inherit = true}, OpenOptions{.pid = -1, .cpu = 0}}) {
+      EXPECT_THAT(TryOpen(spec, options), Succeeds()) << rule::INI_004.text << spec.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pmuconf

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who gets a counter when not all can: pinned before flexible, the CPU before the task, exclusive
+// alone.
+#include "cases/common.h"
+#include "pmuconf/group.h"
+
+namespace pmuconf {
+namespace {
+
+// Ends of file as a read of an event in the error state gives them.
+bool ReadsAsError(const Event& event) {
+  const SysResult result = event.TryRead(64);
+  return result.ok() && result.value == 0;
+}
+
+CONFORMANCE_CASE(Multiplex, PinnedEventKeepsItsCounter, .rules = {rule::MUX_005, rule::MUX_001},
+                 .needs = {Cap::kStimulus, Cap::kMultiplexing}) {
+  const MuxInterval interval(1);
+  const EventSpec spec = target().AnyEvent();
+  const Event pinned = Open(spec, {.pinned = true, .disabled = false});
+  const std::vector<Event> others =
+      OpenEach(std::vector(CounterCount(spec) + 1, spec), {.disabled = false});
+  std::uint64_t pulsed = 0;
+  EXPECT_TRUE(RepeatUntil([&] { Pulse(spec, 1), ++pulsed; },
+                          [&] {
+                            return std::all_of(
+                                others.begin(), others.end(),
+                                [](const Event& event) { return event.Read().value > 0; });
+                          }))
+      << rule::MUX_001.text;
+  const Reading reading = pinned.Read();
+  EXPECT_THAT(reading, Counted(spec, pulsed)) << rule::MUX_005.text;
+  EXPECT_EQ(reading.time_running, reading.time_enabled) << rule::MUX_005.text;
+}
+
+CONFORMANCE_CASE(Multiplex, PinnedEventWithoutRoomFailsUntilEnabledAgain,
+                 .rules = {rule::MUX_006, rule::RDF_009, rule::CTL_026},
+                 .needs = {Cap::kStimulus, Cap::kMultiplexing}) {
+  for (const EventSpec& spec : target().Events()) {
+    std::vector<Event> pinned =
+        OpenEach(std::vector(CounterCount(spec), spec), {.pinned = true, .disabled = false});
+    const Event late = Open(spec, {.pinned = true, .disabled = false});
+    EXPECT_TRUE(ReadsAsError(late)) << rule::RDF_009.text << spec.name;
+    Pulse(spec, 70);
+    late.Enable();
+    EXPECT_TRUE(ReadsAsError(late)) << rule::MUX_006.text << spec.name;
+    for (const Event& event : pinned) EXPECT_THAT(event.Read(), Counted(spec, 70));
+
+    pinned.pop_back();
+    Pulse(spec, 5);
+    EXPECT_TRUE(ReadsAsError(late)) << rule::MUX_006.text << spec.name;
+    late.Enable();
+    Pulse(spec, 8);
+    EXPECT_THAT(late.Read(), Counted(spec, 8)) << rule::CTL_026.text;
+  }
+}
+
+CONFORMANCE_CASE(Multiplex, ProcessorBeforeTaskAndPinnedBeforeFlexible, .rules = {rule::MUX_011},
+                 .needs = {Cap::kStimulus, Cap::kMultiplexing}) {
+  const MuxInterval interval(kNoRotation_ms);
+  const EventSpec spec = target().AnyEvent();
+  const std::vector<EventSpec> all(CounterCount(spec), spec);
+  const OpenOptions task = {.disabled = false};
+  const OpenOptions processor = {.pid = -1, .cpu = CurrentCpu(), .disabled = false};
+  OpenOptions pinned_task = task;
+  pinned_task.pinned = true;
+  OpenOptions pinned_processor = processor;
+  pinned_processor.pinned = true;
+
+  const std::vector<Event> flexible_of_task = OpenEach(all, task);
+  Pulse(spec, 1);
+  const std::vector<Event> flexible_of_cpu = OpenEach(all, processor);
+  Pulse(spec, 10);
+  const std::vector<Event> pinned_of_task = OpenEach(all, pinned_task);
+  Pulse(spec, 100);
+  std::vector<Reading> last;
+  for (const Event& event : pinned_of_task) last.push_back(event.Read());
+  const std::vector<Event> pinned_of_cpu = OpenEach(all, pinned_processor);
+  Pulse(spec, 1'000);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    EXPECT_THAT(flexible_of_task[i].Read(), Counted(spec, 1)) << rule::MUX_011.text;
+    EXPECT_THAT(flexible_of_cpu[i].Read(), Counted(spec, 10)) << rule::MUX_011.text;
+    EXPECT_THAT(last[i], Counted(spec, 100)) << rule::MUX_011.text;
+    EXPECT_TRUE(ReadsAsError(pinned_of_task[i])) << rule::MUX_011.text;
+    EXPECT_THAT(pinned_of_cpu[i].Read(), Counted(spec, 1'000)) << rule::MUX_011.text;
+  }
+}
+
+CONFORMANCE_CASE(Multiplex, ExclusiveGroupRunsAlone, .rules = {rule::MUX_007, rule::MUX_008},
+                 .needs = {Cap::kStimulus, Cap::kMultiplexing}) {
+  const MuxInterval interval(1);
+  const EventSpec spec = target().AnyEvent();
+  Group exclusive({spec, spec}, {.exclusive = true});
+  exclusive.Enable();
+  const Event other = Open(spec, {.disabled = false});
+  const Event software = Open(Software(PERF_COUNT_SW_TASK_CLOCK), {.disabled = false});
+  std::uint64_t pulsed = 0;
+  EXPECT_TRUE(RepeatUntil(
+      [&] { Pulse(spec, 1), ++pulsed; },
+      [&] { return exclusive.Read().entries[0].value > 10 && other.Read().value > 10; }))
+      << rule::MUX_007.text;
+  exclusive.Disable();
+  const GroupReading reading = exclusive.Read();
+  EXPECT_EQ(reading.entries[0].value, reading.entries[1].value) << rule::MUX_007.text;
+  EXPECT_EQ(reading.entries[0].value + other.Read().value, pulsed) << rule::MUX_007.text;
+  const Reading clock = software.Read();
+  EXPECT_EQ(clock.time_running, clock.time_enabled) << rule::MUX_008.text;
+  EXPECT_GT(clock.value, 0u) << rule::MUX_008.text;
+}
+
+CONFORMANCE_CASE(Multiplex, ExclusiveGroupKeepsOthersOff, .rules = {rule::MUX_007},
+                 .needs = {Cap::kStimulus, Cap::kMultiplexing}) {
+  const MuxInterval interval(kNoRotation_ms);
+  const EventSpec spec = target().AnyEvent();
+  const Event exclusive = Open(spec, {.disabled = false, .exclusive = true});
+  const Event other = Open(spec, {.disabled = false});
+  Pulse(spec, 25);
+  EXPECT_THAT(exclusive.Read(), Counted(spec, 25)) << rule::MUX_007.text;
+  EXPECT_EQ(other.Read().time_running, 0u) << rule::MUX_007.text;
+  EXPECT_EQ(std::popcount(port().Stats().used), 1) << rule::MUX_007.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// More events than counters: everybody gets a turn, and no event is lost or counted twice.
+#include "cases/common.h"
+#include "pmuconf/cpu.h"
+#include "pmuconf/group.h"
+#include "pmuconf/ring.h"
+
+namespace pmuconf {
+namespace {
+
+// Pulses, one at a time, until each of `events` has counted `least`; how many it took.
+std::uint64_t PulseUntilAllCount(const EventSpec& spec, const std::vector<Event>& events,
+                                 std::uint64_t least) {
+  std::uint64_t pulsed = 0;
+  const bool all = RepeatUntil(
+      [&] { Pulse(spec, 1), ++pulsed; },
+      [&] {
+        return std::all_of(events.begin(), events.end(),
+                           [&](const Event& event) { return event.Read().value >= least; });
+      });
+  EXPECT_TRUE(all) << rule::MUX_001.text;
+  return pulsed;
+}
+
+void CheckConservation(const OpenOptions& place) {
+  const MuxInterval interval(1);
+  const EventSpec spec = target().AnyEvent();
+  const std::size_t counters = CounterCount(spec);
+  const std::vector<Event> events = OpenEach(std::vector(counters + 3, spec), place);
+  EnableEach(events);
+  // A timer may rotate between two of these enables; from here on every counter is taken.
+  std::uint64_t before = 0;
+  for (const Event& event : events) before += event.Read().value;
+  const std::uint64_t pulsed = PulseUntilAllCount(spec, events, 20);
+  DisableEach(events);
+  std::uint64_t sum = 0;
+  std::uint64_t running = 0;
+  std::uint64_t longest = 0;
+  for (const Event& event : events) {
+    const Reading reading = event.Read();
+    EXPECT_GT(reading.time_running, 0u) << rule::MUX_001.text;
+    EXPECT_LE(reading.time_running, reading.time_enabled) << rule::RDF_012.text;
+    sum += reading.value;
+    running += reading.time_running;
+    longest = std::max(longest, reading.time_enabled);
+  }
+  EXPECT_EQ(sum - before, counters * pulsed) << rule::MUX_017.text;
+  EXPECT_LE(running, counters * longest) << rule::MUX_004.text;
+}
+
+CONFORMANCE_CASE(Multiplex, TaskEventsTakeTurnsWithoutLoss,
+                 .rules = {rule::MUX_001, rule::MUX_004, rule::MUX_017, rule::RDF_012},
+                 .needs = {Cap::kStimulus, Cap::kMultiplexing}) {
+  CheckConservation({});
+}
+
+CONFORMANCE_CASE(Multiplex, ProcessorEventsTakeTurnsWithoutLoss,
+                 .rules = {rule::MUX_001, rule::MUX_004, rule::MUX_017, rule::RDF_012},
+                 .needs = {Cap::kStimulus, Cap::kMultiplexing}) {
+  CheckConservation({.pid = -1, .cpu = CurrentCpu()});
+}
+
+CONFORMANCE_CASE(Multiplex, DifferentEventsAreNeverMixedUp,
+                 .rules = {rule::MUX_001, rule::MUX_012, rule::MUX_017},
+                 .needs = {Cap::kStimulus, Cap::kMultiplexing}) {
+  const MuxInterval interval(1);
+  const std::vector<EventSpec> specs = target().Events({.stimulus = StimulusKind::kPulse});
+  const std::vector<Event> events = OpenEach(specs);
+  EnableEach(events);
+  // Codes of their own weight: a count that is no multiple of it belongs to somebody else.
+  const auto weight = [](std::size_t i) { return 1'009 * (i + 1) * (i + 1) + i; };
+  EXPECT_TRUE(RepeatUntil(
+      [&] {
+        for (std::size_t i = 0; i < specs.size(); ++i) Pulse(specs[i], weight(i));
+      },
+      [&] {
+        return std::all_of(events.begin(), events.end(),
+                           [](const Event& event) { return event.Read().value > 0; });
+      }))
+      << rule::MUX_001.text;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    EXPECT_EQ(events[i].Read().value % weight(i), 0u) << rule::MUX_012.text << specs[i].name;
+  }
+}
+
+CONFORMANCE_CASE(Multiplex, RotatedSamplersKeepTheirPlaceInThePeriod, .rules = {rule::MUX_014},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kMultiplexing}) {
+  const MuxInterval interval(1);
+  const EventSpec spec = target().AnyEvent();
+  const std::vector<Event> events =
+      OpenEach(std::vector(CounterCount(spec) + 2, spec), {.sample_period = 7});
+  std::vector<Ring> rings;
+  for (const Event& event : events) rings.emplace_back(event, 16);
+  EnableEach(events);
+  PulseUntilAllCount(spec, events, 30);
+  DisableEach(events);
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    EXPECT_EQ(rings[i].Drain().samples.size(), events[i].Read().value / 7) << rule::MUX_014.text;
+  }
+}
+
+CONFORMANCE_CASE(Multiplex, IntervalDecidesWhenEventsRotate, .rules = {rule::MUX_010},
+                 .needs = {Cap::kStimulus, Cap::kMultiplexing}) {
+  const EventSpec spec = target().AnyEvent();
+  {
+    const MuxInterval never(kNoRotation_ms);
+    const std::vector<Event> first =
+        OpenEach(std::vector(CounterCount(spec), spec), {.disabled = false});
+    const Event waiting = Open(spec, {.disabled = false});
+    Spin(0.02);
+    Pulse(spec, 40);
+    EXPECT_EQ(waiting.Read().time_running, 0u) << rule::MUX_010.text;
+    for (const Event& event : first) EXPECT_THAT(event.Read(), Counted(spec, 40));
+  }
+  const MuxInterval often(1);
+  const std::vector<Event> events =
+      OpenEach(std::vector(CounterCount(spec) + 1, spec), {.disabled = false});
+  PulseUntilAllCount(spec, events, 1);
+}
+
+CONFORMANCE_CASE(Multiplex, SmallEventRunsBehindAGroupThatDoesNotFit, .rules = {rule::MUX_016},
+                 .needs = {Cap::kStimulus, Cap::kMultiplexing}) {
+  const MuxInterval interval(1);
+  const EventSpec spec = target().AnyEvent();
+  const Event pinned = Open(spec, {.pinned = true, .disabled = false});
+  Group group(std::vector(CounterCount(spec), spec));
+  group.Enable();
+  std::vector<Event> small;
+  small.push_back(Open(spec, {.disabled = false}));
+  PulseUntilAllCount(spec, small, 5);
+  EXPECT_EQ(group.Read().time_running, 0u);
+}
+
+CONFORMANCE_CASE(Multiplex, IndependentEventsFitInEveryOrder,
+                 .rules = {rule::MUX_012, rule::MUX_015, rule::DRV_034},
+                 .needs = {Cap::kStimulus, Cap::kConstraints}) {
+  std::vector<EventSpec> specs = FullSet();
+  for (int reversed = 0; reversed < 2; ++reversed) {
+    for (std::size_t turn = 0; turn < specs.size(); ++turn) {
+      const std::vector<Event> events = OpenEach(specs, {.disabled = false});
+      const std::vector<std::uint64_t> want = PulseEach(specs, 4'000);
+      for (std::size_t i = 0; i < specs.size(); ++i) {
+        const Reading reading = events[i].Read();
+        EXPECT_THAT(reading, Counted(specs[i], want[i])) << rule::MUX_012.text;
+        EXPECT_EQ(reading.time_running, reading.time_enabled) << rule::MUX_015.text;
+      }
+      std::rotate(specs.begin(), specs.begin() + 1, specs.end());
+    }
+    std::reverse(specs.begin(), specs.end());
+  }
+}
+
+// A flexible event sits where a constrained one has to go: it must give way, and lose nothing.
+CONFORMANCE_CASE(Multiplex, RunningEventsMoveForAConstrainedOne,
+                 .rules = {rule::MUX_012, rule::MUX_015},
+                 .needs = {Cap::kStimulus, Cap::kConstraints}) {
+  for (const EventSpec& narrow : target().Events({.constrained = true})) {
+    const EventSpec wide = target().AnyEvent();
+    const std::vector<Event> first =
+        OpenEach(std::vector(CounterCount(wide) - CounterCount(narrow), wide), {.disabled = false});
+    Pulse(wide, 100);
+    const std::vector<Event> second =
+        OpenEach(std::vector(CounterCount(narrow), narrow), {.disabled = false});
+    Pulse(wide, 23);
+    Pulse(narrow, 9);
+    for (const Event& event : first) {
+      const Reading reading = event.Read();
+      EXPECT_THAT(reading, Counted(wide, 123)) << rule::MUX_012.text << narrow.name;
+      EXPECT_EQ(reading.time_running, reading.time_enabled) << rule::MUX_015.text;
+    }
+    for (const Event& event : second) {
+      EXPECT_THAT(event.Read(), Counted(narrow, 9)) << rule::MUX_012.text;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pmuconf

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files of the PMU in sysfs: what tools parse, and what they make of it.
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <regex>
+#include <set>
+
+#include "cases/common.h"
+
+namespace pmuconf {
+namespace {
+
+std::map<std::string, FormatField> Formats() {
+  std::map<std::string, FormatField> formats;
+  for (const std::string& name : ListFolder(DeviceFile("format"))) {
+    const auto text = ReadFile(DeviceFile("format/" + name));
+    const auto field = text ? ParseFormat(*text) : std::nullopt;
+    EXPECT_TRUE(field) << rule::SYS_002.text << " format/" << name;
+    if (field) formats[name] = *field;
+  }
+  return formats;
+}
+
+// Names in events/ without those of their attributes (name.unit …).
+std::vector<std::string> EventNames() {
+  std::vector<std::string> names;
+  for (const std::string& name : ListFolder(DeviceFile("events"))) {
+    if (name.find('.') == std::string::npos) names.push_back(name);
+  }
+  return names;
+}
+
+// The errno of writing `text` to a file, 0 if it was taken.
+int WriteError(const std::string& path, const std::string& text) {
+  const Fd fd(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (fd.get() < 0) return errno;
+  return write(fd.get(), text.data(), text.size()) < 0 ? errno : 0;
+}
+
+CONFORMANCE_CASE(Sysfs, TypeIsUniqueAndOpensThePmu, .rules = {rule::SYS_001},
+                 .needs = {Cap::kStimulus}) {
+  std::set<std::string> types;
+  for (const std::string& device : ListFolder(kEventSource)) {
+    const auto type = ReadFile(std::string(kEventSource) + "/" + device + "/type");
+    ASSERT_TRUE(type) << device;
+    EXPECT_TRUE(std::regex_match(*type, std::regex("[0-9]+"))) << rule::SYS_001.text;
+    EXPECT_TRUE(types.insert(*type).second) << rule::SYS_001.text << device;
+  }
+  const EventSpec spec = target().AnyEvent();
+  ASSERT_EQ(ReadFile(DeviceFile("type")), std::to_string(spec.type));
+  const OpenResult result = TryOpen(spec);
+  ASSERT_THAT(result, Succeeds()) << rule::SYS_001.text;
+  result.event.Enable();
+  target().Stimulate(spec, 5);
+  EXPECT_THAT(result.event.Read(), Counted(spec, 5)) << rule::SYS_001.text;
+}
+
+CONFORMANCE_CASE(Sysfs, FormatFieldsFollowTheGrammarAndKeepApart,
+                 .rules = {rule::SYS_002, rule::SYS_003}, .needs = {Cap::kStimulus}) {
+  const std::map<std::string, FormatField> formats = Formats();
+  EXPECT_FALSE(formats.empty()) << rule::SYS_002.text;
+  std::set<std::pair<int, int>> taken;
+  for (const auto& [name, field] : formats) {
+    EXPECT_TRUE(field.config >= 0 && field.config <= 3) << rule::SYS_002.text << name;
+    for (const auto& [first, last] : field.bits) {
+      EXPECT_TRUE(0 <= first && first <= last && last < 64) << rule::SYS_002.text << name;
+      for (int bit = first; bit <= last; ++bit) {
+        EXPECT_TRUE(taken.insert({field.config, bit}).second) << rule::SYS_003.text << name;
+      }
+    }
+  }
+}
+
+CONFORMANCE_CASE(Sysfs, EventsUseDeclaredTermsAndCount, .rules = {rule::SYS_004, rule::SYS_005},
+                 .needs = {Cap::kStimulus}) {
+  const std::map<std::string, FormatField> formats = Formats();
+  const std::regex grammar("[a-z0-9_]+(=0x[0-9a-f]+)?(,[a-z0-9_]+(=0x[0-9a-f]+)?)*");
+  std::set<std::uint64_t> configs;
+  for (const std::string& name : EventNames()) {
+    const auto text = ReadFile(DeviceFile("events/" + name));
+    ASSERT_TRUE(text && std::regex_match(*text, grammar)) << rule::SYS_004.text << name;
+    const auto terms = ParseTerms(*text);
+    ASSERT_TRUE(terms) << rule::SYS_004.text << name;
+    const auto encoded = EncodeTerms(*terms, formats);
+    ASSERT_TRUE(encoded) << rule::SYS_004.text << name;
+    EXPECT_TRUE(configs.insert(encoded->config).second) << "two names for one event: " << name;
+
+    EventSpec spec = target().Event(name);
+    spec.config = encoded->config;
+    const OpenResult result = TryOpen(spec);
+    ASSERT_THAT(result, Succeeds()) << rule::SYS_005.text << name;
+    result.event.Enable();
+    target().Stimulate(spec, 19);
+    EXPECT_THAT(result.event.Read(), Counted(spec, 19)) << rule::SYS_005.text << name;
+  }
+  EXPECT_EQ(configs.size(), target().Events().size()) << rule::SYS_005.text;
+}
+
+CONFORMANCE_CASE(Sysfs, EventAttributesBelongToAnEventAndParse, .rules = {rule::SYS_006},
+                 .needs = {Cap::kStimulus}) {
+  const std::vector<std::string> names = EventNames();
+  const std::regex suffix("unit|scale|snapshot|per-pkg");
+  const std::regex number("[-+]?[0-9]+(\\.[0-9]+)?([eE][-+]?[0-9]+)?");
+  for (const std::string& file : ListFolder(DeviceFile("events"))) {
+    const std::size_t dot = file.find('.');
+    if (dot == std::string::npos) continue;
+    const std::string attribute = file.substr(dot + 1);
+    EXPECT_TRUE(std::find(names.begin(), names.end(), file.substr(0, dot)) != names.end())
+        << rule::SYS_006.text << file;
+    EXPECT_TRUE(std::regex_match(attribute, suffix)) << rule::SYS_006.text << file;
+    const auto text = ReadFile(DeviceFile("events/" + file));
+    ASSERT_TRUE(text && !text->empty()) << rule::SYS_006.text << file;
+    EXPECT_TRUE(attribute != "scale" || std::regex_match(*text, number)) << rule::SYS_006.text;
+  }
+}
+
+CONFORMANCE_CASE(Sysfs, EventNamesAreOfOneCase, .rules = {rule::SYS_013},
+                 .needs = {Cap::kStimulus}) {
+  const std::vector<std::string> names = EventNames();
+  EXPECT_FALSE(names.empty()) << rule::SYS_013.text;
+  const std::regex legal("[a-z0-9._-]+|[A-Z0-9._-]+");
+  for (const std::string& name : names) {
+    EXPECT_TRUE(std::regex_match(name, legal)) << rule::SYS_013.text << name;
+  }
+}
+
+CONFORMANCE_CASE(Sysfs, MuxIntervalKeepsWhatIsWritten, .rules = {rule::SYS_010},
+                 .needs = {Cap::kStimulus, Cap::kMultiplexing}) {
+  const std::string path = DeviceFile("perf_event_mux_interval_ms");
+  const MuxInterval restored(4);
+  for (const std::string value : {"1", "17", "1000"}) {
+    EXPECT_EQ(WriteError(path, value), 0) << rule::SYS_010.text << value;
+    EXPECT_EQ(ReadFile(path), value) << rule::SYS_010.text;
+    for (const std::string bad : {"0", "-1", "x"}) {
+      EXPECT_EQ(WriteError(path, bad), EINVAL) << rule::SYS_010.text << bad;
+      EXPECT_EQ(ReadFile(path), value) << rule::SYS_010.text << bad;
+    }
+  }
+}
+
+CONFORMANCE_CASE(Sysfs, AddressFiltersAreAnnouncedWhereTheyExist, .rules = {rule::SYS_011},
+                 .needs = {Cap::kStimulus}) {
+  const auto count = ReadFile(DeviceFile("nr_addr_filters"));
+  const Event event = Open(target().AnyEvent());
+  const char filter[] = "filter 0x1000/0x1000";
+  const SysResult result =
+      event.TryIoctl(PERF_EVENT_IOC_SET_FILTER, reinterpret_cast<unsigned long>(filter));
+  EXPECT_EQ(count.has_value(), result.error != EINVAL) << rule::SYS_011.text;
+}
+
+CONFORMANCE_CASE(Sysfs, FilesAreReadableAndWritableByTheOwnerAtMost, .rules = {rule::SYS_012},
+                 .needs = {Cap::kStimulus}) {
+  for (const std::string folder : {"", "format/", "events/", "caps/"}) {
+    for (const std::string& name : ListFolder(DeviceFile(folder))) {
+      struct stat info = {};
+      ASSERT_EQ(stat(DeviceFile(folder + name).c_str(), &info), 0) << folder + name;
+      if (!S_ISREG(info.st_mode) || name == "uevent") continue;
+      const mode_t writable = name == "perf_event_mux_interval_ms" ? 0200 : 0;
+      EXPECT_EQ(info.st_mode & 0777, 0444 | writable) << rule::SYS_012.text << folder + name;
+      EXPECT_TRUE(ReadFile(DeviceFile(folder + name))) << rule::SYS_012.text << folder + name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pmuconf
