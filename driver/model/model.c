@@ -217,11 +217,14 @@ bool refpmu_model_line(const struct refpmu_model *m)
 
 int refpmu_model_reset(struct refpmu_model *m, const struct refpmu_model_params *params)
 {
+	struct refpmu_model_params copy;
+
 	if (params->general < 1 || params->general > REFPMU_MAX_GENERAL ||
 	    params->fixed > REFPMU_MAX_FIXED || params->width < 16 || params->width > 64)
 		return -EINVAL;
+	copy = *params; /* which may be those of @m */
 	memset(m, 0, sizeof(*m));
-	m->params = *params;
+	m->params = copy;
 	return 0;
 }
 

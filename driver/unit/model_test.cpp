@@ -59,6 +59,13 @@ TEST(ModelReset, IsQuiet) {
   EXPECT_EQ(Read(model, REFPMU_REG_FIXED_CTR(0)), 0u);
 }
 
+TEST(ModelReset, TakesTheDevicesOwnParameters) {
+  refpmu_model model = Device({4, 3, 48});
+  Write(model, REFPMU_REG_GLOBAL_CTRL, 1);
+  EXPECT_EQ(refpmu_model_reset(&model, &model.params), 0);
+  EXPECT_TRUE(Same(model, Device({4, 3, 48})));
+}
+
 TEST(ModelRegisters, ExactlyThoseOfTheDeviceExist) {
   for (const refpmu_model_params params :
        {refpmu_model_params{1, 0, 16}, {4, 3, 48}, {8, 2, 40}, {32, 3, 64}}) {
@@ -227,6 +234,23 @@ TEST(ModelClock, DividedEventsNeverWrapTheTicksToTheirOverflow) {
     EXPECT_EQ(refpmu_model_advance(&model, 1, REFPMU_USER, false).done, 1u);
     EXPECT_EQ(Read(model, REFPMU_REG_PMC(0)), kNever / divider + 1);
   }
+}
+
+TEST(ModelClock, OverflowsBeyondWhatTicksCanTellAreNever) {
+  refpmu_model model = Device({1, 0, 64});
+  Write(model, REFPMU_REG_GLOBAL_CTRL, 1);
+  Write(model, REFPMU_REG_EVTSEL(0), kOn | REFPMU_EVENT_REF_CYCLES);
+  // 2^62 events to go are 2^64 ticks; one event less is four ticks less.
+  Write(model, REFPMU_REG_A_PMC(0), 0 - BIT_ULL(62));
+  EXPECT_EQ(refpmu_model_ticks_to_overflow(&model), kNever);
+  Write(model, REFPMU_REG_A_PMC(0), 0 - BIT_ULL(62) - 1);
+  EXPECT_EQ(refpmu_model_ticks_to_overflow(&model), kNever);
+  EXPECT_EQ(refpmu_model_advance(&model, 1'000'000, REFPMU_USER, false).done, 1'000'000u);
+  refpmu_model_reset(&model, &model.params);
+  Write(model, REFPMU_REG_GLOBAL_CTRL, 1);
+  Write(model, REFPMU_REG_EVTSEL(0), kOn | REFPMU_EVENT_REF_CYCLES);
+  Write(model, REFPMU_REG_A_PMC(0), 0 - BIT_ULL(62) + 1);
+  EXPECT_EQ(refpmu_model_ticks_to_overflow(&model), kNever - 3);
 }
 
 TEST(ModelClock, TicksToOverflowAreExact) {
