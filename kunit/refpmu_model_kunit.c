@@ -2,7 +2,7 @@
 /* KUnit suite of model/: the registers, counters, clock and interrupt line of the device. */
 #include <kunit/test.h>
 
-#include "model.h"
+#include "model/model.h"
 
 #define PULSED 0x1234 /* an event that the clock does not drive */
 #define COUNTS (REFPMU_EVTSEL_USR | REFPMU_EVTSEL_OS | REFPMU_EVTSEL_INT | REFPMU_EVTSEL_EN)

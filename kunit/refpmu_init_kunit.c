@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* KUnit suite of event_init and destroy: whose event it is, what is refused, what is given back. */
+#include <linux/err.h>
+
+#include "rig.h"
+
+#define FOREIGN_TYPE 0x7fff0000
+
+struct refusal {
+	const char *name;
+	int err;
+	bool foreign;
+	struct perf_event_attr attr;
+};
+
+static const struct refusal refusals[] = {
+	{ "a type that nobody owns", -ENOENT, true, { .config = REFPMU_EVENT_CYCLES } },
+	{ "bit 16 of config", -EINVAL, false, { .config = BIT_ULL(16) | RIG_PULSED } },
+	{ "bit 63 of config", -EINVAL, false, { .config = BIT_ULL(63) | RIG_PULSED } },
+	{ "config1", -EINVAL, false, { .config = RIG_PULSED, .config1 = 1 } },
+	{ "config2", -EINVAL, false, { .config = RIG_PULSED, .config2 = BIT_ULL(63) } },
+	{ "precise samples", -EOPNOTSUPP, false,
+	  { .config = RIG_PULSED, .sample_period = 1000, .precise_ip = 2 } },
+};
+
+static void refusal_desc(const struct refusal *refusal, char *desc)
+{
+	strscpy(desc, refusal->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(refusal, refusals, refusal_desc);
+
+/* An event as perf has it when it asks a driver: it leads itself, and is on no list. */
+static struct perf_event *new_event(struct kunit *test, const struct perf_event_attr *attr)
+{
+	struct perf_event *event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	event->pmu = &refpmu_device.pmu;
+	event->attr = *attr;
+	event->group_leader = event;
+	INIT_LIST_HEAD(&event->sibling_list);
+	event->hw.sample_period = attr->sample_period;
+	event->hw.idx = 99;
+	return event;
+}
+
+static struct perf_event *new_pulsed(struct kunit *test)
+{
+	const struct perf_event_attr attr = rig_attr(RIG_PULSED);
+
+	return new_event(test, &attr);
+}
+
+static struct perf_event_attr refused_attr(const struct refusal *refusal)
+{
+	struct perf_event_attr attr = refusal->attr;
+
+	attr.type = refusal->foreign ? FOREIGN_TYPE : refpmu_device.pmu.type;
+	attr.size = sizeof(attr);
+	return attr;
+}
+
+static void refusal_has_its_errno_and_leaves_no_trace(struct kunit *test)
+{
+	const struct perf_event_attr attr = refused_attr(test->param_value);
+	const struct refusal *refusal = test->param_value;
+	struct perf_event *event = new_event(test, &attr);
+	const s64 live = atomic64_read(&refpmu_device.live);
+
+	KUNIT_EXPECT_EQ(test, refpmu_device.pmu.event_init(event), refusal->err);
+	KUNIT_EXPECT_PTR_EQ(test, event->destroy, NULL);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&refpmu_device.live), live);
+}
+
+static void refusal_reaches_whoever_opens(struct kunit *test)
+{
+	struct perf_event_attr attr = refused_attr(test->param_value);
+	const struct refusal *refusal = test->param_value;
+	struct perf_event *event;
+
+	event = perf_event_create_kernel_counter(&attr, RIG_CPU, NULL, NULL, NULL);
+	KUNIT_ASSERT_TRUE(test, IS_ERR(event));
+	KUNIT_EXPECT_EQ(test, (int)PTR_ERR(event), refusal->err);
+}
+
+static void accepted_event_is_prepared_but_not_placed(struct kunit *test)
+{
+	const s64 live = atomic64_read(&refpmu_device.live);
+	struct perf_event *event = new_pulsed(test);
+
+	KUNIT_ASSERT_EQ(test, refpmu_device.pmu.event_init(event), 0);
+	KUNIT_EXPECT_EQ(test, event->hw.idx, -1);
+	KUNIT_EXPECT_NOT_NULL(test, event->destroy);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&refpmu_device.live), live + 1);
+	/* R42: a counting event gets a period of at most half the range, to be extended in time. */
+	KUNIT_EXPECT_GT(test, event->hw.sample_period, 0ULL);
+	KUNIT_EXPECT_LE(test, event->hw.sample_period,
+			1ULL << (refpmu_device.params.width - 1));
+	event->destroy(event);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&refpmu_device.live), live);
+}
+
+static void destroy_comes_once_for_each_event(struct kunit *test)
+{
+	const s64 destroys = atomic64_read(&refpmu_device.destroys);
+	const s64 live = atomic64_read(&refpmu_device.live);
+	struct perf_event_attr attr = rig_attr(RIG_PULSED);
+	const unsigned int n = 20;
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		struct perf_event *event;
+
+		event = perf_event_create_kernel_counter(&attr, RIG_CPU, NULL, NULL, NULL);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
+		perf_event_enable(event);
+		perf_event_release_kernel(event);
+	}
+	KUNIT_EXPECT_EQ(test, atomic64_read(&refpmu_device.destroys), destroys + n);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&refpmu_device.live), live);
+}
+
+/* A group of @members pulsed events and what @extra is, led by the first; returns for the last. */
+static int init_last_of_group(struct kunit *test, unsigned int members, struct pmu *extra)
+{
+	struct perf_event_context *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
+	struct perf_event *leader = new_pulsed(test), *event;
+	unsigned int i;
+	int err;
+
+	KUNIT_ASSERT_NOT_NULL(test, ctx);
+	mutex_init(&ctx->mutex);
+	err = refpmu_device.pmu.event_init(leader);
+	leader->ctx = ctx;
+	leader->state = PERF_EVENT_STATE_INACTIVE;
+	mutex_lock(&ctx->mutex);
+	if (extra) {
+		event = new_pulsed(test);
+		event->pmu = extra;
+		event->state = PERF_EVENT_STATE_INACTIVE;
+		list_add_tail(&event->sibling_list, &leader->sibling_list);
+	}
+	for (i = 1; i < members; i++) {
+		event = new_pulsed(test);
+		event->group_leader = leader;
+		event->state = PERF_EVENT_STATE_INACTIVE;
+		err = err ?: refpmu_device.pmu.event_init(event);
+		if (err)
+			break;
+		list_add_tail(&event->sibling_list, &leader->sibling_list);
+	}
+	mutex_unlock(&ctx->mutex);
+
+	while (!list_empty(&leader->sibling_list)) {
+		event = list_first_entry(&leader->sibling_list, struct perf_event, sibling_list);
+		list_del_init(&event->sibling_list);
+		if (event->destroy)
+			event->destroy(event);
+	}
+	if (leader->destroy)
+		leader->destroy(leader);
+	mutex_destroy(&ctx->mutex);
+	return err;
+}
+
+static void group_that_fills_the_device_opens(struct kunit *test)
+{
+	const unsigned int general = refpmu_device.params.general;
+
+	KUNIT_EXPECT_EQ(test, init_last_of_group(test, general, NULL), 0);
+}
+
+static void group_that_never_fits_is_refused(struct kunit *test)
+{
+	const unsigned int general = refpmu_device.params.general;
+
+	KUNIT_EXPECT_EQ(test, init_last_of_group(test, general + 1, NULL), -EINVAL);
+}
+
+static void members_of_other_pmus_need_no_counter(struct kunit *test)
+{
+	const unsigned int general = refpmu_device.params.general;
+	struct pmu *other = kunit_kzalloc(test, sizeof(*other), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	KUNIT_EXPECT_EQ(test, init_last_of_group(test, general, other), 0);
+	KUNIT_EXPECT_EQ(test, init_last_of_group(test, general + 1, other), -EINVAL);
+}
+
+static void trial_of_a_group_touches_nothing(struct kunit *test)
+{
+	const struct refpmu_cpu *cpuc = ((struct rig *)test->priv)->cpuc;
+	const s64 live = atomic64_read(&refpmu_device.live);
+	struct perf_event *event = rig_open_pulsed(test);
+	u64 used, enabled, running;
+	int idx;
+
+	perf_event_enable(event);
+	used = cpuc->used;
+	idx = event->hw.idx;
+	init_last_of_group(test, refpmu_device.params.general, NULL);
+	init_last_of_group(test, refpmu_device.params.general + 1, NULL);
+	KUNIT_EXPECT_EQ(test, cpuc->used, used);
+	KUNIT_EXPECT_EQ(test, event->hw.idx, idx);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&refpmu_device.live), live + 1);
+	rig_pulse(test, RIG_PULSED, 9);
+	KUNIT_EXPECT_EQ(test, perf_event_read_value(event, &enabled, &running), 9ULL);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE_PARAM(refusal_has_its_errno_and_leaves_no_trace, refusal_gen_params),
+	KUNIT_CASE_PARAM(refusal_reaches_whoever_opens, refusal_gen_params),
+	KUNIT_CASE(accepted_event_is_prepared_but_not_placed),
+	KUNIT_CASE(destroy_comes_once_for_each_event),
+	KUNIT_CASE(group_that_fills_the_device_opens),
+	KUNIT_CASE(group_that_never_fits_is_refused),
+	KUNIT_CASE(members_of_other_pmus_need_no_counter),
+	KUNIT_CASE(trial_of_a_group_touches_nothing),
+	{}
+};
+
+static struct kunit_suite suite = {
+	.name = "refpmu_init",
+	.init = rig_init,
+	.exit = rig_exit,
+	.test_cases = cases,
+};
+
+kunit_test_suite(suite);

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* KUnit suite of the overflow handler: what it claims, acknowledges, folds and hands to perf. */
+#include "rig.h"
+
+static struct perf_event *open_sampling(struct kunit *test, u64 config, u64 period)
+{
+	struct perf_event_attr attr = rig_attr(config);
+
+	attr.sample_period = period;
+	return rig_open(test, &attr);
+}
+
+/* Counter @idx is at its top: the next event overflows it. */
+static void top_up(struct perf_event *event)
+{
+	const u64 top = refpmu_low_bits(refpmu_device.params.width);
+
+	rig_set_reg(REFPMU_REG_A_PMC(event->hw.idx), top);
+	local64_set(&event->hw.prev_count, top);
+}
+
+static void spurious_interrupt_is_not_claimed(struct kunit *test)
+{
+	const struct refpmu_cpu *cpuc = ((struct rig *)test->priv)->cpuc;
+	struct perf_event *event = rig_open_pulsed(test);
+	u64 claimed, count;
+	irqreturn_t ret;
+
+	local_irq_disable();
+	rig_add(event, PERF_EF_START);
+	rig_tick(RIG_PULSED, 3);
+	claimed = cpuc->stats.pmi_claimed;
+	ret = refpmu_irq(refpmu_this_cpu());
+	claimed = cpuc->stats.pmi_claimed - claimed;
+	count = rig_read(event);
+	rig_del(event);
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, (int)ret, (int)IRQ_NONE);
+	KUNIT_EXPECT_EQ(test, claimed, 0ULL);
+	KUNIT_EXPECT_EQ(test, count, 3ULL);
+}
+
+static void every_status_bit_is_acknowledged(struct kunit *test)
+{
+	const u64 bits = refpmu_low_bits(refpmu_device.params.general) |
+			 refpmu_low_bits(refpmu_device.params.fixed) << REFPMU_FIXED_BASE;
+	u64 left, status = 0;
+	unsigned int refused = 0;
+
+	/* Nobody owns these counters: the handler must live with that, too. */
+	local_irq_disable();
+	for (left = bits; left; left &= left - 1) {
+		rig_set_reg(REFPMU_REG_GLOBAL_STATUS_SET, left & -left);
+		refused += refpmu_irq(refpmu_this_cpu()) != IRQ_HANDLED;
+		status |= rig_reg(REFPMU_REG_GLOBAL_STATUS);
+	}
+	rig_set_reg(REFPMU_REG_GLOBAL_STATUS_SET, bits);
+	refused += refpmu_irq(refpmu_this_cpu()) != IRQ_HANDLED;
+	status |= rig_reg(REFPMU_REG_GLOBAL_STATUS);
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, refused, 0U);
+	KUNIT_EXPECT_EQ(test, status, 0ULL);
+}
+
+static void stopped_event_is_left_alone(struct kunit *test)
+{
+	struct perf_event *event = open_sampling(test, RIG_PULSED, 10);
+	const struct rig *rig = test->priv;
+	u64 before, after, count;
+	int state_before, state;
+
+	local_irq_disable();
+	rig_add(event, 0);
+	state_before = event->hw.state;
+	before = rig_reg(REFPMU_REG_PMC(event->hw.idx));
+	rig_set_reg(REFPMU_REG_GLOBAL_STATUS_SET, BIT_ULL(event->hw.idx));
+	refpmu_irq(refpmu_this_cpu());
+	after = rig_reg(REFPMU_REG_PMC(event->hw.idx));
+	state = event->hw.state;
+	count = rig_count(event);
+	rig_del(event);
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, state, state_before);
+	KUNIT_EXPECT_EQ(test, after, before);
+	KUNIT_EXPECT_EQ(test, count, 0ULL);
+	KUNIT_EXPECT_EQ(test, rig->samples, 0U);
+}
+
+static void counting_event_is_folded_and_rearmed(struct kunit *test)
+{
+	struct perf_event *event = rig_open_pulsed(test);
+	const u64 half = 1ULL << (refpmu_device.params.width - 1);
+	const struct rig *rig = test->priv;
+	u64 count, value;
+
+	local_irq_disable();
+	rig_add(event, PERF_EF_START);
+	top_up(event);
+	rig_tick(RIG_PULSED, 1);
+	refpmu_irq(refpmu_this_cpu());
+	count = rig_count(event);
+	value = rig_reg(REFPMU_REG_PMC(event->hw.idx));
+	rig_del(event);
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, count, 1ULL);
+	/* It goes on with the rest of a period of half the range, which had only begun. */
+	KUNIT_EXPECT_GE(test, value, half);
+	KUNIT_EXPECT_LT(test, value, half + 10);
+	KUNIT_EXPECT_EQ(test, rig->samples, 0U);
+}
+
+static void only_the_counter_that_overflowed_is_touched(struct kunit *test)
+{
+	struct perf_event *full = rig_open_pulsed(test);
+	struct perf_event *other = rig_open_pulsed(test);
+	u64 before, after, folded;
+
+	local_irq_disable();
+	rig_add(full, PERF_EF_START);
+	rig_add(other, PERF_EF_START);
+	top_up(full);
+	rig_tick(RIG_PULSED, 1);
+	before = rig_reg(REFPMU_REG_PMC(other->hw.idx));
+	refpmu_irq(refpmu_this_cpu());
+	after = rig_reg(REFPMU_REG_PMC(other->hw.idx));
+	folded = rig_count(other);
+	rig_del(full);
+	rig_del(other);
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, after, before);
+	KUNIT_EXPECT_EQ(test, folded, 0ULL);
+	KUNIT_EXPECT_EQ(test, rig_count(other), 1ULL);
+}
+
+static void samples_are_count_over_period(struct kunit *test)
+{
+	struct perf_event *event = open_sampling(test, RIG_PULSED, 100);
+	const struct rig *rig = test->priv;
+	u64 enabled, running;
+
+	perf_event_enable(event);
+	rig_pulse(test, RIG_PULSED, 1050);
+	perf_event_disable(event);
+
+	KUNIT_EXPECT_EQ(test, rig->samples, 10U);
+	KUNIT_EXPECT_EQ(test, rig->periods, 1000ULL);
+	KUNIT_EXPECT_EQ(test, rig->count, 1000ULL);
+	KUNIT_EXPECT_EQ(test, perf_event_read_value(event, &enabled, &running), 1050ULL);
+}
+
+static void rest_of_a_period_survives_a_pause(struct kunit *test)
+{
+	struct perf_event *event = open_sampling(test, RIG_PULSED, 100);
+	const struct rig *rig = test->priv;
+
+	perf_event_enable(event);
+	rig_pulse(test, RIG_PULSED, 60);
+	perf_event_disable(event);
+	rig_pulse(test, RIG_PULSED, 500);
+	perf_event_enable(event);
+	rig_pulse(test, RIG_PULSED, 39);
+	KUNIT_EXPECT_EQ(test, rig->samples, 0U);
+	rig_pulse(test, RIG_PULSED, 1);
+	KUNIT_EXPECT_EQ(test, rig->samples, 1U);
+	perf_event_disable(event);
+}
+
+static void two_overflows_in_one_interrupt_are_two_samples(struct kunit *test)
+{
+	struct perf_event *one = open_sampling(test, RIG_PULSED, 64);
+	struct perf_event *two = open_sampling(test, RIG_PULSED, 32);
+	const struct rig *rig = test->priv;
+	u64 pmi;
+
+	perf_event_enable(one);
+	perf_event_enable(two);
+	rig_pulse(test, RIG_PULSED, 63);
+	KUNIT_EXPECT_EQ(test, rig->samples, 1U);
+	pmi = rig->cpuc->stats.pmi_claimed;
+	rig_pulse(test, RIG_PULSED, 1);
+	/* Each with its own period: 32 of before, then 64 and 32 at once. */
+	KUNIT_EXPECT_EQ(test, rig->cpuc->stats.pmi_claimed - pmi, 1ULL);
+	KUNIT_EXPECT_EQ(test, rig->samples, 3U);
+	KUNIT_EXPECT_EQ(test, rig->periods, 128ULL);
+	perf_event_disable(one);
+	perf_event_disable(two);
+}
+
+static void late_interrupt_loses_nothing(struct kunit *test)
+{
+	struct perf_event *event = open_sampling(test, RIG_PULSED, 100);
+	const struct rig *rig = test->priv;
+
+	perf_event_enable(event);
+	local_irq_disable();
+	/* 30 events pass before anybody sees the line. */
+	rig_tick(RIG_PULSED, 130);
+	refpmu_irq(refpmu_this_cpu());
+	local_irq_enable();
+	KUNIT_EXPECT_EQ(test, rig->samples, 1U);
+	KUNIT_EXPECT_EQ(test, rig->count, 130ULL);
+	rig_pulse(test, RIG_PULSED, 69);
+	KUNIT_EXPECT_EQ(test, rig->samples, 1U);
+	rig_pulse(test, RIG_PULSED, 1);
+	KUNIT_EXPECT_EQ(test, rig->samples, 2U);
+	KUNIT_EXPECT_EQ(test, rig->count, 200ULL);
+	perf_event_disable(event);
+}
+
+static void new_period_holds_at_once(struct kunit *test)
+{
+	struct perf_event *event = open_sampling(test, RIG_PULSED, 1000);
+	const struct rig *rig = test->priv;
+
+	perf_event_enable(event);
+	rig_pulse(test, RIG_PULSED, 10);
+	KUNIT_ASSERT_EQ(test, perf_event_period(event, 50), 0);
+	rig_pulse(test, RIG_PULSED, 49);
+	KUNIT_EXPECT_EQ(test, rig->samples, 0U);
+	rig_pulse(test, RIG_PULSED, 51);
+	KUNIT_EXPECT_EQ(test, rig->samples, 2U);
+	KUNIT_EXPECT_EQ(test, rig->periods, 100ULL);
+	perf_event_disable(event);
+}
+
+static void impossible_period_is_refused_and_changes_nothing(struct kunit *test)
+{
+	struct perf_event *event = open_sampling(test, RIG_PULSED, 100);
+	const struct rig *rig = test->priv;
+
+	perf_event_enable(event);
+	KUNIT_EXPECT_EQ(test, perf_event_period(event, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, event->pmu->check_period(event, 0), -EINVAL);
+	rig_pulse(test, RIG_PULSED, 100);
+	KUNIT_EXPECT_EQ(test, rig->samples, 1U);
+	perf_event_disable(event);
+}
+
+static void event_stops_when_perf_wants_no_more(struct kunit *test)
+{
+	struct perf_event *event = open_sampling(test, RIG_PULSED, 100);
+	const struct rig *rig = test->priv;
+	u64 enabled, running;
+
+	/* The last sample that was asked for, as IOC_REFRESH leaves it (R76). */
+	atomic_set(&event->event_limit, 1);
+	perf_event_enable(event);
+	rig_pulse(test, RIG_PULSED, 1000);
+
+	KUNIT_EXPECT_EQ(test, rig->samples, 1U);
+	KUNIT_EXPECT_EQ(test, perf_event_read_value(event, &enabled, &running), 100ULL);
+}
+
+static void cycles_overflow_with_the_clock(struct kunit *test)
+{
+	struct perf_event *event = open_sampling(test, REFPMU_EVENT_CYCLES, 1000);
+	struct rig *rig = test->priv;
+	unsigned int i;
+
+	perf_event_enable(event);
+	/* The clock is manual: nothing happens by itself. */
+	KUNIT_EXPECT_EQ(test, rig->samples, 0U);
+	for (i = 0; i < 5; i++) {
+		local_irq_disable();
+		refpmu_model_advance(&rig->cpuc->model, 1000, REFPMU_KERNEL, false);
+		refpmu_irq(rig->cpuc);
+		local_irq_enable();
+	}
+	KUNIT_EXPECT_EQ(test, rig->samples, 5U);
+	KUNIT_EXPECT_EQ(test, rig->count, 5000ULL);
+	perf_event_disable(event);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(spurious_interrupt_is_not_claimed),
+	KUNIT_CASE(every_status_bit_is_acknowledged),
+	KUNIT_CASE(stopped_event_is_left_alone),
+	KUNIT_CASE(counting_event_is_folded_and_rearmed),
+	KUNIT_CASE(only_the_counter_that_overflowed_is_touched),
+	KUNIT_CASE(samples_are_count_over_period),
+	KUNIT_CASE(rest_of_a_period_survives_a_pause),
+	KUNIT_CASE(two_overflows_in_one_interrupt_are_two_samples),
+	KUNIT_CASE(late_interrupt_loses_nothing),
+	KUNIT_CASE(new_period_holds_at_once),
+	KUNIT_CASE(impossible_period_is_refused_and_changes_nothing),
+	KUNIT_CASE(event_stops_when_perf_wants_no_more),
+	KUNIT_CASE(cycles_overflow_with_the_clock),
+	{}
+};
+
+static struct kunit_suite suite = {
+	.name = "refpmu_irq",
+	.init = rig_init,
+	.exit = rig_exit,
+	.test_cases = cases,
+};
+
+kunit_test_suite(suite);

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* KUnit suite of the callbacks: what start, stop, read, enable and disable do to a count. */
+#include "rig.h"
+
+#define SETTLED (PERF_HES_STOPPED | PERF_HES_UPTODATE)
+
+static void ops_without_default_are_set(struct kunit *test)
+{
+	const struct pmu *pmu = &refpmu_device.pmu;
+
+	/* R1: perf calls these without looking. */
+	KUNIT_EXPECT_NOT_NULL(test, pmu->event_init);
+	KUNIT_EXPECT_NOT_NULL(test, pmu->add);
+	KUNIT_EXPECT_NOT_NULL(test, pmu->del);
+	KUNIT_EXPECT_NOT_NULL(test, pmu->start);
+	KUNIT_EXPECT_NOT_NULL(test, pmu->stop);
+	KUNIT_EXPECT_NOT_NULL(test, pmu->read);
+}
+
+static void ops_that_belong_together_are_the_drivers(struct kunit *test)
+{
+	const struct pmu *pmu = &refpmu_device.pmu;
+
+	/* R2, R3: were one missing, perf would have replaced the others by its own. */
+	KUNIT_EXPECT_PTR_EQ(test, pmu->pmu_enable, refpmu_pmu_ops.pmu_enable);
+	KUNIT_EXPECT_PTR_EQ(test, pmu->pmu_disable, refpmu_pmu_ops.pmu_disable);
+	KUNIT_EXPECT_PTR_EQ(test, pmu->start_txn, refpmu_pmu_ops.start_txn);
+	KUNIT_EXPECT_PTR_EQ(test, pmu->commit_txn, refpmu_pmu_ops.commit_txn);
+	KUNIT_EXPECT_PTR_EQ(test, pmu->cancel_txn, refpmu_pmu_ops.cancel_txn);
+	KUNIT_EXPECT_NOT_NULL(test, refpmu_pmu_ops.pmu_enable);
+	KUNIT_EXPECT_NOT_NULL(test, refpmu_pmu_ops.pmu_disable);
+	KUNIT_EXPECT_NOT_NULL(test, refpmu_pmu_ops.start_txn);
+	KUNIT_EXPECT_NOT_NULL(test, refpmu_pmu_ops.commit_txn);
+	KUNIT_EXPECT_NOT_NULL(test, refpmu_pmu_ops.cancel_txn);
+	KUNIT_EXPECT_NOT_NULL(test, pmu->check_period);
+}
+
+static void device_without_events_is_idle(struct kunit *test)
+{
+	const struct rig *rig = test->priv;
+	unsigned int i;
+
+	for (i = 0; i < refpmu_device.params.general; i++)
+		KUNIT_EXPECT_EQ_MSG(test, rig_reg(REFPMU_REG_EVTSEL(i)) & REFPMU_EVTSEL_EN, 0ULL,
+				    "counter %u", i);
+	KUNIT_EXPECT_EQ(test, rig_reg(REFPMU_REG_FIXED_CTR_CTRL), 0ULL);
+	KUNIT_EXPECT_EQ(test, rig_reg(REFPMU_REG_GLOBAL_CTRL), 0ULL);
+	KUNIT_EXPECT_EQ(test, rig_reg(REFPMU_REG_GLOBAL_STATUS), 0ULL);
+	KUNIT_EXPECT_EQ(test, rig->cpuc->used, 0ULL);
+	KUNIT_EXPECT_EQ(test, rig->cpuc->n_events, 0U);
+	KUNIT_EXPECT_EQ(test, rig->cpuc->running, 0U);
+	KUNIT_EXPECT_EQ(test, rig->cpuc->disable_depth, 0U);
+}
+
+static void enable_without_events_enables_nothing(struct kunit *test)
+{
+	u64 ctrl;
+
+	local_irq_disable();
+	perf_pmu_disable(&refpmu_device.pmu);
+	perf_pmu_enable(&refpmu_device.pmu);
+	ctrl = rig_reg(REFPMU_REG_GLOBAL_CTRL);
+	local_irq_enable();
+	KUNIT_EXPECT_EQ(test, ctrl, 0ULL);
+}
+
+static void add_without_start_counts_nothing(struct kunit *test)
+{
+	struct perf_event *event = rig_open_pulsed(test);
+	u64 before, later, count;
+	int err, state;
+
+	local_irq_disable();
+	err = rig_add(event, 0);
+	state = event->hw.state;
+	rig_tick(RIG_PULSED, 100);
+	before = rig_read(event);
+	/* Nor after the PMU was off and on again. */
+	perf_pmu_disable(event->pmu);
+	perf_pmu_enable(event->pmu);
+	rig_tick(RIG_PULSED, 100);
+	later = rig_read(event);
+	rig_start(event, PERF_EF_RELOAD);
+	rig_tick(RIG_PULSED, 5);
+	rig_del(event);
+	count = rig_count(event);
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, err, 0);
+	KUNIT_EXPECT_EQ(test, state & SETTLED, SETTLED);
+	KUNIT_EXPECT_EQ(test, before, 0ULL);
+	KUNIT_EXPECT_EQ(test, later, 0ULL);
+	KUNIT_EXPECT_EQ(test, count, 5ULL);
+}
+
+static void add_with_start_counts_at_once(struct kunit *test)
+{
+	struct perf_event *event = rig_open_pulsed(test);
+	int err, state, idx;
+	u64 count;
+
+	local_irq_disable();
+	err = rig_add(event, PERF_EF_START);
+	state = event->hw.state;
+	idx = event->hw.idx;
+	rig_tick(RIG_PULSED, 100);
+	rig_tick(RIG_PULSED_TOO, 7);
+	rig_del(event);
+	count = rig_count(event);
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, err, 0);
+	KUNIT_EXPECT_EQ(test, state, 0);
+	KUNIT_EXPECT_GE(test, idx, 0);
+	KUNIT_EXPECT_EQ(test, count, 100ULL);
+}
+
+static void stop_is_idempotent(struct kunit *test)
+{
+	struct perf_event *event = rig_open_pulsed(test);
+	struct perf_event *bystander = rig_open_pulsed(test);
+	u64 stopped, count, others;
+	int state;
+
+	local_irq_disable();
+	rig_add(bystander, PERF_EF_START);
+	rig_add(event, PERF_EF_START);
+	rig_tick(RIG_PULSED, 3);
+	rig_stop(event, PERF_EF_UPDATE);
+	rig_stop(event, PERF_EF_UPDATE);
+	rig_stop(event, 0);
+	state = event->hw.state;
+	rig_tick(RIG_PULSED, 7);
+	stopped = rig_read(event);
+	rig_start(event, PERF_EF_RELOAD);
+	rig_tick(RIG_PULSED, 2);
+	rig_del(event);
+	count = rig_count(event);
+	rig_del(bystander);
+	others = rig_count(bystander);
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, state, SETTLED);
+	KUNIT_EXPECT_EQ(test, stopped, 3ULL);
+	KUNIT_EXPECT_EQ(test, count, 5ULL);
+	KUNIT_EXPECT_EQ(test, others, 12ULL);
+}
+
+static void second_start_changes_nothing(struct kunit *test)
+{
+	struct perf_event *event = rig_open_pulsed(test);
+	unsigned int running;
+	u64 count;
+
+	local_irq_disable();
+	rig_add(event, PERF_EF_START);
+	rig_tick(RIG_PULSED, 3);
+	rig_start(event, 0);
+	running = refpmu_this_cpu()->running;
+	rig_tick(RIG_PULSED, 4);
+	rig_del(event);
+	count = rig_count(event);
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, running, 1U);
+	KUNIT_EXPECT_EQ(test, count, 7ULL);
+}
+
+static void late_update_folds_once(struct kunit *test)
+{
+	struct perf_event *event = rig_open_pulsed(test);
+	int early, late;
+	u64 once, twice;
+
+	local_irq_disable();
+	rig_add(event, PERF_EF_START);
+	rig_tick(RIG_PULSED, 42);
+	rig_stop(event, 0);
+	early = event->hw.state;
+	rig_stop(event, PERF_EF_UPDATE);
+	late = event->hw.state;
+	once = rig_count(event);
+	rig_stop(event, PERF_EF_UPDATE);
+	twice = rig_count(event);
+	rig_del(event);
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, early, PERF_HES_STOPPED);
+	KUNIT_EXPECT_EQ(test, late, SETTLED);
+	KUNIT_EXPECT_EQ(test, once, 42ULL);
+	KUNIT_EXPECT_EQ(test, twice, 42ULL);
+}
+
+static void start_without_reload_continues(struct kunit *test)
+{
+	struct perf_event *event = rig_open_pulsed(test);
+	u64 count;
+
+	local_irq_disable();
+	rig_add(event, PERF_EF_START);
+	rig_tick(RIG_PULSED, 3);
+	rig_stop(event, 0);
+	rig_tick(RIG_PULSED, 100);
+	rig_start(event, 0);
+	rig_tick(RIG_PULSED, 4);
+	rig_stop(event, PERF_EF_UPDATE);
+	count = rig_count(event);
+	rig_del(event);
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, count, 7ULL);
+}
+
+static void reads_add_only_what_is_new(struct kunit *test)
+{
+	struct perf_event *event = rig_open_pulsed(test);
+	u64 first, again, later, stopped;
+
+	local_irq_disable();
+	rig_add(event, PERF_EF_START);
+	rig_tick(RIG_PULSED, 5);
+	first = rig_read(event);
+	again = rig_read(event);
+	rig_tick(RIG_PULSED, 2);
+	later = rig_read(event);
+	rig_stop(event, PERF_EF_UPDATE);
+	stopped = rig_read(event);
+	rig_del(event);
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, first, 5ULL);
+	KUNIT_EXPECT_EQ(test, again, 5ULL);
+	KUNIT_EXPECT_EQ(test, later, 7ULL);
+	KUNIT_EXPECT_EQ(test, stopped, 7ULL);
+}
+
+static void disabled_pmu_counts_nothing(struct kunit *test)
+{
+	struct perf_event *event = rig_open_pulsed(test);
+	u64 off, inner, on;
+
+	local_irq_disable();
+	rig_add(event, PERF_EF_START);
+	perf_pmu_disable(event->pmu);
+	rig_tick(RIG_PULSED, 9);
+	perf_pmu_disable(event->pmu);
+	perf_pmu_enable(event->pmu);
+	off = rig_read(event);
+	rig_tick(RIG_PULSED, 9);
+	inner = rig_read(event);
+	perf_pmu_enable(event->pmu);
+	rig_tick(RIG_PULSED, 1);
+	on = rig_read(event);
+	rig_del(event);
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, off, 0ULL);
+	KUNIT_EXPECT_EQ(test, inner, 0ULL);
+	KUNIT_EXPECT_EQ(test, on, 1ULL);
+}
+
+static void inner_disables_do_not_reach_the_driver(struct kunit *test)
+{
+	const u64 *calls = ((struct rig *)test->priv)->cpuc->stats.calls;
+	u64 enables, disables;
+
+	local_irq_disable();
+	enables = calls[REFPMU_CALL_ENABLE];
+	disables = calls[REFPMU_CALL_DISABLE];
+	perf_pmu_disable(&refpmu_device.pmu);
+	perf_pmu_disable(&refpmu_device.pmu);
+	perf_pmu_enable(&refpmu_device.pmu);
+	perf_pmu_enable(&refpmu_device.pmu);
+	enables = calls[REFPMU_CALL_ENABLE] - enables;
+	disables = calls[REFPMU_CALL_DISABLE] - disables;
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, enables, 1ULL);
+	KUNIT_EXPECT_EQ(test, disables, 1ULL);
+}
+
+static void count_survives_a_wrap_that_nobody_served(struct kunit *test)
+{
+	struct perf_event *event = rig_open_pulsed(test);
+	const u64 near_the_top = refpmu_low_bits(refpmu_device.params.width) - 9;
+	u64 status, count;
+
+	local_irq_disable();
+	rig_add(event, PERF_EF_START);
+	/* As if all these events had been folded already. */
+	rig_set_reg(REFPMU_REG_A_PMC(event->hw.idx), near_the_top);
+	local64_set(&event->hw.prev_count, near_the_top);
+	rig_tick(RIG_PULSED, 1000);
+	status = rig_reg(REFPMU_REG_GLOBAL_STATUS);
+	rig_stop(event, PERF_EF_UPDATE);
+	count = rig_count(event);
+	rig_del(event);
+	local_irq_enable();
+
+	KUNIT_EXPECT_NE(test, status, 0ULL);
+	KUNIT_EXPECT_EQ(test, count, 1000ULL);
+}
+
+static void privilege_reaches_the_hardware(struct kunit *test)
+{
+	struct perf_event_attr attr = rig_attr(RIG_PULSED);
+	struct perf_event *user, *kernel;
+	u64 in_user, in_kernel;
+
+	attr.exclude_kernel = 1;
+	user = rig_open(test, &attr);
+	attr.exclude_kernel = 0;
+	attr.exclude_user = 1;
+	kernel = rig_open(test, &attr);
+
+	local_irq_disable();
+	rig_add(user, PERF_EF_START);
+	rig_add(kernel, PERF_EF_START);
+	refpmu_model_pulse(&refpmu_this_cpu()->model, RIG_PULSED, 3, REFPMU_USER, true);
+	refpmu_model_pulse(&refpmu_this_cpu()->model, RIG_PULSED, 50, REFPMU_KERNEL, true);
+	rig_del(user);
+	rig_del(kernel);
+	in_user = rig_count(user);
+	in_kernel = rig_count(kernel);
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, in_user, 3ULL);
+	KUNIT_EXPECT_EQ(test, in_kernel, 50ULL);
+}
+
+static void perf_reads_exactly_what_happened_while_enabled(struct kunit *test)
+{
+	struct perf_event *event = rig_open_pulsed(test);
+	u64 enabled, running;
+
+	rig_pulse(test, RIG_PULSED, 1000);
+	perf_event_enable(event);
+	rig_pulse(test, RIG_PULSED, 12345);
+	KUNIT_EXPECT_EQ(test, perf_event_read_value(event, &enabled, &running), 12345ULL);
+	perf_event_disable(event);
+	rig_pulse(test, RIG_PULSED, 1000);
+	KUNIT_EXPECT_EQ(test, perf_event_read_value(event, &enabled, &running), 12345ULL);
+	perf_event_enable(event);
+	rig_pulse(test, RIG_PULSED, 5);
+	KUNIT_EXPECT_EQ(test, perf_event_read_value(event, &enabled, &running), 12350ULL);
+	KUNIT_EXPECT_EQ(test, enabled, running);
+}
+
+static void other_cpus_do_not_see_this_one(struct kunit *test)
+{
+	struct perf_event_attr attr = rig_attr(RIG_PULSED);
+	struct rig *rig = test->priv;
+	struct perf_event *event;
+	u64 enabled, running;
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "one CPU");
+	event = perf_event_create_kernel_counter(&attr, RIG_CPU + 1, NULL, NULL, NULL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
+	rig->events[rig->n_events++] = event;
+	perf_event_enable(event);
+	rig_pulse(test, RIG_PULSED, 1000);
+	KUNIT_EXPECT_EQ(test, perf_event_read_value(event, &enabled, &running), 0ULL);
+	KUNIT_EXPECT_NE(test, running, 0ULL);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(ops_without_default_are_set),
+	KUNIT_CASE(ops_that_belong_together_are_the_drivers),
+	KUNIT_CASE(device_without_events_is_idle),
+	KUNIT_CASE(enable_without_events_enables_nothing),
+	KUNIT_CASE(add_without_start_counts_nothing),
+	KUNIT_CASE(add_with_start_counts_at_once),
+	KUNIT_CASE(stop_is_idempotent),
+	KUNIT_CASE(second_start_changes_nothing),
+	KUNIT_CASE(late_update_folds_once),
+	KUNIT_CASE(start_without_reload_continues),
+	KUNIT_CASE(reads_add_only_what_is_new),
+	KUNIT_CASE(disabled_pmu_counts_nothing),
+	KUNIT_CASE(inner_disables_do_not_reach_the_driver),
+	KUNIT_CASE(count_survives_a_wrap_that_nobody_served),
+	KUNIT_CASE(privilege_reaches_the_hardware),
+	KUNIT_CASE(perf_reads_exactly_what_happened_while_enabled),
+	KUNIT_CASE(other_cpus_do_not_see_this_one),
+	{}
+};
+
+static struct kunit_suite suite = {
+	.name = "refpmu_pmu",
+	.init = rig_init,
+	.exit = rig_exit,
+	.test_cases = cases,
+};
+
+kunit_test_suite(suite);

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* KUnit suite of add, del and transactions: counters are given, given back and never leak. */
+#include "rig.h"
+
+#define GENERAL 4 /* counters; what the module is loaded with unless told otherwise */
+
+/* What may not change when something fails. */
+struct trace {
+	u64 used;
+	unsigned int n_events;
+	unsigned int running;
+	unsigned int disable_depth;
+	unsigned int txn;
+	u64 ctrl;
+	u64 evtsel[GENERAL];
+};
+
+static struct trace take_trace(void)
+{
+	const struct refpmu_cpu *cpuc = refpmu_this_cpu();
+	struct trace trace = {
+		.used = cpuc->used,
+		.n_events = cpuc->n_events,
+		.running = cpuc->running,
+		.disable_depth = cpuc->disable_depth,
+		.txn = cpuc->txn,
+		.ctrl = rig_reg(REFPMU_REG_GLOBAL_CTRL),
+	};
+	unsigned int i;
+
+	for (i = 0; i < GENERAL; i++)
+		trace.evtsel[i] = rig_reg(REFPMU_REG_EVTSEL(i));
+	return trace;
+}
+
+static void expect_same(struct kunit *test, const struct trace *have, const struct trace *want)
+{
+	unsigned int i;
+
+	KUNIT_EXPECT_EQ(test, have->used, want->used);
+	KUNIT_EXPECT_EQ(test, have->n_events, want->n_events);
+	KUNIT_EXPECT_EQ(test, have->running, want->running);
+	KUNIT_EXPECT_EQ(test, have->disable_depth, want->disable_depth);
+	KUNIT_EXPECT_EQ(test, have->txn, want->txn);
+	KUNIT_EXPECT_EQ(test, have->ctrl, want->ctrl);
+	for (i = 0; i < GENERAL; i++)
+		KUNIT_EXPECT_EQ_MSG(test, have->evtsel[i], want->evtsel[i], "selector %u", i);
+}
+
+static void open_pulsed(struct kunit *test, struct perf_event **events, unsigned int n)
+{
+	KUNIT_ASSERT_EQ(test, (int)refpmu_device.params.general, GENERAL);
+	while (n--)
+		events[n] = rig_open_pulsed(test);
+}
+
+/* Opens a transaction, adds the events and tries to close it; cancels it if that fails. */
+static int add_group(struct perf_event **events, unsigned int n)
+{
+	struct pmu *pmu = &refpmu_device.pmu;
+	unsigned int i;
+	int err = 0;
+
+	pmu->start_txn(pmu, PERF_PMU_TXN_ADD);
+	for (i = 0; i < n && !err; i++)
+		err = pmu->add(events[i], PERF_EF_START);
+	if (!err)
+		err = pmu->commit_txn(pmu);
+	if (err) {
+		while (i--)
+			pmu->del(events[i], 0);
+		pmu->cancel_txn(pmu);
+	}
+	return err;
+}
+
+static void each_event_has_a_counter_of_its_own(struct kunit *test)
+{
+	struct perf_event *events[GENERAL];
+	u64 taken = 0, counts[GENERAL];
+	unsigned int i;
+	int err = 0;
+
+	open_pulsed(test, events, GENERAL);
+	local_irq_disable();
+	for (i = 0; i < GENERAL; i++) {
+		err = err ?: rig_add(events[i], PERF_EF_START);
+		taken |= BIT_ULL(events[i]->hw.idx);
+		rig_tick(RIG_PULSED, 10);
+	}
+	for (i = 0; i < GENERAL; i++) {
+		rig_del(events[i]);
+		counts[i] = rig_count(events[i]);
+	}
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, err, 0);
+	KUNIT_EXPECT_EQ(test, taken, refpmu_low_bits(GENERAL));
+	for (i = 0; i < GENERAL; i++)
+		KUNIT_EXPECT_EQ(test, counts[i], 10ULL * (GENERAL - i));
+}
+
+static void failed_add_leaves_no_trace(struct kunit *test)
+{
+	struct perf_event *events[GENERAL + 1];
+	struct trace before, after;
+	u64 counts[GENERAL + 1];
+	unsigned int i;
+	int err;
+
+	open_pulsed(test, events, GENERAL + 1);
+	local_irq_disable();
+	for (i = 0; i < GENERAL; i++)
+		rig_add(events[i], PERF_EF_START);
+	before = take_trace();
+	rig_tick(RIG_PULSED, 5);
+	err = rig_add(events[GENERAL], PERF_EF_START);
+	after = take_trace();
+	rig_tick(RIG_PULSED, 5);
+	for (i = 0; i < GENERAL; i++)
+		rig_del(events[i]);
+	for (i = 0; i <= GENERAL; i++)
+		counts[i] = rig_count(events[i]);
+	local_irq_enable();
+
+	KUNIT_EXPECT_NE(test, err, 0);
+	expect_same(test, &after, &before);
+	for (i = 0; i < GENERAL; i++)
+		KUNIT_EXPECT_EQ(test, counts[i], 10ULL);
+	KUNIT_EXPECT_EQ(test, counts[GENERAL], 0ULL);
+}
+
+static void counters_come_back_with_del(struct kunit *test)
+{
+	struct perf_event *event = rig_open_pulsed(test);
+	struct trace before, after;
+	unsigned int i, failed = 0;
+
+	local_irq_disable();
+	before = take_trace();
+	for (i = 0; i < 100; i++) {
+		failed += rig_add(event, i & 1 ? PERF_EF_START : 0) != 0;
+		rig_tick(RIG_PULSED, 1);
+		rig_del(event);
+	}
+	after = take_trace();
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, failed, 0U);
+	KUNIT_EXPECT_EQ(test, after.used, before.used);
+	KUNIT_EXPECT_EQ(test, after.n_events, before.n_events);
+	KUNIT_EXPECT_EQ(test, after.running, 0U);
+	KUNIT_EXPECT_EQ(test, after.ctrl, 0ULL);
+	KUNIT_EXPECT_EQ(test, rig_count(event), 50ULL);
+}
+
+static void deleted_event_is_forgotten(struct kunit *test)
+{
+	struct perf_event *event = rig_open_pulsed(test);
+	const struct refpmu_cpu *cpuc = ((struct rig *)test->priv)->cpuc;
+	unsigned int i;
+
+	local_irq_disable();
+	rig_add(event, PERF_EF_START);
+	rig_del(event);
+	local_irq_enable();
+
+	for (i = 0; i < REFPMU_MAX_COUNTERS; i++)
+		KUNIT_EXPECT_PTR_NE_MSG(test, cpuc->owner[i], event, "counter %u", i);
+	KUNIT_EXPECT_EQ(test, event->hw.idx, -1);
+}
+
+static void pending_overflow_dies_with_its_event(struct kunit *test)
+{
+	struct perf_event *old = rig_open_pulsed(test);
+	struct perf_event *heir = rig_open_pulsed(test);
+	int old_idx, heir_idx;
+	irqreturn_t claimed;
+	bool was_up, is_up;
+	u64 count;
+
+	local_irq_disable();
+	rig_add(old, PERF_EF_START);
+	old_idx = old->hw.idx;
+	rig_set_reg(REFPMU_REG_A_PMC(old_idx), refpmu_low_bits(refpmu_device.params.width));
+	rig_tick(RIG_PULSED, 1);
+	was_up = refpmu_line(refpmu_this_cpu());
+	rig_del(old);
+	rig_add(heir, PERF_EF_START);
+	heir_idx = heir->hw.idx;
+	is_up = refpmu_line(refpmu_this_cpu());
+	claimed = refpmu_irq(refpmu_this_cpu());
+	rig_tick(RIG_PULSED, 6);
+	rig_del(heir);
+	count = rig_count(heir);
+	local_irq_enable();
+
+	KUNIT_EXPECT_TRUE(test, was_up);
+	KUNIT_EXPECT_EQ(test, heir_idx, old_idx);
+	KUNIT_EXPECT_FALSE(test, is_up);
+	KUNIT_EXPECT_EQ(test, (int)claimed, (int)IRQ_NONE);
+	KUNIT_EXPECT_EQ(test, count, 6ULL);
+}
+
+static void fixed_counter_makes_room_for_another(struct kunit *test)
+{
+	struct perf_event_attr attr = rig_attr(REFPMU_EVENT_CYCLES);
+	struct perf_event *events[GENERAL + 1];
+	struct perf_event *cycles = rig_open(test, &attr);
+	unsigned int i;
+	int err, idx;
+
+	open_pulsed(test, events, GENERAL);
+	local_irq_disable();
+	err = rig_add(cycles, PERF_EF_START);
+	for (i = 0; i < GENERAL; i++)
+		err = err ?: rig_add(events[i], PERF_EF_START);
+	idx = cycles->hw.idx;
+	for (i = 0; i < GENERAL; i++)
+		rig_del(events[i]);
+	rig_del(cycles);
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, err, 0);
+	KUNIT_EXPECT_EQ(test, idx, REFPMU_FIXED_BASE + 1);
+}
+
+static void value_is_written_before_the_counter_runs(struct kunit *test)
+{
+	struct perf_event *event = rig_open_pulsed(test);
+	struct refpmu_log_entry *log;
+	u32 value_reg, select_reg, i, n;
+	int value_at = -1, enable_at = -1;
+
+	log = kunit_kcalloc(test, 64, sizeof(*log), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, log);
+	local_irq_disable();
+	rig_add(event, PERF_EF_START);
+	n = refpmu_log_copy(refpmu_this_cpu(), log, 64);
+	value_reg = REFPMU_REG_A_PMC(event->hw.idx);
+	select_reg = REFPMU_REG_EVTSEL(event->hw.idx);
+	rig_del(event);
+	local_irq_enable();
+
+	for (i = 0; i < n; i++) {
+		if (log[i].kind == REFPMU_LOG_CALL && log[i].what == REFPMU_CALL_ADD) {
+			value_at = -1;
+			enable_at = -1;
+		}
+		if (log[i].kind != REFPMU_LOG_WRITE)
+			continue;
+		if (log[i].what == value_reg)
+			value_at = i;
+		if (log[i].what == select_reg && log[i].arg & REFPMU_EVTSEL_EN)
+			enable_at = i;
+	}
+	KUNIT_EXPECT_GE(test, value_at, 0);
+	KUNIT_EXPECT_GT(test, enable_at, value_at);
+}
+
+static void committed_group_counts_together(struct kunit *test)
+{
+	struct perf_event *events[GENERAL];
+	u64 counts[GENERAL];
+	struct trace after;
+	unsigned int i;
+	int err;
+
+	open_pulsed(test, events, GENERAL);
+	local_irq_disable();
+	err = add_group(events, GENERAL);
+	after = take_trace();
+	rig_tick(RIG_PULSED, 11);
+	for (i = 0; i < GENERAL; i++) {
+		rig_del(events[i]);
+		counts[i] = rig_count(events[i]);
+	}
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, err, 0);
+	KUNIT_EXPECT_EQ(test, after.txn, 0U);
+	KUNIT_EXPECT_EQ(test, after.disable_depth, 0U);
+	for (i = 0; i < GENERAL; i++)
+		KUNIT_EXPECT_EQ(test, counts[i], 11ULL);
+}
+
+static void cancelled_group_leaves_no_trace(struct kunit *test)
+{
+	struct perf_event *events[GENERAL];
+	struct perf_event *resident = rig_open_pulsed(test);
+	struct trace before, after;
+	unsigned int i, opened = 0;
+	u64 count;
+	int err;
+
+	open_pulsed(test, events, GENERAL);
+	local_irq_disable();
+	rig_add(resident, PERF_EF_START);
+	before = take_trace();
+	/* More often than there are counters to lose. */
+	for (i = 0; i < 3 * GENERAL; i++) {
+		opened += !add_group(events, GENERAL);
+		rig_tick(RIG_PULSED, 1);
+	}
+	after = take_trace();
+	err = add_group(events, GENERAL - 1);
+	for (i = 0; !err && i < GENERAL - 1; i++)
+		rig_del(events[i]);
+	rig_del(resident);
+	count = rig_count(resident);
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, opened, 0U);
+	expect_same(test, &after, &before);
+	KUNIT_EXPECT_EQ(test, err, 0);
+	KUNIT_EXPECT_EQ(test, count, 3ULL * GENERAL);
+}
+
+static void read_transaction_does_not_stop_the_pmu(struct kunit *test)
+{
+	struct perf_event *event = rig_open_pulsed(test);
+	struct pmu *pmu = &refpmu_device.pmu;
+	u64 first, second;
+	int err;
+
+	local_irq_disable();
+	rig_add(event, PERF_EF_START);
+	pmu->start_txn(pmu, PERF_PMU_TXN_READ);
+	rig_tick(RIG_PULSED, 4);
+	first = rig_read(event);
+	err = pmu->commit_txn(pmu);
+	rig_tick(RIG_PULSED, 4);
+	pmu->start_txn(pmu, PERF_PMU_TXN_READ);
+	second = rig_read(event);
+	err = err ?: pmu->commit_txn(pmu);
+	rig_del(event);
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, err, 0);
+	KUNIT_EXPECT_EQ(test, first, 4ULL);
+	KUNIT_EXPECT_EQ(test, second, 8ULL);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(each_event_has_a_counter_of_its_own),
+	KUNIT_CASE(failed_add_leaves_no_trace),
+	KUNIT_CASE(counters_come_back_with_del),
+	KUNIT_CASE(deleted_event_is_forgotten),
+	KUNIT_CASE(pending_overflow_dies_with_its_event),
+	KUNIT_CASE(fixed_counter_makes_room_for_another),
+	KUNIT_CASE(value_is_written_before_the_counter_runs),
+	KUNIT_CASE(committed_group_counts_together),
+	KUNIT_CASE(cancelled_group_leaves_no_trace),
+	KUNIT_CASE(read_transaction_does_not_stop_the_pmu),
+	{}
+};
+
+static struct kunit_suite suite = {
+	.name = "refpmu_schedule",
+	.init = rig_init,
+	.exit = rig_exit,
+	.test_cases = cases,
+};
+
+kunit_test_suite(suite);

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the suites of the driver share: a CPU of their own, events on it, ticks, and callbacks. */
+#include <linux/err.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+
+#include "rig.h"
+
+static void choose_clock(void *mode)
+{
+	refpmu_clock_mode(refpmu_this_cpu(), (unsigned long)mode);
+}
+
+int rig_init(struct kunit *test)
+{
+	struct rig *rig = kunit_kzalloc(test, sizeof(*rig), GFP_KERNEL);
+	int err;
+
+	if (!rig)
+		return -ENOMEM;
+	test->priv = rig;
+	rig->cpuc = per_cpu_ptr(refpmu_device.cpus, RIG_CPU);
+	/* A thread of its own runs each case: the pinning ends with it. */
+	err = set_cpus_allowed_ptr(current, cpumask_of(RIG_CPU));
+	if (err)
+		return err;
+	return smp_call_function_single(RIG_CPU, choose_clock, (void *)REFPMU_CLOCK_MANUAL, 1);
+}
+
+void rig_exit(struct kunit *test)
+{
+	struct rig *rig = test->priv;
+
+	if (!rig)
+		return;
+	while (rig->n_events)
+		perf_event_release_kernel(rig->events[--rig->n_events]);
+	smp_call_function_single(RIG_CPU, choose_clock, (void *)REFPMU_CLOCK_AUTO, 1);
+}
+
+struct perf_event_attr rig_attr(u64 config)
+{
+	return (struct perf_event_attr){
+		.type = refpmu_device.pmu.type,
+		.size = sizeof(struct perf_event_attr),
+		.config = config,
+		.disabled = 1,
+		.pinned = 1, /* a counter now or an error, never "later" */
+	};
+}
+
+static void overflowed(struct perf_event *event, struct perf_sample_data *data,
+		       struct pt_regs *regs)
+{
+	struct rig *rig = event->overflow_handler_context;
+
+	rig->samples++;
+	rig->periods += data->period;
+	rig->count = rig_count(event);
+}
+
+struct perf_event *rig_open(struct kunit *test, struct perf_event_attr *attr)
+{
+	struct rig *rig = test->priv;
+	struct perf_event *event;
+
+	KUNIT_ASSERT_LT(test, rig->n_events, (unsigned int)RIG_EVENTS);
+	event = perf_event_create_kernel_counter(attr, RIG_CPU, NULL, overflowed, rig);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
+	rig->events[rig->n_events++] = event;
+	return event;
+}
+
+struct perf_event *rig_open_pulsed(struct kunit *test)
+{
+	struct perf_event_attr attr = rig_attr(RIG_PULSED);
+
+	return rig_open(test, &attr);
+}
+
+void rig_pulse(struct kunit *test, u16 code, u64 n)
+{
+	struct refpmu_cpu *cpuc = refpmu_this_cpu();
+
+	while (n) {
+		local_irq_disable();
+		memset(&cpuc->cause, 0, sizeof(cpuc->cause));
+		cpuc->cause.privilege = REFPMU_KERNEL;
+		perf_fetch_caller_regs(&cpuc->cause.regs);
+		n -= refpmu_model_pulse(&cpuc->model, code, n, REFPMU_KERNEL, false).done;
+		if (refpmu_line(cpuc))
+			refpmu_raise(cpuc);
+		local_irq_enable();
+		/* The handler queues itself again while the line is up, but only so often. */
+		irq_work_sync(&cpuc->pmi);
+		KUNIT_ASSERT_FALSE_MSG(test, refpmu_line(cpuc), "the line stays up");
+	}
+}
+
+void rig_tick(u16 code, u64 n)
+{
+	lockdep_assert_irqs_disabled();
+	refpmu_model_pulse(&refpmu_this_cpu()->model, code, n, REFPMU_KERNEL, true);
+}
+
+u64 rig_reg(u32 reg)
+{
+	u64 value = 0;
+
+	WARN_ON(refpmu_model_read(&refpmu_this_cpu()->model, reg, &value));
+	return value;
+}
+
+void rig_set_reg(u32 reg, u64 value)
+{
+	WARN_ON(refpmu_model_write(&refpmu_this_cpu()->model, reg, value));
+}
+
+int rig_add(struct perf_event *event, int flags)
+{
+	int err;
+
+	perf_pmu_disable(event->pmu);
+	err = event->pmu->add(event, flags);
+	perf_pmu_enable(event->pmu);
+	return err;
+}
+
+void rig_del(struct perf_event *event)
+{
+	perf_pmu_disable(event->pmu);
+	event->pmu->del(event, 0);
+	perf_pmu_enable(event->pmu);
+}
+
+void rig_start(struct perf_event *event, int flags)
+{
+	perf_pmu_disable(event->pmu);
+	event->pmu->start(event, flags);
+	perf_pmu_enable(event->pmu);
+}
+
+void rig_stop(struct perf_event *event, int flags)
+{
+	perf_pmu_disable(event->pmu);
+	event->pmu->stop(event, flags);
+	perf_pmu_enable(event->pmu);
+}
+
+u64 rig_read(struct perf_event *event)
+{
+	event->pmu->read(event);
+	return rig_count(event);
+}
+
+u64 rig_count(const struct perf_event *event)
+{
+	return local64_read(&event->count);
+}
