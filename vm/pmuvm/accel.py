@@ -36,12 +36,12 @@ def choose(kernel: Kernel) -> str:
         except (OSError, ValueError):
             known_key, answer = "", ""
         if known_key != key or answer not in qemu.ACCELS:
-            answer = "kvm" if probe(kernel) else "tcg"
+            answer = "kvm" if probe(kernel, deadline_s=PROBE_S) else "tcg"
             store.write(answers, json.dumps([key, answer]).encode())
     return str(answer)
 
 
-def probe(kernel: Kernel, accel: str = "kvm", deadline_s: float = PROBE_S) -> bool:
+def probe(kernel: Kernel, accel: str = "kvm", *, deadline_s: float) -> bool:
     """True if a tiny guest says its sentence before the deadline."""
     packed = image.build(image.Contents(init=PROBE_INIT))
     console = kernel.arch.console

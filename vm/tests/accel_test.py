@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""KVM is used only where a guest has booted on it, and that is found out once."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+
+from pmuvm import accel, arch, kernel
+from pmuvm.errors import PmuvmError
+
+from .conftest import script
+
+ANY = kernel.Kernel("k", "6.12.1", arch.AMD64, pathlib.Path("/k"), None)
+
+
+@pytest.fixture(autouse=True)
+def openable(
+    tmp_path: pathlib.Path,
+    cache: pathlib.Path,
+    fakes: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("PMUCONF_ACCEL", raising=False)
+    (tmp_path / "kvm").touch()
+    monkeypatch.setattr(accel, "DEVICE", tmp_path / "kvm")
+    monkeypatch.setattr(accel, "PROBE_S", 1.0)
+    (fakes / "qemu-system-x86_64").unlink()
+
+
+def play(fakes: pathlib.Path, text: str) -> None:
+    """A QEMU that does `text`; file descriptor 9 is the console."""
+    script(
+        fakes,
+        "qemu-system-x86_64",
+        f"echo run >>{fakes}/runs\n"
+        'port=$(echo "$*" | sed "s/.*id=console,fd=\\([0-9]*\\).*/\\1/")\n'
+        f"exec bash -c 'exec 9>&'$port'; {text}'",
+    )
+
+
+def runs(fakes: pathlib.Path) -> int:
+    return len((fakes / "runs").read_text("ascii").splitlines())
+
+
+def test_kvm_is_taken_when_a_guest_boots_on_it(fakes: pathlib.Path) -> None:
+    play(fakes, 'echo "pmuvm: this guest runs" >&9')
+    assert accel.choose(ANY) == "kvm"
+
+
+@pytest.mark.parametrize("text", ["exec sleep 60", "exit 1", "echo boots but says nothing >&9"])
+def test_tcg_is_taken_when_none_does_and_asked_once(fakes: pathlib.Path, text: str) -> None:
+    play(fakes, text)
+    assert accel.choose(ANY) == "tcg"
+    assert accel.choose(ANY) == "tcg"
+    assert runs(fakes) == 1
+
+
+def test_another_boot_of_the_host_asks_again(
+    fakes: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play(fakes, "exit 1")
+    accel.choose(ANY)
+    (tmp_path / "boot_id").write_text("another\n", encoding="ascii")
+    monkeypatch.setattr(accel, "BOOT_ID", tmp_path / "boot_id")
+    accel.choose(ANY)
+    assert runs(fakes) == 2
+
+
+def test_no_device_needs_no_probe(
+    fakes: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play(fakes, "exit 1")
+    monkeypatch.setattr(accel, "DEVICE", tmp_path / "none")
+    assert accel.choose(ANY) == "tcg"
+    assert not (fakes / "runs").exists()
+
+
+def test_the_environment_forces_and_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PMUCONF_ACCEL", "tcg-single")
+    assert accel.choose(ANY) == "tcg-single"
+    monkeypatch.setenv("PMUCONF_ACCEL", "hvf")
+    with pytest.raises(PmuvmError, match="unknown PMUCONF_ACCEL 'hvf'; known: tcg"):
+        accel.choose(ANY)

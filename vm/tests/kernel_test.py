@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A kernel is found by name or path; fetching it is atomic, remembered, and needs no root."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+
+from pmuvm import kernel, packages
+from pmuvm.errors import PmuvmError
+
+from .conftest import boot_image, script
+
+RELEASE = "6.12.9+deb12-cloud-amd64"
+
+# What the distribution's index says in these tests; the words that matter only.
+APT_CACHE = f"""
+for name; do
+    case $name in
+    linux-image-6.12-cloud-amd64)
+        echo "Package: $name"; echo "Depends: linux-image-{RELEASE} (= 1)" ;;
+    linux-headers-6.12-cloud-amd64)
+        echo "Package: $name"; echo "Depends: linux-headers-{RELEASE} (= 1)" ;;
+    linux-image-{RELEASE})
+        echo "Package: $name"; echo "Depends: kmod, linux-base (>= 4.12~)" ;;
+    linux-headers-{RELEASE})
+        echo "Package: $name"
+        echo "Depends: linux-headers-6.12.9+deb12-common, linux-kbuild-6.12.9+deb12, gcc-12" ;;
+    linux-headers-6.12.9+deb12-common | linux-kbuild-6.12.9+deb12)
+        echo "Package: $name" ;;
+    *) continue ;;
+    esac
+    printf 'Version: 1\\nSHA256: 00%s\\n\\n' "$name"
+done
+"""
+APT_GET = """
+echo "$@" >>"$APT_LOG"
+case " $* " in
+*" download "*) for name; do case $name in *=*) touch "${name%%=*}.deb" ;; esac; done ;;
+esac
+"""
+# A package unpacks to what its name promises.
+DPKG = f"""
+mkdir -p "$3/boot" "$3/usr/src/linux-headers-{RELEASE}"
+case $2 in
+*linux-image-{RELEASE}.deb) cp "$BOOT_IMAGE" "$3/boot/vmlinuz-{RELEASE}" ;;
+*linux-headers-{RELEASE}.deb)
+    echo "include /usr/src/linux-headers-6.12.9+deb12-common/Makefile" \\
+        >"$3/usr/src/linux-headers-{RELEASE}/Makefile" ;;
+esac
+"""
+
+
+@pytest.fixture
+def apt_log(
+    fakes: pathlib.Path,
+    cache: pathlib.Path,
+    tmp_path: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> pathlib.Path:
+    """A distribution of stand-ins; the file lists the calls of apt-get."""
+    log = tmp_path / "apt.log"
+    log.touch()
+    monkeypatch.setenv("APT_LOG", str(log))
+    monkeypatch.setenv("BOOT_IMAGE", str(boot_image(tmp_path / "stock-image", RELEASE)))
+    script(fakes, "apt-cache", APT_CACHE)
+    script(fakes, "apt-get", APT_GET)
+    script(fakes, "dpkg", DPKG)
+    return log
+
+
+def test_a_fetched_kernel_has_image_release_and_headers(apt_log: pathlib.Path) -> None:
+    found = kernel.find("6.12")
+    assert found.release == RELEASE
+    assert kernel.image_release(found.image) == RELEASE
+    assert found.build is not None
+    assert "/usr/src/linux" not in (found.build / "Makefile").read_text("utf-8")
+    fetched = [line for line in apt_log.read_text("utf-8").splitlines() if " download " in line]
+    assert len(fetched) == 1
+    assert "linux-kbuild-6.12.9+deb12=1" in fetched[0]
+    assert "kmod" not in fetched[0] and "gcc-12" not in fetched[0]
+
+
+def test_a_second_time_asks_nobody(apt_log: pathlib.Path) -> None:
+    first = kernel.find("6.12")
+    calls = apt_log.read_text("utf-8")
+    assert kernel.find("6.12") == first
+    assert apt_log.read_text("utf-8") == calls
+
+
+def test_refresh_asks_again_but_fetches_nothing_that_is_there(apt_log: pathlib.Path) -> None:
+    first = kernel.find("6.12")
+    assert kernel.find("6.12", refresh=True) == first
+    words = apt_log.read_text("utf-8").split()
+    assert (words.count("update"), words.count("download")) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("step", "says"),
+    [
+        ("update", "E: Could not resolve the archive"),
+        ("download", "E: Failed to fetch it: No space left on device"),
+    ],
+)
+def test_what_cannot_be_fetched_is_one_line_and_leaves_nothing(
+    apt_log: pathlib.Path, fakes: pathlib.Path, cache: pathlib.Path, step: str, says: str
+) -> None:
+    script(
+        fakes,
+        "apt-get",
+        f'case " $* " in *" {step} "*) touch half.deb; echo "{says}" >&2; exit 100 ;; esac',
+    )
+    with pytest.raises(PmuvmError, match=says) as error:
+        kernel.find("6.12")
+    assert "\n" not in str(error.value)
+    assert [path.name for path in (cache / "kernels").iterdir()] == [".lock"]
+
+
+def test_a_package_that_the_sources_lack_is_named(
+    apt_log: pathlib.Path, fakes: pathlib.Path
+) -> None:
+    script(fakes, "apt-cache", "")
+    with pytest.raises(PmuvmError, match="no package 'linux-headers-6.12-cloud-amd64'"):
+        kernel.find("6.12")
+
+
+def test_a_machine_without_apt_is_told_so(
+    apt_log: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(PmuvmError, match="no program 'apt-get'"):
+        kernel.find("6.12")
+
+
+def test_an_unknown_kernel_names_the_known_ones(cache: pathlib.Path) -> None:
+    with pytest.raises(PmuvmError, match="unknown KERNEL '5.10'; known: 6.1, 6.12, or the path"):
+        kernel.find("5.10")
+
+
+def test_an_image_of_the_users_has_its_own_release(
+    cache: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    path = boot_image(tmp_path / "bzImage", "6.19.0-mine")
+    found = kernel.find(str(path))
+    assert (found.release, found.image, found.build) == ("6.19.0-mine", path, None)
+
+
+def test_an_image_of_a_fetched_release_can_have_modules(
+    apt_log: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    stock = kernel.find("6.12")
+    assert kernel.find(str(boot_image(tmp_path / "bzImage", RELEASE))).build == stock.build
+
+
+@pytest.mark.parametrize("content", [b"", b"\x7fELF" + bytes(4096), bytes(0x202) + b"HdrS"])
+def test_a_file_that_is_no_kernel_is_refused(
+    cache: pathlib.Path, tmp_path: pathlib.Path, content: bytes
+) -> None:
+    (tmp_path / "file").write_bytes(content)
+    with pytest.raises(PmuvmError, match="is not an x86 kernel image"):
+        kernel.find(str(tmp_path / "file"))
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[packages.amd64\n", r"6.12.toml: .*\(at line 1"),
+        ("[packages.amd64]\nimage = 'x'\n", "6.12.toml: no key packages.amd64.image and .headers"),
+    ],
+)
+def test_a_malformed_table_names_file_and_place(
+    cache: pathlib.Path,
+    tmp_path: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+    text: str,
+    says: str,
+) -> None:
+    (tmp_path / "6.12.toml").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(kernel, "KERNELS", tmp_path)
+    with pytest.raises(PmuvmError, match=says):
+        kernel.find("6.12")
+
+
+def test_the_index_is_read_with_versions_and_alternatives() -> None:
+    text = "Package: a\nVersion: 1:2\nSHA256: ff\nDepends: b (= 1) | c, d:any, e\nX: y\n\n"
+    assert packages.parse_show(text) == [packages.Package("a", "1:2", "ff", ("b", "d", "e"))]

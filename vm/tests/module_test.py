@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A module is built out of a copy, when something changed, and its failure is shown."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+
+from pmuvm import arch, kernel, module
+from pmuvm.errors import PmuvmError
+
+# A build system that makes a module out of the one source, and counts.
+MAKEFILE = """
+modules:
+\tcat $(M)/core/a.c $(M)/Kbuild > $(M)/refpmu.ko
+\techo built >> $(dir $(lastword $(MAKEFILE_LIST)))count
+\t! grep error $(M)/core/a.c
+"""
+
+
+@pytest.fixture
+def stock(tmp_path: pathlib.Path) -> kernel.Kernel:
+    build = tmp_path / "headers"
+    build.mkdir()
+    (build / "Makefile").write_text(MAKEFILE, encoding="utf-8")
+    return kernel.Kernel("6.12", "6.12.1", arch.AMD64, tmp_path / "bzImage", build)
+
+
+@pytest.fixture
+def source(tmp_path: pathlib.Path) -> pathlib.Path:
+    folder = tmp_path / "driver"
+    (folder / "core").mkdir(parents=True)
+    (folder / "Kbuild").write_text("obj-m := refpmu.o\n", encoding="utf-8")
+    (folder / "core" / "a.c").write_text("int a;\n", encoding="utf-8")
+    return folder
+
+
+def builds(stock: kernel.Kernel) -> int:
+    assert stock.build is not None
+    return len((stock.build / "count").read_text("utf-8").splitlines())
+
+
+def test_the_sources_stay_clean(
+    stock: kernel.Kernel, source: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    before = sorted(source.rglob("*"))
+    built = module.build(stock, source, tmp_path / "out")
+    assert built.read_text("utf-8") == "int a;\nobj-m := refpmu.o\n"
+    assert sorted(source.rglob("*")) == before
+
+
+def test_a_module_is_built_again_only_when_a_source_changed(
+    stock: kernel.Kernel, source: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    module.build(stock, source, tmp_path / "out")
+    (source / "core" / "a.c").touch()
+    (source / "core" / "a.o").write_text("left by somebody", encoding="utf-8")
+    module.build(stock, source, tmp_path / "out")
+    assert builds(stock) == 1
+    (source / "core" / "a.c").write_text("int b;\n", encoding="utf-8")
+    assert module.build(stock, source, tmp_path / "out").read_text("utf-8").startswith("int b;")
+    assert builds(stock) == 2
+
+
+def test_a_failure_shows_the_log_and_leaves_no_module(
+    stock: kernel.Kernel, source: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    module.build(stock, source, tmp_path / "out")
+    (source / "core" / "a.c").write_text("an error in line 1\n", encoding="utf-8")
+    with pytest.raises(PmuvmError, match="could not build refpmu.ko for 6.12.1") as error:
+        module.build(stock, source, tmp_path / "out")
+    assert "an error in line 1" in error.value.details
+    assert not (tmp_path / "out" / "refpmu.ko").exists()
+
+
+def test_a_kernel_without_headers_asks_for_a_module(
+    source: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    own = kernel.Kernel("bzImage", "6.12.1", arch.AMD64, tmp_path / "bzImage", None)
+    with pytest.raises(PmuvmError, match="name a module with --module"):
+        module.build(own, source, tmp_path / "out")
+
+
+def test_a_folder_without_a_driver_is_refused(stock: kernel.Kernel, tmp_path: pathlib.Path) -> None:
+    with pytest.raises(PmuvmError, match="holds no driver"):
+        module.build(stock, tmp_path, tmp_path / "out")
+
+
+def test_a_path_with_a_space_is_refused(
+    stock: kernel.Kernel, source: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    with pytest.raises(PmuvmError, match="no path with a space"):
+        module.build(stock, source, tmp_path / "my out")

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An entry of the cache is whole or absent, and one process at a time makes it."""
+
+from __future__ import annotations
+
+import multiprocessing
+import pathlib
+import resource
+from collections.abc import Iterator
+
+import pytest
+
+from pmuvm import store
+from pmuvm.errors import PmuvmError
+
+
+@pytest.fixture
+def small_files() -> Iterator[int]:
+    """No file of this process may grow past this many bytes: what a full disk looks like."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
+    yield 4096
+    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def test_the_cache_is_where_the_user_wants_it(cache: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    assert cache == tmp_path / "cache" / "pmuconf"
+
+
+def test_a_new_folder_appears_whole(tmp_path: pathlib.Path) -> None:
+    final = tmp_path / "deep" / "entry"
+    with store.new_folder(final) as folder:
+        (folder / "file").write_text("x", encoding="ascii")
+        assert not final.exists()
+    assert (final / "file").read_text("ascii") == "x"
+    assert [path.name for path in final.parent.iterdir()] == ["entry"]
+
+
+def test_a_new_folder_that_fails_leaves_nothing(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(KeyError):
+        with store.new_folder(tmp_path / "entry") as folder:
+            (folder / "file").touch()
+            raise KeyError
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_is_one_line_and_leaves_nothing(
+    tmp_path: pathlib.Path, small_files: int
+) -> None:
+    with pytest.raises(PmuvmError, match=f"cannot write to {tmp_path}: File too large"):
+        with store.new_folder(tmp_path / "entry") as folder:
+            (folder / "file").write_bytes(b"x" * (small_files + 1))
+    with pytest.raises(PmuvmError, match="cannot write to"):
+        store.write(tmp_path / "file", b"x" * (small_files + 1))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_old_file_survives_a_write_that_fails(tmp_path: pathlib.Path, small_files: int) -> None:
+    store.write(tmp_path / "file", b"old")
+    with pytest.raises(PmuvmError):
+        store.write(tmp_path / "file", b"x" * (small_files + 1))
+    assert (tmp_path / "file").read_bytes() == b"old"
+
+
+def _append(path: pathlib.Path, rounds: int) -> None:
+    for _ in range(rounds):
+        with store.locked(path.parent / ".lock"):
+            count = int(path.read_text("ascii"))
+            path.write_text(str(count + 1), encoding="ascii")
+
+
+def test_two_processes_take_turns(tmp_path: pathlib.Path) -> None:
+    counter = tmp_path / "counter"
+    counter.write_text("0", encoding="ascii")
+    pair = [multiprocessing.Process(target=_append, args=(counter, 200)) for _ in range(2)]
+    for process in pair:
+        process.start()
+    for process in pair:
+        process.join(60)
+    assert counter.read_text("ascii") == "400"
+
+
+def test_the_key_depends_on_every_byte_and_border() -> None:
+    keys = {store.digest(parts) for parts in ([b"ab", b"c"], [b"a", b"bc"], [b"abc"], [b"abd"])}
+    assert len(keys) == 4
