@@ -43,7 +43,10 @@ struct refpmu_pulse {
 #define REFPMU_CLOCK_AUTO 0 /* ticks follow time: one a nanosecond */
 #define REFPMU_CLOCK_MANUAL 1 /* ticks come only from REFPMU_IOC_ADVANCE */
 
-/* Choose the clock of @cpu. A tick is one cycle; instructions retire every 2nd, ref-cycles every 4th. */
+/*
+ * Choose the clock of @cpu. A tick is one cycle; instructions retire every 2nd, ref-cycles every
+ * 4th.
+ */
 struct refpmu_clock {
 	__u32 size;
 	__s32 cpu;

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernel C: warnings of W=1 and sparse on each stock kernel, and checkpatch --strict."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from pmukunit import source
+from pmuvm import kernel as kernels
+from pmuvm import packages, store
+from pmuvm.errors import PmuvmError
+
+KERNEL_ROOMS = ("driver/glue", "driver/core", "driver/model", "driver/include", "kunit")
+# The pure code is also C for userspace: fixed-width types from stdint.h, and no kernel macros.
+# FILE_PATH_CHANGES is about patches; the SPDX line of the uapi header names an exception.
+SCRIPTS = ("checkpatch.pl", "spelling.txt", "const_structs.checkpatch")
+IGNORED = "FILE_PATH_CHANGES,SPDX_LICENSE_TAG,MACRO_ARG_REUSE,PREFER_KERNEL_TYPES"
+
+
+def build(root: Path, line: str) -> list[str]:
+    """What gcc (W=1) and sparse (C=2) say of the module on kernel `line`."""
+    try:
+        kernel = kernels.find(line)
+    except PmuvmError as error:
+        return [str(error)]
+    work = root / "build" / "lint" / f"kernel-{line}"
+    shutil.rmtree(work, ignore_errors=True)
+    shutil.copytree(root / "driver", work)
+    done = subprocess.run(
+        ["make", "-j2", "-C", str(kernel.build), f"M={work}", "W=1", "C=2", "KCFLAGS=-Werror"]
+        + ["CONFIG_DEBUG_INFO_BTF_MODULES="],
+        env={k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))},
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    said = (done.stdout + done.stderr).splitlines()
+    found = [text for text in said if "warning:" in text or "error:" in text]
+    return found or ([] if done.returncode == 0 else said[-20:])
+
+
+def checkpatch_script() -> Path:
+    """checkpatch.pl and the word lists beside it, out of the kernel's source package."""
+    cache = store.cache() / "kunit"
+    with store.locked(cache / "6.12.lock"), store.writing(cache):
+        package = source.ensure("6.12", cache)
+        folder = store.cache() / "checkpatch" / package.stem
+        if not folder.is_dir():
+            with store.new_folder(folder) as scratch:
+                (scratch / "deb").mkdir()
+                packages.unpack(package, scratch / "deb")
+                (tarball,) = (scratch / "deb").glob("usr/src/linux-source-*.tar.xz")
+                names = [f"*/scripts/{name}" for name in SCRIPTS]
+                command = ["tar", "-xJf", str(tarball), "--strip-components=2", "--wildcards"]
+                packages.run([*command, *names], f"unpack {tarball.name}", scratch)
+                shutil.rmtree(scratch / "deb")
+    return folder / "checkpatch.pl"
+
+
+def checkpatch(root: Path, files: list[Path]) -> list[str]:
+    """What checkpatch --strict of the kernel's own source says of the kernel C."""
+    rooms = tuple(root / room for room in KERNEL_ROOMS)
+    sources = [
+        str(file.relative_to(root))
+        for file in files
+        if file.suffix in {".c", ".h"} and any(room in file.parents for room in rooms)
+    ]
+    try:
+        script = checkpatch_script()
+    except PmuvmError as error:
+        return [str(error)]
+    done = subprocess.run(
+        ["perl", str(script), "--no-tree", "--strict", "--terse", "--no-summary"]
+        + ["--quiet", "--max-line-length=100", "--ignore", IGNORED, "-f", *sources],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return (done.stdout + done.stderr).splitlines()

@@ -1,0 +1,220 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Proves that the suite catches broken drivers: builds, boots and judges each mutant."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "vm"))
+
+from pmuvm import kernel, module, session, suite  # noqa: E402
+from pmuvm.__main__ import plan  # noqa: E402
+from pmuvm.channel import Message  # noqa: E402
+from pmuvm.errors import PmuvmError  # noqa: E402
+from pmuvm.guest import GuestLost  # noqa: E402
+
+from mutation import patch, report, trial  # noqa: E402
+from mutation.patch import Mutant  # noqa: E402
+from mutation.trial import Clean, Trial  # noqa: E402
+
+ROOT = Path(__file__).resolve().parent.parent
+DRIVER = ROOT / "driver"
+OUT = ROOT / "build" / "mutants"
+PARALLEL = 2
+DEFAULT_KERNEL = "6.12"
+
+
+@dataclass(frozen=True)
+class Bench:
+    """One kernel with the suite for it."""
+
+    kernel: kernel.Kernel
+    target: suite.Target
+    cases: tuple[suite.Case, ...]
+
+    def open(self, built: Path, log: Path) -> session.Session:
+        """Guests that load the module `built`; nothing of what they say is kept but the console."""
+        return session.Session(plan(self.target, self.kernel, built), log, _forget)
+
+
+def _forget(_message: Message) -> None:
+    """Results are taken from Session.run; the stream is for runs that are reported."""
+
+
+def try_clean(bench: Bench, clean: Clean, cases: Sequence[suite.Case]) -> None:
+    """Run the cases that were not run yet on the unmutated driver."""
+    missing = [case for case in cases if not clean.known(case)]
+    if not missing:
+        return
+    built = module.build(bench.kernel, DRIVER, module.default_out(bench.kernel))
+    log = OUT / f"clean-{bench.kernel.name}.log"
+    with bench.open(built, log) as guests:
+        for case in missing:
+            clean.results[case.id] = guests.run(case)["result"]
+
+
+def build(bench: Bench, mutant: Mutant) -> Path:
+    """The mutant's module; PatchError or PmuvmError if there is none."""
+    folder = OUT / mutant.path.stem
+    with BUILDING:
+        copy = patch.apply(mutant, DRIVER, folder / f"src-{bench.kernel.name}")
+        return module.build(bench.kernel, copy, folder / bench.kernel.release)
+
+
+BUILDING = threading.BoundedSemaphore(PARALLEL)
+
+
+def try_mutant(bench: Bench, mutant: Mutant, cases: Sequence[suite.Case], every: bool) -> Trial:
+    """Build the mutant, boot it, set the cases on it."""
+    name = bench.kernel.name
+    try:
+        built = build(bench, mutant)
+    except patch.PatchError as error:
+        return trial.broken(mutant, name, str(error))
+    except PmuvmError as error:
+        last = next((line for line in error.details.splitlines() if "error" in line), "")
+        return trial.broken(mutant, name, f"{error}: {last.strip()}".rstrip(": "))
+    log = OUT / mutant.path.stem / f"console-{name}.log"
+    try:
+        with bench.open(built, log) as guests:
+            return trial.hunt(
+                mutant, name, cases, lambda case: str(guests.run(case)["result"]), every
+            )
+    except PmuvmError as error:
+        lost = error.__context__
+        if not isinstance(lost, GuestLost):
+            return trial.broken(mutant, name, str(error))
+        # It took the guest with it while it was being loaded.
+        result = "KILLED" if lost.verdict in mutant.kill else lost.verdict
+        killers = ("(load)",) if result == "KILLED" else ()
+        return Trial(mutant, name, result, killed_by=killers, detail=f"at load: {lost.cause}")
+
+
+def in_parallel(
+    mutants: Sequence[Mutant], one: Callable[[Mutant], Trial], say: Callable[[Trial], None]
+) -> list[Trial]:
+    """`one` for each mutant, two at a time, in order; `say` hears of each as it ends."""
+    lock = threading.Lock()
+
+    def tell(future: Future[Trial]) -> None:
+        if not future.cancelled() and future.exception() is None:
+            with lock:
+                say(future.result())
+
+    with ThreadPoolExecutor(max_workers=PARALLEL) as pool:
+        futures = [pool.submit(one, mutant) for mutant in mutants]
+        for future in futures:
+            future.add_done_callback(tell)
+        try:
+            return [future.result() for future in futures]
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def judge(bench: Bench, mutants: Sequence[Mutant], every: bool) -> tuple[list[Trial], list[str]]:
+    """Every mutant on one kernel: first the cases of its rules, then, if it lives on, the others."""
+    clean = Clean()
+    own = {mutant.id: trial.named(mutant, bench.cases) for mutant in mutants}
+    wanted = [case for case in bench.cases if any(case in cases for cases in own.values())]
+    print(f"clean driver on {bench.kernel.release}: {len(wanted)} cases", flush=True)
+    try_clean(bench, clean, wanted)
+
+    def first(mutant: Mutant) -> Trial:
+        usable = [case for case in own[mutant.id] if clean.passes(case)]
+        return try_mutant(bench, mutant, usable, every)
+
+    def say(done: Trial) -> None:
+        others = len(bench.cases) > len(own[done.mutant.id])
+        again = "; the other cases are next" if _lives(done) and others else ""
+        print(report.line(done) + again, flush=True)
+
+    trials = in_parallel(mutants, first, say)
+    left = [t for t in trials if _lives(t) and len(own[t.mutant.id]) < len(bench.cases)]
+    if left:
+        print(f"clean driver on {bench.kernel.release}: the other cases", flush=True)
+        try_clean(bench, clean, bench.cases)
+    before = {t.mutant.id: t for t in left}
+
+    def second(mutant: Mutant) -> Trial:
+        rest = [case for case in bench.cases if case not in own[mutant.id] and clean.passes(case)]
+        return before[mutant.id].after(try_mutant(bench, mutant, rest, every))
+
+    later = in_parallel(
+        [t.mutant for t in left], second, lambda t: print(report.line(t), flush=True)
+    )
+    final = {t.mutant.id: t for t in later}
+    faults = [f"{name} on {bench.kernel.name}: {result}" for name, result in clean.faults()]
+    return [final.get(t.mutant.id, t) for t in trials], faults
+
+
+def _lives(done: Trial) -> bool:
+    return done.result not in ("KILLED", "BROKEN")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Judge the mutants of a folder on each kernel."""
+    folder: Path = options.folder
+    if not folder.is_dir():
+        print(f"mutants: no folder {folder}", file=sys.stderr)
+        return 2
+    mutants, problems = patch.collect(folder)
+    errors = [str(problem) for problem in problems]
+    if options.id:
+        unknown = set(options.id) - {mutant.id for mutant in mutants}
+        if unknown:
+            known = ", ".join(mutant.id for mutant in mutants)
+            print(f"mutants: unknown id {min(unknown)} (known: {known})", file=sys.stderr)
+            return 2
+        mutants = [mutant for mutant in mutants if mutant.id in options.id]
+    if not mutants and not errors:
+        print(f"mutants: no patch in {folder}", file=sys.stderr)
+        return 2
+    for error in errors:
+        print(f"mutants: {error}", file=sys.stderr)
+
+    trials: list[Trial] = []
+    faults: list[str] = []
+    skipped = 0
+    for name in options.kernel or [DEFAULT_KERNEL] if mutants else []:
+        target = suite.find_target("refpmu")
+        cases = tuple(suite.cases(target, suite.Selection()))
+        bench = Bench(kernel.find(name), target, cases)
+        chosen = [trial.checked(mutant, cases) for mutant in mutants if mutant.wants(name)]
+        skipped += len(mutants) - len(chosen)
+        done, found = judge(bench, chosen, options.all) if chosen else ([], [])
+        trials += done
+        faults += found
+    report.write(trials, errors, faults, skipped, OUT / "results.json")
+    print(report.summary(trials, errors, faults))
+    return report.status(trials, errors, faults)
+
+
+def main(argv: list[str]) -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", type=Path, default=DRIVER / "mutants", help="of patches")
+    parser.add_argument("--kernel", action="append", help=f"may be repeated ({DEFAULT_KERNEL})")
+    parser.add_argument("--id", action="append", help="only this mutant; may be repeated")
+    parser.add_argument("--all", action="store_true", help="do not stop at the first kill")
+    options = parser.parse_args(argv)
+    (OUT / "results.json").unlink(missing_ok=True)
+    try:
+        return run(options)
+    except PmuvmError as error:
+        if error.details:
+            print(error.details, file=sys.stderr)
+        print(f"mutants: {error}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("mutants: interrupted", file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

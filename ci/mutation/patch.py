@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads a mutant's patch, its header above all, and applies it to a copy of the driver."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+KEYS = ("Id", "Class", "Rules", "After", "Kernels", "Kill")
+KEY_LINE = re.compile(rf"^({'|'.join(KEYS)}):(.*)$")
+DIFF_START = re.compile(r"^(diff |Index: |--- )")
+TOUCHED = re.compile(r"^(?:---|\+\+\+) ([^\t\n]+)", re.M)
+RULE = re.compile(r"^[A-Z]{2,4}-\d{3}$")
+NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+LEADING_ID = re.compile(r"^M\d+-\d+")
+KILLS = ("FAIL", "CRASH", "TIMEOUT")
+APPLY_LIMIT_S = 60
+NOT_COPIED = ("mutants", "unit", "bench", "*.o", "*.ko", "*.cmd", "*.mod", "*.mod.c")
+
+
+class PatchError(Exception):
+    """A patch that cannot be used; the text is one line that names the file and the reason."""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One known-bad behaviour. Empty rules stand for every case, empty kernels for every kernel."""
+
+    id: str
+    path: Path
+    failure_class: str
+    rules: tuple[str, ...]
+    after: str
+    kernels: tuple[str, ...]
+    kill: tuple[str, ...]
+    text: str
+    remarks: tuple[str, ...]
+
+    def wants(self, kernel: str) -> bool:
+        """True if it is to be killed on `kernel`."""
+        return not self.kernels or kernel in self.kernels
+
+
+def read(path: Path) -> Mutant:
+    """The mutant in a patch file; PatchError if there is none in it, or its header is malformed."""
+    try:
+        whole = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise PatchError(f"{path}: cannot be read: {error}") from error
+    header, diff = _split(path, whole)
+    _check_touched(path, diff)
+    values, text = _values(path, header)
+    if not NAME.match(path.stem):
+        raise PatchError(f"{path}: a patch is called <id>-<what-is-wrong>.patch, without spaces")
+    rules = _words(values.get("Rules", ""))
+    for rule in rules:
+        if not RULE.match(rule):
+            raise PatchError(f"{path}: Rules: '{rule}' is no rule id (like CNT-003)")
+    kernels = _words(values.get("Kernels", "both"))
+    if kernels == ("both",):
+        kernels = ()
+    for kernel in kernels:
+        if not re.match(r"^\d+\.\d+$", kernel):
+            raise PatchError(f"{path}: Kernels: '{kernel}' is neither 'both' nor like 6.12")
+    kill = _words(values.get("Kill", "FAIL"))
+    for result in kill:
+        if result not in KILLS:
+            raise PatchError(f"{path}: Kill: '{result}' is none of {', '.join(KILLS)}")
+    return Mutant(
+        id=values.get("Id") or _id_of(path),
+        path=path,
+        failure_class=values.get("Class", ""),
+        rules=rules,
+        after=values.get("After", ""),
+        kernels=kernels,
+        kill=kill,
+        text=text,
+        remarks=() if rules else ("its header names no rules: all cases are tried",),
+    )
+
+
+def _split(path: Path, whole: str) -> tuple[list[str], str]:
+    lines = whole.splitlines(keepends=True)
+    for number, line in enumerate(lines):
+        if DIFF_START.match(line):
+            return [line.rstrip() for line in lines[:number]], "".join(lines[number:])
+    raise PatchError(f"{path}: no patch: there is no line that starts a diff")
+
+
+def _values(path: Path, header: list[str]) -> tuple[dict[str, str], str]:
+    values: dict[str, str] = {}
+    text = []
+    for number, line in enumerate(header, 1):
+        match = KEY_LINE.match(line)
+        if match is None:
+            text.append(line)
+            continue
+        key, value = match.group(1), match.group(2).strip()
+        if not value:
+            raise PatchError(f"{path}:{number}: {key}: has no value")
+        if key in values:
+            raise PatchError(f"{path}:{number}: {key}: stands twice")
+        values[key] = value
+    return values, " ".join(" ".join(text).split())
+
+
+def _words(value: str) -> tuple[str, ...]:
+    return tuple(word for word in re.split(r"[,\s]+", value) if word)
+
+
+def _id_of(path: Path) -> str:
+    match = LEADING_ID.match(path.stem)
+    return match.group(0) if match else path.stem
+
+
+def _check_touched(path: Path, diff: str) -> None:
+    touched = [name for name in TOUCHED.findall(diff) if name != "/dev/null"]
+    if not touched:
+        raise PatchError(f"{path}: no patch: it names no file")
+    for name in touched:
+        parts = name.split("/")[1:]  # -p1
+        if len(parts) < 2 or parts[0] != "driver" or ".." in parts:
+            raise PatchError(f"{path}: touches {name}, which is not in driver/")
+
+
+def collect(folder: Path) -> tuple[list[Mutant], list[PatchError]]:
+    """The mutants in a folder, and what is wrong with the patches that hold none."""
+    mutants: list[Mutant] = []
+    errors: list[PatchError] = []
+    owners: dict[str, Path] = {}
+    for path in sorted(folder.glob("*.patch")):
+        try:
+            mutant = read(path)
+            if mutant.id in owners:
+                raise PatchError(f"{path}: Id {mutant.id} is that of {owners[mutant.id].name}")
+        except PatchError as error:
+            errors.append(error)
+            continue
+        owners[mutant.id] = path
+        mutants.append(mutant)
+    return mutants, errors
+
+
+def apply(mutant: Mutant, driver: Path, folder: Path) -> Path:
+    """A copy of `driver` in `folder` with the mutant in it; PatchError if it does not apply."""
+    if folder.exists():
+        shutil.rmtree(folder)
+    copy = folder / "driver"
+    shutil.copytree(driver, copy, ignore=shutil.ignore_patterns(*NOT_COPIED))
+    command = ["patch", "-p1", "--fuzz=0", "--force", "--no-backup-if-mismatch", "-r", "-"]
+    try:
+        done = subprocess.run(
+            [*command, "-d", str(folder), "-i", str(mutant.path.resolve())],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=APPLY_LIMIT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise PatchError(f"{mutant.path}: program 'patch': {error}") from error
+    if done.returncode != 0:
+        lines = [line for line in done.stdout.splitlines() if "FAILED" in line or "can't" in line]
+        why = (lines or done.stdout.splitlines() or ["no reason given"])[0].strip()
+        raise PatchError(f"{mutant.path}: does not apply: {why}")
+    return copy

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What became of the mutants: for a person, for a machine, and as an exit status."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from mutation.trial import Trial
+
+CASES_SHOWN = 3
+
+
+def line(trial: Trial) -> str:
+    """One line on one trial."""
+    names = list(trial.killed_by[:CASES_SHOWN])
+    if len(trial.killed_by) > CASES_SHOWN:
+        names.append(f"and {len(trial.killed_by) - CASES_SHOWN} more")
+    words = []
+    if names:
+        words.append(f"by {', '.join(names)}")
+    if trial.other_rules:
+        words.append("(other rules than it names)")
+    if trial.detail:
+        words.append(trial.detail)
+    words += [f"[{remark}]" for remark in trial.mutant.remarks]
+    return (
+        f"{trial.mutant.id:<12}{trial.kernel:<6}{trial.result:<9}"
+        f"{trial.duration_s:>6.1f} s  {' '.join(words)}"
+    ).rstrip()
+
+
+def summary(trials: Sequence[Trial], errors: Sequence[str], faults: Sequence[str]) -> str:
+    """The closing lines: what was not killed, what could not be judged, and the count."""
+    lines = [f"not judged: {error}" for error in errors]
+    lines += [f"the clean driver is not clean: {fault}" for fault in faults]
+    for trial in trials:
+        if not trial.killed:
+            lines.append(f"{trial.mutant.id} on {trial.kernel}: {trial.result}: {_what(trial)}")
+    killed = sum(trial.killed for trial in trials)
+    lines.append(f"{killed} of {len(trials) + len(errors)} mutants killed")
+    return "\n".join(lines)
+
+
+def _what(trial: Trial) -> str:
+    rules = f"rules {', '.join(trial.mutant.rules)}" if trial.mutant.rules else "no rules named"
+    return f"{trial.detail or trial.mutant.text or trial.mutant.path.name} ({rules})"
+
+
+def status(trials: Sequence[Trial], errors: Sequence[str], faults: Sequence[str]) -> int:
+    """0 all killed; 1 some were not; 2 not judged. Nothing is said with an unclean driver."""
+    if faults or not trials and not errors:
+        return 2
+    if any(trial.result not in ("KILLED", "BROKEN") for trial in trials):
+        return 1
+    return 2 if errors or any(trial.result == "BROKEN" for trial in trials) else 0
+
+
+def write(
+    trials: Sequence[Trial],
+    errors: Sequence[str],
+    faults: Sequence[str],
+    skipped: int,
+    path: Path,
+) -> None:
+    """Leave the figures in a file."""
+    killed = sum(trial.killed for trial in trials)
+    cases = len(trials) + len(errors) + len(faults)
+    figures = {
+        "killed": killed,
+        "total": len(trials) + len(errors),
+        "totals": {
+            "cases": cases + skipped,
+            "passed": killed,
+            "failed": cases - killed,
+            "skipped": skipped,
+        },
+        "problems": [*errors, *(f"clean driver: {fault}" for fault in faults)],
+        "mutants": [
+            {
+                "id": trial.mutant.id,
+                "file": trial.mutant.path.name,
+                "class": trial.mutant.failure_class,
+                "kernel": trial.kernel,
+                "result": trial.result,
+                "killed_by": list(trial.killed_by),
+                "other_rules": trial.other_rules,
+                "rules": list(trial.mutant.rules),
+                "cases_tried": trial.tried,
+                "duration_s": trial.duration_s,
+                "detail": trial.detail,
+                "remarks": list(trial.mutant.remarks),
+            }
+            for trial in trials
+        ],
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sets cases on a mutant and says whether one of them killed it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from pmuvm.suite import Case
+
+from mutation.patch import Mutant
+
+DEATHS = 3
+"""Guests that one mutant may take with it before no further case is tried on it."""
+LOST = ("CRASH", "TIMEOUT")
+
+Run = Callable[[Case], str]
+"""Runs one case and gives its result."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How one mutant fared on one kernel."""
+
+    mutant: Mutant
+    kernel: str
+    result: str
+    killed_by: tuple[str, ...] = ()
+    other_rules: bool = False
+    detail: str = ""
+    duration_s: float = 0.0
+    tried: int = 0
+
+    @property
+    def killed(self) -> bool:
+        """True if the suite caught it."""
+        return self.result == "KILLED"
+
+    def after(self, later: Trial) -> Trial:
+        """This trial continued by a later one with other cases, which decides."""
+        killed = later.killed and bool(self.mutant.rules)
+        undecided = later.result == "SURVIVED" and self.result != "SURVIVED"
+        return replace(
+            later,
+            result=self.result if undecided else later.result,
+            detail=later.detail or self.detail,
+            other_rules=killed,
+            duration_s=round(self.duration_s + later.duration_s, 2),
+            tried=self.tried + later.tried,
+        )
+
+
+def broken(mutant: Mutant, kernel: str, why: str) -> Trial:
+    """A mutant that could not be tried."""
+    return Trial(mutant, kernel, "BROKEN", detail=why)
+
+
+def hunt(mutant: Mutant, kernel: str, cases: Sequence[Case], run: Run, every: bool) -> Trial:
+    """Try `cases` on a mutant until one kills it, or all of them if `every`."""
+    begun = time.monotonic()
+    killed_by: list[str] = []
+    lost: list[tuple[str, str]] = []
+    tried = 0
+    for case in cases:
+        result = run(case)
+        tried += 1
+        if result in mutant.kill:
+            killed_by.append(case.id)
+            if not every:
+                break
+        if result in LOST:
+            lost.append((result, case.id))
+            if len(lost) == DEATHS:
+                break
+    apart = [(result, name) for result, name in lost if result not in mutant.kill]
+    verdict = "KILLED" if killed_by else apart[0][0] if apart else "SURVIVED"
+    return Trial(
+        mutant,
+        kernel,
+        verdict,
+        killed_by=tuple(killed_by),
+        detail=", ".join(f"{result} in {name}" for result, name in apart),
+        duration_s=round(time.monotonic() - begun, 2),
+        tried=tried,
+    )
+
+
+@dataclass
+class Clean:
+    """What the unmutated driver does on the cases: only those it passes can kill a mutant."""
+
+    results: dict[str, str] = field(default_factory=dict)
+
+    def passes(self, case: Case) -> bool:
+        """True if the clean driver passes it."""
+        return self.results.get(case.id) == "PASS"
+
+    def known(self, case: Case) -> bool:
+        """True if it has been tried."""
+        return case.id in self.results
+
+    def faults(self) -> list[tuple[str, str]]:
+        """Cases that the clean driver does not pass; one that is skipped is no fault."""
+        fine = ("PASS", "SKIP", "WAIVED")
+        return [(name, result) for name, result in self.results.items() if result not in fine]
+
+
+def named(mutant: Mutant, cases: Sequence[Case]) -> list[Case]:
+    """The cases of a mutant's rules; all cases if it names none that the suite has."""
+    chosen = [case for case in cases if set(case.rules) & set(mutant.rules)]
+    return chosen or list(cases)
+
+
+def checked(mutant: Mutant, cases: Sequence[Case]) -> Mutant:
+    """The mutant, with a remark on each of its rules that no case holds."""
+    known = {rule for case in cases for rule in case.rules}
+    strange = [rule for rule in mutant.rules if rule not in known]
+    remarks = list(mutant.remarks)
+    if strange:
+        remarks.append(f"no case of the suite holds {', '.join(strange)}")
+    if strange and len(strange) == len(mutant.rules):
+        remarks.append("all cases are tried")
+    return replace(mutant, remarks=tuple(remarks))
