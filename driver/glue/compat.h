@@ -16,6 +16,16 @@ static inline u64 refpmu_compat_config3(const struct perf_event_attr *attr)
 #endif
 }
 
+/*
+ * Kernels that have this flag let one PMU only have the hardware context, and remember the first one
+ * for ever: without it a module that is loaded again is demoted, with a warning.
+ */
+#ifdef PERF_PMU_CAP_HETEROGENEOUS_CPUS
+#define REFPMU_COMPAT_CAPS PERF_PMU_CAP_HETEROGENEOUS_CPUS
+#else
+#define REFPMU_COMPAT_CAPS 0
+#endif
+
 /* Registers of a user context of which nothing is known. */
 static inline void refpmu_compat_user_regs(struct pt_regs *regs)
 {

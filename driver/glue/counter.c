@@ -82,21 +82,27 @@ void refpmu_update(struct refpmu_cpu *cpuc, struct perf_event *event)
 	local64_sub(delta, &hwc->period_left);
 }
 
-/* Program the counter from what is left of the period; true if a whole period has gone by. */
+/*
+ * Program the counter from what is left of the period; true if a whole period has gone by. perf
+ * may change sample_period while a period runs (frequency mode does all the time), so the length
+ * of the running one is kept in last_tag, and becomes last_period when that period is over.
+ */
 bool refpmu_set_period(struct refpmu_cpu *cpuc, struct perf_event *event)
 {
 	struct hw_perf_event *hwc = &event->hw;
 	struct refpmu_period period = {
 		.period = hwc->sample_period,
 		.left = local64_read(&hwc->period_left),
-		.last = hwc->last_period,
+		.last = hwc->last_tag,
 	};
 	struct refpmu_reload reload;
 
 	reload = refpmu_period_reload(&period, cpuc->model.params.width,
 				      to_refpmu(event->pmu)->caps.min_period);
 	local64_set(&hwc->period_left, period.left);
-	hwc->last_period = period.last;
+	if (reload.elapsed)
+		hwc->last_period = hwc->last_tag;
+	hwc->last_tag = period.last;
 	local64_set(&hwc->prev_count, reload.raw);
 	refpmu_bus_write(cpuc, value_write_reg(hwc->idx), reload.raw);
 	perf_event_update_userpage(event);

@@ -27,7 +27,8 @@ static struct pt_regs *sample_regs(struct refpmu_cpu *cpuc, const struct perf_ev
 				   struct pt_regs *copy)
 {
 	struct refpmu_cause *cause = &cpuc->cause;
-	const bool user = cause->privilege == REFPMU_USER || event->attr.exclude_kernel;
+	const bool from_user = cause->privilege == REFPMU_USER;
+	const bool user = from_user || event->attr.exclude_kernel;
 
 	if (!user || user_mode(&cause->regs))
 		*copy = cause->regs;
@@ -35,7 +36,7 @@ static struct pt_regs *sample_regs(struct refpmu_cpu *cpuc, const struct perf_ev
 		*copy = *task_pt_regs(current);
 	else
 		refpmu_compat_user_regs(copy);
-	if (cause->ip && user == (cause->privilege == REFPMU_USER))
+	if (cause->ip && user == from_user)
 		instruction_pointer_set(copy, cause->ip);
 	return copy;
 }

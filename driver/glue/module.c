@@ -152,7 +152,8 @@ static int __init refpmu_init(void)
 	if (err)
 		return err;
 	/* Before the CPU runs, so that no event can come first. */
-	err = cpuhp_setup_state(CPUHP_BP_PREPARE_DYN, "perf/refpmu:prepare", refpmu_cpu_reset, NULL);
+	err = cpuhp_setup_state(CPUHP_BP_PREPARE_DYN, "perf/refpmu:prepare",
+				refpmu_cpu_reset, NULL);
 	if (err < 0)
 		goto free;
 	refpmu_device.hotplug = err;

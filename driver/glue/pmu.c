@@ -70,6 +70,7 @@ int refpmu_event_init(struct perf_event *event)
 		hwc->last_period = req.period;
 		local64_set(&hwc->period_left, req.period);
 	}
+	hwc->last_tag = hwc->sample_period;
 
 	err = refpmu_validate_group(event);
 	if (err)
@@ -256,7 +257,7 @@ const struct pmu refpmu_pmu_ops = {
 	.module = THIS_MODULE,
 	.attr_groups = refpmu_attr_groups,
 	.task_ctx_nr = perf_hw_context,
-	.capabilities = PERF_PMU_CAP_NO_NMI | PERF_PMU_CAP_EXTENDED_HW_TYPE,
+	.capabilities = PERF_PMU_CAP_NO_NMI | PERF_PMU_CAP_EXTENDED_HW_TYPE | REFPMU_COMPAT_CAPS,
 	.event_init = refpmu_event_init,
 	.add = refpmu_add,
 	.del = refpmu_del,

@@ -38,9 +38,9 @@ struct refpmu_cause {
  */
 struct refpmu_cpu {
 	int cpu;
-	struct refpmu_model model; /* only bus.c, clock.c, stimulus.c and irq.c's line look inside */
+	struct refpmu_model model; /* the driver itself reaches it by the bus alone */
 
-	/* Events that were added, in that order; those of an open transaction have no counter yet. */
+	/* Events in the order of their add; those of an open transaction have no counter. */
 	struct perf_event *events[REFPMU_MAX_COUNTERS];
 	unsigned int n_events;
 	unsigned int n_before_txn;

@@ -115,11 +115,14 @@ struct trial {
 	unsigned int n;
 };
 
-/* Events of other PMUs, software ones above all, need nothing of this one. */
-static int collect(struct trial *trial, const struct perf_event *event, const struct pmu *pmu)
+/*
+ * Software events need nothing of this PMU. A group with events of another hardware PMU can never
+ * be counted as one; older kernels leave it to the driver to say so.
+ */
+static int collect(struct trial *trial, struct perf_event *event, const struct pmu *pmu)
 {
 	if (event->pmu != pmu)
-		return 0;
+		return is_software_event(event) ? 0 : -EINVAL;
 	if (trial->n == REFPMU_MAX_COUNTERS)
 		return -EINVAL;
 	trial->wants[trial->n++] = want(event);

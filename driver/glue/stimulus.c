@@ -124,7 +124,8 @@ static int step(struct refpmu_cpu *cpuc, const struct stimulus *stim)
  * Between steps the caller may be preempted: whatever its per-task events miss then is not of its
  * doing, and when it goes on they are back.
  */
-static int stimulate(struct refpmu_cpu *cpuc, const struct request *req, const struct stimulus *stim)
+static int stimulate(struct refpmu_cpu *cpuc, const struct request *req,
+		     const struct stimulus *stim)
 {
 	int err;
 
