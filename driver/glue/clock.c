@@ -17,9 +17,12 @@
 
 #include "refpmu.h"
 
-/* A timer that fires oftener leaves no time to anybody else; the clock waits instead. */
+/*
+ * A timer that fires oftener leaves no time to anybody else; the clock waits instead. One that
+ * fires less often would tell little about privileges.
+ */
 #define SOONEST_NS (20 * NSEC_PER_USEC)
-#define LATEST_NS (10ULL * NSEC_PER_SEC)
+#define LATEST_NS NSEC_PER_MSEC
 
 /* Ticks that have passed since the model was told last. */
 static u64 elapsed_ticks(struct refpmu_cpu *cpuc)
@@ -52,7 +55,7 @@ void refpmu_clock_sync(struct refpmu_cpu *cpuc)
 		refpmu_model_advance(&cpuc->model, ticks, priv, cpuc->held);
 }
 
-/* Let the timer fire when the clock overflows a counter next; not at all if it does not. */
+/* Let the timer fire when the clock overflows a counter next; not at all if it drives none. */
 void refpmu_clock_arm(struct refpmu_cpu *cpuc)
 {
 	const u64 ticks = refpmu_model_ticks_to_overflow(&cpuc->model);

@@ -17,8 +17,8 @@ static inline u64 refpmu_compat_config3(const struct perf_event_attr *attr)
 }
 
 /*
- * Kernels that have this flag let one PMU only have the hardware context, and remember the first one
- * for ever: without it a module that is loaded again is demoted, with a warning.
+ * Kernels that have this flag let only one PMU have the hardware context, and remember the first
+ * one for ever: without it a module that is loaded again is demoted, with a warning.
  */
 #ifdef PERF_PMU_CAP_HETEROGENEOUS_CPUS
 #define REFPMU_COMPAT_CAPS PERF_PMU_CAP_HETEROGENEOUS_CPUS
