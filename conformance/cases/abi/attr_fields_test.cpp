@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reserved bits and contradictory fields of the attr, and the flags of the call.
+#include <cstring>
+
+#include "pmuconf/case.h"
+#include "pmuconf/sysctl.h"
+
+namespace pmuconf {
+namespace {
+
+using Edit = std::function<void(perf_event_attr&)>;
+
+OpenResult OpenEdited(const Edit& edit, std::uint64_t sample_type = 0) {
+  return TryOpen(target().AnyEvent(),
+                 {.sample_period = 1'000, .sample_type = sample_type, .edit = edit});
+}
+
+CONFORMANCE_CASE(Attr, ReservedBitsAreRefused, .rules = {rule::ABI_012, rule::ABI_013},
+                 .needs = {Cap::kSampling}) {
+  constexpr std::size_t kFlagsOffset = 40;
+  constexpr int kKnownFlags = 38;
+  for (int bit = kKnownFlags; bit < 64; ++bit) {
+    const Edit set_bit = [bit](perf_event_attr& attr) {
+      std::uint64_t flags = 0;
+      auto* bytes = reinterpret_cast<std::byte*>(&attr) + kFlagsOffset;
+      std::memcpy(&flags, bytes, sizeof(flags));
+      flags |= 1ull << bit;
+      std::memcpy(bytes, &flags, sizeof(flags));
+    };
+    EXPECT_THAT(OpenEdited(set_bit), FailsWith(EINVAL)) << bit << rule::ABI_012.text;
+  }
+  for (int bit = 0; bit < 16; ++bit) {
+    const Edit set_bit = [bit](perf_event_attr& attr) {
+      attr.__reserved_2 = static_cast<std::uint16_t>(1u << bit);
+    };
+    EXPECT_THAT(OpenEdited(set_bit), FailsWith(EINVAL)) << bit << rule::ABI_013.text;
+  }
+}
+
+CONFORMANCE_CASE(Attr, UnknownFormatBitsAreRefused, .rules = {rule::ABI_016, rule::ABI_017},
+                 .needs = {Cap::kSampling}) {
+  for (int bit = 25; bit < 64; ++bit) {
+    EXPECT_THAT(OpenEdited({}, 1ull << bit), FailsWith(EINVAL)) << bit << rule::ABI_016.text;
+  }
+  for (int bit = 5; bit < 64; ++bit) {
+    const Edit set_bit = [bit](perf_event_attr& attr) { attr.read_format |= 1ull << bit; };
+    EXPECT_THAT(OpenEdited(set_bit), FailsWith(EINVAL)) << bit << rule::ABI_017.text;
+  }
+}
+
+CONFORMANCE_CASE(Attr, BranchPrivilegesAloneAreRefused, .rules = {rule::ABI_019},
+                 .needs = {Cap::kSampling}) {
+  for (std::uint64_t privileges = 0; privileges < 8; ++privileges) {
+    const Edit set = [privileges](perf_event_attr& attr) { attr.branch_sample_type = privileges; };
+    EXPECT_THAT(OpenEdited(set, PERF_SAMPLE_BRANCH_STACK), FailsWith(EINVAL))
+        << privileges << rule::ABI_019.text;
+  }
+}
+
+CONFORMANCE_CASE(Attr, UserStackSizeIsBounded, .rules = {rule::ABI_024},
+                 .needs = {Cap::kSampling}) {
+  const auto open_with = [](std::uint32_t size) {
+    return OpenEdited([size](perf_event_attr& attr) { attr.sample_stack_user = size; },
+                      PERF_SAMPLE_STACK_USER);
+  };
+  for (const std::uint32_t size : {1u, 7u, 12u, 65'535u, 65'536u, ~0u - 7}) {
+    EXPECT_THAT(open_with(size), FailsWith(EINVAL)) << size << rule::ABI_024.text;
+  }
+  for (const std::uint32_t size : {8u, 64u, 65'528u}) {
+    EXPECT_THAT(open_with(size), Succeeds()) << size << rule::ABI_024.text;
+  }
+}
+
+CONFORMANCE_CASE(Attr, ContradictionsAreRefused,
+                 .rules = {rule::ABI_026, rule::ABI_028, rule::ABI_029, rule::ABI_030},
+                 .needs = {Cap::kSampling}) {
+  EXPECT_THAT(OpenEdited({}, PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT), FailsWith(EINVAL))
+      << rule::ABI_026.text;
+  EXPECT_THAT(OpenEdited([](perf_event_attr& attr) { attr.inherit_thread = 1; }), FailsWith(EINVAL))
+      << rule::ABI_028.text;
+  EXPECT_THAT(OpenEdited([](perf_event_attr& attr) {
+                attr.remove_on_exec = 1;
+                attr.enable_on_exec = 1;
+              }),
+              FailsWith(EINVAL))
+      << rule::ABI_029.text;
+  EXPECT_THAT(OpenEdited([](perf_event_attr& attr) { attr.sigtrap = 1; }), FailsWith(EINVAL))
+      << rule::ABI_030.text;
+}
+
+CONFORMANCE_CASE(Attr, SigtrapNeedsATask, .rules = {rule::ABI_031}, .needs = {Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  EXPECT_THAT(TryOpen(spec, {.pid = -1, .cpu = 0, .sample_period = 1'000, .sigtrap = true}),
+              FailsWith(EINVAL))
+      << rule::ABI_031.text;
+  EXPECT_THAT(TryOpen(spec, {.sample_period = 1'000, .sigtrap = true}), Succeeds())
+      << rule::ABI_031.text;
+}
+
+CONFORMANCE_CASE(Attr, FrequencyIsBoundedByTheSysctl, .rules = {rule::ABI_032},
+                 .needs = {Cap::kFrequency}) {
+  const EventSpec spec = target().AnyEvent();
+  const SampleRateLimit limit(5'000);
+  EXPECT_THAT(TryOpen(spec, {.sample_freq = 5'000}), Succeeds()) << rule::ABI_032.text;
+  EXPECT_THAT(TryOpen(spec, {.sample_freq = 5'001}), FailsWith(EINVAL)) << rule::ABI_032.text;
+  EXPECT_THAT(TryOpen(spec, {.sample_freq = ~0ull}), FailsWith(EINVAL)) << rule::ABI_032.text;
+}
+
+CONFORMANCE_CASE(Attr, PeriodHas63Bits, .rules = {rule::ABI_033}, .needs = {Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const std::uint64_t longest = (1ull << 63) - 1;
+  EXPECT_THAT(TryOpen(spec, {.sample_period = longest}), Succeeds()) << rule::ABI_033.text;
+  for (const std::uint64_t period : {longest + 1, longest + 2, ~std::uint64_t{0}}) {
+    EXPECT_THAT(TryOpen(spec, {.sample_period = period}), FailsWith(EINVAL)) << rule::ABI_033.text;
+  }
+}
+
+CONFORMANCE_CASE(Attr, UnknownFlagsAreRefused, .rules = {rule::ABI_034, rule::ABI_035}) {
+  const perf_event_attr attr = MakeAttr(target().AnyEvent());
+  for (int bit = 4; bit < 64; ++bit) {
+    EXPECT_THAT(TryOpenRaw(&attr, 0, -1, -1, 1ul << bit), FailsWith(EINVAL))
+        << bit << rule::ABI_034.text;
+    EXPECT_THAT(TryOpenRaw(nullptr, 0, -1, -1, 1ul << bit), FailsWith(EINVAL))
+        << bit << rule::ABI_035.text;
+  }
+}
+
+}  // namespace
+}  // namespace pmuconf

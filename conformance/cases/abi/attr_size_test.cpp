@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// The size of the attr: which are known, what lies beyond, and memory that cannot be read.
+#include <sys/mman.h>
+
+#include <cstring>
+
+#include "pmuconf/case.h"
+
+namespace pmuconf {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+
+// An attr in the middle of nothing but zeros, with any size; a page and a bit long.
+struct WideAttr {
+  std::vector<std::byte> bytes = std::vector<std::byte>(2 * kPage);
+
+  explicit WideAttr(std::uint32_t size) {
+    const perf_event_attr attr = MakeAttr(target().AnyEvent(), {.read_format = 0});
+    std::memcpy(bytes.data(), &attr, attr.size);
+    SetSize(size);
+  }
+  void SetSize(std::uint32_t size) {
+    std::memcpy(&bytes[offsetof(perf_event_attr, size)], &size, sizeof(size));
+  }
+  std::uint32_t size() const {
+    std::uint32_t size = 0;
+    std::memcpy(&size, &bytes[offsetof(perf_event_attr, size)], sizeof(size));
+    return size;
+  }
+};
+
+SysResult OpenHere(const void* attr) {
+  const SysResult result = TryOpenRaw(attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  if (result.ok()) close(static_cast<int>(result.value));
+  return result;
+}
+
+// The size of the running kernel's attr, as it tells it with E2BIG.
+std::uint32_t KernelSize() {
+  WideAttr attr(kPage + 1);
+  OpenHere(attr.bytes.data());
+  return attr.size();
+}
+
+CONFORMANCE_CASE(AttrSize, ZeroMeansTheFirstSize, .rules = {rule::ABI_002}) {
+  EXPECT_THAT(OpenHere(WideAttr(0).bytes.data()), Succeeds()) << rule::ABI_002.text;
+  WideAttr unknown_behind_64(0);
+  unknown_behind_64.bytes[kPage - 1] = std::byte{1};
+  unknown_behind_64.bytes[64 + 8] = std::byte{0xff};
+  EXPECT_THAT(OpenHere(unknown_behind_64.bytes.data()), Succeeds()) << rule::ABI_002.text;
+}
+
+CONFORMANCE_CASE(AttrSize, TooSmallIsRefused, .rules = {rule::ABI_003, rule::ABI_008}) {
+  const std::uint32_t known = KernelSize();
+  for (std::uint32_t size = 1; size < 64; ++size) {
+    WideAttr attr(size);
+    EXPECT_THAT(OpenHere(attr.bytes.data()), FailsWith(E2BIG)) << size << rule::ABI_003.text;
+    EXPECT_EQ(attr.size(), known) << rule::ABI_008.text;
+  }
+}
+
+CONFORMANCE_CASE(AttrSize, PublishedSizesAreAccepted, .rules = {rule::ABI_004}) {
+  for (const std::uint32_t size : {64, 72, 80, 96, 104, 112, 120, 128}) {
+    WideAttr attr(size);
+    attr.bytes[size] = std::byte{0xff};  // not read
+    EXPECT_THAT(OpenHere(attr.bytes.data()), Succeeds()) << size << rule::ABI_004.text;
+  }
+}
+
+CONFORMANCE_CASE(AttrSize, MoreThanAPageIsRefused, .rules = {rule::ABI_005, rule::ABI_008}) {
+  for (const std::uint32_t size : {4'097u, 8'192u, 1u << 20, ~0u}) {
+    WideAttr attr(size);
+    EXPECT_THAT(OpenHere(attr.bytes.data()), FailsWith(E2BIG)) << size << rule::ABI_005.text;
+    EXPECT_GE(attr.size(), 128u) << rule::ABI_008.text;
+    EXPECT_THAT(OpenHere(attr.bytes.data()), Succeeds()) << rule::ABI_008.text;
+  }
+}
+
+CONFORMANCE_CASE(AttrSize, UnknownZerosAreAccepted, .rules = {rule::ABI_006}) {
+  const std::uint32_t known = KernelSize();
+  for (const std::uint32_t size : {known + 1, known + 7, known + 8, known + 100, 4'096u}) {
+    EXPECT_THAT(OpenHere(WideAttr(size).bytes.data()), Succeeds()) << size << rule::ABI_006.text;
+  }
+}
+
+CONFORMANCE_CASE(AttrSize, EveryUnknownByteIsLookedAt, .rules = {rule::ABI_007, rule::ABI_008}) {
+  const std::uint32_t known = KernelSize();
+  WideAttr attr(kPage);
+  for (std::size_t at = known; at < kPage; ++at) {
+    attr.SetSize(kPage);
+    attr.bytes[at] = std::byte{0x80};
+    ASSERT_THAT(OpenHere(attr.bytes.data()), FailsWith(E2BIG)) << at << rule::ABI_007.text;
+    ASSERT_EQ(attr.size(), known) << rule::ABI_008.text;
+    attr.bytes[at] = std::byte{0};
+  }
+}
+
+CONFORMANCE_CASE(AttrSize, FailedOpenLeavesTheAttrAlone, .rules = {rule::ABI_009}) {
+  const auto unchanged = [](void (*spoil)(perf_event_attr&), pid_t pid, int cpu, int group_fd,
+                            unsigned long flags, int error) {
+    perf_event_attr attr = MakeAttr(target().AnyEvent());
+    spoil(attr);
+    const perf_event_attr before = attr;
+    EXPECT_THAT(TryOpenRaw(&attr, pid, cpu, group_fd, flags), FailsWith(error));
+    EXPECT_EQ(std::memcmp(&before, &attr, sizeof(attr)), 0) << rule::ABI_009.text;
+  };
+  const auto keep = [](perf_event_attr&) {};
+  unchanged([](perf_event_attr& attr) { attr.type = 0x7fff'fff0; }, 0, -1, -1, 0, ENOENT);
+  unchanged([](perf_event_attr& attr) { attr.sample_type = 1ull << 60; }, 0, -1, -1, 0, EINVAL);
+  unchanged([](perf_event_attr& attr) { attr.sample_period = 1ull << 63; }, 0, -1, -1, 0, EINVAL);
+  unchanged(keep, -2, -1, -1, 0, ESRCH);
+  unchanged(keep, -1, -1, -1, 0, EINVAL);
+  unchanged(keep, 0, -1, 999, 0, EBADF);
+  unchanged(keep, 0, -1, -1, 1ul << 40, EINVAL);
+}
+
+CONFORMANCE_CASE(AttrSize, UnreadableAttrIsAFault,
+                 .rules = {rule::ABI_001, rule::ABI_010, rule::ABI_011}) {
+  auto* pages = static_cast<std::byte*>(
+      mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(static_cast<void*>(pages), MAP_FAILED);
+  ASSERT_EQ(munmap(pages + kPage, kPage), 0);
+  EXPECT_THAT(OpenHere(nullptr), FailsWith(EFAULT)) << rule::ABI_001.text;
+  EXPECT_THAT(OpenHere(pages + kPage), FailsWith(EFAULT)) << rule::ABI_001.text;
+
+  std::byte* at_the_end = pages + kPage - 64;
+  for (const std::uint32_t size : {0u, 64u, 72u, 128u}) {
+    std::memcpy(at_the_end, WideAttr(size).bytes.data(), 64);
+    EXPECT_EQ(OpenHere(at_the_end).error, size <= 64 ? 0 : EFAULT) << rule::ABI_011.text;
+  }
+  std::memcpy(pages, WideAttr(5).bytes.data(), 128);
+  ASSERT_EQ(mprotect(pages, kPage, PROT_READ), 0);
+  EXPECT_THAT(OpenHere(pages), FailsWith(E2BIG)) << rule::ABI_010.text;
+  munmap(pages, kPage);
+}
+
+}  // namespace
+}  // namespace pmuconf

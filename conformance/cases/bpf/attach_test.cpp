@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attaching programs to events: which are accepted, what detaching does, who else runs them.
+#include <bpf/bpf.h>
+
+#include "count_overflows.skel.h"
+#include "pmuconf/bpf.h"
+#include "pmuconf/case.h"
+#include "pmuconf/cpu.h"
+#include "pmuconf/group.h"
+#include "pmuconf/ring.h"
+#include "pmuconf/sysctl.h"
+
+namespace pmuconf {
+namespace {
+
+CONFORMANCE_CASE(Bpf, ClosingTheLinkStopsTheProgramNotTheEvent, .rules = {rule::BPF_002},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 10});
+  Ring ring(event, 4);
+  Skeleton<count_overflows_bpf> bpf;
+  event.Enable();
+  for (std::uint64_t i = 1; i <= 3; ++i) {
+    BpfLink link = AttachBpf(bpf->progs.on_overflow, event);
+    target().Stimulate(spec, 70);
+    EXPECT_EQ(bpf->bss->overflows, 7 * i) << rule::BPF_002.text;
+    link.Detach();
+    target().Stimulate(spec, 30);
+    EXPECT_EQ(bpf->bss->overflows, 7 * i) << rule::BPF_002.text;
+  }
+  EXPECT_THAT(event.Read(), Counted(spec, 300)) << rule::BPF_002.text;
+  EXPECT_EQ(ring.Drain().samples.size(), 30u) << rule::BPF_002.text;
+}
+
+CONFORMANCE_CASE(Bpf, SecondProgramIsRefused, .rules = {rule::BPF_004},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 10});
+  Skeleton<count_overflows_bpf> first;
+  Skeleton<count_overflows_bpf> second;
+  event.SetBpf(ProgramFd(first->progs.on_overflow));
+  const auto fd = static_cast<unsigned long>(ProgramFd(second->progs.on_overflow));
+  EXPECT_THAT(event.TryIoctl(PERF_EVENT_IOC_SET_BPF, fd), FailsWith(EEXIST)) << rule::BPF_004.text;
+  EXPECT_THAT(TryAttachBpf(second->progs.on_overflow, event), FailsWith(EEXIST))
+      << rule::BPF_004.text;
+  event.Enable();
+  target().Stimulate(spec, 100);
+  EXPECT_EQ(first->bss->overflows, 10u) << rule::BPF_004.text;
+  EXPECT_EQ(second->bss->overflows, 0u) << rule::BPF_004.text;
+}
+
+CONFORMANCE_CASE(Bpf, WrongProgramsAreRefused, .rules = {rule::BPF_005},
+                 .needs = {Cap::kSampling, Cap::kBpf}) {
+  const Event event = Open(target().AnyEvent(), {.sample_period = 10});
+  const auto set_bpf = [&event](int fd) {
+    return event.TryIoctl(PERF_EVENT_IOC_SET_BPF, static_cast<unsigned long>(fd));
+  };
+  EXPECT_THAT(set_bpf(999), FailsWith(EBADF)) << rule::BPF_005.text;
+  const bpf_insn return_0[] = {{.code = BPF_ALU64 | BPF_MOV | BPF_K}, {.code = BPF_JMP | BPF_EXIT}};
+  for (const bpf_prog_type type : {BPF_PROG_TYPE_SOCKET_FILTER, BPF_PROG_TYPE_XDP}) {
+    const Fd program(bpf_prog_load(type, "wrong", "Dual BSD/GPL", return_0, 2, nullptr));
+    ASSERT_GE(program.get(), 0);
+    EXPECT_THAT(set_bpf(program.get()), FailsWith(EINVAL)) << rule::BPF_005.text;
+  }
+}
+
+CONFORMANCE_CASE(Bpf, QueryIsForTracepoints, .rules = {rule::BPF_021},
+                 .needs = {Cap::kSampling, Cap::kBpf}) {
+  const Event event = Open(target().AnyEvent(), {.sample_period = 10});
+  std::uint32_t query[16] = {8};
+  EXPECT_THAT(event.TryIoctl(PERF_EVENT_IOC_QUERY_BPF, reinterpret_cast<unsigned long>(query)),
+              FailsWith(EINVAL))
+      << rule::BPF_021.text;
+}
+
+CONFORMANCE_CASE(Bpf, ProgramRunsForEveryCounter, .rules = {rule::BPF_018, rule::BPF_001},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
+  std::vector<EventSpec> specs = target().AnyEvents(target().general());
+  for (const EventSpec& fixed : target().Events({.fixed = true})) specs.push_back(fixed);
+  Skeleton<count_overflows_bpf> bpf;
+  std::vector<Event> events;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    events.push_back(Open(specs[i], {.sample_period = 10'000 + i}));
+    events.back().SetBpf(ProgramFd(bpf->progs.on_overflow));
+    events.back().Enable();
+  }
+  for (std::size_t i = 0; i < target().general(); ++i) {
+    bpf->bss->overflows = 0;
+    bpf->bss->period_sum = 0;
+    target().Stimulate(specs[i], 3 * (10'000 + i) + 9);
+    EXPECT_EQ(bpf->bss->overflows, 3u) << rule::BPF_018.text;
+    EXPECT_EQ(bpf->bss->period_sum, 3 * (10'000 + i)) << rule::BPF_018.text;
+  }
+}
+
+CONFORMANCE_CASE(Bpf, ProgramRunsOnEachFixedCounter, .rules = {rule::BPF_018},
+                 .needs = {Cap::kManualClock, Cap::kSampling, Cap::kBpf, Cap::kFixedCounters}) {
+  for (const EventSpec& spec : target().Events({.fixed = true})) {
+    Skeleton<count_overflows_bpf> bpf;
+    const Event event = Open(spec, {.sample_period = 250});
+    event.SetBpf(ProgramFd(bpf->progs.on_overflow));
+    event.Enable();
+    target().Stimulate(spec, 2'749);
+    EXPECT_EQ(bpf->bss->overflows, 10u) << rule::BPF_018.text;
+    EXPECT_EQ(bpf->bss->period_sum, 2'500u) << rule::BPF_018.text;
+  }
+}
+
+CONFORMANCE_CASE(Bpf, ProgramRunsForChildren, .rules = {rule::BPF_016},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 10, .inherit = true});
+  Skeleton<count_overflows_bpf> bpf;
+  event.SetBpf(ProgramFd(bpf->progs.on_overflow));
+  event.Enable();
+  target().Stimulate(spec, 20);
+  for (int i = 0; i < 3; ++i) {
+    Child child([&spec] {
+      target().Stimulate(spec, 55);
+      return 0;
+    });
+    child.Go();
+    ASSERT_EQ(child.Wait(), 0);
+  }
+  EXPECT_EQ(bpf->bss->overflows, 2u + 3 * 5) << rule::BPF_016.text;
+}
+
+CONFORMANCE_CASE(Bpf, ThrottlingGoesOnUnderAProgram, .rules = {rule::BPF_022},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
+  const SampleRateLimit limit(1);
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_ID});
+  Ring ring(event, 16);
+  Skeleton<count_overflows_bpf> bpf;
+  event.SetBpf(ProgramFd(bpf->progs.on_overflow));
+  event.Enable();
+  std::size_t samples = 0;
+  bool throttled = false;
+  for (int i = 0; i < 1'000 && !throttled; ++i) {
+    target().Stimulate(spec, 20);
+    const RingContents got = ring.Drain();
+    samples += got.samples.size();
+    throttled = !got.throttles.empty();
+  }
+  event.Disable();
+  samples += ring.Drain().samples.size();
+  EXPECT_TRUE(throttled) << rule::BPF_022.text;
+  EXPECT_EQ(bpf->bss->overflows, samples) << rule::BPF_022.text;
+  EXPECT_THAT(event.Read(), Counted(spec, samples)) << rule::BPF_022.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program does on overflow: write records, read another event, take stacks.
+#include <cstring>
+
+#include "overflow_output.skel.h"
+#include "pmuconf/bpf.h"
+#include "pmuconf/case.h"
+#include "pmuconf/cpu.h"
+#include "pmuconf/ring.h"
+
+namespace pmuconf {
+namespace {
+
+// The event behind a perf buffer: everything that programs write on `cpu`.
+Event OpenBpfOutput(int cpu) {
+  perf_event_attr attr = {};
+  attr.size = PERF_ATTR_SIZE_VER7;
+  attr.type = PERF_TYPE_SOFTWARE;
+  attr.config = PERF_COUNT_SW_BPF_OUTPUT;
+  attr.sample_period = 1;
+  attr.sample_type = PERF_SAMPLE_RAW;
+  return Open(attr, -1, cpu);
+}
+
+void Put(const bpf_map* map, std::uint32_t key, const Event& event) {
+  const int fd = event.fd();
+  if (bpf_map_update_elem(bpf_map__fd(map), &key, &fd, BPF_ANY) != 0) throw Broken("map update");
+}
+
+CONFORMANCE_CASE(Bpf, OutputRecordsArriveWholeOrAreCountedAsLost, .rules = {rule::BPF_014},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 10, .sample_type = PERF_SAMPLE_ADDR});
+  Skeleton<overflow_output_bpf> bpf;
+  const Event output = OpenBpfOutput(CurrentCpu());
+  Ring ring(output, 1);
+  Put(bpf->maps.records, static_cast<std::uint32_t>(CurrentCpu()), output);
+  event.SetBpf(ProgramFd(bpf->progs.on_overflow));
+  event.Enable();
+  for (std::uint64_t i = 1; i <= 30; ++i) target().Stimulate(spec, 10, {.addr = 100 + i});
+  const RingContents got = ring.Drain();
+  ASSERT_EQ(got.samples.size(), 30u) << rule::BPF_014.text;
+  for (std::uint64_t i = 1; i <= 30; ++i) {
+    const std::vector<std::byte>& raw = *got.samples[i - 1].raw;
+    std::uint64_t record[2] = {};
+    ASSERT_GE(raw.size(), sizeof(record)) << rule::BPF_014.text;
+    std::memcpy(record, raw.data(), sizeof(record));
+    EXPECT_EQ(record[0], i) << rule::BPF_014.text;
+    EXPECT_EQ(record[1], 100 + i) << rule::BPF_014.text;
+  }
+  target().Stimulate(spec, 10 * 500);
+  const std::size_t kept = ring.Drain().samples.size();
+  target().Stimulate(spec, 10);
+  const RingContents after = ring.Drain();
+  ASSERT_EQ(after.lost.size(), 1u) << rule::BPF_014.text;
+  EXPECT_EQ(kept + after.lost[0].lost, 500u) << rule::BPF_014.text;
+}
+
+CONFORMANCE_CASE(Bpf, ProgramReadsAnotherEventsExactCount, .rules = {rule::BPF_009},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf, Cap::kGroups}) {
+  const std::vector<EventSpec> specs = target().AnyEvents(2);
+  const Event event = Open(specs[0], {.sample_period = 10});
+  const Event counting = Open(specs[1]);
+  Skeleton<overflow_output_bpf> bpf;
+  Put(bpf->maps.other, 0, counting);
+  event.SetBpf(ProgramFd(bpf->progs.read_other));
+  event.Enable();
+  counting.Enable();
+  for (std::uint64_t i = 1; i <= 5; ++i) {
+    target().Stimulate(specs[1], 1'234);
+    target().Stimulate(specs[0], 10);
+    EXPECT_EQ(bpf->bss->other_error, 0) << rule::BPF_009.text;
+    EXPECT_EQ(bpf->bss->other_value.counter, 1'234 * i) << rule::BPF_009.text;
+  }
+  EXPECT_THAT(counting.Read(), Counted(specs[1], 5 * 1'234)) << rule::BPF_009.text;
+}
+
+CONFORMANCE_CASE(Bpf, ProgramCannotReadAnEventOfAnotherTask, .rules = {rule::BPF_009},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
+  const std::vector<EventSpec> specs = target().AnyEvents(2);
+  const Event event = Open(specs[0], {.sample_period = 10});
+  Child other_task([] { return 0; });
+  const Event counting = Open(specs[1], {.pid = other_task.pid()});
+  Skeleton<overflow_output_bpf> bpf;
+  Put(bpf->maps.other, 0, counting);
+  event.SetBpf(ProgramFd(bpf->progs.read_other));
+  event.Enable();
+  target().Stimulate(specs[0], 10);
+  EXPECT_EQ(bpf->bss->other_error, -EINVAL) << rule::BPF_009.text;
+}
+
+CONFORMANCE_CASE(Bpf, StacksAreWholeEntries, .rules = {rule::BPF_011},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 10});
+  Skeleton<overflow_output_bpf> bpf;
+  event.SetBpf(ProgramFd(bpf->progs.take_stacks));
+  event.Enable();
+  target().Stimulate(spec, 10, {.privilege = Privilege::kKernel});
+  const std::int64_t kernel = bpf->bss->kernel_stack_bytes;
+  const std::int64_t user = bpf->bss->user_stack_bytes;
+  EXPECT_GE(kernel, 8) << rule::BPF_011.text;
+  EXPECT_EQ(kernel % 8, 0) << rule::BPF_011.text;
+  EXPECT_GE(user, 8) << rule::BPF_011.text;
+  EXPECT_EQ(user % 8, 0) << rule::BPF_011.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

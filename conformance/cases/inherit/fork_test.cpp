@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inheritance over fork, threads and exec: who is counted, and that each is counted once.
+#include <fcntl.h>
+
+#include <thread>
+
+#include "pmuconf/case.h"
+#include "pmuconf/cpu.h"
+#include "pmuconf/group.h"
+#include "pmuconf/ring.h"
+
+namespace pmuconf {
+namespace {
+
+// Runs a child that makes `n` events of `spec` happen; 0 if it did.
+int ChildStimulates(const EventSpec& spec, std::uint64_t n) {
+  Child child([&] {
+    target().Stimulate(spec, n);
+    return 0;
+  });
+  child.Go();
+  return child.Wait();
+}
+
+// Two pipes through which a child says that it got somewhere and is told to go on.
+class Rendezvous {
+ public:
+  Rendezvous() {
+    if (pipe2(reached_, O_CLOEXEC) != 0 || pipe2(go_on_, O_CLOEXEC) != 0) throw Broken("pipe");
+  }
+  Rendezvous(const Rendezvous&) = delete;
+  ~Rendezvous() {
+    for (const int fd : {reached_[0], reached_[1], go_on_[0], go_on_[1]}) close(fd);
+  }
+  void ReachAndWait() const { Write(reached_[1]), Read(go_on_[0]); }  // the child
+  void AwaitReached() const { Read(reached_[0]); }                    // the parent
+  void GoOn() const { Write(go_on_[1]); }                             // the parent
+
+ private:
+  static void Write(int fd) {
+    if (write(fd, "x", 1) != 1) throw Broken("rendezvous");
+  }
+  static void Read(int fd) {
+    char byte = 0;
+    if (read(fd, &byte, 1) != 1) throw Broken("rendezvous");
+  }
+  int reached_[2];
+  int go_on_[2];
+};
+
+CONFORMANCE_CASE(Inherit, ChildrenAreCountedOnce, .rules = {rule::INH_001, rule::INH_004},
+                 .needs = {Cap::kStimulus}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.inherit = true});
+  event.Enable();
+  std::uint64_t total = 0;
+  for (const std::uint64_t n : {1'000, 1, 77, 1'000'000}) {
+    target().Stimulate(spec, 3);
+    ASSERT_EQ(ChildStimulates(spec, n), 0);
+    total += 3 + n;
+    EXPECT_THAT(event.Read(), Counted(spec, total)) << rule::INH_001.text;
+    EXPECT_THAT(event.Read(), Counted(spec, total)) << rule::INH_004.text;
+  }
+  event.Disable();
+  EXPECT_THAT(event.Read(), Counted(spec, total)) << rule::INH_004.text;
+}
+
+CONFORMANCE_CASE(Inherit, WithoutInheritChildrenAddNothing, .rules = {rule::INH_002},
+                 .needs = {Cap::kStimulus}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec);
+  event.Enable();
+  target().Stimulate(spec, 5);
+  ASSERT_EQ(ChildStimulates(spec, 1'000), 0);
+  target().Stimulate(spec, 6);
+  EXPECT_THAT(event.Read(), Counted(spec, 11)) << rule::INH_002.text;
+}
+
+CONFORMANCE_CASE(Inherit, GrandchildrenAndThreadsAreCounted, .rules = {rule::INH_003},
+                 .needs = {Cap::kStimulus}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.inherit = true});
+  event.Enable();
+  Child child([&spec] {
+    target().Stimulate(spec, 10);
+    std::thread([&spec] { target().Stimulate(spec, 200); }).join();
+    return ChildStimulates(spec, 3'000);
+  });
+  child.Go();
+  ASSERT_EQ(child.Wait(), 0);
+  std::thread([&spec] { target().Stimulate(spec, 40'000); }).join();
+  EXPECT_THAT(event.Read(), Counted(spec, 43'210)) << rule::INH_003.text;
+}
+
+CONFORMANCE_CASE(Inherit, LivingChildrenAreRead, .rules = {rule::INH_005, rule::INH_004},
+                 .needs = {Cap::kStimulus}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.inherit = true});
+  event.Enable();
+  const Rendezvous rendezvous;
+  Child child([&] {
+    target().Stimulate(spec, 500);
+    rendezvous.ReachAndWait();
+    target().Stimulate(spec, 70);
+    return 0;
+  });
+  child.Go();
+  rendezvous.AwaitReached();
+  target().Stimulate(spec, 6'000);
+  EXPECT_THAT(event.Read(), Counted(spec, 6'500)) << rule::INH_005.text;
+  rendezvous.GoOn();
+  ASSERT_EQ(child.Wait(), 0);
+  EXPECT_THAT(event.Read(), Counted(spec, 6'570)) << rule::INH_004.text;
+}
+
+CONFORMANCE_CASE(Inherit, LivingChildOnAnotherCpuIsRead, .rules = {rule::INH_005},
+                 .needs = {Cap::kStimulus, Cap::kCpus2}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.inherit = true});
+  event.Enable();
+  const Rendezvous rendezvous;
+  Child child([&] {
+    PinTo(1);
+    target().Stimulate(spec, 500);
+    rendezvous.ReachAndWait();
+    return 0;
+  });
+  child.Go();
+  rendezvous.AwaitReached();
+  EXPECT_THAT(event.Read(), Counted(spec, 500)) << rule::INH_005.text;
+  rendezvous.GoOn();
+  ASSERT_EQ(child.Wait(), 0);
+  EXPECT_THAT(event.Read(), Counted(spec, 500)) << rule::INH_005.text;
+}
+
+CONFORMANCE_CASE(Inherit, InheritThreadLeavesProcessesOut, .rules = {rule::INH_007},
+                 .needs = {Cap::kStimulus}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event =
+      Open(spec, {.inherit = true, .edit = [](perf_event_attr& attr) { attr.inherit_thread = 1; }});
+  event.Enable();
+  std::thread([&spec] { target().Stimulate(spec, 300); }).join();
+  ASSERT_EQ(ChildStimulates(spec, 1'000), 0);
+  EXPECT_THAT(event.Read(), Counted(spec, 300)) << rule::INH_007.text;
+}
+
+CONFORMANCE_CASE(Inherit, GroupsAreInheritedWhole, .rules = {rule::INH_008},
+                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+  const std::vector<EventSpec> specs = target().AnyEvents(3);
+  Group group(specs, {.inherit = true});
+  group.Enable();
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    target().Stimulate(specs[i], 5);
+    ASSERT_EQ(ChildStimulates(specs[i], 100 * (i + 1)), 0);
+  }
+  const GroupReading reading = group.Read();
+  ASSERT_EQ(reading.entries.size(), 3u);
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    EXPECT_THAT(reading.entries[i], Counted(specs[i], 5 + 100 * (i + 1))) << rule::INH_008.text;
+  }
+}
+
+CONFORMANCE_CASE(Inherit, ReadingsInSamplesNeedATask, .rules = {rule::INH_009},
+                 .needs = {Cap::kSampling}, .kernels = ">=6.12") {
+  const EventSpec spec = target().AnyEvent();
+  OpenOptions options = {.sample_period = 10, .sample_type = PERF_SAMPLE_READ, .inherit = true};
+  EXPECT_THAT(TryOpen(spec, options), FailsWith(EINVAL)) << rule::INH_009.text;
+  options.sample_type |= PERF_SAMPLE_TID;
+  EXPECT_THAT(TryOpen(spec, options), Succeeds()) << rule::INH_009.text;
+}
+
+CONFORMANCE_CASE(Inherit, BufferNeedsACpu, .rules = {rule::INH_010},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event anywhere = Open(spec, {.sample_period = 10, .inherit = true});
+  EXPECT_THAT(Ring::TryMap(anywhere, 1), FailsWith(EINVAL)) << rule::INH_010.text;
+  const Event here =
+      Open(spec, {.cpu = 0, .sample_period = 10, .disabled = false, .inherit = true});
+  Ring ring(here, 1);
+  target().Stimulate(spec, 10);
+  ASSERT_EQ(ChildStimulates(spec, 35), 0);
+  EXPECT_EQ(ring.Drain().samples.size(), 4u) << rule::INH_010.text;
+}
+
+CONFORMANCE_CASE(Inherit, ChildStartsInTheParentsState, .rules = {rule::INH_011},
+                 .needs = {Cap::kStimulus}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event opened_off = Open(spec, {.inherit = true});
+  const Event opened_on = Open(spec, {.disabled = false, .inherit = true});
+  opened_off.Enable();
+  opened_on.Disable();
+  ASSERT_EQ(ChildStimulates(spec, 100), 0);
+  EXPECT_THAT(opened_off.Read(), Counted(spec, 100)) << rule::INH_011.text;
+  EXPECT_THAT(opened_on.Read(), Counted(spec, 0)) << rule::INH_011.text;
+}
+
+CONFORMANCE_CASE(Inherit, SwitchesReachTheChildren, .rules = {rule::INH_012},
+                 .needs = {Cap::kStimulus}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.inherit = true});
+  const Rendezvous rendezvous;
+  Child child([&] {
+    for (const std::uint64_t n : {1, 20, 300, 4'000}) {
+      target().Stimulate(spec, n);
+      rendezvous.ReachAndWait();
+    }
+    return 0;
+  });
+  child.Go();
+  rendezvous.AwaitReached();
+  EXPECT_THAT(event.Read(), Counted(spec, 0)) << rule::INH_012.text;
+  event.Enable();
+  rendezvous.GoOn();
+  rendezvous.AwaitReached();
+  EXPECT_THAT(event.Read(), Counted(spec, 20)) << rule::INH_012.text;
+  event.Disable();
+  rendezvous.GoOn();
+  rendezvous.AwaitReached();
+  EXPECT_THAT(event.Read(), Counted(spec, 20)) << rule::INH_012.text;
+  event.Reset();
+  event.Enable();
+  rendezvous.GoOn();
+  rendezvous.AwaitReached();
+  EXPECT_THAT(event.Read(), Counted(spec, 4'000)) << rule::INH_012.text;
+  rendezvous.GoOn();
+  ASSERT_EQ(child.Wait(), 0);
+}
+
+CONFORMANCE_CASE(Inherit, ClosingTheParentFreesTheChildren, .rules = {rule::INH_024},
+                 .needs = {Cap::kStimulus, Cap::kRegisters}) {
+  const EventSpec spec = target().AnyEvent();
+  const std::uint64_t live = port().Stats().live_events;
+  const Rendezvous rendezvous;
+  Event event = Open(spec, {.disabled = false, .inherit = true});
+  Child child([&] {
+    event.Close();  // this copy of the descriptor; the parent's is then the last
+    rendezvous.ReachAndWait();
+    return 0;
+  });
+  child.Go();
+  rendezvous.AwaitReached();
+  EXPECT_EQ(port().Stats().live_events, live + 2) << rule::INH_024.text;
+  event.Close();
+  EXPECT_EQ(port().Stats().live_events, live) << rule::INH_024.text;
+  rendezvous.GoOn();
+  ASSERT_EQ(child.Wait(), 0);
+}
+
+// Becomes another program, which does little and ends.
+int Exec() {
+  const Fd null(open("/dev/null", O_WRONLY));
+  dup2(null.get(), STDOUT_FILENO);
+  dup2(null.get(), STDERR_FILENO);
+  execl("/proc/self/exe", "pmuconf", "--help", nullptr);
+  return 125;
+}
+
+CONFORMANCE_CASE(Inherit, EventsSurviveExecUnlessTheyAreToBeRemoved,
+                 .rules = {rule::INH_014, rule::INH_015},
+                 .needs = {Cap::kStimulus, Cap::kManualClock}) {
+  const EventSpec spec = target().AnyEvent();
+  const EventSpec clock = target().Events({.stimulus = StimulusKind::kClock}).front();
+  Child child([&spec] {
+    target().Stimulate(spec, 123);
+    return Exec();
+  });
+  const auto remove_on_exec = [](perf_event_attr& attr) { attr.remove_on_exec = 1; };
+  const Event counts = Open(spec, {.pid = child.pid(), .disabled = false});
+  const Event survives = Open(clock, {.pid = child.pid(), .disabled = false});
+  const Event removed =
+      Open(clock, {.pid = child.pid(), .disabled = false, .edit = remove_on_exec});
+  {
+    const AutoClock running;
+    child.Go();
+    ASSERT_EQ(child.Wait(), 0);
+  }
+  EXPECT_THAT(counts.Read(), Counted(spec, 123)) << rule::INH_015.text;
+  EXPECT_GT(removed.Read().value, 0u) << rule::INH_014.text;
+  EXPECT_GT(survives.Read().value, removed.Read().value) << rule::INH_014.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// Interrupts that come late, without a reason, or for an event that is gone.
+#include "pmuconf/case.h"
+#include "pmuconf/ring.h"
+
+namespace pmuconf {
+namespace {
+
+constexpr std::uint32_t kGlobalStatus = 0x38e;
+
+std::uint64_t FixedBit(unsigned i) { return 1ull << (32 + i); }
+
+// Every overflow flag the target's counters have.
+std::uint64_t AllFlags() {
+  return ((1ull << target().general()) - 1) | (((1ull << target().fixed()) - 1) << 32);
+}
+
+CONFORMANCE_CASE(Interrupt, SpuriousInterruptIsNotClaimed, .rules = {rule::NMI_004},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 100});
+  Ring ring(event, 1);
+  event.Enable();
+  for (int i = 0; i < 3; ++i) {
+    target().Stimulate(spec, 33);
+    const InjectResult got = port().Inject(0);
+    EXPECT_EQ(got.runs, 1u) << rule::NMI_004.text;
+    EXPECT_EQ(got.claimed, 0u) << rule::NMI_004.text;
+  }
+  EXPECT_EQ(ring.Drain().samples.size(), 0u) << rule::NMI_004.text;
+  target().Stimulate(spec, 1);
+  EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::NMI_004.text;
+  EXPECT_THAT(event.Read(), Counted(spec, 100)) << rule::NMI_004.text;
+}
+
+CONFORMANCE_CASE(Interrupt, FlagOfAnUnusedCounterIsAcknowledged, .rules = {rule::NMI_004},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 100});
+  Ring ring(event, 1);
+  event.Enable();
+  target().Stimulate(spec, 60);
+  const std::uint64_t unused = AllFlags() & ~port().Stats().used;
+  for (unsigned bit = 0; bit < 64; ++bit) {
+    if ((unused >> bit & 1) == 0) continue;
+    SCOPED_TRACE(bit);
+    EXPECT_EQ(port().Inject(1ull << bit).runs, 1u) << rule::NMI_004.text;
+    EXPECT_EQ(port().ReadRegister(kGlobalStatus), 0u) << rule::NMI_004.text;
+  }
+  EXPECT_EQ(port().Inject(unused).runs, 1u) << rule::NMI_004.text;
+  target().Stimulate(spec, 39);
+  EXPECT_EQ(ring.Drain().samples.size(), 0u) << rule::NMI_004.text;
+  target().Stimulate(spec, 1);
+  EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::NMI_004.text;
+  EXPECT_THAT(event.Read(), Counted(spec, 100)) << rule::NMI_004.text;
+}
+
+CONFORMANCE_CASE(Interrupt, FlagsWithNoEventOpenAreHarmless, .rules = {rule::NMI_004},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters}) {
+  for (const std::uint64_t flags : {std::uint64_t{1}, FixedBit(0), AllFlags()}) {
+    EXPECT_EQ(port().Inject(flags).runs, 1u) << rule::NMI_004.text;
+    EXPECT_EQ(port().ReadRegister(kGlobalStatus), 0u) << rule::NMI_004.text;
+  }
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 10});
+  Ring ring(event, 1);
+  event.Enable();
+  target().Stimulate(spec, 10);
+  EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::NMI_004.text;
+}
+
+CONFORMANCE_CASE(Interrupt, EarlyFlagOfAUsedCounterGivesNoSample, .rules = {rule::NMI_004},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters}) {
+  const std::vector<EventSpec> specs = target().AnyEvents(target().general());
+  std::vector<Event> events;
+  std::vector<Ring> rings;
+  for (const EventSpec& spec : specs) {
+    events.push_back(Open(spec, {.sample_period = 1'000}));
+    rings.emplace_back(events.back(), 1);
+    events.back().Enable();
+    target().Stimulate(spec, 400);
+  }
+  EXPECT_EQ(port().Inject(port().Stats().used).runs, 1u) << rule::NMI_004.text;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    target().Stimulate(specs[i], 599);
+    EXPECT_EQ(rings[i].Drain().samples.size(), 0u) << rule::NMI_004.text;
+    target().Stimulate(specs[i], 1);
+    EXPECT_EQ(rings[i].Drain().samples.size(), 1u) << rule::NMI_004.text;
+    EXPECT_THAT(events[i].Read(), Counted(specs[i], 1'000)) << rule::NMI_004.text;
+  }
+}
+
+CONFORMANCE_CASE(Interrupt, EachOverflowRunsTheHandlerOnce, .rules = {rule::NMI_004},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters}) {
+  const std::vector<EventSpec> specs = target().AnyEvents(target().general());
+  std::vector<Event> events;
+  for (const EventSpec& spec : specs) {
+    events.push_back(Open(spec, {.sample_period = 10}));
+    events.back().Enable();
+  }
+  for (const EventSpec& spec : specs) {
+    const refpmu_stats before = port().Stats();
+    target().Stimulate(spec, 50);
+    EXPECT_EQ(port().Stats().pmi - before.pmi, 5u) << rule::NMI_004.text;
+    EXPECT_EQ(port().Stats().pmi_claimed - before.pmi_claimed, 5u) << rule::NMI_004.text;
+    EXPECT_EQ(port().ReadRegister(kGlobalStatus), 0u) << rule::NMI_004.text;
+  }
+}
+
+CONFORMANCE_CASE(Interrupt, LateInterruptShortensTheNextPeriod, .rules = {rule::SMP_001},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 1'000});
+  Ring ring(event, 1);
+  event.Enable();
+  for (const std::uint64_t late : {0, 1, 300, 999}) {
+    SCOPED_TRACE(late);
+    HoldLine hold;
+    target().Stimulate(spec, 1'000 + late);
+    EXPECT_EQ(ring.Drain().samples.size(), 0u);
+    hold.Release();
+    EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::SMP_001.text;
+    if (late != 999) target().Stimulate(spec, 999 - late);
+    EXPECT_EQ(ring.Drain().samples.size(), 0u) << rule::SMP_001.text;
+    target().Stimulate(spec, 1);
+    EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::SMP_001.text;
+  }
+  EXPECT_THAT(event.Read(), Counted(spec, 8'000));
+}
+
+CONFORMANCE_CASE(Interrupt, SkidIsCarriedOver, .rules = {rule::SMP_001, rule::SMP_005},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters}) {
+  const EventSpec spec = target().AnyEvent();
+  for (const std::uint32_t skid : {1, 5, 40}) {
+    const Event event = Open(spec, {.sample_period = 64, .sample_type = PERF_SAMPLE_PERIOD});
+    Ring ring(event, 2);
+    event.Enable();
+    target().Stimulate(spec, 64 * 10, {.skid = skid});
+    target().Stimulate(spec, 63);
+    const RingContents got = ring.Drain();
+    EXPECT_EQ(got.samples.size(), 10u) << rule::SMP_001.text;
+    EXPECT_EQ(got.PeriodSum() + 63, event.Read().value) << rule::SMP_005.text;
+  }
+}
+
+CONFORMANCE_CASE(Interrupt, LateInterruptOfALongPeriodLosesNothing,
+                 .rules = {rule::SMP_003, rule::SMP_005},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters}) {
+  const EventSpec spec = target().AnyEvent();
+  const std::uint64_t range = target().counter_mask() + 1;
+  for (const std::uint64_t period : {range / 2 - 1, range / 2, range - 10, range, 2 * range + 7}) {
+    for (const std::uint64_t late : {std::uint64_t{20}, range / 4}) {
+      SCOPED_TRACE(testing::Message() << "period " << period << ", late by " << late);
+      const Event event = Open(spec, {.sample_period = period});
+      Ring ring(event, 1);
+      event.Enable();
+      target().Stimulate(spec, period - 5);
+      HoldLine hold;
+      target().Stimulate(spec, 5 + late);
+      hold.Release();
+      EXPECT_THAT(event.Read(), Counted(spec, period + late)) << rule::SMP_005.text;
+      EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::SMP_003.text;
+      target().Stimulate(spec, period - late - 1);
+      EXPECT_EQ(ring.Drain().samples.size(), 0u) << rule::SMP_003.text;
+      target().Stimulate(spec, 1);
+      EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::SMP_003.text;
+    }
+  }
+}
+
+CONFORMANCE_CASE(Interrupt, ReadingBeforeTheInterruptCountsOnce,
+                 .rules = {rule::SMP_014, rule::SMP_001},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 100});
+  Ring ring(event, 1);
+  event.Enable();
+  for (std::uint64_t i = 1; i <= 4; ++i) {
+    HoldLine hold;
+    target().Stimulate(spec, 100);
+    EXPECT_THAT(event.Read(), Counted(spec, 100 * i)) << rule::SMP_014.text;
+    EXPECT_THAT(event.Read(), Counted(spec, 100 * i)) << rule::SMP_014.text;
+    hold.Release();
+    EXPECT_THAT(event.Read(), Counted(spec, 100 * i)) << rule::SMP_014.text;
+    EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::SMP_001.text;
+  }
+}
+
+CONFORMANCE_CASE(Interrupt, PendingOverflowOfAStoppedEventIsHandledAtMostOnce,
+                 .rules = {rule::NMI_005},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 100});
+  Ring ring(event, 1);
+  for (int i = 0; i < 3; ++i) {
+    event.Enable();
+    HoldLine hold;
+    target().Stimulate(spec, 100);
+    event.Disable();
+    hold.Release();
+    EXPECT_LE(ring.Drain().samples.size(), 1u) << rule::NMI_005.text;
+    EXPECT_EQ(port().ReadRegister(kGlobalStatus), 0u) << rule::NMI_005.text;
+  }
+  EXPECT_THAT(event.Read(), Counted(spec, 300)) << rule::NMI_005.text;
+  event.Enable();
+  target().Stimulate(spec, 99);
+  ring.Drain();
+  target().Stimulate(spec, 1);
+  EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::NMI_005.text;
+}
+
+CONFORMANCE_CASE(Interrupt, NextEventDoesNotGetItsPredecessorsOverflow,
+                 .rules = {rule::NMI_005, rule::SMP_017},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters}) {
+  const std::vector<EventSpec> specs = target().AnyEvents(target().general());
+  HoldLine hold;
+  {
+    std::vector<Event> old;
+    for (const EventSpec& spec : specs) {
+      old.push_back(Open(spec, {.sample_period = 100}));
+      old.back().Enable();
+      target().Stimulate(spec, 130);
+    }
+  }
+  const refpmu_stats before = port().Stats();
+  const Event event = Open(specs.front(), {.sample_period = 100});
+  Ring ring(event, 1);
+  event.Enable();
+  EXPECT_EQ(port().ReadRegister(kGlobalStatus) & port().Stats().used, 0u) << rule::NMI_005.text;
+  hold.Release();
+  EXPECT_EQ(port().Stats().overflows, before.overflows) << rule::NMI_005.text;
+  target().Stimulate(specs.front(), 99);
+  EXPECT_EQ(ring.Drain().samples.size(), 0u) << rule::SMP_017.text;
+  target().Stimulate(specs.front(), 1);
+  EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::NMI_005.text;
+  EXPECT_THAT(event.Read(), Counted(specs.front(), 100)) << rule::NMI_005.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fields of a sample: which are there, in which order, and what they say.
+#include <time.h>
+
+#include "pmuconf/case.h"
+#include "pmuconf/cpu.h"
+#include "pmuconf/ring.h"
+
+namespace pmuconf {
+namespace {
+
+constexpr std::uint64_t kIp = 0x401234;
+constexpr std::uint64_t kAddr = 0x7fff'1234'5678;
+
+// Fields that every sampling PMU can be asked for, as far as they need no further rights.
+constexpr std::uint64_t kFields[] = {PERF_SAMPLE_IDENTIFIER,    PERF_SAMPLE_IP,
+                                     PERF_SAMPLE_TID,           PERF_SAMPLE_TIME,
+                                     PERF_SAMPLE_ADDR,          PERF_SAMPLE_ID,
+                                     PERF_SAMPLE_STREAM_ID,     PERF_SAMPLE_CPU,
+                                     PERF_SAMPLE_PERIOD,        PERF_SAMPLE_READ,
+                                     PERF_SAMPLE_CALLCHAIN,     PERF_SAMPLE_REGS_USER,
+                                     PERF_SAMPLE_STACK_USER,    PERF_SAMPLE_WEIGHT,
+                                     PERF_SAMPLE_DATA_SRC,      PERF_SAMPLE_TRANSACTION,
+                                     PERF_SAMPLE_REGS_INTR,     PERF_SAMPLE_PHYS_ADDR,
+                                     PERF_SAMPLE_CGROUP,        PERF_SAMPLE_DATA_PAGE_SIZE,
+                                     PERF_SAMPLE_CODE_PAGE_SIZE};
+
+// A sampling event of that sample_type, and the samples that the given pulses make.
+std::vector<Sample> SamplesWith(std::uint64_t sample_type, int samples,
+                                const PulseOptions& pulse = {.ip = kIp, .addr = kAddr}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(
+      spec, {.sample_period = 3, .sample_type = sample_type, .edit = [](perf_event_attr& attr) {
+               attr.sample_regs_user = 0x1ff;
+               attr.sample_regs_intr = 0x7;
+               attr.sample_stack_user = 64;
+             }});
+  Ring ring(event, 4);
+  event.Enable();
+  target().Stimulate(spec, 3 * static_cast<std::uint64_t>(samples), pulse);
+  event.Disable();
+  std::vector<Sample> got = ring.Drain().samples;
+  const std::uint64_t id = event.Id();
+  for (const Sample& sample : got) {
+    EXPECT_EQ(sample.identifier.value_or(id), id) << rule::REC_008.text;
+    EXPECT_EQ(sample.id.value_or(id), id) << rule::REC_008.text;
+    EXPECT_EQ(sample.stream_id.value_or(id), id) << rule::REC_008.text;
+    EXPECT_EQ(sample.ip.value_or(kIp), kIp) << rule::REC_002.text;
+    EXPECT_EQ(sample.addr.value_or(kAddr), kAddr) << rule::REC_005.text;
+    EXPECT_EQ(sample.period.value_or(3), 3u) << rule::REC_010.text;
+    EXPECT_EQ(sample.tid.value_or(gettid()), static_cast<std::uint32_t>(gettid()));
+    EXPECT_EQ(sample.cpu.value_or(CurrentCpu()), static_cast<std::uint32_t>(CurrentCpu()));
+  }
+  return got;
+}
+
+CONFORMANCE_CASE(Record, EachFieldAloneIsWhereItBelongs,
+                 .rules = {rule::REC_001, rule::REC_002, rule::REC_005, rule::REC_008,
+                           rule::REC_010},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  for (const std::uint64_t field : kFields) {
+    SCOPED_TRACE(testing::Message() << "sample_type 0x" << std::hex << field);
+    EXPECT_EQ(SamplesWith(field, 2).size(), 2u) << rule::REC_001.text;
+  }
+}
+
+CONFORMANCE_CASE(Record, EachPairOfFieldsIsInOrder, .rules = {rule::REC_001},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  for (const std::uint64_t first : kFields) {
+    for (const std::uint64_t second : kFields) {
+      if (second >= first) continue;
+      SCOPED_TRACE(testing::Message() << "sample_type 0x" << std::hex << (first | second));
+      EXPECT_EQ(SamplesWith(first | second, 1).size(), 1u) << rule::REC_001.text;
+    }
+  }
+}
+
+CONFORMANCE_CASE(Record, AllFieldsButOneAreInOrder, .rules = {rule::REC_001},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  std::uint64_t all = 0;
+  for (const std::uint64_t field : kFields) all |= field;
+  EXPECT_EQ(SamplesWith(all, 3).size(), 3u) << rule::REC_001.text;
+  for (const std::uint64_t field : kFields) {
+    SCOPED_TRACE(testing::Message() << "without 0x" << std::hex << field);
+    EXPECT_EQ(SamplesWith(all & ~field, 3).size(), 3u) << rule::REC_001.text;
+  }
+}
+
+CONFORMANCE_CASE(Record, IpIsThatOfTheOverflow, .rules = {rule::REC_002, rule::REC_005},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event =
+      Open(spec, {.sample_period = 2, .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR});
+  Ring ring(event, 1);
+  event.Enable();
+  for (std::uint64_t i = 1; i <= 10; ++i) {
+    target().Stimulate(spec, 1, {.ip = 0x500000 + i, .addr = 0x600000 + i});
+  }
+  const RingContents got = ring.Drain();
+  ASSERT_EQ(got.samples.size(), 5u);
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(got.samples[i].ip, 0x500000 + 2 * (i + 1)) << rule::REC_002.text;
+    EXPECT_EQ(got.samples[i].addr, 0x600000 + 2 * (i + 1)) << rule::REC_005.text;
+    EXPECT_EQ(got.samples[i].misc & PERF_RECORD_MISC_EXACT_IP, 0) << rule::REC_002.text;
+  }
+}
+
+CONFORMANCE_CASE(Record, TidIsThatOfTheTaskThatOverflowed, .rules = {rule::REC_003},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const OpenOptions options = {.cpu = 0,
+                               .sample_period = 5,
+                               .sample_type = PERF_SAMPLE_TID,
+                               .disabled = false,
+                               .inherit = true};
+  const Event event = Open(spec, options);
+  Ring ring(event, 1);
+  Child child([&spec] {
+    target().Stimulate(spec, 5);
+    return 0;
+  });
+  target().Stimulate(spec, 5);
+  const pid_t child_pid = child.pid();
+  child.Go();
+  ASSERT_EQ(child.Wait(), 0);
+  const RingContents got = ring.Drain();
+  ASSERT_EQ(got.samples.size(), 2u);
+  EXPECT_EQ(got.samples[0].pid, static_cast<std::uint32_t>(getpid())) << rule::REC_003.text;
+  EXPECT_EQ(got.samples[0].tid, static_cast<std::uint32_t>(gettid())) << rule::REC_003.text;
+  EXPECT_EQ(got.samples[1].pid, static_cast<std::uint32_t>(child_pid)) << rule::REC_003.text;
+  EXPECT_EQ(got.samples[1].tid, static_cast<std::uint32_t>(child_pid)) << rule::REC_003.text;
+}
+
+CONFORMANCE_CASE(Record, TimeComesFromTheChosenClock, .rules = {rule::REC_004},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const auto use_raw_clock = [](perf_event_attr& attr) {
+    attr.use_clockid = 1;
+    attr.clockid = CLOCK_MONOTONIC_RAW;
+  };
+  const Event event =
+      Open(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_TIME, .edit = use_raw_clock});
+  Ring ring(event, 4);
+  event.Enable();
+  const auto now = [] {
+    timespec t = {};
+    clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+    return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 +
+           static_cast<std::uint64_t>(t.tv_nsec);
+  };
+  std::uint64_t last = now();
+  target().Stimulate(spec, 50);
+  const std::uint64_t end = now();
+  const RingContents got = ring.Drain();
+  ASSERT_EQ(got.samples.size(), 50u);
+  for (const Sample& sample : got.samples) {
+    EXPECT_GE(*sample.time, last) << rule::REC_004.text;
+    last = *sample.time;
+  }
+  EXPECT_LE(last, end) << rule::REC_004.text;
+}
+
+CONFORMANCE_CASE(Record, CpuIsWhereTheTaskRan, .rules = {rule::REC_009},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kCpus2}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 5, .sample_type = PERF_SAMPLE_CPU});
+  Ring ring(event, 1);
+  event.Enable();
+  for (const std::uint32_t cpu : {1, 0, 1}) {
+    PinTo(static_cast<int>(cpu));
+    target().Stimulate(spec, 5);
+    const RingContents got = ring.Drain();
+    ASSERT_EQ(got.samples.size(), 1u);
+    EXPECT_EQ(got.samples[0].cpu, cpu) << rule::REC_009.text;
+  }
+}
+
+CONFORMANCE_CASE(Record, CpumodeIsThePrivilegeOfTheOverflow, .rules = {rule::REC_025},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kExcludes}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 5, .sample_type = PERF_SAMPLE_IP});
+  Ring ring(event, 1);
+  event.Enable();
+  target().Stimulate(spec, 5, {.privilege = Privilege::kUser, .ip = kIp});
+  target().Stimulate(spec, 5, {.privilege = Privilege::kKernel, .ip = 0xffff'ffff'8123'4567});
+  target().Stimulate(spec, 5, {.privilege = Privilege::kUser, .ip = kIp});
+  const RingContents got = ring.Drain();
+  ASSERT_EQ(got.samples.size(), 3u);
+  const auto mode = [&got](std::size_t i) {
+    return got.samples[i].misc & PERF_RECORD_MISC_CPUMODE_MASK;
+  };
+  EXPECT_EQ(mode(0), PERF_RECORD_MISC_USER) << rule::REC_025.text;
+  EXPECT_EQ(mode(1), PERF_RECORD_MISC_KERNEL) << rule::REC_025.text;
+  EXPECT_EQ(got.samples[1].ip, 0xffff'ffff'8123'4567) << rule::REC_002.text;
+  EXPECT_EQ(mode(2), PERF_RECORD_MISC_USER) << rule::REC_025.text;
+}
+
+CONFORMANCE_CASE(Record, UnknownFieldsAreZeroNotStale, .rules = {rule::REC_026},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const std::uint64_t type = PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_TRANSACTION |
+                             PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_PERIOD;
+  const Event event = Open(spec, {.sample_period = 1, .sample_type = type});
+  Ring ring(event, 1);
+  event.Enable();
+  for (const std::uint64_t addr : {0xdead'beefull, 0ull, 0x1234ull, 0ull}) {
+    target().Stimulate(spec, 1, {.addr = addr});
+    const RingContents got = ring.Drain();
+    ASSERT_EQ(got.samples.size(), 1u);
+    EXPECT_EQ(got.samples[0].addr, addr) << rule::REC_026.text;
+    EXPECT_EQ(got.samples[0].weight, 0u) << rule::REC_026.text;
+    EXPECT_EQ(got.samples[0].transaction, 0u) << rule::REC_026.text;
+    EXPECT_EQ(got.samples[0].phys_addr, 0u) << rule::REC_026.text;
+  }
+}
+
+CONFORMANCE_CASE(Record, FieldsDoNotLeakFromOneEventToTheNext,
+                 .rules = {rule::REC_026, rule::REC_010},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups, Cap::kRegisters}) {
+  const std::vector<EventSpec> specs = target().AnyEvents(2);
+  const std::uint64_t type = PERF_SAMPLE_ADDR | PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ;
+  const Event first = Open(specs[0], {.sample_period = 11, .sample_type = type});
+  const Event second = Open(specs[1], {.sample_period = 23, .sample_type = type});
+  Ring first_ring(first, 1);
+  Ring second_ring(second, 1);
+  first.Enable();
+  second.Enable();
+  HoldLine hold;
+  target().Stimulate(specs[0], 11);
+  target().Stimulate(specs[1], 23);
+  hold.Release();
+  const RingContents of_first = first_ring.Drain();
+  const RingContents of_second = second_ring.Drain();
+  ASSERT_EQ(of_first.samples.size(), 1u);
+  ASSERT_EQ(of_second.samples.size(), 1u);
+  EXPECT_EQ(of_first.samples[0].period, 11u) << rule::REC_010.text;
+  EXPECT_EQ(of_first.samples[0].read->value, 11u) << rule::REC_026.text;
+  EXPECT_EQ(of_second.samples[0].period, 23u) << rule::REC_010.text;
+  EXPECT_EQ(of_second.samples[0].read->value, 23u) << rule::REC_026.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is written to a buffer: all of it, or counted as lost; in order, across the end, backwards.
+#include <cstring>
+
+#include "pmuconf/case.h"
+#include "pmuconf/ring.h"
+
+namespace pmuconf {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+constexpr std::uint64_t kWithLost = kReadTimes | PERF_FORMAT_LOST;
+
+// Samples that are numbered by their address: first, first + 1, ...
+void StimulateNumbered(const EventSpec& spec, std::uint64_t first, std::uint64_t n) {
+  for (std::uint64_t i = first; i < first + n; ++i) target().Stimulate(spec, 1, {.addr = i});
+}
+
+void ExpectNumbered(const std::vector<Sample>& samples, std::uint64_t first, const Rule& rule) {
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    ASSERT_EQ(samples[i].addr, first + i) << rule.text;
+  }
+}
+
+Event OpenNumbered(const EventSpec& spec, bool write_backward = false) {
+  return Open(spec, {.sample_period = 1,
+                     .sample_type = PERF_SAMPLE_ADDR,
+                     .read_format = kWithLost,
+                     .write_backward = write_backward});
+}
+
+// The addresses of the samples from `head` on, at most one buffer full, as a reader of an
+// overwritten buffer walks them.
+std::vector<std::uint64_t> WalkFrom(const Ring& ring, std::uint64_t head) {
+  std::vector<std::byte> data(ring.data().size());
+  for (std::size_t i = 0; i < data.size(); ++i) data[i] = ring.data()[(head + i) % data.size()];
+  std::vector<std::uint64_t> addresses;
+  for (std::size_t at = 0; at + 16 <= data.size(); at += 16) {
+    perf_event_header header = {};
+    std::memcpy(&header, &data[at], sizeof(header));
+    if (header.type != PERF_RECORD_SAMPLE || header.size != 16) break;
+    addresses.emplace_back();
+    std::memcpy(&addresses.back(), &data[at + 8], 8);
+  }
+  return addresses;
+}
+
+CONFORMANCE_CASE(RingBuffer, UnreadRecordsAreNotOverwritten,
+                 .rules = {rule::RB_009, rule::RB_011, rule::RB_010},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = OpenNumbered(spec);
+  Ring ring(event, 1);
+  event.Enable();
+  StimulateNumbered(spec, 1, 400);
+  EXPECT_EQ(event.Read().lost + ring.head() / 16, 400u) << rule::RB_011.text;
+  const RingContents kept = ring.Drain();
+  ExpectNumbered(kept.samples, 1, rule::RB_009);
+  EXPECT_THAT(kept.lost, testing::IsEmpty()) << rule::RB_009.text;
+
+  StimulateNumbered(spec, 401, 1);
+  const RingContents after = ring.Drain();
+  EXPECT_THAT(after.order, testing::ElementsAre(PERF_RECORD_LOST, PERF_RECORD_SAMPLE))
+      << rule::RB_010.text;
+  ASSERT_EQ(after.lost.size(), 1u) << rule::RB_010.text;
+  EXPECT_EQ(after.lost[0].lost, 400 - kept.samples.size()) << rule::RB_010.text;
+  EXPECT_EQ(after.lost[0].lost, event.Read().lost) << rule::RB_011.text;
+  ExpectNumbered(after.samples, 401, rule::RB_010);
+}
+
+CONFORMANCE_CASE(RingBuffer, SamplesAndLostAddUpToTheOverflows,
+                 .rules = {rule::RB_011, rule::REC_103},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = OpenNumbered(spec);
+  Ring ring(event, 1);
+  event.Enable();
+  std::uint64_t samples = 0;
+  std::uint64_t lost = 0;
+  for (const std::uint64_t burst : {1, 254, 255, 256, 300, 2, 1'000, 0, 700, 1}) {
+    target().Stimulate(spec, burst);
+    const RingContents got = ring.Drain();
+    samples += got.samples.size();
+    for (const LostRecord& record : got.lost) lost += record.lost;
+  }
+  EXPECT_EQ(samples + lost, event.Read().value) << rule::RB_011.text;
+  EXPECT_EQ(lost, event.Read().lost) << rule::RB_011.text;
+  EXPECT_GT(lost, 0u);
+}
+
+CONFORMANCE_CASE(RingBuffer, RoomGivenBackIsUsedAgain, .rules = {rule::RB_009},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = OpenNumbered(spec);
+  Ring ring(event, 1);
+  event.Enable();
+  StimulateNumbered(spec, 1, 255);
+  ring.set_tail(10 * 16);
+  StimulateNumbered(spec, 256, 10);
+  EXPECT_EQ(event.Read().lost, 0u) << rule::RB_009.text;
+  StimulateNumbered(spec, 266, 1);
+  EXPECT_EQ(event.Read().lost, 1u) << rule::RB_009.text;
+  ExpectNumbered(ring.Drain().samples, 11, rule::RB_009);
+}
+
+CONFORMANCE_CASE(RingBuffer, WrappedRecordsAreIntact, .rules = {rule::RB_019, rule::REC_121},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 1,
+                                  .sample_type = PERF_SAMPLE_ADDR | PERF_SAMPLE_PERIOD |
+                                                 PERF_SAMPLE_ID | PERF_SAMPLE_IP});
+  Ring ring(event, 1);
+  event.Enable();
+  for (std::uint64_t round = 0; round < 12; ++round) {
+    StimulateNumbered(spec, 1 + 70 * round, 70);
+    const RingContents got = ring.Drain();
+    ASSERT_EQ(got.samples.size(), 70u) << rule::RB_019.text;
+    ExpectNumbered(got.samples, 1 + 70 * round, rule::RB_019);
+    EXPECT_EQ(got.PeriodSum(), 70u) << rule::RB_019.text;
+    EXPECT_EQ(got.samples.back().id, event.Id()) << rule::RB_019.text;
+  }
+  EXPECT_GT(ring.head(), 8 * kPage) << "it has to wrap several times";
+}
+
+CONFORMANCE_CASE(RingBuffer, HeadGrowsByWhatIsWritten, .rules = {rule::RB_023},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = OpenNumbered(spec);
+  Ring ring(event, 1);
+  event.Enable();
+  std::uint64_t head = 0;
+  for (const std::uint64_t n : {1, 3, 0, 100, 150, 90, 250}) {
+    target().Stimulate(spec, n);
+    EXPECT_EQ(ring.head(), head + 16 * n) << rule::RB_023.text;
+    head = ring.head();
+    ring.Drain();
+    EXPECT_EQ(ring.head(), head) << rule::RB_023.text;
+  }
+}
+
+CONFORMANCE_CASE(RingBuffer, PausedBufferIsNotWritten, .rules = {rule::RB_012, rule::RB_011},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = OpenNumbered(spec);
+  Ring ring(event, 1);
+  event.Enable();
+  StimulateNumbered(spec, 1, 5);
+  event.PauseOutput(true);
+  StimulateNumbered(spec, 6, 3);
+  EXPECT_EQ(ring.head(), 5u * 16) << rule::RB_012.text;
+  EXPECT_EQ(event.Read().lost, 3u) << rule::RB_012.text;
+  event.PauseOutput(false);
+  StimulateNumbered(spec, 9, 2);
+  const RingContents got = ring.Drain();
+  ASSERT_EQ(got.samples.size(), 7u) << rule::RB_012.text;
+  EXPECT_EQ(got.samples[5].addr, 9u) << rule::RB_012.text;
+  ASSERT_EQ(got.lost.size(), 1u) << rule::RB_012.text;
+  EXPECT_EQ(got.lost[0].lost, 3u) << rule::RB_011.text;
+  EXPECT_THAT(event.Read(), Counted(spec, 10)) << rule::RB_012.text;
+}
+
+CONFORMANCE_CASE(RingBuffer, ReadOnlyMappingKeepsTheNewest, .rules = {rule::RB_007},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = OpenNumbered(spec);
+  const Ring ring(event, 1, false);
+  event.Enable();
+  StimulateNumbered(spec, 1, 700);
+  event.PauseOutput(true);
+  EXPECT_EQ(ring.head(), 700u * 16) << rule::RB_007.text;
+  EXPECT_EQ(event.Read().lost, 0u) << rule::RB_007.text;
+  const std::vector<std::uint64_t> kept = WalkFrom(ring, ring.head());
+  ASSERT_EQ(kept.size(), kPage / 16) << rule::RB_007.text;
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    EXPECT_EQ(kept[i], 700 - kPage / 16 + 1 + i) << rule::RB_007.text;
+  }
+}
+
+CONFORMANCE_CASE(RingBuffer, BackwardBufferHasTheNewestFirst, .rules = {rule::RB_008},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = OpenNumbered(spec, true);
+  const Ring ring(event, 1, false);
+  event.Enable();
+  for (const std::uint64_t total : {3, 600}) {
+    StimulateNumbered(spec, total == 3 ? 1 : 4, total == 3 ? 3 : 597);
+    event.PauseOutput(true);
+    EXPECT_EQ(ring.head(), 0 - 16 * total) << rule::RB_008.text;
+    const std::vector<std::uint64_t> kept = WalkFrom(ring, ring.head());
+    ASSERT_EQ(kept.size(), std::min<std::size_t>(total, kPage / 16)) << rule::RB_008.text;
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+      EXPECT_EQ(kept[i], total - i) << rule::RB_008.text;
+    }
+    event.PauseOutput(false);
+  }
+}
+
+CONFORMANCE_CASE(RingBuffer, SharedBufferTellsEventsApart, .rules = {rule::RB_018},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups}) {
+  const std::vector<EventSpec> specs = target().AnyEvents(3);
+  std::vector<Event> events;
+  for (const EventSpec& spec : specs) {
+    events.push_back(Open(spec, {.sample_period = 3 + 2 * events.size(),
+                                 .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_PERIOD}));
+  }
+  Ring ring(events[0], 4);
+  for (std::size_t i = 1; i < events.size(); ++i) events[i].SetOutput(events[0]);
+  for (const Event& event : events) event.Enable();
+  for (const EventSpec& spec : specs) target().Stimulate(spec, 105);
+  std::vector<std::uint64_t> samples(events.size(), 0);
+  for (const Sample& sample : ring.Drain().samples) {
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      if (*sample.identifier != events[i].Id()) continue;
+      ++samples[i];
+      EXPECT_EQ(sample.period, 3 + 2 * i) << rule::RB_018.text;
+    }
+  }
+  EXPECT_THAT(samples, testing::ElementsAre(35u, 21u, 15u)) << rule::RB_018.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

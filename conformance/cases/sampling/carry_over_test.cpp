@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of an unfinished period: carried over descheduling, dropped by a new period.
+#include "pmuconf/case.h"
+#include "pmuconf/cpu.h"
+#include "pmuconf/ring.h"
+
+namespace pmuconf {
+namespace {
+
+CONFORMANCE_CASE(Sampling, UnfinishedPeriodSurvivesDisabling,
+                 .rules = {rule::SMP_011, rule::SMP_001},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 1'000});
+  Ring ring(event, 1);
+  std::uint64_t counted = 0;
+  std::size_t samples = 0;
+  for (const std::uint64_t n : {70, 1, 929, 999, 2, 1'500, 499, 0, 1, 3'000}) {
+    event.Enable();
+    target().Stimulate(spec, n);
+    event.Disable();
+    target().Stimulate(spec, 333);
+    counted += n;
+    samples += ring.Drain().samples.size();
+    EXPECT_EQ(samples, counted / 1'000) << "after " << counted << ": " << rule::SMP_011.text;
+  }
+  EXPECT_THAT(event.Read(), Counted(spec, counted));
+}
+
+CONFORMANCE_CASE(Sampling, UnfinishedLongPeriodSurvivesDisabling,
+                 .rules = {rule::SMP_011, rule::SMP_003},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const std::uint64_t period = 4 * (target().counter_mask() + 1) + 9;
+  const Event event = Open(spec, {.sample_period = period});
+  Ring ring(event, 1);
+  for (int i = 0; i < 3; ++i) {
+    event.Enable();
+    target().Stimulate(spec, period / 4);
+    event.Disable();
+  }
+  event.Enable();
+  target().Stimulate(spec, period - 3 * (period / 4) - 1);
+  EXPECT_EQ(ring.Drain().samples.size(), 0u) << rule::SMP_011.text;
+  target().Stimulate(spec, 1);
+  EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::SMP_011.text;
+  EXPECT_THAT(event.Read(), Counted(spec, period));
+}
+
+CONFORMANCE_CASE(Sampling, UnfinishedPeriodSurvivesMigration, .rules = {rule::SMP_011},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kCpus2}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 100});
+  Ring ring(event, 1);
+  event.Enable();
+  for (int i = 0; i < 10; ++i) {
+    PinTo(i % 2);
+    target().Stimulate(spec, 35);
+  }
+  EXPECT_EQ(ring.Drain().samples.size(), 3u) << rule::SMP_011.text;
+  target().Stimulate(spec, 49);
+  EXPECT_EQ(ring.Drain().samples.size(), 0u) << rule::SMP_011.text;
+  target().Stimulate(spec, 1);
+  EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::SMP_011.text;
+  EXPECT_THAT(event.Read(), Counted(spec, 400));
+}
+
+CONFORMANCE_CASE(Sampling, UnfinishedPeriodSurvivesContextSwitches, .rules = {rule::SMP_011},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 100});
+  Ring ring(event, 1);
+  event.Enable();
+  for (int i = 0; i < 5; ++i) {
+    target().Stimulate(spec, 30);
+    Child other([&spec] {
+      target().Stimulate(spec, 777);
+      return 0;
+    });
+    other.Go();
+    ASSERT_EQ(other.Wait(), 0);
+  }
+  EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::SMP_011.text;
+  target().Stimulate(spec, 50);
+  EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::SMP_011.text;
+  EXPECT_THAT(event.Read(), Counted(spec, 200));
+}
+
+CONFORMANCE_CASE(Sampling, FirstPeriodIsWholeWhateverTheCounterHeld, .rules = {rule::SMP_017},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const std::vector<EventSpec> specs = target().AnyEvents(target().general());
+  for (const std::uint64_t before : {1, 99, 700, 1'000'000}) {
+    {
+      std::vector<Event> old;
+      for (const EventSpec& spec : specs) {
+        old.push_back(Open(spec, {.sample_period = 1'000'001}));
+        old.back().Enable();
+        target().Stimulate(spec, before);
+      }
+    }
+    const Event event = Open(specs.front(), {.sample_period = 100});
+    Ring ring(event, 1);
+    event.Enable();
+    target().Stimulate(specs.front(), 99);
+    EXPECT_EQ(ring.Drain().samples.size(), 0u) << rule::SMP_017.text;
+    target().Stimulate(specs.front(), 1);
+    EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::SMP_017.text;
+    EXPECT_THAT(event.Read(), Counted(specs.front(), 100));
+  }
+}
+
+CONFORMANCE_CASE(Sampling, ChangedPeriodStartsAfresh, .rules = {rule::SMP_017, rule::REC_010},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 1'000, .sample_type = PERF_SAMPLE_PERIOD});
+  Ring ring(event, 1);
+  std::uint64_t total = 0;
+  for (const bool running : {true, false}) {
+    for (const std::uint64_t period : {500, 7, 5'000, 1, 300'000}) {
+      SCOPED_TRACE(testing::Message() << (running ? "running, " : "stopped, ") << period);
+      event.Period(1'000);
+      event.Enable();
+      target().Stimulate(spec, 600);
+      if (!running) event.Disable();
+      event.Period(period);
+      if (!running) event.Enable();
+      target().Stimulate(spec, period - 1);
+      EXPECT_EQ(ring.Drain().samples.size(), 0u) << rule::SMP_017.text;
+      target().Stimulate(spec, 1);
+      const RingContents got = ring.Drain();
+      ASSERT_EQ(got.samples.size(), 1u) << rule::SMP_017.text;
+      EXPECT_EQ(got.samples[0].period, period) << rule::REC_010.text;
+      total += 600 + period;
+      EXPECT_THAT(event.Read(), Counted(spec, total));
+    }
+  }
+}
+
+CONFORMANCE_CASE(Sampling, PeriodsOfAllLengthsAddUpToTheCount, .rules = {rule::SMP_005},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_PERIOD});
+  Ring ring(event, 8);
+  event.Enable();
+  for (std::uint64_t period = 1; period <= 1ull << 40; period = period * 5 + 1) {
+    event.Period(period);
+    target().Stimulate(spec, 3 * period);
+    const RingContents got = ring.Drain();
+    EXPECT_EQ(got.samples.size(), 3u) << rule::SMP_005.text;
+    EXPECT_EQ(got.PeriodSum(), 3 * period) << rule::SMP_005.text;
+  }
+}
+
+CONFORMANCE_CASE(Sampling, RefreshOfAnInheritedEventIsRefused, .rules = {rule::SMP_015},
+                 .needs = {Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event inherited = Open(spec, {.sample_period = 10, .inherit = true});
+  EXPECT_THAT(inherited.TryRefresh(1), FailsWith(EINVAL)) << rule::SMP_015.text;
+  const Event own = Open(spec, {.sample_period = 10});
+  EXPECT_THAT(own.TryRefresh(1), Succeeds()) << rule::SMP_015.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

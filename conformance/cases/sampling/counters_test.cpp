@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Overflows on every counter, of several counters at once, and within groups.
+#include <array>
+
+#include "pmuconf/case.h"
+#include "pmuconf/cpu.h"
+#include "pmuconf/group.h"
+#include "pmuconf/ring.h"
+
+namespace pmuconf {
+namespace {
+
+constexpr std::uint64_t kPeriodAndId = PERF_SAMPLE_PERIOD | PERF_SAMPLE_ID;
+
+struct Sampler {
+  EventSpec spec;
+  std::uint64_t period;
+  Event event;
+  Ring ring;
+};
+
+Sampler MakeSampler(const EventSpec& spec, std::uint64_t period) {
+  Event event = Open(spec, {.sample_period = period, .sample_type = kPeriodAndId});
+  Ring ring(event, 4);
+  event.Enable();
+  return {spec, period, std::move(event), std::move(ring)};
+}
+
+// `samples` samples, each with its own event's period and id.
+void ExpectSamples(Sampler& sampler, std::size_t samples, const Rule& rule) {
+  SCOPED_TRACE(sampler.spec.name + ", period " + std::to_string(sampler.period));
+  const RingContents got = sampler.ring.Drain();
+  EXPECT_EQ(got.samples.size(), samples) << rule.text;
+  EXPECT_THAT(got.lost, testing::IsEmpty());
+  for (const Sample& sample : got.samples) {
+    EXPECT_EQ(sample.period, sampler.period) << rule.text;
+    EXPECT_EQ(sample.id, sampler.event.Id()) << rule.text;
+  }
+}
+
+CONFORMANCE_CASE(Sampling, EveryGeneralCounterOverflows, .rules = {rule::SMP_001},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  std::vector<Sampler> samplers;
+  const std::vector<EventSpec> specs = target().AnyEvents(target().general());
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    samplers.push_back(MakeSampler(specs[i], 3 + 2 * i));
+  }
+  for (const Sampler& sampler : samplers) target().Stimulate(sampler.spec, 10 * sampler.period);
+  for (Sampler& sampler : samplers) {
+    ExpectSamples(sampler, 10, rule::SMP_001);
+    EXPECT_THAT(sampler.event.Read(), Counted(sampler.spec, 10 * sampler.period));
+  }
+}
+
+CONFORMANCE_CASE(Sampling, ConstrainedEventsOverflow, .rules = {rule::SMP_001},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kConstraints}) {
+  for (const EventSpec& spec : target().Events({.constrained = true})) {
+    Sampler sampler = MakeSampler(spec, 9);
+    target().Stimulate(spec, 9 * 31 + 8);
+    ExpectSamples(sampler, 31, rule::SMP_001);
+    EXPECT_THAT(sampler.event.Read(), Counted(spec, 9 * 31 + 8));
+  }
+}
+
+CONFORMANCE_CASE(Sampling, EveryFixedCounterOverflows, .rules = {rule::SMP_001, rule::SMP_003},
+                 .needs = {Cap::kSampling, Cap::kManualClock, Cap::kFixedCounters}) {
+  for (const EventSpec& spec : target().Events({.fixed = true})) {
+    Sampler sampler = MakeSampler(spec, 1'000);
+    target().Stimulate(spec, 7'999);
+    ExpectSamples(sampler, 7, rule::SMP_001);
+    target().Stimulate(spec, 1);
+    ExpectSamples(sampler, 1, rule::SMP_001);
+    EXPECT_THAT(sampler.event.Read(), Counted(spec, 8'000));
+
+    Sampler large = MakeSampler(spec, target().counter_mask() + 100);
+    target().Stimulate(spec, target().counter_mask() + 100);
+    ExpectSamples(large, 1, rule::SMP_003);
+  }
+}
+
+CONFORMANCE_CASE(Sampling, ClockEventsOverflowOnTheirOwnPhase,
+                 .rules = {rule::SMP_001, rule::SMP_009},
+                 .needs = {Cap::kSampling, Cap::kManualClock}) {
+  std::vector<Sampler> samplers;
+  for (const EventSpec& spec : target().Events({.stimulus = StimulusKind::kClock})) {
+    samplers.push_back(MakeSampler(spec, 300));
+  }
+  port().Advance(12'000);
+  for (Sampler& sampler : samplers) {
+    ExpectSamples(sampler, 12'000 / sampler.spec.ticks / 300, rule::SMP_009);
+    EXPECT_THAT(sampler.event.Read(), Counted(sampler.spec, 12'000 / sampler.spec.ticks));
+  }
+}
+
+CONFORMANCE_CASE(Sampling, EqualEventsOverflowTogether, .rules = {rule::SMP_009},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups}) {
+  const EventSpec spec = target().AnyEvent();
+  Sampler by_six = MakeSampler(spec, 6);
+  Sampler by_nine = MakeSampler(spec, 9);
+  target().Stimulate(spec, 17);
+  ExpectSamples(by_six, 2, rule::SMP_009);
+  ExpectSamples(by_nine, 1, rule::SMP_009);
+  target().Stimulate(spec, 1);
+  ExpectSamples(by_six, 1, rule::SMP_009);
+  ExpectSamples(by_nine, 1, rule::SMP_009);
+  target().Stimulate(spec, 180);
+  ExpectSamples(by_six, 30, rule::SMP_009);
+  ExpectSamples(by_nine, 20, rule::SMP_009);
+}
+
+CONFORMANCE_CASE(Sampling, OneInterruptServesAllItsCounters, .rules = {rule::SMP_009},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups, Cap::kRegisters}) {
+  std::vector<Sampler> samplers;
+  const std::vector<EventSpec> specs = target().AnyEvents(target().general());
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    samplers.push_back(MakeSampler(specs[i], 10 * (i + 1)));
+  }
+  for (std::size_t rounds = 0; rounds < 3; ++rounds) {
+    HoldLine hold;
+    for (const Sampler& sampler : samplers) target().Stimulate(sampler.spec, sampler.period);
+    hold.Release();
+    for (Sampler& sampler : samplers) ExpectSamples(sampler, 1, rule::SMP_009);
+  }
+  for (const Sampler& sampler : samplers) {
+    EXPECT_THAT(sampler.event.Read(), Counted(sampler.spec, 3 * sampler.period));
+  }
+}
+
+CONFORMANCE_CASE(Sampling, LeaderSamplesWhileSiblingsCount, .rules = {rule::SMP_008, rule::REC_006},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups}) {
+  const std::vector<EventSpec> specs = target().AnyEvents(3);
+  Event leader = Open(
+      specs[0],
+      {.sample_period = 100, .sample_type = PERF_SAMPLE_READ, .read_format = Group::kReadFormat});
+  const OpenOptions sibling = {
+      .group_fd = leader.fd(), .read_format = Group::kReadFormat, .disabled = false};
+  const std::array<Event, 2> siblings = {Open(specs[1], sibling), Open(specs[2], sibling)};
+  Ring ring(leader, 4);
+  leader.Enable();
+  for (std::uint64_t i = 1; i <= 5; ++i) {
+    target().Stimulate(specs[1], 3);
+    target().Stimulate(specs[2], 2'000);
+    target().Stimulate(specs[0], 100);
+    const RingContents got = ring.Drain();
+    ASSERT_EQ(got.samples.size(), 1u) << rule::SMP_008.text;
+    const std::vector<GroupEntry>& entries = got.samples[0].read_group->entries;
+    ASSERT_EQ(entries.size(), 3u) << rule::REC_006.text;
+    EXPECT_THAT(entries[0], Counted(specs[0], 100 * i)) << rule::REC_006.text;
+    EXPECT_THAT(entries[1], Counted(specs[1], 3 * i)) << rule::SMP_008.text;
+    EXPECT_THAT(entries[2], Counted(specs[2], 2'000 * i)) << rule::SMP_008.text;
+    EXPECT_EQ(entries[2].id, siblings[1].Id()) << rule::REC_006.text;
+  }
+}
+
+CONFORMANCE_CASE(Sampling, SiblingSamplesWhileLeaderCounts, .rules = {rule::SMP_008},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups}) {
+  const std::vector<EventSpec> specs = target().AnyEvents(2);
+  const Event leader = Open(specs[0]);
+  const Event sibling = Open(specs[1], {.group_fd = leader.fd(),
+                                        .sample_period = 40,
+                                        .sample_type = PERF_SAMPLE_PERIOD,
+                                        .disabled = false});
+  Ring leader_ring(leader, 1);
+  Ring ring(sibling, 1);
+  leader.Enable();
+  target().Stimulate(specs[0], 5'000);
+  target().Stimulate(specs[1], 90);
+  leader.Disable();
+  target().Stimulate(specs[1], 90);
+  EXPECT_EQ(ring.Drain().samples.size(), 2u) << rule::SMP_008.text;
+  EXPECT_THAT(leader_ring.Take(), testing::IsEmpty()) << rule::SMP_008.text;
+  EXPECT_THAT(leader.Read(), Counted(specs[0], 5'000)) << rule::SMP_008.text;
+  EXPECT_THAT(sibling.Read(), Counted(specs[1], 90)) << rule::SMP_008.text;
+}
+
+CONFORMANCE_CASE(Sampling, EachCpuHasItsOwnSamples, .rules = {rule::SMP_012, rule::REC_009},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kCpus2}) {
+  const EventSpec spec = target().AnyEvent();
+  for (const int cpu : {0, 1}) {
+    const OpenOptions options = {
+        .pid = -1, .cpu = cpu, .sample_period = 4, .sample_type = PERF_SAMPLE_CPU};
+    const Event event = Open(spec, options);
+    Ring ring(event, 1);
+    event.Enable();
+    target().Stimulate(spec, 40, {.cpu = cpu});
+    target().Stimulate(spec, 400, {.cpu = 1 - cpu});
+    event.Disable();
+    const RingContents got = ring.Drain();
+    EXPECT_EQ(got.samples.size(), 10u) << rule::SMP_012.text;
+    for (const Sample& sample : got.samples) {
+      EXPECT_EQ(sample.cpu, static_cast<std::uint32_t>(cpu)) << rule::REC_009.text;
+    }
+    EXPECT_THAT(event.Read(), Counted(spec, 40)) << rule::SMP_012.text;
+  }
+}
+
+}  // namespace
+}  // namespace pmuconf

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frequency mode, where it is exact: events slower than the asked rate, and none at all.
+#include "pmuconf/case.h"
+#include "pmuconf/cpu.h"
+#include "pmuconf/ring.h"
+#include "pmuconf/sysctl.h"
+
+namespace pmuconf {
+namespace {
+
+constexpr std::uint64_t kFaster = SampleRateLimit::kNoLimit;  // than any stimulus
+
+CONFORMANCE_CASE(Sampling, EventsSlowerThanTheFrequencyAreAllSampled,
+                 .rules = {rule::SMP_004, rule::SMP_005},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kFrequency}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_freq = kFaster, .sample_type = PERF_SAMPLE_PERIOD});
+  Ring ring(event);
+  event.Enable();
+  target().Stimulate(spec, 500);
+  event.Disable();
+  const RingContents got = ring.Drain();
+  EXPECT_EQ(got.samples.size(), 500u) << rule::SMP_004.text;
+  EXPECT_EQ(got.PeriodSum(), event.Read().value) << rule::SMP_005.text;
+}
+
+CONFORMANCE_CASE(Sampling, PeriodsInFrequencyModeFillTheGapsBetweenSamples,
+                 .rules = {rule::SMP_005},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kFrequency}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event =
+      Open(spec, {.sample_freq = 1'000, .sample_type = PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ});
+  Ring ring(event);
+  event.Enable();
+  target().Stimulate(spec, 100'000);
+  event.Disable();
+  std::uint64_t before = 0;
+  for (const Sample& sample : ring.Drain().samples) {
+    // A tick may restart an over-long period, which drops a part; nothing may be there twice.
+    EXPECT_GE(sample.read->value - before, *sample.period) << rule::SMP_005.text;
+    before = sample.read->value;
+  }
+  EXPECT_GT(before, 0u);
+  EXPECT_THAT(event.Read(), Counted(spec, 100'000));
+}
+
+CONFORMANCE_CASE(Sampling, IdleTicksLeaveThePeriodAlone, .rules = {rule::SMP_018},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kFrequency}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_freq = kFaster, .sample_type = PERF_SAMPLE_PERIOD});
+  Ring ring(event, 1);
+  event.Enable();
+  for (int i = 0; i < 3; ++i) {
+    Spin(0.02);
+    target().Stimulate(spec, 2);
+    const RingContents got = ring.Drain();
+    EXPECT_EQ(got.samples.size(), 2u) << rule::SMP_018.text;
+    EXPECT_EQ(got.PeriodSum(), 2u) << rule::SMP_018.text;
+  }
+}
+
+}  // namespace
+}  // namespace pmuconf

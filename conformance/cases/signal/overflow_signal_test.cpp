@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signals on overflow: how many, for which descriptor, why, and to whom.
+#include <poll.h>
+
+#include <future>
+#include <thread>
+
+#include "overflow_signals.h"
+#include "pmuconf/case.h"
+#include "pmuconf/ring.h"
+
+namespace pmuconf {
+namespace {
+
+CONFORMANCE_CASE(Signal, EachOverflowIsSignalled, .rules = {rule::SIG_001, rule::SIG_004},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 10});
+  const OverflowSignals signals(event, gettid(), SIGRTMIN + 3);
+  event.Enable();
+  for (int i = 0; i < 5; ++i) {
+    target().Stimulate(spec, 9);
+    EXPECT_THAT(signals.Take(), testing::IsEmpty()) << rule::SIG_001.text;
+    target().Stimulate(spec, 1);
+    const std::vector<siginfo_t> got = signals.Take();
+    ASSERT_EQ(got.size(), 1u) << rule::SIG_004.text;
+    EXPECT_EQ(got[0].si_fd, event.fd()) << rule::SIG_001.text;
+    EXPECT_EQ(got[0].si_code, POLL_IN) << rule::SIG_001.text;
+  }
+}
+
+CONFORMANCE_CASE(Signal, SignalsTellEventsApart, .rules = {rule::SIG_001},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups}) {
+  const std::vector<EventSpec> specs = target().AnyEvents(2);
+  const Event first = Open(specs[0], {.sample_period = 5});
+  const Event second = Open(specs[1], {.sample_period = 7});
+  const OverflowSignals signals(first, gettid(), SIGRTMIN);
+  const OverflowSignals same_signal(second, gettid(), SIGRTMIN);
+  first.Enable();
+  second.Enable();
+  for (const Event* event : {&first, &second, &first}) {
+    target().Stimulate(specs[event == &second], event->attr().sample_period);
+    const std::vector<siginfo_t> got = signals.Take();
+    ASSERT_EQ(got.size(), 1u) << rule::SIG_001.text;
+    EXPECT_EQ(got[0].si_fd, event->fd()) << rule::SIG_001.text;
+  }
+}
+
+CONFORMANCE_CASE(Signal, LastOverflowOfARefreshHangsUp, .rules = {rule::SIG_002},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 10});
+  const OverflowSignals signals(event, gettid(), SIGRTMIN);
+  std::uint64_t counted = 0;
+  for (const int limit : {3, 1, 2}) {
+    event.Refresh(limit);
+    for (int i = 1; i <= limit; ++i) {
+      target().Stimulate(spec, 10);
+      const std::vector<siginfo_t> got = signals.Take();
+      ASSERT_EQ(got.size(), 1u) << rule::SIG_002.text;
+      EXPECT_EQ(got[0].si_code, i == limit ? POLL_HUP : POLL_IN) << rule::SIG_002.text;
+    }
+    counted += 10 * static_cast<std::uint64_t>(limit);
+    target().Stimulate(spec, 45);
+    EXPECT_THAT(signals.Take(), testing::IsEmpty()) << rule::SIG_002.text;
+    EXPECT_THAT(event.Read(), Counted(spec, counted)) << rule::SIG_002.text;
+  }
+}
+
+CONFORMANCE_CASE(Signal, LimitCutsABurstShort, .rules = {rule::SIG_002},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 10, .sample_type = PERF_SAMPLE_PERIOD});
+  Ring ring(event, 1);
+  const OverflowSignals signals(event, gettid(), SIGRTMIN);
+  event.Refresh(1);
+  target().Stimulate(spec, 1'000);
+  const std::vector<siginfo_t> got = signals.Take();
+  ASSERT_EQ(got.size(), 1u) << rule::SIG_002.text;
+  EXPECT_EQ(got[0].si_code, POLL_HUP) << rule::SIG_002.text;
+  EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::SIG_002.text;
+  EXPECT_THAT(event.Read(), Counted(spec, 10)) << rule::SIG_002.text;
+}
+
+CONFORMANCE_CASE(Signal, WakeupEventsDoNotHoldSignalsBack, .rules = {rule::SIG_005, rule::SIG_004},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 10, .wakeup_events = 4});
+  Ring ring(event, 1);
+  const OverflowSignals signals(event, gettid(), SIGRTMIN);
+  event.Enable();
+  for (int i = 0; i < 9; ++i) {
+    target().Stimulate(spec, 10);
+    EXPECT_EQ(signals.Take().size(), 1u) << rule::SIG_005.text;
+  }
+  EXPECT_EQ(ring.Drain().samples.size(), 9u);
+}
+
+CONFORMANCE_CASE(Signal, OnlyTheOwnerIsSignalled, .rules = {rule::SIG_003},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 10});
+  std::promise<pid_t> tid;
+  std::promise<void> overflowed;
+  std::size_t in_thread = 0;
+  const OverflowSignals blocked_here_and_in_threads(event, gettid(), SIGRTMIN);
+  std::thread owner([&] {
+    tid.set_value(gettid());
+    overflowed.get_future().wait();
+    in_thread = blocked_here_and_in_threads.Take().size();
+  });
+  const OverflowSignals to_thread(event, tid.get_future().get(), SIGRTMIN);
+  event.Enable();
+  target().Stimulate(spec, 10);
+  const std::size_t in_main = to_thread.Take().size();
+  overflowed.set_value();
+  owner.join();
+  EXPECT_EQ(in_thread, 1u) << rule::SIG_003.text;
+  EXPECT_EQ(in_main, 0u) << rule::SIG_003.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// poll on an event: when it wakes, when it hangs up.
+#include <poll.h>
+#include <sys/prctl.h>
+
+#include "pmuconf/case.h"
+#include "pmuconf/cpu.h"
+#include "pmuconf/ring.h"
+
+namespace pmuconf {
+namespace {
+
+// What poll reports right now.
+short Poll(const Event& event) {
+  pollfd what = {event.fd(), POLLIN, 0};
+  if (poll(&what, 1, 0) < 0) throw Broken("poll");
+  return what.revents;
+}
+
+constexpr std::size_t kPage = 4096;
+
+CONFORMANCE_CASE(Poll, WakesEveryWakeupEventsSamples, .rules = {rule::SIG_006, rule::SIG_011},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  for (const std::uint32_t wakeup : {1, 2, 5}) {
+    const Event event = Open(spec, {.sample_period = 10, .wakeup_events = wakeup});
+    Ring ring(event, 4);
+    event.Enable();
+    for (std::uint32_t i = 1; i <= 4 * wakeup; ++i) {
+      target().Stimulate(spec, 10);
+      EXPECT_EQ(Poll(event), i % wakeup == 0 ? POLLIN : 0) << rule::SIG_006.text;
+      EXPECT_EQ(Poll(event), 0) << rule::SIG_011.text;
+    }
+  }
+}
+
+CONFORMANCE_CASE(Poll, WakesAboveTheWatermark, .rules = {rule::SIG_007},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event =
+      Open(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_ADDR, .wakeup_watermark = 100});
+  Ring ring(event, 4);
+  event.Enable();
+  target().Stimulate(spec, 6);
+  ASSERT_EQ(ring.head(), 96u);
+  EXPECT_EQ(Poll(event), 0) << rule::SIG_007.text;
+  target().Stimulate(spec, 1);
+  ASSERT_EQ(ring.head(), 112u);
+  EXPECT_EQ(Poll(event), POLLIN) << rule::SIG_007.text;
+}
+
+CONFORMANCE_CASE(Poll, WakesAboveHalfTheBufferByDefault, .rules = {rule::SIG_008},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event =
+      Open(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_ADDR | PERF_SAMPLE_PERIOD});
+  for (const std::size_t pages : {1, 4}) {
+    const Ring ring(event, pages);
+    event.Enable();
+    target().Stimulate(spec, pages * kPage / 2 / 24);
+    EXPECT_EQ(Poll(event), 0) << rule::SIG_008.text;
+    target().Stimulate(spec, 1);
+    EXPECT_EQ(Poll(event), POLLIN) << rule::SIG_008.text;
+    event.Disable();
+  }
+}
+
+CONFORMANCE_CASE(Poll, OtherRecordsDoNotCountAsWakeupEvents, .rules = {rule::SIG_019},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event =
+      Open(spec, {.sample_period = 10, .wakeup_events = 2, .edit = [](perf_event_attr& attr) {
+                    attr.comm = 1;
+                  }});
+  Ring ring(event, 4);
+  event.Enable();
+  target().Stimulate(spec, 10);
+  for (const char* name : {"one", "two", "three"}) prctl(PR_SET_NAME, name);
+  EXPECT_EQ(Poll(event), 0) << rule::SIG_019.text;
+  target().Stimulate(spec, 10);
+  EXPECT_EQ(Poll(event), POLLIN) << rule::SIG_019.text;
+  const RingContents got = ring.Drain();
+  EXPECT_EQ(got.samples.size(), 2u);
+  EXPECT_EQ(got.others.size(), 3u);
+}
+
+CONFORMANCE_CASE(Poll, HangsUpWhenTheTargetExits, .rules = {rule::SIG_009},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  Child child([&spec] {
+    target().Stimulate(spec, 25);
+    return 0;
+  });
+  const Event event = Open(spec, {.pid = child.pid(), .sample_period = 10});
+  Ring ring(event, 1);
+  event.Enable();
+  EXPECT_EQ(Poll(event), 0) << rule::SIG_009.text;
+  child.Go();
+  ASSERT_EQ(child.Wait(), 0);
+  EXPECT_EQ(Poll(event) & POLLHUP, POLLHUP) << rule::SIG_009.text;
+  EXPECT_EQ(ring.Drain().samples.size(), 2u);
+}
+
+CONFORMANCE_CASE(Poll, HangsUpWithoutABuffer, .rules = {rule::SIG_010}, .needs = {Cap::kSampling}) {
+  const Event event = Open(target().AnyEvent(), {.sample_period = 1'000'000});
+  event.Enable();
+  EXPECT_EQ(Poll(event), POLLHUP) << rule::SIG_010.text;
+}
+
+CONFORMANCE_CASE(Poll, RedirectedRecordsWakeTheBuffersReader, .rules = {rule::SIG_018},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups}) {
+  const std::vector<EventSpec> specs = target().AnyEvents(2);
+  const OpenOptions options = {.sample_period = 10, .wakeup_events = 1};
+  const Event owner = Open(specs[0], options);
+  const Event guest = Open(specs[1], options);
+  Ring ring(owner, 1);
+  guest.SetOutput(owner);
+  guest.Enable();
+  target().Stimulate(specs[1], 9);
+  EXPECT_EQ(Poll(owner), 0) << rule::SIG_018.text;
+  target().Stimulate(specs[1], 1);
+  EXPECT_EQ(Poll(owner), POLLIN) << rule::SIG_018.text;
+  EXPECT_EQ(ring.Drain().samples.size(), 1u);
+}
+
+}  // namespace
+}  // namespace pmuconf

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// sigtrap: a synchronous signal in the monitored task for each overflow.
+#include <signal.h>
+
+#include <cstring>
+#include <vector>
+
+#include "pmuconf/case.h"
+
+namespace pmuconf {
+namespace {
+
+// What the kernel puts behind si_addr for TRAP_PERF; the C library has no names for it yet.
+struct TrapInfo {
+  int code;
+  std::uint64_t addr;
+  std::uint64_t data;
+  std::uint32_t type;
+  std::uint32_t flags;
+};
+constexpr int kTrapPerf = 6;
+
+std::vector<TrapInfo> traps;
+
+void OnTrap(int, siginfo_t* info, void*) {
+  TrapInfo trap = {};
+  const auto* bytes = reinterpret_cast<const char*>(info);
+  const std::size_t behind_addr = offsetof(siginfo_t, si_addr) + sizeof(info->si_addr);
+  trap.code = info->si_code;
+  trap.addr = reinterpret_cast<std::uint64_t>(info->si_addr);
+  std::memcpy(&trap.data, bytes + behind_addr, sizeof(trap.data));
+  std::memcpy(&trap.type, bytes + behind_addr + 8, sizeof(trap.type));
+  std::memcpy(&trap.flags, bytes + behind_addr + 12, sizeof(trap.flags));
+  traps.push_back(trap);
+}
+
+void CatchTraps() {
+  traps.reserve(64);
+  struct sigaction action = {};
+  action.sa_sigaction = OnTrap;
+  action.sa_flags = SA_SIGINFO;
+  if (sigaction(SIGTRAP, &action, nullptr) != 0) throw Broken("sigaction");
+}
+
+CONFORMANCE_CASE(Signal, SigtrapTellsWhatOverflowed, .rules = {rule::SIG_014, rule::SIG_016},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  CatchTraps();
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 10,
+                                  .sample_type = PERF_SAMPLE_ADDR,
+                                  .sigtrap = true,
+                                  .sig_data = 0x1234'5678'9abc'def0});
+  event.Enable();
+  for (std::size_t i = 1; i <= 5; ++i) {
+    target().Stimulate(spec, 9);
+    EXPECT_EQ(traps.size(), i - 1) << rule::SIG_016.text;
+    target().Stimulate(spec, 1, {.addr = 0x7000 + i});
+    ASSERT_EQ(traps.size(), i) << rule::SIG_016.text;
+    EXPECT_EQ(traps.back().code, kTrapPerf) << rule::SIG_014.text;
+    EXPECT_EQ(traps.back().addr, 0x7000 + i) << rule::SIG_014.text;
+    EXPECT_EQ(traps.back().data, 0x1234'5678'9abc'def0) << rule::SIG_014.text;
+    EXPECT_EQ(traps.back().type, spec.type) << rule::SIG_014.text;
+  }
+  event.Disable();
+  EXPECT_THAT(event.Read(), Counted(spec, 50));
+}
+
+}  // namespace
+}  // namespace pmuconf

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// Throttling: an event that overflows too often stops, and goes on at the next tick.
+#include <fcntl.h>
+#include <time.h>
+
+#include "pmuconf/case.h"
+#include "pmuconf/ring.h"
+#include "pmuconf/sysctl.h"
+
+namespace pmuconf {
+namespace {
+
+constexpr std::uint64_t kOnePerTick = 1;  // the least rate: a second overflow in a tick is too many
+
+// Opens an event whose records are all kept in one row, in order.
+struct Throttled {
+  EventSpec spec = target().AnyEvent();
+  Event event;
+  Ring ring;
+  RingContents got = {};
+
+  explicit Throttled(std::uint64_t period, std::uint64_t sample_type = PERF_SAMPLE_PERIOD)
+      : event(Open(spec, {.sample_period = period,
+                          .sample_type = sample_type | PERF_SAMPLE_ID,
+                          .sample_id_all = true})),
+        ring(event, 16) {
+    event.Enable();
+  }
+
+  void Drain() {
+    const RingContents more = ring.Drain();
+    got.samples.insert(got.samples.end(), more.samples.begin(), more.samples.end());
+    got.throttles.insert(got.throttles.end(), more.throttles.begin(), more.throttles.end());
+    got.order.insert(got.order.end(), more.order.begin(), more.order.end());
+    EXPECT_THAT(more.lost, testing::IsEmpty());
+  }
+
+  bool throttled() const { return !got.throttles.empty() && got.throttles.back().throttle; }
+
+  // Overflows until the last record says throttled: at once, unless a tick comes in between.
+  void UntilThrottled() {
+    for (int i = 0; i < 1'000 && !throttled(); ++i) {
+      target().Stimulate(spec, 20 * event.attr().sample_period);
+      Drain();
+    }
+    ASSERT_TRUE(throttled()) << rule::THR_001.text;
+  }
+
+  // Runs on, at most two seconds, until the tick has lifted the throttle.
+  void UntilUnthrottled() {
+    timespec start = {};
+    timespec now = {};
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    do {
+      Drain();
+      clock_gettime(CLOCK_MONOTONIC, &now);
+    } while (throttled() && now.tv_sec - start.tv_sec < 2);
+    ASSERT_FALSE(throttled()) << rule::THR_002.text;
+  }
+};
+
+// Samples between a THROTTLE and its UNTHROTTLE: the one of the overflow that was too many, no
+// more.
+void ExpectNoSampleWhileThrottled(const RingContents& got) {
+  bool throttled = false;
+  int samples = 0;
+  for (const std::uint32_t type : got.order) {
+    if (type == PERF_RECORD_THROTTLE) {
+      EXPECT_FALSE(throttled) << rule::REC_106.text;
+      throttled = true;
+      samples = 0;
+    } else if (type == PERF_RECORD_UNTHROTTLE) {
+      EXPECT_TRUE(throttled) << rule::REC_106.text;
+      throttled = false;
+    } else if (type == PERF_RECORD_SAMPLE) {
+      EXPECT_LE(throttled ? ++samples : 0, 1) << rule::THR_001.text;
+    }
+  }
+}
+
+CONFORMANCE_CASE(Throttle, ThrottledEventStopsSampling, .rules = {rule::THR_001, rule::REC_106},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const SampleRateLimit limit(kOnePerTick);
+  for (const std::uint64_t period : {1, 2, 13}) {
+    Throttled run(period);
+    run.UntilThrottled();
+    for (int i = 0; i < 3; ++i) target().Stimulate(run.spec, 50 * period);
+    run.event.Disable();
+    run.Drain();
+    ExpectNoSampleWhileThrottled(run.got);
+  }
+}
+
+CONFORMANCE_CASE(Throttle, NothingIsCountedTwiceOrWhileThrottled, .rules = {rule::THR_004},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const SampleRateLimit limit(kOnePerTick);
+  Throttled run(1);
+  for (int i = 0; i < 5; ++i) {
+    run.UntilThrottled();
+    target().Stimulate(run.spec, 100);
+    run.UntilUnthrottled();
+  }
+  run.event.Disable();
+  run.Drain();
+  // With period 1 a count without its sample would be one from the throttled time.
+  EXPECT_THAT(run.event.Read(), Counted(run.spec, run.got.samples.size())) << rule::THR_004.text;
+}
+
+CONFORMANCE_CASE(Throttle, UnthrottledEventGoesOn, .rules = {rule::THR_002, rule::REC_106},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const SampleRateLimit limit(kOnePerTick);
+  for (const std::uint64_t period : {1, 5, 1'000}) {
+    Throttled run(period);
+    run.UntilThrottled();
+    run.UntilUnthrottled();
+    SampleRateLimit::Set(SampleRateLimit::kNoLimit);
+    const std::uint64_t before = run.event.Read().value;
+    const std::size_t samples = run.got.samples.size();
+    target().Stimulate(run.spec, 4 * period);
+    run.Drain();
+    EXPECT_THAT(run.event.Read(), Counted(run.spec, before + 4 * period)) << rule::THR_002.text;
+    EXPECT_EQ(run.got.samples.size(), samples + 4) << rule::THR_002.text;
+    ExpectNoSampleWhileThrottled(run.got);
+    SampleRateLimit::Set(kOnePerTick);
+  }
+}
+
+CONFORMANCE_CASE(Throttle, CountsAreWholePeriodsAroundAThrottle,
+                 .rules = {rule::THR_004, rule::THR_002},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const SampleRateLimit limit(kOnePerTick);
+  const std::uint64_t period = 10;
+  Throttled run(period, PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ);
+  run.UntilThrottled();
+  run.UntilUnthrottled();
+  target().Stimulate(run.spec, 10 * period);
+  run.event.Disable();
+  run.Drain();
+  for (std::size_t i = 0; i < run.got.samples.size(); ++i) {
+    EXPECT_EQ(run.got.samples[i].read->value, period * (i + 1)) << rule::THR_004.text;
+  }
+  EXPECT_EQ(run.event.Read().value / period, run.got.samples.size()) << rule::THR_004.text;
+}
+
+CONFORMANCE_CASE(Throttle, RecordsNameTheirEvent, .rules = {rule::THR_003, rule::REC_024},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const SampleRateLimit limit(kOnePerTick);
+  Throttled run(1, PERF_SAMPLE_TIME | PERF_SAMPLE_STREAM_ID);
+  run.UntilThrottled();
+  run.UntilUnthrottled();
+  run.event.Disable();
+  run.Drain();
+  std::uint64_t time = 1;
+  ASSERT_GE(run.got.throttles.size(), 2u);
+  for (const ThrottleRecord& record : run.got.throttles) {
+    EXPECT_EQ(record.id, run.event.Id()) << rule::THR_003.text;
+    EXPECT_EQ(record.stream_id, run.event.Id()) << rule::THR_003.text;
+    EXPECT_GE(record.time, time) << rule::THR_003.text;
+    EXPECT_GE(record.trailer.time, record.time) << rule::REC_024.text;
+    EXPECT_EQ(record.trailer.id, run.event.Id()) << rule::REC_024.text;
+    time = record.time;
+  }
+}
+
+CONFORMANCE_CASE(Throttle, NewTurnLiftsTheThrottle, .rules = {rule::THR_005, rule::THR_004},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const SampleRateLimit limit(kOnePerTick);
+  Throttled run(3);
+  for (int i = 0; i < 5; ++i) {
+    run.UntilThrottled();
+    run.event.Disable();
+    run.Drain();
+    const std::uint64_t before = run.event.Read().value;
+    run.event.Enable();
+    target().Stimulate(run.spec, 1);
+    EXPECT_THAT(run.event.Read(), Counted(run.spec, before + 1)) << rule::THR_005.text;
+    target().Stimulate(run.spec, 2);
+    EXPECT_THAT(run.event.Read(), Counted(run.spec, before + 3)) << rule::THR_005.text;
+    run.Drain();
+  }
+}
+
+CONFORMANCE_CASE(Throttle, BystandersGoOnCounting, .rules = {rule::THR_004},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups}) {
+  const SampleRateLimit limit(kOnePerTick);
+  const EventSpec other = target().AnyEvents(2)[1];
+  const Event bystander = Open(other);
+  bystander.Enable();
+  Throttled run(1);
+  std::uint64_t counted = 0;
+  for (int i = 0; i < 4; ++i) {
+    run.UntilThrottled();
+    target().Stimulate(other, 1'000);
+    run.UntilUnthrottled();
+    target().Stimulate(other, 17);
+    counted += 1'017;
+    EXPECT_THAT(bystander.Read(), Counted(other, counted)) << rule::THR_004.text;
+  }
+}
+
+CONFORMANCE_CASE(Throttle, RateIsFixedWhileItsControlIsOff, .rules = {rule::THR_006},
+                 .needs = {Cap::kSampling}) {
+  const std::string rate = "kernel/perf_event_max_sample_rate";
+  const auto write_fails_with = [&rate](const std::string& value) {
+    const Fd fd(open(("/proc/sys/" + rate).c_str(), O_WRONLY | O_CLOEXEC));
+    return write(fd.get(), value.data(), value.size()) < 0 ? errno : 0;
+  };
+  const SampleRateLimit restored(5'000);
+  for (const char* off : {"0", "100"}) {
+    const Sysctl percent("kernel/perf_cpu_time_max_percent", off);
+    EXPECT_EQ(write_fails_with("4000"), EINVAL) << rule::THR_006.text;
+    EXPECT_EQ(Sysctl::Get(rate), "5000") << rule::THR_006.text;
+  }
+  const Sysctl percent("kernel/perf_cpu_time_max_percent", "25");
+  EXPECT_EQ(write_fails_with("0"), EINVAL) << rule::THR_006.text;
+  EXPECT_EQ(write_fails_with("4000"), 0) << rule::THR_006.text;
+  EXPECT_EQ(Sysctl::Get(rate), "4000") << rule::THR_006.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The control page as a way to read an event: what it offers where user space reads no counters.
+#include "pmuconf/case.h"
+#include "pmuconf/ring.h"
+
+namespace pmuconf {
+namespace {
+
+CONFORMANCE_CASE(UserPage, CapabilityBitsAreConsistent, .rules = {rule::RDP_002, rule::RDP_006},
+                 .needs = {Cap::kStimulus}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec);
+  const Ring ring(event, 0);
+  event.Enable();
+  target().Stimulate(spec, 10);
+  EXPECT_EQ(ring.page().cap_bit0_is_deprecated, 1u) << rule::RDP_002.text;
+  EXPECT_EQ(ring.page().cap_bit0, 0u) << rule::RDP_002.text;
+  EXPECT_EQ(ring.page().cap_user_rdpmc, 0u) << rule::RDP_002.text;
+  EXPECT_EQ(ring.page().cap_user_time, ring.page().time_mult != 0) << rule::RDP_006.text;
+}
+
+CONFORMANCE_CASE(UserPage, IndexIsZeroWithoutUserReads, .rules = {rule::RDP_003},
+                 .needs = {Cap::kStimulus}) {
+  const EventSpec spec = target().AnyEvent();
+  for (const std::uint64_t period : {std::uint64_t{0}, std::uint64_t{10}}) {
+    const Event event = Open(spec, {.sample_period = period});
+    const Ring ring(event, 1);
+    EXPECT_EQ(ring.page().index, 0u) << rule::RDP_003.text;
+    event.Enable();
+    EXPECT_EQ(ring.page().index, 0u) << rule::RDP_003.text;
+    target().Stimulate(spec, 25);
+    EXPECT_EQ(ring.page().index, 0u) << rule::RDP_003.text;
+    event.Disable();
+    EXPECT_EQ(ring.page().index, 0u) << rule::RDP_003.text;
+  }
+}
+
+CONFORMANCE_CASE(UserPage, TimesDoNotRunAheadOfARead, .rules = {rule::RDP_005},
+                 .needs = {Cap::kStimulus}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec);
+  const Ring ring(event, 0);
+  for (int i = 0; i < 5; ++i) {
+    event.Enable();
+    target().Stimulate(spec, 10);
+    const std::uint64_t enabled = ring.page().time_enabled;
+    const std::uint64_t running = ring.page().time_running;
+    const Reading reading = event.Read();
+    EXPECT_LE(enabled, reading.time_enabled) << rule::RDP_005.text;
+    EXPECT_LE(running, reading.time_running) << rule::RDP_005.text;
+    event.Disable();
+    const std::uint64_t off = ring.page().time_enabled;
+    target().Stimulate(spec, 10);
+    EXPECT_EQ(ring.page().time_enabled, off) << rule::RDP_005.text;
+  }
+}
+
+}  // namespace
+}  // namespace pmuconf
