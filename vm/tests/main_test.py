@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line, end to end, on a stand-in machine: streams, statuses, and nothing left behind."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import re
+from typing import Any
+
+import pytest
+
+from pmuvm import guest
+from pmuvm.__main__ import main
+
+from .conftest import TESTS, boot_image
+
+SOFTWARE = '[target]\nname = "soft"\n'
+
+
+@pytest.fixture(autouse=True)
+def stand_in(fakes: pathlib.Path, cache: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PMUCONF_BINARY", str(TESTS / "agents/pmuconf"))
+    monkeypatch.setenv("PMUCONF_ACCEL", "tcg")
+    monkeypatch.setattr(guest, "CASE_MARGIN_S", 0.5)
+    monkeypatch.setattr(guest, "LAST_WORDS_S", 0.2)
+
+
+def run(tmp_path: pathlib.Path, *more: str, how: str = "well", target: str = SOFTWARE) -> int:
+    """`pmuvm run` on a kernel whose machine behaves as asked."""
+    path = tmp_path / "soft.toml"
+    path.write_text(target, encoding="utf-8")
+    image = boot_image(tmp_path / f"behave={how}")
+    out = str(tmp_path / "out")
+    return main(["run", "--target", str(path), "--kernel", str(image), "--out", out, *more])
+
+
+def stream(tmp_path: pathlib.Path) -> list[dict[str, Any]]:
+    text = (tmp_path / "out" / "stream.jsonl").read_text("utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_a_run_records_a_stream_from_run_to_end(tmp_path: pathlib.Path) -> None:
+    assert run(tmp_path) == 0
+    lines = stream(tmp_path)
+    assert lines[0]["selected"] == ["Stand.Passes", "Stand.Fails", "Stand.Skips"]
+    assert (lines[0]["release"], lines[0]["partial"]) == ("6.12.1-test", False)
+    assert [line["t"] for line in lines[1:]] == ["result"] * 3 + ["kmsg", "end"]
+    assert "Linux version" in (tmp_path / "out" / "console.log").read_text("utf-8")
+
+
+def test_a_crash_costs_one_case(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CASES", "A.One A.Oopses A.Two")
+    run(tmp_path)
+    verdicts = [line["result"] for line in stream(tmp_path) if line["t"] == "result"]
+    assert verdicts == ["PASS", "CRASH", "PASS"]
+    assert "CRASH    A.Oopses" in capfd.readouterr().err
+
+
+def test_the_status_is_that_of_the_report(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CASES", "A.Oopses")
+    monkeypatch.setenv("PMUCONF_BINARY", str(tmp_path / "pmuconf"))
+    text = (TESTS / "agents/pmuconf").read_text("utf-8")
+    (tmp_path / "pmuconf").write_text(text.replace('"FAIL"', '"CRASH"'), encoding="utf-8")
+    (tmp_path / "pmuconf").chmod(0o755)
+    assert run(tmp_path) == 1
+
+
+def test_a_selection_makes_a_partial_run(tmp_path: pathlib.Path) -> None:
+    run(tmp_path, "--case", "Stand.Passes", "--profile", "base")
+    assert stream(tmp_path)[0]["selected"] == ["Stand.Passes"]
+    assert stream(tmp_path)[0]["partial"] is True
+    assert stream(tmp_path)[0]["profile"] == "base"
+
+
+def test_a_shuffle_is_an_order_that_its_seed_repeats(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"A.Case{number}" for number in range(8)]
+    monkeypatch.setenv("CASES", " ".join(names))
+    orders = []
+    for seed in ("1", "1", "2"):
+        run(tmp_path, "--shuffle", seed)
+        orders.append(stream(tmp_path)[0]["selected"])
+    assert orders[0] == orders[1] != orders[2]
+    assert sorted(orders[2]) == names
+
+
+BAD = {
+    "target": (["--target", "nothing"], "unknown TARGET 'nothing'"),
+    "kernel": (["--kernel", "5.10"], "unknown KERNEL '5.10'; known: 6.1, 6.12"),
+    "arch": (["--arch", "vax"], "unknown ARCH 'vax'; known: amd64"),
+    "case": (["--case", "No.Such"], "unknown CASE 'No.Such'"),
+    "rule": (["--rule", "XXX-1"], "unknown RULE 'XXX-1'"),
+    "module": (["--module", "/nowhere/x.ko"], "no module /nowhere/x.ko"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_word_is_one_line_and_status_2(
+    tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str], name: str
+) -> None:
+    words, says = BAD[name]
+    assert run(tmp_path, *words) == 2
+    errors = capfd.readouterr().err.splitlines()
+    assert len(errors) == 1 and says in errors[0]
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [
+        ("no-boot", "no guest comes up on .*: Kernel panic - not syncing: No working init found."),
+        ("no-qemu", "could not set up this machine"),
+        ("refuse-module", "module refpmu.ko does not load: Invalid module format"),
+    ],
+)
+def test_a_run_that_cannot_be_judged_is_status_2_and_leaves_nothing(
+    tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str], how: str, says: str
+) -> None:
+    (tmp_path / "refpmu.ko").touch()
+    target = SOFTWARE + '[vm]\nmodule = "refpmu"\n'
+    module = ["--module", str(tmp_path / "refpmu.ko")]
+    assert run(tmp_path, *module, how=how, target=target) == 2
+    last = capfd.readouterr().err.splitlines()[-1]
+    assert re.search(says, last), last
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_old_verdict_does_not_survive_a_run_that_cannot_be_judged(
+    tmp_path: pathlib.Path,
+) -> None:
+    assert run(tmp_path) == 0
+    (tmp_path / "out" / "results.json").write_text("{}", encoding="utf-8")
+    assert run(tmp_path, how="no-boot") == 2
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_kernel_that_hangs_at_boot_is_given_up(
+    tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run(tmp_path, "--boot-timeout", "0.5", how="silent") == 2
+    assert "no answer to 'boot' in time" in capfd.readouterr().err
+
+
+def test_the_kernels_are_listed(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["kernels"]) == 0
+    assert capfd.readouterr().out.split() == ["6.1", "6.12"]
+
+
+def test_a_program_of_the_guest_gives_its_output_and_status(
+    tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    image = str(boot_image(tmp_path / "bzImage"))
+    assert main(["exec", "--kernel", image, "--", "perf", "stat"]) == 3
+    assert capfd.readouterr() == ("out", "err")

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""pytest sees one item a case and kernel; collecting starts no machine."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import junitparser
+import pytest
+
+from pmuvm import store
+
+from .conftest import TESTS, boot_image
+
+
+@pytest.fixture
+def folder(
+    tmp_path: pathlib.Path,
+    fakes: pathlib.Path,
+    cache: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> pathlib.Path:
+    """A folder with a target and two kernels, for a pytest of its own."""
+    monkeypatch.setenv("PMUCONF_BINARY", str(TESTS / "agents/pmuconf"))
+    monkeypatch.setenv("PMUCONF_ACCEL", "tcg")
+    monkeypatch.setenv("PYTHONPATH", str(store.ROOT / "vm"))
+    monkeypatch.setenv("CASES", "Stand.Passes Stand.Oopses Stand.Works")
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "soft.toml").write_text('[target]\nname = "soft"\n', encoding="utf-8")
+    for name in ("one", "behave=warn"):
+        boot_image(folder / name)
+    return folder
+
+
+def run_pytest(folder: pathlib.Path, *words: str) -> tuple[int, str]:
+    for name in [name for name in os.environ if name.startswith("PYTEST_")]:
+        os.environ.pop(name)
+    argv = [sys.executable, "-m", "pytest", "-p", "pmuvm.plugin", "-q", "soft.toml", *words]
+    done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, timeout=120)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_collecting_names_every_case_and_starts_no_machine(
+    folder: pathlib.Path, fakes: pathlib.Path
+) -> None:
+    (fakes / "qemu-system-x86_64").unlink()
+    (fakes / "qemu-system-x86_64").symlink_to("/bin/false")
+    kernels = ["--pmuconf-kernel", "6.1", "--pmuconf-kernel", "6.12"]
+    status, text = run_pytest(folder, "--collect-only", *kernels, "-k", "Passes or Works")
+    assert status == 0
+    assert text.split("\n")[:4] == [
+        "soft.toml::6.1-amd64::Stand.Passes",
+        "soft.toml::6.1-amd64::Stand.Works",
+        "soft.toml::6.12-amd64::Stand.Passes",
+        "soft.toml::6.12-amd64::Stand.Works",
+    ]
+
+
+@pytest.mark.parametrize("workers", [[], ["-n", "2"]])
+def test_each_case_is_an_item_of_its_own(folder: pathlib.Path, workers: list[str]) -> None:
+    status, text = run_pytest(
+        folder, "--pmuconf-kernel", "./one", "--junitxml", "junit.xml", *workers
+    )
+    assert status == 1
+    assert "CRASH (CNT-002): guest lost: Oops: 0002" in text
+    assert "again: make run TARGET=soft KERNEL=./one CASE=Stand.Oopses" in text
+    xml = junitparser.JUnitXml.fromfile(str(folder / "junit.xml"))
+    assert (xml.tests, xml.failures, xml.errors) == (3, 1, 0)
+
+
+@pytest.mark.parametrize("workers", [[], ["-n", "2"]])
+def test_what_a_kernel_reports_at_the_end_fails_the_run(
+    folder: pathlib.Path, workers: list[str]
+) -> None:
+    status, text = run_pytest(folder, "--pmuconf-kernel", "./behave=warn", "-k", "Passes", *workers)
+    assert "1 passed" in text
+    assert "WARNING: at x.c:1" in text
+    assert status == 1
+
+
+def test_a_target_that_is_malformed_is_a_collection_error(folder: pathlib.Path) -> None:
+    (folder / "soft.toml").write_text("[target\n", encoding="utf-8")
+    status, text = run_pytest(folder)
+    assert status == 2
+    assert "at line 1" in text

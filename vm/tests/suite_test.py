@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Targets and selections are checked before anything is started, and errors name what is known."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+
+from pmuvm import suite
+from pmuvm.errors import PmuvmError
+
+from .conftest import TESTS, script
+
+
+@pytest.fixture(autouse=True)
+def stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PMUCONF_BINARY", str(TESTS / "agents/pmuconf"))
+
+
+def target(tmp_path: pathlib.Path, text: str) -> suite.Target:
+    path = tmp_path / "mine.toml"
+    path.write_text(text, encoding="utf-8")
+    return suite.find_target(str(path))
+
+
+def test_every_target_of_the_project_is_found_by_name() -> None:
+    names = [path.stem for path in suite.TARGETS.glob("*.toml")]
+    assert "refpmu" in names
+    for name in names:
+        assert suite.find_target(name).name == name
+
+
+def test_a_target_says_what_its_machine_is(tmp_path: pathlib.Path) -> None:
+    found = target(
+        tmp_path,
+        '[target]\nname = "mine"\nport = "/dev/refpmu"\nslowness = 2\n'
+        '[vm]\nsmp = 4\nmemory_mb = 1024\naccel = "tcg-single"\nparameters = "cpu=1"\n',
+    )
+    assert (found.module, found.parameters, found.slowness) == ("refpmu", ("cpu=1",), 2.0)
+    assert (found.cpus, found.memory_mb, found.accel) == (4, 1024, "tcg-single")
+
+
+def test_a_target_of_the_kernels_own_needs_no_module(tmp_path: pathlib.Path) -> None:
+    found = target(tmp_path, "[target]\n")
+    assert (found.name, found.module, found.cpus, found.accel) == ("mine", None, 2, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[target\n", r"mine.toml: .*\(at line 1"),
+        ("", r"mine.toml: no table \[target\]"),
+        ("target = 1\n", r"mine.toml: no table \[target\]"),
+        ("[target]\nslowness = 0\n", "mine.toml: target.slowness must be a number above 0"),
+        ("[target]\n[vm]\nsmp = '2'\n", "mine.toml: vm.smp must be a whole number above 0"),
+        ("[target]\n[vm]\nsmp = true\n", "mine.toml: vm.smp must be a whole number above 0"),
+        ("[target]\n[vm]\naccel = 'hvf'\n", "mine.toml: vm.accel is 'hvf'; known: tcg"),
+    ],
+)
+def test_a_malformed_target_names_file_and_key(
+    tmp_path: pathlib.Path, text: str, says: str
+) -> None:
+    with pytest.raises(PmuvmError, match=says):
+        target(tmp_path, text)
+
+
+def test_an_unknown_target_names_the_known_ones() -> None:
+    with pytest.raises(PmuvmError, match="unknown TARGET 'nothing'; known: .*refpmu"):
+        suite.find_target("nothing")
+
+
+def names(selection: suite.Selection, tmp_path: pathlib.Path) -> list[str]:
+    return [case.id for case in suite.cases(target(tmp_path, "[target]\n"), selection)]
+
+
+def test_a_selection_chooses(tmp_path: pathlib.Path) -> None:
+    every = ["Stand.Passes", "Stand.Fails", "Stand.Skips"]
+    assert names(suite.Selection(), tmp_path) == every
+    assert names(suite.Selection(rule="CNT-002"), tmp_path) == every
+    assert names(suite.Selection(case="*Fails"), tmp_path) == ["Stand.Fails"]
+
+
+@pytest.mark.parametrize(
+    ("selection", "says"),
+    [
+        (suite.Selection(case="Stand.Pases"), "unknown CASE 'Stand.Pases'; did you mean Stand.Pa"),
+        (suite.Selection(rule="XXX-999"), "unknown RULE 'XXX-999'; known: CNT-002"),
+    ],
+)
+def test_an_empty_selection_is_an_error(
+    tmp_path: pathlib.Path, selection: suite.Selection, says: str
+) -> None:
+    with pytest.raises(PmuvmError, match=says):
+        names(selection, tmp_path)
+
+
+def test_a_suite_without_cases_is_an_error(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CASES", "")
+    with pytest.raises(PmuvmError, match="nothing to run"):
+        names(suite.Selection(), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("echo 'pmuconf: unknown profile' >&2; exit 2", "pmuconf: unknown profile"),
+        ("exit 3", "pmuconf list ended with 3"),
+        ("echo no json", "printed no list of cases"),
+        ('echo \'{"cases":[{"id":"A.B"}]}\'', "printed no list of cases"),
+    ],
+)
+def test_a_list_that_fails_says_so(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, text: str, says: str
+) -> None:
+    monkeypatch.setenv("PMUCONF_BINARY", str(script(tmp_path, "pmuconf", text)))
+    with pytest.raises(PmuvmError, match=says):
+        names(suite.Selection(), tmp_path)
+
+
+def test_a_suite_that_is_not_built_says_how_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PMUCONF_BINARY", "/nowhere/pmuconf")
+    with pytest.raises(PmuvmError, match="no program /nowhere/pmuconf: build it"):
+        suite.binary()
