@@ -56,7 +56,9 @@ CONFORMANCE_CASE(Bpf, WrongProgramsAreRefused, .rules = {rule::BPF_005},
     return event.TryIoctl(PERF_EVENT_IOC_SET_BPF, static_cast<unsigned long>(fd));
   };
   EXPECT_THAT(set_bpf(999), FailsWith(EBADF)) << rule::BPF_005.text;
-  const bpf_insn return_0[] = {{.code = BPF_ALU64 | BPF_MOV | BPF_K}, {.code = BPF_JMP | BPF_EXIT}};
+  bpf_insn return_0[2] = {};
+  return_0[0].code = BPF_ALU64 | BPF_MOV | BPF_K;
+  return_0[1].code = BPF_JMP | BPF_EXIT;
   for (const bpf_prog_type type : {BPF_PROG_TYPE_SOCKET_FILTER, BPF_PROG_TYPE_XDP}) {
     const Fd program(bpf_prog_load(type, "wrong", "Dual BSD/GPL", return_0, 2, nullptr));
     ASSERT_GE(program.get(), 0);

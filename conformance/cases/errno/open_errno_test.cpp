@@ -197,7 +197,8 @@ CONFORMANCE_CASE(OpenErrno, FailedOpensLeaveNothingBehind, .rules = {rule::ERR_0
   std::vector<Event> events;
   for (const EventSpec& spec : specs) {
     events.push_back(Open(spec, {.pinned = true}));
-    if (events.size() == 1) EXPECT_EQ(events[0].fd(), next_fd) << rule::ERR_028.text;
+    EXPECT_EQ(events.back().fd(), next_fd + static_cast<int>(events.size()) - 1)
+        << rule::ERR_028.text;
     events.back().Enable();
     target().Stimulate(spec, 5);
   }

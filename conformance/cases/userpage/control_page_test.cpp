@@ -13,10 +13,10 @@ CONFORMANCE_CASE(UserPage, CapabilityBitsAreConsistent, .rules = {rule::RDP_002,
   const Ring ring(event, 0);
   event.Enable();
   target().Stimulate(spec, 10);
-  EXPECT_EQ(ring.page().cap_bit0_is_deprecated, 1u) << rule::RDP_002.text;
-  EXPECT_EQ(ring.page().cap_bit0, 0u) << rule::RDP_002.text;
-  EXPECT_EQ(ring.page().cap_user_rdpmc, 0u) << rule::RDP_002.text;
-  EXPECT_EQ(ring.page().cap_user_time, ring.page().time_mult != 0) << rule::RDP_006.text;
+  EXPECT_EQ(std::uint64_t{ring.page().cap_bit0_is_deprecated}, 1u) << rule::RDP_002.text;
+  EXPECT_EQ(std::uint64_t{ring.page().cap_bit0}, 0u) << rule::RDP_002.text;
+  EXPECT_EQ(std::uint64_t{ring.page().cap_user_rdpmc}, 0u) << rule::RDP_002.text;
+  EXPECT_EQ(ring.page().cap_user_time != 0, ring.page().time_mult != 0) << rule::RDP_006.text;
 }
 
 CONFORMANCE_CASE(UserPage, IndexIsZeroWithoutUserReads, .rules = {rule::RDP_003},
