@@ -10,7 +10,7 @@ import pytest
 from pmuvm import accel, arch, kernel
 from pmuvm.errors import PmuvmError
 
-from .conftest import script
+from standin import script
 
 ANY = kernel.Kernel("k", "6.12.1", arch.AMD64, pathlib.Path("/k"), None)
 

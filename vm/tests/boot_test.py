@@ -11,7 +11,7 @@ import pytest
 
 from pmuvm import accel, guest, image, kernel, qemu, session, suite
 
-from .conftest import TESTS
+from standin import TESTS
 
 pytestmark = pytest.mark.guest
 

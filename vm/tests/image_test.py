@@ -15,7 +15,7 @@ import pytest
 from pmuvm import image
 from pmuvm.errors import PmuvmError
 
-from .conftest import TESTS, script
+from standin import TESTS, script
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from pmuvm import kernel, packages
 from pmuvm.errors import PmuvmError
 
-from .conftest import boot_image, script
+from standin import boot_image, script
 
 RELEASE = "6.12.9+deb12-cloud-amd64"
 

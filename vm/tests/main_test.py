@@ -13,7 +13,7 @@ import pytest
 from pmuvm import guest
 from pmuvm.__main__ import main
 
-from .conftest import TESTS, boot_image
+from standin import TESTS, boot_image
 
 SOFTWARE = '[target]\nname = "soft"\n'
 

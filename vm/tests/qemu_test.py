@@ -13,7 +13,7 @@ import pytest
 from pmuvm import arch, qemu
 from pmuvm.errors import PmuvmError
 
-from .conftest import script
+from standin import script
 
 GOLDEN = [
     "qemu-system-x86_64 -machine pc -accel tcg,thread=multi -cpu max -smp 2 -m 512",

@@ -10,7 +10,7 @@ import pytest
 from pmuvm import suite
 from pmuvm.errors import PmuvmError
 
-from .conftest import TESTS, script
+from standin import TESTS, script
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes stand-ins for what a test does without: programs of the host, kernel images."""
+
+from __future__ import annotations
+
+import pathlib
+
+TESTS = pathlib.Path(__file__).parent / "tests"
+
+
+def script(folder: pathlib.Path, name: str, text: str) -> pathlib.Path:
+    """Put a shell script into a folder."""
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+def boot_image(path: pathlib.Path, release: str = "6.12.1-test") -> pathlib.Path:
+    """A file with the boot header of an x86 kernel, and nothing else."""
+    data = bytearray(0x1000)
+    data[0x202:0x206] = b"HdrS"
+    data[0x20E:0x210] = (0x600).to_bytes(2, "little")
+    text = f"{release} (someone@somewhere) #1 SMP".encode()
+    data[0x800 : 0x800 + len(text)] = text
+    path.write_bytes(data)
+    return path
