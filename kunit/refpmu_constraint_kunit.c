@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* KUnit suite of core/constraint: who gets which counter, and that a fit is found if there is one. */
+/* KUnit suite of core/constraint: who gets which counter; a fit is found if there is one. */
 #include <kunit/test.h>
 
 #include "vectors/vectors.h"

@@ -101,7 +101,7 @@ static void accepted_event_is_prepared_but_not_placed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic64_read(&refpmu_device.live), live);
 }
 
-static void destroy_comes_once_for_each_event(struct kunit *test)
+static void destroy_comes_once_per_event(struct kunit *test)
 {
 	const s64 destroys = atomic64_read(&refpmu_device.destroys);
 	const s64 live = atomic64_read(&refpmu_device.live);
@@ -212,7 +212,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE_PARAM(refusal_has_its_errno_and_leaves_no_trace, refusal_gen_params),
 	KUNIT_CASE_PARAM(refusal_reaches_whoever_opens, refusal_gen_params),
 	KUNIT_CASE(accepted_event_is_prepared_but_not_placed),
-	KUNIT_CASE(destroy_comes_once_for_each_event),
+	KUNIT_CASE(destroy_comes_once_per_event),
 	KUNIT_CASE(group_that_fills_the_device_opens),
 	KUNIT_CASE(group_that_never_fits_is_refused),
 	KUNIT_CASE(members_of_other_pmus_need_no_counter),

@@ -13,8 +13,9 @@ _VERSION = re.compile(r"K?TAP version \d+")
 _PLAN = re.compile(r"1\.\.(\d{1,6})")
 _SUBTEST = re.compile(r"# Subtest: (\S{1,200})")
 _RESULT = re.compile(r"(not )?ok (\d{1,6})(?: -)? (\S.*?)(?: # SKIP ?(.*))?")
+_TALLY = re.compile(r"# (?!Totals:)(\S{1,200}): pass:(\d+) fail:(\d+) skip:(\d+) total:(\d{1,6})")
 # What KUnit prints about the run itself, which explains no failure.
-_CHATTER = re.compile(r"# (?:module: |Totals: |\S+: pass:\d+ fail:\d+ skip:\d+ total:\d+|Subtest:)")
+_CHATTER = re.compile(r"# (?:module: |Totals: |Subtest:)")
 
 
 class Outcome(Enum):
@@ -49,6 +50,7 @@ class _Block:
 
     name: str
     plan: int | None = None
+    tally: int | None = None
     results: int = 0
     failed: int = 0
     skipped: int = 0
@@ -66,7 +68,7 @@ class _Reader:
 
     def line(self, indent: int, text: str) -> None:
         if self.top is None:
-            if _VERSION.fullmatch(text):
+            if indent == 0 and _VERSION.fullmatch(text):
                 self.top = _Block("the run")
             return
         if self.done():
@@ -76,12 +78,15 @@ class _Reader:
         result = _RESULT.fullmatch(text)
         plan = _PLAN.fullmatch(text)
         subtest = _SUBTEST.fullmatch(text)
+        tally = _TALLY.fullmatch(text)
         if result:
             self._result(indent, result)
         elif plan:
             self._plan(indent, int(plan[1]))
         elif subtest:
             self._subtest(indent, subtest[1])
+        elif tally:
+            self._tally(indent, tally[1], int(tally[5]))
         elif not _VERSION.fullmatch(text) and not _CHATTER.match(text):
             self.said.append(text)
 
@@ -105,6 +110,16 @@ class _Reader:
             self.problems.append(f"{block.name}: an empty plan")
         else:
             block.plan = count
+
+    def _tally(self, indent: int, name: str, total: int) -> None:
+        """KUnit plans no parameters: only its tally afterwards tells how many there were."""
+        block = self.parameters if indent == 1 else self.suite if indent == 0 else None
+        if block is None or block.tally is not None:
+            self.problems.append(f"a tally of {name} stands where none may")
+        else:
+            block.tally = total
+            if total != block.results:
+                self.problems.append(f"{name}: {block.results} of {total} results reported")
 
     def _result(self, indent: int, match: re.Match[str]) -> None:
         failed, number, name = bool(match[1]), int(match[2]), match[3]
@@ -138,6 +153,8 @@ class _Reader:
             self.problems.append(f"{name}: closes the parameters of {rows.name}")
         if rows.plan is not None and rows.plan != rows.results:
             self.problems.append(f"{name}: {rows.results} of {rows.plan} parameters reported")
+        if rows.results > 1 and rows.plan is None and rows.tally is None:
+            self.problems.append(f"{name}: nothing says how many parameters there are")
         if rows.failed and not failed:
             self.problems.append(f"{name}: ok although {rows.failed} parameters failed")
         if any(case.suite == self.suite.name and case.name == name for case in self.cases):

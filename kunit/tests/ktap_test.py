@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The reader of KTAP: recorded logs, and logs that are cut, forged or contradict themselves."""
+
+from pathlib import Path
+
+import pytest
+
+from pmukunit import ktap
+from pmukunit.ktap import Outcome
+
+LOGS = Path(__file__).parent / "logs"
+
+PASSED = (LOGS / "passed.log").read_bytes()
+FAILED = (LOGS / "failed.log").read_bytes()
+OOPS = (LOGS / "oops.log").read_bytes()
+
+SMALL = b"""\
+KTAP version 1
+1..1
+    KTAP version 1
+    # Subtest: one
+    1..2
+    ok 1 first
+    ok 2 second
+# one: pass:2 fail:0 skip:0 total:2
+ok 1 one
+"""
+
+
+def test_recorded_pass_is_whole() -> None:
+    run = ktap.parse(PASSED)
+    assert run.problems == ()
+    assert run.suites == ("refpmu_state",)
+    assert [case.name for case in run.cases][1] == "flags_are_those_of_perf"
+    assert {case.outcome for case in run.cases} == {Outcome.PASSED}
+    assert run.cases[0].parameters == 26
+    assert ktap.kernel_reports(PASSED) == ()
+
+
+def test_recorded_failure_names_the_case_and_says_why() -> None:
+    run = ktap.parse(FAILED)
+    assert run.problems == ()
+    failed = [case for case in run.cases if case.outcome is Outcome.FAILED]
+    assert [case.name for case in failed] == ["assignment_follows_the_vectors"]
+    assert "EXPECTATION FAILED at" in failed[0].message
+    assert "(parameter two prefer fixed 0: the first gets it)" in failed[0].message
+
+
+def test_recorded_oops_is_reported_and_not_a_whole_run() -> None:
+    assert any("NULL pointer dereference" in line for line in ktap.kernel_reports(OOPS))
+    assert any("the log ends in it" in problem for problem in ktap.parse(OOPS).problems)
+
+
+def test_log_cut_after_any_line_is_never_whole() -> None:
+    lines = PASSED[PASSED.index(b"KTAP version") :].splitlines(keepends=True)
+    last = next(i for i, line in enumerate(lines) if line.startswith(b"ok 1 "))
+    for count in range(last):
+        assert ktap.parse(b"".join(lines[:count])).problems, f"cut after line {count}"
+    assert ktap.parse(b"".join(lines[: last + 1])).problems == ()
+
+
+def test_log_that_lacks_any_result_is_never_whole() -> None:
+    lines = PASSED.splitlines(keepends=True)
+    results = [i for i, line in enumerate(lines) if line.lstrip().startswith(b"ok ")]
+    assert len(results) > 30
+    for gone in results:
+        assert ktap.parse(b"".join(lines[:gone] + lines[gone + 1 :])).problems, lines[gone]
+
+
+@pytest.mark.parametrize(
+    "old, new, said",
+    [
+        (b"KTAP version 1\n1..1\n", b"", "no KTAP"),
+        (b"1..1\n", b"", "number of suites is unknown"),
+        (b"1..1\n", b"1..2\n", "1 of 2 suites"),
+        (b"1..1\n", b"1..0\n", "empty plan"),
+        (b"1..2\n", b"1..3\n", "2 of 3 cases"),
+        (b"    1..2\n", b"", "no plan"),
+        (b"    1..2\n", b"    1..2\n    1..2\n", "plan of 2 stands where none may"),
+        (b"ok 2 second", b"ok 3 second", "number 3 where 2 was due"),
+        (b"ok 2 second", b"ok 2 first", "reported twice"),
+        (b"ok 2 second", b"not ok 2 second", "contradicts its cases"),
+        (b"\nok 1 one", b"\nnot ok 1 one", "contradicts its cases"),
+        (b"\nok 1 one", b"\nok 1 two", "closed as two"),
+        (b"    # Subtest: one\n", b"", "stands where none may"),
+        (b"    ok 2", b"            ok 2", "stands where none may"),
+        (b"    ok 2", b"   ok 2", "stands where none may"),
+        (b"    ok 1 first\n", b"        not ok 1 row\n    ok 1 first\n", "parameters failed"),
+        (b"ok 1 one\n", b"ok 1 one\nKTAP version 1\n", "second run"),
+    ],
+)
+def test_contradiction_is_a_problem(old: bytes, new: bytes, said: str) -> None:
+    assert ktap.parse(SMALL).problems == ()
+    run = ktap.parse(SMALL.replace(old, new, 1))
+    assert any(said in problem for problem in run.problems), run.problems
+
+
+def test_skipped_case_keeps_its_reason() -> None:
+    run = ktap.parse(SMALL.replace(b"ok 2 second", b"ok 2 second # SKIP one CPU"))
+    assert run.problems == ()
+    assert (run.cases[1].outcome, run.cases[1].message) == (Outcome.SKIPPED, "one CPU")
+
+
+@pytest.mark.parametrize(
+    "prefix", [b"[    0.123456] ", b"<6>[   12.000001] ", b"[ 1.000000][ T1] "]
+)
+def test_time_stamps_are_no_part_of_a_line(prefix: bytes) -> None:
+    stamped = b"".join(prefix + line for line in SMALL.splitlines(keepends=True))
+    assert ktap.parse(stamped) == ktap.parse(SMALL)
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        b"",
+        b"\0" * 100_000,
+        b"\xff\xfe" * 5000,
+        b"KTAP version 1\n" * 1000,
+        b"    ok 1 \x1b[31mred\n" * 100,
+        b"KTAP version 1\n1..99999999999999999999\n",
+        b"KTAP version 1\n1..1\nok 1 empty\n",
+        b"x" * 1_000_000,
+    ],
+)
+def test_hostile_console_is_never_whole(noise: bytes) -> None:
+    assert ktap.parse(noise).problems
+
+
+def test_escape_sequences_do_not_reach_the_terminal() -> None:
+    run = ktap.parse(SMALL.replace(b"first", b"fi\x1b[2Jrst"))
+    assert "\x1b" not in run.cases[0].name
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"WARNING: CPU: 0 PID: 9 at drivers/perf/refpmu/driver/glue/counter.c:121 refpmu_do",
+        b"BUG: sleeping function called from invalid context at mm/slab.h:1",
+        b"WARNING: possible circular locking dependency detected",
+        b"BUG: kernel NULL pointer dereference, address: 0000000000000000",
+        b"UBSAN: array-index-out-of-bounds in drivers/perf/refpmu/driver/glue/irq.c:1",
+        b"Kernel panic - not syncing: Fatal exception",
+        b"rcu: INFO: rcu_sched detected stalls on CPUs/tasks:",
+        b"list_del corruption. prev->next should be 1, but was 2.",
+    ],
+)
+def test_kernel_reports_are_seen(line: bytes) -> None:
+    assert ktap.kernel_reports(b"[    1.000000] " + line + b"\r\n") == (line.decode(),)
+
+
+def test_failed_expectation_is_no_kernel_report() -> None:
+    assert ktap.kernel_reports(b"    # case: EXPECTATION FAILED at a.c:1 BUG: no\n") == ()

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The verdict: when a run passes, when it fails, and when it says nothing."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pmukunit import results
+from pmukunit.guest import Boot
+
+LOGS = Path(__file__).parent / "logs"
+STATE = frozenset({"refpmu_state"})
+
+
+def judged(console: bytes, expected: frozenset[str] = STATE, cut: str = "") -> results.Verdict:
+    return results.judge("6.12", Boot(console, 1.0, cut), expected, whole=True)
+
+
+@pytest.fixture(name="passed")
+def passed_log() -> bytes:
+    return (LOGS / "passed.log").read_bytes()
+
+
+def test_whole_run_without_failures_passes(passed: bytes) -> None:
+    assert judged(passed).status == results.PASSED
+
+
+def test_suite_that_did_not_run_is_not_a_pass(passed: bytes) -> None:
+    verdict = judged(passed, STATE | {"refpmu_gone"})
+    assert verdict.status == results.NOT_JUDGED
+    assert verdict.problems == ("suite refpmu_gone: did not run",)
+
+
+def test_suite_from_elsewhere_is_not_a_pass(passed: bytes) -> None:
+    assert judged(passed, frozenset({"other"})).status == results.NOT_JUDGED
+
+
+def test_warning_of_the_kernel_fails_the_run(passed: bytes) -> None:
+    assert judged(b"WARNING: CPU: 0 PID: 1 at a.c:1\n" + passed).status == results.FAILED
+
+
+def test_deadline_is_not_a_pass(passed: bytes) -> None:
+    assert judged(passed, cut="the guest was not done after 300 s").status == results.NOT_JUDGED
+
+
+def test_nothing_on_the_console_is_not_judged() -> None:
+    assert judged(b"").status == results.NOT_JUDGED
+
+
+def test_run_in_which_all_was_skipped_is_not_a_pass() -> None:
+    console = (
+        b"KTAP version 1\n1..1\n    # Subtest: a\n    1..1\n    ok 1 b # SKIP no\nok 1 a # SKIP\n"
+    )
+    assert judged(console, frozenset({"a"})).status == results.NOT_JUDGED
+
+
+def test_failed_case_and_its_message_reach_the_reader(tmp_path: Path) -> None:
+    verdict = judged((LOGS / "failed.log").read_bytes(), frozenset({"refpmu_constraint"}))
+    assert verdict.status == results.FAILED
+    assert "FAIL refpmu_constraint.assignment_follows_the_vectors" in results.summary(verdict)
+    results.write(verdict, tmp_path / "results.json")
+    document = json.loads((tmp_path / "results.json").read_text())
+    assert document["verdict"] == "FAILED"
+    assert document["totals"] == {"cases": 5, "passed": 4, "failed": 1, "skipped": 0, "suites": 1}
+    assert "EXPECTATION FAILED" in document["cases"][0]["message"]
+
+
+def test_expected_suites_are_the_files(tmp_path: Path) -> None:
+    for name in ("refpmu_a_kunit.c", "refpmu_b_kunit.c", "rig.c"):
+        (tmp_path / name).touch()
+    assert results.expected_suites(tmp_path, "") == {"refpmu_a", "refpmu_b"}
+    assert results.expected_suites(tmp_path, "*_a.some_case") == {"refpmu_a"}
+    assert results.expected_suites(tmp_path, "none*") == frozenset()
