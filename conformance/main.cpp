@@ -96,7 +96,7 @@ int List(const Options& options) {
     cases.push_back({{"id", id},
                      {"rules", rules},
                      {"needs", needs},
-                     {"budget_s", info.meta.budget_s * target.slowness()},
+                     {"budget_s", info.meta.budget_s},
                      {"file", info.file},
                      {"line", info.line}});
   }

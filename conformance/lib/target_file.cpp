@@ -130,6 +130,9 @@ Target Target::Parse(std::string_view text, const std::string& path) {
   if (auto vm = root.Table("vm")) {  // the VM runner reads it; here it is only checked
     vm->IntOr("smp", 2, 1, 64);
     vm->IntOr("memory_mb", 512, 64, 65536);
+    vm->StringOr("module", "");
+    vm->StringOr("parameters", "");
+    vm->StringOr("accel", "");
     vm->Finish();
   }
   auto counters = root.Table("counters");

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "pmuconf/target.h"
 
@@ -32,12 +33,15 @@ bool Fits(const std::string& glob, const std::string& name) {
   return glob.empty() || fnmatch(glob.c_str(), name.c_str(), 0) == 0;
 }
 
-[[noreturn]] void Unknown(const char* what, const std::string& name,
+[[noreturn]] void Unknown(const char* what, const std::string& name, char separator,
                           const std::vector<std::string>& known) {
-  std::string text = std::string("unknown ") + what + " '" + name + "' (" +
-                     std::to_string(known.size()) + " known; nearest:";
+  std::string text = std::string("unknown ") + what + " '" + name + "'; nearest:";
   for (const std::string& near : Nearest(name, known, kNamed)) text += " " + near;
-  throw ConfigError(text + ")");
+  text += "; known:";
+  std::set<std::string> families;
+  for (const std::string& one : known) families.insert(one.substr(0, one.find(separator) + 1));
+  for (const std::string& family : families) text += " " + family + "*";
+  throw ConfigError(text);
 }
 
 }  // namespace
@@ -61,8 +65,8 @@ std::vector<std::string> Select(const Selection& selection, const Profile& profi
     return std::none_of(names.begin(), names.end(),
                         [&](const std::string& name) { return Fits(glob, name); });
   };
-  if (none(case_ids, selection.case_glob)) Unknown("case", selection.case_glob, case_ids);
-  if (none(rule_ids, selection.rule)) Unknown("rule", selection.rule, rule_ids);
+  if (none(case_ids, selection.case_glob)) Unknown("case", selection.case_glob, '.', case_ids);
+  if (none(rule_ids, selection.rule)) Unknown("rule", selection.rule, '-', rule_ids);
 
   std::vector<std::string> ids;
   for (const KnownCase& info : suite) {

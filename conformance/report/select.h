@@ -13,8 +13,8 @@
 namespace pmuconf {
 
 struct Selection {
-  std::string case_glob;  // empty: all
-  std::string rule;       // id or glob; empty: all
+  std::string case_glob = {};  // empty: all
+  std::string rule = {};       // id or glob; empty: all
   bool partial() const { return !case_glob.empty() || !rule.empty(); }
 };
 
