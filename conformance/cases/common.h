@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "pmuconf/case.h"
+#include "pmuconf/cpu.h"
+#include "pmuconf/group.h"
 #include "pmuconf/sysfs.h"
 
 namespace pmuconf {
@@ -63,12 +65,6 @@ inline std::vector<EventSpec> FullSet() {
   return set;
 }
 
-// How often `spec` stands in `specs`.
-inline std::uint64_t Times(const std::vector<EventSpec>& specs, const EventSpec& spec) {
-  return static_cast<std::uint64_t>(std::count_if(
-      specs.begin(), specs.end(), [&](const EventSpec& other) { return other.code == spec.code; }));
-}
-
 // Stimulates each different event of `specs` with its own number, `base` for the first and one
 // more for each one after it. The answer is the number that each of `specs` has to count.
 inline std::vector<std::uint64_t> PulseEach(const std::vector<EventSpec>& specs,
@@ -84,7 +80,11 @@ inline std::vector<std::uint64_t> PulseEach(const std::vector<EventSpec>& specs,
 }
 
 inline EventSpec Software(perf_sw_ids id) {
-  return {.name = "software", .type = PERF_TYPE_SOFTWARE, .config = id};
+  EventSpec spec;
+  spec.name = "software event " + std::to_string(id);
+  spec.type = PERF_TYPE_SOFTWARE;
+  spec.config = id;
+  return spec;
 }
 
 // The sysfs file of the target that has this name.

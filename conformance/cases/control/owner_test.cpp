@@ -7,7 +7,6 @@
 
 #include "cases/common.h"
 #include "cases/pass_fd.h"
-#include "pmuconf/cpu.h"
 #include "pmuconf/ring.h"
 
 namespace pmuconf {

@@ -4,7 +4,6 @@
 #include <thread>
 
 #include "cases/common.h"
-#include "pmuconf/cpu.h"
 
 namespace pmuconf {
 namespace {

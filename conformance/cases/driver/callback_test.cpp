@@ -3,7 +3,6 @@
 #include <map>
 
 #include "cases/common.h"
-#include "pmuconf/group.h"
 #include "pmuconf/ring.h"
 
 namespace pmuconf {
@@ -121,7 +120,7 @@ CONFORMANCE_CASE(Driver, CancelledTransactionFollowsItsDeletes,
                  .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kMultiplexing}) {
   const MuxInterval interval(kNoRotation_ms);
   const EventSpec spec = target().AnyEvent();
-  const Event pinned = Open(spec, {.pinned = true, .disabled = false});
+  const Event pinned = Open(spec, {.disabled = false, .pinned = true});
   Group group(std::vector(CounterCount(spec), spec));
   group.Enable();
   Pulse(spec, 6);
@@ -152,7 +151,7 @@ CONFORMANCE_CASE(Driver, FailedGroupsDoNotUseUpThePmu,
   const MuxInterval interval(1);
   const EventSpec spec = target().AnyEvent();
   {
-    const Event pinned = Open(spec, {.pinned = true, .disabled = false});
+    const Event pinned = Open(spec, {.disabled = false, .pinned = true});
     Group never(std::vector(CounterCount(spec), spec));
     never.Enable();
     // At least as many failed attempts as the device could ever have counters.

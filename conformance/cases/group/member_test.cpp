@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Members that come and go, software members, and the largest group that fits.
 #include "cases/common.h"
-#include "pmuconf/group.h"
 
 namespace pmuconf {
 namespace {

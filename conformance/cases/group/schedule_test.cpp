@@ -4,8 +4,6 @@
 #include <thread>
 
 #include "cases/common.h"
-#include "pmuconf/cpu.h"
-#include "pmuconf/group.h"
 
 namespace pmuconf {
 namespace {
@@ -131,7 +129,7 @@ CONFORMANCE_CASE(Group, FailedGroupGivesItsCountersBack,
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t idle = port().Stats().used;
   for (int round = 0; round < 12; ++round) {
-    std::vector<Event> pinned = OpenEach(std::vector(2, spec), {.pinned = true, .disabled = false});
+    std::vector<Event> pinned = OpenEach(std::vector(2, spec), {.disabled = false, .pinned = true});
     Group group(std::vector(CounterCount(spec) - 1, spec));
     group.Enable();
     target().Stimulate(spec, 100);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CPUs that leave and return: what was counted stays, and counting goes on.
 #include "cases/common.h"
-#include "pmuconf/cpu.h"
 
 namespace pmuconf {
 namespace {

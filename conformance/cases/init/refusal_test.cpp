@@ -59,8 +59,8 @@ CONFORMANCE_CASE(Init, ForeignEventsKeepTheirOwners,
                                PERF_COUNT_SW_PAGE_FAULTS, PERF_COUNT_SW_DUMMY}) {
     EXPECT_THAT(TryOpen(Software(id)), Succeeds()) << rule::INI_003.text;
   }
-  for (const std::uint64_t id :
-       {std::uint64_t{PERF_COUNT_SW_MAX}, std::uint64_t{1} << 31, std::uint64_t{1} << 32, ~0ULL}) {
+  for (const std::uint64_t id : std::initializer_list<std::uint64_t>{
+           PERF_COUNT_SW_MAX, std::uint64_t{1} << 31, std::uint64_t{1} << 32, ~0ULL}) {
     EXPECT_THAT(TryOpen(AttrOf(PERF_TYPE_SOFTWARE, id)), FailsWith(ENOENT)) << rule::INI_016.text;
   }
   EXPECT_EQ(port().Stats().live_events, before.live_events) << rule::INI_002.text;

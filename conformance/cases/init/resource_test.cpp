@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What opening takes, closing and failing give back.
 #include "cases/common.h"
-#include "pmuconf/group.h"
 
 namespace pmuconf {
 namespace {

@@ -2,7 +2,6 @@
 // Who gets a counter when not all can: pinned before flexible, the CPU before the task, exclusive
 // alone.
 #include "cases/common.h"
-#include "pmuconf/group.h"
 
 namespace pmuconf {
 namespace {
@@ -17,7 +16,7 @@ CONFORMANCE_CASE(Multiplex, PinnedEventKeepsItsCounter, .rules = {rule::MUX_005,
                  .needs = {Cap::kStimulus, Cap::kMultiplexing}) {
   const MuxInterval interval(1);
   const EventSpec spec = target().AnyEvent();
-  const Event pinned = Open(spec, {.pinned = true, .disabled = false});
+  const Event pinned = Open(spec, {.disabled = false, .pinned = true});
   const std::vector<Event> others =
       OpenEach(std::vector(CounterCount(spec) + 1, spec), {.disabled = false});
   std::uint64_t pulsed = 0;
@@ -38,8 +37,8 @@ CONFORMANCE_CASE(Multiplex, PinnedEventWithoutRoomFailsUntilEnabledAgain,
                  .needs = {Cap::kStimulus, Cap::kMultiplexing}) {
   for (const EventSpec& spec : target().Events()) {
     std::vector<Event> pinned =
-        OpenEach(std::vector(CounterCount(spec), spec), {.pinned = true, .disabled = false});
-    const Event late = Open(spec, {.pinned = true, .disabled = false});
+        OpenEach(std::vector(CounterCount(spec), spec), {.disabled = false, .pinned = true});
+    const Event late = Open(spec, {.disabled = false, .pinned = true});
     EXPECT_TRUE(ReadsAsError(late)) << rule::RDF_009.text << spec.name;
     Pulse(spec, 70);
     late.Enable();

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // More events than counters: everybody gets a turn, and no event is lost or counted twice.
 #include "cases/common.h"
-#include "pmuconf/cpu.h"
-#include "pmuconf/group.h"
 #include "pmuconf/ring.h"
 
 namespace pmuconf {
@@ -122,7 +120,7 @@ CONFORMANCE_CASE(Multiplex, SmallEventRunsBehindAGroupThatDoesNotFit, .rules = {
                  .needs = {Cap::kStimulus, Cap::kMultiplexing}) {
   const MuxInterval interval(1);
   const EventSpec spec = target().AnyEvent();
-  const Event pinned = Open(spec, {.pinned = true, .disabled = false});
+  const Event pinned = Open(spec, {.disabled = false, .pinned = true});
   Group group(std::vector(CounterCount(spec), spec));
   group.Enable();
   std::vector<Event> small;

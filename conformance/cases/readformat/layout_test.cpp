@@ -5,7 +5,6 @@
 #include <array>
 
 #include "cases/common.h"
-#include "pmuconf/group.h"
 
 namespace pmuconf {
 namespace {

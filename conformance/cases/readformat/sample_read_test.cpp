@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Readings that travel with samples, and samples that found no room.
 #include "cases/common.h"
-#include "pmuconf/group.h"
 #include "pmuconf/ring.h"
 
 namespace pmuconf {

@@ -2,7 +2,6 @@
 // Enabled and running times, and readings by others: helpers, after the end of the task.
 #include "cases/common.h"
 #include "cases/pass_fd.h"
-#include "pmuconf/cpu.h"
 
 namespace pmuconf {
 namespace {
