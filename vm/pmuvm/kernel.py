@@ -98,18 +98,23 @@ def _stock(name: str, arch: Arch, refresh: bool) -> Kernel:
         present = None if refresh else _recorded(pointer, name, arch)
         if present is not None:
             return present
-        apt = packages.Apt(store.cache() / f"apt-{arch.name}", arch.name)
-        apt.update()
-        needed = apt.closure(wanted, lambda package: bool(KERNEL_PACKAGE.match(package)))
-        key = store.digest(part.encode() for p in needed for part in (p.name, p.version, p.sha256))
-        if not (folder / key).is_dir():
-            with store.new_folder(folder / key) as temporary:
-                _fill(temporary, apt, needed)
+        with store.scratch(folder) as state:
+            apt = packages.Apt(state, arch.name)
+            apt.update()
+            needed = apt.closure(wanted, lambda package: bool(KERNEL_PACKAGE.match(package)))
+            key = _key(needed)
+            if not (folder / key).is_dir():
+                with store.new_folder(folder / key) as temporary:
+                    _fill(temporary, apt, needed)
         store.write(pointer, json.dumps({"key": key}).encode())
     found = _recorded(pointer, name, arch)
     if found is None:
         raise PmuvmError(f"the packages {', '.join(wanted)} hold no kernel image")
     return found
+
+
+def _key(needed: list[packages.Package]) -> str:
+    return store.digest(part.encode() for p in needed for part in (p.name, p.version, p.sha256))
 
 
 def _headers(release: str, arch: Arch) -> pathlib.Path | None:

@@ -52,6 +52,7 @@ class Apt:
     def __init__(self, folder: pathlib.Path, architecture: str) -> None:
         self._folder = folder
         self._config = folder / "apt.conf"
+        self._warnings: list[str] = []
         with store.writing(folder):
             for part in ("lists/partial", "cache/archives/partial"):
                 (folder / part).mkdir(parents=True, exist_ok=True)
@@ -63,7 +64,9 @@ class Apt:
 
     def update(self) -> None:
         """Fetch the lists of packages of the sources that the host is configured for."""
-        self._run(["apt-get", "update", "-q"], "fetch the lists of packages")
+        said = self._run(["apt-get", "update", "-q"], "fetch the lists of packages").stderr
+        # One source that fails is no error: it may not be the one that matters.
+        self._warnings = [line for line in said.splitlines() if line.startswith(("W:", "E:"))]
 
     def closure(self, names: Sequence[str], follow: Callable[[str], bool]) -> list[Package]:
         """`names` and those of their dependencies for which `follow` is true, sorted by name."""
@@ -74,19 +77,19 @@ class Apt:
             wanted = []
             if not batch:
                 break
-            shown = self._run(["apt-cache", "show", "--no-all-versions", *batch], "find a package")
-            for package in parse_show(shown):
+            for package in self._show(batch):
                 found[package.name] = package
                 wanted += [name for name in package.depends if follow(name)]
             for name in batch:
                 if name not in found:
-                    raise PmuvmError(f"no package '{name}' in the host's apt sources")
+                    cause = f" ({self._warnings[0]})" if self._warnings else ""
+                    raise PmuvmError(f"no package '{name}' in the host's apt sources{cause}")
         return [found[name] for name in sorted(found)]
 
     def download(self, packages: Sequence[Package], into: pathlib.Path) -> list[pathlib.Path]:
         """Fetch packages (apt checks their sums) into a folder; the paths of the .deb files."""
         names = [f"{package.name}={package.version}" for package in packages]
-        what = "fetch " + " ".join(package.name for package in packages)
+        what = f"fetch {names[0]}" + (f" and {len(names) - 1} more" if names[1:] else "")
         with store.writing(into):
             into.mkdir(parents=True, exist_ok=True)
         self._run(["apt-get", "download", "-q", *names], what, cwd=into)
@@ -95,13 +98,27 @@ class Apt:
             raise PmuvmError(f"could not {what}: {len(files)} of {len(packages)} files arrived")
         return files
 
-    def _run(self, argv: list[str], what: str, cwd: pathlib.Path | None = None) -> str:
+    def _show(self, names: Sequence[str]) -> list[Package]:
+        argv = ["apt-cache", "show", "--no-all-versions", *names]
+        # Its status tells only that one of them is not there; the caller sees which.
+        return parse_show(self._run(argv, "read the lists of packages", fail=False).stdout)
+
+    def _run(
+        self, argv: list[str], what: str, cwd: pathlib.Path | None = None, fail: bool = True
+    ) -> subprocess.CompletedProcess[str]:
         program, *rest = argv
-        return run([program, "-c", str(self._config), *rest], what, cwd or self._folder)
+        return process([program, "-c", str(self._config), *rest], what, cwd or self._folder, fail)
 
 
 def run(argv: list[str], what: str, cwd: pathlib.Path) -> str:
-    """Run a program of the host; its standard output, or a PmuvmError that says what failed."""
+    """Run a program of the host; its standard output, or a PmuvmError that says `what` failed."""
+    return process(argv, what, cwd).stdout
+
+
+def process(
+    argv: list[str], what: str, cwd: pathlib.Path, fail: bool = True
+) -> subprocess.CompletedProcess[str]:
+    """Run a program of the host; a PmuvmError that says `what` failed if it does (and `fail`)."""
     if shutil.which(argv[0]) is None:
         raise PmuvmError(f"cannot {what}: no program '{argv[0]}' on this machine")
     try:
@@ -117,12 +134,12 @@ def run(argv: list[str], what: str, cwd: pathlib.Path) -> str:
         )
     except subprocess.TimeoutExpired:
         raise PmuvmError(f"could not {what}: no end after {TIMEOUT_S} s") from None
-    if done.returncode != 0:
+    if fail and done.returncode != 0:
         errors = [line for line in done.stderr.splitlines() if line.strip()]
         cause = next((line for line in errors if line.startswith(("E:", "dpkg"))), "")
         cause = cause or (errors[-1] if errors else f"status {done.returncode}")
-        raise PmuvmError(f"could not {what}: {cause.strip()}", details="\n".join(errors[-10:]))
-    return done.stdout
+        raise PmuvmError(f"could not {what}: {cause.strip()}")
+    return done
 
 
 def unpack(deb: pathlib.Path, into: pathlib.Path) -> None:

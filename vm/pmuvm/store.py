@@ -46,6 +46,18 @@ def writing(where: pathlib.Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def scratch(parent: pathlib.Path) -> Iterator[pathlib.Path]:
+    """A folder below `parent` that vanishes at the end."""
+    with writing(parent):
+        parent.mkdir(parents=True, exist_ok=True)
+        temporary = pathlib.Path(tempfile.mkdtemp(prefix=".scratch.", dir=parent))
+    try:
+        yield temporary
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextlib.contextmanager
 def new_folder(final: pathlib.Path) -> Iterator[pathlib.Path]:
     """A folder to fill, which becomes `final` in one step at the end, or vanishes on an error."""
     with writing(final.parent):
