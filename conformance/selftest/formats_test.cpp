@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams are read strictly; reports are well-formed whatever the messages hold.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "lib/executor.h"
+#include "lib/json_line.h"
+#include "pmuconf/target.h"
+#include "report/formats.h"
+#include "report/stream.h"
+
+namespace pmuconf {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const std::string kRun =
+    R"({"t":"run","target":"toy","kernel":"6.12","release":"6.12.1","arch":"x86_64","profile":"","selected":["A.B"],"partial":false})"
+    "\n";
+const std::string kPass =
+    R"({"t":"result","id":"A.B","result":"PASS","duration_s":0.5,"message":"","rules":["CNT-002"]})"
+    "\n";
+
+Report ReportOf(Result result, const std::string& message) {
+  Report report;
+  report.target = "toy";
+  report.kernel = "6.12";
+  report.release = "6.12.1";
+  report.cases.push_back({"Suite.Name", result, 0.25, message, {"CNT-002"}});
+  report.totals.cases = 1;
+  report.totals.failed = result == Result::kFail ? 1 : 0;
+  return report;
+}
+
+TEST(Stream, IsRead) {
+  const Stream stream = ParseStream(
+      kRun + kPass + R"({"t":"kmsg","reports":["WARNING: x"]})" "\n"
+      R"({"t":"unload","ok":false,"error":"busy"})" "\n" R"({"t":"end"})" "\n", "s");
+  EXPECT_EQ(stream.target, "toy");
+  EXPECT_TRUE(stream.ended);
+  ASSERT_EQ(stream.results.size(), 1u);
+  EXPECT_EQ(stream.results[0].result, Result::kPass);
+  EXPECT_EQ(stream.problems.size(), 2u);
+}
+
+TEST(Stream, ThatIsCutShortHasNoEnd) {
+  const Stream stream = ParseStream(kRun + kPass + R"({"t":"en)", "s");
+  EXPECT_FALSE(stream.ended);
+  EXPECT_EQ(stream.results.size(), 1u);
+}
+
+TEST(Stream, NamesTheLineThatIsWrong) {
+  const auto error_of = [](const std::string& text) -> std::string {
+    try {
+      ParseStream(text, "s");
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_THAT(error_of(kRun + "junk\n" + kPass), HasSubstr("s:2: "));
+  EXPECT_THAT(error_of(kPass), HasSubstr("s:1: "));
+  EXPECT_THAT(error_of(kRun + kRun), HasSubstr("s:2: "));
+  EXPECT_THAT(error_of(kRun + R"({"t":"result","id":"A.B"})" "\n"), HasSubstr("s:2: "));
+  EXPECT_THAT(error_of(kRun + R"({"t":"result","id":"A.B","result":"FINE","duration_s":0,"message":""})" "\n"),
+              HasSubstr("unknown result 'FINE'"));
+  EXPECT_THAT(error_of(""), HasSubstr("is empty"));
+}
+
+TEST(JsonLine, CutsLongStringsAndStaysOneLine) {
+  const std::string line = JsonLine({{"t", "x"}, {"message", std::string(200'000, '\n')}});
+  EXPECT_LE(line.size(), kLineLimit);
+  EXPECT_EQ(line.find('\n'), line.size() - 1);
+  EXPECT_THAT(line, HasSubstr("[cut]"));
+  EXPECT_EQ(nlohmann::json::parse(line)["t"], "x");
+}
+
+TEST(JsonLine, ReplacesWhatIsNoUtf8) {
+  const auto json = nlohmann::json::parse(JsonLine({{"message", "a\xff\xc3"}}));
+  EXPECT_THAT(json["message"].get<std::string>(), HasSubstr("a\xef\xbf\xbd"));
+}
+
+TEST(Result, GoesThroughThePipe) {
+  CaseResult decoded;
+  EXPECT_TRUE(DecodeResult(EncodeResult({"A.B", Result::kFail, 1.0, "why\n", {}}), &decoded));
+  EXPECT_EQ(decoded.result, Result::kFail);
+  EXPECT_EQ(decoded.message, "why\n");
+  for (const char* text : {"", "{}", "[1]", R"({"result":"OK","message":""})",
+                           R"({"result":1,"message":""})", R"({"result":"PASS"})"}) {
+    EXPECT_FALSE(DecodeResult(text, &decoded)) << text;
+  }
+}
+
+TEST(Json, HasWhatTheArchitecturePromises) {
+  const auto json = nlohmann::json::parse(ToJson(ReportOf(Result::kFail, "bad \xff byte")));
+  EXPECT_EQ(json["verdict"], "NOT_JUDGED");
+  for (const char* key : {"target", "kernel", "release", "arch", "profile", "totals", "cases",
+                          "rules", "problems"}) {
+    EXPECT_TRUE(json.contains(key)) << key;
+  }
+  EXPECT_EQ(json["cases"][0]["result"], "FAIL");
+  for (const char* key : {"cases", "passed", "failed", "skipped", "waived", "broken", "timeout",
+                          "crash", "lost", "rules", "rules_passed"}) {
+    EXPECT_TRUE(json["totals"].contains(key)) << key;
+  }
+}
+
+TEST(Ktap, TellsResultsApart) {
+  EXPECT_EQ(ToKtap(ReportOf(Result::kPass, "")), "KTAP version 1\n1..1\nok 1 Suite.Name\n");
+  EXPECT_EQ(ToKtap(ReportOf(Result::kSkip, "needs bpf")),
+            "KTAP version 1\n1..1\nok 1 Suite.Name # SKIP needs bpf\n");
+  EXPECT_EQ(ToKtap(ReportOf(Result::kFail, "line 1\nline 2")),
+            "KTAP version 1\n1..1\n# line 1\n# line 2\nnot ok 1 Suite.Name\n");
+  EXPECT_THAT(ToKtap(ReportOf(Result::kCrash, "oops")), HasSubstr("not ok 1 Suite.Name # CRASH"));
+}
+
+TEST(Junit, EscapesAndReplaces) {
+  const std::string xml = ToJunit(ReportOf(Result::kFail, "<a href=\"x\"> & \x01 \xff ]]>"));
+  EXPECT_THAT(xml, HasSubstr("&lt;a href=&quot;x&quot;&gt; &amp; \xef\xbf\xbd \xef\xbf\xbd ]]&gt;"));
+  EXPECT_THAT(xml, HasSubstr("failures=\"1\""));
+  EXPECT_THAT(xml, HasSubstr("<failure type=\"FAIL\""));
+}
+
+TEST(Junit, KeepsOnlyCharactersOfXml) {
+  EXPECT_EQ(XmlEscape("\xc3\xa4\t\n"), "\xc3\xa4\t\n");
+  EXPECT_EQ(XmlEscape("\xed\xa0\x80"), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");  // a surrogate
+  EXPECT_EQ(XmlEscape("\xc0\x80"), "\xef\xbf\xbd\xef\xbf\xbd");                  // overlong
+  EXPECT_EQ(XmlEscape("\xe2\x82"), "\xef\xbf\xbd\xef\xbf\xbd");                  // cut short
+}
+
+TEST(Summary, SaysWhatFailedAndHowToRepeatIt) {
+  Report report = ReportOf(Result::kFail, "count was 7\x1b[2J");
+  report.verdict = Verdict::kNotConformant;
+  report.reason = "failed: CNT-002";
+  const std::string text = Summary(report);
+  EXPECT_THAT(text, HasSubstr("FAIL  Suite.Name"));
+  EXPECT_THAT(text, HasSubstr("count was 7?[2J"));
+  EXPECT_THAT(text, HasSubstr("CNT-002 (MUST)"));
+  EXPECT_THAT(text, HasSubstr("why: "));
+  EXPECT_THAT(text, HasSubstr("again: make run CASE=Suite.Name KERNEL=6.12 TARGET=toy"));
+  EXPECT_THAT(text, HasSubstr("NOT CONFORMANT: failed: CNT-002\n"));
+}
+
+TEST(Summary, NamesWhatWasSkippedAndWhy) {
+  EXPECT_THAT(Summary(ReportOf(Result::kSkip, "needs bpf")),
+              HasSubstr("skipped, needs bpf: Suite.Name"));
+}
+
+}  // namespace
+}  // namespace pmuconf

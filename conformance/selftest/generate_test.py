@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rule generator refuses a wrong catalogue with file, line and key."""
+
+from __future__ import annotations
+
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+GENERATE = pathlib.Path(__file__).parent.parent / "rules" / "generate.py"
+RULE = """[[rule]]
+id = "TOY-001"
+level = "MUST"
+status = "active"
+text = "A \\"toy\\" MUST work."
+why = "Toys matter."
+source = ["man:toy(1)#x"]
+applies = "true"
+kernels = ">=6.1"
+"""
+
+
+def generate(tmp_path: pathlib.Path, text: str) -> subprocess.CompletedProcess[str]:
+    catalogue = tmp_path / "TOY.toml"
+    catalogue.write_text(text, encoding="utf-8")
+    argv = [sys.executable, str(GENERATE), "--header", str(tmp_path / "rules.h")]
+    argv += ["--source", str(tmp_path / "rules.cpp"), str(catalogue)]
+    return subprocess.run(argv, capture_output=True, text=True, timeout=60)
+
+
+def test_a_right_catalogue_becomes_constants(tmp_path: pathlib.Path) -> None:
+    assert generate(tmp_path, RULE).returncode == 0
+    header = (tmp_path / "rules.h").read_text()
+    assert "inline constexpr Rule TOY_001{" in header
+    assert '.text = "A \\"toy\\" MUST work."' in header
+    assert "rule::TOY_001," in (tmp_path / "rules.cpp").read_text()
+
+
+def test_nothing_is_rewritten_when_nothing_changed(tmp_path: pathlib.Path) -> None:
+    generate(tmp_path, RULE)
+    before = (tmp_path / "rules.h").stat().st_mtime_ns
+    generate(tmp_path, RULE)
+    assert (tmp_path / "rules.h").stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"TOY-001"', '"TOY-1"', "TOY.toml:1: key 'id'"),
+        ('"TOY-001"', '"CAR-001"', "TOY.toml:1: key 'id'"),
+        ('"MUST"', '"MUSST"', "key 'level'"),
+        ('"active"', '"on"', "key 'status'"),
+        ('why = "Toys matter."\n', "", "key 'why'"),
+        ("why =", "wy =", "unknown key 'wy'"),
+        ('["man:toy(1)#x"]', "[]", "key 'source'"),
+        ('">=6.1"', '"6.1"', "key 'kernels'"),
+        ("id =", "id = =", "TOY.toml: "),
+        ("[[rule]]", "[[rules]]", "unknown key 'rules'"),
+    ],
+)
+def test_a_wrong_one_is_refused(tmp_path: pathlib.Path, old: str, new: str, said: str) -> None:
+    done = generate(tmp_path, RULE.replace(old, new, 1))
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_an_id_stands_once(tmp_path: pathlib.Path) -> None:
+    done = generate(tmp_path, RULE + RULE)
+    assert done.returncode == 1
+    assert "TOY-001 stands twice" in done.stderr

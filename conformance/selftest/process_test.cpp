@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Processes end at their deadline, with all they started.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "lib/process.h"
+#include "pmuconf/broken.h"
+#include "pmuconf/cpu.h"
+
+namespace pmuconf {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(RunProcess, KeepsStatusAndOutputs) {
+  const ProcessResult result =
+      RunProcess({"sh", "-c", "echo out; echo err >&2; echo result >&3; exit 3"}, 10);
+  EXPECT_EQ(result.status, 3);
+  EXPECT_FALSE(result.signalled);
+  EXPECT_FALSE(result.timed_out);
+  EXPECT_EQ(result.out, "out\n");
+  EXPECT_EQ(result.err, "err\n");
+  EXPECT_EQ(result.result, "result\n");
+}
+
+TEST(RunProcess, TellsASignal) {
+  const ProcessResult result = RunProcess({"sh", "-c", "kill -ABRT $$"}, 10);
+  EXPECT_TRUE(result.signalled);
+  EXPECT_EQ(result.status, 128 + SIGABRT);
+}
+
+TEST(RunProcess, EndsAtTheDeadlineWithItsChildren) {
+  const ProcessResult result = RunProcess({"sh", "-c", "sleep 60 & echo $!; sleep 60"}, 0.5);
+  EXPECT_TRUE(result.timed_out);
+  EXPECT_FALSE(result.unkillable);
+  EXPECT_LT(result.duration_s, 6.0);
+}
+
+TEST(RunProcess, DoesNotWaitForChildrenThatOutliveIt) {
+  const ProcessResult result = RunProcess({"sh", "-c", "sleep 60 & exit 0"}, 30);
+  EXPECT_EQ(result.status, 0);
+  EXPECT_LT(result.duration_s, 20.0);
+}
+
+TEST(RunProcess, BoundsWhatItKeeps) {
+  const ProcessResult result = RunProcess({"sh", "-c", "yes | head -c 1000000"}, 30);
+  EXPECT_EQ(result.status, 0);
+  EXPECT_EQ(result.out.size(), kOutputLimit);
+}
+
+TEST(RunProcess, SaysThatAProgramIsMissing) {
+  const ProcessResult result = RunProcess({"no-such-program"}, 10);
+  EXPECT_EQ(result.status, 127);
+  EXPECT_THAT(result.err, HasSubstr("no-such-program"));
+}
+
+TEST(RunProcess, GivesAnEmptyInput) {
+  EXPECT_EQ(RunProcess({"cat"}, 10).status, 0);
+}
+
+TEST(Child, RunsWhenItIsTold) {
+  Child child([] { return 7; });
+  child.Go();
+  EXPECT_EQ(child.Wait(), 7);
+}
+
+TEST(Child, TellsASignal) {
+  Child child([] { return raise(SIGKILL); });
+  child.Go();
+  EXPECT_EQ(child.Wait(), -SIGKILL);
+}
+
+TEST(Child, ThatIsNeverToldGoesAwayWithItsOwner) {
+  const Child child([] { return 0; });
+  EXPECT_GT(child.pid(), 0);
+}
+
+}  // namespace
+}  // namespace pmuconf

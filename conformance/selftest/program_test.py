@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The program from the outside: statuses, messages, the agent's protocol over a pseudo-terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import pty
+import select
+import subprocess
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+CONFORMANCE = pathlib.Path(__file__).parent.parent
+TARGET = CONFORMANCE / "targets" / "refpmu.toml"
+BINARY = os.environ["PMUCONF_BINARY"]
+ID = "Counting.DisabledTimeIsNotCounted"
+TIMEOUT_S = 60
+
+
+def pmuconf(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([BINARY, *words], capture_output=True, text=True, timeout=TIMEOUT_S)
+
+
+def listed(*words: str) -> list[dict[str, Any]]:
+    done = pmuconf("list", "--json", "--target", str(TARGET), *words)
+    assert done.returncode == 0, done.stderr
+    cases = json.loads(done.stdout)["cases"]
+    assert isinstance(cases, list)
+    return cases
+
+
+def test_list_has_the_facts_of_every_case() -> None:
+    case = {case["id"]: case for case in listed()}[ID]
+    assert case["rules"] == ["CNT-002", "CNT-005"]
+    assert case["needs"] == ["stimulus"]
+    assert case["budget_s"] == 10
+    assert case["file"] == "conformance/cases/counting/enable_disable_test.cpp"
+    assert case["line"] > 0
+
+
+def test_list_selects() -> None:
+    assert [case["id"] for case in listed("--case", ID)] == [ID]
+    assert ID in [case["id"] for case in listed("--rule", "CNT-002")]
+    assert ID in [case["id"] for case in listed("--profile", "counting-1.0")]
+    assert len(listed("--profile", "counting-1.0")) < len(listed())
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--case", "Counting.DisabledTimeIsNotCountd"), f"nearest: {ID}"),
+        (("--rule", "CNT-999"), "unknown rule 'CNT-999'; nearest: CNT-"),
+        (("--profile", "nosuch"), "known: counting-1.0, sampling-1.0"),
+        (("--case", ID, "--rule", "BPF-001"), "no case is selected"),
+    ],
+)
+def test_a_wrong_selection_is_one_line_and_status_2(words: tuple[str, ...], said: str) -> None:
+    done = pmuconf("list", "--target", str(TARGET), *words)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_an_unknown_target_names_the_known_ones() -> None:
+    done = pmuconf("list", "--target", str(TARGET.parent / "nosuch.toml"))
+    assert done.returncode == 2
+    assert "refpmu.toml" in done.stderr
+
+
+def test_a_malformed_target_names_file_line_and_key(tmp_path: pathlib.Path) -> None:
+    bad = tmp_path / "bad.toml"
+    bad.write_text(TARGET.read_text().replace("width = 48", "width = 480"))
+    done = pmuconf("list", "--target", str(bad))
+    assert done.returncode == 2
+    assert f"{bad}:" in done.stderr and "counters.width" in done.stderr
+
+
+def test_no_command_is_status_2() -> None:
+    assert pmuconf().returncode == 2
+    assert pmuconf("list").returncode == 2
+
+
+def test_a_case_without_its_pmu_is_broken() -> None:
+    if pathlib.Path("/sys/bus/event_source/devices/refpmu").exists():
+        pytest.skip("this machine has a refpmu")
+    done = pmuconf("case", ID, "--target", str(TARGET))
+    assert done.returncode == 2
+    assert done.stdout.startswith(f"BROKEN  {ID}\nno PMU matches 'refpmu'")
+
+
+def write_stream(path: pathlib.Path, result: str, end: bool = True) -> pathlib.Path:
+    run: dict[str, Any] = {
+        "t": "run",
+        "target": "refpmu",
+        "kernel": "6.12",
+        "release": "6.12.1",
+        "arch": "x86_64",
+    }
+    run |= {"profile": "", "selected": [ID], "partial": True}
+    line = {"t": "result", "id": ID, "result": result, "duration_s": 0.1, "message": "seen 7"}
+    lines: list[dict[str, Any]] = [run, line | {"rules": ["CNT-002"]}]
+    lines += [{"t": "end"}] if end else []
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("result", "end", "status", "verdict"),
+    [
+        ("PASS", True, 0, "PARTIAL"),
+        ("FAIL", True, 1, "NOT_CONFORMANT"),
+        ("BROKEN", True, 2, "NOT_JUDGED"),
+        ("PASS", False, 2, "NOT_JUDGED"),
+    ],
+)
+def test_report_judges_a_stream(
+    tmp_path: pathlib.Path, result: str, end: bool, status: int, verdict: str
+) -> None:
+    stream = write_stream(tmp_path / "stream.jsonl", result, end)
+    out = tmp_path / "report"
+    done = pmuconf("report", "--stream", str(stream), "--target", str(TARGET), "--out", str(out))
+    assert done.returncode == status, done.stdout + done.stderr
+    results = json.loads((out / "results.json").read_text())
+    assert results["verdict"] == verdict
+    assert results["cases"][0]["rules"] == ["CNT-002", "CNT-005"]
+    assert (out / "results.ktap").read_text().startswith("KTAP version 1\n1..1\n")
+    assert "<testsuite " in (out / "junit.xml").read_text()
+    assert verdict.replace("_", " ") in done.stdout
+
+
+def test_report_says_that_it_cannot_write(tmp_path: pathlib.Path) -> None:
+    stream = write_stream(tmp_path / "stream.jsonl", "PASS")
+    done = pmuconf(
+        "report", "--stream", str(stream), "--target", str(TARGET), "--out", str(stream / "x")
+    )
+    assert done.returncode == 2
+    assert str(stream) in done.stderr
+
+
+class Agent:
+    """The agent at the other end of a pseudo-terminal."""
+
+    def __init__(self) -> None:
+        self.host, guest = pty.openpty()
+        argv = [BINARY, "serve", "--target", str(TARGET), "--channel", os.ttyname(guest)]
+        self.process = subprocess.Popen(argv)
+        self.rest = b""
+        self.hello = self.receive()
+        os.close(guest)
+
+    def send(self, line: str) -> None:
+        os.write(self.host, line.encode() + b"\n")
+
+    def receive(self) -> dict[str, Any]:
+        until = time.monotonic() + TIMEOUT_S
+        while b"\n" not in self.rest:
+            ready, _, _ = select.select([self.host], [], [], max(0.0, until - time.monotonic()))
+            assert ready, "the agent says nothing"
+            self.rest += os.read(self.host, 65536)
+        line, _, self.rest = self.rest.partition(b"\n")
+        message = json.loads(line)
+        assert isinstance(message, dict)
+        return message
+
+    def ask(self, line: str) -> dict[str, Any]:
+        self.send(line)
+        return self.receive()
+
+
+@pytest.fixture(name="agent")
+def fixture_agent() -> Iterator[Agent]:
+    agent = Agent()
+    yield agent
+    agent.process.kill()
+    agent.process.wait(TIMEOUT_S)
+    os.close(agent.host)
+
+
+def test_the_agent_says_hello_and_bye(agent: Agent) -> None:
+    assert agent.hello["t"] == "hello" and agent.hello["protocol"] == 1
+    assert agent.hello["kernel"] == os.uname().release
+    assert agent.ask("bye") == {"t": "bye"}
+    assert agent.process.wait(TIMEOUT_S) == 0
+
+
+def test_the_agent_runs_programs(agent: Agent) -> None:
+    assert agent.ask('exec 10 ["sh", "-c", "echo a; echo b >&2; exit 4"]') == {
+        "t": "exec",
+        "status": 4,
+        "stdout": "a\n",
+        "stderr": "b\n",
+    }
+    assert agent.ask('exec 0.5 ["sleep", "60"]')["status"] == 128 + 9
+    assert agent.ask('exec 10 ["no-such-program"]')["status"] == 127
+
+
+def test_the_agent_cuts_long_lines(agent: Agent) -> None:
+    answer = agent.ask('exec 20 ["sh", "-c", "yes | tr y \\\\\\\\033 | head -c 200000"]')
+    assert answer["t"] == "exec" and answer["stdout"].endswith("[cut]")
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["dance", "case", "case Counting.X", "case No.Such 5", "exec 5", "exec x [1]", "exec 5 [1]"],
+)
+def test_the_agent_refuses_what_it_does_not_know(agent: Agent, line: str) -> None:
+    assert agent.ask(line)["t"] == "error"
+    assert agent.ask('exec 10 ["true"]')["status"] == 0
+
+
+def test_the_agent_says_why_a_module_does_not_load(agent: Agent) -> None:
+    answer = agent.ask("load /nonexistent.ko a=1")
+    assert answer["ok"] is False and "No such file" in answer["error"]
+    answer = agent.ask("unload no_such_module")
+    assert answer["ok"] is False and answer["error"]

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sysfs parsers keep to the kernel's ABI text.
+#include <gtest/gtest.h>
+
+#include "pmuconf/kmsg.h"
+#include "pmuconf/sysfs.h"
+
+namespace pmuconf {
+namespace {
+
+using Terms = std::vector<std::pair<std::string, std::uint64_t>>;
+
+TEST(ParseFormat, SpreadsAValueOverItsBits) {
+  const auto field = ParseFormat("config1:0-7,32-35");
+  ASSERT_TRUE(field);
+  EXPECT_EQ(field->config, 1);
+  EXPECT_EQ(field->width(), 12);
+  EXPECT_EQ(field->Encode(0xabc), 0xa'0000'00bcULL);
+  EXPECT_FALSE(field->Encode(0x1000));
+}
+
+TEST(ParseFormat, TakesOneBitAndTheWholeWord) {
+  EXPECT_EQ(ParseFormat("config:63")->Encode(1), 1ULL << 63);
+  EXPECT_EQ(ParseFormat("config2:0-63")->Encode(~0ULL), ~0ULL);
+}
+
+TEST(ParseFormat, RefusesWhatIsNoFormat) {
+  for (const char* text : {"", "config", "config:", "config:a", "config:3-1", "config:0-64",
+                           "config4:0", "foo:0-7", "config:0-63,0-63"}) {
+    EXPECT_FALSE(ParseFormat(text)) << text;
+  }
+}
+
+TEST(ParseTerms, TakesHexDecimalAndBareNames) {
+  EXPECT_EQ(*ParseTerms("event=0x3c,umask=1,any"),
+            (Terms{{"event", 0x3c}, {"umask", 1}, {"any", 1}}));
+}
+
+TEST(ParseTerms, RefusesWhatIsNoTerm) {
+  for (const char* text : {"", "=1", "event=", "event=0x", "event=1x", "event=1,,any"}) {
+    EXPECT_FALSE(ParseTerms(text)) << text;
+  }
+}
+
+TEST(EncodeTerms, PutsTermsTogether) {
+  const std::map<std::string, FormatField> formats = {{"event", *ParseFormat("config:0-7")},
+                                                      {"umask", *ParseFormat("config:8-15")},
+                                                      {"extra", *ParseFormat("config1:0-63")}};
+  const auto configs = EncodeTerms({{"event", 0xd0}, {"umask", 1}, {"extra", 5}}, formats);
+  ASSERT_TRUE(configs);
+  EXPECT_EQ(configs->config, 0x1d0u);
+  EXPECT_EQ(configs->config1, 5u);
+  EXPECT_FALSE(EncodeTerms({{"unknown", 1}}, formats));
+  EXPECT_FALSE(EncodeTerms({{"event", 0x100}}, formats));
+}
+
+TEST(ParseCpuList, TakesRanges) {
+  EXPECT_EQ(*ParseCpuList("0-2,7"), (std::vector<int>{0, 1, 2, 7}));
+  EXPECT_TRUE(ParseCpuList("")->empty());
+  for (const char* text : {"x", "2-1", "0-", "-1", "0-99999999"}) {
+    EXPECT_FALSE(ParseCpuList(text)) << text;
+  }
+}
+
+TEST(Kmsg, ShowsTheTextOfARecord) {
+  EXPECT_EQ(KmsgText("4,1075,5000,-;WARNING: CPU: 0 PID: 1\n SUBSYSTEM=cpu\n"),
+            "WARNING: CPU: 0 PID: 1");
+}
+
+TEST(Kmsg, KnowsReports) {
+  const std::vector<std::string> bad = {
+      "WARNING: CPU: 1 PID: 99 at kernel/events/core.c:1 perf_foo+0x1/0x2",
+      "BUG: kernel NULL pointer dereference, address: 0000000000000008",
+      "Oops: 0000 [#1] PREEMPT SMP",
+      "watchdog: BUG: soft lockup - CPU#0 stuck for 26s!",
+      "rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:",
+      "INFO: possible recursive locking detected",
+      "Uhhuh. NMI received for unknown reason 2c on CPU 0.",
+      "general protection fault, probably for non-canonical address",
+      "INFO: task pmuconf:12 blocked for more than 120 seconds."};
+  EXPECT_EQ(FindReports(bad), bad);
+}
+
+TEST(Kmsg, LeavesOrdinaryLinesAlone) {
+  EXPECT_TRUE(FindReports({"refpmu: loading out-of-tree module taints kernel.",
+                           "perf: Dynamic interrupt throttling disabled, can hang your system!",
+                           "Spectre V2 : WARNING: Unprivileged eBPF is enabled",
+                           "clocksource: tsc: mask", "refpmu: 4 general, 3 fixed counters"})
+                  .empty());
+}
+
+}  // namespace
+}  // namespace pmuconf

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+// Roll-up, verdicts, waivers, profiles and selection.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "pmuconf/target.h"
+#include "report/select.h"
+#include "report/verdict.h"
+
+namespace pmuconf {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr Rule kRules[] = {
+    {.id = "AAA-001", .text = "a", .why = "w", .source = "s", .applies = "true", .kernels = ">=6.1"},
+    {.id = "AAA-002", .text = "b", .why = "w", .source = "s", .applies = "true", .kernels = ">=6.1"},
+    {.id = "AAA-003", .level = Level::kShould, .text = "c", .why = "w", .source = "s",
+     .applies = "true", .kernels = ">=6.1"},
+    {.id = "BBB-001", .text = "d", .why = "w", .source = "s", .applies = "sampling",
+     .kernels = ">=6.1"},
+    {.id = "BBB-002", .status = RuleStatus::kDraft, .text = "e", .why = "w", .source = "s",
+     .applies = "true", .kernels = ">=6.1"},
+};
+
+const std::vector<KnownCase> kSuite = {
+    {"One.Holds", {"AAA-001"}}, {"One.Too", {"AAA-001", "AAA-002"}}, {"Two.Should", {"AAA-003"}},
+    {"Two.Samples", {"BBB-001"}}, {"Two.Draft", {"BBB-002"}}};
+
+Target Toy() {
+  return Target::Parse(R"([target]
+name = "toy"
+match = "toy"
+kind = "core"
+[counters]
+general = 4
+width = 48
+[[event]]
+name = "a"
+counters = "0-3"
+accuracy = "exact"
+)",
+                       "toy.toml");
+}
+
+Stream Ended(std::vector<std::pair<std::string, Result>> results) {
+  Stream stream;
+  stream.target = "toy";
+  stream.kernel = "6.12";
+  stream.release = "6.12.1";
+  stream.ended = true;
+  for (const auto& [id, result] : results) {
+    stream.selected.push_back(id);
+    if (result != Result::kNotRun) stream.results.push_back({id, result, 0.1, "", {}});
+  }
+  return stream;
+}
+
+Stream AllPass() {
+  return Ended({{"One.Holds", Result::kPass},
+                {"One.Too", Result::kPass},
+                {"Two.Should", Result::kPass},
+                {"Two.Samples", Result::kSkip},
+                {"Two.Draft", Result::kPass}});
+}
+
+Report JudgeIt(const Stream& stream, std::vector<Waiver> waivers = {}) {
+  return Judge(stream, Toy(), WholeCatalogue(kRules), kSuite, waivers, "2026-11-21");
+}
+
+Waiver WaiverOf(const std::string& glob) {
+  return {"WVR-001", "somebody", "known", "https://example.org/1", "2026-12-31", glob, "toy",
+          ">=6.1"};
+}
+
+Stream WithResult(std::size_t at, Result result) {
+  Stream stream = AllPass();
+  stream.results.at(at).result = result;
+  return stream;
+}
+
+TEST(RollUp, FollowsTheWorstAnswer) {
+  using enum Result;
+  EXPECT_EQ(RollUp({kPass, kPass}, true), RuleResult::kPassed);
+  EXPECT_EQ(RollUp({kPass, kSkip}, true), RuleResult::kPassed);
+  EXPECT_EQ(RollUp({kPass, kFail}, true), RuleResult::kFailed);
+  EXPECT_EQ(RollUp({kPass, kTimeout}, true), RuleResult::kFailed);
+  EXPECT_EQ(RollUp({kPass, kCrash}, true), RuleResult::kFailed);
+  EXPECT_EQ(RollUp({kPass, kUnexpectedPass}, true), RuleResult::kFailed);
+  EXPECT_EQ(RollUp({kPass, kBroken}, true), RuleResult::kPartial);
+  EXPECT_EQ(RollUp({kPass, kNotRun}, true), RuleResult::kPartial);
+  EXPECT_EQ(RollUp({kPass, kWaived}, true), RuleResult::kWaived);
+  EXPECT_EQ(RollUp({kBroken, kBroken}, true), RuleResult::kNotTested);
+  EXPECT_EQ(RollUp({kSkip}, true), RuleResult::kNotApplicable);
+  EXPECT_EQ(RollUp({}, true), RuleResult::kNotTested);
+  EXPECT_EQ(RollUp({kPass}, false), RuleResult::kNotApplicable);
+}
+
+TEST(Judge, ConformantWhenEveryMustRuleHolds) {
+  const Report report = JudgeIt(AllPass());
+  EXPECT_EQ(report.verdict, Verdict::kConformant) << report.reason;
+  EXPECT_EQ(ExitStatus(report.verdict), 0);
+  EXPECT_EQ(report.totals.cases, 5);
+  EXPECT_EQ(report.totals.passed, 4);
+  EXPECT_EQ(report.totals.skipped, 1);
+  EXPECT_EQ(report.totals.rules, 4);  // the draft is not judged
+  EXPECT_EQ(report.totals.rules_passed, 3);
+}
+
+TEST(Judge, OneFailedMustRuleIsNotConformant) {
+  const Report report = JudgeIt(WithResult(1, Result::kFail));
+  EXPECT_EQ(report.verdict, Verdict::kNotConformant);
+  EXPECT_EQ(ExitStatus(report.verdict), 1);
+  EXPECT_THAT(report.reason, HasSubstr("AAA-001, AAA-002"));
+}
+
+TEST(Judge, AShouldRuleDoesNotDecide) {
+  EXPECT_EQ(JudgeIt(WithResult(2, Result::kFail)).verdict, Verdict::kConformant);
+}
+
+TEST(Judge, ADraftRuleDoesNotDecide) {
+  EXPECT_EQ(JudgeIt(WithResult(4, Result::kFail)).verdict, Verdict::kConformant);
+}
+
+TEST(Judge, BrokenIsNotFailed) {
+  const Report report = JudgeIt(WithResult(1, Result::kBroken));
+  EXPECT_EQ(report.verdict, Verdict::kNotJudged);
+  EXPECT_EQ(ExitStatus(report.verdict), 2);
+  EXPECT_THAT(report.reason, HasSubstr("One.Too"));
+}
+
+TEST(Judge, AMissingResultIsNoPass) {
+  Stream stream = AllPass();
+  stream.results.erase(stream.results.begin());
+  const Report report = JudgeIt(stream);
+  EXPECT_EQ(report.verdict, Verdict::kNotJudged);
+  EXPECT_EQ(report.totals.lost, 1);
+}
+
+TEST(Judge, AStreamWithoutItsEndIsLost) {
+  Stream stream = AllPass();
+  stream.ended = false;
+  const Report report = JudgeIt(stream);
+  EXPECT_EQ(report.verdict, Verdict::kNotJudged);
+  EXPECT_THAT(report.reason, HasSubstr("lost"));
+}
+
+TEST(Judge, ARuleWithoutACaseIsNotTested) {
+  Stream stream = AllPass();
+  stream.selected.erase(stream.selected.begin() + 1);
+  stream.results.erase(stream.results.begin() + 1);
+  const Report report = JudgeIt(stream);
+  EXPECT_EQ(report.verdict, Verdict::kNotJudged);
+  EXPECT_THAT(report.reason, HasSubstr("AAA-002"));
+}
+
+TEST(Judge, NothingSelectedIsNoPass) {
+  EXPECT_EQ(JudgeIt(Ended({})).verdict, Verdict::kNotJudged);
+}
+
+TEST(Judge, AProblemOfTheKernelIsNotConformant) {
+  Stream stream = AllPass();
+  stream.problems.push_back("kernel log: WARNING: CPU: 0");
+  EXPECT_EQ(JudgeIt(stream).verdict, Verdict::kNotConformant);
+}
+
+TEST(Judge, TheWorseOfTwoResultsCounts) {
+  Stream stream = AllPass();
+  stream.results.push_back({"One.Holds", Result::kCrash, 0.1, "panic", {}});
+  EXPECT_EQ(JudgeIt(stream).cases.front().result, Result::kCrash);
+}
+
+TEST(Judge, ASelectionThatPassesIsPartial) {
+  Stream stream = Ended({{"One.Holds", Result::kPass}});
+  stream.partial = true;
+  const Report report = JudgeIt(stream);
+  EXPECT_EQ(report.verdict, Verdict::kPartial);
+  EXPECT_EQ(ExitStatus(report.verdict), 0);
+  EXPECT_EQ(report.totals.rules, 1);
+}
+
+TEST(Judge, ASelectionThatFailsOrIsOnlySkippedIsNoPass) {
+  Stream failed = Ended({{"Two.Should", Result::kFail}});
+  failed.partial = true;
+  EXPECT_EQ(JudgeIt(failed).verdict, Verdict::kNotConformant);
+  Stream skipped = Ended({{"Two.Samples", Result::kSkip}});
+  skipped.partial = true;
+  EXPECT_EQ(JudgeIt(skipped).verdict, Verdict::kNotJudged);
+  Stream broken = Ended({{"One.Holds", Result::kBroken}});
+  broken.partial = true;
+  EXPECT_EQ(JudgeIt(broken).verdict, Verdict::kNotJudged);
+}
+
+TEST(Judge, RefusesCasesThatItDoesNotKnowOrThatWereNotSelected) {
+  EXPECT_THROW(JudgeIt(Ended({{"No.Such", Result::kPass}})), ConfigError);
+  Stream stream = AllPass();
+  stream.selected.pop_back();
+  EXPECT_THROW(JudgeIt(stream), ConfigError);
+  stream = AllPass();
+  stream.target = "other";
+  EXPECT_THROW(JudgeIt(stream), ConfigError);
+}
+
+TEST(Waivers, CoverAFailure) {
+  const Report report = JudgeIt(WithResult(1, Result::kFail), {WaiverOf("One.Too")});
+  EXPECT_EQ(report.verdict, Verdict::kConformant) << report.reason;
+  EXPECT_EQ(report.cases[1].result, Result::kWaived);
+  EXPECT_THAT(report.cases[1].message, HasSubstr("WVR-001"));
+}
+
+TEST(Waivers, ThatNoLongerBiteAreAFailure) {
+  const Report report = JudgeIt(AllPass(), {WaiverOf("One.Too")});
+  EXPECT_EQ(report.verdict, Verdict::kNotConformant);
+  EXPECT_EQ(report.cases[1].result, Result::kUnexpectedPass);
+}
+
+TEST(Waivers, HoldToTheirLastDayAndThenFailTheRun) {
+  Waiver waiver = WaiverOf("One.Too");
+  waiver.expires = "2026-11-21";
+  const Stream failing = WithResult(1, Result::kFail);
+  EXPECT_EQ(JudgeIt(failing, {waiver}).verdict, Verdict::kConformant);
+  waiver.expires = "2026-11-20";
+  const Report report = JudgeIt(failing, {waiver});
+  EXPECT_EQ(report.verdict, Verdict::kNotConformant);
+  EXPECT_EQ(report.cases[1].result, Result::kFail);
+  EXPECT_THAT(report.problems.front(), HasSubstr("expired"));
+}
+
+TEST(Waivers, KeepToTheirScope) {
+  Waiver other = WaiverOf("One.Too");
+  other.target = "other";
+  Waiver older = WaiverOf("One.Too");
+  older.kernels = "<6.12";
+  for (const Waiver& waiver : {other, older, WaiverOf("Two.*")}) {
+    Stream stream = WithResult(1, Result::kFail);
+    stream.selected.resize(2);
+    stream.results.resize(2);
+    EXPECT_EQ(JudgeIt(stream, {waiver}).cases[1].result, Result::kFail);
+  }
+}
+
+TEST(Waivers, NeedOwnerReasonLinkScopeAndExpiry) {
+  const std::string good = R"([[waiver]]
+id = "WVR-001"
+owner = "somebody"
+reason = "known"
+link = "https://example.org/1"
+expires = "2026-12-31"
+[waiver.scope]
+case = "One.Too"
+target = "toy"
+)";
+  ASSERT_EQ(ParseWaivers(good, "w.toml").size(), 1u);
+  for (const std::string key : {"owner", "reason", "link", "expires", "case", "target"}) {
+    std::string bad = good;
+    const std::size_t at = bad.find(key + " =");
+    bad.erase(at, bad.find('\n', at) + 1 - at);
+    EXPECT_THROW(ParseWaivers(bad, "w.toml"), ConfigError) << key;
+  }
+  std::string bad_date = good;
+  bad_date.replace(bad_date.find("2026-12-31"), 10, "2026-13-31");
+  EXPECT_THROW(ParseWaivers(bad_date, "w.toml"), ConfigError);
+}
+
+TEST(Profiles, ListAreasAndRules) {
+  const Profile profile = ParseProfile(
+      "[profile]\nname = \"p\"\nversion = \"1.0\"\ntext = \"t\"\nareas = [\"BBB\"]\n"
+      "rules = [\"AAA-001\"]\n",
+      "p.toml", kRules);
+  EXPECT_EQ(profile.name, "p-1.0");
+  EXPECT_TRUE(profile.Contains("AAA-001"));
+  EXPECT_TRUE(profile.Contains("BBB-001"));
+  EXPECT_FALSE(profile.Contains("AAA-002"));
+  EXPECT_FALSE(profile.Contains("BBB-002"));  // draft
+}
+
+TEST(Profiles, RefuseUnknownAreasAndRules) {
+  const std::string head = "[profile]\nname = \"p\"\nversion = \"1.0\"\ntext = \"t\"\n";
+  for (const char* tail : {"areas = [\"XXX\"]\n", "rules = [\"AAA-009\"]\n", "areas = []\n",
+                           "areas = [\"AAA\"]\nwithout = [\"ZZZ-001\"]\n", "area = [\"AAA\"]\n"}) {
+    EXPECT_THROW(ParseProfile(head + tail, "p.toml", kRules), ConfigError) << tail;
+  }
+}
+
+TEST(Profiles, OfTheProjectAreRight) {
+  for (const char* name : {"counting-1.0", "sampling-1.0"}) {
+    EXPECT_EQ(LoadProfile(PMUCONF_CONFORMANCE_DIR "/profiles", name, AllRules()).name, name);
+  }
+  try {
+    LoadProfile(PMUCONF_CONFORMANCE_DIR "/profiles", "nosuch", AllRules());
+    FAIL() << "an unknown profile was loaded";
+  } catch (const ConfigError& error) {
+    EXPECT_STREQ(error.what(), "unknown profile 'nosuch' (known: counting-1.0, sampling-1.0)");
+  }
+}
+
+TEST(Selection, TakesGlobsAndRules) {
+  const Profile all = WholeCatalogue(kRules);
+  EXPECT_THAT(Select({.case_glob = "One.*"}, all, kSuite, kRules),
+              ElementsAre("One.Holds", "One.Too"));
+  EXPECT_THAT(Select({.rule = "AAA-002"}, all, kSuite, kRules), ElementsAre("One.Too"));
+  EXPECT_THAT(Select({.case_glob = "Two.*", .rule = "AAA-*"}, all, kSuite, kRules),
+              ElementsAre("Two.Should"));
+  EXPECT_EQ(Select({}, all, kSuite, kRules).size(), kSuite.size());
+}
+
+TEST(Selection, KeepsToTheProfile) {
+  Profile profile = WholeCatalogue(kRules);
+  profile.name = "p-1.0";
+  profile.rules = {kRules[1]};
+  EXPECT_THAT(Select({}, profile, kSuite, kRules), ElementsAre("One.Too"));
+  EXPECT_THROW(Select({.case_glob = "One.Holds"}, profile, kSuite, kRules), ConfigError);
+}
+
+TEST(Selection, NamesTheNearestOfAnUnknownName) {
+  const auto error_of = [](const Selection& selection) -> std::string {
+    try {
+      Select(selection, WholeCatalogue(kRules), kSuite, kRules);
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_THAT(error_of({.case_glob = "One.Hold"}),
+              HasSubstr("unknown case 'One.Hold'; nearest: One.Holds "));
+  EXPECT_THAT(error_of({.rule = "AAB-001"}), HasSubstr("unknown rule 'AAB-001'; nearest: AAA-001 "));
+  EXPECT_THAT(error_of({.rule = "AAB-001"}), HasSubstr("known: AAA-* BBB-*"));
+  EXPECT_THAT(error_of({.case_glob = "One.*", .rule = "BBB-001"}), HasSubstr("no case is selected"));
+}
+
+}  // namespace
+}  // namespace pmuconf
