@@ -138,6 +138,7 @@ static int init_last_of_group(struct kunit *test, unsigned int members, struct p
 	if (extra) {
 		event = new_pulsed(test);
 		event->pmu = extra;
+		event->event_caps = PERF_EV_CAP_SOFTWARE;
 		event->state = PERF_EVENT_STATE_INACTIVE;
 		list_add_tail(&event->sibling_list, &leader->sibling_list);
 	}
