@@ -160,7 +160,7 @@ void refpmu_stop(struct perf_event *event, int flags)
 void refpmu_read(struct perf_event *event)
 {
 	refpmu_log_call(REFPMU_CALL_READ, event, 0);
-	/* An event in an open transaction has no counter; one that is UPTODATE has nothing new. */
+	/* No counter: in an open transaction. Up to date: there is nothing new. */
 	if (event->hw.idx >= 0 && !(event->hw.state & PERF_HES_UPTODATE))
 		refpmu_update(refpmu_this_cpu(), event);
 }
