@@ -10,6 +10,12 @@ constexpr std::uint32_t kGlobalStatus = 0x38e;
 
 std::uint64_t FixedBit(unsigned i) { return 1ull << (32 + i); }
 
+// A sampling event of this CPU. While the line is held a task's event could lose its overflow to a
+// context switch, this one cannot.
+OpenOptions OfThisCpu(std::uint64_t period) {
+  return {.pid = -1, .cpu = 0, .sample_period = period, .sample_type = PERF_SAMPLE_PERIOD};
+}
+
 // Every overflow flag the target's counters have.
 std::uint64_t AllFlags() {
   return ((1ull << target().general()) - 1) | (((1ull << target().fixed()) - 1) << 32);
@@ -110,7 +116,7 @@ CONFORMANCE_CASE(Interrupt, EachOverflowRunsTheHandlerOnce, .rules = {rule::NMI_
 CONFORMANCE_CASE(Interrupt, LateInterruptShortensTheNextPeriod, .rules = {rule::SMP_001},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters}) {
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, {.sample_period = 1'000});
+  const Event event = Open(spec, OfThisCpu(1'000));
   Ring ring(event, 1);
   event.Enable();
   for (const std::uint64_t late : {0, 1, 300, 999}) {
@@ -151,7 +157,7 @@ CONFORMANCE_CASE(Interrupt, LateInterruptOfALongPeriodLosesNothing,
   for (const std::uint64_t period : {range / 2 - 1, range / 2, range - 10, range, 2 * range + 7}) {
     for (const std::uint64_t late : {std::uint64_t{20}, range / 4}) {
       SCOPED_TRACE(testing::Message() << "period " << period << ", late by " << late);
-      const Event event = Open(spec, {.sample_period = period});
+      const Event event = Open(spec, OfThisCpu(period));
       Ring ring(event, 1);
       event.Enable();
       target().Stimulate(spec, period - 5);
@@ -172,7 +178,7 @@ CONFORMANCE_CASE(Interrupt, ReadingBeforeTheInterruptCountsOnce,
                  .rules = {rule::SMP_014, rule::SMP_001},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters}) {
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, {.sample_period = 100});
+  const Event event = Open(spec, OfThisCpu(100));
   Ring ring(event, 1);
   event.Enable();
   for (std::uint64_t i = 1; i <= 4; ++i) {
@@ -190,7 +196,7 @@ CONFORMANCE_CASE(Interrupt, PendingOverflowOfAStoppedEventIsHandledAtMostOnce,
                  .rules = {rule::NMI_005},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters}) {
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, {.sample_period = 100});
+  const Event event = Open(spec, OfThisCpu(100));
   Ring ring(event, 1);
   for (int i = 0; i < 3; ++i) {
     event.Enable();
@@ -217,13 +223,13 @@ CONFORMANCE_CASE(Interrupt, NextEventDoesNotGetItsPredecessorsOverflow,
   {
     std::vector<Event> old;
     for (const EventSpec& spec : specs) {
-      old.push_back(Open(spec, {.sample_period = 100}));
+      old.push_back(Open(spec, OfThisCpu(100)));
       old.back().Enable();
       target().Stimulate(spec, 130);
     }
   }
   const refpmu_stats before = port().Stats();
-  const Event event = Open(specs.front(), {.sample_period = 100});
+  const Event event = Open(specs.front(), OfThisCpu(100));
   Ring ring(event, 1);
   event.Enable();
   EXPECT_EQ(port().ReadRegister(kGlobalStatus) & port().Stats().used, 0u) << rule::NMI_005.text;

@@ -219,8 +219,10 @@ CONFORMANCE_CASE(Record, FieldsDoNotLeakFromOneEventToTheNext,
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups, Cap::kRegisters}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
   const std::uint64_t type = PERF_SAMPLE_ADDR | PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ;
-  const Event first = Open(specs[0], {.sample_period = 11, .sample_type = type});
-  const Event second = Open(specs[1], {.sample_period = 23, .sample_type = type});
+  const Event first =
+      Open(specs[0], {.pid = -1, .cpu = 0, .sample_period = 11, .sample_type = type});
+  const Event second =
+      Open(specs[1], {.pid = -1, .cpu = 0, .sample_period = 23, .sample_type = type});
   Ring first_ring(first, 1);
   Ring second_ring(second, 1);
   first.Enable();

@@ -12,6 +12,14 @@ namespace {
 
 constexpr std::uint64_t kPeriodAndId = PERF_SAMPLE_PERIOD | PERF_SAMPLE_ID;
 
+// Whom an event counts: this task, or all that happens on its CPU.
+struct EventScope {
+  pid_t pid = 0;
+  int cpu = -1;
+};
+// While the line is held a task's event can lose its overflow to a context switch, this one cannot.
+constexpr EventScope kThisCpu = {-1, 0};
+
 struct Sampler {
   EventSpec spec;
   std::uint64_t period;
@@ -19,8 +27,10 @@ struct Sampler {
   Ring ring;
 };
 
-Sampler MakeSampler(const EventSpec& spec, std::uint64_t period) {
-  Event event = Open(spec, {.sample_period = period, .sample_type = kPeriodAndId});
+Sampler MakeSampler(const EventSpec& spec, std::uint64_t period, const EventScope& scope = {}) {
+  Event event = Open(
+      spec,
+      {.pid = scope.pid, .cpu = scope.cpu, .sample_period = period, .sample_type = kPeriodAndId});
   Ring ring(event, 4);
   event.Enable();
   return {spec, period, std::move(event), std::move(ring)};
@@ -71,6 +81,7 @@ CONFORMANCE_CASE(Sampling, EveryFixedCounterOverflows, .rules = {rule::SMP_001, 
     target().Stimulate(spec, 1);
     ExpectSamples(sampler, 1, rule::SMP_001);
     EXPECT_THAT(sampler.event.Read(), Counted(spec, 8'000));
+    sampler.event.Disable();
 
     Sampler large = MakeSampler(spec, target().counter_mask() + 100);
     target().Stimulate(spec, target().counter_mask() + 100);
@@ -113,7 +124,7 @@ CONFORMANCE_CASE(Sampling, OneInterruptServesAllItsCounters, .rules = {rule::SMP
   std::vector<Sampler> samplers;
   const std::vector<EventSpec> specs = target().AnyEvents(target().general());
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    samplers.push_back(MakeSampler(specs[i], 10 * (i + 1)));
+    samplers.push_back(MakeSampler(specs[i], 10 * (i + 1), kThisCpu));
   }
   for (std::size_t rounds = 0; rounds < 3; ++rounds) {
     HoldLine hold;
