@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mutants are read, applied, tried and counted as documented; nothing is called killed that is not."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import mutants
+import pytest
+from mutation import patch, report, trial
+from mutation.patch import Mutant, PatchError
+from mutation.trial import Clean, Trial
+from pmuvm.suite import Case
+
+HEADER = """Id: M01-1
+Class: C01
+Rules: CNT-007, CNT-008
+After: B001
+Kernels: both
+Kill: FAIL, CRASH
+
+What is wrong,
+in a sentence.
+
+"""
+DIFF = """--- a/driver/core/period.c
++++ b/driver/core/period.c
+@@ -1,3 +1,3 @@
+ one
+-two
++TWO
+ three
+"""
+
+
+def written(folder: Path, text: str, name: str = "M01-1-what.patch") -> Path:
+    folder.mkdir(exist_ok=True)
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def case(name: str, *rules: str) -> Case:
+    return Case(name, rules, 10.0, "", 0)
+
+
+def mutant(**values: object) -> Mutant:
+    plain = Mutant("M1-1", Path("M1-1-x.patch"), "C01", ("CNT-001",), "", (), ("FAIL",), "t", ())
+    return replace(plain, **values)  # type: ignore[arg-type]
+
+
+def test_a_header_is_read(tmp_path: Path) -> None:
+    read = patch.read(written(tmp_path, HEADER + DIFF))
+    assert (read.id, read.failure_class, read.after) == ("M01-1", "C01", "B001")
+    assert read.rules == ("CNT-007", "CNT-008")
+    assert read.kill == ("FAIL", "CRASH")
+    assert read.text == "What is wrong, in a sentence."
+    assert read.wants("6.1") and read.wants("6.12")
+    assert not read.remarks
+
+
+def test_a_mutant_of_one_kernel_is_not_wanted_on_another(tmp_path: Path) -> None:
+    read = patch.read(written(tmp_path, HEADER.replace("both", "6.12") + DIFF))
+    assert read.wants("6.12") and not read.wants("6.1")
+
+
+def test_a_patch_without_header_stands_for_all_cases_and_says_so(tmp_path: Path) -> None:
+    read = patch.read(written(tmp_path, "From: somebody\n\nJust a text.\n" + DIFF, "odd.patch"))
+    assert (read.id, read.rules, read.kernels, read.kill) == ("odd", (), (), ("FAIL",))
+    assert "all cases are tried" in read.remarks[0]
+    cases = [case("A.B", "CNT-001"), case("C.D", "CNT-002")]
+    assert trial.named(read, cases) == cases
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        (HEADER.replace("CNT-007,", "CNT7,") + DIFF, "Rules: 'CNT7' is no rule id"),
+        (HEADER.replace("both", "new") + DIFF, "Kernels: 'new' is neither 'both' nor"),
+        (HEADER.replace("FAIL,", "LOSE,") + DIFF, "Kill: 'LOSE' is none of FAIL, CRASH, TIMEOUT"),
+        (HEADER.replace("C01", "") + DIFF, ":2: Class: has no value"),
+        (HEADER + "Id: M02-1\n" + DIFF, "Id: stands twice"),
+        (HEADER, "no patch: there is no line that starts a diff"),
+        (HEADER + DIFF.replace("driver/core", "vm/core"), "which is not in driver/"),
+        (HEADER + DIFF.replace("b/driver/core", "b/driver/../vm"), "which is not in driver/"),
+        ("", "no patch"),
+    ],
+)
+def test_a_malformed_patch_gets_one_line_that_names_it(
+    tmp_path: Path, text: str, complaint: str
+) -> None:
+    path = written(tmp_path, text)
+    with pytest.raises(PatchError) as caught:
+        patch.read(path)
+    assert complaint in str(caught.value)
+    assert str(caught.value).startswith(str(path))
+    assert "\n" not in str(caught.value)
+
+
+def test_two_patches_of_one_id_are_a_fault(tmp_path: Path) -> None:
+    written(tmp_path, HEADER + DIFF, "M01-1-a.patch")
+    written(tmp_path, HEADER + DIFF, "M01-1-b.patch")
+    found, errors = patch.collect(tmp_path)
+    assert [m.path.name for m in found] == ["M01-1-a.patch"]
+    assert "Id M01-1 is that of M01-1-a.patch" in str(errors[0])
+
+
+def driver(folder: Path, text: str = "one\ntwo\nthree\n") -> Path:
+    (folder / "driver" / "core").mkdir(parents=True)
+    (folder / "driver" / "core" / "period.c").write_text(text, encoding="utf-8")
+    return folder / "driver"
+
+
+def test_a_patch_changes_the_copy_alone(tmp_path: Path) -> None:
+    source = driver(tmp_path)
+    read = patch.read(written(tmp_path / "patches", HEADER + DIFF))
+    copy = patch.apply(read, source, tmp_path / "copy")
+    assert (copy / "core" / "period.c").read_text() == "one\nTWO\nthree\n"
+    assert (source / "core" / "period.c").read_text() == "one\ntwo\nthree\n"
+
+
+def test_a_patch_whose_context_moved_on_does_not_apply(tmp_path: Path) -> None:
+    source = driver(tmp_path, "ONE\ntwo\nthree\n")
+    read = patch.read(written(tmp_path / "patches", HEADER + DIFF))
+    with pytest.raises(PatchError, match="does not apply"):
+        patch.apply(read, source, tmp_path / "copy")
+
+
+def test_every_mutant_of_the_project_reads_and_applies(tmp_path: Path) -> None:
+    found, errors = patch.collect(mutants.DRIVER / "mutants")
+    assert not errors
+    assert len(found) >= 12
+    for each in found:
+        assert each.path.name.startswith(f"{each.id}-")
+        assert each.rules and each.failure_class and each.text
+        patch.apply(each, mutants.DRIVER, tmp_path / "copy")
+
+
+CASES = [case("A.One", "CNT-001"), case("A.Two", "CNT-001"), case("B.Three", "CNT-002")]
+
+
+def hunted(results: dict[str, str], wanted: Mutant, every: bool = False) -> Trial:
+    return trial.hunt(wanted, "6.12", CASES, lambda c: results.get(c.id, "PASS"), every)
+
+
+def test_the_first_failing_case_kills() -> None:
+    done = hunted({"A.Two": "FAIL", "B.Three": "FAIL"}, mutant())
+    assert (done.result, done.killed_by, done.tried) == ("KILLED", ("A.Two",), 2)
+
+
+def test_all_cases_run_when_asked_for() -> None:
+    done = hunted({"A.Two": "FAIL", "B.Three": "FAIL"}, mutant(), every=True)
+    assert (done.killed_by, done.tried) == (("A.Two", "B.Three"), 3)
+
+
+@pytest.mark.parametrize("result", ["PASS", "SKIP", "WAIVED", "BROKEN", "NOT_RUN"])
+def test_only_a_failure_kills(result: str) -> None:
+    assert hunted({c.id: result for c in CASES}, mutant()).result == "SURVIVED"
+
+
+@pytest.mark.parametrize("result", ["CRASH", "TIMEOUT"])
+def test_a_lost_guest_kills_only_where_the_header_expects_it(result: str) -> None:
+    unwelcome = hunted({"A.One": result}, mutant())
+    assert (unwelcome.result, unwelcome.detail) == (result, f"{result} in A.One")
+    assert hunted({"A.One": result}, mutant(kill=("FAIL", result))).result == "KILLED"
+
+
+def test_a_failure_after_a_lost_guest_still_kills() -> None:
+    done = hunted({"A.One": "CRASH", "A.Two": "FAIL"}, mutant())
+    assert (done.result, done.killed_by) == ("KILLED", ("A.Two",))
+
+
+def test_no_further_case_is_tried_after_three_lost_guests() -> None:
+    cases = [case(f"A.{i}", "CNT-001") for i in range(9)]
+    done = trial.hunt(mutant(), "6.12", cases, lambda c: "TIMEOUT", every=False)
+    assert (done.result, done.tried) == ("TIMEOUT", 3)
+
+
+def test_a_kill_by_other_rules_says_so() -> None:
+    first = Trial(mutant(), "6.12", "SURVIVED", duration_s=1.0, tried=2)
+    later = Trial(mutant(), "6.12", "KILLED", killed_by=("B.Three",), duration_s=2.0, tried=1)
+    joined = first.after(later)
+    assert (joined.result, joined.other_rules, joined.tried) == ("KILLED", True, 3)
+    assert "other rules" in report.line(joined)
+
+
+def test_a_crash_is_not_forgotten_when_the_other_cases_pass() -> None:
+    first = Trial(mutant(), "6.12", "CRASH", detail="CRASH in A.One")
+    joined = first.after(Trial(mutant(), "6.12", "SURVIVED"))
+    assert (joined.result, joined.detail) == ("CRASH", "CRASH in A.One")
+
+
+def test_a_case_that_the_clean_driver_fails_is_a_fault_and_one_it_skips_is_not() -> None:
+    clean = Clean({"A.One": "PASS", "A.Two": "SKIP", "B.Three": "BROKEN"})
+    assert [clean.passes(c) for c in CASES] == [True, False, False]
+    assert clean.faults() == [("B.Three", "BROKEN")]
+
+
+def test_rules_without_a_case_are_named_and_all_cases_tried() -> None:
+    strange = mutant(rules=("CNT-999",))
+    assert trial.named(strange, CASES) == CASES
+    assert trial.checked(strange, CASES).remarks == (
+        "no case of the suite holds CNT-999",
+        "all cases are tried",
+    )
+    assert trial.checked(mutant(), CASES).remarks == ()
+
+
+KILLED = Trial(mutant(), "6.12", "KILLED", killed_by=("A.One",))
+SURVIVED = Trial(mutant(), "6.12", "SURVIVED")
+UNTRIED = trial.broken(mutant(), "6.12", "does not build")
+
+
+@pytest.mark.parametrize(
+    ("trials", "errors", "faults", "expected"),
+    [
+        ([KILLED], [], [], 0),
+        ([KILLED, SURVIVED], [], [], 1),
+        ([KILLED, replace(SURVIVED, result="CRASH")], [], [], 1),
+        ([KILLED, UNTRIED], [], [], 2),
+        ([SURVIVED, UNTRIED], [], [], 1),
+        ([KILLED], ["bad.patch: no patch"], [], 2),
+        ([KILLED], [], ["A.One on 6.12: FAIL"], 2),
+        ([SURVIVED], [], ["A.One on 6.12: FAIL"], 2),
+        ([], [], [], 2),
+    ],
+)
+def test_the_status_is_0_only_if_all_are_killed(
+    trials: list[Trial], errors: list[str], faults: list[str], expected: int
+) -> None:
+    assert report.status(trials, errors, faults) == expected
+
+
+def test_the_figures_count_what_is_not_killed_as_failed(tmp_path: Path) -> None:
+    out = tmp_path / "results.json"
+    report.write([KILLED, SURVIVED, UNTRIED], ["bad.patch: no patch"], [], 1, out)
+    figures = json.loads(out.read_text())
+    assert (figures["killed"], figures["total"]) == (1, 4)
+    assert figures["totals"] == {"cases": 5, "passed": 1, "failed": 3, "skipped": 1}
+    assert [m["result"] for m in figures["mutants"]] == ["KILLED", "SURVIVED", "BROKEN"]
+    assert figures["mutants"][0]["killed_by"] == ["A.One"]
+
+
+@pytest.mark.parametrize("name", ["empty", "missing"])
+def test_a_folder_without_patches_is_not_judged(
+    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mutants, "OUT", tmp_path / "out")
+    (tmp_path / "empty").mkdir()
+    assert mutants.main(["--folder", str(tmp_path / name)]) == 2
+    complaint = capsys.readouterr().err
+    assert complaint.count("\n") == 1
+    assert str(tmp_path / name) in complaint
+
+
+def test_an_unknown_id_is_refused_with_the_known_ones(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mutants, "OUT", tmp_path / "out")
+    written(tmp_path, HEADER + DIFF)
+    assert mutants.main(["--folder", str(tmp_path), "--id", "M99-9"]) == 2
+    assert "unknown id M99-9 (known: M01-1)" in capsys.readouterr().err
+
+
+def test_a_folder_of_unreadable_patches_is_not_judged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mutants, "OUT", tmp_path / "out")
+    written(tmp_path, HEADER)
+    assert mutants.main(["--folder", str(tmp_path)]) == 2
+    assert "no line that starts a diff" in capsys.readouterr().err
+    assert json.loads((tmp_path / "out" / "results.json").read_text())["killed"] == 0
