@@ -48,7 +48,7 @@ def case(name: str, *rules: str) -> Case:
 
 def mutant(**values: object) -> Mutant:
     plain = Mutant("M1-1", Path("M1-1-x.patch"), "C01", ("CNT-001",), "", (), ("FAIL",), "t", ())
-    return replace(plain, **values)  # type: ignore[arg-type]
+    return replace(plain, **values)
 
 
 def test_a_header_is_read(tmp_path: Path) -> None:
