@@ -92,7 +92,8 @@ inline std::string DeviceFile(const std::string& name) {
   return std::string(kEventSource) + "/" + target().device() + "/" + name;
 }
 
-// The target's events rotate at this interval while this lives.
+// The target's events rotate at this interval while this lives. A timer that runs already keeps the
+// expiry it has: a long interval would slow down the cases that come after.
 class MuxInterval {
  public:
   explicit MuxInterval(int milliseconds)
@@ -112,9 +113,6 @@ class MuxInterval {
   std::string path_;
   std::optional<std::string> before_;
 };
-
-// Long enough that nothing rotates while a case runs.
-inline constexpr int kNoRotation_ms = 100'000;
 
 // Runs `step` until `done`, at most five seconds; false when that was not enough.
 template <typename Step, typename Done>

@@ -29,7 +29,7 @@ CONFORMANCE_CASE(Control, DisabledBitDecidesWhoStarts, .rules = {rule::CTL_001, 
 
 CONFORMANCE_CASE(Control, LoneEventStartsAsOpened, .rules = {rule::CTL_001},
                  .needs = {Cap::kStimulus}) {
-  for (const EventSpec& spec : target().Events()) {
+  for (const EventSpec& spec : target().Events({.any_general = true})) {
     const Event task = Open(spec, {.disabled = false});
     const Event processor = Open(spec, {.pid = -1, .cpu = CurrentCpu(), .disabled = false});
     target().Stimulate(spec, 13);

@@ -14,7 +14,7 @@ constexpr std::uint64_t kPeriod = 100;
 CONFORMANCE_CASE(Control, RefreshedEventStopsAfterItsOverflows,
                  .rules = {rule::CTL_011, rule::DRV_007},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups}) {
-  for (const EventSpec& spec : target().Events()) {
+  for (const EventSpec& spec : target().Events({.any_general = true})) {
     const Event event = Open(spec, {.sample_period = kPeriod});
     const Event bystander = Open(spec, {.disabled = false});
     Ring ring(event, 1);

@@ -118,7 +118,6 @@ CONFORMANCE_CASE(Driver, CounterIsProgrammedBeforeItIsEnabled, .rules = {rule::D
 CONFORMANCE_CASE(Driver, CancelledTransactionFollowsItsDeletes,
                  .rules = {rule::DRV_006, rule::DRV_018},
                  .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kMultiplexing}) {
-  const MuxInterval interval(kNoRotation_ms);
   const EventSpec spec = target().AnyEvent();
   const Event pinned = Open(spec, {.disabled = false, .pinned = true});
   Group group(std::vector(CounterCount(spec), spec));
