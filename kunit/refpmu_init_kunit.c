@@ -121,7 +121,7 @@ static void destroy_comes_once_per_event(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic64_read(&refpmu_device.live), live);
 }
 
-/* A group of @members pulsed events and what @extra is, led by the first; returns for the last. */
+/* A group of @members pulsed events and one of @extra, if any: what init says of the last. */
 static int init_last_of_group(struct kunit *test, unsigned int members, struct pmu *extra)
 {
 	struct perf_event_context *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
@@ -138,7 +138,8 @@ static int init_last_of_group(struct kunit *test, unsigned int members, struct p
 	if (extra) {
 		event = new_pulsed(test);
 		event->pmu = extra;
-		event->event_caps = PERF_EV_CAP_SOFTWARE;
+		if (extra->task_ctx_nr == perf_sw_context)
+			event->event_caps |= PERF_EV_CAP_SOFTWARE;
 		event->state = PERF_EVENT_STATE_INACTIVE;
 		list_add_tail(&event->sibling_list, &leader->sibling_list);
 	}
@@ -179,14 +180,24 @@ static void group_that_never_fits_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, init_last_of_group(test, general + 1, NULL), -EINVAL);
 }
 
-static void members_of_other_pmus_need_no_counter(struct kunit *test)
+static void software_members_need_no_counter(struct kunit *test)
 {
 	const unsigned int general = refpmu_device.params.general;
-	struct pmu *other = kunit_kzalloc(test, sizeof(*other), GFP_KERNEL);
+	struct pmu *software = kunit_kzalloc(test, sizeof(*software), GFP_KERNEL);
 
-	KUNIT_ASSERT_NOT_NULL(test, other);
-	KUNIT_EXPECT_EQ(test, init_last_of_group(test, general, other), 0);
-	KUNIT_EXPECT_EQ(test, init_last_of_group(test, general + 1, other), -EINVAL);
+	KUNIT_ASSERT_NOT_NULL(test, software);
+	software->task_ctx_nr = perf_sw_context;
+	KUNIT_EXPECT_EQ(test, init_last_of_group(test, general, software), 0);
+	KUNIT_EXPECT_EQ(test, init_last_of_group(test, general + 1, software), -EINVAL);
+}
+
+static void hardware_members_of_another_pmu_are_refused(struct kunit *test)
+{
+	struct pmu *hardware = kunit_kzalloc(test, sizeof(*hardware), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, hardware);
+	hardware->task_ctx_nr = perf_hw_context;
+	KUNIT_EXPECT_EQ(test, init_last_of_group(test, 2, hardware), -EINVAL);
 }
 
 static void trial_of_a_group_touches_nothing(struct kunit *test)
@@ -216,7 +227,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(destroy_comes_once_per_event),
 	KUNIT_CASE(group_that_fills_the_device_opens),
 	KUNIT_CASE(group_that_never_fits_is_refused),
-	KUNIT_CASE(members_of_other_pmus_need_no_counter),
+	KUNIT_CASE(software_members_need_no_counter),
+	KUNIT_CASE(hardware_members_of_another_pmu_are_refused),
 	KUNIT_CASE(trial_of_a_group_touches_nothing),
 	{}
 };

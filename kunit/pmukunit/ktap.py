@@ -219,7 +219,7 @@ _REPORTS = re.compile(
     r"(WARNING: |BUG: |BUG at |Oops|Kernel panic|general protection fault|UBSAN: |KASAN: "
     r"|INFO: (?:trying to register|rcu|task|possible)|inconsistent lock state|suspicious RCU"
     r"|possible (?:recursive|circular|irq)|Unable to handle|unhandled|list_(?:add|del) corruption"
-    r"|kernel stack|double fault|divide error|invalid opcode|irq event stamp)"
+    r"|kernel stack|double fault|divide error|invalid opcode)"
 )
 
 

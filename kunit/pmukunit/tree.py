@@ -16,6 +16,7 @@ from pmuvm.errors import PmuvmError
 
 BUILD_DEADLINE_S = 3600
 KILL_DEADLINE_S = 10
+FULL = "No space left on device"
 
 # Changes what a tree is made of beside source, fragment and compiler: count up to start afresh.
 RECIPE = 1
@@ -168,14 +169,20 @@ def _make(tree: Path, targets: list[str], log: Path) -> None:
             if isinstance(caught, subprocess.TimeoutExpired):
                 raise PmuvmError(f"{log}: make not done after {BUILD_DEADLINE_S} s") from None
             raise
-    if status != 0:
-        raise PmuvmError(f"{log}: {first_error(log.read_text(encoding='utf-8', errors='replace'))}")
+    if status == 0:
+        return
+    said = log.read_text(encoding="utf-8", errors="replace")
+    if FULL in said:
+        # A tree that cannot be finished only keeps the disk full.
+        shutil.rmtree(tree, ignore_errors=True)
+        raise PmuvmError(f"cannot write to {tree}: {FULL}")
+    raise PmuvmError(f"{log}: {first_error(said)}")
 
 
 def first_error(log: str) -> str:
     """The line of a build log that says why it failed."""
     lines = [line.strip() for line in log.splitlines() if line.strip()]
-    for sign in (r"\berror:", r"No space left", r"undefined reference", r"\*\*\*", ""):
+    for sign in (r"\berror:", r"undefined reference", r"\*\*\*", ""):
         for line in lines:
             if re.search(sign, line):
                 return line

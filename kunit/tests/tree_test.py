@@ -69,7 +69,16 @@ def test_folder_without_kbuild_is_named(tmp_path: Path) -> None:
 def test_first_error_of_a_build_is_what_is_told() -> None:
     log = "  CC a.o\na.c:3:1: error: expected ';'\na.c:9:1: error: more\nmake: *** [a.o] Error 1\n"
     assert tree.first_error(log) == "a.c:3:1: error: expected ';'"
-    assert tree.first_error("ld: final link failed: No space left on device\n").startswith("ld:")
+    assert tree.first_error("") == "make failed and said nothing"
+
+
+def test_full_disk_is_told_and_leaves_no_tree(tmp_path: Path) -> None:
+    kernel = tmp_path / "tree"
+    kernel.mkdir()
+    (kernel / "Makefile").write_text("bzImage:\n\t@echo 'cc: No space left on device'; exit 1\n")
+    with pytest.raises(PmuvmError, match=r"cannot write to .*tree: No space left on device"):
+        tree._make(kernel, ["bzImage"], tmp_path / "log")
+    assert not kernel.exists()
 
 
 @pytest.mark.parametrize("glob", ["none*", "refpmu_state;reboot", "a b"])
