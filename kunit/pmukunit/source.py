@@ -7,6 +7,8 @@ from pathlib import Path
 from pmuvm import packages, store
 from pmuvm.errors import PmuvmError
 
+FULL = "No space left on device"
+
 # Large, and read by no build of this configuration.
 UNUSED = (
     "*/Documentation/devicetree",
@@ -45,6 +47,12 @@ def unpack(package: Path, into: Path) -> None:
         excludes = [f"--exclude={glob}" for glob in UNUSED]
         what = f"unpack {tarballs[0].name}"
         argv = ["tar", "-xJf", str(tarballs[0]), "--strip-components=1", *excludes]
-        packages.run(argv, what, into)
+        try:
+            packages.run(argv, what, into)
+        except PmuvmError as error:
+            # tar says so on some of many lines, and ends with one that says nothing.
+            if FULL in error.details:
+                raise PmuvmError(f"cannot write to {into.parent}: {FULL}") from error
+            raise
     # The sources are unpacked; the package is kept, its copy is not.
     shutil.rmtree(into / ".deb")

@@ -16,7 +16,6 @@ from pmuvm.errors import PmuvmError
 
 BUILD_DEADLINE_S = 3600
 KILL_DEADLINE_S = 10
-FULL = "No space left on device"
 
 # Changes what a tree is made of beside source, fragment and compiler: count up to start afresh.
 RECIPE = 1
@@ -172,10 +171,10 @@ def _make(tree: Path, targets: list[str], log: Path) -> None:
     if status == 0:
         return
     said = log.read_text(encoding="utf-8", errors="replace")
-    if FULL in said:
+    if source.FULL in said:
         # A tree that cannot be finished only keeps the disk full.
         shutil.rmtree(tree, ignore_errors=True)
-        raise PmuvmError(f"cannot write to {tree}: {FULL}")
+        raise PmuvmError(f"cannot write to {tree}: {source.FULL}")
     raise PmuvmError(f"{log}: {first_error(said)}")
 
 
