@@ -20,6 +20,9 @@ def main(argv: list[str]) -> int:
     out: Path = options.out.resolve()
     cache = store.cache() / "kunit"
     try:
+        if options.kernel not in KERNELS:
+            known = ", ".join(KERNELS)
+            raise PmuvmError(f"unknown KERNEL {options.kernel!r}; known: {known}")
         if not re.fullmatch(r"[\w*?.\[\]!-]*", options.filter):
             raise PmuvmError(f"--filter {options.filter!r}: a glob of suite or suite.case")
         expected = results.expected_suites(options.suites, options.filter)
@@ -34,17 +37,16 @@ def main(argv: list[str]) -> int:
 
 def _options(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="kunit/run.py", description=__doc__)
-    parser.add_argument("--kernel", choices=KERNELS, default=os.environ.get("KERNEL") or "6.12")
+    parser.add_argument(
+        "--kernel", metavar="|".join(KERNELS), default=os.environ.get("KERNEL") or "6.12"
+    )
     parser.add_argument("--filter", metavar="GLOB", default="", help="suite or suite.case")
     parser.add_argument("--out", metavar="DIR", type=Path, default=store.ROOT / "build" / "kunit")
     parser.add_argument("--driver", metavar="DIR", type=Path, default=store.ROOT / "driver")
     parser.add_argument("--suites", metavar="DIR", type=Path, default=store.ROOT / "kunit")
     parser.add_argument("--deadline", metavar="S", type=int, default=DEADLINE_S)
     parser.add_argument("--build-only", action="store_true", help="no boot, no verdict")
-    options = parser.parse_args(argv)
-    if options.kernel not in KERNELS:
-        parser.error(f"KERNEL={options.kernel}: known are {', '.join(KERNELS)}")
-    return options
+    return parser.parse_args(argv)
 
 
 def _run(options: argparse.Namespace, out: Path, cache: Path, expected: frozenset[str]) -> int:

@@ -8,6 +8,7 @@ from pmuvm import packages, store
 from pmuvm.errors import PmuvmError
 
 FULL = "No space left on device"
+NEARLY_NOTHING = 1 << 20
 
 # Large, and read by no build of this configuration.
 UNUSED = (
@@ -50,8 +51,8 @@ def unpack(package: Path, into: Path) -> None:
         try:
             packages.run(argv, what, into)
         except PmuvmError as error:
-            # tar says so on some of many lines, and ends with one that says nothing.
-            if FULL in error.details:
+            # tar says so on one of many lines, and ends with one that says nothing.
+            if shutil.disk_usage(into).free < NEARLY_NOTHING:
                 raise PmuvmError(f"cannot write to {into.parent}: {FULL}") from error
             raise
     # The sources are unpacked; the package is kept, its copy is not.
