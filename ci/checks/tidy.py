@@ -10,7 +10,8 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-PRESETS = ("dev", "fuzz")
+# Preset, and what must be generated before its sources can be parsed.
+PRESETS = {"tidy": ("pmuconf_rules_files", "pmuconf_bpf_files"), "fuzz": ("config_fuzzer",)}
 
 
 def cache_folder() -> Path:

@@ -17,7 +17,7 @@ import pytest
 
 CONFORMANCE = pathlib.Path(__file__).parent.parent
 TARGET = CONFORMANCE / "targets" / "refpmu.toml"
-BINARY = os.environ["PMUCONF_BINARY"]
+BINARY = str(CONFORMANCE.parent / "build" / "guest" / "conformance" / "pmuconf")
 ID = "Counting.DisabledTimeIsNotCounted"
 TIMEOUT_S = 60
 
