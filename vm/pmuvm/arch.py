@@ -32,7 +32,7 @@ AMD64 = Arch(
     qemu="qemu-system-x86_64",
     qemu_machine="pc",
     # The PMU of a KVM host must not show: the driver under test is to be the only one.
-    cpu={"tcg": "max", "tcg-single": "max", "kvm": "max,pmu=off"},
+    cpu={"tcg": "max", "tcg-multi": "max", "kvm": "max,pmu=off"},
     console="ttyS0",
     channel="ttyS1",
 )

@@ -19,7 +19,9 @@ from typing import IO
 from pmuvm.arch import Arch
 from pmuvm.errors import PmuvmError
 
-ACCELS = {"tcg": "tcg,thread=multi", "tcg-single": "tcg,thread=single", "kvm": "kvm"}
+# One thread for all CPUs: with one each, a guest now and then runs stale code while its kernel patches
+# text (perf does so with the first event), and dies of an int3. It costs nothing on two cores.
+ACCELS = {"tcg": "tcg,thread=single", "tcg-multi": "tcg,thread=multi", "kvm": "kvm"}
 KILL_TIMEOUT_S = 10
 CONSOLE_LIMIT = 8 << 20
 """Bytes of console that are kept; a guest that floods it must not fill the host."""

@@ -78,8 +78,8 @@ def test_no_device_needs_no_probe(
 
 
 def test_the_environment_forces_and_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PMUCONF_ACCEL", "tcg-single")
-    assert accel.choose(ANY) == "tcg-single"
+    monkeypatch.setenv("PMUCONF_ACCEL", "tcg-multi")
+    assert accel.choose(ANY) == "tcg-multi"
     monkeypatch.setenv("PMUCONF_ACCEL", "hvf")
     with pytest.raises(PmuvmError, match="unknown PMUCONF_ACCEL 'hvf'; known: tcg"):
         accel.choose(ANY)

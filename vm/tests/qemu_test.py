@@ -16,7 +16,7 @@ from pmuvm.errors import PmuvmError
 from standin import script
 
 GOLDEN = [
-    "qemu-system-x86_64 -machine pc -accel tcg,thread=multi -cpu max -smp 2 -m 512",
+    "qemu-system-x86_64 -machine pc -accel tcg,thread=single -cpu max -smp 2 -m 512",
     "-nodefaults -no-user-config -no-reboot -display none -nic none",
     "-sandbox on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny",
     "-chardev socket,id=console,fd=5 -chardev socket,id=channel,fd=6",

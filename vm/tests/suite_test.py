@@ -35,10 +35,10 @@ def test_a_target_says_what_its_machine_is(tmp_path: pathlib.Path) -> None:
     found = target(
         tmp_path,
         '[target]\nname = "mine"\nport = "/dev/refpmu"\nslowness = 2\n'
-        '[vm]\nsmp = 4\nmemory_mb = 1024\naccel = "tcg-single"\nparameters = "cpu=1"\n',
+        '[vm]\nsmp = 4\nmemory_mb = 1024\naccel = "tcg-multi"\nparameters = "cpu=1"\n',
     )
     assert (found.module, found.parameters, found.slowness) == ("refpmu", ("cpu=1",), 2.0)
-    assert (found.cpus, found.memory_mb, found.accel) == (4, 1024, "tcg-single")
+    assert (found.cpus, found.memory_mb, found.accel) == (4, 1024, "tcg-multi")
 
 
 def test_a_target_of_the_kernels_own_needs_no_module(tmp_path: pathlib.Path) -> None:
