@@ -153,9 +153,9 @@ CONFORMANCE_CASE(Driver, FailedGroupsDoNotUseUpThePmu,
     const Event pinned = Open(spec, {.disabled = false, .pinned = true});
     Group never(std::vector(CounterCount(spec), spec));
     never.Enable();
-    // At least as many failed attempts as the device could ever have counters.
+    // More failed attempts than a device could have counters.
     EXPECT_TRUE(RepeatUntil([&] { Pulse(spec, 1); },
-                            [&] { return port().Stats().calls[REFPMU_CALL_CANCEL_TXN] > 80; }));
+                            [&] { return port().Stats().calls[REFPMU_CALL_CANCEL_TXN] > 64; }));
     EXPECT_EQ(never.Read().time_running, 0u);
   }
   const std::vector<EventSpec> specs = FullSet();

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Enabled and running times, and readings by others: helpers, after the end of the task.
+#include <sched.h>
+
 #include "cases/common.h"
 #include "cases/pass_fd.h"
 
@@ -34,6 +36,9 @@ CONFORMANCE_CASE(ReadFormat, TimesStandStillWhileTheTaskSleeps,
     target().Stimulate(spec, 777);
     return 0;
   });
+  const std::string stat = "/proc/" + std::to_string(child.pid()) + "/stat";
+  ASSERT_TRUE(RepeatUntil([] { sched_yield(); },
+                          [&] { return ReadFile(stat)->find(") S ") != std::string::npos; }));
   const Event event = Open(spec, {.pid = child.pid()});
   event.Enable();
   const Reading first = event.Read();
