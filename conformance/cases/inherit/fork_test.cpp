@@ -169,6 +169,16 @@ CONFORMANCE_CASE(Inherit, ReadingsInSamplesNeedATask, .rules = {rule::INH_009},
   EXPECT_THAT(TryOpen(spec, options), Succeeds()) << rule::INH_009.text;
 }
 
+CONFORMANCE_CASE(Inherit, ReadingsInSamplesAreRefused, .rules = {rule::INH_009},
+                 .needs = {Cap::kSampling}, .kernels = "<6.12") {
+  const EventSpec spec = target().AnyEvent();
+  for (const std::uint64_t tid : {std::uint64_t{0}, std::uint64_t{PERF_SAMPLE_TID}}) {
+    const OpenOptions options = {
+        .sample_period = 10, .sample_type = PERF_SAMPLE_READ | tid, .inherit = true};
+    EXPECT_THAT(TryOpen(spec, options), FailsWith(EINVAL)) << rule::INH_009.text;
+  }
+}
+
 CONFORMANCE_CASE(Inherit, BufferNeedsACpu, .rules = {rule::INH_010},
                  .needs = {Cap::kStimulus, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
