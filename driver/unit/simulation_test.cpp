@@ -113,7 +113,7 @@ class Driver {
   }
 
   u32 CounterRegister(const Event& event) const {
-    const u32 i = static_cast<u32>(event.counter);
+    const u32 i = static_cast<u8>(event.counter);
     return i >= REFPMU_FIXED_BASE ? REFPMU_REG_FIXED_CTR(i - REFPMU_FIXED_BASE)
                                   : REFPMU_REG_A_PMC(i);
   }
