@@ -15,9 +15,6 @@ from pmuvm.channel import Message
 from pmuvm.errors import PmuvmError
 from pmuvm.suite import Case
 
-BOOTS = 2
-"""Attempts to bring a guest up; what is judged has not begun then."""
-
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
@@ -90,26 +87,23 @@ class Session:
 
     def _ready(self) -> guest.Guest:
         """The running guest, or a new one: booted, its module loaded."""
-        attempts = 0
-        while self._guest is None:
-            attempts += 1
+        if self._guest is None:
             self.boots += 1
             vm = self._stack.enter_context(guest.Guest(self._plan.machine, self._log))
             try:
                 vm.boot(self._plan.boot_s)
                 if self._plan.module is not None:
                     vm.load(self._plan.module, self._plan.parameters)
-                self._guest = vm
             except guest.ModuleRefused as refused:
                 self._drop()
                 raise PmuvmError(f"module {self._plan.module} does not load: {refused}") from None
             except guest.GuestLost as lost:
                 self._drop()
-                if attempts == BOOTS:
-                    name = self._plan.machine.kernel
-                    raise PmuvmError(
-                        f"no guest comes up on {name}: {lost.cause}", details=lost.tail
-                    ) from None
+                raise PmuvmError(
+                    f"no guest comes up on {self._plan.machine.kernel}: {lost.cause}",
+                    details=lost.tail,
+                ) from None
+            self._guest = vm
         return self._guest
 
     def _drop(self) -> None:
