@@ -44,7 +44,7 @@ class Trial:
         return replace(
             later,
             result=self.result if undecided else later.result,
-            detail=later.detail or self.detail,
+            detail="; ".join(text for text in (self.detail, later.detail) if text),
             other_rules=killed,
             duration_s=round(self.duration_s + later.duration_s, 2),
             tried=self.tried + later.tried,
@@ -61,6 +61,7 @@ def hunt(mutant: Mutant, kernel: str, cases: Sequence[Case], run: Run, every: bo
     begun = time.monotonic()
     killed_by: list[str] = []
     lost: list[tuple[str, str]] = []
+    unfit: list[str] = []
     tried = 0
     for case in cases:
         result = run(case)
@@ -69,18 +70,23 @@ def hunt(mutant: Mutant, kernel: str, cases: Sequence[Case], run: Run, every: bo
             killed_by.append(case.id)
             if not every:
                 break
+        if result == "BROKEN":
+            unfit.append(case.id)
         if result in LOST:
             lost.append((result, case.id))
             if len(lost) == DEATHS:
                 break
     apart = [(result, name) for result, name in lost if result not in mutant.kill]
     verdict = "KILLED" if killed_by else apart[0][0] if apart else "SURVIVED"
+    details = [f"{result} in {name}" for result, name in apart]
+    if unfit and not killed_by:
+        details.append(f"BROKEN, not FAIL, in {', '.join(unfit)}")
     return Trial(
         mutant,
         kernel,
         verdict,
         killed_by=tuple(killed_by),
-        detail=", ".join(f"{result} in {name}" for result, name in apart),
+        detail="; ".join(details),
         duration_s=round(time.monotonic() - begun, 2),
         tried=tried,
     )

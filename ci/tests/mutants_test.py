@@ -167,6 +167,11 @@ def test_a_lost_guest_kills_only_where_the_header_expects_it(result: str) -> Non
     assert hunted({"A.One": result}, mutant(kill=("FAIL", result))).result == "KILLED"
 
 
+def test_a_survivor_tells_which_cases_could_not_judge_it() -> None:
+    done = hunted({"A.Two": "BROKEN"}, mutant())
+    assert (done.result, done.detail) == ("SURVIVED", "BROKEN, not FAIL, in A.Two")
+
+
 def test_a_failure_after_a_lost_guest_still_kills() -> None:
     done = hunted({"A.One": "CRASH", "A.Two": "FAIL"}, mutant())
     assert (done.result, done.killed_by) == ("KILLED", ("A.Two",))
