@@ -79,16 +79,25 @@ static int wait_served(struct refpmu_cpu *cpuc)
 	return refpmu_line(cpuc) ? -EIO : 0;
 }
 
-/* Raise the line if it is due, and see it served. Preemption off, interrupts on. */
+/*
+ * Raise the line if it is due. In the same stretch without interrupts as what made it due: a tick
+ * in between would stop and restart events of frequency mode, and so drop their overflow.
+ */
+static void raise_if_due(struct refpmu_cpu *cpuc)
+{
+	if (refpmu_line(cpuc))
+		refpmu_raise(cpuc);
+	else
+		refpmu_clock_arm(cpuc);
+}
+
+/* See a line that is up served. Preemption off, interrupts on. */
 static int settle(struct refpmu_cpu *cpuc)
 {
 	unsigned long irqs;
 
 	local_irq_save(irqs);
-	if (refpmu_line(cpuc))
-		refpmu_raise(cpuc);
-	else
-		refpmu_clock_arm(cpuc);
+	raise_if_due(cpuc);
 	local_irq_restore(irqs);
 	return wait_served(cpuc);
 }
@@ -116,8 +125,9 @@ static int step(struct refpmu_cpu *cpuc, const struct stimulus *stim)
 	left = stim->n - *stim->done;
 	if (now.overflowed && !cpuc->held && stim->skid)
 		*stim->done += happen(cpuc, stim, min_t(u64, stim->skid, left), true).done;
+	raise_if_due(cpuc);
 	local_irq_restore(irqs);
-	return settle(cpuc);
+	return wait_served(cpuc);
 }
 
 /*
@@ -230,9 +240,11 @@ static int run_reg(struct refpmu_cpu *cpuc, struct request *req)
 		err = refpmu_model_write(&cpuc->model, reg->reg, reg->value);
 	else
 		err = refpmu_model_read(&cpuc->model, reg->reg, &reg->value);
+	if (!err && reg->write)
+		raise_if_due(cpuc);
 	local_irq_restore(irqs);
 	if (!err && reg->write)
-		err = settle(cpuc);
+		err = wait_served(cpuc);
 	preempt_enable();
 	return err;
 }
@@ -254,8 +266,9 @@ static int set_line(struct refpmu_cpu *cpuc, bool hold)
 	cpuc->held = hold;
 	memset(&cpuc->cause.regs, 0, sizeof(cpuc->cause.regs));
 	perf_fetch_caller_regs(&cpuc->cause.regs);
+	raise_if_due(cpuc);
 	local_irq_restore(irqs);
-	err = settle(cpuc);
+	err = wait_served(cpuc);
 	preempt_enable();
 	return err;
 }
