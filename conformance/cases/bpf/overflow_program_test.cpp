@@ -7,8 +7,7 @@
 namespace pmuconf {
 namespace {
 
-CONFORMANCE_CASE(Bpf, ProgramRunsOncePerOverflow,
-                 .rules = {rule::BPF_001},
+CONFORMANCE_CASE(Bpf, ProgramRunsOncePerOverflow, .rules = {rule::BPF_001},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 1'000});
