@@ -61,8 +61,8 @@ Target LoadTarget(const Options& options) {
          std::filesystem::directory_iterator(folder.empty() ? "." : folder, error)) {
       if (entry.path().extension() == ".toml") known += " " + entry.path().string();
     }
-    throw ConfigError("unknown target file '" + options.target + "' (known:" +
-                      (known.empty() ? " none there" : known) + ")");
+    throw ConfigError("unknown target file '" + options.target +
+                      "' (known:" + (known.empty() ? " none there" : known) + ")");
   }
   return Target::Load(options.target);
 }
@@ -78,8 +78,8 @@ void Flush() {
 
 int List(const Options& options) {
   const Target target = LoadTarget(options);
-  const auto ids = Select(options.selection, ChosenProfile(options, options.profile), Suite(),
-                          AllRules());
+  const auto ids =
+      Select(options.selection, ChosenProfile(options, options.profile), Suite(), AllRules());
   auto cases = nlohmann::ordered_json::array();
   for (const std::string& id : ids) {
     const CaseInfo& info = *FindCase(id);
@@ -210,7 +210,8 @@ int Main(int argc, char** argv) {
 
   auto* const one = add_target(app.add_subcommand("case", "run one case in this process"));
   one->add_option("id", options.case_id, "Suite.Name")->required();
-  one->add_option("--result-fd", options.result_fd, "write the result, as JSON, to this descriptor");
+  one->add_option("--result-fd", options.result_fd,
+                  "write the result, as JSON, to this descriptor");
   add_pmu(one);
 
   auto* const report = add_target(app.add_subcommand("report", "judge a recorded stream"));

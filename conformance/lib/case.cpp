@@ -80,8 +80,9 @@ bool RegisterCase(CaseInfo info) {
   info.file = FromRoot(info.file);
   auto& cases = Registry();
   const auto id = [](const CaseInfo& c) { return c.Id(); };
-  const auto it = std::lower_bound(cases.begin(), cases.end(), info.Id(),
-                                   [&](const CaseInfo& c, const std::string& s) { return id(c) < s; });
+  const auto it =
+      std::lower_bound(cases.begin(), cases.end(), info.Id(),
+                       [&](const CaseInfo& c, const std::string& s) { return id(c) < s; });
   const bool twice = it != cases.end() && it->Id() == info.Id();
   if (twice || info.meta.rules.empty()) {
     std::cerr << info.file << ":" << info.line << ": case " << info.Id()

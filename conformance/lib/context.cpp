@@ -2,9 +2,10 @@
 // The one context of the process.
 #include "lib/context.h"
 
+#include <cstring>
+
 #include "pmuconf/broken.h"
 #include "pmuconf/matchers.h"
-#include <cstring>
 
 namespace pmuconf {
 

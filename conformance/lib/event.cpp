@@ -158,7 +158,8 @@ void Event::PauseOutput(bool pause) const {
   Assert(TryIoctl(PERF_EVENT_IOC_PAUSE_OUTPUT, pause ? 1 : 0), "PAUSE_OUTPUT", attr_);
 }
 void Event::SetBpf(int program_fd) const {
-  Assert(TryIoctl(PERF_EVENT_IOC_SET_BPF, static_cast<unsigned long>(program_fd)), "SET_BPF", attr_);
+  Assert(TryIoctl(PERF_EVENT_IOC_SET_BPF, static_cast<unsigned long>(program_fd)), "SET_BPF",
+         attr_);
 }
 
 Reading Event::Read() const {

@@ -28,10 +28,9 @@ void JudgeEnd(const ProcessResult& process, double deadline_s, CaseResult* resul
   }
   if (!process.signalled && process.status == 0 && DecodeResult(process.result, result)) return;
   result->result = Result::kBroken;
-  result->message =
-      (process.signalled ? "killed by signal " + std::to_string(process.status - 128)
-                         : "ended with status " + std::to_string(process.status)) +
-      " without a result\n" + process.out + process.err;
+  result->message = (process.signalled ? "killed by signal " + std::to_string(process.status - 128)
+                                       : "ended with status " + std::to_string(process.status)) +
+                    " without a result\n" + process.out + process.err;
 }
 
 }  // namespace
@@ -58,9 +57,9 @@ CaseResult Executor::Run(const CaseInfo& info, double deadline_s) const {
 
   KernelLog log;
   const std::uint64_t taint_before = Taint();
-  std::vector<std::string> argv = {"/proc/self/exe", "case",        result.id,
-                                   "--target",       target_path_,  "--result-fd",
-                                   std::to_string(kResultFd)};
+  std::vector<std::string> argv = {
+      "/proc/self/exe",         "case", result.id, "--target", target_path_, "--result-fd",
+      std::to_string(kResultFd)};
   if (!pmu_.empty()) argv.insert(argv.end(), {"--pmu", pmu_});
   const ProcessResult process = RunProcess(argv, deadline_s);
   result.duration_s = process.duration_s;

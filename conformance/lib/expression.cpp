@@ -28,7 +28,8 @@ class Applies {
     while (!rest_.empty() && rest_.front() == ' ') rest_.remove_prefix(1);
     if (rest_.empty()) return {};
     std::size_t n = 0;
-    while (n < rest_.size() && (std::isalnum(static_cast<unsigned char>(rest_[n])) || rest_[n] == '_'))
+    while (n < rest_.size() &&
+           (std::isalnum(static_cast<unsigned char>(rest_[n])) || rest_[n] == '_'))
       ++n;
     return rest_.substr(0, n == 0 ? 1 : n);
   }

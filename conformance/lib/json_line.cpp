@@ -39,7 +39,8 @@ std::string JsonLine(Json object) {
   while (line.size() > kLineLimit) {
     std::string* longest = nullptr;
     FindLongest(&object, &longest);
-    if (longest == nullptr || longest->size() < 64) return Dump({{"t", "error"}, {"message", "a line is too long"}});
+    if (longest == nullptr || longest->size() < 64)
+      return Dump({{"t", "error"}, {"message", "a line is too long"}});
     Halve(longest);
     line = Dump(object);
   }

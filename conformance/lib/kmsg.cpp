@@ -18,9 +18,9 @@ namespace {
 
 // At the beginning of a line.
 constexpr std::array<std::string_view, 13> kStarts = {
-    "WARNING:",          "BUG:",     "INFO: possible", "INFO: inconsistent", "INFO: trying to",
-    "INFO: task ",       "INFO: rcu", "rcu: INFO:",     "watchdog:",          "Oops",
-    "UBSAN:",            "KASAN:",   "refcount_t:",
+    "WARNING:",    "BUG:",      "INFO: possible", "INFO: inconsistent", "INFO: trying to",
+    "INFO: task ", "INFO: rcu", "rcu: INFO:",     "watchdog:",          "Oops",
+    "UBSAN:",      "KASAN:",    "refcount_t:",
 };
 
 // Anywhere in a line.

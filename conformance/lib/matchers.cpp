@@ -8,7 +8,8 @@ namespace pmuconf {
 
 bool WithinAccuracy(const EventSpec& spec, std::uint64_t n, std::uint64_t value, std::uint64_t* low,
                     std::uint64_t* high) {
-  const auto relative = static_cast<std::uint64_t>(std::ceil(spec.accuracy.rel * static_cast<double>(n)));
+  const auto relative =
+      static_cast<std::uint64_t>(std::ceil(spec.accuracy.rel * static_cast<double>(n)));
   const std::uint64_t slack = spec.accuracy.abs > relative ? spec.accuracy.abs : relative;
   const std::uint64_t from = n > slack ? n - slack : 0;
   const std::uint64_t to = n > UINT64_MAX - slack ? UINT64_MAX : n + slack;

@@ -95,10 +95,9 @@ ProcessResult RunProcess(const std::vector<std::string>& argv, double deadline_s
   for (Pipe& pipe : pipes) pipe.write_end.Reset();
   const Fd pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
 
-  std::array<pollfd, 4> fds = {pollfd{pidfd.get(), POLLIN, 0},
-                               pollfd{pipes[0].read_end.get(), POLLIN, 0},
-                               pollfd{pipes[1].read_end.get(), POLLIN, 0},
-                               pollfd{pipes[2].read_end.get(), POLLIN, 0}};
+  std::array<pollfd, 4> fds = {
+      pollfd{pidfd.get(), POLLIN, 0}, pollfd{pipes[0].read_end.get(), POLLIN, 0},
+      pollfd{pipes[1].read_end.get(), POLLIN, 0}, pollfd{pipes[2].read_end.get(), POLLIN, 0}};
   double until_s = deadline_s;
   while (true) {
     const double left_s = until_s - Seconds(start);

@@ -11,7 +11,7 @@ namespace pmuconf {
 struct ProcessResult {
   int status = 0;  // exit status, or 128 + signal
   bool signalled = false;
-  bool timed_out = false;  // killed at the deadline
+  bool timed_out = false;   // killed at the deadline
   bool unkillable = false;  // it outlived SIGKILL: stuck in the kernel
   double duration_s = 0.0;
   std::string out;  // each cut at kOutputLimit

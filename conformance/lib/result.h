@@ -22,7 +22,7 @@ enum class Result {
   kUnexpectedPass,  // passed, and a waiver says it fails
 };
 
-std::string_view ToString(Result result);                      // "NOT_RUN"
+std::string_view ToString(Result result);  // "NOT_RUN"
 std::optional<Result> ResultFromString(std::string_view name);
 
 struct CaseResult {

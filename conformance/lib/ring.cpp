@@ -147,12 +147,12 @@ RingContents Ring::Drain() {
         keep(ParseReadRecord(record, attr_), &contents.reads);
         break;
       default:
-        contents.others.push_back(std::move(record));
+        contents.others.push_back(record);
     }
     if (!parsed) {
       ADD_FAILURE() << "a record of type " << contents.order.back() << " with "
-                    << record.body.size() << " bytes is not what its attr asked for: "
-                    << Describe(attr_);
+                    << record.body.size()
+                    << " bytes is not what its attr asked for: " << Describe(attr_);
     }
   }
   return contents;

@@ -20,7 +20,8 @@ std::string_view ToString(Level level) {
 
 const Rule* FindRule(std::string_view id) {
   const auto rules = AllRules();
-  const auto it = std::find_if(rules.begin(), rules.end(), [&](const Rule& r) { return r.id == id; });
+  const auto it =
+      std::find_if(rules.begin(), rules.end(), [&](const Rule& r) { return r.id == id; });
   return it == rules.end() ? nullptr : &*it;
 }
 

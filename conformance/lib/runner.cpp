@@ -52,8 +52,8 @@ std::string Explain(const CaseInfo& info, const std::string& what) {
 
 const CaseInfo* FindCase(std::string_view id) {
   const auto cases = AllCases();
-  const auto it = std::find_if(cases.begin(), cases.end(),
-                               [&](const CaseInfo& c) { return c.Id() == id; });
+  const auto it =
+      std::find_if(cases.begin(), cases.end(), [&](const CaseInfo& c) { return c.Id() == id; });
   return it == cases.end() ? nullptr : &*it;
 }
 

@@ -158,7 +158,8 @@ EventSpec Target::ResolveClaim(const EventClaim& claim) const {
   for (const auto& [name, value] : *terms) {
     const auto format = ReadFile(folder + "/format/" + name);
     const auto field = format ? ParseFormat(*format) : std::nullopt;
-    if (!field) throw Broken(folder + "/format/" + name + " is no format, and " + path + " uses it");
+    if (!field)
+      throw Broken(folder + "/format/" + name + " is no format, and " + path + " uses it");
     formats[name] = *field;
     if (name == "event") spec.code |= static_cast<std::uint16_t>(value & 0xff);
     if (name == "umask") spec.code |= static_cast<std::uint16_t>((value & 0xff) << 8);

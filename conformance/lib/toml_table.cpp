@@ -103,7 +103,8 @@ std::vector<TomlTable> TomlTable::Tables(const char* key) {
   std::vector<TomlTable> tables;
   if (node == nullptr) return tables;
   const toml::array* const array = node->as_array();
-  if (array == nullptr || !array->is_array_of_tables()) Fail(key, "must be written as [[" + std::string(key) + "]]");
+  if (array == nullptr || !array->is_array_of_tables())
+    Fail(key, "must be written as [[" + std::string(key) + "]]");
   for (const toml::node& entry : *array) tables.emplace_back(*entry.as_table(), path_, key);
   return tables;
 }

@@ -12,9 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::vector<std::string> Strings(const Json& json) {
-  return json.get<std::vector<std::string>>();
-}
+std::vector<std::string> Strings(const Json& json) { return json.get<std::vector<std::string>>(); }
 
 void TakeRun(const Json& json, Stream* stream) {
   stream->target = json.at("target").get<std::string>();

@@ -18,7 +18,7 @@ struct Stream {
   std::string arch;
   std::string profile;  // "" for the whole catalogue
   std::vector<std::string> selected;
-  bool partial = false;  // less than the profile was asked for
+  bool partial = false;               // less than the profile was asked for
   std::vector<CaseResult> results;    // in the order they came
   std::vector<std::string> problems;  // kernel reports, unload failures
   bool ended = false;

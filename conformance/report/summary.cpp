@@ -39,8 +39,8 @@ void Explain(const Report& report, const CaseResult& row, std::set<std::string>*
   for (const std::string& id : row.rules) {
     const Rule* const rule = RuleOf(report, id);
     if (rule == nullptr || !told->insert(id).second) continue;
-    os << "    " << id << " (" << ToString(rule->level) << ") " << rule->text << "\n      why: "
-       << rule->why << "\n";
+    os << "    " << id << " (" << ToString(rule->level) << ") " << rule->text
+       << "\n      why: " << rule->why << "\n";
   }
   os << "    again: make run CASE=" << row.id << " KERNEL=" << report.kernel
      << (report.target == "refpmu" ? "" : " TARGET=" + report.target) << "\n";
@@ -87,21 +87,21 @@ std::string Summary(const Report& report) {
     for (char& c : name) c = c == '_' ? ' ' : static_cast<char>(std::tolower(c));
     ++rules[name];
   }
-  os << "\n" << report.target << " on Linux " << Printable(report.release) << " ("
-     << Printable(report.arch) << "), "
-     << (report.profile.empty() ? "whole catalogue" : "profile " + report.profile) << "\n";
-  os << Listed("  cases " + std::to_string(t.cases) + ": ",
-               {{"passed", t.passed},
-                {"failed", t.failed},
-                {"skipped", t.skipped},
-                {"waived", t.waived},
-                {"broken", t.broken},
-                {"timed out", t.timeout},
-                {"crashed", t.crash},
-                {"lost", t.lost}});
+  os << "\n"
+     << report.target << " on Linux " << Printable(report.release) << " (" << Printable(report.arch)
+     << "), " << (report.profile.empty() ? "whole catalogue" : "profile " + report.profile) << "\n";
+  os << Listed("  cases " + std::to_string(t.cases) + ": ", {{"passed", t.passed},
+                                                             {"failed", t.failed},
+                                                             {"skipped", t.skipped},
+                                                             {"waived", t.waived},
+                                                             {"broken", t.broken},
+                                                             {"timed out", t.timeout},
+                                                             {"crashed", t.crash},
+                                                             {"lost", t.lost}});
   os << Listed("  rules " + std::to_string(t.rules) + ": ", rules);
   os << Skips(report);
-  for (const std::string& problem : report.problems) os << "  problem: " << Printable(problem) << "\n";
+  for (const std::string& problem : report.problems)
+    os << "  problem: " << Printable(problem) << "\n";
   std::string verdict(ToString(report.verdict));
   for (char& c : verdict) c = c == '_' ? ' ' : c;
   os << verdict << ": " << report.reason << "\n";

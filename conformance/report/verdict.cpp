@@ -78,8 +78,8 @@ void ApplyWaivers(std::span<const Waiver> waivers, std::string_view today, Repor
     for (CaseResult& row : report->cases) {
       if (!waiver.Covers(row.id, report->target, report->release)) continue;
       if (IsFailure(row.result)) {
-        row.message = "waiver " + waiver.id + ": " + waiver.reason + " (" + waiver.link + ")\n" +
-                      row.message;
+        row.message =
+            "waiver " + waiver.id + ": " + waiver.reason + " (" + waiver.link + ")\n" + row.message;
         row.result = Result::kWaived;
       } else if (row.result == Result::kPass) {
         row.message = "waiver " + waiver.id + " says that it fails";
@@ -174,8 +174,8 @@ std::pair<Verdict, std::string> Decide(const Stream& stream, const Report& repor
   const auto unexpected = Those(
       report.cases, [](const CaseResult& r) { return r.result == Result::kUnexpectedPass; },
       case_id);
-  const auto failed_cases =
-      Those(report.cases, [](const CaseResult& r) { return IsFailure(r.result); }, case_id);
+  const auto failed_cases = Those(
+      report.cases, [](const CaseResult& r) { return IsFailure(r.result); }, case_id);
   if (!failed_rules.empty()) return {Verdict::kNotConformant, "failed: " + Ids(failed_rules)};
   if (!unexpected.empty()) {
     return {Verdict::kNotConformant, "passed in spite of a waiver: " + Ids(unexpected)};
@@ -202,8 +202,7 @@ std::pair<Verdict, std::string> Decide(const Stream& stream, const Report& repor
   const auto open_rules = Those(
       report.rules,
       [&](const RuleRow& r) {
-        return must(r) &&
-               (r.result == RuleResult::kPartial || r.result == RuleResult::kNotTested);
+        return must(r) && (r.result == RuleResult::kPartial || r.result == RuleResult::kNotTested);
       },
       rule_id);
   if (!open_rules.empty()) {

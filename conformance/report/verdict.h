@@ -40,8 +40,8 @@ struct RuleRow {
 };
 
 struct Totals {
-  int cases = 0, passed = 0, failed = 0, skipped = 0, waived = 0, broken = 0, timeout = 0, crash = 0,
-      lost = 0, rules = 0, rules_passed = 0;
+  int cases = 0, passed = 0, failed = 0, skipped = 0, waived = 0, broken = 0, timeout = 0,
+      crash = 0, lost = 0, rules = 0, rules_passed = 0;
 };
 
 struct Report {

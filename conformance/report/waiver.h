@@ -10,11 +10,11 @@
 namespace pmuconf {
 
 struct Waiver {
-  std::string id;      // "WVR-001"
-  std::string owner;   // who answers for it
+  std::string id;     // "WVR-001"
+  std::string owner;  // who answers for it
   std::string reason;
-  std::string link;    // the bug
-  std::string expires; // YYYY-MM-DD, its last day
+  std::string link;     // the bug
+  std::string expires;  // YYYY-MM-DD, its last day
   // Scope: which failures it covers.
   std::string case_glob;
   std::string target;   // name of the target

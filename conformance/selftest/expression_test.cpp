@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The catalogue's expressions, and the catalogue itself.
+#include "lib/expression.h"
+
 #include <gtest/gtest.h>
 
-#include "lib/expression.h"
 #include "pmuconf/rule.h"
 
 namespace pmuconf {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams are read strictly; reports are well-formed whatever the messages hold.
+#include "report/formats.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +10,6 @@
 #include "lib/executor.h"
 #include "lib/json_line.h"
 #include "pmuconf/target.h"
-#include "report/formats.h"
 #include "report/stream.h"
 
 namespace pmuconf {
@@ -36,9 +37,14 @@ Report ReportOf(Result result, const std::string& message) {
 }
 
 TEST(Stream, IsRead) {
-  const Stream stream = ParseStream(
-      kRun + kPass + R"({"t":"kmsg","reports":["WARNING: x"]})" "\n"
-      R"({"t":"unload","ok":false,"error":"busy"})" "\n" R"({"t":"end"})" "\n", "s");
+  const Stream stream = ParseStream(kRun + kPass +
+                                        R"({"t":"kmsg","reports":["WARNING: x"]})"
+                                        "\n"
+                                        R"({"t":"unload","ok":false,"error":"busy"})"
+                                        "\n"
+                                        R"({"t":"end"})"
+                                        "\n",
+                                    "s");
   EXPECT_EQ(stream.target, "toy");
   EXPECT_TRUE(stream.ended);
   ASSERT_EQ(stream.results.size(), 1u);
@@ -64,9 +70,13 @@ TEST(Stream, NamesTheLineThatIsWrong) {
   EXPECT_THAT(error_of(kRun + "junk\n" + kPass), HasSubstr("s:2: "));
   EXPECT_THAT(error_of(kPass), HasSubstr("s:1: "));
   EXPECT_THAT(error_of(kRun + kRun), HasSubstr("s:2: "));
-  EXPECT_THAT(error_of(kRun + R"({"t":"result","id":"A.B"})" "\n"), HasSubstr("s:2: "));
-  EXPECT_THAT(error_of(kRun + R"({"t":"result","id":"A.B","result":"FINE","duration_s":0,"message":""})" "\n"),
-              HasSubstr("unknown result 'FINE'"));
+  EXPECT_THAT(error_of(kRun + R"({"t":"result","id":"A.B"})"
+                              "\n"),
+              HasSubstr("s:2: "));
+  EXPECT_THAT(
+      error_of(kRun + R"({"t":"result","id":"A.B","result":"FINE","duration_s":0,"message":""})"
+                      "\n"),
+      HasSubstr("unknown result 'FINE'"));
   EXPECT_THAT(error_of(""), HasSubstr("is empty"));
 }
 
@@ -97,8 +107,8 @@ TEST(Result, GoesThroughThePipe) {
 TEST(Json, HasWhatTheArchitecturePromises) {
   const auto json = nlohmann::json::parse(ToJson(ReportOf(Result::kFail, "bad \xff byte")));
   EXPECT_EQ(json["verdict"], "NOT_JUDGED");
-  for (const char* key : {"target", "kernel", "release", "arch", "profile", "totals", "cases",
-                          "rules", "problems"}) {
+  for (const char* key :
+       {"target", "kernel", "release", "arch", "profile", "totals", "cases", "rules", "problems"}) {
     EXPECT_TRUE(json.contains(key)) << key;
   }
   EXPECT_EQ(json["cases"][0]["result"], "FAIL");
@@ -119,7 +129,8 @@ TEST(Ktap, TellsResultsApart) {
 
 TEST(Junit, EscapesAndReplaces) {
   const std::string xml = ToJunit(ReportOf(Result::kFail, "<a href=\"x\"> & \x01 \xff ]]>"));
-  EXPECT_THAT(xml, HasSubstr("&lt;a href=&quot;x&quot;&gt; &amp; \xef\xbf\xbd \xef\xbf\xbd ]]&gt;"));
+  EXPECT_THAT(xml,
+              HasSubstr("&lt;a href=&quot;x&quot;&gt; &amp; \xef\xbf\xbd \xef\xbf\xbd ]]&gt;"));
   EXPECT_THAT(xml, HasSubstr("failures=\"1\""));
   EXPECT_THAT(xml, HasSubstr("<failure type=\"FAIL\""));
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Processes end at their deadline, with all they started.
+#include "lib/process.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <csignal>
 
-#include "lib/process.h"
 #include "pmuconf/broken.h"
 #include "pmuconf/cpu.h"
 
@@ -56,9 +57,7 @@ TEST(RunProcess, SaysThatAProgramIsMissing) {
   EXPECT_THAT(result.err, HasSubstr("no-such-program"));
 }
 
-TEST(RunProcess, GivesAnEmptyInput) {
-  EXPECT_EQ(RunProcess({"cat"}, 10).status, 0);
-}
+TEST(RunProcess, GivesAnEmptyInput) { EXPECT_EQ(RunProcess({"cat"}, 10).status, 0); }
 
 TEST(Child, RunsWhenItIsTold) {
   Child child([] { return 7; });

@@ -38,8 +38,8 @@ TEST(Reading, RefusesTooFewAndTooManyBytes) {
 }
 
 TEST(GroupReading, TakesEveryMember) {
-  const auto reading = ParseGroupReading(Bytes({2, 10, 11, 100, 1, 0, 200, 2, 5}),
-                                         kAll | PERF_FORMAT_GROUP);
+  const auto reading =
+      ParseGroupReading(Bytes({2, 10, 11, 100, 1, 0, 200, 2, 5}), kAll | PERF_FORMAT_GROUP);
   ASSERT_TRUE(reading);
   EXPECT_EQ(reading->time_enabled, 10u);
   EXPECT_EQ(reading->time_running, 11u);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records come out of a ring whole or not at all, whatever its bytes say.
+#include "pmuconf/ring.h"
+
 #include <gtest/gtest.h>
 
-#include "pmuconf/ring.h"
 #include "selftest/words.h"
 
 namespace pmuconf {

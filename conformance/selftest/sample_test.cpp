@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records are parsed by their attr, and a body that does not fit it is refused.
+#include "pmuconf/sample.h"
+
 #include <gtest/gtest.h>
 
 #include "pmuconf/ring.h"
-#include "pmuconf/sample.h"
 #include "selftest/words.h"
 
 namespace pmuconf {
@@ -20,11 +21,11 @@ Record SampleOf(std::initializer_list<std::uint64_t> words) {
 }
 
 TEST(ParseSample, TakesTheFixedFieldsInOrder) {
-  const auto sample = ParseSample(
-      SampleOf({1, 2, Pair(3, 4), 5, 6, 7, 8, Pair(9, 0), 10}),
-      AttrOf(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-             PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |
-             PERF_SAMPLE_PERIOD));
+  const auto sample =
+      ParseSample(SampleOf({1, 2, Pair(3, 4), 5, 6, 7, 8, Pair(9, 0), 10}),
+                  AttrOf(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+                         PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID |
+                         PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD));
   ASSERT_TRUE(sample);
   EXPECT_EQ(sample->misc, 2u);
   EXPECT_EQ(sample->identifier, 1u);
@@ -41,8 +42,8 @@ TEST(ParseSample, TakesTheFixedFieldsInOrder) {
 }
 
 TEST(ParseSample, TakesReadCallchainRawAndBranches) {
-  perf_event_attr attr = AttrOf(PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW |
-                                PERF_SAMPLE_BRANCH_STACK);
+  perf_event_attr attr =
+      AttrOf(PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW | PERF_SAMPLE_BRANCH_STACK);
   attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
   const auto sample =
       ParseSample(SampleOf({1, 50, 60, 2, 0x1000, 0x2000, Pair(4, 0xabcd), 1, 5, 6, 0}), attr);
@@ -56,8 +57,8 @@ TEST(ParseSample, TakesReadCallchainRawAndBranches) {
 }
 
 TEST(ParseSample, TakesRegistersAndStack) {
-  perf_event_attr attr = AttrOf(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER |
-                                PERF_SAMPLE_REGS_INTR);
+  perf_event_attr attr =
+      AttrOf(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_REGS_INTR);
   attr.sample_regs_user = 0b101;
   attr.sample_regs_intr = 0b1;
   const auto sample = ParseSample(SampleOf({2, 11, 12, 16, 0, 0, 8, 0}), attr);

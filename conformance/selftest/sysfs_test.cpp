@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sysfs parsers keep to the kernel's ABI text.
+#include "pmuconf/sysfs.h"
+
 #include <gtest/gtest.h>
 
 #include "pmuconf/kmsg.h"
-#include "pmuconf/sysfs.h"
 
 namespace pmuconf {
 namespace {

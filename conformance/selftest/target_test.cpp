@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Target files are read strictly, and errors name file, line and key.
+#include "pmuconf/target.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "pmuconf/target.h"
 
 namespace pmuconf {
 namespace {
@@ -81,15 +81,18 @@ TEST(TargetFile, NamesFileLineAndKeyOfAnError) {
             "toy.toml:9: key 'counters.width' must be an integer from 16 to 64");
   EXPECT_EQ(ErrorOf(With("width = 48", "width = \"48\"")),
             "toy.toml:9: key 'counters.width' must be an integer from 16 to 64");
-  EXPECT_THAT(ErrorOf(With("fixed = 3", "fixd = 3")), HasSubstr("toy.toml:8: key 'counters.fixd' is unknown"));
+  EXPECT_THAT(ErrorOf(With("fixed = 3", "fixd = 3")),
+              HasSubstr("toy.toml:8: key 'counters.fixd' is unknown"));
   EXPECT_THAT(ErrorOf(With("\"port\"", "\"pulse\"")),
               HasSubstr("toy.toml:16: key 'event.stimulus' must be one of"));
   EXPECT_THAT(ErrorOf(With("\"0-3\"", "\"0-4\"")), HasSubstr("toy.toml:17: key 'event.counters'"));
-  EXPECT_THAT(ErrorOf(With("EOPNOTSUPP", "ENOSUCH")), HasSubstr("toy.toml:13: key 'refusals.branch'"));
+  EXPECT_THAT(ErrorOf(With("EOPNOTSUPP", "ENOSUCH")),
+              HasSubstr("toy.toml:13: key 'refusals.branch'"));
   EXPECT_THAT(ErrorOf(With("\"cpu-cycles\"", "\"cpu\"")), HasSubstr("key 'event.generic'"));
   EXPECT_THAT(ErrorOf(With("{ abs = 3 }", "\"about\"")), HasSubstr("key 'event.accuracy'"));
   EXPECT_THAT(ErrorOf(With("name = \"c\"", "name = \"a\"")), HasSubstr("'a' stands twice"));
-  EXPECT_THAT(ErrorOf(With("kind = \"core\"", "kind = \"cor\"")), HasSubstr("toy.toml:4: key 'target.kind'"));
+  EXPECT_THAT(ErrorOf(With("kind = \"core\"", "kind = \"cor\"")),
+              HasSubstr("toy.toml:4: key 'target.kind'"));
   EXPECT_THAT(ErrorOf(With("name = \"toy\"\n", "")), HasSubstr("key 'target.name' is missing"));
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Roll-up, verdicts, waivers, profiles and selection.
+#include "report/verdict.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "pmuconf/target.h"
 #include "report/select.h"
-#include "report/verdict.h"
 
 namespace pmuconf {
 namespace {
@@ -14,19 +15,45 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr Rule kRules[] = {
-    {.id = "AAA-001", .text = "a", .why = "w", .source = "s", .applies = "true", .kernels = ">=6.1"},
-    {.id = "AAA-002", .text = "b", .why = "w", .source = "s", .applies = "true", .kernels = ">=6.1"},
-    {.id = "AAA-003", .level = Level::kShould, .text = "c", .why = "w", .source = "s",
-     .applies = "true", .kernels = ">=6.1"},
-    {.id = "BBB-001", .text = "d", .why = "w", .source = "s", .applies = "sampling",
+    {.id = "AAA-001",
+     .text = "a",
+     .why = "w",
+     .source = "s",
+     .applies = "true",
      .kernels = ">=6.1"},
-    {.id = "BBB-002", .status = RuleStatus::kDraft, .text = "e", .why = "w", .source = "s",
-     .applies = "true", .kernels = ">=6.1"},
+    {.id = "AAA-002",
+     .text = "b",
+     .why = "w",
+     .source = "s",
+     .applies = "true",
+     .kernels = ">=6.1"},
+    {.id = "AAA-003",
+     .level = Level::kShould,
+     .text = "c",
+     .why = "w",
+     .source = "s",
+     .applies = "true",
+     .kernels = ">=6.1"},
+    {.id = "BBB-001",
+     .text = "d",
+     .why = "w",
+     .source = "s",
+     .applies = "sampling",
+     .kernels = ">=6.1"},
+    {.id = "BBB-002",
+     .status = RuleStatus::kDraft,
+     .text = "e",
+     .why = "w",
+     .source = "s",
+     .applies = "true",
+     .kernels = ">=6.1"},
 };
 
-const std::vector<KnownCase> kSuite = {
-    {"One.Holds", {"AAA-001"}}, {"One.Too", {"AAA-001", "AAA-002"}}, {"Two.Should", {"AAA-003"}},
-    {"Two.Samples", {"BBB-001"}}, {"Two.Draft", {"BBB-002"}}};
+const std::vector<KnownCase> kSuite = {{"One.Holds", {"AAA-001"}},
+                                       {"One.Too", {"AAA-001", "AAA-002"}},
+                                       {"Two.Should", {"AAA-003"}},
+                                       {"Two.Samples", {"BBB-001"}},
+                                       {"Two.Draft", {"BBB-002"}}};
 
 Target Toy() {
   return Target::Parse(R"([target]
@@ -70,8 +97,8 @@ Report JudgeIt(const Stream& stream, std::vector<Waiver> waivers = {}) {
 }
 
 Waiver WaiverOf(const std::string& glob) {
-  return {"WVR-001", "somebody", "known", "https://example.org/1", "2026-12-31", glob, "toy",
-          ">=6.1"};
+  return {"WVR-001",    "somebody", "known", "https://example.org/1",
+          "2026-12-31", glob,       "toy",   ">=6.1"};
 }
 
 Stream WithResult(std::size_t at, Result result) {
@@ -155,9 +182,7 @@ TEST(Judge, ARuleWithoutACaseIsNotTested) {
   EXPECT_THAT(report.reason, HasSubstr("AAA-002"));
 }
 
-TEST(Judge, NothingSelectedIsNoPass) {
-  EXPECT_EQ(JudgeIt(Ended({})).verdict, Verdict::kNotJudged);
-}
+TEST(Judge, NothingSelectedIsNoPass) { EXPECT_EQ(JudgeIt(Ended({})).verdict, Verdict::kNotJudged); }
 
 TEST(Judge, AProblemOfTheKernelIsNotConformant) {
   Stream stream = AllPass();
@@ -324,9 +349,11 @@ TEST(Selection, NamesTheNearestOfAnUnknownName) {
   };
   EXPECT_THAT(error_of({.case_glob = "One.Hold"}),
               HasSubstr("unknown case 'One.Hold'; nearest: One.Holds "));
-  EXPECT_THAT(error_of({.rule = "AAB-001"}), HasSubstr("unknown rule 'AAB-001'; nearest: AAA-001 "));
+  EXPECT_THAT(error_of({.rule = "AAB-001"}),
+              HasSubstr("unknown rule 'AAB-001'; nearest: AAA-001 "));
   EXPECT_THAT(error_of({.rule = "AAB-001"}), HasSubstr("known: AAA-* BBB-*"));
-  EXPECT_THAT(error_of({.case_glob = "One.*", .rule = "BBB-001"}), HasSubstr("no case is selected"));
+  EXPECT_THAT(error_of({.case_glob = "One.*", .rule = "BBB-001"}),
+              HasSubstr("no case is selected"));
 }
 
 }  // namespace

@@ -86,20 +86,19 @@ std::span<const CaseInfo> AllCases();
 }  // namespace pmuconf
 
 // Declares and registers one case. `Suite.Name` reads as a claim; the rest initialises CaseMeta.
-#define CONFORMANCE_CASE(Suite, Name, ...)                                              \
-  class Suite##_##Name##_Case final : public ::pmuconf::Case {                          \
-   public:                                                                              \
-    using Case::Case;                                                                   \
-                                                                                        \
-   private:                                                                             \
-    void Body() override;                                                               \
-  };                                                                                    \
-  [[maybe_unused]] static const bool Suite##_##Name##_registered =                      \
-      ::pmuconf::RegisterCase({#Suite, #Name, __FILE__, __LINE__,                       \
-                               ::pmuconf::CaseMeta{__VA_ARGS__},                        \
-                               [](const ::pmuconf::CaseMeta& meta) -> ::testing::Test* { \
-                                 return new Suite##_##Name##_Case(meta);                \
-                               }});                                                     \
+#define CONFORMANCE_CASE(Suite, Name, ...)                                                  \
+  class Suite##_##Name##_Case final : public ::pmuconf::Case {                              \
+   public:                                                                                  \
+    using Case::Case;                                                                       \
+                                                                                            \
+   private:                                                                                 \
+    void Body() override;                                                                   \
+  };                                                                                        \
+  [[maybe_unused]] static const bool Suite##_##Name##_registered = ::pmuconf::RegisterCase( \
+      {#Suite, #Name, __FILE__, __LINE__, ::pmuconf::CaseMeta{__VA_ARGS__},                 \
+       [](const ::pmuconf::CaseMeta& meta) -> ::testing::Test* {                            \
+         return new Suite##_##Name##_Case(meta);                                            \
+       }});                                                                                 \
   void Suite##_##Name##_Case::Body()
 
 #endif  // PMUCONF_CASE_H_

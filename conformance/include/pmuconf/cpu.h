@@ -15,8 +15,8 @@ void PinTo(int cpu);  // this thread; asserts
 int CurrentCpu();
 
 // A child process that waits to be told: Go() lets it run `body`, Wait() gives its exit status
-// (-signal if killed). The destructor kills and reaps a child that still lives. No sleeping: the two
-// talk through a pipe. The body's return value is the exit status.
+// (-signal if killed). The destructor kills and reaps a child that still lives. No sleeping: the
+// two talk through a pipe. The body's return value is the exit status.
 class Child {
  public:
   explicit Child(const std::function<int()>& body);

@@ -144,14 +144,14 @@ class Event {
   void EnableGroup() const;  // with PERF_IOC_FLAG_GROUP
   void DisableGroup() const;
   void ResetGroup() const;
-  void Refresh(int n) const;                 // PERF_EVENT_IOC_REFRESH
-  void Period(std::uint64_t period) const;   // PERF_EVENT_IOC_PERIOD
-  std::uint64_t Id() const;                  // PERF_EVENT_IOC_ID
-  void SetOutput(const Event& to) const;     // PERF_EVENT_IOC_SET_OUTPUT
-  void PauseOutput(bool pause) const;        // PERF_EVENT_IOC_PAUSE_OUTPUT
-  void SetBpf(int program_fd) const;         // PERF_EVENT_IOC_SET_BPF
-  Reading Read() const;                      // not for PERF_FORMAT_GROUP
-  GroupReading ReadGroup() const;            // only for PERF_FORMAT_GROUP
+  void Refresh(int n) const;                // PERF_EVENT_IOC_REFRESH
+  void Period(std::uint64_t period) const;  // PERF_EVENT_IOC_PERIOD
+  std::uint64_t Id() const;                 // PERF_EVENT_IOC_ID
+  void SetOutput(const Event& to) const;    // PERF_EVENT_IOC_SET_OUTPUT
+  void PauseOutput(bool pause) const;       // PERF_EVENT_IOC_PAUSE_OUTPUT
+  void SetBpf(int program_fd) const;        // PERF_EVENT_IOC_SET_BPF
+  Reading Read() const;                     // not for PERF_FORMAT_GROUP
+  GroupReading ReadGroup() const;           // only for PERF_FORMAT_GROUP
   void Close();
 
   // Return the error. `arg` is the ioctl's argument (a value, or a pointer cast to it).

@@ -17,7 +17,7 @@ class Group {
  public:
   static constexpr std::uint64_t kReadFormat = kReadTimes | PERF_FORMAT_GROUP | PERF_FORMAT_ID;
 
-  explicit Group(const std::vector<EventSpec>& specs, OpenOptions options = {});
+  explicit Group(const std::vector<EventSpec>& specs, const OpenOptions& options = {});
 
   std::size_t size() const { return events_.size(); }
   Event& leader() { return events_.front(); }
@@ -40,7 +40,7 @@ struct GroupOpenResult {
   int error = 0;
   bool ok() const { return error == 0; }
 };
-GroupOpenResult TryOpenGroup(const std::vector<EventSpec>& specs, OpenOptions options = {});
+GroupOpenResult TryOpenGroup(const std::vector<EventSpec>& specs, const OpenOptions& options = {});
 
 }  // namespace pmuconf
 

@@ -19,7 +19,8 @@ std::string ErrnoName(int error);  // "EINVAL"; "errno 999" for one without a na
 bool WithinAccuracy(const EventSpec& spec, std::uint64_t n, std::uint64_t value,
                     std::uint64_t* low = nullptr, std::uint64_t* high = nullptr);
 
-// Reading, GroupEntry or std::uint64_t: n events of spec, within the target's accuracy (== if exact).
+// Reading, GroupEntry or std::uint64_t: n events of spec, within the target's accuracy (== if
+// exact).
 MATCHER_P2(Counted, spec, n,
            (negation ? "not " : "") + std::to_string(n) + " events of " + spec.name +
                (spec.accuracy.exact() ? " exactly" : " within the target's accuracy")) {

@@ -18,9 +18,9 @@ namespace pmuconf {
 
 // One record, copied out of the ring.
 struct Record {
-  std::uint32_t type = 0;         // PERF_RECORD_*
-  std::uint16_t misc = 0;         // PERF_RECORD_MISC_*
-  std::vector<std::byte> body;    // what follows the header
+  std::uint32_t type = 0;       // PERF_RECORD_*
+  std::uint16_t misc = 0;       // PERF_RECORD_MISC_*
+  std::vector<std::byte> body;  // what follows the header
 };
 
 // Takes whole records out of `data` (a power of two long) between tail and head. Trusts nothing:

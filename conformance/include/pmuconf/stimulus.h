@@ -66,7 +66,8 @@ class Port {
 // The port of this process; opens it at the first call. BROKEN if the target has none.
 const Port& port();
 
-// The clock of one CPU follows time while this lives; then it is manual again (the default of a case).
+// The clock of one CPU follows time while this lives; then it is manual again (the default of a
+// case).
 class AutoClock {
  public:
   explicit AutoClock(int cpu = REFPMU_CPU_CURRENT);

@@ -18,22 +18,22 @@ namespace pmuconf {
 
 // What a target (or the machine) may lack. In a rule's `applies`: the name in the comment.
 enum class Cap {
-  kStimulus,        // stimulus: the target has events that are driven through a port
-  kSampling,        // sampling: overflow interrupts
-  kFrequency,       // frequency: sampling by frequency
-  kManualClock,     // manual_clock: events that a manual clock drives
-  kRegisters,       // registers: the port reads and writes device registers, injects, holds lines
-  kFixedCounters,   // fixed_counters: at least one fixed counter
-  kMultiplexing,    // multiplexing: more events than counters take turns (general counters known)
-  kConstraints,     // constraints: some event cannot go on every general counter
-  kGenericEvents,   // generic_events: some events answer to PERF_TYPE_HARDWARE too
-  kExcludes,        // excludes: counts can be confined to user or to kernel
-  kBpf,             // bpf: programs on overflow (sampling target)
-  kCpus2,           // cpus2: the machine has two CPUs online
-  kHotplug,         // hotplug: CPU 1 can be taken offline
-  kGroups,          // groups: two or more counters
+  kStimulus,       // stimulus: the target has events that are driven through a port
+  kSampling,       // sampling: overflow interrupts
+  kFrequency,      // frequency: sampling by frequency
+  kManualClock,    // manual_clock: events that a manual clock drives
+  kRegisters,      // registers: the port reads and writes device registers, injects, holds lines
+  kFixedCounters,  // fixed_counters: at least one fixed counter
+  kMultiplexing,   // multiplexing: more events than counters take turns (general counters known)
+  kConstraints,    // constraints: some event cannot go on every general counter
+  kGenericEvents,  // generic_events: some events answer to PERF_TYPE_HARDWARE too
+  kExcludes,       // excludes: counts can be confined to user or to kernel
+  kBpf,            // bpf: programs on overflow (sampling target)
+  kCpus2,          // cpus2: the machine has two CPUs online
+  kHotplug,        // hotplug: CPU 1 can be taken offline
+  kGroups,         // groups: two or more counters
 };
-std::string_view ToString(Cap cap);                     // "manual_clock"
+std::string_view ToString(Cap cap);  // "manual_clock"
 std::optional<Cap> CapFromString(std::string_view name);
 const std::vector<Cap>& AllCaps();
 
@@ -74,13 +74,13 @@ class Target {
   const std::string& kind() const { return kind_; }
   const std::string& kernel() const { return kernel_; }
   const std::string& path() const { return path_; }
-  unsigned general() const { return general_; }      // counters
-  unsigned fixed() const { return fixed_; }          // counters
-  unsigned width() const { return width_; }          // bits of a counter
-  std::uint64_t counter_mask() const;                // 2^width - 1
+  unsigned general() const { return general_; }  // counters
+  unsigned fixed() const { return fixed_; }      // counters
+  unsigned width() const { return width_; }      // bits of a counter
+  std::uint64_t counter_mask() const;            // 2^width - 1
   std::uint64_t min_period() const { return min_period_; }
   const std::string& port_path() const { return port_; }  // "" for none
-  double slowness() const { return slowness_; }      // factor on every case's budget
+  double slowness() const { return slowness_; }           // factor on every case's budget
   const std::vector<EventClaim>& claims() const { return claims_; }
   // The errno this target chose where a rule allows several ("sampling" → EOPNOTSUPP).
   std::optional<int> refusal(const std::string& what) const;
