@@ -54,5 +54,22 @@ CONFORMANCE_CASE(Counting, NeighboursKeepTheirOwnExcludes, .rules = {rule::CNT_0
   }
 }
 
+// All that happens here happens in a host, as the kernel sees it.
+CONFORMANCE_CASE(Counting, ExcludeHostIsDoneOrRefused, .rules = {rule::CNT_009},
+                 .needs = {Cap::kStimulus}) {
+  for (const EventSpec& spec : target().Events()) {
+    perf_event_attr attr = MakeAttr(spec);
+    attr.exclude_host = 1;
+    OpenResult result = TryOpen(attr);
+    if (!result.ok()) {
+      EXPECT_THAT(result, FailsWithOneOf(EINVAL, EOPNOTSUPP)) << rule::CNT_009.text;
+      continue;
+    }
+    result.event.Enable();
+    target().Stimulate(spec, 1'000);
+    EXPECT_THAT(result.event.Read(), Counted(spec, 0)) << rule::CNT_009.text;
+  }
+}
+
 }  // namespace
 }  // namespace pmuconf

@@ -69,16 +69,19 @@ CONFORMANCE_CASE(Driver, AddAndDelFindThePmuDisabled, .rules = {rule::DRV_001},
   group[2].Enable();
   group.Disable();
   bool off = false;
+  std::uint64_t released = 0;
   std::uint64_t adds = 0;
   for (const refpmu_log_entry& entry : port().Log()) {
     if (IsCall(entry, REFPMU_CALL_DISABLE)) off = true;
     if (IsCall(entry, REFPMU_CALL_ENABLE)) off = false;
     if (IsCall(entry, REFPMU_CALL_ADD) || IsCall(entry, REFPMU_CALL_DEL)) {
       EXPECT_TRUE(off) << rule::DRV_001.text;
+      EXPECT_EQ(released, 0u) << rule::DRV_001.text;
       ++adds;
     }
-    if (entry.kind == REFPMU_LOG_WRITE && entry.what == kGlobalControl && off) {
-      EXPECT_EQ(entry.arg, 0u) << rule::DRV_001.text;
+    if (entry.kind == REFPMU_LOG_WRITE && entry.what == kGlobalControl) {
+      released = entry.arg;
+      EXPECT_TRUE(!off || released == 0) << rule::DRV_001.text;
     }
   }
   EXPECT_GE(adds, 2 * specs.size()) << "the log shows too little";

@@ -35,7 +35,9 @@ CONFORMANCE_CASE(Group, SoftwareLeaderMovesToTheHardware, .rules = {rule::GRP_00
   const Reading before = leader.Read();
   std::vector<Event> members;
   for (const EventSpec& spec : specs) {
-    members.push_back(Open(spec, {.group_fd = leader.fd(), .disabled = false}));
+    OpenResult member = TryOpen(spec, {.group_fd = leader.fd(), .disabled = false});
+    ASSERT_THAT(member, Succeeds()) << rule::GRP_003.text;
+    members.push_back(std::move(member.event));
   }
   const Reading after = leader.Read();
   EXPECT_GE(after.value, before.value) << rule::GRP_003.text;
@@ -56,6 +58,7 @@ CONFORMANCE_CASE(Group, SoftwareMembersTakeNoCounter, .rules = {rule::GRP_004, r
     specs.insert(specs.begin() + static_cast<std::ptrdiff_t>(at),
                  Software(PERF_COUNT_SW_TASK_CLOCK));
   }
+  ASSERT_THAT(TryOpenGroup(specs), Succeeds()) << rule::INI_022.text;
   Group group(specs);
   group.Enable();
   const std::vector<std::uint64_t> want = PulseEach(hardware, 200);
@@ -149,7 +152,9 @@ CONFORMANCE_CASE(Group, LateSiblingStartsFromZero, .rules = {rule::GRP_008, rule
       ASSERT_THAT(events[i].Read(), Counted(specs[i], want[i])) << rule::INI_023.text;
     }
     if (members == specs.size()) break;
-    events.push_back(Open(specs[members], {.group_fd = events[0].fd(), .disabled = false}));
+    OpenResult late = TryOpen(specs[members], {.group_fd = events[0].fd(), .disabled = false});
+    ASSERT_THAT(late, Succeeds()) << rule::GRP_008.text;
+    events.push_back(std::move(late.event));
     EXPECT_THAT(events.back().Read(), Counted(specs[members], 0)) << rule::GRP_008.text;
   }
   for (const Event& event : events) event.Disable();
@@ -162,6 +167,7 @@ CONFORMANCE_CASE(Group, LargeGroupOfSoftwareMembersReadsWhole, .rules = {rule::G
                  .needs = {Cap::kStimulus, Cap::kGroups}) {
   std::vector<EventSpec> specs(200, Software(PERF_COUNT_SW_DUMMY));
   specs.front() = target().AnyEvent();
+  ASSERT_THAT(TryOpenGroup(specs), Succeeds()) << rule::GRP_010.text;
   Group group(specs);
   group.Enable();
   target().Stimulate(specs.front(), 12);

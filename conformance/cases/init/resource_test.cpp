@@ -9,7 +9,12 @@ CONFORMANCE_CASE(Init, MoreEventsThanCountersOpen, .rules = {rule::INI_027},
                  .needs = {Cap::kStimulus}) {
   const std::uint64_t before = port().Stats().live_events;
   for (const EventSpec& spec : target().Events()) {
-    const std::vector<Event> events = OpenEach(std::vector(80, spec));
+    std::vector<Event> events;
+    for (int n = 0; n < 80; ++n) {
+      OpenResult result = TryOpen(spec);
+      ASSERT_THAT(result, Succeeds()) << rule::INI_027.text;
+      events.push_back(std::move(result.event));
+    }
     EXPECT_EQ(port().Stats().live_events, before + 80) << rule::INI_027.text;
     events.back().Enable();
     Pulse(spec, 44);
