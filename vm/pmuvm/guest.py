@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import enum
+import io
 import json
 import pathlib
 import selectors
@@ -80,7 +81,7 @@ class Guest:
         self._qemu = qemu.Qemu(dataclasses.replace(machine, cmdline=cmdline))
         self._log = log
         self._selector = selectors.DefaultSelector()
-        self._open: set[socket.socket] = set()
+        self._open: set[qemu.Port] = set()
         self._channel = channel.Channel()
         self._messages: list[Message] = []
         self._lost: GuestLost | None = None
@@ -89,7 +90,8 @@ class Guest:
 
     def __enter__(self) -> Guest:
         self._qemu.__enter__()
-        for port in (self._qemu.console, self._qemu.channel):
+        ports: tuple[qemu.Port, ...] = (self._qemu.console, self._qemu.channel)
+        for port in ports:
             self._selector.register(port, selectors.EVENT_READ)
             self._open.add(port)
         self.state = State.BOOTING
@@ -216,7 +218,7 @@ class Guest:
         """Take what the ports have to say; the only place that waits."""
         for key, _ in self._selector.select(timeout_s):
             port = key.fileobj
-            assert isinstance(port, socket.socket)
+            assert isinstance(port, (socket.socket, io.FileIO))
             data = qemu.receive(port)
             if data is None:
                 continue

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import fcntl
+import io
 import os
 import pathlib
 import selectors
@@ -23,8 +25,14 @@ from pmuvm.errors import PmuvmError
 # text (perf does so with the first event), and dies of an int3. It costs nothing on two cores.
 ACCELS = {"tcg": "tcg,thread=single", "tcg-multi": "tcg,thread=multi", "kvm": "kvm"}
 KILL_TIMEOUT_S = 10
+# The kernel polls its console and gives a character up when the device stays busy, as it is while
+# the far end is full: a socket, which holds some hundred of single characters, would lose text.
+CONSOLE_PIPE_BYTES = 1 << 20
 CONSOLE_LIMIT = 8 << 20
 """Bytes of console that are kept; a guest that floods it must not fill the host."""
+
+Port = socket.socket | io.FileIO
+"""The host's end of a serial port: the channel goes both ways, the console is only read."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,7 +49,7 @@ class Machine:
 
 
 def argv(machine: Machine, console_fd: int, channel_fd: int) -> list[str]:
-    """The command line: no network, no disk, no host folder; two serial ports on open sockets."""
+    """The command line: no network, no disk, no host folder; two serial ports on open files."""
     arch = machine.arch
     initrd = [] if machine.initrd is None else ["-initrd", str(machine.initrd)]
     return [
@@ -54,7 +62,8 @@ def argv(machine: Machine, console_fd: int, channel_fd: int) -> list[str]:
         *("-nodefaults", "-no-user-config", "-no-reboot"),
         *("-display", "none", "-nic", "none"),
         *("-sandbox", "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"),
-        *("-chardev", f"socket,id=console,fd={console_fd}"),
+        *("-add-fd", f"fd={console_fd},set=1"),
+        *("-chardev", "file,id=console,path=/dev/fdset/1,append=on"),
         *("-chardev", f"socket,id=channel,fd={channel_fd}"),
         *("-serial", "chardev:console", "-serial", "chardev:channel"),
         *("-kernel", str(machine.kernel)),
@@ -70,12 +79,16 @@ class Qemu:
         self._machine = machine
         self._process: subprocess.Popen[bytes] | None = None
         self._errors: IO[bytes] | None = None
-        self.console, self._console_far = socket.socketpair()
+        reader, writer = os.pipe()
+        self.console, self._console_far = io.FileIO(reader), io.FileIO(writer, "w")
+        # Not allowed everywhere; a smaller pipe is no worse while somebody reads.
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, CONSOLE_PIPE_BYTES)
         self.channel, self._channel_far = socket.socketpair()
 
     def __enter__(self) -> Qemu:
         self._errors = tempfile.TemporaryFile()
-        far = (self._console_far, self._channel_far)
+        far: tuple[Port, Port] = (self._console_far, self._channel_far)
         arguments = argv(self._machine, far[0].fileno(), far[1].fileno())
         try:
             self._process = subprocess.Popen(
@@ -93,7 +106,7 @@ class Qemu:
         # Only QEMU may hold the far ends, or its end would not be seen.
         for end in far:
             end.close()
-        self.console.setblocking(False)
+        os.set_blocking(self.console.fileno(), False)
         self.channel.setblocking(False)
         return self
 
@@ -130,7 +143,8 @@ class Qemu:
         return " ".join(text.split())
 
     def _close(self) -> None:
-        for end in (self.console, self.channel, self._console_far, self._channel_far):
+        ends: tuple[Port, ...] = (self.console, self.channel)
+        for end in (*ends, self._console_far, self._channel_far):
             end.close()
         if self._errors is not None:
             self._errors.close()
@@ -172,10 +186,10 @@ def run_to_end(machine: Machine, deadline_s: float, log: pathlib.Path | None = N
     return End(exited, bytes(console), complaint)
 
 
-def receive(port: socket.socket) -> bytes | None:
+def receive(port: Port) -> bytes | None:
     """What lies in a serial port now: None if nothing, empty if QEMU has closed it."""
     try:
-        return port.recv(65536)
+        return os.read(port.fileno(), 65536)
     except BlockingIOError:
         return None
     except ConnectionError:

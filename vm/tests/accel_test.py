@@ -35,7 +35,7 @@ def play(fakes: pathlib.Path, text: str) -> None:
         fakes,
         "qemu-system-x86_64",
         f"echo run >>{fakes}/runs\n"
-        'port=$(echo "$*" | sed "s/.*id=console,fd=\\([0-9]*\\).*/\\1/")\n'
+        'port=$(echo "$*" | sed "s/.*fd=\\([0-9]*\\),set=1.*/\\1/")\n'
         f"exec bash -c 'exec 9>&'$port'; {text}'",
     )
 

@@ -19,7 +19,8 @@ GOLDEN = [
     "qemu-system-x86_64 -machine pc -accel tcg,thread=single -cpu max -smp 2 -m 512",
     "-nodefaults -no-user-config -no-reboot -display none -nic none",
     "-sandbox on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny",
-    "-chardev socket,id=console,fd=5 -chardev socket,id=channel,fd=6",
+    "-add-fd fd=5,set=1 -chardev file,id=console,path=/dev/fdset/1,append=on",
+    "-chardev socket,id=channel,fd=6",
     "-serial chardev:console -serial chardev:channel",
     "-kernel /k -initrd /i -append a b",
 ]
