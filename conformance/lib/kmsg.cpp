@@ -43,6 +43,8 @@ constexpr std::array<std::string_view, 16> kParts = {
     "held lock freed",
 };
 
+constexpr std::size_t kMostRecords = 100'000;  // more than any log buffer holds
+
 constexpr std::uint64_t kTaintOfModules = (1U << 0) | (1U << 12) | (1U << 13);  // P, O, E
 
 }  // namespace
@@ -69,7 +71,7 @@ KernelLog::KernelLog(From from) : fd_(open("/dev/kmsg", O_RDONLY | O_NONBLOCK | 
 std::vector<std::string> KernelLog::Lines() {
   std::vector<std::string> lines;
   std::array<char, 8192> record;
-  while (true) {
+  for (std::size_t reads = 0; reads < kMostRecords; ++reads) {
     const ssize_t n = read(fd_.get(), record.data(), record.size());
     if (n > 0) {
       lines.push_back(KmsgText({record.data(), static_cast<std::size_t>(n)}));
@@ -81,6 +83,8 @@ std::vector<std::string> KernelLog::Lines() {
       return lines;
     }
   }
+  lines.push_back("WARNING: the kernel log grows faster than it can be read");
+  return lines;
 }
 
 std::string KmsgText(std::string_view record) {
