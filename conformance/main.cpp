@@ -130,9 +130,10 @@ int RunCase(const Options& options) {
 }
 
 int Finish(const Options& options, const Stream& stream, const Target& target,
-           const Profile& profile) {
+           const Profile& profile, const std::string& again) {
   const auto waivers = LoadWaivers(Beside(options.target, "waivers"));
-  const Report report = Judge(stream, target, profile, Suite(), waivers, Today());
+  Report report = Judge(stream, target, profile, Suite(), waivers, Today());
+  report.again = again;
   if (!options.out.empty()) WriteReports(report, options.out);
   std::cout << Summary(report);
   if (!options.out.empty()) std::cout << "reports: " << options.out << "\n";
@@ -166,7 +167,8 @@ int Run(const Options& options) {
     stream.problems.push_back("kernel log: " + report);
   }
   stream.ended = true;
-  return Finish(options, stream, target, profile);
+  return Finish(options, stream, target, profile,
+                "pmuconf run --target " + options.target + " --case ");
 }
 
 int ReportStream(const Options& options) {
@@ -174,7 +176,9 @@ int ReportStream(const Options& options) {
   const Stream stream = LoadStream(options.stream);
   const Profile profile =
       ChosenProfile(options, options.profile.empty() ? stream.profile : options.profile);
-  return Finish(options, stream, target, profile);
+  const std::string which = target.name() == "refpmu" ? "" : " TARGET=" + options.target;
+  return Finish(options, stream, target, profile,
+                "make run KERNEL=" + stream.kernel + which + " CASE=");
 }
 
 int Main(int argc, char** argv) {

@@ -31,6 +31,9 @@ std::string FromRoot(const std::string& file) {
 
 void CheckApplies(const CaseMeta& meta) {
   const std::string release = KernelRelease();
+  if (!KernelMatches(target().kernel(), release)) {
+    throw Broken("target " + target().name() + " is for kernels " + target().kernel());
+  }
   for (const Cap cap : meta.needs) {
     if (!target().Has(cap)) throw Skipped{"needs " + std::string(ToString(cap))};
   }

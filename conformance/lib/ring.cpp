@@ -24,6 +24,7 @@ void* Map(const Event& event, std::size_t pages, bool writable) {
 }
 
 void CopyWrapped(std::span<const std::byte> data, std::uint64_t at, void* to, std::size_t n) {
+  if (n == 0) return;  // memcpy takes no null pointer
   const std::size_t start = at & (data.size() - 1);
   const std::size_t first = std::min(n, data.size() - start);
   std::memcpy(to, data.data() + start, first);

@@ -44,7 +44,7 @@ std::string Explain(const CaseInfo& info, const std::string& what) {
   if (opened.size() > kAttrsShown) {
     text += "opened: " + std::to_string(opened.size() - kAttrsShown) + " more\n";
   }
-  text += "again, in the guest: pmuconf run --target " + target().path() + " --case " + info.Id();
+  text += "here: pmuconf run --target " + target().path() + " --case " + info.Id();
   return text;
 }
 

@@ -39,11 +39,12 @@ void Explain(const Report& report, const CaseResult& row, std::set<std::string>*
   for (const std::string& id : row.rules) {
     const Rule* const rule = RuleOf(report, id);
     if (rule == nullptr || !told->insert(id).second) continue;
-    os << "    " << id << " (" << ToString(rule->level) << ") " << rule->text
-       << "\n      why: " << rule->why << "\n";
+    if (row.message.find("rule " + id + " (") == std::string::npos) {
+      os << "    rule " << id << " (" << ToString(rule->level) << "): " << rule->text << "\n";
+    }
+    os << "    why " << id << ": " << rule->why << "\n";
   }
-  os << "    again: make run CASE=" << row.id << " KERNEL=" << report.kernel
-     << (report.target == "refpmu" ? "" : " TARGET=" + report.target) << "\n";
+  if (!report.again.empty()) os << "    again: " << report.again << row.id << "\n";
 }
 
 std::string Listed(const std::string& head, const std::map<std::string, int>& counts) {

@@ -47,6 +47,7 @@ struct Totals {
 struct Report {
   Verdict verdict = Verdict::kNotJudged;
   std::string reason;  // one line: why this verdict
+  std::string again;   // command that repeats one case, but for its id
   std::string target, kernel, release, arch, profile;
   Totals totals;
   std::vector<CaseResult> cases;  // selected ones, in order of selection; WAIVED applied
