@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -228,21 +229,25 @@ int Main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
-  try {
-    if (list->parsed()) return List(options);
-    if (run->parsed()) return Run(options);
-    if (one->parsed()) return RunCase(options);
-    if (report->parsed()) return ReportStream(options);
-    context().pmu = options.pmu;
-    LoadTarget(options);
-    return Serve(options.target, options.channel);
-  } catch (const std::exception& error) {
-    std::cerr << "pmuconf: " << error.what() << "\n";
-    return 2;
-  }
+  if (list->parsed()) return List(options);
+  if (run->parsed()) return Run(options);
+  if (one->parsed()) return RunCase(options);
+  if (report->parsed()) return ReportStream(options);
+  context().pmu = options.pmu;
+  LoadTarget(options);
+  return Serve(options.target, options.channel);
 }
 
 }  // namespace
 }  // namespace pmuconf
 
-int main(int argc, char** argv) { return pmuconf::Main(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return pmuconf::Main(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "pmuconf: %s\n", error.what());
+  } catch (...) {
+    std::fprintf(stderr, "pmuconf: unknown error\n");
+  }
+  return 2;
+}
