@@ -16,7 +16,6 @@ namespace pmuconf {
 namespace {
 
 using testing::HasSubstr;
-using testing::Not;
 
 const std::string kRun =
     R"({"t":"run","target":"toy","kernel":"6.12","release":"6.12.1","arch":"x86_64","profile":"","selected":["A.B"],"partial":false})"

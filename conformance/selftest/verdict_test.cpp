@@ -71,7 +71,7 @@ accuracy = "exact"
                        "toy.toml");
 }
 
-Stream Ended(std::vector<std::pair<std::string, Result>> results) {
+Stream Ended(const std::vector<std::pair<std::string, Result>>& results) {
   Stream stream;
   stream.target = "toy";
   stream.kernel = "6.12";
