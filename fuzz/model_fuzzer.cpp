@@ -187,7 +187,7 @@ bool Same(const refpmu_model_step& a, const refpmu_model_step& b) {
 }
 
 bool Same(const refpmu_model& a, const refpmu_model& b) {
-  return std::memcmp(&a, &b, sizeof(a)) == 0;
+  return std::memcmp(static_cast<const void*>(&a), static_cast<const void*>(&b), sizeof(a)) == 0;
 }
 
 std::vector<u32> Registers(const refpmu_model_params& params) {

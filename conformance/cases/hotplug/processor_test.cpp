@@ -10,24 +10,25 @@ constexpr int kCpu = 1;  // the CPU that Cap::kHotplug promises
 // CPU 1 is offline while this lives.
 class Offline {
  public:
-  Offline() { Set("0"); }
+  Offline() {
+    if (!Write("0")) throw Broken("CPU 1 does not go offline");
+  }
   Offline(const Offline&) = delete;
-  ~Offline() { Bring(); }
+  ~Offline() {
+    if (off_) Write("1");
+  }
   // Online again, its clock manual as a case has it.
   void Return() {
-    Bring();
+    if (!Write("1")) throw Broken("CPU 1 does not come back online");
+    off_ = false;
     port().SetManualClock(kCpu, true);
   }
 
  private:
-  static void Set(const char* state) {
+  static bool Write(const char* state) {
     std::ofstream file("/sys/devices/system/cpu/cpu1/online");
     file << state << std::flush;
-    if (!file) throw Broken(std::string("writing ") + state + " to cpu1/online");
-  }
-  void Bring() {
-    if (off_) Set("1");
-    off_ = false;
+    return file.good();
   }
   bool off_ = true;
 };
