@@ -20,10 +20,9 @@ def cache_folder() -> Path:
 
 
 def compile_commands(root: Path, preset: str) -> dict[Path, dict[str, str]]:
-    """What the preset compiles, by source; configures and builds it, since skeletons are generated."""
-    done = subprocess.run(
-        ["ci/build", preset], cwd=root, capture_output=True, text=True, check=False
-    )
+    """What the preset compiles, by source; configures it and builds what is generated."""
+    command = ["ci/build", preset, *PRESETS[preset]]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(done.stderr.strip())
     path = root / "build" / preset / "compile_commands.json"

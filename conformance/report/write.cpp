@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the report's files.
+#include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <system_error>
+#include <utility>
 
 #include "pmuconf/target.h"
 #include "report/formats.h"
@@ -9,11 +14,17 @@
 namespace pmuconf {
 namespace {
 
+// All of `text` or nothing: a reader never finds half a report under the report's name.
 void Write(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  const std::string part = path + ".part";
+  errno = 0;
+  std::ofstream file(part, std::ios::binary | std::ios::trunc);
   file << text;
   file.close();
-  if (!file) throw ConfigError(path + ": cannot be written");
+  if (file && std::rename(part.c_str(), path.c_str()) == 0) return;
+  const std::string why = errno == 0 ? "cannot be written" : std::generic_category().message(errno);
+  std::remove(part.c_str());
+  throw ConfigError(path + ": " + why);
 }
 
 }  // namespace
@@ -22,9 +33,20 @@ void WriteReports(const Report& report, const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw ConfigError(folder + ": " + error.message());
-  Write(folder + "/results.json", ToJson(report));
-  Write(folder + "/results.ktap", ToKtap(report));
-  Write(folder + "/junit.xml", ToJunit(report));
+  const std::pair<std::string, std::string> files[] = {
+      {folder + "/results.json", ToJson(report)},
+      {folder + "/results.ktap", ToKtap(report)},
+      {folder + "/junit.xml", ToJunit(report)},
+  };
+  try {
+    for (const auto& [path, text] : files) Write(path, text);
+  } catch (const ConfigError&) {
+    // All reports or none: who sees one takes the run for judged.
+    for (const auto& [path, text] : files) {
+      if (std::filesystem::is_regular_file(path, error)) std::remove(path.c_str());
+    }
+    throw;
+  }
 }
 
 }  // namespace pmuconf

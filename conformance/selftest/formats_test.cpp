@@ -4,8 +4,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "lib/executor.h"
 #include "lib/json_line.h"
@@ -158,6 +162,24 @@ TEST(Summary, SaysWhatFailedAndHowToRepeatIt) {
 TEST(Summary, NamesWhatWasSkippedAndWhy) {
   EXPECT_THAT(Summary(ReportOf(Result::kSkip, "needs bpf")),
               HasSubstr("skipped, needs bpf: Suite.Name"));
+}
+
+TEST(Reports, AreAllWrittenOrNone) {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("pmuconf-" + std::to_string(getpid()));
+  std::filesystem::create_directories(folder / "junit.xml");  // in the way of the last report
+  const Report report;
+  try {
+    WriteReports(report, folder);
+    ADD_FAILURE() << "written over a folder";
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), HasSubstr((folder / "junit.xml").string()));
+  }
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1);
+  std::filesystem::remove(folder / "junit.xml");
+  WriteReports(report, folder);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 3);
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace
