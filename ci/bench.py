@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "build" / "bench"
-PROGRAM = OUT / "driver" / "core_bench"
+PROGRAM = OUT / "driver" / "bench" / "core_bench"
 
 
 def main() -> int:
