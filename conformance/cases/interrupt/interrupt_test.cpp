@@ -192,6 +192,28 @@ CONFORMANCE_CASE(Interrupt, ReadingBeforeTheInterruptCountsOnce,
   }
 }
 
+CONFORMANCE_CASE(Interrupt, LateInterruptShowsUserOnlyEventsNoKernelAddress,
+                 .rules = {rule::SMP_007},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kExcludes}) {
+  constexpr std::uint64_t kKernelHalf = 1ull << 63;
+  const EventSpec spec = target().AnyEvent();
+  OpenOptions options = OfThisCpu(10);
+  options.sample_type = PERF_SAMPLE_IP;
+  options.exclude_kernel = true;
+  const Event event = Open(spec, options);
+  Ring ring(event, 1);
+  event.Enable();
+  HoldLine hold;
+  target().Stimulate(spec, 10, {.privilege = Privilege::kUser, .ip = 0x401000});
+  target().Stimulate(spec, 1, {.privilege = Privilege::kKernel, .ip = 0xffff'ffff'8123'4567});
+  hold.Release();
+  const RingContents got = ring.Drain();
+  ASSERT_EQ(got.samples.size(), 1u) << rule::SMP_007.text;
+  EXPECT_LT(got.samples[0].ip, kKernelHalf) << rule::SMP_007.text;
+  EXPECT_EQ(got.samples[0].misc & PERF_RECORD_MISC_CPUMODE_MASK, PERF_RECORD_MISC_USER)
+      << rule::SMP_007.text;
+}
+
 CONFORMANCE_CASE(Interrupt, PendingOverflowOfAStoppedEventIsHandledAtMostOnce,
                  .rules = {rule::NMI_005},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters}) {
