@@ -17,6 +17,7 @@ from checks import kernel, structure, tidy
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "build" / "lint"
+CPP_ROOMS = ("conformance", "fuzz")
 PYTHON_ROOMS = ("vm", "ci", "kunit", "fuzz", "conformance")
 
 
@@ -50,11 +51,16 @@ def with_files(files: list[Path], *command: str) -> Callable[[], list[str]]:
     return lambda: tool(*command, *(str(file.relative_to(ROOT)) for file in files))
 
 
+def room(file: Path) -> str:
+    """The top folder that a file lives in; kernel C has headers of its own style."""
+    return file.relative_to(ROOT).parts[0]
+
+
 def types() -> list[str]:
     """mypy, room by room: two rooms may have a test of the same name."""
     found = []
-    for room in PYTHON_ROOMS:
-        found += tool("/usr/bin/mypy", "--config-file", "pyproject.toml", room)
+    for name in PYTHON_ROOMS:
+        found += tool("/usr/bin/mypy", "--config-file", "pyproject.toml", name)
     return found
 
 
@@ -66,7 +72,7 @@ def is_shell(file: Path) -> bool:
 
 
 def steps(files: list[Path]) -> list[Step]:
-    cpp = [f for f in files if f.suffix == ".cpp" or (f.suffix == ".h" and "pmuconf" in f.parts)]
+    cpp = [f for f in files if f.suffix == ".cpp" or (f.suffix == ".h" and room(f) in CPP_ROOMS)]
     python = [f for f in files if f.suffix == ".py"]
     shell = [f for f in files if is_shell(f)]
     text = [f for f in files if f.suffix not in {".bin"} and "corpus" not in f.parts]
