@@ -15,48 +15,62 @@
 #define REFPMU_MODEL_H
 
 #include "refpmu_port.h"
-
-#define REFPMU_MAX_GENERAL 32
-#define REFPMU_MAX_FIXED 3
-
-/* Registers, by their MSR numbers. */
-#define REFPMU_REG_PMC(i) (0x0c1u + (i)) /* legacy write: 32 bits, sign-extended to the width */
-#define REFPMU_REG_EVTSEL(i) (0x186u + (i))
-#define REFPMU_REG_FIXED_CTR(i) (0x309u + (i))
-#define REFPMU_REG_PERF_CAPABILITIES 0x345u
-#define REFPMU_REG_FIXED_CTR_CTRL 0x38du
-#define REFPMU_REG_GLOBAL_STATUS 0x38eu /* read only */
-#define REFPMU_REG_GLOBAL_CTRL 0x38fu
-#define REFPMU_REG_GLOBAL_STATUS_RESET 0x390u /* write 1 to clear */
-#define REFPMU_REG_GLOBAL_STATUS_SET 0x391u /* write 1 to set (used to inject) */
-#define REFPMU_REG_A_PMC(i) (0x4c1u + (i)) /* full-width write */
-
-#define REFPMU_EVTSEL_EVENT 0x000000ffULL
-#define REFPMU_EVTSEL_UMASK 0x0000ff00ULL
-#define REFPMU_EVTSEL_USR BIT_ULL(16)
-#define REFPMU_EVTSEL_OS BIT_ULL(17)
-#define REFPMU_EVTSEL_INT BIT_ULL(20)
-#define REFPMU_EVTSEL_EN BIT_ULL(22)
-
-/* Four bits a fixed counter in FIXED_CTR_CTRL. */
-#define REFPMU_FIXED_OS(i) BIT_ULL(4 * (i) + 0)
-#define REFPMU_FIXED_USR(i) BIT_ULL(4 * (i) + 1)
-#define REFPMU_FIXED_PMI(i) BIT_ULL(4 * (i) + 3)
-
-/* GLOBAL_CTRL, _STATUS, _STATUS_RESET, _STATUS_SET: bit i general counter i, bit 32 + i fixed i. */
-
-/* Event codes (unit mask << 8 | event) that the clock drives; all others take pulses only. */
-#define REFPMU_EVENT_CYCLES 0x003cu
-#define REFPMU_EVENT_INSTRUCTIONS 0x00c0u
-#define REFPMU_EVENT_REF_CYCLES 0x013cu
-/* Fixed counter 0 counts instructions, 1 cycles, 2 ref-cycles. */
+#include "record.h"
+#include "registers.h"
 
 enum refpmu_privilege { REFPMU_USER = 0, REFPMU_KERNEL = 1 };
+
+/*
+ * Where and how an event happens: what the records of it show, and what conditions on it look at.
+ * All zero but the privilege is a fine one.
+ */
+struct refpmu_origin {
+	enum refpmu_privilege privilege;
+	u16 latency; /* cycles; LOAD_LATENCY counts events above the threshold alone */
+	u64 response; /* OFFCORE counts events whose bits here, at least one, are all in the register */
+	u64 ip;
+	u64 addr; /* of the data */
+	u64 source; /* of the data, as PERF_MEM_* bits */
+	u64 time; /* record time stamp */
+	u64 flags;
+	u64 gpr[REFPMU_GPRS];
+};
+
+enum refpmu_branch_kind {
+	REFPMU_BRANCH_JCC,
+	REFPMU_BRANCH_REL_CALL,
+	REFPMU_BRANCH_IND_CALL,
+	REFPMU_BRANCH_RET,
+	REFPMU_BRANCH_IND_JMP,
+	REFPMU_BRANCH_REL_JMP,
+	REFPMU_BRANCH_FAR,
+	REFPMU_BRANCH_MAX,
+};
+
+/* A branch that was taken. The privilege of its origin is that of where it ends. */
+struct refpmu_branch {
+	u64 from;
+	u64 to;
+	enum refpmu_branch_kind kind;
+	u16 cycles; /* since the last one */
+	bool mispredicted;
+	bool in_tx;
+	bool abort;
+};
 
 struct refpmu_model_params {
 	u8 general; /* 1 to REFPMU_MAX_GENERAL */
 	u8 fixed; /* 0 to REFPMU_MAX_FIXED */
 	u8 width; /* 16 to 64 */
+	u8 lbr; /* depth: 0 (none), 8, 16 or 32 */
+	bool records; /* PEBS, load latency and off-core response are there */
+	bool trace; /* BTS is there */
+	/*
+	 * Memory as the device sees it: where @size bytes at @address are, or NULL if they are not
+	 * all there (what would be stored is then lost). Without it nothing is ever recorded.
+	 */
+	void *(*memory)(void *context, u64 address, u64 size);
+	void *context;
 };
 
 struct refpmu_model {
