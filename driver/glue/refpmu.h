@@ -100,9 +100,11 @@ static inline struct refpmu_cpu *refpmu_this_cpu(void)
 /* module.c */
 int refpmu_cpu_reset(unsigned int cpu);
 
-/* pmu.c: the callbacks, as perf calls them */
-extern const struct pmu refpmu_pmu_ops;
+/* init.c: opening an event */
 int refpmu_event_init(struct perf_event *event);
+
+/* pmu.c: the other callbacks, as perf calls them */
+extern const struct pmu refpmu_pmu_ops;
 int refpmu_add(struct perf_event *event, int flags);
 void refpmu_del(struct perf_event *event, int flags);
 void refpmu_start(struct perf_event *event, int flags);
