@@ -26,6 +26,25 @@ static inline u64 refpmu_compat_config3(const struct perf_event_attr *attr)
 #define REFPMU_COMPAT_CAPS 0
 #endif
 
+/* Another event may pause a trace and resume it: kernels that have it say so by a capability. */
+#ifdef PERF_PMU_CAP_AUX_PAUSE
+#define REFPMU_COMPAT_CAP_AUX_PAUSE PERF_PMU_CAP_AUX_PAUSE
+#define REFPMU_COMPAT_EF_PAUSE PERF_EF_PAUSE
+#define REFPMU_COMPAT_EF_RESUME PERF_EF_RESUME
+static inline bool refpmu_compat_aux_paused(const struct perf_event *event)
+{
+	return READ_ONCE(event->hw.aux_paused);
+}
+#else
+#define REFPMU_COMPAT_CAP_AUX_PAUSE 0
+#define REFPMU_COMPAT_EF_PAUSE 0
+#define REFPMU_COMPAT_EF_RESUME 0
+static inline bool refpmu_compat_aux_paused(const struct perf_event *event)
+{
+	return false;
+}
+#endif
+
 /* Registers of a user context of which nothing is known. */
 static inline void refpmu_compat_user_regs(struct pt_regs *regs)
 {
