@@ -106,6 +106,14 @@ std::vector<refpmu_want> Wants(FuzzedDataProvider& data) {
   return wants;
 }
 
+// The interface gives places; the properties are about counters.
+int Assign(const refpmu_want* wants, size_t n, s8* counters) {
+  std::vector<refpmu_place> places(n, {kUntouched, kUntouched});
+  const int status = refpmu_constraint_assign(wants, static_cast<unsigned>(n), places.data());
+  for (size_t i = 0; i < n; ++i) counters[i] = places[i].counter;
+  return status;
+}
+
 Counters Blank() {
   Counters counters;
   counters.fill(kUntouched);
@@ -131,17 +139,17 @@ void CheckKept(std::vector<refpmu_want> wants, const Counters& counters, bool pi
     wants[i].pinned = pinned;
   }
   Counters again = Blank();
-  HOLDS(refpmu_constraint_assign(wants.data(), wants.size(), again.data()) == 0,
+  HOLDS(Assign(wants.data(), wants.size(), again.data()) == 0,
         "what fits still fits when it is already in place");
   HOLDS(again == counters, "an event keeps its counter when all can keep theirs");
 }
 
 void CheckOne(const std::vector<refpmu_want>& wants) {
   Counters counters = Blank();
-  const int status = refpmu_constraint_assign(wants.data(), wants.size(), counters.data());
+  const int status = Assign(wants.data(), wants.size(), counters.data());
 
   Counters second = Blank();
-  HOLDS(refpmu_constraint_assign(wants.data(), wants.size(), second.data()) == status &&
+  HOLDS(Assign(wants.data(), wants.size(), second.data()) == status &&
             second == counters,
         "the same wants give the same answer");
 
@@ -165,16 +173,18 @@ void CheckOne(const std::vector<refpmu_want>& wants) {
 
 void CheckPreferred(const refpmu_want& want) {
   if (want.preferred == 0) return;
-  const refpmu_want fresh = {want.allowed, want.preferred, REFPMU_COUNTER_NONE, false};
+  refpmu_want fresh = want;
+  fresh.previous = REFPMU_COUNTER_NONE;
+  fresh.pinned = false;
   s8 counter = kUntouched;
-  HOLDS(refpmu_constraint_assign(&fresh, 1, &counter) == 0, "one event with a counter fits");
+  HOLDS(Assign(&fresh, 1, &counter) == 0, "one event with a counter fits");
   HOLDS(Contains(want.preferred, counter), "an event alone gets a counter it prefers");
 }
 
 void CheckTooMany(const std::vector<refpmu_want>& wants, unsigned excess) {
   std::vector<refpmu_want> many(kMaxWants + excess, wants.front());
   std::vector<s8> counters(many.size(), kUntouched);
-  HOLDS(refpmu_constraint_assign(many.data(), many.size(), counters.data()) == -EINVAL,
+  HOLDS(Assign(many.data(), many.size(), counters.data()) == -EINVAL,
         "more wants than counters can exist are refused as malformed");
   HOLDS(std::all_of(counters.begin(), counters.end(), [](s8 c) { return c == kUntouched; }),
         "a refusal writes nothing");

@@ -26,9 +26,9 @@ BENCHMARK(ParseAttribute);
 void AssignEasy(benchmark::State& state) {
   const auto n = static_cast<unsigned>(state.range(0));
   const std::vector<refpmu_want> wants(n, {refpmu_low_bits(n), 0, REFPMU_COUNTER_NONE, false});
-  std::vector<s8> counter(n);
+  std::vector<refpmu_place> places(n);
   for (auto _ : state) {
-    benchmark::DoNotOptimize(refpmu_constraint_assign(wants.data(), n, counter.data()));
+    benchmark::DoNotOptimize(refpmu_constraint_assign(wants.data(), n, places.data()));
     benchmark::ClobberMemory();
   }
 }
@@ -42,9 +42,9 @@ void AssignChain(benchmark::State& state) {
     wants.push_back({BIT_ULL(i) | BIT_ULL(i + 1), 0, REFPMU_COUNTER_NONE, false});
   }
   wants.push_back({1, 0, REFPMU_COUNTER_NONE, false});
-  std::vector<s8> counter(n);
+  std::vector<refpmu_place> places(n);
   for (auto _ : state) {
-    benchmark::DoNotOptimize(refpmu_constraint_assign(wants.data(), n, counter.data()));
+    benchmark::DoNotOptimize(refpmu_constraint_assign(wants.data(), n, places.data()));
     benchmark::ClobberMemory();
   }
 }

@@ -38,6 +38,14 @@ struct refpmu_caps {
 #define REFPMU_FIXED_BASE 32
 #define REFPMU_MAX_COUNTERS 64
 
+/* A register that an event needs beside its counter. */
+enum refpmu_extra {
+	REFPMU_EXTRA_NONE,
+	REFPMU_EXTRA_OFFCORE, /* OFFCORE_RSP 0 or 1; the event code follows the register */
+	REFPMU_EXTRA_LOAD_LATENCY, /* LD_LAT */
+	REFPMU_EXTRA_MAX,
+};
+
 /* What an accepted event needs of the device. */
 struct refpmu_request {
 	u64 evtsel; /* event, unit mask, USR, OS, INT; EN is not in it */

@@ -54,7 +54,7 @@ struct refpmu_cpu {
 
 	/* Scratch of the scheduler, too large for the stack. */
 	struct refpmu_want wants[REFPMU_MAX_COUNTERS];
-	s8 counter[REFPMU_MAX_COUNTERS];
+	struct refpmu_place places[REFPMU_MAX_COUNTERS];
 
 	/* The interrupt line. */
 	struct irq_work pmi;

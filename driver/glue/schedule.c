@@ -26,7 +26,7 @@ static int assign(struct refpmu_cpu *cpuc, bool pin_running)
 		cpuc->wants[i].pinned = pin_running && hwc->idx >= 0 &&
 					!(hwc->state & PERF_HES_STOPPED);
 	}
-	return refpmu_constraint_assign(cpuc->wants, cpuc->n_events, cpuc->counter);
+	return refpmu_constraint_assign(cpuc->wants, cpuc->n_events, cpuc->places);
 }
 
 static void claim(struct refpmu_cpu *cpuc, struct perf_event *event, int idx)
@@ -56,7 +56,7 @@ static u64 evict(struct refpmu_cpu *cpuc)
 	for (i = 0; i < cpuc->n_events; i++) {
 		struct perf_event *event = cpuc->events[i];
 
-		if (event->hw.idx < 0 || event->hw.idx == cpuc->counter[i])
+		if (event->hw.idx < 0 || event->hw.idx == cpuc->places[i].counter)
 			continue;
 		if (!(event->hw.state & PERF_HES_STOPPED))
 			ran |= BIT_ULL(i);
@@ -79,7 +79,7 @@ static void place(struct refpmu_cpu *cpuc, u64 start)
 
 		if (event->hw.idx >= 0)
 			continue;
-		claim(cpuc, event, cpuc->counter[i]);
+		claim(cpuc, event, cpuc->places[i].counter);
 		if (start & BIT_ULL(i))
 			refpmu_do(cpuc, event, REFPMU_OP_START_RELOAD);
 		else
@@ -111,7 +111,7 @@ int refpmu_schedule(struct refpmu_cpu *cpuc)
 
 struct trial {
 	struct refpmu_want wants[REFPMU_MAX_COUNTERS];
-	s8 counter[REFPMU_MAX_COUNTERS];
+	struct refpmu_place places[REFPMU_MAX_COUNTERS];
 	unsigned int n;
 };
 
@@ -157,7 +157,7 @@ int refpmu_validate_group(struct perf_event *event)
 	if (!trial)
 		return -ENOMEM;
 	err = collect_group(trial, event);
-	if (!err && refpmu_constraint_assign(trial->wants, trial->n, trial->counter))
+	if (!err && refpmu_constraint_assign(trial->wants, trial->n, trial->places))
 		err = -EINVAL;
 	kfree(trial);
 	return err;

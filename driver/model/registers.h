@@ -102,6 +102,19 @@
 #define REFPMU_REG_LBR_TO(i) (0x6c0u + (i))
 #define REFPMU_REG_LBR_INFO(i) (0xdc0u + (i))
 #define REFPMU_LBR_INFO_CYCLES 0xffffULL
+/*
+ * The kind of the branch, as BR_TYPE of architectural LBRs (SDM vol. 3, "Last Branch Records"): the
+ * device knows what it executed, so that software need not decode instructions.
+ */
+#define REFPMU_LBR_INFO_TYPE_SHIFT 56
+#define REFPMU_LBR_INFO_TYPE (0xfULL << REFPMU_LBR_INFO_TYPE_SHIFT)
+#define REFPMU_LBR_TYPE_JCC 0u
+#define REFPMU_LBR_TYPE_IND_JMP 1u
+#define REFPMU_LBR_TYPE_REL_JMP 2u
+#define REFPMU_LBR_TYPE_IND_CALL 3u
+#define REFPMU_LBR_TYPE_REL_CALL 4u
+#define REFPMU_LBR_TYPE_RET 5u
+#define REFPMU_LBR_TYPE_FAR 8u /* 8 to 15: other branches, far ones; the device has but this */
 #define REFPMU_LBR_INFO_ABORT BIT_ULL(61)
 #define REFPMU_LBR_INFO_IN_TX BIT_ULL(62)
 #define REFPMU_LBR_INFO_MISPRED BIT_ULL(63)

@@ -23,14 +23,20 @@ const refpmu_constraint_vector kAssignments[] = {
 struct Outcome {
   int err;
   std::vector<s8> counter;
+  std::vector<s8> extra;
 };
 
 constexpr s8 kUntouched = 99;
 
 Outcome Assign(const Wants& wants) {
-  Outcome outcome = {0, std::vector<s8>(wants.size(), kUntouched)};
+  std::vector<refpmu_place> places(wants.size(), {kUntouched, kUntouched});
+  Outcome outcome = {};
   outcome.err = refpmu_constraint_assign(wants.data(), static_cast<unsigned>(wants.size()),
-                                         outcome.counter.data());
+                                         places.data());
+  for (const refpmu_place& place : places) {
+    outcome.counter.push_back(place.counter);
+    outcome.extra.push_back(place.extra);
+  }
   return outcome;
 }
 
