@@ -16,7 +16,7 @@
 namespace pmuconf {
 namespace {
 
-constexpr std::array<std::pair<Cap, std::string_view>, 14> kCapNames = {{
+constexpr std::array<std::pair<Cap, std::string_view>, 16> kCapNames = {{
     {Cap::kStimulus, "stimulus"},
     {Cap::kSampling, "sampling"},
     {Cap::kFrequency, "frequency"},
@@ -31,6 +31,8 @@ constexpr std::array<std::pair<Cap, std::string_view>, 14> kCapNames = {{
     {Cap::kCpus2, "cpus2"},
     {Cap::kHotplug, "hotplug"},
     {Cap::kGroups, "groups"},
+    {Cap::kPrecise, "precise"},
+    {Cap::kBranches, "branches"},
 }};
 
 std::uint64_t LowBits(unsigned n) { return n >= 64 ? ~0ULL : (1ULL << n) - 1; }
@@ -97,6 +99,10 @@ bool Target::Claims(Cap cap) const {
       return excludes_;
     case Cap::kGroups:
       return general_ + fixed_ >= 2;
+    case Cap::kPrecise:
+      return sampling_ && precise_ > 0;
+    case Cap::kBranches:
+      return sampling_ && branches_ > 0;
     case Cap::kCpus2:
     case Cap::kHotplug:
       return true;

@@ -150,6 +150,8 @@ Target Target::Parse(std::string_view text, const std::string& path) {
   }
   if (auto features = root.Table("features")) {
     target.excludes_ = features->BoolOr("excludes", false);
+    target.precise_ = static_cast<unsigned>(features->IntOr("precise", 0, 0, 3));
+    target.branches_ = static_cast<unsigned>(features->IntOr("branches", 0, 0, 1024));
     features->Finish();
   }
   if (auto refusals = root.Table("refusals")) {

@@ -21,6 +21,9 @@ fixed = 3
 width = 48
 [sampling]
 min_period = 2
+[features]
+precise = 2
+branches = 16
 [refusals]
 branch = "EOPNOTSUPP"
 [[event]]
@@ -58,6 +61,8 @@ TEST(TargetFile, IsRead) {
   EXPECT_EQ(target.general(), 4u);
   EXPECT_EQ(target.counter_mask(), (1ULL << 48) - 1);
   EXPECT_EQ(target.min_period(), 2u);
+  EXPECT_EQ(target.precise(), 2u);
+  EXPECT_EQ(target.branches(), 16u);
   EXPECT_EQ(target.refusal("branch"), EOPNOTSUPP);
   EXPECT_EQ(target.refusal("other"), std::nullopt);
   ASSERT_EQ(target.claims().size(), 2u);
@@ -69,7 +74,8 @@ TEST(TargetFile, IsRead) {
 TEST(TargetFile, GivesCapabilities) {
   const Target target = Target::Parse(kGood, "toy.toml");
   for (const Cap cap : {Cap::kStimulus, Cap::kSampling, Cap::kManualClock, Cap::kFixedCounters,
-                        Cap::kConstraints, Cap::kGenericEvents, Cap::kGroups}) {
+                        Cap::kConstraints, Cap::kGenericEvents, Cap::kGroups, Cap::kPrecise,
+                        Cap::kBranches}) {
     EXPECT_TRUE(target.Claims(cap)) << ToString(cap);
   }
   EXPECT_FALSE(target.Claims(Cap::kFrequency));
@@ -84,10 +90,10 @@ TEST(TargetFile, NamesFileLineAndKeyOfAnError) {
   EXPECT_THAT(ErrorOf(With("fixed = 3", "fixd = 3")),
               HasSubstr("toy.toml:8: key 'counters.fixd' is unknown"));
   EXPECT_THAT(ErrorOf(With("\"port\"", "\"pulse\"")),
-              HasSubstr("toy.toml:16: key 'event.stimulus' must be one of"));
-  EXPECT_THAT(ErrorOf(With("\"0-3\"", "\"0-4\"")), HasSubstr("toy.toml:17: key 'event.counters'"));
+              HasSubstr("toy.toml:19: key 'event.stimulus' must be one of"));
+  EXPECT_THAT(ErrorOf(With("\"0-3\"", "\"0-4\"")), HasSubstr("toy.toml:20: key 'event.counters'"));
   EXPECT_THAT(ErrorOf(With("EOPNOTSUPP", "ENOSUCH")),
-              HasSubstr("toy.toml:13: key 'refusals.branch'"));
+              HasSubstr("toy.toml:16: key 'refusals.branch'"));
   EXPECT_THAT(ErrorOf(With("\"cpu-cycles\"", "\"cpu\"")), HasSubstr("key 'event.generic'"));
   EXPECT_THAT(ErrorOf(With("{ abs = 3 }", "\"about\"")), HasSubstr("key 'event.accuracy'"));
   EXPECT_THAT(ErrorOf(With("name = \"c\"", "name = \"a\"")), HasSubstr("'a' stands twice"));

@@ -32,6 +32,8 @@ enum class Cap {
   kCpus2,          // cpus2: the machine has two CPUs online
   kHotplug,        // hotplug: CPU 1 can be taken offline
   kGroups,         // groups: two or more counters
+  kPrecise,        // precise: samples of where an event happened (precise_ip)
+  kBranches,       // branches: samples with the branches before them
 };
 std::string_view ToString(Cap cap);  // "manual_clock"
 std::optional<Cap> CapFromString(std::string_view name);
@@ -79,6 +81,8 @@ class Target {
   unsigned width() const { return width_; }      // bits of a counter
   std::uint64_t counter_mask() const;            // 2^width - 1
   std::uint64_t min_period() const { return min_period_; }
+  unsigned precise() const { return precise_; }    // highest precise_ip
+  unsigned branches() const { return branches_; }  // branches in a sample, at most
   const std::string& port_path() const { return port_; }  // "" for none
   double slowness() const { return slowness_; }           // factor on every case's budget
   const std::vector<EventClaim>& claims() const { return claims_; }
@@ -112,6 +116,7 @@ class Target {
   std::string path_, name_, match_, kind_, kernel_;
   unsigned general_ = 0, fixed_ = 0, width_ = 0;
   bool sampling_ = false, frequency_ = false, excludes_ = false;
+  unsigned precise_ = 0, branches_ = 0;
   std::uint64_t min_period_ = 1;
   double slowness_ = 1.0;
   std::string port_;
