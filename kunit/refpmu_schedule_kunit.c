@@ -17,7 +17,7 @@ struct trace {
 
 static struct trace take_trace(void)
 {
-	const struct refpmu_cpu *cpuc = refpmu_this_cpu();
+	const struct refpmu_cpu *cpuc = rig_cpu();
 	struct trace trace = {
 		.used = cpuc->used,
 		.n_events = cpuc->n_events,
@@ -49,7 +49,7 @@ static void expect_same(struct kunit *test, const struct trace *have, const stru
 
 static void open_pulsed(struct kunit *test, struct perf_event **events, unsigned int n)
 {
-	KUNIT_ASSERT_EQ(test, (int)refpmu_device.params.general, GENERAL);
+	KUNIT_ASSERT_EQ(test, (int)rig_device->params.general, GENERAL);
 	while (n--)
 		events[n] = rig_open_pulsed(test);
 }
@@ -57,7 +57,7 @@ static void open_pulsed(struct kunit *test, struct perf_event **events, unsigned
 /* Opens a transaction, adds the events and tries to close it; cancels it if that fails. */
 static int add_group(struct perf_event **events, unsigned int n)
 {
-	struct pmu *pmu = &refpmu_device.pmu;
+	struct pmu *pmu = &rig_device->pmu;
 	unsigned int i;
 	int err = 0;
 
@@ -182,14 +182,14 @@ static void pending_overflow_dies_with_its_event(struct kunit *test)
 	local_irq_disable();
 	rig_add(old, PERF_EF_START);
 	old_idx = old->hw.idx;
-	rig_set_reg(REFPMU_REG_A_PMC(old_idx), refpmu_low_bits(refpmu_device.params.width));
+	rig_set_reg(REFPMU_REG_A_PMC(old_idx), refpmu_low_bits(rig_device->params.width));
 	rig_tick(RIG_PULSED, 1);
-	was_up = refpmu_line(refpmu_this_cpu());
+	was_up = refpmu_line(rig_cpu());
 	rig_del(old);
 	rig_add(heir, PERF_EF_START);
 	heir_idx = heir->hw.idx;
-	is_up = refpmu_line(refpmu_this_cpu());
-	claimed = refpmu_irq(refpmu_this_cpu());
+	is_up = refpmu_line(rig_cpu());
+	claimed = refpmu_irq(rig_cpu());
 	rig_tick(RIG_PULSED, 6);
 	rig_del(heir);
 	count = rig_count(heir);
@@ -236,7 +236,7 @@ static void value_is_written_before_the_counter_runs(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, log);
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
-	n = refpmu_log_copy(refpmu_this_cpu(), log, 64);
+	n = refpmu_journal_copy(&rig_cpu()->journal, log, 64);
 	value_reg = REFPMU_REG_A_PMC(event->hw.idx);
 	select_reg = REFPMU_REG_EVTSEL(event->hw.idx);
 	rig_del(event);
@@ -319,7 +319,7 @@ static void cancelled_group_leaves_no_trace(struct kunit *test)
 static void read_transaction_does_not_stop_the_pmu(struct kunit *test)
 {
 	struct perf_event *event = rig_open_pulsed(test);
-	struct pmu *pmu = &refpmu_device.pmu;
+	struct pmu *pmu = &rig_device->pmu;
 	u64 first, second;
 	int err;
 

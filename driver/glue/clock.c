@@ -84,7 +84,7 @@ static void fire(struct refpmu_cpu *cpuc, struct pt_regs *regs)
 	refpmu_model_advance(&cpuc->model, ticks, priv, false);
 	if (!refpmu_line(cpuc))
 		return;
-	cpuc->cause = (struct refpmu_cause){ .privilege = priv, .regs = *regs };
+	cpuc->cause = (struct refpmu_cause){ .origin.privilege = priv, .regs = *regs };
 	cpuc->runs = 0;
 	refpmu_serve(cpuc);
 }

@@ -27,7 +27,7 @@ static struct pt_regs *sample_regs(struct refpmu_cpu *cpuc, const struct perf_ev
 				   struct pt_regs *copy)
 {
 	struct refpmu_cause *cause = &cpuc->cause;
-	const bool from_user = cause->privilege == REFPMU_USER;
+	const bool from_user = cause->origin.privilege == REFPMU_USER;
 	const bool user = from_user || event->attr.exclude_kernel;
 
 	if (!user || user_mode(&cause->regs))
@@ -36,8 +36,8 @@ static struct pt_regs *sample_regs(struct refpmu_cpu *cpuc, const struct perf_ev
 		*copy = *task_pt_regs(current);
 	else
 		refpmu_compat_user_regs(copy);
-	if (cause->ip && user == from_user)
-		instruction_pointer_set(copy, cause->ip);
+	if (cause->origin.ip && user == from_user)
+		instruction_pointer_set(copy, cause->origin.ip);
 	return copy;
 }
 
@@ -46,8 +46,8 @@ static int sample(struct refpmu_cpu *cpuc, struct perf_event *event)
 	struct perf_sample_data data;
 	struct pt_regs regs;
 
-	cpuc->stats.overflows++;
-	perf_sample_data_init(&data, cpuc->cause.addr, event->hw.last_period);
+	local64_inc(&cpuc->journal.overflows);
+	perf_sample_data_init(&data, cpuc->cause.origin.addr, event->hw.last_period);
 	return refpmu_compat_overflow(event, &data, sample_regs(cpuc, event, &regs));
 }
 
@@ -98,9 +98,10 @@ irqreturn_t refpmu_irq(struct refpmu_cpu *cpuc)
 			overflow(cpuc, __ffs64(left));
 	}
 
-	cpuc->stats.pmi++;
-	cpuc->stats.pmi_claimed += first != 0;
-	refpmu_log(cpuc, REFPMU_LOG_PMI, first != 0, first, 0);
+	local64_inc(&cpuc->journal.pmi);
+	if (first)
+		local64_inc(&cpuc->journal.pmi_claimed);
+	refpmu_journal_note(&cpuc->journal, REFPMU_LOG_PMI, first != 0, first, 0);
 	return first ? IRQ_HANDLED : IRQ_NONE;
 }
 

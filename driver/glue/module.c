@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Loading and unloading: parameters, one modelled device a CPU, and the PMU in front of them. */
+/* Loading and unloading: the parameters, and what is set up in which order. */
 #include <linux/module.h>
-#include <linux/slab.h>
 
 #include "compat.h"
 #include "refpmu.h"
@@ -26,7 +25,8 @@ static bool as_cpu;
 module_param_named(cpu, as_cpu, bool, 0444);
 MODULE_PARM_DESC(cpu, "register as \"cpu\", the PMU that tools use for generic events");
 
-struct refpmu_device refpmu_device;
+struct refpmu_device refpmu_devices[REFPMU_MAX_DEVICES];
+unsigned int refpmu_devices_count;
 
 static int check(const char *name, u64 value, u64 min, u64 max)
 {
@@ -44,71 +44,9 @@ static int check_params(void)
 	       check("min_period", min_period, 1, refpmu_period_counting(width));
 }
 
-/* Power-on state for @cpu, which is not online yet or has had no event so far. */
-int refpmu_cpu_reset(unsigned int cpu)
-{
-	struct refpmu_cpu *cpuc = per_cpu_ptr(refpmu_device.cpus, cpu);
-
-	cpuc->cpu = cpu;
-	cpuc->n_events = 0;
-	cpuc->txn = 0;
-	cpuc->used = 0;
-	cpuc->running = 0;
-	cpuc->disable_depth = 0;
-	cpuc->held = false;
-	cpuc->clock_mode = REFPMU_CLOCK_AUTO;
-	cpuc->clock_base = 0;
-	memset(cpuc->owner, 0, sizeof(cpuc->owner));
-	return refpmu_model_reset(&cpuc->model, &refpmu_device.params);
-}
-
-static void free_cpus(void)
-{
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu) {
-		struct refpmu_cpu *cpuc = per_cpu_ptr(refpmu_device.cpus, cpu);
-
-		kvfree(cpuc->log);
-	}
-	free_percpu(refpmu_device.cpus);
-}
-
-static int alloc_cpus(void)
-{
-	unsigned int cpu;
-
-	refpmu_device.cpus = alloc_percpu(struct refpmu_cpu);
-	if (!refpmu_device.cpus)
-		return -ENOMEM;
-	for_each_possible_cpu(cpu) {
-		struct refpmu_cpu *cpuc = per_cpu_ptr(refpmu_device.cpus, cpu);
-
-		refpmu_irq_setup(cpuc);
-		refpmu_clock_setup(cpuc);
-		if (refpmu_log_setup(cpuc)) {
-			free_cpus();
-			return -ENOMEM;
-		}
-	}
-	return 0;
-}
-
-/* No event is left, so nothing arms a timer or raises a line again. */
-static void quiesce_cpus(void)
-{
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu) {
-		struct refpmu_cpu *cpuc = per_cpu_ptr(refpmu_device.cpus, cpu);
-
-		hrtimer_cancel(&cpuc->timer);
-		irq_work_sync(&cpuc->pmi);
-	}
-}
-
 static void describe(struct refpmu_device *dev)
 {
+	dev->name = "refpmu";
 	dev->params = (struct refpmu_model_params){
 		.general = general,
 		.fixed = fixed,
@@ -120,67 +58,106 @@ static void describe(struct refpmu_device *dev)
 		.width = width,
 		.min_period = min_period,
 	};
-	dev->pmu = refpmu_pmu_ops;
+	cpumask_copy(&dev->supported, cpu_possible_mask);
 }
 
-/* The first event may arrive before perf_pmu_register() returns: everything is ready by then. */
-static int register_all(void)
+static void describe_devices(void)
 {
-	int err = refpmu_port_register();
+	describe(&refpmu_devices[refpmu_devices_count++]);
+}
 
-	if (err)
-		return err;
-	if (as_cpu)
-		err = perf_pmu_register(&refpmu_device.pmu, "cpu", PERF_TYPE_RAW);
-	else
-		err = perf_pmu_register(&refpmu_device.pmu, "refpmu", -1);
-	if (err) {
-		pr_err("refpmu: perf refused the PMU: %d\n", err);
-		refpmu_port_unregister();
+/* Steps of loading, in order, and what takes each back. */
+static void teardown_devices(unsigned int n)
+{
+	while (n--)
+		refpmu_device_teardown(&refpmu_devices[n]);
+}
+
+static int setup_devices(void)
+{
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < refpmu_devices_count; i++) {
+		err = refpmu_device_setup(&refpmu_devices[i]);
+		if (err) {
+			teardown_devices(i);
+			return err;
+		}
 	}
-	return err;
+	return 0;
+}
+
+static void teardown_all_devices(void)
+{
+	teardown_devices(refpmu_devices_count);
+}
+
+static void unregister_devices(unsigned int n)
+{
+	while (n--)
+		refpmu_device_unregister(&refpmu_devices[n]);
+}
+
+static int register_devices(void)
+{
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < refpmu_devices_count; i++) {
+		err = refpmu_device_register(&refpmu_devices[i], as_cpu);
+		if (err) {
+			unregister_devices(i);
+			return err;
+		}
+	}
+	return 0;
+}
+
+static void unregister_all_devices(void)
+{
+	unregister_devices(refpmu_devices_count);
+}
+
+static const struct {
+	int (*setup)(void);
+	void (*teardown)(void);
+} steps[] = {
+	{ setup_devices, teardown_all_devices },
+	{ refpmu_hotplug_setup, refpmu_hotplug_teardown },
+	{ refpmu_sysfs_setup, refpmu_sysfs_teardown },
+	{ register_devices, unregister_all_devices },
+	{ refpmu_uncore_register, refpmu_uncore_unregister },
+	{ refpmu_trace_register, refpmu_trace_unregister },
+};
+
+static void undo(unsigned int n)
+{
+	while (n--)
+		steps[n].teardown();
 }
 
 static int __init refpmu_init(void)
 {
 	int err = check_params() ?: refpmu_compat_setup();
+	unsigned int i;
 
 	if (err)
 		return err;
-	describe(&refpmu_device);
-	err = alloc_cpus();
-	if (err)
-		return err;
-	/* Before the CPU runs, so that no event can come first. */
-	err = cpuhp_setup_state(CPUHP_BP_PREPARE_DYN, "perf/refpmu:prepare",
-				refpmu_cpu_reset, NULL);
-	if (err < 0)
-		goto free;
-	refpmu_device.hotplug = err;
-	err = refpmu_sysfs_setup();
-	if (err)
-		goto hotplug;
-	err = register_all();
-	if (!err)
-		return 0;
-
-	refpmu_sysfs_teardown();
-hotplug:
-	cpuhp_remove_state_nocalls(refpmu_device.hotplug);
-free:
-	quiesce_cpus();
-	free_cpus();
-	return err;
+	describe_devices();
+	for (i = 0; i < ARRAY_SIZE(steps); i++) {
+		err = steps[i].setup();
+		if (err) {
+			undo(i);
+			return err;
+		}
+	}
+	return 0;
 }
 
 static void __exit refpmu_exit(void)
 {
-	perf_pmu_unregister(&refpmu_device.pmu);
-	refpmu_port_unregister();
-	refpmu_sysfs_teardown();
-	cpuhp_remove_state_nocalls(refpmu_device.hotplug);
-	quiesce_cpus();
-	free_cpus();
+	undo(ARRAY_SIZE(steps));
 }
 
 module_init(refpmu_init);

@@ -16,7 +16,7 @@ static_assert(sizeof(unsigned long) == sizeof(u64)); /* hw.config_base, hw.event
  */
 int refpmu_add(struct perf_event *event, int flags)
 {
-	struct refpmu_cpu *cpuc = refpmu_this_cpu();
+	struct refpmu_cpu *cpuc = refpmu_event_cpu(event);
 	struct hw_perf_event *hwc = &event->hw;
 	int err;
 
@@ -51,7 +51,7 @@ static void forget(struct refpmu_cpu *cpuc, const struct perf_event *event)
 
 void refpmu_del(struct perf_event *event, int flags)
 {
-	struct refpmu_cpu *cpuc = refpmu_this_cpu();
+	struct refpmu_cpu *cpuc = refpmu_event_cpu(event);
 
 	refpmu_log_call(REFPMU_CALL_DEL, event, flags);
 	/* A member of an open transaction got no counter, and cancel_txn drops it from the list. */
@@ -72,7 +72,7 @@ void refpmu_start(struct perf_event *event, int flags)
 	if (WARN_ON_ONCE(event->hw.idx < 0))
 		return;
 	event->hw.state &= ~PERF_HES_ARCH;
-	refpmu_do(refpmu_this_cpu(), event, reload ? REFPMU_OP_START_RELOAD : REFPMU_OP_START);
+	refpmu_do(refpmu_event_cpu(event), event, reload ? REFPMU_OP_START_RELOAD : REFPMU_OP_START);
 }
 
 void refpmu_stop(struct perf_event *event, int flags)
@@ -82,7 +82,7 @@ void refpmu_stop(struct perf_event *event, int flags)
 	refpmu_log_call(REFPMU_CALL_STOP, event, flags);
 	if (WARN_ON_ONCE(event->hw.idx < 0))
 		return;
-	refpmu_do(refpmu_this_cpu(), event, update ? REFPMU_OP_STOP_UPDATE : REFPMU_OP_STOP);
+	refpmu_do(refpmu_event_cpu(event), event, update ? REFPMU_OP_STOP_UPDATE : REFPMU_OP_STOP);
 }
 
 void refpmu_read(struct perf_event *event)
@@ -90,7 +90,7 @@ void refpmu_read(struct perf_event *event)
 	refpmu_log_call(REFPMU_CALL_READ, event, 0);
 	/* No counter: in an open transaction. Up to date: there is nothing new. */
 	if (event->hw.idx >= 0 && !(event->hw.state & PERF_HES_UPTODATE))
-		refpmu_update(refpmu_this_cpu(), event);
+		refpmu_update(refpmu_event_cpu(event), event);
 }
 
 /* Stop all counters with one write; what is written meanwhile takes effect at switch_on. Nests. */
@@ -112,22 +112,22 @@ static void switch_on(struct refpmu_cpu *cpuc)
 
 static void refpmu_pmu_enable(struct pmu *pmu)
 {
-	refpmu_log_call(REFPMU_CALL_ENABLE, NULL, 0);
-	switch_on(refpmu_this_cpu());
+	refpmu_log_device(to_refpmu(pmu), REFPMU_CALL_ENABLE, 0, 0);
+	switch_on(refpmu_this_cpu(to_refpmu(pmu)));
 }
 
 static void refpmu_pmu_disable(struct pmu *pmu)
 {
-	refpmu_log_call(REFPMU_CALL_DISABLE, NULL, 0);
-	switch_off(refpmu_this_cpu());
+	refpmu_log_device(to_refpmu(pmu), REFPMU_CALL_DISABLE, 0, 0);
+	switch_off(refpmu_this_cpu(to_refpmu(pmu)));
 }
 
 /* A READ transaction says nothing about schedulability: it is only remembered, to be closed. */
 static void refpmu_start_txn(struct pmu *pmu, unsigned int flags)
 {
-	struct refpmu_cpu *cpuc = refpmu_this_cpu();
+	struct refpmu_cpu *cpuc = refpmu_this_cpu(to_refpmu(pmu));
 
-	refpmu_log_call(REFPMU_CALL_START_TXN, NULL, flags);
+	refpmu_log_device(to_refpmu(pmu), REFPMU_CALL_START_TXN, flags, 0);
 	WARN_ON_ONCE(cpuc->txn);
 	cpuc->txn = flags;
 	if (flags & ~PERF_PMU_TXN_ADD)
@@ -139,11 +139,11 @@ static void refpmu_start_txn(struct pmu *pmu, unsigned int flags)
 /* On failure the transaction stays open; perf deletes the members and cancels it. */
 static int refpmu_commit_txn(struct pmu *pmu)
 {
-	struct refpmu_cpu *cpuc = refpmu_this_cpu();
+	struct refpmu_cpu *cpuc = refpmu_this_cpu(to_refpmu(pmu));
 	const unsigned int flags = cpuc->txn;
 	int err;
 
-	refpmu_log_call(REFPMU_CALL_COMMIT_TXN, NULL, flags);
+	refpmu_log_device(to_refpmu(pmu), REFPMU_CALL_COMMIT_TXN, flags, 0);
 	WARN_ON_ONCE(!flags);
 	if (flags & ~PERF_PMU_TXN_ADD) {
 		cpuc->txn = 0;
@@ -159,10 +159,10 @@ static int refpmu_commit_txn(struct pmu *pmu)
 
 static void refpmu_cancel_txn(struct pmu *pmu)
 {
-	struct refpmu_cpu *cpuc = refpmu_this_cpu();
+	struct refpmu_cpu *cpuc = refpmu_this_cpu(to_refpmu(pmu));
 	const unsigned int flags = cpuc->txn;
 
-	refpmu_log_call(REFPMU_CALL_CANCEL_TXN, NULL, flags);
+	refpmu_log_device(to_refpmu(pmu), REFPMU_CALL_CANCEL_TXN, flags, 0);
 	WARN_ON_ONCE(!flags);
 	cpuc->txn = 0;
 	if (flags & ~PERF_PMU_TXN_ADD)

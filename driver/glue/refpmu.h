@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of the glue share: the device, one CPU's part of it, and who calls whom. */
+/* What the files of a core PMU share: the device, one CPU's part of it, and who calls whom. */
 #ifndef REFPMU_GLUE_H
 #define REFPMU_GLUE_H
 
@@ -14,29 +14,30 @@
 #include "core/constraint.h"
 #include "core/period.h"
 #include "core/state.h"
+#include "log.h"
 #include "model/model.h"
+#include "port.h"
 #include "uapi/refpmu.h"
 
 /* Handler rounds before the device is taken for stuck; handler runs before a line is a storm. */
 #define REFPMU_IRQ_ROUNDS 32
 #define REFPMU_IRQ_RUNS 64
 
-/* Entries of one CPU's log; older ones are overwritten. */
-#define REFPMU_LOG_ENTRIES 4096
+/* Kinds of core in one machine. */
+#define REFPMU_MAX_DEVICES 2
 
 /* What made the interrupt line rise last: that is what the samples show. */
 struct refpmu_cause {
-	enum refpmu_privilege privilege;
-	u64 ip; /* 0: that of @regs, or of the user task */
-	u64 addr;
+	struct refpmu_origin origin; /* its ip 0: that of @regs, or of the user task */
 	struct pt_regs regs; /* where the CPU was */
 };
 
 /*
- * One CPU: its device, and what the driver knows about it. Touched on that CPU alone, with
- * interrupts off, which keeps the interrupt out too; so there is no lock.
+ * One CPU of a device: its registers, and what the driver knows about them. Touched on that CPU
+ * alone, with interrupts off; so there is no lock.
  */
 struct refpmu_cpu {
+	struct refpmu_device *dev;
 	int cpu;
 	struct refpmu_model model; /* the driver itself reaches it by the bus alone */
 
@@ -68,39 +69,61 @@ struct refpmu_cpu {
 	u64 clock_base; /* local_clock() at which the model has arrived */
 	u32 clock_mode; /* REFPMU_CLOCK_* */
 
-	/* The log and the statistics. */
-	struct refpmu_stats stats; /* calls, pmi, pmi_claimed and overflows alone */
-	struct refpmu_log_entry *log;
-	u64 log_next;
+	struct refpmu_journal journal;
 };
 
+/* The cores of one kind, and the PMU in front of them. */
 struct refpmu_device {
 	struct pmu pmu;
+	const char *name; /* of the PMU, unless that is "cpu", and of its port */
 	struct refpmu_caps caps; /* but own_type, which is pmu.type */
 	struct refpmu_model_params params;
+	struct cpumask supported; /* CPUs of this kind */
 	struct refpmu_cpu __percpu *cpus;
-	enum cpuhp_state hotplug;
+	struct refpmu_port port;
 	atomic64_t inits; /* calls of event_init and destroy belong to no CPU */
 	atomic64_t destroys;
 	atomic64_t live; /* events that event_init accepted and destroy has not had */
 };
 
-extern struct refpmu_device refpmu_device;
+extern struct refpmu_device refpmu_devices[REFPMU_MAX_DEVICES];
+extern unsigned int refpmu_devices_count;
 
 static inline struct refpmu_device *to_refpmu(struct pmu *pmu)
 {
 	return container_of(pmu, struct refpmu_device, pmu);
 }
 
-static inline struct refpmu_cpu *refpmu_this_cpu(void)
+static inline struct refpmu_cpu *refpmu_this_cpu(struct refpmu_device *dev)
 {
-	return this_cpu_ptr(refpmu_device.cpus);
+	return this_cpu_ptr(dev->cpus);
 }
 
-/* module.c */
-int refpmu_cpu_reset(unsigned int cpu);
+static inline struct refpmu_cpu *refpmu_event_cpu(struct perf_event *event)
+{
+	return refpmu_this_cpu(to_refpmu(event->pmu));
+}
 
-/* init.c: opening an event */
+/* device.c: one kind of core, from its parameters to a registered PMU and back */
+int refpmu_device_setup(struct refpmu_device *dev);
+void refpmu_device_teardown(struct refpmu_device *dev);
+int refpmu_device_register(struct refpmu_device *dev, bool as_cpu);
+void refpmu_device_unregister(struct refpmu_device *dev);
+
+/* hotplug.c: CPUs that come and go */
+int refpmu_hotplug_setup(void);
+void refpmu_hotplug_teardown(void);
+
+/* uncore.c, trace.c: drivers of their own */
+int refpmu_uncore_register(void);
+void refpmu_uncore_unregister(void);
+int refpmu_trace_register(void);
+void refpmu_trace_unregister(void);
+
+/* init.c: opening an event. hw.flags of one: */
+#define REFPMU_HW_WIDE 0x1 /* it takes the odd neighbour of its counter too */
+#define REFPMU_HW_PRECISE 0x2 /* its samples are made of records */
+#define REFPMU_HW_BRANCHES 0x4 /* its samples carry branch records */
 int refpmu_event_init(struct perf_event *event);
 
 /* pmu.c: the other callbacks, as perf calls them */
@@ -144,14 +167,12 @@ extern const struct attribute_group *refpmu_attr_groups[];
 int refpmu_sysfs_setup(void);
 void refpmu_sysfs_teardown(void);
 
-/* log.c */
-void refpmu_log(struct refpmu_cpu *cpuc, enum refpmu_log_kind kind, u32 what, u64 arg, u64 event);
+/* log.c: entries of this CPU */
+void refpmu_log_device(struct refpmu_device *dev, enum refpmu_call call, u64 flags, u64 event);
 void refpmu_log_call(enum refpmu_call call, const struct perf_event *event, u64 flags);
-u32 refpmu_log_copy(const struct refpmu_cpu *cpuc, struct refpmu_log_entry *to, u32 capacity);
-int refpmu_log_setup(struct refpmu_cpu *cpuc);
 
-/* stimulus.c: /dev/refpmu */
-int refpmu_port_register(void);
-void refpmu_port_unregister(void);
+/* stimulus.c: what the port of a core PMU offers */
+extern const struct refpmu_port_kind refpmu_stimulus_kinds[];
+struct refpmu_journal *refpmu_stimulus_journal(struct refpmu_port *port, unsigned int cpu);
 
 #endif /* REFPMU_GLUE_H */
