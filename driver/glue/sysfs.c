@@ -3,6 +3,7 @@
 #include <linux/slab.h>
 #include <linux/sysfs.h>
 
+#include "core/events.h"
 #include "refpmu.h"
 
 PMU_FORMAT_ATTR(event, "config:0-7");
@@ -75,7 +76,7 @@ int refpmu_sysfs_setup(void)
 		events[i].attr.attr.name = refpmu_events[i].name;
 		events[i].attr.attr.mode = 0444;
 		events[i].attr.show = name_show;
-		events[i].id = refpmu_events[i].code;
+		events[i].id = refpmu_events[i].encoding.config;
 		attrs[i] = &events[i].attr.attr;
 	}
 	events_group.attrs = attrs;

@@ -11,6 +11,7 @@
 extern "C" {
 #include "config.h"
 #include "constraint.h"
+#include "events.h"
 #include "model.h"
 #include "period.h"
 #include "state.h"

@@ -5,6 +5,7 @@
 
 #include "config.h"
 #include "constraint.h"
+#include "events.h"
 #include "period.h"
 #include "state.h"
 
