@@ -25,6 +25,16 @@ std::string Opened(const perf_event_attr& attr, pid_t pid, int cpu, int group_fd
   return os.str();
 }
 
+// Where no event can follow a task, one that says nothing else belongs to the whole machine.
+OpenOptions Placed(const OpenOptions& options) {
+  OpenOptions placed = options;
+  if (options.pid == 0 && options.cpu == -1 && target().Claims(Cap::kSystemWide)) {
+    placed.pid = -1;
+    placed.cpu = target().DesignatedCpu();
+  }
+  return placed;
+}
+
 void Assert(const SysResult& result, const char* what, const perf_event_attr& attr) {
   if (!result.ok()) throw BrokenErrno(std::string(what) + " on " + Describe(attr), result.error);
 }
@@ -223,8 +233,8 @@ OpenResult TryOpen(const perf_event_attr& attr, pid_t pid, int cpu, int group_fd
 }
 
 OpenResult TryOpen(const EventSpec& spec, const OpenOptions& options) {
-  return TryOpen(MakeAttr(spec, options), options.pid, options.cpu, options.group_fd,
-                 options.flags);
+  const OpenOptions placed = Placed(options);
+  return TryOpen(MakeAttr(spec, placed), placed.pid, placed.cpu, placed.group_fd, placed.flags);
 }
 
 Event Open(const perf_event_attr& attr, pid_t pid, int cpu, int group_fd, unsigned long flags) {
@@ -237,7 +247,8 @@ Event Open(const perf_event_attr& attr, pid_t pid, int cpu, int group_fd, unsign
 }
 
 Event Open(const EventSpec& spec, const OpenOptions& options) {
-  return Open(MakeAttr(spec, options), options.pid, options.cpu, options.group_fd, options.flags);
+  const OpenOptions placed = Placed(options);
+  return Open(MakeAttr(spec, placed), placed.pid, placed.cpu, placed.group_fd, placed.flags);
 }
 
 }  // namespace pmuconf

@@ -16,7 +16,7 @@
 namespace pmuconf {
 namespace {
 
-constexpr std::array<std::pair<Cap, std::string_view>, 16> kCapNames = {{
+constexpr std::array<std::pair<Cap, std::string_view>, 24> kCapNames = {{
     {Cap::kStimulus, "stimulus"},
     {Cap::kSampling, "sampling"},
     {Cap::kFrequency, "frequency"},
@@ -33,6 +33,14 @@ constexpr std::array<std::pair<Cap, std::string_view>, 16> kCapNames = {{
     {Cap::kGroups, "groups"},
     {Cap::kPrecise, "precise"},
     {Cap::kBranches, "branches"},
+    {Cap::kTasks, "tasks"},
+    {Cap::kCpuLocal, "cpu_local"},
+    {Cap::kSystemWide, "system_wide"},
+    {Cap::kCounting, "counting"},
+    {Cap::kTrace, "trace"},
+    {Cap::kTraceExcludes, "trace_excludes"},
+    {Cap::kTracePause, "trace_pause"},
+    {Cap::kLog, "log"},
 }};
 
 std::uint64_t LowBits(unsigned n) { return n >= 64 ? ~0ULL : (1ULL << n) - 1; }
@@ -103,6 +111,21 @@ bool Target::Claims(Cap cap) const {
       return sampling_ && precise_ > 0;
     case Cap::kBranches:
       return sampling_ && branches_ > 0;
+    case Cap::kTasks:
+    case Cap::kCpuLocal:
+      return kind_ != "uncore";
+    case Cap::kSystemWide:
+      return kind_ == "uncore";
+    case Cap::kLog:
+      return !port_.empty() && kind_ != "uncore";
+    case Cap::kCounting:
+      return kind_ != "trace";
+    case Cap::kTrace:
+      return kind_ == "trace";
+    case Cap::kTraceExcludes:
+      return trace_excludes_;
+    case Cap::kTracePause:
+      return trace_pause_;
     case Cap::kCpus2:
     case Cap::kHotplug:
       return true;
@@ -140,6 +163,14 @@ void Target::Resolve(const std::string& pmu) {
   throw Broken("no PMU matches '" + pattern + "' in " + kEventSource);
 }
 
+int Target::DesignatedCpu() const {
+  const std::string path = std::string(kEventSource) + "/" + device_ + "/cpumask";
+  const auto text = ReadFile(path);
+  const auto cpus = text ? ParseCpuList(*text) : std::nullopt;
+  if (!cpus || cpus->empty()) throw Broken(path + " names no CPU");
+  return cpus->front();
+}
+
 EventSpec Target::ResolveClaim(const EventClaim& claim) const {
   if (!resolved()) throw Broken("event " + claim.name + ": the target is not resolved yet");
   EventSpec spec;
@@ -175,6 +206,14 @@ EventSpec Target::ResolveClaim(const EventClaim& claim) const {
   spec.config = configs->config;
   spec.config1 = configs->config1;
   spec.config2 = configs->config2;
+  return spec;
+}
+
+EventSpec Target::Trace() const {
+  if (kind_ != "trace") throw Broken("target " + name_ + " has no trace");
+  EventSpec spec;
+  spec.name = "trace";
+  spec.type = type_;
   return spec;
 }
 

@@ -125,22 +125,34 @@ Target Target::Parse(std::string_view text, const std::string& path) {
   target.slowness_ = head->DoubleOr("slowness", 1.0);
   if (target.slowness_ <= 0.0) head->Fail("slowness", "must be more than 0");
   target.port_ = head->StringOr("port", "");
+  if (!target.port_.empty()) target.module_ = "refpmu";
   head->Finish();
 
-  if (auto vm = root.Table("vm")) {  // the VM runner reads it; here it is only checked
+  if (auto vm = root.Table("vm")) {  // the VM runner reads it too
     vm->IntOr("smp", 2, 1, 64);
     vm->IntOr("memory_mb", 512, 64, 65536);
-    vm->StringOr("module", "");
+    target.module_ = vm->StringOr("module", target.module_);
     vm->StringOr("parameters", "");
     vm->StringOr("accel", "");
     vm->Finish();
   }
-  auto counters = root.Table("counters");
-  if (!counters) root.Fail("counters", "is missing");
-  target.general_ = static_cast<unsigned>(counters->Int("general", 1, 32));
-  target.fixed_ = static_cast<unsigned>(counters->IntOr("fixed", 0, 0, 16));
-  target.width_ = static_cast<unsigned>(counters->Int("width", 16, 64));
-  counters->Finish();
+  const bool traces = target.kind_ == "trace";
+  if (auto counters = root.Table("counters")) {
+    target.general_ = static_cast<unsigned>(counters->Int("general", 1, 32));
+    target.fixed_ = static_cast<unsigned>(counters->IntOr("fixed", 0, 0, 16));
+    target.width_ = static_cast<unsigned>(counters->Int("width", 16, 64));
+    counters->Finish();
+  } else if (!traces) {
+    root.Fail("counters", "is missing");
+  }
+  if (traces) {
+    auto trace = root.Table("trace");
+    if (!trace) root.Fail("trace", "is missing: a target of kind trace has one");
+    target.trace_record_ = static_cast<std::size_t>(trace->Int("record", 1, 4096));
+    target.trace_excludes_ = trace->BoolOr("excludes", false);
+    target.trace_pause_ = trace->BoolOr("pause", false);
+    trace->Finish();
+  }
 
   if (auto sampling = root.Table("sampling")) {
     target.sampling_ = true;
@@ -172,7 +184,7 @@ Target Target::Parse(std::string_view text, const std::string& path) {
     target.claims_.push_back(std::move(claim));
   }
   root.Finish();
-  if (target.claims_.empty()) root.Fail("event", "is missing: a target has at least one [[event]]");
+  if (target.claims_.empty() && !traces) root.Fail("event", "is missing: a target has at least one [[event]]");
   return target;
 }
 

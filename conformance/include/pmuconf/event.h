@@ -59,6 +59,7 @@ inline constexpr std::uint64_t kReadTimes =
     PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 
 // How to open. The default: this task on any CPU, disabled, counting, both times in the reading.
+// Of a PMU that the machine has once: the whole machine, through its designated CPU.
 // Designated initialisers, in this order.
 struct OpenOptions {
   pid_t pid = 0;

@@ -34,6 +34,14 @@ enum class Cap {
   kGroups,         // groups: two or more counters
   kPrecise,        // precise: samples of where an event happened (precise_ip)
   kBranches,       // branches: samples with the branches before them
+  kTasks,          // tasks: events can follow a task
+  kCpuLocal,       // cpu_local: every CPU has counters of its own
+  kSystemWide,     // system_wide: the machine has the PMU once, its events are on one CPU
+  kCounting,       // counting: its events count; a case that does not need `trace` needs this
+  kTrace,          // trace: its events write an AUX area
+  kTraceExcludes,  // trace_excludes: a trace can be confined to user or to kernel
+  kTracePause,     // trace_pause: other events can pause a trace and resume it
+  kLog,            // log: the port has a log of callbacks, and raises and holds the interrupt line
 };
 std::string_view ToString(Cap cap);  // "manual_clock"
 std::optional<Cap> CapFromString(std::string_view name);
@@ -76,6 +84,7 @@ class Target {
   const std::string& kind() const { return kind_; }
   const std::string& kernel() const { return kernel_; }
   const std::string& path() const { return path_; }
+  const std::string& module() const { return module_; }  // "" where the kernel has the PMU
   unsigned general() const { return general_; }  // counters
   unsigned fixed() const { return fixed_; }      // counters
   unsigned width() const { return width_; }      // bits of a counter
@@ -97,6 +106,12 @@ class Target {
   bool resolved() const { return !device_.empty(); }
   const std::string& device() const { return device_; }  // "refpmu"
   std::uint32_t type() const { return type_; }           // attr.type
+  // The CPU that a PMU of the whole machine shows in its cpumask: where its events belong.
+  int DesignatedCpu() const;
+
+  // The trace, of a PMU that has an AUX area: how to open it.
+  EventSpec Trace() const;
+  std::size_t trace_record() const { return trace_record_; }  // bytes of one, in the AUX area
 
   // Events, resolved. An unknown name, or a wish that nothing grants, ends the case as BROKEN.
   EventSpec Event(std::string_view name) const;
@@ -113,9 +128,11 @@ class Target {
  private:
   EventSpec ResolveClaim(const EventClaim& claim) const;
 
-  std::string path_, name_, match_, kind_, kernel_;
+  std::string path_, name_, match_, kind_, kernel_, module_;
   unsigned general_ = 0, fixed_ = 0, width_ = 0;
   bool sampling_ = false, frequency_ = false, excludes_ = false;
+  bool trace_excludes_ = false, trace_pause_ = false;
+  std::size_t trace_record_ = 0;
   unsigned precise_ = 0, branches_ = 0;
   std::uint64_t min_period_ = 1;
   double slowness_ = 1.0;
