@@ -34,6 +34,11 @@ void CheckApplies(const CaseMeta& meta) {
   if (!KernelMatches(target().kernel(), release)) {
     throw Broken("target " + target().name() + " is for kernels " + target().kernel());
   }
+  const bool of_traces =
+      std::find(meta.needs.begin(), meta.needs.end(), Cap::kTrace) != meta.needs.end();
+  if (!of_traces && !target().Has(Cap::kCounting)) {
+    throw Skipped{"needs " + std::string(ToString(Cap::kCounting))};
+  }
   for (const Cap cap : meta.needs) {
     if (!target().Has(cap)) throw Skipped{"needs " + std::string(ToString(cap))};
   }
@@ -54,7 +59,7 @@ void CheckApplies(const CaseMeta& meta) {
 // Leaves the port as it was found, however the body ends.
 class PortOfCase {
  public:
-  PortOfCase() : used_(target().Claims(Cap::kStimulus)) {
+  PortOfCase() : used_(!target().port_path().empty()) {
     if (!used_) return;
     port().Reset();
     if (!target().Claims(Cap::kManualClock)) return;

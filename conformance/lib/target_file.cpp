@@ -184,7 +184,8 @@ Target Target::Parse(std::string_view text, const std::string& path) {
     target.claims_.push_back(std::move(claim));
   }
   root.Finish();
-  if (target.claims_.empty() && !traces) root.Fail("event", "is missing: a target has at least one [[event]]");
+  if (target.claims_.empty() && !traces)
+    root.Fail("event", "is missing: a target has at least one [[event]]");
   return target;
 }
 
