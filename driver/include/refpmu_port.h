@@ -5,6 +5,7 @@
 
 #ifdef __KERNEL__
 
+#include <linux/atomic.h>
 #include <linux/bitops.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -30,6 +31,9 @@ typedef int64_t s64;
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 #define BIT_ULL(n) (1ULL << (n))
 #define GENMASK_ULL(h, l) (((~0ULL) << (l)) & (~0ULL >> (63 - (h))))
+#define READ_ONCE(x) (*(const volatile __typeof__(x) *)&(x))
+#define WRITE_ONCE(x, value) (*(volatile __typeof__(x) *)&(x) = (value))
+#define cmpxchg64_local(p, old, new) __sync_val_compare_and_swap(p, old, new)
 
 #endif
 

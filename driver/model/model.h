@@ -17,6 +17,7 @@
 #include "refpmu_port.h"
 #include "record.h"
 #include "registers.h"
+#include "version.h"
 
 enum refpmu_privilege { REFPMU_USER = 0, REFPMU_KERNEL = 1 };
 
@@ -73,23 +74,21 @@ struct refpmu_model_params {
 	void *context;
 };
 
+/* Only what @params says is for others to look at. */
 struct refpmu_model {
 	struct refpmu_model_params params;
-	u64 evtsel[REFPMU_MAX_GENERAL];
-	u64 pmc[REFPMU_MAX_GENERAL];
-	u64 fixed_ctr[REFPMU_MAX_FIXED];
-	u64 fixed_ctrl;
-	u64 global_ctrl;
-	u64 status;
-	u64 asserted; /* status bits that hold the line up */
-	u64 ticks; /* clock since reset: phase of the divided events */
+	u64 head; /* generation, and which version of each block is current: commit.h */
+	u64 claims; /* versions in use beside the current ones */
+	struct refpmu_ds *marked; /* whose indexes a commit is moving now */
+	struct refpmu_version version[REFPMU_VERSIONS];
+	struct refpmu_pebs_lbr lbr[REFPMU_LBR_ENTRIES];
 };
 
 /* Power-on state for @params; -EINVAL (and @m untouched) if they are out of range. */
 int refpmu_model_reset(struct refpmu_model *m, const struct refpmu_model_params *params);
 
 /* Read register @reg into @value; -EINVAL if there is no such register (as #GP on hardware). */
-int refpmu_model_read(const struct refpmu_model *m, u32 reg, u64 *value);
+int refpmu_model_read(struct refpmu_model *m, u32 reg, u64 *value);
 
 /* Write register @reg; -EINVAL, and no change, for no such register or a reserved bit. */
 int refpmu_model_write(struct refpmu_model *m, u32 reg, u64 value);
@@ -103,15 +102,34 @@ struct refpmu_model_step {
 	u64 overflowed; /* counters that wrapped in this step, as status bits */
 };
 
+/* Pulses of an event, or ticks of the clock. */
+struct refpmu_stimulus {
+	bool clock;
+	u16 code; /* of pulses */
+	u8 per_pulse; /* occurrences in each, 1 to REFPMU_WIDE_PAIR (0 means 1, more means that) */
+	u64 n; /* pulses, or ticks */
+	bool run_on;
+	const struct refpmu_origin *origin;
+};
+
 /*
- * Let up to @n events of @code happen at @priv. Stops right after the event that makes any enabled
- * counter overflow, unless @run_on, in which case all @n happen and each counter's status tells
- * whether it wrapped at least once. O(counters), whatever @n is.
+ * Let up to @n pulses or ticks happen. Stops right after the one that sets a status bit, unless
+ * @run_on, in which case all @n happen and each counter's status tells whether it wrapped at least
+ * once. A counter that makes records does not stop the step, but each of its records is written.
+ * O(counters) whatever @n is, and for each record that fits into its buffer.
  */
+struct refpmu_model_step refpmu_model_stimulate(struct refpmu_model *m,
+						const struct refpmu_stimulus *stimulus);
+
+/* Let one branch happen: it goes to the branch records and is an event of the branch codes. */
+struct refpmu_model_step refpmu_model_branch(struct refpmu_model *m, const struct refpmu_branch *b,
+					     const struct refpmu_origin *origin, bool run_on);
+
+/* Pulses of @code, one occurrence each, of which nothing is known but the privilege. */
 struct refpmu_model_step refpmu_model_pulse(struct refpmu_model *m, u16 code, u64 n,
 					    enum refpmu_privilege priv, bool run_on);
 
-/* The same for @n clock ticks: cycles every tick, instructions every 2nd, ref-cycles every 4th. */
+/* The same for @n clock ticks. */
 struct refpmu_model_step refpmu_model_advance(struct refpmu_model *m, u64 n,
 					      enum refpmu_privilege priv, bool run_on);
 
