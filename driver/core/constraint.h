@@ -11,7 +11,7 @@
 
 /* One event that wants a counter. */
 struct refpmu_want {
-	u64 allowed; /* set of counters that can count it; of a wide one: the even ones of the pairs */
+	u64 allowed; /* set of counters that can count it; of a wide one: the even ones */
 	u64 preferred; /* subset of allowed to try first; costs no other its place */
 	s8 previous; /* counter it has or had, or REFPMU_COUNTER_NONE: kept if possible */
 	bool pinned; /* it runs on previous, and previous_extra, now and must stay there */

@@ -9,7 +9,7 @@
 #define CACHE_RESULT_MAX 2
 
 enum { L1D, L1I, LL, DTLB, ITLB, BPU, NODE };
-enum { READ, WRITE, PREFETCH };
+enum { LOAD, STORE, PREFETCH };
 enum { ACCESS, MISS };
 
 /* Codes that only the driver knows; the device counts whatever is pulsed. */
@@ -19,7 +19,6 @@ enum { ACCESS, MISS };
 #define EVENT_PULSE_D 0x01d3
 #define EVENT_LLC_REFERENCES 0x4f2e
 #define EVENT_LLC_MISSES 0x412e
-#define EVENT_UOPS_ISSUED 0x010e
 #define EVENT_UOPS_EXECUTED 0x01b1
 #define EVENT_LOADS 0x81d0
 #define EVENT_STORES 0x82d0
@@ -30,8 +29,10 @@ enum { ACCESS, MISS };
 #define EVENT_ITLB_LOOKUPS 0x2085
 #define EVENT_ITLB_WALKS 0x0e85
 
-/* Cycles in which fewer than one of an event happened. */
-#define IDLE_OF(code) ((code) | REFPMU_EVTSEL_INV | (1u << REFPMU_EVTSEL_CMASK_SHIFT))
+/* Cycles in which fewer than one of an event happened; cycles in which it began to. */
+#define AT_LEAST_ONE (1u << REFPMU_EVTSEL_CMASK_SHIFT)
+#define IDLE_OF(code) ((code) | REFPMU_EVTSEL_INV | AT_LEAST_ONE)
+#define EDGES_OF(code) ((code) | REFPMU_EVTSEL_EDGE | AT_LEAST_ONE)
 
 /* Off-core: who asked, and who answered. */
 #define DEMAND_READ BIT_ULL(0)
@@ -66,7 +67,6 @@ static const struct {
 	{ REFPMU_EVENT_LOAD_LATENCY, WITH_RECORDS },
 	{ EVENT_LLC_REFERENCES, ANYWHERE },
 	{ EVENT_LLC_MISSES, ANYWHERE },
-	{ EVENT_UOPS_ISSUED, ANYWHERE },
 	{ EVENT_UOPS_EXECUTED, ANYWHERE },
 	{ EVENT_LOADS, ANYWHERE },
 	{ EVENT_STORES, ANYWHERE },
@@ -90,7 +90,9 @@ const struct refpmu_event refpmu_events[] = {
 	{ "cache-misses", { EVENT_LLC_MISSES, 0 }, NULL, NULL },
 	{ "branches", { REFPMU_EVENT_BRANCHES, 0 }, NULL, NULL },
 	{ "branch-misses", { REFPMU_EVENT_BRANCH_MISSES, 0 }, NULL, NULL },
-	{ "stalled-cycles-frontend", { IDLE_OF(EVENT_UOPS_ISSUED), 0 }, NULL, NULL },
+	/* A cycle of the bus begins with an edge of the reference clock. */
+	{ "bus-cycles", { EDGES_OF(REFPMU_EVENT_REF_CYCLES), 0 }, NULL, NULL },
+	{ "stalled-cycles-frontend", { IDLE_OF(REFPMU_EVENT_INSTRUCTIONS), 0 }, NULL, NULL },
 	{ "stalled-cycles-backend", { IDLE_OF(EVENT_UOPS_EXECUTED), 0 }, NULL, NULL },
 	{ "wide", { REFPMU_EVENT_WIDE, 0 }, NULL, NULL },
 	{ "mem-loads", { REFPMU_EVENT_LOAD_LATENCY, 3 }, NULL, NULL },
@@ -103,7 +105,7 @@ const struct refpmu_event refpmu_events[] = {
 
 const unsigned int refpmu_events_count = ARRAY_SIZE(refpmu_events);
 
-/* PERF_COUNT_HW_*: the device has all of them. The bus runs at the rate of the reference clock. */
+/* PERF_COUNT_HW_*: the device has all of them. */
 static const struct {
 	u8 id;
 	struct refpmu_encoding encoding;
@@ -114,8 +116,8 @@ static const struct {
 	{ 3, { EVENT_LLC_MISSES, 0 } },
 	{ 4, { REFPMU_EVENT_BRANCHES, 0 } },
 	{ 5, { REFPMU_EVENT_BRANCH_MISSES, 0 } },
-	{ 6, { REFPMU_EVENT_REF_CYCLES, 0 } },
-	{ 7, { IDLE_OF(EVENT_UOPS_ISSUED), 0 } },
+	{ 6, { EDGES_OF(REFPMU_EVENT_REF_CYCLES), 0 } },
+	{ 7, { IDLE_OF(REFPMU_EVENT_INSTRUCTIONS), 0 } },
 	{ 8, { IDLE_OF(EVENT_UOPS_EXECUTED), 0 } },
 	{ 9, { REFPMU_EVENT_REF_CYCLES, 0 } },
 };
@@ -127,28 +129,28 @@ static const struct {
 	u8 result;
 	struct refpmu_encoding encoding;
 } cache_events[] = {
-	{ L1D, READ, ACCESS, { EVENT_LOADS, 0 } },
-	{ L1D, READ, MISS, { EVENT_L1D_FILLS, 0 } },
-	{ L1D, WRITE, ACCESS, { EVENT_STORES, 0 } },
-	{ L1I, READ, MISS, { EVENT_L1I_MISSES, 0 } },
-	{ LL, READ, ACCESS, { REFPMU_EVENT_OFFCORE_0, DEMAND_READ | FROM_ANYWHERE } },
-	{ LL, READ, MISS, { REFPMU_EVENT_OFFCORE_0, DEMAND_READ | FROM_MEMORY } },
-	{ LL, WRITE, ACCESS, { REFPMU_EVENT_OFFCORE_0, DEMAND_WRITE | FROM_ANYWHERE } },
-	{ LL, WRITE, MISS, { REFPMU_EVENT_OFFCORE_0, DEMAND_WRITE | FROM_MEMORY } },
+	{ L1D, LOAD, ACCESS, { EVENT_LOADS, 0 } },
+	{ L1D, LOAD, MISS, { EVENT_L1D_FILLS, 0 } },
+	{ L1D, STORE, ACCESS, { EVENT_STORES, 0 } },
+	{ L1I, LOAD, MISS, { EVENT_L1I_MISSES, 0 } },
+	{ LL, LOAD, ACCESS, { REFPMU_EVENT_OFFCORE_0, DEMAND_READ | FROM_ANYWHERE } },
+	{ LL, LOAD, MISS, { REFPMU_EVENT_OFFCORE_0, DEMAND_READ | FROM_MEMORY } },
+	{ LL, STORE, ACCESS, { REFPMU_EVENT_OFFCORE_0, DEMAND_WRITE | FROM_ANYWHERE } },
+	{ LL, STORE, MISS, { REFPMU_EVENT_OFFCORE_0, DEMAND_WRITE | FROM_MEMORY } },
 	{ LL, PREFETCH, ACCESS, { REFPMU_EVENT_OFFCORE_0, PREFETCH_READ | FROM_ANYWHERE } },
 	{ LL, PREFETCH, MISS, { REFPMU_EVENT_OFFCORE_0, PREFETCH_READ | FROM_MEMORY } },
-	{ DTLB, READ, ACCESS, { EVENT_LOADS, 0 } },
-	{ DTLB, READ, MISS, { EVENT_DTLB_LOAD_WALKS, 0 } },
-	{ DTLB, WRITE, ACCESS, { EVENT_STORES, 0 } },
-	{ DTLB, WRITE, MISS, { EVENT_DTLB_STORE_WALKS, 0 } },
-	{ ITLB, READ, ACCESS, { EVENT_ITLB_LOOKUPS, 0 } },
-	{ ITLB, READ, MISS, { EVENT_ITLB_WALKS, 0 } },
-	{ BPU, READ, ACCESS, { REFPMU_EVENT_BRANCHES, 0 } },
-	{ BPU, READ, MISS, { REFPMU_EVENT_BRANCH_MISSES, 0 } },
-	{ NODE, READ, ACCESS, { REFPMU_EVENT_OFFCORE_0, DEMAND_READ | FROM_MEMORY } },
-	{ NODE, READ, MISS, { REFPMU_EVENT_OFFCORE_0, DEMAND_READ | REMOTE_MEMORY | ANY_SNOOP } },
-	{ NODE, WRITE, ACCESS, { REFPMU_EVENT_OFFCORE_0, DEMAND_WRITE | FROM_MEMORY } },
-	{ NODE, WRITE, MISS, { REFPMU_EVENT_OFFCORE_0, DEMAND_WRITE | REMOTE_MEMORY | ANY_SNOOP } },
+	{ DTLB, LOAD, ACCESS, { EVENT_LOADS, 0 } },
+	{ DTLB, LOAD, MISS, { EVENT_DTLB_LOAD_WALKS, 0 } },
+	{ DTLB, STORE, ACCESS, { EVENT_STORES, 0 } },
+	{ DTLB, STORE, MISS, { EVENT_DTLB_STORE_WALKS, 0 } },
+	{ ITLB, LOAD, ACCESS, { EVENT_ITLB_LOOKUPS, 0 } },
+	{ ITLB, LOAD, MISS, { EVENT_ITLB_WALKS, 0 } },
+	{ BPU, LOAD, ACCESS, { REFPMU_EVENT_BRANCHES, 0 } },
+	{ BPU, LOAD, MISS, { REFPMU_EVENT_BRANCH_MISSES, 0 } },
+	{ NODE, LOAD, ACCESS, { REFPMU_EVENT_OFFCORE_0, DEMAND_READ | FROM_MEMORY } },
+	{ NODE, LOAD, MISS, { REFPMU_EVENT_OFFCORE_0, DEMAND_READ | REMOTE_MEMORY | ANY_SNOOP } },
+	{ NODE, STORE, ACCESS, { REFPMU_EVENT_OFFCORE_0, DEMAND_WRITE | FROM_MEMORY } },
+	{ NODE, STORE, MISS, { REFPMU_EVENT_OFFCORE_0, DEMAND_WRITE | REMOTE_MEMORY | ANY_SNOOP } },
 };
 
 /* The fixed counter that counts @config, as a set; empty if there is none. */

@@ -39,21 +39,40 @@ static void fixed_control(struct refpmu_cpu *cpuc, unsigned int i, u64 bits)
 	refpmu_bus_write(cpuc, REFPMU_REG_FIXED_CTR_CTRL, ctrl | bits);
 }
 
-static void counter_enable(struct refpmu_cpu *cpuc, int idx, u64 evtsel)
+/* Enable the counter of an event with its selector, or disable it. */
+static void counter_switch(struct refpmu_cpu *cpuc, const struct hw_perf_event *hwc, bool on)
 {
+	const int idx = hwc->idx;
+
 	if (idx >= REFPMU_FIXED_BASE)
 		fixed_control(cpuc, idx - REFPMU_FIXED_BASE,
-			      fixed_bits(idx - REFPMU_FIXED_BASE, evtsel));
+			      on ? fixed_bits(idx - REFPMU_FIXED_BASE, hwc->config) : 0);
 	else
-		refpmu_bus_write(cpuc, REFPMU_REG_EVTSEL(idx), evtsel | REFPMU_EVTSEL_EN);
+		refpmu_bus_write(cpuc, REFPMU_REG_EVTSEL(idx),
+				 hwc->config | (on ? REFPMU_EVTSEL_EN : 0));
 }
 
-static void counter_disable(struct refpmu_cpu *cpuc, int idx, u64 evtsel)
+/*
+ * The odd neighbour of a wide event's counter. It is switched on first and off last, so that no
+ * occurrence finds the even one alone.
+ */
+static void merge_switch(struct refpmu_cpu *cpuc, const struct hw_perf_event *hwc, bool on)
 {
-	if (idx >= REFPMU_FIXED_BASE)
-		fixed_control(cpuc, idx - REFPMU_FIXED_BASE, 0);
-	else
-		refpmu_bus_write(cpuc, REFPMU_REG_EVTSEL(idx), evtsel);
+	if (hwc->flags & REFPMU_HW_WIDE)
+		refpmu_bus_write(cpuc, REFPMU_REG_EVTSEL(hwc->idx + 1),
+				 on ? REFPMU_EVENT_MERGE | REFPMU_EVTSEL_EN : 0);
+}
+
+static void counter_enable(struct refpmu_cpu *cpuc, const struct hw_perf_event *hwc)
+{
+	merge_switch(cpuc, hwc, true);
+	counter_switch(cpuc, hwc, true);
+}
+
+static void counter_disable(struct refpmu_cpu *cpuc, const struct hw_perf_event *hwc)
+{
+	counter_switch(cpuc, hwc, false);
+	merge_switch(cpuc, hwc, false);
 }
 
 /* Acknowledge exactly @status. */
@@ -120,7 +139,7 @@ void refpmu_do(struct refpmu_cpu *cpuc, struct perf_event *event, enum refpmu_op
 
 	WARN_ON_ONCE(step.actions & REFPMU_DO_WARN);
 	if (step.actions & REFPMU_DO_DISABLE) {
-		counter_disable(cpuc, hwc->idx, hwc->config);
+		counter_disable(cpuc, hwc);
 		cpuc->running--;
 	}
 	if (step.actions & REFPMU_DO_FOLD)
@@ -131,7 +150,7 @@ void refpmu_do(struct refpmu_cpu *cpuc, struct perf_event *event, enum refpmu_op
 	}
 	hwc->state = step.next;
 	if (step.actions & REFPMU_DO_ENABLE) {
-		counter_enable(cpuc, hwc->idx, hwc->config);
+		counter_enable(cpuc, hwc);
 		cpuc->running++;
 	}
 	perf_event_update_userpage(event);
