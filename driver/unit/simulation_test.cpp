@@ -133,7 +133,7 @@ class Driver {
     return reload.elapsed;
   }
 
-  u64 Read(u32 reg) const {
+  u64 Read(u32 reg) {
     u64 value = 0;
     EXPECT_EQ(refpmu_model_read(&model_, reg, &value), 0);
     return value;
