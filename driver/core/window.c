@@ -19,7 +19,7 @@ u64 refpmu_window_pad(u64 head, u64 buffer, u64 record)
 	return left < record ? left : 0;
 }
 
-/* How far @wakeup is ahead of @head; 0 if it is not. They overflow, so only the difference counts. */
+/* How far @wakeup is ahead of @head; 0 if it is not. Both may overflow. */
 static u64 ahead(u64 head, u64 wakeup)
 {
 	const u64 distance = wakeup - head;

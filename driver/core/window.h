@@ -31,7 +31,7 @@ u64 refpmu_window_pad(u64 head, u64 buffer, u64 record);
 int refpmu_window_find(u64 head, u64 room, u64 wakeup, u64 buffer, u64 record,
 		       struct refpmu_window *window);
 
-/* Bytes that a device left in a ring of @span bytes when it went from @from to @to; no lap counts. */
+/* Bytes that a device wrote from @from to @to in a ring of @span bytes; laps do not count. */
 u64 refpmu_window_lap(u64 from, u64 to, u64 span);
 
 #endif /* REFPMU_CORE_WINDOW_H */
