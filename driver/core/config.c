@@ -185,7 +185,7 @@ static int set_precise(const struct refpmu_attr *attr, const struct refpmu_caps 
 {
 	if (!attr->precise_ip)
 		return 0;
-	if (!caps->records)
+	if (!caps->records || attr->precise_ip > REFPMU_PRECISE_MAX)
 		return -EOPNOTSUPP;
 	/* It is samples that are precise. */
 	if (!req->sampling)

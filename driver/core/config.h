@@ -36,6 +36,9 @@ struct refpmu_caps {
 	bool records; /* precise records, load latency and off-core response are there */
 };
 
+/* Of precise_ip; with the records to keep it. */
+#define REFPMU_PRECISE_MAX 3
+
 /* Counter numbers and sets: general counter i is bit i, fixed counter i is bit 32 + i. */
 #define REFPMU_FIXED_BASE 32
 #define REFPMU_MAX_COUNTERS 64

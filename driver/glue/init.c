@@ -42,8 +42,6 @@ static void keep(struct perf_event *event, const struct refpmu_request *req)
 	hwc->extra_reg = (struct hw_perf_event_extra){
 		.idx = req->extra,
 		.config = req->extra_value,
-		.reg = 0,
-		.alloc = 0,
 	};
 	hwc->branch_reg = (struct hw_perf_event_extra){
 		.idx = req->branches,
@@ -91,6 +89,12 @@ int refpmu_event_init(struct perf_event *event)
 	refpmu_log_call(REFPMU_CALL_EVENT_INIT, event, 0);
 	atomic64_inc(&dev->inits);
 
+	/*
+	 * Not this kind of core: as foreign as another type, whatever else the event says, since
+	 * another PMU of the same types may take it.
+	 */
+	if (event->cpu >= 0 && !cpumask_test_cpu(event->cpu, &dev->supported))
+		return -ENOENT;
 	caps.own_type = event->pmu->type;
 	err = refpmu_config_parse(&attr, &caps, &req);
 	if (err)
