@@ -89,10 +89,11 @@ void rig_pulse(struct kunit *test, u16 code, u64 n)
 		perf_fetch_caller_regs(&cpuc->cause.regs);
 		n -= refpmu_model_pulse(&cpuc->model, code, n, REFPMU_KERNEL, false).done;
 		if (refpmu_line(cpuc))
-			refpmu_raise(cpuc);
+			refpmu_raise_pmi(cpuc);
 		local_irq_enable();
 		/* The handler queues itself again while the line is up, but only so often. */
-		irq_work_sync(&cpuc->pmi);
+		while (refpmu_pending(cpuc))
+			cpu_relax();
 		KUNIT_ASSERT_FALSE_MSG(test, refpmu_line(cpuc), "the line stays up");
 	}
 }

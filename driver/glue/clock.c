@@ -85,8 +85,7 @@ static void fire(struct refpmu_cpu *cpuc, struct pt_regs *regs)
 	if (!refpmu_line(cpuc))
 		return;
 	cpuc->cause = (struct refpmu_cause){ .origin.privilege = priv, .regs = *regs };
-	cpuc->runs = 0;
-	refpmu_serve(cpuc);
+	refpmu_raise_pmi_in_irq(cpuc);
 }
 
 static enum hrtimer_restart refpmu_timer(struct hrtimer *timer)
@@ -97,7 +96,11 @@ static enum hrtimer_restart refpmu_timer(struct hrtimer *timer)
 	/* The timers of a CPU that goes offline move to another one. */
 	if (cpuc->cpu != smp_processor_id() || WARN_ON_ONCE(!regs))
 		return HRTIMER_NORESTART;
+	/* An NMI that is not over by then sees to the arming itself. */
+	cpuc->arming = true;
 	fire(cpuc, regs);
+	cpuc->arming = false;
+	barrier();
 	refpmu_clock_arm(cpuc);
 	return HRTIMER_NORESTART;
 }

@@ -62,4 +62,11 @@ int refpmu_compat_setup(void);
 int refpmu_compat_overflow(struct perf_event *event, struct perf_sample_data *data,
 			   struct pt_regs *regs);
 
+/* perf_sample_event_took(): what a sample cost, by which perf limits their rate. NMI safe. */
+void refpmu_compat_event_took(u64 nanoseconds);
+
+/* perf_sched_cb_inc() and _dec(): sched_task is called while there are more of the one. */
+void refpmu_compat_sched_cb_inc(struct pmu *pmu);
+void refpmu_compat_sched_cb_dec(struct pmu *pmu);
+
 #endif /* REFPMU_COMPAT_H */

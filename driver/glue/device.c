@@ -65,6 +65,8 @@ int refpmu_device_register(struct refpmu_device *dev, bool as_cpu)
 	if (err)
 		return err;
 	dev->pmu = refpmu_pmu_ops;
+	if (!refpmu_pmi_is_nmi)
+		dev->pmu.capabilities |= PERF_PMU_CAP_NO_NMI;
 	if (as_cpu)
 		err = perf_pmu_register(&dev->pmu, "cpu", PERF_TYPE_RAW);
 	else

@@ -13,6 +13,9 @@ static int reset_cpu(struct refpmu_device *dev, unsigned int cpu)
 	cpuc->used = 0;
 	cpuc->running = 0;
 	cpuc->disable_depth = 0;
+	cpuc->masked = 0;
+	cpuc->raised = false;
+	cpuc->latched = false;
 	cpuc->held = false;
 	cpuc->clock_mode = REFPMU_CLOCK_AUTO;
 	cpuc->clock_base = 0;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* From the interrupt line to the samples: delivery by irq_work, and the overflow handler. */
+/* From the interrupt line to the samples: delivery by NMI or irq_work, and the overflow handler. */
 #include <linux/bitops.h>
+#include <linux/sched/clock.h>
 #include <linux/sched/task_stack.h>
 
 #include "compat.h"
 #include "refpmu.h"
+
+bool refpmu_pmi_is_nmi;
 
 /* True while the line is up where the CPU could see it. */
 bool refpmu_line(const struct refpmu_cpu *cpuc)
@@ -12,11 +15,29 @@ bool refpmu_line(const struct refpmu_cpu *cpuc)
 	return refpmu_model_line(&cpuc->model) && !cpuc->held;
 }
 
-/* Deliver the line of @cpuc, which is this CPU's, once interrupts are on. */
-void refpmu_raise(struct refpmu_cpu *cpuc)
+/* True while an interrupt is on its way, or something that belongs to it. */
+bool refpmu_pending(const struct refpmu_cpu *cpuc)
+{
+	return READ_ONCE(cpuc->raised) || irq_work_is_busy((struct irq_work *)&cpuc->pmi);
+}
+
+/*
+ * What the interrupt controller does. Said before it is sent: what comes unannounced is not ours.
+ */
+static void deliver(struct refpmu_cpu *cpuc)
+{
+	WRITE_ONCE(cpuc->raised, true);
+	if (refpmu_pmi_is_nmi)
+		refpmu_nmi_send();
+	else
+		irq_work_queue(&cpuc->pmi);
+}
+
+/* Deliver the line of @cpuc, which is this CPU's: an NMI at once, an irq_work with interrupts on. */
+void refpmu_raise_pmi(struct refpmu_cpu *cpuc)
 {
 	cpuc->runs = 0;
-	irq_work_queue(&cpuc->pmi);
+	deliver(cpuc);
 }
 
 /*
@@ -106,17 +127,44 @@ irqreturn_t refpmu_irq(struct refpmu_cpu *cpuc)
 }
 
 /*
- * What the interrupt controller does: call the handler while the line is up. A line that is never
- * acknowledged is left alone after a while, so that a broken driver costs a test and not the CPU.
+ * The interrupt has come: call the handler, and once more while the line is up. A line that is
+ * never acknowledged is left alone after a while, so that a broken driver costs a test and not the
+ * CPU.
  */
-void refpmu_serve(struct refpmu_cpu *cpuc)
+static void serve(struct refpmu_cpu *cpuc)
 {
+	const u64 begin = local_clock();
+
 	cpuc->runs++;
 	cpuc->serving = true;
 	refpmu_irq(cpuc);
 	cpuc->serving = false;
 	if (refpmu_line(cpuc) && cpuc->runs < REFPMU_IRQ_RUNS)
+		deliver(cpuc);
+	refpmu_compat_event_took(local_clock() - begin);
+}
+
+/* True if an interrupt was on its way. One that comes while the handler is kept out waits. */
+static bool take(struct refpmu_cpu *cpuc)
+{
+	if (!cpuc->raised)
+		return false;
+	WRITE_ONCE(cpuc->raised, false);
+	if (cpuc->disable_depth || cpuc->masked)
+		cpuc->latched = true;
+	else
+		serve(cpuc);
+	return true;
+}
+
+/* Every NMI of this CPU comes by. A timer cannot be set in one, so that is left to the irq_work. */
+irqreturn_t refpmu_nmi(struct refpmu_cpu *cpuc)
+{
+	if (!take(cpuc))
+		return IRQ_NONE;
+	if (!cpuc->arming)
 		irq_work_queue(&cpuc->pmi);
+	return IRQ_HANDLED;
 }
 
 static void pmi(struct irq_work *work)
@@ -126,8 +174,30 @@ static void pmi(struct irq_work *work)
 	/* A CPU that went offline meanwhile was reset; its line is not this CPU's to serve. */
 	if (cpuc->cpu != smp_processor_id())
 		return;
-	refpmu_serve(cpuc);
+	if (!refpmu_pmi_is_nmi)
+		take(cpuc);
 	refpmu_clock_arm(cpuc);
+}
+
+/* The same for one who is in a hardware interrupt already, which an irq_work could only repeat. */
+void refpmu_raise_pmi_in_irq(struct refpmu_cpu *cpuc)
+{
+	cpuc->runs = 0;
+	if (refpmu_pmi_is_nmi)
+		deliver(cpuc);
+	else
+		serve(cpuc);
+}
+
+/* Let the handler in again, and have it look after what came meanwhile. Interrupts off. */
+void refpmu_unmask(struct refpmu_cpu *cpuc)
+{
+	barrier();
+	cpuc->masked--;
+	if (!cpuc->latched || cpuc->masked || cpuc->disable_depth)
+		return;
+	cpuc->latched = false;
+	deliver(cpuc);
 }
 
 /* In hard interrupt context on every kind of kernel, as a device interrupt would be. */

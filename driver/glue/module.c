@@ -28,6 +28,10 @@ MODULE_PARM_DESC(cpu, "register as \"cpu\", the PMU that tools use for generic e
 struct refpmu_device refpmu_devices[REFPMU_MAX_DEVICES];
 unsigned int refpmu_devices_count;
 
+static char *pmi;
+module_param(pmi, charp, 0444);
+MODULE_PARM_DESC(pmi, "the interrupt: nmi or irq_work; default nmi where there is one");
+
 static int check(const char *name, u64 value, u64 min, u64 max)
 {
 	if (value >= min && value <= max)
@@ -42,6 +46,32 @@ static int check_params(void)
 	       check("fixed", fixed, 0, REFPMU_MAX_FIXED) ?:
 	       check("width", width, 16, 64) ?:
 	       check("min_period", min_period, 1, refpmu_period_counting(width));
+}
+
+/* Steps of loading, in order, and what takes each back. */
+
+/* What is not asked for is taken if it is there. */
+static int setup_pmi(void)
+{
+	int err;
+
+	if (pmi && !strcmp(pmi, "irq_work"))
+		return 0;
+	if (pmi && strcmp(pmi, "nmi")) {
+		pr_err("refpmu: pmi=%s: must be nmi or irq_work\n", pmi);
+		return -EINVAL;
+	}
+	err = refpmu_nmi_setup();
+	refpmu_pmi_is_nmi = !err;
+	if (err && pmi)
+		pr_err("refpmu: pmi=nmi: no NMI on this machine: %d\n", err);
+	return pmi ? err : 0;
+}
+
+static void teardown_pmi(void)
+{
+	if (refpmu_pmi_is_nmi)
+		refpmu_nmi_teardown();
 }
 
 static void describe(struct refpmu_device *dev)
@@ -66,7 +96,6 @@ static void describe_devices(void)
 	describe(&refpmu_devices[refpmu_devices_count++]);
 }
 
-/* Steps of loading, in order, and what takes each back. */
 static void teardown_devices(unsigned int n)
 {
 	while (n--)
@@ -126,6 +155,7 @@ static const struct {
 	{ setup_devices, teardown_all_devices },
 	{ refpmu_hotplug_setup, refpmu_hotplug_teardown },
 	{ refpmu_sysfs_setup, refpmu_sysfs_teardown },
+	{ setup_pmi, teardown_pmi },
 	{ register_devices, unregister_all_devices },
 	{ refpmu_uncore_register, refpmu_uncore_unregister },
 	{ refpmu_trace_register, refpmu_trace_unregister },

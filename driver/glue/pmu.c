@@ -64,50 +64,65 @@ void refpmu_del(struct perf_event *event, int flags)
 	perf_event_update_userpage(event);
 }
 
+/* perf may start, stop and read an event while the PMU is on: the handler must not do so too. */
 void refpmu_start(struct perf_event *event, int flags)
 {
 	const bool reload = flags & PERF_EF_RELOAD;
+	struct refpmu_cpu *cpuc = refpmu_event_cpu(event);
 
 	refpmu_log_call(REFPMU_CALL_START, event, flags);
 	if (WARN_ON_ONCE(event->hw.idx < 0))
 		return;
 	event->hw.state &= ~PERF_HES_ARCH;
-	refpmu_do(refpmu_event_cpu(event), event, reload ? REFPMU_OP_START_RELOAD : REFPMU_OP_START);
+	refpmu_mask(cpuc);
+	refpmu_do(cpuc, event, reload ? REFPMU_OP_START_RELOAD : REFPMU_OP_START);
+	refpmu_unmask(cpuc);
 }
 
 void refpmu_stop(struct perf_event *event, int flags)
 {
 	const bool update = flags & PERF_EF_UPDATE;
+	struct refpmu_cpu *cpuc = refpmu_event_cpu(event);
 
 	refpmu_log_call(REFPMU_CALL_STOP, event, flags);
 	if (WARN_ON_ONCE(event->hw.idx < 0))
 		return;
-	refpmu_do(refpmu_event_cpu(event), event, update ? REFPMU_OP_STOP_UPDATE : REFPMU_OP_STOP);
+	refpmu_mask(cpuc);
+	refpmu_do(cpuc, event, update ? REFPMU_OP_STOP_UPDATE : REFPMU_OP_STOP);
+	refpmu_unmask(cpuc);
 }
 
 void refpmu_read(struct perf_event *event)
 {
+	struct refpmu_cpu *cpuc = refpmu_event_cpu(event);
+
 	refpmu_log_call(REFPMU_CALL_READ, event, 0);
 	/* No counter: in an open transaction. Up to date: there is nothing new. */
-	if (event->hw.idx >= 0 && !(event->hw.state & PERF_HES_UPTODATE))
-		refpmu_update(refpmu_event_cpu(event), event);
+	if (event->hw.idx < 0 || event->hw.state & PERF_HES_UPTODATE)
+		return;
+	refpmu_mask(cpuc);
+	refpmu_update(cpuc, event);
+	refpmu_unmask(cpuc);
 }
 
 /* Stop all counters with one write; what is written meanwhile takes effect at switch_on. Nests. */
 static void switch_off(struct refpmu_cpu *cpuc)
 {
 	cpuc->disable_depth++;
+	barrier();
 	refpmu_bus_write(cpuc, REFPMU_REG_GLOBAL_CTRL, 0);
 }
 
 /* Let all counters go with one write; with nothing to count the device stays off. */
 static void switch_on(struct refpmu_cpu *cpuc)
 {
-	if (--cpuc->disable_depth)
-		return;
-	if (cpuc->running)
-		refpmu_bus_write(cpuc, REFPMU_REG_GLOBAL_CTRL, cpuc->used);
-	refpmu_clock_arm(cpuc);
+	refpmu_mask(cpuc);
+	if (!--cpuc->disable_depth) {
+		if (cpuc->running)
+			refpmu_bus_write(cpuc, REFPMU_REG_GLOBAL_CTRL, cpuc->used);
+		refpmu_clock_arm(cpuc);
+	}
+	refpmu_unmask(cpuc);
 }
 
 static void refpmu_pmu_enable(struct pmu *pmu)
@@ -179,13 +194,13 @@ static int refpmu_check_period(struct perf_event *event, u64 value)
 
 /*
  * There is no event_idx: userspace cannot read the model's counters, and without it perf publishes
- * index 0, "not readable". The interrupt is an irq_work, never an NMI.
+ * index 0, "not readable".
  */
 const struct pmu refpmu_pmu_ops = {
 	.module = THIS_MODULE,
 	.attr_groups = refpmu_attr_groups,
 	.task_ctx_nr = perf_hw_context,
-	.capabilities = PERF_PMU_CAP_NO_NMI | PERF_PMU_CAP_EXTENDED_HW_TYPE | REFPMU_COMPAT_CAPS,
+	.capabilities = PERF_PMU_CAP_EXTENDED_HW_TYPE | REFPMU_COMPAT_CAPS,
 	.event_init = refpmu_event_init,
 	.add = refpmu_add,
 	.del = refpmu_del,

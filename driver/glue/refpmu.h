@@ -34,7 +34,9 @@ struct refpmu_cause {
 
 /*
  * One CPU of a device: its registers, and what the driver knows about them. Touched on that CPU
- * alone, with interrupts off; so there is no lock.
+ * alone, with interrupts off; so there is no lock. An NMI may come all the same: the handler leaves
+ * the CPU alone while the PMU is disabled or the handler is masked, and is run again afterwards.
+ * What it shares with those who do not keep it out is written by single instructions.
  */
 struct refpmu_cpu {
 	struct refpmu_device *dev;
@@ -52,13 +54,16 @@ struct refpmu_cpu {
 	u64 used; /* counters that have an owner */
 	unsigned int running; /* of those, the ones that are not stopped */
 	unsigned int disable_depth;
+	unsigned int masked; /* the handler is kept out, beside the disable depth */
 
 	/* Scratch of the scheduler, too large for the stack. */
 	struct refpmu_want wants[REFPMU_MAX_COUNTERS];
 	struct refpmu_place places[REFPMU_MAX_COUNTERS];
 
 	/* The interrupt line. */
-	struct irq_work pmi;
+	struct irq_work pmi; /* the interrupt, or what is left to do after an NMI */
+	bool raised; /* an interrupt is on its way */
+	bool latched; /* it came while the handler was kept out */
 	unsigned int runs; /* of the handler, since the line was raised */
 	bool held; /* by the stimulus port */
 	bool serving; /* the handler runs; time stands still */
@@ -66,6 +71,7 @@ struct refpmu_cpu {
 
 	/* The automatic clock. */
 	struct hrtimer timer;
+	bool arming; /* the timer runs, and is armed again when that is done */
 	u64 clock_base; /* local_clock() at which the model has arrived */
 	u32 clock_mode; /* REFPMU_CLOCK_* */
 
@@ -146,11 +152,27 @@ void refpmu_do(struct refpmu_cpu *cpuc, struct perf_event *event, enum refpmu_op
 void refpmu_ack(struct refpmu_cpu *cpuc, u64 status);
 
 /* irq.c: from the line to the samples */
+extern bool refpmu_pmi_is_nmi;
 irqreturn_t refpmu_irq(struct refpmu_cpu *cpuc);
-void refpmu_serve(struct refpmu_cpu *cpuc);
+irqreturn_t refpmu_nmi(struct refpmu_cpu *cpuc);
 bool refpmu_line(const struct refpmu_cpu *cpuc);
-void refpmu_raise(struct refpmu_cpu *cpuc);
+bool refpmu_pending(const struct refpmu_cpu *cpuc);
+void refpmu_raise_pmi(struct refpmu_cpu *cpuc);
+void refpmu_raise_pmi_in_irq(struct refpmu_cpu *cpuc);
+void refpmu_unmask(struct refpmu_cpu *cpuc);
 void refpmu_irq_setup(struct refpmu_cpu *cpuc);
+
+/* Keep the handler out until refpmu_unmask(). Nests. */
+static inline void refpmu_mask(struct refpmu_cpu *cpuc)
+{
+	cpuc->masked++;
+	barrier();
+}
+
+/* nmi.c: the NMI, where there is one */
+int refpmu_nmi_setup(void);
+void refpmu_nmi_teardown(void);
+void refpmu_nmi_send(void);
 
 /* bus.c: the one way from the driver to the registers */
 u64 refpmu_bus_read(struct refpmu_cpu *cpuc, u32 reg);

@@ -47,7 +47,7 @@ static int wait_served(struct refpmu_cpu *cpuc)
 {
 	const u64 deadline = ktime_get_ns() + SERVE_TIMEOUT_NS;
 
-	while (irq_work_is_busy(&cpuc->pmi)) {
+	while (refpmu_pending(cpuc)) {
 		if (ktime_get_ns() > deadline)
 			return -EIO;
 		cpu_relax();
@@ -62,7 +62,7 @@ static int wait_served(struct refpmu_cpu *cpuc)
 static void raise_if_due(struct refpmu_cpu *cpuc)
 {
 	if (refpmu_line(cpuc))
-		refpmu_raise(cpuc);
+		refpmu_raise_pmi(cpuc);
 	else
 		refpmu_clock_arm(cpuc);
 }
@@ -276,7 +276,7 @@ static int run_inject(struct refpmu_port_request *req)
 	seen_from_here(cpuc, &origin);
 	err = refpmu_model_write(&cpuc->model, REFPMU_REG_GLOBAL_STATUS_SET, inject->status);
 	if (!err && !cpuc->held)
-		refpmu_raise(cpuc);
+		refpmu_raise_pmi(cpuc);
 	local_irq_restore(irqs);
 	if (!err)
 		wait_served(cpuc);
@@ -331,7 +331,8 @@ static int ioctl_reset(struct refpmu_port_request *req)
 
 static u32 features(const struct refpmu_device *dev)
 {
-	return (dev->params.records ? REFPMU_FEATURE_RECORDS : 0) |
+	return (refpmu_pmi_is_nmi ? REFPMU_FEATURE_NMI : 0) |
+	       (dev->params.records ? REFPMU_FEATURE_RECORDS : 0) |
 	       (dev->params.trace ? REFPMU_FEATURE_TRACE : 0);
 }
 
