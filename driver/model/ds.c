@@ -33,7 +33,7 @@ void refpmu_fill_begin(struct refpmu_fill *fill, const struct refpmu_change *c)
 	}
 }
 
-/* Where the @size bytes at @address of a buffer that ends at @maximum are; NULL if not all in it. */
+/* Where @size bytes at @address of a buffer that ends at @maximum are; NULL if not all in it. */
 static u64 *room(const struct refpmu_change *c, u64 address, u64 maximum, u64 size)
 {
 	/* Words that straddle words are no buffer of this device. */

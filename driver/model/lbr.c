@@ -42,8 +42,8 @@ struct refpmu_pebs_lbr refpmu_lbr_recent(const struct refpmu_change *c, unsigned
 }
 
 /*
- * Register @i becomes @entry. It is written to the spare of this version, which nobody else touches;
- * what the register was is the spare from now on.
+ * Register @i becomes @entry. It is written to the spare of this version, which nobody else
+ * touches; what the register was is the spare from now on.
  */
 static void replace(const struct refpmu_change *c, unsigned int i,
 		    const struct refpmu_pebs_lbr *entry)
@@ -103,7 +103,8 @@ void refpmu_lbr_record(const struct refpmu_change *c, const struct refpmu_branch
 	if (stack->select & (ring | left_out[b->kind]))
 		return;
 	if (stack->select & REFPMU_LBR_CALL_STACK && b->kind == REFPMU_BRANCH_RET) {
-		if (stack->valid & BIT_ULL(stack->tos)) {
+		/* Software empties an entry with zeros. */
+		if (refpmu_lbr_entry(c, (unsigned int)stack->tos).from) {
 			stack->valid &= ~BIT_ULL(stack->tos);
 			stack->tos = (stack->tos - 1) & last;
 		}

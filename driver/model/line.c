@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /*
  * Status and the interrupt line.
- * Source: Intel SDM vol. 3, "IA32_PERF_GLOBAL_STATUS", "Freezing LBR and Performance Counters on PMI".
+ * Source: Intel SDM vol. 3, "IA32_PERF_GLOBAL_STATUS MSR", "Freezing LBR and Performance Counters
+ * on PMI".
  */
 #include "line.h"
 
-void refpmu_raise(const struct refpmu_change *c, u64 status, u64 asserted)
+void refpmu_raise_status(const struct refpmu_change *c, u64 status, u64 asserted)
 {
 	struct refpmu_global *global = refpmu_global(c);
 	const u64 debugctl = READ_ONCE(refpmu_recording(c)->debugctl);

@@ -79,7 +79,7 @@ static bool count_precisely(const struct step *s, const struct refpmu_counter *c
 	return !s->full;
 }
 
-/* Let @n happen to the counters, and to the line; nothing has to be done before the last of them. */
+/* Let @n happen to the counters and the line; nothing has to be done before the last of them. */
 static void count(struct step *s, u64 n)
 {
 	struct refpmu_counter counter;
@@ -110,7 +110,7 @@ static void count(struct step *s, u64 n)
 			asserted |= REFPMU_STATUS_DS;
 		}
 	}
-	refpmu_raise(&s->c, overflowed, asserted);
+	refpmu_raise_status(&s->c, overflowed, asserted);
 	s->result.overflowed |= overflowed;
 }
 
@@ -263,7 +263,7 @@ struct refpmu_model_step refpmu_model_branch(struct refpmu_model *m, const struc
 		run(&s, 1);
 		if (traced(&s.c, origin->privilege) &&
 		    refpmu_bts_store(&s.fill, &s.c, b) == REFPMU_STORED_AT_THRESHOLD) {
-			refpmu_raise(&s.c, REFPMU_STATUS_DS, REFPMU_STATUS_DS);
+			refpmu_raise_status(&s.c, REFPMU_STATUS_DS, REFPMU_STATUS_DS);
 			s.result.overflowed |= REFPMU_STATUS_DS;
 		}
 	} while (!refpmu_fill_commit(&s.fill, &s.c));
@@ -299,8 +299,9 @@ int refpmu_model_reset(struct refpmu_model *m, const struct refpmu_model_params 
 	struct refpmu_stack *stack = &m->version[0].stack;
 	unsigned int i;
 
-	if (copy.general < 1 || copy.general > REFPMU_MAX_GENERAL || copy.fixed > REFPMU_MAX_FIXED ||
-	    copy.width < 16 || copy.width > 64)
+	if (copy.general < 1 || copy.general > REFPMU_MAX_GENERAL)
+		return -EINVAL;
+	if (copy.fixed > REFPMU_MAX_FIXED || copy.width < 16 || copy.width > 64)
 		return -EINVAL;
 	if (copy.lbr && copy.lbr != 8 && copy.lbr != 16 && copy.lbr != 32)
 		return -EINVAL;

@@ -5,11 +5,16 @@
  * Source: Intel SDM vol. 3, chapter "Performance Monitoring" (architectural version 4 layout).
  *
  * Invariants: a counter holds at most width bits; a counter whose increment carries out of its top
- * bit is 0 or more afterwards and its status bit is set; status bits are cleared only by the
- * reset register; the line is up iff a set status bit belongs to a counter that asked for an
- * interrupt when it overflowed (or was injected) and has not been acknowledged since.
- * The caller owns memory, serialises calls and passes time in. Nothing here knows which driver
- * sits on it.
+ * bit goes on from what is left of it, and its status bit is set, or, if it makes records, from its
+ * reset, and nothing else shows than the record; status bits are cleared by the reset register
+ * alone; the line is up iff a status bit that holds it has been set since it was last reset: those
+ * of counters that asked for an interrupt, that of the record area, and injected ones.
+ *
+ * Calls on one model may interrupt each other on a CPU (task, interrupt, NMI): each is then as if
+ * it had happened before or after the one that it interrupts, lock free, up to five deep. They must
+ * not interleave otherwise. In an interrupt, software accesses a register before it looks at the
+ * indexes of the DS area. The caller owns memory and passes time in. Nothing here knows which
+ * driver sits on it.
  */
 #ifndef REFPMU_MODEL_H
 #define REFPMU_MODEL_H
@@ -28,7 +33,7 @@ enum refpmu_privilege { REFPMU_USER = 0, REFPMU_KERNEL = 1 };
 struct refpmu_origin {
 	enum refpmu_privilege privilege;
 	u16 latency; /* cycles; LOAD_LATENCY counts events above the threshold alone */
-	u64 response; /* OFFCORE counts events whose bits here, at least one, are all in the register */
+	u64 response; /* OFFCORE counts events with bits here that are all in its register */
 	u64 ip;
 	u64 addr; /* of the data */
 	u64 source; /* of the data, as PERF_MEM_* bits */

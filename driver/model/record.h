@@ -33,6 +33,7 @@ struct refpmu_bts_record {
 	u64 to;
 	u64 flags; /* REFPMU_BTS_* */
 };
+
 #define REFPMU_BTS_PREDICTED BIT_ULL(4)
 
 /* A PEBS record is these groups in this order; all but the first only if PEBS_DATA_CFG says so. */
@@ -42,6 +43,7 @@ struct refpmu_pebs_basic {
 	u64 counters; /* that overflowed into this record, as in GLOBAL_STATUS */
 	u64 time;
 };
+
 #define REFPMU_PEBS_SIZE_SHIFT 48
 
 struct refpmu_pebs_memory {

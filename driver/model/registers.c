@@ -73,9 +73,13 @@ static u64 capabilities(const struct refpmu_model *m)
 	return caps;
 }
 
-#define PLAIN(name, member, mask) \
-	(struct plain){ .block = REFPMU_BLOCK_##name, \
-			.offset = offsetof(struct refpmu_version, member), .writable = (mask) }
+static struct plain plain_word(enum refpmu_block block, size_t offset, u64 writable)
+{
+	return (struct plain){ .block = block, .offset = offset, .writable = writable };
+}
+
+#define PLAIN(name, member, writable) \
+	plain_word(REFPMU_BLOCK_##name, offsetof(struct refpmu_version, member), writable)
 
 /* Counters and what selects their events. */
 static bool find_counter(const struct refpmu_model *m, u32 reg, struct plain *plain)
@@ -260,7 +264,7 @@ static int write_status(struct refpmu_model *m, u64 value, bool set)
 	do {
 		refpmu_change_begin(&c, m, BIT_ULL(REFPMU_BLOCK_GLOBAL));
 		if (set) {
-			refpmu_raise(&c, value, value & ~frozen);
+			refpmu_raise_status(&c, value, value & ~frozen);
 		} else {
 			refpmu_global(&c)->status &= ~value;
 			refpmu_global(&c)->asserted &= ~value;

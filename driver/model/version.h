@@ -9,7 +9,7 @@
 #include "record.h"
 #include "registers.h"
 
-/* The current one, and one for each context that can nest: task, softirq, interrupt, NMI, one more. */
+/* The current one, and one for each context that nests: task, softirq, interrupt, NMI, one more. */
 #define REFPMU_VERSIONS 6
 
 /* Branch records that are on the stack, and one spare for each version. */
@@ -29,7 +29,7 @@ struct refpmu_select {
 };
 
 struct refpmu_count {
-	u64 value[REFPMU_MAX_GENERAL + REFPMU_MAX_FIXED]; /* the fixed ones follow what there is */
+	u64 value[REFPMU_MAX_GENERAL + REFPMU_MAX_FIXED]; /* no gap before the fixed ones */
 };
 
 struct refpmu_recording {
@@ -46,7 +46,7 @@ struct refpmu_stack {
 	u64 select;
 	u64 tos;
 	u64 valid; /* bit i: entry i holds something; else it reads as 0 */
-	/* Bytes: which of the model's entries is register i, then which is the spare of version i. */
+	/* Bytes: the entry of the model that is register i; then, the spare of version i */
 	u64 map[(REFPMU_LBR_ENTRIES + 7) / 8];
 };
 
