@@ -45,6 +45,20 @@ static inline bool refpmu_compat_aux_paused(const struct perf_event *event)
 }
 #endif
 
+/*
+ * Newer kernels keep the events of a machine-wide PMU on one CPU by themselves, and show which. True
+ * if this one does that for @pmu from now on.
+ */
+static inline bool refpmu_compat_scope(struct pmu *pmu)
+{
+#ifdef PERF_EV_CAP_READ_SCOPE
+	pmu->scope = PERF_PMU_SCOPE_SYS_WIDE;
+	return true;
+#else
+	return false;
+#endif
+}
+
 /* Registers of a user context of which nothing is known. */
 static inline void refpmu_compat_user_regs(struct pt_regs *regs)
 {
@@ -52,6 +66,23 @@ static inline void refpmu_compat_user_regs(struct pt_regs *regs)
 #ifdef CONFIG_X86
 	regs->cs = __USER_CS;
 	regs->ss = __USER_DS;
+#endif
+}
+
+/* General registers as the device records them: flags, then those of enum refpmu_gpr. */
+static inline void refpmu_compat_get_gprs(const struct pt_regs *regs, u64 *flags, u64 *gpr)
+{
+#ifdef CONFIG_X86_64
+	const u64 values[] = {
+		regs->ax, regs->cx, regs->dx,  regs->bx,  regs->sp,  regs->bp,  regs->si,  regs->di,
+		regs->r8, regs->r9, regs->r10, regs->r11, regs->r12, regs->r13, regs->r14, regs->r15,
+	};
+
+	*flags = regs->flags;
+	memcpy(gpr, values, sizeof(values));
+#else
+	*flags = 0;
+	memset(gpr, 0, 16 * sizeof(*gpr));
 #endif
 }
 
