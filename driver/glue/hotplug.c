@@ -7,7 +7,9 @@ static int prepare_state;
 static int reset_cpu(struct refpmu_device *dev, unsigned int cpu)
 {
 	struct refpmu_cpu *cpuc = per_cpu_ptr(dev->cpus, cpu);
+	struct refpmu_model_params params = dev->params;
 
+	params.context = cpuc; /* each device sees the memory of its own CPU */
 	cpuc->n_events = 0;
 	cpuc->txn = 0;
 	cpuc->used = 0;
@@ -20,7 +22,7 @@ static int reset_cpu(struct refpmu_device *dev, unsigned int cpu)
 	cpuc->clock_mode = REFPMU_CLOCK_AUTO;
 	cpuc->clock_base = 0;
 	memset(cpuc->owner, 0, sizeof(cpuc->owner));
-	return refpmu_model_reset(&cpuc->model, &dev->params);
+	return refpmu_model_reset(&cpuc->model, &params);
 }
 
 /* @cpu is not online yet, or has had no event so far. */

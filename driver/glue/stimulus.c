@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The stimulus port of a core PMU: by it a test makes the device do things. */
 #include <linux/module.h>
+#include <linux/sched/clock.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -9,7 +10,7 @@
 
 #define SERVE_TIMEOUT_NS NSEC_PER_SEC
 
-/* Events to happen, or ticks to pass. */
+/* Events to happen, or ticks to pass, or branches to be taken. */
 struct stimulus {
 	bool clock;
 	u16 code;
@@ -17,6 +18,7 @@ struct stimulus {
 	u32 skid;
 	u64 n;
 	u64 *done;
+	const struct refpmu_branch_entry *branches; /* @n of them */
 	struct refpmu_origin origin;
 };
 
@@ -31,12 +33,57 @@ static struct refpmu_cpu *here(const struct refpmu_port_request *req)
 	return per_cpu_ptr(device(req)->cpus, raw_smp_processor_id());
 }
 
+static enum refpmu_branch_kind branch_kind(u32 kind)
+{
+	static_assert(REFPMU_BRANCH_JCC == 0 && REFPMU_BRANCH_FAR == 6);
+	return (enum refpmu_branch_kind)kind;
+}
+
+/* One after the other, each from where the one before ended as far as the device is concerned. */
+static struct refpmu_model_step branch(struct refpmu_cpu *cpuc, const struct stimulus *stim, u64 n,
+				       bool run_on)
+{
+	struct refpmu_model_step step = {}, one;
+
+	while (step.done < n && (run_on || !step.overflowed)) {
+		const struct refpmu_branch_entry *entry = &stim->branches[*stim->done + step.done];
+		const struct refpmu_branch branch = {
+			.from = entry->from,
+			.to = entry->to,
+			.kind = branch_kind(entry->kind),
+			.cycles = entry->cycles,
+			.mispredicted = entry->flags & REFPMU_BRANCH_MISPREDICTED,
+			.in_tx = entry->flags & REFPMU_BRANCH_IN_TX,
+			.abort = entry->flags & REFPMU_BRANCH_ABORT,
+		};
+
+		cpuc->cause.origin = (struct refpmu_origin){
+			.privilege = entry->privilege,
+			.ip = entry->from,
+			.time = local_clock(),
+		};
+		one = refpmu_model_branch(&cpuc->model, &branch, &cpuc->cause.origin, run_on);
+		step.done += one.done;
+		step.overflowed |= one.overflowed;
+	}
+	return step;
+}
+
 static struct refpmu_model_step happen(struct refpmu_cpu *cpuc, const struct stimulus *stim, u64 n,
 				       bool run_on)
 {
-	if (stim->clock)
-		return refpmu_model_advance(&cpuc->model, n, stim->origin.privilege, run_on);
-	return refpmu_model_pulse(&cpuc->model, stim->code, n, stim->origin.privilege, run_on);
+	const struct refpmu_stimulus stimulus = {
+		.clock = stim->clock,
+		.code = stim->code,
+		.per_pulse = stim->per_pulse,
+		.n = n,
+		.run_on = run_on,
+		.origin = &cpuc->cause.origin,
+	};
+
+	if (stim->branches)
+		return branch(cpuc, stim, n, run_on);
+	return refpmu_model_stimulate(&cpuc->model, &stimulus);
 }
 
 /*
@@ -99,6 +146,7 @@ static int step(struct refpmu_cpu *cpuc, const struct stimulus *stim)
 	local_irq_save(irqs);
 	refpmu_clock_sync(cpuc);
 	seen_from_here(cpuc, &stim->origin);
+	cpuc->cause.origin.time = local_clock();
 
 	now = happen(cpuc, stim, stim->n - *stim->done, cpuc->held);
 	*stim->done += now.done;
@@ -198,6 +246,51 @@ static int run_advance(struct refpmu_port_request *req)
 		return -EBUSY;
 	}
 	return stimulate(here(req), req, &stim);
+}
+
+static int run_branches(struct refpmu_port_request *req)
+{
+	struct refpmu_branches *branches = &req->arg.branches;
+	const struct stimulus stim = {
+		.branches = req->data,
+		.n = branches->count,
+		.done = &branches->done,
+	};
+
+	return stimulate(here(req), req, &stim);
+}
+
+static bool valid(const struct refpmu_branch_entry *entry)
+{
+	return entry->kind < REFPMU_BRANCH_MAX && entry->cycles <= U16_MAX &&
+	       entry->privilege <= REFPMU_PRIV_KERNEL &&
+	       !(entry->flags & ~(REFPMU_BRANCH_MISPREDICTED | REFPMU_BRANCH_IN_TX |
+				  REFPMU_BRANCH_ABORT));
+}
+
+/* All are looked at before the first one happens. */
+static int ioctl_branches(struct refpmu_port_request *req)
+{
+	const struct refpmu_branches *branches = &req->arg.branches;
+	struct refpmu_branch_entry *entries;
+	int err = 0;
+	u32 i;
+
+	entries = kvcalloc(branches->count + 1, sizeof(*entries), GFP_KERNEL);
+	if (!entries)
+		return -ENOMEM;
+	if (copy_from_user(entries, u64_to_user_ptr(branches->entries),
+			   branches->count * sizeof(*entries)))
+		err = -EFAULT;
+	for (i = 0; i < branches->count && !err; i++)
+		err = valid(&entries[i]) ? 0 : -EINVAL;
+	if (!err) {
+		req->data = entries;
+		req->run = run_branches;
+		err = refpmu_port_run_on(branches->cpu, req);
+	}
+	kvfree(entries);
+	return err;
 }
 
 static int run_clock(struct refpmu_port_request *req)
@@ -370,5 +463,6 @@ const struct refpmu_port_kind refpmu_stimulus_kinds[] = {
 	{ .cmd = REFPMU_IOC_INJECT, .run = run_inject },
 	{ .cmd = REFPMU_IOC_LOG, .here = refpmu_port_log },
 	{ .cmd = REFPMU_IOC_STATS, .run = run_stats },
+	{ .cmd = REFPMU_IOC_BRANCHES, .check = refpmu_port_check_branches, .here = ioctl_branches },
 	{}
 };
