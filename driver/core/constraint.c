@@ -7,7 +7,7 @@
 #define EVEN_GENERAL 0x55555555ULL
 #define OFFCORE_REGISTERS 2
 
-static unsigned int registers_of(enum refpmu_extra kind)
+static u8 registers_of(u8 kind)
 {
 	return kind == REFPMU_EXTRA_OFFCORE ? OFFCORE_REGISTERS : 1;
 }
@@ -20,8 +20,7 @@ static bool has_previous(const struct refpmu_want *want)
 
 static bool has_register(const struct refpmu_want *want)
 {
-	return want->previous_extra >= 0 &&
-	       want->previous_extra < (int)registers_of((enum refpmu_extra)want->extra);
+	return want->previous_extra >= 0 && want->previous_extra < registers_of(want->extra);
 }
 
 static bool valid(const struct refpmu_want *want)
@@ -58,8 +57,8 @@ static bool agree(const struct refpmu_want *wants, unsigned int n)
 
 /* The registers of one kind. */
 struct registers {
-	enum refpmu_extra kind;
-	unsigned int n;
+	u8 kind;
+	u8 n;
 	u64 value[OFFCORE_REGISTERS];
 	bool held[OFFCORE_REGISTERS];
 };
@@ -95,7 +94,7 @@ static bool all_find(struct registers regs, const struct refpmu_want *wants, uns
 	unsigned int i, reg;
 
 	for (i = 0; i < n; i++) {
-		if (wants[i].extra != (u8)regs.kind)
+		if (wants[i].extra != regs.kind)
 			continue;
 		reg = find(&regs, wants[i].extra_value);
 		if (reg == regs.n)
@@ -113,7 +112,7 @@ static bool fill(struct registers *regs, const struct refpmu_want *wants, unsign
 	for (i = 0; i < n; i++) {
 		const unsigned int reg = (unsigned int)wants[i].previous_extra;
 
-		if (wants[i].extra != (u8)regs->kind || !wants[i].pinned)
+		if (wants[i].extra != regs->kind || !wants[i].pinned)
 			continue;
 		if (regs->held[reg] && regs->value[reg] != wants[i].extra_value)
 			return false;
@@ -124,7 +123,7 @@ static bool fill(struct registers *regs, const struct refpmu_want *wants, unsign
 	for (i = 0; i < n; i++) {
 		const unsigned int reg = (unsigned int)wants[i].previous_extra;
 
-		if (wants[i].extra != (u8)regs->kind || !has_register(&wants[i]) ||
+		if (wants[i].extra != regs->kind || !has_register(&wants[i]) ||
 		    regs->held[reg])
 			continue;
 		hold(regs, reg, wants[i].extra_value);
@@ -135,8 +134,8 @@ static bool fill(struct registers *regs, const struct refpmu_want *wants, unsign
 }
 
 /* Give the wants of @kind their registers, in @extra; false if there are too few. */
-static bool assign_registers(enum refpmu_extra kind, const struct refpmu_want *wants,
-			     unsigned int n, s8 *extra)
+static bool assign_registers(u8 kind, const struct refpmu_want *wants, unsigned int n,
+			     s8 *extra)
 {
 	struct registers regs = { .kind = kind, .n = registers_of(kind) };
 	unsigned int i, reg;
@@ -144,7 +143,7 @@ static bool assign_registers(enum refpmu_extra kind, const struct refpmu_want *w
 	if (!fill(&regs, wants, n))
 		return false;
 	for (i = 0; i < n; i++) {
-		if (wants[i].extra != (u8)kind)
+		if (wants[i].extra != kind)
 			continue;
 		reg = (unsigned int)wants[i].previous_extra;
 		if (!has_register(&wants[i]) || !holds(&regs, reg, wants[i].extra_value))
@@ -202,7 +201,7 @@ static void settle(struct refpmu_matching *m, unsigned int want, u64 to, bool an
 	if (!there && any_wide) {
 		m->trial = (int)want;
 		m->trial_set = to;
-		there = refpmu_matching_complete(m);
+		there = refpmu_matching_refill(m);
 		m->trial = -1;
 	}
 	if (there)
@@ -221,7 +220,7 @@ static bool assign_counters(struct refpmu_matching *m)
 
 	memset(m->counter, REFPMU_COUNTER_NONE, sizeof(m->counter));
 	memset(m->owner, 0, sizeof(m->owner));
-	if (!place_pinned(m) || !refpmu_matching_complete(m))
+	if (!place_pinned(m) || !refpmu_matching_fill(m))
 		return false;
 	for (i = 0; i < m->n; i++)
 		any_wide |= m->wants[i].wide;
@@ -245,20 +244,23 @@ int refpmu_constraint_assign(const struct refpmu_want *wants, unsigned int n,
 {
 	struct refpmu_matching m = { .wants = wants, .n = n, .trial = -1 };
 	s8 extra[REFPMU_MAX_COUNTERS];
-	unsigned int i;
+	unsigned int i, kinds = 0;
+	u8 kind;
 
 	if (n > REFPMU_MAX_COUNTERS)
 		return -EINVAL;
 	for (i = 0; i < n; i++) {
 		if (!valid(&wants[i]))
 			return -EINVAL;
+		kinds |= 1u << wants[i].extra;
 	}
 
 	memset(extra, REFPMU_REGISTER_NONE, sizeof(extra));
-	if (!agree(wants, n) ||
-	    !assign_registers(REFPMU_EXTRA_OFFCORE, wants, n, extra) ||
-	    !assign_registers(REFPMU_EXTRA_LOAD_LATENCY, wants, n, extra) ||
-	    !assign_counters(&m))
+	for (kind = REFPMU_EXTRA_NONE + 1; kind < REFPMU_EXTRA_MAX; kind++) {
+		if (kinds >> kind & 1 && !assign_registers(kind, wants, n, extra))
+			return -ENOSPC;
+	}
+	if (!agree(wants, n) || !assign_counters(&m))
 		return -ENOSPC;
 
 	for (i = 0; i < n; i++)

@@ -46,8 +46,8 @@ struct refpmu_place {
  *
  * Cost: O(n^2 * 64) steps without wide wants. With them, times the number of sets of pairs that
  * differ for somebody: of pairs that are alike to all wants only the number counts, so c classes
- * of pairs make at most (16 / c + 1)^c sets, and masks made to be hard 2^16. No recursion; less
- * than 1 KiB of stack.
+ * of pairs make at most (16 / c + 1)^c sets, and masks made to be hard 2^16. No recursion; no
+ * frame of 1 KiB.
  */
 int refpmu_constraint_assign(const struct refpmu_want *wants, unsigned int n,
 			     struct refpmu_place *places);

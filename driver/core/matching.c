@@ -120,7 +120,7 @@ static u64 wide_wants(const struct refpmu_matching *m)
 	unsigned int i;
 
 	for (i = 0; i < m->n; i++) {
-		if (m->wants[i].wide && !stays(m, i))
+		if (m->wants[i].wide && m->counter[i] == REFPMU_COUNTER_NONE)
 			set |= BIT_ULL(i);
 	}
 	return set;
@@ -258,11 +258,24 @@ static bool place_wide(struct refpmu_matching *m, u64 wide)
 	return true;
 }
 
-bool refpmu_matching_complete(struct refpmu_matching *m)
+bool refpmu_matching_fill(struct refpmu_matching *m)
+{
+	unsigned int i;
+	u64 wide;
+
+	for (i = 0; i < m->n; i++) {
+		if (!m->wants[i].wide && m->counter[i] == REFPMU_COUNTER_NONE &&
+		    !refpmu_matching_place(m, i, options(m, i)))
+			return false;
+	}
+	wide = wide_wants(m);
+	return !wide || place_wide(m, wide);
+}
+
+bool refpmu_matching_refill(struct refpmu_matching *m)
 {
 	struct refpmu_matching next = *m;
 	unsigned int i;
-	u64 wide;
 
 	for (i = 0; i < next.n; i++) {
 		if (!stays(&next, i))
@@ -270,14 +283,7 @@ bool refpmu_matching_complete(struct refpmu_matching *m)
 	}
 	next.used &= next.locked;
 	next.paired &= next.locked;
-
-	for (i = 0; i < next.n; i++) {
-		if (!next.wants[i].wide && !stays(&next, i) &&
-		    !refpmu_matching_place(&next, i, options(&next, i)))
-			return false;
-	}
-	wide = wide_wants(&next);
-	if (wide && !place_wide(&next, wide))
+	if (!refpmu_matching_fill(&next))
 		return false;
 	*m = next;
 	return true;

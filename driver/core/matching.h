@@ -35,10 +35,13 @@ void refpmu_matching_drop(struct refpmu_matching *m, unsigned int want);
  */
 bool refpmu_matching_place(struct refpmu_matching *m, unsigned int want, u64 first);
 
+/* Give every want that has no counter one. False, and @m is of no more use, if there is no way. */
+bool refpmu_matching_fill(struct refpmu_matching *m);
+
 /*
- * Give every want a counter; those that are not locked start from nothing. False, and nothing
- * changed, if there is no way.
+ * The same, but those that are not locked start from nothing. False, and nothing changed, if there
+ * is no way.
  */
-bool refpmu_matching_complete(struct refpmu_matching *m);
+bool refpmu_matching_refill(struct refpmu_matching *m);
 
 #endif /* REFPMU_CORE_MATCHING_H */
