@@ -103,9 +103,11 @@ static void place_ring(struct refpmu_trace_cpu *t)
 {
 	const struct refpmu_trace_buffer *buffer = t->buffer;
 	const u64 span = buffer->size - buffer->size % REFPMU_TRACE_RECORD;
+	const u64 at = t->handle.head & (buffer->size - 1);
 
+	/* The head may be that of an area of another size, which was mapped before. */
 	t->window = (struct refpmu_window){
-		.offset = (t->handle.head & (buffer->size - 1)) % span,
+		.offset = (at - at % REFPMU_TRACE_RECORD) % span,
 		.size = span,
 		.threshold = span,
 	};
