@@ -196,7 +196,7 @@ static void settle(struct refpmu_matching *m, unsigned int want, u64 to, bool an
 
 	if (!to)
 		return;
-	there = (m->counter[want] >= 0 && to >> m->counter[want] & 1) ||
+	there = to >> m->counter[want] & 1 ||
 		(!m->wants[want].wide && shift(m, want, to));
 	if (!there && any_wide) {
 		m->trial = (int)want;

@@ -4,7 +4,7 @@
 
 static u64 bit(int counter)
 {
-	return counter >= 0 && counter < REFPMU_MAX_COUNTERS ? BIT_ULL(counter) : 0;
+	return counter == REFPMU_COUNTER_NONE ? 0 : BIT_ULL(counter);
 }
 
 static u64 pair(unsigned int even)

@@ -152,13 +152,14 @@ TEST(Record, LayoutThatIsNotKnownOrNotThatOfItsSizeEndsTheBuffer) {
 }
 
 TEST(Record, OffsetOutsideOfTheBufferOrWithinAWordReadsNothing) {
-  for (u64 offset : {u64{1}, u64{4}, u64{40}, u64{8} << 40, ~u64{0}, ~u64{7}}) {
+  for (u64 offset : {u64{1}, u64{4}, u64{40}, u64{72}, u64{8} << 40, ~u64{0}, ~u64{7}}) {
     Buffer buffer;
+    buffer.Add(0, 0);
     buffer.Add(0, 0);
     buffer.offset = offset;
     ExpectEnd(buffer);
     refpmu_record_branch branch = {1, 2, true};
-    const u64 words[3] = {};
+    const u64 words[4] = {};
     u64 at = offset;
     EXPECT_EQ(refpmu_record_next_branch(words, sizeof(words), &at, &branch), -EINVAL);
     EXPECT_EQ(at, offset);
