@@ -14,6 +14,7 @@ static int (*overflow)(struct perf_event *event, struct perf_sample_data *data,
 static void (*event_took)(u64 nanoseconds);
 static void (*sched_cb_inc)(struct pmu *pmu);
 static void (*sched_cb_dec)(struct pmu *pmu);
+static void (*disable_inatomic)(struct perf_event *event);
 
 static const struct {
 	const char *name;
@@ -23,6 +24,7 @@ static const struct {
 	{ "perf_sample_event_took", &event_took },
 	{ "perf_sched_cb_inc", &sched_cb_inc },
 	{ "perf_sched_cb_dec", &sched_cb_dec },
+	{ "perf_event_disable_inatomic", &disable_inatomic },
 };
 
 /*
@@ -83,6 +85,11 @@ void refpmu_compat_sched_cb_dec(struct pmu *pmu)
 	sched_cb_dec(pmu);
 }
 
+void refpmu_compat_disable(struct perf_event *event)
+{
+	disable_inatomic(event);
+}
+
 #else /* linked into the kernel image */
 
 int refpmu_compat_setup(void)
@@ -109,6 +116,11 @@ void refpmu_compat_sched_cb_inc(struct pmu *pmu)
 void refpmu_compat_sched_cb_dec(struct pmu *pmu)
 {
 	perf_sched_cb_dec(pmu);
+}
+
+void refpmu_compat_disable(struct perf_event *event)
+{
+	perf_event_disable_inatomic(event);
 }
 
 #endif

@@ -100,4 +100,10 @@ void refpmu_compat_event_took(u64 nanoseconds);
 void refpmu_compat_sched_cb_inc(struct pmu *pmu);
 void refpmu_compat_sched_cb_dec(struct pmu *pmu);
 
+/*
+ * perf_event_disable_inatomic(): disable @event soon, from any context. Kernels that forget to when
+ * an AUX area is full (on CPU 0, or always) need it from the driver.
+ */
+void refpmu_compat_disable(struct perf_event *event);
+
 #endif /* REFPMU_COMPAT_H */

@@ -74,7 +74,7 @@ static void next_window(struct refpmu_trace_cpu *t, struct perf_event *event)
 {
 	if (!refpmu_trace_close(t) && refpmu_trace_open(t, event))
 		return;
-	/* perf disables the event; until then it is stopped. */
+	/* It is about to be disabled. */
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 }
 
@@ -191,8 +191,8 @@ static void trace_stop(struct perf_event *event, int flags)
 
 /*
  * One device, one event: perf sees to that by PERF_PMU_CAP_EXCLUSIVE within a context, and here it
- * holds for whatever else may come. An event that cannot start is not scheduled: its running time
- * would be a lie.
+ * holds for whatever else may come. An event that cannot start is added all the same: it is stopped
+ * and about to be disabled, which perf does to none that is not scheduled.
  */
 static int trace_add(struct perf_event *event, int flags)
 {
@@ -203,13 +203,9 @@ static int trace_add(struct perf_event *event, int flags)
 		return -EBUSY;
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	t->event = event;
-	if (!(flags & PERF_EF_START))
-		return 0;
-	start(t, event);
-	if (!(event->hw.state & PERF_HES_STOPPED))
-		return 0;
-	t->event = NULL;
-	return -ENOSPC;
+	if (flags & PERF_EF_START)
+		start(t, event);
+	return 0;
 }
 
 static void trace_del(struct perf_event *event, int flags)

@@ -150,19 +150,27 @@ static int place(struct refpmu_trace_cpu *t)
 	return 0;
 }
 
-/*
- * Open a transaction for @event and let the device record into it. False if there is no buffer, or
- * no room in it: perf disables the event then, for its reader to enable it again.
- */
-bool refpmu_trace_open(struct refpmu_trace_cpu *t, struct perf_event *event)
+static bool begin(struct refpmu_trace_cpu *t, struct perf_event *event)
 {
 	t->buffer = perf_aux_output_begin(&t->handle, event);
 	if (!t->buffer)
 		return false;
-	if (place(t)) {
-		t->buffer = NULL;
-		perf_aux_output_flag(&t->handle, PERF_AUX_FLAG_TRUNCATED);
-		perf_aux_output_end(&t->handle, 0);
+	if (!place(t))
+		return true;
+	t->buffer = NULL;
+	perf_aux_output_flag(&t->handle, PERF_AUX_FLAG_TRUNCATED);
+	perf_aux_output_end(&t->handle, 0);
+	return false;
+}
+
+/*
+ * Open a transaction for @event and let the device record into it. False if there is no buffer, or
+ * no room in it: the event is disabled then, for its reader to enable it again.
+ */
+bool refpmu_trace_open(struct refpmu_trace_cpu *t, struct perf_event *event)
+{
+	if (!begin(t, event)) {
+		refpmu_compat_disable(event);
 		return false;
 	}
 	refpmu_trace_write(t, REFPMU_REG_DS_AREA, (uintptr_t)&t->ds);
@@ -174,7 +182,7 @@ bool refpmu_trace_open(struct refpmu_trace_cpu *t, struct perf_event *event)
 
 /*
  * Stop the device and end the transaction, if one is open. True if the device had to stop for want
- * of room: what follows is lost until the reader enables the event again.
+ * of room: the event is disabled, and what follows is lost until its reader enables it again.
  */
 bool refpmu_trace_close(struct refpmu_trace_cpu *t)
 {
@@ -202,5 +210,7 @@ bool refpmu_trace_close(struct refpmu_trace_cpu *t)
 	/* The records, before the head that says they are there. */
 	smp_wmb();
 	perf_aux_output_end(&t->handle, written);
+	if (full)
+		refpmu_compat_disable(t->event);
 	return full;
 }

@@ -38,21 +38,23 @@ class Trace {
 
   // Everything between tail and head, and the records about it; gives the room back.
   Taken Take() {
-    Taken taken = Look();
-    aux_.set_tail(aux_.head());
+    const std::uint64_t head = aux_.head();  // it may move on while this reads
+    Taken taken = Look(head);
+    aux_.set_tail(head);
     return taken;
   }
 
   // The same, but the area stays as full as it is.
-  Taken Look() {
-    const std::uint64_t head = aux_.head();
+  Taken Look() { return Look(aux_.head()); }
+
+ private:
+  Taken Look(std::uint64_t head) {
     const std::uint64_t tail = aux_.tail();
     const RingContents contents = ring_.Drain();
     return {DecodeTrace(aux_.Copy(tail, head), tail, aux_.data().size(), target().trace_record()),
             AuxRecords(contents), ItraceStarts(contents)};
   }
 
- private:
   Event event_;
   Ring ring_;
   AuxArea aux_;
