@@ -124,6 +124,8 @@ bool refpmu_set_period(struct refpmu_cpu *cpuc, struct perf_event *event)
 	hwc->last_tag = period.last;
 	local64_set(&hwc->prev_count, reload.raw);
 	refpmu_bus_write(cpuc, value_write_reg(hwc->idx), reload.raw);
+	if (hwc->flags & REFPMU_HW_PRECISE)
+		refpmu_precise_reload(cpuc, event, reload.raw);
 	perf_event_update_userpage(event);
 	return reload.elapsed;
 }
@@ -141,6 +143,9 @@ void refpmu_do(struct refpmu_cpu *cpuc, struct perf_event *event, enum refpmu_op
 	if (step.actions & REFPMU_DO_DISABLE) {
 		counter_disable(cpuc, hwc);
 		cpuc->running--;
+		hwc->state |= PERF_HES_STOPPED;
+		if (hwc->flags & REFPMU_HW_PRECISE)
+			refpmu_precise_disable(cpuc, event);
 	}
 	if (step.actions & REFPMU_DO_FOLD)
 		refpmu_update(cpuc, event);
@@ -150,6 +155,8 @@ void refpmu_do(struct refpmu_cpu *cpuc, struct perf_event *event, enum refpmu_op
 	}
 	hwc->state = step.next;
 	if (step.actions & REFPMU_DO_ENABLE) {
+		if (hwc->flags & REFPMU_HW_PRECISE)
+			refpmu_precise_enable(cpuc, event);
 		counter_enable(cpuc, hwc);
 		cpuc->running++;
 	}

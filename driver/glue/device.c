@@ -8,8 +8,12 @@ static void free_cpus(struct refpmu_device *dev)
 {
 	unsigned int cpu;
 
-	for_each_possible_cpu(cpu)
-		refpmu_journal_free(&per_cpu_ptr(dev->cpus, cpu)->journal);
+	for_each_possible_cpu(cpu) {
+		struct refpmu_cpu *cpuc = per_cpu_ptr(dev->cpus, cpu);
+
+		refpmu_journal_free(&cpuc->journal);
+		refpmu_precise_free(cpuc);
+	}
 	free_percpu(dev->cpus);
 }
 
@@ -21,7 +25,7 @@ static int setup_cpu(struct refpmu_device *dev, unsigned int cpu)
 	cpuc->cpu = cpu;
 	refpmu_irq_setup(cpuc);
 	refpmu_clock_setup(cpuc);
-	return refpmu_journal_setup(&cpuc->journal);
+	return refpmu_journal_setup(&cpuc->journal) ?: refpmu_precise_setup(cpuc);
 }
 
 /* @dev has its name, parameters and CPUs. */
@@ -60,11 +64,17 @@ int refpmu_device_register(struct refpmu_device *dev, bool as_cpu)
 	int err;
 
 	dev->port.kinds = refpmu_stimulus_kinds;
+	dev->port.cpus = &dev->supported;
 	dev->port.journal = refpmu_stimulus_journal;
 	err = refpmu_port_register(&dev->port, dev->name);
 	if (err)
 		return err;
 	dev->pmu = refpmu_pmu_ops;
+	err = refpmu_lbr_setup(dev);
+	if (err) {
+		refpmu_port_unregister(&dev->port);
+		return err;
+	}
 	if (!refpmu_pmi_is_nmi)
 		dev->pmu.capabilities |= PERF_PMU_CAP_NO_NMI;
 	if (as_cpu)
@@ -73,6 +83,7 @@ int refpmu_device_register(struct refpmu_device *dev, bool as_cpu)
 		err = perf_pmu_register(&dev->pmu, dev->name, -1);
 	if (err) {
 		pr_err("refpmu: perf refused the PMU %s: %d\n", dev->name, err);
+		refpmu_lbr_teardown(dev);
 		refpmu_port_unregister(&dev->port);
 	}
 	return err;
@@ -81,5 +92,6 @@ int refpmu_device_register(struct refpmu_device *dev, bool as_cpu)
 void refpmu_device_unregister(struct refpmu_device *dev)
 {
 	perf_pmu_unregister(&dev->pmu);
+	refpmu_lbr_teardown(dev);
 	refpmu_port_unregister(&dev->port);
 }

@@ -9,7 +9,8 @@ static int reset_cpu(struct refpmu_device *dev, unsigned int cpu)
 	struct refpmu_cpu *cpuc = per_cpu_ptr(dev->cpus, cpu);
 	struct refpmu_model_params params = dev->params;
 
-	params.context = cpuc; /* each device sees the memory of its own CPU */
+	params.memory = refpmu_precise_access; /* each device sees the memory of its own CPU */
+	params.context = cpuc;
 	cpuc->n_events = 0;
 	cpuc->txn = 0;
 	cpuc->used = 0;
@@ -21,7 +22,9 @@ static int reset_cpu(struct refpmu_device *dev, unsigned int cpu)
 	cpuc->held = false;
 	cpuc->clock_mode = REFPMU_CLOCK_AUTO;
 	cpuc->clock_base = 0;
+	cpuc->lbr.users = 0;
 	memset(cpuc->owner, 0, sizeof(cpuc->owner));
+	refpmu_precise_reset(cpuc);
 	return refpmu_model_reset(&cpuc->model, &params);
 }
 

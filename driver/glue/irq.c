@@ -2,7 +2,6 @@
 /* From the interrupt line to the samples: delivery by NMI or irq_work, and the overflow handler. */
 #include <linux/bitops.h>
 #include <linux/sched/clock.h>
-#include <linux/sched/task_stack.h>
 
 #include "compat.h"
 #include "refpmu.h"
@@ -41,51 +40,23 @@ void refpmu_raise_pmi(struct refpmu_cpu *cpuc)
 }
 
 /*
- * The registers that a sample of @event shows, in @copy. An event that excludes the kernel gets
- * user registers even if the interrupt came late and hit the kernel.
+ * Counter @idx has overflowed. Events that only count are folded and reloaded like any other. What
+ * precise ones have to tell is in their records: a status bit of theirs is not of their making.
  */
-static struct pt_regs *sample_regs(struct refpmu_cpu *cpuc, const struct perf_event *event,
-				   struct pt_regs *copy)
-{
-	struct refpmu_cause *cause = &cpuc->cause;
-	const bool from_user = cause->origin.privilege == REFPMU_USER;
-	const bool user = from_user || event->attr.exclude_kernel;
-
-	if (!user || user_mode(&cause->regs))
-		*copy = cause->regs;
-	else if (current->mm && !(current->flags & PF_KTHREAD))
-		*copy = *task_pt_regs(current);
-	else
-		refpmu_compat_user_regs(copy);
-	if (cause->origin.ip && user == from_user)
-		instruction_pointer_set(copy, cause->origin.ip);
-	return copy;
-}
-
-static int sample(struct refpmu_cpu *cpuc, struct perf_event *event)
-{
-	struct perf_sample_data data;
-	struct pt_regs regs;
-
-	local64_inc(&cpuc->journal.overflows);
-	perf_sample_data_init(&data, cpuc->cause.origin.addr, event->hw.last_period);
-	return refpmu_compat_overflow(event, &data, sample_regs(cpuc, event, &regs));
-}
-
-/* Counter @idx has overflowed. Events that only count are folded and reloaded like any other. */
 static void overflow(struct refpmu_cpu *cpuc, unsigned int idx)
 {
 	struct perf_event *event = cpuc->owner[idx];
 	bool elapsed;
 
-	if (!event || event->hw.state & PERF_HES_STOPPED)
+	if (!event || event->hw.state & PERF_HES_STOPPED ||
+	    event->hw.flags & REFPMU_HW_PRECISE)
 		return;
 	refpmu_update(cpuc, event);
 	elapsed = refpmu_set_period(cpuc, event);
 	if (!elapsed || !is_sampling_event(event))
 		return;
 	/* perf wants no more for now: throttled, or the last one it asked for. */
-	if (sample(cpuc, event))
+	if (refpmu_sample(cpuc, event))
 		refpmu_do(cpuc, event, REFPMU_OP_STOP);
 }
 
@@ -94,7 +65,8 @@ static u64 pending(struct refpmu_cpu *cpuc)
 	const u64 counters = refpmu_low_bits(cpuc->model.params.general) |
 			     refpmu_low_bits(cpuc->model.params.fixed) << REFPMU_FIXED_BASE;
 
-	return refpmu_bus_read(cpuc, REFPMU_REG_GLOBAL_STATUS) & counters;
+	return refpmu_bus_read(cpuc, REFPMU_REG_GLOBAL_STATUS) &
+	       (counters | REFPMU_STATUS_DS | REFPMU_STATUS_LBR_FROZEN);
 }
 
 /*
@@ -114,9 +86,15 @@ irqreturn_t refpmu_irq(struct refpmu_cpu *cpuc)
 			refpmu_bus_write(cpuc, REFPMU_REG_GLOBAL_CTRL, 0);
 			break;
 		}
-		refpmu_ack(cpuc, status);
-		for (left = status; left; left &= left - 1)
+		/* The branches stay frozen until all samples have theirs. */
+		refpmu_ack(cpuc, status & ~REFPMU_STATUS_LBR_FROZEN);
+		if (status & REFPMU_STATUS_DS)
+			refpmu_precise_drain(cpuc);
+		for (left = status & ~(REFPMU_STATUS_DS | REFPMU_STATUS_LBR_FROZEN); left;
+		     left &= left - 1)
 			overflow(cpuc, __ffs64(left));
+		if (status & REFPMU_STATUS_LBR_FROZEN)
+			refpmu_ack(cpuc, REFPMU_STATUS_LBR_FROZEN);
 	}
 
 	local64_inc(&cpuc->journal.pmi);

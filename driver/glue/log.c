@@ -91,6 +91,12 @@ void refpmu_log_device(struct refpmu_device *dev, enum refpmu_call call, u64 fla
 	local_irq_restore(irqs);
 }
 
+/* Interrupts off. */
+void refpmu_log_here(enum refpmu_call call, u64 flags)
+{
+	refpmu_journal_call(&refpmu_here()->journal, call, flags, 0);
+}
+
 void refpmu_log_call(enum refpmu_call call, const struct perf_event *event, u64 flags)
 {
 	refpmu_log_device(to_refpmu(event->pmu), call, flags, event->id);

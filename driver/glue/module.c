@@ -21,16 +21,28 @@ static ulong min_period = 1;
 module_param(min_period, ulong, 0444);
 MODULE_PARM_DESC(min_period, "shortest sampling period, at least 1");
 
+static unsigned int lbr = REFPMU_MAX_LBR;
+module_param(lbr, uint, 0444);
+MODULE_PARM_DESC(lbr, "branch records: 0, 8, 16 or 32");
+
+static bool records = true;
+module_param(records, bool, 0444);
+MODULE_PARM_DESC(records, "precise records, load latency and off-core response are there");
+
 static bool as_cpu;
 module_param_named(cpu, as_cpu, bool, 0444);
 MODULE_PARM_DESC(cpu, "register as \"cpu\", the PMU that tools use for generic events");
 
-struct refpmu_device refpmu_devices[REFPMU_MAX_DEVICES];
-unsigned int refpmu_devices_count;
+static bool hybrid;
+module_param(hybrid, bool, 0444);
+MODULE_PARM_DESC(hybrid, "two kinds of core, refpmu_big and refpmu_little, of fixed sizes");
 
 static char *pmi;
 module_param(pmi, charp, 0444);
 MODULE_PARM_DESC(pmi, "the interrupt: nmi or irq_work; default nmi where there is one");
+
+struct refpmu_device refpmu_devices[REFPMU_MAX_DEVICES];
+unsigned int refpmu_devices_count;
 
 static int check(const char *name, u64 value, u64 min, u64 max)
 {
@@ -40,12 +52,30 @@ static int check(const char *name, u64 value, u64 min, u64 max)
 	return -EINVAL;
 }
 
+static int check_lbr(void)
+{
+	if (!lbr || lbr == 8 || lbr == 16 || lbr == 32)
+		return 0;
+	pr_err("refpmu: lbr=%u: must be 0, 8, 16 or 32\n", lbr);
+	return -EINVAL;
+}
+
+/* Of two PMUs one name and one type cannot be both. */
+static int check_hybrid(void)
+{
+	if (!hybrid || !as_cpu)
+		return 0;
+	pr_err("refpmu: hybrid=1 and cpu=1 exclude each other\n");
+	return -EINVAL;
+}
+
 static int check_params(void)
 {
-	return check("general", general, 1, REFPMU_MAX_GENERAL) ?:
+	return check_hybrid() ?: check_lbr() ?:
+	       check("general", general, 1, REFPMU_MAX_GENERAL) ?:
 	       check("fixed", fixed, 0, REFPMU_MAX_FIXED) ?:
 	       check("width", width, 16, 64) ?:
-	       check("min_period", min_period, 1, refpmu_period_counting(width));
+	       check("min_period", min_period, 1, refpmu_period_counting(hybrid ? 40 : width));
 }
 
 /* Steps of loading, in order, and what takes each back. */
@@ -74,26 +104,38 @@ static void teardown_pmi(void)
 		refpmu_nmi_teardown();
 }
 
-static void describe(struct refpmu_device *dev)
+static void describe(struct refpmu_device *dev, unsigned int kind)
 {
+	struct refpmu_model_params *params = &dev->params;
+
 	dev->name = "refpmu";
-	dev->params = (struct refpmu_model_params){
+	*params = (struct refpmu_model_params){
 		.general = general,
 		.fixed = fixed,
 		.width = width,
-	};
-	dev->caps = (struct refpmu_caps){
-		.general = general,
-		.fixed = fixed,
-		.width = width,
-		.min_period = min_period,
+		.lbr = lbr,
+		.records = records,
 	};
 	cpumask_copy(&dev->supported, cpu_possible_mask);
+	if (hybrid)
+		refpmu_hybrid_describe(dev, kind);
+	dev->caps = (struct refpmu_caps){
+		.general = params->general,
+		.fixed = params->fixed,
+		.width = params->width,
+		.lbr = params->lbr,
+		.records = params->records,
+		.min_period = min_period,
+	};
 }
 
 static void describe_devices(void)
 {
-	describe(&refpmu_devices[refpmu_devices_count++]);
+	unsigned int kind;
+
+	refpmu_devices_count = hybrid ? REFPMU_MAX_DEVICES : 1;
+	for (kind = 0; kind < refpmu_devices_count; kind++)
+		describe(&refpmu_devices[kind], kind);
 }
 
 static void teardown_devices(unsigned int n)

@@ -21,6 +21,9 @@ int refpmu_add(struct perf_event *event, int flags)
 	int err;
 
 	refpmu_log_call(REFPMU_CALL_ADD, event, flags);
+	/* The filter keeps it away already. */
+	if (WARN_ON_ONCE(!refpmu_runs_on(event->pmu, cpuc->cpu)))
+		return -ENOENT;
 	if (cpuc->n_events == REFPMU_MAX_COUNTERS)
 		return -EAGAIN;
 
@@ -59,6 +62,7 @@ void refpmu_del(struct perf_event *event, int flags)
 		return;
 
 	refpmu_do(cpuc, event, REFPMU_OP_STOP_UPDATE);
+	refpmu_detach(cpuc, event);
 	refpmu_release(cpuc, event);
 	forget(cpuc, event);
 	perf_event_update_userpage(event);
@@ -101,7 +105,8 @@ void refpmu_read(struct perf_event *event)
 	if (event->hw.idx < 0 || event->hw.state & PERF_HES_UPTODATE)
 		return;
 	refpmu_mask(cpuc);
-	refpmu_update(cpuc, event);
+	if (refpmu_precise_read(cpuc, event))
+		refpmu_update(cpuc, event);
 	refpmu_unmask(cpuc);
 }
 
@@ -111,6 +116,7 @@ static void switch_off(struct refpmu_cpu *cpuc)
 	cpuc->disable_depth++;
 	barrier();
 	refpmu_bus_write(cpuc, REFPMU_REG_GLOBAL_CTRL, 0);
+	refpmu_lbr_switch(cpuc, false);
 }
 
 /* Let all counters go with one write; with nothing to count the device stays off. */
@@ -118,6 +124,7 @@ static void switch_on(struct refpmu_cpu *cpuc)
 {
 	refpmu_mask(cpuc);
 	if (!--cpuc->disable_depth) {
+		refpmu_lbr_switch(cpuc, true);
 		if (cpuc->running)
 			refpmu_bus_write(cpuc, REFPMU_REG_GLOBAL_CTRL, cpuc->used);
 		refpmu_clock_arm(cpuc);
@@ -127,22 +134,22 @@ static void switch_on(struct refpmu_cpu *cpuc)
 
 static void refpmu_pmu_enable(struct pmu *pmu)
 {
-	refpmu_log_device(to_refpmu(pmu), REFPMU_CALL_ENABLE, 0, 0);
-	switch_on(refpmu_this_cpu(to_refpmu(pmu)));
+	refpmu_log_here(REFPMU_CALL_ENABLE, 0);
+	switch_on(refpmu_here());
 }
 
 static void refpmu_pmu_disable(struct pmu *pmu)
 {
-	refpmu_log_device(to_refpmu(pmu), REFPMU_CALL_DISABLE, 0, 0);
-	switch_off(refpmu_this_cpu(to_refpmu(pmu)));
+	refpmu_log_here(REFPMU_CALL_DISABLE, 0);
+	switch_off(refpmu_here());
 }
 
 /* A READ transaction says nothing about schedulability: it is only remembered, to be closed. */
 static void refpmu_start_txn(struct pmu *pmu, unsigned int flags)
 {
-	struct refpmu_cpu *cpuc = refpmu_this_cpu(to_refpmu(pmu));
+	struct refpmu_cpu *cpuc = refpmu_here();
 
-	refpmu_log_device(to_refpmu(pmu), REFPMU_CALL_START_TXN, flags, 0);
+	refpmu_log_here(REFPMU_CALL_START_TXN, flags);
 	WARN_ON_ONCE(cpuc->txn);
 	cpuc->txn = flags;
 	if (flags & ~PERF_PMU_TXN_ADD)
@@ -154,11 +161,11 @@ static void refpmu_start_txn(struct pmu *pmu, unsigned int flags)
 /* On failure the transaction stays open; perf deletes the members and cancels it. */
 static int refpmu_commit_txn(struct pmu *pmu)
 {
-	struct refpmu_cpu *cpuc = refpmu_this_cpu(to_refpmu(pmu));
+	struct refpmu_cpu *cpuc = refpmu_here();
 	const unsigned int flags = cpuc->txn;
 	int err;
 
-	refpmu_log_device(to_refpmu(pmu), REFPMU_CALL_COMMIT_TXN, flags, 0);
+	refpmu_log_here(REFPMU_CALL_COMMIT_TXN, flags);
 	WARN_ON_ONCE(!flags);
 	if (flags & ~PERF_PMU_TXN_ADD) {
 		cpuc->txn = 0;
@@ -174,10 +181,10 @@ static int refpmu_commit_txn(struct pmu *pmu)
 
 static void refpmu_cancel_txn(struct pmu *pmu)
 {
-	struct refpmu_cpu *cpuc = refpmu_this_cpu(to_refpmu(pmu));
+	struct refpmu_cpu *cpuc = refpmu_here();
 	const unsigned int flags = cpuc->txn;
 
-	refpmu_log_device(to_refpmu(pmu), REFPMU_CALL_CANCEL_TXN, flags, 0);
+	refpmu_log_here(REFPMU_CALL_CANCEL_TXN, flags);
 	WARN_ON_ONCE(!flags);
 	cpuc->txn = 0;
 	if (flags & ~PERF_PMU_TXN_ADD)
@@ -213,4 +220,7 @@ const struct pmu refpmu_pmu_ops = {
 	.commit_txn = refpmu_commit_txn,
 	.cancel_txn = refpmu_cancel_txn,
 	.check_period = refpmu_check_period,
+	REFPMU_COMPAT_FILTER,
+	.sched_task = refpmu_sched_task,
+	.swap_task_ctx = refpmu_swap_task_ctx,
 };

@@ -60,6 +60,7 @@ static long run_there(void *arg)
 
 int refpmu_port_run_on(int cpu, struct refpmu_port_request *req)
 {
+	const struct cpumask *cpus = req->port->cpus;
 	long err;
 
 	if (cpu < REFPMU_CPU_CURRENT)
@@ -67,7 +68,13 @@ int refpmu_port_run_on(int cpu, struct refpmu_port_request *req)
 	if (cpu >= (int)nr_cpu_ids)
 		return -ENXIO;
 	migrate_disable();
-	if (cpu == REFPMU_CPU_CURRENT || cpu == raw_smp_processor_id()) {
+	if (cpu == REFPMU_CPU_CURRENT)
+		cpu = raw_smp_processor_id();
+	if (cpus && !cpumask_test_cpu(cpu, cpus)) {
+		migrate_enable();
+		return -ENXIO;
+	}
+	if (cpu == raw_smp_processor_id()) {
 		err = run_there(req);
 		migrate_enable();
 		return err;

@@ -51,6 +51,7 @@ struct refpmu_port_kind {
 struct refpmu_port {
 	struct miscdevice misc;
 	const struct refpmu_port_kind *kinds;
+	const struct cpumask *cpus; /* that the PMU has; NULL: all. Others are ENXIO. */
 	/* The journal of @cpu, for REFPMU_IOC_LOG. */
 	struct refpmu_journal *(*journal)(struct refpmu_port *port, unsigned int cpu);
 };

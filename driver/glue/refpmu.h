@@ -17,6 +17,7 @@
 #include "log.h"
 #include "model/model.h"
 #include "port.h"
+#include "precise.h"
 #include "uapi/refpmu.h"
 
 /* Handler rounds before the device is taken for stuck; handler runs before a line is a storm. */
@@ -75,6 +76,9 @@ struct refpmu_cpu {
 	u64 clock_base; /* local_clock() at which the model has arrived */
 	u32 clock_mode; /* REFPMU_CLOCK_* */
 
+	struct refpmu_precise precise;
+	struct refpmu_lbr lbr;
+
 	struct refpmu_journal journal;
 };
 
@@ -105,6 +109,20 @@ static inline struct refpmu_cpu *refpmu_this_cpu(struct refpmu_device *dev)
 	return this_cpu_ptr(dev->cpus);
 }
 
+/*
+ * The part of this CPU in whatever is done to it through any of the PMUs: it has one kind of core.
+ * Older kernels let the PMUs of all kinds share a context, and switch and begin transactions by
+ * the PMU that the context was made for.
+ */
+static inline struct refpmu_cpu *refpmu_here(void)
+{
+	struct refpmu_device *dev = refpmu_devices;
+
+	if (!cpumask_test_cpu(smp_processor_id(), &dev->supported))
+		dev++;
+	return refpmu_this_cpu(dev);
+}
+
 static inline struct refpmu_cpu *refpmu_event_cpu(struct perf_event *event)
 {
 	return refpmu_this_cpu(to_refpmu(event->pmu));
@@ -115,6 +133,10 @@ int refpmu_device_setup(struct refpmu_device *dev);
 void refpmu_device_teardown(struct refpmu_device *dev);
 int refpmu_device_register(struct refpmu_device *dev, bool as_cpu);
 void refpmu_device_unregister(struct refpmu_device *dev);
+
+/* hybrid.c: two kinds of core */
+void refpmu_hybrid_describe(struct refpmu_device *dev, unsigned int kind);
+bool refpmu_runs_on(struct pmu *pmu, int cpu);
 
 /* hotplug.c: CPUs that come and go */
 int refpmu_hotplug_setup(void);
@@ -130,6 +152,7 @@ void refpmu_trace_unregister(void);
 #define REFPMU_HW_WIDE 0x1 /* it takes the odd neighbour of its counter too */
 #define REFPMU_HW_PRECISE 0x2 /* its samples are made of records */
 #define REFPMU_HW_BRANCHES 0x4 /* its samples carry branch records */
+#define REFPMU_HW_ATTACHED 0x8 /* between refpmu_attach() and refpmu_detach() */
 int refpmu_event_init(struct perf_event *event);
 
 /* pmu.c: the other callbacks, as perf calls them */
@@ -191,6 +214,7 @@ void refpmu_sysfs_teardown(void);
 
 /* log.c: entries of this CPU */
 void refpmu_log_device(struct refpmu_device *dev, enum refpmu_call call, u64 flags, u64 event);
+void refpmu_log_here(enum refpmu_call call, u64 flags);
 void refpmu_log_call(enum refpmu_call call, const struct perf_event *event, u64 flags);
 
 /* stimulus.c: what the port of a core PMU offers */

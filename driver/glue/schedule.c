@@ -158,6 +158,8 @@ int refpmu_schedule(struct refpmu_cpu *cpuc)
 	}
 	start |= evict(cpuc);
 	place(cpuc, start);
+	for (i = 0; i < cpuc->n_events; i++)
+		refpmu_attach(cpuc, cpuc->events[i]);
 	return 0;
 }
 

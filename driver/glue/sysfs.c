@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What tools see below /sys/bus/event_source/devices/<name>: format, events, caps. All devices share
- * the groups; what a device lacks is not visible there. pmu.attr_update could add it as well, but
- * only after the uevent has told everybody to come and look.
+ * What tools see below /sys/bus/event_source/devices/<name>: format, events, caps. All devices
+ * share the groups; what a device lacks is not visible there. pmu.attr_update could add it as well,
+ * but only after the uevent has told everybody to come and look.
  */
 #include <linux/slab.h>
 #include <linux/sysfs.h>
@@ -91,6 +91,30 @@ static const struct attribute_group caps_group = {
 	.is_visible = caps_visible,
 };
 
+/* cpus: of a kind of core that not all CPUs are */
+static ssize_t cpus_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	return cpumap_print_to_pagebuf(true, page, &device_of(dev)->supported);
+}
+static DEVICE_ATTR_RO(cpus);
+
+static struct attribute *cpus_attrs[] = {
+	&dev_attr_cpus.attr,
+	NULL,
+};
+
+static umode_t cpus_visible(struct kobject *kobj, struct attribute *attr, int n)
+{
+	const struct cpumask *supported = &device_of(kobj_to_dev(kobj))->supported;
+
+	return cpumask_equal(supported, cpu_possible_mask) ? 0 : attr->mode;
+}
+
+static const struct attribute_group cpus_group = {
+	.attrs = cpus_attrs,
+	.is_visible = cpus_visible,
+};
+
 /* events: filled from refpmu_events[], the one list of events, when the module is loaded */
 struct event_attr {
 	struct device_attribute attr;
@@ -160,6 +184,7 @@ const struct attribute_group *refpmu_attr_groups[] = {
 	&format_group,
 	&events_group,
 	&caps_group,
+	&cpus_group,
 	NULL,
 };
 

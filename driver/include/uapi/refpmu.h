@@ -8,7 +8,7 @@
  * that is not defined or a reserved field that is not zero gives EINVAL and changes nothing.
  * @cpu is the CPU whose PMU is meant; REFPMU_CPU_CURRENT is the one the caller runs on. A foreign
  * CPU is served by a kernel worker there, so per-task events of the caller do not see it; an
- * offline CPU gives ENXIO.
+ * offline CPU gives ENXIO, and so does one that is not of the PMU's kind.
  */
 #ifndef _UAPI_REFPMU_H
 #define _UAPI_REFPMU_H
