@@ -26,13 +26,10 @@ std::string Opened(const perf_event_attr& attr, pid_t pid, int cpu, int group_fd
 }
 
 // Where no event can follow a task, one that says nothing else belongs to the whole machine.
-OpenOptions Placed(const OpenOptions& options) {
-  OpenOptions placed = options;
-  if (options.pid == 0 && options.cpu == -1 && target().Claims(Cap::kSystemWide)) {
-    placed.pid = -1;
-    placed.cpu = target().DesignatedCpu();
-  }
-  return placed;
+void Place(pid_t* pid, int* cpu) {
+  if (*pid != 0 || *cpu != -1 || !target().Claims(Cap::kSystemWide)) return;
+  *pid = -1;
+  *cpu = target().DesignatedCpu();
 }
 
 void Assert(const SysResult& result, const char* what, const perf_event_attr& attr) {
@@ -225,6 +222,7 @@ SysResult TryOpenRaw(const void* attr, pid_t pid, int cpu, int group_fd, unsigne
 
 OpenResult TryOpen(const perf_event_attr& attr, pid_t pid, int cpu, int group_fd,
                    unsigned long flags) {
+  Place(&pid, &cpu);
   context().opened.push_back(Opened(attr, pid, cpu, group_fd, flags));
   perf_event_attr copy = attr;  // E2BIG makes the kernel write the size it knows
   const SysResult result = TryOpenRaw(&copy, pid, cpu, group_fd, flags);
@@ -233,8 +231,8 @@ OpenResult TryOpen(const perf_event_attr& attr, pid_t pid, int cpu, int group_fd
 }
 
 OpenResult TryOpen(const EventSpec& spec, const OpenOptions& options) {
-  const OpenOptions placed = Placed(options);
-  return TryOpen(MakeAttr(spec, placed), placed.pid, placed.cpu, placed.group_fd, placed.flags);
+  return TryOpen(MakeAttr(spec, options), options.pid, options.cpu, options.group_fd,
+                 options.flags);
 }
 
 Event Open(const perf_event_attr& attr, pid_t pid, int cpu, int group_fd, unsigned long flags) {
@@ -247,8 +245,7 @@ Event Open(const perf_event_attr& attr, pid_t pid, int cpu, int group_fd, unsign
 }
 
 Event Open(const EventSpec& spec, const OpenOptions& options) {
-  const OpenOptions placed = Placed(options);
-  return Open(MakeAttr(spec, placed), placed.pid, placed.cpu, placed.group_fd, placed.flags);
+  return Open(MakeAttr(spec, options), options.pid, options.cpu, options.group_fd, options.flags);
 }
 
 }  // namespace pmuconf

@@ -6,8 +6,12 @@
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/device.h>
+#include <linux/module.h>
 
 #include "uncore.h"
+
+static unsigned int first; /* the designated CPU to begin with */
+static bool registered;
 
 static ssize_t cpumask_show(struct device *dev, struct device_attribute *attr, char *page)
 {
@@ -59,9 +63,56 @@ static int cpu_goes(unsigned int cpu)
 	return 0;
 }
 
+/* Move the events to @cpu by hand, as is done to interrupts. */
+static int move(struct refpmu_uncore *uncore, unsigned int cpu)
+{
+	int err = 0;
+
+	cpus_read_lock();
+	if (cpu >= nr_cpu_ids || !cpu_online(cpu)) {
+		err = -ENXIO;
+	} else if (cpu != uncore->cpu) {
+		const unsigned int before = uncore->cpu;
+
+		WRITE_ONCE(uncore->cpu, cpu);
+		perf_pmu_migrate_context(&uncore->pmu, before, cpu);
+	}
+	cpus_read_unlock();
+	return err;
+}
+
+/* Writes of parameters do not overlap: the kernel has a lock around them. */
+static int cpu_set(const char *text, const struct kernel_param *param)
+{
+	unsigned int cpu;
+	int err = kstrtouint(text, 0, &cpu);
+
+	if (err)
+		return err;
+	if (registered)
+		return refpmu_uncore.scoped ? -EOPNOTSUPP : move(&refpmu_uncore, cpu);
+	first = cpu;
+	return 0;
+}
+
+static int cpu_get(char *page, const struct kernel_param *param)
+{
+	return sysfs_emit(page, "%u\n", READ_ONCE(refpmu_uncore.cpu));
+}
+
+static const struct kernel_param_ops cpu_ops = {
+	.set = cpu_set,
+	.get = cpu_get,
+};
+module_param_cb(uncore_cpu, &cpu_ops, NULL, 0644);
+MODULE_PARM_DESC(uncore_cpu, "CPU that the events of refpmu_uncore are on; without uncore_scope");
+
 static int register_pmu(struct refpmu_uncore *uncore)
 {
-	return perf_pmu_register(&uncore->pmu, REFPMU_UNCORE_NAME, -1);
+	const int err = perf_pmu_register(&uncore->pmu, REFPMU_UNCORE_NAME, -1);
+
+	registered = !err;
+	return err;
 }
 
 /*
@@ -76,13 +127,16 @@ int refpmu_uncore_online(struct refpmu_uncore *uncore)
 		return register_pmu(uncore);
 
 	cpus_read_lock();
-	uncore->cpu = cpumask_first(cpu_online_mask);
+	uncore->cpu = first;
+	if (first >= nr_cpu_ids || !cpu_online(first))
+		uncore->cpu = cpumask_first(cpu_online_mask);
 	err = register_pmu(uncore);
 	if (err)
 		goto unlock;
 	err = cpuhp_setup_state_nocalls_cpuslocked(CPUHP_AP_ONLINE_DYN, "perf/refpmu_uncore:online",
 						   cpu_comes, cpu_goes);
 	if (err < 0) {
+		registered = false;
 		perf_pmu_unregister(&uncore->pmu);
 		goto unlock;
 	}
