@@ -16,7 +16,7 @@
 namespace pmuconf {
 namespace {
 
-constexpr std::array<std::pair<Cap, std::string_view>, 24> kCapNames = {{
+constexpr std::array<std::pair<Cap, std::string_view>, 29> kCapNames = {{
     {Cap::kStimulus, "stimulus"},
     {Cap::kSampling, "sampling"},
     {Cap::kFrequency, "frequency"},
@@ -40,6 +40,11 @@ constexpr std::array<std::pair<Cap, std::string_view>, 24> kCapNames = {{
     {Cap::kTrace, "trace"},
     {Cap::kTraceExcludes, "trace_excludes"},
     {Cap::kTracePause, "trace_pause"},
+    {Cap::kCacheEvents, "cache_events"},
+    {Cap::kFilters, "filters"},
+    {Cap::kOffCore, "off_core"},
+    {Cap::kLoadLatency, "load_latency"},
+    {Cap::kWide, "wide"},
     {Cap::kLog, "log"},
 }};
 
@@ -111,6 +116,16 @@ bool Target::Claims(Cap cap) const {
       return sampling_ && precise_ > 0;
     case Cap::kBranches:
       return sampling_ && branches_ > 0;
+    case Cap::kCacheEvents:
+      return !cache_claims_.empty();
+    case Cap::kFilters:
+      return filters_;
+    case Cap::kOffCore:
+      return any([](const EventClaim& e) { return e.response != 0; });
+    case Cap::kLoadLatency:
+      return any([](const EventClaim& e) { return e.latency != 0; });
+    case Cap::kWide:
+      return any([](const EventClaim& e) { return e.wide; });
     case Cap::kTasks:
     case Cap::kCpuLocal:
       return kind_ != "uncore";
@@ -178,7 +193,10 @@ EventSpec Target::ResolveClaim(const EventClaim& claim) const {
   spec.type = type_;
   spec.stimulus = claim.stimulus;
   spec.ticks = claim.ticks;
+  spec.latency = claim.latency;
+  spec.response = claim.response;
   spec.counters = claim.counters;
+  spec.wide = claim.wide;
   spec.generic = claim.generic;
   spec.accuracy = claim.accuracy;
   if (claim.code) {
@@ -229,6 +247,7 @@ std::vector<EventSpec> Target::Events(const EventWish& wish) const {
   const std::uint64_t all = LowBits(general_);
   for (const EventClaim& claim : claims_) {
     const bool everywhere = (claim.counters & all) == all;
+    if (claim.wide && !wish.wide) continue;
     if (wish.stimulus && claim.stimulus != *wish.stimulus) continue;
     if (wish.any_general && !everywhere) continue;
     if (wish.constrained && everywhere) continue;
@@ -240,6 +259,30 @@ std::vector<EventSpec> Target::Events(const EventWish& wish) const {
   return specs;
 }
 
+std::vector<EventSpec> Target::CacheEvents() const {
+  std::vector<EventSpec> specs;
+  for (const CacheClaim& claim : cache_claims_) {
+    EventSpec spec;
+    spec.name = claim.name;
+    spec.type = PERF_TYPE_HW_CACHE;
+    spec.config = claim.config;
+    spec.stimulus = StimulusKind::kPulse;
+    spec.code = claim.code;
+    spec.response = claim.response;
+    spec.counters = claim.counters;
+    spec.accuracy = claim.accuracy;
+    specs.push_back(spec);
+  }
+  return specs;
+}
+
+std::vector<std::uint16_t> Target::Codes() const {
+  std::vector<std::uint16_t> codes;
+  for (const EventSpec& spec : Events({.wide = true})) codes.push_back(spec.code);
+  for (const CacheClaim& claim : cache_claims_) codes.push_back(claim.code);
+  return codes;
+}
+
 EventSpec Target::AnyEvent() const { return AnyEvents(1).front(); }
 
 std::vector<EventSpec> Target::AnyEvents(std::size_t n) const {
@@ -249,10 +292,16 @@ std::vector<EventSpec> Target::AnyEvents(std::size_t n) const {
   return specs;
 }
 
+PulseOptions Meeting(const EventSpec& spec, PulseOptions options) {
+  if (options.latency == 0) options.latency = spec.latency;
+  if (options.response == 0) options.response = spec.response;
+  return options;
+}
+
 void Target::Stimulate(const EventSpec& spec, std::uint64_t n, const PulseOptions& options) const {
   switch (spec.stimulus) {
     case StimulusKind::kPulse:
-      port().Pulse(spec.code, n, options);
+      port().Pulse(spec.code, n, Meeting(spec, options));
       return;
     case StimulusKind::kClock:
       port().Advance(n * spec.ticks, options);

@@ -30,6 +30,24 @@ constexpr std::array<std::pair<std::string_view, std::uint64_t>, 10> kGenericEve
     {"ref-cycles", PERF_COUNT_HW_REF_CPU_CYCLES},
 }};
 
+// "LL read miss": a cache, an operation and a result of PERF_TYPE_HW_CACHE, as the attr's config.
+std::optional<std::uint64_t> ParseCacheEvent(std::string_view text) {
+  static constexpr std::array<std::string_view, 7> kCaches = {"L1D",  "L1I", "LL",  "DTLB",
+                                                              "ITLB", "BPU", "NODE"};
+  static constexpr std::array<std::string_view, 3> kOps = {"read", "write", "prefetch"};
+  static constexpr std::array<std::string_view, 2> kResults = {"access", "miss"};
+  for (std::uint64_t cache = 0; cache < kCaches.size(); ++cache) {
+    for (std::uint64_t op = 0; op < kOps.size(); ++op) {
+      for (std::uint64_t result = 0; result < kResults.size(); ++result) {
+        const std::string name = std::string(kCaches[cache]) + " " + std::string(kOps[op]) + " " +
+                                 std::string(kResults[result]);
+        if (name == text) return cache | op << 8 | result << 16;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 // "0-3,f0": general counters 0 to 3 and fixed counter 0, as a mask.
 std::optional<std::uint64_t> ParseCounters(std::string_view text, unsigned general,
                                            unsigned fixed) {
@@ -62,6 +80,26 @@ Accuracy ReadAccuracy(TomlTable* event) {
   return accuracy;
 }
 
+std::uint64_t ReadCounters(TomlTable* event, unsigned general, unsigned fixed) {
+  const auto counters = ParseCounters(event->String("counters"), general, fixed);
+  if (!counters) event->Fail("counters", "must list counters of this target, like \"0-3,f0\"");
+  return *counters;
+}
+
+CacheClaim ReadCacheEvent(TomlTable event, unsigned general, unsigned fixed) {
+  CacheClaim claim;
+  claim.name = event.String("name");
+  const auto config = ParseCacheEvent(claim.name);
+  if (!config) event.Fail("name", "must be a cache, an operation and a result: \"LL read miss\"");
+  claim.config = *config;
+  claim.code = static_cast<std::uint16_t>(event.Int("code", 0, 0xffff));
+  claim.response = static_cast<std::uint64_t>(event.IntOr("response", 0, 0, INT64_MAX));
+  claim.counters = ReadCounters(&event, general, fixed);
+  claim.accuracy = ReadAccuracy(&event);
+  event.Finish();
+  return claim;
+}
+
 EventClaim ReadEvent(TomlTable event, unsigned general, unsigned fixed) {
   EventClaim claim;
   claim.name = event.String("name");
@@ -77,9 +115,10 @@ EventClaim ReadEvent(TomlTable event, unsigned general, unsigned fixed) {
   if (event.Node("code") != nullptr) {
     claim.code = static_cast<std::uint16_t>(event.Int("code", 0, 0xffff));
   }
-  const auto counters = ParseCounters(event.String("counters"), general, fixed);
-  if (!counters) event.Fail("counters", "must list counters of this target, like \"0-3,f0\"");
-  claim.counters = *counters;
+  claim.latency = static_cast<std::uint32_t>(event.IntOr("latency", 0, 0, 0xffff));
+  claim.response = static_cast<std::uint64_t>(event.IntOr("response", 0, 0, INT64_MAX));
+  claim.counters = ReadCounters(&event, general, fixed);
+  claim.wide = event.BoolOr("wide", false);
   if (event.Node("generic") != nullptr) {
     const std::string name = event.String("generic");
     const auto* const it = std::find_if(kGenericEvents.begin(), kGenericEvents.end(),
@@ -162,6 +201,8 @@ Target Target::Parse(std::string_view text, const std::string& path) {
   }
   if (auto features = root.Table("features")) {
     target.excludes_ = features->BoolOr("excludes", false);
+    target.filters_ = features->BoolOr("filters", false);
+    target.exclusive_formats_ = features->StringsOr("exclusive_formats", {});
     target.precise_ = static_cast<unsigned>(features->IntOr("precise", 0, 0, 3));
     target.branches_ = static_cast<unsigned>(features->IntOr("branches", 0, 0, 1024));
     features->Finish();
@@ -182,6 +223,14 @@ Target Target::Parse(std::string_view text, const std::string& path) {
       event.Fail("stimulus", "needs target.port");
     }
     target.claims_.push_back(std::move(claim));
+  }
+  for (TomlTable& event : root.Tables("cache")) {
+    CacheClaim claim = ReadCacheEvent(event, target.general_, target.fixed_);
+    for (const CacheClaim& other : target.cache_claims_) {
+      if (other.name == claim.name) event.Fail("name", "'" + claim.name + "' stands twice");
+    }
+    if (target.port_.empty()) event.Fail("code", "needs target.port");
+    target.cache_claims_.push_back(std::move(claim));
   }
   root.Finish();
   if (target.claims_.empty() && !traces)

@@ -4,6 +4,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/perf_event.h>
+
+#include <set>
 
 namespace pmuconf {
 namespace {
@@ -73,9 +76,9 @@ TEST(TargetFile, IsRead) {
 
 TEST(TargetFile, GivesCapabilities) {
   const Target target = Target::Parse(kGood, "toy.toml");
-  for (const Cap cap : {Cap::kStimulus, Cap::kSampling, Cap::kManualClock, Cap::kFixedCounters,
-                        Cap::kConstraints, Cap::kGenericEvents, Cap::kGroups, Cap::kPrecise,
-                        Cap::kBranches}) {
+  for (const Cap cap :
+       {Cap::kStimulus, Cap::kSampling, Cap::kManualClock, Cap::kFixedCounters, Cap::kConstraints,
+        Cap::kGenericEvents, Cap::kGroups, Cap::kPrecise, Cap::kBranches}) {
     EXPECT_TRUE(target.Claims(cap)) << ToString(cap);
   }
   EXPECT_FALSE(target.Claims(Cap::kFrequency));
@@ -102,14 +105,68 @@ TEST(TargetFile, NamesFileLineAndKeyOfAnError) {
   EXPECT_THAT(ErrorOf(With("name = \"toy\"\n", "")), HasSubstr("key 'target.name' is missing"));
 }
 
+constexpr const char* kCache = R"([[cache]]
+name = "LL write miss"
+code = 0x1b7
+response = 6
+counters = "0-1"
+accuracy = "exact"
+)";
+
+TEST(TargetFile, ClaimsEventsOfTheCacheTable) {
+  const Target target = Target::Parse(std::string(kGood) + kCache, "toy.toml");
+  EXPECT_TRUE(target.Claims(Cap::kCacheEvents));
+  EXPECT_FALSE(Target::Parse(kGood, "toy.toml").Claims(Cap::kCacheEvents));
+  const std::vector<EventSpec> events = target.CacheEvents();
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].type, static_cast<std::uint32_t>(PERF_TYPE_HW_CACHE));
+  EXPECT_EQ(events[0].config, 0x010102u);
+  EXPECT_EQ(events[0].code, 0x1b7);
+  EXPECT_EQ(events[0].response, 6u);
+  EXPECT_EQ(events[0].counters, 3u);
+  const auto refused = [](const std::string& from, const std::string& to) {
+    std::string text = kGood;
+    text += kCache;
+    text.replace(text.find(from), from.size(), to);
+    return ErrorOf(text);
+  };
+  EXPECT_THAT(refused("LL write miss", "LL write hit"), HasSubstr("key 'cache.name' must be"));
+  EXPECT_THAT(refused("code = 0x1b7", "code = 0x10000"), HasSubstr("key 'cache.code'"));
+  EXPECT_THAT(ErrorOf(std::string(kGood) + kCache + kCache), HasSubstr("stands twice"));
+}
+
+TEST(TargetFile, TellsWhatAnEventTakes) {
+  const Target target = Target::Parse(
+      With("stimulus = \"port\"", "stimulus = \"port\"\nlatency = 7\nresponse = 5\nwide = true"),
+      "toy.toml");
+  EXPECT_EQ(target.claims()[0].latency, 7u);
+  EXPECT_EQ(target.claims()[0].response, 5u);
+  EXPECT_TRUE(target.claims()[0].wide);
+  for (const Cap cap : {Cap::kOffCore, Cap::kLoadLatency, Cap::kWide}) {
+    EXPECT_TRUE(target.Claims(cap)) << ToString(cap);
+    EXPECT_FALSE(Target::Parse(kGood, "toy.toml").Claims(cap)) << ToString(cap);
+  }
+  EventSpec spec;
+  spec.latency = 7;
+  spec.response = 5;
+  const PulseOptions met = Meeting(spec, {.latency = 9});
+  EXPECT_EQ(met.latency, 9u);
+  EXPECT_EQ(met.response, 5u);
+}
+
 TEST(TargetFile, NamesTheLineOfASyntaxError) {
   EXPECT_THAT(ErrorOf(With("general = 4", "general = = 4")), HasSubstr("toy.toml:7: "));
 }
 
 TEST(TargetFile, OfTheReferencePmuIsRight) {
   const Target target = Target::Load(PMUCONF_CONFORMANCE_DIR "/targets/refpmu.toml");
-  EXPECT_EQ(target.claims().size(), 11u);
-  for (const Cap cap : AllCaps()) EXPECT_TRUE(target.Claims(cap)) << ToString(cap);
+  EXPECT_EQ(target.claims().size(), 17u);
+  EXPECT_EQ(target.CacheEvents().size(), 22u);
+  // What makes a PMU one of another kind.
+  const std::set<Cap> others = {Cap::kSystemWide, Cap::kTrace, Cap::kTraceExcludes,
+                                Cap::kTracePause};
+  for (const Cap cap : AllCaps())
+    EXPECT_EQ(target.Claims(cap), !others.contains(cap)) << ToString(cap);
 }
 
 TEST(Cap, NamesGoBothWays) {

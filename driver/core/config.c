@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "../model/registers.h"
+#include "branch.h"
 #include "events.h"
 #include "period.h"
 
@@ -25,26 +26,14 @@
 	(SAMPLE_ADDR | SAMPLE_WEIGHT | SAMPLE_DATA_SRC | SAMPLE_TRANSACTION |                 \
 	 SAMPLE_WEIGHT_STRUCT | SAMPLE_PHYS_ADDR | SAMPLE_DATA_PAGE_SIZE)
 
-#define BRANCH_USER BIT_ULL(0)
-#define BRANCH_KERNEL BIT_ULL(1)
-#define BRANCH_HV BIT_ULL(2)
-#define BRANCH_ANY BIT_ULL(3)
-#define BRANCH_ANY_CALL BIT_ULL(4)
-#define BRANCH_ANY_RETURN BIT_ULL(5)
-#define BRANCH_IND_CALL BIT_ULL(6)
-#define BRANCH_ABORT_TX BIT_ULL(7)
-#define BRANCH_IN_TX BIT_ULL(8)
-#define BRANCH_NO_TX BIT_ULL(9)
-#define BRANCH_COND BIT_ULL(10)
-#define BRANCH_CALL_STACK BIT_ULL(11)
-#define BRANCH_IND_JUMP BIT_ULL(12)
-#define BRANCH_CALL BIT_ULL(13)
 /* Bits 14 to 18 say what of a branch is shown: flags, cycles, type, index, privilege. */
 #define BRANCH_KNOWN refpmu_low_bits(19)
 #define BRANCH_KINDS                                                                          \
-	(BRANCH_ANY | BRANCH_ANY_CALL | BRANCH_ANY_RETURN | BRANCH_IND_CALL |                 \
-	 BRANCH_ABORT_TX | BRANCH_IN_TX | BRANCH_NO_TX | BRANCH_COND | BRANCH_CALL_STACK |    \
-	 BRANCH_IND_JUMP | BRANCH_CALL)
+	(REFPMU_WANT_BRANCH_ANY | REFPMU_WANT_BRANCH_ANY_CALL |                               \
+	 REFPMU_WANT_BRANCH_ANY_RETURN | REFPMU_WANT_BRANCH_IND_CALL |                        \
+	 REFPMU_WANT_BRANCH_ABORT_TX | REFPMU_WANT_BRANCH_IN_TX | REFPMU_WANT_BRANCH_NO_TX |  \
+	 REFPMU_WANT_BRANCH_COND | REFPMU_WANT_BRANCH_CALL_STACK |                            \
+	 REFPMU_WANT_BRANCH_IND_JUMP | REFPMU_WANT_BRANCH_CALL)
 
 /* All that the files in format/ offer of config. */
 #define CONFIG_FORMATS (REFPMU_EVTSEL_CODE | REFPMU_EVTSEL_FILTER)
@@ -126,15 +115,15 @@ u64 refpmu_config_branch_select(u64 filter)
 		u64 filter;
 		u64 kinds;
 	} map[] = {
-		{ BRANCH_ANY_CALL,
+		{ REFPMU_WANT_BRANCH_ANY_CALL,
 		  REFPMU_LBR_NOT_REL_CALL | REFPMU_LBR_NOT_IND_CALL | REFPMU_LBR_NOT_FAR },
-		{ BRANCH_ANY_RETURN, REFPMU_LBR_NOT_RET | REFPMU_LBR_NOT_FAR },
-		{ BRANCH_IND_CALL, REFPMU_LBR_NOT_IND_CALL },
-		{ BRANCH_COND, REFPMU_LBR_NOT_JCC },
-		{ BRANCH_CALL_STACK,
+		{ REFPMU_WANT_BRANCH_ANY_RETURN, REFPMU_LBR_NOT_RET | REFPMU_LBR_NOT_FAR },
+		{ REFPMU_WANT_BRANCH_IND_CALL, REFPMU_LBR_NOT_IND_CALL },
+		{ REFPMU_WANT_BRANCH_COND, REFPMU_LBR_NOT_JCC },
+		{ REFPMU_WANT_BRANCH_CALL_STACK,
 		  REFPMU_LBR_NOT_REL_CALL | REFPMU_LBR_NOT_IND_CALL | REFPMU_LBR_NOT_RET },
-		{ BRANCH_IND_JUMP, REFPMU_LBR_NOT_IND_JMP },
-		{ BRANCH_CALL, REFPMU_LBR_NOT_REL_CALL },
+		{ REFPMU_WANT_BRANCH_IND_JUMP, REFPMU_LBR_NOT_IND_JMP },
+		{ REFPMU_WANT_BRANCH_CALL, REFPMU_LBR_NOT_REL_CALL },
 	};
 	const u64 all = REFPMU_LBR_SELECT_MASK & ~REFPMU_LBR_CALL_STACK;
 	u64 wanted = 0, mapped = 0;
@@ -146,14 +135,16 @@ u64 refpmu_config_branch_select(u64 filter)
 			wanted |= map[i].kinds;
 	}
 	/* An abort may be of any kind; and a transaction alone asks for all that is in it. */
-	if ((filter & (BRANCH_ANY | BRANCH_ABORT_TX)) || !(filter & mapped))
+	if ((filter & (REFPMU_WANT_BRANCH_ANY | REFPMU_WANT_BRANCH_ABORT_TX)) || !(filter & mapped))
 		wanted = all;
 	wanted &= ~(REFPMU_LBR_NOT_KERNEL | REFPMU_LBR_NOT_USER);
-	if (filter & BRANCH_KERNEL)
+	if (filter & REFPMU_WANT_BRANCH_KERNEL)
 		wanted |= REFPMU_LBR_NOT_KERNEL;
-	if (filter & BRANCH_USER)
+	if (filter & REFPMU_WANT_BRANCH_USER)
 		wanted |= REFPMU_LBR_NOT_USER;
-	return (all & ~wanted) | (filter & BRANCH_CALL_STACK ? REFPMU_LBR_CALL_STACK : 0);
+	if (filter & REFPMU_WANT_BRANCH_CALL_STACK)
+		return (all & ~wanted) | REFPMU_LBR_CALL_STACK;
+	return all & ~wanted;
 }
 
 static int set_branches(const struct refpmu_attr *attr, const struct refpmu_caps *caps,
@@ -168,7 +159,8 @@ static int set_branches(const struct refpmu_attr *attr, const struct refpmu_caps
 	if (!caps->lbr || (filter & ~BRANCH_KNOWN))
 		return -EOPNOTSUPP;
 	/* No kind at all is none to record; and a stack of calls is one of nothing else. */
-	if (!kinds || ((kinds & BRANCH_CALL_STACK) && kinds != BRANCH_CALL_STACK))
+	if (!kinds ||
+	    ((kinds & REFPMU_WANT_BRANCH_CALL_STACK) && kinds != REFPMU_WANT_BRANCH_CALL_STACK))
 		return -EINVAL;
 	req->branches = true;
 	req->branch_filter = filter;

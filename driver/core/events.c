@@ -30,7 +30,7 @@ enum { ACCESS, MISS };
 #define EVENT_ITLB_WALKS 0x0e85
 
 /* Cycles in which fewer than one of an event happened; cycles in which it began to. */
-#define AT_LEAST_ONE (1u << REFPMU_EVTSEL_CMASK_SHIFT)
+#define AT_LEAST_ONE ((u32)BIT_ULL(REFPMU_EVTSEL_CMASK_SHIFT))
 #define IDLE_OF(code) ((code) | REFPMU_EVTSEL_INV | AT_LEAST_ONE)
 #define EDGES_OF(code) ((code) | REFPMU_EVTSEL_EDGE | AT_LEAST_ONE)
 
