@@ -75,6 +75,17 @@ void refpmu_lbr_set(const struct refpmu_change *c, unsigned int i, enum refpmu_l
 	replace(c, i, &entry);
 }
 
+/* What the type field of an entry calls a kind. */
+static const u8 type_of[REFPMU_BRANCH_MAX] = {
+	[REFPMU_BRANCH_JCC] = REFPMU_LBR_TYPE_JCC,
+	[REFPMU_BRANCH_REL_CALL] = REFPMU_LBR_TYPE_REL_CALL,
+	[REFPMU_BRANCH_IND_CALL] = REFPMU_LBR_TYPE_IND_CALL,
+	[REFPMU_BRANCH_RET] = REFPMU_LBR_TYPE_RET,
+	[REFPMU_BRANCH_IND_JMP] = REFPMU_LBR_TYPE_IND_JMP,
+	[REFPMU_BRANCH_REL_JMP] = REFPMU_LBR_TYPE_REL_JMP,
+	[REFPMU_BRANCH_FAR] = REFPMU_LBR_TYPE_FAR,
+};
+
 /* The bit of LBR_SELECT that leaves out branches of a kind. */
 static const u64 left_out[REFPMU_BRANCH_MAX] = {
 	[REFPMU_BRANCH_JCC] = REFPMU_LBR_NOT_JCC,
@@ -95,7 +106,8 @@ void refpmu_lbr_record(const struct refpmu_change *c, const struct refpmu_branch
 	const struct refpmu_pebs_lbr entry = {
 		.from = b->from,
 		.to = b->to,
-		.info = b->cycles | (b->abort ? REFPMU_LBR_INFO_ABORT : 0) |
+		.info = b->cycles | (u64)type_of[b->kind] << REFPMU_LBR_INFO_TYPE_SHIFT |
+			(b->abort ? REFPMU_LBR_INFO_ABORT : 0) |
 			(b->in_tx ? REFPMU_LBR_INFO_IN_TX : 0) |
 			(b->mispredicted ? REFPMU_LBR_INFO_MISPRED : 0),
 	};

@@ -366,7 +366,8 @@ class SlowDevice {
     const u32 i = static_cast<u32>(top);
     values_[0x680 + i] = b.from;
     values_[0x6c0 + i] = b.to;
-    values_[0xdc0 + i] = b.cycles | u64{b.abort} << 61 | u64{b.in_tx} << 62 |
+    constexpr u64 kType[] = {0, 4, 3, 5, 1, 2, 8};
+    values_[0xdc0 + i] = b.cycles | kType[b.kind] << 56 | u64{b.abort} << 61 | u64{b.in_tx} << 62 |
                          u64{b.mispredicted} << 63;
   }
 
