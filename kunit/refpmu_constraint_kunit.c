@@ -28,6 +28,10 @@ static void assignment_follows_the_vectors(struct kunit *test)
 	for (i = 0; i < REFPMU_VECTOR_WANTS; i++)
 		KUNIT_EXPECT_EQ_MSG(test, places[i].counter,
 				    i < v->n && !v->err ? v->counter[i] : UNTOUCHED, "want %u", i);
+	for (i = 0; !v->err && i < v->n; i++)
+		KUNIT_EXPECT_EQ_MSG(test, places[i].extra,
+				    v->wants[i].extra ? v->extra[i] : REFPMU_REGISTER_NONE,
+				    "want %u", i);
 }
 
 /* True if wants @i and up fit on the counters outside @taken: all ways are tried. */
