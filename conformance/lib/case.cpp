@@ -63,7 +63,7 @@ class PortOfCase {
     if (!used_) return;
     port().Reset();
     if (!target().Claims(Cap::kManualClock)) return;
-    for (const int cpu : OnlineCpus()) port().SetManualClock(cpu, true);
+    for (const int cpu : target().Cpus()) port().SetManualClock(cpu, true);
   }
   PortOfCase(const PortOfCase&) = delete;
   void Reset() {
@@ -108,13 +108,13 @@ void SkipCase(Cap missing, std::string_view reason) {
 }
 
 void Case::Prepare() const {
-  context().target->Resolve(context().pmu);
   if (meta_.cpu >= 0) PinTo(meta_.cpu);
   if (target().Claims(Cap::kSampling)) SampleRateLimit::Set(SampleRateLimit::kNoLimit);
 }
 
 void Case::TestBody() {
   try {
+    context().target->Resolve(context().pmu);
     CheckApplies(meta_);
     Prepare();
     PortOfCase port_of_case;

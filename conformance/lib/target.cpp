@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <iterator>
 
 #include "pmuconf/broken.h"
 #include "pmuconf/cpu.h"
@@ -16,7 +17,7 @@
 namespace pmuconf {
 namespace {
 
-constexpr std::array<std::pair<Cap, std::string_view>, 29> kCapNames = {{
+constexpr std::array<std::pair<Cap, std::string_view>, 30> kCapNames = {{
     {Cap::kStimulus, "stimulus"},
     {Cap::kSampling, "sampling"},
     {Cap::kFrequency, "frequency"},
@@ -29,6 +30,7 @@ constexpr std::array<std::pair<Cap, std::string_view>, 29> kCapNames = {{
     {Cap::kExcludes, "excludes"},
     {Cap::kBpf, "bpf"},
     {Cap::kCpus2, "cpus2"},
+    {Cap::kSomeCpus, "some_cpus"},
     {Cap::kHotplug, "hotplug"},
     {Cap::kGroups, "groups"},
     {Cap::kPrecise, "precise"},
@@ -49,6 +51,14 @@ constexpr std::array<std::pair<Cap, std::string_view>, 29> kCapNames = {{
 }};
 
 std::uint64_t LowBits(unsigned n) { return n >= 64 ? ~0ULL : (1ULL << n) - 1; }
+
+// The first PMU that matches.
+std::string Find(const std::string& pattern) {
+  for (const std::string& device : ListFolder(kEventSource)) {
+    if (fnmatch(pattern.c_str(), device.c_str(), 0) == 0) return device;
+  }
+  throw Broken("no PMU matches '" + pattern + "' in " + kEventSource);
+}
 
 }  // namespace
 
@@ -142,6 +152,7 @@ bool Target::Claims(Cap cap) const {
     case Cap::kTracePause:
       return trace_pause_;
     case Cap::kCpus2:
+    case Cap::kSomeCpus:
     case Cap::kHotplug:
       return true;
   }
@@ -154,28 +165,40 @@ bool Target::Has(Cap cap) const {
     case Cap::kBpf:
       return access("/proc/sys/kernel/unprivileged_bpf_disabled", F_OK) == 0;
     case Cap::kCpus2:
-      return OnlineCpus().size() >= 2;
-    case Cap::kHotplug:
-      return access("/sys/devices/system/cpu/cpu1/online", F_OK) == 0;
+      return Cpus().size() >= 2;
+    case Cap::kSomeCpus:
+      return Cpus().size() < OnlineCpus().size();
+    case Cap::kHotplug: {
+      const std::vector<int> cpus = Cpus();
+      return access("/sys/devices/system/cpu/cpu1/online", F_OK) == 0 &&
+             std::find(cpus.begin(), cpus.end(), 1) != cpus.end();
+    }
     default:
       return true;
   }
 }
 
 void Target::Resolve(const std::string& pmu) {
-  const std::string pattern = pmu.empty() ? match_ : pmu;
-  for (const std::string& device : ListFolder(kEventSource)) {
-    if (fnmatch(pattern.c_str(), device.c_str(), 0) != 0) continue;
-    const std::string path = std::string(kEventSource) + "/" + device + "/type";
-    const auto type = ReadFile(path);
-    if (!type || type->empty() || type->find_first_not_of("0123456789") != std::string::npos) {
-      throw Broken(path + " is no number");
-    }
-    type_ = static_cast<std::uint32_t>(std::stoul(*type));
-    device_ = device;
-    return;
+  const std::string device = Find(pmu.empty() ? match_ : pmu);
+  const std::string path = std::string(kEventSource) + "/" + device + "/type";
+  const auto type = ReadFile(path);
+  if (!type || type->empty() || type->find_first_not_of("0123456789") != std::string::npos) {
+    throw Broken(path + " is no number");
   }
-  throw Broken("no PMU matches '" + pattern + "' in " + kEventSource);
+  type_ = static_cast<std::uint32_t>(std::stoul(*type));
+  device_ = device;
+}
+
+std::vector<int> Target::Cpus() const {
+  const std::string device = resolved() ? device_ : Find(match_);
+  const std::vector<int> online = OnlineCpus();
+  const auto text = ReadFile(std::string(kEventSource) + "/" + device + "/cpus");
+  const auto listed = text ? ParseCpuList(*text) : std::nullopt;
+  if (!listed) return online;
+  std::vector<int> cpus;
+  std::set_intersection(online.begin(), online.end(), listed->begin(), listed->end(),
+                        std::back_inserter(cpus));
+  return cpus;
 }
 
 int Target::DesignatedCpu() const {

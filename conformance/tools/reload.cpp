@@ -166,10 +166,10 @@ Event OpenOn(const std::string& name) {
     break;
   }
   const perf_event_attr attr = MakeAttr(spec, {.disabled = false});
-  OpenResult opened = TryOpen(attr);
-  if (!opened.ok()) opened = TryOpen(attr, -1, 0);
+  SysResult opened = TryOpenRaw(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  if (!opened.ok()) opened = TryOpenRaw(&attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
   if (!opened.ok()) throw BrokenErrno("no event opens on " + name, opened.error);
-  return std::move(opened.event);
+  return Event(Fd(static_cast<int>(opened.value)), attr);
 }
 
 void SwitchCpu(bool on) { Write("/sys/devices/system/cpu/cpu1/online", on ? "1" : "0"); }

@@ -20,12 +20,16 @@ static void free_cpus(struct refpmu_device *dev)
 static int setup_cpu(struct refpmu_device *dev, unsigned int cpu)
 {
 	struct refpmu_cpu *cpuc = per_cpu_ptr(dev->cpus, cpu);
+	struct refpmu_model_params params = dev->params;
 
 	cpuc->dev = dev;
 	cpuc->cpu = cpu;
 	refpmu_irq_setup(cpuc);
 	refpmu_clock_setup(cpuc);
-	return refpmu_journal_setup(&cpuc->journal) ?: refpmu_precise_setup(cpuc);
+	params.memory = refpmu_precise_access; /* each device sees the memory of its own CPU */
+	params.context = cpuc;
+	return refpmu_model_reset(&cpuc->model, &params) ?:
+	       refpmu_journal_setup(&cpuc->journal) ?: refpmu_precise_setup(cpuc);
 }
 
 /* @dev has its name, parameters and CPUs. */
@@ -44,17 +48,19 @@ int refpmu_device_setup(struct refpmu_device *dev)
 	return err;
 }
 
-/* No event is left, so nothing arms a timer or raises a line again. */
+/* The irq_work first: it may arm the timer. No event is left that would raise a line again. */
+void refpmu_quiesce(struct refpmu_cpu *cpuc)
+{
+	irq_work_sync(&cpuc->pmi);
+	hrtimer_cancel(&cpuc->timer);
+}
+
 void refpmu_device_teardown(struct refpmu_device *dev)
 {
 	unsigned int cpu;
 
-	for_each_possible_cpu(cpu) {
-		struct refpmu_cpu *cpuc = per_cpu_ptr(dev->cpus, cpu);
-
-		hrtimer_cancel(&cpuc->timer);
-		irq_work_sync(&cpuc->pmi);
-	}
+	for_each_possible_cpu(cpu)
+		refpmu_quiesce(per_cpu_ptr(dev->cpus, cpu));
 	free_cpus(dev);
 }
 

@@ -133,6 +133,7 @@ int refpmu_device_setup(struct refpmu_device *dev);
 void refpmu_device_teardown(struct refpmu_device *dev);
 int refpmu_device_register(struct refpmu_device *dev, bool as_cpu);
 void refpmu_device_unregister(struct refpmu_device *dev);
+void refpmu_quiesce(struct refpmu_cpu *cpuc);
 
 /* hybrid.c: two kinds of core */
 void refpmu_hybrid_describe(struct refpmu_device *dev, unsigned int kind);

@@ -5,12 +5,6 @@
 
 #define WORDS(type) ((unsigned int)(sizeof(struct type) / sizeof(u64)))
 
-/* Claims: eight bits a block, one a version. */
-static u64 claim_bit(enum refpmu_block block, unsigned int version)
-{
-	return BIT_ULL(8 * block + version);
-}
-
 /* The words of @block in @version of @m, and how many of them this device uses. */
 static u64 *words_of(struct refpmu_model *m, enum refpmu_block block, unsigned int version,
 		     unsigned int *count)
@@ -46,33 +40,50 @@ static void copy(struct refpmu_model *m, enum refpmu_block block, u64 from, u64 
 		WRITE_ONCE(target[i], READ_ONCE(source[i]));
 }
 
+/* Claim a free version of each of @blocks, as things look at the head that is now. */
+static void claim(struct refpmu_change *c, u64 blocks)
+{
+	u64 claims = c->claims;
+	u64 left;
+
+	c->head = READ_ONCE(c->m->head);
+	c->next = c->head + REFPMU_GENERATION;
+	for (left = blocks; left; left &= left - 1) {
+		const enum refpmu_block block = refpmu_lowest_bit(left);
+		const unsigned int current = refpmu_version_of(c->head, block);
+		const u64 busy = (c->claims >> 8 * block & 0xff) | BIT_ULL(current);
+		const unsigned int version = refpmu_lowest_bit(~busy);
+
+		c->next ^= (u64)(current ^ version) << 4 * block;
+		claims |= BIT_ULL(8 * block + version);
+	}
+	WRITE_ONCE(c->m->claims, claims);
+}
+
+static bool unchanged(const struct refpmu_change *c)
+{
+	return READ_ONCE(c->m->head) == c->head;
+}
+
 void refpmu_change_begin(struct refpmu_change *c, struct refpmu_model *m, u64 blocks)
 {
-	u64 left, claims;
+	u64 left;
 
 	refpmu_settle(m);
 	c->m = m;
 	c->claims = READ_ONCE(m->claims);
 	do {
-		c->head = READ_ONCE(m->head);
-		c->next = c->head + REFPMU_GENERATION;
-		claims = c->claims;
+		/* What was free may have become current before it was claimed. */
+		do
+			claim(c, blocks);
+		while (!unchanged(c));
 		for (left = blocks; left; left &= left - 1) {
-			const unsigned int block = refpmu_lowest_bit(left);
-			const unsigned int current = refpmu_version_of(c->head, block);
-			const u64 busy = (c->claims >> (8 * block) & 0xff) | BIT_ULL(current);
-			const unsigned int version = refpmu_lowest_bit(~busy);
+			const enum refpmu_block block = refpmu_lowest_bit(left);
 
-			c->next ^= (u64)(current ^ version) << (4 * block);
-			claims |= claim_bit(block, version);
+			copy(m, block, c->head, c->next);
 		}
-		WRITE_ONCE(m->claims, claims);
-	} while (READ_ONCE(m->head) != c->head);
-	for (left = blocks; left; left &= left - 1) {
-		const enum refpmu_block block = refpmu_lowest_bit(left);
-
-		copy(m, block, c->head, c->next);
-	}
+		/* What was current may have been recycled while it was copied. */
+	} while (!unchanged(c));
 }
 
 /* What is current needs no claim. */

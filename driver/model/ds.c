@@ -23,11 +23,17 @@ static void *memory(const struct refpmu_change *c, u64 address, u64 size)
 
 void refpmu_fill_begin(struct refpmu_fill *fill, const struct refpmu_change *c)
 {
-	const u64 area = READ_ONCE(refpmu_recording(c)->ds_area);
+	const u64 area = refpmu_recording(c)->ds_area;
 	unsigned int i;
 
 	fill->ds = area ? memory(c, area, sizeof(*fill->ds)) : NULL;
-	for (i = 0; fill->ds && i < REFPMU_BUFFERS; i++) {
+	if (!fill->ds)
+		return;
+	fill->word = NULL;
+	fill->marked = false;
+	fill->outer = READ_ONCE(c->m->filling);
+	WRITE_ONCE(c->m->filling, fill);
+	for (i = 0; i < REFPMU_BUFFERS; i++) {
 		fill->old[i] = READ_ONCE(*index_of(fill->ds, i));
 		fill->index[i] = fill->old[i];
 	}
@@ -42,16 +48,50 @@ static u64 *room(const struct refpmu_change *c, u64 address, u64 maximum, u64 si
 	return memory(c, address, size);
 }
 
-static u64 *put(u64 *to, const u64 *from, unsigned int count)
+/* Store what the word is to be, until it stays so. */
+static void settle_word(struct refpmu_fill *fill)
 {
-	unsigned int i;
+	u64 *word = READ_ONCE(fill->word);
+	u64 value;
 
-	for (i = 0; i < count; i++)
-		WRITE_ONCE(to[i], from[i]);
-	return to + count;
+	do {
+		value = READ_ONCE(fill->value);
+		WRITE_ONCE(*word, value);
+	} while (READ_ONCE(fill->value) != value);
 }
 
-#define PUT(to, group) put(to, (const u64 *)&(group), sizeof(group) / sizeof(u64))
+static void store(struct refpmu_fill *fill, const struct refpmu_change *c, u64 *word, u64 value)
+{
+	struct refpmu_fill *outer;
+
+	WRITE_ONCE(fill->word, NULL);
+	WRITE_ONCE(fill->storing, false);
+	WRITE_ONCE(fill->value, value);
+	WRITE_ONCE(fill->word, word);
+	/* Too late already: the record has no place here any more. */
+	if (READ_ONCE(c->m->head) != c->head)
+		return;
+	WRITE_ONCE(fill->storing, true);
+	for (outer = fill->outer; outer; outer = outer->outer)
+		if (outer->word == word)
+			WRITE_ONCE(outer->value, value);
+	settle_word(fill);
+}
+
+/* Where a record goes, as it is written. */
+struct pen {
+	struct refpmu_fill *fill;
+	const struct refpmu_change *c;
+	u64 *to;
+};
+
+static void put(struct pen *pen, const u64 *from, unsigned int count)
+{
+	for (; count; count--)
+		store(pen->fill, pen->c, pen->to++, *from++);
+}
+
+#define PUT(pen, group) put(pen, (const u64 *)&(group), sizeof(group) / sizeof(u64))
 
 /* Entries of the LBR group. */
 static unsigned int lbr_entries(u64 config)
@@ -73,8 +113,8 @@ static u64 record_size(u64 config)
 	return size + lbr_entries(config) * sizeof(struct refpmu_pebs_lbr);
 }
 
-static void write_record(u64 *to, u64 config, const struct refpmu_change *c,
-			 const struct refpmu_origin *origin, u64 counters)
+static void write_record(struct pen *pen, u64 config, const struct refpmu_origin *origin,
+			 u64 counters)
 {
 	const struct refpmu_pebs_basic basic = {
 		.format = config | record_size(config) << REFPMU_PEBS_SIZE_SHIFT,
@@ -84,7 +124,7 @@ static void write_record(u64 *to, u64 config, const struct refpmu_change *c,
 	};
 	unsigned int i;
 
-	to = PUT(to, basic);
+	PUT(pen, basic);
 	if (config & REFPMU_PEBS_DATA_MEMORY) {
 		const struct refpmu_pebs_memory mem = {
 			.address = origin->addr,
@@ -92,17 +132,17 @@ static void write_record(u64 *to, u64 config, const struct refpmu_change *c,
 			.latency = origin->latency,
 		};
 
-		to = PUT(to, mem);
+		PUT(pen, mem);
 	}
 	if (config & REFPMU_PEBS_DATA_GPRS) {
-		to = PUT(to, origin->flags);
-		to = PUT(to, origin->ip);
-		to = PUT(to, origin->gpr);
+		PUT(pen, origin->flags);
+		PUT(pen, origin->ip);
+		PUT(pen, origin->gpr);
 	}
 	for (i = 0; i < lbr_entries(config); i++) {
-		const struct refpmu_pebs_lbr entry = refpmu_lbr_recent(c, i);
+		const struct refpmu_pebs_lbr entry = refpmu_lbr_recent(pen->c, i);
 
-		to = PUT(to, entry);
+		PUT(pen, entry);
 	}
 }
 
@@ -116,7 +156,7 @@ enum refpmu_fate refpmu_pebs_store(struct refpmu_fill *fill, const struct refpmu
 
 	if (!to)
 		return REFPMU_LOST;
-	write_record(to, config, c, origin, counters);
+	write_record(&(struct pen){ .fill = fill, .c = c, .to = to }, config, origin, counters);
 	*index += size;
 	return *index >= READ_ONCE(fill->ds->pebs_threshold) ? REFPMU_STORED_AT_THRESHOLD :
 							       REFPMU_STORED;
@@ -146,7 +186,7 @@ enum refpmu_fate refpmu_bts_store(struct refpmu_fill *fill, const struct refpmu_
 		*index = fill->old[REFPMU_BUFFER_BTS];
 		return REFPMU_LOST;
 	}
-	PUT(to, record);
+	PUT((&(struct pen){ .fill = fill, .c = c, .to = to }), record);
 	*index += sizeof(record);
 	if (wraps) {
 		if (maximum - *index < sizeof(record))
@@ -178,9 +218,7 @@ static bool replace(struct refpmu_fill *fill, const u64 *from, u64 from_mark, co
 
 bool refpmu_fill_commit(struct refpmu_fill *fill, struct refpmu_change *c)
 {
-	struct refpmu_model *m = c->m;
 	const u64 mark = refpmu_version_of(c->next, REFPMU_BLOCK_RECORDING) + 1;
-	struct refpmu_ds *interrupted;
 	unsigned int i;
 	bool done;
 
@@ -188,8 +226,7 @@ bool refpmu_fill_commit(struct refpmu_fill *fill, struct refpmu_change *c)
 		return refpmu_change_commit(c);
 	for (i = 0; i < REFPMU_BUFFERS; i++)
 		refpmu_recording(c)->next[i] = fill->index[i];
-	interrupted = READ_ONCE(m->marked);
-	WRITE_ONCE(m->marked, fill->ds);
+	WRITE_ONCE(fill->marked, true);
 	/* An index that is not what it was has been moved by software: all over again. */
 	if (replace(fill, fill->old, 0, fill->old, mark)) {
 		done = refpmu_change_commit(c);
@@ -198,13 +235,12 @@ bool refpmu_fill_commit(struct refpmu_fill *fill, struct refpmu_change *c)
 		done = false;
 	}
 	replace(fill, fill->old, mark, done ? fill->index : fill->old, 0);
-	WRITE_ONCE(m->marked, interrupted);
+	WRITE_ONCE(c->m->filling, fill->outer);
 	return done;
 }
 
-void refpmu_settle_marked(struct refpmu_model *m)
+static void settle_indexes(struct refpmu_model *m, struct refpmu_ds *ds)
 {
-	struct refpmu_ds *ds = READ_ONCE(m->marked);
 	unsigned int i;
 
 	for (i = 0; i < REFPMU_BUFFERS; i++) {
@@ -222,5 +258,17 @@ void refpmu_settle_marked(struct refpmu_model *m)
 		/* Not committed, and it must not be any more. */
 		cmpxchg64_local(&m->head, head, head + REFPMU_GENERATION);
 		cmpxchg64_local(word, value, value & ~MARK);
+	}
+}
+
+void refpmu_settle_fills(struct refpmu_model *m)
+{
+	struct refpmu_fill *fill;
+
+	for (fill = READ_ONCE(m->filling); fill; fill = fill->outer) {
+		if (READ_ONCE(fill->word) && READ_ONCE(fill->storing))
+			settle_word(fill);
+		if (READ_ONCE(fill->marked))
+			settle_indexes(m, fill->ds);
 	}
 }

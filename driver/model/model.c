@@ -10,7 +10,7 @@
 struct step {
 	struct refpmu_change c;
 	struct refpmu_happening what;
-	struct refpmu_fill fill; /* .ds is NULL too while no counter makes records */
+	struct refpmu_fill fill; /* .ds is NULL too if RECORDING is not claimed */
 	u64 precise; /* counters that make records */
 	u64 mask; /* of a counter's value */
 	bool run_on;
@@ -223,16 +223,18 @@ static bool traced(const struct refpmu_change *c, enum refpmu_privilege priv)
 	return (debugctl & on) == on && !(debugctl & off);
 }
 
-static bool begin_branch(struct step *s, struct refpmu_model *m, bool run_on)
+/* As begin(), for what DEBUGCTL wants of a branch: @blocks are those that it goes to. */
+static bool begin_branch(struct step *s, struct refpmu_model *m, u64 *blocks, bool run_on)
 {
 	const struct refpmu_change look = refpmu_look(m);
-	u64 blocks = 0;
 
-	if (refpmu_recording(&look)->debugctl & REFPMU_DEBUGCTL_LBR)
-		blocks |= BIT_ULL(REFPMU_BLOCK_STACK);
+	*blocks = 0;
+	if (READ_ONCE(refpmu_recording(&look)->debugctl) & REFPMU_DEBUGCTL_LBR &&
+	    !(READ_ONCE(refpmu_global(&look)->status) & REFPMU_STATUS_LBR_FROZEN))
+		*blocks |= BIT_ULL(REFPMU_BLOCK_STACK);
 	if (traced(&look, s->what.origin->privilege))
-		blocks |= BIT_ULL(REFPMU_BLOCK_RECORDING);
-	if (!begin(s, m, blocks, run_on))
+		*blocks |= BIT_ULL(REFPMU_BLOCK_RECORDING);
+	if (!begin(s, m, *blocks, run_on))
 		return false;
 	if (s->c.head == look.head)
 		return true;
@@ -253,15 +255,15 @@ struct refpmu_model_step refpmu_model_branch(struct refpmu_model *m, const struc
 			.origin = origin,
 		},
 	};
+	u64 blocks;
 
 	do {
-		while (!begin_branch(&s, m, run_on))
+		while (!begin_branch(&s, m, &blocks, run_on))
 			;
-		if (refpmu_recording(&s.c)->debugctl & REFPMU_DEBUGCTL_LBR &&
-		    !(refpmu_global(&s.c)->status & REFPMU_STATUS_LBR_FROZEN))
+		if (blocks & BIT_ULL(REFPMU_BLOCK_STACK))
 			refpmu_lbr_record(&s.c, b, origin->privilege);
 		run(&s, 1);
-		if (traced(&s.c, origin->privilege) &&
+		if (blocks & BIT_ULL(REFPMU_BLOCK_RECORDING) &&
 		    refpmu_bts_store(&s.fill, &s.c, b) == REFPMU_STORED_AT_THRESHOLD) {
 			refpmu_raise_status(&s.c, REFPMU_STATUS_DS, REFPMU_STATUS_DS);
 			s.result.overflowed |= REFPMU_STATUS_DS;

@@ -84,7 +84,7 @@ struct refpmu_model {
 	struct refpmu_model_params params;
 	u64 head; /* generation, and which version of each block is current: commit.h */
 	u64 claims; /* versions in use beside the current ones */
-	struct refpmu_ds *marked; /* whose indexes a commit is moving now */
+	struct refpmu_fill *filling; /* who is writing records now: ds.h */
 	struct refpmu_version version[REFPMU_VERSIONS];
 	struct refpmu_pebs_lbr lbr[REFPMU_LBR_ENTRIES];
 };

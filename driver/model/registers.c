@@ -241,8 +241,8 @@ static int write_plain(struct refpmu_model *m, const struct plain *plain, u64 va
 
 static int write_lbr(struct refpmu_model *m, unsigned int i, enum refpmu_lbr_word word, u64 value)
 {
-	const u64 info = REFPMU_LBR_INFO_CYCLES | REFPMU_LBR_INFO_ABORT | REFPMU_LBR_INFO_IN_TX |
-			 REFPMU_LBR_INFO_MISPRED;
+	const u64 info = REFPMU_LBR_INFO_CYCLES | REFPMU_LBR_INFO_TYPE | REFPMU_LBR_INFO_ABORT |
+			 REFPMU_LBR_INFO_IN_TX | REFPMU_LBR_INFO_MISPRED;
 	struct refpmu_change c;
 
 	if (word == REFPMU_LBR_WORD_INFO && value & ~info)

@@ -49,8 +49,8 @@
 /*
  * A pulse of an event is a cycle in which it occurs once or oftener, and an idle one after it. The
  * counter gains, without CMASK, its occurrences; with CMASK, 1 for the cycle if it has at least
- * that many; with INV and CMASK, 1 for each cycle that has fewer; with EDGE, 1 each time that such a
- * condition (CMASK 0 is 1 here) begins to hold. Ticks of the clock are cycles likewise. Cycles of
+ * that many; with INV and CMASK, 1 for each cycle that has fewer; with EDGE, 1 each time that such
+ * a condition (CMASK 0 is 1 here) begins to hold. Ticks of the clock are cycles likewise. Cycles of
  * one event are none of another.
  */
 #define REFPMU_EVTSEL_EVENT 0x000000ffULL
@@ -105,7 +105,8 @@
  * Records in memory: PEBS and BTS through the DS area (record.h).
  *
  * PEBS_ENABLE     lets a counter write a record when it overflows, of the very event that did it;
- *                 it then goes on from its reset in the DS area, sets no status and interrupts nobody.
+ *                 it then goes on from its reset in the DS area, sets no status and interrupts
+ *                 nobody.
  *                 ("Processor Event Based Sampling", "Extended PEBS")
  * PEBS_DATA_CFG   the groups of the records that are written from now on. ("Adaptive PEBS")
  * DS_AREA         where the DS area is, a multiple of 8; 0: nowhere, and all counters just count.

@@ -58,6 +58,7 @@ struct refpmu_version {
 	struct refpmu_stack stack;
 };
 
+/* In m->head they have four bits each, in m->claims eight. */
 enum refpmu_block {
 	REFPMU_BLOCK_GLOBAL,
 	REFPMU_BLOCK_SELECT,

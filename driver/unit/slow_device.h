@@ -71,7 +71,7 @@ class SlowDevice {
       for (u32 i = 0; i < params.lbr; ++i) {
         Add(0x680 + i, ~u64{0});
         Add(0x6c0 + i, ~u64{0});
-        Add(0xdc0 + i, 0xe00000000000ffff);
+        Add(0xdc0 + i, 0xef0000000000ffff);
       }
     }
   }

@@ -29,8 +29,9 @@ enum class Cap {
   kGenericEvents,  // generic_events: some events answer to PERF_TYPE_HARDWARE too
   kExcludes,       // excludes: counts can be confined to user or to kernel
   kBpf,            // bpf: programs on overflow (sampling target)
-  kCpus2,          // cpus2: the machine has two CPUs online
-  kHotplug,        // hotplug: CPU 1 can be taken offline
+  kCpus2,          // cpus2: two CPUs are online that the PMU has
+  kSomeCpus,       // some_cpus: CPUs are online that the PMU has not
+  kHotplug,        // hotplug: CPU 1 can be taken offline, and the PMU has it
   kGroups,         // groups: two or more counters
   kPrecise,        // precise: samples of where an event happened (precise_ip)
   kBranches,       // branches: samples with the branches before them
@@ -120,13 +121,16 @@ class Target {
   std::optional<int> refusal(const std::string& what) const;
 
   bool Claims(Cap cap) const;  // by the file alone; what only a machine can tell counts as there
-  bool Has(Cap cap) const;     // by the file and, for kBpf, kCpus2, kHotplug, by this machine
+  bool Has(Cap cap) const;     // by the file and, for kBpf and what is of CPUs, by this machine
 
   // Finds the PMU in sysfs. Throws Broken if there is none that matches. `pmu` overrides match.
   void Resolve(const std::string& pmu = {});
   bool resolved() const { return !device_.empty(); }
   const std::string& device() const { return device_; }  // "refpmu"
   std::uint32_t type() const { return type_; }           // attr.type
+  // The CPUs online that the PMU has: all, unless its file `cpus` names some. Throws Broken if there
+  // is no such PMU.
+  std::vector<int> Cpus() const;
   // The CPU that a PMU of the whole machine shows in its cpumask: where its events belong.
   int DesignatedCpu() const;
 
