@@ -68,7 +68,17 @@ def tool_stage(
 
 def stages() -> list[Stage]:
     pytest_report = OUT / "pytest.xml"
-    pytest = (PYTHON, "-m", "pytest", "-q", "-n", "2", f"--junitxml={pytest_report}")
+    pytest = (
+        PYTHON,
+        "-m",
+        "pytest",
+        "-q",
+        "-n",
+        "2",
+        "--dist",
+        "loadgroup",
+        f"--junitxml={pytest_report}",
+    )
     guest = ("ci/build", "guest", "pmuconf")
     return [
         tool_stage("lint", (PYTHON, "ci/lint.py"), 1500),

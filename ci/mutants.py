@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -54,7 +55,7 @@ def try_clean(bench: Bench, clean: Clean, cases: Sequence[suite.Case]) -> None:
     if not missing:
         return
     built = module.build(bench.kernel, DRIVER, module.default_out(bench.kernel))
-    log = OUT / f"clean-{bench.kernel.name}.log"
+    log = OUT / f"clean-{bench.target.name}-{bench.kernel.name}.log"
     with bench.open(built, log) as guests:
         for case in missing:
             clean.results[case.id] = guests.run(case)["result"]
@@ -123,7 +124,8 @@ def judge(bench: Bench, mutants: Sequence[Mutant], every: bool) -> tuple[list[Tr
     clean = Clean()
     own = {mutant.id: trial.named(mutant, bench.cases) for mutant in mutants}
     wanted = [case for case in bench.cases if any(case in cases for cases in own.values())]
-    print(f"clean driver on {bench.kernel.release}: {len(wanted)} cases", flush=True)
+    where = f"clean driver, {bench.target.name} on {bench.kernel.release}"
+    print(f"{where}: {len(wanted)} cases", flush=True)
     try_clean(bench, clean, wanted)
 
     def first(mutant: Mutant) -> Trial:
@@ -138,7 +140,7 @@ def judge(bench: Bench, mutants: Sequence[Mutant], every: bool) -> tuple[list[Tr
     trials = in_parallel(mutants, first, say)
     left = [t for t in trials if _lives(t) and len(own[t.mutant.id]) < len(bench.cases)]
     if left:
-        print(f"clean driver on {bench.kernel.release}: the other cases", flush=True)
+        print(f"{where}: the other cases", flush=True)
         try_clean(bench, clean, bench.cases)
     before = {t.mutant.id: t for t in left}
 
@@ -182,12 +184,14 @@ def run(options: argparse.Namespace) -> int:
     trials: list[Trial] = []
     faults: list[str] = []
     skipped = 0
-    for name in options.kernel or [DEFAULT_KERNEL] if mutants else []:
-        target = suite.find_target("refpmu")
+    names = options.kernel or [DEFAULT_KERNEL] if mutants else []
+    for name, of in itertools.product(names, sorted({mutant.target for mutant in mutants})):
+        target = suite.find_target(of)
         cases = tuple(suite.cases(target, suite.Selection()))
         bench = Bench(kernel.find(name), target, cases)
-        chosen = [trial.checked(mutant, cases) for mutant in mutants if mutant.wants(name)]
-        skipped += len(mutants) - len(chosen)
+        own = [mutant for mutant in mutants if mutant.target == of]
+        chosen = [trial.checked(mutant, cases) for mutant in own if mutant.wants(name)]
+        skipped += len(own) - len(chosen)
         done, found = judge(bench, chosen, options.all) if chosen else ([], [])
         trials += done
         faults += found

@@ -13,6 +13,7 @@
 
 extern "C" {
 #include "core/config.h"
+#include "core/events.h"
 #include "model/model.h"
 }
 
@@ -94,7 +95,7 @@ Reading Read(const refpmu_attr& attr, const refpmu_caps& caps) {
   const bool period = attr.sample_period != 0 && !attr.freq;
   if (period && (attr.sample_period < caps.min_period || attr.sample_period > kLongestPeriod))
     no.insert(-EINVAL);
-  if (attr.precise_ip != 0 || attr.branch_stack) no.insert(-EOPNOTSUPP);
+  if (attr.precise_ip != 0 || (attr.sample_type & 0x800) != 0) no.insert(-EOPNOTSUPP);
   if (attr.exclude_idle || attr.exclude_host) no.insert(-EOPNOTSUPP);
   return reading;
 }
@@ -140,7 +141,7 @@ refpmu_attr AnyAttr(FuzzedDataProvider& data, const refpmu_caps& caps) {
   // Rare ones share a byte, so that most inputs get past them.
   const auto rare = data.ConsumeIntegral<u8>();
   attr.precise_ip = (rare & 0xf0) == 0xf0 ? rare & 3 : 0;
-  attr.branch_stack = (rare & 0xf4) == 0xe4;
+  attr.sample_type = (rare & 0xf4) == 0xe4 ? 0x800 : 0;
   attr.exclude_idle = (rare & 0xf4) == 0xd4;
   attr.exclude_host = (rare & 0xf4) == 0xc4;
   const auto common = data.ConsumeIntegral<u8>();
@@ -169,7 +170,7 @@ void CheckAccepted(const refpmu_attr& attr, const refpmu_caps& caps, const Known
                    const refpmu_request& request) {
   HOLDS(request.allowed != 0, "an accepted event has a counter to go to");
   HOLDS(request.allowed == Counters(event, caps), "the counters are those that can count it");
-  HOLDS(refpmu_config_allowed(static_cast<u16>(event.code), &caps) == request.allowed,
+  HOLDS(refpmu_events_counters(event.code, &caps) == request.allowed,
         "the counters of a code are told the same way twice");
   HOLDS((request.preferred & ~request.allowed) == 0, "a preferred counter is an allowed one");
   HOLDS((request.preferred >> 32) == (request.allowed >> 32) && (request.preferred << 32) == 0,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/constraint against brute force (up to 8 wants) and against a matching from the counters'
-// side.
+// core/constraint against brute force (up to 8 wants), against a matching from the counters' side,
+// and, for wide wants, registers and what excludes each other, against all ways there are.
 #include <fuzzer/FuzzedDataProvider.h>
 
 #include <algorithm>
@@ -106,6 +106,14 @@ std::vector<refpmu_want> Wants(FuzzedDataProvider& data) {
   return wants;
 }
 
+// The interface gives places; the properties are about counters.
+int Assign(const refpmu_want* wants, size_t n, s8* counters) {
+  std::vector<refpmu_place> places(n, {kUntouched, kUntouched});
+  const int status = refpmu_constraint_assign(wants, static_cast<unsigned>(n), places.data());
+  for (size_t i = 0; i < n; ++i) counters[i] = places[i].counter;
+  return status;
+}
+
 Counters Blank() {
   Counters counters;
   counters.fill(kUntouched);
@@ -131,18 +139,17 @@ void CheckKept(std::vector<refpmu_want> wants, const Counters& counters, bool pi
     wants[i].pinned = pinned;
   }
   Counters again = Blank();
-  HOLDS(refpmu_constraint_assign(wants.data(), wants.size(), again.data()) == 0,
+  HOLDS(Assign(wants.data(), wants.size(), again.data()) == 0,
         "what fits still fits when it is already in place");
   HOLDS(again == counters, "an event keeps its counter when all can keep theirs");
 }
 
 void CheckOne(const std::vector<refpmu_want>& wants) {
   Counters counters = Blank();
-  const int status = refpmu_constraint_assign(wants.data(), wants.size(), counters.data());
+  const int status = Assign(wants.data(), wants.size(), counters.data());
 
   Counters second = Blank();
-  HOLDS(refpmu_constraint_assign(wants.data(), wants.size(), second.data()) == status &&
-            second == counters,
+  HOLDS(Assign(wants.data(), wants.size(), second.data()) == status && second == counters,
         "the same wants give the same answer");
 
   if (!std::all_of(wants.begin(), wants.end(), PinIsValid)) {
@@ -165,19 +172,172 @@ void CheckOne(const std::vector<refpmu_want>& wants) {
 
 void CheckPreferred(const refpmu_want& want) {
   if (want.preferred == 0) return;
-  const refpmu_want fresh = {want.allowed, want.preferred, REFPMU_COUNTER_NONE, false};
+  refpmu_want fresh = want;
+  fresh.previous = REFPMU_COUNTER_NONE;
+  fresh.pinned = false;
   s8 counter = kUntouched;
-  HOLDS(refpmu_constraint_assign(&fresh, 1, &counter) == 0, "one event with a counter fits");
+  HOLDS(Assign(&fresh, 1, &counter) == 0, "one event with a counter fits");
   HOLDS(Contains(want.preferred, counter), "an event alone gets a counter it prefers");
 }
 
 void CheckTooMany(const std::vector<refpmu_want>& wants, unsigned excess) {
   std::vector<refpmu_want> many(kMaxWants + excess, wants.front());
   std::vector<s8> counters(many.size(), kUntouched);
-  HOLDS(refpmu_constraint_assign(many.data(), many.size(), counters.data()) == -EINVAL,
+  HOLDS(Assign(many.data(), many.size(), counters.data()) == -EINVAL,
         "more wants than counters can exist are refused as malformed");
   HOLDS(std::all_of(counters.begin(), counters.end(), [](s8 c) { return c == kUntouched; }),
         "a refusal writes nothing");
+}
+
+// What follows is about the whole interface, on few counters: a want takes one or two of them,
+// maybe a register, maybe the selector of branches or a feature that it has for itself.
+constexpr unsigned kFewCounters = 8;
+constexpr unsigned kFewWants = 6;
+
+using WantList = std::vector<refpmu_want>;
+using Places = std::vector<refpmu_place>;
+
+WantList WholeWants(FuzzedDataProvider& data) {
+  WantList wants(data.ConsumeIntegralInRange(0u, kFewWants));
+  for (refpmu_want& want : wants) {
+    const auto kind = data.ConsumeIntegral<u8>();
+    want.wide = (kind & 3) == 3;
+    want.allowed = data.ConsumeIntegral<u8>() & (want.wide ? 0x55 : 0xff);
+    want.preferred = data.ConsumeIntegral<u8>();
+    want.previous = data.ConsumeIntegralInRange<s8>(-1, kFewCounters);
+    want.pinned = (kind >> 2 & 7) == 7;
+    want.extra = data.ConsumeIntegralInRange<u8>(0, REFPMU_EXTRA_MAX - 1);
+    want.previous_extra = data.ConsumeIntegralInRange<s8>(-1, 2);
+    want.extra_value = data.ConsumeIntegralInRange<u8>(0, 2);
+    want.branches = (kind >> 5 & 1) != 0;
+    want.branch_select = data.ConsumeIntegralInRange<u8>(0, 1);
+    want.exclusive = (kind >> 6) == 3 ? data.ConsumeIntegral<u8>() : 0;
+  }
+  return wants;
+}
+
+u64 Span(const refpmu_want& want, u64 bit) { return want.wide ? bit | bit << 1 : bit; }
+
+unsigned RegistersOf(const refpmu_want& want) {
+  return want.extra == REFPMU_EXTRA_OFFCORE ? 2 : want.extra == REFPMU_EXTRA_LOAD_LATENCY;
+}
+
+bool WholePinIsValid(const refpmu_want& want) {
+  if (!want.pinned) return true;
+  return PinIsValid(want) &&
+         (want.extra == 0 || (want.previous_extra >= 0 &&
+                              static_cast<unsigned>(want.previous_extra) < RegistersOf(want)));
+}
+
+// All ways at once: which sets of counters the first i wants may have taken.
+bool CountersFit(const WantList& wants, const std::vector<u64>& options) {
+  std::array<bool, 1u << kFewCounters> taken = {true};
+  for (size_t i = 0; i < wants.size(); ++i) {
+    std::array<bool, 1u << kFewCounters> next = {};
+    for (u64 open = options[i]; open != 0; open &= open - 1) {
+      const u64 span = Span(wants[i], open & -open);
+      for (u64 used = 0; used < taken.size(); ++used) {
+        if (taken[used] && !(used & span)) next[used | span] = true;
+      }
+    }
+    taken = next;
+  }
+  return std::find(taken.begin(), taken.end(), true) != taken.end();
+}
+
+bool RegistersFit(const WantList& wants) {
+  for (unsigned way = 0; way < 1u << wants.size(); ++way) {
+    std::array<const refpmu_want*, 2 * REFPMU_EXTRA_MAX> holder = {};
+    bool fits = true;
+    for (size_t i = 0; fits && i < wants.size(); ++i) {
+      if (wants[i].extra == 0) continue;
+      const unsigned reg = way >> i & 1;
+      const refpmu_want*& held = holder[2 * wants[i].extra + reg];
+      fits = reg < RegistersOf(wants[i]) &&
+             (!wants[i].pinned || static_cast<unsigned>(wants[i].previous_extra) == reg) &&
+             (!held || held->extra_value == wants[i].extra_value);
+      held = &wants[i];
+    }
+    if (fits) return true;
+  }
+  return false;
+}
+
+bool NobodyExcludesAnother(const WantList& wants) {
+  for (size_t i = 0; i < wants.size(); ++i) {
+    for (size_t k = 0; k < i; ++k) {
+      if (wants[i].exclusive & wants[k].exclusive) return false;
+      if (wants[i].branches && wants[k].branches &&
+          wants[i].branch_select != wants[k].branch_select)
+        return false;
+    }
+  }
+  return true;
+}
+
+void CheckPlaces(const WantList& wants, const Places& places) {
+  u64 taken = 0;
+  for (size_t i = 0; i < wants.size(); ++i) {
+    const refpmu_want& want = wants[i];
+    HOLDS(Contains(want.allowed, places[i].counter), "a want sits where it is allowed");
+    const u64 span = Span(want, u64{1} << places[i].counter);
+    HOLDS((taken & span) == 0, "no counter is given twice, half of a pair neither");
+    taken |= span;
+    HOLDS(!want.pinned || places[i].counter == want.previous, "a pinned want stays");
+    if (want.extra == 0) {
+      HOLDS(places[i].extra == REFPMU_REGISTER_NONE, "who needs no register gets none");
+      continue;
+    }
+    HOLDS(places[i].extra >= 0 && static_cast<unsigned>(places[i].extra) < RegistersOf(want),
+          "who needs a register gets one that exists");
+    HOLDS(!want.pinned || places[i].extra == want.previous_extra, "a pinned want's register stays");
+    for (size_t k = 0; k < i; ++k) {
+      HOLDS(wants[k].extra != want.extra || places[k].extra != places[i].extra ||
+                wants[k].extra_value == want.extra_value,
+            "a register holds one value");
+    }
+  }
+}
+
+// Each keeps its counter in order, if the others, and the earlier ones on theirs, still fit.
+void CheckStays(const WantList& wants, const Places& places, std::vector<u64> options) {
+  for (size_t i = 0; i < wants.size(); ++i) {
+    if (wants[i].pinned || !Contains(wants[i].allowed, wants[i].previous)) continue;
+    const u64 all = options[i];
+    options[i] = u64{1} << wants[i].previous;
+    if (places[i].counter == wants[i].previous) continue;
+    HOLDS(!CountersFit(wants, options), "a want moves only where it has to");
+    options[i] = all;
+  }
+}
+
+void CheckWhole(const WantList& wants) {
+  const refpmu_place blank = {kUntouched, kUntouched};
+  Places places(wants.size(), blank);
+  const int status =
+      refpmu_constraint_assign(wants.data(), static_cast<unsigned>(wants.size()), places.data());
+
+  std::vector<u64> options;
+  bool valid = true;
+  for (const refpmu_want& want : wants) {
+    valid = valid && WholePinIsValid(want);
+    options.push_back(valid ? Options(want) : 0);
+  }
+  if (!valid) {
+    HOLDS(status == -EINVAL, "a pin without a place of its own is refused");
+  } else {
+    const bool fits =
+        CountersFit(wants, options) && RegistersFit(wants) && NobodyExcludesAnother(wants);
+    HOLDS(status == (fits ? 0 : -ENOSPC), "a fit is found exactly when there is one");
+  }
+  if (status != 0) {
+    for (const refpmu_place& place : places) {
+      HOLDS(place.counter == kUntouched && place.extra == kUntouched, "a refusal writes nothing");
+    }
+    return;
+  }
+  CheckPlaces(wants, places);
+  CheckStays(wants, places, options);
 }
 
 }  // namespace
@@ -186,6 +346,12 @@ void CheckTooMany(const std::vector<refpmu_want>& wants, unsigned excess) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   using namespace pmuconf::fuzz;
   FuzzedDataProvider data(bytes, size);
+  // Inputs that end on a byte from 0xf0 up are about the whole interface.
+  if (size != 0 && bytes[size - 1] >= 0xf0) {
+    data.ConsumeIntegral<u8>();
+    CheckWhole(WholeWants(data));
+    return 0;
+  }
   const std::vector<refpmu_want> wants = Wants(data);
   CheckOne(wants);
   if (wants.empty()) return 0;

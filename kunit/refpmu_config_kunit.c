@@ -56,12 +56,12 @@ static void listed_events_are_all_accepted(struct kunit *test)
 	for (i = 0; i < refpmu_events_count; i++) {
 		const struct refpmu_attr attr = {
 			.type = OWN_TYPE,
-			.config = refpmu_events[i].code,
+			.config = refpmu_events[i].encoding.config,
 		};
 
 		KUNIT_EXPECT_EQ_MSG(test, refpmu_config_parse(&attr, &caps, &req), 0, "%s",
 				    refpmu_events[i].name);
-		KUNIT_EXPECT_EQ(test, req.evtsel & 0xffff, (u64)refpmu_events[i].code);
+		KUNIT_EXPECT_EQ(test, req.evtsel & 0xffff, (u64)refpmu_events[i].encoding.config);
 	}
 }
 

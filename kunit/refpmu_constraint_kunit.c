@@ -20,14 +20,18 @@ KUNIT_ARRAY_PARAM(assignment, assignments, assignment_desc);
 static void assignment_follows_the_vectors(struct kunit *test)
 {
 	const struct refpmu_constraint_vector *v = test->param_value;
-	s8 counter[REFPMU_VECTOR_WANTS];
+	struct refpmu_place places[REFPMU_VECTOR_WANTS];
 	unsigned int i;
 
-	memset(counter, UNTOUCHED, sizeof(counter));
-	KUNIT_ASSERT_EQ(test, refpmu_constraint_assign(v->wants, v->n, counter), v->err);
+	memset(places, UNTOUCHED, sizeof(places));
+	KUNIT_ASSERT_EQ(test, refpmu_constraint_assign(v->wants, v->n, places), v->err);
 	for (i = 0; i < REFPMU_VECTOR_WANTS; i++)
-		KUNIT_EXPECT_EQ_MSG(test, counter[i],
+		KUNIT_EXPECT_EQ_MSG(test, places[i].counter,
 				    i < v->n && !v->err ? v->counter[i] : UNTOUCHED, "want %u", i);
+	for (i = 0; !v->err && i < v->n; i++)
+		KUNIT_EXPECT_EQ_MSG(test, places[i].extra,
+				    v->wants[i].extra ? v->extra[i] : REFPMU_REGISTER_NONE,
+				    "want %u", i);
 }
 
 /* True if wants @i and up fit on the counters outside @taken: all ways are tried. */
@@ -49,7 +53,7 @@ static bool fits(const struct refpmu_want *wants, unsigned int n, unsigned int i
 static void fit_is_found_whenever_there_is_one(struct kunit *test)
 {
 	struct refpmu_want wants[4];
-	s8 counter[4];
+	struct refpmu_place places[4];
 	unsigned int all, i;
 
 	/* Every choice of four subsets of four counters. */
@@ -62,16 +66,16 @@ static void fit_is_found_whenever_there_is_one(struct kunit *test)
 				.allowed = all >> (4 * i) & 0xf,
 				.previous = REFPMU_COUNTER_NONE,
 			};
-		err = refpmu_constraint_assign(wants, 4, counter);
+		err = refpmu_constraint_assign(wants, 4, places);
 		if (err != (fits(wants, 4, 0, 0) ? 0 : -ENOSPC)) {
 			KUNIT_FAIL(test, "wants %#x: %d", all, err);
 			return;
 		}
 		for (i = 0; !err && i < 4; i++) {
-			const u64 bit = BIT_ULL(counter[i]);
+			const u64 bit = BIT_ULL(places[i].counter);
 
 			if (!(wants[i].allowed & bit) || taken & bit) {
-				KUNIT_FAIL(test, "wants %#x: counter %d", all, counter[i]);
+				KUNIT_FAIL(test, "wants %#x: counter %d", all, places[i].counter);
 				return;
 			}
 			taken |= bit;
@@ -82,7 +86,7 @@ static void fit_is_found_whenever_there_is_one(struct kunit *test)
 static void every_counter_of_the_largest_device_is_given(struct kunit *test)
 {
 	struct refpmu_want *wants;
-	s8 counter[REFPMU_MAX_COUNTERS];
+	struct refpmu_place places[REFPMU_MAX_COUNTERS];
 	u64 taken = 0;
 	unsigned int i;
 
@@ -94,11 +98,11 @@ static void every_counter_of_the_largest_device_is_given(struct kunit *test)
 			.previous = REFPMU_COUNTER_NONE,
 		};
 
-	KUNIT_ASSERT_EQ(test, refpmu_constraint_assign(wants, REFPMU_MAX_COUNTERS, counter), 0);
+	KUNIT_ASSERT_EQ(test, refpmu_constraint_assign(wants, REFPMU_MAX_COUNTERS, places), 0);
 	for (i = 0; i < REFPMU_MAX_COUNTERS; i++)
-		taken |= BIT_ULL(counter[i]);
+		taken |= BIT_ULL(places[i].counter);
 	KUNIT_EXPECT_EQ(test, taken, ~0ULL);
-	KUNIT_EXPECT_EQ(test, refpmu_constraint_assign(wants, REFPMU_MAX_COUNTERS + 1, counter),
+	KUNIT_EXPECT_EQ(test, refpmu_constraint_assign(wants, REFPMU_MAX_COUNTERS + 1, places),
 			-EINVAL);
 }
 
@@ -109,10 +113,10 @@ static void pinned_want_without_a_counter_is_refused(struct kunit *test)
 		.previous = REFPMU_COUNTER_NONE,
 		.pinned = true,
 	};
-	s8 counter = UNTOUCHED;
+	struct refpmu_place place = { UNTOUCHED, UNTOUCHED };
 
-	KUNIT_EXPECT_EQ(test, refpmu_constraint_assign(&want, 1, &counter), -EINVAL);
-	KUNIT_EXPECT_EQ(test, counter, UNTOUCHED);
+	KUNIT_EXPECT_EQ(test, refpmu_constraint_assign(&want, 1, &place), -EINVAL);
+	KUNIT_EXPECT_EQ(test, place.counter, UNTOUCHED);
 }
 
 static void same_wants_get_the_same_counters(struct kunit *test)
@@ -122,7 +126,7 @@ static void same_wants_get_the_same_counters(struct kunit *test)
 		{ .allowed = 0x6, .previous = REFPMU_COUNTER_NONE },
 		{ .allowed = 0x3, .previous = REFPMU_COUNTER_NONE },
 	};
-	s8 first[3], again[3];
+	struct refpmu_place first[3], again[3];
 
 	KUNIT_ASSERT_EQ(test, refpmu_constraint_assign(wants, 3, first), 0);
 	KUNIT_ASSERT_EQ(test, refpmu_constraint_assign(wants, 3, again), 0);

@@ -36,7 +36,7 @@ static struct perf_event *new_event(struct kunit *test, const struct perf_event_
 	struct perf_event *event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, event);
-	event->pmu = &refpmu_device.pmu;
+	event->pmu = &rig_device->pmu;
 	event->attr = *attr;
 	event->group_leader = event;
 	INIT_LIST_HEAD(&event->sibling_list);
@@ -56,7 +56,7 @@ static struct perf_event_attr refused_attr(const struct refusal *refusal)
 {
 	struct perf_event_attr attr = refusal->attr;
 
-	attr.type = refusal->foreign ? FOREIGN_TYPE : refpmu_device.pmu.type;
+	attr.type = refusal->foreign ? FOREIGN_TYPE : rig_device->pmu.type;
 	attr.size = sizeof(attr);
 	return attr;
 }
@@ -66,11 +66,11 @@ static void refusal_has_its_errno_and_leaves_no_trace(struct kunit *test)
 	const struct perf_event_attr attr = refused_attr(test->param_value);
 	const struct refusal *refusal = test->param_value;
 	struct perf_event *event = new_event(test, &attr);
-	const s64 live = atomic64_read(&refpmu_device.live);
+	const s64 live = atomic64_read(&rig_device->live);
 
-	KUNIT_EXPECT_EQ(test, refpmu_device.pmu.event_init(event), refusal->err);
+	KUNIT_EXPECT_EQ(test, rig_device->pmu.event_init(event), refusal->err);
 	KUNIT_EXPECT_PTR_EQ(test, event->destroy, NULL);
-	KUNIT_EXPECT_EQ(test, atomic64_read(&refpmu_device.live), live);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&rig_device->live), live);
 }
 
 static void refusal_reaches_whoever_opens(struct kunit *test)
@@ -86,25 +86,25 @@ static void refusal_reaches_whoever_opens(struct kunit *test)
 
 static void accepted_event_is_prepared_but_not_placed(struct kunit *test)
 {
-	const s64 live = atomic64_read(&refpmu_device.live);
+	const s64 live = atomic64_read(&rig_device->live);
 	struct perf_event *event = new_pulsed(test);
 
-	KUNIT_ASSERT_EQ(test, refpmu_device.pmu.event_init(event), 0);
+	KUNIT_ASSERT_EQ(test, rig_device->pmu.event_init(event), 0);
 	KUNIT_EXPECT_EQ(test, event->hw.idx, -1);
 	KUNIT_EXPECT_NOT_NULL(test, event->destroy);
-	KUNIT_EXPECT_EQ(test, atomic64_read(&refpmu_device.live), live + 1);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&rig_device->live), live + 1);
 	/* R42: a counting event gets a period of at most half the range, to be extended in time. */
 	KUNIT_EXPECT_GT(test, event->hw.sample_period, 0ULL);
 	KUNIT_EXPECT_LE(test, event->hw.sample_period,
-			1ULL << (refpmu_device.params.width - 1));
+			1ULL << (rig_device->params.width - 1));
 	event->destroy(event);
-	KUNIT_EXPECT_EQ(test, atomic64_read(&refpmu_device.live), live);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&rig_device->live), live);
 }
 
 static void destroy_comes_once_per_event(struct kunit *test)
 {
-	const s64 destroys = atomic64_read(&refpmu_device.destroys);
-	const s64 live = atomic64_read(&refpmu_device.live);
+	const s64 destroys = atomic64_read(&rig_device->destroys);
+	const s64 live = atomic64_read(&rig_device->live);
 	struct perf_event_attr attr = rig_attr(RIG_PULSED);
 	const unsigned int n = 20;
 	unsigned int i;
@@ -117,8 +117,8 @@ static void destroy_comes_once_per_event(struct kunit *test)
 		perf_event_enable(event);
 		perf_event_release_kernel(event);
 	}
-	KUNIT_EXPECT_EQ(test, atomic64_read(&refpmu_device.destroys), destroys + n);
-	KUNIT_EXPECT_EQ(test, atomic64_read(&refpmu_device.live), live);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&rig_device->destroys), destroys + n);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&rig_device->live), live);
 }
 
 /* A group of @members pulsed events and one of @extra, if any: what init says of the last. */
@@ -131,7 +131,7 @@ static int init_last_of_group(struct kunit *test, unsigned int members, struct p
 
 	KUNIT_ASSERT_NOT_NULL(test, ctx);
 	mutex_init(&ctx->mutex);
-	err = refpmu_device.pmu.event_init(leader);
+	err = rig_device->pmu.event_init(leader);
 	leader->ctx = ctx;
 	leader->state = PERF_EVENT_STATE_INACTIVE;
 	mutex_lock(&ctx->mutex);
@@ -147,7 +147,7 @@ static int init_last_of_group(struct kunit *test, unsigned int members, struct p
 		event = new_pulsed(test);
 		event->group_leader = leader;
 		event->state = PERF_EVENT_STATE_INACTIVE;
-		err = err ?: refpmu_device.pmu.event_init(event);
+		err = err ?: rig_device->pmu.event_init(event);
 		if (err)
 			break;
 		list_add_tail(&event->sibling_list, &leader->sibling_list);
@@ -168,21 +168,21 @@ static int init_last_of_group(struct kunit *test, unsigned int members, struct p
 
 static void group_that_fills_the_device_opens(struct kunit *test)
 {
-	const unsigned int general = refpmu_device.params.general;
+	const unsigned int general = rig_device->params.general;
 
 	KUNIT_EXPECT_EQ(test, init_last_of_group(test, general, NULL), 0);
 }
 
 static void group_that_never_fits_is_refused(struct kunit *test)
 {
-	const unsigned int general = refpmu_device.params.general;
+	const unsigned int general = rig_device->params.general;
 
 	KUNIT_EXPECT_EQ(test, init_last_of_group(test, general + 1, NULL), -EINVAL);
 }
 
 static void software_members_need_no_counter(struct kunit *test)
 {
-	const unsigned int general = refpmu_device.params.general;
+	const unsigned int general = rig_device->params.general;
 	struct pmu *software = kunit_kzalloc(test, sizeof(*software), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, software);
@@ -203,7 +203,7 @@ static void hardware_members_of_another_pmu_are_refused(struct kunit *test)
 static void trial_of_a_group_touches_nothing(struct kunit *test)
 {
 	const struct refpmu_cpu *cpuc = ((struct rig *)test->priv)->cpuc;
-	const s64 live = atomic64_read(&refpmu_device.live);
+	const s64 live = atomic64_read(&rig_device->live);
 	struct perf_event *event = rig_open_pulsed(test);
 	u64 used, enabled, running;
 	int idx;
@@ -211,11 +211,11 @@ static void trial_of_a_group_touches_nothing(struct kunit *test)
 	perf_event_enable(event);
 	used = cpuc->used;
 	idx = event->hw.idx;
-	init_last_of_group(test, refpmu_device.params.general, NULL);
-	init_last_of_group(test, refpmu_device.params.general + 1, NULL);
+	init_last_of_group(test, rig_device->params.general, NULL);
+	init_last_of_group(test, rig_device->params.general + 1, NULL);
 	KUNIT_EXPECT_EQ(test, cpuc->used, used);
 	KUNIT_EXPECT_EQ(test, event->hw.idx, idx);
-	KUNIT_EXPECT_EQ(test, atomic64_read(&refpmu_device.live), live + 1);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&rig_device->live), live + 1);
 	rig_pulse(test, RIG_PULSED, 9);
 	KUNIT_EXPECT_EQ(test, perf_event_read_value(event, &enabled, &running), 9ULL);
 }

@@ -13,7 +13,7 @@ static struct perf_event *open_sampling(struct kunit *test, u64 config, u64 peri
 /* Counter @idx is at its top: the next event overflows it. */
 static void top_up(struct perf_event *event)
 {
-	const u64 top = refpmu_low_bits(refpmu_device.params.width);
+	const u64 top = refpmu_low_bits(rig_device->params.width);
 
 	rig_set_reg(REFPMU_REG_A_PMC(event->hw.idx), top);
 	local64_set(&event->hw.prev_count, top);
@@ -29,9 +29,9 @@ static void spurious_interrupt_is_not_claimed(struct kunit *test)
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
 	rig_tick(RIG_PULSED, 3);
-	claimed = cpuc->stats.pmi_claimed;
-	ret = refpmu_irq(refpmu_this_cpu());
-	claimed = cpuc->stats.pmi_claimed - claimed;
+	claimed = local64_read(&cpuc->journal.pmi_claimed);
+	ret = refpmu_irq(rig_cpu());
+	claimed = local64_read(&cpuc->journal.pmi_claimed) - claimed;
 	count = rig_read(event);
 	rig_del(event);
 	local_irq_enable();
@@ -43,8 +43,8 @@ static void spurious_interrupt_is_not_claimed(struct kunit *test)
 
 static void every_status_bit_is_acknowledged(struct kunit *test)
 {
-	const u64 bits = refpmu_low_bits(refpmu_device.params.general) |
-			 refpmu_low_bits(refpmu_device.params.fixed) << REFPMU_FIXED_BASE;
+	const u64 bits = refpmu_low_bits(rig_device->params.general) |
+			 refpmu_low_bits(rig_device->params.fixed) << REFPMU_FIXED_BASE;
 	u64 left, status = 0;
 	unsigned int refused = 0;
 
@@ -52,11 +52,11 @@ static void every_status_bit_is_acknowledged(struct kunit *test)
 	local_irq_disable();
 	for (left = bits; left; left &= left - 1) {
 		rig_set_reg(REFPMU_REG_GLOBAL_STATUS_SET, left & -left);
-		refused += refpmu_irq(refpmu_this_cpu()) != IRQ_HANDLED;
+		refused += refpmu_irq(rig_cpu()) != IRQ_HANDLED;
 		status |= rig_reg(REFPMU_REG_GLOBAL_STATUS);
 	}
 	rig_set_reg(REFPMU_REG_GLOBAL_STATUS_SET, bits);
-	refused += refpmu_irq(refpmu_this_cpu()) != IRQ_HANDLED;
+	refused += refpmu_irq(rig_cpu()) != IRQ_HANDLED;
 	status |= rig_reg(REFPMU_REG_GLOBAL_STATUS);
 	local_irq_enable();
 
@@ -76,7 +76,7 @@ static void stopped_event_is_left_alone(struct kunit *test)
 	state_before = event->hw.state;
 	before = rig_reg(REFPMU_REG_PMC(event->hw.idx));
 	rig_set_reg(REFPMU_REG_GLOBAL_STATUS_SET, BIT_ULL(event->hw.idx));
-	refpmu_irq(refpmu_this_cpu());
+	refpmu_irq(rig_cpu());
 	after = rig_reg(REFPMU_REG_PMC(event->hw.idx));
 	state = event->hw.state;
 	count = rig_count(event);
@@ -92,7 +92,7 @@ static void stopped_event_is_left_alone(struct kunit *test)
 static void counting_event_is_folded_and_rearmed(struct kunit *test)
 {
 	struct perf_event *event = rig_open_pulsed(test);
-	const u64 half = 1ULL << (refpmu_device.params.width - 1);
+	const u64 half = 1ULL << (rig_device->params.width - 1);
 	const struct rig *rig = test->priv;
 	u64 count, value;
 
@@ -100,7 +100,7 @@ static void counting_event_is_folded_and_rearmed(struct kunit *test)
 	rig_add(event, PERF_EF_START);
 	top_up(event);
 	rig_tick(RIG_PULSED, 1);
-	refpmu_irq(refpmu_this_cpu());
+	refpmu_irq(rig_cpu());
 	count = rig_count(event);
 	value = rig_reg(REFPMU_REG_PMC(event->hw.idx));
 	rig_del(event);
@@ -125,7 +125,7 @@ static void only_the_counter_that_overflowed_is_touched(struct kunit *test)
 	top_up(full);
 	rig_tick(RIG_PULSED, 1);
 	before = rig_reg(REFPMU_REG_PMC(other->hw.idx));
-	refpmu_irq(refpmu_this_cpu());
+	refpmu_irq(rig_cpu());
 	after = rig_reg(REFPMU_REG_PMC(other->hw.idx));
 	folded = rig_count(other);
 	rig_del(full);
@@ -181,10 +181,10 @@ static void two_overflows_in_one_interrupt_are_two_samples(struct kunit *test)
 	perf_event_enable(two);
 	rig_pulse(test, RIG_PULSED, 63);
 	KUNIT_EXPECT_EQ(test, rig->samples, 1U);
-	pmi = rig->cpuc->stats.pmi_claimed;
+	pmi = local64_read(&rig->cpuc->journal.pmi_claimed);
 	rig_pulse(test, RIG_PULSED, 1);
 	/* Each with its own period: 32 of before, then 64 and 32 at once. */
-	KUNIT_EXPECT_EQ(test, rig->cpuc->stats.pmi_claimed - pmi, 1ULL);
+	KUNIT_EXPECT_EQ(test, local64_read(&rig->cpuc->journal.pmi_claimed) - pmi, 1ULL);
 	KUNIT_EXPECT_EQ(test, rig->samples, 3U);
 	KUNIT_EXPECT_EQ(test, rig->periods, 128ULL);
 	perf_event_disable(one);
@@ -200,7 +200,7 @@ static void late_interrupt_loses_nothing(struct kunit *test)
 	local_irq_disable();
 	/* 30 events pass before anybody sees the line. */
 	rig_tick(RIG_PULSED, 130);
-	refpmu_irq(refpmu_this_cpu());
+	refpmu_irq(rig_cpu());
 	local_irq_enable();
 	KUNIT_EXPECT_EQ(test, rig->samples, 1U);
 	KUNIT_EXPECT_EQ(test, rig->count, 130ULL);

@@ -6,7 +6,7 @@
 
 static void ops_without_default_are_set(struct kunit *test)
 {
-	const struct pmu *pmu = &refpmu_device.pmu;
+	const struct pmu *pmu = &rig_device->pmu;
 
 	/* R1: perf calls these without looking. */
 	KUNIT_EXPECT_NOT_NULL(test, pmu->event_init);
@@ -19,7 +19,7 @@ static void ops_without_default_are_set(struct kunit *test)
 
 static void ops_that_belong_together_are_the_drivers(struct kunit *test)
 {
-	const struct pmu *pmu = &refpmu_device.pmu;
+	const struct pmu *pmu = &rig_device->pmu;
 
 	/* R2, R3: were one missing, perf would have replaced the others by its own. */
 	KUNIT_EXPECT_PTR_EQ(test, pmu->pmu_enable, refpmu_pmu_ops.pmu_enable);
@@ -40,7 +40,7 @@ static void device_without_events_is_idle(struct kunit *test)
 	const struct rig *rig = test->priv;
 	unsigned int i;
 
-	for (i = 0; i < refpmu_device.params.general; i++)
+	for (i = 0; i < rig_device->params.general; i++)
 		KUNIT_EXPECT_EQ_MSG(test, rig_reg(REFPMU_REG_EVTSEL(i)) & REFPMU_EVTSEL_EN, 0ULL,
 				    "counter %u", i);
 	KUNIT_EXPECT_EQ(test, rig_reg(REFPMU_REG_FIXED_CTR_CTRL), 0ULL);
@@ -57,8 +57,8 @@ static void enable_without_events_enables_nothing(struct kunit *test)
 	u64 ctrl;
 
 	local_irq_disable();
-	perf_pmu_disable(&refpmu_device.pmu);
-	perf_pmu_enable(&refpmu_device.pmu);
+	perf_pmu_disable(&rig_device->pmu);
+	perf_pmu_enable(&rig_device->pmu);
 	ctrl = rig_reg(REFPMU_REG_GLOBAL_CTRL);
 	local_irq_enable();
 	KUNIT_EXPECT_EQ(test, ctrl, 0ULL);
@@ -156,7 +156,7 @@ static void second_start_changes_nothing(struct kunit *test)
 	rig_add(event, PERF_EF_START);
 	rig_tick(RIG_PULSED, 3);
 	rig_start(event, 0);
-	running = refpmu_this_cpu()->running;
+	running = rig_cpu()->running;
 	rig_tick(RIG_PULSED, 4);
 	rig_del(event);
 	count = rig_count(event);
@@ -261,18 +261,18 @@ static void disabled_pmu_counts_nothing(struct kunit *test)
 
 static void inner_disables_do_not_reach_the_driver(struct kunit *test)
 {
-	const u64 *calls = ((struct rig *)test->priv)->cpuc->stats.calls;
+	const local64_t *calls = ((struct rig *)test->priv)->cpuc->journal.calls;
 	u64 enables, disables;
 
 	local_irq_disable();
-	enables = calls[REFPMU_CALL_ENABLE];
-	disables = calls[REFPMU_CALL_DISABLE];
-	perf_pmu_disable(&refpmu_device.pmu);
-	perf_pmu_disable(&refpmu_device.pmu);
-	perf_pmu_enable(&refpmu_device.pmu);
-	perf_pmu_enable(&refpmu_device.pmu);
-	enables = calls[REFPMU_CALL_ENABLE] - enables;
-	disables = calls[REFPMU_CALL_DISABLE] - disables;
+	enables = local64_read(&calls[REFPMU_CALL_ENABLE]);
+	disables = local64_read(&calls[REFPMU_CALL_DISABLE]);
+	perf_pmu_disable(&rig_device->pmu);
+	perf_pmu_disable(&rig_device->pmu);
+	perf_pmu_enable(&rig_device->pmu);
+	perf_pmu_enable(&rig_device->pmu);
+	enables = local64_read(&calls[REFPMU_CALL_ENABLE]) - enables;
+	disables = local64_read(&calls[REFPMU_CALL_DISABLE]) - disables;
 	local_irq_enable();
 
 	KUNIT_EXPECT_EQ(test, enables, 1ULL);
@@ -282,7 +282,7 @@ static void inner_disables_do_not_reach_the_driver(struct kunit *test)
 static void count_survives_a_wrap_that_nobody_served(struct kunit *test)
 {
 	struct perf_event *event = rig_open_pulsed(test);
-	const u64 near_the_top = refpmu_low_bits(refpmu_device.params.width) - 9;
+	const u64 near_the_top = refpmu_low_bits(rig_device->params.width) - 9;
 	u64 status, count;
 
 	local_irq_disable();
@@ -316,8 +316,8 @@ static void privilege_reaches_the_hardware(struct kunit *test)
 	local_irq_disable();
 	rig_add(user, PERF_EF_START);
 	rig_add(kernel, PERF_EF_START);
-	refpmu_model_pulse(&refpmu_this_cpu()->model, RIG_PULSED, 3, REFPMU_USER, true);
-	refpmu_model_pulse(&refpmu_this_cpu()->model, RIG_PULSED, 50, REFPMU_KERNEL, true);
+	refpmu_model_pulse(&rig_cpu()->model, RIG_PULSED, 3, REFPMU_USER, true);
+	refpmu_model_pulse(&rig_cpu()->model, RIG_PULSED, 50, REFPMU_KERNEL, true);
 	rig_del(user);
 	rig_del(kernel);
 	in_user = rig_count(user);

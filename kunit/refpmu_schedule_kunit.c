@@ -17,7 +17,7 @@ struct trace {
 
 static struct trace take_trace(void)
 {
-	const struct refpmu_cpu *cpuc = refpmu_this_cpu();
+	const struct refpmu_cpu *cpuc = rig_cpu();
 	struct trace trace = {
 		.used = cpuc->used,
 		.n_events = cpuc->n_events,
@@ -49,7 +49,7 @@ static void expect_same(struct kunit *test, const struct trace *have, const stru
 
 static void open_pulsed(struct kunit *test, struct perf_event **events, unsigned int n)
 {
-	KUNIT_ASSERT_EQ(test, (int)refpmu_device.params.general, GENERAL);
+	KUNIT_ASSERT_EQ(test, (int)rig_device->params.general, GENERAL);
 	while (n--)
 		events[n] = rig_open_pulsed(test);
 }
@@ -57,7 +57,7 @@ static void open_pulsed(struct kunit *test, struct perf_event **events, unsigned
 /* Opens a transaction, adds the events and tries to close it; cancels it if that fails. */
 static int add_group(struct perf_event **events, unsigned int n)
 {
-	struct pmu *pmu = &refpmu_device.pmu;
+	struct pmu *pmu = &rig_device->pmu;
 	unsigned int i;
 	int err = 0;
 
@@ -182,14 +182,14 @@ static void pending_overflow_dies_with_its_event(struct kunit *test)
 	local_irq_disable();
 	rig_add(old, PERF_EF_START);
 	old_idx = old->hw.idx;
-	rig_set_reg(REFPMU_REG_A_PMC(old_idx), refpmu_low_bits(refpmu_device.params.width));
+	rig_set_reg(REFPMU_REG_A_PMC(old_idx), refpmu_low_bits(rig_device->params.width));
 	rig_tick(RIG_PULSED, 1);
-	was_up = refpmu_line(refpmu_this_cpu());
+	was_up = refpmu_line(rig_cpu());
 	rig_del(old);
 	rig_add(heir, PERF_EF_START);
 	heir_idx = heir->hw.idx;
-	is_up = refpmu_line(refpmu_this_cpu());
-	claimed = refpmu_irq(refpmu_this_cpu());
+	is_up = refpmu_line(rig_cpu());
+	claimed = refpmu_irq(rig_cpu());
 	rig_tick(RIG_PULSED, 6);
 	rig_del(heir);
 	count = rig_count(heir);
@@ -236,7 +236,7 @@ static void value_is_written_before_the_counter_runs(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, log);
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
-	n = refpmu_log_copy(refpmu_this_cpu(), log, 64);
+	n = refpmu_journal_copy(&rig_cpu()->journal, log, 64);
 	value_reg = REFPMU_REG_A_PMC(event->hw.idx);
 	select_reg = REFPMU_REG_EVTSEL(event->hw.idx);
 	rig_del(event);
@@ -319,7 +319,7 @@ static void cancelled_group_leaves_no_trace(struct kunit *test)
 static void read_transaction_does_not_stop_the_pmu(struct kunit *test)
 {
 	struct perf_event *event = rig_open_pulsed(test);
-	struct pmu *pmu = &refpmu_device.pmu;
+	struct pmu *pmu = &rig_device->pmu;
 	u64 first, second;
 	int err;
 
@@ -341,6 +341,154 @@ static void read_transaction_does_not_stop_the_pmu(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, second, 8ULL);
 }
 
+static struct perf_event *open_config(struct kunit *test, u64 config, u64 config1)
+{
+	struct perf_event_attr attr = rig_attr(config);
+
+	attr.config1 = config1;
+	return rig_open(test, &attr);
+}
+
+static void wide_event_has_both_counters_of_a_pair(struct kunit *test)
+{
+	const struct refpmu_origin origin = { .privilege = REFPMU_KERNEL };
+	const struct refpmu_stimulus many = {
+		.code = REFPMU_EVENT_WIDE,
+		.per_pulse = 40, /* more than one counter can take in */
+		.n = 5,
+		.run_on = true,
+		.origin = &origin,
+	};
+	struct perf_event *wide = open_config(test, REFPMU_EVENT_WIDE, 0);
+	u64 used, ctrl, on, stopped, freed, count;
+	int idx, err;
+
+	local_irq_disable();
+	err = rig_add(wide, PERF_EF_START);
+	idx = wide->hw.idx;
+	used = rig_cpu()->used;
+	ctrl = rig_reg(REFPMU_REG_GLOBAL_CTRL);
+	on = rig_reg(REFPMU_REG_EVTSEL(idx + 1));
+	refpmu_model_stimulate(&rig_cpu()->model, &many);
+	rig_stop(wide, PERF_EF_UPDATE);
+	stopped = rig_reg(REFPMU_REG_EVTSEL(idx + 1));
+	rig_del(wide);
+	freed = rig_cpu()->used;
+	count = rig_count(wide);
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, err, 0);
+	KUNIT_EXPECT_EQ(test, idx & 1, 0);
+	KUNIT_EXPECT_EQ(test, used, 3ULL << idx);
+	KUNIT_EXPECT_EQ(test, ctrl, 3ULL << idx);
+	KUNIT_EXPECT_EQ(test, on & REFPMU_EVTSEL_CODE, (u64)REFPMU_EVENT_MERGE);
+	KUNIT_EXPECT_TRUE(test, on & REFPMU_EVTSEL_EN);
+	KUNIT_EXPECT_FALSE(test, stopped & REFPMU_EVTSEL_EN);
+	KUNIT_EXPECT_EQ(test, freed, 0ULL);
+	KUNIT_EXPECT_EQ(test, count, 200ULL);
+}
+
+static void group_that_fits_in_one_way_alone_is_placed(struct kunit *test)
+{
+	/* pulse_c has the first two counters and no others, so the wide one must leave them. */
+	struct perf_event *events[] = {
+		open_config(test, REFPMU_EVENT_WIDE, 0),
+		open_config(test, 0x01d2, 0),
+		open_config(test, 0x01d2, 0),
+	};
+	unsigned int i;
+	int err, idx;
+
+	local_irq_disable();
+	err = add_group(events, ARRAY_SIZE(events));
+	idx = events[0]->hw.idx;
+	for (i = 0; !err && i < ARRAY_SIZE(events); i++)
+		rig_del(events[i]);
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, err, 0);
+	KUNIT_EXPECT_EQ(test, idx, 2);
+}
+
+static void cancelled_group_with_a_wide_event_leaves_no_trace(struct kunit *test)
+{
+	struct perf_event *events[] = {
+		open_config(test, REFPMU_EVENT_WIDE, 0),
+		rig_open_pulsed(test),
+		rig_open_pulsed(test),
+	};
+	struct perf_event *resident = rig_open_pulsed(test);
+	struct trace before, after;
+	int err;
+
+	local_irq_disable();
+	rig_add(resident, PERF_EF_START);
+	before = take_trace();
+	err = add_group(events, ARRAY_SIZE(events));
+	after = take_trace();
+	rig_del(resident);
+	local_irq_enable();
+
+	KUNIT_EXPECT_NE(test, err, 0);
+	expect_same(test, &after, &before);
+}
+
+static void code_of_an_offcore_event_follows_its_register(struct kunit *test)
+{
+	static const u64 values[] = { 0x10001, 0x10002, 0x10001 };
+	struct perf_event *events[3];
+	u64 code[3], response[2];
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < 3; i++)
+		events[i] = open_config(test, REFPMU_EVENT_OFFCORE_0, values[i]);
+	local_irq_disable();
+	for (i = 0; i < 3; i++) {
+		err = err ?: rig_add(events[i], PERF_EF_START);
+		code[i] = rig_reg(REFPMU_REG_EVTSEL(events[i]->hw.idx)) & REFPMU_EVTSEL_CODE;
+	}
+	response[0] = rig_reg(REFPMU_REG_OFFCORE_RSP(0));
+	response[1] = rig_reg(REFPMU_REG_OFFCORE_RSP(1));
+	for (i = 0; i < 3; i++)
+		rig_del(events[i]);
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, err, 0);
+	KUNIT_EXPECT_EQ(test, code[0], (u64)REFPMU_EVENT_OFFCORE_0);
+	KUNIT_EXPECT_EQ(test, code[1], (u64)REFPMU_EVENT_OFFCORE_1);
+	KUNIT_EXPECT_EQ(test, code[2], (u64)REFPMU_EVENT_OFFCORE_0);
+	KUNIT_EXPECT_EQ(test, response[0], values[0]);
+	KUNIT_EXPECT_EQ(test, response[1], values[1]);
+}
+
+static void register_that_is_given_back_serves_another_value(struct kunit *test)
+{
+	struct perf_event *events[3];
+	struct trace before, after;
+	int refused, err;
+	unsigned int i;
+
+	for (i = 0; i < 3; i++)
+		events[i] = open_config(test, REFPMU_EVENT_OFFCORE_0, 0x10001ULL << i);
+	local_irq_disable();
+	rig_add(events[0], PERF_EF_START);
+	rig_add(events[1], PERF_EF_START);
+	before = take_trace();
+	refused = rig_add(events[2], PERF_EF_START);
+	after = take_trace();
+	rig_del(events[0]);
+	err = rig_add(events[2], PERF_EF_START);
+	rig_del(events[1]);
+	if (!err)
+		rig_del(events[2]);
+	local_irq_enable();
+
+	KUNIT_EXPECT_NE(test, refused, 0);
+	expect_same(test, &after, &before);
+	KUNIT_EXPECT_EQ(test, err, 0);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(each_event_has_a_counter_of_its_own),
 	KUNIT_CASE(failed_add_leaves_no_trace),
@@ -352,6 +500,11 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(committed_group_counts_together),
 	KUNIT_CASE(cancelled_group_leaves_no_trace),
 	KUNIT_CASE(read_transaction_does_not_stop_the_pmu),
+	KUNIT_CASE(wide_event_has_both_counters_of_a_pair),
+	KUNIT_CASE(group_that_fits_in_one_way_alone_is_placed),
+	KUNIT_CASE(cancelled_group_with_a_wide_event_leaves_no_trace),
+	KUNIT_CASE(code_of_an_offcore_event_follows_its_register),
+	KUNIT_CASE(register_that_is_given_back_serves_another_value),
 	{}
 };
 

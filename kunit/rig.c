@@ -8,7 +8,7 @@
 
 static void choose_clock(void *mode)
 {
-	refpmu_clock_mode(refpmu_this_cpu(), (unsigned long)mode);
+	refpmu_clock_mode(rig_cpu(), (unsigned long)mode);
 }
 
 int rig_init(struct kunit *test)
@@ -19,7 +19,7 @@ int rig_init(struct kunit *test)
 	if (!rig)
 		return -ENOMEM;
 	test->priv = rig;
-	rig->cpuc = per_cpu_ptr(refpmu_device.cpus, RIG_CPU);
+	rig->cpuc = per_cpu_ptr(rig_device->cpus, RIG_CPU);
 	/* A thread of its own runs each case: the pinning ends with it. */
 	err = set_cpus_allowed_ptr(current, cpumask_of(RIG_CPU));
 	if (err)
@@ -41,7 +41,7 @@ void rig_exit(struct kunit *test)
 struct perf_event_attr rig_attr(u64 config)
 {
 	return (struct perf_event_attr){
-		.type = refpmu_device.pmu.type,
+		.type = rig_device->pmu.type,
 		.size = sizeof(struct perf_event_attr),
 		.config = config,
 		.disabled = 1,
@@ -80,19 +80,20 @@ struct perf_event *rig_open_pulsed(struct kunit *test)
 
 void rig_pulse(struct kunit *test, u16 code, u64 n)
 {
-	struct refpmu_cpu *cpuc = refpmu_this_cpu();
+	struct refpmu_cpu *cpuc = rig_cpu();
 
 	while (n) {
 		local_irq_disable();
 		memset(&cpuc->cause, 0, sizeof(cpuc->cause));
-		cpuc->cause.privilege = REFPMU_KERNEL;
+		cpuc->cause.origin.privilege = REFPMU_KERNEL;
 		perf_fetch_caller_regs(&cpuc->cause.regs);
 		n -= refpmu_model_pulse(&cpuc->model, code, n, REFPMU_KERNEL, false).done;
 		if (refpmu_line(cpuc))
-			refpmu_raise(cpuc);
+			refpmu_raise_pmi(cpuc);
 		local_irq_enable();
 		/* The handler queues itself again while the line is up, but only so often. */
-		irq_work_sync(&cpuc->pmi);
+		while (refpmu_pending(cpuc))
+			cpu_relax();
 		KUNIT_ASSERT_FALSE_MSG(test, refpmu_line(cpuc), "the line stays up");
 	}
 }
@@ -100,20 +101,20 @@ void rig_pulse(struct kunit *test, u16 code, u64 n)
 void rig_tick(u16 code, u64 n)
 {
 	lockdep_assert_irqs_disabled();
-	refpmu_model_pulse(&refpmu_this_cpu()->model, code, n, REFPMU_KERNEL, true);
+	refpmu_model_pulse(&rig_cpu()->model, code, n, REFPMU_KERNEL, true);
 }
 
 u64 rig_reg(u32 reg)
 {
 	u64 value = 0;
 
-	WARN_ON(refpmu_model_read(&refpmu_this_cpu()->model, reg, &value));
+	WARN_ON(refpmu_model_read(&rig_cpu()->model, reg, &value));
 	return value;
 }
 
 void rig_set_reg(u32 reg, u64 value)
 {
-	WARN_ON(refpmu_model_write(&refpmu_this_cpu()->model, reg, value));
+	WARN_ON(refpmu_model_write(&rig_cpu()->model, reg, value));
 }
 
 int rig_add(struct perf_event *event, int flags)

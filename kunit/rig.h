@@ -7,7 +7,15 @@
 
 #include "glue/refpmu.h"
 
+/* The device that the suites drive, and this CPU's part of it. */
+#define rig_device (&refpmu_devices[0])
 #define RIG_CPU 0
+
+static inline struct refpmu_cpu *rig_cpu(void)
+{
+	return refpmu_this_cpu(rig_device);
+}
+
 #define RIG_EVENTS 16
 
 /* Events of the device that happen only when a case says so; general counters count them. */

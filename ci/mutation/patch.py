@@ -9,13 +9,14 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-KEYS = ("Id", "Class", "Rules", "After", "Kernels", "Kill")
+KEYS = ("Id", "Class", "Rules", "After", "Target", "Kernels", "Kill")
 KEY_LINE = re.compile(rf"^({'|'.join(KEYS)}):(.*)$")
 DIFF_START = re.compile(r"^(diff |Index: |--- )")
 TOUCHED = re.compile(r"^(?:---|\+\+\+) ([^\t\n]+)", re.M)
 RULE = re.compile(r"^[A-Z]{2,4}-\d{3}$")
 NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
 LEADING_ID = re.compile(r"^M\d+-\d+")
+DEFAULT_TARGET = "refpmu"
 KILLS = ("FAIL", "CRASH", "TIMEOUT")
 APPLY_LIMIT_S = 60
 NOT_COPIED = ("mutants", "unit", "bench", "*.o", "*.ko", "*.cmd", "*.mod", "*.mod.c")
@@ -38,6 +39,7 @@ class Mutant:
     kill: tuple[str, ...]
     text: str
     remarks: tuple[str, ...]
+    target: str = DEFAULT_TARGET
 
     def wants(self, kernel: str) -> bool:
         """True if it is to be killed on `kernel`."""
@@ -79,6 +81,7 @@ def read(path: Path) -> Mutant:
         kill=kill,
         text=text,
         remarks=() if rules else ("its header names no rules: all cases are tried",),
+        target=values.get("Target", DEFAULT_TARGET),
     )
 
 

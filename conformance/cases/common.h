@@ -36,7 +36,7 @@ inline void DisableEach(const std::vector<Event>& events) {
 
 // `n` events of the code of `spec`, whatever else the clock would drive with it.
 inline void Pulse(const EventSpec& spec, std::uint64_t n, const PulseOptions& options = {}) {
-  port().Pulse(spec.code, n, options);
+  port().Pulse(spec.code, n, Meeting(spec, options));
 }
 
 // How many counters can count `spec`.
@@ -89,7 +89,8 @@ inline EventSpec Software(perf_sw_ids id) {
 
 // The sysfs file of the target that has this name.
 inline std::string DeviceFile(const std::string& name) {
-  return std::string(kEventSource) + "/" + target().device() + "/" + name;
+  std::string path(kEventSource);
+  return path.append("/").append(target().device()).append("/").append(name);
 }
 
 // The target's events rotate at this interval while this lives. A timer that runs already keeps the

@@ -34,6 +34,11 @@ void CheckApplies(const CaseMeta& meta) {
   if (!KernelMatches(target().kernel(), release)) {
     throw Broken("target " + target().name() + " is for kernels " + target().kernel());
   }
+  const bool of_traces =
+      std::find(meta.needs.begin(), meta.needs.end(), Cap::kTrace) != meta.needs.end();
+  if (!of_traces && !target().Has(Cap::kCounting)) {
+    throw Skipped{"needs " + std::string(ToString(Cap::kCounting))};
+  }
   for (const Cap cap : meta.needs) {
     if (!target().Has(cap)) throw Skipped{"needs " + std::string(ToString(cap))};
   }
@@ -54,11 +59,11 @@ void CheckApplies(const CaseMeta& meta) {
 // Leaves the port as it was found, however the body ends.
 class PortOfCase {
  public:
-  PortOfCase() : used_(target().Claims(Cap::kStimulus)) {
+  PortOfCase() : used_(!target().port_path().empty()) {
     if (!used_) return;
     port().Reset();
     if (!target().Claims(Cap::kManualClock)) return;
-    for (const int cpu : OnlineCpus()) port().SetManualClock(cpu, true);
+    for (const int cpu : target().Cpus()) port().SetManualClock(cpu, true);
   }
   PortOfCase(const PortOfCase&) = delete;
   void Reset() {
@@ -103,13 +108,13 @@ void SkipCase(Cap missing, std::string_view reason) {
 }
 
 void Case::Prepare() const {
-  context().target->Resolve(context().pmu);
   if (meta_.cpu >= 0) PinTo(meta_.cpu);
   if (target().Claims(Cap::kSampling)) SampleRateLimit::Set(SampleRateLimit::kNoLimit);
 }
 
 void Case::TestBody() {
   try {
+    context().target->Resolve(context().pmu);
     CheckApplies(meta_);
     Prepare();
     PortOfCase port_of_case;

@@ -25,6 +25,13 @@ std::string Opened(const perf_event_attr& attr, pid_t pid, int cpu, int group_fd
   return os.str();
 }
 
+// Where no event can follow a task, one that says nothing else belongs to the whole machine.
+void Place(pid_t* pid, int* cpu) {
+  if (*pid != 0 || *cpu != -1 || !target().Claims(Cap::kSystemWide)) return;
+  *pid = -1;
+  *cpu = target().DesignatedCpu();
+}
+
 void Assert(const SysResult& result, const char* what, const perf_event_attr& attr) {
   if (!result.ok()) throw BrokenErrno(std::string(what) + " on " + Describe(attr), result.error);
 }
@@ -215,6 +222,7 @@ SysResult TryOpenRaw(const void* attr, pid_t pid, int cpu, int group_fd, unsigne
 
 OpenResult TryOpen(const perf_event_attr& attr, pid_t pid, int cpu, int group_fd,
                    unsigned long flags) {
+  Place(&pid, &cpu);
   context().opened.push_back(Opened(attr, pid, cpu, group_fd, flags));
   perf_event_attr copy = attr;  // E2BIG makes the kernel write the size it knows
   const SysResult result = TryOpenRaw(&copy, pid, cpu, group_fd, flags);

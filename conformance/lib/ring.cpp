@@ -95,6 +95,10 @@ const volatile perf_event_mmap_page& Ring::page() const {
   return *static_cast<const volatile perf_event_mmap_page*>(base_);
 }
 
+volatile perf_event_mmap_page& Ring::control() {
+  return *static_cast<volatile perf_event_mmap_page*>(base_);
+}
+
 std::span<const std::byte> Ring::data() const {
   return {static_cast<const std::byte*>(base_) + PageSize(), size_ - PageSize()};
 }
@@ -109,7 +113,7 @@ std::uint64_t Ring::tail() const { return page().data_tail; }
 
 void Ring::set_tail(std::uint64_t tail) {
   std::atomic_thread_fence(std::memory_order_seq_cst);  // reads of data before tail (mb)
-  static_cast<volatile perf_event_mmap_page*>(base_)->data_tail = tail;
+  control().data_tail = tail;
 }
 
 std::vector<Record> Ring::Take() {

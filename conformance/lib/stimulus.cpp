@@ -59,11 +59,32 @@ void Port::Pulse(std::uint16_t code, std::uint64_t n, const PulseOptions& option
   pulse.ip = options.ip;
   pulse.addr = options.addr;
   pulse.skid = options.skid;
+  pulse.per_pulse = options.per_pulse;
+  pulse.latency = options.latency;
+  pulse.source = options.source;
+  pulse.response = options.response;
+  pulse.regs = reinterpret_cast<std::uint64_t>(options.regs);
   const SysResult result = TryPulse(pulse);
   const std::string what = "pulse of event " + std::to_string(code) + ", " +
                            std::to_string(pulse.done) + " of " + std::to_string(n) + " done";
   Assert(result, what);
   if (pulse.done != n) throw Broken("stimulus port: " + what);
+}
+
+void Port::Branches(const std::vector<Branch>& branches, int cpu) const {
+  std::vector<refpmu_branch_entry> entries;
+  for (const Branch& branch : branches) {
+    entries.push_back({branch.from, branch.to, static_cast<std::uint32_t>(branch.kind),
+                       branch.flags, branch.cycles, static_cast<std::uint32_t>(branch.privilege)});
+  }
+  auto request = Request<refpmu_branches>(cpu);
+  request.entries = reinterpret_cast<std::uint64_t>(entries.data());
+  request.count = static_cast<std::uint32_t>(entries.size());
+  const SysResult result = TryIoctl(REFPMU_IOC_BRANCHES, &request);
+  const std::string what =
+      std::to_string(request.done) + " of " + std::to_string(entries.size()) + " branches done";
+  Assert(result, what);
+  if (request.done != entries.size()) throw Broken("stimulus port: " + what);
 }
 
 void Port::SetManualClock(int cpu, bool manual) const {

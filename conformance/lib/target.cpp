@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <iterator>
 
 #include "pmuconf/broken.h"
 #include "pmuconf/cpu.h"
@@ -16,7 +17,7 @@
 namespace pmuconf {
 namespace {
 
-constexpr std::array<std::pair<Cap, std::string_view>, 14> kCapNames = {{
+constexpr std::array<std::pair<Cap, std::string_view>, 30> kCapNames = {{
     {Cap::kStimulus, "stimulus"},
     {Cap::kSampling, "sampling"},
     {Cap::kFrequency, "frequency"},
@@ -29,11 +30,35 @@ constexpr std::array<std::pair<Cap, std::string_view>, 14> kCapNames = {{
     {Cap::kExcludes, "excludes"},
     {Cap::kBpf, "bpf"},
     {Cap::kCpus2, "cpus2"},
+    {Cap::kSomeCpus, "some_cpus"},
     {Cap::kHotplug, "hotplug"},
     {Cap::kGroups, "groups"},
+    {Cap::kPrecise, "precise"},
+    {Cap::kBranches, "branches"},
+    {Cap::kTasks, "tasks"},
+    {Cap::kCpuLocal, "cpu_local"},
+    {Cap::kSystemWide, "system_wide"},
+    {Cap::kCounting, "counting"},
+    {Cap::kTrace, "trace"},
+    {Cap::kTraceExcludes, "trace_excludes"},
+    {Cap::kTracePause, "trace_pause"},
+    {Cap::kCacheEvents, "cache_events"},
+    {Cap::kFilters, "filters"},
+    {Cap::kOffCore, "off_core"},
+    {Cap::kLoadLatency, "load_latency"},
+    {Cap::kWide, "wide"},
+    {Cap::kLog, "log"},
 }};
 
 std::uint64_t LowBits(unsigned n) { return n >= 64 ? ~0ULL : (1ULL << n) - 1; }
+
+// The first PMU that matches.
+std::string Find(const std::string& pattern) {
+  for (const std::string& device : ListFolder(kEventSource)) {
+    if (fnmatch(pattern.c_str(), device.c_str(), 0) == 0) return device;
+  }
+  throw Broken("no PMU matches '" + pattern + "' in " + kEventSource);
+}
 
 }  // namespace
 
@@ -97,7 +122,37 @@ bool Target::Claims(Cap cap) const {
       return excludes_;
     case Cap::kGroups:
       return general_ + fixed_ >= 2;
+    case Cap::kPrecise:
+      return sampling_ && precise_ > 0;
+    case Cap::kBranches:
+      return sampling_ && branches_ > 0;
+    case Cap::kCacheEvents:
+      return !cache_claims_.empty();
+    case Cap::kFilters:
+      return filters_;
+    case Cap::kOffCore:
+      return any([](const EventClaim& e) { return e.response != 0; });
+    case Cap::kLoadLatency:
+      return any([](const EventClaim& e) { return e.latency != 0; });
+    case Cap::kWide:
+      return any([](const EventClaim& e) { return e.wide; });
+    case Cap::kTasks:
+    case Cap::kCpuLocal:
+      return kind_ != "uncore";
+    case Cap::kSystemWide:
+      return kind_ == "uncore";
+    case Cap::kLog:
+      return !port_.empty() && kind_ != "uncore";
+    case Cap::kCounting:
+      return kind_ != "trace";
+    case Cap::kTrace:
+      return kind_ == "trace";
+    case Cap::kTraceExcludes:
+      return trace_excludes_;
+    case Cap::kTracePause:
+      return trace_pause_;
     case Cap::kCpus2:
+    case Cap::kSomeCpus:
     case Cap::kHotplug:
       return true;
   }
@@ -110,28 +165,48 @@ bool Target::Has(Cap cap) const {
     case Cap::kBpf:
       return access("/proc/sys/kernel/unprivileged_bpf_disabled", F_OK) == 0;
     case Cap::kCpus2:
-      return OnlineCpus().size() >= 2;
-    case Cap::kHotplug:
-      return access("/sys/devices/system/cpu/cpu1/online", F_OK) == 0;
+      return Cpus().size() >= 2;
+    case Cap::kSomeCpus:
+      return Cpus().size() < OnlineCpus().size();
+    case Cap::kHotplug: {
+      const std::vector<int> cpus = Cpus();
+      return access("/sys/devices/system/cpu/cpu1/online", F_OK) == 0 &&
+             std::find(cpus.begin(), cpus.end(), 1) != cpus.end();
+    }
     default:
       return true;
   }
 }
 
 void Target::Resolve(const std::string& pmu) {
-  const std::string pattern = pmu.empty() ? match_ : pmu;
-  for (const std::string& device : ListFolder(kEventSource)) {
-    if (fnmatch(pattern.c_str(), device.c_str(), 0) != 0) continue;
-    const std::string path = std::string(kEventSource) + "/" + device + "/type";
-    const auto type = ReadFile(path);
-    if (!type || type->empty() || type->find_first_not_of("0123456789") != std::string::npos) {
-      throw Broken(path + " is no number");
-    }
-    type_ = static_cast<std::uint32_t>(std::stoul(*type));
-    device_ = device;
-    return;
+  const std::string device = Find(pmu.empty() ? match_ : pmu);
+  const std::string path = std::string(kEventSource) + "/" + device + "/type";
+  const auto type = ReadFile(path);
+  if (!type || type->empty() || type->find_first_not_of("0123456789") != std::string::npos) {
+    throw Broken(path + " is no number");
   }
-  throw Broken("no PMU matches '" + pattern + "' in " + kEventSource);
+  type_ = static_cast<std::uint32_t>(std::stoul(*type));
+  device_ = device;
+}
+
+std::vector<int> Target::Cpus() const {
+  const std::string device = resolved() ? device_ : Find(match_);
+  const std::vector<int> online = OnlineCpus();
+  const auto text = ReadFile(std::string(kEventSource) + "/" + device + "/cpus");
+  const auto listed = text ? ParseCpuList(*text) : std::nullopt;
+  if (!listed) return online;
+  std::vector<int> cpus;
+  std::set_intersection(online.begin(), online.end(), listed->begin(), listed->end(),
+                        std::back_inserter(cpus));
+  return cpus;
+}
+
+int Target::DesignatedCpu() const {
+  const std::string path = std::string(kEventSource) + "/" + device_ + "/cpumask";
+  const auto text = ReadFile(path);
+  const auto cpus = text ? ParseCpuList(*text) : std::nullopt;
+  if (!cpus || cpus->empty()) throw Broken(path + " names no CPU");
+  return cpus->front();
 }
 
 EventSpec Target::ResolveClaim(const EventClaim& claim) const {
@@ -141,7 +216,10 @@ EventSpec Target::ResolveClaim(const EventClaim& claim) const {
   spec.type = type_;
   spec.stimulus = claim.stimulus;
   spec.ticks = claim.ticks;
+  spec.latency = claim.latency;
+  spec.response = claim.response;
   spec.counters = claim.counters;
+  spec.wide = claim.wide;
   spec.generic = claim.generic;
   spec.accuracy = claim.accuracy;
   if (claim.code) {
@@ -172,6 +250,14 @@ EventSpec Target::ResolveClaim(const EventClaim& claim) const {
   return spec;
 }
 
+EventSpec Target::Trace() const {
+  if (kind_ != "trace") throw Broken("target " + name_ + " has no trace");
+  EventSpec spec;
+  spec.name = "trace";
+  spec.type = type_;
+  return spec;
+}
+
 EventSpec Target::Event(std::string_view name) const {
   for (const EventClaim& claim : claims_) {
     if (claim.name == name) return ResolveClaim(claim);
@@ -184,6 +270,7 @@ std::vector<EventSpec> Target::Events(const EventWish& wish) const {
   const std::uint64_t all = LowBits(general_);
   for (const EventClaim& claim : claims_) {
     const bool everywhere = (claim.counters & all) == all;
+    if (claim.wide && !wish.wide) continue;
     if (wish.stimulus && claim.stimulus != *wish.stimulus) continue;
     if (wish.any_general && !everywhere) continue;
     if (wish.constrained && everywhere) continue;
@@ -195,6 +282,30 @@ std::vector<EventSpec> Target::Events(const EventWish& wish) const {
   return specs;
 }
 
+std::vector<EventSpec> Target::CacheEvents() const {
+  std::vector<EventSpec> specs;
+  for (const CacheClaim& claim : cache_claims_) {
+    EventSpec spec;
+    spec.name = claim.name;
+    spec.type = PERF_TYPE_HW_CACHE;
+    spec.config = claim.config;
+    spec.stimulus = StimulusKind::kPulse;
+    spec.code = claim.code;
+    spec.response = claim.response;
+    spec.counters = claim.counters;
+    spec.accuracy = claim.accuracy;
+    specs.push_back(spec);
+  }
+  return specs;
+}
+
+std::vector<std::uint16_t> Target::Codes() const {
+  std::vector<std::uint16_t> codes;
+  for (const EventSpec& spec : Events({.wide = true})) codes.push_back(spec.code);
+  for (const CacheClaim& claim : cache_claims_) codes.push_back(claim.code);
+  return codes;
+}
+
 EventSpec Target::AnyEvent() const { return AnyEvents(1).front(); }
 
 std::vector<EventSpec> Target::AnyEvents(std::size_t n) const {
@@ -204,10 +315,16 @@ std::vector<EventSpec> Target::AnyEvents(std::size_t n) const {
   return specs;
 }
 
+PulseOptions Meeting(const EventSpec& spec, PulseOptions options) {
+  if (options.latency == 0) options.latency = spec.latency;
+  if (options.response == 0) options.response = spec.response;
+  return options;
+}
+
 void Target::Stimulate(const EventSpec& spec, std::uint64_t n, const PulseOptions& options) const {
   switch (spec.stimulus) {
     case StimulusKind::kPulse:
-      port().Pulse(spec.code, n, options);
+      port().Pulse(spec.code, n, Meeting(spec, options));
       return;
     case StimulusKind::kClock:
       port().Advance(n * spec.ticks, options);

@@ -30,6 +30,24 @@ constexpr std::array<std::pair<std::string_view, std::uint64_t>, 10> kGenericEve
     {"ref-cycles", PERF_COUNT_HW_REF_CPU_CYCLES},
 }};
 
+// "LL read miss": a cache, an operation and a result of PERF_TYPE_HW_CACHE, as the attr's config.
+std::optional<std::uint64_t> ParseCacheEvent(std::string_view text) {
+  static constexpr std::array<std::string_view, 7> kCaches = {"L1D",  "L1I", "LL",  "DTLB",
+                                                              "ITLB", "BPU", "NODE"};
+  static constexpr std::array<std::string_view, 3> kOps = {"read", "write", "prefetch"};
+  static constexpr std::array<std::string_view, 2> kResults = {"access", "miss"};
+  for (std::uint64_t cache = 0; cache < kCaches.size(); ++cache) {
+    for (std::uint64_t op = 0; op < kOps.size(); ++op) {
+      for (std::uint64_t result = 0; result < kResults.size(); ++result) {
+        const std::string name = std::string(kCaches[cache]) + " " + std::string(kOps[op]) + " " +
+                                 std::string(kResults[result]);
+        if (name == text) return cache | op << 8 | result << 16;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 // "0-3,f0": general counters 0 to 3 and fixed counter 0, as a mask.
 std::optional<std::uint64_t> ParseCounters(std::string_view text, unsigned general,
                                            unsigned fixed) {
@@ -62,6 +80,26 @@ Accuracy ReadAccuracy(TomlTable* event) {
   return accuracy;
 }
 
+std::uint64_t ReadCounters(TomlTable* event, unsigned general, unsigned fixed) {
+  const auto counters = ParseCounters(event->String("counters"), general, fixed);
+  if (!counters) event->Fail("counters", "must list counters of this target, like \"0-3,f0\"");
+  return *counters;
+}
+
+CacheClaim ReadCacheEvent(TomlTable event, unsigned general, unsigned fixed) {
+  CacheClaim claim;
+  claim.name = event.String("name");
+  const auto config = ParseCacheEvent(claim.name);
+  if (!config) event.Fail("name", "must be a cache, an operation and a result: \"LL read miss\"");
+  claim.config = *config;
+  claim.code = static_cast<std::uint16_t>(event.Int("code", 0, 0xffff));
+  claim.response = static_cast<std::uint64_t>(event.IntOr("response", 0, 0, INT64_MAX));
+  claim.counters = ReadCounters(&event, general, fixed);
+  claim.accuracy = ReadAccuracy(&event);
+  event.Finish();
+  return claim;
+}
+
 EventClaim ReadEvent(TomlTable event, unsigned general, unsigned fixed) {
   EventClaim claim;
   claim.name = event.String("name");
@@ -77,9 +115,10 @@ EventClaim ReadEvent(TomlTable event, unsigned general, unsigned fixed) {
   if (event.Node("code") != nullptr) {
     claim.code = static_cast<std::uint16_t>(event.Int("code", 0, 0xffff));
   }
-  const auto counters = ParseCounters(event.String("counters"), general, fixed);
-  if (!counters) event.Fail("counters", "must list counters of this target, like \"0-3,f0\"");
-  claim.counters = *counters;
+  claim.latency = static_cast<std::uint32_t>(event.IntOr("latency", 0, 0, 0xffff));
+  claim.response = static_cast<std::uint64_t>(event.IntOr("response", 0, 0, INT64_MAX));
+  claim.counters = ReadCounters(&event, general, fixed);
+  claim.wide = event.BoolOr("wide", false);
   if (event.Node("generic") != nullptr) {
     const std::string name = event.String("generic");
     const auto* const it = std::find_if(kGenericEvents.begin(), kGenericEvents.end(),
@@ -125,22 +164,34 @@ Target Target::Parse(std::string_view text, const std::string& path) {
   target.slowness_ = head->DoubleOr("slowness", 1.0);
   if (target.slowness_ <= 0.0) head->Fail("slowness", "must be more than 0");
   target.port_ = head->StringOr("port", "");
+  if (!target.port_.empty()) target.module_ = "refpmu";
   head->Finish();
 
-  if (auto vm = root.Table("vm")) {  // the VM runner reads it; here it is only checked
+  if (auto vm = root.Table("vm")) {  // the VM runner reads it too
     vm->IntOr("smp", 2, 1, 64);
     vm->IntOr("memory_mb", 512, 64, 65536);
-    vm->StringOr("module", "");
+    target.module_ = vm->StringOr("module", target.module_);
     vm->StringOr("parameters", "");
     vm->StringOr("accel", "");
     vm->Finish();
   }
-  auto counters = root.Table("counters");
-  if (!counters) root.Fail("counters", "is missing");
-  target.general_ = static_cast<unsigned>(counters->Int("general", 1, 32));
-  target.fixed_ = static_cast<unsigned>(counters->IntOr("fixed", 0, 0, 16));
-  target.width_ = static_cast<unsigned>(counters->Int("width", 16, 64));
-  counters->Finish();
+  const bool traces = target.kind_ == "trace";
+  if (auto counters = root.Table("counters")) {
+    target.general_ = static_cast<unsigned>(counters->Int("general", 1, 32));
+    target.fixed_ = static_cast<unsigned>(counters->IntOr("fixed", 0, 0, 16));
+    target.width_ = static_cast<unsigned>(counters->Int("width", 16, 64));
+    counters->Finish();
+  } else if (!traces) {
+    root.Fail("counters", "is missing");
+  }
+  if (traces) {
+    auto trace = root.Table("trace");
+    if (!trace) root.Fail("trace", "is missing: a target of kind trace has one");
+    target.trace_record_ = static_cast<std::size_t>(trace->Int("record", 1, 4096));
+    target.trace_excludes_ = trace->BoolOr("excludes", false);
+    target.trace_pause_ = trace->BoolOr("pause", false);
+    trace->Finish();
+  }
 
   if (auto sampling = root.Table("sampling")) {
     target.sampling_ = true;
@@ -150,6 +201,10 @@ Target Target::Parse(std::string_view text, const std::string& path) {
   }
   if (auto features = root.Table("features")) {
     target.excludes_ = features->BoolOr("excludes", false);
+    target.filters_ = features->BoolOr("filters", false);
+    target.exclusive_formats_ = features->StringsOr("exclusive_formats", {});
+    target.precise_ = static_cast<unsigned>(features->IntOr("precise", 0, 0, 3));
+    target.branches_ = static_cast<unsigned>(features->IntOr("branches", 0, 0, 1024));
     features->Finish();
   }
   if (auto refusals = root.Table("refusals")) {
@@ -169,8 +224,17 @@ Target Target::Parse(std::string_view text, const std::string& path) {
     }
     target.claims_.push_back(std::move(claim));
   }
+  for (TomlTable& event : root.Tables("cache")) {
+    CacheClaim claim = ReadCacheEvent(event, target.general_, target.fixed_);
+    for (const CacheClaim& other : target.cache_claims_) {
+      if (other.name == claim.name) event.Fail("name", "'" + claim.name + "' stands twice");
+    }
+    if (target.port_.empty()) event.Fail("code", "needs target.port");
+    target.cache_claims_.push_back(std::move(claim));
+  }
   root.Finish();
-  if (target.claims_.empty()) root.Fail("event", "is missing: a target has at least one [[event]]");
+  if (target.claims_.empty() && !traces)
+    root.Fail("event", "is missing: a target has at least one [[event]]");
   return target;
 }
 

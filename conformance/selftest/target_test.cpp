@@ -4,6 +4,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/perf_event.h>
+
+#include <set>
 
 namespace pmuconf {
 namespace {
@@ -21,6 +24,9 @@ fixed = 3
 width = 48
 [sampling]
 min_period = 2
+[features]
+precise = 2
+branches = 16
 [refusals]
 branch = "EOPNOTSUPP"
 [[event]]
@@ -58,6 +64,8 @@ TEST(TargetFile, IsRead) {
   EXPECT_EQ(target.general(), 4u);
   EXPECT_EQ(target.counter_mask(), (1ULL << 48) - 1);
   EXPECT_EQ(target.min_period(), 2u);
+  EXPECT_EQ(target.precise(), 2u);
+  EXPECT_EQ(target.branches(), 16u);
   EXPECT_EQ(target.refusal("branch"), EOPNOTSUPP);
   EXPECT_EQ(target.refusal("other"), std::nullopt);
   ASSERT_EQ(target.claims().size(), 2u);
@@ -68,8 +76,9 @@ TEST(TargetFile, IsRead) {
 
 TEST(TargetFile, GivesCapabilities) {
   const Target target = Target::Parse(kGood, "toy.toml");
-  for (const Cap cap : {Cap::kStimulus, Cap::kSampling, Cap::kManualClock, Cap::kFixedCounters,
-                        Cap::kConstraints, Cap::kGenericEvents, Cap::kGroups}) {
+  for (const Cap cap :
+       {Cap::kStimulus, Cap::kSampling, Cap::kManualClock, Cap::kFixedCounters, Cap::kConstraints,
+        Cap::kGenericEvents, Cap::kGroups, Cap::kPrecise, Cap::kBranches}) {
     EXPECT_TRUE(target.Claims(cap)) << ToString(cap);
   }
   EXPECT_FALSE(target.Claims(Cap::kFrequency));
@@ -84,10 +93,10 @@ TEST(TargetFile, NamesFileLineAndKeyOfAnError) {
   EXPECT_THAT(ErrorOf(With("fixed = 3", "fixd = 3")),
               HasSubstr("toy.toml:8: key 'counters.fixd' is unknown"));
   EXPECT_THAT(ErrorOf(With("\"port\"", "\"pulse\"")),
-              HasSubstr("toy.toml:16: key 'event.stimulus' must be one of"));
-  EXPECT_THAT(ErrorOf(With("\"0-3\"", "\"0-4\"")), HasSubstr("toy.toml:17: key 'event.counters'"));
+              HasSubstr("toy.toml:19: key 'event.stimulus' must be one of"));
+  EXPECT_THAT(ErrorOf(With("\"0-3\"", "\"0-4\"")), HasSubstr("toy.toml:20: key 'event.counters'"));
   EXPECT_THAT(ErrorOf(With("EOPNOTSUPP", "ENOSUCH")),
-              HasSubstr("toy.toml:13: key 'refusals.branch'"));
+              HasSubstr("toy.toml:16: key 'refusals.branch'"));
   EXPECT_THAT(ErrorOf(With("\"cpu-cycles\"", "\"cpu\"")), HasSubstr("key 'event.generic'"));
   EXPECT_THAT(ErrorOf(With("{ abs = 3 }", "\"about\"")), HasSubstr("key 'event.accuracy'"));
   EXPECT_THAT(ErrorOf(With("name = \"c\"", "name = \"a\"")), HasSubstr("'a' stands twice"));
@@ -96,14 +105,68 @@ TEST(TargetFile, NamesFileLineAndKeyOfAnError) {
   EXPECT_THAT(ErrorOf(With("name = \"toy\"\n", "")), HasSubstr("key 'target.name' is missing"));
 }
 
+constexpr const char* kCache = R"([[cache]]
+name = "LL write miss"
+code = 0x1b7
+response = 6
+counters = "0-1"
+accuracy = "exact"
+)";
+
+TEST(TargetFile, ClaimsEventsOfTheCacheTable) {
+  const Target target = Target::Parse(std::string(kGood) + kCache, "toy.toml");
+  EXPECT_TRUE(target.Claims(Cap::kCacheEvents));
+  EXPECT_FALSE(Target::Parse(kGood, "toy.toml").Claims(Cap::kCacheEvents));
+  const std::vector<EventSpec> events = target.CacheEvents();
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].type, static_cast<std::uint32_t>(PERF_TYPE_HW_CACHE));
+  EXPECT_EQ(events[0].config, 0x010102u);
+  EXPECT_EQ(events[0].code, 0x1b7);
+  EXPECT_EQ(events[0].response, 6u);
+  EXPECT_EQ(events[0].counters, 3u);
+  const auto refused = [](const std::string& from, const std::string& to) {
+    std::string text = kGood;
+    text += kCache;
+    text.replace(text.find(from), from.size(), to);
+    return ErrorOf(text);
+  };
+  EXPECT_THAT(refused("LL write miss", "LL write hit"), HasSubstr("key 'cache.name' must be"));
+  EXPECT_THAT(refused("code = 0x1b7", "code = 0x10000"), HasSubstr("key 'cache.code'"));
+  EXPECT_THAT(ErrorOf(std::string(kGood) + kCache + kCache), HasSubstr("stands twice"));
+}
+
+TEST(TargetFile, TellsWhatAnEventTakes) {
+  const Target target = Target::Parse(
+      With("stimulus = \"port\"", "stimulus = \"port\"\nlatency = 7\nresponse = 5\nwide = true"),
+      "toy.toml");
+  EXPECT_EQ(target.claims()[0].latency, 7u);
+  EXPECT_EQ(target.claims()[0].response, 5u);
+  EXPECT_TRUE(target.claims()[0].wide);
+  for (const Cap cap : {Cap::kOffCore, Cap::kLoadLatency, Cap::kWide}) {
+    EXPECT_TRUE(target.Claims(cap)) << ToString(cap);
+    EXPECT_FALSE(Target::Parse(kGood, "toy.toml").Claims(cap)) << ToString(cap);
+  }
+  EventSpec spec;
+  spec.latency = 7;
+  spec.response = 5;
+  const PulseOptions met = Meeting(spec, {.latency = 9});
+  EXPECT_EQ(met.latency, 9u);
+  EXPECT_EQ(met.response, 5u);
+}
+
 TEST(TargetFile, NamesTheLineOfASyntaxError) {
   EXPECT_THAT(ErrorOf(With("general = 4", "general = = 4")), HasSubstr("toy.toml:7: "));
 }
 
 TEST(TargetFile, OfTheReferencePmuIsRight) {
   const Target target = Target::Load(PMUCONF_CONFORMANCE_DIR "/targets/refpmu.toml");
-  EXPECT_EQ(target.claims().size(), 11u);
-  for (const Cap cap : AllCaps()) EXPECT_TRUE(target.Claims(cap)) << ToString(cap);
+  EXPECT_EQ(target.claims().size(), 17u);
+  EXPECT_EQ(target.CacheEvents().size(), 22u);
+  // What makes a PMU one of another kind.
+  const std::set<Cap> others = {Cap::kSystemWide, Cap::kTrace, Cap::kTraceExcludes,
+                                Cap::kTracePause};
+  for (const Cap cap : AllCaps())
+    EXPECT_EQ(target.Claims(cap), !others.contains(cap)) << ToString(cap);
 }
 
 TEST(Cap, NamesGoBothWays) {

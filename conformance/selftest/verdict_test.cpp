@@ -309,14 +309,15 @@ TEST(Profiles, RefuseUnknownAreasAndRules) {
 }
 
 TEST(Profiles, OfTheProjectAreRight) {
-  for (const char* name : {"counting-1.0", "sampling-1.0"}) {
+  for (const char* name : {"counting-1.0", "sampling-1.0", "trace-1.0"}) {
     EXPECT_EQ(LoadProfile(PMUCONF_CONFORMANCE_DIR "/profiles", name, AllRules()).name, name);
   }
   try {
     LoadProfile(PMUCONF_CONFORMANCE_DIR "/profiles", "nosuch", AllRules());
     FAIL() << "an unknown profile was loaded";
   } catch (const ConfigError& error) {
-    EXPECT_STREQ(error.what(), "unknown profile 'nosuch' (known: counting-1.0, sampling-1.0)");
+    EXPECT_STREQ(error.what(),
+                 "unknown profile 'nosuch' (known: counting-1.0, sampling-1.0, trace-1.0)");
   }
 }
 

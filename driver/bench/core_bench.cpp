@@ -22,15 +22,27 @@ void ParseAttribute(benchmark::State& state) {
 }
 BENCHMARK(ParseAttribute);
 
+refpmu_want Want(u64 allowed, bool wide = false) {
+  return {.allowed = allowed, .previous = REFPMU_COUNTER_NONE, .wide = wide};
+}
+
+void Assign(benchmark::State& state, const std::vector<refpmu_want>& wants, int expected = 0) {
+  const auto n = static_cast<unsigned>(wants.size());
+  std::vector<refpmu_place> places(n);
+  if (refpmu_constraint_assign(wants.data(), n, places.data()) != expected) {
+    state.SkipWithError("not what this is to measure");
+  }
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(refpmu_constraint_assign(wants.data(), n, places.data()));
+    benchmark::ClobberMemory();
+  }
+}
+
 // Everybody can go anywhere: the usual case.
 void AssignEasy(benchmark::State& state) {
   const auto n = static_cast<unsigned>(state.range(0));
-  const std::vector<refpmu_want> wants(n, {refpmu_low_bits(n), 0, REFPMU_COUNTER_NONE, false});
-  std::vector<s8> counter(n);
-  for (auto _ : state) {
-    benchmark::DoNotOptimize(refpmu_constraint_assign(wants.data(), n, counter.data()));
-    benchmark::ClobberMemory();
-  }
+  const std::vector<refpmu_want> wants(n, Want(refpmu_low_bits(n)));
+  Assign(state, wants);
 }
 BENCHMARK(AssignEasy)->Arg(1)->Arg(4)->Arg(8)->Arg(64);
 
@@ -39,16 +51,73 @@ void AssignChain(benchmark::State& state) {
   const auto n = static_cast<unsigned>(state.range(0));
   std::vector<refpmu_want> wants;
   for (unsigned i = 0; i + 1 < n; ++i) {
-    wants.push_back({BIT_ULL(i) | BIT_ULL(i + 1), 0, REFPMU_COUNTER_NONE, false});
+    wants.push_back(Want(BIT_ULL(i) | BIT_ULL(i + 1)));
   }
-  wants.push_back({1, 0, REFPMU_COUNTER_NONE, false});
-  std::vector<s8> counter(n);
+  wants.push_back(Want(1));
+  Assign(state, wants);
+}
+BENCHMARK(AssignChain)->Arg(4)->Arg(8)->Arg(64);
+
+// What the scheduler asks when one more event comes: all the others run and stay.
+void AssignOneMore(benchmark::State& state) {
+  const auto n = static_cast<unsigned>(state.range(0));
+  std::vector<refpmu_want> wants(n, Want(refpmu_low_bits(n)));
+  for (unsigned i = 0; i + 1 < n; ++i) {
+    wants[i].previous = static_cast<s8>(i);
+    wants[i].pinned = true;
+  }
+  Assign(state, wants);
+}
+BENCHMARK(AssignOneMore)->Arg(4)->Arg(8);
+
+// Wide events on the largest device that has no room for one of the others, with the masks that
+// events of the device have.
+void RefuseWide(benchmark::State& state) {
+  std::vector<refpmu_want> wants(8, Want(0x55555555, true));
+  wants.insert(wants.end(), 15, Want(0xffffffff));
+  wants.insert(wants.end(), 2, Want(0x80000000));
+  Assign(state, wants, -ENOSPC);
+}
+BENCHMARK(RefuseWide);
+
+// The same with masks made to be hard, which no event has: no two pairs are alike.
+void RefuseWideHard(benchmark::State& state) {
+  std::vector<refpmu_want> wants(8, Want(0x55555555, true));
+  for (unsigned i = 0; i < 17; ++i)
+    wants.push_back(Want(0xffffffff & ~BIT_ULL(i) & ~BIT_ULL(31 - i)));
+  Assign(state, wants, -ENOSPC);
+}
+BENCHMARK(RefuseWideHard);
+
+void FilterBranches(benchmark::State& state) {
+  std::vector<refpmu_pebs_lbr> raw;
+  for (u64 i = 0; i < 32; ++i) {
+    raw.push_back({0x401000 + i, 0x402000 + i, (i % 6) << REFPMU_LBR_INFO_TYPE_SHIFT | i});
+  }
+  std::vector<refpmu_branch_sample> samples(raw.size());
   for (auto _ : state) {
-    benchmark::DoNotOptimize(refpmu_constraint_assign(wants.data(), n, counter.data()));
+    benchmark::DoNotOptimize(refpmu_branch_filter(
+        raw.data(), 32, REFPMU_WANT_BRANCH_USER | REFPMU_WANT_BRANCH_ANY_CALL, samples.data()));
     benchmark::ClobberMemory();
   }
 }
-BENCHMARK(AssignChain)->Arg(4)->Arg(8)->Arg(64);
+BENCHMARK(FilterBranches);
+
+// One record with memory, registers and 32 branches.
+void DecodeRecord(benchmark::State& state) {
+  const u64 data = REFPMU_PEBS_DATA_MEMORY | REFPMU_PEBS_DATA_GPRS | REFPMU_PEBS_DATA_LBRS |
+                   31ULL << REFPMU_PEBS_DATA_LBR_SHIFT;
+  const u64 bytes = refpmu_record_size(data);
+  std::vector<u64> words(bytes / 8);
+  words[0] = data | bytes << REFPMU_PEBS_SIZE_SHIFT;
+  refpmu_record record;
+  for (auto _ : state) {
+    u64 offset = 0;
+    benchmark::DoNotOptimize(refpmu_record_next(words.data(), bytes, &offset, &record));
+    benchmark::DoNotOptimize(record);
+  }
+}
+BENCHMARK(DecodeRecord);
 
 void FoldAndReload(benchmark::State& state) {
   refpmu_period period = {1000, 1000, 0};

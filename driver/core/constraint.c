@@ -1,138 +1,269 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
-/* Which counter counts which event: finds a fit whenever there is one. */
+/* Which counter, and which extra register, an event gets: finds a fit whenever there is one. */
 #include "constraint.h"
 
-#include "config.h"
+#include "matching.h"
 
-#define NOBODY (-1)
+#define EVEN_GENERAL 0x55555555ULL
+#define OFFCORE_REGISTERS 2
 
-/* A partial assignment, seen from both sides. */
-struct matching {
-	const struct refpmu_want *wants;
-	s8 counter[REFPMU_MAX_COUNTERS]; /* of a want, or REFPMU_COUNTER_NONE */
-	s8 owner[REFPMU_MAX_COUNTERS]; /* of a counter: a want, or NOBODY */
-	u64 used; /* counters with an owner */
-	u64 locked; /* counters whose owner stays */
-};
-
-static u64 one_counter(s8 counter)
+static u8 registers_of(u8 kind)
 {
-	return counter >= 0 && counter < REFPMU_MAX_COUNTERS ? BIT_ULL(counter) : 0;
+	return kind == REFPMU_EXTRA_OFFCORE ? OFFCORE_REGISTERS : 1;
 }
 
-/*
- * Give @want, which has none, a counter out of @first, moving owners of counters that are not
- * locked to others of theirs where that is needed: breadth first, over the shortest alternating
- * path to a free counter. False, and nothing changed, if there is no such path.
- */
-static bool place(struct matching *m, unsigned int want, u64 first)
+static bool has_previous(const struct refpmu_want *want)
 {
-	u8 queue[REFPMU_MAX_COUNTERS]; /* wants whose counters are to be looked at */
-	u8 taker[REFPMU_MAX_COUNTERS]; /* who would take this counter over */
-	unsigned int head = 0, tail = 0, counter, w = want;
-	u64 seen = m->locked;
-	u64 reach = first & ~seen;
-
-	while (!(reach & ~m->used)) {
-		seen |= reach;
-		while (reach) {
-			counter = refpmu_lowest_bit(reach);
-			reach &= reach - 1;
-			taker[counter] = (u8)w;
-			queue[tail++] = (u8)m->owner[counter];
-		}
-		if (head == tail)
-			return false;
-		w = queue[head++];
-		reach = m->wants[w].allowed & ~seen;
-	}
-
-	counter = refpmu_lowest_bit(reach & ~m->used);
-	m->used |= BIT_ULL(counter);
-	/* Back along the path: each takes the new counter and leaves its old one to its taker. */
-	for (;;) {
-		const s8 old = m->counter[w];
-
-		m->counter[w] = (s8)counter;
-		m->owner[counter] = (s8)w;
-		if (w == want)
-			return true;
-		counter = (unsigned int)old;
-		w = taker[counter];
-	}
+	return want->previous >= 0 && want->previous < REFPMU_MAX_COUNTERS &&
+	       want->allowed >> want->previous & 1;
 }
 
-/* Bring @want, which has a counter, to one of @to for good if all others can still be placed. */
-static void settle(struct matching *m, unsigned int want, u64 to)
+static bool has_register(const struct refpmu_want *want)
 {
-	const s8 old = m->counter[want];
-
-	if (!(one_counter(old) & to)) {
-		m->used &= ~one_counter(old);
-		m->owner[old] = NOBODY;
-		m->counter[want] = REFPMU_COUNTER_NONE;
-		if (!place(m, want, to)) {
-			m->used |= one_counter(old);
-			m->owner[old] = (s8)want;
-			m->counter[want] = old;
-			return;
-		}
-	}
-	m->locked |= one_counter(m->counter[want]);
+	return want->previous_extra >= 0 && want->previous_extra < registers_of(want->extra);
 }
 
-/* Put the pinned wants where they are. */
-static int place_pinned(struct matching *m, unsigned int n)
+static bool valid(const struct refpmu_want *want)
 {
-	int err = 0;
+	if (want->wide && want->allowed & ~EVEN_GENERAL)
+		return false;
+	if (want->extra >= REFPMU_EXTRA_MAX)
+		return false;
+	if (!want->pinned)
+		return true;
+	return has_previous(want) && (!want->extra || has_register(want));
+}
+
+/* What there is only one of: the selector of branches, and the features that exclude. */
+static bool agree(const struct refpmu_want *wants, unsigned int n)
+{
+	const struct refpmu_want *first = NULL;
+	u64 features = 0;
 	unsigned int i;
 
 	for (i = 0; i < n; i++) {
+		if (features & wants[i].exclusive)
+			return false;
+		features |= wants[i].exclusive;
+		if (!wants[i].branches)
+			continue;
+		if (!first)
+			first = &wants[i];
+		if (wants[i].branch_select != first->branch_select)
+			return false;
+	}
+	return true;
+}
+
+/* The registers of one kind. */
+struct registers {
+	u8 kind;
+	u8 n;
+	u64 value[OFFCORE_REGISTERS];
+	bool held[OFFCORE_REGISTERS];
+};
+
+static bool holds(const struct registers *regs, unsigned int reg, u64 value)
+{
+	return regs->held[reg] && regs->value[reg] == value;
+}
+
+/* The first register that holds @value, or else the first free one; @n if neither. */
+static unsigned int find(const struct registers *regs, u64 value)
+{
+	unsigned int reg;
+
+	for (reg = 0; reg < regs->n && !holds(regs, reg, value); reg++)
+		;
+	if (reg < regs->n)
+		return reg;
+	for (reg = 0; reg < regs->n && regs->held[reg]; reg++)
+		;
+	return reg;
+}
+
+static void hold(struct registers *regs, unsigned int reg, u64 value)
+{
+	regs->held[reg] = true;
+	regs->value[reg] = value;
+}
+
+/* True if every want still finds its value in @regs, a copy, or a free register for it. */
+static bool all_find(struct registers regs, const struct refpmu_want *wants, unsigned int n)
+{
+	unsigned int i, reg;
+
+	for (i = 0; i < n; i++) {
+		if (wants[i].extra != regs.kind)
+			continue;
+		reg = find(&regs, wants[i].extra_value);
+		if (reg == regs.n)
+			return false;
+		hold(&regs, reg, wants[i].extra_value);
+	}
+	return true;
+}
+
+/* Fill the registers of one kind: pinned wants, then, on the terms of counters, those that stay. */
+static bool fill(struct registers *regs, const struct refpmu_want *wants, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		const unsigned int reg = (unsigned int)wants[i].previous_extra;
+
+		if (wants[i].extra != regs->kind || !wants[i].pinned)
+			continue;
+		if (regs->held[reg] && regs->value[reg] != wants[i].extra_value)
+			return false;
+		hold(regs, reg, wants[i].extra_value);
+	}
+	if (!all_find(*regs, wants, n))
+		return false;
+	for (i = 0; i < n; i++) {
+		const unsigned int reg = (unsigned int)wants[i].previous_extra;
+
+		if (wants[i].extra != regs->kind || !has_register(&wants[i]) ||
+		    regs->held[reg])
+			continue;
+		hold(regs, reg, wants[i].extra_value);
+		if (!all_find(*regs, wants, n))
+			regs->held[reg] = false;
+	}
+	return true;
+}
+
+/* Give the wants of @kind their registers, in @extra; false if there are too few. */
+static bool assign_registers(u8 kind, const struct refpmu_want *wants, unsigned int n,
+			     s8 *extra)
+{
+	struct registers regs = { .kind = kind, .n = registers_of(kind) };
+	unsigned int i, reg;
+
+	if (!fill(&regs, wants, n))
+		return false;
+	for (i = 0; i < n; i++) {
+		if (wants[i].extra != kind)
+			continue;
+		reg = (unsigned int)wants[i].previous_extra;
+		if (!has_register(&wants[i]) || !holds(&regs, reg, wants[i].extra_value))
+			reg = find(&regs, wants[i].extra_value);
+		hold(&regs, reg, wants[i].extra_value);
+		extra[i] = (s8)reg;
+	}
+	return true;
+}
+
+static void lock(struct refpmu_matching *m, unsigned int want)
+{
+	m->locked |= refpmu_matching_span(&m->wants[want], m->counter[want]);
+}
+
+/* Put the pinned wants where they are; false if two are on one counter. */
+static bool place_pinned(struct refpmu_matching *m)
+{
+	unsigned int i;
+
+	for (i = 0; i < m->n; i++) {
 		const struct refpmu_want *want = &m->wants[i];
-		const u64 bit = one_counter(want->previous) & want->allowed;
 
 		if (!want->pinned)
 			continue;
-		if (!bit)
-			return -EINVAL;
-		if (m->used & bit)
-			err = -ENOSPC; /* unless a later one is invalid */
-		m->used |= bit;
-		m->locked |= bit;
-		m->counter[i] = want->previous;
-		m->owner[want->previous] = (s8)i;
+		if (m->used & refpmu_matching_span(want, want->previous))
+			return false;
+		refpmu_matching_put(m, i, want->previous);
+		lock(m, i);
 	}
-	return err;
+	return true;
 }
 
-int refpmu_constraint_assign(const struct refpmu_want *wants, unsigned int n, s8 *counter)
+/* The same for one want of one counter, with wide wants where they are: cheap, not always found. */
+static bool shift(struct refpmu_matching *m, unsigned int want, u64 to)
 {
-	struct matching m = { .wants = wants };
+	const int old = m->counter[want];
+
+	refpmu_matching_drop(m, want);
+	if (refpmu_matching_place(m, want, to))
+		return true;
+	refpmu_matching_put(m, want, old);
+	return false;
+}
+
+/* Bring @want, which has a counter, to one of @to for good if all others can still be placed. */
+static void settle(struct refpmu_matching *m, unsigned int want, u64 to, bool any_wide)
+{
+	bool there;
+
+	if (!to)
+		return;
+	there = to >> m->counter[want] & 1 ||
+		(!m->wants[want].wide && shift(m, want, to));
+	if (!there && any_wide) {
+		m->trial = (int)want;
+		m->trial_set = to;
+		there = refpmu_matching_refill(m);
+		m->trial = -1;
+	}
+	if (there)
+		lock(m, want);
+}
+
+static bool settled(const struct refpmu_matching *m, unsigned int want)
+{
+	return m->locked >> m->counter[want] & 1;
+}
+
+static bool assign_counters(struct refpmu_matching *m)
+{
+	bool any_wide = false;
 	unsigned int i;
-	int err;
+
+	memset(m->counter, REFPMU_COUNTER_NONE, sizeof(m->counter));
+	memset(m->owner, 0, sizeof(m->owner));
+	if (!place_pinned(m) || !refpmu_matching_fill(m))
+		return false;
+	for (i = 0; i < m->n; i++)
+		any_wide |= m->wants[i].wide;
+
+	/* Everyone has a place; the rest only makes it a better one. Staying beats preference. */
+	for (i = 0; i < m->n; i++) {
+		const struct refpmu_want *want = &m->wants[i];
+
+		if (!want->pinned && has_previous(want))
+			settle(m, i, BIT_ULL(want->previous), any_wide);
+	}
+	for (i = 0; i < m->n; i++) {
+		if (!settled(m, i))
+			settle(m, i, m->wants[i].preferred & m->wants[i].allowed, any_wide);
+	}
+	return true;
+}
+
+int refpmu_constraint_assign(const struct refpmu_want *wants, unsigned int n,
+			     struct refpmu_place *places)
+{
+	struct refpmu_matching m = { .wants = wants, .n = n, .trial = -1 };
+	s8 extra[REFPMU_MAX_COUNTERS];
+	unsigned int i, kinds = 0;
+	u8 kind;
 
 	if (n > REFPMU_MAX_COUNTERS)
 		return -EINVAL;
-	memset(m.counter, REFPMU_COUNTER_NONE, sizeof(m.counter));
-	memset(m.owner, NOBODY, sizeof(m.owner));
-
-	err = place_pinned(&m, n);
-	if (err)
-		return err;
 	for (i = 0; i < n; i++) {
-		if (!wants[i].pinned && !place(&m, i, wants[i].allowed))
+		if (!valid(&wants[i]))
+			return -EINVAL;
+		kinds |= 1u << wants[i].extra;
+	}
+
+	memset(extra, REFPMU_REGISTER_NONE, sizeof(extra));
+	for (kind = REFPMU_EXTRA_NONE + 1; kind < REFPMU_EXTRA_MAX; kind++) {
+		if (kinds >> kind & 1 && !assign_registers(kind, wants, n, extra))
 			return -ENOSPC;
 	}
-
-	/* Everyone has a place; the rest only makes it a better one. Staying beats preference. */
-	for (i = 0; i < n; i++)
-		settle(&m, i, one_counter(wants[i].previous) & wants[i].allowed);
-	for (i = 0; i < n; i++) {
-		if (!(one_counter(m.counter[i]) & m.locked))
-			settle(&m, i, wants[i].preferred & wants[i].allowed);
-	}
+	if (!agree(wants, n) || !assign_counters(&m))
+		return -ENOSPC;
 
 	for (i = 0; i < n; i++)
-		counter[i] = m.counter[i];
+		places[i] = (struct refpmu_place){ m.counter[i], extra[i] };
 	return 0;
 }

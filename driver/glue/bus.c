@@ -13,7 +13,7 @@ u64 refpmu_bus_read(struct refpmu_cpu *cpuc, u32 reg)
 	lockdep_assert_irqs_disabled();
 	refpmu_clock_sync(cpuc);
 	WARN_ON_ONCE(refpmu_model_read(&cpuc->model, reg, &value));
-	refpmu_log(cpuc, REFPMU_LOG_READ, reg, value, 0);
+	refpmu_journal_note(&cpuc->journal, REFPMU_LOG_READ, reg, value, 0);
 	return value;
 }
 
@@ -22,5 +22,5 @@ void refpmu_bus_write(struct refpmu_cpu *cpuc, u32 reg, u64 value)
 	lockdep_assert_irqs_disabled();
 	refpmu_clock_sync(cpuc);
 	WARN_ON_ONCE(refpmu_model_write(&cpuc->model, reg, value));
-	refpmu_log(cpuc, REFPMU_LOG_WRITE, reg, value, 0);
+	refpmu_journal_note(&cpuc->journal, REFPMU_LOG_WRITE, reg, value, 0);
 }

@@ -15,6 +15,7 @@
 
 #include <asm/irq_regs.h>
 
+#include "compat.h"
 #include "refpmu.h"
 
 /*
@@ -74,19 +75,28 @@ void refpmu_clock_mode(struct refpmu_cpu *cpuc, u32 mode)
 	refpmu_clock_arm(cpuc);
 }
 
+/* The clock overflows a counter where the timer has interrupted the CPU. */
 static void fire(struct refpmu_cpu *cpuc, struct pt_regs *regs)
 {
-	const enum refpmu_privilege priv = user_mode(regs) ? REFPMU_USER : REFPMU_KERNEL;
-	const u64 ticks = elapsed_ticks(cpuc);
+	struct refpmu_cause *cause = &cpuc->cause;
+	const struct refpmu_stimulus stimulus = {
+		.clock = true,
+		.n = elapsed_ticks(cpuc),
+		.origin = &cause->origin,
+	};
 
 	if (stands_still(cpuc) || cpuc->held)
 		return;
-	refpmu_model_advance(&cpuc->model, ticks, priv, false);
-	if (!refpmu_line(cpuc))
-		return;
-	cpuc->cause = (struct refpmu_cause){ .privilege = priv, .regs = *regs };
-	cpuc->runs = 0;
-	refpmu_serve(cpuc);
+	cause->regs = *regs;
+	cause->origin = (struct refpmu_origin){
+		.privilege = user_mode(regs) ? REFPMU_USER : REFPMU_KERNEL,
+		.ip = instruction_pointer(regs),
+		.time = local_clock(),
+	};
+	refpmu_compat_get_gprs(regs, &cause->origin.flags, cause->origin.gpr);
+	refpmu_model_stimulate(&cpuc->model, &stimulus);
+	if (refpmu_line(cpuc))
+		refpmu_raise_pmi_in_irq(cpuc);
 }
 
 static enum hrtimer_restart refpmu_timer(struct hrtimer *timer)
@@ -97,7 +107,11 @@ static enum hrtimer_restart refpmu_timer(struct hrtimer *timer)
 	/* The timers of a CPU that goes offline move to another one. */
 	if (cpuc->cpu != smp_processor_id() || WARN_ON_ONCE(!regs))
 		return HRTIMER_NORESTART;
+	/* An NMI that is not over by then sees to the arming itself. */
+	cpuc->arming = true;
 	fire(cpuc, regs);
+	cpuc->arming = false;
+	barrier();
 	refpmu_clock_arm(cpuc);
 	return HRTIMER_NORESTART;
 }

@@ -39,21 +39,40 @@ static void fixed_control(struct refpmu_cpu *cpuc, unsigned int i, u64 bits)
 	refpmu_bus_write(cpuc, REFPMU_REG_FIXED_CTR_CTRL, ctrl | bits);
 }
 
-static void counter_enable(struct refpmu_cpu *cpuc, int idx, u64 evtsel)
+/* Enable the counter of an event with its selector, or disable it. */
+static void counter_switch(struct refpmu_cpu *cpuc, const struct hw_perf_event *hwc, bool on)
 {
+	const int idx = hwc->idx;
+
 	if (idx >= REFPMU_FIXED_BASE)
 		fixed_control(cpuc, idx - REFPMU_FIXED_BASE,
-			      fixed_bits(idx - REFPMU_FIXED_BASE, evtsel));
+			      on ? fixed_bits(idx - REFPMU_FIXED_BASE, hwc->config) : 0);
 	else
-		refpmu_bus_write(cpuc, REFPMU_REG_EVTSEL(idx), evtsel | REFPMU_EVTSEL_EN);
+		refpmu_bus_write(cpuc, REFPMU_REG_EVTSEL(idx),
+				 hwc->config | (on ? REFPMU_EVTSEL_EN : 0));
 }
 
-static void counter_disable(struct refpmu_cpu *cpuc, int idx, u64 evtsel)
+/*
+ * The odd neighbour of a wide event's counter. It is switched on first and off last, so that no
+ * occurrence finds the even one alone.
+ */
+static void merge_switch(struct refpmu_cpu *cpuc, const struct hw_perf_event *hwc, bool on)
 {
-	if (idx >= REFPMU_FIXED_BASE)
-		fixed_control(cpuc, idx - REFPMU_FIXED_BASE, 0);
-	else
-		refpmu_bus_write(cpuc, REFPMU_REG_EVTSEL(idx), evtsel);
+	if (hwc->flags & REFPMU_HW_WIDE)
+		refpmu_bus_write(cpuc, REFPMU_REG_EVTSEL(hwc->idx + 1),
+				 on ? REFPMU_EVENT_MERGE | REFPMU_EVTSEL_EN : 0);
+}
+
+static void counter_enable(struct refpmu_cpu *cpuc, const struct hw_perf_event *hwc)
+{
+	merge_switch(cpuc, hwc, true);
+	counter_switch(cpuc, hwc, true);
+}
+
+static void counter_disable(struct refpmu_cpu *cpuc, const struct hw_perf_event *hwc)
+{
+	counter_switch(cpuc, hwc, false);
+	merge_switch(cpuc, hwc, false);
 }
 
 /* Acknowledge exactly @status. */
@@ -105,6 +124,8 @@ bool refpmu_set_period(struct refpmu_cpu *cpuc, struct perf_event *event)
 	hwc->last_tag = period.last;
 	local64_set(&hwc->prev_count, reload.raw);
 	refpmu_bus_write(cpuc, value_write_reg(hwc->idx), reload.raw);
+	if (hwc->flags & REFPMU_HW_PRECISE)
+		refpmu_precise_reload(cpuc, event, reload.raw);
 	perf_event_update_userpage(event);
 	return reload.elapsed;
 }
@@ -120,8 +141,11 @@ void refpmu_do(struct refpmu_cpu *cpuc, struct perf_event *event, enum refpmu_op
 
 	WARN_ON_ONCE(step.actions & REFPMU_DO_WARN);
 	if (step.actions & REFPMU_DO_DISABLE) {
-		counter_disable(cpuc, hwc->idx, hwc->config);
+		counter_disable(cpuc, hwc);
 		cpuc->running--;
+		hwc->state |= PERF_HES_STOPPED;
+		if (hwc->flags & REFPMU_HW_PRECISE)
+			refpmu_precise_disable(cpuc, event);
 	}
 	if (step.actions & REFPMU_DO_FOLD)
 		refpmu_update(cpuc, event);
@@ -131,7 +155,9 @@ void refpmu_do(struct refpmu_cpu *cpuc, struct perf_event *event, enum refpmu_op
 	}
 	hwc->state = step.next;
 	if (step.actions & REFPMU_DO_ENABLE) {
-		counter_enable(cpuc, hwc->idx, hwc->config);
+		if (hwc->flags & REFPMU_HW_PRECISE)
+			refpmu_precise_enable(cpuc, event);
+		counter_enable(cpuc, hwc);
 		cpuc->running++;
 	}
 	perf_event_update_userpage(event);

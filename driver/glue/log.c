@@ -1,48 +1,103 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The log of callbacks and register accesses, and the statistics: what a test may ask about. */
 #include <linux/slab.h>
+#include <linux/string.h>
 
 #include "refpmu.h"
 
-int refpmu_log_setup(struct refpmu_cpu *cpuc)
+int refpmu_journal_setup(struct refpmu_journal *journal)
 {
-	cpuc->log = kvcalloc(REFPMU_LOG_ENTRIES, sizeof(*cpuc->log), GFP_KERNEL);
-	return cpuc->log ? 0 : -ENOMEM;
+	journal->entries = kvcalloc(REFPMU_LOG_ENTRIES, sizeof(*journal->entries), GFP_KERNEL);
+	return journal->entries ? 0 : -ENOMEM;
 }
 
-/* Append an entry to the log of @cpuc, which is this CPU's. Interrupts off. */
-void refpmu_log(struct refpmu_cpu *cpuc, enum refpmu_log_kind kind, u32 what, u64 arg, u64 event)
+void refpmu_journal_free(struct refpmu_journal *journal)
 {
-	cpuc->log[cpuc->log_next % REFPMU_LOG_ENTRIES] = (struct refpmu_log_entry){
+	kvfree(journal->entries);
+	journal->entries = NULL;
+}
+
+void refpmu_journal_reset(struct refpmu_journal *journal)
+{
+	unsigned int i;
+
+	for (i = 0; i < REFPMU_CALL_MAX; i++)
+		local64_set(&journal->calls[i], 0);
+	local64_set(&journal->pmi, 0);
+	local64_set(&journal->pmi_claimed, 0);
+	local64_set(&journal->overflows, 0);
+	local64_set(&journal->next, 0);
+}
+
+/* The place is taken in one instruction: an NMI that comes in between takes the one after. */
+void refpmu_journal_note(struct refpmu_journal *journal, enum refpmu_log_kind kind, u32 what,
+			 u64 arg, u64 event)
+{
+	const u64 seq = local64_inc_return(&journal->next) - 1;
+
+	journal->entries[seq % REFPMU_LOG_ENTRIES] = (struct refpmu_log_entry){
 		.kind = kind,
 		.what = what,
 		.arg = arg,
 		.event = event,
-		.seq = cpuc->log_next,
+		.seq = seq,
 	};
-	cpuc->log_next++;
 }
 
-/* Note that perf entered a callback, in whatever context it did. */
-void refpmu_log_call(enum refpmu_call call, const struct perf_event *event, u64 flags)
+void refpmu_journal_call(struct refpmu_journal *journal, enum refpmu_call call, u64 flags,
+			 u64 event)
 {
-	struct refpmu_cpu *cpuc;
-	unsigned long irqs;
-
-	local_irq_save(irqs);
-	cpuc = refpmu_this_cpu();
-	cpuc->stats.calls[call]++;
-	refpmu_log(cpuc, REFPMU_LOG_CALL, call, flags, event ? event->id : 0);
-	local_irq_restore(irqs);
+	local64_inc(&journal->calls[call]);
+	refpmu_journal_note(journal, REFPMU_LOG_CALL, call, flags, event);
 }
 
-/* Copy the newest entries, oldest first, at most @capacity; returns how many. Interrupts off. */
-u32 refpmu_log_copy(const struct refpmu_cpu *cpuc, struct refpmu_log_entry *to, u32 capacity)
+/* What an NMI overwrote while it was copied is left out: the oldest ones. */
+u32 refpmu_journal_copy(const struct refpmu_journal *journal, struct refpmu_log_entry *to,
+			u32 capacity)
 {
-	u32 n = min3((u64)capacity, (u64)REFPMU_LOG_ENTRIES, cpuc->log_next);
+	const u64 end = local64_read(&journal->next);
+	const u32 n = min3((u64)capacity, (u64)REFPMU_LOG_ENTRIES, end);
+	u64 lost;
 	u32 i;
 
 	for (i = 0; i < n; i++)
-		to[i] = cpuc->log[(cpuc->log_next - n + i) % REFPMU_LOG_ENTRIES];
-	return n;
+		to[i] = journal->entries[(end - n + i) % REFPMU_LOG_ENTRIES];
+	barrier();
+	lost = n + local64_read(&journal->next) - end;
+	if (lost <= REFPMU_LOG_ENTRIES)
+		return n;
+	lost = min_t(u64, lost - REFPMU_LOG_ENTRIES, n);
+	memmove(to, to + lost, (n - lost) * sizeof(*to));
+	return n - lost;
+}
+
+void refpmu_journal_stats(const struct refpmu_journal *journal, struct refpmu_stats *stats)
+{
+	unsigned int i;
+
+	for (i = 0; i < REFPMU_CALL_MAX; i++)
+		stats->calls[i] = local64_read(&journal->calls[i]);
+	stats->pmi = local64_read(&journal->pmi);
+	stats->pmi_claimed = local64_read(&journal->pmi_claimed);
+	stats->overflows = local64_read(&journal->overflows);
+}
+
+void refpmu_log_device(struct refpmu_device *dev, enum refpmu_call call, u64 flags, u64 event)
+{
+	unsigned long irqs;
+
+	local_irq_save(irqs);
+	refpmu_journal_call(&refpmu_this_cpu(dev)->journal, call, flags, event);
+	local_irq_restore(irqs);
+}
+
+/* Interrupts off. */
+void refpmu_log_here(enum refpmu_call call, u64 flags)
+{
+	refpmu_journal_call(&refpmu_here()->journal, call, flags, 0);
+}
+
+void refpmu_log_call(enum refpmu_call call, const struct perf_event *event, u64 flags)
+{
+	refpmu_log_device(to_refpmu(event->pmu), call, flags, event->id);
 }

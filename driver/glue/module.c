@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Loading and unloading: parameters, one modelled device a CPU, and the PMU in front of them. */
+/* Loading and unloading: the parameters, and what is set up in which order. */
 #include <linux/module.h>
-#include <linux/slab.h>
 
 #include "compat.h"
 #include "refpmu.h"
@@ -22,11 +21,28 @@ static ulong min_period = 1;
 module_param(min_period, ulong, 0444);
 MODULE_PARM_DESC(min_period, "shortest sampling period, at least 1");
 
+static unsigned int lbr = REFPMU_MAX_LBR;
+module_param(lbr, uint, 0444);
+MODULE_PARM_DESC(lbr, "branch records: 0, 8, 16 or 32");
+
+static bool records = true;
+module_param(records, bool, 0444);
+MODULE_PARM_DESC(records, "precise records, load latency and off-core response are there");
+
 static bool as_cpu;
 module_param_named(cpu, as_cpu, bool, 0444);
 MODULE_PARM_DESC(cpu, "register as \"cpu\", the PMU that tools use for generic events");
 
-struct refpmu_device refpmu_device;
+static bool hybrid;
+module_param(hybrid, bool, 0444);
+MODULE_PARM_DESC(hybrid, "two kinds of core, refpmu_big and refpmu_little, of fixed sizes");
+
+static char *pmi;
+module_param(pmi, charp, 0444);
+MODULE_PARM_DESC(pmi, "the interrupt: nmi or irq_work; default nmi where there is one");
+
+struct refpmu_device refpmu_devices[REFPMU_MAX_DEVICES];
+unsigned int refpmu_devices_count;
 
 static int check(const char *name, u64 value, u64 min, u64 max)
 {
@@ -36,151 +52,184 @@ static int check(const char *name, u64 value, u64 min, u64 max)
 	return -EINVAL;
 }
 
+static int check_lbr(void)
+{
+	if (!lbr || lbr == 8 || lbr == 16 || lbr == 32)
+		return 0;
+	pr_err("refpmu: lbr=%u: must be 0, 8, 16 or 32\n", lbr);
+	return -EINVAL;
+}
+
+/* Of two PMUs one name and one type cannot be both. */
+static int check_hybrid(void)
+{
+	if (!hybrid || !as_cpu)
+		return 0;
+	pr_err("refpmu: hybrid=1 and cpu=1 exclude each other\n");
+	return -EINVAL;
+}
+
 static int check_params(void)
 {
-	return check("general", general, 1, REFPMU_MAX_GENERAL) ?:
+	return check_hybrid() ?: check_lbr() ?:
+	       check("general", general, 1, REFPMU_MAX_GENERAL) ?:
 	       check("fixed", fixed, 0, REFPMU_MAX_FIXED) ?:
 	       check("width", width, 16, 64) ?:
-	       check("min_period", min_period, 1, refpmu_period_counting(width));
+	       check("min_period", min_period, 1, refpmu_period_counting(hybrid ? 40 : width));
 }
 
-/* Power-on state for @cpu, which is not online yet or has had no event so far. */
-int refpmu_cpu_reset(unsigned int cpu)
+/* Steps of loading, in order, and what takes each back. */
+
+/* What is not asked for is taken if it is there. */
+static int setup_pmi(void)
 {
-	struct refpmu_cpu *cpuc = per_cpu_ptr(refpmu_device.cpus, cpu);
+	int err;
 
-	cpuc->cpu = cpu;
-	cpuc->n_events = 0;
-	cpuc->txn = 0;
-	cpuc->used = 0;
-	cpuc->running = 0;
-	cpuc->disable_depth = 0;
-	cpuc->held = false;
-	cpuc->clock_mode = REFPMU_CLOCK_AUTO;
-	cpuc->clock_base = 0;
-	memset(cpuc->owner, 0, sizeof(cpuc->owner));
-	return refpmu_model_reset(&cpuc->model, &refpmu_device.params);
-}
-
-static void free_cpus(void)
-{
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu) {
-		struct refpmu_cpu *cpuc = per_cpu_ptr(refpmu_device.cpus, cpu);
-
-		kvfree(cpuc->log);
+	if (pmi && !strcmp(pmi, "irq_work"))
+		return 0;
+	if (pmi && strcmp(pmi, "nmi")) {
+		pr_err("refpmu: pmi=%s: must be nmi or irq_work\n", pmi);
+		return -EINVAL;
 	}
-	free_percpu(refpmu_device.cpus);
+	err = refpmu_nmi_setup();
+	refpmu_pmi_is_nmi = !err;
+	if (err && pmi)
+		pr_err("refpmu: pmi=nmi: no NMI on this machine: %d\n", err);
+	return pmi ? err : 0;
 }
 
-static int alloc_cpus(void)
+static void teardown_pmi(void)
 {
-	unsigned int cpu;
+	if (refpmu_pmi_is_nmi)
+		refpmu_nmi_teardown();
+}
 
-	refpmu_device.cpus = alloc_percpu(struct refpmu_cpu);
-	if (!refpmu_device.cpus)
-		return -ENOMEM;
-	for_each_possible_cpu(cpu) {
-		struct refpmu_cpu *cpuc = per_cpu_ptr(refpmu_device.cpus, cpu);
+static void describe(struct refpmu_device *dev, unsigned int kind)
+{
+	struct refpmu_model_params *params = &dev->params;
 
-		refpmu_irq_setup(cpuc);
-		refpmu_clock_setup(cpuc);
-		if (refpmu_log_setup(cpuc)) {
-			free_cpus();
-			return -ENOMEM;
+	dev->name = "refpmu";
+	*params = (struct refpmu_model_params){
+		.general = general,
+		.fixed = fixed,
+		.width = width,
+		.lbr = lbr,
+		.records = records,
+	};
+	cpumask_copy(&dev->supported, cpu_possible_mask);
+	if (hybrid)
+		refpmu_hybrid_describe(dev, kind);
+	dev->caps = (struct refpmu_caps){
+		.general = params->general,
+		.fixed = params->fixed,
+		.width = params->width,
+		.lbr = params->lbr,
+		.records = params->records,
+		.min_period = min_period,
+	};
+}
+
+static void describe_devices(void)
+{
+	unsigned int kind;
+
+	refpmu_devices_count = hybrid ? REFPMU_MAX_DEVICES : 1;
+	for (kind = 0; kind < refpmu_devices_count; kind++)
+		describe(&refpmu_devices[kind], kind);
+}
+
+static void teardown_devices(unsigned int n)
+{
+	while (n--)
+		refpmu_device_teardown(&refpmu_devices[n]);
+}
+
+static int setup_devices(void)
+{
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < refpmu_devices_count; i++) {
+		err = refpmu_device_setup(&refpmu_devices[i]);
+		if (err) {
+			teardown_devices(i);
+			return err;
 		}
 	}
 	return 0;
 }
 
-/* No event is left, so nothing arms a timer or raises a line again. */
-static void quiesce_cpus(void)
+static void teardown_all_devices(void)
 {
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu) {
-		struct refpmu_cpu *cpuc = per_cpu_ptr(refpmu_device.cpus, cpu);
-
-		hrtimer_cancel(&cpuc->timer);
-		irq_work_sync(&cpuc->pmi);
-	}
+	teardown_devices(refpmu_devices_count);
 }
 
-static void describe(struct refpmu_device *dev)
+static void unregister_devices(unsigned int n)
 {
-	dev->params = (struct refpmu_model_params){
-		.general = general,
-		.fixed = fixed,
-		.width = width,
-	};
-	dev->caps = (struct refpmu_caps){
-		.general = general,
-		.fixed = fixed,
-		.width = width,
-		.min_period = min_period,
-	};
-	dev->pmu = refpmu_pmu_ops;
+	while (n--)
+		refpmu_device_unregister(&refpmu_devices[n]);
 }
 
-/* The first event may arrive before perf_pmu_register() returns: everything is ready by then. */
-static int register_all(void)
+static int register_devices(void)
 {
-	int err = refpmu_port_register();
+	unsigned int i;
+	int err;
 
-	if (err)
-		return err;
-	if (as_cpu)
-		err = perf_pmu_register(&refpmu_device.pmu, "cpu", PERF_TYPE_RAW);
-	else
-		err = perf_pmu_register(&refpmu_device.pmu, "refpmu", -1);
-	if (err) {
-		pr_err("refpmu: perf refused the PMU: %d\n", err);
-		refpmu_port_unregister();
+	for (i = 0; i < refpmu_devices_count; i++) {
+		err = refpmu_device_register(&refpmu_devices[i], as_cpu);
+		if (err) {
+			unregister_devices(i);
+			return err;
+		}
 	}
-	return err;
+	return 0;
+}
+
+static void unregister_all_devices(void)
+{
+	unregister_devices(refpmu_devices_count);
+}
+
+static const struct {
+	int (*setup)(void);
+	void (*teardown)(void);
+} steps[] = {
+	{ setup_devices, teardown_all_devices },
+	{ refpmu_hotplug_setup, refpmu_hotplug_teardown },
+	{ refpmu_sysfs_setup, refpmu_sysfs_teardown },
+	{ setup_pmi, teardown_pmi },
+	{ register_devices, unregister_all_devices },
+	{ refpmu_uncore_register, refpmu_uncore_unregister },
+	{ refpmu_trace_register, refpmu_trace_unregister },
+};
+
+static void undo(unsigned int n)
+{
+	while (n--)
+		steps[n].teardown();
 }
 
 static int __init refpmu_init(void)
 {
 	int err = check_params() ?: refpmu_compat_setup();
+	unsigned int i;
 
 	if (err)
 		return err;
-	describe(&refpmu_device);
-	err = alloc_cpus();
-	if (err)
-		return err;
-	/* Before the CPU runs, so that no event can come first. */
-	err = cpuhp_setup_state(CPUHP_BP_PREPARE_DYN, "perf/refpmu:prepare",
-				refpmu_cpu_reset, NULL);
-	if (err < 0)
-		goto free;
-	refpmu_device.hotplug = err;
-	err = refpmu_sysfs_setup();
-	if (err)
-		goto hotplug;
-	err = register_all();
-	if (!err)
-		return 0;
-
-	refpmu_sysfs_teardown();
-hotplug:
-	cpuhp_remove_state_nocalls(refpmu_device.hotplug);
-free:
-	quiesce_cpus();
-	free_cpus();
-	return err;
+	describe_devices();
+	for (i = 0; i < ARRAY_SIZE(steps); i++) {
+		err = steps[i].setup();
+		if (err) {
+			undo(i);
+			return err;
+		}
+	}
+	return 0;
 }
 
 static void __exit refpmu_exit(void)
 {
-	perf_pmu_unregister(&refpmu_device.pmu);
-	refpmu_port_unregister();
-	refpmu_sysfs_teardown();
-	cpuhp_remove_state_nocalls(refpmu_device.hotplug);
-	quiesce_cpus();
-	free_cpus();
+	undo(ARRAY_SIZE(steps));
 }
 
 module_init(refpmu_init);

@@ -10,89 +10,20 @@ static_assert(REFPMU_STOPPED == PERF_HES_STOPPED);
 static_assert(REFPMU_UPTODATE == PERF_HES_UPTODATE);
 static_assert(sizeof(unsigned long) == sizeof(u64)); /* hw.config_base, hw.event_base are sets */
 
-static struct refpmu_attr translate(struct perf_event *event)
-{
-	const struct perf_event_attr *attr = &event->attr;
-
-	return (struct refpmu_attr){
-		.type = attr->type,
-		.config = attr->config,
-		.config1 = attr->config1,
-		.config2 = attr->config2,
-		.config3 = refpmu_compat_config3(attr),
-		.sample_period = attr->sample_period,
-		.branch_sample_type = attr->branch_sample_type,
-		.precise_ip = attr->precise_ip,
-		.freq = attr->freq,
-		.branch_stack = has_branch_stack(event),
-		.exclude_user = attr->exclude_user,
-		.exclude_kernel = attr->exclude_kernel,
-		.exclude_hv = attr->exclude_hv,
-		.exclude_idle = attr->exclude_idle,
-		.exclude_host = attr->exclude_host,
-		.exclude_guest = attr->exclude_guest,
-	};
-}
-
-static void refpmu_destroy(struct perf_event *event)
-{
-	struct refpmu_device *dev = to_refpmu(event->pmu);
-
-	refpmu_log_call(REFPMU_CALL_DESTROY, event, 0);
-	atomic64_inc(&dev->destroys);
-	atomic64_dec(&dev->live);
-}
-
-int refpmu_event_init(struct perf_event *event)
-{
-	struct refpmu_device *dev = to_refpmu(event->pmu);
-	const struct refpmu_attr attr = translate(event);
-	struct refpmu_caps caps = dev->caps;
-	struct hw_perf_event *hwc = &event->hw;
-	struct refpmu_request req;
-	int err;
-
-	refpmu_log_call(REFPMU_CALL_EVENT_INIT, event, 0);
-	atomic64_inc(&dev->inits);
-
-	caps.own_type = event->pmu->type;
-	err = refpmu_config_parse(&attr, &caps, &req);
-	if (err)
-		return err;
-
-	hwc->config = req.evtsel;
-	hwc->config_base = req.allowed;
-	hwc->event_base = req.preferred;
-	hwc->idx = -1;
-	if (!req.sampling) {
-		/* Its interrupts only extend the short counter. */
-		hwc->sample_period = req.period;
-		hwc->last_period = req.period;
-		local64_set(&hwc->period_left, req.period);
-	}
-	hwc->last_tag = hwc->sample_period;
-
-	err = refpmu_validate_group(event);
-	if (err)
-		return err;
-
-	/* Last: from here on nothing fails, and perf calls destroy exactly once. */
-	event->destroy = refpmu_destroy;
-	atomic64_inc(&dev->live);
-	return 0;
-}
-
 /*
  * In a transaction the event is only collected; commit_txn looks for counters for all its members
  * at once. PERF_HES_ARCH: added without PERF_EF_START, so commit_txn must not start it either.
  */
 int refpmu_add(struct perf_event *event, int flags)
 {
-	struct refpmu_cpu *cpuc = refpmu_this_cpu();
+	struct refpmu_cpu *cpuc = refpmu_event_cpu(event);
 	struct hw_perf_event *hwc = &event->hw;
 	int err;
 
 	refpmu_log_call(REFPMU_CALL_ADD, event, flags);
+	/* The filter keeps it away already. */
+	if (WARN_ON_ONCE(!refpmu_runs_on(event->pmu, cpuc->cpu)))
+		return -ENOENT;
 	if (cpuc->n_events == REFPMU_MAX_COUNTERS)
 		return -EAGAIN;
 
@@ -123,7 +54,7 @@ static void forget(struct refpmu_cpu *cpuc, const struct perf_event *event)
 
 void refpmu_del(struct perf_event *event, int flags)
 {
-	struct refpmu_cpu *cpuc = refpmu_this_cpu();
+	struct refpmu_cpu *cpuc = refpmu_event_cpu(event);
 
 	refpmu_log_call(REFPMU_CALL_DEL, event, flags);
 	/* A member of an open transaction got no counter, and cancel_txn drops it from the list. */
@@ -131,75 +62,94 @@ void refpmu_del(struct perf_event *event, int flags)
 		return;
 
 	refpmu_do(cpuc, event, REFPMU_OP_STOP_UPDATE);
+	refpmu_detach(cpuc, event);
 	refpmu_release(cpuc, event);
 	forget(cpuc, event);
 	perf_event_update_userpage(event);
 }
 
+/* perf may start, stop and read an event while the PMU is on: the handler must not do so too. */
 void refpmu_start(struct perf_event *event, int flags)
 {
 	const bool reload = flags & PERF_EF_RELOAD;
+	struct refpmu_cpu *cpuc = refpmu_event_cpu(event);
 
 	refpmu_log_call(REFPMU_CALL_START, event, flags);
 	if (WARN_ON_ONCE(event->hw.idx < 0))
 		return;
 	event->hw.state &= ~PERF_HES_ARCH;
-	refpmu_do(refpmu_this_cpu(), event, reload ? REFPMU_OP_START_RELOAD : REFPMU_OP_START);
+	refpmu_mask(cpuc);
+	refpmu_do(cpuc, event, reload ? REFPMU_OP_START_RELOAD : REFPMU_OP_START);
+	refpmu_unmask(cpuc);
 }
 
 void refpmu_stop(struct perf_event *event, int flags)
 {
 	const bool update = flags & PERF_EF_UPDATE;
+	struct refpmu_cpu *cpuc = refpmu_event_cpu(event);
 
 	refpmu_log_call(REFPMU_CALL_STOP, event, flags);
 	if (WARN_ON_ONCE(event->hw.idx < 0))
 		return;
-	refpmu_do(refpmu_this_cpu(), event, update ? REFPMU_OP_STOP_UPDATE : REFPMU_OP_STOP);
+	refpmu_mask(cpuc);
+	refpmu_do(cpuc, event, update ? REFPMU_OP_STOP_UPDATE : REFPMU_OP_STOP);
+	refpmu_unmask(cpuc);
 }
 
 void refpmu_read(struct perf_event *event)
 {
+	struct refpmu_cpu *cpuc = refpmu_event_cpu(event);
+
 	refpmu_log_call(REFPMU_CALL_READ, event, 0);
 	/* No counter: in an open transaction. Up to date: there is nothing new. */
-	if (event->hw.idx >= 0 && !(event->hw.state & PERF_HES_UPTODATE))
-		refpmu_update(refpmu_this_cpu(), event);
+	if (event->hw.idx < 0 || event->hw.state & PERF_HES_UPTODATE)
+		return;
+	refpmu_mask(cpuc);
+	if (refpmu_precise_read(cpuc, event))
+		refpmu_update(cpuc, event);
+	refpmu_unmask(cpuc);
 }
 
 /* Stop all counters with one write; what is written meanwhile takes effect at switch_on. Nests. */
 static void switch_off(struct refpmu_cpu *cpuc)
 {
 	cpuc->disable_depth++;
+	barrier();
 	refpmu_bus_write(cpuc, REFPMU_REG_GLOBAL_CTRL, 0);
+	refpmu_lbr_switch(cpuc, false);
 }
 
 /* Let all counters go with one write; with nothing to count the device stays off. */
 static void switch_on(struct refpmu_cpu *cpuc)
 {
-	if (--cpuc->disable_depth)
-		return;
-	if (cpuc->running)
-		refpmu_bus_write(cpuc, REFPMU_REG_GLOBAL_CTRL, cpuc->used);
-	refpmu_clock_arm(cpuc);
+	refpmu_mask(cpuc);
+	if (!--cpuc->disable_depth) {
+		refpmu_lbr_switch(cpuc, true);
+		if (cpuc->running)
+			refpmu_bus_write(cpuc, REFPMU_REG_GLOBAL_CTRL, cpuc->used);
+		refpmu_clock_arm(cpuc);
+	}
+	refpmu_unmask(cpuc);
 }
 
 static void refpmu_pmu_enable(struct pmu *pmu)
 {
-	refpmu_log_call(REFPMU_CALL_ENABLE, NULL, 0);
-	switch_on(refpmu_this_cpu());
+	refpmu_log_here(REFPMU_CALL_ENABLE, 0);
+	switch_on(refpmu_here());
 }
 
 static void refpmu_pmu_disable(struct pmu *pmu)
 {
-	refpmu_log_call(REFPMU_CALL_DISABLE, NULL, 0);
-	switch_off(refpmu_this_cpu());
+	refpmu_log_here(REFPMU_CALL_DISABLE, 0);
+	switch_off(refpmu_here());
 }
 
 /* A READ transaction says nothing about schedulability: it is only remembered, to be closed. */
 static void refpmu_start_txn(struct pmu *pmu, unsigned int flags)
 {
-	struct refpmu_cpu *cpuc = refpmu_this_cpu();
+	struct refpmu_cpu *cpuc = refpmu_here();
 
-	refpmu_log_call(REFPMU_CALL_START_TXN, NULL, flags);
+	refpmu_log_here(REFPMU_CALL_START_TXN, flags);
 	WARN_ON_ONCE(cpuc->txn);
 	cpuc->txn = flags;
 	if (flags & ~PERF_PMU_TXN_ADD)
@@ -211,11 +161,11 @@ static void refpmu_start_txn(struct pmu *pmu, unsigned int flags)
 /* On failure the transaction stays open; perf deletes the members and cancels it. */
 static int refpmu_commit_txn(struct pmu *pmu)
 {
-	struct refpmu_cpu *cpuc = refpmu_this_cpu();
+	struct refpmu_cpu *cpuc = refpmu_here();
 	const unsigned int flags = cpuc->txn;
 	int err;
 
-	refpmu_log_call(REFPMU_CALL_COMMIT_TXN, NULL, flags);
+	refpmu_log_here(REFPMU_CALL_COMMIT_TXN, flags);
 	WARN_ON_ONCE(!flags);
 	if (flags & ~PERF_PMU_TXN_ADD) {
 		cpuc->txn = 0;
@@ -231,10 +181,10 @@ static int refpmu_commit_txn(struct pmu *pmu)
 
 static void refpmu_cancel_txn(struct pmu *pmu)
 {
-	struct refpmu_cpu *cpuc = refpmu_this_cpu();
+	struct refpmu_cpu *cpuc = refpmu_here();
 	const unsigned int flags = cpuc->txn;
 
-	refpmu_log_call(REFPMU_CALL_CANCEL_TXN, NULL, flags);
+	refpmu_log_here(REFPMU_CALL_CANCEL_TXN, flags);
 	WARN_ON_ONCE(!flags);
 	cpuc->txn = 0;
 	if (flags & ~PERF_PMU_TXN_ADD)
@@ -251,13 +201,13 @@ static int refpmu_check_period(struct perf_event *event, u64 value)
 
 /*
  * There is no event_idx: userspace cannot read the model's counters, and without it perf publishes
- * index 0, "not readable". The interrupt is an irq_work, never an NMI.
+ * index 0, "not readable".
  */
 const struct pmu refpmu_pmu_ops = {
 	.module = THIS_MODULE,
 	.attr_groups = refpmu_attr_groups,
 	.task_ctx_nr = perf_hw_context,
-	.capabilities = PERF_PMU_CAP_NO_NMI | PERF_PMU_CAP_EXTENDED_HW_TYPE | REFPMU_COMPAT_CAPS,
+	.capabilities = PERF_PMU_CAP_EXTENDED_HW_TYPE | REFPMU_COMPAT_CAPS,
 	.event_init = refpmu_event_init,
 	.add = refpmu_add,
 	.del = refpmu_del,
@@ -270,4 +220,7 @@ const struct pmu refpmu_pmu_ops = {
 	.commit_txn = refpmu_commit_txn,
 	.cancel_txn = refpmu_cancel_txn,
 	.check_period = refpmu_check_period,
+	REFPMU_COMPAT_FILTER,
+	.sched_task = refpmu_sched_task,
+	.swap_task_ctx = refpmu_swap_task_ctx,
 };

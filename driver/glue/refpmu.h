@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of the glue share: the device, one CPU's part of it, and who calls whom. */
+/* What the files of a core PMU share: the device, one CPU's part of it, and who calls whom. */
 #ifndef REFPMU_GLUE_H
 #define REFPMU_GLUE_H
 
@@ -14,29 +14,33 @@
 #include "core/constraint.h"
 #include "core/period.h"
 #include "core/state.h"
+#include "log.h"
 #include "model/model.h"
+#include "port.h"
+#include "precise.h"
 #include "uapi/refpmu.h"
 
 /* Handler rounds before the device is taken for stuck; handler runs before a line is a storm. */
 #define REFPMU_IRQ_ROUNDS 32
 #define REFPMU_IRQ_RUNS 64
 
-/* Entries of one CPU's log; older ones are overwritten. */
-#define REFPMU_LOG_ENTRIES 4096
+/* Kinds of core in one machine. */
+#define REFPMU_MAX_DEVICES 2
 
 /* What made the interrupt line rise last: that is what the samples show. */
 struct refpmu_cause {
-	enum refpmu_privilege privilege;
-	u64 ip; /* 0: that of @regs, or of the user task */
-	u64 addr;
+	struct refpmu_origin origin; /* its ip 0: that of @regs, or of the user task */
 	struct pt_regs regs; /* where the CPU was */
 };
 
 /*
- * One CPU: its device, and what the driver knows about it. Touched on that CPU alone, with
- * interrupts off, which keeps the interrupt out too; so there is no lock.
+ * One CPU of a device: its registers, and what the driver knows about them. Touched on that CPU
+ * alone, with interrupts off; so there is no lock. An NMI may come all the same: the handler leaves
+ * the CPU alone while the PMU is disabled or the handler is masked, and is run again afterwards.
+ * What it shares with those who do not keep it out is written by single instructions.
  */
 struct refpmu_cpu {
+	struct refpmu_device *dev;
 	int cpu;
 	struct refpmu_model model; /* the driver itself reaches it by the bus alone */
 
@@ -51,13 +55,16 @@ struct refpmu_cpu {
 	u64 used; /* counters that have an owner */
 	unsigned int running; /* of those, the ones that are not stopped */
 	unsigned int disable_depth;
+	unsigned int masked; /* the handler is kept out, beside the disable depth */
 
 	/* Scratch of the scheduler, too large for the stack. */
 	struct refpmu_want wants[REFPMU_MAX_COUNTERS];
-	s8 counter[REFPMU_MAX_COUNTERS];
+	struct refpmu_place places[REFPMU_MAX_COUNTERS];
 
 	/* The interrupt line. */
-	struct irq_work pmi;
+	struct irq_work pmi; /* the interrupt, or what is left to do after an NMI */
+	bool raised; /* an interrupt is on its way */
+	bool latched; /* it came while the handler was kept out */
 	unsigned int runs; /* of the handler, since the line was raised */
 	bool held; /* by the stimulus port */
 	bool serving; /* the handler runs; time stands still */
@@ -65,44 +72,92 @@ struct refpmu_cpu {
 
 	/* The automatic clock. */
 	struct hrtimer timer;
+	bool arming; /* the timer runs, and is armed again when that is done */
 	u64 clock_base; /* local_clock() at which the model has arrived */
 	u32 clock_mode; /* REFPMU_CLOCK_* */
 
-	/* The log and the statistics. */
-	struct refpmu_stats stats; /* calls, pmi, pmi_claimed and overflows alone */
-	struct refpmu_log_entry *log;
-	u64 log_next;
+	struct refpmu_precise precise;
+	struct refpmu_lbr lbr;
+
+	struct refpmu_journal journal;
 };
 
+/* The cores of one kind, and the PMU in front of them. */
 struct refpmu_device {
 	struct pmu pmu;
+	const char *name; /* of the PMU, unless that is "cpu", and of its port */
 	struct refpmu_caps caps; /* but own_type, which is pmu.type */
 	struct refpmu_model_params params;
+	struct cpumask supported; /* CPUs of this kind */
 	struct refpmu_cpu __percpu *cpus;
-	enum cpuhp_state hotplug;
+	struct refpmu_port port;
 	atomic64_t inits; /* calls of event_init and destroy belong to no CPU */
 	atomic64_t destroys;
 	atomic64_t live; /* events that event_init accepted and destroy has not had */
 };
 
-extern struct refpmu_device refpmu_device;
+extern struct refpmu_device refpmu_devices[REFPMU_MAX_DEVICES];
+extern unsigned int refpmu_devices_count;
 
 static inline struct refpmu_device *to_refpmu(struct pmu *pmu)
 {
 	return container_of(pmu, struct refpmu_device, pmu);
 }
 
-static inline struct refpmu_cpu *refpmu_this_cpu(void)
+static inline struct refpmu_cpu *refpmu_this_cpu(struct refpmu_device *dev)
 {
-	return this_cpu_ptr(refpmu_device.cpus);
+	return this_cpu_ptr(dev->cpus);
 }
 
-/* module.c */
-int refpmu_cpu_reset(unsigned int cpu);
+/*
+ * The part of this CPU in whatever is done to it through any of the PMUs: it has one kind of core.
+ * Older kernels let the PMUs of all kinds share a context, and switch and begin transactions by
+ * the PMU that the context was made for.
+ */
+static inline struct refpmu_cpu *refpmu_here(void)
+{
+	struct refpmu_device *dev = refpmu_devices;
 
-/* pmu.c: the callbacks, as perf calls them */
-extern const struct pmu refpmu_pmu_ops;
+	if (!cpumask_test_cpu(smp_processor_id(), &dev->supported))
+		dev++;
+	return refpmu_this_cpu(dev);
+}
+
+static inline struct refpmu_cpu *refpmu_event_cpu(struct perf_event *event)
+{
+	return refpmu_this_cpu(to_refpmu(event->pmu));
+}
+
+/* device.c: one kind of core, from its parameters to a registered PMU and back */
+int refpmu_device_setup(struct refpmu_device *dev);
+void refpmu_device_teardown(struct refpmu_device *dev);
+int refpmu_device_register(struct refpmu_device *dev, bool as_cpu);
+void refpmu_device_unregister(struct refpmu_device *dev);
+void refpmu_quiesce(struct refpmu_cpu *cpuc);
+
+/* hybrid.c: two kinds of core */
+void refpmu_hybrid_describe(struct refpmu_device *dev, unsigned int kind);
+bool refpmu_runs_on(struct pmu *pmu, int cpu);
+
+/* hotplug.c: CPUs that come and go */
+int refpmu_hotplug_setup(void);
+void refpmu_hotplug_teardown(void);
+
+/* uncore.c, trace.c: drivers of their own */
+int refpmu_uncore_register(void);
+void refpmu_uncore_unregister(void);
+int refpmu_trace_register(void);
+void refpmu_trace_unregister(void);
+
+/* init.c: opening an event. hw.flags of one: */
+#define REFPMU_HW_WIDE 0x1 /* it takes the odd neighbour of its counter too */
+#define REFPMU_HW_PRECISE 0x2 /* its samples are made of records */
+#define REFPMU_HW_BRANCHES 0x4 /* its samples carry branch records */
+#define REFPMU_HW_ATTACHED 0x8 /* between refpmu_attach() and refpmu_detach() */
 int refpmu_event_init(struct perf_event *event);
+
+/* pmu.c: the other callbacks, as perf calls them */
+extern const struct pmu refpmu_pmu_ops;
 int refpmu_add(struct perf_event *event, int flags);
 void refpmu_del(struct perf_event *event, int flags);
 void refpmu_start(struct perf_event *event, int flags);
@@ -121,11 +176,27 @@ void refpmu_do(struct refpmu_cpu *cpuc, struct perf_event *event, enum refpmu_op
 void refpmu_ack(struct refpmu_cpu *cpuc, u64 status);
 
 /* irq.c: from the line to the samples */
+extern bool refpmu_pmi_is_nmi;
 irqreturn_t refpmu_irq(struct refpmu_cpu *cpuc);
-void refpmu_serve(struct refpmu_cpu *cpuc);
+irqreturn_t refpmu_nmi(struct refpmu_cpu *cpuc);
 bool refpmu_line(const struct refpmu_cpu *cpuc);
-void refpmu_raise(struct refpmu_cpu *cpuc);
+bool refpmu_pending(const struct refpmu_cpu *cpuc);
+void refpmu_raise_pmi(struct refpmu_cpu *cpuc);
+void refpmu_raise_pmi_in_irq(struct refpmu_cpu *cpuc);
+void refpmu_unmask(struct refpmu_cpu *cpuc);
 void refpmu_irq_setup(struct refpmu_cpu *cpuc);
+
+/* Keep the handler out until refpmu_unmask(). Nests. */
+static inline void refpmu_mask(struct refpmu_cpu *cpuc)
+{
+	cpuc->masked++;
+	barrier();
+}
+
+/* nmi.c: the NMI, where there is one */
+int refpmu_nmi_setup(void);
+void refpmu_nmi_teardown(void);
+void refpmu_nmi_send(void);
 
 /* bus.c: the one way from the driver to the registers */
 u64 refpmu_bus_read(struct refpmu_cpu *cpuc, u32 reg);
@@ -142,14 +213,13 @@ extern const struct attribute_group *refpmu_attr_groups[];
 int refpmu_sysfs_setup(void);
 void refpmu_sysfs_teardown(void);
 
-/* log.c */
-void refpmu_log(struct refpmu_cpu *cpuc, enum refpmu_log_kind kind, u32 what, u64 arg, u64 event);
+/* log.c: entries of this CPU */
+void refpmu_log_device(struct refpmu_device *dev, enum refpmu_call call, u64 flags, u64 event);
+void refpmu_log_here(enum refpmu_call call, u64 flags);
 void refpmu_log_call(enum refpmu_call call, const struct perf_event *event, u64 flags);
-u32 refpmu_log_copy(const struct refpmu_cpu *cpuc, struct refpmu_log_entry *to, u32 capacity);
-int refpmu_log_setup(struct refpmu_cpu *cpuc);
 
-/* stimulus.c: /dev/refpmu */
-int refpmu_port_register(void);
-void refpmu_port_unregister(void);
+/* stimulus.c: what the port of a core PMU offers */
+extern const struct refpmu_port_kind refpmu_stimulus_kinds[];
+struct refpmu_journal *refpmu_stimulus_journal(struct refpmu_port *port, unsigned int cpu);
 
 #endif /* REFPMU_GLUE_H */

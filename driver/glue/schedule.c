@@ -4,13 +4,21 @@
 
 #include "refpmu.h"
 
-/* event_init left the sets there; nobody else uses these fields of a hardware event. */
+/* What event_init has left in fields that nobody else uses of a hardware event. */
 static struct refpmu_want want(const struct perf_event *event)
 {
+	const struct hw_perf_event *hwc = &event->hw;
+
 	return (struct refpmu_want){
-		.allowed = event->hw.config_base,
-		.preferred = event->hw.event_base,
+		.allowed = hwc->config_base,
+		.preferred = hwc->event_base,
 		.previous = REFPMU_COUNTER_NONE,
+		.wide = hwc->flags & REFPMU_HW_WIDE,
+		.branches = hwc->flags & REFPMU_HW_BRANCHES,
+		.extra = hwc->extra_reg.idx,
+		.previous_extra = REFPMU_REGISTER_NONE,
+		.extra_value = hwc->extra_reg.config,
+		.branch_select = hwc->branch_reg.config,
 	};
 }
 
@@ -20,34 +28,78 @@ static int assign(struct refpmu_cpu *cpuc, bool pin_running)
 
 	for (i = 0; i < cpuc->n_events; i++) {
 		const struct hw_perf_event *hwc = &cpuc->events[i]->hw;
+		struct refpmu_want *w = &cpuc->wants[i];
 
-		cpuc->wants[i] = want(cpuc->events[i]);
-		cpuc->wants[i].previous = hwc->idx;
-		cpuc->wants[i].pinned = pin_running && hwc->idx >= 0 &&
-					!(hwc->state & PERF_HES_STOPPED);
+		*w = want(cpuc->events[i]);
+		w->previous = hwc->idx;
+		if (hwc->extra_reg.alloc)
+			w->previous_extra = hwc->extra_reg.reg;
+		w->pinned = pin_running && hwc->idx >= 0 && !(hwc->state & PERF_HES_STOPPED);
 	}
-	return refpmu_constraint_assign(cpuc->wants, cpuc->n_events, cpuc->counter);
+	return refpmu_constraint_assign(cpuc->wants, cpuc->n_events, cpuc->places);
 }
 
-static void claim(struct refpmu_cpu *cpuc, struct perf_event *event, int idx)
+/* The counters of an event that is on @idx: a wide one has the odd neighbour too. */
+static u64 span(const struct hw_perf_event *hwc, int idx)
 {
-	event->hw.idx = idx;
-	cpuc->owner[idx] = event;
-	cpuc->used |= BIT_ULL(idx);
+	return BIT_ULL(idx) | (hwc->flags & REFPMU_HW_WIDE ? BIT_ULL(idx + 1) : 0);
 }
 
-/* Give up the counter of a stopped event, with the overflow that it may still show. */
+static void set_owner(struct refpmu_cpu *cpuc, u64 counters, struct perf_event *owner)
+{
+	for (; counters; counters &= counters - 1)
+		cpuc->owner[__ffs64(counters)] = owner;
+}
+
+/* Which of the two off-core registers an event looks through is said by its code. */
+static void claim_register(struct refpmu_cpu *cpuc, struct hw_perf_event *hwc, s8 reg)
+{
+	struct hw_perf_event_extra *extra = &hwc->extra_reg;
+
+	extra->reg = reg;
+	extra->alloc = 1;
+	if (extra->idx == REFPMU_EXTRA_LOAD_LATENCY) {
+		refpmu_bus_write(cpuc, REFPMU_REG_LD_LAT, extra->config);
+		return;
+	}
+	hwc->config &= ~REFPMU_EVTSEL_CODE;
+	hwc->config |= reg ? REFPMU_EVENT_OFFCORE_1 : REFPMU_EVENT_OFFCORE_0;
+	refpmu_bus_write(cpuc, REFPMU_REG_OFFCORE_RSP(reg), extra->config);
+}
+
+static void claim(struct refpmu_cpu *cpuc, struct perf_event *event, struct refpmu_place to)
+{
+	struct hw_perf_event *hwc = &event->hw;
+	const u64 counters = span(hwc, to.counter);
+
+	hwc->idx = to.counter;
+	cpuc->used |= counters;
+	set_owner(cpuc, counters, event);
+	if (to.extra != REFPMU_REGISTER_NONE)
+		claim_register(cpuc, hwc, to.extra);
+}
+
+/* Give up what a stopped event has, and the overflow that its counter may still show. */
 void refpmu_release(struct refpmu_cpu *cpuc, struct perf_event *event)
 {
-	const int idx = event->hw.idx;
+	struct hw_perf_event *hwc = &event->hw;
+	const u64 counters = span(hwc, hwc->idx);
 
-	refpmu_ack(cpuc, BIT_ULL(idx));
-	cpuc->owner[idx] = NULL;
-	cpuc->used &= ~BIT_ULL(idx);
-	event->hw.idx = -1;
+	refpmu_ack(cpuc, counters);
+	set_owner(cpuc, counters, NULL);
+	cpuc->used &= ~counters;
+	hwc->extra_reg.alloc = 0;
+	hwc->idx = -1;
 }
 
-/* Take events off the counters that they do not keep; returns the set of those that ran. */
+static bool keeps_place(const struct hw_perf_event *hwc, struct refpmu_place to)
+{
+	if (hwc->idx != to.counter)
+		return false;
+	return to.extra == REFPMU_REGISTER_NONE || hwc->extra_reg.reg == to.extra;
+}
+
+/* Take events off the places that they do not keep; returns the set of those that ran. */
 static u64 evict(struct refpmu_cpu *cpuc)
 {
 	u64 ran = 0;
@@ -56,7 +108,7 @@ static u64 evict(struct refpmu_cpu *cpuc)
 	for (i = 0; i < cpuc->n_events; i++) {
 		struct perf_event *event = cpuc->events[i];
 
-		if (event->hw.idx < 0 || event->hw.idx == cpuc->counter[i])
+		if (event->hw.idx < 0 || keeps_place(&event->hw, cpuc->places[i]))
 			continue;
 		if (!(event->hw.state & PERF_HES_STOPPED))
 			ran |= BIT_ULL(i);
@@ -79,7 +131,7 @@ static void place(struct refpmu_cpu *cpuc, u64 start)
 
 		if (event->hw.idx >= 0)
 			continue;
-		claim(cpuc, event, cpuc->counter[i]);
+		claim(cpuc, event, cpuc->places[i]);
 		if (start & BIT_ULL(i))
 			refpmu_do(cpuc, event, REFPMU_OP_START_RELOAD);
 		else
@@ -106,12 +158,14 @@ int refpmu_schedule(struct refpmu_cpu *cpuc)
 	}
 	start |= evict(cpuc);
 	place(cpuc, start);
+	for (i = 0; i < cpuc->n_events; i++)
+		refpmu_attach(cpuc, cpuc->events[i]);
 	return 0;
 }
 
 struct trial {
 	struct refpmu_want wants[REFPMU_MAX_COUNTERS];
-	s8 counter[REFPMU_MAX_COUNTERS];
+	struct refpmu_place places[REFPMU_MAX_COUNTERS];
 	unsigned int n;
 };
 
@@ -157,7 +211,7 @@ int refpmu_validate_group(struct perf_event *event)
 	if (!trial)
 		return -ENOMEM;
 	err = collect_group(trial, event);
-	if (!err && refpmu_constraint_assign(trial->wants, trial->n, trial->counter))
+	if (!err && refpmu_constraint_assign(trial->wants, trial->n, trial->places))
 		err = -EINVAL;
 	kfree(trial);
 	return err;

@@ -1,66 +1,89 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The stimulus port: /dev/refpmu, by which a test makes the device do things. */
-#include <linux/capability.h>
-#include <linux/cpu.h>
-#include <linux/fs.h>
-#include <linux/miscdevice.h>
+/* The stimulus port of a core PMU: by it a test makes the device do things. */
 #include <linux/module.h>
+#include <linux/sched/clock.h>
 #include <linux/sched/signal.h>
-#include <linux/sched/task_stack.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include <linux/workqueue.h>
 
 #include "refpmu.h"
 
 #define SERVE_TIMEOUT_NS NSEC_PER_SEC
 
-/* Every argument begins like this. */
-struct head {
-	__u32 size;
-	__s32 cpu;
-};
-
-union argument {
-	struct head head;
-	struct refpmu_info info;
-	struct refpmu_pulse pulse;
-	struct refpmu_clock clock;
-	struct refpmu_advance advance;
-	struct refpmu_reg reg;
-	struct refpmu_line line;
-	struct refpmu_inject inject;
-	struct refpmu_log log;
-	struct refpmu_stats stats;
-};
-
-/* One request, as the CPU that it is about gets it: in process context, and it stays there. */
-struct request {
-	union argument arg;
-	struct task_struct *caller;
-	u64 caller_ip;
-	struct refpmu_log_entry *entries; /* of LOG */
-	int (*run)(struct refpmu_cpu *cpuc, struct request *req);
-};
-
-/* Events to happen, or ticks to pass. */
+/* Events to happen, or ticks to pass, or branches to be taken. */
 struct stimulus {
 	bool clock;
 	u16 code;
-	enum refpmu_privilege privilege;
+	u8 per_pulse;
 	u32 skid;
-	u64 ip;
-	u64 addr;
 	u64 n;
 	u64 *done;
+	const struct refpmu_branch_entry *branches; /* @n of them */
+	struct refpmu_origin origin;
 };
+
+static struct refpmu_device *device(const struct refpmu_port_request *req)
+{
+	return container_of(req->port, struct refpmu_device, port);
+}
+
+/* The part of the CPU that runs this. */
+static struct refpmu_cpu *here(const struct refpmu_port_request *req)
+{
+	return per_cpu_ptr(device(req)->cpus, raw_smp_processor_id());
+}
+
+static enum refpmu_branch_kind branch_kind(u32 kind)
+{
+	static_assert(REFPMU_BRANCH_JCC == 0 && REFPMU_BRANCH_FAR == 6);
+	return (enum refpmu_branch_kind)kind;
+}
+
+/* One after the other, each from where the one before ended as far as the device is concerned. */
+static struct refpmu_model_step branch(struct refpmu_cpu *cpuc, const struct stimulus *stim, u64 n,
+				       bool run_on)
+{
+	struct refpmu_model_step step = {}, one;
+
+	while (step.done < n && (run_on || !step.overflowed)) {
+		const struct refpmu_branch_entry *entry = &stim->branches[*stim->done + step.done];
+		const struct refpmu_branch branch = {
+			.from = entry->from,
+			.to = entry->to,
+			.kind = branch_kind(entry->kind),
+			.cycles = entry->cycles,
+			.mispredicted = entry->flags & REFPMU_BRANCH_MISPREDICTED,
+			.in_tx = entry->flags & REFPMU_BRANCH_IN_TX,
+			.abort = entry->flags & REFPMU_BRANCH_ABORT,
+		};
+
+		cpuc->cause.origin = (struct refpmu_origin){
+			.privilege = entry->privilege,
+			.ip = entry->from,
+			.time = local_clock(),
+		};
+		one = refpmu_model_branch(&cpuc->model, &branch, &cpuc->cause.origin, run_on);
+		step.done += one.done;
+		step.overflowed |= one.overflowed;
+	}
+	return step;
+}
 
 static struct refpmu_model_step happen(struct refpmu_cpu *cpuc, const struct stimulus *stim, u64 n,
 				       bool run_on)
 {
-	if (stim->clock)
-		return refpmu_model_advance(&cpuc->model, n, stim->privilege, run_on);
-	return refpmu_model_pulse(&cpuc->model, stim->code, n, stim->privilege, run_on);
+	const struct refpmu_stimulus stimulus = {
+		.clock = stim->clock,
+		.code = stim->code,
+		.per_pulse = stim->per_pulse,
+		.n = n,
+		.run_on = run_on,
+		.origin = &cpuc->cause.origin,
+	};
+
+	if (stim->branches)
+		return branch(cpuc, stim, n, run_on);
+	return refpmu_model_stimulate(&cpuc->model, &stimulus);
 }
 
 /*
@@ -71,7 +94,7 @@ static int wait_served(struct refpmu_cpu *cpuc)
 {
 	const u64 deadline = ktime_get_ns() + SERVE_TIMEOUT_NS;
 
-	while (irq_work_is_busy(&cpuc->pmi)) {
+	while (refpmu_pending(cpuc)) {
 		if (ktime_get_ns() > deadline)
 			return -EIO;
 		cpu_relax();
@@ -86,7 +109,7 @@ static int wait_served(struct refpmu_cpu *cpuc)
 static void raise_if_due(struct refpmu_cpu *cpuc)
 {
 	if (refpmu_line(cpuc))
-		refpmu_raise(cpuc);
+		refpmu_raise_pmi(cpuc);
 	else
 		refpmu_clock_arm(cpuc);
 }
@@ -102,6 +125,14 @@ static int settle(struct refpmu_cpu *cpuc)
 	return wait_served(cpuc);
 }
 
+/* What happens now happens as @origin says, where the CPU is. */
+static void seen_from_here(struct refpmu_cpu *cpuc, const struct refpmu_origin *origin)
+{
+	cpuc->cause.origin = *origin;
+	memset(&cpuc->cause.regs, 0, sizeof(cpuc->cause.regs));
+	perf_fetch_caller_regs(&cpuc->cause.regs);
+}
+
 /* Run until the next overflow, or to the end, and have the overflow served. */
 static int step(struct refpmu_cpu *cpuc, const struct stimulus *stim)
 {
@@ -114,11 +145,8 @@ static int step(struct refpmu_cpu *cpuc, const struct stimulus *stim)
 		return err;
 	local_irq_save(irqs);
 	refpmu_clock_sync(cpuc);
-	memset(&cpuc->cause, 0, sizeof(cpuc->cause));
-	cpuc->cause.privilege = stim->privilege;
-	cpuc->cause.ip = stim->ip;
-	cpuc->cause.addr = stim->addr;
-	perf_fetch_caller_regs(&cpuc->cause.regs);
+	seen_from_here(cpuc, &stim->origin);
+	cpuc->cause.origin.time = local_clock();
 
 	now = happen(cpuc, stim, stim->n - *stim->done, cpuc->held);
 	*stim->done += now.done;
@@ -134,7 +162,7 @@ static int step(struct refpmu_cpu *cpuc, const struct stimulus *stim)
  * Between steps the caller may be preempted: whatever its per-task events miss then is not of its
  * doing, and when it goes on they are back.
  */
-static int stimulate(struct refpmu_cpu *cpuc, const struct request *req,
+static int stimulate(struct refpmu_cpu *cpuc, const struct refpmu_port_request *req,
 		     const struct stimulus *stim)
 {
 	int err;
@@ -152,83 +180,133 @@ static int stimulate(struct refpmu_cpu *cpuc, const struct request *req,
 }
 
 /* The instruction pointer that samples show. A kernel one, if not given, is that of the port. */
-static u64 stimulus_ip(const struct request *req, u64 ip, u32 privilege)
+static u64 stimulus_ip(const struct refpmu_port_request *req, u64 ip, u32 privilege)
 {
 	return ip || privilege == REFPMU_PRIV_KERNEL ? ip : req->caller_ip;
 }
 
-static int check_pulse(const union argument *arg)
-{
-	const struct refpmu_pulse *pulse = &arg->pulse;
-
-	if (pulse->reserved || pulse->event > U16_MAX || pulse->privilege > REFPMU_PRIV_KERNEL)
-		return -EINVAL;
-	return 0;
-}
-
-static int run_pulse(struct refpmu_cpu *cpuc, struct request *req)
+static int run_pulse(struct refpmu_port_request *req)
 {
 	struct refpmu_pulse *pulse = &req->arg.pulse;
-	const struct stimulus stim = {
+	const struct refpmu_regs *regs = req->data;
+	struct stimulus stim = {
 		.code = pulse->event,
-		.privilege = pulse->privilege,
+		.per_pulse = pulse->per_pulse ?: 1,
 		.skid = pulse->skid,
-		.ip = stimulus_ip(req, pulse->ip, pulse->privilege),
-		.addr = pulse->addr,
 		.n = pulse->n,
 		.done = &pulse->done,
+		.origin = {
+			.privilege = pulse->privilege,
+			.latency = pulse->latency,
+			.response = pulse->response,
+			.ip = stimulus_ip(req, pulse->ip, pulse->privilege),
+			.addr = pulse->addr,
+			.source = pulse->source,
+		},
 	};
 
-	return stimulate(cpuc, req, &stim);
+	static_assert(sizeof(stim.origin.gpr) == sizeof(regs->gpr));
+	if (regs) {
+		stim.origin.flags = regs->flags;
+		memcpy(stim.origin.gpr, regs->gpr, sizeof(regs->gpr));
+	}
+	return stimulate(here(req), req, &stim);
 }
 
-static int check_advance(const union argument *arg)
+static int ioctl_pulse(struct refpmu_port_request *req)
 {
-	return arg->advance.privilege > REFPMU_PRIV_KERNEL ? -EINVAL : 0;
+	const struct refpmu_pulse *pulse = &req->arg.pulse;
+	struct refpmu_regs regs;
+
+	if (pulse->regs) {
+		if (copy_from_user(&regs, u64_to_user_ptr(pulse->regs), sizeof(regs)))
+			return -EFAULT;
+		req->data = &regs;
+	}
+	req->run = run_pulse;
+	return refpmu_port_run_on(pulse->cpu, req);
 }
 
-static int run_advance(struct refpmu_cpu *cpuc, struct request *req)
+static int run_advance(struct refpmu_port_request *req)
 {
 	struct refpmu_advance *advance = &req->arg.advance;
 	const struct stimulus stim = {
 		.clock = true,
-		.privilege = advance->privilege,
 		.skid = advance->skid,
-		.ip = stimulus_ip(req, advance->ip, advance->privilege),
 		.n = advance->ticks,
 		.done = &advance->done,
+		.origin = {
+			.privilege = advance->privilege,
+			.ip = stimulus_ip(req, advance->ip, advance->privilege),
+		},
 	};
 
-	if (READ_ONCE(cpuc->clock_mode) == REFPMU_CLOCK_AUTO) {
+	if (READ_ONCE(here(req)->clock_mode) == REFPMU_CLOCK_AUTO) {
 		advance->done = 0;
 		return -EBUSY;
 	}
-	return stimulate(cpuc, req, &stim);
+	return stimulate(here(req), req, &stim);
 }
 
-static int check_clock(const union argument *arg)
+static int run_branches(struct refpmu_port_request *req)
 {
-	return arg->clock.reserved || arg->clock.mode > REFPMU_CLOCK_MANUAL ? -EINVAL : 0;
+	struct refpmu_branches *branches = &req->arg.branches;
+	const struct stimulus stim = {
+		.branches = req->data,
+		.n = branches->count,
+		.done = &branches->done,
+	};
+
+	return stimulate(here(req), req, &stim);
 }
 
-static int run_clock(struct refpmu_cpu *cpuc, struct request *req)
+static bool valid(const struct refpmu_branch_entry *entry)
+{
+	return entry->kind < REFPMU_BRANCH_MAX && entry->cycles <= U16_MAX &&
+	       entry->privilege <= REFPMU_PRIV_KERNEL &&
+	       !(entry->flags & ~(REFPMU_BRANCH_MISPREDICTED | REFPMU_BRANCH_IN_TX |
+				  REFPMU_BRANCH_ABORT));
+}
+
+/* All are looked at before the first one happens. */
+static int ioctl_branches(struct refpmu_port_request *req)
+{
+	const struct refpmu_branches *branches = &req->arg.branches;
+	struct refpmu_branch_entry *entries;
+	int err = 0;
+	u32 i;
+
+	entries = kvcalloc(branches->count + 1, sizeof(*entries), GFP_KERNEL);
+	if (!entries)
+		return -ENOMEM;
+	if (copy_from_user(entries, u64_to_user_ptr(branches->entries),
+			   branches->count * sizeof(*entries)))
+		err = -EFAULT;
+	for (i = 0; i < branches->count && !err; i++)
+		err = valid(&entries[i]) ? 0 : -EINVAL;
+	if (!err) {
+		req->data = entries;
+		req->run = run_branches;
+		err = refpmu_port_run_on(branches->cpu, req);
+	}
+	kvfree(entries);
+	return err;
+}
+
+static int run_clock(struct refpmu_port_request *req)
 {
 	unsigned long irqs;
 
 	local_irq_save(irqs);
-	refpmu_clock_mode(cpuc, req->arg.clock.mode);
+	refpmu_clock_mode(here(req), req->arg.clock.mode);
 	local_irq_restore(irqs);
 	return 0;
 }
 
-static int check_reg(const union argument *arg)
-{
-	return arg->reg.write > 1 ? -EINVAL : 0;
-}
-
 /* Not through the bus: the log tells what the driver did, and this is the test. */
-static int run_reg(struct refpmu_cpu *cpuc, struct request *req)
+static int run_reg(struct refpmu_port_request *req)
 {
+	struct refpmu_cpu *cpuc = here(req);
 	struct refpmu_reg *reg = &req->arg.reg;
 	unsigned long irqs;
 	int err;
@@ -249,14 +327,10 @@ static int run_reg(struct refpmu_cpu *cpuc, struct request *req)
 	return err;
 }
 
-static int check_line(const union argument *arg)
-{
-	return arg->line.reserved || arg->line.hold > 1 ? -EINVAL : 0;
-}
-
 /* What overflowed while the line was held keeps its cause, seen from where the CPU is now. */
 static int set_line(struct refpmu_cpu *cpuc, bool hold)
 {
+	const struct refpmu_origin origin = cpuc->cause.origin;
 	unsigned long irqs;
 	int err;
 
@@ -264,8 +338,7 @@ static int set_line(struct refpmu_cpu *cpuc, bool hold)
 	local_irq_save(irqs);
 	refpmu_clock_sync(cpuc);
 	cpuc->held = hold;
-	memset(&cpuc->cause.regs, 0, sizeof(cpuc->cause.regs));
-	perf_fetch_caller_regs(&cpuc->cause.regs);
+	seen_from_here(cpuc, &origin);
 	raise_if_due(cpuc);
 	local_irq_restore(irqs);
 	err = wait_served(cpuc);
@@ -273,15 +346,17 @@ static int set_line(struct refpmu_cpu *cpuc, bool hold)
 	return err;
 }
 
-static int run_line(struct refpmu_cpu *cpuc, struct request *req)
+static int run_line(struct refpmu_port_request *req)
 {
-	return set_line(cpuc, req->arg.line.hold);
+	return set_line(here(req), req->arg.line.hold);
 }
 
 /* A storm is an answer here, not an error. */
-static int run_inject(struct refpmu_cpu *cpuc, struct request *req)
+static int run_inject(struct refpmu_port_request *req)
 {
+	const struct refpmu_origin origin = { .privilege = REFPMU_KERNEL };
 	struct refpmu_inject *inject = &req->arg.inject;
+	struct refpmu_cpu *cpuc = here(req);
 	unsigned long irqs;
 	u64 pmi, claimed;
 	int err;
@@ -289,225 +364,105 @@ static int run_inject(struct refpmu_cpu *cpuc, struct request *req)
 	preempt_disable();
 	local_irq_save(irqs);
 	refpmu_clock_sync(cpuc);
-	pmi = cpuc->stats.pmi;
-	claimed = cpuc->stats.pmi_claimed;
-	memset(&cpuc->cause, 0, sizeof(cpuc->cause));
-	cpuc->cause.privilege = REFPMU_KERNEL;
-	perf_fetch_caller_regs(&cpuc->cause.regs);
+	pmi = local64_read(&cpuc->journal.pmi);
+	claimed = local64_read(&cpuc->journal.pmi_claimed);
+	seen_from_here(cpuc, &origin);
 	err = refpmu_model_write(&cpuc->model, REFPMU_REG_GLOBAL_STATUS_SET, inject->status);
 	if (!err && !cpuc->held)
-		refpmu_raise(cpuc);
+		refpmu_raise_pmi(cpuc);
 	local_irq_restore(irqs);
 	if (!err)
 		wait_served(cpuc);
-	inject->runs = cpuc->stats.pmi - pmi;
-	inject->claimed = cpuc->stats.pmi_claimed - claimed;
+	inject->runs = local64_read(&cpuc->journal.pmi) - pmi;
+	inject->claimed = local64_read(&cpuc->journal.pmi_claimed) - claimed;
 	preempt_enable();
 	return err;
 }
 
-/* Room for the entries is made before, and they are handed out after, where sleeping is fine. */
-static int run_log(struct refpmu_cpu *cpuc, struct request *req)
+static int run_stats(struct refpmu_port_request *req)
 {
-	struct refpmu_log *log = &req->arg.log;
-	unsigned long irqs;
-
-	local_irq_save(irqs);
-	log->count = refpmu_log_copy(cpuc, req->entries, log->capacity);
-	local_irq_restore(irqs);
-	return 0;
-}
-
-static int run_stats(struct refpmu_cpu *cpuc, struct request *req)
-{
-	const struct head head = req->arg.head;
 	struct refpmu_stats *stats = &req->arg.stats;
+	struct refpmu_device *dev = device(req);
+	struct refpmu_cpu *cpuc = here(req);
 	unsigned long irqs;
 
 	local_irq_save(irqs);
-	*stats = cpuc->stats;
+	refpmu_journal_stats(&cpuc->journal, stats);
 	stats->used = cpuc->used;
 	stats->disable_depth = cpuc->disable_depth;
 	local_irq_restore(irqs);
-	stats->calls[REFPMU_CALL_EVENT_INIT] = atomic64_read(&refpmu_device.inits);
-	stats->calls[REFPMU_CALL_DESTROY] = atomic64_read(&refpmu_device.destroys);
-	stats->live_events = atomic64_read(&refpmu_device.live);
-	stats->size = head.size;
-	stats->cpu = head.cpu;
+	stats->calls[REFPMU_CALL_EVENT_INIT] = atomic64_read(&dev->inits);
+	stats->calls[REFPMU_CALL_DESTROY] = atomic64_read(&dev->destroys);
+	stats->live_events = atomic64_read(&dev->live);
 	return 0;
 }
 
-static int run_reset(struct refpmu_cpu *cpuc, struct request *req)
+static int run_reset(struct refpmu_port_request *req)
 {
+	struct refpmu_cpu *cpuc = here(req);
 	unsigned long irqs;
 	int err = set_line(cpuc, false);
 
 	local_irq_save(irqs);
 	refpmu_clock_mode(cpuc, REFPMU_CLOCK_AUTO);
-	memset(&cpuc->stats, 0, sizeof(cpuc->stats));
-	cpuc->log_next = 0;
+	refpmu_journal_reset(&cpuc->journal);
 	local_irq_restore(irqs);
 	return err;
 }
 
-static long run_there(void *arg)
+static int ioctl_reset(struct refpmu_port_request *req)
 {
-	struct request *req = arg;
-
-	return req->run(per_cpu_ptr(refpmu_device.cpus, raw_smp_processor_id()), req);
-}
-
-/* Run @req on @cpu: in this task if it is there already, so that its own events see it. */
-static int run_on(int cpu, struct request *req)
-{
-	long err;
-
-	if (cpu < REFPMU_CPU_CURRENT)
-		return -EINVAL;
-	if (cpu >= (int)nr_cpu_ids)
-		return -ENXIO;
-	migrate_disable();
-	if (cpu == REFPMU_CPU_CURRENT || cpu == raw_smp_processor_id()) {
-		err = run_there(req);
-		migrate_enable();
-		return err;
-	}
-	migrate_enable();
-	err = work_on_cpu_safe(cpu, run_there, req);
-	return err == -ENODEV ? -ENXIO : err;
-}
-
-static int ioctl_reset(struct request *req)
-{
-	int cpu, err = 0;
+	struct refpmu_device *dev = device(req);
+	int err;
 
 	req->run = run_reset;
-	for_each_possible_cpu(cpu) {
-		const int failed = run_on(cpu, req);
-
-		/* A CPU that is offline starts afresh anyway. */
-		if (failed && failed != -ENXIO)
-			err = failed;
-	}
-	atomic64_set(&refpmu_device.inits, 0);
-	atomic64_set(&refpmu_device.destroys, 0);
+	err = refpmu_port_run_everywhere(req);
+	atomic64_set(&dev->inits, 0);
+	atomic64_set(&dev->destroys, 0);
 	return err;
 }
 
-static int ioctl_info(struct request *req)
+static u32 features(const struct refpmu_device *dev)
 {
+	return (refpmu_pmi_is_nmi ? REFPMU_FEATURE_NMI : 0) |
+	       (dev->params.records ? REFPMU_FEATURE_RECORDS : 0) |
+	       (dev->params.trace ? REFPMU_FEATURE_TRACE : 0);
+}
+
+static int ioctl_info(struct refpmu_port_request *req)
+{
+	const struct refpmu_device *dev = device(req);
+
 	req->arg.info = (struct refpmu_info){
 		.size = sizeof(struct refpmu_info),
-		.general = refpmu_device.params.general,
-		.fixed = refpmu_device.params.fixed,
-		.width = refpmu_device.params.width,
-		.min_period = refpmu_device.caps.min_period,
+		.general = dev->params.general,
+		.fixed = dev->params.fixed,
+		.width = dev->params.width,
+		.min_period = dev->caps.min_period,
+		.lbr = dev->params.lbr,
+		.features = features(dev),
 	};
 	return 0;
 }
 
-static int ioctl_log(struct request *req)
+struct refpmu_journal *refpmu_stimulus_journal(struct refpmu_port *port, unsigned int cpu)
 {
-	struct refpmu_log *log = &req->arg.log;
-	int err;
+	const struct refpmu_device *dev = container_of(port, struct refpmu_device, port);
 
-	log->capacity = min_t(u32, log->capacity, REFPMU_LOG_ENTRIES);
-	req->entries = kvcalloc(log->capacity + 1, sizeof(*req->entries), GFP_KERNEL);
-	if (!req->entries)
-		return -ENOMEM;
-	req->run = run_log;
-	err = run_on(log->cpu, req);
-	if (!err && copy_to_user(u64_to_user_ptr(log->entries), req->entries,
-				 log->count * sizeof(*req->entries)))
-		err = -EFAULT;
-	kvfree(req->entries);
-	return err;
+	return &per_cpu_ptr(dev->cpus, cpu)->journal;
 }
 
-/* A request goes to the CPU it names (run), or is answered right here (here). */
-static const struct request_kind {
-	unsigned int cmd;
-	int (*check)(const union argument *arg);
-	int (*run)(struct refpmu_cpu *cpuc, struct request *req);
-	int (*here)(struct request *req);
-} kinds[] = {
+const struct refpmu_port_kind refpmu_stimulus_kinds[] = {
 	{ .cmd = REFPMU_IOC_RESET, .here = ioctl_reset },
 	{ .cmd = REFPMU_IOC_INFO, .here = ioctl_info },
-	{ .cmd = REFPMU_IOC_PULSE, .check = check_pulse, .run = run_pulse },
-	{ .cmd = REFPMU_IOC_CLOCK, .check = check_clock, .run = run_clock },
-	{ .cmd = REFPMU_IOC_ADVANCE, .check = check_advance, .run = run_advance },
-	{ .cmd = REFPMU_IOC_REG, .check = check_reg, .run = run_reg },
-	{ .cmd = REFPMU_IOC_LINE, .check = check_line, .run = run_line },
+	{ .cmd = REFPMU_IOC_PULSE, .check = refpmu_port_check_pulse, .here = ioctl_pulse },
+	{ .cmd = REFPMU_IOC_CLOCK, .check = refpmu_port_check_clock, .run = run_clock },
+	{ .cmd = REFPMU_IOC_ADVANCE, .check = refpmu_port_check_advance, .run = run_advance },
+	{ .cmd = REFPMU_IOC_REG, .check = refpmu_port_check_reg, .run = run_reg },
+	{ .cmd = REFPMU_IOC_LINE, .check = refpmu_port_check_line, .run = run_line },
 	{ .cmd = REFPMU_IOC_INJECT, .run = run_inject },
-	{ .cmd = REFPMU_IOC_LOG, .here = ioctl_log },
+	{ .cmd = REFPMU_IOC_LOG, .here = refpmu_port_log },
 	{ .cmd = REFPMU_IOC_STATS, .run = run_stats },
+	{ .cmd = REFPMU_IOC_BRANCHES, .check = refpmu_port_check_branches, .here = ioctl_branches },
+	{}
 };
-
-static int execute(const struct request_kind *kind, struct request *req)
-{
-	int err = kind->check ? kind->check(&req->arg) : 0;
-
-	if (err)
-		return err;
-	if (kind->here)
-		return kind->here(req);
-	req->run = kind->run;
-	return run_on(req->arg.head.cpu, req);
-}
-
-/* What happened is told even if it ended in an error: "done" says how far it came. */
-static long refpmu_ioctl(struct file *file, unsigned int cmd, unsigned long user)
-{
-	struct request req = {
-		.caller = current,
-		.caller_ip = instruction_pointer(task_pt_regs(current)),
-	};
-	const size_t size = _IOC_SIZE(cmd);
-	unsigned int i;
-	int err;
-
-	for (i = 0; i < ARRAY_SIZE(kinds) && kinds[i].cmd != cmd; i++)
-		;
-	if (i == ARRAY_SIZE(kinds))
-		return -ENOTTY;
-	if (copy_from_user(&req.arg, (void __user *)user, size))
-		return -EFAULT;
-	if (size && req.arg.head.size != size)
-		return -EINVAL;
-	err = execute(&kinds[i], &req);
-	if (_IOC_DIR(cmd) & _IOC_READ && copy_to_user((void __user *)user, &req.arg, size))
-		return -EFAULT;
-	return err;
-}
-
-/* The file mode can be changed later; what the port does stays for the administrator alone. */
-static int refpmu_open(struct inode *inode, struct file *file)
-{
-	if (!capable(CAP_SYS_ADMIN))
-		return -EPERM;
-	return nonseekable_open(inode, file);
-}
-
-static const struct file_operations fops = {
-	.owner = THIS_MODULE,
-	.open = refpmu_open,
-	.unlocked_ioctl = refpmu_ioctl,
-	.compat_ioctl = compat_ptr_ioctl,
-};
-
-static struct miscdevice port = {
-	.minor = MISC_DYNAMIC_MINOR,
-	.name = "refpmu",
-	.fops = &fops,
-	.mode = 0600,
-};
-
-int refpmu_port_register(void)
-{
-	return misc_register(&port);
-}
-
-void refpmu_port_unregister(void)
-{
-	misc_deregister(&port);
-}

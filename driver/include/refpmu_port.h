@@ -5,6 +5,7 @@
 
 #ifdef __KERNEL__
 
+#include <linux/atomic.h>
 #include <linux/bitops.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -30,6 +31,12 @@ typedef int64_t s64;
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 #define BIT_ULL(n) (1ULL << (n))
 #define GENMASK_ULL(h, l) (((~0ULL) << (l)) & (~0ULL >> (63 - (h))))
+/* Once, and in order, as a signal handler on the same thread sees it. */
+#define READ_ONCE(x) \
+	(__atomic_signal_fence(__ATOMIC_SEQ_CST), __atomic_load_n(&(x), __ATOMIC_RELAXED))
+#define WRITE_ONCE(x, value) \
+	(__atomic_signal_fence(__ATOMIC_SEQ_CST), __atomic_store_n(&(x), value, __ATOMIC_RELAXED))
+#define cmpxchg64_local(p, old, new) __sync_val_compare_and_swap(p, old, new)
 
 #endif
 

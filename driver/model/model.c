@@ -1,337 +1,315 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
-/* The modelled hardware: registers, counters, clock, overflow status and the interrupt line. */
-#include "model.h"
+/* The modelled hardware under its stimuli: pulses, clock ticks, branches. */
+#include "commit.h"
+#include "count.h"
+#include "ds.h"
+#include "lbr.h"
+#include "line.h"
 
-#define FIXED_BASE 32
-
-#define CAPABILITIES_FULL_WIDTH_WRITE BIT_ULL(13)
-
-#define EVTSEL_CODE (REFPMU_EVTSEL_EVENT | REFPMU_EVTSEL_UMASK)
-#define EVTSEL_WRITABLE (EVTSEL_CODE | REFPMU_EVTSEL_USR | REFPMU_EVTSEL_OS | \
-			 REFPMU_EVTSEL_INT | REFPMU_EVTSEL_EN)
-
-/* No limit: more events, or ticks, than a step can ask for. */
-#define UNBOUNDED (~0ULL)
-
-/* Sets of privileges. */
-#define RING_USER BIT_ULL(REFPMU_USER)
-#define RING_KERNEL BIT_ULL(REFPMU_KERNEL)
-
-static const u16 fixed_codes[REFPMU_MAX_FIXED] = {
-	REFPMU_EVENT_INSTRUCTIONS,
-	REFPMU_EVENT_CYCLES,
-	REFPMU_EVENT_REF_CYCLES,
+/* A step as it runs. */
+struct step {
+	struct refpmu_change c;
+	struct refpmu_happening what;
+	struct refpmu_fill fill; /* .ds is NULL too if RECORDING is not claimed */
+	u64 precise; /* counters that make records */
+	u64 mask; /* of a counter's value */
+	bool run_on;
+	bool full; /* no further record fits */
+	struct refpmu_model_step result;
 };
 
-/* What the stimuli need to know of a counter, general or fixed. */
-struct counter {
-	u64 status; /* its bit in GLOBAL_STATUS */
-	u64 room; /* events that fit before the one that overflows it */
-	u64 rings; /* privileges at which it counts; empty when it is off */
-	u16 code;
-	bool interrupts;
-};
-
-static u64 value_mask(const struct refpmu_model *m)
+static bool frozen(const struct refpmu_change *c)
 {
-	return refpmu_low_bits(m->params.width);
+	return refpmu_global(c)->status & REFPMU_STATUS_CTR_FROZEN;
 }
 
-/* Bits of the global registers that stand for a counter. */
-static u64 status_mask(const struct refpmu_model *m)
+/* Bits of the counters that are switched on. */
+static u64 switched_on(const struct refpmu_change *c)
 {
-	return refpmu_low_bits(m->params.general) | refpmu_low_bits(m->params.fixed) << FIXED_BASE;
+	return frozen(c) ? 0 : refpmu_global(c)->ctrl;
 }
 
-static unsigned int counter_count(const struct refpmu_model *m)
+static bool look_at(const struct refpmu_change *c, u64 bits, const struct refpmu_happening *what,
+		    struct refpmu_counter *counter)
 {
-	return m->params.general + m->params.fixed;
+	const unsigned int i = refpmu_counter_index(c->m, refpmu_lowest_bit(bits));
+
+	return refpmu_counter_at(c, i, what, counter);
 }
 
-/* The value of counter @i: the fixed ones follow the general ones. */
-static u64 *counter_value(struct refpmu_model *m, unsigned int i)
+/* True if something has to be done at the very event that overflows @counter. */
+static bool must_stop(const struct step *s, const struct refpmu_counter *counter)
 {
-	return i < m->params.general ? &m->pmc[i] : &m->fixed_ctr[i - m->params.general];
+	if (s->precise & counter->status)
+		return s->fill.ds && !s->full;
+	if (!s->run_on)
+		return true;
+	return counter->interrupts && !refpmu_global(&s->c)->asserted &&
+	       refpmu_recording(&s->c)->debugctl & REFPMU_DEBUGCTL_FREEZE_PERFMON;
 }
 
-static struct counter counter_at(const struct refpmu_model *m, unsigned int i)
+/* Of @n pulses or ticks, those up to the first one at which something has to be done. */
+static u64 stretch(const struct step *s, u64 n)
 {
-	struct counter c = { .rings = 0 };
-	u64 value;
+	struct refpmu_counter counter;
+	u64 left;
 
-	if (i < m->params.general) {
-		const u64 evtsel = m->evtsel[i];
+	for (left = switched_on(&s->c); left; left &= left - 1) {
+		if (look_at(&s->c, left, &s->what, &counter) && must_stop(s, &counter)) {
+			const u64 room = refpmu_counter_room(&counter, s->mask);
 
-		value = m->pmc[i];
-		c.status = BIT_ULL(i);
-		c.code = (u16)(evtsel & EVTSEL_CODE);
-		c.interrupts = evtsel & REFPMU_EVTSEL_INT;
-		if (evtsel & REFPMU_EVTSEL_EN) {
-			c.rings |= evtsel & REFPMU_EVTSEL_USR ? RING_USER : 0;
-			c.rings |= evtsel & REFPMU_EVTSEL_OS ? RING_KERNEL : 0;
+			if (room < n)
+				n = room + 1;
 		}
-	} else {
-		const unsigned int fixed = i - m->params.general;
-
-		value = m->fixed_ctr[fixed];
-		c.status = BIT_ULL(FIXED_BASE + fixed);
-		c.code = fixed_codes[fixed];
-		c.interrupts = m->fixed_ctrl & REFPMU_FIXED_PMI(fixed);
-		c.rings |= m->fixed_ctrl & REFPMU_FIXED_USR(fixed) ? RING_USER : 0;
-		c.rings |= m->fixed_ctrl & REFPMU_FIXED_OS(fixed) ? RING_KERNEL : 0;
 	}
-	if (!(m->global_ctrl & c.status))
-		c.rings = 0;
-	c.room = value_mask(m) - value;
-	return c;
+	return n;
 }
 
-/* Count @n events on counter @i, which looks like @c. */
-static void count(struct refpmu_model *m, unsigned int i, const struct counter *c, u64 n,
-		  struct refpmu_model_step *step)
+/* Let @n happen to @counter, which makes records; true if one is due now. */
+static bool count_precisely(const struct step *s, const struct refpmu_counter *counter, u64 n)
 {
-	u64 *value = counter_value(m, i);
+	u64 reset;
 
-	*value = (*value + n) & value_mask(m);
-	if (n <= c->room)
-		return;
-	step->overflowed |= c->status;
-	m->status |= c->status;
-	if (c->interrupts)
-		m->asserted |= c->status;
+	if (!s->fill.ds || n <= refpmu_counter_room(counter, s->mask)) {
+		refpmu_counter_count(counter, s->mask, n);
+		return false;
+	}
+	reset = READ_ONCE(s->fill.ds->reset[counter->reset]);
+	refpmu_counter_cycle(counter, s->mask, n, reset);
+	return !s->full;
 }
 
-/* How much of @n happens when @room fit before the first overflow. */
-static u64 step_length(u64 n, u64 room, bool run_on)
+/* Let @n happen to the counters and the line; nothing has to be done before the last of them. */
+static void count(struct step *s, u64 n)
 {
-	return run_on || n <= room ? n : room + 1;
+	struct refpmu_counter counter;
+	u64 overflowed = 0, asserted = 0, records = 0, left;
+
+	for (left = switched_on(&s->c); left; left &= left - 1) {
+		if (!look_at(&s->c, left, &s->what, &counter))
+			continue;
+		if (s->precise & counter.status) {
+			if (count_precisely(s, &counter, n))
+				records |= counter.status;
+			continue;
+		}
+		if (n > refpmu_counter_room(&counter, s->mask)) {
+			overflowed |= counter.status;
+			asserted |= counter.interrupts ? counter.status : 0;
+		}
+		refpmu_counter_count(&counter, s->mask, n);
+	}
+
+	if (records) {
+		const enum refpmu_fate fate =
+			refpmu_pebs_store(&s->fill, &s->c, s->what.origin, records);
+
+		s->full = fate == REFPMU_LOST;
+		if (fate == REFPMU_STORED_AT_THRESHOLD) {
+			overflowed |= REFPMU_STATUS_DS;
+			asserted |= REFPMU_STATUS_DS;
+		}
+	}
+	refpmu_raise_status(&s->c, overflowed, asserted);
+	s->result.overflowed |= overflowed;
 }
+
+static void run(struct step *s, u64 n)
+{
+	while (s->result.done < n && (s->run_on || !s->result.overflowed)) {
+		const u64 part = stretch(s, n - s->result.done);
+
+		count(s, part);
+		if (s->what.clock)
+			refpmu_global(&s->c)->ticks += part;
+		s->result.done += part;
+	}
+}
+
+/*
+ * Begin a step that writes @blocks, and what else the counters need; false if it was interrupted
+ * in between.
+ */
+static bool begin(struct step *s, struct refpmu_model *m, u64 blocks, bool run_on)
+{
+	const struct refpmu_change look = refpmu_look(m);
+	const u64 precise = refpmu_recording(&look)->pebs_enable;
+
+	blocks |= BIT_ULL(REFPMU_BLOCK_GLOBAL);
+	if (switched_on(&look))
+		blocks |= BIT_ULL(REFPMU_BLOCK_COUNT);
+	if (precise)
+		blocks |= BIT_ULL(REFPMU_BLOCK_RECORDING);
+	refpmu_change_begin(&s->c, m, blocks);
+	if (s->c.head != look.head) {
+		refpmu_change_cancel(&s->c);
+		return false;
+	}
+	s->fill.ds = NULL;
+	if (blocks & BIT_ULL(REFPMU_BLOCK_RECORDING))
+		refpmu_fill_begin(&s->fill, &s->c);
+	s->precise = precise;
+	s->mask = refpmu_low_bits(m->params.width);
+	s->run_on = run_on;
+	s->full = false;
+	s->result = (struct refpmu_model_step){ .done = 0 };
+	return true;
+}
+
+struct refpmu_model_step refpmu_model_stimulate(struct refpmu_model *m,
+						const struct refpmu_stimulus *stimulus)
+{
+	struct step s = {
+		.what = {
+			.clock = stimulus->clock,
+			.rings = BIT_ULL(stimulus->origin->privilege),
+			.code = stimulus->code,
+			.other = stimulus->code,
+			.occurrences = stimulus->per_pulse ? stimulus->per_pulse : 1,
+			.origin = stimulus->origin,
+		},
+	};
+
+	if (s.what.occurrences > REFPMU_WIDE_PAIR)
+		s.what.occurrences = REFPMU_WIDE_PAIR;
+	do {
+		while (!begin(&s, m, 0, stimulus->run_on))
+			;
+		run(&s, stimulus->n);
+	} while (!refpmu_fill_commit(&s.fill, &s.c));
+	return s.result;
+}
+
+/* Those of a simple stimulus: nothing is known but the privilege. */
+static const struct refpmu_origin nowhere[] = {
+	[REFPMU_USER] = { .privilege = REFPMU_USER },
+	[REFPMU_KERNEL] = { .privilege = REFPMU_KERNEL },
+};
 
 struct refpmu_model_step refpmu_model_pulse(struct refpmu_model *m, u16 code, u64 n,
 					    enum refpmu_privilege priv, bool run_on)
 {
-	struct refpmu_model_step step = { .done = 0 };
-	u64 room = UNBOUNDED;
-	unsigned int i;
+	const struct refpmu_stimulus stimulus = {
+		.code = code,
+		.n = n,
+		.run_on = run_on,
+		.origin = &nowhere[priv],
+	};
 
-	for (i = 0; i < counter_count(m); i++) {
-		const struct counter c = counter_at(m, i);
-
-		if (c.code == code && c.rings & BIT_ULL(priv) && c.room < room)
-			room = c.room;
-	}
-
-	step.done = step_length(n, room, run_on);
-	for (i = 0; i < counter_count(m); i++) {
-		const struct counter c = counter_at(m, i);
-
-		if (c.code == code && c.rings & BIT_ULL(priv))
-			count(m, i, &c, step.done, &step);
-	}
-	return step;
-}
-
-/* The clock drives @code once every 1 << @shift ticks. */
-static bool clock_shift(u16 code, unsigned int *shift)
-{
-	switch (code) {
-	case REFPMU_EVENT_CYCLES:
-		*shift = 0;
-		return true;
-	case REFPMU_EVENT_INSTRUCTIONS:
-		*shift = 1;
-		return true;
-	case REFPMU_EVENT_REF_CYCLES:
-		*shift = 2;
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* Events in the next @n ticks: the multiples of the divider among them; no sum here can wrap. */
-static u64 ticked(const struct refpmu_model *m, u64 n, unsigned int shift)
-{
-	const u64 below = refpmu_low_bits(shift);
-
-	return (n >> shift) + (((n & below) + (m->ticks & below)) >> shift);
-}
-
-/* Ticks that pass before the one that brings event number @room + 1. */
-static u64 tick_room(const struct refpmu_model *m, u64 room, unsigned int shift)
-{
-	const u64 below = refpmu_low_bits(shift);
-
-	if (room > UNBOUNDED >> shift)
-		return UNBOUNDED;
-	return (room << shift) + (below - (m->ticks & below));
-}
-
-/* The same for all counters that the clock drives at one of @rings. */
-static u64 clock_room(const struct refpmu_model *m, u64 rings)
-{
-	u64 room = UNBOUNDED;
-	unsigned int i, shift;
-
-	for (i = 0; i < counter_count(m); i++) {
-		const struct counter c = counter_at(m, i);
-
-		if (c.rings & rings && clock_shift(c.code, &shift)) {
-			const u64 ticks = tick_room(m, c.room, shift);
-
-			if (ticks < room)
-				room = ticks;
-		}
-	}
-	return room;
+	return refpmu_model_stimulate(m, &stimulus);
 }
 
 struct refpmu_model_step refpmu_model_advance(struct refpmu_model *m, u64 n,
 					      enum refpmu_privilege priv, bool run_on)
 {
-	struct refpmu_model_step step = { .done = 0 };
-	unsigned int i, shift;
+	const struct refpmu_stimulus stimulus = {
+		.clock = true,
+		.n = n,
+		.run_on = run_on,
+		.origin = &nowhere[priv],
+	};
 
-	step.done = step_length(n, clock_room(m, BIT_ULL(priv)), run_on);
-	for (i = 0; i < counter_count(m); i++) {
-		const struct counter c = counter_at(m, i);
+	return refpmu_model_stimulate(m, &stimulus);
+}
 
-		if (c.rings & BIT_ULL(priv) && clock_shift(c.code, &shift))
-			count(m, i, &c, ticked(m, step.done, shift), &step);
-	}
-	m->ticks += step.done;
-	return step;
+/* True if branches that end at @priv go to the BTS buffer. */
+static bool traced(const struct refpmu_change *c, enum refpmu_privilege priv)
+{
+	const u64 debugctl = READ_ONCE(refpmu_recording(c)->debugctl);
+	const u64 on = REFPMU_DEBUGCTL_TR | REFPMU_DEBUGCTL_BTS;
+	const u64 off = priv == REFPMU_USER ? REFPMU_DEBUGCTL_BTS_OFF_USR :
+					      REFPMU_DEBUGCTL_BTS_OFF_OS;
+
+	return (debugctl & on) == on && !(debugctl & off);
+}
+
+/* As begin(), for what DEBUGCTL wants of a branch: @blocks are those that it goes to. */
+static bool begin_branch(struct step *s, struct refpmu_model *m, u64 *blocks, bool run_on)
+{
+	const struct refpmu_change look = refpmu_look(m);
+
+	*blocks = 0;
+	if (READ_ONCE(refpmu_recording(&look)->debugctl) & REFPMU_DEBUGCTL_LBR &&
+	    !(READ_ONCE(refpmu_global(&look)->status) & REFPMU_STATUS_LBR_FROZEN))
+		*blocks |= BIT_ULL(REFPMU_BLOCK_STACK);
+	if (traced(&look, s->what.origin->privilege))
+		*blocks |= BIT_ULL(REFPMU_BLOCK_RECORDING);
+	if (!begin(s, m, *blocks, run_on))
+		return false;
+	if (s->c.head == look.head)
+		return true;
+	refpmu_change_cancel(&s->c);
+	return false;
+}
+
+struct refpmu_model_step refpmu_model_branch(struct refpmu_model *m, const struct refpmu_branch *b,
+					     const struct refpmu_origin *origin, bool run_on)
+{
+	struct step s = {
+		.what = {
+			.rings = BIT_ULL(origin->privilege),
+			.code = REFPMU_EVENT_BRANCHES,
+			.other = b->mispredicted ? REFPMU_EVENT_BRANCH_MISSES :
+						   REFPMU_EVENT_BRANCHES,
+			.occurrences = 1,
+			.origin = origin,
+		},
+	};
+	u64 blocks;
+
+	do {
+		while (!begin_branch(&s, m, &blocks, run_on))
+			;
+		if (blocks & BIT_ULL(REFPMU_BLOCK_STACK))
+			refpmu_lbr_record(&s.c, b, origin->privilege);
+		run(&s, 1);
+		if (blocks & BIT_ULL(REFPMU_BLOCK_RECORDING) &&
+		    refpmu_bts_store(&s.fill, &s.c, b) == REFPMU_STORED_AT_THRESHOLD) {
+			refpmu_raise_status(&s.c, REFPMU_STATUS_DS, REFPMU_STATUS_DS);
+			s.result.overflowed |= REFPMU_STATUS_DS;
+		}
+	} while (!refpmu_fill_commit(&s.fill, &s.c));
+	return s.result;
 }
 
 u64 refpmu_model_ticks_to_overflow(const struct refpmu_model *m)
 {
-	const u64 room = clock_room(m, RING_USER | RING_KERNEL);
+	const struct refpmu_happening what = { .clock = true, .rings = REFPMU_RINGS_ALL };
+	const u64 mask = refpmu_low_bits(m->params.width);
+	struct refpmu_counter counter;
+	struct refpmu_change look;
+	u64 room, left;
 
-	return room == UNBOUNDED ? UNBOUNDED : room + 1;
-}
+	do {
+		look = refpmu_look(m);
+		room = REFPMU_UNBOUNDED;
+		for (left = switched_on(&look); left; left &= left - 1) {
+			if (look_at(&look, left, &what, &counter)) {
+				const u64 own = refpmu_counter_room(&counter, mask);
 
-bool refpmu_model_line(const struct refpmu_model *m)
-{
-	return m->asserted != 0;
+				if (own < room)
+					room = own;
+			}
+		}
+	} while (!refpmu_look_holds(&look));
+	return room == REFPMU_UNBOUNDED ? REFPMU_UNBOUNDED : room + 1;
 }
 
 int refpmu_model_reset(struct refpmu_model *m, const struct refpmu_model_params *params)
 {
-	struct refpmu_model_params copy;
+	const struct refpmu_model_params copy = *params; /* which may be those of @m */
+	struct refpmu_stack *stack = &m->version[0].stack;
+	unsigned int i;
 
-	if (params->general < 1 || params->general > REFPMU_MAX_GENERAL ||
-	    params->fixed > REFPMU_MAX_FIXED || params->width < 16 || params->width > 64)
+	if (copy.general < 1 || copy.general > REFPMU_MAX_GENERAL)
 		return -EINVAL;
-	copy = *params; /* which may be those of @m */
+	if (copy.fixed > REFPMU_MAX_FIXED || copy.width < 16 || copy.width > 64)
+		return -EINVAL;
+	if (copy.lbr && copy.lbr != 8 && copy.lbr != 16 && copy.lbr != 32)
+		return -EINVAL;
 	memset(m, 0, sizeof(*m));
 	m->params = copy;
+	for (i = 0; i < REFPMU_LBR_ENTRIES; i++)
+		stack->map[i / 8] |= (u64)i << 8 * (i % 8);
 	return 0;
-}
-
-/* If @reg is one of @n registers that begin at @base, its index. */
-static bool indexed(u32 reg, u32 base, unsigned int n, unsigned int *i)
-{
-	if (reg < base || reg - base >= n)
-		return false;
-	*i = reg - base;
-	return true;
-}
-
-int refpmu_model_read(const struct refpmu_model *m, u32 reg, u64 *value)
-{
-	const unsigned int general = m->params.general;
-	unsigned int i;
-
-	if (indexed(reg, REFPMU_REG_PMC(0), general, &i) ||
-	    indexed(reg, REFPMU_REG_A_PMC(0), general, &i)) {
-		*value = m->pmc[i];
-		return 0;
-	}
-	if (indexed(reg, REFPMU_REG_EVTSEL(0), general, &i)) {
-		*value = m->evtsel[i];
-		return 0;
-	}
-	if (indexed(reg, REFPMU_REG_FIXED_CTR(0), m->params.fixed, &i)) {
-		*value = m->fixed_ctr[i];
-		return 0;
-	}
-
-	switch (reg) {
-	case REFPMU_REG_PERF_CAPABILITIES:
-		*value = CAPABILITIES_FULL_WIDTH_WRITE;
-		return 0;
-	case REFPMU_REG_FIXED_CTR_CTRL:
-		*value = m->fixed_ctrl;
-		return 0;
-	case REFPMU_REG_GLOBAL_STATUS:
-		*value = m->status;
-		return 0;
-	case REFPMU_REG_GLOBAL_CTRL:
-		*value = m->global_ctrl;
-		return 0;
-	case REFPMU_REG_GLOBAL_STATUS_RESET:
-	case REFPMU_REG_GLOBAL_STATUS_SET:
-		*value = 0;
-		return 0;
-	default:
-		return -EINVAL;
-	}
-}
-
-/* Store @value unless it has bits outside @writable. */
-static int store(u64 *where, u64 value, u64 writable)
-{
-	if (value & ~writable)
-		return -EINVAL;
-	*where = value;
-	return 0;
-}
-
-static u64 fixed_writable(const struct refpmu_model *m)
-{
-	u64 writable = 0;
-	unsigned int i;
-
-	for (i = 0; i < m->params.fixed; i++)
-		writable |= REFPMU_FIXED_OS(i) | REFPMU_FIXED_USR(i) | REFPMU_FIXED_PMI(i);
-	return writable;
-}
-
-int refpmu_model_write(struct refpmu_model *m, u32 reg, u64 value)
-{
-	const unsigned int general = m->params.general;
-	unsigned int i;
-
-	if (indexed(reg, REFPMU_REG_PMC(0), general, &i)) {
-		/* The upper half is ignored; bit 31 takes its place. */
-		m->pmc[i] = (u64)(s64)(s32)(u32)value & value_mask(m);
-		return 0;
-	}
-	if (indexed(reg, REFPMU_REG_A_PMC(0), general, &i))
-		return store(&m->pmc[i], value, value_mask(m));
-	if (indexed(reg, REFPMU_REG_EVTSEL(0), general, &i))
-		return store(&m->evtsel[i], value, EVTSEL_WRITABLE);
-	if (indexed(reg, REFPMU_REG_FIXED_CTR(0), m->params.fixed, &i))
-		return store(&m->fixed_ctr[i], value, value_mask(m));
-
-	switch (reg) {
-	case REFPMU_REG_FIXED_CTR_CTRL:
-		return store(&m->fixed_ctrl, value, fixed_writable(m));
-	case REFPMU_REG_GLOBAL_CTRL:
-		return store(&m->global_ctrl, value, status_mask(m));
-	case REFPMU_REG_GLOBAL_STATUS_RESET:
-		if (value & ~status_mask(m))
-			return -EINVAL;
-		m->status &= ~value;
-		m->asserted &= ~value;
-		return 0;
-	case REFPMU_REG_GLOBAL_STATUS_SET:
-		if (value & ~status_mask(m))
-			return -EINVAL;
-		m->status |= value;
-		m->asserted |= value;
-		return 0;
-	default:
-		return -EINVAL;
-	}
 }

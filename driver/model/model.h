@@ -5,77 +5,95 @@
  * Source: Intel SDM vol. 3, chapter "Performance Monitoring" (architectural version 4 layout).
  *
  * Invariants: a counter holds at most width bits; a counter whose increment carries out of its top
- * bit is 0 or more afterwards and its status bit is set; status bits are cleared only by the
- * reset register; the line is up iff a set status bit belongs to a counter that asked for an
- * interrupt when it overflowed (or was injected) and has not been acknowledged since.
- * The caller owns memory, serialises calls and passes time in. Nothing here knows which driver
- * sits on it.
+ * bit goes on from what is left of it, and its status bit is set, or, if it makes records, from its
+ * reset, and nothing else shows than the record; status bits are cleared by the reset register
+ * alone; the line is up iff a status bit that holds it has been set since it was last reset: those
+ * of counters that asked for an interrupt, that of the record area, and injected ones.
+ *
+ * Calls on one model may interrupt each other on a CPU (task, interrupt, NMI): each is then as if
+ * it had happened before or after the one that it interrupts, lock free, up to five deep. They must
+ * not interleave otherwise. In an interrupt, software accesses a register before it looks at the
+ * indexes of the DS area. The caller owns memory and passes time in. Nothing here knows which
+ * driver sits on it.
  */
 #ifndef REFPMU_MODEL_H
 #define REFPMU_MODEL_H
 
 #include "refpmu_port.h"
-
-#define REFPMU_MAX_GENERAL 32
-#define REFPMU_MAX_FIXED 3
-
-/* Registers, by their MSR numbers. */
-#define REFPMU_REG_PMC(i) (0x0c1u + (i)) /* legacy write: 32 bits, sign-extended to the width */
-#define REFPMU_REG_EVTSEL(i) (0x186u + (i))
-#define REFPMU_REG_FIXED_CTR(i) (0x309u + (i))
-#define REFPMU_REG_PERF_CAPABILITIES 0x345u
-#define REFPMU_REG_FIXED_CTR_CTRL 0x38du
-#define REFPMU_REG_GLOBAL_STATUS 0x38eu /* read only */
-#define REFPMU_REG_GLOBAL_CTRL 0x38fu
-#define REFPMU_REG_GLOBAL_STATUS_RESET 0x390u /* write 1 to clear */
-#define REFPMU_REG_GLOBAL_STATUS_SET 0x391u /* write 1 to set (used to inject) */
-#define REFPMU_REG_A_PMC(i) (0x4c1u + (i)) /* full-width write */
-
-#define REFPMU_EVTSEL_EVENT 0x000000ffULL
-#define REFPMU_EVTSEL_UMASK 0x0000ff00ULL
-#define REFPMU_EVTSEL_USR BIT_ULL(16)
-#define REFPMU_EVTSEL_OS BIT_ULL(17)
-#define REFPMU_EVTSEL_INT BIT_ULL(20)
-#define REFPMU_EVTSEL_EN BIT_ULL(22)
-
-/* Four bits a fixed counter in FIXED_CTR_CTRL. */
-#define REFPMU_FIXED_OS(i) BIT_ULL(4 * (i) + 0)
-#define REFPMU_FIXED_USR(i) BIT_ULL(4 * (i) + 1)
-#define REFPMU_FIXED_PMI(i) BIT_ULL(4 * (i) + 3)
-
-/* GLOBAL_CTRL, _STATUS, _STATUS_RESET, _STATUS_SET: bit i general counter i, bit 32 + i fixed i. */
-
-/* Event codes (unit mask << 8 | event) that the clock drives; all others take pulses only. */
-#define REFPMU_EVENT_CYCLES 0x003cu
-#define REFPMU_EVENT_INSTRUCTIONS 0x00c0u
-#define REFPMU_EVENT_REF_CYCLES 0x013cu
-/* Fixed counter 0 counts instructions, 1 cycles, 2 ref-cycles. */
+#include "record.h"
+#include "registers.h"
+#include "version.h"
 
 enum refpmu_privilege { REFPMU_USER = 0, REFPMU_KERNEL = 1 };
+
+/*
+ * Where and how an event happens: what the records of it show, and what conditions on it look at.
+ * All zero but the privilege is a fine one.
+ */
+struct refpmu_origin {
+	enum refpmu_privilege privilege;
+	u16 latency; /* cycles; LOAD_LATENCY counts events above the threshold alone */
+	u64 response; /* OFFCORE counts events with bits here that are all in its register */
+	u64 ip;
+	u64 addr; /* of the data */
+	u64 source; /* of the data, as PERF_MEM_* bits */
+	u64 time; /* record time stamp */
+	u64 flags;
+	u64 gpr[REFPMU_GPRS];
+};
+
+enum refpmu_branch_kind {
+	REFPMU_BRANCH_JCC,
+	REFPMU_BRANCH_REL_CALL,
+	REFPMU_BRANCH_IND_CALL,
+	REFPMU_BRANCH_RET,
+	REFPMU_BRANCH_IND_JMP,
+	REFPMU_BRANCH_REL_JMP,
+	REFPMU_BRANCH_FAR,
+	REFPMU_BRANCH_MAX,
+};
+
+/* A branch that was taken. The privilege of its origin is that of where it ends. */
+struct refpmu_branch {
+	u64 from;
+	u64 to;
+	enum refpmu_branch_kind kind;
+	u16 cycles; /* since the last one */
+	bool mispredicted;
+	bool in_tx;
+	bool abort;
+};
 
 struct refpmu_model_params {
 	u8 general; /* 1 to REFPMU_MAX_GENERAL */
 	u8 fixed; /* 0 to REFPMU_MAX_FIXED */
 	u8 width; /* 16 to 64 */
+	u8 lbr; /* depth: 0 (none), 8, 16 or 32 */
+	bool records; /* PEBS, load latency and off-core response are there */
+	bool trace; /* BTS is there */
+	/*
+	 * Memory as the device sees it: where @size bytes at @address are, or NULL if they are not
+	 * all there (what would be stored is then lost). Without it nothing is ever recorded.
+	 */
+	void *(*memory)(void *context, u64 address, u64 size);
+	void *context;
 };
 
+/* Only what @params says is for others to look at. */
 struct refpmu_model {
 	struct refpmu_model_params params;
-	u64 evtsel[REFPMU_MAX_GENERAL];
-	u64 pmc[REFPMU_MAX_GENERAL];
-	u64 fixed_ctr[REFPMU_MAX_FIXED];
-	u64 fixed_ctrl;
-	u64 global_ctrl;
-	u64 status;
-	u64 asserted; /* status bits that hold the line up */
-	u64 ticks; /* clock since reset: phase of the divided events */
+	u64 head; /* generation, and which version of each block is current: commit.h */
+	u64 claims; /* versions in use beside the current ones */
+	struct refpmu_fill *filling; /* who is writing records now: ds.h */
+	struct refpmu_version version[REFPMU_VERSIONS];
+	struct refpmu_pebs_lbr lbr[REFPMU_LBR_ENTRIES];
 };
 
 /* Power-on state for @params; -EINVAL (and @m untouched) if they are out of range. */
 int refpmu_model_reset(struct refpmu_model *m, const struct refpmu_model_params *params);
 
 /* Read register @reg into @value; -EINVAL if there is no such register (as #GP on hardware). */
-int refpmu_model_read(const struct refpmu_model *m, u32 reg, u64 *value);
+int refpmu_model_read(struct refpmu_model *m, u32 reg, u64 *value);
 
 /* Write register @reg; -EINVAL, and no change, for no such register or a reserved bit. */
 int refpmu_model_write(struct refpmu_model *m, u32 reg, u64 value);
@@ -89,15 +107,34 @@ struct refpmu_model_step {
 	u64 overflowed; /* counters that wrapped in this step, as status bits */
 };
 
+/* Pulses of an event, or ticks of the clock. */
+struct refpmu_stimulus {
+	bool clock;
+	u16 code; /* of pulses */
+	u8 per_pulse; /* occurrences in each, 1 to REFPMU_WIDE_PAIR (0 means 1, more means that) */
+	u64 n; /* pulses, or ticks */
+	bool run_on;
+	const struct refpmu_origin *origin;
+};
+
 /*
- * Let up to @n events of @code happen at @priv. Stops right after the event that makes any enabled
- * counter overflow, unless @run_on, in which case all @n happen and each counter's status tells
- * whether it wrapped at least once. O(counters), whatever @n is.
+ * Let up to @n pulses or ticks happen. Stops right after the one that sets a status bit, unless
+ * @run_on, in which case all @n happen and each counter's status tells whether it wrapped at least
+ * once. A counter that makes records does not stop the step, but each of its records is written.
+ * O(counters) whatever @n is, and for each record that fits into its buffer.
  */
+struct refpmu_model_step refpmu_model_stimulate(struct refpmu_model *m,
+						const struct refpmu_stimulus *stimulus);
+
+/* Let one branch happen: it goes to the branch records and is an event of the branch codes. */
+struct refpmu_model_step refpmu_model_branch(struct refpmu_model *m, const struct refpmu_branch *b,
+					     const struct refpmu_origin *origin, bool run_on);
+
+/* Pulses of @code, one occurrence each, of which nothing is known but the privilege. */
 struct refpmu_model_step refpmu_model_pulse(struct refpmu_model *m, u16 code, u64 n,
 					    enum refpmu_privilege priv, bool run_on);
 
-/* The same for @n clock ticks: cycles every tick, instructions every 2nd, ref-cycles every 4th. */
+/* The same for @n clock ticks. */
 struct refpmu_model_step refpmu_model_advance(struct refpmu_model *m, u64 n,
 					      enum refpmu_privilege priv, bool run_on);
 

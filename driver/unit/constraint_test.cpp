@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counter assignment against brute force: complete, stable, and as preferred as can be.
+// Counter assignment against brute force: complete, stable, and as preferred as can be. Extra
+// registers and what excludes each other: register_test.cpp.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <functional>
+#include <numeric>
 #include <random>
 #include <set>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "core.h"
@@ -14,7 +19,6 @@ namespace pmuconf {
 namespace {
 
 using Wants = std::vector<refpmu_want>;
-using Sets = std::vector<u64>;
 
 const refpmu_constraint_vector kAssignments[] = {
 #include "constraint.inc"
@@ -23,28 +27,49 @@ const refpmu_constraint_vector kAssignments[] = {
 struct Outcome {
   int err;
   std::vector<s8> counter;
+  std::vector<s8> extra;
 };
 
 constexpr s8 kUntouched = 99;
 
 Outcome Assign(const Wants& wants) {
-  Outcome outcome = {0, std::vector<s8>(wants.size(), kUntouched)};
-  outcome.err = refpmu_constraint_assign(wants.data(), static_cast<unsigned>(wants.size()),
-                                         outcome.counter.data());
+  std::vector<refpmu_place> places(wants.size(), {kUntouched, kUntouched});
+  Outcome outcome = {};
+  outcome.err =
+      refpmu_constraint_assign(wants.data(), static_cast<unsigned>(wants.size()), places.data());
+  for (const refpmu_place& place : places) {
+    outcome.counter.push_back(place.counter);
+    outcome.extra.push_back(place.extra);
+  }
   return outcome;
 }
 
 u64 Bit(int counter) { return counter >= 0 && counter < 64 ? BIT_ULL(counter) : 0; }
 
-// Whether each set can give one element of its own: all ways tried at once, as the sets of
-// elements that the first i sets may have taken.
-bool Feasible(const Sets& sets) {
+refpmu_want Narrow(u64 allowed) { return {.allowed = allowed, .previous = REFPMU_COUNTER_NONE}; }
+
+refpmu_want Wide(u64 evens) {
+  return {.allowed = evens, .previous = REFPMU_COUNTER_NONE, .wide = true};
+}
+
+// Where a want may go: its counter is one of @set, and a wide one takes the next one too.
+struct Option {
+  u64 set;
+  bool wide;
+};
+using Options = std::vector<Option>;
+
+// Whether everybody can have a place: all ways tried at once, as the sets of counters that the
+// first i wants may have taken. No more than 2^(counters) sets, whatever the wants are.
+bool Feasible(const Options& options) {
   std::set<u64> taken = {0};
-  for (u64 allowed : sets) {
+  for (const Option& option : options) {
     std::set<u64> next;
     for (u64 used : taken) {
-      for (u64 rest = allowed & ~used; rest != 0; rest &= rest - 1) {
-        next.insert(used | (rest & (~rest + 1)));
+      for (u64 rest = option.set; rest != 0; rest &= rest - 1) {
+        const u64 bit = rest & (~rest + 1);
+        const u64 span = option.wide ? bit | bit << 1 : bit;
+        if (!(span & used)) next.insert(used | span);
       }
     }
     taken.swap(next);
@@ -52,43 +77,85 @@ bool Feasible(const Sets& sets) {
   return !taken.empty();
 }
 
-// What the header promises of an assignment, each promise tested by brute force.
-void ExpectBest(const Wants& wants) {
-  Sets sets;
-  for (const refpmu_want& want : wants) {
-    sets.push_back(want.pinned ? Bit(want.previous) & want.allowed : want.allowed);
-  }
-  const Outcome outcome = Assign(wants);
-  ASSERT_EQ(outcome.err, Feasible(sets) ? 0 : -ENOSPC);
-  if (outcome.err != 0) {
-    for (s8 counter : outcome.counter) ASSERT_EQ(counter, kUntouched);
-    return;
-  }
-
+// The outcome is an assignment: everybody is where it may be, and nobody where another is.
+void ExpectPlaces(const Wants& wants, const Outcome& outcome) {
   u64 used = 0;
   for (size_t i = 0; i < wants.size(); ++i) {
     const u64 bit = Bit(outcome.counter[i]);
-    ASSERT_NE(bit & sets[i], 0u) << "want " << i << " got " << int{outcome.counter[i]};
-    ASSERT_EQ(bit & used, 0u) << "counter " << int{outcome.counter[i]} << " given twice";
-    used |= bit;
+    const u64 span = wants[i].wide ? bit | bit << 1 : bit;
+    ASSERT_NE(bit & wants[i].allowed, 0u) << "want " << i << " got " << int{outcome.counter[i]};
+    ASSERT_TRUE(!wants[i].pinned || outcome.counter[i] == wants[i].previous) << "want " << i;
+    ASSERT_EQ(span & used, 0u) << "counter " << int{outcome.counter[i]} << " given twice";
+    used |= span;
   }
+}
+
+void ExpectUntouched(const Outcome& outcome) {
+  for (s8 counter : outcome.counter) ASSERT_EQ(counter, kUntouched);
+  for (s8 extra : outcome.extra) ASSERT_EQ(extra, kUntouched);
+}
+
+// What the header promises of an assignment, each promise tested by brute force.
+void ExpectBest(const Wants& wants) {
+  Options options;
+  for (const refpmu_want& want : wants) {
+    options.push_back({want.pinned ? Bit(want.previous) & want.allowed : want.allowed, want.wide});
+  }
+  const Outcome outcome = Assign(wants);
+  ASSERT_EQ(outcome.err, Feasible(options) ? 0 : -ENOSPC);
+  if (outcome.err != 0) {
+    ExpectUntouched(outcome);
+    return;
+  }
+  ASSERT_NO_FATAL_FAILURE(ExpectPlaces(wants, outcome));
   // In order, each stays unless that costs somebody a place, or an earlier one its stay; then
   // each gets what it prefers under the same terms.
   for (int round = 0; round < 2; ++round) {
     for (size_t i = 0; i < wants.size(); ++i) {
-      const u64 wish = sets[i] & (round == 0 ? Bit(wants[i].previous) : wants[i].preferred);
+      const u64 wish = options[i].set & (round == 0 ? Bit(wants[i].previous) : wants[i].preferred);
       const u64 bit = Bit(outcome.counter[i]);
-      if (sets[i] == bit) continue;
+      if (options[i].set == bit) continue;
       if (bit & wish) {
-        sets[i] = bit;
-      } else {
-        Sets trial = sets;
-        trial[i] = wish;
+        options[i].set = bit;
+      } else if (wish) {
+        Options trial = options;
+        trial[i].set = wish;
         ASSERT_FALSE(Feasible(trial))
             << "want " << i << " in round " << round << " got " << int{outcome.counter[i]};
       }
     }
   }
+}
+
+// Calls @test with every multiset of up to @most of @kinds.
+template <typename Test>
+void ForEachMultiset(const Wants& kinds, size_t most, Test test) {
+  std::vector<size_t> chosen;
+  Wants wants;
+  for (;;) {
+    test(wants);
+    if (testing::Test::HasFatalFailure()) return;
+    // The next one in order: one more of the last kind, else the last that can be another kind.
+    if (wants.size() < most) {
+      chosen.push_back(chosen.empty() ? 0 : chosen.back());
+      wants.push_back(kinds[chosen.back()]);
+      continue;
+    }
+    while (!chosen.empty() && chosen.back() + 1 == kinds.size()) {
+      chosen.pop_back();
+      wants.pop_back();
+    }
+    if (chosen.empty()) return;
+    wants.back() = kinds[++chosen.back()];
+  }
+}
+
+std::string Sets(const Wants& wants) {
+  std::ostringstream text;
+  for (const refpmu_want& want : wants) {
+    text << (want.wide ? " wide " : " ") << std::hex << want.allowed;
+  }
+  return text.str();
 }
 
 TEST(Constraint, MatchesTheVectors) {
@@ -99,6 +166,8 @@ TEST(Constraint, MatchesTheVectors) {
     for (unsigned i = 0; i < row.n; ++i) {
       EXPECT_EQ(int{outcome.counter[i]}, row.err == 0 ? int{row.counter[i]} : int{kUntouched})
           << "want " << i;
+      const s8 extra = row.wants[i].extra ? row.extra[i] : s8{REFPMU_REGISTER_NONE};
+      EXPECT_EQ(int{outcome.extra[i]}, row.err == 0 ? int{extra} : int{kUntouched}) << "want " << i;
     }
   }
 }
@@ -108,7 +177,7 @@ TEST(Constraint, EverySequenceOfUpToFourWantsOfFourCountersFitsWhenItCan) {
     for (unsigned code = 0; code < 1u << (4 * n); ++code) {
       Wants wants;
       for (unsigned i = 0; i < n; ++i) {
-        wants.push_back({(code >> (4 * i)) & 0xf, 0, REFPMU_COUNTER_NONE, false});
+        wants.push_back(Narrow((code >> (4 * i)) & 0xf));
       }
       ExpectBest(wants);
       if (HasFatalFailure()) FAIL() << n << " wants, masks " << std::hex << code;
@@ -125,7 +194,8 @@ TEST(Constraint, EveryStayAndPreferenceOfThreeWantsOfThreeCountersIsHonoured) {
       // One bit says whether the preference is the highest allowed counter or none.
       const u64 allowed = bits & 7;
       const u64 preferred = bits & 0x20 ? allowed & ~(allowed >> 1) & ~(allowed >> 2) : 0;
-      wants.push_back({allowed, preferred, static_cast<s8>(previous), false});
+      wants.push_back(
+          {.allowed = allowed, .preferred = preferred, .previous = static_cast<s8>(previous)});
     }
     ExpectBest(wants);
     if (HasFatalFailure()) FAIL() << "code " << std::hex << code;
@@ -149,7 +219,7 @@ TEST(Constraint, RandomWantsOfEightCountersAreServedAsWellAsCanBe) {
     const size_t n = random() % 9;
     const unsigned density = 1 + random() % 7;
     while (wants.size() < n) {
-      refpmu_want want = {some(density), 0, REFPMU_COUNTER_NONE, false};
+      refpmu_want want = Narrow(some(density));
       if (random() % 2) want.preferred = want.allowed & some(3);
       if (random() % 2) want.previous = static_cast<s8>(kCounters[random() % 8]);
       want.pinned = random() % 4 == 0 && (Bit(want.previous) & want.allowed & ~pins);
@@ -167,9 +237,9 @@ TEST(Constraint, RandomWantsOfEightCountersAreServedAsWellAsCanBe) {
 TEST(Constraint, PathOverAllCountersIsFound) {
   Wants wants;
   for (int i = 0; i < 63; ++i) {
-    wants.push_back({BIT_ULL(i) | BIT_ULL(i + 1), 0, REFPMU_COUNTER_NONE, false});
+    wants.push_back(Narrow(BIT_ULL(i) | BIT_ULL(i + 1)));
   }
-  wants.push_back({1, 0, REFPMU_COUNTER_NONE, false});
+  wants.push_back(Narrow(1));
   const Outcome outcome = Assign(wants);
   ASSERT_EQ(outcome.err, 0);
   for (int i = 0; i < 63; ++i) EXPECT_EQ(outcome.counter[i], i + 1);
@@ -208,7 +278,9 @@ TEST(Constraint, SixtyFourSparseWantsFitExactlyWhenAMaximumMatchingIsFull) {
     while (wants.size() < 64) {
       u64 allowed = 0;
       for (int k = 0; k < 5; ++k) allowed |= BIT_ULL(random() % 64);
-      wants.push_back({allowed, allowed & random(), static_cast<s8>(random() % 64), false});
+      wants.push_back({.allowed = allowed,
+                       .preferred = allowed & random(),
+                       .previous = static_cast<s8>(random() % 64)});
     }
     const Outcome outcome = Assign(wants);
     ASSERT_EQ(outcome.err == 0, MaximumMatching(wants) == 64) << "round " << i;
@@ -226,8 +298,207 @@ TEST(Constraint, SixtyFourSparseWantsFitExactlyWhenAMaximumMatchingIsFull) {
 }
 
 TEST(Constraint, MoreWantsThanThereCanBeCountersAreInvalid) {
-  const Wants wants(65, {~0ULL, 0, REFPMU_COUNTER_NONE, false});
-  EXPECT_EQ(Assign(wants).err, -EINVAL);
+  const Outcome outcome = Assign(Wants(65, Narrow(~0ULL)));
+  EXPECT_EQ(outcome.err, -EINVAL);
+  ExpectUntouched(outcome);
+}
+
+// The masks that events of the device have, on 8 general counters and 3 fixed ones, and others
+// that overlap without one holding the other.
+const Wants kFamilies = {
+    Narrow(0xff),           Narrow(0x03), Narrow(0x80), Narrow(0x1000000ffULL),
+    Narrow(0x2000000ffULL), Narrow(0x0f), Narrow(0x3c), Narrow(0xc3),
+    Narrow(0x81),           Wide(0x55),   Wide(0x05),   Wide(0x44),
+};
+
+TEST(Constraint, EveryMultisetOfEightWantsOfTwelveFamiliesFitsWhenItCan) {
+  int fits = 0;
+  int all = 0;
+  ForEachMultiset(kFamilies, 8, [&](const Wants& wants) {
+    // Backwards too: the order of arrival changes nothing about whether there is a fit.
+    const Outcome outcome = Assign(wants);
+    const Wants reverse(wants.rbegin(), wants.rend());
+    ASSERT_EQ(Assign(reverse).err, outcome.err) << Sets(wants);
+    Options options;
+    for (const refpmu_want& want : wants) options.push_back({want.allowed, want.wide});
+    // A fixed counter that is left out, or a wide one first, keeps the sets few.
+    std::sort(options.begin(), options.end(), [](const Option& a, const Option& b) {
+      return a.wide != b.wide ? a.wide : a.set < b.set;
+    });
+    // That there is none is brute force's to say; that there is one is seen below.
+    ++all;
+    if (outcome.err != 0) {
+      ASSERT_FALSE(Feasible(options)) << Sets(wants);
+    } else {
+      ++fits;
+      ASSERT_NO_FATAL_FAILURE(ExpectPlaces(wants, outcome)) << Sets(wants);
+    }
+  });
+  EXPECT_EQ(all, 125'970);  // 20 over 8
+  EXPECT_GT(fits, 1'000);
+}
+
+TEST(Constraint, EverySequenceOfFourNarrowAndWideWantsOfTwoPairsFitsWhenItCan) {
+  Wants kinds;
+  for (u64 allowed = 1; allowed < 16; ++allowed) kinds.push_back(Narrow(allowed));
+  for (u64 evens : {0x1, 0x4, 0x5}) kinds.push_back(Wide(evens));
+  for (size_t code = 0; code < 18u * 18 * 18 * 18; ++code) {
+    Wants wants;
+    for (size_t rest = code, i = 0; i < 4; ++i, rest /= 18) wants.push_back(kinds[rest % 18]);
+    ExpectBest(wants);
+    if (HasFatalFailure()) FAIL() << Sets(wants);
+  }
+}
+
+TEST(Constraint, EveryMultisetOfThreeWantsOfThreePairsFitsWhenItCan) {
+  Wants kinds;
+  for (u64 allowed = 1; allowed < 64; ++allowed) kinds.push_back(Narrow(allowed));
+  for (u64 evens : {0x01, 0x04, 0x05, 0x10, 0x11, 0x14, 0x15}) kinds.push_back(Wide(evens));
+  ForEachMultiset(kinds, 3, [](const Wants& wants) {
+    ExpectBest(wants);
+    ASSERT_FALSE(testing::Test::HasFatalFailure()) << Sets(wants);
+  });
+}
+
+TEST(Constraint, EveryStayAndPreferenceOfTwoWantsOfTwoPairsIsHonoured) {
+  Wants kinds;
+  for (bool wide : {false, true}) {
+    for (u64 allowed = 1; allowed < 16; ++allowed) {
+      if (wide && (allowed & 0xa)) continue;
+      for (int previous = -1; previous < 5; ++previous) {
+        for (u64 preferred = 0; preferred < 16; ++preferred) {
+          if (preferred & ~allowed) continue;
+          for (bool pinned : {false, true}) {
+            if (pinned && !(Bit(previous) & allowed)) continue;
+            kinds.push_back({.allowed = allowed,
+                             .preferred = preferred,
+                             .previous = static_cast<s8>(previous),
+                             .pinned = pinned,
+                             .wide = wide});
+          }
+        }
+      }
+    }
+  }
+  for (const refpmu_want& first : kinds) {
+    for (const refpmu_want& second : kinds) {
+      ExpectBest({first, second});
+      if (HasFatalFailure()) FAIL() << Sets({first, second});
+    }
+  }
+}
+
+TEST(Constraint, RandomNarrowAndWideWantsOfFivePairsAreServedAsWellAsCanBe) {
+  std::mt19937_64 random(12);
+  constexpr u64 kEvens = 0x155;
+  int fits = 0;
+  for (int i = 0; i < 6'000; ++i) {
+    Wants wants;
+    u64 pins = 0;
+    const size_t n = random() % 9;
+    while (wants.size() < n) {
+      const bool wide = random() % 3 == 0;
+      refpmu_want want = wide ? Wide(random() & kEvens) : Narrow(random() & random() & 0x3ff);
+      if (random() % 2) want.preferred = want.allowed & random();
+      if (random() % 2) want.previous = static_cast<s8>(random() % 10);
+      const u64 bit = Bit(want.previous) & want.allowed;
+      const u64 span = wide ? bit | bit << 1 : bit;
+      want.pinned = random() % 4 == 0 && bit && !(span & pins);
+      if (want.pinned) pins |= span;
+      wants.push_back(want);
+    }
+    ExpectBest(wants);
+    if (HasFatalFailure()) FAIL() << "round " << i;
+    fits += Assign(wants).err == 0;
+  }
+  EXPECT_GT(fits, 1'500);
+  EXPECT_LT(fits, 5'500);
+}
+
+TEST(Constraint, AFitThatWasHiddenInTheLargestDeviceIsFound) {
+  std::mt19937_64 random(13);
+  for (int i = 0; i < 300; ++i) {
+    // Everybody gets a place, and then a few others that it would take.
+    std::vector<int> free(64);
+    std::iota(free.begin(), free.end(), 0);
+    std::shuffle(free.begin(), free.end(), random);
+    const size_t n_wide = random() % 17;
+    const unsigned more = random() % 4;
+    u64 used = 0;
+    Wants wants;
+    std::vector<int> evens(16);
+    for (int k = 0; k < 16; ++k) evens[k] = 2 * k;
+    std::shuffle(evens.begin(), evens.end(), random);
+    for (size_t k = 0; k < n_wide; ++k) {
+      refpmu_want want = Wide(BIT_ULL(evens[k]));
+      for (unsigned j = 0; j < more; ++j) want.allowed |= BIT_ULL(2 * (random() % 16));
+      used |= 3ULL << evens[k];
+      wants.push_back(want);
+    }
+    for (int counter : free) {
+      if (used & BIT_ULL(counter)) continue;
+      refpmu_want want = Narrow(BIT_ULL(counter));
+      for (unsigned j = 0; j < more; ++j) want.allowed |= BIT_ULL(random() % 64);
+      wants.push_back(want);
+    }
+    std::shuffle(wants.begin(), wants.end(), random);
+    const Outcome outcome = Assign(wants);
+    ASSERT_EQ(outcome.err, 0) << "round " << i << Sets(wants);
+    ExpectPlaces(wants, outcome);
+    ASSERT_FALSE(HasFatalFailure()) << "round " << i;
+    // All counters are taken: there is no room for one more.
+    wants.push_back(Narrow(~0ULL));
+    ASSERT_EQ(Assign(wants).err, wants.size() > 64 ? -EINVAL : -ENOSPC) << "round " << i;
+  }
+}
+
+TEST(Constraint, MaskThatAWideWantCannotHaveIsInvalid) {
+  for (u64 allowed : {0x2ULL, 0x3ULL, 0x100000000ULL, ~0ULL}) {
+    const Outcome outcome = Assign({Wide(allowed)});
+    EXPECT_EQ(outcome.err, -EINVAL) << std::hex << allowed;
+    ExpectUntouched(outcome);
+  }
+  refpmu_want odd = Wide(0x5);
+  odd.previous = 1;
+  EXPECT_EQ(Assign({odd}).counter[0], 0);
+  odd.pinned = true;
+  EXPECT_EQ(Assign({odd}).err, -EINVAL);
+}
+
+// What other drivers do: the pickiest first, each on the first counter that is free.
+bool GreedyFits(Wants wants) {
+  std::stable_sort(wants.begin(), wants.end(), [](const refpmu_want& a, const refpmu_want& b) {
+    return __builtin_popcountll(a.allowed) < __builtin_popcountll(b.allowed);
+  });
+  u64 used = 0;
+  for (const refpmu_want& want : wants) {
+    u64 span = 0;
+    for (u64 rest = want.allowed; rest != 0 && span == 0; rest &= rest - 1) {
+      const u64 bit = rest & (~rest + 1);
+      const u64 taken = want.wide ? bit | bit << 1 : bit;
+      if (!(taken & used)) span = taken;
+    }
+    if (span == 0) return false;
+    used |= span;
+  }
+  return true;
+}
+
+TEST(Constraint, SetsThatPickiestFirstGivesUpOnFit) {
+  // Overlapping masks of one size: the first takes what the others share with nobody else.
+  const Wants overlap = {Narrow(0x3), Narrow(0x5), Narrow(0x5)};
+  EXPECT_FALSE(GreedyFits(overlap));
+  EXPECT_EQ(Assign(overlap).err, 0);
+  // Events of the device, on 4 counters: a wide one, and pulse_c twice, which has the first two.
+  const Wants wide = {Wide(0x5), Narrow(0x3), Narrow(0x3)};
+  EXPECT_FALSE(GreedyFits(wide));
+  const Outcome outcome = Assign(wide);
+  ASSERT_EQ(outcome.err, 0);
+  EXPECT_EQ(outcome.counter[0], 2);
+  // And there is no set that it fits and we do not.
+  ForEachMultiset(kFamilies, 5, [](const Wants& wants) {
+    ASSERT_TRUE(!GreedyFits(wants) || Assign(wants).err == 0) << Sets(wants);
+  });
 }
 
 }  // namespace

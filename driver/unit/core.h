@@ -9,10 +9,13 @@
 #include <string.h>
 
 extern "C" {
+#include "branch.h"
 #include "config.h"
 #include "constraint.h"
+#include "events.h"
 #include "model.h"
 #include "period.h"
+#include "record.h"
 #include "state.h"
 #include "vectors.h"
 }

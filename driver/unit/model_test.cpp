@@ -26,7 +26,7 @@ void Write(refpmu_model& model, u32 reg, u64 value) {
   EXPECT_EQ(refpmu_model_write(&model, reg, value), 0) << std::hex << reg << " = " << value;
 }
 
-u64 Read(const refpmu_model& model, u32 reg) {
+u64 Read(refpmu_model& model, u32 reg) {
   u64 value = 0xdead;
   EXPECT_EQ(refpmu_model_read(&model, reg, &value), 0) << std::hex << reg;
   return value;
@@ -261,6 +261,7 @@ TEST(ModelClock, TicksToOverflowAreExact) {
   for (int i = 0; i < 20'000; ++i) {
     const auto width = static_cast<u8>(16 + random() % 49);
     refpmu_model model = Device({1, 3, width});
+    refpmu_model_advance(&model, random(), REFPMU_USER, false);
     Write(model, REFPMU_REG_GLOBAL_CTRL, 0x700000001);
     Write(model, REFPMU_REG_EVTSEL(0), kOn | REFPMU_EVENT_INSTRUCTIONS);
     Write(model, REFPMU_REG_FIXED_CTR_CTRL, 0xbbb);
@@ -268,7 +269,6 @@ TEST(ModelClock, TicksToOverflowAreExact) {
     const u64 near = random() % 2 ? mask >> 2 : 1000;
     Write(model, REFPMU_REG_A_PMC(0), mask - random() % near);
     for (u32 f = 0; f < 3; ++f) Write(model, REFPMU_REG_FIXED_CTR(f), mask - random() % near);
-    model.ticks = random();
     const u64 ticks = refpmu_model_ticks_to_overflow(&model);
     ASSERT_NE(ticks, kNever);
     refpmu_model shorter = model;

@@ -43,15 +43,15 @@ class Driver {
     for (const Event& event : events_) {
       wants.push_back({event.request.allowed, event.request.preferred, REFPMU_COUNTER_NONE, false});
     }
-    std::vector<s8> counter(wants.size());
+    std::vector<refpmu_place> places(wants.size());
     ASSERT_EQ(
-        refpmu_constraint_assign(wants.data(), static_cast<unsigned>(wants.size()), counter.data()),
+        refpmu_constraint_assign(wants.data(), static_cast<unsigned>(wants.size()), places.data()),
         0);
     u64 global = 0;
     u64 fixed = 0;
     for (size_t i = 0; i < events_.size(); ++i) {
       Event& event = events_[i];
-      event.counter = counter[i];
+      event.counter = places[i].counter;
       global |= BIT_ULL(event.counter);
       Reload(event);
       if (event.counter >= REFPMU_FIXED_BASE) {
@@ -133,7 +133,7 @@ class Driver {
     return reload.elapsed;
   }
 
-  u64 Read(u32 reg) const {
+  u64 Read(u32 reg) {
     u64 value = 0;
     EXPECT_EQ(refpmu_model_read(&model_, reg, &value), 0);
     return value;

@@ -90,7 +90,7 @@ def test_an_unknown_harness_is_refused_with_the_known_ones(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert run.main(["--harness", "nothing"]) == 2
-    assert "unknown harness nothing (known: config, " in capsys.readouterr().err
+    assert "unknown harness nothing (known: branch, " in capsys.readouterr().err
 
 
 def test_what_was_not_judged_has_not_passed(corpus: Path) -> None:

@@ -5,6 +5,7 @@
 
 #include "config.h"
 #include "constraint.h"
+#include "events.h"
 #include "period.h"
 #include "state.h"
 
@@ -36,6 +37,7 @@ struct refpmu_constraint_vector {
 	struct refpmu_want wants[REFPMU_VECTOR_WANTS];
 	int err; /* expected */
 	s8 counter[REFPMU_VECTOR_WANTS]; /* expected if err is 0 */
+	s8 extra[REFPMU_VECTOR_WANTS]; /* also; of wants that need no register it says nothing */
 };
 
 struct refpmu_config_vector {

@@ -80,6 +80,14 @@ def binary() -> pathlib.Path:
     return path.resolve()
 
 
+def tool(name: str) -> pathlib.Path:
+    """A program of conformance/tools, which lies beside pmuconf."""
+    path = binary().parent / "tools" / name
+    if not os.access(path, os.X_OK):
+        raise PmuvmError(f"no program {path}: build it with ci/build guest pmuconf")
+    return path
+
+
 def find_target(name: str) -> Target:
     """The target called `name`, or the one in the file at that path."""
     path = TARGETS / f"{name}.toml"

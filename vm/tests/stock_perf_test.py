@@ -1,23 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Unchanged perf works in a guest on the reference driver when that stands in for the CPU's PMU."""
+"""Unchanged perf works in a guest on the reference driver when that stands in for the CPU's PMU.
+
+What perf writes for programs is read, its files by perfdata.py. The events come from time and from
+the tool `stimulate`, so most of it can be compared exactly.
+"""
 
 from __future__ import annotations
 
-import pathlib
+import base64
+import dataclasses
+import json
+import struct
 from collections import Counter
 from collections.abc import Iterator
 
 import pytest
 
+import perfdata
 from pmuvm import accel, guest, image, kernel, module, qemu, store, suite
+from pmuvm.arch import Arch
 
 pytestmark = pytest.mark.guest
 
 WORK = ["dd", "if=/dev/zero", "of=/dev/null", "bs=64k", "count=400"]
+LONG_WORK = [*WORK[:-1], "count=40000"]
+"""Lasts for many of the turns that more events than counters take, however fast the host is."""
 PERIOD = 1_000_000
+SYSFS = "/sys/bus/event_source/devices"
+BRANCHES, LOADS, DATA_READS = "0xc4", "0x1cd", "0x104"
+LBR_DEPTH = 32
+RECORD_BYTES = 24
 
 
-@pytest.fixture(scope="module", params=kernel.known())
+def intel(machine: Arch) -> Arch:
+    """perf decodes branch traces and offers memory loads only on CPUs of this vendor."""
+    named = {key: f"{cpu},vendor=GenuineIntel" for key, cpu in machine.cpu.items()}
+    return dataclasses.replace(machine, cpu=named)
+
+
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in kernel.known()],
+)
 def vm(request: pytest.FixtureRequest) -> Iterator[guest.Guest]:
     """A guest whose `cpu` PMU is the reference driver, with the host's perf in it."""
     stock = kernel.find(request.param)
@@ -26,18 +50,29 @@ def vm(request: pytest.FixtureRequest) -> Iterator[guest.Guest]:
             agent=suite.binary(),
             target=suite.find_target("refpmu").path,
             modules=(module.build(stock, store.ROOT / "driver", module.default_out(stock)),),
-            files=image.with_program("perf"),
+            files={"bin/stimulate": suite.tool("stimulate"), **image.with_program("perf")},
         )
     )
     with guest.Guest(
-        qemu.Machine(stock.arch, stock.image, packed, accel=accel.choose(stock))
+        qemu.Machine(intel(stock.arch), stock.image, packed, accel=accel.choose(stock))
     ) as running:
         running.boot()
-        running.load("refpmu.ko", ["cpu=1"])
+        running.load("refpmu.ko", ["cpu=1", "bts=1"])
         yield running
         assert running.unload("refpmu")["ok"] is True
         assert running.kmsg()["reports"] == []
         running.bye()
+
+
+@dataclasses.dataclass(frozen=True)
+class Count:
+    """A line of perf stat."""
+
+    event: str
+    value: float
+    unit: str
+    ran: float
+    """Per cent of its time that it was on a counter."""
 
 
 def perf(vm: guest.Guest, *words: str) -> guest.Done:
@@ -46,56 +81,196 @@ def perf(vm: guest.Guest, *words: str) -> guest.Done:
     return done
 
 
-def stat(
-    vm: guest.Guest, events: list[str], work: list[str] | None = None
-) -> list[tuple[str, int, float]]:
-    """Event, count and per cent of its time that it ran, from the fields that -x separates."""
-    done = perf(vm, "stat", "-x,", "-e", ",".join(events), "--", *(work or WORK))
-    rows = [line.split(",") for line in done.stderr.splitlines() if line.count(",") >= 4]
-    return [(row[2], int(row[0]), float(row[4])) for row in rows]
+def stat(vm: guest.Guest, events: list[str], work: list[str], *options: str) -> list[Count]:
+    """The counts of `events` while `work` runs, from perf's JSON lines."""
+    done = perf(vm, "stat", "-j", *options, "-e", ",".join(events), "--", *work)
+    rows = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
+    return [
+        Count(row["event"], float(row["counter-value"]), row["unit"], row["pcnt-running"])
+        for row in rows
+    ]
+
+
+def record(vm: guest.Guest, options: list[str], work: list[str]) -> str:
+    """The file that perf record leaves in the guest."""
+    data = "/tmp/perf.data"
+    perf(vm, "record", "-q", "-o", data, *options, "--", *work)
+    return data
+
+
+def script(vm: guest.Guest, data: str, fields: str, *options: str) -> list[str]:
+    """What perf script says of each sample in these fields, a line each."""
+    done = perf(vm, "script", "-i", data, "-F", fields, *options)
+    return [line.strip() for line in done.stdout.splitlines() if line.strip()]
+
+
+def read(vm: guest.Guest, data: str) -> list[perfdata.Record]:
+    done = vm.exec(["base64", data])
+    assert done.status == 0, done.stderr
+    return list(perfdata.records(base64.b64decode(done.stdout)))
+
+
+def stimulate(what: str, *words: str, device: str = "refpmu") -> list[str]:
+    return ["stimulate", "--device", f"/dev/{device}", what, *words]
 
 
 def test_the_driver_is_the_cpus_pmu(vm: guest.Guest) -> None:
-    done = vm.exec(["cat", "/sys/bus/event_source/devices/cpu/type"])
+    done = vm.exec(["cat", f"{SYSFS}/cpu/type"])
     assert (done.status, done.stdout.strip()) == (0, "4")
 
 
-def test_perf_stat_counts_with_the_ratios_of_the_model(vm: guest.Guest) -> None:
-    rows = stat(vm, ["cycles", "instructions", "ref-cycles"])
-    names = [name.split(":")[0] for name, _, _ in rows]
-    assert names == ["cycles", "instructions", "ref-cycles"]
-    cycles, instructions, references = (count for _, count, _ in rows)
+def test_perf_list_shows_the_events_and_perf_stat_takes_each(vm: guest.Guest) -> None:
+    done = vm.exec(["sh", "-c", f"cd {SYSFS}/cpu/events && ls"])
+    names = [name for name in done.stdout.split() if not name.endswith((".scale", ".unit"))]
+    assert {"cycles", "instructions", "mem-loads"} <= set(names)
+    # The names alone, for completion in a shell.
+    listed = perf(vm, "list", "--raw-dump", "pmu").stdout.split()
+    assert {f"cpu/{name}/" for name in names} <= {*listed, *(f"cpu/{word}/" for word in listed)}
+    counts = stat(vm, [f"cpu/{name}/" for name in names], LONG_WORK)
+    assert len(counts) == len(names)
+    assert all(count.ran > 0 for count in counts)
+
+
+def test_perf_stat_counts_what_happens(vm: guest.Guest) -> None:
+    work = stimulate("pulse", BRANCHES, "--count", "1000")
+    counts = stat(vm, ["cycles", "instructions", "cache-misses", "branches"], work)
+    assert [count.event for count in counts] == [
+        "cycles",
+        "instructions",
+        "cache-misses",
+        "branches",
+    ]
+    cycles, instructions, misses, branches = (count.value for count in counts)
     assert cycles > PERIOD
     # Each counter starts and stops on its own: a few of the model's ticks apart.
     assert instructions == pytest.approx(cycles / 2, rel=0.01)
-    assert references == pytest.approx(cycles / 4, rel=0.01)
-    assert [ran for _, _, ran in rows] == [100.0] * 3
+    assert (misses, branches) == (0, 1000)
+    assert [count.ran for count in counts] == [100.0] * 4
 
 
-def test_perf_stat_takes_turns_when_there_are_more_events_than_counters(vm: guest.Guest) -> None:
-    # Work that lasts for many turns of one millisecond, however fast the host is.
-    interval = "/sys/bus/event_source/devices/cpu/perf_event_mux_interval_ms"
-    assert vm.exec(["sh", "-c", f"echo 1 >{interval}"]).status == 0
-    rows = stat(vm, ["cycles"] * 9, [*WORK[:-1], "count=20000"])
-    assert len(rows) == 9
-    assert all(count > 0 for _, count, _ in rows)
-    assert any(ran < 100.0 for _, _, ran in rows)
+def test_perf_stat_scales_twelve_events_to_within_five_per_cent(vm: guest.Guest) -> None:
+    # An emulated CPU needs long for the turn itself, when nothing counts: turns are made rare.
+    interval = f"{SYSFS}/cpu/perf_event_mux_interval_ms"
+    assert vm.exec(["sh", "-c", f"echo 20 >{interval}"]).status == 0
+    # Software counts the nanoseconds that the task runs, on no counter: as many cycles pass.
+    cycles = "cpu/event=0x3c/"
+    truth, *counts = stat(vm, ["task-clock", *[cycles] * 12], LONG_WORK)
+    assert len(counts) == 12
+    assert truth.unit == "msec"
+    for count in counts:
+        assert count.ran < 60.0
+        assert count.value == pytest.approx(truth.value * 1e6, rel=0.05)
 
 
 def test_perf_record_writes_a_sample_a_period(vm: guest.Guest) -> None:
-    data = "/tmp/fixed.data"
-    perf(vm, "record", "-e", "cycles", "-c", str(PERIOD), "-o", data, "--", *WORK)
-    done = perf(vm, "script", "-i", data, "-F", "event,period")
-    samples = Counter(tuple(line.replace(":", " ").split()) for line in done.stdout.splitlines())
+    data = record(vm, ["-e", "cycles", "-c", str(PERIOD)], WORK)
+    samples = Counter(
+        tuple(line.replace(":", " ").split()) for line in script(vm, data, "event,period")
+    )
     assert list(samples) == [(str(PERIOD), "cycles")]
     assert samples.total() > 1
 
 
 def test_perf_record_follows_a_frequency(vm: guest.Guest) -> None:
-    data = "/tmp/frequency.data"
-    perf(vm, "record", "-e", "cycles", "-F", "999", "-o", data, "--", *WORK)
-    done = perf(vm, "script", "-i", data, "-F", "period")
-    periods = [int(line) for line in done.stdout.split()]
-    assert len(periods) > 1
+    data = record(vm, ["-e", "cycles", "-F", "999"], WORK)
+    periods = [int(line) for line in script(vm, data, "period")]
     assert len(set(periods)) > 1
     assert all(period > 0 for period in periods)
+
+
+def test_perf_record_g_shows_how_the_kernel_was_entered(vm: guest.Guest) -> None:
+    data = record(vm, ["-g", "-e", "cycles:k", "-c", str(PERIOD)], WORK)
+    done = perf(vm, "script", "-i", data, "-F", "ip,sym")
+    chains = [chain.split("\n") for chain in done.stdout.strip().split("\n\n")]
+    symbols = [[line.split()[1] for line in chain if line.strip()] for chain in chains]
+    assert len(symbols) > 1
+    assert sum("do_syscall_64" in chain for chain in symbols) > len(symbols) / 2
+    # A sample shows what was interrupted, not what did that.
+    assert not any(chain[0].startswith(("refpmu", "perf_event")) for chain in symbols)
+
+
+def test_perf_record_takes_precise_samples(vm: guest.Guest) -> None:
+    data = record(vm, ["-e", "cycles:pp", "-c", str(PERIOD)], WORK)
+    samples = [one for one in read(vm, data) if one.type == perfdata.SAMPLE]
+    assert len(samples) > 1
+    assert all(sample.misc & perfdata.EXACT_IP for sample in samples)
+    assert set(script(vm, data, "period")) == {str(PERIOD)}
+
+
+def chain_of(line: str) -> list[int]:
+    """Numbers of the branches of `stimulate` that a brstack shows, each as that tool made it."""
+    numbers = []
+    for word in line.split():
+        source, to, missed, _, _, cycles = word.rstrip("/").split("/")[:6]
+        number = (int(source, 16) - 0x1000) // 0x10
+        assert int(to, 16) == int(source, 16) + 0x10
+        assert (missed, int(cycles)) == ("M" if number % 2 else "P", number + 1)
+        numbers.append(number)
+    return numbers
+
+
+def test_perf_record_b_shows_the_branches_before_each_sample(vm: guest.Guest) -> None:
+    work = stimulate("branches", "--count", "100")
+    data = record(vm, ["-b", "-e", "branches:u", "-c", "10"], work)
+    chains = [chain_of(line) for line in script(vm, data, "brstack")]
+    assert chains == [
+        list(range(last - 1, max(last - 1 - LBR_DEPTH, -1), -1)) for last in range(10, 101, 10)
+    ]
+
+
+def test_perf_record_j_shows_branches_of_one_kind(vm: guest.Guest) -> None:
+    work = stimulate("branches", "--count", "70")
+    data = record(vm, ["-j", "ind_call,u", "-e", "branches:u", "-c", "70"], work)
+    chains = [chain_of(line) for line in script(vm, data, "brstack")]
+    assert chains == [list(range(65, 0, -7))]
+
+
+def test_perf_mem_records_loads_with_their_data(vm: guest.Guest) -> None:
+    address, latency, source = 0x1234000, 100, 0x142
+    data = "/tmp/mem.data"
+    slow = stimulate(
+        "pulse",
+        LOADS,
+        *("--count", "20", "--latency", str(latency)),
+        *("--addr", str(address), "--source", str(source)),
+    )
+    perf(vm, "mem", "record", "-t", "load", "-o", data, "-c", "1", "--", *slow)
+    lines = script(vm, data, "addr,data_src,weight")
+    assert len(lines) == 20
+    for line in lines:
+        words = line.split()
+        assert (int(words[0], 16), int(words[1], 16)) == (address, source)
+        assert int(words[-1]) == latency
+
+
+def test_perf_mem_leaves_quick_loads_out(vm: guest.Guest) -> None:
+    quick = stimulate("pulse", LOADS, "--count", "20", "--latency", "3")
+    assert [count.value for count in stat(vm, ["cpu/mem-loads,ldlat=30/"], quick)] == [0]
+
+
+def test_perf_stat_a_counts_on_the_uncore_with_its_unit(vm: guest.Guest) -> None:
+    lines_in_a_mebibyte = str((1 << 20) // 64)
+    work = stimulate("pulse", DATA_READS, "--count", lines_in_a_mebibyte, device="refpmu_uncore")
+    work[1:1] = ["--cpu", "0"]
+    events = ["refpmu_uncore/data_reads/", "refpmu_uncore/requests/"]
+    reads, requests = stat(vm, events, work, "-a")
+    assert (reads.value, reads.unit) == (1.0, "MiB")
+    assert requests.value == 0
+
+
+def test_perf_record_gets_the_branch_trace_to_the_last_byte(vm: guest.Guest) -> None:
+    work = stimulate("branches", "--count", "100", device="refpmu_trace")
+    data = record(vm, ["--per-thread", "-e", "intel_bts//u"], work)
+    found = read(vm, data)
+    (area,) = [one for one in found if one.type == perfdata.AUX]
+    assert area.words(3) == (0, 100 * RECORD_BYTES, 0)
+    trace = b"".join(one.trace for one in found if one.type == perfdata.AUXTRACE)
+    branches = [(source, to) for source, to, _ in struct.iter_unpack("<3Q", trace)]
+    assert branches == [(0x1000 + 0x10 * i, 0x1010 + 0x10 * i) for i in range(100)]
+    # perf's own decoder agrees; one branch begins or ends outside of what it can show.
+    shown = {
+        (int(source, 16), int(to, 16))
+        for source, _, to in (line.split() for line in script(vm, data, "ip,addr", "--itrace=b"))
+    }
+    assert len(shown) >= 99
+    assert shown <= set(branches)

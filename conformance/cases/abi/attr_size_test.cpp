@@ -43,7 +43,8 @@ std::uint32_t KernelSize() {
   return attr.size();
 }
 
-CONFORMANCE_CASE(AttrSize, ZeroMeansTheFirstSize, .rules = {rule::ABI_002}) {
+CONFORMANCE_CASE(AttrSize, ZeroMeansTheFirstSize, .rules = {rule::ABI_002},
+                 .needs = {Cap::kTasks}) {
   EXPECT_THAT(OpenHere(WideAttr(0).bytes.data()), Succeeds()) << rule::ABI_002.text;
   WideAttr unknown_behind_64(0);
   unknown_behind_64.bytes[kPage - 1] = std::byte{1};
@@ -60,7 +61,8 @@ CONFORMANCE_CASE(AttrSize, TooSmallIsRefused, .rules = {rule::ABI_003, rule::ABI
   }
 }
 
-CONFORMANCE_CASE(AttrSize, PublishedSizesAreAccepted, .rules = {rule::ABI_004}) {
+CONFORMANCE_CASE(AttrSize, PublishedSizesAreAccepted, .rules = {rule::ABI_004},
+                 .needs = {Cap::kTasks}) {
   for (const std::uint32_t size : {64, 72, 80, 96, 104, 112, 120, 128}) {
     WideAttr attr(size);
     attr.bytes[size] = std::byte{0xff};  // not read
@@ -68,7 +70,8 @@ CONFORMANCE_CASE(AttrSize, PublishedSizesAreAccepted, .rules = {rule::ABI_004}) 
   }
 }
 
-CONFORMANCE_CASE(AttrSize, MoreThanAPageIsRefused, .rules = {rule::ABI_005, rule::ABI_008}) {
+CONFORMANCE_CASE(AttrSize, MoreThanAPageIsRefused, .rules = {rule::ABI_005, rule::ABI_008},
+                 .needs = {Cap::kTasks}) {
   for (const std::uint32_t size : {4'097u, 8'192u, 1u << 20, ~0u}) {
     WideAttr attr(size);
     EXPECT_THAT(OpenHere(attr.bytes.data()), FailsWith(E2BIG)) << size << rule::ABI_005.text;
@@ -77,7 +80,8 @@ CONFORMANCE_CASE(AttrSize, MoreThanAPageIsRefused, .rules = {rule::ABI_005, rule
   }
 }
 
-CONFORMANCE_CASE(AttrSize, UnknownZerosAreAccepted, .rules = {rule::ABI_006}) {
+CONFORMANCE_CASE(AttrSize, UnknownZerosAreAccepted, .rules = {rule::ABI_006},
+                 .needs = {Cap::kTasks}) {
   const std::uint32_t known = KernelSize();
   for (const std::uint32_t size : {known + 1, known + 7, known + 8, known + 100, 4'096u}) {
     EXPECT_THAT(OpenHere(WideAttr(size).bytes.data()), Succeeds()) << size << rule::ABI_006.text;
@@ -116,7 +120,7 @@ CONFORMANCE_CASE(AttrSize, FailedOpenLeavesTheAttrAlone, .rules = {rule::ABI_009
 }
 
 CONFORMANCE_CASE(AttrSize, UnreadableAttrIsAFault,
-                 .rules = {rule::ABI_001, rule::ABI_010, rule::ABI_011}) {
+                 .rules = {rule::ABI_001, rule::ABI_010, rule::ABI_011}, .needs = {Cap::kTasks}) {
   auto* pages = static_cast<std::byte*>(
       mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   ASSERT_NE(static_cast<void*>(pages), MAP_FAILED);

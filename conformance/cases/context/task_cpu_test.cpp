@@ -10,7 +10,7 @@ namespace pmuconf {
 namespace {
 
 CONFORMANCE_CASE(Context, OwnTaskIsCountedOnAnyCpu, .rules = {rule::CTX_001},
-                 .needs = {Cap::kStimulus, Cap::kCpus2}) {
+                 .needs = {Cap::kStimulus, Cap::kCpus2, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec);
   event.Enable();
@@ -24,7 +24,7 @@ CONFORMANCE_CASE(Context, OwnTaskIsCountedOnAnyCpu, .rules = {rule::CTX_001},
 }
 
 CONFORMANCE_CASE(Context, OtherTaskIsCountedAndTheOpenerIsNot,
-                 .rules = {rule::CTX_002, rule::CTX_008}, .needs = {Cap::kStimulus}) {
+                 .rules = {rule::CTX_002, rule::CTX_008}, .needs = {Cap::kStimulus, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   Child child([&spec] {
     target().Stimulate(spec, 1'234);
@@ -44,7 +44,7 @@ CONFORMANCE_CASE(Context, OtherTaskIsCountedAndTheOpenerIsNot,
 }
 
 CONFORMANCE_CASE(Context, CpuEventCountsEveryTaskOfItsCpu, .rules = {rule::CTX_003},
-                 .needs = {Cap::kStimulus, Cap::kCpus2}) {
+                 .needs = {Cap::kStimulus, Cap::kCpus2, Cap::kCpuLocal}) {
   const EventSpec spec = target().AnyEvent();
   const Event on_0 = Open(spec, {.pid = -1, .cpu = 0, .disabled = false});
   const Event on_1 = Open(spec, {.pid = -1, .cpu = 1, .disabled = false});
@@ -63,7 +63,7 @@ CONFORMANCE_CASE(Context, CpuEventCountsEveryTaskOfItsCpu, .rules = {rule::CTX_0
 }
 
 CONFORMANCE_CASE(Context, TaskEventOfACpuWaitsForItsTaskThere, .rules = {rule::CTX_004},
-                 .needs = {Cap::kStimulus, Cap::kCpus2}) {
+                 .needs = {Cap::kStimulus, Cap::kCpus2, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.cpu = 1});
   event.Enable();
@@ -83,7 +83,7 @@ CONFORMANCE_CASE(Context, TaskEventOfACpuWaitsForItsTaskThere, .rules = {rule::C
 }
 
 CONFORMANCE_CASE(Context, ThreadEventCountsThatThreadOnly, .rules = {rule::CTX_005},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   std::promise<pid_t> tid;
   std::promise<void> go;
@@ -102,7 +102,7 @@ CONFORMANCE_CASE(Context, ThreadEventCountsThatThreadOnly, .rules = {rule::CTX_0
 }
 
 CONFORMANCE_CASE(Context, TasksKeepTheirCountsApart, .rules = {rule::CTX_002},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   std::vector<std::unique_ptr<Child>> children;
   std::vector<Event> events;

@@ -62,7 +62,7 @@ CONFORMANCE_CASE(Control, OutputGoesWhereItWasSentLast, .rules = {rule::CTL_019}
 }
 
 CONFORMANCE_CASE(Control, PrctlReachesTheCallersEventsAlone, .rules = {rule::CTL_024},
-                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kGroups, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const pid_t observed = getpid();
   FdPipe pipe;
@@ -86,7 +86,7 @@ CONFORMANCE_CASE(Control, PrctlReachesTheCallersEventsAlone, .rules = {rule::CTL
 }
 
 CONFORMANCE_CASE(Control, EnableAfterTheTaskIsGoneCountsNothing, .rules = {rule::CTL_028},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   Child child([] { return 0; });
   const Event event = Open(spec, {.pid = child.pid()});

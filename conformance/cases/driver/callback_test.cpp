@@ -36,7 +36,7 @@ void ExpectIdle(int cpu) {
 }
 
 CONFORMANCE_CASE(Driver, IdlePmuIsOffAndBalanced, .rules = {rule::DRV_003, rule::DRV_039},
-                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kGroups, Cap::kSampling}) {
   ExpectIdle(CurrentCpu());
   const std::vector<EventSpec> specs = FullSet();
   for (const OpenOptions& place : {OpenOptions{}, OpenOptions{.pid = -1, .cpu = CurrentCpu()},
@@ -61,7 +61,7 @@ CONFORMANCE_CASE(Driver, IdlePmuIsOffAndBalanced, .rules = {rule::DRV_003, rule:
 }
 
 CONFORMANCE_CASE(Driver, AddAndDelFindThePmuDisabled, .rules = {rule::DRV_001},
-                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kGroups, Cap::kLog}) {
   const std::vector<EventSpec> specs = FullSet();
   Group group(specs);
   group.Enable();
@@ -89,7 +89,7 @@ CONFORMANCE_CASE(Driver, AddAndDelFindThePmuDisabled, .rules = {rule::DRV_001},
 
 // When GLOBAL_CTRL lets a counter go, what it starts from must have been written.
 CONFORMANCE_CASE(Driver, CounterIsProgrammedBeforeItIsEnabled, .rules = {rule::DRV_040},
-                 .needs = {Cap::kStimulus, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kLog}) {
   const std::vector<EventSpec> specs = FullSet();
   for (int round = 0; round < 2; ++round) {
     Group group(specs);

@@ -35,7 +35,7 @@ CONFORMANCE_CASE(OpenErrno, TaskHasToExist, .rules = {rule::ERR_002}) {
   }
 }
 
-CONFORMANCE_CASE(OpenErrno, ExitedTaskIsRefused, .rules = {rule::ERR_029}) {
+CONFORMANCE_CASE(OpenErrno, ExitedTaskIsRefused, .rules = {rule::ERR_029}, .needs = {Cap::kTasks}) {
   Child child([] { return 0; });
   const pid_t zombie = child.pid();
   child.Go();
@@ -55,7 +55,7 @@ CONFORMANCE_CASE(OpenErrno, TaskOrCpuIsNeeded, .rules = {rule::ERR_003, rule::ER
 }
 
 CONFORMANCE_CASE(OpenErrno, DescriptorsRunOut, .rules = {rule::ERR_006, rule::ERR_028},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const rlimit few = {40, 40};
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
@@ -73,7 +73,7 @@ CONFORMANCE_CASE(OpenErrno, DescriptorsRunOut, .rules = {rule::ERR_006, rule::ER
 CONFORMANCE_CASE(OpenErrno, SiblingsHaveToMatchTheirLeader,
                  .rules = {rule::ERR_008, rule::ERR_010, rule::ERR_011, rule::ERR_012,
                            rule::ERR_013},
-                 .needs = {Cap::kGroups}) {
+                 .needs = {Cap::kGroups, Cap::kTasks}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
   const Event leader = Open(specs[0]);
   const Event sibling = Open(specs[1], {.group_fd = leader.fd()});
@@ -98,7 +98,7 @@ CONFORMANCE_CASE(OpenErrno, SiblingsHaveToMatchTheirLeader,
 }
 
 CONFORMANCE_CASE(OpenErrno, SiblingsStayOnTheLeadersCpu, .rules = {rule::ERR_009},
-                 .needs = {Cap::kGroups, Cap::kCpus2}) {
+                 .needs = {Cap::kGroups, Cap::kCpus2, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event on_0 = Open(spec, {.pid = -1, .cpu = 0});
   EXPECT_THAT(TryOpen(spec, {.pid = -1, .cpu = 1, .group_fd = on_0.fd()}), FailsWith(EINVAL))

@@ -34,7 +34,7 @@ class Offline {
 };
 
 CONFORMANCE_CASE(Hotplug, OfflineProcessorCannotBeOpened, .rules = {rule::HOT_001},
-                 .needs = {Cap::kStimulus, Cap::kHotplug}, .budget_s = 20) {
+                 .needs = {Cap::kStimulus, Cap::kHotplug, Cap::kCpuLocal}, .budget_s = 20) {
   const EventSpec spec = target().AnyEvent();
   Offline offline;
   EXPECT_THAT(TryOpen(spec, {.pid = -1, .cpu = kCpu}), FailsWith(ENODEV)) << rule::HOT_001.text;
@@ -44,7 +44,7 @@ CONFORMANCE_CASE(Hotplug, OfflineProcessorCannotBeOpened, .rules = {rule::HOT_00
 
 CONFORMANCE_CASE(Hotplug, CountsSurviveTheirProcessor,
                  .rules = {rule::HOT_002, rule::HOT_003, rule::DRV_035},
-                 .needs = {Cap::kStimulus, Cap::kHotplug}, .budget_s = 20) {
+                 .needs = {Cap::kStimulus, Cap::kHotplug, Cap::kCpuLocal}, .budget_s = 20) {
   const std::vector<EventSpec> specs = FullSet();
   const std::vector<Event> here = OpenEach(specs, {.pid = -1, .cpu = 0, .disabled = false});
   const std::vector<Event> there = OpenEach(specs, {.pid = -1, .cpu = kCpu, .disabled = false});
@@ -67,7 +67,7 @@ CONFORMANCE_CASE(Hotplug, CountsSurviveTheirProcessor,
 }
 
 CONFORMANCE_CASE(Hotplug, TaskEventsRideOverIt, .rules = {rule::HOT_006},
-                 .needs = {Cap::kStimulus, Cap::kHotplug}, .budget_s = 20, .cpu = -1) {
+                 .needs = {Cap::kStimulus, Cap::kHotplug, Cap::kTasks}, .budget_s = 20, .cpu = -1) {
   const std::vector<EventSpec> specs = FullSet();
   const std::vector<Event> events = OpenEach(specs, {.disabled = false});
   std::vector<std::uint64_t> want(specs.size());

@@ -11,7 +11,7 @@ namespace pmuconf {
 namespace {
 
 long ModuleReferences() {
-  const auto text = ReadFile("/sys/module/" + target().name() + "/refcnt");
+  const auto text = ReadFile("/sys/module/" + target().module() + "/refcnt");
   if (!text) throw Broken("/sys/module/" + target().name() + "/refcnt cannot be read");
   return std::stol(*text);
 }
@@ -31,7 +31,7 @@ CONFORMANCE_CASE(Hotplug, OpenEventsPinTheModule, .rules = {rule::INI_025, rule:
   EXPECT_THAT(TryOpen(unknown), FailsWith(EINVAL));
   ASSERT_EQ(ModuleReferences(), before + 5) << rule::INI_025.text;
 
-  EXPECT_EQ(syscall(SYS_delete_module, target().name().c_str(), O_NONBLOCK), -1)
+  EXPECT_EQ(syscall(SYS_delete_module, target().module().c_str(), O_NONBLOCK), -1)
       << rule::HOT_009.text;
   EXPECT_EQ(errno, EWOULDBLOCK) << rule::HOT_009.text;
   events[0].Enable();

@@ -49,7 +49,7 @@ class Rendezvous {
 };
 
 CONFORMANCE_CASE(Inherit, ChildrenAreCountedOnce, .rules = {rule::INH_001, rule::INH_004},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.inherit = true});
   event.Enable();
@@ -66,7 +66,7 @@ CONFORMANCE_CASE(Inherit, ChildrenAreCountedOnce, .rules = {rule::INH_001, rule:
 }
 
 CONFORMANCE_CASE(Inherit, WithoutInheritChildrenAddNothing, .rules = {rule::INH_002},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec);
   event.Enable();
@@ -77,7 +77,7 @@ CONFORMANCE_CASE(Inherit, WithoutInheritChildrenAddNothing, .rules = {rule::INH_
 }
 
 CONFORMANCE_CASE(Inherit, GrandchildrenAndThreadsAreCounted, .rules = {rule::INH_003},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.inherit = true});
   event.Enable();
@@ -93,7 +93,7 @@ CONFORMANCE_CASE(Inherit, GrandchildrenAndThreadsAreCounted, .rules = {rule::INH
 }
 
 CONFORMANCE_CASE(Inherit, LivingChildrenAreRead, .rules = {rule::INH_005, rule::INH_004},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.inherit = true});
   event.Enable();
@@ -114,7 +114,7 @@ CONFORMANCE_CASE(Inherit, LivingChildrenAreRead, .rules = {rule::INH_005, rule::
 }
 
 CONFORMANCE_CASE(Inherit, LivingChildOnAnotherCpuIsRead, .rules = {rule::INH_005},
-                 .needs = {Cap::kStimulus, Cap::kCpus2}) {
+                 .needs = {Cap::kStimulus, Cap::kCpus2, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.inherit = true});
   event.Enable();
@@ -134,7 +134,7 @@ CONFORMANCE_CASE(Inherit, LivingChildOnAnotherCpuIsRead, .rules = {rule::INH_005
 }
 
 CONFORMANCE_CASE(Inherit, InheritThreadLeavesProcessesOut, .rules = {rule::INH_007},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event event =
       Open(spec, {.inherit = true, .edit = [](perf_event_attr& attr) { attr.inherit_thread = 1; }});
@@ -145,7 +145,7 @@ CONFORMANCE_CASE(Inherit, InheritThreadLeavesProcessesOut, .rules = {rule::INH_0
 }
 
 CONFORMANCE_CASE(Inherit, GroupsAreInheritedWhole, .rules = {rule::INH_008},
-                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kGroups, Cap::kTasks}) {
   const std::vector<EventSpec> specs = target().AnyEvents(3);
   Group group(specs, {.inherit = true});
   group.Enable();
@@ -161,7 +161,7 @@ CONFORMANCE_CASE(Inherit, GroupsAreInheritedWhole, .rules = {rule::INH_008},
 }
 
 CONFORMANCE_CASE(Inherit, ReadingsInSamplesNeedATask, .rules = {rule::INH_009},
-                 .needs = {Cap::kSampling}, .kernels = ">=6.12") {
+                 .needs = {Cap::kSampling, Cap::kTasks}, .kernels = ">=6.12") {
   const EventSpec spec = target().AnyEvent();
   OpenOptions options = {.sample_period = 10, .sample_type = PERF_SAMPLE_READ, .inherit = true};
   EXPECT_THAT(TryOpen(spec, options), FailsWith(EINVAL)) << rule::INH_009.text;
@@ -170,7 +170,7 @@ CONFORMANCE_CASE(Inherit, ReadingsInSamplesNeedATask, .rules = {rule::INH_009},
 }
 
 CONFORMANCE_CASE(Inherit, ReadingsInSamplesAreRefused, .rules = {rule::INH_009},
-                 .needs = {Cap::kSampling}, .kernels = "<6.12") {
+                 .needs = {Cap::kSampling, Cap::kTasks}, .kernels = "<6.12") {
   const EventSpec spec = target().AnyEvent();
   for (const std::uint64_t tid : {std::uint64_t{0}, std::uint64_t{PERF_SAMPLE_TID}}) {
     const OpenOptions options = {
@@ -180,7 +180,7 @@ CONFORMANCE_CASE(Inherit, ReadingsInSamplesAreRefused, .rules = {rule::INH_009},
 }
 
 CONFORMANCE_CASE(Inherit, BufferNeedsACpu, .rules = {rule::INH_010},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event anywhere = Open(spec, {.sample_period = 10, .inherit = true});
   EXPECT_THAT(Ring::TryMap(anywhere, 1), FailsWith(EINVAL)) << rule::INH_010.text;
@@ -193,7 +193,7 @@ CONFORMANCE_CASE(Inherit, BufferNeedsACpu, .rules = {rule::INH_010},
 }
 
 CONFORMANCE_CASE(Inherit, ChildStartsInTheParentsState, .rules = {rule::INH_011},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event opened_off = Open(spec, {.inherit = true});
   const Event opened_on = Open(spec, {.disabled = false, .inherit = true});
@@ -205,7 +205,7 @@ CONFORMANCE_CASE(Inherit, ChildStartsInTheParentsState, .rules = {rule::INH_011}
 }
 
 CONFORMANCE_CASE(Inherit, SwitchesReachTheChildren, .rules = {rule::INH_012},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.inherit = true});
   const Rendezvous rendezvous;
@@ -237,7 +237,7 @@ CONFORMANCE_CASE(Inherit, SwitchesReachTheChildren, .rules = {rule::INH_012},
 }
 
 CONFORMANCE_CASE(Inherit, ClosingTheParentFreesTheChildren, .rules = {rule::INH_024},
-                 .needs = {Cap::kStimulus, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t live = port().Stats().live_events;
   const Rendezvous rendezvous;
@@ -267,7 +267,7 @@ int Exec() {
 
 CONFORMANCE_CASE(Inherit, EventsSurviveExecUnlessTheyAreToBeRemoved,
                  .rules = {rule::INH_014, rule::INH_015},
-                 .needs = {Cap::kStimulus, Cap::kManualClock}) {
+                 .needs = {Cap::kStimulus, Cap::kManualClock, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const EventSpec clock = target().Events({.stimulus = StimulusKind::kClock}).front();
   Child child([&spec] {

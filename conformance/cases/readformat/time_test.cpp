@@ -29,7 +29,7 @@ CONFORMANCE_CASE(ReadFormat, RunningEqualsEnabledWhileAllFit,
 }
 
 CONFORMANCE_CASE(ReadFormat, TimesStandStillWhileTheTaskSleeps,
-                 .rules = {rule::RDF_013, rule::RDF_016}, .needs = {Cap::kStimulus}) {
+                 .rules = {rule::RDF_013, rule::RDF_016}, .needs = {Cap::kStimulus, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   port();
   Child child([&spec] {
@@ -59,7 +59,7 @@ CONFORMANCE_CASE(ReadFormat, TimesStandStillWhileTheTaskSleeps,
 }
 
 CONFORMANCE_CASE(ReadFormat, InheritedDescriptorReadsTheSameEvent, .rules = {rule::RDF_015},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec);
   event.Enable();
@@ -74,7 +74,7 @@ CONFORMANCE_CASE(ReadFormat, InheritedDescriptorReadsTheSameEvent, .rules = {rul
 }
 
 CONFORMANCE_CASE(ReadFormat, PassedDescriptorReadsTheSameEvent, .rules = {rule::RDF_015},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   FdPipe pipe;
   Child child([&] {

@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <map>
 #include <regex>
 #include <set>
 
@@ -30,6 +32,12 @@ std::vector<std::string> EventNames() {
     if (name.find('.') == std::string::npos) names.push_back(name);
   }
   return names;
+}
+
+// True for a format that no event has together with another such one.
+bool Exclusive(const std::string& format) {
+  const std::vector<std::string>& formats = target().exclusive_formats();
+  return std::find(formats.begin(), formats.end(), format) != formats.end();
 }
 
 // The errno of writing `text` to a file, 0 if it was taken.
@@ -61,13 +69,15 @@ CONFORMANCE_CASE(Sysfs, FormatFieldsFollowTheGrammarAndKeepApart,
                  .rules = {rule::SYS_002, rule::SYS_003}, .needs = {Cap::kStimulus}) {
   const std::map<std::string, FormatField> formats = Formats();
   EXPECT_FALSE(formats.empty()) << rule::SYS_002.text;
-  std::set<std::pair<int, int>> taken;
+  std::map<std::pair<int, int>, std::string> taken;
   for (const auto& [name, field] : formats) {
     EXPECT_TRUE(field.config >= 0 && field.config <= 3) << rule::SYS_002.text << name;
     for (const auto& [first, last] : field.bits) {
       EXPECT_TRUE(0 <= first && first <= last && last < 64) << rule::SYS_002.text << name;
       for (int bit = first; bit <= last; ++bit) {
-        EXPECT_TRUE(taken.insert({field.config, bit}).second) << rule::SYS_003.text << name;
+        const std::string& other = taken.emplace(std::pair(field.config, bit), name).first->second;
+        EXPECT_TRUE(other == name || (Exclusive(other) && Exclusive(name)))
+            << rule::SYS_003.text << name << " and " << other;
       }
     }
   }
@@ -77,7 +87,7 @@ CONFORMANCE_CASE(Sysfs, EventsUseDeclaredTermsAndCount, .rules = {rule::SYS_004,
                  .needs = {Cap::kStimulus}) {
   const std::map<std::string, FormatField> formats = Formats();
   const std::regex grammar("[a-z0-9_]+(=0x[0-9a-f]+)?(,[a-z0-9_]+(=0x[0-9a-f]+)?)*");
-  std::set<std::uint64_t> configs;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> configs;
   for (const std::string& name : EventNames()) {
     const auto text = ReadFile(DeviceFile("events/" + name));
     ASSERT_TRUE(text && std::regex_match(*text, grammar)) << rule::SYS_004.text << name;
@@ -85,17 +95,23 @@ CONFORMANCE_CASE(Sysfs, EventsUseDeclaredTermsAndCount, .rules = {rule::SYS_004,
     ASSERT_TRUE(terms) << rule::SYS_004.text << name;
     const auto encoded = EncodeTerms(*terms, formats);
     ASSERT_TRUE(encoded) << rule::SYS_004.text << name;
-    EXPECT_TRUE(configs.insert(encoded->config).second) << "two names for one event: " << name;
+    EXPECT_TRUE(configs.insert({encoded->config, encoded->config1}).second)
+        << "two names for one event: " << name;
+    EXPECT_LE(std::count_if(terms->begin(), terms->end(),
+                            [](const auto& term) { return Exclusive(term.first); }),
+              1)
+        << rule::SYS_003.text << name;
 
     EventSpec spec = target().Event(name);
     spec.config = encoded->config;
+    spec.config1 = encoded->config1;
     const OpenResult result = TryOpen(spec);
     ASSERT_THAT(result, Succeeds()) << rule::SYS_005.text << name;
     result.event.Enable();
     target().Stimulate(spec, 19);
     EXPECT_THAT(result.event.Read(), Counted(spec, 19)) << rule::SYS_005.text << name;
   }
-  EXPECT_EQ(configs.size(), target().Events().size()) << rule::SYS_005.text;
+  EXPECT_EQ(configs.size(), target().Events({.wide = true}).size()) << rule::SYS_005.text;
 }
 
 CONFORMANCE_CASE(Sysfs, EventAttributesBelongToAnEventAndParse, .rules = {rule::SYS_006},
@@ -123,6 +139,50 @@ CONFORMANCE_CASE(Sysfs, EventNamesAreOfOneCase, .rules = {rule::SYS_013},
   const std::regex legal("[a-z0-9._-]+|[A-Z0-9._-]+");
   for (const std::string& name : names) {
     EXPECT_TRUE(std::regex_match(name, legal)) << rule::SYS_013.text << name;
+  }
+}
+
+// The errno of opening any event with this precise_ip, or with a branch stack.
+int PreciseError(unsigned precise) {
+  OpenOptions options = {.sample_period = 1'000};
+  options.edit = [&](perf_event_attr& attr) { attr.precise_ip = precise & 3; };
+  return TryOpen(target().AnyEvent(), options).error;
+}
+
+int BranchError() {
+  OpenOptions options = {.sample_period = 1'000, .sample_type = PERF_SAMPLE_BRANCH_STACK};
+  options.edit = [](perf_event_attr& attr) { attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY; };
+  return TryOpen(target().AnyEvent(), options).error;
+}
+
+CONFORMANCE_CASE(Sysfs, CapabilitiesAreWhatOpenAccepts, .rules = {rule::SYS_009},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const std::regex number("[0-9]+");
+  const auto precise = ReadFile(DeviceFile("caps/max_precise"));
+  ASSERT_TRUE(std::regex_match(precise.value_or("0"), number)) << rule::SYS_009.text << *precise;
+  const auto highest = static_cast<unsigned>(std::stoul(precise.value_or("0")));
+  EXPECT_EQ(highest, target().precise()) << rule::SYS_009.text;
+  for (unsigned level = 1; level <= 3; ++level) {
+    EXPECT_EQ(PreciseError(level), level > highest ? EOPNOTSUPP : 0) << rule::SYS_009.text << level;
+  }
+  const auto branches = ReadFile(DeviceFile("caps/branches"));
+  ASSERT_TRUE(std::regex_match(branches.value_or("0"), number)) << rule::SYS_009.text << *branches;
+  EXPECT_EQ(std::stoul(branches.value_or("0")), target().branches()) << rule::SYS_009.text;
+  EXPECT_EQ(BranchError(), branches ? 0 : EOPNOTSUPP) << rule::SYS_009.text;
+  const auto name = ReadFile(DeviceFile("caps/pmu_name"));
+  EXPECT_NE(name.value_or("none"), "") << rule::SYS_009.text;
+}
+
+CONFORMANCE_CASE(Sysfs, ProcessorsAreTheOnesThatOpenAccepts, .rules = {rule::SYS_008},
+                 .needs = {Cap::kStimulus, Cap::kTasks}) {
+  const auto text = ReadFile(DeviceFile("cpus"));
+  const auto cpus = text ? ParseCpuList(*text) : std::optional(OnlineCpus());
+  ASSERT_TRUE(cpus && !cpus->empty()) << rule::SYS_008.text;
+  for (const int cpu : OnlineCpus()) {
+    const bool covered = std::find(cpus->begin(), cpus->end(), cpu) != cpus->end();
+    EXPECT_THAT(TryOpen(target().AnyEvent(), {.pid = -1, .cpu = cpu}),
+                FailsWith(covered ? 0 : ENOENT))
+        << rule::SYS_008.text << cpu;
   }
 }
 

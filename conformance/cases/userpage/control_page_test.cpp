@@ -20,7 +20,7 @@ CONFORMANCE_CASE(UserPage, CapabilityBitsAreConsistent, .rules = {rule::RDP_002,
 }
 
 CONFORMANCE_CASE(UserPage, IndexIsZeroWithoutUserReads, .rules = {rule::RDP_003},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   for (const std::uint64_t period : {std::uint64_t{0}, std::uint64_t{10}}) {
     const Event event = Open(spec, {.sample_period = period});

@@ -47,7 +47,11 @@ struct EventSpec {
   StimulusKind stimulus = StimulusKind::kNone;
   std::uint16_t code = 0;      // event code of the port: event in bits 0-7, unit mask in 8-15
   std::uint32_t ticks = 0;     // clock ticks one event takes (kClock)
+  // What it takes to happen: cycles, off-core request and response bits (kPulse).
+  std::uint32_t latency = 0;
+  std::uint64_t response = 0;
   std::uint64_t counters = 0;  // counters that can count it: bit i general, bit 32 + i fixed
+  bool wide = false;           // it takes the counter after that one too
   std::optional<std::uint64_t> generic;  // PERF_COUNT_HW_* it also answers to
   Accuracy accuracy;
 };
@@ -59,6 +63,7 @@ inline constexpr std::uint64_t kReadTimes =
     PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 
 // How to open. The default: this task on any CPU, disabled, counting, both times in the reading.
+// Of a PMU that the machine has once: the whole machine, through its designated CPU.
 // Designated initialisers, in this order.
 struct OpenOptions {
   pid_t pid = 0;

@@ -60,7 +60,8 @@ class Ring {
   static SysResult TryMap(const Event& event, std::size_t pages, bool writable = true);
 
   const volatile perf_event_mmap_page& page() const;
-  std::span<const std::byte> data() const;  // the data area
+  volatile perf_event_mmap_page& control();  // the same, to be written; writable rings only
+  std::span<const std::byte> data() const;   // the data area
   std::uint64_t head() const;               // acquire
   std::uint64_t tail() const;
   void set_tail(std::uint64_t tail);  // release; writable rings only

@@ -24,6 +24,32 @@ struct PulseOptions {
   std::uint64_t ip = 0;    // what samples show; 0: the caller's
   std::uint64_t addr = 0;  // what samples show (pulses only)
   std::uint32_t skid = 0;  // events counted after the overflow before the interrupt
+  // Pulses only.
+  std::uint32_t per_pulse = 1;   // occurrences in the cycle of each event
+  std::uint32_t latency = 0;     // cycles
+  std::uint64_t source = 0;      // of the data, as PERF_MEM_* bits
+  std::uint64_t response = 0;    // off-core request and response bits
+  const refpmu_regs* regs = {};  // what samples of registers show; null: zeros
+};
+
+enum class BranchKind : std::uint32_t {
+  kConditional,
+  kCall,
+  kIndirectCall,
+  kReturn,
+  kIndirectJump,
+  kJump,
+  kFar,
+};
+
+// A branch that is taken. Designated initialisers, in this order.
+struct Branch {
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;
+  BranchKind kind = BranchKind::kJump;
+  Privilege privilege = Privilege::kUser;  // where it ends
+  std::uint32_t flags = 0;                 // REFPMU_BRANCH_*
+  std::uint32_t cycles = 0;                // since the branch before
 };
 
 struct InjectResult {
@@ -38,6 +64,9 @@ class Port {
   // `n` events of `code` (event bits 0-7, unit mask 8-15). Asserts that all happened.
   void Pulse(std::uint16_t code, std::uint64_t n, const PulseOptions& options = {}) const;
   SysResult TryPulse(refpmu_pulse& pulse) const;  // fills in size; `pulse.done` is how far it came
+
+  // The branches happen, one after the other. Asserts that all did.
+  void Branches(const std::vector<Branch>& branches, int cpu = REFPMU_CPU_CURRENT) const;
 
   void SetManualClock(int cpu, bool manual) const;
   // `ticks` of the manual clock. Asserts that all passed.

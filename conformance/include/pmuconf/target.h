@@ -29,9 +29,25 @@ enum class Cap {
   kGenericEvents,  // generic_events: some events answer to PERF_TYPE_HARDWARE too
   kExcludes,       // excludes: counts can be confined to user or to kernel
   kBpf,            // bpf: programs on overflow (sampling target)
-  kCpus2,          // cpus2: the machine has two CPUs online
-  kHotplug,        // hotplug: CPU 1 can be taken offline
+  kCpus2,          // cpus2: two CPUs are online that the PMU has
+  kSomeCpus,       // some_cpus: CPUs are online that the PMU has not
+  kHotplug,        // hotplug: CPU 1 can be taken offline, and the PMU has it
   kGroups,         // groups: two or more counters
+  kPrecise,        // precise: samples of where an event happened (precise_ip)
+  kBranches,       // branches: samples with the branches before them
+  kTasks,          // tasks: events can follow a task
+  kCpuLocal,       // cpu_local: every CPU has counters of its own
+  kSystemWide,     // system_wide: the machine has the PMU once, its events are on one CPU
+  kCounting,       // counting: its events count; a case that does not need `trace` needs this
+  kTrace,          // trace: its events write an AUX area
+  kTraceExcludes,  // trace_excludes: a trace can be confined to user or to kernel
+  kTracePause,     // trace_pause: other events can pause a trace and resume it
+  kCacheEvents,    // cache_events: some events answer to PERF_TYPE_HW_CACHE
+  kFilters,        // filters: formats edge, inv and cmask make cycles out of events, as on x86
+  kOffCore,        // off_core: events that look at requests and responses, and share registers
+  kLoadLatency,    // load_latency: events that look at the latency of a load
+  kWide,           // wide: events that take two counters
+  kLog,            // log: the port has a log of callbacks, and raises and holds the interrupt line
 };
 std::string_view ToString(Cap cap);  // "manual_clock"
 std::optional<Cap> CapFromString(std::string_view name);
@@ -49,14 +65,28 @@ struct EventClaim {
   StimulusKind stimulus = StimulusKind::kNone;
   std::optional<std::uint16_t> code;  // else found through sysfs
   std::uint32_t ticks = 0;
-  std::uint64_t counters = 0;  // as in EventSpec
+  std::uint32_t latency = 0;  // these four as in EventSpec
+  std::uint64_t response = 0;
+  std::uint64_t counters = 0;
+  bool wide = false;
   std::optional<std::uint64_t> generic;
+  Accuracy accuracy;
+};
+
+// An event of PERF_TYPE_HW_CACHE that the target file claims; the others of the table are holes.
+struct CacheClaim {
+  std::string name;          // "LL read miss"
+  std::uint64_t config = 0;  // of the attr
+  std::uint16_t code = 0;
+  std::uint64_t response = 0;
+  std::uint64_t counters = 0;
   Accuracy accuracy;
 };
 
 // What a case wants of an event.
 struct EventWish {
   std::optional<StimulusKind> stimulus = {};
+  bool wide = false;         // those that take two counters as well
   bool any_general = false;  // only events that every general counter can count
   bool constrained = false;  // only events that some general counter cannot count
   bool fixed = false;        // only events that a fixed counter can count too
@@ -74,29 +104,46 @@ class Target {
   const std::string& kind() const { return kind_; }
   const std::string& kernel() const { return kernel_; }
   const std::string& path() const { return path_; }
-  unsigned general() const { return general_; }  // counters
-  unsigned fixed() const { return fixed_; }      // counters
-  unsigned width() const { return width_; }      // bits of a counter
-  std::uint64_t counter_mask() const;            // 2^width - 1
+  const std::string& module() const { return module_; }  // "" where the kernel has the PMU
+  unsigned general() const { return general_; }          // counters
+  unsigned fixed() const { return fixed_; }              // counters
+  unsigned width() const { return width_; }              // bits of a counter
+  std::uint64_t counter_mask() const;                    // 2^width - 1
   std::uint64_t min_period() const { return min_period_; }
+  unsigned precise() const { return precise_; }           // highest precise_ip
+  unsigned branches() const { return branches_; }         // branches in a sample, at most
   const std::string& port_path() const { return port_; }  // "" for none
   double slowness() const { return slowness_; }           // factor on every case's budget
   const std::vector<EventClaim>& claims() const { return claims_; }
+  // Formats of which an event has one at most, so that their fields may overlap.
+  const std::vector<std::string>& exclusive_formats() const { return exclusive_formats_; }
   // The errno this target chose where a rule allows several ("sampling" → EOPNOTSUPP).
   std::optional<int> refusal(const std::string& what) const;
 
   bool Claims(Cap cap) const;  // by the file alone; what only a machine can tell counts as there
-  bool Has(Cap cap) const;     // by the file and, for kBpf, kCpus2, kHotplug, by this machine
+  bool Has(Cap cap) const;     // by the file and, for kBpf and what is of CPUs, by this machine
 
   // Finds the PMU in sysfs. Throws Broken if there is none that matches. `pmu` overrides match.
   void Resolve(const std::string& pmu = {});
   bool resolved() const { return !device_.empty(); }
   const std::string& device() const { return device_; }  // "refpmu"
   std::uint32_t type() const { return type_; }           // attr.type
+  // The CPUs online that the PMU has: all, unless its file `cpus` names some. Throws Broken if there
+  // is no such PMU.
+  std::vector<int> Cpus() const;
+  // The CPU that a PMU of the whole machine shows in its cpumask: where its events belong.
+  int DesignatedCpu() const;
+
+  // The trace, of a PMU that has an AUX area: how to open it.
+  EventSpec Trace() const;
+  std::size_t trace_record() const { return trace_record_; }  // bytes of one, in the AUX area
 
   // Events, resolved. An unknown name, or a wish that nothing grants, ends the case as BROKEN.
   EventSpec Event(std::string_view name) const;
   std::vector<EventSpec> Events(const EventWish& wish = {}) const;  // in the file's order
+  std::vector<EventSpec> CacheEvents() const;
+  // Event codes that the target file names, by events and cache events.
+  std::vector<std::uint16_t> Codes() const;
   // The first pulse event that any general counter counts: the one to use if it does not matter.
   EventSpec AnyEvent() const;
   // `n` specs that any general counter takes, all different while the target has so many.
@@ -109,17 +156,25 @@ class Target {
  private:
   EventSpec ResolveClaim(const EventClaim& claim) const;
 
-  std::string path_, name_, match_, kind_, kernel_;
+  std::string path_, name_, match_, kind_, kernel_, module_;
   unsigned general_ = 0, fixed_ = 0, width_ = 0;
-  bool sampling_ = false, frequency_ = false, excludes_ = false;
+  bool sampling_ = false, frequency_ = false, excludes_ = false, filters_ = false;
+  bool trace_excludes_ = false, trace_pause_ = false;
+  std::size_t trace_record_ = 0;
+  unsigned precise_ = 0, branches_ = 0;
   std::uint64_t min_period_ = 1;
   double slowness_ = 1.0;
   std::string port_;
   std::map<std::string, int> refusals_;
   std::vector<EventClaim> claims_;
+  std::vector<CacheClaim> cache_claims_;
+  std::vector<std::string> exclusive_formats_;
   std::string device_;
   std::uint32_t type_ = 0;
 };
+
+// `options` with what it takes for `spec` to happen, where they say nothing of it.
+PulseOptions Meeting(const EventSpec& spec, PulseOptions options);
 
 // The target of this process.
 const Target& target();

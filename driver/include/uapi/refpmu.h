@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR BSD-3-Clause */
 /*
- * The stimulus port of the reference PMU: ioctls on /dev/refpmu (mode 0600, CAP_SYS_ADMIN).
+ * The stimulus port of a reference PMU: ioctls on the file in /dev that is named as the PMU
+ * (/dev/refpmu, /dev/refpmu_uncore, ...; mode 0600, CAP_SYS_ADMIN). A request that a kind of PMU
+ * has no use for gives ENOTTY there.
  *
  * Every argument begins with its own size in bytes; a size that the kernel does not know, a flag
  * that is not defined or a reserved field that is not zero gives EINVAL and changes nothing.
  * @cpu is the CPU whose PMU is meant; REFPMU_CPU_CURRENT is the one the caller runs on. A foreign
  * CPU is served by a kernel worker there, so per-task events of the caller do not see it; an
- * offline CPU gives ENXIO.
+ * offline CPU gives ENXIO, and so does one that is not of the PMU's kind.
  */
 #ifndef _UAPI_REFPMU_H
 #define _UAPI_REFPMU_H
@@ -19,6 +21,12 @@
 /* Privilege at which a stimulus happens: the USR and OS bits of the selectors filter on it. */
 #define REFPMU_PRIV_USER 0
 #define REFPMU_PRIV_KERNEL 1
+
+/* What a sample of general registers shows; in the order rax rcx rdx rbx rsp rbp rsi rdi r8-r15. */
+struct refpmu_regs {
+	__u64 flags;
+	__u64 gpr[16];
+};
 
 /*
  * Let @n events of @event happen on @cpu. The device stops at each overflow until the driver has
@@ -36,7 +44,12 @@ struct refpmu_pulse {
 	__u64 ip; /* instruction pointer that samples show; 0: that of the caller */
 	__u64 addr; /* data address that samples show */
 	__u32 skid;
+	__u32 per_pulse; /* occurrences in the cycle of each event, up to 63; 0 means 1 */
+	__u32 latency; /* cycles that each took, up to 65535: for load latency, and in samples */
 	__u32 reserved;
+	__u64 source; /* of the data, as PERF_MEM_* bits: in samples */
+	__u64 response; /* off-core request and response bits */
+	__u64 regs; /* user pointer to struct refpmu_regs; 0: all are zero */
 	__u64 done; /* out: events that happened */
 };
 
@@ -65,7 +78,36 @@ struct refpmu_advance {
 	__u64 done; /* out: ticks that passed */
 };
 
-/* Read or write one model register (numbers: model/model.h); EINVAL for one that does not exist. */
+#define REFPMU_BRANCH_MISPREDICTED 0x1
+#define REFPMU_BRANCH_IN_TX 0x2
+#define REFPMU_BRANCH_ABORT 0x4
+
+/* A branch that is taken. */
+struct refpmu_branch_entry {
+	__u64 from;
+	__u64 to;
+	__u32 kind; /* 0 jcc, 1 relative call, 2 indirect call, 3 return, 4 indirect jump, 5 relative jump, 6 far */
+	__u32 flags; /* REFPMU_BRANCH_* */
+	__u32 cycles; /* since the branch before, up to 65535 */
+	__u32 privilege; /* REFPMU_PRIV_*, where it ends */
+};
+
+/*
+ * Let the branches in @entries happen on @cpu, one after the other: each is an event of the
+ * branch codes, and goes to the branch records. Stops at overflows and full buffers as a pulse
+ * does. At most REFPMU_BRANCHES_MAX a call.
+ */
+#define REFPMU_BRANCHES_MAX 65536
+struct refpmu_branches {
+	__u32 size;
+	__s32 cpu;
+	__u64 entries; /* user pointer to struct refpmu_branch_entry[] */
+	__u32 count;
+	__u32 reserved;
+	__u64 done; /* out: branches that happened */
+};
+
+/* Read or write one model register (numbers: model/registers.h); EINVAL for one that does not exist. */
 struct refpmu_reg {
 	__u32 size;
 	__s32 cpu;
@@ -116,6 +158,13 @@ enum refpmu_call {
 	REFPMU_CALL_COMMIT_TXN,
 	REFPMU_CALL_CANCEL_TXN,
 	REFPMU_CALL_CHECK_PERIOD,
+	REFPMU_CALL_SCHED_TASK,
+	REFPMU_CALL_SWAP_TASK_CTX,
+	REFPMU_CALL_EVENT_MAPPED,
+	REFPMU_CALL_EVENT_UNMAPPED,
+	REFPMU_CALL_SETUP_AUX,
+	REFPMU_CALL_FREE_AUX,
+	REFPMU_CALL_SNAPSHOT_AUX,
 	REFPMU_CALL_MAX,
 };
 
@@ -140,7 +189,7 @@ struct refpmu_log {
 struct refpmu_stats {
 	__u32 size;
 	__s32 cpu;
-	__u64 calls[16]; /* indexed by enum refpmu_call (EVENT_INIT and DESTROY: all CPUs) */
+	__u64 calls[32]; /* indexed by enum refpmu_call (EVENT_INIT and DESTROY: all CPUs) */
 	__u64 pmi; /* handler runs */
 	__u64 pmi_claimed;
 	__u64 overflows; /* samples handed to perf */
@@ -149,6 +198,10 @@ struct refpmu_stats {
 	__u64 disable_depth; /* nonzero: the PMU is disabled now */
 };
 
+#define REFPMU_FEATURE_RECORDS 0x1 /* precise records, load latency, off-core response */
+#define REFPMU_FEATURE_TRACE 0x2 /* branch trace */
+#define REFPMU_FEATURE_NMI 0x4 /* the interrupt is an NMI */
+
 /* The device: what the module was loaded with. */
 struct refpmu_info {
 	__u32 size;
@@ -156,6 +209,8 @@ struct refpmu_info {
 	__u32 fixed; /* counters */
 	__u32 width; /* bits of a counter */
 	__u64 min_period; /* shortest sampling period */
+	__u32 lbr; /* depth of the branch record stack; 0: none */
+	__u32 features; /* REFPMU_FEATURE_* */
 };
 
 /* Statistics and log of all CPUs to zero, lines released, clocks to AUTO. */
@@ -169,5 +224,6 @@ struct refpmu_info {
 #define REFPMU_IOC_INJECT _IOWR(0xB7, 7, struct refpmu_inject)
 #define REFPMU_IOC_LOG _IOWR(0xB7, 8, struct refpmu_log)
 #define REFPMU_IOC_STATS _IOWR(0xB7, 9, struct refpmu_stats)
+#define REFPMU_IOC_BRANCHES _IOWR(0xB7, 10, struct refpmu_branches)
 
 #endif /* _UAPI_REFPMU_H */

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mapping an AUX area: where, how large, by whom, and what happens when it goes.
+#include <signal.h>
+#include <sys/mman.h>
+
+#include "cases/aux/trace.h"
+
+namespace pmuconf {
+namespace {
+
+Event OpenTrace(const OpenOptions& options = {}) { return Open(target().Trace(), options); }
+
+CONFORMANCE_CASE(Aux, AreaNeedsADataBufferFirst, .rules = {rule::AUX_001}, .needs = {Cap::kTrace}) {
+  const Event event = OpenTrace();
+  const void* base = mmap(nullptr, 4 * PageSize(), PROT_READ | PROT_WRITE, MAP_SHARED, event.fd(),
+                          static_cast<off_t>(2 * PageSize()));
+  EXPECT_EQ(base, MAP_FAILED) << rule::AUX_001.text;
+  EXPECT_EQ(errno, EINVAL) << rule::AUX_001.text;
+}
+
+CONFORMANCE_CASE(Aux, AreaIsAPowerOfTwoOfPages, .rules = {rule::AUX_001, rule::AUX_014},
+                 .needs = {Cap::kTrace}) {
+  for (std::size_t pages = 1; pages <= 17; ++pages) {
+    SCOPED_TRACE(pages);
+    const Event event = OpenTrace();
+    Ring ring(event, 1);
+    const bool fits = (pages & (pages - 1)) == 0;
+    for (const bool writable : {true, false}) {
+      EXPECT_EQ(AuxArea::TryMap(event, &ring, {.pages = pages, .writable = writable}).error,
+                fits ? 0 : EINVAL)
+          << rule::AUX_001.text;
+    }
+  }
+}
+
+CONFORMANCE_CASE(Aux, AreaLiesWhereTheControlPageSays, .rules = {rule::AUX_001},
+                 .needs = {Cap::kTrace}) {
+  const std::uint64_t page = PageSize();
+  const struct {
+    const char* what;
+    AuxMapping mapping;
+    int error;
+  } kTries[] = {
+      {"right behind the data", {}, 0},
+      {"behind a gap", {.gap = 5 * page}, 0},
+      {"over the last data page", {.gap = 0 - page}, EINVAL},
+      {"over all the data", {.gap = 0 - 2 * page}, EINVAL},
+      {"a page beside what was told", {.skew = page}, EINVAL},
+      {"longer than what was told", {.longer = 4}, EINVAL},
+      {"of no page, mapped as one", {.pages = 0, .longer = 1}, EINVAL},
+  };
+  for (const auto& attempt : kTries) {
+    SCOPED_TRACE(attempt.what);
+    const Event event = OpenTrace();
+    Ring ring(event, 2);
+    EXPECT_EQ(AuxArea::TryMap(event, &ring, attempt.mapping).error, attempt.error)
+        << rule::AUX_001.text;
+  }
+}
+
+CONFORMANCE_CASE(Aux, SecondMappingShowsTheSameArea, .rules = {rule::AUX_001, rule::AUX_006},
+                 .needs = {Cap::kTrace, Cap::kLog}) {
+  Trace trace({.pages = 4});
+  EXPECT_THAT(AuxArea::TryMap(trace.event(), &trace.ring(), {.pages = 8}), FailsWith(EINVAL))
+      << rule::AUX_001.text;
+  EXPECT_THAT(AuxArea::TryMap(trace.event(), &trace.ring(), {.pages = 4, .gap = PageSize()}),
+              FailsWith(EINVAL))
+      << rule::AUX_001.text;
+  const AuxArea second(trace.event(), &trace.ring(), {.pages = 4});
+  const auto branches = SomeBranches(3);
+  TraceBranches(trace.event(), branches);
+  EXPECT_EQ(
+      DecodeTrace(second.Copy(0, second.head()), 0, second.data().size(), target().trace_record()),
+      AsTraced(branches))
+      << rule::AUX_001.text;
+  EXPECT_EQ(port().Stats().calls[REFPMU_CALL_SETUP_AUX], 1u) << rule::AUX_006.text;
+}
+
+CONFORMANCE_CASE(Aux, AreaIsSetUpAndFreedOnce, .rules = {rule::AUX_006},
+                 .needs = {Cap::kTrace, Cap::kLog}) {
+  for (const bool enabled : {false, true}) {
+    SCOPED_TRACE(enabled ? "traced" : "never enabled");
+    port().Reset();
+    {
+      Trace trace;
+      if (enabled) TraceBranches(trace.event(), SomeBranches(5));
+      EXPECT_EQ(port().Stats().calls[REFPMU_CALL_SETUP_AUX], 1u) << rule::AUX_006.text;
+      EXPECT_EQ(port().Stats().calls[REFPMU_CALL_FREE_AUX], 0u) << rule::AUX_006.text;
+    }
+    EXPECT_EQ(port().Stats().calls[REFPMU_CALL_SETUP_AUX], 1u) << rule::AUX_006.text;
+    EXPECT_EQ(port().Stats().calls[REFPMU_CALL_FREE_AUX], 1u) << rule::AUX_006.text;
+  }
+}
+
+CONFORMANCE_CASE(Aux, RefusedMappingSetsNothingUp, .rules = {rule::AUX_001, rule::AUX_006},
+                 .needs = {Cap::kTrace, Cap::kLog}) {
+  const Event event = OpenTrace();
+  Ring ring(event, 1);
+  EXPECT_THAT(AuxArea::TryMap(event, &ring, {.pages = 3}), FailsWith(EINVAL)) << rule::AUX_001.text;
+  EXPECT_THAT(AuxArea::TryMap(event, &ring, {.longer = 1}), FailsWith(EINVAL))
+      << rule::AUX_001.text;
+  EXPECT_EQ(port().Stats().calls[REFPMU_CALL_SETUP_AUX], 0u) << rule::AUX_006.text;
+  EXPECT_THAT(AuxArea::TryMap(event, &ring, {.pages = 2}), Succeeds()) << rule::AUX_001.text;
+}
+
+CONFORMANCE_CASE(Aux, PagesAreReadOnlyToTheCpu, .rules = {rule::AUX_027}, .needs = {Cap::kTrace}) {
+  Child writes([] {
+    Trace trace;
+    *const_cast<volatile std::byte*>(trace.aux().data().data()) = std::byte{1};
+    return 0;
+  });
+  writes.Go();
+  EXPECT_EQ(writes.Wait(), -SIGBUS) << rule::AUX_027.text;
+  Child reads([] {
+    Trace trace;
+    return std::to_integer<int>(trace.aux().data().back());
+  });
+  reads.Go();
+  EXPECT_EQ(reads.Wait(), 0) << rule::AUX_027.text;
+}
+
+CONFORMANCE_CASE(Aux, UnmappingWhileTracingStopsTheDevice,
+                 .rules = {rule::AUX_012, rule::AUX_006, rule::AUX_013},
+                 .needs = {Cap::kTrace, Cap::kLog}) {
+  Trace trace;
+  trace.event().Enable();
+  port().Branches(SomeBranches(10));
+  trace.aux().Unmap();
+  EXPECT_EQ(port().Stats().calls[REFPMU_CALL_FREE_AUX], 1u) << rule::AUX_006.text;
+  port().Branches(SomeBranches(1'000));
+  trace.event().Disable();
+  trace.ring().Drain();
+
+  const AuxArea again(trace.event(), &trace.ring(), {.pages = 2});
+  const std::uint64_t start = again.head();  // positions go on where they were
+  EXPECT_LE(start, 10 * target().trace_record()) << rule::AUX_012.text;
+  trace.aux().set_tail(start);
+  const auto branches = SomeBranches(7, 5'000);
+  TraceBranches(trace.event(), branches);
+  EXPECT_EQ(DecodeTrace(again.Copy(start, again.head()), start, again.data().size(),
+                        target().trace_record()),
+            AsTraced(branches))
+      << rule::AUX_012.text;
+}
+
+CONFORMANCE_CASE(Aux, EnablingBeforeMappingRecordsNothing, .rules = {rule::AUX_013},
+                 .needs = {Cap::kTrace}) {
+  const Event event = OpenTrace();
+  event.Enable();
+  port().Branches(SomeBranches(10));
+  event.Disable();
+  Ring ring(event, 8);
+  event.Enable();
+  port().Branches(SomeBranches(10));
+  event.Disable();
+
+  const AuxArea aux(event, &ring);
+  EXPECT_EQ(aux.head(), 0u) << rule::AUX_013.text;
+  const auto branches = SomeBranches(4, 100);
+  TraceBranches(event, branches);
+  EXPECT_EQ(DecodeTrace(aux.Copy(0, aux.head()), 0, aux.data().size(), target().trace_record()),
+            AsTraced(branches))
+      << rule::AUX_013.text;
+}
+
+// The one case about areas for PMUs that have none.
+CONFORMANCE_CASE(Aux, OtherPmusHaveNoArea, .rules = {rule::AUX_002}, .needs = {Cap::kSampling}) {
+  const Event event = Open(target().AnyEvent(), {.sample_period = 1'000});
+  Ring ring(event, 2);
+  EXPECT_THAT(AuxArea::TryMap(event, &ring), FailsWith(EOPNOTSUPP)) << rule::AUX_002.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

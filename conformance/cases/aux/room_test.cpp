@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// The room in an AUX area: flow control, wakeups, truncation, and going around.
+#include <poll.h>
+
+#include "cases/aux/trace.h"
+
+namespace pmuconf {
+namespace {
+
+// A reader that drains in between: nothing is ever lost, however often the area wraps.
+CONFORMANCE_CASE(Aux, DrainedAreaWrapsWithoutLoss,
+                 .rules = {rule::AUX_004, rule::AUX_017, rule::AUX_021}, .needs = {Cap::kTrace},
+                 .budget_s = 20) {
+  Trace trace({.pages = 1});
+  trace.event().Enable();
+  for (std::size_t round = 0; round < 50; ++round) {
+    const auto branches = SomeBranches(60 + round, 1'000 * round);
+    port().Branches(branches);
+    trace.event().Disable();
+    const Taken taken = trace.Take();
+    ASSERT_EQ(taken.branches, AsTraced(branches)) << rule::AUX_017.text;
+    for (const AuxRecord& record : taken.records) {
+      ASSERT_EQ(record.flags & PERF_AUX_FLAG_TRUNCATED, 0u) << rule::AUX_021.text;
+    }
+    trace.event().Enable();
+  }
+}
+
+CONFORMANCE_CASE(Aux, FullAreaIsTruncatedAndKeepsWhatItHas,
+                 .rules = {rule::AUX_021, rule::AUX_004, rule::AUX_003}, .needs = {Cap::kTrace}) {
+  for (const std::size_t pages : {1, 4}) {
+    SCOPED_TRACE(pages);
+    Trace trace({.pages = pages});
+    const std::size_t size = pages * PageSize();
+    const std::size_t room = RecordsIn(size - 1);
+    const auto branches = SomeBranches(room + 100);
+    trace.event().Enable();
+    port().Branches(branches);
+    const Taken taken = trace.Look();
+    auto kept = AsTraced(branches);
+    kept.resize(room);
+    EXPECT_EQ(taken.branches, kept) << rule::AUX_004.text;
+
+    ASSERT_FALSE(taken.records.empty());
+    std::uint64_t sum = 0;
+    for (const AuxRecord& record : taken.records) {
+      sum += record.size;
+      const bool last = &record == &taken.records.back();
+      EXPECT_EQ(record.flags, last ? std::uint64_t{PERF_AUX_FLAG_TRUNCATED} : 0u)
+          << rule::AUX_021.text;
+      EXPECT_GT(record.size, 0u) << rule::AUX_021.text;
+    }
+    EXPECT_EQ(sum, room * target().trace_record()) << rule::AUX_003.text;
+    EXPECT_EQ(trace.aux().head(), sum) << rule::AUX_003.text;
+  }
+}
+
+// Fills the area of one page, takes all of it, and sees that the trace stands still.
+void FillAndTake(Trace& trace) {
+  trace.event().Enable();
+  port().Branches(SomeBranches(RecordsIn(PageSize())));
+  const std::uint64_t full = trace.aux().head();
+  // Padding may lie in the room, and takes less than a record from it.
+  EXPECT_GE(trace.Take().branches.size(), RecordsIn(PageSize() - 1) - 1) << rule::AUX_021.text;
+  port().Branches(SomeBranches(30, 10'000));
+  EXPECT_EQ(trace.aux().head(), full) << rule::AUX_021.text;
+}
+
+void CheckGoesOn(Trace& trace, const Rule& rule) {
+  const auto branches = SomeBranches(40, 20'000);
+  TraceBranches(trace.event(), branches);
+  const Taken taken = trace.Take();
+  EXPECT_EQ(taken.branches, AsTraced(branches)) << rule.text;
+  for (const AuxRecord& record : taken.records) EXPECT_EQ(record.flags, 0u) << rule::AUX_021.text;
+}
+
+CONFORMANCE_CASE(Aux, TruncatedTraceStandsStillUntilItIsEnabled,
+                 .rules = {rule::AUX_021, rule::AUX_022}, .needs = {Cap::kTrace}) {
+  Trace trace({.pages = 1});
+  for (int i = 0; i < 3; ++i) {
+    FillAndTake(trace);
+    trace.event().Disable();
+    CheckGoesOn(trace, rule::AUX_022);
+  }
+}
+
+CONFORMANCE_CASE(Aux, TruncatedTraceIsDisabled, .rules = {rule::AUX_031},
+                 .needs = {Cap::kTrace, Cap::kCpus2}) {
+  for (const int cpu : {0, 1}) {
+    SCOPED_TRACE(cpu);
+    PinTo(cpu);
+    Trace trace({.pages = 1});
+    FillAndTake(trace);
+    CheckGoesOn(trace, rule::AUX_031);
+    // Without room from the start, too.
+    TraceBranches(trace.event(), SomeBranches(RecordsIn(PageSize() - 1)));
+    trace.event().Enable();
+    port().Branches(SomeBranches(10));
+    trace.Take();
+    CheckGoesOn(trace, rule::AUX_031);
+  }
+}
+
+CONFORMANCE_CASE(Aux, RoomThatIsReleasedWhileTracingIsUsed, .rules = {rule::AUX_004, rule::AUX_021},
+                 .needs = {Cap::kTrace}) {
+  // The reader takes what there is after each wakeup, and never disables.
+  const auto half = static_cast<std::uint32_t>(PageSize() / 2);
+  Trace trace({.pages = 1}, {.edit = [half](auto& attr) { attr.aux_watermark = half; }});
+  const auto branches = SomeBranches(2'000);
+  std::vector<TracedBranch> got;
+  trace.event().Enable();
+  for (std::size_t i = 0; i < branches.size(); i += 20) {
+    const auto begin = branches.begin() + static_cast<std::ptrdiff_t>(i);
+    port().Branches({begin, begin + 20});
+    const Taken taken = trace.Take();
+    got.insert(got.end(), taken.branches.begin(), taken.branches.end());
+    for (const AuxRecord& record : taken.records) EXPECT_EQ(record.flags, 0u) << rule::AUX_021.text;
+  }
+  trace.event().Disable();
+  const Taken rest = trace.Take();
+  got.insert(got.end(), rest.branches.begin(), rest.branches.end());
+  EXPECT_EQ(got, AsTraced(branches)) << rule::AUX_004.text;
+}
+
+CONFORMANCE_CASE(Aux, EnablingWithoutRoomIsNoFailureAndNoOverwrite,
+                 .rules = {rule::AUX_004, rule::AUX_021, rule::AUX_022}, .needs = {Cap::kTrace}) {
+  Trace trace({.pages = 1});
+  const auto branches = SomeBranches(RecordsIn(PageSize() - 1));
+  TraceBranches(trace.event(), branches);
+  for (int i = 0; i < 3; ++i) TraceBranches(trace.event(), SomeBranches(10, 7'000));
+  EXPECT_EQ(trace.Look().branches, AsTraced(branches)) << rule::AUX_004.text;
+  trace.Take();
+  const auto more = SomeBranches(20, 9'000);
+  TraceBranches(trace.event(), more);
+  EXPECT_EQ(trace.Take().branches, AsTraced(more)) << rule::AUX_022.text;
+}
+
+// True if a wakeup has come since the last call.
+bool Woken(const Event& event) {
+  pollfd entry = {event.fd(), POLLIN, 0};
+  return poll(&entry, 1, 0) == 1 && (entry.revents & POLLIN) != 0;
+}
+
+void CheckWakeups(std::uint32_t watermark, std::size_t pages) {
+  const std::size_t bytes = watermark == 0 ? pages * PageSize() / 2 : watermark;
+  const std::size_t record = target().trace_record();
+  Trace trace({.pages = pages},
+              {.edit = [watermark](auto& attr) { attr.aux_watermark = watermark; }});
+  trace.event().Enable();
+  Woken(trace.event());
+  std::size_t written = 0;
+  for (std::size_t mark = 1; mark <= 3; ++mark) {
+    const std::size_t due = (mark * bytes + record - 1) / record;  // records
+    if (due * record >= pages * PageSize()) break;
+    port().Branches(SomeBranches(due - 1 - written, written));
+    EXPECT_FALSE(Woken(trace.event())) << rule::AUX_024.text;
+    port().Branches(SomeBranches(1, due));
+    EXPECT_TRUE(Woken(trace.event())) << rule::AUX_024.text;
+    written = due;
+    EXPECT_EQ(trace.aux().head(), written * record) << rule::AUX_024.text;
+  }
+  EXPECT_GT(written, 0u);
+}
+
+CONFORMANCE_CASE(Aux, ReaderIsWokenAtTheWatermark, .rules = {rule::AUX_024},
+                 .needs = {Cap::kTrace}) {
+  for (const std::uint32_t watermark : {1'000u, 4'096u, 5'001u}) {
+    SCOPED_TRACE(watermark);
+    CheckWakeups(watermark, 4);
+  }
+}
+
+CONFORMANCE_CASE(Aux, ReaderIsWokenAtHalfTheAreaByDefault, .rules = {rule::AUX_024},
+                 .needs = {Cap::kTrace}) {
+  for (const std::size_t pages : {1, 8}) {
+    SCOPED_TRACE(pages);
+    CheckWakeups(0, pages);
+  }
+}
+
+CONFORMANCE_CASE(Aux, ReaderIsWokenByTruncation, .rules = {rule::AUX_024, rule::AUX_021},
+                 .needs = {Cap::kTrace}) {
+  const auto whole = static_cast<std::uint32_t>(PageSize());
+  Trace trace({.pages = 1}, {.edit = [whole](auto& attr) { attr.aux_watermark = whole; }});
+  trace.event().Enable();
+  Woken(trace.event());
+  port().Branches(SomeBranches(RecordsIn(PageSize() - 1)));
+  EXPECT_TRUE(Woken(trace.event())) << rule::AUX_021.text;
+}
+
+// The area from the oldest record to the newest: it starts at the head and goes around.
+std::vector<TracedBranch> Snapshot(Trace& trace) {
+  const std::size_t record = target().trace_record();
+  const std::size_t span = trace.aux().data().size() / record * record;
+  const std::uint64_t head = trace.aux().head() & (trace.aux().data().size() - 1);
+  auto before = DecodeTrace(trace.aux().data().first(head), 0, trace.aux().data().size(), record);
+  auto all = DecodeTrace(trace.aux().data().subspan(head, span - head), head,
+                         trace.aux().data().size(), record);
+  std::erase(all, TracedBranch{});  // not written yet
+  all.insert(all.end(), before.begin(), before.end());
+  return all;
+}
+
+CONFORMANCE_CASE(Aux, SnapshotKeepsTheNewest, .rules = {rule::AUX_005}, .needs = {Cap::kTrace}) {
+  for (const std::size_t pages : {1, 4}) {
+    SCOPED_TRACE(pages);
+    Trace trace({.pages = pages, .writable = false});
+    const std::size_t room = RecordsIn(pages * PageSize());
+    const auto branches = SomeBranches(3 * room + 17);
+    TraceBranches(trace.event(), branches);
+    const auto all = AsTraced(branches);
+    const std::vector<TracedBranch> newest(all.end() - static_cast<std::ptrdiff_t>(room),
+                                           all.end());
+    EXPECT_EQ(Snapshot(trace), newest) << rule::AUX_005.text;
+  }
+}
+
+CONFORMANCE_CASE(Aux, SnapshotGoesOnWhereItStopped, .rules = {rule::AUX_005, rule::AUX_029},
+                 .needs = {Cap::kTrace}) {
+  Trace trace({.pages = 1, .writable = false});
+  std::vector<Branch> all;
+  for (std::size_t i = 0; i < 30; ++i) {
+    const auto branches = SomeBranches(11 + i, 100 * i);
+    TraceBranches(trace.event(), branches);
+    TraceBranches(trace.event(), {});
+    all = all + branches;
+    const auto traced = AsTraced(all);
+    const std::size_t n = std::min(traced.size(), RecordsIn(PageSize()));
+    const std::vector<TracedBranch> newest(traced.end() - static_cast<std::ptrdiff_t>(n),
+                                           traced.end());
+    ASSERT_EQ(Snapshot(trace), newest) << rule::AUX_005.text;
+  }
+  const auto records = AuxRecords(trace.ring().Drain());
+  EXPECT_EQ(records.size(), 30u) << rule::AUX_029.text;
+  for (const AuxRecord& record : records) {
+    EXPECT_EQ(record.flags, std::uint64_t{PERF_AUX_FLAG_OVERWRITE}) << rule::AUX_005.text;
+    EXPECT_EQ(record.size,
+              (11 + static_cast<std::size_t>(&record - records.data())) * target().trace_record())
+        << rule::AUX_005.text;
+  }
+}
+
+CONFORMANCE_CASE(Aux, SnapshotDisregardsTheTail, .rules = {rule::AUX_005}, .needs = {Cap::kTrace}) {
+  Trace trace({.pages = 1, .writable = false});
+  for (const std::uint64_t tail : {std::uint64_t{0}, ~std::uint64_t{0}, std::uint64_t{12'345}}) {
+    trace.aux().set_tail(tail);
+    const auto branches = SomeBranches(RecordsIn(PageSize()), tail & 0xffff);
+    TraceBranches(trace.event(), branches);
+    EXPECT_EQ(Snapshot(trace), AsTraced(branches)) << rule::AUX_005.text;
+  }
+}
+
+// aux_tail is the reader's to write: whatever it holds, the device writes inside the area.
+CONFORMANCE_CASE(Aux, WildTailHarmsNobody, .rules = {rule::AUX_004}, .needs = {Cap::kTrace}) {
+  Trace trace({.pages = 1});
+  for (const std::uint64_t tail :
+       {~std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 63, std::uint64_t{4'095},
+        std::uint64_t{4'097}, std::uint64_t{0} - 4'096}) {
+    SCOPED_TRACE(tail);
+    trace.aux().set_tail(tail);
+    const std::uint64_t before = trace.aux().head();
+    TraceBranches(trace.event(), SomeBranches(500));
+    EXPECT_LE(trace.aux().head() - before, PageSize() + target().trace_record())
+        << rule::AUX_004.text;
+    trace.ring().Drain();
+  }
+  trace.aux().set_tail(trace.aux().head());
+  const auto branches = SomeBranches(20);
+  TraceBranches(trace.event(), branches);
+  EXPECT_EQ(trace.Take().branches.size(), 20u) << rule::AUX_004.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

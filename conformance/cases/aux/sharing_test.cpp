@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who may trace, beside whom, and what a trace refuses: exclusiveness, redirection, attrs, pausing.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include <cerrno>
+#include <string>
+
+#include "cases/aux/trace.h"
+
+namespace pmuconf {
+namespace {
+
+// Bits of the word in attr that newer headers call aux_action.
+constexpr std::uint32_t kStartPaused = 1U << 0;
+constexpr std::uint32_t kPause = 1U << 1;
+constexpr std::uint32_t kResume = 1U << 2;
+
+OpenResult TryTrace(const OpenOptions& options = {}) { return TryOpen(target().Trace(), options); }
+
+CONFORMANCE_CASE(Aux, SecondTraceIsBusy, .rules = {rule::AUX_019}, .needs = {Cap::kTrace}) {
+  const OpenOptions kPlaces[] = {{}, {.pid = -1, .cpu = 0}, {.cpu = 0}};
+  for (const OpenOptions& place : kPlaces) {
+    SCOPED_TRACE(testing::Message() << "pid " << place.pid << ", cpu " << place.cpu);
+    Event first = Open(target().Trace(), place);
+    EXPECT_THAT(TryTrace(place), FailsWith(EBUSY)) << rule::AUX_019.text;
+    first.Close();
+    EXPECT_THAT(TryTrace(place), Succeeds()) << rule::AUX_019.text;
+  }
+}
+
+CONFORMANCE_CASE(Aux, TracesOfTasksAndOfCpusExcludeEachOther, .rules = {rule::AUX_019},
+                 .needs = {Cap::kTrace}) {
+  {
+    const Event task = Open(target().Trace());
+    EXPECT_THAT(TryTrace({.pid = -1, .cpu = 0}), FailsWith(EBUSY)) << rule::AUX_019.text;
+  }
+  {
+    const Event cpu = Open(target().Trace(), {.pid = -1, .cpu = 0});
+    EXPECT_THAT(TryTrace(), FailsWith(EBUSY)) << rule::AUX_019.text;
+  }
+  EXPECT_THAT(TryTrace(), Succeeds()) << rule::AUX_019.text;
+}
+
+CONFORMANCE_CASE(Aux, DifferentCpusAndTasksAreTracedAtTheSameTime,
+                 .rules = {rule::AUX_019, rule::AUX_030}, .needs = {Cap::kTrace, Cap::kCpus2}) {
+  {
+    Trace zero({}, {.pid = -1, .cpu = 0});
+    Trace one({}, {.pid = -1, .cpu = 1});
+    zero.event().Enable();
+    one.event().Enable();
+    const auto here = SomeBranches(5);
+    const auto there = SomeBranches(6, 1'000);
+    port().Branches(here, 0);
+    port().Branches(there, 1);
+    zero.event().Disable();
+    one.event().Disable();
+    EXPECT_EQ(zero.Take().branches, AsTraced(here)) << rule::AUX_030.text;
+    EXPECT_EQ(one.Take().branches, AsTraced(there)) << rule::AUX_030.text;
+  }
+  Child other([] { return 0; });
+  const Event own = Open(target().Trace());
+  EXPECT_THAT(TryTrace({.pid = other.pid()}), Succeeds()) << rule::AUX_019.text;
+}
+
+CONFORMANCE_CASE(Aux, UnknownSettingsAreRefused, .rules = {rule::AUX_025}, .needs = {Cap::kTrace}) {
+  EventSpec spec = target().Trace();
+  for (const std::uint64_t bit : {std::uint64_t{1}, std::uint64_t{1} << 63}) {
+    spec.config = bit;
+    EXPECT_THAT(TryOpen(spec), FailsWith(EINVAL)) << rule::AUX_025.text;
+    spec.config = 0;
+    spec.config1 = bit;
+    EXPECT_THAT(TryOpen(spec), FailsWith(EINVAL)) << rule::AUX_025.text;
+    spec.config1 = 0;
+    spec.config2 = bit;
+    EXPECT_THAT(TryOpen(spec), FailsWith(EINVAL)) << rule::AUX_025.text;
+    spec.config2 = 0;
+  }
+  EXPECT_THAT(TryTrace({.edit = [](auto& attr) { attr.precise_ip = 1; }}), FailsWith(EOPNOTSUPP))
+      << rule::AUX_025.text;
+  EXPECT_THAT(TryTrace({.sample_period = 1'000,
+                        .sample_type = PERF_SAMPLE_BRANCH_STACK,
+                        .edit =
+                            [](auto& attr) {
+                              attr.branch_sample_type =
+                                  PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
+                            }}),
+              FailsWith(EOPNOTSUPP))
+      << rule::AUX_025.text;
+  EXPECT_EQ(port().Stats().live_events, 0u) << rule::AUX_025.text;
+  EXPECT_THAT(TryTrace(), Succeeds()) << rule::AUX_025.text;
+}
+
+CONFORMANCE_CASE(Aux, OtherPmusEventsAreLeftAlone, .rules = {rule::AUX_025},
+                 .needs = {Cap::kTrace}) {
+  const Event clock = Open(Software(PERF_COUNT_SW_TASK_CLOCK));
+  EventSpec nobody = target().Trace();
+  nobody.type = 0x7fff'ffff;
+  EXPECT_THAT(TryOpen(nobody), FailsWith(ENOENT)) << rule::AUX_025.text;
+  EXPECT_EQ(port().Stats().calls[REFPMU_CALL_DESTROY], 0u) << rule::AUX_025.text;
+}
+
+CONFORMANCE_CASE(Aux, OtherEventsDataIsRefused, .rules = {rule::AUX_008, rule::AUX_016},
+                 .needs = {Cap::kTrace}) {
+  const Event leader = Open(target().Trace());
+  const EventSpec faults = Software(PERF_COUNT_SW_PAGE_FAULTS);
+  const auto output = [](auto& attr) { attr.aux_output = 1; };
+  const auto sample = [](auto& attr) {
+    attr.sample_type |= PERF_SAMPLE_AUX;
+    attr.aux_sample_size = 512;
+  };
+  EXPECT_THAT(TryTrace({.group_fd = leader.fd(), .edit = output}), FailsWith(EOPNOTSUPP))
+      << rule::AUX_008.text;
+  EXPECT_THAT(TryOpen(faults, {.group_fd = leader.fd(), .edit = output}), FailsWith(EOPNOTSUPP))
+      << rule::AUX_008.text;
+  EXPECT_THAT(TryOpen(faults, {.sample_period = 1, .edit = sample}), FailsWith(EINVAL))
+      << rule::AUX_016.text;
+  const Event plain = Open(faults);
+  EXPECT_THAT(TryOpen(faults, {.group_fd = plain.fd(), .sample_period = 1, .edit = sample}),
+              FailsWith(EINVAL))
+      << rule::AUX_016.text;
+}
+
+CONFORMANCE_CASE(Aux, AddressFilterIsRefused, .rules = {rule::AUX_010}, .needs = {Cap::kTrace}) {
+  const Event event = Open(target().Trace());
+  for (const std::string filter : {"filter 0x1000/0x100", "stop 0x1000", "nonsense", ""}) {
+    EXPECT_THAT(
+        event.TryIoctl(PERF_EVENT_IOC_SET_FILTER, reinterpret_cast<unsigned long>(filter.c_str())),
+        FailsWith(EINVAL))
+        << rule::AUX_010.text << " (" << filter << ")";
+  }
+}
+
+CONFORMANCE_CASE(Aux, OutputGoesOnlyWhereItFits, .rules = {rule::AUX_026},
+                 .needs = {Cap::kTrace, Cap::kCpus2}) {
+  Trace zero({}, {.pid = -1, .cpu = 0});
+  const Event one = Open(target().Trace(), {.pid = -1, .cpu = 1});
+  const auto redirect = [](const Event& from, const Event& to) {
+    return from.TryIoctl(PERF_EVENT_IOC_SET_OUTPUT, static_cast<unsigned long>(to.fd()));
+  };
+  EXPECT_THAT(redirect(one, zero.event()), FailsWith(EINVAL)) << rule::AUX_026.text;
+  EXPECT_THAT(redirect(zero.event(), zero.event()), FailsWith(EINVAL)) << rule::AUX_026.text;
+  const Event clock = Open(Software(PERF_COUNT_SW_CPU_CLOCK), {.pid = -1, .cpu = 0});
+  const Ring ring(clock, 1);
+  EXPECT_THAT(redirect(zero.event(), clock), FailsWith(EINVAL))
+      << "its own buffers are mapped: " << rule::AUX_026.text;
+  const Event fresh = Open(Software(PERF_COUNT_SW_CPU_CLOCK), {.pid = -1, .cpu = 0});
+  EXPECT_THAT(redirect(fresh, zero.event()), Succeeds()) << rule::AUX_026.text;
+}
+
+// Two traces that a task could have at once: one for each CPU that it may run on.
+CONFORMANCE_CASE(Aux, RedirectedTraceWritesIntoTheOthersArea,
+                 .rules = {rule::AUX_026, rule::AUX_017}, .needs = {Cap::kTrace}) {
+  // Two tasks on one CPU, one buffer of that CPU: this task, and a child of it.
+  const auto own = SomeBranches(4);
+  const auto childs = SomeBranches(5, 1'000);
+  Child child([&childs] {
+    port().Branches(childs);
+    return 0;
+  });
+  Trace trace({.pages = 2}, {.cpu = 0});
+  const Event other = Open(target().Trace(), {.pid = child.pid(), .cpu = 0});
+  other.SetOutput(trace.event());
+  trace.event().Enable();
+  other.Enable();
+  port().Branches(own);
+  child.Go();
+  ASSERT_EQ(child.Wait(), 0);
+  trace.event().Disable();
+  EXPECT_EQ(trace.Take().branches, AsTraced(own + childs)) << rule::AUX_026.text;
+}
+
+CONFORMANCE_CASE(Aux, OpenTracesPinTheModule, .rules = {rule::AUX_028}, .needs = {Cap::kTrace}) {
+  Trace trace;
+  EXPECT_EQ(syscall(SYS_delete_module, target().module().c_str(), O_NONBLOCK), -1)
+      << rule::AUX_028.text;
+  EXPECT_EQ(errno, EWOULDBLOCK) << rule::AUX_028.text;
+  const auto branches = SomeBranches(5);
+  TraceBranches(trace.event(), branches);
+  EXPECT_EQ(trace.Take().branches, AsTraced(branches)) << rule::AUX_028.text;
+}
+
+// Touches a page that is not there yet: one page fault of this task.
+void Fault() {
+  void* const page =
+      mmap(nullptr, PageSize(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) throw Broken("mmap of a page");
+  *static_cast<volatile char*>(page) = 1;
+  munmap(page, PageSize());
+}
+
+Event OpenFaults(const Event& leader, std::uint32_t action) {
+  return Open(Software(PERF_COUNT_SW_PAGE_FAULTS),
+              {.group_fd = leader.fd(),
+               .sample_period = 1,
+               .disabled = false,
+               .edit = [action](auto& attr) { attr.__reserved_3 = action; }});
+}
+
+CONFORMANCE_CASE(Aux, PausedTraceStartsAtItsTrigger, .rules = {rule::AUX_009},
+                 .needs = {Cap::kTrace, Cap::kTracePause}) {
+  Trace trace({}, {.edit = [](auto& attr) { attr.__reserved_3 = kStartPaused; }});
+  const Event resume = OpenFaults(trace.event(), kResume);
+  trace.event().Disable();
+  // Faults of the suite's own in between would resume too: all memory is touched before.
+  const auto early = SomeBranches(5);
+  const auto late = SomeBranches(6, 1'000);
+  port().Branches(early);
+  trace.event().Enable();
+  port().Branches(early);
+  Fault();
+  port().Branches(late);
+  trace.event().Disable();
+  EXPECT_EQ(trace.Take().branches, AsTraced(late)) << rule::AUX_009.text;
+}
+
+CONFORMANCE_CASE(Aux, PauseEndsTheTraceButNotItsTransaction, .rules = {rule::AUX_009},
+                 .needs = {Cap::kTrace, Cap::kTracePause}) {
+  Trace trace;
+  const Event pause = OpenFaults(trace.event(), kPause);
+  const auto early = SomeBranches(5);
+  const auto late = SomeBranches(6, 1'000);
+  port().Branches(early);
+  trace.event().Enable();
+  port().Branches(early);
+  Fault();
+  port().Branches(late);
+  trace.event().Disable();
+  const Taken taken = trace.Take();
+  EXPECT_EQ(taken.branches, AsTraced(early)) << rule::AUX_009.text;
+  EXPECT_EQ(taken.records.size(), 1u) << rule::AUX_009.text;
+}
+
+CONFORMANCE_CASE(Aux, PausingNeedsATraceAsItsLeader, .rules = {rule::AUX_009},
+                 .needs = {Cap::kTrace, Cap::kTracePause}) {
+  const EventSpec faults = Software(PERF_COUNT_SW_PAGE_FAULTS);
+  const Event plain = Open(faults);
+  const Event leader = Open(target().Trace());
+  const auto attempt = [&](const EventSpec& spec, const Event& group, std::uint32_t action) {
+    return TryOpen(spec, {.group_fd = group.is_open() ? group.fd() : -1,
+                          .sample_period = 1,
+                          .edit = [action](auto& attr) { attr.__reserved_3 = action; }});
+  };
+  EXPECT_THAT(attempt(faults, Event(), kPause), FailsWith(EINVAL)) << rule::AUX_009.text;
+  EXPECT_THAT(attempt(faults, plain, kResume), FailsWith(EINVAL)) << rule::AUX_009.text;
+  EXPECT_THAT(attempt(faults, leader, kPause | kResume), FailsWith(EINVAL)) << rule::AUX_009.text;
+  EXPECT_THAT(attempt(faults, Event(), kStartPaused), FailsWith(EOPNOTSUPP)) << rule::AUX_009.text;
+  EXPECT_THAT(attempt(faults, leader, kPause), Succeeds()) << rule::AUX_009.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

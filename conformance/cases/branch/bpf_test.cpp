@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs on overflow read the branch records of the sample.
+#include "pmuconf/bpf.h"
+
+#include "cases/branch/branch.h"
+#include "read_branches.skel.h"
+
+namespace pmuconf {
+namespace {
+
+CONFORMANCE_CASE(BranchBpf, ProgramReadsTheStackOfTheSample, .rules = {rule::BRS_009},
+                 .needs = {Cap::kStimulus, Cap::kBranches, Cap::kBpf}) {
+  const EventSpec spec = target().AnyEvent();
+  for (const unsigned precise : {0u, target().precise()}) {
+    SCOPED_TRACE(precise);
+    const Event event = Open(spec, WithBranches(kAnyUserBranch, 1, precise));
+    Ring ring(event, 4);
+    Skeleton<read_branches_bpf> bpf;
+    event.SetBpf(ProgramFd(bpf->progs.on_overflow));
+    event.Enable();
+    for (const std::size_t n : {std::size_t{0}, std::size_t{3}, std::size_t{40}}) {
+      port().Branches(Jumps(0x400000 + 0x10000 * n, n));
+      target().Stimulate(spec, 1);
+      const RingContents got = ring.Drain();
+      ASSERT_EQ(got.samples.size(), 1u);
+      const std::vector<FromTo> want = FromTos(got.samples[0]);
+      const auto bytes = static_cast<std::int64_t>(want.size() * sizeof(perf_branch_entry));
+      EXPECT_EQ(bpf->bss->size, bytes) << rule::BRS_009.text;
+      EXPECT_EQ(bpf->bss->whole_size, bytes) << rule::BRS_009.text;
+      for (std::size_t i = 0; i < want.size(); ++i) {
+        EXPECT_EQ(bpf->bss->words[3 * i], want[i].first) << rule::BRS_009.text;
+        EXPECT_EQ(bpf->bss->words[3 * i + 1], want[i].second) << rule::BRS_009.text;
+      }
+    }
+  }
+}
+
+CONFORMANCE_CASE(BranchBpf, WithoutAStackThereIsNothingToRead, .rules = {rule::BRS_009},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBranches, Cap::kBpf}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 1});
+  Skeleton<read_branches_bpf> bpf;
+  event.SetBpf(ProgramFd(bpf->progs.on_overflow));
+  event.Enable();
+  target().Stimulate(spec, 1);
+  EXPECT_EQ(bpf->bss->overflows, 1u);
+  EXPECT_EQ(bpf->bss->size, -ENOENT) << rule::BRS_009.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// What cases about branch stacks share.
+#ifndef PMUCONF_CASES_BRANCH_BRANCH_H_
+#define PMUCONF_CASES_BRANCH_BRANCH_H_
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "pmuconf/case.h"
+#include "pmuconf/ring.h"
+
+namespace pmuconf {
+
+inline constexpr std::uint64_t kAnyUserBranch = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
+inline constexpr std::uint64_t kCallStack = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK;
+
+inline OpenOptions WithBranches(std::uint64_t filter, std::uint64_t period = 1,
+                                unsigned precise = 0) {
+  return {.sample_period = period,
+          .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_BRANCH_STACK,
+          .edit = [filter, precise](perf_event_attr& attr) {
+            attr.branch_sample_type = filter;
+            attr.precise_ip = precise & 3;
+          }};
+}
+
+// `n` jumps of user code, from addresses that begin at `base` and tell them apart.
+inline std::vector<Branch> Jumps(std::uint64_t base, std::uint64_t n) {
+  std::vector<Branch> jumps;
+  for (std::uint64_t i = 0; i < n; ++i) {
+    jumps.push_back({.from = base + 16 * i, .to = base + 16 * i + 8});
+  }
+  return jumps;
+}
+
+inline Branch Call(std::uint64_t from, std::uint64_t to) {
+  return {.from = from, .to = to, .kind = BranchKind::kCall};
+}
+inline Branch Return(std::uint64_t from, std::uint64_t to) {
+  return {.from = from, .to = to, .kind = BranchKind::kReturn};
+}
+
+using FromTo = std::pair<std::uint64_t, std::uint64_t>;
+
+inline std::vector<FromTo> FromTos(const Sample& sample) {
+  std::vector<FromTo> stack;
+  for (const perf_branch_entry& entry : *sample.branches) stack.push_back({entry.from, entry.to});
+  return stack;
+}
+
+// The newest `n` of `branches`, newest first.
+inline std::vector<FromTo> Newest(const std::vector<Branch>& branches, std::size_t n) {
+  std::vector<FromTo> newest;
+  for (auto it = branches.rbegin(); it != branches.rend() && newest.size() < n; ++it) {
+    newest.push_back({it->from, it->to});
+  }
+  return newest;
+}
+
+// One event of `spec`, which samples each, and the branch stack it got.
+inline std::vector<FromTo> StackNow(const EventSpec& spec, Ring& ring) {
+  target().Stimulate(spec, 1);
+  const RingContents got = ring.Drain();
+  if (got.samples.size() != 1) {
+    ADD_FAILURE() << got.samples.size() << " samples of one event";
+    return {};
+  }
+  return FromTos(got.samples[0]);
+}
+
+}  // namespace pmuconf
+
+#endif  // PMUCONF_CASES_BRANCH_BRANCH_H_

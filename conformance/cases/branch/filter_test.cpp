@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Branch filters: each lets its kind through, and those that exclude each other do not mix.
+#include "cases/branch/branch.h"
+#include "cases/common.h"
+
+namespace pmuconf {
+namespace {
+
+constexpr std::uint64_t kUser = PERF_SAMPLE_BRANCH_USER;
+
+// One branch of each kind, in user code.
+std::vector<Branch> OneOfEach() {
+  std::vector<Branch> branches;
+  for (std::uint32_t kind = 0; kind <= static_cast<std::uint32_t>(BranchKind::kFar); ++kind) {
+    branches.push_back({.from = 0x400000 + 16 * kind,
+                        .to = 0x500000 + 16 * kind,
+                        .kind = static_cast<BranchKind>(kind)});
+  }
+  return branches;
+}
+
+struct FilterFact {
+  std::uint64_t filter;
+  std::vector<BranchKind> kinds;
+};
+
+// What branch_sample_type says, in kinds of branches.
+const std::vector<FilterFact>& Filters() {
+  static const std::vector<FilterFact> filters = {
+      {PERF_SAMPLE_BRANCH_ANY,
+       {BranchKind::kConditional, BranchKind::kCall, BranchKind::kIndirectCall, BranchKind::kReturn,
+        BranchKind::kIndirectJump, BranchKind::kJump, BranchKind::kFar}},
+      {PERF_SAMPLE_BRANCH_COND, {BranchKind::kConditional}},
+      {PERF_SAMPLE_BRANCH_CALL, {BranchKind::kCall}},
+      {PERF_SAMPLE_BRANCH_IND_CALL, {BranchKind::kIndirectCall}},
+      {PERF_SAMPLE_BRANCH_IND_JUMP, {BranchKind::kIndirectJump}},
+  };
+  return filters;
+}
+
+std::vector<FromTo> OfKinds(const std::vector<Branch>& branches,
+                            const std::vector<BranchKind>& kinds) {
+  std::vector<Branch> kept;
+  for (const Branch& branch : branches) {
+    if (std::find(kinds.begin(), kinds.end(), branch.kind) != kinds.end()) kept.push_back(branch);
+  }
+  return Newest(kept, kept.size());
+}
+
+std::vector<FromTo> StackOf(std::uint64_t filter, const std::vector<Branch>& branches) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, WithBranches(filter));
+  Ring ring(event, 4);
+  event.Enable();
+  port().Branches(branches);
+  return StackNow(spec, ring);
+}
+
+CONFORMANCE_CASE(BranchFilter, EachKindAloneIsLetThrough, .rules = {rule::BRS_003},
+                 .needs = {Cap::kStimulus, Cap::kBranches}) {
+  const std::vector<Branch> branches = OneOfEach();
+  for (const FilterFact& fact : Filters()) {
+    EXPECT_EQ(StackOf(kUser | fact.filter, branches), OfKinds(branches, fact.kinds))
+        << rule::BRS_003.text << " filter 0x" << std::hex << fact.filter;
+  }
+}
+
+CONFORMANCE_CASE(BranchFilter, CombinationsLetEitherThrough, .rules = {rule::BRS_003},
+                 .needs = {Cap::kStimulus, Cap::kBranches}) {
+  const std::vector<Branch> branches = OneOfEach();
+  for (const FilterFact& first : Filters()) {
+    for (const FilterFact& second : Filters()) {
+      if (second.filter <= first.filter) continue;
+      std::vector<BranchKind> kinds = first.kinds;
+      kinds.insert(kinds.end(), second.kinds.begin(), second.kinds.end());
+      EXPECT_EQ(StackOf(kUser | first.filter | second.filter, branches), OfKinds(branches, kinds))
+          << rule::BRS_003.text << " filter 0x" << std::hex << (first.filter | second.filter);
+    }
+  }
+}
+
+// Calls and returns include far ones where those are calls and returns; here only near ones happen.
+CONFORMANCE_CASE(BranchFilter, AnyCallAndAnyReturnAreNearOnesToo, .rules = {rule::BRS_003},
+                 .needs = {Cap::kStimulus, Cap::kBranches}) {
+  std::vector<Branch> branches = OneOfEach();
+  branches.pop_back();
+  EXPECT_EQ(StackOf(kUser | PERF_SAMPLE_BRANCH_ANY_CALL, branches),
+            OfKinds(branches, {BranchKind::kCall, BranchKind::kIndirectCall}))
+      << rule::BRS_003.text;
+  EXPECT_EQ(StackOf(kUser | PERF_SAMPLE_BRANCH_ANY_RETURN, branches),
+            OfKinds(branches, {BranchKind::kReturn}))
+      << rule::BRS_003.text;
+}
+
+CONFORMANCE_CASE(BranchFilter, PrivilegesAreKeptApart, .rules = {rule::BRS_004},
+                 .needs = {Cap::kStimulus, Cap::kBranches, Cap::kExcludes}) {
+  constexpr std::uint64_t kKernel = 0xffff'ffff'8100'0000;
+  const std::vector<Branch> user = Jumps(0x400000, 3);
+  std::vector<Branch> kernel = Jumps(kKernel, 4);
+  for (Branch& branch : kernel) branch.privilege = Privilege::kKernel;
+  std::vector<Branch> both = user;
+  both.insert(both.end(), kernel.begin(), kernel.end());
+  const std::uint64_t any = PERF_SAMPLE_BRANCH_ANY;
+  EXPECT_EQ(StackOf(any | PERF_SAMPLE_BRANCH_USER, both), Newest(user, 3)) << rule::BRS_004.text;
+  EXPECT_EQ(StackOf(any | PERF_SAMPLE_BRANCH_KERNEL, both), Newest(kernel, 4))
+      << rule::BRS_004.text;
+  EXPECT_EQ(StackOf(any | PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL, both),
+            Newest(both, 7))
+      << rule::BRS_004.text;
+}
+
+CONFORMANCE_CASE(BranchFilter, UnknownFiltersAreRefused, .rules = {rule::BRS_011},
+                 .needs = {Cap::kStimulus, Cap::kBranches}) {
+  const EventSpec spec = target().AnyEvent();
+  for (int bit = 24; bit < 64; ++bit) {
+    EXPECT_THAT(TryOpen(spec, WithBranches(kAnyUserBranch | 1ull << bit)), FailsWith(EINVAL))
+        << rule::BRS_011.text << " bit " << bit;
+  }
+  EXPECT_THAT(TryOpen(spec, WithBranches(PERF_SAMPLE_BRANCH_USER)),
+              FailsWithOneOf(EINVAL, EOPNOTSUPP))
+      << rule::BRS_011.text;
+}
+
+CONFORMANCE_CASE(BranchFilter, ConflictingFiltersTakeTurns, .rules = {rule::BRS_007},
+                 .needs = {Cap::kStimulus, Cap::kBranches, Cap::kMultiplexing}, .budget_s = 30) {
+  const EventSpec spec = target().AnyEvent();
+  const MuxInterval interval(1);
+  const std::vector<Branch> branches = OneOfEach();
+  const std::vector<FilterFact> filters = {Filters()[1], Filters()[2], Filters()[4]};
+  std::vector<Event> events;
+  std::vector<Ring> rings;
+  for (const FilterFact& fact : filters) {
+    events.push_back(Open(spec, WithBranches(kUser | fact.filter)));
+    rings.emplace_back(events.back(), 64);
+  }
+  EnableEach(events);
+  std::vector<std::size_t> samples(filters.size());
+  const bool all = RepeatUntil(
+      [&] {
+        port().Branches(branches);
+        target().Stimulate(spec, 1);
+        for (std::size_t i = 0; i < filters.size(); ++i) {
+          for (const Sample& sample : rings[i].Drain().samples) {
+            ++samples[i];
+            const std::vector<FromTo> mine = OfKinds(branches, filters[i].kinds);
+            for (const FromTo& entry : FromTos(sample)) {
+              EXPECT_THAT(mine, testing::Contains(entry)) << rule::BRS_007.text;
+            }
+          }
+        }
+      },
+      [&] {
+        return testing::Test::HasFailure() ||
+               std::all_of(samples.begin(), samples.end(), [](std::size_t n) { return n >= 3; });
+      });
+  EXPECT_TRUE(all) << rule::BRS_007.text << " samples: " << testing::PrintToString(samples);
+}
+
+CONFORMANCE_CASE(BranchFilter, ConflictingFiltersAreNoGroup, .rules = {rule::BRS_007},
+                 .needs = {Cap::kStimulus, Cap::kBranches, Cap::kGroups}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event leader = Open(spec, WithBranches(kUser | PERF_SAMPLE_BRANCH_COND));
+  OpenOptions options = WithBranches(kUser | PERF_SAMPLE_BRANCH_CALL);
+  options.group_fd = leader.fd();
+  const OpenResult member = TryOpen(spec, options);
+  if (!member.ok()) {
+    EXPECT_EQ(member.error, EINVAL) << rule::BRS_007.text;
+    return;
+  }
+  // Then each has to get what its own filter says.
+  Ring ring(leader, 4);
+  leader.EnableGroup();
+  port().Branches(OneOfEach());
+  EXPECT_EQ(StackNow(spec, ring), OfKinds(OneOfEach(), {BranchKind::kConditional}))
+      << rule::BRS_007.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a branch stack holds: which branches, in which order, with which particulars, how many.
+#include "cases/branch/branch.h"
+#include "cases/common.h"
+
+namespace pmuconf {
+namespace {
+
+using testing::ElementsAreArray;
+using testing::IsEmpty;
+
+CONFORMANCE_CASE(BranchStack, HoldsTheNewestBranchFirst, .rules = {rule::BRS_001, rule::BRS_002},
+                 .needs = {Cap::kStimulus, Cap::kBranches}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, WithBranches(kAnyUserBranch));
+  Ring ring(event, 4);
+  event.Enable();
+  EXPECT_THAT(StackNow(spec, ring), IsEmpty()) << rule::BRS_002.text;
+  std::vector<Branch> all;
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    const std::vector<Branch> some = Jumps(0x400000 + 0x1000 * i, 3);
+    port().Branches(some);
+    all.insert(all.end(), some.begin(), some.end());
+    EXPECT_EQ(StackNow(spec, ring), Newest(all, all.size())) << rule::BRS_001.text;
+  }
+}
+
+CONFORMANCE_CASE(BranchStack, IsAsDeepAsTheHardware, .rules = {rule::BRS_002},
+                 .needs = {Cap::kStimulus, Cap::kBranches}) {
+  const EventSpec spec = target().AnyEvent();
+  const std::size_t depth = target().branches();
+  const auto cap = ReadFile(DeviceFile("caps/branches"));
+  if (cap) {
+    EXPECT_EQ(*cap, std::to_string(depth)) << rule::BRS_002.text;
+  }
+  for (const std::size_t n : {std::size_t{1}, depth - 1, depth, depth + 1, 3 * depth + 5}) {
+    SCOPED_TRACE(n);
+    const Event event = Open(spec, WithBranches(kAnyUserBranch));
+    Ring ring(event, 4);
+    event.Enable();
+    const std::vector<Branch> jumps = Jumps(0x400000, n);
+    port().Branches(jumps);
+    EXPECT_EQ(StackNow(spec, ring), Newest(jumps, depth)) << rule::BRS_002.text;
+  }
+}
+
+CONFORMANCE_CASE(BranchStack, EntriesTellHowTheBranchWent, .rules = {rule::BRS_001},
+                 .needs = {Cap::kStimulus, Cap::kBranches}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, WithBranches(kAnyUserBranch));
+  Ring ring(event, 4);
+  event.Enable();
+  std::vector<Branch> branches;
+  for (std::uint32_t flags = 0; flags < 8; ++flags) {
+    branches.push_back({.from = 0x400000 + flags,
+                        .to = 0x500000 + flags,
+                        .flags = flags,
+                        .cycles = flags == 7 ? 0xffff : 100 * flags});
+  }
+  port().Branches(branches);
+  target().Stimulate(spec, 1);
+  const RingContents got = ring.Drain();
+  ASSERT_EQ(got.samples.size(), 1u);
+  const std::vector<perf_branch_entry>& stack = *got.samples[0].branches;
+  ASSERT_EQ(stack.size(), 8u) << rule::BRS_002.text;
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    const Branch& want = branches[7 - i];
+    SCOPED_TRACE(want.flags);
+    EXPECT_EQ(stack[i].from, want.from) << rule::BRS_001.text;
+    EXPECT_EQ(stack[i].to, want.to) << rule::BRS_001.text;
+    EXPECT_EQ(stack[i].mispred != 0, (want.flags & REFPMU_BRANCH_MISPREDICTED) != 0)
+        << rule::BRS_001.text;
+    EXPECT_NE(stack[i].mispred, stack[i].predicted) << rule::BRS_001.text;
+    EXPECT_EQ(stack[i].in_tx != 0, (want.flags & REFPMU_BRANCH_IN_TX) != 0) << rule::BRS_001.text;
+    EXPECT_EQ(stack[i].abort != 0, (want.flags & REFPMU_BRANCH_ABORT) != 0) << rule::BRS_001.text;
+    EXPECT_EQ(stack[i].cycles, want.cycles) << rule::BRS_001.text;
+  }
+}
+
+CONFORMANCE_CASE(BranchStack, IndexOfTheHardwareIsThereWhenAskedFor,
+                 .rules = {rule::BRS_001, rule::REC_001},
+                 .needs = {Cap::kStimulus, Cap::kBranches}) {
+  const EventSpec spec = target().AnyEvent();
+  for (const unsigned precise : {0u, target().precise()}) {
+    const Event event =
+        Open(spec, WithBranches(kAnyUserBranch | PERF_SAMPLE_BRANCH_HW_INDEX, 1, precise));
+    Ring ring(event, 4);
+    event.Enable();
+    const std::vector<Branch> jumps = Jumps(0x400000, 5);
+    port().Branches(jumps);
+    target().Stimulate(spec, 1);
+    const RingContents got = ring.Drain();
+    ASSERT_EQ(got.samples.size(), 1u) << rule::REC_001.text;
+    EXPECT_EQ(FromTos(got.samples[0]), Newest(jumps, 5)) << rule::BRS_001.text;
+    const std::uint64_t index = *got.samples[0].branch_hw_index;
+    EXPECT_TRUE(index < target().branches() || index == ~0ull) << rule::BRS_001.text << index;
+  }
+}
+
+CONFORMANCE_CASE(BranchStack, SampleOfABranchEventHasThatBranchOnTop,
+                 .rules = {rule::BRS_001, rule::BRS_010},
+                 .needs = {Cap::kStimulus, Cap::kBranches}) {
+  const EventSpec spec = target().Event("branches");
+  for (const unsigned precise : {0u, target().precise()}) {
+    SCOPED_TRACE(precise);
+    const Event event = Open(spec, WithBranches(kAnyUserBranch, 7, precise));
+    Ring ring(event, 16);
+    event.Enable();
+    const std::vector<Branch> jumps = Jumps(0x400000, 70);
+    port().Branches(jumps);
+    event.Disable();
+    const RingContents got = ring.Drain();
+    ASSERT_EQ(got.samples.size(), 10u) << rule::SMP_001.text;
+    for (std::size_t i = 0; i < 10; ++i) {
+      const std::vector<Branch> so_far(jumps.begin(),
+                                       jumps.begin() + static_cast<std::ptrdiff_t>(7 * (i + 1)));
+      EXPECT_EQ(FromTos(got.samples[i]), Newest(so_far, target().branches())) << rule::BRS_001.text;
+    }
+    EXPECT_THAT(event.Read(), Counted(spec, 70));
+  }
+}
+
+CONFORMANCE_CASE(BranchStack, PreciseOneEndsAtTheEvent, .rules = {rule::BRS_010},
+                 .needs = {Cap::kStimulus, Cap::kBranches, Cap::kPrecise, Cap::kRegisters}) {
+  const EventSpec spec = target().AnyEvent();
+  OpenOptions options = WithBranches(kAnyUserBranch, 2, target().precise());
+  options.pid = -1;
+  options.cpu = 0;
+  const Event event = Open(spec, options);
+  Ring ring(event, 4);
+  event.Enable();
+  const std::vector<Branch> before = Jumps(0x400000, 6);
+  const std::vector<Branch> after = Jumps(0x500000, 6);
+  port().Branches(before);
+  HoldLine hold;
+  target().Stimulate(spec, 2, {.ip = 0x401000});
+  port().Branches(after);
+  target().Stimulate(spec, 1, {.ip = 0x402000});
+  hold.Release();
+  event.Disable();
+  const RingContents got = ring.Drain();
+  ASSERT_EQ(got.samples.size(), 1u) << rule::BRS_010.text;
+  EXPECT_EQ(got.samples[0].ip, 0x401000u) << rule::PRC_002.text;
+  EXPECT_EQ(FromTos(got.samples[0]), Newest(before, 6)) << rule::BRS_010.text;
+}
+
+CONFORMANCE_CASE(BranchStack, LateInterruptShowsWhatWasBeforeTheOverflow, .rules = {rule::BRS_001},
+                 .needs = {Cap::kStimulus, Cap::kBranches, Cap::kRegisters}) {
+  const EventSpec spec = target().AnyEvent();
+  OpenOptions options = WithBranches(kAnyUserBranch, 2);
+  options.pid = -1;
+  options.cpu = 0;
+  const Event event = Open(spec, options);
+  Ring ring(event, 4);
+  event.Enable();
+  for (int i = 0; i < 3; ++i) {
+    const std::vector<Branch> before = Jumps(0x400000, target().branches());
+    port().Branches(before);
+    HoldLine hold;
+    target().Stimulate(spec, 2);
+    port().Branches(Jumps(0x500000, 6));
+    hold.Release();
+    const RingContents got = ring.Drain();
+    ASSERT_EQ(got.samples.size(), 1u) << rule::BRS_001.text;
+    EXPECT_EQ(FromTos(got.samples[0]), Newest(before, target().branches())) << rule::BRS_001.text;
+  }
+}
+
+CONFORMANCE_CASE(BranchStack, NothingFromBeforeTheEventIsShown, .rules = {rule::BRS_008},
+                 .needs = {Cap::kStimulus, Cap::kBranches}) {
+  const EventSpec spec = target().AnyEvent();
+  for (int round = 0; round < 3; ++round) {
+    const Event event = Open(spec, WithBranches(kAnyUserBranch));
+    Ring ring(event, 4);
+    port().Branches(Jumps(0x700000, 4));  // nobody looks
+    event.Enable();
+    EXPECT_THAT(StackNow(spec, ring), IsEmpty()) << rule::BRS_008.text;
+    port().Branches(Jumps(0x400000, target().branches()));
+    event.Disable();
+    port().Branches(Jumps(0x700000, 4));
+    event.Enable();
+    for (const auto& [from, to] : StackNow(spec, ring)) {
+      EXPECT_LT(from, 0x700000u) << rule::BRS_008.text;
+    }
+  }
+}
+
+CONFORMANCE_CASE(BranchStack, ReturnsToTheUserShowNoKernelAddress,
+                 .rules = {rule::BRS_004, rule::SMP_007},
+                 .needs = {Cap::kStimulus, Cap::kBranches, Cap::kExcludes}) {
+  const EventSpec spec = target().AnyEvent();
+  constexpr std::uint64_t kKernel = 0xffff'ffff'8100'0000;
+  const std::vector<Branch> branches = {
+      {.from = 0x401000, .to = 0x401100},
+      {.from = 0x401108, .to = kKernel, .kind = BranchKind::kFar, .privilege = Privilege::kKernel},
+      {.from = kKernel + 16, .to = kKernel + 32, .privilege = Privilege::kKernel},
+      {.from = kKernel + 64, .to = 0x401110, .kind = BranchKind::kFar},
+      {.from = 0x401118, .to = 0x401200},
+  };
+  for (const unsigned precise : {0u, target().precise()}) {
+    SCOPED_TRACE(precise);
+    OpenOptions options = WithBranches(kAnyUserBranch, 1, precise);
+    options.exclude_kernel = true;
+    const Event event = Open(spec, options);
+    Ring ring(event, 4);
+    event.Enable();
+    port().Branches(branches);
+    EXPECT_THAT(StackNow(spec, ring),
+                ElementsAreArray(std::vector<FromTo>{{0x401118, 0x401200}, {0x401000, 0x401100}}))
+        << rule::BRS_004.text;
+  }
+}
+
+}  // namespace
+}  // namespace pmuconf

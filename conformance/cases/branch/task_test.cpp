@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// Branch stacks and tasks: nothing leaks from one to another, and call stacks go with their task.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "cases/branch/branch.h"
+#include "cases/common.h"
+
+namespace pmuconf {
+namespace {
+
+// Two tasks that take turns step by step, over a pair of pipes: exactly one of them runs.
+class Turns {
+ public:
+  Turns() {
+    if (pipe2(there_, O_CLOEXEC) != 0 || pipe2(back_, O_CLOEXEC) != 0)
+      throw BrokenErrno("pipe", errno);
+  }
+  Turns(const Turns&) = delete;
+  ~Turns() {
+    for (const int fd : {there_[0], there_[1], back_[0], back_[1]}) close(fd);
+  }
+  // In the parent: let the child go on until it waits again.
+  void Give() const { Pass(there_[1], back_[0]); }
+  // In the child: wait for the parent to give; call once before, and Done() after, the work.
+  void Await() const { Read(there_[0]); }
+  void Done() const { Write(back_[1]); }
+
+ private:
+  static void Read(int fd) {
+    char byte = 0;
+    if (read(fd, &byte, 1) != 1) throw BrokenErrno("waiting for the other task", errno);
+  }
+  static void Write(int fd) {
+    const char byte = 1;
+    if (write(fd, &byte, 1) != 1) throw BrokenErrno("waking the other task", errno);
+  }
+  static void Pass(int to, int from) {
+    Write(to);
+    Read(from);
+  }
+
+  int there_[2] = {-1, -1};
+  int back_[2] = {-1, -1};
+};
+
+constexpr std::uint64_t kOwn = 0x400000;
+constexpr std::uint64_t kOther = 0x800000;
+constexpr int kRounds = 8;
+
+CONFORMANCE_CASE(BranchTask, NoBranchOfAnotherTaskIsShown, .rules = {rule::BRS_005},
+                 .needs = {Cap::kStimulus, Cap::kBranches}) {
+  const EventSpec spec = target().AnyEvent();
+  const Turns turns;
+  Child child([&] {
+    for (int i = 0; i < kRounds; ++i) {
+      turns.Await();
+      port().Branches(Jumps(kOther, target().branches()));
+      turns.Done();
+    }
+    return 0;
+  });
+  OpenOptions options = WithBranches(kAnyUserBranch);
+  const Event own = Open(spec, options);
+  options.pid = child.pid();
+  const Event other = Open(spec, options);
+  Ring ring(own, 4);
+  own.Enable();
+  other.Enable();
+  child.Go();
+  for (int i = 0; i < kRounds; ++i) {
+    turns.Give();
+    const std::vector<Branch> some = Jumps(kOwn + 0x1000, 2);
+    port().Branches(some);
+    EXPECT_EQ(StackNow(spec, ring), Newest(some, 2)) << rule::BRS_005.text << " round " << i;
+  }
+  ASSERT_EQ(child.Wait(), 0);
+}
+
+CONFORMANCE_CASE(BranchTask, InheritedEventsKeepTasksApart, .rules = {rule::BRS_005},
+                 .needs = {Cap::kStimulus, Cap::kBranches}) {
+  const EventSpec spec = target().AnyEvent();
+  const Turns turns;
+  OpenOptions options = WithBranches(kAnyUserBranch);
+  options.cpu = 0;
+  options.inherit = true;
+  const Event event = Open(spec, options);
+  Ring ring(event, 16);
+  event.Enable();
+  Child child([&] {
+    for (int i = 0; i < kRounds; ++i) {
+      turns.Await();
+      port().Branches(Jumps(kOther, 3));
+      target().Stimulate(spec, 1);
+      turns.Done();
+    }
+    return 0;
+  });
+  const auto child_tid = static_cast<std::uint32_t>(child.pid());
+  child.Go();
+  for (int i = 0; i < kRounds; ++i) {
+    turns.Give();
+    port().Branches(Jumps(kOwn, 3));
+    target().Stimulate(spec, 1);
+  }
+  ASSERT_EQ(child.Wait(), 0);
+  const RingContents got = ring.Drain();
+  EXPECT_EQ(got.samples.size(), 2u * kRounds);
+  for (const Sample& sample : got.samples) {
+    const std::uint64_t base = *sample.tid == child_tid ? kOther : kOwn;
+    EXPECT_EQ(sample.branches->size(), 3u) << rule::BRS_005.text;
+    for (const perf_branch_entry& entry : *sample.branches) {
+      EXPECT_EQ(entry.from & ~0xfffull, base) << rule::BRS_005.text;
+    }
+  }
+}
+
+CONFORMANCE_CASE(BranchTask, CallStackHoldsTheCallsThatAreOpen, .rules = {rule::BRS_006},
+                 .needs = {Cap::kStimulus, Cap::kBranches}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, WithBranches(kCallStack));
+  Ring ring(event, 4);
+  event.Enable();
+  std::vector<Branch> open;
+  const auto call = [&](std::uint64_t from, std::uint64_t to) {
+    open.push_back(Call(from, to));
+    port().Branches({open.back(), Jumps(0x600000, 1)[0]});
+    EXPECT_EQ(StackNow(spec, ring), Newest(open, open.size())) << rule::BRS_006.text;
+  };
+  const auto ret = [&] {
+    port().Branches({Return(open.back().to + 8, open.back().from + 5)});
+    open.pop_back();
+    EXPECT_EQ(StackNow(spec, ring), Newest(open, open.size())) << rule::BRS_006.text;
+  };
+  call(0x401000, 0x402000);
+  call(0x402010, 0x403000);
+  call(0x403010, 0x404000);
+  ret();
+  call(0x403020, 0x405000);
+  ret();
+  ret();
+  ret();
+}
+
+CONFORMANCE_CASE(BranchTask, CallStackGoesWithItsTask, .rules = {rule::BRS_006, rule::BRS_005},
+                 .needs = {Cap::kStimulus, Cap::kBranches}) {
+  const EventSpec spec = target().AnyEvent();
+  const Turns turns;
+  Child child([&] {
+    for (std::uint64_t i = 0; i < kRounds; ++i) {
+      turns.Await();
+      port().Branches({Call(kOther + 0x100 * i, kOther + 0x100 * i + 0x80)});
+      target().Stimulate(spec, 1);
+      turns.Done();
+    }
+    return 0;
+  });
+  OpenOptions options = WithBranches(kCallStack);
+  const Event own = Open(spec, options);
+  options.pid = child.pid();
+  const Event other = Open(spec, options);
+  Ring own_ring(own, 8);
+  Ring other_ring(other, 8);
+  own.Enable();
+  other.Enable();
+  child.Go();
+  std::vector<Branch> open;
+  std::vector<Branch> open_there;
+  for (std::uint64_t i = 0; i < kRounds; ++i) {
+    open.push_back(Call(kOwn + 0x100 * i, kOwn + 0x100 * i + 0x80));
+    port().Branches({open.back()});
+    turns.Give();
+    EXPECT_EQ(StackNow(spec, own_ring), Newest(open, open.size())) << rule::BRS_006.text;
+    open_there.push_back(Call(kOther + 0x100 * i, kOther + 0x100 * i + 0x80));
+    const RingContents got = other_ring.Drain();
+    ASSERT_EQ(got.samples.size(), 1u);
+    EXPECT_EQ(FromTos(got.samples[0]), Newest(open_there, open_there.size())) << rule::BRS_006.text;
+  }
+  ASSERT_EQ(child.Wait(), 0);
+}
+
+CONFORMANCE_CASE(BranchTask, InheritedCallStackGoesWithItsTask,
+                 .rules = {rule::BRS_006, rule::BRS_005},
+                 .needs = {Cap::kStimulus, Cap::kBranches}) {
+  const EventSpec spec = target().AnyEvent();
+  const Turns turns;
+  OpenOptions options = WithBranches(kCallStack);
+  options.cpu = 0;
+  options.inherit = true;
+  const Event event = Open(spec, options);
+  Ring ring(event, 16);
+  event.Enable();
+  // Both contexts are clones of one: at a switch they may be exchanged as a whole.
+  Child child([&] {
+    for (std::uint64_t i = 0; i < kRounds; ++i) {
+      turns.Await();
+      port().Branches({Call(kOther + 0x100 * i, kOther + 0x100 * i + 0x80)});
+      target().Stimulate(spec, 1);
+      turns.Done();
+    }
+    return 0;
+  });
+  const auto child_tid = static_cast<std::uint32_t>(child.pid());
+  child.Go();
+  for (std::uint64_t i = 0; i < kRounds; ++i) {
+    port().Branches({Call(kOwn + 0x100 * i, kOwn + 0x100 * i + 0x80)});
+    turns.Give();
+    target().Stimulate(spec, 1);
+  }
+  ASSERT_EQ(child.Wait(), 0);
+  const RingContents got = ring.Drain();
+  ASSERT_EQ(got.samples.size(), 2u * kRounds);
+  std::size_t own = 0;
+  std::size_t other = 0;
+  for (const Sample& sample : got.samples) {
+    const bool is_child = *sample.tid == child_tid;
+    std::size_t& n = is_child ? other : own;
+    ++n;
+    ASSERT_EQ(sample.branches->size(), n) << rule::BRS_006.text << (is_child ? " child" : "");
+    for (std::size_t i = 0; i < n; ++i) {
+      EXPECT_EQ((*sample.branches)[i].from, (is_child ? kOther : kOwn) + 0x100 * (n - 1 - i))
+          << rule::BRS_006.text;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pmuconf

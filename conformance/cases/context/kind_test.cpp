@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// PMUs that have only some of the CPUs: kinds of cores.
+#include <algorithm>
+#include <iterator>
+
+#include "pmuconf/case.h"
+#include "pmuconf/cpu.h"
+#include "pmuconf/sysfs.h"
+
+namespace pmuconf {
+namespace {
+
+std::vector<int> OtherCpus() {
+  const std::vector<int> online = OnlineCpus(), own = target().Cpus();
+  std::vector<int> others;
+  std::set_difference(online.begin(), online.end(), own.begin(), own.end(),
+                      std::back_inserter(others));
+  return others;
+}
+
+// The types of the PMUs that have others of the CPUs.
+std::vector<std::uint32_t> OtherKinds() {
+  const std::string folder = kEventSource;
+  std::vector<std::uint32_t> types;
+  for (const std::string& device : ListFolder(folder)) {
+    const auto type = ReadFile(folder + "/" + device + "/type");
+    if (device == target().device() || !type || !ReadFile(folder + "/" + device + "/cpus")) continue;
+    types.push_back(static_cast<std::uint32_t>(std::stoul(*type)));
+  }
+  return types;
+}
+
+CONFORMANCE_CASE(KindOfCore, TaskEventCountsOnItsOwnCpusAlone, .rules = {rule::CTX_009},
+                 .needs = {Cap::kStimulus, Cap::kSomeCpus, Cap::kTasks}) {
+  const EventSpec spec = target().AnyEvent();
+  PinTo(target().Cpus().front());
+  const Event event = Open(spec);
+  event.Enable();
+  std::uint64_t total = 0;
+  for (const std::uint64_t n : {1, 20, 300}) {
+    PinTo(target().Cpus().front());
+    target().Stimulate(spec, n);
+    total += n;
+    PinTo(OtherCpus().front());
+    const Reading before = event.Read();
+    Spin(0.005);
+    const Reading after = event.Read();
+    EXPECT_EQ(before.value, total) << rule::CTX_009.text;
+    EXPECT_EQ(after.value, total) << rule::CTX_009.text;
+    EXPECT_EQ(after.time_running, before.time_running) << rule::CTX_009.text;
+    EXPECT_GT(after.time_enabled, before.time_enabled) << rule::CTX_009.text;
+  }
+}
+
+CONFORMANCE_CASE(KindOfCore, EventEnabledElsewhereCountsFromItsReturn, .rules = {rule::CTX_009},
+                 .needs = {Cap::kStimulus, Cap::kSomeCpus, Cap::kTasks}) {
+  const EventSpec spec = target().AnyEvent();
+  PinTo(OtherCpus().front());
+  const Event event = Open(spec);
+  event.Enable();
+  Spin(0.002);
+  EXPECT_EQ(event.Read().value, 0U) << rule::CTX_009.text;
+  EXPECT_EQ(event.Read().time_running, 0U) << rule::CTX_009.text;
+  PinTo(target().Cpus().front());
+  target().Stimulate(spec, 77);
+  EXPECT_EQ(event.Read().value, 77U) << rule::CTX_009.text;
+  PinTo(OtherCpus().front());
+  event.Disable();
+  EXPECT_EQ(event.Read().value, 77U) << rule::CTX_009.text;
+}
+
+CONFORMANCE_CASE(KindOfCore, OtherCpusAreRefused, .rules = {rule::CTX_010},
+                 .needs = {Cap::kSomeCpus, Cap::kStimulus, Cap::kTasks}) {
+  const EventSpec spec = target().AnyEvent();
+  for (const int pid : {-1, 0}) {
+    for (const int cpu : target().Cpus()) {
+      EXPECT_THAT(TryOpen(spec, {.pid = pid, .cpu = cpu}), Succeeds())
+          << rule::CTX_010.text << " CPU " << cpu;
+    }
+    for (const int cpu : OtherCpus()) {
+      EXPECT_THAT(TryOpen(spec, {.pid = pid, .cpu = cpu}), FailsWith(ENOENT))
+          << rule::CTX_010.text << " CPU " << cpu;
+    }
+  }
+}
+
+CONFORMANCE_CASE(KindOfCore, GenericEventReachesThePmuOfTheCpu, .rules = {rule::CTX_010},
+                 .needs = {Cap::kSomeCpus, Cap::kManualClock, Cap::kGenericEvents}) {
+  perf_event_attr attr = {};
+  attr.size = sizeof(attr);
+  attr.type = PERF_TYPE_HARDWARE;
+  attr.config = PERF_COUNT_HW_CPU_CYCLES;
+  for (const int cpu : target().Cpus()) {
+    OpenResult cycles = TryOpen(attr, -1, cpu);
+    ASSERT_THAT(cycles, Succeeds()) << rule::CTX_010.text;
+    port().Advance(1'000, {.cpu = cpu});
+    EXPECT_EQ(cycles.event.Read().value, 1'000U) << rule::CTX_010.text;
+  }
+}
+
+CONFORMANCE_CASE(KindOfCore, KindsDoNotGroup, .rules = {rule::CTX_011},
+                 .needs = {Cap::kSomeCpus, Cap::kStimulus, Cap::kTasks, Cap::kGroups}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event leader = Open(spec);
+  EventSpec foreign = spec;
+  ASSERT_FALSE(OtherKinds().empty());
+  for (const std::uint32_t type : OtherKinds()) {
+    foreign.type = type;
+    ASSERT_THAT(TryOpen(foreign), Succeeds());
+    EXPECT_THAT(TryOpen(foreign, {.group_fd = leader.fd()}), FailsWith(EINVAL))
+        << rule::CTX_011.text;
+  }
+}
+
+}  // namespace
+}  // namespace pmuconf

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events that take more than a code: filters of cycles, shared registers, two counters.
+#include <initializer_list>
+#include <tuple>
+#include <utility>
+
+#include "cases/common.h"
+
+namespace pmuconf {
+namespace {
+
+using Terms = std::vector<std::pair<std::string, std::uint64_t>>;
+
+// `spec` with `terms` in place of what it has in their fields, put together by format/.
+EventSpec With(EventSpec spec, const Terms& terms) {
+  for (const auto& [name, value] : terms) {
+    const auto text = ReadFile(DeviceFile("format/" + name));
+    const auto field = text ? ParseFormat(*text) : std::nullopt;
+    if (!field || field->config > 1) throw Broken("format/" + name + " is no field of config[1]");
+    const auto all = field->Encode(field->width() == 64 ? ~0ULL : (1ULL << field->width()) - 1);
+    const auto encoded = field->Encode(value);
+    if (!encoded) throw Broken("format/" + name + " has no room for " + std::to_string(value));
+    std::uint64_t& word = field->config == 0 ? spec.config : spec.config1;
+    word = (word & ~*all) | *encoded;
+    spec.name += "," + name + "=" + std::to_string(value);
+  }
+  return spec;
+}
+
+// What counts each pulse with `occurrences` in its cycle, of which an idle one follows.
+std::uint64_t Gain(unsigned occurrences, std::uint64_t cmask, bool inv, bool edge) {
+  if (edge) return occurrences >= std::max<std::uint64_t>(cmask, 1);
+  if (cmask == 0) return occurrences;
+  return inv ? 1 + (occurrences < cmask) : occurrences >= cmask;
+}
+
+CONFORMANCE_CASE(Init, EdgeInverseAndMaskCountCycles, .rules = {rule::INI_030},
+                 .needs = {Cap::kStimulus, Cap::kFilters}) {
+  const EventSpec plain = target().AnyEvent();
+  for (const std::uint64_t cmask : {0, 1, 2, 3, 15, 16, 255}) {
+    for (const auto& [inv, edge] : {std::pair(0, 0), {1, 0}, {0, 1}, {1, 1}}) {
+      if (inv == 1 && cmask == 0) continue;
+      const EventSpec spec = With(plain, {{"cmask", cmask}, {"inv", inv}, {"edge", edge}});
+      const Event event = Open(spec, {.disabled = false});
+      std::uint64_t want = 0;
+      for (const unsigned occurrences : {1u, 2u, 3u, 14u, 16u, 63u}) {
+        target().Stimulate(spec, 100 + occurrences, {.per_pulse = occurrences});
+        want += (100 + occurrences) * Gain(occurrences, cmask, inv != 0, edge != 0);
+        ASSERT_THAT(event.Read(), Counted(spec, want))
+            << rule::INI_030.text << occurrences << " in a cycle";
+      }
+    }
+  }
+}
+
+CONFORMANCE_CASE(Init, EdgeInverseAndMaskCountTicks, .rules = {rule::INI_030},
+                 .needs = {Cap::kManualClock, Cap::kFilters, Cap::kFixedCounters}) {
+  for (const EventSpec& plain :
+       target().Events({.stimulus = StimulusKind::kClock, .fixed = true})) {
+    // It happens in one tick of these.
+    const std::uint64_t ticks = plain.ticks;
+    const std::uint64_t edges = ticks > 1 ? 1 : 0;
+    for (const auto& [cmask, inv, edge, want] :
+         std::initializer_list<std::tuple<int, int, int, std::uint64_t>>{{1, 0, 0, 1},
+                                                                         {2, 0, 0, 0},
+                                                                         {1, 1, 0, ticks - 1},
+                                                                         {2, 1, 0, ticks},
+                                                                         {0, 0, 1, edges},
+                                                                         {1, 0, 1, edges},
+                                                                         {1, 1, 1, edges}}) {
+      const auto value = [](int n) { return static_cast<std::uint64_t>(n); };
+      const EventSpec spec =
+          With(plain, {{"cmask", value(cmask)}, {"inv", value(inv)}, {"edge", value(edge)}});
+      const Event event = Open(spec, {.disabled = false});
+      target().Stimulate(spec, 1'000);
+      EXPECT_THAT(event.Read(), Counted(spec, 1'000 * want)) << rule::INI_030.text << ticks;
+    }
+  }
+}
+
+CONFORMANCE_CASE(Init, FilteredEventsSample, .rules = {rule::INI_030},
+                 .needs = {Cap::kStimulus, Cap::kFilters, Cap::kSampling}) {
+  const EventSpec spec = With(target().AnyEvent(), {{"cmask", 4}, {"edge", 1}});
+  const Event event = Open(spec, {.sample_period = 7, .disabled = false});
+  const std::uint64_t before = port().Stats().overflows;
+  target().Stimulate(spec, 100, {.per_pulse = 3});
+  EXPECT_EQ(port().Stats().overflows, before) << rule::INI_030.text;
+  target().Stimulate(spec, 100, {.per_pulse = 4});
+  EXPECT_EQ(port().Stats().overflows - before, 100u / 7) << rule::INI_030.text;
+  EXPECT_THAT(event.Read(), Counted(spec, 100)) << rule::INI_030.text;
+}
+
+// The first event that looks at responses.
+EventSpec OffCoreEvent() {
+  for (const EventSpec& spec : target().Events()) {
+    if (spec.response != 0) return spec;
+  }
+  throw Broken("no event with a response");
+}
+
+// The same event, of which exactly the responses in `allowed` count.
+EventSpec OfResponses(std::uint64_t allowed) {
+  EventSpec spec = OffCoreEvent();
+  spec.config1 = allowed;
+  spec.name += " of " + std::to_string(allowed);
+  return spec;
+}
+
+CONFORMANCE_CASE(Init, OffCoreEventsCountTheirResponsesAlone, .rules = {rule::INI_031},
+                 .needs = {Cap::kStimulus, Cap::kOffCore, Cap::kGroups}) {
+  const std::uint64_t both = OffCoreEvent().response;
+  const std::uint64_t one = both & (both - 1);
+  const std::vector<EventSpec> specs = {OfResponses(both), OfResponses(one), OfResponses(both),
+                                        OfResponses(one)};
+  ASSERT_NE(one, 0u) << "the target's response has one bit alone";
+  Group group(specs);
+  group.Enable();
+  target().Stimulate(specs[0], 30, {.response = both});
+  target().Stimulate(specs[0], 7, {.response = one});
+  const GroupReading reading = group.Read();
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    EXPECT_THAT(reading.entries[i], Counted(specs[i], specs[i].config1 == both ? 37 : 7))
+        << rule::INI_031.text;
+  }
+}
+
+CONFORMANCE_CASE(Init, MoreResponsesThanRegistersDoNotGoTogether, .rules = {rule::INI_032},
+                 .needs = {Cap::kStimulus, Cap::kOffCore, Cap::kGroups}) {
+  const std::uint64_t both = OffCoreEvent().response;
+  const std::vector<EventSpec> three = {OfResponses(both), OfResponses(both & (both - 1)),
+                                        OfResponses(both & ~(both & (both - 1)))};
+  EXPECT_THAT(TryOpenGroup({three[0], three[1]}), Succeeds()) << rule::INI_032.text;
+  EXPECT_THAT(TryOpenGroup({three[1], three[2]}), Succeeds()) << rule::INI_032.text;
+  EXPECT_THAT(TryOpenGroup(three), FailsWith(EINVAL)) << rule::INI_032.text;
+
+  // One after the other they have the registers that they need.
+  for (const EventSpec& spec : three) {
+    const Event event = Open(spec, {.disabled = false});
+    target().Stimulate(spec, 9, {.response = spec.config1});
+    EXPECT_THAT(event.Read(), Counted(spec, 9)) << rule::INI_032.text;
+  }
+  // At once they take turns: none counts what is another's.
+  const std::vector<Event> events = OpenEach(three, {.disabled = false});
+  for (int round = 0; round < 50; ++round) {
+    target().Stimulate(three[1], 10, {.response = three[1].config1});
+  }
+  EXPECT_THAT(events[2].Read(), Counted(three[2], 0)) << rule::INI_032.text;
+  EXPECT_LE(events[1].Read().value, 500u) << rule::INI_032.text;
+}
+
+CONFORMANCE_CASE(Init, LoadsAreCountedByTheirLatency, .rules = {rule::INI_031, rule::INI_032},
+                 .needs = {Cap::kStimulus, Cap::kLoadLatency, Cap::kGroups}) {
+  EventSpec load;
+  for (const EventSpec& spec : target().Events()) {
+    if (spec.latency != 0) load = spec;
+  }
+  for (const std::uint64_t threshold : {0, 1, 3, 100, 0xfffe, 0xffff}) {
+    const EventSpec spec = With(load, {{"ldlat", threshold}});
+    const Event event = Open(spec, {.disabled = false});
+    std::uint64_t want = 0;
+    for (const std::uint32_t latency : {1u, 2u, 3u, 4u, 100u, 101u, 0xffffu}) {
+      target().Stimulate(spec, 20 + latency % 7, {.latency = latency});
+      want += latency > threshold ? 20 + latency % 7 : 0;
+      ASSERT_THAT(event.Read(), Counted(spec, want)) << rule::INI_031.text << latency;
+    }
+  }
+  const EventSpec short_ones = With(load, {{"ldlat", 5}});
+  const EventSpec long_ones = With(load, {{"ldlat", 50}});
+  EXPECT_THAT(TryOpenGroup({short_ones, short_ones}), Succeeds()) << rule::INI_032.text;
+  EXPECT_THAT(TryOpenGroup({short_ones, long_ones}), FailsWith(EINVAL)) << rule::INI_032.text;
+}
+
+CONFORMANCE_CASE(Init, FieldsOfOtherEventsAreRefused, .rules = {rule::INI_034},
+                 .needs = {Cap::kStimulus}) {
+  for (const EventSpec& spec : target().Events()) {
+    if (spec.config1 != 0) continue;
+    for (int bit = 0; bit < 64; ++bit) {
+      EventSpec strange = spec;
+      strange.config1 = std::uint64_t{1} << bit;
+      EXPECT_THAT(TryOpen(strange), FailsWith(EINVAL)) << rule::INI_034.text << spec.name << bit;
+    }
+  }
+}
+
+EventSpec WideEvent() {
+  for (const EventSpec& spec : target().Events({.wide = true})) {
+    if (spec.wide) return spec;
+  }
+  throw Broken("no event that takes two counters");
+}
+
+CONFORMANCE_CASE(Init, WideEventsMissNothing, .rules = {rule::INI_033},
+                 .needs = {Cap::kStimulus, Cap::kWide, Cap::kGroups}) {
+  const EventSpec wide = WideEvent();
+  Group group(std::vector(CounterCount(wide), wide));
+  group.Enable();
+  std::uint64_t want = 0;
+  for (const std::uint32_t occurrences : {1u, 15u, 16u, 40u, 63u}) {
+    target().Stimulate(wide, 500, {.per_pulse = occurrences});
+    want += std::uint64_t{500} * occurrences;
+    for (const GroupEntry& entry : group.Read().entries) {
+      ASSERT_THAT(entry, Counted(wide, want)) << rule::INI_033.text << occurrences;
+    }
+  }
+}
+
+CONFORMANCE_CASE(Init, WideEventsTakeTwoCounters, .rules = {rule::INI_033},
+                 .needs = {Cap::kStimulus, Cap::kWide, Cap::kGroups}) {
+  const EventSpec wide = WideEvent();
+  const std::size_t pairs = CounterCount(wide);
+  EXPECT_THAT(TryOpenGroup(std::vector(pairs + 1, wide)), FailsWith(EINVAL)) << rule::INI_033.text;
+  std::vector<EventSpec> specs = target().AnyEvents(target().general() - 2);
+  specs.push_back(wide);
+  {
+    Group group(specs);
+    group.Enable();
+    target().Stimulate(wide, 100, {.per_pulse = 50});
+    EXPECT_THAT(group.Read().entries.back(), Counted(wide, 5'000)) << rule::INI_033.text;
+  }
+  specs.push_back(target().AnyEvent());
+  EXPECT_THAT(TryOpenGroup(specs), FailsWith(EINVAL)) << rule::INI_033.text;
+}
+
+CONFORMANCE_CASE(Init, WideEventsSample, .rules = {rule::INI_033},
+                 .needs = {Cap::kStimulus, Cap::kWide, Cap::kSampling}) {
+  const EventSpec wide = WideEvent();
+  const Event event = Open(wide, {.sample_period = 1'000, .disabled = false});
+  const std::uint64_t before = port().Stats().overflows;
+  target().Stimulate(wide, 400, {.per_pulse = 50});
+  EXPECT_EQ(port().Stats().overflows - before, 20u) << rule::INI_033.text;
+  EXPECT_THAT(event.Read(), Counted(wide, 20'000)) << rule::INI_033.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records in a buffer: none lost, none doubled, and the count exact while they wait.
+#include "cases/common.h"
+#include "cases/precise/precise.h"
+
+namespace pmuconf {
+namespace {
+
+constexpr std::uint64_t kRecordBuffer = 1ull << 62;  // its bit in the global status
+
+CONFORMANCE_CASE(Precise, SamplesAreCountOverPeriod, .rules = {rule::PRC_003, rule::SMP_005},
+                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
+  const EventSpec spec = target().AnyEvent();
+  for (const std::uint64_t type : {kBuffered, kAtOnce}) {
+    for (const std::uint64_t period : {1, 2, 7, 1'000, 65'537}) {
+      SCOPED_TRACE(testing::Message()
+                   << "sample_type 0x" << std::hex << type << std::dec << ", period " << period);
+      const Event event = Open(spec, Precise(period, type));
+      Ring ring(event);
+      event.Enable();
+      target().Stimulate(spec, 41 * period + period / 2);
+      event.Disable();
+      const RingContents got = ring.Drain();
+      EXPECT_EQ(got.samples.size(), 41u) << rule::PRC_003.text;
+      EXPECT_EQ(got.PeriodSum(), 41 * period) << rule::SMP_005.text;
+      EXPECT_THAT(event.Read(), Counted(spec, 41 * period + period / 2)) << rule::PRC_003.text;
+    }
+  }
+}
+
+CONFORMANCE_CASE(Precise, MoreRecordsThanABufferHoldsAreAllThere, .rules = {rule::PRC_003},
+                 .needs = {Cap::kStimulus, Cap::kPrecise}, .budget_s = 30) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, Precise(2, PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD));
+  Ring ring(event, 512);
+  event.Enable();
+  for (std::uint64_t i = 0; i < 20; ++i) target().Stimulate(spec, 801, {.ip = 0x400000 + i});
+  event.Disable();
+  const RingContents got = ring.Drain();
+  EXPECT_EQ(got.samples.size(), 8'010u) << rule::PRC_003.text;
+  EXPECT_THAT(event.Read(), Counted(spec, 16'020)) << rule::PRC_003.text;
+  for (std::size_t i = 0; i < got.samples.size(); ++i) {
+    ASSERT_EQ(got.samples[i].ip, 0x400000 + (2 * i + 1) / 801) << rule::PRC_003.text << i;
+  }
+}
+
+CONFORMANCE_CASE(Precise, CountIsExactBetweenRecords, .rules = {rule::PRC_008},
+                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
+  const EventSpec spec = target().AnyEvent();
+  for (const std::uint64_t type : {kBuffered, kAtOnce}) {
+    const Event event = Open(spec, Precise(10, type));
+    Ring ring(event);
+    event.Enable();
+    std::uint64_t total = 0;
+    for (const std::uint64_t n : {1, 8, 1, 1, 25, 9, 10, 130, 3}) {
+      target().Stimulate(spec, n);
+      total += n;
+      EXPECT_THAT(event.Read(), Counted(spec, total)) << rule::PRC_008.text;
+      EXPECT_THAT(event.Read(), Counted(spec, total)) << rule::PRC_008.text;
+    }
+    event.Disable();
+    EXPECT_EQ(ring.Drain().samples.size(), total / 10) << rule::PRC_003.text;
+  }
+}
+
+CONFORMANCE_CASE(Precise, PartOfAPeriodIsKeptWhenTheEventStops,
+                 .rules = {rule::PRC_009, rule::PRC_003},
+                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
+  const EventSpec spec = target().AnyEvent();
+  for (const std::uint64_t type : {kBuffered, kAtOnce}) {
+    const Event event = Open(spec, Precise(100, type));
+    Ring ring(event);
+    std::size_t samples = 0;
+    for (std::uint64_t i = 1; i <= 12; ++i) {
+      event.Enable();
+      target().Stimulate(spec, 130);
+      event.Disable();
+      samples += ring.Drain().samples.size();
+      EXPECT_EQ(samples, 130 * i / 100) << rule::PRC_009.text;
+      EXPECT_THAT(event.Read(), Counted(spec, 130 * i)) << rule::PRC_008.text;
+    }
+  }
+}
+
+CONFORMANCE_CASE(Precise, RecordsArePendingWhenTheEventCloses, .rules = {rule::PRC_009},
+                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event sink = Open(Software(PERF_COUNT_SW_DUMMY),
+                          {.sample_period = 1, .sample_type = kBuffered, .disabled = false});
+  Ring ring(sink, 8);
+  Event event = Open(spec, Precise(10));
+  event.SetOutput(sink);
+  event.Enable();
+  target().Stimulate(spec, 57);
+  event.Close();
+  EXPECT_EQ(ring.Drain().samples.size(), 5u) << rule::PRC_009.text;
+  // What comes next has nothing of it.
+  const Event next = Open(spec, Precise(10));
+  Ring next_ring(next, 1);
+  next.Enable();
+  target().Stimulate(spec, 9);
+  next.Disable();
+  EXPECT_EQ(next_ring.Drain().samples.size(), 0u) << rule::PRC_009.text;
+  EXPECT_THAT(next.Read(), Counted(spec, 9)) << rule::PRC_009.text;
+}
+
+CONFORMANCE_CASE(Precise, RecordsArePendingWhenAnotherEventComesAndGoes,
+                 .rules = {rule::PRC_009, rule::PRC_007},
+                 .needs = {Cap::kStimulus, Cap::kPrecise, Cap::kGroups}) {
+  const std::vector<EventSpec> specs = target().AnyEvents(2);
+  const Event plain = Open(specs[0], Precise(5, PERF_SAMPLE_IP));
+  Ring plain_ring(plain, 4);
+  plain.Enable();
+  std::uint64_t total = 0;
+  for (int i = 0; i < 4; ++i) {
+    target().Stimulate(specs[0], 23, {.ip = 0x401000});
+    // Its records are longer: those that wait were written in another layout.
+    const Event rich = Open(specs[1], Precise(5, kBuffered | PERF_SAMPLE_DATA_SRC));
+    Ring rich_ring(rich, 1);
+    rich.Enable();
+    target().Stimulate(specs[0], 23, {.ip = 0x401000});
+    target().Stimulate(specs[1], 11, {.ip = 0x402000, .addr = 0x99, .source = 0x5});
+    total += 46;
+    rich.Disable();
+    const RingContents got = rich_ring.Drain();
+    EXPECT_EQ(got.samples.size(), 2u) << rule::PRC_007.text;
+    for (const Sample& sample : got.samples) {
+      EXPECT_EQ(sample.ip, 0x402000u) << rule::PRC_007.text;
+      EXPECT_EQ(sample.addr, 0x99u) << rule::PRC_007.text;
+      EXPECT_EQ(sample.data_src, 0x5u) << rule::PRC_007.text;
+    }
+  }
+  plain.Disable();
+  const RingContents got = plain_ring.Drain();
+  EXPECT_EQ(got.samples.size(), total / 5) << rule::PRC_009.text;
+  for (const Sample& sample : got.samples) EXPECT_EQ(sample.ip, 0x401000u) << rule::PRC_009.text;
+  EXPECT_THAT(plain.Read(), Counted(specs[0], total)) << rule::PRC_008.text;
+}
+
+CONFORMANCE_CASE(Precise, AllCountersArePreciseAtOnce, .rules = {rule::PRC_007},
+                 .needs = {Cap::kStimulus, Cap::kPrecise, Cap::kGroups}) {
+  const std::vector<EventSpec> specs = target().AnyEvents(target().general());
+  std::vector<Event> events;
+  std::vector<Ring> rings;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    events.push_back(Open(specs[i], Precise(10 + i, i % 2 ? kAtOnce : kBuffered)));
+    rings.emplace_back(events.back(), 8);
+  }
+  EnableEach(events);
+  const std::vector<std::uint64_t> want = PulseEach(specs, 500);
+  DisableEach(events);
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    SCOPED_TRACE(i);
+    const RingContents got = rings[i].Drain();
+    EXPECT_EQ(got.samples.size(), want[i] / (10 + i)) << rule::PRC_007.text;
+    EXPECT_EQ(got.PeriodSum(), want[i] / (10 + i) * (10 + i)) << rule::PRC_007.text;
+    EXPECT_THAT(events[i].Read(), Counted(specs[i], want[i])) << rule::PRC_008.text;
+  }
+}
+
+CONFORMANCE_CASE(Precise, OneEventEndsSeveralPeriods, .rules = {rule::PRC_007},
+                 .needs = {Cap::kStimulus, Cap::kPrecise, Cap::kGroups}) {
+  const EventSpec spec = target().AnyEvent();
+  std::vector<Event> events;
+  std::vector<Ring> rings;
+  for (unsigned i = 0; i < target().general(); ++i) {
+    events.push_back(Open(spec, Precise(6)));
+    rings.emplace_back(events.back(), 1);
+  }
+  EnableEach(events);
+  for (std::uint64_t i = 1; i <= 18; ++i) target().Stimulate(spec, 1, {.ip = 0x400000 + i});
+  DisableEach(events);
+  // Enabling took a while, in which nothing happened: all run in step.
+  for (Ring& ring : rings) {
+    const RingContents got = ring.Drain();
+    ASSERT_EQ(got.samples.size(), 3u) << rule::PRC_007.text;
+    for (std::size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(got.samples[i].ip, 0x400000 + 6 * (i + 1)) << rule::PRC_007.text;
+    }
+  }
+}
+
+CONFORMANCE_CASE(Precise, CountingEventsBesideItStayExact, .rules = {rule::PRC_007, rule::SMP_008},
+                 .needs = {Cap::kStimulus, Cap::kPrecise, Cap::kGroups}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event counting = Open(spec);
+  const Event sampling = Open(spec, {.sample_period = 9});
+  const Event precise = Open(spec, Precise(7));
+  Ring sampling_ring(sampling, 4);
+  Ring precise_ring(precise, 4);
+  counting.Enable();
+  sampling.Enable();
+  precise.Enable();
+  target().Stimulate(spec, 1'000);
+  precise.Disable();
+  EXPECT_THAT(counting.Read(), Counted(spec, 1'000)) << rule::SMP_008.text;
+  EXPECT_EQ(sampling_ring.Drain().samples.size(), 1'000u / 9) << rule::PRC_007.text;
+  EXPECT_EQ(precise_ring.Drain().samples.size(), 1'000u / 7) << rule::PRC_007.text;
+  EXPECT_THAT(precise.Read(), Counted(spec, 1'000)) << rule::PRC_008.text;
+}
+
+CONFORMANCE_CASE(Precise, ValueInASampleIsThatOfItsEvent, .rules = {rule::PRC_008, rule::SMP_006},
+                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, Precise(25, PERF_SAMPLE_IP | PERF_SAMPLE_READ));
+  Ring ring(event, 4);
+  event.Enable();
+  target().Stimulate(spec, 260);
+  const RingContents got = ring.Drain();
+  ASSERT_EQ(got.samples.size(), 10u) << rule::PRC_003.text;
+  for (std::uint64_t i = 0; i < 10; ++i) {
+    EXPECT_EQ(got.samples[i].read->value, 25 * (i + 1)) << rule::SMP_006.text;
+  }
+}
+
+CONFORMANCE_CASE(Precise, LateInterruptInventsNothing, .rules = {rule::PRC_011},
+                 .needs = {Cap::kStimulus, Cap::kPrecise, Cap::kRegisters}) {
+  const EventSpec spec = target().AnyEvent();
+  for (const std::uint64_t type : {kBuffered, kAtOnce}) {
+    SCOPED_TRACE(testing::Message() << "sample_type 0x" << std::hex << type);
+    const Event event = Open(spec, PreciseOnCpu(10, type));
+    Ring ring(event, 1024);
+    event.Enable();
+    HoldLine hold;
+    for (std::uint64_t i = 0; i < 5; ++i) target().Stimulate(spec, 10'000, {.ip = 0x400000 + i});
+    hold.Release();
+    const RingContents late = ring.Drain();
+    EXPECT_GE(late.samples.size(), 1u) << rule::PRC_011.text;
+    EXPECT_LE(late.samples.size(), 5'000u) << rule::PRC_011.text;
+    for (std::size_t i = 0; i < late.samples.size(); ++i) {
+      ASSERT_EQ(late.samples[i].ip, 0x400000 + (10 * i + 9) / 10'000) << rule::PRC_011.text << i;
+    }
+    // It goes on, and as exactly as ever.
+    const std::uint64_t before = event.Read().value;
+    target().Stimulate(spec, 95, {.ip = 0x500000});
+    event.Disable();
+    const RingContents after = ring.Drain();
+    EXPECT_THAT(after.samples.size(), testing::AnyOf(9u, 10u)) << rule::PRC_011.text;
+    for (const Sample& sample : after.samples) EXPECT_EQ(sample.ip, 0x500000u);
+    EXPECT_EQ(event.Read().value - before, 95u) << rule::PRC_011.text;
+    EXPECT_THAT(after.lost, testing::IsEmpty());
+  }
+}
+
+CONFORMANCE_CASE(Precise, InterruptWithoutARecordIsHarmless, .rules = {rule::PRC_014},
+                 .needs = {Cap::kStimulus, Cap::kPrecise, Cap::kRegisters}) {
+  const EventSpec spec = target().AnyEvent();
+  EXPECT_EQ(port().Inject(kRecordBuffer).runs, 1u) << rule::PRC_014.text;
+  const Event event = Open(spec, Precise(10));
+  Ring ring(event, 1);
+  event.Enable();
+  EXPECT_EQ(port().Inject(kRecordBuffer).runs, 1u) << rule::PRC_014.text;
+  target().Stimulate(spec, 9);
+  EXPECT_EQ(port().Inject(kRecordBuffer).runs, 1u) << rule::PRC_014.text;
+  EXPECT_EQ(port().Inject(port().Stats().used).runs, 1u) << rule::PRC_014.text;
+  EXPECT_EQ(ring.Drain().samples.size(), 0u) << rule::PRC_014.text;
+  EXPECT_THAT(event.Read(), Counted(spec, 9)) << rule::PRC_014.text;
+  target().Stimulate(spec, 1);
+  event.Disable();
+  EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::PRC_014.text;
+  EXPECT_THAT(event.Read(), Counted(spec, 10)) << rule::PRC_014.text;
+}
+
+CONFORMANCE_CASE(Precise, PeriodBeyondTheCounterGivesOneSample,
+                 .rules = {rule::PRC_003, rule::SMP_003},
+                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
+  const EventSpec spec = target().AnyEvent();
+  const std::uint64_t half = (target().counter_mask() >> 1) + 1;
+  for (const std::uint64_t period : {half - 1, half, half + 1, 2 * half + 12'345}) {
+    SCOPED_TRACE(period);
+    const Event event = Open(spec, Precise(period));
+    Ring ring(event, 1);
+    event.Enable();
+    target().Stimulate(spec, period - 1, {.ip = 0x401000});
+    EXPECT_EQ(ring.Drain().samples.size(), 0u) << rule::SMP_003.text;
+    target().Stimulate(spec, 1, {.ip = 0x402000});
+    target().Stimulate(spec, 17, {.ip = 0x403000});
+    event.Disable();
+    const RingContents got = ring.Drain();
+    ASSERT_EQ(got.samples.size(), 1u) << rule::SMP_003.text;
+    EXPECT_EQ(got.samples[0].ip, 0x402000u) << rule::PRC_002.text;
+    EXPECT_EQ(got.samples[0].period, period) << rule::SMP_005.text;
+    EXPECT_THAT(event.Read(), Counted(spec, period + 17)) << rule::PRC_008.text;
+  }
+}
+
+}  // namespace
+}  // namespace pmuconf

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a precise sample shows: the instruction, the data access and the registers of the event.
+#include <asm/perf_regs.h>
+
+#include "cases/common.h"
+#include "cases/precise/precise.h"
+
+namespace pmuconf {
+namespace {
+
+constexpr std::uint64_t kKernelIp = 0xffff'ffff'8100'0000;
+
+CONFORMANCE_CASE(Precise, EveryLevelIsOffered, .rules = {rule::PRC_001},
+                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
+  for (unsigned level = 1; level <= target().precise(); ++level) {
+    EXPECT_THAT(TryOpen(target().AnyEvent(), Precise(1'000, kBuffered, level)), Succeeds())
+        << rule::PRC_001.text << " level " << level;
+  }
+  const auto max = ReadFile(DeviceFile("caps/max_precise"));
+  if (max) {
+    EXPECT_EQ(*max, std::to_string(target().precise())) << rule::PRC_001.text;
+  }
+}
+
+CONFORMANCE_CASE(Precise, CountingEventCannotBePrecise, .rules = {rule::PRC_004},
+                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
+  for (unsigned level = 1; level <= target().precise(); ++level) {
+    EXPECT_THAT(TryOpen(target().AnyEvent(), Precise(0, 0, level)), FailsWith(EINVAL))
+        << rule::PRC_004.text << " level " << level;
+  }
+}
+
+CONFORMANCE_CASE(Precise, IpIsThatOfTheEvent, .rules = {rule::PRC_002, rule::REC_002},
+                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
+  const EventSpec spec = target().AnyEvent();
+  for (unsigned level = 1; level <= target().precise(); ++level) {
+    for (const std::uint64_t type : {kBuffered, kAtOnce}) {
+      SCOPED_TRACE(testing::Message()
+                   << "level " << level << ", sample_type 0x" << std::hex << type);
+      const Event event = Open(spec, Precise(2, type, level));
+      Ring ring(event, 1);
+      event.Enable();
+      for (std::uint64_t i = 1; i <= 10; ++i) {
+        target().Stimulate(spec, 1, {.ip = 0x500000 + i, .addr = 0x600000 + i});
+      }
+      event.Disable();
+      const RingContents got = ring.Drain();
+      ASSERT_EQ(got.samples.size(), 5u);
+      for (std::size_t i = 0; i < 5; ++i) {
+        EXPECT_EQ(got.samples[i].ip, 0x500000 + 2 * (i + 1)) << rule::PRC_002.text;
+        EXPECT_EQ(got.samples[i].addr, 0x600000 + 2 * (i + 1)) << rule::PRC_005.text;
+        if (level >= 2) {
+          EXPECT_NE(got.samples[i].misc & PERF_RECORD_MISC_EXACT_IP, 0) << rule::PRC_002.text;
+        }
+      }
+    }
+  }
+}
+
+CONFORMANCE_CASE(Precise, LateInterruptHasNoSkid, .rules = {rule::PRC_002},
+                 .needs = {Cap::kStimulus, Cap::kPrecise, Cap::kRegisters}) {
+  const EventSpec spec = target().AnyEvent();
+  for (const std::uint64_t type : {kBuffered, kAtOnce}) {
+    const Event event = Open(spec, PreciseOnCpu(100, type));
+    Ring ring(event, 1);
+    event.Enable();
+    HoldLine hold;
+    target().Stimulate(spec, 99, {.ip = 0x401000});
+    target().Stimulate(spec, 1, {.ip = 0x402000, .addr = 0x77});
+    target().Stimulate(spec, 50, {.ip = 0x403000});
+    hold.Release();
+    event.Disable();
+    const RingContents got = ring.Drain();
+    ASSERT_EQ(got.samples.size(), 1u);
+    EXPECT_EQ(got.samples[0].ip, 0x402000u) << rule::PRC_002.text;
+    EXPECT_EQ(got.samples[0].addr, 0x77u) << rule::PRC_002.text;
+    EXPECT_THAT(event.Read(), Counted(spec, 150));
+  }
+}
+
+CONFORMANCE_CASE(Precise, ModeIsThatOfTheEvent, .rules = {rule::PRC_002, rule::REC_025},
+                 .needs = {Cap::kStimulus, Cap::kPrecise, Cap::kExcludes}) {
+  const EventSpec spec = target().AnyEvent();
+  for (const std::uint64_t type : {kBuffered, kAtOnce}) {
+    const Event event = Open(spec, Precise(5, type));
+    Ring ring(event, 1);
+    event.Enable();
+    target().Stimulate(spec, 5, {.privilege = Privilege::kUser, .ip = 0x401234});
+    target().Stimulate(spec, 5, {.privilege = Privilege::kKernel, .ip = kKernelIp});
+    target().Stimulate(spec, 5, {.privilege = Privilege::kUser, .ip = 0x401234});
+    event.Disable();
+    const RingContents got = ring.Drain();
+    ASSERT_EQ(got.samples.size(), 3u);
+    const auto mode = [&got](std::size_t i) {
+      return got.samples[i].misc & PERF_RECORD_MISC_CPUMODE_MASK;
+    };
+    EXPECT_EQ(mode(0), PERF_RECORD_MISC_USER) << rule::REC_025.text;
+    EXPECT_EQ(mode(1), PERF_RECORD_MISC_KERNEL) << rule::REC_025.text;
+    EXPECT_EQ(got.samples[1].ip, kKernelIp) << rule::PRC_002.text;
+    EXPECT_EQ(mode(2), PERF_RECORD_MISC_USER) << rule::REC_025.text;
+  }
+}
+
+CONFORMANCE_CASE(Precise, UserOnlyEventShowsNoKernel, .rules = {rule::PRC_013},
+                 .needs = {Cap::kStimulus, Cap::kPrecise, Cap::kExcludes}) {
+  const EventSpec spec = target().AnyEvent();
+  OpenOptions options = Precise(3);
+  options.exclude_kernel = true;
+  const Event event = Open(spec, options);
+  Ring ring(event, 1);
+  event.Enable();
+  for (int i = 0; i < 4; ++i) {
+    target().Stimulate(spec, 7, {.privilege = Privilege::kKernel, .ip = kKernelIp});
+    target().Stimulate(spec, 3, {.privilege = Privilege::kUser, .ip = 0x401000});
+  }
+  event.Disable();
+  const RingContents got = ring.Drain();
+  EXPECT_EQ(got.samples.size(), 4u) << rule::PRC_013.text;
+  for (const Sample& sample : got.samples) EXPECT_EQ(sample.ip, 0x401000u) << rule::PRC_013.text;
+  EXPECT_THAT(event.Read(), Counted(spec, 12)) << rule::PRC_013.text;
+}
+
+CONFORMANCE_CASE(Precise, DataOfTheAccessIsShown, .rules = {rule::PRC_005},
+                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
+  const EventSpec spec = target().AnyEvent();
+  const std::uint64_t source =
+      PERF_MEM_S(OP, LOAD) | PERF_MEM_S(LVL, HIT) | PERF_MEM_S(LVL, L3) | PERF_MEM_S(TLB, HIT);
+  const PulseOptions access = {
+      .ip = 0x401000, .addr = 0x7f00'1234'5678, .latency = 321, .source = source};
+  for (const std::uint64_t weight : {PERF_SAMPLE_WEIGHT, PERF_SAMPLE_WEIGHT_STRUCT}) {
+    for (std::uint64_t pick = 0; pick < 8; ++pick) {
+      std::uint64_t type = PERF_SAMPLE_IP;
+      if (pick & 1) type |= PERF_SAMPLE_ADDR;
+      if (pick & 2) type |= PERF_SAMPLE_DATA_SRC;
+      if (pick & 4) type |= weight;
+      SCOPED_TRACE(testing::Message() << "sample_type 0x" << std::hex << type);
+      const Event event = Open(spec, Precise(4, type));
+      Ring ring(event, 1);
+      event.Enable();
+      target().Stimulate(spec, 3, {.addr = 0xbad, .latency = 1, .source = 1});
+      target().Stimulate(spec, 1, access);
+      event.Disable();
+      const RingContents got = ring.Drain();
+      ASSERT_EQ(got.samples.size(), 1u);
+      EXPECT_EQ(got.samples[0].addr.value_or(access.addr), access.addr) << rule::PRC_005.text;
+      EXPECT_EQ(got.samples[0].data_src.value_or(source), source) << rule::PRC_005.text;
+      EXPECT_EQ(got.samples[0].weight.value_or(321), 321u) << rule::PRC_005.text;
+    }
+  }
+}
+
+CONFORMANCE_CASE(Precise, RegistersAreThoseOfTheEvent, .rules = {rule::PRC_006},
+                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
+  const EventSpec spec = target().AnyEvent();
+  OpenOptions options = Precise(2, PERF_SAMPLE_IP | PERF_SAMPLE_REGS_INTR);
+  options.edit = [](perf_event_attr& attr) {
+    attr.precise_ip = target().precise() & 3;
+    attr.sample_regs_intr = 1ull << PERF_REG_X86_AX | 1ull << PERF_REG_X86_CX |
+                            1ull << PERF_REG_X86_DI | 1ull << PERF_REG_X86_IP |
+                            1ull << PERF_REG_X86_R8 | 1ull << PERF_REG_X86_R15;
+  };
+  const Event event = Open(spec, options);
+  Ring ring(event, 1);
+  event.Enable();
+  refpmu_regs regs = {};
+  for (std::uint64_t i = 0; i < 16; ++i) regs.gpr[i] = 0x1000 + i;
+  const refpmu_regs other = {};
+  for (int i = 0; i < 3; ++i) {
+    regs.gpr[0] += 0x100;
+    target().Stimulate(spec, 1, {.ip = 0x400000, .regs = &other});
+    target().Stimulate(spec, 1, {.ip = 0x401000, .regs = &regs});
+  }
+  event.Disable();
+  const RingContents got = ring.Drain();
+  ASSERT_EQ(got.samples.size(), 3u);
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    // In the order of the register numbers: ax, cx, di, ip, r8, r15.
+    EXPECT_THAT(got.samples[i].regs_intr,
+                testing::Optional(testing::ElementsAre(0x1100 + 0x100 * i, 0x1001u, 0x1007u,
+                                                       0x401000u, 0x1008u, 0x100fu)))
+        << rule::PRC_006.text;
+  }
+}
+
+CONFORMANCE_CASE(Precise, FixedCountersArePreciseToo, .rules = {rule::PRC_015},
+                 .needs = {Cap::kStimulus, Cap::kPrecise, Cap::kFixedCounters}) {
+  for (const EventSpec& spec : target().Events({.fixed = true})) {
+    for (const std::uint64_t type : {kBuffered, kAtOnce}) {
+      SCOPED_TRACE(testing::Message() << spec.name << ", sample_type 0x" << std::hex << type);
+      const Event event = Open(spec, Precise(10, type));
+      Ring ring(event, 1);
+      event.Enable();
+      Pulse(spec, 9, {.ip = 0x401000});
+      Pulse(spec, 1, {.ip = 0x402000});
+      Pulse(spec, 25, {.ip = 0x403000});
+      event.Disable();
+      const RingContents got = ring.Drain();
+      ASSERT_EQ(got.samples.size(), 3u) << rule::PRC_015.text;
+      EXPECT_EQ(got.samples[0].ip, 0x402000u) << rule::PRC_015.text;
+      EXPECT_EQ(got.samples[1].ip, 0x403000u) << rule::PRC_015.text;
+      EXPECT_EQ(event.Read().value, 35u) << rule::PRC_015.text;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pmuconf

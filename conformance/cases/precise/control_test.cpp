@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Precise events under control: limits, new periods, frequency, throttling, and task switches.
+#include "cases/common.h"
+#include "cases/precise/precise.h"
+#include "pmuconf/sysctl.h"
+
+namespace pmuconf {
+namespace {
+
+CONFORMANCE_CASE(Precise, LimitOnOverflowsHolds, .rules = {rule::PRC_012},
+                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
+  const EventSpec spec = target().AnyEvent();
+  for (const std::uint64_t type : {kBuffered, kAtOnce}) {
+    const Event event = Open(spec, Precise(10, type));
+    Ring ring(event, 4);
+    for (int limit : {1, 3}) {
+      event.Refresh(limit);
+      target().Stimulate(spec, 200);
+      EXPECT_EQ(ring.Drain().samples.size(), static_cast<std::size_t>(limit)) << rule::PRC_012.text;
+    }
+  }
+}
+
+CONFORMANCE_CASE(Precise, NewPeriodBeginsAtOnce, .rules = {rule::PRC_012},
+                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
+  const EventSpec spec = target().AnyEvent();
+  for (const std::uint64_t type : {kBuffered, kAtOnce}) {
+    SCOPED_TRACE(testing::Message() << "sample_type 0x" << std::hex << type);
+    const Event event = Open(spec, Precise(10, type));
+    Ring ring(event, 4);
+    event.Enable();
+    std::vector<std::uint64_t> want;
+    std::uint64_t total = 0;
+    for (const std::uint64_t period : {10, 100, 3, 64}) {
+      event.Period(period);
+      target().Stimulate(spec, 5 * period + 2);
+      total += 5 * period + 2;
+      for (int i = 0; i < 5; ++i) want.push_back(period);
+      EXPECT_THAT(event.Read(), Counted(spec, total)) << rule::PRC_008.text;
+    }
+    event.Disable();
+    const RingContents got = ring.Drain();
+    std::vector<std::uint64_t> periods;
+    for (const Sample& sample : got.samples) periods.push_back(*sample.period);
+    EXPECT_EQ(periods, want) << rule::PRC_012.text;
+  }
+}
+
+CONFORMANCE_CASE(Precise, FrequencyStartsWithPeriodOne, .rules = {rule::PRC_012, rule::SMP_004},
+                 .needs = {Cap::kStimulus, Cap::kPrecise, Cap::kFrequency}) {
+  const EventSpec spec = target().AnyEvent();
+  OpenOptions options = Precise(0, PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD);
+  options.sample_freq = 1'000;
+  const Event event = Open(spec, options);
+  Ring ring(event);
+  event.Enable();
+  std::uint64_t total = 0;
+  for (std::uint64_t i = 0; i < 300; ++i) {
+    target().Stimulate(spec, 1 + i, {.ip = 0x401000});
+    total += 1 + i;
+  }
+  event.Disable();
+  const RingContents got = ring.Drain();
+  ASSERT_GE(got.samples.size(), 2u);
+  EXPECT_EQ(got.samples[0].period, 1u) << rule::SMP_004.text;
+  for (const Sample& sample : got.samples) EXPECT_EQ(sample.ip, 0x401000u) << rule::PRC_012.text;
+  EXPECT_LE(got.PeriodSum(), total) << rule::PRC_012.text;
+  EXPECT_THAT(event.Read(), Counted(spec, total)) << rule::PRC_012.text;
+}
+
+CONFORMANCE_CASE(Precise, ThrottledEventGoesOn, .rules = {rule::PRC_012},
+                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, Precise(1, kAtOnce));
+  Ring ring(event, 512);
+  const SampleRateLimit limit(1'000);
+  event.Enable();
+  std::size_t samples = 0;
+  std::size_t throttles = 0;
+  std::uint64_t total = 0;
+  EXPECT_TRUE(RepeatUntil(
+      [&] {
+        target().Stimulate(spec, 10);
+        total += 10;
+        const RingContents got = ring.Drain();
+        samples += got.samples.size();
+        throttles += got.throttles.size();
+      },
+      [&] { return throttles >= 4; }))
+      << rule::PRC_012.text << " " << throttles << " throttle records";
+  event.Disable();
+  samples += ring.Drain().samples.size();
+  EXPECT_GE(samples, 1u);
+  EXPECT_EQ(event.Read().value, samples) << rule::PRC_012.text << " of " << total;
+}
+
+constexpr std::uint64_t kOwnIp = 0x401000;
+constexpr std::uint64_t kChildIp = 0x402000;
+
+// Before, while and after `child` runs, this task makes 20 times `n` events happen.
+void StimulateAround(const EventSpec& spec, std::uint64_t n, Child& child) {
+  const auto stimulate = [&] {
+    for (int i = 0; i < 20; ++i) target().Stimulate(spec, n, {.ip = kOwnIp});
+  };
+  stimulate();
+  child.Go();
+  stimulate();
+  ASSERT_EQ(child.Wait(), 0);
+  stimulate();
+}
+
+CONFORMANCE_CASE(Precise, RecordsBelongToTheTaskThatMadeThem, .rules = {rule::PRC_010},
+                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
+  const EventSpec spec = target().AnyEvent();
+  Child child([&spec] {
+    for (int i = 0; i < 20; ++i) target().Stimulate(spec, 30, {.ip = kChildIp});
+    return 0;
+  });
+  const Event event = Open(spec, PreciseOnCpu(10));
+  Ring ring(event, 16);
+  event.Enable();
+  const auto child_tid = static_cast<std::uint32_t>(child.pid());
+  StimulateAround(spec, 30, child);
+  event.Disable();
+  const RingContents got = ring.Drain();
+  EXPECT_EQ(got.samples.size(), 80u * 3) << rule::PRC_003.text;
+  std::size_t of_child = 0;
+  for (const Sample& sample : got.samples) {
+    const bool is_child = sample.ip == kChildIp;
+    of_child += is_child;
+    EXPECT_EQ(*sample.tid, is_child ? child_tid : static_cast<std::uint32_t>(getpid()))
+        << rule::PRC_010.text;
+  }
+  EXPECT_EQ(of_child, 20u * 3) << rule::PRC_010.text;
+}
+
+CONFORMANCE_CASE(Precise, TasksKeepTheirRecordsApart, .rules = {rule::PRC_010, rule::PRC_009},
+                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
+  const EventSpec spec = target().AnyEvent();
+  Child child([&spec] {
+    for (int i = 0; i < 20; ++i) target().Stimulate(spec, 37, {.ip = kChildIp});
+    return 0;
+  });
+  OpenOptions options = Precise(10);
+  const Event own = Open(spec, options);
+  options.pid = child.pid();
+  const Event other = Open(spec, options);
+  Ring own_ring(own, 8);
+  Ring other_ring(other, 8);
+  own.Enable();
+  other.Enable();
+  const auto child_tid = static_cast<std::uint32_t>(child.pid());
+  StimulateAround(spec, 37, child);
+  own.Disable();
+  const RingContents of_own = own_ring.Drain();
+  const RingContents of_other = other_ring.Drain();
+  EXPECT_EQ(of_own.samples.size(), 60u * 37 / 10) << rule::PRC_009.text;
+  EXPECT_EQ(of_other.samples.size(), 20u * 37 / 10) << rule::PRC_009.text;
+  for (const Sample& sample : of_own.samples) EXPECT_EQ(sample.ip, kOwnIp);
+  for (const Sample& sample : of_other.samples) {
+    EXPECT_EQ(sample.ip, kChildIp) << rule::PRC_010.text;
+    EXPECT_EQ(sample.tid, child_tid) << rule::PRC_010.text;
+  }
+  EXPECT_THAT(own.Read(), Counted(spec, 60 * 37)) << rule::PRC_008.text;
+  EXPECT_THAT(other.Read(), Counted(spec, 20 * 37)) << rule::PRC_008.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What cases about precise events share.
+#ifndef PMUCONF_CASES_PRECISE_PRECISE_H_
+#define PMUCONF_CASES_PRECISE_PRECISE_H_
+
+#include <cstdint>
+
+#include "pmuconf/case.h"
+#include "pmuconf/ring.h"
+
+namespace pmuconf {
+
+// Samples that hold nothing but what a record holds may wait in a buffer; a callchain cannot.
+inline constexpr std::uint64_t kBuffered =
+    PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_PERIOD | PERF_SAMPLE_TID;
+inline constexpr std::uint64_t kAtOnce = kBuffered | PERF_SAMPLE_CALLCHAIN;
+
+// The target's highest precision unless told.
+inline OpenOptions Precise(std::uint64_t period, std::uint64_t sample_type = kBuffered,
+                           unsigned level = target().precise()) {
+  return {.sample_period = period,
+          .sample_type = sample_type,
+          .edit = [level](perf_event_attr& attr) { attr.precise_ip = level & 3; }};
+}
+
+// The same for this CPU, whatever task runs there.
+inline OpenOptions PreciseOnCpu(std::uint64_t period, std::uint64_t sample_type = kBuffered) {
+  OpenOptions options = Precise(period, sample_type);
+  options.pid = -1;
+  options.cpu = 0;
+  return options;
+}
+
+}  // namespace pmuconf
+
+#endif  // PMUCONF_CASES_PRECISE_PRECISE_H_

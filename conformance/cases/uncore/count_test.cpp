@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the machine does is counted once, through whichever CPU it is opened, driven and read.
+#include <thread>
+
+#include "cases/uncore/uncore.h"
+
+namespace pmuconf {
+namespace {
+
+// Registers of the device, by their numbers.
+constexpr std::uint32_t kGlobalControl = 0x38f;
+constexpr std::uint32_t kEventSelect = 0x186;  // of counter 0; the others follow
+
+CONFORMANCE_CASE(Uncore, OnlyEnabledTimeIsCounted, .rules = {rule::UNC_005},
+                 .needs = {Cap::kStimulus, Cap::kSystemWide}) {
+  for (const EventSpec& spec : target().Events()) {
+    const Event event = Open(spec);
+    Pulse(spec, 3);
+    event.Enable();
+    Pulse(spec, 1'000);
+    event.Disable();
+    Pulse(spec, 7);
+    EXPECT_THAT(event.Read(), Counted(spec, 1'000)) << rule::UNC_005.text;
+    event.Enable();
+    Pulse(spec, 500);
+    EXPECT_THAT(event.Read(), Counted(spec, 1'500)) << rule::UNC_005.text;
+  }
+}
+
+CONFORMANCE_CASE(Uncore, EventsCountWhicheverCpuTheyComeFrom, .rules = {rule::UNC_005},
+                 .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kCpus2}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.disabled = false});
+  std::uint64_t want = 0;
+  for (std::uint64_t i = 1; i <= 10; ++i) {
+    Pulse(spec, i, {.cpu = static_cast<int>(i % 2)});
+    EXPECT_THAT(event.Read(), Counted(spec, want += i)) << rule::UNC_005.text;
+  }
+}
+
+CONFORMANCE_CASE(Uncore, EventsOpenedOnAnyCpuCountTheSame, .rules = {rule::UNC_005},
+                 .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kCpus2}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event on_0 = Open(spec, {.pid = -1, .cpu = 0, .disabled = false});
+  const Event on_1 = Open(spec, {.pid = -1, .cpu = 1, .disabled = false});
+  Pulse(spec, 20, {.cpu = 0});
+  Pulse(spec, 300, {.cpu = 1});
+  EXPECT_THAT(on_0.Read(), Counted(spec, 320)) << rule::UNC_005.text;
+  EXPECT_THAT(on_1.Read(), Counted(spec, 320)) << rule::UNC_005.text;
+  on_0.Disable();
+  Pulse(spec, 1'000);
+  EXPECT_THAT(on_0.Read(), Counted(spec, 320)) << rule::UNC_005.text;
+  EXPECT_THAT(on_1.Read(), Counted(spec, 1'320)) << rule::UNC_005.text;
+}
+
+CONFORMANCE_CASE(Uncore, NothingIsLostBetweenCpus, .rules = {rule::UNC_005, rule::UNC_006},
+                 .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kCpus2}, .cpu = -1) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.disabled = false});
+  const auto drive = [&](int cpu) {
+    PinTo(cpu);
+    for (int i = 0; i < 500; ++i) Pulse(spec, 3);
+  };
+  std::jthread on_0(drive, 0);
+  std::jthread on_1(drive, 1);
+  std::uint64_t last = 0;
+  for (int i = 0; i < 200; ++i) {
+    const std::uint64_t now = event.Read().value;
+    EXPECT_GE(now, last) << rule::UNC_006.text;
+    last = now;
+  }
+  on_0.join();
+  on_1.join();
+  EXPECT_THAT(event.Read(), Counted(spec, 3'000)) << rule::UNC_005.text;
+}
+
+CONFORMANCE_CASE(Uncore, AnyCpuReadsTheNewestCount, .rules = {rule::UNC_006},
+                 .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kCpus2}, .cpu = -1) {
+  const std::vector<EventSpec> specs = FullSet();
+  const std::vector<Event> events = OpenEach(specs, {.disabled = false});
+  std::vector<std::uint64_t> want(specs.size());
+  for (int turn = 0; turn < 6; ++turn) {
+    PinTo(turn % 2);
+    const std::vector<std::uint64_t> more = PulseEach(specs, 100);
+    PinTo((turn + 1) % 2);
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+      EXPECT_THAT(events[i].Read(), Counted(specs[i], want[i] += more[i])) << rule::UNC_006.text;
+    }
+  }
+}
+
+CONFORMANCE_CASE(Uncore, ProcessesShareTheDevice, .rules = {rule::UNC_011},
+                 .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kGroups}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.disabled = false});
+  Pulse(spec, 10);
+  Child child([&spec] {
+    const Event own = Open(spec, {.disabled = false});
+    Pulse(spec, 100);
+    const bool exact = own.Read().value == 100;
+    own.Disable();
+    Pulse(spec, 1'000);
+    return exact && own.Read().value == 100 ? 0 : 1;
+  });
+  child.Go();
+  EXPECT_EQ(child.Wait(), 0) << rule::UNC_011.text;
+  Pulse(spec, 10'000);
+  EXPECT_THAT(event.Read(), Counted(spec, 11'110)) << rule::UNC_011.text;
+}
+
+CONFORMANCE_CASE(Uncore, OthersThatComeAndGoDisturbNothing, .rules = {rule::UNC_011},
+                 .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kConstraints}) {
+  const EventSpec spec = target().AnyEvent();
+  const EventSpec picky = target().Events({.constrained = true}).front();
+  const Event event = Open(spec, {.disabled = false});
+  const Event other = Open(spec, {.disabled = false});
+  for (std::uint64_t i = 1; i <= 20; ++i) {
+    // It can go on few counters alone: what is on those has to give way.
+    const Event guest = Open(picky, {.disabled = false});
+    const Event second = Open(picky, {.disabled = false});
+    Pulse(spec, 7);
+    Pulse(picky, 5);
+    EXPECT_THAT(guest.Read(), Counted(picky, 5)) << rule::UNC_011.text;
+    EXPECT_THAT(second.Read(), Counted(picky, 5)) << rule::UNC_011.text;
+    EXPECT_THAT(event.Read(), Counted(spec, 7 * i)) << rule::UNC_011.text;
+    EXPECT_THAT(other.Read(), Counted(spec, 7 * i)) << rule::UNC_011.text;
+  }
+}
+
+CONFORMANCE_CASE(Uncore, ClosedEventsLeaveTheDeviceIdle, .rules = {rule::UNC_012},
+                 .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kRegisters}) {
+  const std::vector<EventSpec> specs = FullSet();
+  std::vector<Event> events = OpenEach(specs, {.disabled = false});
+  PulseEach(specs, 5);
+  EXPECT_NE(port().Stats().used, 0u) << rule::UNC_012.text;
+  events.clear();
+  EXPECT_EQ(port().Stats().used, 0u) << rule::UNC_012.text;
+  EXPECT_EQ(port().Stats().live_events, 0u) << rule::UNC_012.text;
+  EXPECT_EQ(port().ReadRegister(kGlobalControl), 0u) << rule::UNC_012.text;
+  for (unsigned i = 0; i < target().general(); ++i) {
+    EXPECT_EQ(port().ReadRegister(kEventSelect + i), 0u) << rule::UNC_012.text << i;
+  }
+}
+
+}  // namespace
+}  // namespace pmuconf

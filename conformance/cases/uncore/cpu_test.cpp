@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CPU that perf keeps the events of the machine on: which it is, and what if it goes.
+#include "cases/uncore/uncore.h"
+
+namespace pmuconf {
+namespace {
+
+// Counts on `events`, and what each has to have counted since the beginning.
+class Tally {
+ public:
+  Tally(const std::vector<EventSpec>& specs, const std::vector<Event>& events)
+      : specs_(specs), events_(events), want_(specs.size()) {}
+  void Count(std::uint64_t n, const Rule& rule) {
+    const std::vector<std::uint64_t> more = PulseEach(specs_, n);
+    for (std::size_t i = 0; i < specs_.size(); ++i) {
+      EXPECT_THAT(events_[i].Read(), Counted(specs_[i], want_[i] += more[i])) << rule.text;
+    }
+  }
+
+ private:
+  const std::vector<EventSpec>& specs_;
+  const std::vector<Event>& events_;
+  std::vector<std::uint64_t> want_;
+};
+
+CONFORMANCE_CASE(Uncore, CpumaskNamesOneOnlineCpu, .rules = {rule::UNC_004},
+                 .needs = {Cap::kSystemWide}) {
+  const auto text = ReadFile(DeviceFile("cpumask"));
+  ASSERT_TRUE(text) << rule::UNC_004.text;
+  const auto cpus = ParseCpuList(*text);
+  ASSERT_TRUE(cpus) << rule::UNC_004.text << *text;
+  ASSERT_EQ(cpus->size(), 1u) << rule::UNC_004.text << *text;
+  const std::vector<int> online = OnlineCpus();
+  EXPECT_TRUE(std::find(online.begin(), online.end(), cpus->front()) != online.end())
+      << rule::UNC_004.text << *text;
+}
+
+CONFORMANCE_CASE(Uncore, EventsMoveWhenTheirCpuGoes, .rules = {rule::UNC_007, rule::UNC_004},
+                 .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kHotplug}, .budget_s = 20) {
+  KeepEventsOn(1);
+  ASSERT_EQ(target().DesignatedCpu(), 1) << rule::UNC_004.text;
+  const std::vector<EventSpec> specs = FullSet();
+  const std::vector<Event> events = OpenEach(specs, {.disabled = false});
+  Tally tally(specs, events);
+  tally.Count(50, rule::UNC_007);
+  CpuOneOffline offline;
+  EXPECT_EQ(target().DesignatedCpu(), 0) << rule::UNC_007.text;
+  tally.Count(60, rule::UNC_007);
+  EXPECT_THAT(TryOpen(specs.front()), Succeeds()) << rule::UNC_007.text;
+  offline.Return();
+  EXPECT_EQ(target().DesignatedCpu(), 0) << rule::UNC_007.text;
+  tally.Count(70, rule::UNC_007);
+}
+
+CONFORMANCE_CASE(Uncore, CountersAreReadInTimeAfterTheMove,
+                 .rules = {rule::UNC_007, rule::UNC_008, rule::UNC_009},
+                 .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kHotplug}, .budget_s = 20) {
+  KeepEventsOn(1);
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.disabled = false});
+  Pulse(spec, Range() + 1);
+  CpuOneOffline offline;
+  EXPECT_TRUE(PollsGoOn()) << rule::UNC_009.text;
+  Pulse(spec, 2 * Range() + 2);
+  EXPECT_THAT(event.Read(), Counted(spec, 3 * Range() + 3)) << rule::UNC_008.text;
+  offline.Return();
+  event.Disable();
+  const std::uint64_t idle = Polls();
+  Spin(0.2);
+  EXPECT_EQ(Polls(), idle) << rule::UNC_009.text;
+}
+
+CONFORMANCE_CASE(Uncore, GroupsMoveWhole, .rules = {rule::UNC_007},
+                 .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kHotplug, Cap::kGroups},
+                 .budget_s = 20) {
+  KeepEventsOn(1);
+  const std::vector<EventSpec> specs = FullSet();
+  Group group(specs);
+  group.Enable();
+  const std::vector<std::uint64_t> before = PulseEach(specs, 30);
+  CpuOneOffline offline;
+  const std::vector<std::uint64_t> after = PulseEach(specs, 400);
+  const GroupReading reading = group.Read();
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    EXPECT_THAT(reading.entries[i], Counted(specs[i], before[i] + after[i])) << rule::UNC_007.text;
+  }
+}
+
+// Moving switches events on that were off: perf does that, not the driver.
+CONFORMANCE_CASE(Uncore, MovedEventsObeyTheirSwitch, .rules = {rule::UNC_007},
+                 .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kHotplug}, .budget_s = 20) {
+  KeepEventsOn(1);
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec);
+  CpuOneOffline offline;
+  event.Disable();
+  const std::uint64_t before = event.Read().value;
+  Pulse(spec, 100);
+  EXPECT_EQ(event.Read().value, before) << rule::UNC_007.text;
+  event.Enable();
+  Pulse(spec, 23);
+  EXPECT_THAT(event.Read(), Counted(spec, before + 23)) << rule::UNC_007.text;
+}
+
+CONFORMANCE_CASE(Uncore, EventsSurviveManyMoves, .rules = {rule::UNC_007},
+                 .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kHotplug}, .budget_s = 20) {
+  const std::vector<EventSpec> specs = FullSet();
+  const std::vector<Event> events = OpenEach(specs, {.disabled = false});
+  Tally tally(specs, events);
+  for (int i = 0; i < 10; ++i) {
+    KeepEventsOn(i % 2);
+    EXPECT_EQ(target().DesignatedCpu(), i % 2) << rule::UNC_007.text;
+    tally.Count(10, rule::UNC_007);
+  }
+}
+
+CONFORMANCE_CASE(Uncore, OtherCpusThatGoChangeNothing, .rules = {rule::UNC_007},
+                 .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kHotplug}, .budget_s = 20) {
+  if (target().DesignatedCpu() == 1) KeepEventsOn(0);
+  const std::vector<EventSpec> specs = FullSet();
+  const std::vector<Event> events = OpenEach(specs, {.disabled = false});
+  Tally tally(specs, events);
+  tally.Count(5, rule::UNC_007);
+  CpuOneOffline offline;
+  EXPECT_EQ(target().DesignatedCpu(), 0) << rule::UNC_007.text;
+  tally.Count(6, rule::UNC_007);
+  offline.Return();
+  EXPECT_EQ(target().DesignatedCpu(), 0) << rule::UNC_007.text;
+  tally.Count(7, rule::UNC_007);
+}
+
+CONFORMANCE_CASE(Uncore, UnitsComeWithScales, .rules = {rule::UNC_013},
+                 .needs = {Cap::kStimulus, Cap::kSystemWide}) {
+  std::size_t units = 0;
+  for (const std::string& file : ListFolder(DeviceFile("events"))) {
+    if (!file.ends_with(".unit") && !file.ends_with(".scale")) continue;
+    const std::string event = file.substr(0, file.rfind('.'));
+    const auto unit = ReadFile(DeviceFile("events/" + event + ".unit"));
+    const auto scale = ReadFile(DeviceFile("events/" + event + ".scale"));
+    ASSERT_TRUE(unit && scale) << rule::UNC_013.text << file;
+    EXPECT_FALSE(unit->empty()) << rule::UNC_013.text << file;
+    EXPECT_GT(std::strtod(scale->c_str(), nullptr), 0.0) << rule::UNC_013.text << file;
+    ++units;
+  }
+  EXPECT_GT(units, 0u) << rule::UNC_013.text;
+  const auto identifier = ReadFile(DeviceFile("identifier"));
+  EXPECT_TRUE(identifier && !identifier->empty()) << rule::UNC_013.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

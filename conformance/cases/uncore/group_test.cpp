@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Groups on a PMU of the whole machine: what fits is accepted and counts, what never fits is not.
+#include "cases/uncore/uncore.h"
+
+namespace pmuconf {
+namespace {
+
+CONFORMANCE_CASE(Uncore, FullGroupCountsAllTheTime, .rules = {rule::UNC_010},
+                 .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kGroups}) {
+  const std::vector<EventSpec> specs = FullSet();
+  ASSERT_EQ(specs.size(), target().general());
+  Group group(specs);
+  group.Enable();
+  const std::vector<std::uint64_t> want = PulseEach(specs, 40);
+  group.Disable();
+  const GroupReading reading = group.Read();
+  EXPECT_EQ(reading.time_running, reading.time_enabled) << rule::UNC_010.text;
+  ASSERT_EQ(reading.entries.size(), specs.size());
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    EXPECT_THAT(reading.entries[i], Counted(specs[i], want[i])) << rule::UNC_010.text;
+  }
+}
+
+CONFORMANCE_CASE(Uncore, GroupBeyondTheCountersIsRefused, .rules = {rule::UNC_010},
+                 .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kGroups}) {
+  const std::vector<EventSpec> specs = target().AnyEvents(target().general() + 1);
+  GroupOpenResult group = TryOpenGroup(specs);
+  EXPECT_THAT(group, FailsWith(EINVAL)) << rule::UNC_010.text;
+  ASSERT_EQ(group.events.size(), target().general()) << rule::UNC_010.text;
+  group.events.front().EnableGroup();
+  Pulse(specs.front(), 11);
+  EXPECT_THAT(group.events.front().ReadGroup().entries.front(), Counted(specs.front(), 11))
+      << rule::UNC_010.text;
+}
+
+CONFORMANCE_CASE(Uncore, GroupFitsOrNotByItsConstraints, .rules = {rule::UNC_010},
+                 .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kConstraints}) {
+  const EventSpec picky = target().Events({.constrained = true}).front();
+  const EventSpec any = target().AnyEvent();
+  const std::size_t room = CounterCount(picky);
+  // The picky ones come last: those before have taken the counters that they need.
+  std::vector<EventSpec> fits(target().general() - room, any);
+  fits.insert(fits.end(), room, picky);
+  Group group(fits);
+  group.Enable();
+  Pulse(any, 6);
+  Pulse(picky, 8);
+  const GroupReading reading = group.Read();
+  for (std::size_t i = 0; i < fits.size(); ++i) {
+    const std::uint64_t want = fits[i].code == any.code ? 6 : 8;
+    EXPECT_THAT(reading.entries[i], Counted(fits[i], want)) << rule::UNC_010.text;
+  }
+  const GroupOpenResult never = TryOpenGroup(std::vector<EventSpec>(room + 1, picky));
+  EXPECT_THAT(never, FailsWith(EINVAL)) << rule::UNC_010.text;
+  EXPECT_EQ(never.events.size(), room) << rule::UNC_010.text;
+}
+
+CONFORMANCE_CASE(Uncore, BusyDeviceTakesNewGroups, .rules = {rule::UNC_010},
+                 .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kGroups}) {
+  Group busy(FullSet());
+  busy.Enable();
+  EXPECT_THAT(TryOpenGroup(FullSet()), Succeeds()) << rule::UNC_010.text;
+}
+
+CONFORMANCE_CASE(Uncore, SoftwareEventsJoinForFree, .rules = {rule::UNC_010},
+                 .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kGroups}) {
+  std::vector<EventSpec> specs = FullSet();
+  specs.push_back(Software(PERF_COUNT_SW_DUMMY));
+  specs.push_back(Software(PERF_COUNT_SW_CPU_MIGRATIONS));
+  Group group(specs);
+  group.Enable();
+  Pulse(specs.front(), 12);
+  EXPECT_THAT(group.Read().entries.front(), Counted(specs.front(), 12)) << rule::UNC_010.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a PMU of the whole machine refuses, and what a refusal leaves behind.
+#include <array>
+
+#include "cases/uncore/uncore.h"
+
+namespace pmuconf {
+namespace {
+
+SysResult TryOpenAt(const EventSpec& spec, pid_t pid, int cpu) {
+  const perf_event_attr attr = MakeAttr(spec);
+  const SysResult result = TryOpenRaw(&attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+  const Fd closed(result.ok() ? static_cast<int>(result.value) : -1);
+  return result;
+}
+
+// The choice of the target, where a rule leaves one.
+bool IsRefusal(int error, const std::string& what) {
+  const auto chosen = target().refusal(what);
+  return chosen ? error == *chosen : error == EINVAL || error == EOPNOTSUPP;
+}
+
+CONFORMANCE_CASE(Uncore, TaskEventsAreRefused, .rules = {rule::UNC_001},
+                 .needs = {Cap::kStimulus, Cap::kSystemWide}) {
+  const Child child([] { return 0; });
+  const int cpu = target().DesignatedCpu();
+  for (const EventSpec& spec : target().Events()) {
+    for (const pid_t pid : {0, child.pid()}) {
+      for (const int where : {-1, cpu}) {
+        const SysResult result = TryOpenAt(spec, pid, where);
+        EXPECT_TRUE(IsRefusal(result.error, "task")) << rule::UNC_001.text << result.error;
+      }
+    }
+  }
+}
+
+CONFORMANCE_CASE(Uncore, EventsOfNoCpuAreRefused, .rules = {rule::UNC_001},
+                 .needs = {Cap::kStimulus, Cap::kSystemWide}) {
+  const EventSpec spec = target().AnyEvent();
+  EXPECT_THAT(TryOpenAt(spec, -1, -1), FailsWith(EINVAL)) << rule::UNC_001.text;
+  EXPECT_THAT(TryOpenAt(spec, -1, -5), FailsWith(EINVAL)) << rule::UNC_001.text;
+  EXPECT_THAT(TryOpenAt(spec, -1, target().DesignatedCpu()), Succeeds()) << rule::UNC_001.text;
+}
+
+CONFORMANCE_CASE(Uncore, SamplingIsRefused, .rules = {rule::UNC_002},
+                 .needs = {Cap::kStimulus, Cap::kSystemWide}) {
+  for (const EventSpec& spec : target().Events()) {
+    for (const std::uint64_t period : {std::uint64_t{1}, std::uint64_t{1} << 40}) {
+      const OpenResult result = TryOpen(spec, {.sample_period = period});
+      EXPECT_TRUE(IsRefusal(result.error, "sampling")) << rule::UNC_002.text << result.error;
+    }
+    const OpenResult result = TryOpen(spec, {.sample_freq = 100});
+    EXPECT_TRUE(IsRefusal(result.error, "sampling")) << rule::UNC_002.text << result.error;
+  }
+}
+
+CONFORMANCE_CASE(Uncore, EachExcludeBitIsRefused, .rules = {rule::UNC_003},
+                 .needs = {Cap::kStimulus, Cap::kSystemWide}) {
+  const std::array<void (*)(perf_event_attr&), 6> bits = {
+      [](perf_event_attr& attr) { attr.exclude_user = 1; },
+      [](perf_event_attr& attr) { attr.exclude_kernel = 1; },
+      [](perf_event_attr& attr) { attr.exclude_hv = 1; },
+      [](perf_event_attr& attr) { attr.exclude_idle = 1; },
+      [](perf_event_attr& attr) { attr.exclude_host = 1; },
+      [](perf_event_attr& attr) { attr.exclude_guest = 1; },
+  };
+  for (std::size_t i = 0; i < bits.size(); ++i) {
+    OpenOptions options;
+    options.edit = bits[i];
+    EXPECT_THAT(TryOpen(target().AnyEvent(), options), FailsWith(EINVAL))
+        << rule::UNC_003.text << " bit " << i;
+  }
+}
+
+CONFORMANCE_CASE(Uncore, RefusedOpensLeaveNothingBehind, .rules = {rule::UNC_012},
+                 .needs = {Cap::kStimulus, Cap::kSystemWide}) {
+  const EventSpec spec = target().AnyEvent();
+  const refpmu_stats before = port().Stats();
+  EventSpec unknown = spec;
+  unknown.config = ~std::uint64_t{0};
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_FALSE(TryOpenAt(spec, 0, -1).ok());
+    EXPECT_FALSE(TryOpen(spec, {.sample_period = 100}).ok());
+    EXPECT_FALSE(TryOpen(spec, {.exclude_kernel = true}).ok());
+    EXPECT_FALSE(TryOpen(unknown).ok());
+    EXPECT_FALSE(TryOpenGroup(target().AnyEvents(target().general() + 1)).ok());
+  }
+  const refpmu_stats after = port().Stats();
+  EXPECT_EQ(after.live_events, before.live_events) << rule::UNC_012.text;
+  EXPECT_EQ(after.used, 0u) << rule::UNC_012.text;
+  const Event event = Open(spec, {.disabled = false});
+  Pulse(spec, 9);
+  EXPECT_THAT(event.Read(), Counted(spec, 9)) << rule::UNC_012.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// costs: what events of a PMU cost against cpu-clock events, in turns within one run. JSON: for
+// each round nanoseconds a context switch, and samples a second. Ratios are the reader's to make.
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <ctime>
+#include <exception>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "lib/context.h"
+#include "pmuconf/broken.h"
+#include "pmuconf/cpu.h"
+#include "pmuconf/event.h"
+#include "pmuconf/ring.h"
+#include "pmuconf/target.h"
+
+namespace pmuconf {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Options {
+  std::string target;
+  std::string pmu;
+  unsigned rounds = 21;
+  unsigned switches = 500;  // of each of the two tasks, in a round
+  double spin_s = 0.1;      // a round of sampling
+};
+
+constexpr unsigned kEvents = 4;
+
+double Now_ns() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return 1e9 * static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec);
+}
+
+EventSpec CpuClock() {
+  EventSpec spec;
+  spec.name = "cpu-clock";
+  spec.type = PERF_TYPE_SOFTWARE;
+  spec.config = PERF_COUNT_SW_CPU_CLOCK;
+  return spec;
+}
+
+// Two tasks that wake each other over pipes on one CPU, so that each wake-up is a context switch.
+class PingPong {
+ public:
+  PingPong(int cpu, unsigned switches) : switches_(switches) {
+    for (int* const ends : {ping_, pong_}) {
+      if (pipe(ends) != 0) throw BrokenErrno("pipe", errno);
+    }
+    void* const shared =
+        mmap(nullptr, sizeof(double), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED) throw BrokenErrno("mmap", errno);
+    each_ns_ = static_cast<double*>(shared);
+    first_ = std::make_unique<Child>([this, cpu] {
+      PinTo(cpu);
+      return Lead();
+    });
+    second_ = std::make_unique<Child>([this, cpu] {
+      PinTo(cpu);
+      return Follow();
+    });
+  }
+  PingPong(const PingPong&) = delete;
+  ~PingPong() {
+    for (const int* const ends : {ping_, pong_}) {
+      close(ends[0]);
+      close(ends[1]);
+    }
+    munmap(each_ns_, sizeof(double));
+  }
+
+  std::array<pid_t, 2> Tasks() const { return {first_->pid(), second_->pid()}; }
+
+  // Nanoseconds a context switch.
+  double Run() {
+    second_->Go();
+    first_->Go();
+    if (first_->Wait() != 0 || second_->Wait() != 0)
+      throw Broken("the two tasks did not take turns");
+    return *each_ns_;
+  }
+
+ private:
+  static constexpr unsigned kWarmUp = 100;
+
+  static bool Pass(int from, int to) {
+    char token = 0;
+    return read(from, &token, 1) == 1 && write(to, &token, 1) == 1;
+  }
+
+  int Lead() {
+    const char token = 0;
+    if (write(ping_[1], &token, 1) != 1) return 1;
+    double begin = 0;
+    for (unsigned i = 0; i < kWarmUp + switches_; ++i) {
+      if (i == kWarmUp) begin = Now_ns();
+      if (!Pass(pong_[0], ping_[1])) return 1;
+    }
+    *each_ns_ = (Now_ns() - begin) / (2.0 * switches_);
+    rusage used = {};
+    getrusage(RUSAGE_SELF, &used);
+    // The one that is woken may preempt the other before that waits.
+    return used.ru_nvcsw + used.ru_nivcsw >= static_cast<long>(switches_) ? 0 : 1;
+  }
+
+  int Follow() {
+    for (unsigned i = 0; i < kWarmUp + switches_; ++i) {
+      if (!Pass(ping_[0], pong_[1])) return 1;
+    }
+    return 0;
+  }
+
+  unsigned switches_;
+  int ping_[2] = {-1, -1};
+  int pong_[2] = {-1, -1};
+  double* each_ns_ = nullptr;
+  std::unique_ptr<Child> first_;
+  std::unique_ptr<Child> second_;
+};
+
+// Nanoseconds a context switch between two tasks that have @specs each.
+double SwitchCost(const std::vector<EventSpec>& specs, const Options& options, int cpu) {
+  PingPong tasks(cpu, options.switches);
+  std::vector<Event> events;
+  for (const pid_t pid : tasks.Tasks()) {
+    for (const EventSpec& spec : specs) {
+      events.push_back(Open(spec, {.pid = pid, .disabled = false}));
+    }
+  }
+  const double each_ns = tasks.Run();
+  for (const Event& event : events) {
+    const Reading last = event.Read();
+    if (last.time_running == 0 || last.time_running != last.time_enabled) {
+      throw Broken("an event did not run all the time: " + Describe(event.attr()));
+    }
+  }
+  return each_ns;
+}
+
+// Samples a second that @spec takes of a task that is always busy.
+double SampleRate(const EventSpec& spec, const OpenOptions& how, const Options& options) {
+  const Event event = Open(spec, how);
+  Ring ring(event, 512);
+  event.Enable();
+  const double begin = Now_ns();
+  Spin(options.spin_s);
+  const double passed_s = (Now_ns() - begin) / 1e9;
+  event.Disable();
+  const RingContents contents = ring.Drain();
+  if (!contents.lost.empty()) throw Broken("the ring lost samples of " + spec.name);
+  return static_cast<double>(contents.samples.size()) / passed_s;
+}
+
+Json SwitchCosts(const Options& options, int cpu) {
+  std::vector<EventSpec> ours;
+  for (const EventSpec& spec : target().Events()) {
+    if (ours.size() < kEvents) ours.push_back(spec);
+  }
+  if (ours.size() < kEvents) throw Broken("the target has less than four events");
+  const std::vector<std::pair<std::string, std::vector<EventSpec>>> kinds = {
+      {"none", {}},
+      {"cpu-clock", std::vector<EventSpec>(kEvents, CpuClock())},
+      {"pmu", ours},
+  };
+  Json rounds = Json::array();
+  for (unsigned round = 0; round < options.rounds; ++round) {
+    Json row;
+    for (unsigned i = 0; i < kinds.size(); ++i) {
+      // Each round begins with another kind: what drifts hits all of them.
+      const auto& [name, specs] = kinds[(round + i) % kinds.size()];
+      row[name] = SwitchCost(specs, options, cpu);
+    }
+    rounds.push_back(row);
+  }
+  return rounds;
+}
+
+Json SampleRates(const OpenOptions& how, const Options& options) {
+  const std::vector<EventSpec> driven = target().Events({.stimulus = StimulusKind::kClock});
+  if (driven.empty()) throw Broken("the target has no event that follows time");
+  Json rounds = Json::array();
+  for (unsigned round = 0; round < options.rounds; ++round) {
+    Json row;
+    for (unsigned i = 0; i < 2; ++i) {
+      const bool ours = (round + i) % 2 != 0;
+      row[ours ? "pmu" : "cpu-clock"] = SampleRate(ours ? driven[0] : CpuClock(), how, options);
+    }
+    rounds.push_back(row);
+  }
+  return rounds;
+}
+
+int Main(int argc, char** argv) {
+  Options options;
+  CLI::App app("What events of a PMU cost against cpu-clock events; JSON on standard output.");
+  app.add_option("--target", options.target, "file of the target")->required();
+  app.add_option("--pmu", options.pmu, "instead of the target's");
+  app.add_option("--rounds", options.rounds, "turns of each kind")->check(CLI::Range(1, 1000));
+  app.add_option("--switches", options.switches, "of a task in a round")
+      ->check(CLI::Range(10, 1000000));
+  CLI11_PARSE(app, argc, argv);
+
+  context().target = Target::Load(options.target);
+  context().target->Resolve(options.pmu);
+  const int cpu = OnlineCpus().back();
+  PinTo(cpu);
+  Json result;
+  result["context_switch_ns"] = SwitchCosts(options, cpu);
+  constexpr std::uint64_t kType = PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD;
+  result["samples_per_s"] = {
+      {"period_100us", SampleRates({.sample_period = 100'000, .sample_type = kType}, options)},
+      {"period_25us", SampleRates({.sample_period = 25'000, .sample_type = kType}, options)},
+      {"frequency_4000", SampleRates({.sample_freq = 4'000, .sample_type = kType}, options)},
+  };
+  std::cout << result.dump() << '\n';
+  return 0;
+}
+
+}  // namespace
+}  // namespace pmuconf
+
+int main(int argc, char** argv) {
+  try {
+    return pmuconf::Main(argc, argv);
+  } catch (const std::exception& error) {
+    std::cerr << "costs: " << error.what() << '\n';
+    return 2;
+  }
+}

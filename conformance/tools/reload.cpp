@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// reload: loads and unloads a PMU's module many times, every other time with an event open on each
+// of its PMUs and CPUs going off and on meanwhile. JSON: what was refused, what stayed behind, what
+// memory grew by. It states facts; whether they are good is the reader's to say.
+#include <fcntl.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "pmuconf/broken.h"
+#include "pmuconf/event.h"
+#include "pmuconf/fd.h"
+#include "pmuconf/sysfs.h"
+
+namespace pmuconf {
+namespace {
+
+using Json = nlohmann::json;
+using Names = std::set<std::string>;
+
+struct Options {
+  std::string module;
+  std::string name = "refpmu";
+  unsigned rounds = 100;
+  std::vector<std::string> parameters = {""};
+  std::vector<std::string> refused;
+};
+
+int Load(const Options& options, const std::string& parameters) {
+  const Fd file(open(options.module.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) throw BrokenErrno(options.module, errno);
+  return syscall(SYS_finit_module, file.get(), parameters.c_str(), 0) == 0 ? 0 : errno;
+}
+
+int Unload(const Options& options) {
+  return syscall(SYS_delete_module, options.name.c_str(), O_NONBLOCK) == 0 ? 0 : errno;
+}
+
+void Write(const std::string& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text << std::flush;
+  if (!file) throw BrokenErrno(path, errno);
+}
+
+Names Folder(const std::string& path) {
+  const std::vector<std::string> names = ListFolder(path);
+  return {names.begin(), names.end()};
+}
+
+// The first @field of each line of a file that holds a table.
+Names Column(const std::string& path, unsigned field) {
+  Names names;
+  std::istringstream lines(ReadFile(path).value_or(""));
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string word;
+    for (unsigned i = 0; i <= field; ++i) words >> word;
+    names.insert(word);
+  }
+  return names;
+}
+
+// Everything outside the module that has names: what a module that is gone must not show in.
+std::map<std::string, Names> Traces() {
+  return {
+      {"PMUs", Folder(kEventSource)},
+      {"/dev", Folder("/dev")},
+      {"misc devices", Column("/proc/misc", 1)},
+      {"modules", Column("/proc/modules", 0)},
+      {"interrupts", Column("/proc/interrupts", 0)},
+      {"hotplug states", Column("/sys/devices/system/cpu/hotplug/states", 1)},
+      {"kprobes", Column("/sys/kernel/debug/kprobes/list", 2)},
+  };
+}
+
+Json Difference(const std::map<std::string, Names>& before,
+                const std::map<std::string, Names>& after) {
+  Json more = Json::array();
+  for (const auto& [kind, names] : after) {
+    for (const std::string& name : names) {
+      if (!before.at(kind).contains(name)) more.push_back(kind + ": " + name);
+    }
+    for (const std::string& name : before.at(kind)) {
+      if (!names.contains(name)) more.push_back(kind + " has lost: " + name);
+    }
+  }
+  return more;
+}
+
+// Objects of each slab cache, and kilobytes of what is no slab. Caches are drained first: what a
+// CPU keeps for its next allocation would count as used.
+struct Memory {
+  std::map<std::string, long> objects;
+  std::map<std::string, long> kilobytes;
+};
+
+Memory MeasureMemory() {
+  syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);  // what RCU has yet to free
+  Write("/proc/sys/vm/drop_caches", "3\n");
+  for (const std::string& cache : ListFolder("/sys/kernel/slab")) {
+    Write("/sys/kernel/slab/" + cache + "/shrink", "1");
+  }
+  Memory memory;
+  std::istringstream caches(ReadFile("/proc/slabinfo").value_or(""));
+  for (std::string line; std::getline(caches, line);) {
+    std::istringstream words(line);
+    std::string name;
+    long active = 0;
+    if (words >> name >> active) memory.objects[name] = active;
+  }
+  std::istringstream lines(ReadFile("/proc/meminfo").value_or(""));
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string name;
+    long kilobytes = 0;
+    words >> name >> kilobytes;
+    if (name == "Percpu:" || name == "VmallocUsed:" || name == "SUnreclaim:") {
+      memory.kilobytes[name.substr(0, name.size() - 1)] = kilobytes;
+    }
+  }
+  if (memory.objects.empty() || memory.kilobytes.size() != 3) {
+    throw Broken("/proc/slabinfo and /proc/meminfo do not say what memory is used");
+  }
+  return memory;
+}
+
+Json Growth(const std::map<std::string, long>& before, const std::map<std::string, long>& after) {
+  Json growth = Json::object();
+  for (const auto& [name, amount] : after) {
+    const auto was = before.find(name);
+    growth[name] = amount - (was == before.end() ? 0 : was->second);
+  }
+  return growth;
+}
+
+// An event of the PMU called @name: its first one, on this task or, where there are none, on a CPU.
+Event OpenOn(const std::string& name) {
+  const std::string folder = std::string(kEventSource) + "/" + name;
+  EventSpec spec;
+  spec.name = name;
+  spec.type = static_cast<std::uint32_t>(std::stoul(ReadFile(folder + "/type").value_or("0")));
+  std::map<std::string, FormatField> formats;
+  for (const std::string& field : ListFolder(folder + "/format")) {
+    const auto parsed = ParseFormat(ReadFile(folder + "/format/" + field).value_or(""));
+    if (parsed) formats[field] = *parsed;
+  }
+  for (const std::string& event : ListFolder(folder + "/events")) {
+    const auto terms = ParseTerms(ReadFile(folder + "/events/" + event).value_or(""));
+    const auto configs = terms ? EncodeTerms(*terms, formats) : std::nullopt;
+    if (!configs) continue;
+    spec.config = configs->config;
+    break;
+  }
+  const perf_event_attr attr = MakeAttr(spec, {.disabled = false});
+  SysResult opened = TryOpenRaw(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  if (!opened.ok()) opened = TryOpenRaw(&attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+  if (!opened.ok()) throw BrokenErrno("no event opens on " + name, opened.error);
+  return Event(Fd(static_cast<int>(opened.value)), attr);
+}
+
+void SwitchCpu(bool on) { Write("/sys/devices/system/cpu/cpu1/online", on ? "1" : "0"); }
+
+class Reloader {
+ public:
+  explicit Reloader(const Options& options) : options_(options) {}
+
+  Json Run() {
+    const std::map<std::string, Names> before = Traces();
+    for (unsigned i = 0; i < kWarmUp; ++i) Round(i);
+    const Memory warm = MeasureMemory();
+    const std::string taint = ReadFile("/proc/sys/kernel/tainted").value_or("");
+    for (unsigned i = 0; i < options_.rounds; ++i) Round(i);
+    for (const std::string& parameters : options_.refused) {
+      for (unsigned i = 0; i < kRefusals; ++i) {
+        const int error = Load(options_, parameters);
+        if (error == 0) Unload(options_);
+        refusals_[parameters].insert(error == 0 ? "loaded" : strerrorname_np(error));
+      }
+    }
+    const Memory last = MeasureMemory();
+    Json refusals = Json::object();
+    for (const auto& [parameters, errors] : refusals_) refusals[parameters] = errors;
+    return {{"rounds", options_.rounds},
+            {"pmus", pmus_},
+            {"unload_with_events", busy_},
+            {"refusals", refusals},
+            {"left_behind", Difference(before, Traces())},
+            {"taint_changed", taint != ReadFile("/proc/sys/kernel/tainted").value_or("")},
+            {"object_growth", Growth(warm.objects, last.objects)},
+            {"kilobyte_growth", Growth(warm.kilobytes, last.kilobytes)}};
+  }
+
+ private:
+  // Rounds after which whatever is allocated once is allocated, with each set of parameters.
+  static constexpr unsigned kWarmUp = 12;
+  static constexpr unsigned kRefusals = 5;
+
+  void Round(unsigned i) {
+    const std::string& parameters = options_.parameters[i / 2 % options_.parameters.size()];
+    const Names before = Folder(kEventSource);
+    if (const int error = Load(options_, parameters)) {
+      throw BrokenErrno("loading with '" + parameters + "'", error);
+    }
+    Names pmus;
+    for (const std::string& name : Folder(kEventSource)) {
+      if (!before.contains(name)) pmus.insert(name);
+    }
+    pmus_[parameters] = pmus;
+    if (i % 2 != 0) {
+      WithEvents(pmus);
+    } else {
+      SwitchCpu(false);
+      SwitchCpu(true);
+    }
+    if (const int error = Unload(options_)) throw BrokenErrno("unloading", error);
+  }
+
+  // An event of each PMU alone must keep the module, and so must all of them while a CPU goes.
+  void WithEvents(const Names& pmus) {
+    std::vector<Event> events;
+    for (const std::string& name : pmus) {
+      const Event event = OpenOn(name);
+      TryUnload();
+    }
+    for (const std::string& name : pmus) events.push_back(OpenOn(name));
+    SwitchCpu(false);
+    TryUnload();
+    SwitchCpu(true);
+  }
+
+  void TryUnload() {
+    const int error = Unload(options_);
+    if (error == 0) throw Broken("the module went while an event of its was open");
+    busy_.insert(strerrorname_np(error));
+  }
+
+  Options options_;
+  std::map<std::string, Names> pmus_;
+  Names busy_;
+  std::map<std::string, Names> refusals_;
+};
+
+int Main(int argc, char** argv) {
+  Options options;
+  CLI::App app("Loads and unloads a PMU's module many times; JSON on standard output.");
+  app.add_option("--module", options.module, "file of the module")->required();
+  app.add_option("--name", options.name, "of the module")->capture_default_str();
+  app.add_option("--rounds", options.rounds)->check(CLI::Range(1, 100000))->capture_default_str();
+  app.add_option("--parameters", options.parameters, "of two rounds each; may be given repeatedly")
+      ->allow_extra_args(false);
+  app.add_option("--refused", options.refused, "parameters that it must not load with; repeatedly")
+      ->allow_extra_args(false);
+  CLI11_PARSE(app, argc, argv);
+  std::cout << Reloader(options).Run().dump() << '\n';
+  return 0;
+}
+
+}  // namespace
+}  // namespace pmuconf
+
+int main(int argc, char** argv) {
+  try {
+    return pmuconf::Main(argc, argv);
+  } catch (const std::exception& error) {
+    std::cerr << "reload: " << error.what() << '\n';
+    return 2;
+  }
+}

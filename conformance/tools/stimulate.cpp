@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// stimulate: makes events happen on a device with a stimulus port while another program, perf for
+// one, measures this one. What it is asked for is all that it does.
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "pmuconf/broken.h"
+#include "pmuconf/stimulus.h"
+
+namespace pmuconf {
+namespace {
+
+struct Options {
+  std::string device = "/dev/refpmu";
+  std::uint64_t n = 1;
+  int cpu = REFPMU_CPU_CURRENT;
+  std::uint32_t event = 0;
+  bool kernel = false;
+  refpmu_pulse pulse = {};
+};
+
+std::uint32_t Privilege(const Options& options) {
+  return options.kernel ? REFPMU_PRIV_KERNEL : REFPMU_PRIV_USER;
+}
+
+void Pulse(const Options& options) {
+  refpmu_pulse pulse = options.pulse;
+  pulse.size = sizeof(pulse);
+  pulse.cpu = options.cpu;
+  pulse.event = options.event;
+  pulse.privilege = Privilege(options);
+  pulse.n = options.n;
+  const SysResult result = Port(options.device).TryIoctl(REFPMU_IOC_PULSE, &pulse);
+  if (!result.ok()) throw BrokenErrno(options.device + ": pulses", result.error);
+}
+
+// Branches in a circle through all kinds: the from addresses are 0x1000, 0x1010 … and each goes
+// to where the next one comes from, so that whoever sees them can say what each must look like.
+void Branches(const Options& options) {
+  constexpr std::uint64_t kFirst = 0x1000, kStep = 0x10;
+  constexpr std::uint32_t kKinds = 7;
+  if (options.n > REFPMU_BRANCHES_MAX) throw Broken("--count: too many branches for one call");
+  std::vector<refpmu_branch_entry> entries(options.n);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    entries[i] = {.from = kFirst + i * kStep,
+                  .to = kFirst + (i + 1) * kStep,
+                  .kind = static_cast<std::uint32_t>(i % kKinds),
+                  .flags = i % 2 != 0 ? static_cast<std::uint32_t>(REFPMU_BRANCH_MISPREDICTED) : 0U,
+                  .cycles = static_cast<std::uint32_t>(i + 1),
+                  .privilege = Privilege(options)};
+  }
+  refpmu_branches branches = {};
+  branches.size = sizeof(branches);
+  branches.cpu = options.cpu;
+  branches.entries = reinterpret_cast<std::uintptr_t>(entries.data());
+  branches.count = static_cast<std::uint32_t>(entries.size());
+  const SysResult result = Port(options.device).TryIoctl(REFPMU_IOC_BRANCHES, &branches);
+  if (!result.ok()) throw BrokenErrno(options.device + ": branches", result.error);
+}
+
+int Main(int argc, char** argv) {
+  Options options;
+  CLI::App app("Makes events happen on a device with a stimulus port.");
+  app.require_subcommand(1);
+  app.add_option("--device", options.device, "the port")->capture_default_str();
+  app.add_option("--cpu", options.cpu, "another CPU than this one");
+  app.add_flag("--kernel", options.kernel, "as if the kernel did it");
+  CLI::App* const pulse = app.add_subcommand("pulse", "events of one code");
+  pulse->add_option("event", options.event, "code: unit mask << 8 | event")->required();
+  pulse->add_option("--count", options.n)->capture_default_str();
+  pulse->add_option("--ip", options.pulse.ip, "instruction that did it");
+  pulse->add_option("--addr", options.pulse.addr, "of the data");
+  pulse->add_option("--latency", options.pulse.latency, "cycles");
+  pulse->add_option("--source", options.pulse.source, "of the data, PERF_MEM_* bits");
+  CLI::App* const branches = app.add_subcommand("branches", "a chain of branches of all kinds");
+  branches->add_option("--count", options.n)->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+
+  if (pulse->parsed()) Pulse(options);
+  if (branches->parsed()) Branches(options);
+  return 0;
+}
+
+}  // namespace
+}  // namespace pmuconf
+
+int main(int argc, char** argv) {
+  try {
+    return pmuconf::Main(argc, argv);
+  } catch (const std::exception& error) {
+    std::cerr << "stimulate: " << error.what() << '\n';
+    return 2;
+  }
+}

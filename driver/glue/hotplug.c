@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * CPUs that come and go. perf takes the events off a CPU before it goes; what is left is to see
+ * that nothing of ours runs on its behalf any more, and to expect nothing of its registers when
+ * it comes back: a CPU that was parked has them as they were.
+ */
+#include "refpmu.h"
+
+static int prepare_state;
+
+/* What could make a counter count, a record be written or a line rise. Interrupts off. */
+static void clean_registers(struct refpmu_cpu *cpuc)
+{
+	const struct refpmu_model_params *params = &cpuc->model.params;
+	unsigned int i;
+
+	refpmu_bus_write(cpuc, REFPMU_REG_GLOBAL_CTRL, 0);
+	for (i = 0; i < params->general; i++)
+		refpmu_bus_write(cpuc, REFPMU_REG_EVTSEL(i), 0);
+	if (params->fixed)
+		refpmu_bus_write(cpuc, REFPMU_REG_FIXED_CTR_CTRL, 0);
+	if (params->records)
+		refpmu_bus_write(cpuc, REFPMU_REG_PEBS_ENABLE, 0);
+	if (params->lbr)
+		refpmu_bus_write(cpuc, REFPMU_REG_DEBUGCTL, 0);
+	refpmu_ack(cpuc, refpmu_bus_read(cpuc, REFPMU_REG_GLOBAL_STATUS));
+}
+
+static void prepare_cpu(struct refpmu_cpu *cpuc)
+{
+	unsigned long irqs;
+
+	cpuc->n_events = 0;
+	cpuc->txn = 0;
+	cpuc->used = 0;
+	cpuc->running = 0;
+	cpuc->disable_depth = 0;
+	cpuc->masked = 0;
+	cpuc->raised = false;
+	cpuc->latched = false;
+	cpuc->held = false;
+	cpuc->clock_mode = REFPMU_CLOCK_MANUAL; /* time stands still for what is not there */
+	cpuc->lbr.users = 0;
+	memset(cpuc->owner, 0, sizeof(cpuc->owner));
+	refpmu_precise_reset(cpuc);
+	local_irq_save(irqs);
+	clean_registers(cpuc);
+	local_irq_restore(irqs);
+	cpuc->clock_mode = REFPMU_CLOCK_AUTO;
+	cpuc->clock_base = 0;
+}
+
+/* @cpu is not online yet, or has had no event so far; nobody else touches its part. */
+static int prepare(unsigned int cpu)
+{
+	unsigned int i;
+
+	for (i = 0; i < refpmu_devices_count; i++)
+		prepare_cpu(per_cpu_ptr(refpmu_devices[i].cpus, cpu));
+	return 0;
+}
+
+/* @cpu runs nothing any more; a timer that it left behind has moved to another one. */
+static int dead(unsigned int cpu)
+{
+	unsigned int i;
+
+	for (i = 0; i < refpmu_devices_count; i++)
+		refpmu_quiesce(per_cpu_ptr(refpmu_devices[i].cpus, cpu));
+	return 0;
+}
+
+/* Before a CPU runs, so that no event can come first; after it has stopped. */
+int refpmu_hotplug_setup(void)
+{
+	int err = cpuhp_setup_state(CPUHP_BP_PREPARE_DYN, "perf/refpmu:prepare", prepare, dead);
+
+	if (err < 0)
+		return err;
+	prepare_state = err;
+	return 0;
+}
+
+void refpmu_hotplug_teardown(void)
+{
+	cpuhp_remove_state_nocalls(prepare_state);
+}

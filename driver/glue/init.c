@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Opening an event: from the perf_event_attr to what the driver keeps of it, or a refusal. */
+#include "compat.h"
+#include "refpmu.h"
+
+static struct refpmu_attr translate(struct perf_event *event)
+{
+	const struct perf_event_attr *attr = &event->attr;
+
+	return (struct refpmu_attr){
+		.type = attr->type,
+		.config = attr->config,
+		.config1 = attr->config1,
+		.config2 = attr->config2,
+		.config3 = refpmu_compat_config3(attr),
+		.sample_period = attr->sample_period,
+		.sample_type = attr->sample_type,
+		.branch_sample_type = attr->branch_sample_type,
+		.precise_ip = attr->precise_ip,
+		.freq = attr->freq,
+		.exclude_user = attr->exclude_user,
+		.exclude_kernel = attr->exclude_kernel,
+		.exclude_hv = attr->exclude_hv,
+		.exclude_idle = attr->exclude_idle,
+		.exclude_host = attr->exclude_host,
+		.exclude_guest = attr->exclude_guest,
+	};
+}
+
+/* What the other callbacks find in hw; nobody else uses these fields of a hardware event. */
+static void keep(struct perf_event *event, const struct refpmu_request *req)
+{
+	struct hw_perf_event *hwc = &event->hw;
+
+	hwc->config = req->evtsel;
+	hwc->config_base = req->allowed;
+	hwc->event_base = req->preferred;
+	hwc->event_base_rdpmc = req->record;
+	hwc->idx = -1;
+	hwc->flags = (req->wide ? REFPMU_HW_WIDE : 0) | (req->precise ? REFPMU_HW_PRECISE : 0) |
+		     (req->branches ? REFPMU_HW_BRANCHES : 0);
+	hwc->extra_reg = (struct hw_perf_event_extra){
+		.idx = req->extra,
+		.config = req->extra_value,
+	};
+	hwc->branch_reg = (struct hw_perf_event_extra){
+		.idx = req->branches,
+		.config = req->branch_select,
+		.reg = req->branch_filter,
+	};
+	if (!req->sampling) {
+		/* Its interrupts only extend the short counter. */
+		hwc->sample_period = req->period;
+		hwc->last_period = req->period;
+		local64_set(&hwc->period_left, req->period);
+	}
+	hwc->last_tag = hwc->sample_period;
+}
+
+/*
+ * Records that one task leaves behind, of branches or in the buffer, must not be taken for the next
+ * one's: perf tells of each switch while such an event exists. A stack of calls goes with its task.
+ */
+static void attach(struct perf_event *event, const struct refpmu_request *req)
+{
+	if (req->branches || req->precise)
+		event->attach_state |= PERF_ATTACH_SCHED_CB;
+	if ((req->branch_filter & PERF_SAMPLE_BRANCH_CALL_STACK) && event->pmu->task_ctx_cache)
+		event->attach_state |= PERF_ATTACH_TASK_DATA;
+}
+
+static void refpmu_destroy(struct perf_event *event)
+{
+	struct refpmu_device *dev = to_refpmu(event->pmu);
+
+	refpmu_log_call(REFPMU_CALL_DESTROY, event, 0);
+	atomic64_inc(&dev->destroys);
+	atomic64_dec(&dev->live);
+}
+
+int refpmu_event_init(struct perf_event *event)
+{
+	struct refpmu_device *dev = to_refpmu(event->pmu);
+	const struct refpmu_attr attr = translate(event);
+	struct refpmu_caps caps = dev->caps;
+	struct refpmu_request req;
+	int err;
+
+	refpmu_log_call(REFPMU_CALL_EVENT_INIT, event, 0);
+	atomic64_inc(&dev->inits);
+
+	/*
+	 * Not this kind of core: as foreign as another type, whatever else the event says, since
+	 * another PMU of the same types may take it.
+	 */
+	if (event->cpu >= 0 && !cpumask_test_cpu(event->cpu, &dev->supported))
+		return -ENOENT;
+	caps.own_type = event->pmu->type;
+	err = refpmu_config_parse(&attr, &caps, &req);
+	if (err)
+		return err;
+
+	keep(event, &req);
+	err = refpmu_validate_group(event);
+	if (err)
+		return err;
+
+	attach(event, &req);
+	/* Last: from here on nothing fails, and perf calls destroy exactly once. */
+	event->destroy = refpmu_destroy;
+	atomic64_inc(&dev->live);
+	return 0;
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The front of the stimulus ports: who may, what is well formed, and where it runs. */
+#include <linux/capability.h>
+#include <linux/compat.h>
+#include <linux/cpu.h>
+#include <linux/fs.h>
+#include <linux/module.h>
+#include <linux/perf_event.h>
+#include <linux/sched/task_stack.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/workqueue.h>
+
+#include "model/registers.h"
+#include "port.h"
+
+int refpmu_port_check_pulse(const union refpmu_port_arg *arg)
+{
+	const struct refpmu_pulse *pulse = &arg->pulse;
+
+	if (pulse->reserved || pulse->event > U16_MAX || pulse->privilege > REFPMU_PRIV_KERNEL ||
+	    pulse->per_pulse > REFPMU_WIDE_PAIR || pulse->latency > U16_MAX)
+		return -EINVAL;
+	return 0;
+}
+
+int refpmu_port_check_advance(const union refpmu_port_arg *arg)
+{
+	return arg->advance.privilege > REFPMU_PRIV_KERNEL ? -EINVAL : 0;
+}
+
+int refpmu_port_check_branches(const union refpmu_port_arg *arg)
+{
+	const struct refpmu_branches *branches = &arg->branches;
+
+	return branches->reserved || branches->count > REFPMU_BRANCHES_MAX ? -EINVAL : 0;
+}
+
+int refpmu_port_check_clock(const union refpmu_port_arg *arg)
+{
+	return arg->clock.reserved || arg->clock.mode > REFPMU_CLOCK_MANUAL ? -EINVAL : 0;
+}
+
+int refpmu_port_check_reg(const union refpmu_port_arg *arg)
+{
+	return arg->reg.write > 1 ? -EINVAL : 0;
+}
+
+int refpmu_port_check_line(const union refpmu_port_arg *arg)
+{
+	return arg->line.reserved || arg->line.hold > 1 ? -EINVAL : 0;
+}
+
+static long run_there(void *arg)
+{
+	struct refpmu_port_request *req = arg;
+
+	return req->run(req);
+}
+
+int refpmu_port_run_on(int cpu, struct refpmu_port_request *req)
+{
+	const struct cpumask *cpus = req->port->cpus;
+	long err;
+
+	if (cpu < REFPMU_CPU_CURRENT)
+		return -EINVAL;
+	if (cpu >= (int)nr_cpu_ids)
+		return -ENXIO;
+	migrate_disable();
+	if (cpu == REFPMU_CPU_CURRENT)
+		cpu = raw_smp_processor_id();
+	if (cpus && !cpumask_test_cpu(cpu, cpus)) {
+		migrate_enable();
+		return -ENXIO;
+	}
+	if (cpu == raw_smp_processor_id()) {
+		err = run_there(req);
+		migrate_enable();
+		return err;
+	}
+	migrate_enable();
+	err = work_on_cpu_safe(cpu, run_there, req);
+	return err == -ENODEV ? -ENXIO : err;
+}
+
+/* A CPU that is offline starts afresh anyway. */
+int refpmu_port_run_everywhere(struct refpmu_port_request *req)
+{
+	int cpu, err = 0;
+
+	for_each_possible_cpu(cpu) {
+		const int failed = refpmu_port_run_on(cpu, req);
+
+		if (failed && failed != -ENXIO)
+			err = failed;
+	}
+	return err;
+}
+
+static int run_log(struct refpmu_port_request *req)
+{
+	struct refpmu_log *log = &req->arg.log;
+	unsigned long irqs;
+
+	local_irq_save(irqs);
+	log->count = refpmu_journal_copy(req->port->journal(req->port, smp_processor_id()),
+					 req->data, log->capacity);
+	local_irq_restore(irqs);
+	return 0;
+}
+
+/* Room for the entries is made before, and they are handed out after, where sleeping is fine. */
+int refpmu_port_log(struct refpmu_port_request *req)
+{
+	struct refpmu_log *log = &req->arg.log;
+	struct refpmu_log_entry *entries;
+	int err;
+
+	log->capacity = min_t(u32, log->capacity, REFPMU_LOG_ENTRIES);
+	entries = kvcalloc(log->capacity + 1, sizeof(*entries), GFP_KERNEL);
+	if (!entries)
+		return -ENOMEM;
+	req->data = entries;
+	req->run = run_log;
+	err = refpmu_port_run_on(log->cpu, req);
+	if (!err && copy_to_user(u64_to_user_ptr(log->entries), entries,
+				 log->count * sizeof(*entries)))
+		err = -EFAULT;
+	kvfree(entries);
+	return err;
+}
+
+static int execute(const struct refpmu_port_kind *kind, struct refpmu_port_request *req)
+{
+	int err = kind->check ? kind->check(&req->arg) : 0;
+
+	if (err)
+		return err;
+	req->run = kind->run;
+	if (kind->here)
+		return kind->here(req);
+	return refpmu_port_run_on(req->arg.head.cpu, req);
+}
+
+/* What happened is told even if it ended in an error: "done" says how far it came. */
+static long port_ioctl(struct file *file, unsigned int cmd, unsigned long user)
+{
+	struct refpmu_port *port = container_of(file->private_data, struct refpmu_port, misc);
+	struct refpmu_port_request req = {
+		.port = port,
+		.caller = current,
+		.caller_ip = instruction_pointer(task_pt_regs(current)),
+	};
+	const struct refpmu_port_kind *kind = port->kinds;
+	const size_t size = _IOC_SIZE(cmd);
+	int err;
+
+	while (kind->cmd && kind->cmd != cmd)
+		kind++;
+	if (!kind->cmd)
+		return -ENOTTY;
+	if (copy_from_user(&req.arg, (void __user *)user, size))
+		return -EFAULT;
+	if (size && req.arg.head.size != size)
+		return -EINVAL;
+	err = execute(kind, &req);
+	if (_IOC_DIR(cmd) & _IOC_READ && copy_to_user((void __user *)user, &req.arg, size))
+		return -EFAULT;
+	return err;
+}
+
+/*
+ * The file mode can be changed later; what the port does stays for the administrator alone. misc
+ * has left the device in the file.
+ */
+static int port_open(struct inode *inode, struct file *file)
+{
+	if (!capable(CAP_SYS_ADMIN))
+		return -EPERM;
+	return nonseekable_open(inode, file);
+}
+
+static const struct file_operations fops = {
+	.owner = THIS_MODULE,
+	.open = port_open,
+	.unlocked_ioctl = port_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+};
+
+int refpmu_port_register(struct refpmu_port *port, const char *name)
+{
+	port->misc = (struct miscdevice){
+		.minor = MISC_DYNAMIC_MINOR,
+		.name = name,
+		.fops = &fops,
+		.mode = 0600,
+	};
+	return misc_register(&port->misc);
+}
+
+void refpmu_port_unregister(struct refpmu_port *port)
+{
+	misc_deregister(&port->misc);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the files of refpmu_trace share: one CPU's device, its transaction, and its buffer. */
+#ifndef REFPMU_GLUE_TRACE_H
+#define REFPMU_GLUE_TRACE_H
+
+#include <linux/irq_work.h>
+#include <linux/percpu.h>
+#include <linux/perf_event.h>
+
+#include "core/window.h"
+#include "log.h"
+#include "model/model.h"
+#include "port.h"
+
+#define REFPMU_TRACE_RECORD sizeof(struct refpmu_bts_record)
+
+/* The AUX area of an event, as setup_aux() got it. */
+struct refpmu_trace_buffer {
+	void *base; /* its pages, mapped in one stretch: the device takes one linear address */
+	u64 size;
+	bool snapshot; /* old records are overwritten */
+};
+
+/*
+ * One CPU. Touched there alone, with interrupts off, but for the switch (refpmu_trace_switch()),
+ * which another event's NMI may throw at any moment.
+ */
+struct refpmu_trace_cpu {
+	int cpu;
+	struct refpmu_model model; /* the driver itself reaches it by its registers alone */
+	struct refpmu_ds ds; /* which the device reads and writes */
+
+	struct perf_event *event; /* that is added here */
+	u64 control; /* DEBUGCTL while the event records; 0: it does not */
+
+	/* The transaction that is open. */
+	struct perf_output_handle handle;
+	struct refpmu_trace_buffer *buffer; /* NULL: none is */
+	struct refpmu_window window;
+
+	/* The interrupt line. */
+	struct irq_work pmi;
+	unsigned int runs; /* of the handler, since the line was raised */
+	bool held; /* by the stimulus port */
+
+	struct refpmu_journal journal;
+};
+
+extern struct refpmu_trace_cpu __percpu *refpmu_trace_cpus;
+
+/* trace.c */
+void refpmu_trace_raise(struct refpmu_trace_cpu *t);
+bool refpmu_trace_line(const struct refpmu_trace_cpu *t);
+u64 refpmu_trace_inits(void);
+u64 refpmu_trace_destroys(void);
+u64 refpmu_trace_live(void);
+void refpmu_trace_forget(void);
+
+/* trace_output.c: from the device to the AUX area */
+void *refpmu_trace_setup_aux(struct perf_event *event, void **pages, int nr_pages, bool overwrite);
+void refpmu_trace_free_aux(void *aux);
+void *refpmu_trace_memory(void *context, u64 address, u64 size);
+bool refpmu_trace_open(struct refpmu_trace_cpu *t, struct perf_event *event);
+bool refpmu_trace_close(struct refpmu_trace_cpu *t);
+void refpmu_trace_switch(struct refpmu_trace_cpu *t, const struct perf_event *event);
+u64 refpmu_trace_read(struct refpmu_trace_cpu *t, u32 reg);
+void refpmu_trace_write(struct refpmu_trace_cpu *t, u32 reg, u64 value);
+
+/* trace_port.c: /dev/refpmu_trace */
+int refpmu_trace_port_register(const char *name);
+void refpmu_trace_port_unregister(void);
+
+#endif /* REFPMU_GLUE_TRACE_H */

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The stimulus port of refpmu_trace: branches for it to record. */
+#include <linux/module.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "trace.h"
+
+#define SERVE_TIMEOUT_NS NSEC_PER_SEC
+
+static struct refpmu_trace_cpu *here(void)
+{
+	return per_cpu_ptr(refpmu_trace_cpus, raw_smp_processor_id());
+}
+
+/* Wait until the interrupt that was raised has been handled, with interrupts on. */
+static int wait_served(struct refpmu_trace_cpu *t)
+{
+	const u64 deadline = ktime_get_ns() + SERVE_TIMEOUT_NS;
+
+	while (irq_work_is_busy(&t->pmi)) {
+		if (ktime_get_ns() > deadline)
+			return -EIO;
+		cpu_relax();
+	}
+	return refpmu_trace_line(t) ? -EIO : 0;
+}
+
+/* Raise the line if it is due, with interrupts off as what made it due. */
+static void raise_if_due(struct refpmu_trace_cpu *t)
+{
+	if (refpmu_trace_line(t))
+		refpmu_trace_raise(t);
+}
+
+/* See a line that is up served. Preemption off, interrupts on. */
+static int settle(struct refpmu_trace_cpu *t)
+{
+	unsigned long irqs;
+
+	local_irq_save(irqs);
+	raise_if_due(t);
+	local_irq_restore(irqs);
+	return wait_served(t);
+}
+
+/* One branch is taken, and what it leads to is served before the next one. */
+static int take(struct refpmu_trace_cpu *t, const struct refpmu_branch_entry *entry, u64 *done)
+{
+	const struct refpmu_branch branch = {
+		.from = entry->from,
+		.to = entry->to,
+		.kind = entry->kind,
+		.cycles = entry->cycles,
+		.mispredicted = entry->flags & REFPMU_BRANCH_MISPREDICTED,
+		.in_tx = entry->flags & REFPMU_BRANCH_IN_TX,
+		.abort = entry->flags & REFPMU_BRANCH_ABORT,
+	};
+	const struct refpmu_origin origin = {
+		.privilege = entry->privilege,
+		.ip = entry->from,
+	};
+	unsigned long irqs;
+	int err;
+
+	preempt_disable();
+	err = settle(t);
+	if (!err) {
+		local_irq_save(irqs);
+		*done += refpmu_model_branch(&t->model, &branch, &origin, t->held).done;
+		raise_if_due(t);
+		local_irq_restore(irqs);
+		err = wait_served(t);
+	}
+	preempt_enable();
+	return err;
+}
+
+/* Between branches the caller may be preempted: its per-task events go with it. */
+static int run_branches(struct refpmu_port_request *req)
+{
+	struct refpmu_branches *branches = &req->arg.branches;
+	const struct refpmu_branch_entry *entries = req->data;
+	int err = 0;
+
+	while (!err && branches->done < branches->count) {
+		err = take(here(), &entries[branches->done], &branches->done);
+		if (!err && fatal_signal_pending(req->caller))
+			err = -EINTR;
+		cond_resched();
+	}
+	return err;
+}
+
+static int check_entry(const struct refpmu_branch_entry *entry)
+{
+	const u32 flags = REFPMU_BRANCH_MISPREDICTED | REFPMU_BRANCH_IN_TX | REFPMU_BRANCH_ABORT;
+
+	if (entry->kind >= REFPMU_BRANCH_MAX || entry->flags & ~flags ||
+	    entry->cycles > U16_MAX || entry->privilege > REFPMU_PRIV_KERNEL)
+		return -EINVAL;
+	return 0;
+}
+
+/* All of them are looked at before the first one happens. */
+static int ioctl_branches(struct refpmu_port_request *req)
+{
+	struct refpmu_branches *branches = &req->arg.branches;
+	struct refpmu_branch_entry *entries;
+	int err = 0;
+	u32 i;
+
+	branches->done = 0;
+	if (!branches->count)
+		return 0;
+	entries = vmemdup_user(u64_to_user_ptr(branches->entries),
+			       branches->count * sizeof(*entries));
+	if (IS_ERR(entries))
+		return PTR_ERR(entries);
+	for (i = 0; !err && i < branches->count; i++)
+		err = check_entry(&entries[i]);
+	if (!err) {
+		req->data = entries;
+		req->run = run_branches;
+		err = refpmu_port_run_on(branches->cpu, req);
+	}
+	kvfree(entries);
+	return err;
+}
+
+/* Not through the driver's way: the log tells what the driver did, and this is the test. */
+static int run_reg(struct refpmu_port_request *req)
+{
+	struct refpmu_reg *reg = &req->arg.reg;
+	struct refpmu_trace_cpu *t = here();
+	unsigned long irqs;
+	int err;
+
+	preempt_disable();
+	local_irq_save(irqs);
+	if (reg->write)
+		err = refpmu_model_write(&t->model, reg->reg, reg->value);
+	else
+		err = refpmu_model_read(&t->model, reg->reg, &reg->value);
+	if (!err && reg->write)
+		raise_if_due(t);
+	local_irq_restore(irqs);
+	if (!err && reg->write)
+		err = wait_served(t);
+	preempt_enable();
+	return err;
+}
+
+static int set_line(struct refpmu_trace_cpu *t, bool hold)
+{
+	int err;
+
+	preempt_disable();
+	WRITE_ONCE(t->held, hold);
+	err = settle(t);
+	preempt_enable();
+	return err;
+}
+
+static int run_line(struct refpmu_port_request *req)
+{
+	return set_line(here(), req->arg.line.hold);
+}
+
+static int run_stats(struct refpmu_port_request *req)
+{
+	struct refpmu_stats *stats = &req->arg.stats;
+	struct refpmu_trace_cpu *t = here();
+	unsigned long irqs;
+
+	local_irq_save(irqs);
+	refpmu_journal_stats(&t->journal, stats);
+	stats->used = t->event ? 1 : 0;
+	stats->disable_depth = 0;
+	local_irq_restore(irqs);
+	stats->calls[REFPMU_CALL_EVENT_INIT] = refpmu_trace_inits();
+	stats->calls[REFPMU_CALL_DESTROY] = refpmu_trace_destroys();
+	stats->live_events = refpmu_trace_live();
+	return 0;
+}
+
+static int run_reset(struct refpmu_port_request *req)
+{
+	struct refpmu_trace_cpu *t = here();
+	unsigned long irqs;
+	int err = set_line(t, false);
+
+	local_irq_save(irqs);
+	refpmu_journal_reset(&t->journal);
+	local_irq_restore(irqs);
+	return err;
+}
+
+static int ioctl_reset(struct refpmu_port_request *req)
+{
+	int err;
+
+	req->run = run_reset;
+	err = refpmu_port_run_everywhere(req);
+	refpmu_trace_forget();
+	return err;
+}
+
+static int ioctl_info(struct refpmu_port_request *req)
+{
+	req->arg.info = (struct refpmu_info){
+		.size = sizeof(struct refpmu_info),
+		.features = REFPMU_FEATURE_TRACE,
+	};
+	return 0;
+}
+
+static struct refpmu_journal *journal(struct refpmu_port *port, unsigned int cpu)
+{
+	return &per_cpu_ptr(refpmu_trace_cpus, cpu)->journal;
+}
+
+static const struct refpmu_port_kind kinds[] = {
+	{ .cmd = REFPMU_IOC_RESET, .here = ioctl_reset },
+	{ .cmd = REFPMU_IOC_INFO, .here = ioctl_info },
+	{ .cmd = REFPMU_IOC_BRANCHES, .check = refpmu_port_check_branches, .here = ioctl_branches },
+	{ .cmd = REFPMU_IOC_REG, .check = refpmu_port_check_reg, .run = run_reg },
+	{ .cmd = REFPMU_IOC_LINE, .check = refpmu_port_check_line, .run = run_line },
+	{ .cmd = REFPMU_IOC_LOG, .here = refpmu_port_log },
+	{ .cmd = REFPMU_IOC_STATS, .run = run_stats },
+	{}
+};
+
+static struct refpmu_port port = {
+	.kinds = kinds,
+	.journal = journal,
+};
+
+int refpmu_trace_port_register(const char *name)
+{
+	return refpmu_port_register(&port, name);
+}
+
+void refpmu_trace_port_unregister(void)
+{
+	refpmu_port_unregister(&port);
+}

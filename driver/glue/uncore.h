@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * refpmu_uncore: a PMU that the whole machine has once. It counts for everybody, so it belongs to
+ * no task and to no CPU, and it has no interrupt. What its files share.
+ */
+#ifndef REFPMU_GLUE_UNCORE_H
+#define REFPMU_GLUE_UNCORE_H
+
+#include <linux/cpuhotplug.h>
+#include <linux/hrtimer.h>
+#include <linux/perf_event.h>
+#include <linux/spinlock.h>
+
+#include "core/constraint.h"
+#include "core/state.h"
+#include "model/model.h"
+#include "uapi/refpmu.h"
+
+#define REFPMU_UNCORE_NAME "refpmu_uncore"
+
+/*
+ * The device promises that no counter advances by more than half its range within 100 ms. The
+ * driver reads the counters five times as often, so a timer that is late does no harm.
+ */
+#define REFPMU_UNCORE_POLL_NS (20 * NSEC_PER_MSEC)
+
+struct refpmu_uncore {
+	struct pmu pmu;
+	struct refpmu_model_params params;
+	bool scoped; /* the kernel chooses the CPU; what follows up to the lock is not in use */
+
+	/* The designated CPU, which all events are on; nr_cpu_ids when there is none. */
+	unsigned int cpu;
+	enum cpuhp_state hotplug;
+
+	/*
+	 * Over all below. Callbacks come from the CPUs that events are on, reads from any, the timer
+	 * from where it was started. Taken in hard interrupts: raw, and interrupts are off.
+	 */
+	raw_spinlock_t lock;
+	struct refpmu_model model; /* the driver itself reaches it by the bus alone */
+	u64 seen[REFPMU_MAX_GENERAL]; /* counters as the driver accessed them last */
+	struct perf_event *owner[REFPMU_MAX_GENERAL];
+	u64 used; /* counters that have an owner */
+	u64 running; /* of those, the ones that count */
+	struct hrtimer timer; /* runs while a counter does */
+	u64 polls;
+	u64 calls[REFPMU_CALL_MAX];
+
+	/* Scratch of the scheduler, too large for the stack. */
+	struct perf_event *queue[REFPMU_MAX_GENERAL];
+	struct refpmu_want wants[REFPMU_MAX_GENERAL];
+	struct refpmu_place places[REFPMU_MAX_GENERAL];
+
+	atomic64_t inits;
+	atomic64_t destroys;
+	atomic64_t live; /* events that event_init accepted and destroy has not had */
+};
+
+extern struct refpmu_uncore refpmu_uncore;
+
+static inline struct refpmu_uncore *to_refpmu_uncore(struct pmu *pmu)
+{
+	return container_of(pmu, struct refpmu_uncore, pmu);
+}
+
+/* One entry of the event list that sysfs shows. */
+struct refpmu_uncore_event {
+	const char *name;
+	u16 code; /* event code in bits 0-7, unit mask in bits 8-15 */
+	u64 counters; /* those that can count it, as far as the device has them */
+	/* What turns the count into @unit, both or neither, and the names of their files. */
+	const char *scale;
+	const char *unit;
+	const char *scale_name;
+	const char *unit_name;
+};
+
+extern const struct refpmu_uncore_event refpmu_uncore_events[];
+extern const unsigned int refpmu_uncore_events_count;
+
+/* uncore.c, for module.c and for tests */
+int refpmu_uncore_register(void);
+void refpmu_uncore_unregister(void);
+extern const struct pmu refpmu_uncore_ops;
+
+/* uncore_init.c: opening an event */
+int refpmu_uncore_event_init(struct perf_event *event);
+
+/* uncore_box.c: events on counters. Interrupts off; these take the lock. */
+int refpmu_uncore_add(struct perf_event *event, int flags);
+void refpmu_uncore_del(struct perf_event *event, int flags);
+void refpmu_uncore_start(struct perf_event *event, int flags);
+void refpmu_uncore_stop(struct perf_event *event, int flags);
+void refpmu_uncore_read(struct perf_event *event);
+void refpmu_uncore_poll(struct refpmu_uncore *uncore);
+
+/* What @event asks of the constraint solver. */
+struct refpmu_want refpmu_uncore_want(const struct perf_event *event);
+
+/* uncore_timer.c: reading the counters before they wrap. Under the lock. */
+void refpmu_uncore_timer_setup(struct refpmu_uncore *uncore);
+void refpmu_uncore_timer_start(struct refpmu_uncore *uncore);
+void refpmu_uncore_timer_stop(struct refpmu_uncore *uncore);
+
+/* uncore_cpu.c: which CPU the events are on */
+int refpmu_uncore_online(struct refpmu_uncore *uncore);
+void refpmu_uncore_offline(struct refpmu_uncore *uncore);
+extern const struct attribute_group refpmu_uncore_cpumask_group;
+
+/* uncore_sysfs.c */
+extern const struct attribute_group *refpmu_uncore_attr_groups[];
+int refpmu_uncore_sysfs_setup(void);
+void refpmu_uncore_sysfs_teardown(void);
+
+/* uncore_port.c: the device's side, /dev/refpmu_uncore and the register bus. Bus under the lock. */
+u64 refpmu_uncore_bus_read(struct refpmu_uncore *uncore, u32 reg);
+void refpmu_uncore_bus_write(struct refpmu_uncore *uncore, u32 reg, u64 value);
+int refpmu_uncore_port_register(void);
+void refpmu_uncore_port_unregister(void);
+
+#endif /* REFPMU_GLUE_UNCORE_H */

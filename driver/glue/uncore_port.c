@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The device behind refpmu_uncore: its register bus, and the port by which a test drives it. */
+#include <linux/ktime.h>
+#include <linux/sched/signal.h>
+
+#include "port.h"
+#include "uncore.h"
+
+/* How long events wait for the driver; ten times what the device promises. */
+#define PATIENCE_NS NSEC_PER_SEC
+
+static bool counter_of(u32 reg, u32 base, unsigned int general, unsigned int *i)
+{
+	*i = reg - base;
+	return reg >= base && *i < general;
+}
+
+/* The driver has accessed @reg: if that is a counter, it knows what it holds. */
+static void note_access(struct refpmu_uncore *uncore, u32 reg)
+{
+	const unsigned int general = uncore->params.general;
+	unsigned int i;
+
+	if (counter_of(reg, REFPMU_REG_PMC(0), general, &i) ||
+	    counter_of(reg, REFPMU_REG_A_PMC(0), general, &i))
+		refpmu_model_read(&uncore->model, reg, &uncore->seen[i]);
+}
+
+/*
+ * The driver computes every register number and value from the parameters it gave the device, so
+ * a refused access is a bug here.
+ */
+u64 refpmu_uncore_bus_read(struct refpmu_uncore *uncore, u32 reg)
+{
+	u64 value = 0;
+
+	lockdep_assert_held(&uncore->lock);
+	WARN_ON_ONCE(refpmu_model_read(&uncore->model, reg, &value));
+	note_access(uncore, reg);
+	return value;
+}
+
+void refpmu_uncore_bus_write(struct refpmu_uncore *uncore, u32 reg, u64 value)
+{
+	lockdep_assert_held(&uncore->lock);
+	WARN_ON_ONCE(refpmu_model_write(&uncore->model, reg, value));
+	note_access(uncore, reg);
+}
+
+/* A register as the device has it; one that is not there holds 0. */
+static u64 peek(struct refpmu_uncore *uncore, u32 reg)
+{
+	u64 value = 0;
+
+	refpmu_model_read(&uncore->model, reg, &value);
+	return value;
+}
+
+/* Events of @code until a counter is half its range ahead of what the driver knows. */
+static u64 room(struct refpmu_uncore *uncore, u16 code)
+{
+	const u64 mask = refpmu_low_bits(uncore->params.width);
+	const u64 half = (mask >> 1) + 1;
+	const u64 running = peek(uncore, REFPMU_REG_GLOBAL_CTRL);
+	u64 least = ~0ULL;
+	unsigned int i;
+
+	for (i = 0; i < uncore->params.general; i++) {
+		const u64 selects = peek(uncore, REFPMU_REG_EVTSEL(i)) & REFPMU_EVTSEL_CODE;
+		const u64 ahead = (peek(uncore, REFPMU_REG_PMC(i)) - uncore->seen[i]) & mask;
+
+		if (running & BIT_ULL(i) && selects == code)
+			least = min(least, half > ahead ? half - ahead : 0);
+	}
+	return least;
+}
+
+/* Let up to @n events happen, as many as there is room for; all of them if @anyhow. */
+static u64 happen(struct refpmu_uncore *uncore, u16 code, u64 n, bool anyhow)
+{
+	unsigned long irqs;
+	u64 done;
+
+	raw_spin_lock_irqsave(&uncore->lock, irqs);
+	done = anyhow ? n : min(n, room(uncore, code));
+	refpmu_model_pulse(&uncore->model, code, done, REFPMU_KERNEL, true);
+	raw_spin_unlock_irqrestore(&uncore->lock, irqs);
+	return done;
+}
+
+/*
+ * Events happen machine-wide, whichever CPU they are let happen on. They are no faster than the
+ * device promises: when a counter has gone half its range they wait until the driver has looked at
+ * it, but not for ever; a driver that does not look loses them, as it would on hardware.
+ */
+static int run_pulse(struct refpmu_port_request *req)
+{
+	struct refpmu_pulse *pulse = &req->arg.pulse;
+	u64 deadline = ktime_get_ns() + PATIENCE_NS;
+
+	pulse->done = 0;
+	while (pulse->done < pulse->n) {
+		const u64 done = happen(&refpmu_uncore, pulse->event, pulse->n - pulse->done,
+					ktime_get_ns() > deadline);
+
+		pulse->done += done;
+		if (fatal_signal_pending(req->caller))
+			return -EINTR;
+		if (done)
+			deadline = ktime_get_ns() + PATIENCE_NS;
+		else
+			cpu_relax();
+		cond_resched();
+	}
+	return 0;
+}
+
+/* Nothing here samples, so only how many there are can matter. */
+static int check_pulse(const union refpmu_port_arg *arg)
+{
+	const struct refpmu_pulse *pulse = &arg->pulse;
+
+	if (pulse->per_pulse > 1 || pulse->skid || pulse->latency || pulse->source ||
+	    pulse->response || pulse->regs)
+		return -EINVAL;
+	return refpmu_port_check_pulse(arg);
+}
+
+/* Not through the bus: this is the test, not the driver. */
+static int ioctl_reg(struct refpmu_port_request *req)
+{
+	struct refpmu_reg *reg = &req->arg.reg;
+	unsigned long irqs;
+	int err;
+
+	raw_spin_lock_irqsave(&refpmu_uncore.lock, irqs);
+	if (reg->write)
+		err = refpmu_model_write(&refpmu_uncore.model, reg->reg, reg->value);
+	else
+		err = refpmu_model_read(&refpmu_uncore.model, reg->reg, &reg->value);
+	raw_spin_unlock_irqrestore(&refpmu_uncore.lock, irqs);
+	return err;
+}
+
+/* The same whichever CPU is asked about. */
+static int ioctl_stats(struct refpmu_port_request *req)
+{
+	struct refpmu_uncore *uncore = &refpmu_uncore;
+	struct refpmu_stats *stats = &req->arg.stats;
+	const __s32 cpu = req->arg.head.cpu;
+	unsigned long irqs;
+
+	*stats = (struct refpmu_stats){ .size = sizeof(*stats), .cpu = cpu };
+	raw_spin_lock_irqsave(&uncore->lock, irqs);
+	memcpy(stats->calls, uncore->calls, sizeof(uncore->calls));
+	stats->pmi = uncore->polls;
+	stats->pmi_claimed = uncore->polls;
+	stats->used = uncore->used;
+	raw_spin_unlock_irqrestore(&uncore->lock, irqs);
+	stats->calls[REFPMU_CALL_EVENT_INIT] = atomic64_read(&uncore->inits);
+	stats->calls[REFPMU_CALL_DESTROY] = atomic64_read(&uncore->destroys);
+	stats->live_events = atomic64_read(&uncore->live);
+	return 0;
+}
+
+static int ioctl_info(struct refpmu_port_request *req)
+{
+	req->arg.info = (struct refpmu_info){
+		.size = sizeof(struct refpmu_info),
+		.general = refpmu_uncore.params.general,
+		.width = refpmu_uncore.params.width,
+	};
+	return 0;
+}
+
+static int ioctl_reset(struct refpmu_port_request *req)
+{
+	unsigned long irqs;
+
+	raw_spin_lock_irqsave(&refpmu_uncore.lock, irqs);
+	memset(refpmu_uncore.calls, 0, sizeof(refpmu_uncore.calls));
+	refpmu_uncore.polls = 0;
+	raw_spin_unlock_irqrestore(&refpmu_uncore.lock, irqs);
+	atomic64_set(&refpmu_uncore.inits, 0);
+	atomic64_set(&refpmu_uncore.destroys, 0);
+	return 0;
+}
+
+static const struct refpmu_port_kind kinds[] = {
+	{ .cmd = REFPMU_IOC_RESET, .here = ioctl_reset },
+	{ .cmd = REFPMU_IOC_INFO, .here = ioctl_info },
+	{ .cmd = REFPMU_IOC_PULSE, .check = check_pulse, .run = run_pulse },
+	{ .cmd = REFPMU_IOC_REG, .check = refpmu_port_check_reg, .here = ioctl_reg },
+	{ .cmd = REFPMU_IOC_STATS, .here = ioctl_stats },
+	{}
+};
+
+static struct refpmu_port port = { .kinds = kinds };
+
+int refpmu_uncore_port_register(void)
+{
+	return refpmu_port_register(&port, REFPMU_UNCORE_NAME);
+}
+
+void refpmu_uncore_port_unregister(void)
+{
+	refpmu_port_unregister(&port);
+}

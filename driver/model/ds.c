@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
+/*
+ * Records in memory: PEBS and BTS.
+ * Source: Intel SDM vol. 3, "Debug Store (DS) Mechanism", "Adaptive PEBS", "Branch Trace Store".
+ */
+#include "ds.h"
+#include "lbr.h"
+
+/* Low bits of an index: the version, plus 1, that is about to move it. */
+#define MARK 7ULL
+
+static u64 *index_of(struct refpmu_ds *ds, unsigned int buffer)
+{
+	return buffer == REFPMU_BUFFER_BTS ? &ds->bts_index : &ds->pebs_index;
+}
+
+static void *memory(const struct refpmu_change *c, u64 address, u64 size)
+{
+	const struct refpmu_model_params *params = &c->m->params;
+
+	return params->memory ? params->memory(params->context, address, size) : NULL;
+}
+
+void refpmu_fill_begin(struct refpmu_fill *fill, const struct refpmu_change *c)
+{
+	const u64 area = refpmu_recording(c)->ds_area;
+	unsigned int i;
+
+	fill->ds = area ? memory(c, area, sizeof(*fill->ds)) : NULL;
+	if (!fill->ds)
+		return;
+	fill->word = NULL;
+	fill->marked = false;
+	fill->outer = READ_ONCE(c->m->filling);
+	WRITE_ONCE(c->m->filling, fill);
+	for (i = 0; i < REFPMU_BUFFERS; i++) {
+		fill->old[i] = READ_ONCE(*index_of(fill->ds, i));
+		fill->index[i] = fill->old[i];
+	}
+}
+
+/* Where @size bytes at @address of a buffer that ends at @maximum are; NULL if not all in it. */
+static u64 *room(const struct refpmu_change *c, u64 address, u64 maximum, u64 size)
+{
+	/* Words that straddle words are no buffer of this device. */
+	if (address & MARK || address > maximum || maximum - address < size)
+		return NULL;
+	return memory(c, address, size);
+}
+
+/* Store what the word is to be, until it stays so. */
+static void settle_word(struct refpmu_fill *fill)
+{
+	u64 *word = READ_ONCE(fill->word);
+	u64 value;
+
+	do {
+		value = READ_ONCE(fill->value);
+		WRITE_ONCE(*word, value);
+	} while (READ_ONCE(fill->value) != value);
+}
+
+static void store(struct refpmu_fill *fill, const struct refpmu_change *c, u64 *word, u64 value)
+{
+	struct refpmu_fill *outer;
+
+	WRITE_ONCE(fill->word, NULL);
+	WRITE_ONCE(fill->storing, false);
+	WRITE_ONCE(fill->value, value);
+	WRITE_ONCE(fill->word, word);
+	/* Too late already: the record has no place here any more. */
+	if (READ_ONCE(c->m->head) != c->head)
+		return;
+	WRITE_ONCE(fill->storing, true);
+	for (outer = fill->outer; outer; outer = outer->outer)
+		if (outer->word == word)
+			WRITE_ONCE(outer->value, value);
+	settle_word(fill);
+}
+
+/* Where a record goes, as it is written. */
+struct pen {
+	struct refpmu_fill *fill;
+	const struct refpmu_change *c;
+	u64 *to;
+};
+
+static void put(struct pen *pen, const u64 *from, unsigned int count)
+{
+	for (; count; count--)
+		store(pen->fill, pen->c, pen->to++, *from++);
+}
+
+#define PUT(pen, group) put(pen, (const u64 *)&(group), sizeof(group) / sizeof(u64))
+
+/* Entries of the LBR group. */
+static unsigned int lbr_entries(u64 config)
+{
+	if (!(config & REFPMU_PEBS_DATA_LBRS))
+		return 0;
+	return (unsigned int)((config & REFPMU_PEBS_DATA_LBR_COUNT) >> REFPMU_PEBS_DATA_LBR_SHIFT) +
+	       1;
+}
+
+static u64 record_size(u64 config)
+{
+	u64 size = sizeof(struct refpmu_pebs_basic);
+
+	if (config & REFPMU_PEBS_DATA_MEMORY)
+		size += sizeof(struct refpmu_pebs_memory);
+	if (config & REFPMU_PEBS_DATA_GPRS)
+		size += sizeof(struct refpmu_pebs_gprs);
+	return size + lbr_entries(config) * sizeof(struct refpmu_pebs_lbr);
+}
+
+static void write_record(struct pen *pen, u64 config, const struct refpmu_origin *origin,
+			 u64 counters)
+{
+	const struct refpmu_pebs_basic basic = {
+		.format = config | record_size(config) << REFPMU_PEBS_SIZE_SHIFT,
+		.ip = origin->ip,
+		.counters = counters,
+		.time = origin->time,
+	};
+	unsigned int i;
+
+	PUT(pen, basic);
+	if (config & REFPMU_PEBS_DATA_MEMORY) {
+		const struct refpmu_pebs_memory mem = {
+			.address = origin->addr,
+			.source = origin->source,
+			.latency = origin->latency,
+		};
+
+		PUT(pen, mem);
+	}
+	if (config & REFPMU_PEBS_DATA_GPRS) {
+		PUT(pen, origin->flags);
+		PUT(pen, origin->ip);
+		PUT(pen, origin->gpr);
+	}
+	for (i = 0; i < lbr_entries(config); i++) {
+		const struct refpmu_pebs_lbr entry = refpmu_lbr_recent(pen->c, i);
+
+		PUT(pen, entry);
+	}
+}
+
+enum refpmu_fate refpmu_pebs_store(struct refpmu_fill *fill, const struct refpmu_change *c,
+				   const struct refpmu_origin *origin, u64 counters)
+{
+	const u64 config = READ_ONCE(refpmu_recording(c)->pebs_data_cfg);
+	const u64 size = record_size(config);
+	u64 *index = &fill->index[REFPMU_BUFFER_PEBS];
+	u64 *to = fill->ds ? room(c, *index, READ_ONCE(fill->ds->pebs_maximum), size) : NULL;
+
+	if (!to)
+		return REFPMU_LOST;
+	write_record(&(struct pen){ .fill = fill, .c = c, .to = to }, config, origin, counters);
+	*index += size;
+	return *index >= READ_ONCE(fill->ds->pebs_threshold) ? REFPMU_STORED_AT_THRESHOLD :
+							       REFPMU_STORED;
+}
+
+enum refpmu_fate refpmu_bts_store(struct refpmu_fill *fill, const struct refpmu_change *c,
+				  const struct refpmu_branch *b)
+{
+	const struct refpmu_bts_record record = {
+		.from = b->from,
+		.to = b->to,
+		.flags = b->mispredicted ? 0 : REFPMU_BTS_PREDICTED,
+	};
+	const bool wraps = !(refpmu_recording(c)->debugctl & REFPMU_DEBUGCTL_BTINT);
+	u64 *index = &fill->index[REFPMU_BUFFER_BTS];
+	u64 maximum, *to;
+
+	if (!fill->ds)
+		return REFPMU_LOST;
+	maximum = READ_ONCE(fill->ds->bts_maximum);
+	to = room(c, *index, maximum, sizeof(record));
+	if (!to && wraps) {
+		*index = READ_ONCE(fill->ds->bts_base);
+		to = room(c, *index, maximum, sizeof(record));
+	}
+	if (!to) {
+		*index = fill->old[REFPMU_BUFFER_BTS];
+		return REFPMU_LOST;
+	}
+	PUT((&(struct pen){ .fill = fill, .c = c, .to = to }), record);
+	*index += sizeof(record);
+	if (wraps) {
+		if (maximum - *index < sizeof(record))
+			*index = READ_ONCE(fill->ds->bts_base);
+		return REFPMU_STORED;
+	}
+	return *index >= READ_ONCE(fill->ds->bts_threshold) ? REFPMU_STORED_AT_THRESHOLD :
+							      REFPMU_STORED;
+}
+
+/* Replace the indexes that @fill moves, if they are still @from; false if one is not. */
+static bool replace(struct refpmu_fill *fill, const u64 *from, u64 from_mark, const u64 *to,
+		    u64 to_mark)
+{
+	bool all = true;
+	unsigned int i;
+
+	for (i = 0; i < REFPMU_BUFFERS; i++) {
+		u64 *word = index_of(fill->ds, i);
+		const u64 expected = from[i] | from_mark;
+
+		if (fill->index[i] == fill->old[i])
+			continue;
+		if (cmpxchg64_local(word, expected, to[i] | to_mark) != expected)
+			all = false;
+	}
+	return all;
+}
+
+bool refpmu_fill_commit(struct refpmu_fill *fill, struct refpmu_change *c)
+{
+	const u64 mark = refpmu_version_of(c->next, REFPMU_BLOCK_RECORDING) + 1;
+	unsigned int i;
+	bool done;
+
+	if (!fill->ds)
+		return refpmu_change_commit(c);
+	for (i = 0; i < REFPMU_BUFFERS; i++)
+		refpmu_recording(c)->next[i] = fill->index[i];
+	WRITE_ONCE(fill->marked, true);
+	/* An index that is not what it was has been moved by software: all over again. */
+	if (replace(fill, fill->old, 0, fill->old, mark)) {
+		done = refpmu_change_commit(c);
+	} else {
+		refpmu_change_cancel(c);
+		done = false;
+	}
+	replace(fill, fill->old, mark, done ? fill->index : fill->old, 0);
+	WRITE_ONCE(c->m->filling, fill->outer);
+	return done;
+}
+
+static void settle_indexes(struct refpmu_model *m, struct refpmu_ds *ds)
+{
+	unsigned int i;
+
+	for (i = 0; i < REFPMU_BUFFERS; i++) {
+		u64 *word = index_of(ds, i);
+		const u64 value = READ_ONCE(*word);
+		const u64 head = READ_ONCE(m->head);
+		const unsigned int version = refpmu_version_of(head, REFPMU_BLOCK_RECORDING);
+
+		if (!(value & MARK))
+			continue;
+		if ((value & MARK) == version + 1) {
+			cmpxchg64_local(word, value, m->version[version].recording.next[i]);
+			continue;
+		}
+		/* Not committed, and it must not be any more. */
+		cmpxchg64_local(&m->head, head, head + REFPMU_GENERATION);
+		cmpxchg64_local(word, value, value & ~MARK);
+	}
+}
+
+void refpmu_settle_fills(struct refpmu_model *m)
+{
+	struct refpmu_fill *fill;
+
+	for (fill = READ_ONCE(m->filling); fill; fill = fill->outer) {
+		if (READ_ONCE(fill->word) && READ_ONCE(fill->storing))
+			settle_word(fill);
+		if (READ_ONCE(fill->marked))
+			settle_indexes(m, fill->ds);
+	}
+}

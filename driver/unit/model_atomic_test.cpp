@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each access to the device model is atomic against an NMI on the same CPU: whatever interrupts it at
+// whatever instruction, both have happened one after the other.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <random>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "core.h"
+#include "single_step.h"
+#include "slow_device.h"
+
+namespace pmuconf {
+namespace {
+
+// Single steps that a test may take beside what one look at each instruction needs.
+constexpr u64 kSteps = 60'000;
+#if defined(__SANITIZE_ADDRESS__)
+constexpr u64 kPlaces = 100;  // at which an access is interrupted: its code is ten times as long
+#else
+constexpr u64 kPlaces = 1'000'000;  // all of them
+#endif
+
+constexpr u64 kArea = Memory::kBase + 64;
+constexpr u64 kBts = kArea + 0x200;
+constexpr u64 kPebs = kBts + 0x60;
+constexpr u64 kTop = (u64{1} << 48) - 1;
+constexpr u64 kOn =
+    REFPMU_EVTSEL_EN | REFPMU_EVTSEL_INT | REFPMU_EVTSEL_USR | REFPMU_EVTSEL_OS;
+
+using Words = std::vector<u64>;
+
+// What an access tells. No memory is allocated for it: the access may interrupt an allocation's owner.
+struct Told {
+  u64 words[4] = {};
+  auto operator<=>(const Told&) const = default;
+};
+
+// A device on which everything is on and about to happen.
+class Device {
+ public:
+  explicit Device(u64 freeze) {
+    refpmu_model_params params = {4, 3, 48, 8, true, true, Memory::Resolve, &memory_};
+    EXPECT_EQ(refpmu_model_reset(&model_, &params), 0);
+    for (const u64 word : {kBts, kBts, kBts + 0x60, kBts + 0x30, kPebs, kPebs, kPebs + 0x800,
+                           kPebs + 0x200}) {
+      memory_.At(kArea + 8 * header_++) = word;
+    }
+    for (u64 i = 0; i < 35; ++i) memory_.At(kArea + 64 + 8 * i) = kTop - 1;
+    Write(REFPMU_REG_DS_AREA, kArea);
+    Write(REFPMU_REG_PEBS_DATA_CFG, REFPMU_PEBS_DATA_LBRS | 3u << 24);
+    Write(REFPMU_REG_PEBS_ENABLE, 2);
+    Write(REFPMU_REG_DEBUGCTL, REFPMU_DEBUGCTL_LBR | REFPMU_DEBUGCTL_TR | REFPMU_DEBUGCTL_BTS |
+                                   REFPMU_DEBUGCTL_BTINT | freeze);
+    Branch(0x10);
+    Branch(0x20);
+    Write(REFPMU_REG_EVTSEL(0), kOn | 0x1d0);
+    Write(REFPMU_REG_A_PMC(0), kTop - 2);
+    Write(REFPMU_REG_EVTSEL(1), kOn | 0x1d0);
+    Write(REFPMU_REG_A_PMC(1), kTop);
+    Write(REFPMU_REG_EVTSEL(2), kOn | REFPMU_EVENT_BRANCHES);
+    Write(REFPMU_REG_A_PMC(2), kTop);
+    Write(REFPMU_REG_FIXED_CTR_CTRL, 0xbbb);
+    Write(REFPMU_REG_FIXED_CTR(1), kTop - 5);
+    Write(REFPMU_REG_GLOBAL_CTRL, 0x70000000f);
+  }
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  Told Write(u32 reg, u64 value) {
+    if (refpmu_model_write(&model_, reg, value) != 0) std::abort();
+    return {};
+  }
+
+  Told Read(u32 reg) {
+    Told told;
+    if (refpmu_model_read(&model_, reg, told.words) != 0) std::abort();
+    return told;
+  }
+
+  Told Pulse(u64 n, bool run_on) {
+    const refpmu_origin origin = {.privilege = REFPMU_USER, .ip = 0x1234, .time = n};
+    const refpmu_stimulus s = {false, 0x1d0, 1, n, run_on, &origin};
+    return Step(refpmu_model_stimulate(&model_, &s));
+  }
+
+  Told Advance(u64 n) { return Step(refpmu_model_advance(&model_, n, REFPMU_KERNEL, false)); }
+
+  Told Branch(u64 from) {
+    const refpmu_origin origin = {.privilege = REFPMU_USER, .ip = from};
+    const refpmu_branch b = {from, from + 1, REFPMU_BRANCH_JCC, 7, true, false, false};
+    return Step(refpmu_model_branch(&model_, &b, &origin, false));
+  }
+
+  Told Line() { return {{refpmu_model_line(&model_)}}; }
+  Told Deadline() { return {{refpmu_model_ticks_to_overflow(&model_)}}; }
+
+  // What a handler does: it takes the records out of their buffers, with the device off.
+  Told Serve() {
+    Told told = Read(REFPMU_REG_GLOBAL_STATUS);
+    Write(REFPMU_REG_GLOBAL_CTRL, 0);
+    told.words[1] = memory_.At(kArea + 8);
+    told.words[2] = memory_.At(kArea + 40);
+    ForRecords([&](u64 word) { told.words[3] = told.words[3] * 31 + word; });
+    memory_.At(kArea + 8) = kBts;
+    memory_.At(kArea + 40) = kPebs;
+    Write(REFPMU_REG_GLOBAL_STATUS_RESET, told.words[0]);
+    Write(REFPMU_REG_GLOBAL_CTRL, 0x70000000f);
+    return told;
+  }
+
+  // All that can be seen of it. The last thing that is asked of it.
+  Words State() {
+    Words all = {Line().words[0], Deadline().words[0]};
+    for (const u32 reg : SlowDevice(model_.params).Registers()) all.push_back(Read(reg).words[0]);
+    for (u64 i = 0; i < header_; ++i) all.push_back(memory_.At(kArea + 8 * i));
+    ForRecords([&](u64 word) { all.push_back(word); });
+    // Where the clock is in its rounds.
+    Write(REFPMU_REG_GLOBAL_STATUS_RESET, Read(REFPMU_REG_GLOBAL_STATUS).words[0]);
+    Write(REFPMU_REG_EVTSEL(3), kOn | REFPMU_EVENT_REF_CYCLES);
+    Write(REFPMU_REG_A_PMC(3), kTop);
+    Write(REFPMU_REG_GLOBAL_CTRL, 8);
+    all.push_back(Deadline().words[0]);
+    return all;
+  }
+
+ private:
+  static Told Step(const refpmu_model_step& step) { return {{step.done, step.overflowed}}; }
+
+  template <typename Visitor>
+  void ForRecords(Visitor visit) {
+    for (u64 at = kBts; at < memory_.At(kArea + 8); at += 8) visit(memory_.At(at));
+    for (u64 at = kPebs; at < memory_.At(kArea + 40); at += 8) visit(memory_.At(at));
+  }
+
+  Memory memory_{0x200};
+  u64 header_ = 0;
+  refpmu_model model_ = {};
+};
+
+struct Access {
+  const char* name;
+  Told (*run)(Device&);
+};
+
+const std::vector<Access>& Accesses() {
+  static const std::vector<Access> all = {
+      {"write of a counter", [](Device& d) { return d.Write(REFPMU_REG_A_PMC(0), 0x77); }},
+      {"write of a selector", [](Device& d) { return d.Write(REFPMU_REG_EVTSEL(0), 0x1234); }},
+      {"write of control", [](Device& d) { return d.Write(REFPMU_REG_GLOBAL_CTRL, 0x2); }},
+      {"reset of status", [](Device& d) { return d.Write(REFPMU_REG_GLOBAL_STATUS_RESET, 0x5); }},
+      {"set of status", [](Device& d) { return d.Write(REFPMU_REG_GLOBAL_STATUS_SET, 0x9); }},
+      {"write of a branch record", [](Device& d) { return d.Write(REFPMU_REG_LBR_TO(3), 0x99); }},
+      {"switch of records", [](Device& d) { return d.Write(REFPMU_REG_PEBS_ENABLE, 0x5); }},
+      {"read of a counter", [](Device& d) { return d.Read(REFPMU_REG_PMC(0)); }},
+      {"read of status", [](Device& d) { return d.Read(REFPMU_REG_GLOBAL_STATUS); }},
+      {"read of a branch record", [](Device& d) { return d.Read(REFPMU_REG_LBR_FROM(3)); }},
+      {"look at the line", [](Device& d) { return d.Line(); }},
+      {"look at the deadline", [](Device& d) { return d.Deadline(); }},
+      {"pulse", [](Device& d) { return d.Pulse(2, false); }},
+      {"pulses past overflows", [](Device& d) { return d.Pulse(9, true); }},
+      {"ticks", [](Device& d) { return d.Advance(7); }},
+      {"branch", [](Device& d) { return d.Branch(0x30); }},
+  };
+  return all;
+}
+
+const Access& Serving() {
+  static const Access serving = {"handler", [](Device& d) { return d.Serve(); }};
+  return serving;
+}
+
+// What @accesses told, and the state after them, when they ran in @order.
+using Outcome = std::pair<std::vector<Told>, Words>;
+
+Outcome InOrder(u64 freeze, const std::vector<const Access*>& accesses,
+                const std::vector<size_t>& order) {
+  Device device(freeze);
+  std::vector<Told> told(accesses.size());
+  for (const size_t i : order) told[i] = accesses[i]->run(device);
+  return {told, device.State()};
+}
+
+std::set<Outcome> AllOrders(u64 freeze, const std::vector<const Access*>& accesses) {
+  std::vector<size_t> order(accesses.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::set<Outcome> all;
+  do all.insert(InOrder(freeze, accesses, order));
+  while (std::next_permutation(order.begin(), order.end()));
+  return all;
+}
+
+// The first access is interrupted at @places[0] by the second, which is at @places[1] by the third.
+Outcome Nested(u64 freeze, const std::vector<const Access*>& accesses,
+               const std::vector<u64>& places, bool* reached) {
+  Device device(freeze);
+  std::vector<Told> told(accesses.size());
+  *reached = true;
+  const std::function<void(size_t)> run = [&](size_t i) {
+    const auto access = [&] { told[i] = accesses[i]->run(device); };
+    if (i + 1 == accesses.size()) return access();
+    if (RunInterrupted(access, places[i], [&] { run(i + 1); }) < places[i]) *reached = false;
+  };
+  run(0);
+  return {told, device.State()};
+}
+
+// Instructions of @access.
+u64 Length(u64 freeze, const Access& access) {
+  Device device(freeze);
+  return RunInterrupted([&] { access.run(device); }, ~u64{0}, [] {});
+}
+
+class ModelAtomicity : public testing::TestWithParam<size_t> {};
+
+// What comes in at an instruction, and the orders that it may seem to come in.
+struct Intrusion {
+  u64 freeze;
+  const Access* inner;
+  std::set<Outcome> orders;
+};
+
+std::vector<Intrusion> Intrusions(const Access& outer) {
+  std::vector<Intrusion> all;
+  for (const u64 freeze : {u64{0}, u64{0x1800}}) {  // nothing, and all there is
+    for (const Access& inner : Accesses()) {
+      all.push_back({freeze, &inner, AllOrders(freeze, {&outer, &inner})});
+    }
+    all.push_back({freeze, &Serving(), AllOrders(freeze, {&outer, &Serving()})});
+  }
+  return all;
+}
+
+// At every instruction something comes in; over the instructions, and in short accesses at each of
+// them, it is everything there is.
+TEST_P(ModelAtomicity, WhateverInterruptsHappensBeforeOrAfter) {
+  const Access& outer = Accesses()[GetParam()];
+  const std::vector<Intrusion> intrusions = Intrusions(outer);
+  const u64 length = Length(0, outer);
+  const u64 looks = std::clamp<u64>(2 * kSteps / (length * length + 1), 1, intrusions.size());
+  for (u64 at = 1; at <= length; at += 1 + length / kPlaces) {
+    for (u64 look = 0; look < looks; ++look) {
+      // 13 has no divisor in common with their number.
+      const Intrusion& intrusion = intrusions[(at + 13 * look) % intrusions.size()];
+      bool reached = false;
+      const Outcome outcome =
+          Nested(intrusion.freeze, {&outer, intrusion.inner}, {at}, &reached);
+      ASSERT_TRUE(!reached || intrusion.orders.contains(outcome))
+          << intrusion.inner->name << " at instruction " << at << " of " << outer.name;
+    }
+  }
+}
+
+TEST_P(ModelAtomicity, HoldsForTwoInterruptsInOneAnother) {
+  std::mt19937_64 random(GetParam());
+  const Access& outer = Accesses()[GetParam()];
+  const u64 length = Length(0, outer);
+  for (int i = 0; i < 20; ++i) {
+    const Access& middle = Accesses()[random() % Accesses().size()];
+    const Access& inner = random() % 4 ? Accesses()[random() % Accesses().size()] : Serving();
+    const std::vector<const Access*> accesses = {&outer, &middle, &inner};
+    const std::set<Outcome> orders = AllOrders(0, accesses);
+    const u64 middle_length = Length(0, middle);
+    for (int k = 0; k < 6; ++k) {
+      const std::vector<u64> places = {1 + random() % length, 1 + random() % middle_length};
+      bool reached = false;
+      const Outcome outcome = Nested(0, accesses, places, &reached);
+      if (!reached) continue;
+      ASSERT_TRUE(orders.contains(outcome))
+          << inner.name << " at instruction " << places[1] << " of " << middle.name
+          << " at instruction " << places[0] << " of " << outer.name;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Accesses, ModelAtomicity, testing::Range<size_t>(0, 16));
+
+// A version that an interrupted access kept for itself would be missing some accesses later.
+TEST(ModelVersions, NoneIsUsedUp) {
+  std::mt19937_64 random(5);
+  Device device(0);
+  for (int i = 0; i < 300; ++i) {
+    const Access& outer = Accesses()[random() % Accesses().size()];
+    const Access& inner = random() % 4 ? Accesses()[random() % Accesses().size()] : Serving();
+    RunInterrupted([&] { outer.run(device); }, 1 + random() % 300, [&] { inner.run(device); });
+    Serving().run(device);
+    device.Write(REFPMU_REG_A_PMC(3), static_cast<u64>(i));
+    ASSERT_EQ(device.Read(REFPMU_REG_A_PMC(3)).words[0], static_cast<u64>(i));
+  }
+}
+
+}  // namespace
+}  // namespace pmuconf

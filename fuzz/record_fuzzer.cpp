@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/record: any memory at all is decoded within its bounds, to the words that are there; what
+// is well-formed is decoded to its end.
+#include <fuzzer/FuzzedDataProvider.h>
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "property.h"
+
+extern "C" {
+#include "core/record.h"
+}
+
+namespace pmuconf::fuzz {
+namespace {
+
+constexpr u64 kLayoutBits = 0xff00000bULL;
+
+// A reading of the same words that knows the order of the groups alone.
+class Words {
+ public:
+  Words(const u64* words, u64 count) : words_(words), count_(count) {}
+  u64 Next() {
+    HOLDS(at_ < count_, "a record that is decoded is all there");
+    return words_[at_++];
+  }
+  u64 at() const { return at_; }
+
+ private:
+  const u64* words_;
+  u64 count_;
+  u64 at_ = 0;
+};
+
+void CheckRecord(const u64* words, u64 count, u64 bytes, const refpmu_record& record) {
+  Words in(words, count);
+  const u64 format = in.Next();
+  HOLDS((format & ((u64{1} << 48) - 1) & ~kLayoutBits) == 0, "only known layouts are decoded");
+  HOLDS(format >> 48 == bytes, "a record is as long as it says");
+  HOLDS(bytes == refpmu_record_size(format & kLayoutBits), "a record is as long as its layout");
+  HOLDS(record.ip == in.Next() && record.counters == in.Next() && record.time == in.Next(),
+        "the basic group is that of the memory");
+  HOLDS(record.has_memory == ((format & 1) != 0), "the memory group is there if it says so");
+  if (record.has_memory)
+    HOLDS(record.memory.address == in.Next() && record.memory.source == in.Next() &&
+              record.memory.latency == in.Next() && record.memory.transaction == in.Next(),
+          "the memory group is that of the memory");
+  HOLDS(record.has_gprs == ((format & 2) != 0), "the registers are there if it says so");
+  if (record.has_gprs) {
+    HOLDS(record.gprs.flags == in.Next() && record.gprs.ip == in.Next(), "flags and ip are right");
+    for (const u64 gpr : record.gprs.gpr) HOLDS(gpr == in.Next(), "each register is right");
+  }
+  HOLDS(record.n_lbr == ((format & 8) != 0 ? (format >> 24 & 0xff) + 1 : 0),
+        "as many branches as it says");
+  HOLDS((record.lbr != nullptr) == (record.n_lbr != 0), "no branches, no pointer to them");
+  for (unsigned i = 0; i < record.n_lbr; ++i)
+    HOLDS(record.lbr[i].from == in.Next() && record.lbr[i].to == in.Next() &&
+              record.lbr[i].info == in.Next(),
+          "each branch is right");
+  HOLDS(8 * in.at() == bytes, "the next record begins where this one ends");
+}
+
+// The bytes lie in memory of their own size, so that the sanitizer sees a read past them.
+struct Memory {
+  explicit Memory(const std::vector<u64>& from) : words(new u64[from.size()]), count(from.size()) {
+    if (count != 0) std::memcpy(words.get(), from.data(), 8 * count);
+  }
+  std::unique_ptr<u64[]> words;
+  u64 count;
+};
+
+// How many records come out; @whole if the buffer ends with a record.
+unsigned Decode(const Memory& memory, u64 size, bool* whole) {
+  u64 offset = 0;
+  unsigned records = 0;
+  for (;;) {
+    refpmu_record record;
+    std::memset(&record, 0x5a, sizeof(record));
+    const u64 ip = record.ip;
+    const u64 before = offset;
+    const int status = refpmu_record_next(memory.words.get(), size, &offset, &record);
+    HOLDS(status == 1 || status == 0 || status == -EINVAL, "there is one of three answers");
+    if (status != 1) {
+      HOLDS(offset == before && record.ip == ip, "an end writes nothing");
+      HOLDS((status == 0) == (offset == size), "the end is where the size says");
+      *whole = status == 0;
+      return records;
+    }
+    HOLDS(offset > before && offset <= size, "each record moves on, within the buffer");
+    CheckRecord(memory.words.get() + before / 8, memory.count - before / 8, offset - before,
+                record);
+    ++records;
+  }
+}
+
+void CheckAnything(FuzzedDataProvider& data) {
+  std::vector<u64> words(data.ConsumeIntegralInRange(0u, 128u));
+  const unsigned lie = data.ConsumeIntegralInRange(0u, 7u);
+  for (u64& word : words) {
+    // Headers with the size that their layout asks for now and then, or nothing is decoded.
+    word = data.ConsumeIntegral<u32>();
+    if (data.ConsumeBool()) word |= data.ConsumeIntegral<u64>() << 32;
+    if (data.ConsumeBool())
+      word = (word & 0x0300000bU) | refpmu_record_size(word & 0x0300000bU) << 48;
+  }
+  const Memory memory(words);
+  const u64 size = 8 * memory.count;
+  bool whole;
+  Decode(memory, size, &whole);
+  if (size > lie) Decode(memory, size - lie, &whole);
+
+  u64 offset = data.ConsumeBool() ? data.ConsumeIntegral<u64>() : 0;
+  const u64 start = offset;
+  refpmu_record_branch branch = {1, 2, true};
+  u64 branches = 0;
+  while (refpmu_record_next_branch(memory.words.get(), size, &offset, &branch) == 1) {
+    const u64* raw = memory.words.get() + (offset - 24) / 8;
+    HOLDS(offset <= size && branch.from == raw[0] && branch.to == raw[1] &&
+              branch.predicted == ((raw[2] & 16) != 0),
+          "a branch is that of the memory");
+    ++branches;
+  }
+  HOLDS(offset == start + 24 * branches, "each branch moves on by its size");
+  if (start == 0) HOLDS(branches == size / 24, "all branches that are there come out");
+}
+
+void CheckWellFormed(FuzzedDataProvider& data) {
+  std::vector<u64> words;
+  const unsigned records = data.ConsumeIntegralInRange(0u, 6u);
+  for (unsigned i = 0; i < records; ++i) {
+    const u64 layout =
+        data.ConsumeIntegral<u32>() & (data.ConsumeBool() ? kLayoutBits : 0x0f00000bU);
+    const u64 bytes = refpmu_record_size(layout);
+    HOLDS(bytes >= 32 && bytes % 8 == 0, "a known layout has a size");
+    words.push_back(layout | bytes << 48);
+    for (u64 word = 1; word < bytes / 8; ++word) words.push_back(word << 32 | i);
+  }
+  const Memory memory(words);
+  bool whole;
+  HOLDS(Decode(memory, 8 * memory.count, &whole) == records && whole,
+        "what is well-formed is decoded to its end");
+}
+
+void CheckFilled(FuzzedDataProvider& data) {
+  const u64 base = data.ConsumeIntegral<u64>() & ~7ULL;
+  const u64 size = data.ConsumeIntegralInRange<u64>(0, 0x1000) & ~7ULL;
+  if (base + size < base) return;
+  const u64 index = data.ConsumeBool() ? data.ConsumeIntegral<u64>()
+                                       : base + data.ConsumeIntegralInRange<u64>(0, 0x1008) - 4;
+  const u64 filled = refpmu_record_filled(base, size, index);
+  HOLDS(filled <= size && filled % 8 == 0, "no more is filled than there is");
+  const bool inside = index >= base && index <= base + size;
+  HOLDS(filled == (inside ? (index - base) / 8 * 8 : 0), "the index says how much");
+}
+
+}  // namespace
+}  // namespace pmuconf::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+  using namespace pmuconf::fuzz;
+  FuzzedDataProvider data(bytes, size);
+  switch (data.ConsumeIntegralInRange(0, 2)) {
+    case 0:
+      CheckAnything(data);
+      break;
+    case 1:
+      CheckWellFormed(data);
+      break;
+    default:
+      CheckFilled(data);
+  }
+  return 0;
+}

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The module can be loaded and unloaded for ever: nothing stays behind, and not while it is in use.
+
+The tool `reload` does it in the guest and states what it saw. Its memory is compared exactly, after
+a warm-up and with the caches of the allocators drained: a leak of one object a load shows as one
+object a load.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from typing import Any
+
+import pytest
+
+from pmuvm import accel, guest, image, kernel, module, qemu, store, suite
+
+pytestmark = pytest.mark.guest
+
+ROUNDS = 100
+SETS = ("", "cpu=1 bts=1", "hybrid=1 pmi=irq_work")
+REFUSED = (
+    "general=0",
+    "general=33",
+    "fixed=4",
+    "width=15",
+    "width=65",
+    "min_period=0",
+    "lbr=7",
+    "pmi=smoke_signals",
+    "uncore_general=0",
+    "uncore_width=65",
+    "hybrid=1 cpu=1",
+)
+REFUSALS = 5
+"""Times that `reload` tries each."""
+KILOBYTES_A_LOAD = 1.0
+DEADLINE_S = 180
+
+
+@functools.cache
+def worn(name: str) -> dict[str, Any]:
+    """What `reload` states on a kernel, and what that kernel said meanwhile."""
+    stock = kernel.find(name)
+    packed = image.build(
+        image.Contents(
+            agent=suite.binary(),
+            target=suite.find_target("refpmu").path,
+            modules=(module.build(stock, store.ROOT / "driver", module.default_out(stock)),),
+            files={"bin/reload": suite.tool("reload")},
+        )
+    )
+    machine = qemu.Machine(stock.arch, stock.image, packed, accel=accel.choose(stock))
+    words = ["reload", "--module", "/modules/refpmu.ko", "--rounds", str(ROUNDS)]
+    words += [f"--parameters={parameters}" for parameters in SETS]
+    words += [f"--refused={parameters}" for parameters in REFUSED]
+    with guest.Guest(machine) as vm:
+        vm.boot()
+        done = vm.exec(words, DEADLINE_S)
+        assert done.status == 0, done.stderr
+        facts: dict[str, Any] = json.loads(done.stdout)
+        facts["reports"] = vm.kmsg()["reports"]
+        # A refusal begins with the parameter; what the kernel says of every such module does not.
+        said = vm.exec(["sh", "-c", "dmesg | grep -o 'refpmu: [a-z_]*=.*'"]).stdout
+        facts["said"] = said.splitlines()
+        vm.bye()
+    return facts
+
+
+def kernels() -> list[Any]:
+    """Each kernel is worn once, whichever process has its tests."""
+    return [
+        pytest.param(name, marks=pytest.mark.xdist_group(f"reload-{name}"))
+        for name in kernel.known()
+    ]
+
+
+@pytest.mark.parametrize("name", kernels())
+def test_every_kind_of_pmu_was_there(name: str) -> None:
+    pmus = worn(name)["pmus"]
+    assert pmus[SETS[0]] == ["refpmu", "refpmu_trace", "refpmu_uncore"]
+    assert pmus[SETS[1]] == ["cpu", "intel_bts", "refpmu_uncore"]
+    assert pmus[SETS[2]] == ["refpmu_big", "refpmu_little", "refpmu_trace", "refpmu_uncore"]
+
+
+@pytest.mark.parametrize("name", kernels())
+def test_an_open_event_keeps_the_module(name: str) -> None:
+    assert worn(name)["unload_with_events"] == ["EAGAIN"]
+
+
+@pytest.mark.parametrize("name", kernels())
+def test_nothing_stays_behind(name: str) -> None:
+    facts = worn(name)
+    assert facts["rounds"] == ROUNDS
+    assert facts["left_behind"] == []
+    assert facts["reports"] == []
+    assert not facts["taint_changed"]
+
+
+@pytest.mark.parametrize("name", kernels())
+def test_no_memory_is_lost(name: str) -> None:
+    facts = worn(name)
+    grown = {cache: more for cache, more in facts["object_growth"].items() if more > ROUNDS / 2}
+    assert grown == {}
+    assert all(more < KILOBYTES_A_LOAD * ROUNDS for more in facts["kilobyte_growth"].values())
+
+
+@pytest.mark.parametrize("name", kernels())
+def test_parameters_out_of_range_are_refused_in_one_line(name: str) -> None:
+    facts = worn(name)
+    assert facts["refusals"] == {parameters: ["EINVAL"] for parameters in REFUSED}
+    for parameters in REFUSED:
+        word = parameters.split()[0]
+        lines = [line for line in facts["said"] if line.startswith(f"refpmu: {word}")]
+        assert len(lines) == REFUSALS, parameters
+    assert len(facts["said"]) == REFUSALS * len(REFUSED)
