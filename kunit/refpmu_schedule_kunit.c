@@ -85,7 +85,8 @@ static void each_event_has_a_counter_of_its_own(struct kunit *test)
 	local_irq_disable();
 	for (i = 0; i < GENERAL; i++) {
 		err = err ?: rig_add(events[i], PERF_EF_START);
-		taken |= BIT_ULL(events[i]->hw.idx);
+		if (!err)
+			taken |= BIT_ULL(events[i]->hw.idx);
 		rig_tick(RIG_PULSED, 10);
 	}
 	for (i = 0; i < GENERAL; i++) {

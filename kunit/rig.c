@@ -36,6 +36,9 @@ void rig_exit(struct kunit *test)
 	while (rig->n_events)
 		perf_event_release_kernel(rig->events[--rig->n_events]);
 	smp_call_function_single(RIG_CPU, choose_clock, (void *)REFPMU_CLOCK_AUTO, 1);
+	/* An event that stays behind would have the next cases fail in its place. */
+	KUNIT_EXPECT_EQ(test, rig->cpuc->used, 0ULL);
+	KUNIT_EXPECT_EQ(test, rig->cpuc->n_events, 0U);
 }
 
 struct perf_event_attr rig_attr(u64 config)

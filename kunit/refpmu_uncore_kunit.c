@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* KUnit suite of refpmu_uncore: what user space cannot ask of it, and when its timer runs. */
+#include <kunit/test.h>
+#include <linux/err.h>
+#include <linux/hrtimer.h>
+
+#include "glue/uncore.h"
+
+#define FOREIGN_TYPE 0x7fff0000
+#define REQUESTS 0x0101 /* any counter */
+#define PREFETCHES 0x0108 /* the first two counters alone */
+#define SETTLED (PERF_HES_STOPPED | PERF_HES_UPTODATE)
+#define HERE 0 /* the CPU that events are opened on */
+
+static struct perf_event_attr attr_of(u64 config)
+{
+	return (struct perf_event_attr){
+		.type = refpmu_uncore.pmu.type,
+		.size = sizeof(struct perf_event_attr),
+		.config = config,
+		.disabled = 1,
+	};
+}
+
+/* An event as perf has it when it asks a driver: it leads itself, and is on no list. */
+static struct perf_event *new_event(struct kunit *test, const struct perf_event_attr *attr)
+{
+	struct perf_event *event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	event->pmu = &refpmu_uncore.pmu;
+	event->attr = *attr;
+	event->group_leader = event;
+	INIT_LIST_HEAD(&event->sibling_list);
+	event->hw.sample_period = attr->sample_period;
+	event->cpu = HERE;
+	return event;
+}
+
+/* One that event_init has accepted; @uninit gives it back. */
+static struct perf_event *accepted(struct kunit *test, u64 config)
+{
+	const struct perf_event_attr attr = attr_of(config);
+	struct perf_event *event = new_event(test, &attr);
+
+	KUNIT_ASSERT_EQ(test, refpmu_uncore_event_init(event), 0);
+	return event;
+}
+
+static void uninit(struct perf_event *event)
+{
+	event->destroy(event);
+}
+
+static u64 counted(const struct perf_event *event)
+{
+	return local64_read(&event->count);
+}
+
+static void pulse(u16 code, u64 n)
+{
+	unsigned long irqs;
+
+	raw_spin_lock_irqsave(&refpmu_uncore.lock, irqs);
+	refpmu_model_pulse(&refpmu_uncore.model, code, n, REFPMU_KERNEL, true);
+	raw_spin_unlock_irqrestore(&refpmu_uncore.lock, irqs);
+}
+
+static void poll(void)
+{
+	unsigned long irqs;
+
+	raw_spin_lock_irqsave(&refpmu_uncore.lock, irqs);
+	refpmu_uncore_poll(&refpmu_uncore);
+	raw_spin_unlock_irqrestore(&refpmu_uncore.lock, irqs);
+}
+
+static int add(struct perf_event *event, int flags)
+{
+	int err;
+
+	local_irq_disable();
+	err = refpmu_uncore_add(event, flags);
+	local_irq_enable();
+	return err;
+}
+
+static void del(struct perf_event *event)
+{
+	local_irq_disable();
+	refpmu_uncore_del(event, 0);
+	local_irq_enable();
+}
+
+static void start(struct perf_event *event, int flags)
+{
+	local_irq_disable();
+	refpmu_uncore_start(event, flags);
+	local_irq_enable();
+}
+
+static void stop(struct perf_event *event, int flags)
+{
+	local_irq_disable();
+	refpmu_uncore_stop(event, flags);
+	local_irq_enable();
+}
+
+static void ops_say_what_the_device_is(struct kunit *test)
+{
+	const struct pmu *pmu = &refpmu_uncore.pmu;
+
+	/* R10: 0 would be the context of the CPUs' own PMU. */
+	KUNIT_EXPECT_EQ(test, (int)pmu->task_ctx_nr, (int)perf_invalid_context);
+	KUNIT_EXPECT_TRUE(test, pmu->capabilities & PERF_PMU_CAP_NO_INTERRUPT);
+	KUNIT_EXPECT_TRUE(test, pmu->capabilities & PERF_PMU_CAP_NO_EXCLUDE);
+}
+
+static void foreign_types_are_not_looked_at(struct kunit *test)
+{
+	struct perf_event_attr attr = attr_of(REQUESTS);
+	const s64 inits = atomic64_read(&refpmu_uncore.inits);
+	struct perf_event *event;
+
+	attr.type = FOREIGN_TYPE;
+	event = new_event(test, &attr);
+	event->cpu = -1;
+	KUNIT_EXPECT_EQ(test, refpmu_uncore_event_init(event), -ENOENT);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&refpmu_uncore.inits), inits);
+	KUNIT_EXPECT_NULL(test, event->destroy);
+}
+
+/* R28: perf itself refuses it only after event_init has had it. */
+static void events_of_no_cpu_are_refused_by_the_driver(struct kunit *test)
+{
+	const struct perf_event_attr attr = attr_of(REQUESTS);
+	const s64 live = atomic64_read(&refpmu_uncore.live);
+	struct perf_event *event = new_event(test, &attr);
+
+	event->cpu = -1;
+	KUNIT_EXPECT_EQ(test, refpmu_uncore_event_init(event), -EINVAL);
+	KUNIT_EXPECT_NULL(test, event->destroy);
+	event->cpu = HERE;
+	event->attach_state = PERF_ATTACH_TASK;
+	KUNIT_EXPECT_EQ(test, refpmu_uncore_event_init(event), -EINVAL);
+	KUNIT_EXPECT_NULL(test, event->destroy);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&refpmu_uncore.live), live);
+}
+
+/* R33: perf does not ask the capability when the kernel itself opens an event. */
+static void kernel_counters_do_not_sample_either(struct kunit *test)
+{
+	struct perf_event_attr attr = attr_of(REQUESTS);
+	struct perf_event *event;
+
+	attr.sample_period = 1000;
+	event = perf_event_create_kernel_counter(&attr, HERE, NULL, NULL, NULL);
+	KUNIT_EXPECT_TRUE(test, IS_ERR(event));
+	if (IS_ERR(event))
+		KUNIT_EXPECT_EQ(test, PTR_ERR(event), -EOPNOTSUPP);
+	else
+		perf_event_release_kernel(event);
+}
+
+static void kernel_counters_count(struct kunit *test)
+{
+	struct perf_event_attr attr = attr_of(REQUESTS);
+	struct perf_event *event;
+	u64 enabled, running;
+
+	attr.disabled = 0;
+	event = perf_event_create_kernel_counter(&attr, HERE, NULL, NULL, NULL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
+	pulse(REQUESTS, 42);
+	KUNIT_EXPECT_EQ(test, perf_event_read_value(event, &enabled, &running), 42ULL);
+	perf_event_release_kernel(event);
+	KUNIT_EXPECT_EQ(test, refpmu_uncore.used, 0ULL);
+}
+
+static void timer_runs_while_a_counter_does(struct kunit *test)
+{
+	struct perf_event *a = accepted(test, REQUESTS);
+	struct perf_event *b = accepted(test, REQUESTS);
+
+	/* One that was just at work when its last counter stopped ends by itself. */
+	hrtimer_cancel(&refpmu_uncore.timer);
+	KUNIT_ASSERT_EQ(test, add(a, 0), 0);
+	KUNIT_EXPECT_FALSE(test, hrtimer_active(&refpmu_uncore.timer));
+	start(a, PERF_EF_RELOAD);
+	KUNIT_EXPECT_TRUE(test, hrtimer_active(&refpmu_uncore.timer));
+	KUNIT_ASSERT_EQ(test, add(b, PERF_EF_START), 0);
+	stop(a, PERF_EF_UPDATE);
+	KUNIT_EXPECT_TRUE(test, hrtimer_active(&refpmu_uncore.timer));
+	del(b);
+	/* It may be at its end just now. */
+	hrtimer_cancel(&refpmu_uncore.timer);
+	KUNIT_EXPECT_EQ(test, refpmu_uncore.running, 0ULL);
+	del(a);
+	KUNIT_EXPECT_FALSE(test, hrtimer_active(&refpmu_uncore.timer));
+	uninit(a);
+	uninit(b);
+}
+
+static void poll_folds_across_every_wrap(struct kunit *test)
+{
+	const u64 half = 1ULL << (refpmu_uncore.params.width - 1);
+	struct perf_event *event = accepted(test, REQUESTS);
+	unsigned int i;
+
+	KUNIT_ASSERT_EQ(test, add(event, PERF_EF_START), 0);
+	for (i = 0; i < 10; i++) {
+		pulse(REQUESTS, half - 1);
+		poll();
+	}
+	KUNIT_EXPECT_EQ(test, counted(event), 10 * (half - 1));
+	del(event);
+	KUNIT_EXPECT_EQ(test, counted(event), 10 * (half - 1));
+	uninit(event);
+}
+
+static void late_update_folds_once(struct kunit *test)
+{
+	struct perf_event *event = accepted(test, REQUESTS);
+
+	KUNIT_ASSERT_EQ(test, add(event, PERF_EF_START), 0);
+	pulse(REQUESTS, 42);
+	stop(event, 0);
+	KUNIT_EXPECT_EQ(test, event->hw.state, PERF_HES_STOPPED);
+	pulse(REQUESTS, 100);
+	poll();
+	stop(event, PERF_EF_UPDATE);
+	stop(event, PERF_EF_UPDATE);
+	KUNIT_EXPECT_EQ(test, event->hw.state, SETTLED);
+	KUNIT_EXPECT_EQ(test, counted(event), 42ULL);
+	start(event, 0);
+	pulse(REQUESTS, 8);
+	del(event);
+	KUNIT_EXPECT_EQ(test, counted(event), 50ULL);
+	uninit(event);
+}
+
+static void events_make_way_with_their_count(struct kunit *test)
+{
+	struct perf_event *any[2] = { accepted(test, REQUESTS), accepted(test, REQUESTS) };
+	struct perf_event *picky[2] = { accepted(test, PREFETCHES), accepted(test, PREFETCHES) };
+	struct perf_event *none = accepted(test, PREFETCHES);
+	unsigned int i;
+
+	for (i = 0; i < 2; i++)
+		KUNIT_ASSERT_EQ(test, add(any[i], PERF_EF_START), 0);
+	pulse(REQUESTS, 7);
+	for (i = 0; i < 2; i++)
+		KUNIT_ASSERT_EQ(test, add(picky[i], PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, add(none, PERF_EF_START), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, none->hw.idx, -1);
+	pulse(REQUESTS, 3);
+	pulse(PREFETCHES, 5);
+	for (i = 0; i < 2; i++) {
+		del(any[i]);
+		del(picky[i]);
+		KUNIT_EXPECT_EQ(test, counted(any[i]), 10ULL);
+		KUNIT_EXPECT_EQ(test, counted(picky[i]), 5ULL);
+		uninit(any[i]);
+		uninit(picky[i]);
+	}
+	uninit(none);
+	KUNIT_EXPECT_EQ(test, refpmu_uncore.used, 0ULL);
+}
+
+/* A case that ended early leaves no event to the next ones. */
+static void uncore_exit(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < REFPMU_MAX_GENERAL; i++) {
+		struct perf_event *event = refpmu_uncore.owner[i];
+
+		if (!event)
+			continue;
+		del(event);
+		uninit(event);
+	}
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(ops_say_what_the_device_is),
+	KUNIT_CASE(foreign_types_are_not_looked_at),
+	KUNIT_CASE(events_of_no_cpu_are_refused_by_the_driver),
+	KUNIT_CASE(kernel_counters_do_not_sample_either),
+	KUNIT_CASE(kernel_counters_count),
+	KUNIT_CASE(timer_runs_while_a_counter_does),
+	KUNIT_CASE(poll_folds_across_every_wrap),
+	KUNIT_CASE(late_update_folds_once),
+	KUNIT_CASE(events_make_way_with_their_count),
+	{}
+};
+
+static struct kunit_suite suite = {
+	.name = "refpmu_uncore",
+	.exit = uncore_exit,
+	.test_cases = cases,
+};
+
+kunit_test_suite(suite);
