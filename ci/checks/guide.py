@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""driver/README.md against the tree: what it names is there, and it names what is there.
+
+Read are the code spans of the text. A span is a file (by its path from driver/ or from the root,
+`*` allowed), a folder (with a `/` at its end), a function (`name()`), a case (`Suite.Name`, of the
+suite or of the unit tests, or `Suite.*`), or words, of which those with an underscore have to occur
+in the sources. A function of the driver belongs to the file that is named last before it in its
+paragraph or table row.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+GUIDE = Path("driver/README.md")
+DRIVER_ROOMS = ("core", "model", "glue", "include")
+WORD_ROOMS = ("driver", "kunit", "conformance", "ci", "vm", "fuzz")
+WORD_SUFFIXES = {".c", ".h", ".cpp", ".toml", ".py", ".patch", ""}
+
+FENCE = re.compile(r"^```.*?^```$", re.M | re.S)
+SPAN = re.compile(r"`([^`\n]+)`")
+FILE = re.compile(r"^[\w.*-]+(/[\w.*-]+)*\.(c|h|cpp|toml|md|py|inc)$|^(\w+/)*(Kbuild|Kconfig)$")
+FOLDER = re.compile(r"^[\w-]+(/[\w-]+)*/$")
+FUNCTION = re.compile(r"^(\w+)\(\)$")
+CASE = re.compile(r"^([A-Z]\w*)\.([A-Z]\w*|\*)$")
+WORD = re.compile(r"\w*[A-Za-z]\w*")
+RULE = re.compile(r"\b[A-Z]{2,3}-\d{3}\b")
+CASES = re.compile(r"^CONFORMANCE_CASE\(\s*(\w+)\s*,\s*(\w+)", re.M)
+TESTS = re.compile(r"^TEST(?:_[FP])?\(\s*(\w+)\s*,\s*(\w+)\s*\)", re.M)
+HEAD = re.compile(r"^[A-Za-z_][\w \t*]*?(\w+)\((\w*)", re.M)
+CALL = re.compile(r"\b(\w+)\(")
+PARAMETER = re.compile(r"^module_param(?:_named|_cb)?\((\w+)", re.M)
+OPS = re.compile(r"^(?:static )?(?:const )?struct pmu \w+ = \{(.*?)^\};", re.M | re.S)
+CALLBACK = re.compile(r"^\s*\.(?!attr_groups)(\w+) = (?:refpmu|trace)_\w+,", re.M)
+FIRST_CELL = re.compile(r"^\| ((?:`[^`]+`(?:, )?)+)", re.M)
+
+
+def blocks(text: str) -> Iterator[str]:
+    """Paragraphs, list items and table rows: what a name is looked up in."""
+    lines: list[str] = []
+    for line in FENCE.sub("", text).splitlines():
+        if not line.strip() or re.match(r"\s*([-*|#]|\d+\.) ?", line):
+            yield "\n".join(lines)
+            lines = []
+        lines.append(line)
+    yield "\n".join(lines)
+
+
+def spans(block: str) -> Iterator[str]:
+    yield from SPAN.findall(block)
+
+
+def heads(text: str) -> Iterator[tuple[str, bool]]:
+    """Functions that begin a line of C, and whether a body follows."""
+    for match in HEAD.finditer(text):
+        name, first = match.groups()
+        # A macro that makes the head of a function has its name first.
+        name = first if name.isupper() else name
+        depth, end = 0, match.end(1)
+        while end < len(text):
+            depth += {"(": 1, ")": -1}.get(text[end], 0)
+            end += 1
+            if depth == 0:
+                break
+        yield name, text[end : end + 3].lstrip().startswith("{")
+
+
+@dataclass(frozen=True)
+class Tree:
+    """What can be named."""
+
+    root: Path
+    functions: dict[str, set[Path]]  # defined in, or, of headers, declared in
+    called: set[str]
+    cases: set[str]
+    words: set[str]
+    rules: set[str]
+
+    def find(self, name: str) -> list[Path]:
+        """Files of a path from driver/ or from the root."""
+        return [
+            path
+            for base in (self.root / "driver", self.root)
+            for path in sorted(base.glob(name))
+            if path.is_file()
+        ]
+
+    def function(self, name: str, file: str) -> str | None:
+        """What is wrong with a function that is said to be in `file`, the last one named."""
+        homes = self.functions.get(name)
+        if homes is None:
+            return None if name in self.called else "there is no such function"
+        if not file:
+            return "no file is named before it"
+        return None if homes & set(self.find(file)) else f"is not in {file}"
+
+
+def sources(root: Path) -> dict[Path, str]:
+    return {
+        path: path.read_text()
+        for room in DRIVER_ROOMS
+        for path in sorted((root / "driver" / room).rglob("*.[ch]"))
+    }
+
+
+def words(root: Path) -> set[str]:
+    """Every word of the sources; not those of the text that is checked."""
+    found: set[str] = set()
+    for room in WORD_ROOMS:
+        for path in (root / room).rglob("*"):
+            if path.is_file() and path.suffix in WORD_SUFFIXES and "corpus" not in path.parts:
+                found |= set(WORD.findall(path.read_text(errors="replace")))
+    return found
+
+
+def survey(root: Path) -> Tree:
+    functions: dict[str, set[Path]] = {}
+    called: set[str] = set()
+    for path, text in sources(root).items():
+        for name, body in heads(text):
+            if body or path.suffix == ".h":
+                functions.setdefault(name, set()).add(path)
+        called |= set(CALL.findall(text))
+    cases: set[str] = set()
+    for pattern, room in ((CASES, "conformance/cases"), (TESTS, "driver/unit")):
+        for path in (root / room).rglob("*.cpp"):
+            cases |= {f"{suite}.{name}" for suite, name in pattern.findall(path.read_text())}
+    rules = {
+        rule["id"]
+        for path in (root / "conformance" / "rules").glob("*.toml")
+        for rule in tomllib.loads(path.read_text()).get("rule", [])
+        if rule["status"] == "active"
+    }
+    return Tree(root, functions, called, cases, words(root), rules)
+
+
+def check_span(span: str, file: str, tree: Tree) -> str | None:
+    """What is wrong with one code span, if anything."""
+    if FILE.match(span):
+        return None if tree.find(span) else "there is no such file"
+    if FOLDER.match(span):
+        known = (tree.root / "driver" / span).is_dir() or (tree.root / span).is_dir()
+        return None if known else "there is no such folder"
+    if function := FUNCTION.match(span):
+        return tree.function(function[1], file)
+    if case := CASE.match(span):
+        prefix = f"{case[1]}."
+        if case[2] == "*":
+            known = any(name.startswith(prefix) for name in tree.cases)
+        else:
+            known = span in tree.cases
+        return None if known else "there is no such case"
+    for word in WORD.findall(span):
+        if "_" in word.strip("_") and word not in tree.words:
+            return f"nothing is called {word}"
+    return None
+
+
+def names_are_there(text: str, tree: Tree) -> list[str]:
+    """Each thing that the text names exists."""
+    found = []
+    for block in blocks(text):
+        file = ""
+        for span in spans(block):
+            if wrong := check_span(span, file, tree):
+                found.append(f"{GUIDE}: `{span}`: {wrong}")
+            if FILE.match(span):
+                file = span
+    for rule in sorted(set(RULE.findall(text)) - tree.rules):
+        found.append(f"{GUIDE}: {rule} is no active rule")
+    return found
+
+
+def files_are_named(text: str, tree: Tree) -> list[str]:
+    """Each file of the driver stands in the text; a header may stand for itself by its source."""
+    named: set[Path] = set()
+    for span in SPAN.findall(FENCE.sub("", text)):
+        if FILE.match(span):
+            named |= set(tree.find(span))
+    return [
+        f"{GUIDE}: does not name {path.relative_to(tree.root / 'driver')}"
+        for path in sources(tree.root)
+        if path not in named and not (path.suffix == ".h" and path.with_suffix(".c") in named)
+    ]
+
+
+def rows_are_there(text: str, tree: Tree) -> list[str]:
+    """Each module parameter, and each callback of a struct pmu, has a row that begins with it."""
+    rows = {name for cell in FIRST_CELL.findall(text) for name in SPAN.findall(cell)}
+    found = []
+    for path, code in sources(tree.root).items():
+        for name in PARAMETER.findall(code):
+            if name not in rows:
+                found.append(f"{GUIDE}: has no row for parameter {name} of {path.name}")
+        for body in OPS.findall(code):
+            for name in CALLBACK.findall(body):
+                if name not in rows:
+                    found.append(f"{GUIDE}: has no row for callback {name} of {path.name}")
+    return found
+
+
+CHECKS: tuple[Callable[[str, Tree], list[str]], ...] = (
+    names_are_there,
+    files_are_named,
+    rows_are_there,
+)
+
+
+def findings(root: Path) -> list[str]:
+    """What is not true of driver/README.md, or not in it."""
+    guide = root / GUIDE
+    if not guide.is_file():
+        return [f"{GUIDE}: is not there"]
+    tree = survey(root)
+    return [line for check in CHECKS for line in check(guide.read_text(), tree)]
