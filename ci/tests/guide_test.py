@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What driver/README.md says wrongly, or leaves out, is found; what it says rightly is let pass."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from checks import guide
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+FILES = {
+    "driver/glue/pmu.c": """\
+static int one(struct perf_event *event,
+	       int flags)
+{
+	return perf_event_overflow(event, 0, 0);
+}
+
+MACRO(made, context)
+{
+}
+
+module_param(general, uint, 0444);
+
+const struct pmu ops = {
+	.attr_groups = refpmu_groups,
+	.event_init = refpmu_event_init,
+	REFPMU_COMPAT_FILTER,
+};
+""",
+    "driver/glue/irq.c": "void two(void)\n{\n}\n",
+    "driver/glue/irq.h": "void two(void);\nvoid promised(void);\n",
+    "driver/core/period.h": "u64 refpmu_delta(u64 prev);\n",
+    "driver/unit/a_test.cpp": "TEST(Model, CountsWhatHappens) {}\n",
+    "conformance/cases/x/a_test.cpp": "CONFORMANCE_CASE(Counting,\n    IsExact, .rules = {}) {}\n",
+    "conformance/rules/CNT.toml": '[[rule]]\nid = "CNT-001"\nstatus = "active"\n'
+    '[[rule]]\nid = "CNT-009"\nstatus = "retired"\n',
+}
+
+TEXT = """\
+# A driver
+
+`glue/pmu.c` has `one()` and `made()`; `glue/irq.c`, `two()`. CNT-001 holds: `Counting.IsExact`,
+`Counting.*`, `Model.CountsWhatHappens`. See `driver/core/period.h` and its `refpmu_delta()`.
+
+- `glue/pmu.c`: `perf_event_overflow()` is the kernel's; folder `glue/`; `glue/*.c`; `CONFIG=y`
+- `refpmu_event_init` is a word of the sources
+
+```
+nothing_in_here() is looked at: `gone()`
+```
+
+| parameter | |
+|---|---|
+| `general`, `other` | counters |
+| `event_init` | opens |
+"""
+
+
+@pytest.fixture(name="tree")
+def fixture_tree(tmp_path: Path) -> Path:
+    """A tree whose text is true."""
+    for name, text in {**FILES, str(guide.GUIDE): TEXT}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def add(tree: Path, name: str, text: str) -> None:
+    path = tree / name
+    path.write_text((path.read_text() if path.exists() else "") + text)
+
+
+def test_a_true_text_has_no_finding(tree: Path) -> None:
+    assert guide.findings(tree) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("`glue/gone.c`", "`glue/gone.c`: there is no such file"),
+        ("`pmu.c`", "`pmu.c`: there is no such file"),
+        ("`glue/gone*.c`", "`glue/gone*.c`: there is no such file"),
+        ("`gone/`", "`gone/`: there is no such folder"),
+        ("`glue/pmu.c` `gone()`", "`gone()`: there is no such function"),
+        ("`glue/pmu.c` `two()`", "`two()`: is not in glue/pmu.c"),
+        ("`glue/irq.c` `one()`", "`one()`: is not in glue/irq.c"),
+        ("`one()`", "`one()`: no file is named before it"),
+        ("`glue/pmu.c`\n\n`one()`", "`one()`: no file is named before it"),
+        ("`glue/pmu.c`\n- `one()`", "`one()`: no file is named before it"),
+        ("`Counting.IsGone`", "`Counting.IsGone`: there is no such case"),
+        ("`Gone.*`", "`Gone.*`: there is no such case"),
+        ("`of gone_word=1`", "nothing is called gone_word"),
+        ("CNT-002", "CNT-002 is no active rule"),
+        ("CNT-009", "CNT-009 is no active rule"),
+    ],
+)
+def test_a_name_of_nothing_is_found(tree: Path, line: str, complaint: str) -> None:
+    add(tree, str(guide.GUIDE), f"\n{line}\n")
+    (found,) = guide.findings(tree)
+    assert complaint in found
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "complaint"),
+    [
+        ("driver/core/new.c", "", "does not name core/new.c"),
+        ("driver/core/new.h", "", "does not name core/new.h"),
+        ("driver/glue/pmu.c", "module_param_named(more, m, uint, 0444);\n", "parameter more of"),
+        (
+            "driver/glue/irq.c",
+            "static struct pmu trace_pmu = {\n\t.setup_aux = trace_setup_aux,\n};\n",
+            "callback setup_aux of irq.c",
+        ),
+    ],
+)
+def test_what_is_left_out_is_found(tree: Path, name: str, text: str, complaint: str) -> None:
+    add(tree, name, text)
+    (found,) = guide.findings(tree)
+    assert complaint in found
+
+
+def test_a_missing_text_is_found(tree: Path) -> None:
+    (tree / guide.GUIDE).unlink()
+    assert guide.findings(tree) == ["driver/README.md: is not there"]
+
+
+def test_the_projects_own_text_is_true() -> None:
+    assert guide.findings(ROOT) == []
