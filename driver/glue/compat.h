@@ -70,8 +70,8 @@ static inline bool refpmu_compat_aux_paused(const struct perf_event *event)
 #endif
 
 /*
- * Newer kernels keep the events of a machine-wide PMU on one CPU by themselves, and show which. True
- * if this one does that for @pmu from now on.
+ * Newer kernels keep the events of a machine-wide PMU on one CPU by themselves, and show which.
+ * True if this one does that for @pmu from now on.
  */
 static inline bool refpmu_compat_scope(struct pmu *pmu)
 {
@@ -98,8 +98,10 @@ static inline void refpmu_compat_get_gprs(const struct pt_regs *regs, u64 *flags
 {
 #ifdef CONFIG_X86_64
 	const u64 values[] = {
-		regs->ax, regs->cx, regs->dx,  regs->bx,  regs->sp,  regs->bp,  regs->si,  regs->di,
-		regs->r8, regs->r9, regs->r10, regs->r11, regs->r12, regs->r13, regs->r14, regs->r15,
+		regs->ax, regs->cx, regs->dx, regs->bx,
+		regs->sp, regs->bp, regs->si, regs->di,
+		regs->r8, regs->r9, regs->r10, regs->r11,
+		regs->r12, regs->r13, regs->r14, regs->r15,
 	};
 
 	*flags = regs->flags;
@@ -180,21 +182,22 @@ static inline bool refpmu_compat_has_program(const struct perf_event *event)
 
 /* What the switch of tasks is about: a part of a context, or all of it, or, then, nothing. */
 #ifdef REFPMU_HAVE_PMU_CONTEXT
-#define REFPMU_COMPAT_CONTEXT struct perf_event_pmu_context
+#define refpmu_compat_context perf_event_pmu_context
 #else
-#define REFPMU_COMPAT_CONTEXT struct perf_event_context
+#define refpmu_compat_context perf_event_context
 #endif
 
 #ifdef REFPMU_HAVE_SCHED_TASK_TASK
-#define REFPMU_COMPAT_SCHED_TASK(name, context, sched_in)                                     \
-	void name(REFPMU_COMPAT_CONTEXT *context, struct task_struct *task, bool sched_in)
+#define REFPMU_COMPAT_SCHED_TASK(name)                                    \
+	void name(struct refpmu_compat_context *context, struct task_struct *task, \
+		  bool sched_in)
 #else
-#define REFPMU_COMPAT_SCHED_TASK(name, context, sched_in)                                     \
-	void name(REFPMU_COMPAT_CONTEXT *context, bool sched_in)
+#define REFPMU_COMPAT_SCHED_TASK(name) \
+	void name(struct refpmu_compat_context *context, bool sched_in)
 #endif
 
 /* What a task keeps for the PMU; NULL if it has nothing, or no task is concerned. */
-static inline void *refpmu_compat_task_data(const REFPMU_COMPAT_CONTEXT *context)
+static inline void *refpmu_compat_task_data(const struct refpmu_compat_context *context)
 {
 	return context ? context->task_ctx_data : NULL;
 }

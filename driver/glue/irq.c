@@ -32,7 +32,7 @@ static void deliver(struct refpmu_cpu *cpuc)
 		irq_work_queue(&cpuc->pmi);
 }
 
-/* Deliver the line of @cpuc, which is this CPU's: an NMI at once, an irq_work with interrupts on. */
+/* Deliver the line of @cpuc, which is this CPU's: an NMI at once, an irq_work once they are on. */
 void refpmu_raise_pmi(struct refpmu_cpu *cpuc)
 {
 	cpuc->runs = 0;

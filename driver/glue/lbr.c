@@ -167,7 +167,7 @@ static struct refpmu_cpu *cpu_of_kind(void)
  * still current. Older kernels give no context for events of the CPU, so it does not say whose
  * this is.
  */
-REFPMU_COMPAT_SCHED_TASK(refpmu_sched_task, context, sched_in)
+REFPMU_COMPAT_SCHED_TASK(refpmu_sched_task)
 {
 	struct refpmu_cpu *cpuc = cpu_of_kind();
 	struct refpmu_task_calls *calls = refpmu_compat_task_data(context);
@@ -191,7 +191,7 @@ REFPMU_COMPAT_SCHED_TASK(refpmu_sched_task, context, sched_in)
 }
 
 /* Two tasks exchange their contexts, events and all; what was saved stays with the task. */
-void refpmu_swap_task_ctx(REFPMU_COMPAT_CONTEXT *prev, REFPMU_COMPAT_CONTEXT *next)
+void refpmu_swap_task_ctx(struct refpmu_compat_context *prev, struct refpmu_compat_context *next)
 {
 	struct refpmu_cpu *cpuc = cpu_of_kind();
 

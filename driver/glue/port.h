@@ -60,7 +60,7 @@ struct refpmu_port {
 int refpmu_port_register(struct refpmu_port *port, const char *name);
 void refpmu_port_unregister(struct refpmu_port *port);
 
-/* Call @req->run on @cpu, or on this one: in this task if it is there, so that its events see it. */
+/* Call @req->run on @cpu, or on this one: in this task if it is there: its events see it then. */
 int refpmu_port_run_on(int cpu, struct refpmu_port_request *req);
 
 /* Call @req->run on every CPU that is online; the last error there was. */

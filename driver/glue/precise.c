@@ -16,7 +16,7 @@
 
 #define BUFFER_BYTES (60 * SZ_1K)
 
-/* What a record holds, or what is the same whenever the sample is made before the next task runs. */
+/* What a record holds, or what stays the same until the next task runs. */
 #define MAY_WAIT                                                                             \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |      \
 	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |       \

@@ -63,8 +63,8 @@ int refpmu_lbr_setup(struct refpmu_device *dev);
 void refpmu_lbr_teardown(struct refpmu_device *dev);
 void refpmu_attach(struct refpmu_cpu *cpuc, struct perf_event *event);
 void refpmu_detach(struct refpmu_cpu *cpuc, struct perf_event *event);
-REFPMU_COMPAT_SCHED_TASK(refpmu_sched_task, context, sched_in);
-void refpmu_swap_task_ctx(REFPMU_COMPAT_CONTEXT *prev, REFPMU_COMPAT_CONTEXT *next);
+REFPMU_COMPAT_SCHED_TASK(refpmu_sched_task);
+void refpmu_swap_task_ctx(struct refpmu_compat_context *prev, struct refpmu_compat_context *next);
 
 /* sample.c: nonzero if perf wants no more samples of @event for now */
 int refpmu_sample(struct refpmu_cpu *cpuc, struct perf_event *event);

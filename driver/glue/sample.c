@@ -125,6 +125,7 @@ int refpmu_sample(struct refpmu_cpu *cpuc, struct perf_event *event)
 int refpmu_sample_record(struct refpmu_cpu *cpuc, struct perf_event *event,
 			 const struct refpmu_record *record, bool last)
 {
+	perf_overflow_handler_t handler;
 	struct perf_sample_data data;
 	struct pt_regs regs;
 
@@ -136,6 +137,7 @@ int refpmu_sample_record(struct refpmu_cpu *cpuc, struct perf_event *event,
 	if (last || event->attr.sigtrap || atomic_read(&event->event_limit) ||
 	    refpmu_compat_has_program(event))
 		return refpmu_compat_overflow(event, &data, &regs);
-	READ_ONCE(event->overflow_handler)(event, &data, &regs);
+	handler = READ_ONCE(event->overflow_handler);
+	handler(event, &data, &regs);
 	return 0;
 }

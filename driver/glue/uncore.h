@@ -34,8 +34,8 @@ struct refpmu_uncore {
 	enum cpuhp_state hotplug;
 
 	/*
-	 * Over all below. Callbacks come from the CPUs that events are on, reads from any, the timer
-	 * from where it was started. Taken in hard interrupts: raw, and interrupts are off.
+	 * Over all below. Callbacks come from the CPUs that events are on, reads from any, the
+	 * timer from where it was started. Taken in hard interrupts: raw, and interrupts are off.
 	 */
 	raw_spinlock_t lock;
 	struct refpmu_model model; /* the driver itself reaches it by the bus alone */

@@ -20,8 +20,8 @@ static const struct refpmu_uncore_event *find(u64 config)
 
 /*
  * What the attribute says wrongly is EINVAL, what it says rightly and the device does not do is
- * EOPNOTSUPP. The exclude bits are left to perf, which PERF_PMU_CAP_NO_EXCLUDE tells to refuse them;
- * sampling is not, since PERF_PMU_CAP_NO_INTERRUPT keeps it from user space alone.
+ * EOPNOTSUPP. The exclude bits are left to perf, which PERF_PMU_CAP_NO_EXCLUDE tells to refuse
+ * them; sampling is not, since PERF_PMU_CAP_NO_INTERRUPT keeps it from user space alone.
  */
 static int check(struct perf_event *event, const struct refpmu_uncore_event *found)
 {
@@ -98,9 +98,9 @@ static int validate_group(struct perf_event *event)
 }
 
 /*
- * Where the kernel keeps the PMU on one CPU by itself, an event stays on the CPU that was asked for,
- * and its scope lets it be read from any. Otherwise it goes to the designated one, as all others
- * do: perf looks at event->cpu only later. -ENODEV if there is none.
+ * Where the kernel keeps the PMU on one CPU by itself, an event stays on the CPU that was asked
+ * for, and its scope lets it be read from any. Otherwise it goes to the designated one, as all
+ * others do: perf looks at event->cpu only later. -ENODEV if there is none.
  */
 static int choose_cpu(const struct refpmu_uncore *uncore, struct perf_event *event)
 {

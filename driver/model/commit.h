@@ -11,9 +11,9 @@
  * the claims and the claim, so the head is looked at once more after it.
  *
  * So what a change has claimed is consistent from its begin on. Other blocks may be recycled while
- * it reads them: then its commit fails, and until then it must be safe with a mixture of old and new
- * words. In particular, what is written must not hang on them: a block that was not claimed must
- * not be written.
+ * it reads them: then its commit fails, and until then it must be safe with a mixture of old and
+ * new words. In particular, what is written must not hang on them: a block that was not claimed
+ * must not be written.
  *
  * The indexes of the DS area lie in memory that software reads, and move with a commit: ds.c marks
  * them before it with the version that moves them, and moves them after it. Whoever comes in

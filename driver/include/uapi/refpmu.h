@@ -86,7 +86,11 @@ struct refpmu_advance {
 struct refpmu_branch_entry {
 	__u64 from;
 	__u64 to;
-	__u32 kind; /* 0 jcc, 1 relative call, 2 indirect call, 3 return, 4 indirect jump, 5 relative jump, 6 far */
+	/*
+	 * 0 jcc, 1 relative call, 2 indirect call, 3 return, 4 indirect jump, 5 relative jump,
+	 * 6 far
+	 */
+	__u32 kind;
 	__u32 flags; /* REFPMU_BRANCH_* */
 	__u32 cycles; /* since the branch before, up to 65535 */
 	__u32 privilege; /* REFPMU_PRIV_*, where it ends */
@@ -107,7 +111,7 @@ struct refpmu_branches {
 	__u64 done; /* out: branches that happened */
 };
 
-/* Read or write one model register (numbers: model/registers.h); EINVAL for one that does not exist. */
+/* Read or write one model register (numbers: model/registers.h); EINVAL if it does not exist. */
 struct refpmu_reg {
 	__u32 size;
 	__s32 cpu;
