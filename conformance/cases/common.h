@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <fstream>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -91,6 +92,19 @@ inline EventSpec Software(perf_sw_ids id) {
 inline std::string DeviceFile(const std::string& name) {
   std::string path(kEventSource);
   return path.append("/").append(target().device()).append("/").append(name);
+}
+
+// The types of the PMUs of other kinds of core: those that have some of the CPUs alone.
+inline std::set<std::uint32_t> OtherKinds() {
+  const std::string folder = kEventSource;
+  std::set<std::uint32_t> types;
+  for (const std::string& device : ListFolder(folder)) {
+    const auto type = ReadFile(folder + "/" + device + "/type");
+    if (device == target().device() || !type || !ReadFile(folder + "/" + device + "/cpus"))
+      continue;
+    types.insert(static_cast<std::uint32_t>(std::stoul(*type)));
+  }
+  return types;
 }
 
 // The target's events rotate at this interval while this lives. A timer that runs already keeps the

@@ -108,7 +108,7 @@ void SkipCase(Cap missing, std::string_view reason) {
 }
 
 void Case::Prepare() const {
-  if (meta_.cpu >= 0) PinTo(meta_.cpu);
+  if (meta_.cpu >= 0) PinTo(target().Cpu(static_cast<std::size_t>(meta_.cpu)));
   if (target().Claims(Cap::kSampling)) SampleRateLimit::Set(SampleRateLimit::kNoLimit);
 }
 

@@ -170,8 +170,9 @@ bool Target::Has(Cap cap) const {
       return Cpus().size() < OnlineCpus().size();
     case Cap::kHotplug: {
       const std::vector<int> cpus = Cpus();
-      return access("/sys/devices/system/cpu/cpu1/online", F_OK) == 0 &&
-             std::find(cpus.begin(), cpus.end(), 1) != cpus.end();
+      if (cpus.size() < 2) return false;
+      const std::string cpu = "/sys/devices/system/cpu/cpu" + std::to_string(cpus[1]);
+      return access((cpu + "/online").c_str(), F_OK) == 0;
     }
     default:
       return true;
@@ -199,6 +200,12 @@ std::vector<int> Target::Cpus() const {
   std::set_intersection(online.begin(), online.end(), listed->begin(), listed->end(),
                         std::back_inserter(cpus));
   return cpus;
+}
+
+int Target::Cpu(std::size_t i) const {
+  const std::vector<int> cpus = Cpus();
+  if (i >= cpus.size()) throw Broken("fewer CPUs of " + name_ + " are online than the case needs");
+  return cpus[i];
 }
 
 int Target::DesignatedCpu() const {

@@ -90,8 +90,9 @@ CONFORMANCE_CASE(Attr, ContradictionsAreRefused,
 
 CONFORMANCE_CASE(Attr, SigtrapNeedsATask, .rules = {rule::ABI_031}, .needs = {Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
-  EXPECT_THAT(TryOpen(spec, {.pid = -1, .cpu = 0, .sample_period = 1'000, .sigtrap = true}),
-              FailsWith(EINVAL))
+  EXPECT_THAT(
+      TryOpen(spec, {.pid = -1, .cpu = target().Cpu(0), .sample_period = 1'000, .sigtrap = true}),
+      FailsWith(EINVAL))
       << rule::ABI_031.text;
   EXPECT_THAT(TryOpen(spec, {.sample_period = 1'000, .sigtrap = true}), Succeeds())
       << rule::ABI_031.text;

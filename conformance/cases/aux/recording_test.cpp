@@ -126,7 +126,7 @@ CONFORMANCE_CASE(Aux, TraceFollowsItsTaskToOtherCpus,
   std::vector<Branch> all;
   trace.event().Enable();
   for (std::size_t i = 0; i < 20; ++i) {
-    PinTo(static_cast<int>(i % 2));
+    PinTo(target().Cpu(i % 2));
     const auto branches = SomeBranches(3 + i, 100 * i);
     port().Branches(branches);
     all = all + branches;
@@ -161,7 +161,7 @@ CONFORMANCE_CASE(Aux, OtherTasksAreNotInTheTrace, .rules = {rule::AUX_015},
 CONFORMANCE_CASE(Aux, ChildrenOfATracedTaskAreInTheTrace, .rules = {rule::AUX_015},
                  .needs = {Cap::kTrace}) {
   // Buffers of inherited events belong to a CPU: all of them run there.
-  Trace trace({.pages = 8}, {.cpu = 0, .inherit = true});
+  Trace trace({.pages = 8}, {.cpu = target().Cpu(0), .inherit = true});
   trace.event().Enable();
   const auto before = SomeBranches(5);
   port().Branches(before);
@@ -180,21 +180,23 @@ CONFORMANCE_CASE(Aux, ChildrenOfATracedTaskAreInTheTrace, .rules = {rule::AUX_01
 
 CONFORMANCE_CASE(Aux, TraceOfACpuHoldsAllItsTasks, .rules = {rule::AUX_030},
                  .needs = {Cap::kTrace, Cap::kCpus2}) {
-  Trace trace({.pages = 8}, {.pid = -1, .cpu = 1});
+  const int here = target().Cpu(0);
+  const int there = target().Cpu(1);
+  Trace trace({.pages = 8}, {.pid = -1, .cpu = there});
   trace.event().Enable();
-  port().Branches(SomeBranches(9, 50'000), 0);
+  port().Branches(SomeBranches(9, 50'000), here);
   const auto first = SomeBranches(5);
-  port().Branches(first, 1);
+  port().Branches(first, there);
   const auto second = SomeBranches(6, 1'000);
-  Child other([&second] {
-    PinTo(1);
+  Child other([&second, there] {
+    PinTo(there);
     port().Branches(second);
     return 0;
   });
   other.Go();
   ASSERT_EQ(other.Wait(), 0);
   trace.event().Disable();
-  port().Branches(SomeBranches(9, 60'000), 1);
+  port().Branches(SomeBranches(9, 60'000), there);
   EXPECT_EQ(trace.Take().branches, AsTraced(first + second)) << rule::AUX_030.text;
 }
 

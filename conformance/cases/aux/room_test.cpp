@@ -86,7 +86,7 @@ CONFORMANCE_CASE(Aux, TruncatedTraceStandsStillUntilItIsEnabled,
 
 CONFORMANCE_CASE(Aux, TruncatedTraceIsDisabled, .rules = {rule::AUX_031},
                  .needs = {Cap::kTrace, Cap::kCpus2}) {
-  for (const int cpu : {0, 1}) {
+  for (const int cpu : {target().Cpu(0), target().Cpu(1)}) {
     SCOPED_TRACE(cpu);
     PinTo(cpu);
     Trace trace({.pages = 1});

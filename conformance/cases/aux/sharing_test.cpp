@@ -20,7 +20,7 @@ constexpr std::uint32_t kResume = 1U << 2;
 OpenResult TryTrace(const OpenOptions& options = {}) { return TryOpen(target().Trace(), options); }
 
 CONFORMANCE_CASE(Aux, SecondTraceIsBusy, .rules = {rule::AUX_019}, .needs = {Cap::kTrace}) {
-  const OpenOptions kPlaces[] = {{}, {.pid = -1, .cpu = 0}, {.cpu = 0}};
+  const OpenOptions kPlaces[] = {{}, {.pid = -1, .cpu = target().Cpu(0)}, {.cpu = target().Cpu(0)}};
   for (const OpenOptions& place : kPlaces) {
     SCOPED_TRACE(testing::Message() << "pid " << place.pid << ", cpu " << place.cpu);
     Event first = Open(target().Trace(), place);
@@ -34,10 +34,11 @@ CONFORMANCE_CASE(Aux, TracesOfTasksAndOfCpusExcludeEachOther, .rules = {rule::AU
                  .needs = {Cap::kTrace}) {
   {
     const Event task = Open(target().Trace());
-    EXPECT_THAT(TryTrace({.pid = -1, .cpu = 0}), FailsWith(EBUSY)) << rule::AUX_019.text;
+    EXPECT_THAT(TryTrace({.pid = -1, .cpu = target().Cpu(0)}), FailsWith(EBUSY))
+        << rule::AUX_019.text;
   }
   {
-    const Event cpu = Open(target().Trace(), {.pid = -1, .cpu = 0});
+    const Event cpu = Open(target().Trace(), {.pid = -1, .cpu = target().Cpu(0)});
     EXPECT_THAT(TryTrace(), FailsWith(EBUSY)) << rule::AUX_019.text;
   }
   EXPECT_THAT(TryTrace(), Succeeds()) << rule::AUX_019.text;
@@ -46,14 +47,14 @@ CONFORMANCE_CASE(Aux, TracesOfTasksAndOfCpusExcludeEachOther, .rules = {rule::AU
 CONFORMANCE_CASE(Aux, DifferentCpusAndTasksAreTracedAtTheSameTime,
                  .rules = {rule::AUX_019, rule::AUX_030}, .needs = {Cap::kTrace, Cap::kCpus2}) {
   {
-    Trace zero({}, {.pid = -1, .cpu = 0});
-    Trace one({}, {.pid = -1, .cpu = 1});
+    Trace zero({}, {.pid = -1, .cpu = target().Cpu(0)});
+    Trace one({}, {.pid = -1, .cpu = target().Cpu(1)});
     zero.event().Enable();
     one.event().Enable();
     const auto here = SomeBranches(5);
     const auto there = SomeBranches(6, 1'000);
-    port().Branches(here, 0);
-    port().Branches(there, 1);
+    port().Branches(here, target().Cpu(0));
+    port().Branches(there, target().Cpu(1));
     zero.event().Disable();
     one.event().Disable();
     EXPECT_EQ(zero.Take().branches, AsTraced(here)) << rule::AUX_030.text;
@@ -134,18 +135,18 @@ CONFORMANCE_CASE(Aux, AddressFilterIsRefused, .rules = {rule::AUX_010}, .needs =
 
 CONFORMANCE_CASE(Aux, OutputGoesOnlyWhereItFits, .rules = {rule::AUX_026},
                  .needs = {Cap::kTrace, Cap::kCpus2}) {
-  Trace zero({}, {.pid = -1, .cpu = 0});
-  const Event one = Open(target().Trace(), {.pid = -1, .cpu = 1});
+  Trace zero({}, {.pid = -1, .cpu = target().Cpu(0)});
+  const Event one = Open(target().Trace(), {.pid = -1, .cpu = target().Cpu(1)});
   const auto redirect = [](const Event& from, const Event& to) {
     return from.TryIoctl(PERF_EVENT_IOC_SET_OUTPUT, static_cast<unsigned long>(to.fd()));
   };
   EXPECT_THAT(redirect(one, zero.event()), FailsWith(EINVAL)) << rule::AUX_026.text;
   EXPECT_THAT(redirect(zero.event(), zero.event()), FailsWith(EINVAL)) << rule::AUX_026.text;
-  const Event clock = Open(Software(PERF_COUNT_SW_CPU_CLOCK), {.pid = -1, .cpu = 0});
+  const Event clock = Open(Software(PERF_COUNT_SW_CPU_CLOCK), {.pid = -1, .cpu = target().Cpu(0)});
   const Ring ring(clock, 1);
   EXPECT_THAT(redirect(zero.event(), clock), FailsWith(EINVAL))
       << "its own buffers are mapped: " << rule::AUX_026.text;
-  const Event fresh = Open(Software(PERF_COUNT_SW_CPU_CLOCK), {.pid = -1, .cpu = 0});
+  const Event fresh = Open(Software(PERF_COUNT_SW_CPU_CLOCK), {.pid = -1, .cpu = target().Cpu(0)});
   EXPECT_THAT(redirect(fresh, zero.event()), Succeeds()) << rule::AUX_026.text;
 }
 
@@ -159,8 +160,8 @@ CONFORMANCE_CASE(Aux, RedirectedTraceWritesIntoTheOthersArea,
     port().Branches(childs);
     return 0;
   });
-  Trace trace({.pages = 2}, {.cpu = 0});
-  const Event other = Open(target().Trace(), {.pid = child.pid(), .cpu = 0});
+  Trace trace({.pages = 2}, {.cpu = target().Cpu(0)});
+  const Event other = Open(target().Trace(), {.pid = child.pid(), .cpu = target().Cpu(0)});
   other.SetOutput(trace.event());
   trace.event().Enable();
   other.Enable();

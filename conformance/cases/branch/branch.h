@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "pmuconf/case.h"
+#include "pmuconf/cpu.h"
 #include "pmuconf/ring.h"
 
 namespace pmuconf {

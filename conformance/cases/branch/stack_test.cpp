@@ -125,7 +125,7 @@ CONFORMANCE_CASE(BranchStack, PreciseOneEndsAtTheEvent, .rules = {rule::BRS_010}
   const EventSpec spec = target().AnyEvent();
   OpenOptions options = WithBranches(kAnyUserBranch, 2, target().precise());
   options.pid = -1;
-  options.cpu = 0;
+  options.cpu = CurrentCpu();
   const Event event = Open(spec, options);
   Ring ring(event, 4);
   event.Enable();
@@ -149,7 +149,7 @@ CONFORMANCE_CASE(BranchStack, LateInterruptShowsWhatWasBeforeTheOverflow, .rules
   const EventSpec spec = target().AnyEvent();
   OpenOptions options = WithBranches(kAnyUserBranch, 2);
   options.pid = -1;
-  options.cpu = 0;
+  options.cpu = CurrentCpu();
   const Event event = Open(spec, options);
   Ring ring(event, 4);
   event.Enable();

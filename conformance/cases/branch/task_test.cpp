@@ -82,7 +82,7 @@ CONFORMANCE_CASE(BranchTask, InheritedEventsKeepTasksApart, .rules = {rule::BRS_
   const EventSpec spec = target().AnyEvent();
   const Turns turns;
   OpenOptions options = WithBranches(kAnyUserBranch);
-  options.cpu = 0;
+  options.cpu = CurrentCpu();
   options.inherit = true;
   const Event event = Open(spec, options);
   Ring ring(event, 16);
@@ -185,7 +185,7 @@ CONFORMANCE_CASE(BranchTask, InheritedCallStackGoesWithItsTask,
   const EventSpec spec = target().AnyEvent();
   const Turns turns;
   OpenOptions options = WithBranches(kCallStack);
-  options.cpu = 0;
+  options.cpu = CurrentCpu();
   options.inherit = true;
   const Event event = Open(spec, options);
   Ring ring(event, 16);

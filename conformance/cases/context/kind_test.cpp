@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "pmuconf/case.h"
-#include "pmuconf/cpu.h"
-#include "pmuconf/sysfs.h"
+#include "cases/common.h"
 
 namespace pmuconf {
 namespace {
@@ -18,27 +16,15 @@ std::vector<int> OtherCpus() {
   return others;
 }
 
-// The types of the PMUs that have others of the CPUs.
-std::vector<std::uint32_t> OtherKinds() {
-  const std::string folder = kEventSource;
-  std::vector<std::uint32_t> types;
-  for (const std::string& device : ListFolder(folder)) {
-    const auto type = ReadFile(folder + "/" + device + "/type");
-    if (device == target().device() || !type || !ReadFile(folder + "/" + device + "/cpus")) continue;
-    types.push_back(static_cast<std::uint32_t>(std::stoul(*type)));
-  }
-  return types;
-}
-
 CONFORMANCE_CASE(KindOfCore, TaskEventCountsOnItsOwnCpusAlone, .rules = {rule::CTX_009},
                  .needs = {Cap::kStimulus, Cap::kSomeCpus, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
-  PinTo(target().Cpus().front());
+  PinTo(target().Cpu(0));
   const Event event = Open(spec);
   event.Enable();
   std::uint64_t total = 0;
   for (const std::uint64_t n : {1, 20, 300}) {
-    PinTo(target().Cpus().front());
+    PinTo(target().Cpu(0));
     target().Stimulate(spec, n);
     total += n;
     PinTo(OtherCpus().front());
@@ -61,7 +47,7 @@ CONFORMANCE_CASE(KindOfCore, EventEnabledElsewhereCountsFromItsReturn, .rules = 
   Spin(0.002);
   EXPECT_EQ(event.Read().value, 0U) << rule::CTX_009.text;
   EXPECT_EQ(event.Read().time_running, 0U) << rule::CTX_009.text;
-  PinTo(target().Cpus().front());
+  PinTo(target().Cpu(0));
   target().Stimulate(spec, 77);
   EXPECT_EQ(event.Read().value, 77U) << rule::CTX_009.text;
   PinTo(OtherCpus().front());

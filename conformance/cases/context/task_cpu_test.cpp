@@ -15,10 +15,10 @@ CONFORMANCE_CASE(Context, OwnTaskIsCountedOnAnyCpu, .rules = {rule::CTX_001},
   const Event event = Open(spec);
   event.Enable();
   std::uint64_t total = 0;
-  for (int i = 1; i <= 10; ++i) {
-    PinTo(i % 2);
-    target().Stimulate(spec, static_cast<std::uint64_t>(i));
-    total += static_cast<std::uint64_t>(i);
+  for (std::uint64_t i = 1; i <= 10; ++i) {
+    PinTo(target().Cpu(i % 2));
+    target().Stimulate(spec, i);
+    total += i;
     EXPECT_THAT(event.Read(), Counted(spec, total)) << rule::CTX_001.text;
   }
 }
@@ -46,18 +46,18 @@ CONFORMANCE_CASE(Context, OtherTaskIsCountedAndTheOpenerIsNot,
 CONFORMANCE_CASE(Context, CpuEventCountsEveryTaskOfItsCpu, .rules = {rule::CTX_003},
                  .needs = {Cap::kStimulus, Cap::kCpus2, Cap::kCpuLocal}) {
   const EventSpec spec = target().AnyEvent();
-  const Event on_0 = Open(spec, {.pid = -1, .cpu = 0, .disabled = false});
-  const Event on_1 = Open(spec, {.pid = -1, .cpu = 1, .disabled = false});
+  const Event on_0 = Open(spec, {.pid = -1, .cpu = target().Cpu(0), .disabled = false});
+  const Event on_1 = Open(spec, {.pid = -1, .cpu = target().Cpu(1), .disabled = false});
   target().Stimulate(spec, 10);
   Child child([&spec] {
     target().Stimulate(spec, 100);
-    PinTo(1);
+    PinTo(target().Cpu(1));
     target().Stimulate(spec, 3'000);
     return 0;
   });
   child.Go();
   ASSERT_EQ(child.Wait(), 0);
-  target().Stimulate(spec, 20'000, {.cpu = 1});
+  target().Stimulate(spec, 20'000, {.cpu = target().Cpu(1)});
   EXPECT_THAT(on_0.Read(), Counted(spec, 110)) << rule::CTX_003.text;
   EXPECT_THAT(on_1.Read(), Counted(spec, 23'000)) << rule::CTX_003.text;
 }
@@ -65,16 +65,16 @@ CONFORMANCE_CASE(Context, CpuEventCountsEveryTaskOfItsCpu, .rules = {rule::CTX_0
 CONFORMANCE_CASE(Context, TaskEventOfACpuWaitsForItsTaskThere, .rules = {rule::CTX_004},
                  .needs = {Cap::kStimulus, Cap::kCpus2, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, {.cpu = 1});
+  const Event event = Open(spec, {.cpu = target().Cpu(1)});
   event.Enable();
   target().Stimulate(spec, 100);
   const Reading elsewhere = event.Read();
   EXPECT_THAT(elsewhere, Counted(spec, 0)) << rule::CTX_004.text;
   EXPECT_EQ(elsewhere.time_running, 0u) << rule::CTX_004.text;
   EXPECT_GT(elsewhere.time_enabled, 0u) << rule::CTX_004.text;
-  PinTo(1);
+  PinTo(target().Cpu(1));
   target().Stimulate(spec, 7);
-  PinTo(0);
+  PinTo(target().Cpu(0));
   const std::uint64_t running = event.Read().time_running;
   target().Stimulate(spec, 100);
   EXPECT_THAT(event.Read(), Counted(spec, 7)) << rule::CTX_004.text;

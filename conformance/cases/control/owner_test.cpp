@@ -103,7 +103,7 @@ CONFORMANCE_CASE(Control, ConcurrentSwitchingEndsDefined, .rules = {rule::CTL_02
   const Event event = Open(spec);
   const Event witness = Open(spec, {.disabled = false});
   std::vector<std::thread> threads;
-  for (const int cpu : OnlineCpus()) {
+  for (const int cpu : target().Cpus()) {
     threads.emplace_back([&event, cpu] {
       PinTo(cpu);
       for (int i = 0; i < 100; ++i) {

@@ -15,7 +15,7 @@ CONFORMANCE_CASE(Counting, TaskEventFollowsItsTask, .rules = {rule::CNT_006},
   EnableEach(events);
   std::vector<std::uint64_t> want(specs.size());
   for (int round = 0; round < 3; ++round) {
-    for (const int cpu : OnlineCpus()) {
+    for (const int cpu : target().Cpus()) {
       PinTo(cpu);
       const std::vector<std::uint64_t> more = PulseEach(specs, 1'000);
       for (std::size_t i = 0; i < specs.size(); ++i) {
@@ -30,11 +30,11 @@ CONFORMANCE_CASE(Counting, ProcessorEventsSumToTheMachine, .rules = {rule::CNT_0
                  .needs = {Cap::kStimulus, Cap::kCpus2, Cap::kCpuLocal}) {
   for (const EventSpec& spec : target().Events()) {
     std::vector<Event> events;
-    for (const int cpu : OnlineCpus()) events.push_back(Open(spec, {.pid = -1, .cpu = cpu}));
+    for (const int cpu : target().Cpus()) events.push_back(Open(spec, {.pid = -1, .cpu = cpu}));
     EnableEach(events);
     std::uint64_t truth = 0;
     for (const Event& event : events) {
-      const int cpu = OnlineCpus()[static_cast<std::size_t>(&event - events.data())];
+      const int cpu = target().Cpus()[static_cast<std::size_t>(&event - events.data())];
       const std::uint64_t n = 1'000 + static_cast<std::uint64_t>(cpu);
       target().Stimulate(spec, n, {.cpu = cpu});
       EXPECT_THAT(event.Read(), Counted(spec, n)) << rule::DRV_035.text;
@@ -52,7 +52,7 @@ CONFORMANCE_CASE(Counting, ProcessorsKeepTheirCountersApart, .rules = {rule::DRV
   const int here = CurrentCpu();
   const std::vector<Event> mine = OpenEach(specs, {.pid = -1, .cpu = here});
   EnableEach(mine);
-  for (const int cpu : OnlineCpus()) {
+  for (const int cpu : target().Cpus()) {
     if (cpu == here) continue;
     EXPECT_EQ(port().Stats(cpu).used, 0u) << rule::DRV_035.text;
     const std::vector<Event> theirs = OpenEach(specs, {.pid = -1, .cpu = cpu});
@@ -73,7 +73,7 @@ CONFORMANCE_CASE(Counting, ReadingsFromAnotherProcessorNeverGoDown, .rules = {ru
   std::atomic<bool> stop = false;
   std::vector<std::uint64_t> seen;
   std::thread reader([&] {
-    PinTo(OnlineCpus().back());
+    PinTo(target().Cpu(1));
     while (!stop) seen.push_back(event.Read().value);
   });
   for (int i = 0; i < 100; ++i) target().Stimulate(spec, 1'001);

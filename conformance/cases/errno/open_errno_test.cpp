@@ -100,12 +100,13 @@ CONFORMANCE_CASE(OpenErrno, SiblingsHaveToMatchTheirLeader,
 CONFORMANCE_CASE(OpenErrno, SiblingsStayOnTheLeadersCpu, .rules = {rule::ERR_009},
                  .needs = {Cap::kGroups, Cap::kCpus2, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
-  const Event on_0 = Open(spec, {.pid = -1, .cpu = 0});
-  EXPECT_THAT(TryOpen(spec, {.pid = -1, .cpu = 1, .group_fd = on_0.fd()}), FailsWith(EINVAL))
+  const Event on_0 = Open(spec, {.pid = -1, .cpu = target().Cpu(0)});
+  EXPECT_THAT(TryOpen(spec, {.pid = -1, .cpu = target().Cpu(1), .group_fd = on_0.fd()}),
+              FailsWith(EINVAL))
       << rule::ERR_009.text;
-  EXPECT_THAT(TryOpen(spec, {.pid = -1, .cpu = 0, .group_fd = on_0.fd()}), Succeeds())
+  EXPECT_THAT(TryOpen(spec, {.pid = -1, .cpu = target().Cpu(0), .group_fd = on_0.fd()}), Succeeds())
       << rule::ERR_009.text;
-  const Event task_on_0 = Open(spec, {.cpu = 0});
+  const Event task_on_0 = Open(spec, {.cpu = target().Cpu(0)});
   EXPECT_THAT(TryOpen(spec, {.cpu = -1, .group_fd = task_on_0.fd()}), FailsWith(EINVAL))
       << rule::ERR_009.text;
 }
@@ -120,7 +121,7 @@ CONFORMANCE_CASE(OpenErrno, OutputGoesOnlyWhereItCanBeWritten, .rules = {rule::E
     return from.TryIoctl(PERF_EVENT_IOC_SET_OUTPUT, static_cast<unsigned long>(to.fd()));
   };
   EXPECT_THAT(redirect(buffer, buffer), FailsWith(EINVAL)) << rule::ERR_018.text;
-  const Event other_cpu = Open(spec, {.pid = -1, .cpu = 1, .sample_period = 1'000});
+  const Event other_cpu = Open(spec, {.pid = -1, .cpu = target().Cpu(1), .sample_period = 1'000});
   EXPECT_THAT(redirect(other_cpu, buffer), FailsWith(EINVAL)) << rule::ERR_018.text;
   const Child child([] { return 0; });
   const Event other_task = Open(spec, {.pid = child.pid(), .sample_period = 1'000});

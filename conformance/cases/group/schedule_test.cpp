@@ -68,7 +68,7 @@ CONFORMANCE_CASE(Group, GroupReadingFromAnotherProcessorIsOneSnapshot, .rules = 
   std::atomic<bool> stop = false;
   std::vector<GroupReading> seen;
   std::thread reader([&] {
-    PinTo(OnlineCpus().back());
+    PinTo(target().Cpu(1));
     while (!stop) seen.push_back(group.Read());
   });
   for (int i = 0; i < 200; ++i) target().Stimulate(spec, 3);

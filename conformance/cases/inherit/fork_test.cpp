@@ -120,7 +120,7 @@ CONFORMANCE_CASE(Inherit, LivingChildOnAnotherCpuIsRead, .rules = {rule::INH_005
   event.Enable();
   const Rendezvous rendezvous;
   Child child([&] {
-    PinTo(1);
+    PinTo(target().Cpu(1));
     target().Stimulate(spec, 500);
     rendezvous.ReachAndWait();
     return 0;
@@ -185,7 +185,7 @@ CONFORMANCE_CASE(Inherit, BufferNeedsACpu, .rules = {rule::INH_010},
   const Event anywhere = Open(spec, {.sample_period = 10, .inherit = true});
   EXPECT_THAT(Ring::TryMap(anywhere, 1), FailsWith(EINVAL)) << rule::INH_010.text;
   const Event here =
-      Open(spec, {.cpu = 0, .sample_period = 10, .disabled = false, .inherit = true});
+      Open(spec, {.cpu = target().Cpu(0), .sample_period = 10, .disabled = false, .inherit = true});
   Ring ring(here, 1);
   target().Stimulate(spec, 10);
   ASSERT_EQ(ChildStimulates(spec, 35), 0);

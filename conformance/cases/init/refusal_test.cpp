@@ -15,6 +15,17 @@ perf_event_attr AttrOf(std::uint32_t type, std::uint64_t config) {
   return MakeAttr(spec);
 }
 
+// Where an event that names no PMU reaches the one under test: anywhere, unless other CPUs have
+// another one, to which it would go just as well.
+OpenOptions OnThisKindOfCpu() { return {.cpu = target().Has(Cap::kSomeCpus) ? CurrentCpu() : -1}; }
+
+OpenResult TryOpenOfType(std::uint32_t type, std::uint64_t config) {
+  EventSpec spec;
+  spec.type = type;
+  spec.config = config;
+  return TryOpen(spec, OnThisKindOfCpu());
+}
+
 // Types of all PMUs that sysfs shows.
 std::set<std::uint32_t> KnownTypes() {
   std::set<std::uint32_t> types;
@@ -80,6 +91,12 @@ CONFORMANCE_CASE(Init, DynamicTypesOfOthersDoNotReachThisPmu, .rules = {rule::IN
     EXPECT_EQ(port().Stats().calls[REFPMU_CALL_EVENT_INIT], before)
         << rule::INI_002.text << " type " << type;
   }
+}
+
+// `spec`, a generic event, of the PMU of that type.
+EventSpec Named(EventSpec spec, std::uint32_t type) {
+  spec.config |= std::uint64_t{type} << PERF_PMU_TYPE_SHIFT;
+  return spec;
 }
 
 // The bits of config that hold an event's code, beside those that filter it.
@@ -158,7 +175,7 @@ CONFORMANCE_CASE(Init, GenericEventsAreTheOnesClaimed, .rules = {rule::INI_005, 
   std::set<std::uint64_t> claimed;
   for (const EventSpec& spec : target().Events({.generic = true})) {
     claimed.insert(*spec.generic);
-    const OpenResult opened = TryOpen(AsGeneric(spec));
+    const OpenResult opened = TryOpen(AsGeneric(spec), OnThisKindOfCpu());
     EXPECT_THAT(opened, Succeeds()) << rule::INI_006.text << " claimed: " << spec.name;
     if (!opened.ok()) continue;
     opened.event.Enable();
@@ -167,21 +184,20 @@ CONFORMANCE_CASE(Init, GenericEventsAreTheOnesClaimed, .rules = {rule::INI_005, 
   }
   for (std::uint64_t id = 0; id < PERF_COUNT_HW_MAX; ++id) {
     if (claimed.contains(id)) continue;
-    EXPECT_THAT(TryOpen(AttrOf(PERF_TYPE_HARDWARE, id)), FailsWith(ENOENT))
+    EXPECT_THAT(TryOpenOfType(PERF_TYPE_HARDWARE, id), FailsWith(ENOENT))
         << rule::INI_006.text << id;
   }
   for (std::uint64_t id = PERF_COUNT_HW_MAX; id < 0x1'0000'0000; id = 2 * id + 1) {
-    EXPECT_THAT(TryOpen(AttrOf(PERF_TYPE_HARDWARE, id)), FailsWithOneOf(EINVAL, ENOENT))
+    EXPECT_THAT(TryOpenOfType(PERF_TYPE_HARDWARE, id), FailsWithOneOf(EINVAL, ENOENT))
         << rule::INI_005.text << id;
   }
 }
 
 CONFORMANCE_CASE(Init, GenericEventReachesTheNamedPmuAlone, .rules = {rule::INI_008, rule::INI_009},
                  .needs = {Cap::kStimulus, Cap::kGenericEvents}) {
+  const std::set<std::uint32_t> kinds = OtherKinds();
   for (const EventSpec& spec : target().Events({.generic = true})) {
-    perf_event_attr attr = MakeAttr(AsGeneric(spec));
-    attr.config |= std::uint64_t{target().type()} << PERF_PMU_TYPE_SHIFT;
-    const OpenResult opened = TryOpen(attr);
+    const OpenResult opened = TryOpen(Named(AsGeneric(spec), target().type()));
     EXPECT_THAT(opened, Succeeds()) << rule::INI_008.text << spec.name;
     if (!opened.ok()) continue;
     opened.event.Enable();
@@ -189,9 +205,11 @@ CONFORMANCE_CASE(Init, GenericEventReachesTheNamedPmuAlone, .rules = {rule::INI_
     EXPECT_THAT(opened.event.Read(), Counted(spec, 12)) << rule::INI_008.text;
     for (const std::uint32_t type : KnownTypes()) {
       if (type < PERF_TYPE_MAX || type == target().type()) continue;
-      attr = MakeAttr(AsGeneric(spec));
-      attr.config |= std::uint64_t{type} << PERF_PMU_TYPE_SHIFT;
-      EXPECT_THAT(TryOpen(attr), FailsWith(ENOENT)) << rule::INI_009.text << type;
+      const std::uint64_t before = port().Stats().live_events;
+      const OpenResult foreign = TryOpen(Named(AsGeneric(spec), type));
+      EXPECT_EQ(port().Stats().live_events, before) << rule::INI_008.text << type;
+      if (kinds.contains(type)) continue;
+      EXPECT_THAT(foreign, FailsWith(ENOENT)) << rule::INI_009.text << type;
     }
   }
 }
@@ -199,9 +217,9 @@ CONFORMANCE_CASE(Init, GenericEventReachesTheNamedPmuAlone, .rules = {rule::INI_
 CONFORMANCE_CASE(Init, RawEventsReachTheCorePmu, .rules = {rule::INI_004},
                  .needs = {Cap::kStimulus, Cap::kGenericEvents}) {
   for (const EventSpec& spec : target().Events({})) {
-    perf_event_attr attr = MakeAttr(spec);
-    attr.type = PERF_TYPE_RAW;
-    const OpenResult opened = TryOpen(attr);
+    EventSpec raw = spec;
+    raw.type = PERF_TYPE_RAW;
+    const OpenResult opened = TryOpen(raw, OnThisKindOfCpu());
     EXPECT_THAT(opened, Succeeds()) << rule::INI_004.text << spec.name;
     if (!opened.ok()) continue;
     opened.event.Enable();
@@ -220,9 +238,21 @@ CONFORMANCE_CASE(Init, CacheEventsAreTheOnesClaimed, .rules = {rule::INI_007},
         const std::uint64_t config = cache | op << 8 | result << 16;
         const bool legal = cache < PERF_COUNT_HW_CACHE_MAX && op < PERF_COUNT_HW_CACHE_OP_MAX &&
                            result < PERF_COUNT_HW_CACHE_RESULT_MAX;
-        const OpenResult opened = TryOpen(AttrOf(PERF_TYPE_HW_CACHE, config));
         const int want = claimed.contains(config) ? 0 : ENOENT;
-        EXPECT_THAT(opened, FailsWithOneOf(want, legal ? want : EINVAL))
+        const std::uint64_t before = port().Stats().live_events;
+        const OpenResult plain = TryOpenOfType(PERF_TYPE_HW_CACHE, config);
+        EXPECT_EQ(port().Stats().live_events, before + (want == 0 ? 1 : 0))
+            << rule::INI_007.text << " config " << config;
+        // One that this PMU has not may be another's.
+        if (!claimed.empty() || !plain.ok()) {
+          EXPECT_THAT(plain, FailsWithOneOf(want, legal ? want : EINVAL))
+              << rule::INI_007.text << " config " << config;
+        }
+        EventSpec spec;
+        spec.type = PERF_TYPE_HW_CACHE;
+        spec.config = config;
+        EXPECT_THAT(TryOpen(Named(spec, target().type())),
+                    FailsWithOneOf(want, legal ? want : EINVAL))
             << rule::INI_007.text << " config " << config;
       }
     }
@@ -232,11 +262,11 @@ CONFORMANCE_CASE(Init, CacheEventsAreTheOnesClaimed, .rules = {rule::INI_007},
 CONFORMANCE_CASE(Init, CacheEventsCountWhatTheirNameSays, .rules = {rule::INI_029, rule::INI_008},
                  .needs = {Cap::kStimulus, Cap::kCacheEvents}) {
   const std::vector<EventSpec> specs = target().CacheEvents();
+  OpenOptions plain = OnThisKindOfCpu();
+  plain.disabled = false;
   for (const EventSpec& spec : specs) {
-    EventSpec named = spec;
-    named.config |= std::uint64_t{target().type()} << PERF_PMU_TYPE_SHIFT;
-    const Event event = Open(spec, {.disabled = false});
-    const Event extended = Open(named, {.disabled = false});
+    const Event event = Open(spec, plain);
+    const Event extended = Open(Named(spec, target().type()), {.disabled = false});
     std::uint64_t want = 0;
     for (const EventSpec& other : specs) {
       // Of one code, those whose answer is the very same happen together.
@@ -257,8 +287,8 @@ CONFORMANCE_CASE(Init, CacheMissesAreAccesses, .rules = {rule::INI_029},
   for (const EventSpec& access : specs) {
     for (const EventSpec& miss : specs) {
       if (access.response == 0 || miss.config != access.config + (1 << 16)) continue;
-      const Event accesses = Open(access, {.disabled = false});
-      const Event misses = Open(miss, {.disabled = false});
+      const Event accesses = Open(Named(access, target().type()), {.disabled = false});
+      const Event misses = Open(Named(miss, target().type()), {.disabled = false});
       Pulse(access, 50);
       Pulse(miss, 8);
       EXPECT_THAT(accesses.Read(), Counted(access, 58)) << rule::INI_029.text << access.name;

@@ -71,7 +71,8 @@ CONFORMANCE_CASE(Init, LateFailuresDestroyOnce, .rules = {rule::DRV_015},
   EXPECT_THAT(TryOpen(spec, {.group_fd = member.fd()}), FailsWith(EINVAL));
   EXPECT_THAT(TryOpen(spec, {.group_fd = leader.fd(), .pinned = true}), FailsWith(EINVAL));
   EXPECT_THAT(TryOpen(spec, {.group_fd = leader.fd(), .exclusive = true}), FailsWith(EINVAL));
-  EXPECT_THAT(TryOpen(spec, {.pid = -1, .cpu = 1, .group_fd = leader.fd()}), FailsWith(EINVAL));
+  EXPECT_THAT(TryOpen(spec, {.pid = -1, .cpu = target().Cpu(1), .group_fd = leader.fd()}),
+              FailsWith(EINVAL));
   const refpmu_stats after = port().Stats();
   EXPECT_EQ(after.live_events, before.live_events) << rule::DRV_015.text;
   EXPECT_EQ(after.calls[REFPMU_CALL_DESTROY] - before.calls[REFPMU_CALL_DESTROY], 4u)
@@ -86,8 +87,8 @@ CONFORMANCE_CASE(Init, LateFailuresDestroyOnce, .rules = {rule::DRV_015},
 CONFORMANCE_CASE(Init, CountableEventsOpenForTasksAndProcessors, .rules = {rule::INI_004},
                  .needs = {Cap::kStimulus}) {
   for (const EventSpec& spec : target().Events()) {
-    for (const OpenOptions& options :
-         {OpenOptions{}, OpenOptions{.inherit = true}, OpenOptions{.pid = -1, .cpu = 0}}) {
+    for (const OpenOptions& options : {OpenOptions{}, OpenOptions{.inherit = true},
+                                       OpenOptions{.pid = -1, .cpu = target().Cpu(0)}}) {
       EXPECT_THAT(TryOpen(spec, options), Succeeds()) << rule::INI_004.text << spec.name;
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Interrupts that come late, without a reason, or for an event that is gone.
 #include "pmuconf/case.h"
+#include "pmuconf/cpu.h"
 #include "pmuconf/ring.h"
 
 namespace pmuconf {
@@ -13,7 +14,8 @@ std::uint64_t FixedBit(unsigned i) { return 1ull << (32 + i); }
 // A sampling event of this CPU. While the line is held a task's event could lose its overflow to a
 // context switch, this one cannot.
 OpenOptions OfThisCpu(std::uint64_t period) {
-  return {.pid = -1, .cpu = 0, .sample_period = period, .sample_type = PERF_SAMPLE_PERIOD};
+  return {
+      .pid = -1, .cpu = CurrentCpu(), .sample_period = period, .sample_type = PERF_SAMPLE_PERIOD};
 }
 
 // Every overflow flag the target's counters have.

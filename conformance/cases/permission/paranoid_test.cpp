@@ -50,7 +50,7 @@ CONFORMANCE_CASE(Permission, KernelNeedsTheRight, .rules = {rule::PRM_001},
 }
 
 CONFORMANCE_CASE(Permission, CpuNeedsTheRight, .rules = {rule::PRM_002}) {
-  const OpenOptions cpu_wide = {.pid = -1, .cpu = 0};
+  const OpenOptions cpu_wide = {.pid = -1, .cpu = target().Cpu(0)};
   {
     const Sysctl paranoid(kParanoid, "1");
     EXPECT_EQ(ErrnoAsNobody(cpu_wide), EACCES) << rule::PRM_002.text;
@@ -62,7 +62,8 @@ CONFORMANCE_CASE(Permission, CpuNeedsTheRight, .rules = {rule::PRM_002}) {
 CONFORMANCE_CASE(Permission, PerfmonIsEnough, .rules = {rule::PRM_006}) {
   const Sysctl paranoid(kParanoid, "2");
   EXPECT_EQ(ErrnoAsNobody({}, kCapPerfmon), 0) << rule::PRM_006.text;
-  EXPECT_EQ(ErrnoAsNobody({.pid = -1, .cpu = 0}, kCapPerfmon), 0) << rule::PRM_006.text;
+  EXPECT_EQ(ErrnoAsNobody({.pid = -1, .cpu = target().Cpu(0)}, kCapPerfmon), 0)
+      << rule::PRM_006.text;
 }
 
 CONFORMANCE_CASE(Permission, OtherUsersTasksAreOffLimits, .rules = {rule::PRM_007},

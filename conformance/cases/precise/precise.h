@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "pmuconf/case.h"
+#include "pmuconf/cpu.h"
 #include "pmuconf/ring.h"
 
 namespace pmuconf {
@@ -27,7 +28,7 @@ inline OpenOptions Precise(std::uint64_t period, std::uint64_t sample_type = kBu
 inline OpenOptions PreciseOnCpu(std::uint64_t period, std::uint64_t sample_type = kBuffered) {
   OpenOptions options = Precise(period, sample_type);
   options.pid = -1;
-  options.cpu = 0;
+  options.cpu = CurrentCpu();
   return options;
 }
 

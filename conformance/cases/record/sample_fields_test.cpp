@@ -108,7 +108,7 @@ CONFORMANCE_CASE(Record, IpIsThatOfTheOverflow, .rules = {rule::REC_002, rule::R
 CONFORMANCE_CASE(Record, TidIsThatOfTheTaskThatOverflowed, .rules = {rule::REC_003},
                  .needs = {Cap::kStimulus, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
-  const OpenOptions options = {.cpu = 0,
+  const OpenOptions options = {.cpu = CurrentCpu(),
                                .sample_period = 5,
                                .sample_type = PERF_SAMPLE_TID,
                                .disabled = false,
@@ -166,12 +166,13 @@ CONFORMANCE_CASE(Record, CpuIsWhereTheTaskRan, .rules = {rule::REC_009},
   const Event event = Open(spec, {.sample_period = 5, .sample_type = PERF_SAMPLE_CPU});
   Ring ring(event, 1);
   event.Enable();
-  for (const std::uint32_t cpu : {1, 0, 1}) {
-    PinTo(static_cast<int>(cpu));
+  for (const std::size_t i : {1, 0, 1}) {
+    const int cpu = target().Cpu(i);
+    PinTo(cpu);
     target().Stimulate(spec, 5);
     const RingContents got = ring.Drain();
     ASSERT_EQ(got.samples.size(), 1u);
-    EXPECT_EQ(got.samples[0].cpu, cpu) << rule::REC_009.text;
+    EXPECT_EQ(got.samples[0].cpu, static_cast<std::uint32_t>(cpu)) << rule::REC_009.text;
   }
 }
 
@@ -220,9 +221,9 @@ CONFORMANCE_CASE(Record, FieldsDoNotLeakFromOneEventToTheNext,
   const std::vector<EventSpec> specs = target().AnyEvents(2);
   const std::uint64_t type = PERF_SAMPLE_ADDR | PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ;
   const Event first =
-      Open(specs[0], {.pid = -1, .cpu = 0, .sample_period = 11, .sample_type = type});
+      Open(specs[0], {.pid = -1, .cpu = CurrentCpu(), .sample_period = 11, .sample_type = type});
   const Event second =
-      Open(specs[1], {.pid = -1, .cpu = 0, .sample_period = 23, .sample_type = type});
+      Open(specs[1], {.pid = -1, .cpu = CurrentCpu(), .sample_period = 23, .sample_type = type});
   Ring first_ring(first, 1);
   Ring second_ring(second, 1);
   first.Enable();

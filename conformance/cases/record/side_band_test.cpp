@@ -26,7 +26,7 @@ T At(const Record& record, std::size_t offset) {
   return value;
 }
 
-// The id fields at the end of `record`, which `task` caused on CPU 0.
+// The id fields at the end of `record`, which `task` caused on this CPU.
 void ExpectTrailer(const Record& record, const Event& event, pid_t task) {
   ASSERT_GE(record.body.size(), kTrailerBytes) << rule::REC_024.text;
   const std::size_t begin = record.body.size() - kTrailerBytes;
@@ -35,7 +35,8 @@ void ExpectTrailer(const Record& record, const Event& event, pid_t task) {
   EXPECT_NE(At<std::uint64_t>(record, begin + 8), 0u) << rule::REC_024.text;
   EXPECT_EQ(At<std::uint64_t>(record, begin + 16), event.Id()) << rule::REC_024.text;
   EXPECT_EQ(At<std::uint64_t>(record, begin + 24), event.Id()) << rule::REC_024.text;
-  EXPECT_EQ(At<std::uint32_t>(record, begin + 32), 0u) << rule::REC_024.text;
+  EXPECT_EQ(At<std::uint32_t>(record, begin + 32), static_cast<std::uint32_t>(CurrentCpu()))
+      << rule::REC_024.text;
   EXPECT_EQ(At<std::uint64_t>(record, begin + 40), event.Id()) << rule::REC_024.text;
 }
 
@@ -65,7 +66,7 @@ CONFORMANCE_CASE(Record, CommTellsTheNewName, .rules = {rule::REC_104, rule::REC
 CONFORMANCE_CASE(Record, ForkAndExitTellTheFamily, .rules = {rule::REC_105, rule::REC_024},
                  .needs = {Cap::kSampling}) {
   const Event event =
-      Open(target().AnyEvent(), {.cpu = 0,
+      Open(target().AnyEvent(), {.cpu = CurrentCpu(),
                                  .sample_period = 1'000,
                                  .sample_type = kTrailer,
                                  .disabled = false,

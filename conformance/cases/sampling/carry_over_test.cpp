@@ -53,8 +53,8 @@ CONFORMANCE_CASE(Sampling, UnfinishedPeriodSurvivesMigration, .rules = {rule::SM
   const Event event = Open(spec, {.sample_period = 100});
   Ring ring(event, 1);
   event.Enable();
-  for (int i = 0; i < 10; ++i) {
-    PinTo(i % 2);
+  for (std::size_t i = 0; i < 10; ++i) {
+    PinTo(target().Cpu(i % 2));
     target().Stimulate(spec, 35);
   }
   EXPECT_EQ(ring.Drain().samples.size(), 3u) << rule::SMP_011.text;

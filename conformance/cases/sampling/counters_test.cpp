@@ -187,14 +187,15 @@ CONFORMANCE_CASE(Sampling, SiblingSamplesWhileLeaderCounts, .rules = {rule::SMP_
 CONFORMANCE_CASE(Sampling, EachCpuHasItsOwnSamples, .rules = {rule::SMP_012, rule::REC_009},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kCpus2}) {
   const EventSpec spec = target().AnyEvent();
-  for (const int cpu : {0, 1}) {
+  for (const std::size_t i : {0, 1}) {
+    const int cpu = target().Cpu(i);
     const OpenOptions options = {
         .pid = -1, .cpu = cpu, .sample_period = 4, .sample_type = PERF_SAMPLE_CPU};
     const Event event = Open(spec, options);
     Ring ring(event, 1);
     event.Enable();
     target().Stimulate(spec, 40, {.cpu = cpu});
-    target().Stimulate(spec, 400, {.cpu = 1 - cpu});
+    target().Stimulate(spec, 400, {.cpu = target().Cpu(1 - i)});
     event.Disable();
     const RingContents got = ring.Drain();
     EXPECT_EQ(got.samples.size(), 10u) << rule::SMP_012.text;

@@ -43,7 +43,7 @@ CONFORMANCE_CASE(Uncore, EventsMoveWhenTheirCpuGoes, .rules = {rule::UNC_007, ru
   const std::vector<Event> events = OpenEach(specs, {.disabled = false});
   Tally tally(specs, events);
   tally.Count(50, rule::UNC_007);
-  CpuOneOffline offline;
+  Offline offline(1);
   EXPECT_EQ(target().DesignatedCpu(), 0) << rule::UNC_007.text;
   tally.Count(60, rule::UNC_007);
   EXPECT_THAT(TryOpen(specs.front()), Succeeds()) << rule::UNC_007.text;
@@ -59,7 +59,7 @@ CONFORMANCE_CASE(Uncore, CountersAreReadInTimeAfterTheMove,
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.disabled = false});
   Pulse(spec, Range() + 1);
-  CpuOneOffline offline;
+  Offline offline(1);
   EXPECT_TRUE(PollsGoOn()) << rule::UNC_009.text;
   Pulse(spec, 2 * Range() + 2);
   EXPECT_THAT(event.Read(), Counted(spec, 3 * Range() + 3)) << rule::UNC_008.text;
@@ -78,7 +78,7 @@ CONFORMANCE_CASE(Uncore, GroupsMoveWhole, .rules = {rule::UNC_007},
   Group group(specs);
   group.Enable();
   const std::vector<std::uint64_t> before = PulseEach(specs, 30);
-  CpuOneOffline offline;
+  Offline offline(1);
   const std::vector<std::uint64_t> after = PulseEach(specs, 400);
   const GroupReading reading = group.Read();
   for (std::size_t i = 0; i < specs.size(); ++i) {
@@ -92,7 +92,7 @@ CONFORMANCE_CASE(Uncore, MovedEventsObeyTheirSwitch, .rules = {rule::UNC_007},
   KeepEventsOn(1);
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec);
-  CpuOneOffline offline;
+  Offline offline(1);
   event.Disable();
   const std::uint64_t before = event.Read().value;
   Pulse(spec, 100);
@@ -121,7 +121,7 @@ CONFORMANCE_CASE(Uncore, OtherCpusThatGoChangeNothing, .rules = {rule::UNC_007},
   const std::vector<Event> events = OpenEach(specs, {.disabled = false});
   Tally tally(specs, events);
   tally.Count(5, rule::UNC_007);
-  CpuOneOffline offline;
+  Offline offline(1);
   EXPECT_EQ(target().DesignatedCpu(), 0) << rule::UNC_007.text;
   tally.Count(6, rule::UNC_007);
   offline.Return();

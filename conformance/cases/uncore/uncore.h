@@ -1,35 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What cases about a PMU of the whole machine share: its CPU, other CPUs, its range, its timer.
+// What cases about a PMU of the whole machine share: its CPU, its range, its timer.
 #ifndef PMUCONF_CASES_UNCORE_UNCORE_H_
 #define PMUCONF_CASES_UNCORE_UNCORE_H_
 
 #include "cases/common.h"
+#include "cases/offline.h"
 
 namespace pmuconf {
-
-// CPU 1, which Cap::kHotplug promises, is offline while this lives.
-class CpuOneOffline {
- public:
-  CpuOneOffline() {
-    if (!Write("0")) throw Broken("CPU 1 does not go offline");
-  }
-  CpuOneOffline(const CpuOneOffline&) = delete;
-  ~CpuOneOffline() {
-    if (off_) Write("1");
-  }
-  void Return() {
-    if (!Write("1")) throw Broken("CPU 1 does not come back online");
-    off_ = false;
-  }
-
- private:
-  static bool Write(const char* state) {
-    std::ofstream file("/sys/devices/system/cpu/cpu1/online");
-    file << state << std::flush;
-    return file.good();
-  }
-  bool off_ = true;
-};
 
 // Has the events of the target kept on `cpu`. SKIP where the driver cannot be told.
 inline void KeepEventsOn(int cpu) {

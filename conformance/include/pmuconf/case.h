@@ -12,11 +12,12 @@
 //   }
 //
 // Around the body the fixture: checks `needs`, the rules' `applies` and the kernel (else SKIP with
-// the name of what is missing); pins the process to one CPU; resets the stimulus port and puts the
-// clock of every online CPU to manual (so clock events count only what Stimulate() asks for);
-// lifts the kernel's sampling rate limit (sysctl.h: a case about throttling lowers it again); and
-// afterwards resets the port. The executor, which runs every case in a process of its own, scans
-// the kernel log and taint when it has ended: a report there makes it CRASH.
+// the name of what is missing); pins the process to a CPU that the PMU has; resets the stimulus
+// port and puts the clock of each of those CPUs to manual (so clock events count only what
+// Stimulate() asks for); lifts the kernel's sampling rate limit (sysctl.h: a case about throttling
+// lowers it again); and afterwards resets the port. The executor, which runs every case in a
+// process of its own, scans the kernel log and taint when it has ended: a report there makes it
+// CRASH.
 #ifndef PMUCONF_CASE_H_
 #define PMUCONF_CASE_H_
 
@@ -43,7 +44,7 @@ struct CaseMeta {
   std::vector<Cap> needs = {};   // missing one: SKIP, naming it
   int budget_s = 10;             // deadline, seconds, before the target's slowness
   std::string kernels = {};      // e.g. ">=6.12"; empty: all
-  int cpu = 0;                   // CPU the process is pinned to; -1: not pinned
+  int cpu = 0;                   // the process is pinned to target().Cpu(cpu); -1: not pinned
 };
 
 // The fixture. Case bodies are its only subclasses, made by CONFORMANCE_CASE.

@@ -31,7 +31,7 @@ enum class Cap {
   kBpf,            // bpf: programs on overflow (sampling target)
   kCpus2,          // cpus2: two CPUs are online that the PMU has
   kSomeCpus,       // some_cpus: CPUs are online that the PMU has not
-  kHotplug,        // hotplug: CPU 1 can be taken offline, and the PMU has it
+  kHotplug,        // hotplug: the second of the PMU's CPUs can be taken offline
   kGroups,         // groups: two or more counters
   kPrecise,        // precise: samples of where an event happened (precise_ip)
   kBranches,       // branches: samples with the branches before them
@@ -128,9 +128,10 @@ class Target {
   bool resolved() const { return !device_.empty(); }
   const std::string& device() const { return device_; }  // "refpmu"
   std::uint32_t type() const { return type_; }           // attr.type
-  // The CPUs online that the PMU has: all, unless its file `cpus` names some. Throws Broken if there
-  // is no such PMU.
+  // The CPUs online that the PMU has: all, unless its file `cpus` names some. Throws Broken if
+  // there is no such PMU.
   std::vector<int> Cpus() const;
+  int Cpu(std::size_t i) const;  // of those the i-th; throws Broken where they are fewer
   // The CPU that a PMU of the whole machine shows in its cpumask: where its events belong.
   int DesignatedCpu() const;
 

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// A CPU that leaves and returns.
+#ifndef PMUCONF_CASES_OFFLINE_H_
+#define PMUCONF_CASES_OFFLINE_H_
+
+#include <fstream>
+#include <string>
+
+#include "pmuconf/case.h"
+
+namespace pmuconf {
+
+// `cpu` is offline while this lives. Cap::kHotplug promises that target().Cpu(1) goes.
+class Offline {
+ public:
+  explicit Offline(int cpu) : cpu_(cpu) {
+    if (!Write("0")) throw Broken("CPU " + std::to_string(cpu) + " does not go offline");
+  }
+  Offline(const Offline&) = delete;
+  ~Offline() {
+    if (off_) Write("1");
+  }
+  // Online again, its clock manual as a case has it.
+  void Return() {
+    if (!Write("1")) throw Broken("CPU " + std::to_string(cpu_) + " does not come back online");
+    off_ = false;
+    if (target().Claims(Cap::kManualClock)) port().SetManualClock(cpu_, true);
+  }
+
+ private:
+  bool Write(const char* state) const {
+    std::ofstream file("/sys/devices/system/cpu/cpu" + std::to_string(cpu_) + "/online");
+    file << state << std::flush;
+    return file.good();
+  }
+  int cpu_;
+  bool off_ = true;
+};
+
+}  // namespace pmuconf
+
+#endif  // PMUCONF_CASES_OFFLINE_H_
