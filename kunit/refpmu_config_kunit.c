@@ -75,7 +75,7 @@ static void foreign_types_are_nobodys_here(struct kunit *test)
 	struct refpmu_request req;
 	u32 type;
 
-	/* R15: -ENOENT alone lets the core ask the next PMU. */
+	/* -ENOENT alone lets the core ask the next PMU. */
 	for (type = PERF_TYPE_MAX; type < 1000; type++) {
 		const struct refpmu_attr attr = { .type = type, .config = 0x3c };
 
@@ -151,7 +151,7 @@ static void short_periods_are_refused_only_as_periods(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, refpmu_config_parse(&attr, &caps, &req), -EINVAL);
 	attr.sample_period = caps.min_period;
 	KUNIT_EXPECT_EQ(test, refpmu_config_parse(&attr, &caps, &req), 0);
-	/* R43: neither a frequency nor a counting event has a period to be too short. */
+	/* Neither a frequency nor a counting event has a period to be too short. */
 	attr.sample_period = 1;
 	attr.freq = true;
 	KUNIT_EXPECT_EQ(test, refpmu_config_parse(&attr, &caps, &req), 0);

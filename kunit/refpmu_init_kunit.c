@@ -101,7 +101,7 @@ static void accepted_event_is_prepared_but_not_placed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event->hw.idx, -1);
 	KUNIT_EXPECT_NOT_NULL(test, event->destroy);
 	KUNIT_EXPECT_EQ(test, atomic64_read(&rig_device->live), live + 1);
-	/* R42: a counting event gets a period of at most half the range, to be extended in time. */
+	/* A counting event gets a period of at most half the range, to be extended in time. */
 	KUNIT_EXPECT_GT(test, event->hw.sample_period, 0ULL);
 	KUNIT_EXPECT_LE(test, event->hw.sample_period,
 			1ULL << (rig_device->params.width - 1));

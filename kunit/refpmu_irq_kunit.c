@@ -247,7 +247,7 @@ static void event_stops_when_perf_wants_no_more(struct kunit *test)
 	const struct rig *rig = test->priv;
 	u64 enabled, running;
 
-	/* The last sample that was asked for, as IOC_REFRESH leaves it (R76). */
+	/* The last sample that was asked for, as IOC_REFRESH leaves it. */
 	atomic_set(&event->event_limit, 1);
 	perf_event_enable(event);
 	rig_pulse(test, RIG_PULSED, 1000);

@@ -8,7 +8,7 @@ static void ops_without_default_are_set(struct kunit *test)
 {
 	const struct pmu *pmu = &rig_device->pmu;
 
-	/* R1: perf calls these without looking. */
+	/* perf calls these without looking. */
 	KUNIT_EXPECT_NOT_NULL(test, pmu->event_init);
 	KUNIT_EXPECT_NOT_NULL(test, pmu->add);
 	KUNIT_EXPECT_NOT_NULL(test, pmu->del);
@@ -21,7 +21,7 @@ static void ops_that_belong_together_are_the_drivers(struct kunit *test)
 {
 	const struct pmu *pmu = &rig_device->pmu;
 
-	/* R2, R3: were one missing, perf would have replaced the others by its own. */
+	/* Were one missing, perf would have replaced the others by its own. */
 	KUNIT_EXPECT_PTR_EQ(test, pmu->pmu_enable, refpmu_pmu_ops.pmu_enable);
 	KUNIT_EXPECT_PTR_EQ(test, pmu->pmu_disable, refpmu_pmu_ops.pmu_disable);
 	KUNIT_EXPECT_PTR_EQ(test, pmu->start_txn, refpmu_pmu_ops.start_txn);

@@ -85,7 +85,7 @@ static void second_stop_does_nothing(struct kunit *test)
 {
 	u8 state;
 
-	/* R55: unthrottling may stop an event that is stopped already. */
+	/* Unthrottling may stop an event that is stopped already. */
 	state = refpmu_state_step(0, REFPMU_OP_STOP_UPDATE).next;
 	KUNIT_EXPECT_EQ(test, refpmu_state_step(state, REFPMU_OP_STOP_UPDATE).actions, 0);
 	KUNIT_EXPECT_EQ(test, refpmu_state_step(state, REFPMU_OP_STOP).actions, 0);

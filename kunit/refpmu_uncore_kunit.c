@@ -130,7 +130,7 @@ static void foreign_types_are_not_looked_at(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, event->destroy);
 }
 
-/* R28: perf itself refuses it only after event_init has had it. */
+/* perf itself refuses it only after event_init has had it. */
 static void events_of_no_cpu_are_refused_by_the_driver(struct kunit *test)
 {
 	const struct perf_event_attr attr = attr_of(REQUESTS);
@@ -147,7 +147,7 @@ static void events_of_no_cpu_are_refused_by_the_driver(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic64_read(&refpmu_uncore.live), live);
 }
 
-/* R33: perf does not ask the capability when the kernel itself opens an event. */
+/* perf does not ask the capability when the kernel itself opens an event. */
 static void kernel_counters_do_not_sample_either(struct kunit *test)
 {
 	struct perf_event_attr attr = attr_of(REQUESTS);

@@ -73,7 +73,8 @@ struct refpmu_request {
  * Translate @attr for @caps into @req. Returns 0; -ENOENT if the type, or the generic event, is
  * not this PMU's; -EINVAL for one that is malformed; -EOPNOTSUPP for one that is well-formed and
  * that this PMU does not do. @req is written only on success.
- * Source: driver contract R15-R17, R30, R31, R43; perf_event_open(2), "ERRORS".
+ * Source: include/linux/perf_event.h at pmu.event_init, for which errno means what;
+ * perf_event_open(2), "ERRORS".
  */
 int refpmu_config_parse(const struct refpmu_attr *attr, const struct refpmu_caps *caps,
 			struct refpmu_request *req);
@@ -81,7 +82,7 @@ int refpmu_config_parse(const struct refpmu_attr *attr, const struct refpmu_caps
 /* LBR_SELECT for @filter, a branch_sample_type with at least one bit that is a kind of branch. */
 u64 refpmu_config_branch_select(u64 filter);
 
-/* 0 if @period may be set on a sampling event, else -EINVAL (R70: a period, never a frequency). */
+/* 0 if @period, which is no frequency, may be set on a sampling event, else -EINVAL. */
 int refpmu_config_check_period(u64 period, const struct refpmu_caps *caps);
 
 #endif /* REFPMU_CORE_CONFIG_H */

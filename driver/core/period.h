@@ -25,12 +25,14 @@ struct refpmu_reload {
  * Plan the next reload of a counter of @width bits (2 to 64): starts the next period if this one
  * is over, carrying the overshoot (at most one period of it; more restarts the period), and
  * programs at most half of the counter's range and at least @min_period events, so a late
- * interrupt cannot be overtaken. Updates @p. Source: driver contract R65, R66.
+ * interrupt cannot be overtaken. Updates @p.
+ * Source: include/linux/perf_event.h at hw_perf_event.period_left; for the half of the range, the
+ * practice of drivers.
  */
 struct refpmu_reload refpmu_period_reload(struct refpmu_period *p, unsigned int width,
 					  u64 min_period);
 
-/* The private period of an event that does not sample: half the range of the counter (R42). */
+/* The private period of an event that does not sample: just below half the range of the counter. */
 u64 refpmu_period_counting(unsigned int width);
 
 #endif /* REFPMU_CORE_PERIOD_H */

@@ -23,7 +23,7 @@ enum refpmu_op {
 #define REFPMU_DO_FOLD 0x02 /* add the counter's delta to the count */
 #define REFPMU_DO_RELOAD 0x04 /* program the counter from period_left */
 #define REFPMU_DO_ENABLE 0x08 /* set the counter's enable bit */
-#define REFPMU_DO_WARN 0x10 /* the caller broke the contract (R53): say so once */
+#define REFPMU_DO_WARN 0x10 /* the caller broke the contract (reload, no update): say so once */
 
 struct refpmu_step {
 	u8 next; /* the new hw.state */
@@ -32,7 +32,7 @@ struct refpmu_step {
 
 /*
  * The transition of @op in @state (a combination of REFPMU_STOPPED and REFPMU_UPTODATE; other bits
- * are kept in @next). Source: driver contract R47, R51-R55, R60.
+ * are kept in @next). Source: include/linux/perf_event.h at pmu.add, pmu.start and pmu.stop.
  */
 struct refpmu_step refpmu_state_step(u8 state, enum refpmu_op op);
 
