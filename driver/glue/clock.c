@@ -25,29 +25,35 @@
 #define SOONEST_NS (20 * NSEC_PER_USEC)
 #define LATEST_NS NSEC_PER_MSEC
 
-/* Ticks that have passed since the model was told last. */
-static u64 elapsed_ticks(struct refpmu_cpu *cpuc)
-{
-	const u64 now = local_clock();
-	const u64 base = cpuc->clock_base;
-
-	if (now <= base)
-		return 0;
-	cpuc->clock_base = now;
-	return now - base;
-}
-
 static bool stands_still(const struct refpmu_cpu *cpuc)
 {
 	return cpuc->clock_mode != REFPMU_CLOCK_AUTO || cpuc->serving || refpmu_line(cpuc);
 }
 
-/* Bring the model up to now. On its CPU, interrupts off. */
+/* Ticks that have passed since the model was told last; none if time was not running then. */
+static u64 elapsed_ticks(struct refpmu_cpu *cpuc)
+{
+	const u64 base = cpuc->clock_base;
+	const u64 now = local_clock();
+
+	cpuc->clock_base = now;
+	return base && now > base ? now - base : 0;
+}
+
+/*
+ * Bring the model up to now. On its CPU, interrupts off. perf has the PMU disabled while it adds
+ * and deletes events, which are many accesses: time begins anew when the counters are let go.
+ */
 void refpmu_clock_sync(struct refpmu_cpu *cpuc)
 {
 	enum refpmu_privilege priv = current->mm ? REFPMU_USER : REFPMU_KERNEL;
-	u64 ticks = elapsed_ticks(cpuc);
+	u64 ticks;
 
+	if (!refpmu_model_counting(&cpuc->model)) {
+		cpuc->clock_base = 0;
+		return;
+	}
+	ticks = elapsed_ticks(cpuc);
 	if (stands_still(cpuc))
 		return;
 	if (!cpuc->held)
@@ -56,11 +62,17 @@ void refpmu_clock_sync(struct refpmu_cpu *cpuc)
 		refpmu_model_advance(&cpuc->model, ticks, priv, cpuc->held);
 }
 
-/* Let the timer fire when the clock overflows a counter next; not at all if it drives none. */
+/*
+ * What the counters wait for has changed: let time run if they count, and the timer fire when the
+ * clock overflows a counter next; not at all if it drives none. On its CPU, interrupts off, not in
+ * an NMI.
+ */
 void refpmu_clock_arm(struct refpmu_cpu *cpuc)
 {
 	const u64 ticks = refpmu_model_ticks_to_overflow(&cpuc->model);
 
+	if (!cpuc->clock_base)
+		cpuc->clock_base = local_clock();
 	if (stands_still(cpuc) || cpuc->held || ticks == ~0ULL)
 		hrtimer_try_to_cancel(&cpuc->timer);
 	else
@@ -68,10 +80,12 @@ void refpmu_clock_arm(struct refpmu_cpu *cpuc)
 			      HRTIMER_MODE_REL_PINNED_HARD);
 }
 
+/* Who lets time pass from now on: REFPMU_CLOCK_*. On its CPU, interrupts off. */
 void refpmu_clock_mode(struct refpmu_cpu *cpuc, u32 mode)
 {
 	refpmu_clock_sync(cpuc);
 	cpuc->clock_mode = mode;
+	cpuc->clock_base = 0;
 	refpmu_clock_arm(cpuc);
 }
 

@@ -73,7 +73,7 @@ struct refpmu_cpu {
 	/* The automatic clock. */
 	struct hrtimer timer;
 	bool arming; /* the timer runs, and is armed again when that is done */
-	u64 clock_base; /* local_clock() at which the model has arrived */
+	u64 clock_base; /* local_clock() at which the model has arrived; 0: nothing counted */
 	u32 clock_mode; /* REFPMU_CLOCK_* */
 
 	struct refpmu_precise precise;

@@ -29,6 +29,18 @@ static u64 switched_on(const struct refpmu_change *c)
 	return frozen(c) ? 0 : refpmu_global(c)->ctrl;
 }
 
+bool refpmu_model_counting(const struct refpmu_model *m)
+{
+	struct refpmu_change look;
+	bool counting;
+
+	do {
+		look = refpmu_look(m);
+		counting = switched_on(&look) != 0;
+	} while (!refpmu_look_holds(&look));
+	return counting;
+}
+
 static bool look_at(const struct refpmu_change *c, u64 bits, const struct refpmu_happening *what,
 		    struct refpmu_counter *counter)
 {

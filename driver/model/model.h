@@ -101,6 +101,12 @@ int refpmu_model_write(struct refpmu_model *m, u32 reg, u64 value);
 /* True while the interrupt line is asserted: level, until every asserted bit is acknowledged. */
 bool refpmu_model_line(const struct refpmu_model *m);
 
+/*
+ * False while no counter is switched on (by GLOBAL_CTRL, and not frozen): until a register is
+ * written, stimuli then change nothing that a counter shows. O(1).
+ */
+bool refpmu_model_counting(const struct refpmu_model *m);
+
 /* How a stimulus stopped. */
 struct refpmu_model_step {
 	u64 done; /* events or ticks that happened, at most those asked for */

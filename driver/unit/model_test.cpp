@@ -223,6 +223,21 @@ TEST(ModelPulse, AnEmptyCounterOf64BitsTakesAllButOneOfItsRange) {
   EXPECT_TRUE(refpmu_model_line(&model));
 }
 
+TEST(ModelClock, CountsOnlyWhileACounterIsSwitchedOnAndNotFrozen) {
+  refpmu_model model = Device();
+  EXPECT_FALSE(refpmu_model_counting(&model));
+  Write(model, REFPMU_REG_EVTSEL(0), kOn | 0x3c);
+  EXPECT_FALSE(refpmu_model_counting(&model));
+  Write(model, REFPMU_REG_GLOBAL_CTRL, 1);
+  EXPECT_TRUE(refpmu_model_counting(&model));
+  Write(model, REFPMU_REG_GLOBAL_STATUS_SET, REFPMU_STATUS_CTR_FROZEN);
+  EXPECT_FALSE(refpmu_model_counting(&model));
+  Write(model, REFPMU_REG_GLOBAL_STATUS_RESET, REFPMU_STATUS_CTR_FROZEN);
+  EXPECT_TRUE(refpmu_model_counting(&model));
+  Write(model, REFPMU_REG_GLOBAL_CTRL, 0);
+  EXPECT_FALSE(refpmu_model_counting(&model));
+}
+
 TEST(ModelClock, DividedEventsNeverWrapTheTicksToTheirOverflow) {
   // Far below the top, a divided event overflows later than ticks can tell.
   for (u16 code : {REFPMU_EVENT_INSTRUCTIONS, REFPMU_EVENT_REF_CYCLES}) {
