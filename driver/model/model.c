@@ -139,28 +139,27 @@ static void run(struct step *s, u64 n)
 }
 
 /*
- * Begin a step that writes @blocks, and what else the counters need; false if it was interrupted
- * in between.
+ * Begin a step from what @look saw, which writes @blocks and what else the counters need; false if
+ * it was interrupted in between.
  */
-static bool begin(struct step *s, struct refpmu_model *m, u64 blocks, bool run_on)
+static bool begin(struct step *s, const struct refpmu_change *look, u64 blocks, bool run_on)
 {
-	const struct refpmu_change look = refpmu_look(m);
-	const u64 precise = refpmu_recording(&look)->pebs_enable;
+	struct refpmu_model *m = look->m;
 
+	s->precise = refpmu_recording(look)->pebs_enable;
 	blocks |= BIT_ULL(REFPMU_BLOCK_GLOBAL);
-	if (switched_on(&look))
+	if (switched_on(look))
 		blocks |= BIT_ULL(REFPMU_BLOCK_COUNT);
-	if (precise)
+	if (s->precise)
 		blocks |= BIT_ULL(REFPMU_BLOCK_RECORDING);
 	refpmu_change_begin(&s->c, m, blocks);
-	if (s->c.head != look.head) {
+	if (s->c.head != look->head) {
 		refpmu_change_cancel(&s->c);
 		return false;
 	}
 	s->fill.ds = NULL;
 	if (blocks & BIT_ULL(REFPMU_BLOCK_RECORDING))
 		refpmu_fill_begin(&s->fill, &s->c);
-	s->precise = precise;
 	s->mask = refpmu_low_bits(m->params.width);
 	s->run_on = run_on;
 	s->full = false;
@@ -181,12 +180,14 @@ struct refpmu_model_step refpmu_model_stimulate(struct refpmu_model *m,
 			.origin = stimulus->origin,
 		},
 	};
+	struct refpmu_change look;
 
 	if (s.what.occurrences > REFPMU_WIDE_PAIR)
 		s.what.occurrences = REFPMU_WIDE_PAIR;
 	do {
-		while (!begin(&s, m, 0, stimulus->run_on))
-			;
+		do
+			look = refpmu_look(m);
+		while (!begin(&s, &look, 0, stimulus->run_on));
 		run(&s, stimulus->n);
 	} while (!refpmu_fill_commit(&s.fill, &s.c));
 	return s.result;
@@ -235,23 +236,17 @@ static bool traced(const struct refpmu_change *c, enum refpmu_privilege priv)
 	return (debugctl & on) == on && !(debugctl & off);
 }
 
-/* As begin(), for what DEBUGCTL wants of a branch: @blocks are those that it goes to. */
-static bool begin_branch(struct step *s, struct refpmu_model *m, u64 *blocks, bool run_on)
+/* What a branch that ends at @priv goes to, as DEBUGCTL has it. */
+static u64 branch_blocks(const struct refpmu_change *look, enum refpmu_privilege priv)
 {
-	const struct refpmu_change look = refpmu_look(m);
+	u64 blocks = 0;
 
-	*blocks = 0;
-	if (READ_ONCE(refpmu_recording(&look)->debugctl) & REFPMU_DEBUGCTL_LBR &&
-	    !(READ_ONCE(refpmu_global(&look)->status) & REFPMU_STATUS_LBR_FROZEN))
-		*blocks |= BIT_ULL(REFPMU_BLOCK_STACK);
-	if (traced(&look, s->what.origin->privilege))
-		*blocks |= BIT_ULL(REFPMU_BLOCK_RECORDING);
-	if (!begin(s, m, *blocks, run_on))
-		return false;
-	if (s->c.head == look.head)
-		return true;
-	refpmu_change_cancel(&s->c);
-	return false;
+	if (READ_ONCE(refpmu_recording(look)->debugctl) & REFPMU_DEBUGCTL_LBR &&
+	    !(READ_ONCE(refpmu_global(look)->status) & REFPMU_STATUS_LBR_FROZEN))
+		blocks |= BIT_ULL(REFPMU_BLOCK_STACK);
+	if (traced(look, priv))
+		blocks |= BIT_ULL(REFPMU_BLOCK_RECORDING);
+	return blocks;
 }
 
 struct refpmu_model_step refpmu_model_branch(struct refpmu_model *m, const struct refpmu_branch *b,
@@ -267,11 +262,14 @@ struct refpmu_model_step refpmu_model_branch(struct refpmu_model *m, const struc
 			.origin = origin,
 		},
 	};
+	struct refpmu_change look;
 	u64 blocks;
 
 	do {
-		while (!begin_branch(&s, m, &blocks, run_on))
-			;
+		do {
+			look = refpmu_look(m);
+			blocks = branch_blocks(&look, origin->privilege);
+		} while (!begin(&s, &look, blocks, run_on));
 		if (blocks & BIT_ULL(REFPMU_BLOCK_STACK))
 			refpmu_lbr_record(&s.c, b, origin->privilege);
 		run(&s, 1);

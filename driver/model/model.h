@@ -110,7 +110,7 @@ bool refpmu_model_counting(const struct refpmu_model *m);
 /* How a stimulus stopped. */
 struct refpmu_model_step {
 	u64 done; /* events or ticks that happened, at most those asked for */
-	u64 overflowed; /* counters that wrapped in this step, as status bits */
+	u64 overflowed; /* status that this step set: counters that wrapped, and STATUS_DS */
 };
 
 /* Pulses of an event, or ticks of the clock. */

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each access to the device model is atomic against an NMI on the same CPU: whatever interrupts it at
-// whatever instruction, both have happened one after the other.
+// Each access to the device model is atomic against an NMI on the same CPU: whatever interrupts it
+// at whatever instruction, both have happened one after the other.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
+#include <map>
 #include <random>
 #include <set>
 #include <utility>
@@ -18,24 +19,24 @@
 namespace pmuconf {
 namespace {
 
-// Single steps that a test may take beside what one look at each instruction needs.
-constexpr u64 kSteps = 60'000;
 #if defined(__SANITIZE_ADDRESS__)
-constexpr u64 kPlaces = 100;  // at which an access is interrupted: its code is ten times as long
+constexpr u64 kPlaces = 60;  // at which an access is interrupted: it takes long to get there
 #else
 constexpr u64 kPlaces = 1'000'000;  // all of them
 #endif
+constexpr u64 kLooks = 1'500;   // intrusions into an access, unless it has more instructions
+constexpr u64 kSteps = 40'000;  // in accesses with two intrusions each
 
 constexpr u64 kArea = Memory::kBase + 64;
 constexpr u64 kBts = kArea + 0x200;
 constexpr u64 kPebs = kBts + 0x60;
 constexpr u64 kTop = (u64{1} << 48) - 1;
-constexpr u64 kOn =
-    REFPMU_EVTSEL_EN | REFPMU_EVTSEL_INT | REFPMU_EVTSEL_USR | REFPMU_EVTSEL_OS;
+constexpr u64 kOn = REFPMU_EVTSEL_EN | REFPMU_EVTSEL_INT | REFPMU_EVTSEL_USR | REFPMU_EVTSEL_OS;
 
 using Words = std::vector<u64>;
 
-// What an access tells. No memory is allocated for it: the access may interrupt an allocation's owner.
+// What an access tells. No memory is allocated for it: the access may interrupt an allocation's
+// owner.
 struct Told {
   u64 words[4] = {};
   auto operator<=>(const Told&) const = default;
@@ -47,8 +48,8 @@ class Device {
   explicit Device(u64 freeze) {
     refpmu_model_params params = {4, 3, 48, 8, true, true, Memory::Resolve, &memory_};
     EXPECT_EQ(refpmu_model_reset(&model_, &params), 0);
-    for (const u64 word : {kBts, kBts, kBts + 0x60, kBts + 0x30, kPebs, kPebs, kPebs + 0x800,
-                           kPebs + 0x200}) {
+    for (const u64 word :
+         {kBts, kBts, kBts + 0x60, kBts + 0x30, kPebs, kPebs, kPebs + 0x800, kPebs + 0x200}) {
       memory_.At(kArea + 8 * header_++) = word;
     }
     for (u64 i = 0; i < 35; ++i) memory_.At(kArea + 64 + 8 * i) = kTop - 1;
@@ -218,20 +219,23 @@ u64 Length(u64 freeze, const Access& access) {
 
 class ModelAtomicity : public testing::TestWithParam<size_t> {};
 
-// What comes in at an instruction, and the orders that it may seem to come in.
+constexpr u64 kFreezes[] = {0, 0x1800};  // nothing, and all there is
+
+// What comes in at an instruction, and what may come of it, by what is frozen.
 struct Intrusion {
-  u64 freeze;
   const Access* inner;
-  std::set<Outcome> orders;
+  std::map<u64, std::set<Outcome>> orders;
 };
 
 std::vector<Intrusion> Intrusions(const Access& outer) {
+  std::vector<const Access*> inner = {&Serving()};
+  for (const Access& access : Accesses()) inner.push_back(&access);
   std::vector<Intrusion> all;
-  for (const u64 freeze : {u64{0}, u64{0x1800}}) {  // nothing, and all there is
-    for (const Access& inner : Accesses()) {
-      all.push_back({freeze, &inner, AllOrders(freeze, {&outer, &inner})});
+  for (const Access* access : inner) {
+    all.push_back({access, {}});
+    for (const u64 freeze : kFreezes) {
+      all.back().orders[freeze] = AllOrders(freeze, {&outer, access});
     }
-    all.push_back({freeze, &Serving(), AllOrders(freeze, {&outer, &Serving()})});
   }
   return all;
 }
@@ -242,16 +246,24 @@ TEST_P(ModelAtomicity, WhateverInterruptsHappensBeforeOrAfter) {
   const Access& outer = Accesses()[GetParam()];
   const std::vector<Intrusion> intrusions = Intrusions(outer);
   const u64 length = Length(0, outer);
-  const u64 looks = std::clamp<u64>(2 * kSteps / (length * length + 1), 1, intrusions.size());
-  for (u64 at = 1; at <= length; at += 1 + length / kPlaces) {
+  const u64 looks = std::clamp<u64>(kLooks / length, 1, intrusions.size());
+  for (const u64 freeze : kFreezes) {
     for (u64 look = 0; look < looks; ++look) {
-      // 13 has no divisor in common with their number.
-      const Intrusion& intrusion = intrusions[(at + 13 * look) % intrusions.size()];
-      bool reached = false;
-      const Outcome outcome =
-          Nested(intrusion.freeze, {&outer, intrusion.inner}, {at}, &reached);
-      ASSERT_TRUE(!reached || intrusion.orders.contains(outcome))
-          << intrusion.inner->name << " at instruction " << at << " of " << outer.name;
+      // 7 has no divisor in common with their number.
+      const auto at = [&](u64 place) -> const Intrusion& {
+        return intrusions[(place + 7 * look) % intrusions.size()];
+      };
+      Device device(freeze);
+      Outcome outcome = {{{}, {}}, {}};
+      const u64 failed = RunInterruptedEverywhere(
+          [&] { outcome.first[0] = outer.run(device); }, 1 + length / kPlaces,
+          [&](u64 place) { outcome.first[1] = at(place).inner->run(device); },
+          [&](u64 place) {
+            outcome.second = device.State();
+            return at(place).orders.at(freeze).contains(outcome);
+          });
+      ASSERT_EQ(failed, 0u) << at(failed).inner->name << " at instruction " << failed << " of "
+                            << outer.name;
     }
   }
 }
@@ -260,7 +272,8 @@ TEST_P(ModelAtomicity, HoldsForTwoInterruptsInOneAnother) {
   std::mt19937_64 random(GetParam());
   const Access& outer = Accesses()[GetParam()];
   const u64 length = Length(0, outer);
-  for (int i = 0; i < 20; ++i) {
+  u64 reached_some = 0;
+  for (u64 steps = 0; steps < kSteps;) {
     const Access& middle = Accesses()[random() % Accesses().size()];
     const Access& inner = random() % 4 ? Accesses()[random() % Accesses().size()] : Serving();
     const std::vector<const Access*> accesses = {&outer, &middle, &inner};
@@ -270,12 +283,15 @@ TEST_P(ModelAtomicity, HoldsForTwoInterruptsInOneAnother) {
       const std::vector<u64> places = {1 + random() % length, 1 + random() % middle_length};
       bool reached = false;
       const Outcome outcome = Nested(0, accesses, places, &reached);
+      steps += places[0] + places[1];
       if (!reached) continue;
+      ++reached_some;
       ASSERT_TRUE(orders.contains(outcome))
           << inner.name << " at instruction " << places[1] << " of " << middle.name
           << " at instruction " << places[0] << " of " << outer.name;
     }
   }
+  EXPECT_GT(reached_some, 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Accesses, ModelAtomicity, testing::Range<size_t>(0, 16));

@@ -3,7 +3,9 @@
 #include "single_step.h"
 
 #include <signal.h>
+#include <sys/wait.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <cstdlib>
 
@@ -11,22 +13,26 @@ namespace pmuconf {
 namespace {
 
 constexpr greg_t kTrapFlag = 0x100;
+constexpr unsigned kCopySeconds = 20;  // then a copy is ended: what it runs does not end by itself
 
 // Below the red zone; what is in memory is there before, and is looked at after.
 void SetTrapFlag() {
-  asm volatile("lea -128(%%rsp), %%rsp; pushfq; orq $0x100, (%%rsp); popfq; lea 128(%%rsp), %%rsp"
-               ::: "memory", "cc");
+  asm volatile(
+      "lea -128(%%rsp), %%rsp; pushfq; orq $0x100, (%%rsp); popfq; lea 128(%%rsp), %%rsp" ::
+          : "memory", "cc");
 }
 
 void ClearTrapFlag() {
-  asm volatile("lea -128(%%rsp), %%rsp; pushfq; andq $~0x100, (%%rsp); popfq; lea 128(%%rsp), %%rsp"
-               ::: "memory", "cc");
+  asm volatile(
+      "lea -128(%%rsp), %%rsp; pushfq; andq $~0x100, (%%rsp); popfq; lea 128(%%rsp), %%rsp" ::
+          : "memory", "cc");
 }
 
+// Work that is run in steps.
 struct Stepping {
-  uint64_t at;
   uint64_t seen;
-  const std::function<void()>* intruder;
+  // Called after each instruction; true if there is to be none of that from here on.
+  std::function<bool(uint64_t)> step;
 };
 
 // The innermost one; the handler runs on the thread that it interrupts.
@@ -34,33 +40,64 @@ Stepping* g_stepping = nullptr;
 
 void Trap(int, siginfo_t*, void* context) {
   Stepping* const mine = g_stepping;
-  if (++mine->seen < mine->at) return;
-  auto* const registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
-  registers[REG_EFL] &= ~kTrapFlag;
-  (*mine->intruder)();
+  if (mine->step(++mine->seen)) {
+    auto* const registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+    registers[REG_EFL] &= ~kTrapFlag;
+  }
   g_stepping = mine;
 }
 
-void Install() {
+void Run(const std::function<void()>& work, Stepping* stepping) {
   struct sigaction action = {};
   action.sa_sigaction = Trap;
   action.sa_flags = SA_SIGINFO | SA_NODEFER;
   if (sigaction(SIGTRAP, &action, nullptr) != 0) std::abort();
+  Stepping* const outer = g_stepping;
+  g_stepping = stepping;
+  SetTrapFlag();
+  work();
+  ClearTrapFlag();
+  g_stepping = outer;
+}
+
+// Whether a copy of the process ended well. All of it is over by then.
+bool EndedWell(pid_t copy) {
+  int status = 0;
+  return waitpid(copy, &status, 0) == copy && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 }  // namespace
 
 uint64_t RunInterrupted(const std::function<void()>& work, uint64_t at,
                         const std::function<void()>& intruder) {
-  Install();
-  Stepping stepping = {at, 0, &intruder};
-  Stepping* const outer = g_stepping;
-  g_stepping = &stepping;
-  SetTrapFlag();
-  work();
-  ClearTrapFlag();
-  g_stepping = outer;
+  Stepping stepping = {0, [&](uint64_t seen) {
+                         if (seen == at) intruder();
+                         return seen == at;
+                       }};
+  Run(work, &stepping);
   return stepping.seen;
+}
+
+uint64_t RunInterruptedEverywhere(const std::function<void()>& work, uint64_t every,
+                                  const std::function<void(uint64_t)>& intruder,
+                                  const std::function<bool(uint64_t)>& holds) {
+  uint64_t failed = 0;
+  bool is_copy = false;
+  Stepping stepping = {0, [&](uint64_t seen) {
+                         if (seen % every != 0) return false;
+                         const pid_t copy = fork();
+                         is_copy = copy == 0;
+                         if (is_copy) {
+                           alarm(kCopySeconds);
+                           intruder(seen);
+                           return true;
+                         }
+                         if (!EndedWell(copy)) failed = seen;
+                         return failed != 0;
+                       }};
+  Run(work, &stepping);
+  if (is_copy) _exit(holds(stepping.seen) ? 0 : 1);
+  return failed;
 }
 
 }  // namespace pmuconf
