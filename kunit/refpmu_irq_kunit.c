@@ -2,14 +2,6 @@
 /* KUnit suite of the overflow handler: what it claims, acknowledges, folds and hands to perf. */
 #include "rig.h"
 
-static struct perf_event *open_sampling(struct kunit *test, u64 config, u64 period)
-{
-	struct perf_event_attr attr = rig_attr(config);
-
-	attr.sample_period = period;
-	return rig_open(test, &attr);
-}
-
 /* Counter @idx is at its top: the next event overflows it. */
 static void top_up(struct perf_event *event)
 {
@@ -66,7 +58,7 @@ static void every_status_bit_is_acknowledged(struct kunit *test)
 
 static void stopped_event_is_left_alone(struct kunit *test)
 {
-	struct perf_event *event = open_sampling(test, RIG_PULSED, 10);
+	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, 10);
 	const struct rig *rig = test->priv;
 	u64 before, after, count;
 	int state_before, state;
@@ -139,7 +131,7 @@ static void only_the_counter_that_overflowed_is_touched(struct kunit *test)
 
 static void samples_are_count_over_period(struct kunit *test)
 {
-	struct perf_event *event = open_sampling(test, RIG_PULSED, 100);
+	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, 100);
 	const struct rig *rig = test->priv;
 	u64 enabled, running;
 
@@ -155,7 +147,7 @@ static void samples_are_count_over_period(struct kunit *test)
 
 static void rest_of_a_period_survives_a_pause(struct kunit *test)
 {
-	struct perf_event *event = open_sampling(test, RIG_PULSED, 100);
+	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, 100);
 	const struct rig *rig = test->priv;
 
 	perf_event_enable(event);
@@ -172,8 +164,8 @@ static void rest_of_a_period_survives_a_pause(struct kunit *test)
 
 static void two_overflows_in_one_interrupt_are_two_samples(struct kunit *test)
 {
-	struct perf_event *one = open_sampling(test, RIG_PULSED, 64);
-	struct perf_event *two = open_sampling(test, RIG_PULSED, 32);
+	struct perf_event *one = rig_open_sampling(test, RIG_PULSED, 64);
+	struct perf_event *two = rig_open_sampling(test, RIG_PULSED, 32);
 	const struct rig *rig = test->priv;
 	u64 pmi;
 
@@ -193,7 +185,7 @@ static void two_overflows_in_one_interrupt_are_two_samples(struct kunit *test)
 
 static void late_interrupt_loses_nothing(struct kunit *test)
 {
-	struct perf_event *event = open_sampling(test, RIG_PULSED, 100);
+	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, 100);
 	const struct rig *rig = test->priv;
 
 	perf_event_enable(event);
@@ -214,7 +206,7 @@ static void late_interrupt_loses_nothing(struct kunit *test)
 
 static void new_period_holds_at_once(struct kunit *test)
 {
-	struct perf_event *event = open_sampling(test, RIG_PULSED, 1000);
+	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, 1000);
 	const struct rig *rig = test->priv;
 
 	perf_event_enable(event);
@@ -230,7 +222,7 @@ static void new_period_holds_at_once(struct kunit *test)
 
 static void impossible_period_is_refused_and_changes_nothing(struct kunit *test)
 {
-	struct perf_event *event = open_sampling(test, RIG_PULSED, 100);
+	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, 100);
 	const struct rig *rig = test->priv;
 
 	perf_event_enable(event);
@@ -243,7 +235,7 @@ static void impossible_period_is_refused_and_changes_nothing(struct kunit *test)
 
 static void event_stops_when_perf_wants_no_more(struct kunit *test)
 {
-	struct perf_event *event = open_sampling(test, RIG_PULSED, 100);
+	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, 100);
 	const struct rig *rig = test->priv;
 	u64 enabled, running;
 
@@ -258,7 +250,7 @@ static void event_stops_when_perf_wants_no_more(struct kunit *test)
 
 static void cycles_overflow_with_the_clock(struct kunit *test)
 {
-	struct perf_event *event = open_sampling(test, REFPMU_EVENT_CYCLES, 1000);
+	struct perf_event *event = rig_open_sampling(test, REFPMU_EVENT_CYCLES, 1000);
 	struct rig *rig = test->priv;
 	unsigned int i;
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What the suites of the driver share: a CPU of their own, events on it, ticks, and callbacks. */
 #include <linux/err.h>
+#include <linux/hardirq.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
 
+#include "glue/compat.h"
 #include "rig.h"
 
 static void choose_clock(void *mode)
@@ -52,14 +54,55 @@ struct perf_event_attr rig_attr(u64 config)
 	};
 }
 
+static void keep_branches(struct rig_sample *sample, const struct perf_branch_stack *stack)
+{
+	sample->n_branches = stack->nr;
+	sample->branch_index = stack->hw_idx;
+	memcpy(sample->branches, stack->entries,
+	       min_t(u64, stack->nr, RIG_BRANCHES) * sizeof(stack->entries[0]));
+}
+
+static void keep(struct rig_sample *sample, const struct perf_event *event,
+		 const struct perf_sample_data *data, struct pt_regs *regs)
+{
+	u64 flags, gpr[REFPMU_GPRS];
+
+	refpmu_compat_get_gprs(regs, &flags, gpr);
+	*sample = (struct rig_sample){
+		.event = event,
+		.period = data->period,
+		.count = rig_count(event),
+		.ip = instruction_pointer(regs),
+		.ax = gpr[REFPMU_RAX],
+		.exact = flags & PERF_EFLAGS_EXACT,
+		.in_nmi = in_nmi(),
+		.in_interrupt = in_nmi() || in_hardirq(),
+	};
+	if (data->sample_flags & PERF_SAMPLE_ADDR)
+		sample->addr = data->addr;
+	if (data->sample_flags & PERF_SAMPLE_TIME)
+		sample->time = data->time;
+	if (data->sample_flags & PERF_SAMPLE_DATA_SRC)
+		sample->source = data->data_src.val;
+	if (data->sample_flags & PERF_SAMPLE_WEIGHT_TYPE)
+		sample->weight = data->weight.full;
+	if (data->sample_flags & PERF_SAMPLE_BRANCH_STACK)
+		keep_branches(sample, data->br_stack);
+}
+
+/* In an NMI, too: it only takes down what it sees. */
 static void overflowed(struct perf_event *event, struct perf_sample_data *data,
 		       struct pt_regs *regs)
 {
 	struct rig *rig = event->overflow_handler_context;
 
+	if (rig->samples < RIG_SEEN)
+		keep(&rig->seen[rig->samples], event, data, regs);
 	rig->samples++;
 	rig->periods += data->period;
 	rig->count = rig_count(event);
+	if (rig->on_sample)
+		rig->on_sample(rig, event);
 }
 
 struct perf_event *rig_open(struct kunit *test, struct perf_event_attr *attr)
@@ -81,16 +124,25 @@ struct perf_event *rig_open_pulsed(struct kunit *test)
 	return rig_open(test, &attr);
 }
 
-void rig_pulse(struct kunit *test, u16 code, u64 n)
+struct perf_event *rig_open_sampling(struct kunit *test, u64 config, u64 period)
+{
+	struct perf_event_attr attr = rig_attr(config);
+
+	attr.sample_period = period;
+	return rig_open(test, &attr);
+}
+
+void rig_stimulate(struct kunit *test, const struct refpmu_stimulus *stimulus)
 {
 	struct refpmu_cpu *cpuc = rig_cpu();
+	struct refpmu_stimulus left = *stimulus;
 
-	while (n) {
+	while (left.n) {
 		local_irq_disable();
 		memset(&cpuc->cause, 0, sizeof(cpuc->cause));
-		cpuc->cause.origin.privilege = REFPMU_KERNEL;
+		cpuc->cause.origin = *stimulus->origin;
 		perf_fetch_caller_regs(&cpuc->cause.regs);
-		n -= refpmu_model_pulse(&cpuc->model, code, n, REFPMU_KERNEL, false).done;
+		left.n -= refpmu_model_stimulate(&cpuc->model, &left).done;
 		if (refpmu_line(cpuc))
 			refpmu_raise_pmi(cpuc);
 		local_irq_enable();
@@ -99,6 +151,24 @@ void rig_pulse(struct kunit *test, u16 code, u64 n)
 			cpu_relax();
 		KUNIT_ASSERT_FALSE_MSG(test, refpmu_line(cpuc), "the line stays up");
 	}
+}
+
+void rig_pulse(struct kunit *test, u16 code, u64 n)
+{
+	const struct refpmu_origin origin = { .privilege = REFPMU_KERNEL };
+	const struct refpmu_stimulus stimulus = { .code = code, .n = n, .origin = &origin };
+
+	rig_stimulate(test, &stimulus);
+}
+
+void rig_branch(const struct refpmu_branch *branch, enum refpmu_privilege privilege)
+{
+	const struct refpmu_origin origin = { .privilege = privilege, .ip = branch->from };
+	unsigned long irqs;
+
+	local_irq_save(irqs);
+	refpmu_model_branch(&rig_cpu()->model, branch, &origin, true);
+	local_irq_restore(irqs);
 }
 
 void rig_tick(u16 code, u64 n)

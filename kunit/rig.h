@@ -22,6 +22,28 @@ static inline struct refpmu_cpu *rig_cpu(void)
 #define RIG_PULSED 0x01d0
 #define RIG_PULSED_TOO 0x01d1
 
+/* What the overflow handler was given of one sample; what the sample does not have is 0. */
+#define RIG_BRANCHES 16
+struct rig_sample {
+	const struct perf_event *event;
+	u64 period;
+	u64 count; /* of the event, by then */
+	u64 ip;
+	u64 ax; /* or whatever register is the first of the device's */
+	u64 addr;
+	u64 time;
+	u64 source;
+	u64 weight;
+	bool exact; /* the ip is that of the event */
+	bool in_nmi;
+	bool in_interrupt; /* an NMI or a hard interrupt */
+	u64 n_branches;
+	u64 branch_index;
+	struct perf_branch_entry branches[RIG_BRANCHES];
+};
+
+#define RIG_SEEN 16
+
 struct rig {
 	struct refpmu_cpu *cpuc; /* of RIG_CPU, which runs the case; its clock is manual */
 	struct perf_event *events[RIG_EVENTS]; /* released at the end of the case */
@@ -30,6 +52,8 @@ struct rig {
 	unsigned int samples;
 	u64 periods; /* their sum */
 	u64 count; /* of the event, at the last sample */
+	struct rig_sample seen[RIG_SEEN]; /* the first ones */
+	void (*on_sample)(struct rig *rig, struct perf_event *event); /* may be NULL */
 };
 
 /* The suite's .init and .exit. */
@@ -43,11 +67,20 @@ struct perf_event_attr rig_attr(u64 config);
 struct perf_event *rig_open(struct kunit *test, struct perf_event_attr *attr);
 struct perf_event *rig_open_pulsed(struct kunit *test);
 
-/* Lets @n events of @code happen as the port does: every overflow is served. Interrupts on. */
+/* Opens an event of @config that samples every @period events. */
+struct perf_event *rig_open_sampling(struct kunit *test, u64 config, u64 period);
+
+/* Lets it happen as the port does: every overflow is served. Interrupts on. */
+void rig_stimulate(struct kunit *test, const struct refpmu_stimulus *stimulus);
+
+/* The same for @n events of @code, in the kernel. */
 void rig_pulse(struct kunit *test, u16 code, u64 n);
 
 /* The same with interrupts off: nobody serves, and the line stays up. */
 void rig_tick(u16 code, u64 n);
+
+/* Lets one branch be taken; nobody serves what that leads to. On any occasion. */
+void rig_branch(const struct refpmu_branch *branch, enum refpmu_privilege privilege);
 
 u64 rig_reg(u32 reg);
 void rig_set_reg(u32 reg, u64 value);

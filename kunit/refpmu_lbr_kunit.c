@@ -1,0 +1,546 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* KUnit suite of the branch records: what a sample shows of them, and what a task leaves behind. */
+#include <linux/slab.h>
+
+#include "glue/compat.h"
+#include "rig.h"
+
+#define USER_CODE 0x401000ULL
+#define KERNEL_CODE 0xffffffff81000000ULL
+#define BOTH_RINGS (PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL)
+
+/* The branches that a case takes: of each kind one in the kernel and one in user space. */
+#define TAKEN (2 * REFPMU_BRANCH_MAX)
+
+static struct refpmu_branch branch_no(unsigned int i, enum refpmu_privilege *privilege)
+{
+	const u64 code = (i & 1 ? USER_CODE : KERNEL_CODE) + 0x100 * i;
+
+	*privilege = i & 1 ? REFPMU_USER : REFPMU_KERNEL;
+	return (struct refpmu_branch){
+		.from = code,
+		.to = code + 0x10,
+		.kind = i / 2,
+		.cycles = i + 1,
+	};
+}
+
+static void take_all_kinds(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < TAKEN; i++) {
+		enum refpmu_privilege privilege;
+		const struct refpmu_branch branch = branch_no(i, &privilege);
+
+		rig_branch(&branch, privilege);
+	}
+}
+
+/* A user space call or return; its target tells which one it was. */
+static void call(u64 to)
+{
+	const struct refpmu_branch branch = {
+		.from = USER_CODE,
+		.to = to,
+		.kind = REFPMU_BRANCH_REL_CALL,
+	};
+
+	rig_branch(&branch, REFPMU_USER);
+}
+
+static void ret(void)
+{
+	const struct refpmu_branch branch = {
+		.from = USER_CODE + 8,
+		.to = USER_CODE,
+		.kind = REFPMU_BRANCH_RET,
+	};
+
+	rig_branch(&branch, REFPMU_USER);
+}
+
+static struct perf_event *open_branches(struct kunit *test, u64 config, u64 filter)
+{
+	struct perf_event_attr attr = rig_attr(config);
+
+	attr.sample_period = 10;
+	attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
+	attr.branch_sample_type = filter;
+	return rig_open(test, &attr);
+}
+
+#define KIND(kind) BIT(REFPMU_BRANCH_##kind)
+#define ALL_KINDS (BIT(REFPMU_BRANCH_MAX) - 1)
+
+struct filter {
+	const char *name;
+	u64 filter;
+	u32 kinds; /* of enum refpmu_branch_kind that it lets through */
+};
+
+static const struct filter filters[] = {
+	{ "any", PERF_SAMPLE_BRANCH_ANY | BOTH_RINGS, ALL_KINDS },
+	{ "any, user space", PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER, ALL_KINDS },
+	{ "any, kernel", PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_KERNEL, ALL_KINDS },
+	{ "calls", PERF_SAMPLE_BRANCH_ANY_CALL | BOTH_RINGS,
+	  KIND(REL_CALL) | KIND(IND_CALL) | KIND(FAR) },
+	{ "returns", PERF_SAMPLE_BRANCH_ANY_RETURN | BOTH_RINGS, KIND(RET) },
+	{ "direct calls", PERF_SAMPLE_BRANCH_CALL | BOTH_RINGS, KIND(REL_CALL) },
+	{ "indirect calls", PERF_SAMPLE_BRANCH_IND_CALL | BOTH_RINGS, KIND(IND_CALL) },
+	{ "indirect jumps", PERF_SAMPLE_BRANCH_IND_JUMP | BOTH_RINGS, KIND(IND_JMP) },
+	{ "conditions", PERF_SAMPLE_BRANCH_COND | BOTH_RINGS, KIND(JCC) },
+	{ "conditions and returns",
+	  PERF_SAMPLE_BRANCH_COND | PERF_SAMPLE_BRANCH_ANY_RETURN | BOTH_RINGS,
+	  KIND(JCC) | KIND(RET) },
+	{ "aborts", PERF_SAMPLE_BRANCH_ABORT_TX | BOTH_RINGS, 0 },
+	{ "in a transaction", PERF_SAMPLE_BRANCH_IN_TX | BOTH_RINGS, 0 },
+	{ "in no transaction", PERF_SAMPLE_BRANCH_NO_TX | BOTH_RINGS, ALL_KINDS },
+};
+
+static void filter_desc(const struct filter *filter, char *desc)
+{
+	strscpy(desc, filter->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(filter, filters, filter_desc);
+
+static void sample_has_exactly_the_branches_asked_for(struct kunit *test)
+{
+	const struct filter *filter = test->param_value;
+	struct perf_event *event = open_branches(test, RIG_PULSED, filter->filter);
+	const struct rig *rig = test->priv;
+	const struct rig_sample *sample = &rig->seen[0];
+	unsigned int left, n = 0;
+
+	perf_event_enable(event);
+	take_all_kinds();
+	rig_pulse(test, RIG_PULSED, 10);
+	perf_event_disable(event);
+
+	KUNIT_ASSERT_EQ(test, rig->samples, 1U);
+	/* Newest first. */
+	for (left = TAKEN; left; left--) {
+		enum refpmu_privilege privilege;
+		const struct refpmu_branch branch = branch_no(left - 1, &privilege);
+		const u64 ring = privilege == REFPMU_USER ? PERF_SAMPLE_BRANCH_USER :
+							    PERF_SAMPLE_BRANCH_KERNEL;
+
+		if (!(filter->kinds & BIT(branch.kind)) || !(filter->filter & ring))
+			continue;
+		KUNIT_EXPECT_EQ(test, (u64)sample->branches[n].from, branch.from);
+		KUNIT_EXPECT_EQ(test, (u64)sample->branches[n].to, branch.to);
+		KUNIT_EXPECT_EQ(test, (unsigned int)sample->branches[n].cycles, branch.cycles);
+		KUNIT_EXPECT_EQ(test, (int)sample->branches[n].predicted, 1);
+		n++;
+	}
+	KUNIT_EXPECT_EQ(test, sample->n_branches, (u64)n);
+}
+
+struct refused {
+	const char *name;
+	u64 filter;
+	int err;
+};
+
+static const struct refused refusals[] = {
+	{ "no kind", BOTH_RINGS, -EINVAL },
+	{ "a stack of calls and returns",
+	  PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_ANY_RETURN | BOTH_RINGS, -EINVAL },
+	{ "what the device does not log", BIT_ULL(19) | PERF_SAMPLE_BRANCH_ANY | BOTH_RINGS,
+	  -EOPNOTSUPP },
+	{ "an unknown bit", BIT_ULL(40) | PERF_SAMPLE_BRANCH_ANY | BOTH_RINGS, -EOPNOTSUPP },
+};
+
+static void refused_desc(const struct refused *refused, char *desc)
+{
+	strscpy(desc, refused->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(refused, refusals, refused_desc);
+
+static int try_branches(u64 filter)
+{
+	struct perf_event_attr attr = rig_attr(RIG_PULSED);
+	struct perf_event *event;
+
+	attr.sample_period = 10;
+	attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
+	attr.branch_sample_type = filter;
+	event = perf_event_create_kernel_counter(&attr, RIG_CPU, NULL, NULL, NULL);
+	if (IS_ERR(event))
+		return PTR_ERR(event);
+	perf_event_release_kernel(event);
+	return 0;
+}
+
+static void filter_that_cannot_be_kept_is_refused(struct kunit *test)
+{
+	const struct refused *refused = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, try_branches(refused->filter), refused->err);
+}
+
+static void device_without_records_refuses_branches(struct kunit *test)
+{
+	const u8 depth = rig_device->caps.lbr;
+	int err;
+
+	rig_device->caps.lbr = 0;
+	err = try_branches(PERF_SAMPLE_BRANCH_ANY | BOTH_RINGS);
+	rig_device->caps.lbr = depth;
+	KUNIT_EXPECT_EQ(test, err, -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, try_branches(PERF_SAMPLE_BRANCH_ANY | BOTH_RINGS), 0);
+}
+
+static void records_end_at_the_overflow(struct kunit *test)
+{
+	struct perf_event *event =
+		open_branches(test, RIG_PULSED, PERF_SAMPLE_BRANCH_ANY | BOTH_RINGS);
+	const struct rig *rig = test->priv;
+	u64 frozen, after;
+
+	perf_event_enable(event);
+	call(USER_CODE + 0x100);
+	local_irq_disable();
+	rig_tick(RIG_PULSED, 10);
+	frozen = rig_reg(REFPMU_REG_GLOBAL_STATUS) & REFPMU_STATUS_LBR_FROZEN;
+	/* The handler comes late: this is its own code. */
+	call(USER_CODE + 0x200);
+	refpmu_irq(rig_cpu());
+	after = rig_reg(REFPMU_REG_GLOBAL_STATUS);
+	local_irq_enable();
+	KUNIT_EXPECT_NE(test, frozen, 0ULL);
+	KUNIT_EXPECT_EQ(test, after, 0ULL);
+	KUNIT_ASSERT_EQ(test, rig->samples, 1U);
+	KUNIT_EXPECT_EQ(test, rig->seen[0].n_branches, 1ULL);
+	KUNIT_EXPECT_EQ(test, (u64)rig->seen[0].branches[0].to, USER_CODE + 0x100);
+
+	/* And go on after it. */
+	call(USER_CODE + 0x300);
+	rig_pulse(test, RIG_PULSED, 10);
+	perf_event_disable(event);
+	KUNIT_ASSERT_EQ(test, rig->samples, 2U);
+	KUNIT_EXPECT_EQ(test, rig->seen[1].n_branches, 2ULL);
+	KUNIT_EXPECT_EQ(test, (u64)rig->seen[1].branches[0].to, USER_CODE + 0x300);
+	KUNIT_EXPECT_EQ(test, (u64)rig->seen[1].branches[1].to, USER_CODE + 0x100);
+}
+
+static void index_is_that_of_the_newest_entry(struct kunit *test)
+{
+	struct perf_event *event =
+		open_branches(test, RIG_PULSED, PERF_SAMPLE_BRANCH_ANY | BOTH_RINGS);
+	const struct rig *rig = test->priv;
+	u64 tos;
+
+	perf_event_enable(event);
+	take_all_kinds();
+	tos = rig_reg(REFPMU_REG_LBR_TOS);
+	rig_pulse(test, RIG_PULSED, 10);
+	perf_event_disable(event);
+	KUNIT_ASSERT_EQ(test, rig->samples, 1U);
+	KUNIT_EXPECT_EQ(test, rig->seen[0].branch_index, tos);
+}
+
+static void first_user_finds_nothing_of_others(struct kunit *test)
+{
+	struct perf_event *event =
+		open_branches(test, RIG_PULSED, PERF_SAMPLE_BRANCH_ANY | BOTH_RINGS);
+	const struct rig *rig = test->priv;
+
+	perf_event_enable(event);
+	take_all_kinds();
+	perf_event_disable(event);
+	perf_event_enable(event);
+	rig_pulse(test, RIG_PULSED, 10);
+	perf_event_disable(event);
+	KUNIT_ASSERT_EQ(test, rig->samples, 1U);
+	KUNIT_EXPECT_EQ(test, rig->seen[0].n_branches, 0ULL);
+}
+
+static void recording_ends_with_its_last_user(struct kunit *test)
+{
+	const u64 filter = PERF_SAMPLE_BRANCH_ANY | BOTH_RINGS;
+	struct perf_event *one = open_branches(test, RIG_PULSED, filter);
+	struct perf_event *two = open_branches(test, RIG_PULSED_TOO, filter);
+	u64 on, still_on, off;
+	unsigned int users;
+
+	local_irq_disable();
+	rig_add(one, PERF_EF_START);
+	rig_add(two, PERF_EF_START);
+	users = rig_cpu()->lbr.users;
+	on = rig_reg(REFPMU_REG_DEBUGCTL);
+	rig_del(one);
+	still_on = rig_reg(REFPMU_REG_DEBUGCTL);
+	rig_del(two);
+	off = rig_reg(REFPMU_REG_DEBUGCTL);
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, users, 2U);
+	KUNIT_EXPECT_EQ(test, on, REFPMU_DEBUGCTL_LBR | REFPMU_DEBUGCTL_FREEZE_LBRS);
+	KUNIT_EXPECT_EQ(test, still_on, on);
+	KUNIT_EXPECT_EQ(test, off, 0ULL);
+	KUNIT_EXPECT_EQ(test, rig_cpu()->lbr.users, 0U);
+}
+
+static void nothing_is_recorded_while_the_pmu_is_off(struct kunit *test)
+{
+	struct perf_event *event =
+		open_branches(test, RIG_PULSED, PERF_SAMPLE_BRANCH_ANY | BOTH_RINGS);
+	u64 before, after;
+
+	local_irq_disable();
+	rig_add(event, PERF_EF_START);
+	before = rig_reg(REFPMU_REG_LBR_TOS);
+	perf_pmu_disable(event->pmu);
+	call(USER_CODE + 0x100);
+	perf_pmu_enable(event->pmu);
+	after = rig_reg(REFPMU_REG_LBR_TOS);
+	rig_del(event);
+	local_irq_enable();
+	KUNIT_EXPECT_EQ(test, after, before);
+}
+
+static void filters_that_differ_do_not_share_the_device(struct kunit *test)
+{
+	const u64 returns = PERF_SAMPLE_BRANCH_ANY_RETURN | BOTH_RINGS;
+	struct perf_event *one =
+		open_branches(test, RIG_PULSED, PERF_SAMPLE_BRANCH_ANY | BOTH_RINGS);
+	struct perf_event *two = open_branches(test, RIG_PULSED, returns);
+	int first, second, later;
+	u64 select;
+
+	local_irq_disable();
+	first = rig_add(one, PERF_EF_START);
+	second = rig_add(two, PERF_EF_START);
+	rig_del(one);
+	later = rig_add(two, PERF_EF_START);
+	select = rig_reg(REFPMU_REG_LBR_SELECT);
+	rig_del(two);
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, first, 0);
+	KUNIT_EXPECT_EQ(test, second, -EAGAIN);
+	KUNIT_EXPECT_EQ(test, later, 0);
+	KUNIT_EXPECT_EQ(test, select, refpmu_config_branch_select(returns));
+}
+
+static void sched_task(REFPMU_COMPAT_CONTEXT *context, bool in)
+{
+#ifdef REFPMU_HAVE_SCHED_TASK_TASK
+	rig_device->pmu.sched_task(context, current, in);
+#else
+	rig_device->pmu.sched_task(context, in);
+#endif
+}
+
+static void task_finds_nothing_of_the_one_before(struct kunit *test)
+{
+	struct perf_event *event =
+		open_branches(test, RIG_PULSED, PERF_SAMPLE_BRANCH_ANY | BOTH_RINGS);
+	u64 from = 0, to = 0, info = 0;
+	unsigned int i;
+
+	local_irq_disable();
+	rig_add(event, PERF_EF_START);
+	take_all_kinds();
+	perf_pmu_disable(event->pmu);
+	sched_task(NULL, false);
+	sched_task(NULL, true);
+	for (i = 0; i < rig_device->params.lbr; i++) {
+		from |= rig_reg(REFPMU_REG_LBR_FROM(i));
+		to |= rig_reg(REFPMU_REG_LBR_TO(i));
+		info |= rig_reg(REFPMU_REG_LBR_INFO(i));
+	}
+	perf_pmu_enable(event->pmu);
+	rig_del(event);
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, from, 0ULL);
+	KUNIT_EXPECT_EQ(test, to, 0ULL);
+	KUNIT_EXPECT_EQ(test, info, 0ULL);
+}
+
+/* What perf keeps for a task: the driver's part of it alone. */
+static REFPMU_COMPAT_CONTEXT *new_context(struct kunit *test)
+{
+	REFPMU_COMPAT_CONTEXT *context = kunit_kzalloc(test, sizeof(*context), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, context);
+	context->task_ctx_data = kmem_cache_zalloc(rig_device->pmu.task_ctx_cache, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, context->task_ctx_data);
+	return context;
+}
+
+static void free_context(REFPMU_COMPAT_CONTEXT *context)
+{
+	kmem_cache_free(rig_device->pmu.task_ctx_cache, context->task_ctx_data);
+}
+
+/* The stack as the device has it: how many calls, and where the newest ones went. */
+struct calls {
+	unsigned int n;
+	u64 to[2];
+};
+
+static struct calls calls_now(void)
+{
+	struct refpmu_cpu *cpuc = rig_cpu();
+	struct calls calls = { .n = 0 };
+	unsigned int i;
+
+	refpmu_lbr_read(cpuc);
+	calls.n = cpuc->lbr.n;
+	for (i = 0; i < calls.n && i < ARRAY_SIZE(calls.to); i++)
+		calls.to[i] = cpuc->lbr.raw[i].to;
+	return calls;
+}
+
+static void expect_calls(struct kunit *test, const struct calls *have, unsigned int n, u64 newest,
+			 u64 second)
+{
+	KUNIT_EXPECT_EQ(test, have->n, n);
+	KUNIT_EXPECT_EQ(test, have->to[0], newest);
+	KUNIT_EXPECT_EQ(test, have->to[1], second);
+}
+
+static struct perf_event *open_calls(struct kunit *test)
+{
+	return open_branches(test, RIG_PULSED,
+			     PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_USER);
+}
+
+/* The CPU goes from the task of one context to that of another. */
+static void switch_tasks(REFPMU_COMPAT_CONTEXT *from, REFPMU_COMPAT_CONTEXT *to)
+{
+	perf_pmu_disable(&rig_device->pmu);
+	sched_task(from, false);
+	sched_task(to, true);
+	perf_pmu_enable(&rig_device->pmu);
+}
+
+static void calls_go_and_come_back_with_their_task(struct kunit *test)
+{
+	REFPMU_COMPAT_CONTEXT *one = new_context(test), *two = new_context(test);
+	struct perf_event *event = open_calls(test);
+	struct calls of_two, of_two_then, of_one, after_ret;
+
+	local_irq_disable();
+	rig_add(event, PERF_EF_START);
+	call(USER_CODE + 0x100);
+	call(USER_CODE + 0x200);
+	switch_tasks(one, two);
+	of_two = calls_now();
+	call(USER_CODE + 0x300);
+	of_two_then = calls_now();
+	switch_tasks(two, one);
+	of_one = calls_now();
+	ret();
+	after_ret = calls_now();
+	rig_del(event);
+	local_irq_enable();
+
+	expect_calls(test, &of_two, 0, 0, 0);
+	expect_calls(test, &of_two_then, 1, USER_CODE + 0x300, 0);
+	expect_calls(test, &of_one, 2, USER_CODE + 0x200, USER_CODE + 0x100);
+	expect_calls(test, &after_ret, 1, USER_CODE + 0x100, 0);
+	free_context(one);
+	free_context(two);
+}
+
+/* What is saved is the task's once: what it returned from meanwhile must not come back. */
+static void restored_calls_are_no_longer_saved(struct kunit *test)
+{
+	REFPMU_COMPAT_CONTEXT *one = new_context(test);
+	struct perf_event *event = open_calls(test);
+	struct calls once, twice;
+
+	local_irq_disable();
+	rig_add(event, PERF_EF_START);
+	call(USER_CODE + 0x100);
+	switch_tasks(one, one);
+	once = calls_now();
+	perf_pmu_disable(event->pmu);
+	/* In twice with no out between: its events were off in the meantime. */
+	sched_task(one, true);
+	perf_pmu_enable(event->pmu);
+	twice = calls_now();
+	rig_del(event);
+	local_irq_enable();
+
+	expect_calls(test, &once, 1, USER_CODE + 0x100, 0);
+	expect_calls(test, &twice, 0, 0, 0);
+	free_context(one);
+}
+
+static void plain_records_are_never_restored(struct kunit *test)
+{
+	REFPMU_COMPAT_CONTEXT *one = new_context(test);
+	struct perf_event *event =
+		open_branches(test, RIG_PULSED, PERF_SAMPLE_BRANCH_ANY | BOTH_RINGS);
+	struct calls calls;
+
+	local_irq_disable();
+	rig_add(event, PERF_EF_START);
+	call(USER_CODE + 0x100);
+	switch_tasks(one, one);
+	calls = calls_now();
+	rig_del(event);
+	local_irq_enable();
+
+	expect_calls(test, &calls, 0, 0, 0);
+	free_context(one);
+}
+
+static void calls_stay_with_the_task_when_contexts_are_swapped(struct kunit *test)
+{
+	REFPMU_COMPAT_CONTEXT *one = new_context(test), *two = new_context(test);
+	void *data_of_one = one->task_ctx_data, *data_of_two = two->task_ctx_data;
+	struct perf_event *event = open_calls(test);
+	struct calls of_one;
+
+	local_irq_disable();
+	rig_add(event, PERF_EF_START);
+	call(USER_CODE + 0x100);
+	switch_tasks(one, two);
+	/* From here on the context @two is that of the first task. */
+	rig_device->pmu.swap_task_ctx(one, two);
+	switch_tasks(one, two);
+	of_one = calls_now();
+	rig_del(event);
+	local_irq_enable();
+
+	KUNIT_EXPECT_PTR_EQ(test, one->task_ctx_data, data_of_two);
+	KUNIT_EXPECT_PTR_EQ(test, two->task_ctx_data, data_of_one);
+	expect_calls(test, &of_one, 1, USER_CODE + 0x100, 0);
+	free_context(one);
+	free_context(two);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE_PARAM(sample_has_exactly_the_branches_asked_for, filter_gen_params),
+	KUNIT_CASE_PARAM(filter_that_cannot_be_kept_is_refused, refused_gen_params),
+	KUNIT_CASE(device_without_records_refuses_branches),
+	KUNIT_CASE(records_end_at_the_overflow),
+	KUNIT_CASE(index_is_that_of_the_newest_entry),
+	KUNIT_CASE(first_user_finds_nothing_of_others),
+	KUNIT_CASE(recording_ends_with_its_last_user),
+	KUNIT_CASE(nothing_is_recorded_while_the_pmu_is_off),
+	KUNIT_CASE(filters_that_differ_do_not_share_the_device),
+	KUNIT_CASE(task_finds_nothing_of_the_one_before),
+	KUNIT_CASE(calls_go_and_come_back_with_their_task),
+	KUNIT_CASE(restored_calls_are_no_longer_saved),
+	KUNIT_CASE(plain_records_are_never_restored),
+	KUNIT_CASE(calls_stay_with_the_task_when_contexts_are_swapped),
+	{}
+};
+
+static struct kunit_suite suite = {
+	.name = "refpmu_lbr",
+	.init = rig_init,
+	.exit = rig_exit,
+	.test_cases = cases,
+};
+
+kunit_test_suite(suite);

@@ -1,0 +1,505 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* KUnit suite of precise events: from the records in memory to counts and samples. */
+#include <linux/err.h>
+#include <linux/sizes.h>
+
+#include "glue/compat.h"
+#include "rig.h"
+
+#define PERIOD 10ULL
+#define BUFFER_BYTES (60 * SZ_1K)
+
+static struct perf_event_attr precise_attr(u64 config, u64 period)
+{
+	struct perf_event_attr attr = rig_attr(config);
+
+	attr.sample_period = period;
+	attr.precise_ip = 2;
+	return attr;
+}
+
+static struct perf_event *open_precise(struct kunit *test, u64 config, u64 period)
+{
+	struct perf_event_attr attr = precise_attr(config, period);
+
+	return rig_open(test, &attr);
+}
+
+/* As the device was told. A precise event has been on since boot. */
+static struct refpmu_ds *area(void)
+{
+	return (struct refpmu_ds *)(uintptr_t)rig_reg(REFPMU_REG_DS_AREA);
+}
+
+/* Records of an event that asks for nothing but the basic group. */
+static u64 room(void)
+{
+	return (area()->pebs_maximum - area()->pebs_base) / sizeof(struct refpmu_pebs_basic);
+}
+
+static u64 records(void)
+{
+	return (area()->pebs_index - area()->pebs_base) / sizeof(struct refpmu_pebs_basic);
+}
+
+static int try_open(const struct perf_event_attr *attr)
+{
+	struct perf_event_attr copy = *attr;
+	struct perf_event *event;
+
+	event = perf_event_create_kernel_counter(&copy, RIG_CPU, NULL, NULL, NULL);
+	if (IS_ERR(event))
+		return PTR_ERR(event);
+	perf_event_release_kernel(event);
+	return 0;
+}
+
+static void only_samples_can_be_precise(struct kunit *test)
+{
+	struct perf_event_attr attr = precise_attr(RIG_PULSED, 0);
+
+	KUNIT_EXPECT_EQ(test, try_open(&attr), -EINVAL);
+	attr.precise_ip = 0;
+	KUNIT_EXPECT_EQ(test, try_open(&attr), 0);
+}
+
+static void device_without_records_refuses_precise_events(struct kunit *test)
+{
+	const struct perf_event_attr attr = precise_attr(RIG_PULSED, PERIOD);
+	const struct perf_event_attr counting = precise_attr(RIG_PULSED, 0);
+	int err, of_counting;
+
+	rig_device->caps.records = false;
+	err = try_open(&attr);
+	of_counting = try_open(&counting);
+	rig_device->caps.records = true;
+	KUNIT_EXPECT_EQ(test, err, -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, of_counting, -EOPNOTSUPP);
+}
+
+static void device_without_records_has_no_load_latency(struct kunit *test)
+{
+	const struct perf_event_attr attr = rig_attr(REFPMU_EVENT_LOAD_LATENCY);
+	int without;
+
+	rig_device->caps.records = false;
+	without = try_open(&attr);
+	rig_device->caps.records = true;
+	KUNIT_EXPECT_EQ(test, without, -EINVAL);
+	KUNIT_EXPECT_EQ(test, try_open(&attr), 0);
+}
+
+static void every_level_of_precision_is_had(struct kunit *test)
+{
+	struct perf_event_attr attr = precise_attr(RIG_PULSED, PERIOD);
+	unsigned int level;
+
+	for (level = 1; level <= REFPMU_PRECISE_MAX; level++) {
+		struct perf_event *event;
+
+		attr.precise_ip = level;
+		event = rig_open(test, &attr);
+		KUNIT_EXPECT_EQ(test, event->hw.flags, REFPMU_HW_PRECISE);
+		/* Without it perf does not tell of switches of tasks. */
+		KUNIT_EXPECT_TRUE(test, event->attach_state & PERF_ATTACH_SCHED_CB);
+	}
+}
+
+/* A load as the device sees it; what is told apart tells which one it was. */
+static struct refpmu_origin load(u64 i)
+{
+	struct refpmu_origin origin = {
+		.privilege = REFPMU_KERNEL,
+		.latency = (u16)(100 + i),
+		.ip = 0xffffffff81000000ULL + i,
+		.addr = 0xdead0000ULL + i,
+		.source = PERF_MEM_S(OP, LOAD) | PERF_MEM_S(LVL, HIT) | i << 40,
+		.time = 1000000 + i,
+	};
+
+	origin.gpr[REFPMU_RAX] = 0xa0 + i;
+	return origin;
+}
+
+static void let_load(struct kunit *test, u64 i)
+{
+	const struct refpmu_origin origin = load(i);
+	const struct refpmu_stimulus stimulus = {
+		.code = REFPMU_EVENT_LOAD_LATENCY,
+		.n = 1,
+		.origin = &origin,
+	};
+
+	rig_stimulate(test, &stimulus);
+}
+
+static void record_becomes_the_sample_of_its_event(struct kunit *test)
+{
+	struct perf_event_attr attr = precise_attr(REFPMU_EVENT_LOAD_LATENCY, 2);
+	const struct rig *rig = test->priv;
+	struct perf_event *event;
+	unsigned int i;
+
+	attr.config1 = 3;
+	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
+			   PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_REGS_INTR;
+	event = rig_open(test, &attr);
+	perf_event_enable(event);
+	for (i = 1; i <= 6; i++)
+		let_load(test, i);
+	perf_event_disable(event);
+
+	KUNIT_ASSERT_EQ(test, rig->samples, 3U);
+	for (i = 0; i < 3; i++) {
+		/* The second of each two ended the period. */
+		const struct refpmu_origin origin = load(2 * (i + 1));
+		const struct rig_sample *sample = &rig->seen[i];
+
+		KUNIT_EXPECT_EQ(test, sample->ip, origin.ip);
+		KUNIT_EXPECT_TRUE(test, sample->exact);
+		KUNIT_EXPECT_EQ(test, sample->addr, origin.addr);
+		KUNIT_EXPECT_EQ(test, sample->time, origin.time);
+		KUNIT_EXPECT_EQ(test, sample->source, origin.source);
+		KUNIT_EXPECT_EQ(test, sample->weight, (u64)origin.latency);
+		KUNIT_EXPECT_EQ(test, sample->ax, origin.gpr[REFPMU_RAX]);
+		KUNIT_EXPECT_EQ(test, sample->period, 2ULL);
+		KUNIT_EXPECT_EQ(test, sample->count, 2ULL * (i + 1));
+	}
+}
+
+static void record_of_the_kernel_stays_there(struct kunit *test)
+{
+	struct perf_event_attr attr = precise_attr(RIG_PULSED, 1);
+	struct refpmu_origin origin = load(1);
+	const struct refpmu_stimulus stimulus = { .code = RIG_PULSED, .n = 1, .origin = &origin };
+	const struct rig *rig = test->priv;
+	struct perf_event *event;
+
+	/* A device that is late says user, and shows where in the kernel it was. */
+	origin.privilege = REFPMU_USER;
+	attr.exclude_kernel = 1;
+	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_REGS_INTR;
+	event = rig_open(test, &attr);
+	perf_event_enable(event);
+	rig_stimulate(test, &stimulus);
+	perf_event_disable(event);
+
+	KUNIT_ASSERT_EQ(test, rig->samples, 1U);
+	KUNIT_EXPECT_EQ(test, rig->seen[0].ip >> 63, 0ULL);
+	KUNIT_EXPECT_NE(test, rig->seen[0].ax, origin.gpr[REFPMU_RAX]);
+}
+
+static void samples_wait_in_the_buffer_until_the_count_is_read(struct kunit *test)
+{
+	struct perf_event *event = open_precise(test, RIG_PULSED, PERIOD);
+	const struct rig *rig = test->priv;
+	u64 enabled, running, pmi;
+	unsigned int i;
+
+	perf_event_enable(event);
+	pmi = local64_read(&rig->cpuc->journal.pmi);
+	rig_pulse(test, RIG_PULSED, 95);
+	KUNIT_EXPECT_EQ(test, rig->samples, 0U);
+	KUNIT_EXPECT_EQ(test, records(), 9ULL);
+	KUNIT_EXPECT_EQ(test, local64_read(&rig->cpuc->journal.pmi) - pmi, 0ULL);
+	KUNIT_EXPECT_EQ(test, perf_event_read_value(event, &enabled, &running), 95ULL);
+	KUNIT_EXPECT_EQ(test, rig->samples, 9U);
+	KUNIT_EXPECT_EQ(test, rig->periods, 90ULL);
+	KUNIT_EXPECT_EQ(test, records(), 0ULL);
+	for (i = 0; i < 9; i++)
+		KUNIT_EXPECT_EQ_MSG(test, rig->seen[i].count, (i + 1) * PERIOD, "sample %u", i);
+	perf_event_disable(event);
+	KUNIT_EXPECT_EQ(test, rig->samples, 9U);
+}
+
+static void read_it(struct rig *rig, struct perf_event *event)
+{
+	event->pmu->read(event);
+	rig->seen[rig->samples - 1].count = rig_count(event);
+}
+
+static void read_in_a_sample_is_as_of_its_record(struct kunit *test)
+{
+	struct perf_event *event = open_precise(test, RIG_PULSED, PERIOD);
+	struct rig *rig = test->priv;
+	u64 enabled, running;
+	unsigned int i;
+
+	rig->on_sample = read_it;
+	perf_event_enable(event);
+	rig_pulse(test, RIG_PULSED, 57);
+	KUNIT_EXPECT_EQ(test, perf_event_read_value(event, &enabled, &running), 57ULL);
+	perf_event_disable(event);
+	KUNIT_ASSERT_EQ(test, rig->samples, 5U);
+	for (i = 0; i < 5; i++)
+		KUNIT_EXPECT_EQ_MSG(test, rig->seen[i].count, (i + 1) * PERIOD, "sample %u", i);
+}
+
+static void buffer_that_fills_up_interrupts_once(struct kunit *test)
+{
+	struct perf_event *event = open_precise(test, RIG_PULSED, PERIOD);
+	const struct rig *rig = test->priv;
+	u64 claimed, threshold;
+
+	perf_event_enable(event);
+	threshold = (area()->pebs_threshold - area()->pebs_base) / sizeof(struct refpmu_pebs_basic);
+	/* An eighth is left for what comes until the interrupt is served. */
+	KUNIT_EXPECT_EQ(test, threshold, room() - room() / 8);
+	claimed = local64_read(&rig->cpuc->journal.pmi_claimed);
+	rig_pulse(test, RIG_PULSED, threshold * PERIOD - 1);
+	KUNIT_EXPECT_EQ(test, rig->samples, 0U);
+	rig_pulse(test, RIG_PULSED, 1);
+	KUNIT_EXPECT_EQ(test, rig->samples, (unsigned int)threshold);
+	KUNIT_EXPECT_EQ(test, rig->count, threshold * PERIOD);
+	KUNIT_EXPECT_EQ(test, local64_read(&rig->cpuc->journal.pmi_claimed) - claimed, 1ULL);
+	KUNIT_EXPECT_EQ(test, records(), 0ULL);
+	perf_event_disable(event);
+}
+
+static void records_without_room_are_lost_and_nothing_else(struct kunit *test)
+{
+	struct perf_event *event = open_precise(test, RIG_PULSED, PERIOD);
+	const struct rig *rig = test->priv;
+	u64 capacity, stored, index, maximum, status, after, count;
+
+	local_irq_disable();
+	rig_add(event, PERF_EF_START);
+	capacity = room();
+	/* Nobody serves the line. */
+	rig_tick(RIG_PULSED, (capacity + 5) * PERIOD + 3);
+	stored = records();
+	index = area()->pebs_index;
+	maximum = area()->pebs_maximum;
+	status = rig_reg(REFPMU_REG_GLOBAL_STATUS);
+	refpmu_irq(rig_cpu());
+	after = rig_reg(REFPMU_REG_GLOBAL_STATUS);
+	count = rig_read(event);
+	rig_del(event);
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, stored, capacity);
+	KUNIT_EXPECT_EQ(test, index, maximum);
+	KUNIT_EXPECT_EQ(test, status, REFPMU_STATUS_DS);
+	KUNIT_EXPECT_EQ(test, after, 0ULL);
+	KUNIT_EXPECT_EQ(test, rig->samples, (unsigned int)capacity);
+	/* A period whose record is lost is lost with it, the one that runs is not. */
+	KUNIT_EXPECT_EQ(test, count, capacity * PERIOD + 3);
+}
+
+static void device_reaches_its_own_memory_alone(struct kunit *test)
+{
+	struct refpmu_cpu *cpuc = ((struct rig *)test->priv)->cpuc;
+	struct perf_event *event = open_precise(test, RIG_PULSED, PERIOD);
+	const u64 all = sizeof(struct refpmu_ds) + BUFFER_BYTES;
+	u64 base;
+
+	perf_event_enable(event);
+	base = rig_reg(REFPMU_REG_DS_AREA);
+	perf_event_disable(event);
+	KUNIT_EXPECT_PTR_EQ(test, refpmu_precise_access(cpuc, base, all), (void *)base);
+	KUNIT_EXPECT_PTR_EQ(test, refpmu_precise_access(cpuc, base + all - 8, 8),
+			    (void *)(base + all - 8));
+	KUNIT_EXPECT_NULL(test, refpmu_precise_access(cpuc, base, all + 1));
+	KUNIT_EXPECT_NULL(test, refpmu_precise_access(cpuc, base - 8, 8));
+	KUNIT_EXPECT_NULL(test, refpmu_precise_access(cpuc, base + all, 8));
+	KUNIT_EXPECT_NULL(test, refpmu_precise_access(cpuc, base + all - 8, 16));
+	KUNIT_EXPECT_NULL(test, refpmu_precise_access(cpuc, base + 4, 8));
+	KUNIT_EXPECT_NULL(test, refpmu_precise_access(cpuc, base, ~0ULL));
+	KUNIT_EXPECT_NULL(test, refpmu_precise_access(cpuc, 0, 8));
+	if (num_possible_cpus() > 1) {
+		cpuc = per_cpu_ptr(rig_device->cpus, RIG_CPU + 1);
+		KUNIT_EXPECT_NULL(test, refpmu_precise_access(cpuc, base, 8));
+	}
+}
+
+static void period_longer_than_the_counter_is_one_sample(struct kunit *test)
+{
+	const u64 period = 1ULL << (rig_device->params.width + 2);
+	struct perf_event *event = open_precise(test, RIG_PULSED, period);
+	const struct rig *rig = test->priv;
+	u64 enabled, running;
+
+	perf_event_enable(event);
+	rig_pulse(test, RIG_PULSED, period - 1);
+	KUNIT_EXPECT_EQ(test, perf_event_read_value(event, &enabled, &running), period - 1);
+	KUNIT_EXPECT_EQ(test, rig->samples, 0U);
+	rig_pulse(test, RIG_PULSED, 1);
+	KUNIT_EXPECT_EQ(test, rig->samples, 1U);
+	KUNIT_EXPECT_EQ(test, rig->periods, period);
+	KUNIT_EXPECT_EQ(test, perf_event_read_value(event, &enabled, &running), period);
+	perf_event_disable(event);
+}
+
+static void one_record_serves_all_that_ended_with_it(struct kunit *test)
+{
+	struct perf_event *one = open_precise(test, RIG_PULSED, PERIOD);
+	struct perf_event *two = open_precise(test, RIG_PULSED, PERIOD);
+	const struct rig *rig = test->priv;
+	u64 stored, counts[2];
+
+	local_irq_disable();
+	rig_add(one, PERF_EF_START);
+	rig_add(two, PERF_EF_START);
+	rig_tick(RIG_PULSED, PERIOD);
+	stored = records();
+	rig_del(one);
+	rig_del(two);
+	counts[0] = rig_count(one);
+	counts[1] = rig_count(two);
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, stored, 1ULL);
+	KUNIT_ASSERT_EQ(test, rig->samples, 2U);
+	KUNIT_EXPECT_PTR_NE(test, rig->seen[0].event, rig->seen[1].event);
+	KUNIT_EXPECT_EQ(test, counts[0], PERIOD);
+	KUNIT_EXPECT_EQ(test, counts[1], PERIOD);
+}
+
+static void precise_event_leaves_the_others_their_interrupts(struct kunit *test)
+{
+	struct perf_event *precise = open_precise(test, RIG_PULSED, PERIOD);
+	struct perf_event *plain = rig_open_sampling(test, RIG_PULSED, 4 * PERIOD);
+	const struct rig *rig = test->priv;
+
+	perf_event_enable(precise);
+	perf_event_enable(plain);
+	rig_pulse(test, RIG_PULSED, 4 * PERIOD);
+	KUNIT_ASSERT_EQ(test, rig->samples, 1U);
+	KUNIT_EXPECT_PTR_EQ(test, rig->seen[0].event, plain);
+	perf_event_disable(precise);
+	KUNIT_ASSERT_EQ(test, rig->samples, 5U);
+	KUNIT_EXPECT_PTR_EQ(test, rig->seen[4].event, precise);
+	perf_event_disable(plain);
+}
+
+static void event_stops_when_perf_wants_no_more(struct kunit *test)
+{
+	struct perf_event *event = open_precise(test, RIG_PULSED, 100);
+	const struct rig *rig = test->priv;
+	u64 enabled, running;
+
+	/* Its samples cannot wait: the last one must be the last. */
+	atomic_set(&event->event_limit, 1);
+	perf_event_enable(event);
+	rig_pulse(test, RIG_PULSED, 1000);
+	KUNIT_EXPECT_EQ(test, rig->samples, 1U);
+	KUNIT_EXPECT_EQ(test, perf_event_read_value(event, &enabled, &running), 100ULL);
+	KUNIT_EXPECT_EQ(test, rig_reg(REFPMU_REG_PEBS_ENABLE), 0ULL);
+}
+
+static void records_become_samples_before_their_task_leaves(struct kunit *test)
+{
+	struct perf_event *event = open_precise(test, RIG_PULSED, PERIOD);
+	const struct rig *rig = test->priv;
+	unsigned int early, late;
+
+	local_irq_disable();
+	rig_add(event, PERF_EF_START);
+	rig_tick(RIG_PULSED, 35);
+	early = rig->samples;
+	perf_pmu_disable(event->pmu);
+#ifdef REFPMU_HAVE_SCHED_TASK_TASK
+	event->pmu->sched_task(NULL, current, false);
+#else
+	event->pmu->sched_task(NULL, false);
+#endif
+	perf_pmu_enable(event->pmu);
+	late = rig->samples;
+	rig_del(event);
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, early, 0U);
+	KUNIT_EXPECT_EQ(test, late, 3U);
+	KUNIT_EXPECT_EQ(test, rig->samples, 3U);
+	KUNIT_EXPECT_EQ(test, rig_count(event), 35ULL);
+}
+
+static void records_of_the_last_owner_are_not_the_next_ones(struct kunit *test)
+{
+	struct perf_event *old = open_precise(test, RIG_PULSED, PERIOD);
+	struct perf_event *heir = open_precise(test, RIG_PULSED_TOO, PERIOD);
+	const struct rig *rig = test->priv;
+	unsigned int of_old, i;
+	int old_idx, heir_idx;
+
+	local_irq_disable();
+	rig_add(old, PERF_EF_START);
+	old_idx = old->hw.idx;
+	rig_tick(RIG_PULSED, 25);
+	rig_del(old);
+	of_old = rig->samples;
+	rig_add(heir, PERF_EF_START);
+	heir_idx = heir->hw.idx;
+	rig_tick(RIG_PULSED_TOO, 10);
+	rig_del(heir);
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, heir_idx, old_idx);
+	KUNIT_EXPECT_EQ(test, of_old, 2U);
+	KUNIT_ASSERT_EQ(test, rig->samples, 3U);
+	for (i = 0; i < 3; i++)
+		KUNIT_EXPECT_PTR_EQ(test, rig->seen[i].event, i < 2 ? old : heir);
+	KUNIT_EXPECT_EQ(test, rig_count(old), 25ULL);
+	KUNIT_EXPECT_EQ(test, rig_count(heir), 10ULL);
+}
+
+static void device_goes_on_with_the_period_of_now(struct kunit *test)
+{
+	struct perf_event *event = open_precise(test, RIG_PULSED, PERIOD);
+	const u64 mask = refpmu_low_bits(rig_device->params.width);
+	const struct rig *rig = test->priv;
+
+	perf_event_enable(event);
+	KUNIT_EXPECT_EQ(test, area()->reset[event->hw.idx], (0 - PERIOD) & mask);
+	KUNIT_ASSERT_EQ(test, perf_event_period(event, 50), 0);
+	KUNIT_EXPECT_EQ(test, area()->reset[event->hw.idx], (0 - 50ULL) & mask);
+	rig_pulse(test, RIG_PULSED, 100);
+	perf_event_disable(event);
+	KUNIT_EXPECT_EQ(test, rig->samples, 2U);
+	KUNIT_EXPECT_EQ(test, rig->periods, 100ULL);
+}
+
+static void off_leaves_nothing_that_could_record(struct kunit *test)
+{
+	struct perf_event *event = open_precise(test, RIG_PULSED, PERIOD);
+	const struct rig *rig = test->priv;
+
+	perf_event_enable(event);
+	KUNIT_EXPECT_EQ(test, rig_reg(REFPMU_REG_PEBS_ENABLE), BIT_ULL(event->hw.idx));
+	perf_event_disable(event);
+	KUNIT_EXPECT_EQ(test, rig_reg(REFPMU_REG_PEBS_ENABLE), 0ULL);
+	KUNIT_EXPECT_EQ(test, rig->cpuc->precise.enabled, 0ULL);
+	KUNIT_EXPECT_EQ(test, rig->cpuc->precise.prompt, 0ULL);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(only_samples_can_be_precise),
+	KUNIT_CASE(device_without_records_refuses_precise_events),
+	KUNIT_CASE(device_without_records_has_no_load_latency),
+	KUNIT_CASE(every_level_of_precision_is_had),
+	KUNIT_CASE(record_becomes_the_sample_of_its_event),
+	KUNIT_CASE(record_of_the_kernel_stays_there),
+	KUNIT_CASE(samples_wait_in_the_buffer_until_the_count_is_read),
+	KUNIT_CASE(read_in_a_sample_is_as_of_its_record),
+	KUNIT_CASE(buffer_that_fills_up_interrupts_once),
+	KUNIT_CASE(records_without_room_are_lost_and_nothing_else),
+	KUNIT_CASE(device_reaches_its_own_memory_alone),
+	KUNIT_CASE(period_longer_than_the_counter_is_one_sample),
+	KUNIT_CASE(one_record_serves_all_that_ended_with_it),
+	KUNIT_CASE(precise_event_leaves_the_others_their_interrupts),
+	KUNIT_CASE(event_stops_when_perf_wants_no_more),
+	KUNIT_CASE(records_become_samples_before_their_task_leaves),
+	KUNIT_CASE(records_of_the_last_owner_are_not_the_next_ones),
+	KUNIT_CASE(device_goes_on_with_the_period_of_now),
+	KUNIT_CASE(off_leaves_nothing_that_could_record),
+	{}
+};
+
+static struct kunit_suite suite = {
+	.name = "refpmu_precise",
+	.init = rig_init,
+	.exit = rig_exit,
+	.test_cases = cases,
+};
+
+kunit_test_suite(suite);
