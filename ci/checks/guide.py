@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""driver/README.md against the tree: what it names is there, and it names what is there.
+"""driver/README.md and docs/ against the tree: what they name is there, and they name what is there.
 
 Read are the code spans of the text. A span is a file (by its path from driver/ or from the root,
 `*` allowed), a folder (with a `/` at its end), a function (`name()`), a case (`Suite.Name`, of the
@@ -12,11 +12,15 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 GUIDE = Path("driver/README.md")
+DOCS = Path("docs")
+TARGETS = DOCS / "targets.md"
+TARGET_READER = Path("conformance/lib/target_file.cpp")
+TARGET_SOURCE = Path("conformance/lib/target.cpp")
 DRIVER_ROOMS = ("core", "model", "glue", "include")
 WORD_ROOMS = ("driver", "kunit", "conformance", "ci", "vm", "fuzz")
 WORD_SUFFIXES = {".c", ".h", ".cpp", ".toml", ".py", ".patch", ""}
@@ -36,6 +40,11 @@ CALL = re.compile(r"\b(\w+)\(")
 PARAMETER = re.compile(r"^module_param(?:_named|_cb)?\((\w+)", re.M)
 OPS = re.compile(r"^(?:static )?(?:const )?struct pmu \w+ = \{(.*?)^\};", re.M | re.S)
 CALLBACK = re.compile(r"^\s*\.(?!attr_groups)(\w+) = (?:refpmu|trace)_\w+,", re.M)
+KEY = re.compile(
+    r"(?:->|\.)(?:Table|Tables|Node|String|StringOr|StringsOr|Int|IntOr|BoolOr|DoubleOr)"
+    r"\(\"(\w+)\""
+)
+CAPABILITY = re.compile(r"\{Cap::k\w+, \"(\w+)\"\}")
 FIRST_CELL = re.compile(r"^\| ((?:`[^`]+`(?:, )?)+)", re.M)
 
 
@@ -160,18 +169,18 @@ def check_span(span: str, file: str, tree: Tree) -> str | None:
     return None
 
 
-def names_are_there(text: str, tree: Tree) -> list[str]:
+def names_are_there(name: Path, text: str, tree: Tree) -> list[str]:
     """Each thing that the text names exists."""
     found = []
     for block in blocks(text):
         file = ""
         for span in spans(block):
             if wrong := check_span(span, file, tree):
-                found.append(f"{GUIDE}: `{span}`: {wrong}")
+                found.append(f"{name}: `{span}`: {wrong}")
             if FILE.match(span):
                 file = span
     for rule in sorted(set(RULE.findall(text)) - tree.rules):
-        found.append(f"{GUIDE}: {rule} is no active rule")
+        found.append(f"{name}: {rule} is no active rule")
     return found
 
 
@@ -203,17 +212,27 @@ def rows_are_there(text: str, tree: Tree) -> list[str]:
     return found
 
 
-CHECKS: tuple[Callable[[str, Tree], list[str]], ...] = (
-    names_are_there,
-    files_are_named,
-    rows_are_there,
-)
+def targets_are_described(root: Path) -> list[str]:
+    """Each key of a target file, and each capability, stands in the text about targets."""
+    spans = SPAN.findall((root / TARGETS).read_text())
+    named = {word for span in spans for word in WORD.findall(span)}
+    keys = set(KEY.findall((root / TARGET_READER).read_text()))
+    capabilities = set(CAPABILITY.findall((root / TARGET_SOURCE).read_text()))
+    return [
+        f"{TARGETS}: does not name {kind} {word}"
+        for kind, words_of_kind in (("key", keys), ("capability", capabilities))
+        for word in sorted(words_of_kind - named)
+    ]
 
 
 def findings(root: Path) -> list[str]:
-    """What is not true of driver/README.md, or not in it."""
-    guide = root / GUIDE
-    if not guide.is_file():
-        return [f"{GUIDE}: is not there"]
+    """What is not true of the texts, or not in them."""
+    for name in (GUIDE, TARGETS):
+        if not (root / name).is_file():
+            return [f"{name}: is not there"]
     tree = survey(root)
-    return [line for check in CHECKS for line in check(guide.read_text(), tree)]
+    guide = (root / GUIDE).read_text()
+    found = files_are_named(guide, tree) + rows_are_there(guide, tree)
+    for path in (root / GUIDE, *sorted((root / DOCS).glob("*.md"))):
+        found += names_are_there(path.relative_to(root), path.read_text(), tree)
+    return found + targets_are_described(root)

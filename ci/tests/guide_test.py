@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What driver/README.md says wrongly, or leaves out, is found; what it says rightly is let pass."""
+"""What the texts say wrongly, or leave out, is found; what they say rightly is let pass."""
 
 from __future__ import annotations
 
@@ -37,6 +37,9 @@ const struct pmu ops = {
     "conformance/cases/x/a_test.cpp": "CONFORMANCE_CASE(Counting,\n    IsExact, .rules = {}) {}\n",
     "conformance/rules/CNT.toml": '[[rule]]\nid = "CNT-001"\nstatus = "active"\n'
     '[[rule]]\nid = "CNT-009"\nstatus = "retired"\n',
+    "conformance/lib/target_file.cpp": 'root.Table("target"); head->StringOr("port", "");\n',
+    "conformance/lib/target.cpp": '{{Cap::kFast, "fast"},\n',
+    "docs/targets.md": "`[target]` has `port`; `fast` is what it can be. `Counting.IsExact`\n",
 }
 
 TEXT = """\
@@ -122,10 +125,30 @@ def test_what_is_left_out_is_found(tree: Path, name: str, text: str, complaint: 
     assert complaint in found
 
 
-def test_a_missing_text_is_found(tree: Path) -> None:
-    (tree / guide.GUIDE).unlink()
-    assert guide.findings(tree) == ["driver/README.md: is not there"]
+def test_a_name_of_nothing_is_found_in_every_text(tree: Path) -> None:
+    add(tree, "docs/other.md", "`Counting.IsGone` holds\n")
+    assert guide.findings(tree) == ["docs/other.md: `Counting.IsGone`: there is no such case"]
 
 
-def test_the_projects_own_text_is_true() -> None:
+@pytest.mark.parametrize(
+    ("name", "text", "complaint"),
+    [
+        ("target_file.cpp", 'vm->IntOr("smp", 2, 1, 64);\n', "does not name key smp"),
+        ("target.cpp", '{Cap::kRed, "red"},\n', "does not name capability red"),
+    ],
+)
+def test_a_claim_that_is_not_described_is_found(
+    tree: Path, name: str, text: str, complaint: str
+) -> None:
+    add(tree, f"conformance/lib/{name}", text)
+    assert guide.findings(tree) == [f"docs/targets.md: {complaint}"]
+
+
+@pytest.mark.parametrize("name", ["driver/README.md", "docs/targets.md"])
+def test_a_missing_text_is_found(tree: Path, name: str) -> None:
+    (tree / name).unlink()
+    assert guide.findings(tree) == [f"{name}: is not there"]
+
+
+def test_the_projects_own_texts_are_true() -> None:
     assert guide.findings(ROOT) == []
