@@ -3,8 +3,8 @@
 
 Read are the code spans of the text. A span is a file (by its path from driver/ or from the root,
 `*` allowed), a folder (with a `/` at its end), a function (`name()`), a case (`Suite.Name`, of the
-suite or of the unit tests, or `Suite.*`), or words, of which those with an underscore have to occur
-in the sources. A function of the driver belongs to the file that is named last before it in its
+suite or of the unit tests, or `Suite.*`), after the word KUnit a suite of it, or words, of which
+those with an underscore have to occur in the sources. A function of the driver belongs to the file that is named last before it in its
 paragraph or table row.
 """
 
@@ -37,6 +37,8 @@ CASES = re.compile(r"^CONFORMANCE_CASE\(\s*(\w+)\s*,\s*(\w+)", re.M)
 TESTS = re.compile(r"^TEST(?:_[FP])?\(\s*(\w+)\s*,\s*(\w+)\s*\)", re.M)
 HEAD = re.compile(r"^[A-Za-z_][\w \t*]*?(\w+)\((\w*)", re.M)
 CALL = re.compile(r"\b(\w+)\(")
+SUITE = re.compile(r'^\t\.name = "(\w+)"', re.M)
+OF_KUNIT = re.compile(r"KUnit ((?:`\w+`(?:, )?)+)")
 PARAMETER = re.compile(r"^module_param(?:_named|_cb)?\((\w+)", re.M)
 OPS = re.compile(r"^(?:static )?(?:const )?struct pmu \w+ = \{(.*?)^\};", re.M | re.S)
 CALLBACK = re.compile(r"^\s*\.(?!attr_groups)(\w+) = (?:refpmu|trace)_\w+,", re.M)
@@ -88,6 +90,7 @@ class Tree:
     cases: set[str]
     words: set[str]
     rules: set[str]
+    suites: set[str]  # of KUnit
 
     def find(self, name: str) -> list[Path]:
         """Files of a path from driver/ or from the root."""
@@ -144,7 +147,12 @@ def survey(root: Path) -> Tree:
         for rule in tomllib.loads(path.read_text()).get("rule", [])
         if rule["status"] == "active"
     }
-    return Tree(root, functions, called, cases, words(root), rules)
+    suites = {
+        name
+        for path in (root / "kunit").glob("*_kunit.c")
+        for name in SUITE.findall(path.read_text())
+    }
+    return Tree(root, functions, called, cases, words(root), rules, suites)
 
 
 def check_span(span: str, file: str, tree: Tree) -> str | None:
@@ -169,6 +177,10 @@ def check_span(span: str, file: str, tree: Tree) -> str | None:
     return None
 
 
+def named_suites(text: str) -> set[str]:
+    return {suite for row in OF_KUNIT.findall(text) for suite in SPAN.findall(row)}
+
+
 def names_are_there(name: Path, text: str, tree: Tree) -> list[str]:
     """Each thing that the text names exists."""
     found = []
@@ -179,6 +191,8 @@ def names_are_there(name: Path, text: str, tree: Tree) -> list[str]:
                 found.append(f"{name}: `{span}`: {wrong}")
             if FILE.match(span):
                 file = span
+    for suite in sorted(named_suites(text) - tree.suites):
+        found.append(f"{name}: `{suite}` is no suite of KUnit")
     for rule in sorted(set(RULE.findall(text)) - tree.rules):
         found.append(f"{name}: {rule} is no active rule")
     return found
@@ -212,6 +226,12 @@ def rows_are_there(text: str, tree: Tree) -> list[str]:
     return found
 
 
+def suites_are_named(text: str, tree: Tree) -> list[str]:
+    """Each suite of KUnit shows something."""
+    missing = sorted(tree.suites - named_suites(text))
+    return [f"{GUIDE}: does not name the KUnit suite {suite}" for suite in missing]
+
+
 def targets_are_described(root: Path) -> list[str]:
     """Each key of a target file, and each capability, stands in the text about targets."""
     spans = SPAN.findall((root / TARGETS).read_text())
@@ -232,7 +252,11 @@ def findings(root: Path) -> list[str]:
             return [f"{name}: is not there"]
     tree = survey(root)
     guide = (root / GUIDE).read_text()
-    found = files_are_named(guide, tree) + rows_are_there(guide, tree)
+    found = [
+        *files_are_named(guide, tree),
+        *rows_are_there(guide, tree),
+        *suites_are_named(guide, tree),
+    ]
     for path in (root / GUIDE, *sorted((root / DOCS).glob("*.md"))):
         found += names_are_there(path.relative_to(root), path.read_text(), tree)
     return found + targets_are_described(root)

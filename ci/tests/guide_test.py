@@ -37,6 +37,7 @@ const struct pmu ops = {
     "conformance/cases/x/a_test.cpp": "CONFORMANCE_CASE(Counting,\n    IsExact, .rules = {}) {}\n",
     "conformance/rules/CNT.toml": '[[rule]]\nid = "CNT-001"\nstatus = "active"\n'
     '[[rule]]\nid = "CNT-009"\nstatus = "retired"\n',
+    "kunit/toy_kunit.c": 'struct kunit_suite toy = {\n\t.name = "toy",\n};\n',
     "conformance/lib/target_file.cpp": 'root.Table("target"); head->StringOr("port", "");\n',
     "conformance/lib/target.cpp": '{{Cap::kFast, "fast"},\n',
     "docs/targets.md": "`[target]` has `port`; `fast` is what it can be. `Counting.IsExact`\n",
@@ -49,7 +50,7 @@ TEXT = """\
 `Counting.*`, `Model.CountsWhatHappens`. See `driver/core/period.h` and its `refpmu_delta()`.
 
 - `glue/pmu.c`: `perf_event_overflow()` is the kernel's; folder `glue/`; `glue/*.c`; `CONFIG=y`
-- `refpmu_event_init` is a word of the sources
+- `refpmu_event_init` is a word of the sources; KUnit `toy`
 
 ```
 nothing_in_here() is looked at: `gone()`
@@ -96,6 +97,7 @@ def test_a_true_text_has_no_finding(tree: Path) -> None:
         ("`Counting.IsGone`", "`Counting.IsGone`: there is no such case"),
         ("`Gone.*`", "`Gone.*`: there is no such case"),
         ("`of gone_word=1`", "nothing is called gone_word"),
+        ("KUnit `toy`, `toys`", "`toys` is no suite of KUnit"),
         ("CNT-002", "CNT-002 is no active rule"),
         ("CNT-009", "CNT-009 is no active rule"),
     ],
@@ -111,6 +113,7 @@ def test_a_name_of_nothing_is_found(tree: Path, line: str, complaint: str) -> No
     [
         ("driver/core/new.c", "", "does not name core/new.c"),
         ("driver/core/new.h", "", "does not name core/new.h"),
+        ("kunit/new_kunit.c", '\t.name = "new",\n', "does not name the KUnit suite new"),
         ("driver/glue/pmu.c", "module_param_named(more, m, uint, 0444);\n", "parameter more of"),
         (
             "driver/glue/irq.c",
