@@ -148,6 +148,7 @@ enum refpmu_log_kind {
 	REFPMU_LOG_PMI = 4, /* the handler ran: @arg status it saw, @what 1 if it claimed */
 };
 
+/* Those that no PMU of the module has (EVENT_MAPPED, _UNMAPPED, SNAPSHOT_AUX) stay 0. */
 enum refpmu_call {
 	REFPMU_CALL_ENABLE,
 	REFPMU_CALL_DISABLE,
@@ -194,7 +195,7 @@ struct refpmu_stats {
 	__u32 size;
 	__s32 cpu;
 	__u64 calls[32]; /* indexed by enum refpmu_call (EVENT_INIT and DESTROY: all CPUs) */
-	__u64 pmi; /* handler runs */
+	__u64 pmi; /* handler runs; without an interrupt: times that the timer read the counters */
 	__u64 pmi_claimed;
 	__u64 overflows; /* samples handed to perf */
 	__u64 live_events; /* inits less destroys, all CPUs */
@@ -206,7 +207,7 @@ struct refpmu_stats {
 #define REFPMU_FEATURE_TRACE 0x2 /* branch trace */
 #define REFPMU_FEATURE_NMI 0x4 /* the interrupt is an NMI */
 
-/* The device: what the module was loaded with. */
+/* The device: what the module was loaded with; 0 for what its kind does not have. */
 struct refpmu_info {
 	__u32 size;
 	__u32 general; /* counters */
