@@ -192,12 +192,19 @@ void refpmu_uncore_stop(struct perf_event *event, int flags)
 	raw_spin_unlock(&uncore->lock);
 }
 
-/* On any CPU; perf has seen to it that the event has a counter. Up to date: nothing is new. */
+/*
+ * On any CPU; perf has seen to it that the event has a counter. Up to date: nothing is new. A BPF
+ * program may ask in an NMI that has interrupted the holder of the lock: it gets the count as of
+ * the last fold, since waiting would never end.
+ */
 void refpmu_uncore_read(struct perf_event *event)
 {
 	struct refpmu_uncore *uncore = to_refpmu_uncore(event->pmu);
 
-	raw_spin_lock(&uncore->lock);
+	if (!in_nmi())
+		raw_spin_lock(&uncore->lock);
+	else if (!raw_spin_trylock(&uncore->lock))
+		return;
 	uncore->calls[REFPMU_CALL_READ]++;
 	if (event->hw.idx >= 0 && !(event->hw.state & REFPMU_UPTODATE))
 		fold(uncore, event);
