@@ -14,10 +14,10 @@ SELECT := $(if $(RULE),--rule '$(RULE)') $(if $(CASE),--case '$(CASE)') $(if $(P
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo "  variables: TARGET= KERNEL=6.1|6.12|FILE ARCH= RULE= CASE= PROFILE= MODULE= MUTANTS=FOLDER TIME=SECONDS"
+	@echo "  variables: TARGET= KERNEL=6.1|6.12|FILE ARCH= RULE= CASE= PROFILE= MODULE= PARAMETERS= MUTANTS=FOLDER TIME=SECONDS"
 
 run: deps guest-suite ## judge TARGET on KERNEL in a virtual machine: 0 conformant, 1 not, 2 not judged
-	@$(PYTHON) -m pmuvm run --target '$(TARGET)' --kernel '$(KERNEL)' --arch '$(ARCH)' $(SELECT) $(if $(MODULE),--module '$(MODULE)')
+	@$(PYTHON) -m pmuvm run --target '$(TARGET)' --kernel '$(KERNEL)' --arch '$(ARCH)' $(SELECT) $(if $(MODULE),--module '$(MODULE)') $(if $(PARAMETERS),--parameters '$(PARAMETERS)')
 
 check: deps ## every test of the project; ends in one line that counts them
 	@$(PYTHON) ci/check.py $(if $(STAGES),--stages '$(STAGES)')

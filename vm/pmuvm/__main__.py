@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import dataclasses
 import json
 import pathlib
 import random
@@ -63,6 +64,7 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--case", default="", help="only cases that match this glob")
     run.add_argument("--profile", default="", help="the profile to judge by")
     run.add_argument("--module", type=pathlib.Path, help="load this module instead of a built one")
+    run.add_argument("--parameters", help="of the module, instead of the target's")
     run.add_argument("--out", type=pathlib.Path, default=store.ROOT / "build" / "report")
     run.add_argument("--shuffle", type=int, metavar="SEED", help="run the cases in another order")
     run.add_argument("--boot-timeout", type=float, default=guest.BOOT_S, metavar="SECONDS")
@@ -107,6 +109,8 @@ def _module(options: argparse.Namespace) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     target = suite.find_target(options.target)
+    if options.parameters is not None:
+        target = dataclasses.replace(target, parameters=tuple(options.parameters.split()))
     selection = suite.Selection(options.case, options.rule, options.profile)
     cases = suite.cases(target, selection)
     found = _kernel(options)
@@ -121,7 +125,8 @@ def _run(options: argparse.Namespace) -> int:
             (out / name).unlink(missing_ok=True)
     stream = out / "stream.jsonl"
     progress = Progress(len(cases), sys.stderr)
-    progress.say(f"{target.name} on {found.release} ({ready.machine.accel}): {len(cases)} cases")
+    where = f"{found.release} ({' '.join((ready.machine.accel, *ready.parameters))})"
+    progress.say(f"{target.name} on {where}: {len(cases)} cases")
     first = {
         "t": "run",
         "target": target.name,

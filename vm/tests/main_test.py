@@ -77,6 +77,20 @@ def test_a_selection_makes_a_partial_run(tmp_path: pathlib.Path) -> None:
     assert stream(tmp_path)[0]["profile"] == "base"
 
 
+@pytest.mark.parametrize(
+    ("more", "loaded"),
+    [([], "load refpmu.ko of=target"), (["--parameters", "a=1 b=2"], "load refpmu.ko a=1 b=2")],
+)
+def test_the_module_gets_the_parameters_that_are_asked_for(
+    tmp_path: pathlib.Path, more: list[str], loaded: str
+) -> None:
+    (tmp_path / "refpmu.ko").touch()
+    target = SOFTWARE + '[vm]\nmodule = "refpmu"\nparameters = "of=target"\n'
+    run(tmp_path, "--module", str(tmp_path / "refpmu.ko"), *more, target=target)
+    lines = (tmp_path / "out" / "console.log").read_text("utf-8").splitlines()
+    assert [line for line in lines if line.endswith(loaded)]
+
+
 def test_a_shuffle_is_an_order_that_its_seed_repeats(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
