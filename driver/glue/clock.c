@@ -63,21 +63,27 @@ void refpmu_clock_sync(struct refpmu_cpu *cpuc)
 }
 
 /*
- * What the counters wait for has changed: let time run if they count, and the timer fire when the
- * clock overflows a counter next; not at all if it drives none. On its CPU, interrupts off, not in
+ * What the counters wait for has changed: let time run if they count, and have the timer fire in
+ * time for the next overflow of one that the clock drives. A timer that fires no later than that is
+ * left alone, and one that is not needed fires into nothing: to set one costs more than that, and
+ * perf disables and enables the PMU with each switch of tasks. On its CPU, interrupts off, not in
  * an NMI.
  */
 void refpmu_clock_arm(struct refpmu_cpu *cpuc)
 {
 	const u64 ticks = refpmu_model_ticks_to_overflow(&cpuc->model);
+	const u64 now = local_clock();
+	u64 due;
 
 	if (!cpuc->clock_base)
-		cpuc->clock_base = local_clock();
+		cpuc->clock_base = now;
 	if (stands_still(cpuc) || cpuc->held || ticks == ~0ULL)
-		hrtimer_try_to_cancel(&cpuc->timer);
-	else
-		hrtimer_start(&cpuc->timer, ns_to_ktime(clamp_t(u64, ticks, SOONEST_NS, LATEST_NS)),
-			      HRTIMER_MODE_REL_PINNED_HARD);
+		return;
+	due = now + clamp_t(u64, ticks, SOONEST_NS, LATEST_NS);
+	if (hrtimer_is_queued(&cpuc->timer) && cpuc->timer_due <= due)
+		return;
+	cpuc->timer_due = due;
+	hrtimer_start(&cpuc->timer, ns_to_ktime(due - now), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
 /* Who lets time pass from now on: REFPMU_CLOCK_*. On its CPU, interrupts off. */

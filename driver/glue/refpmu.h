@@ -72,6 +72,7 @@ struct refpmu_cpu {
 
 	/* The automatic clock. */
 	struct hrtimer timer;
+	u64 timer_due; /* local_clock() at which it fires, if it is queued */
 	bool arming; /* the timer runs, and is armed again when that is done */
 	u64 clock_base; /* local_clock() at which the model has arrived; 0: nothing counted */
 	u32 clock_mode; /* REFPMU_CLOCK_* */
