@@ -7,6 +7,10 @@
  * any other occasion time stops one tick before the overflow, and it stands still while the line
  * is up and while the handler runs. So nothing is counted past an overflow that was not served.
  *
+ * The timer is late, and the handler takes its time: what has passed since the overflow is caught up
+ * with when that has been served, or an event would be the slower the shorter its period is. There is
+ * a limit to that, since a CPU that cannot keep up never will.
+ *
  * Privilege is accounted as the tick accounts CPU time: what passed until the timer fires has the
  * privilege that the timer interrupted; what passed until another access is user time if a user
  * task is current, kernel time if not.
@@ -25,18 +29,19 @@
 #define SOONEST_NS (20 * NSEC_PER_USEC)
 #define LATEST_NS NSEC_PER_MSEC
 
+/* More than that is not caught up with. */
+#define CARRIED_NS (100 * NSEC_PER_USEC)
+
 static bool stands_still(const struct refpmu_cpu *cpuc)
 {
 	return cpuc->clock_mode != REFPMU_CLOCK_AUTO || cpuc->serving || refpmu_line(cpuc);
 }
 
 /* Ticks that have passed since the model was told last; none if time was not running then. */
-static u64 elapsed_ticks(struct refpmu_cpu *cpuc)
+static u64 elapsed_ticks(const struct refpmu_cpu *cpuc, u64 now)
 {
 	const u64 base = cpuc->clock_base;
-	const u64 now = local_clock();
 
-	cpuc->clock_base = now;
 	return base && now > base ? now - base : 0;
 }
 
@@ -47,19 +52,31 @@ static u64 elapsed_ticks(struct refpmu_cpu *cpuc)
 void refpmu_clock_sync(struct refpmu_cpu *cpuc)
 {
 	enum refpmu_privilege priv = current->mm ? REFPMU_USER : REFPMU_KERNEL;
-	u64 ticks;
+	u64 now, ticks;
 
+	/* What passes while the handler runs is left for later. */
+	if (!cpuc->clock_base || cpuc->serving)
+		return;
 	if (!refpmu_model_counting(&cpuc->model)) {
 		cpuc->clock_base = 0;
 		return;
 	}
-	ticks = elapsed_ticks(cpuc);
+	now = local_clock();
+	ticks = elapsed_ticks(cpuc, now);
+	cpuc->clock_base = now;
 	if (stands_still(cpuc))
 		return;
 	if (!cpuc->held)
 		ticks = min(ticks, refpmu_model_ticks_to_overflow(&cpuc->model) - 1);
 	if (ticks)
 		refpmu_model_advance(&cpuc->model, ticks, priv, cpuc->held);
+}
+
+/* The handler has run: time goes on from where the overflow was, if that is not long ago. */
+void refpmu_clock_resume(struct refpmu_cpu *cpuc, u64 now)
+{
+	if (cpuc->clock_base && cpuc->clock_base + CARRIED_NS < now)
+		cpuc->clock_base = now - CARRIED_NS;
 }
 
 /*
@@ -75,11 +92,12 @@ void refpmu_clock_arm(struct refpmu_cpu *cpuc)
 	const u64 now = local_clock();
 	u64 due;
 
-	if (!cpuc->clock_base)
+	if (!cpuc->clock_base && refpmu_model_counting(&cpuc->model))
 		cpuc->clock_base = now;
 	if (stands_still(cpuc) || cpuc->held || ticks == ~0ULL)
 		return;
-	due = now + clamp_t(u64, ticks, SOONEST_NS, LATEST_NS);
+	due = min_t(u64, ticks, LATEST_NS) + now - elapsed_ticks(cpuc, now);
+	due = max(due, now + SOONEST_NS);
 	if (hrtimer_is_queued(&cpuc->timer) && cpuc->timer_due <= due)
 		return;
 	cpuc->timer_due = due;
@@ -99,22 +117,25 @@ void refpmu_clock_mode(struct refpmu_cpu *cpuc, u32 mode)
 static void fire(struct refpmu_cpu *cpuc, struct pt_regs *regs)
 {
 	struct refpmu_cause *cause = &cpuc->cause;
+	const u64 now = local_clock();
 	const struct refpmu_stimulus stimulus = {
 		.clock = true,
-		.n = elapsed_ticks(cpuc),
+		.n = elapsed_ticks(cpuc, now),
 		.origin = &cause->origin,
 	};
+	struct refpmu_model_step step;
 
-	if (stands_still(cpuc) || cpuc->held)
+	if (!stimulus.n || stands_still(cpuc) || cpuc->held)
 		return;
 	cause->regs = *regs;
 	cause->origin = (struct refpmu_origin){
 		.privilege = user_mode(regs) ? REFPMU_USER : REFPMU_KERNEL,
 		.ip = instruction_pointer(regs),
-		.time = local_clock(),
+		.time = now,
 	};
 	refpmu_compat_get_gprs(regs, &cause->origin.flags, cause->origin.gpr);
-	refpmu_model_stimulate(&cpuc->model, &stimulus);
+	step = refpmu_model_stimulate(&cpuc->model, &stimulus);
+	cpuc->clock_base += step.done;
 	if (refpmu_line(cpuc))
 		refpmu_raise_pmi_in_irq(cpuc);
 }

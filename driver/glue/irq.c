@@ -112,14 +112,17 @@ irqreturn_t refpmu_irq(struct refpmu_cpu *cpuc)
 static void serve(struct refpmu_cpu *cpuc)
 {
 	const u64 begin = local_clock();
+	u64 end;
 
 	cpuc->runs++;
 	cpuc->serving = true;
 	refpmu_irq(cpuc);
+	end = local_clock();
+	refpmu_clock_resume(cpuc, end);
 	cpuc->serving = false;
 	if (refpmu_line(cpuc) && cpuc->runs < REFPMU_IRQ_RUNS)
 		deliver(cpuc);
-	refpmu_compat_event_took(local_clock() - begin);
+	refpmu_compat_event_took(end - begin);
 }
 
 /* True if an interrupt was on its way. One that comes while the handler is kept out waits. */

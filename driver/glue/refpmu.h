@@ -74,7 +74,7 @@ struct refpmu_cpu {
 	struct hrtimer timer;
 	u64 timer_due; /* local_clock() at which it fires, if it is queued */
 	bool arming; /* the timer runs, and is armed again when that is done */
-	u64 clock_base; /* local_clock() at which the model has arrived; 0: nothing counted */
+	u64 clock_base; /* local_clock() at which the model has arrived; 0: nothing counts */
 	u32 clock_mode; /* REFPMU_CLOCK_* */
 
 	struct refpmu_precise precise;
@@ -206,6 +206,7 @@ void refpmu_bus_write(struct refpmu_cpu *cpuc, u32 reg, u64 value);
 /* clock.c: automatic ticks */
 void refpmu_clock_sync(struct refpmu_cpu *cpuc);
 void refpmu_clock_arm(struct refpmu_cpu *cpuc);
+void refpmu_clock_resume(struct refpmu_cpu *cpuc, u64 now);
 void refpmu_clock_mode(struct refpmu_cpu *cpuc, u32 mode);
 void refpmu_clock_setup(struct refpmu_cpu *cpuc);
 
