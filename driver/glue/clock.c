@@ -26,7 +26,7 @@
  * A timer that fires oftener leaves no time to anybody else; the clock waits instead. One that
  * fires less often would tell little about privileges.
  */
-#define SOONEST_NS (20 * NSEC_PER_USEC)
+#define SOONEST_NS (5 * NSEC_PER_USEC)
 #define LATEST_NS NSEC_PER_MSEC
 
 /* More than that is not caught up with. */
