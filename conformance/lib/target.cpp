@@ -17,7 +17,7 @@
 namespace pmuconf {
 namespace {
 
-constexpr std::array<std::pair<Cap, std::string_view>, 30> kCapNames = {{
+constexpr std::array<std::pair<Cap, std::string_view>, 31> kCapNames = {{
     {Cap::kStimulus, "stimulus"},
     {Cap::kSampling, "sampling"},
     {Cap::kFrequency, "frequency"},
@@ -33,6 +33,7 @@ constexpr std::array<std::pair<Cap, std::string_view>, 30> kCapNames = {{
     {Cap::kSomeCpus, "some_cpus"},
     {Cap::kHotplug, "hotplug"},
     {Cap::kGroups, "groups"},
+    {Cap::kCounters3, "counters3"},
     {Cap::kPrecise, "precise"},
     {Cap::kBranches, "branches"},
     {Cap::kTasks, "tasks"},
@@ -122,6 +123,8 @@ bool Target::Claims(Cap cap) const {
       return excludes_;
     case Cap::kGroups:
       return general_ + fixed_ >= 2;
+    case Cap::kCounters3:
+      return general_ >= 3;
     case Cap::kPrecise:
       return sampling_ && precise_ > 0;
     case Cap::kBranches:

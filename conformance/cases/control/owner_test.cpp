@@ -62,7 +62,7 @@ CONFORMANCE_CASE(Control, OutputGoesWhereItWasSentLast, .rules = {rule::CTL_019}
 }
 
 CONFORMANCE_CASE(Control, PrctlReachesTheCallersEventsAlone, .rules = {rule::CTL_024},
-                 .needs = {Cap::kStimulus, Cap::kGroups, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters3, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const pid_t observed = getpid();
   FdPipe pipe;

@@ -37,7 +37,7 @@ CONFORMANCE_CASE(Counting, ExcludesFilterAProcessor, .rules = {rule::CNT_009},
 }
 
 CONFORMANCE_CASE(Counting, NeighboursKeepTheirOwnExcludes, .rules = {rule::CNT_009, rule::CNT_012},
-                 .needs = {Cap::kStimulus, Cap::kExcludes, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kExcludes, Cap::kCounters3}) {
   for (const EventSpec& spec : target().Events({.any_general = true})) {
     const Event both = Open(spec);
     const Event user = Open(spec, {.exclude_kernel = true});

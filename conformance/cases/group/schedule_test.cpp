@@ -101,7 +101,7 @@ CONFORMANCE_CASE(Group, LeaderAloneStopsAndResumesTheGroup, .rules = {rule::GRP_
 }
 
 CONFORMANCE_CASE(Group, DisabledMemberDoesNotHoldTheGroupBack, .rules = {rule::GRP_009},
-                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters3}) {
   const EventSpec spec = target().AnyEvent();
   const Event leader = Open(spec);
   const Event paused = Open(spec, {.group_fd = leader.fd()});

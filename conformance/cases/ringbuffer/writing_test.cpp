@@ -196,7 +196,7 @@ CONFORMANCE_CASE(RingBuffer, BackwardBufferHasTheNewestFirst, .rules = {rule::RB
 }
 
 CONFORMANCE_CASE(RingBuffer, SharedBufferTellsEventsApart, .rules = {rule::RB_018},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kCounters3}) {
   const std::vector<EventSpec> specs = target().AnyEvents(3);
   std::vector<Event> events;
   for (const EventSpec& spec : specs) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <map>
 #include <regex>
 #include <set>
@@ -83,6 +84,22 @@ CONFORMANCE_CASE(Sysfs, FormatFieldsFollowTheGrammarAndKeepApart,
   }
 }
 
+CONFORMANCE_CASE(Sysfs, FormatFieldsAreTakenBySomeEvent, .rules = {rule::SYS_014},
+                 .needs = {Cap::kStimulus}) {
+  const std::vector<EventSpec> events = target().Events({.wide = true});
+  for (const auto& [name, field] : Formats()) {
+    // MakeAttr() knows no config3.
+    ASSERT_LE(field.config, 2) << name;
+    const auto taken = [&field = field](EventSpec spec) {
+      std::uint64_t* const words[] = {&spec.config, &spec.config1, &spec.config2};
+      *words[field.config] |= *field.Encode(1);
+      return TryOpen(spec).ok();
+    };
+    EXPECT_TRUE(std::any_of(events.begin(), events.end(), taken))
+        << rule::SYS_014.text << " " << name;
+  }
+}
+
 CONFORMANCE_CASE(Sysfs, EventsUseDeclaredTermsAndCount, .rules = {rule::SYS_004, rule::SYS_005},
                  .needs = {Cap::kStimulus}) {
   const std::map<std::string, FormatField> formats = Formats();
@@ -114,6 +131,10 @@ CONFORMANCE_CASE(Sysfs, EventsUseDeclaredTermsAndCount, .rules = {rule::SYS_004,
   EXPECT_EQ(configs.size(), target().Events({.wide = true}).size()) << rule::SYS_005.text;
 }
 
+bool OneLine(const std::string& text) {
+  return !text.empty() && text.find('\n') == std::string::npos;
+}
+
 CONFORMANCE_CASE(Sysfs, EventAttributesBelongToAnEventAndParse, .rules = {rule::SYS_006},
                  .needs = {Cap::kStimulus}) {
   const std::vector<std::string> names = EventNames();
@@ -127,8 +148,15 @@ CONFORMANCE_CASE(Sysfs, EventAttributesBelongToAnEventAndParse, .rules = {rule::
         << rule::SYS_006.text << file;
     EXPECT_TRUE(std::regex_match(attribute, suffix)) << rule::SYS_006.text << file;
     const auto text = ReadFile(DeviceFile("events/" + file));
-    ASSERT_TRUE(text && !text->empty()) << rule::SYS_006.text << file;
-    EXPECT_TRUE(attribute != "scale" || std::regex_match(*text, number)) << rule::SYS_006.text;
+    ASSERT_TRUE(text && OneLine(*text)) << rule::SYS_006.text << file;
+    if (attribute == "scale") {
+      ASSERT_TRUE(std::regex_match(*text, number)) << rule::SYS_006.text << file << *text;
+      EXPECT_GT(std::strtod(text->c_str(), nullptr), 0.0) << rule::SYS_006.text << file;
+    }
+    // The tools know these by the one thing that they may say.
+    if (attribute == "snapshot" || attribute == "per-pkg") {
+      EXPECT_EQ(*text, "1") << rule::SYS_006.text << file;
+    }
   }
 }
 
@@ -153,6 +181,18 @@ int BranchError() {
   OpenOptions options = {.sample_period = 1'000, .sample_type = PERF_SAMPLE_BRANCH_STACK};
   options.edit = [](perf_event_attr& attr) { attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY; };
   return TryOpen(target().AnyEvent(), options).error;
+}
+
+CONFORMANCE_CASE(Sysfs, CapabilitiesAreLinesOfText, .rules = {rule::SYS_015},
+                 .needs = {Cap::kStimulus}) {
+  const std::regex number("[1-9][0-9]*");
+  for (const std::string& name : ListFolder(DeviceFile("caps"))) {
+    const auto text = ReadFile(DeviceFile("caps/" + name));
+    ASSERT_TRUE(text && OneLine(*text)) << rule::SYS_015.text << " " << name;
+    if (name == "max_precise" || name == "branches") {
+      EXPECT_TRUE(std::regex_match(*text, number)) << rule::SYS_015.text << name << ": " << *text;
+    }
+  }
 }
 
 CONFORMANCE_CASE(Sysfs, CapabilitiesAreWhatOpenAccepts, .rules = {rule::SYS_009},

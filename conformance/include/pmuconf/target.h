@@ -33,6 +33,7 @@ enum class Cap {
   kSomeCpus,       // some_cpus: CPUs are online that the PMU has not
   kHotplug,        // hotplug: the second of the PMU's CPUs can be taken offline
   kGroups,         // groups: two or more counters
+  kCounters3,      // counters3: three or more general counters
   kPrecise,        // precise: samples of where an event happened (precise_ip)
   kBranches,       // branches: samples with the branches before them
   kTasks,          // tasks: events can follow a task
