@@ -326,7 +326,7 @@ static void filters_that_differ_do_not_share_the_device(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, select, refpmu_config_branch_select(returns));
 }
 
-static void sched_task(REFPMU_COMPAT_CONTEXT *context, bool in)
+static void sched_task(struct refpmu_compat_context *context, bool in)
 {
 #ifdef REFPMU_HAVE_SCHED_TASK_TASK
 	rig_device->pmu.sched_task(context, current, in);
@@ -363,9 +363,9 @@ static void task_finds_nothing_of_the_one_before(struct kunit *test)
 }
 
 /* What perf keeps for a task: the driver's part of it alone. */
-static REFPMU_COMPAT_CONTEXT *new_context(struct kunit *test)
+static struct refpmu_compat_context *new_context(struct kunit *test)
 {
-	REFPMU_COMPAT_CONTEXT *context = kunit_kzalloc(test, sizeof(*context), GFP_KERNEL);
+	struct refpmu_compat_context *context = kunit_kzalloc(test, sizeof(*context), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, context);
 	context->task_ctx_data = kmem_cache_zalloc(rig_device->pmu.task_ctx_cache, GFP_KERNEL);
@@ -373,7 +373,7 @@ static REFPMU_COMPAT_CONTEXT *new_context(struct kunit *test)
 	return context;
 }
 
-static void free_context(REFPMU_COMPAT_CONTEXT *context)
+static void free_context(struct refpmu_compat_context *context)
 {
 	kmem_cache_free(rig_device->pmu.task_ctx_cache, context->task_ctx_data);
 }
@@ -412,7 +412,7 @@ static struct perf_event *open_calls(struct kunit *test)
 }
 
 /* The CPU goes from the task of one context to that of another. */
-static void switch_tasks(REFPMU_COMPAT_CONTEXT *from, REFPMU_COMPAT_CONTEXT *to)
+static void switch_tasks(struct refpmu_compat_context *from, struct refpmu_compat_context *to)
 {
 	perf_pmu_disable(&rig_device->pmu);
 	sched_task(from, false);
@@ -422,7 +422,7 @@ static void switch_tasks(REFPMU_COMPAT_CONTEXT *from, REFPMU_COMPAT_CONTEXT *to)
 
 static void calls_go_and_come_back_with_their_task(struct kunit *test)
 {
-	REFPMU_COMPAT_CONTEXT *one = new_context(test), *two = new_context(test);
+	struct refpmu_compat_context *one = new_context(test), *two = new_context(test);
 	struct perf_event *event = open_calls(test);
 	struct calls of_two, of_two_then, of_one, after_ret;
 
@@ -452,7 +452,7 @@ static void calls_go_and_come_back_with_their_task(struct kunit *test)
 /* What is saved is the task's once: what it returned from meanwhile must not come back. */
 static void restored_calls_are_no_longer_saved(struct kunit *test)
 {
-	REFPMU_COMPAT_CONTEXT *one = new_context(test);
+	struct refpmu_compat_context *one = new_context(test);
 	struct perf_event *event = open_calls(test);
 	struct calls once, twice;
 
@@ -476,7 +476,7 @@ static void restored_calls_are_no_longer_saved(struct kunit *test)
 
 static void plain_records_are_never_restored(struct kunit *test)
 {
-	REFPMU_COMPAT_CONTEXT *one = new_context(test);
+	struct refpmu_compat_context *one = new_context(test);
 	struct perf_event *event =
 		open_branches(test, RIG_PULSED, PERF_SAMPLE_BRANCH_ANY | BOTH_RINGS);
 	struct calls calls;
@@ -495,7 +495,7 @@ static void plain_records_are_never_restored(struct kunit *test)
 
 static void calls_stay_with_the_task_when_contexts_are_swapped(struct kunit *test)
 {
-	REFPMU_COMPAT_CONTEXT *one = new_context(test), *two = new_context(test);
+	struct refpmu_compat_context *one = new_context(test), *two = new_context(test);
 	void *data_of_one = one->task_ctx_data, *data_of_two = two->task_ctx_data;
 	struct perf_event *event = open_calls(test);
 	struct calls of_one;

@@ -4,6 +4,7 @@
 #include <linux/hardirq.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
+#include <linux/sysctl.h>
 
 #include "glue/compat.h"
 #include "rig.h"
@@ -11,6 +12,29 @@
 static void choose_clock(void *mode)
 {
 	refpmu_clock_mode(rig_cpu(), (unsigned long)mode);
+}
+
+/*
+ * As echo 0 > /proc/sys/kernel/perf_cpu_time_max_percent does: an emulated CPU is so slow that perf
+ * would soon allow next to no samples, and throttle events that a case wants to see going on.
+ */
+static int let_samples_cost(void)
+{
+	struct ctl_table table = {
+		.procname = "perf_cpu_time_max_percent",
+		.data = &sysctl_perf_cpu_time_max_percent,
+		.maxlen = sizeof(sysctl_perf_cpu_time_max_percent),
+		.mode = 0644,
+		.extra1 = SYSCTL_ZERO,
+		.extra2 = SYSCTL_ONE_HUNDRED,
+	};
+	char text[] = "0";
+	size_t length = 1;
+	loff_t pos = 0;
+
+	if (!sysctl_perf_cpu_time_max_percent)
+		return 0;
+	return perf_cpu_time_max_percent_handler(&table, 1, text, &length, &pos);
 }
 
 int rig_init(struct kunit *test)
@@ -23,7 +47,7 @@ int rig_init(struct kunit *test)
 	test->priv = rig;
 	rig->cpuc = per_cpu_ptr(rig_device->cpus, RIG_CPU);
 	/* A thread of its own runs each case: the pinning ends with it. */
-	err = set_cpus_allowed_ptr(current, cpumask_of(RIG_CPU));
+	err = let_samples_cost() ?: set_cpus_allowed_ptr(current, cpumask_of(RIG_CPU));
 	if (err)
 		return err;
 	return smp_call_function_single(RIG_CPU, choose_clock, (void *)REFPMU_CLOCK_MANUAL, 1);

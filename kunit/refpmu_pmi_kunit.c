@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* KUnit suite of the way of the interrupt, as an NMI or an irq_work: when it comes, and whose. */
+#include <linux/ktime.h>
+
+#ifdef CONFIG_X86_LOCAL_APIC
+#include <asm/nmi.h>
+#endif
+
+#include "rig.h"
+
+#define PERIOD 10
+
+struct way {
+	const char *name;
+	bool nmi;
+};
+
+static const struct way ways[] = {
+	{ "nmi", true },
+	{ "irq_work", false },
+};
+
+static void way_desc(const struct way *way, char *desc)
+{
+	strscpy(desc, way->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(way, ways, way_desc);
+
+static bool at_boot;
+
+/* The handler of NMIs stays registered either way: with irq_work it has nothing to do. */
+static int pmi_init(struct kunit *test)
+{
+	const struct way *way = test->param_value;
+	int err = rig_init(test);
+
+	at_boot = refpmu_pmi_is_nmi;
+	if (err || !way)
+		return err;
+	if (way->nmi && !at_boot)
+		kunit_skip(test, "no NMI on this machine");
+	refpmu_pmi_is_nmi = way->nmi;
+	return 0;
+}
+
+static void pmi_exit(struct kunit *test)
+{
+	rig_exit(test);
+	refpmu_pmi_is_nmi = at_boot;
+}
+
+/* Until what is on its way has arrived, and what it left to do is done. Interrupts on. */
+static void settle(struct kunit *test)
+{
+	const struct refpmu_cpu *cpuc = rig_cpu();
+	const u64 deadline = ktime_get_ns() + NSEC_PER_SEC;
+
+	while (refpmu_pending(cpuc) && ktime_get_ns() < deadline)
+		cpu_relax();
+	KUNIT_ASSERT_FALSE(test, refpmu_pending(cpuc));
+}
+
+static u64 runs(void)
+{
+	return local64_read(&rig_cpu()->journal.pmi);
+}
+
+static void handler_runs_where_the_interrupt_comes(struct kunit *test)
+{
+	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, PERIOD);
+	const struct way *way = test->param_value;
+	const struct rig *rig = test->priv;
+	u64 before;
+
+	perf_event_enable(event);
+	before = runs();
+	rig_pulse(test, RIG_PULSED, PERIOD);
+	perf_event_disable(event);
+
+	KUNIT_EXPECT_EQ(test, runs() - before, 1ULL);
+	KUNIT_ASSERT_EQ(test, rig->samples, 1U);
+	KUNIT_EXPECT_TRUE(test, rig->seen[0].in_interrupt);
+	KUNIT_EXPECT_EQ(test, rig->seen[0].in_nmi, way->nmi);
+	KUNIT_EXPECT_EQ(test, rig->seen[0].count, (u64)PERIOD);
+}
+
+/* A second one on top: the line has one level, not a number of them. */
+static void raise_twice(void)
+{
+	rig_tick(RIG_PULSED, PERIOD);
+	refpmu_raise_pmi(rig_cpu());
+	refpmu_raise_pmi(rig_cpu());
+}
+
+static void interrupt_waits_while_the_pmu_is_off(struct kunit *test)
+{
+	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, PERIOD);
+	const struct rig *rig = test->priv;
+	unsigned int early;
+	u64 before, waited;
+	bool latched;
+
+	perf_event_enable(event);
+	before = runs();
+	local_irq_disable();
+	rig_tick(RIG_PULSED, PERIOD);
+	perf_pmu_disable(event->pmu);
+	refpmu_raise_pmi(rig_cpu());
+	refpmu_raise_pmi(rig_cpu());
+	local_irq_enable();
+	settle(test);
+	early = rig->samples;
+	waited = runs();
+	latched = rig_cpu()->latched;
+	local_irq_disable();
+	perf_pmu_enable(event->pmu);
+	local_irq_enable();
+	settle(test);
+	perf_event_disable(event);
+
+	KUNIT_EXPECT_EQ(test, early, 0U);
+	KUNIT_EXPECT_EQ(test, waited - before, 0ULL);
+	KUNIT_EXPECT_TRUE(test, latched);
+	KUNIT_EXPECT_EQ(test, rig->samples, 1U);
+	KUNIT_EXPECT_EQ(test, runs() - before, 1ULL);
+	KUNIT_EXPECT_FALSE(test, rig_cpu()->latched);
+}
+
+static void interrupt_waits_while_the_handler_is_masked(struct kunit *test)
+{
+	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, PERIOD);
+	const struct rig *rig = test->priv;
+	unsigned int early, inner;
+
+	perf_event_enable(event);
+	local_irq_disable();
+	refpmu_mask(rig_cpu());
+	refpmu_mask(rig_cpu());
+	raise_twice();
+	local_irq_enable();
+	settle(test);
+	early = rig->samples;
+	local_irq_disable();
+	refpmu_unmask(rig_cpu());
+	local_irq_enable();
+	settle(test);
+	inner = rig->samples;
+	local_irq_disable();
+	refpmu_unmask(rig_cpu());
+	local_irq_enable();
+	settle(test);
+	perf_event_disable(event);
+
+	KUNIT_EXPECT_EQ(test, early, 0U);
+	KUNIT_EXPECT_EQ(test, inner, 0U);
+	KUNIT_EXPECT_EQ(test, rig->samples, 1U);
+}
+
+static void what_nobody_raised_is_not_claimed(struct kunit *test)
+{
+	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, PERIOD);
+	const struct rig *rig = test->priv;
+	irqreturn_t idle, unannounced;
+	u64 before, after;
+
+	local_irq_disable();
+	rig_add(event, PERF_EF_START);
+	before = runs();
+	idle = refpmu_nmi(rig_cpu());
+	/* Not even with something to do: that is told by an interrupt of its own. */
+	rig_tick(RIG_PULSED, PERIOD);
+	unannounced = refpmu_nmi(rig_cpu());
+	after = runs();
+	rig_del(event);
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, (int)idle, (int)IRQ_NONE);
+	KUNIT_EXPECT_EQ(test, (int)unannounced, (int)IRQ_NONE);
+	KUNIT_EXPECT_EQ(test, after - before, 0ULL);
+	KUNIT_EXPECT_EQ(test, rig->samples, 0U);
+}
+
+#ifdef CONFIG_X86_LOCAL_APIC
+static unsigned int foreign_nmis;
+
+static int take_foreign(unsigned int type, struct pt_regs *regs)
+{
+	foreign_nmis++;
+	return NMI_HANDLED;
+}
+
+static void nmi_of_somebody_else_is_left_to_him(struct kunit *test)
+{
+	const u64 deadline = ktime_get_ns() + NSEC_PER_SEC;
+	u64 before;
+
+	if (!at_boot)
+		kunit_skip(test, "no NMI on this machine");
+	foreign_nmis = 0;
+	KUNIT_ASSERT_EQ(test, register_nmi_handler(NMI_LOCAL, take_foreign, 0, "refpmu_kunit"), 0);
+	before = runs();
+	refpmu_nmi_send();
+	while (!READ_ONCE(foreign_nmis) && ktime_get_ns() < deadline)
+		cpu_relax();
+	unregister_nmi_handler(NMI_LOCAL, "refpmu_kunit");
+	KUNIT_EXPECT_EQ(test, foreign_nmis, 1U);
+	KUNIT_EXPECT_EQ(test, runs() - before, 0ULL);
+}
+#else
+static void nmi_of_somebody_else_is_left_to_him(struct kunit *test)
+{
+	kunit_skip(test, "no NMI on this machine");
+}
+#endif
+
+/* Each sample ends the next period: the device is never done. */
+static void go_on_for_ever(struct rig *rig, struct perf_event *event)
+{
+	refpmu_model_pulse(&rig_cpu()->model, RIG_PULSED, PERIOD, REFPMU_KERNEL, true);
+}
+
+static void handler_comes_to_an_end(struct kunit *test)
+{
+	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, PERIOD);
+	struct rig *rig = test->priv;
+	u64 off, on;
+
+	rig->on_sample = go_on_for_ever;
+	local_irq_disable();
+	rig_add(event, PERF_EF_START);
+	rig_tick(RIG_PULSED, PERIOD);
+	refpmu_irq(rig_cpu());
+	rig->on_sample = NULL;
+	off = rig_reg(REFPMU_REG_GLOBAL_CTRL);
+	perf_pmu_disable(event->pmu);
+	perf_pmu_enable(event->pmu);
+	on = rig_reg(REFPMU_REG_GLOBAL_CTRL);
+	rig_del(event);
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, rig->samples, (unsigned int)REFPMU_IRQ_ROUNDS);
+	KUNIT_EXPECT_EQ(test, off, 0ULL);
+	KUNIT_EXPECT_NE(test, on, 0ULL);
+}
+
+static void interrupt_comes_again_while_the_line_is_up(struct kunit *test)
+{
+	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, PERIOD);
+	struct rig *rig = test->priv;
+	u64 before;
+
+	rig->on_sample = go_on_for_ever;
+	perf_event_enable(event);
+	before = runs();
+	local_irq_disable();
+	rig_tick(RIG_PULSED, PERIOD);
+	refpmu_raise_pmi(rig_cpu());
+	local_irq_enable();
+	settle(test);
+	rig->on_sample = NULL;
+
+	/* Once with all rounds; then with what was left, on a device that is off. */
+	KUNIT_EXPECT_EQ(test, runs() - before, 2ULL);
+	KUNIT_EXPECT_EQ(test, rig->samples, REFPMU_IRQ_ROUNDS + 1U);
+	KUNIT_EXPECT_FALSE(test, refpmu_line(rig_cpu()));
+	perf_event_disable(event);
+}
+
+static void line_that_is_held_is_not_seen(struct kunit *test)
+{
+	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, PERIOD);
+	bool held, released;
+
+	local_irq_disable();
+	rig_add(event, PERF_EF_START);
+	rig_cpu()->held = true;
+	rig_tick(RIG_PULSED, PERIOD);
+	held = refpmu_line(rig_cpu());
+	rig_cpu()->held = false;
+	released = refpmu_line(rig_cpu());
+	rig_del(event);
+	local_irq_enable();
+
+	KUNIT_EXPECT_FALSE(test, held);
+	KUNIT_EXPECT_TRUE(test, released);
+}
+
+static bool in_service;
+
+static void look_at_service(struct rig *rig, struct perf_event *event)
+{
+	in_service = rig_cpu()->serving;
+}
+
+static void time_stands_still_for_the_handler(struct kunit *test)
+{
+	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, PERIOD);
+	struct rig *rig = test->priv;
+
+	in_service = false;
+	rig->on_sample = look_at_service;
+	perf_event_enable(event);
+	rig_pulse(test, RIG_PULSED, PERIOD);
+	perf_event_disable(event);
+	KUNIT_EXPECT_EQ(test, rig->samples, 1U);
+	KUNIT_EXPECT_TRUE(test, in_service);
+	KUNIT_EXPECT_FALSE(test, rig_cpu()->serving);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE_PARAM(handler_runs_where_the_interrupt_comes, way_gen_params),
+	KUNIT_CASE_PARAM(interrupt_waits_while_the_pmu_is_off, way_gen_params),
+	KUNIT_CASE_PARAM(interrupt_waits_while_the_handler_is_masked, way_gen_params),
+	KUNIT_CASE_PARAM(what_nobody_raised_is_not_claimed, way_gen_params),
+	KUNIT_CASE(nmi_of_somebody_else_is_left_to_him),
+	KUNIT_CASE(handler_comes_to_an_end),
+	KUNIT_CASE_PARAM(interrupt_comes_again_while_the_line_is_up, way_gen_params),
+	KUNIT_CASE(line_that_is_held_is_not_seen),
+	KUNIT_CASE_PARAM(time_stands_still_for_the_handler, way_gen_params),
+	{}
+};
+
+static struct kunit_suite suite = {
+	.name = "refpmu_pmi",
+	.init = pmi_init,
+	.exit = pmi_exit,
+	.test_cases = cases,
+};
+
+kunit_test_suite(suite);
