@@ -36,6 +36,21 @@ void PinTo(int cpu) {
 
 int CurrentCpu() { return sched_getcpu(); }
 
+namespace {
+
+bool Schedule(int policy, int priority) {
+  const sched_param param = {.sched_priority = priority};
+  return sched_setscheduler(0, policy, &param) == 0;
+}
+
+}  // namespace
+
+Undisturbed::Undisturbed() {
+  if (!Schedule(SCHED_FIFO, 1)) throw BrokenErrno("a priority above ordinary tasks", errno);
+}
+
+Undisturbed::~Undisturbed() { Schedule(SCHED_OTHER, 0); }
+
 Child::Child(const std::function<int()>& body) {
   int go[2];
   if (pipe2(go, O_CLOEXEC) != 0) throw BrokenErrno("pipe", errno);

@@ -10,6 +10,7 @@ namespace {
 
 CONFORMANCE_CASE(BranchBpf, ProgramReadsTheStackOfTheSample, .rules = {rule::BRS_009},
                  .needs = {Cap::kStimulus, Cap::kBranches, Cap::kBpf}) {
+  const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
   for (const unsigned precise : {0u, target().precise()}) {
     SCOPED_TRACE(precise);

@@ -58,6 +58,7 @@ std::vector<FromTo> StackOf(std::uint64_t filter, const std::vector<Branch>& bra
 
 CONFORMANCE_CASE(BranchFilter, EachKindAloneIsLetThrough, .rules = {rule::BRS_003},
                  .needs = {Cap::kStimulus, Cap::kBranches}) {
+  const Undisturbed undisturbed;
   const std::vector<Branch> branches = OneOfEach();
   for (const FilterFact& fact : Filters()) {
     EXPECT_EQ(StackOf(kUser | fact.filter, branches), OfKinds(branches, fact.kinds))
@@ -67,6 +68,7 @@ CONFORMANCE_CASE(BranchFilter, EachKindAloneIsLetThrough, .rules = {rule::BRS_00
 
 CONFORMANCE_CASE(BranchFilter, CombinationsLetEitherThrough, .rules = {rule::BRS_003},
                  .needs = {Cap::kStimulus, Cap::kBranches}) {
+  const Undisturbed undisturbed;
   const std::vector<Branch> branches = OneOfEach();
   for (const FilterFact& first : Filters()) {
     for (const FilterFact& second : Filters()) {
@@ -82,6 +84,7 @@ CONFORMANCE_CASE(BranchFilter, CombinationsLetEitherThrough, .rules = {rule::BRS
 // Calls and returns include far ones where those are calls and returns; here only near ones happen.
 CONFORMANCE_CASE(BranchFilter, AnyCallAndAnyReturnAreNearOnesToo, .rules = {rule::BRS_003},
                  .needs = {Cap::kStimulus, Cap::kBranches}) {
+  const Undisturbed undisturbed;
   std::vector<Branch> branches = OneOfEach();
   branches.pop_back();
   EXPECT_EQ(StackOf(kUser | PERF_SAMPLE_BRANCH_ANY_CALL, branches),
@@ -94,6 +97,7 @@ CONFORMANCE_CASE(BranchFilter, AnyCallAndAnyReturnAreNearOnesToo, .rules = {rule
 
 CONFORMANCE_CASE(BranchFilter, PrivilegesAreKeptApart, .rules = {rule::BRS_004},
                  .needs = {Cap::kStimulus, Cap::kBranches, Cap::kExcludes}) {
+  const Undisturbed undisturbed;
   constexpr std::uint64_t kKernel = 0xffff'ffff'8100'0000;
   const std::vector<Branch> user = Jumps(0x400000, 3);
   std::vector<Branch> kernel = Jumps(kKernel, 4);

@@ -11,6 +11,7 @@ using testing::IsEmpty;
 
 CONFORMANCE_CASE(BranchStack, HoldsTheNewestBranchFirst, .rules = {rule::BRS_001, rule::BRS_002},
                  .needs = {Cap::kStimulus, Cap::kBranches}) {
+  const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, WithBranches(kAnyUserBranch));
   Ring ring(event, 4);
@@ -27,6 +28,7 @@ CONFORMANCE_CASE(BranchStack, HoldsTheNewestBranchFirst, .rules = {rule::BRS_001
 
 CONFORMANCE_CASE(BranchStack, IsAsDeepAsTheHardware, .rules = {rule::BRS_002},
                  .needs = {Cap::kStimulus, Cap::kBranches}) {
+  const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
   const std::size_t depth = target().branches();
   const auto cap = ReadFile(DeviceFile("caps/branches"));
@@ -46,6 +48,7 @@ CONFORMANCE_CASE(BranchStack, IsAsDeepAsTheHardware, .rules = {rule::BRS_002},
 
 CONFORMANCE_CASE(BranchStack, EntriesTellHowTheBranchWent, .rules = {rule::BRS_001},
                  .needs = {Cap::kStimulus, Cap::kBranches}) {
+  const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, WithBranches(kAnyUserBranch));
   Ring ring(event, 4);
@@ -80,6 +83,7 @@ CONFORMANCE_CASE(BranchStack, EntriesTellHowTheBranchWent, .rules = {rule::BRS_0
 CONFORMANCE_CASE(BranchStack, IndexOfTheHardwareIsThereWhenAskedFor,
                  .rules = {rule::BRS_001, rule::REC_001},
                  .needs = {Cap::kStimulus, Cap::kBranches}) {
+  const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
   for (const unsigned precise : {0u, target().precise()}) {
     const Event event =
@@ -100,6 +104,7 @@ CONFORMANCE_CASE(BranchStack, IndexOfTheHardwareIsThereWhenAskedFor,
 CONFORMANCE_CASE(BranchStack, SampleOfABranchEventHasThatBranchOnTop,
                  .rules = {rule::BRS_001, rule::BRS_010},
                  .needs = {Cap::kStimulus, Cap::kBranches}) {
+  const Undisturbed undisturbed;
   const EventSpec spec = target().Event("branches");
   for (const unsigned precise : {0u, target().precise()}) {
     SCOPED_TRACE(precise);
@@ -122,6 +127,7 @@ CONFORMANCE_CASE(BranchStack, SampleOfABranchEventHasThatBranchOnTop,
 
 CONFORMANCE_CASE(BranchStack, PreciseOneEndsAtTheEvent, .rules = {rule::BRS_010},
                  .needs = {Cap::kStimulus, Cap::kBranches, Cap::kPrecise, Cap::kRegisters}) {
+  const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
   OpenOptions options = WithBranches(kAnyUserBranch, 2, target().precise());
   options.pid = -1;
@@ -146,6 +152,7 @@ CONFORMANCE_CASE(BranchStack, PreciseOneEndsAtTheEvent, .rules = {rule::BRS_010}
 
 CONFORMANCE_CASE(BranchStack, LateInterruptShowsWhatWasBeforeTheOverflow, .rules = {rule::BRS_001},
                  .needs = {Cap::kStimulus, Cap::kBranches, Cap::kRegisters}) {
+  const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
   OpenOptions options = WithBranches(kAnyUserBranch, 2);
   options.pid = -1;
@@ -168,6 +175,7 @@ CONFORMANCE_CASE(BranchStack, LateInterruptShowsWhatWasBeforeTheOverflow, .rules
 
 CONFORMANCE_CASE(BranchStack, NothingFromBeforeTheEventIsShown, .rules = {rule::BRS_008},
                  .needs = {Cap::kStimulus, Cap::kBranches}) {
+  const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
   for (int round = 0; round < 3; ++round) {
     const Event event = Open(spec, WithBranches(kAnyUserBranch));
@@ -188,6 +196,7 @@ CONFORMANCE_CASE(BranchStack, NothingFromBeforeTheEventIsShown, .rules = {rule::
 CONFORMANCE_CASE(BranchStack, ReturnsToTheUserShowNoKernelAddress,
                  .rules = {rule::BRS_004, rule::SMP_007},
                  .needs = {Cap::kStimulus, Cap::kBranches, Cap::kExcludes}) {
+  const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
   constexpr std::uint64_t kKernel = 0xffff'ffff'8100'0000;
   const std::vector<Branch> branches = {

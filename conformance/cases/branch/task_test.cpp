@@ -50,6 +50,7 @@ constexpr int kRounds = 8;
 
 CONFORMANCE_CASE(BranchTask, NoBranchOfAnotherTaskIsShown, .rules = {rule::BRS_005},
                  .needs = {Cap::kStimulus, Cap::kBranches}) {
+  const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
   const Turns turns;
   Child child([&] {
@@ -79,6 +80,7 @@ CONFORMANCE_CASE(BranchTask, NoBranchOfAnotherTaskIsShown, .rules = {rule::BRS_0
 
 CONFORMANCE_CASE(BranchTask, InheritedEventsKeepTasksApart, .rules = {rule::BRS_005},
                  .needs = {Cap::kStimulus, Cap::kBranches}) {
+  const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
   const Turns turns;
   OpenOptions options = WithBranches(kAnyUserBranch);
@@ -117,6 +119,7 @@ CONFORMANCE_CASE(BranchTask, InheritedEventsKeepTasksApart, .rules = {rule::BRS_
 
 CONFORMANCE_CASE(BranchTask, CallStackHoldsTheCallsThatAreOpen, .rules = {rule::BRS_006},
                  .needs = {Cap::kStimulus, Cap::kBranches}) {
+  const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, WithBranches(kCallStack));
   Ring ring(event, 4);
@@ -144,6 +147,7 @@ CONFORMANCE_CASE(BranchTask, CallStackHoldsTheCallsThatAreOpen, .rules = {rule::
 
 CONFORMANCE_CASE(BranchTask, CallStackGoesWithItsTask, .rules = {rule::BRS_006, rule::BRS_005},
                  .needs = {Cap::kStimulus, Cap::kBranches}) {
+  const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
   const Turns turns;
   Child child([&] {
@@ -182,6 +186,7 @@ CONFORMANCE_CASE(BranchTask, CallStackGoesWithItsTask, .rules = {rule::BRS_006, 
 CONFORMANCE_CASE(BranchTask, InheritedCallStackGoesWithItsTask,
                  .rules = {rule::BRS_006, rule::BRS_005},
                  .needs = {Cap::kStimulus, Cap::kBranches}) {
+  const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
   const Turns turns;
   OpenOptions options = WithBranches(kCallStack);

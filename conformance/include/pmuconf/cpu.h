@@ -14,6 +14,15 @@ std::vector<int> OnlineCpus();
 void PinTo(int cpu);  // this thread; asserts
 int CurrentCpu();
 
+// While it lives, and in children that begin then, no ordinary task takes this thread's CPU away:
+// what the hardware forgets when tasks are switched is still there in the next call. Asserts.
+class Undisturbed {
+ public:
+  Undisturbed();
+  Undisturbed(const Undisturbed&) = delete;
+  ~Undisturbed();
+};
+
 // A child process that waits to be told: Go() lets it run `body`, Wait() gives its exit status
 // (-signal if killed). The destructor kills and reaps a child that still lives. No sleeping: the
 // two talk through a pipe. The body's return value is the exit status.
