@@ -17,7 +17,7 @@
 namespace pmuconf {
 namespace {
 
-constexpr std::array<std::pair<Cap, std::string_view>, 31> kCapNames = {{
+constexpr std::array<std::pair<Cap, std::string_view>, 32> kCapNames = {{
     {Cap::kStimulus, "stimulus"},
     {Cap::kSampling, "sampling"},
     {Cap::kFrequency, "frequency"},
@@ -34,6 +34,7 @@ constexpr std::array<std::pair<Cap, std::string_view>, 31> kCapNames = {{
     {Cap::kHotplug, "hotplug"},
     {Cap::kGroups, "groups"},
     {Cap::kCounters3, "counters3"},
+    {Cap::kLongPeriods, "long_periods"},
     {Cap::kPrecise, "precise"},
     {Cap::kBranches, "branches"},
     {Cap::kTasks, "tasks"},
@@ -125,6 +126,8 @@ bool Target::Claims(Cap cap) const {
       return general_ + fixed_ >= 2;
     case Cap::kCounters3:
       return general_ >= 3;
+    case Cap::kLongPeriods:
+      return sampling_ && width_ <= 60;
     case Cap::kPrecise:
       return sampling_ && precise_ > 0;
     case Cap::kBranches:

@@ -153,7 +153,7 @@ CONFORMANCE_CASE(Interrupt, SkidIsCarriedOver, .rules = {rule::SMP_001, rule::SM
 
 CONFORMANCE_CASE(Interrupt, LateInterruptOfALongPeriodLosesNothing,
                  .rules = {rule::SMP_003, rule::SMP_005},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters, Cap::kLongPeriods}) {
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t range = target().counter_mask() + 1;
   for (const std::uint64_t period : {range / 2 - 1, range / 2, range - 10, range, 2 * range + 7}) {

@@ -263,7 +263,7 @@ CONFORMANCE_CASE(Precise, InterruptWithoutARecordIsHarmless, .rules = {rule::PRC
 
 CONFORMANCE_CASE(Precise, PeriodBeyondTheCounterGivesOneSample,
                  .rules = {rule::PRC_003, rule::SMP_003},
-                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
+                 .needs = {Cap::kStimulus, Cap::kPrecise, Cap::kLongPeriods}) {
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t half = (target().counter_mask() >> 1) + 1;
   for (const std::uint64_t period : {half - 1, half, half + 1, 2 * half + 12'345}) {

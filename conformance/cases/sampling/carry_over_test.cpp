@@ -29,7 +29,7 @@ CONFORMANCE_CASE(Sampling, UnfinishedPeriodSurvivesDisabling,
 
 CONFORMANCE_CASE(Sampling, UnfinishedLongPeriodSurvivesDisabling,
                  .rules = {rule::SMP_011, rule::SMP_003},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kLongPeriods}) {
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t period = 4 * (target().counter_mask() + 1) + 9;
   const Event event = Open(spec, {.sample_period = period});

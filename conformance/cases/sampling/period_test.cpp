@@ -68,7 +68,7 @@ std::vector<std::uint64_t> LongPeriods() {
 
 CONFORMANCE_CASE(Sampling, PeriodBeyondTheCounterGivesOneSample,
                  .rules = {rule::SMP_003, rule::SMP_005},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kLongPeriods}) {
   const EventSpec spec = target().AnyEvent();
   for (const std::uint64_t period : LongPeriods()) {
     SCOPED_TRACE(period);

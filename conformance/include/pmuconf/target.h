@@ -49,6 +49,7 @@ enum class Cap {
   kLoadLatency,    // load_latency: events that look at the latency of a load
   kWide,           // wide: events that take two counters
   kLog,            // log: the port has a log of callbacks, and raises and holds the interrupt line
+  kLongPeriods,    // long_periods: a period can last for several ranges of a counter (60 bits)
 };
 std::string_view ToString(Cap cap);  // "manual_clock"
 std::optional<Cap> CapFromString(std::string_view name);
