@@ -60,7 +60,7 @@ def fixture_harnesses(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pat
     for subject in {bug.subject for bug in bugs()}:
         objects[subject] = folder / f"{subject}.o"
         source = FUZZ / f"{subject}_fuzzer.cpp"
-        includes = [f"-I{DRIVER / 'include'}", f"-I{DRIVER}"]
+        includes = [f"-I{DRIVER / 'include'}", f"-I{DRIVER}", f"-I{DRIVER / 'model'}"]
         command = ["clang++-14", "-std=c++20", *FLAGS, "-fsanitize=fuzzer-no-link", *includes]
         compiled([*command, "-c", str(source), "-o", str(objects[subject])], folder)
     return objects
