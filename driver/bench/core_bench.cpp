@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Costs of what a driver does per event: translate, assign, fold and reload, count.
+// Costs of what a driver does per event: translate, assign, fold and reload, sample. Those of the
+// device: model_bench.cpp.
 #include <benchmark/benchmark.h>
 
 #include <vector>
@@ -9,18 +10,36 @@
 namespace pmuconf {
 namespace {
 
-const refpmu_caps kCaps = {.own_type = 9, .general = 8, .fixed = 3, .width = 48, .min_period = 1};
+const refpmu_caps kCaps = {.own_type = 9,
+                           .general = 8,
+                           .fixed = 3,
+                           .width = 48,
+                           .min_period = 1,
+                           .lbr = 16,
+                           .records = true};
 
-void ParseAttribute(benchmark::State& state) {
-  refpmu_attr attr = {.type = 9, .config = 0xc5, .sample_period = 1000};
+void ParseAttribute(benchmark::State& state, refpmu_attr attr) {
   refpmu_request request = {};
+  if (refpmu_config_parse(&attr, &kCaps, &request) != 0) {
+    state.SkipWithError("not what this is to measure");
+  }
   for (auto _ : state) {
     benchmark::DoNotOptimize(attr);
     benchmark::DoNotOptimize(refpmu_config_parse(&attr, &kCaps, &request));
     benchmark::DoNotOptimize(request);
   }
 }
-BENCHMARK(ParseAttribute);
+BENCHMARK_CAPTURE(ParseAttribute, own, {.type = 9, .config = 0xc5, .sample_period = 1000});
+BENCHMARK_CAPTURE(ParseAttribute, generic, {.type = 0, .config = 1});
+BENCHMARK_CAPTURE(ParseAttribute, cache, {.type = 3, .config = 0x10006});
+BENCHMARK_CAPTURE(ParseAttribute, precise_with_branches,
+                  {.type = 9,
+                   .config = 0x1cd,
+                   .config1 = 30,
+                   .sample_period = 1000,
+                   .sample_type = 0x48808,
+                   .branch_sample_type = 0x9,
+                   .precise_ip = 2});
 
 refpmu_want Want(u64 allowed, bool wide = false) {
   return {.allowed = allowed, .previous = REFPMU_COUNTER_NONE, .wide = wide};
@@ -69,6 +88,27 @@ void AssignOneMore(benchmark::State& state) {
   Assign(state, wants);
 }
 BENCHMARK(AssignOneMore)->Arg(4)->Arg(8);
+
+// Two wide events, two of one pair's counters, and others: a usual set on 8 counters.
+void AssignWide(benchmark::State& state) {
+  Assign(state, {Want(0x55, true), Want(0x3), Want(0x3), Want(0x55, true), Want(0xff), Want(0x80)});
+}
+BENCHMARK(AssignWide);
+
+// Six off-core events with two values, a load latency, branches, all where they were.
+void AssignWithRegisters(benchmark::State& state) {
+  std::vector<refpmu_want> wants(8, Want(0xff));
+  for (unsigned i = 0; i < 6; ++i) {
+    wants[i].extra = REFPMU_EXTRA_OFFCORE;
+    wants[i].extra_value = i % 2;
+    wants[i].previous_extra = static_cast<s8>(i % 2);
+    wants[i].previous = static_cast<s8>(i);
+  }
+  wants[6].extra = REFPMU_EXTRA_LOAD_LATENCY;
+  wants[7].branches = true;
+  Assign(state, wants);
+}
+BENCHMARK(AssignWithRegisters);
 
 // Wide events on the largest device that has no room for one of the others, with the masks that
 // events of the device have.
@@ -119,6 +159,17 @@ void DecodeRecord(benchmark::State& state) {
 }
 BENCHMARK(DecodeRecord);
 
+void DecodeBranch(benchmark::State& state) {
+  const u64 words[] = {0x1000, 0x2000, REFPMU_BTS_PREDICTED};
+  refpmu_record_branch branch;
+  for (auto _ : state) {
+    u64 offset = 0;
+    benchmark::DoNotOptimize(refpmu_record_next_branch(words, sizeof(words), &offset, &branch));
+    benchmark::DoNotOptimize(branch);
+  }
+}
+BENCHMARK(DecodeBranch);
+
 void FoldAndReload(benchmark::State& state) {
   refpmu_period period = {1000, 1000, 0};
   u64 raw = refpmu_period_reload(&period, 48, 1).raw;
@@ -142,44 +193,17 @@ void StopAndStart(benchmark::State& state) {
 }
 BENCHMARK(StopAndStart);
 
-refpmu_model BusyModel() {
-  const refpmu_model_params params = {8, 3, 48};
-  refpmu_model model;
-  refpmu_model_reset(&model, &params);
-  for (u32 i = 0; i < params.general; ++i) {
-    refpmu_model_write(&model, REFPMU_REG_EVTSEL(i),
-                       REFPMU_EVTSEL_EN | REFPMU_EVTSEL_USR | REFPMU_EVTSEL_OS | 0xc0);
-  }
-  refpmu_model_write(&model, REFPMU_REG_FIXED_CTR_CTRL, 0x333);
-  refpmu_model_write(&model, REFPMU_REG_GLOBAL_CTRL, 0x7000000ff);
-  return model;
-}
-
-void Pulse(benchmark::State& state) {
-  refpmu_model model = BusyModel();
-  const auto n = static_cast<u64>(state.range(0));
+void FindWindow(benchmark::State& state) {
+  u64 head = 0;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(refpmu_model_pulse(&model, 0xc0, n, REFPMU_USER, true));
+    refpmu_window window;
+    benchmark::DoNotOptimize(refpmu_window_find(head, 0x8000, head + 0x4000, 0x10000, 48, &window));
+    benchmark::DoNotOptimize(window);
+    head += window.size;
+    head += refpmu_window_pad(head, 0x10000, 48);
   }
 }
-BENCHMARK(Pulse)->Arg(1)->Arg(1'000'000'000);
-
-void Advance(benchmark::State& state) {
-  refpmu_model model = BusyModel();
-  const auto n = static_cast<u64>(state.range(0));
-  for (auto _ : state) {
-    benchmark::DoNotOptimize(refpmu_model_advance(&model, n, REFPMU_USER, true));
-  }
-}
-BENCHMARK(Advance)->Arg(1)->Arg(1'000'000'000);
-
-void TicksToOverflow(benchmark::State& state) {
-  const refpmu_model model = BusyModel();
-  for (auto _ : state) {
-    benchmark::DoNotOptimize(refpmu_model_ticks_to_overflow(&model));
-  }
-}
-BENCHMARK(TicksToOverflow);
+BENCHMARK(FindWindow);
 
 }  // namespace
 }  // namespace pmuconf

@@ -18,6 +18,7 @@ extern "C" {
 #include "record.h"
 #include "state.h"
 #include "vectors.h"
+#include "window.h"
 }
 
 // The rows name the fields they set and leave the others 0.
