@@ -3,38 +3,19 @@
 #include "commit.h"
 #include "ds.h"
 
-#define WORDS(type) ((unsigned int)(sizeof(struct type) / sizeof(u64)))
-
-/* The words of @block in @version of @m, and how many of them this device uses. */
-static u64 *words_of(struct refpmu_model *m, enum refpmu_block block, unsigned int version,
-		     unsigned int *count)
+/* A version that nobody uses: neither current at @head, nor among @claims. */
+static unsigned int free_version(u64 claims, u64 head, enum refpmu_block block)
 {
-	struct refpmu_version *v = &m->version[version];
-
-	switch (block) {
-	case REFPMU_BLOCK_GLOBAL:
-		*count = WORDS(refpmu_global);
-		return &v->global.ctrl;
-	case REFPMU_BLOCK_SELECT:
-		*count = 1 + m->params.general;
-		return &v->select.fixed_ctrl;
-	case REFPMU_BLOCK_COUNT:
-		*count = m->params.general + m->params.fixed;
-		return v->count.value;
-	case REFPMU_BLOCK_RECORDING:
-		*count = WORDS(refpmu_recording);
-		return v->recording.offcore_rsp;
-	default:
-		*count = WORDS(refpmu_stack);
-		return &v->stack.select;
-	}
+	return refpmu_lowest_bit(~(claims >> 8 * block | BIT_ULL(refpmu_version_of(head, block))));
 }
 
-static void copy(struct refpmu_model *m, enum refpmu_block block, u64 from, u64 to)
+static inline void copy(struct refpmu_model *m, enum refpmu_block block, unsigned int from,
+			unsigned int to)
 {
-	unsigned int count, i;
-	const u64 *source = words_of(m, block, refpmu_version_of(from, block), &count);
-	u64 *target = words_of(m, block, refpmu_version_of(to, block), &count);
+	const u64 *source = refpmu_block_words(&m->version[from], block);
+	u64 *target = refpmu_block_words(&m->version[to], block);
+	const unsigned int count = m->words[block];
+	unsigned int i;
 
 	for (i = 0; i < count; i++)
 		WRITE_ONCE(target[i], READ_ONCE(source[i]));
@@ -50,11 +31,9 @@ static void claim(struct refpmu_change *c, u64 blocks)
 	c->next = c->head + REFPMU_GENERATION;
 	for (left = blocks; left; left &= left - 1) {
 		const enum refpmu_block block = refpmu_lowest_bit(left);
-		const unsigned int current = refpmu_version_of(c->head, block);
-		const u64 busy = (c->claims >> 8 * block & 0xff) | BIT_ULL(current);
-		const unsigned int version = refpmu_lowest_bit(~busy);
+		const unsigned int version = free_version(c->claims, c->head, block);
 
-		c->next ^= (u64)(current ^ version) << 4 * block;
+		c->next ^= (u64)(refpmu_version_of(c->head, block) ^ version) << 4 * block;
 		claims |= BIT_ULL(8 * block + version);
 	}
 	WRITE_ONCE(c->m->claims, claims);
@@ -80,7 +59,8 @@ void refpmu_change_begin(struct refpmu_change *c, struct refpmu_model *m, u64 bl
 		for (left = blocks; left; left &= left - 1) {
 			const enum refpmu_block block = refpmu_lowest_bit(left);
 
-			copy(m, block, c->head, c->next);
+			copy(m, block, refpmu_version_of(c->head, block),
+			     refpmu_version_of(c->next, block));
 		}
 		/* What was current may have been recycled while it was copied. */
 	} while (!unchanged(c));
@@ -98,4 +78,31 @@ bool refpmu_change_commit(struct refpmu_change *c)
 
 	refpmu_change_cancel(c);
 	return done;
+}
+
+/* As the others together, with the least that is needed for it: drivers do nothing oftener. */
+void refpmu_change_word(struct refpmu_model *m, enum refpmu_block block, unsigned int word,
+			u64 value)
+{
+	const unsigned int shift = 4 * block;
+	u64 claims, head, next;
+
+	refpmu_settle(m);
+	claims = READ_ONCE(m->claims);
+	do {
+		unsigned int current, version;
+
+		head = READ_ONCE(m->head);
+		current = refpmu_version_of(head, block);
+		version = free_version(claims, head, block);
+		next = (head + REFPMU_GENERATION) ^ (u64)(current ^ version) << shift;
+		WRITE_ONCE(m->claims, claims | BIT_ULL(2 * shift + version));
+		/* It may have become current before it was claimed: nothing can be committed. */
+		if (READ_ONCE(m->head) != head)
+			continue;
+		/* What is current may be recycled while it is copied: likewise. */
+		copy(m, block, current, version);
+		refpmu_block_words(&m->version[version], block)[word] = value;
+	} while (cmpxchg64_local(&m->head, head, next) != head);
+	WRITE_ONCE(m->claims, claims);
 }

@@ -71,6 +71,10 @@ static inline struct refpmu_stack *refpmu_stack(const struct refpmu_change *c)
 	return &refpmu_at(c->m, c->next, REFPMU_BLOCK_STACK)->stack;
 }
 
+/* Set @word of @block to @value: a change of that and nothing else. */
+void refpmu_change_word(struct refpmu_model *m, enum refpmu_block block, unsigned int word,
+			u64 value);
+
 /* Begin a change of @blocks (a set of BIT_ULL(enum refpmu_block)). */
 void refpmu_change_begin(struct refpmu_change *c, struct refpmu_model *m, u64 blocks);
 
@@ -92,6 +96,20 @@ static inline struct refpmu_change refpmu_look(const struct refpmu_model *m)
 static inline bool refpmu_look_holds(const struct refpmu_change *c)
 {
 	return READ_ONCE(c->m->head) == c->head;
+}
+
+/* The current @word of @block. */
+static inline u64 refpmu_word(struct refpmu_model *m, enum refpmu_block block,
+			      unsigned int word)
+{
+	u64 head, value;
+
+	do {
+		head = READ_ONCE(m->head);
+		value = READ_ONCE(refpmu_block_words(&m->version[refpmu_version_of(head, block)],
+						     block)[word]);
+	} while (READ_ONCE(m->head) != head);
+	return value;
 }
 
 #endif /* REFPMU_MODEL_COMMIT_H */

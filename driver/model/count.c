@@ -59,7 +59,7 @@ static bool has_pair(const struct refpmu_change *c, unsigned int i)
 }
 
 /* What a counter that selects @evtsel gains in the cycle of a pulse and the idle one after it. */
-static u64 pulse_gain(u64 evtsel, unsigned int occurrences)
+static unsigned int pulse_gain(u64 evtsel, unsigned int occurrences)
 {
 	const unsigned int cmask = (evtsel & REFPMU_EVTSEL_CMASK) >> REFPMU_EVTSEL_CMASK_SHIFT;
 
@@ -92,7 +92,7 @@ static bool clock_shift(u16 code, u8 *shift)
 }
 
 /* Which ticks a counter that selects @evtsel takes in; false for none. */
-static bool clock_gain(struct refpmu_counter *counter, u64 evtsel, u64 ticks)
+static bool clock_gain(struct refpmu_counter *counter, u64 evtsel)
 {
 	const unsigned int cmask = (evtsel & REFPMU_EVTSEL_CMASK) >> REFPMU_EVTSEL_CMASK_SHIFT;
 	const bool inverse = evtsel & REFPMU_EVTSEL_INV;
@@ -100,13 +100,12 @@ static bool clock_gain(struct refpmu_counter *counter, u64 evtsel, u64 ticks)
 	if (!clock_shift((u16)(evtsel & REFPMU_EVTSEL_CODE), &counter->shift))
 		return false;
 	counter->each = 1;
-	counter->others = false;
 	if (evtsel & REFPMU_EVTSEL_EDGE) {
 		/* Nothing rises where every cycle is alike. */
 		if (cmask > 1 || !counter->shift)
 			return false;
 		/* The inverse rises one tick after each occurrence. */
-		ticks -= inverse;
+		counter->late = inverse;
 	} else if (cmask > 1) {
 		if (!inverse)
 			return false;
@@ -116,14 +115,12 @@ static bool clock_gain(struct refpmu_counter *counter, u64 evtsel, u64 ticks)
 			return false;
 		counter->others = true;
 	}
-	counter->phase = ticks & refpmu_low_bits(counter->shift);
 	return true;
 }
 
-static bool general_at(const struct refpmu_change *c, unsigned int i,
+static bool general_at(const struct refpmu_change *c, unsigned int i, u64 evtsel,
 		       const struct refpmu_happening *what, struct refpmu_counter *counter)
 {
-	const u64 evtsel = refpmu_select(c)->evtsel[i];
 	const u16 code = (u16)(evtsel & REFPMU_EVTSEL_CODE);
 	unsigned int occurrences = what->occurrences;
 	u64 rings = 0;
@@ -132,60 +129,68 @@ static bool general_at(const struct refpmu_change *c, unsigned int i,
 	rings |= evtsel & REFPMU_EVTSEL_OS ? BIT_ULL(REFPMU_KERNEL) : 0;
 	if (!(evtsel & REFPMU_EVTSEL_EN) || !(rings & what->rings))
 		return false;
-	counter->status = BIT_ULL(i);
-	counter->reset = i;
-	counter->interrupts = evtsel & REFPMU_EVTSEL_INT;
+	*counter = (struct refpmu_counter){
+		.index = (u8)i,
+		.bit = (u8)i,
+		.interrupts = evtsel & REFPMU_EVTSEL_INT,
+	};
 	if (what->clock)
-		return clock_gain(counter, evtsel, refpmu_global(c)->ticks);
+		return clock_gain(counter, evtsel);
 	if (!code_matches(c, code, what))
 		return false;
 	if (code == REFPMU_EVENT_WIDE && occurrences > REFPMU_WIDE_SINGLE && !has_pair(c, i))
 		occurrences = REFPMU_WIDE_SINGLE;
-	counter->each = pulse_gain(evtsel, occurrences);
+	counter->each = (u8)pulse_gain(evtsel, occurrences);
 	return counter->each != 0;
 }
 
-static bool fixed_at(const struct refpmu_change *c, unsigned int i,
+static bool fixed_at(const struct refpmu_change *c, unsigned int i, u64 ctrl,
 		     const struct refpmu_happening *what, struct refpmu_counter *counter)
 {
-	const u64 ctrl = refpmu_select(c)->fixed_ctrl;
 	u64 rings = 0;
 
 	rings |= ctrl & REFPMU_FIXED_USR(i) ? BIT_ULL(REFPMU_USER) : 0;
 	rings |= ctrl & REFPMU_FIXED_OS(i) ? BIT_ULL(REFPMU_KERNEL) : 0;
 	if (!(rings & what->rings))
 		return false;
-	counter->status = BIT_ULL(REFPMU_FIXED_SHIFT + i);
-	counter->reset = REFPMU_MAX_GENERAL + i;
-	counter->interrupts = ctrl & REFPMU_FIXED_PMI(i);
+	*counter = (struct refpmu_counter){
+		.index = (u8)(c->m->params.general + i),
+		.bit = (u8)(REFPMU_FIXED_SHIFT + i),
+		.interrupts = ctrl & REFPMU_FIXED_PMI(i),
+		.each = what->occurrences,
+	};
 	if (what->clock)
-		return clock_gain(counter, fixed_codes[i], refpmu_global(c)->ticks);
-	if (!code_matches(c, fixed_codes[i], what))
-		return false;
-	counter->each = what->occurrences;
-	return true;
+		return clock_gain(counter, fixed_codes[i]);
+	return code_matches(c, fixed_codes[i], what);
 }
 
-bool refpmu_counter_at(const struct refpmu_change *c, unsigned int i,
-		       const struct refpmu_happening *what, struct refpmu_counter *counter)
+unsigned int refpmu_counters_choose(const struct refpmu_change *c, u64 bits,
+				    const struct refpmu_happening *what,
+				    struct refpmu_counter counters[REFPMU_COUNTERS])
 {
-	const unsigned int general = c->m->params.general;
+	const struct refpmu_select *select = refpmu_select(c);
+	unsigned int n = 0;
 
-	counter->value = &refpmu_count(c)->value[i];
-	counter->shift = 0;
-	counter->phase = 0;
-	counter->others = false;
-	return i < general ? general_at(c, i, what, counter) :
-			     fixed_at(c, i - general, what, counter);
+	for (; bits; bits &= bits - 1) {
+		const unsigned int bit = refpmu_lowest_bit(bits);
+		const unsigned int i = bit & (REFPMU_FIXED_SHIFT - 1);
+
+		if (bit == i)
+			n += general_at(c, i, READ_ONCE(select->evtsel[i]), what, &counters[n]);
+		else
+			n += fixed_at(c, i, READ_ONCE(select->fixed_ctrl), what, &counters[n]);
+	}
+	return n;
 }
 
-/* Ticks before the one that brings the event that comes after @events others; at most UNBOUNDED. */
-static u64 ticks_before(const struct refpmu_counter *counter, u64 events)
+u64 refpmu_counter_room(const struct refpmu_counter *counter, struct refpmu_moment now, u64 value)
 {
+	const u64 events = refpmu_counter_fit(counter, now.mask - (value & now.mask));
 	const u64 below = refpmu_low_bits(counter->shift);
-	const u64 until = below - counter->phase; /* ticks before the first that is a multiple */
-	u64 multiples;
+	const u64 until = below - refpmu_counter_phase(counter, now); /* before a round ends */
+	u64 rounds;
 
+	/* What comes before the one that brings the event after those; at most UNBOUNDED. */
 	if (!counter->others) {
 		if (events > REFPMU_UNBOUNDED >> counter->shift)
 			return REFPMU_UNBOUNDED;
@@ -193,44 +198,20 @@ static u64 ticks_before(const struct refpmu_counter *counter, u64 events)
 	}
 	if (events < until)
 		return events;
-	/* One multiple, and one more whenever all ticks between two of them have passed. */
-	multiples = 1 + (events - until) / below;
-	return events > REFPMU_UNBOUNDED - multiples ? REFPMU_UNBOUNDED : events + multiples;
+	/* One end of a round, and one more whenever all ticks of the next have passed. */
+	rounds = 1 + (events - until) / below;
+	return events > REFPMU_UNBOUNDED - rounds ? REFPMU_UNBOUNDED : events + rounds;
 }
 
-/* Events in the next @n ticks; no sum here can wrap. */
-static u64 ticked(const struct refpmu_counter *counter, u64 n)
-{
-	const u64 below = refpmu_low_bits(counter->shift);
-	const u64 multiples =
-		(n >> counter->shift) + (((n & below) + counter->phase) >> counter->shift);
-
-	return counter->others ? n - multiples : multiples;
-}
-
-/* Pulses that a counter takes that is @room below its top. */
-static u64 fitting(const struct refpmu_counter *counter, u64 room)
-{
-	return counter->each == 1 ? room : room / counter->each;
-}
-
-u64 refpmu_counter_room(const struct refpmu_counter *counter, u64 mask)
-{
-	return ticks_before(counter, fitting(counter, mask - (*counter->value & mask)));
-}
-
-void refpmu_counter_count(const struct refpmu_counter *counter, u64 mask, u64 n)
-{
-	*counter->value = (*counter->value + ticked(counter, n) * counter->each) & mask;
-}
-
-void refpmu_counter_cycle(const struct refpmu_counter *counter, u64 mask, u64 n, u64 reset)
+void refpmu_counter_cycle(const struct refpmu_counter *counter, struct refpmu_moment now, u64 n,
+			  u64 reset, u64 *value)
 {
 	/* Pulses from one overflow to the next; 0 means more than can be asked for. */
-	const u64 cycle = fitting(counter, mask - (reset & mask)) + 1;
-	u64 left = ticked(counter, n) - fitting(counter, mask - *counter->value) - 1;
+	const u64 cycle = refpmu_counter_fit(counter, now.mask - (reset & now.mask)) + 1;
+	const u64 first = refpmu_counter_fit(counter, now.mask - *value) + 1;
+	u64 left = refpmu_counter_events(counter, now, n) - first;
 
 	if (cycle)
 		left %= cycle;
-	*counter->value = (reset + left * counter->each) & mask;
+	*value = (reset + left * counter->each) & now.mask;
 }

@@ -6,6 +6,7 @@
 #include "commit.h"
 
 #define REFPMU_FIXED_SHIFT 32 /* of the fixed counters in the global registers */
+#define REFPMU_COUNTERS (REFPMU_MAX_GENERAL + REFPMU_MAX_FIXED)
 
 /* No limit: more pulses, or ticks, than a step can ask for. */
 #define REFPMU_UNBOUNDED (~0ULL)
@@ -24,43 +25,76 @@ struct refpmu_happening {
 	const struct refpmu_origin *origin;
 };
 
-/* A counter that counts what happens. */
+/* A counter that counts what happens. Small: a step keeps one for each. */
 struct refpmu_counter {
-	u64 *value;
-	u64 status; /* its bit in GLOBAL_STATUS */
-	unsigned int reset; /* its index in the resets of the DS area */
+	u8 index; /* of its value */
+	u8 bit; /* in the global registers */
 	bool interrupts;
 	/*
 	 * It gains @each with every pulse; or 1 with every tick that ends a round of 1 << @shift of
-	 * them, or, with @others, with every tick that does not. @phase ticks of a round are over.
+	 * them, or, with @others, with every tick that does not. Rounds are @late ticks late.
 	 */
-	u64 each;
-	u64 phase;
+	u8 each;
 	u8 shift;
+	u8 late;
 	bool others;
 };
 
+/* When it counts, and how far: the clock before, and what is all ones in it. */
+struct refpmu_moment {
+	u64 ticks;
+	u64 mask;
+};
+
 /*
- * Counter @i (0 the first general one; the fixed ones follow) under what happens; false if that
- * does not make it count.
+ * Of the counters @bits (as in the global registers) those that what happens makes count; returns
+ * how many.
  */
-bool refpmu_counter_at(const struct refpmu_change *c, unsigned int i,
-		       const struct refpmu_happening *what, struct refpmu_counter *counter);
+unsigned int refpmu_counters_choose(const struct refpmu_change *c, u64 bits,
+				    const struct refpmu_happening *what,
+				    struct refpmu_counter counters[REFPMU_COUNTERS]);
 
-/* How many pulses, or ticks, it takes without overflow. */
-u64 refpmu_counter_room(const struct refpmu_counter *counter, u64 mask);
+/* Ticks of a round that are over. */
+static inline u64 refpmu_counter_phase(const struct refpmu_counter *counter,
+				       struct refpmu_moment now)
+{
+	return (now.ticks - counter->late) & refpmu_low_bits(counter->shift);
+}
 
-/* Let @n pulses, or ticks, happen; it wraps at @mask. */
-void refpmu_counter_count(const struct refpmu_counter *counter, u64 mask, u64 n);
+/* Events in the next @n pulses or ticks; no sum here can wrap. */
+static inline u64 refpmu_counter_events(const struct refpmu_counter *counter,
+					struct refpmu_moment now, u64 n)
+{
+	const u64 left = n & refpmu_low_bits(counter->shift);
+	const u64 multiples = (n >> counter->shift) +
+			      ((left + refpmu_counter_phase(counter, now)) >> counter->shift);
+
+	return counter->others ? n - multiples : multiples;
+}
+
+/* Events that a counter takes that is @room below its top. */
+static inline u64 refpmu_counter_fit(const struct refpmu_counter *counter, u64 room)
+{
+	return counter->each == 1 ? room : room / counter->each;
+}
+
+/* How many pulses, or ticks, it takes without overflow when it holds @value. */
+u64 refpmu_counter_room(const struct refpmu_counter *counter, struct refpmu_moment now, u64 value);
+
+/* Let @n pulses, or ticks, happen to @value; true if it overflows. */
+static inline bool refpmu_counter_count(const struct refpmu_counter *counter,
+					struct refpmu_moment now, u64 n, u64 *value)
+{
+	const u64 events = refpmu_counter_events(counter, now, n);
+	const bool overflows = events > refpmu_counter_fit(counter, now.mask - *value);
+
+	*value = (*value + events * counter->each) & now.mask;
+	return overflows;
+}
 
 /* The same for @n that do overflow it, if each overflow makes it go on from @reset. */
-void refpmu_counter_cycle(const struct refpmu_counter *counter, u64 mask, u64 n, u64 reset);
-
-/* Index of the counter whose bit in the global registers is @bit. */
-static inline unsigned int refpmu_counter_index(const struct refpmu_model *m, unsigned int bit)
-{
-	return bit < REFPMU_FIXED_SHIFT ? bit : m->params.general + (bit - REFPMU_FIXED_SHIFT);
-}
+void refpmu_counter_cycle(const struct refpmu_counter *counter, struct refpmu_moment now, u64 n,
+			  u64 reset, u64 *value);
 
 /* Bits of the global registers that stand for a counter. */
 static inline u64 refpmu_counter_bits(const struct refpmu_model *m)

@@ -14,7 +14,10 @@ struct step {
 	u64 precise; /* counters that make records */
 	u64 mask; /* of a counter's value */
 	bool run_on;
+	bool shy; /* nothing is to overflow */
 	bool full; /* no further record fits */
+	unsigned int n; /* counters that count, unless they are frozen */
+	struct refpmu_counter counters[REFPMU_COUNTERS];
 	struct refpmu_model_step result;
 };
 
@@ -41,18 +44,23 @@ bool refpmu_model_counting(const struct refpmu_model *m)
 	return counting;
 }
 
-static bool look_at(const struct refpmu_change *c, u64 bits, const struct refpmu_happening *what,
-		    struct refpmu_counter *counter)
+/* Counters that count now. */
+static unsigned int running(const struct step *s)
 {
-	const unsigned int i = refpmu_counter_index(c->m, refpmu_lowest_bit(bits));
-
-	return refpmu_counter_at(c, i, what, counter);
+	return frozen(&s->c) ? 0 : s->n;
 }
 
-/* True if something has to be done at the very event that overflows @counter. */
+static u64 status_of(const struct refpmu_counter *counter)
+{
+	return BIT_ULL(counter->bit);
+}
+
+/* True if something has to be done at the very event that overflows @counter, or before it. */
 static bool must_stop(const struct step *s, const struct refpmu_counter *counter)
 {
-	if (s->precise & counter->status)
+	if (s->shy)
+		return true;
+	if (s->precise & status_of(counter))
 		return s->fill.ds && !s->full;
 	if (!s->run_on)
 		return true;
@@ -60,82 +68,100 @@ static bool must_stop(const struct step *s, const struct refpmu_counter *counter
 	       refpmu_recording(&s->c)->debugctl & REFPMU_DEBUGCTL_FREEZE_PERFMON;
 }
 
-/* Of @n pulses or ticks, those up to the first one at which something has to be done. */
-static u64 stretch(const struct step *s, u64 n)
+/*
+ * Of @n pulses or ticks, those up to the first one at which something has to be done, or in a shy
+ * step, before it.
+ */
+static u64 stretch(const struct step *s, struct refpmu_moment now, u64 n)
 {
-	struct refpmu_counter counter;
-	u64 left;
+	const struct refpmu_counter *counter = s->counters;
+	const struct refpmu_counter *end = counter + running(s);
+	const u64 *values = refpmu_count(&s->c)->value;
 
-	for (left = switched_on(&s->c); left; left &= left - 1) {
-		if (look_at(&s->c, left, &s->what, &counter) && must_stop(s, &counter)) {
-			const u64 room = refpmu_counter_room(&counter, s->mask);
+	for (; counter < end; counter++) {
+		if (must_stop(s, counter)) {
+			const u64 room = refpmu_counter_room(counter, now, values[counter->index]);
 
 			if (room < n)
-				n = room + 1;
+				n = s->shy ? room : room + 1;
 		}
 	}
 	return n;
 }
 
-/* Let @n happen to @counter, which makes records; true if one is due now. */
-static bool count_precisely(const struct step *s, const struct refpmu_counter *counter, u64 n)
+/* Let @n happen to @value of @counter, which makes records; true if one is due now. */
+static bool count_precisely(const struct step *s, const struct refpmu_counter *counter,
+			    struct refpmu_moment now, u64 n, u64 *value)
 {
 	u64 reset;
 
-	if (!s->fill.ds || n <= refpmu_counter_room(counter, s->mask)) {
-		refpmu_counter_count(counter, s->mask, n);
+	if (!s->fill.ds || n <= refpmu_counter_room(counter, now, *value)) {
+		refpmu_counter_count(counter, now, n, value);
 		return false;
 	}
-	reset = READ_ONCE(s->fill.ds->reset[counter->reset]);
-	refpmu_counter_cycle(counter, s->mask, n, reset);
+	/* Resets are in the order of the bits in the global registers. */
+	reset = READ_ONCE(s->fill.ds->reset[counter->bit]);
+	refpmu_counter_cycle(counter, now, n, reset, value);
 	return !s->full;
 }
 
-/* Let @n happen to the counters and the line; nothing has to be done before the last of them. */
-static void count(struct step *s, u64 n)
+/* Write the record of @counters, which have just overflowed; the status that it sets. */
+static u64 record(struct step *s, u64 counters)
 {
-	struct refpmu_counter counter;
-	u64 overflowed = 0, asserted = 0, records = 0, left;
+	const enum refpmu_fate fate =
+		refpmu_pebs_store(&s->fill, &s->c, s->what.origin, counters);
 
-	for (left = switched_on(&s->c); left; left &= left - 1) {
-		if (!look_at(&s->c, left, &s->what, &counter))
-			continue;
-		if (s->precise & counter.status) {
-			if (count_precisely(s, &counter, n))
-				records |= counter.status;
-			continue;
+	s->full = fate == REFPMU_LOST;
+	return fate == REFPMU_STORED_AT_THRESHOLD ? REFPMU_STATUS_DS : 0;
+}
+
+/* Let @n happen to the counters and the line; nothing has to be done before the last of them. */
+static void count(struct step *s, struct refpmu_moment now, u64 n)
+{
+	const struct refpmu_counter *counter = s->counters;
+	const struct refpmu_counter *end = counter + running(s);
+	u64 *values = refpmu_count(&s->c)->value;
+	u64 overflowed = 0, asserted = 0, records = 0;
+
+	for (; counter < end; counter++) {
+		const u64 status = status_of(counter);
+		u64 *value = &values[counter->index];
+
+		if (s->precise & status) {
+			if (count_precisely(s, counter, now, n, value))
+				records |= status;
+		} else if (refpmu_counter_count(counter, now, n, value)) {
+			overflowed |= status;
+			asserted |= counter->interrupts ? status : 0;
 		}
-		if (n > refpmu_counter_room(&counter, s->mask)) {
-			overflowed |= counter.status;
-			asserted |= counter.interrupts ? counter.status : 0;
-		}
-		refpmu_counter_count(&counter, s->mask, n);
 	}
-
 	if (records) {
-		const enum refpmu_fate fate =
-			refpmu_pebs_store(&s->fill, &s->c, s->what.origin, records);
+		const u64 full = record(s, records);
 
-		s->full = fate == REFPMU_LOST;
-		if (fate == REFPMU_STORED_AT_THRESHOLD) {
-			overflowed |= REFPMU_STATUS_DS;
-			asserted |= REFPMU_STATUS_DS;
-		}
+		overflowed |= full;
+		asserted |= full;
 	}
-	refpmu_raise_status(&s->c, overflowed, asserted);
+	if (overflowed)
+		refpmu_raise_status(&s->c, overflowed, asserted);
 	s->result.overflowed |= overflowed;
+}
+
+/* Let happen what goes in one stretch. */
+static void advance(struct step *s, u64 n)
+{
+	const struct refpmu_moment now = { refpmu_global(&s->c)->ticks, s->mask };
+	const u64 part = stretch(s, now, n);
+
+	count(s, now, part);
+	if (s->what.clock)
+		refpmu_global(&s->c)->ticks += part;
+	s->result.done += part;
 }
 
 static void run(struct step *s, u64 n)
 {
-	while (s->result.done < n && (s->run_on || !s->result.overflowed)) {
-		const u64 part = stretch(s, n - s->result.done);
-
-		count(s, part);
-		if (s->what.clock)
-			refpmu_global(&s->c)->ticks += part;
-		s->result.done += part;
-	}
+	while (s->result.done < n && (s->run_on || !s->result.overflowed))
+		advance(s, n - s->result.done);
 }
 
 /*
@@ -164,24 +190,25 @@ static bool begin(struct step *s, const struct refpmu_change *look, u64 blocks, 
 	s->run_on = run_on;
 	s->full = false;
 	s->result = (struct refpmu_model_step){ .done = 0 };
+	s->n = refpmu_counters_choose(&s->c, switched_on(&s->c), &s->what, s->counters);
 	return true;
 }
 
 struct refpmu_model_step refpmu_model_stimulate(struct refpmu_model *m,
 						const struct refpmu_stimulus *stimulus)
 {
-	struct step s = {
-		.what = {
-			.clock = stimulus->clock,
-			.rings = BIT_ULL(stimulus->origin->privilege),
-			.code = stimulus->code,
-			.other = stimulus->code,
-			.occurrences = stimulus->per_pulse ? stimulus->per_pulse : 1,
-			.origin = stimulus->origin,
-		},
-	};
 	struct refpmu_change look;
+	struct step s; /* large: begin() sets the rest of what is used of it */
 
+	s.shy = false;
+	s.what = (struct refpmu_happening){
+		.clock = stimulus->clock,
+		.rings = BIT_ULL(stimulus->origin->privilege),
+		.code = stimulus->code,
+		.other = stimulus->code,
+		.occurrences = stimulus->per_pulse ? stimulus->per_pulse : 1,
+		.origin = stimulus->origin,
+	};
 	if (s.what.occurrences > REFPMU_WIDE_PAIR)
 		s.what.occurrences = REFPMU_WIDE_PAIR;
 	do {
@@ -225,6 +252,26 @@ struct refpmu_model_step refpmu_model_advance(struct refpmu_model *m, u64 n,
 	return refpmu_model_stimulate(m, &stimulus);
 }
 
+u64 refpmu_model_pass(struct refpmu_model *m, u64 n, enum refpmu_privilege priv)
+{
+	struct refpmu_change look;
+	struct step s;
+
+	s.shy = true;
+	s.what = (struct refpmu_happening){
+		.clock = true,
+		.rings = BIT_ULL(priv),
+		.origin = &nowhere[priv],
+	};
+	do {
+		do
+			look = refpmu_look(m);
+		while (!begin(&s, &look, 0, false));
+		advance(&s, n);
+	} while (!refpmu_fill_commit(&s.fill, &s.c));
+	return s.result.done;
+}
+
 /* True if branches that end at @priv go to the BTS buffer. */
 static bool traced(const struct refpmu_change *c, enum refpmu_privilege priv)
 {
@@ -252,19 +299,18 @@ static u64 branch_blocks(const struct refpmu_change *look, enum refpmu_privilege
 struct refpmu_model_step refpmu_model_branch(struct refpmu_model *m, const struct refpmu_branch *b,
 					     const struct refpmu_origin *origin, bool run_on)
 {
-	struct step s = {
-		.what = {
-			.rings = BIT_ULL(origin->privilege),
-			.code = REFPMU_EVENT_BRANCHES,
-			.other = b->mispredicted ? REFPMU_EVENT_BRANCH_MISSES :
-						   REFPMU_EVENT_BRANCHES,
-			.occurrences = 1,
-			.origin = origin,
-		},
-	};
 	struct refpmu_change look;
+	struct step s;
 	u64 blocks;
 
+	s.shy = false;
+	s.what = (struct refpmu_happening){
+		.rings = BIT_ULL(origin->privilege),
+		.code = REFPMU_EVENT_BRANCHES,
+		.other = b->mispredicted ? REFPMU_EVENT_BRANCH_MISSES : REFPMU_EVENT_BRANCHES,
+		.occurrences = 1,
+		.origin = origin,
+	};
 	do {
 		do {
 			look = refpmu_look(m);
@@ -285,21 +331,23 @@ struct refpmu_model_step refpmu_model_branch(struct refpmu_model *m, const struc
 u64 refpmu_model_ticks_to_overflow(const struct refpmu_model *m)
 {
 	const struct refpmu_happening what = { .clock = true, .rings = REFPMU_RINGS_ALL };
-	const u64 mask = refpmu_low_bits(m->params.width);
-	struct refpmu_counter counter;
+	struct refpmu_moment now = { .mask = refpmu_low_bits(m->params.width) };
+	struct refpmu_counter counters[REFPMU_COUNTERS];
 	struct refpmu_change look;
-	u64 room, left;
+	unsigned int i, n;
+	u64 room, own;
 
 	do {
 		look = refpmu_look(m);
+		now.ticks = READ_ONCE(refpmu_global(&look)->ticks);
 		room = REFPMU_UNBOUNDED;
-		for (left = switched_on(&look); left; left &= left - 1) {
-			if (look_at(&look, left, &what, &counter)) {
-				const u64 own = refpmu_counter_room(&counter, mask);
+		n = refpmu_counters_choose(&look, switched_on(&look), &what, counters);
+		for (i = 0; i < n; i++) {
+			const u64 *value = &refpmu_count(&look)->value[counters[i].index];
 
-				if (own < room)
-					room = own;
-			}
+			own = refpmu_counter_room(&counters[i], now, READ_ONCE(*value));
+			if (own < room)
+				room = own;
 		}
 	} while (!refpmu_look_holds(&look));
 	return room == REFPMU_UNBOUNDED ? REFPMU_UNBOUNDED : room + 1;
@@ -319,6 +367,11 @@ int refpmu_model_reset(struct refpmu_model *m, const struct refpmu_model_params 
 		return -EINVAL;
 	memset(m, 0, sizeof(*m));
 	m->params = copy;
+	m->words[REFPMU_BLOCK_GLOBAL] = sizeof(struct refpmu_global) / 8;
+	m->words[REFPMU_BLOCK_SELECT] = REFPMU_WORD(select, evtsel[0]) + copy.general;
+	m->words[REFPMU_BLOCK_COUNT] = copy.general + copy.fixed;
+	m->words[REFPMU_BLOCK_RECORDING] = sizeof(struct refpmu_recording) / 8;
+	m->words[REFPMU_BLOCK_STACK] = sizeof(struct refpmu_stack) / 8;
 	for (i = 0; i < REFPMU_LBR_ENTRIES; i++)
 		stack->map[i / 8] |= (u64)i << 8 * (i % 8);
 	return 0;

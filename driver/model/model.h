@@ -85,6 +85,7 @@ struct refpmu_model {
 	u64 head; /* generation, and which version of each block is current: commit.h */
 	u64 claims; /* versions in use beside the current ones */
 	struct refpmu_fill *filling; /* who is writing records now: ds.h */
+	u8 words[REFPMU_BLOCKS]; /* of each block, those that this device has */
 	struct refpmu_version version[REFPMU_VERSIONS];
 	struct refpmu_pebs_lbr lbr[REFPMU_LBR_ENTRIES];
 };
@@ -143,6 +144,12 @@ struct refpmu_model_step refpmu_model_pulse(struct refpmu_model *m, u16 code, u6
 /* The same for @n clock ticks. */
 struct refpmu_model_step refpmu_model_advance(struct refpmu_model *m, u64 n,
 					      enum refpmu_privilege priv, bool run_on);
+
+/*
+ * Let clock ticks happen at @priv up to @n, but none that overflows a counter; returns how many
+ * did.
+ */
+u64 refpmu_model_pass(struct refpmu_model *m, u64 n, enum refpmu_privilege priv);
 
 /*
  * Ticks until the clock next overflows a counter that is enabled at one privilege at least (and if

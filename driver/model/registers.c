@@ -7,11 +7,10 @@
 
 #define EVTSEL_WRITABLE (GENMASK_ULL(31, 20) | GENMASK_ULL(18, 0))
 
-/* A register that is a word of a block and nothing else. */
-struct plain {
-	enum refpmu_block block;
-	size_t offset; /* in struct refpmu_version */
-	u64 writable;
+/* Where a register is that is a word of a block and nothing else; block REFPMU_BLOCKS: nowhere. */
+struct place {
+	u8 block; /* enum refpmu_block */
+	u8 word;
 };
 
 /* If @reg is one of @n registers that begin at @base, its index. */
@@ -73,87 +72,113 @@ static u64 capabilities(const struct refpmu_model *m)
 	return caps;
 }
 
-static struct plain plain_word(enum refpmu_block block, size_t offset, u64 writable)
+static struct place at(enum refpmu_block block, unsigned int word)
 {
-	return (struct plain){ .block = block, .offset = offset, .writable = writable };
+	return (struct place){ .block = (u8)block, .word = (u8)word };
 }
 
-#define PLAIN(name, member, writable) \
-	plain_word(REFPMU_BLOCK_##name, offsetof(struct refpmu_version, member), writable)
+static struct place nowhere(void)
+{
+	return at(REFPMU_BLOCKS, 0);
+}
 
-/* Counters and what selects their events. */
-static bool find_counter(const struct refpmu_model *m, u32 reg, struct plain *plain)
+/* Registers of devices that make records. */
+static struct place find_records(u32 reg)
+{
+	switch (reg) {
+	case REFPMU_REG_OFFCORE_RSP(0):
+		return at(REFPMU_BLOCK_RECORDING, REFPMU_WORD(recording, offcore_rsp[0]));
+	case REFPMU_REG_OFFCORE_RSP(1):
+		return at(REFPMU_BLOCK_RECORDING, REFPMU_WORD(recording, offcore_rsp[1]));
+	case REFPMU_REG_LD_LAT:
+		return at(REFPMU_BLOCK_RECORDING, REFPMU_WORD(recording, ld_lat));
+	case REFPMU_REG_PEBS_ENABLE:
+		return at(REFPMU_BLOCK_RECORDING, REFPMU_WORD(recording, pebs_enable));
+	case REFPMU_REG_PEBS_DATA_CFG:
+		return at(REFPMU_BLOCK_RECORDING, REFPMU_WORD(recording, pebs_data_cfg));
+	default:
+		return nowhere();
+	}
+}
+
+/* All that is neither a counter nor a selector. */
+static struct place find_control(const struct refpmu_model *m, u32 reg)
+{
+	const struct refpmu_model_params *params = &m->params;
+
+	switch (reg) {
+	case REFPMU_REG_GLOBAL_CTRL:
+		return at(REFPMU_BLOCK_GLOBAL, REFPMU_WORD(global, ctrl));
+	case REFPMU_REG_GLOBAL_STATUS:
+		return at(REFPMU_BLOCK_GLOBAL, REFPMU_WORD(global, status));
+	case REFPMU_REG_FIXED_CTR_CTRL:
+		return at(REFPMU_BLOCK_SELECT, REFPMU_WORD(select, fixed_ctrl));
+	case REFPMU_REG_DEBUGCTL:
+		return at(REFPMU_BLOCK_RECORDING, REFPMU_WORD(recording, debugctl));
+	case REFPMU_REG_DS_AREA:
+		return params->records || params->trace ?
+			       at(REFPMU_BLOCK_RECORDING, REFPMU_WORD(recording, ds_area)) :
+			       nowhere();
+	case REFPMU_REG_LBR_SELECT:
+		return params->lbr ? at(REFPMU_BLOCK_STACK, REFPMU_WORD(stack, select)) :
+				     nowhere();
+	case REFPMU_REG_LBR_TOS:
+		return params->lbr ? at(REFPMU_BLOCK_STACK, REFPMU_WORD(stack, tos)) : nowhere();
+	default:
+		return params->records ? find_records(reg) : nowhere();
+	}
+}
+
+static inline struct place find(const struct refpmu_model *m, u32 reg)
 {
 	const unsigned int general = m->params.general;
 	unsigned int i;
 
+	if (indexed(reg, REFPMU_REG_EVTSEL(0), general, &i))
+		return at(REFPMU_BLOCK_SELECT, REFPMU_WORD(select, evtsel[0]) + i);
 	if (indexed(reg, REFPMU_REG_A_PMC(0), general, &i) ||
-	    indexed(reg, REFPMU_REG_PMC(0), general, &i)) {
-		*plain = PLAIN(COUNT, count.value[0], value_mask(m));
-	} else if (indexed(reg, REFPMU_REG_EVTSEL(0), general, &i)) {
-		*plain = PLAIN(SELECT, select.evtsel[0], EVTSEL_WRITABLE);
-	} else if (indexed(reg, REFPMU_REG_FIXED_CTR(0), m->params.fixed, &i)) {
-		*plain = PLAIN(COUNT, count.value[0], value_mask(m));
-		i += general;
-	} else {
-		return false;
-	}
-	plain->offset += i * sizeof(u64);
-	return true;
+	    indexed(reg, REFPMU_REG_PMC(0), general, &i))
+		return at(REFPMU_BLOCK_COUNT, i);
+	if (indexed(reg, REFPMU_REG_FIXED_CTR(0), m->params.fixed, &i))
+		return at(REFPMU_BLOCK_COUNT, general + i);
+	return find_control(m, reg);
 }
 
-/* Registers of devices that make records. */
-static bool find_records(const struct refpmu_model *m, u32 reg, struct plain *plain)
+static u64 recording_writable(const struct refpmu_model *m, unsigned int word)
 {
-	switch (reg) {
-	case REFPMU_REG_OFFCORE_RSP(0):
-		*plain = PLAIN(RECORDING, recording.offcore_rsp[0], REFPMU_OFFCORE_RSP_MASK);
-		return true;
-	case REFPMU_REG_OFFCORE_RSP(1):
-		*plain = PLAIN(RECORDING, recording.offcore_rsp[1], REFPMU_OFFCORE_RSP_MASK);
-		return true;
-	case REFPMU_REG_LD_LAT:
-		*plain = PLAIN(RECORDING, recording.ld_lat, REFPMU_LD_LAT_MASK);
-		return true;
-	case REFPMU_REG_PEBS_ENABLE:
-		*plain = PLAIN(RECORDING, recording.pebs_enable, refpmu_counter_bits(m));
-		return true;
-	case REFPMU_REG_PEBS_DATA_CFG:
-		*plain = PLAIN(RECORDING, recording.pebs_data_cfg, data_cfg_mask(m));
-		return true;
+	switch (word) {
+	case REFPMU_WORD(recording, ld_lat):
+		return REFPMU_LD_LAT_MASK;
+	case REFPMU_WORD(recording, pebs_enable):
+		return refpmu_counter_bits(m);
+	case REFPMU_WORD(recording, pebs_data_cfg):
+		return data_cfg_mask(m);
+	case REFPMU_WORD(recording, ds_area):
+		return ~refpmu_low_bits(3);
+	case REFPMU_WORD(recording, debugctl):
+		return debugctl_mask(m);
 	default:
-		return false;
+		return REFPMU_OFFCORE_RSP_MASK;
 	}
 }
 
-static bool find_plain(const struct refpmu_model *m, u32 reg, struct plain *plain)
+/* The bits that may be written to the register at @place. */
+static u64 writable(const struct refpmu_model *m, struct place place)
 {
-	if (find_counter(m, reg, plain))
-		return true;
-	switch (reg) {
-	case REFPMU_REG_GLOBAL_CTRL:
-		*plain = PLAIN(GLOBAL, global.ctrl, refpmu_counter_bits(m));
-		return true;
-	case REFPMU_REG_GLOBAL_STATUS:
-		*plain = PLAIN(GLOBAL, global.status, 0);
-		return true;
-	case REFPMU_REG_FIXED_CTR_CTRL:
-		*plain = PLAIN(SELECT, select.fixed_ctrl, refpmu_low_bits(4 * m->params.fixed));
-		return true;
-	case REFPMU_REG_DEBUGCTL:
-		*plain = PLAIN(RECORDING, recording.debugctl, debugctl_mask(m));
-		return true;
-	case REFPMU_REG_DS_AREA:
-		*plain = PLAIN(RECORDING, recording.ds_area, ~refpmu_low_bits(3));
-		return m->params.records || m->params.trace;
-	case REFPMU_REG_LBR_SELECT:
-		*plain = PLAIN(STACK, stack.select, REFPMU_LBR_SELECT_MASK);
-		return m->params.lbr;
-	case REFPMU_REG_LBR_TOS:
-		*plain = PLAIN(STACK, stack.tos, m->params.lbr - 1ULL);
-		return m->params.lbr;
+	switch (place.block) {
+	case REFPMU_BLOCK_GLOBAL:
+		return refpmu_counter_bits(m); /* GLOBAL_CTRL: status is read only */
+	case REFPMU_BLOCK_SELECT:
+		return place.word == REFPMU_WORD(select, fixed_ctrl) ?
+			       refpmu_low_bits(4 * m->params.fixed) :
+			       EVTSEL_WRITABLE;
+	case REFPMU_BLOCK_COUNT:
+		return value_mask(m);
+	case REFPMU_BLOCK_RECORDING:
+		return recording_writable(m, place.word);
 	default:
-		return m->params.records && find_records(m, reg, plain);
+		return place.word == REFPMU_WORD(stack, select) ? REFPMU_LBR_SELECT_MASK :
+								  m->params.lbr - 1ULL;
 	}
 }
 
@@ -174,13 +199,6 @@ static bool find_lbr(const struct refpmu_model *m, u32 reg, unsigned int *i,
 	return true;
 }
 
-static u64 *word_at(const struct refpmu_change *c, const struct plain *plain)
-{
-	struct refpmu_version *version = refpmu_at(c->m, c->next, plain->block);
-
-	return (u64 *)((char *)version + plain->offset);
-}
-
 static u64 lbr_word(const struct refpmu_change *c, unsigned int i, enum refpmu_lbr_word word)
 {
 	const struct refpmu_pebs_lbr entry = refpmu_lbr_entry(c, i);
@@ -193,16 +211,13 @@ static u64 lbr_word(const struct refpmu_change *c, unsigned int i, enum refpmu_l
 int refpmu_model_read(struct refpmu_model *m, u32 reg, u64 *value)
 {
 	enum refpmu_lbr_word word = REFPMU_LBR_WORD_FROM;
+	const struct place place = find(m, reg);
 	struct refpmu_change look;
-	struct plain plain;
 	unsigned int i;
 
 	refpmu_settle(m);
-	if (find_plain(m, reg, &plain)) {
-		do {
-			look = refpmu_look(m);
-			*value = READ_ONCE(*word_at(&look, &plain));
-		} while (!refpmu_look_holds(&look));
+	if (place.block != REFPMU_BLOCKS) {
+		*value = refpmu_word(m, place.block, place.word);
 		return 0;
 	}
 	if (find_lbr(m, reg, &i, &word)) {
@@ -224,19 +239,6 @@ int refpmu_model_read(struct refpmu_model *m, u32 reg, u64 *value)
 	default:
 		return -EINVAL;
 	}
-}
-
-static int write_plain(struct refpmu_model *m, const struct plain *plain, u64 value)
-{
-	struct refpmu_change c;
-
-	if (value & ~plain->writable)
-		return -EINVAL;
-	do {
-		refpmu_change_begin(&c, m, BIT_ULL(plain->block));
-		*word_at(&c, plain) = value;
-	} while (!refpmu_change_commit(&c));
-	return 0;
 }
 
 static int write_lbr(struct refpmu_model *m, unsigned int i, enum refpmu_lbr_word word, u64 value)
@@ -276,16 +278,18 @@ static int write_status(struct refpmu_model *m, u64 value, bool set)
 int refpmu_model_write(struct refpmu_model *m, u32 reg, u64 value)
 {
 	enum refpmu_lbr_word word = REFPMU_LBR_WORD_FROM;
-	struct plain plain;
+	const struct place place = find(m, reg);
 	unsigned int i;
 
-	/* Of what is written to PMC, the upper half is ignored; bit 31 takes its place. */
-	if (indexed(reg, REFPMU_REG_PMC(0), m->params.general, &i))
-		value = (u64)(s64)(s32)(u32)value & value_mask(m);
-	if (reg == REFPMU_REG_GLOBAL_STATUS)
-		return -EINVAL;
-	if (find_plain(m, reg, &plain))
-		return write_plain(m, &plain, value);
+	if (place.block != REFPMU_BLOCKS) {
+		/* Of what is written to PMC, the upper half is ignored; bit 31 takes its place. */
+		if (indexed(reg, REFPMU_REG_PMC(0), m->params.general, &i))
+			value = (u64)(s64)(s32)(u32)value & value_mask(m);
+		if (value & ~writable(m, place) || reg == REFPMU_REG_GLOBAL_STATUS)
+			return -EINVAL;
+		refpmu_change_word(m, place.block, place.word, value);
+		return 0;
+	}
 	if (find_lbr(m, reg, &i, &word))
 		return write_lbr(m, i, word, value);
 	if (reg == REFPMU_REG_GLOBAL_STATUS_RESET)

@@ -68,4 +68,21 @@ enum refpmu_block {
 	REFPMU_BLOCKS,
 };
 
+/* Number of @member among the words of its block, which is a struct refpmu_@block. */
+#define REFPMU_WORD(block, member) ((unsigned int)(offsetof(struct refpmu_##block, member) / 8))
+
+/* The words of @block. */
+static inline u64 *refpmu_block_words(struct refpmu_version *version, enum refpmu_block block)
+{
+	static const u8 first[REFPMU_BLOCKS] = {
+		[REFPMU_BLOCK_GLOBAL] = REFPMU_WORD(version, global),
+		[REFPMU_BLOCK_SELECT] = REFPMU_WORD(version, select),
+		[REFPMU_BLOCK_COUNT] = REFPMU_WORD(version, count),
+		[REFPMU_BLOCK_RECORDING] = REFPMU_WORD(version, recording),
+		[REFPMU_BLOCK_STACK] = REFPMU_WORD(version, stack),
+	};
+
+	return (u64 *)version + first[block];
+}
+
 #endif /* REFPMU_MODEL_VERSION_H */

@@ -92,6 +92,8 @@ class Device {
 
   Told Advance(u64 n) { return Step(refpmu_model_advance(&model_, n, REFPMU_KERNEL, false)); }
 
+  Told Pass(u64 n) { return {{refpmu_model_pass(&model_, n, REFPMU_KERNEL)}}; }
+
   Told Branch(u64 from) {
     const refpmu_origin origin = {.privilege = REFPMU_USER, .ip = from};
     const refpmu_branch b = {from, from + 1, REFPMU_BRANCH_JCC, 7, true, false, false};
@@ -166,6 +168,7 @@ const std::vector<Access>& Accesses() {
       {"pulse", [](Device& d) { return d.Pulse(2, false); }},
       {"pulses past overflows", [](Device& d) { return d.Pulse(9, true); }},
       {"ticks", [](Device& d) { return d.Advance(7); }},
+      {"time that passes", [](Device& d) { return d.Pass(7); }},
       {"branch", [](Device& d) { return d.Branch(0x30); }},
   };
   return all;
@@ -249,7 +252,7 @@ TEST_P(ModelAtomicity, WhateverInterruptsHappensBeforeOrAfter) {
   const u64 looks = std::clamp<u64>(kLooks / length, 1, intrusions.size());
   for (const u64 freeze : kFreezes) {
     for (u64 look = 0; look < looks; ++look) {
-      // 7 has no divisor in common with their number.
+      // 7 has no divisor in common with their number, 18.
       const auto at = [&](u64 place) -> const Intrusion& {
         return intrusions[(place + 7 * look) % intrusions.size()];
       };
@@ -294,7 +297,7 @@ TEST_P(ModelAtomicity, HoldsForTwoInterruptsInOneAnother) {
   EXPECT_GT(reached_some, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Accesses, ModelAtomicity, testing::Range<size_t>(0, 16));
+INSTANTIATE_TEST_SUITE_P(Accesses, ModelAtomicity, testing::Range<size_t>(0, 17));
 
 // A version that an interrupted access kept for itself would be missing some accesses later.
 TEST(ModelVersions, NoneIsUsedUp) {

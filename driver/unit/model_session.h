@@ -153,13 +153,22 @@ class ModelSession {
   }
 
   u16 Code() {
-    constexpr std::array<u16, 16> kCodes = {
-        REFPMU_EVENT_CYCLES,       REFPMU_EVENT_INSTRUCTIONS,  REFPMU_EVENT_REF_CYCLES,
-        REFPMU_EVENT_BRANCHES,     REFPMU_EVENT_BRANCH_MISSES, REFPMU_EVENT_OFFCORE_0,
-        REFPMU_EVENT_OFFCORE_1,    REFPMU_EVENT_LOAD_LATENCY,  REFPMU_EVENT_WIDE,
-        REFPMU_EVENT_MERGE,        0x01d0,                     0x01d1,
-        REFPMU_EVENT_INSTRUCTIONS, REFPMU_EVENT_CYCLES,        0x01d0,
-        REFPMU_EVENT_REF_CYCLES};
+    constexpr std::array<u16, 16> kCodes = {REFPMU_EVENT_CYCLES,
+                                            REFPMU_EVENT_INSTRUCTIONS,
+                                            REFPMU_EVENT_REF_CYCLES,
+                                            REFPMU_EVENT_BRANCHES,
+                                            REFPMU_EVENT_BRANCH_MISSES,
+                                            REFPMU_EVENT_OFFCORE_0,
+                                            REFPMU_EVENT_OFFCORE_1,
+                                            REFPMU_EVENT_LOAD_LATENCY,
+                                            REFPMU_EVENT_WIDE,
+                                            REFPMU_EVENT_MERGE,
+                                            0x01d0,
+                                            0x01d1,
+                                            REFPMU_EVENT_INSTRUCTIONS,
+                                            REFPMU_EVENT_CYCLES,
+                                            0x01d0,
+                                            REFPMU_EVENT_REF_CYCLES};
     return kCodes[draw_(0, kCodes.size() - 1)];
   }
 
@@ -277,6 +286,23 @@ class ModelSession {
       if (step.overflowed != 0) next = std::min(next, step.done);
     }
     Check(refpmu_model_ticks_to_overflow(&model_) == next, "the next overflow is told to the tick");
+    CheckPass(draw_(0, 1) ? REFPMU_KERNEL : REFPMU_USER);
+  }
+
+  // Ticks that are not to overflow anything end right before the one that does.
+  void CheckPass(refpmu_privilege privilege) {
+    Copy stepped(*this);
+    Copy passed(*this);
+    const u64 n = Any();
+    refpmu_model_step step = refpmu_model_advance(&stepped.model, n, privilege, false);
+    if (step.overflowed != 0) {
+      stepped.model = model_;
+      stepped.model.params.context = &stepped.memory;
+      step = refpmu_model_advance(&stepped.model, step.done - 1, privilege, false);
+    }
+    Check(refpmu_model_pass(&passed.model, n, privilege) == step.done,
+          "time that passes ends before an overflow");
+    CheckSame(stepped, passed, "time that passes is time");
   }
 
   void CompareAll() {

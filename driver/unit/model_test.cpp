@@ -342,6 +342,23 @@ TEST(ModelClock, TicksToOverflowAreExact) {
   }
 }
 
+TEST(ModelClock, PassesUpToTheTickBeforeAnOverflowAndNoFurther) {
+  refpmu_model model = Device();
+  Write(model, REFPMU_REG_GLOBAL_CTRL, 1);
+  Write(model, REFPMU_REG_EVTSEL(0), (kOn & ~REFPMU_EVTSEL_OS) | REFPMU_EVENT_INSTRUCTIONS);
+  Write(model, REFPMU_REG_A_PMC(0), 0xfffffffffffd);
+  EXPECT_EQ(refpmu_model_pass(&model, 3, REFPMU_USER), 3u);
+  EXPECT_EQ(Read(model, REFPMU_REG_PMC(0)), 0xfffffffffffeu);
+  EXPECT_EQ(refpmu_model_pass(&model, 100, REFPMU_USER), 2u);
+  EXPECT_EQ(Read(model, REFPMU_REG_PMC(0)), 0xffffffffffffu);
+  EXPECT_EQ(refpmu_model_pass(&model, 100, REFPMU_USER), 0u);
+  // At the other privilege it does not count.
+  EXPECT_EQ(refpmu_model_pass(&model, 1000, REFPMU_KERNEL), 1000u);
+  EXPECT_EQ(Read(model, REFPMU_REG_GLOBAL_STATUS), 0u);
+  EXPECT_EQ(refpmu_model_advance(&model, 100, REFPMU_USER, false).done, 1u);
+  EXPECT_EQ(Read(model, REFPMU_REG_GLOBAL_STATUS), 1u);
+}
+
 TEST(ModelClock, PhaseDoesNotDependOnHowTicksArePortioned) {
   std::mt19937_64 random(9);
   refpmu_model portions = Device();

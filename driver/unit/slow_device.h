@@ -203,8 +203,8 @@ class SlowDevice {
     for (u32 i = 0; i < params_.fixed; ++i) {
       const u64 control = values_[0x38d] >> (4 * i);
       if ((control >> (user ? 1 : 0) & 1) != 0 && Enabled(32 + i)) {
-        on.push_back({u64{1} << (32 + i), kCodes[i] | (control >> 3 & 1) << 20,
-                      &values_[0x309 + i], 32 + i});
+        on.push_back({u64{1} << (32 + i), kCodes[i] | (control >> 3 & 1) << 20, &values_[0x309 + i],
+                      32 + i});
       }
     }
     return on;
