@@ -290,7 +290,8 @@ void CheckPlaces(const WantList& wants, const Places& places) {
     }
     HOLDS(places[i].extra >= 0 && static_cast<unsigned>(places[i].extra) < RegistersOf(want),
           "who needs a register gets one that exists");
-    HOLDS(!want.pinned || places[i].extra == want.previous_extra, "the register of a pinned want stays");
+    HOLDS(!want.pinned || places[i].extra == want.previous_extra,
+          "the register of a pinned want stays");
     for (size_t k = 0; k < i; ++k) {
       HOLDS(wants[k].extra != want.extra || places[k].extra != places[i].extra ||
                 wants[k].extra_value == want.extra_value,

@@ -66,10 +66,10 @@ void refpmu_clock_sync(struct refpmu_cpu *cpuc)
 	cpuc->clock_base = now;
 	if (stands_still(cpuc))
 		return;
-	if (!cpuc->held)
-		ticks = min(ticks, refpmu_model_ticks_to_overflow(&cpuc->model) - 1);
-	if (ticks)
-		refpmu_model_advance(&cpuc->model, ticks, priv, cpuc->held);
+	if (cpuc->held)
+		refpmu_model_advance(&cpuc->model, ticks, priv, true);
+	else
+		refpmu_model_pass(&cpuc->model, ticks, priv);
 }
 
 /* The handler has run: time goes on from where the overflow was, if that is not long ago. */
