@@ -124,7 +124,7 @@ static void map_area(struct kunit *test, unsigned int pages, bool snapshot)
 	KUNIT_ASSERT_EQ(test, rb_alloc_aux(rig->rb, rig->event, 2, pages, 0,
 					   snapshot ? 0 : RING_BUFFER_WRITABLE), 0);
 	atomic_set(&rig->rb->aux_mmap_count, 1);
-	smp_store_release(&rig->event->rb, rig->rb);
+	WRITE_ONCE(rig->event->rb, rig->rb);
 }
 
 static void open_mapped(struct kunit *test, unsigned int pages, bool snapshot)
