@@ -76,7 +76,7 @@ CONFORMANCE_CASE(Bpf, QueryIsForTracepoints, .rules = {rule::BPF_021},
 }
 
 CONFORMANCE_CASE(Bpf, ProgramRunsForEveryCounter, .rules = {rule::BPF_018, rule::BPF_001},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf, Cap::kFixedCounters}) {
   std::vector<EventSpec> specs = target().AnyEvents(target().general());
   for (const EventSpec& fixed : target().Events({.fixed = true})) specs.push_back(fixed);
   Skeleton<count_overflows_bpf> bpf;

@@ -28,7 +28,7 @@ CONFORMANCE_CASE(Control, DisabledBitDecidesWhoStarts, .rules = {rule::CTL_001, 
 }
 
 CONFORMANCE_CASE(Control, LoneEventStartsAsOpened, .rules = {rule::CTL_001},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kGroups}) {
   for (const EventSpec& spec : target().Events({.any_general = true})) {
     const Event task = Open(spec, {.disabled = false});
     const Event processor = Open(spec, {.pid = -1, .cpu = CurrentCpu(), .disabled = false});

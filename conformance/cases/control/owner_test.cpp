@@ -98,7 +98,7 @@ CONFORMANCE_CASE(Control, EnableAfterTheTaskIsGoneCountsNothing, .rules = {rule:
 }
 
 CONFORMANCE_CASE(Control, ConcurrentSwitchingEndsDefined, .rules = {rule::CTL_027},
-                 .needs = {Cap::kStimulus, Cap::kCpus2}) {
+                 .needs = {Cap::kStimulus, Cap::kCpus2, Cap::kGroups}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec);
   const Event witness = Open(spec, {.disabled = false});

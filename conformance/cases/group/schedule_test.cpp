@@ -124,7 +124,7 @@ CONFORMANCE_CASE(Group, DisabledMemberDoesNotHoldTheGroupBack, .rules = {rule::G
 
 CONFORMANCE_CASE(Group, FailedGroupGivesItsCountersBack,
                  .rules = {rule::GRP_012, rule::DRV_006, rule::DRV_018},
-                 .needs = {Cap::kStimulus, Cap::kMultiplexing}) {
+                 .needs = {Cap::kStimulus, Cap::kMultiplexing, Cap::kGroups}) {
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t idle = port().Stats().used;
   for (int round = 0; round < 12; ++round) {

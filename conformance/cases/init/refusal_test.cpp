@@ -260,7 +260,7 @@ CONFORMANCE_CASE(Init, CacheEventsAreTheOnesClaimed, .rules = {rule::INI_007},
 }
 
 CONFORMANCE_CASE(Init, CacheEventsCountWhatTheirNameSays, .rules = {rule::INI_029, rule::INI_008},
-                 .needs = {Cap::kStimulus, Cap::kCacheEvents}) {
+                 .needs = {Cap::kStimulus, Cap::kCacheEvents, Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().CacheEvents();
   OpenOptions plain = OnThisKindOfCpu();
   plain.disabled = false;
@@ -282,7 +282,7 @@ CONFORMANCE_CASE(Init, CacheEventsCountWhatTheirNameSays, .rules = {rule::INI_02
 
 // An access is one that hits or one that misses: every answer that makes a miss is an access too.
 CONFORMANCE_CASE(Init, CacheMissesAreAccesses, .rules = {rule::INI_029},
-                 .needs = {Cap::kStimulus, Cap::kCacheEvents, Cap::kOffCore}) {
+                 .needs = {Cap::kStimulus, Cap::kCacheEvents, Cap::kOffCore, Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().CacheEvents();
   for (const EventSpec& access : specs) {
     for (const EventSpec& miss : specs) {

@@ -64,7 +64,7 @@ CONFORMANCE_CASE(Interrupt, FlagOfAnUnusedCounterIsAcknowledged, .rules = {rule:
 }
 
 CONFORMANCE_CASE(Interrupt, FlagsWithNoEventOpenAreHarmless, .rules = {rule::NMI_004},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters, Cap::kFixedCounters}) {
   for (const std::uint64_t flags : {std::uint64_t{1}, FixedBit(0), AllFlags()}) {
     EXPECT_EQ(port().Inject(flags).runs, 1u) << rule::NMI_004.text;
     EXPECT_EQ(port().ReadRegister(kGlobalStatus), 0u) << rule::NMI_004.text;

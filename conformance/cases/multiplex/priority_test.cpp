@@ -13,7 +13,7 @@ bool ReadsAsError(const Event& event) {
 }
 
 CONFORMANCE_CASE(Multiplex, PinnedEventKeepsItsCounter, .rules = {rule::MUX_005, rule::MUX_001},
-                 .needs = {Cap::kStimulus, Cap::kMultiplexing}) {
+                 .needs = {Cap::kStimulus, Cap::kMultiplexing, Cap::kGroups}) {
   const MuxInterval interval(1);
   const EventSpec spec = target().AnyEvent();
   const Event pinned = Open(spec, {.disabled = false, .pinned = true});
@@ -85,7 +85,7 @@ CONFORMANCE_CASE(Multiplex, ProcessorBeforeTaskAndPinnedBeforeFlexible, .rules =
 }
 
 CONFORMANCE_CASE(Multiplex, ExclusiveGroupRunsAlone, .rules = {rule::MUX_007, rule::MUX_008},
-                 .needs = {Cap::kStimulus, Cap::kMultiplexing}) {
+                 .needs = {Cap::kStimulus, Cap::kMultiplexing, Cap::kGroups}) {
   const MuxInterval interval(1);
   const EventSpec spec = target().AnyEvent();
   Group exclusive({spec, spec}, {.exclusive = true});

@@ -139,7 +139,7 @@ CONFORMANCE_CASE(Multiplex, IntervalDecidesWhenEventsRotate, .rules = {rule::MUX
 }
 
 CONFORMANCE_CASE(Multiplex, SmallEventRunsBehindAGroupThatDoesNotFit, .rules = {rule::MUX_016},
-                 .needs = {Cap::kStimulus, Cap::kMultiplexing}) {
+                 .needs = {Cap::kStimulus, Cap::kMultiplexing, Cap::kGroups}) {
   const MuxInterval interval(1);
   const EventSpec spec = target().AnyEvent();
   const Event pinned = Open(spec, {.disabled = false, .pinned = true});
