@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "build" / "check"
 PYTHON = "/usr/bin/python3"
 TAIL_LINES = 60
+KERNELS = ("6.12", "6.1")
 
 
 @dataclass(frozen=True)
@@ -46,16 +47,22 @@ def ctest_stage(name: str, preset: str) -> Stage:
     )
 
 
-def conformance_stage(kernel: str) -> Stage:
-    out = OUT / f"conformance-{kernel}"
-    run = (PYTHON, "-m", "pmuvm", "run", "--target", "refpmu", "--kernel", kernel)
+def conformance_stage(kernel: str, target: str = "refpmu") -> Stage:
+    name = f"conformance-{kernel}" if target == "refpmu" else f"{target}-{kernel}"
+    run = (PYTHON, "-m", "pmuvm", "run", "--target", target, "--kernel", kernel)
     return Stage(
-        f"conformance-{kernel}",
-        (("ci/build", "guest", "pmuconf"), (*run, "--out", str(out))),
-        out / "results.json",
+        name,
+        (("ci/build", "guest", "pmuconf"), (*run, "--out", str(OUT / name))),
+        OUT / name / "results.json",
         900,
-        f"make run KERNEL={kernel}",
+        f"make run KERNEL={kernel} TARGET={target}",
     )
+
+
+def conformance_stages() -> list[Stage]:
+    """Every target that is here, on both kernels."""
+    targets = sorted(path.stem for path in (ROOT / "conformance" / "targets").glob("*.toml"))
+    return [conformance_stage(kernel, target) for target in targets for kernel in KERNELS]
 
 
 def tool_stage(
@@ -92,8 +99,7 @@ def stages() -> list[Stage]:
             f"{PYTHON} -m pytest",
         ),
         tool_stage("kunit", (PYTHON, "kunit/run.py"), 2400),
-        conformance_stage("6.12"),
-        conformance_stage("6.1"),
+        *conformance_stages(),
         tool_stage("fuzz", (PYTHON, "fuzz/run.py", "--time", "40"), 900, (("ci/build", "fuzz"),)),
         tool_stage("mutants", (PYTHON, "ci/mutants.py"), 1500, (guest,)),
     ]
@@ -170,7 +176,7 @@ def main() -> int:
     for stage in known:
         if stage.name not in chosen:
             continue
-        print(f"{stage.name:18} ", end="", flush=True)
+        print(f"{stage.name:24} ", end="", flush=True)
         begin = time.monotonic()
         result = run_stage(stage)
         total += result
