@@ -119,24 +119,57 @@ static u64 evict(struct refpmu_cpu *cpuc)
 }
 
 /*
- * Put events on their new counters. One that is throttled, or was added without PERF_EF_START,
- * gets its counter programmed only: it is started later, without a reload.
+ * Put @event on its new counter. One that is throttled, or was added without PERF_EF_START, gets its
+ * counter programmed only: it is started later, without a reload.
  */
-static void place(struct refpmu_cpu *cpuc, u64 start)
+static void place(struct refpmu_cpu *cpuc, struct perf_event *event, struct refpmu_place to,
+		  bool start)
 {
+	claim(cpuc, event, to);
+	if (start)
+		refpmu_do(cpuc, event, REFPMU_OP_START_RELOAD);
+	else
+		refpmu_set_period(cpuc, event);
+}
+
+static bool wants_start(const struct perf_event *event)
+{
+	return !(event->hw.state & PERF_HES_ARCH);
+}
+
+/* True if the newest event is the only one without a counter, and needs nothing else. */
+static bool lacks_one_counter(const struct refpmu_cpu *cpuc)
+{
+	const struct hw_perf_event *hwc = &cpuc->events[cpuc->n_events - 1]->hw;
 	unsigned int i;
 
-	for (i = 0; i < cpuc->n_events; i++) {
-		struct perf_event *event = cpuc->events[i];
-
-		if (event->hw.idx >= 0)
-			continue;
-		claim(cpuc, event, cpuc->places[i]);
-		if (start & BIT_ULL(i))
-			refpmu_do(cpuc, event, REFPMU_OP_START_RELOAD);
-		else
-			refpmu_set_period(cpuc, event);
+	if (hwc->idx >= 0 || hwc->extra_reg.idx != REFPMU_EXTRA_NONE ||
+	    hwc->flags & (REFPMU_HW_WIDE | REFPMU_HW_BRANCHES))
+		return false;
+	for (i = 0; i < cpuc->n_events - 1; i++) {
+		if (cpuc->events[i]->hw.idx < 0)
+			return false;
 	}
+	return true;
+}
+
+/*
+ * perf adds events one by one, and mostly there is a free counter: then nobody has to make room, and
+ * nothing has to be searched. False if this is not such a case.
+ */
+static bool place_newest(struct refpmu_cpu *cpuc)
+{
+	struct perf_event *event = cpuc->events[cpuc->n_events - 1];
+	const u64 free = event->hw.config_base & ~cpuc->used;
+	const u64 preferred = event->hw.event_base & free;
+	struct refpmu_place to = { .extra = REFPMU_REGISTER_NONE };
+
+	if (!free || !lacks_one_counter(cpuc))
+		return false;
+	to.counter = __ffs64(preferred ?: free);
+	place(cpuc, event, to, wants_start(event));
+	refpmu_attach(cpuc, event);
+	return true;
 }
 
 /*
@@ -148,16 +181,19 @@ int refpmu_schedule(struct refpmu_cpu *cpuc)
 	u64 start = 0;
 	unsigned int i;
 
+	if (cpuc->n_events && place_newest(cpuc))
+		return 0;
 	if (assign(cpuc, true) && assign(cpuc, false))
 		return -EAGAIN;
 	for (i = 0; i < cpuc->n_events; i++) {
-		const struct hw_perf_event *hwc = &cpuc->events[i]->hw;
-
-		if (hwc->idx < 0 && !(hwc->state & PERF_HES_ARCH))
+		if (cpuc->events[i]->hw.idx < 0 && wants_start(cpuc->events[i]))
 			start |= BIT_ULL(i);
 	}
 	start |= evict(cpuc);
-	place(cpuc, start);
+	for (i = 0; i < cpuc->n_events; i++) {
+		if (cpuc->events[i]->hw.idx < 0)
+			place(cpuc, cpuc->events[i], cpuc->places[i], start & BIT_ULL(i));
+	}
 	for (i = 0; i < cpuc->n_events; i++)
 		refpmu_attach(cpuc, cpuc->events[i]);
 	return 0;
