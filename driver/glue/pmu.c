@@ -113,7 +113,8 @@ void refpmu_read(struct perf_event *event)
 /* Stop all counters with one write; what is written meanwhile takes effect at switch_on. Nests. */
 static void switch_off(struct refpmu_cpu *cpuc)
 {
-	cpuc->disable_depth++;
+	if (cpuc->disable_depth++)
+		return;
 	barrier();
 	refpmu_bus_write(cpuc, REFPMU_REG_GLOBAL_CTRL, 0);
 	refpmu_lbr_switch(cpuc, false);
