@@ -174,7 +174,7 @@ REFPMU_COMPAT_SCHED_TASK(refpmu_sched_task)
 
 	if (!cpuc)
 		return;
-	refpmu_log_device(cpuc->dev, REFPMU_CALL_SCHED_TASK, sched_in, 0);
+	refpmu_log_here(cpuc, REFPMU_CALL_SCHED_TASK, sched_in, 0);
 	if (!sched_in)
 		refpmu_precise_drain(cpuc);
 	if (!cpuc->lbr.users)

@@ -29,28 +29,6 @@ void refpmu_journal_reset(struct refpmu_journal *journal)
 	local64_set(&journal->next, 0);
 }
 
-/* The place is taken in one instruction: an NMI that comes in between takes the one after. */
-void refpmu_journal_note(struct refpmu_journal *journal, enum refpmu_log_kind kind, u32 what,
-			 u64 arg, u64 event)
-{
-	const u64 seq = local64_inc_return(&journal->next) - 1;
-
-	journal->entries[seq % REFPMU_LOG_ENTRIES] = (struct refpmu_log_entry){
-		.kind = kind,
-		.what = what,
-		.arg = arg,
-		.event = event,
-		.seq = seq,
-	};
-}
-
-void refpmu_journal_call(struct refpmu_journal *journal, enum refpmu_call call, u64 flags,
-			 u64 event)
-{
-	local64_inc(&journal->calls[call]);
-	refpmu_journal_note(journal, REFPMU_LOG_CALL, call, flags, event);
-}
-
 /* What an NMI overwrote while it was copied is left out: the oldest ones. */
 u32 refpmu_journal_copy(const struct refpmu_journal *journal, struct refpmu_log_entry *to,
 			u32 capacity)
@@ -89,12 +67,6 @@ void refpmu_log_device(struct refpmu_device *dev, enum refpmu_call call, u64 fla
 	local_irq_save(irqs);
 	refpmu_journal_call(&refpmu_this_cpu(dev)->journal, call, flags, event);
 	local_irq_restore(irqs);
-}
-
-/* Interrupts off. */
-void refpmu_log_here(enum refpmu_call call, u64 flags)
-{
-	refpmu_journal_call(&refpmu_here()->journal, call, flags, 0);
 }
 
 void refpmu_log_call(enum refpmu_call call, const struct perf_event *event, u64 flags)

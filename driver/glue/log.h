@@ -29,13 +29,31 @@ void refpmu_journal_free(struct refpmu_journal *journal);
 /* Back to nothing. On the CPU of the journal, interrupts off. */
 void refpmu_journal_reset(struct refpmu_journal *journal);
 
-/* Append an entry; @event is the id of an event, or 0. On the CPU of the journal. */
-void refpmu_journal_note(struct refpmu_journal *journal, enum refpmu_log_kind kind, u32 what,
-			 u64 arg, u64 event);
+/*
+ * Append an entry; @event is the id of an event, or 0. On the CPU of the journal. The place is taken
+ * by one instruction: an NMI that comes in between takes the one after.
+ */
+static inline void refpmu_journal_note(struct refpmu_journal *journal, enum refpmu_log_kind kind,
+				       u32 what, u64 arg, u64 event)
+{
+	const u64 seq = local64_inc_return(&journal->next) - 1;
+
+	journal->entries[seq % REFPMU_LOG_ENTRIES] = (struct refpmu_log_entry){
+		.kind = kind,
+		.what = what,
+		.arg = arg,
+		.event = event,
+		.seq = seq,
+	};
+}
 
 /* Note and count that perf entered a callback. On the CPU of the journal. */
-void refpmu_journal_call(struct refpmu_journal *journal, enum refpmu_call call, u64 flags,
-			 u64 event);
+static inline void refpmu_journal_call(struct refpmu_journal *journal, enum refpmu_call call,
+				       u64 flags, u64 event)
+{
+	local64_inc(&journal->calls[call]);
+	refpmu_journal_note(journal, REFPMU_LOG_CALL, call, flags, event);
+}
 
 /* Copy the newest entries, oldest first, at most @capacity; returns how many. Interrupts off. */
 u32 refpmu_journal_copy(const struct refpmu_journal *journal, struct refpmu_log_entry *to,

@@ -20,7 +20,7 @@ int refpmu_add(struct perf_event *event, int flags)
 	struct hw_perf_event *hwc = &event->hw;
 	int err;
 
-	refpmu_log_call(REFPMU_CALL_ADD, event, flags);
+	refpmu_log_here(cpuc, REFPMU_CALL_ADD, flags, event->id);
 	/* The filter keeps it away already. */
 	if (WARN_ON_ONCE(!refpmu_runs_on(event->pmu, cpuc->cpu)))
 		return -ENOENT;
@@ -56,7 +56,7 @@ void refpmu_del(struct perf_event *event, int flags)
 {
 	struct refpmu_cpu *cpuc = refpmu_event_cpu(event);
 
-	refpmu_log_call(REFPMU_CALL_DEL, event, flags);
+	refpmu_log_here(cpuc, REFPMU_CALL_DEL, flags, event->id);
 	/* A member of an open transaction got no counter, and cancel_txn drops it from the list. */
 	if (event->hw.idx < 0)
 		return;
@@ -74,7 +74,7 @@ void refpmu_start(struct perf_event *event, int flags)
 	const bool reload = flags & PERF_EF_RELOAD;
 	struct refpmu_cpu *cpuc = refpmu_event_cpu(event);
 
-	refpmu_log_call(REFPMU_CALL_START, event, flags);
+	refpmu_log_here(cpuc, REFPMU_CALL_START, flags, event->id);
 	if (WARN_ON_ONCE(event->hw.idx < 0))
 		return;
 	event->hw.state &= ~PERF_HES_ARCH;
@@ -88,7 +88,7 @@ void refpmu_stop(struct perf_event *event, int flags)
 	const bool update = flags & PERF_EF_UPDATE;
 	struct refpmu_cpu *cpuc = refpmu_event_cpu(event);
 
-	refpmu_log_call(REFPMU_CALL_STOP, event, flags);
+	refpmu_log_here(cpuc, REFPMU_CALL_STOP, flags, event->id);
 	if (WARN_ON_ONCE(event->hw.idx < 0))
 		return;
 	refpmu_mask(cpuc);
@@ -100,7 +100,7 @@ void refpmu_read(struct perf_event *event)
 {
 	struct refpmu_cpu *cpuc = refpmu_event_cpu(event);
 
-	refpmu_log_call(REFPMU_CALL_READ, event, 0);
+	refpmu_log_here(cpuc, REFPMU_CALL_READ, 0, event->id);
 	/* No counter: in an open transaction. Up to date: there is nothing new. */
 	if (event->hw.idx < 0 || event->hw.state & PERF_HES_UPTODATE)
 		return;
@@ -135,14 +135,18 @@ static void switch_on(struct refpmu_cpu *cpuc)
 
 static void refpmu_pmu_enable(struct pmu *pmu)
 {
-	refpmu_log_here(REFPMU_CALL_ENABLE, 0);
-	switch_on(refpmu_here());
+	struct refpmu_cpu *cpuc = refpmu_here();
+
+	refpmu_log_here(cpuc, REFPMU_CALL_ENABLE, 0, 0);
+	switch_on(cpuc);
 }
 
 static void refpmu_pmu_disable(struct pmu *pmu)
 {
-	refpmu_log_here(REFPMU_CALL_DISABLE, 0);
-	switch_off(refpmu_here());
+	struct refpmu_cpu *cpuc = refpmu_here();
+
+	refpmu_log_here(cpuc, REFPMU_CALL_DISABLE, 0, 0);
+	switch_off(cpuc);
 }
 
 /* A READ transaction says nothing about schedulability: it is only remembered, to be closed. */
@@ -150,7 +154,7 @@ static void refpmu_start_txn(struct pmu *pmu, unsigned int flags)
 {
 	struct refpmu_cpu *cpuc = refpmu_here();
 
-	refpmu_log_here(REFPMU_CALL_START_TXN, flags);
+	refpmu_log_here(cpuc, REFPMU_CALL_START_TXN, flags, 0);
 	WARN_ON_ONCE(cpuc->txn);
 	cpuc->txn = flags;
 	if (flags & ~PERF_PMU_TXN_ADD)
@@ -166,7 +170,7 @@ static int refpmu_commit_txn(struct pmu *pmu)
 	const unsigned int flags = cpuc->txn;
 	int err;
 
-	refpmu_log_here(REFPMU_CALL_COMMIT_TXN, flags);
+	refpmu_log_here(cpuc, REFPMU_CALL_COMMIT_TXN, flags, 0);
 	WARN_ON_ONCE(!flags);
 	if (flags & ~PERF_PMU_TXN_ADD) {
 		cpuc->txn = 0;
@@ -185,7 +189,7 @@ static void refpmu_cancel_txn(struct pmu *pmu)
 	struct refpmu_cpu *cpuc = refpmu_here();
 	const unsigned int flags = cpuc->txn;
 
-	refpmu_log_here(REFPMU_CALL_CANCEL_TXN, flags);
+	refpmu_log_here(cpuc, REFPMU_CALL_CANCEL_TXN, flags, 0);
 	WARN_ON_ONCE(!flags);
 	cpuc->txn = 0;
 	if (flags & ~PERF_PMU_TXN_ADD)

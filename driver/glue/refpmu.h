@@ -215,10 +215,16 @@ extern const struct attribute_group *refpmu_attr_groups[];
 int refpmu_sysfs_setup(void);
 void refpmu_sysfs_teardown(void);
 
-/* log.c: entries of this CPU */
+/* log.c: perf has entered a callback: on this CPU, whichever that is. From any context. */
 void refpmu_log_device(struct refpmu_device *dev, enum refpmu_call call, u64 flags, u64 event);
-void refpmu_log_here(enum refpmu_call call, u64 flags);
 void refpmu_log_call(enum refpmu_call call, const struct perf_event *event, u64 flags);
+
+/* The same for callbacks that have interrupts off; @cpuc is this CPU's. */
+static inline void refpmu_log_here(struct refpmu_cpu *cpuc, enum refpmu_call call, u64 flags,
+				   u64 event)
+{
+	refpmu_journal_call(&cpuc->journal, call, flags, event);
+}
 
 /* stimulus.c: what the port of a core PMU offers */
 extern const struct refpmu_port_kind refpmu_stimulus_kinds[];
