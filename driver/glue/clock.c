@@ -46,16 +46,17 @@ static u64 elapsed_ticks(const struct refpmu_cpu *cpuc, u64 now)
 }
 
 /*
- * Bring the model up to now. On its CPU, interrupts off. perf has the PMU disabled while it adds
- * and deletes events, which are many accesses: time begins anew when the counters are let go.
+ * refpmu_clock_sync() while time runs. perf has the PMU disabled while it adds and deletes events,
+ * which are many accesses: time then stops at the first one, and begins anew when the counters are
+ * let go.
  */
-void refpmu_clock_sync(struct refpmu_cpu *cpuc)
+void refpmu_clock_pass(struct refpmu_cpu *cpuc)
 {
 	enum refpmu_privilege priv = current->mm ? REFPMU_USER : REFPMU_KERNEL;
 	u64 now, ticks;
 
 	/* What passes while the handler runs is left for later. */
-	if (!cpuc->clock_base || cpuc->serving)
+	if (cpuc->serving)
 		return;
 	if (!refpmu_model_counting(&cpuc->model)) {
 		cpuc->clock_base = 0;

@@ -75,10 +75,11 @@ static void counter_disable(struct refpmu_cpu *cpuc, const struct hw_perf_event 
 	merge_switch(cpuc, hwc, false);
 }
 
-/* Acknowledge exactly @status. */
+/* Acknowledge exactly @status. There is seldom anything of it: to look costs less than to write. */
 void refpmu_ack(struct refpmu_cpu *cpuc, u64 status)
 {
-	refpmu_bus_write(cpuc, REFPMU_REG_GLOBAL_STATUS_RESET, status);
+	if (refpmu_bus_read(cpuc, REFPMU_REG_GLOBAL_STATUS) & status)
+		refpmu_bus_write(cpuc, REFPMU_REG_GLOBAL_STATUS_RESET, status);
 }
 
 /*
@@ -126,7 +127,6 @@ bool refpmu_set_period(struct refpmu_cpu *cpuc, struct perf_event *event)
 	refpmu_bus_write(cpuc, value_write_reg(hwc->idx), reload.raw);
 	if (hwc->flags & REFPMU_HW_PRECISE)
 		refpmu_precise_reload(cpuc, event, reload.raw);
-	perf_event_update_userpage(event);
 	return reload.elapsed;
 }
 

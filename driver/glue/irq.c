@@ -53,6 +53,7 @@ static void overflow(struct refpmu_cpu *cpuc, unsigned int idx)
 		return;
 	refpmu_update(cpuc, event);
 	elapsed = refpmu_set_period(cpuc, event);
+	perf_event_update_userpage(event);
 	if (!elapsed || !is_sampling_event(event))
 		return;
 	/* perf wants no more for now: throttled, or the last one it asked for. */

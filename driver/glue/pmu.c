@@ -65,7 +65,6 @@ void refpmu_del(struct perf_event *event, int flags)
 	refpmu_detach(cpuc, event);
 	refpmu_release(cpuc, event);
 	forget(cpuc, event);
-	perf_event_update_userpage(event);
 }
 
 /* perf may start, stop and read an event while the PMU is on: the handler must not do so too. */

@@ -179,6 +179,7 @@ static void period_over(struct refpmu_cpu *cpuc, unsigned int idx,
 {
 	struct refpmu_precise *p = &cpuc->precise;
 	struct perf_event *event = cpuc->owner[idx];
+	bool elapsed = true;
 
 	if (!event || !(event->hw.flags & REFPMU_HW_PRECISE))
 		return;
@@ -186,9 +187,11 @@ static void period_over(struct refpmu_cpu *cpuc, unsigned int idx,
 		fold_period(cpuc, event);
 	} else {
 		refpmu_update(cpuc, event);
-		if (!refpmu_set_period(cpuc, event))
-			return;
+		elapsed = refpmu_set_period(cpuc, event);
 	}
+	perf_event_update_userpage(event);
+	if (!elapsed)
+		return;
 	/* perf wants no more, but what has been counted has been counted. */
 	if (*muted & BIT_ULL(idx))
 		return;

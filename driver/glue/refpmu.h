@@ -204,11 +204,18 @@ u64 refpmu_bus_read(struct refpmu_cpu *cpuc, u32 reg);
 void refpmu_bus_write(struct refpmu_cpu *cpuc, u32 reg, u64 value);
 
 /* clock.c: automatic ticks */
-void refpmu_clock_sync(struct refpmu_cpu *cpuc);
+void refpmu_clock_pass(struct refpmu_cpu *cpuc);
 void refpmu_clock_arm(struct refpmu_cpu *cpuc);
 void refpmu_clock_resume(struct refpmu_cpu *cpuc, u64 now);
 void refpmu_clock_mode(struct refpmu_cpu *cpuc, u32 mode);
 void refpmu_clock_setup(struct refpmu_cpu *cpuc);
+
+/* Bring the model up to now. On its CPU, interrupts off. */
+static inline void refpmu_clock_sync(struct refpmu_cpu *cpuc)
+{
+	if (cpuc->clock_base)
+		refpmu_clock_pass(cpuc);
+}
 
 /* sysfs.c */
 extern const struct attribute_group *refpmu_attr_groups[];
