@@ -31,12 +31,12 @@ static u64 fixed_bits(unsigned int i, u64 evtsel)
 	return bits;
 }
 
+/* All fixed counters share the register: what it holds is kept, since to read it costs. */
 static void fixed_control(struct refpmu_cpu *cpuc, unsigned int i, u64 bits)
 {
-	u64 ctrl = refpmu_bus_read(cpuc, REFPMU_REG_FIXED_CTR_CTRL);
-
-	ctrl &= ~GENMASK_ULL(4 * i + 3, 4 * i);
-	refpmu_bus_write(cpuc, REFPMU_REG_FIXED_CTR_CTRL, ctrl | bits);
+	cpuc->fixed_ctrl &= ~GENMASK_ULL(4 * i + 3, 4 * i);
+	cpuc->fixed_ctrl |= bits;
+	refpmu_bus_write(cpuc, REFPMU_REG_FIXED_CTR_CTRL, cpuc->fixed_ctrl);
 }
 
 /* Enable the counter of an event with its selector, or disable it. */
@@ -75,11 +75,16 @@ static void counter_disable(struct refpmu_cpu *cpuc, const struct hw_perf_event 
 	merge_switch(cpuc, hwc, false);
 }
 
-/* Acknowledge exactly @status. There is seldom anything of it: to look costs less than to write. */
+/*
+ * Acknowledge exactly @status. While the PMU is disabled there is seldom anything of it, and no more
+ * than when it was disabled: what is not there is not written.
+ */
 void refpmu_ack(struct refpmu_cpu *cpuc, u64 status)
 {
-	if (refpmu_bus_read(cpuc, REFPMU_REG_GLOBAL_STATUS) & status)
-		refpmu_bus_write(cpuc, REFPMU_REG_GLOBAL_STATUS_RESET, status);
+	if (cpuc->disable_depth && !(cpuc->status & status))
+		return;
+	refpmu_bus_write(cpuc, REFPMU_REG_GLOBAL_STATUS_RESET, status);
+	cpuc->status &= ~status;
 }
 
 /*

@@ -34,6 +34,7 @@ static void prepare_cpu(struct refpmu_cpu *cpuc)
 	cpuc->txn = 0;
 	cpuc->used = 0;
 	cpuc->running = 0;
+	cpuc->fixed_ctrl = 0;
 	cpuc->disable_depth = 0;
 	cpuc->masked = 0;
 	cpuc->raised = false;

@@ -116,6 +116,7 @@ static void switch_off(struct refpmu_cpu *cpuc)
 		return;
 	barrier();
 	refpmu_bus_write(cpuc, REFPMU_REG_GLOBAL_CTRL, 0);
+	cpuc->status = refpmu_bus_read(cpuc, REFPMU_REG_GLOBAL_STATUS);
 	refpmu_lbr_switch(cpuc, false);
 }
 

@@ -54,6 +54,8 @@ struct refpmu_cpu {
 	struct perf_event *owner[REFPMU_MAX_COUNTERS];
 	u64 used; /* counters that have an owner */
 	unsigned int running; /* of those, the ones that are not stopped */
+	u64 fixed_ctrl; /* as in the register */
+	u64 status; /* as in the register when the PMU was disabled, but what was acknowledged */
 	unsigned int disable_depth;
 	unsigned int masked; /* the handler is kept out, beside the disable depth */
 
