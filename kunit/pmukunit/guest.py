@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from pmuvm import qemu, store
+from pmuvm import orphan, qemu, store
 from pmuvm.arch import AMD64
 from pmuvm.errors import PmuvmError
 
@@ -72,7 +72,12 @@ def _start(kernel: Path, glob: str, errors: IO[bytes]) -> subprocess.Popen[bytes
     ]
     try:
         process = subprocess.Popen(
-            argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, bufsize=0
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            bufsize=0,
+            preexec_fn=orphan.dies_with_parent(),
         )
     except FileNotFoundError:
         raise PmuvmError(f"no program '{AMD64.qemu}' on this machine") from None

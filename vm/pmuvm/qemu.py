@@ -18,6 +18,7 @@ import time
 from types import TracebackType
 from typing import IO
 
+from pmuvm import orphan
 from pmuvm.arch import Arch
 from pmuvm.errors import PmuvmError
 
@@ -98,6 +99,7 @@ class Qemu:
                 stderr=self._errors,
                 pass_fds=[end.fileno() for end in far],
                 start_new_session=True,
+                preexec_fn=orphan.dies_with_parent(),
                 env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"},
             )
         except FileNotFoundError:

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import pathlib
+import select
+import signal
 import time
 
 import pytest
@@ -52,6 +55,31 @@ def test_a_machine_is_killed_when_its_block_raises(machine: qemu.Machine) -> Non
             raise KeyError
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+def test_a_machine_does_not_outlive_a_runner_that_is_killed(machine: qemu.Machine) -> None:
+    silent = dataclasses.replace(machine, cmdline="behave=silent")
+    here, there = os.pipe()
+    runner = os.fork()
+    if runner == 0:
+        with qemu.Qemu(silent) as running:
+            select.select([running.console], [], [], 10)  # it has come up
+            os.write(there, f"{process_of(running)}\n".encode())
+            signal.pause()
+        os._exit(1)
+    os.close(there)
+    with os.fdopen(here) as told:
+        pid = int(told.readline())
+    watch = os.pidfd_open(pid)
+    os.kill(runner, signal.SIGKILL)
+    os.waitpid(runner, 0)
+    try:
+        ended, _, _ = select.select([watch], [], [], 10)
+        assert ended
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(watch, signal.SIGKILL)
+        os.close(watch)
 
 
 def test_a_missing_qemu_is_one_clear_line(
