@@ -5,8 +5,6 @@
 #include "compat.h"
 #include "uncore.h"
 
-#define CODE_MASK (REFPMU_EVTSEL_EVENT | REFPMU_EVTSEL_UMASK)
-
 static const struct refpmu_uncore_event *find(u64 config)
 {
 	unsigned int i;
