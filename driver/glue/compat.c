@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The way to functions of perf that drivers outside the kernel image cannot link to. */
+/*
+ * The way to functions of perf that drivers outside the kernel image cannot link to, and to an
+ * unregistering after which the driver can go.
+ */
+#include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+
 #include "compat.h"
 
 #ifdef MODULE
@@ -121,6 +129,114 @@ void refpmu_compat_sched_cb_dec(struct pmu *pmu)
 void refpmu_compat_disable(struct perf_event *event)
 {
 	perf_event_disable_inatomic(event);
+}
+
+#endif
+
+#ifdef REFPMU_HAVE_PMU_CONTEXT
+
+void refpmu_compat_unregister(struct pmu *pmu)
+{
+	perf_pmu_unregister(pmu);
+}
+
+#else
+
+/*
+ * Here a task keeps its context when the last event of it is closed, and that points to the PMU of
+ * the first one. The next switch of the task follows the pointer.
+ */
+
+#define TOMBSTONE ((struct task_struct *)-1L) /* perf's mark on a context that has no task */
+
+static void put_context(struct perf_event_context *ctx, struct pmu *pmu)
+{
+	while (ctx && refcount_dec_and_test(&ctx->refcount)) {
+		struct perf_event_context *parent = ctx->parent_ctx;
+
+		if (ctx->task_ctx_data)
+			kmem_cache_free(pmu->task_ctx_cache, ctx->task_ctx_data);
+		kfree_rcu(ctx, rcu_head);
+		ctx = parent;
+	}
+}
+
+/* PMUs of one kind share the CPUs' side of their contexts: it is that of the first one. */
+static struct pmu *owner(const struct pmu *pmu)
+{
+	return raw_cpu_ptr(pmu->pmu_cpu_context)->ctx.pmu;
+}
+
+/*
+ * Take @pmu out of a context. Where another PMU owns the CPU's side of it that one takes over; else
+ * nobody has events there, and the task must lose it. True in that case.
+ */
+static bool leave(struct perf_event_context *ctx, struct pmu *pmu)
+{
+	struct pmu *heir = owner(pmu);
+
+	if (heir == pmu)
+		return ctx->pmu == pmu;
+	for (; ctx; ctx = ctx->parent_ctx) {
+		if (ctx->pmu == pmu)
+			ctx->pmu = heir;
+	}
+	return false;
+}
+
+static void leave_task(struct task_struct *task, struct pmu *pmu)
+{
+	struct perf_event_context __rcu **slot =
+		(struct perf_event_context __rcu **)&task->perf_event_ctxp[pmu->task_ctx_nr];
+	struct perf_event_context *ctx = rcu_dereference(*slot);
+	unsigned long flags;
+	bool left = false;
+
+	if (!ctx)
+		return;
+	raw_spin_lock_irqsave(&ctx->lock, flags);
+	/* The task may be exiting, and takes the context down itself then. */
+	if (ctx == rcu_access_pointer(*slot))
+		left = leave(ctx, pmu);
+	if (left) {
+		RCU_INIT_POINTER(*slot, NULL);
+		put_task_struct(ctx->task); /* not the last: it is listed */
+		WRITE_ONCE(ctx->task, TOMBSTONE);
+	}
+	raw_spin_unlock_irqrestore(&ctx->lock, flags);
+	if (left)
+		put_context(ctx, pmu);
+}
+
+/* perf never does: a load would cost a kilobyte. Those that shared this are gone before its owner. */
+static void free_cpu_contexts(struct pmu *pmu)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct perf_cpu_context *cpuctx = per_cpu_ptr(pmu->pmu_cpu_context, cpu);
+
+		hrtimer_cancel(&cpuctx->hrtimer);
+		if (cpuctx->heap != cpuctx->heap_default)
+			kfree(cpuctx->heap);
+	}
+	free_percpu(pmu->pmu_cpu_context);
+}
+
+void refpmu_compat_unregister(struct pmu *pmu)
+{
+	struct task_struct *process, *task;
+
+	perf_pmu_unregister(pmu);
+	rcu_read_lock();
+	for_each_process_thread(process, task)
+		leave_task(task, pmu);
+	rcu_read_unlock();
+	/* Whoever still looks at a context, and those that are about to be freed. */
+	synchronize_rcu();
+	rcu_barrier();
+	if (owner(pmu) == pmu)
+		free_cpu_contexts(pmu);
 }
 
 #endif

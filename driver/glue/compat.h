@@ -217,6 +217,12 @@ void refpmu_compat_sched_cb_inc(struct pmu *pmu);
 void refpmu_compat_sched_cb_dec(struct pmu *pmu);
 
 /*
+ * perf_pmu_unregister(), and nothing of perf points to @pmu any more: older kernels keep it in what a
+ * task had for its events, however long they are closed.
+ */
+void refpmu_compat_unregister(struct pmu *pmu);
+
+/*
  * perf_event_disable_inatomic(): disable @event soon, from any context. Kernels that forget to when
  * an AUX area is full (on CPU 0, or always) need it from the driver.
  */

@@ -97,7 +97,7 @@ int refpmu_device_register(struct refpmu_device *dev, bool as_cpu)
 
 void refpmu_device_unregister(struct refpmu_device *dev)
 {
-	perf_pmu_unregister(&dev->pmu);
+	refpmu_compat_unregister(&dev->pmu);
 	refpmu_lbr_teardown(dev);
 	refpmu_port_unregister(&dev->port);
 }

@@ -364,7 +364,7 @@ free:
 
 void refpmu_trace_unregister(void)
 {
-	perf_pmu_unregister(&trace_pmu);
+	refpmu_compat_unregister(&trace_pmu);
 	refpmu_trace_port_unregister();
 	cpuhp_remove_state_nocalls(hotplug);
 	free_cpus();
