@@ -19,6 +19,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "pmuconf/broken.h"
@@ -32,18 +33,21 @@ namespace {
 using Json = nlohmann::json;
 using Names = std::set<std::string>;
 
+constexpr char kDefaults[] = "defaults";  // in place of parameters: none
+
 struct Options {
   std::string module;
   std::string name = "refpmu";
   unsigned rounds = 100;
-  std::vector<std::string> parameters = {""};
+  std::vector<std::string> parameters = {kDefaults};
   std::vector<std::string> refused;
 };
 
 int Load(const Options& options, const std::string& parameters) {
   const Fd file(open(options.module.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) throw BrokenErrno(options.module, errno);
-  return syscall(SYS_finit_module, file.get(), parameters.c_str(), 0) == 0 ? 0 : errno;
+  const char* const words = parameters == kDefaults ? "" : parameters.c_str();
+  return syscall(SYS_finit_module, file.get(), words, 0) == 0 ? 0 : errno;
 }
 
 int Unload(const Options& options) {
@@ -74,12 +78,29 @@ Names Column(const std::string& path, unsigned field) {
   return names;
 }
 
+// Functions that pending timers will call: of the module, or at a place that has no name any more.
+Names Timers(const std::string& module) {
+  Names names;
+  std::istringstream lines(ReadFile("/proc/timer_list").value_or(""));
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string number, place, function;
+    words >> number >> place >> function;
+    if (number.empty() || number.front() != '#') continue;
+    if (function.starts_with("0x") || line.find("[" + module + "]") != std::string::npos) {
+      names.insert(function);
+    }
+  }
+  return names;
+}
+
 // Everything outside the module that has names: what a module that is gone must not show in.
-std::map<std::string, Names> Traces() {
+std::map<std::string, Names> Traces(const std::string& module) {
   return {
       {"PMUs", Folder(kEventSource)},
       {"/dev", Folder("/dev")},
       {"misc devices", Column("/proc/misc", 1)},
+      {"timers", Timers(module)},
       {"modules", Column("/proc/modules", 0)},
       {"interrupts", Column("/proc/interrupts", 0)},
       {"hotplug states", Column("/sys/devices/system/cpu/hotplug/states", 1)},
@@ -101,34 +122,57 @@ Json Difference(const std::map<std::string, Names>& before,
   return more;
 }
 
-// Objects of each slab cache, and kilobytes of what is no slab. Caches are drained first: what a
-// CPU keeps for its next allocation would count as used.
+// Objects of each slab cache, and kilobytes of what is no slab, with those that are free. Caches
+// are drained first: what a CPU keeps for its next allocation would count as used.
 struct Memory {
   std::map<std::string, long> objects;
   std::map<std::string, long> kilobytes;
 };
 
-Memory MeasureMemory() {
-  syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);  // what RCU has yet to free
-  Write("/proc/sys/vm/drop_caches", "3\n");
-  for (const std::string& cache : ListFolder("/sys/kernel/slab")) {
-    Write("/sys/kernel/slab/" + cache + "/shrink", "1");
+// Files that shrink the caches, open. Last is the cache that the kernel puts what is written in.
+std::vector<Fd> Shrinkers() {
+  std::vector<std::string> caches = ListFolder("/sys/kernel/slab");
+  std::stable_partition(caches.begin(), caches.end(),
+                        [](const std::string& cache) { return cache != "kmalloc-8"; });
+  std::vector<Fd> files;
+  for (const std::string& cache : caches) {
+    const std::string path = "/sys/kernel/slab/" + cache + "/shrink";
+    Fd file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    // The second name of a cache that was merged with others stays, pointing nowhere.
+    if (file.get() < 0 && errno == ENOENT) continue;
+    if (file.get() < 0) throw BrokenErrno(path, errno);
+    files.push_back(std::move(file));
   }
+  return files;
+}
+
+// All of an open file of /proc, as it is now.
+std::istringstream ReadAgain(const Fd& file) {
+  std::string text;
+  char part[4096];
+  ssize_t n = 0;
+  while ((n = pread(file.get(), part, sizeof(part), static_cast<off_t>(text.size()))) > 0) {
+    text.append(part, static_cast<std::size_t>(n));
+  }
+  return std::istringstream(text);
+}
+
+Memory ReadMemory(const Fd& slabinfo, const Fd& meminfo) {
   Memory memory;
-  std::istringstream caches(ReadFile("/proc/slabinfo").value_or(""));
+  std::istringstream caches = ReadAgain(slabinfo);
   for (std::string line; std::getline(caches, line);) {
     std::istringstream words(line);
     std::string name;
     long active = 0;
     if (words >> name >> active) memory.objects[name] = active;
   }
-  std::istringstream lines(ReadFile("/proc/meminfo").value_or(""));
+  std::istringstream lines = ReadAgain(meminfo);
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
     std::string name;
     long kilobytes = 0;
     words >> name >> kilobytes;
-    if (name == "Percpu:" || name == "VmallocUsed:" || name == "SUnreclaim:") {
+    if (name == "Percpu:" || name == "VmallocUsed:" || name == "MemFree:") {
       memory.kilobytes[name.substr(0, name.size() - 1)] = kilobytes;
     }
   }
@@ -136,6 +180,27 @@ Memory MeasureMemory() {
     throw Broken("/proc/slabinfo and /proc/meminfo do not say what memory is used");
   }
   return memory;
+}
+
+// The memory in use once grace periods free nothing more. A CPU's own slab counts as used in full,
+// so the last thing before a reading is to shrink, and that opens nothing.
+Memory MeasureMemory() {
+  constexpr int kGracePeriods = 32;
+  const std::vector<Fd> shrinkers = Shrinkers();
+  const Fd slabinfo(open("/proc/slabinfo", O_RDONLY | O_CLOEXEC));
+  const Fd meminfo(open("/proc/meminfo", O_RDONLY | O_CLOEXEC));
+  Memory last;
+  for (int i = 0; i < kGracePeriods; ++i) {
+    Write("/proc/sys/vm/drop_caches", "3\n");
+    syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+    for (const Fd& file : shrinkers) {
+      if (write(file.get(), "1", 1) != 1) throw BrokenErrno("shrinking a cache", errno);
+    }
+    Memory memory = ReadMemory(slabinfo, meminfo);
+    if (memory.objects == last.objects) break;
+    last = std::move(memory);
+  }
+  return last;
 }
 
 Json Growth(const std::map<std::string, long>& before, const std::map<std::string, long>& after) {
@@ -179,7 +244,7 @@ class Reloader {
   explicit Reloader(const Options& options) : options_(options) {}
 
   Json Run() {
-    const std::map<std::string, Names> before = Traces();
+    const std::map<std::string, Names> before = Traces(options_.name);
     for (unsigned i = 0; i < kWarmUp; ++i) Round(i);
     const Memory warm = MeasureMemory();
     const std::string taint = ReadFile("/proc/sys/kernel/tainted").value_or("");
@@ -198,7 +263,7 @@ class Reloader {
             {"pmus", pmus_},
             {"unload_with_events", busy_},
             {"refusals", refusals},
-            {"left_behind", Difference(before, Traces())},
+            {"left_behind", Difference(before, Traces(options_.name))},
             {"taint_changed", taint != ReadFile("/proc/sys/kernel/tainted").value_or("")},
             {"object_growth", Growth(warm.objects, last.objects)},
             {"kilobyte_growth", Growth(warm.kilobytes, last.kilobytes)}};
@@ -260,7 +325,8 @@ int Main(int argc, char** argv) {
   app.add_option("--module", options.module, "file of the module")->required();
   app.add_option("--name", options.name, "of the module")->capture_default_str();
   app.add_option("--rounds", options.rounds)->check(CLI::Range(1, 100000))->capture_default_str();
-  app.add_option("--parameters", options.parameters, "of two rounds each; may be given repeatedly")
+  app.add_option("--parameters", options.parameters,
+                 "of two rounds each, or 'defaults'; repeatedly")
       ->allow_extra_args(false);
   app.add_option("--refused", options.refused, "parameters that it must not load with; repeatedly")
       ->allow_extra_args(false);

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The module can be loaded and unloaded for ever: nothing stays behind, and not while it is in use.
 
-The tool `reload` does it in the guest and states what it saw. Its memory is compared exactly, after
-a warm-up and with the caches of the allocators drained: a leak of one object a load shows as one
-object a load.
+The tool `reload` does it in the guest and states what it saw. Memory is compared after a warm-up and
+with the caches of the allocators drained, so a leak of one object a load shows as one object a load,
+and half of that is already too much.
 """
 
 from __future__ import annotations
@@ -19,7 +19,14 @@ from pmuvm import accel, guest, image, kernel, module, qemu, store, suite
 pytestmark = pytest.mark.guest
 
 ROUNDS = 100
-SETS = ("", "cpu=1 bts=1", "hybrid=1 pmi=irq_work")
+SETS = (
+    "defaults",
+    "hybrid=1",
+    "cpu=1 bts=1",
+    "pmi=irq_work",
+    "lbr=0",
+    "records=0",
+)
 REFUSED = (
     "general=0",
     "general=33",
@@ -36,6 +43,8 @@ REFUSED = (
 REFUSALS = 5
 """Times that `reload` tries each."""
 KILOBYTES_A_LOAD = 1.0
+PAGES_A_LOAD = 1.0
+"""Of all memory: what is in no slab, as large tables are, comes in pages and not in parts of them."""
 DEADLINE_S = 180
 
 
@@ -79,13 +88,17 @@ def kernels() -> list[Any]:
 @pytest.mark.parametrize("name", kernels())
 def test_every_kind_of_pmu_was_there(name: str) -> None:
     pmus = worn(name)["pmus"]
-    assert pmus[SETS[0]] == ["refpmu", "refpmu_trace", "refpmu_uncore"]
-    assert pmus[SETS[1]] == ["cpu", "intel_bts", "refpmu_uncore"]
-    assert pmus[SETS[2]] == ["refpmu_big", "refpmu_little", "refpmu_trace", "refpmu_uncore"]
+    usual = ["refpmu", "refpmu_trace", "refpmu_uncore"]
+    others = {
+        "hybrid=1": ["refpmu_big", "refpmu_little", "refpmu_trace", "refpmu_uncore"],
+        "cpu=1 bts=1": ["cpu", "intel_bts", "refpmu_uncore"],
+    }
+    assert pmus == {parameters: others.get(parameters, usual) for parameters in SETS}
 
 
 @pytest.mark.parametrize("name", kernels())
 def test_an_open_event_keeps_the_module(name: str) -> None:
+    # What rmmod asks is not to wait for the users to go.
     assert worn(name)["unload_with_events"] == ["EAGAIN"]
 
 
@@ -103,7 +116,10 @@ def test_no_memory_is_lost(name: str) -> None:
     facts = worn(name)
     grown = {cache: more for cache, more in facts["object_growth"].items() if more > ROUNDS / 2}
     assert grown == {}
-    assert all(more < KILOBYTES_A_LOAD * ROUNDS for more in facts["kilobyte_growth"].values())
+    kilobytes = facts["kilobyte_growth"]
+    assert kilobytes["Percpu"] < KILOBYTES_A_LOAD * ROUNDS
+    assert kilobytes["VmallocUsed"] < KILOBYTES_A_LOAD * ROUNDS
+    assert -kilobytes["MemFree"] < PAGES_A_LOAD * 4 * ROUNDS
 
 
 @pytest.mark.parametrize("name", kernels())
@@ -112,6 +128,6 @@ def test_parameters_out_of_range_are_refused_in_one_line(name: str) -> None:
     assert facts["refusals"] == {parameters: ["EINVAL"] for parameters in REFUSED}
     for parameters in REFUSED:
         word = parameters.split()[0]
-        lines = [line for line in facts["said"] if line.startswith(f"refpmu: {word}")]
+        lines = [line for line in facts["said"] if word in line.replace(":", " ").split()]
         assert len(lines) == REFUSALS, parameters
     assert len(facts["said"]) == REFUSALS * len(REFUSED)
