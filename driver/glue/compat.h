@@ -217,8 +217,8 @@ void refpmu_compat_sched_cb_inc(struct pmu *pmu);
 void refpmu_compat_sched_cb_dec(struct pmu *pmu);
 
 /*
- * perf_pmu_unregister(), and nothing of perf points to @pmu any more: older kernels keep it in what a
- * task had for its events, however long they are closed.
+ * perf_pmu_unregister(), and nothing of perf points to @pmu any more: older kernels keep it in what
+ * a task had for its events, however long they are closed.
  */
 void refpmu_compat_unregister(struct pmu *pmu);
 
