@@ -47,6 +47,8 @@ KEY = re.compile(
     r"\(\"(\w+)\""
 )
 CAPABILITY = re.compile(r"\{Cap::k\w+, \"(\w+)\"\}")
+LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
+HEADING = re.compile(r"^#+ (.*)$", re.M)
 FIRST_CELL = re.compile(r"^\| ((?:`[^`]+`(?:, )?)+)", re.M)
 
 
@@ -245,6 +247,29 @@ def targets_are_described(root: Path) -> list[str]:
     ]
 
 
+def anchors(text: str) -> set[str]:
+    """What headings are called in links, as the usual renderers have it."""
+    headings = HEADING.findall(FENCE.sub("", text))
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def links_lead_somewhere(root: Path) -> list[str]:
+    """Each link within the tree has a file, and a heading, that it leads to."""
+    found = []
+    for path in sorted({*root.glob("*.md"), *root.glob("*/*.md"), *root.glob("*/*/*.md")}):
+        if path.relative_to(root).parts[0] == "build":
+            continue
+        for name, anchor in LINK.findall(FENCE.sub("", path.read_text())):
+            if "://" in name:
+                continue
+            target = path.parent / name if name else path
+            lost = not target.exists() or (anchor and anchor not in anchors(target.read_text()))
+            if lost:
+                link = f"{name}#{anchor}" if anchor else name
+                found.append(f"{path.relative_to(root)}: nothing is at ({link})")
+    return found
+
+
 def findings(root: Path) -> list[str]:
     """What is not true of the texts, or not in them."""
     for name in (GUIDE, TARGETS):
@@ -259,4 +284,4 @@ def findings(root: Path) -> list[str]:
     ]
     for path in (root / GUIDE, *sorted((root / DOCS).glob("*.md"))):
         found += names_are_there(path.relative_to(root), path.read_text(), tree)
-    return found + targets_are_described(root)
+    return found + targets_are_described(root) + links_lead_somewhere(root)

@@ -147,6 +147,20 @@ def test_a_claim_that_is_not_described_is_found(
     assert guide.findings(tree) == [f"docs/targets.md: {complaint}"]
 
 
+@pytest.mark.parametrize(
+    "link", ["[x](gone.md)", "[x](#gone)", "[x](../driver/README.md#gone)", "[x](../gone/)"]
+)
+def test_a_link_to_nothing_is_found(tree: Path, link: str) -> None:
+    add(
+        tree,
+        "docs/other.md",
+        f"# A title, and more\n{link} [y](#a-title-and-more) [z](https://a.b/c)\n",
+    )
+    add(tree, "docs/other.md", "[u](targets.md) [v](../driver/README.md#a-driver) [w](../driver)\n")
+    (found,) = guide.findings(tree)
+    assert found.startswith("docs/other.md: nothing is at (")
+
+
 @pytest.mark.parametrize("name", ["driver/README.md", "docs/targets.md"])
 def test_a_missing_text_is_found(tree: Path, name: str) -> None:
     (tree / name).unlink()
