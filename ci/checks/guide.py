@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""driver/README.md and docs/ against the tree: what they name is there, and they name what is there.
+"""driver/README.md and docs/ against the tree: they name what is there, and nothing else.
 
 Read are the code spans of the text. A span is a file (by its path from driver/ or from the root,
 `*` allowed), a folder (with a `/` at its end), a function (`name()`), a case (`Suite.Name`, of the
 suite or of the unit tests, or `Suite.*`), after the word KUnit a suite of it, or words, of which
-those with an underscore have to occur in the sources. A function of the driver belongs to the file that is named last before it in its
-paragraph or table row.
+those with an underscore have to occur in the sources. A function of the driver belongs to the file
+that is named last before it in its paragraph or table row. Links are looked at in all texts.
 """
 
 from __future__ import annotations
