@@ -31,8 +31,8 @@ fuzz: deps ## replay the corpora, then fuzz each harness; TIME= seconds in all
 mutants: deps guest-suite ## prove that the suite catches broken drivers; MUTANTS= a folder of patches
 	@$(PYTHON) ci/mutants.py $(if $(MUTANTS),--folder '$(MUTANTS)') $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')
 
-bench: deps ## benchmarks of the driver's decisions and of the model
-	@ci/build bench core_bench && $(PYTHON) ci/bench.py
+bench: deps guest-suite ## benchmarks of the driver's decisions and of the model; in a guest, costs against cpu-clock
+	@ci/build bench core_bench && $(PYTHON) ci/bench.py $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')
 
 lint: deps ## format, static analysis, spelling, structure
 	@$(PYTHON) ci/lint.py

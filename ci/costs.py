@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What refpmu's events cost beside cpu-clock's, measured in one guest: ratios, and what they aim at."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pmuvm import accel, guest, image, kernel, module, qemu, suite
+from pmuvm.errors import PmuvmError
+
+ROUNDS = 15
+TIMEOUT_S = 400
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is compared, where it stands in the output of `costs`, and what it should come to."""
+
+    name: str
+    place: tuple[str, ...]
+    at_most: float | None = None
+    at_least: float | None = None
+
+
+QUESTIONS = (
+    Question("context switch, 4 events", ("context_switch_ns",), at_most=1.3),
+    Question("samples/s, 100 us period", ("samples_per_s", "period_100us"), at_least=0.9),
+    Question("samples/s, 25 us period", ("samples_per_s", "period_25us"), at_least=0.9),
+    Question("samples/s, 4000 Hz", ("samples_per_s", "frequency_4000"), at_least=0.9),
+)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """refpmu divided by cpu-clock, each round by itself: the median, and where half of them lie."""
+
+    name: str
+    median: float
+    low: float
+    high: float
+    rounds: int
+    aim: str
+    met: bool
+
+    def __str__(self) -> str:
+        spread = f"({self.low:.2f} to {self.high:.2f})"
+        return f"{self.name:25} {self.median:5.2f} x {spread:16} aim: {self.aim:13} " + (
+            "met" if self.met else "missed"
+        )
+
+
+def answer(question: Question, raw: Mapping[str, Any]) -> Answer:
+    """The answer that the output of `costs` gives; PmuvmError if it gives none."""
+    rows: Any = raw
+    try:
+        for key in question.place:
+            rows = rows[key]
+        ratios = [float(row["pmu"]) / float(row["cpu-clock"]) for row in rows]
+        low, median, high = statistics.quantiles(ratios, n=4)
+    except (
+        KeyError,
+        TypeError,
+        ValueError,
+        ZeroDivisionError,
+        statistics.StatisticsError,
+    ) as error:
+        raise PmuvmError(f"costs: no rounds to compare for '{question.name}': {error!r}") from error
+    if question.at_most is not None:
+        aim, met = f"at most {question.at_most}", median <= question.at_most
+    else:
+        assert question.at_least is not None
+        aim, met = f"at least {question.at_least}", median >= question.at_least
+    return Answer(question.name, median, low, high, len(ratios), aim, met)
+
+
+def run(name: str, driver: Path) -> dict[str, Any]:
+    """Boot a guest of kernel `name`, load `driver`, run `costs`; what it says. PmuvmError if not."""
+    stock = kernel.find(name)
+    packed = image.build(
+        image.Contents(
+            agent=suite.binary(),
+            target=suite.find_target("refpmu").path,
+            modules=(module.build(stock, driver, module.default_out(stock)),),
+            files={"bin/costs": suite.tool("costs")},
+            channel=stock.arch.channel,
+        )
+    )
+    machine = qemu.Machine(stock.arch, stock.image, packed, accel=accel.choose(stock))
+    command = ["costs", "--target", "/target.toml", "--rounds", str(ROUNDS)]
+    try:
+        with guest.Guest(machine) as vm:
+            vm.boot()
+            vm.load("refpmu.ko", ())
+            done = vm.exec(command, TIMEOUT_S)
+    except guest.ModuleRefused as refused:
+        raise PmuvmError(f"costs: the module does not load: {refused}") from refused
+    except guest.GuestLost as lost:
+        raise PmuvmError(f"costs: guest lost: {lost.cause}", details=lost.tail) from lost
+    if done.status != 0:
+        raise PmuvmError(f"costs ended with status {done.status}: {done.stderr.strip()}")
+    try:
+        said = json.loads(done.stdout)
+    except ValueError as error:
+        raise PmuvmError(f"costs: what it says is no JSON: {error}") from error
+    return {"kernel": stock.release, "accel": machine.accel, "costs": said}
+
+
+def report(measured: Mapping[str, Any]) -> dict[str, Any]:
+    """Print what was measured beside its aims; the same for a results file."""
+    answers = [answer(question, measured["costs"]) for question in QUESTIONS]
+    print(
+        f"\nrefpmu / cpu-clock in one guest, Linux {measured['kernel']} ({measured['accel']}):"
+        f" median of {answers[0].rounds} rounds (and where half of them lie)"
+    )
+    for each in answers:
+        print(f"  {each}")
+    return {**measured, "ratios": [asdict(each) for each in answers]}
