@@ -26,6 +26,23 @@ CONFORMANCE_CASE(Aux, DrainedAreaWrapsWithoutLoss,
   }
 }
 
+CONFORMANCE_CASE(Aux, DeviceIsServedWhenItAsks, .rules = {rule::AUX_017}, .needs = {Cap::kTrace}) {
+  Trace trace({.pages = 1});
+  trace.event().Enable();
+  refpmu_branch_entry entry = {};
+  entry.from = 8;
+  entry.to = 16;
+  const std::vector<refpmu_branch_entry> entries(RecordsIn(PageSize()) / 4 * 3, entry);
+  refpmu_branches request = {};
+  request.size = sizeof(request);
+  request.cpu = REFPMU_CPU_CURRENT;
+  request.entries = reinterpret_cast<std::uint64_t>(entries.data());
+  request.count = static_cast<std::uint32_t>(entries.size());
+  // The device waits at its threshold, and gives up if nobody acknowledges it.
+  EXPECT_EQ(port().TryIoctl(REFPMU_IOC_BRANCHES, &request).error, 0) << rule::AUX_017.text;
+  EXPECT_EQ(request.done, entries.size()) << rule::AUX_017.text;
+}
+
 CONFORMANCE_CASE(Aux, FullAreaIsTruncatedAndKeepsWhatItHas,
                  .rules = {rule::AUX_021, rule::AUX_004, rule::AUX_003}, .needs = {Cap::kTrace}) {
   for (const std::size_t pages : {1, 4}) {

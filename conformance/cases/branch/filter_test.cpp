@@ -173,10 +173,13 @@ CONFORMANCE_CASE(BranchFilter, ConflictingFiltersAreNoGroup, .rules = {rule::BRS
   }
   // Then each has to get what its own filter says.
   Ring ring(leader, 4);
+  Ring other(member.event, 4);
   leader.EnableGroup();
   port().Branches(OneOfEach());
   EXPECT_EQ(StackNow(spec, ring), OfKinds(OneOfEach(), {BranchKind::kConditional}))
       << rule::BRS_007.text;
+  other.Drain();
+  EXPECT_EQ(StackNow(spec, other), OfKinds(OneOfEach(), {BranchKind::kCall})) << rule::BRS_007.text;
 }
 
 }  // namespace

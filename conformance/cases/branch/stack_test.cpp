@@ -125,6 +125,23 @@ CONFORMANCE_CASE(BranchStack, SampleOfABranchEventHasThatBranchOnTop,
   }
 }
 
+CONFORMANCE_CASE(BranchStack, OneOfTwoUsersMayLeave, .rules = {rule::BRS_002},
+                 .needs = {Cap::kStimulus, Cap::kBranches, Cap::kGroups}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event stays = Open(spec, WithBranches(kAnyUserBranch));
+  Ring ring(stays, 4);
+  stays.Enable();
+  {
+    const Event goes = Open(spec, WithBranches(kAnyUserBranch));
+    goes.Enable();
+    target().Stimulate(spec, 1);
+  }
+  ring.Drain();
+  const std::vector<Branch> some = Jumps(0x401000, 3);
+  port().Branches(some);
+  EXPECT_EQ(StackNow(spec, ring), Newest(some, 3)) << rule::BRS_002.text;
+}
+
 CONFORMANCE_CASE(BranchStack, PreciseOneEndsAtTheEvent, .rules = {rule::BRS_010},
                  .needs = {Cap::kStimulus, Cap::kBranches, Cap::kPrecise, Cap::kRegisters}) {
   const Undisturbed undisturbed;

@@ -6,6 +6,11 @@
 namespace pmuconf {
 namespace {
 
+constexpr std::uint32_t kCounter0 = 0x4c1;
+constexpr std::uint32_t kSelector0 = 0x186;
+constexpr std::uint32_t kGlobalControl = 0x38f;
+constexpr std::uint64_t kCountsAndInterrupts = 0x53'0000;  // USR, OS, INT and EN of a selector
+
 CONFORMANCE_CASE(Hotplug, OfflineProcessorCannotBeOpened, .rules = {rule::HOT_001},
                  .needs = {Cap::kStimulus, Cap::kHotplug, Cap::kCpuLocal}, .budget_s = 20) {
   const int there = target().Cpu(1);
@@ -40,6 +45,24 @@ CONFORMANCE_CASE(Hotplug, CountsSurviveTheirProcessor,
     Pulse(spec, 41, {.cpu = there});
     EXPECT_THAT(fresh.Read(), Counted(spec, 41)) << rule::HOT_003.text;
   }
+}
+
+// What somebody left in the registers when the CPU went: a counter that counts and interrupts.
+CONFORMANCE_CASE(Hotplug, ReturningProcessorStartsClean, .rules = {rule::HOT_003},
+                 .needs = {Cap::kStimulus, Cap::kHotplug, Cap::kRegisters}, .budget_s = 20) {
+  const int there = target().Cpu(1);
+  const EventSpec spec = target().AnyEvent();
+  port().WriteRegister(kCounter0, target().counter_mask() - 2, there);
+  port().WriteRegister(kSelector0, spec.code | kCountsAndInterrupts, there);
+  port().WriteRegister(kGlobalControl, 1, there);
+  Offline offline(there);
+  offline.Return();
+  const refpmu_stats before = port().Stats(there);
+  Pulse(spec, 10, {.cpu = there});
+  EXPECT_EQ(port().Stats(there).pmi, before.pmi) << rule::HOT_003.text;
+  const Event fresh = Open(spec, {.pid = -1, .cpu = there, .disabled = false});
+  Pulse(spec, 41, {.cpu = there});
+  EXPECT_THAT(fresh.Read(), Counted(spec, 41)) << rule::HOT_003.text;
 }
 
 CONFORMANCE_CASE(Hotplug, TaskEventsRideOverIt, .rules = {rule::HOT_006},

@@ -148,6 +148,19 @@ CONFORMANCE_CASE(Init, MoreResponsesThanRegistersDoNotGoTogether, .rules = {rule
   EXPECT_LE(events[1].Read().value, 500u) << rule::INI_032.text;
 }
 
+CONFORMANCE_CASE(Init, ResponsesStayWhenOneOfTheirUsersGoes, .rules = {rule::INI_032},
+                 .needs = {Cap::kStimulus, Cap::kOffCore, Cap::kGroups}) {
+  const EventSpec spec = OffCoreEvent();
+  const Event stays = Open(spec, {.disabled = false});
+  {
+    const Event goes = Open(spec, {.disabled = false});
+    target().Stimulate(spec, 20, {.response = spec.response});
+    EXPECT_THAT(goes.Read(), Counted(spec, 20)) << rule::INI_032.text;
+  }
+  target().Stimulate(spec, 3, {.response = spec.response});
+  EXPECT_THAT(stays.Read(), Counted(spec, 23)) << rule::INI_032.text;
+}
+
 CONFORMANCE_CASE(Init, LoadsAreCountedByTheirLatency, .rules = {rule::INI_031, rule::INI_032},
                  .needs = {Cap::kStimulus, Cap::kLoadLatency, Cap::kGroups}) {
   EventSpec load;

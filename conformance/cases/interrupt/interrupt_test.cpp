@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Interrupts that come late, without a reason, or for an event that is gone.
+#include <fstream>
+
 #include "pmuconf/case.h"
 #include "pmuconf/cpu.h"
 #include "pmuconf/ring.h"
@@ -8,6 +10,7 @@ namespace pmuconf {
 namespace {
 
 constexpr std::uint32_t kGlobalStatus = 0x38e;
+constexpr std::uint32_t kGlobalStatusSet = 0x391;
 
 std::uint64_t FixedBit(unsigned i) { return 1ull << (32 + i); }
 
@@ -75,6 +78,39 @@ CONFORMANCE_CASE(Interrupt, FlagsWithNoEventOpenAreHarmless, .rules = {rule::NMI
   event.Enable();
   target().Stimulate(spec, 10);
   EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::NMI_004.text;
+}
+
+CONFORMANCE_CASE(Interrupt, FlagOfAnUnusedCounterHidesNoOverflow, .rules = {rule::NMI_004},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters}) {
+  const std::vector<EventSpec> specs = target().AnyEvents(target().general());
+  std::vector<Event> events;
+  for (const EventSpec& spec : specs) events.push_back(Open(spec, OfThisCpu(100)));
+  for (const Event& event : events) event.Enable();
+  for (std::size_t i = 0; i + 1 < events.size(); ++i) events[i].Close();
+  Ring ring(events.back(), 1);
+  HoldLine hold;
+  target().Stimulate(specs.back(), 100);
+  port().WriteRegister(kGlobalStatusSet, AllFlags() & ~port().Stats().used);
+  hold.Release();
+  EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::NMI_004.text;
+  EXPECT_EQ(port().ReadRegister(kGlobalStatus), 0u) << rule::NMI_004.text;
+}
+
+// The kernel asks every other CPU for its registers by an NMI. The handler has nothing to do there.
+CONFORMANCE_CASE(Interrupt, InterruptsOfOthersAreLeftAlone, .rules = {rule::NMI_004},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters}) {
+  const int cpu = CurrentCpu();
+  for (const int other : OnlineCpus()) {
+    if (other == cpu) continue;
+    PinTo(other);
+    const std::uint64_t before = port().Stats(cpu).pmi;
+    std::ofstream request("/proc/sysrq-trigger");
+    request << "l" << std::flush;
+    if (!request.good()) throw Broken("/proc/sysrq-trigger cannot be written");
+    EXPECT_EQ(port().Stats(cpu).pmi, before) << rule::NMI_004.text;
+    return;
+  }
+  SkipCase(Cap::kCpus2, "there is no other CPU to ask from");
 }
 
 CONFORMANCE_CASE(Interrupt, EarlyFlagOfAUsedCounterGivesNoSample, .rules = {rule::NMI_004},

@@ -104,6 +104,24 @@ CONFORMANCE_CASE(Precise, RecordsArePendingWhenTheEventCloses, .rules = {rule::P
   EXPECT_THAT(next.Read(), Counted(spec, 9)) << rule::PRC_009.text;
 }
 
+CONFORMANCE_CASE(Precise, PlainEventAfterItSamplesAsEver, .rules = {rule::PRC_009, rule::SMP_001},
+                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
+  const EventSpec spec = target().AnyEvent();
+  for (int i = 0; i < 2; ++i) {
+    {
+      const Event precise = Open(spec, Precise(10));
+      precise.Enable();
+      target().Stimulate(spec, 57);
+    }
+    const Event plain = Open(spec, {.sample_period = 10});
+    Ring ring(plain, 1);
+    plain.Enable();
+    target().Stimulate(spec, 35);
+    EXPECT_EQ(ring.Drain().samples.size(), 3u) << rule::SMP_001.text;
+    EXPECT_THAT(plain.Read(), Counted(spec, 35)) << rule::PRC_009.text;
+  }
+}
+
 CONFORMANCE_CASE(Precise, RecordsArePendingWhenAnotherEventComesAndGoes,
                  .rules = {rule::PRC_009, rule::PRC_007},
                  .needs = {Cap::kStimulus, Cap::kPrecise, Cap::kGroups}) {

@@ -120,6 +120,21 @@ CONFORMANCE_CASE(Precise, UserOnlyEventShowsNoKernel, .rules = {rule::PRC_013},
   EXPECT_THAT(event.Read(), Counted(spec, 12)) << rule::PRC_013.text;
 }
 
+CONFORMANCE_CASE(Precise, AddressOfTheKernelInARecordIsHidden, .rules = {rule::PRC_013},
+                 .needs = {Cap::kStimulus, Cap::kPrecise, Cap::kExcludes}) {
+  const EventSpec spec = target().AnyEvent();
+  OpenOptions options = Precise(3);
+  options.exclude_kernel = true;
+  const Event event = Open(spec, options);
+  Ring ring(event, 1);
+  event.Enable();
+  target().Stimulate(spec, 12, {.privilege = Privilege::kUser, .ip = kKernelIp});
+  event.Disable();
+  const RingContents got = ring.Drain();
+  EXPECT_EQ(got.samples.size(), 4u) << rule::PRC_013.text;
+  for (const Sample& sample : got.samples) EXPECT_NE(sample.ip, kKernelIp) << rule::PRC_013.text;
+}
+
 CONFORMANCE_CASE(Precise, DataOfTheAccessIsShown, .rules = {rule::PRC_005},
                  .needs = {Cap::kStimulus, Cap::kPrecise}) {
   const EventSpec spec = target().AnyEvent();

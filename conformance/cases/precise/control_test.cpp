@@ -94,6 +94,30 @@ CONFORMANCE_CASE(Precise, ThrottledEventGoesOn, .rules = {rule::PRC_012},
   EXPECT_EQ(event.Read().value, samples) << rule::PRC_012.text << " of " << total;
 }
 
+CONFORMANCE_CASE(Precise, ThrottledEventGivesNoSample, .rules = {rule::PRC_012, rule::THR_001},
+                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, Precise(1, kAtOnce));
+  Ring ring(event, 512);
+  const SampleRateLimit limit(1);
+  event.Enable();
+  target().Stimulate(spec, 200);
+  event.Disable();
+  const RingContents got = ring.Drain();
+  EXPECT_FALSE(got.throttles.empty()) << rule::THR_001.text;
+  bool throttled = false;
+  int samples = 0;
+  for (const std::uint32_t type : got.order) {
+    if (type == PERF_RECORD_THROTTLE) samples = 0;
+    if (type == PERF_RECORD_THROTTLE || type == PERF_RECORD_UNTHROTTLE) {
+      throttled = type == PERF_RECORD_THROTTLE;
+    } else if (throttled && type == PERF_RECORD_SAMPLE) {
+      // The one of the overflow that was too many comes after the record.
+      EXPECT_EQ(++samples, 1) << rule::PRC_012.text;
+    }
+  }
+}
+
 constexpr std::uint64_t kOwnIp = 0x401000;
 constexpr std::uint64_t kChildIp = 0x402000;
 

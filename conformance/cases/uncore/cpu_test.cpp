@@ -129,6 +129,19 @@ CONFORMANCE_CASE(Uncore, OtherCpusThatGoChangeNothing, .rules = {rule::UNC_007},
   tally.Count(7, rule::UNC_007);
 }
 
+CONFORMANCE_CASE(Uncore, CpuAnEventWasOpenedOnMayGo, .rules = {rule::UNC_007, rule::UNC_005},
+                 .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kHotplug}, .budget_s = 20) {
+  KeepEventsOn(0);
+  const std::vector<EventSpec> specs = FullSet();
+  const std::vector<Event> events = OpenEach(specs, {.pid = -1, .cpu = 1, .disabled = false});
+  Tally tally(specs, events);
+  tally.Count(5, rule::UNC_005);
+  Offline offline(1);
+  tally.Count(6, rule::UNC_007);
+  offline.Return();
+  tally.Count(7, rule::UNC_007);
+}
+
 CONFORMANCE_CASE(Uncore, UnitsComeWithScales, .rules = {rule::UNC_013},
                  .needs = {Cap::kStimulus, Cap::kSystemWide}) {
   std::size_t units = 0;
