@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import queue
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -21,7 +22,7 @@ from pmuvm.channel import Message  # noqa: E402
 from pmuvm.errors import PmuvmError  # noqa: E402
 from pmuvm.guest import GuestLost  # noqa: E402
 
-from mutation import patch, report, trial  # noqa: E402
+from mutation import patch, report, trial, workshop  # noqa: E402
 from mutation.patch import Mutant  # noqa: E402
 from mutation.trial import Clean, Trial  # noqa: E402
 
@@ -61,15 +62,20 @@ def try_clean(bench: Bench, clean: Clean, cases: Sequence[suite.Case]) -> None:
             clean.results[case.id] = guests.run(case)["result"]
 
 
+WORKSHOPS: queue.Queue[int] = queue.Queue()
+for _number in range(PARALLEL):
+    WORKSHOPS.put(_number)
+
+
 def build(bench: Bench, mutant: Mutant) -> Path:
     """The mutant's module; PatchError or PmuvmError if there is none."""
-    folder = OUT / mutant.path.stem
-    with BUILDING:
-        copy = patch.apply(mutant, DRIVER, folder / f"src-{bench.kernel.name}")
-        return module.build(bench.kernel, copy, folder / bench.kernel.release)
-
-
-BUILDING = threading.BoundedSemaphore(PARALLEL)
+    product = OUT / mutant.path.stem / bench.kernel.release / f"{module.NAME}.ko"
+    number = WORKSHOPS.get()
+    try:
+        folder = OUT / f"workshop-{number}-{bench.kernel.release}"
+        return workshop.build(mutant, bench.kernel, DRIVER, folder, product)
+    finally:
+        WORKSHOPS.put(number)
 
 
 def try_mutant(bench: Bench, mutant: Mutant, cases: Sequence[suite.Case], every: bool) -> Trial:
@@ -119,8 +125,10 @@ def in_parallel(
             pool.shutdown(cancel_futures=True)
 
 
-def judge(bench: Bench, mutants: Sequence[Mutant], every: bool) -> tuple[list[Trial], list[str]]:
-    """Every mutant on one kernel: first the cases of its rules, then, if it lives on, the others."""
+def judge(
+    bench: Bench, mutants: Sequence[Mutant], every: bool, others: bool
+) -> tuple[list[Trial], list[str]]:
+    """Every mutant on one kernel: the cases of its rules; then, if it lives on, the `others`."""
     clean = Clean()
     own = {mutant.id: trial.named(mutant, bench.cases) for mutant in mutants}
     wanted = [case for case in bench.cases if any(case in cases for cases in own.values())]
@@ -132,13 +140,15 @@ def judge(bench: Bench, mutants: Sequence[Mutant], every: bool) -> tuple[list[Tr
         usable = [case for case in own[mutant.id] if clean.passes(case)]
         return try_mutant(bench, mutant, usable, every)
 
+    def goes_on(done: Trial) -> bool:
+        return others and _lives(done) and len(bench.cases) > len(own[done.mutant.id])
+
     def say(done: Trial) -> None:
-        others = len(bench.cases) > len(own[done.mutant.id])
-        again = "; the other cases are next" if _lives(done) and others else ""
+        again = "; the other cases are next" if goes_on(done) else ""
         print(report.line(done) + again, flush=True)
 
     trials = in_parallel(mutants, first, say)
-    left = [t for t in trials if _lives(t) and len(own[t.mutant.id]) < len(bench.cases)]
+    left = [t for t in trials if goes_on(t)]
     if left:
         print(f"{where}: the other cases", flush=True)
         try_clean(bench, clean, bench.cases)
@@ -192,7 +202,7 @@ def run(options: argparse.Namespace) -> int:
         own = [mutant for mutant in mutants if mutant.target == of]
         chosen = [trial.checked(mutant, cases) for mutant in own if mutant.wants(name)]
         skipped += len(own) - len(chosen)
-        done, found = judge(bench, chosen, options.all) if chosen else ([], [])
+        done, found = judge(bench, chosen, options.all, not options.own) if chosen else ([], [])
         trials += done
         faults += found
     report.write(trials, errors, faults, skipped, OUT / "results.json")
@@ -206,6 +216,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--folder", type=Path, default=DRIVER / "mutants", help="of patches")
     parser.add_argument("--kernel", action="append", help=f"may be repeated ({DEFAULT_KERNEL})")
     parser.add_argument("--id", action="append", help="only this mutant; may be repeated")
+    parser.add_argument("--own", action="store_true", help="only cases of the rules it names")
     parser.add_argument("--all", action="store_true", help="do not stop at the first kill")
     options = parser.parse_args(argv)
     (OUT / "results.json").unlink(missing_ok=True)

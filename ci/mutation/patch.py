@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a mutant's patch, its header above all, and applies it to a copy of the driver."""
+"""Reads a mutant's patch, its header above all, and applies it."""
 
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,6 @@ LEADING_ID = re.compile(r"^M\d+-\d+")
 DEFAULT_TARGET = "refpmu"
 KILLS = ("FAIL", "CRASH", "TIMEOUT")
 APPLY_LIMIT_S = 60
-NOT_COPIED = ("mutants", "unit", "bench", "*.o", "*.ko", "*.cmd", "*.mod", "*.mod.c")
 
 
 class PatchError(Exception):
@@ -147,12 +145,8 @@ def collect(folder: Path) -> tuple[list[Mutant], list[PatchError]]:
     return mutants, errors
 
 
-def apply(mutant: Mutant, driver: Path, folder: Path) -> Path:
-    """A copy of `driver` in `folder` with the mutant in it; PatchError if it does not apply."""
-    if folder.exists():
-        shutil.rmtree(folder)
-    copy = folder / "driver"
-    shutil.copytree(driver, copy, ignore=shutil.ignore_patterns(*NOT_COPIED))
+def apply(mutant: Mutant, folder: Path) -> None:
+    """Patch the copy of the driver that `folder`/driver is; PatchError if that does not work."""
     command = ["patch", "-p1", "--fuzz=0", "--force", "--no-backup-if-mismatch", "-r", "-"]
     try:
         done = subprocess.run(
@@ -171,4 +165,3 @@ def apply(mutant: Mutant, driver: Path, folder: Path) -> Path:
         lines = [line for line in done.stdout.splitlines() if "FAILED" in line or "can't" in line]
         why = (lines or done.stdout.splitlines() or ["no reason given"])[0].strip()
         raise PatchError(f"{mutant.path}: does not apply: {why}")
-    return copy

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import mutants
 import pytest
-from mutation import patch, report, trial
+from mutation import patch, report, trial, workshop
 from mutation.patch import Mutant, PatchError
 from mutation.trial import Clean, Trial
 from pmuvm.suite import Case
@@ -116,7 +116,8 @@ def driver(folder: Path, text: str = "one\ntwo\nthree\n") -> Path:
 def test_a_patch_changes_the_copy_alone(tmp_path: Path) -> None:
     source = driver(tmp_path)
     read = patch.read(written(tmp_path / "patches", HEADER + DIFF))
-    copy = patch.apply(read, source, tmp_path / "copy")
+    copy = workshop.restore(source, tmp_path / "copy")
+    patch.apply(read, tmp_path / "copy")
     assert (copy / "core" / "period.c").read_text() == "one\nTWO\nthree\n"
     assert (source / "core" / "period.c").read_text() == "one\ntwo\nthree\n"
 
@@ -124,8 +125,9 @@ def test_a_patch_changes_the_copy_alone(tmp_path: Path) -> None:
 def test_a_patch_whose_context_moved_on_does_not_apply(tmp_path: Path) -> None:
     source = driver(tmp_path, "ONE\ntwo\nthree\n")
     read = patch.read(written(tmp_path / "patches", HEADER + DIFF))
+    workshop.restore(source, tmp_path / "copy")
     with pytest.raises(PatchError, match="does not apply"):
-        patch.apply(read, source, tmp_path / "copy")
+        patch.apply(read, tmp_path / "copy")
 
 
 def test_every_mutant_of_the_project_reads_and_applies(tmp_path: Path) -> None:
@@ -135,7 +137,26 @@ def test_every_mutant_of_the_project_reads_and_applies(tmp_path: Path) -> None:
     for each in found:
         assert each.path.name.startswith(f"{each.id}-")
         assert each.rules and each.failure_class and each.text
-        patch.apply(each, mutants.DRIVER, tmp_path / "copy")
+        workshop.restore(mutants.DRIVER, tmp_path / "copy")
+        patch.apply(each, tmp_path / "copy")
+
+
+def test_a_workshop_touches_what_differs_alone(tmp_path: Path) -> None:
+    source = driver(tmp_path)
+    (source / "core" / "state.c").write_text("state", encoding="utf-8")
+    copy = workshop.restore(source, tmp_path / "copy")
+    old = (copy / "core" / "state.c").stat().st_mtime_ns
+    patch.apply(patch.read(written(tmp_path / "patches", HEADER + DIFF)), tmp_path / "copy")
+    (copy / "core" / "new.c").write_text("of a mutant", encoding="utf-8")
+    (copy / "core" / "state.o").write_text("made", encoding="utf-8")
+    workshop.restore(source, tmp_path / "copy")
+    assert (copy / "core" / "period.c").read_text() == "one\ntwo\nthree\n"
+    assert (copy / "core" / "state.c").stat().st_mtime_ns == old
+    assert sorted(path.name for path in (copy / "core").iterdir()) == [
+        "period.c",
+        "state.c",
+        "state.o",
+    ]
 
 
 CASES = [case("A.One", "CNT-001"), case("A.Two", "CNT-001"), case("B.Three", "CNT-002")]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import os
 import pathlib
 import shutil
@@ -46,12 +47,8 @@ def build(kernel: Kernel, source: pathlib.Path, out: pathlib.Path) -> pathlib.Pa
                 shutil.rmtree(out)
             copy = out / "src"
             copy.mkdir(parents=True)
-            for name in SOURCES:
-                if (source / name).is_dir():
-                    shutil.copytree(source / name, copy / name, ignore=_not_source)
-                elif (source / name).is_file():
-                    shutil.copy2(source / name, copy / name)
-        log = _make(kernel, copy)
+            copy_sources(source, copy)
+        log = make(kernel, copy)
         with store.writing(out):
             (out / "build.log").write_text(log, encoding="utf-8")
             os.rename(copy / f"{NAME}.ko", product)
@@ -59,7 +56,30 @@ def build(kernel: Kernel, source: pathlib.Path, out: pathlib.Path) -> pathlib.Pa
     return product
 
 
-def _make(kernel: Kernel, copy: pathlib.Path) -> str:
+def copy_sources(source: pathlib.Path, copy: pathlib.Path) -> None:
+    """What a build needs of `source`, into `copy`; a file that is the same there is left alone."""
+    for name in SOURCES:
+        if (source / name).is_dir():
+            shutil.copytree(
+                source / name,
+                copy / name,
+                ignore=_not_source,
+                copy_function=_copy_changed,
+                dirs_exist_ok=True,
+            )
+        elif (source / name).is_file():
+            _copy_changed(str(source / name), str(copy / name))
+
+
+def _copy_changed(source: str, copy: str) -> str:
+    if not os.path.exists(copy) or not filecmp.cmp(source, copy, shallow=False):
+        shutil.copyfile(source, copy)  # as new as the change is: what was made of it is older
+    return copy
+
+
+def make(kernel: Kernel, copy: pathlib.Path) -> str:
+    """Make refpmu.ko in `copy` of the sources there; the log, or PmuvmError with the end of it."""
+    assert kernel.build is not None
     argv = [
         "make",
         *("-C", str(kernel.build)),
