@@ -198,7 +198,7 @@ void Target::Resolve(const std::string& pmu) {
 
 std::vector<int> Target::Cpus() const {
   const std::string device = resolved() ? device_ : Find(match_);
-  const std::vector<int> online = OnlineCpus();
+  std::vector<int> online = OnlineCpus();
   const auto text = ReadFile(std::string(kEventSource) + "/" + device + "/cpus");
   const auto listed = text ? ParseCpuList(*text) : std::nullopt;
   if (!listed) return online;
