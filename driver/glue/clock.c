@@ -3,13 +3,13 @@
  * The automatic clock: one tick a nanosecond of local_clock(), passed to the model whenever a
  * register is accessed and when the timer of the next overflow fires.
  *
- * Exactness: only the timer lets the clock overflow a counter, and it calls the handler at once. On
- * any other occasion time stops one tick before the overflow, and it stands still while the line
+ * Exactness: only the timer lets the clock overflow a counter, and it sends the interrupt at once.
+ * On any other occasion time stops one tick before the overflow, and it stands still while the line
  * is up and while the handler runs. So nothing is counted past an overflow that was not served.
  *
- * The timer is late, and the handler takes its time: what has passed since the overflow is caught up
- * with when that has been served, or an event would be the slower the shorter its period is. There is
- * a limit to that, since a CPU that cannot keep up never will.
+ * The timer is late, and the handler takes its time: what has passed since the overflow is caught
+ * up with when that has been served, or an event would be the slower the shorter its period is.
+ * There is a limit to that, since a CPU that cannot keep up never will.
  *
  * Privilege is accounted as the tick accounts CPU time: what passed until the timer fires has the
  * privilege that the timer interrupted; what passed until another access is user time if a user

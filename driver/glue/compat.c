@@ -208,7 +208,9 @@ static void leave_task(struct task_struct *task, struct pmu *pmu)
 		put_context(ctx, pmu);
 }
 
-/* perf never does: a load would cost a kilobyte. Those that shared this are gone before its owner. */
+/*
+ * perf never does: a load would cost a kilobyte. Those that shared this are gone before its owner.
+ */
 static void free_cpu_contexts(struct pmu *pmu)
 {
 	unsigned int cpu;

@@ -76,8 +76,8 @@ static void counter_disable(struct refpmu_cpu *cpuc, const struct hw_perf_event 
 }
 
 /*
- * Acknowledge exactly @status. While the PMU is disabled there is seldom anything of it, and no more
- * than when it was disabled: what is not there is not written.
+ * Acknowledge exactly @status. While the PMU is disabled there is seldom anything of it, and no
+ * more than when it was disabled: what is not there is not written.
  */
 void refpmu_ack(struct refpmu_cpu *cpuc, u64 status)
 {

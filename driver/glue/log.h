@@ -30,8 +30,8 @@ void refpmu_journal_free(struct refpmu_journal *journal);
 void refpmu_journal_reset(struct refpmu_journal *journal);
 
 /*
- * Append an entry; @event is the id of an event, or 0. On the CPU of the journal. The place is taken
- * by one instruction: an NMI that comes in between takes the one after.
+ * Append an entry; @event is the id of an event, or 0. On the CPU of the journal. The place is
+ * taken by one instruction: an NMI that comes in between takes the one after.
  */
 static inline void refpmu_journal_note(struct refpmu_journal *journal, enum refpmu_log_kind kind,
 				       u32 what, u64 arg, u64 event)

@@ -119,8 +119,8 @@ static u64 evict(struct refpmu_cpu *cpuc)
 }
 
 /*
- * Put @event on its new counter. One that is throttled, or was added without PERF_EF_START, gets its
- * counter programmed only: it is started later, without a reload.
+ * Put @event on its new counter. One that is throttled, or was added without PERF_EF_START, gets
+ * its counter programmed only: it is started later, without a reload.
  */
 static void place(struct refpmu_cpu *cpuc, struct perf_event *event, struct refpmu_place to,
 		  bool start)
@@ -154,8 +154,8 @@ static bool lacks_one_counter(const struct refpmu_cpu *cpuc)
 }
 
 /*
- * perf adds events one by one, and mostly there is a free counter: then nobody has to make room, and
- * nothing has to be searched. False if this is not such a case.
+ * perf adds events one by one, and mostly there is a free counter: then nobody has to make room,
+ * and nothing has to be searched. False if this is not such a case.
  */
 static bool place_newest(struct refpmu_cpu *cpuc)
 {
