@@ -78,7 +78,7 @@ TEST(TargetFile, GivesCapabilities) {
   const Target target = Target::Parse(kGood, "toy.toml");
   for (const Cap cap :
        {Cap::kStimulus, Cap::kSampling, Cap::kManualClock, Cap::kFixedCounters, Cap::kConstraints,
-        Cap::kGenericEvents, Cap::kGroups, Cap::kPrecise, Cap::kBranches}) {
+        Cap::kGenericEvents, Cap::kGroups, Cap::kCounters3, Cap::kPrecise, Cap::kBranches}) {
     EXPECT_TRUE(target.Claims(cap)) << ToString(cap);
   }
   EXPECT_FALSE(target.Claims(Cap::kFrequency));
@@ -167,6 +167,24 @@ TEST(TargetFile, OfTheReferencePmuIsRight) {
                                 Cap::kTracePause};
   for (const Cap cap : AllCaps())
     EXPECT_EQ(target.Claims(cap), !others.contains(cap)) << ToString(cap);
+}
+
+TEST(TargetFile, TellKindsOfTheReferencePmuApart) {
+  const auto claims = [](const std::string& name, Cap cap) {
+    return Target::Load(PMUCONF_CONFORMANCE_DIR "/targets/" + name + ".toml").Claims(cap);
+  };
+  for (const Cap cap : {Cap::kPrecise, Cap::kBranches, Cap::kOffCore, Cap::kLoadLatency}) {
+    EXPECT_TRUE(claims("refpmu_big", cap)) << ToString(cap);
+    for (const char* without : {"refpmu_plain", "refpmu_little", "refpmu_uncore"}) {
+      EXPECT_FALSE(claims(without, cap)) << without << " " << ToString(cap);
+    }
+  }
+  EXPECT_TRUE(claims("refpmu_plain", Cap::kCounters3));
+  EXPECT_FALSE(claims("refpmu_little", Cap::kCounters3));
+  EXPECT_TRUE(claims("refpmu_little", Cap::kGroups));
+  EXPECT_TRUE(claims("refpmu_uncore", Cap::kSystemWide));
+  EXPECT_TRUE(claims("refpmu_uncore_scope", Cap::kSystemWide));
+  EXPECT_TRUE(claims("refpmu_trace", Cap::kTrace));
 }
 
 TEST(Cap, NamesGoBothWays) {

@@ -309,7 +309,7 @@ TEST(Profiles, RefuseUnknownAreasAndRules) {
 }
 
 TEST(Profiles, OfTheProjectAreRight) {
-  for (const char* name : {"counting-1.0", "sampling-1.0", "trace-1.0"}) {
+  for (const char* name : {"counting-1.0", "counting-uncore-1.0", "sampling-1.0", "trace-1.0"}) {
     EXPECT_EQ(LoadProfile(PMUCONF_CONFORMANCE_DIR "/profiles", name, AllRules()).name, name);
   }
   try {
@@ -317,7 +317,8 @@ TEST(Profiles, OfTheProjectAreRight) {
     FAIL() << "an unknown profile was loaded";
   } catch (const ConfigError& error) {
     EXPECT_STREQ(error.what(),
-                 "unknown profile 'nosuch' (known: counting-1.0, sampling-1.0, trace-1.0)");
+                 "unknown profile 'nosuch' (known: counting-1.0, counting-uncore-1.0, "
+                 "sampling-1.0, trace-1.0)");
   }
 }
 
