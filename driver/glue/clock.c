@@ -158,6 +158,7 @@ static enum hrtimer_restart refpmu_timer(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
+/* Before anything else of the clock; the timer needs no more to be given up than its cancelling. */
 void refpmu_clock_setup(struct refpmu_cpu *cpuc)
 {
 	hrtimer_init(&cpuc->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);

@@ -55,6 +55,7 @@ void refpmu_quiesce(struct refpmu_cpu *cpuc)
 	hrtimer_cancel(&cpuc->timer);
 }
 
+/* Nothing of @dev may run after this: its PMU and port are unregistered. */
 void refpmu_device_teardown(struct refpmu_device *dev)
 {
 	unsigned int cpu;
@@ -95,6 +96,7 @@ int refpmu_device_register(struct refpmu_device *dev, bool as_cpu)
 	return err;
 }
 
+/* No event of @dev is left: each holds the module. */
 void refpmu_device_unregister(struct refpmu_device *dev)
 {
 	refpmu_compat_unregister(&dev->pmu);

@@ -78,6 +78,10 @@ static void refpmu_destroy(struct perf_event *event)
 	atomic64_dec(&dev->live);
 }
 
+/*
+ * Take @event, or refuse it: -ENOENT if it is not this PMU's, so that perf asks the next one, else
+ * what is wrong with it. A refused event leaves nothing behind. May sleep.
+ */
 int refpmu_event_init(struct perf_event *event)
 {
 	struct refpmu_device *dev = to_refpmu(event->pmu);

@@ -119,6 +119,7 @@ void refpmu_attach(struct refpmu_cpu *cpuc, struct perf_event *event)
 	refpmu_bus_write(cpuc, REFPMU_REG_LBR_SELECT, lbr->select);
 }
 
+/* @event is about to give its counter up. Nothing to do if it was not attached. PMU disabled. */
 void refpmu_detach(struct refpmu_cpu *cpuc, struct perf_event *event)
 {
 	if (!(event->hw.flags & REFPMU_HW_ATTACHED))

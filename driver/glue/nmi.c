@@ -20,6 +20,7 @@ static int handle(unsigned int type, struct pt_regs *regs)
 	return handled;
 }
 
+/* Take part in the NMIs of all CPUs; -EOPNOTSUPP if there is no way to send one. May sleep. */
 int refpmu_nmi_setup(void)
 {
 	if (!boot_cpu_has(X86_FEATURE_APIC))
@@ -33,7 +34,7 @@ void refpmu_nmi_teardown(void)
 	unregister_nmi_handler(NMI_LOCAL, "refpmu");
 }
 
-/* One to this CPU; it comes at once, or when the one that is being handled is over. */
+/* One to this CPU, interrupts off. It comes at once, or when the one that is handled is over. */
 void refpmu_nmi_send(void)
 {
 	apic->send_IPI(smp_processor_id(), NMI_VECTOR);

@@ -49,6 +49,7 @@ void *refpmu_precise_access(void *context, u64 address, u64 size)
 	return (void *)(uintptr_t)address;
 }
 
+/* The memory of one CPU, if its device makes records; 0 or -ENOMEM. May sleep. */
 int refpmu_precise_setup(struct refpmu_cpu *cpuc)
 {
 	if (!cpuc->dev->caps.records)
