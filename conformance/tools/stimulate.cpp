@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // stimulate: makes events happen on a device with a stimulus port while another program, perf for
 // one, measures this one. What it is asked for is all that it does.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <exception>
@@ -20,10 +22,11 @@ struct Options {
   int cpu = REFPMU_CPU_CURRENT;
   std::uint32_t event = 0;
   bool kernel = false;
+  std::string clock;
   refpmu_pulse pulse = {};
 };
 
-std::uint32_t Privilege(const Options& options) {
+std::uint32_t PrivilegeOf(const Options& options) {
   return options.kernel ? REFPMU_PRIV_KERNEL : REFPMU_PRIV_USER;
 }
 
@@ -32,7 +35,7 @@ void Pulse(const Options& options) {
   pulse.size = sizeof(pulse);
   pulse.cpu = options.cpu;
   pulse.event = options.event;
-  pulse.privilege = Privilege(options);
+  pulse.privilege = PrivilegeOf(options);
   pulse.n = options.n;
   const SysResult result = Port(options.device).TryIoctl(REFPMU_IOC_PULSE, &pulse);
   if (!result.ok()) throw BrokenErrno(options.device + ": pulses", result.error);
@@ -51,7 +54,7 @@ void Branches(const Options& options) {
                   .kind = static_cast<std::uint32_t>(i % kKinds),
                   .flags = i % 2 != 0 ? static_cast<std::uint32_t>(REFPMU_BRANCH_MISPREDICTED) : 0U,
                   .cycles = static_cast<std::uint32_t>(i + 1),
-                  .privilege = Privilege(options)};
+                  .privilege = PrivilegeOf(options)};
   }
   refpmu_branches branches = {};
   branches.size = sizeof(branches);
@@ -60,6 +63,20 @@ void Branches(const Options& options) {
   branches.count = static_cast<std::uint32_t>(entries.size());
   const SysResult result = Port(options.device).TryIoctl(REFPMU_IOC_BRANCHES, &branches);
   if (!result.ok()) throw BrokenErrno(options.device + ": branches", result.error);
+}
+
+// The clock of every CPU, until it is chosen again.
+void Clock(const Options& options) {
+  const Port port(options.device);
+  for (long cpu = 0; cpu < sysconf(_SC_NPROCESSORS_ONLN); ++cpu) {
+    port.SetManualClock(static_cast<int>(cpu), options.clock == "manual");
+  }
+}
+
+void Advance(const Options& options) {
+  Port(options.device)
+      .Advance(options.n, {.cpu = options.cpu,
+                           .privilege = options.kernel ? Privilege::kKernel : Privilege::kUser});
 }
 
 int Main(int argc, char** argv) {
@@ -78,10 +95,18 @@ int Main(int argc, char** argv) {
   pulse->add_option("--source", options.pulse.source, "of the data, PERF_MEM_* bits");
   CLI::App* const branches = app.add_subcommand("branches", "a chain of branches of all kinds");
   branches->add_option("--count", options.n)->capture_default_str();
+  CLI::App* const clock = app.add_subcommand("clock", "what the clocks of all CPUs follow");
+  clock->add_option("mode", options.clock, "auto: time; manual: advance alone")
+      ->required()
+      ->check(CLI::IsMember({"auto", "manual"}));
+  CLI::App* const advance = app.add_subcommand("advance", "ticks of a manual clock");
+  advance->add_option("--count", options.n)->capture_default_str();
   CLI11_PARSE(app, argc, argv);
 
   if (pulse->parsed()) Pulse(options);
   if (branches->parsed()) Branches(options);
+  if (clock->parsed()) Clock(options);
+  if (advance->parsed()) Advance(options);
   return 0;
 }
 
