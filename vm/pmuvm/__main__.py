@@ -38,9 +38,16 @@ def main(arguments: Sequence[str]) -> int:
         return 130
 
 
+class Parser(argparse.ArgumentParser):
+    """Says in one line what it does not understand."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"pmuvm: {message}; see {self.prog} --help\n")
+
+
 def parser() -> argparse.ArgumentParser:
     """The options of all commands."""
-    top = argparse.ArgumentParser(prog="pmuvm", description=__doc__)
+    top = Parser(prog="pmuvm", description=__doc__)
     commands = top.add_subparsers(required=True, metavar="COMMAND")
 
     listed = commands.add_parser("kernels", help="list the kernels that can be fetched")

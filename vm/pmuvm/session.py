@@ -90,8 +90,10 @@ class Session:
         if self._guest is None:
             self.boots += 1
             vm = self._stack.enter_context(guest.Guest(self._plan.machine, self._log))
+            booted = False
             try:
                 vm.boot(self._plan.boot_s)
+                booted = True
                 if self._plan.module is not None:
                     vm.load(self._plan.module, self._plan.parameters)
             except guest.ModuleRefused as refused:
@@ -99,10 +101,10 @@ class Session:
                 raise PmuvmError(f"module {self._plan.module} does not load: {refused}") from None
             except guest.GuestLost as lost:
                 self._drop()
-                raise PmuvmError(
-                    f"no guest comes up on {self._plan.machine.kernel}: {lost.cause}",
-                    details=lost.tail,
-                ) from None
+                what = f"no guest comes up on {self._plan.machine.kernel}"
+                if booted:
+                    what = f"the guest does not survive the loading of {self._plan.module}"
+                raise PmuvmError(f"{what}: {lost.cause}", details=lost.tail) from None
             self._guest = vm
         return self._guest
 

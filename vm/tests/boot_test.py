@@ -46,7 +46,7 @@ def test_deaths_of_all_kinds_cost_one_case_each(name: str, monkeypatch: pytest.M
         "A.Skips": "SKIP",
     }
     records: list[dict[str, Any]] = []
-    plan = session.Plan(machine("6.12"), None, (), slowness=1.0)
+    plan = session.Plan(machine(name), None, (), slowness=1.0)
     with session.Session(plan, None, records.append) as guests:
         cases = [suite.Case(case, ("CNT-002",), 2.0, "", 0) for case in expected]
         session.run_all(guests, cases, lambda message: None)

@@ -125,12 +125,54 @@ def test_a_bad_word_is_one_line_and_status_2(
     assert not (tmp_path / "out").exists()
 
 
+MISUSED: dict[str, tuple[list[str], str]] = {
+    "unknown option": (["run", "--kernle", "6.1"], "the following arguments are required"),
+    "unknown option beside good ones": (
+        ["run", "--target", "t", "--kernel", "6.1", "--colour"],
+        "unrecognized arguments: --colour; see pmuvm --help",
+    ),
+    "option without its value": (
+        ["run", "--kernel"],
+        "argument --kernel: expected one argument; see pmuvm run --help",
+    ),
+    "value that is no number": (
+        ["run", "--target", "t", "--kernel", "6.1", "--shuffle", "well"],
+        "argument --shuffle: invalid int value: 'well'; see pmuvm run --help",
+    ),
+    "unknown command": (["walk"], "invalid choice: 'walk'"),
+    "no command": ([], "the following arguments are required: COMMAND"),
+    "no program": (["exec", "--kernel", "6.1"], "the following arguments are required: argv"),
+}
+
+
+@pytest.mark.parametrize("name", MISUSED)
+def test_a_misused_command_line_is_one_line_and_status_2(
+    capfd: pytest.CaptureFixture[str], name: str
+) -> None:
+    words, says = MISUSED[name]
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    errors = capfd.readouterr().err.splitlines()
+    assert len(errors) == 1 and errors[0].startswith("pmuvm: ") and says in errors[0]
+
+
+def test_a_machine_without_busybox_is_one_line_and_status_2(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("pmuvm.image.shutil.which", lambda *_, **__: None)
+    assert run(tmp_path) == 2
+    errors = capfd.readouterr().err.splitlines()
+    assert errors == ["pmuvm: no program 'busybox' on this machine (package busybox-static)"]
+
+
 @pytest.mark.parametrize(
     ("how", "says"),
     [
         ("no-boot", "no guest comes up on .*: Kernel panic - not syncing: No working init found."),
         ("no-qemu", "could not set up this machine"),
         ("refuse-module", "module refpmu.ko does not load: Invalid module format"),
+        ("die-at-load", "does not survive the loading of refpmu.ko: BUG: kernel NULL pointer"),
     ],
 )
 def test_a_run_that_cannot_be_judged_is_status_2_and_leaves_nothing(
