@@ -10,7 +10,7 @@ TARGET ?= refpmu
 ARCH ?= amd64
 SELECT := $(if $(RULE),--rule '$(RULE)') $(if $(CASE),--case '$(CASE)') $(if $(PROFILE),--profile '$(PROFILE)')
 
-.PHONY: help run check kunit fuzz mutants bench lint deps clean guest-suite
+.PHONY: help run check kunit fuzz mutants bench coverage lint deps clean guest-suite
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,6 +33,9 @@ mutants: deps guest-suite ## prove that the suite catches broken drivers; MUTANT
 
 bench: deps guest-suite ## benchmarks of the driver's decisions and of the model; in a guest, costs against cpu-clock
 	@ci/build bench core_bench && $(PYTHON) ci/bench.py $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')
+
+coverage: deps ## branches of the driver's decisions and of the model that its unit tests take
+	@ci/build coverage driver_tests && $(PYTHON) ci/coverage.py
 
 lint: deps ## format, static analysis, spelling, structure
 	@$(PYTHON) ci/lint.py

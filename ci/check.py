@@ -98,6 +98,12 @@ def stages() -> list[Stage]:
         tool_stage("lint", (PYTHON, "ci/lint.py"), 1500),
         ctest_stage("unit", "dev"),
         ctest_stage("asan", "asan"),
+        tool_stage(
+            "coverage",
+            (PYTHON, "ci/coverage.py"),
+            1200,
+            (("ci/build", "coverage", "driver_tests"),),
+        ),
         Stage(
             "pytest",
             (guest, pytest),

@@ -5,6 +5,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "core.h"
 
@@ -129,6 +130,187 @@ TEST(Config, AcceptedRequestsFitTheDeviceTheyAreFor) {
     EXPECT_LE(request.period, 0x7fffffffffffffffULL);
   }
   EXPECT_GT(accepted, 10'000);
+}
+
+constexpr u64 kBranchStack = BIT_ULL(11);
+constexpr u64 kRegsIntr = BIT_ULL(18);
+
+// A sampling event of the device, to which a test adds what it is about.
+refpmu_attr Sampling() { return {.type = 9, .config = 0xc4, .sample_period = 1000}; }
+
+int Parse(const refpmu_attr& attr, refpmu_request* request, const refpmu_caps& caps = kCaps) {
+  return refpmu_config_parse(&attr, &caps, request);
+}
+
+int Parse(const refpmu_attr& attr, const refpmu_caps& caps = kCaps) {
+  refpmu_request request;
+  return refpmu_config_parse(&attr, &caps, &request);
+}
+
+TEST(Config, DeviceLeavesOutTheBranchesThatNobodyAskedFor) {
+  const std::pair<u64, u64> selects[] = {
+      {0x009, 0x001},   // ANY, USER
+      {0x00a, 0x002},   // ANY, KERNEL
+      {0x00b, 0x000},   // ANY
+      {0x013, 0x0e4},   // ANY_CALL: far ones may be calls
+      {0x023, 0x0dc},   // ANY_RETURN
+      {0x043, 0x1ec},   // IND_CALL
+      {0x403, 0x1f8},   // COND
+      {0x1003, 0x1bc},  // IND_JUMP
+      {0x2003, 0x1f4},  // CALL
+      {0x2403, 0x1f0},  // COND and CALL
+      {0x803, 0x3c4},   // CALL_STACK
+      {0x083, 0x000},   // ABORT_TX: aborts are of any kind
+      {0x103, 0x000},   // IN_TX: so is what is in a transaction
+      {0x143, 0x1ec},   // IND_CALL, IN_TX
+  };
+  for (const auto& [filter, select] : selects) {
+    SCOPED_TRACE(testing::Message() << std::hex << filter);
+    refpmu_attr attr = Sampling();
+    attr.sample_type = kBranchStack;
+    attr.branch_sample_type = filter;
+    refpmu_request request;
+    ASSERT_EQ(Parse(attr, &request), 0);
+    EXPECT_TRUE(request.branches);
+    EXPECT_EQ(request.branch_filter, filter);
+    EXPECT_EQ(request.branch_select, select);
+    EXPECT_EQ(refpmu_config_branch_select(filter), select);
+  }
+}
+
+TEST(Config, BranchStackThatMakesNoSenseOrIsNotThereIsRefused) {
+  refpmu_attr attr = Sampling();
+  attr.branch_sample_type = 0x9;
+  // Without the sample type the filter says nothing.
+  refpmu_request request;
+  ASSERT_EQ(Parse(attr, &request), 0);
+  EXPECT_FALSE(request.branches);
+  EXPECT_EQ(request.branch_filter, 0u);
+
+  attr.sample_type = kBranchStack;
+  refpmu_caps without = kCaps;
+  without.lbr = 0;
+  EXPECT_EQ(Parse(attr, without), -EOPNOTSUPP);
+  attr.branch_sample_type = 0x9 | BIT_ULL(19);
+  EXPECT_EQ(Parse(attr), -EOPNOTSUPP);
+  attr.branch_sample_type = 0x3;
+  EXPECT_EQ(Parse(attr), -EINVAL);
+  attr.branch_sample_type = 0x80b;
+  EXPECT_EQ(Parse(attr), -EINVAL);
+}
+
+TEST(Config, PreciseEventRecordsWhatItsSamplesShow) {
+  const std::pair<u64, u64> records[] = {
+      {0, 0},
+      {BIT_ULL(3), 1},   // ADDR
+      {BIT_ULL(14), 1},  // WEIGHT
+      {BIT_ULL(15), 1},  // DATA_SRC
+      {BIT_ULL(17), 1},  // TRANSACTION
+      {BIT_ULL(19), 1},  // PHYS_ADDR
+      {BIT_ULL(22), 1},  // DATA_PAGE_SIZE
+      {BIT_ULL(24), 1},  // WEIGHT_STRUCT
+      {kRegsIntr, 2},
+      {kBranchStack, 0x0f000008},  // 16 entries
+      {kBranchStack | kRegsIntr | BIT_ULL(3), 0x0f00000b},
+  };
+  for (const auto& [sample_type, record] : records) {
+    for (u8 precise = 1; precise <= 3; ++precise) {
+      refpmu_attr attr = Sampling();
+      attr.precise_ip = precise;
+      attr.sample_type = sample_type;
+      attr.branch_sample_type = 0xb;
+      refpmu_request request;
+      ASSERT_EQ(Parse(attr, &request), 0) << std::hex << sample_type;
+      EXPECT_EQ(request.precise, precise);
+      EXPECT_EQ(request.record, record) << std::hex << sample_type;
+    }
+  }
+}
+
+TEST(Config, PreciseEventThatCannotBeIsRefused) {
+  refpmu_attr attr = Sampling();
+  attr.precise_ip = 4;
+  EXPECT_EQ(Parse(attr), -EOPNOTSUPP);
+  attr.precise_ip = 1;
+  refpmu_caps without = kCaps;
+  without.records = false;
+  EXPECT_EQ(Parse(attr, without), -EOPNOTSUPP);
+  attr.sample_period = 0;
+  EXPECT_EQ(Parse(attr), -EINVAL);
+}
+
+TEST(Config, WhatTheDeviceCannotTellApartIsNotExcluded) {
+  refpmu_attr idle = Sampling();
+  idle.exclude_idle = true;
+  EXPECT_EQ(Parse(idle), -EOPNOTSUPP);
+  refpmu_attr host = Sampling();
+  host.exclude_host = true;
+  EXPECT_EQ(Parse(host), -EOPNOTSUPP);
+  refpmu_attr guest = Sampling();
+  guest.exclude_guest = guest.exclude_hv = true;
+  EXPECT_EQ(Parse(guest), 0);
+}
+
+TEST(Config, EventIsRefusedAsItsOwnersSayIfTheDeviceLacksWhatItNeeds) {
+  refpmu_caps without = kCaps;
+  without.records = false;
+  const refpmu_attr own = {.type = 9, .config = REFPMU_EVENT_OFFCORE_0, .config1 = 1};
+  EXPECT_EQ(Parse(own), 0);
+  EXPECT_EQ(Parse(own, without), -EINVAL);
+  const refpmu_attr generic = {.type = 3, .config = 2};  // loads of the last level
+  EXPECT_EQ(Parse(generic), 0);
+  EXPECT_EQ(Parse(generic, without), -ENOENT);
+  // One counter makes no pair.
+  refpmu_caps single = kCaps;
+  single.general = 1;
+  const refpmu_attr wide = {.type = 9, .config = REFPMU_EVENT_WIDE};
+  EXPECT_EQ(Parse(wide), 0);
+  EXPECT_EQ(Parse(wide, single), -EINVAL);
+}
+
+TEST(Config, ExtraValueIsForTheEventsThatHaveARegisterForIt) {
+  const std::pair<u64, u64> valid[] = {{REFPMU_EVENT_OFFCORE_0, 0x3fffff8fff},
+                                       {REFPMU_EVENT_OFFCORE_1, 0x3fffff8fff},
+                                       {REFPMU_EVENT_LOAD_LATENCY, 0xffff},
+                                       {0xc4, 0}};
+  for (const auto& [config, bits] : valid) {
+    for (int bit = 0; bit < 64; ++bit) {
+      const refpmu_attr attr = {.type = 9, .config = config, .config1 = BIT_ULL(bit)};
+      EXPECT_EQ(Parse(attr), bits & BIT_ULL(bit) ? 0 : -EINVAL) << std::hex << config << " " << bit;
+    }
+  }
+}
+
+TEST(Config, CacheEventsAreThoseThatTheDeviceHas) {
+  // Load accesses, load misses, store accesses, store misses, prefetches, prefetch misses.
+  constexpr const char* kCaches[] = {"111000", "010000", "111111", "111100",
+                                     "110000", "110000", "111100"};
+  for (u64 cache = 0; cache < 8; ++cache) {
+    for (u64 op = 0; op < 4; ++op) {
+      for (u64 result = 0; result < 3; ++result) {
+        const refpmu_attr attr = {.type = 3, .config = cache | op << 8 | result << 16};
+        int err = -EINVAL;
+        if (cache < 7 && op < 3 && result < 2) {
+          err = kCaches[cache][2 * op + result] == '1' ? 0 : -ENOENT;
+        }
+        EXPECT_EQ(Parse(attr), err) << cache << " " << op << " " << result;
+      }
+    }
+  }
+}
+
+TEST(Config, GenericEventsAreAllThere) {
+  for (u64 id = 0; id < 12; ++id) {
+    const refpmu_attr attr = {.type = 0, .config = id};
+    EXPECT_EQ(Parse(attr), id < 10 ? 0 : -EINVAL) << id;
+  }
+}
+
+TEST(Config, InversionNeedsSomethingToInvert) {
+  refpmu_attr attr = {.type = 9, .config = 0xc4 | REFPMU_EVTSEL_INV};
+  EXPECT_EQ(Parse(attr), -EINVAL);
+  attr.config |= 1u << REFPMU_EVTSEL_CMASK_SHIFT;
+  EXPECT_EQ(Parse(attr), 0);
 }
 
 }  // namespace

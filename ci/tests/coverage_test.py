@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Too few branches taken are a failure that names the lines; a report that is none is no pass."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import coverage
+import pytest
+
+
+def entry(path: str, *lines: tuple[int, list[int]]) -> dict[str, Any]:
+    return {
+        "file": path,
+        "lines": [
+            {"line_number": number, "branches": [{"count": count} for count in counts]}
+            for number, counts in lines
+        ],
+    }
+
+
+def test_a_branch_is_taken_if_its_count_is_not_zero() -> None:
+    report = {"files": [entry("driver/core/a.c", (7, [5, 0]), (3, [0, 0]), (9, [1, 2]), (11, []))]}
+    (file,) = coverage.read_report(report)
+    assert file == coverage.File("driver/core/a.c", branches=6, taken=3, lines=(3, 7))
+
+
+@pytest.mark.parametrize("report", [{}, [], {"files": [{}]}, {"files": [{"file": "a"}]}])
+def test_a_report_of_another_kind_is_no_figure(report: Any) -> None:
+    with pytest.raises(coverage.NotMeasured):
+        coverage.read_report(report)
+
+
+def test_a_room_below_the_limit_fails_with_its_lines() -> None:
+    files = [
+        coverage.File("driver/core/a.c", 100, 94, (3, 7)),
+        coverage.File("driver/model/b.c", 100, 95, (5,)),
+    ]
+    told, failed = coverage.judge(files)
+    assert failed == 1
+    assert any("driver/core/a.c" in line for line in told)
+    assert any("lines 3, 7" in line for line in told)
+    assert not any("lines 5" in line for line in told)
+
+
+def test_rooms_at_the_limit_pass_together_file_by_file() -> None:
+    files = [
+        coverage.File("driver/core/a.c", 10, 5, (3,)),
+        coverage.File("driver/core/b.c", 90, 90, ()),
+        coverage.File("driver/model/c.c", 20, 19, (5,)),
+    ]
+    told, failed = coverage.judge(files)
+    assert failed == 0
+    assert sum("driver/" in line and ".c" in line for line in told) == 3
+
+
+def test_a_room_without_branches_fails() -> None:
+    assert coverage.judge([])[1] == len(coverage.ROOMS)
+
+
+def test_tests_that_fail_are_no_figure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "driver_tests"
+    program.write_text("#!/bin/sh\necho a test failed\nexit 1\n")
+    program.chmod(0o755)
+    (tmp_path / "old.gcda").touch()
+    monkeypatch.setattr(coverage, "OUT", tmp_path)
+    monkeypatch.setattr(coverage, "PROGRAM", program)
+    monkeypatch.setattr("sys.argv", ["coverage"])
+    (tmp_path / "results.json").write_text(json.dumps({"totals": {}}))
+    assert coverage.main() == 2
+    assert not (tmp_path / "results.json").exists()
+    assert not (tmp_path / "old.gcda").exists()
