@@ -74,12 +74,11 @@ enum refpmu_block {
 /* The words of @block. */
 static inline u64 *refpmu_block_words(struct refpmu_version *version, enum refpmu_block block)
 {
+	/* In the order of the blocks; C++ knows no array designators. */
 	static const u8 first[REFPMU_BLOCKS] = {
-		[REFPMU_BLOCK_GLOBAL] = REFPMU_WORD(version, global),
-		[REFPMU_BLOCK_SELECT] = REFPMU_WORD(version, select),
-		[REFPMU_BLOCK_COUNT] = REFPMU_WORD(version, count),
-		[REFPMU_BLOCK_RECORDING] = REFPMU_WORD(version, recording),
-		[REFPMU_BLOCK_STACK] = REFPMU_WORD(version, stack),
+		REFPMU_WORD(version, global), REFPMU_WORD(version, select),
+		REFPMU_WORD(version, count),  REFPMU_WORD(version, recording),
+		REFPMU_WORD(version, stack),
 	};
 
 	return (u64 *)version + first[block];
