@@ -451,8 +451,7 @@ void CheckOne(const refpmu_attr& attr, const refpmu_caps& caps) {
   if (Owns(caps, attr.type)) CheckReservedBits(attr, caps);
 }
 
-// The list that sysfs shows: each of its events opens on a device that has everything.
-void CheckEventList() {
+refpmu_caps WholeDevice() {
   refpmu_caps caps = {};
   caps.own_type = 9;
   caps.general = 8;
@@ -461,6 +460,12 @@ void CheckEventList() {
   caps.min_period = 1;
   caps.lbr = 32;
   caps.records = true;
+  return caps;
+}
+
+// The list that sysfs shows: each of its events opens on a device that has everything.
+void CheckEventList() {
+  const refpmu_caps caps = WholeDevice();
   for (unsigned i = 0; i < refpmu_events_count; ++i) {
     const refpmu_event& event = refpmu_events[i];
     refpmu_attr attr = {};
@@ -475,11 +480,25 @@ void CheckEventList() {
   }
 }
 
+// All generic events and the numbers next to them: too few of them to be left to chance.
+void CheckGenericEvents() {
+  const refpmu_caps caps = WholeDevice();
+  refpmu_attr attr = {};
+  attr.type = kHardware;
+  for (attr.config = 0; attr.config < kGeneric.size() + 2; ++attr.config) CheckOne(attr, caps);
+  attr.type = kCache;
+  for (u64 cell = 0; cell < 8 * 4 * 3; ++cell) {
+    attr.config = cell % 8 | cell / 8 % 4 << 8 | cell / 32 << 16;
+    CheckOne(attr, caps);
+  }
+}
+
 }  // namespace
 }  // namespace pmuconf::fuzz
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
   pmuconf::fuzz::CheckEventList();
+  pmuconf::fuzz::CheckGenericEvents();
   return 0;
 }
 
