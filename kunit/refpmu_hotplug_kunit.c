@@ -118,6 +118,22 @@ static void state_of_a_cpu_that_comes_back_is_clean(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cpuc->clock_mode, (u32)REFPMU_CLOCK_AUTO);
 }
 
+/* As if its last overflow were far away when the CPU goes. */
+static void leave_a_timer(void *unused)
+{
+	hrtimer_start(&rig_cpu()->timer, ns_to_ktime(3600 * NSEC_PER_SEC),
+		      HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+static void timer_of_a_cpu_that_is_off_is_cancelled(struct kunit *test)
+{
+	smp_call_function_single(OTHER_CPU, leave_a_timer, NULL, 1);
+	KUNIT_EXPECT_TRUE(test, hrtimer_active(&other()->timer));
+	KUNIT_ASSERT_EQ(test, remove_cpu(OTHER_CPU), 0);
+	KUNIT_EXPECT_FALSE(test, hrtimer_active(&other()->timer));
+	KUNIT_EXPECT_EQ(test, add_cpu(OTHER_CPU), 0);
+}
+
 static void nothing_runs_for_a_cpu_that_is_off(struct kunit *test)
 {
 	struct perf_event_attr attr = rig_attr(REFPMU_EVENT_CYCLES);
@@ -217,6 +233,7 @@ static void trace_of_a_cpu_that_comes_back_is_off(struct kunit *test)
 static struct kunit_case cases[] = {
 	KUNIT_CASE(registers_of_a_cpu_that_comes_back_are_clean),
 	KUNIT_CASE(state_of_a_cpu_that_comes_back_is_clean),
+	KUNIT_CASE(timer_of_a_cpu_that_is_off_is_cancelled),
 	KUNIT_CASE(nothing_runs_for_a_cpu_that_is_off),
 	KUNIT_CASE(count_outlives_the_cpu),
 	KUNIT_CASE(cpu_that_comes_back_counts),

@@ -111,9 +111,17 @@ static void sample_has_exactly_the_branches_asked_for(struct kunit *test)
 	struct perf_event *event = open_branches(test, RIG_PULSED, filter->filter);
 	const struct rig *rig = test->priv;
 	const struct rig_sample *sample = &rig->seen[0];
+	u64 left_out = REFPMU_LBR_NOT_KERNEL | REFPMU_LBR_NOT_USER;
 	unsigned int left, n = 0;
 
+	if (filter->filter & PERF_SAMPLE_BRANCH_KERNEL)
+		left_out &= ~REFPMU_LBR_NOT_KERNEL;
+	if (filter->filter & PERF_SAMPLE_BRANCH_USER)
+		left_out &= ~REFPMU_LBR_NOT_USER;
 	perf_event_enable(event);
+	/* What nobody wants is not to push out what somebody does. */
+	KUNIT_EXPECT_EQ(test, rig_reg(REFPMU_REG_LBR_SELECT) &
+			      (REFPMU_LBR_NOT_KERNEL | REFPMU_LBR_NOT_USER), left_out);
 	take_all_kinds();
 	rig_pulse(test, RIG_PULSED, 10);
 	perf_event_disable(event);

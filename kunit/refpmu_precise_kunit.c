@@ -314,7 +314,8 @@ static void device_reaches_its_own_memory_alone(struct kunit *test)
 
 static void period_longer_than_the_counter_is_one_sample(struct kunit *test)
 {
-	const u64 period = 1ULL << (rig_device->params.width + 2);
+	const u64 period = (1ULL << (rig_device->params.width + 2)) +
+			   (1ULL << (rig_device->params.width - 8));
 	struct perf_event *event = open_precise(test, RIG_PULSED, period);
 	const struct rig *rig = test->priv;
 	u64 enabled, running;
@@ -327,6 +328,12 @@ static void period_longer_than_the_counter_is_one_sample(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rig->samples, 1U);
 	KUNIT_EXPECT_EQ(test, rig->periods, period);
 	KUNIT_EXPECT_EQ(test, perf_event_read_value(event, &enabled, &running), period);
+	/* And so is the next one, which the device must not begin by itself. */
+	rig_pulse(test, RIG_PULSED, period - 1);
+	KUNIT_EXPECT_EQ(test, perf_event_read_value(event, &enabled, &running), 2 * period - 1);
+	KUNIT_EXPECT_EQ(test, rig->samples, 1U);
+	rig_pulse(test, RIG_PULSED, 1);
+	KUNIT_EXPECT_EQ(test, rig->samples, 2U);
 	perf_event_disable(event);
 }
 
