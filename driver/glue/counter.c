@@ -31,12 +31,25 @@ static u64 fixed_bits(unsigned int i, u64 evtsel)
 	return bits;
 }
 
-/* All fixed counters share the register: what it holds is kept, since to read it costs. */
+/* Write what has changed of the control of the fixed counters. */
+void refpmu_fixed_flush(struct refpmu_cpu *cpuc)
+{
+	if (cpuc->fixed_written == cpuc->fixed_ctrl)
+		return;
+	refpmu_bus_write(cpuc, REFPMU_REG_FIXED_CTR_CTRL, cpuc->fixed_ctrl);
+	cpuc->fixed_written = cpuc->fixed_ctrl;
+}
+
+/*
+ * All fixed counters share the register: what it holds is kept, since to read it costs; and while
+ * the PMU is disabled it is the same when it is written, so that is done once, at its end.
+ */
 static void fixed_control(struct refpmu_cpu *cpuc, unsigned int i, u64 bits)
 {
 	cpuc->fixed_ctrl &= ~GENMASK_ULL(4 * i + 3, 4 * i);
 	cpuc->fixed_ctrl |= bits;
-	refpmu_bus_write(cpuc, REFPMU_REG_FIXED_CTR_CTRL, cpuc->fixed_ctrl);
+	if (!cpuc->disable_depth)
+		refpmu_fixed_flush(cpuc);
 }
 
 /* Enable the counter of an event with its selector, or disable it. */

@@ -35,6 +35,7 @@ static void prepare_cpu(struct refpmu_cpu *cpuc)
 	cpuc->used = 0;
 	cpuc->running = 0;
 	cpuc->fixed_ctrl = 0;
+	cpuc->fixed_written = 0;
 	cpuc->disable_depth = 0;
 	cpuc->masked = 0;
 	cpuc->raised = false;

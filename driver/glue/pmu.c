@@ -126,6 +126,7 @@ static void switch_on(struct refpmu_cpu *cpuc)
 	refpmu_mask(cpuc);
 	if (!--cpuc->disable_depth) {
 		refpmu_lbr_switch(cpuc, true);
+		refpmu_fixed_flush(cpuc);
 		if (cpuc->running)
 			refpmu_bus_write(cpuc, REFPMU_REG_GLOBAL_CTRL, cpuc->used);
 		refpmu_clock_arm(cpuc);

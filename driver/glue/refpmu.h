@@ -54,7 +54,8 @@ struct refpmu_cpu {
 	struct perf_event *owner[REFPMU_MAX_COUNTERS];
 	u64 used; /* counters that have an owner */
 	unsigned int running; /* of those, the ones that are not stopped */
-	u64 fixed_ctrl; /* as in the register */
+	u64 fixed_ctrl; /* as the register is to be */
+	u64 fixed_written; /* as it is */
 	u64 status; /* as in the register when the PMU was disabled, but what was acknowledged */
 	unsigned int disable_depth;
 	unsigned int masked; /* the handler is kept out, beside the disable depth */
@@ -177,6 +178,7 @@ void refpmu_update(struct refpmu_cpu *cpuc, struct perf_event *event);
 bool refpmu_set_period(struct refpmu_cpu *cpuc, struct perf_event *event);
 void refpmu_do(struct refpmu_cpu *cpuc, struct perf_event *event, enum refpmu_op op);
 void refpmu_ack(struct refpmu_cpu *cpuc, u64 status);
+void refpmu_fixed_flush(struct refpmu_cpu *cpuc);
 
 /* irq.c: from the line to the samples */
 extern bool refpmu_pmi_is_nmi;
