@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -38,8 +39,8 @@ using Words = std::vector<u64>;
 // What an access tells. No memory is allocated for it: the access may interrupt an allocation's
 // owner.
 struct Told {
-  u64 words[4] = {};
-  auto operator<=>(const Told&) const = default;
+  std::array<u64, 4> words = {};
+  bool operator<(const Told& other) const { return words < other.words; }
 };
 
 // A device on which everything is on and about to happen.
@@ -80,7 +81,7 @@ class Device {
 
   Told Read(u32 reg) {
     Told told;
-    if (refpmu_model_read(&model_, reg, told.words) != 0) std::abort();
+    if (refpmu_model_read(&model_, reg, told.words.data()) != 0) std::abort();
     return told;
   }
 
