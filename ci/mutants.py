@@ -78,6 +78,14 @@ def build(bench: Bench, mutant: Mutant) -> Path:
         WORKSHOPS.put(number)
 
 
+def run_case(guests: session.Session, case: suite.Case) -> str:
+    """The result. What broke a case may break the next ones too, so they get another guest."""
+    result = str(guests.run(case)["result"])
+    if result == "BROKEN":
+        guests.drop()
+    return result
+
+
 def try_mutant(bench: Bench, mutant: Mutant, cases: Sequence[suite.Case], every: bool) -> Trial:
     """Build the mutant, boot it, set the cases on it."""
     name = bench.kernel.name
@@ -91,9 +99,7 @@ def try_mutant(bench: Bench, mutant: Mutant, cases: Sequence[suite.Case], every:
     log = OUT / mutant.path.stem / f"console-{name}.log"
     try:
         with bench.open(built, log) as guests:
-            return trial.hunt(
-                mutant, name, cases, lambda case: str(guests.run(case)["result"]), every
-            )
+            return trial.hunt(mutant, name, cases, lambda case: run_case(guests, case), every)
     except PmuvmError as error:
         lost = error.__context__
         if not isinstance(lost, GuestLost):

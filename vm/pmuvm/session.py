@@ -50,7 +50,7 @@ class Session:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._drop()
+        self.drop()
 
     def run(self, case: Case) -> Message:
         """Run one case; its result is recorded and returned. The guest's death is a result too."""
@@ -59,7 +59,7 @@ class Session:
         try:
             result = vm.case(case.id, case.deadline_s(self._plan.slowness))
         except guest.GuestLost as lost:
-            self._drop()
+            self.drop()
             result = {
                 "t": "result",
                 "id": case.id,
@@ -83,7 +83,7 @@ class Session:
             vm.bye()
         except guest.GuestLost as lost:
             self._record({"t": "kmsg", "reports": [f"guest lost at the end: {lost.cause}"]})
-        self._drop()
+        self.drop()
 
     def _ready(self) -> guest.Guest:
         """The running guest, or a new one: booted, its module loaded."""
@@ -97,10 +97,10 @@ class Session:
                 if self._plan.module is not None:
                     vm.load(self._plan.module, self._plan.parameters)
             except guest.ModuleRefused as refused:
-                self._drop()
+                self.drop()
                 raise PmuvmError(f"module {self._plan.module} does not load: {refused}") from None
             except guest.GuestLost as lost:
-                self._drop()
+                self.drop()
                 what = f"no guest comes up on {self._plan.machine.kernel}"
                 if booted:
                     what = f"the guest does not survive the loading of {self._plan.module}"
@@ -108,7 +108,8 @@ class Session:
             self._guest = vm
         return self._guest
 
-    def _drop(self) -> None:
+    def drop(self) -> None:
+        """Power off at once: the next case gets a guest that no other has used."""
         self._guest = None
         self._stack.close()
 
