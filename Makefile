@@ -10,7 +10,7 @@ TARGET ?= refpmu
 ARCH ?= amd64
 SELECT := $(if $(RULE),--rule '$(RULE)') $(if $(CASE),--case '$(CASE)') $(if $(PROFILE),--profile '$(PROFILE)')
 
-.PHONY: help run check kunit fuzz mutants bench coverage lint deps clean guest-suite
+.PHONY: help run check kunit intree fuzz mutants bench coverage lint deps clean guest-suite
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,6 +24,9 @@ check: deps ## every test of the project; ends in one line that counts them
 
 kunit: deps ## the KUnit suites in a kernel built for them
 	@$(PYTHON) kunit/run.py $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')
+
+intree: deps ## the driver in kernel trees, as a module and linked in; minutes, many the first time
+	@$(PYTHON) ci/intree.py $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')
 
 fuzz: deps ## replay the corpora, then fuzz each harness; TIME= seconds in all
 	@ci/build fuzz && $(PYTHON) fuzz/run.py $(if $(TIME),--time '$(TIME)')

@@ -1,0 +1,170 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Builds the driver in kernel trees as driver/README.md tells to: as a module, and linked in."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pmukunit import source, tree
+from pmuvm import store
+from pmuvm.errors import PmuvmError
+
+KERNELS = ("6.1", "6.12")
+FRAGMENT = store.ROOT / "ci" / "intree.config"
+PLACE = Path("drivers/perf/refpmu")
+# What the README says to add beside the folder.
+LINES = (("Kconfig", f'source "{PLACE}/Kconfig"'), ("Makefile", "obj-$(CONFIG_REFPMU) += refpmu/"))
+PARTS = ("Kbuild", "Kconfig", "core", "glue", "include", "model")
+BUILD_S = 1800
+SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A kernel tree with the driver in it, and the file that takes what make says."""
+
+    path: Path
+    log: Path
+
+    def make(self, *targets: str) -> str:
+        """What make says; PmuvmError with the first error if it fails."""
+        argv = ["make", "-C", str(self.path), "ARCH=x86_64", f"-j{os.cpu_count() or 1}", *targets]
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+        try:
+            done = subprocess.run(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                timeout=BUILD_S,
+                env={**clean, "LC_ALL": "C"},
+            )
+        except subprocess.TimeoutExpired:
+            raise PmuvmError(f"make {' '.join(targets)}: no end after {BUILD_S} s") from None
+        with self.log.open("a", encoding="utf-8") as log:
+            log.write(done.stdout)
+        if done.returncode != 0:
+            raise PmuvmError(f"make {' '.join(targets)}: {tree.first_error(done.stdout)}")
+        return done.stdout
+
+    def configure(self, value: str) -> None:
+        """tinyconfig with the fragment and CONFIG_REFPMU=`value`; each must be taken."""
+        text = f"{FRAGMENT.read_text(encoding='utf-8')}CONFIG_REFPMU={value}\n"
+        self.make("tinyconfig")
+        config = self.path / ".config"
+        with config.open("a", encoding="utf-8") as file:
+            file.write(text)
+        self.make("olddefconfig")
+        dropped = tree.dropped_options(text, config.read_text(encoding="utf-8"))
+        if dropped:
+            raise PmuvmError(f"the kernel does not take {', '.join(dropped)}")
+
+    def complaints(self) -> list[str]:
+        """What W=1 says of the driver's sources; the rest of the tree is not ours."""
+        said = self.make("W=1", f"{PLACE}/").splitlines()
+        return [line for line in said if re.match(rf"{PLACE}/.*(warning|error):", line)]
+
+
+def as_module(built: Tree) -> list[str]:
+    """Builds the kernel and refpmu.ko; what is wrong with it."""
+    said = built.make("vmlinux", "modules")
+    found = [line for line in said.splitlines() if "refpmu" in line and "modpost" in line]
+    product = built.path / PLACE / "refpmu.ko"
+    if not product.is_file():
+        return [*found, f"no {PLACE}/refpmu.ko"]
+    if b"intree=Y" not in product.read_bytes():
+        found.append("refpmu.ko does not say that it is of the tree")
+    return found + built.complaints()
+
+
+def linked_in(built: Tree) -> list[str]:
+    """Links the driver into the kernel; what is wrong with it."""
+    built.make("vmlinux")
+    symbols = (built.path / "System.map").read_text(encoding="ascii").split()
+    found = [] if "refpmu_devices" in symbols else ["vmlinux holds no refpmu_devices"]
+    return found + built.complaints()
+
+
+WAYS: dict[str, Callable[[Tree], list[str]]] = {"m": as_module, "y": linked_in}
+
+
+def prepare(series: str, cache: Path, log: Path) -> Tree:
+    """The kernel tree of `series`, unpacked once, with the driver as it is now."""
+    with store.locked(cache / "kunit" / f"{series}.lock"):
+        package = source.ensure(series, cache / "kunit")
+    path = cache / "intree" / package.stem
+    if not path.is_dir():
+        with store.new_folder(path) as scratch:
+            source.unpack(package, scratch)
+            for name, line in LINES:
+                with (scratch / PLACE.parent / name).open("a", encoding="utf-8") as file:
+                    file.write(f"\n{line}\n")
+    shutil.rmtree(path / PLACE, ignore_errors=True)
+    for part in PARTS:
+        here = store.ROOT / "driver" / part
+        there = path / PLACE / part
+        there.parent.mkdir(parents=True, exist_ok=True)
+        if here.is_dir():
+            shutil.copytree(here, there)
+        else:
+            shutil.copy2(here, there)
+    log.unlink(missing_ok=True)
+    return Tree(path, log)
+
+
+def build(series: str, out: Path) -> dict[str, list[str]]:
+    """What is wrong with each way to have the driver in the tree of `series`."""
+    cache = store.cache()
+    log = out / f"{series}.log"
+    with store.writing(cache), store.locked(cache / "intree" / f"{series}.lock"):
+        ready = prepare(series, cache, log)
+        found = {}
+        for value, way in WAYS.items():
+            try:
+                ready.configure(value)
+                found[value] = way(ready)
+            except PmuvmError as error:
+                found[value] = [str(error)]
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kernel", choices=KERNELS, help="only this one")
+    asked = parser.parse_args().kernel
+    out = store.ROOT / "build" / "intree"
+    out.mkdir(parents=True, exist_ok=True)
+    cases = []
+    try:
+        for series in (asked,) if asked else KERNELS:
+            for value, found in build(series, out).items():
+                name = f"{series}: CONFIG_REFPMU={value}"
+                cases.append({"id": name, "result": "FAIL" if found else "PASS"})
+                print(f"{name}: {'FAIL' if found else 'PASS'}", flush=True)
+                for line in found[:SHOWN]:
+                    print(f"    {line}")
+    except PmuvmError as error:
+        print(f"intree: {error}", file=sys.stderr)
+        return 2
+    passed = sum(case["result"] == "PASS" for case in cases)
+    totals = {"cases": len(cases), "passed": passed, "failed": len(cases) - passed, "skipped": 0}
+    document = {"totals": totals, "cases": cases}
+    store.write(out / "results.json", (json.dumps(document, indent=1) + "\n").encode())
+    print(f"{passed} passed, {len(cases) - passed} failed, 0 skipped")
+    return 0 if passed == len(cases) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
