@@ -5,6 +5,7 @@
 
 #include <array>
 #include <random>
+#include <set>
 #include <vector>
 
 #include "core.h"
@@ -167,6 +168,61 @@ TEST(Registers, RandomUsersAreServedAsWellAsCanBe) {
     ExpectBest(wants);
     ASSERT_FALSE(HasFailure()) << "round " << i;
   }
+}
+
+// The sets of counters that all wants together may take, tried one want after the other.
+bool CountersFit(const Wants& wants) {
+  std::set<u64> taken = {0};
+  for (const refpmu_want& want : wants) {
+    std::set<u64> next;
+    for (u64 used : taken) {
+      for (unsigned counter = 0; counter < 8; ++counter) {
+        const u64 span = (want.wide ? 3ULL : 1ULL) << counter;
+        if ((want.allowed >> counter & 1) && !(used & span)) next.insert(used | span);
+      }
+    }
+    taken.swap(next);
+  }
+  return !taken.empty();
+}
+
+// No two of them contradict each other about what there is only one of.
+bool NoneExcludesAnother(const Wants& wants) {
+  for (const refpmu_want& a : wants) {
+    for (const refpmu_want& b : wants) {
+      if (&a == &b) continue;
+      if (a.exclusive & b.exclusive) return false;
+      if (a.branches && b.branches && a.branch_select != b.branch_select) return false;
+    }
+  }
+  return true;
+}
+
+TEST(Registers, RandomWantsOfEverythingAtOnceFitExactlyWhenTheyCan) {
+  std::mt19937_64 random(15);
+  int fits = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    Wants wants(random() % 9);
+    Choices choices;
+    for (refpmu_want& want : wants) {
+      want = Free();
+      want.wide = random() % 4 == 0;
+      want.allowed = (random() | random()) & (want.wide ? 0x55 : 0xff);
+      want.extra = random() % 3 ? u8{REFPMU_EXTRA_NONE} : static_cast<u8>(1 + random() % 2);
+      want.extra_value = random() % 8 == 0;
+      want.previous_extra = REFPMU_REGISTER_NONE;
+      want.branches = random() % 2;
+      want.branch_select = random() % 32 == 0;
+      want.exclusive = random() % 16 ? 0 : 1 + random() % 3;
+      choices.push_back(Registers(want));
+    }
+    const bool fit = CountersFit(wants) && Feasible(wants, choices) && NoneExcludesAnother(wants);
+    Assign(wants, fit ? 0 : -ENOSPC);
+    ASSERT_FALSE(HasFailure()) << "round " << i;
+    fits += fit;
+  }
+  EXPECT_GT(fits, 2'000);
+  EXPECT_LT(fits, 18'000);
 }
 
 TEST(Registers, EqualValuesShareOneAndTheOtherStaysFree) {
