@@ -45,8 +45,8 @@ struct EventSpec {
   std::uint64_t config1 = 0;
   std::uint64_t config2 = 0;
   StimulusKind stimulus = StimulusKind::kNone;
-  std::uint16_t code = 0;      // event code of the port: event in bits 0-7, unit mask in 8-15
-  std::uint32_t ticks = 0;     // clock ticks one event takes (kClock)
+  std::uint16_t code = 0;   // event code of the port: event in bits 0-7, unit mask in 8-15
+  std::uint32_t ticks = 0;  // clock ticks one event takes (kClock)
   // What it takes to happen: cycles, off-core request and response bits (kPulse).
   std::uint32_t latency = 0;
   std::uint64_t response = 0;

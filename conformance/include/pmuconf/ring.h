@@ -62,7 +62,7 @@ class Ring {
   const volatile perf_event_mmap_page& page() const;
   volatile perf_event_mmap_page& control();  // the same, to be written; writable rings only
   std::span<const std::byte> data() const;   // the data area
-  std::uint64_t head() const;               // acquire
+  std::uint64_t head() const;                // acquire
   std::uint64_t tail() const;
   void set_tail(std::uint64_t tail);  // release; writable rings only
 
