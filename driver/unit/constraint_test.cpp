@@ -185,6 +185,23 @@ TEST(Constraint, EverySequenceOfUpToFourWantsOfFourCountersFitsWhenItCan) {
   }
 }
 
+TEST(Constraint, EveryMultisetOfUpToFiveWantsOfFiveCountersFitsWhenItCan) {
+  Wants kinds;
+  for (u64 allowed = 1; allowed < 32; ++allowed) kinds.push_back(Narrow(allowed));
+  int all = 0;
+  ForEachMultiset(kinds, 5, [&](const Wants& wants) {
+    Options options;
+    for (const refpmu_want& want : wants) options.push_back({want.allowed, false});
+    const Outcome outcome = Assign(wants);
+    ++all;
+    ASSERT_EQ(outcome.err, Feasible(options) ? 0 : -ENOSPC) << Sets(wants);
+    if (outcome.err == 0) {
+      ASSERT_NO_FATAL_FAILURE(ExpectPlaces(wants, outcome)) << Sets(wants);
+    }
+  });
+  EXPECT_EQ(all, 376'992);  // 36 over 5
+}
+
 TEST(Constraint, EveryStayAndPreferenceOfThreeWantsOfThreeCountersIsHonoured) {
   for (unsigned code = 0; code < 1u << 18; ++code) {
     Wants wants;
