@@ -45,7 +45,7 @@ REFUSALS = 5
 KILOBYTES_A_LOAD = 1.0
 PAGES_A_LOAD = 1.0
 """Of all memory: what is in no slab, as large tables are, comes in pages and not in parts of them."""
-DEADLINE_S = 180
+DEADLINE_S = 400
 
 
 @functools.cache
