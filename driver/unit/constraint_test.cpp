@@ -415,7 +415,8 @@ TEST(Constraint, RandomNarrowAndWideWantsOfFivePairsAreServedAsWellAsCanBe) {
     const size_t n = random() % 9;
     while (wants.size() < n) {
       const bool wide = random() % 3 == 0;
-      refpmu_want want = wide ? Wide(random() & kEvens) : Narrow(random() & random() & 0x3ff);
+      const u64 some = random();
+      refpmu_want want = wide ? Wide(some & kEvens) : Narrow(some & random() & 0x3ff);
       if (random() % 2) want.preferred = want.allowed & random();
       if (random() % 2) want.previous = static_cast<s8>(random() % 10);
       const u64 bit = Bit(want.previous) & want.allowed;
