@@ -43,8 +43,6 @@ REFUSED = (
 REFUSALS = 5
 """Times that `reload` tries each."""
 KILOBYTES_A_LOAD = 1.0
-PAGES_A_LOAD = 1.0
-"""Of all memory: what is in no slab, as large tables are, comes in pages and not in parts of them."""
 DEADLINE_S = 400
 
 
@@ -116,10 +114,10 @@ def test_no_memory_is_lost(name: str) -> None:
     facts = worn(name)
     grown = {cache: more for cache, more in facts["object_growth"].items() if more > ROUNDS / 2}
     assert grown == {}
+    # Free memory is stated too, but what the kernel does meanwhile moves it by megabytes.
     kilobytes = facts["kilobyte_growth"]
     assert kilobytes["Percpu"] < KILOBYTES_A_LOAD * ROUNDS
     assert kilobytes["VmallocUsed"] < KILOBYTES_A_LOAD * ROUNDS
-    assert -kilobytes["MemFree"] < PAGES_A_LOAD * 4 * ROUNDS
 
 
 @pytest.mark.parametrize("name", kernels())
