@@ -6,8 +6,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shlex
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 
 # Preset, and what must be generated before its sources can be parsed.
@@ -29,18 +31,40 @@ def compile_commands(root: Path, preset: str) -> dict[Path, dict[str, str]]:
     return {Path(entry["file"]): entry for entry in json.loads(path.read_text())}
 
 
+def inputs(root: Path, entry: dict[str, str]) -> list[Path]:
+    """The files of the project and of its build that a source includes, itself among them."""
+    words = shlex.split(entry["command"])
+    at = words.index("-o")
+    command = [*words[:at], *words[at + 2 :], "-M"]
+    done = subprocess.run(
+        command, cwd=entry["directory"], check=True, capture_output=True, text=True
+    )
+    names = done.stdout.split(":", 1)[1].replace("\\\n", " ").split()
+    paths = {(Path(entry["directory"]) / name).resolve() for name in names}
+    return sorted(path for path in paths if root in path.parents)
+
+
+@cache
+def version() -> str:
+    command = ["clang-tidy", "--version"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
 def inputs_key(root: Path, entry: dict[str, str]) -> str:
-    """Content hash of all that decides the verdict on a file: it, every header, the settings."""
-    digest = hashlib.sha256(entry["command"].replace(str(root), "").encode())
-    build = root / "build"
-    headers = [p for p in root.rglob("*.h") if build not in p.parents]
-    for path in [Path(entry["file"]), root / ".clang-tidy", *sorted(headers)]:
+    """Content hash of what decides the verdict: program, settings, the file, what it includes."""
+    said = version() + entry["command"].replace(str(root), "")
+    digest = hashlib.sha256(said.encode())
+    for path in [root / ".clang-tidy", *inputs(root, entry)]:
+        digest.update(str(path.relative_to(root)).encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
 def lint(root: Path, preset: str, source: Path, entry: dict[str, str]) -> list[str]:
-    stamp = cache_folder() / inputs_key(root, entry)
+    try:
+        stamp = cache_folder() / inputs_key(root, entry)
+    except subprocess.CalledProcessError as error:
+        return (error.stderr or str(error)).strip().splitlines()
     if stamp.exists():
         return []
     done = subprocess.run(
