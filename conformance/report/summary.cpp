@@ -58,18 +58,28 @@ std::string Listed(const std::string& head, const std::map<std::string, int>& co
   return text + "\n";
 }
 
-// Names of what was skipped for want of which capability, so that no skip is silent.
+// The names of cases, or, if they are many, how many of each suite; results.json has all names.
+std::string Named(const std::vector<std::string>& ids) {
+  constexpr std::size_t kNames = 5;
+  std::string text;
+  if (ids.size() <= kNames) {
+    for (const std::string& id : ids) text += " " + id;
+    return text + "\n";
+  }
+  std::map<std::string, int> suites;
+  for (const std::string& id : ids) ++suites[id.substr(0, id.find('.'))];
+  return Listed(" ", suites);
+}
+
+// What was skipped for want of which capability, so that no skip is silent.
 std::string Skips(const Report& report) {
   std::map<std::string, std::vector<std::string>> by_reason;
   for (const CaseResult& row : report.cases) {
     if (row.result == Result::kSkip) by_reason[row.message].push_back(row.id);
   }
   std::string text;
-  for (const auto& [reason, ids] : by_reason) {
-    text += "  skipped, " + Printable(reason) + ":";
-    for (const std::string& id : ids) text += " " + id;
-    text += "\n";
-  }
+  for (const auto& [reason, ids] : by_reason)
+    text += "  skipped, " + Printable(reason) + ":" + Named(ids);
   return text;
 }
 

@@ -161,7 +161,18 @@ TEST(Summary, SaysWhatFailedAndHowToRepeatIt) {
 
 TEST(Summary, NamesWhatWasSkippedAndWhy) {
   EXPECT_THAT(Summary(ReportOf(Result::kSkip, "needs bpf")),
-              HasSubstr("skipped, needs bpf: Suite.Name"));
+              HasSubstr("skipped, needs bpf: Suite.Name\n"));
+}
+
+TEST(Summary, CountsByTheirSuitesWhatWasSkippedIfThatIsMuch) {
+  Report report = ReportOf(Result::kSkip, "needs bpf");
+  for (const char* id : {"Suite.Two", "Other.One", "Other.Two", "Other.Three"}) {
+    report.cases.push_back(report.cases.front());
+    report.cases.back().id = id;
+  }
+  EXPECT_THAT(Summary(report), HasSubstr("skipped, needs bpf: Suite.Name Suite.Two Other.One"));
+  report.cases.push_back(report.cases.front());
+  EXPECT_THAT(Summary(report), HasSubstr("skipped, needs bpf: 3 Other, 3 Suite\n"));
 }
 
 TEST(Reports, AreAllWrittenOrNone) {
