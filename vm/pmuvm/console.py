@@ -60,6 +60,18 @@ class Console:
         kept = [printable(line) for line in text.splitlines() if line.strip()]
         return "\n".join(kept[-lines:])
 
+    @property
+    def length(self) -> int:
+        """How much has been said, for `said()`."""
+        return len(self._log)
+
+    def said(self, who: str, since: int) -> list[str]:
+        """What the kernel has said since then on behalf of a module: its lines, without its name."""
+        text = self._log[since:].decode("utf-8", "replace")
+        matches = (PRINTK.match(printable(line)) for line in text.splitlines())
+        lines = (match.group(1) for match in matches if match is not None)
+        return [line.removeprefix(f"{who}: ") for line in lines if line.startswith(f"{who}: ")]
+
     def _scan(self, line: str) -> None:
         match = PRINTK.match(line)
         if match is None:

@@ -117,7 +117,13 @@ class Guest:
 
     def load(self, file: str, parameters: Sequence[str] = ()) -> None:
         """Load /modules/FILE with PARAM=VALUE words; ModuleRefused with the kernel's reason."""
-        self._ask(f"load {_words([file, *parameters])}", "load", ANSWER_S)
+        before = self.console.length
+        try:
+            self._ask(f"load {_words([file, *parameters])}", "load", ANSWER_S)
+        except ModuleRefused as refused:
+            # An errno tells little; most modules say on the console what they mind.
+            said = self.console.said(pathlib.PurePath(file).stem, before)
+            raise ModuleRefused(": ".join([str(refused), *said[-1:]])) from None
 
     def unload(self, name: str) -> Message:
         """Unload a module; the whole answer, since a refusal is a finding and not an error."""

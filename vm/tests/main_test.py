@@ -172,6 +172,7 @@ def test_a_machine_without_busybox_is_one_line_and_status_2(
         ("no-boot", "no guest comes up on .*: Kernel panic - not syncing: No working init found."),
         ("no-qemu", "could not set up this machine"),
         ("refuse-module", "module refpmu.ko does not load: Invalid module format"),
+        ("refuse-aloud", "does not load: Invalid module format: lbr=7: must be 0, 8, 16 or 32"),
         ("die-at-load", "does not survive the loading of refpmu.ko: BUG: kernel NULL pointer"),
     ],
 )
