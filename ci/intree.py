@@ -9,14 +9,13 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from pmukunit import source, tree
-from pmuvm import store
+from pmuvm import kbuild, store
 from pmuvm.errors import PmuvmError
 
 KERNELS = ("6.1", "6.12")
@@ -38,21 +37,8 @@ class Tree:
 
     def make(self, *targets: str) -> str:
         """What make says; PmuvmError with the first error if it fails."""
-        argv = ["make", "-C", str(self.path), "ARCH=x86_64", f"-j{os.cpu_count() or 1}", *targets]
-        clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
-        try:
-            done = subprocess.run(
-                argv,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                errors="replace",
-                timeout=BUILD_S,
-                env={**clean, "LC_ALL": "C"},
-            )
-        except subprocess.TimeoutExpired:
-            raise PmuvmError(f"make {' '.join(targets)}: no end after {BUILD_S} s") from None
+        words = ["-C", str(self.path), "ARCH=x86_64", f"-j{os.cpu_count() or 1}", *targets]
+        done = kbuild.make(words, BUILD_S, f"make {' '.join(targets)}")
         with self.log.open("a", encoding="utf-8") as log:
             log.write(done.stdout)
         if done.returncode != 0:

@@ -7,10 +7,9 @@ import filecmp
 import os
 import pathlib
 import shutil
-import subprocess
 from collections.abc import Iterator
 
-from pmuvm import store
+from pmuvm import kbuild, store
 from pmuvm.errors import PmuvmError
 from pmuvm.kernel import Kernel
 
@@ -80,8 +79,7 @@ def _copy_changed(source: str, copy: str) -> str:
 def make(kernel: Kernel, copy: pathlib.Path) -> str:
     """Make refpmu.ko in `copy` of the sources there; the log, or PmuvmError with the end of it."""
     assert kernel.build is not None
-    argv = [
-        "make",
+    words = [
         *("-C", str(kernel.build)),
         f"M={copy.resolve()}",
         f"ARCH={kernel.arch.kbuild}",
@@ -89,22 +87,7 @@ def make(kernel: Kernel, copy: pathlib.Path) -> str:
         "CONFIG_DEBUG_INFO_BTF_MODULES=",
         "modules",
     ]
-    clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
-    try:
-        done = subprocess.run(
-            argv,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=TIMEOUT_S,
-            env={**clean, "LC_ALL": "C"},
-        )
-    except FileNotFoundError:
-        raise PmuvmError("no program 'make' on this machine") from None
-    except subprocess.TimeoutExpired:
-        raise PmuvmError(f"the build of {NAME}.ko did not end within {TIMEOUT_S} s") from None
+    done = kbuild.make(words, TIMEOUT_S, f"the build of {NAME}.ko")
     if done.returncode != 0 or not (copy / f"{NAME}.ko").is_file():
         raise PmuvmError(
             f"could not build {NAME}.ko for {kernel.release}",
