@@ -2,7 +2,7 @@
 # The front door. Every target is a line or two; the programs behind them take --help.
 SHELL := /bin/bash
 PYTHON := /usr/bin/python3
-export PYTHONPATH := $(CURDIR)/vm:$(CURDIR)/kunit
+export PYTHONPATH := $(CURDIR)/vm:$(CURDIR)/kunit:$(CURDIR)/conformance/rules
 export PYTHONDONTWRITEBYTECODE := 1
 
 KERNEL ?= 6.12

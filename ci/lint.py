@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from checks import guide, kernel, structure, tidy
+from checks import guide, kernel, rules, structure, tidy
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "build" / "lint"
@@ -89,6 +89,7 @@ def steps(files: list[Path]) -> list[Step]:
     known.append(Step("checkpatch", lambda: kernel.checkpatch(ROOT, files)))
     for check in structure.CHECKS:
         known.append(Step(check.__name__, partial(check, ROOT, files)))
+    known.append(Step("rules", partial(rules.findings, ROOT, files)))
     known.append(Step("guide", partial(guide.findings, ROOT)))
     return known
 

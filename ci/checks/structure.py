@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -15,8 +14,6 @@ SOURCES = {".c", ".h", ".cpp", ".py", ".sh", ".cmake", ".inc"}
 SLEEP = re.compile(r"\b(sleep|usleep|nanosleep|msleep|mdelay|sleep_for|sleep_until)\s*\(")
 SLEEP_ROOMS = ("conformance", "driver", "kunit", "vm", "ci", "fuzz")
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"][^>"]+[>"])', re.M)
-RULE_ID = re.compile(r"^[A-Z]{2,3}-\d{3}$")
-RULE_USE = re.compile(r"\brule::([A-Z]{2,3})_(\d{3})\b")
 PURE_SOURCE = re.compile(r"\b((?:core|model)/\w+)\.[co]\b")
 
 Check = Callable[[Path, list[Path]], list[str]]
@@ -77,50 +74,11 @@ def nothing_sleeps(root: Path, files: list[Path]) -> list[str]:
     return found
 
 
-def rules(root: Path) -> dict[str, tuple[str, str]]:
-    """Rule id to (file, status), of the whole catalogue; raises on an id that is used twice."""
-    catalogue: dict[str, tuple[str, str]] = {}
-    for file in sorted((root / "conformance" / "rules").glob("*.toml")):
-        for rule in tomllib.loads(file.read_text()).get("rule", []):
-            if rule["id"] in catalogue:
-                raise ValueError(f"{file.name}: rule {rule['id']} is in the catalogue twice")
-            catalogue[rule["id"]] = (file.name, rule["status"])
-    return catalogue
-
-
-def rules_are_in_their_area(root: Path, _files: list[Path]) -> list[str]:
-    """A rule's id is well-formed, used once, and stands in its area's file."""
-    try:
-        catalogue = rules(root)
-    except (ValueError, KeyError) as error:
-        return [str(error)]
-    return [
-        f"{file}: {rule_id} does not belong there"
-        for rule_id, (file, _) in catalogue.items()
-        if not RULE_ID.match(rule_id) or rule_id.split("-")[0] != Path(file).stem
-    ]
-
-
-def active_rules_have_a_case(root: Path, files: list[Path]) -> list[str]:
-    """Each active rule is named by a case."""
-    used: set[str] = set()
-    for file in files:
-        if file.name.endswith("_test.cpp") and "conformance/cases" in str(file):
-            used |= {f"{area}-{number}" for area, number in RULE_USE.findall(file.read_text())}
-    return [
-        f"{file}: active rule {rule_id} has no case"
-        for rule_id, (file, status) in rules(root).items()
-        if status == "active" and rule_id not in used
-    ]
-
-
 CHECKS: tuple[Check, ...] = (
     pure_code_is_pure,
     build_lists_agree,
     files_have_a_licence,
     nothing_sleeps,
-    rules_are_in_their_area,
-    active_rules_have_a_case,
 )
 
 

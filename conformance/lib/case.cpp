@@ -103,6 +103,10 @@ bool RegisterCase(CaseInfo info) {
 
 std::span<const CaseInfo> AllCases() { return Registry(); }
 
+std::int64_t ValueHere(const Rule& rule, std::string_view name) {
+  return ValueOn(rule, name, KernelRelease());
+}
+
 void SkipCase(Cap missing, std::string_view reason) {
   throw Skipped{"needs " + std::string(ToString(missing)) + ": " + std::string(reason)};
 }

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looking up rules.
+// Looking up rules, and what they say of a kernel.
 #include "pmuconf/rule.h"
 
 #include <algorithm>
+#include <string>
+
+#include "lib/expression.h"
+#include "pmuconf/target.h"
 
 namespace pmuconf {
 
@@ -16,6 +20,14 @@ std::string_view ToString(Level level) {
       return "MAY";
   }
   return "?";
+}
+
+std::int64_t ValueOn(const Rule& rule, std::string_view name, std::string_view release) {
+  for (const RuleValue& value : rule.by_kernel) {
+    if (value.name == name && KernelMatches(value.kernels, release)) return value.value;
+  }
+  throw ConfigError(std::string(rule.id) + ": by_kernel." + std::string(name) +
+                    " has nothing for kernel " + std::string(release));
 }
 
 const Rule* FindRule(std::string_view id) {

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Turn the rule catalogue (rules/*.toml) into rules.h and rules.cpp, checking it on the way."""
+"""Turn the rule catalogue (rules/*.toml) into C++: a header an area, and rules.cpp; checked on the way."""
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
+import errno
 import pathlib
 import re
 import sys
@@ -15,6 +16,8 @@ from collections.abc import Iterable
 LEVELS = {"MUST": "kMust", "SHOULD": "kShould", "MAY": "kMay"}
 STATUSES = {"draft": "kDraft", "active": "kActive", "retired": "kRetired"}
 ID = re.compile(r"[A-Z][A-Z0-9]*-[0-9]{3}")
+LAYERS = ("case", "kunit", "fuzz", "vm", "review")
+NAME = re.compile(r"[a-z][a-z0-9_]*")
 KERNELS = re.compile(r"((>=|>|<=|<|==)[0-9]+\.[0-9]+)(,(>=|>|<=|<|==)[0-9]+\.[0-9]+)*")
 HEADER = "// SPDX-License-Identifier: Apache-2.0\n// Generated from the rule catalogue by rules/generate.py.\n"
 
@@ -24,8 +27,21 @@ class CatalogueError(Exception):
 
 
 @dataclasses.dataclass(frozen=True)
+class Value:
+    """What differs by kernel: `name` is `value` (a number or an errno's name) on `kernels`."""
+
+    name: str
+    kernels: str
+    value: int | str
+
+
+@dataclasses.dataclass(frozen=True)
 class Rule:
-    """One rule of the catalogue."""
+    """One rule of the catalogue.
+
+    `layer`: what verifies it. `by_kernel`: what differs between kernels, so that no case has to
+    ask which one it runs on.
+    """
 
     id: str
     level: str
@@ -35,11 +51,40 @@ class Rule:
     source: tuple[str, ...]
     applies: str
     kernels: str
+    layer: tuple[str, ...] = ("case",)
+    by_kernel: tuple[Value, ...] = ()
 
 
 def header_lines(text: str) -> list[int]:
     """Line numbers of the [[rule]] headers."""
     return [n for n, line in enumerate(text.splitlines(), 1) if line.strip().startswith("[[rule]]")]
+
+
+def read_list(where: str, key: str, table: dict[str, object]) -> tuple[str, ...]:
+    """The strings of a key that must have some."""
+    value = table.get(key)
+    if not isinstance(value, list) or not value or not all(isinstance(s, str) for s in value):
+        raise CatalogueError(f"{where}: key '{key}' must be a list of strings that is not empty")
+    return tuple(str(s) for s in value)
+
+
+def read_values(where: str, tables: object) -> tuple[Value, ...]:
+    """by_kernel: a table a name, of kernels and what it is there."""
+    if not isinstance(tables, dict):
+        raise CatalogueError(f"{where}: key 'by_kernel' must be a table")
+    values = []
+    for name, choices in tables.items():
+        if not NAME.fullmatch(name) or not isinstance(choices, dict) or not choices:
+            raise CatalogueError(f"{where}: key 'by_kernel.{name}' must be a table of kernels")
+        for kernels, value in choices.items():
+            if not KERNELS.fullmatch(kernels):
+                raise CatalogueError(f"{where}: key 'by_kernel.{name}': '{kernels}' is no kernels")
+            if type(value) is not int and not (isinstance(value, str) and hasattr(errno, value)):
+                raise CatalogueError(
+                    f"{where}: key 'by_kernel.{name}' must be a number or an errno's name"
+                )
+            values.append(Value(name, kernels, value))
+    return tuple(values)
 
 
 def read_rule(where: str, area: str, table: dict[str, object]) -> Rule:
@@ -51,14 +96,13 @@ def read_rule(where: str, area: str, table: dict[str, object]) -> Rule:
                 f"{where}: unknown key '{key}' (known: {', '.join(sorted(known))})"
             )
     values: dict[str, str] = {"applies": "true", "kernels": ">=6.1"}
-    for name in known - {"source"}:
+    for name in known - {"source", "layer", "by_kernel"}:
         value = table.get(name, values.get(name))
         if not isinstance(value, str) or not value.strip():
             raise CatalogueError(f"{where}: key '{name}' must be a string that is not empty")
         values[name] = " ".join(value.split())
-    source = table.get("source")
-    if not isinstance(source, list) or not source or not all(isinstance(s, str) for s in source):
-        raise CatalogueError(f"{where}: key 'source' must be a list of strings that is not empty")
+    source = read_list(where, "source", table)
+    layer = read_list(where, "layer", {"layer": ["case"], **table})
     if not ID.fullmatch(values["id"]) or not values["id"].startswith(area + "-"):
         raise CatalogueError(f"{where}: key 'id' must be {area}-NNN, not '{values['id']}'")
     if values["level"] not in LEVELS:
@@ -67,7 +111,11 @@ def read_rule(where: str, area: str, table: dict[str, object]) -> Rule:
         raise CatalogueError(f"{where}: key 'status' must be one of {', '.join(STATUSES)}")
     if not KERNELS.fullmatch(values["kernels"]):
         raise CatalogueError(f"{where}: key 'kernels' must be like '>=6.1' or '>=6.1,<6.12'")
-    return Rule(source=tuple(str(s) for s in source), **values)
+    for name in layer:
+        if name not in LAYERS:
+            raise CatalogueError(f"{where}: key 'layer' knows {', '.join(LAYERS)}, not '{name}'")
+    by_kernel = read_values(where, table.get("by_kernel", {}))
+    return Rule(source=source, layer=layer, by_kernel=by_kernel, **values)
 
 
 def read_file(path: pathlib.Path) -> list[Rule]:
@@ -108,29 +156,56 @@ def quote(text: str) -> str:
     return f'"{escaped}"'
 
 
-def header_of(rules: list[Rule]) -> str:
-    """rules.h: one constant a rule."""
-    lines = [HEADER, "#ifndef PMUCONF_RULES_H_", "#define PMUCONF_RULES_H_", ""]
+def area_of(rule: Rule) -> str:
+    """ "CNT" of CNT-003."""
+    return rule.id.partition("-")[0]
+
+
+def header_of(area: str, rules: list[Rule]) -> str:
+    """pmuconf/rules/<AREA>.h: the names only, so that a text that changes rebuilds no case."""
+    guard = f"PMUCONF_RULES_{area}_H_"
+    lines = [HEADER, f"#ifndef {guard}", f"#define {guard}", ""]
     lines += ['#include "pmuconf/rule.h"', "", "namespace pmuconf::rule {", ""]
-    for rule in rules:
-        lines.append(f"inline constexpr Rule {rule.id.replace('-', '_')}{{")
-        lines.append(f"    .id = {quote(rule.id)},")
-        lines.append(f"    .level = Level::{LEVELS[rule.level]},")
-        lines.append(f"    .status = RuleStatus::{STATUSES[rule.status]},")
-        lines.append(f"    .text = {quote(rule.text)},")
-        lines.append(f"    .why = {quote(rule.why)},")
-        lines.append(f"    .source = {quote('; '.join(rule.source))},")
-        lines.append(f"    .applies = {quote(rule.applies)},")
-        lines.append(f"    .kernels = {quote(rule.kernels)},")
-        lines.append("};")
-    lines += ["", "}  // namespace pmuconf::rule", "", "#endif  // PMUCONF_RULES_H_", ""]
+    lines += [f"extern const Rule {rule.id.replace('-', '_')};" for rule in rules]
+    lines += ["", "}  // namespace pmuconf::rule", "", f"#endif  // {guard}", ""]
     return "\n".join(lines)
 
 
+def definition_of(rule: Rule) -> list[str]:
+    """The constant of one rule."""
+    name = rule.id.replace("-", "_")
+    lines = []
+    if rule.by_kernel:
+        lines.append(f"static constexpr RuleValue k{name}_values[] = {{")
+        for value in rule.by_kernel:
+            lines.append(f"    {{{quote(value.name)}, {quote(value.kernels)}, {value.value}}},")
+        lines.append("};")
+    lines += [
+        f"constinit const Rule {name}{{",
+        f"    .id = {quote(rule.id)},",
+        f"    .level = Level::{LEVELS[rule.level]},",
+        f"    .status = RuleStatus::{STATUSES[rule.status]},",
+        f"    .text = {quote(rule.text)},",
+        f"    .why = {quote(rule.why)},",
+        f"    .source = {quote('; '.join(rule.source))},",
+        f"    .applies = {quote(rule.applies)},",
+        f"    .kernels = {quote(rule.kernels)},",
+        f"    .layer = {quote(', '.join(rule.layer))},",
+    ]
+    if rule.by_kernel:
+        lines.append(f"    .by_kernel = k{name}_values,")
+    return [*lines, "};"]
+
+
 def source_of(rules: list[Rule]) -> str:
-    """rules.cpp: the table behind AllRules()."""
-    lines = [HEADER, '#include "pmuconf/rules.h"', "", "namespace pmuconf {", ""]
-    lines += ["std::span<const Rule> AllRules() {", "  static constexpr Rule kRules[] = {"]
+    """rules.cpp: the rules, and the table behind AllRules()."""
+    lines = [HEADER, "#include <cerrno>", ""]
+    lines += [f'#include "pmuconf/rules/{area}.h"' for area in sorted({*map(area_of, rules)})]
+    lines += ["", "namespace pmuconf::rule {", ""]
+    for rule in rules:
+        lines += definition_of(rule)
+    lines += ["", "}  // namespace pmuconf::rule", "", "namespace pmuconf {", ""]
+    lines += ["std::span<const Rule> AllRules() {", "  static const Rule kRules[] = {"]
     lines += [f"      rule::{rule.id.replace('-', '_')}," for rule in rules]
     lines += ["  };", "  return kRules;", "}", "", "}  // namespace pmuconf", ""]
     return "\n".join(lines)
@@ -146,8 +221,7 @@ def write_if_changed(path: pathlib.Path, text: str) -> None:
 def main() -> int:
     """Entry point: 0 when the catalogue is right, 1 with one line when it is not."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--header", type=pathlib.Path, help="rules.h to write")
-    parser.add_argument("--source", type=pathlib.Path, help="rules.cpp to write")
+    parser.add_argument("--out", type=pathlib.Path, help="folder for rules.cpp and rules/<AREA>.h")
     parser.add_argument("files", type=pathlib.Path, nargs="+", help="rules/*.toml")
     args = parser.parse_args()
     try:
@@ -155,10 +229,11 @@ def main() -> int:
     except CatalogueError as error:
         print(error, file=sys.stderr)
         return 1
-    if args.header:
-        write_if_changed(args.header, header_of(rules))
-    if args.source:
-        write_if_changed(args.source, source_of(rules))
+    if args.out:
+        for area in {*map(area_of, rules)}:
+            text = header_of(area, [rule for rule in rules if area_of(rule) == area])
+            write_if_changed(args.out / "rules" / f"{area}.h", text)
+        write_if_changed(args.out / "rules.cpp", source_of(rules))
     return 0
 
 

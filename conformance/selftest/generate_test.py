@@ -25,24 +25,42 @@ kernels = ">=6.1"
 def generate(tmp_path: pathlib.Path, text: str) -> subprocess.CompletedProcess[str]:
     catalogue = tmp_path / "TOY.toml"
     catalogue.write_text(text, encoding="utf-8")
-    argv = [sys.executable, str(GENERATE), "--header", str(tmp_path / "rules.h")]
-    argv += ["--source", str(tmp_path / "rules.cpp"), str(catalogue)]
+    argv = [sys.executable, str(GENERATE), "--out", str(tmp_path), str(catalogue)]
     return subprocess.run(argv, capture_output=True, text=True, timeout=60)
 
 
 def test_a_right_catalogue_becomes_constants(tmp_path: pathlib.Path) -> None:
     assert generate(tmp_path, RULE).returncode == 0
-    header = (tmp_path / "rules.h").read_text()
-    assert "inline constexpr Rule TOY_001{" in header
-    assert '.text = "A \\"toy\\" MUST work."' in header
-    assert "rule::TOY_001," in (tmp_path / "rules.cpp").read_text()
+    assert "extern const Rule TOY_001;" in (tmp_path / "rules" / "TOY.h").read_text()
+    source = (tmp_path / "rules.cpp").read_text()
+    assert "constinit const Rule TOY_001{" in source
+    assert '.text = "A \\"toy\\" MUST work."' in source
+    assert '.layer = "case"' in source
+    assert "rule::TOY_001," in source
+
+
+def test_a_text_that_changes_rebuilds_no_case(tmp_path: pathlib.Path) -> None:
+    generate(tmp_path, RULE)
+    before = (tmp_path / "rules" / "TOY.h").stat().st_mtime_ns
+    generate(tmp_path, RULE.replace("Toys matter.", "Toys are everything."))
+    assert (tmp_path / "rules" / "TOY.h").stat().st_mtime_ns == before
+    assert "Toys are everything." in (tmp_path / "rules.cpp").read_text()
+
+
+def test_what_differs_by_kernel_is_data(tmp_path: pathlib.Path) -> None:
+    more = 'by_kernel = { size = { "<6.12" = 128, ">=6.12" = 136 }, no = { ">=6.1" = "EINVAL" } }'
+    assert generate(tmp_path, RULE + more + "\n").returncode == 0
+    source = (tmp_path / "rules.cpp").read_text()
+    assert '{"size", "<6.12", 128},' in source
+    assert '{"no", ">=6.1", EINVAL},' in source
+    assert ".by_kernel = kTOY_001_values," in source
 
 
 def test_nothing_is_rewritten_when_nothing_changed(tmp_path: pathlib.Path) -> None:
     generate(tmp_path, RULE)
-    before = (tmp_path / "rules.h").stat().st_mtime_ns
+    before = (tmp_path / "rules.cpp").stat().st_mtime_ns
     generate(tmp_path, RULE)
-    assert (tmp_path / "rules.h").stat().st_mtime_ns == before
+    assert (tmp_path / "rules.cpp").stat().st_mtime_ns == before
 
 
 @pytest.mark.parametrize(
@@ -58,6 +76,9 @@ def test_nothing_is_rewritten_when_nothing_changed(tmp_path: pathlib.Path) -> No
         ('">=6.1"', '"6.1"', "key 'kernels'"),
         ("id =", "id = =", "TOY.toml: "),
         ("[[rule]]", "[[rules]]", "unknown key 'rules'"),
+        ("id =", 'layer = ["cases"]\nid =', "key 'layer' knows"),
+        ("id =", 'by_kernel = { x = { "6" = 1 } }\nid =', "key 'by_kernel.x'"),
+        ("id =", 'by_kernel = { x = { ">=6.1" = "EFOO" } }\nid =', "key 'by_kernel.x'"),
     ],
 )
 def test_a_wrong_one_is_refused(tmp_path: pathlib.Path, old: str, new: str, said: str) -> None:

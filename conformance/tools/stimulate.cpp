@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "pmuconf/broken.h"
+#include "pmuconf/cpu.h"
 #include "pmuconf/stimulus.h"
 
 namespace pmuconf {
@@ -61,6 +62,8 @@ void Branches(const Options& options) {
   branches.cpu = options.cpu;
   branches.entries = reinterpret_cast<std::uintptr_t>(entries.data());
   branches.count = static_cast<std::uint32_t>(entries.size());
+  // A switch to another task would empty the stack of branches halfway.
+  const Undisturbed undisturbed;
   const SysResult result = Port(options.device).TryIoctl(REFPMU_IOC_BRANCHES, &branches);
   if (!result.ok()) throw BrokenErrno(options.device + ": branches", result.error);
 }

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "pmuconf/case.h"
+#include "pmuconf/rules/ABI.h"
 #include "pmuconf/sysctl.h"
 
 namespace pmuconf {

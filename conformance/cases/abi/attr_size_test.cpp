@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "pmuconf/case.h"
+#include "pmuconf/rules/ABI.h"
 
 namespace pmuconf {
 namespace {

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "cases/aux/trace.h"
+#include "pmuconf/rules/AUX.h"
 
 namespace pmuconf {
 namespace {

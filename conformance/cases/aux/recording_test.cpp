@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "cases/aux/trace.h"
+#include "pmuconf/rules/AUX.h"
 
 namespace pmuconf {
 namespace {

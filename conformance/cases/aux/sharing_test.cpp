@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cases/aux/trace.h"
+#include "pmuconf/rules/AUX.h"
 
 namespace pmuconf {
 namespace {

@@ -8,6 +8,7 @@
 #include "pmuconf/cpu.h"
 #include "pmuconf/group.h"
 #include "pmuconf/ring.h"
+#include "pmuconf/rules/BPF.h"
 #include "pmuconf/sysctl.h"
 
 namespace pmuconf {

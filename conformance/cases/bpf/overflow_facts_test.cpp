@@ -6,6 +6,7 @@
 #include "pmuconf/bpf.h"
 #include "pmuconf/case.h"
 #include "pmuconf/ring.h"
+#include "pmuconf/rules/BPF.h"
 
 namespace pmuconf {
 namespace {

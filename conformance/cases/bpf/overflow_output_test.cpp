@@ -7,6 +7,7 @@
 #include "pmuconf/case.h"
 #include "pmuconf/cpu.h"
 #include "pmuconf/ring.h"
+#include "pmuconf/rules/BPF.h"
 
 namespace pmuconf {
 namespace {

@@ -3,6 +3,7 @@
 #include "count_overflows.skel.h"
 #include "pmuconf/bpf.h"
 #include "pmuconf/case.h"
+#include "pmuconf/rules/BPF.h"
 
 namespace pmuconf {
 namespace {

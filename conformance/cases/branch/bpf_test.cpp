@@ -3,6 +3,7 @@
 #include "pmuconf/bpf.h"
 
 #include "cases/branch/branch.h"
+#include "pmuconf/rules/BRS.h"
 #include "read_branches.skel.h"
 
 namespace pmuconf {

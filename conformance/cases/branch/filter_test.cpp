@@ -2,6 +2,7 @@
 // Branch filters: each lets its kind through, and those that exclude each other do not mix.
 #include "cases/branch/branch.h"
 #include "cases/common.h"
+#include "pmuconf/rules/BRS.h"
 
 namespace pmuconf {
 namespace {

@@ -2,6 +2,10 @@
 // What a branch stack holds: which branches, in which order, with which particulars, how many.
 #include "cases/branch/branch.h"
 #include "cases/common.h"
+#include "pmuconf/rules/BRS.h"
+#include "pmuconf/rules/PRC.h"
+#include "pmuconf/rules/REC.h"
+#include "pmuconf/rules/SMP.h"
 
 namespace pmuconf {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "cases/branch/branch.h"
 #include "cases/common.h"
+#include "pmuconf/rules/BRS.h"
 
 namespace pmuconf {
 namespace {

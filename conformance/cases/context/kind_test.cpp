@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "cases/common.h"
+#include "pmuconf/rules/CTX.h"
 
 namespace pmuconf {
 namespace {

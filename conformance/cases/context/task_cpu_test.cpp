@@ -5,6 +5,7 @@
 
 #include "pmuconf/case.h"
 #include "pmuconf/cpu.h"
+#include "pmuconf/rules/CTX.h"
 
 namespace pmuconf {
 namespace {

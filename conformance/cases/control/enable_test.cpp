@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Enable and disable: alone, twice, in groups, one member at a time.
 #include "cases/common.h"
+#include "pmuconf/rules/CTL.h"
 
 namespace pmuconf {
 namespace {

@@ -8,6 +8,7 @@
 #include "cases/common.h"
 #include "cases/pass_fd.h"
 #include "pmuconf/ring.h"
+#include "pmuconf/rules/CTL.h"
 
 namespace pmuconf {
 namespace {

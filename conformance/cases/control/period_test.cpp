@@ -2,6 +2,7 @@
 // PERF_EVENT_IOC_PERIOD: the next overflow comes after exactly the new period.
 #include "cases/common.h"
 #include "pmuconf/ring.h"
+#include "pmuconf/rules/CTL.h"
 
 namespace pmuconf {
 namespace {

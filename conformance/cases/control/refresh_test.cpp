@@ -5,6 +5,8 @@
 
 #include "cases/common.h"
 #include "pmuconf/ring.h"
+#include "pmuconf/rules/CTL.h"
+#include "pmuconf/rules/DRV.h"
 
 namespace pmuconf {
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PERF_EVENT_IOC_RESET takes the count, and only the count, back to 0.
 #include "cases/common.h"
+#include "pmuconf/rules/CTL.h"
 
 namespace pmuconf {
 namespace {

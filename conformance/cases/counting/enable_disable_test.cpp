@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Enabling and disabling cut exactly: what happens in between counts, nothing else.
 #include "pmuconf/case.h"
+#include "pmuconf/rules/CNT.h"
 
 namespace pmuconf {
 namespace {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A count is the number of events while the event was enabled: every counter, every way of cutting.
 #include "cases/common.h"
+#include "pmuconf/rules/CNT.h"
+#include "pmuconf/rules/DRV.h"
 
 namespace pmuconf {
 namespace {

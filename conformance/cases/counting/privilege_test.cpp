@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exclude bits leave out what they name, on every counter that can count the event.
 #include "cases/common.h"
+#include "pmuconf/rules/CNT.h"
 
 namespace pmuconf {
 namespace {

@@ -4,6 +4,8 @@
 #include <thread>
 
 #include "cases/common.h"
+#include "pmuconf/rules/CNT.h"
+#include "pmuconf/rules/DRV.h"
 
 namespace pmuconf {
 namespace {

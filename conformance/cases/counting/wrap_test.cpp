@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts beyond the hardware counter: wraps folded at once, late, and on every counter.
 #include "cases/common.h"
+#include "pmuconf/rules/CNT.h"
+#include "pmuconf/rules/DRV.h"
 
 namespace pmuconf {
 namespace {

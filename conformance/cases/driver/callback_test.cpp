@@ -4,6 +4,8 @@
 
 #include "cases/common.h"
 #include "pmuconf/ring.h"
+#include "pmuconf/rules/DRV.h"
+#include "pmuconf/rules/GRP.h"
 
 namespace pmuconf {
 namespace {

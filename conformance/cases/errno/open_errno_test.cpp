@@ -8,6 +8,7 @@
 #include "pmuconf/case.h"
 #include "pmuconf/cpu.h"
 #include "pmuconf/ring.h"
+#include "pmuconf/rules/ERR.h"
 
 namespace pmuconf {
 namespace {

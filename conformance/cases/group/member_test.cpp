@@ -4,6 +4,10 @@
 #include <random>
 
 #include "cases/common.h"
+#include "pmuconf/rules/DRV.h"
+#include "pmuconf/rules/GRP.h"
+#include "pmuconf/rules/INI.h"
+#include "pmuconf/rules/MUX.h"
 
 namespace pmuconf {
 namespace {

@@ -2,6 +2,8 @@
 // CPUs that leave and return: what was counted stays, and counting goes on.
 #include "cases/common.h"
 #include "cases/offline.h"
+#include "pmuconf/rules/DRV.h"
+#include "pmuconf/rules/HOT.h"
 
 namespace pmuconf {
 namespace {

@@ -6,6 +6,8 @@
 #include <cerrno>
 
 #include "cases/common.h"
+#include "pmuconf/rules/HOT.h"
+#include "pmuconf/rules/INI.h"
 
 namespace pmuconf {
 namespace {

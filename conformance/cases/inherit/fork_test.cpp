@@ -9,6 +9,7 @@
 #include "pmuconf/cpu.h"
 #include "pmuconf/group.h"
 #include "pmuconf/ring.h"
+#include "pmuconf/rules/INH.h"
 
 namespace pmuconf {
 namespace {

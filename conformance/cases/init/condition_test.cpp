@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cases/common.h"
+#include "pmuconf/rules/INI.h"
 
 namespace pmuconf {
 namespace {

@@ -4,6 +4,8 @@
 #include <set>
 
 #include "cases/common.h"
+#include "pmuconf/rules/ERR.h"
+#include "pmuconf/rules/INI.h"
 
 namespace pmuconf {
 namespace {

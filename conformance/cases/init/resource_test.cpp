@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What opening takes, closing and failing give back.
 #include "cases/common.h"
+#include "pmuconf/rules/DRV.h"
+#include "pmuconf/rules/INI.h"
 
 namespace pmuconf {
 namespace {

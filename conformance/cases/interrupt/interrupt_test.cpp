@@ -5,6 +5,8 @@
 #include "pmuconf/case.h"
 #include "pmuconf/cpu.h"
 #include "pmuconf/ring.h"
+#include "pmuconf/rules/NMI.h"
+#include "pmuconf/rules/SMP.h"
 
 namespace pmuconf {
 namespace {

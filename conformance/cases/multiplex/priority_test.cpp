@@ -2,6 +2,9 @@
 // Who gets a counter when not all can: pinned before flexible, the CPU before the task, exclusive
 // alone.
 #include "cases/common.h"
+#include "pmuconf/rules/CTL.h"
+#include "pmuconf/rules/MUX.h"
+#include "pmuconf/rules/RDF.h"
 
 namespace pmuconf {
 namespace {

@@ -2,6 +2,9 @@
 // More events than counters: everybody gets a turn, and no event is lost or counted twice.
 #include "cases/common.h"
 #include "pmuconf/ring.h"
+#include "pmuconf/rules/DRV.h"
+#include "pmuconf/rules/MUX.h"
+#include "pmuconf/rules/RDF.h"
 
 namespace pmuconf {
 namespace {

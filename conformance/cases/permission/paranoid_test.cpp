@@ -8,6 +8,7 @@
 
 #include "pmuconf/case.h"
 #include "pmuconf/cpu.h"
+#include "pmuconf/rules/PRM.h"
 #include "pmuconf/sysctl.h"
 
 namespace pmuconf {

@@ -2,6 +2,8 @@
 // Records in a buffer: none lost, none doubled, and the count exact while they wait.
 #include "cases/common.h"
 #include "cases/precise/precise.h"
+#include "pmuconf/rules/PRC.h"
+#include "pmuconf/rules/SMP.h"
 
 namespace pmuconf {
 namespace {

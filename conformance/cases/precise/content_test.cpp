@@ -4,6 +4,8 @@
 
 #include "cases/common.h"
 #include "cases/precise/precise.h"
+#include "pmuconf/rules/PRC.h"
+#include "pmuconf/rules/REC.h"
 
 namespace pmuconf {
 namespace {

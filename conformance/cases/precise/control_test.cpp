@@ -2,6 +2,9 @@
 // Precise events under control: limits, new periods, frequency, throttling, and task switches.
 #include "cases/common.h"
 #include "cases/precise/precise.h"
+#include "pmuconf/rules/PRC.h"
+#include "pmuconf/rules/SMP.h"
+#include "pmuconf/rules/THR.h"
 #include "pmuconf/sysctl.h"
 
 namespace pmuconf {

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "cases/common.h"
+#include "pmuconf/rules/RDF.h"
 
 namespace pmuconf {
 namespace {

@@ -2,6 +2,7 @@
 // Readings that travel with samples, and samples that found no room.
 #include "cases/common.h"
 #include "pmuconf/ring.h"
+#include "pmuconf/rules/RDF.h"
 
 namespace pmuconf {
 namespace {

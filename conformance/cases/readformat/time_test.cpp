@@ -4,6 +4,8 @@
 
 #include "cases/common.h"
 #include "cases/pass_fd.h"
+#include "pmuconf/rules/MUX.h"
+#include "pmuconf/rules/RDF.h"
 
 namespace pmuconf {
 namespace {

@@ -5,6 +5,7 @@
 #include "pmuconf/case.h"
 #include "pmuconf/cpu.h"
 #include "pmuconf/ring.h"
+#include "pmuconf/rules/REC.h"
 
 namespace pmuconf {
 namespace {

@@ -6,6 +6,7 @@
 #include "pmuconf/case.h"
 #include "pmuconf/cpu.h"
 #include "pmuconf/ring.h"
+#include "pmuconf/rules/RB.h"
 
 namespace pmuconf {
 namespace {

@@ -4,6 +4,8 @@
 
 #include "pmuconf/case.h"
 #include "pmuconf/ring.h"
+#include "pmuconf/rules/RB.h"
+#include "pmuconf/rules/REC.h"
 
 namespace pmuconf {
 namespace {

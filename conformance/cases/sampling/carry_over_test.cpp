@@ -3,6 +3,8 @@
 #include "pmuconf/case.h"
 #include "pmuconf/cpu.h"
 #include "pmuconf/ring.h"
+#include "pmuconf/rules/REC.h"
+#include "pmuconf/rules/SMP.h"
 
 namespace pmuconf {
 namespace {

@@ -6,6 +6,8 @@
 #include "pmuconf/cpu.h"
 #include "pmuconf/group.h"
 #include "pmuconf/ring.h"
+#include "pmuconf/rules/REC.h"
+#include "pmuconf/rules/SMP.h"
 
 namespace pmuconf {
 namespace {

@@ -3,6 +3,7 @@
 #include "pmuconf/case.h"
 #include "pmuconf/cpu.h"
 #include "pmuconf/ring.h"
+#include "pmuconf/rules/SMP.h"
 #include "pmuconf/sysctl.h"
 
 namespace pmuconf {

@@ -2,6 +2,8 @@
 // Fixed periods: how many samples there are, when they come, and what their periods add up to.
 #include "pmuconf/case.h"
 #include "pmuconf/ring.h"
+#include "pmuconf/rules/REC.h"
+#include "pmuconf/rules/SMP.h"
 
 namespace pmuconf {
 namespace {

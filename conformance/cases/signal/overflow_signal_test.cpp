@@ -8,6 +8,7 @@
 #include "overflow_signals.h"
 #include "pmuconf/case.h"
 #include "pmuconf/ring.h"
+#include "pmuconf/rules/SIG.h"
 
 namespace pmuconf {
 namespace {

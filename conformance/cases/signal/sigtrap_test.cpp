@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pmuconf/case.h"
+#include "pmuconf/rules/SIG.h"
 
 namespace pmuconf {
 namespace {

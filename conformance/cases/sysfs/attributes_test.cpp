@@ -11,6 +11,7 @@
 #include <set>
 
 #include "cases/common.h"
+#include "pmuconf/rules/SYS.h"
 
 namespace pmuconf {
 namespace {

@@ -5,6 +5,8 @@
 
 #include "pmuconf/case.h"
 #include "pmuconf/ring.h"
+#include "pmuconf/rules/REC.h"
+#include "pmuconf/rules/THR.h"
 #include "pmuconf/sysctl.h"
 
 namespace pmuconf {

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "cases/uncore/uncore.h"
+#include "pmuconf/rules/UNC.h"
 
 namespace pmuconf {
 namespace {

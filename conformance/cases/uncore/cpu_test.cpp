@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CPU that perf keeps the events of the machine on: which it is, and what if it goes.
 #include "cases/uncore/uncore.h"
+#include "pmuconf/rules/UNC.h"
 
 namespace pmuconf {
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Groups on a PMU of the whole machine: what fits is accepted and counts, what never fits is not.
 #include "cases/uncore/uncore.h"
+#include "pmuconf/rules/UNC.h"
 
 namespace pmuconf {
 namespace {

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "cases/uncore/uncore.h"
+#include "pmuconf/rules/UNC.h"
 
 namespace pmuconf {
 namespace {

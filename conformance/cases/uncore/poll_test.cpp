@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counters without an interrupt: they are read before they wrap unseen, and only while they count.
 #include "cases/uncore/uncore.h"
+#include "pmuconf/rules/UNC.h"
 
 namespace pmuconf {
 namespace {

@@ -2,6 +2,7 @@
 // The control page as a way to read an event: what it offers where user space reads no counters.
 #include "pmuconf/case.h"
 #include "pmuconf/ring.h"
+#include "pmuconf/rules/RDP.h"
 
 namespace pmuconf {
 namespace {

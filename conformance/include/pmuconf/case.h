@@ -32,7 +32,7 @@
 #include "pmuconf/broken.h"
 #include "pmuconf/event.h"
 #include "pmuconf/matchers.h"
-#include "pmuconf/rules.h"
+#include "pmuconf/rule.h"
 #include "pmuconf/stimulus.h"
 #include "pmuconf/target.h"
 
@@ -45,6 +45,8 @@ struct CaseMeta {
   int budget_s = 10;             // deadline, seconds, before the target's slowness
   std::string kernels = {};      // e.g. ">=6.12"; empty: all
   int cpu = 0;                   // the process is pinned to target().Cpu(cpu); -1: not pinned
+  // What the case waits for and why its bound is enough; empty: time decides nothing in it.
+  std::string timing = {};
 };
 
 // The fixture. Case bodies are its only subclasses, made by CONFORMANCE_CASE.
@@ -79,6 +81,9 @@ bool RegisterCase(CaseInfo info);
 
 // Every case of this program, in order of id.
 std::span<const CaseInfo> AllCases();
+
+// What `name` of the rule's by_kernel is on the running kernel: a number, or an errno.
+std::int64_t ValueHere(const Rule& rule, std::string_view name);
 
 // Ends the case with SKIP, naming the capability. For what only the running kernel can tell; all
 // else belongs into .needs.

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The catalogue against what verifies it: no rule without a test or a reason, no untrue claim."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import defaultdict
+from pathlib import Path
+
+from generate import CatalogueError, Rule, read_catalogue
+
+ID = r"[A-Z][A-Z0-9]*-[0-9]{3}"
+CASE_USE = re.compile(r"\brule::([A-Z][A-Z0-9]*)_([0-9]{3})\b")
+KUNIT_USE = re.compile(r"\bKEEPS\(\s*test\s*,([^;]*?)\)\s*;", re.S)
+PYTEST_USE = re.compile(r"@pytest\.mark\.rule\(([^)]*)\)", re.S)
+QUOTED = re.compile(rf'"({ID})"')
+UNTESTED = Path("conformance/untested.toml")
+
+Evidence = dict[str, set[str]]  # rule id → layers that name it
+
+
+def evidence(root: Path, files: list[Path]) -> Evidence:
+    """Which layers name which rule: cases by rule::, KUnit by KEEPS(), pytest by its mark."""
+    named: Evidence = defaultdict(set)
+    for file in files:
+        relative = file.relative_to(root)
+        room = relative.parts[0]
+        if relative.match("conformance/cases/**/*_test.cpp"):
+            for area, number in CASE_USE.findall(file.read_text()):
+                named[f"{area}-{number}"].add("case")
+        elif room == "kunit" and file.suffix in {".c", ".h"}:
+            for arguments in KUNIT_USE.findall(file.read_text()):
+                for rule_id in QUOTED.findall(arguments):
+                    named[rule_id].add("kunit")
+        elif room in {"vm", "fuzz"} and file.name.endswith("_test.py"):
+            for arguments in PYTEST_USE.findall(file.read_text()):
+                for rule_id in QUOTED.findall(arguments):
+                    named[rule_id].add(room)
+    return named
+
+
+def untested(path: Path) -> tuple[dict[str, str], list[str]]:
+    """Rule id → reason, and what is wrong with the file."""
+    if not path.exists():
+        return {}, []
+    try:
+        tables = tomllib.loads(path.read_text())
+    except tomllib.TOMLDecodeError as error:
+        return {}, [f"{UNTESTED}: {error}"]
+    reasons: dict[str, str] = {}
+    found = [f"{UNTESTED}: unknown key '{key}'" for key in tables if key != "untested"]
+    for entry in tables.get("untested", []):
+        rule_id, reason = str(entry.get("rule", "")), str(entry.get("reason", "")).strip()
+        if set(entry) != {"rule", "reason"} or not reason:
+            found.append(f"{UNTESTED}: '{rule_id}': an entry has a rule and a reason")
+        elif rule_id in reasons:
+            found.append(f"{UNTESTED}: {rule_id} stands twice")
+        reasons[rule_id] = reason
+    return reasons, found
+
+
+def of_rule(rule: Rule, layers: set[str], excused: bool) -> str:
+    """What is wrong between a rule and what names it; "" for nothing."""
+    if rule.status != "active":
+        return f"is {rule.status}, but is named by: {', '.join(sorted(layers))}" if layers else ""
+    if excused:
+        return f"is in {UNTESTED}, but is named by: {', '.join(sorted(layers))}" if layers else ""
+    if not layers:
+        return f"nothing verifies it: it has no case, and no reason in {UNTESTED}"
+    if set(rule.layer) - {"review"} != layers:
+        return f"layer says {', '.join(rule.layer)}; it is named by: {', '.join(sorted(layers))}"
+    return ""
+
+
+def findings(root: Path, files: list[Path]) -> list[str]:
+    """Every disagreement of the catalogue, its tests and untested.toml."""
+    folder = root / "conformance" / "rules"
+    try:
+        catalogue = {rule.id: rule for rule in read_catalogue(folder.glob("*.toml"))}
+    except CatalogueError as error:
+        return [str(error)]
+    named = evidence(root, files)
+    reasons, found = untested(root / UNTESTED)
+    found += [f"{rule_id}: named, but not in the catalogue" for rule_id in named.keys() - catalogue]
+    found += [f"{UNTESTED}: no rule '{name}'" for name in reasons.keys() - catalogue.keys()]
+    for rule in catalogue.values():
+        wrong = of_rule(rule, named.get(rule.id, set()), rule.id in reasons)
+        if wrong:
+            found.append(f"{rule.id}: {wrong}")
+    return sorted(found)

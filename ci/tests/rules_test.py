@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A catalogue that says less, or more, than its tests do is found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from checks import rules
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def rule(rule_id: str, *more: str, status: str = "active") -> str:
+    lines = (
+        "[[rule]]",
+        f'id = "{rule_id}"',
+        'level = "MUST"',
+        f'status = "{status}"',
+        'text = "It MUST."',
+        'why = "So."',
+        'source = ["man:x(1)#x"]',
+        *more,
+    )
+    return "\n".join(lines) + "\n"
+
+
+FILES = {
+    "conformance/rules/CNT.toml": rule("CNT-001")
+    + rule("CNT-002", 'layer = ["case", "kunit"]')
+    + rule("CNT-003", 'layer = ["vm"]')
+    + rule("CNT-004", 'layer = ["review"]')
+    + rule("CNT-009", status="retired"),
+    "conformance/cases/x/x_test.cpp": "{rule::CNT_001, rule::CNT_002}\n",
+    "kunit/x_kunit.c": 'KEEPS(test,\n\t"CNT-002");\n',
+    "vm/tests/x_test.py": '@pytest.mark.rule("CNT-003")\n',
+    "conformance/untested.toml": '[[untested]]\nrule = "CNT-004"\nreason = "No guest can."\n',
+}
+
+
+def findings(root: Path, changed: dict[str, str]) -> list[str]:
+    for name, text in (FILES | changed).items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return rules.findings(root, [path for path in root.rglob("*") if path.is_file()])
+
+
+def test_a_catalogue_that_is_true_has_no_finding(tmp_path: Path) -> None:
+    assert not findings(tmp_path, {})
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "said"),
+    [
+        ("conformance/cases/x/x_test.cpp", "rule::CNT_001, ", "", "CNT-001: nothing verifies it"),
+        (
+            "kunit/x_kunit.c",
+            "CNT-002",
+            "CNT-001",
+            "CNT-001: layer says case; it is named by: case, kunit",
+        ),
+        ("kunit/x_kunit.c", "CNT-002", "CNT-007", "CNT-007: named, but not in the catalogue"),
+        ("kunit/x_kunit.c", "CNT-002", "CNT-009", "CNT-009: is retired, but is named by: kunit"),
+        ("kunit/x_kunit.c", "CNT-002", "CNT-004", "CNT-004: is in conformance/untested.toml, but"),
+        ("vm/tests/x_test.py", "mark.rule", "mark.rules", "CNT-003: nothing verifies it"),
+        ("conformance/untested.toml", "CNT-004", "CNT-007", "untested.toml: no rule 'CNT-007'"),
+        ("conformance/untested.toml", "No guest can.", " ", "an entry has a rule and a reason"),
+        ("conformance/untested.toml", "reason", "why", "an entry has a rule and a reason"),
+        ("conformance/untested.toml", "[[untested]]", "[[tested]]", "unknown key 'tested'"),
+        ("conformance/rules/CNT.toml", "CNT-001", "CTL-001", "key 'id' must be CNT-NNN"),
+        ("conformance/rules/CNT.toml", "CNT-001", "CNT-002", "CNT-002 stands twice"),
+    ],
+)
+def test_what_is_untrue_is_found(tmp_path: Path, name: str, old: str, new: str, said: str) -> None:
+    found = findings(tmp_path, {name: FILES[name].replace(old, new)})
+    assert any(said in line for line in found), found
