@@ -5,6 +5,7 @@
 
 #include "core/branch.h"
 #include "core/record.h"
+#include "keeps.h"
 
 #define USER_IP 0x401000ULL
 #define KERNEL_IP 0xffffffff81000000ULL

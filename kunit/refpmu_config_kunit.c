@@ -3,6 +3,7 @@
 #include <kunit/test.h>
 #include <linux/perf_event.h>
 
+#include "keeps.h"
 #include "vectors/vectors.h"
 
 static const struct refpmu_config_vector configs[] = {

@@ -2,6 +2,7 @@
 /* KUnit suite of core/constraint: who gets which counter; a fit is found if there is one. */
 #include <kunit/test.h>
 
+#include "keeps.h"
 #include "vectors/vectors.h"
 
 static const struct refpmu_constraint_vector assignments[] = {

@@ -2,6 +2,7 @@
 /* KUnit suite of model/: the registers, counters, clock and interrupt line of the device. */
 #include <kunit/test.h>
 
+#include "keeps.h"
 #include "model/model.h"
 
 #define PULSED 0x1234 /* an event that the clock does not drive */

@@ -2,6 +2,7 @@
 /* KUnit suite of core/period: deltas, reloads, and how the two add up over many overflows. */
 #include <kunit/test.h>
 
+#include "keeps.h"
 #include "vectors/vectors.h"
 
 static const struct refpmu_delta_vector deltas[] = {

@@ -9,6 +9,7 @@
 #include "glue/compat.h"
 #include "glue/trace.h"
 #include "internal.h" /* of kernel/events: buffers, which only mmap makes otherwise */
+#include "keeps.h"
 
 #define FOREIGN_TYPE 0x7fff0000
 #define HERE 0 /* the CPU that events are on */

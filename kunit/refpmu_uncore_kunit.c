@@ -5,6 +5,7 @@
 #include <linux/hrtimer.h>
 
 #include "glue/uncore.h"
+#include "keeps.h"
 
 #define FOREIGN_TYPE 0x7fff0000
 #define REQUESTS 0x0101 /* any counter */

@@ -6,6 +6,7 @@
 #include <kunit/test.h>
 
 #include "glue/refpmu.h"
+#include "keeps.h"
 
 /* The device that the suites drive, and this CPU's part of it. */
 #define rig_device (&refpmu_devices[0])

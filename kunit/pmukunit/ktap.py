@@ -14,6 +14,8 @@ _PLAN = re.compile(r"1\.\.(\d{1,6})")
 _SUBTEST = re.compile(r"# Subtest: (\S{1,200})")
 _RESULT = re.compile(r"(not )?ok (\d{1,6})(?: -)? (\S.*?)(?: # SKIP ?(.*))?")
 _TALLY = re.compile(r"# (?!Totals:)(\S{1,200}): pass:(\d+) fail:(\d+) skip:(\d+) total:(\d{1,6})")
+# What KEEPS() of keeps.h says: a rule that the case shows.
+_KEEPS = re.compile(r"# (\S{1,200}): keeps ([A-Z][A-Z0-9]*-[0-9]{3})")
 # What KUnit prints about the run itself, which explains no failure.
 _CHATTER = re.compile(r"# (?:module: |Totals: |Subtest:)")
 
@@ -26,13 +28,17 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class Case:
-    """One case of a suite; @parameters counts the rows of a parameterised one."""
+    """One case of a suite; @parameters counts the rows of a parameterised one.
+
+    @rules: ids of the rules it says it shows, each once.
+    """
 
     suite: str
     name: str
     outcome: Outcome
     message: str
     parameters: int
+    rules: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,7 @@ class _Reader:
     suite: _Block | None = None
     parameters: _Block | None = None
     said: list[str] = field(default_factory=list)
+    kept: dict[str, str] = field(default_factory=dict)  # rule id → the case that keeps it
     cases: list[Case] = field(default_factory=list)
     suites: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -79,6 +86,7 @@ class _Reader:
         plan = _PLAN.fullmatch(text)
         subtest = _SUBTEST.fullmatch(text)
         tally = _TALLY.fullmatch(text)
+        keeps = _KEEPS.fullmatch(text)
         if result:
             self._result(indent, result)
         elif plan:
@@ -87,6 +95,8 @@ class _Reader:
             self._subtest(indent, subtest[1])
         elif tally:
             self._tally(indent, tally[1], int(tally[5]))
+        elif keeps:
+            self.kept[keeps[2]] = keeps[1]
         elif not _VERSION.fullmatch(text) and not _CHATTER.match(text):
             self.said.append(text)
 
@@ -159,6 +169,9 @@ class _Reader:
             self.problems.append(f"{name}: ok although {rows.failed} parameters failed")
         if any(case.suite == self.suite.name and case.name == name for case in self.cases):
             self.problems.append(f"{self.suite.name}.{name}: reported twice")
+        for rule, keeper in self.kept.items():
+            if keeper != name:
+                self.problems.append(f"{name}: {keeper} keeps {rule} in it")
         outcome = Outcome.PASSED
         message = ""
         if failed:
@@ -167,9 +180,11 @@ class _Reader:
         elif skip is not None:
             outcome = Outcome.SKIPPED
             message = skip
-        self.cases.append(Case(self.suite.name, name, outcome, message, rows.results))
+        case = Case(self.suite.name, name, outcome, message, rows.results, tuple(self.kept))
+        self.cases.append(case)
         self.parameters = None
         self.said.clear()
+        self.kept.clear()
 
     def _close_suite(self, name: str, failed: bool) -> None:
         suite, self.suite = self.suite, None

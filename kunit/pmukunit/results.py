@@ -73,6 +73,7 @@ def write(verdict: Verdict, path: Path) -> None:
                 "result": case.outcome.value,
                 "message": case.message,
                 "parameters": case.parameters,
+                "rules": case.rules,
             }
             for case in verdict.run.cases
         ],

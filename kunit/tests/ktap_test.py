@@ -95,6 +95,25 @@ def test_contradiction_is_a_problem(old: bytes, new: bytes, said: str) -> None:
     assert any(said in problem for problem in run.problems), run.problems
 
 
+def test_rules_go_to_the_case_that_keeps_them_and_into_no_message() -> None:
+    kept = (
+        b"    # second: keeps DRV-001\n    # second: keeps DRC-044\n"
+        b"        # Subtest: second\n        not ok 1 row\n    # second: keeps DRV-001\n"
+        b"# second: pass:0 fail:1 skip:0 total:1\n"
+    )
+    log = SMALL.replace(b"    ok 2", kept + b"    not ok 2").replace(
+        b"\nok 1 one", b"\nnot ok 1 one"
+    )
+    run = ktap.parse(log)
+    assert [case.rules for case in run.cases] == [(), ("DRV-001", "DRC-044")]
+    assert "keeps" not in run.cases[1].message
+
+
+def test_rule_of_another_case_is_a_problem() -> None:
+    run = ktap.parse(SMALL.replace(b"    ok 2", b"    # first: keeps DRV-001\n    ok 2"))
+    assert run.problems == ("second: first keeps DRV-001 in it",)
+
+
 def test_skipped_case_keeps_its_reason() -> None:
     run = ktap.parse(SMALL.replace(b"ok 2 second", b"ok 2 second # SKIP one CPU"))
     assert run.problems == ()

@@ -66,6 +66,13 @@ def test_failed_case_and_its_message_reach_the_reader(tmp_path: Path) -> None:
     assert "EXPECTATION FAILED" in document["cases"][0]["message"]
 
 
+def test_rules_reach_the_document(passed: bytes, tmp_path: Path) -> None:
+    mark = b"\n    # flags_are_those_of_perf: keeps DRV-037\n    ok 2"
+    results.write(judged(passed.replace(b"\n    ok 2", mark)), tmp_path / "results.json")
+    document = json.loads((tmp_path / "results.json").read_text())
+    assert [case["rules"] for case in document["cases"]][:2] == [[], ["DRV-037"]]
+
+
 def test_expected_suites_are_the_files(tmp_path: Path) -> None:
     for name in ("refpmu_a_kunit.c", "refpmu_b_kunit.c", "rig.c"):
         (tmp_path / name).touch()
