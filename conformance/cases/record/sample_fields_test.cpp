@@ -66,7 +66,7 @@ CONFORMANCE_CASE(Record, EachFieldAloneIsWhereItBelongs,
 }
 
 CONFORMANCE_CASE(Record, EachPairOfFieldsIsInOrder, .rules = {rule::REC_001},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kSampling}, .budget_s = 20) {
   for (const std::uint64_t first : kFields) {
     for (const std::uint64_t second : kFields) {
       if (second >= first) continue;

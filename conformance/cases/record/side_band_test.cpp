@@ -1,45 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records that are no samples: COMM, FORK, EXIT, LOST, and the id fields behind them.
+// Records that are no samples: COMM, FORK, EXIT, READ, LOST, and the id fields behind them.
+#include "cases/record/side_band.h"
+
 #include <sys/prctl.h>
-
-#include <cstring>
-
-#include "pmuconf/case.h"
-#include "pmuconf/cpu.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/REC.h"
 
 namespace pmuconf {
 namespace {
-
-constexpr std::uint64_t kTrailer = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |
-                                   PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
-constexpr std::size_t kTrailerBytes = 48;
-
-template <typename T>
-T At(const Record& record, std::size_t offset) {
-  T value = {};
-  if (offset + sizeof(T) > record.body.size()) {
-    ADD_FAILURE() << "record of " << record.body.size() << " bytes ends before " << offset;
-    return value;
-  }
-  std::memcpy(&value, record.body.data() + offset, sizeof(T));
-  return value;
-}
-
-// The id fields at the end of `record`, which `task` caused on this CPU.
-void ExpectTrailer(const Record& record, const Event& event, pid_t task) {
-  ASSERT_GE(record.body.size(), kTrailerBytes) << rule::REC_024.text;
-  const std::size_t begin = record.body.size() - kTrailerBytes;
-  EXPECT_EQ(At<std::uint32_t>(record, begin), static_cast<std::uint32_t>(task))
-      << rule::REC_024.text;
-  EXPECT_NE(At<std::uint64_t>(record, begin + 8), 0u) << rule::REC_024.text;
-  EXPECT_EQ(At<std::uint64_t>(record, begin + 16), event.Id()) << rule::REC_024.text;
-  EXPECT_EQ(At<std::uint64_t>(record, begin + 24), event.Id()) << rule::REC_024.text;
-  EXPECT_EQ(At<std::uint32_t>(record, begin + 32), static_cast<std::uint32_t>(CurrentCpu()))
-      << rule::REC_024.text;
-  EXPECT_EQ(At<std::uint64_t>(record, begin + 40), event.Id()) << rule::REC_024.text;
-}
 
 CONFORMANCE_CASE(Record, CommTellsTheNewName, .rules = {rule::REC_104, rule::REC_024},
                  .needs = {Cap::kSampling}) {
@@ -92,6 +58,78 @@ CONFORMANCE_CASE(Record, ForkAndExitTellTheFamily, .rules = {rule::REC_105, rule
     EXPECT_NE(At<std::uint64_t>(record, 16), 0u) << rule::REC_105.text;
   }
   ExpectTrailer(got.others.front(), event, getpid());
+}
+
+CONFORMANCE_CASE(Record, CommTellsOfAnExec, .rules = {rule::REC_104, rule::REC_024},
+                 .needs = {Cap::kTasks}) {
+  Child child([] {
+    prctl(PR_SET_NAME, "before");
+    execl("/bin/true", "true", nullptr);
+    return 125;
+  });
+  const pid_t pid = child.pid();
+  SideBand asks([](perf_event_attr& attr) { attr.comm = attr.comm_exec = 1; }, {.pid = pid});
+  child.Go();
+  ASSERT_EQ(child.Wait(), 0);
+  std::vector<Record> records = asks.Take();
+  std::erase_if(records, [](const Record& record) { return record.type != PERF_RECORD_COMM; });
+  ASSERT_EQ(records.size(), 2u) << rule::REC_104.text;
+  EXPECT_EQ(NameAt(records[0], 8), "before") << rule::REC_104.text;
+  EXPECT_EQ(records[0].misc & PERF_RECORD_MISC_COMM_EXEC, 0) << rule::REC_104.text;
+  EXPECT_EQ(NameAt(records[1], 8), "true") << rule::REC_104.text;
+  EXPECT_NE(records[1].misc & PERF_RECORD_MISC_COMM_EXEC, 0) << rule::REC_104.text;
+  for (const Record& record : records) ExpectTrailer(record, asks.event(), pid);
+}
+
+// A child that stimulates `n` times and then becomes another program.
+constexpr auto kStimulateAndExec = [](const EventSpec& spec, std::uint64_t n) {
+  target().Stimulate(spec, n);
+  execl("/bin/true", "true", nullptr);
+  return 125;
+};
+
+CONFORMANCE_CASE(Record, ReadTellsWhatAChildCounted,
+                 .rules = {rule::REC_107, rule::REC_008, rule::REC_024},
+                 .needs = {Cap::kStimulus, Cap::kTasks}) {
+  const EventSpec spec = target().AnyEvent();
+  for (const bool until_exec : {true, false}) {
+    SCOPED_TRACE(until_exec ? "taken from the child at exec" : "at the child's end");
+    const auto ask = [until_exec](perf_event_attr& attr) {
+      attr.inherit_stat = 1;
+      attr.remove_on_exec = until_exec;
+    };
+    const Event event = Open(spec, {.cpu = CurrentCpu(),
+                                    .sample_type = kTrailer,
+                                    .read_format = kReadTimes | PERF_FORMAT_ID,
+                                    .disabled = false,
+                                    .inherit = true,
+                                    .sample_id_all = true,
+                                    .edit = ask});
+    Ring ring(event, 1);
+    // An event that is not inherited: else the scheduler may give the child the parent's events.
+    const Event of_parent = Open(spec);
+    target().Stimulate(spec, 1'000);
+    Child child([&spec] { return kStimulateAndExec(spec, 300); });
+    const std::uint32_t pid = Unsigned(child.pid());
+    child.Go();
+    ASSERT_EQ(child.Wait(), 0);
+    const RingContents got = ring.Drain();
+    const std::int64_t want = until_exec ? 1 : ValueHere(rule::REC_107, "records_at_exit");
+    ASSERT_EQ(got.order,
+              std::vector<std::uint32_t>(static_cast<std::size_t>(want), PERF_RECORD_READ))
+        << rule::REC_107.text;
+    for (const ReadRecord& read : got.reads) {
+      EXPECT_EQ(read.pid, pid) << rule::REC_107.text;
+      EXPECT_EQ(read.tid, pid) << rule::REC_107.text;
+      EXPECT_THAT(*read.read, Counted(spec, 300)) << rule::REC_107.text;
+      EXPECT_GT(read.read->time_running, 0u) << rule::REC_107.text;
+      EXPECT_GE(read.read->time_enabled, read.read->time_running) << rule::REC_107.text;
+      EXPECT_EQ(read.read->id, event.Id()) << rule::REC_107.text;
+      EXPECT_EQ(read.trailer.tid, pid) << rule::REC_024.text;
+      EXPECT_EQ(read.trailer.id, event.Id()) << rule::REC_008.text;
+      EXPECT_NE(read.trailer.stream_id, event.Id()) << rule::REC_008.text;
+    }
+  }
 }
 
 CONFORMANCE_CASE(Record, LostTellsEventAndNumber, .rules = {rule::REC_103, rule::REC_024},

@@ -3,10 +3,12 @@
 #include <poll.h>
 
 #include <future>
+#include <optional>
 #include <thread>
 
 #include "overflow_signals.h"
 #include "pmuconf/case.h"
+#include "pmuconf/cpu.h"
 #include "pmuconf/ring.h"
 #include "pmuconf/rules/SIG.h"
 
@@ -118,6 +120,60 @@ CONFORMANCE_CASE(Signal, OnlyTheOwnerIsSignalled, .rules = {rule::SIG_003},
   owner.join();
   EXPECT_EQ(in_thread, 1u) << rule::SIG_003.text;
   EXPECT_EQ(in_main, 0u) << rule::SIG_003.text;
+}
+
+CONFORMANCE_CASE(Signal, MappedEventSignalsAfterItsClose, .rules = {rule::SIG_012},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  Event event = Open(spec, {.sample_period = 10, .sample_type = PERF_SAMPLE_PERIOD});
+  std::optional<Ring> ring(std::in_place, event, 1);
+  const OverflowSignals signals(event, gettid(), SIGRTMIN);
+  const int fd = event.fd();
+  event.Enable();
+  event.Close();
+  for (int i = 0; i < 4; ++i) {
+    target().Stimulate(spec, 10);
+    const std::vector<siginfo_t> got = signals.Take();
+    ASSERT_EQ(got.size(), 1u) << rule::SIG_012.text;
+    EXPECT_EQ(got[0].si_code, POLL_IN) << rule::SIG_012.text;
+    EXPECT_EQ(got[0].si_fd, fd) << rule::SIG_012.text;
+  }
+  EXPECT_EQ(ring->Drain().samples.size(), 4u) << rule::SIG_012.text;
+  ring.reset();
+  target().Stimulate(spec, 10);
+  EXPECT_THAT(signals.Take(), testing::IsEmpty()) << rule::SIG_012.text;
+}
+
+// Becomes a program that reads `input`, and that an overflow on this CPU will signal.
+int ExecSignalled(const EventSpec& spec, int input) {
+  const Event event = Open(spec, {.pid = -1, .cpu = CurrentCpu(), .flags = 0, .sample_period = 10});
+  const f_owner_ex self = {F_OWNER_TID, gettid()};
+  if (fcntl(event.fd(), F_SETOWN_EX, &self) != 0 || fcntl(event.fd(), F_SETSIG, SIGUSR1) != 0 ||
+      fcntl(event.fd(), F_SETFL, O_ASYNC) != 0 || dup2(input, STDIN_FILENO) < 0) {
+    return 124;
+  }
+  event.Enable();
+  execl("/bin/cat", "cat", nullptr);
+  return 125;
+}
+
+CONFORMANCE_CASE(Signal, SignalsComeAfterExec, .rules = {rule::SIG_013},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kCpuLocal},
+                 .timing = "the end of file that exec causes, and then the child's end") {
+  const EventSpec spec = target().AnyEvent();
+  int input[2], exec[2];
+  ASSERT_EQ(pipe2(input, O_CLOEXEC), 0);
+  ASSERT_EQ(pipe2(exec, O_CLOEXEC), 0);
+  Child child([&] { return ExecSignalled(spec, input[0]); });
+  close(exec[1]);
+  child.Go();
+  char byte = 0;
+  ASSERT_EQ(read(exec[0], &byte, 1), 0);
+  target().Stimulate(spec, 9);
+  EXPECT_EQ(kill(child.pid(), 0), 0);
+  target().Stimulate(spec, 1);
+  EXPECT_EQ(child.Wait(), -SIGUSR1) << rule::SIG_013.text;
+  for (const int fd : {input[0], input[1], exec[0]}) close(fd);
 }
 
 }  // namespace

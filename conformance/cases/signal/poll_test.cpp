@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // poll on an event: when it wakes, when it hangs up.
 #include <poll.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 
 #include "pmuconf/case.h"
@@ -122,6 +123,28 @@ CONFORMANCE_CASE(Poll, RedirectedRecordsWakeTheBuffersReader, .rules = {rule::SI
   target().Stimulate(specs[1], 1);
   EXPECT_EQ(Poll(owner), POLLIN) << rule::SIG_018.text;
   EXPECT_EQ(ring.Drain().samples.size(), 1u);
+}
+
+CONFORMANCE_CASE(Poll, EpollReportsEachWakeupOnce, .rules = {rule::SIG_011},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  for (const std::uint32_t trigger : {0u, static_cast<std::uint32_t>(EPOLLET)}) {
+    const Event event = Open(spec, {.sample_period = 10, .wakeup_events = 1});
+    Ring ring(event, 1);
+    const Fd epoll(epoll_create1(EPOLL_CLOEXEC));
+    epoll_event what = {.events = EPOLLIN | trigger, .data = {.u64 = 77}};
+    ASSERT_EQ(epoll_ctl(epoll.get(), EPOLL_CTL_ADD, event.fd(), &what), 0);
+    const auto ready = [&] { return epoll_wait(epoll.get(), &what, 1, 0); };
+    event.Enable();
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_EQ(ready(), 0) << rule::SIG_011.text;
+      target().Stimulate(spec, 10);
+      ASSERT_EQ(ready(), 1) << rule::SIG_011.text;
+      EXPECT_EQ(what.events, std::uint32_t{EPOLLIN}) << rule::SIG_011.text;
+      EXPECT_EQ(what.data.u64, 77u);
+      EXPECT_EQ(ready(), 0) << rule::SIG_011.text;
+    }
+  }
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ struct TrapInfo {
   std::uint32_t flags;
 };
 constexpr int kTrapPerf = 6;
+constexpr std::uint32_t kAsync = 1;  // it had to wait
 
 std::vector<TrapInfo> traps;
 
@@ -64,6 +65,99 @@ CONFORMANCE_CASE(Signal, SigtrapTellsWhatOverflowed, .rules = {rule::SIG_014, ru
   }
   event.Disable();
   EXPECT_THAT(event.Read(), Counted(spec, 50));
+}
+
+// An event that traps every ten, with the handler for that.
+Event OpenTrapping(const EventSpec& spec) {
+  CatchTraps();
+  return Open(
+      spec,
+      {.sample_period = 10, .sample_type = PERF_SAMPLE_ADDR, .sigtrap = true, .sig_data = 77});
+}
+
+// SIGTRAP waits while this lives.
+class TrapsBlocked {
+ public:
+  TrapsBlocked() {
+    sigemptyset(&set_);
+    sigaddset(&set_, SIGTRAP);
+    if (sigprocmask(SIG_BLOCK, &set_, nullptr) != 0) throw Broken("sigprocmask");
+  }
+  TrapsBlocked(const TrapsBlocked&) = delete;
+  ~TrapsBlocked() { sigprocmask(SIG_UNBLOCK, &set_, nullptr); }
+
+ private:
+  sigset_t set_ = {};
+};
+
+CONFORMANCE_CASE(Signal, SigtrapComesOfTheKernelToo, .rules = {rule::SIG_016, rule::SIG_014},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kExcludes}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = OpenTrapping(spec);
+  event.Enable();
+  target().Stimulate(spec, 10, {.privilege = Privilege::kKernel, .addr = 0x7123});
+  ASSERT_EQ(traps.size(), 1u) << rule::SIG_016.text;
+  EXPECT_EQ(traps[0].code, kTrapPerf) << rule::SIG_014.text;
+  EXPECT_EQ(traps[0].addr, 0x7123u) << rule::SIG_014.text;
+  EXPECT_EQ(traps[0].flags, 0u) << rule::SIG_014.text;
+}
+
+CONFORMANCE_CASE(Signal, BlockedSigtrapIsLateButNotLost, .rules = {rule::SIG_015},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = OpenTrapping(spec);
+  event.Enable();
+  target().Stimulate(spec, 10);
+  ASSERT_EQ(traps.size(), 1u) << rule::SIG_015.text;
+  EXPECT_EQ(traps[0].flags, 0u) << rule::SIG_015.text;
+  for (std::size_t i = 2; i <= 4; ++i) {
+    {
+      const TrapsBlocked blocked;
+      target().Stimulate(spec, 10);
+      EXPECT_EQ(traps.size(), i - 1) << rule::SIG_015.text;
+    }
+    ASSERT_EQ(traps.size(), i) << rule::SIG_015.text;
+    EXPECT_EQ(traps.back().flags, kAsync) << rule::SIG_015.text;
+    EXPECT_EQ(traps.back().code, kTrapPerf) << rule::SIG_015.text;
+    EXPECT_EQ(traps.back().data, 77u) << rule::SIG_015.text;
+  }
+  target().Stimulate(spec, 10);
+  ASSERT_EQ(traps.size(), 5u) << rule::SIG_015.text;
+  EXPECT_EQ(traps.back().flags, 0u) << rule::SIG_015.text;
+}
+
+CONFORMANCE_CASE(Signal, OneSigtrapAnEventIsPending, .rules = {rule::SIG_017},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = OpenTrapping(spec);
+  event.Enable();
+  // One call that overflows five times: the task is back in its program only after the last.
+  target().Stimulate(spec, 50);
+  EXPECT_EQ(traps.size(), 1u) << rule::SIG_017.text;
+  {
+    const TrapsBlocked blocked;
+    for (int i = 0; i < 5; ++i) target().Stimulate(spec, 10);
+  }
+  EXPECT_EQ(traps.size(), 2u) << rule::SIG_017.text;
+  target().Stimulate(spec, 10);
+  EXPECT_EQ(traps.size(), 3u) << rule::SIG_017.text;
+  EXPECT_THAT(event.Read(), Counted(spec, 110)) << rule::SIG_017.text;
+}
+
+CONFORMANCE_CASE(Signal, SigtrapsEndWithTheRefreshLimit, .rules = {rule::SIG_017},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = OpenTrapping(spec);
+  std::size_t want = 0;
+  for (const int limit : {3, 1, 2}) {
+    event.Refresh(limit);
+    for (int i = 0; i < 6; ++i) {
+      target().Stimulate(spec, 10);
+      want += i < limit;
+      EXPECT_EQ(traps.size(), want) << rule::SIG_017.text;
+    }
+    EXPECT_THAT(event.Read(), Counted(spec, 10 * want)) << rule::SIG_017.text;
+  }
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <time.h>
 
-#include "pmuconf/case.h"
+#include "cases/common.h"
 #include "pmuconf/ring.h"
 #include "pmuconf/rules/REC.h"
 #include "pmuconf/rules/THR.h"
@@ -217,6 +217,47 @@ CONFORMANCE_CASE(Throttle, RateIsFixedWhileItsControlIsOff, .rules = {rule::THR_
   EXPECT_EQ(write_fails_with("0"), EINVAL) << rule::THR_006.text;
   EXPECT_EQ(write_fails_with("4000"), 0) << rule::THR_006.text;
   EXPECT_EQ(Sysctl::Get(rate), "4000") << rule::THR_006.text;
+}
+
+CONFORMANCE_CASE(Throttle, SlowHandlersLowerTheRate, .rules = {rule::THR_007},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kMultiplexing}) {
+  const std::string rate = "kernel/perf_event_max_sample_rate";
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_TIME});
+  const Ring ring(event, 1);
+  const SampleRateLimit restored(1'000'000);
+  event.Enable();
+  target().Stimulate(spec, 300);
+  EXPECT_EQ(Sysctl::Get(rate), "1000000") << rule::THR_007.text;
+  // A hundredth of the time, shared by a million samples, is 10 ns for each of them.
+  const Sysctl percent("kernel/perf_cpu_time_max_percent", "1");
+  target().Stimulate(spec, 300);
+  const std::uint64_t lowered = std::stoull(Sysctl::Get(rate));
+  EXPECT_LT(lowered, 1'000'000u) << rule::THR_007.text;
+  EXPECT_GT(lowered, 0u) << rule::THR_007.text;
+}
+
+CONFORMANCE_CASE(Throttle, EventOfATimerStopsAndGoesOn,
+                 .rules = {rule::THR_008, rule::THR_002, rule::REC_106},
+                 .needs = {Cap::kSampling, Cap::kTasks},
+                 .timing = "six throttles, of which each is lifted by the next tick, in 5 s") {
+  const SampleRateLimit limit(kOnePerTick);
+  const Event event = Open(Software(PERF_COUNT_SW_CPU_CLOCK), {.sample_period = 50'000});
+  Ring ring(event, 16);
+  event.Enable();
+  RingContents got;
+  std::ptrdiff_t lifted = 0;
+  EXPECT_TRUE(RepeatUntil(
+      [&] {
+        const RingContents more = ring.Drain();
+        got.order.insert(got.order.end(), more.order.begin(), more.order.end());
+        lifted = std::count(got.order.begin(), got.order.end(), PERF_RECORD_UNTHROTTLE);
+      },
+      [&] { return lifted >= 6; }))
+      << rule::THR_008.text;
+  EXPECT_GE(std::count(got.order.begin(), got.order.end(), PERF_RECORD_SAMPLE), 6)
+      << rule::THR_008.text;
+  ExpectNoSampleWhileThrottled(got);
 }
 
 }  // namespace

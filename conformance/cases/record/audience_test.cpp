@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who is told: events that asked, of the tasks and CPUs they follow, whether they count or not.
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+#include <memory>
+#include <set>
+
+#include "cases/record/side_band.h"
+
+namespace pmuconf {
+namespace {
+
+void AskForNames(perf_event_attr& attr) { attr.comm = 1; }
+
+// A new name, a child, a mapping to run and one to read: what any of the events below may ask for.
+void HaveSomethingToTell() {
+  prctl(PR_SET_NAME, "told");
+  Child child([] { return 0; });
+  child.Go();
+  child.Wait();
+  for (const int protection : {PROT_READ | PROT_EXEC, PROT_READ}) {
+    munmap(mmap(nullptr, 4096, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096);
+  }
+}
+
+// The types of `records`, each once.
+std::set<std::uint32_t> TypesOf(const std::vector<Record>& records) {
+  std::set<std::uint32_t> types;
+  for (const Record& record : records) types.insert(record.type);
+  return types;
+}
+
+CONFORMANCE_CASE(Record, EventsAreToldWhatTheyAskedFor, .rules = {rule::REC_119},
+                 .needs = {Cap::kTasks}) {
+  using Types = std::set<std::uint32_t>;
+  SideBand nothing([](perf_event_attr&) {});
+  SideBand names(AskForNames);
+  SideBand tasks([](perf_event_attr& attr) { attr.task = 1; });
+  SideBand code([](perf_event_attr& attr) { attr.mmap = 1; });
+  SideBand data([](perf_event_attr& attr) { attr.mmap_data = 1; });
+  SideBand switches([](perf_event_attr& attr) { attr.context_switch = 1; });
+  SideBand symbols([](perf_event_attr& attr) { attr.ksymbol = 1; });
+  HaveSomethingToTell();
+  const auto told = [](SideBand& asks) { return TypesOf(asks.Take()); };
+  // Who follows names or mappings is told of new tasks too, as these begin with a copy of them. The
+  // child's end is not told: no event follows the child.
+  EXPECT_EQ(told(nothing), Types{}) << rule::REC_119.text;
+  EXPECT_EQ(told(names), (Types{PERF_RECORD_COMM, PERF_RECORD_FORK})) << rule::REC_119.text;
+  EXPECT_EQ(told(tasks), Types{PERF_RECORD_FORK}) << rule::REC_119.text;
+  EXPECT_EQ(told(code), (Types{PERF_RECORD_MMAP, PERF_RECORD_FORK})) << rule::REC_119.text;
+  EXPECT_EQ(told(data), (Types{PERF_RECORD_MMAP, PERF_RECORD_FORK})) << rule::REC_119.text;
+  EXPECT_EQ(told(switches), Types{PERF_RECORD_SWITCH}) << rule::REC_119.text;
+  EXPECT_EQ(told(symbols), Types{}) << rule::REC_119.text;
+}
+
+CONFORMANCE_CASE(Record, OtherTasksAreNotTold, .rules = {rule::REC_119}, .needs = {Cap::kTasks}) {
+  Child child([] {
+    prctl(PR_SET_NAME, "child");
+    return 0;
+  });
+  SideBand own(AskForNames);
+  SideBand of_child(AskForNames, {.pid = child.pid()});
+  prctl(PR_SET_NAME, "parent");
+  EXPECT_EQ(own.Take(PERF_RECORD_COMM).size(), 1u) << rule::REC_119.text;
+  EXPECT_THAT(of_child.Take(), testing::IsEmpty()) << rule::REC_119.text;
+  const pid_t pid = child.pid();
+  child.Go();
+  ASSERT_EQ(child.Wait(), 0);
+  EXPECT_THAT(own.Take(), testing::IsEmpty()) << rule::REC_119.text;
+  const std::vector<Record> records = of_child.Take();
+  ASSERT_EQ(TypesOf(records), (std::set<std::uint32_t>{PERF_RECORD_COMM, PERF_RECORD_EXIT}))
+      << rule::REC_119.text;
+  for (const Record& record : records) {
+    EXPECT_EQ(At<std::uint32_t>(record, 0), Unsigned(pid)) << rule::REC_119.text;
+  }
+}
+
+CONFORMANCE_CASE(Record, DisabledEventIsNotTold, .rules = {rule::REC_119}, .needs = {Cap::kTasks}) {
+  SideBand asks(AskForNames);
+  asks.event().Disable();
+  prctl(PR_SET_NAME, "off");
+  EXPECT_THAT(asks.Take(), testing::IsEmpty()) << rule::REC_119.text;
+  asks.event().Enable();
+  prctl(PR_SET_NAME, "on");
+  const std::vector<Record> records = asks.Take(PERF_RECORD_COMM);
+  ASSERT_EQ(records.size(), 1u) << rule::REC_119.text;
+  EXPECT_EQ(NameAt(records[0], 8), "on") << rule::REC_119.text;
+}
+
+CONFORMANCE_CASE(Record, DummyIsToldWhileTheCounterIsOff, .rules = {rule::REC_120},
+                 .needs = {Cap::kTasks}) {
+  const Event counter = Open(target().AnyEvent());
+  SideBand dummy(Software(PERF_COUNT_SW_DUMMY), AskForNames);
+  for (const char* name : {"before", "while", "after"}) {
+    prctl(PR_SET_NAME, name);
+    const std::vector<Record> records = dummy.Take(PERF_RECORD_COMM);
+    ASSERT_EQ(records.size(), 1u) << rule::REC_120.text;
+    EXPECT_EQ(NameAt(records[0], 8), name) << rule::REC_120.text;
+    if (name[0] == 'b') counter.Enable();
+    if (name[0] == 'w') counter.Disable();
+  }
+}
+
+CONFORMANCE_CASE(Record, DummyOfEachCpuIsToldWhatHappensThere, .rules = {rule::REC_120},
+                 .needs = {Cap::kCpus2, Cap::kTasks}) {
+  const Event counter =
+      Open(target().AnyEvent(), {.pid = -1, .cpu = target().Cpu(0), .disabled = false});
+  std::vector<std::unique_ptr<SideBand>> dummies;
+  for (const std::size_t i : {0, 1}) {
+    dummies.push_back(std::make_unique<SideBand>(Software(PERF_COUNT_SW_DUMMY), AskForNames,
+                                                 OpenOptions{.pid = -1, .cpu = target().Cpu(i)}));
+  }
+  for (const std::size_t i : {1, 0, 1}) {
+    PinTo(target().Cpu(i));
+    const std::string name = "on-cpu-" + std::to_string(i);
+    prctl(PR_SET_NAME, name.c_str());
+    const auto of_this_task = [&](std::size_t cpu) {
+      std::vector<Record> records = dummies[cpu]->Take();
+      std::erase_if(records, [](const Record& record) {
+        return record.type != PERF_RECORD_COMM || TrailerTid(record) != Unsigned(gettid());
+      });
+      return records;
+    };
+    EXPECT_THAT(of_this_task(1 - i), testing::IsEmpty()) << rule::REC_120.text;
+    const std::vector<Record> here = of_this_task(i);
+    ASSERT_EQ(here.size(), 1u) << rule::REC_120.text;
+    EXPECT_EQ(NameAt(here[0], 8), name) << rule::REC_120.text;
+    ExpectTrailer(here[0], dummies[i]->event(), gettid());
+  }
+}
+
+}  // namespace
+}  // namespace pmuconf

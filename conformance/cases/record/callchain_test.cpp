@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// PERF_SAMPLE_CALLCHAIN of functions whose return addresses are known. Built with frame pointers,
+// as kernels follow these.
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+
+#include "pmuconf/case.h"
+#include "pmuconf/ring.h"
+#include "pmuconf/rules/REC.h"
+
+namespace pmuconf {
+namespace {
+
+using Chain = std::vector<std::uint64_t>;
+
+constexpr std::uint64_t kIp = 0x401234;
+constexpr std::uint64_t kUser = PERF_CONTEXT_USER;
+constexpr std::uint64_t kKernel = PERF_CONTEXT_KERNEL;
+
+std::uint64_t ReturnAddress(void* address) { return reinterpret_cast<std::uint64_t>(address); }
+
+// Three functions, one in the other, that note where they return to. The innermost one pulses, by a
+// call that has no frame.
+[[gnu::noinline]] void Inner(refpmu_pulse* pulse, Chain* returns) {
+  returns->push_back(ReturnAddress(__builtin_return_address(0)));
+  if (syscall(SYS_ioctl, port().fd(), REFPMU_IOC_PULSE, pulse) != 0) throw Broken("pulse");
+}
+[[gnu::noinline]] void Middle(refpmu_pulse* pulse, Chain* returns) {
+  Inner(pulse, returns);
+  returns->push_back(ReturnAddress(__builtin_return_address(0)));
+}
+[[gnu::noinline]] void Outer(refpmu_pulse* pulse, Chain* returns) {
+  Middle(pulse, returns);
+  returns->push_back(ReturnAddress(__builtin_return_address(0)));
+}
+
+// What one overflow showed, and what it had to: the return addresses from the inside out.
+struct Shown {
+  Chain chain;
+  Chain returns;
+};
+
+Shown Overflow(std::uint32_t privilege, std::uint64_t ip,
+               const std::function<void(perf_event_attr&)>& edit = {}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event =
+      Open(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_CALLCHAIN, .edit = edit});
+  Ring ring(event, 4);
+  event.Enable();
+  Shown shown;
+  refpmu_pulse pulse = {};
+  pulse.size = sizeof(pulse);
+  pulse.cpu = REFPMU_CPU_CURRENT;
+  pulse.event = spec.code;
+  pulse.privilege = privilege;
+  pulse.n = 1;
+  pulse.ip = ip;
+  Outer(&pulse, &shown.returns);
+  const RingContents got = ring.Drain();
+  if (got.samples.size() != 1) throw Broken("not one sample of one overflow");
+  shown.chain = *got.samples[0].callchain;
+  return shown;
+}
+
+// The part of `chain` behind `marker`, up to `n` addresses of it.
+Chain Behind(std::uint64_t marker, const Chain& chain, std::size_t n) {
+  auto begin = std::find(chain.begin(), chain.end(), marker);
+  if (begin != chain.end()) ++begin;
+  const auto left = static_cast<std::size_t>(chain.end() - begin);
+  return {begin, begin + static_cast<std::ptrdiff_t>(std::min(n, left))};
+}
+
+bool InKernel(std::uint64_t address) { return address >> 63 != 0; }
+
+CONFORMANCE_CASE(Record, CallchainGoesFromTheOverflowOutwards, .rules = {rule::REC_007},
+                 .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks}) {
+  const Shown shown = Overflow(REFPMU_PRIV_USER, kIp);
+  ASSERT_GE(shown.chain.size(), 5u) << rule::REC_007.text;
+  EXPECT_EQ(shown.chain[0], kUser) << rule::REC_007.text;
+  EXPECT_EQ(shown.chain[1], kIp) << rule::REC_007.text;
+  EXPECT_EQ(Chain(shown.chain.begin() + 2, shown.chain.begin() + 5), shown.returns)
+      << rule::REC_007.text;
+  EXPECT_THAT(shown.chain, testing::Not(testing::Contains(kKernel))) << rule::REC_007.text;
+}
+
+CONFORMANCE_CASE(Record, CallchainOfTheKernelLeadsToTheUser, .rules = {rule::REC_007},
+                 .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks, Cap::kExcludes}) {
+  const Shown shown = Overflow(REFPMU_PRIV_KERNEL, 0);
+  ASSERT_EQ(shown.chain.front(), kKernel) << rule::REC_007.text;
+  const auto user = std::find(shown.chain.begin(), shown.chain.end(), kUser);
+  ASSERT_GE(user - shown.chain.begin(), 3) << rule::REC_007.text;
+  EXPECT_TRUE(std::all_of(shown.chain.begin() + 1, user, InKernel)) << rule::REC_007.text;
+  // Further out are functions without frame pointers: what is found there is anything.
+  const Chain users = Behind(kUser, shown.chain, 4);
+  ASSERT_EQ(users.size(), 4u) << rule::REC_007.text;
+  EXPECT_TRUE(std::none_of(users.begin(), users.end(), InKernel)) << rule::REC_007.text;
+  EXPECT_EQ(Chain(users.begin() + 1, users.end()), shown.returns) << rule::REC_007.text;
+}
+
+CONFORMANCE_CASE(Record, CallchainLeavesOutWhatIsExcluded, .rules = {rule::REC_007},
+                 .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks, Cap::kExcludes}) {
+  const Shown kernel_only = Overflow(
+      REFPMU_PRIV_KERNEL, 0, [](perf_event_attr& attr) { attr.exclude_callchain_user = 1; });
+  EXPECT_EQ(kernel_only.chain.front(), kKernel) << rule::REC_007.text;
+  EXPECT_GE(kernel_only.chain.size(), 3u) << rule::REC_007.text;
+  EXPECT_TRUE(std::all_of(kernel_only.chain.begin(), kernel_only.chain.end(), InKernel))
+      << rule::REC_007.text;
+  EXPECT_THAT(kernel_only.chain, testing::Not(testing::Contains(kUser))) << rule::REC_007.text;
+  const Shown user_only = Overflow(
+      REFPMU_PRIV_KERNEL, 0, [](perf_event_attr& attr) { attr.exclude_callchain_kernel = 1; });
+  ASSERT_GE(user_only.chain.size(), 5u) << rule::REC_007.text;
+  EXPECT_EQ(user_only.chain.front(), kUser) << rule::REC_007.text;
+  EXPECT_EQ(Chain(user_only.chain.begin() + 2, user_only.chain.begin() + 5), user_only.returns)
+      << rule::REC_007.text;
+}
+
+CONFORMANCE_CASE(Record, CallchainIsNoLongerThanAskedFor, .rules = {rule::REC_007},
+                 .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks}) {
+  for (const std::uint16_t depth : {1, 2, 3}) {
+    const Shown shown = Overflow(REFPMU_PRIV_USER, kIp,
+                                 [depth](perf_event_attr& attr) { attr.sample_max_stack = depth; });
+    Chain want = {kUser, kIp};
+    want.insert(want.end(), shown.returns.begin(), shown.returns.begin() + depth - 1);
+    EXPECT_EQ(shown.chain, want) << rule::REC_007.text;
+  }
+}
+
+}  // namespace
+}  // namespace pmuconf

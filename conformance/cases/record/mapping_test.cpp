@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// MMAP and MMAP2: what a task maps, from which file, and which build that file is.
+#include <elf.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include <cstdlib>
+
+#include "cases/record/side_band.h"
+
+namespace pmuconf {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+constexpr std::size_t kName = 32;   // offset of the name in MMAP
+constexpr std::size_t kName2 = 64;  // and in MMAP2
+
+// A file that is gone when this goes.
+class TempFile {
+ public:
+  explicit TempFile(const std::string& content) : fd_(mkstemp(path_.data())) {
+    if (write(fd_.get(), content.data(), content.size()) != static_cast<ssize_t>(content.size()) ||
+        fstat(fd_.get(), &stat_) != 0) {
+      throw BrokenErrno("writing " + path_, errno);
+    }
+  }
+  TempFile(const TempFile&) = delete;
+  ~TempFile() { unlink(path_.c_str()); }
+
+  const std::string& path() const { return path_; }
+  const struct stat& stat() const { return stat_; }
+  int fd() const { return fd_.get(); }
+
+ private:
+  std::string path_ = "/tmp/pmuconf-XXXXXX";
+  Fd fd_;
+  struct stat stat_ = {};
+};
+
+// Two pages of `file` from its second one on; unmapped when this goes.
+class Mapped {
+ public:
+  Mapped(const TempFile& file, int protection, int flags = MAP_PRIVATE)
+      : base_(mmap(nullptr, 2 * kPage, protection, flags, file.fd(), kPage)) {
+    if (base_ == MAP_FAILED) throw BrokenErrno("mmap of " + file.path(), errno);
+  }
+  Mapped(const Mapped&) = delete;
+  ~Mapped() { munmap(base_, 2 * kPage); }
+
+  std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(base_); }
+
+ private:
+  void* base_;
+};
+
+// Those of `records` that are about `mapped`: the program maps things of its own too.
+std::vector<Record> About(const Mapped& mapped, const std::vector<Record>& records) {
+  std::vector<Record> about;
+  for (const Record& record : records) {
+    if (At<std::uint64_t>(record, 8) == mapped.address()) about.push_back(record);
+  }
+  return about;
+}
+
+// What MMAP and MMAP2 have in common.
+void ExpectMapping(const Record& record, const Mapped& mapped, const Rule& rule) {
+  EXPECT_EQ(At<std::uint32_t>(record, 0), Unsigned(getpid())) << rule.text;
+  EXPECT_EQ(At<std::uint32_t>(record, 4), Unsigned(gettid())) << rule.text;
+  EXPECT_EQ(At<std::uint64_t>(record, 8), mapped.address()) << rule.text;
+  EXPECT_EQ(At<std::uint64_t>(record, 16), 2 * kPage) << rule.text;
+  EXPECT_EQ(At<std::uint64_t>(record, 24), kPage) << rule.text;
+  EXPECT_EQ(record.misc & PERF_RECORD_MISC_CPUMODE_MASK, PERF_RECORD_MISC_USER) << rule.text;
+}
+
+// An ELF file of three pages that holds nothing but a build id.
+std::string ElfFile(const std::string& build_id) {
+  Elf64_Ehdr header = {};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_ident[EI_VERSION] = EV_CURRENT;
+  header.e_type = ET_DYN;
+  header.e_version = EV_CURRENT;
+  header.e_phoff = header.e_ehsize = sizeof(header);
+  header.e_phentsize = sizeof(Elf64_Phdr);
+  header.e_phnum = 1;
+  Elf64_Nhdr note = {.n_namesz = 4, .n_descsz = 20, .n_type = NT_GNU_BUILD_ID};
+  note.n_descsz = static_cast<Elf64_Word>(build_id.size());
+  Elf64_Phdr segment = {};
+  segment.p_type = PT_NOTE;
+  segment.p_offset = sizeof(header) + sizeof(segment);
+  segment.p_filesz = segment.p_memsz = sizeof(note) + 4 + build_id.size();
+  std::string file(reinterpret_cast<const char*>(&header), sizeof(header));
+  file.append(reinterpret_cast<const char*>(&segment), sizeof(segment));
+  file.append(reinterpret_cast<const char*>(&note), sizeof(note));
+  file.append("GNU", 4).append(build_id);
+  file.resize(3 * kPage);
+  return file;
+}
+
+CONFORMANCE_CASE(Record, MmapTellsWhatWasMappedToRun, .rules = {rule::REC_101, rule::REC_024},
+                 .needs = {Cap::kTasks}) {
+  const TempFile file(std::string(3 * kPage, 'x'));
+  SideBand asks([](perf_event_attr& attr) { attr.mmap = 1; });
+  const Mapped data(file, PROT_READ);
+  const Mapped code(file, PROT_READ | PROT_EXEC);
+  const std::vector<Record> records = asks.Take(PERF_RECORD_MMAP);
+  EXPECT_THAT(About(data, records), testing::IsEmpty()) << rule::REC_101.text;
+  ASSERT_EQ(About(code, records).size(), 1u) << rule::REC_101.text;
+  const Record record = About(code, records).front();
+  ExpectMapping(record, code, rule::REC_101);
+  EXPECT_EQ(NameAt(record, kName), file.path()) << rule::REC_101.text;
+  EXPECT_EQ(record.misc & PERF_RECORD_MISC_MMAP_DATA, 0) << rule::REC_101.text;
+  ExpectTrailer(record, asks.event(), gettid());
+}
+
+CONFORMANCE_CASE(Record, MmapDataTellsTheOtherMappings, .rules = {rule::REC_101, rule::REC_024},
+                 .needs = {Cap::kTasks}) {
+  const TempFile file(std::string(3 * kPage, 'x'));
+  SideBand asks([](perf_event_attr& attr) { attr.mmap_data = 1; });
+  const Mapped data(file, PROT_READ | PROT_WRITE);
+  const Mapped code(file, PROT_READ | PROT_EXEC);
+  const std::vector<Record> records = asks.Take(PERF_RECORD_MMAP);
+  EXPECT_THAT(About(code, records), testing::IsEmpty()) << rule::REC_101.text;
+  ASSERT_EQ(About(data, records).size(), 1u) << rule::REC_101.text;
+  const Record record = About(data, records).front();
+  ExpectMapping(record, data, rule::REC_101);
+  EXPECT_EQ(NameAt(record, kName), file.path()) << rule::REC_101.text;
+  EXPECT_NE(record.misc & PERF_RECORD_MISC_MMAP_DATA, 0) << rule::REC_101.text;
+  ExpectTrailer(record, asks.event(), gettid());
+}
+
+CONFORMANCE_CASE(Record, MemoryWithoutAFileHasAName, .rules = {rule::REC_101},
+                 .needs = {Cap::kTasks}) {
+  SideBand asks([](perf_event_attr& attr) { attr.mmap = 1; });
+  void* const base =
+      mmap(nullptr, kPage, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(base, MAP_FAILED);
+  munmap(base, kPage);
+  const std::vector<Record> records = asks.Take(PERF_RECORD_MMAP);
+  ASSERT_EQ(records.size(), 1u) << rule::REC_101.text;
+  EXPECT_EQ(At<std::uint64_t>(records[0], 8), reinterpret_cast<std::uint64_t>(base));
+  EXPECT_EQ(NameAt(records[0], kName), "//anon") << rule::REC_101.text;
+}
+
+CONFORMANCE_CASE(Record, Mmap2TellsTheFile, .rules = {rule::REC_102, rule::REC_024},
+                 .needs = {Cap::kTasks}) {
+  const TempFile file(std::string(3 * kPage, 'x'));
+  SideBand asks([](perf_event_attr& attr) { attr.mmap = attr.mmap2 = attr.mmap_data = 1; });
+  const Mapped code(file, PROT_READ | PROT_EXEC);
+  const Mapped shared(file, PROT_READ | PROT_WRITE, MAP_SHARED);
+  const std::vector<Record> records = asks.Take(PERF_RECORD_MMAP2);
+  for (const Mapped* mapped : {&code, &shared}) {
+    ASSERT_EQ(About(*mapped, records).size(), 1u) << rule::REC_102.text;
+    const Record record = About(*mapped, records).front();
+    ExpectMapping(record, *mapped, rule::REC_102);
+    EXPECT_EQ(At<std::uint32_t>(record, 32), major(file.stat().st_dev)) << rule::REC_102.text;
+    EXPECT_EQ(At<std::uint32_t>(record, 36), minor(file.stat().st_dev)) << rule::REC_102.text;
+    EXPECT_EQ(At<std::uint64_t>(record, 40), file.stat().st_ino) << rule::REC_102.text;
+    EXPECT_EQ(record.misc & PERF_RECORD_MISC_MMAP_BUILD_ID, 0) << rule::REC_102.text;
+    EXPECT_EQ(NameAt(record, kName2), file.path()) << rule::REC_102.text;
+    ExpectTrailer(record, asks.event(), gettid());
+  }
+  const auto of = [&](const Mapped& mapped, std::size_t offset) {
+    return At<std::uint32_t>(About(mapped, records).front(), offset);
+  };
+  EXPECT_EQ(of(code, 56), std::uint32_t{PROT_READ | PROT_EXEC}) << rule::REC_102.text;
+  EXPECT_EQ(of(code, 60), std::uint32_t{MAP_PRIVATE}) << rule::REC_102.text;
+  EXPECT_EQ(of(shared, 56), std::uint32_t{PROT_READ | PROT_WRITE}) << rule::REC_102.text;
+  EXPECT_EQ(of(shared, 60), std::uint32_t{MAP_SHARED}) << rule::REC_102.text;
+}
+
+CONFORMANCE_CASE(Record, Mmap2TellsTheBuild, .rules = {rule::REC_102}, .needs = {Cap::kTasks}) {
+  const Ask ask = [](perf_event_attr& attr) { attr.mmap = attr.mmap2 = attr.build_id = 1; };
+  for (const std::size_t size : {std::size_t{20}, std::size_t{16}, std::size_t{8}}) {
+    std::string build_id;
+    for (std::size_t i = 0; i < size; ++i) build_id.push_back(static_cast<char>(0xa0 + i));
+    const TempFile file(ElfFile(build_id));
+    SideBand asks(ask);
+    const Mapped code(file, PROT_READ | PROT_EXEC);
+    const std::vector<Record> records = asks.Take(PERF_RECORD_MMAP2);
+    ASSERT_EQ(records.size(), 1u) << rule::REC_102.text;
+    ExpectMapping(records[0], code, rule::REC_102);
+    EXPECT_NE(records[0].misc & PERF_RECORD_MISC_MMAP_BUILD_ID, 0) << rule::REC_102.text;
+    EXPECT_EQ(At<std::uint32_t>(records[0], 32), size) << rule::REC_102.text;
+    const auto* bytes = reinterpret_cast<const char*>(records[0].body.data()) + 36;
+    build_id.resize(20);
+    EXPECT_EQ(std::string(bytes, 20), build_id) << rule::REC_102.text;
+    EXPECT_EQ(At<std::uint32_t>(records[0], 56), std::uint32_t{PROT_READ | PROT_EXEC});
+    EXPECT_EQ(NameAt(records[0], kName2), file.path()) << rule::REC_102.text;
+  }
+}
+
+CONFORMANCE_CASE(Record, FileWithoutABuildIsToldByItsInode, .rules = {rule::REC_102},
+                 .needs = {Cap::kTasks}) {
+  const TempFile file(std::string(3 * kPage, 'x'));
+  SideBand asks([](perf_event_attr& attr) { attr.mmap = attr.mmap2 = attr.build_id = 1; });
+  const Mapped code(file, PROT_READ | PROT_EXEC);
+  const std::vector<Record> records = asks.Take(PERF_RECORD_MMAP2);
+  ASSERT_EQ(records.size(), 1u) << rule::REC_102.text;
+  EXPECT_EQ(records[0].misc & PERF_RECORD_MISC_MMAP_BUILD_ID, 0) << rule::REC_102.text;
+  EXPECT_EQ(At<std::uint64_t>(records[0], 40), file.stat().st_ino) << rule::REC_102.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fields on the data and code that a sample is about: cost, source, physical address, page sizes,
+// cgroup, branches.
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include <bit>
+
+#include "cases/branch/branch.h"
+#include "cases/common.h"
+#include "cases/precise/precise.h"
+#include "cases/record/cgroup.h"
+#include "cases/record/kernel_symbol.h"
+#include "pmuconf/rules/REC.h"
+#include "pmuconf/sysctl.h"
+
+namespace pmuconf {
+namespace {
+
+constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kHugePage = 2 << 20;
+
+// An event with period 1, its ring, and one sample after the other: with a callchain, so that none
+// waits in a buffer.
+class Sampler {
+ public:
+  explicit Sampler(std::uint64_t sample_type, unsigned precise = 0)
+      : event_(Open(spec_, Precise(1, sample_type | PERF_SAMPLE_CALLCHAIN, precise))),
+        ring_(event_, 1) {
+    event_.Enable();
+  }
+
+  Sample Next(const PulseOptions& pulse) {
+    target().Stimulate(spec_, 1, pulse);
+    const RingContents got = ring_.Drain();
+    if (got.samples.size() != 1) throw Broken("not one sample of one event");
+    return got.samples[0];
+  }
+
+ private:
+  EventSpec spec_ = target().AnyEvent();
+  Event event_;
+  Ring ring_;
+};
+
+// Pages of memory; unmapped when this goes.
+class Pages {
+ public:
+  explicit Pages(std::size_t bytes, int flags = 0)
+      : bytes_(bytes),
+        base_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1,
+                   0)) {
+    if (base_ == MAP_FAILED) throw BrokenErrno("mmap", errno);
+  }
+  Pages(const Pages&) = delete;
+  ~Pages() { munmap(base_, bytes_); }
+
+  void Touch() const { *static_cast<volatile char*>(base_) = 1; }
+  std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(base_); }
+
+ private:
+  std::size_t bytes_;
+  void* base_;
+};
+
+// The physical address behind `address`, as this process's page map has it.
+std::uint64_t PhysicalAddress(std::uint64_t address) {
+  const Fd map(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+  std::uint64_t entry = 0;
+  if (pread(map.get(), &entry, sizeof(entry), static_cast<off_t>(address / kPage * 8)) !=
+      static_cast<ssize_t>(sizeof(entry))) {
+    throw BrokenErrno("reading the page map", errno);
+  }
+  return (entry & ((std::uint64_t{1} << 55) - 1)) * kPage + address % kPage;
+}
+
+CONFORMANCE_CASE(Record, WeightIsTheLatencyOfTheAccess, .rules = {rule::REC_015, rule::REC_016},
+                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
+  for (const std::uint32_t latency : {1, 321, 65'535, 0}) {
+    const auto sampled = [latency](std::uint64_t type) {
+      return Sampler(type, target().precise()).Next({.ip = 0x401000, .latency = latency});
+    };
+    EXPECT_EQ(sampled(PERF_SAMPLE_WEIGHT).weight, latency) << rule::REC_015.text;
+    perf_sample_weight weight = {};
+    weight.full = sampled(PERF_SAMPLE_WEIGHT_STRUCT).weight.value();
+    EXPECT_EQ(weight.var1_dw, latency) << rule::REC_016.text;
+    EXPECT_EQ(weight.var2_w, 0) << rule::REC_016.text;
+    EXPECT_EQ(weight.var3_w, 0) << rule::REC_016.text;
+  }
+}
+
+CONFORMANCE_CASE(Record, CostsAreZeroWhereNobodyMeasuredThem,
+                 .rules = {rule::REC_015, rule::REC_016, rule::REC_018},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  for (const std::uint64_t type : {PERF_SAMPLE_WEIGHT, PERF_SAMPLE_WEIGHT_STRUCT}) {
+    Sampler sampler(type | PERF_SAMPLE_TRANSACTION);
+    for (int i = 0; i < 3; ++i) {
+      const Sample sample = sampler.Next({.addr = ~0ull, .latency = 321, .source = ~0ull});
+      EXPECT_EQ(sample.weight, 0u) << rule::REC_015.text << rule::REC_016.text;
+      EXPECT_EQ(sample.transaction, 0u) << rule::REC_018.text;
+    }
+  }
+}
+
+CONFORMANCE_CASE(Record, PreciseSamplesOutsideTransactionsSaySo, .rules = {rule::REC_018},
+                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
+  Sampler sampler(PERF_SAMPLE_TRANSACTION | PERF_SAMPLE_ADDR, target().precise());
+  for (int i = 0; i < 3; ++i) {
+    const Sample sample = sampler.Next({.ip = 0x401000, .addr = ~0ull, .latency = 7});
+    EXPECT_EQ(sample.addr, ~0ull);
+    EXPECT_EQ(sample.transaction, 0u) << rule::REC_018.text;
+  }
+}
+
+CONFORMANCE_CASE(Record, SourceOfTheDataDecodes, .rules = {rule::REC_017},
+                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
+  Sampler sampler(PERF_SAMPLE_DATA_SRC, target().precise());
+  const std::uint64_t level = PERF_MEM_S(LVL, HIT) | PERF_MEM_S(LVL, L3);
+  perf_mem_data_src source = {};
+  source.val = sampler
+                   .Next({.ip = 0x401000,
+                          .latency = 40,
+                          .source = PERF_MEM_S(OP, LOAD) | level | PERF_MEM_S(SNOOP, HITM) |
+                                    PERF_MEM_S(TLB, MISS)})
+                   .data_src.value();
+  EXPECT_EQ(source.mem_op, PERF_MEM_OP_LOAD) << rule::REC_017.text;
+  EXPECT_EQ(source.mem_lvl, PERF_MEM_LVL_HIT | PERF_MEM_LVL_L3) << rule::REC_017.text;
+  EXPECT_EQ(source.mem_snoop, PERF_MEM_SNOOP_HITM) << rule::REC_017.text;
+  EXPECT_EQ(source.mem_dtlb, PERF_MEM_TLB_MISS) << rule::REC_017.text;
+  EXPECT_EQ(source.mem_lock, 0u) << rule::REC_017.text;
+  source.val = sampler.Next({.ip = 0x401000, .source = PERF_MEM_S(OP, STORE)}).data_src.value();
+  EXPECT_EQ(source.val, std::uint64_t{PERF_MEM_S(OP, STORE)}) << rule::REC_017.text;
+}
+
+CONFORMANCE_CASE(Record, UnknownSourceIsNotAvailable, .rules = {rule::REC_017},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  Sampler sampler(PERF_SAMPLE_DATA_SRC);
+  perf_mem_data_src source = {};
+  source.val = sampler.Next({.latency = 40, .source = PERF_MEM_S(OP, LOAD)}).data_src.value();
+  EXPECT_EQ(source.mem_op, PERF_MEM_OP_NA) << rule::REC_017.text;
+  EXPECT_EQ(source.mem_lvl, PERF_MEM_LVL_NA) << rule::REC_017.text;
+  EXPECT_EQ(source.mem_snoop, PERF_MEM_SNOOP_NA) << rule::REC_017.text;
+  EXPECT_EQ(source.mem_lock, PERF_MEM_LOCK_NA) << rule::REC_017.text;
+  EXPECT_EQ(source.mem_dtlb, PERF_MEM_TLB_NA) << rule::REC_017.text;
+  EXPECT_EQ(static_cast<std::int64_t>(source.mem_lvl_num),
+            ValueHere(rule::REC_017, "level_not_available"))
+      << rule::REC_017.text;
+}
+
+CONFORMANCE_CASE(Record, PhysicalAddressIsThatOfTheDataAddress, .rules = {rule::REC_020},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kTasks}) {
+  const Pages touched(3 * kPage), untouched(kPage);
+  touched.Touch();
+  ASSERT_EQ(mlock(reinterpret_cast<void*>(touched.address()), 3 * kPage), 0);  // nothing moves
+  for (const std::uint64_t besides : {std::uint64_t{0}, std::uint64_t{PERF_SAMPLE_ADDR}}) {
+    Sampler sampler(PERF_SAMPLE_PHYS_ADDR | besides);
+    for (const std::uint64_t offset : {0ul, 1ul, 0x7f8ul, kPage + 8, 3 * kPage - 1}) {
+      const std::uint64_t address = touched.address() + offset;
+      const std::uint64_t want = PhysicalAddress(address);
+      ASSERT_GT(want, kPage);
+      EXPECT_EQ(sampler.Next({.addr = address}).phys_addr, want) << rule::REC_020.text;
+    }
+    EXPECT_EQ(sampler.Next({.addr = untouched.address()}).phys_addr, 0u) << rule::REC_020.text;
+    EXPECT_EQ(sampler.Next({.addr = 0}).phys_addr, 0u) << rule::REC_020.text;
+  }
+}
+
+CONFORMANCE_CASE(Record, PhysicalAddressNeedsTheRightToTheKernel, .rules = {rule::REC_020},
+                 .needs = {Cap::kSampling, Cap::kTasks, Cap::kExcludes}) {
+  const auto as_nobody = [](std::uint64_t sample_type) {
+    Child child([sample_type] {
+      if (setresuid(65534, 65534, 65534) != 0) return 126;
+      return TryOpen(target().AnyEvent(), {.sample_period = 1'000,
+                                           .sample_type = sample_type,
+                                           .exclude_kernel = true,
+                                           .exclude_hv = true})
+          .error;
+    });
+    child.Go();
+    return child.Wait();
+  };
+  {
+    const Sysctl paranoid("kernel/perf_event_paranoid", "2");
+    EXPECT_EQ(as_nobody(PERF_SAMPLE_PHYS_ADDR), EACCES) << rule::REC_020.text;
+    EXPECT_EQ(as_nobody(PERF_SAMPLE_ADDR), 0) << rule::REC_020.text;
+  }
+  const Sysctl paranoid("kernel/perf_event_paranoid", "1");
+  EXPECT_EQ(as_nobody(PERF_SAMPLE_PHYS_ADDR), 0) << rule::REC_020.text;
+}
+
+CONFORMANCE_CASE(Record, CgroupIsThatOfTheTask, .rules = {rule::REC_021},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kTasks}) {
+  const CgroupRoot root;
+  const Cgroup first(root, "pmuconf-first"), second(root, "pmuconf-second");
+  Sampler sampler(PERF_SAMPLE_CGROUP);
+  EXPECT_EQ(sampler.Next({}).cgroup, 1u) << rule::REC_021.text;  // the inode of the root
+  for (const Cgroup* cgroup : {&first, &second, &first}) {
+    cgroup->Enter();
+    EXPECT_EQ(sampler.Next({}).cgroup, cgroup->id()) << rule::REC_021.text;
+  }
+}
+
+CONFORMANCE_CASE(Record, PageSizesAreThoseOfTheUsersPages, .rules = {rule::REC_022},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kTasks}) {
+  const Sysctl huge_pages("vm/nr_hugepages", "1");
+  const Pages huge(kHugePage, MAP_HUGETLB), small(kPage), untouched(kPage);
+  huge.Touch();
+  small.Touch();
+  Sampler sampler(PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE);
+  const auto sizes = [&sampler](std::uint64_t ip, std::uint64_t address) {
+    const Sample sample = sampler.Next({.ip = ip, .addr = address});
+    return std::pair(*sample.code_page_size, *sample.data_page_size);
+  };
+  for (const std::uint64_t offset : {0ul, 77ul, kHugePage - 1}) {
+    EXPECT_EQ(sizes(small.address(), huge.address() + offset), std::pair(kPage, kHugePage))
+        << rule::REC_022.text;
+    EXPECT_EQ(sizes(huge.address() + offset, small.address()), std::pair(kHugePage, kPage))
+        << rule::REC_022.text;
+  }
+  EXPECT_EQ(sizes(small.address(), untouched.address()), std::pair(kPage, std::uint64_t{0}))
+      << rule::REC_022.text;
+  EXPECT_EQ(sizes(untouched.address(), small.address()), std::pair(std::uint64_t{0}, kPage))
+      << rule::REC_022.text;
+}
+
+CONFORMANCE_CASE(Record, PageSizesAreThoseOfTheKernelsPages, .rules = {rule::REC_022},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kTasks, Cap::kExcludes}) {
+  const std::uint64_t text = AddressOf(kSeldomCalled);
+  Sampler sampler(PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE);
+  const Sample sample =
+      sampler.Next({.privilege = Privilege::kKernel, .ip = text, .addr = text + 4});
+  EXPECT_GE(*sample.code_page_size, kPage) << rule::REC_022.text;
+  EXPECT_TRUE(std::has_single_bit(*sample.code_page_size)) << rule::REC_022.text;
+  EXPECT_EQ(sample.data_page_size, sample.code_page_size) << rule::REC_022.text;
+}
+
+CONFORMANCE_CASE(Record, BranchesAreAsManyAsTheirNumberSays, .rules = {rule::REC_012},
+                 .needs = {Cap::kStimulus, Cap::kBranches}) {
+  const Undisturbed undisturbed;
+  const EventSpec spec = target().AnyEvent();
+  for (const std::uint64_t index : {std::uint64_t{0}, std::uint64_t{PERF_SAMPLE_BRANCH_HW_INDEX}}) {
+    OpenOptions options = WithBranches(kAnyUserBranch | index);
+    options.sample_type = PERF_SAMPLE_ADDR | PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_DATA_SRC;
+    const Event event = Open(spec, options);
+    Ring ring(event, 4);
+    event.Enable();
+    for (const std::uint64_t n : {0, 1, 5}) {
+      port().Branches(Jumps(0x400000 + 0x1000 * n, n));
+      target().Stimulate(spec, 1, {.addr = 0x1234});
+      const std::vector<Record> records = ring.Take();
+      ASSERT_EQ(records.size(), 1u);
+      const auto sample = ParseSample(records[0], event.attr());
+      ASSERT_TRUE(sample) << rule::REC_012.text;
+      const std::size_t entries = n + (n == 5);  // those of the rounds before are still there
+      EXPECT_EQ(sample->branches->size(), entries) << rule::REC_012.text;
+      EXPECT_EQ(sample->branch_hw_index.has_value(), index != 0) << rule::REC_012.text;
+      EXPECT_EQ(records[0].body.size(), 24 + (index ? 8 : 0) + 24 * entries) << rule::REC_012.text;
+      EXPECT_EQ(sample->addr, 0x1234u) << rule::REC_012.text;
+      for (std::size_t i = 0; i < n; ++i) {
+        const perf_branch_entry& entry = sample->branches->at(i);
+        EXPECT_EQ(entry.from, 0x400000 + 0x1000 * n + 16 * (n - 1 - i)) << rule::REC_012.text;
+        EXPECT_EQ(entry.to, entry.from + 8) << rule::REC_012.text;
+        EXPECT_EQ(entry.mispred, 0u) << rule::REC_012.text;
+        EXPECT_EQ(entry.predicted, 1u) << rule::REC_012.text;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pmuconf

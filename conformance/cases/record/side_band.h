@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// What cases about records that are no samples share: an event that asks for them, and their bytes.
+#ifndef PMUCONF_CASES_RECORD_SIDE_BAND_H_
+#define PMUCONF_CASES_RECORD_SIDE_BAND_H_
+
+#include <cstring>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cases/common.h"
+#include "pmuconf/ring.h"
+#include "pmuconf/rules/REC.h"
+
+namespace pmuconf {
+
+// All the id fields that sample_id_all can put behind a record.
+inline constexpr std::uint64_t kTrailer = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |
+                                          PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |
+                                          PERF_SAMPLE_IDENTIFIER;
+inline constexpr std::size_t kTrailerBytes = 48;
+
+template <typename T>
+T At(const Record& record, std::size_t offset) {
+  T value = {};
+  if (offset + sizeof(T) > record.body.size()) {
+    ADD_FAILURE() << "record of " << record.body.size() << " bytes ends before " << offset;
+    return value;
+  }
+  std::memcpy(&value, record.body.data() + offset, sizeof(T));
+  return value;
+}
+
+// The name at `offset`, which fills the record up to its trailer with zeros to whole words, no
+// more of them than that takes.
+inline std::string NameAt(const Record& record, std::size_t offset) {
+  if (offset + kTrailerBytes >= record.body.size()) {
+    ADD_FAILURE() << "record of " << record.body.size() << " bytes has no name at " << offset;
+    return {};
+  }
+  const auto* begin = reinterpret_cast<const char*>(record.body.data()) + offset;
+  const std::string field(begin, record.body.size() - kTrailerBytes - offset);
+  const std::string name = field.c_str();
+  EXPECT_EQ(field, name + std::string((name.size() / 8 + 1) * 8 - name.size(), '\0'));
+  return name;
+}
+
+// Where the id fields at the end of `record` begin.
+inline std::size_t TrailerOf(const Record& record) {
+  EXPECT_GE(record.body.size(), kTrailerBytes) << rule::REC_024.text;
+  return record.body.size() < kTrailerBytes ? 0 : record.body.size() - kTrailerBytes;
+}
+
+inline std::uint32_t TrailerTid(const Record& record) {
+  return At<std::uint32_t>(record, TrailerOf(record) + 4);
+}
+
+// The id fields at the end of `record`, which `task` caused on this CPU.
+inline void ExpectTrailer(const Record& record, const Event& event, pid_t task) {
+  const std::size_t begin = TrailerOf(record);
+  EXPECT_EQ(At<std::uint32_t>(record, begin), static_cast<std::uint32_t>(task))
+      << rule::REC_024.text;
+  EXPECT_EQ(At<std::uint32_t>(record, begin + 4), static_cast<std::uint32_t>(task))
+      << rule::REC_024.text;
+  EXPECT_NE(At<std::uint64_t>(record, begin + 8), 0u) << rule::REC_024.text;
+  EXPECT_EQ(At<std::uint64_t>(record, begin + 16), event.Id()) << rule::REC_024.text;
+  EXPECT_EQ(At<std::uint64_t>(record, begin + 24), event.Id()) << rule::REC_024.text;
+  EXPECT_EQ(At<std::uint32_t>(record, begin + 32), static_cast<std::uint32_t>(CurrentCpu()))
+      << rule::REC_024.text;
+  EXPECT_EQ(At<std::uint64_t>(record, begin + 40), event.Id()) << rule::REC_024.text;
+}
+
+// Sets the bits of an attr that ask for records.
+using Ask = std::function<void(perf_event_attr&)>;
+
+// An event of the target's that counts, that asks for records, and has a ring for them; enabled.
+class SideBand {
+ public:
+  explicit SideBand(const Ask& ask, const OpenOptions& options = {})
+      : SideBand(target().AnyEvent(), ask, options) {}
+  SideBand(const EventSpec& spec, const Ask& ask, const OpenOptions& options = {})
+      : event_(Open(spec, Asking(ask, options))), ring_(event_, 8) {
+    event_.Enable();
+  }
+
+  const Event& event() const { return event_; }
+
+  // All records since the last time.
+  std::vector<Record> Take() { return ring_.Take(); }
+  // The same; all of them must be of that type.
+  std::vector<Record> Take(std::uint32_t type) {
+    std::vector<Record> records = Take();
+    for (const Record& record : records) EXPECT_EQ(record.type, type);
+    return records;
+  }
+
+ private:
+  static OpenOptions Asking(const Ask& ask, OpenOptions options) {
+    options.sample_type = kTrailer;
+    options.sample_id_all = true;
+    options.edit = ask;
+    return options;
+  }
+
+  Event event_;
+  Ring ring_;
+};
+
+inline std::uint32_t Unsigned(pid_t id) { return static_cast<std::uint32_t>(id); }
+
+}  // namespace pmuconf
+
+#endif  // PMUCONF_CASES_RECORD_SIDE_BAND_H_

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// SWITCH and SWITCH_CPU_WIDE: when a task leaves its CPU and returns, why, and for whom.
+#include <sched.h>
+
+#include "cases/record/side_band.h"
+
+namespace pmuconf {
+namespace {
+
+constexpr std::uint16_t kOut = PERF_RECORD_MISC_SWITCH_OUT;
+constexpr std::uint16_t kPreempted = PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+
+void AskForSwitches(perf_event_attr& attr) { attr.context_switch = 1; }
+
+// How often the task left its CPU by itself.
+std::ptrdiff_t Voluntary(const std::vector<Record>& records) {
+  return std::count_if(records.begin(), records.end(), [](const Record& record) {
+    return (record.misc & (kOut | kPreempted)) == kOut;
+  });
+}
+
+// Leaves and returns in turns; tells no more than its trailer.
+void ExpectSwitches(const std::vector<Record>& records, const Event& event) {
+  std::uint16_t out = kOut;
+  for (const Record& record : records) {
+    EXPECT_EQ(record.misc & kOut, out) << rule::REC_111.text;
+    EXPECT_EQ(record.body.size(), kTrailerBytes) << rule::REC_111.text;
+    ExpectTrailer(record, event, gettid());
+    out ^= kOut;
+  }
+  EXPECT_EQ(out, kOut) << rule::REC_111.text;
+}
+
+CONFORMANCE_CASE(Record, SwitchTellsWhoGaveWayAndWhoBlocked,
+                 .rules = {rule::REC_111, rule::REC_024}, .needs = {Cap::kTasks}) {
+  const Undisturbed undisturbed;  // children do not run before this task lets them
+  Child first([] { return 0; });
+  Child second([] { return 0; });
+  SideBand asks(AskForSwitches);
+  asks.Take(PERF_RECORD_SWITCH);
+  first.Go();
+  EXPECT_THAT(asks.Take(PERF_RECORD_SWITCH), testing::IsEmpty()) << rule::REC_111.text;
+  sched_yield();
+  const std::vector<Record> yielded = asks.Take(PERF_RECORD_SWITCH);
+  EXPECT_GE(yielded.size(), 2u) << rule::REC_111.text;
+  ExpectSwitches(yielded, asks.event());
+  EXPECT_EQ(Voluntary(yielded), 0) << rule::REC_111.text;
+  ASSERT_EQ(first.Wait(), 0);
+  asks.Take(PERF_RECORD_SWITCH);
+  second.Go();
+  ASSERT_EQ(second.Wait(), 0);
+  const std::vector<Record> blocked = asks.Take(PERF_RECORD_SWITCH);
+  ExpectSwitches(blocked, asks.event());
+  EXPECT_EQ(Voluntary(blocked), 1) << rule::REC_111.text;
+}
+
+CONFORMANCE_CASE(Record, SwitchOfTheCpuTellsBothTasks, .rules = {rule::REC_112, rule::REC_024},
+                 .needs = {Cap::kCpuLocal, Cap::kTasks}) {
+  const Undisturbed undisturbed;
+  Child child([] { return 0; });
+  SideBand asks(AskForSwitches, {.pid = -1, .cpu = CurrentCpu()});
+  asks.Take(PERF_RECORD_SWITCH_CPU_WIDE);
+  child.Go();
+  sched_yield();
+  const std::vector<Record> records = asks.Take(PERF_RECORD_SWITCH_CPU_WIDE);
+  EXPECT_TRUE(std::any_of(records.begin(), records.end(), [&child](const Record& record) {
+    return TrailerTid(record) == Unsigned(child.pid());
+  })) << rule::REC_112.text;
+  ASSERT_EQ(child.Wait(), 0);
+  ASSERT_GE(records.size(), 4u) << rule::REC_112.text;
+  EXPECT_EQ(records.size() % 2, 0u) << rule::REC_112.text;
+  EXPECT_EQ(TrailerTid(records.front()), Unsigned(gettid())) << rule::REC_112.text;
+  EXPECT_EQ(TrailerTid(records.back()), Unsigned(gettid())) << rule::REC_112.text;
+  for (std::size_t i = 0; i + 1 < records.size(); i += 2) {
+    const Record &out = records[i], &in = records[i + 1];
+    EXPECT_EQ(out.body.size(), 8 + kTrailerBytes) << rule::REC_112.text;
+    EXPECT_NE(out.misc & kOut, 0) << rule::REC_112.text;
+    EXPECT_EQ(in.misc & kOut, 0) << rule::REC_112.text;
+    EXPECT_EQ(At<std::uint32_t>(out, 4), TrailerTid(in)) << rule::REC_112.text;
+    EXPECT_EQ(At<std::uint32_t>(in, 4), TrailerTid(out)) << rule::REC_112.text;
+    EXPECT_EQ(At<std::uint32_t>(out, 0), At<std::uint32_t>(in, 8)) << rule::REC_112.text;
+    EXPECT_EQ(At<std::uint32_t>(in, 0), At<std::uint32_t>(out, 8)) << rule::REC_112.text;
+  }
+  EXPECT_NE(records.front().misc & kPreempted, 0) << rule::REC_112.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// Registers and stack of the task in samples, and what becomes of samples that would be too long.
+#include <asm/perf_regs.h>
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include <bit>
+#include <cstring>
+#include <functional>
+
+#include "cases/common.h"
+#include "pmuconf/ring.h"
+#include "pmuconf/rules/REC.h"
+
+namespace pmuconf {
+namespace {
+
+constexpr std::uint64_t kIp = 0x401234;
+constexpr std::uint64_t kKernelIp = 0xffff'ffff'8123'4567;
+constexpr std::uint64_t kPage = 4096;
+
+constexpr std::uint64_t Bit(int reg) { return std::uint64_t{1} << reg; }
+// All but the segments of data, which a 64-bit task has not.
+constexpr std::uint64_t kAll =
+    (Bit(PERF_REG_X86_64_MAX) - 1) &
+    ~(Bit(PERF_REG_X86_DS) | Bit(PERF_REG_X86_ES) | Bit(PERF_REG_X86_FS) | Bit(PERF_REG_X86_GS));
+
+refpmu_pulse OnePulse(const EventSpec& spec, Privilege privilege = Privilege::kUser) {
+  refpmu_pulse pulse = {};
+  pulse.cpu = REFPMU_CPU_CURRENT;
+  pulse.event = spec.code;
+  pulse.privilege = static_cast<std::uint32_t>(privilege);
+  pulse.n = 1;
+  pulse.ip = privilege == Privilege::kUser ? kIp : kKernelIp;
+  return pulse;
+}
+
+OpenOptions WithRegs(std::uint64_t fields, std::uint64_t mask, std::uint16_t stack = 0) {
+  return {.sample_period = 1,
+          .sample_type = fields | PERF_SAMPLE_IDENTIFIER,
+          .edit = [mask, stack](perf_event_attr& attr) {
+            attr.sample_regs_user = mask;
+            attr.sample_regs_intr = mask;
+            attr.sample_stack_user = stack;
+          }};
+}
+
+// The one sample that is in the ring.
+Sample Only(Ring& ring) {
+  RingContents got = ring.Drain();
+  if (got.samples.size() != 1) throw Broken("not one sample of one overflow");
+  return got.samples[0];
+}
+
+// The value of `reg` in `values`, which were selected by `mask`.
+std::uint64_t Reg(const std::vector<std::uint64_t>& values, std::uint64_t mask, int reg) {
+  return values.at(static_cast<std::size_t>(std::popcount(mask & (Bit(reg) - 1))));
+}
+
+// The registers that the call into the kernel to pulse had as its arguments.
+void ExpectCallOf(const refpmu_pulse& pulse, const std::vector<std::uint64_t>& regs,
+                  const Rule& rule) {
+  EXPECT_EQ(Reg(regs, kAll, PERF_REG_X86_DI), static_cast<std::uint64_t>(port().fd())) << rule.text;
+  EXPECT_EQ(Reg(regs, kAll, PERF_REG_X86_SI), std::uint64_t{REFPMU_IOC_PULSE}) << rule.text;
+  EXPECT_EQ(Reg(regs, kAll, PERF_REG_X86_DX), reinterpret_cast<std::uint64_t>(&pulse)) << rule.text;
+  const auto here = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
+  EXPECT_LT(here - Reg(regs, kAll, PERF_REG_X86_SP), 16 * kPage) << rule.text;
+}
+
+CONFORMANCE_CASE(Record, UserRegistersAreThoseOfTheTask, .rules = {rule::REC_013},
+                 .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks, Cap::kExcludes}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, WithRegs(PERF_SAMPLE_REGS_USER, kAll));
+  Ring ring(event, 1);
+  event.Enable();
+  refpmu_pulse pulse = OnePulse(spec);
+  ASSERT_THAT(port().TryPulse(pulse), Succeeds());
+  const Sample of_user = Only(ring);
+  EXPECT_EQ(of_user.regs_user_abi, std::uint64_t{PERF_SAMPLE_REGS_ABI_64}) << rule::REC_013.text;
+  EXPECT_EQ(Reg(*of_user.regs_user, kAll, PERF_REG_X86_IP), kIp) << rule::REC_013.text;
+  ExpectCallOf(pulse, *of_user.regs_user, rule::REC_013);
+  pulse = OnePulse(spec, Privilege::kKernel);
+  ASSERT_THAT(port().TryPulse(pulse), Succeeds());
+  const Sample of_kernel = Only(ring);
+  EXPECT_EQ(of_kernel.regs_user_abi, std::uint64_t{PERF_SAMPLE_REGS_ABI_64}) << rule::REC_013.text;
+  EXPECT_EQ(Reg(*of_kernel.regs_user, kAll, PERF_REG_X86_IP) >> 63, 0u) << rule::REC_013.text;
+  ExpectCallOf(pulse, *of_kernel.regs_user, rule::REC_013);
+}
+
+CONFORMANCE_CASE(Record, RegistersAreInTheOrderOfTheirBits, .rules = {rule::REC_013, rule::REC_019},
+                 .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks, Cap::kGroups}) {
+  const EventSpec spec = target().AnyEvent();
+  const std::uint64_t fields = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_REGS_INTR;
+  for (const std::uint64_t mask :
+       {kAll & 0x5555'5555, kAll & 0xaaaa'aaaa, Bit(PERF_REG_X86_SP),
+        Bit(PERF_REG_X86_R15) | Bit(PERF_REG_X86_AX), std::uint64_t{Bit(PERF_REG_X86_IP)}}) {
+    SCOPED_TRACE(testing::Message() << "registers 0x" << std::hex << mask);
+    const Event all = Open(spec, WithRegs(fields, kAll));
+    const Event some = Open(spec, WithRegs(fields, mask));
+    Ring of_all(all, 1), of_some(some, 1);
+    all.Enable();
+    some.Enable();
+    refpmu_pulse pulse = OnePulse(spec);
+    ASSERT_THAT(port().TryPulse(pulse), Succeeds());
+    const Sample want = Only(of_all), got = Only(of_some);
+    std::vector<std::uint64_t> user, at_overflow;
+    for (int reg = 0; reg < PERF_REG_X86_64_MAX; ++reg) {
+      if ((mask & Bit(reg)) == 0) continue;
+      user.push_back(Reg(*want.regs_user, kAll, reg));
+      at_overflow.push_back(Reg(*want.regs_intr, kAll, reg));
+    }
+    EXPECT_EQ(got.regs_user, user) << rule::REC_013.text;
+    EXPECT_EQ(got.regs_intr, at_overflow) << rule::REC_019.text;
+  }
+}
+
+CONFORMANCE_CASE(Record, RegistersAtTheOverflowAreOfItsPrivilege, .rules = {rule::REC_019},
+                 .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks, Cap::kExcludes}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, WithRegs(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_REGS_INTR, kAll));
+  Ring ring(event, 1);
+  event.Enable();
+  refpmu_pulse pulse = OnePulse(spec);
+  ASSERT_THAT(port().TryPulse(pulse), Succeeds());
+  const Sample of_user = Only(ring);
+  EXPECT_EQ(of_user.regs_intr_abi, std::uint64_t{PERF_SAMPLE_REGS_ABI_64}) << rule::REC_019.text;
+  EXPECT_EQ(of_user.regs_intr, of_user.regs_user) << rule::REC_019.text;
+  ExpectCallOf(pulse, *of_user.regs_intr, rule::REC_019);
+  pulse = OnePulse(spec, Privilege::kKernel);
+  ASSERT_THAT(port().TryPulse(pulse), Succeeds());
+  const Sample of_kernel = Only(ring);
+  EXPECT_EQ(of_kernel.regs_intr_abi, std::uint64_t{PERF_SAMPLE_REGS_ABI_64}) << rule::REC_019.text;
+  EXPECT_EQ(Reg(*of_kernel.regs_intr, kAll, PERF_REG_X86_IP), kKernelIp) << rule::REC_019.text;
+  EXPECT_EQ(Reg(*of_kernel.regs_intr, kAll, PERF_REG_X86_SP) >> 63, 1u) << rule::REC_019.text;
+}
+
+CONFORMANCE_CASE(Record, KernelThreadHasNoUserState, .rules = {rule::REC_013, rule::REC_014},
+                 .needs = {Cap::kSampling, Cap::kRegisters, Cap::kCpuLocal, Cap::kCpus2}) {
+  const EventSpec spec = target().AnyEvent();
+  OpenOptions options = WithRegs(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER, kAll, 256);
+  options.pid = -1;
+  options.cpu = target().Cpu(1);
+  const Event event = Open(spec, options);
+  Ring ring(event, 1);
+  event.Enable();
+  port().Pulse(spec.code, 1, {.cpu = options.cpu, .privilege = Privilege::kKernel});
+  const std::vector<Record> records = ring.Take();
+  ASSERT_EQ(records.size(), 1u);
+  const auto sample = ParseSample(records[0], event.attr());
+  ASSERT_TRUE(sample) << rule::REC_013.text;
+  EXPECT_EQ(sample->regs_user_abi, std::uint64_t{PERF_SAMPLE_REGS_ABI_NONE}) << rule::REC_013.text;
+  EXPECT_THAT(*sample->regs_user, testing::IsEmpty()) << rule::REC_013.text;
+  EXPECT_THAT(*sample->stack_user, testing::IsEmpty()) << rule::REC_014.text;
+  EXPECT_EQ(records[0].body.size(), 24u) << rule::REC_014.text;  // id, ABI and size
+}
+
+CONFORMANCE_CASE(Record, UserStackIsCopiedFromTheStackPointer, .rules = {rule::REC_014},
+                 .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks}) {
+  const EventSpec spec = target().AnyEvent();
+  for (const std::uint16_t size : {8192, 4096, 2048}) {
+    const Event event =
+        Open(spec, WithRegs(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER, kAll, size));
+    Ring ring(event, 4);
+    event.Enable();
+    refpmu_pulse pulse = OnePulse(spec);
+    ASSERT_THAT(port().TryPulse(pulse), Succeeds());
+    const std::vector<Record> records = ring.Take();
+    ASSERT_EQ(records.size(), 1u);
+    const Sample sample = ParseSample(records[0], event.attr()).value();
+    const std::uint64_t sp = Reg(*sample.regs_user, kAll, PERF_REG_X86_SP);
+    const std::size_t offset = reinterpret_cast<std::uint64_t>(&pulse) - sp;
+    ASSERT_LE(offset + sizeof(pulse), sample.stack_user->size()) << rule::REC_014.text;
+    // As it went into the kernel: what came out of it is only in the variable.
+    pulse.done = 0;
+    EXPECT_EQ(std::memcmp(sample.stack_user->data() + offset, &pulse, sizeof(pulse)), 0)
+        << rule::REC_014.text;
+    EXPECT_EQ(records[0].body.size(), 8 + 8 + std::popcount(kAll) * 8 + 16 + size)
+        << rule::REC_014.text;
+  }
+}
+
+// Runs `body` in a thread whose stack ends at `top`, before a page that nobody can read.
+void OnSmallStack(std::function<void(std::uint64_t top)> body) {
+  constexpr std::size_t kStack = 16 * kPage;
+  auto* const base = static_cast<char*>(
+      mmap(nullptr, kStack + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  if (base == MAP_FAILED || mprotect(base + kStack, kPage, PROT_NONE) != 0) throw Broken("mmap");
+  const auto run = [body = std::move(body), top = reinterpret_cast<std::uint64_t>(base + kStack)] {
+    body(top);
+  };
+  pthread_attr_t attr;
+  pthread_attr_init(&attr);
+  pthread_attr_setstack(&attr, base, kStack);
+  pthread_t thread;
+  const auto start = [](void* what) -> void* {
+    (*static_cast<decltype(run)*>(what))();
+    return nullptr;
+  };
+  const int error =
+      pthread_create(&thread, &attr, start, const_cast<void*>(static_cast<const void*>(&run)));
+  if (error != 0) throw BrokenErrno("pthread_create", error);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attr);
+  munmap(base, kStack + kPage);
+}
+
+CONFORMANCE_CASE(Record, UserStackTellsHowMuchOfItWasThere, .rules = {rule::REC_014},
+                 .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks}) {
+  const EventSpec spec = target().AnyEvent();
+  OnSmallStack([&spec](std::uint64_t top) {
+    const Event event =
+        Open(spec, WithRegs(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER, kAll, 0xf000));
+    Ring ring(event, 32);
+    event.Enable();
+    refpmu_pulse pulse = OnePulse(spec);
+    ASSERT_THAT(port().TryPulse(pulse), Succeeds());
+    const std::vector<Record> records = ring.Take();
+    ASSERT_EQ(records.size(), 1u);
+    const Sample sample = ParseSample(records[0], event.attr()).value();
+    const std::uint64_t sp = Reg(*sample.regs_user, kAll, PERF_REG_X86_SP);
+    EXPECT_EQ(sample.stack_user->size(), top - sp) << rule::REC_014.text;
+    EXPECT_EQ(records[0].body.size(), 8 + 8 + std::popcount(kAll) * 8 + 16 + 0xf000)
+        << rule::REC_014.text;
+  });
+}
+
+CONFORMANCE_CASE(Record, TooLongSamplesGetLessOfTheStack, .rules = {rule::REC_027, rule::REC_014},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kTasks}) {
+  constexpr std::size_t kLongest = 0xfff8;  // whole words below 65536 bytes
+  const EventSpec spec = target().AnyEvent();
+  const std::uint64_t some = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT;
+  for (const std::uint64_t others :
+       {std::uint64_t{0}, some, some | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER,
+        some | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_READ | PERF_SAMPLE_PHYS_ADDR}) {
+    SCOPED_TRACE(testing::Message() << "sample_type 0x" << std::hex << others);
+    const Event event = Open(spec, WithRegs(others | PERF_SAMPLE_STACK_USER, kAll, kLongest));
+    Ring ring(event, 64);
+    event.Enable();
+    for (int i = 0; i < 3; ++i) target().Stimulate(spec, 1, {.ip = kIp, .addr = 0x1234});
+    const std::vector<Record> records = ring.Take();
+    ASSERT_EQ(records.size(), 3u) << rule::REC_027.text;
+    for (const Record& record : records) {
+      EXPECT_EQ(sizeof(perf_event_header) + record.body.size(), kLongest) << rule::REC_027.text;
+      const auto sample = ParseSample(record, event.attr());
+      ASSERT_TRUE(sample) << rule::REC_027.text;
+      EXPECT_EQ(sample->identifier, event.Id()) << rule::REC_027.text;
+      EXPECT_EQ(sample->addr.value_or(0x1234), 0x1234u) << rule::REC_027.text;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pmuconf
