@@ -5,6 +5,7 @@
 
 #include "cases/common.h"
 #include "pmuconf/rules/CTX.h"
+#include "pmuconf/rules/INI.h"
 
 namespace pmuconf {
 namespace {
@@ -17,7 +18,7 @@ std::vector<int> OtherCpus() {
   return others;
 }
 
-CONFORMANCE_CASE(KindOfCore, TaskEventCountsOnItsOwnCpusAlone, .rules = {rule::CTX_009},
+CONFORMANCE_CASE(KindOfCore, TaskEventCountsOnItsOwnCpusAlone, .rules = {rule::CTX_014},
                  .needs = {Cap::kStimulus, Cap::kSomeCpus, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   PinTo(target().Cpu(0));
@@ -32,46 +33,46 @@ CONFORMANCE_CASE(KindOfCore, TaskEventCountsOnItsOwnCpusAlone, .rules = {rule::C
     const Reading before = event.Read();
     Spin(0.005);
     const Reading after = event.Read();
-    EXPECT_EQ(before.value, total) << rule::CTX_009.text;
-    EXPECT_EQ(after.value, total) << rule::CTX_009.text;
-    EXPECT_EQ(after.time_running, before.time_running) << rule::CTX_009.text;
-    EXPECT_GT(after.time_enabled, before.time_enabled) << rule::CTX_009.text;
+    EXPECT_EQ(before.value, total) << rule::CTX_014.text;
+    EXPECT_EQ(after.value, total) << rule::CTX_014.text;
+    EXPECT_EQ(after.time_running, before.time_running) << rule::CTX_014.text;
+    EXPECT_GT(after.time_enabled, before.time_enabled) << rule::CTX_014.text;
   }
 }
 
-CONFORMANCE_CASE(KindOfCore, EventEnabledElsewhereCountsFromItsReturn, .rules = {rule::CTX_009},
+CONFORMANCE_CASE(KindOfCore, EventEnabledElsewhereCountsFromItsReturn, .rules = {rule::CTX_014},
                  .needs = {Cap::kStimulus, Cap::kSomeCpus, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   PinTo(OtherCpus().front());
   const Event event = Open(spec);
   event.Enable();
   Spin(0.002);
-  EXPECT_EQ(event.Read().value, 0U) << rule::CTX_009.text;
-  EXPECT_EQ(event.Read().time_running, 0U) << rule::CTX_009.text;
+  EXPECT_EQ(event.Read().value, 0U) << rule::CTX_014.text;
+  EXPECT_EQ(event.Read().time_running, 0U) << rule::CTX_014.text;
   PinTo(target().Cpu(0));
   target().Stimulate(spec, 77);
-  EXPECT_EQ(event.Read().value, 77U) << rule::CTX_009.text;
+  EXPECT_EQ(event.Read().value, 77U) << rule::CTX_014.text;
   PinTo(OtherCpus().front());
   event.Disable();
-  EXPECT_EQ(event.Read().value, 77U) << rule::CTX_009.text;
+  EXPECT_EQ(event.Read().value, 77U) << rule::CTX_014.text;
 }
 
-CONFORMANCE_CASE(KindOfCore, OtherCpusAreRefused, .rules = {rule::CTX_010},
+CONFORMANCE_CASE(KindOfCore, OtherCpusAreRefused, .rules = {rule::INI_024},
                  .needs = {Cap::kSomeCpus, Cap::kStimulus, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   for (const int pid : {-1, 0}) {
     for (const int cpu : target().Cpus()) {
       EXPECT_THAT(TryOpen(spec, {.pid = pid, .cpu = cpu}), Succeeds())
-          << rule::CTX_010.text << " CPU " << cpu;
+          << rule::INI_024.text << " CPU " << cpu;
     }
     for (const int cpu : OtherCpus()) {
       EXPECT_THAT(TryOpen(spec, {.pid = pid, .cpu = cpu}), FailsWith(ENOENT))
-          << rule::CTX_010.text << " CPU " << cpu;
+          << rule::INI_024.text << " CPU " << cpu;
     }
   }
 }
 
-CONFORMANCE_CASE(KindOfCore, GenericEventReachesThePmuOfTheCpu, .rules = {rule::CTX_010},
+CONFORMANCE_CASE(KindOfCore, GenericEventReachesThePmuOfTheCpu, .rules = {rule::INI_024},
                  .needs = {Cap::kSomeCpus, Cap::kManualClock, Cap::kGenericEvents}) {
   perf_event_attr attr = {};
   attr.size = sizeof(attr);
@@ -79,13 +80,13 @@ CONFORMANCE_CASE(KindOfCore, GenericEventReachesThePmuOfTheCpu, .rules = {rule::
   attr.config = PERF_COUNT_HW_CPU_CYCLES;
   for (const int cpu : target().Cpus()) {
     OpenResult cycles = TryOpen(attr, -1, cpu);
-    ASSERT_THAT(cycles, Succeeds()) << rule::CTX_010.text;
+    ASSERT_THAT(cycles, Succeeds()) << rule::INI_024.text;
     port().Advance(1'000, {.cpu = cpu});
-    EXPECT_EQ(cycles.event.Read().value, 1'000U) << rule::CTX_010.text;
+    EXPECT_EQ(cycles.event.Read().value, 1'000U) << rule::INI_024.text;
   }
 }
 
-CONFORMANCE_CASE(KindOfCore, KindsDoNotGroup, .rules = {rule::CTX_011},
+CONFORMANCE_CASE(KindOfCore, KindsDoNotGroup, .rules = {rule::CTX_015},
                  .needs = {Cap::kSomeCpus, Cap::kStimulus, Cap::kTasks, Cap::kGroups}) {
   const EventSpec spec = target().AnyEvent();
   const Event leader = Open(spec);
@@ -95,7 +96,7 @@ CONFORMANCE_CASE(KindOfCore, KindsDoNotGroup, .rules = {rule::CTX_011},
     foreign.type = type;
     ASSERT_THAT(TryOpen(foreign), Succeeds());
     EXPECT_THAT(TryOpen(foreign, {.group_fd = leader.fd()}), FailsWith(EINVAL))
-        << rule::CTX_011.text;
+        << rule::CTX_015.text;
   }
 }
 

@@ -47,6 +47,9 @@ CONFORMANCE_CASE(Hotplug, CountsSurviveTheirProcessor,
     Pulse(spec, 41, {.cpu = there});
     EXPECT_THAT(fresh.Read(), Counted(spec, 41)) << rule::HOT_003.text;
   }
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    EXPECT_EQ(leave[i].Read().value, last[i]) << rule::HOT_003.text;
+  }
 }
 
 // What somebody left in the registers when the CPU went: a counter that counts and interrupts.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which attributes event_init refuses, and with what.
+#include <asm/perf_regs.h>
+
 #include <array>
 #include <set>
 
@@ -212,6 +214,44 @@ CONFORMANCE_CASE(Init, GenericEventReachesTheNamedPmuAlone, .rules = {rule::INI_
       EXPECT_EQ(port().Stats().live_events, before) << rule::INI_008.text << type;
       if (kinds.contains(type)) continue;
       EXPECT_THAT(foreign, FailsWith(ENOENT)) << rule::INI_009.text << type;
+    }
+  }
+}
+
+CONFORMANCE_CASE(Init, GenericEventOfNoPmuCountsOrIsRefused, .rules = {rule::INI_010},
+                 .needs = {Cap::kStimulus, Cap::kGenericEvents}) {
+  const std::uint32_t unowned = *KnownTypes().rbegin() + 1;
+  for (const EventSpec& spec : target().Events({.generic = true})) {
+    const std::uint64_t before = port().Stats().live_events;
+    const OpenResult opened = TryOpen(Named(AsGeneric(spec), unowned), OnThisKindOfCpu());
+    ASSERT_THAT(opened, Succeeds()) << rule::INI_010.text << spec.name;
+    ASSERT_EQ(port().Stats().live_events, before + 1) << rule::INI_010.text << spec.name;
+    opened.event.Enable();
+    Pulse(spec, 14);
+    EXPECT_THAT(opened.event.Read(), Counted(spec, 14)) << rule::INI_010.text;
+  }
+  EventSpec unknown;
+  unknown.type = PERF_TYPE_HARDWARE;
+  unknown.config = PERF_COUNT_HW_MAX;
+  EXPECT_THAT(TryOpen(Named(unknown, unowned), OnThisKindOfCpu()), FailsWithOneOf(ENOENT, EINVAL))
+      << rule::INI_010.text;
+}
+
+CONFORMANCE_CASE(Init, ExtendedRegistersAreRefused, .rules = {rule::INI_014},
+                 .needs = {Cap::kStimulus}) {
+  for (const std::uint64_t type : {PERF_SAMPLE_REGS_USER, PERF_SAMPLE_REGS_INTR}) {
+    for (int reg = PERF_REG_X86_XMM0; reg < PERF_REG_X86_XMM_MAX; reg += 7) {
+      const refpmu_stats before = port().Stats();
+      const auto edit = [reg](perf_event_attr& attr) {
+        attr.sample_regs_user = attr.sample_regs_intr = std::uint64_t{1} << reg;
+      };
+      EXPECT_THAT(TryOpen(target().AnyEvent(), {.sample_type = type, .edit = edit}),
+                  FailsWith(EOPNOTSUPP))
+          << rule::INI_014.text << reg;
+      const refpmu_stats after = port().Stats();
+      EXPECT_EQ(after.calls[REFPMU_CALL_DESTROY], before.calls[REFPMU_CALL_DESTROY] + 1)
+          << rule::INI_014.text << reg;
+      EXPECT_EQ(after.live_events, before.live_events) << rule::INI_014.text << reg;
     }
   }
 }

@@ -1,42 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a task without capabilities may open, by kernel.perf_event_paranoid.
-#include <linux/capability.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-
 #include <thread>
 
-#include "pmuconf/case.h"
-#include "pmuconf/cpu.h"
+#include "cases/kernel_pmus.h"
+#include "cases/nobody.h"
 #include "pmuconf/rules/PRM.h"
 #include "pmuconf/sysctl.h"
 
 namespace pmuconf {
 namespace {
-
-constexpr const char* kParanoid = "kernel/perf_event_paranoid";
-constexpr uid_t kNobody = 65534;
-constexpr int kCapPerfmon = 38;
-
-// The errno of opening AnyEvent() with `options` in a process of nobody's, which keeps only the
-// capability `keep` (-1: none).
-int ErrnoAsNobody(const OpenOptions& options, int keep = -1) {
-  Child child([&options, keep] {
-    if (prctl(PR_SET_KEEPCAPS, 1) != 0 || setresgid(kNobody, kNobody, kNobody) != 0 ||
-        setresuid(kNobody, kNobody, kNobody) != 0) {
-      return 126;
-    }
-    __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
-    __user_cap_data_struct data[2] = {};
-    if (keep >= 0) {
-      data[keep / 32].effective = data[keep / 32].permitted = 1u << (keep % 32);
-    }
-    if (syscall(SYS_capset, &header, data) != 0) return 125;
-    return TryOpen(target().AnyEvent(), options).error;
-  });
-  child.Go();
-  return child.Wait();
-}
 
 CONFORMANCE_CASE(Permission, KernelNeedsTheRight, .rules = {rule::PRM_001},
                  .needs = {Cap::kExcludes}) {
@@ -62,9 +34,17 @@ CONFORMANCE_CASE(Permission, CpuNeedsTheRight, .rules = {rule::PRM_002}) {
 
 CONFORMANCE_CASE(Permission, PerfmonIsEnough, .rules = {rule::PRM_006}) {
   const Sysctl paranoid(kParanoid, "2");
-  EXPECT_EQ(ErrnoAsNobody({}, kCapPerfmon), 0) << rule::PRM_006.text;
-  EXPECT_EQ(ErrnoAsNobody({.pid = -1, .cpu = target().Cpu(0)}, kCapPerfmon), 0)
-      << rule::PRM_006.text;
+  const OpenOptions raw = {.sample_period = 1, .sample_type = PERF_SAMPLE_RAW};
+  for (const int cap : {CAP_PERFMON, CAP_SYS_ADMIN}) {
+    for (const OpenOptions& options : {OpenOptions{.pid = -1, .cpu = target().Cpu(0)},
+                                       OpenOptions{}, OpenOptions{.pid = getpid()}}) {
+      // A PMU of the whole machine knows no tasks.
+      if (options.cpu < 0 && !target().Has(Cap::kTasks)) continue;
+      EXPECT_EQ(ErrnoAsNobody(options, {cap}), 0) << rule::PRM_006.text << " capability " << cap;
+    }
+    EXPECT_EQ(ErrnoAsNobody(Tracepoint("sched/sched_switch"), raw, {cap}), 0)
+        << rule::PRM_006.text << " capability " << cap;
+  }
 }
 
 CONFORMANCE_CASE(Permission, OtherUsersTasksAreOffLimits, .rules = {rule::PRM_007},
@@ -74,19 +54,39 @@ CONFORMANCE_CASE(Permission, OtherUsersTasksAreOffLimits, .rules = {rule::PRM_00
   EXPECT_EQ(ErrnoAsNobody({.pid = getpid(), .exclude_kernel = true}), EACCES) << rule::PRM_007.text;
 }
 
+// A change of user leaves a task that is not dumpable.
+CONFORMANCE_CASE(Permission, UndumpableTasksAreOffLimits, .rules = {rule::PRM_007},
+                 .needs = {Cap::kTasks}) {
+  const Sysctl paranoid(kParanoid, "-1");
+  for (const auto& [dumpable, want] : {std::pair(1, 0), {0, EACCES}}) {
+    const auto open_self_from_a_child = [dumpable = dumpable] {
+      prctl(PR_SET_DUMPABLE, dumpable);
+      const pid_t self = getpid();
+      Child opener([self] { return TryOpen(target().AnyEvent(), {.pid = self}).error; });
+      opener.Go();
+      return opener.Wait();
+    };
+    EXPECT_EQ(AsNobody(open_self_from_a_child), want) << rule::PRM_007.text << dumpable;
+  }
+}
+
 CONFORMANCE_CASE(Permission, PhysicalAddressesAndNamespacesNeedTheRight, .rules = {rule::PRM_008},
                  .needs = {Cap::kSampling, Cap::kExcludes}) {
   const OpenOptions physical = {
       .sample_period = 1'000, .sample_type = PERF_SAMPLE_PHYS_ADDR, .exclude_kernel = true};
   const OpenOptions namespaces = {.exclude_kernel = true,
                                   .edit = [](perf_event_attr& attr) { attr.namespaces = 1; }};
+  const OpenOptions text_poke = {.exclude_kernel = true,
+                                 .edit = [](perf_event_attr& attr) { attr.text_poke = 1; }};
   {
     const Sysctl paranoid(kParanoid, "2");
     EXPECT_EQ(ErrnoAsNobody(physical), EACCES) << rule::PRM_008.text;
     EXPECT_EQ(ErrnoAsNobody(namespaces), EACCES) << rule::PRM_008.text;
+    EXPECT_EQ(ErrnoAsNobody(text_poke), EACCES) << rule::PRM_008.text;
   }
   const Sysctl paranoid(kParanoid, "-1");
   EXPECT_EQ(ErrnoAsNobody(physical), 0) << rule::PRM_008.text;
+  EXPECT_EQ(ErrnoAsNobody(text_poke), 0) << rule::PRM_008.text;
   EXPECT_EQ(ErrnoAsNobody(namespaces), EACCES) << rule::PRM_008.text;
 }
 

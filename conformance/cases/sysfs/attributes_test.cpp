@@ -85,7 +85,7 @@ CONFORMANCE_CASE(Sysfs, FormatFieldsFollowTheGrammarAndKeepApart,
   }
 }
 
-CONFORMANCE_CASE(Sysfs, FormatFieldsAreTakenBySomeEvent, .rules = {rule::SYS_014},
+CONFORMANCE_CASE(Sysfs, FormatFieldsAreTakenBySomeEvent, .rules = {rule::SYS_019},
                  .needs = {Cap::kStimulus}) {
   const std::vector<EventSpec> events = target().Events({.wide = true});
   for (const auto& [name, field] : Formats()) {
@@ -97,7 +97,7 @@ CONFORMANCE_CASE(Sysfs, FormatFieldsAreTakenBySomeEvent, .rules = {rule::SYS_014
       return TryOpen(spec).ok();
     };
     EXPECT_TRUE(std::any_of(events.begin(), events.end(), taken))
-        << rule::SYS_014.text << " " << name;
+        << rule::SYS_019.text << " " << name;
   }
 }
 
@@ -184,14 +184,14 @@ int BranchError() {
   return TryOpen(target().AnyEvent(), options).error;
 }
 
-CONFORMANCE_CASE(Sysfs, CapabilitiesAreLinesOfText, .rules = {rule::SYS_015},
+CONFORMANCE_CASE(Sysfs, CapabilitiesAreLinesOfText, .rules = {rule::SYS_020},
                  .needs = {Cap::kStimulus}) {
   const std::regex number("[1-9][0-9]*");
   for (const std::string& name : ListFolder(DeviceFile("caps"))) {
     const auto text = ReadFile(DeviceFile("caps/" + name));
-    ASSERT_TRUE(text && OneLine(*text)) << rule::SYS_015.text << " " << name;
+    ASSERT_TRUE(text && OneLine(*text)) << rule::SYS_020.text << " " << name;
     if (name == "max_precise" || name == "branches") {
-      EXPECT_TRUE(std::regex_match(*text, number)) << rule::SYS_015.text << name << ": " << *text;
+      EXPECT_TRUE(std::regex_match(*text, number)) << rule::SYS_020.text << name << ": " << *text;
     }
   }
 }

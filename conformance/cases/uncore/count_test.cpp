@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "cases/uncore/uncore.h"
+#include "pmuconf/rules/CTX.h"
 #include "pmuconf/rules/UNC.h"
 
 namespace pmuconf {
@@ -75,7 +76,7 @@ CONFORMANCE_CASE(Uncore, NothingIsLostBetweenCpus, .rules = {rule::UNC_005, rule
   EXPECT_THAT(event.Read(), Counted(spec, 3'000)) << rule::UNC_005.text;
 }
 
-CONFORMANCE_CASE(Uncore, AnyCpuReadsTheNewestCount, .rules = {rule::UNC_006},
+CONFORMANCE_CASE(Uncore, AnyCpuReadsTheNewestCount, .rules = {rule::UNC_006, rule::CTX_007},
                  .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kCpus2}, .cpu = -1) {
   const std::vector<EventSpec> specs = FullSet();
   const std::vector<Event> events = OpenEach(specs, {.disabled = false});

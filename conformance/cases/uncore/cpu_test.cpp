@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CPU that perf keeps the events of the machine on: which it is, and what if it goes.
 #include "cases/uncore/uncore.h"
+#include "pmuconf/ring.h"
+#include "pmuconf/rules/HOT.h"
+#include "pmuconf/rules/INI.h"
+#include "pmuconf/rules/SYS.h"
 #include "pmuconf/rules/UNC.h"
 
 namespace pmuconf {
@@ -24,7 +28,7 @@ class Tally {
   std::vector<std::uint64_t> want_;
 };
 
-CONFORMANCE_CASE(Uncore, CpumaskNamesOneOnlineCpu, .rules = {rule::UNC_004},
+CONFORMANCE_CASE(Uncore, CpumaskNamesOneOnlineCpu, .rules = {rule::UNC_004, rule::SYS_007},
                  .needs = {Cap::kSystemWide}) {
   const auto text = ReadFile(DeviceFile("cpumask"));
   ASSERT_TRUE(text) << rule::UNC_004.text;
@@ -36,7 +40,26 @@ CONFORMANCE_CASE(Uncore, CpumaskNamesOneOnlineCpu, .rules = {rule::UNC_004},
       << rule::UNC_004.text << *text;
 }
 
-CONFORMANCE_CASE(Uncore, EventsMoveWhenTheirCpuGoes, .rules = {rule::UNC_007, rule::UNC_004},
+// Only events of one CPU may write to one ring: that is how an event's CPU can be seen.
+CONFORMANCE_CASE(Uncore, EventsAreOnTheCpuOfTheMaskAlone, .rules = {rule::INI_020},
+                 .needs = {Cap::kCpus2}) {
+  const int designated = target().DesignatedCpu();
+  for (const int asked : OnlineCpus()) {
+    const Event event = Open(target().AnyEvent(), {.pid = -1, .cpu = asked});
+    for (const int cpu : OnlineCpus()) {
+      const Event of_cpu = Open(Software(PERF_COUNT_SW_DUMMY), {.pid = -1, .cpu = cpu});
+      const Ring ring(of_cpu, 1);
+      const auto output = static_cast<unsigned long>(of_cpu.fd());
+      EXPECT_THAT(event.TryIoctl(PERF_EVENT_IOC_SET_OUTPUT, output),
+                  FailsWith(cpu == designated ? 0 : EINVAL))
+          << rule::INI_020.text << " asked for CPU " << asked << ", looked at CPU " << cpu;
+      event.TryIoctl(PERF_EVENT_IOC_SET_OUTPUT, static_cast<unsigned long>(-1));
+    }
+  }
+}
+
+CONFORMANCE_CASE(Uncore, EventsMoveWhenTheirCpuGoes,
+                 .rules = {rule::UNC_007, rule::UNC_004, rule::HOT_004},
                  .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kHotplug}, .budget_s = 20) {
   KeepEventsOn(1);
   ASSERT_EQ(target().DesignatedCpu(), 1) << rule::UNC_004.text;

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "cases/uncore/uncore.h"
+#include "pmuconf/rules/INI.h"
 #include "pmuconf/rules/UNC.h"
 
 namespace pmuconf {
@@ -43,7 +44,7 @@ CONFORMANCE_CASE(Uncore, EventsOfNoCpuAreRefused, .rules = {rule::UNC_001},
   EXPECT_THAT(TryOpenAt(spec, -1, target().DesignatedCpu()), Succeeds()) << rule::UNC_001.text;
 }
 
-CONFORMANCE_CASE(Uncore, SamplingIsRefused, .rules = {rule::UNC_002},
+CONFORMANCE_CASE(Uncore, SamplingIsRefused, .rules = {rule::UNC_002, rule::INI_012},
                  .needs = {Cap::kStimulus, Cap::kSystemWide}) {
   for (const EventSpec& spec : target().Events()) {
     for (const std::uint64_t period : {std::uint64_t{1}, std::uint64_t{1} << 40}) {
@@ -55,7 +56,7 @@ CONFORMANCE_CASE(Uncore, SamplingIsRefused, .rules = {rule::UNC_002},
   }
 }
 
-CONFORMANCE_CASE(Uncore, EachExcludeBitIsRefused, .rules = {rule::UNC_003},
+CONFORMANCE_CASE(Uncore, EachExcludeBitIsRefused, .rules = {rule::UNC_003, rule::INI_013},
                  .needs = {Cap::kStimulus, Cap::kSystemWide}) {
   const std::array<void (*)(perf_event_attr&), 6> bits = {
       [](perf_event_attr& attr) { attr.exclude_user = 1; },

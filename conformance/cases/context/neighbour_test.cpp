@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contexts side by side: a task's and a CPU's, two PMUs', another namespace's, a kernel thread's.
+#include <sched.h>
+
+#include <numeric>
+#include <sstream>
+
+#include "cases/common.h"
+#include "cases/kernel_pmus.h"
+#include "pmuconf/ring.h"
+#include "pmuconf/rules/CTX.h"
+#include "pmuconf/rules/PM.h"
+
+namespace pmuconf {
+namespace {
+
+// The tid in the one sample of `event` that `spec`, pulsed once, gives.
+std::uint32_t SampledTid(Ring& ring) {
+  const RingContents contents = ring.Drain();
+  if (contents.samples.size() != 1) throw Broken("not one sample");
+  const Sample& sample = contents.samples.front();
+  if (*sample.pid != *sample.tid) throw Broken("a process of one thread has another tid");
+  return *sample.tid;
+}
+
+constexpr int kWrongTid = 1, kInside = 0;
+
+CONFORMANCE_CASE(Context, RecordsNameTasksAsTheirOpenerDoes, .rules = {rule::CTX_009},
+                 .needs = {Cap::kStimulus}) {
+  const EventSpec spec = target().AnyEvent();
+  const OpenOptions options = {
+      .sample_period = 1, .sample_type = PERF_SAMPLE_TID, .disabled = false};
+  Child outside([&] {
+    if (unshare(CLONE_NEWPID) != 0) return 126;
+    // The first process of the new namespace: pid 1 to itself.
+    Child first([&] {
+      const Event own = Open(spec, options);
+      Ring ring(own);
+      target().Stimulate(spec, 1);
+      return SampledTid(ring) == 1 ? kInside : kWrongTid;
+    });
+    OpenOptions of_first = options;
+    of_first.pid = first.pid();
+    const Event event = Open(spec, of_first);
+    Ring ring(event);
+    first.Go();
+    const pid_t pid = first.pid();
+    if (first.Wait() != kInside) return kWrongTid;
+    return SampledTid(ring) == static_cast<std::uint32_t>(pid) ? kInside : 2;
+  });
+  outside.Go();
+  EXPECT_EQ(outside.Wait(), kInside) << rule::CTX_009.text;
+}
+
+std::uint64_t Sum(const std::vector<Event>& events) {
+  return std::accumulate(
+      events.begin(), events.end(), std::uint64_t{0},
+      [](std::uint64_t sum, const Event& event) { return sum + event.Read().value; });
+}
+
+CONFORMANCE_CASE(Context, TaskEventsGoRoundOnWhatACpuLeaves, .rules = {rule::CTX_010},
+                 .needs = {Cap::kStimulus},
+                 .timing =
+                     "turns of a task's events, each a rotation interval of 1 ms apart; five "
+                     "seconds hold thousands") {
+  const MuxInterval interval(1);
+  const EventSpec spec = target().AnyEvent();
+  const std::size_t counters = CounterCount(spec);
+  const std::vector<Event> of_cpu =
+      OpenEach(std::vector(counters - 1, spec), {.pid = -1, .cpu = CurrentCpu()});
+  const std::vector<Event> of_task = OpenEach(std::vector(std::size_t{3}, spec));
+  EnableEach(of_cpu);
+  EnableEach(of_task);
+  const std::uint64_t before = Sum(of_task), cpu_before = of_cpu.front().Read().value;
+  std::uint64_t pulsed = 0;
+  EXPECT_TRUE(RepeatUntil([&] { Pulse(spec, 1), ++pulsed; },
+                          [&] {
+                            return std::all_of(of_task.begin(), of_task.end(),
+                                               [](const Event& e) { return e.Read().value >= 5; });
+                          }))
+      << rule::CTX_010.text;
+  EXPECT_EQ(Sum(of_task) - before, pulsed) << rule::CTX_010.text;
+  for (const Event& event : of_cpu) {
+    const Reading reading = event.Read();
+    EXPECT_EQ(reading.value - cpu_before, pulsed) << rule::CTX_010.text;
+    EXPECT_EQ(reading.time_running, reading.time_enabled) << rule::CTX_010.text;
+  }
+}
+
+alignas(8) volatile std::uint64_t watched = 0;
+
+CONFORMANCE_CASE(Context, OvercommittedPmuLeavesOthersAlone, .rules = {rule::CTX_011},
+                 .needs = {Cap::kStimulus},
+                 .timing =
+                     "turns of events, each a rotation interval of 1 ms apart; five seconds "
+                     "hold thousands") {
+  const MuxInterval interval(1);
+  const EventSpec spec = target().AnyEvent();
+  const std::vector<Event> early = OpenEach(std::vector(CounterCount(spec) + 2, spec));
+  EnableEach(early);
+  perf_event_attr attr = Breakpoint(&watched, 8);
+  attr.disabled = 0;
+  const Event hits = Open(attr);
+  const Event clock = Open(Software(PERF_COUNT_SW_TASK_CLOCK), {.disabled = false});
+  const Event late = Open(spec, {.disabled = false});
+  std::uint64_t written = 0;
+  EXPECT_TRUE(RepeatUntil(
+      [&] {
+        Pulse(spec, 1);
+        watched = ++written;
+      },
+      [&] {
+        return late.Read().value >= 5 &&
+               std::all_of(early.begin(), early.end(),
+                           [](const Event& event) { return event.Read().value >= 5; });
+      }))
+      << rule::CTX_011.text;
+  EXPECT_EQ(hits.Read().value, written) << rule::CTX_011.text;
+  for (const Event* event : {&hits, &clock}) {
+    const Reading reading = event->Read();
+    EXPECT_EQ(reading.time_running, reading.time_enabled) << rule::CTX_011.text;
+  }
+}
+
+// The thread that moves tasks away from `cpu`.
+pid_t MigrationThread(int cpu) {
+  const std::string name = "migration/" + std::to_string(cpu);
+  for (const std::string& entry : ListFolder("/proc")) {
+    if (entry.find_first_not_of("0123456789") != std::string::npos) continue;
+    if (ReadFile("/proc/" + entry + "/comm") == name) return std::stoi(entry);
+  }
+  throw Broken("there is no thread " + name);
+}
+
+CONFORMANCE_CASE(Context, KernelThreadsAreTargets, .rules = {rule::CTX_012},
+                 .needs = {Cap::kStimulus, Cap::kCpus2},
+                 .timing =
+                     "a move by the migration thread, asked for again until it was seen; one "
+                     "takes far less than the five seconds") {
+  const int here = target().Cpu(0), there = target().Cpu(1);
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.pid = MigrationThread(here), .disabled = false});
+  target().Stimulate(spec, 1'000);
+  EXPECT_EQ(event.Read().value, 0u) << rule::CTX_012.text;
+  const std::uint64_t before = event.Read().time_running;
+  // A task that runs where it must not is moved by that thread.
+  EXPECT_TRUE(RepeatUntil([&] { PinTo(there), PinTo(here); },
+                          [&] { return event.Read().time_running > before; }))
+      << rule::CTX_012.text;
+  PinTo(there);
+  const Reading still = event.Read();
+  Spin(0.002);
+  EXPECT_EQ(event.Read().time_running, still.time_running) << rule::CTX_012.text;
+  EXPECT_EQ(event.Read().value, 0u) << rule::CTX_012.text;
+}
+
+// Ticks that `cpu` has idled.
+std::uint64_t IdleTicks(int cpu) {
+  std::istringstream lines(ReadFile("/proc/stat").value_or(""));
+  const std::string name = "cpu" + std::to_string(cpu);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string word;
+    std::uint64_t user = 0, nice = 0, system = 0, idle = 0;
+    if (words >> word >> user >> nice >> system >> idle && word == name) return idle;
+  }
+  throw Broken("/proc/stat knows no " + name);
+}
+
+CONFORMANCE_CASE(Context, IdleIsCountedWithItsCpu, .rules = {rule::CTX_012, rule::PM_003},
+                 .needs = {Cap::kStimulus, Cap::kCpus2},
+                 .timing =
+                     "the CPU's idle time to advance, ten times; nothing else runs on it, so "
+                     "each takes a few ticks of the five seconds") {
+  const int there = target().Cpu(1);
+  const EventSpec spec = target().AnyEvent();
+  const Event counts = Open(spec, {.pid = -1, .cpu = there, .disabled = false});
+  std::uint64_t want = 0;
+  for (std::uint64_t i = 1; i <= 10; ++i) {
+    const std::uint64_t idle = IdleTicks(there);
+    ASSERT_TRUE(RepeatUntil([] { sched_yield(); }, [&] { return IdleTicks(there) > idle; }));
+    EXPECT_THAT(counts.Read(), Counted(spec, want)) << rule::PM_003.text;
+    target().Stimulate(spec, i, {.cpu = there});
+    want += i;
+    EXPECT_THAT(counts.Read(), Counted(spec, want)) << rule::CTX_012.text << rule::PM_003.text;
+  }
+  const Reading reading = counts.Read();
+  EXPECT_EQ(reading.time_running, reading.time_enabled) << rule::PM_003.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

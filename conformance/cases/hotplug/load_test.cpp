@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// CPUs that leave under load: sampling, rotation, opening, reading of the control page.
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include "cases/common.h"
+#include "cases/offline.h"
+#include "pmuconf/ring.h"
+#include "pmuconf/rules/HOT.h"
+
+namespace pmuconf {
+namespace {
+
+// Runs `step` over and over in a thread of its own, on this CPU, until this goes.
+class Meanwhile {
+ public:
+  explicit Meanwhile(const std::function<void()>& step)
+      : thread_([this, step] {
+          while (!over_) step();
+        }) {}
+  Meanwhile(const Meanwhile&) = delete;
+  ~Meanwhile() {
+    over_ = true;
+    thread_.join();
+  }
+
+ private:
+  std::atomic<bool> over_ = false;
+  std::thread thread_;
+};
+
+CONFORMANCE_CASE(Hotplug, LastProcessorOfThePmuMayLeave, .rules = {rule::HOT_005},
+                 .needs = {Cap::kStimulus, Cap::kHotplug, Cap::kSomeCpus}, .budget_s = 20) {
+  const std::vector<int> cpus = target().Cpus();
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.pid = -1, .cpu = cpus.back(), .disabled = false});
+  Pulse(spec, 12, {.cpu = cpus.back()});
+  ASSERT_EQ(std::count(cpus.begin(), cpus.end(), 0), 0) << "CPU 0 cannot leave";
+  PinTo(0);
+  {
+    std::vector<std::unique_ptr<Offline>> gone;
+    for (const int cpu : cpus) gone.push_back(std::make_unique<Offline>(cpu));
+    for (const int cpu : cpus) {
+      EXPECT_THAT(TryOpen(spec, {.pid = -1, .cpu = cpu}), FailsWith(ENODEV)) << rule::HOT_005.text;
+    }
+    EXPECT_THAT(event.Read(), Counted(spec, 12)) << rule::HOT_005.text;
+    for (const auto& cpu : gone) cpu->Return();
+  }
+  for (const int cpu : cpus) {
+    const Event fresh = Open(spec, {.pid = -1, .cpu = cpu, .disabled = false});
+    Pulse(spec, 31, {.cpu = cpu});
+    EXPECT_THAT(fresh.Read(), Counted(spec, 31)) << rule::HOT_005.text;
+  }
+}
+
+CONFORMANCE_CASE(Hotplug, ProcessorLeavesUnderSamplersThatRotate, .rules = {rule::HOT_007},
+                 .needs = {Cap::kStimulus, Cap::kHotplug, Cap::kCpuLocal, Cap::kSampling,
+                           Cap::kMultiplexing},
+                 .budget_s = 30) {
+  const MuxInterval interval(1);
+  const int there = target().Cpu(1);
+  const EventSpec spec = target().AnyEvent();
+  for (int round = 0; round < 3; ++round) {
+    const std::vector<Event> events =
+        OpenEach(std::vector(CounterCount(spec) + 2, spec),
+                 {.pid = -1, .cpu = there, .sample_period = 3, .disabled = false});
+    std::vector<Ring> rings;
+    for (const Event& event : events) rings.emplace_back(event, 64);
+    std::atomic<std::uint64_t> pages = 0;
+    // The port says that a CPU is not there; whether it is changes while this runs.
+    const Meanwhile pulses([&] {
+      refpmu_pulse pulse = {};
+      pulse.cpu = there;
+      pulse.event = spec.code;
+      pulse.n = 5;
+      port().TryPulse(pulse);
+    });
+    const Meanwhile reader([&] {
+      for (const Ring& ring : rings) pages += ring.page().index;
+      for (const Event& event : events) event.Read();
+    });
+    ASSERT_TRUE(RepeatUntil([] { sched_yield(); }, [&] { return events.back().Read().value > 0; }));
+    Offline offline(there);
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      EXPECT_EQ(rings[i].Drain().samples.size(), events[i].Read().value / 3)
+          << rule::HOT_007.text << " event " << i;
+    }
+    offline.Return();
+  }
+}
+
+CONFORMANCE_CASE(Hotplug, OpeningMayMeetTheProcessorLeaving, .rules = {rule::HOT_011},
+                 .needs = {Cap::kStimulus, Cap::kHotplug, Cap::kCpuLocal}, .budget_s = 30) {
+  const int there = target().Cpu(1);
+  const EventSpec spec = target().AnyEvent();
+  std::atomic<std::uint64_t> opened = 0, refused = 0, wrong = 0;
+  {
+    const Meanwhile opener([&] {
+      const int error = TryOpen(spec, {.pid = -1, .cpu = there, .disabled = false}).error;
+      if (error == 0) ++opened;
+      if (error == ENODEV) ++refused;
+      if (error != 0 && error != ENODEV) ++wrong;
+    });
+    for (int round = 0; round < 10; ++round) {
+      const std::uint64_t before = refused, before_opened = opened;
+      Offline offline(there);
+      EXPECT_TRUE(RepeatUntil([] { sched_yield(); }, [&] { return refused > before; }));
+      offline.Return();
+      EXPECT_TRUE(RepeatUntil([] { sched_yield(); }, [&] { return opened > before_opened; }));
+    }
+  }
+  EXPECT_EQ(wrong, 0u) << rule::HOT_011.text;
+  const Event event = Open(spec, {.pid = -1, .cpu = there, .disabled = false});
+  Pulse(spec, 61, {.cpu = there});
+  EXPECT_THAT(event.Read(), Counted(spec, 61)) << rule::HOT_011.text;
+}
+
+CONFORMANCE_CASE(Hotplug, RotationGoesOnElsewhere, .rules = {rule::HOT_012},
+                 .needs = {Cap::kStimulus, Cap::kHotplug}, .budget_s = 20, .cpu = -1,
+                 .timing =
+                     "turns of events, each a rotation interval of 1 ms apart; five seconds "
+                     "hold thousands") {
+  const MuxInterval interval(1);
+  const EventSpec spec = target().AnyEvent();
+  const std::vector<Event> events = OpenEach(std::vector(CounterCount(spec) + 2, spec));
+  PinTo(target().Cpu(1));
+  EnableEach(events);
+  const auto all_get_a_turn = [&] {
+    std::vector<std::uint64_t> before;
+    for (const Event& event : events) before.push_back(event.Read().value);
+    return RepeatUntil([&] { Pulse(spec, 1); },
+                       [&] {
+                         for (std::size_t i = 0; i < events.size(); ++i) {
+                           if (events[i].Read().value < before[i] + 3) return false;
+                         }
+                         return true;
+                       });
+  };
+  EXPECT_TRUE(all_get_a_turn());
+  // The kernel moves the task to a CPU that is there, which the PMU may not have.
+  const int stays = target().Cpu(0);
+  Offline offline(target().Cpu(1));
+  PinTo(stays);
+  EXPECT_TRUE(all_get_a_turn()) << rule::HOT_012.text;
+  offline.Return();
+  PinTo(target().Cpu(1));
+  EXPECT_TRUE(all_get_a_turn()) << rule::HOT_012.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

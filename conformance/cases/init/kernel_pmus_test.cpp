@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel's own PMUs, which every machine has: tracepoints, probes, breakpoints.
+#include "cases/kernel_pmus.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+
+#include <cstring>
+#include <sstream>
+
+#include "cases/common.h"
+#include "cases/nobody.h"
+#include "pmuconf/ring.h"
+#include "pmuconf/rules/INI.h"
+#include "pmuconf/rules/SYS.h"
+#include "pmuconf/sysctl.h"
+
+namespace pmuconf {
+namespace {
+
+CONFORMANCE_CASE(Init, UnknownTracepointsAreRefused, .rules = {rule::INI_017}) {
+  EventSpec spec = Tracepoint("task/task_rename");
+  EXPECT_THAT(TryOpen(spec, {.pid = getpid()}), Succeeds()) << rule::INI_017.text;
+  for (const std::uint64_t id : {std::uint64_t{0}, std::uint64_t{0xfffff}, ~std::uint64_t{0}}) {
+    spec.config = id;
+    EXPECT_THAT(TryOpen(spec, {.pid = getpid()}), FailsWith(EINVAL)) << rule::INI_017.text << id;
+  }
+}
+
+CONFORMANCE_CASE(Sysfs, TracepointIdsOpenTheirTracepoint, .rules = {rule::SYS_016}) {
+  const EventSpec spec = Tracepoint("task/task_rename");
+  const Event count = Open(spec, {.pid = getpid(), .disabled = false});
+  const Event other = Open(Tracepoint("task/task_newtask"), {.pid = getpid(), .disabled = false});
+  const Event sampler =
+      Open(spec, {.pid = getpid(), .sample_period = 1, .sample_type = PERF_SAMPLE_RAW});
+  Ring ring(sampler);
+  sampler.Enable();
+  for (const char* name : {"one", "two", "three"}) {
+    if (prctl(PR_SET_NAME, name) != 0) throw BrokenErrno("PR_SET_NAME", errno);
+  }
+  EXPECT_EQ(count.Read().value, 3u) << rule::SYS_016.text;
+  EXPECT_EQ(other.Read().value, 0u) << rule::SYS_016.text;
+  const RingContents contents = ring.Drain();
+  ASSERT_EQ(contents.samples.size(), 3u) << rule::SYS_016.text;
+  // What every tracepoint's format begins with: common_type, flags, preempt count, pid.
+  struct Head {
+    std::uint16_t type;
+    std::uint8_t flags, preempt_count;
+    std::int32_t pid;
+  };
+  for (const Sample& sample : contents.samples) {
+    Head head = {};
+    ASSERT_GE(sample.raw->size(), sizeof(head)) << rule::SYS_016.text;
+    std::memcpy(&head, sample.raw->data(), sizeof(head));
+    EXPECT_EQ(head.type, spec.config) << rule::SYS_016.text;
+    EXPECT_EQ(head.pid, getpid()) << rule::SYS_016.text;
+  }
+}
+
+std::string DynamicFile(const std::string& pmu, const std::string& file) {
+  std::string path(kEventSource);
+  return path.append("/").append(pmu).append("/").append(file);
+}
+
+// A probe of the PMU called @pmu; `where` is a function's name, or a file's with `offset` in it.
+perf_event_attr Probe(const std::string& pmu, const char* where, std::uint64_t offset,
+                      bool returns) {
+  EventSpec spec;
+  spec.name = pmu;
+  spec.type = static_cast<std::uint32_t>(std::stoul(*ReadFile(DynamicFile(pmu, "type"))));
+  const auto field = ParseFormat(*ReadFile(DynamicFile(pmu, "format/retprobe")));
+  if (returns) spec.config = *field->Encode(1);
+  perf_event_attr attr = MakeAttr(spec);
+  attr.config1 = reinterpret_cast<std::uint64_t>(where);
+  attr.config2 = offset;
+  return attr;
+}
+
+// What a process of nobody's gets for it, with these capabilities.
+int ProbeErrnoAsNobody(perf_event_attr attr, std::initializer_list<int> keep) {
+  attr.exclude_kernel = 1;
+  return AsNobody([&] { return TryOpen(attr, getpid()).error; }, keep);
+}
+
+// Every open() of a file comes through it once.
+constexpr const char* kOpenFunction = "do_filp_open";
+
+CONFORMANCE_CASE(Init, KernelProbesCountCallsAndReturns, .rules = {rule::INI_018}) {
+  const Event calls = Open(Probe("kprobe", kOpenFunction, 0, false), getpid());
+  const Event returns = Open(Probe("kprobe", kOpenFunction, 0, true), getpid());
+  calls.Enable();
+  returns.Enable();
+  for (int i = 0; i < 7; ++i) const Fd file(open("/proc/self/stat", O_RDONLY | O_CLOEXEC));
+  EXPECT_EQ(calls.Read().value, 7u) << rule::INI_018.text;
+  EXPECT_EQ(returns.Read().value, 7u) << rule::INI_018.text;
+}
+
+CONFORMANCE_CASE(Init, KernelProbesAskForAFunctionAndTheRight, .rules = {rule::INI_018}) {
+  EXPECT_THAT(TryOpen(Probe("kprobe", "no_such_function_at_all", 0, false), getpid()),
+              FailsWith(ENOENT))
+      << rule::INI_018.text;
+  const Sysctl paranoid(kParanoid, "-1");
+  const perf_event_attr attr = Probe("kprobe", kOpenFunction, 0, false);
+  EXPECT_EQ(ProbeErrnoAsNobody(attr, {}), EACCES) << rule::INI_018.text;
+  EXPECT_EQ(ProbeErrnoAsNobody(attr, {CAP_PERFMON}), 0) << rule::INI_018.text;
+}
+
+volatile int probed_calls = 0;
+[[gnu::noinline, gnu::noipa]] void ProbedFunction() { probed_calls = 1; }
+
+// Where `address` of this program is in its file.
+std::uint64_t FileOffset(const void* address) {
+  const auto at = reinterpret_cast<std::uint64_t>(address);
+  std::istringstream maps(*ReadFile("/proc/self/maps"));
+  for (std::string line; std::getline(maps, line);) {
+    unsigned long begin = 0, end = 0, offset = 0;
+    if (std::sscanf(line.c_str(), "%lx-%lx %*s %lx", &begin, &end, &offset) != 3) continue;
+    if (begin <= at && at < end) return at - begin + offset;
+  }
+  throw Broken("the function to probe is in no mapping");
+}
+
+CONFORMANCE_CASE(Init, UserProbesCountCallsAndReturns, .rules = {rule::INI_018}) {
+  const std::uint64_t offset = FileOffset(reinterpret_cast<const void*>(&ProbedFunction));
+  const Event calls = Open(Probe("uprobe", "/proc/self/exe", offset, false), getpid());
+  const Event returns = Open(Probe("uprobe", "/proc/self/exe", offset, true), getpid());
+  calls.Enable();
+  returns.Enable();
+  for (int i = 0; i < 9; ++i) ProbedFunction();
+  EXPECT_EQ(calls.Read().value, 9u) << rule::INI_018.text;
+  EXPECT_EQ(returns.Read().value, 9u) << rule::INI_018.text;
+  EXPECT_THAT(TryOpen(Probe("uprobe", "/no/such/file", offset, false), getpid()), FailsWith(ENOENT))
+      << rule::INI_018.text;
+  const Sysctl paranoid(kParanoid, "-1");
+  const perf_event_attr attr = Probe("uprobe", "/proc/self/exe", offset, false);
+  EXPECT_EQ(ProbeErrnoAsNobody(attr, {CAP_PERFMON}), EACCES) << rule::INI_018.text;
+  EXPECT_EQ(ProbeErrnoAsNobody(attr, {CAP_SYS_ADMIN}), 0) << rule::INI_018.text;
+}
+
+alignas(64) volatile std::uint64_t watched[16] = {};
+
+CONFORMANCE_CASE(Init, MalformedBreakpointsAreRefused, .rules = {rule::INI_019}) {
+  const auto* const bytes = reinterpret_cast<const volatile char*>(watched);
+  for (const std::uint64_t length : {1, 2, 4, 8}) {
+    for (std::uint64_t at = 0; at < 8; ++at) {
+      EXPECT_THAT(TryOpen(Breakpoint(bytes + at, length), getpid()),
+                  FailsWith(at % length == 0 ? 0 : EINVAL))
+          << rule::INI_019.text << length << " bytes at " << at;
+    }
+  }
+  for (const std::uint64_t length : {0, 3, 5, 9}) {
+    EXPECT_THAT(TryOpen(Breakpoint(bytes, length), getpid()), FailsWith(EINVAL))
+        << rule::INI_019.text;
+  }
+  for (const std::uint32_t type : {0u, 8u, 0x80000000u}) {
+    EXPECT_THAT(TryOpen(Breakpoint(bytes, 8, type), getpid()), FailsWith(EINVAL))
+        << rule::INI_019.text << " type " << type;
+  }
+}
+
+CONFORMANCE_CASE(Init, BreakpointsEndWithTheRegisters, .rules = {rule::INI_019}) {
+  std::vector<Event> events;
+  OpenResult last;
+  while (events.size() < 16) {
+    last = TryOpen(Breakpoint(&watched[events.size()], 8), getpid());
+    if (!last.ok()) break;
+    events.push_back(std::move(last.event));
+  }
+  EXPECT_THAT(last, FailsWith(ENOSPC)) << rule::INI_019.text;
+  ASSERT_FALSE(events.empty()) << rule::INI_019.text;
+  for (const Event& event : events) event.Enable();
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    for (std::size_t n = 0; n <= i; ++n) watched[i] = n;
+  }
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    EXPECT_EQ(events[i].Read().value, i + 1) << rule::INI_019.text;
+  }
+  events.pop_back();
+  EXPECT_THAT(TryOpen(Breakpoint(&watched[15], 8), getpid()), Succeeds()) << rule::INI_019.text;
+}
+
+CONFORMANCE_CASE(Init, KernelBreakpointsNeedTheRight, .rules = {rule::INI_019}) {
+  // The direct map of a page that this process does not know: any kernel address is one.
+  const auto* const kernel = reinterpret_cast<const volatile void*>(0xffff'8880'0000'1000);
+  perf_event_attr attr = Breakpoint(kernel, 8);
+  EXPECT_THAT(TryOpen(attr, getpid()), FailsWith(EINVAL)) << rule::INI_019.text;
+  attr.exclude_kernel = 0;
+  EXPECT_THAT(TryOpen(attr, getpid()), Succeeds()) << rule::INI_019.text;
+  const Sysctl paranoid(kParanoid, "-1");
+  const auto open_it = [&attr] { return TryOpen(attr, getpid()).error; };
+  EXPECT_EQ(AsNobody(open_it), EPERM) << rule::INI_019.text;
+  EXPECT_EQ(AsNobody(open_it, {CAP_SYS_ADMIN}), 0) << rule::INI_019.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file system that is mounted while a case needs it.
+#ifndef PMUCONF_CASES_MOUNT_H_
+#define PMUCONF_CASES_MOUNT_H_
+
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <string>
+
+#include "pmuconf/broken.h"
+
+namespace pmuconf {
+
+// A file system of that type, on a folder of its own.
+class Mount {
+ public:
+  explicit Mount(const char* type) {
+    if (mkdtemp(folder_) == nullptr) throw BrokenErrno("a folder", errno);
+    if (mount(type, folder_, type, 0, nullptr) != 0) {
+      const int error = errno;
+      rmdir(folder_);
+      throw BrokenErrno(std::string("mounting ") + type, error);
+    }
+  }
+  Mount(const Mount&) = delete;
+  ~Mount() {
+    umount2(folder_, MNT_DETACH);
+    rmdir(folder_);
+  }
+  std::string path(const std::string& name) const { return std::string(folder_) + "/" + name; }
+
+ private:
+  char folder_[32] = "/tmp/pmuconf.XXXXXX";
+};
+
+}  // namespace pmuconf
+
+#endif  // PMUCONF_CASES_MOUNT_H_

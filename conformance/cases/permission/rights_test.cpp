@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of an event needs a right of its own: raw data, locked memory, chains, branches, signals.
+#include <asm/perf_regs.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/resource.h>
+
+#include <fstream>
+
+#include "cases/common.h"
+#include "cases/kernel_pmus.h"
+#include "cases/nobody.h"
+#include "pmuconf/ring.h"
+#include "pmuconf/rules/INI.h"
+#include "pmuconf/rules/PRM.h"
+#include "pmuconf/sysctl.h"
+
+namespace pmuconf {
+namespace {
+
+// What nobody gets while kernel.perf_event_paranoid is `level`.
+int ErrnoAt(const char* level, const EventSpec& spec, const OpenOptions& options,
+            std::initializer_list<int> keep = {}) {
+  const Sysctl paranoid(kParanoid, level);
+  return ErrnoAsNobody(spec, options, keep);
+}
+
+OpenOptions Chains(bool exclude_kernel, bool exclude_callchain_kernel) {
+  return {.sample_period = 1'000,
+          .sample_type = PERF_SAMPLE_CALLCHAIN,
+          .exclude_kernel = exclude_kernel,
+          .edit = [=](perf_event_attr& attr) {
+            attr.exclude_callchain_kernel = exclude_callchain_kernel;
+          }};
+}
+
+CONFORMANCE_CASE(Permission, RawDataNeedsTheRight, .rules = {rule::PRM_003, rule::INI_017}) {
+  const EventSpec spec = Tracepoint("sched/sched_switch");
+  const OpenOptions count = {.exclude_kernel = true};
+  const OpenOptions raw = {
+      .sample_period = 1, .sample_type = PERF_SAMPLE_RAW, .exclude_kernel = true};
+  for (const char* level : {"0", "1", "2"}) {
+    EXPECT_EQ(ErrnoAt(level, spec, raw), EPERM) << rule::PRM_003.text << rule::INI_017.text;
+    EXPECT_EQ(ErrnoAt(level, spec, count), 0) << rule::PRM_003.text;
+  }
+  EXPECT_EQ(ErrnoAt("-1", spec, raw), 0) << rule::PRM_003.text;
+  EXPECT_EQ(ErrnoAt("2", spec, raw, {CAP_PERFMON}), 0) << rule::INI_017.text;
+}
+
+CONFORMANCE_CASE(Permission, LockedMemoryIsLimited, .rules = {rule::PRM_004}) {
+  const EventSpec spec = target().AnyEvent();
+  const Sysctl allowance("kernel/perf_event_mlock_kb", "8");
+  const auto pages = static_cast<std::size_t>(OnlineCpus().size() * 8 * 1024 / getpagesize());
+  const auto map = [&spec](std::size_t data, rlim_t limit, std::initializer_list<int> keep = {}) {
+    return AsNobody(
+        [&] {
+          const rlimit locked = {limit, limit};
+          if (setrlimit(RLIMIT_MEMLOCK, &locked) != 0) return 125;
+          const OpenResult opened = TryOpen(spec);
+          return opened.ok() ? Ring::TryMap(opened.event, data).error : 124;
+        },
+        keep);
+  };
+  const std::size_t within = std::bit_floor(pages - 1), beyond = 2 * std::bit_ceil(pages);
+  {
+    const Sysctl paranoid(kParanoid, "0");
+    EXPECT_EQ(map(within, 0), 0) << rule::PRM_004.text;
+    EXPECT_EQ(map(beyond, 0), EPERM) << rule::PRM_004.text;
+    EXPECT_EQ(map(beyond, (beyond + 1) * getpagesize()), 0) << rule::PRM_004.text;
+    EXPECT_EQ(map(beyond, 0, {CAP_IPC_LOCK}), 0) << rule::PRM_004.text;
+  }
+  const Sysctl paranoid(kParanoid, "-1");
+  EXPECT_EQ(map(beyond, 0), 0) << rule::PRM_004.text;
+}
+
+// Kernels without the distributions' patch know no level above 2.
+CONFORMANCE_CASE(Permission, LevelAboveTwoIsForEveryKindOfEvent, .rules = {rule::PRM_005}) {
+  static volatile std::uint64_t watched = 0;
+  perf_event_attr breakpoint = Breakpoint(&watched, 8);
+  const OpenOptions mine = {.exclude_kernel = true, .exclude_hv = true};
+  for (const char* level : {"3", "4"}) {
+    const Sysctl paranoid(kParanoid, level);
+    const int error = ErrnoAsNobody(Software(PERF_COUNT_SW_DUMMY), mine);
+    EXPECT_THAT(error, testing::AnyOf(0, EACCES)) << rule::PRM_005.text;
+    EXPECT_EQ(ErrnoAsNobody(Software(PERF_COUNT_SW_TASK_CLOCK), mine), error) << rule::PRM_005.text;
+    EXPECT_EQ(ErrnoAsNobody(Tracepoint("sched/sched_switch"), mine), error) << rule::PRM_005.text;
+    EXPECT_EQ(AsNobody([&] { return TryOpen(breakpoint, getpid()).error; }), error)
+        << rule::PRM_005.text;
+    EXPECT_EQ(ErrnoAsNobody(Software(PERF_COUNT_SW_DUMMY), mine, {CAP_PERFMON}), error)
+        << rule::PRM_005.text;
+    EXPECT_EQ(ErrnoAsNobody({.pid = -1, .cpu = target().Cpu(0)}), EACCES) << rule::PRM_005.text;
+    EXPECT_EQ(ErrnoAsNobody({.pid = -1, .cpu = target().Cpu(0)}, {CAP_SYS_ADMIN}), 0)
+        << rule::PRM_005.text;
+  }
+}
+
+CONFORMANCE_CASE(Permission, KernelChainsNeedTheRight, .rules = {rule::PRM_009}) {
+  const EventSpec spec = target().AnyEvent();
+  const int want = static_cast<int>(ValueHere(rule::PRM_009, "kernel_chain"));
+  EXPECT_EQ(ErrnoAt("2", spec, Chains(true, false)), want) << rule::PRM_009.text;
+  EXPECT_EQ(ErrnoAt("2", spec, Chains(true, true)), 0) << rule::PRM_009.text;
+  EXPECT_EQ(ErrnoAt("2", spec, Chains(false, true)), EACCES) << rule::PRM_009.text;
+  EXPECT_EQ(ErrnoAt("2", spec, Chains(true, false), {CAP_PERFMON}), 0) << rule::PRM_009.text;
+  EXPECT_EQ(ErrnoAt("1", spec, Chains(true, false)), 0) << rule::PRM_009.text;
+}
+
+CONFORMANCE_CASE(Permission, KernelBranchesNeedTheRight, .rules = {rule::PRM_010}) {
+  const EventSpec spec = target().AnyEvent();
+  const auto branches = [](std::uint64_t of) {
+    return OpenOptions{.sample_period = 1'000,
+                       .sample_type = PERF_SAMPLE_BRANCH_STACK,
+                       .exclude_kernel = true,
+                       .exclude_hv = true,
+                       .edit = [of](perf_event_attr& attr) {
+                         attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY | of;
+                       }};
+  };
+  // Without branches the PMU refuses what the user's would get.
+  const int users = target().branches() > 0 ? 0 : EOPNOTSUPP;
+  for (const std::uint64_t kernel : {PERF_SAMPLE_BRANCH_KERNEL, PERF_SAMPLE_BRANCH_HV}) {
+    const OpenOptions asked = branches(PERF_SAMPLE_BRANCH_USER | kernel);
+    EXPECT_EQ(ErrnoAt("2", spec, asked), EACCES) << rule::PRM_010.text;
+    EXPECT_NE(ErrnoAt("1", spec, asked), EACCES) << rule::PRM_010.text;
+    EXPECT_NE(ErrnoAt("2", spec, asked, {CAP_PERFMON}), EACCES) << rule::PRM_010.text;
+  }
+  EXPECT_EQ(ErrnoAt("2", spec, branches(PERF_SAMPLE_BRANCH_USER)), users) << rule::PRM_010.text;
+  EXPECT_EQ(ErrnoAt("2", spec, branches(0)), users) << rule::PRM_010.text;
+}
+
+CONFORMANCE_CASE(Permission, RootOfAUserNamespaceIsNobody, .rules = {rule::PRM_014}) {
+  const Sysctl paranoid(kParanoid, "2");
+  const auto in_namespace = [](const OpenOptions& options) {
+    Child child([&options] {
+      if (unshare(CLONE_NEWUSER) != 0) return 126;
+      const Fd map(open("/proc/self/uid_map", O_WRONLY | O_CLOEXEC));
+      if (write(map.get(), "0 0 1\n", 6) != 6 || getuid() != 0) return 125;
+      return TryOpen(target().AnyEvent(), options).error;
+    });
+    child.Go();
+    return child.Wait();
+  };
+  EXPECT_EQ(in_namespace({}), EACCES) << rule::PRM_014.text;
+  EXPECT_EQ(in_namespace({.pid = -1, .cpu = target().Cpu(0), .exclude_kernel = true}), EACCES)
+      << rule::PRM_014.text;
+  EXPECT_EQ(in_namespace({.exclude_kernel = true}), 0) << rule::PRM_014.text;
+}
+
+CONFORMANCE_CASE(Permission, SignalsToOthersNeedTheRight, .rules = {rule::PRM_015}) {
+  const Sysctl paranoid(kParanoid, "2");
+  const EventSpec spec = target().AnyEvent();
+  const OpenOptions plain = {.pid = getpid(), .sample_period = 1'000, .exclude_kernel = true};
+  const OpenOptions signals = {
+      .pid = getpid(), .sample_period = 1'000, .exclude_kernel = true, .sigtrap = true};
+  EXPECT_EQ(ErrnoAsNobody(spec, plain, {CAP_PERFMON}), 0) << rule::PRM_015.text;
+  EXPECT_EQ(ErrnoAsNobody(spec, signals, {CAP_PERFMON}), EACCES) << rule::PRM_015.text;
+  EXPECT_EQ(ErrnoAsNobody(spec, signals, {CAP_KILL}), EACCES) << rule::PRM_015.text;
+  EXPECT_EQ(ErrnoAsNobody(spec, signals, {CAP_PERFMON, CAP_KILL}), 0) << rule::PRM_015.text;
+  EXPECT_EQ(ErrnoAsNobody(spec, signals, {CAP_SYS_PTRACE}), 0) << rule::PRM_015.text;
+}
+
+bool OfTheKernel(std::uint64_t address) { return address >> 63 != 0; }
+
+// What happens beside the event: kernel pulses between those of the user, with addresses to match.
+CONFORMANCE_CASE(Permission, UsersSamplesShowNothingOfTheKernel, .rules = {rule::PRM_013},
+                 .needs = {Cap::kStimulus}) {
+  constexpr std::uint64_t kUser = 0x40'1000, kKernel = 0xffff'ffff'8100'1000;
+  const EventSpec spec = target().AnyEvent();
+  const Event event =
+      Open(spec, {.sample_period = 1,
+                  .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_CALLCHAIN |
+                                 PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_REGS_USER,
+                  .exclude_kernel = true,
+                  .edit = [](perf_event_attr& attr) {
+                    attr.sample_regs_intr = attr.sample_regs_user = 1ull << PERF_REG_X86_IP;
+                  }});
+  Ring ring(event);
+  event.Enable();
+  for (int i = 0; i < 20; ++i) {
+    Pulse(spec, 1, {.privilege = Privilege::kKernel, .ip = kKernel, .addr = kKernel + 8});
+    Pulse(spec, 1, {.privilege = Privilege::kUser, .ip = kUser, .addr = kUser + 8});
+  }
+  const RingContents contents = ring.Drain();
+  ASSERT_EQ(contents.samples.size(), 20u) << rule::PRM_013.text;
+  for (const Sample& sample : contents.samples) {
+    EXPECT_FALSE(OfTheKernel(*sample.ip)) << rule::PRM_013.text;
+    EXPECT_FALSE(OfTheKernel(*sample.addr)) << rule::PRM_013.text;
+    for (const std::uint64_t value : sample.regs_intr.value_or(std::vector<std::uint64_t>{})) {
+      EXPECT_FALSE(OfTheKernel(value)) << rule::PRM_013.text << " register " << value;
+    }
+    for (const std::uint64_t address : *sample.callchain) {
+      // Marks of what follows are numbers of their own, from the top of the range.
+      EXPECT_TRUE(address == static_cast<std::uint64_t>(PERF_CONTEXT_USER) || !OfTheKernel(address))
+          << rule::PRM_013.text << address;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pmuconf

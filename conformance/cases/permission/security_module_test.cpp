@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Security modules are asked, and what they say holds; a BPF program is the module here.
+#include <asm/perf_regs.h>
+
+#include "cases/mount.h"
+#include "pmuconf/bpf.h"
+#include "pmuconf/case.h"
+#include "pmuconf/rules/PRM.h"
+#include "pmuconf/sysfs.h"
+#include "security_hooks.skel.h"
+
+namespace pmuconf {
+namespace {
+
+enum Hook { kOpen, kAlloc, kRead, kWrite, kLockedDown, kNone };
+
+// Answers for this process while it lives.
+class SecurityModule {
+ public:
+  SecurityModule() {
+    const Mount securityfs("securityfs");
+    const std::string modules = ReadFile(securityfs.path("lsm")).value_or("");
+    if (("," + modules + ",").find(",bpf,") == std::string::npos) {
+      SkipCase(Cap::kBpf, "the kernel's security modules are " + modules + ", without bpf");
+    }
+    bpf_->bss->process = static_cast<std::uint32_t>(getpid());
+    const int error = security_hooks_bpf::attach(&*bpf_);
+    if (error != 0) BpfBroken("attach", -error);
+  }
+  void Refuse(Hook hook) { bpf_->data->refused = hook; }
+  std::uint64_t Asked(Hook hook) { return bpf_->bss->asked[hook]; }
+
+ private:
+  Skeleton<security_hooks_bpf> bpf_;
+};
+
+CONFORMANCE_CASE(Permission, SecurityModulesAreAskedAndObeyed, .rules = {rule::PRM_011},
+                 .needs = {Cap::kStimulus}) {
+  SecurityModule module;
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec);
+  EXPECT_GE(module.Asked(kOpen), 1u) << rule::PRM_011.text;
+  EXPECT_EQ(module.Asked(kAlloc), 1u) << rule::PRM_011.text;
+  const std::uint64_t writes = module.Asked(kWrite), reads = module.Asked(kRead);
+  event.Enable();
+  target().Stimulate(spec, 12);
+  EXPECT_THAT(event.Read(), Counted(spec, 12));
+  EXPECT_EQ(module.Asked(kWrite), writes + 1) << rule::PRM_011.text;
+  EXPECT_EQ(module.Asked(kRead), reads + 1) << rule::PRM_011.text;
+  module.Refuse(kRead);
+  EXPECT_THAT(event.TryRead(sizeof(Reading)), FailsWith(EACCES)) << rule::PRM_011.text;
+  module.Refuse(kWrite);
+  EXPECT_THAT(event.TryIoctl(PERF_EVENT_IOC_DISABLE), FailsWith(EACCES)) << rule::PRM_011.text;
+  for (const Hook hook : {kOpen, kAlloc}) {
+    module.Refuse(hook);
+    EXPECT_THAT(TryOpen(spec), FailsWith(EACCES)) << rule::PRM_011.text;
+  }
+  module.Refuse(kNone);
+  target().Stimulate(spec, 30);
+  EXPECT_THAT(event.Read(), Counted(spec, 42)) << rule::PRM_011.text;
+  EXPECT_THAT(TryOpen(spec), Succeeds()) << rule::PRM_011.text;
+}
+
+CONFORMANCE_CASE(Permission, LockdownKeepsRegistersBack, .rules = {rule::PRM_012}) {
+  SecurityModule module;
+  const auto open_with = [](std::uint64_t sample_type) {
+    return TryOpen(
+        target().AnyEvent(),
+        {.sample_period = 1'000, .sample_type = sample_type, .edit = [](perf_event_attr& attr) {
+           attr.sample_regs_intr = attr.sample_regs_user = 1ull << PERF_REG_X86_IP;
+         }});
+  };
+  const std::uint64_t others = PERF_SAMPLE_IP | PERF_SAMPLE_REGS_USER;
+  EXPECT_THAT(open_with(PERF_SAMPLE_REGS_INTR), Succeeds());
+  EXPECT_EQ(module.Asked(kLockedDown), 1u) << rule::PRM_012.text;
+  module.Refuse(kLockedDown);
+  EXPECT_THAT(open_with(PERF_SAMPLE_REGS_INTR), FailsWith(EPERM)) << rule::PRM_012.text;
+  EXPECT_THAT(open_with(others | PERF_SAMPLE_REGS_INTR), FailsWith(EPERM)) << rule::PRM_012.text;
+  EXPECT_THAT(open_with(others), Succeeds()) << rule::PRM_012.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

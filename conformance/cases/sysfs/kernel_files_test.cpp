@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel's settings for perf, and what sysfs says of the device behind a PMU.
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "cases/common.h"
+#include "pmuconf/rules/SYS.h"
+#include "pmuconf/sysctl.h"
+
+namespace pmuconf {
+namespace {
+
+// The errno of writing `value` to the setting, 0 if it was taken.
+int WriteError(const std::string& name, const std::string& value) {
+  const Fd fd(open(("/proc/sys/" + name).c_str(), O_WRONLY | O_CLOEXEC));
+  if (fd.get() < 0) return errno;
+  return write(fd.get(), value.data(), value.size()) < 0 ? errno : 0;
+}
+
+// A setting that takes `good` and refuses `bad` with EINVAL, keeping what it has.
+struct Setting {
+  const char* name;
+  std::vector<std::string> good, bad;
+};
+
+CONFORMANCE_CASE(Sysctl, SettingsKeepWhatTheyTake, .rules = {rule::SYS_015}) {
+  const std::vector<Setting> settings = {
+      {"kernel/perf_event_paranoid", {"-1", "0", "1", "2"}, {"none"}},
+      {"kernel/perf_event_mlock_kb", {"516", "8", "1024"}, {"many"}},
+      {"kernel/perf_event_max_stack", {"0", "1", "127", "655360"}, {"-1", "655361", "deep"}},
+      {"kernel/perf_event_max_contexts_per_stack", {"0", "8", "1000"}, {"-1", "1001"}},
+      {"kernel/perf_cpu_time_max_percent", {"0", "25", "99", "100"}, {"-1", "101", "half"}},
+  };
+  for (const Setting& setting : settings) {
+    const Sysctl restored(setting.name, Sysctl::Get(setting.name));
+    for (const std::string& value : setting.good) {
+      EXPECT_EQ(WriteError(setting.name, value), 0) << rule::SYS_015.text << setting.name;
+      for (const std::string& bad : setting.bad) {
+        EXPECT_EQ(WriteError(setting.name, bad), EINVAL) << rule::SYS_015.text << setting.name;
+      }
+      EXPECT_EQ(Sysctl::Get(setting.name), value) << rule::SYS_015.text << setting.name;
+    }
+  }
+}
+
+CONFORMANCE_CASE(Sysctl, SampleRateNeedsADynamicLimit, .rules = {rule::SYS_015}) {
+  const std::string rate = "kernel/perf_event_max_sample_rate";
+  const std::string percent = "kernel/perf_cpu_time_max_percent";
+  const SampleRateLimit restored(SampleRateLimit::kNoLimit);
+  {
+    const Sysctl limited(percent, "25");
+    EXPECT_EQ(WriteError(rate, "54321"), 0) << rule::SYS_015.text;
+    EXPECT_EQ(WriteError(rate, "0"), EINVAL) << rule::SYS_015.text;
+    EXPECT_EQ(Sysctl::Get(rate), "54321") << rule::SYS_015.text;
+    EXPECT_THAT(TryOpen(Software(PERF_COUNT_SW_CPU_CLOCK), {.sample_freq = 54'321}), Succeeds())
+        << rule::SYS_015.text;
+    EXPECT_THAT(TryOpen(Software(PERF_COUNT_SW_CPU_CLOCK), {.sample_freq = 54'322}),
+                FailsWith(EINVAL))
+        << rule::SYS_015.text;
+  }
+  for (const char* off : {"0", "100"}) {
+    const Sysctl unlimited(percent, off);
+    EXPECT_EQ(WriteError(rate, "1000"), EINVAL) << rule::SYS_015.text;
+    EXPECT_EQ(Sysctl::Get(rate), "54321") << rule::SYS_015.text;
+  }
+}
+
+CONFORMANCE_CASE(Sysctl, StackDepthIsFixedWhileItIsUsed, .rules = {rule::SYS_015}) {
+  const std::string depth = "kernel/perf_event_max_stack";
+  const Sysctl restored(depth, "100");
+  const auto with_chain = [](unsigned frames) {
+    return TryOpen(Software(PERF_COUNT_SW_CPU_CLOCK), {.sample_period = 1'000'000,
+                                                       .sample_type = PERF_SAMPLE_CALLCHAIN,
+                                                       .edit = [frames](perf_event_attr& attr) {
+                                                         attr.sample_max_stack =
+                                                             static_cast<std::uint16_t>(frames);
+                                                       }});
+  };
+  {
+    const OpenResult user = with_chain(100);
+    ASSERT_THAT(user, Succeeds());
+    EXPECT_EQ(WriteError(depth, "90"), EBUSY) << rule::SYS_015.text;
+    EXPECT_EQ(Sysctl::Get(depth), "100") << rule::SYS_015.text;
+  }
+  EXPECT_THAT(with_chain(101), FailsWith(EOVERFLOW)) << rule::SYS_015.text;
+  // The refused one uses nothing.
+  EXPECT_EQ(WriteError(depth, "90"), 0) << rule::SYS_015.text;
+}
+
+CONFORMANCE_CASE(Sysfs, IdentifierAndDeviceAreWhatTheySay, .rules = {rule::SYS_018}) {
+  struct stat info = {};
+  if (stat(DeviceFile("identifier").c_str(), &info) == 0) {
+    const auto text = ReadFile(DeviceFile("identifier"));
+    ASSERT_TRUE(text) << rule::SYS_018.text;
+    EXPECT_FALSE(text->empty() || text->find('\n') != std::string::npos) << rule::SYS_018.text;
+  }
+  // Every PMU's folder leads back to the bus, and its device, where it has one, to a folder.
+  EXPECT_EQ(stat(DeviceFile("subsystem/devices").c_str(), &info), 0) << rule::SYS_018.text;
+  if (lstat(DeviceFile("device").c_str(), &info) == 0) {
+    EXPECT_EQ(stat(DeviceFile("device/uevent").c_str(), &info), 0) << rule::SYS_018.text;
+  }
+}
+
+}  // namespace
+}  // namespace pmuconf
