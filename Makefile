@@ -10,14 +10,14 @@ TARGET ?= refpmu
 ARCH ?= amd64
 SELECT := $(if $(RULE),--rule '$(RULE)') $(if $(CASE),--case '$(CASE)') $(if $(PROFILE),--profile '$(PROFILE)')
 
-.PHONY: help run check kunit intree fuzz mutants bench coverage lint deps clean guest-suite
+.PHONY: help run rules check kunit intree fuzz mutants bench coverage lint deps clean guest-suite
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo "  variables: TARGET= KERNEL=6.1|6.12|FILE ARCH= RULE= CASE= PROFILE= MODULE= PARAMETERS= MUTANTS=FOLDER TIME=SECONDS"
+	@echo "  variables: TARGET= KERNEL=6.1|6.12|FILE ARCH= RULE= CASE= PROFILE= MODULE= PARAMETERS= SHUFFLE=SEED ISOLATE=1 MUTANTS=FOLDER TIME=SECONDS"
 
-run: deps guest-suite ## judge TARGET on KERNEL in a virtual machine: 0 conformant, 1 not, 2 not judged
-	@$(PYTHON) -m pmuvm run --target '$(TARGET)' --kernel '$(KERNEL)' --arch '$(ARCH)' $(SELECT) $(if $(MODULE),--module '$(MODULE)') $(if $(PARAMETERS),--parameters '$(PARAMETERS)')
+run: deps guest-suite ## judge TARGET (or all) on KERNEL in a virtual machine: 0 conformant, 1 not, 2 not judged
+	@$(PYTHON) -m pmuvm run --target '$(TARGET)' $(if $(filter all-file,$(TARGET)-$(origin KERNEL)),,--kernel '$(KERNEL)') $(if $(SHUFFLE),--shuffle '$(SHUFFLE)') $(if $(ISOLATE),--isolate) --arch '$(ARCH)' $(SELECT) $(if $(MODULE),--module '$(MODULE)') $(if $(PARAMETERS),--parameters '$(PARAMETERS)')
 
 check: deps ## every test of the project; ends in one line that counts them
 	@$(PYTHON) ci/check.py $(if $(STAGES),--stages '$(STAGES)')
@@ -36,6 +36,9 @@ mutants: deps guest-suite ## prove that the suite catches broken drivers; MUTANT
 
 bench: deps guest-suite ## benchmarks of the driver's decisions and of the model; in a guest, costs against cpu-clock
 	@ci/build bench core_bench && $(PYTHON) ci/bench.py $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')
+
+rules: deps guest-suite ## the catalogue with what verifies each rule, as docs/generated/rules.md
+	@mkdir -p docs/generated && build/guest/conformance/pmuconf explain --markdown >docs/generated/rules.md && echo docs/generated/rules.md
 
 coverage: deps ## branches of the driver's decisions and of the model that its unit tests take
 	@ci/build coverage driver_tests && $(PYTHON) ci/coverage.py

@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "vm"))
 
 from pmuvm import kernel, module, session, suite  # noqa: E402
-from pmuvm.__main__ import plan  # noqa: E402
+from pmuvm.runs import plan  # noqa: E402
 from pmuvm.channel import Message  # noqa: E402
 from pmuvm.errors import PmuvmError  # noqa: E402
 from pmuvm.guest import GuestLost  # noqa: E402

@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// pmuconf: list, run, serve, case, report. Exit status 0 good, 1 not conformant, 2 cannot judge.
+// pmuconf: list, run, probe, explain, serve, case, report. Exit status 0 good, 1 not conformant, 2
+// cannot judge.
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "lib/agent.h"
 #include "lib/context.h"
 #include "lib/executor.h"
-#include "lib/expression.h"
+#include "lib/probe.h"
 #include "lib/runner.h"
 #include "pmuconf/case.h"
 #include "pmuconf/kmsg.h"
+#include "report/choose.h"
+#include "report/explain.h"
 #include "report/formats.h"
+#include "report/progress.h"
 #include "report/select.h"
 #include "report/stream.h"
 #include "report/verdict.h"
@@ -34,7 +40,10 @@ struct Options {
   std::string case_id;
   int result_fd = -1;
   std::string stream;
+  std::string again;
   std::string out;
+  std::string rule;
+  bool markdown = false;
 };
 
 std::vector<KnownCase> Suite() {
@@ -47,29 +56,17 @@ std::vector<KnownCase> Suite() {
   return suite;
 }
 
-// Profiles and waivers stand beside the folder of targets.
-std::string Beside(const std::string& target_path, const char* folder) {
-  const std::filesystem::path path(target_path);
-  return (path.parent_path() / ".." / folder).lexically_normal().string();
-}
-
-Target LoadTarget(const Options& options) {
-  if (!std::filesystem::exists(options.target)) {
-    std::string known;
-    std::error_code error;
-    const auto folder = std::filesystem::path(options.target).parent_path();
-    for (const auto& entry :
-         std::filesystem::directory_iterator(folder.empty() ? "." : folder, error)) {
-      if (entry.path().extension() == ".toml") known += " " + entry.path().string();
+// The target that --target names, or else the built-in one that is meant for --pmu.
+Target ChosenTarget(Options* options) {
+  if (options->target.empty()) {
+    if (options->pmu.empty()) throw ConfigError("say which target: --target, --pmu or both");
+    options->target = TargetForPmu(options->pmu);
+    if (options->target.empty()) {
+      throw ConfigError("no built-in target is for PMU '" + options->pmu +
+                        "': draft one with pmuconf probe " + options->pmu);
     }
-    throw ConfigError("unknown target file '" + options.target +
-                      "' (known:" + (known.empty() ? " none there" : known) + ")");
   }
-  return Target::Load(options.target);
-}
-
-Profile ChosenProfile(const Options& options, const std::string& name) {
-  return LoadProfile(Beside(options.target, "profiles"), name, AllRules());
+  return LoadTarget(options->target);
 }
 
 void Flush() {
@@ -77,10 +74,10 @@ void Flush() {
   if (!std::cout) throw ConfigError("standard output cannot be written");
 }
 
-int List(const Options& options) {
-  const Target target = LoadTarget(options);
-  const auto ids =
-      Select(options.selection, ChosenProfile(options, options.profile), Suite(), AllRules());
+int List(Options options) {
+  const Target target = ChosenTarget(&options);
+  const auto ids = Select(options.selection, ChooseProfile(options.target, options.profile),
+                          Suite(), AllRules());
   auto cases = nlohmann::ordered_json::array();
   for (const std::string& id : ids) {
     const CaseInfo& info = *FindCase(id);
@@ -98,6 +95,7 @@ int List(const Options& options) {
                      {"rules", rules},
                      {"needs", needs},
                      {"budget_s", info.meta.budget_s},
+                     {"timing", info.meta.timing},
                      {"file", info.file},
                      {"line", info.line}});
   }
@@ -109,8 +107,24 @@ int List(const Options& options) {
   return 0;
 }
 
-int RunCase(const Options& options) {
-  context().target = LoadTarget(options);
+// A word as a shell takes it.
+std::string Quoted(const std::string& word) {
+  const bool plain = word.find_first_not_of(
+                         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                         "0123456789_-+=./:,@%") == std::string::npos;
+  return plain && !word.empty() ? word : "'" + word + "'";
+}
+
+// What names the target on a command line; `drafted`: only the PMU was named.
+std::string TargetWords(const Options& options, bool drafted) {
+  std::string words;
+  if (!drafted) words += " --target " + Quoted(options.target);
+  if (!options.pmu.empty()) words += " --pmu " + Quoted(options.pmu);
+  return words;
+}
+
+int RunCase(Options options) {
+  context().target = ChosenTarget(&options);
   context().pmu = options.pmu;
   const CaseInfo* const info = FindCase(options.case_id);
   if (info == nullptr) {  // Select() names the nearest
@@ -123,17 +137,22 @@ int RunCase(const Options& options) {
     const ssize_t n = write(options.result_fd, line.data(), line.size());
     return n == static_cast<ssize_t>(line.size()) ? 0 : 2;
   }
-  std::cout << ToString(result.result) << "  " << result.id << "\n"
-            << result.message << (result.message.empty() ? "" : "\n");
+  std::cout << ToString(result.result) << "  " << result.id << "\n";
+  if (result.result == Result::kSkip) {
+    std::cout << WhySkipped(result) << "\n";
+  } else if (result.result != Result::kPass) {
+    Report report;
+    report.again = "pmuconf case" + TargetWords(options, false) + " ";
+    std::cout << Failure(report, result) << "\n";
+  }
   Flush();
-  const bool good = result.result == Result::kPass || result.result == Result::kSkip;
-  return good ? 0 : result.result == Result::kBroken ? 2 : 1;
+  if (ForRules(result) == Result::kNotRun || result.result == Result::kBroken) return 2;
+  return result.result == Result::kPass || result.result == Result::kSkip ? 0 : 1;
 }
 
 int Finish(const Options& options, const Stream& stream, const Target& target,
            const Profile& profile, const std::string& again) {
-  const auto waivers = LoadWaivers(Beside(options.target, "waivers"));
-  Report report = Judge(stream, target, profile, Suite(), waivers, Today());
+  Report report = Judge(stream, target, profile, Suite(), ChooseWaivers(options.target), Today());
   report.again = again;
   if (!options.out.empty()) WriteReports(report, options.out);
   std::cout << Summary(report);
@@ -142,9 +161,72 @@ int Finish(const Options& options, const Stream& stream, const Target& target,
   return ExitStatus(report.verdict);
 }
 
-int Run(const Options& options) {
-  const Target target = LoadTarget(options);
-  const Profile profile = ChosenProfile(options, options.profile);
+// A file with a drafted target: the processes of the cases read it. Goes with the object.
+class DraftFile {
+ public:
+  explicit DraftFile(const std::string& text)
+      : path_(std::filesystem::temp_directory_path() / "pmuconf-draft-XXXXXX.toml") {
+    const int fd = mkstemps(path_.data(), 5);
+    if (fd < 0) throw ConfigError(path_ + ": cannot be made");
+    close(fd);
+    std::ofstream file(path_);
+    file << text;
+    file.close();
+    if (!file) throw ConfigError(path_ + ": cannot be written");
+  }
+  DraftFile(const DraftFile&) = delete;
+  ~DraftFile() { unlink(path_.c_str()); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// Runs the selected cases; what the kernel says meanwhile goes into the stream.
+void RunAll(const Options& options, const Target& target, Stream* stream) {
+  std::optional<KernelLog> log;
+  try {
+    log.emplace();
+  } catch (const Broken& broken) {
+    stream->unseen = std::string(
+                         "the kernel log cannot be read here, so nobody would see what "
+                         "the kernel complains of: ") +
+                     broken.what();
+  }
+  const Executor executor(options.target, options.pmu, log.has_value());
+  Progress progress(stream->selected.size(), isatty(STDOUT_FILENO) == 1, Colour(STDOUT_FILENO),
+                    std::cout);
+  for (const std::string& id : stream->selected) {
+    const CaseInfo& info = *FindCase(id);
+    progress.Begin(id);
+    CaseResult result = executor.Run(info, info.meta.budget_s * target.slowness());
+    progress.End(result);
+    stream->results.push_back(std::move(result));
+  }
+  if (log) {
+    for (const std::string& report : FindReports(log->Lines())) {
+      stream->problems.push_back("kernel log: " + report);
+    }
+  }
+  stream->ended = true;
+}
+
+int Run(Options options) {
+  std::optional<DraftFile> draft;
+  bool drafted = false;
+  if (options.target.empty() && !options.pmu.empty()) {
+    options.target = TargetForPmu(options.pmu);
+    drafted = options.target.empty();
+    if (drafted) {
+      draft.emplace(DraftTarget(options.pmu));
+      options.target = draft->path();
+      std::cout << "no built-in target is for PMU " << options.pmu
+                << ": judged by what a probe finds (pmuconf probe " << Quoted(options.pmu)
+                << " shows it)" << std::endl;
+    }
+  }
+  const Target target = ChosenTarget(&options);
+  const Profile profile = ChooseProfile(options.target, options.profile);
   utsname name = {};
   uname(&name);
   Stream stream;
@@ -155,31 +237,56 @@ int Run(const Options& options) {
   stream.profile = profile.name;
   stream.partial = options.selection.partial();
   stream.selected = Select(options.selection, profile, Suite(), AllRules());
-
-  const Executor executor(options.target, options.pmu);
-  KernelLog log;
-  for (const std::string& id : stream.selected) {
-    const CaseInfo& info = *FindCase(id);
-    CaseResult result = executor.Run(info, info.meta.budget_s * target.slowness());
-    std::cout << ToString(result.result) << "  " << id << std::endl;
-    stream.results.push_back(std::move(result));
-  }
-  for (const std::string& report : FindReports(log.Lines())) {
-    stream.problems.push_back("kernel log: " + report);
-  }
-  stream.ended = true;
+  RunAll(options, target, &stream);
   return Finish(options, stream, target, profile,
-                "pmuconf run --target " + options.target + " --case ");
+                "pmuconf run" + TargetWords(options, drafted) + " --case ");
 }
 
 int ReportStream(const Options& options) {
-  const Target target = LoadTarget(options);
+  const Target target = LoadTarget(options.target);
   const Stream stream = LoadStream(options.stream);
   const Profile profile =
-      ChosenProfile(options, options.profile.empty() ? stream.profile : options.profile);
+      ChooseProfile(options.target, options.profile.empty() ? stream.profile : options.profile);
   const std::string which = target.name() == "refpmu" ? "" : " TARGET=" + options.target;
-  return Finish(options, stream, target, profile,
-                "make run KERNEL=" + stream.kernel + which + " CASE=");
+  const std::string again = "make run KERNEL=" + stream.kernel + which + " CASE=";
+  return Finish(options, stream, target, profile, options.again.empty() ? again : options.again);
+}
+
+int Probe(const Options& options) {
+  const std::string draft = DraftTarget(options.pmu);
+  if (options.out.empty()) {
+    std::cout << draft;
+    Flush();
+    return 0;
+  }
+  std::ofstream file(options.out);
+  file << draft;
+  file.close();
+  if (!file) throw ConfigError(options.out + ": cannot be written");
+  return 0;
+}
+
+int ExplainRules(const Options& options) {
+  std::vector<CasePlace> cases;
+  for (const CaseInfo& info : AllCases()) {
+    CasePlace place{info.Id(), info.file, info.line, {}};
+    for (const Rule& rule : info.meta.rules) place.rules.emplace_back(rule.id);
+    cases.push_back(std::move(place));
+  }
+  if (options.markdown) {
+    std::cout << ExplainAll(AllRules(), cases, OtherTests());
+    Flush();
+    return 0;
+  }
+  const Rule* const rule = FindRule(options.rule);
+  if (rule == nullptr) {  // Select() names the nearest
+    if (options.rule.empty()) throw ConfigError("say which rule");
+    Select({.rule = options.rule}, WholeCatalogue(AllRules()), Suite(), AllRules());
+    throw ConfigError("say one rule: '" + options.rule + "'");
+  }
+  std::cout << ExplainRule(*rule, cases, OtherTests());
+  Flush();
+  return 0;
 }
 
 int Main(int argc, char** argv) {
@@ -188,8 +295,8 @@ int Main(int argc, char** argv) {
   app.require_subcommand(1);
 
   const auto add_target = [&](CLI::App* command) {
-    command->add_option("--target", options.target, "target file")->required();
-    return command;
+    return command->add_option("--target", options.target,
+                               "target: the path of a file, or the name of a built-in one");
   };
   const auto add_selection = [&](CLI::App* command) {
     command->add_option("--case", options.selection.case_glob, "only cases that fit this glob");
@@ -197,31 +304,48 @@ int Main(int argc, char** argv) {
     command->add_option("--profile", options.profile, "only the rules of this profile");
   };
   const auto add_pmu = [&](CLI::App* command) {
-    command->add_option("--pmu", options.pmu, "PMU in sysfs, instead of the target's match");
+    command->add_option(
+        "--pmu", options.pmu,
+        "PMU in sysfs, instead of the target's match; alone, it chooses the target");
   };
 
-  auto* const list = add_target(app.add_subcommand("list", "print the cases; opens no event"));
+  auto* const list = app.add_subcommand("list", "print the cases; opens no event");
+  add_target(list);
+  add_pmu(list);
   list->add_flag("--json", options.json, "for programs");
   add_selection(list);
 
-  auto* const run = add_target(app.add_subcommand("run", "run cases on this machine and judge"));
+  auto* const run = app.add_subcommand("run", "run cases on this machine and judge");
+  add_target(run);
   add_selection(run);
   add_pmu(run);
   run->add_option("--out", options.out, "folder for results.json, results.ktap and junit.xml");
 
-  auto* const serve = add_target(app.add_subcommand("serve", "be the guest's agent"));
+  auto* const probe = app.add_subcommand("probe", "draft a target file for a PMU of this machine");
+  probe->add_option("pmu", options.pmu, "its name in sysfs")->required();
+  probe->add_option("--out", options.out, "file for the draft, instead of standard output");
+
+  auto* const explain = app.add_subcommand("explain", "print a rule and what verifies it");
+  explain->add_option("rule", options.rule, "its id");
+  explain->add_flag("--markdown", options.markdown, "all rules, as docs/generated/rules.md");
+
+  auto* const serve = app.add_subcommand("serve", "be the guest's agent");
+  add_target(serve)->required();
   serve->add_option("--channel", options.channel, "serial port to the host")->required();
   add_pmu(serve);
 
-  auto* const one = add_target(app.add_subcommand("case", "run one case in this process"));
+  auto* const one = app.add_subcommand("case", "run one case in this process");
+  add_target(one);
   one->add_option("id", options.case_id, "Suite.Name")->required();
   one->add_option("--result-fd", options.result_fd,
                   "write the result, as JSON, to this descriptor");
   add_pmu(one);
 
-  auto* const report = add_target(app.add_subcommand("report", "judge a recorded stream"));
+  auto* const report = app.add_subcommand("report", "judge a recorded stream");
+  add_target(report)->required();
   report->add_option("--stream", options.stream, "stream.jsonl")->required();
   report->add_option("--profile", options.profile, "instead of the stream's");
+  report->add_option("--again", options.again, "command that repeats one case, but for its id");
   report->add_option("--out", options.out, "folder for the reports")->required();
 
   try {
@@ -231,10 +355,12 @@ int Main(int argc, char** argv) {
   }
   if (list->parsed()) return List(options);
   if (run->parsed()) return Run(options);
+  if (probe->parsed()) return Probe(options);
+  if (explain->parsed()) return ExplainRules(options);
   if (one->parsed()) return RunCase(options);
   if (report->parsed()) return ReportStream(options);
   context().pmu = options.pmu;
-  LoadTarget(options);
+  LoadTarget(options.target);
   return Serve(options.target, options.channel);
 }
 

@@ -156,12 +156,14 @@ class Agent {
     if (info == nullptr) return Error("case: unknown case '" + id + "'");
     Send({{"t", "start"}, {"id", id}});
     const CaseResult result = executor_.Run(*info, deadline_s);
-    Send({{"t", "result"},
-          {"id", id},
-          {"result", ToString(result.result)},
-          {"duration_s", std::round(result.duration_s * 1000) / 1000},
-          {"message", result.message},
-          {"rules", result.rules}});
+    Json line = {{"t", "result"},
+                 {"id", id},
+                 {"result", ToString(result.result)},
+                 {"duration_s", std::round(result.duration_s * 1000) / 1000},
+                 {"message", result.message},
+                 {"rules", result.rules}};
+    if (result.obstacle != Obstacle::kNone) line["obstacle"] = ToString(result.obstacle);
+    Send(line);
   }
 
   void Kmsg() {

@@ -3,11 +3,13 @@
 #include "pmuconf/case.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <iostream>
 
 #include "lib/context.h"
 #include "lib/expression.h"
+#include "lib/permission.h"
 #include "pmuconf/cpu.h"
 #include "pmuconf/sysctl.h"
 
@@ -20,6 +22,7 @@ std::vector<CaseInfo>& Registry() {
 }
 
 struct Skipped {
+  Obstacle obstacle;
   std::string reason;
 };
 
@@ -27,6 +30,11 @@ struct Skipped {
 std::string FromRoot(const std::string& file) {
   const std::size_t at = file.rfind("conformance/");
   return at == std::string::npos ? file : file.substr(at);
+}
+
+// A capability that the target file claims may be missing on this machine.
+Obstacle WhoLacks(Cap cap) {
+  return target().Claims(cap) ? Obstacle::kKernelLacks : Obstacle::kNotClaimed;
 }
 
 void CheckApplies(const CaseMeta& meta) {
@@ -37,23 +45,40 @@ void CheckApplies(const CaseMeta& meta) {
   const bool of_traces =
       std::find(meta.needs.begin(), meta.needs.end(), Cap::kTrace) != meta.needs.end();
   if (!of_traces && !target().Has(Cap::kCounting)) {
-    throw Skipped{"needs " + std::string(ToString(Cap::kCounting))};
+    throw Skipped{Obstacle::kNotClaimed, "needs " + std::string(ToString(Cap::kCounting))};
   }
   for (const Cap cap : meta.needs) {
-    if (!target().Has(cap)) throw Skipped{"needs " + std::string(ToString(cap))};
+    if (!target().Has(cap)) throw Skipped{WhoLacks(cap), "needs " + std::string(ToString(cap))};
   }
   if (!meta.kernels.empty() && !KernelMatches(meta.kernels, release)) {
-    throw Skipped{"needs kernel " + meta.kernels};
+    throw Skipped{Obstacle::kKernelLacks, "needs kernel " + meta.kernels};
   }
   for (const Rule& rule : meta.rules) {
+    const std::string id(rule.id);
     if (!KernelMatches(rule.kernels, release)) {
-      throw Skipped{std::string(rule.id) + " needs kernel " + std::string(rule.kernels)};
+      throw Skipped{Obstacle::kKernelLacks, id + " needs kernel " + std::string(rule.kernels)};
     }
+    const auto claims = [](Cap cap) { return target().Claims(cap); };
     const auto has = [](Cap cap) { return target().Has(cap); };
-    if (!EvaluateApplies(rule.applies, has)) {
-      throw Skipped{std::string(rule.id) + " applies only to: " + std::string(rule.applies)};
-    }
+    if (EvaluateApplies(rule.applies, has)) continue;
+    const bool claimed = EvaluateApplies(rule.applies, claims);
+    throw Skipped{claimed ? Obstacle::kKernelLacks : Obstacle::kNotClaimed,
+                  id + " applies only to: " + std::string(rule.applies)};
   }
+}
+
+// What an error that ended the body says: that this process may not do something, or that the
+// suite could not.
+void TakeError(const std::exception& error) {
+  Context& c = context();
+  const bool denied = c.failed_call.text == error.what() &&
+                      (c.failed_call.error == EPERM || c.failed_call.error == EACCES);
+  if (!denied || Privileged()) {
+    c.broken = error.what();
+    return;
+  }
+  c.skipped = error.what();
+  c.obstacle = Obstacle::kNotPermitted;
 }
 
 // Leaves the port as it was found, however the body ends.
@@ -108,7 +133,8 @@ std::int64_t ValueHere(const Rule& rule, std::string_view name) {
 }
 
 void SkipCase(Cap missing, std::string_view reason) {
-  throw Skipped{"needs " + std::string(ToString(missing)) + ": " + std::string(reason)};
+  throw Skipped{Obstacle::kKernelLacks,
+                "needs " + std::string(ToString(missing)) + ": " + std::string(reason)};
 }
 
 void Case::Prepare() const {
@@ -120,14 +146,24 @@ void Case::TestBody() {
   try {
     context().target->Resolve(context().pmu);
     CheckApplies(meta_);
+    if (const auto refused = EventsRefused()) throw Skipped{refused->obstacle, refused->reason};
     Prepare();
     PortOfCase port_of_case;
     Body();
     port_of_case.Reset();
   } catch (const Skipped& skipped) {
     context().skipped = skipped.reason;
+    context().obstacle = skipped.obstacle;
+  } catch (const NoSuchPmu& missing) {
+    context().skipped = missing.what();
+    context().obstacle = Obstacle::kNoSuchPmu;
   } catch (const std::exception& error) {
-    context().broken = error.what();
+    TakeError(error);
+  }
+  // Without the privilege an expectation may have failed for that alone: nobody can tell.
+  if (HasFailure() && context().denied && !Privileged()) {
+    context().skipped = "a call was answered EPERM or EACCES, and this is not a privileged process";
+    context().obstacle = Obstacle::kNotPermitted;
   }
 }
 

@@ -2,6 +2,7 @@
 // The one context of the process.
 #include "lib/context.h"
 
+#include <cerrno>
 #include <cstring>
 
 #include "pmuconf/broken.h"
@@ -20,7 +21,10 @@ const Target& target() {
 }
 
 Broken BrokenErrno(const std::string& what, int error) {
-  return Broken(what + ": " + ErrnoName(error) + ": " + std::strerror(error));
+  Broken broken(what + ": " + ErrnoName(error) + ": " + std::strerror(error));
+  context().failed_call = {broken.what(), error};
+  if (error == EPERM || error == EACCES) context().denied = true;
+  return broken;
 }
 
 }  // namespace pmuconf

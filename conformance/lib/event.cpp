@@ -6,16 +6,67 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <sstream>
 
 #include "lib/context.h"
 #include "pmuconf/broken.h"
+#include "pmuconf/matchers.h"
 
 namespace pmuconf {
 namespace {
 
 constexpr std::size_t kReadBuffer = 16 * 1024;
+
+// Bits of PERF_SAMPLE_*, from 0.
+constexpr std::array<const char*, 25> kSampleNames = {"ip",
+                                                      "tid",
+                                                      "time",
+                                                      "addr",
+                                                      "read",
+                                                      "callchain",
+                                                      "id",
+                                                      "cpu",
+                                                      "period",
+                                                      "stream_id",
+                                                      "raw",
+                                                      "branch_stack",
+                                                      "regs_user",
+                                                      "stack_user",
+                                                      "weight",
+                                                      "data_src",
+                                                      "identifier",
+                                                      "transaction",
+                                                      "regs_intr",
+                                                      "phys_addr",
+                                                      "aux",
+                                                      "cgroup",
+                                                      "data_page_size",
+                                                      "code_page_size",
+                                                      "weight_struct"};
+// Bits of PERF_FORMAT_*, from 0.
+constexpr std::array<const char*, 5> kReadNames = {"time_enabled", "time_running", "id", "group",
+                                                   "lost"};
+// Bits of PERF_SAMPLE_BRANCH_*, from 0.
+constexpr std::array<const char*, 19> kBranchNames = {
+    "user",     "kernel",    "hv",        "any",      "any_call",   "any_return", "ind_call",
+    "abort_tx", "in_tx",     "no_tx",     "cond",     "call_stack", "ind_jump",   "call",
+    "no_flags", "no_cycles", "type_save", "hw_index", "priv_save"};
+
+// "ip|tid|0x80000000": the bits by their names; those without one as a number.
+std::string Names(std::uint64_t value, std::span<const char* const> names) {
+  std::ostringstream os;
+  const char* separator = "";
+  for (std::size_t bit = 0; bit < names.size(); ++bit) {
+    if ((value >> bit & 1) == 0) continue;
+    os << separator << names[bit];
+    separator = "|";
+    value &= ~(1ULL << bit);
+  }
+  if (value != 0) os << separator << "0x" << std::hex << value;
+  return os.str();
+}
 
 std::string Opened(const perf_event_attr& attr, pid_t pid, int cpu, int group_fd,
                    unsigned long flags) {
@@ -23,6 +74,14 @@ std::string Opened(const perf_event_attr& attr, pid_t pid, int cpu, int group_fd
   os << Describe(attr) << " | pid=" << pid << " cpu=" << cpu << " group_fd=" << group_fd
      << " flags=0x" << std::hex << flags;
   return os.str();
+}
+
+// For the message of a case that does not pass: what it opened last.
+void Remember(std::string opened) {
+  auto& kept = context().opened;
+  ++context().opens;
+  if (kept.size() == Context::kOpenedKept) kept.pop_front();
+  kept.push_back(std::move(opened));
 }
 
 // Where no event can follow a task, one that says nothing else belongs to the whole machine.
@@ -94,19 +153,25 @@ std::string Describe(const perf_event_attr& attr) {
   const auto dec = [&](const char* name, std::uint64_t value) {
     if (value != 0) os << " " << name << "=" << std::dec << value;
   };
+  const auto bits = [&](const char* name, std::uint64_t value, std::span<const char* const> names) {
+    if (value != 0) os << " " << name << "=" << Names(value, names);
+  };
   dec(attr.freq ? "sample_freq" : "sample_period", attr.sample_period);
-  hex("sample_type", attr.sample_type);
-  hex("read_format", attr.read_format);
+  bits("sample_type", attr.sample_type, kSampleNames);
+  bits("read_format", attr.read_format, kReadNames);
   hex("config1", attr.config1);
   hex("config2", attr.config2);
+  hex("bp_type", attr.bp_type);
   dec(attr.watermark ? "wakeup_watermark" : "wakeup_events", attr.wakeup_events);
-  hex("branch_sample_type", attr.branch_sample_type);
+  bits("branch_sample_type", attr.branch_sample_type, kBranchNames);
   hex("sample_regs_user", attr.sample_regs_user);
   hex("sample_regs_intr", attr.sample_regs_intr);
   dec("sample_stack_user", attr.sample_stack_user);
   dec("aux_watermark", attr.aux_watermark);
+  dec("aux_sample_size", attr.aux_sample_size);
   dec("sample_max_stack", attr.sample_max_stack);
   dec("precise_ip", attr.precise_ip);
+  dec("clockid", static_cast<std::uint32_t>(attr.clockid));
   hex("sig_data", attr.sig_data);
 #define PMUCONF_FLAG(field) \
   if (attr.field) os << " " #field
@@ -120,8 +185,13 @@ std::string Describe(const perf_event_attr& attr) {
   PMUCONF_FLAG(exclude_idle);
   PMUCONF_FLAG(exclude_host);
   PMUCONF_FLAG(exclude_guest);
+  PMUCONF_FLAG(exclude_callchain_kernel);
+  PMUCONF_FLAG(exclude_callchain_user);
   PMUCONF_FLAG(mmap);
+  PMUCONF_FLAG(mmap_data);
+  PMUCONF_FLAG(mmap2);
   PMUCONF_FLAG(comm);
+  PMUCONF_FLAG(comm_exec);
   PMUCONF_FLAG(task);
   PMUCONF_FLAG(inherit_stat);
   PMUCONF_FLAG(inherit_thread);
@@ -131,6 +201,13 @@ std::string Describe(const perf_event_attr& attr) {
   PMUCONF_FLAG(use_clockid);
   PMUCONF_FLAG(context_switch);
   PMUCONF_FLAG(write_backward);
+  PMUCONF_FLAG(namespaces);
+  PMUCONF_FLAG(ksymbol);
+  PMUCONF_FLAG(bpf_event);
+  PMUCONF_FLAG(aux_output);
+  PMUCONF_FLAG(cgroup);
+  PMUCONF_FLAG(text_poke);
+  PMUCONF_FLAG(build_id);
   PMUCONF_FLAG(sigtrap);
 #undef PMUCONF_FLAG
   return os.str();
@@ -223,9 +300,11 @@ SysResult TryOpenRaw(const void* attr, pid_t pid, int cpu, int group_fd, unsigne
 OpenResult TryOpen(const perf_event_attr& attr, pid_t pid, int cpu, int group_fd,
                    unsigned long flags) {
   Place(&pid, &cpu);
-  context().opened.push_back(Opened(attr, pid, cpu, group_fd, flags));
+  Remember(Opened(attr, pid, cpu, group_fd, flags));
   perf_event_attr copy = attr;  // E2BIG makes the kernel write the size it knows
   const SysResult result = TryOpenRaw(&copy, pid, cpu, group_fd, flags);
+  context().opened.back() += result.ok() ? ": open" : ": " + ErrnoName(result.error);
+  if (result.error == EPERM || result.error == EACCES) context().denied = true;
   if (!result.ok()) return {Event(), result.error};
   return {Event(Fd(static_cast<int>(result.value)), attr), 0};
 }

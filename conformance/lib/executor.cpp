@@ -3,6 +3,7 @@
 #include "lib/executor.h"
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "lib/json_line.h"
 #include "lib/process.h"
@@ -28,6 +29,7 @@ void JudgeEnd(const ProcessResult& process, double deadline_s, CaseResult* resul
   }
   if (!process.signalled && process.status == 0 && DecodeResult(process.result, result)) return;
   result->result = Result::kBroken;
+  result->obstacle = Obstacle::kBroken;
   result->message = (process.signalled ? "killed by signal " + std::to_string(process.status - 128)
                                        : "ended with status " + std::to_string(process.status)) +
                     " without a result\n" + process.out + process.err;
@@ -36,7 +38,9 @@ void JudgeEnd(const ProcessResult& process, double deadline_s, CaseResult* resul
 }  // namespace
 
 std::string EncodeResult(const CaseResult& result) {
-  return JsonLine({{"result", ToString(result.result)}, {"message", result.message}});
+  return JsonLine({{"result", ToString(result.result)},
+                   {"message", result.message},
+                   {"obstacle", ToString(result.obstacle)}});
 }
 
 bool DecodeResult(const std::string& text, CaseResult* result) {
@@ -47,6 +51,8 @@ bool DecodeResult(const std::string& text, CaseResult* result) {
   if (!parsed) return false;
   result->result = *parsed;
   result->message = json["message"].get<std::string>();
+  result->obstacle =
+      ObstacleFromString(json.value("obstacle", std::string())).value_or(Obstacle::kNone);
   return true;
 }
 
@@ -55,17 +61,19 @@ CaseResult Executor::Run(const CaseInfo& info, double deadline_s) const {
   result.id = info.Id();
   for (const Rule& rule : info.meta.rules) result.rules.emplace_back(rule.id);
 
-  KernelLog log;
+  std::optional<KernelLog> log;
+  if (kernel_log_) log.emplace();
   const std::uint64_t taint_before = Taint();
   std::vector<std::string> argv = {
-      "/proc/self/exe",         "case", result.id, "--target", target_path_, "--result-fd",
+      "/proc/self/exe",         "case", result.id, "--target", target_, "--result-fd",
       std::to_string(kResultFd)};
   if (!pmu_.empty()) argv.insert(argv.end(), {"--pmu", pmu_});
   const ProcessResult process = RunProcess(argv, deadline_s);
   result.duration_s = process.duration_s;
   JudgeEnd(process, deadline_s, &result);
 
-  const std::vector<std::string> reports = FindReports(log.Lines());
+  std::vector<std::string> reports;
+  if (log) reports = FindReports(log->Lines());
   const std::uint64_t taint = Taint();
   if (!reports.empty() || taint != taint_before) {
     std::string text = reports.empty() ? "taint" : "oops";
@@ -75,6 +83,7 @@ CaseResult Executor::Run(const CaseInfo& info, double deadline_s) const {
     for (const std::string& report : reports) text += "\n" + report;
     result.message = text + (result.message.empty() ? "" : "\n" + result.message);
     result.result = Result::kCrash;
+    result.obstacle = Obstacle::kNone;
   }
   return result;
 }

@@ -13,17 +13,19 @@ struct CaseInfo;
 
 class Executor {
  public:
-  // The target file must be readable by the case's process under the same path.
-  Executor(std::string target_path, std::string pmu)
-      : target_path_(std::move(target_path)), pmu_(std::move(pmu)) {}
+  // The target must be known to the case's process under the same name. Without `kernel_log` what
+  // the kernel says goes unseen: for processes that may not read it.
+  Executor(std::string target, std::string pmu, bool kernel_log = true)
+      : target_(std::move(target)), pmu_(std::move(pmu)), kernel_log_(kernel_log) {}
 
   // Never throws for what the case does: its death is a result. Throws Broken if this process may
-  // not read the kernel log.
+  // not read the kernel log, and should.
   CaseResult Run(const CaseInfo& info, double deadline_s) const;
 
  private:
-  std::string target_path_;
+  std::string target_;
   std::string pmu_;
+  bool kernel_log_;
 };
 
 // What a case's process writes to its result descriptor, and back.

@@ -25,12 +25,28 @@ enum class Result {
 std::string_view ToString(Result result);  // "NOT_RUN"
 std::optional<Result> ResultFromString(std::string_view name);
 
+// What kept a case from an answer (SKIP, BROKEN). Only the first two of a SKIP say nothing of the
+// target: its rules then stay open. The next two make a rule not applicable.
+enum class Obstacle {
+  kNone,
+  kNotPermitted,  // this process may not do what cases do
+  kNoSuchPmu,     // the machine has no PMU that the target file means
+  kKernelLacks,   // the running kernel, or the machine, has not what the case needs
+  kNotClaimed,    // the target file does not claim the capability
+  kBroken,        // the suite itself could not do what the case needs
+};
+
+std::string_view ToString(Obstacle obstacle);  // "not_permitted"; "" for none
+std::string_view Phrase(Obstacle obstacle);    // "not permitted here"
+std::optional<Obstacle> ObstacleFromString(std::string_view name);
+
 struct CaseResult {
   std::string id;
   Result result = Result::kNotRun;
   double duration_s = 0.0;
   std::string message;
   std::vector<std::string> rules;
+  Obstacle obstacle = Obstacle::kNone;
 };
 
 }  // namespace pmuconf

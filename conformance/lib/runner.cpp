@@ -3,6 +3,10 @@
 #include "lib/runner.h"
 
 #include <algorithm>
+#include <regex>
+#include <sstream>
+#include <utility>
+#include <vector>
 
 #include "lib/context.h"
 #include "pmuconf/case.h"
@@ -10,12 +14,24 @@
 namespace pmuconf {
 namespace {
 
-constexpr std::size_t kAttrsShown = 4;
+// What GoogleTest says of a value that it cannot print; the matcher's own words follow it.
+std::string WithoutBytes(const std::string& text) {
+  static const std::regex kBytes("[0-9]+-byte object <[-0-9A-F .]*>( \\(of type [^)]*\\))?(, )?");
+  return std::regex_replace(text, kBytes, "");
+}
 
 // Collects failures; GoogleTest's own printer is switched off.
 class Listener : public testing::EmptyTestEventListener {
  public:
-  const std::string& failures() const { return failures_; }
+  // Each once, with how often it came.
+  std::string failures() const {
+    std::ostringstream os;
+    for (const auto& [failure, times] : failures_) {
+      os << failure;
+      if (times > 1) os << "(" << times << " times)\n";
+    }
+    return os.str();
+  }
 
  private:
   void OnTestPartResult(const testing::TestPartResult& part) override {
@@ -23,28 +39,43 @@ class Listener : public testing::EmptyTestEventListener {
     std::string file = part.file_name() == nullptr ? "" : part.file_name();
     const std::size_t at = file.rfind("conformance/");
     if (at != std::string::npos) file.erase(0, at);
-    failures_ += file + ":" + std::to_string(part.line_number()) + ": " + part.message() + "\n";
+    const std::string text = file + ":" + std::to_string(part.line_number()) + ": " +
+                             WithoutBytes(part.message()) + "\n";
+    const auto it = std::find_if(failures_.begin(), failures_.end(),
+                                 [&](const auto& known) { return known.first == text; });
+    if (it == failures_.end()) {
+      failures_.emplace_back(text, 1);
+    } else {
+      ++it->second;
+    }
   }
 
-  std::string failures_;
+  std::vector<std::pair<std::string, int>> failures_;
 };
+
+// Whether a line says no more than a rule does, which is told below it.
+bool IsRule(const CaseInfo& info, const std::string& line) {
+  return std::any_of(info.meta.rules.begin(), info.meta.rules.end(),
+                     [&](const Rule& rule) { return line == rule.text; });
+}
 
 // What a person needs to understand a case that did not pass.
 std::string Explain(const CaseInfo& info, const std::string& what) {
-  std::string text = what;
-  if (!text.empty() && text.back() != '\n') text += '\n';
+  std::string text;
+  std::istringstream lines(what);
+  for (std::string line; std::getline(lines, line);) {
+    if (!IsRule(info, line)) text += line + "\n";
+  }
   for (const Rule& rule : info.meta.rules) {
     text += "rule " + std::string(rule.id) + " (" + std::string(ToString(rule.level)) +
             "): " + std::string(rule.text) + "\n";
   }
-  const auto& opened = context().opened;
-  for (std::size_t i = 0; i < std::min(opened.size(), kAttrsShown); ++i) {
-    text += "opened: " + opened[i] + "\n";
+  const Context& c = context();
+  if (c.opens > c.opened.size()) {
+    text += "opened: " + std::to_string(c.opens - c.opened.size()) + " before these\n";
   }
-  if (opened.size() > kAttrsShown) {
-    text += "opened: " + std::to_string(opened.size() - kAttrsShown) + " more\n";
-  }
-  text += "here: pmuconf run --target " + target().path() + " --case " + info.Id();
+  for (const std::string& opened : c.opened) text += "opened: " + opened + "\n";
+  text.pop_back();
   return text;
 }
 
@@ -74,16 +105,18 @@ CaseResult RunHere(const CaseInfo& info) {
   result.id = info.Id();
   for (const Rule& rule : info.meta.rules) result.rules.emplace_back(rule.id);
   const Context& c = context();
-  if (!good) {  // an expectation was judged: that stands, whatever broke afterwards
+  if (c.obstacle != Obstacle::kNone) {
+    result.result = Result::kSkip;
+    result.obstacle = c.obstacle;
+    result.message = *c.skipped;
+  } else if (!good) {  // an expectation was judged: that stands, whatever broke afterwards
     result.result = Result::kFail;
     result.message =
         Explain(info, listener->failures() + (c.broken ? "then broken: " + *c.broken : ""));
   } else if (c.broken) {
     result.result = Result::kBroken;
+    result.obstacle = Obstacle::kBroken;
     result.message = Explain(info, *c.broken);
-  } else if (c.skipped) {
-    result.result = Result::kSkip;
-    result.message = *c.skipped;
   } else {
     result.result = Result::kPass;
   }

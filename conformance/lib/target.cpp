@@ -10,6 +10,7 @@
 #include <bit>
 #include <iterator>
 
+#include "lib/context.h"
 #include "pmuconf/broken.h"
 #include "pmuconf/cpu.h"
 #include "pmuconf/sysfs.h"
@@ -59,7 +60,7 @@ std::string Find(const std::string& pattern) {
   for (const std::string& device : ListFolder(kEventSource)) {
     if (fnmatch(pattern.c_str(), device.c_str(), 0) == 0) return device;
   }
-  throw Broken("no PMU matches '" + pattern + "' in " + kEventSource);
+  throw NoSuchPmu("no PMU matches '" + pattern + "' in " + kEventSource);
 }
 
 }  // namespace

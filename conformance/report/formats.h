@@ -15,6 +15,14 @@ std::string ToKtap(const Report& report);   // results.ktap
 std::string ToJunit(const Report& report);  // junit.xml
 std::string Summary(const Report& report);  // for a terminal; ends in the verdict
 
+// All that a person needs of a case that did not pass: what was expected and seen, its rules and
+// why they matter, what it opened, and the command that repeats it. One line each, no end of line
+// after the last.
+std::string Failure(const Report& report, const CaseResult& row);
+
+// "not permitted here: perf_event_open: EPERM": why a case was skipped, on one line.
+std::string WhySkipped(const CaseResult& row);
+
 // Text for XML: markup escaped, bytes that XML 1.0 or UTF-8 does not allow replaced.
 std::string XmlEscape(std::string_view text);
 

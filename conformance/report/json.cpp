@@ -11,11 +11,15 @@ std::string ToJson(const Report& report) {
   using Json = nlohmann::ordered_json;
   Json cases = Json::array();
   for (const CaseResult& row : report.cases) {
-    cases.push_back({{"id", row.id},
-                     {"rules", row.rules},
-                     {"result", ToString(row.result)},
-                     {"duration_s", std::round(row.duration_s * 1000) / 1000},
-                     {"message", row.message}});
+    const bool good = row.result == Result::kPass || row.result == Result::kSkip;
+    Json one = {{"id", row.id},
+                {"rules", row.rules},
+                {"result", ToString(row.result)},
+                {"duration_s", std::round(row.duration_s * 1000) / 1000},
+                {"message", row.message}};
+    if (row.obstacle != Obstacle::kNone) one["obstacle"] = ToString(row.obstacle);
+    if (!good && !report.again.empty()) one["again"] = report.again + row.id;
+    cases.push_back(std::move(one));
   }
   Json rules = Json::array();
   for (const RuleRow& row : report.rules) {
@@ -25,6 +29,13 @@ std::string ToJson(const Report& report) {
                      {"text", row.rule.text}});
   }
   const Totals& t = report.totals;
+  Json obstacles = Json::object();
+  for (const Obstacle obstacle :
+       {Obstacle::kNotPermitted, Obstacle::kNoSuchPmu, Obstacle::kKernelLacks,
+        Obstacle::kNotClaimed, Obstacle::kBroken}) {
+    const auto it = t.obstacles.find(obstacle);
+    obstacles[std::string(ToString(obstacle))] = it == t.obstacles.end() ? 0 : it->second;
+  }
   const Json json = {{"verdict", ToString(report.verdict)},
                      {"reason", report.reason},
                      {"target", report.target},
@@ -44,6 +55,7 @@ std::string ToJson(const Report& report) {
                        {"lost", t.lost},
                        {"rules", t.rules},
                        {"rules_passed", t.rules_passed}}},
+                     {"obstacles", obstacles},
                      {"cases", cases},
                      {"rules", rules},
                      {"problems", report.problems}};

@@ -40,10 +40,14 @@ std::string Seconds(double seconds) {
   return text.data();
 }
 
-void Child(const char* element, const CaseResult& row, std::ostream& os) {
-  const std::string first = row.message.substr(0, row.message.find('\n'));
-  os << "    <" << element << " type=\"" << ToString(row.result) << "\" message=\""
-     << XmlEscape(first) << "\">" << XmlEscape(row.message) << "</" << element << ">\n";
+void Child(const char* element, const Report& report, const CaseResult& row, std::ostream& os) {
+  const bool skip = row.result == Result::kSkip;
+  const std::string first = skip ? WhySkipped(row) : row.message.substr(0, row.message.find('\n'));
+  os << "    <" << element << " type=\"" << ToString(row.result);
+  // Of a SKIP the type says its class: "SKIP.not_claimed".
+  if (skip && row.obstacle != Obstacle::kNone) os << "." << ToString(row.obstacle);
+  os << "\" message=\"" << XmlEscape(first) << "\">"
+     << XmlEscape(skip ? row.message : Failure(report, row)) << "</" << element << ">\n";
 }
 
 }  // namespace
@@ -96,14 +100,14 @@ std::string ToJunit(const Report& report) {
         break;
       case Result::kSkip:
       case Result::kWaived:
-        Child("skipped", row, os);
+        Child("skipped", report, row, os);
         break;
       case Result::kBroken:
       case Result::kNotRun:
-        Child("error", row, os);
+        Child("error", report, row, os);
         break;
       default:
-        Child("failure", row, os);
+        Child("failure", report, row, os);
     }
     os << "   </testcase>\n";
   }

@@ -24,9 +24,9 @@ std::string ToKtap(const Report& report) {
     ++number;
     const bool skip = row.result == Result::kSkip;
     const bool good = row.result == Result::kPass || skip || row.result == Result::kWaived;
-    if (!skip) Diagnose(row.message, os);
+    if (!skip && row.result != Result::kPass) Diagnose(Failure(report, row), os);
     os << (good ? "ok " : "not ok ") << number << " " << row.id;
-    if (skip) os << " # SKIP " << FirstLine(row.message);
+    if (skip) os << " # SKIP " << WhySkipped(row);
     if (row.result == Result::kWaived) os << " # XFAIL " << FirstLine(row.message);
     if (!good && row.result != Result::kFail) os << " # " << ToString(row.result);
     os << "\n";

@@ -34,6 +34,10 @@ void TakeResult(const Json& json, Stream* stream) {
   result.result = *parsed;
   result.duration_s = json.at("duration_s").get<double>();
   result.message = json.at("message").get<std::string>();
+  const auto obstacle = json.value("obstacle", std::string());
+  const auto known = ObstacleFromString(obstacle);
+  if (!known) throw std::runtime_error("unknown obstacle '" + obstacle + "'");
+  result.obstacle = *known;
   stream->results.push_back(std::move(result));
 }
 

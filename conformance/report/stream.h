@@ -21,6 +21,7 @@ struct Stream {
   bool partial = false;               // less than the profile was asked for
   std::vector<CaseResult> results;    // in the order they came
   std::vector<std::string> problems;  // kernel reports, unload failures
+  std::string unseen;  // why what the kernel complains about would go unseen; "": it would not
   bool ended = false;
 };
 

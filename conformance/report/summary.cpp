@@ -2,7 +2,6 @@
 // What a person reads at the end of a run.
 #include <cstdio>
 #include <map>
-#include <set>
 #include <sstream>
 
 #include "report/formats.h"
@@ -32,21 +31,6 @@ const Rule* RuleOf(const Report& report, std::string_view id) {
   return FindRule(id);
 }
 
-void Explain(const Report& report, const CaseResult& row, std::set<std::string>* told,
-             std::ostream& os) {
-  os << "\n" << ToString(row.result) << "  " << row.id << "\n";
-  Indented(row.message, os);
-  for (const std::string& id : row.rules) {
-    const Rule* const rule = RuleOf(report, id);
-    if (rule == nullptr || !told->insert(id).second) continue;
-    if (row.message.find("rule " + id + " (") == std::string::npos) {
-      os << "    rule " << id << " (" << ToString(rule->level) << "): " << rule->text << "\n";
-    }
-    os << "    why " << id << ": " << rule->why << "\n";
-  }
-  if (!report.again.empty()) os << "    again: " << report.again << row.id << "\n";
-}
-
 std::string Listed(const std::string& head, const std::map<std::string, int>& counts) {
   std::string text = head;
   const char* separator = "";
@@ -71,25 +55,47 @@ std::string Named(const std::vector<std::string>& ids) {
   return Listed(" ", suites);
 }
 
-// What was skipped for want of which capability, so that no skip is silent.
+// What was skipped and why, so that no skip is silent: class by class.
 std::string Skips(const Report& report) {
-  std::map<std::string, std::vector<std::string>> by_reason;
+  std::map<std::pair<Obstacle, std::string>, std::vector<std::string>> by_reason;
   for (const CaseResult& row : report.cases) {
-    if (row.result == Result::kSkip) by_reason[row.message].push_back(row.id);
+    if (row.result == Result::kSkip) by_reason[{row.obstacle, WhySkipped(row)}].push_back(row.id);
   }
   std::string text;
   for (const auto& [reason, ids] : by_reason)
-    text += "  skipped, " + Printable(reason) + ":" + Named(ids);
+    text += "  skipped, " + Printable(reason.second) + ":" + Named(ids);
   return text;
 }
 
 }  // namespace
 
+std::string WhySkipped(const CaseResult& row) {
+  const std::string first = row.message.substr(0, row.message.find('\n'));
+  const std::string phrase(Phrase(row.obstacle));
+  return phrase + (phrase.empty() || first.empty() ? "" : ": ") + first;
+}
+
+std::string Failure(const Report& report, const CaseResult& row) {
+  std::string text = row.message;
+  for (const std::string& id : row.rules) {
+    const Rule* const rule = RuleOf(report, id);
+    if (rule == nullptr) continue;
+    if (row.message.find("rule " + id + " (") == std::string::npos) {
+      text += "\nrule " + id + " (" + std::string(ToString(rule->level)) +
+              "): " + std::string(rule->text);
+    }
+    text += "\nwhy " + id + ": " + std::string(rule->why);
+  }
+  if (!report.again.empty()) text += "\nagain: " + report.again + row.id;
+  return text;
+}
+
 std::string Summary(const Report& report) {
   std::ostringstream os;
-  std::set<std::string> told;
   for (const CaseResult& row : report.cases) {
-    if (row.result != Result::kPass && row.result != Result::kSkip) Explain(report, row, &told, os);
+    if (row.result == Result::kPass || row.result == Result::kSkip) continue;
+    os << "\n" << ToString(row.result) << "  " << row.id << "\n";
+    Indented(Failure(report, row), os);
   }
   const Totals& t = report.totals;
   std::map<std::string, int> rules;
@@ -109,6 +115,9 @@ std::string Summary(const Report& report) {
                                                              {"timed out", t.timeout},
                                                              {"crashed", t.crash},
                                                              {"lost", t.lost}});
+  std::map<std::string, int> obstacles;
+  for (const auto& [obstacle, n] : t.obstacles) obstacles[std::string(Phrase(obstacle))] = n;
+  if (!obstacles.empty()) os << Listed("  without an answer: ", obstacles);
   os << Listed("  rules " + std::to_string(t.rules) + ": ", rules);
   os << Skips(report);
   for (const std::string& problem : report.problems)

@@ -58,6 +58,7 @@ std::vector<CaseResult> Collect(const Stream& stream, std::span<const KnownCase>
       row.message = stream.ended ? "no result came" : "the run ended before its result came";
     }
     row.rules = known[id]->rules;
+    if (row.result == Result::kBroken) row.obstacle = Obstacle::kBroken;
     cases.push_back(std::move(row));
     by_id.erase(id);
   }
@@ -93,7 +94,7 @@ std::vector<RuleRow> RollUpAll(const Report& report, const Target& target, const
                                bool partial) {
   std::map<std::string_view, std::vector<Result>> by_rule;
   for (const CaseResult& row : report.cases) {
-    for (const std::string& rule : row.rules) by_rule[rule].push_back(row.result);
+    for (const std::string& rule : row.rules) by_rule[rule].push_back(ForRules(row));
   }
   std::vector<RuleRow> rows;
   const auto claims = [&](Cap cap) { return target.Claims(cap); };
@@ -110,6 +111,7 @@ Totals Count(const Report& report) {
   Totals totals;
   for (const CaseResult& row : report.cases) {
     ++totals.cases;
+    if (row.obstacle != Obstacle::kNone) ++totals.obstacles[row.obstacle];
     switch (row.result) {
       case Result::kPass:
         ++totals.passed;
@@ -143,6 +145,21 @@ Totals Count(const Report& report) {
     totals.rules_passed += row.result == RuleResult::kPassed ? 1 : 0;
   }
   return totals;
+}
+
+// "40 of 41 cases were kept from an answer: not permitted here (perf_event_open: EPERM)"; "" if
+// none was. All of them have one cause, as a rule: the first is told.
+std::string KeptFrom(const Report& report) {
+  int n = 0;
+  const CaseResult* first = nullptr;
+  for (const CaseResult& row : report.cases) {
+    if (row.result != Result::kSkip || ForRules(row) != Result::kNotRun) continue;
+    if (n++ == 0) first = &row;
+  }
+  if (n == 0) return "";
+  return std::to_string(n) + " of " + std::to_string(report.cases.size()) +
+         " cases were kept from an answer: " + std::string(Phrase(first->obstacle)) + " (" +
+         first->message.substr(0, first->message.find('\n')) + ")";
 }
 
 std::string Ids(const std::vector<std::string>& ids) {
@@ -185,6 +202,8 @@ std::pair<Verdict, std::string> Decide(const Stream& stream, const Report& repor
   }
   if (!report.problems.empty()) return {Verdict::kNotConformant, report.problems.front()};
   if (!stream.ended) return {Verdict::kNotJudged, "lost: the stream has no end"};
+  if (const std::string kept = KeptFrom(report); !kept.empty()) return {Verdict::kNotJudged, kept};
+  if (!stream.unseen.empty()) return {Verdict::kNotJudged, stream.unseen};
 
   const auto no_answer = Those(
       report.cases,
@@ -259,6 +278,12 @@ int ExitStatus(Verdict verdict) {
       return 2;
   }
   return 2;
+}
+
+Result ForRules(const CaseResult& row) {
+  const bool tells_nothing =
+      row.obstacle == Obstacle::kNotPermitted || row.obstacle == Obstacle::kNoSuchPmu;
+  return row.result == Result::kSkip && tells_nothing ? Result::kNotRun : row.result;
 }
 
 RuleResult RollUp(const std::vector<Result>& results, bool applies) {

@@ -3,6 +3,7 @@
 #ifndef PMUCONF_REPORT_VERDICT_H_
 #define PMUCONF_REPORT_VERDICT_H_
 
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,6 +41,7 @@ struct RuleRow {
 };
 
 struct Totals {
+  std::map<Obstacle, int> obstacles;  // of what was skipped or broken
   int cases = 0, passed = 0, failed = 0, skipped = 0, waived = 0, broken = 0, timeout = 0,
       crash = 0, lost = 0, rules = 0, rules_passed = 0;
 };
@@ -61,7 +63,11 @@ struct KnownCase {
   std::vector<std::string> rules;
 };
 
-// The roll-up of one rule from the results of its cases.
+// What a case's result means to its rules: a SKIP that tells nothing of the target (not permitted
+// here, no such PMU) is no answer, as if the case had not run.
+Result ForRules(const CaseResult& row);
+
+// The roll-up of one rule from the results of its cases, as ForRules() has them.
 RuleResult RollUp(const std::vector<Result>& results, bool applies);
 
 // Throws ConfigError if the stream names a case that the suite does not have.

@@ -19,6 +19,7 @@
 namespace pmuconf {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 const std::string kRun =
@@ -125,9 +126,56 @@ TEST(Ktap, TellsResultsApart) {
   EXPECT_EQ(ToKtap(ReportOf(Result::kPass, "")), "KTAP version 1\n1..1\nok 1 Suite.Name\n");
   EXPECT_EQ(ToKtap(ReportOf(Result::kSkip, "needs bpf")),
             "KTAP version 1\n1..1\nok 1 Suite.Name # SKIP needs bpf\n");
-  EXPECT_EQ(ToKtap(ReportOf(Result::kFail, "line 1\nline 2")),
-            "KTAP version 1\n1..1\n# line 1\n# line 2\nnot ok 1 Suite.Name\n");
+  EXPECT_THAT(ToKtap(ReportOf(Result::kFail, "line 1\nline 2")),
+              AllOf(HasSubstr("KTAP version 1\n1..1\n# line 1\n# line 2\n# rule CNT-002 (MUST): "),
+                    HasSubstr("\nnot ok 1 Suite.Name\n")));
   EXPECT_THAT(ToKtap(ReportOf(Result::kCrash, "oops")), HasSubstr("not ok 1 Suite.Name # CRASH"));
+}
+
+TEST(Reports, SayOfAFailureAllThatItTakes) {
+  Report report = ReportOf(Result::kFail, "count was 7\nopened: type=17: open");
+  report.again = "make run KERNEL=6.12 CASE=";
+  report.rules.push_back({*FindRule("CNT-002"), RuleResult::kFailed});
+  for (const std::string& text : {Summary(report), ToKtap(report), ToJunit(report)}) {
+    EXPECT_THAT(text, HasSubstr("count was 7"));
+    EXPECT_THAT(text, HasSubstr("opened: type=17: open"));
+    EXPECT_THAT(text, HasSubstr("rule CNT-002 (MUST): "));
+    EXPECT_THAT(text, HasSubstr("why CNT-002: "));
+    EXPECT_THAT(text, HasSubstr("again: make run KERNEL=6.12 CASE=Suite.Name"));
+  }
+  const auto json = nlohmann::json::parse(ToJson(report));
+  EXPECT_EQ(json["cases"][0]["again"], "make run KERNEL=6.12 CASE=Suite.Name");
+}
+
+TEST(Reports, TellTheClassesOfWhatHasNoAnswerApart) {
+  Report report = ReportOf(Result::kSkip, "needs bpf");
+  report.cases[0].obstacle = Obstacle::kNotClaimed;
+  report.totals.obstacles = {{Obstacle::kNotClaimed, 1}};
+  EXPECT_THAT(Summary(report), HasSubstr("without an answer: 1 target does not claim it"));
+  EXPECT_THAT(Summary(report), HasSubstr("skipped, target does not claim it: needs bpf: Suite.N"));
+  EXPECT_THAT(ToKtap(report), HasSubstr("# SKIP target does not claim it: needs bpf\n"));
+  EXPECT_THAT(ToJunit(report), HasSubstr("<skipped type=\"SKIP.not_claimed\""));
+  const auto json = nlohmann::json::parse(ToJson(report));
+  EXPECT_EQ(json["cases"][0]["obstacle"], "not_claimed");
+  EXPECT_EQ(json["obstacles"]["not_claimed"], 1);
+  EXPECT_EQ(json["obstacles"]["not_permitted"], 0);
+}
+
+TEST(Stream, HasTheObstacleOfAResult) {
+  const std::string skip =
+      R"({"t":"result","id":"A.B","result":"SKIP","duration_s":0.5,"message":"","rules":[],"obstacle":")";
+  const Stream stream = ParseStream(kRun + skip + "kernel_lacks\"}\n", "s");
+  EXPECT_EQ(stream.results[0].obstacle, Obstacle::kKernelLacks);
+  EXPECT_THROW(ParseStream(kRun + skip + "bad_weather\"}\n", "s"), ConfigError);
+}
+
+TEST(Obstacles, HaveNamesThatAreReadBack) {
+  for (const Obstacle obstacle :
+       {Obstacle::kNone, Obstacle::kNotPermitted, Obstacle::kNoSuchPmu, Obstacle::kKernelLacks,
+        Obstacle::kNotClaimed, Obstacle::kBroken}) {
+    EXPECT_EQ(ObstacleFromString(ToString(obstacle)), obstacle);
+  }
+  EXPECT_EQ(ObstacleFromString("bad_weather"), std::nullopt);
 }
 
 TEST(Junit, EscapesAndReplaces) {

@@ -9,6 +9,7 @@ import pathlib
 import pty
 import select
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -85,12 +86,111 @@ def test_no_command_is_status_2() -> None:
     assert pmuconf("list").returncode == 2
 
 
-def test_a_case_without_its_pmu_is_broken() -> None:
+def test_a_case_without_its_pmu_is_skipped_and_judges_nothing() -> None:
     if pathlib.Path("/sys/bus/event_source/devices/refpmu").exists():
         pytest.skip("this machine has a refpmu")
     done = pmuconf("case", ID, "--target", str(TARGET))
     assert done.returncode == 2
-    assert done.stdout.startswith(f"BROKEN  {ID}\nno PMU matches 'refpmu'")
+    assert done.stdout.startswith(f"SKIP  {ID}\nno such PMU: no PMU matches 'refpmu'")
+
+
+def test_targets_and_profiles_are_built_in(tmp_path: pathlib.Path) -> None:
+    alone = tmp_path / "pmuconf"
+    alone.write_bytes(pathlib.Path(BINARY).read_bytes())
+    alone.chmod(0o755)
+    words = ("list", "--pmu", "refpmu", "--profile", "counting-1.0", "--case", ID)
+    done = subprocess.run(
+        [str(alone), *words], cwd=tmp_path, capture_output=True, text=True, timeout=TIMEOUT_S
+    )
+    assert (done.returncode, done.stdout.split()[0]) == (0, ID), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("list", "--target", "nosuch"), "unknown target 'nosuch' (known: refpmu,"),
+        (("list", "--pmu", "nosuch"), "no built-in target is for PMU 'nosuch'"),
+        (("list",), "say which target"),
+        (("probe", "nosuch"), "no PMU 'nosuch'"),
+        (("run", "--pmu", "nosuch"), "no PMU 'nosuch'"),
+        (("explain", "CNT-9999"), "unknown rule 'CNT-9999'; nearest: CNT-"),
+        (("explain",), "say which rule"),
+    ],
+)
+def test_what_it_does_not_know_is_one_line_and_status_2(words: tuple[str, ...], said: str) -> None:
+    done = pmuconf(*words)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert said in done.stderr or "not permitted here" in done.stderr
+
+
+def test_a_run_without_the_pmu_says_so_and_judges_nothing(tmp_path: pathlib.Path) -> None:
+    if pathlib.Path("/sys/bus/event_source/devices/refpmu").exists():
+        pytest.skip("this machine has a refpmu")
+    done = pmuconf("run", "--pmu", "refpmu", "--case", ID, "--out", str(tmp_path))
+    assert done.returncode == 2
+    assert "no such PMU (no PMU matches 'refpmu'" in done.stdout
+    assert "\x1b" not in done.stdout
+    results = json.loads((tmp_path / "results.json").read_text())
+    assert results["obstacles"]["no_such_pmu"] == 1 and results["totals"]["failed"] == 0
+
+
+SOFTWARE = """
+[target]
+name = "soft"
+match = "software"
+kind = "software"
+[counters]
+general = 4
+width = 64
+[[event]]
+name = "dummy"
+code = 9
+counters = "0-3"
+accuracy = "exact"
+"""
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become somebody else")
+def test_an_ordinary_user_gets_no_failures(tmp_path: pathlib.Path) -> None:
+    folder = pathlib.Path("/sys/bus/event_source/devices/software")
+    paranoid = pathlib.Path("/proc/sys/kernel/perf_event_paranoid")
+    if not folder.exists() or int(paranoid.read_text()) < 1:
+        pytest.skip("this machine has no software PMU, or forbids nothing")
+    with tempfile.TemporaryDirectory() as name:  # tmp_path is root's alone
+        place = pathlib.Path(name)
+        place.chmod(0o755)
+        (place / "soft.toml").write_text(SOFTWARE)
+        (place / "pmuconf").write_bytes(pathlib.Path(BINARY).read_bytes())
+        (place / "pmuconf").chmod(0o755)
+        done = subprocess.run(
+            [place / "pmuconf", "run", "--target", place / "soft.toml", "--case", "Attr*"],
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            user=65534,
+            group=65534,
+            extra_groups=[],
+        )
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "FAIL" not in done.stdout and "BROKEN" not in done.stdout, done.stdout
+    assert "NOT JUDGED" in done.stdout and "not permitted here (" in done.stdout
+
+
+def test_explain_prints_a_rule_with_its_cases() -> None:
+    done = pmuconf("explain", "CNT-002")
+    assert done.returncode == 0
+    lines = dict(line.split(":", 1) for line in done.stdout.splitlines()[2:])
+    assert {"why", "source", "applies", "kernels", "layer", "case"} <= lines.keys()
+    assert f"{ID}  conformance/cases/counting/enable_disable_test.cpp:" in done.stdout
+
+
+def test_explain_has_every_rule_as_a_page() -> None:
+    page = pmuconf("explain", "--markdown").stdout
+    for case in listed():
+        assert f"[{case['id']}](../../{case['file']}#L{case['line']})" in page
+        for rule in case["rules"]:
+            assert f"\n### {rule}\n" in page
 
 
 def write_stream(path: pathlib.Path, result: str, end: bool = True) -> pathlib.Path:

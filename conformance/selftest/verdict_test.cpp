@@ -20,33 +20,38 @@ constexpr Rule kRules[] = {
      .why = "w",
      .source = "s",
      .applies = "true",
-     .kernels = ">=6.1"},
+     .kernels = ">=6.1",
+     .layer = "case"},
     {.id = "AAA-002",
      .text = "b",
      .why = "w",
      .source = "s",
      .applies = "true",
-     .kernels = ">=6.1"},
+     .kernels = ">=6.1",
+     .layer = "case"},
     {.id = "AAA-003",
      .level = Level::kShould,
      .text = "c",
      .why = "w",
      .source = "s",
      .applies = "true",
-     .kernels = ">=6.1"},
+     .kernels = ">=6.1",
+     .layer = "case"},
     {.id = "BBB-001",
      .text = "d",
      .why = "w",
      .source = "s",
      .applies = "sampling",
-     .kernels = ">=6.1"},
+     .kernels = ">=6.1",
+     .layer = "case"},
     {.id = "BBB-002",
      .status = RuleStatus::kDraft,
      .text = "e",
      .why = "w",
      .source = "s",
      .applies = "true",
-     .kernels = ">=6.1"},
+     .kernels = ">=6.1",
+     .layer = "case"},
 };
 
 const std::vector<KnownCase> kSuite = {{"One.Holds", {"AAA-001"}},
@@ -215,6 +220,32 @@ TEST(Judge, ASelectionThatFailsOrIsOnlySkippedIsNoPass) {
   Stream broken = Ended({{"One.Holds", Result::kBroken}});
   broken.partial = true;
   EXPECT_EQ(JudgeIt(broken).verdict, Verdict::kNotJudged);
+}
+
+TEST(Judge, WhatIsNotPermittedOrNotThereIsNotJudged) {
+  for (const Obstacle obstacle : {Obstacle::kNotPermitted, Obstacle::kNoSuchPmu}) {
+    Stream stream = Ended({{"One.Holds", Result::kPass}, {"One.Too", Result::kSkip}});
+    stream.results[1].obstacle = obstacle;
+    stream.results[1].message = "perf_event_open: EPERM";
+    const Report report = JudgeIt(stream);
+    EXPECT_EQ(report.verdict, Verdict::kNotJudged);
+    EXPECT_THAT(report.reason, HasSubstr(std::string(Phrase(obstacle))));
+    EXPECT_THAT(report.reason, HasSubstr("perf_event_open: EPERM"));
+    EXPECT_EQ(report.totals.obstacles.at(obstacle), 1);
+  }
+}
+
+TEST(Judge, WhatTheTargetDoesNotClaimDoesNotApply) {
+  Stream stream = Ended({{"One.Holds", Result::kPass}, {"One.Too", Result::kSkip}});
+  stream.results[1].obstacle = Obstacle::kNotClaimed;
+  EXPECT_EQ(JudgeIt(stream).verdict, Verdict::kConformant);
+}
+
+TEST(Judge, AKernelLogThatNobodySeesIsNoPass) {
+  Stream stream = Ended({{"One.Holds", Result::kPass}, {"One.Too", Result::kPass}});
+  stream.unseen = "the kernel log cannot be read here";
+  EXPECT_EQ(JudgeIt(stream).verdict, Verdict::kNotJudged);
+  EXPECT_EQ(JudgeIt(stream).reason, stream.unseen);
 }
 
 TEST(Judge, RefusesCasesThatItDoesNotKnowOrThatWereNotSelected) {

@@ -1,25 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line: kernels, fetch, module, run, exec."""
+"""The command line: kernels, fetch, module, run, compare, exec."""
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import dataclasses
-import json
 import pathlib
-import random
 import signal
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from pmuvm import accel, arch, guest, image, kernel, module, qemu, session, store, suite
-from pmuvm.channel import Message
+from pmuvm import accel, arch, guest, image, kernel, module, qemu, runs, store, suite
 from pmuvm.errors import PmuvmError
-from pmuvm.progress import Progress
 
-PRODUCTS = ("stream.jsonl", "console.log", "results.json", "results.ktap", "junit.xml")
+ALL = "all"
+"""Every target of the suite, one after the other; on every kernel if none is named."""
+DEFAULT_KERNEL = "6.12"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -65,8 +61,10 @@ def parser() -> argparse.ArgumentParser:
     build.set_defaults(command=_module)
 
     run = commands.add_parser("run", help="run the suite against a target and judge it")
-    _kernel_options(run)
-    run.add_argument("--target", required=True, help="a name in conformance/targets, or a file")
+    _kernel_options(run, required=False)
+    run.add_argument(
+        "--target", required=True, help=f"a name in conformance/targets, a file, or {ALL}"
+    )
     run.add_argument("--rule", default="", help="only cases of this rule")
     run.add_argument("--case", default="", help="only cases that match this glob")
     run.add_argument("--profile", default="", help="the profile to judge by")
@@ -74,8 +72,14 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--parameters", help="of the module, instead of the target's")
     run.add_argument("--out", type=pathlib.Path, default=store.ROOT / "build" / "report")
     run.add_argument("--shuffle", type=int, metavar="SEED", help="run the cases in another order")
+    run.add_argument("--isolate", action="store_true", help="a fresh guest for each case: slow")
     run.add_argument("--boot-timeout", type=float, default=guest.BOOT_S, metavar="SECONDS")
     run.set_defaults(command=_run)
+
+    compare = commands.add_parser("compare", help="tell the results of two runs apart")
+    compare.add_argument("one", type=pathlib.Path, help="results.json, or its folder")
+    compare.add_argument("other", type=pathlib.Path)
+    compare.set_defaults(command=_compare)
 
     program = commands.add_parser("exec", help="run one program in a guest")
     _kernel_options(program)
@@ -87,8 +91,10 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _kernel_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--kernel", required=True, help="a name, or the path of a kernel image")
+def _kernel_options(command: argparse.ArgumentParser, required: bool = True) -> None:
+    command.add_argument(
+        "--kernel", required=required, help="a name, or the path of a kernel image"
+    )
     command.add_argument("--arch", default=arch.AMD64.name)
 
 
@@ -115,88 +121,29 @@ def _module(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    target = suite.find_target(options.target)
-    if options.parameters is not None:
-        target = dataclasses.replace(target, parameters=tuple(options.parameters.split()))
-    selection = suite.Selection(options.case, options.rule, options.profile)
-    cases = suite.cases(target, selection)
-    found = _kernel(options)
-    ready = plan(target, found, options.module, options.boot_timeout)
-    if options.shuffle is not None:
-        random.Random(options.shuffle).shuffle(cases)
-
-    out: pathlib.Path = options.out
-    with store.writing(out):
-        out.mkdir(parents=True, exist_ok=True)
-        for name in PRODUCTS:
-            (out / name).unlink(missing_ok=True)
-    stream = out / "stream.jsonl"
-    progress = Progress(len(cases), sys.stderr)
-    where = f"{found.release} ({' '.join((ready.machine.accel, *ready.parameters))})"
-    progress.say(f"{target.name} on {where}: {len(cases)} cases")
-    first = {
-        "t": "run",
-        "target": target.name,
-        "kernel": found.name,
-        "release": found.release,
-        "arch": found.arch.machine,
-        "profile": selection.profile,
-        "selected": [case.id for case in cases],
-        "partial": selection.partial,
-    }
-    try:
-        with store.writing(out), stream.open("w", encoding="utf-8") as file:
-
-            def record(message: Message) -> None:
-                file.write(json.dumps(message) + "\n")
-                file.flush()
-
-            record(first)
-            with session.Session(ready, out / "console.log", record) as guests:
-                session.run_all(guests, cases, progress.result)
-            record({"t": "end"})
-    except (PmuvmError, KeyboardInterrupt):
-        # Nothing was judged: nothing stays that could be taken for a result.
-        for name in PRODUCTS:
-            (out / name).unlink(missing_ok=True)
-        with contextlib.suppress(OSError):
-            out.rmdir()
-        raise
-    return suite.report(stream, target, selection, out)
-
-
-def plan(
-    target: suite.Target,
-    found: kernel.Kernel,
-    given: pathlib.Path | None,
-    boot_s: float = guest.BOOT_S,
-) -> session.Plan:
-    """Build and pack what `target` needs on a kernel."""
-    modules: tuple[pathlib.Path, ...] = ()
-    if given is not None:
-        if not given.is_file():
-            raise PmuvmError(f"no module {given}")
-        modules = (given,)
-    elif target.module is not None and found.build is not None:
-        modules = (module.build(found, store.ROOT / "driver", module.default_out(found)),)
-    packed = image.build(
-        image.Contents(
-            agent=suite.binary(),
-            target=target.path,
-            modules=modules,
-            channel=found.arch.channel,
-        )
+    given = runs.Request(
+        target=options.target,
+        kernel=options.kernel or DEFAULT_KERNEL,
+        arch=options.arch,
+        selection=suite.Selection(options.case, options.rule, options.profile),
+        out=options.out,
+        module=options.module,
+        parameters=options.parameters,
+        shuffle=options.shuffle,
+        isolate=options.isolate,
+        boot_s=options.boot_timeout,
     )
-    machine = qemu.Machine(
-        arch=found.arch,
-        kernel=found.image,
-        initrd=packed,
-        cpus=target.cpus,
-        memory_mb=target.memory_mb,
-        accel=target.accel or accel.choose(found),
-    )
-    loaded = modules[0].name if modules else None
-    return session.Plan(machine, loaded, target.parameters, target.slowness, boot_s)
+    if options.target != ALL:
+        return runs.one(given)
+    return runs.every(given, [options.kernel] if options.kernel else kernel.known())
+
+
+def _compare(options: argparse.Namespace) -> int:
+    found = runs.differences(options.one, options.other)
+    for line in found:
+        print(line)
+    print(f"{len(found)} cases differ" if found else "the same results")
+    return 1 if found else 0
 
 
 def _exec(options: argparse.Namespace) -> int:

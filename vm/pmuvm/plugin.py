@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pmuvm import arch, kernel, session, suite
-from pmuvm.__main__ import plan
+from pmuvm.runs import plan
 from pmuvm.channel import Message
 from pmuvm.errors import PmuvmError
 

@@ -114,8 +114,15 @@ class Session:
         self._stack.close()
 
 
-def run_all(session: Session, cases: Sequence[Case], done: Callable[[Message], None]) -> None:
-    """Run `cases` in their order; `done` hears each result."""
+def run_all(
+    session: Session,
+    cases: Sequence[Case],
+    done: Callable[[Message], None],
+    isolate: bool = False,
+) -> None:
+    """Run `cases` in their order; `done` hears each result. `isolate`: a guest for each case."""
     for case in cases:
         done(session.run(case))
+        if isolate:
+            session.finish()
     session.finish()

@@ -134,11 +134,17 @@ def cases(target: Target, selection: Selection) -> list[Case]:
     raise PmuvmError(f"nothing to run: no case of the suite applies to target {target.name}")
 
 
-def report(stream: pathlib.Path, target: Target, selection: Selection, out: pathlib.Path) -> int:
-    """Have the recorded stream judged and reported; the exit status of `pmuconf report`."""
+def report(
+    stream: pathlib.Path, target: Target, selection: Selection, out: pathlib.Path, again: str
+) -> int:
+    """Have the recorded stream judged and reported; the exit status of `pmuconf report`.
+
+    `again` is the command that repeats one case, but for the case's id at its end.
+    """
     argv = [str(binary()), "report", "--stream", str(stream), "--target", str(target.path)]
     argv += ["--profile", selection.profile] if selection.profile else []
-    return subprocess.run([*argv, "--out", str(out)], timeout=TIMEOUT_S).returncode
+    argv += ["--again", again, "--out", str(out)]
+    return subprocess.run(argv, timeout=TIMEOUT_S).returncode
 
 
 def _list(target: Target, arguments: Sequence[str]) -> list[Case]:

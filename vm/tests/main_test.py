@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pmuvm import guest
+from pmuvm import guest, runs, suite
 from pmuvm.__main__ import main
 
 from standin import TESTS, boot_image
@@ -215,3 +215,72 @@ def test_a_program_of_the_guest_gives_its_output_and_status(
     image = str(boot_image(tmp_path / "bzImage"))
     assert main(["exec", "--kernel", image, "--", "perf", "stat"]) == 3
     assert capfd.readouterr() == ("out", "err")
+
+
+def test_isolated_cases_get_a_guest_each(tmp_path: pathlib.Path) -> None:
+    assert run(tmp_path, "--isolate", "--case", "*.Passes") == 0
+    kinds = [line["t"] for line in stream(tmp_path)]
+    assert kinds == ["run", "result", "kmsg", "end"]
+    run(tmp_path, "--isolate")
+    assert [line["t"] for line in stream(tmp_path)].count("kmsg") == 3
+
+
+def test_a_shuffled_run_tells_its_seed(
+    tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    run(tmp_path, "--shuffle", "7")
+    assert "in the order of --shuffle 7" in capfd.readouterr().err
+    assert stream(tmp_path)[0]["shuffle"] == 7
+
+
+def test_all_targets_run_and_the_worst_status_counts(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    targets = tmp_path / "targets"
+    targets.mkdir()
+    for name in ("one", "two"):
+        (targets / f"{name}.toml").write_text(f'[target]\nname = "{name}"\n')
+    monkeypatch.setattr(suite, "TARGETS", targets)
+    image = boot_image(tmp_path / "behave=well")
+    words = ["run", "--target", "all", "--kernel", str(image), "--out", str(tmp_path / "out")]
+    monkeypatch.setenv("CASES", "A.Passes")
+    assert main(words) == 0
+    assert "2 of 2 runs are conformant" in capfd.readouterr().out
+    monkeypatch.setenv("CASES", "A.Oopses")
+    assert main(words) == 1
+    assert len(list((tmp_path / "out").glob("*/stream.jsonl"))) == 2
+    (targets / "two.toml").write_text("[[target")
+    monkeypatch.setenv("CASES", "A.Passes")
+    assert main(words) == 2
+    said = capfd.readouterr()
+    assert "NOT JUDGED" in said.out and "two.toml" in said.err
+
+
+def test_runs_are_compared_by_the_results_of_their_cases(
+    tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def write(name: str, *rows: tuple[str, str]) -> None:
+        cases = [{"id": case, "result": result} for case, result in rows]
+        (tmp_path / name).write_text(json.dumps({"cases": cases}))
+
+    write("a", ("X.0", "PASS"), ("X.1", "SKIP"))
+    write("b", ("X.1", "SKIP"), ("X.0", "PASS"))
+    write("c", ("X.0", "PASS"), ("X.1", "FAIL"))
+    assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
+    assert main(["compare", str(tmp_path / "a"), str(tmp_path / "c")]) == 1
+    assert "X.1: SKIP, FAIL" in capfd.readouterr().out
+    assert main(["compare", str(tmp_path / "a"), str(tmp_path / "nosuch")]) == 2
+
+
+def test_the_command_that_repeats_a_case_is_whole(tmp_path: pathlib.Path) -> None:
+    asked = runs.Request(
+        target="/a b/x.toml",
+        kernel="6.1",
+        arch="amd64",
+        selection=suite.Selection(),
+        out=tmp_path,
+        parameters="lbr=0 records=0",
+    )
+    assert asked.again() == (
+        "make run KERNEL=6.1 TARGET='/a b/x.toml' PARAMETERS='lbr=0 records=0' CASE="
+    )

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+# builtin.cpp: targets, profiles, waivers, and which tests outside of the suite hold which rule.
+file(GLOB_RECURSE builtin_files CONFIGURE_DEPENDS
+  "${CMAKE_CURRENT_SOURCE_DIR}/targets/*.toml"
+  "${CMAKE_CURRENT_SOURCE_DIR}/profiles/*.toml"
+  "${CMAKE_CURRENT_SOURCE_DIR}/waivers/*.toml"
+  "${CMAKE_CURRENT_SOURCE_DIR}/untested.toml"
+  "${CMAKE_SOURCE_DIR}/kunit/*_kunit.c"
+  "${CMAKE_SOURCE_DIR}/vm/*_test.py"
+  "${CMAKE_SOURCE_DIR}/fuzz/*_test.py")
+set(builtin_source "${CMAKE_CURRENT_BINARY_DIR}/generated/builtin.cpp")
+add_custom_command(
+  OUTPUT "${builtin_source}"
+  COMMAND "${PMUCONF_PYTHON}" -B "${CMAKE_CURRENT_SOURCE_DIR}/rules/builtin.py"
+    --root "${CMAKE_SOURCE_DIR}" --out "${builtin_source}"
+  COMMAND "${CMAKE_COMMAND}" -E touch "${builtin_source}"
+  DEPENDS ${builtin_files}
+    "${CMAKE_CURRENT_SOURCE_DIR}/rules/builtin.py"
+    "${CMAKE_CURRENT_SOURCE_DIR}/rules/evidence.py"
+    "${CMAKE_CURRENT_SOURCE_DIR}/rules/generate.py"
+  COMMENT "Packing targets, profiles and waivers"
+  VERBATIM)

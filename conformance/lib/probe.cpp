@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: Apache-2.0
+// The experiments.
+#include "lib/probe.h"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <functional>
+
+#include "lib/context.h"
+#include "lib/permission.h"
+#include "pmuconf/cpu.h"
+#include "pmuconf/matchers.h"
+#include "pmuconf/sysfs.h"
+#include "pmuconf/target.h"
+
+namespace pmuconf {
+namespace {
+
+constexpr unsigned kMostGeneral = 32;  // as many as a target file can say
+constexpr unsigned kMostFixed = 16;
+constexpr std::uint64_t kPeriod = 100'003;
+constexpr std::uint64_t kFrequency_hz = 100;
+constexpr int kLoopTurns = 100'000;
+constexpr int kPages = 100;
+constexpr int kCalls = 100;
+constexpr std::uint64_t kNumbersTried = 64;
+constexpr std::size_t kNumbersKept = 16;
+
+// Generic events, and what sysfs calls them; the first name is the one of target files.
+struct GenericName {
+  const char* name;
+  std::uint64_t config;
+  std::array<const char*, 2> in_sysfs;
+};
+constexpr std::array<GenericName, 10> kGeneric = {{
+    {"cpu-cycles", PERF_COUNT_HW_CPU_CYCLES, {"cpu-cycles", "cycles"}},
+    {"instructions", PERF_COUNT_HW_INSTRUCTIONS, {"instructions", "inst_retired"}},
+    {"cache-references", PERF_COUNT_HW_CACHE_REFERENCES, {"cache-references", ""}},
+    {"cache-misses", PERF_COUNT_HW_CACHE_MISSES, {"cache-misses", ""}},
+    {"branch-instructions", PERF_COUNT_HW_BRANCH_INSTRUCTIONS, {"branch-instructions", "branches"}},
+    {"branch-misses", PERF_COUNT_HW_BRANCH_MISSES, {"branch-misses", ""}},
+    {"bus-cycles", PERF_COUNT_HW_BUS_CYCLES, {"bus-cycles", ""}},
+    {"stalled-cycles-frontend",
+     PERF_COUNT_HW_STALLED_CYCLES_FRONTEND,
+     {"stalled-cycles-frontend", ""}},
+    {"stalled-cycles-backend",
+     PERF_COUNT_HW_STALLED_CYCLES_BACKEND,
+     {"stalled-cycles-backend", ""}},
+    {"ref-cycles", PERF_COUNT_HW_REF_CPU_CYCLES, {"ref-cycles", ""}},
+}};
+
+bool AnyOf(std::string_view name, const std::array<const char*, 2>& names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::string Folder(const std::string& pmu) { return std::string(kEventSource) + "/" + pmu; }
+
+// An errno as a target file's comment says it.
+std::string Gave(int error) { return error == 0 ? "opens" : "gives " + ErrnoName(error); }
+
+class Probe {
+ public:
+  explicit Probe(const std::string& pmu) { facts_.device = pmu; }
+
+  PmuFacts Run() {
+    if (const auto refused = EventsRefused()) {
+      throw ConfigError(std::string(Phrase(refused->obstacle)) + ": " + refused->reason);
+    }
+    Identify();
+    if (facts_.kind == "trace") return facts_;
+    FindEvents();
+    Count();
+    Refusals();
+    if (facts_.sampling.ok()) Sampling();
+    Formats();
+    for (EventFacts& event : facts_.events) Watch(&event);
+    return facts_;
+  }
+
+ private:
+  struct Spec {
+    EventFacts facts;
+    EventSpec spec;
+  };
+
+  // Opens for a task, or where the events of an uncore PMU belong; off.
+  OpenResult Open(const EventSpec& spec, OpenOptions options, int group_fd = -1) const {
+    options.pid = per_cpu_ ? -1 : 0;
+    options.cpu = per_cpu_ ? cpu_ : -1;
+    options.group_fd = group_fd;
+    perf_event_attr attr = MakeAttr(spec, options);
+    const SysResult result =
+        TryOpenRaw(&attr, options.pid, options.cpu, group_fd, PERF_FLAG_FD_CLOEXEC);
+    if (!result.ok()) return {Event(), result.error};
+    return {Event(Fd(static_cast<int>(result.value)), attr), 0};
+  }
+
+  Finding Try(const EventSpec& spec, const OpenOptions& options, const std::string& what) const {
+    const OpenResult opened = Open(spec, options);
+    return {0, opened.error, what + " " + Gave(opened.error)};
+  }
+
+  void Identify() {
+    const std::string folder = Folder(facts_.device);
+    const auto type = ReadFile(folder + "/type");
+    if (!type || type->empty()) {
+      std::string known;
+      for (const std::string& name : ListFolder(kEventSource)) known += " " + name;
+      throw ConfigError("no PMU '" + facts_.device + "' in " + kEventSource +
+                        " (there:" + (known.empty() ? " none" : known) + ")");
+    }
+    facts_.type = static_cast<std::uint32_t>(std::strtoul(type->c_str(), nullptr, 10));
+    const auto mask = ReadFile(folder + "/cpumask");
+    const auto cpus = ReadFile(folder + "/cpus");
+    const auto listed = ParseCpuList(mask.value_or(cpus.value_or("")));
+    cpu_ = listed && !listed->empty() ? listed->front() : OnlineCpus().front();
+    PinTo(cpu_);
+    per_cpu_ = mask.has_value();
+    if (mask) {
+      facts_.kind = "uncore";
+      facts_.kind_how = "sysfs has a cpumask: " + *mask;
+    } else if (facts_.type == PERF_TYPE_SOFTWARE) {
+      facts_.kind = "software";
+      facts_.kind_how = "its type is PERF_TYPE_SOFTWARE";
+    } else if (facts_.type == PERF_TYPE_TRACEPOINT) {
+      facts_.kind = "tracepoint";
+      facts_.kind_how = "its type is PERF_TYPE_TRACEPOINT";
+    } else if (HasAux()) {
+      facts_.kind = "trace";
+      facts_.kind_how = "an event of it maps an AUX area";
+    } else {
+      facts_.kind = "core";
+      facts_.kind_how = "sysfs has no cpumask, and no AUX area can be mapped";
+    }
+  }
+
+  bool HasAux() const {
+    perf_event_attr attr = {};
+    attr.size = PERF_ATTR_SIZE_VER7;
+    attr.type = facts_.type;
+    attr.disabled = 1;
+    const SysResult opened = TryOpenRaw(&attr, -1, cpu_, -1, PERF_FLAG_FD_CLOEXEC);
+    if (!opened.ok()) return false;
+    const Fd fd(static_cast<int>(opened.value));
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    void* const base = mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+    if (base == MAP_FAILED) return false;
+    auto* const control = static_cast<perf_event_mmap_page*>(base);
+    control->aux_offset = 2 * page;
+    control->aux_size = 4 * page;
+    void* const aux = mmap(nullptr, 4 * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(),
+                           static_cast<off_t>(2 * page));
+    if (aux != MAP_FAILED) munmap(aux, 4 * page);
+    munmap(base, 2 * page);
+    return aux != MAP_FAILED;
+  }
+
+  // The events of sysfs that open; else numbers that do.
+  void FindEvents() {
+    for (const std::string& name : ListFolder(Folder(facts_.device) + "/events")) {
+      if (name.find('.') != std::string::npos) continue;  // a scale, a unit, a snapshot
+      const std::string text = "[target]\nname = \"probe\"\nmatch = \"" + facts_.device +
+                               "\"\nkind = \"" + facts_.kind +
+                               "\"\n[counters]\ngeneral = 1\nwidth = 64\n[[event]]\nname = \"" +
+                               name + "\"\ncounters = \"0\"\naccuracy = \"exact\"\n";
+      try {
+        Target target = Target::Parse(text, "probe");
+        target.Resolve(facts_.device);
+        Take({name, {}, 0, false, "", ""}, target.Event(name));
+      } catch (const std::exception& error) {
+        facts_.skipped.push_back(name + ": " + error.what());
+      }
+    }
+    if (!specs_.empty()) return;
+    for (std::uint64_t number = 0; number < kNumbersTried && specs_.size() < kNumbersKept;
+         ++number) {
+      EventSpec spec;
+      spec.type = facts_.type;
+      spec.config = number;
+      if (!Open(spec, {}).ok()) continue;
+      Take({"config-" + std::to_string(number), static_cast<std::uint16_t>(number), 0, false, "",
+            ""},
+           spec);
+    }
+    if (specs_.empty()) {
+      throw ConfigError("no event of PMU '" + facts_.device + "' opens: write its target by hand");
+    }
+  }
+
+  void Take(const EventFacts& facts, const EventSpec& spec) {
+    const OpenResult opened = Open(spec, {});
+    if (opened.ok()) {
+      specs_.push_back({facts, spec});
+    } else {
+      facts_.skipped.push_back(facts.name + ": open " + Gave(opened.error));
+    }
+  }
+
+  // How many of `specs` a group takes; at most `most`.
+  unsigned Fit(const std::vector<EventSpec>& specs, unsigned most) const {
+    std::vector<Event> group;
+    for (const EventSpec& spec : specs) {
+      if (group.size() == most) break;
+      OpenResult opened = Open(spec, {}, group.empty() ? -1 : group.front().fd());
+      if (!opened.ok()) break;
+      group.push_back(std::move(opened.event));
+    }
+    return static_cast<unsigned>(group.size());
+  }
+
+  void Count() {
+    std::map<unsigned, unsigned> votes;
+    for (Spec& spec : specs_) {
+      spec.facts.fit = Fit(std::vector(kMostGeneral, spec.spec), kMostGeneral);
+      ++votes[spec.facts.fit];
+    }
+    const auto most =
+        std::max_element(votes.begin(), votes.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    const unsigned general = most->first;
+    facts_.general = {general, 0,
+                      std::to_string(most->second) + " of " + std::to_string(specs_.size()) +
+                          " events fit so often into one group" +
+                          (general == kMostGeneral ? ", and perhaps more often" : "")};
+    std::vector<EventSpec> full;
+    for (Spec& spec : specs_) {
+      const bool everywhere = spec.facts.fit == general;
+      if (everywhere && full.empty()) full.assign(general, spec.spec);
+    }
+    // What still fits when all general counters are taken has a counter of its own.
+    for (Spec& spec : specs_) {
+      if (spec.facts.fit != general + 1) continue;
+      full.push_back(spec.spec);
+      if (Fit(full, kMostGeneral + kMostFixed) == full.size()) {
+        spec.facts.fixed = true;
+      } else {
+        full.pop_back();
+      }
+    }
+    facts_.fixed = {
+        full.size() - general, 0,
+        "so many other events fit beside " + std::to_string(general) + " that take all"};
+    for (const Spec& spec : specs_) {
+      if (spec.facts.fit == general || spec.facts.fixed) {
+        facts_.events.push_back(spec.facts);
+        kept_.push_back(spec.spec);
+      } else {
+        facts_.skipped.push_back(spec.facts.name + ": " + std::to_string(spec.facts.fit) +
+                                 " fit into a group: its `counters` cannot be told from here");
+      }
+    }
+    Generic();
+    Width();
+  }
+
+  void Generic() {
+    for (EventFacts& event : facts_.events) {
+      for (const GenericName& generic : kGeneric) {
+        if (!AnyOf(event.name, generic.in_sysfs)) continue;
+        EventSpec spec;
+        spec.type = PERF_TYPE_HARDWARE;
+        spec.config = generic.config | static_cast<std::uint64_t>(facts_.type)
+                                           << PERF_PMU_TYPE_SHIFT;
+        if (Open(spec, {}).ok()) event.generic = generic.name;
+      }
+    }
+  }
+
+  // The page that a reader of counters maps says how wide they are, where it may read them.
+  void Width() {
+    facts_.width = {64, 0, "cannot be told from here; 64 claims nothing"};
+    const OpenResult opened = Open(kept_.front(), {.disabled = false});
+    if (!opened.ok()) return;
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    void* const base = mmap(nullptr, page, PROT_READ, MAP_SHARED, opened.event.fd(), 0);
+    if (base == MAP_FAILED) return;
+    const auto* const control = static_cast<const perf_event_mmap_page*>(base);
+    const unsigned width = control->pmc_width;
+    if (control->cap_user_rdpmc != 0 && width >= 16 && width <= 64) {
+      facts_.width = {width, 0, "pmc_width of its mapped page"};
+    }
+    munmap(base, page);
+  }
+
+  // The first answer that is no error, over the events; else that of the first event.
+  Finding Any(const OpenOptions& options, const std::string& what) const {
+    Finding first = Try(kept_.front(), options, what);
+    for (const EventSpec& spec : kept_) {
+      const Finding finding = Try(spec, options, what);
+      if (finding.ok()) return finding;
+    }
+    return first;
+  }
+
+  void Refusals() {
+    facts_.sampling = Any({.sample_period = kPeriod, .sample_type = PERF_SAMPLE_IP},
+                          "sample_period = " + std::to_string(kPeriod));
+    const bool before = std::exchange(per_cpu_, false);
+    facts_.task = Any({}, "an event of a task");
+    per_cpu_ = before;
+    facts_.exclude_user = Any({.exclude_user = true}, "exclude_user");
+    facts_.exclude_kernel = Any({.exclude_kernel = true}, "exclude_kernel");
+  }
+
+  void Sampling() {
+    facts_.frequency = Any({.sample_freq = kFrequency_hz, .sample_type = PERF_SAMPLE_IP},
+                           "sample_freq = " + std::to_string(kFrequency_hz));
+    const auto takes = [&](std::uint64_t period) {
+      return Any({.sample_period = period, .sample_type = PERF_SAMPLE_IP}, "").ok();
+    };
+    std::uint64_t refused = 0, taken = kPeriod;
+    while (taken - refused > 1) {
+      const std::uint64_t middle = refused == 0 && taken > 2 ? 1 : refused + (taken - refused) / 2;
+      (takes(middle) ? taken : refused) = middle;
+    }
+    facts_.min_period = {taken, 0, "the shortest that opens"};
+    facts_.precise = {0, 0, "no precise_ip opens"};
+    for (std::uint64_t level = 3; level > 0 && facts_.precise.value == 0; --level) {
+      const auto edit = [level](perf_event_attr& attr) { attr.precise_ip = level & 3; };
+      const bool opens =
+          Any({.sample_period = kPeriod, .sample_type = PERF_SAMPLE_IP, .edit = edit}, "").ok();
+      if (opens) facts_.precise = {level, 0, "the highest precise_ip that opens"};
+    }
+    const auto edit = [](perf_event_attr& attr) {
+      attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER;
+    };
+    facts_.branches = Any({.sample_period = kPeriod,
+                           .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_BRANCH_STACK,
+                           .edit = edit},
+                          "PERF_SAMPLE_BRANCH_STACK");
+    if (!facts_.branches.ok()) return;
+    const auto deep = ReadFile(Folder(facts_.device) + "/caps/branches");
+    facts_.branches.value = deep ? std::strtoul(deep->c_str(), nullptr, 10) : 1;
+    facts_.branches.how +=
+        deep ? ", caps/branches of sysfs says how deep" : ", how deep cannot be told from here";
+  }
+
+  void Formats() {
+    const std::string folder = Folder(facts_.device) + "/format";
+    std::map<std::string, FormatField> fields;
+    for (const std::string& name : ListFolder(folder)) {
+      const auto field = ParseFormat(ReadFile(folder + "/" + name).value_or(""));
+      if (field) fields[name] = *field;
+    }
+    facts_.filters = fields.contains("edge") && fields.contains("inv") && fields.contains("cmask");
+    const auto overlap = [](const FormatField& a, const FormatField& b) {
+      return a.config == b.config && std::any_of(a.bits.begin(), a.bits.end(), [&](const auto& x) {
+               return std::any_of(b.bits.begin(), b.bits.end(), [&](const auto& y) {
+                 return x.first <= y.second && y.first <= x.second;
+               });
+             });
+    };
+    for (const auto& [name, field] : fields) {
+      for (const auto& [other, its] : fields) {
+        if (name == other || !overlap(field, its)) continue;
+        facts_.exclusive_formats.push_back(name);
+        break;
+      }
+    }
+  }
+
+  // What an event counts while things happen: for a person to choose its stimulus.
+  void Watch(EventFacts* event) const {
+    const auto index = static_cast<std::size_t>(event - facts_.events.data());
+    const std::pair<const char*, std::function<void()>> deeds[] = {
+        {"nothing", [] {}},
+        {"a loop of 100000 turns",
+         [] {
+           for (int i = 0; i < kLoopTurns; ++i) asm volatile("");
+         }},
+        {"100 fresh pages",
+         [] {
+           const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+           void* const area = mmap(nullptr, kPages * page, PROT_READ | PROT_WRITE,
+                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+           if (area == MAP_FAILED) return;
+           for (int i = 0; i < kPages; ++i) {
+             static_cast<volatile char*>(area)[static_cast<std::size_t>(i) * page] = 1;
+           }
+           munmap(area, kPages * page);
+         }},
+        {"100 system calls",
+         [] {
+           for (int i = 0; i < kCalls; ++i) syscall(SYS_getppid);
+         }},
+    };
+    event->seen = "counted";
+    const char* separator = " ";
+    for (const auto& [what, deed] : deeds) {
+      const OpenResult opened = Open(kept_[index], {});
+      if (!opened.ok() || !opened.event.TryEnable().ok()) continue;
+      deed();
+      opened.event.Disable();
+      event->seen +=
+          separator + std::to_string(opened.event.Read().value) + " in " + std::string(what);
+      separator = ", ";
+    }
+  }
+
+  PmuFacts facts_;
+  std::vector<Spec> specs_;
+  std::vector<EventSpec> kept_;  // of facts_.events
+  int cpu_ = 0;
+  bool per_cpu_ = false;
+};
+
+}  // namespace
+
+PmuFacts ProbePmu(const std::string& pmu) {
+  try {
+    return Probe(pmu).Run();
+  } catch (const Broken& broken) {
+    throw ConfigError("probing " + pmu + ": " + broken.what());
+  }
+}
+
+}  // namespace pmuconf

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the program carries in itself, so that it runs where nothing else of the suite is.
+#ifndef PMUCONF_REPORT_BUILTIN_H_
+#define PMUCONF_REPORT_BUILTIN_H_
+
+#include <span>
+#include <string_view>
+
+namespace pmuconf {
+
+// A file of conformance/, as it was when the program was built.
+struct BuiltinFile {
+  std::string_view folder;  // "targets", "profiles", "waivers"
+  std::string_view name;    // without ".toml"
+  std::string_view text;
+};
+std::span<const BuiltinFile> BuiltinFiles();
+
+// The file, or null.
+const BuiltinFile* FindBuiltin(std::string_view folder, std::string_view name);
+
+// A test outside of the suite that verifies a rule; or why nothing does (layer "untested", and the
+// reason is its name).
+struct OtherTest {
+  std::string_view rule;
+  std::string_view layer;  // "kunit", "vm", "fuzz", "untested"
+  std::string_view name;
+  std::string_view file;  // from the project's root
+};
+std::span<const OtherTest> OtherTests();
+
+}  // namespace pmuconf
+
+#endif  // PMUCONF_REPORT_BUILTIN_H_

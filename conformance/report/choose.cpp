@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files first, then what is built in.
+#include "report/choose.h"
+
+#include <fnmatch.h>
+
+#include <filesystem>
+#include <set>
+#include <sstream>
+
+#include "report/builtin.h"
+
+namespace pmuconf {
+namespace {
+
+bool IsFile(const std::string& target) {
+  return target.find('/') != std::string::npos || target.ends_with(".toml");
+}
+
+// Profiles and waivers stand beside the folder of targets.
+std::string Beside(const std::string& target, const char* folder) {
+  if (!IsFile(target)) return "";
+  const std::filesystem::path path(target);
+  return (path.parent_path() / ".." / folder).lexically_normal().string();
+}
+
+std::set<std::string> KnownIn(const std::string& folder, std::string_view builtin) {
+  std::set<std::string> known;
+  std::error_code error;
+  if (!folder.empty()) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+      if (entry.path().extension() == ".toml") known.insert(entry.path().stem());
+    }
+  }
+  for (const BuiltinFile& file : BuiltinFiles()) {
+    if (file.folder == builtin) known.emplace(file.name);
+  }
+  return known;
+}
+
+std::string Joined(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text.empty() ? "none" : text;
+}
+
+std::string BuiltinPath(const BuiltinFile& file) {
+  return "built-in " + std::string(file.folder) + "/" + std::string(file.name) + ".toml";
+}
+
+Target ParseBuiltin(const BuiltinFile& file) { return Target::Parse(file.text, BuiltinPath(file)); }
+
+}  // namespace
+
+Target LoadTarget(const std::string& target) {
+  if (!IsFile(target)) {
+    const BuiltinFile* const file = FindBuiltin("targets", target);
+    if (file != nullptr) return ParseBuiltin(*file);
+    throw ConfigError("unknown target '" + target + "' (known: " + Joined(KnownIn("", "targets")) +
+                      ", or the path of a file)");
+  }
+  if (std::filesystem::exists(target)) return Target::Load(target);
+  const auto folder = std::filesystem::path(target).parent_path();
+  std::ostringstream known;
+  std::error_code error;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(folder.empty() ? "." : folder, error)) {
+    if (entry.path().extension() == ".toml") known << " " << entry.path().string();
+  }
+  throw ConfigError("unknown target file '" + target +
+                    "' (known:" + (known.str().empty() ? " none there" : known.str()) + ")");
+}
+
+std::string TargetForPmu(const std::string& pmu) {
+  std::set<std::string> fit;
+  for (const BuiltinFile& file : BuiltinFiles()) {
+    if (file.folder != "targets") continue;
+    if (fnmatch(ParseBuiltin(file).match().c_str(), pmu.c_str(), 0) != 0) continue;
+    if (file.name == pmu) return pmu;
+    fit.emplace(file.name);
+  }
+  if (fit.empty()) return "";
+  if (fit.size() == 1) return *fit.begin();
+  throw ConfigError("several targets are for PMU '" + pmu + "': say which with --target (" +
+                    Joined(fit) + ")");
+}
+
+Profile ChooseProfile(const std::string& target, const std::string& name) {
+  const std::string folder = Beside(target, "profiles");
+  if (name.empty() || (!folder.empty() && std::filesystem::exists(folder + "/" + name + ".toml"))) {
+    return LoadProfile(folder, name, AllRules());
+  }
+  if (const BuiltinFile* const file = FindBuiltin("profiles", name)) {
+    return ParseProfile(file->text, BuiltinPath(*file), AllRules());
+  }
+  throw ConfigError("unknown profile '" + name +
+                    "' (known: " + Joined(KnownIn(folder, "profiles")) + ")");
+}
+
+std::vector<Waiver> ChooseWaivers(const std::string& target) {
+  const std::string folder = Beside(target, "waivers");
+  if (!folder.empty() && std::filesystem::is_directory(folder)) return LoadWaivers(folder);
+  std::vector<Waiver> waivers;
+  for (const BuiltinFile& file : BuiltinFiles()) {
+    if (file.folder != "waivers") continue;
+    for (Waiver& waiver : ParseWaivers(file.text, BuiltinPath(file))) {
+      waivers.push_back(std::move(waiver));
+    }
+  }
+  return waivers;
+}
+
+}  // namespace pmuconf

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules for readers.
+#include "report/explain.h"
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+namespace pmuconf {
+namespace {
+
+std::string_view ToString(RuleStatus status) {
+  switch (status) {
+    case RuleStatus::kDraft:
+      return "draft";
+    case RuleStatus::kActive:
+      return "active";
+    case RuleStatus::kRetired:
+      return "retired";
+  }
+  return "?";
+}
+
+std::string_view AreaOf(std::string_view id) { return id.substr(0, id.find('-')); }
+
+// "attr_size is 128 on <6.12, 136 on >=6.12"
+std::string ByKernel(const Rule& rule) {
+  std::string text;
+  std::string_view last;
+  for (const RuleValue& value : rule.by_kernel) {
+    text +=
+        value.name == last ? ", " : (text.empty() ? "" : "; ") + std::string(value.name) + " is ";
+    text += std::to_string(value.value) + " on " + std::string(value.kernels);
+    last = value.name;
+  }
+  return text;
+}
+
+std::vector<const CasePlace*> CasesOf(const Rule& rule, std::span<const CasePlace> cases) {
+  std::vector<const CasePlace*> found;
+  for (const CasePlace& place : cases) {
+    if (std::find(place.rules.begin(), place.rules.end(), rule.id) != place.rules.end()) {
+      found.push_back(&place);
+    }
+  }
+  return found;
+}
+
+// What a table of Markdown, or a paragraph, would take for markup.
+std::string Markdown(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '<' || c == '*' || c == '|') escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
+
+std::string LinkTo(const std::string& name, std::string_view file, int line) {
+  return "[" + name + "](../../" + std::string(file) +
+         (line == 0 ? "" : "#L" + std::to_string(line)) + ")";
+}
+
+}  // namespace
+
+std::string ExplainRule(const Rule& rule, std::span<const CasePlace> cases,
+                        std::span<const OtherTest> tests) {
+  std::ostringstream os;
+  os << rule.id << "  " << pmuconf::ToString(rule.level) << ", " << ToString(rule.status) << "\n"
+     << "  " << rule.text << "\n"
+     << "why:      " << rule.why << "\n"
+     << "source:   " << rule.source << "\n"
+     << "applies:  " << rule.applies << "\n"
+     << "kernels:  " << rule.kernels << "\n";
+  if (!rule.by_kernel.empty()) os << "differs:  " << ByKernel(rule) << "\n";
+  os << "layer:    " << rule.layer << "\n";
+  bool any = false;
+  for (const CasePlace* place : CasesOf(rule, cases)) {
+    os << "case:     " << place->id << "  " << place->file << ":" << place->line << "\n";
+    any = true;
+  }
+  for (const OtherTest& test : tests) {
+    if (test.rule != rule.id) continue;
+    any = true;
+    if (test.layer == "untested") {
+      os << "untested: " << test.name << "\n";
+    } else {
+      os << (test.layer == "kunit" ? "KUnit:    " : "pytest:   ") << test.name << "  " << test.file
+         << "\n";
+    }
+  }
+  if (!any && rule.status == RuleStatus::kActive) os << "untested: nothing says why\n";
+  return os.str();
+}
+
+std::string ExplainAll(std::span<const Rule> rules, std::span<const CasePlace> cases,
+                       std::span<const OtherTest> tests) {
+  std::map<std::string_view, int> areas;
+  for (const Rule& rule : rules) ++areas[AreaOf(rule.id)];
+  std::ostringstream os;
+  os << "# The rules\n\nMade by `make rules` of conformance/rules and of what verifies them. "
+     << rules.size() << " rules in " << areas.size() << " areas:";
+  for (const auto& [area, n] : areas) os << " [" << area << "](#" << area << ") " << n;
+  os << ".\n";
+  std::string_view area;
+  for (const Rule& rule : rules) {
+    if (AreaOf(rule.id) != area) {
+      area = AreaOf(rule.id);
+      os << "\n## " << area << "\n";
+    }
+    os << "\n### " << rule.id << "\n\n**" << pmuconf::ToString(rule.level) << "**"
+       << (rule.status == RuleStatus::kActive ? ""
+                                              : " (" + std::string(ToString(rule.status)) + ")")
+       << " " << Markdown(rule.text) << "\n\n- Why: " << Markdown(rule.why)
+       << "\n- Source: " << Markdown(rule.source) << "\n- Applies to: `" << rule.applies
+       << "`, kernels `" << rule.kernels << "`\n";
+    if (!rule.by_kernel.empty()) os << "- By kernel: " << Markdown(ByKernel(rule)) << "\n";
+    for (const CasePlace* place : CasesOf(rule, cases)) {
+      os << "- Case " << LinkTo(place->id, place->file, place->line) << "\n";
+    }
+    for (const OtherTest& test : tests) {
+      if (test.rule != rule.id) continue;
+      if (test.layer == "untested") {
+        os << "- Untested: " << Markdown(test.name) << "\n";
+      } else {
+        os << "- " << (test.layer == "kunit" ? "KUnit " : "pytest ")
+           << LinkTo(std::string(test.name), test.file, 0) << "\n";
+      }
+    }
+  }
+  return os.str();
+}
+
+}  // namespace pmuconf

@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Turn what `pmuconf` carries in itself into C++: targets, profiles, waivers, tests of the rules."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from evidence import read_tests, read_untested
+from generate import HEADER, quote, write_if_changed
+
+FOLDERS = ("targets", "profiles", "waivers")
+DELIMITER = "pmuconf_file"
+
+
+def raw(text: str) -> str:
+    """A raw string literal of `text`."""
+    if f"){DELIMITER}" in text:
+        raise ValueError(f"a file holds ){DELIMITER}")
+    return f'R"{DELIMITER}({text}){DELIMITER}"'
+
+
+def source_of(root: Path) -> str:
+    """builtin.cpp of the checkout at `root`."""
+    suite = root / "conformance"
+    lines = [HEADER.replace("rule catalogue by rules/generate.py", "suite by rules/builtin.py")]
+    lines += ['#include "report/builtin.h"', "", "namespace pmuconf {", ""]
+    lines += ["std::span<const BuiltinFile> BuiltinFiles() {"]
+    lines += ["  static const BuiltinFile kFiles[] = {", '      {"", "", ""},']
+    for folder in FOLDERS:
+        for path in sorted((suite / folder).glob("*.toml")):
+            lines.append(f"      {{{quote(folder)}, {quote(path.stem)}, {raw(path.read_text())}}},")
+    lines += ["  };", "  return std::span(kFiles).subspan(1);", "}", ""]
+    lines += ["std::span<const OtherTest> OtherTests() {"]
+    lines += ["  static const OtherTest kTests[] = {", '      {"", "", "", ""},']
+    for test in read_tests(root):
+        words = ", ".join(map(quote, (test.rule, test.layer, test.name, test.file)))
+        lines.append(f"      {{{words}}},")
+    for rule, reason in sorted(read_untested(suite / "untested.toml").items()):
+        words = ", ".join(map(quote, (rule, "untested", reason, "conformance/untested.toml")))
+        lines.append(f"      {{{words}}},")
+    lines += ["  };", "  return std::span(kTests).subspan(1);", "}", "", "}  // namespace pmuconf"]
+    return "\n".join([*lines, ""])
+
+
+def main() -> int:
+    """Entry point."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--root", type=Path, required=True, help="the checkout")
+    parser.add_argument("--out", type=Path, required=True, help="builtin.cpp")
+    options = parser.parse_args()
+    write_if_changed(options.out, source_of(options.root))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

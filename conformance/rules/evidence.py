@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which KUnit and pytest tests name which rules, read from their sources, and untested.toml."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import re
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+
+ID = r"[A-Z][A-Z0-9]*-[0-9]{3}"
+QUOTED = re.compile(rf'"({ID})"')
+KEEPS = re.compile(r"\bKEEPS\(\s*test\s*,([^;]*?)\)\s*;", re.S)
+FUNCTION = re.compile(r"^static void (\w+)\(struct kunit \*test\)\n\{(.*?)^\}", re.S | re.M)
+CASE_LIST = re.compile(r"struct kunit_case (\w+)\[\] = \{(.*?)^\};", re.S | re.M)
+CASE = re.compile(r"\bKUNIT_CASE\w*\((\w+)")
+SUITE = re.compile(r"struct kunit_suite \w+ = \{(.*?)^\};", re.S | re.M)
+SUITE_NAME = re.compile(r'\.name = "([^"]+)"')
+SUITE_CASES = re.compile(r"\.test_cases = (\w+)")
+PYTEST_ROOMS = ("vm", "fuzz")
+
+
+@dataclasses.dataclass(frozen=True)
+class Test:
+    """A test outside of the suite that verifies a rule."""
+
+    rule: str
+    layer: str
+    name: str
+    """As its run reports it: "suite.test" of KUnit, "test_name" of pytest."""
+    file: str
+    """From the project's root."""
+
+
+def kunit_tests(text: str, file: str) -> list[Test]:
+    """The KEEPS() of one file of KUnit suites."""
+    suites = {}
+    for body in SUITE.findall(text):
+        name, cases = SUITE_NAME.search(body), SUITE_CASES.search(body)
+        if name and cases:
+            suites[cases[1]] = name[1]
+    suite_of = {
+        case: suites[array]
+        for array, body in CASE_LIST.findall(text)
+        if array in suites
+        for case in CASE.findall(body)
+    }
+    return [
+        Test(rule, "kunit", f"{suite_of[function]}.{function}", file)
+        for function, body in FUNCTION.findall(text)
+        if function in suite_of
+        for arguments in KEEPS.findall(body)
+        for rule in QUOTED.findall(arguments)
+    ]
+
+
+def _marks(function: ast.FunctionDef) -> Iterable[str]:
+    for decorator in function.decorator_list:
+        if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "pytest.mark.rule":
+            for argument in decorator.args:
+                if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                    yield argument.value
+
+
+def pytest_tests(text: str, layer: str, file: str) -> list[Test]:
+    """The rule marks of one file of pytest tests."""
+    return [
+        Test(rule, layer, node.name, file)
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef)
+        for rule in _marks(node)
+    ]
+
+
+def read_tests(root: Path) -> list[Test]:
+    """Those of the whole project, in order of rule."""
+    found = []
+    for path in sorted((root / "kunit").glob("*.c")):
+        found += kunit_tests(path.read_text(), str(path.relative_to(root)))
+    for room in PYTEST_ROOMS:
+        for path in sorted((root / room).rglob("*_test.py")):
+            found += pytest_tests(path.read_text(), room, str(path.relative_to(root)))
+    return sorted(found, key=lambda test: (test.rule, test.layer, test.file, test.name))
+
+
+def read_untested(path: Path) -> dict[str, str]:
+    """Rule id → why nothing verifies it; no file is no entry."""
+    if not path.exists():
+        return {}
+    return {
+        str(entry.get("rule", "")): " ".join(str(entry.get("reason", "")).split())
+        for entry in tomllib.loads(path.read_text()).get("untested", [])
+    }

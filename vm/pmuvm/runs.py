@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs of the suite: one target on one kernel, all of them, and two runs compared."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import pathlib
+import random
+import shlex
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from pmuvm import accel, arch, guest, image, kernel, module, qemu, session, store, suite
+from pmuvm.channel import Message
+from pmuvm.errors import PmuvmError
+from pmuvm.progress import Progress
+
+PRODUCTS = ("stream.jsonl", "console.log", "results.json", "results.ktap", "junit.xml")
+CONFORMANT, NOT_CONFORMANT, NOT_JUDGED = 0, 1, 2
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    """What a user asked for."""
+
+    target: str
+    """A name in conformance/targets, or a file."""
+    kernel: str
+    arch: str
+    selection: suite.Selection
+    out: pathlib.Path
+    module: pathlib.Path | None = None
+    """Instead of a built one."""
+    parameters: str | None = None
+    """Of the module, instead of the target's."""
+    shuffle: int | None = None
+    """The seed of another order of the cases."""
+    isolate: bool = False
+    """A fresh guest for each case."""
+    boot_s: float = guest.BOOT_S
+
+    def again(self) -> str:
+        """The command that repeats one case, but for its id."""
+        words = {
+            "KERNEL": self.kernel,
+            "TARGET": self.target,
+            "ARCH": self.arch if self.arch != arch.AMD64.name else "",
+            "MODULE": str(self.module or ""),
+            "PARAMETERS": self.parameters or "",
+        }
+        return " ".join(
+            ["make run", *(f"{key}={shlex.quote(word)}" for key, word in words.items() if word)]
+            + ["CASE="]
+        )
+
+
+def one(request: Request) -> int:
+    """Run the selected cases on one target and kernel, and have them judged; the exit status."""
+    target = suite.find_target(request.target)
+    if request.parameters is not None:
+        target = dataclasses.replace(target, parameters=tuple(request.parameters.split()))
+    cases = suite.cases(target, request.selection)
+    found = kernel.find(request.kernel, arch.find(request.arch))
+    ready = plan(target, found, request.module, request.boot_s)
+    if request.shuffle is not None:
+        random.Random(request.shuffle).shuffle(cases)
+
+    out = request.out
+    with store.writing(out):
+        out.mkdir(parents=True, exist_ok=True)
+        for name in PRODUCTS:
+            (out / name).unlink(missing_ok=True)
+    stream = out / "stream.jsonl"
+    progress = Progress(len(cases), sys.stderr)
+    where = f"{found.release} ({' '.join((ready.machine.accel, *ready.parameters))})"
+    order = "" if request.shuffle is None else f", in the order of --shuffle {request.shuffle}"
+    progress.say(f"{target.name} on {where}: {len(cases)} cases{order}")
+    first = {
+        "t": "run",
+        "target": target.name,
+        "kernel": found.name,
+        "release": found.release,
+        "arch": found.arch.machine,
+        "profile": request.selection.profile,
+        "selected": [case.id for case in cases],
+        "partial": request.selection.partial,
+        "shuffle": request.shuffle,
+    }
+    try:
+        with store.writing(out), stream.open("w", encoding="utf-8") as file:
+
+            def record(message: Message) -> None:
+                file.write(json.dumps(message) + "\n")
+                file.flush()
+
+            record(first)
+            with session.Session(ready, out / "console.log", record) as guests:
+                session.run_all(guests, cases, progress.result, request.isolate)
+            record({"t": "end"})
+    except (PmuvmError, KeyboardInterrupt):
+        # Nothing was judged: nothing stays that could be taken for a result.
+        for name in PRODUCTS:
+            (out / name).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            out.rmdir()
+        raise
+    return suite.report(stream, target, request.selection, out, request.again())
+
+
+def every(request: Request, kernels: Sequence[str]) -> int:
+    """Run each target of the suite on each of `kernels`; the worst status of them.
+
+    Each has a folder of its own in `request.out`. What cannot be run at all is not judged.
+    """
+    rows = []
+    for path in sorted(suite.TARGETS.glob("*.toml")):
+        for name in kernels:
+            label = f"{path.stem}-{pathlib.Path(name).name}"
+            this = dataclasses.replace(
+                request, target=path.stem, kernel=name, out=request.out / label
+            )
+            print(f"== {path.stem} on {name}", flush=True)
+            try:
+                status = one(this)
+            except PmuvmError as error:
+                print(f"pmuvm: {error}", file=sys.stderr)
+                status = NOT_JUDGED
+            rows.append((label, status, _results(this.out) if status != NOT_JUDGED else {}))
+    print()
+    for label, status, results in rows:
+        print(f"{label:32} {_tally(status, results)}")
+    bad = [status for _, status, _ in rows if status != CONFORMANT]
+    print(f"{len(rows) - len(bad)} of {len(rows)} runs are conformant")
+    return NOT_CONFORMANT if NOT_CONFORMANT in bad else NOT_JUDGED if bad or not rows else 0
+
+
+def differences(one_path: pathlib.Path, other_path: pathlib.Path) -> list[str]:
+    """Cases whose results differ between two results.json (or folders of them), a line each."""
+    results = []
+    for path in (one_path, other_path):
+        found = _results(path)
+        if not found:
+            raise PmuvmError(f"{path} has no results.json")
+        results.append({case["id"]: case["result"] for case in found["cases"]})
+    return [
+        f"{case}: {results[0].get(case, 'not there')}, {results[1].get(case, 'not there')}"
+        for case in sorted(results[0].keys() | results[1].keys())
+        if results[0].get(case) != results[1].get(case)
+    ]
+
+
+def _results(path: pathlib.Path) -> dict[str, Any]:
+    try:
+        found = json.loads((path / "results.json" if path.is_dir() else path).read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    assert isinstance(found, dict)
+    return found
+
+
+def _tally(status: int, results: dict[str, Any]) -> str:
+    word = {CONFORMANT: "conformant", NOT_CONFORMANT: "NOT CONFORMANT"}.get(status, "NOT JUDGED")
+    totals = results.get("totals", {})
+    counts = [f"{n} {key}" for key, n in totals.items() if n and not key.startswith("rules")]
+    return f"{word:15} {', '.join(counts)}".rstrip()
+
+
+def plan(
+    target: suite.Target,
+    found: kernel.Kernel,
+    given: pathlib.Path | None,
+    boot_s: float = guest.BOOT_S,
+) -> session.Plan:
+    """Build and pack what `target` needs on a kernel."""
+    modules: tuple[pathlib.Path, ...] = ()
+    if given is not None:
+        if not given.is_file():
+            raise PmuvmError(f"no module {given}")
+        modules = (given,)
+    elif target.module is not None and found.build is not None:
+        modules = (module.build(found, store.ROOT / "driver", module.default_out(found)),)
+    packed = image.build(
+        image.Contents(
+            agent=suite.binary(),
+            target=target.path,
+            modules=modules,
+            channel=found.arch.channel,
+        )
+    )
+    machine = qemu.Machine(
+        arch=found.arch,
+        kernel=found.image,
+        initrd=packed,
+        cpus=target.cpus,
+        memory_mb=target.memory_mb,
+        accel=target.accel or accel.choose(found),
+    )
+    loaded = modules[0].name if modules else None
+    return session.Plan(machine, loaded, target.parameters, target.slowness, boot_s)
