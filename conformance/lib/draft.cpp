@@ -86,9 +86,12 @@ void WriteEvents(const PmuFacts& facts, Writer* out) {
               event.code ? "a number that opens; sysfs names no events" : "of sysfs");
     if (event.code) out->Line("code", std::to_string(*event.code), "attr.config");
     std::string counters = Range(std::min(event.fit, general));
-    if (event.fixed && fixed < facts.fixed.value) counters += ",f" + std::to_string(fixed++);
-    out->Line("counters", Quoted(counters),
-              "a group takes " + std::to_string(event.fit) + " of it; which fixed one is a guess");
+    std::string how = "a group takes " + std::to_string(event.fit) + " of it";
+    if (event.fixed && fixed < facts.fixed.value) {
+      counters += ",f" + std::to_string(fixed++);
+      how += "; which fixed counter is a guess";
+    }
+    out->Line("counters", Quoted(counters), how);
     if (!event.generic.empty()) {
       out->Line("generic", Quoted(event.generic),
                 "it has the name, and PERF_TYPE_HARDWARE with this PMU's type opens");

@@ -202,12 +202,13 @@ class Probe {
     }
   }
 
-  // How many of `specs` a group takes; at most `most`.
+  // How many of `specs` a group takes; at most `most`. They are on: a driver that sees whether a
+  // group fits may leave out what is off.
   unsigned Fit(const std::vector<EventSpec>& specs, unsigned most) const {
     std::vector<Event> group;
     for (const EventSpec& spec : specs) {
       if (group.size() == most) break;
-      OpenResult opened = Open(spec, {}, group.empty() ? -1 : group.front().fd());
+      OpenResult opened = Open(spec, {.disabled = false}, group.empty() ? -1 : group.front().fd());
       if (!opened.ok()) break;
       group.push_back(std::move(opened.event));
     }

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""pmuconf alone on a machine: it finds its target, drafts one for a PMU it does not know, and runs.
+
+The drafts of the reference PMUs are held against the files that their makers wrote.
+"""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from typing import Any
+
+import pytest
+
+from pmuvm import accel, guest, image, kernel, module, qemu, store, suite
+
+pytestmark = pytest.mark.guest
+
+DEADLINE_S = 200
+PMUS = ("refpmu", "refpmu_uncore", "refpmu_trace", "software", "msr")
+
+
+@functools.cache
+def said(name: str) -> dict[str, guest.Done]:
+    """What the program answers in a guest that has nothing else of the suite; by its words."""
+    stock = kernel.find(name)
+    packed = image.build(
+        image.Contents(
+            agent=suite.binary(),
+            target=suite.find_target("refpmu").path,  # the agent's; the calls below name none
+            modules=(module.build(stock, store.ROOT / "driver", module.default_out(stock)),),
+        )
+    )
+    machine = qemu.Machine(stock.arch, stock.image, packed, accel=accel.choose(stock))
+    calls = [f"probe {pmu}" for pmu in PMUS]
+    calls += ["run --pmu refpmu --case Counting.D*", "run --pmu msr --case Attr.*"]
+    calls += [f"probe {pmu} --out /tmp/{pmu}.toml" for pmu in PMUS]
+    calls += [f"run --target /tmp/{pmu}.toml --case AttrSize.*" for pmu in PMUS]
+    with guest.Guest(machine) as vm:
+        vm.boot()
+        vm.load("refpmu.ko")
+        done = {call: vm.exec(["pmuconf", *call.split()], DEADLINE_S) for call in calls}
+        assert vm.kmsg()["reports"] == []
+        vm.bye()
+    return done
+
+
+def draft(name: str, pmu: str) -> dict[str, Any]:
+    done = said(name)[f"probe {pmu}"]
+    assert done.status == 0, done.stderr
+    return tomllib.loads(done.stdout)
+
+
+def written(pmu: str) -> dict[str, Any]:
+    return tomllib.loads((suite.TARGETS / f"{pmu}.toml").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("name", kernel.known())
+@pytest.mark.parametrize("pmu", ["refpmu", "refpmu_uncore", "refpmu_trace", "software"])
+def test_a_draft_agrees_with_the_file_of_its_maker(name: str, pmu: str) -> None:
+    if not (suite.TARGETS / f"{pmu}.toml").exists():
+        pytest.skip(f"there is no target {pmu}")
+    found, truth = draft(name, pmu), written(pmu)
+    assert found["target"]["kind"] == truth["target"]["kind"]
+    assert ("sampling" in found) == ("sampling" in truth)
+    for table, key in (
+        ("counters", "general"),
+        ("counters", "fixed"),
+        ("sampling", "min_period"),
+        ("sampling", "frequency"),
+        ("features", "excludes"),
+        ("features", "filters"),
+        ("features", "exclusive_formats"),
+        ("features", "precise"),
+        ("features", "branches"),
+        ("refusals", "sampling"),
+        ("refusals", "task"),
+    ):
+        if key in truth.get(table, {}) and key in found.get(table, {}):
+            assert found[table][key] == truth[table][key], f"{table}.{key}"
+
+
+@pytest.mark.parametrize("name", kernel.known())
+def test_a_draft_has_the_events_that_any_counter_counts(name: str) -> None:
+    for pmu in ("refpmu", "refpmu_uncore"):
+        everywhere = {
+            event["name"]: event.get("generic")
+            for event in written(pmu)["event"]
+            if event["counters"].startswith("0-3") and not event.get("wide")
+        }
+        found = {event["name"]: event.get("generic") for event in draft(name, pmu)["event"]}
+        assert found == everywhere
+
+
+@pytest.mark.parametrize("name", kernel.known())
+@pytest.mark.parametrize("pmu", PMUS)
+def test_a_draft_is_taken_by_run(name: str, pmu: str) -> None:
+    done = said(name)[f"run --target /tmp/{pmu}.toml --case AttrSize.*"]
+    assert "cases" in done.stdout and "FAIL" not in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", kernel.known())
+def test_it_runs_by_the_name_of_the_pmu_alone(name: str) -> None:
+    done = said(name)["run --pmu refpmu --case Counting.D*"]
+    assert done.status == 0, done.stdout + done.stderr
+    assert "PASS  Counting.DisabledTimeIsNotCounted" in done.stdout
+    assert "\x1b" not in done.stdout
+    unknown = said(name)["run --pmu msr --case Attr.*"]
+    assert "no built-in target is for PMU msr: judged by what a probe finds" in unknown.stdout
+    assert "FAIL" not in unknown.stdout
