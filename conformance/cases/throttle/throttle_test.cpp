@@ -219,6 +219,20 @@ CONFORMANCE_CASE(Throttle, RateIsFixedWhileItsControlIsOff, .rules = {rule::THR_
   EXPECT_EQ(Sysctl::Get(rate), "4000") << rule::THR_006.text;
 }
 
+CONFORMANCE_CASE(Throttle, ThrottleEndsOnTheSecondCpuToo, .rules = {rule::THR_002},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kCpus2}, .cpu = 1,
+                 .timing = "the next tick of the CPU, which takes milliseconds, in 2 s") {
+  const SampleRateLimit limit(kOnePerTick);
+  Throttled run(1);
+  for (int i = 0; i < 5; ++i) {
+    run.UntilThrottled();
+    const std::uint64_t before = run.event.Read().value;
+    run.UntilUnthrottled();
+    target().Stimulate(run.spec, 1);
+    EXPECT_GT(run.event.Read().value, before) << rule::THR_002.text;
+  }
+}
+
 CONFORMANCE_CASE(Throttle, SlowHandlersLowerTheRate, .rules = {rule::THR_007},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kMultiplexing}) {
   const std::string rate = "kernel/perf_event_max_sample_rate";
