@@ -13,12 +13,20 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from totals import Totals, TotalsError, read_junit, read_results
+from totals import (
+    Totals,
+    TotalsError,
+    junit_failures,
+    read_junit,
+    read_results,
+    results_failures,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "build" / "check"
 PYTHON = "/usr/bin/python3"
 TAIL_LINES = 60
+NAMES_SHOWN = 20
 KERNELS = ("6.12", "6.1")
 
 
@@ -78,6 +86,27 @@ def tool_stage(
     """A program of the project that leaves build/<name>/results.json."""
     report = ROOT / "build" / name / "results.json"
     return Stage(name, (*prepare, command), report, budget_s, f"make {name}")
+
+
+def rules_stage(before: list[Stage]) -> Stage:
+    """Which rules what ran before holds."""
+    reports = tuple(str(stage.report) for stage in before)
+    command = (PYTHON, "ci/held.py", *reports)
+    repeat = f"{PYTHON} ci/held.py build/check/*/results.json build/kunit/results.json"
+    return Stage(
+        "rules",
+        (command,),
+        ROOT / "build" / "rules" / "results.json",
+        120,
+        f"{repeat} build/check/pytest.xml",
+    )
+
+
+def with_rules(known: list[Stage]) -> list[Stage]:
+    """The stage `rules` behind those whose reports it reads: the tests that name rules."""
+    reads = [s for s in known if s.name in ("pytest", "kunit") or s.report.parent.parent == OUT]
+    last = max((known.index(stage) for stage in reads), default=-1)
+    return [*known[: last + 1], rules_stage(reads), *known[last + 1 :]]
 
 
 def stages() -> list[Stage]:
@@ -169,13 +198,26 @@ def run_stage(stage: Stage) -> Totals:
     return totals
 
 
+def failed_tests(stage: Stage) -> list[str]:
+    """The names of the tests that failed, the first of them if they are many."""
+    try:
+        named = junit_failures if stage.report.suffix == ".xml" else results_failures
+        names = named(stage.report)
+    except TotalsError:
+        names = []
+    if not names:
+        return [f"see {OUT / stage.name}.log"]
+    more = [f"and {len(names) - NAMES_SHOWN} more"] if len(names) > NAMES_SHOWN else []
+    return names[:NAMES_SHOWN] + more
+
+
 def tail(path: Path) -> str:
     lines = path.read_text(errors="replace").splitlines() if path.exists() else []
     return "\n".join(f"    {line}" for line in lines[-TAIL_LINES:])
 
 
 def main() -> int:
-    known = stages()
+    known = with_rules(stages())
     names = [stage.name for stage in known]
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--stages", default=",".join(names), help=f"of: {', '.join(names)}")
@@ -186,17 +228,25 @@ def main() -> int:
         return 2
     OUT.mkdir(parents=True, exist_ok=True)
     total = Totals(0, 0, 0)
-    for stage in known:
-        if stage.name not in chosen:
-            continue
+    failures = []
+    todo = [stage for stage in known if stage.name in chosen]
+    if chosen != ["rules"]:  # alone it takes the reports that are there; else those of this run
+        todo = with_rules([stage for stage in todo if stage.name != "rules"])
+        todo = [stage for stage in todo if stage.name in chosen]
+    for stage in todo:
         print(f"{stage.name:24} ", end="", flush=True)
         begin = time.monotonic()
         result = run_stage(stage)
         total += result
         print(f"{result}  ({time.monotonic() - begin:.0f} s)", flush=True)
+        if stage.name == "rules" and not result.failed:
+            print(f"{'':24} {tail(OUT / 'rules.log').splitlines()[-1].strip()}")
         if result.failed:
+            failures.append(f"{stage.name}: {', '.join(failed_tests(stage))}")
             print(f"{tail(OUT / f'{stage.name}.log')}\n    repeat just this: {stage.repeat}")
     print(total)
+    for line in failures:
+        print(f"failed in {line}")
     return 1 if total.failed else 0
 
 

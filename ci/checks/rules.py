@@ -8,13 +8,11 @@ import tomllib
 from collections import defaultdict
 from pathlib import Path
 
+from evidence import KEEPS, QUOTED
 from generate import CatalogueError, Rule, read_catalogue
 
-ID = r"[A-Z][A-Z0-9]*-[0-9]{3}"
 CASE_USE = re.compile(r"\brule::([A-Z][A-Z0-9]*)_([0-9]{3})\b")
-KUNIT_USE = re.compile(r"\bKEEPS\(\s*test\s*,([^;]*?)\)\s*;", re.S)
 PYTEST_USE = re.compile(r"@pytest\.mark\.rule\(([^)]*)\)", re.S)
-QUOTED = re.compile(rf'"({ID})"')
 UNTESTED = Path("conformance/untested.toml")
 
 Evidence = dict[str, set[str]]  # rule id → layers that name it
@@ -30,7 +28,7 @@ def evidence(root: Path, files: list[Path]) -> Evidence:
             for area, number in CASE_USE.findall(file.read_text()):
                 named[f"{area}-{number}"].add("case")
         elif room == "kunit" and file.suffix in {".c", ".h"}:
-            for arguments in KUNIT_USE.findall(file.read_text()):
+            for arguments in KEEPS.findall(file.read_text()):
                 for rule_id in QUOTED.findall(arguments):
                     named[rule_id].add("kunit")
         elif room in {"vm", "fuzz"} and file.name.endswith("_test.py"):

@@ -7,7 +7,14 @@ import json
 from pathlib import Path
 
 import pytest
-from totals import Totals, TotalsError, read_junit, read_results
+from totals import (
+    Totals,
+    TotalsError,
+    junit_failures,
+    read_junit,
+    read_results,
+    results_failures,
+)
 
 
 def test_junit_errors_count_as_failures(tmp_path: Path) -> None:
@@ -40,3 +47,20 @@ def test_unreadable_files_are_errors_that_name_them(tmp_path: Path, text: str) -
 def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(TotalsError):
         read_junit(tmp_path / "none")
+
+
+def test_failures_are_named(tmp_path: Path) -> None:
+    junit = tmp_path / "a.xml"
+    junit.write_text(
+        '<testsuites><testsuite name="a" tests="3"><testcase name="good"/>'
+        '<testcase name="bad"><failure message="x"/></testcase>'
+        '<testcase name="odd"><error message="x"/></testcase></testsuite></testsuites>'
+    )
+    assert junit_failures(junit) == ["bad", "odd"]
+    results = tmp_path / "results.json"
+    cases = [{"id": "A.B", "result": "PASS"}, {"id": "A.C", "result": "CRASH"}]
+    results.write_text(json.dumps({"cases": cases, "problems": ["kernel log: WARNING"]}))
+    assert results_failures(results) == ["A.C", "kernel log: WARNING"]
+    for read in (junit_failures, results_failures):
+        with pytest.raises(TotalsError):
+            read(tmp_path / "nosuch")

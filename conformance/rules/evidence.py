@@ -23,7 +23,7 @@ PYTEST_ROOMS = ("vm", "fuzz")
 
 
 @dataclasses.dataclass(frozen=True)
-class Test:
+class OtherTest:
     """A test outside of the suite that verifies a rule."""
 
     rule: str
@@ -34,7 +34,7 @@ class Test:
     """From the project's root."""
 
 
-def kunit_tests(text: str, file: str) -> list[Test]:
+def kunit_tests(text: str, file: str) -> list[OtherTest]:
     """The KEEPS() of one file of KUnit suites."""
     suites = {}
     for body in SUITE.findall(text):
@@ -48,7 +48,7 @@ def kunit_tests(text: str, file: str) -> list[Test]:
         for case in CASE.findall(body)
     }
     return [
-        Test(rule, "kunit", f"{suite_of[function]}.{function}", file)
+        OtherTest(rule, "kunit", f"{suite_of[function]}.{function}", file)
         for function, body in FUNCTION.findall(text)
         if function in suite_of
         for arguments in KEEPS.findall(body)
@@ -64,17 +64,17 @@ def _marks(function: ast.FunctionDef) -> Iterable[str]:
                     yield argument.value
 
 
-def pytest_tests(text: str, layer: str, file: str) -> list[Test]:
+def pytest_tests(text: str, layer: str, file: str) -> list[OtherTest]:
     """The rule marks of one file of pytest tests."""
     return [
-        Test(rule, layer, node.name, file)
+        OtherTest(rule, layer, node.name, file)
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.FunctionDef)
         for rule in _marks(node)
     ]
 
 
-def read_tests(root: Path) -> list[Test]:
+def read_tests(root: Path) -> list[OtherTest]:
     """Those of the whole project, in order of rule."""
     found = []
     for path in sorted((root / "kunit").glob("*.c")):

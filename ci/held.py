@@ -1,0 +1,124 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Which rules of the catalogue the tests that just ran hold; one that nothing holds is a failure."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from junitparser import JUnitXml, JUnitXmlError
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT / "conformance" / "rules"))
+
+from evidence import OtherTest, read_tests, read_untested  # noqa: E402
+from generate import CatalogueError, read_catalogue  # noqa: E402
+
+OUT = ROOT / "build" / "rules"
+SHOWN = 3
+
+
+def of_results(document: dict[str, Any], where: str) -> Iterable[tuple[str, str]]:
+    """(rule, test) of a results.json of the suite or of KUnit: what passed."""
+    for case in document.get("cases", []):
+        if case.get("result") == "PASS":
+            for rule in case.get("rules", []):
+                yield rule, f"{where} {case['id']}"
+
+
+def of_junit(path: Path, tests: Iterable[OtherTest]) -> Iterable[tuple[str, str]]:
+    """(rule, test) of pytest's report: the marked tests all of whose parameters passed."""
+    passed: dict[tuple[str, str], bool] = {}
+    report = JUnitXml.fromfile(str(path))
+    for suite in report if isinstance(report, JUnitXml) else [report]:
+        for case in suite:
+            # "vm.tests.hotplug_test": the file, with or without its class behind.
+            key = (str(case.classname or ""), str(case.name).partition("[")[0])
+            passed[key] = passed.get(key, True) and bool(case.is_passed)
+    for test in tests:
+        module = test.file.removesuffix(".py").replace("/", ".")
+        if passed.get((module, test.name)):
+            yield test.rule, f"pytest {test.name}"
+
+
+def read(files: Iterable[Path], tests: list[OtherTest]) -> dict[str, list[str]]:
+    """Rule → the passing tests that hold it. OSError, ValueError: a file cannot be read."""
+    held: dict[str, list[str]] = defaultdict(list)
+    for path in files:
+        if path.suffix == ".xml":
+            pairs = of_junit(path, [test for test in tests if test.layer != "kunit"])
+        else:
+            pairs = of_results(json.loads(path.read_text()), path.parent.name)
+        for rule, test in pairs:
+            held[rule].append(test)
+    return held
+
+
+def judge(
+    rules: Iterable[str], held: dict[str, list[str]], reasons: dict[str, str]
+) -> list[dict[str, str]]:
+    """A result a rule."""
+    rows = []
+    for rule in rules:
+        if held.get(rule):
+            tests = held[rule]
+            more = f" and {len(tests) - SHOWN} more" if len(tests) > SHOWN else ""
+            rows.append({"id": rule, "result": "PASS", "message": ", ".join(tests[:SHOWN]) + more})
+        elif rule in reasons:
+            rows.append({"id": rule, "result": "SKIP", "message": reasons[rule]})
+        else:
+            rows.append(
+                {
+                    "id": rule,
+                    "result": "FAIL",
+                    "message": "no test that passed in this run holds it",
+                }
+            )
+    return rows
+
+
+def main() -> int:
+    """Entry point: 0 if every active rule is held or has a reason."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("files", type=Path, nargs="+", help="results.json, or pytest's JUnit")
+    options = parser.parse_args()
+    files = [path for path in options.files if path.exists()]
+    missing = [path for path in options.files if not path.exists()]
+    try:
+        folder = ROOT / "conformance" / "rules"
+        catalogue = [r.id for r in read_catalogue(folder.glob("*.toml")) if r.status == "active"]
+        reasons = read_untested(ROOT / "conformance" / "untested.toml")
+        rows = judge(catalogue, read(files, read_tests(ROOT)), reasons)
+    except (OSError, ValueError, KeyError, JUnitXmlError, CatalogueError) as error:
+        print(f"held: {error}", file=sys.stderr)
+        return 2
+    count = {word: sum(row["result"] == word for row in rows) for word in ("PASS", "SKIP", "FAIL")}
+    totals = {
+        "cases": len(rows),
+        "passed": count["PASS"],
+        "failed": count["FAIL"],
+        "skipped": count["SKIP"],
+    }
+    options.out.mkdir(parents=True, exist_ok=True)
+    (options.out / "results.json").write_text(
+        json.dumps({"totals": totals, "cases": rows}, indent=1) + "\n"
+    )
+    for path in missing:
+        print(f"no report {path}")
+    for row in rows:
+        if row["result"] == "FAIL":
+            print(f"{row['id']}: {row['message']}")
+    tail = f", {count['FAIL']} by nothing" if count["FAIL"] else ""
+    print(f"{len(rows)} rules: {count['PASS']} held, {count['SKIP']} with reasons{tail}")
+    return 1 if count["FAIL"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
