@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "pmuconf/target.h"
 #include "report/select.h"
 
@@ -52,6 +54,13 @@ constexpr Rule kRules[] = {
      .applies = "true",
      .kernels = ">=6.1",
      .layer = "case"},
+    {.id = "CCC-001",
+     .text = "f",
+     .why = "w",
+     .source = "s",
+     .applies = "true",
+     .kernels = ">=6.1",
+     .layer = "kunit"},
 };
 
 const std::vector<KnownCase> kSuite = {{"One.Holds", {"AAA-001"}},
@@ -110,6 +119,15 @@ Stream WithResult(std::size_t at, Result result) {
   Stream stream = AllPass();
   stream.results.at(at).result = result;
   return stream;
+}
+
+TEST(Judge, WhatOtherLayersShowIsNotItsToJudge) {
+  const Report report = JudgeIt(AllPass());
+  EXPECT_EQ(report.verdict, Verdict::kConformant) << report.reason;
+  const auto row =
+      std::ranges::find_if(report.rules, [](const RuleRow& r) { return r.rule.id == "CCC-001"; });
+  ASSERT_NE(row, report.rules.end());
+  EXPECT_EQ(row->result, RuleResult::kNotApplicable);
 }
 
 TEST(RollUp, FollowsTheWorstAnswer) {
