@@ -61,6 +61,7 @@ static void user_only_filter_shows_no_address_of_the_kernel(struct kunit *test)
 	struct refpmu_branch_sample samples[ARRAY_SIZE(entries)];
 	unsigned int n;
 
+	KEEPS(test, "DRC-078");
 	n = refpmu_branch_filter(entries, ARRAY_SIZE(entries), user, samples);
 	KUNIT_ASSERT_EQ(test, n, 2U);
 	KUNIT_EXPECT_EQ(test, samples[0].to, USER_IP + 0x10);

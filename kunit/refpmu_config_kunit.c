@@ -76,6 +76,7 @@ static void foreign_types_are_nobodys_here(struct kunit *test)
 	struct refpmu_request req;
 	u32 type;
 
+	KEEPS(test, "DRC-015", "DRC-017");
 	/* -ENOENT alone lets the core ask the next PMU. */
 	for (type = PERF_TYPE_MAX; type < 1000; type++) {
 		const struct refpmu_attr attr = { .type = type, .config = 0x3c };
@@ -90,6 +91,7 @@ static void undefined_bits_are_refused_one_by_one(struct kunit *test)
 	struct refpmu_request req;
 	unsigned int bit;
 
+	KEEPS(test, "DRC-030");
 	for (bit = 16; bit < 64; bit++) {
 		const struct refpmu_attr attr = { .type = OWN_TYPE, .config = BIT_ULL(bit) | 0x3c };
 		/* INV is defined, but says nothing without CMASK. */
@@ -134,6 +136,7 @@ static void no_generic_event_hides_behind_the_table(struct kunit *test)
 	struct refpmu_request req;
 	unsigned int bit;
 
+	KEEPS(test, "DRC-031");
 	for (bit = 4; bit < 64; bit++) {
 		const struct refpmu_attr attr = { .type = PERF_TYPE_HARDWARE,
 						  .config = BIT_ULL(bit) };
@@ -148,6 +151,7 @@ static void short_periods_are_refused_only_as_periods(struct kunit *test)
 	struct refpmu_attr attr = { .type = OWN_TYPE, .config = 0x3c };
 	struct refpmu_request req;
 
+	KEEPS(test, "DRC-043");
 	attr.sample_period = caps.min_period - 1;
 	KUNIT_EXPECT_EQ(test, refpmu_config_parse(&attr, &caps, &req), -EINVAL);
 	attr.sample_period = caps.min_period;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* KUnit suite of CPUs that come and go: what one left behind, another does not find. */
 #include <linux/cpu.h>
+#include <linux/err.h>
 
 #include "glue/trace.h"
 #include "rig.h"
@@ -193,6 +194,22 @@ static void count_outlives_the_cpu(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rig_count(event), 42ULL);
 }
 
+static void cpu_that_is_off_has_no_events(struct kunit *test)
+{
+	struct perf_event_attr attr = rig_attr(RIG_PULSED);
+	const s64 live = atomic64_read(&rig_device->live);
+	struct perf_event *event;
+
+	KEEPS(test, "DRV-033", "DRC-038");
+	KUNIT_ASSERT_EQ(test, remove_cpu(OTHER_CPU), 0);
+	event = perf_event_create_kernel_counter(&attr, OTHER_CPU, NULL, NULL, NULL);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(event), -ENODEV);
+	if (!IS_ERR(event))
+		perf_event_release_kernel(event);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&rig_device->live), live);
+	KUNIT_EXPECT_EQ(test, add_cpu(OTHER_CPU), 0);
+}
+
 static void cpu_that_comes_back_counts(struct kunit *test)
 {
 	struct perf_event *event;
@@ -236,6 +253,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(timer_of_a_cpu_that_is_off_is_cancelled),
 	KUNIT_CASE(nothing_runs_for_a_cpu_that_is_off),
 	KUNIT_CASE(count_outlives_the_cpu),
+	KUNIT_CASE(cpu_that_is_off_has_no_events),
 	KUNIT_CASE(cpu_that_comes_back_counts),
 	KUNIT_CASE(trace_of_a_cpu_that_comes_back_is_off),
 	{}

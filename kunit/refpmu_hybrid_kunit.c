@@ -141,6 +141,7 @@ static void perf_is_told_where_not_to_try(struct kunit *test)
 	struct perf_event *event = open_on(test, &attr, BIG_CPU);
 	bool here, there;
 
+	KEEPS(test, "DRC-011", "DRC-090", "DRV-026", "DRV-029");
 	KUNIT_EXPECT_TRUE(test, BIG->pmu.capabilities & PERF_PMU_CAP_HETEROGENEOUS_CPUS);
 	local_irq_disable();
 	here = BIG->pmu.filter_match(event);
@@ -151,6 +152,7 @@ static void perf_is_told_where_not_to_try(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, here);
 	KUNIT_EXPECT_FALSE(test, there);
 #else
+	KEEPS(test, "DRC-090", "DRV-026");
 	KUNIT_EXPECT_FALSE(test, BIG->pmu.filter(&BIG->pmu, BIG_CPU));
 	KUNIT_EXPECT_TRUE(test, BIG->pmu.filter(&BIG->pmu, LITTLE_CPU));
 	KUNIT_EXPECT_TRUE(test, LITTLE->pmu.filter(&LITTLE->pmu, BIG_CPU));
@@ -178,6 +180,7 @@ static int init_on(struct kunit *test, struct refpmu_device *dev, u64 config, in
 
 static void event_is_nobodys_on_a_cpu_of_another_kind(struct kunit *test)
 {
+	KEEPS(test, "DRC-015");
 	KUNIT_EXPECT_EQ(test, init_on(test, BIG, RIG_PULSED, BIG_CPU), 0);
 	KUNIT_EXPECT_EQ(test, init_on(test, BIG, RIG_PULSED, LITTLE_CPU), -ENOENT);
 	KUNIT_EXPECT_EQ(test, init_on(test, LITTLE, RIG_PULSED, LITTLE_CPU), 0);
@@ -277,6 +280,7 @@ static void kinds_do_not_mix_in_a_group(struct kunit *test)
 	struct perf_event *member = kunit_kzalloc(test, sizeof(*member), GFP_KERNEL);
 	struct perf_event_context *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
 
+	KEEPS(test, "DRC-089");
 	KUNIT_ASSERT_NOT_NULL(test, leader);
 	KUNIT_ASSERT_NOT_NULL(test, member);
 	KUNIT_ASSERT_NOT_NULL(test, ctx);

@@ -74,6 +74,7 @@ static void refusal_has_its_errno_and_leaves_no_trace(struct kunit *test)
 	struct perf_event *event = new_event(test, &attr);
 	const s64 live = atomic64_read(&rig_device->live);
 
+	KEEPS(test, "DRC-020", "DRC-037", "DRV-013");
 	KUNIT_EXPECT_EQ(test, rig_device->pmu.event_init(event), refusal->err);
 	KUNIT_EXPECT_PTR_EQ(test, event->destroy, NULL);
 	KUNIT_EXPECT_EQ(test, atomic64_read(&rig_device->live), live);
@@ -85,6 +86,7 @@ static void refusal_reaches_whoever_opens(struct kunit *test)
 	const struct refusal *refusal = test->param_value;
 	struct perf_event *event;
 
+	KEEPS(test, "DRC-016");
 	event = perf_event_create_kernel_counter(&attr, RIG_CPU, NULL, NULL, NULL);
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(event), refusal->err);
 	/* It would keep its counter from all cases that follow. */
@@ -97,6 +99,7 @@ static void accepted_event_is_prepared_but_not_placed(struct kunit *test)
 	const s64 live = atomic64_read(&rig_device->live);
 	struct perf_event *event = new_pulsed(test);
 
+	KEEPS(test, "DRC-041", "DRC-042");
 	KUNIT_ASSERT_EQ(test, rig_device->pmu.event_init(event), 0);
 	KUNIT_EXPECT_EQ(test, event->hw.idx, -1);
 	KUNIT_EXPECT_NOT_NULL(test, event->destroy);
@@ -117,6 +120,7 @@ static void destroy_comes_once_per_event(struct kunit *test)
 	const unsigned int n = 20;
 	unsigned int i;
 
+	KEEPS(test, "DRC-038", "DRV-015");
 	for (i = 0; i < n; i++) {
 		struct perf_event *event;
 
@@ -178,6 +182,7 @@ static void group_that_fills_the_device_opens(struct kunit *test)
 {
 	const unsigned int general = rig_device->params.general;
 
+	KEEPS(test, "DRC-022", "DRC-023", "DRV-014");
 	KUNIT_EXPECT_EQ(test, init_last_of_group(test, general, NULL), 0);
 }
 
@@ -185,6 +190,7 @@ static void group_that_never_fits_is_refused(struct kunit *test)
 {
 	const unsigned int general = rig_device->params.general;
 
+	KEEPS(test, "DRC-023", "DRC-026");
 	KUNIT_EXPECT_EQ(test, init_last_of_group(test, general + 1, NULL), -EINVAL);
 }
 
@@ -193,6 +199,7 @@ static void software_members_need_no_counter(struct kunit *test)
 	const unsigned int general = rig_device->params.general;
 	struct pmu *software = kunit_kzalloc(test, sizeof(*software), GFP_KERNEL);
 
+	KEEPS(test, "DRC-025");
 	KUNIT_ASSERT_NOT_NULL(test, software);
 	software->task_ctx_nr = perf_sw_context;
 	KUNIT_EXPECT_EQ(test, init_last_of_group(test, general, software), 0);
@@ -203,6 +210,7 @@ static void hardware_members_of_another_pmu_are_refused(struct kunit *test)
 {
 	struct pmu *hardware = kunit_kzalloc(test, sizeof(*hardware), GFP_KERNEL);
 
+	KEEPS(test, "DRC-024", "DRC-089");
 	KUNIT_ASSERT_NOT_NULL(test, hardware);
 	hardware->task_ctx_nr = perf_hw_context;
 	KUNIT_EXPECT_EQ(test, init_last_of_group(test, 2, hardware), -EINVAL);
@@ -216,6 +224,7 @@ static void trial_of_a_group_touches_nothing(struct kunit *test)
 	u64 used, enabled, running;
 	int idx;
 
+	KEEPS(test, "DRC-027");
 	perf_event_enable(event);
 	used = cpuc->used;
 	idx = event->hw.idx;

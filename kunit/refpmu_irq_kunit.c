@@ -18,6 +18,7 @@ static void spurious_interrupt_is_not_claimed(struct kunit *test)
 	u64 claimed, count;
 	irqreturn_t ret;
 
+	KEEPS(test, "DRC-074");
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
 	rig_tick(RIG_PULSED, 3);
@@ -40,6 +41,7 @@ static void every_status_bit_is_acknowledged(struct kunit *test)
 	u64 left, status = 0;
 	unsigned int refused = 0;
 
+	KEEPS(test, "DRC-074");
 	/* Nobody owns these counters: the handler must live with that, too. */
 	local_irq_disable();
 	for (left = bits; left; left &= left - 1) {
@@ -63,6 +65,7 @@ static void stopped_event_is_left_alone(struct kunit *test)
 	u64 before, after, count;
 	int state_before, state;
 
+	KEEPS(test, "DRC-074");
 	local_irq_disable();
 	rig_add(event, 0);
 	state_before = event->hw.state;
@@ -88,6 +91,7 @@ static void counting_event_is_folded_and_rearmed(struct kunit *test)
 	const struct rig *rig = test->priv;
 	u64 count, value;
 
+	KEEPS(test, "DRC-073");
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
 	top_up(event);
@@ -111,6 +115,7 @@ static void only_the_counter_that_overflowed_is_touched(struct kunit *test)
 	struct perf_event *other = rig_open_pulsed(test);
 	u64 before, after, folded;
 
+	KEEPS(test, "DRC-074");
 	local_irq_disable();
 	rig_add(full, PERF_EF_START);
 	rig_add(other, PERF_EF_START);
@@ -135,6 +140,7 @@ static void samples_are_count_over_period(struct kunit *test)
 	const struct rig *rig = test->priv;
 	u64 enabled, running;
 
+	KEEPS(test, "DRC-071");
 	perf_event_enable(event);
 	rig_pulse(test, RIG_PULSED, 1050);
 	perf_event_disable(event);
@@ -150,6 +156,7 @@ static void rest_of_a_period_survives_a_pause(struct kunit *test)
 	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, 100);
 	const struct rig *rig = test->priv;
 
+	KEEPS(test, "DRC-053", "DRV-010");
 	perf_event_enable(event);
 	rig_pulse(test, RIG_PULSED, 60);
 	perf_event_disable(event);
@@ -169,6 +176,7 @@ static void two_overflows_in_one_interrupt_are_two_samples(struct kunit *test)
 	const struct rig *rig = test->priv;
 	u64 pmi;
 
+	KEEPS(test, "DRC-067", "DRC-072");
 	perf_event_enable(one);
 	perf_event_enable(two);
 	rig_pulse(test, RIG_PULSED, 63);
@@ -188,6 +196,7 @@ static void late_interrupt_loses_nothing(struct kunit *test)
 	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, 100);
 	const struct rig *rig = test->priv;
 
+	KEEPS(test, "DRC-066");
 	perf_event_enable(event);
 	local_irq_disable();
 	/* 30 events pass before anybody sees the line. */
@@ -209,6 +218,7 @@ static void new_period_holds_at_once(struct kunit *test)
 	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, 1000);
 	const struct rig *rig = test->priv;
 
+	KEEPS(test, "DRC-068");
 	perf_event_enable(event);
 	rig_pulse(test, RIG_PULSED, 10);
 	KUNIT_ASSERT_EQ(test, perf_event_period(event, 50), 0);
@@ -225,6 +235,7 @@ static void impossible_period_is_refused_and_changes_nothing(struct kunit *test)
 	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, 100);
 	const struct rig *rig = test->priv;
 
+	KEEPS(test, "DRC-070");
 	perf_event_enable(event);
 	KUNIT_EXPECT_EQ(test, perf_event_period(event, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, event->pmu->check_period(event, 0), -EINVAL);
@@ -239,6 +250,7 @@ static void event_stops_when_perf_wants_no_more(struct kunit *test)
 	const struct rig *rig = test->priv;
 	u64 enabled, running;
 
+	KEEPS(test, "DRC-054", "DRC-076");
 	/* The last sample that was asked for, as IOC_REFRESH leaves it. */
 	atomic_set(&event->event_limit, 1);
 	perf_event_enable(event);
@@ -246,6 +258,88 @@ static void event_stops_when_perf_wants_no_more(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, rig->samples, 1U);
 	KUNIT_EXPECT_EQ(test, perf_event_read_value(event, &enabled, &running), 100ULL);
+}
+
+/* What the overflow handler finds: the count, the counter and the state of its event. */
+static struct {
+	u64 value;
+	u64 prev;
+	int state;
+	bool irqs_off;
+} found;
+
+static void look_around(struct rig *rig, struct perf_event *event)
+{
+	found.value = rig_reg(REFPMU_REG_PMC(event->hw.idx));
+	found.prev = local64_read(&event->hw.prev_count);
+	found.state = event->hw.state;
+	found.irqs_off = irqs_disabled();
+}
+
+static void overflow_is_reported_when_all_else_is_done(struct kunit *test)
+{
+	const unsigned int period = 100;
+	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, period);
+	const u64 armed = refpmu_low_bits(rig_device->params.width) + 1 - period;
+	struct rig *rig = test->priv;
+
+	KEEPS(test, "DRV-021", "DRC-067", "DRC-071");
+	rig->on_sample = look_around;
+	perf_event_enable(event);
+	rig_pulse(test, RIG_PULSED, period);
+	perf_event_disable(event);
+	KUNIT_ASSERT_EQ(test, rig->samples, 1U);
+	KUNIT_EXPECT_EQ(test, rig->count, (u64)period);
+	KUNIT_EXPECT_EQ(test, rig->periods, (u64)period);
+	KUNIT_EXPECT_EQ(test, found.value, armed);
+	KUNIT_EXPECT_EQ(test, found.prev, armed);
+	KUNIT_EXPECT_EQ(test, found.state, 0);
+	KUNIT_EXPECT_TRUE(test, found.irqs_off);
+}
+
+static void start_undoes_the_stop_of_the_handler(struct kunit *test)
+{
+	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, 100);
+	u64 stopped, count;
+	int state;
+
+	KEEPS(test, "DRC-054", "DRV-011", "DRV-021");
+	local_irq_disable();
+	atomic_set(&event->event_limit, 1);
+	rig_add(event, PERF_EF_START);
+	rig_tick(RIG_PULSED, 100);
+	refpmu_irq(rig_cpu());
+	state = event->hw.state;
+	rig_tick(RIG_PULSED, 50);
+	stopped = rig_read(event);
+	/* As an unthrottled event is started. */
+	rig_start(event, 0);
+	rig_tick(RIG_PULSED, 7);
+	count = rig_read(event);
+	rig_del(event);
+	local_irq_enable();
+
+	KUNIT_EXPECT_TRUE(test, state & PERF_HES_STOPPED);
+	KUNIT_EXPECT_EQ(test, stopped, 100ULL);
+	KUNIT_EXPECT_EQ(test, count, 107ULL);
+}
+
+/* In frequency mode perf changes the period of a running event at any time. */
+static void reload_takes_the_period_of_now(struct kunit *test)
+{
+	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, 100);
+	const struct rig *rig = test->priv;
+
+	KEEPS(test, "DRC-069");
+	perf_event_enable(event);
+	rig_pulse(test, RIG_PULSED, 50);
+	event->hw.sample_period = 10;
+	rig_pulse(test, RIG_PULSED, 50);
+	KUNIT_EXPECT_EQ(test, rig->samples, 1U);
+	rig_pulse(test, RIG_PULSED, 30);
+	KUNIT_EXPECT_EQ(test, rig->samples, 4U);
+	KUNIT_EXPECT_EQ(test, rig->periods, 130ULL);
+	perf_event_disable(event);
 }
 
 static void cycles_overflow_with_the_clock(struct kunit *test)
@@ -281,6 +375,9 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(new_period_holds_at_once),
 	KUNIT_CASE(impossible_period_is_refused_and_changes_nothing),
 	KUNIT_CASE(event_stops_when_perf_wants_no_more),
+	KUNIT_CASE(overflow_is_reported_when_all_else_is_done),
+	KUNIT_CASE(start_undoes_the_stop_of_the_handler),
+	KUNIT_CASE(reload_takes_the_period_of_now),
 	KUNIT_CASE(cycles_overflow_with_the_clock),
 	{}
 };

@@ -194,6 +194,7 @@ static void device_without_records_refuses_branches(struct kunit *test)
 	const u8 depth = rig_device->caps.lbr;
 	int err;
 
+	KEEPS(test, "DRC-035");
 	rig_device->caps.lbr = 0;
 	err = try_branches(PERF_SAMPLE_BRANCH_ANY | BOTH_RINGS);
 	rig_device->caps.lbr = depth;
@@ -350,6 +351,7 @@ static void task_finds_nothing_of_the_one_before(struct kunit *test)
 	u64 from = 0, to = 0, info = 0;
 	unsigned int i;
 
+	KEEPS(test, "DRC-096", "DRC-097");
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
 	take_all_kinds();
@@ -508,6 +510,7 @@ static void calls_stay_with_the_task_when_contexts_are_swapped(struct kunit *tes
 	struct perf_event *event = open_calls(test);
 	struct calls of_one;
 
+	KEEPS(test, "DRC-097", "DRV-025");
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
 	call(USER_CODE + 0x100);

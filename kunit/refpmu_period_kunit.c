@@ -30,6 +30,7 @@ static void delta_is_modulo_the_width(struct kunit *test)
 {
 	const struct refpmu_delta_vector *v = test->param_value;
 
+	KEEPS(test, "DRC-059");
 	KUNIT_EXPECT_EQ(test, refpmu_period_delta(v->prev, v->now, v->width), v->delta);
 }
 
@@ -39,6 +40,7 @@ static void reload_follows_the_vectors(struct kunit *test)
 	struct refpmu_period p = { .period = v->period, .left = v->left };
 	const struct refpmu_reload r = refpmu_period_reload(&p, v->width, v->min_period);
 
+	KEEPS(test, "DRC-066", "DRV-022");
 	KUNIT_EXPECT_EQ(test, r.raw, v->raw);
 	KUNIT_EXPECT_EQ(test, r.elapsed, v->elapsed);
 	KUNIT_EXPECT_EQ(test, p.left, v->left_after);
@@ -51,6 +53,7 @@ static void reload_never_programs_the_lower_half(struct kunit *test)
 	static const s64 lefts[] = { S64_MIN, -1, 0, 1, 0x7fff, 0x8000, 0x10000, S64_MAX };
 	unsigned int width, i;
 
+	KEEPS(test, "DRC-066");
 	for (width = 16; width <= 64; width++) {
 		for (i = 0; i < ARRAY_SIZE(lefts); i++) {
 			struct refpmu_period p = { .period = 0x123456789, .left = lefts[i] };
@@ -89,6 +92,7 @@ static void periods_and_rest_add_up_to_the_count(struct kunit *test)
 	struct refpmu_period p = { .period = 1000, .left = 1000 };
 	u64 elapsed, events;
 
+	KEEPS(test, "DRV-022");
 	events = run_counter(&p, 500, 7, &elapsed);
 	/* The last overflow has gone by and is not reloaded: left is at or below zero. */
 	KUNIT_EXPECT_EQ(test, events, (elapsed + 1) * 1000 - p.left);
@@ -97,6 +101,7 @@ static void periods_and_rest_add_up_to_the_count(struct kunit *test)
 
 static void long_period_takes_several_overflows(struct kunit *test)
 {
+	KEEPS(test, "DRC-065");
 	/* 100000 events over a counter that is loaded with 32767 at most: four overflows each. */
 	struct refpmu_period p = { .period = 100000, .left = 100000 };
 	u64 elapsed, events;
@@ -111,6 +116,7 @@ static void counting_period_is_half_the_range(struct kunit *test)
 {
 	unsigned int width;
 
+	KEEPS(test, "DRC-042");
 	for (width = 16; width <= 64; width++)
 		KUNIT_EXPECT_EQ(test, refpmu_period_counting(width), (1ULL << (width - 1)) - 1);
 }

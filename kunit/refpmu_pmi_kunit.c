@@ -73,6 +73,7 @@ static void handler_runs_where_the_interrupt_comes(struct kunit *test)
 	const struct rig *rig = test->priv;
 	u64 before;
 
+	KEEPS(test, "DRC-075");
 	perf_event_enable(event);
 	before = runs();
 	rig_pulse(test, RIG_PULSED, PERIOD);
@@ -101,6 +102,7 @@ static void interrupt_waits_while_the_pmu_is_off(struct kunit *test)
 	u64 before, waited;
 	bool latched;
 
+	KEEPS(test, "DRC-080");
 	perf_event_enable(event);
 	before = runs();
 	local_irq_disable();
@@ -164,6 +166,7 @@ static void what_nobody_raised_is_not_claimed(struct kunit *test)
 	irqreturn_t idle, unannounced;
 	u64 before, after;
 
+	KEEPS(test, "DRC-074");
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
 	before = runs();
@@ -195,6 +198,7 @@ static void nmi_of_somebody_else_is_left_to_him(struct kunit *test)
 	const u64 deadline = ktime_get_ns() + NSEC_PER_SEC;
 	u64 before;
 
+	KEEPS(test, "DRC-074");
 	if (!at_boot)
 		kunit_skip(test, "no NMI on this machine");
 	foreign_nmis = 0;
@@ -226,6 +230,7 @@ static void handler_comes_to_an_end(struct kunit *test)
 	struct rig *rig = test->priv;
 	u64 off, on;
 
+	KEEPS(test, "DRC-074");
 	rig->on_sample = go_on_for_ever;
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* KUnit suite of the callbacks: what start, stop, read, enable and disable do to a count. */
+#include <linux/hw_breakpoint.h>
+
+#include "glue/uncore.h"
 #include "rig.h"
 
 #define SETTLED (PERF_HES_STOPPED | PERF_HES_UPTODATE)
@@ -8,6 +11,7 @@ static void ops_without_default_are_set(struct kunit *test)
 {
 	const struct pmu *pmu = &rig_device->pmu;
 
+	KEEPS(test, "DRC-001");
 	/* perf calls these without looking. */
 	KUNIT_EXPECT_NOT_NULL(test, pmu->event_init);
 	KUNIT_EXPECT_NOT_NULL(test, pmu->add);
@@ -21,6 +25,7 @@ static void ops_that_belong_together_are_the_drivers(struct kunit *test)
 {
 	const struct pmu *pmu = &rig_device->pmu;
 
+	KEEPS(test, "DRC-002", "DRC-003");
 	/* Were one missing, perf would have replaced the others by its own. */
 	KUNIT_EXPECT_PTR_EQ(test, pmu->pmu_enable, refpmu_pmu_ops.pmu_enable);
 	KUNIT_EXPECT_PTR_EQ(test, pmu->pmu_disable, refpmu_pmu_ops.pmu_disable);
@@ -40,6 +45,7 @@ static void device_without_events_is_idle(struct kunit *test)
 	const struct rig *rig = test->priv;
 	unsigned int i;
 
+	KEEPS(test, "DRV-039");
 	for (i = 0; i < rig_device->params.general; i++)
 		KUNIT_EXPECT_EQ_MSG(test, rig_reg(REFPMU_REG_EVTSEL(i)) & REFPMU_EVTSEL_EN, 0ULL,
 				    "counter %u", i);
@@ -56,6 +62,7 @@ static void enable_without_events_enables_nothing(struct kunit *test)
 {
 	u64 ctrl;
 
+	KEEPS(test, "DRC-081");
 	local_irq_disable();
 	perf_pmu_disable(&rig_device->pmu);
 	perf_pmu_enable(&rig_device->pmu);
@@ -70,6 +77,7 @@ static void add_without_start_counts_nothing(struct kunit *test)
 	u64 before, later, count;
 	int err, state;
 
+	KEEPS(test, "DRC-047", "DRV-004");
 	local_irq_disable();
 	err = rig_add(event, 0);
 	state = event->hw.state;
@@ -99,6 +107,7 @@ static void add_with_start_counts_at_once(struct kunit *test)
 	int err, state, idx;
 	u64 count;
 
+	KEEPS(test, "DRC-047", "DRV-005");
 	local_irq_disable();
 	err = rig_add(event, PERF_EF_START);
 	state = event->hw.state;
@@ -122,6 +131,7 @@ static void stop_is_idempotent(struct kunit *test)
 	u64 stopped, count, others;
 	int state;
 
+	KEEPS(test, "DRC-055", "DRC-060", "DRV-009");
 	local_irq_disable();
 	rig_add(bystander, PERF_EF_START);
 	rig_add(event, PERF_EF_START);
@@ -172,6 +182,7 @@ static void late_update_folds_once(struct kunit *test)
 	int early, late;
 	u64 once, twice;
 
+	KEEPS(test, "DRC-052", "DRV-009");
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
 	rig_tick(RIG_PULSED, 42);
@@ -196,6 +207,7 @@ static void start_without_reload_continues(struct kunit *test)
 	struct perf_event *event = rig_open_pulsed(test);
 	u64 count;
 
+	KEEPS(test, "DRC-053", "DRV-011");
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
 	rig_tick(RIG_PULSED, 3);
@@ -216,6 +228,7 @@ static void reads_add_only_what_is_new(struct kunit *test)
 	struct perf_event *event = rig_open_pulsed(test);
 	u64 first, again, later, stopped;
 
+	KEEPS(test, "DRC-058", "DRC-060", "DRV-012");
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
 	rig_tick(RIG_PULSED, 5);
@@ -234,11 +247,112 @@ static void reads_add_only_what_is_new(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stopped, 7ULL);
 }
 
+#ifdef CONFIG_HAVE_HW_BREAKPOINT
+static struct {
+	struct perf_event *event;
+	bool armed;
+} between;
+
+/* The breakpoint traps right after the access: once, it lets something happen and reads it. */
+static void read_in_between(struct perf_event *bp, struct perf_sample_data *data,
+			    struct pt_regs *regs)
+{
+	if (!between.armed)
+		return;
+	between.armed = false;
+	rig_tick(RIG_PULSED, 1);
+	between.event->pmu->read(between.event);
+}
+
+static void read_inside_a_read_adds_nothing_twice(struct kunit *test)
+{
+	struct perf_event *event = rig_open_pulsed(test), *breakpoint;
+	struct rig *rig = test->priv;
+	struct perf_event_attr attr;
+	u64 count;
+
+	KEEPS(test, "DRC-058", "DRC-059");
+	hw_breakpoint_init(&attr);
+	attr.bp_addr = (unsigned long)&event->hw.prev_count;
+	attr.bp_len = HW_BREAKPOINT_LEN_8;
+	attr.bp_type = HW_BREAKPOINT_RW;
+	breakpoint = perf_event_create_kernel_counter(&attr, RIG_CPU, NULL, read_in_between, NULL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, breakpoint);
+	rig->events[rig->n_events++] = breakpoint;
+	between.event = event;
+
+	local_irq_disable();
+	rig_add(event, PERF_EF_START);
+	rig_tick(RIG_PULSED, 1);
+	between.armed = true;
+	count = rig_read(event);
+	rig_del(event);
+	local_irq_enable();
+
+	KUNIT_EXPECT_FALSE(test, between.armed);
+	KUNIT_EXPECT_EQ(test, count, 2ULL);
+	KUNIT_EXPECT_EQ(test, rig_count(event), 2ULL);
+}
+#else
+static void read_inside_a_read_adds_nothing_twice(struct kunit *test)
+{
+	kunit_skip(test, "no breakpoints on this machine");
+}
+#endif
+
+/* Each attribute as sysfs needs it; a list without its end runs into what is behind it. */
+static void expect_attributes(struct kunit *test, const struct pmu *pmu)
+{
+	const unsigned int limit = 100;
+	unsigned int g, i;
+
+	KUNIT_EXPECT_NULL(test, pmu->attr_update);
+	for (g = 0; g < limit && pmu->attr_groups[g]; g++) {
+		struct attribute **attrs = pmu->attr_groups[g]->attrs;
+
+		KUNIT_ASSERT_NOT_NULL(test, attrs);
+		for (i = 0; i < limit && attrs[i]; i++) {
+			const struct device_attribute *attr;
+
+			attr = container_of(attrs[i], struct device_attribute, attr);
+			KUNIT_EXPECT_NOT_NULL(test, attr->attr.name);
+			KUNIT_EXPECT_NOT_NULL_MSG(test, attr->show, "%s", attr->attr.name);
+			KUNIT_EXPECT_EQ_MSG(test, attr->attr.mode & ~0666, 0, "%s",
+					    attr->attr.name);
+		}
+		KUNIT_EXPECT_LT(test, i, limit);
+		KUNIT_EXPECT_GT(test, i, 0U);
+	}
+	KUNIT_EXPECT_LT(test, g, limit);
+	KUNIT_EXPECT_GT(test, g, 0U);
+}
+
+static void pmus_say_what_they_are(struct kunit *test)
+{
+	struct pmu *const pmus[] = { &rig_device->pmu, &refpmu_uncore.pmu };
+	unsigned int i;
+
+	KEEPS(test, "DRC-007", "DRC-010", "DRC-011", "DRC-013", "DRC-109");
+	for (i = 0; i < ARRAY_SIZE(pmus); i++) {
+		KUNIT_ASSERT_NOT_NULL(test, pmus[i]->name);
+		KUNIT_EXPECT_GT(test, strlen(pmus[i]->name), (size_t)0);
+		KUNIT_EXPECT_GE(test, (int)pmus[i]->type, (int)PERF_TYPE_MAX);
+#ifdef PERF_EV_CAP_READ_SCOPE
+		KUNIT_EXPECT_LT(test, (int)pmus[i]->scope, (int)PERF_PMU_MAX_SCOPE);
+#endif
+		expect_attributes(test, pmus[i]);
+	}
+	/* Nobody has demoted the one, nor taken the other for a CPU's. */
+	KUNIT_EXPECT_EQ(test, (int)pmus[0]->task_ctx_nr, (int)perf_hw_context);
+	KUNIT_EXPECT_EQ(test, (int)pmus[1]->task_ctx_nr, (int)perf_invalid_context);
+}
+
 static void disabled_pmu_counts_nothing(struct kunit *test)
 {
 	struct perf_event *event = rig_open_pulsed(test);
 	u64 off, inner, on;
 
+	KEEPS(test, "DRC-080");
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
 	perf_pmu_disable(event->pmu);
@@ -264,6 +378,7 @@ static void inner_disables_do_not_reach_the_driver(struct kunit *test)
 	const local64_t *calls = ((struct rig *)test->priv)->cpuc->journal.calls;
 	u64 enables, disables;
 
+	KEEPS(test, "DRC-080", "DRV-003");
 	local_irq_disable();
 	enables = local64_read(&calls[REFPMU_CALL_ENABLE]);
 	disables = local64_read(&calls[REFPMU_CALL_DISABLE]);
@@ -285,6 +400,7 @@ static void count_survives_a_wrap_that_nobody_served(struct kunit *test)
 	const u64 near_the_top = refpmu_low_bits(rig_device->params.width) - 9;
 	u64 status, count;
 
+	KEEPS(test, "DRC-061");
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
 	/* As if all these events had been folded already. */
@@ -333,6 +449,7 @@ static void perf_reads_exactly_what_happened_while_enabled(struct kunit *test)
 	struct perf_event *event = rig_open_pulsed(test);
 	u64 enabled, running;
 
+	KEEPS(test, "DRV-033");
 	rig_pulse(test, RIG_PULSED, 1000);
 	perf_event_enable(event);
 	rig_pulse(test, RIG_PULSED, 12345);
@@ -353,6 +470,7 @@ static void other_cpus_do_not_see_this_one(struct kunit *test)
 	struct perf_event *event;
 	u64 enabled, running;
 
+	KEEPS(test, "DRV-035");
 	if (num_online_cpus() < 2)
 		kunit_skip(test, "one CPU");
 	event = perf_event_create_kernel_counter(&attr, RIG_CPU + 1, NULL, NULL, NULL);
@@ -377,6 +495,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(late_update_folds_once),
 	KUNIT_CASE(start_without_reload_continues),
 	KUNIT_CASE(reads_add_only_what_is_new),
+	KUNIT_CASE(read_inside_a_read_adds_nothing_twice),
+	KUNIT_CASE(pmus_say_what_they_are),
 	KUNIT_CASE(disabled_pmu_counts_nothing),
 	KUNIT_CASE(inner_disables_do_not_reach_the_driver),
 	KUNIT_CASE(count_survives_a_wrap_that_nobody_served),

@@ -320,6 +320,7 @@ static void period_longer_than_the_counter_is_one_sample(struct kunit *test)
 	const struct rig *rig = test->priv;
 	u64 enabled, running;
 
+	KEEPS(test, "DRC-065");
 	perf_event_enable(event);
 	rig_pulse(test, RIG_PULSED, period - 1);
 	KUNIT_EXPECT_EQ(test, perf_event_read_value(event, &enabled, &running), period - 1);
@@ -400,6 +401,7 @@ static void records_become_samples_before_their_task_leaves(struct kunit *test)
 	const struct rig *rig = test->priv;
 	unsigned int early, late;
 
+	KEEPS(test, "DRC-096");
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
 	rig_tick(RIG_PULSED, 35);
@@ -429,6 +431,7 @@ static void records_of_the_last_owner_are_not_the_next_ones(struct kunit *test)
 	unsigned int of_old, i;
 	int old_idx, heir_idx;
 
+	KEEPS(test, "DRC-048");
 	local_irq_disable();
 	rig_add(old, PERF_EF_START);
 	old_idx = old->hw.idx;

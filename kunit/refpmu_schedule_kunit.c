@@ -81,6 +81,7 @@ static void each_event_has_a_counter_of_its_own(struct kunit *test)
 	unsigned int i;
 	int err = 0;
 
+	KEEPS(test, "DRC-050", "DRV-034");
 	open_pulsed(test, events, GENERAL);
 	local_irq_disable();
 	for (i = 0; i < GENERAL; i++) {
@@ -109,6 +110,7 @@ static void failed_add_leaves_no_trace(struct kunit *test)
 	unsigned int i;
 	int err;
 
+	KEEPS(test, "DRC-046", "DRV-006");
 	open_pulsed(test, events, GENERAL + 1);
 	local_irq_disable();
 	for (i = 0; i < GENERAL; i++)
@@ -137,6 +139,7 @@ static void counters_come_back_with_del(struct kunit *test)
 	struct trace before, after;
 	unsigned int i, failed = 0;
 
+	KEEPS(test, "DRC-048", "DRV-008");
 	local_irq_disable();
 	before = take_trace();
 	for (i = 0; i < 100; i++) {
@@ -161,6 +164,7 @@ static void deleted_event_is_forgotten(struct kunit *test)
 	const struct refpmu_cpu *cpuc = ((struct rig *)test->priv)->cpuc;
 	unsigned int i;
 
+	KEEPS(test, "DRC-048");
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
 	rig_del(event);
@@ -180,6 +184,7 @@ static void pending_overflow_dies_with_its_event(struct kunit *test)
 	bool was_up, is_up;
 	u64 count;
 
+	KEEPS(test, "DRC-048", "DRV-008");
 	local_irq_disable();
 	rig_add(old, PERF_EF_START);
 	old_idx = old->hw.idx;
@@ -211,6 +216,7 @@ static void fixed_counter_makes_room_for_another(struct kunit *test)
 	unsigned int i;
 	int err, idx;
 
+	KEEPS(test, "DRV-034");
 	open_pulsed(test, events, GENERAL);
 	local_irq_disable();
 	err = rig_add(cycles, PERF_EF_START);
@@ -233,6 +239,7 @@ static void value_is_written_before_the_counter_runs(struct kunit *test)
 	u32 value_reg, select_reg, i, n;
 	int value_at = -1, enable_at = -1;
 
+	KEEPS(test, "DRC-081", "DRV-040");
 	log = kunit_kcalloc(test, 64, sizeof(*log), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, log);
 	local_irq_disable();
@@ -267,6 +274,7 @@ static void committed_group_counts_together(struct kunit *test)
 	unsigned int i;
 	int err;
 
+	KEEPS(test, "DRV-016");
 	open_pulsed(test, events, GENERAL);
 	local_irq_disable();
 	err = add_group(events, GENERAL);
@@ -294,6 +302,7 @@ static void cancelled_group_leaves_no_trace(struct kunit *test)
 	u64 count;
 	int err;
 
+	KEEPS(test, "DRC-082", "DRV-006", "DRV-018");
 	open_pulsed(test, events, GENERAL);
 	local_irq_disable();
 	rig_add(resident, PERF_EF_START);
@@ -317,6 +326,66 @@ static void cancelled_group_leaves_no_trace(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count, 3ULL * GENERAL);
 }
 
+static void failed_commit_leaves_the_transaction_open(struct kunit *test)
+{
+	struct perf_event *events[GENERAL];
+	struct perf_event *resident = rig_open_pulsed(test);
+	struct pmu *pmu = &rig_device->pmu;
+	struct trace before, open, after;
+	unsigned int i;
+	int added = 0, err;
+
+	KEEPS(test, "DRC-049", "DRC-082", "DRV-016", "DRV-017");
+	open_pulsed(test, events, GENERAL);
+	local_irq_disable();
+	rig_add(resident, PERF_EF_START);
+	before = take_trace();
+	pmu->start_txn(pmu, PERF_PMU_TXN_ADD);
+	/* One too many: no add says so. */
+	for (i = 0; i < GENERAL; i++)
+		added += !pmu->add(events[i], PERF_EF_START);
+	err = pmu->commit_txn(pmu);
+	open = take_trace();
+	for (i = 0; i < GENERAL; i++)
+		pmu->del(events[i], 0);
+	pmu->cancel_txn(pmu);
+	after = take_trace();
+	rig_del(resident);
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, added, GENERAL);
+	KUNIT_EXPECT_NE(test, err, 0);
+	KUNIT_EXPECT_EQ(test, open.txn, (unsigned int)PERF_PMU_TXN_ADD);
+	KUNIT_EXPECT_EQ(test, open.ctrl, 0ULL);
+	expect_same(test, &after, &before);
+}
+
+/* Older kernels open one on the PMU of a context that has none of its events in the group. */
+static void transaction_of_nothing_changes_nothing(struct kunit *test)
+{
+	struct perf_event *resident = rig_open_pulsed(test);
+	struct pmu *pmu = &rig_device->pmu;
+	struct trace before, after;
+	int err;
+
+	KEEPS(test, "DRV-020", "DRC-084");
+	local_irq_disable();
+	rig_add(resident, PERF_EF_START);
+	before = take_trace();
+	pmu->start_txn(pmu, PERF_PMU_TXN_ADD);
+	err = pmu->commit_txn(pmu);
+	pmu->start_txn(pmu, PERF_PMU_TXN_ADD);
+	pmu->cancel_txn(pmu);
+	after = take_trace();
+	rig_tick(RIG_PULSED, 5);
+	rig_del(resident);
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, err, 0);
+	expect_same(test, &after, &before);
+	KUNIT_EXPECT_EQ(test, rig_count(resident), 5ULL);
+}
+
 static void read_transaction_does_not_stop_the_pmu(struct kunit *test)
 {
 	struct perf_event *event = rig_open_pulsed(test);
@@ -324,6 +393,7 @@ static void read_transaction_does_not_stop_the_pmu(struct kunit *test)
 	u64 first, second;
 	int err;
 
+	KEEPS(test, "DRC-083", "DRV-019");
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
 	pmu->start_txn(pmu, PERF_PMU_TXN_READ);
@@ -422,6 +492,7 @@ static void cancelled_group_with_a_wide_event_leaves_no_trace(struct kunit *test
 	struct trace before, after;
 	int err;
 
+	KEEPS(test, "DRC-082", "DRV-018");
 	local_irq_disable();
 	rig_add(resident, PERF_EF_START);
 	before = take_trace();
@@ -470,6 +541,7 @@ static void register_that_is_given_back_serves_another_value(struct kunit *test)
 	int refused, err;
 	unsigned int i;
 
+	KEEPS(test, "DRC-046");
 	for (i = 0; i < 3; i++)
 		events[i] = open_config(test, REFPMU_EVENT_OFFCORE_0, 0x10001ULL << i);
 	local_irq_disable();
@@ -500,6 +572,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(value_is_written_before_the_counter_runs),
 	KUNIT_CASE(committed_group_counts_together),
 	KUNIT_CASE(cancelled_group_leaves_no_trace),
+	KUNIT_CASE(failed_commit_leaves_the_transaction_open),
+	KUNIT_CASE(transaction_of_nothing_changes_nothing),
 	KUNIT_CASE(read_transaction_does_not_stop_the_pmu),
 	KUNIT_CASE(wide_event_has_both_counters_of_a_pair),
 	KUNIT_CASE(group_that_fits_in_one_way_alone_is_placed),

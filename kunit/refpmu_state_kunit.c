@@ -22,6 +22,7 @@ static void step_follows_the_vectors(struct kunit *test)
 	const struct refpmu_state_vector *v = test->param_value;
 	const struct refpmu_step step = refpmu_state_step(v->state, v->op);
 
+	KEEPS(test, "DRC-052", "DRC-053", "DRV-010");
 	KUNIT_EXPECT_EQ(test, step.next, v->next);
 	KUNIT_EXPECT_EQ(test, step.actions, v->actions);
 }
@@ -59,6 +60,7 @@ static void no_sequence_loses_events_or_lies(struct kunit *test)
 	const unsigned int length = 5;
 	unsigned int sequence, i, end = 1;
 
+	KEEPS(test, "DRC-051");
 	for (i = 0; i < length; i++)
 		end *= REFPMU_OP_MAX - 1;
 	/* Every sequence of starts and stops after an add. */
@@ -86,6 +88,7 @@ static void second_stop_does_nothing(struct kunit *test)
 {
 	u8 state;
 
+	KEEPS(test, "DRC-055", "DRV-009");
 	/* Unthrottling may stop an event that is stopped already. */
 	state = refpmu_state_step(0, REFPMU_OP_STOP_UPDATE).next;
 	KUNIT_EXPECT_EQ(test, refpmu_state_step(state, REFPMU_OP_STOP_UPDATE).actions, 0);
@@ -98,6 +101,7 @@ static void late_update_folds_once(struct kunit *test)
 {
 	struct refpmu_step step = refpmu_state_step(0, REFPMU_OP_STOP);
 
+	KEEPS(test, "DRC-052", "DRV-009");
 	KUNIT_EXPECT_FALSE(test, step.actions & REFPMU_DO_FOLD);
 	KUNIT_EXPECT_FALSE(test, step.next & REFPMU_UPTODATE);
 	step = refpmu_state_step(step.next, REFPMU_OP_STOP_UPDATE);

@@ -317,6 +317,7 @@ static void refusal_has_its_errno_and_leaves_no_trace(struct kunit *test)
 	const u64 inits = refpmu_trace_inits();
 	struct perf_event *event;
 
+	KEEPS(test, "DRC-035", "DRC-037");
 	attr.type = refusal->foreign ? FOREIGN_TYPE : rig->pmu->type;
 	event = new_event(test, &attr);
 	KUNIT_EXPECT_EQ(test, rig->pmu->event_init(event), refusal->err);
@@ -332,6 +333,7 @@ static void accepted_event_is_given_back_once(struct kunit *test)
 	const u64 destroys = refpmu_trace_destroys();
 	struct perf_event *event;
 
+	KEEPS(test, "DRC-038");
 	/* Tools set a period in every event: it means nothing here. */
 	attr.sample_period = 4000;
 	event = new_event(test, &attr);
@@ -387,6 +389,7 @@ static void area_larger_than_memory_is_refused(struct kunit *test)
 	unsigned long i;
 	void *area = NULL;
 
+	KEEPS(test, "DRC-098");
 	if (page && pages) {
 		for (i = 0; i < n; i++)
 			pages[i] = page;
@@ -409,6 +412,7 @@ static void area_is_set_up_and_freed_once(struct kunit *test)
 	const u64 setups = local64_read(&calls[REFPMU_CALL_SETUP_AUX]);
 	const u64 frees = local64_read(&calls[REFPMU_CALL_FREE_AUX]);
 
+	KEEPS(test, "DRC-098");
 	open_mapped(test, 2, false);
 	perf_event_enable(rig->event);
 	take(test, 3);
@@ -423,11 +427,35 @@ static void event_without_area_is_switched_off(struct kunit *test)
 	struct trace_rig *rig = test->priv;
 	struct perf_event_attr attr = attr_of(rig->pmu->type);
 
+	KEEPS(test, "DRC-099");
 	open_attr(test, &attr);
 	perf_event_enable(rig->event);
 	KUNIT_EXPECT_TRUE(test, goes_off(rig->event));
 	KUNIT_EXPECT_EQ(test, reg(rig, REFPMU_REG_DEBUGCTL), 0ULL);
 	KUNIT_EXPECT_NULL(test, rig->t->buffer);
+}
+
+static void start_that_cannot_leaves_the_event_stopped(struct kunit *test)
+{
+	struct trace_rig *rig = test->priv;
+	struct perf_event_attr attr = attr_of(rig->pmu->type);
+	int added, restarted;
+	u64 control;
+
+	KEEPS(test, "DRC-064", "AUX-013");
+	open_attr(test, &attr);
+	local_irq_disable();
+	rig->pmu->add(rig->event, PERF_EF_START);
+	added = rig->event->hw.state;
+	rig->pmu->start(rig->event, 0);
+	restarted = rig->event->hw.state;
+	control = reg(rig, REFPMU_REG_DEBUGCTL);
+	rig->pmu->del(rig->event, 0);
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, added, PERF_HES_STOPPED | PERF_HES_UPTODATE);
+	KUNIT_EXPECT_EQ(test, restarted, PERF_HES_STOPPED | PERF_HES_UPTODATE);
+	KUNIT_EXPECT_EQ(test, control, 0ULL);
 }
 
 static void every_branch_is_in_the_area(struct kunit *test)
@@ -493,6 +521,7 @@ static void full_area_is_truncated_and_the_event_off(struct kunit *test)
 	struct trace_rig *rig = test->priv;
 	struct told said;
 
+	KEEPS(test, "DRC-099");
 	open_mapped(test, 1, false);
 	perf_event_enable(rig->event);
 	take(test, IN_A_PAGE);
@@ -567,6 +596,7 @@ static void stop_ends_the_transaction(struct kunit *test)
 	bool open, closed;
 	int err, state;
 
+	KEEPS(test, "DRC-062", "DRC-100");
 	open_mapped(test, 1, false);
 	local_irq_disable();
 	err = rig->pmu->add(rig->event, PERF_EF_START);
@@ -626,6 +656,7 @@ static void device_belongs_to_one_event(struct kunit *test)
 	struct perf_event *second = new_event(test, &attr);
 	int first, err;
 
+	KEEPS(test, "DRC-094");
 	open_mapped(test, 1, false);
 	local_irq_disable();
 	first = rig->pmu->add(rig->event, PERF_EF_START);
@@ -720,6 +751,7 @@ static void paused_trace_goes_on_in_its_transaction(struct kunit *test)
 	u64 paused, resumed;
 	bool open;
 
+	KEEPS(test, "DRC-063", "DRV-027");
 	open_mapped(test, 1, false);
 	local_irq_disable();
 	rig->pmu->add(rig->event, PERF_EF_START);
@@ -744,8 +776,44 @@ static void paused_trace_goes_on_in_its_transaction(struct kunit *test)
 	expect_branches(test, RECORD, 1, 2);
 	KUNIT_EXPECT_EQ(test, told(rig).records, 1U);
 }
+
+/* Pausing and resuming may come at any time, so also between a stop and a start. */
+static void resume_does_not_start_what_is_stopped(struct kunit *test)
+{
+	struct trace_rig *rig = test->priv;
+	u64 resumed, paused;
+	int state;
+
+	KEEPS(test, "DRC-063", "DRV-027");
+	open_mapped(test, 1, false);
+	local_irq_disable();
+	rig->pmu->add(rig->event, PERF_EF_START);
+	rig->pmu->stop(rig->event, PERF_EF_UPDATE);
+	rig->event->hw.aux_paused = 0;
+	rig->pmu->start(rig->event, PERF_EF_RESUME);
+	resumed = reg(rig, REFPMU_REG_DEBUGCTL);
+	state = rig->event->hw.state;
+	/* Nor does a start begin what is paused. */
+	rig->event->hw.aux_paused = 1;
+	rig->pmu->stop(rig->event, PERF_EF_PAUSE);
+	rig->pmu->start(rig->event, 0);
+	paused = reg(rig, REFPMU_REG_DEBUGCTL);
+	take_one(rig, REFPMU_KERNEL);
+	rig->pmu->del(rig->event, 0);
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, resumed, 0ULL);
+	KUNIT_EXPECT_EQ(test, state, PERF_HES_STOPPED | PERF_HES_UPTODATE);
+	KUNIT_EXPECT_EQ(test, paused, 0ULL);
+	KUNIT_EXPECT_EQ(test, head(rig), 0ULL);
+}
 #else
 static void paused_trace_goes_on_in_its_transaction(struct kunit *test)
+{
+	kunit_skip(test, "this kernel pauses no trace");
+}
+
+static void resume_does_not_start_what_is_stopped(struct kunit *test)
 {
 	kunit_skip(test, "this kernel pauses no trace");
 }
@@ -758,6 +826,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(area_larger_than_memory_is_refused),
 	KUNIT_CASE(area_is_set_up_and_freed_once),
 	KUNIT_CASE(event_without_area_is_switched_off),
+	KUNIT_CASE(start_that_cannot_leaves_the_event_stopped),
 	KUNIT_CASE(every_branch_is_in_the_area),
 	KUNIT_CASE(beginning_of_a_trace_is_told_once),
 	KUNIT_CASE(record_never_wraps),
@@ -770,6 +839,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE_PARAM(rings_that_are_excluded_are_not_recorded, ring_gen_params),
 	KUNIT_CASE(device_reaches_its_own_memory_alone),
 	KUNIT_CASE(paused_trace_goes_on_in_its_transaction),
+	KUNIT_CASE(resume_does_not_start_what_is_stopped),
 	{}
 };
 

@@ -111,6 +111,7 @@ static void ops_say_what_the_device_is(struct kunit *test)
 {
 	const struct pmu *pmu = &refpmu_uncore.pmu;
 
+	KEEPS(test, "DRC-010");
 	/* R10: 0 would be the context of the CPUs' own PMU. */
 	KUNIT_EXPECT_EQ(test, (int)pmu->task_ctx_nr, (int)perf_invalid_context);
 	KUNIT_EXPECT_TRUE(test, pmu->capabilities & PERF_PMU_CAP_NO_INTERRUPT);
@@ -123,6 +124,7 @@ static void foreign_types_are_not_looked_at(struct kunit *test)
 	const s64 inits = atomic64_read(&refpmu_uncore.inits);
 	struct perf_event *event;
 
+	KEEPS(test, "DRC-017", "DRC-036");
 	attr.type = FOREIGN_TYPE;
 	event = new_event(test, &attr);
 	event->cpu = -1;
@@ -138,6 +140,7 @@ static void events_of_no_cpu_are_refused_by_the_driver(struct kunit *test)
 	const s64 live = atomic64_read(&refpmu_uncore.live);
 	struct perf_event *event = new_event(test, &attr);
 
+	KEEPS(test, "DRC-028", "DRC-036", "DRC-037");
 	event->cpu = -1;
 	KUNIT_EXPECT_EQ(test, refpmu_uncore_event_init(event), -EINVAL);
 	KUNIT_EXPECT_NULL(test, event->destroy);
@@ -148,12 +151,32 @@ static void events_of_no_cpu_are_refused_by_the_driver(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic64_read(&refpmu_uncore.live), live);
 }
 
+static void event_stays_within_the_mask_that_is_shown(struct kunit *test)
+{
+	const struct perf_event_attr attr = attr_of(REQUESTS);
+	struct perf_event *event = new_event(test, &attr);
+	int cpu;
+
+	KEEPS(test, "DRC-029", "DRC-091", "INI-020");
+	for_each_online_cpu(cpu) {
+		event->cpu = cpu;
+		KUNIT_ASSERT_EQ(test, refpmu_uncore_event_init(event), 0);
+		/* Where perf keeps the mask, it looks at it itself. */
+		KUNIT_EXPECT_EQ_MSG(test, event->cpu,
+				    refpmu_uncore.scoped ? cpu : (int)refpmu_uncore.cpu,
+				    "cpu %d", cpu);
+		uninit(event);
+	}
+	KUNIT_EXPECT_TRUE(test, refpmu_uncore.scoped || cpu_online(refpmu_uncore.cpu));
+}
+
 /* perf does not ask the capability when the kernel itself opens an event. */
 static void kernel_counters_do_not_sample_either(struct kunit *test)
 {
 	struct perf_event_attr attr = attr_of(REQUESTS);
 	struct perf_event *event;
 
+	KEEPS(test, "DRC-033", "DRC-036", "DRC-110");
 	attr.sample_period = 1000;
 	event = perf_event_create_kernel_counter(&attr, HERE, NULL, NULL, NULL);
 	KUNIT_EXPECT_TRUE(test, IS_ERR(event));
@@ -169,6 +192,7 @@ static void kernel_counters_count(struct kunit *test)
 	struct perf_event *event;
 	u64 enabled, running;
 
+	KEEPS(test, "DRV-033");
 	attr.disabled = 0;
 	event = perf_event_create_kernel_counter(&attr, HERE, NULL, NULL, NULL);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
@@ -183,6 +207,7 @@ static void timer_runs_while_a_counter_does(struct kunit *test)
 	struct perf_event *a = accepted(test, REQUESTS);
 	struct perf_event *b = accepted(test, REQUESTS);
 
+	KEEPS(test, "DRC-079");
 	/* One that was just at work when its last counter stopped ends by itself. */
 	hrtimer_cancel(&refpmu_uncore.timer);
 	KUNIT_ASSERT_EQ(test, add(a, 0), 0);
@@ -208,6 +233,7 @@ static void poll_folds_across_every_wrap(struct kunit *test)
 	struct perf_event *event = accepted(test, REQUESTS);
 	unsigned int i;
 
+	KEEPS(test, "DRC-061", "DRC-079");
 	KUNIT_ASSERT_EQ(test, add(event, PERF_EF_START), 0);
 	for (i = 0; i < 10; i++) {
 		pulse(REQUESTS, half - 1);
@@ -223,6 +249,7 @@ static void late_update_folds_once(struct kunit *test)
 {
 	struct perf_event *event = accepted(test, REQUESTS);
 
+	KEEPS(test, "DRC-052", "DRC-062", "DRV-009");
 	KUNIT_ASSERT_EQ(test, add(event, PERF_EF_START), 0);
 	pulse(REQUESTS, 42);
 	stop(event, 0);
@@ -287,6 +314,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(ops_say_what_the_device_is),
 	KUNIT_CASE(foreign_types_are_not_looked_at),
 	KUNIT_CASE(events_of_no_cpu_are_refused_by_the_driver),
+	KUNIT_CASE(event_stays_within_the_mask_that_is_shown),
 	KUNIT_CASE(kernel_counters_do_not_sample_either),
 	KUNIT_CASE(kernel_counters_count),
 	KUNIT_CASE(timer_runs_while_a_counter_does),

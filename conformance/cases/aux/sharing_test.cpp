@@ -9,6 +9,7 @@
 
 #include "cases/aux/trace.h"
 #include "pmuconf/rules/AUX.h"
+#include "pmuconf/rules/DRC.h"
 
 namespace pmuconf {
 namespace {
@@ -103,8 +104,8 @@ CONFORMANCE_CASE(Aux, OtherPmusEventsAreLeftAlone, .rules = {rule::AUX_025},
   EXPECT_EQ(port().Stats().calls[REFPMU_CALL_DESTROY], 0u) << rule::AUX_025.text;
 }
 
-CONFORMANCE_CASE(Aux, OtherEventsDataIsRefused, .rules = {rule::AUX_008, rule::AUX_016},
-                 .needs = {Cap::kTrace}) {
+CONFORMANCE_CASE(Aux, OtherEventsDataIsRefused,
+                 .rules = {rule::AUX_008, rule::AUX_016, rule::DRC_102}, .needs = {Cap::kTrace}) {
   const Event leader = Open(target().Trace());
   const EventSpec faults = Software(PERF_COUNT_SW_PAGE_FAULTS);
   const auto output = [](auto& attr) { attr.aux_output = 1; };

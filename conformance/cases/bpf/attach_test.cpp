@@ -9,6 +9,7 @@
 #include "pmuconf/group.h"
 #include "pmuconf/ring.h"
 #include "pmuconf/rules/BPF.h"
+#include "pmuconf/rules/DRC.h"
 #include "pmuconf/sysctl.h"
 
 namespace pmuconf {
@@ -128,7 +129,7 @@ CONFORMANCE_CASE(Bpf, ProgramRunsForChildren, .rules = {rule::BPF_016},
   EXPECT_EQ(bpf->bss->overflows, 2u + 3 * 5) << rule::BPF_016.text;
 }
 
-CONFORMANCE_CASE(Bpf, ThrottlingGoesOnUnderAProgram, .rules = {rule::BPF_022},
+CONFORMANCE_CASE(Bpf, ThrottlingGoesOnUnderAProgram, .rules = {rule::BPF_022, rule::DRC_077},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
   const SampleRateLimit limit(1);
   const EventSpec spec = target().AnyEvent();

@@ -7,6 +7,7 @@
 #include "pmuconf/case.h"
 #include "pmuconf/ring.h"
 #include "pmuconf/rules/BPF.h"
+#include "pmuconf/rules/DRC.h"
 
 namespace pmuconf {
 namespace {
@@ -99,7 +100,7 @@ CONFORMANCE_CASE(Bpf, CookieIsTheOneGivenAtAttach, .rules = {rule::BPF_013},
   }
 }
 
-CONFORMANCE_CASE(Bpf, ReturnValueDecidesOnTheSample, .rules = {rule::BPF_003},
+CONFORMANCE_CASE(Bpf, ReturnValueDecidesOnTheSample, .rules = {rule::BPF_003, rule::DRC_077},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 10, .sample_type = PERF_SAMPLE_ADDR});

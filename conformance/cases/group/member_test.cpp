@@ -4,6 +4,7 @@
 #include <random>
 
 #include "cases/common.h"
+#include "pmuconf/rules/DRC.h"
 #include "pmuconf/rules/DRV.h"
 #include "pmuconf/rules/GRP.h"
 #include "pmuconf/rules/INI.h"
@@ -33,7 +34,8 @@ CONFORMANCE_CASE(Group, SiblingsOutliveTheirLeader, .rules = {rule::GRP_002},
   }
 }
 
-CONFORMANCE_CASE(Group, SoftwareLeaderMovesToTheHardware, .rules = {rule::GRP_003, rule::INI_022},
+CONFORMANCE_CASE(Group, SoftwareLeaderMovesToTheHardware,
+                 .rules = {rule::GRP_003, rule::INI_022, rule::DRC_024},
                  .needs = {Cap::kStimulus, Cap::kGroups}) {
   const std::vector<EventSpec> specs = FullSet();
   const Event leader = Open(Software(PERF_COUNT_SW_TASK_CLOCK), {.disabled = false});

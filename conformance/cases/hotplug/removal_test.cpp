@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "cases/common.h"
+#include "pmuconf/rules/DRC.h"
 #include "pmuconf/rules/HOT.h"
 #include "pmuconf/rules/INI.h"
 
@@ -18,7 +19,8 @@ long ModuleReferences() {
   return std::stol(*text);
 }
 
-CONFORMANCE_CASE(Hotplug, OpenEventsPinTheModule, .rules = {rule::INI_025, rule::HOT_009},
+CONFORMANCE_CASE(Hotplug, OpenEventsPinTheModule,
+                 .rules = {rule::INI_025, rule::HOT_009, rule::DRC_009},
                  .needs = {Cap::kStimulus}) {
   const EventSpec spec = target().AnyEvent();
   const long before = ModuleReferences();

@@ -9,6 +9,7 @@
 #include "pmuconf/cpu.h"
 #include "pmuconf/group.h"
 #include "pmuconf/ring.h"
+#include "pmuconf/rules/DRC.h"
 #include "pmuconf/rules/INH.h"
 
 namespace pmuconf {
@@ -238,7 +239,8 @@ CONFORMANCE_CASE(Inherit, SwitchesReachTheChildren, .rules = {rule::INH_012},
   ASSERT_EQ(child.Wait(), 0);
 }
 
-CONFORMANCE_CASE(Inherit, ClosingTheParentFreesTheChildren, .rules = {rule::INH_024},
+CONFORMANCE_CASE(Inherit, ClosingTheParentFreesTheChildren,
+                 .rules = {rule::INH_024, rule::DRC_038, rule::DRC_039},
                  .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t live = port().Stats().live_events;

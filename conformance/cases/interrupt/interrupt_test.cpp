@@ -5,6 +5,7 @@
 #include "pmuconf/case.h"
 #include "pmuconf/cpu.h"
 #include "pmuconf/ring.h"
+#include "pmuconf/rules/DRC.h"
 #include "pmuconf/rules/NMI.h"
 #include "pmuconf/rules/SMP.h"
 
@@ -233,7 +234,7 @@ CONFORMANCE_CASE(Interrupt, ReadingBeforeTheInterruptCountsOnce,
 }
 
 CONFORMANCE_CASE(Interrupt, LateInterruptShowsUserOnlyEventsNoKernelAddress,
-                 .rules = {rule::SMP_007},
+                 .rules = {rule::SMP_007, rule::DRC_078},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kExcludes}) {
   constexpr std::uint64_t kKernelHalf = 1ull << 63;
   const EventSpec spec = target().AnyEvent();

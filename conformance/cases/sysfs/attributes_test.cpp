@@ -11,6 +11,7 @@
 #include <set>
 
 #include "cases/common.h"
+#include "pmuconf/rules/DRC.h"
 #include "pmuconf/rules/SYS.h"
 
 namespace pmuconf {
@@ -49,7 +50,7 @@ int WriteError(const std::string& path, const std::string& text) {
   return write(fd.get(), text.data(), text.size()) < 0 ? errno : 0;
 }
 
-CONFORMANCE_CASE(Sysfs, TypeIsUniqueAndOpensThePmu, .rules = {rule::SYS_001},
+CONFORMANCE_CASE(Sysfs, TypeIsUniqueAndOpensThePmu, .rules = {rule::SYS_001, rule::DRC_104},
                  .needs = {Cap::kStimulus}) {
   std::set<std::string> types;
   for (const std::string& device : ListFolder(kEventSource)) {
@@ -68,7 +69,8 @@ CONFORMANCE_CASE(Sysfs, TypeIsUniqueAndOpensThePmu, .rules = {rule::SYS_001},
 }
 
 CONFORMANCE_CASE(Sysfs, FormatFieldsFollowTheGrammarAndKeepApart,
-                 .rules = {rule::SYS_002, rule::SYS_003}, .needs = {Cap::kStimulus}) {
+                 .rules = {rule::SYS_002, rule::SYS_003, rule::DRC_105},
+                 .needs = {Cap::kStimulus}) {
   const std::map<std::string, FormatField> formats = Formats();
   EXPECT_FALSE(formats.empty()) << rule::SYS_002.text;
   std::map<std::pair<int, int>, std::string> taken;
@@ -85,7 +87,7 @@ CONFORMANCE_CASE(Sysfs, FormatFieldsFollowTheGrammarAndKeepApart,
   }
 }
 
-CONFORMANCE_CASE(Sysfs, FormatFieldsAreTakenBySomeEvent, .rules = {rule::SYS_019},
+CONFORMANCE_CASE(Sysfs, FormatFieldsAreTakenBySomeEvent, .rules = {rule::SYS_019, rule::DRC_107},
                  .needs = {Cap::kStimulus}) {
   const std::vector<EventSpec> events = target().Events({.wide = true});
   for (const auto& [name, field] : Formats()) {
@@ -101,7 +103,8 @@ CONFORMANCE_CASE(Sysfs, FormatFieldsAreTakenBySomeEvent, .rules = {rule::SYS_019
   }
 }
 
-CONFORMANCE_CASE(Sysfs, EventsUseDeclaredTermsAndCount, .rules = {rule::SYS_004, rule::SYS_005},
+CONFORMANCE_CASE(Sysfs, EventsUseDeclaredTermsAndCount,
+                 .rules = {rule::SYS_004, rule::SYS_005, rule::DRC_106, rule::DRC_107},
                  .needs = {Cap::kStimulus}) {
   const std::map<std::string, FormatField> formats = Formats();
   const std::regex grammar("[a-z0-9_]+(=0x[0-9a-f]+)?(,[a-z0-9_]+(=0x[0-9a-f]+)?)*");
@@ -136,8 +139,8 @@ bool OneLine(const std::string& text) {
   return !text.empty() && text.find('\n') == std::string::npos;
 }
 
-CONFORMANCE_CASE(Sysfs, EventAttributesBelongToAnEventAndParse, .rules = {rule::SYS_006},
-                 .needs = {Cap::kStimulus}) {
+CONFORMANCE_CASE(Sysfs, EventAttributesBelongToAnEventAndParse,
+                 .rules = {rule::SYS_006, rule::DRC_106}, .needs = {Cap::kStimulus}) {
   const std::vector<std::string> names = EventNames();
   const std::regex suffix("unit|scale|snapshot|per-pkg");
   const std::regex number("[-+]?[0-9]+(\\.[0-9]+)?([eE][-+]?[0-9]+)?");
@@ -161,7 +164,7 @@ CONFORMANCE_CASE(Sysfs, EventAttributesBelongToAnEventAndParse, .rules = {rule::
   }
 }
 
-CONFORMANCE_CASE(Sysfs, EventNamesAreOfOneCase, .rules = {rule::SYS_013},
+CONFORMANCE_CASE(Sysfs, EventNamesAreOfOneCase, .rules = {rule::SYS_013, rule::DRC_106},
                  .needs = {Cap::kStimulus}) {
   const std::vector<std::string> names = EventNames();
   EXPECT_FALSE(names.empty()) << rule::SYS_013.text;
@@ -214,8 +217,8 @@ CONFORMANCE_CASE(Sysfs, CapabilitiesAreWhatOpenAccepts, .rules = {rule::SYS_009}
   EXPECT_NE(name.value_or("none"), "") << rule::SYS_009.text;
 }
 
-CONFORMANCE_CASE(Sysfs, ProcessorsAreTheOnesThatOpenAccepts, .rules = {rule::SYS_008},
-                 .needs = {Cap::kStimulus, Cap::kTasks}) {
+CONFORMANCE_CASE(Sysfs, ProcessorsAreTheOnesThatOpenAccepts,
+                 .rules = {rule::SYS_008, rule::DRC_108}, .needs = {Cap::kStimulus, Cap::kTasks}) {
   const auto text = ReadFile(DeviceFile("cpus"));
   const auto cpus = text ? ParseCpuList(*text) : std::optional(OnlineCpus());
   ASSERT_TRUE(cpus && !cpus->empty()) << rule::SYS_008.text;

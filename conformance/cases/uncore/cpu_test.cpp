@@ -2,6 +2,7 @@
 // The CPU that perf keeps the events of the machine on: which it is, and what if it goes.
 #include "cases/uncore/uncore.h"
 #include "pmuconf/ring.h"
+#include "pmuconf/rules/DRC.h"
 #include "pmuconf/rules/HOT.h"
 #include "pmuconf/rules/INI.h"
 #include "pmuconf/rules/SYS.h"
@@ -59,7 +60,7 @@ CONFORMANCE_CASE(Uncore, EventsAreOnTheCpuOfTheMaskAlone, .rules = {rule::INI_02
 }
 
 CONFORMANCE_CASE(Uncore, EventsMoveWhenTheirCpuGoes,
-                 .rules = {rule::UNC_007, rule::UNC_004, rule::HOT_004},
+                 .rules = {rule::UNC_007, rule::UNC_004, rule::HOT_004, rule::DRC_091},
                  .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kHotplug}, .budget_s = 20) {
   KeepEventsOn(1);
   ASSERT_EQ(target().DesignatedCpu(), 1) << rule::UNC_004.text;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Groups on a PMU of the whole machine: what fits is accepted and counts, what never fits is not.
 #include "cases/uncore/uncore.h"
+#include "pmuconf/rules/DRC.h"
 #include "pmuconf/rules/UNC.h"
 
 namespace pmuconf {
@@ -22,7 +23,7 @@ CONFORMANCE_CASE(Uncore, FullGroupCountsAllTheTime, .rules = {rule::UNC_010},
   }
 }
 
-CONFORMANCE_CASE(Uncore, GroupBeyondTheCountersIsRefused, .rules = {rule::UNC_010},
+CONFORMANCE_CASE(Uncore, GroupBeyondTheCountersIsRefused, .rules = {rule::UNC_010, rule::DRC_110},
                  .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().AnyEvents(target().general() + 1);
   GroupOpenResult group = TryOpenGroup(specs);

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "cases/uncore/uncore.h"
+#include "pmuconf/rules/DRC.h"
 #include "pmuconf/rules/INI.h"
 #include "pmuconf/rules/UNC.h"
 
@@ -22,7 +23,7 @@ bool IsRefusal(int error, const std::string& what) {
   return chosen ? error == *chosen : error == EINVAL || error == EOPNOTSUPP;
 }
 
-CONFORMANCE_CASE(Uncore, TaskEventsAreRefused, .rules = {rule::UNC_001},
+CONFORMANCE_CASE(Uncore, TaskEventsAreRefused, .rules = {rule::UNC_001, rule::DRC_110},
                  .needs = {Cap::kStimulus, Cap::kSystemWide}) {
   const Child child([] { return 0; });
   const int cpu = target().DesignatedCpu();
@@ -44,7 +45,7 @@ CONFORMANCE_CASE(Uncore, EventsOfNoCpuAreRefused, .rules = {rule::UNC_001},
   EXPECT_THAT(TryOpenAt(spec, -1, target().DesignatedCpu()), Succeeds()) << rule::UNC_001.text;
 }
 
-CONFORMANCE_CASE(Uncore, SamplingIsRefused, .rules = {rule::UNC_002, rule::INI_012},
+CONFORMANCE_CASE(Uncore, SamplingIsRefused, .rules = {rule::UNC_002, rule::INI_012, rule::DRC_110},
                  .needs = {Cap::kStimulus, Cap::kSystemWide}) {
   for (const EventSpec& spec : target().Events()) {
     for (const std::uint64_t period : {std::uint64_t{1}, std::uint64_t{1} << 40}) {

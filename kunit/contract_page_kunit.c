@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* KUnit suite of the page that user space reads: what perf publishes, and when drivers have it. */
+#include "recorder.h"
+#include "rig.h"
+#include "internal.h" /* of kernel/events: buffers, which only mmap makes otherwise */
+
+/* The page of the case's event; its buffer lives as long as the case. */
+static struct perf_event_mmap_page *give_page(struct kunit *test, struct perf_event *event)
+{
+	struct perf_buffer *rb = rb_alloc(1, 0, RECORDER_CPU, RING_BUFFER_WRITABLE);
+
+	KUNIT_ASSERT_NOT_NULL(test, rb);
+	WRITE_ONCE(event->rb, rb);
+	return rb->user_page;
+}
+
+static void page_exit(struct kunit *test)
+{
+	struct recorder *recorder = test->priv;
+	unsigned int i;
+
+	for (i = 0; recorder && i < recorder->n_events; i++) {
+		struct perf_buffer *rb = recorder->events[i]->rb;
+
+		if (!rb)
+			continue;
+		perf_event_disable(recorder->events[i]);
+		WRITE_ONCE(recorder->events[i]->rb, NULL);
+		synchronize_rcu();
+		ring_buffer_put(rb);
+	}
+	recorder_exit(test);
+}
+
+#define COUNTER 5
+
+static int counter_and_one(struct perf_event *event)
+{
+	return COUNTER + 1;
+}
+
+static void publish(struct perf_event *event)
+{
+	local_irq_disable();
+	perf_event_update_userpage(event);
+	local_irq_enable();
+}
+
+static void index_is_there_while_the_event_counts(struct kunit *test)
+{
+	struct recorder *recorder = test->priv;
+	struct perf_event_mmap_page *page;
+	struct perf_event_attr attr;
+	struct perf_event *event;
+
+	KEEPS(test, "DRC-086");
+	recorder->pmu.event_idx = counter_and_one;
+	recorder_register(test);
+	attr = recorder_attr(recorder);
+	event = recorder_open(test, &attr);
+	page = give_page(test, event);
+	local64_set(&event->count, 1000);
+	local64_set(&event->hw.prev_count, 300);
+	publish(event);
+	KUNIT_EXPECT_EQ(test, page->index, 0U);
+	KUNIT_EXPECT_EQ(test, page->offset, 1000LL);
+	perf_event_enable(event);
+	publish(event);
+	KUNIT_EXPECT_EQ(test, page->index, COUNTER + 1U);
+	KUNIT_EXPECT_EQ(test, page->offset, 700LL);
+	/* Active, but stopped: as a throttled event is. */
+	event->hw.state = PERF_HES_STOPPED;
+	publish(event);
+	KUNIT_EXPECT_EQ(test, page->index, 0U);
+	KUNIT_EXPECT_EQ(test, page->offset, 1000LL);
+}
+
+/* How often the page was written: perf counts its beginnings and its ends. */
+static unsigned int writes(const struct perf_event_mmap_page *page)
+{
+	return READ_ONCE(page->lock) / 2;
+}
+
+static void page_follows_every_change(struct kunit *test)
+{
+	struct perf_event_attr attr = rig_attr(RIG_PULSED);
+	const struct perf_event_mmap_page *page;
+	unsigned int n[5], whole = 1, i;
+	struct perf_event *event;
+
+	KEEPS(test, "DRC-085", "DRC-087", "DRV-028");
+	attr.sample_period = 100;
+	event = recorder_open(test, &attr);
+	page = give_page(test, event);
+	local_irq_disable();
+	n[0] = writes(page);
+	rig_add(event, PERF_EF_START);
+	n[1] = writes(page);
+	rig_stop(event, PERF_EF_UPDATE);
+	n[2] = writes(page);
+	rig_start(event, PERF_EF_RELOAD);
+	n[3] = writes(page);
+	rig_tick(RIG_PULSED, 30);
+	rig_del(event);
+	n[4] = writes(page);
+	whole = page->lock % 2;
+	local_irq_enable();
+
+	for (i = 1; i < ARRAY_SIZE(n); i++)
+		KUNIT_EXPECT_GT_MSG(test, n[i], n[i - 1], "change %u", i);
+	KUNIT_EXPECT_EQ(test, whole, 0U);
+	KUNIT_EXPECT_EQ(test, page->offset, 30LL);
+	/* It has no counter that user space could read. */
+	KUNIT_EXPECT_EQ(test, page->index, 0U);
+	KUNIT_EXPECT_EQ(test, event->pmu->event_idx(event), 0);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(index_is_there_while_the_event_counts),
+	KUNIT_CASE(page_follows_every_change),
+	{}
+};
+
+static struct kunit_suite suite = {
+	.name = "contract_page",
+	.init = recorder_init,
+	.exit = page_exit,
+	.test_cases = cases,
+};
+
+kunit_test_suite(suite);

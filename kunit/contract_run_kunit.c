@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* KUnit suite of what perf owes a driver: how it calls the callbacks of an event that is open. */
+#include <linux/ktime.h>
+#include <linux/workqueue.h>
+
+#include "glue/compat.h"
+#include "recorder.h"
+
+#define THROTTLED (~0ULL) /* hw.interrupts of a throttled event */
+#define PERIOD 1000
+
+static struct perf_event *open_period(struct kunit *test, u64 period)
+{
+	struct recorder *recorder = test->priv;
+	struct perf_event_attr attr;
+
+	recorder_register(test);
+	attr = recorder_attr(recorder);
+	attr.sample_period = period;
+	return recorder_open(test, &attr);
+}
+
+/* As the contract has it of nearly every callback: on its CPU, interrupts and PMU off. */
+static void expect_shielded(struct kunit *test, enum recorder_what what)
+{
+	const struct recorder_call call = recorder_last(test, what);
+
+	KUNIT_EXPECT_TRUE_MSG(test, call.irqs_off, "call %d", what);
+	KUNIT_EXPECT_TRUE_MSG(test, call.pmu_off, "call %d", what);
+	KUNIT_EXPECT_EQ_MSG(test, call.cpu, RECORDER_CPU, "call %d", what);
+}
+
+static void add_and_del_find_the_pmu_off(struct kunit *test)
+{
+	struct perf_event *event = open_period(test, 0);
+
+	KEEPS(test, "DRC-044", "DRC-047", "DRV-001");
+	/* Wherever it is switched from. */
+	if (cpu_online(RECORDER_CPU + 1))
+		set_cpus_allowed_ptr(current, cpumask_of(RECORDER_CPU + 1));
+	perf_event_enable(event);
+	expect_shielded(test, RECORDER_ADD);
+	KUNIT_EXPECT_TRUE(test, recorder_last(test, RECORDER_ADD).flags & PERF_EF_START);
+	perf_event_disable(event);
+	expect_shielded(test, RECORDER_DEL);
+	KUNIT_EXPECT_EQ(test, recorder_count(test->priv, RECORDER_ENABLE),
+			recorder_count(test->priv, RECORDER_DISABLE));
+}
+
+static void new_period_is_a_stop_and_a_start(struct kunit *test)
+{
+	struct perf_event *event = open_period(test, PERIOD);
+	struct recorder *recorder = test->priv;
+
+	KEEPS(test, "DRC-057", "DRC-068", "DRV-002", "DRV-010");
+	perf_event_enable(event);
+	recorder_forget(recorder);
+	KUNIT_ASSERT_EQ(test, perf_event_period(event, 50), 0);
+	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 50ULL);
+	KUNIT_EXPECT_EQ(test, recorder_count(recorder, RECORDER_STOP), 1U);
+	KUNIT_EXPECT_EQ(test, recorder_count(recorder, RECORDER_START), 1U);
+	expect_shielded(test, RECORDER_STOP);
+	expect_shielded(test, RECORDER_START);
+	KUNIT_EXPECT_EQ(test, recorder_last(test, RECORDER_STOP).flags, PERF_EF_UPDATE);
+	KUNIT_EXPECT_EQ(test, recorder_last(test, RECORDER_START).flags, PERF_EF_RELOAD);
+	/* Nothing is left of the old period. */
+	KUNIT_EXPECT_EQ(test, recorder_last(test, RECORDER_START).value, 0ULL);
+}
+
+static void failed_add_means_not_now(struct kunit *test)
+{
+	static const int errors[] = { -EAGAIN, -EIO, 1 };
+	struct perf_event *event = open_period(test, 0);
+	struct recorder *recorder = test->priv;
+	u64 enabled, running;
+	unsigned int i;
+
+	KEEPS(test, "DRC-045");
+	for (i = 0; i < ARRAY_SIZE(errors); i++) {
+		recorder->add_error = errors[i];
+		perf_event_enable(event);
+		expect_shielded(test, RECORDER_ADD);
+		KUNIT_EXPECT_EQ(test, (int)event->state, (int)PERF_EVENT_STATE_INACTIVE);
+		perf_event_read_value(event, &enabled, &running);
+		KUNIT_EXPECT_EQ(test, running, 0ULL);
+		perf_event_disable(event);
+	}
+	KUNIT_EXPECT_EQ(test, recorder_count(recorder, RECORDER_DEL), 0U);
+	recorder->add_error = 0;
+	perf_event_enable(event);
+	KUNIT_EXPECT_EQ(test, (int)event->state, (int)PERF_EVENT_STATE_ACTIVE);
+}
+
+static void pinned_event_without_room_is_an_error(struct kunit *test)
+{
+	struct recorder *recorder = test->priv;
+	struct perf_event_attr attr;
+	struct perf_event *event;
+
+	KEEPS(test, "DRC-095");
+	recorder_register(test);
+	recorder->add_error = -EAGAIN;
+	attr = recorder_attr(recorder);
+	attr.pinned = 1;
+	event = recorder_open(test, &attr);
+	perf_event_enable(event);
+	KUNIT_EXPECT_EQ(test, (int)event->state, (int)PERF_EVENT_STATE_ERROR);
+	recorder->add_error = 0;
+	perf_event_enable(event);
+	KUNIT_EXPECT_EQ(test, (int)event->state, (int)PERF_EVENT_STATE_ACTIVE);
+}
+
+static void throttle_ends_before_the_next_add(struct kunit *test)
+{
+	struct perf_event *event = open_period(test, PERIOD);
+
+	KEEPS(test, "DRC-056", "THR-005");
+	perf_event_enable(event);
+	event->hw.interrupts = THROTTLED;
+	perf_event_disable(event);
+	recorder_forget(test->priv);
+	perf_event_enable(event);
+	KUNIT_EXPECT_EQ(test, recorder_last(test, RECORDER_ADD).value, 0ULL);
+	KUNIT_EXPECT_EQ(test, recorder_count(test->priv, RECORDER_START), 0U);
+}
+
+/* Until there is a call of @what. Interrupts on. */
+static bool comes(const struct recorder *recorder, enum recorder_what what)
+{
+	const u64 deadline = ktime_get_ns() + NSEC_PER_SEC;
+
+	while (!recorder_count(recorder, what)) {
+		if (ktime_get_ns() > deadline)
+			return false;
+		cpu_relax();
+	}
+	return true;
+}
+
+static void tick_starts_what_was_throttled(struct kunit *test)
+{
+	struct perf_event *event = open_period(test, PERIOD);
+	unsigned int overflows = 0;
+	u64 interrupts;
+	bool stop;
+
+	KEEPS(test, "DRC-055", "DRV-011");
+	perf_event_enable(event);
+	recorder_forget(test->priv);
+	local_irq_disable();
+	/* No tick comes meanwhile, so there is a number of them that is too many. */
+	do {
+		stop = recorder_overflow(event);
+	} while (!stop && ++overflows < 1000000);
+	interrupts = event->hw.interrupts;
+	perf_pmu_disable(event->pmu);
+	event->pmu->stop(event, 0);
+	perf_pmu_enable(event->pmu);
+	local_irq_enable();
+
+	KUNIT_EXPECT_TRUE(test, stop);
+	KUNIT_EXPECT_EQ(test, interrupts, THROTTLED);
+	KUNIT_ASSERT_TRUE(test, comes(test->priv, RECORDER_START));
+	expect_shielded(test, RECORDER_START);
+	KUNIT_EXPECT_EQ(test, recorder_last(test, RECORDER_START).flags, 0);
+	KUNIT_EXPECT_NE(test, event->hw.interrupts, THROTTLED);
+}
+
+static void only_active_events_are_read(struct kunit *test)
+{
+	struct perf_event *event = open_period(test, 0);
+	struct recorder *recorder = test->priv;
+	u64 enabled, running;
+
+	KEEPS(test, "DRC-058", "DRC-060");
+	perf_event_read_value(event, &enabled, &running);
+	KUNIT_EXPECT_EQ(test, recorder_count(recorder, RECORDER_READ), 0U);
+	perf_event_enable(event);
+	perf_event_read_value(event, &enabled, &running);
+	KUNIT_EXPECT_EQ(test, recorder_count(recorder, RECORDER_READ), 1U);
+	KUNIT_EXPECT_TRUE(test, recorder_last(test, RECORDER_READ).irqs_off);
+	KUNIT_EXPECT_EQ(test, recorder_last(test, RECORDER_READ).cpu, RECORDER_CPU);
+	/* Active does not say that it runs: a throttled one is stopped and read all the same. */
+	local_irq_disable();
+	event->pmu->stop(event, PERF_EF_UPDATE);
+	local_irq_enable();
+	perf_event_read_value(event, &enabled, &running);
+	KUNIT_EXPECT_EQ(test, recorder_count(recorder, RECORDER_READ), 2U);
+	perf_event_disable(event);
+	perf_event_read_value(event, &enabled, &running);
+	KUNIT_EXPECT_EQ(test, recorder_count(recorder, RECORDER_READ), 2U);
+}
+
+static void check_period_is_asked_about_periods(struct kunit *test)
+{
+	struct perf_event *event = open_period(test, PERIOD);
+	struct recorder *recorder = test->priv;
+	struct perf_event_attr attr = recorder_attr(recorder);
+	struct perf_event *frequent;
+
+	KEEPS(test, "DRC-070", "CTL-018");
+	KUNIT_EXPECT_EQ(test, perf_event_period(event, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, recorder_count(recorder, RECORDER_CHECK_PERIOD), 0U);
+	KUNIT_EXPECT_EQ(test, perf_event_period(event, BIT_ULL(63)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, perf_event_period(event, 77), 0);
+	KUNIT_EXPECT_EQ(test, recorder_last(test, RECORDER_CHECK_PERIOD).value, 77ULL);
+	recorder->period_error = -EBUSY;
+	KUNIT_EXPECT_EQ(test, perf_event_period(event, 78), -EINVAL);
+	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 77ULL);
+
+	attr.freq = 1;
+	attr.sample_freq = 100;
+	frequent = recorder_open(test, &attr);
+	recorder_forget(recorder);
+	KUNIT_EXPECT_EQ(test, perf_event_period(frequent, 200), 0);
+	KUNIT_EXPECT_EQ(test, recorder_count(recorder, RECORDER_CHECK_PERIOD), 0U);
+}
+
+static void inner_disables_do_not_reach_the_driver(struct kunit *test)
+{
+	struct recorder *recorder = test->priv;
+	unsigned int inner;
+
+	KEEPS(test, "DRC-080", "DRV-003");
+	recorder_register(test);
+	local_irq_disable();
+	perf_pmu_disable(&recorder->pmu);
+	perf_pmu_disable(&recorder->pmu);
+	perf_pmu_enable(&recorder->pmu);
+	inner = recorder_count(recorder, RECORDER_ENABLE);
+	perf_pmu_enable(&recorder->pmu);
+	local_irq_enable();
+	KUNIT_EXPECT_EQ(test, inner, 0U);
+	KUNIT_EXPECT_EQ(test, recorder_count(recorder, RECORDER_ENABLE), 1U);
+	KUNIT_EXPECT_EQ(test, recorder_count(recorder, RECORDER_DISABLE), 1U);
+}
+
+static void last_overflow_of_a_limit_stops_the_event(struct kunit *test)
+{
+	struct perf_event *event = open_period(test, PERIOD);
+	int first, last;
+
+	KEEPS(test, "DRC-076");
+	/* As IOC_REFRESH leaves it. */
+	atomic_set(&event->event_limit, 2);
+	perf_event_enable(event);
+	local_irq_disable();
+	first = recorder_overflow(event);
+	last = recorder_overflow(event);
+	local_irq_enable();
+	KUNIT_EXPECT_EQ(test, first, 0);
+	KUNIT_EXPECT_NE(test, last, 0);
+	/* perf itself disables it, after the interrupt. */
+	KUNIT_ASSERT_TRUE(test, comes(test->priv, RECORDER_DEL));
+	expect_shielded(test, RECORDER_DEL);
+	KUNIT_EXPECT_EQ(test, (int)READ_ONCE(event->state), (int)PERF_EVENT_STATE_OFF);
+}
+
+static void counting_events_have_nothing_to_report(struct kunit *test)
+{
+	struct perf_event *event = open_period(test, 0);
+	unsigned int i, stops = 0;
+
+	KEEPS(test, "DRC-071");
+	perf_event_enable(event);
+	local_irq_disable();
+	for (i = 0; i < 100000; i++)
+		stops += recorder_overflow(event) != 0;
+	local_irq_enable();
+	KUNIT_EXPECT_EQ(test, stops, 0U);
+	KUNIT_EXPECT_EQ(test, event->hw.interrupts, 0ULL);
+}
+
+#ifdef PERF_PMU_CAP_HETEROGENEOUS_CPUS
+static int nowhere(struct perf_event *event)
+{
+	return 0;
+}
+
+static int everywhere(struct perf_event *event)
+{
+	return 1;
+}
+
+#define FILTER filter_match
+#else
+static bool nowhere(struct pmu *pmu, int cpu)
+{
+	return true;
+}
+
+static bool everywhere(struct pmu *pmu, int cpu)
+{
+	return false;
+}
+
+#define FILTER filter
+#endif
+
+static void filter_keeps_an_event_off_a_cpu(struct kunit *test)
+{
+	struct recorder *recorder = test->priv;
+	struct perf_event *event;
+
+	KEEPS(test, "DRC-090", "DRV-026");
+	recorder->pmu.FILTER = nowhere;
+	event = open_period(test, 0);
+	perf_event_enable(event);
+	KUNIT_EXPECT_EQ(test, recorder_count(recorder, RECORDER_ADD), 0U);
+	KUNIT_EXPECT_EQ(test, (int)event->state, (int)PERF_EVENT_STATE_INACTIVE);
+	perf_event_disable(event);
+	recorder->pmu.FILTER = everywhere;
+	perf_event_enable(event);
+	KUNIT_EXPECT_EQ(test, recorder_count(recorder, RECORDER_ADD), 1U);
+	KUNIT_EXPECT_EQ(test, (int)event->state, (int)PERF_EVENT_STATE_ACTIVE);
+}
+
+static void events_migrate_by_del_and_add(struct kunit *test)
+{
+	struct perf_event *event = open_period(test, 0);
+	const int other = RECORDER_CPU + 1;
+	struct recorder *recorder = test->priv;
+	u64 enabled, running;
+
+	KEEPS(test, "DRC-092", "DRV-032");
+	if (!cpu_online(other))
+		kunit_skip(test, "one CPU");
+	perf_event_enable(event);
+	local64_set(&event->count, 42);
+	recorder_forget(recorder);
+	perf_pmu_migrate_context(&recorder->pmu, RECORDER_CPU, other);
+	KUNIT_EXPECT_EQ(test, event->cpu, other);
+	KUNIT_EXPECT_EQ(test, recorder_count(recorder, RECORDER_DEL), 1U);
+	KUNIT_EXPECT_EQ(test, recorder_last(test, RECORDER_DEL).cpu, RECORDER_CPU);
+	KUNIT_EXPECT_EQ(test, recorder_count(recorder, RECORDER_ADD), 1U);
+	KUNIT_EXPECT_EQ(test, recorder_last(test, RECORDER_ADD).cpu, other);
+	KUNIT_EXPECT_TRUE(test, recorder_last(test, RECORDER_ADD).pmu_off);
+	KUNIT_EXPECT_EQ(test, perf_event_read_value(event, &enabled, &running), 42ULL);
+}
+
+static void work(struct work_struct *unused)
+{
+}
+
+/* Another task has the CPU, and gives it back. */
+static void switch_tasks(void)
+{
+	struct work_struct other;
+
+	INIT_WORK_ONSTACK(&other, work);
+	queue_work_on(RECORDER_CPU, system_wq, &other);
+	flush_work(&other);
+	destroy_work_on_stack(&other);
+}
+
+static void ask_for_switches(struct recorder *recorder, bool ask)
+{
+	local_irq_disable();
+	if (ask)
+		perf_sched_cb_inc(&recorder->pmu);
+	else
+		perf_sched_cb_dec(&recorder->pmu);
+	local_irq_enable();
+}
+
+static struct recorder *switched; /* what the callback is given may say nothing of its PMU */
+
+static REFPMU_COMPAT_SCHED_TASK(recorder_sched_task)
+{
+	struct recorder *recorder = switched;
+
+	if (recorder->n_calls < RECORDER_CALLS)
+		recorder->calls[recorder->n_calls++] = (struct recorder_call){
+			.what = RECORDER_SCHED_TASK,
+			.flags = sched_in,
+			.cpu = smp_processor_id(),
+			.irqs_off = irqs_disabled(),
+			.pmu_off = *this_cpu_ptr(recorder->pmu.pmu_disable_count),
+		};
+}
+
+static void switches_are_told_to_who_asks(struct kunit *test)
+{
+	struct recorder *recorder = test->priv;
+	struct recorder_call call = { .cpu = -1 };
+	unsigned int unasked, asked, later;
+
+	KEEPS(test, "DRC-040", "DRC-096", "DRV-024");
+	switched = recorder;
+	recorder->pmu.sched_task = recorder_sched_task;
+	perf_event_enable(open_period(test, 0));
+	switch_tasks();
+	unasked = recorder_count(recorder, RECORDER_SCHED_TASK);
+	recorder_forget(recorder);
+	ask_for_switches(recorder, true);
+	switch_tasks();
+	ask_for_switches(recorder, false);
+	asked = recorder_count(recorder, RECORDER_SCHED_TASK);
+	if (asked)
+		call = recorder_last(test, RECORDER_SCHED_TASK);
+	switch_tasks();
+	later = recorder_count(recorder, RECORDER_SCHED_TASK);
+
+	KUNIT_EXPECT_EQ(test, unasked, 0U);
+	KUNIT_ASSERT_GE(test, asked, 2U);
+	KUNIT_EXPECT_EQ(test, later, asked);
+	KUNIT_EXPECT_TRUE(test, call.irqs_off);
+	KUNIT_EXPECT_TRUE(test, call.pmu_off);
+	KUNIT_EXPECT_EQ(test, call.cpu, RECORDER_CPU);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(add_and_del_find_the_pmu_off),
+	KUNIT_CASE(new_period_is_a_stop_and_a_start),
+	KUNIT_CASE(failed_add_means_not_now),
+	KUNIT_CASE(pinned_event_without_room_is_an_error),
+	KUNIT_CASE(throttle_ends_before_the_next_add),
+	KUNIT_CASE(tick_starts_what_was_throttled),
+	KUNIT_CASE(only_active_events_are_read),
+	KUNIT_CASE(check_period_is_asked_about_periods),
+	KUNIT_CASE(inner_disables_do_not_reach_the_driver),
+	KUNIT_CASE(last_overflow_of_a_limit_stops_the_event),
+	KUNIT_CASE(counting_events_have_nothing_to_report),
+	KUNIT_CASE(filter_keeps_an_event_off_a_cpu),
+	KUNIT_CASE(events_migrate_by_del_and_add),
+	KUNIT_CASE(switches_are_told_to_who_asks),
+	{}
+};
+
+static struct kunit_suite suite = {
+	.name = "contract_run",
+	.init = recorder_init,
+	.exit = recorder_exit,
+	.test_cases = cases,
+};
+
+kunit_test_suite(suite);
