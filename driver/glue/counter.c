@@ -131,7 +131,7 @@ bool refpmu_set_period(struct refpmu_cpu *cpuc, struct perf_event *event)
 	struct refpmu_period period = {
 		.period = hwc->sample_period,
 		.left = local64_read(&hwc->period_left),
-		.last = hwc->last_tag,
+		.last = hwc->last_tag ? hwc->last_tag : hwc->last_period,
 	};
 	struct refpmu_reload reload;
 

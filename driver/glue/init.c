@@ -54,7 +54,7 @@ static void keep(struct perf_event *event, const struct refpmu_request *req)
 		hwc->last_period = req->period;
 		local64_set(&hwc->period_left, req->period);
 	}
-	hwc->last_tag = hwc->sample_period;
+	hwc->last_tag = 0; /* nothing is programmed: a child may yet get its parent's period */
 }
 
 /*
