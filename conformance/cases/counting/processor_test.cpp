@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts on several CPUs: each event holds its own task's or its own CPU's events.
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -84,6 +85,33 @@ CONFORMANCE_CASE(Counting, ReadingsFromAnotherProcessorNeverGoDown, .rules = {ru
   EXPECT_THAT(event.Read(), Counted(spec, 100'100));
   EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end())) << rule::CNT_014.text;
   for (const std::uint64_t value : seen) ASSERT_EQ(value % 1'001, 0u) << "a pulse was seen in part";
+}
+
+CONFORMANCE_CASE(Counting, KindsOfCoreShareATask, .rules = {rule::CNT_017},
+                 .needs = {Cap::kStimulus, Cap::kSomeCpus, Cap::kTasks}) {
+  const EventSpec spec = target().AnyEvent();
+  EventSpec foreign = spec;
+  foreign.type = *OtherKinds().begin();
+  PinTo(target().Cpu(0));
+  const Event own = Open(spec), other = Open(foreign);
+  other.Enable();
+  own.Enable();
+  std::uint64_t total = 0;
+  for (const std::uint64_t n : {4, 50, 600}) {
+    for (const int cpu : OnlineCpus()) {
+      PinTo(cpu);
+      const bool here = std::ranges::count(target().Cpus(), cpu) != 0;
+      if (here) target().Stimulate(spec, n);
+      total += here ? n : 0;
+      EXPECT_THAT(own.Read(), Counted(spec, total)) << rule::CNT_017.text;
+    }
+  }
+  own.Disable();
+  other.Disable();
+  const Reading mine = own.Read(), theirs = other.Read();
+  EXPECT_GT(mine.time_running, 0u) << rule::CNT_017.text;
+  EXPECT_GT(theirs.time_running, 0u) << rule::CNT_017.text;
+  EXPECT_LE(mine.time_running + theirs.time_running, theirs.time_enabled) << rule::CNT_017.text;
 }
 
 }  // namespace

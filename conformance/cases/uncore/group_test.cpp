@@ -2,6 +2,7 @@
 // Groups on a PMU of the whole machine: what fits is accepted and counts, what never fits is not.
 #include "cases/uncore/uncore.h"
 #include "pmuconf/rules/DRC.h"
+#include "pmuconf/rules/GRP.h"
 #include "pmuconf/rules/UNC.h"
 
 namespace pmuconf {
@@ -64,7 +65,7 @@ CONFORMANCE_CASE(Uncore, BusyDeviceTakesNewGroups, .rules = {rule::UNC_010},
   EXPECT_THAT(TryOpenGroup(FullSet()), Succeeds()) << rule::UNC_010.text;
 }
 
-CONFORMANCE_CASE(Uncore, SoftwareEventsJoinForFree, .rules = {rule::UNC_010},
+CONFORMANCE_CASE(Uncore, SoftwareEventsJoinForFree, .rules = {rule::UNC_010, rule::GRP_005},
                  .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kGroups}) {
   std::vector<EventSpec> specs = FullSet();
   specs.push_back(Software(PERF_COUNT_SW_DUMMY));
@@ -73,6 +74,23 @@ CONFORMANCE_CASE(Uncore, SoftwareEventsJoinForFree, .rules = {rule::UNC_010},
   group.Enable();
   Pulse(specs.front(), 12);
   EXPECT_THAT(group.Read().entries.front(), Counted(specs.front(), 12)) << rule::UNC_010.text;
+}
+
+CONFORMANCE_CASE(Uncore, MembersOfACoresPmuAreRefused, .rules = {rule::GRP_005},
+                 .needs = {Cap::kStimulus, Cap::kSystemWide}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event leader = Open(spec, {.disabled = false});
+  perf_event_attr cycles = {};
+  cycles.size = sizeof(cycles);
+  cycles.type = PERF_TYPE_HARDWARE;
+  cycles.config = PERF_COUNT_HW_CPU_CYCLES;
+  const int cpu = target().DesignatedCpu();
+  const Event alone = Open(cycles, -1, cpu);
+  EXPECT_THAT(TryOpen(cycles, -1, cpu, leader.fd()), FailsWith(EINVAL)) << rule::GRP_005.text;
+  EXPECT_THAT(TryOpen(MakeAttr(spec), -1, cpu, alone.fd()), FailsWith(EINVAL))
+      << rule::GRP_005.text;
+  Pulse(spec, 31);
+  EXPECT_THAT(leader.Read(), Counted(spec, 31)) << rule::GRP_005.text;
 }
 
 }  // namespace

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Breakpoints on data: events that a program makes happen exactly, on another PMU than the target.
+#ifndef PMUCONF_CASES_BREAKPOINT_H_
+#define PMUCONF_CASES_BREAKPOINT_H_
+
+#include <linux/hw_breakpoint.h>
+
+#include <cstdint>
+
+#include "pmuconf/case.h"
+
+namespace pmuconf {
+
+// Counts the stores of user space to `variable`.
+inline perf_event_attr Watch(const volatile std::uint64_t& variable,
+                             const OpenOptions& options = {}) {
+  EventSpec spec;
+  spec.type = PERF_TYPE_BREAKPOINT;
+  perf_event_attr attr = MakeAttr(spec, options);
+  attr.bp_type = HW_BREAKPOINT_W;
+  attr.bp_addr = reinterpret_cast<std::uint64_t>(&variable);
+  attr.bp_len = HW_BREAKPOINT_LEN_8;
+  attr.exclude_kernel = 1;
+  return attr;
+}
+
+}  // namespace pmuconf
+
+#endif  // PMUCONF_CASES_BREAKPOINT_H_

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// A cgroup of a case's own.
+#ifndef PMUCONF_CASES_CGROUP_H_
+#define PMUCONF_CASES_CGROUP_H_
+
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "pmuconf/broken.h"
+#include "pmuconf/sysfs.h"
+
+namespace pmuconf {
+
+// The cgroup hierarchy of version 2, mounted where only this process sees it: nothing of it is left
+// when the process ends.
+class CgroupRoot {
+ public:
+  CgroupRoot() {
+    if (mkdtemp(path_.data()) == nullptr || unshare(CLONE_NEWNS) != 0 ||
+        mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        mount("cgroup", path_.c_str(), "cgroup2", 0, nullptr) != 0) {
+      throw BrokenErrno("mounting the cgroups", errno);
+    }
+    // Where nobody has given a controller to any cgroup, perf's, which all have, is not there yet.
+    if (*ReadFile(path_ + "/cgroup.subtree_control") == "") {
+      const std::string any = *ReadFile(path_ + "/cgroup.controllers");
+      const std::string first = any.substr(0, any.find(' '));
+      for (const char* sign : {"+", "-"}) {
+        std::ofstream(path_ + "/cgroup.subtree_control") << sign << first << std::flush;
+      }
+    }
+  }
+  CgroupRoot(const CgroupRoot&) = delete;
+  ~CgroupRoot() {
+    umount2(path_.c_str(), MNT_DETACH);
+    rmdir(path_.c_str());
+  }
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_ = "/tmp/pmuconf-XXXXXX";
+};
+
+// A cgroup below the root; this process leaves it, and it is removed, when this goes.
+class Cgroup {
+ public:
+  Cgroup(const CgroupRoot& root, const std::string& name)
+      : root_(root.path()), path_(root_ + "/" + name) {
+    struct stat status = {};
+    if (mkdir(path_.c_str(), 0755) != 0 || stat(path_.c_str(), &status) != 0) {
+      throw BrokenErrno("making the cgroup " + path_, errno);
+    }
+    id_ = status.st_ino;
+  }
+  Cgroup(const Cgroup&) = delete;
+  ~Cgroup() {
+    std::ofstream(root_ + "/cgroup.procs") << getpid() << std::flush;
+    rmdir(path_.c_str());
+  }
+
+  std::uint64_t id() const { return id_; }
+  const std::string& path() const { return path_; }
+  void Enter() const {
+    std::ofstream procs(path_ + "/cgroup.procs");
+    procs << getpid() << std::flush;
+    if (!procs) throw Broken("cannot enter the cgroup " + path_);
+  }
+
+ private:
+  std::string root_;
+  std::string path_;
+  std::uint64_t id_ = 0;
+};
+
+}  // namespace pmuconf
+
+#endif  // PMUCONF_CASES_CGROUP_H_

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Control of what has children, filters, breakpoints, or is throttled.
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cases/breakpoint.h"
+#include "cases/common.h"
+#include "cases/rendezvous.h"
+#include "pmuconf/ring.h"
+#include "pmuconf/rules/CTL.h"
+#include "pmuconf/sysctl.h"
+
+namespace pmuconf {
+namespace {
+
+CONFORMANCE_CASE(Control, ResetKeepsWhatExitedChildrenAdded, .rules = {rule::CTL_009},
+                 .needs = {Cap::kStimulus, Cap::kTasks}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.disabled = false, .inherit = true});
+  target().Stimulate(spec, 3);
+  // Nobody exchanges contexts with this task: no child runs before it has an event of its own.
+  const Undisturbed until_it_waits;
+  Child ended([&spec] {
+    target().Stimulate(spec, 100);
+    return 0;
+  });
+  const Rendezvous rendezvous;
+  Child lives([&] {
+    target().Stimulate(spec, 4'000);
+    rendezvous.ReachAndWait();
+    target().Stimulate(spec, 50);
+    return 0;
+  });
+  const Event apart = Open(spec);
+  ended.Go();
+  ASSERT_EQ(ended.Wait(), 0);
+  lives.Go();
+  rendezvous.AwaitReached();
+  EXPECT_THAT(event.Read(), Counted(spec, 4'103));
+  event.Reset();
+  EXPECT_THAT(event.Read(), Counted(spec, 100)) << rule::CTL_009.text;
+  rendezvous.GoOn();
+  ASSERT_EQ(lives.Wait(), 0);
+  EXPECT_THAT(event.Read(), Counted(spec, 150)) << rule::CTL_009.text;
+  event.Reset();
+  target().Stimulate(spec, 7);
+  EXPECT_THAT(event.Read(), Counted(spec, 157)) << rule::CTL_009.text;
+}
+
+CONFORMANCE_CASE(Control, PrctlReachesTheCopiesInChildren, .rules = {rule::CTL_024},
+                 .needs = {Cap::kStimulus, Cap::kTasks}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.disabled = false, .inherit = true});
+  const Rendezvous rendezvous;
+  Child child([&] {
+    for (const std::uint64_t n : {1, 20, 300}) {
+      rendezvous.ReachAndWait();
+      target().Stimulate(spec, n);
+    }
+    rendezvous.ReachAndWait();
+    return 0;
+  });
+  child.Go();
+  rendezvous.AwaitReached();
+  for (const int switched : {0, PR_TASK_PERF_EVENTS_DISABLE, PR_TASK_PERF_EVENTS_ENABLE}) {
+    if (switched != 0) prctl(switched);
+    rendezvous.GoOn();
+    rendezvous.AwaitReached();
+  }
+  rendezvous.GoOn();
+  ASSERT_EQ(child.Wait(), 0);
+  EXPECT_THAT(event.Read(), Counted(spec, 301)) << rule::CTL_024.text;
+}
+
+CONFORMANCE_CASE(Control, FrequencyAboveTheRateIsRefused, .rules = {rule::CTL_016},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kFrequency}) {
+  const SampleRateLimit limit(5'000);
+  const Event event = Open(target().AnyEvent(), {.sample_freq = 1'000, .disabled = false});
+  EXPECT_THAT(event.TryPeriod(5'001), FailsWith(EINVAL)) << rule::CTL_016.text;
+  EXPECT_THAT(event.TryPeriod(0), FailsWith(EINVAL)) << rule::CTL_016.text;
+  EXPECT_THAT(event.TryPeriod(5'000), Succeeds()) << rule::CTL_016.text;
+}
+
+// A tick that comes first lifts the throttle by itself: either way there is one record.
+CONFORMANCE_CASE(Control, NewPeriodLiftsTheThrottle, .rules = {rule::CTL_017},
+                 .needs = {Cap::kStimulus, Cap::kSampling},
+                 .timing = "a second overflow within one tick throttles; at most 5 s of trying") {
+  const SampleRateLimit one_per_tick(1);
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 1, .disabled = false, .sample_id_all = true});
+  Ring ring(event, 16);
+  for (std::uint64_t round = 0; round < 5; ++round) {
+    bool throttled = false;
+    std::uint64_t samples = 0;
+    ASSERT_TRUE(RepeatUntil(
+        [&] {
+          target().Stimulate(spec, 20);
+          const RingContents contents = ring.Drain();
+          samples += contents.samples.size();
+          for (const ThrottleRecord& record : contents.throttles) throttled = record.throttle;
+        },
+        [&] { return throttled; }));
+    EXPECT_THAT(event.Read(), Counted(spec, samples)) << rule::CTL_017.text;
+    event.Period(1'000 + round);
+    const RingContents contents = ring.Drain();
+    ASSERT_EQ(contents.throttles.size(), 1u) << rule::CTL_017.text;
+    EXPECT_FALSE(contents.throttles[0].throttle) << rule::CTL_017.text;
+    const std::uint64_t before = event.Read().value;
+    target().Stimulate(spec, 500);
+    EXPECT_THAT(event.Read(), Counted(spec, before + 500)) << rule::CTL_017.text;
+    event.Reset();
+    event.Period(1);
+  }
+}
+
+SysResult TryFilter(const Event& event, const std::string& filter) {
+  return event.TryIoctl(PERF_EVENT_IOC_SET_FILTER, reinterpret_cast<unsigned long>(filter.c_str()));
+}
+
+EventSpec SystemCalls() {
+  const auto id = ReadFile("/sys/kernel/tracing/events/raw_syscalls/sys_enter/id");
+  if (!id) throw Broken("no tracepoint raw_syscalls:sys_enter");
+  EventSpec spec;
+  spec.name = "raw_syscalls:sys_enter";
+  spec.type = PERF_TYPE_TRACEPOINT;
+  spec.config = std::stoull(*id);
+  return spec;
+}
+
+CONFORMANCE_CASE(Control, FilterConfinesATracepoint, .rules = {rule::CTL_020}) {
+  const std::vector<Event> events = OpenEach(std::vector(3, SystemCalls()));
+  for (const char* garbage : {"id ==", "nothing == 1", "id == 1 &&", "id 1"}) {
+    EXPECT_THAT(TryFilter(events[0], garbage), FailsWith(EINVAL)) << rule::CTL_020.text << garbage;
+  }
+  const std::string parent = "id == " + std::to_string(SYS_getppid);
+  EXPECT_THAT(TryFilter(events[0], parent), Succeeds()) << rule::CTL_020.text;
+  EXPECT_THAT(TryFilter(events[1], parent + " || id == " + std::to_string(SYS_getuid)), Succeeds());
+  EnableEach(events);
+  for (int i = 0; i < 30; ++i) syscall(SYS_getppid);
+  for (int i = 0; i < 4; ++i) syscall(SYS_getuid);
+  DisableEach(events);
+  EXPECT_EQ(events[0].Read().value, 30u) << rule::CTL_020.text;
+  EXPECT_EQ(events[1].Read().value, 34u) << rule::CTL_020.text;
+  EXPECT_GT(events[2].Read().value, 34u) << "without a filter the switches are system calls, too";
+}
+
+CONFORMANCE_CASE(Control, PmuWithoutFiltersRefusesThem, .rules = {rule::CTL_020},
+                 .needs = {Cap::kStimulus}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.disabled = false});
+  EXPECT_THAT(TryFilter(event, "id == 1"), FailsWith(EINVAL)) << rule::CTL_020.text;
+  target().Stimulate(spec, 9);
+  EXPECT_THAT(event.Read(), Counted(spec, 9)) << rule::CTL_020.text;
+}
+
+// Written through volatile: each store is one event of a breakpoint that watches it.
+volatile std::uint64_t watched[2];
+
+void WriteEach(int first, int second) {
+  for (int i = 0; i < first; ++i) watched[0] = static_cast<std::uint64_t>(i);
+  for (int i = 0; i < second; ++i) watched[1] = static_cast<std::uint64_t>(i);
+}
+
+SysResult TryModify(const Event& event, const perf_event_attr& attr) {
+  return event.TryIoctl(PERF_EVENT_IOC_MODIFY_ATTRIBUTES, reinterpret_cast<unsigned long>(&attr));
+}
+
+CONFORMANCE_CASE(Control, BreakpointMovesAtOnceAlsoInChildren, .rules = {rule::CTL_022}) {
+  const Event event = Open(Watch(watched[0], {.inherit = true}));
+  event.Enable();
+  WriteEach(5, 70);
+  EXPECT_EQ(event.Read().value, 5u);
+  const Rendezvous rendezvous;
+  Child child([&rendezvous] {
+    WriteEach(10, 300);
+    rendezvous.ReachAndWait();
+    WriteEach(2'000, 40);
+    return 0;
+  });
+  child.Go();
+  rendezvous.AwaitReached();
+  EXPECT_EQ(event.Read().value, 15u);
+  perf_event_attr moved = event.attr();
+  moved.bp_addr = reinterpret_cast<std::uint64_t>(&watched[1]);
+  moved.disabled = 0;
+  EXPECT_THAT(TryModify(event, moved), Succeeds()) << rule::CTL_022.text;
+  WriteEach(600, 3);
+  EXPECT_EQ(event.Read().value, 18u) << rule::CTL_022.text;
+  rendezvous.GoOn();
+  ASSERT_EQ(child.Wait(), 0);
+  EXPECT_EQ(event.Read().value, 58u) << rule::CTL_022.text;
+  moved.type = PERF_TYPE_SOFTWARE;
+  EXPECT_THAT(TryModify(event, moved), FailsWith(EINVAL)) << rule::CTL_022.text;
+}
+
+CONFORMANCE_CASE(Control, OnlyBreakpointsAreModified, .rules = {rule::CTL_022},
+                 .needs = {Cap::kStimulus}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.disabled = false});
+  EXPECT_THAT(TryModify(event, event.attr()), FailsWith(EOPNOTSUPP)) << rule::CTL_022.text;
+  EXPECT_THAT(TryModify(event, Watch(watched[0])), FailsWith(EINVAL)) << rule::CTL_022.text;
+  target().Stimulate(spec, 9);
+  EXPECT_THAT(event.Read(), Counted(spec, 9)) << rule::CTL_022.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an exec does to events: enables them, removes them, lets them be, or hides what comes.
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "cases/common.h"
+#include "cases/pass_fd.h"
+#include "cases/rendezvous.h"
+#include "pmuconf/ring.h"
+#include "pmuconf/rules/CTL.h"
+#include "pmuconf/rules/INH.h"
+#include "pmuconf/sysctl.h"
+
+namespace pmuconf {
+namespace {
+
+// Becomes another program, which does little and ends.
+int Exec() {
+  const Fd null(open("/dev/null", O_WRONLY));
+  dup2(null.get(), STDOUT_FILENO);
+  dup2(null.get(), STDERR_FILENO);
+  execl("/proc/self/exe", "pmuconf", "--help", nullptr);
+  return 125;
+}
+
+EventSpec Clock() { return target().Events({.stimulus = StimulusKind::kClock}).front(); }
+
+CONFORMANCE_CASE(Inherit, EventsSurviveExecUnlessTheyAreToBeRemoved,
+                 .rules = {rule::INH_014, rule::INH_015},
+                 .needs = {Cap::kCounters3, Cap::kStimulus, Cap::kManualClock, Cap::kTasks}) {
+  const EventSpec spec = target().AnyEvent();
+  const EventSpec clock = Clock();
+  Child child([&spec] {
+    target().Stimulate(spec, 123);
+    return Exec();
+  });
+  const auto remove_on_exec = [](perf_event_attr& attr) { attr.remove_on_exec = 1; };
+  const Event counts = Open(spec, {.pid = child.pid(), .disabled = false});
+  const Event survives = Open(clock, {.pid = child.pid(), .disabled = false});
+  const Event removed =
+      Open(clock, {.pid = child.pid(), .disabled = false, .edit = remove_on_exec});
+  {
+    const AutoClock running;
+    child.Go();
+    ASSERT_EQ(child.Wait(), 0);
+  }
+  EXPECT_THAT(counts.Read(), Counted(spec, 123)) << rule::INH_015.text;
+  EXPECT_GT(removed.Read().value, 0u) << rule::INH_014.text;
+  EXPECT_GT(survives.Read().value, removed.Read().value) << rule::INH_014.text;
+}
+
+CONFORMANCE_CASE(Inherit, RemovalByExecLeavesTheOtherCopies, .rules = {rule::INH_014},
+                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kTasks}) {
+  const EventSpec spec = target().AnyEvent();
+  const std::uint64_t live = port().Stats().live_events;
+  const auto remove_on_exec = [](perf_event_attr& attr) { attr.remove_on_exec = 1; };
+  Event event = Open(spec, {.disabled = false, .inherit = true, .edit = remove_on_exec});
+  const Rendezvous stays, execs;
+  Child sibling([&] {
+    stays.ReachAndWait();
+    target().Stimulate(spec, 7);
+    return 0;
+  });
+  Child child([&] {
+    target().Stimulate(spec, 100);
+    return execs.ExecShell(Rendezvous::kReachAndWait, "sh");
+  });
+  sibling.Go();
+  stays.AwaitReached();
+  child.Go();
+  execs.AwaitReached();
+  target().Stimulate(spec, 5'000);
+  stays.GoOn();
+  ASSERT_EQ(sibling.Wait(), 0);
+  execs.LetShellGoOn();
+  ASSERT_EQ(child.Wait(), 0);
+  EXPECT_THAT(event.Read(), Counted(spec, 5'107)) << rule::INH_014.text;
+  event.Close();
+  EXPECT_EQ(port().Stats().live_events, live) << rule::INH_014.text;
+}
+
+CONFORMANCE_CASE(Control, ExecEnablesOnce, .rules = {rule::CTL_025},
+                 .needs = {Cap::kStimulus, Cap::kManualClock, Cap::kGroups, Cap::kTasks}) {
+  const EventSpec spec = target().AnyEvent();
+  const Rendezvous rendezvous;
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe");
+  Child child([&] {
+    target().Stimulate(spec, 1'000);
+    return rendezvous.ExecShell("echo; read go; exec \"$0\" --help", program.c_str());
+  });
+  const OpenOptions at_exec = {.pid = child.pid(), .enable_on_exec = true};
+  const Event pulses = Open(spec, at_exec);
+  const Event cycles = Open(Clock(), at_exec);
+  const AutoClock running;
+  child.Go();
+  rendezvous.AwaitReached();
+  cycles.Disable();
+  const Reading once = cycles.Read();
+  EXPECT_GT(once.value, 0u) << rule::CTL_025.text;
+  EXPECT_GT(pulses.Read().time_enabled, 0u) << rule::CTL_025.text;
+  rendezvous.LetShellGoOn();
+  ASSERT_EQ(child.Wait(), 0);
+  EXPECT_EQ(cycles.Read().value, once.value) << rule::CTL_025.text;
+  EXPECT_THAT(pulses.Read(), Counted(spec, 0)) << rule::CTL_025.text;
+}
+
+CONFORMANCE_CASE(Inherit, ExecOfTheParentLeavesItsChildDisabled, .rules = {rule::INH_013},
+                 .needs = {Cap::kStimulus, Cap::kManualClock, Cap::kGroups, Cap::kTasks}) {
+  const EventSpec spec = target().AnyEvent();
+  const Rendezvous inner, outer;
+  Child child([&] {
+    Child grandchild([&] {
+      for (const std::uint64_t n : {0, 1'000}) {
+        target().Stimulate(spec, n);
+        inner.ReachAndWait();
+      }
+      return 0;
+    });
+    grandchild.Go();
+    return outer.ExecShell(Rendezvous::kReachAndWait, "sh");
+  });
+  const OpenOptions at_exec = {.pid = child.pid(), .inherit = true, .enable_on_exec = true};
+  const Event pulses = Open(spec, at_exec);
+  const Event cycles = Open(Clock(), at_exec);
+  const AutoClock running;
+  child.Go();
+  inner.AwaitReached();
+  outer.AwaitReached();
+  inner.GoOn();
+  inner.AwaitReached();
+  EXPECT_GT(cycles.Read().value, 0u) << rule::INH_013.text;
+  EXPECT_THAT(pulses.Read(), Counted(spec, 0)) << rule::INH_013.text;
+  inner.GoOn();
+  outer.LetShellGoOn();
+  ASSERT_EQ(child.Wait(), 0);
+}
+
+CONFORMANCE_CASE(Inherit, ExecOfTheChildLeavesItsParentDisabled, .rules = {rule::INH_013},
+                 .needs = {Cap::kStimulus, Cap::kManualClock, Cap::kGroups, Cap::kTasks}) {
+  const EventSpec spec = target().AnyEvent();
+  const Rendezvous inner, outer;
+  Child child([&] {
+    Child grandchild([&] { return inner.ExecShell(Rendezvous::kReachAndWait, "sh"); });
+    grandchild.Go();
+    outer.ReachAndWait();
+    target().Stimulate(spec, 1'000);
+    outer.ReachAndWait();
+    return grandchild.Wait();
+  });
+  const OpenOptions at_exec = {.pid = child.pid(), .inherit = true, .enable_on_exec = true};
+  const Event pulses = Open(spec, at_exec);
+  const Event cycles = Open(Clock(), at_exec);
+  const AutoClock running;
+  child.Go();
+  outer.AwaitReached();
+  inner.AwaitReached();
+  outer.GoOn();
+  outer.AwaitReached();
+  EXPECT_GT(cycles.Read().value, 0u) << rule::INH_013.text;
+  EXPECT_THAT(pulses.Read(), Counted(spec, 0)) << rule::INH_013.text;
+  inner.LetShellGoOn();
+  outer.GoOn();
+  ASSERT_EQ(child.Wait(), 0);
+}
+
+// A copy of the shell with other permissions, in a folder of its own; removed when it goes.
+class ShellWithMode {
+ public:
+  explicit ShellWithMode(mode_t mode) {
+    if (mkdtemp(folder_.data()) == nullptr || chmod(folder_.c_str(), 0755) != 0) {
+      throw Broken("no folder " + folder_);
+    }
+    std::filesystem::copy_file("/bin/sh", path());
+    if (chmod(path().c_str(), mode) != 0) throw Broken("chmod " + path());
+  }
+  ShellWithMode(const ShellWithMode&) = delete;
+  ~ShellWithMode() { std::filesystem::remove_all(folder_); }
+  std::string path() const { return folder_ + "/sh"; }
+
+ private:
+  std::string folder_ = "/tmp/pmuconf-XXXXXX";
+};
+
+// True if the event of an ordinary user's task is over, while the task lives, when it has become
+// the program.
+bool IsOverAfterExecOf(const ShellWithMode& shell) {
+  const Rendezvous rendezvous;
+  const std::string program = shell.path();
+  FdPipe pipe;
+  Child child([&] {
+    constexpr unsigned kNobody = 65'534;
+    if (setresgid(kNobody, kNobody, kNobody) != 0 || setresuid(kNobody, kNobody, kNobody) != 0) {
+      return 124;
+    }
+    const Event own = Open(target().AnyEvent(), {.disabled = false, .exclude_kernel = true});
+    pipe.Send(own.fd());
+    rendezvous.ReachAndWait();
+    return rendezvous.ExecShell("exec \"$0\" -c 'echo; read go'", program.c_str());
+  });
+  child.Go();
+  const Event event(pipe.Receive(), MakeAttr(target().AnyEvent()));
+  const Ring mapped(event, 1);  // without a buffer each event reads as hung up
+  pollfd over = {event.fd(), POLLIN, 0};
+  rendezvous.AwaitReached();
+  EXPECT_EQ(poll(&over, 1, 0), 0);
+  rendezvous.GoOn();
+  rendezvous.AwaitReached();
+  poll(&over, 1, 0);
+  rendezvous.LetShellGoOn();
+  EXPECT_EQ(child.Wait(), 0);
+  return (over.revents & POLLHUP) != 0;
+}
+
+CONFORMANCE_CASE(Inherit, ExecThatGainsPrivilegeDropsTheEvents, .rules = {rule::INH_016},
+                 .needs = {Cap::kTasks, Cap::kExcludes}, .budget_s = 30) {
+  const Sysctl paranoid("kernel/perf_event_paranoid", "1");
+  EXPECT_FALSE(IsOverAfterExecOf(ShellWithMode(0755))) << "no privilege was gained";
+  EXPECT_TRUE(IsOverAfterExecOf(ShellWithMode(04755))) << rule::INH_016.text;
+  EXPECT_TRUE(IsOverAfterExecOf(ShellWithMode(0711))) << rule::INH_016.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

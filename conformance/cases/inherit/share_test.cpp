@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whose count is whose: tasks that take turns, times, readings in samples, periods, programs.
+#include <unistd.h>
+
+#include "cases/common.h"
+#include "cases/rendezvous.h"
+#include "count_overflows.skel.h"
+#include "pmuconf/bpf.h"
+#include "pmuconf/ring.h"
+#include "pmuconf/rules/INH.h"
+
+namespace pmuconf {
+namespace {
+
+// Two tasks on one CPU, each of which wakes the other and sleeps: nobody comes in between, so the
+// kernel may exchange their contexts.
+constexpr std::uint64_t kRounds = 20;
+
+void Serve(const Rendezvous& turns, const EventSpec& spec, std::uint64_t n) {
+  for (std::uint64_t i = 0; i < kRounds; ++i) {
+    turns.AwaitReached();
+    target().Stimulate(spec, n);
+    turns.GoOn();
+  }
+}
+
+void Return(const Rendezvous& turns, const EventSpec& spec, std::uint64_t n) {
+  for (std::uint64_t i = 0; i < kRounds; ++i) {
+    turns.ReachAndWait();
+    target().Stimulate(spec, n);
+  }
+}
+
+int ExecNothing() {
+  execl("/bin/sh", "sh", "-c", ":", nullptr);
+  return 125;
+}
+
+std::optional<std::uint64_t> CountOf(const RingContents& contents, pid_t pid) {
+  for (const ReadRecord& record : contents.reads) {
+    if (record.pid == static_cast<std::uint32_t>(pid)) return record.read->value;
+  }
+  return std::nullopt;
+}
+
+// An event of this CPU's part of the task and its children, with a record of each child's count.
+OpenOptions WithRecords() {
+  return {.cpu = target().Cpu(0), .disabled = false, .inherit = true, .edit = [](auto& attr) {
+            attr.inherit_stat = 1;
+            attr.remove_on_exec = 1;
+          }};
+}
+
+CONFORMANCE_CASE(Inherit, EachTaskLeavesItsOwnCount, .rules = {rule::INH_006},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kTasks}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, WithRecords());
+  Ring ring(event, 1);
+  const Rendezvous turns;
+  // Nobody exchanges contexts with this task: no child runs before it has an event of its own.
+  const Undisturbed until_it_waits;
+  Child often([&] {
+    Serve(turns, spec, 1'000);
+    return ExecNothing();
+  });
+  Child rarely([&] {
+    Return(turns, spec, 7);
+    return ExecNothing();
+  });
+  const pid_t often_pid = often.pid(), rarely_pid = rarely.pid();
+  const Event apart = Open(spec);
+  often.Go();
+  rarely.Go();
+  ASSERT_EQ(often.Wait(), 0);
+  ASSERT_EQ(rarely.Wait(), 0);
+  target().Stimulate(spec, 3);
+  const RingContents contents = ring.Drain();
+  EXPECT_EQ(contents.reads.size(), 2u) << rule::INH_006.text;
+  EXPECT_EQ(CountOf(contents, often_pid), kRounds * 1'000) << rule::INH_006.text;
+  EXPECT_EQ(CountOf(contents, rarely_pid), kRounds * 7) << rule::INH_006.text;
+  EXPECT_THAT(event.Read(), Counted(spec, kRounds * 1'007 + 3)) << rule::INH_006.text;
+}
+
+CONFORMANCE_CASE(Inherit, RecordOfATaskThatEnds, .rules = {rule::INH_006},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kTasks}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, WithRecords());
+  Ring ring(event, 1);
+  Child child([&spec] {
+    target().Stimulate(spec, 55);
+    return 0;
+  });
+  child.Go();
+  ASSERT_EQ(child.Wait(), 0);
+  EXPECT_EQ(ring.Drain().reads.size(), ValueHere(rule::INH_006, "records_at_exit"))
+      << rule::INH_006.text;
+  EXPECT_THAT(event.Read(), Counted(spec, 55)) << rule::INH_006.text;
+}
+
+CONFORMANCE_CASE(Inherit, TasksWithEqualEventsKeepTheirCounts, .rules = {rule::INH_021},
+                 .needs = {Cap::kStimulus, Cap::kGroups, Cap::kTasks}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event all = Open(spec, {.disabled = false, .inherit = true});
+  for (const bool one_has_its_own : {false, true}) {
+    const std::uint64_t before = all.Read().value;
+    const Rendezvous turns;
+    Child first([&] { return Serve(turns, spec, 1'000), 0; });
+    Child second([&] { return Return(turns, spec, 7), 0; });
+    Event own;
+    if (one_has_its_own) own = Open(spec, {.pid = first.pid(), .disabled = false});
+    first.Go();
+    second.Go();
+    ASSERT_EQ(first.Wait(), 0);
+    ASSERT_EQ(second.Wait(), 0);
+    EXPECT_THAT(all.Read(), Counted(spec, before + kRounds * 1'007)) << rule::INH_021.text;
+    if (one_has_its_own) {
+      EXPECT_THAT(own.Read(), Counted(spec, kRounds * 1'000)) << rule::INH_021.text;
+    }
+  }
+}
+
+CONFORMANCE_CASE(
+    Inherit, TimesOfChildrenAreAddedOnce, .rules = {rule::INH_025, rule::INH_004},
+    .needs = {Cap::kStimulus, Cap::kMultiplexing, Cap::kTasks},
+    .timing =
+        "waits until each event had its turn in the child: with an interval of 1 ms the last of k "
+        "+ "
+        "2 events has it after 2 rotations of the child's own time, and 5 s are left for them") {
+  const MuxInterval interval(1);
+  const EventSpec spec = target().AnyEvent();
+  const std::vector<Event> events =
+      OpenEach(std::vector(CounterCount(spec) + 2, spec), {.inherit = true});
+  EnableEach(events);
+  const Rendezvous rendezvous;
+  Child child([&] {
+    const bool all =
+        RepeatUntil([&spec] { Pulse(spec, 1); },
+                    [&events] {
+                      return std::all_of(events.begin(), events.end(),
+                                         [](const Event& event) { return event.Read().value > 0; });
+                    });
+    rendezvous.ReachAndWait();
+    return all ? 0 : 1;
+  });
+  child.Go();
+  rendezvous.AwaitReached();
+  DisableEach(events);
+  std::vector<Reading> alive;
+  for (const Event& event : events) alive.push_back(event.Read());
+  rendezvous.GoOn();
+  ASSERT_EQ(child.Wait(), 0);
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const Reading ended = events[i].Read();
+    EXPECT_EQ(ended.value, alive[i].value) << rule::INH_025.text;
+    EXPECT_EQ(ended.time_enabled, alive[i].time_enabled) << rule::INH_025.text;
+    EXPECT_EQ(ended.time_running, alive[i].time_running) << rule::INH_025.text;
+    EXPECT_LE(ended.time_running, ended.time_enabled) << rule::INH_025.text;
+  }
+}
+
+CONFORMANCE_CASE(Inherit, ReadingsInSamplesAreOfTheThread, .rules = {rule::INH_009},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kTasks}, .kernels = ">=6.12") {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.cpu = target().Cpu(0),
+                                  .sample_period = 10,
+                                  .sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_TID,
+                                  .disabled = false,
+                                  .inherit = true});
+  Ring ring(event, 1);
+  target().Stimulate(spec, 20);
+  Child child([&spec] {
+    target().Stimulate(spec, 35);
+    return 0;
+  });
+  const pid_t child_pid = child.pid();
+  child.Go();
+  ASSERT_EQ(child.Wait(), 0);
+  target().Stimulate(spec, 10);
+  std::vector<std::uint64_t> own, childs;
+  for (const Sample& sample : ring.Drain().samples) {
+    (sample.tid == static_cast<std::uint32_t>(child_pid) ? childs : own)
+        .push_back(sample.read->value);
+  }
+  EXPECT_THAT(own, testing::ElementsAre(10, 20, 30)) << rule::INH_009.text;
+  EXPECT_THAT(childs, testing::ElementsAre(10, 20, 30)) << rule::INH_009.text;
+  EXPECT_THAT(event.Read(), Counted(spec, 65)) << rule::INH_009.text;
+}
+
+CONFORMANCE_CASE(
+    Inherit, ChildGoesOnWithThePeriodOfItsParent, .rules = {rule::INH_019},
+    .needs = {Cap::kStimulus, Cap::kSampling, Cap::kFrequency, Cap::kTasks},
+    .timing =
+        "the period rises as long as pulses come faster than 1000 a second; below 16, an eighth of "
+        "the way at each overflow, it stays well above 1 in the few before the fork") {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.cpu = target().Cpu(0),
+                                  .sample_freq = 1'000,
+                                  .sample_type = PERF_SAMPLE_PERIOD | PERF_SAMPLE_TID,
+                                  .disabled = false,
+                                  .inherit = true});
+  Ring ring(event, 16);
+  std::uint64_t period = 0;
+  EXPECT_TRUE(RepeatUntil(
+      [&] {
+        target().Stimulate(spec, 1);
+        for (const Sample& sample : ring.Drain().samples) period = *sample.period;
+      },
+      [&] { return period >= 16; }));
+  // Nobody exchanges contexts with this task: the child does not run before it has another event.
+  const Undisturbed until_it_waits;
+  Child child([&spec] {
+    target().Stimulate(spec, 100'000);
+    return 0;
+  });
+  const Event apart = Open(spec);
+  const auto child_pid = static_cast<std::uint32_t>(child.pid());
+  child.Go();
+  ASSERT_EQ(child.Wait(), 0);
+  const RingContents contents = ring.Drain();
+  const auto first =
+      std::find_if(contents.samples.begin(), contents.samples.end(),
+                   [child_pid](const Sample& sample) { return sample.tid == child_pid; });
+  ASSERT_NE(first, contents.samples.end()) << rule::INH_019.text;
+  EXPECT_GT(first->period, 4u) << rule::INH_019.text;
+}
+
+CONFORMANCE_CASE(Inherit, ProgramRunsForChildren, .rules = {rule::INH_020},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf, Cap::kTasks}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 10, .inherit = true});
+  Skeleton<count_overflows_bpf> bpf;
+  event.SetBpf(ProgramFd(bpf->progs.on_overflow));
+  event.Enable();
+  target().Stimulate(spec, 50);
+  Child child([&spec] {
+    target().Stimulate(spec, 1'009);
+    return 0;
+  });
+  child.Go();
+  ASSERT_EQ(child.Wait(), 0);
+  EXPECT_EQ(bpf->bss->overflows, 105u) << rule::INH_020.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

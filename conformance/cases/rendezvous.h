@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// How processes of a case meet: one says that it got somewhere and waits, the other lets it go on.
+#ifndef PMUCONF_CASES_RENDEZVOUS_H_
+#define PMUCONF_CASES_RENDEZVOUS_H_
+
+#include <fcntl.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <optional>
+#include <string>
+
+#include "cases/common.h"
+
+namespace pmuconf {
+
+// Two pipes, made before the fork. Nobody polls: each side sleeps until the other has written.
+class Rendezvous {
+ public:
+  Rendezvous() {
+    if (pipe2(reached_, O_CLOEXEC) != 0 || pipe2(go_on_, O_CLOEXEC) != 0) throw Broken("pipe");
+  }
+  Rendezvous(const Rendezvous&) = delete;
+  ~Rendezvous() {
+    for (const int fd : {reached_[0], reached_[1], go_on_[0], go_on_[1]}) close(fd);
+  }
+  void ReachAndWait() const { Write(reached_[1]), Read(go_on_[0]); }  // the child
+  void AwaitReached() const { Read(reached_[0]); }                    // the parent
+  void GoOn() const { Write(go_on_[1]); }                             // the parent
+
+  // Becomes a shell that says that it got there, waits, and then runs the rest of `script`, with
+  // `argument` as $0.
+  int ExecShell(const char* script, const char* argument) const {
+    if (dup2(go_on_[0], STDIN_FILENO) < 0 || dup2(reached_[1], STDOUT_FILENO) < 0) return 125;
+    execl("/bin/sh", "sh", "-c", script, argument, nullptr);
+    return 125;
+  }
+  static constexpr const char* kReachAndWait = "echo; read go";
+  void LetShellGoOn() const { Write(go_on_[1], '\n'); }  // the parent
+
+ private:
+  static void Write(int fd, char byte = 'x') {
+    if (write(fd, &byte, 1) != 1) throw Broken("rendezvous");
+  }
+  static void Read(int fd) {
+    char byte = 0;
+    if (read(fd, &byte, 1) != 1) throw Broken("rendezvous");
+  }
+  int reached_[2];
+  int go_on_[2];
+};
+
+// Waits, at most five seconds, until the task of this stat file of /proc is in `state` ('S' asleep,
+// 'Z' ended).
+inline bool AwaitState(const std::string& stat, char state) {
+  return RepeatUntil([] { sched_yield(); },
+                     [&] {
+                       const std::optional<std::string> text = ReadFile(stat);
+                       return text && text->find(std::string(") ") + state) != std::string::npos;
+                     });
+}
+
+}  // namespace pmuconf
+
+#endif  // PMUCONF_CASES_RENDEZVOUS_H_
