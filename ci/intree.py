@@ -86,8 +86,8 @@ def linked_in(built: Tree) -> list[str]:
 WAYS: dict[str, Callable[[Tree], list[str]]] = {"m": as_module, "y": linked_in}
 
 
-def prepare(series: str, cache: Path, log: Path) -> Tree:
-    """The kernel tree of `series`, unpacked once, with the driver as it is now."""
+def unpacked(series: str, cache: Path) -> Path:
+    """The kernel tree of `series`, unpacked once, with a place for the driver."""
     with store.locked(cache / "kunit" / f"{series}.lock"):
         package = source.ensure(series, cache / "kunit")
     path = cache / "intree" / package.stem
@@ -97,6 +97,12 @@ def prepare(series: str, cache: Path, log: Path) -> Tree:
             for name, line in LINES:
                 with (scratch / PLACE.parent / name).open("a", encoding="utf-8") as file:
                     file.write(f"\n{line}\n")
+    return path
+
+
+def prepare(series: str, cache: Path, log: Path) -> Tree:
+    """The kernel tree of `series` with the driver as it is now."""
+    path = unpacked(series, cache)
     shutil.rmtree(path / PLACE, ignore_errors=True)
     for part in PARTS:
         here = store.ROOT / "driver" / part

@@ -13,11 +13,15 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from checks import guide, kernel, rules, structure, tidy
+import intree
+from checks import guide, kernel, rules, sources, structure, tidy
+from pmuvm import store
+from pmuvm.errors import PmuvmError
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "build" / "lint"
 CPP_ROOMS = ("conformance", "fuzz")
+SERIES = ("6.1", "6.12")
 PYTHON_ROOMS = ("vm", "ci", "kunit", "fuzz", "conformance")
 
 
@@ -71,6 +75,20 @@ def is_shell(file: Path) -> bool:
         return stream.readline().startswith((b"#!/bin/bash", b"#!/bin/sh", b"#!/bin/busybox sh"))
 
 
+def sources_of_rules() -> list[str]:
+    """Those that rules name, in the kernel trees of both series; fetched when they are not here."""
+    cache = store.cache()
+    trees = {}
+    try:
+        with store.writing(cache):
+            for series in SERIES:
+                with store.locked(cache / "intree" / f"{series}.lock"):
+                    trees[series] = intree.unpacked(series, cache)
+    except PmuvmError as error:
+        return [str(error)]
+    return sources.findings(ROOT, trees)
+
+
 def steps(files: list[Path]) -> list[Step]:
     cpp = [f for f in files if f.suffix == ".cpp" or (f.suffix == ".h" and room(f) in CPP_ROOMS)]
     python = [f for f in files if f.suffix == ".py"]
@@ -84,12 +102,13 @@ def steps(files: list[Path]) -> list[Step]:
         Step("codespell", with_files(text, "codespell", "--ignore-words", "ci/checks/words.txt")),
         Step("clang-tidy", lambda: tidy.findings(ROOT)),
     ]
-    for line in ("6.1", "6.12"):
+    for line in SERIES:
         known.append(Step(f"kernel-{line}", partial(kernel.build, ROOT, line)))
     known.append(Step("checkpatch", lambda: kernel.checkpatch(ROOT, files)))
     for check in structure.CHECKS:
         known.append(Step(check.__name__, partial(check, ROOT, files)))
     known.append(Step("rules", partial(rules.findings, ROOT, files)))
+    known.append(Step("sources", sources_of_rules))
     known.append(Step("guide", partial(guide.findings, ROOT)))
     return known
 

@@ -14,6 +14,9 @@ SOURCES = {".c", ".h", ".cpp", ".py", ".sh", ".cmake", ".inc"}
 SLEEP = re.compile(r"\b(sleep|usleep|nanosleep|msleep|mdelay|sleep_for|sleep_until)\s*\(")
 SLEEP_ROOMS = ("conformance", "driver", "kunit", "vm", "ci", "fuzz")
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"][^>"]+[>"])', re.M)
+CLOCK = re.compile(r"\b(steady_clock|system_clock|clock_gettime|gettimeofday|\w*Deadline\w*)\b")
+CASE = re.compile(r"^CONFORMANCE_CASE\(\s*\w+,\s*(\w+)(.*?)\) \{(.*?)^\}", re.S | re.M)
+HELPER = re.compile(r"^[\w:<>&*, ]+?\b(\w+)\([^;{}]*\)(?: const)? \{\n(.*?)^\}", re.S | re.M)
 PURE_SOURCE = re.compile(r"\b((?:core|model)/\w+)\.[co]\b")
 
 Check = Callable[[Path, list[Path]], list[str]]
@@ -74,11 +77,28 @@ def nothing_sleeps(root: Path, files: list[Path]) -> list[str]:
     return found
 
 
+def waiting_cases_say_so(root: Path, files: list[Path]) -> list[str]:
+    """A case in which a clock decides, in its body or in a helper of its file, has .timing."""
+    found = []
+    for file in files:
+        if not file.relative_to(root).match("conformance/cases/**/*_test.cpp"):
+            continue
+        text = file.read_text()
+        clocked = [name for name, body in HELPER.findall(text) if CLOCK.search(body)]
+        calls = re.compile(rf"\b({'|'.join(map(re.escape, clocked))})\s*\(") if clocked else None
+        for case, meta, body in CASE.findall(text):
+            decides = CLOCK.search(body) or (calls and calls.search(body))
+            if decides and ".timing" not in meta:
+                found.append(f"{file.relative_to(root)}: {case}: a clock decides, and no .timing")
+    return found
+
+
 CHECKS: tuple[Check, ...] = (
     pure_code_is_pure,
     build_lists_agree,
     files_have_a_licence,
     nothing_sleeps,
+    waiting_cases_say_so,
 )
 
 

@@ -55,3 +55,18 @@ def add(tree: Path, name: str, text: str) -> None:
 def test_a_planted_fault_is_found(tree: Path, check: str, name: str, text: str) -> None:
     add(tree, name, text)
     assert check in findings(tree)
+
+
+def test_a_case_in_which_a_clock_decides_says_so(tmp_path: Path) -> None:
+    text = (
+        "bool Wait(int n) {\n  const auto end = steady_clock::now();\n}\n"
+        "CONFORMANCE_CASE(A, Plain, .rules = {rule::A_001}) {\n  Go();\n}\n"
+        "CONFORMANCE_CASE(A, Reads, .rules = {}) {\n  clock_gettime(0, &t);\n}\n"
+        "CONFORMANCE_CASE(A, Calls, .rules = {}) {\n  Wait(3);\n}\n"
+        'CONFORMANCE_CASE(A, Says, .rules = {},\n  .timing = "so") {\n  Wait(3);\n}\n'
+    )
+    file = tmp_path / "conformance" / "cases" / "x" / "x_test.cpp"
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    found = structure.waiting_cases_say_so(tmp_path, [file])
+    assert [line.split(": ")[1] for line in found] == ["Reads", "Calls"]
