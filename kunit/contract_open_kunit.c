@@ -200,7 +200,7 @@ static void answer_of_event_init_reaches_the_opener(struct kunit *test)
 	const int *answer = test->param_value;
 	struct perf_event_attr attr;
 
-	KEEPS(test, "DRC-016", "DRV-013");
+	KEEPS(test, "DRC-016", "DRV-013", "INI-026");
 	recorder->init_error = *answer;
 	recorder_register(test);
 	attr = recorder_attr(recorder);
@@ -244,7 +244,7 @@ static void capabilities_are_asked_after_event_init(struct kunit *test)
 	struct recorder *recorder = test->priv;
 	struct perf_event_attr attr = refusal->attr;
 
-	KEEPS(test, "DRC-032", "DRC-034", "DRC-038", "DRV-015");
+	KEEPS(test, "DRC-032", "DRC-034", "DRC-038", "DRV-015", "INI-013", "INI-014");
 	recorder->pmu.capabilities = refusal->capabilities;
 	recorder_register(test);
 	attr.type = recorder->pmu.type;
@@ -281,7 +281,7 @@ static void extended_types_reach_who_takes_them(struct kunit *test)
 	struct recorder *recorder = test->priv;
 	struct perf_event_attr attr;
 
-	KEEPS(test, "DRC-019");
+	KEEPS(test, "DRC-019", "INI-009");
 	recorder_register(test);
 	attr = recorder_attr(recorder);
 	attr.type = PERF_TYPE_HARDWARE;

@@ -53,7 +53,7 @@ static void index_is_there_while_the_event_counts(struct kunit *test)
 	struct perf_event_attr attr;
 	struct perf_event *event;
 
-	KEEPS(test, "DRC-086");
+	KEEPS(test, "DRC-086", "RDP-003");
 	recorder->pmu.event_idx = counter_and_one;
 	recorder_register(test);
 	attr = recorder_attr(recorder);
@@ -88,7 +88,7 @@ static void page_follows_every_change(struct kunit *test)
 	unsigned int n[5], whole = 1, i;
 	struct perf_event *event;
 
-	KEEPS(test, "DRC-085", "DRC-087", "DRV-028");
+	KEEPS(test, "DRC-085", "DRC-087", "DRV-028", "RDP-003");
 	attr.sample_period = 100;
 	event = recorder_open(test, &attr);
 	page = give_page(test, event);

@@ -52,7 +52,7 @@ static void new_period_is_a_stop_and_a_start(struct kunit *test)
 	struct perf_event *event = open_period(test, PERIOD);
 	struct recorder *recorder = test->priv;
 
-	KEEPS(test, "DRC-057", "DRC-068", "DRV-002", "DRV-010");
+	KEEPS(test, "CTL-015", "DRC-057", "DRC-068", "DRV-002", "DRV-010");
 	perf_event_enable(event);
 	recorder_forget(recorder);
 	KUNIT_ASSERT_EQ(test, perf_event_period(event, 50), 0);
@@ -97,7 +97,7 @@ static void pinned_event_without_room_is_an_error(struct kunit *test)
 	struct perf_event_attr attr;
 	struct perf_event *event;
 
-	KEEPS(test, "DRC-095");
+	KEEPS(test, "DRC-095", "MUX-006");
 	recorder_register(test);
 	recorder->add_error = -EAGAIN;
 	attr = recorder_attr(recorder);

@@ -74,7 +74,7 @@ static void refusal_has_its_errno_and_leaves_no_trace(struct kunit *test)
 	struct perf_event *event = new_event(test, &attr);
 	const s64 live = atomic64_read(&rig_device->live);
 
-	KEEPS(test, "DRC-020", "DRC-037", "DRV-013");
+	KEEPS(test, "DRC-020", "DRC-037", "DRV-013", "INI-003", "INI-026");
 	KUNIT_EXPECT_EQ(test, rig_device->pmu.event_init(event), refusal->err);
 	KUNIT_EXPECT_PTR_EQ(test, event->destroy, NULL);
 	KUNIT_EXPECT_EQ(test, atomic64_read(&rig_device->live), live);
@@ -86,7 +86,7 @@ static void refusal_reaches_whoever_opens(struct kunit *test)
 	const struct refusal *refusal = test->param_value;
 	struct perf_event *event;
 
-	KEEPS(test, "DRC-016");
+	KEEPS(test, "DRC-016", "INI-026");
 	event = perf_event_create_kernel_counter(&attr, RIG_CPU, NULL, NULL, NULL);
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(event), refusal->err);
 	/* It would keep its counter from all cases that follow. */
@@ -199,7 +199,7 @@ static void software_members_need_no_counter(struct kunit *test)
 	const unsigned int general = rig_device->params.general;
 	struct pmu *software = kunit_kzalloc(test, sizeof(*software), GFP_KERNEL);
 
-	KEEPS(test, "DRC-025");
+	KEEPS(test, "DRC-025", "INI-022");
 	KUNIT_ASSERT_NOT_NULL(test, software);
 	software->task_ctx_nr = perf_sw_context;
 	KUNIT_EXPECT_EQ(test, init_last_of_group(test, general, software), 0);
@@ -224,7 +224,7 @@ static void trial_of_a_group_touches_nothing(struct kunit *test)
 	u64 used, enabled, running;
 	int idx;
 
-	KEEPS(test, "DRC-027");
+	KEEPS(test, "DRC-027", "INI-023");
 	perf_event_enable(event);
 	used = cpuc->used;
 	idx = event->hw.idx;

@@ -18,7 +18,7 @@ static void spurious_interrupt_is_not_claimed(struct kunit *test)
 	u64 claimed, count;
 	irqreturn_t ret;
 
-	KEEPS(test, "DRC-074");
+	KEEPS(test, "DRC-074", "NMI-004");
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
 	rig_tick(RIG_PULSED, 3);
@@ -41,7 +41,7 @@ static void every_status_bit_is_acknowledged(struct kunit *test)
 	u64 left, status = 0;
 	unsigned int refused = 0;
 
-	KEEPS(test, "DRC-074");
+	KEEPS(test, "DRC-074", "NMI-004");
 	/* Nobody owns these counters: the handler must live with that, too. */
 	local_irq_disable();
 	for (left = bits; left; left &= left - 1) {
@@ -91,7 +91,7 @@ static void counting_event_is_folded_and_rearmed(struct kunit *test)
 	const struct rig *rig = test->priv;
 	u64 count, value;
 
-	KEEPS(test, "DRC-073");
+	KEEPS(test, "CNT-008", "DRC-073");
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
 	top_up(event);
@@ -156,7 +156,7 @@ static void rest_of_a_period_survives_a_pause(struct kunit *test)
 	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, 100);
 	const struct rig *rig = test->priv;
 
-	KEEPS(test, "DRC-053", "DRV-010");
+	KEEPS(test, "DRC-053", "DRV-010", "SMP-011");
 	perf_event_enable(event);
 	rig_pulse(test, RIG_PULSED, 60);
 	perf_event_disable(event);
@@ -218,7 +218,7 @@ static void new_period_holds_at_once(struct kunit *test)
 	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, 1000);
 	const struct rig *rig = test->priv;
 
-	KEEPS(test, "DRC-068");
+	KEEPS(test, "CTL-015", "DRC-068");
 	perf_event_enable(event);
 	rig_pulse(test, RIG_PULSED, 10);
 	KUNIT_ASSERT_EQ(test, perf_event_period(event, 50), 0);
@@ -303,7 +303,7 @@ static void start_undoes_the_stop_of_the_handler(struct kunit *test)
 	u64 stopped, count;
 	int state;
 
-	KEEPS(test, "DRC-054", "DRV-011", "DRV-021");
+	KEEPS(test, "DRC-054", "DRV-011", "DRV-021", "THR-004");
 	local_irq_disable();
 	atomic_set(&event->event_limit, 1);
 	rig_add(event, PERF_EF_START);

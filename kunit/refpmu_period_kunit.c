@@ -101,7 +101,7 @@ static void periods_and_rest_add_up_to_the_count(struct kunit *test)
 
 static void long_period_takes_several_overflows(struct kunit *test)
 {
-	KEEPS(test, "DRC-065");
+	KEEPS(test, "DRC-065", "SMP-003");
 	/* 100000 events over a counter that is loaded with 32767 at most: four overflows each. */
 	struct refpmu_period p = { .period = 100000, .left = 100000 };
 	u64 elapsed, events;

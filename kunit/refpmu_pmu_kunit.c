@@ -400,7 +400,7 @@ static void count_survives_a_wrap_that_nobody_served(struct kunit *test)
 	const u64 near_the_top = refpmu_low_bits(rig_device->params.width) - 9;
 	u64 status, count;
 
-	KEEPS(test, "DRC-061");
+	KEEPS(test, "CNT-007", "DRC-061");
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
 	/* As if all these events had been folded already. */

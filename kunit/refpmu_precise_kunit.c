@@ -320,7 +320,7 @@ static void period_longer_than_the_counter_is_one_sample(struct kunit *test)
 	const struct rig *rig = test->priv;
 	u64 enabled, running;
 
-	KEEPS(test, "DRC-065");
+	KEEPS(test, "DRC-065", "SMP-003");
 	perf_event_enable(event);
 	rig_pulse(test, RIG_PULSED, period - 1);
 	KUNIT_EXPECT_EQ(test, perf_event_read_value(event, &enabled, &running), period - 1);

@@ -184,7 +184,7 @@ static void pending_overflow_dies_with_its_event(struct kunit *test)
 	bool was_up, is_up;
 	u64 count;
 
-	KEEPS(test, "DRC-048", "DRV-008");
+	KEEPS(test, "DRC-048", "DRV-008", "NMI-005");
 	local_irq_disable();
 	rig_add(old, PERF_EF_START);
 	old_idx = old->hw.idx;

@@ -412,7 +412,7 @@ static void area_is_set_up_and_freed_once(struct kunit *test)
 	const u64 setups = local64_read(&calls[REFPMU_CALL_SETUP_AUX]);
 	const u64 frees = local64_read(&calls[REFPMU_CALL_FREE_AUX]);
 
-	KEEPS(test, "DRC-098");
+	KEEPS(test, "AUX-006", "DRC-098");
 	open_mapped(test, 2, false);
 	perf_event_enable(rig->event);
 	take(test, 3);
@@ -427,7 +427,7 @@ static void event_without_area_is_switched_off(struct kunit *test)
 	struct trace_rig *rig = test->priv;
 	struct perf_event_attr attr = attr_of(rig->pmu->type);
 
-	KEEPS(test, "DRC-099");
+	KEEPS(test, "AUX-013", "DRC-099");
 	open_attr(test, &attr);
 	perf_event_enable(rig->event);
 	KUNIT_EXPECT_TRUE(test, goes_off(rig->event));

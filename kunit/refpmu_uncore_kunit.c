@@ -124,7 +124,7 @@ static void foreign_types_are_not_looked_at(struct kunit *test)
 	const s64 inits = atomic64_read(&refpmu_uncore.inits);
 	struct perf_event *event;
 
-	KEEPS(test, "DRC-017", "DRC-036");
+	KEEPS(test, "DRC-017", "DRC-036", "INI-003");
 	attr.type = FOREIGN_TYPE;
 	event = new_event(test, &attr);
 	event->cpu = -1;
@@ -233,7 +233,7 @@ static void poll_folds_across_every_wrap(struct kunit *test)
 	struct perf_event *event = accepted(test, REQUESTS);
 	unsigned int i;
 
-	KEEPS(test, "DRC-061", "DRC-079");
+	KEEPS(test, "CNT-007", "DRC-061", "DRC-079");
 	KUNIT_ASSERT_EQ(test, add(event, PERF_EF_START), 0);
 	for (i = 0; i < 10; i++) {
 		pulse(REQUESTS, half - 1);
