@@ -2,6 +2,7 @@
 // Reserved bits and contradictory fields of the attr, and the flags of the call.
 #include <cstring>
 
+#include "cases/branch/branch.h"
 #include "pmuconf/case.h"
 #include "pmuconf/rules/ABI.h"
 #include "pmuconf/sysctl.h"
@@ -114,6 +115,77 @@ CONFORMANCE_CASE(Attr, PeriodHas63Bits, .rules = {rule::ABI_033}, .needs = {Cap:
   EXPECT_THAT(TryOpen(spec, {.sample_period = longest}), Succeeds()) << rule::ABI_033.text;
   for (const std::uint64_t period : {longest + 1, longest + 2, ~std::uint64_t{0}}) {
     EXPECT_THAT(TryOpen(spec, {.sample_period = period}), FailsWith(EINVAL)) << rule::ABI_033.text;
+  }
+}
+
+CONFORMANCE_CASE(Attr, ThirdConfigNeedsItsSize, .rules = {rule::ABI_015}) {
+  struct {
+    perf_event_attr attr;
+    std::uint64_t config3;
+  } wide = {MakeAttr(target().AnyEvent()), 0};
+  static_assert(sizeof(wide) == 136);
+  const int pid = target().Claims(Cap::kTasks) ? 0 : -1;
+  const int cpu = target().Claims(Cap::kTasks) ? -1 : target().DesignatedCpu();
+  const auto open_with = [&](std::uint64_t config3) {
+    wide.attr.size = sizeof(wide);
+    wide.config3 = config3;
+    const SysResult result = TryOpenRaw(&wide, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    const Fd opened(result.ok() ? static_cast<int>(result.value) : -1);
+    return result;
+  };
+  EXPECT_THAT(open_with(0), Succeeds()) << rule::ABI_015.text;
+  const auto answer = static_cast<int>(ValueHere(rule::ABI_015, "answer"));
+  EXPECT_THAT(open_with(1ull << 63), FailsWith(answer)) << rule::ABI_015.text;
+}
+
+CONFORMANCE_CASE(Attr, BranchTypeAloneMeansNothing, .rules = {rule::ABI_020}) {
+  for (int bit = 0; bit < 64; ++bit) {
+    const Edit set = [bit](perf_event_attr& attr) { attr.branch_sample_type = 1ull << bit; };
+    EXPECT_THAT(TryOpen(target().AnyEvent(), {.edit = set}), Succeeds())
+        << bit << rule::ABI_020.text;
+  }
+  EXPECT_THAT(TryOpen(target().AnyEvent(),
+                      {.edit = [](perf_event_attr& attr) { attr.branch_sample_type = ~0ull; }}),
+              Succeeds())
+      << rule::ABI_020.text;
+}
+
+CONFORMANCE_CASE(Attr, BranchesHaveTheEventsPrivileges, .rules = {rule::ABI_021},
+                 .needs = {Cap::kStimulus, Cap::kBranches, Cap::kExcludes}) {
+  const Undisturbed undisturbed;
+  const std::vector<Branch> user = Jumps(0x400000, 3);
+  std::vector<Branch> kernel = Jumps(0xffff'ffff'8100'0000, 4);
+  for (Branch& branch : kernel) branch.privilege = Privilege::kKernel;
+  std::vector<Branch> both = user;
+  both.insert(both.end(), kernel.begin(), kernel.end());
+  const EventSpec spec = target().AnyEvent();
+  const auto stack = [&](bool exclude_kernel) {
+    OpenOptions options = WithBranches(PERF_SAMPLE_BRANCH_ANY);
+    options.exclude_kernel = exclude_kernel;
+    const Event event = Open(spec, options);
+    Ring ring(event, 4);
+    event.Enable();
+    port().Branches(both);
+    return StackNow(spec, ring);
+  };
+  EXPECT_EQ(stack(false), Newest(both, 7)) << rule::ABI_021.text;
+  EXPECT_EQ(stack(true), Newest(user, 3)) << rule::ABI_021.text;
+}
+
+CONFORMANCE_CASE(Attr, CallChainsAreBoundedByTheSysctl, .rules = {rule::ABI_025}) {
+  const Sysctl limit("kernel/perf_event_max_stack", "64");
+  const auto open_with = [](std::uint64_t sample_type, std::uint16_t depth) {
+    return TryOpen(target().AnyEvent(),
+                   {.sample_type = sample_type,
+                    .edit = [depth](perf_event_attr& attr) { attr.sample_max_stack = depth; }});
+  };
+  for (const std::uint16_t depth : {0, 1, 64}) {
+    EXPECT_THAT(open_with(PERF_SAMPLE_CALLCHAIN, depth), Succeeds()) << depth << rule::ABI_025.text;
+  }
+  for (const std::uint16_t depth : {65, 127, 0xffff}) {
+    EXPECT_THAT(open_with(PERF_SAMPLE_CALLCHAIN, depth), FailsWith(EOVERFLOW))
+        << depth << rule::ABI_025.text;
+    EXPECT_THAT(open_with(PERF_SAMPLE_IP, depth), Succeeds()) << depth << rule::ABI_025.text;
   }
 }
 

@@ -369,7 +369,7 @@ CONFORMANCE_CASE(Init, PrecisionBeyondThePmuIsRefused, .rules = {rule::INI_028},
   }
 }
 
-CONFORMANCE_CASE(Init, TheFirstOfSeveralRefusalsIsTold, .rules = {rule::ERR_027},
+CONFORMANCE_CASE(Init, TheFirstOfSeveralRefusalsIsTold, .rules = {rule::ERR_032},
                  .needs = {Cap::kStimulus}) {
   const auto unsupported = [](perf_event_attr& attr) {
     attr.exclude_host = 1;
@@ -377,18 +377,18 @@ CONFORMANCE_CASE(Init, TheFirstOfSeveralRefusalsIsTold, .rules = {rule::ERR_027}
   };
   perf_event_attr foreign = AttrOf(*KnownTypes().rbegin() + 1, ~0ULL);
   unsupported(foreign);
-  EXPECT_THAT(TryOpen(foreign), FailsWith(ENOENT)) << rule::ERR_027.text;
+  EXPECT_THAT(TryOpen(foreign), FailsWith(ENOENT)) << rule::ERR_032.text;
   for (const std::uint64_t stray : {1ULL << 16, 1ULL << 22, 1ULL << 63}) {
     perf_event_attr malformed = MakeAttr(target().AnyEvent());
     if ((DeclaredBits(0) & stray) != 0) continue;
     malformed.config |= stray;
     unsupported(malformed);
-    EXPECT_THAT(TryOpen(malformed), FailsWith(EINVAL)) << rule::ERR_027.text;
+    EXPECT_THAT(TryOpen(malformed), FailsWith(EINVAL)) << rule::ERR_032.text;
   }
   for (std::uint64_t id : {std::uint64_t{PERF_COUNT_HW_MAX}, std::uint64_t{0xffff'ffff}}) {
     perf_event_attr malformed = AttrOf(PERF_TYPE_HARDWARE, id);
     unsupported(malformed);
-    EXPECT_THAT(TryOpen(malformed), FailsWithOneOf(EINVAL, ENOENT)) << rule::ERR_027.text;
+    EXPECT_THAT(TryOpen(malformed), FailsWithOneOf(EINVAL, ENOENT)) << rule::ERR_032.text;
   }
 }
 

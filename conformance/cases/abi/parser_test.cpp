@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parser of the attr takes and refuses, by itself: PERF_EVENT_IOC_MODIFY_ATTRIBUTES asks
+// it and goes no further, so that no driver has a say.
+#include "cases/errno/open_world.h"
+#include "pmuconf/rules/ABI.h"
+
+namespace pmuconf {
+namespace {
+
+using Edit = std::function<void(perf_event_attr&)>;
+
+class Parser {
+ public:
+  // What the parser says of the attr of an event of the target with `edit`: 0, or an errno.
+  int Says(const Edit& edit) const {
+    perf_event_attr attr = event_.attr();
+    edit(attr);
+    const auto arg = reinterpret_cast<unsigned long>(&attr);
+    const int error = event_.TryIoctl(PERF_EVENT_IOC_MODIFY_ATTRIBUTES, arg).error;
+    return error == EOPNOTSUPP ? 0 : error;  // no such event can be modified: it was parsed
+  }
+
+ private:
+  Event event_ = Open(target().AnyEvent());
+};
+
+CONFORMANCE_CASE(AttrParser, BitsBehindTheAuxSampleSizeAreReserved, .rules = {rule::ABI_014}) {
+  const Parser parser;
+  const int known = static_cast<int>(ValueHere(rule::ABI_014, "known_bits"));
+  for (int bit = 0; bit < 32; ++bit) {
+    const auto set = [bit](perf_event_attr& attr) { attr.__reserved_3 = 1u << bit; };
+    EXPECT_EQ(parser.Says(set), bit < known ? 0 : EINVAL) << bit << rule::ABI_014.text;
+  }
+}
+
+CONFORMANCE_CASE(AttrParser, UnknownBranchBitsAreRefused, .rules = {rule::ABI_018}) {
+  const Parser parser;
+  const int known = static_cast<int>(ValueHere(rule::ABI_018, "known_bits"));
+  for (int bit = 0; bit < 64; ++bit) {
+    const auto set = [bit](perf_event_attr& attr) {
+      attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
+      attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY | 1ull << bit;
+    };
+    EXPECT_EQ(parser.Says(set), bit < known ? 0 : EINVAL) << bit << rule::ABI_018.text;
+  }
+}
+
+// 0 names no register at all. Each other mask that has a bit too many is refused for that bit.
+void CheckRegisters(const std::function<int(std::uint64_t)>& says, const Rule& rule) {
+  const std::uint64_t known = SystemHere().known_registers;
+  EXPECT_EQ(says(0), EINVAL) << rule.text;
+  EXPECT_EQ(says(known), 0) << rule.text;
+  for (int bit = 0; bit < 64; ++bit) {
+    const std::uint64_t one = 1ull << bit;
+    EXPECT_EQ(says(one), (known & one) != 0 ? 0 : EINVAL) << bit << rule.text;
+    EXPECT_EQ(says(known | one), (known & one) != 0 ? 0 : EINVAL) << bit << rule.text;
+  }
+}
+
+CONFORMANCE_CASE(AttrParser, UserRegistersHaveToExist, .rules = {rule::ABI_022}) {
+  const Parser parser;
+  const auto says = [&](std::uint64_t mask) {
+    return parser.Says([mask](perf_event_attr& attr) {
+      attr.sample_type = PERF_SAMPLE_REGS_USER;
+      attr.sample_regs_user = mask;
+    });
+  };
+  CheckRegisters(says, rule::ABI_022);
+}
+
+CONFORMANCE_CASE(AttrParser, InterruptRegistersHaveToExist, .rules = {rule::ABI_023}) {
+  const Parser parser;
+  const auto says = [&](std::uint64_t mask) {
+    return parser.Says([mask](perf_event_attr& attr) {
+      attr.sample_type = PERF_SAMPLE_REGS_INTR;
+      attr.sample_regs_intr = mask;
+    });
+  };
+  CheckRegisters(says, rule::ABI_023);
+}
+
+// The kernel lists its controllers; without CONFIG_CGROUP_PERF this one is not among them.
+CONFORMANCE_CASE(AttrParser, CgroupSamplesAreThereWithTheController, .rules = {rule::ABI_027}) {
+  const Parser parser;
+  const auto controllers = ReadFile("/proc/cgroups");
+  const bool there = controllers && controllers->find("perf_event") != std::string::npos;
+  EXPECT_EQ(parser.Says([](perf_event_attr& attr) { attr.sample_type = PERF_SAMPLE_CGROUP; }),
+            there ? 0 : EINVAL)
+      << rule::ABI_027.text;
+}
+
+// The type that can be modified is none of a PMU under test; another type is told only when all
+// the rest is well.
+CONFORMANCE_CASE(AttrParser, TheTypeIsLookedAtLast, .rules = {rule::ABI_036}) {
+  const Parser parser;
+  EXPECT_EQ(parser.Says([](perf_event_attr&) {}), 0) << rule::ABI_036.text;
+  const auto another = [](perf_event_attr& attr) { attr.type = PERF_TYPE_BREAKPOINT; };
+  EXPECT_EQ(parser.Says(another), EINVAL) << rule::ABI_036.text;
+  EXPECT_EQ(parser.Says([&](perf_event_attr& attr) {
+    another(attr);
+    attr.size = 63;
+  }),
+            E2BIG)
+      << rule::ABI_036.text;
+  const Event event = Open(Software(PERF_COUNT_SW_DUMMY));
+  EXPECT_THAT(event.TryIoctl(PERF_EVENT_IOC_MODIFY_ATTRIBUTES, 0), FailsWith(EFAULT))
+      << rule::ABI_036.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// Refusals that need more of the machine than an attr: CPUs that are off, tables that are full,
+// cgroups, tasks that are gone, other PMUs.
+#include <sys/stat.h>
+
+#include "cases/errno/open_world.h"
+#include "cases/offline.h"
+#include "pmuconf/rules/ERR.h"
+
+namespace pmuconf {
+namespace {
+
+// On the CPU alone, whoever runs there.
+OpenOptions OnCpu(int cpu, int group_fd = -1) {
+  return {.pid = -1, .cpu = cpu, .group_fd = group_fd};
+}
+
+CONFORMANCE_CASE(OpenErrno, OfflineCpusHaveNoEvents, .rules = {rule::ERR_005},
+                 .needs = {Cap::kHotplug, Cap::kCpuLocal},
+                 .timing = "a CPU goes off and on: each ends by itself, in the budget") {
+  const int cpu = target().Cpu(1);
+  const Event leader = Open(Software(PERF_COUNT_SW_DUMMY), OnCpu(target().Cpu(0)));
+  {
+    const Offline offline(cpu);
+    EXPECT_THAT(TryOpen(target().AnyEvent(), OnCpu(cpu)), FailsWith(ENODEV)) << rule::ERR_005.text;
+    EXPECT_THAT(TryOpen(target().AnyEvent(), OnCpu(cpu, leader.fd())),
+                FailsWith(static_cast<int>(ValueHere(rule::ERR_005, "with_a_wrong_group"))))
+        << rule::ERR_005.text;
+    EXPECT_THAT(TryOpen(target().AnyEvent(), {.pid = -1, .cpu = cpu, .group_fd = 999}),
+                FailsWith(EBADF))
+        << rule::ERR_005.text;
+    EXPECT_THAT(TryOpen(target().AnyEvent(), {.cpu = cpu}), Succeeds())
+        << "a task waits for the CPU";
+  }
+  EXPECT_THAT(TryOpen(target().AnyEvent(), OnCpu(cpu)), Succeeds()) << rule::ERR_005.text;
+}
+
+// An event of this task, or where there are none, of the whole machine.
+OpenOptions Anywhere(int group_fd = -1) {
+  if (target().Claims(Cap::kSystemWide)) return OnCpu(target().DesignatedCpu(), group_fd);
+  return {.group_fd = group_fd};
+}
+
+// What a task of nobody's gets while the machine's table of files has no room, and afterwards.
+CONFORMANCE_CASE(OpenErrno, FullTableOfFilesIsTold, .rules = {rule::ERR_007}) {
+  const Sysctl paranoid("kernel/perf_event_paranoid", "-1");
+  const EventSpec spec = target().AnyEvent();
+  const OpenOptions anywhere = Anywhere();
+  Child child([&] {
+    constexpr uid_t kNobody = 65534;
+    Sysctl::Set("fs/file-max", "0");  // few are counted only roughly
+    if (setresuid(kNobody, kNobody, kNobody) != 0) return 126;
+    return TryOpen(spec, anywhere).error;
+  });
+  const std::string limit = Sysctl::Get("fs/file-max");
+  {
+    const Sysctl no_more("fs/file-max", limit);  // back to it, whatever the child has left
+    child.Go();
+    EXPECT_EQ(ErrnoName(child.Wait()), "ENFILE") << rule::ERR_007.text;
+  }
+  EXPECT_THAT(TryOpen(spec), Succeeds()) << rule::ERR_007.text;
+}
+
+CONFORMANCE_CASE(OpenErrno, DeadLeadersAreRefused, .rules = {rule::ERR_022},
+                 .needs = {Cap::kTasks}) {
+  Child child([] { return 0; });
+  const Event leader = Open(Software(PERF_COUNT_SW_DUMMY), {.pid = child.pid()});
+  child.Go();
+  ASSERT_EQ(child.Wait(), 0);
+  EXPECT_THAT(TryOpen(target().AnyEvent(), {.group_fd = leader.fd()}),
+              FailsWith(static_cast<int>(ValueHere(rule::ERR_022, "answer"))))
+      << rule::ERR_022.text;
+  EXPECT_THAT(TryOpen(target().AnyEvent()), Succeeds()) << rule::ERR_022.text;
+}
+
+// As many members as a reading holds, then one more.
+CONFORMANCE_CASE(OpenErrno, GroupReadingsAreBounded, .rules = {rule::ERR_015}, .budget_s = 60) {
+  constexpr std::size_t kMost = (16 * 1024 - 8) / 24;  // number of members; value, id, lost of each
+  constexpr std::uint64_t kFormat = PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_LOST;
+  const rlimit room = {2 * kMost, 2 * kMost};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &room), 0);
+  const Event leader = Open(target().AnyEvent(), {.read_format = kFormat});
+  const perf_event_attr& attr = leader.attr();
+  const OpenOptions member = Anywhere(leader.fd());
+  const EventSpec dummy = Software(PERF_COUNT_SW_DUMMY);
+  std::vector<Event> members;
+  OpenResult last = TryOpen(dummy, member);
+  for (; last.ok(); last = TryOpen(dummy, member)) members.push_back(std::move(last.event));
+  EXPECT_THAT(last, FailsWith(E2BIG)) << rule::ERR_015.text;
+  EXPECT_EQ(members.size() + 1, kMost) << rule::ERR_015.text;
+  std::vector<std::byte> bytes;
+  ASSERT_THAT(leader.TryRead(16 * 1024, &bytes), Succeeds()) << rule::ERR_015.text;
+  const auto reading = ParseGroupReading(bytes, attr.read_format);
+  ASSERT_TRUE(reading) << rule::ERR_015.text;
+  EXPECT_EQ(reading->entries.size(), kMost) << rule::ERR_015.text;
+  EXPECT_EQ(reading->entries.back().id, members.back().Id()) << rule::ERR_015.text;
+  members.pop_back();
+  EXPECT_THAT(TryOpen(dummy, member), Succeeds()) << rule::ERR_015.text;
+}
+
+// The leader's reading is short; that of each member counts as well.
+CONFORMANCE_CASE(OpenErrno, ReadingsOfMembersAreBoundedToo, .rules = {rule::ERR_015},
+                 .budget_s = 60) {
+  constexpr std::size_t kMost = (16 * 1024 - 24) / 24;  // both times, too
+  const rlimit room = {2 * kMost, 2 * kMost};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &room), 0);
+  const EventSpec dummy = Software(PERF_COUNT_SW_DUMMY);
+  const Event leader = Open(dummy, {.read_format = 0});
+  OpenOptions member = {
+      .group_fd = leader.fd(),
+      .read_format = kReadTimes | PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_LOST};
+  const Event greedy = Open(dummy, member);
+  member.read_format = 0;
+  std::vector<Event> members;
+  OpenResult last = TryOpen(dummy, member);
+  for (; last.ok(); last = TryOpen(dummy, member)) members.push_back(std::move(last.event));
+  EXPECT_THAT(last, FailsWith(E2BIG)) << rule::ERR_015.text;
+  EXPECT_EQ(members.size() + 2, kMost) << rule::ERR_015.text;
+}
+
+SysResult TryCgroup(int fd, int cpu, int group_fd = -1, unsigned long flags = 0) {
+  const perf_event_attr attr = MakeAttr(target().AnyEvent());
+  const SysResult result =
+      TryOpenRaw(&attr, fd, cpu, group_fd, flags | PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC);
+  const Fd opened(result.ok() ? static_cast<int>(result.value) : -1);
+  return result;
+}
+
+CONFORMANCE_CASE(OpenErrno, CgroupsAreNamedByTheirFolder, .rules = {rule::ERR_016},
+                 .needs = {Cap::kTasks}) {
+  const CgroupRoot root;
+  const Fd file(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const Fd folder(open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Event event = Open(Software(PERF_COUNT_SW_DUMMY));
+  const int cpu = target().Cpu(0);
+  EXPECT_THAT(TryCgroup(root.fd(), cpu), Succeeds()) << rule::ERR_016.text;
+  EXPECT_THAT(TryCgroup(-1, cpu), FailsWith(EINVAL)) << rule::ERR_016.text;
+  EXPECT_THAT(TryCgroup(root.fd(), -1), FailsWith(EINVAL)) << rule::ERR_016.text;
+  EXPECT_THAT(TryCgroup(-1, -1), FailsWith(EINVAL)) << rule::ERR_016.text;
+  for (const int fd : {999, -2, file.get(), folder.get(), event.fd()}) {
+    EXPECT_THAT(TryCgroup(fd, cpu), FailsWith(EBADF)) << fd << rule::ERR_016.text;
+  }
+}
+
+CONFORMANCE_CASE(OpenErrno, GroupsAreOfOneCgroup, .rules = {rule::ERR_017},
+                 .needs = {Cap::kTasks}) {
+  const CgroupRoot root;
+  root.HaveControllers();
+  const std::string name = "pmuconf-" + std::to_string(getpid());
+  ASSERT_EQ(mkdirat(root.fd(), name.c_str(), 0755), 0);
+  {
+    const Fd inner(openat(root.fd(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const EventSpec dummy = Software(PERF_COUNT_SW_DUMMY);
+    const int cpu = target().Cpu(0);
+    const Event of_root = Open(MakeAttr(dummy), root.fd(), cpu, -1, PERF_FLAG_PID_CGROUP);
+    const Event of_none = Open(dummy, OnCpu(cpu));
+    for (const Event* leader : {&of_root, &of_none}) {
+      EXPECT_THAT(TryCgroup(inner.get(), cpu, leader->fd()), FailsWith(EINVAL))
+          << rule::ERR_017.text;
+    }
+    EXPECT_THAT(TryCgroup(root.fd(), cpu, of_root.fd()), Succeeds()) << rule::ERR_017.text;
+    EXPECT_THAT(TryCgroup(inner.get(), cpu, of_root.fd(), PERF_FLAG_FD_NO_GROUP), Succeeds())
+        << rule::ERR_017.text;
+  }
+  EXPECT_EQ(unlinkat(root.fd(), name.c_str(), AT_REMOVEDIR), 0) << "the events hold on to it";
+}
+
+CONFORMANCE_CASE(OpenErrno, MachineWidePmusHaveNoTasksNorCgroups,
+                 .rules = {rule::ERR_025, rule::ERR_026}, .needs = {Cap::kSystemWide}) {
+  const CgroupRoot root;
+  const int cpu = target().DesignatedCpu();
+  const perf_event_attr attr = MakeAttr(target().AnyEvent());
+  for (const int where : {-1, cpu}) {
+    const SysResult task = TryOpenRaw(&attr, 0, where, -1, PERF_FLAG_FD_CLOEXEC);
+    EXPECT_THAT(task, FailsWith(EINVAL)) << rule::ERR_025.text;
+  }
+  EXPECT_THAT(TryCgroup(root.fd(), cpu), FailsWith(EINVAL)) << rule::ERR_026.text;
+}
+
+// A driver may say it itself; what it says stands in the target file.
+CONFORMANCE_CASE(OpenErrno, SamplingWithoutAnInterruptIsRefused, .rules = {rule::ERR_024},
+                 .needs = {Cap::kCounting}) {
+  const int error = target().refusal("sampling").value_or(EOPNOTSUPP);
+  for (const std::uint64_t period : {1ull, 1'000ull, (1ull << 63) - 1}) {
+    EXPECT_THAT(TryOpen(target().AnyEvent(), {.sample_period = period}), FailsWith(error))
+        << rule::ERR_024.text;
+  }
+  EXPECT_THAT(TryOpen(target().AnyEvent(), {.sample_freq = 100}), FailsWith(error))
+      << rule::ERR_024.text;
+}
+
+CONFORMANCE_CASE(OpenErrno, AnExclusivePmuIsUsedOneWay, .rules = {rule::ERR_021},
+                 .needs = {Cap::kTrace, Cap::kTasks}) {
+  const OpenOptions task = {}, cpu = OnCpu(target().Cpu(0));
+  for (const auto& [first, second] :
+       {std::pair{task, cpu}, {cpu, task}, {task, task}, {cpu, cpu}}) {
+    Event event = Open(target().Trace(), first);
+    EXPECT_THAT(TryOpen(target().Trace(), second), FailsWith(EBUSY)) << rule::ERR_021.text;
+    event.Close();
+    EXPECT_THAT(TryOpen(target().Trace(), second), Succeeds()) << rule::ERR_021.text;
+  }
+}
+
+// By itself, and under a leader that has no AUX area.
+CONFORMANCE_CASE(OpenErrno, AuxDataNeedsALeaderThatHasIt, .rules = {rule::ERR_031}) {
+  const Event leader = Open(Software(PERF_COUNT_SW_DUMMY), Anywhere());
+  const std::uint32_t kPause = 2, kResume = 4;
+  for (const int group_fd : {-1, leader.fd()}) {
+    const auto with = [&](const std::function<void(perf_event_attr&)>& edit) {
+      OpenOptions options = Anywhere(group_fd);
+      options.edit = edit;
+      return TryOpen(target().AnyEvent(), options);
+    };
+    EXPECT_THAT(with([](perf_event_attr& attr) { attr.aux_sample_size = 4'096; }),
+                FailsWith(EINVAL))
+        << rule::ERR_031.text;
+    for (const std::uint32_t action : {kPause, kResume, kPause | kResume}) {
+      EXPECT_THAT(with([action](perf_event_attr& attr) { attr.__reserved_3 = action; }),
+                  FailsWith(EINVAL))
+          << rule::ERR_031.text;
+    }
+    EXPECT_THAT(with([](perf_event_attr& attr) { attr.aux_output = 1; }),
+                FailsWith(target().refusal("aux_output").value_or(EINVAL)))
+        << rule::ERR_031.text;
+    EXPECT_THAT(with([](perf_event_attr&) {}), Succeeds()) << rule::ERR_031.text;
+  }
+}
+
+// Events of other hardware PMUs, the first that each of them names and that opens by itself.
+std::vector<EventSpec> OfOtherPmus(int cpu) {
+  std::vector<EventSpec> specs;
+  const std::string folder = kEventSource;
+  for (const std::string& device : ListFolder(folder)) {
+    const std::string path = folder + "/" + device;
+    const auto type = ReadFile(path + "/type");
+    const bool hardware = ReadFile(path + "/cpumask") || ReadFile(path + "/cpus");
+    if (device == target().device() || !type || !hardware) continue;
+    for (const std::string& name : ListFolder(path + "/events")) {
+      const auto terms = ParseTerms(ReadFile(path + "/events/" + name).value_or(""));
+      if (!terms) continue;
+      std::map<std::string, FormatField> formats;
+      for (const auto& [term, value] : *terms) {
+        const auto field = ParseFormat(ReadFile(path + "/format/" + term).value_or(""));
+        if (field) formats[term] = *field;
+      }
+      const auto configs = EncodeTerms(*terms, formats);
+      if (!configs) continue;
+      EventSpec spec;
+      spec.name = device + "/" + name;
+      spec.type = static_cast<std::uint32_t>(std::stoul(*type));
+      spec.config = configs->config;
+      spec.config1 = configs->config1;
+      spec.config2 = configs->config2;
+      if (!TryOpen(spec, OnCpu(cpu)).ok()) continue;
+      specs.push_back(spec);
+      break;
+    }
+  }
+  return specs;
+}
+
+CONFORMANCE_CASE(OpenErrno, GroupsAreOfOnePmu, .rules = {rule::ERR_014},
+                 .needs = {Cap::kCounting}) {
+  const int cpu = target().Claims(Cap::kSystemWide) ? target().DesignatedCpu() : target().Cpu(0);
+  const std::vector<EventSpec> others = OfOtherPmus(cpu);
+  for (const EventSpec& other : others) {
+    const Event own_leader = Open(target().AnyEvent(), OnCpu(cpu));
+    EXPECT_THAT(TryOpen(other, OnCpu(cpu, own_leader.fd())), FailsWith(EINVAL))
+        << other.name << rule::ERR_014.text;
+    const Event their_leader = Open(other, OnCpu(cpu));
+    EXPECT_THAT(TryOpen(target().AnyEvent(), OnCpu(cpu, their_leader.fd())), FailsWith(EINVAL))
+        << other.name << rule::ERR_014.text;
+    // A software leader does not hide that there are two.
+    const Event dummy = Open(Software(PERF_COUNT_SW_DUMMY), OnCpu(cpu));
+    const Event first = Open(other, OnCpu(cpu, dummy.fd()));
+    EXPECT_THAT(TryOpen(target().AnyEvent(), OnCpu(cpu, dummy.fd())), FailsWith(EINVAL))
+        << other.name << rule::ERR_014.text;
+  }
+}
+
+}  // namespace
+}  // namespace pmuconf

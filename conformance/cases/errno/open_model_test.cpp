@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the errno model predicts is what the kernel answers: one thing wrong, two, and many.
+#include <random>
+#include <tuple>
+
+#include "cases/errno/open_world.h"
+#include "pmuconf/rules/ABI.h"
+#include "pmuconf/rules/ERR.h"
+
+namespace pmuconf {
+namespace {
+
+using Violations = std::vector<const OpenViolation*>;
+
+std::string Names(const Violations& violations) {
+  std::string names;
+  for (const OpenViolation* violation : violations) {
+    names += (names.empty() ? "" : " + ") + std::string(violation->name);
+  }
+  return names.empty() ? "nothing wrong" : names;
+}
+
+std::string Told(const OpenAnswer& answer) {
+  if (answer.check == nullptr) return "that it opens";
+  return ErrnoName(answer.error) + " for " + std::string(answer.check->rule) + ", " +
+         std::string(answer.check->name);
+}
+
+// Fails unless `seen` is what was predicted. Answers whether it was.
+bool Agrees(const OpenAnswer& predicted, int seen, const OpenCall& call,
+            const Violations& violations) {
+  if (predicted.error == seen) return true;
+  const perf_event_attr attr = call.Attr();
+  ADD_FAILURE() << rule::ERR_027.text << "\nwrong: " << Names(violations) << "\nthe model says "
+                << Told(predicted) << "\nthe kernel says "
+                << (seen == 0 ? "that it opens" : ErrnoName(seen)) << "\nattr: size=" << attr.size
+                << " " << Describe(attr) << " who=" << static_cast<int>(call.who)
+                << " cpu=" << static_cast<int>(call.cpu)
+                << " group=" << static_cast<int>(call.group) << " flags=" << call.flags;
+  return false;
+}
+
+OpenCall With(const OpenModel& model, const Violations& violations) {
+  OpenCall call = model.Good();
+  for (const OpenViolation* violation : violations) violation->apply(call);
+  return call;
+}
+
+bool Check(OpenWorld& world, const Violations& violations) {
+  const OpenCall call = With(world.model(), violations);
+  return Agrees(world.model().Predict(call), world.Make(call), call, violations);
+}
+
+void CheckEachAlone() {
+  OpenWorld world;
+  EXPECT_TRUE(Check(world, {}));
+  for (const OpenViolation* violation : OpenViolationsOf(world.model())) Check(world, {violation});
+}
+
+// Both orders: what one changes of the call the other may change again.
+void CheckPairs() {
+  OpenWorld world;
+  const Violations all = OpenViolationsOf(world.model());
+  int wrong = 0;
+  for (const OpenViolation* first : all) {
+    for (const OpenViolation* second : all) {
+      if (first != second && !Check(world, {first, second})) ++wrong;
+      ASSERT_LT(wrong, 10);
+    }
+  }
+}
+
+// What changes nothing of the answer, or only together with something else.
+void Vary(OpenCall& call, std::mt19937_64& random) {
+  constexpr std::uint64_t kPlainTypes =
+      PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_READ |
+      PERF_SAMPLE_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_STREAM_ID |
+      PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TRANSACTION | PERF_SAMPLE_WEIGHT;
+  constexpr std::array<std::uint32_t, 11> kSizes = {0,   64,  72,  80,  96, 104,
+                                                    112, 120, 128, 136, 256};
+  const std::uint64_t bits = random();
+  call.Edit([&](perf_event_attr& attr) {
+    attr.size = kSizes[random() % kSizes.size()];
+    attr.sample_type |= random() & random() & kPlainTypes;
+    attr.read_format |= random() & 31;
+    attr.branch_sample_type = random();
+    attr.sample_stack_user = static_cast<std::uint32_t>(random());
+    attr.inherit = (bits & 1) != 0;
+    attr.inherit_thread = (bits & 3) == 3;
+    attr.mmap = (bits >> 2) & 1;
+    attr.comm = (bits >> 3) & 1;
+    attr.task = (bits >> 4) & 1;
+    attr.sample_id_all = (bits >> 5) & 1;
+    attr.inherit_stat = (bits >> 6) & 1;
+    attr.watermark = (bits >> 7) & 1;
+    attr.wakeup_events = static_cast<std::uint32_t>(random());
+    attr.sig_data = random();
+    attr.clockid = static_cast<std::int32_t>(random());
+    attr.sample_max_stack = static_cast<std::uint16_t>(random());
+  });
+}
+
+Violations Some(const Violations& all, std::mt19937_64& random) {
+  Violations some;
+  for (std::uint64_t n = random() % 5; n > 0; --n) some.push_back(all[random() % all.size()]);
+  return some;
+}
+
+void CheckAtRandom(OpenWorld& world, std::uint64_t seed, int calls) {
+  std::mt19937_64 random(seed);
+  const Violations all = OpenViolationsOf(world.model());
+  int opened = 0;
+  for (int i = 0; i < calls; ++i) {
+    const Violations some = Some(all, random);
+    OpenCall call = world.model().Good();
+    Vary(call, random);
+    for (const OpenViolation* violation : some) violation->apply(call);
+    const OpenAnswer predicted = world.model().Predict(call);
+    const int seen = world.Make(call);
+    ASSERT_TRUE(Agrees(predicted, seen, call, some)) << "seed " << seed << ", call " << i;
+    if (seen == 0) ++opened;
+  }
+  EXPECT_GT(opened, calls / 50) << "else there is little to tell apart";
+}
+
+// Some that are random, the same each time.
+void CheckCombinations() {
+  OpenWorld world;
+  for (const std::uint64_t seed : {1, 2, 3, 4}) CheckAtRandom(world, seed, 750);
+}
+
+// The attr is judged before the event that is to be modified.
+void CheckModifying() {
+  OpenWorld world;
+  const OpenModel& model = world.model();
+  const OpenCall good = model.Good();
+  const Event event = Open(good.Attr(), good.who == OpenWho::kEveryone ? -1 : 0,
+                           good.cpu == OpenCpu::kAny ? -1 : target().Cpu(0));
+  const Violations all = OpenViolationsOf(model);
+  for (const OpenViolation* first : all) {
+    for (const OpenViolation* second : all) {
+      const OpenCall call = With(model, {first, second});
+      ASSERT_TRUE(
+          Agrees(model.PredictModify(call), world.Modify(event, call), call, {first, second}));
+    }
+  }
+}
+
+// By each number of descriptors, events and references that the refusals could have kept.
+void CheckTraces() {
+  OpenWorld world;
+  const std::string references = "/sys/module/" + target().module() + "/refcnt";
+  const auto state = [&] {
+    const Fd next(dup(world.leader().fd()));
+    return std::tuple(next.get(), port().Stats().live_events, ReadFile(references));
+  };
+  const auto before = state();
+  for (const OpenViolation* violation : OpenViolationsOf(world.model())) {
+    const OpenCall call = With(world.model(), {violation});
+    for (int i = 0; i < 3; ++i) world.Make(call);
+    EXPECT_EQ(state(), before) << violation->name << rule::ERR_028.text;
+  }
+}
+
+CONFORMANCE_CASE(OpenModel, OneThingWrongIsTold, .rules = {rule::ERR_027, rule::ABI_038}) {
+  CheckEachAlone();
+}
+
+CONFORMANCE_CASE(OpenModel, OfTwoThingsTheFirstToBeCheckedIsTold,
+                 .rules = {rule::ERR_027, rule::ABI_038}, .budget_s = 60) {
+  CheckPairs();
+}
+
+CONFORMANCE_CASE(OpenModel, ManyThingsWrongAreToldInOrder,
+                 .rules = {rule::ERR_027, rule::ABI_038, rule::ABI_004}, .budget_s = 60) {
+  CheckCombinations();
+}
+
+CONFORMANCE_CASE(OpenModel, ModifyingHasTheSameParser, .rules = {rule::ABI_036}) {
+  CheckModifying();
+}
+
+CONFORMANCE_CASE(OpenModel, NoRefusalLeavesAnything, .rules = {rule::ERR_028},
+                 .needs = {Cap::kStimulus}) {
+  CheckTraces();
+}
+
+CONFORMANCE_CASE(OpenModelOfTraces, OneThingWrongIsTold, .rules = {rule::ERR_027, rule::ABI_038},
+                 .needs = {Cap::kTrace}) {
+  CheckEachAlone();
+}
+
+CONFORMANCE_CASE(OpenModelOfTraces, OfTwoThingsTheFirstToBeCheckedIsTold,
+                 .rules = {rule::ERR_027, rule::ABI_038}, .needs = {Cap::kTrace}, .budget_s = 60) {
+  CheckPairs();
+}
+
+CONFORMANCE_CASE(OpenModelOfTraces, ManyThingsWrongAreToldInOrder,
+                 .rules = {rule::ERR_027, rule::ABI_038, rule::ABI_004}, .needs = {Cap::kTrace},
+                 .budget_s = 60) {
+  CheckCombinations();
+}
+
+CONFORMANCE_CASE(OpenModelOfTraces, ModifyingHasTheSameParser, .rules = {rule::ABI_036},
+                 .needs = {Cap::kTrace}) {
+  CheckModifying();
+}
+
+CONFORMANCE_CASE(OpenModelOfTraces, NoRefusalLeavesAnything, .rules = {rule::ERR_028},
+                 .needs = {Cap::kTrace}) {
+  CheckTraces();
+}
+
+}  // namespace
+}  // namespace pmuconf

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checks of perf_event_open, and what they answer.
+#include "pmuconf/open_model.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "lib/expression.h"
+
+namespace pmuconf {
+
+namespace {
+
+constexpr std::size_t kFirstSize = 64;  // of the attr, as it was published first
+constexpr std::uint64_t kFlags =
+    PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT | PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC;
+constexpr int kKnownFlagBits = 38;
+constexpr std::uint64_t kSampleTypes = (1ull << 25) - 1;
+constexpr std::uint64_t kReadFormats = (1ull << 5) - 1;
+constexpr std::uint64_t kBranchPrivileges =
+    PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL | PERF_SAMPLE_BRANCH_HV;
+constexpr std::uint32_t kAuxStartPaused = 1, kAuxPause = 2, kAuxResume = 4;
+
+template <typename T>
+T At(const std::vector<std::byte>& bytes, std::size_t offset) {
+  T value = {};
+  std::memcpy(&value, &bytes[offset], sizeof(T));
+  return value;
+}
+
+}  // namespace
+
+struct OpenFacts {
+  const OpenCall& call;
+  const OpenSystem& system;
+  const OpenPmu& pmu;
+  std::size_t known = 0;  // bytes of the kernel's attr
+  std::size_t size = 0;   // as the kernel takes it
+  // What is beyond `size` is 0.
+  perf_event_attr attr = {};
+  std::uint64_t flag_bits = 0;
+  std::uint32_t reserved_3 = 0;
+  std::uint64_t config3 = 0;
+
+  bool Cgroup() const { return (call.flags & PERF_FLAG_PID_CGROUP) != 0; }
+  bool Task() const { return !Cgroup() && call.who != OpenWho::kEveryone; }
+  bool HasFd() const { return call.group != OpenGroup::kNone; }
+  bool Grouped() const { return HasFd() && (call.flags & PERF_FLAG_FD_NO_GROUP) == 0; }
+  bool Output() const { return HasFd() && (call.flags & PERF_FLAG_FD_OUTPUT) != 0; }
+  bool Samples(std::uint64_t types) const { return (attr.sample_type & types) != 0; }
+  bool Sampling() const { return attr.sample_period != 0; }
+  bool AuxAction() const { return (reserved_3 & (kAuxPause | kAuxResume)) != 0; }
+  bool MayKernel() const { return system.administrator || system.paranoid <= 1; }
+  bool MayCpu() const { return system.administrator || system.paranoid <= 0; }
+  bool BadRegisters(std::uint64_t mask) const {
+    return mask == 0 || (mask & ~system.known_registers) != 0;
+  }
+  // Privileges of the branches: those of the event where none is given.
+  std::uint64_t BranchPrivileges() const {
+    const std::uint64_t given = attr.branch_sample_type & kBranchPrivileges;
+    if (given != 0) return given;
+    std::uint64_t all = 0;
+    if (!attr.exclude_user) all |= PERF_SAMPLE_BRANCH_USER;
+    if (!attr.exclude_kernel) all |= PERF_SAMPLE_BRANCH_KERNEL;
+    if (!attr.exclude_hv) all |= PERF_SAMPLE_BRANCH_HV;
+    return all;
+  }
+  // The event is where the PMU is, whichever CPU was asked for.
+  OpenCpu Cpu() const { return pmu.cpu_local ? call.cpu : call.group_cpu; }
+  // A dead event is nobody's.
+  OpenWho GroupWho() const {
+    return call.group == OpenGroup::kDead ? OpenWho::kNobody : call.group_who;
+  }
+  bool SameTask() const { return !Cgroup() && call.who == GroupWho(); }
+  bool SameContext() const { return Task() ? SameTask() : GroupWho() == OpenWho::kEveryone; }
+};
+
+namespace {
+
+using F = OpenFacts;
+
+constexpr std::string_view kAll = ">=6.1";
+constexpr std::string_view kOld = "<6.12";
+constexpr std::string_view kNew = ">=6.12";
+
+constexpr OpenCheck kChecks[] = {
+    {"ABI-034", "unknown bit of flags", kAll, EINVAL,
+     [](const F& f) { return (f.call.flags & ~kFlags) != 0; }},
+
+    // The attr alone.
+    {"ABI-001", "attr that cannot be read", kAll, EFAULT,
+     [](const F& f) { return f.call.readable < 8; }, true},
+    {"ABI-003", "size below the first one", kAll, E2BIG,
+     [](const F& f) { return f.size < kFirstSize; }, true},
+    {"ABI-005", "size above a page", kAll, E2BIG,
+     [](const F& f) { return f.size > f.system.page_size; }, true},
+    {"ABI-007", "byte that the kernel does not know", kAll, E2BIG,
+     [](const F& f) {
+       const std::size_t end = std::min({f.size, f.call.readable, f.call.attr.size()});
+       for (std::size_t i = f.known; i < end; ++i) {
+         if (f.call.attr[i] != std::byte{0}) return true;
+       }
+       return false;
+     },
+     true},
+    {"ABI-011", "size beyond what can be read", kAll, EFAULT,
+     [](const F& f) { return f.call.readable < f.call.attr.size() && f.size > f.call.readable; },
+     true},
+    {"ABI-012", "reserved flag of the attr", kAll, EINVAL,
+     [](const F& f) { return f.flag_bits >> kKnownFlagBits != 0; }, true},
+    {"ABI-013", "__reserved_2", kAll, EINVAL, [](const F& f) { return f.attr.__reserved_2 != 0; },
+     true},
+    {"ABI-014", "__reserved_3", kOld, EINVAL, [](const F& f) { return f.reserved_3 != 0; }, true},
+    {"ABI-014", "__reserved_3", kNew, EINVAL,
+     [](const F& f) { return (f.reserved_3 & ~7u) != 0; }, true},
+    {"ABI-016", "unknown bit of sample_type", kAll, EINVAL,
+     [](const F& f) { return f.Samples(~kSampleTypes); }, true},
+    {"ABI-017", "unknown bit of read_format", kAll, EINVAL,
+     [](const F& f) { return (f.attr.read_format & ~kReadFormats) != 0; }, true},
+    {"ABI-018", "unknown bit of branch_sample_type", kOld, EINVAL,
+     [](const F& f) {
+       return f.Samples(PERF_SAMPLE_BRANCH_STACK) && f.attr.branch_sample_type >> 19 != 0;
+     },
+     true},
+    {"ABI-018", "unknown bit of branch_sample_type", kNew, EINVAL,
+     [](const F& f) {
+       return f.Samples(PERF_SAMPLE_BRANCH_STACK) && f.attr.branch_sample_type >> 20 != 0;
+     },
+     true},
+    {"ABI-019", "branches of no kind", kAll, EINVAL,
+     [](const F& f) {
+       return f.Samples(PERF_SAMPLE_BRANCH_STACK) &&
+              (f.attr.branch_sample_type & ~kBranchPrivileges) == 0;
+     },
+     true},
+    {"PRM-010", "no right to branches of the kernel", kAll, EACCES,
+     [](const F& f) {
+       return f.Samples(PERF_SAMPLE_BRANCH_STACK) && !f.MayKernel() &&
+              (f.BranchPrivileges() & ~std::uint64_t{PERF_SAMPLE_BRANCH_USER}) != 0;
+     },
+     true},
+    {"ABI-022", "user registers that there are not", kAll, EINVAL,
+     [](const F& f) {
+       return f.Samples(PERF_SAMPLE_REGS_USER) && f.BadRegisters(f.attr.sample_regs_user);
+     },
+     true},
+    {"ABI-024", "user stack of no possible size", kAll, EINVAL,
+     [](const F& f) {
+       return f.Samples(PERF_SAMPLE_STACK_USER) &&
+              (f.attr.sample_stack_user >= 65'535 || f.attr.sample_stack_user % 8 != 0);
+     },
+     true},
+    {"ABI-026", "two kinds of weight", kAll, EINVAL,
+     [](const F& f) {
+       return f.Samples(PERF_SAMPLE_WEIGHT) && f.Samples(PERF_SAMPLE_WEIGHT_STRUCT);
+     },
+     true},
+    {"ABI-028", "inherit_thread without inherit", kAll, EINVAL,
+     [](const F& f) { return f.attr.inherit_thread && !f.attr.inherit; }, true},
+    {"ABI-029", "remove_on_exec with enable_on_exec", kAll, EINVAL,
+     [](const F& f) { return f.attr.remove_on_exec && f.attr.enable_on_exec; }, true},
+    {"ABI-030", "sigtrap without remove_on_exec", kAll, EINVAL,
+     [](const F& f) { return f.attr.sigtrap && !f.attr.remove_on_exec; }, true},
+    {"ABI-023", "interrupt registers that there are not", kAll, EINVAL,
+     [](const F& f) {
+       return f.Samples(PERF_SAMPLE_REGS_INTR) && f.BadRegisters(f.attr.sample_regs_intr);
+     },
+     true},
+
+    // Rights, and the arguments.
+    {"PRM-005", "no right to anything", kAll, EACCES,
+     [](const F& f) {
+       return f.system.paranoid_any && f.system.paranoid > 2 && !f.system.administrator;
+     }},
+    {"PRM-001", "no right to the kernel", kAll, EACCES,
+     [](const F& f) { return (!f.attr.exclude_kernel || f.attr.text_poke) && !f.MayKernel(); }},
+    {"PRM-009", "no right to call chains of the kernel", kNew, EACCES,
+     [](const F& f) {
+       return f.Samples(PERF_SAMPLE_CALLCHAIN) && !f.attr.exclude_callchain_kernel &&
+              !f.MayKernel();
+     }},
+    {"PRM-008", "no right to namespaces", kAll, EACCES,
+     [](const F& f) { return f.attr.namespaces && !f.system.administrator; }},
+    {"ABI-032", "frequency above the limit", kAll, EINVAL,
+     [](const F& f) { return f.attr.freq && f.attr.sample_freq > f.system.max_sample_rate; }},
+    {"ABI-033", "period of 64 bits", kAll, EINVAL,
+     [](const F& f) { return !f.attr.freq && f.attr.sample_period >> 63 != 0; }},
+    {"PRM-008", "no right to physical addresses", kAll, EACCES,
+     [](const F& f) { return f.Samples(PERF_SAMPLE_PHYS_ADDR) && !f.MayKernel(); }},
+    {"ERR-016", "cgroup without a descriptor or a CPU", kAll, EINVAL,
+     [](const F& f) {
+       return f.Cgroup() && (f.call.who == OpenWho::kEveryone || f.call.cpu == OpenCpu::kAny);
+     }},
+    {"ERR-006", "no descriptor left", kAll, EMFILE,
+     [](const F& f) { return !f.call.descriptors_left; }},
+    {"ERR-001", "group_fd that is no event", kAll, EBADF,
+     [](const F& f) {
+       return f.call.group == OpenGroup::kClosed || f.call.group == OpenGroup::kFile;
+     }},
+    {"ERR-022", "group_fd of a dead event", kNew, ENODEV,
+     [](const F& f) { return f.call.group == OpenGroup::kDead; }},
+    {"ERR-002", "no such task", kAll, ESRCH,
+     [](const F& f) { return f.Task() && f.call.who == OpenWho::kNobody; }},
+    {"ERR-012", "inherit that differs from the leader's", kAll, EINVAL,
+     [](const F& f) { return f.Task() && f.Grouped() && f.attr.inherit; }},
+
+    // The event by itself.
+    {"ERR-003", "neither task nor CPU", kAll, EINVAL,
+     [](const F& f) { return !f.Task() && f.call.cpu == OpenCpu::kAny; }},
+    {"ERR-004", "CPU that cannot be", kAll, EINVAL,
+     [](const F& f) { return f.call.cpu == OpenCpu::kBeyond; }},
+    {"ABI-031", "sigtrap without a task", kAll, EINVAL,
+     [](const F& f) { return f.attr.sigtrap && !f.Task(); }},
+    {"INH-009", "inherited samples of counts", kOld, EINVAL,
+     [](const F& f) { return f.attr.inherit && f.Samples(PERF_SAMPLE_READ); }},
+    {"INH-009", "inherited samples of counts without their task", kNew, EINVAL,
+     [](const F& f) {
+       return f.attr.inherit && f.Samples(PERF_SAMPLE_READ) && !f.Samples(PERF_SAMPLE_TID);
+     }},
+    {"INI-001", "type of no PMU", kAll, ENOENT,
+     [](const F& f) { return f.attr.type != f.pmu.type; }},
+
+    // The driver: what is malformed, then what it does not do.
+    {"INI-011", "config2 without a meaning", kAll, 0,
+     [](const F& f) { return f.attr.config2 != f.pmu.config2; }, false, "config2"},
+    {"ABI-015", "config3 without a meaning", kNew, 0, [](const F& f) { return f.config3 != 0; },
+     false, "config3"},
+    {"ERR-025", "task, to the driver of a PMU without", kAll, 0,
+     [](const F& f) { return f.Task(); }, false, "task"},
+    {"INI-028", "precise counting", kAll, 0,
+     [](const F& f) { return f.attr.precise_ip != 0 && !f.Sampling(); }, false,
+     "precise_counting"},
+    {"INI-012", "sampling, to the driver of a PMU without", kAll, 0,
+     [](const F& f) { return f.Sampling(); }, false, "sampling"},
+    {"INI-015", "branches, on a PMU without", kAll, 0,
+     [](const F& f) { return f.Samples(PERF_SAMPLE_BRANCH_STACK); }, false, "branch_stack"},
+    {"INI-028", "precise samples, on a PMU without", kAll, 0,
+     [](const F& f) { return f.attr.precise_ip != 0; }, false, "precise"},
+    {"ERR-032", "exclude_idle, where it cannot be", kAll, 0,
+     [](const F& f) { return f.attr.exclude_idle != 0; }, false, "exclude_idle"},
+    {"ERR-032", "exclude_host, where it cannot be", kAll, 0,
+     [](const F& f) { return f.attr.exclude_host != 0; }, false, "exclude_host"},
+
+    // What the PMU has told the kernel of itself.
+    {"INI-014", "extended registers, on a PMU without", kNew, 0,
+     [](const F& f) {
+       return ((f.attr.sample_regs_user | f.attr.sample_regs_intr) &
+               f.system.extended_registers) != 0;
+     },
+     false, "extended_registers"},
+    {"INI-013", "exclude bits, on a PMU without", kAll, 0,
+     [](const F& f) {
+       return f.attr.exclude_user || f.attr.exclude_kernel || f.attr.exclude_hv ||
+              f.attr.exclude_idle || f.attr.exclude_host || f.attr.exclude_guest;
+     },
+     false, "exclude"},
+    {"INI-014", "extended registers, on a PMU without", kOld, 0,
+     [](const F& f) {
+       return ((f.attr.sample_regs_user | f.attr.sample_regs_intr) &
+               f.system.extended_registers) != 0;
+     },
+     false, "extended_registers"},
+    {"ERR-026", "cgroup, on a PMU without tasks", kAll, EINVAL,
+     [](const F& f) { return f.Cgroup() && !f.pmu.tasks; }},
+    {"ERR-025", "task, on a PMU without", kNew, EINVAL,
+     [](const F& f) { return f.Task() && !f.pmu.tasks; }},
+    {"AUX-008", "aux_output, on a PMU without", kAll, 0,
+     [](const F& f) { return f.attr.aux_output != 0; }, false, "aux_output"},
+    {"AUX-008", "aux_output with a pause", kNew, EOPNOTSUPP,
+     [](const F& f) { return f.attr.aux_output && f.AuxAction(); }},
+    {"ERR-031", "aux_pause with aux_resume", kNew, EINVAL,
+     [](const F& f) { return (f.reserved_3 & kAuxPause) != 0 && (f.reserved_3 & kAuxResume) != 0; }},
+    {"ERR-031", "aux_start_paused, on a PMU without", kNew, 0,
+     [](const F& f) { return (f.reserved_3 & kAuxStartPaused) != 0; }, false, "aux_start_paused"},
+    {"ERR-016", "descriptor that is no cgroup", kAll, EBADF,
+     [](const F& f) { return f.Cgroup() && f.call.who != OpenWho::kCgroup; }},
+    {"ERR-017", "leader outside the cgroup", kAll, EINVAL,
+     [](const F& f) { return f.Cgroup() && f.Grouped(); }},
+    {"ERR-021", "exclusive PMU that is used the other way", kAll, 0,
+     [](const F& f) { return f.call.other == (f.Task() ? OpenOther::kOnCpu : OpenOther::kOnTask); },
+     false, "exclusive"},
+    {"ABI-025", "call chain above the limit", kAll, EOVERFLOW,
+     [](const F& f) {
+       return f.Samples(PERF_SAMPLE_CALLCHAIN) && f.attr.sample_max_stack > f.system.max_stack;
+     }},
+
+    // The event in its context. What differs by kernel is mostly where the context comes.
+    {"ERR-023", "clock that is none", kAll, EINVAL,
+     [](const F& f) {
+       constexpr std::int32_t kClocks[] = {CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_REALTIME,
+                                           CLOCK_BOOTTIME, CLOCK_TAI};
+       return f.attr.use_clockid &&
+              std::find(std::begin(kClocks), std::end(kClocks), f.attr.clockid) ==
+                  std::end(kClocks);
+     }},
+    {"ERR-023", "clock that an NMI cannot read", kAll, 0,
+     [](const F& f) {
+       return f.attr.use_clockid && f.attr.clockid != CLOCK_MONOTONIC &&
+              f.attr.clockid != CLOCK_MONOTONIC_RAW;
+     },
+     false, "clock"},
+    {"PRM-007", "no right to the task", kNew, EACCES,
+     [](const F& f) {
+       return f.Task() && f.call.who != OpenWho::kThisTask && !f.system.administrator;
+     }},
+    {"PRM-002", "no right to a CPU", kAll, EACCES,
+     [](const F& f) { return !f.Task() && !f.MayCpu(); }},
+    {"ERR-025", "task, on a PMU without", kOld, EINVAL,
+     [](const F& f) { return f.Task() && !f.pmu.tasks; }},
+    {"ERR-029", "task that has exited", kAll, ESRCH,
+     [](const F& f) { return f.Task() && f.call.who == OpenWho::kExited; }},
+    {"ERR-005", "CPU that is offline", kNew, ENODEV,
+     [](const F& f) { return !f.Task() && f.call.cpu == OpenCpu::kOffline; }},
+    {"ERR-008", "leader that is a sibling", kAll, EINVAL,
+     [](const F& f) { return f.Grouped() && f.call.group == OpenGroup::kSibling; }},
+    {"ERR-011", "clock that is not the leader's", kAll, EINVAL,
+     [](const F& f) { return f.Grouped() && f.attr.use_clockid; }},
+    {"ERR-009", "CPU that is not the leader's", kAll, EINVAL,
+     [](const F& f) { return f.Grouped() && f.Cpu() != f.call.group_cpu; }},
+    {"ERR-010", "task that is not the leader's", kAll, EINVAL,
+     [](const F& f) { return f.Grouped() && !f.SameContext(); }},
+    {"ERR-013", "pinned or exclusive sibling", kAll, EINVAL,
+     [](const F& f) { return f.Grouped() && (f.attr.pinned || f.attr.exclusive); }},
+    {"ERR-018", "output to another CPU's buffer", kAll, EINVAL,
+     [](const F& f) { return f.Output() && f.Cpu() != f.call.group_cpu; }},
+    {"ERR-018", "output to another task's buffer", kAll, EINVAL,
+     [](const F& f) {
+       return f.Output() && f.call.group_cpu == OpenCpu::kAny && !f.SameTask();
+     }},
+    {"ERR-018", "output to a buffer with another clock", kAll, EINVAL,
+     [](const F& f) { return f.Output() && f.attr.use_clockid; }},
+    {"ERR-018", "output to a buffer that is written the other way", kAll, EINVAL,
+     [](const F& f) { return f.Output() && f.attr.write_backward; }},
+    {"ERR-018", "output to an event without a buffer", kAll, EINVAL,
+     [](const F& f) { return f.Output() && f.call.group != OpenGroup::kBuffer; }},
+    {"PRM-007", "no right to the task", kOld, EACCES,
+     [](const F& f) {
+       return f.Task() && f.call.who != OpenWho::kThisTask && !f.system.administrator;
+     }},
+    {"ERR-015", "group of too long readings", kAll, E2BIG,
+     [](const F& f) { return f.Grouped() && f.call.group == OpenGroup::kFull; }},
+    {"ERR-005", "CPU that is offline", kOld, ENODEV,
+     [](const F& f) { return !f.Task() && f.call.cpu == OpenCpu::kOffline; }},
+    {"ERR-031", "aux_sample_size without a leader that serves it", kAll, EINVAL,
+     [](const F& f) { return f.attr.aux_sample_size != 0; }},
+    {"ERR-031", "aux_pause or aux_resume without a leader that serves it", kNew, EINVAL,
+     [](const F& f) { return f.AuxAction(); }},
+    {"ERR-021", "exclusive PMU that is in use here", kAll, 0,
+     [](const F& f) {
+       return f.Task() ? f.call.other == OpenOther::kOnTask && f.call.who == OpenWho::kThisTask
+                       : f.call.other == OpenOther::kOnCpu && f.call.cpu == OpenCpu::kFirst;
+     },
+     false, "exclusive"},
+};
+
+}  // namespace
+
+perf_event_attr OpenCall::Attr() const {
+  perf_event_attr out = {};
+  std::memcpy(&out, attr.data(), PERF_ATTR_SIZE_VER7);
+  return out;
+}
+
+void OpenCall::Edit(const std::function<void(perf_event_attr&)>& edit) {
+  perf_event_attr copy = Attr();
+  edit(copy);
+  std::memcpy(attr.data(), &copy, PERF_ATTR_SIZE_VER7);
+}
+
+std::span<const OpenCheck> OpenChecks() { return kChecks; }
+
+OpenModel::OpenModel(OpenSystem system, OpenPmu pmu)
+    : system_(std::move(system)), pmu_(std::move(pmu)) {
+  attr_size_ = KernelMatches(kNew, system_.release) ? 136 : 128;
+  for (const OpenCheck& check : kChecks) {
+    if (!KernelMatches(check.kernels, system_.release)) continue;
+    if (check.choice.empty() || pmu_.Refuses(check.choice)) checks_.push_back(&check);
+  }
+}
+
+OpenCall OpenModel::Good() const {
+  OpenCall call;
+  call.attr.resize(256);
+  call.Edit([this](perf_event_attr& attr) {
+    attr.size = PERF_ATTR_SIZE_VER7;
+    attr.type = pmu_.type;
+    attr.config = pmu_.config;
+    attr.config1 = pmu_.config1;
+    attr.config2 = pmu_.config2;
+    attr.disabled = 1;
+  });
+  if (!pmu_.tasks) {
+    call.who = call.group_who = OpenWho::kEveryone;
+    call.cpu = call.group_cpu = OpenCpu::kFirst;
+  }
+  return call;
+}
+
+OpenAnswer OpenModel::First(const OpenCall& call, bool parser_only) const {
+  OpenFacts facts = {.call = call, .system = system_, .pmu = pmu_, .known = attr_size_};
+  std::vector<std::byte> bytes(256);
+  const auto size = At<std::uint32_t>(call.attr, offsetof(perf_event_attr, size));
+  facts.size = size == 0 ? kFirstSize : size;
+  std::copy_n(call.attr.begin(), std::min({facts.size, attr_size_, bytes.size()}), bytes.begin());
+  std::memcpy(&facts.attr, bytes.data(), PERF_ATTR_SIZE_VER7);
+  facts.flag_bits = At<std::uint64_t>(bytes, kOpenFlagBits);
+  facts.reserved_3 = At<std::uint32_t>(bytes, kOpenReserved3);
+  facts.config3 = At<std::uint64_t>(bytes, kOpenConfig3);
+
+  for (const OpenCheck* check : checks_) {
+    if (parser_only && !check->parser) continue;
+    if (!check->refuses(facts)) continue;
+    const int error =
+        check->choice.empty() ? check->error : pmu_.refusals.find(check->choice)->second;
+    return {error, check};
+  }
+  return {};
+}
+
+OpenAnswer OpenModel::Predict(const OpenCall& call) const { return First(call, false); }
+
+OpenAnswer OpenModel::PredictModify(const OpenCall& call) const {
+  static constexpr OpenCheck kOther = {"ABI-036", "another type", kAll, EINVAL};
+  static constexpr OpenCheck kNever = {"ABI-036", "type that cannot be modified", kAll, EOPNOTSUPP};
+  const OpenAnswer parsed = First(call, true);
+  if (parsed.check != nullptr) return parsed;
+  const bool same = At<std::uint32_t>(call.attr, 0) == pmu_.type;
+  return same ? OpenAnswer{EOPNOTSUPP, &kNever} : OpenAnswer{EINVAL, &kOther};
+}
+
+}  // namespace pmuconf
