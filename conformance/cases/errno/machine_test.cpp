@@ -226,34 +226,41 @@ CONFORMANCE_CASE(OpenErrno, AuxDataNeedsALeaderThatHasIt, .rules = {rule::ERR_03
   }
 }
 
-// Events of other hardware PMUs, the first that each of them names and that opens by itself.
-std::vector<EventSpec> OfOtherPmus(int cpu) {
-  std::vector<EventSpec> specs;
+// The first event that a PMU names and that opens by itself on `cpu`.
+std::optional<EventSpec> EventOf(const std::string& device, int cpu) {
+  const std::string path = std::string(kEventSource) + "/" + device;
+  for (const std::string& name : ListFolder(path + "/events")) {
+    const auto terms = ParseTerms(ReadFile(path + "/events/" + name).value_or(""));
+    if (!terms) continue;
+    std::map<std::string, FormatField> formats;
+    for (const auto& [term, value] : *terms) {
+      const auto field = ParseFormat(ReadFile(path + "/format/" + term).value_or(""));
+      if (field) formats[term] = *field;
+    }
+    const auto configs = EncodeTerms(*terms, formats);
+    if (!configs) continue;
+    EventSpec spec;
+    spec.name = std::string(device).append("/").append(name);
+    spec.type = static_cast<std::uint32_t>(std::stoul(ReadFile(path + "/type").value_or("0")));
+    spec.config = configs->config;
+    spec.config1 = configs->config1;
+    spec.config2 = configs->config2;
+    if (TryOpen(spec, OnCpu(cpu)).ok()) return spec;
+  }
+  return std::nullopt;
+}
+
+// An event of each other hardware PMU, and a CPU where that has its events.
+std::vector<std::pair<EventSpec, int>> OfOtherPmus() {
+  std::vector<std::pair<EventSpec, int>> specs;
   const std::string folder = kEventSource;
   for (const std::string& device : ListFolder(folder)) {
-    const std::string path = folder + "/" + device;
-    const auto type = ReadFile(path + "/type");
-    const bool hardware = ReadFile(path + "/cpumask") || ReadFile(path + "/cpus");
-    if (device == target().device() || !type || !hardware) continue;
-    for (const std::string& name : ListFolder(path + "/events")) {
-      const auto terms = ParseTerms(ReadFile(path + "/events/" + name).value_or(""));
-      if (!terms) continue;
-      std::map<std::string, FormatField> formats;
-      for (const auto& [term, value] : *terms) {
-        const auto field = ParseFormat(ReadFile(path + "/format/" + term).value_or(""));
-        if (field) formats[term] = *field;
-      }
-      const auto configs = EncodeTerms(*terms, formats);
-      if (!configs) continue;
-      EventSpec spec;
-      spec.name = device + "/" + name;
-      spec.type = static_cast<std::uint32_t>(std::stoul(*type));
-      spec.config = configs->config;
-      spec.config1 = configs->config1;
-      spec.config2 = configs->config2;
-      if (!TryOpen(spec, OnCpu(cpu)).ok()) continue;
-      specs.push_back(spec);
-      break;
+    if (device == target().device()) continue;
+    for (const std::string& file : {std::string("/cpumask"), std::string("/cpus")}) {
+      const auto cpus = ParseCpuList(ReadFile(folder + "/" + device + file).value_or(""));
+      if (!cpus || cpus->empty()) continue;
+      const auto spec = EventOf(device, cpus->front());
+      if (spec) specs.emplace_back(*spec, cpus->front());
     }
   }
   return specs;
@@ -261,19 +268,22 @@ std::vector<EventSpec> OfOtherPmus(int cpu) {
 
 CONFORMANCE_CASE(OpenErrno, GroupsAreOfOnePmu, .rules = {rule::ERR_014},
                  .needs = {Cap::kCounting}) {
-  const int cpu = target().Claims(Cap::kSystemWide) ? target().DesignatedCpu() : target().Cpu(0);
-  const std::vector<EventSpec> others = OfOtherPmus(cpu);
-  for (const EventSpec& other : others) {
-    const Event own_leader = Open(target().AnyEvent(), OnCpu(cpu));
-    EXPECT_THAT(TryOpen(other, OnCpu(cpu, own_leader.fd())), FailsWith(EINVAL))
+  const std::vector<int> cpus = target().Cpus();
+  const auto others = OfOtherPmus();
+  if (others.empty()) SkipCase(Cap::kSystemWide, "no other hardware PMU is here");
+  for (const auto& [other, there] : others) {
+    const bool shared = std::find(cpus.begin(), cpus.end(), there) != cpus.end();
+    const int here = shared ? there : cpus.front();
+    const Event own_leader = Open(target().AnyEvent(), OnCpu(here));
+    EXPECT_THAT(TryOpen(other, OnCpu(there, own_leader.fd())), FailsWith(EINVAL))
         << other.name << rule::ERR_014.text;
-    const Event their_leader = Open(other, OnCpu(cpu));
-    EXPECT_THAT(TryOpen(target().AnyEvent(), OnCpu(cpu, their_leader.fd())), FailsWith(EINVAL))
+    const Event their_leader = Open(other, OnCpu(there));
+    EXPECT_THAT(TryOpen(target().AnyEvent(), OnCpu(here, their_leader.fd())), FailsWith(EINVAL))
         << other.name << rule::ERR_014.text;
     // A software leader does not hide that there are two.
-    const Event dummy = Open(Software(PERF_COUNT_SW_DUMMY), OnCpu(cpu));
-    const Event first = Open(other, OnCpu(cpu, dummy.fd()));
-    EXPECT_THAT(TryOpen(target().AnyEvent(), OnCpu(cpu, dummy.fd())), FailsWith(EINVAL))
+    const Event dummy = Open(Software(PERF_COUNT_SW_DUMMY), OnCpu(there));
+    const Event first = Open(other, OnCpu(there, dummy.fd()));
+    EXPECT_THAT(TryOpen(target().AnyEvent(), OnCpu(here, dummy.fd())), FailsWith(EINVAL))
         << other.name << rule::ERR_014.text;
   }
 }

@@ -135,6 +135,9 @@ CONFORMANCE_CASE(OpenErrno, OutputGoesOnlyWhereItCanBeWritten, .rules = {rule::E
   const Event backwards = Open(spec, {.sample_period = 1'000, .write_backward = true});
   EXPECT_THAT(redirect(backwards, buffer), FailsWith(EINVAL)) << rule::ERR_018.text;
   const Event without_buffer = Open(spec, sampling);
+  const Event with_its_own = Open(spec, sampling);
+  const Ring own(with_its_own, 1);
+  EXPECT_THAT(redirect(with_its_own, buffer), FailsWith(EINVAL)) << rule::ERR_018.text;
   const Event fits = Open(spec, sampling);
   EXPECT_THAT(redirect(fits, without_buffer), FailsWith(EINVAL)) << rule::ERR_018.text;
   EXPECT_THAT(redirect(fits, buffer), Succeeds()) << rule::ERR_018.text;

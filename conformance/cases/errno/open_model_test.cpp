@@ -162,6 +162,53 @@ void CheckTraces() {
   }
 }
 
+// This process has no rights while this lives; of root it keeps only the way back.
+class Unprivileged {
+ public:
+  Unprivileged() {
+    constexpr uid_t kNobody = 65534;
+    if (setresuid(kNobody, kNobody, 0) != 0) throw BrokenErrno("setresuid", errno);
+  }
+  Unprivileged(const Unprivileged&) = delete;
+  ~Unprivileged() {
+    if (setresuid(0, 0, 0) != 0) std::abort();
+  }
+};
+
+// Another event of an exclusive PMU would need a right of its own.
+Violations WithoutOthers(Violations violations) {
+  std::erase_if(violations, [](const OpenViolation* v) { return v->choice == "exclusive"; });
+  return violations;
+}
+
+// What is wrong besides the rights: nothing, one thing, or two.
+void CheckRights(int paranoid, bool pairs) {
+  const Sysctl setting("kernel/perf_event_paranoid", std::to_string(paranoid));
+  OpenSystem system = SystemHere();
+  system.administrator = false;
+  OpenWorld world(system);
+  const Violations all = WithoutOthers(OpenViolationsOf(world.model()));
+  const Violations none = {nullptr};
+  const Unprivileged unprivileged;
+  for (const OpenViolation* first : all) {
+    for (const OpenViolation* second : pairs ? all : none) {
+      for (const bool user_only : {false, true}) {
+        Violations wrong = {first};
+        if (second != nullptr) wrong.push_back(second);
+        OpenCall call = world.model().Good();
+        call.Edit([&](perf_event_attr& attr) { attr.exclude_kernel = user_only; });
+        for (const OpenViolation* violation : wrong) violation->apply(call);
+        ASSERT_TRUE(Agrees(world.model().Predict(call), world.Make(call), call, wrong))
+            << "kernel.perf_event_paranoid " << paranoid;
+      }
+    }
+  }
+}
+
+void CheckEachLevel() {
+  for (const int paranoid : {-1, 0, 1, 2, 3}) CheckRights(paranoid, false);
+}
+
 CONFORMANCE_CASE(OpenModel, OneThingWrongIsTold, .rules = {rule::ERR_027, rule::ABI_038}) {
   CheckEachAlone();
 }
@@ -209,6 +256,25 @@ CONFORMANCE_CASE(OpenModelOfTraces, ModifyingHasTheSameParser, .rules = {rule::A
 CONFORMANCE_CASE(OpenModelOfTraces, NoRefusalLeavesAnything, .rules = {rule::ERR_028},
                  .needs = {Cap::kTrace}) {
   CheckTraces();
+}
+
+CONFORMANCE_CASE(OpenModel, MissingRightsAreToldInOrder, .rules = {rule::ERR_027}) {
+  CheckEachLevel();
+}
+
+CONFORMANCE_CASE(OpenModel, MissingRightsAreOneOfTwoThings, .rules = {rule::ERR_027},
+                 .budget_s = 60) {
+  CheckRights(1, true);
+}
+
+CONFORMANCE_CASE(OpenModelOfTraces, MissingRightsAreToldInOrder, .rules = {rule::ERR_027},
+                 .needs = {Cap::kTrace}) {
+  CheckEachLevel();
+}
+
+CONFORMANCE_CASE(OpenModelOfTraces, MissingRightsAreOneOfTwoThings, .rules = {rule::ERR_027},
+                 .needs = {Cap::kTrace}, .budget_s = 60) {
+  CheckRights(1, true);
 }
 
 }  // namespace
