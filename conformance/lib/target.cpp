@@ -12,13 +12,14 @@
 
 #include "lib/context.h"
 #include "pmuconf/broken.h"
+#include "pmuconf/compat_call.h"
 #include "pmuconf/cpu.h"
 #include "pmuconf/sysfs.h"
 
 namespace pmuconf {
 namespace {
 
-constexpr std::array<std::pair<Cap, std::string_view>, 32> kCapNames = {{
+constexpr std::array<std::pair<Cap, std::string_view>, 33> kCapNames = {{
     {Cap::kStimulus, "stimulus"},
     {Cap::kSampling, "sampling"},
     {Cap::kFrequency, "frequency"},
@@ -36,6 +37,7 @@ constexpr std::array<std::pair<Cap, std::string_view>, 32> kCapNames = {{
     {Cap::kGroups, "groups"},
     {Cap::kCounters3, "counters3"},
     {Cap::kLongPeriods, "long_periods"},
+    {Cap::kCompat, "compat"},
     {Cap::kPrecise, "precise"},
     {Cap::kBranches, "branches"},
     {Cap::kTasks, "tasks"},
@@ -158,6 +160,7 @@ bool Target::Claims(Cap cap) const {
       return trace_excludes_;
     case Cap::kTracePause:
       return trace_pause_;
+    case Cap::kCompat:
     case Cap::kCpus2:
     case Cap::kSomeCpus:
     case Cap::kHotplug:
@@ -171,6 +174,8 @@ bool Target::Has(Cap cap) const {
   switch (cap) {
     case Cap::kBpf:
       return access("/proc/sys/kernel/unprivileged_bpf_disabled", F_OK) == 0;
+    case Cap::kCompat:
+      return HasCompatCalls();
     case Cap::kCpus2:
       return Cpus().size() >= 2;
     case Cap::kSomeCpus:

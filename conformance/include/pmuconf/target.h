@@ -50,6 +50,7 @@ enum class Cap {
   kWide,           // wide: events that take two counters
   kLog,            // log: the port has a log of callbacks, and raises and holds the interrupt line
   kLongPeriods,    // long_periods: a period can last for several ranges of a counter (60 bits)
+  kCompat,         // compat: the machine runs 32-bit programs beside 64-bit ones
 };
 std::string_view ToString(Cap cap);  // "manual_clock"
 std::optional<Cap> CapFromString(std::string_view name);
