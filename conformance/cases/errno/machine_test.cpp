@@ -128,14 +128,15 @@ SysResult TryCgroup(int fd, int cpu, int group_fd = -1, unsigned long flags = 0)
 
 CONFORMANCE_CASE(OpenErrno, CgroupsAreNamedByTheirFolder, .rules = {rule::ERR_016},
                  .needs = {Cap::kTasks}) {
-  const CgroupRoot root;
+  const CgroupRoot cgroups;
+  const Fd root = OpenFolder(cgroups.path());
   const Fd file(open("/dev/null", O_RDONLY | O_CLOEXEC));
-  const Fd folder(open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Fd folder = OpenFolder("/tmp");
   const Event event = Open(Software(PERF_COUNT_SW_DUMMY));
   const int cpu = target().Cpu(0);
-  EXPECT_THAT(TryCgroup(root.fd(), cpu), Succeeds()) << rule::ERR_016.text;
+  EXPECT_THAT(TryCgroup(root.get(), cpu), Succeeds()) << rule::ERR_016.text;
   EXPECT_THAT(TryCgroup(-1, cpu), FailsWith(EINVAL)) << rule::ERR_016.text;
-  EXPECT_THAT(TryCgroup(root.fd(), -1), FailsWith(EINVAL)) << rule::ERR_016.text;
+  EXPECT_THAT(TryCgroup(root.get(), -1), FailsWith(EINVAL)) << rule::ERR_016.text;
   EXPECT_THAT(TryCgroup(-1, -1), FailsWith(EINVAL)) << rule::ERR_016.text;
   for (const int fd : {999, -2, file.get(), folder.get(), event.fd()}) {
     EXPECT_THAT(TryCgroup(fd, cpu), FailsWith(EBADF)) << fd << rule::ERR_016.text;
@@ -144,37 +145,38 @@ CONFORMANCE_CASE(OpenErrno, CgroupsAreNamedByTheirFolder, .rules = {rule::ERR_01
 
 CONFORMANCE_CASE(OpenErrno, GroupsAreOfOneCgroup, .rules = {rule::ERR_017},
                  .needs = {Cap::kTasks}) {
-  const CgroupRoot root;
-  root.HaveControllers();
+  const CgroupRoot cgroups;
+  const Fd root = OpenFolder(cgroups.path());
   const std::string name = "pmuconf-" + std::to_string(getpid());
-  ASSERT_EQ(mkdirat(root.fd(), name.c_str(), 0755), 0);
+  ASSERT_EQ(mkdirat(root.get(), name.c_str(), 0755), 0);
   {
-    const Fd inner(openat(root.fd(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const Fd inner = OpenFolder(cgroups.path() + "/" + name);
     const EventSpec dummy = Software(PERF_COUNT_SW_DUMMY);
     const int cpu = target().Cpu(0);
-    const Event of_root = Open(MakeAttr(dummy), root.fd(), cpu, -1, PERF_FLAG_PID_CGROUP);
+    const Event of_root = Open(MakeAttr(dummy), root.get(), cpu, -1, PERF_FLAG_PID_CGROUP);
     const Event of_none = Open(dummy, OnCpu(cpu));
     for (const Event* leader : {&of_root, &of_none}) {
       EXPECT_THAT(TryCgroup(inner.get(), cpu, leader->fd()), FailsWith(EINVAL))
           << rule::ERR_017.text;
     }
-    EXPECT_THAT(TryCgroup(root.fd(), cpu, of_root.fd()), Succeeds()) << rule::ERR_017.text;
+    EXPECT_THAT(TryCgroup(root.get(), cpu, of_root.fd()), Succeeds()) << rule::ERR_017.text;
     EXPECT_THAT(TryCgroup(inner.get(), cpu, of_root.fd(), PERF_FLAG_FD_NO_GROUP), Succeeds())
         << rule::ERR_017.text;
   }
-  EXPECT_EQ(unlinkat(root.fd(), name.c_str(), AT_REMOVEDIR), 0) << "the events hold on to it";
+  EXPECT_EQ(unlinkat(root.get(), name.c_str(), AT_REMOVEDIR), 0) << "the events hold on to it";
 }
 
 CONFORMANCE_CASE(OpenErrno, MachineWidePmusHaveNoTasksNorCgroups,
                  .rules = {rule::ERR_025, rule::ERR_026}, .needs = {Cap::kSystemWide}) {
-  const CgroupRoot root;
+  const CgroupRoot cgroups;
+  const Fd root = OpenFolder(cgroups.path());
   const int cpu = target().DesignatedCpu();
   const perf_event_attr attr = MakeAttr(target().AnyEvent());
   for (const int where : {-1, cpu}) {
     const SysResult task = TryOpenRaw(&attr, 0, where, -1, PERF_FLAG_FD_CLOEXEC);
     EXPECT_THAT(task, FailsWith(EINVAL)) << rule::ERR_025.text;
   }
-  EXPECT_THAT(TryCgroup(root.fd(), cpu), FailsWith(EINVAL)) << rule::ERR_026.text;
+  EXPECT_THAT(TryCgroup(root.get(), cpu), FailsWith(EINVAL)) << rule::ERR_026.text;
 }
 
 // A driver may say it itself; what it says stands in the target file.

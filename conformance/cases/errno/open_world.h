@@ -6,9 +6,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 
@@ -17,6 +15,7 @@
 #include <memory>
 #include <string>
 
+#include "cases/cgroup.h"
 #include "cases/common.h"
 #include "pmuconf/open_model.h"
 #include "pmuconf/ring.h"
@@ -68,40 +67,11 @@ inline OpenPmu PmuHere() {
   return pmu;
 }
 
-// The unified hierarchy of cgroups, while this lives.
-class CgroupRoot {
- public:
-  CgroupRoot() {
-    if (mkdtemp(path_) == nullptr) throw BrokenErrno("mkdtemp", errno);
-    if (mount("none", path_, "cgroup2", 0, nullptr) != 0) {
-      const int error = errno;
-      rmdir(path_);
-      throw BrokenErrno("mounting cgroup2", error);
-    }
-    fd_.Reset(open(path_, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  }
-  CgroupRoot(const CgroupRoot&) = delete;
-  ~CgroupRoot() {
-    fd_.Reset();
-    umount2(path_, MNT_DETACH);
-    rmdir(path_);
-  }
-  int fd() const { return fd_.get(); }
-
-  // The hierarchy gives its folders the controllers that need no asking, perf_event among them,
-  // once any is asked for; it has not been where nobody else uses cgroups.
-  void HaveControllers() const {
-    for (const std::string_view change : {"+pids", "-pids"}) {
-      const Fd control(openat(fd(), "cgroup.subtree_control", O_WRONLY | O_CLOEXEC));
-      if (write(control.get(), change.data(), change.size()) < 0)
-        throw BrokenErrno("cgroup.subtree_control", errno);
-    }
-  }
-
- private:
-  char path_[32] = "/tmp/pmuconf-cgroup-XXXXXX";
-  Fd fd_;
-};
+inline Fd OpenFolder(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) throw BrokenErrno("opening " + path, errno);
+  return Fd(fd);
+}
 
 class OpenWorld {
  public:
@@ -197,7 +167,7 @@ class OpenWorld {
       case OpenWho::kExited:
         return exited_.pid();
       case OpenWho::kCgroup:
-        return cgroup_.fd();
+        return cgroup_.get();
       case OpenWho::kFile:
         return file_.get();
     }
@@ -248,7 +218,8 @@ class OpenWorld {
   std::optional<Ring> ring_;
   Child alive_{[] { return 0; }};
   Child exited_{[] { return 0; }};
-  CgroupRoot cgroup_;
+  CgroupRoot cgroups_;
+  Fd cgroup_ = OpenFolder(cgroups_.path());
   Fd file_;
   std::byte* memory_ = nullptr;
 };
