@@ -154,6 +154,35 @@ CONFORMANCE_CASE(Context, KernelThreadsAreTargets, .rules = {rule::CTX_012},
   EXPECT_EQ(event.Read().value, 0u) << rule::CTX_012.text;
 }
 
+CONFORMANCE_CASE(Context, EventsTakeTurnsWithoutATick, .rules = {rule::CTX_013},
+                 .needs = {Cap::kStimulus, Cap::kCpus2}, .cpu = 1,
+                 .timing =
+                     "turns of events, each a rotation interval of 1 ms apart; five seconds "
+                     "hold thousands") {
+  const auto text = ReadFile("/sys/devices/system/cpu/nohz_full");
+  const std::vector<int> tickless = ParseCpuList(text.value_or("")).value_or(std::vector<int>{});
+  const int here = target().Cpu(1);
+  if (std::find(tickless.begin(), tickless.end(), here) == tickless.end()) {
+    SkipCase(Cap::kCpus2, "CPU " + std::to_string(here) + " has its tick: boot with nohz_full=");
+  }
+  const MuxInterval interval(1);
+  const EventSpec spec = target().AnyEvent();
+  const std::vector<Event> events = OpenEach(std::vector(CounterCount(spec) + 2, spec));
+  EnableEach(events);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<std::uint64_t> before;
+    for (const Event& event : events) before.push_back(event.Read().value);
+    EXPECT_TRUE(RepeatUntil([&] { Spin(0.001), Pulse(spec, 1); },
+                            [&] {
+                              for (std::size_t i = 0; i < events.size(); ++i) {
+                                if (events[i].Read().value == before[i]) return false;
+                              }
+                              return true;
+                            }))
+        << rule::CTX_013.text;
+  }
+}
+
 // Ticks that `cpu` has idled.
 std::uint64_t IdleTicks(int cpu) {
   std::istringstream lines(ReadFile("/proc/stat").value_or(""));

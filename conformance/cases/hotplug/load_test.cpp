@@ -3,10 +3,14 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <sstream>
 #include <thread>
 
 #include "cases/common.h"
 #include "cases/offline.h"
+#include "cases/write_file.h"
+#include "count_overflows.skel.h"
+#include "pmuconf/bpf.h"
 #include "pmuconf/ring.h"
 #include "pmuconf/rules/HOT.h"
 
@@ -53,6 +57,64 @@ CONFORMANCE_CASE(Hotplug, LastProcessorOfThePmuMayLeave, .rules = {rule::HOT_005
     Pulse(spec, 31, {.cpu = cpu});
     EXPECT_THAT(fresh.Read(), Counted(spec, 31)) << rule::HOT_005.text;
   }
+}
+
+// Numbers of the target's hotplug states: lines such as "46: perf/refpmu:prepare".
+std::vector<std::string> HotplugStates() {
+  std::vector<std::string> states;
+  std::istringstream lines(ReadFile("/sys/devices/system/cpu/hotplug/states").value_or(""));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("perf/" + target().name() + ":") != std::string::npos) {
+      states.push_back(std::to_string(std::stoi(line)));
+    }
+  }
+  return states;
+}
+
+// The kernel has a file to let the next call of a state's callback fail.
+CONFORMANCE_CASE(Hotplug, ProcessorWhoseCallbackFailsStaysOff, .rules = {rule::HOT_008},
+                 .needs = {Cap::kStimulus, Cap::kHotplug, Cap::kCpuLocal}, .budget_s = 20) {
+  const int there = target().Cpu(1);
+  const std::string folder = "/sys/devices/system/cpu/cpu" + std::to_string(there);
+  const EventSpec spec = target().AnyEvent();
+  const std::vector<std::string> states = HotplugStates();
+  EXPECT_FALSE(states.empty()) << rule::HOT_008.text;
+  for (const std::string& state : states) {
+    Offline offline(there);
+    ASSERT_EQ(WriteError(folder + "/hotplug/fail", state), 0) << state;
+    EXPECT_EQ(WriteError(folder + "/online", "1"), EAGAIN) << rule::HOT_008.text;
+    EXPECT_EQ(ReadFile(folder + "/online"), "0") << rule::HOT_008.text;
+    EXPECT_THAT(TryOpen(spec, {.pid = -1, .cpu = there}), FailsWith(ENODEV)) << rule::HOT_008.text;
+    offline.Return();
+    const Event event = Open(spec, {.pid = -1, .cpu = there, .disabled = false});
+    Pulse(spec, 27, {.cpu = there});
+    EXPECT_THAT(event.Read(), Counted(spec, 27)) << rule::HOT_008.text;
+  }
+}
+
+CONFORMANCE_CASE(Hotplug, ProcessorLeavesUnderProgramsOnOverflow, .rules = {rule::HOT_007},
+                 .needs = {Cap::kStimulus, Cap::kHotplug, Cap::kCpuLocal, Cap::kSampling,
+                           Cap::kBpf},
+                 .budget_s = 20) {
+  const int there = target().Cpu(1);
+  const EventSpec spec = target().AnyEvent();
+  Skeleton<count_overflows_bpf> bpf;
+  const Event event = Open(spec, {.pid = -1, .cpu = there, .sample_period = 2, .disabled = false});
+  event.SetBpf(ProgramFd(bpf->progs.on_overflow));
+  {
+    const Meanwhile pulses([&] {
+      refpmu_pulse pulse = {};
+      pulse.cpu = there;
+      pulse.event = spec.code;
+      pulse.n = 4;
+      port().TryPulse(pulse);
+    });
+    ASSERT_TRUE(RepeatUntil([] { sched_yield(); }, [&] { return bpf->bss->overflows > 100; }));
+    Offline offline(there);
+    EXPECT_EQ(bpf->bss->overflows, event.Read().value / 2) << rule::HOT_007.text;
+    offline.Return();
+  }
+  EXPECT_EQ(bpf->bss->overflows, event.Read().value / 2) << rule::HOT_007.text;
 }
 
 CONFORMANCE_CASE(Hotplug, ProcessorLeavesUnderSamplersThatRotate, .rules = {rule::HOT_007},

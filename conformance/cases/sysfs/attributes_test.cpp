@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The files of the PMU in sysfs: what tools parse, and what they make of it.
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <map>
 #include <regex>
 #include <set>
 
 #include "cases/common.h"
+#include "cases/write_file.h"
 #include "pmuconf/rules/DRC.h"
 #include "pmuconf/rules/SYS.h"
 
@@ -41,13 +40,6 @@ std::vector<std::string> EventNames() {
 bool Exclusive(const std::string& format) {
   const std::vector<std::string>& formats = target().exclusive_formats();
   return std::find(formats.begin(), formats.end(), format) != formats.end();
-}
-
-// The errno of writing `text` to a file, 0 if it was taken.
-int WriteError(const std::string& path, const std::string& text) {
-  const Fd fd(open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  if (fd.get() < 0) return errno;
-  return write(fd.get(), text.data(), text.size()) < 0 ? errno : 0;
 }
 
 CONFORMANCE_CASE(Sysfs, TypeIsUniqueAndOpensThePmu, .rules = {rule::SYS_001, rule::DRC_104},

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernel's settings for perf, and what sysfs says of the device behind a PMU.
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include "cases/common.h"
+#include "cases/write_file.h"
 #include "pmuconf/rules/SYS.h"
 #include "pmuconf/sysctl.h"
 
@@ -11,10 +11,8 @@ namespace pmuconf {
 namespace {
 
 // The errno of writing `value` to the setting, 0 if it was taken.
-int WriteError(const std::string& name, const std::string& value) {
-  const Fd fd(open(("/proc/sys/" + name).c_str(), O_WRONLY | O_CLOEXEC));
-  if (fd.get() < 0) return errno;
-  return write(fd.get(), value.data(), value.size()) < 0 ? errno : 0;
+int SetError(const std::string& name, const std::string& value) {
+  return WriteError("/proc/sys/" + name, value);
 }
 
 // A setting that takes `good` and refuses `bad` with EINVAL, keeping what it has.
@@ -34,9 +32,9 @@ CONFORMANCE_CASE(Sysctl, SettingsKeepWhatTheyTake, .rules = {rule::SYS_015}) {
   for (const Setting& setting : settings) {
     const Sysctl restored(setting.name, Sysctl::Get(setting.name));
     for (const std::string& value : setting.good) {
-      EXPECT_EQ(WriteError(setting.name, value), 0) << rule::SYS_015.text << setting.name;
+      EXPECT_EQ(SetError(setting.name, value), 0) << rule::SYS_015.text << setting.name;
       for (const std::string& bad : setting.bad) {
-        EXPECT_EQ(WriteError(setting.name, bad), EINVAL) << rule::SYS_015.text << setting.name;
+        EXPECT_EQ(SetError(setting.name, bad), EINVAL) << rule::SYS_015.text << setting.name;
       }
       EXPECT_EQ(Sysctl::Get(setting.name), value) << rule::SYS_015.text << setting.name;
     }
@@ -49,8 +47,8 @@ CONFORMANCE_CASE(Sysctl, SampleRateNeedsADynamicLimit, .rules = {rule::SYS_015})
   const SampleRateLimit restored(SampleRateLimit::kNoLimit);
   {
     const Sysctl limited(percent, "25");
-    EXPECT_EQ(WriteError(rate, "54321"), 0) << rule::SYS_015.text;
-    EXPECT_EQ(WriteError(rate, "0"), EINVAL) << rule::SYS_015.text;
+    EXPECT_EQ(SetError(rate, "54321"), 0) << rule::SYS_015.text;
+    EXPECT_EQ(SetError(rate, "0"), EINVAL) << rule::SYS_015.text;
     EXPECT_EQ(Sysctl::Get(rate), "54321") << rule::SYS_015.text;
     EXPECT_THAT(TryOpen(Software(PERF_COUNT_SW_CPU_CLOCK), {.sample_freq = 54'321}), Succeeds())
         << rule::SYS_015.text;
@@ -60,7 +58,7 @@ CONFORMANCE_CASE(Sysctl, SampleRateNeedsADynamicLimit, .rules = {rule::SYS_015})
   }
   for (const char* off : {"0", "100"}) {
     const Sysctl unlimited(percent, off);
-    EXPECT_EQ(WriteError(rate, "1000"), EINVAL) << rule::SYS_015.text;
+    EXPECT_EQ(SetError(rate, "1000"), EINVAL) << rule::SYS_015.text;
     EXPECT_EQ(Sysctl::Get(rate), "54321") << rule::SYS_015.text;
   }
 }
@@ -79,12 +77,12 @@ CONFORMANCE_CASE(Sysctl, StackDepthIsFixedWhileItIsUsed, .rules = {rule::SYS_015
   {
     const OpenResult user = with_chain(100);
     ASSERT_THAT(user, Succeeds());
-    EXPECT_EQ(WriteError(depth, "90"), EBUSY) << rule::SYS_015.text;
+    EXPECT_EQ(SetError(depth, "90"), EBUSY) << rule::SYS_015.text;
     EXPECT_EQ(Sysctl::Get(depth), "100") << rule::SYS_015.text;
   }
   EXPECT_THAT(with_chain(101), FailsWith(EOVERFLOW)) << rule::SYS_015.text;
   // The refused one uses nothing.
-  EXPECT_EQ(WriteError(depth, "90"), 0) << rule::SYS_015.text;
+  EXPECT_EQ(SetError(depth, "90"), 0) << rule::SYS_015.text;
 }
 
 CONFORMANCE_CASE(Sysfs, IdentifierAndDeviceAreWhatTheySay, .rules = {rule::SYS_018}) {

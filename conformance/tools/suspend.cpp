@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// suspend: sends the machine to sleep with events open, wakes it by its clock, and says what they
+// counted and sampled before and after. JSON; whether it is good is the reader's to say.
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "lib/context.h"
+#include "pmuconf/case.h"
+#include "pmuconf/cpu.h"
+#include "pmuconf/ring.h"
+#include "pmuconf/sysctl.h"
+#include "pmuconf/sysfs.h"
+
+namespace pmuconf {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr char kClock[] = "/sys/class/rtc/rtc0/wakealarm";
+
+void Write(const std::string& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text << std::flush;
+  if (!file) throw BrokenErrno(path, errno);
+}
+
+// To memory and back, `seconds` later. A machine that is woken before it sleeps does not go at all.
+void Suspend(unsigned seconds) {
+  Write("/sys/power/mem_sleep", "deep");
+  Write(kClock, "0");
+  Write(kClock, "+" + std::to_string(seconds));
+  Write("/sys/power/wakeup_count", ReadFile("/sys/power/wakeup_count").value_or(""));
+  Write("/sys/power/state", "mem");
+}
+
+// A sampling event and its ring; how many samples came since the last question.
+class Sampler {
+ public:
+  Sampler(const EventSpec& spec, OpenOptions options)
+      : event_(Open(spec, options)), ring_(event_, 8) {
+    event_.Enable();
+  }
+  std::size_t Samples() { return ring_.Drain().samples.size(); }
+
+ private:
+  Event event_;
+  Ring ring_;
+};
+
+Json Run(unsigned seconds) {
+  const int here = target().Cpu(0), there = target().Cpu(1);
+  const EventSpec spec = target().AnyEvent();
+  const OpenOptions sample = {.sample_period = 10, .sample_type = PERF_SAMPLE_IP};
+  PinTo(here);
+  SampleRateLimit::Set(SampleRateLimit::kNoLimit);
+
+  const Event task = Open(spec, {.disabled = false});
+  const Event on_here = Open(spec, {.pid = -1, .cpu = here, .disabled = false});
+  const Event on_there = Open(spec, {.pid = -1, .cpu = there, .disabled = false});
+  Sampler sampler(spec, sample);
+  const auto counts = [&] {
+    return Json{{"task", task.Read().value},
+                {"cpu_that_stays", on_here.Read().value},
+                {"cpu_that_leaves", on_there.Read().value}};
+  };
+
+  Json facts;
+  target().Stimulate(spec, 15);
+  target().Stimulate(spec, 7, {.cpu = there});
+  facts["before"] = {{"counts", counts()}, {"samples", sampler.Samples()}};
+  Suspend(seconds);
+  facts["asleep"] = {{"counts", counts()}, {"samples", sampler.Samples()}};
+  target().Stimulate(spec, 15);
+  target().Stimulate(spec, 7, {.cpu = there});
+  facts["after"] = {{"counts", counts()}, {"samples", sampler.Samples()}};
+
+  // The first that the CPU that was away counts, and samples precisely, with its own buffer.
+  OpenOptions precise = {
+      .pid = -1, .cpu = there, .sample_period = 10, .sample_type = PERF_SAMPLE_IP};
+  precise.edit = [](perf_event_attr& attr) { attr.precise_ip = 2; };
+  const Event fresh = Open(spec, {.pid = -1, .cpu = there, .disabled = false});
+  Sampler fresh_sampler(spec, precise);
+  target().Stimulate(spec, 33, {.cpu = there});
+  facts["fresh"] = {{"counts", fresh.Read().value}, {"samples", fresh_sampler.Samples()}};
+
+  // Throttled, if at all, when the machine goes; one sample a tick is the limit.
+  Sampler often(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_IP});
+  SampleRateLimit::Set(1'000);
+  target().Stimulate(spec, 100);
+  const bool throttled = often.Samples() < 100;
+  Suspend(seconds);
+  SampleRateLimit::Set(SampleRateLimit::kNoLimit);
+  // The tick that lifts it comes within its own time.
+  Spin(0.1);
+  target().Stimulate(spec, 3);
+  facts["throttled"] = {{"was", throttled}, {"samples_after", often.Samples()}};
+  return facts;
+}
+
+int Main(int argc, char** argv) {
+  std::string file;
+  unsigned seconds = 5;
+  CLI::App app("Suspends the machine with events open; JSON on standard output.");
+  app.add_option("--target", file, "file of the target")->required();
+  app.add_option("--seconds", seconds, "until the clock wakes it")->check(CLI::Range(1, 60));
+  CLI11_PARSE(app, argc, argv);
+  context().target = Target::Load(file);
+  context().target->Resolve({});
+  port().Reset();
+  std::cout << Run(seconds).dump() << '\n';
+  return 0;
+}
+
+}  // namespace
+}  // namespace pmuconf
+
+int main(int argc, char** argv) {
+  try {
+    return pmuconf::Main(argc, argv);
+  } catch (const std::exception& error) {
+    std::cerr << "suspend: " << error.what() << '\n';
+    return 2;
+  }
+}

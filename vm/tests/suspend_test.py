@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A machine that sleeps and wakes has its events as they were.
+
+The tool `suspend` does it in the guest and states what it saw. CPU 1 is taken offline on the way, as
+on any machine, so its events end there; those of CPU 0 and of the task go on.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from typing import Any
+
+import pytest
+
+from pmuvm import accel, guest, image, kernel, module, qemu, store, suite
+
+pytestmark = pytest.mark.guest
+
+DEADLINE_S = 120
+
+
+@functools.cache
+def slept(name: str) -> dict[str, Any]:
+    """What `suspend` states on a kernel, and what that kernel said meanwhile."""
+    stock = kernel.find(name)
+    packed = image.build(
+        image.Contents(
+            agent=suite.binary(),
+            target=suite.find_target("refpmu").path,
+            modules=(module.build(stock, store.ROOT / "driver", module.default_out(stock)),),
+            files={"bin/suspend": suite.tool("suspend")},
+        )
+    )
+    machine = qemu.Machine(stock.arch, stock.image, packed, accel=accel.choose(stock))
+    with guest.Guest(machine) as vm:
+        vm.boot()
+        vm.load("refpmu.ko")
+        done = vm.exec(["suspend", "--target", "/target.toml"], DEADLINE_S)
+        assert done.status == 0, done.stderr
+        facts: dict[str, Any] = json.loads(done.stdout)
+        facts["reports"] = vm.kmsg()["reports"]
+        vm.bye()
+    return facts
+
+
+def kernels() -> list[Any]:
+    """Each kernel sleeps once, whichever process has its tests."""
+    return [
+        pytest.param(name, marks=pytest.mark.xdist_group(f"suspend-{name}"))
+        for name in kernel.known()
+    ]
+
+
+@pytest.mark.rule("PM-001")
+@pytest.mark.parametrize("name", kernels())
+def test_counts_survive_the_sleep(name: str) -> None:
+    facts = slept(name)
+    before = {"task": 15, "cpu_that_stays": 15, "cpu_that_leaves": 7}
+    assert facts["before"]["counts"] == before
+    assert facts["asleep"]["counts"] == before
+    assert facts["after"]["counts"] == before | {"task": 30, "cpu_that_stays": 30}
+    assert facts["reports"] == []
+
+
+@pytest.mark.rule("PM-001")
+@pytest.mark.parametrize("name", kernels())
+def test_the_place_in_the_period_survives_the_sleep(name: str) -> None:
+    samples = {when: slept(name)[when]["samples"] for when in ("before", "asleep", "after")}
+    assert samples == {"before": 1, "asleep": 0, "after": 2}
+
+
+@pytest.mark.rule("PM-001")
+@pytest.mark.parametrize("name", kernels())
+def test_a_throttled_event_samples_again(name: str) -> None:
+    assert slept(name)["throttled"] == {"was": True, "samples_after": 3}
+
+
+@pytest.mark.rule("PM-002")
+@pytest.mark.parametrize("name", kernels())
+def test_a_cpu_that_was_away_counts_and_samples_from_the_first_on(name: str) -> None:
+    assert slept(name)["fresh"] == {"counts": 33, "samples": 3}
