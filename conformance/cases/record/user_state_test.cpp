@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registers and stack of the task in samples, and what becomes of samples that would be too long.
 #include <asm/perf_regs.h>
+#include <elf.h>
 #include <pthread.h>
 #include <sys/mman.h>
 
@@ -152,6 +153,65 @@ CONFORMANCE_CASE(Record, KernelThreadHasNoUserState, .rules = {rule::REC_013, ru
   EXPECT_THAT(*sample->regs_user, testing::IsEmpty()) << rule::REC_013.text;
   EXPECT_THAT(*sample->stack_user, testing::IsEmpty()) << rule::REC_014.text;
   EXPECT_EQ(records[0].body.size(), 24u) << rule::REC_014.text;  // id, ABI and size
+}
+
+// A 32-bit program that writes to a page of its own and ends with 0.
+std::string Elf32File() {
+  constexpr std::uint32_t kBase = 0x10000, kHeaders = sizeof(Elf32_Ehdr) + sizeof(Elf32_Phdr);
+  // mov %eax, 0x11000 (in the second page, which is zeros); mov $1, %eax; xor %ebx, %ebx; int $0x80
+  const std::string code("\xa3\x00\x10\x01\x00\xb8\x01\x00\x00\x00\x31\xdb\xcd\x80", 14);
+  Elf32_Ehdr header = {};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS32;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_ident[EI_VERSION] = EV_CURRENT;
+  header.e_type = ET_EXEC;
+  header.e_machine = EM_386;
+  header.e_version = EV_CURRENT;
+  header.e_entry = kBase + kHeaders;
+  header.e_phoff = header.e_ehsize = sizeof(header);
+  header.e_phentsize = sizeof(Elf32_Phdr);
+  header.e_phnum = 1;
+  Elf32_Phdr segment = {};
+  segment.p_type = PT_LOAD;
+  segment.p_vaddr = segment.p_paddr = kBase;
+  segment.p_filesz = kHeaders + static_cast<std::uint32_t>(code.size());
+  segment.p_memsz = 2 * kPage;
+  segment.p_flags = PF_R | PF_W | PF_X;
+  segment.p_align = kPage;
+  std::string file(reinterpret_cast<const char*>(&header), sizeof(header));
+  file.append(reinterpret_cast<const char*>(&segment), sizeof(segment));
+  return file.append(code);
+}
+
+CONFORMANCE_CASE(Record, UserRegistersTellA32BitTask, .rules = {rule::REC_013},
+                 .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks}) {
+  const Fd program(memfd_create("conformance-32", MFD_CLOEXEC));
+  const std::string elf = Elf32File();
+  ASSERT_EQ(write(program.get(), elf.data(), elf.size()), static_cast<ssize_t>(elf.size()));
+  Child child([&program] {
+    char* const none[] = {nullptr};
+    fexecve(program.get(), none, none);
+    return 125;
+  });
+  OpenOptions options = WithRegs(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_ADDR,
+                                 Bit(PERF_REG_X86_IP) | Bit(PERF_REG_X86_BX));
+  options.pid = child.pid();
+  const Event faults = Open(Software(PERF_COUNT_SW_PAGE_FAULTS), options);
+  Ring ring(faults, 16);
+  faults.Enable();
+  child.Go();
+  ASSERT_EQ(child.Wait(), 0);
+  const RingContents got = ring.Drain();
+  // Of all its page faults, from the 64-bit beginning on, the one of the write.
+  const auto written = std::find_if(got.samples.begin(), got.samples.end(),
+                                    [](const Sample& sample) { return sample.addr == 0x11000; });
+  ASSERT_NE(written, got.samples.end());
+  EXPECT_EQ(written->regs_user_abi, std::uint64_t{PERF_SAMPLE_REGS_ABI_32}) << rule::REC_013.text;
+  EXPECT_EQ(written->regs_user->at(1), 0x10000 + sizeof(Elf32_Ehdr) + sizeof(Elf32_Phdr))
+      << rule::REC_013.text;
+  EXPECT_EQ(got.samples.front().regs_user_abi, std::uint64_t{PERF_SAMPLE_REGS_ABI_64})
+      << rule::REC_013.text;
 }
 
 CONFORMANCE_CASE(Record, UserStackIsCopiedFromTheStackPointer, .rules = {rule::REC_014},
