@@ -51,6 +51,8 @@ class Pages {
         base_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1,
                    0)) {
     if (base_ == MAP_FAILED) throw BrokenErrno("mmap", errno);
+    // Else the kernel may make them part of a huge page.
+    if (flags == 0) madvise(base_, bytes, MADV_NOHUGEPAGE);
   }
   Pages(const Pages&) = delete;
   ~Pages() { munmap(base_, bytes_); }
