@@ -7,9 +7,9 @@
 #include <bit>
 
 #include "cases/branch/branch.h"
+#include "cases/cgroup.h"
 #include "cases/common.h"
 #include "cases/precise/precise.h"
-#include "cases/record/cgroup.h"
 #include "cases/record/kernel_symbol.h"
 #include "pmuconf/rules/REC.h"
 #include "pmuconf/sysctl.h"

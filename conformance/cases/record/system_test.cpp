@@ -7,7 +7,7 @@
 
 #include <cstdio>
 
-#include "cases/record/cgroup.h"
+#include "cases/cgroup.h"
 #include "cases/record/kernel_symbol.h"
 #include "cases/record/side_band.h"
 #include "pmuconf/bpf.h"
