@@ -137,7 +137,7 @@ def stages() -> list[Stage]:
             "pytest",
             (guest, pytest),
             pytest_report,
-            900,
+            1800,
             f"{PYTHON} -m pytest",
         ),
         tool_stage("kunit", (PYTHON, "kunit/run.py"), 2400),

@@ -61,7 +61,7 @@ void WriteFeatures(const PmuFacts& facts, Writer* out) {
     }
     out->Line("exclusive_formats", "[" + list + "]", "their bits overlap in sysfs");
   }
-  if (!facts.sampling.ok()) return;
+  if (!facts.sampling.ok() || !facts.limited()) return;
   out->Line("precise", std::to_string(facts.precise.value), facts.precise.how);
   out->Line("branches", std::to_string(facts.branches.value), facts.branches.how);
 }
@@ -77,14 +77,30 @@ void WriteRefusals(const PmuFacts& facts, Writer* out) {
   }
 }
 
+void WriteStimulus(const EventFacts& event, Writer* out) {
+  out->Line("stimulus", Quoted(event.stimulus), event.seen);
+  if (event.stimulus == "syscalls") {
+    out->Line("syscall", "\"getppid\"", "the one that was called");
+  }
+  if (event.stimulus == "none") {
+    out->Line("accuracy", "{ rel = 1.0 }", "nothing makes it happen a known number of times");
+  } else {
+    out->Line("accuracy", "\"exact\"", "it counted as often as it was made to happen");
+  }
+}
+
 void WriteEvents(const PmuFacts& facts, Writer* out) {
   const auto general = static_cast<unsigned>(facts.general.value);
   unsigned fixed = 0;
   for (const EventFacts& event : facts.events) {
     out->Table("[[event]]");
     out->Line("name", Quoted(event.name),
-              event.code ? "a number that opens; sysfs names no events" : "of sysfs");
+              event.code ? "a number that opens; sysfs names no events" : facts.names_how);
     if (event.code) out->Line("code", std::to_string(*event.code), "attr.config");
+    if (!facts.limited()) {
+      WriteStimulus(event, out);
+      continue;
+    }
     std::string counters = Range(std::min(event.fit, general));
     std::string how = "a group takes " + std::to_string(event.fit) + " of it";
     if (event.fixed && fixed < facts.fixed.value) {
@@ -96,8 +112,7 @@ void WriteEvents(const PmuFacts& facts, Writer* out) {
       out->Line("generic", Quoted(event.generic),
                 "it has the name, and PERF_TYPE_HARDWARE with this PMU's type opens");
     }
-    out->Line("stimulus", "\"none\"", event.seen);
-    out->Line("accuracy", "{ rel = 1.0 }", "nothing makes it happen a known number of times");
+    WriteStimulus(event, out);
   }
   if (facts.skipped.empty()) return;
   out->Table("# Left out, to be written by hand:");
@@ -120,7 +135,7 @@ std::string WriteDraft(const PmuFacts& facts) {
     out.Line("record", "1", "bytes of a record: cannot be told from here; 1 claims nothing");
     return out.Text();
   }
-  WriteCounters(facts, &out);
+  if (facts.limited()) WriteCounters(facts, &out);
   WriteSampling(facts, &out);
   WriteFeatures(facts, &out);
   WriteRefusals(facts, &out);

@@ -27,8 +27,10 @@ constexpr unsigned kMostFixed = 16;
 constexpr std::uint64_t kPeriod = 100'003;
 constexpr std::uint64_t kFrequency_hz = 100;
 constexpr int kLoopTurns = 100'000;
-constexpr int kPages = 100;
-constexpr int kCalls = 100;
+constexpr std::uint64_t kPages = 100;
+constexpr std::uint64_t kCalls = 100;
+constexpr const char* kFreshPages = "100 fresh pages";
+constexpr const char* kSystemCalls = "100 system calls";
 constexpr std::uint64_t kNumbersTried = 64;
 constexpr std::size_t kNumbersKept = 16;
 
@@ -54,6 +56,16 @@ constexpr std::array<GenericName, 10> kGeneric = {{
      {"stalled-cycles-backend", ""}},
     {"ref-cycles", PERF_COUNT_HW_REF_CPU_CYCLES, {"ref-cycles", ""}},
 }};
+
+// The kernel's own events, by number, as perf calls them.
+constexpr std::array<const char*, 12> kSoftware = {
+    "cpu-clock",        "task-clock",   "page-faults",  "context-switches",
+    "cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
+    "emulation-faults", "dummy",        "bpf-output",   "cgroup-switches"};
+
+// Tracepoints that tell something here.
+constexpr std::array<const char*, 3> kTracepoints = {
+    "syscalls:sys_enter_getppid", "syscalls:sys_exit_getppid", "sched:sched_switch"};
 
 bool AnyOf(std::string_view name, const std::array<const char*, 2>& names) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -172,11 +184,13 @@ class Probe {
       try {
         Target target = Target::Parse(text, "probe");
         target.Resolve(facts_.device);
-        Take({name, {}, 0, false, "", ""}, target.Event(name));
+        Take(Named(name), target.Event(name));
       } catch (const std::exception& error) {
         facts_.skipped.push_back(name + ": " + error.what());
       }
     }
+    if (facts_.kind == "software") FindSoftware();
+    if (facts_.kind == "tracepoint") FindTracepoints();
     if (!specs_.empty()) return;
     for (std::uint64_t number = 0; number < kNumbersTried && specs_.size() < kNumbersKept;
          ++number) {
@@ -184,13 +198,42 @@ class Probe {
       spec.type = facts_.type;
       spec.config = number;
       if (!Open(spec, {}).ok()) continue;
-      Take({"config-" + std::to_string(number), static_cast<std::uint16_t>(number), 0, false, "",
-            ""},
-           spec);
+      EventFacts facts = Named("config-" + std::to_string(number));
+      facts.code = static_cast<std::uint16_t>(number);
+      Take(facts, spec);
     }
     if (specs_.empty()) {
       throw ConfigError("no event of PMU '" + facts_.device + "' opens: write its target by hand");
     }
+  }
+
+  void FindSoftware() {
+    facts_.names_how = "as perf calls it";
+    for (std::uint64_t number = 0; number < kSoftware.size(); ++number) {
+      EventSpec spec;
+      spec.type = facts_.type;
+      spec.config = number;
+      Take(Named(kSoftware[number]), spec);
+    }
+  }
+
+  void FindTracepoints() {
+    facts_.names_how = "of tracefs";
+    for (const std::string name : kTracepoints) {
+      std::string folder = name;
+      std::replace(folder.begin(), folder.end(), ':', '/');
+      const auto id = ReadFile("/sys/kernel/tracing/events/" + folder + "/id");
+      EventSpec spec;
+      spec.type = facts_.type;
+      spec.config = std::strtoull(id.value_or("0").c_str(), nullptr, 10);
+      if (id) Take(Named(name), spec);
+    }
+  }
+
+  static EventFacts Named(const std::string& name) {
+    EventFacts facts;
+    facts.name = name;
+    return facts;
   }
 
   void Take(const EventFacts& facts, const EventSpec& spec) {
@@ -375,33 +418,39 @@ class Probe {
          [] {
            for (int i = 0; i < kLoopTurns; ++i) asm volatile("");
          }},
-        {"100 fresh pages",
+        {kFreshPages,
          [] {
            const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
            void* const area = mmap(nullptr, kPages * page, PROT_READ | PROT_WRITE,
                                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
            if (area == MAP_FAILED) return;
-           for (int i = 0; i < kPages; ++i) {
-             static_cast<volatile char*>(area)[static_cast<std::size_t>(i) * page] = 1;
+           for (std::uint64_t i = 0; i < kPages; ++i) {
+             static_cast<volatile char*>(area)[i * page] = 1;
            }
            munmap(area, kPages * page);
          }},
-        {"100 system calls",
+        {kSystemCalls,
          [] {
-           for (int i = 0; i < kCalls; ++i) syscall(SYS_getppid);
+           for (std::uint64_t i = 0; i < kCalls; ++i) syscall(SYS_getppid);
          }},
     };
     event->seen = "counted";
+    std::map<std::string, std::uint64_t> counts;
     const char* separator = " ";
     for (const auto& [what, deed] : deeds) {
       const OpenResult opened = Open(kept_[index], {});
       if (!opened.ok() || !opened.event.TryEnable().ok()) continue;
       deed();
       opened.event.Disable();
-      event->seen +=
-          separator + std::to_string(opened.event.Read().value) + " in " + std::string(what);
+      counts[what] = opened.event.Read().value;
+      event->seen += separator + std::to_string(counts[what]) + " in " + std::string(what);
       separator = ", ";
     }
+    // Only what it counted once each, and in nothing else, is known to be what it counts.
+    std::uint64_t all = 0;
+    for (const auto& [what, count] : counts) all += count;
+    if (all == kPages && counts[kFreshPages] == kPages) event->stimulus = "page_faults";
+    if (all == kCalls && counts[kSystemCalls] == kCalls) event->stimulus = "syscalls";
   }
 
   PmuFacts facts_;

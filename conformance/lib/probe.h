@@ -30,6 +30,7 @@ struct EventFacts {
   bool fixed = false;                 // one more of it fits than of the others
   std::string generic;                // "cpu-cycles"; "": none
   std::string seen;                   // what it counted while what happened
+  std::string stimulus = "none";      // what made it count exactly as often as it was done
 };
 
 // What sysfs says of a PMU, and what experiments told.
@@ -38,12 +39,15 @@ struct PmuFacts {
   std::uint32_t type = 0;
   std::string kind;
   std::string kind_how;
+  // Whether counters limit the events; else a target file does not speak of counters.
+  bool limited() const { return kind == "core" || kind == "uncore"; }
   Finding general, fixed, width;
   Finding sampling, min_period, frequency, task, exclude_user, exclude_kernel, precise, branches;
   bool filters = false;
   std::vector<std::string> exclusive_formats;
   std::vector<EventFacts> events;
-  std::vector<std::string> skipped;  // events that are left out, and why
+  std::string names_how = "of sysfs";  // where the events' names come from
+  std::vector<std::string> skipped;    // events that are left out, and why
 };
 
 // Looks and tries; opens events, all of them but those it watches stay off. Throws ConfigError if

@@ -2,6 +2,7 @@
 // What a PMU of the whole machine refuses, and what a refusal leaves behind.
 #include <array>
 
+#include "cases/refusal.h"
 #include "cases/uncore/uncore.h"
 #include "pmuconf/rules/DRC.h"
 #include "pmuconf/rules/INI.h"
@@ -15,12 +16,6 @@ SysResult TryOpenAt(const EventSpec& spec, pid_t pid, int cpu) {
   const SysResult result = TryOpenRaw(&attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
   const Fd closed(result.ok() ? static_cast<int>(result.value) : -1);
   return result;
-}
-
-// The choice of the target, where a rule leaves one.
-bool IsRefusal(int error, const std::string& what) {
-  const auto chosen = target().refusal(what);
-  return chosen ? error == *chosen : error == EINVAL || error == EOPNOTSUPP;
 }
 
 CONFORMANCE_CASE(Uncore, TaskEventsAreRefused, .rules = {rule::UNC_001, rule::DRC_110},

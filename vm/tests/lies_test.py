@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A target file that claims what is not so does not get through: each false claim fails a case.
+
+All of them in one guest a kernel; of each only the cases that docs/targets.md says check the claim.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import pathlib
+import re
+
+import pytest
+
+from pmuvm import accel, guest, image, kernel, module, qemu, store, suite
+
+pytestmark = [pytest.mark.guest, pytest.mark.xdist_group("lies")]
+
+DEADLINE_S = 120
+
+
+@dataclasses.dataclass(frozen=True)
+class Lie:
+    """A change to a target file that makes it untrue, and the case that has to say so."""
+
+    name: str
+    edits: tuple[tuple[str, str], ...]
+    """Regular expressions and what stands there instead; each must change something."""
+    cases: str
+    """Glob of the cases to run."""
+    fails: str
+    """One of them that must FAIL."""
+    target: str = "refpmu"
+
+    def text(self) -> str:
+        """The file that lies."""
+        text = (suite.TARGETS / f"{self.target}.toml").read_text("utf-8")
+        for pattern, instead in self.edits:
+            text, changes = re.subn(pattern, instead, text, flags=re.M)
+            assert changes, f"{self.name}: nothing like {pattern}"
+        return text
+
+
+def of_event(name: str, key: str, value: str) -> tuple[str, str]:
+    """Another value of a key that an event has."""
+    return rf'(name = "{name}".*(?:\n.+)*?\n{key} = ).*', rf"\g<1>{value}"
+
+
+def without(name: str, key: str) -> tuple[str, str]:
+    """A key that an event has no longer."""
+    return rf'(name = "{name}".*(?:\n.+)*?)\n{key} = .*', r"\g<1>"
+
+
+def also(name: str, line: str) -> tuple[str, str]:
+    """A line more in an event."""
+    return rf'(name = "{name}".*)', rf"\g<1>\n{line}"
+
+
+NO_SAMPLING = r"\[sampling\]\n(?:\w.*\n)+"
+LIES = (
+    Lie(
+        "counters-too-many",
+        (("general = 4", "general = 5"), ('"0-3', '"0-4')),
+        "Group.*",
+        "Group.FullGroupCountsInEveryOrder",
+    ),
+    Lie(
+        "counters-too-few",
+        (
+            ("general = 4", "general = 3"),
+            ('"0-3', '"0-2'),
+            of_event("pulse_d", "counters", '"2"'),
+        ),
+        "Group.*",
+        "Group.OneMemberMoreIsRefused",
+    ),
+    Lie(
+        "fixed-too-few",
+        (("fixed = 3", "fixed = 2"), of_event("ref-cycles", "counters", '"0-3"')),
+        "Group.*",
+        "Group.OneMemberMoreIsRefused",
+    ),
+    Lie(
+        "width-too-small",
+        (("width = 48", "width = 40"),),
+        "Counting.Wrap*",
+        "Counting.WrapIsExactWithPromptInterrupt",
+    ),
+    Lie(
+        "width-too-large",
+        (("width = 48", "width = 56"),),
+        "Counting.Wrap*",
+        "Counting.WrapIsExactWhenStoppedBeforeTheInterrupt",
+    ),
+    Lie(
+        "no-sampling",
+        ((NO_SAMPLING, '[refusals]\nsampling = "EOPNOTSUPP"\n'),),
+        "Claims.*",
+        "Claims.SamplingThatIsNotClaimedIsRefused",
+    ),
+    Lie(
+        "no-excludes",
+        (("excludes = true", "excludes = false"),),
+        "Claims.*",
+        "Claims.ExcludesThatAreNotClaimedAreRefused",
+    ),
+    Lie(
+        "min-period-too-large",
+        (("min_period = 1", "min_period = 16"),),
+        "Control.*",
+        "Control.BadPeriodsAreRefusedAndTheOldOneStays",
+    ),
+    Lie(
+        "precise-too-low",
+        (("precise = 3", "precise = 2"),),
+        "[IP]*.*Preci*",
+        "Init.PrecisionBeyondThePmuIsRefused",
+    ),
+    Lie(
+        "no-precise",
+        (("precise = 3", "precise = 0"),),
+        "[IP]*.*Preci*",
+        "Init.PrecisionBeyondThePmuIsRefused",
+    ),
+    Lie(
+        "branches-too-few",
+        (("branches = 32", "branches = 16"),),
+        "BranchStack.*",
+        "BranchStack.IsAsDeepAsTheHardware",
+    ),
+    Lie(
+        "branches-too-many",
+        (("branches = 32", "branches = 64"),),
+        "BranchStack.*",
+        "BranchStack.IsAsDeepAsTheHardware",
+    ),
+    Lie(
+        "no-branches",
+        (("branches = 32", "branches = 0"),),
+        "Init.Branch*",
+        "Init.BranchStackIsRefusedWithoutBranches",
+    ),
+    Lie(
+        "event-on-too-many-counters",
+        (of_event("pulse_c", "counters", '"0-3"'),),
+        "Claims.*",
+        "Claims.EventsFitAsOftenAsTheirCountersSay",
+    ),
+    Lie(
+        "event-on-too-few-counters",
+        (of_event("pulse_b", "counters", '"0-1"'),),
+        "Claims.*",
+        "Claims.EventsFitAsOftenAsTheirCountersSay",
+    ),
+    Lie(
+        "event-that-is-not-wide",
+        (without("wide", "wide"),),
+        "Group.*",
+        "Group.ConstrainedMembersFitInEveryPermutation",
+    ),
+    Lie(
+        "generic-that-is-not",
+        (also("pulse_b", 'generic = "bus-cycles"'), without("bus-cycles", "generic")),
+        "Init.Generic*",
+        "Init.GenericEventsAreTheOnesClaimed",
+    ),
+    Lie(
+        "generic-not-claimed",
+        (without("cache-misses", "generic"),),
+        "Init.Generic*",
+        "Init.GenericEventsAreTheOnesClaimed",
+    ),
+    Lie(
+        "cache-event-not-claimed",
+        ((r'\[\[cache\]\]\nname = "L1I read miss"\n(?:\w.*\n)+', ""),),
+        "Init.Cache*",
+        "Init.CacheEventsAreTheOnesClaimed",
+    ),
+    Lie(
+        "cache-event-that-is-not",
+        (('name = "L1I read miss"', 'name = "L1I read access"'),),
+        "Init.Cache*",
+        "Init.CacheEventsAreTheOnesClaimed",
+    ),
+    Lie(
+        "latency",
+        (of_event("mem-loads", "latency", "2"),),
+        "Counting.Wrap*",
+        "Counting.WrapIsExactWithPromptInterrupt",
+    ),
+    Lie(
+        "response",
+        (of_event("offcore-reads", "response", "0x40002"),),
+        "Counting.Wrap*",
+        "Counting.WrapIsExactWithPromptInterrupt",
+    ),
+    Lie(
+        "uncore-counters",
+        (("general = 4", "general = 5"), ('"0-3', '"0-4')),
+        "Uncore.Group*",
+        "Uncore.GroupBeyondTheCountersIsRefused",
+        "refpmu_uncore",
+    ),
+    Lie(
+        "uncore-refusal-of-sampling",
+        (('sampling = "EOPNOTSUPP"', 'sampling = "EINVAL"'),),
+        "Uncore.*Refused*",
+        "Uncore.SamplingIsRefused",
+        "refpmu_uncore",
+    ),
+    Lie(
+        "uncore-refusal-of-tasks",
+        (('task = "EINVAL"', 'task = "EOPNOTSUPP"'),),
+        "Uncore.*Refused*",
+        "Uncore.TaskEventsAreRefused",
+        "refpmu_uncore",
+    ),
+)
+
+
+@functools.cache
+def told(name: str) -> dict[str, guest.Done]:
+    """What runs of the lies print on a kernel, by the lie's name."""
+    stock = kernel.find(name)
+    folder = store.ROOT / "build" / "lies"
+    folder.mkdir(parents=True, exist_ok=True)
+    files: dict[str, pathlib.Path] = {}
+    for lie in LIES:
+        path = folder / f"{lie.name}.toml"
+        path.write_text(lie.text(), encoding="utf-8")
+        files[f"lies/{lie.name}.toml"] = path
+    packed = image.build(
+        image.Contents(
+            agent=suite.binary(),
+            target=suite.find_target("refpmu").path,
+            modules=(module.build(stock, store.ROOT / "driver", module.default_out(stock)),),
+            files=files,
+        )
+    )
+    machine = qemu.Machine(stock.arch, stock.image, packed, accel=accel.choose(stock))
+    done = {}
+    with guest.Guest(machine) as vm:
+        vm.boot()
+        vm.load("refpmu.ko", ["uncore_scope=0"])
+        for lie in LIES:
+            words = ["pmuconf", "run", "--target", f"/lies/{lie.name}.toml", "--case", lie.cases]
+            done[lie.name] = vm.exec(words, DEADLINE_S)
+    return done
+
+
+@pytest.mark.parametrize("name", kernel.known())
+@pytest.mark.parametrize("lie", LIES, ids=[lie.name for lie in LIES])
+def test_a_false_claim_fails_the_case_that_checks_it(name: str, lie: Lie) -> None:
+    done = told(name)[lie.name]
+    assert f"FAIL  {lie.fails}" in done.stdout, done.stdout[-3000:] + done.stderr
+    assert done.status == 1 and "NOT CONFORMANT" in done.stdout
