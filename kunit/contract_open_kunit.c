@@ -374,7 +374,7 @@ static void exclusive_pmu_has_one_kind_of_event(struct kunit *test)
 	struct recorder *recorder = test->priv;
 	struct perf_event_attr attr;
 
-	KEEPS(test, "DRC-094", "DRV-033");
+	KEEPS(test, "DRC-094", "DRV-033", "ERR-021");
 	recorder->pmu.task_ctx_nr = perf_hw_context;
 	recorder->pmu.capabilities = PERF_PMU_CAP_EXCLUSIVE | REFPMU_COMPAT_CAPS;
 	recorder_register(test);

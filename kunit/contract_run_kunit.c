@@ -67,6 +67,23 @@ static void new_period_is_a_stop_and_a_start(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, recorder_last(test, RECORDER_START).value, 0ULL);
 }
 
+static void new_period_ends_a_throttle(struct kunit *test)
+{
+	struct perf_event *event = open_period(test, PERIOD);
+
+	KEEPS(test, "CTL-017", "DRC-068");
+	perf_event_enable(event);
+	recorder_forget(test->priv);
+	local_irq_disable();
+	event->hw.interrupts = THROTTLED;
+	event->pmu->stop(event, 0);
+	local_irq_enable();
+	KUNIT_ASSERT_EQ(test, perf_event_period(event, 50), 0);
+	KUNIT_EXPECT_NE(test, event->hw.interrupts, THROTTLED);
+	KUNIT_EXPECT_EQ(test, recorder_last(test, RECORDER_START).flags, PERF_EF_RELOAD);
+	KUNIT_EXPECT_EQ(test, event->hw.state, 0);
+}
+
 static void failed_add_means_not_now(struct kunit *test)
 {
 	static const int errors[] = { -EAGAIN, -EIO, 1 };
@@ -271,6 +288,39 @@ static void counting_events_have_nothing_to_report(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event->hw.interrupts, 0ULL);
 }
 
+static unsigned int syncs;
+
+static void count_syncs(struct perf_event *event)
+{
+	syncs++;
+}
+
+static void filters_are_taken_over_once_by_start(struct kunit *test)
+{
+	struct recorder *recorder = test->priv;
+	struct perf_event *event;
+	unsigned int first, again;
+
+	KEEPS(test, "DRC-103");
+	recorder->pmu.nr_addr_filters = 1;
+	recorder->pmu.addr_filters_sync = count_syncs;
+	event = open_period(test, 0);
+	syncs = 0;
+	local_irq_disable();
+	/* As a start does while somebody sets them: whatever comes first, the last hold. */
+	event->addr_filters_gen++;
+	perf_event_addr_filters_sync(event);
+	first = syncs;
+	perf_event_addr_filters_sync(event);
+	again = syncs;
+	event->addr_filters_gen++;
+	perf_event_addr_filters_sync(event);
+	local_irq_enable();
+	KUNIT_EXPECT_EQ(test, first, 1U);
+	KUNIT_EXPECT_EQ(test, again, 1U);
+	KUNIT_EXPECT_EQ(test, syncs, 2U);
+}
+
 #ifdef PERF_PMU_CAP_HETEROGENEOUS_CPUS
 static int nowhere(struct perf_event *event)
 {
@@ -412,6 +462,7 @@ static void switches_are_told_to_who_asks(struct kunit *test)
 static struct kunit_case cases[] = {
 	KUNIT_CASE(add_and_del_find_the_pmu_off),
 	KUNIT_CASE(new_period_is_a_stop_and_a_start),
+	KUNIT_CASE(new_period_ends_a_throttle),
 	KUNIT_CASE(failed_add_means_not_now),
 	KUNIT_CASE(pinned_event_without_room_is_an_error),
 	KUNIT_CASE(throttle_ends_before_the_next_add),
@@ -421,6 +472,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(inner_disables_do_not_reach_the_driver),
 	KUNIT_CASE(last_overflow_of_a_limit_stops_the_event),
 	KUNIT_CASE(counting_events_have_nothing_to_report),
+	KUNIT_CASE(filters_are_taken_over_once_by_start),
 	KUNIT_CASE(filter_keeps_an_event_off_a_cpu),
 	KUNIT_CASE(events_migrate_by_del_and_add),
 	KUNIT_CASE(switches_are_told_to_who_asks),
