@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PMUs are whole when they are announced, and gone, files that are held open too, when they went."""
+
+from __future__ import annotations
+
+import pytest
+
+from pmuvm import accel, guest, image, kernel, module, qemu, store, suite
+
+pytestmark = pytest.mark.guest
+
+DEADLINE_S = 60
+
+# The listener tells what a PMU's folder holds at the moment it hears of it. It hears once it repeats
+# what is said of the software PMU; what comes later is over when nothing more comes.
+SCRIPT = """
+cd /sys/bus/event_source/devices
+mkfifo /tmp/told
+exec 4<>/tmp/told
+uevent sh -c '[ "$SUBSYSTEM" = event_source ] &&
+  echo $ACTION ${DEVPATH##*/} $(cat /sys$DEVPATH/type) $(ls /sys$DEVPATH/format | wc -w)' >&4 2>&- &
+listener=$!
+until read -t 1 line <&4; do echo change >software/uevent; done
+insmod /modules/refpmu.ko
+echo there refpmu $(cat refpmu/type) $(ls refpmu/format | wc -w)
+exec 3<refpmu/type
+while read -t 5 line <&4; do case $line in add*) echo $line; esac; done
+rmmod refpmu
+ls | grep refpmu
+while read -t 5 line <&4; do case $line in remove*) echo $line; esac; done
+kill $listener
+cat <&3 || echo held file gives an error
+"""
+
+
+@pytest.mark.rule("SYS-014")
+@pytest.mark.parametrize("name", kernel.known())
+def test_pmus_are_announced_whole_and_leave_whole(name: str) -> None:
+    stock = kernel.find(name)
+    packed = image.build(
+        image.Contents(
+            agent=suite.binary(),
+            target=suite.find_target("refpmu").path,
+            modules=(module.build(stock, store.ROOT / "driver", module.default_out(stock)),),
+        )
+    )
+    machine = qemu.Machine(stock.arch, stock.image, packed, accel=accel.choose(stock))
+    with guest.Guest(machine) as vm:
+        vm.boot()
+        done = vm.exec(["sh", "-c", SCRIPT], DEADLINE_S)
+        reports = vm.kmsg()["reports"]
+        vm.bye()
+    said = done.stdout.splitlines()
+    there = next(line for line in said if line.startswith("there refpmu "))
+    assert there.replace("there", "add", 1) in said
+    names = {"refpmu", "refpmu_trace", "refpmu_uncore"}
+    for action in ("add", "remove"):
+        heard = {line.split()[1] for line in said if line.startswith(f"{action} ")}
+        assert heard == names, done.stdout
+    # Between the last removal and the error nothing of the module is listed any more.
+    assert not names & set(said), done.stdout
+    assert said[-1] == "held file gives an error", done.stdout
+    assert reports == []
