@@ -16,8 +16,6 @@
 namespace pmuconf {
 namespace {
 
-std::size_t PageSize() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
-
 void* Map(const Event& event, Ring* ring, const AuxMapping& mapping) {
   const std::uint64_t offset = PageSize() + ring->data().size() + mapping.gap;
   const std::size_t size = mapping.pages * PageSize();

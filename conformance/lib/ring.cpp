@@ -16,8 +16,6 @@
 namespace pmuconf {
 namespace {
 
-std::size_t PageSize() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
-
 void* Map(const Event& event, std::size_t pages, bool writable) {
   const int protection = PROT_READ | (writable ? PROT_WRITE : 0);
   return mmap(nullptr, (1 + pages) * PageSize(), protection, MAP_SHARED, event.fd(), 0);
@@ -32,6 +30,8 @@ void CopyWrapped(std::span<const std::byte> data, std::uint64_t at, void* to, st
 }
 
 }  // namespace
+
+std::size_t PageSize() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 
 TakenRecords TakeRecords(std::span<const std::byte> data, std::uint64_t tail, std::uint64_t head) {
   TakenRecords taken;

@@ -19,7 +19,7 @@
 namespace pmuconf {
 namespace {
 
-constexpr std::array<std::pair<Cap, std::string_view>, 33> kCapNames = {{
+constexpr std::array<std::pair<Cap, std::string_view>, 36> kCapNames = {{
     {Cap::kStimulus, "stimulus"},
     {Cap::kSampling, "sampling"},
     {Cap::kFrequency, "frequency"},
@@ -53,6 +53,9 @@ constexpr std::array<std::pair<Cap, std::string_view>, 33> kCapNames = {{
     {Cap::kLoadLatency, "load_latency"},
     {Cap::kWide, "wide"},
     {Cap::kLog, "log"},
+    {Cap::kUserReads, "user_reads"},
+    {Cap::kUserTime, "user_time"},
+    {Cap::kFaultTrace, "fault_trace"},
 }};
 
 std::uint64_t LowBits(unsigned n) { return n >= 64 ? ~0ULL : (1ULL << n) - 1; }
@@ -137,6 +140,8 @@ bool Target::Claims(Cap cap) const {
       return sampling_ && branches_ > 0;
     case Cap::kCacheEvents:
       return !cache_claims_.empty();
+    case Cap::kUserReads:
+      return user_reads_;
     case Cap::kFilters:
       return filters_;
     case Cap::kOffCore:
@@ -164,6 +169,8 @@ bool Target::Claims(Cap cap) const {
     case Cap::kCpus2:
     case Cap::kSomeCpus:
     case Cap::kHotplug:
+    case Cap::kUserTime:
+    case Cap::kFaultTrace:
       return true;
   }
   return false;
@@ -176,6 +183,8 @@ bool Target::Has(Cap cap) const {
       return access("/proc/sys/kernel/unprivileged_bpf_disabled", F_OK) == 0;
     case Cap::kCompat:
       return HasCompatCalls();
+    case Cap::kFaultTrace:
+      return access(kFaultTracepoint, F_OK) == 0;
     case Cap::kCpus2:
       return Cpus().size() >= 2;
     case Cap::kSomeCpus:

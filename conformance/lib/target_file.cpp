@@ -202,6 +202,7 @@ Target Target::Parse(std::string_view text, const std::string& path) {
   if (auto features = root.Table("features")) {
     target.excludes_ = features->BoolOr("excludes", false);
     target.filters_ = features->BoolOr("filters", false);
+    target.user_reads_ = features->BoolOr("user_reads", false);
     target.exclusive_formats_ = features->StringsOr("exclusive_formats", {});
     target.precise_ = static_cast<unsigned>(features->IntOr("precise", 0, 0, 3));
     target.branches_ = static_cast<unsigned>(features->IntOr("branches", 0, 0, 1024));

@@ -205,6 +205,17 @@ static int refpmu_check_period(struct perf_event *event, u64 value)
 	return refpmu_config_check_period(value, &to_refpmu(event->pmu)->caps);
 }
 
+/* Nothing has to be allowed to the task, as no counter can be read there: only the log gets it. */
+static void refpmu_event_mapped(struct perf_event *event, struct mm_struct *mm)
+{
+	refpmu_log_call(REFPMU_CALL_EVENT_MAPPED, event, 0);
+}
+
+static void refpmu_event_unmapped(struct perf_event *event, struct mm_struct *mm)
+{
+	refpmu_log_call(REFPMU_CALL_EVENT_UNMAPPED, event, 0);
+}
+
 /*
  * There is no event_idx: userspace cannot read the model's counters, and without it perf publishes
  * index 0, "not readable".
@@ -226,6 +237,8 @@ const struct pmu refpmu_pmu_ops = {
 	.commit_txn = refpmu_commit_txn,
 	.cancel_txn = refpmu_cancel_txn,
 	.check_period = refpmu_check_period,
+	.event_mapped = refpmu_event_mapped,
+	.event_unmapped = refpmu_event_unmapped,
 	REFPMU_COMPAT_FILTER,
 	.sched_task = refpmu_sched_task,
 	.swap_task_ctx = refpmu_swap_task_ctx,

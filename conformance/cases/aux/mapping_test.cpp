@@ -4,7 +4,9 @@
 #include <sys/mman.h>
 
 #include "cases/aux/trace.h"
+#include "cases/remap.h"
 #include "pmuconf/rules/AUX.h"
+#include "pmuconf/rules/RB.h"
 
 namespace pmuconf {
 namespace {
@@ -162,6 +164,36 @@ CONFORMANCE_CASE(Aux, EnablingBeforeMappingRecordsNothing, .rules = {rule::AUX_0
   EXPECT_EQ(DecodeTrace(aux.Copy(0, aux.head()), 0, aux.data().size(), target().trace_record()),
             AsTraced(branches))
       << rule::AUX_013.text;
+}
+
+CONFORMANCE_CASE(Aux, AreaIsNeitherCutNorStretched, .rules = {rule::RB_004},
+                 .needs = {Cap::kTrace}) {
+  Trace trace({.pages = 4});
+  void* const area = const_cast<std::byte*>(trace.aux().data().data());
+  const int covered = static_cast<int>(ValueHere(rule::RB_004, "covered"));
+  for (const RemapTry& attempt : RefusedRemaps(area, 4, covered)) {
+    EXPECT_EQ(attempt.error, attempt.wanted) << attempt.what << ": " << rule::RB_004.text;
+  }
+  const auto branches = SomeBranches(30);
+  TraceBranches(trace.event(), branches);
+  EXPECT_EQ(trace.Take().branches, AsTraced(branches)) << rule::RB_004.text;
+}
+
+CONFORMANCE_CASE(Aux, MovedAreaIsFreedOnce, .rules = {rule::RB_004, rule::AUX_006},
+                 .needs = {Cap::kTrace, Cap::kLog}) {
+  Trace trace({.pages = 4});
+  const std::size_t size = trace.aux().data().size();
+  void* const moved = MoveElsewhere(const_cast<std::byte*>(trace.aux().data().data()), size);
+  ASSERT_NE(moved, MAP_FAILED) << rule::RB_004.text;
+  const auto branches = SomeBranches(3);
+  TraceBranches(trace.event(), branches);
+  const std::span<const std::byte> area(static_cast<const std::byte*>(moved), size);
+  const std::size_t record = target().trace_record();
+  EXPECT_EQ(DecodeTrace(area.first(3 * record), 0, size, record), AsTraced(branches))
+      << rule::RB_004.text;
+  EXPECT_EQ(port().Stats().calls[REFPMU_CALL_FREE_AUX], 0u) << rule::AUX_006.text;
+  munmap(moved, size);
+  EXPECT_EQ(port().Stats().calls[REFPMU_CALL_FREE_AUX], 1u) << rule::AUX_006.text;
 }
 
 // The one case about areas for PMUs that have none.

@@ -14,8 +14,6 @@
 
 namespace pmuconf {
 
-inline std::size_t PageSize() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
-
 // Whole records that fit into `bytes` of an area.
 inline std::size_t RecordsIn(std::size_t bytes) { return bytes / target().trace_record(); }
 

@@ -3,8 +3,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <thread>
 
 #include "cases/common.h"
+#include "cases/raw_read.h"
 #include "pmuconf/rules/RDF.h"
 
 namespace pmuconf {
@@ -24,22 +26,6 @@ std::size_t SizeOf(std::uint64_t format, std::size_t members) {
   if (format & PERF_FORMAT_GROUP) return 8 * (1 + head + entry * members);
   return 8 * (head + entry);
 }
-
-// What a read with a buffer of `size` bytes filled with 0xa5 does.
-struct RawRead {
-  RawRead(int fd, std::size_t size) {
-    bytes.fill(0xa5);
-    result = ::read(fd, bytes.data(), size);
-    error = result < 0 ? errno : 0;
-  }
-  bool UntouchedFrom(std::size_t offset) const {
-    return std::all_of(bytes.begin() + static_cast<std::ptrdiff_t>(offset), bytes.end(),
-                       [](unsigned char byte) { return byte == 0xa5; });
-  }
-  std::array<unsigned char, 512> bytes;
-  ssize_t result = 0;
-  int error = 0;
-};
 
 CONFORMANCE_CASE(ReadFormat, PlainReadingIsTheCountAlone, .rules = {rule::RDF_001},
                  .needs = {Cap::kStimulus}) {
@@ -142,6 +128,32 @@ CONFORMANCE_CASE(ReadFormat, SiblingReadsTheGroupInItsOwnFormat, .rules = {rule:
     EXPECT_THAT(entry, Counted(spec, 8)) << rule::RDF_011.text;
   }
   EXPECT_GT(reading.time_running, 0u) << rule::RDF_011.text;
+}
+
+CONFORMANCE_CASE(ReadFormat, EachCombinationAddsUpAnInheritedGroup,
+                 .rules = {rule::RDF_004, rule::RDF_006},
+                 .needs = {Cap::kStimulus, Cap::kGroups, Cap::kTasks}) {
+  const EventSpec spec = target().AnyEvent();
+  for (std::uint64_t format = 0; format <= kFormats; ++format) {
+    if ((format & ~kFormats) != 0) continue;
+    const Event leader = Open(spec, {.read_format = format, .inherit = true});
+    const Event member =
+        Open(spec, {.group_fd = leader.fd(), .read_format = format, .inherit = true});
+    leader.EnableGroup();
+    target().Stimulate(spec, 5);
+    std::thread([&spec] { target().Stimulate(spec, 300); }).join();
+    leader.DisableGroup();
+    for (const Event* event : {&leader, &member}) {
+      const std::size_t size = SizeOf(format, 2);
+      const RawRead raw(event->fd(), raw.bytes.size());
+      ASSERT_EQ(raw.result, static_cast<ssize_t>(size)) << rule::RDF_006.text << format;
+      const std::span<const std::byte> bytes = std::as_bytes(std::span(raw.bytes)).first(size);
+      const bool group = (format & PERF_FORMAT_GROUP) != 0;
+      const std::uint64_t value = group ? ParseGroupReading(bytes, format)->entries.back().value
+                                        : ParseReading(bytes, format)->value;
+      EXPECT_THAT(value, Counted(spec, 305)) << rule::RDF_004.text << format;
+    }
+  }
 }
 
 }  // namespace

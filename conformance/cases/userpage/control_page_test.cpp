@@ -16,8 +16,30 @@ CONFORMANCE_CASE(UserPage, CapabilityBitsAreConsistent, .rules = {rule::RDP_002,
   target().Stimulate(spec, 10);
   EXPECT_EQ(std::uint64_t{ring.page().cap_bit0_is_deprecated}, 1u) << rule::RDP_002.text;
   EXPECT_EQ(std::uint64_t{ring.page().cap_bit0}, 0u) << rule::RDP_002.text;
-  EXPECT_EQ(std::uint64_t{ring.page().cap_user_rdpmc}, 0u) << rule::RDP_002.text;
+  EXPECT_EQ(ring.page().cap_user_rdpmc != 0, target().Claims(Cap::kUserReads))
+      << rule::RDP_002.text;
   EXPECT_EQ(ring.page().cap_user_time != 0, ring.page().time_mult != 0) << rule::RDP_006.text;
+}
+
+CONFORMANCE_CASE(UserPage, ReservedBytesAreZero, .rules = {rule::RDP_016},
+                 .needs = {Cap::kStimulus}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec);
+  const Ring ring(event, 0);
+  event.Enable();
+  target().Stimulate(spec, 10);
+  event.Disable();
+  const volatile perf_event_mmap_page& page = ring.page();
+  EXPECT_EQ(page.size, offsetof(perf_event_mmap_page, __reserved)) << rule::RDP_016.text;
+  EXPECT_EQ(page.__reserved_1, 0u) << rule::RDP_016.text;
+  EXPECT_EQ(std::uint64_t{page.cap_____res}, 0u) << rule::RDP_016.text;
+  const auto* bytes = reinterpret_cast<const volatile unsigned char*>(&page);
+  for (std::size_t i = page.size; i < offsetof(perf_event_mmap_page, data_head); ++i) {
+    ASSERT_EQ(bytes[i], 0) << "byte " << i << ": " << rule::RDP_016.text;
+  }
+  for (std::size_t i = sizeof(page); i < PageSize(); ++i) {
+    ASSERT_EQ(bytes[i], 0) << "byte " << i << ": " << rule::RDP_016.text;
+  }
 }
 
 CONFORMANCE_CASE(UserPage, IndexIsZeroWithoutUserReads, .rules = {rule::RDP_003},

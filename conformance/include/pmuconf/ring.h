@@ -16,6 +16,8 @@
 
 namespace pmuconf {
 
+std::size_t PageSize();
+
 // One record, copied out of the ring.
 struct Record {
   std::uint32_t type = 0;       // PERF_RECORD_*

@@ -49,6 +49,9 @@ enum class Cap {
   kLoadLatency,    // load_latency: events that look at the latency of a load
   kWide,           // wide: events that take two counters
   kLog,            // log: the port has a log of callbacks, and raises and holds the interrupt line
+  kUserReads,      // user_reads: user space reads the counters of its own events
+  kUserTime,       // user_time: the kernel tells user space how to read its clock
+  kFaultTrace,     // fault_trace: a tracepoint tells of page faults of the kernel's own
   kLongPeriods,    // long_periods: a period can last for several ranges of a counter (60 bits)
   kCompat,         // compat: the machine runs 32-bit programs beside 64-bit ones
 };
@@ -163,6 +166,7 @@ class Target {
   std::string path_, name_, match_, kind_, kernel_, module_;
   unsigned general_ = 0, fixed_ = 0, width_ = 0;
   bool sampling_ = false, frequency_ = false, excludes_ = false, filters_ = false;
+  bool user_reads_ = false;
   bool trace_excludes_ = false, trace_pause_ = false;
   std::size_t trace_record_ = 0;
   unsigned precise_ = 0, branches_ = 0;
@@ -179,6 +183,10 @@ class Target {
 
 // `options` with what it takes for `spec` to happen, where they say nothing of it.
 PulseOptions Meeting(const EventSpec& spec, PulseOptions options);
+
+// Of the tracepoint behind Cap::kFaultTrace: the file with what attr.config must be.
+inline constexpr const char* kFaultTracepoint =
+    "/sys/kernel/tracing/events/exceptions/page_fault_kernel/id";
 
 // The target of this process.
 const Target& target();

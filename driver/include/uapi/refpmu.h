@@ -148,7 +148,7 @@ enum refpmu_log_kind {
 	REFPMU_LOG_PMI = 4, /* the handler ran: @arg status it saw, @what 1 if it claimed */
 };
 
-/* Those that no PMU of the module has (EVENT_MAPPED, _UNMAPPED, SNAPSHOT_AUX) stay 0. */
+/* SNAPSHOT_AUX, which no PMU of the module has, stays 0. */
 enum refpmu_call {
 	REFPMU_CALL_ENABLE,
 	REFPMU_CALL_DISABLE,

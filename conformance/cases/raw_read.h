@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a read of an event does to the memory that it is given.
+#ifndef PMUCONF_CASES_RAW_READ_H_
+#define PMUCONF_CASES_RAW_READ_H_
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstddef>
+
+namespace pmuconf {
+
+// What a read with a buffer of `size` bytes filled with 0xa5 does.
+struct RawRead {
+  RawRead(int fd, std::size_t size) {
+    bytes.fill(0xa5);
+    result = ::read(fd, bytes.data(), size);
+    error = result < 0 ? errno : 0;
+  }
+  bool UntouchedFrom(std::size_t offset) const {
+    return std::all_of(bytes.begin() + static_cast<std::ptrdiff_t>(offset), bytes.end(),
+                       [](unsigned char byte) { return byte == 0xa5; });
+  }
+  std::array<unsigned char, 512> bytes;
+  ssize_t result = 0;
+  int error = 0;
+};
+
+}  // namespace pmuconf
+
+#endif  // PMUCONF_CASES_RAW_READ_H_

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Readings of what is elsewhere: other CPUs, children, cgroups, and events that never ran.
+#include <fcntl.h>
+#include <sched.h>
+
+#include "cases/cgroup.h"
+#include "cases/common.h"
+#include "cases/offline.h"
+#include "cases/raw_read.h"
+#include "pmuconf/rules/RDF.h"
+
+namespace pmuconf {
+namespace {
+
+CONFORMANCE_CASE(ReadFormat, ChangedGroupOfAChildIsNotAddedUp, .rules = {rule::RDF_017},
+                 .needs = {Cap::kStimulus, Cap::kCounters3, Cap::kTasks}) {
+  const EventSpec spec = target().AnyEvent();
+  OpenOptions options = {.read_format = Group::kReadFormat, .inherit = true};
+  const Event leader = Open(spec, options);
+  options.group_fd = leader.fd();
+  const Event member = Open(spec, options);
+  Child child([&spec] {
+    target().Stimulate(spec, 40);
+    return 0;
+  });
+  leader.EnableGroup();
+  target().Stimulate(spec, 2);
+  EXPECT_EQ(leader.ReadGroup().entries.size(), 2u) << rule::RDF_017.text;
+  {
+    const Event late = Open(spec, options);  // the child has no such member
+    const RawRead torn(leader.fd(), 512);
+    EXPECT_EQ(torn.error, ECHILD) << rule::RDF_017.text;
+    EXPECT_TRUE(torn.UntouchedFrom(0)) << rule::RDF_017.text;
+    EXPECT_EQ(RawRead(late.fd(), 512).error, ECHILD) << rule::RDF_017.text;
+    child.Go();
+    ASSERT_EQ(child.Wait(), 0);
+    EXPECT_EQ(leader.ReadGroup().entries.size(), 3u) << rule::RDF_017.text;
+  }
+  const GroupReading whole = leader.ReadGroup();
+  ASSERT_EQ(whole.entries.size(), 2u) << rule::RDF_017.text;
+  for (const GroupEntry& entry : whole.entries) {
+    EXPECT_THAT(entry, Counted(spec, 42)) << rule::RDF_017.text;
+  }
+}
+
+CONFORMANCE_CASE(ReadFormat, CountOfAnotherCpuIsTheOneOfNow, .rules = {rule::RDF_018},
+                 .needs = {Cap::kStimulus, Cap::kCpus2, Cap::kCpuLocal}) {
+  const EventSpec spec = target().AnyEvent();
+  const int there = target().Cpu(1);
+  const Event event = Open(spec, {.pid = -1, .cpu = there, .disabled = false});
+  Child busy([there] {
+    PinTo(there);
+    for (;;) {
+    }
+    return 0;
+  });
+  std::uint64_t total = 0;
+  for (std::uint64_t i = 1; i <= 60; ++i) {
+    if (i == 20) busy.Go();  // idle before, busy from here on
+    target().Stimulate(spec, i, {.cpu = there});
+    total += i;
+    ASSERT_THAT(event.Read(), Counted(spec, total)) << rule::RDF_018.text;
+  }
+}
+
+CONFORMANCE_CASE(ReadFormat, CountOfARunningTaskIsTheOneOfNow, .rules = {rule::RDF_018},
+                 .needs = {Cap::kStimulus, Cap::kCpus2, Cap::kTasks},
+                 .timing = "the child has to get CPU 1: an event, awaited for five seconds") {
+  const EventSpec spec = target().AnyEvent();
+  const int there = target().Cpu(1);
+  Child child([&spec, there] {
+    PinTo(there);
+    target().Stimulate(spec, 123);
+    for (;;) {
+    }
+    return 0;
+  });
+  const Event event = Open(spec, {.pid = child.pid(), .disabled = false});
+  child.Go();
+  // It never leaves the CPU by itself: what is seen here is fetched from there.
+  ASSERT_TRUE(RepeatUntil([] { sched_yield(); }, [&event] { return event.Read().value != 0; }))
+      << rule::RDF_018.text;
+  EXPECT_THAT(event.Read(), Counted(spec, 123)) << rule::RDF_018.text;
+  const std::uint64_t running = event.Read().time_running;
+  EXPECT_TRUE(
+      RepeatUntil([] { sched_yield(); }, [&] { return event.Read().time_running > running; }))
+      << rule::RDF_018.text;
+}
+
+CONFORMANCE_CASE(ReadFormat, CountOfAnOfflineCpuIsItsLastOne, .rules = {rule::RDF_018},
+                 .needs = {Cap::kStimulus, Cap::kHotplug, Cap::kCpuLocal}) {
+  const EventSpec spec = target().AnyEvent();
+  const int there = target().Cpu(1);
+  const Event event = Open(spec, {.pid = -1, .cpu = there, .disabled = false});
+  target().Stimulate(spec, 77, {.cpu = there});
+  const Reading online = event.Read();
+  const Offline gone(there);
+  for (int i = 0; i < 3; ++i) {
+    const Reading offline = event.Read();
+    EXPECT_THAT(offline, Counted(spec, 77)) << rule::RDF_018.text;
+    EXPECT_GE(offline.time_running, online.time_running) << rule::RDF_018.text;
+  }
+}
+
+CONFORMANCE_CASE(ReadFormat, TimesOfACgroupAreThoseOfItsTasks, .rules = {rule::RDF_014},
+                 .needs = {Cap::kStimulus, Cap::kTasks, Cap::kCpuLocal}) {
+  const EventSpec spec = target().AnyEvent();
+  const CgroupRoot root;
+  const Cgroup cgroup(root, "counted");
+  const Fd folder(open(cgroup.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Event event = Open(spec, {.pid = folder.get(),
+                                  .cpu = target().Cpu(0),
+                                  .flags = PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC});
+  event.Enable();
+  std::uint64_t total = 0;
+  for (std::uint64_t round = 1; round <= 3; ++round) {
+    const Reading first = event.Read();
+    Pulse(spec, 50);
+    Spin(0.002);
+    const Reading still = event.Read();
+    EXPECT_THAT(still, Counted(spec, total)) << rule::RDF_014.text;
+    EXPECT_EQ(still.time_enabled, first.time_enabled) << rule::RDF_014.text;
+    EXPECT_EQ(still.time_running, first.time_running) << rule::RDF_014.text;
+    Child child([&] {
+      cgroup.Enter();
+      target().Stimulate(spec, 100 * round);
+      return 0;
+    });
+    child.Go();
+    ASSERT_EQ(child.Wait(), 0);
+    total += 100 * round;
+    const Reading after = event.Read();
+    EXPECT_THAT(after, Counted(spec, total)) << rule::RDF_014.text;
+    EXPECT_GT(after.time_enabled, still.time_enabled) << rule::RDF_014.text;
+    EXPECT_GT(after.time_running, still.time_running) << rule::RDF_014.text;
+    EXPECT_LE(after.time_running, after.time_enabled) << rule::RDF_014.text;
+  }
+}
+
+CONFORMANCE_CASE(ReadFormat, EventThatNeverRanHasNoCount, .rules = {rule::RDF_020},
+                 .needs = {Cap::kStimulus, Cap::kMultiplexing}) {
+  const std::vector<EventSpec> specs = FullSet();
+  const EventSpec spec = target().AnyEvent();
+  const Event never = Open(spec);
+  EXPECT_EQ(never.Read().time_enabled, 0u) << rule::RDF_020.text;
+  const std::vector<Event> first = OpenEach(specs, {.disabled = false, .pinned = true});
+  never.Enable();
+  PulseEach(specs, 100);
+  Pulse(spec, 30);
+  for (int i = 0; i < 2; ++i) {
+    const Reading reading = never.Read();
+    EXPECT_EQ(reading.value, 0u) << rule::RDF_020.text;
+    EXPECT_EQ(reading.time_running, 0u) << rule::RDF_020.text;
+    EXPECT_GT(reading.time_enabled, 0u) << rule::RDF_020.text;
+    never.Disable();
+  }
+  for (const Event& event : first) EXPECT_GT(event.Read().time_running, 0u);
+}
+
+}  // namespace
+}  // namespace pmuconf

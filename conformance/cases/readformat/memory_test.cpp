@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading to memory that is not there, or comes only as it is touched.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "cases/common.h"
+#include "pmuconf/ring.h"
+#include "pmuconf/rules/RDF.h"
+
+namespace pmuconf {
+namespace {
+
+// Two pages of which nothing is there yet; unmapped when it goes.
+class Pages {
+ public:
+  explicit Pages(int protection = PROT_READ | PROT_WRITE, int fd = -1) {
+    const int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+    base_ = static_cast<char*>(mmap(nullptr, 2 * PageSize(), protection, flags, fd, 0));
+    if (base_ == MAP_FAILED) throw BrokenErrno("mmap of two pages", errno);
+  }
+  Pages(const Pages&) = delete;
+  ~Pages() { munmap(base_, 2 * PageSize()); }
+  char* first() const { return base_; }
+  char* second() const { return base_ + PageSize(); }
+
+ private:
+  char* base_;
+};
+
+int ErrnoOfRead(const Event& event, void* to) { return ::read(event.fd(), to, 64) < 0 ? errno : 0; }
+
+CONFORMANCE_CASE(ReadFormat, ReadToMissingMemoryIsRefused, .rules = {rule::RDF_010},
+                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+  const EventSpec spec = target().AnyEvent();
+  const Pages half;
+  ASSERT_EQ(mprotect(half.second(), PageSize(), PROT_NONE), 0);
+  const Pages read_only(PROT_READ);
+  for (const std::uint64_t format : {kReadTimes, Group::kReadFormat}) {
+    const Event leader = Open(spec, {.read_format = format});
+    const Event member = Open(spec, {.group_fd = leader.fd(), .read_format = format});
+    leader.EnableGroup();
+    target().Stimulate(spec, 30);
+    EXPECT_EQ(ErrnoOfRead(member, nullptr), EFAULT) << rule::RDF_010.text;
+    EXPECT_EQ(ErrnoOfRead(leader, reinterpret_cast<void*>(-4096)), EFAULT) << rule::RDF_010.text;
+    EXPECT_EQ(ErrnoOfRead(leader, half.second() - 16), EFAULT) << rule::RDF_010.text;
+    EXPECT_EQ(ErrnoOfRead(leader, half.second()), EFAULT) << rule::RDF_010.text;
+    EXPECT_EQ(ErrnoOfRead(leader, read_only.first()), EFAULT) << rule::RDF_010.text;
+    target().Stimulate(spec, 12);
+    const std::uint64_t count =
+        format == kReadTimes ? leader.Read().value : leader.ReadGroup().entries.front().value;
+    EXPECT_THAT(count, Counted(spec, 42)) << rule::RDF_010.text;
+  }
+}
+
+CONFORMANCE_CASE(ReadFormat, ReadWaitsForMemoryThatComes, .rules = {rule::RDF_010},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 1'000'000, .read_format = PERF_FORMAT_ID});
+  event.Enable();
+  target().Stimulate(spec, 30);
+  const Pages fresh;
+  const Fd file(memfd_create("pages", MFD_CLOEXEC));
+  ASSERT_EQ(ftruncate(file.get(), static_cast<off_t>(2 * PageSize())), 0);
+  const Pages of_file(PROT_READ | PROT_WRITE, file.get());
+  Ring ring(event, 1);
+  char* const own_page =
+      reinterpret_cast<char*>(const_cast<perf_event_mmap_page*>(&ring.control()));
+  char* const hole = own_page + 512;  // what the control page has no use for
+  char* const across = fresh.second() - 8;
+  for (char* to : {across, of_file.second() - 8, hole}) {
+    ASSERT_EQ(::read(event.fd(), to, 64), 16) << rule::RDF_010.text;
+    std::uint64_t words[2] = {};
+    std::memcpy(words, to, sizeof(words));
+    EXPECT_THAT(words[0], Counted(spec, 30)) << rule::RDF_010.text;
+    EXPECT_EQ(words[1], event.Id()) << rule::RDF_010.text;
+  }
+  EXPECT_EQ(ErrnoOfRead(event, own_page + PageSize()), EFAULT)
+      << "data pages are read-only: " << rule::RDF_010.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ways to change a mapping behind the back of whoever made it.
+#ifndef PMUCONF_CASES_REMAP_H_
+#define PMUCONF_CASES_REMAP_H_
+
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "pmuconf/ring.h"
+
+namespace pmuconf {
+
+struct RemapTry {
+  std::string what;
+  int wanted = 0;
+  int error = 0;
+};
+
+// Tries to take a part of the `pages` pages of a mapping at `base` away, and to make it longer.
+// Where the kernel lets that happen, the mapping is no longer what it was. `covered` is the errno
+// for mapping something else over a part.
+inline std::vector<RemapTry> RefusedRemaps(void* base, std::size_t pages, int covered) {
+  const std::size_t page = PageSize();
+  const std::size_t size = pages * page;
+  char* const at = static_cast<char*>(base);
+  const auto failure = [](bool failed) { return failed ? errno : 0; };
+  const auto cover = [&](char* from) {
+    return mmap(from, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  };
+  const auto remap = [&](std::size_t old_size, std::size_t new_size, int flags) {
+    return mremap(at, old_size, new_size, flags);
+  };
+  return {
+      {"its first page unmapped", EINVAL, failure(munmap(at, page) != 0)},
+      {"its last page unmapped", EINVAL, failure(munmap(at + size - page, page) != 0)},
+      {"its middle unmapped", EINVAL, failure(munmap(at + page, size - 2 * page) != 0)},
+      {"its first page covered", covered, failure(cover(at) == MAP_FAILED)},
+      {"its last page covered", covered, failure(cover(at + size - page) == MAP_FAILED)},
+      {"cut", EINVAL, failure(remap(size, size - page, 0) == MAP_FAILED)},
+      {"stretched", EFAULT, failure(remap(size, 2 * size, MREMAP_MAYMOVE) == MAP_FAILED)},
+      {"made twice", EFAULT, failure(remap(0, size, MREMAP_MAYMOVE) == MAP_FAILED)},
+      {"moved and left behind", EINVAL,
+       failure(remap(size, size, MREMAP_MAYMOVE | MREMAP_DONTUNMAP) == MAP_FAILED)},
+  };
+}
+
+// Moves a whole mapping to where there is room; MAP_FAILED if the kernel refuses.
+inline void* MoveElsewhere(void* base, std::size_t size) {
+  void* const room = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED) return MAP_FAILED;
+  return mremap(base, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, room);
+}
+
+}  // namespace pmuconf
+
+#endif  // PMUCONF_CASES_REMAP_H_

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of a buffer when its mapping is cut, moved, covered, or goes last.
+#include "cases/remap.h"
+
+#include <poll.h>
+#include <sys/mman.h>
+
+#include "cases/common.h"
+#include "pmuconf/ring.h"
+#include "pmuconf/rules/RB.h"
+
+namespace pmuconf {
+namespace {
+
+OpenOptions Sampling() { return {.sample_period = 1, .sample_type = PERF_SAMPLE_ADDR}; }
+
+void* AddressOf(const Ring& ring) {
+  return const_cast<std::byte*>(ring.data().data()) - PageSize();
+}
+
+short Polled(const Event& event) {
+  pollfd wait = {event.fd(), POLLIN, 0};
+  if (poll(&wait, 1, 0) < 0) throw Broken("poll");
+  return wait.revents;
+}
+
+CONFORMANCE_CASE(RingBuffer, MappingIsNeitherCutNorStretched, .rules = {rule::RB_004},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, Sampling());
+  Ring ring(event, 4);
+  const int covered = static_cast<int>(ValueHere(rule::RB_004, "covered"));
+  for (const RemapTry& attempt : RefusedRemaps(AddressOf(ring), 5, covered)) {
+    EXPECT_EQ(attempt.error, attempt.wanted) << attempt.what << ": " << rule::RB_004.text;
+  }
+  event.Enable();
+  Pulse(spec, 600);
+  const RingContents got = ring.Drain();
+  EXPECT_EQ(got.samples.size(), 600u) << rule::RB_004.text;
+}
+
+CONFORMANCE_CASE(RingBuffer, MovedMappingIsTheSameBuffer, .rules = {rule::RB_004},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, Sampling());
+  const Ring other(event, 4);
+  const std::size_t size = 5 * PageSize();
+  void* const first = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, event.fd(), 0);
+  ASSERT_NE(first, MAP_FAILED);
+  void* const moved = MoveElsewhere(first, size);
+  ASSERT_NE(moved, MAP_FAILED) << rule::RB_004.text;
+  event.Enable();
+  Pulse(spec, 10);
+  const auto* page = static_cast<const volatile perf_event_mmap_page*>(moved);
+  EXPECT_EQ(page->data_head, other.head()) << rule::RB_004.text;
+  EXPECT_EQ(page->data_head, 160u) << rule::RB_004.text;
+  ASSERT_EQ(munmap(moved, size), 0) << rule::RB_004.text;
+  Pulse(spec, 10);
+  EXPECT_EQ(other.head(), 320u) << "the other mapping keeps the buffer: " << rule::RB_004.text;
+}
+
+CONFORMANCE_CASE(RingBuffer, CoveredMappingIsGone, .rules = {rule::RB_004, rule::RB_017},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, Sampling());
+  const std::size_t size = 5 * PageSize();
+  void* const first = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, event.fd(), 0);
+  ASSERT_NE(first, MAP_FAILED);
+  event.Enable();
+  Pulse(spec, 10);
+  ASSERT_EQ(
+      mmap(first, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+      first)
+      << rule::RB_004.text;
+  Pulse(spec, 10);
+  EXPECT_EQ(static_cast<const volatile perf_event_mmap_page*>(first)->data_head, 0u)
+      << rule::RB_004.text;
+  const Ring again(event, 1);
+  EXPECT_EQ(again.head(), 0u) << "the buffer went with its mapping: " << rule::RB_017.text;
+  munmap(first, size);
+}
+
+CONFORMANCE_CASE(RingBuffer, LastUnmapDetachesThoseThatWroteThere, .rules = {rule::RB_017},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups}) {
+  const std::vector<EventSpec> specs = target().AnyEvents(2);
+  const Event owner = Open(specs[0], Sampling());
+  const Event guest = Open(specs[1], Sampling());
+  {
+    const Ring ring(owner, 1);
+    guest.SetOutput(owner);
+    guest.Enable();
+    Pulse(specs[1], 5);
+    EXPECT_EQ(ring.head(), 80u) << rule::RB_017.text;
+    EXPECT_EQ(Polled(guest) & POLLHUP, 0) << rule::RB_017.text;
+  }
+  EXPECT_EQ(Polled(guest), POLLHUP) << rule::RB_017.text;
+  Pulse(specs[1], 100);
+  const Ring again(owner, 2);
+  Pulse(specs[1], 100);
+  EXPECT_EQ(again.head(), 0u) << rule::RB_017.text;
+  Ring own(guest, 4);
+  Pulse(specs[1], 7);
+  EXPECT_EQ(own.Drain().samples.size(), 7u) << rule::RB_017.text;
+  EXPECT_THAT(guest.Read(), Counted(specs[1], 212)) << rule::RB_017.text;
+}
+
+CONFORMANCE_CASE(RingBuffer, BufferLivesAsLongAsOneMapping, .rules = {rule::RB_017},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups}) {
+  const std::vector<EventSpec> specs = target().AnyEvents(2);
+  Event owner = Open(specs[0], Sampling());
+  const Event guest = Open(specs[1], Sampling());
+  std::optional<Ring> owners(std::in_place, owner, 1);
+  guest.SetOutput(owner);
+  Ring guests(guest, 1);  // of the same buffer
+  guest.Enable();
+  owner.Enable();
+  Pulse(specs[0], 3);
+  Pulse(specs[1], 5);
+  EXPECT_EQ(owners->head(), guests.head()) << rule::RB_017.text;
+  owners.reset();  // detaches the owner, whose last mapping it was
+  Pulse(specs[0], 11);
+  Pulse(specs[1], 5);
+  EXPECT_EQ(guests.Drain().samples.size(), 13u) << rule::RB_017.text;
+  owner.Close();
+  Pulse(specs[1], 4);
+  EXPECT_EQ(guests.Drain().samples.size(), 4u) << rule::RB_017.text;
+}
+
+CONFORMANCE_CASE(RingBuffer, ClosedOwnersBufferTakesRecordsUntilItIsUnmapped,
+                 .rules = {rule::RB_017}, .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups}) {
+  const std::vector<EventSpec> specs = target().AnyEvents(2);
+  const Event guest = Open(specs[1], Sampling());
+  {
+    Event owner = Open(specs[0], Sampling());
+    Ring ring(owner, 1);
+    guest.SetOutput(owner);
+    owner.Close();
+    guest.Enable();
+    Pulse(specs[1], 9);
+    EXPECT_EQ(ring.Drain().samples.size(), 9u) << rule::RB_017.text;
+  }
+  Pulse(specs[1], 300);
+  EXPECT_EQ(Polled(guest), POLLHUP) << rule::RB_017.text;
+  Ring own(guest, 1);
+  Pulse(specs[1], 2);
+  EXPECT_EQ(own.Drain().samples.size(), 2u) << rule::RB_017.text;
+}
+
+CONFORMANCE_CASE(RingBuffer, MappingNeedsNoRunningEvent, .rules = {rule::RB_025},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kTasks, Cap::kGroups}) {
+  const EventSpec spec = target().AnyEvent();
+  Child child([&spec] {
+    target().Stimulate(spec, 20);
+    return 0;
+  });
+  const Event of_child = Open(spec, {.pid = child.pid(), .sample_period = 1, .disabled = false});
+  child.Go();
+  ASSERT_EQ(child.Wait(), 0);
+  const Event leader = Open(spec, Sampling());
+  OpenOptions as_member = Sampling();
+  as_member.group_fd = leader.fd();
+  const Event sibling = Open(spec, as_member);
+  leader.EnableGroup();
+  Pulse(spec, 20);
+  leader.DisableGroup();
+  for (const Event* event : {&of_child, &leader, &sibling}) {
+    Ring ring(*event, 1);
+    EXPECT_EQ(ring.head(), 0u) << rule::RB_025.text;
+    EXPECT_EQ(ring.page().data_size, PageSize()) << rule::RB_025.text;
+    EXPECT_EQ(event->Read().value, 20u) << rule::RB_025.text;
+    EXPECT_THAT(ring.Drain().order, testing::IsEmpty()) << rule::RB_025.text;
+  }
+}
+
+}  // namespace
+}  // namespace pmuconf

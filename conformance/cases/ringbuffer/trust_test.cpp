@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Buffers under readers and writers that get in each other's way: garbage, nesting, other CPUs.
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <thread>
+
+#include "cases/common.h"
+#include "pmuconf/ring.h"
+#include "pmuconf/rules/RB.h"
+
+namespace pmuconf {
+namespace {
+
+OpenOptions Numbered() {
+  return {.sample_period = 1,
+          .sample_type = PERF_SAMPLE_ADDR,
+          .read_format = kReadTimes | PERF_FORMAT_LOST};
+}
+
+void Scribble(Ring* ring, unsigned char byte) {
+  auto* const at = reinterpret_cast<volatile unsigned char*>(&ring->control());
+  for (std::size_t i = 0; i < PageSize(); ++i) at[i] = byte;
+}
+
+CONFORMANCE_CASE(RingBuffer, GarbageInTheControlPageDoesNoHarm, .rules = {rule::RB_020},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  for (const unsigned char byte : {0x00, 0x01, 0x44, 0x7f, 0x80, 0xff}) {
+    SCOPED_TRACE(testing::Message() << "filled with " << int{byte});
+    const Event event = Open(spec, Numbered());
+    Ring ring(event, 1);
+    event.Enable();
+    Scribble(&ring, byte);
+    const std::uint64_t room = (ring.tail() - 1) % PageSize() / 16;
+    Pulse(spec, 400);
+    EXPECT_EQ(ring.head(), 16 * room) << rule::RB_020.text;
+    const Reading reading = event.Read();
+    EXPECT_THAT(reading, Counted(spec, 400)) << rule::RB_020.text;
+    EXPECT_EQ(reading.lost, 400 - room) << rule::RB_020.text;
+    ring.set_tail(0);
+    EXPECT_EQ(ring.Drain().samples.size(), room) << rule::RB_020.text;
+  }
+}
+
+CONFORMANCE_CASE(RingBuffer, ControlPageMayChangeWhileRecordsAreWritten, .rules = {rule::RB_020},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kCpus2}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, Numbered());
+  Ring ring(event, 2);
+  std::atomic<bool> done = false;
+  std::thread scribbler([&] {
+    PinTo(target().Cpu(1));
+    for (unsigned char byte = 0; !done; byte += 37) Scribble(&ring, byte);
+  });
+  event.Enable();
+  for (int i = 0; i < 100; ++i) Pulse(spec, 20);
+  done = true;
+  scribbler.join();
+  EXPECT_THAT(event.Read(), Counted(spec, 2'000)) << rule::RB_020.text;
+  Pulse(spec, 1);  // makes the kernel tell its head again
+  EXPECT_LE(ring.head(), 2'001u * (16 + 24)) << rule::RB_020.text;
+  ring.set_tail(ring.head());
+  const std::uint64_t lost = event.Read().lost;
+  Pulse(spec, 30);
+  EXPECT_EQ(ring.Drain().samples.size(), 30u) << rule::RB_020.text;
+  EXPECT_EQ(event.Read().lost, lost) << rule::RB_020.text;
+}
+
+// Runs `body` with 16 pages of stack above it that are not there: a sample's copy of the stack
+// faults in their first page.
+__attribute__((noinline)) void BelowAHole(const std::function<void()>& body) {
+  const std::size_t size = 16 * PageSize();
+  char* const hole = static_cast<char*>(alloca(size));
+  const std::uintptr_t page = PageSize();
+  const std::uintptr_t first = (reinterpret_cast<std::uintptr_t>(hole) + page - 1) / page * page;
+  if (madvise(reinterpret_cast<void*>(first), size - page, MADV_DONTNEED) != 0) {
+    throw Broken("madvise of the stack");
+  }
+  body();
+}
+
+CONFORMANCE_CASE(RingBuffer, RecordWithinARecordIsWhole, .rules = {rule::RB_021},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kTasks, Cap::kFaultTrace}) {
+  const EventSpec spec = target().AnyEvent();
+  const auto stack = [](perf_event_attr& attr) { attr.sample_stack_user = 0x4000; };
+  const Event outer = Open(spec, {.sample_period = 1,
+                                  .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_STACK_USER,
+                                  .wakeup_events = 1,
+                                  .edit = stack});
+  EventSpec fault;
+  fault.name = "page_fault_kernel";
+  fault.type = PERF_TYPE_TRACEPOINT;
+  fault.config = std::stoul(*ReadFile(kFaultTracepoint));
+  const Event inner = Open(fault, {.sample_period = 1, .sample_type = PERF_SAMPLE_IDENTIFIER});
+  Ring ring(outer, 64);
+  inner.SetOutput(outer);
+  outer.Enable();
+  inner.Enable();
+  BelowAHole([&spec] { Pulse(spec, 8); });
+  inner.Disable();
+  outer.Disable();
+  std::vector<std::uint64_t> ids;
+  for (const Record& record : ring.Take()) {
+    ASSERT_EQ(record.type, static_cast<std::uint32_t>(PERF_RECORD_SAMPLE)) << rule::RB_021.text;
+    ASSERT_GE(record.body.size(), sizeof(std::uint64_t)) << rule::RB_021.text;
+    std::memcpy(&ids.emplace_back(), record.body.data(), sizeof(std::uint64_t));
+    const bool whole = ids.back() == outer.Id() ? ParseSample(record, outer.attr()).has_value()
+                                                : ParseSample(record, inner.attr()).has_value();
+    EXPECT_TRUE(whole) << rule::RB_021.text;
+  }
+  // One copy may fault more than once.
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  std::vector<std::uint64_t> want;
+  for (int i = 0; i < 8; ++i) want.insert(want.end(), {outer.Id(), inner.Id()});
+  EXPECT_EQ(ids, want) << rule::RB_021.text;
+}
+
+CONFORMANCE_CASE(RingBuffer, TwoCpusNeverShareABuffer, .rules = {rule::RB_022},
+                 .needs = {Cap::kSampling, Cap::kTasks, Cap::kCpus2}) {
+  const EventSpec spec = target().AnyEvent();
+  const auto open = [&spec](pid_t pid, int cpu, bool inherit = false) {
+    return Open(spec, {.pid = pid, .cpu = cpu, .sample_period = 1'000, .inherit = inherit});
+  };
+  const auto redirect = [](const Event& from, const Event& to) {
+    return from.TryIoctl(PERF_EVENT_IOC_SET_OUTPUT, static_cast<unsigned long>(to.fd()));
+  };
+  const int here = target().Cpu(0);
+  const int there = target().Cpu(1);
+  const Child child([] { return 0; });
+  EXPECT_THAT(Ring::TryMap(open(0, -1, true), 1), FailsWith(EINVAL)) << rule::RB_022.text;
+  EXPECT_THAT(Ring::TryMap(open(0, here, true), 1), Succeeds()) << rule::RB_022.text;
+
+  const Event of_task = open(0, -1);
+  const Event of_cpu = open(-1, here);
+  const Ring task_ring(of_task, 1);
+  const Ring cpu_ring(of_cpu, 1);
+  EXPECT_THAT(redirect(open(child.pid(), -1), of_task), FailsWith(EINVAL)) << rule::RB_022.text;
+  EXPECT_THAT(redirect(open(0, here), of_task), FailsWith(EINVAL)) << rule::RB_022.text;
+  EXPECT_THAT(redirect(open(0, -1), of_cpu), FailsWith(EINVAL)) << rule::RB_022.text;
+  EXPECT_THAT(redirect(open(-1, there), of_cpu), FailsWith(EINVAL)) << rule::RB_022.text;
+  EXPECT_THAT(redirect(open(0, there), of_cpu), FailsWith(EINVAL)) << rule::RB_022.text;
+  EXPECT_THAT(redirect(open(0, -1), of_task), Succeeds()) << rule::RB_022.text;
+  EXPECT_THAT(redirect(open(child.pid(), here), of_cpu), Succeeds()) << rule::RB_022.text;
+}
+
+CONFORMANCE_CASE(RingBuffer, ReaderBesideTheWriterFindsWholeRecords,
+                 .rules = {rule::RB_026, rule::RB_010, rule::RB_023},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kCpus2}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, Numbered());
+  Ring ring(event, 1);
+  std::atomic<bool> done = false;
+  std::uint64_t seen = 0;
+  std::uint64_t lost = 0;
+  std::thread reader([&] {
+    PinTo(target().Cpu(1));
+    for (bool last = false; !last;) {
+      last = done;
+      const RingContents got = ring.Drain();
+      auto sample = got.samples.begin();
+      auto gap = got.lost.begin();
+      for (const std::uint32_t type : got.order) {
+        if (type == PERF_RECORD_LOST) {
+          lost += (gap++)->lost;
+        } else {
+          ASSERT_EQ(sample->addr, ++seen + lost) << rule::RB_026.text;
+          ++sample;
+        }
+      }
+    }
+  });
+  event.Enable();
+  for (std::uint64_t i = 1; i <= 3'000; ++i) target().Stimulate(spec, 1, {.addr = i});
+  event.Disable();
+  done = true;
+  reader.join();
+  const Reading reading = event.Read();
+  EXPECT_EQ(seen + reading.lost, 3'000u) << rule::RB_026.text;
+  EXPECT_LE(lost, reading.lost) << rule::RB_010.text;
+  EXPECT_EQ(ring.head(), ring.tail()) << rule::RB_023.text;
+}
+
+CONFORMANCE_CASE(RingBuffer, AnySizeHoldsWhatFits, .rules = {rule::RB_024, rule::RB_019},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  for (const std::size_t pages : {1, 8, 128, 2'048}) {
+    SCOPED_TRACE(pages);
+    const std::size_t size = pages * PageSize();
+    const auto dump = static_cast<std::uint32_t>(std::min<std::size_t>(size / 8, 60'000));
+    OpenOptions options = Numbered();
+    options.sample_type |= PERF_SAMPLE_STACK_USER;
+    options.edit = [dump](perf_event_attr& attr) { attr.sample_stack_user = dump; };
+    const Event event = Open(spec, options);
+    Ring ring(event, pages);
+    event.Enable();
+    std::uint64_t at = 1;
+    for (const std::uint64_t gap : {0, 24}) {  // the second time a LOST record comes first
+      const std::uint64_t fit = (size - 1 - gap) / (dump + 32);
+      const std::uint64_t lost = event.Read().lost;
+      for (std::uint64_t i = 0; i < fit + 2; ++i) target().Stimulate(spec, 1, {.addr = at + i});
+      EXPECT_EQ(event.Read().lost, lost + 2) << rule::RB_024.text;
+      const std::vector<Sample> kept = ring.Drain().samples;
+      ASSERT_EQ(kept.size(), fit) << rule::RB_024.text;
+      for (std::uint64_t i = 0; i < fit; ++i) {
+        ASSERT_EQ(kept[i].addr, at + i) << rule::RB_019.text;
+      }
+      at += fit + 2;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pmuconf

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times without a system call: the clock's cycles by the numbers of the control page.
+#include "cases/common.h"
+#include "pmuconf/ring.h"
+#include "pmuconf/rules/RDP.h"
+#include "pmuconf/user_page.h"
+
+namespace pmuconf {
+namespace {
+
+// The kernel measures its clock anew now and then, and pages keep the old numbers until their next
+// update: what lies across that is not looked at.
+class Calibration {
+ public:
+  explicit Calibration(const Ring& ring) : page_(ring.page()), before_(Now()) {}
+  bool Holds() const { return Now() == before_; }
+
+ private:
+  std::pair<std::uint32_t, std::uint16_t> Now() const {
+    return {page_.time_mult, page_.time_shift};
+  }
+
+  const volatile perf_event_mmap_page& page_;
+  std::pair<std::uint32_t, std::uint16_t> before_;
+};
+
+constexpr int kRounds = 20;
+
+CONFORMANCE_CASE(UserPage, CyclesGiveTheTimeSinceTheUpdate, .rules = {rule::RDP_006},
+                 .needs = {Cap::kStimulus}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec);
+  const Ring ring(event, 0);
+  if (!ring.page().cap_user_time) SkipCase(Cap::kUserTime, "cap_user_time is not set");
+  int judged = 0;
+  for (int i = 0; i < kRounds; ++i) {
+    event.Disable();
+    event.Enable();  // the update
+    const Calibration clock(ring);
+    const std::uint64_t before = event.Read().time_enabled;
+    const UserPage page = ReadUserPage(ring.page());
+    const std::uint64_t after = event.Read().time_enabled;
+    event.Disable();
+    event.Enable();
+    if (!clock.Holds()) continue;
+    ++judged;
+    EXPECT_GE(page.time_enabled + page.since, before) << rule::RDP_006.text;
+    EXPECT_LE(page.time_enabled + page.since, after) << rule::RDP_006.text;
+  }
+  EXPECT_GT(judged, 0);
+}
+
+CONFORMANCE_CASE(UserPage, CyclesGiveTheTimeOfSamples, .rules = {rule::RDP_007},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_TIME});
+  Ring ring(event, 1);
+  if (!ring.page().cap_user_time_zero) SkipCase(Cap::kUserTime, "cap_user_time_zero is not set");
+  EXPECT_NE(std::uint64_t{ring.page().cap_user_time}, 0u) << rule::RDP_007.text;
+  const auto now = [&ring] {
+    return ring.page().time_zero + CyclesToTime(ring.page(), ReadCycles());
+  };
+  event.Enable();
+  int judged = 0;
+  for (int i = 0; i < kRounds; ++i) {
+    const Calibration clock(ring);
+    const std::uint64_t before = now();
+    target().Stimulate(spec, 1);
+    const std::uint64_t after = now();
+    const RingContents got = ring.Drain();
+    ASSERT_EQ(got.samples.size(), 1u);
+    if (!clock.Holds()) continue;
+    ++judged;
+    EXPECT_GE(*got.samples[0].time, before) << rule::RDP_007.text;
+    EXPECT_LE(*got.samples[0].time, after) << rule::RDP_007.text;
+  }
+  EXPECT_GT(judged, 0);
+}
+
+CONFORMANCE_CASE(UserPage, OwnClockHasNoZero, .rules = {rule::RDP_007}) {
+  for (const clockid_t id : {CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW}) {
+    const Event event = Open(target().AnyEvent(), {.edit = [id](perf_event_attr& attr) {
+                               attr.use_clockid = 1;
+                               attr.clockid = id;
+                             }});
+    const Ring ring(event, 0);
+    event.Enable();
+    EXPECT_EQ(std::uint64_t{ring.page().cap_user_time_zero}, 0u) << rule::RDP_007.text;
+    EXPECT_EQ(ring.page().time_zero, 0u) << rule::RDP_007.text;
+  }
+}
+
+CONFORMANCE_CASE(UserPage, ShortClocksTellTheirBits, .rules = {rule::RDP_007}) {
+  const Event event = Open(target().AnyEvent());
+  const Ring ring(event, 0);
+  event.Enable();
+  EXPECT_EQ(ring.page().cap_user_time_short != 0, ring.page().time_mask != 0) << rule::RDP_007.text;
+  EXPECT_TRUE(ring.page().cap_user_time_short || ring.page().time_cycles == 0)
+      << rule::RDP_007.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the control page says an event has counted, and for how long: alone, beside others, torn.
+#include <atomic>
+#include <thread>
+
+#include "cases/common.h"
+#include "pmuconf/ring.h"
+#include "pmuconf/rules/RDP.h"
+#include "pmuconf/user_page.h"
+
+namespace pmuconf {
+namespace {
+
+CONFORMANCE_CASE(UserPage, PageOfAStoppedEventIsWhatAReadGives,
+                 .rules = {rule::RDP_001, rule::RDP_012}, .needs = {Cap::kStimulus}) {
+  for (const EventSpec& spec : target().Events()) {
+    SCOPED_TRACE(spec.name);
+    const Event event = Open(spec);
+    const Ring ring(event, 0);
+    std::uint64_t total = 0;
+    for (const std::uint64_t n : {0, 1, 1'000, 0x1'2345}) {
+      const std::uint32_t lock = ReadUserPage(ring.page()).lock;
+      event.Enable();
+      target().Stimulate(spec, n);
+      event.Disable();
+      const UserPage page = ReadUserPage(ring.page());
+      total += n;
+      EXPECT_NE(page.lock, lock) << rule::RDP_001.text;
+      EXPECT_EQ(page.count, event.Read().value) << rule::RDP_001.text;
+      EXPECT_THAT(page.count, Counted(spec, total)) << rule::RDP_001.text;
+      if (n != 1'000) continue;
+      event.Reset();
+      total = 0;
+      EXPECT_EQ(ReadUserPage(ring.page()).count, 0u) << rule::RDP_012.text;
+    }
+  }
+}
+
+CONFORMANCE_CASE(UserPage, ResetWhileCountingStartsThePageAtZero, .rules = {rule::RDP_012},
+                 .needs = {Cap::kStimulus}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec);
+  const Ring ring(event, 0);
+  event.Enable();
+  target().Stimulate(spec, 500);
+  event.Reset();
+  target().Stimulate(spec, 7);
+  event.Disable();
+  const UserPage page = ReadUserPage(ring.page());
+  EXPECT_THAT(page.count, Counted(spec, 7)) << rule::RDP_012.text;
+  EXPECT_EQ(page.count, event.Read().value) << rule::RDP_012.text;
+}
+
+CONFORMANCE_CASE(UserPage, ReaderBesideTheUpdatesSeesNoTornPage, .rules = {rule::RDP_001},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kCpus2}) {
+  constexpr std::uint64_t kPeriod = 10;
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = kPeriod});
+  const Ring ring(event, 0);
+  event.Enable();
+  std::atomic<bool> done = false;
+  std::thread reader([&] {
+    PinTo(target().Cpu(1));
+    UserPage last;
+    while (!done) {
+      const UserPage page = ReadUserPage(ring.page());
+      ASSERT_EQ(page.lock % 2, 0u) << rule::RDP_001.text;
+      // It never waits for a counter: the two times are one number, stored one after the other.
+      ASSERT_EQ(page.time_enabled, page.time_running) << rule::RDP_001.text;
+      ASSERT_GE(page.time_enabled, last.time_enabled) << rule::RDP_001.text;
+      ASSERT_GE(page.count, last.count) << rule::RDP_001.text;
+      last = page;
+    }
+  });
+  for (int i = 0; i < 100; ++i) target().Stimulate(spec, 20 * kPeriod);
+  done = true;
+  reader.join();
+  event.Disable();
+  EXPECT_THAT(ReadUserPage(ring.page()).count, Counted(spec, 20'000)) << rule::RDP_001.text;
+}
+
+CONFORMANCE_CASE(UserPage, TimesFallBehindWhereEventsTakeTurns, .rules = {rule::RDP_005},
+                 .needs = {Cap::kStimulus, Cap::kMultiplexing},
+                 .timing =
+                     "each event has to have waited and run: awaited for five seconds, with "
+                     "turns of a millisecond") {
+  const MuxInterval interval(1);
+  std::vector<EventSpec> specs = FullSet();
+  specs.insert(specs.end(), 2, target().AnyEvent());
+  const std::vector<Event> events = OpenEach(specs);
+  std::vector<Ring> rings;
+  for (const Event& event : events) rings.emplace_back(event, 0);
+  EnableEach(events);
+  std::size_t behind = 0;  // of the events of one kind, which share counters
+  const auto all_behind = [&] {
+    behind = 0;
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      const UserPage page = ReadUserPage(rings[i].page());
+      EXPECT_LE(page.time_running, page.time_enabled) << rule::RDP_005.text;
+      if (page.time_running > 0 && page.time_running < page.time_enabled) ++behind;
+    }
+    return behind >= 3;
+  };
+  EXPECT_TRUE(RepeatUntil([] { Spin(0.001); }, all_behind)) << behind << rule::RDP_005.text;
+  DisableEach(events);
+}
+
+CONFORMANCE_CASE(UserPage, EachThreadsPageIsItsOwn, .rules = {rule::RDP_010},
+                 .needs = {Cap::kStimulus, Cap::kCpus2, Cap::kTasks}) {
+  const EventSpec spec = target().AnyEvent();
+  std::atomic<int> ready = 0;
+  std::vector<std::thread> threads;
+  for (std::uint64_t n = 1; n <= 3; ++n) {
+    threads.emplace_back([&spec, &ready, n] {
+      PinTo(target().Cpu(n % 2));
+      const Event event = Open(spec);
+      const Ring ring(event, 0);
+      ++ready;
+      while (ready < 3) std::this_thread::yield();
+      for (std::uint64_t total = n; total <= 100 * n; total += n) {
+        event.Enable();
+        target().Stimulate(spec, n);
+        event.Disable();
+        ASSERT_THAT(ReadUserPage(ring.page()).count, Counted(spec, total)) << rule::RDP_010.text;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+CONFORMANCE_CASE(UserPage, MembersOfAGroupHaveTheirOwnPages, .rules = {rule::RDP_011},
+                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+  const std::vector<EventSpec> specs = FullSet();
+  Group group(specs);
+  std::vector<Ring> rings;
+  for (const Event& event : group.events()) rings.emplace_back(event, 0);
+  group.Enable();
+  const std::vector<std::uint64_t> want = PulseEach(specs, 4'000);
+  group.Disable();
+  const GroupReading reading = group.Read();
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    const UserPage page = ReadUserPage(rings[i].page());
+    EXPECT_THAT(page.count, Counted(specs[i], want[i])) << rule::RDP_011.text;
+    EXPECT_EQ(page.count, reading.entries[i].value) << rule::RDP_011.text;
+    EXPECT_GT(page.time_running, 0u) << rule::RDP_011.text;
+  }
+}
+
+CONFORMANCE_CASE(UserPage, PagesOfOtherTasksShowTheirEvents, .rules = {rule::RDP_011},
+                 .needs = {Cap::kStimulus, Cap::kTasks, Cap::kGroups}) {
+  const EventSpec spec = target().AnyEvent();
+  std::vector<std::unique_ptr<Child>> children;
+  std::vector<Event> events;
+  std::vector<Ring> rings;
+  for (std::uint64_t n = 1; n <= 3; ++n) {
+    children.push_back(std::make_unique<Child>([&spec, n] {
+      target().Stimulate(spec, 111 * n);
+      return 0;
+    }));
+    events.push_back(Open(spec, {.pid = children.back()->pid(), .disabled = false}));
+    rings.emplace_back(events.back(), 0);
+  }
+  target().Stimulate(spec, 5'000);
+  for (const auto& child : children) child->Go();
+  for (const auto& child : children) ASSERT_EQ(child->Wait(), 0);
+  for (std::uint64_t n = 1; n <= 3; ++n) {
+    const UserPage page = ReadUserPage(rings[n - 1].page());
+    EXPECT_EQ(page.index, 0u) << rule::RDP_011.text;
+    EXPECT_THAT(page.count, Counted(spec, 111 * n)) << rule::RDP_011.text;
+    EXPECT_EQ(page.count, events[n - 1].Read().value) << rule::RDP_011.text;
+    EXPECT_GT(page.time_running, 0u) << rule::RDP_011.text;
+  }
+}
+
+}  // namespace
+}  // namespace pmuconf

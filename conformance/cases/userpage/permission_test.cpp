@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who may read counters by the control page: whoever has one mapped that says so, nobody else.
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "cases/common.h"
+#include "cases/remap.h"
+#include "pmuconf/ring.h"
+#include "pmuconf/rules/RDP.h"
+#include "pmuconf/user_page.h"
+
+namespace pmuconf {
+namespace {
+
+CONFORMANCE_CASE(UserPage, UserReadIsWhatAReadGives,
+                 .rules = {rule::RDP_001, rule::RDP_004, rule::RDP_012},
+                 .needs = {Cap::kStimulus, Cap::kUserReads}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec);
+  const Ring ring(event, 0);
+  event.Enable();
+  EXPECT_EQ(ring.page().pmc_width, target().width()) << rule::RDP_004.text;
+  for (const std::uint64_t n : {1, 100, 100'000}) {
+    target().Stimulate(spec, n);
+    const std::uint64_t before = event.Read().value;
+    const UserPage page = ReadUserPage(ring.page());
+    EXPECT_NE(page.index, 0u) << rule::RDP_001.text;
+    EXPECT_GE(page.count, before) << rule::RDP_004.text;
+    EXPECT_LE(page.count, event.Read().value) << rule::RDP_001.text;
+  }
+  event.Reset();
+  EXPECT_LE(ReadUserPage(ring.page()).count, event.Read().value) << rule::RDP_012.text;
+}
+
+CONFORMANCE_CASE(UserPage, CountersAreOutOfReachWithoutAMapping, .rules = {rule::RDP_014}) {
+  const auto end = [](bool mapped) {
+    Child child([mapped] {
+      signal(kCounterFault, [](int) { _exit(77); });  // else the kernel would write to its log
+      const Event event = Open(target().AnyEvent(), {.disabled = false});
+      if (mapped) Ring(event, 0);  // and unmapped: the right goes with the mapping
+      ReadCounter(0);
+      return 0;
+    });
+    child.Go();
+    return child.Wait();
+  };
+  EXPECT_EQ(end(false), 77) << rule::RDP_014.text;
+  EXPECT_EQ(end(true), 77) << rule::RDP_014.text;
+}
+
+// The line that the kernel writes for a mapped event.
+bool HasMappedEvent(pid_t pid) {
+  return ReadFile("/proc/" + std::to_string(pid) + "/maps")->find("[perf_event]") !=
+         std::string::npos;
+}
+
+CONFORMANCE_CASE(UserPage, ExecTakesTheMappingAway, .rules = {rule::RDP_013},
+                 .needs = {Cap::kTasks}) {
+  const EventSpec spec = target().AnyEvent();
+  int lives[2] = {-1, -1};  // its write end is closed by the exec
+  int full[2] = {-1, -1};   // what the new program prints to: it cannot end before that is read
+  ASSERT_EQ(pipe2(lives, O_CLOEXEC), 0);
+  ASSERT_EQ(pipe2(full, O_CLOEXEC | O_NONBLOCK), 0);
+  const std::string block(1'024, '.');
+  while (write(full[1], block.data(), block.size()) > 0) {
+  }
+  ASSERT_EQ(fcntl(full[1], F_SETFL, 0), 0);
+  Child child([&] {
+    const Event event = Open(spec, {.flags = 0});
+    const Ring ring(event, 0);
+    if (!HasMappedEvent(getpid())) return 124;
+    dup2(full[1], STDOUT_FILENO);
+    execl("/proc/self/exe", "pmuconf", "--help", nullptr);
+    return 125;
+  });
+  close(lives[1]);
+  close(full[1]);
+  child.Go();
+  char byte = 0;
+  EXPECT_EQ(read(lives[0], &byte, 1), 0);
+  EXPECT_FALSE(HasMappedEvent(child.pid())) << rule::RDP_013.text;
+  close(full[0]);
+  close(lives[0]);
+  EXPECT_NE(child.Wait(), 124);
+}
+
+CONFORMANCE_CASE(UserPage, MappingsAreToldInPairs, .rules = {rule::RDP_015},
+                 .needs = {Cap::kSampling, Cap::kLog}) {
+  const auto calls = [](refpmu_call call) {
+    std::uint64_t sum = 0;
+    for (const int cpu : target().Cpus()) sum += port().Stats(cpu).calls[call];
+    return sum;
+  };
+  const auto expect_pairs = [&](std::uint64_t mapped, std::uint64_t unmapped) {
+    EXPECT_EQ(calls(REFPMU_CALL_EVENT_MAPPED), mapped) << rule::RDP_015.text;
+    EXPECT_EQ(calls(REFPMU_CALL_EVENT_UNMAPPED), unmapped) << rule::RDP_015.text;
+  };
+  Event event = Open(target().AnyEvent(), {.sample_period = 1'000});
+  {
+    const Ring first(event, 1);
+    expect_pairs(1, 0);
+    const Ring second(event, 1);
+    expect_pairs(2, 0);
+    EXPECT_THAT(Ring::TryMap(event, 2), FailsWith(EINVAL));
+    Child forked([] { return 0; });
+    forked.Go();
+    ASSERT_EQ(forked.Wait(), 0);
+    expect_pairs(2, 0);
+  }
+  expect_pairs(2, 2);
+  Child maps([&event] { return new Ring(event, 1) != nullptr ? 0 : 1; });  // left to its exit
+  maps.Go();
+  ASSERT_EQ(maps.Wait(), 0);
+  expect_pairs(3, 3);
+  const std::size_t size = 2 * PageSize();
+  void* const base = mmap(nullptr, size, PROT_READ, MAP_SHARED, event.fd(), 0);
+  void* const moved = MoveElsewhere(base, size);
+  ASSERT_NE(moved, MAP_FAILED);
+  expect_pairs(5, 4);
+  event.Close();
+  munmap(moved, size);
+  expect_pairs(5, 5);
+}
+
+}  // namespace
+}  // namespace pmuconf
