@@ -88,6 +88,8 @@ def harness_with(bug: Bug, harness: Path, folder: Path) -> Path:
     return binary
 
 
+@pytest.mark.rule("STR-005")
+@pytest.mark.rule("STR-006")
 @pytest.mark.parametrize("bug", bugs(), ids=lambda bug: f"{bug.subject}-{bug.name}")
 def test_a_planted_bug_is_found(bug: Bug, harnesses: dict[str, Path], tmp_path: Path) -> None:
     binary = harness_with(bug, harnesses[bug.subject], tmp_path)

@@ -9,6 +9,7 @@
 #include "cases/rendezvous.h"
 #include "pmuconf/ring.h"
 #include "pmuconf/rules/CTL.h"
+#include "pmuconf/rules/NMI.h"
 #include "pmuconf/sysctl.h"
 
 namespace pmuconf {
@@ -83,7 +84,7 @@ CONFORMANCE_CASE(Control, FrequencyAboveTheRateIsRefused, .rules = {rule::CTL_01
 }
 
 // A tick that comes first lifts the throttle by itself: either way there is one record.
-CONFORMANCE_CASE(Control, NewPeriodLiftsTheThrottle, .rules = {rule::CTL_017},
+CONFORMANCE_CASE(Control, NewPeriodLiftsTheThrottle, .rules = {rule::CTL_017, rule::NMI_003},
                  .needs = {Cap::kStimulus, Cap::kSampling},
                  .timing = "a second overflow within one tick throttles; at most 5 s of trying") {
   const SampleRateLimit one_per_tick(1);

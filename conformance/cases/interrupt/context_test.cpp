@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an overflow does from the context of its interrupt: all that was asked for, once,
+// harmlessly.
+#include <poll.h>
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include "cases/common.h"
+#include "cases/signal/overflow_signals.h"
+#include "pmuconf/ring.h"
+#include "pmuconf/rules/NMI.h"
+
+namespace pmuconf {
+namespace {
+
+CONFORMANCE_CASE(Interrupt, EachOverflowGivesAllThatWasAskedFor, .rules = {rule::NMI_001},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kTasks}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(
+      spec, {.sample_period = 10,
+             .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+                            PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+             .wakeup_events = 1,
+             .edit = [](perf_event_attr& attr) {
+               attr.sample_regs_user = 1;
+               attr.sample_stack_user = 512;
+             }});
+  Ring ring(event, 16);
+  const OverflowSignals signals(event, gettid(), SIGRTMIN);
+  event.Enable();
+  for (int i = 0; i < 40; ++i) {
+    target().Stimulate(spec, 9);
+    pollfd ready = {event.fd(), POLLIN, 0};
+    EXPECT_EQ(poll(&ready, 1, 0), 0) << rule::NMI_001.text;
+    target().Stimulate(spec, 1);
+    EXPECT_EQ(poll(&ready, 1, 1'000), 1) << rule::NMI_001.text;
+    EXPECT_EQ(signals.Take().size(), 1u) << rule::NMI_001.text;
+    const RingContents contents = ring.Drain();
+    ASSERT_EQ(contents.samples.size(), 1u) << rule::NMI_001.text;
+    EXPECT_FALSE(contents.samples[0].callchain->empty()) << rule::NMI_001.text;
+    EXPECT_FALSE(contents.samples[0].stack_user->empty()) << rule::NMI_001.text;
+  }
+}
+
+CONFORMANCE_CASE(Interrupt, ReadingsBetweenOverflowsAddNothingTwice, .rules = {rule::NMI_002},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kCpus2}, .budget_s = 30) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 10});
+  Ring ring(event, 64);
+  event.Enable();
+  std::atomic<bool> stop = false;
+  std::vector<std::uint64_t> seen;
+  std::thread reader([&] {
+    PinTo(target().Cpu(1));
+    while (!stop && seen.size() < 1'000) seen.push_back(event.Read().value);
+  });
+  for (int i = 0; i < 30; ++i) target().Stimulate(spec, 107);
+  stop = true;
+  reader.join();
+  EXPECT_THAT(event.Read(), Counted(spec, 3'210)) << rule::NMI_002.text;
+  EXPECT_EQ(ring.Drain().samples.size(), 321u) << rule::NMI_002.text;
+  EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end())) << rule::NMI_002.text;
+}
+
+// Time drives the counter: its interrupts hit the readings, the switches and the handler's own
+// neighbourhood, wherever they are.
+CONFORMANCE_CASE(Interrupt, OverflowsAtAnyMomentKeepTheCount, .rules = {rule::NMI_002},
+                 .needs = {Cap::kSampling, Cap::kManualClock}) {
+  const EventSpec clock = target().Events({.stimulus = StimulusKind::kClock}).front();
+  const Event event = Open(clock, {.sample_period = 200'000, .sample_type = PERF_SAMPLE_PERIOD});
+  Ring ring(event, 64);
+  std::uint64_t before = 0;
+  {
+    const AutoClock running;
+    event.Enable();
+    for (int i = 0; i < 1'000; ++i) {
+      const std::uint64_t now = event.Read().value;
+      ASSERT_GE(now, before) << rule::NMI_002.text;
+      before = now;
+      if (i % 50 == 0) event.Disable(), event.Enable();
+    }
+    event.Disable();
+  }
+  const RingContents contents = ring.Drain();
+  const std::uint64_t count = event.Read().value;
+  EXPECT_GE(count, before) << rule::NMI_002.text;
+  EXPECT_GE(contents.samples.size(), 1u);
+  // What came late may swallow periods; nothing may be there twice.
+  EXPECT_LE(contents.PeriodSum(), count) << rule::NMI_002.text;
+}
+
+CONFORMANCE_CASE(Interrupt, EventThatStopsItselfLosesNothing, .rules = {rule::NMI_003},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 10});
+  const Event witness = Open(spec, {.disabled = false});
+  Ring ring(event, 4);
+  for (std::uint64_t round = 1; round <= 30; ++round) {
+    event.Refresh(1);
+    target().Stimulate(spec, 10);
+    target().Stimulate(spec, 25);  // it is off
+    EXPECT_THAT(event.Read(), Counted(spec, 10 * round)) << rule::NMI_003.text;
+    EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::NMI_003.text;
+    EXPECT_THAT(witness.Read(), Counted(spec, 35 * round)) << rule::NMI_003.text;
+  }
+}
+
+CONFORMANCE_CASE(Interrupt, ClosingRightAfterAnOverflowIsHarmless, .rules = {rule::NMI_006},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters}) {
+  const EventSpec spec = target().AnyEvent();
+  const std::uint64_t live = port().Stats().live_events;
+  for (int round = 0; round < 60; ++round) {
+    Event event = Open(spec, {.pid = -1,
+                              .cpu = CurrentCpu(),
+                              .sample_period = 5,
+                              .sample_type = PERF_SAMPLE_IP,
+                              .wakeup_events = 1});
+    const Ring ring(event, 1);
+    const OverflowSignals signals(event, gettid(), SIGRTMIN);
+    event.Refresh(round % 2 == 0 ? 1 : 100);
+    {
+      HoldLine hold;
+      target().Stimulate(spec, 5);
+      if (round % 3 == 0) event.Close();
+    }
+    event.Close();
+    EXPECT_LE(signals.Take().size(), 1u) << rule::NMI_006.text;
+  }
+  EXPECT_EQ(port().Stats().live_events, live) << rule::NMI_006.text;
+  const Event event = Open(spec, {.sample_period = 10, .disabled = false});
+  Ring ring(event, 1);
+  target().Stimulate(spec, 100);
+  EXPECT_EQ(ring.Drain().samples.size(), 10u) << rule::NMI_006.text;
+}
+
+// A stack with nothing behind it.
+class EdgeStack {
+ public:
+  static constexpr std::size_t kBytes = 256 * 1024;
+  EdgeStack() {
+    base_ =
+        mmap(nullptr, kBytes + 65'536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (base_ == MAP_FAILED || mprotect(top(), 65'536, PROT_NONE) != 0) throw Broken("mmap");
+  }
+  EdgeStack(const EdgeStack&) = delete;
+  ~EdgeStack() { munmap(base_, kBytes + 65'536); }
+
+  void Run(const std::function<void()>& body) const {
+    pthread_attr_t attr;
+    pthread_t thread = {};
+    pthread_attr_init(&attr);
+    if (pthread_attr_setstack(&attr, base_, kBytes) != 0 ||
+        pthread_create(&thread, &attr, &Call, const_cast<std::function<void()>*>(&body)) != 0) {
+      throw Broken("a thread on a stack of its own");
+    }
+    pthread_join(thread, nullptr);
+    pthread_attr_destroy(&attr);
+  }
+
+ private:
+  void* top() const { return static_cast<char*>(base_) + kBytes; }
+  static void* Call(void* body) {
+    (*static_cast<std::function<void()>*>(body))();
+    return nullptr;
+  }
+  void* base_ = nullptr;
+};
+
+CONFORMANCE_CASE(Interrupt, FaultInASampleOnlyShortensIt, .rules = {rule::NMI_007},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kTasks}) {
+  const EventSpec spec = target().AnyEvent();
+  const auto whole_stack = [](perf_event_attr& attr) { attr.sample_stack_user = 65'528; };
+  const EdgeStack stack;
+  RingContents contents;
+  std::uint64_t faults = 0, counted = 0;
+  stack.Run([&] {
+    const Event event = Open(spec, {.sample_period = 10,
+                                    .sample_type = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER,
+                                    .edit = whole_stack});
+    Ring ring(event, 256);
+    const Event fault = Open(Software(PERF_COUNT_SW_PAGE_FAULTS));
+    event.Enable();
+    target().Stimulate(spec, 10);  // code and stack are there from here on
+    ring.Take();
+    fault.Enable();
+    target().Stimulate(spec, 95);
+    fault.Disable();
+    faults = fault.Read().value;
+    counted = event.Read().value;
+    contents = ring.Drain();
+  });
+  EXPECT_EQ(counted, 105u) << rule::NMI_007.text;
+  ASSERT_EQ(contents.samples.size(), 9u) << rule::NMI_007.text;
+  for (const Sample& sample : contents.samples) {
+    EXPECT_GT(sample.stack_user->size(), 0u) << rule::NMI_007.text;
+    EXPECT_LT(sample.stack_user->size(), 65'528u) << rule::NMI_007.text;
+  }
+  EXPECT_EQ(faults, 0u) << rule::NMI_007.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

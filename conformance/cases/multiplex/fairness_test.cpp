@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+// How fair rotation is: turn by turn in the driver's log, and in what the scaled counts say.
+#include <fcntl.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+
+#include "cases/breakpoint.h"
+#include "cases/cgroup.h"
+#include "cases/common.h"
+#include "pmuconf/rules/MUX.h"
+
+namespace pmuconf {
+namespace {
+
+constexpr const char* kOneTurnAMillisecond =
+    "waits for turns: one a millisecond that the task runs, and 5 s are left for them";
+
+using Turn = std::set<std::uint64_t>;
+
+// The sets of events that had all counters, one after the other, by the calls in the log that came
+// after `mark`.
+std::vector<Turn> TurnsSince(std::uint64_t mark, std::size_t counters) {
+  std::vector<Turn> turns;
+  Turn on;
+  for (const refpmu_log_entry& entry : port().Log()) {
+    if (entry.kind != REFPMU_LOG_CALL || entry.seq <= mark) continue;
+    if (entry.what == REFPMU_CALL_DEL) on.erase(entry.event);
+    // One more than fit is tried, too, and does not stay.
+    if (entry.what != REFPMU_CALL_ADD || on.size() == counters) continue;
+    on.insert(entry.event);
+    if (on.size() == counters && (turns.empty() || turns.back() != on)) turns.push_back(on);
+  }
+  return turns;
+}
+
+struct Rotation {
+  std::vector<Event> events;
+  std::vector<std::uint64_t> ids;
+  std::vector<Turn> turns;
+};
+
+// Two events more than fit, for three times as many turns as there are events.
+Rotation Rotate(const EventSpec& spec) {
+  Rotation rotation;
+  rotation.events = OpenEach(std::vector(CounterCount(spec) + 2, spec));
+  EnableEach(rotation.events);
+  for (const Event& event : rotation.events) rotation.ids.push_back(event.Id());
+  const std::size_t enough = 3 * rotation.events.size();
+  const std::uint64_t mark = port().Log().back().seq;
+  EXPECT_TRUE(RepeatUntil([] { Spin(0.002); },
+                          [&] {
+                            rotation.turns = TurnsSince(mark, CounterCount(spec));
+                            return rotation.turns.size() >= enough;
+                          }));
+  return rotation;
+}
+
+// Who is in `one` and not in `other`: exactly one, or the case fails.
+std::uint64_t OnlyIn(const Turn& one, const Turn& other) {
+  std::vector<std::uint64_t> ids;
+  std::ranges::set_difference(one, other, std::back_inserter(ids));
+  EXPECT_EQ(ids.size(), 1u) << rule::MUX_009.text;
+  return ids.empty() ? 0 : ids.front();
+}
+
+CONFORMANCE_CASE(Multiplex, WhoWaitsLongestComesNext, .rules = {rule::MUX_009},
+                 .needs = {Cap::kStimulus, Cap::kMultiplexing, Cap::kLog},
+                 .timing = kOneTurnAMillisecond) {
+  const MuxInterval interval(1);
+  const EventSpec spec = target().AnyEvent();
+  const Rotation rotation = Rotate(spec);
+  std::vector<std::uint64_t> leave, come;
+  for (std::size_t i = 0; i + 1 < rotation.turns.size(); ++i) {
+    leave.push_back(OnlyIn(rotation.turns[i], rotation.turns[i + 1]));
+    come.push_back(OnlyIn(rotation.turns[i + 1], rotation.turns[i]));
+  }
+  const std::size_t on = CounterCount(spec), off = rotation.events.size() - on;
+  for (std::size_t i = 0; i + off < leave.size(); ++i) {
+    EXPECT_EQ(come[i + off], leave[i]) << "turn " << i << ": " << rule::MUX_009.text;
+  }
+  for (std::size_t i = 0; i + on < leave.size(); ++i) {
+    EXPECT_EQ(leave[i + on], come[i]) << "turn " << i << ": " << rule::MUX_009.text;
+  }
+}
+
+CONFORMANCE_CASE(Multiplex, EqualEventsGetEqualTurns, .rules = {rule::MUX_003},
+                 .needs = {Cap::kStimulus, Cap::kMultiplexing, Cap::kLog},
+                 .timing = kOneTurnAMillisecond) {
+  const MuxInterval interval(1);
+  const EventSpec spec = target().AnyEvent();
+  const Rotation rotation = Rotate(spec);
+  std::map<std::uint64_t, std::size_t> had;
+  for (std::size_t turn = 0; turn < rotation.turns.size(); ++turn) {
+    for (const std::uint64_t id : rotation.turns[turn]) ++had[id];
+    std::size_t least = turn + 1, most = 0;
+    for (const std::uint64_t id : rotation.ids) {
+      least = std::min(least, had[id]);
+      most = std::max(most, had[id]);
+    }
+    ASSERT_LE(most - least, CounterCount(spec)) << rule::MUX_003.text << " turn " << turn;
+    const bool round = (turn + 1) % rotation.ids.size() == 0;
+    EXPECT_LE(round ? most - least : 0, 0u) << rule::MUX_003.text << " turn " << turn;
+  }
+}
+
+// The time of the events themselves: it stands still while this task is off its CPU.
+std::uint64_t TimeOf(const Event& event) { return event.Read().time_enabled; }
+
+// N(t) = N t / T + D(t) is how many happened up to t, where D is how far the pulses were from a
+// constant rate. An event on counters from a to b in each of its s turns counts the sum of
+// N(b) - N(a) = N / T * running + sum of D(b) - D(a), so that what is scaled from it misses N by at
+// most 2 s max|D| enabled / running, and by the part of T in which it was not looked at. D is
+// measured here, pulse by pulse: a pulse that comes late widens the bound and fails nothing.
+CONFORMANCE_CASE(
+    Multiplex, ScaledCountIsAsNearAsTheTurnsAllow, .rules = {rule::MUX_002},
+    .needs = {Cap::kStimulus, Cap::kMultiplexing, Cap::kLog},
+    .timing =
+        "pulses every 50 us of the task's own time; the error allowed is derived from when they "
+        "came, so lateness cannot fail it (see above)") {
+  constexpr double kPulses = 1'200;
+  const MuxInterval interval(3);
+  const EventSpec spec = target().AnyEvent();
+  const std::vector<Event> events = OpenEach(std::vector(CounterCount(spec) + 1, spec));
+  EnableEach(events);
+  const std::uint64_t adds = port().Stats().calls[REFPMU_CALL_ADD];
+  const std::uint64_t begin = TimeOf(events[0]);
+  std::vector<Reading> before, after;
+  for (const Event& event : events) before.push_back(event.Read());
+  const std::uint64_t first = TimeOf(events[0]);
+  std::vector<double> at;  // the last moment before each pulse, and one after all
+  for (double pulse = 0; pulse <= kPulses; ++pulse) {
+    std::uint64_t now = 0;
+    while ((now = TimeOf(events[0])) < first + static_cast<std::uint64_t>(pulse) * 50'000) {
+    }
+    at.push_back(static_cast<double>(now - begin));
+    if (pulse < kPulses) Pulse(spec, 1);
+  }
+  const std::uint64_t last = TimeOf(events[0]);
+  for (const Event& event : events) after.push_back(event.Read());
+  const auto whole = static_cast<double>(TimeOf(events[0]) - begin);
+
+  double far = 0;  // max|D|
+  for (std::size_t i = 0; i + 1 < at.size(); ++i) {
+    const auto pulses = static_cast<double>(i);
+    far = std::max({far, std::abs(pulses + 1 - kPulses * at[i] / whole),
+                    std::abs(pulses - kPulses * at[i] / whole),
+                    std::abs(pulses + 1 - kPulses * at[i + 1] / whole),
+                    std::abs(pulses - kPulses * at[i + 1] / whole)});
+  }
+  const double turns = static_cast<double>(port().Stats().calls[REFPMU_CALL_ADD] - adds) /
+                           static_cast<double>(CounterCount(spec)) /
+                           static_cast<double>(events.size()) +
+                       2;
+  const double unseen = whole - static_cast<double>(last - first);
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const auto value = static_cast<double>(after[i].value - before[i].value);
+    const auto enabled = static_cast<double>(after[i].time_enabled - before[i].time_enabled);
+    const auto running = static_cast<double>(after[i].time_running - before[i].time_running);
+    ASSERT_GT(running, 0) << rule::MUX_002.text;
+    const double bound = kPulses * unseen / whole + 2 * turns * far * enabled / running;
+    EXPECT_LE(std::abs(value * enabled / running - kPulses), bound) << rule::MUX_002.text;
+  }
+}
+
+CONFORMANCE_CASE(Multiplex, CounterOfTheWatchdogIsMissedHonestly, .rules = {rule::MUX_013},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kMultiplexing, Cap::kGroups},
+                 .timing = kOneTurnAMillisecond) {
+  const MuxInterval interval(1);
+  const EventSpec spec = target().AnyEvent();
+  Event watchdog = Open(spec, {.pid = -1,
+                               .cpu = CurrentCpu(),
+                               .sample_period = std::uint64_t{1} << 40,
+                               .disabled = false,
+                               .pinned = true});
+  Group whole(std::vector(CounterCount(spec), spec));
+  whole.Enable();
+  Pulse(spec, 300);
+  EXPECT_EQ(whole.Read().entries[0].value, 0u) << rule::MUX_013.text;
+  EXPECT_EQ(whole.Read().time_running, 0u) << rule::MUX_013.text;
+  whole.Disable();
+  const std::vector<Event> fit =
+      OpenEach(std::vector(CounterCount(spec) - 1, spec), {.disabled = false});
+  Pulse(spec, 20);
+  for (const Event& event : fit) EXPECT_THAT(event.Read(), Counted(spec, 20)) << rule::MUX_013.text;
+  DisableEach(fit);
+  whole.Enable();
+  watchdog.Close();
+  EXPECT_TRUE(RepeatUntil([&spec] { Pulse(spec, 1); },
+                          [&whole] { return whole.Read().entries[0].value > 0; }))
+      << rule::MUX_013.text;
+}
+
+CONFORMANCE_CASE(Multiplex, FarMoreEventsThanCountersAllGetATurn,
+                 .rules = {rule::MUX_018, rule::MUX_017},
+                 .needs = {Cap::kStimulus, Cap::kMultiplexing}, .timing = kOneTurnAMillisecond) {
+  const MuxInterval interval(1);
+  const EventSpec spec = target().AnyEvent();
+  const std::vector<Event> events = OpenEach(std::vector(40, spec));
+  EnableEach(events);
+  std::uint64_t before = 0, pulsed = 0, sum = 0;
+  for (const Event& event : events) before += event.Read().value;
+  std::size_t had = 0;
+  EXPECT_TRUE(RepeatUntil([&] { Pulse(spec, 1), ++pulsed; },
+                          [&] {
+                            while (had < events.size() && events[had].Read().value > 0) ++had;
+                            return had == events.size();
+                          }))
+      << rule::MUX_018.text;
+  DisableEach(events);
+  for (const Event& event : events) sum += event.Read().value;
+  EXPECT_EQ(sum - before, CounterCount(spec) * pulsed) << rule::MUX_018.text;
+}
+
+CONFORMANCE_CASE(Multiplex, OtherPmusRunThroughTheRotation, .rules = {rule::MUX_019},
+                 .needs = {Cap::kStimulus, Cap::kMultiplexing, Cap::kTasks},
+                 .timing = kOneTurnAMillisecond) {
+  const MuxInterval interval(1);
+  static volatile std::uint64_t watched;
+  const Event stores = Open(Watch(watched, {.disabled = false}));
+  const Event clock = Open(Software(PERF_COUNT_SW_TASK_CLOCK), {.disabled = false});
+  const EventSpec spec = target().AnyEvent();
+  const std::vector<Event> events = OpenEach(std::vector(CounterCount(spec) + 2, spec));
+  EnableEach(events);
+  std::uint64_t stored = 0;
+  std::size_t had = 0;
+  EXPECT_TRUE(RepeatUntil(
+      [&] {
+        Pulse(spec, 1), ++stored;
+        watched = stored;
+      },
+      [&] {
+        while (had < events.size() && events[had].Read().value > 0) ++had;
+        return had == events.size();
+      }));
+  EXPECT_EQ(stores.Read().value, stored) << rule::MUX_019.text;
+  for (const Event* other : {&stores, &clock}) {
+    const Reading reading = other->Read();
+    EXPECT_EQ(reading.time_running, reading.time_enabled) << rule::MUX_019.text;
+  }
+}
+
+CONFORMANCE_CASE(Multiplex, CgroupsRotateApart, .rules = {rule::MUX_020},
+                 .needs = {Cap::kStimulus, Cap::kMultiplexing, Cap::kTasks},
+                 .timing = kOneTurnAMillisecond) {
+  const MuxInterval interval(1);
+  const EventSpec spec = target().AnyEvent();
+  const CgroupRoot root;
+  const Cgroup here(root, "pmuconf-here"), absent(root, "pmuconf-absent");
+  const auto open_in = [&spec](const Cgroup& cgroup) {
+    const Fd folder(open(cgroup.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    return OpenEach(std::vector(CounterCount(spec) + 2, spec),
+                    {.pid = folder.get(),
+                     .cpu = CurrentCpu(),
+                     .flags = PERF_FLAG_FD_CLOEXEC | PERF_FLAG_PID_CGROUP});
+  };
+  const std::vector<Event> waiting = open_in(absent), running = open_in(here);
+  here.Enter();
+  EnableEach(waiting);
+  EnableEach(running);
+  std::uint64_t before = 0, pulsed = 0, sum = 0;
+  for (const Event& event : running) before += event.Read().value;
+  std::size_t had = 0;
+  EXPECT_TRUE(RepeatUntil([&] { Pulse(spec, 1), ++pulsed; },
+                          [&] {
+                            while (had < running.size() && running[had].Read().value > 0) ++had;
+                            return had == running.size();
+                          }))
+      << rule::MUX_020.text;
+  for (const Event& event : running) sum += event.Read().value;
+  EXPECT_EQ(sum - before, CounterCount(spec) * pulsed) << rule::MUX_020.text;
+  for (const Event& event : waiting) {
+    EXPECT_EQ(event.Read().value, 0u) << rule::MUX_020.text;
+    EXPECT_EQ(event.Read().time_running, 0u) << rule::MUX_020.text;
+  }
+}
+
+CONFORMANCE_CASE(Multiplex, IntervalIsANumberOfAtLeastOne, .rules = {rule::MUX_010},
+                 .needs = {Cap::kStimulus, Cap::kMultiplexing}) {
+  const MuxInterval interval(7);
+  const std::string path = DeviceFile("perf_event_mux_interval_ms");
+  for (const std::string text : {"0", "-1", "x", "1x", "1.5", "99999999999"}) {
+    const Fd file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    const ssize_t written = write(file.get(), text.data(), text.size());
+    EXPECT_EQ(written, -1) << rule::MUX_010.text << " " << text;
+    EXPECT_EQ(ReadFile(path), "7") << rule::MUX_010.text << " " << text;
+  }
+  const MuxInterval least(1);
+  EXPECT_EQ(ReadFile(path), "1") << rule::MUX_010.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

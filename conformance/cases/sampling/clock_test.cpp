@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sampling by time: frequencies that settle, periods that are too short, the software clocks.
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "cases/common.h"
+#include "pmuconf/ring.h"
+#include "pmuconf/rules/SMP.h"
+#include "pmuconf/sysctl.h"
+
+namespace pmuconf {
+namespace {
+
+EventSpec Clock() { return target().Events({.stimulus = StimulusKind::kClock}).front(); }
+
+// A tick of the port's clock is a nanosecond. What the way to the handler takes is missing in the
+// period, so that the samples, not the periods, are as far apart as was asked for.
+CONFORMANCE_CASE(
+    Sampling, PeriodRisesToTheFrequency, .rules = {rule::SMP_004},
+    .needs = {Cap::kSampling, Cap::kFrequency, Cap::kManualClock},
+    .timing =
+        "the kernel moves the period by an eighth of what is missing at each overflow and tick: it "
+        "is past an eighth after one that nobody delayed, and in 5 s there are 2500") {
+  const EventSpec spec = Clock();
+  const Event event = Open(spec, {.sample_freq = 500, .sample_type = PERF_SAMPLE_PERIOD});
+  Ring ring(event, 64);
+  const std::uint64_t want = 1'000'000'000 / spec.ticks / 500;
+  std::uint64_t period = 0;
+  const AutoClock running;
+  event.Enable();
+  EXPECT_TRUE(RepeatUntil(
+      [&] {
+        for (const Sample& sample : ring.Drain().samples) period = *sample.period;
+      },
+      [&] { return period >= want / 8 && period <= want + want / 8; }))
+      << rule::SMP_004.text << " " << period;
+  event.Disable();
+}
+
+CONFORMANCE_CASE(Sampling, AllCpusSampleAtOnce, .rules = {rule::SMP_012},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kCpus2, Cap::kCpuLocal}) {
+  const EventSpec spec = target().AnyEvent();
+  const std::vector<int> cpus = target().Cpus();
+  std::vector<Event> events;
+  std::vector<Ring> rings;
+  for (const int cpu : cpus) {
+    const OpenOptions options = {
+        .pid = -1, .cpu = cpu, .sample_period = 4, .sample_type = PERF_SAMPLE_CPU};
+    events.push_back(Open(spec, options));
+    rings.emplace_back(events.back(), 16);
+  }
+  EnableEach(events);
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < cpus.size(); ++i) {
+    threads.emplace_back([&spec, cpu = cpus[i], n = 4 * (i + 1)] {
+      PinTo(cpu);
+      for (int round = 0; round < 25; ++round) target().Stimulate(spec, n);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  DisableEach(events);
+  for (std::size_t i = 0; i < cpus.size(); ++i) {
+    const RingContents contents = rings[i].Drain();
+    EXPECT_EQ(contents.samples.size(), 25 * (i + 1)) << rule::SMP_012.text;
+    for (const Sample& sample : contents.samples) {
+      EXPECT_EQ(sample.cpu, static_cast<std::uint32_t>(cpus[i])) << rule::SMP_012.text;
+    }
+    EXPECT_THAT(events[i].Read(), Counted(spec, 100 * (i + 1))) << rule::SMP_012.text;
+  }
+}
+
+CONFORMANCE_CASE(Sampling, ProgramsGetOnBesideTheShortestPeriod, .rules = {rule::SMP_013},
+                 .needs = {Cap::kSampling, Cap::kManualClock},
+                 .timing = "waits for one throttle, which a tick at the latest brings") {
+  const SampleRateLimit limit(1'000);
+  const Event event = Open(Clock(), {.sample_period = target().min_period()});
+  Ring ring(event, 64);
+  const AutoClock running;
+  event.Enable();
+  bool throttled = false;
+  EXPECT_TRUE(RepeatUntil([] { syscall(SYS_getppid); },
+                          [&] {
+                            throttled = throttled || !ring.Drain().throttles.empty();
+                            return throttled;
+                          }))
+      << rule::SMP_013.text;
+  for (int i = 0; i < 1'000; ++i) syscall(SYS_getppid);
+  event.Disable();
+  EXPECT_GT(event.Read().value, 0u) << rule::SMP_013.text;
+}
+
+CONFORMANCE_CASE(Sampling, SoftwareClocksKeepToTheirShortestPeriod, .rules = {rule::SMP_016}) {
+  for (const perf_sw_ids id : {PERF_COUNT_SW_CPU_CLOCK, PERF_COUNT_SW_TASK_CLOCK}) {
+    const Event event = Open(Software(id), {.sample_period = 1});
+    Ring ring(event, 256);
+    event.Enable();
+    Spin(0.01);
+    event.Disable();
+    const std::uint64_t time = event.Read().time_running;
+    const RingContents contents = ring.Drain();
+    EXPECT_GT(contents.samples.size(), 0u) << rule::SMP_016.text;
+    EXPECT_LE(contents.samples.size(), time / 10'000 + 1) << rule::SMP_016.text;
+  }
+}
+
+CONFORMANCE_CASE(Sampling, IdleIsSampledUnlessExcluded, .rules = {rule::SMP_016},
+                 .needs = {Cap::kCpus2},
+                 .timing = "waits until the other CPU is idle for once, at most 5 s") {
+  OpenOptions options = {
+      .pid = -1, .cpu = target().Cpu(1), .sample_period = 500'000, .sample_type = PERF_SAMPLE_TID};
+  const Event all = Open(Software(PERF_COUNT_SW_CPU_CLOCK), options);
+  options.exclude_idle = true;
+  const Event busy = Open(Software(PERF_COUNT_SW_CPU_CLOCK), options);
+  Ring of_all(all, 64), of_busy(busy, 64);
+  all.Enable();
+  busy.Enable();
+  const auto idle = [](const RingContents& contents) {
+    return std::ranges::count_if(contents.samples, [](const Sample& s) { return s.pid == 0; });
+  };
+  std::ptrdiff_t seen = 0;
+  EXPECT_TRUE(RepeatUntil([] { Spin(0.002); },
+                          [&] {
+                            EXPECT_EQ(idle(of_busy.Drain()), 0) << rule::SMP_016.text;
+                            seen += idle(of_all.Drain());
+                            return seen >= 5;
+                          }))
+      << rule::SMP_016.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

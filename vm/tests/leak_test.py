@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What cases leave behind: no event, no reference to the module, no locked page, and it unloads."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pmuvm import accel, guest, image, kernel, module, qemu, store, suite
+
+pytestmark = pytest.mark.guest
+
+# Of each kind of thing that could be left: events, copies in children, buffers, signals, programs.
+CASES = (
+    "Inherit.StormsOfForksAreCountedExactly",
+    "Inherit.ForkThatFailsLeavesNothing",
+    "Stress.AnythingInAnyOrderLeavesAWorkingPmu",
+    "Stress.OpensAndClosesFromManyThreadsDisturbNobody",
+    "Stress.AllContextsWriteWholeRecords",
+    "Stress.ExhaustionIsToldAndPasses",
+    "Interrupt.ClosingRightAfterAnOverflowIsHarmless",
+    "Bpf.ProgramRunsOncePerOverflow",
+)
+STATE = """
+cat /sys/module/refpmu/refcnt
+grep '^Mlocked:' /proc/meminfo
+for fd in /proc/[0-9]*/fd/*; do readlink "$fd"; done | grep -c perf_event
+"""
+
+
+@pytest.mark.rule("STR-008")
+@pytest.mark.parametrize("name", kernel.known())
+def test_nothing_is_left_of_what_cases_do(name: str) -> None:
+    stock = kernel.find(name)
+    packed = image.build(
+        image.Contents(
+            agent=suite.binary(),
+            target=suite.find_target("refpmu").path,
+            modules=(module.build(stock, store.ROOT / "driver", module.default_out(stock)),),
+        )
+    )
+    machine = qemu.Machine(stock.arch, stock.image, packed, accel=accel.choose(stock))
+    with guest.Guest(machine) as vm:
+        vm.boot()
+        vm.load("refpmu.ko")
+        before = vm.exec(["sh", "-c", STATE]).stdout
+        assert re.findall(r"\d+", before) == ["0", "0", "0"], before
+        for case in CASES:
+            result = vm.case(case, 60)
+            assert result["result"] == "PASS", (case, result["message"])
+        assert vm.exec(["sh", "-c", STATE]).stdout == before
+        assert vm.unload("refpmu")["ok"]
+        assert vm.kmsg()["reports"] == []
+        vm.bye()
