@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A PMU that counts nothing and takes down how perf calls it. */
 #include <linux/err.h>
+#include <linux/hrtimer.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
 
@@ -132,10 +133,31 @@ int recorder_init(struct kunit *test)
 	return set_cpus_allowed_ptr(current, cpumask_of(RECORDER_CPU));
 }
 
+/*
+ * An add that failed has armed the timer that lets events take turns. perf frees it with the PMU,
+ * armed or not.
+ */
+static void cancel_turns(struct pmu *pmu)
+{
+	int cpu;
+
+	if (pmu->task_ctx_nr != perf_invalid_context)
+		return;
+	for_each_possible_cpu(cpu) {
+#ifdef REFPMU_HAVE_PMU_CONTEXT
+		hrtimer_cancel(&per_cpu_ptr(pmu->cpu_pmu_context, cpu)->hrtimer);
+#else
+		hrtimer_cancel(&per_cpu_ptr(pmu->pmu_cpu_context, cpu)->hrtimer);
+#endif
+	}
+}
+
 void recorder_unregister(struct recorder *recorder)
 {
-	if (recorder->registered)
+	if (recorder->registered) {
+		cancel_turns(&recorder->pmu);
 		perf_pmu_unregister(&recorder->pmu);
+	}
 	recorder->registered = false;
 	/* Newer kernels would take the device that is gone for one of the driver's own. */
 	recorder->pmu.dev = NULL;
