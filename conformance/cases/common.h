@@ -37,17 +37,22 @@ inline void DisableEach(const std::vector<Event>& events) {
 
 // `n` events of the code of `spec`, whatever else the clock would drive with it.
 inline void Pulse(const EventSpec& spec, std::uint64_t n, const PulseOptions& options = {}) {
-  port().Pulse(spec.code, n, Meeting(spec, options));
+  if (spec.stimulus == StimulusKind::kClock) {
+    port().Pulse(spec.code, n, Meeting(spec, options));
+  } else {
+    target().Stimulate(spec, n, options);
+  }
 }
 
-// How many counters can count `spec`.
+// How many counters can count `spec`; where nothing limits them, as many as a case may want.
 inline std::size_t CounterCount(const EventSpec& spec) {
-  return static_cast<std::size_t>(std::popcount(spec.counters));
+  return target().Has(Cap::kCounters) ? static_cast<std::size_t>(std::popcount(spec.counters)) : 4;
 }
 
 // As many events as the PMU has counters, that fit together: for each counter the event that has
-// the fewest others to go to. Every counter is taken, so nothing more fits.
+// the fewest others to go to. Every counter is taken, so nothing more fits. Without counters: four.
 inline std::vector<EventSpec> FullSet() {
+  if (!target().Has(Cap::kCounters)) return target().AnyEvents(4);
   const std::vector<EventSpec> all = target().Events();
   std::uint64_t counters = 0;
   for (const EventSpec& spec : all) counters |= spec.counters;
@@ -73,7 +78,7 @@ inline std::vector<std::uint64_t> PulseEach(const std::vector<EventSpec>& specs,
   std::vector<std::uint64_t> want;
   for (std::size_t i = 0; i < specs.size(); ++i) {
     std::size_t first = 0;
-    while (specs[first].code != specs[i].code) ++first;
+    while (!HappenTogether(specs[first], specs[i])) ++first;
     if (first == i) Pulse(specs[i], base + i);
     want.push_back(base + first);
   }

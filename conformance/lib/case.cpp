@@ -11,6 +11,7 @@
 #include "lib/expression.h"
 #include "lib/permission.h"
 #include "pmuconf/cpu.h"
+#include "pmuconf/stimuli.h"
 #include "pmuconf/sysctl.h"
 
 namespace pmuconf {
@@ -139,6 +140,7 @@ void SkipCase(Cap missing, std::string_view reason) {
 
 void Case::Prepare() const {
   if (meta_.cpu >= 0) PinTo(target().Cpu(static_cast<std::size_t>(meta_.cpu)));
+  if (!target().Claims(Cap::kQuietFork)) PrepareFaults();
   if (target().Claims(Cap::kSampling)) SampleRateLimit::Set(SampleRateLimit::kNoLimit);
 }
 

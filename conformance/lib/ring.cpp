@@ -75,6 +75,11 @@ Ring::Ring(const Event& event, std::size_t pages, bool writable)
     throw BrokenErrno("mmap of " + std::to_string(pages) + " ring pages on " + Describe(attr_),
                       errno);
   }
+  // A page of the ring that is touched for the first time is a page fault: not while one counts.
+  for (std::size_t page = 0; page <= pages; ++page) {
+    static_cast<void>(static_cast<const volatile char*>(base_)[page * PageSize()]);
+  }
+  if (writable) control().data_tail = control().data_tail;
 }
 
 Ring::Ring(Ring&& other) noexcept

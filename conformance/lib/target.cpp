@@ -9,18 +9,27 @@
 #include <array>
 #include <bit>
 #include <iterator>
+#include <set>
 
 #include "lib/context.h"
 #include "pmuconf/broken.h"
 #include "pmuconf/compat_call.h"
 #include "pmuconf/cpu.h"
+#include "pmuconf/stimuli.h"
 #include "pmuconf/sysfs.h"
+#include "pmuconf/tracefs.h"
 
 namespace pmuconf {
 namespace {
 
-constexpr std::array<std::pair<Cap, std::string_view>, 36> kCapNames = {{
+constexpr std::array<std::pair<Cap, std::string_view>, 42> kCapNames = {{
     {Cap::kStimulus, "stimulus"},
+    {Cap::kPort, "port"},
+    {Cap::kCounters, "counters"},
+    {Cap::kSeveralEvents, "several_events"},
+    {Cap::kQuietFork, "quiet_fork"},
+    {Cap::kSoftware, "software"},
+    {Cap::kTracepoint, "tracepoint"},
     {Cap::kSampling, "sampling"},
     {Cap::kFrequency, "frequency"},
     {Cap::kManualClock, "manual_clock"},
@@ -59,6 +68,18 @@ constexpr std::array<std::pair<Cap, std::string_view>, 36> kCapNames = {{
 }};
 
 std::uint64_t LowBits(unsigned n) { return n >= 64 ? ~0ULL : (1ULL << n) - 1; }
+
+// It can be made to happen, exactly, and its stimulus neither moves the thread nor makes it wait.
+bool Driven(const EventClaim& claim) {
+  switch (claim.stimulus) {
+    case StimulusKind::kNone:
+    case StimulusKind::kContextSwitches:
+    case StimulusKind::kMigrations:
+      return false;
+    default:
+      return claim.accuracy.exact();
+  }
+}
 
 // The first PMU that matches.
 std::string Find(const std::string& pattern) {
@@ -108,14 +129,30 @@ bool Target::Claims(Cap cap) const {
     case Cap::kStimulus:
       return any([](const EventClaim& e) { return e.stimulus != StimulusKind::kNone; });
     case Cap::kSampling:
-    case Cap::kBpf:
       return sampling_;
+    case Cap::kBpf:
+      return sampling_ && kind_ != "tracepoint";  // there, programs run for the event itself
     case Cap::kFrequency:
       return sampling_ && frequency_;
     case Cap::kManualClock:
       return any([](const EventClaim& e) { return e.stimulus == StimulusKind::kClock; });
+    case Cap::kPort:
     case Cap::kRegisters:
       return !port_.empty();
+    case Cap::kCounters:
+      return general_ > 0;
+    case Cap::kSeveralEvents:
+      return IndependentEvents() >= 3;
+    case Cap::kQuietFork:
+      return !any([](const EventClaim& e) {
+        return e.stimulus == StimulusKind::kPageFaults ||
+               e.stimulus == StimulusKind::kContextSwitches ||
+               e.stimulus == StimulusKind::kInstructions;
+      });
+    case Cap::kSoftware:
+      return kind_ == "software";
+    case Cap::kTracepoint:
+      return kind_ == "tracepoint";
     case Cap::kFixedCounters:
       return fixed_ > 0;
     case Cap::kMultiplexing:
@@ -129,11 +166,11 @@ bool Target::Claims(Cap cap) const {
     case Cap::kExcludes:
       return excludes_;
     case Cap::kGroups:
-      return general_ + fixed_ >= 2;
+      return general_ + fixed_ >= 2 || Unlimited();
     case Cap::kCounters3:
-      return general_ >= 3;
+      return general_ >= 3 || Unlimited();
     case Cap::kLongPeriods:
-      return sampling_ && width_ <= 60;
+      return sampling_ && general_ > 0 && width_ <= 60;
     case Cap::kPrecise:
       return sampling_ && precise_ > 0;
     case Cap::kBranches:
@@ -209,6 +246,13 @@ void Target::Resolve(const std::string& pmu) {
   }
   type_ = static_cast<std::uint32_t>(std::stoul(*type));
   device_ = device;
+  if (kind_ != "tracepoint") return;
+  const TraceFs tracing;
+  for (const EventClaim& claim : claims_) {
+    if (!claim.code || claim.stimulus == StimulusKind::kSyscalls) {
+      tracepoints_[claim.name] = tracing.Id(claim.name);
+    }
+  }
 }
 
 std::vector<int> Target::Cpus() const {
@@ -253,8 +297,11 @@ EventSpec Target::ResolveClaim(const EventClaim& claim) const {
   if (claim.code) {
     spec.code = *claim.code;
     spec.config = *claim.code;
-    return spec;
   }
+  if (claim.software) spec.config = *claim.software;
+  const auto tracepoint = tracepoints_.find(claim.name);
+  if (tracepoint != tracepoints_.end()) spec.config = tracepoint->second;
+  if (claim.code || claim.software || tracepoint != tracepoints_.end()) return spec;
   const std::string folder = std::string(kEventSource) + "/" + device_;
   const std::string path = folder + "/events/" + claim.name;
   const auto text = ReadFile(path);
@@ -299,6 +346,7 @@ std::vector<EventSpec> Target::Events(const EventWish& wish) const {
   for (const EventClaim& claim : claims_) {
     const bool everywhere = (claim.counters & all) == all;
     if (claim.wide && !wish.wide) continue;
+    if (Unlimited() && !wish.rough && !Driven(claim)) continue;
     if (wish.stimulus && claim.stimulus != *wish.stimulus) continue;
     if (wish.any_general && !everywhere) continue;
     if (wish.constrained && everywhere) continue;
@@ -336,11 +384,37 @@ std::vector<std::uint16_t> Target::Codes() const {
 
 EventSpec Target::AnyEvent() const { return AnyEvents(1).front(); }
 
+bool Target::Unlimited() const {
+  return general_ == 0 && (kind_ == "software" || kind_ == "tracepoint");
+}
+
+std::size_t Target::IndependentEvents() const {
+  std::set<std::pair<StimulusKind, std::uint64_t>> different;
+  for (const EventClaim& claim : claims_) {
+    if (!Driven(claim)) continue;
+    const std::uint64_t own = port_.empty() ? 0 : static_cast<std::uint64_t>(&claim - &claims_[0]);
+    different.emplace(claim.stimulus, claim.code.value_or(own));
+  }
+  return different.size();
+}
+
 std::vector<EventSpec> Target::AnyEvents(std::size_t n) const {
-  const auto known = Events({.stimulus = StimulusKind::kPulse, .any_general = true});
+  std::vector<EventSpec> known;
+  if (!port_.empty()) {
+    known = Events({.stimulus = StimulusKind::kPulse, .any_general = true});
+  } else {
+    for (const EventSpec& spec : Events({.any_general = true, .rough = !Claims(Cap::kStimulus)})) {
+      const auto same = [&spec](const EventSpec& other) { return HappenTogether(spec, other); };
+      if (std::none_of(known.begin(), known.end(), same)) known.push_back(spec);
+    }
+  }
   std::vector<EventSpec> specs;
   for (std::size_t i = 0; i < n; ++i) specs.push_back(known[i % known.size()]);
   return specs;
+}
+
+bool HappenTogether(const EventSpec& a, const EventSpec& b) {
+  return a.stimulus == b.stimulus && a.code == b.code;
 }
 
 PulseOptions Meeting(const EventSpec& spec, PulseOptions options) {
@@ -350,6 +424,9 @@ PulseOptions Meeting(const EventSpec& spec, PulseOptions options) {
 }
 
 void Target::Stimulate(const EventSpec& spec, std::uint64_t n, const PulseOptions& options) const {
+  if (port_.empty() && options != PulseOptions{}) {
+    throw Broken("only a port can do what the case asks of a stimulus");
+  }
   switch (spec.stimulus) {
     case StimulusKind::kPulse:
       port().Pulse(spec.code, n, Meeting(spec, options));
@@ -357,6 +434,16 @@ void Target::Stimulate(const EventSpec& spec, std::uint64_t n, const PulseOption
     case StimulusKind::kClock:
       port().Advance(n * spec.ticks, options);
       return;
+    case StimulusKind::kPageFaults:
+      return TouchFreshPages(n);
+    case StimulusKind::kContextSwitches:
+      return SwitchContexts(n);
+    case StimulusKind::kMigrations:
+      return Migrate(n);
+    case StimulusKind::kSyscalls:
+      return CallSystem(spec.code, n);
+    case StimulusKind::kInstructions:
+      return ExecuteInstructions(n);
     case StimulusKind::kNone:
       throw Broken("event " + spec.name + " has no stimulus");
   }

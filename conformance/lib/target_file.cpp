@@ -9,6 +9,7 @@
 #include "lib/errno_name.h"
 #include "lib/expression.h"
 #include "lib/toml_table.h"
+#include "pmuconf/stimuli.h"
 #include "pmuconf/sysfs.h"
 #include "pmuconf/target.h"
 
@@ -29,6 +30,48 @@ constexpr std::array<std::pair<std::string_view, std::uint64_t>, 10> kGenericEve
     {"stalled-cycles-backend", PERF_COUNT_HW_STALLED_CYCLES_BACKEND},
     {"ref-cycles", PERF_COUNT_HW_REF_CPU_CYCLES},
 }};
+
+constexpr std::array<std::pair<std::string_view, std::uint64_t>, 12> kSoftwareEvents = {{
+    {"cpu-clock", PERF_COUNT_SW_CPU_CLOCK},
+    {"task-clock", PERF_COUNT_SW_TASK_CLOCK},
+    {"page-faults", PERF_COUNT_SW_PAGE_FAULTS},
+    {"context-switches", PERF_COUNT_SW_CONTEXT_SWITCHES},
+    {"cpu-migrations", PERF_COUNT_SW_CPU_MIGRATIONS},
+    {"minor-faults", PERF_COUNT_SW_PAGE_FAULTS_MIN},
+    {"major-faults", PERF_COUNT_SW_PAGE_FAULTS_MAJ},
+    {"alignment-faults", PERF_COUNT_SW_ALIGNMENT_FAULTS},
+    {"emulation-faults", PERF_COUNT_SW_EMULATION_FAULTS},
+    {"dummy", PERF_COUNT_SW_DUMMY},
+    {"bpf-output", PERF_COUNT_SW_BPF_OUTPUT},
+    {"cgroup-switches", PERF_COUNT_SW_CGROUP_SWITCHES},
+}};
+
+constexpr std::array<std::pair<std::string_view, StimulusKind>, 8> kStimuli = {{
+    {"none", StimulusKind::kNone},
+    {"port", StimulusKind::kPulse},
+    {"clock", StimulusKind::kClock},
+    {"page_faults", StimulusKind::kPageFaults},
+    {"context_switches", StimulusKind::kContextSwitches},
+    {"migrations", StimulusKind::kMigrations},
+    {"syscalls", StimulusKind::kSyscalls},
+    {"instructions", StimulusKind::kInstructions},
+}};
+
+bool NeedsPort(StimulusKind stimulus) {
+  return stimulus == StimulusKind::kPulse || stimulus == StimulusKind::kClock;
+}
+
+// The value beside `name` in a table, or a failure of `key` that lists what there is.
+template <std::size_t N, typename T>
+T Known(TomlTable* event, const char* key, const std::string& name,
+        const std::array<std::pair<std::string_view, T>, N>& table) {
+  std::string all;
+  for (const auto& [known, value] : table) {
+    if (known == name) return value;
+    all += (all.empty() ? "" : ", ") + std::string(known);
+  }
+  event->Fail(key, "must be one of " + all);
+}
 
 // "LL read miss": a cache, an operation and a result of PERF_TYPE_HW_CACHE, as the attr's config.
 std::optional<std::uint64_t> ParseCacheEvent(std::string_view text) {
@@ -100,31 +143,32 @@ CacheClaim ReadCacheEvent(TomlTable event, unsigned general, unsigned fixed) {
   return claim;
 }
 
-EventClaim ReadEvent(TomlTable event, unsigned general, unsigned fixed) {
+EventClaim ReadEvent(TomlTable event, const std::string& kind, unsigned general, unsigned fixed) {
   EventClaim claim;
   claim.name = event.String("name");
-  const std::string stimulus = event.StringOr("stimulus", "none");
-  if (stimulus == "port") {
-    claim.stimulus = StimulusKind::kPulse;
-  } else if (stimulus == "clock") {
-    claim.stimulus = StimulusKind::kClock;
+  claim.stimulus = Known(&event, "stimulus", event.StringOr("stimulus", "none"), kStimuli);
+  if (claim.stimulus == StimulusKind::kClock) {
     claim.ticks = static_cast<std::uint32_t>(event.Int("ticks", 1, 1'000'000));
-  } else if (stimulus != "none") {
-    event.Fail("stimulus", "must be one of port, clock, none");
   }
-  if (event.Node("code") != nullptr) {
+  if (claim.stimulus == StimulusKind::kSyscalls) {
+    claim.code = CheapCall(event.String("syscall"));
+    if (!claim.code) event.Fail("syscall", "is none that does nothing and that nobody else makes");
+  } else if (event.Node("code") != nullptr) {
     claim.code = static_cast<std::uint16_t>(event.Int("code", 0, 0xffff));
   }
   claim.latency = static_cast<std::uint32_t>(event.IntOr("latency", 0, 0, 0xffff));
   claim.response = static_cast<std::uint64_t>(event.IntOr("response", 0, 0, INT64_MAX));
-  claim.counters = ReadCounters(&event, general, fixed);
+  const bool by_code = claim.code && claim.stimulus != StimulusKind::kSyscalls;
+  if (kind == "software" && !by_code) {
+    claim.software = Known(&event, "name", claim.name, kSoftwareEvents);
+  }
+  if (kind == "tracepoint" && !by_code && claim.name.find(':') == std::string::npos) {
+    event.Fail("name", "must be a tracepoint, like \"sched:sched_switch\"");
+  }
+  if (general > 0) claim.counters = ReadCounters(&event, general, fixed);
   claim.wide = event.BoolOr("wide", false);
   if (event.Node("generic") != nullptr) {
-    const std::string name = event.String("generic");
-    const auto* const it = std::find_if(kGenericEvents.begin(), kGenericEvents.end(),
-                                        [&](const auto& known) { return known.first == name; });
-    if (it == kGenericEvents.end()) event.Fail("generic", "is no event of PERF_TYPE_HARDWARE");
-    claim.generic = it->second;
+    claim.generic = Known(&event, "generic", event.String("generic"), kGenericEvents);
   }
   claim.accuracy = ReadAccuracy(&event);
   event.Finish();
@@ -181,7 +225,7 @@ Target Target::Parse(std::string_view text, const std::string& path) {
     target.fixed_ = static_cast<unsigned>(counters->IntOr("fixed", 0, 0, 16));
     target.width_ = static_cast<unsigned>(counters->Int("width", 16, 64));
     counters->Finish();
-  } else if (!traces) {
+  } else if (!traces && !target.Unlimited()) {
     root.Fail("counters", "is missing");
   }
   if (traces) {
@@ -216,11 +260,11 @@ Target Target::Parse(std::string_view text, const std::string& path) {
     }
   }
   for (TomlTable& event : root.Tables("event")) {
-    EventClaim claim = ReadEvent(event, target.general_, target.fixed_);
+    EventClaim claim = ReadEvent(event, target.kind_, target.general_, target.fixed_);
     for (const EventClaim& other : target.claims_) {
       if (other.name == claim.name) event.Fail("name", "'" + claim.name + "' stands twice");
     }
-    if (claim.stimulus != StimulusKind::kNone && target.port_.empty()) {
+    if (NeedsPort(claim.stimulus) && target.port_.empty()) {
       event.Fail("stimulus", "needs target.port");
     }
     target.claims_.push_back(std::move(claim));

@@ -105,6 +105,75 @@ TEST(TargetFile, NamesFileLineAndKeyOfAnError) {
   EXPECT_THAT(ErrorOf(With("name = \"toy\"\n", "")), HasSubstr("key 'target.name' is missing"));
 }
 
+constexpr const char* kSoftware = R"([target]
+name = "software"
+match = "software"
+kind = "software"
+[sampling]
+[[event]]
+name = "page-faults"
+stimulus = "page_faults"
+accuracy = "exact"
+[[event]]
+name = "context-switches"
+stimulus = "context_switches"
+accuracy = { abs = 3 }
+)";
+
+TEST(TargetFile, NeedsNoCountersForSoftware) {
+  const Target target = Target::Parse(kSoftware, "software.toml");
+  EXPECT_EQ(target.general(), 0u);
+  for (const Cap cap : {Cap::kStimulus, Cap::kSampling, Cap::kGroups, Cap::kCounters3, Cap::kTasks,
+                        Cap::kSoftware, Cap::kBpf}) {
+    EXPECT_TRUE(target.Claims(cap)) << ToString(cap);
+  }
+  for (const Cap cap : {Cap::kPort, Cap::kCounters, Cap::kSeveralEvents, Cap::kQuietFork,
+                        Cap::kMultiplexing, Cap::kLongPeriods, Cap::kTracepoint}) {
+    EXPECT_FALSE(target.Claims(cap)) << ToString(cap);
+  }
+  const auto refused = [](const std::string& from, const std::string& to) {
+    std::string text = kSoftware;
+    text.replace(text.find(from), from.size(), to);
+    return ErrorOf(text);
+  };
+  EXPECT_THAT(refused("\"page-faults\"", "\"page-fault\""), HasSubstr("must be one of cpu-clock"));
+  EXPECT_THAT(refused("\"page_faults\"", "\"port\""), HasSubstr("needs target.port"));
+}
+
+constexpr const char* kTracepoints = R"([target]
+name = "tracepoint"
+match = "tracepoint"
+kind = "tracepoint"
+[[event]]
+name = "syscalls:sys_enter_getppid"
+stimulus = "syscalls"
+syscall = "getppid"
+accuracy = "exact"
+[[event]]
+name = "syscalls:sys_exit_getppid"
+stimulus = "syscalls"
+syscall = "getppid"
+accuracy = "exact"
+[[event]]
+name = "syscalls:sys_enter_getuid"
+stimulus = "syscalls"
+syscall = "getuid"
+accuracy = "exact"
+)";
+
+TEST(TargetFile, TellsWhichEventsAreIndependent) {
+  const Target two = Target::Parse(kTracepoints, "tracepoint.toml");
+  EXPECT_TRUE(two.Claims(Cap::kQuietFork));
+  EXPECT_FALSE(two.Claims(Cap::kSeveralEvents));
+  const std::string third =
+      "[[event]]\nname = \"a:b\"\nstimulus = \"syscalls\"\nsyscall = \"getgid\"\n"
+      "accuracy = \"exact\"\n";
+  EXPECT_TRUE(Target::Parse(kTracepoints + third, "t.toml").Claims(Cap::kSeveralEvents));
+  std::string unknown = kTracepoints;
+  unknown.replace(unknown.find("\"getuid\""), 8, "\"reboot\"");
+  EXPECT_THAT(ErrorOf(unknown), HasSubstr("key 'event.syscall'"));
+}
+
 constexpr const char* kCache = R"([[cache]]
 name = "LL write miss"
 code = 0x1b7
@@ -163,8 +232,8 @@ TEST(TargetFile, OfTheReferencePmuIsRight) {
   EXPECT_EQ(target.claims().size(), 17u);
   EXPECT_EQ(target.CacheEvents().size(), 22u);
   // What makes a PMU one of another kind.
-  const std::set<Cap> others = {Cap::kSystemWide, Cap::kTrace, Cap::kTraceExcludes,
-                                Cap::kTracePause};
+  const std::set<Cap> others = {Cap::kSystemWide, Cap::kTrace,    Cap::kTraceExcludes,
+                                Cap::kTracePause, Cap::kSoftware, Cap::kTracepoint};
   for (const Cap cap : AllCaps())
     EXPECT_EQ(target.Claims(cap), !others.contains(cap)) << ToString(cap);
 }
@@ -185,6 +254,9 @@ TEST(TargetFile, TellKindsOfTheReferencePmuApart) {
   EXPECT_TRUE(claims("refpmu_uncore", Cap::kSystemWide));
   EXPECT_TRUE(claims("refpmu_uncore_scope", Cap::kSystemWide));
   EXPECT_TRUE(claims("refpmu_trace", Cap::kTrace));
+  EXPECT_TRUE(claims("software", Cap::kSoftware));
+  EXPECT_TRUE(claims("tracepoint", Cap::kTracepoint));
+  EXPECT_TRUE(claims("tracepoint", Cap::kSeveralEvents));
 }
 
 TEST(Cap, NamesGoBothWays) {

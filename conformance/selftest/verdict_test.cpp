@@ -358,16 +358,23 @@ TEST(Profiles, RefuseUnknownAreasAndRules) {
 }
 
 TEST(Profiles, OfTheProjectAreRight) {
-  for (const char* name : {"counting-1.0", "counting-uncore-1.0", "sampling-1.0", "trace-1.0"}) {
-    EXPECT_EQ(LoadProfile(PMUCONF_CONFORMANCE_DIR "/profiles", name, AllRules()).name, name);
+  const std::string folder = PMUCONF_CONFORMANCE_DIR "/profiles";
+  for (const char* name : {"counting-1.0", "sampling-1.0", "software-1.0", "trace-1.0",
+                           "tracepoint-1.0", "uncore-1.0"}) {
+    const Profile profile = LoadProfile(folder, name, AllRules());
+    EXPECT_EQ(profile.name, name);
+    EXPECT_GT(profile.rules.size(), 50u) << name;
   }
+  const Profile counting = LoadProfile(folder, "counting-1.0", AllRules());
+  const Profile sampling = LoadProfile(folder, "sampling-1.0", AllRules());
+  for (const Rule& rule : counting.rules) EXPECT_TRUE(sampling.Contains(rule.id)) << rule.id;
   try {
     LoadProfile(PMUCONF_CONFORMANCE_DIR "/profiles", "nosuch", AllRules());
     FAIL() << "an unknown profile was loaded";
   } catch (const ConfigError& error) {
     EXPECT_STREQ(error.what(),
-                 "unknown profile 'nosuch' (known: counting-1.0, counting-uncore-1.0, "
-                 "sampling-1.0, trace-1.0)");
+                 "unknown profile 'nosuch' (known: counting-1.0, sampling-1.0, software-1.0, "
+                 "trace-1.0, tracepoint-1.0, uncore-1.0)");
   }
 }
 

@@ -151,7 +151,7 @@ CONFORMANCE_CASE(Attr, BranchTypeAloneMeansNothing, .rules = {rule::ABI_020}) {
 }
 
 CONFORMANCE_CASE(Attr, BranchesHaveTheEventsPrivileges, .rules = {rule::ABI_021},
-                 .needs = {Cap::kStimulus, Cap::kBranches, Cap::kExcludes}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes}) {
   const Undisturbed undisturbed;
   const std::vector<Branch> user = Jumps(0x400000, 3);
   std::vector<Branch> kernel = Jumps(0xffff'ffff'8100'0000, 4);

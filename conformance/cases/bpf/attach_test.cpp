@@ -78,7 +78,8 @@ CONFORMANCE_CASE(Bpf, QueryIsForTracepoints, .rules = {rule::BPF_021},
 }
 
 CONFORMANCE_CASE(Bpf, ProgramRunsForEveryCounter, .rules = {rule::BPF_018, rule::BPF_001},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf, Cap::kFixedCounters}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling, Cap::kBpf,
+                           Cap::kFixedCounters}) {
   std::vector<EventSpec> specs = target().AnyEvents(target().general());
   for (const EventSpec& fixed : target().Events({.fixed = true})) specs.push_back(fixed);
   Skeleton<count_overflows_bpf> bpf;
@@ -111,7 +112,7 @@ CONFORMANCE_CASE(Bpf, ProgramRunsOnEachFixedCounter, .rules = {rule::BPF_018},
 }
 
 CONFORMANCE_CASE(Bpf, ProgramRunsForChildren, .rules = {rule::BPF_016},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kBpf}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 10, .inherit = true});
   Skeleton<count_overflows_bpf> bpf;
@@ -130,7 +131,7 @@ CONFORMANCE_CASE(Bpf, ProgramRunsForChildren, .rules = {rule::BPF_016},
 }
 
 CONFORMANCE_CASE(Bpf, ThrottlingGoesOnUnderAProgram, .rules = {rule::BPF_022, rule::DRC_077},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling, Cap::kBpf}) {
   const SampleRateLimit limit(1);
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_ID});

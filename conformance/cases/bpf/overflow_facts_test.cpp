@@ -41,7 +41,7 @@ std::vector<OverflowFact> Take(Skeleton<overflow_facts_bpf>& bpf) {
 }
 
 CONFORMANCE_CASE(Bpf, ContextTellsPeriodAndAddress, .rules = {rule::BPF_007},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kBpf}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 10, .sample_type = PERF_SAMPLE_ADDR});
   Skeleton<overflow_facts_bpf> bpf;
@@ -82,7 +82,8 @@ CONFORMANCE_CASE(Bpf, ProgramReadsItsEventsCount, .rules = {rule::BPF_008},
 }
 
 CONFORMANCE_CASE(Bpf, CookieIsTheOneGivenAtAttach, .rules = {rule::BPF_013},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kSeveralEvents, Cap::kSampling, Cap::kBpf,
+                           Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
   Skeleton<overflow_facts_bpf> bpf;
   std::vector<Event> events;
@@ -101,7 +102,7 @@ CONFORMANCE_CASE(Bpf, CookieIsTheOneGivenAtAttach, .rules = {rule::BPF_013},
 }
 
 CONFORMANCE_CASE(Bpf, ReturnValueDecidesOnTheSample, .rules = {rule::BPF_003, rule::DRC_077},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kBpf}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 10, .sample_type = PERF_SAMPLE_ADDR});
   Ring ring(event, 4);

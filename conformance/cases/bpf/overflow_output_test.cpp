@@ -29,7 +29,7 @@ void Put(const bpf_map* map, std::uint32_t key, const Event& event) {
 }
 
 CONFORMANCE_CASE(Bpf, OutputRecordsArriveWholeOrAreCountedAsLost, .rules = {rule::BPF_014},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kBpf}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 10, .sample_type = PERF_SAMPLE_ADDR});
   Skeleton<overflow_output_bpf> bpf;
@@ -58,7 +58,8 @@ CONFORMANCE_CASE(Bpf, OutputRecordsArriveWholeOrAreCountedAsLost, .rules = {rule
 }
 
 CONFORMANCE_CASE(Bpf, ProgramReadsAnotherEventsExactCount, .rules = {rule::BPF_009},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kSeveralEvents, Cap::kSampling, Cap::kBpf,
+                           Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
   const Event event = Open(specs[0], {.sample_period = 10});
   const Event counting = Open(specs[1]);
@@ -77,7 +78,8 @@ CONFORMANCE_CASE(Bpf, ProgramReadsAnotherEventsExactCount, .rules = {rule::BPF_0
 }
 
 CONFORMANCE_CASE(Bpf, ProgramCannotReadAnEventOfAnotherTask, .rules = {rule::BPF_009},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
+                 .needs = {Cap::kStimulus, Cap::kSeveralEvents, Cap::kQuietFork, Cap::kSampling,
+                           Cap::kBpf}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
   const Event event = Open(specs[0], {.sample_period = 10});
   Child other_task([] { return 0; });
@@ -91,7 +93,7 @@ CONFORMANCE_CASE(Bpf, ProgramCannotReadAnEventOfAnotherTask, .rules = {rule::BPF
 }
 
 CONFORMANCE_CASE(Bpf, StacksAreWholeEntries, .rules = {rule::BPF_011},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kBpf}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 10});
   Skeleton<overflow_output_bpf> bpf;

@@ -3,14 +3,16 @@
 #include "pmuconf/bpf.h"
 
 #include "cases/branch/branch.h"
+#include "pmuconf/rules/BPF.h"
 #include "pmuconf/rules/BRS.h"
 #include "read_branches.skel.h"
 
 namespace pmuconf {
 namespace {
 
-CONFORMANCE_CASE(BranchBpf, ProgramReadsTheStackOfTheSample, .rules = {rule::BRS_009},
-                 .needs = {Cap::kStimulus, Cap::kBranches, Cap::kBpf}) {
+CONFORMANCE_CASE(BranchBpf, ProgramReadsTheStackOfTheSample,
+                 .rules = {rule::BRS_009, rule::BPF_010},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kBpf}) {
   const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
   for (const unsigned precise : {0u, target().precise()}) {

@@ -57,18 +57,18 @@ std::vector<FromTo> StackOf(std::uint64_t filter, const std::vector<Branch>& bra
   return StackNow(spec, ring);
 }
 
-CONFORMANCE_CASE(BranchFilter, EachKindAloneIsLetThrough, .rules = {rule::BRS_003},
-                 .needs = {Cap::kStimulus, Cap::kBranches}) {
+CONFORMANCE_CASE(BranchFilter, EachKindAloneIsLetThrough, .rules = {rule::BRS_001},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const Undisturbed undisturbed;
   const std::vector<Branch> branches = OneOfEach();
   for (const FilterFact& fact : Filters()) {
     EXPECT_EQ(StackOf(kUser | fact.filter, branches), OfKinds(branches, fact.kinds))
-        << rule::BRS_003.text << " filter 0x" << std::hex << fact.filter;
+        << rule::BRS_001.text << " filter 0x" << std::hex << fact.filter;
   }
 }
 
-CONFORMANCE_CASE(BranchFilter, CombinationsLetEitherThrough, .rules = {rule::BRS_003},
-                 .needs = {Cap::kStimulus, Cap::kBranches}) {
+CONFORMANCE_CASE(BranchFilter, CombinationsLetEitherThrough, .rules = {rule::BRS_001},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const Undisturbed undisturbed;
   const std::vector<Branch> branches = OneOfEach();
   for (const FilterFact& first : Filters()) {
@@ -77,27 +77,27 @@ CONFORMANCE_CASE(BranchFilter, CombinationsLetEitherThrough, .rules = {rule::BRS
       std::vector<BranchKind> kinds = first.kinds;
       kinds.insert(kinds.end(), second.kinds.begin(), second.kinds.end());
       EXPECT_EQ(StackOf(kUser | first.filter | second.filter, branches), OfKinds(branches, kinds))
-          << rule::BRS_003.text << " filter 0x" << std::hex << (first.filter | second.filter);
+          << rule::BRS_001.text << " filter 0x" << std::hex << (first.filter | second.filter);
     }
   }
 }
 
 // Calls and returns include far ones where those are calls and returns; here only near ones happen.
-CONFORMANCE_CASE(BranchFilter, AnyCallAndAnyReturnAreNearOnesToo, .rules = {rule::BRS_003},
-                 .needs = {Cap::kStimulus, Cap::kBranches}) {
+CONFORMANCE_CASE(BranchFilter, AnyCallAndAnyReturnAreNearOnesToo, .rules = {rule::BRS_001},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const Undisturbed undisturbed;
   std::vector<Branch> branches = OneOfEach();
   branches.pop_back();
   EXPECT_EQ(StackOf(kUser | PERF_SAMPLE_BRANCH_ANY_CALL, branches),
             OfKinds(branches, {BranchKind::kCall, BranchKind::kIndirectCall}))
-      << rule::BRS_003.text;
+      << rule::BRS_001.text;
   EXPECT_EQ(StackOf(kUser | PERF_SAMPLE_BRANCH_ANY_RETURN, branches),
             OfKinds(branches, {BranchKind::kReturn}))
-      << rule::BRS_003.text;
+      << rule::BRS_001.text;
 }
 
-CONFORMANCE_CASE(BranchFilter, PrivilegesAreKeptApart, .rules = {rule::BRS_004},
-                 .needs = {Cap::kStimulus, Cap::kBranches, Cap::kExcludes}) {
+CONFORMANCE_CASE(BranchFilter, PrivilegesAreKeptApart, .rules = {rule::BRS_013, rule::BRS_001},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes}) {
   const Undisturbed undisturbed;
   constexpr std::uint64_t kKernel = 0xffff'ffff'8100'0000;
   const std::vector<Branch> user = Jumps(0x400000, 3);
@@ -106,28 +106,39 @@ CONFORMANCE_CASE(BranchFilter, PrivilegesAreKeptApart, .rules = {rule::BRS_004},
   std::vector<Branch> both = user;
   both.insert(both.end(), kernel.begin(), kernel.end());
   const std::uint64_t any = PERF_SAMPLE_BRANCH_ANY;
-  EXPECT_EQ(StackOf(any | PERF_SAMPLE_BRANCH_USER, both), Newest(user, 3)) << rule::BRS_004.text;
+  EXPECT_EQ(StackOf(any | PERF_SAMPLE_BRANCH_USER, both), Newest(user, 3)) << rule::BRS_013.text;
   EXPECT_EQ(StackOf(any | PERF_SAMPLE_BRANCH_KERNEL, both), Newest(kernel, 4))
-      << rule::BRS_004.text;
+      << rule::BRS_013.text;
   EXPECT_EQ(StackOf(any | PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL, both),
             Newest(both, 7))
-      << rule::BRS_004.text;
+      << rule::BRS_013.text;
 }
 
-CONFORMANCE_CASE(BranchFilter, UnknownFiltersAreRefused, .rules = {rule::BRS_011},
+CONFORMANCE_CASE(BranchFilter, UnknownFiltersAreRefused, .rules = {rule::BRS_002},
                  .needs = {Cap::kStimulus, Cap::kBranches}) {
   const EventSpec spec = target().AnyEvent();
   for (int bit = 24; bit < 64; ++bit) {
     EXPECT_THAT(TryOpen(spec, WithBranches(kAnyUserBranch | 1ull << bit)), FailsWith(EINVAL))
-        << rule::BRS_011.text << " bit " << bit;
+        << rule::BRS_002.text << " bit " << bit;
   }
   EXPECT_THAT(TryOpen(spec, WithBranches(PERF_SAMPLE_BRANCH_USER)),
               FailsWithOneOf(EINVAL, EOPNOTSUPP))
-      << rule::BRS_011.text;
+      << rule::BRS_002.text;
 }
 
-CONFORMANCE_CASE(BranchFilter, ConflictingFiltersTakeTurns, .rules = {rule::BRS_007},
-                 .needs = {Cap::kStimulus, Cap::kBranches, Cap::kMultiplexing}, .budget_s = 30) {
+CONFORMANCE_CASE(BranchFilter, CountersOfBranchesAreRefusedWhereThereAreNone,
+                 .rules = {rule::BRS_006}, .needs = {Cap::kBranches}, .kernels = ">=6.12") {
+  constexpr std::uint64_t kCounters = 1ull << 19;  // PERF_SAMPLE_BRANCH_COUNTERS
+  ASSERT_FALSE(ReadFile(DeviceFile("caps/branch_counter_nr")));
+  const EventSpec spec = target().AnyEvent();
+  EXPECT_THAT(TryOpen(spec, WithBranches(kAnyUserBranch | kCounters)),
+              FailsWithOneOf(EINVAL, EOPNOTSUPP))
+      << rule::BRS_006.text;
+}
+
+CONFORMANCE_CASE(BranchFilter, ConflictingFiltersTakeTurns, .rules = {rule::BRS_014},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kMultiplexing},
+                 .budget_s = 30) {
   const EventSpec spec = target().AnyEvent();
   const MuxInterval interval(1);
   const std::vector<Branch> branches = OneOfEach();
@@ -149,7 +160,7 @@ CONFORMANCE_CASE(BranchFilter, ConflictingFiltersTakeTurns, .rules = {rule::BRS_
             ++samples[i];
             const std::vector<FromTo> mine = OfKinds(branches, filters[i].kinds);
             for (const FromTo& entry : FromTos(sample)) {
-              EXPECT_THAT(mine, testing::Contains(entry)) << rule::BRS_007.text;
+              EXPECT_THAT(mine, testing::Contains(entry)) << rule::BRS_014.text;
             }
           }
         }
@@ -158,18 +169,18 @@ CONFORMANCE_CASE(BranchFilter, ConflictingFiltersTakeTurns, .rules = {rule::BRS_
         return testing::Test::HasFailure() ||
                std::all_of(samples.begin(), samples.end(), [](std::size_t n) { return n >= 3; });
       });
-  EXPECT_TRUE(all) << rule::BRS_007.text << " samples: " << testing::PrintToString(samples);
+  EXPECT_TRUE(all) << rule::BRS_014.text << " samples: " << testing::PrintToString(samples);
 }
 
-CONFORMANCE_CASE(BranchFilter, ConflictingFiltersAreNoGroup, .rules = {rule::BRS_007},
-                 .needs = {Cap::kStimulus, Cap::kBranches, Cap::kGroups}) {
+CONFORMANCE_CASE(BranchFilter, ConflictingFiltersAreNoGroup, .rules = {rule::BRS_014},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kGroups}) {
   const EventSpec spec = target().AnyEvent();
   const Event leader = Open(spec, WithBranches(kUser | PERF_SAMPLE_BRANCH_COND));
   OpenOptions options = WithBranches(kUser | PERF_SAMPLE_BRANCH_CALL);
   options.group_fd = leader.fd();
   const OpenResult member = TryOpen(spec, options);
   if (!member.ok()) {
-    EXPECT_EQ(member.error, EINVAL) << rule::BRS_007.text;
+    EXPECT_EQ(member.error, EINVAL) << rule::BRS_014.text;
     return;
   }
   // Then each has to get what its own filter says.
@@ -178,9 +189,9 @@ CONFORMANCE_CASE(BranchFilter, ConflictingFiltersAreNoGroup, .rules = {rule::BRS
   leader.EnableGroup();
   port().Branches(OneOfEach());
   EXPECT_EQ(StackNow(spec, ring), OfKinds(OneOfEach(), {BranchKind::kConditional}))
-      << rule::BRS_007.text;
+      << rule::BRS_014.text;
   other.Drain();
-  EXPECT_EQ(StackNow(spec, other), OfKinds(OneOfEach(), {BranchKind::kCall})) << rule::BRS_007.text;
+  EXPECT_EQ(StackNow(spec, other), OfKinds(OneOfEach(), {BranchKind::kCall})) << rule::BRS_014.text;
 }
 
 }  // namespace

@@ -13,31 +13,31 @@ namespace {
 using testing::ElementsAreArray;
 using testing::IsEmpty;
 
-CONFORMANCE_CASE(BranchStack, HoldsTheNewestBranchFirst, .rules = {rule::BRS_001, rule::BRS_002},
-                 .needs = {Cap::kStimulus, Cap::kBranches}) {
+CONFORMANCE_CASE(BranchStack, HoldsTheNewestBranchFirst, .rules = {rule::BRS_012, rule::BRS_003},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, WithBranches(kAnyUserBranch));
   Ring ring(event, 4);
   event.Enable();
-  EXPECT_THAT(StackNow(spec, ring), IsEmpty()) << rule::BRS_002.text;
+  EXPECT_THAT(StackNow(spec, ring), IsEmpty()) << rule::BRS_003.text;
   std::vector<Branch> all;
   for (std::uint64_t i = 0; i < 4; ++i) {
     const std::vector<Branch> some = Jumps(0x400000 + 0x1000 * i, 3);
     port().Branches(some);
     all.insert(all.end(), some.begin(), some.end());
-    EXPECT_EQ(StackNow(spec, ring), Newest(all, all.size())) << rule::BRS_001.text;
+    EXPECT_EQ(StackNow(spec, ring), Newest(all, all.size())) << rule::BRS_012.text;
   }
 }
 
-CONFORMANCE_CASE(BranchStack, IsAsDeepAsTheHardware, .rules = {rule::BRS_002},
-                 .needs = {Cap::kStimulus, Cap::kBranches}) {
+CONFORMANCE_CASE(BranchStack, IsAsDeepAsTheHardware, .rules = {rule::BRS_003},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
   const std::size_t depth = target().branches();
   const auto cap = ReadFile(DeviceFile("caps/branches"));
   if (cap) {
-    EXPECT_EQ(*cap, std::to_string(depth)) << rule::BRS_002.text;
+    EXPECT_EQ(*cap, std::to_string(depth)) << rule::BRS_003.text;
   }
   for (const std::size_t n : {std::size_t{1}, depth - 1, depth, depth + 1, 3 * depth + 5}) {
     SCOPED_TRACE(n);
@@ -46,12 +46,12 @@ CONFORMANCE_CASE(BranchStack, IsAsDeepAsTheHardware, .rules = {rule::BRS_002},
     event.Enable();
     const std::vector<Branch> jumps = Jumps(0x400000, n);
     port().Branches(jumps);
-    EXPECT_EQ(StackNow(spec, ring), Newest(jumps, depth)) << rule::BRS_002.text;
+    EXPECT_EQ(StackNow(spec, ring), Newest(jumps, depth)) << rule::BRS_003.text;
   }
 }
 
-CONFORMANCE_CASE(BranchStack, EntriesTellHowTheBranchWent, .rules = {rule::BRS_001},
-                 .needs = {Cap::kStimulus, Cap::kBranches}) {
+CONFORMANCE_CASE(BranchStack, EntriesTellHowTheBranchWent, .rules = {rule::BRS_012},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, WithBranches(kAnyUserBranch));
@@ -69,24 +69,59 @@ CONFORMANCE_CASE(BranchStack, EntriesTellHowTheBranchWent, .rules = {rule::BRS_0
   const RingContents got = ring.Drain();
   ASSERT_EQ(got.samples.size(), 1u);
   const std::vector<perf_branch_entry>& stack = *got.samples[0].branches;
-  ASSERT_EQ(stack.size(), 8u) << rule::BRS_002.text;
+  ASSERT_EQ(stack.size(), 8u) << rule::BRS_003.text;
   for (std::uint32_t i = 0; i < 8; ++i) {
     const Branch& want = branches[7 - i];
     SCOPED_TRACE(want.flags);
-    EXPECT_EQ(stack[i].from, want.from) << rule::BRS_001.text;
-    EXPECT_EQ(stack[i].to, want.to) << rule::BRS_001.text;
+    EXPECT_EQ(stack[i].from, want.from) << rule::BRS_012.text;
+    EXPECT_EQ(stack[i].to, want.to) << rule::BRS_012.text;
     EXPECT_EQ(stack[i].mispred != 0, (want.flags & REFPMU_BRANCH_MISPREDICTED) != 0)
-        << rule::BRS_001.text;
-    EXPECT_NE(stack[i].mispred, stack[i].predicted) << rule::BRS_001.text;
-    EXPECT_EQ(stack[i].in_tx != 0, (want.flags & REFPMU_BRANCH_IN_TX) != 0) << rule::BRS_001.text;
-    EXPECT_EQ(stack[i].abort != 0, (want.flags & REFPMU_BRANCH_ABORT) != 0) << rule::BRS_001.text;
-    EXPECT_EQ(stack[i].cycles, want.cycles) << rule::BRS_001.text;
+        << rule::BRS_012.text;
+    EXPECT_NE(stack[i].mispred, stack[i].predicted) << rule::BRS_012.text;
+    EXPECT_EQ(stack[i].in_tx != 0, (want.flags & REFPMU_BRANCH_IN_TX) != 0) << rule::BRS_012.text;
+    EXPECT_EQ(stack[i].abort != 0, (want.flags & REFPMU_BRANCH_ABORT) != 0) << rule::BRS_012.text;
+    EXPECT_EQ(stack[i].cycles, want.cycles) << rule::BRS_012.text;
+  }
+}
+
+CONFORMANCE_CASE(BranchStack, TypeAndPrivilegeAreThereWhenAskedFor, .rules = {rule::BRS_007},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes}) {
+  const Undisturbed undisturbed;
+  const std::vector<std::pair<BranchKind, std::uint64_t>> kinds = {
+      {BranchKind::kConditional, PERF_BR_COND},      {BranchKind::kJump, PERF_BR_UNCOND},
+      {BranchKind::kIndirectJump, PERF_BR_IND},      {BranchKind::kCall, PERF_BR_CALL},
+      {BranchKind::kIndirectCall, PERF_BR_IND_CALL}, {BranchKind::kReturn, PERF_BR_RET}};
+  constexpr std::uint64_t kAsk = PERF_SAMPLE_BRANCH_TYPE_SAVE | PERF_SAMPLE_BRANCH_PRIV_SAVE;
+  const EventSpec spec = target().AnyEvent();
+  for (const std::uint64_t ask : {kAsk, std::uint64_t{0}}) {
+    const Event event = Open(spec, WithBranches(kAnyUserBranch | PERF_SAMPLE_BRANCH_KERNEL | ask));
+    Ring ring(event, 4);
+    const std::uint64_t kernel = ask == 0 ? 0 : std::uint64_t{PERF_BR_PRIV_KERNEL};
+    const std::uint64_t user = ask == 0 ? 0 : std::uint64_t{PERF_BR_PRIV_USER};
+    event.Enable();
+    for (const auto& [kind, type] : kinds) {
+      const std::uint64_t wanted = ask == 0 ? 0 : type;
+      port().Branches({{.from = 0x400000, .to = 0x400800, .kind = kind},
+                       {.from = 0xffffffff81000000,
+                        .to = 0xffffffff81000800,
+                        .kind = kind,
+                        .privilege = Privilege::kKernel}});
+      target().Stimulate(spec, 1);
+      const RingContents got = ring.Drain();
+      ASSERT_EQ(got.samples.size(), 1u);
+      const std::vector<perf_branch_entry>& stack = *got.samples[0].branches;
+      ASSERT_GE(stack.size(), 2u);
+      EXPECT_EQ(std::uint64_t{stack[0].type}, wanted) << rule::BRS_007.text;
+      EXPECT_EQ(std::uint64_t{stack[1].type}, wanted) << rule::BRS_007.text;
+      EXPECT_EQ(std::uint64_t{stack[0].priv}, kernel);
+      EXPECT_EQ(std::uint64_t{stack[1].priv}, user) << rule::BRS_007.text;
+    }
   }
 }
 
 CONFORMANCE_CASE(BranchStack, IndexOfTheHardwareIsThereWhenAskedFor,
-                 .rules = {rule::BRS_001, rule::REC_001},
-                 .needs = {Cap::kStimulus, Cap::kBranches}) {
+                 .rules = {rule::BRS_003, rule::REC_001},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
   for (const unsigned precise : {0u, target().precise()}) {
@@ -99,15 +134,15 @@ CONFORMANCE_CASE(BranchStack, IndexOfTheHardwareIsThereWhenAskedFor,
     target().Stimulate(spec, 1);
     const RingContents got = ring.Drain();
     ASSERT_EQ(got.samples.size(), 1u) << rule::REC_001.text;
-    EXPECT_EQ(FromTos(got.samples[0]), Newest(jumps, 5)) << rule::BRS_001.text;
+    EXPECT_EQ(FromTos(got.samples[0]), Newest(jumps, 5)) << rule::BRS_003.text;
     const std::uint64_t index = *got.samples[0].branch_hw_index;
-    EXPECT_TRUE(index < target().branches() || index == ~0ull) << rule::BRS_001.text << index;
+    EXPECT_TRUE(index < target().branches() || index == ~0ull) << rule::BRS_003.text << index;
   }
 }
 
 CONFORMANCE_CASE(BranchStack, SampleOfABranchEventHasThatBranchOnTop,
-                 .rules = {rule::BRS_001, rule::BRS_010},
-                 .needs = {Cap::kStimulus, Cap::kBranches}) {
+                 .rules = {rule::BRS_012, rule::BRS_010},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const Undisturbed undisturbed;
   const EventSpec spec = target().Event("branches");
   for (const unsigned precise : {0u, target().precise()}) {
@@ -123,14 +158,14 @@ CONFORMANCE_CASE(BranchStack, SampleOfABranchEventHasThatBranchOnTop,
     for (std::size_t i = 0; i < 10; ++i) {
       const std::vector<Branch> so_far(jumps.begin(),
                                        jumps.begin() + static_cast<std::ptrdiff_t>(7 * (i + 1)));
-      EXPECT_EQ(FromTos(got.samples[i]), Newest(so_far, target().branches())) << rule::BRS_001.text;
+      EXPECT_EQ(FromTos(got.samples[i]), Newest(so_far, target().branches())) << rule::BRS_012.text;
     }
     EXPECT_THAT(event.Read(), Counted(spec, 70));
   }
 }
 
-CONFORMANCE_CASE(BranchStack, OneOfTwoUsersMayLeave, .rules = {rule::BRS_002},
-                 .needs = {Cap::kStimulus, Cap::kBranches, Cap::kGroups}) {
+CONFORMANCE_CASE(BranchStack, OneOfTwoUsersMayLeave, .rules = {rule::BRS_003},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kGroups}) {
   const EventSpec spec = target().AnyEvent();
   const Event stays = Open(spec, WithBranches(kAnyUserBranch));
   Ring ring(stays, 4);
@@ -143,11 +178,12 @@ CONFORMANCE_CASE(BranchStack, OneOfTwoUsersMayLeave, .rules = {rule::BRS_002},
   ring.Drain();
   const std::vector<Branch> some = Jumps(0x401000, 3);
   port().Branches(some);
-  EXPECT_EQ(StackNow(spec, ring), Newest(some, 3)) << rule::BRS_002.text;
+  EXPECT_EQ(StackNow(spec, ring), Newest(some, 3)) << rule::BRS_003.text;
 }
 
 CONFORMANCE_CASE(BranchStack, PreciseOneEndsAtTheEvent, .rules = {rule::BRS_010},
-                 .needs = {Cap::kStimulus, Cap::kBranches, Cap::kPrecise, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kPrecise,
+                           Cap::kRegisters}) {
   const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
   OpenOptions options = WithBranches(kAnyUserBranch, 2, target().precise());
@@ -171,8 +207,8 @@ CONFORMANCE_CASE(BranchStack, PreciseOneEndsAtTheEvent, .rules = {rule::BRS_010}
   EXPECT_EQ(FromTos(got.samples[0]), Newest(before, 6)) << rule::BRS_010.text;
 }
 
-CONFORMANCE_CASE(BranchStack, LateInterruptShowsWhatWasBeforeTheOverflow, .rules = {rule::BRS_001},
-                 .needs = {Cap::kStimulus, Cap::kBranches, Cap::kRegisters}) {
+CONFORMANCE_CASE(BranchStack, LateInterruptShowsWhatWasBeforeTheOverflow, .rules = {rule::BRS_012},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kRegisters}) {
   const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
   OpenOptions options = WithBranches(kAnyUserBranch, 2);
@@ -189,13 +225,13 @@ CONFORMANCE_CASE(BranchStack, LateInterruptShowsWhatWasBeforeTheOverflow, .rules
     port().Branches(Jumps(0x500000, 6));
     hold.Release();
     const RingContents got = ring.Drain();
-    ASSERT_EQ(got.samples.size(), 1u) << rule::BRS_001.text;
-    EXPECT_EQ(FromTos(got.samples[0]), Newest(before, target().branches())) << rule::BRS_001.text;
+    ASSERT_EQ(got.samples.size(), 1u) << rule::BRS_012.text;
+    EXPECT_EQ(FromTos(got.samples[0]), Newest(before, target().branches())) << rule::BRS_012.text;
   }
 }
 
 CONFORMANCE_CASE(BranchStack, NothingFromBeforeTheEventIsShown, .rules = {rule::BRS_008},
-                 .needs = {Cap::kStimulus, Cap::kBranches}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
   for (int round = 0; round < 3; ++round) {
@@ -215,8 +251,8 @@ CONFORMANCE_CASE(BranchStack, NothingFromBeforeTheEventIsShown, .rules = {rule::
 }
 
 CONFORMANCE_CASE(BranchStack, ReturnsToTheUserShowNoKernelAddress,
-                 .rules = {rule::BRS_004, rule::SMP_007},
-                 .needs = {Cap::kStimulus, Cap::kBranches, Cap::kExcludes}) {
+                 .rules = {rule::BRS_013, rule::SMP_007},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes}) {
   const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
   constexpr std::uint64_t kKernel = 0xffff'ffff'8100'0000;
@@ -237,7 +273,7 @@ CONFORMANCE_CASE(BranchStack, ReturnsToTheUserShowNoKernelAddress,
     port().Branches(branches);
     EXPECT_THAT(StackNow(spec, ring),
                 ElementsAreArray(std::vector<FromTo>{{0x401118, 0x401200}, {0x401000, 0x401100}}))
-        << rule::BRS_004.text;
+        << rule::BRS_013.text;
   }
 }
 

@@ -50,7 +50,7 @@ constexpr std::uint64_t kOther = 0x800000;
 constexpr int kRounds = 8;
 
 CONFORMANCE_CASE(BranchTask, NoBranchOfAnotherTaskIsShown, .rules = {rule::BRS_005},
-                 .needs = {Cap::kStimulus, Cap::kBranches}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
   const Turns turns;
@@ -80,7 +80,7 @@ CONFORMANCE_CASE(BranchTask, NoBranchOfAnotherTaskIsShown, .rules = {rule::BRS_0
 }
 
 CONFORMANCE_CASE(BranchTask, InheritedEventsKeepTasksApart, .rules = {rule::BRS_005},
-                 .needs = {Cap::kStimulus, Cap::kBranches}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
   const Turns turns;
@@ -118,8 +118,8 @@ CONFORMANCE_CASE(BranchTask, InheritedEventsKeepTasksApart, .rules = {rule::BRS_
   }
 }
 
-CONFORMANCE_CASE(BranchTask, CallStackHoldsTheCallsThatAreOpen, .rules = {rule::BRS_006},
-                 .needs = {Cap::kStimulus, Cap::kBranches}) {
+CONFORMANCE_CASE(BranchTask, CallStackHoldsTheCallsThatAreOpen, .rules = {rule::BRS_004},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, WithBranches(kCallStack));
@@ -129,12 +129,12 @@ CONFORMANCE_CASE(BranchTask, CallStackHoldsTheCallsThatAreOpen, .rules = {rule::
   const auto call = [&](std::uint64_t from, std::uint64_t to) {
     open.push_back(Call(from, to));
     port().Branches({open.back(), Jumps(0x600000, 1)[0]});
-    EXPECT_EQ(StackNow(spec, ring), Newest(open, open.size())) << rule::BRS_006.text;
+    EXPECT_EQ(StackNow(spec, ring), Newest(open, open.size())) << rule::BRS_004.text;
   };
   const auto ret = [&] {
     port().Branches({Return(open.back().to + 8, open.back().from + 5)});
     open.pop_back();
-    EXPECT_EQ(StackNow(spec, ring), Newest(open, open.size())) << rule::BRS_006.text;
+    EXPECT_EQ(StackNow(spec, ring), Newest(open, open.size())) << rule::BRS_004.text;
   };
   call(0x401000, 0x402000);
   call(0x402010, 0x403000);
@@ -146,8 +146,8 @@ CONFORMANCE_CASE(BranchTask, CallStackHoldsTheCallsThatAreOpen, .rules = {rule::
   ret();
 }
 
-CONFORMANCE_CASE(BranchTask, CallStackGoesWithItsTask, .rules = {rule::BRS_006, rule::BRS_005},
-                 .needs = {Cap::kStimulus, Cap::kBranches}) {
+CONFORMANCE_CASE(BranchTask, CallStackGoesWithItsTask, .rules = {rule::BRS_004, rule::BRS_005},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
   const Turns turns;
@@ -175,18 +175,18 @@ CONFORMANCE_CASE(BranchTask, CallStackGoesWithItsTask, .rules = {rule::BRS_006, 
     open.push_back(Call(kOwn + 0x100 * i, kOwn + 0x100 * i + 0x80));
     port().Branches({open.back()});
     turns.Give();
-    EXPECT_EQ(StackNow(spec, own_ring), Newest(open, open.size())) << rule::BRS_006.text;
+    EXPECT_EQ(StackNow(spec, own_ring), Newest(open, open.size())) << rule::BRS_004.text;
     open_there.push_back(Call(kOther + 0x100 * i, kOther + 0x100 * i + 0x80));
     const RingContents got = other_ring.Drain();
     ASSERT_EQ(got.samples.size(), 1u);
-    EXPECT_EQ(FromTos(got.samples[0]), Newest(open_there, open_there.size())) << rule::BRS_006.text;
+    EXPECT_EQ(FromTos(got.samples[0]), Newest(open_there, open_there.size())) << rule::BRS_004.text;
   }
   ASSERT_EQ(child.Wait(), 0);
 }
 
 CONFORMANCE_CASE(BranchTask, InheritedCallStackGoesWithItsTask,
-                 .rules = {rule::BRS_006, rule::BRS_005},
-                 .needs = {Cap::kStimulus, Cap::kBranches}) {
+                 .rules = {rule::BRS_004, rule::BRS_005},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
   const Turns turns;
@@ -222,10 +222,10 @@ CONFORMANCE_CASE(BranchTask, InheritedCallStackGoesWithItsTask,
     const bool is_child = *sample.tid == child_tid;
     std::size_t& n = is_child ? other : own;
     ++n;
-    ASSERT_EQ(sample.branches->size(), n) << rule::BRS_006.text << (is_child ? " child" : "");
+    ASSERT_EQ(sample.branches->size(), n) << rule::BRS_004.text << (is_child ? " child" : "");
     for (std::size_t i = 0; i < n; ++i) {
       EXPECT_EQ((*sample.branches)[i].from, (is_child ? kOther : kOwn) + 0x100 * (n - 1 - i))
-          << rule::BRS_006.text;
+          << rule::BRS_004.text;
     }
   }
 }

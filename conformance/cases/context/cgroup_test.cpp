@@ -72,7 +72,7 @@ Event OpenOf(const Cgroup& group, const EventSpec& spec, int cpu) {
 }
 
 CONFORMANCE_CASE(Cgroup, MembersAreCountedWhileTheyAre, .rules = {rule::CTX_006},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kPort}) {
   const EventSpec spec = target().AnyEvent();
   const Hierarchy cgroups;
   const Cgroup outer(cgroups.path("pmuconf"));
@@ -99,7 +99,7 @@ CONFORMANCE_CASE(Cgroup, MembersAreCountedWhileTheyAre, .rules = {rule::CTX_006}
 }
 
 CONFORMANCE_CASE(Cgroup, EventsOfACpuSeeTheirMembersThereAlone, .rules = {rule::CTX_006},
-                 .needs = {Cap::kStimulus, Cap::kCpus2}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2}) {
   const EventSpec spec = target().AnyEvent();
   const Hierarchy cgroups;
   const Cgroup group(cgroups.path("pmuconf"));

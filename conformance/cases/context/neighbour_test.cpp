@@ -26,7 +26,7 @@ std::uint32_t SampledTid(Ring& ring) {
 constexpr int kWrongTid = 1, kInside = 0;
 
 CONFORMANCE_CASE(Context, RecordsNameTasksAsTheirOpenerDoes, .rules = {rule::CTX_009},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork}) {
   const EventSpec spec = target().AnyEvent();
   const OpenOptions options = {
       .sample_period = 1, .sample_type = PERF_SAMPLE_TID, .disabled = false};
@@ -133,7 +133,7 @@ pid_t MigrationThread(int cpu) {
 }
 
 CONFORMANCE_CASE(Context, KernelThreadsAreTargets, .rules = {rule::CTX_012},
-                 .needs = {Cap::kStimulus, Cap::kCpus2},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2},
                  .timing =
                      "a move by the migration thread, asked for again until it was seen; one "
                      "takes far less than the five seconds") {
@@ -197,7 +197,7 @@ std::uint64_t IdleTicks(int cpu) {
 }
 
 CONFORMANCE_CASE(Context, IdleIsCountedWithItsCpu, .rules = {rule::CTX_012, rule::PM_003},
-                 .needs = {Cap::kStimulus, Cap::kCpus2},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2},
                  .timing =
                      "the CPU's idle time to advance, ten times; nothing else runs on it, so "
                      "each takes a few ticks of the five seconds") {

@@ -25,7 +25,8 @@ CONFORMANCE_CASE(Context, OwnTaskIsCountedOnAnyCpu, .rules = {rule::CTX_001},
 }
 
 CONFORMANCE_CASE(Context, OtherTaskIsCountedAndTheOpenerIsNot,
-                 .rules = {rule::CTX_002, rule::CTX_008}, .needs = {Cap::kStimulus, Cap::kTasks}) {
+                 .rules = {rule::CTX_002, rule::CTX_008},
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   Child child([&spec] {
     target().Stimulate(spec, 1'234);
@@ -45,7 +46,7 @@ CONFORMANCE_CASE(Context, OtherTaskIsCountedAndTheOpenerIsNot,
 }
 
 CONFORMANCE_CASE(Context, CpuEventCountsEveryTaskOfItsCpu, .rules = {rule::CTX_003},
-                 .needs = {Cap::kStimulus, Cap::kCpus2, Cap::kCpuLocal}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2, Cap::kCpuLocal}) {
   const EventSpec spec = target().AnyEvent();
   const Event on_0 = Open(spec, {.pid = -1, .cpu = target().Cpu(0), .disabled = false});
   const Event on_1 = Open(spec, {.pid = -1, .cpu = target().Cpu(1), .disabled = false});
@@ -84,7 +85,7 @@ CONFORMANCE_CASE(Context, TaskEventOfACpuWaitsForItsTaskThere, .rules = {rule::C
 }
 
 CONFORMANCE_CASE(Context, ThreadEventCountsThatThreadOnly, .rules = {rule::CTX_005},
-                 .needs = {Cap::kStimulus, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   std::promise<pid_t> tid;
   std::promise<void> go;
@@ -103,7 +104,7 @@ CONFORMANCE_CASE(Context, ThreadEventCountsThatThreadOnly, .rules = {rule::CTX_0
 }
 
 CONFORMANCE_CASE(Context, TasksKeepTheirCountsApart, .rules = {rule::CTX_002},
-                 .needs = {Cap::kStimulus, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   std::vector<std::unique_ptr<Child>> children;
   std::vector<Event> events;

@@ -63,7 +63,7 @@ CONFORMANCE_CASE(Control, OutputGoesWhereItWasSentLast, .rules = {rule::CTL_019}
 }
 
 CONFORMANCE_CASE(Control, PrctlReachesTheCallersEventsAlone, .rules = {rule::CTL_024},
-                 .needs = {Cap::kStimulus, Cap::kCounters3, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kCounters3, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const pid_t observed = getpid();
   FdPipe pipe;
@@ -87,7 +87,7 @@ CONFORMANCE_CASE(Control, PrctlReachesTheCallersEventsAlone, .rules = {rule::CTL
 }
 
 CONFORMANCE_CASE(Control, EnableAfterTheTaskIsGoneCountsNothing, .rules = {rule::CTL_028},
-                 .needs = {Cap::kStimulus, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   Child child([] { return 0; });
   const Event event = Open(spec, {.pid = child.pid()});
@@ -99,7 +99,7 @@ CONFORMANCE_CASE(Control, EnableAfterTheTaskIsGoneCountsNothing, .rules = {rule:
 }
 
 CONFORMANCE_CASE(Control, ConcurrentSwitchingEndsDefined, .rules = {rule::CTL_027},
-                 .needs = {Cap::kStimulus, Cap::kCpus2, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kCpus2, Cap::kGroups}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec);
   const Event witness = Open(spec, {.disabled = false});

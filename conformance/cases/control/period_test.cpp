@@ -15,7 +15,7 @@ void ExpectOverflowAfter(const EventSpec& spec, Ring& ring, std::uint64_t period
 }
 
 CONFORMANCE_CASE(Control, NewPeriodTakesEffectAtOnce, .rules = {rule::CTL_015},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   for (const EventSpec& spec : target().Events()) {
     const Event event = Open(spec, {.sample_period = 1'000});
     Ring ring(event, 1);

@@ -16,7 +16,7 @@ namespace pmuconf {
 namespace {
 
 CONFORMANCE_CASE(Control, ResetKeepsWhatExitedChildrenAdded, .rules = {rule::CTL_009},
-                 .needs = {Cap::kStimulus, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.disabled = false, .inherit = true});
   target().Stimulate(spec, 3);
@@ -50,7 +50,7 @@ CONFORMANCE_CASE(Control, ResetKeepsWhatExitedChildrenAdded, .rules = {rule::CTL
 }
 
 CONFORMANCE_CASE(Control, PrctlReachesTheCopiesInChildren, .rules = {rule::CTL_024},
-                 .needs = {Cap::kStimulus, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.disabled = false, .inherit = true});
   const Rendezvous rendezvous;
@@ -85,7 +85,7 @@ CONFORMANCE_CASE(Control, FrequencyAboveTheRateIsRefused, .rules = {rule::CTL_01
 
 // A tick that comes first lifts the throttle by itself: either way there is one record.
 CONFORMANCE_CASE(Control, NewPeriodLiftsTheThrottle, .rules = {rule::CTL_017, rule::NMI_003},
-                 .needs = {Cap::kStimulus, Cap::kSampling},
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling},
                  .timing = "a second overflow within one tick throttles; at most 5 s of trying") {
   const SampleRateLimit one_per_tick(1);
   const EventSpec spec = target().AnyEvent();

@@ -18,8 +18,8 @@ CONFORMANCE_CASE(Control, RefreshedEventStopsAfterItsOverflows,
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups}) {
   for (const EventSpec& spec : target().Events({.any_general = true})) {
     const Event event = Open(spec, {.sample_period = kPeriod});
-    const Event bystander = Open(spec, {.disabled = false});
     Ring ring(event, 1);
+    const Event bystander = Open(spec, {.disabled = false});
     for (std::uint64_t n = 1; n <= 4; ++n) {
       event.Refresh(3);
       event.Refresh(1);

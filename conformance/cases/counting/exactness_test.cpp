@@ -41,7 +41,7 @@ CONFORMANCE_CASE(Counting, EveryCutIsExact, .rules = {rule::CNT_002, rule::CNT_0
 
 CONFORMANCE_CASE(Counting, EveryCutOfAProcessorsEventIsExact,
                  .rules = {rule::CNT_001, rule::CNT_002, rule::CNT_005},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kPort}) {
   for (const EventSpec& spec : target().Events()) {
     const Event event = Open(spec, {.pid = -1, .cpu = CurrentCpu()});
     target().Stimulate(spec, 11);
@@ -57,7 +57,7 @@ CONFORMANCE_CASE(Counting, EveryCutOfAProcessorsEventIsExact,
 }
 
 CONFORMANCE_CASE(Counting, IdenticalEventsAgreeOnEveryCounter,
-                 .rules = {rule::CNT_012, rule::DRV_034}, .needs = {Cap::kStimulus}) {
+                 .rules = {rule::CNT_012, rule::DRV_034}, .needs = {Cap::kStimulus, Cap::kPort}) {
   for (const EventSpec& spec : target().Events()) {
     const std::vector<EventSpec> same(CounterCount(spec), spec);
     const std::vector<Event> events = OpenEach(same);
@@ -89,7 +89,7 @@ CONFORMANCE_CASE(Counting, NeverScheduledEventReadsZeroWithZeroRunning, .rules =
 }
 
 CONFORMANCE_CASE(Counting, ReadingWhileRunningIsUpToDate, .rules = {rule::CNT_014, rule::DRV_012},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kPort}) {
   for (const EventSpec& spec : target().Events()) {
     const Event event = Open(spec);
     event.Enable();

@@ -28,17 +28,17 @@ void CheckExcludes(const OpenOptions& place) {
 }
 
 CONFORMANCE_CASE(Counting, ExcludesFilterATask, .rules = {rule::CNT_009},
-                 .needs = {Cap::kStimulus, Cap::kExcludes}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kExcludes}) {
   CheckExcludes({});
 }
 
 CONFORMANCE_CASE(Counting, ExcludesFilterAProcessor, .rules = {rule::CNT_009},
-                 .needs = {Cap::kStimulus, Cap::kExcludes}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kExcludes}) {
   CheckExcludes({.pid = -1, .cpu = CurrentCpu()});
 }
 
 CONFORMANCE_CASE(Counting, NeighboursKeepTheirOwnExcludes, .rules = {rule::CNT_009, rule::CNT_012},
-                 .needs = {Cap::kStimulus, Cap::kExcludes, Cap::kCounters3}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kExcludes, Cap::kCounters3}) {
   for (const EventSpec& spec : target().Events({.any_general = true})) {
     const Event both = Open(spec);
     const Event user = Open(spec, {.exclude_kernel = true});
@@ -57,7 +57,7 @@ CONFORMANCE_CASE(Counting, NeighboursKeepTheirOwnExcludes, .rules = {rule::CNT_0
 
 // All that happens here happens in a host, as the kernel sees it.
 CONFORMANCE_CASE(Counting, ExcludeHostIsDoneOrRefused, .rules = {rule::CNT_009},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters}) {
   for (const EventSpec& spec : target().Events()) {
     perf_event_attr attr = MakeAttr(spec);
     attr.exclude_host = 1;

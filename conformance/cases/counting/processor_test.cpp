@@ -30,7 +30,7 @@ CONFORMANCE_CASE(Counting, TaskEventFollowsItsTask, .rules = {rule::CNT_006},
 }
 
 CONFORMANCE_CASE(Counting, ProcessorEventsSumToTheMachine, .rules = {rule::CNT_015, rule::DRV_035},
-                 .needs = {Cap::kStimulus, Cap::kCpus2, Cap::kCpuLocal}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2, Cap::kCpuLocal}) {
   for (const EventSpec& spec : target().Events()) {
     std::vector<Event> events;
     for (const int cpu : target().Cpus()) events.push_back(Open(spec, {.pid = -1, .cpu = cpu}));
@@ -50,7 +50,7 @@ CONFORMANCE_CASE(Counting, ProcessorEventsSumToTheMachine, .rules = {rule::CNT_0
 }
 
 CONFORMANCE_CASE(Counting, ProcessorsKeepTheirCountersApart, .rules = {rule::DRV_035},
-                 .needs = {Cap::kStimulus, Cap::kCpus2, Cap::kCpuLocal}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2, Cap::kCpuLocal}) {
   const std::vector<EventSpec> specs = FullSet();
   const int here = CurrentCpu();
   const std::vector<Event> mine = OpenEach(specs, {.pid = -1, .cpu = here});
@@ -69,7 +69,7 @@ CONFORMANCE_CASE(Counting, ProcessorsKeepTheirCountersApart, .rules = {rule::DRV
 }
 
 CONFORMANCE_CASE(Counting, ReadingsFromAnotherProcessorNeverGoDown, .rules = {rule::CNT_014},
-                 .needs = {Cap::kStimulus, Cap::kCpus2}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec);
   event.Enable();

@@ -9,7 +9,7 @@ namespace {
 
 CONFORMANCE_CASE(Counting, WrapIsExactWithPromptInterrupt,
                  .rules = {rule::CNT_007, rule::CNT_008, rule::CNT_018},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kPort}) {
   const std::uint64_t top = target().counter_mask();
   for (const EventSpec& spec : target().Events()) {
     const Event event = Open(spec);
@@ -32,7 +32,7 @@ CONFORMANCE_CASE(Counting, WrapIsExactWithPromptInterrupt,
 
 CONFORMANCE_CASE(Counting, WrapIsExactOnAllCountersTogether,
                  .rules = {rule::CNT_007, rule::CNT_008, rule::CNT_012},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kPort}) {
   const std::vector<EventSpec> specs = FullSet();
   const std::vector<Event> events = OpenEach(specs);
   EnableEach(events);
@@ -48,7 +48,7 @@ CONFORMANCE_CASE(Counting, WrapIsExactOnAllCountersTogether,
 
 // With the line held the driver learns of the wrap from the counter alone.
 CONFORMANCE_CASE(Counting, WrapIsExactWithLateInterrupt, .rules = {rule::CNT_007, rule::CNT_008},
-                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kLog}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters, Cap::kLog}) {
   const std::uint64_t half = target().counter_mask() / 2;
   for (const EventSpec& spec : target().Events()) {
     const Event event = Open(spec);
@@ -68,7 +68,7 @@ CONFORMANCE_CASE(Counting, WrapIsExactWithLateInterrupt, .rules = {rule::CNT_007
 
 CONFORMANCE_CASE(Counting, WrapIsExactWhenStoppedBeforeTheInterrupt,
                  .rules = {rule::CNT_007, rule::DRV_007},
-                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kLog}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters, Cap::kLog}) {
   const std::uint64_t half = target().counter_mask() / 2;
   for (const EventSpec& spec : target().Events()) {
     const Event event = Open(spec);
@@ -87,7 +87,7 @@ CONFORMANCE_CASE(Counting, WrapIsExactWhenStoppedBeforeTheInterrupt,
 }
 
 CONFORMANCE_CASE(Counting, LargeCountsAreReturnedWhole, .rules = {rule::CNT_018, rule::CNT_007},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters}) {
   for (const EventSpec& spec : target().Events()) {
     const Event event = Open(spec);
     std::uint64_t want = 0;

@@ -38,7 +38,8 @@ void ExpectIdle(int cpu) {
 }
 
 CONFORMANCE_CASE(Driver, IdlePmuIsOffAndBalanced, .rules = {rule::DRV_003, rule::DRV_039},
-                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kGroups, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters, Cap::kGroups,
+                           Cap::kSampling}) {
   ExpectIdle(CurrentCpu());
   const std::vector<EventSpec> specs = FullSet();
   for (const OpenOptions& place : {OpenOptions{}, OpenOptions{.pid = -1, .cpu = CurrentCpu()},
@@ -63,7 +64,7 @@ CONFORMANCE_CASE(Driver, IdlePmuIsOffAndBalanced, .rules = {rule::DRV_003, rule:
 }
 
 CONFORMANCE_CASE(Driver, AddAndDelFindThePmuDisabled, .rules = {rule::DRV_001},
-                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kGroups, Cap::kLog}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters, Cap::kGroups, Cap::kLog}) {
   const std::vector<EventSpec> specs = FullSet();
   Group group(specs);
   group.Enable();
@@ -91,7 +92,7 @@ CONFORMANCE_CASE(Driver, AddAndDelFindThePmuDisabled, .rules = {rule::DRV_001},
 
 // When GLOBAL_CTRL lets a counter go, what it starts from must have been written.
 CONFORMANCE_CASE(Driver, CounterIsProgrammedBeforeItIsEnabled, .rules = {rule::DRV_040},
-                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kLog}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters, Cap::kLog}) {
   const std::vector<EventSpec> specs = FullSet();
   for (int round = 0; round < 2; ++round) {
     Group group(specs);
@@ -122,7 +123,7 @@ CONFORMANCE_CASE(Driver, CounterIsProgrammedBeforeItIsEnabled, .rules = {rule::D
 
 CONFORMANCE_CASE(Driver, CancelledTransactionFollowsItsDeletes,
                  .rules = {rule::DRV_006, rule::DRV_018},
-                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kMultiplexing}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters, Cap::kMultiplexing}) {
   const EventSpec spec = target().AnyEvent();
   const Event pinned = Open(spec, {.disabled = false, .pinned = true});
   Group group(std::vector(CounterCount(spec), spec));
@@ -151,7 +152,7 @@ CONFORMANCE_CASE(Driver, CancelledTransactionFollowsItsDeletes,
 
 CONFORMANCE_CASE(Driver, FailedGroupsDoNotUseUpThePmu,
                  .rules = {rule::DRV_006, rule::DRV_018, rule::GRP_012},
-                 .needs = {Cap::kStimulus, Cap::kMultiplexing}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kMultiplexing}) {
   const MuxInterval interval(1);
   const EventSpec spec = target().AnyEvent();
   {
@@ -174,7 +175,7 @@ CONFORMANCE_CASE(Driver, FailedGroupsDoNotUseUpThePmu,
 }
 
 CONFORMANCE_CASE(Driver, DelFreesTheCounterEveryTime, .rules = {rule::DRV_007, rule::DRV_008},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kPort}) {
   const std::vector<EventSpec> specs = FullSet();
   for (std::uint64_t round = 0; round < 20; ++round) {
     const std::vector<Event> events = OpenEach(specs, {.disabled = false});
@@ -190,7 +191,7 @@ CONFORMANCE_CASE(Driver, DelFreesTheCounterEveryTime, .rules = {rule::DRV_007, r
 }
 
 CONFORMANCE_CASE(Driver, PendingOverflowDiesWithItsEvent, .rules = {rule::DRV_008},
-                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters, Cap::kSampling}) {
   for (const EventSpec& spec : target().Events()) {
     const std::vector<EventSpec> all(CounterCount(spec), spec);
     HoldLine line;
@@ -212,7 +213,7 @@ CONFORMANCE_CASE(Driver, PendingOverflowDiesWithItsEvent, .rules = {rule::DRV_00
 }
 
 CONFORMANCE_CASE(Driver, DestroyRunsOncePerEvent, .rules = {rule::DRV_015},
-                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kGroups}) {
   const std::vector<EventSpec> specs = FullSet();
   const refpmu_stats before = port().Stats();
   for (std::uint64_t round = 1; round <= 4; ++round) {
@@ -231,7 +232,7 @@ CONFORMANCE_CASE(Driver, DestroyRunsOncePerEvent, .rules = {rule::DRV_015},
 }
 
 CONFORMANCE_CASE(Driver, ReadTransactionsDisturbNothing, .rules = {rule::DRV_019, rule::GRP_007},
-                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kGroups}) {
   const std::vector<EventSpec> specs = FullSet();
   Group group(specs);
   group.Enable();

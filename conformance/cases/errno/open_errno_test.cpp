@@ -56,7 +56,7 @@ CONFORMANCE_CASE(OpenErrno, TaskOrCpuIsNeeded, .rules = {rule::ERR_003, rule::ER
 }
 
 CONFORMANCE_CASE(OpenErrno, DescriptorsRunOut, .rules = {rule::ERR_006, rule::ERR_028},
-                 .needs = {Cap::kStimulus, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const rlimit few = {40, 40};
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
@@ -152,7 +152,7 @@ CONFORMANCE_CASE(OpenErrno, CloexecDecidesWhetherExecKeepsTheDescriptor, .rules 
 }
 
 CONFORMANCE_CASE(OpenErrno, NoGroupMakesItIndependent, .rules = {rule::ERR_020},
-                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kSeveralEvents, Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
   const Event first = Open(specs[0]);
   const Event second = Open(specs[1], {.group_fd = first.fd(),
@@ -183,7 +183,8 @@ CONFORMANCE_CASE(OpenErrno, OnlyClocksThatAnInterruptCanRead, .rules = {rule::ER
 }
 
 CONFORMANCE_CASE(OpenErrno, FailedOpensLeaveNothingBehind, .rules = {rule::ERR_028},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters,
+                           Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().AnyEvents(target().general());
   const Event leader = Open(specs[0]);
   const refpmu_stats before = port().Stats();

@@ -228,7 +228,7 @@ CONFORMANCE_CASE(OpenModel, ModifyingHasTheSameParser, .rules = {rule::ABI_036})
 }
 
 CONFORMANCE_CASE(OpenModel, NoRefusalLeavesAnything, .rules = {rule::ERR_028},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kPort}) {
   CheckTraces();
 }
 

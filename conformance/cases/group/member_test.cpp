@@ -36,7 +36,7 @@ CONFORMANCE_CASE(Group, SiblingsOutliveTheirLeader, .rules = {rule::GRP_002},
 
 CONFORMANCE_CASE(Group, SoftwareLeaderMovesToTheHardware,
                  .rules = {rule::GRP_003, rule::INI_022, rule::DRC_024},
-                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kGroups}) {
   const std::vector<EventSpec> specs = FullSet();
   const Event leader = Open(Software(PERF_COUNT_SW_TASK_CLOCK), {.disabled = false});
   const Event second =
@@ -116,7 +116,7 @@ CONFORMANCE_CASE(Group, FullGroupCountsInEveryOrder,
 
 CONFORMANCE_CASE(Group, ConstrainedMembersFitInEveryPermutation,
                  .rules = {rule::GRP_006, rule::DRV_016, rule::DRV_034, rule::MUX_012},
-                 .needs = {Cap::kStimulus, Cap::kGroups, Cap::kConstraints}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kGroups, Cap::kConstraints}) {
   const std::vector<EventSpec> full = FullSet();
   std::vector<EventSpec> specs;
   for (std::size_t i = 0; i < target().general(); ++i) specs.push_back(full[i]);
@@ -139,7 +139,7 @@ CONFORMANCE_CASE(Group, ConstrainedMembersFitInEveryPermutation,
 
 CONFORMANCE_CASE(Group, OneMemberMoreIsRefused,
                  .rules = {rule::GRP_006, rule::INI_021, rule::INI_023},
-                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kGroups}) {
   const std::vector<EventSpec> specs = FullSet();
   Group group(specs);
   group.Enable();

@@ -64,7 +64,7 @@ CONFORMANCE_CASE(Group, GroupReadingIsOneSnapshot, .rules = {rule::GRP_007, rule
 }
 
 CONFORMANCE_CASE(Group, GroupReadingFromAnotherProcessorIsOneSnapshot, .rules = {rule::GRP_007},
-                 .needs = {Cap::kStimulus, Cap::kGroups, Cap::kCpus2}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kGroups, Cap::kCpus2}) {
   const EventSpec spec = target().AnyEvent();
   Group group(std::vector(CounterCount(spec), spec));
   group.Enable();
@@ -127,7 +127,7 @@ CONFORMANCE_CASE(Group, DisabledMemberDoesNotHoldTheGroupBack, .rules = {rule::G
 
 CONFORMANCE_CASE(Group, FailedGroupGivesItsCountersBack,
                  .rules = {rule::GRP_012, rule::DRV_006, rule::DRV_018},
-                 .needs = {Cap::kStimulus, Cap::kMultiplexing, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kMultiplexing, Cap::kGroups}) {
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t idle = port().Stats().used;
   for (int round = 0; round < 12; ++round) {

@@ -36,7 +36,8 @@ class Meanwhile {
 };
 
 CONFORMANCE_CASE(Hotplug, LastProcessorOfThePmuMayLeave, .rules = {rule::HOT_005},
-                 .needs = {Cap::kStimulus, Cap::kHotplug, Cap::kSomeCpus}, .budget_s = 20) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kSomeCpus},
+                 .budget_s = 20) {
   const std::vector<int> cpus = target().Cpus();
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.pid = -1, .cpu = cpus.back(), .disabled = false});
@@ -73,7 +74,8 @@ std::vector<std::string> HotplugStates() {
 
 // The kernel has a file to let the next call of a state's callback fail.
 CONFORMANCE_CASE(Hotplug, ProcessorWhoseCallbackFailsStaysOff, .rules = {rule::HOT_008},
-                 .needs = {Cap::kStimulus, Cap::kHotplug, Cap::kCpuLocal}, .budget_s = 20) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kCpuLocal},
+                 .budget_s = 20) {
   const int there = target().Cpu(1);
   const std::string folder = "/sys/devices/system/cpu/cpu" + std::to_string(there);
   const EventSpec spec = target().AnyEvent();
@@ -93,8 +95,8 @@ CONFORMANCE_CASE(Hotplug, ProcessorWhoseCallbackFailsStaysOff, .rules = {rule::H
 }
 
 CONFORMANCE_CASE(Hotplug, ProcessorLeavesUnderProgramsOnOverflow, .rules = {rule::HOT_007},
-                 .needs = {Cap::kStimulus, Cap::kHotplug, Cap::kCpuLocal, Cap::kSampling,
-                           Cap::kBpf},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kCpuLocal,
+                           Cap::kSampling, Cap::kBpf},
                  .budget_s = 20) {
   const int there = target().Cpu(1);
   const EventSpec spec = target().AnyEvent();
@@ -118,8 +120,8 @@ CONFORMANCE_CASE(Hotplug, ProcessorLeavesUnderProgramsOnOverflow, .rules = {rule
 }
 
 CONFORMANCE_CASE(Hotplug, ProcessorLeavesUnderSamplersThatRotate, .rules = {rule::HOT_007},
-                 .needs = {Cap::kStimulus, Cap::kHotplug, Cap::kCpuLocal, Cap::kSampling,
-                           Cap::kMultiplexing},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kCpuLocal,
+                           Cap::kSampling, Cap::kMultiplexing},
                  .budget_s = 30) {
   const MuxInterval interval(1);
   const int there = target().Cpu(1);
@@ -154,7 +156,8 @@ CONFORMANCE_CASE(Hotplug, ProcessorLeavesUnderSamplersThatRotate, .rules = {rule
 }
 
 CONFORMANCE_CASE(Hotplug, OpeningMayMeetTheProcessorLeaving, .rules = {rule::HOT_011},
-                 .needs = {Cap::kStimulus, Cap::kHotplug, Cap::kCpuLocal}, .budget_s = 30) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kCpuLocal},
+                 .budget_s = 30) {
   const int there = target().Cpu(1);
   const EventSpec spec = target().AnyEvent();
   std::atomic<std::uint64_t> opened = 0, refused = 0, wrong = 0;

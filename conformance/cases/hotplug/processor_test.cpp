@@ -25,7 +25,8 @@ CONFORMANCE_CASE(Hotplug, OfflineProcessorCannotBeOpened, .rules = {rule::HOT_00
 
 CONFORMANCE_CASE(Hotplug, CountsSurviveTheirProcessor,
                  .rules = {rule::HOT_002, rule::HOT_003, rule::DRV_035},
-                 .needs = {Cap::kStimulus, Cap::kHotplug, Cap::kCpuLocal}, .budget_s = 20) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kCpuLocal},
+                 .budget_s = 20) {
   const int here = target().Cpu(0);
   const int there = target().Cpu(1);
   const std::vector<EventSpec> specs = FullSet();
@@ -54,7 +55,8 @@ CONFORMANCE_CASE(Hotplug, CountsSurviveTheirProcessor,
 
 // What somebody left in the registers when the CPU went: a counter that counts and interrupts.
 CONFORMANCE_CASE(Hotplug, ReturningProcessorStartsClean, .rules = {rule::HOT_003},
-                 .needs = {Cap::kStimulus, Cap::kHotplug, Cap::kRegisters}, .budget_s = 20) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kRegisters},
+                 .budget_s = 20) {
   const int there = target().Cpu(1);
   const EventSpec spec = target().AnyEvent();
   port().WriteRegister(kCounter0, target().counter_mask() - 2, there);

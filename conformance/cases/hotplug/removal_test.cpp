@@ -21,7 +21,7 @@ long ModuleReferences() {
 
 CONFORMANCE_CASE(Hotplug, OpenEventsPinTheModule,
                  .rules = {rule::INI_025, rule::HOT_009, rule::DRC_009},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kPort}) {
   const EventSpec spec = target().AnyEvent();
   const long before = ModuleReferences();
   std::vector<Event> events;

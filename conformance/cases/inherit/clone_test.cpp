@@ -36,7 +36,7 @@ int CloneThatStimulates(std::uint64_t flags, pid_t wanted_pid, const EventSpec& 
 }
 
 CONFORMANCE_CASE(Inherit, SigtrapStaysBehindWhereHandlersAreCleared, .rules = {rule::INH_017},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const OpenOptions trapping = {
       .sample_period = 1'000'000, .disabled = false, .inherit = true, .sigtrap = true};
@@ -51,7 +51,8 @@ CONFORMANCE_CASE(Inherit, SigtrapStaysBehindWhereHandlersAreCleared, .rules = {r
 
 // The number asked for is taken, which the kernel finds out after events were inherited.
 CONFORMANCE_CASE(Inherit, ForkThatFailsLeavesNothing, .rules = {rule::INH_018},
-                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kTasks, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters, Cap::kTasks,
+                           Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
   const std::uint64_t idle = port().Stats().live_events;
   Group group(specs, {.inherit = true});
@@ -84,7 +85,7 @@ int Descend(const EventSpec& spec, std::uint64_t n, int generations) {
 
 CONFORMANCE_CASE(Inherit, StormsOfForksAreCountedExactly,
                  .rules = {rule::INH_022, rule::INH_003, rule::INH_004},
-                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kCpus2, Cap::kTasks},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters, Cap::kCpus2, Cap::kTasks},
                  .budget_s = 30) {
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t live = port().Stats().live_events;
@@ -109,7 +110,7 @@ CONFORMANCE_CASE(Inherit, StormsOfForksAreCountedExactly,
 }
 
 CONFORMANCE_CASE(Inherit, ThreadsEventOutlivesTheLeader, .rules = {rule::INH_023},
-                 .needs = {Cap::kStimulus, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   FdPipe pipe;
   Child child([&] {

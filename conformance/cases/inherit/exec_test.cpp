@@ -31,7 +31,8 @@ EventSpec Clock() { return target().Events({.stimulus = StimulusKind::kClock}).f
 
 CONFORMANCE_CASE(Inherit, EventsSurviveExecUnlessTheyAreToBeRemoved,
                  .rules = {rule::INH_014, rule::INH_015},
-                 .needs = {Cap::kCounters3, Cap::kStimulus, Cap::kManualClock, Cap::kTasks}) {
+                 .needs = {Cap::kCounters3, Cap::kPort, Cap::kStimulus, Cap::kManualClock,
+                           Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const EventSpec clock = Clock();
   Child child([&spec] {
@@ -54,7 +55,7 @@ CONFORMANCE_CASE(Inherit, EventsSurviveExecUnlessTheyAreToBeRemoved,
 }
 
 CONFORMANCE_CASE(Inherit, RemovalByExecLeavesTheOtherCopies, .rules = {rule::INH_014},
-                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t live = port().Stats().live_events;
   const auto remove_on_exec = [](perf_event_attr& attr) { attr.remove_on_exec = 1; };
@@ -84,7 +85,8 @@ CONFORMANCE_CASE(Inherit, RemovalByExecLeavesTheOtherCopies, .rules = {rule::INH
 }
 
 CONFORMANCE_CASE(Control, ExecEnablesOnce, .rules = {rule::CTL_025},
-                 .needs = {Cap::kStimulus, Cap::kManualClock, Cap::kGroups, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kManualClock, Cap::kGroups,
+                           Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Rendezvous rendezvous;
   const std::string program = std::filesystem::read_symlink("/proc/self/exe");
@@ -109,7 +111,8 @@ CONFORMANCE_CASE(Control, ExecEnablesOnce, .rules = {rule::CTL_025},
 }
 
 CONFORMANCE_CASE(Inherit, ExecOfTheParentLeavesItsChildDisabled, .rules = {rule::INH_013},
-                 .needs = {Cap::kStimulus, Cap::kManualClock, Cap::kGroups, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kManualClock, Cap::kGroups,
+                           Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Rendezvous inner, outer;
   Child child([&] {
@@ -140,7 +143,8 @@ CONFORMANCE_CASE(Inherit, ExecOfTheParentLeavesItsChildDisabled, .rules = {rule:
 }
 
 CONFORMANCE_CASE(Inherit, ExecOfTheChildLeavesItsParentDisabled, .rules = {rule::INH_013},
-                 .needs = {Cap::kStimulus, Cap::kManualClock, Cap::kGroups, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kManualClock, Cap::kGroups,
+                           Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Rendezvous inner, outer;
   Child child([&] {

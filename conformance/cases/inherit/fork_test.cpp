@@ -25,7 +25,7 @@ int ChildStimulates(const EventSpec& spec, std::uint64_t n) {
 }
 
 CONFORMANCE_CASE(Inherit, ChildrenAreCountedOnce, .rules = {rule::INH_001, rule::INH_004},
-                 .needs = {Cap::kStimulus, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.inherit = true});
   event.Enable();
@@ -42,7 +42,7 @@ CONFORMANCE_CASE(Inherit, ChildrenAreCountedOnce, .rules = {rule::INH_001, rule:
 }
 
 CONFORMANCE_CASE(Inherit, WithoutInheritChildrenAddNothing, .rules = {rule::INH_002},
-                 .needs = {Cap::kStimulus, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec);
   event.Enable();
@@ -53,7 +53,7 @@ CONFORMANCE_CASE(Inherit, WithoutInheritChildrenAddNothing, .rules = {rule::INH_
 }
 
 CONFORMANCE_CASE(Inherit, GrandchildrenAndThreadsAreCounted, .rules = {rule::INH_003},
-                 .needs = {Cap::kStimulus, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.inherit = true});
   event.Enable();
@@ -69,7 +69,7 @@ CONFORMANCE_CASE(Inherit, GrandchildrenAndThreadsAreCounted, .rules = {rule::INH
 }
 
 CONFORMANCE_CASE(Inherit, LivingChildrenAreRead, .rules = {rule::INH_005, rule::INH_004},
-                 .needs = {Cap::kStimulus, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.inherit = true});
   event.Enable();
@@ -90,7 +90,7 @@ CONFORMANCE_CASE(Inherit, LivingChildrenAreRead, .rules = {rule::INH_005, rule::
 }
 
 CONFORMANCE_CASE(Inherit, LivingChildOnAnotherCpuIsRead, .rules = {rule::INH_005},
-                 .needs = {Cap::kStimulus, Cap::kCpus2, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kCpus2, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.inherit = true});
   event.Enable();
@@ -110,7 +110,7 @@ CONFORMANCE_CASE(Inherit, LivingChildOnAnotherCpuIsRead, .rules = {rule::INH_005
 }
 
 CONFORMANCE_CASE(Inherit, InheritThreadLeavesProcessesOut, .rules = {rule::INH_007},
-                 .needs = {Cap::kStimulus, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event event =
       Open(spec, {.inherit = true, .edit = [](perf_event_attr& attr) { attr.inherit_thread = 1; }});
@@ -121,7 +121,8 @@ CONFORMANCE_CASE(Inherit, InheritThreadLeavesProcessesOut, .rules = {rule::INH_0
 }
 
 CONFORMANCE_CASE(Inherit, GroupsAreInheritedWhole, .rules = {rule::INH_008},
-                 .needs = {Cap::kStimulus, Cap::kGroups, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSeveralEvents, Cap::kQuietFork,
+                           Cap::kGroups, Cap::kTasks}) {
   const std::vector<EventSpec> specs = target().AnyEvents(std::min(3U, target().general()));
   Group group(specs, {.inherit = true});
   group.Enable();
@@ -147,7 +148,7 @@ CONFORMANCE_CASE(Inherit, ReadingsInSamplesNeedATask, .rules = {rule::INH_009},
 }
 
 CONFORMANCE_CASE(Inherit, BufferNeedsACpu, .rules = {rule::INH_010},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event anywhere = Open(spec, {.sample_period = 10, .inherit = true});
   EXPECT_THAT(Ring::TryMap(anywhere, 1), FailsWith(EINVAL)) << rule::INH_010.text;
@@ -160,7 +161,7 @@ CONFORMANCE_CASE(Inherit, BufferNeedsACpu, .rules = {rule::INH_010},
 }
 
 CONFORMANCE_CASE(Inherit, ChildStartsInTheParentsState, .rules = {rule::INH_011},
-                 .needs = {Cap::kStimulus, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event opened_off = Open(spec, {.inherit = true});
   const Event opened_on = Open(spec, {.disabled = false, .inherit = true});
@@ -172,7 +173,7 @@ CONFORMANCE_CASE(Inherit, ChildStartsInTheParentsState, .rules = {rule::INH_011}
 }
 
 CONFORMANCE_CASE(Inherit, SwitchesReachTheChildren, .rules = {rule::INH_012},
-                 .needs = {Cap::kStimulus, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.inherit = true});
   const Rendezvous rendezvous;
@@ -205,7 +206,7 @@ CONFORMANCE_CASE(Inherit, SwitchesReachTheChildren, .rules = {rule::INH_012},
 
 CONFORMANCE_CASE(Inherit, ClosingTheParentFreesTheChildren,
                  .rules = {rule::INH_024, rule::DRC_038, rule::DRC_039},
-                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t live = port().Stats().live_events;
   const Rendezvous rendezvous;

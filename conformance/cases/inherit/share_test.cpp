@@ -52,7 +52,7 @@ OpenOptions WithRecords() {
 }
 
 CONFORMANCE_CASE(Inherit, EachTaskLeavesItsOwnCount, .rules = {rule::INH_006},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, WithRecords());
   Ring ring(event, 1);
@@ -82,7 +82,7 @@ CONFORMANCE_CASE(Inherit, EachTaskLeavesItsOwnCount, .rules = {rule::INH_006},
 }
 
 CONFORMANCE_CASE(Inherit, RecordOfATaskThatEnds, .rules = {rule::INH_006},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, WithRecords());
   Ring ring(event, 1);
@@ -98,7 +98,7 @@ CONFORMANCE_CASE(Inherit, RecordOfATaskThatEnds, .rules = {rule::INH_006},
 }
 
 CONFORMANCE_CASE(Inherit, TasksWithEqualEventsKeepTheirCounts, .rules = {rule::INH_021},
-                 .needs = {Cap::kStimulus, Cap::kGroups, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kGroups, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event all = Open(spec, {.disabled = false, .inherit = true});
   for (const bool one_has_its_own : {false, true}) {
@@ -159,7 +159,8 @@ CONFORMANCE_CASE(
 }
 
 CONFORMANCE_CASE(Inherit, ReadingsInSamplesAreOfTheThread, .rules = {rule::INH_009},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kTasks}, .kernels = ">=6.12") {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kTasks},
+                 .kernels = ">=6.12") {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.cpu = target().Cpu(0),
                                   .sample_period = 10,
@@ -188,7 +189,7 @@ CONFORMANCE_CASE(Inherit, ReadingsInSamplesAreOfTheThread, .rules = {rule::INH_0
 
 CONFORMANCE_CASE(
     Inherit, ChildGoesOnWithThePeriodOfItsParent, .rules = {rule::INH_019},
-    .needs = {Cap::kStimulus, Cap::kSampling, Cap::kFrequency, Cap::kTasks},
+    .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kFrequency, Cap::kTasks},
     .timing =
         "the period rises as long as pulses come faster than 1000 a second; below 16, an eighth of "
         "the way at each overflow, it stays well above 1 in the few before the fork") {
@@ -225,7 +226,8 @@ CONFORMANCE_CASE(
 }
 
 CONFORMANCE_CASE(Inherit, ProgramRunsForChildren, .rules = {rule::INH_020},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kBpf,
+                           Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 10, .inherit = true});
   Skeleton<count_overflows_bpf> bpf;

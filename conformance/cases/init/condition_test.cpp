@@ -36,7 +36,7 @@ std::uint64_t Gain(unsigned occurrences, std::uint64_t cmask, bool inv, bool edg
 }
 
 CONFORMANCE_CASE(Init, EdgeInverseAndMaskCountCycles, .rules = {rule::INI_030},
-                 .needs = {Cap::kStimulus, Cap::kFilters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kFilters}) {
   const EventSpec plain = target().AnyEvent();
   for (const std::uint64_t cmask : {0, 1, 2, 3, 15, 16, 255}) {
     for (const auto& [inv, edge] : {std::pair(0, 0), {1, 0}, {0, 1}, {1, 1}}) {
@@ -80,7 +80,7 @@ CONFORMANCE_CASE(Init, EdgeInverseAndMaskCountTicks, .rules = {rule::INI_030},
 }
 
 CONFORMANCE_CASE(Init, FilteredEventsSample, .rules = {rule::INI_030},
-                 .needs = {Cap::kStimulus, Cap::kFilters, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kFilters, Cap::kSampling}) {
   const EventSpec spec = With(target().AnyEvent(), {{"cmask", 4}, {"edge", 1}});
   const Event event = Open(spec, {.sample_period = 7, .disabled = false});
   const std::uint64_t before = port().Stats().overflows;
@@ -108,7 +108,7 @@ EventSpec OfResponses(std::uint64_t allowed) {
 }
 
 CONFORMANCE_CASE(Init, OffCoreEventsCountTheirResponsesAlone, .rules = {rule::INI_031},
-                 .needs = {Cap::kStimulus, Cap::kOffCore, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kOffCore, Cap::kGroups}) {
   const std::uint64_t both = OffCoreEvent().response;
   const std::uint64_t one = both & (both - 1);
   const std::vector<EventSpec> specs = {OfResponses(both), OfResponses(one), OfResponses(both),
@@ -126,7 +126,7 @@ CONFORMANCE_CASE(Init, OffCoreEventsCountTheirResponsesAlone, .rules = {rule::IN
 }
 
 CONFORMANCE_CASE(Init, MoreResponsesThanRegistersDoNotGoTogether, .rules = {rule::INI_032},
-                 .needs = {Cap::kStimulus, Cap::kOffCore, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kOffCore, Cap::kGroups}) {
   const std::uint64_t both = OffCoreEvent().response;
   const std::vector<EventSpec> three = {OfResponses(both), OfResponses(both & (both - 1)),
                                         OfResponses(both & ~(both & (both - 1)))};
@@ -150,7 +150,7 @@ CONFORMANCE_CASE(Init, MoreResponsesThanRegistersDoNotGoTogether, .rules = {rule
 }
 
 CONFORMANCE_CASE(Init, ResponsesStayWhenOneOfTheirUsersGoes, .rules = {rule::INI_032},
-                 .needs = {Cap::kStimulus, Cap::kOffCore, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kOffCore, Cap::kGroups}) {
   const EventSpec spec = OffCoreEvent();
   const Event stays = Open(spec, {.disabled = false});
   {
@@ -163,7 +163,7 @@ CONFORMANCE_CASE(Init, ResponsesStayWhenOneOfTheirUsersGoes, .rules = {rule::INI
 }
 
 CONFORMANCE_CASE(Init, LoadsAreCountedByTheirLatency, .rules = {rule::INI_031, rule::INI_032},
-                 .needs = {Cap::kStimulus, Cap::kLoadLatency, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kLoadLatency, Cap::kGroups}) {
   EventSpec load;
   for (const EventSpec& spec : target().Events()) {
     if (spec.latency != 0) load = spec;
@@ -185,7 +185,7 @@ CONFORMANCE_CASE(Init, LoadsAreCountedByTheirLatency, .rules = {rule::INI_031, r
 }
 
 CONFORMANCE_CASE(Init, FieldsOfOtherEventsAreRefused, .rules = {rule::INI_034},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters}) {
   for (const EventSpec& spec : target().Events()) {
     if (spec.config1 != 0) continue;
     for (int bit = 0; bit < 64; ++bit) {
@@ -204,7 +204,7 @@ EventSpec WideEvent() {
 }
 
 CONFORMANCE_CASE(Init, WideEventsMissNothing, .rules = {rule::INI_033},
-                 .needs = {Cap::kStimulus, Cap::kWide, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kWide, Cap::kGroups}) {
   const EventSpec wide = WideEvent();
   Group group(std::vector(CounterCount(wide), wide));
   group.Enable();
@@ -219,7 +219,7 @@ CONFORMANCE_CASE(Init, WideEventsMissNothing, .rules = {rule::INI_033},
 }
 
 CONFORMANCE_CASE(Init, WideEventsTakeTwoCounters, .rules = {rule::INI_033},
-                 .needs = {Cap::kStimulus, Cap::kWide, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kWide, Cap::kGroups}) {
   const EventSpec wide = WideEvent();
   const std::size_t pairs = CounterCount(wide);
   EXPECT_THAT(TryOpenGroup(std::vector(pairs + 1, wide)), FailsWith(EINVAL)) << rule::INI_033.text;
@@ -236,7 +236,7 @@ CONFORMANCE_CASE(Init, WideEventsTakeTwoCounters, .rules = {rule::INI_033},
 }
 
 CONFORMANCE_CASE(Init, WideEventsSample, .rules = {rule::INI_033},
-                 .needs = {Cap::kStimulus, Cap::kWide, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kWide, Cap::kSampling}) {
   const EventSpec wide = WideEvent();
   const Event event = Open(wide, {.sample_period = 1'000, .disabled = false});
   const std::uint64_t before = port().Stats().overflows;

@@ -53,7 +53,7 @@ std::uint64_t DeclaredBits(int config) {
 }
 
 CONFORMANCE_CASE(Init, UnownedTypeIsRefused, .rules = {rule::INI_001, rule::INI_003},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kPort}) {
   const refpmu_stats before = port().Stats();
   const std::set<std::uint32_t> known = KnownTypes();
   const std::uint64_t code = target().AnyEvent().config;
@@ -69,7 +69,7 @@ CONFORMANCE_CASE(Init, UnownedTypeIsRefused, .rules = {rule::INI_001, rule::INI_
 
 CONFORMANCE_CASE(Init, ForeignEventsKeepTheirOwners,
                  .rules = {rule::INI_002, rule::INI_003, rule::INI_016},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kPort}) {
   const refpmu_stats before = port().Stats();
   for (const perf_sw_ids id : {PERF_COUNT_SW_TASK_CLOCK, PERF_COUNT_SW_CPU_CLOCK,
                                PERF_COUNT_SW_PAGE_FAULTS, PERF_COUNT_SW_DUMMY}) {
@@ -86,7 +86,7 @@ CONFORMANCE_CASE(Init, ForeignEventsKeepTheirOwners,
 }
 
 CONFORMANCE_CASE(Init, DynamicTypesOfOthersDoNotReachThisPmu, .rules = {rule::INI_002},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kPort}) {
   const std::uint64_t config = target().AnyEvent().config;
   for (const std::uint32_t type : KnownTypes()) {
     if (type < PERF_TYPE_MAX || type == target().type()) continue;
@@ -115,7 +115,7 @@ std::uint64_t CodeBits() {
 }
 
 CONFORMANCE_CASE(Init, CodesWithoutACounterAreRefused, .rules = {rule::INI_004},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters}) {
   std::set<std::uint64_t> known;
   for (const std::uint16_t code : target().Codes()) known.insert(code);
   const std::uint64_t declared = CodeBits();
@@ -136,7 +136,7 @@ CONFORMANCE_CASE(Init, CodesWithoutACounterAreRefused, .rules = {rule::INI_004},
 }
 
 CONFORMANCE_CASE(Init, UndeclaredBitsAreRefusedOneByOne, .rules = {rule::INI_011, rule::INI_004},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters}) {
   const std::array<std::uint64_t, 3> declared = {DeclaredBits(0), DeclaredBits(1), DeclaredBits(2)};
   for (const EventSpec& spec : {target().AnyEvent(), target().Events().front()}) {
     for (int bit = 0; bit < 64; ++bit) {
@@ -161,7 +161,7 @@ struct AttrWithConfig3 {
 };
 
 CONFORMANCE_CASE(Init, UndeclaredBitsOfConfig3AreRefusedOneByOne, .rules = {rule::INI_011},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters}) {
   static_assert(sizeof(perf_event_attr) == PERF_ATTR_SIZE_VER7);
   for (int bit = 0; bit < 64; ++bit) {
     const std::uint64_t mask = std::uint64_t{1} << bit;
@@ -198,7 +198,7 @@ CONFORMANCE_CASE(Init, GenericEventsAreTheOnesClaimed, .rules = {rule::INI_005, 
 }
 
 CONFORMANCE_CASE(Init, GenericEventReachesTheNamedPmuAlone, .rules = {rule::INI_008, rule::INI_009},
-                 .needs = {Cap::kStimulus, Cap::kGenericEvents}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kGenericEvents}) {
   const std::set<std::uint32_t> kinds = OtherKinds();
   for (const EventSpec& spec : target().Events({.generic = true})) {
     const OpenResult opened = TryOpen(Named(AsGeneric(spec), target().type()));
@@ -219,7 +219,7 @@ CONFORMANCE_CASE(Init, GenericEventReachesTheNamedPmuAlone, .rules = {rule::INI_
 }
 
 CONFORMANCE_CASE(Init, GenericEventOfNoPmuCountsOrIsRefused, .rules = {rule::INI_010},
-                 .needs = {Cap::kStimulus, Cap::kGenericEvents}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kGenericEvents}) {
   const std::uint32_t unowned = *KnownTypes().rbegin() + 1;
   for (const EventSpec& spec : target().Events({.generic = true})) {
     const std::uint64_t before = port().Stats().live_events;
@@ -238,7 +238,7 @@ CONFORMANCE_CASE(Init, GenericEventOfNoPmuCountsOrIsRefused, .rules = {rule::INI
 }
 
 CONFORMANCE_CASE(Init, ExtendedRegistersAreRefused, .rules = {rule::INI_014},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kPort}) {
   for (const std::uint64_t type : {PERF_SAMPLE_REGS_USER, PERF_SAMPLE_REGS_INTR}) {
     for (int reg = PERF_REG_X86_XMM0; reg < PERF_REG_X86_XMM_MAX; reg += 7) {
       const refpmu_stats before = port().Stats();
@@ -271,7 +271,7 @@ CONFORMANCE_CASE(Init, RawEventsReachTheCorePmu, .rules = {rule::INI_004},
 }
 
 CONFORMANCE_CASE(Init, CacheEventsAreTheOnesClaimed, .rules = {rule::INI_007},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kPort}) {
   std::set<std::uint64_t> claimed;
   for (const EventSpec& spec : target().CacheEvents()) claimed.insert(spec.config);
   for (std::uint64_t cache = 0; cache < PERF_COUNT_HW_CACHE_MAX + 2u; ++cache) {
@@ -342,7 +342,7 @@ CONFORMANCE_CASE(Init, CacheMissesAreAccesses, .rules = {rule::INI_029},
 }
 
 CONFORMANCE_CASE(Init, BranchStackIsRefusedWithoutBranches, .rules = {rule::INI_015, rule::INI_026},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   const std::uint64_t before = port().Stats().calls[REFPMU_CALL_DESTROY];
   const bool there = target().branches() > 0;
   std::uint64_t destroyed = 0;
@@ -356,7 +356,7 @@ CONFORMANCE_CASE(Init, BranchStackIsRefusedWithoutBranches, .rules = {rule::INI_
 }
 
 CONFORMANCE_CASE(Init, PrecisionBeyondThePmuIsRefused, .rules = {rule::INI_028},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling}) {
   for (std::uint64_t precise = 1; precise <= 3; ++precise) {
     OpenOptions options = {.sample_period = 1'000};
     options.edit = [&](perf_event_attr& attr) { attr.precise_ip = precise & 3; };
@@ -370,7 +370,7 @@ CONFORMANCE_CASE(Init, PrecisionBeyondThePmuIsRefused, .rules = {rule::INI_028},
 }
 
 CONFORMANCE_CASE(Init, TheFirstOfSeveralRefusalsIsTold, .rules = {rule::ERR_032},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters}) {
   const auto unsupported = [](perf_event_attr& attr) {
     attr.exclude_host = 1;
     attr.exclude_idle = 1;

@@ -8,7 +8,7 @@ namespace pmuconf {
 namespace {
 
 CONFORMANCE_CASE(Init, MoreEventsThanCountersOpen, .rules = {rule::INI_027},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kPort}) {
   const std::uint64_t before = port().Stats().live_events;
   for (const EventSpec& spec : target().Events()) {
     std::vector<Event> events;
@@ -27,7 +27,7 @@ CONFORMANCE_CASE(Init, MoreEventsThanCountersOpen, .rules = {rule::INI_027},
 
 CONFORMANCE_CASE(Init, RefusedGroupsTakeNothing,
                  .rules = {rule::INI_021, rule::INI_023, rule::INI_026, rule::DRV_015},
-                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kGroups}) {
   for (const EventSpec& spec : target().Events()) {
     const Event running = Open(spec, {.disabled = false});
     Pulse(spec, 10);
@@ -65,7 +65,7 @@ CONFORMANCE_CASE(Init, OpeningBesideAFullPmuSucceeds, .rules = {rule::INI_021, r
 
 // Refused by perf itself, after the driver had accepted the event.
 CONFORMANCE_CASE(Init, LateFailuresDestroyOnce, .rules = {rule::DRV_015},
-                 .needs = {Cap::kStimulus, Cap::kGroups, Cap::kSampling, Cap::kCpus2}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kGroups, Cap::kSampling, Cap::kCpus2}) {
   const EventSpec spec = target().AnyEvent();
   const Event leader = Open(spec);
   const Event member = Open(spec, {.group_fd = leader.fd()});

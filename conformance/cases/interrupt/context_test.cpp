@@ -110,7 +110,7 @@ CONFORMANCE_CASE(Interrupt, EventThatStopsItselfLosesNothing, .rules = {rule::NM
 }
 
 CONFORMANCE_CASE(Interrupt, ClosingRightAfterAnOverflowIsHarmless, .rules = {rule::NMI_006},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters}) {
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t live = port().Stats().live_events;
   for (int round = 0; round < 60; ++round) {
@@ -171,7 +171,7 @@ class EdgeStack {
 };
 
 CONFORMANCE_CASE(Interrupt, FaultInASampleOnlyShortensIt, .rules = {rule::NMI_007},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const auto whole_stack = [](perf_event_attr& attr) { attr.sample_stack_user = 65'528; };
   const EdgeStack stack;

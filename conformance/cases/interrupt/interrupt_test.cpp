@@ -30,7 +30,7 @@ std::uint64_t AllFlags() {
 }
 
 CONFORMANCE_CASE(Interrupt, SpuriousInterruptIsNotClaimed, .rules = {rule::NMI_004},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 100});
   Ring ring(event, 1);
@@ -48,7 +48,7 @@ CONFORMANCE_CASE(Interrupt, SpuriousInterruptIsNotClaimed, .rules = {rule::NMI_0
 }
 
 CONFORMANCE_CASE(Interrupt, FlagOfAnUnusedCounterIsAcknowledged, .rules = {rule::NMI_004},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 100});
   Ring ring(event, 1);
@@ -70,7 +70,8 @@ CONFORMANCE_CASE(Interrupt, FlagOfAnUnusedCounterIsAcknowledged, .rules = {rule:
 }
 
 CONFORMANCE_CASE(Interrupt, FlagsWithNoEventOpenAreHarmless, .rules = {rule::NMI_004},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters, Cap::kFixedCounters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters,
+                           Cap::kFixedCounters}) {
   for (const std::uint64_t flags : {std::uint64_t{1}, FixedBit(0), AllFlags()}) {
     EXPECT_EQ(port().Inject(flags).runs, 1u) << rule::NMI_004.text;
     EXPECT_EQ(port().ReadRegister(kGlobalStatus), 0u) << rule::NMI_004.text;
@@ -84,7 +85,7 @@ CONFORMANCE_CASE(Interrupt, FlagsWithNoEventOpenAreHarmless, .rules = {rule::NMI
 }
 
 CONFORMANCE_CASE(Interrupt, FlagOfAnUnusedCounterHidesNoOverflow, .rules = {rule::NMI_004},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters}) {
   const std::vector<EventSpec> specs = target().AnyEvents(target().general());
   std::vector<Event> events;
   for (const EventSpec& spec : specs) events.push_back(Open(spec, OfThisCpu(100)));
@@ -101,7 +102,7 @@ CONFORMANCE_CASE(Interrupt, FlagOfAnUnusedCounterHidesNoOverflow, .rules = {rule
 
 // The kernel asks every other CPU for its registers by an NMI. The handler has nothing to do there.
 CONFORMANCE_CASE(Interrupt, InterruptsOfOthersAreLeftAlone, .rules = {rule::NMI_004},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters}) {
   const int cpu = CurrentCpu();
   for (const int other : OnlineCpus()) {
     if (other == cpu) continue;
@@ -117,7 +118,7 @@ CONFORMANCE_CASE(Interrupt, InterruptsOfOthersAreLeftAlone, .rules = {rule::NMI_
 }
 
 CONFORMANCE_CASE(Interrupt, EarlyFlagOfAUsedCounterGivesNoSample, .rules = {rule::NMI_004},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters}) {
   const std::vector<EventSpec> specs = target().AnyEvents(target().general());
   std::vector<Event> events;
   std::vector<Ring> rings;
@@ -138,7 +139,7 @@ CONFORMANCE_CASE(Interrupt, EarlyFlagOfAUsedCounterGivesNoSample, .rules = {rule
 }
 
 CONFORMANCE_CASE(Interrupt, EachOverflowRunsTheHandlerOnce, .rules = {rule::NMI_004},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters}) {
   const std::vector<EventSpec> specs = target().AnyEvents(target().general());
   std::vector<Event> events;
   for (const EventSpec& spec : specs) {
@@ -155,7 +156,7 @@ CONFORMANCE_CASE(Interrupt, EachOverflowRunsTheHandlerOnce, .rules = {rule::NMI_
 }
 
 CONFORMANCE_CASE(Interrupt, LateInterruptShortensTheNextPeriod, .rules = {rule::SMP_001},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, OfThisCpu(1'000));
   Ring ring(event, 1);
@@ -176,7 +177,7 @@ CONFORMANCE_CASE(Interrupt, LateInterruptShortensTheNextPeriod, .rules = {rule::
 }
 
 CONFORMANCE_CASE(Interrupt, SkidIsCarriedOver, .rules = {rule::SMP_001, rule::SMP_005},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters}) {
   const EventSpec spec = target().AnyEvent();
   for (const std::uint32_t skid : {1, 5, 40}) {
     const Event event = Open(spec, {.sample_period = 64, .sample_type = PERF_SAMPLE_PERIOD});
@@ -192,7 +193,8 @@ CONFORMANCE_CASE(Interrupt, SkidIsCarriedOver, .rules = {rule::SMP_001, rule::SM
 
 CONFORMANCE_CASE(Interrupt, LateInterruptOfALongPeriodLosesNothing,
                  .rules = {rule::SMP_003, rule::SMP_005},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters, Cap::kLongPeriods}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters,
+                           Cap::kLongPeriods}) {
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t range = target().counter_mask() + 1;
   for (const std::uint64_t period : {range / 2 - 1, range / 2, range - 10, range, 2 * range + 7}) {
@@ -217,7 +219,7 @@ CONFORMANCE_CASE(Interrupt, LateInterruptOfALongPeriodLosesNothing,
 
 CONFORMANCE_CASE(Interrupt, ReadingBeforeTheInterruptCountsOnce,
                  .rules = {rule::SMP_014, rule::SMP_001},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, OfThisCpu(100));
   Ring ring(event, 1);
@@ -235,7 +237,7 @@ CONFORMANCE_CASE(Interrupt, ReadingBeforeTheInterruptCountsOnce,
 
 CONFORMANCE_CASE(Interrupt, LateInterruptShowsUserOnlyEventsNoKernelAddress,
                  .rules = {rule::SMP_007, rule::DRC_078},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kExcludes}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kExcludes}) {
   constexpr std::uint64_t kKernelHalf = 1ull << 63;
   const EventSpec spec = target().AnyEvent();
   OpenOptions options = OfThisCpu(10);
@@ -257,7 +259,7 @@ CONFORMANCE_CASE(Interrupt, LateInterruptShowsUserOnlyEventsNoKernelAddress,
 
 CONFORMANCE_CASE(Interrupt, PendingOverflowOfAStoppedEventIsHandledAtMostOnce,
                  .rules = {rule::NMI_005},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, OfThisCpu(100));
   Ring ring(event, 1);
@@ -280,7 +282,7 @@ CONFORMANCE_CASE(Interrupt, PendingOverflowOfAStoppedEventIsHandledAtMostOnce,
 
 CONFORMANCE_CASE(Interrupt, NextEventDoesNotGetItsPredecessorsOverflow,
                  .rules = {rule::NMI_005, rule::SMP_017},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters}) {
   const std::vector<EventSpec> specs = target().AnyEvents(target().general());
   HoldLine hold;
   {

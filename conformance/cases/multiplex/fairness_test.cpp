@@ -67,7 +67,7 @@ std::uint64_t OnlyIn(const Turn& one, const Turn& other) {
 }
 
 CONFORMANCE_CASE(Multiplex, WhoWaitsLongestComesNext, .rules = {rule::MUX_009},
-                 .needs = {Cap::kStimulus, Cap::kMultiplexing, Cap::kLog},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kMultiplexing, Cap::kLog},
                  .timing = kOneTurnAMillisecond) {
   const MuxInterval interval(1);
   const EventSpec spec = target().AnyEvent();
@@ -87,7 +87,7 @@ CONFORMANCE_CASE(Multiplex, WhoWaitsLongestComesNext, .rules = {rule::MUX_009},
 }
 
 CONFORMANCE_CASE(Multiplex, EqualEventsGetEqualTurns, .rules = {rule::MUX_003},
-                 .needs = {Cap::kStimulus, Cap::kMultiplexing, Cap::kLog},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kMultiplexing, Cap::kLog},
                  .timing = kOneTurnAMillisecond) {
   const MuxInterval interval(1);
   const EventSpec spec = target().AnyEvent();
@@ -278,7 +278,7 @@ CONFORMANCE_CASE(Multiplex, CgroupsRotateApart, .rules = {rule::MUX_020},
 }
 
 CONFORMANCE_CASE(Multiplex, IntervalIsANumberOfAtLeastOne, .rules = {rule::MUX_010},
-                 .needs = {Cap::kStimulus, Cap::kMultiplexing}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kMultiplexing}) {
   const MuxInterval interval(7);
   const std::string path = DeviceFile("perf_event_mux_interval_ms");
   for (const std::string text : {"0", "-1", "x", "1x", "1.5", "99999999999"}) {

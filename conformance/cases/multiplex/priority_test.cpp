@@ -110,7 +110,7 @@ CONFORMANCE_CASE(Multiplex, ExclusiveGroupRunsAlone, .rules = {rule::MUX_007, ru
 }
 
 CONFORMANCE_CASE(Multiplex, ExclusiveEventKeepsOthersOff, .rules = {rule::MUX_007},
-                 .needs = {Cap::kStimulus, Cap::kMultiplexing}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kMultiplexing}) {
   const EventSpec spec = target().AnyEvent();
   const Event exclusive = Open(spec, {.disabled = false, .exclusive = true});
   const Event other = Open(spec, {.disabled = false});

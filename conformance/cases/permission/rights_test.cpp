@@ -162,7 +162,7 @@ bool OfTheKernel(std::uint64_t address) { return address >> 63 != 0; }
 
 // What happens beside the event: kernel pulses between those of the user, with addresses to match.
 CONFORMANCE_CASE(Permission, UsersSamplesShowNothingOfTheKernel, .rules = {rule::PRM_013},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kPort}) {
   constexpr std::uint64_t kUser = 0x40'1000, kKernel = 0xffff'ffff'8100'1000;
   const EventSpec spec = target().AnyEvent();
   const Event event =

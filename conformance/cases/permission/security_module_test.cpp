@@ -35,7 +35,7 @@ class SecurityModule {
 };
 
 CONFORMANCE_CASE(Permission, SecurityModulesAreAskedAndObeyed, .rules = {rule::PRM_011},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kPort}) {
   SecurityModule module;
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec);
@@ -61,7 +61,8 @@ CONFORMANCE_CASE(Permission, SecurityModulesAreAskedAndObeyed, .rules = {rule::P
   EXPECT_THAT(TryOpen(spec), Succeeds()) << rule::PRM_011.text;
 }
 
-CONFORMANCE_CASE(Permission, LockdownKeepsRegistersBack, .rules = {rule::PRM_012}) {
+CONFORMANCE_CASE(Permission, LockdownKeepsRegistersBack, .rules = {rule::PRM_012},
+                 .needs = {Cap::kPort}) {
   SecurityModule module;
   const auto open_with = [](std::uint64_t sample_type) {
     return TryOpen(

@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t kRecordBuffer = 1ull << 62;  // its bit in the global status
 
 CONFORMANCE_CASE(Precise, SamplesAreCountOverPeriod, .rules = {rule::PRC_003, rule::SMP_005},
-                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}) {
   const EventSpec spec = target().AnyEvent();
   for (const std::uint64_t type : {kBuffered, kAtOnce}) {
     for (const std::uint64_t period : {1, 2, 7, 1'000, 65'537}) {
@@ -31,7 +31,7 @@ CONFORMANCE_CASE(Precise, SamplesAreCountOverPeriod, .rules = {rule::PRC_003, ru
 }
 
 CONFORMANCE_CASE(Precise, MoreRecordsThanABufferHoldsAreAllThere, .rules = {rule::PRC_003},
-                 .needs = {Cap::kStimulus, Cap::kPrecise}, .budget_s = 30) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}, .budget_s = 30) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, Precise(2, PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD));
   Ring ring(event, 512);
@@ -126,7 +126,7 @@ CONFORMANCE_CASE(Precise, PlainEventAfterItSamplesAsEver, .rules = {rule::PRC_00
 
 CONFORMANCE_CASE(Precise, RecordsArePendingWhenAnotherEventComesAndGoes,
                  .rules = {rule::PRC_009, rule::PRC_007},
-                 .needs = {Cap::kStimulus, Cap::kPrecise, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
   const Event plain = Open(specs[0], Precise(5, PERF_SAMPLE_IP));
   Ring plain_ring(plain, 4);
@@ -158,7 +158,7 @@ CONFORMANCE_CASE(Precise, RecordsArePendingWhenAnotherEventComesAndGoes,
 }
 
 CONFORMANCE_CASE(Precise, AllCountersArePreciseAtOnce, .rules = {rule::PRC_007},
-                 .needs = {Cap::kStimulus, Cap::kPrecise, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kPrecise, Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().AnyEvents(target().general());
   std::vector<Event> events;
   std::vector<Ring> rings;
@@ -179,7 +179,7 @@ CONFORMANCE_CASE(Precise, AllCountersArePreciseAtOnce, .rules = {rule::PRC_007},
 }
 
 CONFORMANCE_CASE(Precise, OneEventEndsSeveralPeriods, .rules = {rule::PRC_007},
-                 .needs = {Cap::kStimulus, Cap::kPrecise, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kGroups}) {
   const EventSpec spec = target().AnyEvent();
   std::vector<Event> events;
   std::vector<Ring> rings;
@@ -234,7 +234,7 @@ CONFORMANCE_CASE(Precise, ValueInASampleIsThatOfItsEvent, .rules = {rule::PRC_00
 }
 
 CONFORMANCE_CASE(Precise, LateInterruptInventsNothing, .rules = {rule::PRC_011},
-                 .needs = {Cap::kStimulus, Cap::kPrecise, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kRegisters}) {
   const EventSpec spec = target().AnyEvent();
   for (const std::uint64_t type : {kBuffered, kAtOnce}) {
     SCOPED_TRACE(testing::Message() << "sample_type 0x" << std::hex << type);
@@ -263,7 +263,7 @@ CONFORMANCE_CASE(Precise, LateInterruptInventsNothing, .rules = {rule::PRC_011},
 }
 
 CONFORMANCE_CASE(Precise, InterruptWithoutARecordIsHarmless, .rules = {rule::PRC_014},
-                 .needs = {Cap::kStimulus, Cap::kPrecise, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kRegisters}) {
   const EventSpec spec = target().AnyEvent();
   EXPECT_EQ(port().Inject(kRecordBuffer).runs, 1u) << rule::PRC_014.text;
   const Event event = Open(spec, Precise(10));
@@ -283,7 +283,7 @@ CONFORMANCE_CASE(Precise, InterruptWithoutARecordIsHarmless, .rules = {rule::PRC
 
 CONFORMANCE_CASE(Precise, PeriodBeyondTheCounterGivesOneSample,
                  .rules = {rule::PRC_003, rule::SMP_003},
-                 .needs = {Cap::kStimulus, Cap::kPrecise, Cap::kLongPeriods}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kLongPeriods}) {
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t half = (target().counter_mask() >> 1) + 1;
   for (const std::uint64_t period : {half - 1, half, half + 1, 2 * half + 12'345}) {

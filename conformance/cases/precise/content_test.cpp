@@ -33,7 +33,7 @@ CONFORMANCE_CASE(Precise, CountingEventCannotBePrecise, .rules = {rule::PRC_004}
 }
 
 CONFORMANCE_CASE(Precise, IpIsThatOfTheEvent, .rules = {rule::PRC_002, rule::REC_002},
-                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}) {
   const EventSpec spec = target().AnyEvent();
   for (unsigned level = 1; level <= target().precise(); ++level) {
     for (const std::uint64_t type : {kBuffered, kAtOnce}) {
@@ -60,7 +60,7 @@ CONFORMANCE_CASE(Precise, IpIsThatOfTheEvent, .rules = {rule::PRC_002, rule::REC
 }
 
 CONFORMANCE_CASE(Precise, LateInterruptHasNoSkid, .rules = {rule::PRC_002},
-                 .needs = {Cap::kStimulus, Cap::kPrecise, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kRegisters}) {
   const EventSpec spec = target().AnyEvent();
   for (const std::uint64_t type : {kBuffered, kAtOnce}) {
     const Event event = Open(spec, PreciseOnCpu(100, type));
@@ -81,7 +81,7 @@ CONFORMANCE_CASE(Precise, LateInterruptHasNoSkid, .rules = {rule::PRC_002},
 }
 
 CONFORMANCE_CASE(Precise, ModeIsThatOfTheEvent, .rules = {rule::PRC_002, rule::REC_025},
-                 .needs = {Cap::kStimulus, Cap::kPrecise, Cap::kExcludes}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kExcludes}) {
   const EventSpec spec = target().AnyEvent();
   for (const std::uint64_t type : {kBuffered, kAtOnce}) {
     const Event event = Open(spec, Precise(5, type));
@@ -104,7 +104,7 @@ CONFORMANCE_CASE(Precise, ModeIsThatOfTheEvent, .rules = {rule::PRC_002, rule::R
 }
 
 CONFORMANCE_CASE(Precise, UserOnlyEventShowsNoKernel, .rules = {rule::PRC_013},
-                 .needs = {Cap::kStimulus, Cap::kPrecise, Cap::kExcludes}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kExcludes}) {
   const EventSpec spec = target().AnyEvent();
   OpenOptions options = Precise(3);
   options.exclude_kernel = true;
@@ -123,7 +123,7 @@ CONFORMANCE_CASE(Precise, UserOnlyEventShowsNoKernel, .rules = {rule::PRC_013},
 }
 
 CONFORMANCE_CASE(Precise, AddressOfTheKernelInARecordIsHidden, .rules = {rule::PRC_013},
-                 .needs = {Cap::kStimulus, Cap::kPrecise, Cap::kExcludes}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kExcludes}) {
   const EventSpec spec = target().AnyEvent();
   OpenOptions options = Precise(3);
   options.exclude_kernel = true;
@@ -138,7 +138,7 @@ CONFORMANCE_CASE(Precise, AddressOfTheKernelInARecordIsHidden, .rules = {rule::P
 }
 
 CONFORMANCE_CASE(Precise, DataOfTheAccessIsShown, .rules = {rule::PRC_005},
-                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}) {
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t source =
       PERF_MEM_S(OP, LOAD) | PERF_MEM_S(LVL, HIT) | PERF_MEM_S(LVL, L3) | PERF_MEM_S(TLB, HIT);
@@ -167,7 +167,7 @@ CONFORMANCE_CASE(Precise, DataOfTheAccessIsShown, .rules = {rule::PRC_005},
 }
 
 CONFORMANCE_CASE(Precise, RegistersAreThoseOfTheEvent, .rules = {rule::PRC_006},
-                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}) {
   const EventSpec spec = target().AnyEvent();
   OpenOptions options = Precise(2, PERF_SAMPLE_IP | PERF_SAMPLE_REGS_INTR);
   options.edit = [](perf_event_attr& attr) {
@@ -200,7 +200,7 @@ CONFORMANCE_CASE(Precise, RegistersAreThoseOfTheEvent, .rules = {rule::PRC_006},
 }
 
 CONFORMANCE_CASE(Precise, FixedCountersArePreciseToo, .rules = {rule::PRC_015},
-                 .needs = {Cap::kStimulus, Cap::kPrecise, Cap::kFixedCounters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kFixedCounters}) {
   for (const EventSpec& spec : target().Events({.fixed = true})) {
     for (const std::uint64_t type : {kBuffered, kAtOnce}) {
       SCOPED_TRACE(testing::Message() << spec.name << ", sample_type 0x" << std::hex << type);

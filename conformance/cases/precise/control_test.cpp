@@ -50,7 +50,7 @@ CONFORMANCE_CASE(Precise, NewPeriodBeginsAtOnce, .rules = {rule::PRC_012},
 }
 
 CONFORMANCE_CASE(Precise, FrequencyStartsWithPeriodOne, .rules = {rule::PRC_012, rule::SMP_004},
-                 .needs = {Cap::kStimulus, Cap::kPrecise, Cap::kFrequency}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kFrequency}) {
   const EventSpec spec = target().AnyEvent();
   OpenOptions options = Precise(0, PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD);
   options.sample_freq = 1'000;
@@ -137,7 +137,7 @@ void StimulateAround(const EventSpec& spec, std::uint64_t n, Child& child) {
 }
 
 CONFORMANCE_CASE(Precise, RecordsBelongToTheTaskThatMadeThem, .rules = {rule::PRC_010},
-                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}) {
   const EventSpec spec = target().AnyEvent();
   Child child([&spec] {
     for (int i = 0; i < 20; ++i) target().Stimulate(spec, 30, {.ip = kChildIp});
@@ -162,7 +162,7 @@ CONFORMANCE_CASE(Precise, RecordsBelongToTheTaskThatMadeThem, .rules = {rule::PR
 }
 
 CONFORMANCE_CASE(Precise, TasksKeepTheirRecordsApart, .rules = {rule::PRC_010, rule::PRC_009},
-                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}) {
   const EventSpec spec = target().AnyEvent();
   Child child([&spec] {
     for (int i = 0; i < 20; ++i) target().Stimulate(spec, 37, {.ip = kChildIp});

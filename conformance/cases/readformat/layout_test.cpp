@@ -28,7 +28,7 @@ std::size_t SizeOf(std::uint64_t format, std::size_t members) {
 }
 
 CONFORMANCE_CASE(ReadFormat, PlainReadingIsTheCountAlone, .rules = {rule::RDF_001},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kPort}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.read_format = 0});
   event.Enable();

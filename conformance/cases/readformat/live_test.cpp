@@ -13,7 +13,7 @@ namespace pmuconf {
 namespace {
 
 CONFORMANCE_CASE(ReadFormat, ChangedGroupOfAChildIsNotAddedUp, .rules = {rule::RDF_017},
-                 .needs = {Cap::kStimulus, Cap::kCounters3, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kCounters3, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   OpenOptions options = {.read_format = Group::kReadFormat, .inherit = true};
   const Event leader = Open(spec, options);
@@ -44,7 +44,7 @@ CONFORMANCE_CASE(ReadFormat, ChangedGroupOfAChildIsNotAddedUp, .rules = {rule::R
 }
 
 CONFORMANCE_CASE(ReadFormat, CountOfAnotherCpuIsTheOneOfNow, .rules = {rule::RDF_018},
-                 .needs = {Cap::kStimulus, Cap::kCpus2, Cap::kCpuLocal}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2, Cap::kCpuLocal}) {
   const EventSpec spec = target().AnyEvent();
   const int there = target().Cpu(1);
   const Event event = Open(spec, {.pid = -1, .cpu = there, .disabled = false});
@@ -64,7 +64,7 @@ CONFORMANCE_CASE(ReadFormat, CountOfAnotherCpuIsTheOneOfNow, .rules = {rule::RDF
 }
 
 CONFORMANCE_CASE(ReadFormat, CountOfARunningTaskIsTheOneOfNow, .rules = {rule::RDF_018},
-                 .needs = {Cap::kStimulus, Cap::kCpus2, Cap::kTasks},
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kCpus2, Cap::kTasks},
                  .timing = "the child has to get CPU 1: an event, awaited for five seconds") {
   const EventSpec spec = target().AnyEvent();
   const int there = target().Cpu(1);
@@ -88,7 +88,7 @@ CONFORMANCE_CASE(ReadFormat, CountOfARunningTaskIsTheOneOfNow, .rules = {rule::R
 }
 
 CONFORMANCE_CASE(ReadFormat, CountOfAnOfflineCpuIsItsLastOne, .rules = {rule::RDF_018},
-                 .needs = {Cap::kStimulus, Cap::kHotplug, Cap::kCpuLocal}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kCpuLocal}) {
   const EventSpec spec = target().AnyEvent();
   const int there = target().Cpu(1);
   const Event event = Open(spec, {.pid = -1, .cpu = there, .disabled = false});
@@ -103,7 +103,7 @@ CONFORMANCE_CASE(ReadFormat, CountOfAnOfflineCpuIsItsLastOne, .rules = {rule::RD
 }
 
 CONFORMANCE_CASE(ReadFormat, TimesOfACgroupAreThoseOfItsTasks, .rules = {rule::RDF_014},
-                 .needs = {Cap::kStimulus, Cap::kTasks, Cap::kCpuLocal}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks, Cap::kCpuLocal}) {
   const EventSpec spec = target().AnyEvent();
   const CgroupRoot root;
   const Cgroup cgroup(root, "counted");

@@ -56,7 +56,7 @@ CONFORMANCE_CASE(ReadFormat, ReadToMissingMemoryIsRefused, .rules = {rule::RDF_0
 }
 
 CONFORMANCE_CASE(ReadFormat, ReadWaitsForMemoryThatComes, .rules = {rule::RDF_010},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 1'000'000, .read_format = PERF_FORMAT_ID});
   event.Enable();

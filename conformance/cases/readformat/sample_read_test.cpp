@@ -30,7 +30,7 @@ CONFORMANCE_CASE(ReadFormat, SampleHoldsTheCountAtTheOverflow, .rules = {rule::R
 }
 
 CONFORMANCE_CASE(ReadFormat, SampleHoldsTheWholeGroup, .rules = {rule::RDF_019},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kSeveralEvents, Cap::kSampling, Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
   const Event leader = Open(
       specs[0],
@@ -75,7 +75,7 @@ CONFORMANCE_CASE(ReadFormat, LostSamplesAreCounted, .rules = {rule::RDF_005},
 }
 
 CONFORMANCE_CASE(ReadFormat, LostSamplesOfAGroupAreCountedByMember, .rules = {rule::RDF_005},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kSeveralEvents, Cap::kSampling, Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
   const OpenOptions options = {.sample_period = 5,
                                .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TIME,

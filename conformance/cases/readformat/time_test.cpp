@@ -31,7 +31,8 @@ CONFORMANCE_CASE(ReadFormat, RunningEqualsEnabledWhileAllFit,
 }
 
 CONFORMANCE_CASE(ReadFormat, TimesStandStillWhileTheTaskSleeps,
-                 .rules = {rule::RDF_013, rule::RDF_016}, .needs = {Cap::kStimulus, Cap::kTasks}) {
+                 .rules = {rule::RDF_013, rule::RDF_016},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   port();
   Child child([&spec] {
@@ -61,7 +62,7 @@ CONFORMANCE_CASE(ReadFormat, TimesStandStillWhileTheTaskSleeps,
 }
 
 CONFORMANCE_CASE(ReadFormat, InheritedDescriptorReadsTheSameEvent, .rules = {rule::RDF_015},
-                 .needs = {Cap::kStimulus, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec);
   event.Enable();
@@ -76,7 +77,7 @@ CONFORMANCE_CASE(ReadFormat, InheritedDescriptorReadsTheSameEvent, .rules = {rul
 }
 
 CONFORMANCE_CASE(ReadFormat, PassedDescriptorReadsTheSameEvent, .rules = {rule::RDF_015},
-                 .needs = {Cap::kStimulus, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   FdPipe pipe;
   Child child([&] {

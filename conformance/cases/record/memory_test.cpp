@@ -77,7 +77,7 @@ std::uint64_t PhysicalAddress(std::uint64_t address) {
 }
 
 CONFORMANCE_CASE(Record, WeightIsTheLatencyOfTheAccess, .rules = {rule::REC_015, rule::REC_016},
-                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}) {
   for (const std::uint32_t latency : {1, 321, 65'535, 0}) {
     const auto sampled = [latency](std::uint64_t type) {
       return Sampler(type, target().precise()).Next({.ip = 0x401000, .latency = latency});
@@ -93,7 +93,7 @@ CONFORMANCE_CASE(Record, WeightIsTheLatencyOfTheAccess, .rules = {rule::REC_015,
 
 CONFORMANCE_CASE(Record, CostsAreZeroWhereNobodyMeasuredThem,
                  .rules = {rule::REC_015, rule::REC_016, rule::REC_018},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   for (const std::uint64_t type : {PERF_SAMPLE_WEIGHT, PERF_SAMPLE_WEIGHT_STRUCT}) {
     Sampler sampler(type | PERF_SAMPLE_TRANSACTION);
     for (int i = 0; i < 3; ++i) {
@@ -135,7 +135,7 @@ CONFORMANCE_CASE(Record, SourceOfTheDataDecodes, .rules = {rule::REC_017},
 }
 
 CONFORMANCE_CASE(Record, UnknownSourceIsNotAvailable, .rules = {rule::REC_017},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   Sampler sampler(PERF_SAMPLE_DATA_SRC);
   perf_mem_data_src source = {};
   source.val = sampler.Next({.latency = 40, .source = PERF_MEM_S(OP, LOAD)}).data_src.value();
@@ -150,7 +150,7 @@ CONFORMANCE_CASE(Record, UnknownSourceIsNotAvailable, .rules = {rule::REC_017},
 }
 
 CONFORMANCE_CASE(Record, PhysicalAddressIsThatOfTheDataAddress, .rules = {rule::REC_020},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kTasks}) {
   const Pages touched(3 * kPage), untouched(kPage);
   touched.Touch();
   ASSERT_EQ(mlock(reinterpret_cast<void*>(touched.address()), 3 * kPage), 0);  // nothing moves
@@ -203,7 +203,7 @@ CONFORMANCE_CASE(Record, CgroupIsThatOfTheTask, .rules = {rule::REC_021},
 }
 
 CONFORMANCE_CASE(Record, PageSizesAreThoseOfTheUsersPages, .rules = {rule::REC_022},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kTasks}) {
   const Sysctl huge_pages("vm/nr_hugepages", "1");
   const Pages huge(kHugePage, MAP_HUGETLB), small(kPage), untouched(kPage);
   huge.Touch();
@@ -226,7 +226,8 @@ CONFORMANCE_CASE(Record, PageSizesAreThoseOfTheUsersPages, .rules = {rule::REC_0
 }
 
 CONFORMANCE_CASE(Record, PageSizesAreThoseOfTheKernelsPages, .rules = {rule::REC_022},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kTasks, Cap::kExcludes}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kTasks,
+                           Cap::kExcludes}) {
   const std::uint64_t text = AddressOf(kSeldomCalled);
   Sampler sampler(PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE);
   const Sample sample =
@@ -237,7 +238,7 @@ CONFORMANCE_CASE(Record, PageSizesAreThoseOfTheKernelsPages, .rules = {rule::REC
 }
 
 CONFORMANCE_CASE(Record, BranchesAreAsManyAsTheirNumberSays, .rules = {rule::REC_012},
-                 .needs = {Cap::kStimulus, Cap::kBranches}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
   for (const std::uint64_t index : {std::uint64_t{0}, std::uint64_t{PERF_SAMPLE_BRANCH_HW_INDEX}}) {

@@ -42,7 +42,7 @@ std::uint64_t Value(const std::vector<std::byte>& raw, const std::string& name) 
 }
 
 CONFORMANCE_CASE(Record, EventWithoutAPayloadHasAWordOfZeros, .rules = {rule::REC_011},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   const Event event =
       Open(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_ADDR | PERF_SAMPLE_RAW});
@@ -82,7 +82,7 @@ CONFORMANCE_CASE(Record, RawIsAsTheTracepointsFormatSays, .rules = {rule::REC_01
 }
 
 CONFORMANCE_CASE(Record, RawOfAProgramIsFilledUpWithZeros, .rules = {rule::REC_011},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kBpf}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_ADDR});
   Skeleton<overflow_output_bpf> bpf;

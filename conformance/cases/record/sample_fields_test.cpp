@@ -84,7 +84,7 @@ class Fields {
 CONFORMANCE_CASE(Record, EachFieldAloneIsWhereItBelongs,
                  .rules = {rule::REC_001, rule::REC_002, rule::REC_005, rule::REC_008,
                            rule::REC_010},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   Fields fields;
   for (const std::uint64_t field : kFields) {
     SCOPED_TRACE(testing::Message() << "sample_type 0x" << std::hex << field);
@@ -93,7 +93,7 @@ CONFORMANCE_CASE(Record, EachFieldAloneIsWhereItBelongs,
 }
 
 CONFORMANCE_CASE(Record, EachPairOfFieldsIsInOrder, .rules = {rule::REC_001},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   Fields fields;
   for (const std::uint64_t first : kFields) {
     for (const std::uint64_t second : kFields) {
@@ -105,7 +105,7 @@ CONFORMANCE_CASE(Record, EachPairOfFieldsIsInOrder, .rules = {rule::REC_001},
 }
 
 CONFORMANCE_CASE(Record, AllFieldsButOneAreInOrder, .rules = {rule::REC_001},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   Fields fields;
   std::uint64_t all = 0;
   for (const std::uint64_t field : kFields) all |= field;
@@ -117,7 +117,7 @@ CONFORMANCE_CASE(Record, AllFieldsButOneAreInOrder, .rules = {rule::REC_001},
 }
 
 CONFORMANCE_CASE(Record, IpIsThatOfTheOverflow, .rules = {rule::REC_002, rule::REC_005},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   const Event event =
       Open(spec, {.sample_period = 2, .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR});
@@ -136,7 +136,7 @@ CONFORMANCE_CASE(Record, IpIsThatOfTheOverflow, .rules = {rule::REC_002, rule::R
 }
 
 CONFORMANCE_CASE(Record, TidIsThatOfTheTaskThatOverflowed, .rules = {rule::REC_003},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   const OpenOptions options = {.cpu = CurrentCpu(),
                                .sample_period = 5,
@@ -162,7 +162,7 @@ CONFORMANCE_CASE(Record, TidIsThatOfTheTaskThatOverflowed, .rules = {rule::REC_0
 }
 
 CONFORMANCE_CASE(Record, TimeComesFromTheChosenClock, .rules = {rule::REC_004},
-                 .needs = {Cap::kStimulus, Cap::kSampling},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling},
                  .timing = "nothing: a clock is read before and after, however long that takes") {
   const EventSpec spec = target().AnyEvent();
   const auto use_raw_clock = [](perf_event_attr& attr) {
@@ -208,7 +208,7 @@ CONFORMANCE_CASE(Record, CpuIsWhereTheTaskRan, .rules = {rule::REC_009},
 }
 
 CONFORMANCE_CASE(Record, CpumodeIsThePrivilegeOfTheOverflow, .rules = {rule::REC_025},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kExcludes}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kExcludes}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 5, .sample_type = PERF_SAMPLE_IP});
   Ring ring(event, 1);
@@ -228,7 +228,7 @@ CONFORMANCE_CASE(Record, CpumodeIsThePrivilegeOfTheOverflow, .rules = {rule::REC
 }
 
 CONFORMANCE_CASE(Record, UnknownFieldsAreZeroNotStale, .rules = {rule::REC_026},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t type = PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_TRANSACTION |
                              PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_PERIOD;
@@ -248,7 +248,8 @@ CONFORMANCE_CASE(Record, UnknownFieldsAreZeroNotStale, .rules = {rule::REC_026},
 
 CONFORMANCE_CASE(Record, FieldsDoNotLeakFromOneEventToTheNext,
                  .rules = {rule::REC_026, rule::REC_010},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kGroups,
+                           Cap::kRegisters}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
   const std::uint64_t type = PERF_SAMPLE_ADDR | PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ;
   const Event first =

@@ -90,7 +90,7 @@ constexpr auto kStimulateAndExec = [](const EventSpec& spec, std::uint64_t n) {
 
 CONFORMANCE_CASE(Record, ReadTellsWhatAChildCounted,
                  .rules = {rule::REC_107, rule::REC_008, rule::REC_024},
-                 .needs = {Cap::kStimulus, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   for (const bool until_exec : {true, false}) {
     SCOPED_TRACE(until_exec ? "taken from the child at exec" : "at the child's end");
@@ -157,7 +157,7 @@ CONFORMANCE_CASE(Record, LostTellsEventAndNumber, .rules = {rule::REC_103, rule:
 }
 
 CONFORMANCE_CASE(Record, MixedRecordsParseWithoutAGap, .rules = {rule::REC_121},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kSeveralEvents, Cap::kSampling, Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
   const OpenOptions options = {.sample_period = 1,
                                .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_ADDR,

@@ -285,7 +285,7 @@ CONFORMANCE_CASE(Record, UserStackTellsHowMuchOfItWasThere, .rules = {rule::REC_
 }
 
 CONFORMANCE_CASE(Record, TooLongSamplesGetLessOfTheStack, .rules = {rule::REC_027, rule::REC_014},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kTasks}) {
   constexpr std::size_t kLongest = 0xfff8;  // whole words below 65536 bytes
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t some = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT;

@@ -81,7 +81,7 @@ CONFORMANCE_CASE(RingBuffer, CoveredMappingIsGone, .rules = {rule::RB_004, rule:
 }
 
 CONFORMANCE_CASE(RingBuffer, LastUnmapDetachesThoseThatWroteThere, .rules = {rule::RB_017},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kSeveralEvents, Cap::kSampling, Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
   const Event owner = Open(specs[0], Sampling());
   const Event guest = Open(specs[1], Sampling());
@@ -105,7 +105,7 @@ CONFORMANCE_CASE(RingBuffer, LastUnmapDetachesThoseThatWroteThere, .rules = {rul
 }
 
 CONFORMANCE_CASE(RingBuffer, BufferLivesAsLongAsOneMapping, .rules = {rule::RB_017},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kSeveralEvents, Cap::kSampling, Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
   Event owner = Open(specs[0], Sampling());
   const Event guest = Open(specs[1], Sampling());
@@ -127,7 +127,8 @@ CONFORMANCE_CASE(RingBuffer, BufferLivesAsLongAsOneMapping, .rules = {rule::RB_0
 }
 
 CONFORMANCE_CASE(RingBuffer, ClosedOwnersBufferTakesRecordsUntilItIsUnmapped,
-                 .rules = {rule::RB_017}, .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups}) {
+                 .rules = {rule::RB_017},
+                 .needs = {Cap::kStimulus, Cap::kSeveralEvents, Cap::kSampling, Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
   const Event guest = Open(specs[1], Sampling());
   {
@@ -147,7 +148,8 @@ CONFORMANCE_CASE(RingBuffer, ClosedOwnersBufferTakesRecordsUntilItIsUnmapped,
 }
 
 CONFORMANCE_CASE(RingBuffer, MappingNeedsNoRunningEvent, .rules = {rule::RB_025},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kTasks, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kTasks,
+                           Cap::kGroups}) {
   const EventSpec spec = target().AnyEvent();
   Child child([&spec] {
     target().Stimulate(spec, 20);

@@ -148,7 +148,7 @@ CONFORMANCE_CASE(RingBuffer, TwoCpusNeverShareABuffer, .rules = {rule::RB_022},
 
 CONFORMANCE_CASE(RingBuffer, ReaderBesideTheWriterFindsWholeRecords,
                  .rules = {rule::RB_026, rule::RB_010, rule::RB_023},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kCpus2}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kCpus2}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, Numbered());
   Ring ring(event, 1);
@@ -184,7 +184,7 @@ CONFORMANCE_CASE(RingBuffer, ReaderBesideTheWriterFindsWholeRecords,
 }
 
 CONFORMANCE_CASE(RingBuffer, AnySizeHoldsWhatFits, .rules = {rule::RB_024, rule::RB_019},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   for (const std::size_t pages : {1, 8, 128, 2'048}) {
     SCOPED_TRACE(pages);

@@ -49,7 +49,7 @@ std::vector<std::uint64_t> WalkFrom(const Ring& ring, std::uint64_t head) {
 
 CONFORMANCE_CASE(RingBuffer, UnreadRecordsAreNotOverwritten,
                  .rules = {rule::RB_009, rule::RB_011, rule::RB_010},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = OpenNumbered(spec);
   Ring ring(event, 1);
@@ -91,7 +91,7 @@ CONFORMANCE_CASE(RingBuffer, SamplesAndLostAddUpToTheOverflows,
 }
 
 CONFORMANCE_CASE(RingBuffer, RoomGivenBackIsUsedAgain, .rules = {rule::RB_009},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = OpenNumbered(spec);
   Ring ring(event, 1);
@@ -106,7 +106,7 @@ CONFORMANCE_CASE(RingBuffer, RoomGivenBackIsUsedAgain, .rules = {rule::RB_009},
 }
 
 CONFORMANCE_CASE(RingBuffer, WrappedRecordsAreIntact, .rules = {rule::RB_019, rule::REC_121},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 1,
                                   .sample_type = PERF_SAMPLE_ADDR | PERF_SAMPLE_PERIOD |
@@ -141,7 +141,7 @@ CONFORMANCE_CASE(RingBuffer, HeadGrowsByWhatIsWritten, .rules = {rule::RB_023},
 }
 
 CONFORMANCE_CASE(RingBuffer, PausedBufferIsNotWritten, .rules = {rule::RB_012, rule::RB_011},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = OpenNumbered(spec);
   Ring ring(event, 1);
@@ -162,7 +162,7 @@ CONFORMANCE_CASE(RingBuffer, PausedBufferIsNotWritten, .rules = {rule::RB_012, r
 }
 
 CONFORMANCE_CASE(RingBuffer, ReadOnlyMappingKeepsTheNewest, .rules = {rule::RB_007},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = OpenNumbered(spec);
   const Ring ring(event, 1, false);
@@ -179,7 +179,7 @@ CONFORMANCE_CASE(RingBuffer, ReadOnlyMappingKeepsTheNewest, .rules = {rule::RB_0
 }
 
 CONFORMANCE_CASE(RingBuffer, BackwardBufferHasTheNewestFirst, .rules = {rule::RB_008},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = OpenNumbered(spec, true);
   const Ring ring(event, 1, false);
@@ -198,7 +198,8 @@ CONFORMANCE_CASE(RingBuffer, BackwardBufferHasTheNewestFirst, .rules = {rule::RB
 }
 
 CONFORMANCE_CASE(RingBuffer, SharedBufferTellsEventsApart, .rules = {rule::RB_018},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kCounters3}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSeveralEvents, Cap::kSampling,
+                           Cap::kCounters3}) {
   const std::vector<EventSpec> specs = target().AnyEvents(3);
   std::vector<Event> events;
   for (const EventSpec& spec : specs) {

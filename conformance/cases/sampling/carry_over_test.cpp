@@ -31,7 +31,7 @@ CONFORMANCE_CASE(Sampling, UnfinishedPeriodSurvivesDisabling,
 
 CONFORMANCE_CASE(Sampling, UnfinishedLongPeriodSurvivesDisabling,
                  .rules = {rule::SMP_011, rule::SMP_003},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kLongPeriods}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kLongPeriods}) {
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t period = 4 * (target().counter_mask() + 1) + 9;
   const Event event = Open(spec, {.sample_period = period});
@@ -68,7 +68,7 @@ CONFORMANCE_CASE(Sampling, UnfinishedPeriodSurvivesMigration, .rules = {rule::SM
 }
 
 CONFORMANCE_CASE(Sampling, UnfinishedPeriodSurvivesContextSwitches, .rules = {rule::SMP_011},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 100});
   Ring ring(event, 1);
@@ -89,7 +89,7 @@ CONFORMANCE_CASE(Sampling, UnfinishedPeriodSurvivesContextSwitches, .rules = {ru
 }
 
 CONFORMANCE_CASE(Sampling, FirstPeriodIsWholeWhateverTheCounterHeld, .rules = {rule::SMP_017},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   const std::vector<EventSpec> specs = target().AnyEvents(target().general());
   for (const std::uint64_t before : {1, 99, 700, 1'000'000}) {
     {
@@ -112,7 +112,7 @@ CONFORMANCE_CASE(Sampling, FirstPeriodIsWholeWhateverTheCounterHeld, .rules = {r
 }
 
 CONFORMANCE_CASE(Sampling, ChangedPeriodStartsAfresh, .rules = {rule::SMP_017, rule::REC_010},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 1'000, .sample_type = PERF_SAMPLE_PERIOD});
   Ring ring(event, 1);
@@ -139,7 +139,7 @@ CONFORMANCE_CASE(Sampling, ChangedPeriodStartsAfresh, .rules = {rule::SMP_017, r
 }
 
 CONFORMANCE_CASE(Sampling, PeriodsOfAllLengthsAddUpToTheCount, .rules = {rule::SMP_005},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_PERIOD});
   Ring ring(event, 8);

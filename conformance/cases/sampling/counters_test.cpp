@@ -51,7 +51,7 @@ void ExpectSamples(Sampler& sampler, std::size_t samples, const Rule& rule) {
 }
 
 CONFORMANCE_CASE(Sampling, EveryGeneralCounterOverflows, .rules = {rule::SMP_001},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling}) {
   std::vector<Sampler> samplers;
   const std::vector<EventSpec> specs = target().AnyEvents(target().general());
   for (std::size_t i = 0; i < specs.size(); ++i) {
@@ -107,7 +107,7 @@ CONFORMANCE_CASE(Sampling, ClockEventsOverflowOnTheirOwnPhase,
 }
 
 CONFORMANCE_CASE(Sampling, EqualEventsOverflowTogether, .rules = {rule::SMP_009},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling, Cap::kGroups}) {
   const EventSpec spec = target().AnyEvent();
   Sampler by_six = MakeSampler(spec, 6);
   Sampler by_nine = MakeSampler(spec, 9);
@@ -123,7 +123,8 @@ CONFORMANCE_CASE(Sampling, EqualEventsOverflowTogether, .rules = {rule::SMP_009}
 }
 
 CONFORMANCE_CASE(Sampling, OneInterruptServesAllItsCounters, .rules = {rule::SMP_009},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kGroups,
+                           Cap::kRegisters}) {
   std::vector<Sampler> samplers;
   const std::vector<EventSpec> specs = target().AnyEvents(target().general());
   for (std::size_t i = 0; i < specs.size(); ++i) {
@@ -141,7 +142,7 @@ CONFORMANCE_CASE(Sampling, OneInterruptServesAllItsCounters, .rules = {rule::SMP
 }
 
 CONFORMANCE_CASE(Sampling, LeaderSamplesWhileSiblingsCount, .rules = {rule::SMP_008, rule::REC_006},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kCounters3}) {
+                 .needs = {Cap::kStimulus, Cap::kSeveralEvents, Cap::kSampling, Cap::kCounters3}) {
   const std::vector<EventSpec> specs = target().AnyEvents(3);
   Event leader = Open(
       specs[0],
@@ -167,7 +168,8 @@ CONFORMANCE_CASE(Sampling, LeaderSamplesWhileSiblingsCount, .rules = {rule::SMP_
 }
 
 CONFORMANCE_CASE(Sampling, SiblingSamplesWhileLeaderCounts, .rules = {rule::SMP_008},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSeveralEvents, Cap::kSampling,
+                           Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
   const Event leader = Open(specs[0]);
   const Event sibling = Open(specs[1], {.group_fd = leader.fd(),
@@ -188,7 +190,7 @@ CONFORMANCE_CASE(Sampling, SiblingSamplesWhileLeaderCounts, .rules = {rule::SMP_
 }
 
 CONFORMANCE_CASE(Sampling, EachCpuHasItsOwnSamples, .rules = {rule::SMP_012, rule::REC_009},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kCpus2}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kCpus2}) {
   const EventSpec spec = target().AnyEvent();
   for (const std::size_t i : {0, 1}) {
     const int cpu = target().Cpu(i);

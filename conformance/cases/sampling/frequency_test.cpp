@@ -27,7 +27,7 @@ CONFORMANCE_CASE(Sampling, EventsSlowerThanTheFrequencyAreAllSampled,
 
 CONFORMANCE_CASE(Sampling, PeriodsInFrequencyModeFillTheGapsBetweenSamples,
                  .rules = {rule::SMP_005},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kFrequency}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kFrequency}) {
   const EventSpec spec = target().AnyEvent();
   const Event event =
       Open(spec, {.sample_freq = 1'000, .sample_type = PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ});

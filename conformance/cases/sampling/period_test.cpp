@@ -10,7 +10,7 @@ namespace {
 
 CONFORMANCE_CASE(Sampling, SamplesAreCountOverPeriod,
                  .rules = {rule::SMP_001, rule::SMP_005, rule::REC_010},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   for (const std::uint64_t period : {2, 3, 7, 64, 1'000, 65'537}) {
     SCOPED_TRACE(period);
@@ -45,7 +45,7 @@ CONFORMANCE_CASE(Sampling, PeriodOneSamplesEveryEvent, .rules = {rule::SMP_002, 
 }
 
 CONFORMANCE_CASE(Sampling, OverflowComesWithTheLastEventOfThePeriod, .rules = {rule::SMP_001},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   for (const std::uint64_t period : {2ull, 5ull, 1'000ull, 1ull << 31, (1ull << 32) + 1}) {
     SCOPED_TRACE(period);
@@ -70,7 +70,7 @@ std::vector<std::uint64_t> LongPeriods() {
 
 CONFORMANCE_CASE(Sampling, PeriodBeyondTheCounterGivesOneSample,
                  .rules = {rule::SMP_003, rule::SMP_005},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kLongPeriods}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kLongPeriods}) {
   const EventSpec spec = target().AnyEvent();
   for (const std::uint64_t period : LongPeriods()) {
     SCOPED_TRACE(period);
@@ -88,7 +88,7 @@ CONFORMANCE_CASE(Sampling, PeriodBeyondTheCounterGivesOneSample,
 }
 
 CONFORMANCE_CASE(Sampling, PeriodZeroOnlyCounts, .rules = {rule::SMP_010},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD});
   Ring ring(event, 4);
@@ -149,7 +149,7 @@ CONFORMANCE_CASE(Sampling, SampleHoldsTheCountAtItsOverflow,
 }
 
 CONFORMANCE_CASE(Sampling, ExcludedKernelEventsGiveNoSample, .rules = {rule::SMP_007},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kExcludes}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kExcludes}) {
   const EventSpec spec = target().AnyEvent();
   const Event event =
       Open(spec, {.sample_period = 10, .sample_type = PERF_SAMPLE_IP, .exclude_kernel = true});

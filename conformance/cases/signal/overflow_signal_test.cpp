@@ -33,7 +33,7 @@ CONFORMANCE_CASE(Signal, EachOverflowIsSignalled, .rules = {rule::SIG_001, rule:
 }
 
 CONFORMANCE_CASE(Signal, SignalsTellEventsApart, .rules = {rule::SIG_001},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kSeveralEvents, Cap::kSampling, Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
   const Event first = Open(specs[0], {.sample_period = 5});
   const Event second = Open(specs[1], {.sample_period = 7});
@@ -71,7 +71,7 @@ CONFORMANCE_CASE(Signal, LastOverflowOfARefreshHangsUp, .rules = {rule::SIG_002}
 }
 
 CONFORMANCE_CASE(Signal, LimitCutsABurstShort, .rules = {rule::SIG_002},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 10, .sample_type = PERF_SAMPLE_PERIOD});
   Ring ring(event, 1);
@@ -123,7 +123,7 @@ CONFORMANCE_CASE(Signal, OnlyTheOwnerIsSignalled, .rules = {rule::SIG_003},
 }
 
 CONFORMANCE_CASE(Signal, MappedEventSignalsAfterItsClose, .rules = {rule::SIG_012},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   Event event = Open(spec, {.sample_period = 10, .sample_type = PERF_SAMPLE_PERIOD});
   std::optional<Ring> ring(std::in_place, event, 1);
@@ -158,7 +158,7 @@ int ExecSignalled(const EventSpec& spec, int input) {
 }
 
 CONFORMANCE_CASE(Signal, SignalsComeAfterExec, .rules = {rule::SIG_013},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kCpuLocal},
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kCpuLocal},
                  .timing = "the end of file that exec causes, and then the child's end") {
   const EventSpec spec = target().AnyEvent();
   int input[2], exec[2];

@@ -87,7 +87,7 @@ CONFORMANCE_CASE(Poll, OtherRecordsDoNotCountAsWakeupEvents, .rules = {rule::SIG
 }
 
 CONFORMANCE_CASE(Poll, HangsUpWhenTheTargetExits, .rules = {rule::SIG_009},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   Child child([&spec] {
     target().Stimulate(spec, 25);
@@ -110,7 +110,7 @@ CONFORMANCE_CASE(Poll, HangsUpWithoutABuffer, .rules = {rule::SIG_010}, .needs =
 }
 
 CONFORMANCE_CASE(Poll, RedirectedRecordsWakeTheBuffersReader, .rules = {rule::SIG_018},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kSeveralEvents, Cap::kSampling, Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
   const OpenOptions options = {.sample_period = 10, .wakeup_events = 1};
   const Event owner = Open(specs[0], options);

@@ -45,7 +45,7 @@ void CatchTraps() {
 }
 
 CONFORMANCE_CASE(Signal, SigtrapTellsWhatOverflowed, .rules = {rule::SIG_014, rule::SIG_016},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   CatchTraps();
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 10,
@@ -91,7 +91,7 @@ class TrapsBlocked {
 };
 
 CONFORMANCE_CASE(Signal, SigtrapComesOfTheKernelToo, .rules = {rule::SIG_016, rule::SIG_014},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kExcludes}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kExcludes}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = OpenTrapping(spec);
   event.Enable();
@@ -127,7 +127,7 @@ CONFORMANCE_CASE(Signal, BlockedSigtrapIsLateButNotLost, .rules = {rule::SIG_015
 }
 
 CONFORMANCE_CASE(Signal, OneSigtrapAnEventIsPending, .rules = {rule::SIG_017},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = OpenTrapping(spec);
   event.Enable();

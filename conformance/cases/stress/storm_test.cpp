@@ -123,7 +123,8 @@ void ExpectAllCountersWork(const EventSpec& spec, const Rule& rule) {
 }
 
 CONFORMANCE_CASE(Stress, AnythingInAnyOrderLeavesAWorkingPmu, .rules = {rule::STR_001},
-                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kTasks}, .budget_s = 30) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters, Cap::kTasks},
+                 .budget_s = 30) {
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t live = port().Stats().live_events;
   AnythingGoes storm(spec);
@@ -135,7 +136,7 @@ CONFORMANCE_CASE(Stress, AnythingInAnyOrderLeavesAWorkingPmu, .rules = {rule::ST
 }
 
 CONFORMANCE_CASE(Stress, OpensAndClosesFromManyThreadsDisturbNobody, .rules = {rule::STR_002},
-                 .needs = {Cap::kStimulus, Cap::kCpus2, Cap::kGroups, Cap::kTasks},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2, Cap::kGroups, Cap::kTasks},
                  .budget_s = 30) {
   const EventSpec spec = target().AnyEvent();
   Event witness = Open(spec, {.disabled = false, .pinned = true});
@@ -166,7 +167,7 @@ CONFORMANCE_CASE(Stress, OpensAndClosesFromManyThreadsDisturbNobody, .rules = {r
 
 // Interrupts of the PMU, of a timer, and faults of the task itself, into one buffer.
 CONFORMANCE_CASE(Stress, AllContextsWriteWholeRecords, .rules = {rule::STR_003},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   OpenOptions options = {.sample_period = 5,
                          .sample_type = PERF_SAMPLE_ID | PERF_SAMPLE_PERIOD,
@@ -201,7 +202,8 @@ CONFORMANCE_CASE(Stress, AllContextsWriteWholeRecords, .rules = {rule::STR_003},
 }
 
 CONFORMANCE_CASE(Stress, ExhaustionIsToldAndPasses, .rules = {rule::STR_004},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kRegisters, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters,
+                           Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t live = port().Stats().live_events;
   rlimit before = {};

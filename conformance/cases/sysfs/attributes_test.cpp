@@ -62,7 +62,7 @@ CONFORMANCE_CASE(Sysfs, TypeIsUniqueAndOpensThePmu, .rules = {rule::SYS_001, rul
 
 CONFORMANCE_CASE(Sysfs, FormatFieldsFollowTheGrammarAndKeepApart,
                  .rules = {rule::SYS_002, rule::SYS_003, rule::DRC_105},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters}) {
   const std::map<std::string, FormatField> formats = Formats();
   EXPECT_FALSE(formats.empty()) << rule::SYS_002.text;
   std::map<std::pair<int, int>, std::string> taken;
@@ -97,7 +97,7 @@ CONFORMANCE_CASE(Sysfs, FormatFieldsAreTakenBySomeEvent, .rules = {rule::SYS_019
 
 CONFORMANCE_CASE(Sysfs, EventsUseDeclaredTermsAndCount,
                  .rules = {rule::SYS_004, rule::SYS_005, rule::DRC_106, rule::DRC_107},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters}) {
   const std::map<std::string, FormatField> formats = Formats();
   const std::regex grammar("[a-z0-9_]+(=0x[0-9a-f]+)?(,[a-z0-9_]+(=0x[0-9a-f]+)?)*");
   std::set<std::pair<std::uint64_t, std::uint64_t>> configs;
@@ -157,7 +157,7 @@ CONFORMANCE_CASE(Sysfs, EventAttributesBelongToAnEventAndParse,
 }
 
 CONFORMANCE_CASE(Sysfs, EventNamesAreOfOneCase, .rules = {rule::SYS_013, rule::DRC_106},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters}) {
   const std::vector<std::string> names = EventNames();
   EXPECT_FALSE(names.empty()) << rule::SYS_013.text;
   const std::regex legal("[a-z0-9._-]+|[A-Z0-9._-]+");
@@ -192,7 +192,7 @@ CONFORMANCE_CASE(Sysfs, CapabilitiesAreLinesOfText, .rules = {rule::SYS_020},
 }
 
 CONFORMANCE_CASE(Sysfs, CapabilitiesAreWhatOpenAccepts, .rules = {rule::SYS_009},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling}) {
   const std::regex number("[0-9]+");
   const auto precise = ReadFile(DeviceFile("caps/max_precise"));
   ASSERT_TRUE(std::regex_match(precise.value_or("0"), number)) << rule::SYS_009.text << *precise;

@@ -81,7 +81,7 @@ void ExpectNoSampleWhileThrottled(const RingContents& got) {
 }
 
 CONFORMANCE_CASE(Throttle, ThrottledEventStopsSampling, .rules = {rule::THR_001, rule::REC_106},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling}) {
   const SampleRateLimit limit(kOnePerTick);
   for (const std::uint64_t period : {1, 2, 13}) {
     Throttled run(period);
@@ -94,7 +94,7 @@ CONFORMANCE_CASE(Throttle, ThrottledEventStopsSampling, .rules = {rule::THR_001,
 }
 
 CONFORMANCE_CASE(Throttle, NothingIsCountedTwiceOrWhileThrottled, .rules = {rule::THR_004},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling}) {
   const SampleRateLimit limit(kOnePerTick);
   Throttled run(1);
   for (int i = 0; i < 5; ++i) {
@@ -109,7 +109,7 @@ CONFORMANCE_CASE(Throttle, NothingIsCountedTwiceOrWhileThrottled, .rules = {rule
 }
 
 CONFORMANCE_CASE(Throttle, UnthrottledEventGoesOn, .rules = {rule::THR_002, rule::REC_106},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling}) {
   const SampleRateLimit limit(kOnePerTick);
   for (const std::uint64_t period : {1, 5, 1'000}) {
     Throttled run(period);
@@ -129,7 +129,7 @@ CONFORMANCE_CASE(Throttle, UnthrottledEventGoesOn, .rules = {rule::THR_002, rule
 
 CONFORMANCE_CASE(Throttle, CountsAreWholePeriodsAroundAThrottle,
                  .rules = {rule::THR_004, rule::THR_002},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling}) {
   const SampleRateLimit limit(kOnePerTick);
   const std::uint64_t period = 10;
   Throttled run(period, PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ);
@@ -145,7 +145,7 @@ CONFORMANCE_CASE(Throttle, CountsAreWholePeriodsAroundAThrottle,
 }
 
 CONFORMANCE_CASE(Throttle, RecordsNameTheirEvent, .rules = {rule::THR_003, rule::REC_024},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling}) {
   const SampleRateLimit limit(kOnePerTick);
   Throttled run(1, PERF_SAMPLE_TIME | PERF_SAMPLE_STREAM_ID);
   run.UntilThrottled();
@@ -165,7 +165,7 @@ CONFORMANCE_CASE(Throttle, RecordsNameTheirEvent, .rules = {rule::THR_003, rule:
 }
 
 CONFORMANCE_CASE(Throttle, NewTurnLiftsTheThrottle, .rules = {rule::THR_005, rule::THR_004},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling}) {
   const SampleRateLimit limit(kOnePerTick);
   Throttled run(3);
   for (int i = 0; i < 5; ++i) {
@@ -183,7 +183,8 @@ CONFORMANCE_CASE(Throttle, NewTurnLiftsTheThrottle, .rules = {rule::THR_005, rul
 }
 
 CONFORMANCE_CASE(Throttle, BystandersGoOnCounting, .rules = {rule::THR_004},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSeveralEvents, Cap::kSampling,
+                           Cap::kGroups}) {
   const SampleRateLimit limit(kOnePerTick);
   const EventSpec other = target().AnyEvents(2)[1];
   const Event bystander = Open(other);
@@ -220,7 +221,7 @@ CONFORMANCE_CASE(Throttle, RateIsFixedWhileItsControlIsOff, .rules = {rule::THR_
 }
 
 CONFORMANCE_CASE(Throttle, ThrottleEndsOnTheSecondCpuToo, .rules = {rule::THR_002},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kCpus2}, .cpu = 1,
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling, Cap::kCpus2}, .cpu = 1,
                  .timing = "the next tick of the CPU, which takes milliseconds, in 2 s") {
   const SampleRateLimit limit(kOnePerTick);
   Throttled run(1);
@@ -234,7 +235,7 @@ CONFORMANCE_CASE(Throttle, ThrottleEndsOnTheSecondCpuToo, .rules = {rule::THR_00
 }
 
 CONFORMANCE_CASE(Throttle, SlowHandlersLowerTheRate, .rules = {rule::THR_007},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kMultiplexing},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kMultiplexing},
                  .timing = "nothing: a handler takes more than the 10 ns that it is left") {
   const std::string rate = "kernel/perf_event_max_sample_rate";
   const EventSpec spec = target().AnyEvent();

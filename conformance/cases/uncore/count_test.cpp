@@ -30,7 +30,7 @@ CONFORMANCE_CASE(Uncore, OnlyEnabledTimeIsCounted, .rules = {rule::UNC_005},
 }
 
 CONFORMANCE_CASE(Uncore, EventsCountWhicheverCpuTheyComeFrom, .rules = {rule::UNC_005},
-                 .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kCpus2}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSystemWide, Cap::kCpus2}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.disabled = false});
   std::uint64_t want = 0;
@@ -41,7 +41,7 @@ CONFORMANCE_CASE(Uncore, EventsCountWhicheverCpuTheyComeFrom, .rules = {rule::UN
 }
 
 CONFORMANCE_CASE(Uncore, EventsOpenedOnAnyCpuCountTheSame, .rules = {rule::UNC_005},
-                 .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kCpus2}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSystemWide, Cap::kCpus2}) {
   const EventSpec spec = target().AnyEvent();
   const Event on_0 = Open(spec, {.pid = -1, .cpu = 0, .disabled = false});
   const Event on_1 = Open(spec, {.pid = -1, .cpu = 1, .disabled = false});
@@ -92,7 +92,7 @@ CONFORMANCE_CASE(Uncore, AnyCpuReadsTheNewestCount, .rules = {rule::UNC_006, rul
 }
 
 CONFORMANCE_CASE(Uncore, ProcessesShareTheDevice, .rules = {rule::UNC_011},
-                 .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSystemWide, Cap::kGroups}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.disabled = false});
   Pulse(spec, 10);
@@ -130,7 +130,7 @@ CONFORMANCE_CASE(Uncore, OthersThatComeAndGoDisturbNothing, .rules = {rule::UNC_
 }
 
 CONFORMANCE_CASE(Uncore, ClosedEventsLeaveTheDeviceIdle, .rules = {rule::UNC_012},
-                 .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSystemWide, Cap::kRegisters}) {
   const std::vector<EventSpec> specs = FullSet();
   std::vector<Event> events = OpenEach(specs, {.disabled = false});
   PulseEach(specs, 5);

@@ -9,7 +9,7 @@ namespace pmuconf {
 namespace {
 
 CONFORMANCE_CASE(Uncore, FullGroupCountsAllTheTime, .rules = {rule::UNC_010},
-                 .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSystemWide, Cap::kGroups}) {
   const std::vector<EventSpec> specs = FullSet();
   ASSERT_EQ(specs.size(), target().general());
   Group group(specs);
@@ -25,7 +25,7 @@ CONFORMANCE_CASE(Uncore, FullGroupCountsAllTheTime, .rules = {rule::UNC_010},
 }
 
 CONFORMANCE_CASE(Uncore, GroupBeyondTheCountersIsRefused, .rules = {rule::UNC_010, rule::DRC_110},
-                 .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSystemWide, Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().AnyEvents(target().general() + 1);
   GroupOpenResult group = TryOpenGroup(specs);
   EXPECT_THAT(group, FailsWith(EINVAL)) << rule::UNC_010.text;
@@ -37,7 +37,7 @@ CONFORMANCE_CASE(Uncore, GroupBeyondTheCountersIsRefused, .rules = {rule::UNC_01
 }
 
 CONFORMANCE_CASE(Uncore, GroupFitsOrNotByItsConstraints, .rules = {rule::UNC_010},
-                 .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kConstraints}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSystemWide, Cap::kConstraints}) {
   const EventSpec picky = target().Events({.constrained = true}).front();
   const EventSpec any = target().AnyEvent();
   const std::size_t room = CounterCount(picky);

@@ -19,7 +19,7 @@ SysResult TryOpenAt(const EventSpec& spec, pid_t pid, int cpu) {
 }
 
 CONFORMANCE_CASE(Uncore, TaskEventsAreRefused, .rules = {rule::UNC_001, rule::DRC_110},
-                 .needs = {Cap::kStimulus, Cap::kSystemWide}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSystemWide}) {
   const Child child([] { return 0; });
   const int cpu = target().DesignatedCpu();
   for (const EventSpec& spec : target().Events()) {
@@ -71,7 +71,7 @@ CONFORMANCE_CASE(Uncore, EachExcludeBitIsRefused, .rules = {rule::UNC_003, rule:
 }
 
 CONFORMANCE_CASE(Uncore, RefusedOpensLeaveNothingBehind, .rules = {rule::UNC_012},
-                 .needs = {Cap::kStimulus, Cap::kSystemWide}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSystemWide}) {
   const EventSpec spec = target().AnyEvent();
   const refpmu_stats before = port().Stats();
   EventSpec unknown = spec;

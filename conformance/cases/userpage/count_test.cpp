@@ -52,7 +52,7 @@ CONFORMANCE_CASE(UserPage, ResetWhileCountingStartsThePageAtZero, .rules = {rule
 }
 
 CONFORMANCE_CASE(UserPage, ReaderBesideTheUpdatesSeesNoTornPage, .rules = {rule::RDP_001},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kCpus2}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kCpus2}) {
   constexpr std::uint64_t kPeriod = 10;
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = kPeriod});
@@ -147,7 +147,7 @@ CONFORMANCE_CASE(UserPage, MembersOfAGroupHaveTheirOwnPages, .rules = {rule::RDP
 }
 
 CONFORMANCE_CASE(UserPage, PagesOfOtherTasksShowTheirEvents, .rules = {rule::RDP_011},
-                 .needs = {Cap::kStimulus, Cap::kTasks, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks, Cap::kGroups}) {
   const EventSpec spec = target().AnyEvent();
   std::vector<std::unique_ptr<Child>> children;
   std::vector<Event> events;

@@ -15,7 +15,7 @@ namespace {
 
 CONFORMANCE_CASE(UserPage, UserReadIsWhatAReadGives,
                  .rules = {rule::RDP_001, rule::RDP_004, rule::RDP_012},
-                 .needs = {Cap::kStimulus, Cap::kUserReads}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kUserReads}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec);
   const Ring ring(event, 0);

@@ -28,6 +28,12 @@ enum class StimulusKind {
   kNone,   // it cannot be stimulated
   kPulse,  // pulses through the stimulus port
   kClock,  // ticks of the port's manual clock
+  // What this program does itself (stimuli.h).
+  kPageFaults,
+  kContextSwitches,
+  kMigrations,
+  kSyscalls,
+  kInstructions,
 };
 
 // How close to the truth a count must be. Only target files state it.
@@ -45,13 +51,15 @@ struct EventSpec {
   std::uint64_t config1 = 0;
   std::uint64_t config2 = 0;
   StimulusKind stimulus = StimulusKind::kNone;
-  std::uint16_t code = 0;   // event code of the port: event in bits 0-7, unit mask in 8-15
+  // The port's event code (event in bits 0-7, unit mask in 8-15), or the number of the system call.
+  std::uint16_t code = 0;
   std::uint32_t ticks = 0;  // clock ticks one event takes (kClock)
   // What it takes to happen: cycles, off-core request and response bits (kPulse).
   std::uint32_t latency = 0;
   std::uint64_t response = 0;
-  std::uint64_t counters = 0;  // counters that can count it: bit i general, bit 32 + i fixed
-  bool wide = false;           // it takes the counter after that one too
+  // Counters that can count it: bit i general, bit 32 + i fixed; none where nothing limits them.
+  std::uint64_t counters = 0;
+  bool wide = false;                     // it takes the counter after that one too
   std::optional<std::uint64_t> generic;  // PERF_COUNT_HW_* it also answers to
   Accuracy accuracy;
 };

@@ -30,6 +30,8 @@ struct PulseOptions {
   std::uint64_t source = 0;      // of the data, as PERF_MEM_* bits
   std::uint64_t response = 0;    // off-core request and response bits
   const refpmu_regs* regs = {};  // what samples of registers show; null: zeros
+
+  bool operator==(const PulseOptions&) const = default;
 };
 
 enum class BranchKind : std::uint32_t {

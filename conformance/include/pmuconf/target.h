@@ -18,22 +18,28 @@ namespace pmuconf {
 
 // What a target (or the machine) may lack. In a rule's `applies`: the name in the comment.
 enum class Cap {
-  kStimulus,       // stimulus: the target has events that are driven through a port
+  kStimulus,       // stimulus: events can be made to happen, a number of times that is known
+  kPort,           // port: what makes them happen says when, where, how often, at which address
   kSampling,       // sampling: overflow interrupts
   kFrequency,      // frequency: sampling by frequency
   kManualClock,    // manual_clock: events that a manual clock drives
+  kCounters,       // counters: what counts is hardware, whose number and width are known
+  kSeveralEvents,  // several_events: three events that happen independently of each other
+  kQuietFork,      // quiet_fork: neither a fork nor a new thread makes any of them happen
+  kSoftware,       // software: the kernel's own events
+  kTracepoint,     // tracepoint: events are places in the kernel's code
   kRegisters,      // registers: the port reads and writes device registers, injects, holds lines
   kFixedCounters,  // fixed_counters: at least one fixed counter
   kMultiplexing,   // multiplexing: more events than counters take turns (general counters known)
   kConstraints,    // constraints: some event cannot go on every general counter
   kGenericEvents,  // generic_events: some events answer to PERF_TYPE_HARDWARE too
   kExcludes,       // excludes: counts can be confined to user or to kernel
-  kBpf,            // bpf: programs on overflow (sampling target)
+  kBpf,            // bpf: programs on overflow
   kCpus2,          // cpus2: two CPUs are online that the PMU has
   kSomeCpus,       // some_cpus: CPUs are online that the PMU has not
   kHotplug,        // hotplug: the second of the PMU's CPUs can be taken offline
-  kGroups,         // groups: two or more counters
-  kCounters3,      // counters3: three or more general counters
+  kGroups,         // groups: two events or more count together
+  kCounters3,      // counters3: three events or more count together, whichever they are
   kPrecise,        // precise: samples of where an event happened (precise_ip)
   kBranches,       // branches: samples with the branches before them
   kTasks,          // tasks: events can follow a task
@@ -77,6 +83,7 @@ struct EventClaim {
   bool wide = false;
   std::optional<std::uint64_t> generic;
   Accuracy accuracy;
+  std::optional<std::uint64_t> software;  // PERF_COUNT_SW_*
 };
 
 // An event of PERF_TYPE_HW_CACHE that the target file claims; the others of the table are holes.
@@ -97,6 +104,8 @@ struct EventWish {
   bool constrained = false;  // only events that some general counter cannot count
   bool fixed = false;        // only events that a fixed counter can count too
   bool generic = false;      // only events that answer to PERF_TYPE_HARDWARE
+  // Those as well that are not exact, that cannot be made to happen, or only by moving the thread.
+  bool rough = false;
 };
 
 class Target {
@@ -111,7 +120,7 @@ class Target {
   const std::string& kernel() const { return kernel_; }
   const std::string& path() const { return path_; }
   const std::string& module() const { return module_; }  // "" where the kernel has the PMU
-  unsigned general() const { return general_; }          // counters
+  unsigned general() const { return general_; }          // counters; 0 where nothing limits them
   unsigned fixed() const { return fixed_; }              // counters
   unsigned width() const { return width_; }              // bits of a counter
   std::uint64_t counter_mask() const;                    // 2^width - 1
@@ -152,16 +161,21 @@ class Target {
   // Event codes that the target file names, by events and cache events.
   std::vector<std::uint16_t> Codes() const;
   // The first pulse event that any general counter counts: the one to use if it does not matter.
+  // Without a port, the first event that can be made to happen exactly; or just the first.
   EventSpec AnyEvent() const;
-  // `n` specs that any general counter takes, all different while the target has so many.
+  // `n` specs that any general counter takes, all different while the target has so many, and
+  // which happen independently of each other.
   std::vector<EventSpec> AnyEvents(std::size_t n) const;
 
-  // Makes `spec` happen exactly n times here and now (port pulse, or n * ticks clock ticks).
-  // Asserts that it went to the end.
+  // Makes `spec` happen exactly n times here and now (port pulse, n * ticks clock ticks, or what
+  // stimuli.h has, as exactly as the target file says). Asserts that it went to the end. Only the
+  // port takes options.
   void Stimulate(const EventSpec& spec, std::uint64_t n, const PulseOptions& options = {}) const;
 
  private:
   EventSpec ResolveClaim(const EventClaim& claim) const;
+  bool Unlimited() const;                 // as many events as you like count together
+  std::size_t IndependentEvents() const;  // that can be made to happen exactly
 
   std::string path_, name_, match_, kind_, kernel_, module_;
   unsigned general_ = 0, fixed_ = 0, width_ = 0;
@@ -179,7 +193,11 @@ class Target {
   std::vector<std::string> exclusive_formats_;
   std::string device_;
   std::uint32_t type_ = 0;
+  std::map<std::string, std::uint64_t> tracepoints_;  // ids of the claimed ones
 };
+
+// Whether what makes one of them happen is what makes the other happen.
+bool HappenTogether(const EventSpec& a, const EventSpec& b);
 
 // `options` with what it takes for `spec` to happen, where they say nothing of it.
 PulseOptions Meeting(const EventSpec& spec, PulseOptions options);

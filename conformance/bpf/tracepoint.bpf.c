@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* Programs on a tracepoint: they count their runs, keep what they are shown, and decide. */
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+/* What every system call's entry records, in front of the arguments. */
+struct sys_enter {
+	__u64 common;
+	__s64 number;
+	__u64 args[6];
+};
+
+__u64 runs = 0;
+__s64 number = 0;
+__u64 argument = 0;
+__u64 order = 0; /* digits of those that ran, the newest last */
+
+SEC("tracepoint")
+int keep_argument(struct sys_enter *ctx)
+{
+	__sync_fetch_and_add(&runs, 1);
+	number = ctx->number;
+	argument = ctx->args[0];
+	return 1;
+}
+
+SEC("tracepoint")
+int first(void *ctx)
+{
+	order = order * 10 + 1;
+	return 1;
+}
+
+SEC("tracepoint")
+int second(void *ctx)
+{
+	order = order * 10 + 2;
+	return 1;
+}
+
+SEC("tracepoint")
+int third(void *ctx)
+{
+	order = order * 10 + 3;
+	return 1;
+}
+
+SEC("tracepoint")
+int drop(void *ctx)
+{
+	__sync_fetch_and_add(&runs, 1);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Helpers that programs on overflow call: signals, stacks, what passes a tracepoint, other events.
+#include <signal.h>
+
+#include <algorithm>
+
+#include "cases/signal/overflow_signals.h"
+#include "cases/tracepoint/tracepoint.h"
+#include "overflow_facts.skel.h"
+#include "overflow_helpers.skel.h"
+#include "overflow_output.skel.h"
+#include "pmuconf/bpf.h"
+#include "pmuconf/cpu.h"
+#include "pmuconf/ring.h"
+#include "pmuconf/rules/BPF.h"
+#include "read_branches.skel.h"
+#include "tracepoint.skel.h"
+
+namespace pmuconf {
+namespace {
+
+constexpr std::uint64_t kPeriod = 10;
+
+CONFORMANCE_CASE(BpfHelper, SignalReachesTheTaskOfTheOverflow, .rules = {rule::BPF_012},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = kPeriod});
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR1);
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+  Skeleton<overflow_helpers_bpf> bpf(
+      [](overflow_helpers_bpf& skeleton) { skeleton.rodata->signal_number = SIGUSR1; });
+  event.SetBpf(ProgramFd(bpf->progs.send_signal));
+  event.Enable();
+  for (std::uint64_t i = 1; i <= 5; ++i) {
+    const timespec at_once = {};
+    target().Stimulate(spec, kPeriod - 1);
+    EXPECT_LT(sigtimedwait(&set, nullptr, &at_once), 0) << rule::BPF_012.text;
+    target().Stimulate(spec, 1);
+    EXPECT_EQ(bpf->bss->runs, i);
+    EXPECT_EQ(bpf->bss->result, 0) << rule::BPF_012.text;
+    EXPECT_EQ(sigtimedwait(&set, nullptr, &at_once), SIGUSR1) << rule::BPF_012.text;
+  }
+}
+
+CONFORMANCE_CASE(BpfHelper, StackOfAPreciseEventNeedsItsCallChain, .rules = {rule::BPF_006},
+                 .needs = {Cap::kPrecise, Cap::kBpf}) {
+  const EventSpec spec = target().AnyEvent();
+  Skeleton<overflow_helpers_bpf> bpf;
+  const auto attach = [&](std::uint64_t sample_type, bool no_kernel, bool no_user) {
+    const Event event = Open(
+        spec,
+        {.sample_period = kPeriod, .sample_type = sample_type, .edit = [=](perf_event_attr& attr) {
+           attr.precise_ip = 1;
+           attr.exclude_callchain_kernel = no_kernel;
+           attr.exclude_callchain_user = no_user;
+         }});
+    return event.TryIoctl(PERF_EVENT_IOC_SET_BPF,
+                          static_cast<unsigned long>(ProgramFd(bpf->progs.take_kernel_stack)));
+  };
+  EXPECT_THAT(attach(PERF_SAMPLE_IP, false, false), FailsWith(EPROTO)) << rule::BPF_006.text;
+  EXPECT_THAT(attach(PERF_SAMPLE_CALLCHAIN, true, false), FailsWith(EPROTO)) << rule::BPF_006.text;
+  EXPECT_THAT(attach(PERF_SAMPLE_CALLCHAIN, false, true), FailsWith(EPROTO)) << rule::BPF_006.text;
+  EXPECT_THAT(attach(PERF_SAMPLE_CALLCHAIN, false, false), Succeeds()) << rule::BPF_006.text;
+}
+
+CONFORMANCE_CASE(BpfHelper, NoBranchesAreReadWithoutABranchStack, .rules = {rule::BPF_010},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = kPeriod});
+  Skeleton<read_branches_bpf> bpf;
+  event.SetBpf(ProgramFd(bpf->progs.on_overflow));
+  event.Enable();
+  target().Stimulate(spec, kPeriod);
+  EXPECT_EQ(bpf->bss->overflows, 1u);
+  EXPECT_EQ(bpf->bss->size, -ENOENT) << rule::BPF_010.text;
+  EXPECT_EQ(bpf->bss->whole_size, -ENOENT) << rule::BPF_010.text;
+}
+
+// The program on overflow passes a tracepoint, whose own program may not run inside of it.
+CONFORMANCE_CASE(BpfHelper, ProgramInsideAProgramIsSkipped, .rules = {rule::BPF_017},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = kPeriod});
+  Skeleton<overflow_helpers_bpf> outer;
+  Skeleton<tracepoint_bpf> inner;
+  event.SetBpf(ProgramFd(outer->progs.pass_a_tracepoint));
+  const Event inside = Open(SpecOfTracepoint("bpf_trace:bpf_trace_printk"));
+  inside.SetBpf(ProgramFd(inner->progs.first));
+  const Event outside = Open(SpecOfTracepoint(kGetpgid));
+  outside.SetBpf(ProgramFd(inner->progs.first));
+  inside.Enable();
+  event.Enable();
+  target().Stimulate(spec, 4 * kPeriod);
+  event.Disable();
+  EXPECT_EQ(outer->bss->runs, 4u) << rule::BPF_017.text;
+  EXPECT_GT(outer->bss->result, 0) << rule::BPF_017.text;
+  EXPECT_EQ(inner->bss->order, 0u) << rule::BPF_017.text;
+  Pass({3});
+  EXPECT_EQ(inner->bss->order, 1u) << rule::BPF_017.text;
+}
+
+CONFORMANCE_CASE(BpfHelper, ProgramSeesTheCallChainOfTheSample, .rules = {rule::BPF_019},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kBpf}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = kPeriod, .sample_type = PERF_SAMPLE_CALLCHAIN});
+  Ring ring(event, 4);
+  Skeleton<overflow_helpers_bpf> bpf;
+  event.SetBpf(ProgramFd(bpf->progs.take_kernel_stack));
+  event.Enable();
+  target().Stimulate(spec, kPeriod, {.privilege = Privilege::kKernel});
+  const RingContents got = ring.Drain();
+  ASSERT_EQ(got.samples.size(), 1u);
+  const std::vector<std::uint64_t>& chain = *got.samples[0].callchain;
+  ASSERT_GE(bpf->bss->result, 8) << rule::BPF_019.text;
+  const auto seen = static_cast<std::size_t>(bpf->bss->result) / 8;
+  const __u64* const stack = bpf->bss->stack;
+  EXPECT_NE(std::search(chain.begin(), chain.end(), stack, stack + seen), chain.end())
+      << rule::BPF_019.text;
+}
+
+void Put(int map, const Event& event) {
+  const std::uint32_t key = 0;
+  const int fd = event.fd();
+  if (bpf_map_update_elem(map, &key, &fd, BPF_ANY) != 0) throw Broken("map update");
+}
+
+CONFORMANCE_CASE(BpfHelper, EventsStayInAMapThatPreservesThem, .rules = {rule::BPF_015},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
+  for (const bool preserve : {false, true}) {
+    const EventSpec spec = target().AnyEvent();
+    const Event event = Open(spec, {.sample_period = kPeriod});
+    const Event counting = Open(spec, {.disabled = false});
+    Skeleton<overflow_output_bpf> bpf([preserve](overflow_output_bpf& skeleton) {
+      bpf_map__set_map_flags(skeleton.maps.other, preserve ? BPF_F_PRESERVE_ELEMS : 0);
+    });
+    bpf_map_info info = {};
+    std::uint32_t size = sizeof(info);
+    ASSERT_EQ(bpf_obj_get_info_by_fd(bpf_map__fd(bpf->maps.other), &info, &size), 0);
+    event.SetBpf(ProgramFd(bpf->progs.read_other));
+    event.Enable();
+    {
+      const Fd another_way_in(bpf_map_get_fd_by_id(info.id));
+      Put(another_way_in.get(), counting);
+      target().Stimulate(spec, kPeriod);
+      EXPECT_EQ(bpf->bss->other_error, 0) << rule::BPF_015.text;
+    }
+    target().Stimulate(spec, kPeriod);
+    EXPECT_EQ(bpf->bss->other_error, preserve ? 0 : -ENOENT) << rule::BPF_015.text;
+  }
+}
+
+CONFORMANCE_CASE(BpfHelper, SomeEventsCannotBeReadInAProgram, .rules = {rule::BPF_009},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf, Cap::kCpus2}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = kPeriod, .disabled = false});
+  Skeleton<overflow_output_bpf> bpf;
+  event.SetBpf(ProgramFd(bpf->progs.read_other));
+  const auto error_of = [&](const OpenOptions& options) {
+    const Event other = Open(spec, options);
+    Put(bpf_map__fd(bpf->maps.other), other);
+    target().Stimulate(spec, kPeriod);
+    return bpf->bss->other_error;
+  };
+  EXPECT_EQ(error_of({.pid = -1, .cpu = target().Cpu(1)}), -EINVAL) << rule::BPF_009.text;
+  EXPECT_EQ(error_of({.pinned = true}), -EBUSY) << rule::BPF_009.text;
+  EXPECT_EQ(error_of({}), 0) << rule::BPF_009.text;
+  const Event inherited = Open(spec, {.inherit = true});
+  const std::uint32_t key = 0;
+  const int fd = inherited.fd();
+  EXPECT_EQ(bpf_map_update_elem(bpf_map__fd(bpf->maps.other), &key, &fd, BPF_ANY), -EOPNOTSUPP)
+      << rule::BPF_009.text;
+}
+
+CONFORMANCE_CASE(BpfHelper, DroppedOverflowIsSignalledOrNot, .rules = {rule::BPF_003},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = kPeriod});
+  Skeleton<overflow_facts_bpf> bpf;
+  event.SetBpf(ProgramFd(bpf->progs.on_overflow));
+  const OverflowSignals signals(event, gettid(), SIGRTMIN);
+  const auto signalled = static_cast<std::uint64_t>(ValueHere(rule::BPF_003, "signals"));
+  for (const bool drop : {true, false}) {
+    bpf->bss->drop_mask = drop ? ~std::uint64_t{0} : 0;
+    event.Enable();
+    target().Stimulate(spec, kPeriod);
+    event.Disable();
+    EXPECT_EQ(signals.Take().size(), drop ? signalled : 1u) << rule::BPF_003.text;
+  }
+  bpf->bss->drop_mask = ~std::uint64_t{0};
+  const std::uint64_t before = event.Read().value;
+  event.Refresh(2);
+  target().Stimulate(spec, 5 * kPeriod);
+  event.Disable();
+  const std::uint64_t overflows = signalled == 1 ? 2 : 5;
+  EXPECT_EQ(event.Read().value - before, overflows * kPeriod) << rule::BPF_003.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

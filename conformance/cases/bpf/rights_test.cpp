@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who may load a program and put it on an event.
+#include <linux/capability.h>
+
+#include "cases/nobody.h"
+#include "pmuconf/bpf.h"
+#include "pmuconf/case.h"
+#include "pmuconf/rules/BPF.h"
+#include "pmuconf/sysctl.h"
+
+namespace pmuconf {
+namespace {
+
+// The errno of loading a program that returns 1, and of putting it on an event of this task's.
+int ErrnoOfAProgram() {
+  bpf_insn return_1[2] = {};
+  return_1[0].code = BPF_ALU64 | BPF_MOV | BPF_K;
+  return_1[0].imm = 1;
+  return_1[1].code = BPF_JMP | BPF_EXIT;
+  const Fd program(
+      bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, "rights", "Dual BSD/GPL", return_1, 2, nullptr));
+  if (program.get() < 0) return -program.get();
+  const OpenResult event = TryOpen(target().AnyEvent(), {.sample_period = 10});
+  if (!event.ok()) return 124;
+  return event.event.TryIoctl(PERF_EVENT_IOC_SET_BPF, static_cast<unsigned long>(program.get()))
+      .error;
+}
+
+CONFORMANCE_CASE(BpfRights, ProgramsNeedBothCapabilities, .rules = {rule::BPF_020},
+                 .needs = {Cap::kSampling, Cap::kBpf}) {
+  EXPECT_NE(Sysctl::Get("kernel/unprivileged_bpf_disabled"), "0") << rule::BPF_020.text;
+  EXPECT_EQ(AsNobody(ErrnoOfAProgram), EPERM) << rule::BPF_020.text;
+  EXPECT_EQ(AsNobody(ErrnoOfAProgram, {CAP_BPF}), EPERM) << rule::BPF_020.text;
+  EXPECT_EQ(AsNobody(ErrnoOfAProgram, {CAP_PERFMON}), EPERM) << rule::BPF_020.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each of the kernel's own events counts.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "cases/cgroup.h"
+#include "cases/common.h"
+#include "pmuconf/ring.h"
+#include "pmuconf/rules/SWE.h"
+#include "pmuconf/rules/TPT.h"
+#include "pmuconf/stimuli.h"
+#include "pmuconf/sysctl.h"
+
+namespace pmuconf {
+namespace {
+
+CONFORMANCE_CASE(Stimulus, EventsHappenAsOftenAsTheyAreMadeTo, .rules = {rule::SWE_010},
+                 .needs = {Cap::kStimulus, Cap::kCpus2}) {
+  for (const EventSpec& spec : target().Events({.rough = true})) {
+    if (spec.stimulus == StimulusKind::kNone) continue;
+    const Event event = Open(spec);
+    std::uint64_t want = 0;
+    for (const std::uint64_t n : {1, 40, 0, 7}) {
+      event.Enable();
+      target().Stimulate(spec, n);
+      event.Disable();
+      want += n;
+      EXPECT_THAT(event.Read(), Counted(spec, want)) << rule::SWE_010.text;
+    }
+  }
+}
+
+CONFORMANCE_CASE(Software, FaultsAreMinorOrMajor, .rules = {rule::SWE_001},
+                 .needs = {Cap::kSoftware}) {
+  const Group group({Software(PERF_COUNT_SW_PAGE_FAULTS), Software(PERF_COUNT_SW_PAGE_FAULTS_MIN),
+                     Software(PERF_COUNT_SW_PAGE_FAULTS_MAJ)});
+  std::uint64_t want = 0;
+  for (const std::uint64_t n : {1, 300, 5}) {
+    group.Enable();
+    TouchFreshPages(n);
+    group.Disable();
+    want += n;
+    const GroupReading reading = group.Read();
+    EXPECT_EQ(reading.entries[0].value, want) << rule::SWE_001.text;
+    EXPECT_EQ(reading.entries[1].value + reading.entries[2].value, want) << rule::SWE_001.text;
+    EXPECT_EQ(reading.entries[2].value, 0u) << rule::SWE_001.text;
+  }
+}
+
+CONFORMANCE_CASE(Software, EachHandOverIsOneSwitch, .rules = {rule::SWE_002},
+                 .needs = {Cap::kSoftware}) {
+  const Event event = Open(Software(PERF_COUNT_SW_CONTEXT_SWITCHES));
+  const Undisturbed undisturbed;
+  std::uint64_t want = 0;
+  for (const std::uint64_t n : {1, 25, 3}) {
+    event.Enable();
+    SwitchContexts(n);
+    event.Disable();
+    want += n;
+    EXPECT_EQ(event.Read().value, want) << rule::SWE_002.text;
+    SwitchContexts(2);
+  }
+}
+
+CONFORMANCE_CASE(Software, EachMoveIsOneMigration, .rules = {rule::SWE_003},
+                 .needs = {Cap::kSoftware, Cap::kCpus2}) {
+  const Event event = Open(Software(PERF_COUNT_SW_CPU_MIGRATIONS));
+  event.Enable();
+  std::uint64_t want = 0;
+  for (const std::uint64_t n : {1, 12, 3}) {
+    Migrate(n);
+    want += n;
+    EXPECT_EQ(event.Read().value, want) << rule::SWE_003.text;
+    SwitchContexts(5);
+    PinTo(CurrentCpu());
+    EXPECT_EQ(event.Read().value, want) << rule::SWE_003.text;
+  }
+}
+
+// What a CPU's clock and a task's show, both in nanoseconds, while this task waits for another one
+// that keeps its own CPU busy.
+struct Clocks {
+  std::uint64_t cpu;
+  std::uint64_t task;
+};
+Clocks ClocksOfAWait() {
+  const Event cpu = Open(Software(PERF_COUNT_SW_CPU_CLOCK), {.pid = -1, .cpu = CurrentCpu()});
+  const Event task = Open(Software(PERF_COUNT_SW_TASK_CLOCK));
+  Child other([] {
+    PinTo(target().Cpu(1));
+    Spin(0.02);
+    return 0;
+  });
+  cpu.Enable();
+  task.Enable();
+  other.Go();
+  other.Wait();
+  task.Disable();
+  cpu.Disable();
+  const Reading of_task = task.Read();
+  EXPECT_LE(of_task.value, of_task.time_enabled) << rule::SWE_004.text;
+  EXPECT_GT(of_task.value, 0u) << rule::SWE_004.text;
+  return {cpu.Read().value, of_task.value};
+}
+
+CONFORMANCE_CASE(Software, TaskClockStandsStillWhileTheTaskWaits, .rules = {rule::SWE_004},
+                 .needs = {Cap::kSoftware, Cap::kCpus2},
+                 .timing =
+                     "a wait of 20 ms in which this task runs for less than half: a busy host "
+                     "may take several, a clock that goes on gives none within 5 s") {
+  Clocks clocks = {};
+  EXPECT_TRUE(RepeatUntil(
+      [&clocks] {
+        clocks = ClocksOfAWait();
+        EXPECT_LE(clocks.task, clocks.cpu) << rule::SWE_004.text;
+      },
+      [&clocks] { return clocks.cpu > 2 * clocks.task; }))
+      << rule::SWE_004.text;
+}
+
+CONFORMANCE_CASE(Software, DummyNeverCountsAndTellsNames, .rules = {rule::SWE_005},
+                 .needs = {Cap::kSoftware}) {
+  const Event event =
+      Open(Software(PERF_COUNT_SW_DUMMY), {.edit = [](perf_event_attr& attr) { attr.comm = 1; }});
+  Ring ring(event, 1);
+  event.Enable();
+  prctl(PR_SET_NAME, "somebody");
+  TouchFreshPages(3);
+  prctl(PR_SET_NAME, "else");
+  event.Disable();
+  prctl(PR_SET_NAME, "nobody");
+  const RingContents got = ring.Drain();
+  ASSERT_EQ(got.others.size(), 2u) << rule::SWE_005.text;
+  EXPECT_EQ(got.others[1].type, std::uint32_t{PERF_RECORD_COMM}) << rule::SWE_005.text;
+  EXPECT_TRUE(got.samples.empty()) << rule::SWE_005.text;
+  EXPECT_EQ(event.Read().value, 0u) << rule::SWE_005.text;
+}
+
+CONFORMANCE_CASE(Software, UnknownEventsAndBranchesAreRefused,
+                 .rules = {rule::SWE_006, rule::TPT_004}, .needs = {Cap::kSoftware}) {
+  EventSpec spec = Software(PERF_COUNT_SW_PAGE_FAULTS);
+  const auto branches = [](perf_event_attr& attr) {
+    attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
+    attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY;
+  };
+  EXPECT_THAT(TryOpen(spec, {.sample_period = 1, .edit = branches}), FailsWith(EOPNOTSUPP))
+      << rule::SWE_006.text;
+  const Event event = Open(spec);
+  EXPECT_THAT(
+      event.TryIoctl(PERF_EVENT_IOC_SET_FILTER, reinterpret_cast<unsigned long>("common_pid == 1")),
+      FailsWith(EINVAL))
+      << rule::TPT_004.text;
+  for (const std::uint64_t config : {std::uint64_t{PERF_COUNT_SW_MAX} + 50, ~std::uint64_t{0}}) {
+    spec.config = config;
+    EXPECT_THAT(TryOpen(spec), FailsWith(ENOENT)) << rule::SWE_006.text << " " << config;
+  }
+}
+
+CONFORMANCE_CASE(Software, SampledPeriodsAreWhatWasCounted, .rules = {rule::SWE_007},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 10, .sample_type = PERF_SAMPLE_PERIOD});
+  Ring ring(event, 1);
+  event.Enable();
+  target().Stimulate(spec, 25);
+  event.Disable();
+  const RingContents got = ring.Drain();
+  EXPECT_EQ(got.samples.size(), 25u) << rule::SWE_007.text;
+  EXPECT_EQ(got.PeriodSum(), 25u) << rule::SWE_007.text;
+  EXPECT_THAT(event.Read(), Counted(spec, 25)) << rule::SWE_007.text;
+}
+
+CONFORMANCE_CASE(Software, SingleEventsAreNotThrottled, .rules = {rule::SWE_008},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const SampleRateLimit limit(1);
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 1});
+  Ring ring(event, 4);
+  event.Enable();
+  target().Stimulate(spec, 500);
+  event.Disable();
+  const RingContents got = ring.Drain();
+  EXPECT_EQ(got.samples.size(), 500u) << rule::SWE_008.text;
+  EXPECT_TRUE(got.throttles.empty()) << rule::SWE_008.text;
+}
+
+// `n` page faults of this thread that the kernel takes, writing into fresh pages for it.
+void FaultInTheKernel(std::size_t n) {
+  const std::size_t size = n * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const Fd zeros(open("/dev/zero", O_RDONLY | O_CLOEXEC));
+  void* const fresh =
+      mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (zeros.get() < 0 || fresh == MAP_FAILED || madvise(fresh, size, MADV_NOHUGEPAGE) != 0 ||
+      read(zeros.get(), fresh, size) != static_cast<ssize_t>(size) || munmap(fresh, size) != 0) {
+    throw Broken("cannot have the kernel write into fresh pages");
+  }
+}
+
+CONFORMANCE_CASE(Software, ExcludesTellFaultsApart, .rules = {rule::SWE_009},
+                 .needs = {Cap::kSoftware, Cap::kExcludes}) {
+  const EventSpec faults = Software(PERF_COUNT_SW_PAGE_FAULTS);
+  const Event both = Open(faults);
+  const Event user = Open(faults, {.exclude_kernel = true});
+  const Event kernel = Open(faults, {.exclude_user = true});
+  for (const Event* event : {&both, &user, &kernel}) event->Enable();
+  TouchFreshPages(100);
+  FaultInTheKernel(7);
+  for (const Event* event : {&both, &user, &kernel}) event->Disable();
+  EXPECT_EQ(both.Read().value, 107u) << rule::SWE_009.text;
+  EXPECT_EQ(user.Read().value, 100u) << rule::SWE_009.text;
+  EXPECT_EQ(kernel.Read().value, 7u) << rule::SWE_009.text;
+}
+
+CONFORMANCE_CASE(Software, SwitchesBetweenCgroupsAreTold, .rules = {rule::SWE_011},
+                 .needs = {Cap::kSoftware}) {
+  const CgroupRoot root;
+  const Cgroup own(root, "own");
+  const Event event =
+      Open(Software(PERF_COUNT_SW_CGROUP_SWITCHES), {.pid = -1, .cpu = CurrentCpu()});
+  event.Enable();
+  SwitchContexts(20);
+  EXPECT_EQ(event.Read().value, 0u) << rule::SWE_011.text;
+  Child outside([] {
+    Spin(0.001);
+    return 0;
+  });
+  own.Enter();
+  outside.Go();
+  outside.Wait();
+  EXPECT_GE(event.Read().value, 2u) << rule::SWE_011.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

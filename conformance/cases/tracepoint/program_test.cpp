@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs on a tracepoint: when they run, what they see and decide, and who is told of them.
+#include <array>
+
+#include "cases/nobody.h"
+#include "cases/tracepoint/tracepoint.h"
+#include "pmuconf/bpf.h"
+#include "pmuconf/ring.h"
+#include "pmuconf/rules/BPF.h"
+#include "pmuconf/rules/TPT.h"
+#include "tracepoint.skel.h"
+
+namespace pmuconf {
+namespace {
+
+CONFORMANCE_CASE(TracepointProgram, SeesTheArgumentsOfEveryPass, .rules = {rule::TPT_005},
+                 .needs = {Cap::kTracepoint}) {
+  Skeleton<tracepoint_bpf> bpf;
+  Event event = Open(SpecOfTracepoint(kGetpgid));
+  event.SetBpf(ProgramFd(bpf->progs.keep_argument));
+  std::uint64_t passes = 0;
+  for (const long argument : {7, 0, 0x12345678}) {
+    Pass({argument});
+    EXPECT_EQ(bpf->bss->runs, ++passes) << rule::TPT_005.text;
+    EXPECT_EQ(bpf->bss->argument, static_cast<std::uint64_t>(argument)) << rule::TPT_005.text;
+    EXPECT_EQ(bpf->bss->number, SYS_getpgid) << rule::TPT_005.text;
+  }
+  Child other([] {
+    Pass({99});
+    return 0;
+  });
+  other.Go();
+  ASSERT_EQ(other.Wait(), 0);
+  EXPECT_EQ(bpf->bss->runs, ++passes) << rule::TPT_005.text;
+  event.Close();
+  Pass({5});
+  EXPECT_EQ(bpf->bss->runs, passes) << rule::TPT_005.text;
+}
+
+// PERF_EVENT_IOC_QUERY_BPF with room for so many ids.
+struct Query {
+  std::uint32_t room = 0;
+  std::uint32_t programs = 0;
+  std::array<std::uint32_t, 64> ids = {};
+};
+
+SysResult TryQuery(const Event& event, Query& query) {
+  return event.TryIoctl(PERF_EVENT_IOC_QUERY_BPF, reinterpret_cast<unsigned long>(&query));
+}
+
+std::uint32_t ProgramId(const bpf_program* program) {
+  bpf_prog_info info = {};
+  std::uint32_t size = sizeof(info);
+  if (bpf_obj_get_info_by_fd(ProgramFd(program), &info, &size) != 0) throw Broken("program info");
+  return info.id;
+}
+
+CONFORMANCE_CASE(TracepointProgram, SeveralRunAndAreListedInOrder,
+                 .rules = {rule::TPT_006, rule::BPF_021}, .needs = {Cap::kTracepoint}) {
+  Skeleton<tracepoint_bpf> bpf;
+  const std::array programs = {bpf->progs.second, bpf->progs.first, bpf->progs.third};
+  std::vector<Event> events;
+  for (const bpf_program* program : programs) {
+    events.push_back(Open(SpecOfTracepoint(kGetpgid)));
+    events.back().SetBpf(ProgramFd(program));
+  }
+  Pass({1});
+  EXPECT_EQ(bpf->bss->order, 213u) << rule::TPT_006.text;
+  for (const Event& event : events) {
+    Query query = {.room = 64};
+    ASSERT_THAT(TryQuery(event, query), Succeeds()) << rule::BPF_021.text;
+    ASSERT_EQ(query.programs, 3u) << rule::BPF_021.text;
+    for (std::size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(query.ids[i], ProgramId(programs[i])) << rule::BPF_021.text;
+    }
+  }
+  bpf->bss->order = 0;
+  events.erase(events.begin());
+  Pass({1});
+  EXPECT_EQ(bpf->bss->order, 13u) << rule::TPT_006.text;
+}
+
+CONFORMANCE_CASE(TracepointProgram, QueryRefusesWhatItCannotAnswer, .rules = {rule::BPF_021},
+                 .needs = {Cap::kTracepoint}) {
+  Skeleton<tracepoint_bpf> bpf;
+  const std::array programs = {bpf->progs.first, bpf->progs.second};
+  std::vector<Event> events;
+  for (const bpf_program* program : programs) {
+    events.push_back(Open(SpecOfTracepoint(kGetpgid)));
+    events.back().SetBpf(ProgramFd(program));
+  }
+  Query little = {.room = 1};
+  EXPECT_THAT(TryQuery(events[0], little), FailsWith(ENOSPC)) << rule::BPF_021.text;
+  EXPECT_EQ(little.programs, 2u) << rule::BPF_021.text;
+  Query much = {.room = 65};
+  EXPECT_THAT(TryQuery(events[0], much), FailsWith(E2BIG)) << rule::BPF_021.text;
+  EXPECT_THAT(events[0].TryIoctl(PERF_EVENT_IOC_QUERY_BPF, 8), FailsWith(EFAULT))
+      << rule::BPF_021.text;
+  Query query = {.room = 64};
+  EXPECT_EQ(AsNobody([&] { return TryQuery(events[0], query).error; }), EPERM)
+      << rule::BPF_021.text;
+}
+
+CONFORMANCE_CASE(TracepointProgram, ReturningZeroDropsThePass, .rules = {rule::TPT_007},
+                 .needs = {Cap::kTracepoint}) {
+  Skeleton<tracepoint_bpf> bpf;
+  const Event witness = Open(SpecOfTracepoint(kGetpgid), {.sample_period = 1});
+  Ring ring(witness, 1);
+  witness.Enable();
+  Pass({1, 2});
+  {
+    const Event event = Open(SpecOfTracepoint(kGetpgid), {.disabled = false});
+    event.SetBpf(ProgramFd(bpf->progs.drop));
+    Pass({1, 2, 3});
+    EXPECT_EQ(bpf->bss->runs, 3u) << rule::TPT_007.text;
+    EXPECT_EQ(event.Read().value, 0u) << rule::TPT_007.text;
+  }
+  EXPECT_EQ(witness.Read().value, 2u) << rule::TPT_007.text;
+  Pass({4});
+  EXPECT_EQ(witness.Read().value, 3u) << rule::TPT_007.text;
+  EXPECT_EQ(ring.Drain().samples.size(), 3u) << rule::TPT_007.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

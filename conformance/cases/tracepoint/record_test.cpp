@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a tracepoint records, which records an event takes, and who may see them.
+#include <cstring>
+
+#include "cases/nobody.h"
+#include "cases/tracepoint/tracepoint.h"
+#include "pmuconf/ring.h"
+#include "pmuconf/rules/SWE.h"
+#include "pmuconf/rules/TPT.h"
+#include "pmuconf/sysctl.h"
+
+namespace pmuconf {
+namespace {
+
+constexpr std::uint64_t kNoSuchId = 0x7fff'ffff;
+
+// The field of that name in a sample's raw bytes, zero-extended.
+std::uint64_t Field(const std::vector<std::byte>& raw, const std::vector<TraceField>& fields,
+                    const std::string& name) {
+  for (const TraceField& field : fields) {
+    std::uint64_t value = 0;
+    if (field.name != name || field.size > sizeof(value) || field.offset + field.size > raw.size())
+      continue;
+    std::memcpy(&value, raw.data() + field.offset, field.size);
+    return value;
+  }
+  throw Broken("the record has no field " + name);
+}
+
+CONFORMANCE_CASE(Tracepoint, RecordIsAsItsFormatSays, .rules = {rule::TPT_001},
+                 .needs = {Cap::kTracepoint}) {
+  const EventSpec spec = SpecOfTracepoint(kGetpgid);
+  const auto fields = ParseTraceFormat(TraceFs().Read(kGetpgid, "format"));
+  ASSERT_TRUE(fields.has_value()) << rule::TPT_001.text;
+  const Event event = Open(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_RAW});
+  Ring ring(event, 1);
+  event.Enable();
+  for (const long argument : {0, 7, 0x12345678}) {
+    Pass({argument});
+    const RingContents got = ring.Drain();
+    ASSERT_EQ(got.samples.size(), 1u) << rule::TPT_001.text;
+    const std::vector<std::byte>& raw = *got.samples[0].raw;
+    EXPECT_EQ(Field(raw, *fields, "common_type"), spec.config) << rule::TPT_001.text;
+    EXPECT_EQ(Field(raw, *fields, "common_pid"), static_cast<std::uint64_t>(gettid()))
+        << rule::TPT_001.text;
+    EXPECT_EQ(Field(raw, *fields, "__syscall_nr"), std::uint64_t{SYS_getpgid});
+    EXPECT_EQ(Field(raw, *fields, "pid"), static_cast<std::uint64_t>(argument))
+        << rule::TPT_001.text;
+  }
+}
+
+CONFORMANCE_CASE(Tracepoint, FilterLetsItsMatchesThrough, .rules = {rule::TPT_002},
+                 .needs = {Cap::kTracepoint}) {
+  const std::vector<std::pair<const char*, std::uint64_t>> filters = {{"pid == 7", 2},
+                                                                      {"pid != 7", 3},
+                                                                      {"pid > 7 && pid < 10", 2},
+                                                                      {"pid == 9 || pid == 0", 2},
+                                                                      {"pid == 5", 0},
+                                                                      {"common_pid == 0", 0}};
+  for (const auto& [filter, matches] : filters) {
+    SCOPED_TRACE(filter);
+    const Event event = Open(SpecOfTracepoint(kGetpgid), {.sample_period = 1});
+    Ring ring(event, 1);
+    ASSERT_THAT(TryFilter(event, filter), Succeeds()) << rule::TPT_002.text;
+    event.Enable();
+    Pass({7, 8, 9, 7, 0});
+    event.Disable();
+    EXPECT_EQ(event.Read().value, matches) << rule::TPT_002.text;
+    EXPECT_EQ(ring.Drain().samples.size(), matches) << rule::TPT_002.text;
+  }
+}
+
+CONFORMANCE_CASE(Tracepoint, BadFiltersLeaveTheEventAsItWas, .rules = {rule::TPT_003},
+                 .needs = {Cap::kTracepoint}) {
+  const Event event = Open(SpecOfTracepoint(kGetpgid));
+  event.Enable();
+  for (const char* bad : {"nosuchfield == 1", "pid ==", "pid == 1 &&", "pid ~ \"x\""}) {
+    EXPECT_THAT(TryFilter(event, bad), FailsWith(EINVAL)) << rule::TPT_003.text << " " << bad;
+  }
+  Pass({1, 2, 3});
+  EXPECT_EQ(event.Read().value, 3u) << rule::TPT_003.text;
+  ASSERT_THAT(TryFilter(event, "pid == 2"), Succeeds());
+  EXPECT_THAT(TryFilter(event, "pid == 3"), FailsWith(EEXIST)) << rule::TPT_003.text;
+  Pass({1, 2, 3});
+  EXPECT_EQ(event.Read().value, 4u) << rule::TPT_003.text;
+}
+
+CONFORMANCE_CASE(Tracepoint, FilterWithoutAStringIsRefused, .rules = {rule::TPT_004},
+                 .needs = {Cap::kTracepoint}) {
+  const Event event = Open(SpecOfTracepoint(kGetpgid));
+  EXPECT_THAT(event.TryIoctl(PERF_EVENT_IOC_SET_FILTER, 8), FailsWith(EFAULT))
+      << rule::TPT_004.text;
+  EXPECT_THAT(TryFilter(event, "pid == 2"), Succeeds()) << rule::TPT_004.text;
+}
+
+CONFORMANCE_CASE(Tracepoint, UnknownIdsAndBranchesAreRefused, .rules = {rule::TPT_008},
+                 .needs = {Cap::kTracepoint}) {
+  EventSpec spec = SpecOfTracepoint(kGetpgid);
+  const auto branches = [](perf_event_attr& attr) {
+    attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
+    attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY;
+  };
+  EXPECT_THAT(TryOpen(spec, {.sample_period = 1, .edit = branches}), FailsWith(EOPNOTSUPP))
+      << rule::TPT_008.text;
+  spec.config = kNoSuchId;
+  EXPECT_THAT(TryOpen(spec), FailsWith(EINVAL)) << rule::TPT_008.text;
+}
+
+CONFORMANCE_CASE(Tracepoint, RecordsOfOthersNeedTheRight, .rules = {rule::TPT_009},
+                 .needs = {Cap::kTracepoint}) {
+  const Sysctl paranoid("kernel/perf_event_paranoid", "0");
+  const EventSpec spec = SpecOfTracepoint(kGetpgid);
+  const auto errno_of = [&spec](std::uint64_t sample_type) {
+    return AsNobody([&spec, sample_type] {
+      const OpenOptions options = {
+          .pid = -1, .cpu = target().Cpu(0), .sample_period = 1, .sample_type = sample_type};
+      return TryOpen(spec, options).error;
+    });
+  };
+  EXPECT_EQ(errno_of(PERF_SAMPLE_TID), 0) << rule::TPT_009.text;
+  EXPECT_THAT(errno_of(PERF_SAMPLE_RAW), testing::AnyOf(EPERM, EACCES)) << rule::TPT_009.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

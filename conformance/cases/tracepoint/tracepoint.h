@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tracepoint whose record holds an argument of the caller's choice: getpgid's.
+#ifndef PMUCONF_CASES_TRACEPOINT_TRACEPOINT_H_
+#define PMUCONF_CASES_TRACEPOINT_TRACEPOINT_H_
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <initializer_list>
+#include <string>
+
+#include "pmuconf/case.h"
+#include "pmuconf/tracefs.h"
+
+namespace pmuconf {
+
+inline constexpr const char* kGetpgid = "syscalls:sys_enter_getpgid";
+
+inline EventSpec SpecOfTracepoint(const std::string& name) {
+  EventSpec spec;
+  spec.name = name;
+  spec.type = PERF_TYPE_TRACEPOINT;
+  spec.config = TraceFs().Id(name);
+  return spec;
+}
+
+// Passes the tracepoint once with each argument. Whether there is such a process does not matter.
+inline void Pass(std::initializer_list<long> arguments) {
+  for (const long argument : arguments) syscall(SYS_getpgid, argument);
+}
+
+inline SysResult TryFilter(const Event& event, const char* filter) {
+  return event.TryIoctl(PERF_EVENT_IOC_SET_FILTER, reinterpret_cast<unsigned long>(filter));
+}
+
+}  // namespace pmuconf
+
+#endif  // PMUCONF_CASES_TRACEPOINT_TRACEPOINT_H_

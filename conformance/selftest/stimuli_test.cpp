@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arithmetic of the stimuli, and what a program can see of them without perf.
+#include "pmuconf/stimuli.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include <array>
+
+namespace pmuconf {
+namespace {
+
+TEST(Instructions, ArePlannedToTheLastOne) {
+  for (const std::uint64_t n : {0, 1, 2, 3}) EXPECT_FALSE(PlanInstructions(n)) << n;
+  for (std::uint64_t n = 4; n < 100; ++n) {
+    const auto plan = PlanInstructions(n);
+    ASSERT_TRUE(plan) << n;
+    EXPECT_GE(plan->rounds, 1u) << n;
+    EXPECT_EQ(2 + (plan->odd ? 1 : 0) + 2 * plan->rounds, n);
+  }
+  const auto most = PlanInstructions(UINT64_MAX);
+  ASSERT_TRUE(most);
+  EXPECT_EQ(2 * most->rounds + (most->odd ? 1 : 0), UINT64_MAX - 2);
+}
+
+TEST(Instructions, AreExecuted) {
+  for (const std::uint64_t n : {0, 4, 5, 1'001}) ExecuteInstructions(n);
+}
+
+TEST(PageFaults, AreAsManyAsAskedFor) {
+  const auto faults = [] {
+    rusage usage = {};
+    getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_minflt;
+  };
+  TouchFreshPages(1);  // the area, and the code
+  faults();
+  for (const std::uint64_t n : {0, 1, 255, 256, 257, 1'000}) {
+    const long before = faults();
+    TouchFreshPages(n);
+    EXPECT_EQ(static_cast<std::uint64_t>(faults() - before), n);
+  }
+}
+
+TEST(Syscalls, AreKnownByName) {
+  EXPECT_EQ(CheapCall("getppid"), SYS_getppid);
+  EXPECT_EQ(CheapCall("reboot"), std::nullopt);
+  CallSystem(SYS_getppid, 3);
+}
+
+}  // namespace
+}  // namespace pmuconf
