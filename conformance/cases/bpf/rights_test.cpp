@@ -28,10 +28,12 @@ int ErrnoOfAProgram() {
 
 CONFORMANCE_CASE(BpfRights, ProgramsNeedBothCapabilities, .rules = {rule::BPF_020},
                  .needs = {Cap::kSampling, Cap::kBpf}) {
+  const Sysctl paranoid("kernel/perf_event_paranoid", "2");
   EXPECT_NE(Sysctl::Get("kernel/unprivileged_bpf_disabled"), "0") << rule::BPF_020.text;
   EXPECT_EQ(AsNobody(ErrnoOfAProgram), EPERM) << rule::BPF_020.text;
   EXPECT_EQ(AsNobody(ErrnoOfAProgram, {CAP_BPF}), EPERM) << rule::BPF_020.text;
   EXPECT_EQ(AsNobody(ErrnoOfAProgram, {CAP_PERFMON}), EPERM) << rule::BPF_020.text;
+  EXPECT_EQ(AsNobody(ErrnoOfAProgram, {CAP_BPF, CAP_PERFMON}), 0) << rule::BPF_020.text;
 }
 
 }  // namespace
