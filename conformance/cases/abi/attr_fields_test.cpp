@@ -118,7 +118,8 @@ CONFORMANCE_CASE(Attr, PeriodHas63Bits, .rules = {rule::ABI_033}, .needs = {Cap:
   }
 }
 
-CONFORMANCE_CASE(Attr, ThirdConfigNeedsItsSize, .rules = {rule::ABI_015}) {
+CONFORMANCE_CASE(Attr, ThirdConfigNeedsItsSize, .rules = {rule::ABI_015},
+                 .needs = {Cap::kCounters}) {
   struct {
     perf_event_attr attr;
     std::uint64_t config3;

@@ -204,7 +204,8 @@ CONFORMANCE_CASE(OpenErrno, AnExclusivePmuIsUsedOneWay, .rules = {rule::ERR_021}
 }
 
 // By itself, and under a leader that has no AUX area.
-CONFORMANCE_CASE(OpenErrno, AuxDataNeedsALeaderThatHasIt, .rules = {rule::ERR_031}) {
+CONFORMANCE_CASE(OpenErrno, AuxDataNeedsALeaderThatHasIt, .rules = {rule::ERR_031},
+                 .needs = {Cap::kCounters}) {
   const Event leader = Open(Software(PERF_COUNT_SW_DUMMY), Anywhere());
   const std::uint32_t kPause = 2, kResume = 4;
   for (const int group_fd : {-1, leader.fd()}) {

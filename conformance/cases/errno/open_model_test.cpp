@@ -219,7 +219,8 @@ CONFORMANCE_CASE(OpenModel, OfTwoThingsTheFirstToBeCheckedIsTold,
 }
 
 CONFORMANCE_CASE(OpenModel, ManyThingsWrongAreToldInOrder,
-                 .rules = {rule::ERR_027, rule::ABI_038, rule::ABI_004}, .budget_s = 60) {
+                 .rules = {rule::ERR_027, rule::ABI_038, rule::ABI_004}, .needs = {Cap::kCounters},
+                 .budget_s = 60) {
   CheckCombinations();
 }
 

@@ -47,7 +47,8 @@ CONFORMANCE_CASE(Interrupt, EachOverflowGivesAllThatWasAskedFor, .rules = {rule:
 }
 
 CONFORMANCE_CASE(Interrupt, ReadingsBetweenOverflowsAddNothingTwice, .rules = {rule::NMI_002},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kCpus2}, .budget_s = 30) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kCpus2},
+                 .budget_s = 30) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 10});
   Ring ring(event, 64);
@@ -94,7 +95,7 @@ CONFORMANCE_CASE(Interrupt, OverflowsAtAnyMomentKeepTheCount, .rules = {rule::NM
 }
 
 CONFORMANCE_CASE(Interrupt, EventThatStopsItselfLosesNothing, .rules = {rule::NMI_003},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kGroups}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 10});
   const Event witness = Open(spec, {.disabled = false});

@@ -33,7 +33,7 @@ class Pages {
 int ErrnoOfRead(const Event& event, void* to) { return ::read(event.fd(), to, 64) < 0 ? errno : 0; }
 
 CONFORMANCE_CASE(ReadFormat, ReadToMissingMemoryIsRefused, .rules = {rule::RDF_010},
-                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kGroups}) {
   const EventSpec spec = target().AnyEvent();
   const Pages half;
   ASSERT_EQ(mprotect(half.second(), PageSize(), PROT_NONE), 0);

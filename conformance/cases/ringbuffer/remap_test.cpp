@@ -40,7 +40,7 @@ CONFORMANCE_CASE(RingBuffer, MappingIsNeitherCutNorStretched, .rules = {rule::RB
 }
 
 CONFORMANCE_CASE(RingBuffer, MovedMappingIsTheSameBuffer, .rules = {rule::RB_004},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, Sampling());
   const Ring other(event, 4);
@@ -60,7 +60,7 @@ CONFORMANCE_CASE(RingBuffer, MovedMappingIsTheSameBuffer, .rules = {rule::RB_004
 }
 
 CONFORMANCE_CASE(RingBuffer, CoveredMappingIsGone, .rules = {rule::RB_004, rule::RB_017},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, Sampling());
   const std::size_t size = 5 * PageSize();

@@ -83,7 +83,8 @@ __attribute__((noinline)) void BelowAHole(const std::function<void()>& body) {
 }
 
 CONFORMANCE_CASE(RingBuffer, RecordWithinARecordIsWhole, .rules = {rule::RB_021},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kTasks, Cap::kFaultTrace}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kTasks,
+                           Cap::kFaultTrace}) {
   const EventSpec spec = target().AnyEvent();
   const auto stack = [](perf_event_attr& attr) { attr.sample_stack_user = 0x4000; };
   const Event outer = Open(spec, {.sample_period = 1,

@@ -12,7 +12,8 @@ namespace pmuconf {
 namespace {
 
 CONFORMANCE_CASE(UserPage, PageOfAStoppedEventIsWhatAReadGives,
-                 .rules = {rule::RDP_001, rule::RDP_012}, .needs = {Cap::kStimulus}) {
+                 .rules = {rule::RDP_001, rule::RDP_012},
+                 .needs = {Cap::kStimulus, Cap::kCounters}) {
   for (const EventSpec& spec : target().Events()) {
     SCOPED_TRACE(spec.name);
     const Event event = Open(spec);
@@ -37,7 +38,7 @@ CONFORMANCE_CASE(UserPage, PageOfAStoppedEventIsWhatAReadGives,
 }
 
 CONFORMANCE_CASE(UserPage, ResetWhileCountingStartsThePageAtZero, .rules = {rule::RDP_012},
-                 .needs = {Cap::kStimulus}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec);
   const Ring ring(event, 0);
@@ -106,7 +107,7 @@ CONFORMANCE_CASE(UserPage, TimesFallBehindWhereEventsTakeTurns, .rules = {rule::
 }
 
 CONFORMANCE_CASE(UserPage, EachThreadsPageIsItsOwn, .rules = {rule::RDP_010},
-                 .needs = {Cap::kStimulus, Cap::kCpus2, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kCpus2, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   std::atomic<int> ready = 0;
   std::vector<std::thread> threads;
@@ -129,7 +130,7 @@ CONFORMANCE_CASE(UserPage, EachThreadsPageIsItsOwn, .rules = {rule::RDP_010},
 }
 
 CONFORMANCE_CASE(UserPage, MembersOfAGroupHaveTheirOwnPages, .rules = {rule::RDP_011},
-                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kGroups}) {
   const std::vector<EventSpec> specs = FullSet();
   Group group(specs);
   std::vector<Ring> rings;
@@ -147,7 +148,8 @@ CONFORMANCE_CASE(UserPage, MembersOfAGroupHaveTheirOwnPages, .rules = {rule::RDP
 }
 
 CONFORMANCE_CASE(UserPage, PagesOfOtherTasksShowTheirEvents, .rules = {rule::RDP_011},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kQuietFork, Cap::kTasks,
+                           Cap::kGroups}) {
   const EventSpec spec = target().AnyEvent();
   std::vector<std::unique_ptr<Child>> children;
   std::vector<Event> events;
