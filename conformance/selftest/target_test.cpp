@@ -233,7 +233,8 @@ TEST(TargetFile, OfTheReferencePmuIsRight) {
   EXPECT_EQ(target.CacheEvents().size(), 22u);
   // What makes a PMU one of another kind.
   const std::set<Cap> others = {Cap::kSystemWide, Cap::kTrace,    Cap::kTraceExcludes,
-                                Cap::kTracePause, Cap::kSoftware, Cap::kTracepoint};
+                                Cap::kTracePause, Cap::kSoftware, Cap::kTracepoint,
+                                Cap::kUserReads};
   for (const Cap cap : AllCaps())
     EXPECT_EQ(target.Claims(cap), !others.contains(cap)) << ToString(cap);
 }
