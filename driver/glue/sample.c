@@ -35,6 +35,14 @@ static void cause_regs(struct refpmu_cpu *cpuc, const struct perf_event *event, 
 		instruction_pointer_set(to, cause->origin.ip);
 }
 
+/* The data address that goes with them: what the kernel touched is its own affair. */
+static u64 cause_address(const struct refpmu_cpu *cpuc, const struct perf_event *event)
+{
+	const struct refpmu_origin *origin = &cpuc->cause.origin;
+
+	return event->attr.exclude_kernel && origin->privilege != REFPMU_USER ? 0 : origin->addr;
+}
+
 static bool in_kernel(u64 address)
 {
 	return address >> 63;
@@ -111,7 +119,7 @@ int refpmu_sample(struct refpmu_cpu *cpuc, struct perf_event *event)
 	struct pt_regs regs;
 
 	local64_inc(&cpuc->journal.overflows);
-	perf_sample_data_init(&data, cpuc->cause.origin.addr, event->hw.last_period);
+	perf_sample_data_init(&data, cause_address(cpuc, event), event->hw.last_period);
 	cause_regs(cpuc, event, &regs);
 	add_branches(cpuc, event, &data);
 	return refpmu_compat_overflow(event, &data, &regs);

@@ -162,7 +162,7 @@ bool OfTheKernel(std::uint64_t address) { return address >> 63 != 0; }
 
 // What happens beside the event: kernel pulses between those of the user, with addresses to match.
 CONFORMANCE_CASE(Permission, UsersSamplesShowNothingOfTheKernel, .rules = {rule::PRM_013},
-                 .needs = {Cap::kStimulus, Cap::kPort}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kLog}) {
   constexpr std::uint64_t kUser = 0x40'1000, kKernel = 0xffff'ffff'8100'1000;
   const EventSpec spec = target().AnyEvent();
   const Event event =
@@ -179,8 +179,13 @@ CONFORMANCE_CASE(Permission, UsersSamplesShowNothingOfTheKernel, .rules = {rule:
     Pulse(spec, 1, {.privilege = Privilege::kKernel, .ip = kKernel, .addr = kKernel + 8});
     Pulse(spec, 1, {.privilege = Privilege::kUser, .ip = kUser, .addr = kUser + 8});
   }
+  // An interrupt that comes when the kernel runs already.
+  HoldLine line;
+  Pulse(spec, 1, {.privilege = Privilege::kUser, .ip = kUser, .addr = kUser + 8});
+  Pulse(spec, 1, {.privilege = Privilege::kKernel, .ip = kKernel, .addr = kKernel + 8});
+  line.Release();
   const RingContents contents = ring.Drain();
-  ASSERT_EQ(contents.samples.size(), 20u) << rule::PRM_013.text;
+  ASSERT_EQ(contents.samples.size(), 21u) << rule::PRM_013.text;
   for (const Sample& sample : contents.samples) {
     EXPECT_FALSE(OfTheKernel(*sample.ip)) << rule::PRM_013.text;
     EXPECT_FALSE(OfTheKernel(*sample.addr)) << rule::PRM_013.text;

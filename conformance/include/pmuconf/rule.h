@@ -27,10 +27,10 @@ struct Rule {
   RuleStatus status = RuleStatus::kActive;
   std::string_view text;
   std::string_view why;
-  std::string_view source;    // sources, joined with "; "
-  std::string_view applies;   // expression over capability names, e.g. "sampling and not bpf"
-  std::string_view kernels;   // e.g. ">=6.1"
-  std::string_view layer;     // what verifies it: case, kunit, fuzz, vm, review
+  std::string_view source;   // sources, joined with "; "
+  std::string_view applies;  // expression over capability names, e.g. "sampling and not bpf"
+  std::string_view kernels;  // e.g. ">=6.1"
+  std::string_view layer;    // what verifies it: case, kunit, fuzz, vm, review
   std::span<const RuleValue> by_kernel = {};
 };
 
