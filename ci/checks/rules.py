@@ -62,8 +62,10 @@ def of_rule(rule: Rule, layers: set[str], excused: bool) -> str:
     """What is wrong between a rule and what names it; "" for nothing."""
     if rule.status != "active":
         return f"is {rule.status}, but is named by: {', '.join(sorted(layers))}" if layers else ""
+    if excused and layers:
+        return f"is in {UNTESTED}, but is named by: {', '.join(sorted(layers))}"
     if excused:
-        return f"is in {UNTESTED}, but is named by: {', '.join(sorted(layers))}" if layers else ""
+        return "" if rule.layer == ("review",) else f"is in {UNTESTED}: its layer is review alone"
     if not layers:
         return f"nothing verifies it: it has no case, and no reason in {UNTESTED}"
     if set(rule.layer) - {"review"} != layers:

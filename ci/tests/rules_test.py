@@ -64,6 +64,7 @@ def test_a_catalogue_that_is_true_has_no_finding(tmp_path: Path) -> None:
         ("kunit/x_kunit.c", "CNT-002", "CNT-004", "CNT-004: is in conformance/untested.toml, but"),
         ("vm/tests/x_test.py", "mark.rule", "mark.rules", "CNT-003: nothing verifies it"),
         ("conformance/untested.toml", "CNT-004", "CNT-007", "untested.toml: no rule 'CNT-007'"),
+        ("conformance/rules/CNT.toml", '"review"', '"case"', "CNT-004: is in conformance/untested"),
         ("conformance/untested.toml", "No guest can.", " ", "an entry has a rule and a reason"),
         ("conformance/untested.toml", "reason", "why", "an entry has a rule and a reason"),
         ("conformance/untested.toml", "[[untested]]", "[[tested]]", "unknown key 'tested'"),

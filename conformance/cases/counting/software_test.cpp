@@ -64,7 +64,8 @@ std::uint64_t SwitchesSoFar() {
   return static_cast<std::uint64_t>(usage.ru_nvcsw + usage.ru_nivcsw);
 }
 
-CONFORMANCE_CASE(Software, EachContextSwitchIsCounted, .rules = {rule::CNT_010}) {
+CONFORMANCE_CASE(Software, EachContextSwitchIsCounted, .rules = {rule::CNT_010},
+                 .needs = {Cap::kTasks}) {
   constexpr int kRounds = 50;
   const Rendezvous rendezvous;
   Child partner([&rendezvous] {
@@ -91,7 +92,7 @@ CONFORMANCE_CASE(Software, EachContextSwitchIsCounted, .rules = {rule::CNT_010})
 }
 
 CONFORMANCE_CASE(Software, EachMigrationIsCounted, .rules = {rule::CNT_010},
-                 .needs = {Cap::kCpus2}) {
+                 .needs = {Cap::kTasks, Cap::kCpus2}) {
   const Event event = Open(Software(PERF_COUNT_SW_CPU_MIGRATIONS));
   PinTo(target().Cpu(0));
   event.Enable();
