@@ -7,6 +7,7 @@
 #include "cases/common.h"
 #include "cases/remap.h"
 #include "pmuconf/ring.h"
+#include "pmuconf/rules/DRC.h"
 #include "pmuconf/rules/RDP.h"
 #include "pmuconf/user_page.h"
 
@@ -85,7 +86,7 @@ CONFORMANCE_CASE(UserPage, ExecTakesTheMappingAway, .rules = {rule::RDP_013},
   EXPECT_NE(child.Wait(), 124);
 }
 
-CONFORMANCE_CASE(UserPage, MappingsAreToldInPairs, .rules = {rule::RDP_015},
+CONFORMANCE_CASE(UserPage, MappingsAreToldInPairs, .rules = {rule::RDP_015, rule::DRC_088},
                  .needs = {Cap::kSampling, Cap::kLog}) {
   const auto calls = [](refpmu_call call) {
     std::uint64_t sum = 0;
