@@ -251,7 +251,7 @@ thread_local volatile int traps_here = 0;
 void CountTrap(int) { traps_here = traps_here + 1; }
 
 CONFORMANCE_CASE(Stress, EachThreadGetsItsOwnSignals, .rules = {rule::STR_009},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kCpus2,
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling, Cap::kCpus2,
                            Cap::kTasks}) {
   signal(SIGTRAP, CountTrap);
   const EventSpec spec = target().AnyEvent();
