@@ -39,23 +39,33 @@ def evidence(root: Path, files: list[Path]) -> Evidence:
 
 
 def untested(path: Path) -> tuple[dict[str, str], list[str]]:
-    """Rule id → reason, and what is wrong with the file."""
+    """Rule id → the capability that its case lacks ("" where it has none); what is wrong here."""
     if not path.exists():
         return {}, []
     try:
         tables = tomllib.loads(path.read_text())
     except tomllib.TOMLDecodeError as error:
         return {}, [f"{UNTESTED}: {error}"]
-    reasons: dict[str, str] = {}
+    entries: dict[str, str] = {}
     found = [f"{UNTESTED}: unknown key '{key}'" for key in tables if key != "untested"]
     for entry in tables.get("untested", []):
         rule_id, reason = str(entry.get("rule", "")), str(entry.get("reason", "")).strip()
-        if set(entry) != {"rule", "reason"} or not reason:
+        if set(entry) - {"lacking"} != {"rule", "reason"} or not reason:
             found.append(f"{UNTESTED}: '{rule_id}': an entry has a rule and a reason")
-        elif rule_id in reasons:
+        elif rule_id in entries:
             found.append(f"{UNTESTED}: {rule_id} stands twice")
-        reasons[rule_id] = reason
-    return reasons, found
+        entries[rule_id] = str(entry.get("lacking", ""))
+    return entries, found
+
+
+def of_lacking(root: Path, rule: Rule, lacking: str) -> str:
+    """What is wrong with a case that no target here runs: it must be so."""
+    if lacking not in re.findall(r"\w+", rule.applies):
+        return f"lacks '{lacking}', but applies is '{rule.applies}'"
+    for target in sorted((root / "conformance" / "targets").glob("*.toml")):
+        if re.search(rf"^{re.escape(lacking)}\s*=\s*true", target.read_text(), re.M):
+            return f"lacks '{lacking}', but {target.name} has it"
+    return ""
 
 
 def of_rule(rule: Rule, layers: set[str], excused: bool) -> str:
@@ -81,11 +91,15 @@ def findings(root: Path, files: list[Path]) -> list[str]:
     except CatalogueError as error:
         return [str(error)]
     named = evidence(root, files)
-    reasons, found = untested(root / UNTESTED)
+    entries, found = untested(root / UNTESTED)
     found += [f"{rule_id}: named, but not in the catalogue" for rule_id in named.keys() - catalogue]
-    found += [f"{UNTESTED}: no rule '{name}'" for name in reasons.keys() - catalogue.keys()]
+    found += [f"{UNTESTED}: no rule '{name}'" for name in entries.keys() - catalogue.keys()]
     for rule in catalogue.values():
-        wrong = of_rule(rule, named.get(rule.id, set()), rule.id in reasons)
+        lacking = entries.get(rule.id, "")
+        wrong = of_lacking(root, rule, lacking) if lacking else ""
+        wrong = wrong or of_rule(
+            rule, named.get(rule.id, set()), rule.id in entries and not lacking
+        )
         if wrong:
             found.append(f"{rule.id}: {wrong}")
     return sorted(found)

@@ -30,11 +30,14 @@ FILES = {
     + rule("CNT-002", 'layer = ["case", "kunit"]')
     + rule("CNT-003", 'layer = ["vm"]')
     + rule("CNT-004", 'layer = ["review"]')
+    + rule("CNT-005", 'applies = "wings"')
     + rule("CNT-009", status="retired"),
-    "conformance/cases/x/x_test.cpp": "{rule::CNT_001, rule::CNT_002}\n",
+    "conformance/cases/x/x_test.cpp": "{rule::CNT_001, rule::CNT_002, rule::CNT_005}\n",
     "kunit/x_kunit.c": 'KEEPS(test,\n\t"CNT-002");\n',
     "vm/tests/x_test.py": '@pytest.mark.rule("CNT-003")\n',
-    "conformance/untested.toml": '[[untested]]\nrule = "CNT-004"\nreason = "No guest can."\n',
+    "conformance/untested.toml": '[[untested]]\nrule = "CNT-004"\nreason = "No guest can."\n'
+    '[[untested]]\nrule = "CNT-005"\nreason = "No target flies."\nlacking = "wings"\n',
+    "conformance/targets/hen.toml": "wings = false\n",
 }
 
 
@@ -64,6 +67,9 @@ def test_a_catalogue_that_is_true_has_no_finding(tmp_path: Path) -> None:
         ("kunit/x_kunit.c", "CNT-002", "CNT-004", "CNT-004: is in conformance/untested.toml, but"),
         ("vm/tests/x_test.py", "mark.rule", "mark.rules", "CNT-003: nothing verifies it"),
         ("conformance/untested.toml", "CNT-004", "CNT-007", "untested.toml: no rule 'CNT-007'"),
+        ("conformance/targets/hen.toml", "false", "true", "lacks 'wings', but hen.toml has it"),
+        ("conformance/untested.toml", '"wings"', '"fins"', "CNT-005: lacks 'fins', but applies"),
+        ("conformance/cases/x/x_test.cpp", ", rule::CNT_005", "", "CNT-005: nothing verifies it"),
         ("conformance/rules/CNT.toml", '"review"', '"case"', "CNT-004: is in conformance/untested"),
         ("conformance/untested.toml", "No guest can.", " ", "an entry has a rule and a reason"),
         ("conformance/untested.toml", "reason", "why", "an entry has a rule and a reason"),
