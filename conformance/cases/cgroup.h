@@ -30,7 +30,7 @@ class CgroupRoot {
       throw BrokenErrno("mounting the cgroups", errno);
     }
     // Where nobody has given a controller to any cgroup, perf's, which all have, is not there yet.
-    if (*ReadFile(path_ + "/cgroup.subtree_control") == "") {
+    if (ReadFile(path_ + "/cgroup.subtree_control")->empty()) {
       const std::string any = *ReadFile(path_ + "/cgroup.controllers");
       const std::string first = any.substr(0, any.find(' '));
       for (const char* sign : {"+", "-"}) {

@@ -336,7 +336,7 @@ class Probe {
   Finding Any(const OpenOptions& options, const std::string& what) const {
     Finding first = Try(kept_.front(), options, what);
     for (const EventSpec& spec : kept_) {
-      const Finding finding = Try(spec, options, what);
+      Finding finding = Try(spec, options, what);
       if (finding.ok()) return finding;
     }
     return first;

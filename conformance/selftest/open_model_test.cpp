@@ -2,12 +2,15 @@
 // The errno model: each check is reached, its table is sound, and precedence is the kernel's.
 #include "pmuconf/open_model.h"
 
+#include <gtest/gtest.h>
+
 #include <cerrno>
 #include <set>
 #include <string>
 
 #include "lib/expression.h"
 #include "pmuconf/rule.h"
+#include "pmuconf/target.h"
 
 namespace pmuconf {
 namespace {

@@ -41,7 +41,7 @@ void Suspend(unsigned seconds) {
 // A sampling event and its ring; how many samples came since the last question.
 class Sampler {
  public:
-  Sampler(const EventSpec& spec, OpenOptions options)
+  Sampler(const EventSpec& spec, const OpenOptions& options)
       : event_(Open(spec, options)), ring_(event_, 8) {
     event_.Enable();
   }

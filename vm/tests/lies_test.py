@@ -95,7 +95,7 @@ LIES = (
     ),
     Lie(
         "no-sampling",
-        ((NO_SAMPLING, '[refusals]\nsampling = "EOPNOTSUPP"\n'),),
+        ((NO_SAMPLING, ""), (r"\[refusals\](.*)\n", '[refusals]\nsampling = "EOPNOTSUPP"\n')),
         "Claims.*",
         "Claims.SamplingThatIsNotClaimedIsRefused",
     ),

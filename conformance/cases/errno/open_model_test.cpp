@@ -81,7 +81,7 @@ void Vary(OpenCall& call, std::mt19937_64& random) {
   const std::uint64_t bits = random();
   call.Edit([&](perf_event_attr& attr) {
     attr.size = kSizes[random() % kSizes.size()];
-    attr.sample_type |= random() & random() & kPlainTypes;
+    attr.sample_type |= bits & random() & kPlainTypes;
     attr.read_format |= random() & 31;
     attr.branch_sample_type = random();
     attr.sample_stack_user = static_cast<std::uint32_t>(random());

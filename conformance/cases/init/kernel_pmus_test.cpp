@@ -106,7 +106,7 @@ CONFORMANCE_CASE(Init, KernelProbesAskForAFunctionAndTheRight, .rules = {rule::I
 }
 
 volatile int probed_calls = 0;
-[[gnu::noinline, gnu::noipa]] void ProbedFunction() { probed_calls = 1; }
+[[gnu::noinline]] void ProbedFunction() { probed_calls = 1; }
 
 // Where `address` of this program is in its file.
 std::uint64_t FileOffset(const void* address) {

@@ -145,7 +145,7 @@ CONFORMANCE_CASE(ReadFormat, EachCombinationAddsUpAnInheritedGroup,
     leader.DisableGroup();
     for (const Event* event : {&leader, &member}) {
       const std::size_t size = SizeOf(format, 2);
-      const RawRead raw(event->fd(), raw.bytes.size());
+      const RawRead raw(event->fd(), sizeof(RawRead::bytes));
       ASSERT_EQ(raw.result, static_cast<ssize_t>(size)) << rule::RDF_006.text << format;
       const std::span<const std::byte> bytes = std::as_bytes(std::span(raw.bytes)).first(size);
       const bool group = (format & PERF_FORMAT_GROUP) != 0;

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <bit>
 #include <cstring>
 
 #include "cases/common.h"
@@ -44,7 +45,8 @@ CONFORMANCE_CASE(ReadFormat, ReadToMissingMemoryIsRefused, .rules = {rule::RDF_0
     leader.EnableGroup();
     target().Stimulate(spec, 30);
     EXPECT_EQ(ErrnoOfRead(member, nullptr), EFAULT) << rule::RDF_010.text;
-    EXPECT_EQ(ErrnoOfRead(leader, reinterpret_cast<void*>(-4096)), EFAULT) << rule::RDF_010.text;
+    EXPECT_EQ(ErrnoOfRead(leader, std::bit_cast<void*>(std::uintptr_t{0} - 4'096)), EFAULT)
+        << rule::RDF_010.text;
     EXPECT_EQ(ErrnoOfRead(leader, half.second() - 16), EFAULT) << rule::RDF_010.text;
     EXPECT_EQ(ErrnoOfRead(leader, half.second()), EFAULT) << rule::RDF_010.text;
     EXPECT_EQ(ErrnoOfRead(leader, read_only.first()), EFAULT) << rule::RDF_010.text;

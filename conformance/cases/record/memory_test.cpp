@@ -153,7 +153,7 @@ CONFORMANCE_CASE(Record, PhysicalAddressIsThatOfTheDataAddress, .rules = {rule::
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kTasks}) {
   const Pages touched(3 * kPage), untouched(kPage);
   touched.Touch();
-  ASSERT_EQ(mlock(reinterpret_cast<void*>(touched.address()), 3 * kPage), 0);  // nothing moves
+  ASSERT_EQ(mlock(std::bit_cast<void*>(touched.address()), 3 * kPage), 0);  // nothing moves
   for (const std::uint64_t besides : {std::uint64_t{0}, std::uint64_t{PERF_SAMPLE_ADDR}}) {
     Sampler sampler(PERF_SAMPLE_PHYS_ADDR | besides);
     for (const std::uint64_t offset : {0ul, 1ul, 0x7f8ul, kPage + 8, 3 * kPage - 1}) {

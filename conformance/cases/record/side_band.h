@@ -41,7 +41,7 @@ inline std::string NameAt(const Record& record, std::size_t offset) {
   }
   const auto* begin = reinterpret_cast<const char*>(record.body.data()) + offset;
   const std::string field(begin, record.body.size() - kTrailerBytes - offset);
-  const std::string name = field.c_str();
+  std::string name = field.substr(0, field.find('\0'));
   EXPECT_EQ(field, name + std::string((name.size() / 8 + 1) * 8 - name.size(), '\0'));
   return name;
 }

@@ -87,7 +87,7 @@ CONFORMANCE_CASE(Record, NewCgroupIsToldByIdAndPath, .rules = {rule::REC_116, ru
 
 CONFORMANCE_CASE(Record, KsymbolTellsWhatBecomesCallable, .rules = {rule::REC_114, rule::REC_024},
                  .needs = {Cap::kTasks}) {
-  Program();  // the first one lets the library try what the kernel can do
+  { const Program first; }  // lets the library try what the kernel can do
   SideBand asks([](perf_event_attr& attr) { attr.ksymbol = 1; });
   Program program;
   const std::vector<Record> loaded = asks.Take(PERF_RECORD_KSYMBOL);
@@ -109,7 +109,7 @@ CONFORMANCE_CASE(Record, KsymbolTellsWhatBecomesCallable, .rules = {rule::REC_11
 
 CONFORMANCE_CASE(Record, BpfProgramsComeAndGo, .rules = {rule::REC_115, rule::REC_024},
                  .needs = {Cap::kTasks}) {
-  Program();  // the first one lets the library try what the kernel can do
+  { const Program first; }  // lets the library try what the kernel can do
   SideBand asks([](perf_event_attr& attr) { attr.bpf_event = 1; });
   Program program;
   const std::vector<Record> loaded = asks.Take(PERF_RECORD_BPF_EVENT);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstring>
 #include <thread>
 
@@ -76,7 +77,7 @@ __attribute__((noinline)) void BelowAHole(const std::function<void()>& body) {
   char* const hole = static_cast<char*>(alloca(size));
   const std::uintptr_t page = PageSize();
   const std::uintptr_t first = (reinterpret_cast<std::uintptr_t>(hole) + page - 1) / page * page;
-  if (madvise(reinterpret_cast<void*>(first), size - page, MADV_DONTNEED) != 0) {
+  if (madvise(std::bit_cast<void*>(first), size - page, MADV_DONTNEED) != 0) {
     throw Broken("madvise of the stack");
   }
   body();
