@@ -61,7 +61,9 @@ def conformance_stage(kernel: str, target: str = "refpmu", parameters: str = "")
     repeat = f"make run KERNEL={kernel} TARGET={target}"
     if parameters:
         name = f"{target}-{parameters}-{kernel}"
-        run = (*run, "--parameters", parameters)
+        # What refpmu.toml says of refusals is of a PMU with an NMI: the errno model's cases (Open*)
+        # hold for no other one.
+        run = (*run, "--parameters", parameters, "--case", "[!O]*")
         repeat = f"{repeat} PARAMETERS='{parameters}'"
     return Stage(
         name,
