@@ -6,7 +6,8 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-#include <array>
+#include <algorithm>
+#include <cstdint>
 
 namespace pmuconf {
 namespace {
@@ -34,12 +35,17 @@ TEST(PageFaults, AreAsManyAsAskedFor) {
     getrusage(RUSAGE_THREAD, &usage);
     return usage.ru_minflt;
   };
-  TouchFreshPages(1);  // the area, and the code
-  faults();
+  constexpr int kRounds = 10;
   for (const std::uint64_t n : {0, 1, 255, 256, 257, 1'000}) {
-    const long before = faults();
-    TouchFreshPages(n);
-    EXPECT_EQ(static_cast<std::uint64_t>(faults() - before), n);
+    // What else this process meets for the first time (its code, a sanitizer's shadow), or meets
+    // again because the machine took it back, adds to a round: the fewest are the stimulus's own.
+    std::uint64_t fewest = UINT64_MAX;
+    for (int round = 0; round < kRounds; ++round) {
+      const long before = faults();
+      TouchFreshPages(n);
+      fewest = std::min(fewest, static_cast<std::uint64_t>(faults() - before));
+    }
+    EXPECT_EQ(fewest, n);
   }
 }
 
