@@ -157,7 +157,7 @@ def stages() -> list[Stage]:
         *(kunit_stage(kernel) for kernel in KERNELS),
         *conformance_stages(),
         tool_stage("fuzz", (PYTHON, "fuzz/run.py", "--time", "40"), 900, (("ci/build", "fuzz"),)),
-        tool_stage("mutants", (PYTHON, "ci/mutants.py"), 1500, (guest,)),
+        tool_stage("mutants", (PYTHON, "ci/mutants.py"), 2100, (guest,)),
     ]
 
 

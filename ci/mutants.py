@@ -14,7 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "vm"))
+sys.path[:0] = [str(Path(__file__).resolve().parent.parent / part) for part in ("vm", "kunit")]
 
 from pmuvm import kernel, module, session, suite  # noqa: E402
 from pmuvm.runs import plan  # noqa: E402
@@ -22,7 +22,7 @@ from pmuvm.channel import Message  # noqa: E402
 from pmuvm.errors import PmuvmError  # noqa: E402
 from pmuvm.guest import GuestLost  # noqa: E402
 
-from mutation import patch, report, trial, workshop  # noqa: E402
+from mutation import kunit, patch, report, trial, workshop  # noqa: E402
 from mutation.patch import Mutant  # noqa: E402
 from mutation.trial import Clean, Trial  # noqa: E402
 
@@ -131,6 +131,11 @@ def in_parallel(
             pool.shutdown(cancel_futures=True)
 
 
+def say(done: Trial) -> None:
+    """A line on a trial as it ends."""
+    print(report.line(done), flush=True)
+
+
 def judge(
     bench: Bench, mutants: Sequence[Mutant], every: bool, others: bool
 ) -> tuple[list[Trial], list[str]]:
@@ -149,11 +154,11 @@ def judge(
     def goes_on(done: Trial) -> bool:
         return others and _lives(done) and len(bench.cases) > len(own[done.mutant.id])
 
-    def say(done: Trial) -> None:
+    def say_more(done: Trial) -> None:
         again = "; the other cases are next" if goes_on(done) else ""
         print(report.line(done) + again, flush=True)
 
-    trials = in_parallel(mutants, first, say)
+    trials = in_parallel(mutants, first, say_more)
     left = [t for t in trials if goes_on(t)]
     if left:
         print(f"{where}: the other cases", flush=True)
@@ -164,9 +169,7 @@ def judge(
         rest = [case for case in bench.cases if case not in own[mutant.id] and clean.passes(case)]
         return before[mutant.id].after(try_mutant(bench, mutant, rest, every))
 
-    later = in_parallel(
-        [t.mutant for t in left], second, lambda t: print(report.line(t), flush=True)
-    )
+    later = in_parallel([t.mutant for t in left], second, say)
     final = {t.mutant.id: t for t in later}
     faults = [f"{name} on {bench.kernel.name}: {result}" for name, result in clean.faults()]
     return [final.get(t.mutant.id, t) for t in trials], faults
@@ -201,14 +204,24 @@ def run(options: argparse.Namespace) -> int:
     faults: list[str] = []
     skipped = 0
     names = options.kernel or [DEFAULT_KERNEL] if mutants else []
-    for name, of in itertools.product(names, sorted({mutant.target for mutant in mutants})):
+    by_cases, by_kunit = (
+        [m for m in mutants if who in m.observers and options.observer in (who, None)]
+        for who in patch.OBSERVERS
+    )
+    for name, of in itertools.product(names, sorted({mutant.target for mutant in by_cases})):
         target = suite.find_target(of)
         cases = tuple(suite.cases(target, suite.Selection()))
         bench = Bench(kernel.find(name), target, cases)
-        own = [mutant for mutant in mutants if mutant.target == of]
+        own = [mutant for mutant in by_cases if mutant.target == of]
         chosen = [trial.checked(mutant, cases) for mutant in own if mutant.wants(name)]
         skipped += len(own) - len(chosen)
         done, found = judge(bench, chosen, options.all, not options.own) if chosen else ([], [])
+        trials += done
+        faults += found
+    for name in names:
+        chosen = [mutant for mutant in by_kunit if mutant.wants(name)]
+        skipped += len(by_kunit) - len(chosen)
+        done, found = kunit.judge(name, chosen, DRIVER, OUT, say) if chosen else ([], [])
         trials += done
         faults += found
     report.write(trials, errors, faults, skipped, OUT / "results.json")
@@ -222,6 +235,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--folder", type=Path, default=DRIVER / "mutants", help="of patches")
     parser.add_argument("--kernel", action="append", help=f"may be repeated ({DEFAULT_KERNEL})")
     parser.add_argument("--id", action="append", help="only this mutant; may be repeated")
+    parser.add_argument("--observer", choices=patch.OBSERVERS, help="only what this one is to kill")
     parser.add_argument("--own", action="store_true", help="only cases of the rules it names")
     parser.add_argument("--all", action="store_true", help="do not stop at the first kill")
     options = parser.parse_args(argv)

@@ -237,6 +237,32 @@ static void trial_of_a_group_touches_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, perf_event_read_value(event, &enabled, &running), 9ULL);
 }
 
+static void trial_of_a_member_leaves_its_running_leader_alone(struct kunit *test)
+{
+	struct perf_event *leader = rig_open_pulsed(test);
+	struct perf_event *member = new_pulsed(test);
+	u64 enabled, running;
+	int before, after, err;
+
+	KEEPS(test, "DRC-027", "INI-023");
+	perf_event_enable(leader);
+	member->group_leader = leader;
+	before = leader->hw.idx;
+	mutex_lock(&leader->ctx->mutex);
+	err = rig_device->pmu.event_init(member);
+	mutex_unlock(&leader->ctx->mutex);
+	after = leader->hw.idx;
+	leader->hw.idx = before;
+	if (member->destroy)
+		member->destroy(member);
+
+	KUNIT_EXPECT_EQ(test, err, 0);
+	KUNIT_EXPECT_GE(test, before, 0);
+	KUNIT_EXPECT_EQ(test, after, before);
+	rig_pulse(test, RIG_PULSED, 9);
+	KUNIT_EXPECT_EQ(test, perf_event_read_value(leader, &enabled, &running), 9ULL);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE_PARAM(refusal_has_its_errno_and_leaves_no_trace, refusal_gen_params),
 	KUNIT_CASE_PARAM(refusal_reaches_whoever_opens, refusal_gen_params),
@@ -247,6 +273,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(software_members_need_no_counter),
 	KUNIT_CASE(hardware_members_of_another_pmu_are_refused),
 	KUNIT_CASE(trial_of_a_group_touches_nothing),
+	KUNIT_CASE(trial_of_a_member_leaves_its_running_leader_alone),
 	{}
 };
 

@@ -8,7 +8,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-KEYS = ("Id", "Class", "Rules", "After", "Target", "Kernels", "Kill")
+KEYS = ("Id", "Class", "Rules", "After", "Target", "Kernels", "Kill", "Observers")
 KEY_LINE = re.compile(rf"^({'|'.join(KEYS)}):(.*)$")
 DIFF_START = re.compile(r"^(diff |Index: |--- )")
 TOUCHED = re.compile(r"^(?:---|\+\+\+) ([^\t\n]+)", re.M)
@@ -17,6 +17,7 @@ NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
 LEADING_ID = re.compile(r"^M\d+-\d+")
 DEFAULT_TARGET = "refpmu"
 KILLS = ("FAIL", "CRASH", "TIMEOUT")
+OBSERVERS = ("cases", "kunit")
 APPLY_LIMIT_S = 60
 
 
@@ -38,6 +39,8 @@ class Mutant:
     text: str
     remarks: tuple[str, ...]
     target: str = DEFAULT_TARGET
+    observers: tuple[str, ...] = ("cases",)
+    """Who must kill it: the suite's cases, the KUnit suites, or each of them."""
 
     def wants(self, kernel: str) -> bool:
         """True if it is to be killed on `kernel`."""
@@ -69,6 +72,11 @@ def read(path: Path) -> Mutant:
     for result in kill:
         if result not in KILLS:
             raise PatchError(f"{path}: Kill: '{result}' is none of {', '.join(KILLS)}")
+    observers = _words(values.get("Observers", "cases"))
+    for observer in observers:
+        if observer not in OBSERVERS:
+            known = ", ".join(OBSERVERS)
+            raise PatchError(f"{path}: Observers: '{observer}' is none of {known}")
     return Mutant(
         id=values.get("Id") or _id_of(path),
         path=path,
@@ -80,6 +88,7 @@ def read(path: Path) -> Mutant:
         text=text,
         remarks=() if rules else ("its header names no rules: all cases are tried",),
         target=values.get("Target", DEFAULT_TARGET),
+        observers=observers,
     )
 
 

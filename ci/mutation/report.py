@@ -37,7 +37,8 @@ def summary(trials: Sequence[Trial], errors: Sequence[str], faults: Sequence[str
     lines += [f"the clean driver is not clean: {fault}" for fault in faults]
     for trial in trials:
         if not trial.killed:
-            lines.append(f"{trial.mutant.id} on {trial.kernel}: {trial.result}: {_what(trial)}")
+            where = f"KUnit on {trial.kernel}" if trial.observer == "kunit" else trial.kernel
+            lines.append(f"{trial.mutant.id} on {where}: {trial.result}: {_what(trial)}")
     killed = sum(trial.killed for trial in trials)
     lines.append(f"{killed} of {len(trials) + len(errors)} mutants killed")
     return "\n".join(lines)
@@ -83,6 +84,7 @@ def write(
                 "file": trial.mutant.path.name,
                 "class": trial.mutant.failure_class,
                 "kernel": trial.kernel,
+                "observer": trial.observer,
                 "result": trial.result,
                 "killed_by": list(trial.killed_by),
                 "other_rules": trial.other_rules,

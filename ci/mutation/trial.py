@@ -31,6 +31,7 @@ class Trial:
     detail: str = ""
     duration_s: float = 0.0
     tried: int = 0
+    observer: str = "cases"
 
     @property
     def killed(self) -> bool:

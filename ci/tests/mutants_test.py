@@ -9,9 +9,11 @@ from pathlib import Path
 
 import mutants
 import pytest
-from mutation import patch, report, trial, workshop
+from mutation import kunit, patch, report, trial, workshop
 from mutation.patch import Mutant, PatchError
 from mutation.trial import Clean, Trial
+from pmukunit import ktap, results
+from pmukunit.ktap import Outcome
 from pmuvm.suite import Case
 
 HEADER = """Id: M01-1
@@ -80,6 +82,7 @@ def test_a_patch_without_header_stands_for_all_cases_and_says_so(tmp_path: Path)
         (HEADER.replace("CNT-007,", "CNT7,") + DIFF, "Rules: 'CNT7' is no rule id"),
         (HEADER.replace("both", "new") + DIFF, "Kernels: 'new' is neither 'both' nor"),
         (HEADER.replace("FAIL,", "LOSE,") + DIFF, "Kill: 'LOSE' is none of FAIL, CRASH, TIMEOUT"),
+        (HEADER + "Observers: cases, me\n" + DIFF, "Observers: 'me' is none of cases, kunit"),
         (HEADER.replace("C01", "") + DIFF, ":2: Class: has no value"),
         (HEADER + "Id: M02-1\n" + DIFF, "Id: stands twice"),
         (HEADER, "no patch: there is no line that starts a diff"),
@@ -232,6 +235,53 @@ def test_rules_without_a_case_are_named_and_all_cases_tried() -> None:
         "all cases are tried",
     )
     assert trial.checked(mutant(), CASES).remarks == ()
+
+
+def verdict(*reports: str, problem: str = "", **outcomes: Outcome) -> results.Verdict:
+    """Of a run of suite s: case `own` has the mutant's rule, `other` another one."""
+    rules = {"own": "CNT-001", "other": "CNT-002"}
+    cases = [
+        ktap.Case("s", name, outcomes.get(name, Outcome.PASSED), "", 0, (rule,))
+        for name, rule in rules.items()
+    ]
+    problems = (problem,) if problem else ()
+    return results.Verdict("6.12", ktap.Run(tuple(cases), ("s",), ()), reports, problems, 1.0)
+
+
+def of_kunit(tried: results.Verdict, clean: results.Verdict, *kill: str) -> Trial:
+    return kunit.decide(mutant(kill=kill or ("FAIL",)), clean, tried)
+
+
+def test_observers_are_read(tmp_path: Path) -> None:
+    assert patch.read(written(tmp_path, HEADER + DIFF)).observers == ("cases",)
+    both = patch.read(written(tmp_path, HEADER + "Observers: cases, kunit\n" + DIFF))
+    assert both.observers == ("cases", "kunit")
+
+
+def test_a_kunit_case_of_its_rules_kills_before_others() -> None:
+    done = of_kunit(verdict(own=Outcome.FAILED, other=Outcome.FAILED), verdict())
+    assert (done.result, done.killed_by, done.other_rules) == ("KILLED", ("s.own",), False)
+    done = of_kunit(verdict(other=Outcome.FAILED), verdict())
+    assert (done.result, done.killed_by, done.other_rules) == ("KILLED", ("s.other",), True)
+
+
+def test_a_report_of_the_kernel_kills() -> None:
+    done = of_kunit(verdict("BUG: sleeping function"), verdict())
+    assert (done.result, done.killed_by) == ("KILLED", ("(kernel: BUG: sleeping function)",))
+
+
+def test_kunit_cases_that_pass_or_that_the_clean_driver_fails_kill_nothing() -> None:
+    assert of_kunit(verdict(), verdict()).result == "SURVIVED"
+    failing = verdict(own=Outcome.FAILED)
+    assert of_kunit(failing, failing).result == "SURVIVED"
+    assert kunit.faults(failing) == ["KUnit on 6.12: s.own"]
+    assert not kunit.faults(verdict())
+
+
+def test_a_guest_that_does_not_end_kills_only_where_the_header_expects_it() -> None:
+    lost = verdict(problem="the guest was not done at its deadline")
+    assert of_kunit(lost, verdict()).result == "CRASH"
+    assert of_kunit(lost, verdict(), "FAIL", "CRASH").result == "KILLED"
 
 
 KILLED = Trial(mutant(), "6.12", "KILLED", killed_by=("A.One",))
