@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pmukunit import guest, results, tree
-from pmukunit.ktap import Outcome
 from pmuvm import store
 from pmuvm.errors import PmuvmError
 
@@ -17,63 +18,96 @@ from mutation import patch, trial, workshop
 from mutation.patch import Mutant
 from mutation.trial import Trial
 
-SUITES = store.ROOT / "kunit"
 DEADLINE_S = 120
+"""For the suites; a mutant may hang them."""
+LIMIT_S = 1800
+"""For kernel and suites."""
 SHOWN = 100
 
 
-def run(kernel: str, driver: Path, folder: Path) -> results.Verdict:
+@dataclass(frozen=True)
+class Ran:
+    """What kunit/run.py left in results.json. `cases`: id to rules, by result."""
+
+    kernel: str
+    verdict: str
+    cases: dict[str, dict[str, tuple[str, ...]]]
+    problems: tuple[str, ...]
+
+    def names(self, result: str, rules: Sequence[str] = ()) -> list[str]:
+        """The cases with this result: those of one of `rules`, or all."""
+        found = self.cases.get(result, {})
+        return [name for name, its in found.items() if not rules or set(rules) & set(its)]
+
+
+def read(kernel: str, path: Path) -> Ran:
+    """The results of a run."""
+    try:
+        left = json.loads(path.read_text(encoding="utf-8"))
+        cases: dict[str, dict[str, tuple[str, ...]]] = {}
+        for case in left["cases"]:
+            cases.setdefault(case["result"], {})[case["id"]] = tuple(case["rules"])
+        return Ran(kernel, left["verdict"], cases, tuple(left["problems"]))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise PmuvmError(f"{path}: no results of KUnit: {error!r}") from error
+
+
+def run(kernel: str, driver: Path, folder: Path) -> Ran:
     """What the suites say of the driver in `driver`; PmuvmError if there is no kernel with it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    inputs = tree.Inputs(
-        kernel, SUITES / ".kunitconfig", driver, SUITES, folder / f"build-{kernel}.log"
-    )
-    image = tree.build(inputs, store.cache() / "kunit")
-    boot = guest.boot(image, "", DEADLINE_S, folder / f"console-{kernel}.log")
-    return results.judge(kernel, boot, results.expected_suites(SUITES, ""), True)
+    command = [sys.executable, str(store.ROOT / "kunit" / "run.py"), "--kernel", kernel]
+    command += ["--driver", str(driver), "--out", str(folder), "--deadline", str(DEADLINE_S)]
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=LIMIT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise PmuvmError(f"KUnit on {kernel}: not done after {LIMIT_S} s") from error
+    results = folder / "results.json"
+    if not results.is_file():
+        said = done.stderr.strip().splitlines() or [f"status {done.returncode}"]
+        raise PmuvmError(f"KUnit on {kernel}: {said[-1]}")
+    return read(kernel, results)
 
 
-def names(verdict: results.Verdict, outcome: Outcome, rules: Sequence[str] = ()) -> list[str]:
-    """The cases with this outcome: those of one of `rules`, or all."""
-    return [
-        f"{case.suite}.{case.name}"
-        for case in verdict.run.cases
-        if case.outcome is outcome and (not rules or set(rules) & set(case.rules))
-    ]
-
-
-def decide(mutant: Mutant, clean: results.Verdict, verdict: results.Verdict) -> Trial:
+def decide(mutant: Mutant, clean: Ran, ran: Ran) -> Trial:
     """One trial: cases that fail, and pass on the clean driver, kill; so do reports of the kernel.
 
     A guest that does not come to its end is a CRASH: nobody else is there to say which case it was.
     """
-    passed = set(names(clean, Outcome.PASSED))
-    own = [name for name in names(verdict, Outcome.FAILED, mutant.rules) if name in passed]
-    others = [name for name in names(verdict, Outcome.FAILED) if name in passed]
-    reports = [f"(kernel: {line[:SHOWN]})" for line in verdict.reports]
-    done = Trial(mutant, verdict.kernel, "SURVIVED", tried=len(verdict.run.cases))
+    passed = set(clean.names("PASS"))
+    own = [name for name in ran.names("FAIL", mutant.rules) if name in passed]
+    others = [name for name in ran.names("FAIL") if name in passed]
+    reported = ran.verdict == "FAILED" and not ran.names("FAIL")
+    reports = [f"(kernel: {line[:SHOWN]})" for line in ran.problems if reported]
+    tried = sum(len(cases) for cases in ran.cases.values())
+    done = Trial(mutant, ran.kernel, "SURVIVED", tried=tried)
     killers = tuple(own or others or reports)
     if "FAIL" in mutant.kill and killers:
         strange = bool(others) and not own
         return replace(done, result="KILLED", killed_by=killers, other_rules=strange)
-    if verdict.problems:
+    if ran.verdict == "NOT_JUDGED":
         result = "KILLED" if "CRASH" in mutant.kill else "CRASH"
-        return replace(done, result=result, detail=verdict.problems[0])
+        return replace(done, result=result, detail="; ".join(ran.problems[:1]))
     return done
 
 
-def faults(clean: results.Verdict) -> list[str]:
+def faults(clean: Ran) -> list[str]:
     """What the unmutated driver does wrong: nothing is said of mutants then."""
-    said = [*names(clean, Outcome.FAILED), *clean.reports, *clean.problems]
-    return [f"KUnit on {clean.kernel}: {line}" for line in said]
+    return [f"KUnit on {clean.kernel}: {line}" for line in (*clean.names("FAIL"), *clean.problems)]
 
 
 def judge(
     kernel: str, mutants: Sequence[Mutant], driver: Path, out: Path, say: Callable[[Trial], None]
 ) -> tuple[list[Trial], list[str]]:
     """Every mutant on one kernel, one after the other: they share the tree they are built in."""
-    clean = run(kernel, driver, out / "clean-kunit")
-    print(f"clean driver, KUnit on {kernel}: {len(clean.run.cases)} cases", flush=True)
+    clean = run(kernel, driver, out / "clean-kunit" / kernel)
+    print(f"clean driver, KUnit on {kernel}: {len(clean.names('PASS'))} cases", flush=True)
     trials = []
     for mutant in mutants:
         begun = time.monotonic()
@@ -84,11 +118,11 @@ def judge(
     return trials, faults(clean)
 
 
-def _one(kernel: str, mutant: Mutant, driver: Path, out: Path, clean: results.Verdict) -> Trial:
+def _one(kernel: str, mutant: Mutant, driver: Path, out: Path, clean: Ran) -> Trial:
     folder = out / "workshop-kunit"
     try:
         copy = workshop.restore(driver, folder)
         patch.apply(mutant, folder)
-        return decide(mutant, clean, run(kernel, copy, out / mutant.path.stem / "kunit"))
+        return decide(mutant, clean, run(kernel, copy, out / mutant.path.stem / f"kunit-{kernel}"))
     except (patch.PatchError, PmuvmError) as error:
         return trial.broken(mutant, kernel, str(error))

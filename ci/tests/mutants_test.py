@@ -10,10 +10,10 @@ from pathlib import Path
 import mutants
 import pytest
 from mutation import kunit, patch, report, trial, workshop
+from mutation.kunit import Ran
 from mutation.patch import Mutant, PatchError
 from mutation.trial import Clean, Trial
-from pmukunit import ktap, results
-from pmukunit.ktap import Outcome
+from pmuvm.errors import PmuvmError
 from pmuvm.suite import Case
 
 HEADER = """Id: M01-1
@@ -237,18 +237,15 @@ def test_rules_without_a_case_are_named_and_all_cases_tried() -> None:
     assert trial.checked(mutant(), CASES).remarks == ()
 
 
-def verdict(*reports: str, problem: str = "", **outcomes: Outcome) -> results.Verdict:
-    """Of a run of suite s: case `own` has the mutant's rule, `other` another one."""
-    rules = {"own": "CNT-001", "other": "CNT-002"}
-    cases = [
-        ktap.Case("s", name, outcomes.get(name, Outcome.PASSED), "", 0, (rule,))
-        for name, rule in rules.items()
-    ]
-    problems = (problem,) if problem else ()
-    return results.Verdict("6.12", ktap.Run(tuple(cases), ("s",), ()), reports, problems, 1.0)
+def ran(*problems: str, verdict: str = "PASSED", own: str = "PASS", other: str = "PASS") -> Ran:
+    """A run of suite s: case `own` has the mutant's rule, `other` another one."""
+    cases: dict[str, dict[str, tuple[str, ...]]] = {}
+    cases.setdefault(own, {})["s.own"] = ("CNT-001",)
+    cases.setdefault(other, {})["s.other"] = ("CNT-002",)
+    return Ran("6.12", verdict, cases, problems)
 
 
-def of_kunit(tried: results.Verdict, clean: results.Verdict, *kill: str) -> Trial:
+def of_kunit(tried: Ran, *kill: str, clean: Ran = ran()) -> Trial:
     return kunit.decide(mutant(kill=kill or ("FAIL",)), clean, tried)
 
 
@@ -259,29 +256,42 @@ def test_observers_are_read(tmp_path: Path) -> None:
 
 
 def test_a_kunit_case_of_its_rules_kills_before_others() -> None:
-    done = of_kunit(verdict(own=Outcome.FAILED, other=Outcome.FAILED), verdict())
+    done = of_kunit(ran(verdict="FAILED", own="FAIL", other="FAIL"))
     assert (done.result, done.killed_by, done.other_rules) == ("KILLED", ("s.own",), False)
-    done = of_kunit(verdict(other=Outcome.FAILED), verdict())
+    done = of_kunit(ran(verdict="FAILED", other="FAIL"))
     assert (done.result, done.killed_by, done.other_rules) == ("KILLED", ("s.other",), True)
 
 
 def test_a_report_of_the_kernel_kills() -> None:
-    done = of_kunit(verdict("BUG: sleeping function"), verdict())
+    done = of_kunit(ran("BUG: sleeping function", verdict="FAILED"))
     assert (done.result, done.killed_by) == ("KILLED", ("(kernel: BUG: sleeping function)",))
 
 
 def test_kunit_cases_that_pass_or_that_the_clean_driver_fails_kill_nothing() -> None:
-    assert of_kunit(verdict(), verdict()).result == "SURVIVED"
-    failing = verdict(own=Outcome.FAILED)
-    assert of_kunit(failing, failing).result == "SURVIVED"
+    assert of_kunit(ran()).result == "SURVIVED"
+    failing = ran(verdict="FAILED", own="FAIL")
+    assert of_kunit(failing, clean=failing).result == "SURVIVED"
     assert kunit.faults(failing) == ["KUnit on 6.12: s.own"]
-    assert not kunit.faults(verdict())
+    assert not kunit.faults(ran())
 
 
 def test_a_guest_that_does_not_end_kills_only_where_the_header_expects_it() -> None:
-    lost = verdict(problem="the guest was not done at its deadline")
-    assert of_kunit(lost, verdict()).result == "CRASH"
-    assert of_kunit(lost, verdict(), "FAIL", "CRASH").result == "KILLED"
+    lost = ran("the guest was not done at its deadline", verdict="NOT_JUDGED")
+    assert (of_kunit(lost).result, of_kunit(lost).detail) == ("CRASH", lost.problems[0])
+    assert of_kunit(lost, "FAIL", "CRASH").result == "KILLED"
+
+
+def test_results_of_kunit_are_read_or_refused_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
+    path.write_text(
+        '{"verdict": "FAILED", "problems": ["p"],'
+        ' "cases": [{"id": "s.a", "result": "FAIL", "rules": ["CNT-001"]}]}'
+    )
+    read = kunit.read("6.1", path)
+    assert (read.names("FAIL", ["CNT-001"]), read.problems) == (["s.a"], ("p",))
+    path.write_text("{}")
+    with pytest.raises(PmuvmError, match="no results of KUnit"):
+        kunit.read("6.1", path)
 
 
 KILLED = Trial(mutant(), "6.12", "KILLED", killed_by=("A.One",))
