@@ -3,9 +3,14 @@
 #ifndef REFPMU_KUNIT_KEEPS_H
 #define REFPMU_KUNIT_KEEPS_H
 
+#include <linux/kconfig.h>
 #include <linux/kernel.h>
 
+#if IS_ENABLED(CONFIG_KUNIT)
 #include <kunit/test.h>
+#else
+#include "bare.h"
+#endif
 
 /* Into the case's diagnostics, a line a rule; once for all rows of a parameterised case. */
 static inline void refpmu_keeps(struct kunit *test, const char *const *rules, size_t n)

@@ -13,6 +13,7 @@ from pmuvm.errors import PmuvmError
 
 KERNELS = ("6.12", "6.1")
 DEADLINE_S = 300
+CONTRACT = "pmu_contract"
 
 
 def main(argv: list[str]) -> int:
@@ -25,11 +26,14 @@ def main(argv: list[str]) -> int:
             raise PmuvmError(f"unknown KERNEL {options.kernel!r}; known: {known}")
         if not re.fullmatch(r"[\w*?.\[\]!-]*", options.filter):
             raise PmuvmError(f"--filter {options.filter!r}: a glob of suite or suite.case")
+        parameters = _parameters(options)
+        if options.pmu:
+            options.filter = CONTRACT
         expected = results.expected_suites(options.suites, options.filter)
         if not expected:
             known = ", ".join(sorted(results.expected_suites(options.suites, "")))
             raise PmuvmError(f"--filter {options.filter}: no such suite; known: {known}")
-        return _run(options, out, cache, expected)
+        return _run(options, out, cache, expected, parameters)
     except PmuvmError as error:
         print(f"kunit: {error}", file=sys.stderr)
     return results.NOT_JUDGED
@@ -41,6 +45,12 @@ def _options(argv: list[str]) -> argparse.Namespace:
         "--kernel", metavar="|".join(KERNELS), default=os.environ.get("KERNEL") or "6.12"
     )
     parser.add_argument("--filter", metavar="GLOB", default="", help="suite or suite.case")
+    parser.add_argument("--pmu", metavar="NAME", default="", help="pmu_contract alone, on this PMU")
+    parser.add_argument("--event", metavar="CONFIG", default="", help="of --pmu: what it counts")
+    parser.add_argument("--idle", action="store_true", help="the event does not happen by itself")
+    parser.add_argument(
+        "--param", metavar="MODULE.NAME=VALUE", action="append", default=[], help="of the kernel"
+    )
     parser.add_argument("--out", metavar="DIR", type=Path, default=store.ROOT / "build" / "kunit")
     parser.add_argument("--driver", metavar="DIR", type=Path, default=store.ROOT / "driver")
     parser.add_argument("--suites", metavar="DIR", type=Path, default=store.ROOT / "kunit")
@@ -49,7 +59,36 @@ def _options(argv: list[str]) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def _run(options: argparse.Namespace, out: Path, cache: Path, expected: frozenset[str]) -> int:
+def _parameters(options: argparse.Namespace) -> list[str]:
+    """What the kernel is told beside the filter; PmuvmError for what it would not understand."""
+    for param in options.param:
+        if not re.fullmatch(r"\w+\.\w+=[\w.,:-]*", param):
+            raise PmuvmError(f"--param {param!r}: MODULE.NAME=VALUE")
+    if not options.pmu:
+        if options.event or options.idle:
+            raise PmuvmError("--event and --idle are of the PMU that --pmu names")
+        return list(options.param)
+    if not re.fullmatch(r"[\w.-]+", options.pmu):
+        raise PmuvmError(f"--pmu {options.pmu!r}: a name of /sys/bus/event_source/devices")
+    if options.filter:
+        raise PmuvmError(f"--pmu runs {CONTRACT} alone: without --filter")
+    try:
+        event = int(options.event, 0)
+    except ValueError:
+        event = -1
+    if not 0 <= event < 1 << 64:
+        raise PmuvmError(f"--event {options.event!r}: the config of an event of --pmu, as 0x3c")
+    chosen = [f"pmu={options.pmu}", f"event={event:#x}", f"idle={int(options.idle)}"]
+    return [*(f"{CONTRACT}.{word}" for word in chosen), *options.param]
+
+
+def _run(
+    options: argparse.Namespace,
+    out: Path,
+    cache: Path,
+    expected: frozenset[str],
+    parameters: list[str],
+) -> int:
     with store.writing(out):
         out.mkdir(parents=True, exist_ok=True)
     for stale in ("results.json", "console.log"):
@@ -66,7 +105,7 @@ def _run(options: argparse.Namespace, out: Path, cache: Path, expected: frozense
     )
     if options.build_only:
         return results.PASSED
-    boot = guest.boot(kernel, options.filter, options.deadline, out / "console.log")
+    boot = guest.boot(kernel, options.filter, options.deadline, out / "console.log", parameters)
     whole = "." not in options.filter
     verdict = results.judge(options.kernel, boot, expected, whole)
     results.write(verdict, out / "results.json")

@@ -8,6 +8,7 @@ import selectors
 import subprocess
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -38,11 +39,16 @@ class Boot:
     cut: str
 
 
-def boot(kernel: Path, glob: str, deadline_s: float, log: Path) -> Boot:
-    """Boots @kernel with the suites that @glob (of kunit.filter_glob, "" for all) selects."""
+def boot(
+    kernel: Path, glob: str, deadline_s: float, log: Path, parameters: Sequence[str] = ()
+) -> Boot:
+    """Boots @kernel with the suites that @glob (of kunit.filter_glob, "" for all) selects.
+
+    @parameters: what else stands on its command line.
+    """
     started = time.monotonic()
     with tempfile.TemporaryFile() as errors:
-        process = _start(kernel, glob, errors)
+        process = _start(kernel, glob, parameters, errors)
         assert process.stdout is not None
         with process.stdout as pipe:
             try:
@@ -62,14 +68,17 @@ def boot(kernel: Path, glob: str, deadline_s: float, log: Path) -> Boot:
     return Boot(console, time.monotonic() - started, cut)
 
 
-def _start(kernel: Path, glob: str, errors: IO[bytes]) -> subprocess.Popen[bytes]:
+def _start(
+    kernel: Path, glob: str, parameters: Sequence[str], errors: IO[bytes]
+) -> subprocess.Popen[bytes]:
+    words = [COMMAND_LINE, *([f"kunit.filter_glob={glob}"] if glob else []), *parameters]
     argv = [
         *(AMD64.qemu, "-machine", AMD64.qemu_machine),
         *("-accel", qemu.ACCELS["tcg"], "-cpu", AMD64.cpu["tcg"], "-smp", "2", "-m", "512"),
         *("-nodefaults", "-no-user-config", "-no-reboot"),
         *("-display", "none", "-nic", "none", "-serial", "stdio"),
         *("-kernel", str(kernel)),
-        *("-append", COMMAND_LINE + (f" kunit.filter_glob={glob}" if glob else "")),
+        *("-append", " ".join(words)),
     ]
     try:
         process = subprocess.Popen(

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* As much of KUnit as pmu_contract needs, for kernels without: its cases run when it is loaded. */
+#ifndef PMU_CONTRACT_BARE_H
+#define PMU_CONTRACT_BARE_H
+
+#include <linux/module.h>
+#include <linux/printk.h>
+#include <linux/types.h>
+
+struct kunit {
+	void *priv;
+	const char *name;
+	int param_index;
+	bool failed;
+	bool skipped;
+	char why[256];
+};
+
+struct kunit_case {
+	void (*run_case)(struct kunit *test);
+	const char *name;
+};
+
+struct kunit_suite {
+	const char *name;
+	int (*init)(struct kunit *test);
+	void (*exit)(struct kunit *test);
+	struct kunit_case *test_cases;
+};
+
+#define KUNIT_CASE(function) { .run_case = function, .name = #function }
+
+#define bare_say(test, fmt, ...) \
+	pr_info("    # %s: " fmt, (test)->name, ##__VA_ARGS__)
+#define kunit_info(test, fmt, ...) bare_say(test, fmt, ##__VA_ARGS__)
+#define kunit_err(test, fmt, ...) bare_say(test, fmt, ##__VA_ARGS__)
+
+#define kunit_mark_skipped(test, fmt, ...)					\
+	do {									\
+		(test)->skipped = true;						\
+		scnprintf((test)->why, sizeof((test)->why), fmt, ##__VA_ARGS__); \
+	} while (0)
+
+#define KUNIT_EXPECT_TRUE_MSG(test, condition, fmt, ...)			\
+	do {									\
+		if (!(condition)) {						\
+			(test)->failed = true;					\
+			bare_say(test, "%s:%d: expected %s: " fmt "\n", __FILE__, __LINE__, \
+				 #condition, ##__VA_ARGS__);			\
+		}								\
+	} while (0)
+
+struct bare_tally {
+	unsigned int passed;
+	unsigned int failed;
+	unsigned int skipped;
+};
+
+static inline void bare_case(const struct kunit_suite *suite, const struct kunit_case *one,
+			     unsigned int number, struct bare_tally *tally)
+{
+	struct kunit test = { .name = one->name };
+	const int err = suite->init(&test);
+
+	if (err) {
+		bare_say(&test, "could not begin: %d\n", err);
+		test.failed = true;
+	} else {
+		if (!test.skipped && !test.failed)
+			one->run_case(&test);
+		suite->exit(&test);
+	}
+	if (test.failed)
+		tally->failed++;
+	else if (test.skipped)
+		tally->skipped++;
+	else
+		tally->passed++;
+	if (test.skipped && !test.failed)
+		pr_info("    ok %u %s # SKIP %s\n", number, one->name, test.why);
+	else
+		pr_info("    %s %u %s\n", test.failed ? "not ok" : "ok", number, one->name);
+}
+
+/* The one that a module has: kunit_test_suite() says which. */
+static const struct kunit_suite *const bare_suite;
+
+/* Its results leave as KTAP through the kernel log. */
+static inline int __init bare_run(void)
+{
+	const struct kunit_suite *const suite = bare_suite;
+	struct bare_tally tally = { 0 };
+	unsigned int n = 0, i;
+
+	while (suite->test_cases[n].run_case)
+		n++;
+	pr_info("KTAP version 1\n");
+	pr_info("1..1\n");
+	pr_info("    KTAP version 1\n");
+	pr_info("    # Subtest: %s\n", suite->name);
+	pr_info("    1..%u\n", n);
+	for (i = 0; i < n; i++)
+		bare_case(suite, &suite->test_cases[i], i + 1, &tally);
+	pr_info("# %s: pass:%u fail:%u skip:%u total:%u\n", suite->name, tally.passed, tally.failed,
+		tally.skipped, n);
+	pr_info("%s 1 %s\n", tally.failed ? "not ok" : "ok", suite->name);
+	return 0;
+}
+
+static inline void __exit bare_leave(void)
+{
+}
+
+#define kunit_test_suite(suite)						\
+	static const struct kunit_suite *const bare_suite = &(suite);	\
+	module_init(bare_run);						\
+	module_exit(bare_leave)
+
+#endif /* PMU_CONTRACT_BARE_H */

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* KUnit suite of any driver: the contract of struct pmu, on a PMU that is named by parameters. */
+#include <linux/moduleparam.h>
+
+/* Built in, it is called as the module is. */
+#ifndef MODULE
+#undef MODULE_PARAM_PREFIX
+#define MODULE_PARAM_PREFIX "pmu_contract."
+#endif
+
+#include "pmu_contract_cases.h"
+
+static char *pmu = "refpmu";
+module_param(pmu, charp, 0444);
+MODULE_PARM_DESC(pmu, "the PMU, as /sys/bus/event_source/devices has it; default refpmu");
+
+/* The cycles of refpmu, which its clock drives. */
+static unsigned long long event = 0x003c;
+module_param(event, ullong, 0444);
+MODULE_PARM_DESC(event, "config of an event of it that happens while a CPU is busy");
+
+static unsigned long long config1;
+module_param(config1, ullong, 0444);
+MODULE_PARM_DESC(config1, "config1 of the event");
+
+static unsigned long long config2;
+module_param(config2, ullong, 0444);
+MODULE_PARM_DESC(config2, "config2 of the event");
+
+static bool idle;
+module_param(idle, bool, 0444);
+MODULE_PARM_DESC(idle, "the event does not happen by itself: no case is about its count");
+
+static int contract_init(struct kunit *test)
+{
+	static struct live_target target;
+
+	target = (struct live_target){
+		.pmu = pmu,
+		.config = event,
+		.config1 = config1,
+		.config2 = config2,
+		.idle = idle,
+	};
+	return live_init(test, &target);
+}
+
+static struct kunit_suite suite = {
+	.name = "pmu_contract",
+	.init = contract_init,
+	.exit = live_exit,
+	.test_cases = cases,
+};
+
+kunit_test_suite(suite);
+
+MODULE_DESCRIPTION("KUnit suite of the contract of struct pmu, for any driver");
+MODULE_LICENSE("GPL");

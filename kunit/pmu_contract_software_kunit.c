@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* KUnit suite of any driver, on the software events of perf: no counter, no interrupt. */
+#include "pmu_contract_cases.h"
+
+static void happen(void)
+{
+	struct pt_regs regs;
+
+	perf_fetch_caller_regs(&regs);
+	perf_sw_event(PERF_COUNT_SW_EMULATION_FAULTS, 1, &regs, 0);
+}
+
+static int contract_init(struct kunit *test)
+{
+	static const struct live_target target = {
+		.pmu = "software",
+		.config = PERF_COUNT_SW_EMULATION_FAULTS,
+		.happen = happen,
+	};
+
+	return live_init(test, &target);
+}
+
+static struct kunit_suite suite = {
+	.name = "pmu_contract_software",
+	.init = contract_init,
+	.exit = live_exit,
+	.test_cases = cases,
+};
+
+kunit_test_suite(suite);

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* KUnit suite of any driver, on the trace PMU of refpmu: without an AUX area it starts nothing. */
+#include "pmu_contract_cases.h"
+
+static int contract_init(struct kunit *test)
+{
+	static const struct live_target target = {
+		.pmu = "refpmu_trace",
+		.idle = true,
+	};
+
+	return live_init(test, &target);
+}
+
+static struct kunit_suite suite = {
+	.name = "pmu_contract_trace",
+	.init = contract_init,
+	.exit = live_exit,
+	.test_cases = cases,
+};
+
+kunit_test_suite(suite);
