@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pmuvm import accel, guest, image, kernel, module, qemu, suite
+from pmuvm import guest, kernel, runs, suite
 from pmuvm.errors import PmuvmError
 
 ROUNDS = 15
@@ -80,17 +80,8 @@ def answer(question: Question, raw: Mapping[str, Any]) -> Answer:
 
 def run(name: str, driver: Path) -> dict[str, Any]:
     """Boot a guest of kernel `name`, load `driver`, run `costs`; what it says. PmuvmError if not."""
-    stock = kernel.find(name)
-    packed = image.build(
-        image.Contents(
-            agent=suite.binary(),
-            target=suite.find_target("refpmu").path,
-            modules=(module.build(stock, driver, module.default_out(stock)),),
-            files={"bin/costs": suite.tool("costs")},
-            channel=stock.arch.channel,
-        )
-    )
-    machine = qemu.Machine(stock.arch, stock.image, packed, accel=accel.choose(stock))
+    stock, target = kernel.find(name), suite.find_target("refpmu")
+    machine = runs.machine(stock, target, driver=driver, files={"bin/costs": suite.tool("costs")})
     command = ["costs", "--target", "/target.toml", "--rounds", str(ROUNDS)]
     try:
         with guest.Guest(machine) as vm:

@@ -10,7 +10,8 @@ import pathlib
 import random
 import shlex
 import sys
-from collections.abc import Sequence
+import types
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pmuvm import accel, arch, guest, image, kernel, module, qemu, session, store, suite
@@ -168,6 +169,21 @@ def _tally(status: int, results: dict[str, Any]) -> str:
     return f"{word:15} {', '.join(counts)}".rstrip()
 
 
+def machine(
+    found: kernel.Kernel,
+    target: suite.Target,
+    *,
+    driver: pathlib.Path = store.ROOT / "driver",
+    files: Mapping[str, pathlib.Path] = types.MappingProxyType({}),
+    cmdline: str = "",
+) -> qemu.Machine:
+    """A machine, off, with the suite's agent, `target`, its module built from `driver`, and `files`.
+
+    `files`: place in the guest to file of the host. `cmdline`: more words for the kernel.
+    """
+    return _machine(found, target, _modules(found, target, driver), files, cmdline)
+
+
 def plan(
     target: suite.Target,
     found: kernel.Kernel,
@@ -175,28 +191,44 @@ def plan(
     boot_s: float = guest.BOOT_S,
 ) -> session.Plan:
     """Build and pack what `target` needs on a kernel."""
-    modules: tuple[pathlib.Path, ...] = ()
-    if given is not None:
-        if not given.is_file():
-            raise PmuvmError(f"no module {given}")
-        modules = (given,)
-    elif target.module is not None and found.build is not None:
-        modules = (module.build(found, store.ROOT / "driver", module.default_out(found)),)
+    if given is not None and not given.is_file():
+        raise PmuvmError(f"no module {given}")
+    modules = _modules(found, target, store.ROOT / "driver") if given is None else (given,)
+    ready = _machine(found, target, modules, {}, "")
+    loaded = modules[0].name if modules else None
+    return session.Plan(ready, loaded, target.parameters, target.slowness, boot_s)
+
+
+def _modules(
+    found: kernel.Kernel, target: suite.Target, driver: pathlib.Path
+) -> tuple[pathlib.Path, ...]:
+    if target.module is None or found.build is None:
+        return ()
+    return (module.build(found, driver, module.default_out(found)),)
+
+
+def _machine(
+    found: kernel.Kernel,
+    target: suite.Target,
+    modules: tuple[pathlib.Path, ...],
+    files: Mapping[str, pathlib.Path],
+    cmdline: str,
+) -> qemu.Machine:
     packed = image.build(
         image.Contents(
             agent=suite.binary(),
             target=target.path,
             modules=modules,
+            files=files,
             channel=found.arch.channel,
         )
     )
-    machine = qemu.Machine(
+    return qemu.Machine(
         arch=found.arch,
         kernel=found.image,
         initrd=packed,
         cpus=target.cpus,
         memory_mb=target.memory_mb,
         accel=target.accel or accel.choose(found),
+        cmdline=cmdline,
     )
-    loaded = modules[0].name if modules else None
-    return session.Plan(machine, loaded, target.parameters, target.slowness, boot_s)

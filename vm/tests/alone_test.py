@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pmuvm import accel, guest, image, kernel, module, qemu, store, suite
+from pmuvm import guest, kernel, runs, suite
 
 pytestmark = [pytest.mark.guest, pytest.mark.xdist_group("alone")]
 
@@ -26,15 +26,7 @@ PMUS = ("refpmu", "refpmu_uncore", "refpmu_trace", "msr") + tuple(
 @functools.cache
 def said(name: str) -> dict[str, guest.Done]:
     """What the program answers in a guest that has nothing else of the suite; by its words."""
-    stock = kernel.find(name)
-    packed = image.build(
-        image.Contents(
-            agent=suite.binary(),
-            target=suite.find_target("refpmu").path,  # the agent's; the calls below name none
-            modules=(module.build(stock, store.ROOT / "driver", module.default_out(stock)),),
-        )
-    )
-    machine = qemu.Machine(stock.arch, stock.image, packed, accel=accel.choose(stock))
+    machine = runs.machine(kernel.find(name), suite.find_target("refpmu"))
     calls = [f"probe {pmu}" for pmu in PMUS]
     calls += ["run --pmu refpmu --case Counting.D*", "run --pmu msr --case Attr.*"]
     calls += [f"probe {pmu} --out /tmp/{pmu}.toml" for pmu in PMUS]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from pmuvm import accel, guest, image, kernel, module, qemu, store, suite
+from pmuvm import guest, kernel, runs, suite
 
 pytestmark = pytest.mark.guest
 
@@ -36,15 +36,7 @@ cat <&3 || echo held file gives an error
 @pytest.mark.rule("SYS-014")
 @pytest.mark.parametrize("name", kernel.known())
 def test_pmus_are_announced_whole_and_leave_whole(name: str) -> None:
-    stock = kernel.find(name)
-    packed = image.build(
-        image.Contents(
-            agent=suite.binary(),
-            target=suite.find_target("refpmu").path,
-            modules=(module.build(stock, store.ROOT / "driver", module.default_out(stock)),),
-        )
-    )
-    machine = qemu.Machine(stock.arch, stock.image, packed, accel=accel.choose(stock))
+    machine = runs.machine(kernel.find(name), suite.find_target("refpmu"))
     with guest.Guest(machine) as vm:
         vm.boot()
         done = vm.exec(["sh", "-c", SCRIPT], DEADLINE_S)

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from pmuvm import accel, guest, image, kernel, module, qemu, store, suite
+from pmuvm import guest, kernel, runs, suite
 
 pytestmark = pytest.mark.guest
 
@@ -32,15 +32,7 @@ for fd in /proc/[0-9]*/fd/*; do readlink "$fd"; done | grep -c perf_event
 @pytest.mark.rule("STR-008")
 @pytest.mark.parametrize("name", kernel.known())
 def test_nothing_is_left_of_what_cases_do(name: str) -> None:
-    stock = kernel.find(name)
-    packed = image.build(
-        image.Contents(
-            agent=suite.binary(),
-            target=suite.find_target("refpmu").path,
-            modules=(module.build(stock, store.ROOT / "driver", module.default_out(stock)),),
-        )
-    )
-    machine = qemu.Machine(stock.arch, stock.image, packed, accel=accel.choose(stock))
+    machine = runs.machine(kernel.find(name), suite.find_target("refpmu"))
     with guest.Guest(machine) as vm:
         vm.boot()
         vm.load("refpmu.ko")

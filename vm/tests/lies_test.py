@@ -13,7 +13,7 @@ import re
 
 import pytest
 
-from pmuvm import accel, guest, image, kernel, module, qemu, store, suite
+from pmuvm import guest, kernel, runs, store, suite
 
 pytestmark = [pytest.mark.guest, pytest.mark.xdist_group("lies")]
 
@@ -230,15 +230,7 @@ def told(name: str) -> dict[str, guest.Done]:
         path = folder / f"{lie.name}.toml"
         path.write_text(lie.text(), encoding="utf-8")
         files[f"lies/{lie.name}.toml"] = path
-    packed = image.build(
-        image.Contents(
-            agent=suite.binary(),
-            target=suite.find_target("refpmu").path,
-            modules=(module.build(stock, store.ROOT / "driver", module.default_out(stock)),),
-            files=files,
-        )
-    )
-    machine = qemu.Machine(stock.arch, stock.image, packed, accel=accel.choose(stock))
+    machine = runs.machine(stock, suite.find_target("refpmu"), files=files)
     done = {}
     with guest.Guest(machine) as vm:
         vm.boot()

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from pmuvm import accel, guest, image, kernel, module, qemu, store, suite
+from pmuvm import guest, kernel, runs, suite
 
 pytestmark = pytest.mark.guest
 
@@ -29,17 +29,7 @@ def ticks(vm: guest.Guest, cpu: int) -> int:
 @pytest.mark.rule("THR-009")
 @pytest.mark.parametrize("name", kernel.known())
 def test_a_throttle_ends_on_a_cpu_without_a_tick(name: str) -> None:
-    stock = kernel.find(name)
-    packed = image.build(
-        image.Contents(
-            agent=suite.binary(),
-            target=suite.find_target("refpmu").path,
-            modules=(module.build(stock, store.ROOT / "driver", module.default_out(stock)),),
-        )
-    )
-    machine = qemu.Machine(
-        stock.arch, stock.image, packed, accel=accel.choose(stock), cmdline=TICKLESS
-    )
+    machine = runs.machine(kernel.find(name), suite.find_target("refpmu"), cmdline=TICKLESS)
     with guest.Guest(machine) as vm:
         vm.boot()
         vm.load("refpmu.ko")

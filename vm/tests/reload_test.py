@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from pmuvm import accel, guest, image, kernel, module, qemu, store, suite
+from pmuvm import guest, kernel, runs, suite
 
 pytestmark = pytest.mark.guest
 
@@ -49,16 +49,9 @@ DEADLINE_S = 400
 @functools.cache
 def worn(name: str) -> dict[str, Any]:
     """What `reload` states on a kernel, and what that kernel said meanwhile."""
-    stock = kernel.find(name)
-    packed = image.build(
-        image.Contents(
-            agent=suite.binary(),
-            target=suite.find_target("refpmu").path,
-            modules=(module.build(stock, store.ROOT / "driver", module.default_out(stock)),),
-            files={"bin/reload": suite.tool("reload")},
-        )
+    machine = runs.machine(
+        kernel.find(name), suite.find_target("refpmu"), files={"bin/reload": suite.tool("reload")}
     )
-    machine = qemu.Machine(stock.arch, stock.image, packed, accel=accel.choose(stock))
     words = ["reload", "--module", "/modules/refpmu.ko", "--rounds", str(ROUNDS)]
     words += [f"--parameters={parameters}" for parameters in SETS]
     words += [f"--refused={parameters}" for parameters in REFUSED]

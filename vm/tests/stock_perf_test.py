@@ -22,7 +22,7 @@ from collections.abc import Iterator
 import pytest
 
 import perfdata
-from pmuvm import accel, guest, image, kernel, module, qemu, store, suite
+from pmuvm import guest, image, kernel, runs, suite
 from pmuvm.arch import Arch
 
 pytestmark = pytest.mark.guest
@@ -70,21 +70,11 @@ def called(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 def vm(request: pytest.FixtureRequest, called: pathlib.Path) -> Iterator[guest.Guest]:
     """A guest whose `cpu` PMU is the reference driver, with the host's perf in it."""
     stock = kernel.find(request.param)
-    packed = image.build(
-        image.Contents(
-            agent=suite.binary(),
-            target=suite.find_target("refpmu").path,
-            modules=(module.build(stock, store.ROOT / "driver", module.default_out(stock)),),
-            files={
-                "bin/stimulate": suite.tool("stimulate"),
-                "bin/called": called,
-                **image.with_program("perf"),
-            },
-        )
+    programs = {"bin/stimulate": suite.tool("stimulate"), "bin/called": called}
+    machine = runs.machine(
+        stock, suite.find_target("refpmu"), files=programs | image.with_program("perf")
     )
-    with guest.Guest(
-        qemu.Machine(intel(stock.arch), stock.image, packed, accel=accel.choose(stock))
-    ) as running:
+    with guest.Guest(dataclasses.replace(machine, arch=intel(stock.arch))) as running:
         running.boot()
         running.load("refpmu.ko", ["cpu=1", "bts=1"])
         yield running

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pmuvm import accel, guest, image, kernel, module, qemu, store, suite
+from pmuvm import guest, kernel, runs, suite
 
 pytestmark = pytest.mark.guest
 
@@ -23,16 +23,9 @@ DEADLINE_S = 120
 @functools.cache
 def slept(name: str) -> dict[str, Any]:
     """What `suspend` states on a kernel, and what that kernel said meanwhile."""
-    stock = kernel.find(name)
-    packed = image.build(
-        image.Contents(
-            agent=suite.binary(),
-            target=suite.find_target("refpmu").path,
-            modules=(module.build(stock, store.ROOT / "driver", module.default_out(stock)),),
-            files={"bin/suspend": suite.tool("suspend")},
-        )
+    machine = runs.machine(
+        kernel.find(name), suite.find_target("refpmu"), files={"bin/suspend": suite.tool("suspend")}
     )
-    machine = qemu.Machine(stock.arch, stock.image, packed, accel=accel.choose(stock))
     with guest.Guest(machine) as vm:
         vm.boot()
         vm.load("refpmu.ko")
