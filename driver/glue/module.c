@@ -209,7 +209,7 @@ static void undo(unsigned int n)
 		steps[n].teardown();
 }
 
-static int __init refpmu_init(void)
+int refpmu_load(void)
 {
 	int err = check_params() ?: refpmu_compat_setup();
 	unsigned int i;
@@ -227,9 +227,19 @@ static int __init refpmu_init(void)
 	return 0;
 }
 
-static void __exit refpmu_exit(void)
+void refpmu_unload(void)
 {
 	undo(ARRAY_SIZE(steps));
+}
+
+static int __init refpmu_init(void)
+{
+	return refpmu_load();
+}
+
+static void __exit refpmu_exit(void)
+{
+	refpmu_unload();
 }
 
 module_init(refpmu_init);

@@ -132,6 +132,10 @@ static inline struct refpmu_cpu *refpmu_event_cpu(struct perf_event *event)
 	return refpmu_this_cpu(to_refpmu(event->pmu));
 }
 
+/* module.c: all of it, to be had again after it has gone; 0, or an error with nothing left behind */
+int refpmu_load(void);
+void refpmu_unload(void);
+
 /* device.c: one kind of core, from its parameters to a registered PMU and back */
 int refpmu_device_setup(struct refpmu_device *dev);
 void refpmu_device_teardown(struct refpmu_device *dev);

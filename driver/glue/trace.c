@@ -21,6 +21,7 @@ MODULE_PARM_DESC(bts, "register refpmu_trace as \"intel_bts\", whose records too
 struct refpmu_trace_cpu __percpu *refpmu_trace_cpus;
 
 static enum cpuhp_state hotplug;
+static struct pmu trace_pmu;
 static atomic64_t inits; /* calls of event_init and destroy belong to no CPU */
 static atomic64_t destroys;
 static atomic64_t live; /* events that event_init accepted and destroy has not had */
@@ -265,7 +266,7 @@ static const struct attribute_group *attr_groups[] = {
  * The software context, since an event of its own device never waits for a counter and may lead a
  * group of any other PMU's events. The interrupt is an irq_work, never an NMI.
  */
-static struct pmu trace_pmu = {
+static const struct pmu trace_ops = {
 	.module = THIS_MODULE,
 	.attr_groups = attr_groups,
 	.task_ctx_nr = perf_sw_context,
@@ -349,6 +350,7 @@ int refpmu_trace_register(void)
 	err = refpmu_trace_port_register("refpmu_trace");
 	if (err)
 		goto hotplug;
+	trace_pmu = trace_ops; /* perf takes one that it has had before for registered in part */
 	err = perf_pmu_register(&trace_pmu, name, -1);
 	if (!err)
 		return 0;

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Calls of the driver that may fail: one of them can be made to, and what they took is counted. */
+#define REFPMU_KUNIT_FAILING_C
+#include <linux/spinlock.h>
+
+#include "failing.h"
+
+/* More than the driver ever holds at a time. */
+#define MOST 1024
+
+static struct {
+	raw_spinlock_t lock;
+	unsigned int left; /* calls until one fails, that one too; 0: none does */
+	int err; /* of the one that failed */
+	unsigned int n;
+	const void *held[MOST];
+} failing = { .lock = __RAW_SPIN_LOCK_UNLOCKED(failing.lock) };
+
+void failing_arm(unsigned int nth)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&failing.lock, flags);
+	failing.left = nth;
+	failing.err = 0;
+	raw_spin_unlock_irqrestore(&failing.lock, flags);
+}
+
+bool failing_armed(void)
+{
+	return READ_ONCE(failing.left);
+}
+
+int failing_errno(void)
+{
+	return READ_ONCE(failing.err);
+}
+
+unsigned int failing_held(void)
+{
+	return READ_ONCE(failing.n);
+}
+
+/* True if the call that asks is to fail, with @err for whoever called the driver. */
+static bool fails(int err)
+{
+	unsigned long flags;
+	bool now;
+
+	raw_spin_lock_irqsave(&failing.lock, flags);
+	now = failing.left && !--failing.left;
+	if (now)
+		failing.err = err;
+	raw_spin_unlock_irqrestore(&failing.lock, flags);
+	return now;
+}
+
+static void hold(const void *what)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&failing.lock, flags);
+	if (!WARN_ON_ONCE(failing.n == MOST))
+		failing.held[failing.n++] = what;
+	raw_spin_unlock_irqrestore(&failing.lock, flags);
+}
+
+static void *took(void *memory)
+{
+	if (memory)
+		hold(memory);
+	return memory;
+}
+
+static int registered(const void *what, int err)
+{
+	if (err >= 0)
+		hold(what);
+	return err;
+}
+
+/* The driver also frees what it was given by perf: that was never held. */
+static void drop(const void *what)
+{
+	unsigned long flags;
+	unsigned int i;
+
+	raw_spin_lock_irqsave(&failing.lock, flags);
+	for (i = 0; i < failing.n && failing.held[i] != what; i++)
+		;
+	if (i < failing.n)
+		failing.held[i] = failing.held[--failing.n];
+	raw_spin_unlock_irqrestore(&failing.lock, flags);
+}
+
+/* Callbacks for hotplug have a number, handlers of NMIs a kind; no address is as low. */
+static const void *number(unsigned int i)
+{
+	return (const void *)(uintptr_t)(i + 1);
+}
+
+#define NMIS 0x1000 /* above all states of hotplug */
+
+void *failing_kzalloc(size_t size, gfp_t flags)
+{
+	return fails(-ENOMEM) ? NULL : took(kzalloc(size, flags));
+}
+
+void *failing_kcalloc(size_t n, size_t size, gfp_t flags)
+{
+	return fails(-ENOMEM) ? NULL : took(kcalloc(n, size, flags));
+}
+
+void *failing_kvzalloc(size_t size, gfp_t flags)
+{
+	return fails(-ENOMEM) ? NULL : took(kvzalloc(size, flags));
+}
+
+void *failing_kvcalloc(size_t n, size_t size, gfp_t flags)
+{
+	return fails(-ENOMEM) ? NULL : took(kvcalloc(n, size, flags));
+}
+
+void *failing_kvmalloc_array(size_t n, size_t size, gfp_t flags)
+{
+	return fails(-ENOMEM) ? NULL : took(kvmalloc_array(n, size, flags));
+}
+
+char *failing_kasprintf(gfp_t flags, const char *format, ...)
+{
+	va_list args;
+	char *text;
+
+	if (fails(-ENOMEM))
+		return NULL;
+	va_start(args, format);
+	text = took(kvasprintf(flags, format, args));
+	va_end(args);
+	return text;
+}
+
+void failing_kfree(const void *memory)
+{
+	drop(memory);
+	kfree(memory);
+}
+
+void failing_kvfree(const void *memory)
+{
+	drop(memory);
+	kvfree(memory);
+}
+
+void __percpu *failing_alloc_percpu(size_t size, size_t align)
+{
+	void __percpu *memory = fails(-ENOMEM) ? NULL : __alloc_percpu(size, align);
+
+	took((__force void *)memory);
+	return memory;
+}
+
+void failing_free_percpu(void __percpu *memory)
+{
+	drop((__force void *)memory);
+	free_percpu(memory);
+}
+
+void *failing_vmap(struct page **pages, unsigned int n, unsigned long flags, pgprot_t prot)
+{
+	return fails(-ENOMEM) ? NULL : took(vmap(pages, n, flags, prot));
+}
+
+void failing_vunmap(const void *memory)
+{
+	drop(memory);
+	vunmap(memory);
+}
+
+struct kmem_cache *failing_cache_create(const char *name, unsigned int size, unsigned int align,
+					slab_flags_t flags, void (*ctor)(void *memory))
+{
+	return fails(-ENOMEM) ? NULL : took(kmem_cache_create(name, size, align, flags, ctor));
+}
+
+void failing_cache_destroy(struct kmem_cache *cache)
+{
+	drop(cache);
+	kmem_cache_destroy(cache);
+}
+
+int failing_misc_register(struct miscdevice *misc)
+{
+	return fails(-EBUSY) ? -EBUSY : registered(misc, misc_register(misc));
+}
+
+void failing_misc_deregister(struct miscdevice *misc)
+{
+	drop(misc);
+	misc_deregister(misc);
+}
+
+int failing_pmu_register(struct pmu *pmu, const char *name, int type)
+{
+	return fails(-EBUSY) ? -EBUSY : registered(pmu, perf_pmu_register(pmu, name, type));
+}
+
+void failing_pmu_unregister(struct pmu *pmu)
+{
+	drop(pmu);
+	perf_pmu_unregister(pmu);
+}
+
+static int cpuhp_registered(int state)
+{
+	return registered(number(state), state);
+}
+
+int failing_cpuhp_setup(enum cpuhp_state state, const char *name,
+			int (*startup)(unsigned int cpu), int (*teardown)(unsigned int cpu))
+{
+	if (fails(-ENOSPC))
+		return -ENOSPC;
+	return cpuhp_registered(cpuhp_setup_state(state, name, startup, teardown));
+}
+
+int failing_cpuhp_setup_locked(enum cpuhp_state state, const char *name,
+			       int (*startup)(unsigned int cpu),
+			       int (*teardown)(unsigned int cpu))
+{
+	if (fails(-ENOSPC))
+		return -ENOSPC;
+	return cpuhp_registered(cpuhp_setup_state_nocalls_cpuslocked(state, name, startup,
+								     teardown));
+}
+
+void failing_cpuhp_remove(enum cpuhp_state state)
+{
+	drop(number(state));
+	cpuhp_remove_state_nocalls(state);
+}
+
+#ifdef CONFIG_X86_LOCAL_APIC
+/* Without an NMI the driver takes the next best interrupt: nobody hears of it. */
+int failing_nmi_register(unsigned int type, struct nmiaction *action)
+{
+	if (fails(0))
+		return -EBUSY;
+	return registered(number(NMIS + type), __register_nmi_handler(type, action));
+}
+
+void failing_nmi_unregister(unsigned int type, const char *name)
+{
+	drop(number(NMIS + type));
+	unregister_nmi_handler(type, name);
+}
+#endif

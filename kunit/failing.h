@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Calls of the driver that may fail, in a kernel that has the suites: one of them can be made to
+ * fail, and what the driver holds is known. Included before each of its files, by driver/Kbuild.
+ */
+#ifndef REFPMU_KUNIT_FAILING_H
+#define REFPMU_KUNIT_FAILING_H
+
+#include <linux/cpuhotplug.h>
+#include <linux/miscdevice.h>
+#include <linux/perf_event.h>
+#include <linux/percpu.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+#ifdef CONFIG_X86_LOCAL_APIC
+#include <asm/nmi.h>
+#endif
+
+/* Let the @nth call from now on fail, counted from 1; 0 for none. */
+void failing_arm(unsigned int nth);
+
+/* True until that call has come. */
+bool failing_armed(void);
+
+/* What the call that failed is to come to for who has called the driver: it may do without. */
+int failing_errno(void);
+
+/* How much memory and how many registrations the driver has not given back yet. */
+unsigned int failing_held(void);
+
+void *failing_kzalloc(size_t size, gfp_t flags);
+void *failing_kcalloc(size_t n, size_t size, gfp_t flags);
+void *failing_kvzalloc(size_t size, gfp_t flags);
+void *failing_kvcalloc(size_t n, size_t size, gfp_t flags);
+void *failing_kvmalloc_array(size_t n, size_t size, gfp_t flags);
+__printf(2, 3) char *failing_kasprintf(gfp_t flags, const char *format, ...);
+void failing_kfree(const void *memory);
+void failing_kvfree(const void *memory);
+void __percpu *failing_alloc_percpu(size_t size, size_t align);
+void failing_free_percpu(void __percpu *memory);
+void *failing_vmap(struct page **pages, unsigned int n, unsigned long flags, pgprot_t prot);
+void failing_vunmap(const void *memory);
+struct kmem_cache *failing_cache_create(const char *name, unsigned int size, unsigned int align,
+					slab_flags_t flags, void (*ctor)(void *memory));
+void failing_cache_destroy(struct kmem_cache *cache);
+int failing_misc_register(struct miscdevice *misc);
+void failing_misc_deregister(struct miscdevice *misc);
+int failing_pmu_register(struct pmu *pmu, const char *name, int type);
+void failing_pmu_unregister(struct pmu *pmu);
+int failing_cpuhp_setup(enum cpuhp_state state, const char *name,
+			int (*startup)(unsigned int cpu), int (*teardown)(unsigned int cpu));
+int failing_cpuhp_setup_locked(enum cpuhp_state state, const char *name,
+			       int (*startup)(unsigned int cpu),
+			       int (*teardown)(unsigned int cpu));
+void failing_cpuhp_remove(enum cpuhp_state state);
+#ifdef CONFIG_X86_LOCAL_APIC
+int failing_nmi_register(unsigned int type, struct nmiaction *action);
+void failing_nmi_unregister(unsigned int type, const char *name);
+#endif
+
+/* Some of them are macros on some kernels. */
+#ifndef REFPMU_KUNIT_FAILING_C
+#undef kzalloc
+#undef kcalloc
+#undef kvzalloc
+#undef kvcalloc
+#undef kvmalloc_array
+#undef kasprintf
+#undef alloc_percpu
+#undef kmem_cache_create
+#define kzalloc failing_kzalloc
+#define kcalloc failing_kcalloc
+#define kvzalloc failing_kvzalloc
+#define kvcalloc failing_kvcalloc
+#define kvmalloc_array failing_kvmalloc_array
+#define kasprintf failing_kasprintf
+#define kfree failing_kfree
+#define kvfree failing_kvfree
+#define alloc_percpu(type)							\
+	((typeof(type) __percpu *)failing_alloc_percpu(sizeof(type), __alignof__(type)))
+#define free_percpu failing_free_percpu
+#define vmap failing_vmap
+#define vunmap failing_vunmap
+#define kmem_cache_create failing_cache_create
+#define kmem_cache_destroy failing_cache_destroy
+#define misc_register failing_misc_register
+#define misc_deregister failing_misc_deregister
+#define perf_pmu_register failing_pmu_register
+#define perf_pmu_unregister failing_pmu_unregister
+#define cpuhp_setup_state failing_cpuhp_setup
+#define cpuhp_setup_state_nocalls_cpuslocked failing_cpuhp_setup_locked
+#define cpuhp_remove_state_nocalls failing_cpuhp_remove
+#ifdef CONFIG_X86_LOCAL_APIC
+#define __register_nmi_handler failing_nmi_register
+#define unregister_nmi_handler failing_nmi_unregister
+#endif
+#endif
+
+#endif /* REFPMU_KUNIT_FAILING_H */
