@@ -72,7 +72,11 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--parameters", help="of the module, instead of the target's")
     run.add_argument("--out", type=pathlib.Path, default=store.ROOT / "build" / "report")
     run.add_argument("--shuffle", type=int, metavar="SEED", help="run the cases in another order")
-    run.add_argument("--isolate", action="store_true", help="a fresh guest for each case: slow")
+    run.add_argument(
+        "--isolate",
+        action="store_true",
+        help="each case in a guest that no other ran in: some seconds more a case",
+    )
     run.add_argument("--boot-timeout", type=float, default=guest.BOOT_S, metavar="SECONDS")
     run.set_defaults(command=_run)
 

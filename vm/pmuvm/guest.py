@@ -24,6 +24,8 @@ from pmuvm.errors import PmuvmError
 BOOT_S = 120.0
 ANSWER_S = 60.0
 """For commands that take no time of their own."""
+SAVE_S = 60.0
+"""For a state to be written or read: some hundred MB."""
 LAST_WORDS_S = 3.0
 """How long a dying guest may still write its log."""
 CASE_MARGIN_S = 20.0
@@ -114,6 +116,15 @@ class Guest:
         hello = self._expect("hello", deadline_s, "boot")
         self.state = State.READY
         return hello
+
+    def resume(self) -> None:
+        """Go on where the guest stood whose state the machine has: its agent said hello there."""
+        self._qemu.restore(SAVE_S)
+        self.state = State.READY
+
+    def save(self, file: pathlib.Path) -> None:
+        """Stop the guest and write its state to `file`; PmuvmError if QEMU cannot. It answers no more."""
+        self._qemu.save(file, SAVE_S)
 
     def load(self, file: str, parameters: Sequence[str] = ()) -> None:
         """Load /modules/FILE with PARAM=VALUE words; ModuleRefused with the kernel's reason."""

@@ -21,6 +21,7 @@ from typing import IO
 from pmuvm import orphan
 from pmuvm.arch import Arch
 from pmuvm.errors import PmuvmError
+from pmuvm.monitor import Monitor
 
 # One thread for all CPUs: with one each, a guest now and then runs stale code while its kernel patches
 # text (perf does so with the first event), and dies of an int3. It costs nothing on two cores.
@@ -47,12 +48,20 @@ class Machine:
     memory_mb: int = 512
     accel: str = "tcg"
     cmdline: str = ""
+    state: pathlib.Path | None = None
+    """What `Qemu.save` wrote of the same machine: `restore` goes on from there."""
 
 
-def argv(machine: Machine, console_fd: int, channel_fd: int) -> list[str]:
-    """The command line: no network, no disk, no host folder; two serial ports on open files."""
+def argv(
+    machine: Machine,
+    console_fd: int,
+    channel_fd: int,
+    monitor_fd: int,
+) -> list[str]:
+    """The command line: no network, no disk, no host folder; all that it speaks to are open files."""
     arch = machine.arch
     initrd = [] if machine.initrd is None else ["-initrd", str(machine.initrd)]
+    incoming = [] if machine.state is None else ["-incoming", "defer", "-S"]
     return [
         arch.qemu,
         *("-machine", arch.qemu_machine),
@@ -67,9 +76,12 @@ def argv(machine: Machine, console_fd: int, channel_fd: int) -> list[str]:
         *("-chardev", "file,id=console,path=/dev/fdset/1,append=on"),
         *("-chardev", f"socket,id=channel,fd={channel_fd}"),
         *("-serial", "chardev:console", "-serial", "chardev:channel"),
+        *("-chardev", f"socket,id=monitor,fd={monitor_fd}"),
+        *("-mon", "chardev=monitor,mode=control"),
         *("-kernel", str(machine.kernel)),
         *initrd,
         *("-append", machine.cmdline),
+        *incoming,
     ]
 
 
@@ -86,18 +98,20 @@ class Qemu:
         with contextlib.suppress(OSError):
             fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, CONSOLE_PIPE_BYTES)
         self.channel, self._channel_far = socket.socketpair()
+        self._monitor, self._monitor_far = socket.socketpair()
 
     def __enter__(self) -> Qemu:
         self._errors = tempfile.TemporaryFile()
-        far: tuple[Port, Port] = (self._console_far, self._channel_far)
-        arguments = argv(self._machine, far[0].fileno(), far[1].fileno())
+        far: tuple[Port, ...] = (self._console_far, self._channel_far, self._monitor_far)
+        fds = [end.fileno() for end in far]
+        arguments = argv(self._machine, *fds)
         try:
             self._process = subprocess.Popen(
                 arguments,
                 stdin=subprocess.DEVNULL,
                 stdout=self._errors,
                 stderr=self._errors,
-                pass_fds=[end.fileno() for end in far],
+                pass_fds=fds,
                 start_new_session=True,
                 preexec_fn=orphan.dies_with_parent(),
                 env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"},
@@ -136,6 +150,15 @@ class Qemu:
         except subprocess.TimeoutExpired:
             return None
 
+    def save(self, file: pathlib.Path, deadline_s: float) -> None:
+        """Stop the machine and write its state to `file`; PmuvmError if it cannot be done."""
+        Monitor(self._monitor, deadline_s).save(file)
+
+    def restore(self, deadline_s: float) -> None:
+        """Start a machine that has a state; PmuvmError if it cannot be done."""
+        assert self._machine.state is not None
+        Monitor(self._monitor, deadline_s).restore(self._machine.state)
+
     def complaint(self) -> str:
         """What QEMU itself said, in one line; empty most of the time."""
         if self._errors is None:
@@ -145,8 +168,8 @@ class Qemu:
         return " ".join(text.split())
 
     def _close(self) -> None:
-        ends: tuple[Port, ...] = (self.console, self.channel)
-        for end in (*ends, self._console_far, self._channel_far):
+        ends: tuple[Port, ...] = (self.console, self.channel, self._monitor)
+        for end in (*ends, self._console_far, self._channel_far, self._monitor_far):
             end.close()
         if self._errors is not None:
             self._errors.close()

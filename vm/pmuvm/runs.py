@@ -98,8 +98,9 @@ def one(request: Request) -> int:
                 file.flush()
 
             record(first)
-            with session.Session(ready, out / "console.log", record) as guests:
-                session.run_all(guests, cases, progress.result, request.isolate)
+            log = out / "console.log"
+            with session.Session(ready, log, record, alone=request.isolate) as guests:
+                session.run_all(guests, cases, progress.result)
             record({"t": "end"})
     except (PmuvmError, KeyboardInterrupt):
         # Nothing was judged: nothing stays that could be taken for a result.

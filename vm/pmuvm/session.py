@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import pathlib
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from types import TracebackType
@@ -14,6 +15,10 @@ from pmuvm import guest, qemu
 from pmuvm.channel import Message
 from pmuvm.errors import PmuvmError
 from pmuvm.suite import Case
+
+
+STATE = "state"
+"""File of the guest's state behind its boot, in a folder of the session's own."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,13 +37,20 @@ class Session:
     """A guest that is there when a case needs it. As a context manager it leaves none behind."""
 
     def __init__(
-        self, plan: Plan, log: pathlib.Path | None, record: Callable[[Message], None]
+        self,
+        plan: Plan,
+        log: pathlib.Path | None,
+        record: Callable[[Message], None],
+        alone: bool = False,
     ) -> None:
+        """`alone`: no two cases meet in a guest. Each goes on from the state behind one boot."""
+        self._alone = alone
         self._plan = plan
         self._log = log
         self._record = record
         self._stack = contextlib.ExitStack()
         self._guest: guest.Guest | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
         self.boots = 0
 
     def __enter__(self) -> Session:
@@ -51,6 +63,8 @@ class Session:
         trace: TracebackType | None,
     ) -> None:
         self.drop()
+        if self._folder is not None:
+            self._folder.cleanup()
 
     def run(self, case: Case) -> Message:
         """Run one case; its result is recorded and returned. The guest's death is a result too."""
@@ -69,6 +83,8 @@ class Session:
                 "rules": list(case.rules),
             }
         self._record(result)
+        if self._alone:
+            self.finish()
         return result
 
     def finish(self) -> None:
@@ -87,26 +103,42 @@ class Session:
 
     def _ready(self) -> guest.Guest:
         """The running guest, or a new one: booted, its module loaded."""
-        if self._guest is None:
-            self.boots += 1
-            vm = self._stack.enter_context(guest.Guest(self._plan.machine, self._log))
-            booted = False
-            try:
-                vm.boot(self._plan.boot_s)
-                booted = True
-                if self._plan.module is not None:
-                    vm.load(self._plan.module, self._plan.parameters)
-            except guest.ModuleRefused as refused:
-                self.drop()
-                raise PmuvmError(f"module {self._plan.module} does not load: {refused}") from None
-            except guest.GuestLost as lost:
-                self.drop()
-                what = f"no guest comes up on {self._plan.machine.kernel}"
-                if booted:
-                    what = f"the guest does not survive the loading of {self._plan.module}"
-                raise PmuvmError(f"{what}: {lost.cause}", details=lost.tail) from None
-            self._guest = vm
+        if self._guest is None and self._alone:
+            self._guest = self._resumed()
+        elif self._guest is None:
+            self._guest = self._booted()
         return self._guest
+
+    def _booted(self) -> guest.Guest:
+        self.boots += 1
+        vm = self._stack.enter_context(guest.Guest(self._plan.machine, self._log))
+        booted = False
+        try:
+            vm.boot(self._plan.boot_s)
+            booted = True
+            if self._plan.module is not None:
+                vm.load(self._plan.module, self._plan.parameters)
+        except guest.ModuleRefused as refused:
+            self.drop()
+            raise PmuvmError(f"module {self._plan.module} does not load: {refused}") from None
+        except guest.GuestLost as lost:
+            self.drop()
+            what = f"no guest comes up on {self._plan.machine.kernel}"
+            if booted:
+                what = f"the guest does not survive the loading of {self._plan.module}"
+            raise PmuvmError(f"{what}: {lost.cause}", details=lost.tail) from None
+        return vm
+
+    def _resumed(self) -> guest.Guest:
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="pmuvm-")
+            self._booted().save(pathlib.Path(self._folder.name) / STATE)
+            self.drop()
+        state = pathlib.Path(self._folder.name) / STATE
+        machine = dataclasses.replace(self._plan.machine, state=state)
+        vm = self._stack.enter_context(guest.Guest(machine, self._log))
+        vm.resume()
+        return vm
 
     def drop(self) -> None:
         """Power off at once: the next case gets a guest that no other has used."""
@@ -114,15 +146,8 @@ class Session:
         self._stack.close()
 
 
-def run_all(
-    session: Session,
-    cases: Sequence[Case],
-    done: Callable[[Message], None],
-    isolate: bool = False,
-) -> None:
-    """Run `cases` in their order; `done` hears each result. `isolate`: a guest for each case."""
+def run_all(session: Session, cases: Sequence[Case], done: Callable[[Message], None]) -> None:
+    """Run `cases` in their order; `done` hears each result."""
     for case in cases:
         done(session.run(case))
-        if isolate:
-            session.finish()
     session.finish()

@@ -25,20 +25,26 @@ GOLDEN = [
     "-add-fd fd=5,set=1 -chardev file,id=console,path=/dev/fdset/1,append=on",
     "-chardev socket,id=channel,fd=6",
     "-serial chardev:console -serial chardev:channel",
+    "-chardev socket,id=monitor,fd=7 -mon chardev=monitor,mode=control",
     "-kernel /k -initrd /i -append a b",
 ]
 
 
 def test_the_command_line_is_the_golden_one() -> None:
     machine = qemu.Machine(arch.AMD64, pathlib.Path("/k"), pathlib.Path("/i"), cmdline="a b")
-    assert " ".join(qemu.argv(machine, 5, 6)) == " ".join(GOLDEN)
+    assert " ".join(qemu.argv(machine, 5, 6, 7)) == " ".join(GOLDEN)
 
 
 def test_kvm_hides_the_pmu_of_the_host() -> None:
     machine = qemu.Machine(arch.AMD64, pathlib.Path("/k"), None, accel="kvm")
-    words = qemu.argv(machine, 5, 6)
+    words = qemu.argv(machine, 5, 6, 7)
     assert words[words.index("-cpu") + 1] == "max,pmu=off"
     assert "-initrd" not in words
+
+
+def test_a_machine_with_a_state_waits_for_it() -> None:
+    machine = qemu.Machine(arch.AMD64, pathlib.Path("/k"), None, state=pathlib.Path("/s"))
+    assert qemu.argv(machine, 5, 6, 7)[-3:] == ["-incoming", "defer", "-S"]
 
 
 def process_of(machine: qemu.Qemu) -> int:

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import dataclasses
+import pathlib
+import tempfile
 from typing import Any
 
 import pytest
@@ -22,11 +24,13 @@ def case(name: str) -> suite.Case:
     return suite.Case(name, ("CNT-002",), 1.0, "a_test.cpp", 3)
 
 
-def run(machine: qemu.Machine, names: list[str], how: str = "well") -> tuple[list[Any], int]:
+def run(
+    machine: qemu.Machine, names: list[str], how: str = "well", alone: bool = False
+) -> tuple[list[Any], int]:
     records: list[Any] = []
     behaving = dataclasses.replace(machine, cmdline=f"behave={how}")
     plan = session.Plan(behaving, "refpmu.ko", (), slowness=1.0, boot_s=30)
-    with session.Session(plan, None, records.append) as guests:
+    with session.Session(plan, None, records.append, alone) as guests:
         session.run_all(guests, [case(name) for name in names], lambda message: None)
     return records, guests.boots
 
@@ -86,3 +90,42 @@ def test_a_guest_that_dies_at_the_end_leaves_a_report(machine: qemu.Machine) -> 
 def test_a_deadline_follows_budget_and_slowness() -> None:
     assert case("A.One").deadline_s(1.0) == 1
     assert case("A.One").deadline_s(2.5) == 3
+
+
+def test_cases_that_are_alone_go_on_from_one_boot(machine: qemu.Machine) -> None:
+    records, boots = run(machine, ["A.One", "A.Oopses", "A.Two"], alone=True)
+    kinds = [record["t"] for record in records]
+    assert kinds == ["result", "unload", "kmsg", "result", "result", "unload", "kmsg"]
+    verdicts = [record["result"] for record in records if record["t"] == "result"]
+    assert verdicts == ["PASS", "CRASH", "PASS"]
+    assert boots == 1
+
+
+def test_a_session_leaves_no_state_of_a_guest_behind(
+    machine: qemu.Machine, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "states"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    run(machine, ["A.One"], alone=True)
+    assert not list(folder.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("how", "message", "deadline_s"),
+    [
+        ("no-state", "QEMU: State blocked by x", 60),
+        ("bad-state", "QEMU does not write or read its state: failed", 60),
+        ("mute-monitor", "QEMU's monitor is silent: QMP", 0.5),
+    ],
+)
+def test_a_qemu_that_cannot_save_a_guest_stops_the_session(
+    machine: qemu.Machine,
+    monkeypatch: pytest.MonkeyPatch,
+    how: str,
+    message: str,
+    deadline_s: float,
+) -> None:
+    monkeypatch.setattr(guest, "SAVE_S", deadline_s)
+    with pytest.raises(PmuvmError, match=message):
+        run(machine, ["A.One"], how, alone=True)

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""QEMU's monitor (QMP): has a machine write its state down, for others to go on from."""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import json
+import pathlib
+import socket
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from pmuvm.errors import PmuvmError
+
+_STATE = "state"
+"""The monitor's name for the file."""
+
+
+class Monitor:
+    """The host's end of one machine's monitor."""
+
+    def __init__(self, port: socket.socket, deadline_s: float) -> None:
+        """Say hello. PmuvmError, here and later: QEMU refuses, is gone, or is silent too long."""
+        self._port = port
+        self._rest = b""
+        self._until = time.monotonic() + deadline_s
+        self._wait("QMP")
+        self.do("qmp_capabilities")
+
+    def do(self, command: str, *files: int, **arguments: Any) -> None:
+        """Carry out one command; `files` are open files that QEMU is to take over."""
+        line = json.dumps({"execute": command, "arguments": arguments}).encode()
+        ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", files))]
+        self._port.settimeout(self._left())
+        with self._heard(command):
+            self._port.sendmsg([line], ancillary if files else [])
+        self._wait("return")
+
+    def save(self, file: pathlib.Path) -> None:
+        """Write the machine's state to `file`; it is stopped then."""
+        self._ask_for_events()
+        # Else it would write at the speed of a network.
+        self.do("migrate-set-parameters", **{"max-bandwidth": 1 << 40})
+        with file.open("wb") as out:
+            self.do("getfd", out.fileno(), fdname=_STATE)
+        self.do("migrate", uri=f"fd:{_STATE}")
+        self._wait_for("completed")
+
+    def restore(self, file: pathlib.Path) -> None:
+        """Have a machine that waits for its state take it from `file`; it runs then."""
+        self._ask_for_events()
+        with file.open("rb") as state:
+            self.do("getfd", state.fileno(), fdname=_STATE)
+        self.do("migrate-incoming", uri=f"fd:{_STATE}")
+        self._wait_for("completed")
+        # Only now do its ports belong to the machine of the file.
+        self.do("cont")
+
+    def _ask_for_events(self) -> None:
+        self.do("migrate-set-capabilities", capabilities=[{"capability": "events", "state": True}])
+
+    def _wait_for(self, wanted: str) -> None:
+        status = ""
+        while status != wanted:
+            event = self._wait("event")
+            status = event["data"]["status"] if event["event"] == "MIGRATION" else status
+            if status in ("failed", "cancelled"):
+                raise PmuvmError(f"QEMU does not write or read its state: {status}")
+
+    def _wait(self, key: str) -> dict[str, Any]:
+        """The next message that has `key`; events that come before an answer are passed over."""
+        while True:
+            line, end, rest = self._rest.partition(b"\n")
+            if end:
+                self._rest = rest
+                message = json.loads(line)
+                if "error" in message:
+                    raise PmuvmError(f"QEMU: {message['error']['desc']}")
+                if key in message:
+                    return dict(message)
+                continue
+            self._port.settimeout(self._left())
+            with self._heard(key):
+                data = self._port.recv(65536)
+            if not data:
+                raise PmuvmError("QEMU ended")
+            self._rest += data
+
+    def _left(self) -> float:
+        return max(self._until - time.monotonic(), 0.001)
+
+    @contextlib.contextmanager
+    def _heard(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except TimeoutError:
+            raise PmuvmError(f"QEMU's monitor is silent: {what}") from None
+        except ConnectionError:
+            raise PmuvmError("QEMU ended") from None
