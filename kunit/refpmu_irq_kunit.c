@@ -218,7 +218,7 @@ static void new_period_holds_at_once(struct kunit *test)
 	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, 1000);
 	const struct rig *rig = test->priv;
 
-	KEEPS(test, "CTL-015", "DRC-068");
+	KEEPS(test, "CTL-015", "DRC-068", "SMP-017");
 	perf_event_enable(event);
 	rig_pulse(test, RIG_PULSED, 10);
 	KUNIT_ASSERT_EQ(test, perf_event_period(event, 50), 0);

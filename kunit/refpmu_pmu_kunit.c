@@ -271,7 +271,7 @@ static void read_inside_a_read_adds_nothing_twice(struct kunit *test)
 	struct perf_event_attr attr;
 	u64 count;
 
-	KEEPS(test, "DRC-058", "DRC-059");
+	KEEPS(test, "DRC-058", "DRC-059", "NMI-002");
 	hw_breakpoint_init(&attr);
 	attr.bp_addr = (unsigned long)&event->hw.prev_count;
 	attr.bp_len = HW_BREAKPOINT_LEN_8;
