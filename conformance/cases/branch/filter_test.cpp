@@ -157,8 +157,9 @@ CONFORMANCE_CASE(BranchFilter, ConflictingFiltersTakeTurns, .rules = {rule::BRS_
         target().Stimulate(spec, 1);
         for (std::size_t i = 0; i < filters.size(); ++i) {
           for (const Sample& sample : rings[i].Drain().samples) {
-            ++samples[i];
             const std::vector<FromTo> mine = OfKinds(branches, filters[i].kinds);
+            // A turn that began after the branches finds fewer of them, or none.
+            if (FromTos(sample) == mine) ++samples[i];
             for (const FromTo& entry : FromTos(sample)) {
               EXPECT_THAT(mine, testing::Contains(entry)) << rule::BRS_014.text;
             }

@@ -114,6 +114,24 @@ CONFORMANCE_CASE(Control, OneMemberIsSwitchedAlone, .rules = {rule::CTL_006},
   }
 }
 
+CONFORMANCE_CASE(Control, SwitchingOneLeavesThePrivilegesOfOthers, .rules = {rule::CTL_006},
+                 .needs = {Cap::kStimulus, Cap::kPort}) {
+  const std::vector<EventSpec> specs = FullSet();
+  const std::vector<Event> events = OpenEach(specs);
+  for (std::size_t off = 0; off < specs.size(); ++off) {
+    EnableEach(events);
+    events[off].Disable();
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+      if (i == off) continue;
+      const std::uint64_t before = events[i].Read().value;
+      Pulse(specs[i], 7, {.privilege = Privilege::kKernel});
+      Pulse(specs[i], 30, {.privilege = Privilege::kUser});
+      EXPECT_THAT(events[i].Read(), Counted(specs[i], before + 37))
+          << rule::CTL_006.text << " " << i << " while " << off << " was off";
+    }
+  }
+}
+
 CONFORMANCE_CASE(Control, OtherFlagBitsMeanTheOneEvent, .rules = {rule::CTL_029},
                  .needs = {Cap::kStimulus, Cap::kGroups}) {
   const EventSpec spec = target().AnyEvent();

@@ -3,6 +3,7 @@
 #include "cases/common.h"
 #include "pmuconf/ring.h"
 #include "pmuconf/rules/CTL.h"
+#include "pmuconf/rules/REC.h"
 
 namespace pmuconf {
 namespace {
@@ -33,6 +34,25 @@ CONFORMANCE_CASE(Control, NewPeriodTakesEffectAtOnce, .rules = {rule::CTL_015},
     ExpectOverflowAfter(spec, ring, 100);
     EXPECT_THAT(event.Read(), Counted(spec, 999 + 400 + 400 + 150 + 70'000'000'000 + 100));
   }
+}
+
+// Off and on in the middle of the first period that has the new length.
+CONFORMANCE_CASE(Control, NewPeriodIsInTheSampleAfterAStop, .rules = {rule::CTL_015, rule::REC_010},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 1'000, .sample_type = PERF_SAMPLE_PERIOD});
+  Ring ring(event, 1);
+  event.Enable();
+  Pulse(spec, 2'500);
+  event.Period(400);
+  Pulse(spec, 100);
+  event.Disable();
+  event.Enable();
+  Pulse(spec, 700);
+  const std::vector<Sample> samples = ring.Drain().samples;
+  ASSERT_EQ(samples.size(), 4u);
+  EXPECT_EQ(samples[2].period, 400u) << rule::REC_010.text;
+  EXPECT_EQ(samples[3].period, 400u) << rule::REC_010.text;
 }
 
 CONFORMANCE_CASE(Control, BadPeriodsAreRefusedAndTheOldOneStays,

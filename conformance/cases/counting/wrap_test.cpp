@@ -66,6 +66,20 @@ CONFORMANCE_CASE(Counting, WrapIsExactWithLateInterrupt, .rules = {rule::CNT_007
   }
 }
 
+// Nobody reads meanwhile: the range that is left when the counter overflows has to be enough.
+CONFORMANCE_CASE(Counting, InterruptMayBeLateByHalfTheRange, .rules = {rule::CNT_007},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters, Cap::kLog}) {
+  const std::uint64_t half = target().counter_mask() / 2;
+  for (const EventSpec& spec : target().Events()) {
+    const Event event = Open(spec);
+    event.Enable();
+    Pulse(spec, half + 54'321);
+    HoldLine line;
+    Pulse(spec, half);
+    EXPECT_THAT(event.Read(), Counted(spec, 2 * half + 54'321)) << rule::CNT_007.text;
+  }
+}
+
 CONFORMANCE_CASE(Counting, WrapIsExactWhenStoppedBeforeTheInterrupt,
                  .rules = {rule::CNT_007, rule::DRV_007},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters, Cap::kLog}) {

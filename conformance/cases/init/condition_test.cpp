@@ -235,6 +235,34 @@ CONFORMANCE_CASE(Init, WideEventsTakeTwoCounters, .rules = {rule::INI_033},
   EXPECT_THAT(TryOpenGroup(specs), FailsWith(EINVAL)) << rule::INI_033.text;
 }
 
+// One counter of each pair is free: somebody has to move. Pinned events stay until they have to.
+CONFORMANCE_CASE(Init, WideEventFindsAPairBesideSingleEvents, .rules = {rule::INI_033},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kWide}) {
+  const EventSpec wide = WideEvent();
+  const EventSpec single = target().AnyEvent();
+  const std::size_t n = target().general();
+  const std::vector<Event> singles = OpenEach(std::vector(n, single), {.pinned = true});
+  for (const std::size_t odd : {0, 1}) {
+    std::vector<std::uint64_t> want(n);  // as many stay as leave room for two
+    for (std::size_t i = odd; i < n && i / 2 + 2 < n; i += 2) want[i] = 70;
+    for (const Event& other : singles) other.Reset();
+    EnableEach(singles);
+    for (std::size_t i = 0; i < n; ++i) {
+      if (want[i] == 0) singles[i].Disable();
+    }
+    {
+      const Event event = Open(wide, {.disabled = false});
+      target().Stimulate(wide, 100, {.per_pulse = 50});
+      target().Stimulate(single, 70);
+      EXPECT_THAT(event.Read(), Counted(wide, 5'000)) << rule::INI_033.text;
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      EXPECT_THAT(singles[i].Read(), Counted(single, want[i])) << rule::INI_033.text;
+    }
+    DisableEach(singles);
+  }
+}
+
 CONFORMANCE_CASE(Init, WideEventsSample, .rules = {rule::INI_033},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kWide, Cap::kSampling}) {
   const EventSpec wide = WideEvent();

@@ -5,6 +5,7 @@
 
 #include "cases/common.h"
 #include "pmuconf/ring.h"
+#include "pmuconf/rules/MUX.h"
 #include "pmuconf/rules/REC.h"
 #include "pmuconf/rules/THR.h"
 #include "pmuconf/sysctl.h"
@@ -16,14 +17,17 @@ constexpr std::uint64_t kOnePerTick = 1;  // the least rate: a second overflow i
 
 // Opens an event whose records are all kept in one row, in order.
 struct Throttled {
-  EventSpec spec = target().AnyEvent();
+  EventSpec spec;
   Event event;
   Ring ring;
   RingContents got = {};
 
-  explicit Throttled(std::uint64_t period, std::uint64_t sample_type = PERF_SAMPLE_PERIOD)
-      : event(Open(spec, {.sample_period = period,
+  explicit Throttled(std::uint64_t period, std::uint64_t sample_type = PERF_SAMPLE_PERIOD,
+                     const EventSpec& of = target().AnyEvent(), bool pinned = false)
+      : spec(of),
+        event(Open(spec, {.sample_period = period,
                           .sample_type = sample_type | PERF_SAMPLE_ID,
+                          .pinned = pinned,
                           .sample_id_all = true})),
         ring(event, 16) {
     event.Enable();
@@ -106,6 +110,46 @@ CONFORMANCE_CASE(Throttle, NothingIsCountedTwiceOrWhileThrottled, .rules = {rule
   run.Drain();
   // With period 1 a count without its sample would be one from the throttled time.
   EXPECT_THAT(run.event.Read(), Counted(run.spec, run.got.samples.size())) << rule::THR_004.text;
+}
+
+CONFORMANCE_CASE(Throttle, EveryCounterStops, .rules = {rule::THR_004},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCounters, Cap::kSampling}) {
+  const SampleRateLimit limit(kOnePerTick);
+  for (const EventSpec& spec : FullSet()) {
+    Throttled run(1, PERF_SAMPLE_PERIOD, spec);
+    for (int i = 0; i < 1'000 && !run.throttled(); ++i) {
+      Pulse(spec, 20);
+      run.Drain();
+    }
+    ASSERT_TRUE(run.throttled()) << rule::THR_001.text;
+    Pulse(spec, 100);
+    run.event.Disable();
+    run.Drain();
+    EXPECT_THAT(run.event.Read(), Counted(spec, run.got.samples.size())) << rule::THR_004.text;
+  }
+}
+
+CONFORMANCE_CASE(Throttle, EventThatMovesWhileThrottledGoesOnExactly,
+                 .rules = {rule::THR_005, rule::MUX_012},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCounters, Cap::kSampling}) {
+  const SampleRateLimit limit(kOnePerTick);
+  for (const EventSpec& narrow : target().Events()) {
+    // Pinned, it stays where it is while those come that are not.
+    Throttled run(1'000, PERF_SAMPLE_PERIOD, target().AnyEvent(), true);
+    run.UntilThrottled();
+    const std::uint64_t before = run.event.Read().value;
+    // They take every counter that they can: whoever can go elsewhere has to.
+    std::vector<Event> others;
+    for (std::size_t i = 0; i < CounterCount(narrow); ++i) {
+      if (CounterCount(narrow) < CounterCount(run.spec)) others.push_back(Open(narrow));
+    }
+    EnableEach(others);
+    run.UntilUnthrottled();
+    SampleRateLimit::Set(SampleRateLimit::kNoLimit);
+    target().Stimulate(run.spec, 4'321);
+    EXPECT_THAT(run.event.Read(), Counted(run.spec, before + 4'321)) << rule::THR_005.text;
+    SampleRateLimit::Set(kOnePerTick);
+  }
 }
 
 CONFORMANCE_CASE(Throttle, UnthrottledEventGoesOn, .rules = {rule::THR_002, rule::REC_106},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The control page as a way to read an event: what it offers where user space reads no counters.
-#include "pmuconf/case.h"
+#include "cases/common.h"
 #include "pmuconf/ring.h"
 #include "pmuconf/rules/RDP.h"
 
@@ -55,6 +55,18 @@ CONFORMANCE_CASE(UserPage, IndexIsZeroWithoutUserReads, .rules = {rule::RDP_003}
     EXPECT_EQ(ring.page().index, 0u) << rule::RDP_003.text;
     event.Disable();
     EXPECT_EQ(ring.page().index, 0u) << rule::RDP_003.text;
+  }
+}
+
+CONFORMANCE_CASE(UserPage, IndexIsZeroOnEveryCounter, .rules = {rule::RDP_003},
+                 .needs = {Cap::kStimulus}) {
+  const std::vector<Event> events = OpenEach(FullSet());
+  EnableEach(events);
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const Ring ring(events[i], 0);
+    EXPECT_EQ(ring.page().index, 0u) << rule::RDP_003.text << " " << i;
+    events[i].Disable();
+    EXPECT_EQ(ring.page().index, 0u) << rule::RDP_003.text << " " << i;
   }
 }
 
