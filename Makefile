@@ -10,11 +10,11 @@ TARGET ?= refpmu
 ARCH ?= amd64
 SELECT := $(if $(RULE),--rule '$(RULE)') $(if $(CASE),--case '$(CASE)') $(if $(PROFILE),--profile '$(PROFILE)')
 
-.PHONY: help run rules check kunit intree fuzz mutants bench coverage lint deps clean guest-suite
+.PHONY: help run rules check kunit intree fuzz mutants soak nightly bench coverage lint deps clean guest-suite
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo "  variables: TARGET= KERNEL=6.1|6.12|FILE ARCH= RULE= CASE= PROFILE= MODULE= PARAMETERS= SHUFFLE=SEED ISOLATE=1 MUTANTS=FOLDER TIME=SECONDS"
+	@echo "  variables: TARGET= KERNEL=6.1|6.12|FILE ARCH= RULE= CASE= PROFILE= MODULE= PARAMETERS= SHUFFLE=SEED ISOLATE=1 MUTANTS=FOLDER TIME=SECONDS N=ROUNDS"
 
 run: deps guest-suite ## judge TARGET (or all) on KERNEL in a virtual machine: 0 conformant, 1 not, 2 not judged
 	@$(PYTHON) -m pmuvm run --target '$(TARGET)' $(if $(filter all-file,$(TARGET)-$(origin KERNEL)),,--kernel '$(KERNEL)') $(if $(SHUFFLE),--shuffle '$(SHUFFLE)') $(if $(ISOLATE),--isolate) --arch '$(ARCH)' $(SELECT) $(if $(MODULE),--module '$(MODULE)') $(if $(PARAMETERS),--parameters '$(PARAMETERS)')
@@ -36,6 +36,12 @@ mutants: deps guest-suite ## prove that the suite catches broken drivers; MUTANT
 
 bench: deps guest-suite ## benchmarks of the driver's decisions and of the model; in a guest, costs against cpu-clock
 	@ci/build bench core_bench && $(PYTHON) ci/bench.py $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')
+
+soak: deps guest-suite ## repeat the suite shuffled, on 1, 2 and 4 CPUs and a fixed clock; N= rounds
+	@$(PYTHON) ci/soak.py $(if $(N),-n '$(N)') $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)') $(if $(CASE),--case '$(CASE)')
+
+nightly: deps guest-suite ## all mutants on both kernels, and a soak of N= rounds
+	@$(PYTHON) ci/mutants.py --kernel 6.12 --kernel 6.1 && $(PYTHON) ci/soak.py $(if $(N),-n '$(N)')
 
 rules: deps guest-suite ## the catalogue with what verifies each rule, as docs/generated/rules.md
 	@mkdir -p docs/generated && build/guest/conformance/pmuconf explain --markdown >docs/generated/rules.md && echo docs/generated/rules.md

@@ -157,7 +157,8 @@ def stages() -> list[Stage]:
         *(kunit_stage(kernel) for kernel in KERNELS),
         *conformance_stages(),
         tool_stage("fuzz", (PYTHON, "fuzz/run.py", "--time", "40"), 900, (("ci/build", "fuzz"),)),
-        tool_stage("mutants", (PYTHON, "ci/mutants.py"), 2100, (guest,)),
+        # A share each day: those of a week and a day are all of them. Nightly runs them all at once.
+        tool_stage("mutants", (PYTHON, "ci/mutants.py", "--slices", "8"), 2100, (guest,)),
     ]
 
 

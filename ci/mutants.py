@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+import datetime
 import itertools
 import queue
 import sys
@@ -22,7 +23,8 @@ from pmuvm.channel import Message  # noqa: E402
 from pmuvm.errors import PmuvmError  # noqa: E402
 from pmuvm.guest import GuestLost  # noqa: E402
 
-from mutation import kunit, patch, report, trial, workshop  # noqa: E402
+from generate import CatalogueError, read_catalogue  # noqa: E402
+from mutation import beyond, kunit, matrix, patch, report, slices, trial, workshop  # noqa: E402
 from mutation.patch import Mutant  # noqa: E402
 from mutation.trial import Clean, Trial  # noqa: E402
 
@@ -199,7 +201,13 @@ def run(options: argparse.Namespace) -> int:
         return 2
     for error in errors:
         print(f"mutants: {error}", file=sys.stderr)
+    if options.slices:
+        every = len(mutants)
+        mutants = slices.of_day(mutants, options.slices, options.day)
+        print(f"{len(mutants)} of {every} mutants: slice of {options.day}, one of {options.slices}")
 
+    reasons = _beyond()
+    rules_of: dict[str, tuple[str, ...]] = {}
     trials: list[Trial] = []
     faults: list[str] = []
     skipped = 0
@@ -211,6 +219,7 @@ def run(options: argparse.Namespace) -> int:
     for name, of in itertools.product(names, sorted({mutant.target for mutant in by_cases})):
         target = suite.find_target(of)
         cases = tuple(suite.cases(target, suite.Selection()))
+        rules_of |= {case.id: case.rules for case in cases}
         bench = Bench(kernel.find(name), target, cases)
         own = [mutant for mutant in by_cases if mutant.target == of]
         chosen = [trial.checked(mutant, cases) for mutant in own if mutant.wants(name)]
@@ -225,8 +234,26 @@ def run(options: argparse.Namespace) -> int:
         trials += done
         faults += found
     report.write(trials, errors, faults, skipped, OUT / "results.json")
+    matrix.write(trials, rules_of, reasons, OUT / "matrix.md")
     print(report.summary(trials, errors, faults))
     return report.status(trials, errors, faults)
+
+
+def _beyond() -> dict[str, str]:
+    """Rule → why no mutant can show it."""
+    catalogue = read_catalogue((ROOT / "conformance" / "rules").glob("*.toml"))
+    wanted = [rule.id for rule in catalogue if rule.status == "active" and "case" in rule.layer]
+    return beyond.read(DRIVER / "mutants" / beyond.NAME, wanted)[0]
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
+_positive.__name__ = "number above 0"  # argparse says: invalid ... value
 
 
 def main(argv: list[str]) -> int:
@@ -236,6 +263,13 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--kernel", action="append", help=f"may be repeated ({DEFAULT_KERNEL})")
     parser.add_argument("--id", action="append", help="only this mutant; may be repeated")
     parser.add_argument("--observer", choices=patch.OBSERVERS, help="only what this one is to kill")
+    parser.add_argument("--slices", type=_positive, help="try one of so many shares, that of --day")
+    parser.add_argument(
+        "--day",
+        type=datetime.date.fromisoformat,
+        default=datetime.datetime.now(datetime.timezone.utc).date(),
+        help="YYYY-MM-DD; default today",
+    )
     parser.add_argument("--own", action="store_true", help="only cases of the rules it names")
     parser.add_argument("--all", action="store_true", help="do not stop at the first kill")
     options = parser.parse_args(argv)
@@ -245,6 +279,8 @@ def main(argv: list[str]) -> int:
     except PmuvmError as error:
         if error.details:
             print(error.details, file=sys.stderr)
+        print(f"mutants: {error}", file=sys.stderr)
+    except (CatalogueError, beyond.BeyondError) as error:
         print(f"mutants: {error}", file=sys.stderr)
     except KeyboardInterrupt:
         print("mutants: interrupted", file=sys.stderr)

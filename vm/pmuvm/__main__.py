@@ -72,6 +72,13 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--parameters", help="of the module, instead of the target's")
     run.add_argument("--out", type=pathlib.Path, default=store.ROOT / "build" / "report")
     run.add_argument("--shuffle", type=int, metavar="SEED", help="run the cases in another order")
+    run.add_argument("--cpus", type=int, choices=range(1, 17), help="instead of the target's")
+    run.add_argument(
+        "--icount",
+        type=int,
+        choices=range(11),
+        help="a clock of 2^ICOUNT ns an instruction, whatever the host does; with --cpus 1",
+    )
     run.add_argument(
         "--isolate",
         action="store_true",
@@ -136,6 +143,8 @@ def _run(options: argparse.Namespace) -> int:
         shuffle=options.shuffle,
         isolate=options.isolate,
         boot_s=options.boot_timeout,
+        cpus=options.cpus,
+        icount=options.icount,
     )
     if options.target != ALL:
         return runs.one(given)

@@ -50,6 +50,9 @@ class Machine:
     cmdline: str = ""
     state: pathlib.Path | None = None
     """What `Qemu.save` wrote of the same machine: `restore` goes on from there."""
+    icount: int | None = None
+    """If given, time is what is executed: an instruction takes 2^icount ns, whatever the host does.
+    For one CPU, and emulated."""
 
 
 def argv(
@@ -66,6 +69,7 @@ def argv(
         arch.qemu,
         *("-machine", arch.qemu_machine),
         *("-accel", ACCELS[machine.accel]),
+        *([] if machine.icount is None else ["-icount", f"shift={machine.icount},sleep=off"]),
         *("-cpu", arch.cpu[machine.accel]),
         *("-smp", str(machine.cpus)),
         *("-m", str(machine.memory_mb)),

@@ -42,6 +42,10 @@ class Request:
     isolate: bool = False
     """A fresh guest for each case."""
     boot_s: float = guest.BOOT_S
+    cpus: int | None = None
+    """Instead of the target's number."""
+    icount: int | None = None
+    """As qemu.Machine has it."""
 
     def again(self) -> str:
         """The command that repeats one case, but for its id."""
@@ -65,7 +69,14 @@ def one(request: Request) -> int:
         target = dataclasses.replace(target, parameters=tuple(request.parameters.split()))
     cases = suite.cases(target, request.selection)
     found = kernel.find(request.kernel, arch.find(request.arch))
+    if request.cpus is not None:
+        target = dataclasses.replace(target, cpus=request.cpus)
     ready = plan(target, found, request.module, request.boot_s)
+    if request.icount is not None:
+        if ready.machine.cpus != 1 or ready.machine.accel == "kvm":
+            raise PmuvmError("--icount is for one emulated CPU: --cpus 1")
+        machine = dataclasses.replace(ready.machine, icount=request.icount)
+        ready = dataclasses.replace(ready, machine=machine)
     if request.shuffle is not None:
         random.Random(request.shuffle).shuffle(cases)
 

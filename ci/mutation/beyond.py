@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads which rules no mutant of the driver can show, and why."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+
+NAME = "beyond.toml"
+
+
+class BeyondError(Exception):
+    """One line that says what is wrong with the file."""
+
+
+def read(path: Path, rules: Iterable[str]) -> tuple[dict[str, str], set[str]]:
+    """Rule → reason, for all of `rules` that an entry names or whose area one names; and those that
+    are named one by one."""
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise BeyondError(f"{path.name}: {error}") from error
+    known = set(rules)
+    areas = {rule.partition("-")[0] for rule in known}
+    reasons: dict[str, str] = {}
+    single: set[str] = set()
+    for entry in tables.get("beyond", []):
+        reason = str(entry.get("reason", "")).strip()
+        if not reason or not set(entry) <= {"areas", "rules", "reason"} or len(entry) < 2:
+            raise BeyondError(f"{path.name}: an entry has areas or rules, and a reason: {entry}")
+        for area in entry.get("areas", []):
+            if area not in areas:
+                raise BeyondError(f"{path.name}: no area '{area}'")
+            for rule in known:
+                if rule.partition("-")[0] == area:
+                    reasons.setdefault(rule, reason)
+        for rule in entry.get("rules", []):
+            if rule not in known:
+                raise BeyondError(f"{path.name}: no active rule with cases '{rule}'")
+            if rule in single:
+                raise BeyondError(f"{path.name}: {rule} stands twice")
+            single.add(rule)
+            reasons[rule] = reason
+    if set(tables) - {"beyond"}:
+        raise BeyondError(f"{path.name}: unknown key '{min(set(tables) - {'beyond'})}'")
+    return reasons, single

@@ -1,0 +1,172 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Repeats the suite in another order each time, on machines of several kinds and a loaded host."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import multiprocessing
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "vm"))
+
+from pmuvm import arch, runs, suite  # noqa: E402
+from pmuvm.errors import PmuvmError  # noqa: E402
+
+OUT = ROOT / "build" / "soak"
+FINE = ("PASS", "SKIP", "WAIVED")
+LOAD = 2
+"""Processes that keep the host busy beside each run."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of virtual machine."""
+
+    name: str
+    cpus: int
+    icount: int | None = None
+
+
+KINDS = (Kind("2cpu", 2), Kind("1cpu", 1), Kind("4cpu", 4), Kind("icount", 1, icount=3))
+
+
+@dataclass
+class Seen:
+    """Every result that a case has had on one kind of machine, with the seed that showed it first."""
+
+    seeds: dict[tuple[str, str], dict[str, int]] = field(default_factory=dict)
+    rounds: int = 0
+
+    def add(self, kind: str, seed: int, results: dict[str, str]) -> None:
+        """The results of one round."""
+        self.rounds += 1
+        for case, result in results.items():
+            self.seeds.setdefault((kind, case), {}).setdefault(result, seed)
+
+    def changed(self) -> list[str]:
+        """A line on each case that had more than one result on one kind of machine."""
+        return [
+            f"{case} on {kind}: " + ", ".join(f"{r} with seed {s}" for r, s in found.items())
+            for (kind, case), found in sorted(self.seeds.items())
+            if len(found) > 1
+        ]
+
+    def bad(self) -> list[str]:
+        """A line on each case that always had the same result, and not a good one."""
+        return [
+            f"{case} on {kind}: always {next(iter(found))}"
+            for (kind, case), found in sorted(self.seeds.items())
+            if len(found) == 1 and next(iter(found)) not in FINE
+        ]
+
+    def figures(self) -> dict[str, object]:
+        """What a machine reads: a case counts once for each kind it ran on."""
+        changed, bad = self.changed(), self.bad()
+        totals = {
+            "cases": len(self.seeds),
+            "passed": len(self.seeds) - len(changed) - len(bad),
+            "failed": len(changed) + len(bad),
+            "skipped": 0,
+        }
+        return {"rounds": self.rounds, "totals": totals, "changed": changed, "bad": bad}
+
+
+def _spin() -> None:
+    while True:
+        pass
+
+
+@contextlib.contextmanager
+def busy(processes: int) -> Iterator[None]:
+    """Keeps the host busy meanwhile."""
+    load = [multiprocessing.Process(target=_spin, daemon=True) for _ in range(processes)]
+    for process in load:
+        process.start()
+    try:
+        yield
+    finally:
+        for process in load:
+            process.kill()
+            process.join()
+
+
+def one(options: argparse.Namespace, kind: Kind, seed: int) -> dict[str, str]:
+    """Run the suite once; the result of each case. PmuvmError if nothing came of it."""
+    out = OUT / f"{seed}-{kind.name}"
+    request = runs.Request(
+        target=options.target,
+        kernel=options.kernel,
+        arch=arch.AMD64.name,
+        selection=suite.Selection(options.case, "", ""),
+        out=out,
+        shuffle=seed,
+        cpus=kind.cpus,
+        icount=kind.icount,
+    )
+    runs.one(request)
+    try:
+        found = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise PmuvmError(f"round {seed} on {kind.name} left no results: {error}") from error
+    return {case["id"]: case["result"] for case in found["cases"]}
+
+
+def soak(options: argparse.Namespace, kinds: Sequence[Kind]) -> int:
+    """The rounds, their kinds in turn; 0 if no result ever changed and none was bad."""
+    seen = Seen()
+    for number in range(options.n):
+        kind, seed = kinds[number % len(kinds)], options.seed + number
+        print(f"round {number + 1} of {options.n}: {kind.name}, seed {seed}", flush=True)
+        with busy(options.load):
+            seen.add(kind.name, seed, one(options, kind, seed))
+    figures = seen.figures()
+    OUT.mkdir(parents=True, exist_ok=True)
+    (OUT / "results.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    for line in (*seen.changed(), *seen.bad()):
+        print(line)
+    print(
+        f"{seen.rounds} rounds: {len(seen.changed())} changed results, {len(seen.bad())} bad ones"
+    )
+    return 1 if seen.changed() or seen.bad() else 0
+
+
+def number_above_0(text: str) -> int:
+    """An argument that counts something."""
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
+def main(argv: list[str]) -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("-n", type=number_above_0, default=8, help="rounds (8)")
+    parser.add_argument("--seed", type=int, default=1, help="of the first round; one more each (1)")
+    parser.add_argument("--kernel", default="6.12")
+    parser.add_argument("--target", default="refpmu")
+    parser.add_argument("--case", default="", help="only cases that match this glob")
+    parser.add_argument("--load", type=int, default=LOAD, help=f"busy processes ({LOAD})")
+    names = [kind.name for kind in KINDS]
+    parser.add_argument("--kind", action="append", choices=names, help="only this; may be repeated")
+    options = parser.parse_args(argv)
+    kinds = [kind for kind in KINDS if kind.name in (options.kind or names)]
+    (OUT / "results.json").unlink(missing_ok=True)
+    try:
+        return soak(options, kinds)
+    except PmuvmError as error:
+        print(f"soak: {error}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("soak: interrupted", file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shares of the days take every mutant; the page and the lint step miss no rule."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import replace
+from pathlib import Path
+
+import mutants
+import pytest
+from checks import mutants as step
+from mutation import beyond, matrix, patch, slices
+from mutation.patch import Mutant
+from mutation.trial import Trial
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PLAIN = Mutant("M1-1", Path("M1-1-x.patch"), "C01", ("CNT-001",), "", (), ("FAIL",), "t", ())
+DAY = datetime.date(2026, 2, 1)
+RULES = ("CNT-001", "CNT-002", "ABI-001", "ABI-002")
+REASONS = """
+[[beyond]]
+areas = ["ABI"]
+reason = "perf's own"
+
+[[beyond]]
+rules = ["ABI-002", "CNT-002"]
+reason = "another"
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / beyond.NAME
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_as_many_days_as_slices_take_every_mutant_once() -> None:
+    all_of_them = [replace(PLAIN, id=f"M{n}-1") for n in range(100)]
+    for parts in (1, 7, 30):
+        days = [DAY + datetime.timedelta(days=n) for n in range(parts)]
+        taken = [m.id for day in days for m in slices.of_day(all_of_them, parts, day)]
+        assert sorted(taken) == sorted(m.id for m in all_of_them)
+
+
+def test_a_new_mutant_moves_no_other_one() -> None:
+    before = [replace(PLAIN, id=f"M{n}-1") for n in range(50)]
+    after = [replace(PLAIN, id="A1"), *before]
+    mine = slices.of_day(before, 8, DAY)
+    assert [m for m in slices.of_day(after, 8, DAY) if m.id != "A1"] == mine
+
+
+def test_the_mutants_of_the_project_fall_into_even_slices() -> None:
+    found, _ = patch.collect(ROOT / "driver" / "mutants")
+    sizes = [len(slices.of_day(found, 8, DAY + datetime.timedelta(days=n))) for n in range(8)]
+    assert min(sizes) > 0 and max(sizes) < 2 * len(found) / 8
+
+
+@pytest.mark.parametrize("given", [["--slices", "0"], ["--slices", "x"], ["--day", "tomorrow"]])
+def test_a_bad_slice_is_refused_in_one_line(
+    given: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as refused:
+        mutants.main(given)
+    assert refused.value.code == 2
+    assert f"argument {given[0]}: invalid" in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_a_rule_is_shown_by_a_case_of_its_own_alone() -> None:
+    mutant = replace(PLAIN, rules=("CNT-001", "CNT-002"))
+    rules_of = {"A.One": ("CNT-001",), "A.Other": ("ABI-001",)}
+    killed = Trial(mutant, "6.12", "KILLED", killed_by=("A.One",))
+    assert matrix.shown([killed], rules_of) == {"CNT-001"}
+    assert matrix.shown([replace(killed, killed_by=("A.Other",))], rules_of) == set()
+    assert matrix.shown([replace(killed, result="SURVIVED")], rules_of) == set()
+    assert matrix.shown([replace(killed, observer="kunit")], rules_of) == set(mutant.rules)
+
+
+def test_the_page_tells_classes_survivors_and_rules_without_a_kill() -> None:
+    trials = [
+        Trial(PLAIN, "6.12", "KILLED", killed_by=("A.One",)),
+        Trial(replace(PLAIN, id="M2-1", rules=("CNT-002",)), "6.12", "SURVIVED"),
+    ]
+    rules_of = {"A.One": ("CNT-001",), "A.Two": ("CNT-002", "ABI-001"), "A.Three": ("ABI-002",)}
+    page = matrix.page(trials, rules_of, {"ABI-001": "perf's own"})
+    assert "| C01 | 1 | 1 | 0 | 0 | 0 |" in page
+    assert "- M2-1 on 6.12: SURVIVED\n" in page
+    assert "or that lives: CNT-002\n" in page
+    assert "- perf's own: ABI-001\n" in page
+    assert "- named by no mutant of this run: ABI-002\n" in page
+
+
+def test_reasons_stand_for_areas_and_for_rules(tmp_path: Path) -> None:
+    reasons, single = beyond.read(written(tmp_path, REASONS), RULES)
+    assert reasons == {"ABI-001": "perf's own", "ABI-002": "another", "CNT-002": "another"}
+    assert single == {"ABI-002", "CNT-002"}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x", "beyond.toml: "),
+        ("[other]\n", "unknown key 'other'"),
+        ('[[beyond]]\nrules = ["CNT-001"]\n', "an entry has areas or rules, and a reason"),
+        ('[[beyond]]\nreason = "r"\n', "an entry has areas or rules, and a reason"),
+        ('[[beyond]]\nareas = ["XY"]\nreason = "r"\n', "no area 'XY'"),
+        ('[[beyond]]\nrules = ["CNT-009"]\nreason = "r"\n', "no active rule with cases 'CNT-009'"),
+        ('[[beyond]]\nrules = ["CNT-001", "CNT-001"]\nreason = "r"\n', "CNT-001 stands twice"),
+    ],
+)
+def test_a_malformed_reason_is_one_clear_line(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(beyond.BeyondError) as error:
+        beyond.read(written(tmp_path, text), RULES)
+    assert said in str(error.value) and "\n" not in str(error.value)
+
+
+def laid_out(root: Path, rules: tuple[str, ...], mutant_rules: str, reasons: str) -> Path:
+    """A project with a catalogue of `rules`, one mutant, and reasons."""
+    folder = root / "conformance" / "rules"
+    folder.mkdir(parents=True)
+    text = '[[rule]]\nid = "{}"\nlevel = "MUST"\nstatus = "active"\ntext = "It MUST."\n'
+    text += 'why = "So."\nsource = ["man:x(1)#x"]\napplies = "true"\nkernels = ">=6.1"\n'
+    (folder / "CNT.toml").write_text("".join(text.format(rule) for rule in rules))
+    folder = root / "driver" / "mutants"
+    folder.mkdir(parents=True)
+    diff = "--- a/driver/core/x.c\n+++ b/driver/core/x.c\n@@ -1 +1 @@\n-a\n+b\n"
+    (folder / "M01-1-x.patch").write_text(f"Id: M01-1\nRules: {mutant_rules}\n\nText.\n\n{diff}")
+    (folder / beyond.NAME).write_text(reasons)
+    (folder / step.NOT_HERE).write_text('[[mutant]]\nid = "M01-2"\nreason = "the same"\n')
+    return root
+
+
+def test_a_rule_without_mutant_and_reason_is_found(tmp_path: Path) -> None:
+    root = laid_out(tmp_path, ("CNT-001", "CNT-002"), "CNT-001", "")
+    assert step.findings(root) == ["CNT-002: no mutant names it, and beyond.toml gives no reason"]
+
+
+def test_a_reason_that_is_no_longer_true_is_found(tmp_path: Path) -> None:
+    reasons = '[[beyond]]\nrules = ["CNT-001"]\nreason = "r"\n'
+    root = laid_out(tmp_path, ("CNT-001",), "CNT-001", reasons)
+    assert step.findings(root) == ["CNT-001: beyond.toml gives a reason, but a mutant names it"]
+
+
+def test_a_mutant_that_names_no_rule_of_the_catalogue_is_found(tmp_path: Path) -> None:
+    root = laid_out(tmp_path, ("CNT-001",), "CNT-001, CNT-077", "")
+    assert step.findings(root) == ["M01-1-x.patch: no active rule CNT-077"]
+
+
+def test_an_absent_mutant_that_is_there_is_found(tmp_path: Path) -> None:
+    root = laid_out(tmp_path, ("CNT-001",), "CNT-001", "")
+    path = root / "driver" / "mutants" / step.NOT_HERE
+    path.write_text('[[mutant]]\nid = "M01-1"\nreason = "the same"\n')
+    assert step.findings(root) == ["not-here.toml: M01-1 is a patch"]

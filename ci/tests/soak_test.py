@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A soak tells a case that changes from one that is always bad, with the seeds that show it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import soak
+from pmuvm import runs
+from pmuvm.errors import PmuvmError
+
+
+def test_a_result_that_changes_is_told_with_its_seeds() -> None:
+    seen = soak.Seen()
+    seen.add("2cpu", 1, {"A.One": "PASS", "A.Two": "PASS"})
+    seen.add("2cpu", 2, {"A.One": "FAIL", "A.Two": "PASS"})
+    seen.add("2cpu", 3, {"A.One": "FAIL", "A.Two": "PASS"})
+    assert seen.changed() == ["A.One on 2cpu: PASS with seed 1, FAIL with seed 2"]
+    assert seen.bad() == []
+    assert seen.figures()["totals"] == {"cases": 2, "passed": 1, "failed": 1, "skipped": 0}
+
+
+def test_machines_of_different_kinds_may_differ() -> None:
+    seen = soak.Seen()
+    seen.add("2cpu", 1, {"A.One": "PASS"})
+    seen.add("1cpu", 2, {"A.One": "SKIP"})
+    assert seen.changed() == [] and seen.bad() == []
+
+
+def test_what_always_fails_is_bad() -> None:
+    seen = soak.Seen()
+    seen.add("icount", 4, {"A.One": "TIMEOUT"})
+    assert seen.bad() == ["A.One on icount: always TIMEOUT"]
+
+
+def test_the_kinds_take_turns_and_each_round_has_its_seed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    rounds = []
+
+    def run(request: runs.Request) -> int:
+        rounds.append((request.cpus, request.icount, request.shuffle))
+        request.out.mkdir(parents=True)
+        (request.out / "results.json").write_text('{"cases": [{"id": "A", "result": "PASS"}]}')
+        return 0
+
+    monkeypatch.setattr(soak, "OUT", tmp_path)
+    monkeypatch.setattr(runs, "one", run)
+    assert soak.main(["-n", "5", "--seed", "9", "--load", "0"]) == 0
+    assert rounds == [(2, None, 9), (1, None, 10), (4, None, 11), (1, 3, 12), (2, None, 13)]
+
+
+def test_a_run_that_cannot_be_made_is_one_line_and_status_2(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(_request: runs.Request) -> int:
+        raise PmuvmError("no kernel '5.0'")
+
+    monkeypatch.setattr(soak, "OUT", tmp_path)
+    monkeypatch.setattr(runs, "one", run)
+    assert soak.main(["-n", "1", "--load", "0"]) == 2
+    assert capsys.readouterr().err == "soak: no kernel '5.0'\n"
+
+
+def test_no_rounds_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        soak.main(["-n", "0"])
+    assert "argument -n: invalid number_above_0 value: '0'" in capsys.readouterr().err
