@@ -5,6 +5,7 @@
 
 #include <linux/module.h>
 #include <linux/printk.h>
+#include <linux/string.h>
 #include <linux/types.h>
 
 struct kunit {
@@ -45,7 +46,8 @@ struct kunit_suite {
 	do {									\
 		if (!(condition)) {						\
 			(test)->failed = true;					\
-			bare_say(test, "%s:%d: expected %s: " fmt "\n", __FILE__, __LINE__, \
+			bare_say(test, "%s:%d: expected %s: " fmt "\n",	\
+				 kbasename(__FILE__), __LINE__,			\
 				 #condition, ##__VA_ARGS__);			\
 		}								\
 	} while (0)

@@ -7,7 +7,7 @@ import re
 import sys
 from pathlib import Path
 
-from pmukunit import guest, results, tree
+from pmukunit import guest, results, stock, tree
 from pmuvm import store
 from pmuvm.errors import PmuvmError
 
@@ -48,6 +48,7 @@ def _options(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--pmu", metavar="NAME", default="", help="pmu_contract alone, on this PMU")
     parser.add_argument("--event", metavar="CONFIG", default="", help="of --pmu: what it counts")
     parser.add_argument("--idle", action="store_true", help="the event does not happen by itself")
+    parser.add_argument("--stock", action="store_true", help="as a module of the stock kernel")
     parser.add_argument(
         "--param", metavar="MODULE.NAME=VALUE", action="append", default=[], help="of the kernel"
     )
@@ -65,8 +66,8 @@ def _parameters(options: argparse.Namespace) -> list[str]:
         if not re.fullmatch(r"\w+\.\w+=[\w.,:-]*", param):
             raise PmuvmError(f"--param {param!r}: MODULE.NAME=VALUE")
     if not options.pmu:
-        if options.event or options.idle:
-            raise PmuvmError("--event and --idle are of the PMU that --pmu names")
+        if options.event or options.idle or options.stock:
+            raise PmuvmError("--event, --idle and --stock are of the PMU that --pmu names")
         return list(options.param)
     if not re.fullmatch(r"[\w.-]+", options.pmu):
         raise PmuvmError(f"--pmu {options.pmu!r}: a name of /sys/bus/event_source/devices")
@@ -93,7 +94,30 @@ def _run(
         out.mkdir(parents=True, exist_ok=True)
     for stale in ("results.json", "console.log"):
         (out / stale).unlink(missing_ok=True)
-    kernel = tree.build(
+    if options.stock:
+        boot = stock.run(
+            options.kernel,
+            options.driver,
+            options.suites,
+            parameters,
+            options.deadline,
+            out / "console.log",
+        )
+    else:
+        kernel = _built(options, out, cache)
+        if options.build_only:
+            return results.PASSED
+        log = out / "console.log"
+        boot = guest.boot(kernel, options.filter, options.deadline, log, parameters)
+    whole = "." not in options.filter
+    verdict = results.judge(options.kernel, boot, expected, whole)
+    results.write(verdict, out / "results.json")
+    print(results.summary(verdict))
+    return verdict.status
+
+
+def _built(options: argparse.Namespace, out: Path, cache: Path) -> Path:
+    return tree.build(
         tree.Inputs(
             series=options.kernel,
             fragment=options.suites / ".kunitconfig",
@@ -103,11 +127,3 @@ def _run(
         ),
         cache,
     )
-    if options.build_only:
-        return results.PASSED
-    boot = guest.boot(kernel, options.filter, options.deadline, out / "console.log", parameters)
-    whole = "." not in options.filter
-    verdict = results.judge(options.kernel, boot, expected, whole)
-    results.write(verdict, out / "results.json")
-    print(results.summary(verdict))
-    return verdict.status

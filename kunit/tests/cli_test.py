@@ -17,6 +17,7 @@ from pmukunit import cli, results
         (["--pmu", "a b", "--event", "1"], "--pmu 'a b'"),
         (["--event", "1"], "the PMU that --pmu names"),
         (["--idle"], "the PMU that --pmu names"),
+        (["--stock"], "the PMU that --pmu names"),
         (["--pmu", "refpmu", "--event", "1", "--filter", "refpmu_*"], "without --filter"),
         (["--param", "panic"], "MODULE.NAME=VALUE"),
         (["--param", "a.b=c d"], "MODULE.NAME=VALUE"),

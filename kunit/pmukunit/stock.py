@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Runs pmu_contract as a module, beside the driver's, in a guest with the distribution's kernel."""
+
+import shutil
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from pmukunit.guest import Boot
+from pmuvm import accel, image, kbuild, kernel, module, qemu, store, suite
+from pmuvm import guest as machines
+from pmuvm.errors import PmuvmError
+
+NAME = "pmu_contract"
+BUILD_DEADLINE_S = 600
+# From where its results begin; what the kernel said while it started is none of its doing.
+RESULTS = "dmesg | sed -n '/KTAP version/,$p'"
+
+
+def run(
+    series: str,
+    driver: Path,
+    suites: Path,
+    parameters: Sequence[str],
+    deadline_s: int,
+    log: Path,
+) -> Boot:
+    """What the module says of the PMU that @parameters (MODULE.NAME=VALUE) choose."""
+    stock = kernel.find(series)
+    own = store.ROOT / "driver"
+    out = module.default_out(stock) if driver.resolve() == own else log.parent / "driver"
+    files = (module.build(stock, driver, out), _build(stock, suites, log.parent / NAME))
+    packed = image.build(
+        image.Contents(
+            agent=suite.binary(),
+            target=suite.find_target("refpmu").path,
+            modules=files,
+            channel=stock.arch.channel,
+        )
+    )
+    machine = qemu.Machine(stock.arch, stock.image, packed, accel=accel.choose(stock))
+    started = time.monotonic()
+    console, cut = "", ""
+    try:
+        with machines.Guest(machine) as vm:
+            vm.boot()
+            vm.load(files[0].name, _of(module.NAME, parameters))
+            words = ["insmod", f"/modules/{NAME}.ko", *_of(NAME, parameters)]
+            loaded = vm.exec(words, deadline_s)
+            console = vm.exec(["sh", "-c", RESULTS]).stdout
+            if loaded.status:
+                cut = " ".join(loaded.stderr.split())
+            elif error := vm.unload(NAME).get("error"):
+                cut = f"{NAME} stays: {error}"
+    except machines.ModuleRefused as refused:
+        raise PmuvmError(f"a module does not load: {refused}") from refused
+    except machines.GuestLost as lost:
+        console, cut = lost.tail, f"guest lost: {lost.cause}"
+    store.write(log, console.encode())
+    return Boot(console.encode(), time.monotonic() - started, cut)
+
+
+def _of(name: str, parameters: Sequence[str]) -> list[str]:
+    """Those of a module, without its name."""
+    prefix = f"{name}."
+    return [word.removeprefix(prefix) for word in parameters if word.startswith(prefix)]
+
+
+def _build(stock: kernel.Kernel, suites: Path, copy: Path) -> Path:
+    if stock.build is None:
+        raise PmuvmError(f"no headers for kernel {stock.name}")
+    with store.writing(copy):
+        shutil.rmtree(copy, ignore_errors=True)
+        copy.mkdir(parents=True)
+        for path in (*suites.glob("*.[ch]"), suites / "Kbuild"):
+            shutil.copyfile(path, copy / path.name)
+    # Type information of the module serves nobody here and would need pahole.
+    words = ["-C", str(stock.build), f"M={copy.resolve()}", f"ARCH={stock.arch.kbuild}"]
+    words += ["W=1", "CONFIG_DEBUG_INFO_BTF_MODULES=", "modules"]
+    done = kbuild.make(words, BUILD_DEADLINE_S, f"the build of {NAME}.ko")
+    product = copy / f"{NAME}.ko"
+    if done.returncode != 0 or not product.is_file():
+        details = "\n".join(done.stdout.splitlines()[-module.LOG_LINES :])
+        raise PmuvmError(f"could not build {NAME}.ko for {stock.release}", details=details)
+    return product

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""pmu_contract as a vendor runs it: a module beside the driver's, on a kernel without KUnit."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pmukunit import cli, results
+
+pytestmark = pytest.mark.guest
+
+
+def ran(kernel: str, pmu: str, event: str, out: Path) -> tuple[int, dict[str, Any]]:
+    words = ["--kernel", kernel, "--stock", "--pmu", pmu, "--event", event, "--out", str(out)]
+    status = cli.main(words)
+    return status, json.loads((out / "results.json").read_text())
+
+
+def ids(found: dict[str, Any], result: str) -> set[str]:
+    return {case["id"] for case in found["cases"] if case["result"] == result}
+
+
+@pytest.mark.parametrize("kernel", cli.KERNELS)
+def test_reference_driver_keeps_the_contract(kernel: str, tmp_path: Path) -> None:
+    status, found = ran(kernel, "refpmu", "0x3c", tmp_path)
+    assert status == results.PASSED, found
+    # It is a module here alone.
+    assert "pmu_contract.open_event_holds_the_module" in ids(found, "PASS")
+    assert {rule for case in found["cases"] for rule in case["rules"]} >= {"DRC-009", "DRV-004"}
+
+
+def test_clock_that_goes_on_while_it_is_stopped_is_found(tmp_path: Path) -> None:
+    status, found = ran("6.12", "software", "0", tmp_path)
+    assert status == results.FAILED
+    assert ids(found, "FAIL") == {
+        "pmu_contract.add_without_start_is_an_add_and_a_stop",
+        "pmu_contract.del_of_a_stopped_event_adds_nothing",
+        "pmu_contract.second_stop_changes_nothing",
+        "pmu_contract.stopped_event_does_not_count",
+    }
