@@ -26,7 +26,7 @@
 static struct live only;
 
 /* Any event of any PMU shows where devices of PMUs are. */
-static struct device *find_device(const char *name)
+static struct device *find_device(struct live *live, const char *name)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -41,6 +41,7 @@ static struct device *find_device(const char *name)
 						 NULL);
 	if (IS_ERR(event))
 		return NULL;
+	live->software = event->pmu;
 	dev = event->pmu->dev ? bus_find_device_by_name(event->pmu->dev->bus, NULL, name) : NULL;
 	perf_event_release_kernel(event);
 	return dev;
@@ -76,7 +77,8 @@ int live_init(struct kunit *test, const struct live_target *target)
 	const struct pmu *pmu;
 	int err;
 
-	*live = (struct live){ .target = target, .dev = find_device(target->pmu) };
+	*live = (struct live){ .target = target };
+	live->dev = find_device(live, target->pmu);
 	if (!live->dev) {
 		kunit_err(test, "no PMU is called '%s'\n", target->pmu);
 		return -ENODEV;
@@ -178,6 +180,7 @@ static void prepare(const struct live *live, struct perf_event *event,
 	event->attr = *attr;
 	event->group_leader = event;
 	event->pmu = live->pmu;
+	event->ctx = live->events[0]->ctx;
 	event->cpu = live->cpu;
 	event->oncpu = -1;
 	event->state = PERF_EVENT_STATE_INACTIVE;
@@ -201,6 +204,73 @@ int live_ask(struct live *live, const struct perf_event_attr *attr, bool *destro
 		event->destroy(event);
 	kfree(event);
 	return err;
+}
+
+static void lead_by_software(const struct live *live, struct perf_event *leader)
+{
+	const struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+	};
+
+	prepare(live, leader, &attr);
+	leader->pmu = live->software;
+	leader->event_caps = PERF_EV_CAP_SOFTWARE;
+}
+
+/* A leader asks for itself; members are on its list, once they are accepted. */
+static int join(struct live *live, struct perf_event *event, struct perf_event *leader)
+{
+	int err;
+
+	prepare(live, event, &live->attr);
+	event->group_leader = leader;
+	err = live->pmu->event_init(event);
+	if (!err && event != leader) {
+		list_add_tail(&event->sibling_list, &leader->sibling_list);
+		leader->nr_siblings++;
+	}
+	return err;
+}
+
+static void give_back(struct perf_event *event)
+{
+	if (event->destroy)
+		event->destroy(event);
+}
+
+struct live_group live_ask_group(struct live *live, unsigned int n, bool by_software)
+{
+	struct perf_event *events = kvcalloc(n + 1, sizeof(*events), GFP_KERNEL);
+	struct perf_event *first = by_software ? events + 1 : events;
+	struct mutex *stable = &live->events[0]->ctx->mutex;
+	struct live_group group = { .err = -ENOMEM };
+	struct hw_perf_event before;
+
+	if (!events)
+		return group;
+	group.err = 0;
+	if (by_software)
+		lead_by_software(live, events);
+	else
+		group.err = join(live, events, events);
+	if (!by_software && !group.err)
+		group.taken++;
+	before = events->hw;
+	mutex_lock(stable);
+	while (!group.err && group.taken < n) {
+		group.err = join(live, first + group.taken, events);
+		if (!group.err)
+			group.taken++;
+	}
+	mutex_unlock(stable);
+	group.destroy = group.err && first[group.taken].destroy;
+	group.touched = memcmp(&before, &events->hw, sizeof(before));
+	for (n = group.taken; n--;)
+		give_back(first + n);
+	kvfree(events);
+	return group;
 }
 
 static int *depth(const struct live *live)

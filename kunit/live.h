@@ -28,6 +28,7 @@ struct live {
 	const struct live_target *target;
 	struct device *dev;
 	struct pmu *pmu; /* the one that has the events */
+	struct pmu *software; /* the one of perf */
 	struct perf_event_attr attr; /* of an event that is open but off */
 	int cpu; /* where they are, and where the case runs */
 	struct cpumask before; /* where it ran before */
@@ -83,6 +84,16 @@ int live_try(struct live *live, const struct perf_event_attr *attr, int cpu,
  * *@destroy: whether it has a destructor afterwards.
  */
 int live_ask(struct live *live, const struct perf_event_attr *attr, bool *destroy);
+
+struct live_group {
+	unsigned int taken; /* events of the target that were accepted, one after another */
+	int err; /* the answer to the next one, or 0 if there was none */
+	bool destroy; /* which has a destructor all the same */
+	bool touched; /* the leader's hw is not what it was without members */
+};
+
+/* The same about a group of @n events of the target, led by the first or by a software event. */
+struct live_group live_ask_group(struct live *live, unsigned int n, bool by_software);
 
 /*
  * In between, interrupts are off, the events' context is locked and the PMU is off, as perf has it

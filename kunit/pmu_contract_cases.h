@@ -615,6 +615,56 @@ static void full_pmu_takes_new_events(struct kunit *test)
 			      err);
 }
 
+/* Fills the PMU; false, and skipped, if it is never full. */
+static bool fill(struct kunit *test, unsigned int *fit)
+{
+	struct live *live = test->priv;
+
+	if (!live_is_whole(test))
+		return false;
+	*fit = live_fill(live);
+	if (*fit != live->n_events)
+		return true;
+	kunit_mark_skipped(test, "every group fits: %u events are on at once", *fit);
+	return false;
+}
+
+static void group_is_judged_whole_however_busy_the_pmu_is(struct kunit *test)
+{
+	struct live *live = test->priv;
+	struct live_group group;
+	unsigned int fit;
+
+	KEEPS(test, "DRC-022", "DRC-023", "DRC-027", "DRC-037");
+	if (!fill(test, &fit))
+		return;
+	group = live_ask_group(live, LIVE_EVENTS, false);
+	if (!group.err) {
+		kunit_mark_skipped(test, "the driver judges no groups: %u are taken", group.taken);
+		return;
+	}
+	KUNIT_EXPECT_TRUE_MSG(test, group.taken == fit, "%u fit, and a group of %u is refused: %d",
+			      fit, group.taken + 1, group.err);
+	KUNIT_EXPECT_TRUE_MSG(test, !group.destroy, "refused, and a destructor left");
+	KUNIT_EXPECT_TRUE_MSG(test, !group.touched, "the leader is not as it was");
+}
+
+static void software_leader_needs_no_counter(struct kunit *test)
+{
+	struct live *live = test->priv;
+	struct live_group group;
+	unsigned int fit;
+
+	KEEPS(test, "DRC-024", "DRC-025");
+	if (!fill(test, &fit))
+		return;
+	group = live_ask_group(live, fit, true);
+	KUNIT_EXPECT_TRUE_MSG(test, group.taken == fit,
+			      "%u fit, and behind a software event the one after %u is refused: %d",
+			      fit, group.taken, group.err);
+	KUNIT_EXPECT_TRUE_MSG(test, !group.touched, "the leader is not as it was");
+}
+
 static void events_that_are_on_share_no_counter(struct kunit *test)
 {
 	struct live *live = test->priv;
@@ -955,13 +1005,8 @@ static void group_that_does_not_fit_is_undone(struct kunit *test)
 	bool whole;
 
 	KEEPS(test, "DRC-082", "DRV-016", "DRV-017", "DRV-018");
-	if (!live_is_whole(test))
+	if (!fill(test, &fit))
 		return;
-	fit = live_fill(live);
-	if (fit == live->n_events) {
-		kunit_mark_skipped(test, "every group fits: %u events are on at once", fit);
-		return;
-	}
 	for (n = 0; n < fit; n++)
 		live_del(live, n);
 	/* One more than fits. */
@@ -1060,6 +1105,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(del_gives_the_counter_back),
 	KUNIT_CASE(failed_add_leaves_nothing),
 	KUNIT_CASE(full_pmu_takes_new_events),
+	KUNIT_CASE(group_is_judged_whole_however_busy_the_pmu_is),
+	KUNIT_CASE(software_leader_needs_no_counter),
 	KUNIT_CASE(events_that_are_on_share_no_counter),
 	KUNIT_CASE(every_event_that_is_on_counts),
 	KUNIT_CASE(stop_with_update_settles),
