@@ -166,6 +166,7 @@ CONFORMANCE_CASE(BranchStack, SampleOfABranchEventHasThatBranchOnTop,
 
 CONFORMANCE_CASE(BranchStack, OneOfTwoUsersMayLeave, .rules = {rule::BRS_003},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kGroups}) {
+  const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
   const Event stays = Open(spec, WithBranches(kAnyUserBranch));
   Ring ring(stays, 4);
