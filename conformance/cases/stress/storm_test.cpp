@@ -250,19 +250,24 @@ CONFORMANCE_CASE(Stress, LockedMemoryOfAUserRunsOut, .rules = {rule::STR_004},
 thread_local volatile int traps_here = 0;
 void CountTrap(int) { traps_here = traps_here + 1; }
 
+// Each event overflows: the kernel may swap the events of two threads of a family when one follows
+// the other on a CPU, and what is left of a longer period goes with the event, not with the thread.
 CONFORMANCE_CASE(Stress, EachThreadGetsItsOwnSignals, .rules = {rule::STR_009},
-                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling, Cap::kCpus2,
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kCpus2,
                            Cap::kTasks}) {
   signal(SIGTRAP, CountTrap);
   const EventSpec spec = target().AnyEvent();
   const Event event =
-      Open(spec, {.sample_period = 10, .disabled = false, .inherit = true, .sigtrap = true});
+      Open(spec, {.sample_period = 1, .disabled = false, .inherit = true, .sigtrap = true});
   std::vector<std::thread> threads;
   std::array<int, 6> got = {};
   for (std::size_t i = 0; i < got.size(); ++i) {
     threads.emplace_back([&spec, &got, i] {
       PinTo(target().Cpu(i % 2));
-      for (std::size_t n = 0; n < 10 * (i + 1); ++n) target().Stimulate(spec, 10);
+      for (std::size_t n = 0; n < 10 * (i + 1); ++n) {
+        target().Stimulate(spec, 1);
+        sched_yield();
+      }
       got[i] = traps_here;
     });
   }
@@ -270,7 +275,7 @@ CONFORMANCE_CASE(Stress, EachThreadGetsItsOwnSignals, .rules = {rule::STR_009},
   for (std::size_t i = 0; i < got.size(); ++i) {
     EXPECT_EQ(got[i], 10 * (static_cast<int>(i) + 1)) << rule::STR_009.text;
   }
-  EXPECT_THAT(event.Read(), Counted(spec, 2'100)) << rule::STR_009.text;
+  EXPECT_THAT(event.Read(), Counted(spec, 210)) << rule::STR_009.text;
   EXPECT_EQ(traps_here, 0) << rule::STR_009.text;
 }
 
