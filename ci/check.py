@@ -55,31 +55,22 @@ def ctest_stage(name: str, preset: str) -> Stage:
     )
 
 
-def conformance_stage(kernel: str, target: str = "refpmu", parameters: str = "") -> Stage:
+def conformance_stage(kernel: str, target: str) -> Stage:
     name = f"conformance-{kernel}" if target == "refpmu" else f"{target}-{kernel}"
-    run: tuple[str, ...] = (PYTHON, "-m", "pmuvm", "run", "--target", target, "--kernel", kernel)
-    repeat = f"make run KERNEL={kernel} TARGET={target}"
-    if parameters:
-        name = f"{target}-{parameters}-{kernel}"
-        # What refpmu.toml says of refusals is of a PMU with an NMI: the errno model's cases (Open*)
-        # hold for no other one.
-        run = (*run, "--parameters", parameters, "--case", "[!O]*")
-        repeat = f"{repeat} PARAMETERS='{parameters}'"
+    run = (PYTHON, "-m", "pmuvm", "run", "--target", target, "--kernel", kernel)
     return Stage(
         name,
         (("ci/build", "guest", "pmuconf"), (*run, "--out", str(OUT / name))),
         OUT / name / "results.json",
         900,
-        repeat,
+        f"make run KERNEL={kernel} TARGET={target}",
     )
 
 
 def conformance_stages() -> list[Stage]:
-    """Every target that is here, on both kernels, and the interrupt that is not an NMI."""
+    """Every target that is here, on both kernels."""
     targets = sorted(path.stem for path in (ROOT / "conformance" / "targets").glob("*.toml"))
-    return [conformance_stage(kernel, target) for target in targets for kernel in KERNELS] + [
-        conformance_stage(kernel, parameters="pmi=irq_work") for kernel in KERNELS
-    ]
+    return [conformance_stage(kernel, target) for target in targets for kernel in KERNELS]
 
 
 def tool_stage(

@@ -8,6 +8,7 @@
 
 #include "lib/errno_name.h"
 #include "lib/expression.h"
+#include "lib/target_base.h"
 #include "lib/toml_table.h"
 #include "pmuconf/stimuli.h"
 #include "pmuconf/sysfs.h"
@@ -91,13 +92,17 @@ std::optional<std::uint64_t> ParseCacheEvent(std::string_view text) {
   return std::nullopt;
 }
 
-// "0-3,f0": general counters 0 to 3 and fixed counter 0, as a mask.
+// "0-3,f0": general counters 0 to 3 and fixed counter 0, as a mask; "all": all general ones.
 std::optional<std::uint64_t> ParseCounters(std::string_view text, unsigned general,
                                            unsigned fixed) {
   std::uint64_t mask = 0;
   while (!text.empty()) {
     const std::string_view part = text.substr(0, text.find(','));
     text.remove_prefix(std::min(text.size(), part.size() + 1));
+    if (part == "all") {
+      mask |= (1ULL << general) - 1;
+      continue;
+    }
     const bool is_fixed = !part.empty() && part.front() == 'f';
     const auto list = ParseCpuList(is_fixed ? part.substr(1) : part);
     if (!list || list->empty()) return std::nullopt;
@@ -177,14 +182,14 @@ EventClaim ReadEvent(TomlTable event, const std::string& kind, unsigned general,
 
 }  // namespace
 
-Target Target::Load(const std::string& path) {
+Target Target::Load(const std::string& path, const FindBase& find_base) {
   const auto text = ReadFile(path);
   if (!text) throw ConfigError(path + ": cannot be read");
-  return Parse(*text, path);
+  return Parse(*text, path, find_base);
 }
 
-Target Target::Parse(std::string_view text, const std::string& path) {
-  const toml::table file = ParseToml(text, path);
+Target Target::Parse(std::string_view text, const std::string& path, const FindBase& find_base) {
+  const toml::table file = ReadWithBase(text, path, find_base);
   TomlTable root(file, path, "");
   Target target;
   target.path_ = path;

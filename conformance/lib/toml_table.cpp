@@ -24,9 +24,11 @@ toml::table ParseTomlFile(const std::string& path) {
 
 void TomlTable::Fail(std::string_view key, const std::string& what) const {
   const toml::node* const node = table_.get(key);
-  const auto line = (node != nullptr ? node->source() : table_.source()).begin.line;
+  const toml::source_region& where = node != nullptr ? node->source() : table_.source();
+  const std::string& path = where.path ? *where.path : path_;  // that of a target's base, maybe
   const std::string whole = name_.empty() ? std::string(key) : name_ + "." + std::string(key);
-  throw ConfigError(path_ + ":" + std::to_string(line) + ": key '" + whole + "' " + what);
+  throw ConfigError(path + ":" + std::to_string(where.begin.line) + ": key '" + whole + "' " +
+                    what);
 }
 
 const toml::node* TomlTable::Node(const char* key) {

@@ -48,7 +48,22 @@ std::string BuiltinPath(const BuiltinFile& file) {
   return "built-in " + std::string(file.folder) + "/" + std::string(file.name) + ".toml";
 }
 
-Target ParseBuiltin(const BuiltinFile& file) { return Target::Parse(file.text, BuiltinPath(file)); }
+// The base of a built-in target: no file of this machine.
+std::optional<TargetText> FindBuiltinBase(const std::string& name, const std::string& /*path*/) {
+  const BuiltinFile* const file = FindBuiltin("targets", name);
+  if (file == nullptr) return std::nullopt;
+  return TargetText{BuiltinPath(*file), std::string(file->text)};
+}
+
+// The base of a target's file: beside it, else built in.
+std::optional<TargetText> FindFileBase(const std::string& name, const std::string& path) {
+  auto beside = FindBeside(name, path);
+  return beside ? std::move(beside) : FindBuiltinBase(name, path);
+}
+
+Target ParseBuiltin(const BuiltinFile& file) {
+  return Target::Parse(file.text, BuiltinPath(file), FindBuiltinBase);
+}
 
 }  // namespace
 
@@ -59,7 +74,7 @@ Target LoadTarget(const std::string& target) {
     throw ConfigError("unknown target '" + target + "' (known: " + Joined(KnownIn("", "targets")) +
                       ", or the path of a file)");
   }
-  if (std::filesystem::exists(target)) return Target::Load(target);
+  if (std::filesystem::exists(target)) return Target::Load(target, FindFileBase);
   const auto folder = std::filesystem::path(target).parent_path();
   std::ostringstream known;
   std::error_code error;

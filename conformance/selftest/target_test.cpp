@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 #include <linux/perf_event.h>
 
+#include <map>
+#include <optional>
 #include <set>
 
 namespace pmuconf {
@@ -223,6 +225,91 @@ TEST(TargetFile, TellsWhatAnEventTakes) {
   EXPECT_EQ(met.response, 5u);
 }
 
+// What is built on files "a" (kGood), "b" (built on a) and "loop" (built on itself, by way of
+// back).
+Target Built(const std::string& text) {
+  static const std::map<std::string, std::string> kFiles = {
+      {"a", kGood},
+      {"b", "base = \"a\"\n[target]\nname = \"b\"\n[counters]\nfixed = 1\n"},
+      {"loop", "base = \"back\"\n[target]\nname = \"loop\"\n"},
+      {"back", "base = \"loop\"\n[target]\nname = \"back\"\n"},
+      {"bad", "[target]\nname = \"bad\"\nmatch = 3\n"},
+  };
+  return Target::Parse(text, "toy.toml", [](const std::string& name, const std::string&) {
+    const auto file = kFiles.find(name);
+    return file == kFiles.end() ? std::nullopt
+                                : std::optional(TargetText{name + ".toml", file->second});
+  });
+}
+
+std::string ErrorOfBuilt(const std::string& text) {
+  try {
+    Built(text);
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+constexpr const char* kNamed = "[target]\nname = \"toy2\"\n";
+
+TEST(TargetFile, BuiltOnAnotherSaysWhatThatSays) {
+  const Target target = Built(std::string("base = \"b\"\n") + kNamed +
+                              "[[event]]\nname = \"new\"\ncounters = \"all\"\naccuracy = "
+                              "\"exact\"\n[[event]]\nname = \"c\"\ncounters = \"all,f0\"\n"
+                              "accuracy = { rel = 0.5 }\n");
+  EXPECT_EQ(target.name(), "toy2");
+  EXPECT_EQ(target.match(), "toy*");
+  EXPECT_EQ(target.general(), 4u);
+  EXPECT_EQ(target.fixed(), 1u);  // b's
+  ASSERT_EQ(target.claims().size(), 3u);
+  EXPECT_EQ(target.claims()[0].name, "a");
+  EXPECT_EQ(target.claims()[1].name, "c");
+  EXPECT_EQ(target.claims()[1].ticks, 2u);  // a's
+  EXPECT_EQ(target.claims()[1].counters, 0b1111ULL | 1ULL << 32);
+  EXPECT_EQ(target.claims()[1].accuracy.abs, 0u);  // replaced, not merged
+  EXPECT_EQ(target.claims()[1].accuracy.rel, 0.5);
+  EXPECT_EQ(target.claims()[2].name, "new");
+}
+
+TEST(TargetFile, BuiltOnAnotherLeavesOut) {
+  const Target target =
+      Built(std::string("base = \"a\"\n"
+                        "without = [\"sampling\", \"features.precise\", \"event.[b-d]\"]\n") +
+            kNamed);
+  EXPECT_FALSE(target.Claims(Cap::kSampling));
+  EXPECT_EQ(target.precise(), 0u);
+  EXPECT_EQ(target.branches(), 16u);
+  EXPECT_EQ(target.claims().size(), 1u);
+  // A list of which nothing is left is as if it had never been there.
+  EXPECT_THAT(ErrorOfBuilt(std::string("base = \"a\"\nwithout = [\"event.*\"]\n") + kNamed),
+              HasSubstr("key 'event' is missing"));
+}
+
+TEST(TargetFile, BuiltOnWhatIsWrongSaysFileAndKey) {
+  const std::string on_a = "base = \"a\"\n";
+  EXPECT_THAT(ErrorOfBuilt(on_a), HasSubstr("key 'target.name' is missing"));
+  EXPECT_THAT(ErrorOfBuilt(std::string("base = \"x\"\n") + kNamed),
+              HasSubstr("toy.toml:1: key 'base' must be a target beside this one"));
+  EXPECT_THAT(ErrorOfBuilt(std::string("base = 3\n") + kNamed),
+              HasSubstr("toy.toml:1: key 'base' must be a string"));
+  EXPECT_EQ(ErrorOfBuilt(std::string("base = \"loop\"\n") + kNamed),
+            "back.toml:1: key 'base' leads back to where it came from: toy.toml, loop.toml, "
+            "back.toml, loop.toml");
+  EXPECT_THAT(ErrorOfBuilt(std::string("base = \"bad\"\n") + kNamed),
+              HasSubstr("bad.toml:3: key 'target.match' must be a string"));
+  EXPECT_THAT(ErrorOfBuilt(on_a + kNamed + "[counters]\nwidth = 1\n"),
+              HasSubstr("toy.toml:5: key 'counters.width' must be"));
+  EXPECT_THAT(ErrorOfBuilt(on_a + kNamed + "[[event]]\nname = \"a\"\n[[event]]\nname = \"a\"\n"),
+              HasSubstr("key 'event."));
+  for (const char* what : {"x", "features.x", "event.x*", "name.x", "target.port", "vm"}) {
+    EXPECT_THAT(ErrorOfBuilt(on_a + "without = [\"" + what + "\"]\n" + kNamed),
+                HasSubstr(std::string("toy.toml:2: key 'without' cannot take '") + what + "' out"));
+  }
+  EXPECT_THAT(ErrorOf(std::string("without = [\"event.a\"]\n") + kGood),
+              HasSubstr("toy.toml:1: key 'without' needs a base"));
+}
+
 TEST(TargetFile, NamesTheLineOfASyntaxError) {
   EXPECT_THAT(ErrorOf(With("general = 4", "general = = 4")), HasSubstr("toy.toml:7: "));
 }
@@ -249,6 +336,7 @@ TEST(TargetFile, TellKindsOfTheReferencePmuApart) {
       EXPECT_FALSE(claims(without, cap)) << without << " " << ToString(cap);
     }
   }
+  EXPECT_TRUE(claims("refpmu_irq_work", Cap::kPrecise));
   EXPECT_TRUE(claims("refpmu_plain", Cap::kCounters3));
   EXPECT_FALSE(claims("refpmu_little", Cap::kCounters3));
   EXPECT_TRUE(claims("refpmu_little", Cap::kGroups));

@@ -231,7 +231,7 @@ def _machine(
             agent=suite.binary(),
             target=target.path,
             modules=modules,
-            files=files,
+            files={**{base.name: base for base in target.bases}, **files},
             channel=found.arch.channel,
         )
     )

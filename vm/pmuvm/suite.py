@@ -27,6 +27,8 @@ class Target:
 
     name: str
     path: pathlib.Path
+    bases: tuple[pathlib.Path, ...]
+    """The files that it is built on: its base, the base of that, …"""
     module: str | None
     """The module that brings the PMU, or None where the kernel has it."""
     parameters: tuple[str, ...]
@@ -98,24 +100,20 @@ def find_target(name: str) -> Target:
             raise PmuvmError(
                 f"unknown TARGET '{name}'; known: {known}, or the path of a target's .toml"
             )
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise PmuvmError(f"{path}: {error}") from error
-    target = _table(table, "target", path)
-    machine = _table(table, "vm", path) if "vm" in table else {}
-    default = "refpmu" if "port" in target else ""
-    accel = _value(machine, "accel", "", path, "vm")
+    files = _with_bases(path.resolve())
+    port = _value(files, "target", "port", "")
+    accel = _value(files, "vm", "accel", "")
     if accel and accel not in qemu.ACCELS:
         raise PmuvmError(f"{path}: vm.accel is '{accel}'; known: {', '.join(qemu.ACCELS)}")
     return Target(
-        name=_value(target, "name", "", path, "target") or path.stem,
-        path=path.resolve(),
-        module=_value(machine, "module", default, path, "vm") or None,
-        parameters=tuple(_value(machine, "parameters", "", path, "vm").split()),
-        slowness=_value(target, "slowness", 1.0, path, "target"),
-        cpus=_value(machine, "smp", 2, path, "vm"),
-        memory_mb=_value(machine, "memory_mb", 512, path, "vm"),
+        name=_value(files[:1], "target", "name", "") or path.stem,
+        path=files[0].path,
+        bases=tuple(file.path for file in files[1:]),
+        module=_value(files, "vm", "module", "refpmu" if port else "") or None,
+        parameters=tuple(_value(files, "vm", "parameters", "").split()),
+        slowness=_value(files, "target", "slowness", 1.0),
+        cpus=_value(files, "vm", "smp", 2),
+        memory_mb=_value(files, "vm", "memory_mb", 512),
         accel=accel or None,
     )
 
@@ -181,21 +179,58 @@ def _unknown(variable: str, asked: str, names: Sequence[str]) -> str:
     return f"unknown {variable} '{asked}'; {hint}known: {', '.join(known) or 'none'}"
 
 
-def _table(table: dict[str, Any], key: str, path: pathlib.Path) -> dict[str, Any]:
-    section = table.get(key)
-    if not isinstance(section, dict):
-        raise PmuvmError(f"{path}: no table [{key}]")
-    return section
+@dataclasses.dataclass(frozen=True)
+class _File:
+    path: pathlib.Path
+    tables: dict[str, Any]
+
+    def table(self, name: str) -> dict[str, Any]:
+        section = self.tables.get(name, {})
+        if not isinstance(section, dict) or (name == "target" and name not in self.tables):
+            raise PmuvmError(f"{self.path}: no table [{name}]")
+        return section
 
 
-def _value(table: dict[str, Any], key: str, default: Any, path: pathlib.Path, where: str) -> Any:
-    value = table.get(key, default)
-    if isinstance(default, float) and type(value) is int:
-        value = float(value)
-    good = type(value) is type(default)
-    if good and isinstance(value, (int, float)):
-        good = value > 0
-    if not good:
-        kind = {str: "a text", int: "a whole number above 0", float: "a number above 0"}
-        raise PmuvmError(f"{path}: {where}.{key} must be {kind[type(default)]}")
-    return value
+def _with_bases(path: pathlib.Path) -> list[_File]:
+    """A target's file and those that it is built on, which lie beside it or are the project's."""
+    files: list[_File] = []
+    while True:
+        if path in [file.path for file in files]:
+            way = ", ".join(str(file.path) for file in files)
+            raise PmuvmError(
+                f"{files[-1].path}: key 'base' leads back to where it came from: {way}, {path}"
+            )
+        try:
+            files.append(_File(path, tomllib.loads(path.read_text(encoding="utf-8"))))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise PmuvmError(f"{path}: {error}") from error
+        if "base" not in files[-1].tables:
+            return files
+        base = files[-1].tables["base"]
+        name = f"{base}.toml" if isinstance(base, str) and "/" not in base else "/"
+        beside = [folder / name for folder in (path.parent, TARGETS)]
+        # In a guest the target's own file is called target.toml.
+        found = [file for file in beside if file.is_file() and base != "target"]
+        if not found:
+            raise PmuvmError(
+                f"{path}: key 'base' must be a target beside this one, or one of the project's"
+            )
+        path = found[0].resolve()
+
+
+def _value(files: Sequence[_File], table: str, key: str, default: Any) -> Any:
+    """What the first file says that says anything."""
+    for file in files:
+        if key not in file.table(table):
+            continue
+        value = file.table(table)[key]
+        if isinstance(default, float) and type(value) is int:
+            value = float(value)
+        good = type(value) is type(default)
+        if good and isinstance(value, (int, float)):
+            good = value > 0
+        if not good:
+            kind = {str: "a text", int: "a whole number above 0", float: "a number above 0"}
+            raise PmuvmError(f"{file.path}: {table}.{key} must be {kind[type(default)]}")
+        return value
+    return default

@@ -65,6 +65,40 @@ def test_a_malformed_target_names_file_and_key(
         target(tmp_path, text)
 
 
+def test_a_target_is_built_on_another(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "far.toml").write_text(
+        '[target]\nname = "far"\nport = "/dev/x"\n[vm]\nsmp = 4\nparameters = "a=1 b=2"\n'
+    )
+    (tmp_path / "near.toml").write_text('base = "far"\n[target]\n[vm]\nparameters = "a=2"\n')
+    found = target(tmp_path, 'base = "near"\n[target]\nslowness = 3\n')
+    assert (found.name, found.module, found.parameters) == ("mine", "refpmu", ("a=2",))
+    assert (found.slowness, found.cpus, found.memory_mb) == (3.0, 4, 512)
+    assert [path.name for path in found.bases] == ["near.toml", "far.toml"]
+    assert target(tmp_path, 'base = "refpmu"\n[target]\n').bases == (
+        suite.TARGETS.resolve() / "refpmu.toml",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('base = "nothing"', "mine.toml: key 'base' must be a target beside this one"),
+        ("base = 3", "mine.toml: key 'base' must be"),
+        ('base = "../refpmu"', "mine.toml: key 'base' must be"),
+        ('base = "mine"', "mine.toml: key 'base' leads back to where it came from: .*, .*mine.t"),
+        ('base = "back"', "back.toml: key 'base' leads back"),
+        ('base = "bad"', "bad.toml: vm.smp must be a whole number above 0"),
+        ('base = "target"', "mine.toml: key 'base' must be"),
+    ],
+)
+def test_a_wrong_base_names_file_and_key(tmp_path: pathlib.Path, text: str, says: str) -> None:
+    (tmp_path / "back.toml").write_text('base = "mine"\n[target]\n')
+    (tmp_path / "bad.toml").write_text("[target]\n[vm]\nsmp = 0\n")
+    (tmp_path / "target.toml").write_text("[target]\n")
+    with pytest.raises(PmuvmError, match=says):
+        target(tmp_path, f"{text}\n[target]\n")
+
+
 def test_an_unknown_target_names_the_known_ones() -> None:
     with pytest.raises(PmuvmError, match="unknown TARGET 'nothing'; known: .*refpmu"):
         suite.find_target("nothing")

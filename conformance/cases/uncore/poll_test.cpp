@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counters without an interrupt: they are read before they wrap unseen, and only while they count.
+#include <bit>
+
 #include "cases/uncore/uncore.h"
 #include "pmuconf/rules/UNC.h"
 
 namespace pmuconf {
 namespace {
+
+constexpr std::uint32_t kCounter0 = 0x4c1;  // its whole value, as a register
 
 CONFORMANCE_CASE(Uncore, ManyWrapsAreCounted, .rules = {rule::UNC_008},
                  .needs = {Cap::kStimulus, Cap::kSystemWide}) {
@@ -13,6 +17,22 @@ CONFORMANCE_CASE(Uncore, ManyWrapsAreCounted, .rules = {rule::UNC_008},
   const std::uint64_t n = 9 * Range() + 12'345;
   Pulse(spec, n);
   EXPECT_THAT(event.Read(), Counted(spec, n)) << rule::UNC_008.text;
+}
+
+// How long may go by between two readings is reckoned from the width.
+CONFORMANCE_CASE(Uncore, CountersAreAsWideAsClaimed, .rules = {rule::UNC_008},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSystemWide, Cap::kRegisters}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.disabled = false});
+  ASSERT_EQ(std::popcount(port().Stats().used), 1);
+  const auto counter =
+      kCounter0 + static_cast<std::uint32_t>(std::countr_zero(port().Stats().used));
+  const std::uint64_t top = target().counter_mask();
+  refpmu_reg write = {
+      .size = sizeof(write), .cpu = REFPMU_CPU_CURRENT, .reg = counter, .write = 1, .value = top};
+  ASSERT_THAT(port().TryIoctl(REFPMU_IOC_REG, &write), Succeeds()) << rule::UNC_008.text;
+  Pulse(spec, 3);
+  EXPECT_EQ(port().ReadRegister(counter), 2u) << rule::UNC_008.text;
 }
 
 CONFORMANCE_CASE(Uncore, EveryCounterIsReadInTime, .rules = {rule::UNC_008},

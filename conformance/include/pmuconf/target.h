@@ -4,6 +4,7 @@
 #define PMUCONF_TARGET_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -108,11 +109,23 @@ struct EventWish {
   bool rough = false;
 };
 
+// A target file: where it is, and what stands in it.
+struct TargetText {
+  std::string path;
+  std::string text;
+};
+// How the file that another one names as its `base` is found; nullopt: there is none.
+using FindBase =
+    std::function<std::optional<TargetText>(const std::string& name, const std::string& path)>;
+// In the folder of the file that names it.
+std::optional<TargetText> FindBeside(const std::string& name, const std::string& path);
+
 class Target {
  public:
   // Reads a target file; throws ConfigError (file, line, key). Opens no event, needs no PMU.
-  static Target Load(const std::string& path);
-  static Target Parse(std::string_view text, const std::string& path);
+  static Target Load(const std::string& path, const FindBase& find_base = FindBeside);
+  static Target Parse(std::string_view text, const std::string& path,
+                      const FindBase& find_base = FindBeside);
 
   const std::string& name() const { return name_; }
   const std::string& match() const { return match_; }
