@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 import intree
-from checks import guide, kernel, rules, sources, structure, tidy
+from checks import guide, kernel, mutants, rules, sources, structure, tidy
 from pmuvm import store
 from pmuvm.errors import PmuvmError
 
@@ -108,6 +108,7 @@ def steps(files: list[Path]) -> list[Step]:
     for check in structure.CHECKS:
         known.append(Step(check.__name__, partial(check, ROOT, files)))
     known.append(Step("rules", partial(rules.findings, ROOT, files)))
+    known.append(Step("mutants", partial(mutants.findings, ROOT)))
     known.append(Step("sources", sources_of_rules))
     known.append(Step("guide", partial(guide.findings, ROOT)))
     return known
