@@ -17,10 +17,15 @@
 
 #define MOVES_NS NSEC_PER_SEC /* an event that happens while a CPU is busy happens sooner */
 
-/* Several times as long as the event takes, and no longer than interrupts may well be off. */
+/*
+ * Several times as long as the event takes. With interrupts off that is not for long, and not by the
+ * clock alone, which may stand still until the next tick.
+ */
 #define WAIT_TIMES 4
 #define WAIT_LEAST_NS (100 * NSEC_PER_USEC)
-#define WAIT_MOST_NS (5 * NSEC_PER_MSEC)
+#define WAIT_MOST_NS (100 * NSEC_PER_MSEC)
+#define WAIT_MOST_OFF_NS (5 * NSEC_PER_MSEC)
+#define WAIT_MOST_OFF_TURNS 10000
 
 /* Cases run one at a time. */
 static struct live only;
@@ -493,12 +498,14 @@ u64 live_moves(struct live *live)
 
 void live_wait(const struct live *live, u64 ns)
 {
-	const u64 span = clamp_t(u64, WAIT_TIMES * ns, WAIT_LEAST_NS, WAIT_MOST_NS);
-	const u64 until = ktime_get_ns() + span;
+	const bool off = irqs_disabled();
+	const u64 most = off ? WAIT_MOST_OFF_NS : WAIT_MOST_NS;
+	const u64 until = ktime_get_ns() + clamp_t(u64, WAIT_TIMES * ns, WAIT_LEAST_NS, most);
+	unsigned int turns = 0;
 
 	do {
 		let_happen(live);
-	} while (ktime_get_ns() < until);
+	} while (ktime_get_ns() < until && !(off && ++turns == WAIT_MOST_OFF_TURNS));
 }
 
 bool live_holds(struct live *live, u64 pace)
