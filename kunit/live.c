@@ -18,8 +18,8 @@
 #define MOVES_NS NSEC_PER_SEC /* an event that happens while a CPU is busy happens sooner */
 
 /*
- * Several times as long as the event takes. With interrupts off that is not for long, and not by the
- * clock alone, which may stand still until the next tick.
+ * Several times as long as the event takes. With interrupts off that is not for long, and not by
+ * the clock alone, which may stand still until the next tick.
  */
 #define WAIT_TIMES 4
 #define WAIT_LEAST_NS (100 * NSEC_PER_USEC)
