@@ -8,22 +8,23 @@ export PYTHONDONTWRITEBYTECODE := 1
 KERNEL ?= 6.12
 TARGET ?= refpmu
 ARCH ?= amd64
+DEBUGGED := $(if $(filter-out 0 1,$(DEBUG)),$(error DEBUG='$(DEBUG)': 1 for a debug kernel, or nothing))$(if $(filter 1,$(DEBUG)),-debug)
 SELECT := $(if $(RULE),--rule '$(RULE)') $(if $(CASE),--case '$(CASE)') $(if $(PROFILE),--profile '$(PROFILE)')
 
 .PHONY: help run rules check kunit intree fuzz mutants soak nightly bench coverage lint deps clean guest-suite
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo "  variables: TARGET= KERNEL=6.1|6.12|FILE ARCH= RULE= CASE= PROFILE= MODULE= PARAMETERS= SHUFFLE=SEED ISOLATE=1 MUTANTS=FOLDER TIME=SECONDS N=ROUNDS"
+	@echo "  variables: TARGET= KERNEL=6.1|6.12|FILE ARCH= RULE= CASE= PROFILE= MODULE= PARAMETERS= SHUFFLE=SEED ISOLATE=1 DEBUG=1 MUTANTS=FOLDER TIME=SECONDS N=ROUNDS"
 
 run: deps guest-suite ## judge TARGET (or all) on KERNEL in a virtual machine: 0 conformant, 1 not, 2 not judged
-	@$(PYTHON) -m pmuvm run --target '$(TARGET)' $(if $(filter all-file,$(TARGET)-$(origin KERNEL)),,--kernel '$(KERNEL)') $(if $(SHUFFLE),--shuffle '$(SHUFFLE)') $(if $(ISOLATE),--isolate) --arch '$(ARCH)' $(SELECT) $(if $(MODULE),--module '$(MODULE)') $(if $(PARAMETERS),--parameters '$(PARAMETERS)')
+	@$(PYTHON) -m pmuvm run --target '$(TARGET)' $(if $(filter all-file-,$(TARGET)-$(origin KERNEL)-$(DEBUGGED)),,--kernel '$(KERNEL)$(DEBUGGED)') $(if $(SHUFFLE),--shuffle '$(SHUFFLE)') $(if $(ISOLATE),--isolate) --arch '$(ARCH)' $(SELECT) $(if $(MODULE),--module '$(MODULE)') $(if $(PARAMETERS),--parameters '$(PARAMETERS)')
 
 check: deps ## every test of the project; ends in one line that counts them
 	@$(PYTHON) ci/check.py $(if $(STAGES),--stages '$(STAGES)')
 
 kunit: deps ## the KUnit suites in a kernel built for them
-	@$(PYTHON) kunit/run.py $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')
+	@$(PYTHON) kunit/run.py $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)') $(if $(DEBUGGED),--debug)
 
 intree: deps ## the driver in kernel trees, as a module and linked in; minutes, many the first time
 	@$(PYTHON) ci/intree.py $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')

@@ -14,8 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pmukunit import source, tree
-from pmuvm import kbuild, store
+from pmuvm import kbuild, source, store, tree
 from pmuvm.errors import PmuvmError
 
 KERNELS = ("6.1", "6.12")

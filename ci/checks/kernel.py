@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from pmukunit import source
+from pmuvm import source
 from pmuvm import kernel as kernels
 from pmuvm import packages, store
 from pmuvm.errors import PmuvmError

@@ -161,7 +161,8 @@ class Agent {
                  {"result", ToString(result.result)},
                  {"duration_s", std::round(result.duration_s * 1000) / 1000},
                  {"message", result.message},
-                 {"rules", result.rules}};
+                 {"rules", result.rules},
+                 {"pid", result.pid}};
     if (result.obstacle != Obstacle::kNone) line["obstacle"] = ToString(result.obstacle);
     Send(line);
   }

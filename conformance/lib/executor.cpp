@@ -70,6 +70,7 @@ CaseResult Executor::Run(const CaseInfo& info, double deadline_s) const {
   if (!pmu_.empty()) argv.insert(argv.end(), {"--pmu", pmu_});
   const ProcessResult process = RunProcess(argv, deadline_s);
   result.duration_s = process.duration_s;
+  result.pid = process.pid;
   JudgeEnd(process, deadline_s, &result);
 
   std::vector<std::string> reports;

@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 13> kStarts = {
 };
 
 // Anywhere in a line.
-constexpr std::array<std::string_view, 16> kParts = {
+constexpr std::array<std::string_view, 18> kParts = {
     "Kernel panic",
     "soft lockup",
     "hard LOCKUP",
@@ -41,6 +41,9 @@ constexpr std::array<std::string_view, 16> kParts = {
     "suspicious RCU usage",
     "possible circular locking",
     "held lock freed",
+    // From here on nobody looks any more.
+    "leak detector disabled",
+    "turning off the locking correctness validator",
 };
 
 constexpr std::size_t kMostRecords = 100'000;  // more than any log buffer holds

@@ -91,6 +91,7 @@ ProcessResult RunProcess(const std::vector<std::string>& argv, double deadline_s
     Exec(words.data(),
          {pipes[0].write_end.get(), pipes[1].write_end.get(), pipes[2].write_end.get()});
   }
+  result.pid = pid;
   setpgid(pid, pid);  // whichever of the two comes first
   for (Pipe& pipe : pipes) pipe.write_end.Reset();
   const Fd pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));

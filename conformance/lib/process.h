@@ -9,6 +9,7 @@
 namespace pmuconf {
 
 struct ProcessResult {
+  int pid = 0;
   int status = 0;  // exit status, or 128 + signal
   bool signalled = false;
   bool timed_out = false;   // killed at the deadline

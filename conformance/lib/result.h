@@ -47,6 +47,7 @@ struct CaseResult {
   std::string message;
   std::vector<std::string> rules;
   Obstacle obstacle = Obstacle::kNone;
+  int pid = 0;  // of the process that ran it; 0 where none is known
 };
 
 }  // namespace pmuconf

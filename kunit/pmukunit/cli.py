@@ -2,13 +2,15 @@
 """The command behind `make kunit`."""
 
 import argparse
+import dataclasses
 import os
 import re
 import sys
 from pathlib import Path
 
 from pmukunit import guest, results, stock, tree
-from pmuvm import store
+from pmuvm import kernel, store
+from pmuvm import tree as trees
 from pmuvm.errors import PmuvmError
 
 KERNELS = ("6.12", "6.1")
@@ -19,7 +21,6 @@ CONTRACT = "pmu_contract"
 def main(argv: list[str]) -> int:
     options = _options(argv)
     out: Path = options.out.resolve()
-    cache = store.cache() / "kunit"
     try:
         if options.kernel not in KERNELS:
             known = ", ".join(KERNELS)
@@ -33,7 +34,7 @@ def main(argv: list[str]) -> int:
         if not expected:
             known = ", ".join(sorted(results.expected_suites(options.suites, "")))
             raise PmuvmError(f"--filter {options.filter}: no such suite; known: {known}")
-        return _run(options, out, cache, expected, parameters)
+        return _run(options, out, expected, parameters)
     except PmuvmError as error:
         print(f"kunit: {error}", file=sys.stderr)
     return results.NOT_JUDGED
@@ -56,6 +57,7 @@ def _options(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--driver", metavar="DIR", type=Path, default=store.ROOT / "driver")
     parser.add_argument("--suites", metavar="DIR", type=Path, default=store.ROOT / "kunit")
     parser.add_argument("--deadline", metavar="S", type=int, default=DEADLINE_S)
+    parser.add_argument("--debug", action="store_true", help="with KASAN, kmemleak and more")
     parser.add_argument("--build-only", action="store_true", help="no boot, no verdict")
     return parser.parse_args(argv)
 
@@ -84,39 +86,34 @@ def _parameters(options: argparse.Namespace) -> list[str]:
 
 
 def _run(
-    options: argparse.Namespace,
-    out: Path,
-    cache: Path,
-    expected: frozenset[str],
-    parameters: list[str],
+    options: argparse.Namespace, out: Path, expected: frozenset[str], parameters: list[str]
 ) -> int:
     with store.writing(out):
         out.mkdir(parents=True, exist_ok=True)
     for stale in ("results.json", "console.log"):
         (out / stale).unlink(missing_ok=True)
+    name, log = options.kernel, out / "console.log"
+    deadline_s: float = options.deadline
     if options.stock:
-        boot = stock.run(
-            options.kernel,
-            options.driver,
-            options.suites,
-            parameters,
-            options.deadline,
-            out / "console.log",
-        )
+        boot = stock.run(name, options.driver, options.suites, parameters, deadline_s, log)
     else:
-        kernel = _built(options, out, cache)
+        machine = guest.PLAIN
+        if options.debug:
+            name, machine = f"{name}{kernel.DEBUG_SUFFIX}", guest.debug(kernel.debug_needs())
+        built = _built(options, out)
         if options.build_only:
             return results.PASSED
-        log = out / "console.log"
-        boot = guest.boot(kernel, options.filter, options.deadline, log, parameters)
+        deadline_s *= machine.slowness
+        machine = dataclasses.replace(machine, parameters=(*machine.parameters, *parameters))
+        boot = guest.boot(built, options.filter, deadline_s, log, machine)
     whole = "." not in options.filter
-    verdict = results.judge(options.kernel, boot, expected, whole)
+    verdict = results.judge(name, boot, expected, whole, scanned=options.debug)
     results.write(verdict, out / "results.json")
     print(results.summary(verdict))
     return verdict.status
 
 
-def _built(options: argparse.Namespace, out: Path, cache: Path) -> Path:
+def _built(options: argparse.Namespace, out: Path) -> Path:
     return tree.build(
         tree.Inputs(
             series=options.kernel,
@@ -124,6 +121,7 @@ def _built(options: argparse.Namespace, out: Path, cache: Path) -> Path:
             driver=options.driver,
             kunit=options.suites,
             log=out / "build.log",
+            debug=options.debug,
         ),
-        cache,
+        trees.cache(),
     )

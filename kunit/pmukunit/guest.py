@@ -8,18 +8,17 @@ import selectors
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from pmuvm import orphan, qemu, store
+from pmuvm import image, kernel, leaks, orphan, qemu, store
 from pmuvm.arch import AMD64
 from pmuvm.errors import PmuvmError
 
 # A triple fault ends the guest: nothing of it is to be shut down.
 # On a busy host the emulated timer may miss the few ticks in which the kernel tries it.
-COMMAND_LINE = "console=ttyS0 reboot=t oops=panic panic=-1 no_timer_check kunit_shutdown=reboot"
+COMMAND_LINE = "console=ttyS0 reboot=t oops=panic panic=-1 no_timer_check"
 
 # The kernel polls its console and gives a character up when the device stays busy. The device is
 # busy while the far end is full, so on a loaded host a socket, which holds some hundred of single
@@ -28,6 +27,28 @@ PIPE_BYTES = 1 << 20
 
 CONSOLE_LIMIT = 8 << 20
 END_DEADLINE_S = 30
+INIT = store.ROOT / "vm" / "guest" / "init-kunit"
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What a kernel runs on, and what happens after the suites."""
+
+    memory_mb: int = 512
+    parameters: tuple[str, ...] = ("kunit_shutdown=reboot",)
+    """More of the command line."""
+    initrd: Path | None = None
+    slowness: float = 1.0
+
+
+PLAIN = Machine()
+
+
+def debug(needs: kernel.Needs) -> Machine:
+    """Its first program scans for leaks when the suites are done, and ends the guest."""
+    packed = image.build(image.Contents(init=INIT, files=leaks.FILES))
+    words = ("rdinit=/init", *needs.parameters.split())
+    return Machine(needs.memory_mb, words, packed, needs.slowness)
 
 
 @dataclass(frozen=True)
@@ -39,16 +60,11 @@ class Boot:
     cut: str
 
 
-def boot(
-    kernel: Path, glob: str, deadline_s: float, log: Path, parameters: Sequence[str] = ()
-) -> Boot:
-    """Boots @kernel with the suites that @glob (of kunit.filter_glob, "" for all) selects.
-
-    @parameters: what else stands on its command line.
-    """
+def boot(built: Path, glob: str, deadline_s: float, log: Path, machine: Machine = PLAIN) -> Boot:
+    """Boots @built with the suites that @glob (of kunit.filter_glob, "" for all) selects."""
     started = time.monotonic()
     with tempfile.TemporaryFile() as errors:
-        process = _start(kernel, glob, parameters, errors)
+        process = _start(built, machine, glob, errors)
         assert process.stdout is not None
         with process.stdout as pipe:
             try:
@@ -68,16 +84,16 @@ def boot(
     return Boot(console, time.monotonic() - started, cut)
 
 
-def _start(
-    kernel: Path, glob: str, parameters: Sequence[str], errors: IO[bytes]
-) -> subprocess.Popen[bytes]:
-    words = [COMMAND_LINE, *([f"kunit.filter_glob={glob}"] if glob else []), *parameters]
+def _start(built: Path, machine: Machine, glob: str, errors: IO[bytes]) -> subprocess.Popen[bytes]:
+    words = [COMMAND_LINE, *([f"kunit.filter_glob={glob}"] if glob else []), *machine.parameters]
     argv = [
         *(AMD64.qemu, "-machine", AMD64.qemu_machine),
-        *("-accel", qemu.ACCELS["tcg"], "-cpu", AMD64.cpu["tcg"], "-smp", "2", "-m", "512"),
+        *("-accel", qemu.ACCELS["tcg"], "-cpu", AMD64.cpu["tcg"], "-smp", "2"),
+        *("-m", str(machine.memory_mb)),
         *("-nodefaults", "-no-user-config", "-no-reboot"),
         *("-display", "none", "-nic", "none", "-serial", "stdio"),
-        *("-kernel", str(kernel)),
+        *("-kernel", str(built)),
+        *(("-initrd", str(machine.initrd)) if machine.initrd else ()),
         *("-append", " ".join(words)),
     ]
     try:

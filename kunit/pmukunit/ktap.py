@@ -7,8 +7,10 @@ from enum import Enum
 
 MAX_LINE = 4096
 MAX_MESSAGE_LINES = 40
+# The first process runs the suites, a thread of its own each case.
+RUNNER = 1
 
-_STAMP = re.compile(r"^(?:<\d+>)?\[ *\d+\.\d{6}\](?:\[ *[TC]\d+\])? ?")
+_STAMP = re.compile(r"^(?:<\d+>)?\[ *\d+\.\d{6}\](?:\[ *([TC]\d+)\])? ?")
 _VERSION = re.compile(r"K?TAP version \d+")
 _PLAN = re.compile(r"1\.\.(\d{1,6})")
 _SUBTEST = re.compile(r"# Subtest: (\S{1,200})")
@@ -30,7 +32,9 @@ class Outcome(Enum):
 class Case:
     """One case of a suite; @parameters counts the rows of a parameterised one.
 
-    @rules: ids of the rules it says it shows, each once.
+    @rules: ids of the rules it says it shows, each once. @reports: what the kernel said was wrong
+    while it ran: a case with one has failed. @threads: those that spoke in it, but for the one
+    that runs all cases; none where the kernel does not say who speaks.
     """
 
     suite: str
@@ -39,6 +43,8 @@ class Case:
     message: str
     parameters: int
     rules: tuple[str, ...]
+    reports: tuple[str, ...] = ()
+    threads: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -69,11 +75,13 @@ class _Reader:
     parameters: _Block | None = None
     said: list[str] = field(default_factory=list)
     kept: dict[str, str] = field(default_factory=dict)  # rule id → the case that keeps it
+    reports: dict[str, None] = field(default_factory=dict)
+    threads: dict[int, None] = field(default_factory=dict)
     cases: list[Case] = field(default_factory=list)
     suites: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
-    def line(self, indent: int, text: str) -> None:
+    def line(self, indent: int, text: str, thread: int = RUNNER) -> None:
         if self.top is None:
             if indent == 0 and _VERSION.fullmatch(text):
                 self.top = _Block("the run")
@@ -82,6 +90,10 @@ class _Reader:
             if indent == 0 and _VERSION.fullmatch(text):
                 self.problems.append("a second run after the first")
             return
+        if thread != RUNNER:
+            self.threads[thread] = None
+        if is_report(text):
+            self.reports[text] = None
         result = _RESULT.fullmatch(text)
         plan = _PLAN.fullmatch(text)
         subtest = _SUBTEST.fullmatch(text)
@@ -106,7 +118,7 @@ class _Reader:
     def _subtest(self, indent: int, name: str) -> None:
         if indent == 1 and self.suite is None:
             self.suite = _Block(name)
-            self.said.clear()
+            self._forget()
         elif indent == 2 and self.suite is not None and self.parameters is None:
             self.parameters = _Block(name)
         else:
@@ -174,17 +186,24 @@ class _Reader:
                 self.problems.append(f"{name}: {keeper} keeps {rule} in it")
         outcome = Outcome.PASSED
         message = ""
-        if failed:
+        if failed or self.reports:
             outcome = Outcome.FAILED
-            message = "\n".join(self.said[:MAX_MESSAGE_LINES]) or "failed and said nothing"
+            said = [*self.reports, *(line for line in self.said if line not in self.reports)]
+            message = "\n".join(said[:MAX_MESSAGE_LINES]) or "failed and said nothing"
         elif skip is not None:
             outcome = Outcome.SKIPPED
             message = skip
-        case = Case(self.suite.name, name, outcome, message, rows.results, tuple(self.kept))
-        self.cases.append(case)
+        facts = (tuple(self.kept), tuple(self.reports), tuple(self.threads))
+        self.cases.append(Case(self.suite.name, name, outcome, message, rows.results, *facts))
         self.parameters = None
+        self._forget()
+
+    def _forget(self) -> None:
+        """What was said belongs to what is over."""
         self.said.clear()
         self.kept.clear()
+        self.reports.clear()
+        self.threads.clear()
 
     def _close_suite(self, name: str, failed: bool) -> None:
         suite, self.suite = self.suite, None
@@ -220,12 +239,15 @@ def parse(console: bytes) -> Run:
     reader = _Reader()
     for raw in console.split(b"\n"):
         text = raw[:MAX_LINE].decode("utf-8", errors="replace").rstrip("\r")
-        text = _STAMP.sub("", text)
+        stamp = _STAMP.match(text)
+        who = stamp[1] if stamp else None
+        text = text[stamp.end() :] if stamp else text
         body = "".join(char if char.isprintable() else "\ufffd" for char in text.lstrip(" "))
         spaces = len(text) - len(text.lstrip(" "))
         if body:
             # Values under a failed expectation are indented by more than KTAP ever is.
-            reader.line(spaces // 4 if spaces % 4 == 0 else 99, body.rstrip())
+            thread = int(who[1:]) if who and who[0] == "T" else RUNNER
+            reader.line(spaces // 4 if spaces % 4 == 0 else 99, body.rstrip(), thread)
     reader.finish()
     return Run(tuple(reader.cases), tuple(reader.suites), tuple(reader.problems))
 
@@ -234,8 +256,14 @@ _REPORTS = re.compile(
     r"(WARNING: |BUG: |BUG at |Oops|Kernel panic|general protection fault|UBSAN: |KASAN: "
     r"|INFO: (?:trying to register|rcu|task|possible)|inconsistent lock state|suspicious RCU"
     r"|possible (?:recursive|circular|irq)|Unable to handle|unhandled|list_(?:add|del) corruption"
-    r"|kernel stack|double fault|divide error|invalid opcode)"
+    r"|kernel stack|double fault|divide error|invalid opcode"
+    r"|leak detector disabled|turning off the locking correctness validator)"
 )
+
+
+def is_report(text: str) -> bool:
+    """Whether the line @text, without its stamp, says that something is wrong with the kernel."""
+    return bool(_REPORTS.search(text)) and not text.startswith(("#", "ok ", "not ok "))
 
 
 def kernel_reports(console: bytes) -> tuple[str, ...]:
@@ -244,6 +272,6 @@ def kernel_reports(console: bytes) -> tuple[str, ...]:
     for raw in console.split(b"\n"):
         text = raw[:MAX_LINE].decode("utf-8", errors="replace")
         text = _STAMP.sub("", text.rstrip("\r")).strip()
-        if _REPORTS.search(text) and not text.startswith(("#", "ok ", "not ok ")):
+        if is_report(text):
             found.setdefault("".join(c if c.isprintable() else "\ufffd" for c in text))
     return tuple(found)

@@ -3,13 +3,13 @@
 
 import fnmatch
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pmukunit import ktap
 from pmukunit.guest import Boot
 from pmukunit.ktap import Outcome
-from pmuvm import store
+from pmuvm import leaks, store
 
 PASSED, FAILED, NOT_JUDGED = 0, 1, 2
 FAILED_LINES_SHOWN = 12
@@ -43,8 +43,13 @@ def expected_suites(folder: Path, glob: str) -> frozenset[str]:
     return frozenset(fnmatch.filter(names, glob.split(".", 1)[0] or "*"))
 
 
-def judge(kernel: str, boot: Boot, expected: frozenset[str], whole: bool) -> Verdict:
-    """@whole: every expected suite must have run; else (a glob for cases) at least one."""
+def judge(
+    kernel: str, boot: Boot, expected: frozenset[str], whole: bool, scanned: bool = False
+) -> Verdict:
+    """@whole: every expected suite must have run; else (a glob for cases) at least one.
+
+    @scanned: the guest was to look for lost memory when the suites were done.
+    """
     run = ktap.parse(boot.console)
     problems = [boot.cut] if boot.cut else []
     problems += run.problems
@@ -52,7 +57,34 @@ def judge(kernel: str, boot: Boot, expected: frozenset[str], whole: bool) -> Ver
     missing = sorted(expected - ran) if whole or not ran else []
     problems += [f"suite {name}: did not run" for name in missing]
     problems += [f"suite {name}: not one of this folder" for name in sorted(ran - expected)]
-    return Verdict(kernel, run, ktap.kernel_reports(boot.console), tuple(problems), boot.duration_s)
+    reports = list(ktap.kernel_reports(boot.console))
+    if scanned:
+        text = boot.console.decode("utf-8", "replace")
+        if leaks.DONE not in text.split():
+            problems.append("nobody looked for lost memory at the end")
+        run, nobodys = blame(run, leaks.parse(text))
+        reports += nobodys
+    return Verdict(kernel, run, tuple(reports), tuple(problems), boot.duration_s)
+
+
+def blame(run: ktap.Run, found: list[leaks.Leak]) -> tuple[ktap.Run, list[str]]:
+    """@run with the cases failed whose memory was lost, and the leaks that are of no case.
+
+    A case is known by a thread that spoke in it, else by its function: a case bears its name.
+    """
+    cases = list(run.cases)
+    nobodys = []
+    for leak in found:
+        at = [i for i, case in enumerate(cases) if leak.pid in case.threads]
+        at = at or [i for i, case in enumerate(cases) if case.name in leak.frames]
+        if len(at) != 1:
+            nobodys.append(str(leak))
+            continue
+        case = cases[at[0]]
+        said = f"{case.message}\n{leak}" if case.message else str(leak)
+        reports = (*case.reports, str(leak))
+        cases[at[0]] = replace(case, outcome=Outcome.FAILED, message=said, reports=reports)
+    return replace(run, cases=tuple(cases)), nobodys
 
 
 def write(verdict: Verdict, path: Path) -> None:

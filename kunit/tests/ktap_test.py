@@ -51,6 +51,31 @@ def test_recorded_oops_is_reported_and_not_a_whole_run() -> None:
     assert any("the log ends in it" in problem for problem in ktap.parse(OOPS).problems)
 
 
+REPORT = b"[    5.1][   T77] BUG: KASAN: slab-use-after-free in refpmu_read+0x1/0x2\n    ok 2"
+
+
+def test_report_fails_the_case_that_ran_and_no_other() -> None:
+    run = ktap.parse(SMALL.replace(b"    ok 2", REPORT.replace(b"5.1", b"5.100000")))
+    assert [case.outcome for case in run.cases] == [Outcome.PASSED, Outcome.FAILED]
+    assert "KASAN: slab-use-after-free in refpmu_read" in run.cases[1].message
+    assert run.problems == ()
+
+
+def test_report_before_the_first_suite_is_of_no_case() -> None:
+    run = ktap.parse(SMALL.replace(b"1..1", b"1..1\nWARNING: possible circular locking", 1))
+    assert {case.outcome for case in run.cases} == {Outcome.PASSED}
+
+
+def test_threads_that_speak_in_a_case_are_known() -> None:
+    stamped = b"    # first: keeps DRV-037\n    ok 1 first"
+    stamped = b"".join(
+        b"[    1.000000][%7s] " % who + line + b"\n"
+        for who, line in zip((b"T93", b"T1"), stamped.split(b"\n"))
+    )
+    run = ktap.parse(SMALL.replace(b"    ok 1 first\n", stamped))
+    assert [case.threads for case in run.cases] == [(93,), ()]
+
+
 def test_log_cut_after_any_line_is_never_whole() -> None:
     lines = PASSED[PASSED.index(b"KTAP version") :].splitlines(keepends=True)
     last = next(i for i, line in enumerate(lines) if line.startswith(b"ok 1 "))

@@ -8,6 +8,8 @@ import pytest
 
 from pmukunit import results
 from pmukunit.guest import Boot
+from pmukunit.ktap import Outcome
+from pmuvm import leaks
 
 LOGS = Path(__file__).parent / "logs"
 STATE = frozenset({"refpmu_state"})
@@ -38,6 +40,51 @@ def test_suite_from_elsewhere_is_not_a_pass(passed: bytes) -> None:
 
 def test_warning_of_the_kernel_fails_the_run(passed: bytes) -> None:
     assert judged(b"WARNING: CPU: 0 PID: 1 at a.c:1\n" + passed).status == results.FAILED
+
+
+LOST = """unreferenced object 0xffff88800abc0000 (size 96):
+  comm "kunit_try_catch", pid {pid}, jiffies 4294750122
+  hex dump (first 32 bytes):
+    00 00 00 00  ....
+  backtrace (crc 0):
+    kmalloc_trace+0x2f/0x90
+    {function}+0x5c/0x120
+{done}
+"""
+
+
+def scanned(console: bytes, **said: object) -> results.Verdict:
+    text = LOST.format(**{"pid": 7, "function": "rig_init", "done": leaks.DONE, **said})
+    boot = Boot(console + text.encode(), 1.0, "")
+    return results.judge("6.12-debug", boot, STATE, whole=True, scanned=True)
+
+
+def test_lost_memory_fails_the_case_in_whose_function_it_was_allocated(passed: bytes) -> None:
+    verdict = scanned(passed, function="flags_are_those_of_perf")
+    assert verdict.status == results.FAILED
+    failed = [case for case in verdict.run.cases if case.outcome is Outcome.FAILED]
+    assert [case.name for case in failed] == ["flags_are_those_of_perf"]
+    assert "kmemleak: 96 bytes lost" in failed[0].message
+
+
+def test_lost_memory_fails_the_case_whose_thread_allocated_it(passed: bytes) -> None:
+    mark = b"\n[    9.000000][   T93]     # flags_are_those_of_perf: keeps DRV-037\n    ok 2"
+    verdict = scanned(passed.replace(b"\n    ok 2", mark), pid=93)
+    failed = [case for case in verdict.run.cases if case.outcome is Outcome.FAILED]
+    assert [case.name for case in failed] == ["flags_are_those_of_perf"]
+
+
+def test_lost_memory_of_no_case_fails_the_run(passed: bytes) -> None:
+    verdict = scanned(passed)
+    assert (verdict.status, verdict.count(Outcome.FAILED)) == (results.FAILED, 0)
+    assert "rig_init" in verdict.reports[0]
+
+
+def test_debug_run_without_a_scan_is_not_judged(passed: bytes) -> None:
+    boot = Boot(passed, 1.0, "")
+    verdict = results.judge("6.12-debug", boot, STATE, whole=True, scanned=True)
+    assert verdict.status == results.NOT_JUDGED
+    assert verdict.problems == ("nobody looked for lost memory at the end",)
 
 
 def test_deadline_is_not_a_pass(passed: bytes) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The kernel tree: which options were dropped, what is copied, and what a failed build says."""
+"""What is laid over a kernel tree, and which options go with it."""
 
 from pathlib import Path
 
@@ -7,23 +7,6 @@ import pytest
 
 from pmukunit import cli, tree
 from pmuvm.errors import PmuvmError
-
-CONFIG = "CONFIG_KUNIT=y\nCONFIG_SMP=y\n# CONFIG_VT is not set\n"
-
-
-def test_options_that_are_there_are_not_dropped() -> None:
-    assert tree.dropped_options("# why\nCONFIG_SMP=y\n# CONFIG_VT is not set\n", CONFIG) == []
-
-
-@pytest.mark.parametrize(
-    "line", ["CONFIG_KUNIT=m", "CONFIG_PROVE_LOCKING=y", "# CONFIG_SMP is not set"]
-)
-def test_dropped_option_is_named(line: str) -> None:
-    assert tree.dropped_options(line, CONFIG) == [line]
-
-
-def test_unknown_option_may_well_be_off() -> None:
-    assert tree.dropped_options("# CONFIG_NEVER_HEARD is not set", CONFIG) == []
 
 
 def inputs_of(root: Path) -> tree.Inputs:
@@ -66,19 +49,11 @@ def test_folder_without_kbuild_is_named(tmp_path: Path) -> None:
         tree._overlay(inputs, tmp_path / "target")
 
 
-def test_first_error_of_a_build_is_what_is_told() -> None:
-    log = "  CC a.o\na.c:3:1: error: expected ';'\na.c:9:1: error: more\nmake: *** [a.o] Error 1\n"
-    assert tree.first_error(log) == "a.c:3:1: error: expected ';'"
-    assert tree.first_error("") == "make failed and said nothing"
-
-
-def test_full_disk_is_told_and_leaves_no_tree(tmp_path: Path) -> None:
-    kernel = tmp_path / "tree"
-    kernel.mkdir()
-    (kernel / "Makefile").write_text("bzImage:\n\t@echo 'cc: No space left on device'; exit 1\n")
-    with pytest.raises(PmuvmError, match=r"cannot write to .*tree: No space left on device"):
-        tree._make(kernel, ["bzImage"], tmp_path / "log")
-    assert not kernel.exists()
+def test_options_of_the_driver_are_told_from_those_of_the_kernel() -> None:
+    text = (
+        "# why\nCONFIG_SMP=y\nCONFIG_REFPMU=y\nCONFIG_REFPMU_KUNIT_TEST=y\n# CONFIG_VT is not set\n"
+    )
+    assert tree.overlaid_options(text) == "CONFIG_REFPMU=y\nCONFIG_REFPMU_KUNIT_TEST=y\n"
 
 
 @pytest.mark.parametrize("glob", ["none*", "refpmu_state;reboot", "a b"])

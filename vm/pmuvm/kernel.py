@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a kernel comes from: packages of the distribution, or an image file of the user's."""
+"""Where a kernel comes from: the distribution's packages, its sources, or a file of the user's."""
 
 from __future__ import annotations
 
@@ -7,15 +7,34 @@ import dataclasses
 import json
 import pathlib
 import re
+import shutil
 import tomllib
 
 from pmuvm import arch as arches
-from pmuvm import packages, store
+from pmuvm import packages, store, tree
 from pmuvm.arch import Arch
 from pmuvm.errors import PmuvmError
 
 KERNELS = store.ROOT / "vm" / "kernels"
+DEBUG = KERNELS / "debug"
+DEBUG_SUFFIX = "-debug"
+# In its tree, for the tree builds other images too.
+BUILT = pathlib.Path("pmuconf/bzImage")
 KERNEL_PACKAGE = re.compile(r"linux-(image|headers|kbuild)-\d")
+
+
+@dataclasses.dataclass(frozen=True)
+class Needs:
+    """What a kernel asks of a machine and of those who wait for it."""
+
+    slowness: float = 1.0
+    """Factor on every deadline."""
+    memory_mb: int = 0
+    """At least."""
+    parameters: str = ""
+    """On its command line."""
+    debug: bool = False
+    """It finds lost memory when it is asked to, and lockdep is quiet after its first report."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,11 +49,29 @@ class Kernel:
     image: pathlib.Path
     build: pathlib.Path | None
     """The folder that modules are built against; None where nothing can be built."""
+    needs: Needs = Needs()
+    lock: pathlib.Path | None = None
+    """To be held while a module is built, where the folder is one that others build in."""
 
 
 def known() -> list[str]:
     """The names of the kernels that pmuvm can fetch."""
     return sorted(path.stem for path in KERNELS.glob("*.toml"))
+
+
+def debug_known() -> list[str]:
+    """The names of the kernels that pmuvm can build, with reports that a stock kernel has not."""
+    return [f"{series}{DEBUG_SUFFIX}" for series in _debug_table()[0]]
+
+
+def debug_options() -> str:
+    """What a debug kernel is configured with."""
+    return (DEBUG / "config").read_text(encoding="utf-8")
+
+
+def debug_needs() -> Needs:
+    """What the debug kernels need."""
+    return _debug_table()[1]
 
 
 def find(name: str, arch: Arch = arches.AMD64, refresh: bool = False) -> Kernel:
@@ -44,13 +81,14 @@ def find(name: str, arch: Arch = arches.AMD64, refresh: bool = False) -> Kernel:
     """
     if (KERNELS / f"{name}.toml").is_file() and "/" not in name:
         return _stock(name, arch, refresh)
+    if name in debug_known() and arch == arches.AMD64:
+        return _debug(name, arch)
     path = pathlib.Path(name)
     if path.is_file():
         release = image_release(path)
         return Kernel(name, release, arch, path.resolve(), _headers(release, arch))
-    raise PmuvmError(
-        f"unknown KERNEL '{name}'; known: {', '.join(known())}, or the path of a kernel image"
-    )
+    names = ", ".join(known() + debug_known())
+    raise PmuvmError(f"unknown KERNEL '{name}'; known: {names}, or the path of a kernel image")
 
 
 def image_release(path: pathlib.Path) -> str:
@@ -70,6 +108,42 @@ def image_release(path: pathlib.Path) -> str:
     if not re.fullmatch(rb"[0-9][A-Za-z0-9.+~_-]*", text):
         raise PmuvmError(f"{path} is not an x86 kernel image (bzImage): it states no release")
     return text.decode("ascii")
+
+
+def _debug_table() -> tuple[list[str], Needs]:
+    path = DEBUG / "kernel.toml"
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        needs = Needs(**table["machine"], debug=True)
+        return [str(series) for series in table["kernel"]["series"]], needs
+    except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+        raise PmuvmError(f"{path}: {error}") from error
+
+
+def debug_built(name: str) -> bool:
+    """Whether `find` has no debug kernel to build first."""
+    series = name.removesuffix(DEBUG_SUFFIX)
+    path = tree.kept(series, debug_options(), tree.cache())
+    return path is not None and (path / BUILT).is_file()
+
+
+def _debug(name: str, arch: Arch) -> Kernel:
+    """The kernel without a driver in it, of the tree in which KUnit has it with one."""
+    series = name.removesuffix(DEBUG_SUFFIX)
+    log = tree.cache() / f"{name}.log"
+    with tree.opened(series, debug_options(), tree.cache(), log) as opened:
+        image = opened.path / BUILT
+        if not image.is_file():
+            print(f"building the kernel {name} (minutes, once)", flush=True)
+            opened.configure(debug_options())
+            opened.make("bzImage", "modules")
+            image.parent.mkdir(exist_ok=True)
+            temporary = image.with_suffix(".new")
+            shutil.copyfile(opened.path / tree.IMAGE, temporary)
+            temporary.rename(image)
+        release = image_release(image)
+        lock = tree.lock(series, tree.cache())
+        return Kernel(name, release, arch, image, opened.path, debug_needs(), lock)
 
 
 def _names(name: str, arch: Arch) -> list[str]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import filecmp
 import os
 import pathlib
@@ -85,9 +86,12 @@ def make(kernel: Kernel, copy: pathlib.Path) -> str:
         f"ARCH={kernel.arch.kbuild}",
         # Type information of the module serves nobody here and would need pahole.
         "CONFIG_DEBUG_INFO_BTF_MODULES=",
+        # The tree may have the driver in it, for KUnit.
+        f"CONFIG_{NAME.upper()}=m",
         "modules",
     ]
-    done = kbuild.make(words, TIMEOUT_S, f"the build of {NAME}.ko")
+    with store.locked(kernel.lock) if kernel.lock else contextlib.nullcontext():
+        done = kbuild.make(words, TIMEOUT_S, f"the build of {NAME}.ko")
     if done.returncode != 0 or not (copy / f"{NAME}.ko").is_file():
         raise PmuvmError(
             f"could not build {NAME}.ko for {kernel.release}",

@@ -14,7 +14,7 @@ import types
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pmuvm import accel, arch, guest, image, kernel, module, qemu, session, store, suite
+from pmuvm import accel, arch, guest, image, kernel, leaks, module, qemu, session, store, suite
 from pmuvm.channel import Message
 from pmuvm.errors import PmuvmError
 from pmuvm.progress import Progress
@@ -208,7 +208,10 @@ def plan(
     modules = _modules(found, target, store.ROOT / "driver") if given is None else (given,)
     ready = _machine(found, target, modules, {}, "")
     loaded = modules[0].name if modules else None
-    return session.Plan(ready, loaded, target.parameters, target.slowness, boot_s)
+    needs = found.needs
+    slowness = target.slowness * needs.slowness
+    boot_s *= needs.slowness
+    return session.Plan(ready, loaded, target.parameters, slowness, boot_s, needs.debug)
 
 
 def _modules(
@@ -231,7 +234,11 @@ def _machine(
             agent=suite.binary(),
             target=target.path,
             modules=modules,
-            files={**{base.name: base for base in target.bases}, **files},
+            files={
+                **{base.name: base for base in target.bases},
+                **(leaks.FILES if found.needs.debug else {}),
+                **files,
+            },
             channel=found.arch.channel,
         )
     )
@@ -240,7 +247,7 @@ def _machine(
         kernel=found.image,
         initrd=packed,
         cpus=target.cpus,
-        memory_mb=target.memory_mb,
+        memory_mb=max(target.memory_mb, found.needs.memory_mb),
         accel=target.accel or accel.choose(found),
-        cmdline=cmdline,
+        cmdline=f"{found.needs.parameters} {cmdline}".strip(),
     )

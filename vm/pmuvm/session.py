@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
 import pathlib
 import tempfile
 import time
 from collections.abc import Callable, Sequence
 from types import TracebackType
 
-from pmuvm import guest, qemu
+from pmuvm import guest, leaks, qemu
 from pmuvm.channel import Message
 from pmuvm.errors import PmuvmError
 from pmuvm.suite import Case
@@ -31,6 +32,8 @@ class Plan:
     parameters: tuple[str, ...]
     slowness: float
     boot_s: float = guest.BOOT_S
+    debug: bool = False
+    """kernel.Needs.debug: lost memory is asked for at the end of each boot; a report ends one."""
 
 
 class Session:
@@ -51,6 +54,8 @@ class Session:
         self._stack = contextlib.ExitStack()
         self._guest: guest.Guest | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._begun: dict[int, Case] = {}
+        """The cases of this boot by the pid of the process that ran them."""
         self.boots = 0
 
     def __enter__(self) -> Session:
@@ -82,8 +87,10 @@ class Session:
                 "message": f"guest lost: {lost.cause}",
                 "rules": list(case.rules),
             }
+        else:
+            self._begun[result.get("pid", 0)] = case
         self._record(result)
-        if self._alone:
+        if self._alone or (self._plan.debug and result["result"] == "CRASH"):
             self.finish()
         return result
 
@@ -93,13 +100,45 @@ class Session:
             return
         vm = self._guest
         try:
+            # While the module is there its functions have names; its last leaks are made by unloading.
+            before = self._lost(vm)
             if self._plan.module is not None:
                 self._record(vm.unload(pathlib.Path(self._plan.module).stem))
+            for address, leak in self._lost(vm).items():
+                self._blame(before.get(address, leak))
             self._record(vm.kmsg())
             vm.bye()
         except guest.GuestLost as lost:
             self._record({"t": "kmsg", "reports": [f"guest lost at the end: {lost.cause}"]})
         self.drop()
+
+    def _lost(self, vm: guest.Guest) -> dict[str, leaks.Leak]:
+        """What kmemleak finds now, by address; nothing where it is not asked."""
+        if not self._plan.debug:
+            return {}
+        deadline_s = math.ceil(leaks.SCAN_S * self._plan.slowness)
+        done = vm.exec(["leaks"], deadline_s)
+        if done.status != 0:
+            said = done.stderr.strip() or f"status {done.status}"
+            self._record({"t": "kmsg", "reports": [f"no scan for lost memory: {said}"]})
+        return {leak.address: leak for leak in leaks.parse(done.stdout)}
+
+    def _blame(self, leak: leaks.Leak) -> None:
+        """The case whose process allocated it fails; a leak of no case is a report of the kernel."""
+        case = leaks.whose(leak, self._begun)
+        if case is None:
+            self._record({"t": "kmsg", "reports": [str(leak)]})
+            return
+        self._record(
+            {
+                "t": "result",
+                "id": case.id,
+                "result": "CRASH",
+                "duration_s": 0.0,
+                "message": str(leak),
+                "rules": list(case.rules),
+            }
+        )
 
     def _ready(self) -> guest.Guest:
         """The running guest, or a new one: booted, its module loaded."""
@@ -143,6 +182,7 @@ class Session:
     def drop(self) -> None:
         """Power off at once: the next case gets a guest that no other has used."""
         self._guest = None
+        self._begun.clear()
         self._stack.close()
 
 

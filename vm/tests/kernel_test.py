@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import pathlib
+from collections.abc import Iterator
 
 import pytest
 
-from pmuvm import kernel, packages
+from pmuvm import kernel, packages, tree
 from pmuvm.errors import PmuvmError
 
 from standin import boot_image, script
@@ -133,8 +135,40 @@ def test_a_machine_without_apt_is_told_so(
         kernel.find("6.12")
 
 
+def test_a_debug_kernel_is_built_once_and_says_what_it_needs(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[tuple[str, ...]] = []
+
+    def make(opened: tree.Tree, *targets: str) -> None:
+        made.append(targets)
+        image = opened.path / tree.IMAGE
+        image.parent.mkdir(parents=True, exist_ok=True)
+        boot_image(image, "6.12.9-debug")
+
+    @contextlib.contextmanager
+    def opened(
+        _series: str, options: str, folder: pathlib.Path, log: pathlib.Path
+    ) -> Iterator[tree.Tree]:
+        assert "CONFIG_KASAN=y" in options
+        yield tree.Tree(folder, log)
+
+    monkeypatch.setattr(tree, "opened", opened)
+    monkeypatch.setattr(tree, "cache", lambda: tmp_path)
+    monkeypatch.setattr(tree.Tree, "configure", lambda *_: None)
+    monkeypatch.setattr(tree.Tree, "make", make)
+    for _ in range(2):
+        found = kernel.find("6.12-debug")
+        assert (found.release, found.build) == ("6.12.9-debug", tmp_path)
+        assert found.needs.debug and found.needs.slowness > 1 and found.needs.memory_mb > 512
+        assert found.lock == tmp_path / "6.12.lock"
+    assert made == [("bzImage", "modules")]
+
+
 def test_an_unknown_kernel_names_the_known_ones(cache: pathlib.Path) -> None:
-    with pytest.raises(PmuvmError, match="unknown KERNEL '5.10'; known: 6.1, 6.12, or the path"):
+    with pytest.raises(
+        PmuvmError, match="unknown KERNEL '5.10'; known: 6.1, 6.12, 6.1-debug, 6.12-debug, or"
+    ):
         kernel.find("5.10")
 
 

@@ -25,11 +25,15 @@ def case(name: str) -> suite.Case:
 
 
 def run(
-    machine: qemu.Machine, names: list[str], how: str = "well", alone: bool = False
+    machine: qemu.Machine,
+    names: list[str],
+    how: str = "well",
+    alone: bool = False,
+    debug: bool = False,
 ) -> tuple[list[Any], int]:
     records: list[Any] = []
     behaving = dataclasses.replace(machine, cmdline=f"behave={how}")
-    plan = session.Plan(behaving, "refpmu.ko", (), slowness=1.0, boot_s=30)
+    plan = session.Plan(behaving, "refpmu.ko", (), slowness=1.0, boot_s=30, debug=debug)
     with session.Session(plan, None, records.append, alone) as guests:
         session.run_all(guests, [case(name) for name in names], lambda message: None)
     return records, guests.boots
@@ -85,6 +89,35 @@ def test_a_guest_that_dies_at_the_end_leaves_a_report(machine: qemu.Machine) -> 
     last = run(machine, ["A.One"], "die-at-unload")[0][-1]
     assert last["t"] == "kmsg"
     assert "BUG: unable to handle page fault" in last["reports"][0]
+
+
+def test_lost_memory_fails_the_case_whose_process_allocated_it(machine: qemu.Machine) -> None:
+    how = "well lose=114,refpmu_event_init"
+    records, boots = run(machine, ["A.One", "A.Two", "A.Three"], how, debug=True)
+    results = [(r["id"], r["result"]) for r in records if r["t"] == "result"]
+    passed = [("A.One", "PASS"), ("A.Two", "PASS"), ("A.Three", "PASS")]
+    assert results == [*passed, ("A.Two", "CRASH")]
+    assert 'kmemleak: 96 bytes lost by "pmuconf" (114) in refpmu_event_init' in str(records)
+    assert boots == 1
+
+
+@pytest.mark.parametrize("owner", ["0,refpmu_timer", "114,worker_thread", "7,init_module"])
+def test_lost_memory_of_no_case_is_a_report_of_the_run(machine: qemu.Machine, owner: str) -> None:
+    records, _ = run(machine, ["A.One", "A.Two"], f"well lose={owner}", debug=True)
+    assert [r["result"] for r in records if r["t"] == "result"] == ["PASS", "PASS"]
+    told = [report for r in records if r["t"] == "kmsg" for report in r["reports"]]
+    assert [report.split(":")[0] for report in told] == ["kmemleak"]
+
+
+def test_a_kernel_that_cannot_look_for_lost_memory_is_told(machine: qemu.Machine) -> None:
+    records, _ = run(machine, ["A.One"], "no-scan", debug=True)
+    assert {"t": "kmsg", "reports": ["no scan for lost memory: EBUSY"]} in records
+
+
+def test_after_a_report_a_debug_kernel_is_booted_again(machine: qemu.Machine) -> None:
+    names = ["A.IsReported", "A.Two"]
+    assert run(machine, names, debug=True)[1] == 2
+    assert run(machine, names)[1] == 1
 
 
 def test_a_deadline_follows_budget_and_slowness() -> None:

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-License-Identifier: Apache-2.0
 """Gets the distribution's kernel source package, without root and without installing it."""
 
 import shutil
@@ -19,6 +19,13 @@ UNUSED = (
 )
 
 
+def present(series: str, cache: Path) -> Path | None:
+    """The newest source package of @series in the cache, if there is one."""
+    found = (cache / "packages").glob(f"linux-source-{series}_*.deb")
+    newest = sorted(found, key=lambda path: path.stat().st_mtime)[-1:]
+    return newest[0] if newest else None
+
+
 def ensure(series: str, cache: Path) -> Path:
     """The newest source package of @series in the cache, fetched when there is none.
 
@@ -26,16 +33,17 @@ def ensure(series: str, cache: Path) -> Path:
     """
     name = f"linux-source-{series}"
     kept = cache / "packages"
-    found = sorted(kept.glob(f"{name}_*.deb"), key=lambda path: path.stat().st_mtime)
-    if not found:
-        print(f"kunit: fetching {name}", flush=True)
+    found = present(series, cache)
+    if found is None:
+        print(f"fetching {name}", flush=True)
         apt = packages.Apt(cache / "apt", "amd64")
         apt.update()
         wanted = apt.closure([name], lambda _: False)
         with store.new_folder(kept / ".new") as scratch:
             for deb in apt.download(wanted, scratch):
-                found = [deb.rename(kept / deb.name)]
-    return found[-1]
+                found = deb.rename(kept / deb.name)
+    assert found is not None
+    return found
 
 
 def unpack(package: Path, into: Path) -> None:

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernel trees in the cache, by content, each configured and built by one process at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from pmuvm import packages, source, store
+from pmuvm.errors import PmuvmError
+
+BUILD_DEADLINE_S = 3600
+KILL_DEADLINE_S = 10
+
+# Changes what a tree is made of beside source, fragment and compiler: count up to start afresh.
+RECIPE = 1
+
+OVERLAY = Path("drivers/perf/refpmu")
+"""A folder that every tree builds, for a driver and its tests; empty at first."""
+IMAGE = "arch/x86/boot/bzImage"
+KEPT_TREES = 4
+"""Of each series: as it is for tests, for reports, and as either was before the last change."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Tree:
+    """A kernel tree, held by this process, and the file that takes what make says."""
+
+    path: Path
+    log: Path
+
+    def configure(self, options: str) -> None:
+        """tinyconfig and `options`; again only when they or a Kconfig of the overlay changed."""
+        kconfigs = sorted((self.path / OVERLAY).rglob("Kconfig"))
+        digest = store.digest([options.encode(), *(path.read_bytes() for path in kconfigs)])
+        stamp = self.path / ".pmuconf-config"
+        if stamp.is_file() and stamp.read_text(encoding="utf-8") == digest:
+            return
+        stamp.unlink(missing_ok=True)
+        self.make("tinyconfig")
+        with open(self.path / ".config", "a", encoding="utf-8") as handle:
+            handle.write(options)
+        self.make("olddefconfig")
+        config = (self.path / ".config").read_text(encoding="utf-8")
+        dropped = dropped_options(options, config)
+        if dropped:
+            raise PmuvmError(f"the kernel does not take {', '.join(dropped)}")
+        stamp.write_text(digest, encoding="utf-8")
+
+    def make(self, *targets: str) -> None:
+        """Runs make; PmuvmError with the first error if it fails."""
+        argv = ["make", "-C", str(self.path), "ARCH=x86_64", f"-j{os.cpu_count() or 1}", *targets]
+        # A user's make flags and kernel variables must not reach this build.
+        ours = ("MAKE", "MFLAGS", "KBUILD")
+        env = {k: v for k, v in os.environ.items() if not k.startswith(ours)} | {"LC_ALL": "C"}
+        with open(self.log, "wb") as handle:
+            process = subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=handle,
+                stderr=handle,
+                env=env,
+                process_group=0,
+            )
+            try:
+                status = process.wait(timeout=BUILD_DEADLINE_S)
+            except BaseException as caught:
+                _kill_group(process)
+                if isinstance(caught, subprocess.TimeoutExpired):
+                    said = f"{self.log}: make not done after {BUILD_DEADLINE_S} s"
+                    raise PmuvmError(said) from None
+                raise
+        if status == 0:
+            return
+        log = self.log.read_text(encoding="utf-8", errors="replace")
+        if source.FULL in log:
+            # A tree that cannot be finished only keeps the disk full.
+            shutil.rmtree(self.path, ignore_errors=True)
+            raise PmuvmError(f"cannot write to {self.path}: {source.FULL}")
+        raise PmuvmError(f"{self.log}: {first_error(log)}")
+
+
+def cache() -> Path:
+    """The folder of the trees and of the packages that they come from."""
+    return store.cache() / "kunit"
+
+
+def lock(series: str, folder: Path) -> Path:
+    """The lock file of the trees of `series` in `folder`."""
+    return folder / f"{series}.lock"
+
+
+def kept(series: str, fragment: str, folder: Path) -> Path | None:
+    """The tree that `opened` would find in `folder`; None if it would unpack one."""
+    package = source.present(series, folder)
+    path = folder / _key(package, fragment) if package else None
+    return path if path and path.is_dir() else None
+
+
+@contextlib.contextmanager
+def opened(series: str, fragment: str, folder: Path, log: Path) -> Iterator[Tree]:
+    """The tree in `folder` that is kept for `fragment`, options as in .config; unpacked if needed.
+
+    Not configured yet: options beside the fragment's, of what lies in the overlay, may change.
+    """
+    with store.locked(lock(series, folder)), store.writing(folder):
+        package = source.ensure(series, folder)
+        path = folder / _key(package, fragment)
+        if not path.is_dir():
+            _create(package, path)
+        os.utime(path)
+        _prune(package, keep=path)
+        yield Tree(path, log)
+
+
+def wanted_options(fragment: str) -> list[str]:
+    """The lines of @fragment that must stand in .config, as Kconfig writes them."""
+    lines = [line.strip() for line in fragment.splitlines()]
+    return [
+        line
+        for line in lines
+        if re.fullmatch(r"CONFIG_\w+=.+", line) or re.fullmatch(r"# CONFIG_\w+ is not set", line)
+    ]
+
+
+def dropped_options(fragment: str, config: str) -> list[str]:
+    """Options of @fragment that @config does not have; one that is unknown may well be 'n'."""
+    have = set(config.splitlines())
+    dropped = []
+    for line in wanted_options(fragment):
+        unset = re.fullmatch(r"# (CONFIG_\w+) is not set", line)
+        if unset:
+            missing = any(other.startswith(f"{unset[1]}=") for other in have)
+        else:
+            missing = line not in have
+        if missing:
+            dropped.append(line)
+    return dropped
+
+
+def first_error(log: str) -> str:
+    """The line of a build log that says why it failed."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    for sign in (r"\berror:", r"undefined reference", r"\*\*\*", ""):
+        for line in lines:
+            if re.search(sign, line):
+                return line
+    return "make failed and said nothing"
+
+
+def _key(package: Path, fragment: str) -> str:
+    compiler = packages.run(["gcc", "--version"], "ask for the compiler's version", package.parent)
+    # The options, not the file: a comment needs no new kernel.
+    parts = [str(RECIPE), package.name, compiler, *wanted_options(fragment)]
+    return f"{package.stem}-{store.digest(part.encode() for part in parts)[:12]}"
+
+
+def _create(package: Path, path: Path) -> None:
+    print(f"unpacking {package.name}", flush=True)
+    with store.new_folder(path) as scratch:
+        source.unpack(package, scratch)
+        (scratch / OVERLAY).mkdir()
+        for name, line in (
+            ("Kconfig", f'\nsource "{OVERLAY}/Kconfig"\n'),
+            ("Makefile", f"\nobj-y += {OVERLAY.name}/\n"),
+        ):
+            with open(scratch / OVERLAY.parent / name, "a", encoding="utf-8") as handle:
+                handle.write(line)
+        for name in ("Kconfig", "Kbuild"):
+            (scratch / OVERLAY / name).touch()
+
+
+def _prune(package: Path, keep: Path) -> None:
+    series = package.name.split("_", 1)[0]
+    trees = [path for path in keep.parent.glob(f"{series}_*") if path.is_dir() and path != keep]
+    for old in sorted(trees, key=lambda path: path.stat().st_mtime, reverse=True)[KEPT_TREES - 1 :]:
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(timeout=KILL_DEADLINE_S)
+        return
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

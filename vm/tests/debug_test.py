@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A debug kernel sees what the driver does wrong, and the case that ran is the one that fails.
+
+Only where one is built already (`make run DEBUG=1`): to build it takes longer than all other tests.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import shutil
+
+import pytest
+
+from pmuvm import kernel, module, runs, session, store, suite
+from pmuvm.channel import Message
+
+pytestmark = pytest.mark.guest
+
+# A fault for each kind of event: it is made when one is opened.
+FAULTS = """\
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+
+static DEFINE_SPINLOCK(one);
+static DEFINE_SPINLOCK(other);
+
+static void fault(struct perf_event *event)
+{
+	unsigned int i;
+
+	if (event->attr.precise_ip) {
+		char *gone = kzalloc(96, GFP_KERNEL);
+
+		kfree(gone);
+		WRITE_ONCE(*gone, 1);
+	} else if (event->attr.branch_sample_type) {
+		spin_lock(&one);
+		kfree(kzalloc(96, GFP_KERNEL));
+		spin_unlock(&one);
+	} else if (event->attr.freq) {
+		for (i = 0; i < 8; i++)
+			WRITE_ONCE(*(char *)kzalloc(96, GFP_KERNEL), 1);
+	} else if (event->attr.exclude_user) {
+		spin_lock(&one);
+		spin_lock(&other);
+		spin_unlock(&other);
+		spin_unlock(&one);
+		spin_lock(&other);
+		spin_lock(&one);
+		spin_unlock(&one);
+		spin_unlock(&other);
+	}
+}
+
+static void refpmu_destroy("""
+MADE = "	event->destroy = refpmu_destroy;\n"
+
+# Each kind of fault, the case that opens such an event, and what is said of it.
+SAID = {
+    "Precise.CountIsExactBetweenRecords": "KASAN: slab-use-after-free",
+    "Counting.DisabledTimeIsNotCounted": "",
+    "Sampling.EventsSlowerThanTheFrequencyAreAllSampled": "kmemleak: 96 bytes lost",
+    "BranchStack.HoldsTheNewestBranchFirst": "sleeping function called from invalid context",
+    "Counting.NeighboursKeepTheirOwnExcludes": "possible circular locking dependency",
+    "Interrupt.ClosingRightAfterAnOverflowIsHarmless": "",
+}
+
+
+def planted(folder: pathlib.Path) -> pathlib.Path:
+    """A copy of the driver with the faults."""
+    shutil.copytree(store.ROOT / "driver", folder, dirs_exist_ok=True)
+    path = folder / "glue" / "init.c"
+    text = path.read_text(encoding="utf-8")
+    for old, new in (("static void refpmu_destroy(", FAULTS), (MADE, f"{MADE}	fault(event);\n")):
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    path.write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("name", kernel.debug_known())
+def test_the_case_that_ran_fails_and_no_other(name: str, tmp_path: pathlib.Path) -> None:
+    if not kernel.debug_built(name):
+        pytest.skip(f"no kernel {name} is built: make run DEBUG=1 builds one")
+    found = kernel.find(name)
+    product = module.build(found, planted(tmp_path / "driver"), tmp_path / "out")
+    target = suite.find_target("refpmu")
+    known = {case.id: case for case in suite.cases(target, suite.Selection())}
+    records: list[Message] = []
+    with session.Session(runs.plan(target, found, product), None, records.append) as guests:
+        session.run_all(guests, [known[case] for case in SAID], lambda _: None)
+    results = [record for record in records if record["t"] == "result"]
+    for case, said in SAID.items():
+        told = [(r["result"], r["message"]) for r in results if r["id"] == case]
+        if said:
+            assert any(r == "CRASH" and said in message for r, message in told), (case, told)
+        else:
+            assert [r for r, _ in told] == ["PASS"], (case, told)

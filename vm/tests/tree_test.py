@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A kernel tree: what is asked of its configuration, what it says when it cannot be built."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+
+from pmuvm import source, store, tree
+from pmuvm.errors import PmuvmError
+
+CONFIG = "CONFIG_KUNIT=y\nCONFIG_SMP=y\n# CONFIG_VT is not set\n"
+OPTIONS = "# why\nCONFIG_SMP=y\n# CONFIG_VT is not set\n"
+
+
+def test_options_that_are_there_are_not_dropped() -> None:
+    assert tree.dropped_options(OPTIONS, CONFIG) == []
+
+
+@pytest.mark.parametrize(
+    "line", ["CONFIG_KUNIT=m", "CONFIG_PROVE_LOCKING=y", "# CONFIG_SMP is not set"]
+)
+def test_dropped_option_is_named(line: str) -> None:
+    assert tree.dropped_options(line, CONFIG) == [line]
+
+
+def test_unknown_option_may_well_be_off() -> None:
+    assert tree.dropped_options("# CONFIG_NEVER_HEARD is not set", CONFIG) == []
+
+
+def test_first_error_of_a_build_is_what_is_told() -> None:
+    log = "  CC a.o\na.c:3:1: error: expected ';'\na.c:9:1: error: more\nmake: *** [a.o] Error 1\n"
+    assert tree.first_error(log) == "a.c:3:1: error: expected ';'"
+    assert tree.first_error("") == "make failed and said nothing"
+
+
+def of_makefile(path: pathlib.Path, rules: str) -> tree.Tree:
+    path.mkdir()
+    (path / "Makefile").write_text(rules)
+    return tree.Tree(path, path.parent / "log")
+
+
+def test_full_disk_is_told_and_leaves_no_tree(tmp_path: pathlib.Path) -> None:
+    full = "bzImage:\n\t@echo 'cc: No space left on device'; exit 1\n"
+    kernel = of_makefile(tmp_path / "tree", full)
+    with pytest.raises(PmuvmError, match=r"cannot write to .*tree: No space left on device"):
+        kernel.make("bzImage")
+    assert not kernel.path.exists()
+
+
+CONFIGURES = "tinyconfig:\n\t@echo >.config\nolddefconfig:\n\t@echo x >>count\n"
+
+
+def test_configuration_is_made_again_only_for_other_options(tmp_path: pathlib.Path) -> None:
+    kernel = of_makefile(tmp_path / "tree", CONFIGURES)
+    for options in ("CONFIG_A=y\n", "CONFIG_A=y\n", "CONFIG_B=y\n"):
+        kernel.configure(options)
+    assert (kernel.path / "count").read_text() == "x\nx\n"
+
+
+def test_option_that_the_kernel_does_not_take_is_named(tmp_path: pathlib.Path) -> None:
+    drops = CONFIGURES.replace("@echo x >>count", "@echo >.config")
+    kernel = of_makefile(tmp_path / "tree", drops)
+    with pytest.raises(PmuvmError, match="does not take CONFIG_KASAN=y"):
+        kernel.configure("CONFIG_KASAN=y\n")
+
+
+@pytest.fixture(name="package")
+def no_source(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
+    """A package whose tree has nothing but the place of the overlay."""
+
+    def unpack(_package: pathlib.Path, into: pathlib.Path) -> None:
+        (into / tree.OVERLAY.parent).mkdir(parents=True)
+
+    package = tmp_path / "linux-source-6.12_6.12.9_all.deb"
+    monkeypatch.setattr(source, "ensure", lambda series, folder: package)
+    monkeypatch.setattr(source, "unpack", unpack)
+    return package
+
+
+def test_trees_are_kept_by_their_options_and_only_the_last_of_them(
+    tmp_path: pathlib.Path, package: pathlib.Path
+) -> None:
+    def path_of(options: str) -> pathlib.Path:
+        with tree.opened("6.12", options, tmp_path / "cache", tmp_path / "log") as opened:
+            return opened.path
+
+    first = path_of("CONFIG_A=y\n")
+    assert path_of("# a comment\nCONFIG_A=y\n") == first
+    assert "refpmu" in (first / tree.OVERLAY.parent / "Makefile").read_text()
+    others = [path_of(f"CONFIG_{name}=y\n") for name in "BCDE"]
+    assert [path.is_dir() for path in (first, *others)] == [False, True, True, True, True]
+    assert package.stem in others[0].name
+    assert store.ROOT not in first.parents
