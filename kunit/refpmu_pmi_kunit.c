@@ -204,7 +204,9 @@ static void nmi_of_somebody_else_is_left_to_him(struct kunit *test)
 	foreign_nmis = 0;
 	KUNIT_ASSERT_EQ(test, register_nmi_handler(NMI_LOCAL, take_foreign, 0, "refpmu_kunit"), 0);
 	before = runs();
+	preempt_disable();
 	refpmu_nmi_send();
+	preempt_enable();
 	while (!READ_ONCE(foreign_nmis) && ktime_get_ns() < deadline)
 		cpu_relax();
 	unregister_nmi_handler(NMI_LOCAL, "refpmu_kunit");

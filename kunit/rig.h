@@ -12,9 +12,10 @@
 #define rig_device (&refpmu_devices[0])
 #define RIG_CPU 0
 
+/* A case is pinned: it stays where it is, though it may be preempted. */
 static inline struct refpmu_cpu *rig_cpu(void)
 {
-	return refpmu_this_cpu(rig_device);
+	return raw_cpu_ptr(rig_device->cpus);
 }
 
 #define RIG_EVENTS 16
