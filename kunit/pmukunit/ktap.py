@@ -10,7 +10,8 @@ MAX_MESSAGE_LINES = 40
 # The first process runs the suites, a thread of its own each case.
 RUNNER = 1
 
-_STAMP = re.compile(r"^(?:<\d+>)?\[ *\d+\.\d{6}\](?:\[ *([TC]\d+)\])? ?")
+# When and by whom a line was said, each where the kernel tells it.
+_STAMP = re.compile(r"^(?:<\d+>)?(?=\[)(?:\[ *\d+\.\d{6}\])?(?:\[ *([TC]\d+)\])? ?")
 _VERSION = re.compile(r"K?TAP version \d+")
 _PLAN = re.compile(r"1\.\.(\d{1,6})")
 _SUBTEST = re.compile(r"# Subtest: (\S{1,200})")

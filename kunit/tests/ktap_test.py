@@ -66,10 +66,11 @@ def test_report_before_the_first_suite_is_of_no_case() -> None:
     assert {case.outcome for case in run.cases} == {Outcome.PASSED}
 
 
-def test_threads_that_speak_in_a_case_are_known() -> None:
+@pytest.mark.parametrize("when", [b"[    1.000000]", b""])
+def test_threads_that_speak_in_a_case_are_known(when: bytes) -> None:
     stamped = b"    # first: keeps DRV-037\n    ok 1 first"
     stamped = b"".join(
-        b"[    1.000000][%7s] " % who + line + b"\n"
+        when + b"[%7s] " % who + line + b"\n"
         for who, line in zip((b"T93", b"T1"), stamped.split(b"\n"))
     )
     run = ktap.parse(SMALL.replace(b"    ok 1 first\n", stamped))

@@ -88,6 +88,7 @@ def make(kernel: Kernel, copy: pathlib.Path) -> str:
         "CONFIG_DEBUG_INFO_BTF_MODULES=",
         # The tree may have the driver in it, for KUnit.
         f"CONFIG_{NAME.upper()}=m",
+        f"CONFIG_{NAME.upper()}_KUNIT_TEST=",
         "modules",
     ]
     with store.locked(kernel.lock) if kernel.lock else contextlib.nullcontext():
