@@ -64,6 +64,8 @@ def _options(argv: list[str]) -> argparse.Namespace:
 
 def _parameters(options: argparse.Namespace) -> list[str]:
     """What the kernel is told beside the filter; PmuvmError for what it would not understand."""
+    if options.stock and options.debug:
+        raise PmuvmError("--stock is the distribution's kernel, --debug another one")
     for param in options.param:
         if not re.fullmatch(r"\w+\.\w+=[\w.,:-]*", param):
             raise PmuvmError(f"--param {param!r}: MODULE.NAME=VALUE")
@@ -93,9 +95,8 @@ def _run(
     for stale in ("results.json", "console.log"):
         (out / stale).unlink(missing_ok=True)
     name, log = options.kernel, out / "console.log"
-    deadline_s: float = options.deadline
     if options.stock:
-        boot = stock.run(name, options.driver, options.suites, parameters, deadline_s, log)
+        boot = stock.run(name, options.driver, options.suites, parameters, options.deadline, log)
     else:
         machine = guest.PLAIN
         if options.debug:
@@ -103,7 +104,7 @@ def _run(
         built = _built(options, out)
         if options.build_only:
             return results.PASSED
-        deadline_s *= machine.slowness
+        deadline_s = options.deadline * machine.slowness
         machine = dataclasses.replace(machine, parameters=(*machine.parameters, *parameters))
         boot = guest.boot(built, options.filter, deadline_s, log, machine)
     whole = "." not in options.filter

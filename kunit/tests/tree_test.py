@@ -64,3 +64,13 @@ def test_bad_filter_is_refused_before_anything_is_built(
     said = capsys.readouterr().err
     assert said.startswith("kunit: --filter") and said.count("\n") == 1
     assert not (tmp_path / "out").exists()
+
+
+def test_debug_kernel_is_no_stock_kernel(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["--stock", "--pmu", "software", "--event", "0", "--debug"]
+    assert cli.main([*asked, "--out", str(tmp_path / "out")]) == 2
+    assert capsys.readouterr().err == (
+        "kunit: --stock is the distribution's kernel, --debug another one\n"
+    )
