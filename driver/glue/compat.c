@@ -135,8 +135,17 @@ void refpmu_compat_disable(struct perf_event *event)
 
 #ifdef REFPMU_HAVE_PMU_CONTEXT
 
+void refpmu_compat_stop_rotation(struct pmu *pmu)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		hrtimer_cancel(&per_cpu_ptr(pmu->cpu_pmu_context, cpu)->hrtimer);
+}
+
 void refpmu_compat_unregister(struct pmu *pmu)
 {
+	refpmu_compat_stop_rotation(pmu);
 	perf_pmu_unregister(pmu);
 }
 
@@ -223,6 +232,17 @@ static void free_cpu_contexts(struct pmu *pmu)
 			kfree(cpuctx->heap);
 	}
 	free_percpu(pmu->pmu_cpu_context);
+}
+
+/* Those of the other kinds of context are other PMUs' too; perf leaves them alone. */
+void refpmu_compat_stop_rotation(struct pmu *pmu)
+{
+	unsigned int cpu;
+
+	if (pmu->task_ctx_nr != perf_invalid_context)
+		return;
+	for_each_possible_cpu(cpu)
+		hrtimer_cancel(&per_cpu_ptr(pmu->pmu_cpu_context, cpu)->hrtimer);
 }
 
 void refpmu_compat_unregister(struct pmu *pmu)

@@ -8,6 +8,7 @@
 #include <linux/device.h>
 #include <linux/module.h>
 
+#include "compat.h"
 #include "uncore.h"
 
 static unsigned int first; /* the designated CPU to begin with */
@@ -152,5 +153,6 @@ void refpmu_uncore_offline(struct refpmu_uncore *uncore)
 {
 	if (!uncore->scoped)
 		cpuhp_remove_state_nocalls(uncore->hotplug);
+	refpmu_compat_stop_rotation(&uncore->pmu);
 	perf_pmu_unregister(&uncore->pmu);
 }

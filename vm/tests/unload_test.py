@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An unloaded PMU leaves no timer behind that would rotate its events.
+
+perf arms one where events wait for a counter, for as long as perf_event_mux_interval_ms says, and
+frees it with the PMU whether it is armed or not: the next one that is loaded finds it in its memory.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from pmuvm import guest, kernel, runs, suite
+
+pytestmark = pytest.mark.guest
+
+DEADLINE_S = 120
+CASE = "Multiplex.EqualEventsGetEqualTurns"  # none gets a turn within a minute: it fails, quickly
+TIMERS = "grep -c perf_mux_hrtimer_handler /proc/timer_list"
+UNLOAD = f"""
+echo 60000 >/sys/bus/event_source/devices/refpmu/perf_event_mux_interval_ms || exit 1
+pmuconf run --target refpmu --case {CASE} >/dev/null
+{TIMERS}
+rmmod refpmu || exit 1
+{TIMERS}
+exit 0
+"""
+
+
+@pytest.mark.parametrize("name", kernel.known())
+def test_no_timer_outlives_the_pmu(name: str) -> None:
+    with guest.Guest(runs.machine(kernel.find(name), suite.find_target("refpmu"))) as vm:
+        vm.boot()
+        vm.load("refpmu.ko", [])
+        done = vm.exec(["sh", "-c", UNLOAD], DEADLINE_S)
+        assert done.status == 0, done.stderr
+        armed, left = map(int, done.stdout.split())
+        assert armed > 0 and left == 0
+        vm.load("refpmu.ko", [])
+        assert vm.kmsg()["reports"] == []
+        vm.bye()
