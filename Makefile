@@ -11,7 +11,7 @@ ARCH ?= amd64
 DEBUGGED := $(if $(filter-out 0 1,$(DEBUG)),$(error DEBUG='$(DEBUG)': 1 for a debug kernel, or nothing))$(if $(filter 1,$(DEBUG)),-debug)
 SELECT := $(if $(RULE),--rule '$(RULE)') $(if $(CASE),--case '$(CASE)') $(if $(PROFILE),--profile '$(PROFILE)')
 
-.PHONY: help run rules check kunit intree fuzz mutants soak nightly bench coverage lint deps clean guest-suite
+.PHONY: help run rules check kunit intree fuzz mutants soak nightly bench coverage lines lint deps clean guest-suite
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,8 +47,11 @@ nightly: deps guest-suite ## all mutants on both kernels, and a soak of N= round
 rules: deps guest-suite ## the catalogue with what verifies each rule, as docs/generated/rules.md
 	@mkdir -p docs/generated && build/guest/conformance/pmuconf explain --markdown >docs/generated/rules.md && echo docs/generated/rules.md
 
-coverage: deps ## branches of the driver's decisions and of the model that its unit tests take
+coverage: deps lines ## branches of the driver's decisions and of the model that its unit tests take; and make lines
 	@ci/build coverage driver_tests && $(PYTHON) ci/coverage.py
+
+lines: deps guest-suite ## lines of the driver's kernel side that KUnit and the suite reach, in a kernel that counts
+	@$(PYTHON) ci/lines.py $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')
 
 lint: deps ## format, static analysis, spelling, structure
 	@$(PYTHON) ci/lint.py

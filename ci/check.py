@@ -146,6 +146,7 @@ def stages() -> list[Stage]:
             f"{PYTHON} -m pytest",
         ),
         *(kunit_stage(kernel) for kernel in KERNELS),
+        tool_stage("lines", (PYTHON, "ci/lines.py"), 2700, (guest,)),
         *conformance_stages(),
         tool_stage("fuzz", (PYTHON, "fuzz/run.py", "--time", "40"), 900, (("ci/build", "fuzz"),)),
         # A share each day: those of a week and a day are all of them. Nightly runs them all at once.

@@ -1,0 +1,223 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Which lines of driver/glue the KUnit suites and the suite's cases reach together."""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "vm"))
+
+from pmuvm import guest, kernel, runs, store, suite  # noqa: E402
+from pmuvm.errors import PmuvmError  # noqa: E402
+
+OUT = store.ROOT / "build" / "lines"
+CONFIG = store.ROOT / "ci" / "coverage.config"
+ROOM = "driver/glue/"
+LEAST_PERCENT = 85.0
+KERNELS = ("6.12", "6.1")
+BUILD_S = 3600
+GCOV_S = 120
+BOOT_S = 300.0
+COUNTS = "/sys/kernel/debug/gcov"
+
+# A target, the cases that are about its part of the driver, and words for the kernel. Built in, the
+# driver has its parameters from there; the KUnit suites run at the first boot.
+BOOTS = (
+    ("refpmu", "", ""),
+    ("refpmu_trace", "Aux*", "kunit.enable=0"),
+    ("refpmu_uncore", "Uncore*", "kunit.enable=0"),
+)
+
+Counts = dict[str, dict[int, int]]
+"""Of each file: how often each of its lines was reached."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """A file of the room, its lines, and those that nothing reached."""
+
+    path: str
+    lines: int
+    missed: tuple[int, ...]
+
+    @property
+    def reached(self) -> int:
+        return self.lines - len(self.missed)
+
+
+def percent(files: Sequence[Report]) -> float:
+    lines = sum(file.lines for file in files)
+    return 100.0 * sum(file.reached for file in files) / lines if lines else 0.0
+
+
+def merge(counts: Counts, report: Any) -> None:
+    """Add to `counts` what one report of gcov says of the files of the room."""
+    try:
+        for file in report["files"]:
+            _, found, name = file["file"].rpartition(ROOM)
+            if not found:
+                continue
+            lines = counts.setdefault(ROOM + name, {})
+            for line in file["lines"]:
+                number = line["line_number"]
+                lines[number] = lines.get(number, 0) + line["count"]
+    except (KeyError, TypeError) as error:
+        raise PmuvmError(f"gcov left a report that is not understood: {error!r}") from error
+
+
+def judge(counts: Counts) -> tuple[list[Report], list[str], bool]:
+    """Each file, what to tell line by line, and whether it is enough."""
+    files = [
+        Report(path, len(lines), tuple(sorted(n for n, count in lines.items() if not count)))
+        for path, lines in sorted(counts.items())
+    ]
+    told = []
+    for file in files:
+        told.append(f"{percent([file]):6.1f} %  {file.reached:4}/{file.lines:<4} {file.path}")
+        if file.missed:
+            told.append(f"          not reached: lines {', '.join(_ranges(file.missed))}")
+    enough = percent(files) >= LEAST_PERCENT
+    verdict = "enough" if enough else f"less than {LEAST_PERCENT:.0f} %"
+    told.append(f"{percent(files):6.1f} %  of the lines of {ROOM.rstrip('/')}: {verdict}")
+    return files, told, enough
+
+
+def _ranges(lines: Sequence[int]) -> Iterator[str]:
+    first = last = lines[0]
+    for line in [*lines[1:], 0]:
+        if line == last + 1:
+            last = line
+            continue
+        yield str(first) if first == last else f"{first}-{last}"
+        first = last = line
+
+
+def build(name: str) -> Path:
+    """A kernel with driver and suites in it that counts the lines of the driver."""
+    suites = OUT / "suites"
+    shutil.rmtree(suites, ignore_errors=True)
+    shutil.copytree(store.ROOT / "kunit", suites, ignore=shutil.ignore_patterns("__pycache__"))
+    with (suites / ".kunitconfig").open("a", encoding="utf-8") as fragment:
+        fragment.write(CONFIG.read_text(encoding="utf-8"))
+    command = [sys.executable, str(store.ROOT / "kunit" / "run.py"), "--build-only"]
+    command += ["--kernel", name, "--suites", str(suites), "--out", str(OUT)]
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=BUILD_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise PmuvmError(f"the kernel is not built after {BUILD_S} s") from error
+    if done.returncode != 0:
+        raise PmuvmError((done.stderr.strip().splitlines() or ["no kernel"])[-1])
+    return OUT / f"bzImage-{name}"
+
+
+def boot(image: Path, name: str, glob: str, words: str) -> dict[PurePosixPath, bytes]:
+    """Run the cases of a target in one guest; the counts that its kernel has then, by file.
+
+    What a case comes to is not asked here: the kernel is not one that the suite is judged on.
+    """
+    target = suite.find_target(name)
+    parameters = " ".join(f"refpmu.{parameter}" for parameter in target.parameters)
+    cases = suite.cases(target, suite.Selection(case=glob))
+    machine = runs.machine(kernel.find(str(image)), target, cmdline=f"{words} {parameters}")
+    print(f"{name}: {len(cases)} cases", flush=True)
+    with guest.Guest(machine, OUT / f"console-{name}.log") as vm:
+        try:
+            vm.boot(BOOT_S)
+            for case in cases:
+                vm.case(case.id, case.deadline_s(target.slowness))
+            return fetch(vm)
+        except guest.GuestLost as lost:
+            raise PmuvmError(f"{name}: guest lost: {lost.cause}", details=lost.tail) from None
+
+
+def fetch(vm: guest.Guest) -> dict[PurePosixPath, bytes]:
+    """The files with counts, by the path of the object that they are of."""
+    listed = vm.exec(["/bin/find", COUNTS, "-name", "*.gcda"])
+    names = listed.stdout.split()
+    if listed.status or not names:
+        raise PmuvmError(f"the kernel counts no lines: {COUNTS}: {listed.stderr.strip()}")
+    found = {}
+    for name in names:
+        read = vm.exec(["/bin/base64", name])
+        if read.status:
+            raise PmuvmError(f"{name}: {read.stderr.strip()}")
+        found[PurePosixPath(name.removeprefix(COUNTS))] = base64.b64decode(read.stdout)
+    return found
+
+
+def read(found: Mapping[PurePosixPath, bytes], folder: Path, counts: Counts) -> None:
+    """Have gcov read what a boot counted, beside what the compiler noted, and add it up."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for path, data in found.items():
+        if ROOM not in str(path):
+            continue
+        (folder / path.name).write_bytes(data)
+        shutil.copyfile(path.with_suffix(".gcno"), folder / f"{path.stem}.gcno")
+        done = subprocess.run(
+            ["gcov", "--json-format", "--stdout", path.name],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=GCOV_S,
+            check=False,
+        )
+        if done.returncode != 0:
+            raise PmuvmError(f"gcov does not read {folder / path.name}: {done.stderr.strip()}")
+        merge(counts, json.loads(done.stdout))
+
+
+def measure(name: str) -> Counts:
+    image = build(name)
+    counts: Counts = {}
+    for target, glob, words in BOOTS:
+        read(boot(image, target, glob, words), OUT / target, counts)
+    return counts
+
+
+def main(argv: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kernel", choices=KERNELS, default=KERNELS[0])
+    options = parser.parse_args(argv)
+    OUT.mkdir(parents=True, exist_ok=True)
+    results = OUT / "results.json"
+    results.unlink(missing_ok=True)
+    try:
+        counts = measure(options.kernel)
+    except (PmuvmError, OSError, ValueError, subprocess.TimeoutExpired) as error:
+        print(f"lines: {error}", file=sys.stderr)
+        return 2
+    files, told, enough = judge(counts)
+    print("\n".join(told))
+    left = {
+        "kernel": options.kernel,
+        "percent": round(percent(files), 2),
+        "files": [
+            {"path": file.path, "lines": file.lines, "missed": list(file.missed)} for file in files
+        ],
+        "totals": {"cases": 1, "passed": int(enough), "failed": int(not enough), "skipped": 0},
+    }
+    results.write_text(json.dumps(left, indent=1) + "\n", encoding="utf-8")
+    return 0 if enough else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

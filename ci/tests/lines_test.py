@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lines are counted over all boots; too few are a failure that names them; no report is no pass."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import lines
+import pytest
+from pmuvm.errors import PmuvmError
+from pmuvm.guest import Done
+
+
+def report(path: str, counts: dict[int, int]) -> dict[str, Any]:
+    said = [{"line_number": number, "count": count} for number, count in counts.items()]
+    return {"files": [{"file": path, "lines": said}]}
+
+
+def test_a_line_is_reached_if_one_of_the_boots_or_objects_reaches_it() -> None:
+    counts: lines.Counts = {}
+    lines.merge(counts, report("drivers/perf/refpmu/driver/glue/a.h", {3: 0, 4: 2}))
+    lines.merge(counts, report("drivers/perf/refpmu/driver/glue/a.h", {3: 1, 4: 0, 9: 0}))
+    assert counts == {"driver/glue/a.h": {3: 1, 4: 2, 9: 0}}
+
+
+def test_what_is_not_of_the_room_is_not_counted() -> None:
+    counts: lines.Counts = {}
+    lines.merge(counts, report("include/linux/list.h", {3: 0}))
+    lines.merge(counts, report("drivers/perf/refpmu/driver/core/a.c", {3: 0}))
+    assert not counts
+
+
+@pytest.mark.parametrize(
+    "strange", [{}, [], {"files": [{}]}, {"files": [{"file": "driver/glue/a"}]}]
+)
+def test_a_report_of_another_kind_is_no_figure(strange: Any) -> None:
+    with pytest.raises(PmuvmError, match="not understood"):
+        lines.merge({}, strange)
+
+
+def test_too_few_lines_are_a_failure_that_names_them() -> None:
+    counts = {"driver/glue/a.c": {n: int(n > 16) for n in range(1, 101)}}
+    files, told, enough = lines.judge(counts)
+    assert not enough
+    assert files[0].reached == 84
+    assert "not reached: lines 1-16" in told[1]
+    assert told[-1].endswith("less than 85 %")
+    counts["driver/glue/a.c"][7] = 1
+    _, told, enough = lines.judge(counts)
+    assert enough
+    assert "lines 1-6, 8-16" in told[1]
+
+
+def test_nothing_counted_is_not_enough() -> None:
+    assert not lines.judge({})[2]
+
+
+class FakeGuest:
+    """Answers find and base64 with what it is told to."""
+
+    def __init__(self, names: str, status: int = 0) -> None:
+        self.names = names
+        self.status = status
+
+    def exec(self, argv: list[str]) -> Done:
+        if argv[0].endswith("find"):
+            return Done(0, self.names, "")
+        return Done(self.status, "AAEC\n", "no such file")
+
+
+def test_counts_come_by_the_path_of_their_object() -> None:
+    vm: Any = FakeGuest(f"{lines.COUNTS}/tree/driver/glue/a.gcda\n")
+    assert lines.fetch(vm) == {PurePosixPath("/tree/driver/glue/a.gcda"): b"\0\1\2"}
+
+
+@pytest.mark.parametrize("vm", [FakeGuest(""), FakeGuest(f"{lines.COUNTS}/a.gcda", status=1)])
+def test_a_kernel_that_counts_nothing_is_said_to(vm: Any) -> None:
+    with pytest.raises(PmuvmError):
+        lines.fetch(vm)
+
+
+def test_a_kernel_that_cannot_be_had_is_not_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def no_kernel(name: str) -> Path:
+        raise PmuvmError(f"no kernel {name}")
+
+    monkeypatch.setattr(lines, "OUT", tmp_path)
+    monkeypatch.setattr(lines, "build", no_kernel)
+    assert lines.main(["--kernel", "6.1"]) == 2
+    assert capsys.readouterr().err == "lines: no kernel 6.1\n"
+    assert not (tmp_path / "results.json").exists()
