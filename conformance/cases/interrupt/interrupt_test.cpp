@@ -241,18 +241,22 @@ CONFORMANCE_CASE(Interrupt, LateInterruptShowsUserOnlyEventsNoKernelAddress,
   constexpr std::uint64_t kKernelHalf = 1ull << 63;
   const EventSpec spec = target().AnyEvent();
   OpenOptions options = OfThisCpu(10);
-  options.sample_type = PERF_SAMPLE_IP;
+  options.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR;
   options.exclude_kernel = true;
   const Event event = Open(spec, options);
   Ring ring(event, 1);
   event.Enable();
   HoldLine hold;
   target().Stimulate(spec, 10, {.privilege = Privilege::kUser, .ip = 0x401000});
-  target().Stimulate(spec, 1, {.privilege = Privilege::kKernel, .ip = 0xffff'ffff'8123'4567});
+  target().Stimulate(spec, 1,
+                     {.privilege = Privilege::kKernel,
+                      .ip = 0xffff'ffff'8123'4567,
+                      .addr = 0xffff'8880'1234'5678});
   hold.Release();
   const RingContents got = ring.Drain();
   ASSERT_EQ(got.samples.size(), 1u) << rule::SMP_007.text;
   EXPECT_LT(got.samples[0].ip, kKernelHalf) << rule::SMP_007.text;
+  EXPECT_LT(got.samples[0].addr, kKernelHalf) << rule::DRC_078.text;
   EXPECT_EQ(got.samples[0].misc & PERF_RECORD_MISC_CPUMODE_MASK, PERF_RECORD_MISC_USER)
       << rule::SMP_007.text;
 }

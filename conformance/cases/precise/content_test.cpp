@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a precise sample shows: the instruction, the data access and the registers of the event.
 #include <asm/perf_regs.h>
+#include <time.h>
 
 #include "cases/common.h"
 #include "cases/precise/precise.h"
@@ -21,6 +22,36 @@ CONFORMANCE_CASE(Precise, EveryLevelIsOffered, .rules = {rule::PRC_001},
   const auto max = ReadFile(DeviceFile("caps/max_precise"));
   if (max) {
     EXPECT_EQ(*max, std::to_string(target().precise())) << rule::PRC_001.text;
+  }
+}
+
+CONFORMANCE_CASE(Precise, TimeComesFromTheChosenClock, .rules = {rule::REC_004},
+                 .needs = {Cap::kStimulus, Cap::kPrecise},
+                 .timing = "nothing: a clock is read before and after, however long that takes") {
+  const EventSpec spec = target().AnyEvent();
+  OpenOptions options = Precise(1, PERF_SAMPLE_TIME);
+  options.edit = [precise = options.edit](perf_event_attr& attr) {
+    precise(attr);
+    attr.use_clockid = 1;
+    attr.clockid = CLOCK_MONOTONIC_RAW;
+  };
+  const Event event = Open(spec, options);
+  Ring ring(event, 1);
+  event.Enable();
+  const auto now = [] {
+    timespec t = {};
+    clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+    return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 +
+           static_cast<std::uint64_t>(t.tv_nsec);
+  };
+  for (int i = 0; i < 5; ++i) {
+    const std::uint64_t before = now();
+    target().Stimulate(spec, 1);
+    const std::uint64_t after = now();
+    const RingContents got = ring.Drain();
+    ASSERT_EQ(got.samples.size(), 1u);
+    EXPECT_GE(*got.samples[0].time, before) << rule::REC_004.text;
+    EXPECT_LE(*got.samples[0].time, after) << rule::REC_004.text;
   }
 }
 
