@@ -2,8 +2,11 @@
 // The registry of cases and what stands around the body of one.
 #include "pmuconf/case.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <iostream>
 
@@ -82,11 +85,22 @@ void TakeError(const std::exception& error) {
   c.obstacle = Obstacle::kNotPermitted;
 }
 
+// What the case before this one left to be freed later is gone when this one begins to count: an
+// event in a BPF map lives for a grace period more, and ends in a worker. Two seconds are many of
+// both; a driver that says to have events for ever is for the cases to find.
+void AwaitNoEvents() {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  while (port().Stats().live_events != 0 && std::chrono::steady_clock::now() < deadline) {
+    sched_yield();
+  }
+}
+
 // Leaves the port as it was found, however the body ends.
 class PortOfCase {
  public:
   PortOfCase() : used_(!target().port_path().empty()) {
     if (!used_) return;
+    AwaitNoEvents();
     port().Reset();
     if (!target().Claims(Cap::kManualClock)) return;
     for (const int cpu : target().Cpus()) port().SetManualClock(cpu, true);
