@@ -217,9 +217,9 @@ void refpmu_compat_sched_cb_inc(struct pmu *pmu);
 void refpmu_compat_sched_cb_dec(struct pmu *pmu);
 
 /*
- * Stop the timers that rotate the events of @pmu, which is about to be unregistered: perf frees them
- * armed, as they may be for as long as perf_event_mux_interval_ms says. Nobody arms them again: no
- * event is left, and a module that is going gets no new one.
+ * Stop the timers that rotate the events of @pmu, which is about to be unregistered: perf frees
+ * them armed, as they may be for as long as perf_event_mux_interval_ms says. Nobody arms them
+ * again: no event is left, and a module that is going gets no new one.
  */
 void refpmu_compat_stop_rotation(struct pmu *pmu);
 

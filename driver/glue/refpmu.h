@@ -132,7 +132,7 @@ static inline struct refpmu_cpu *refpmu_event_cpu(struct perf_event *event)
 	return refpmu_this_cpu(to_refpmu(event->pmu));
 }
 
-/* module.c: all of it, to be had again after it has gone; 0, or an error with nothing left behind */
+/* module.c: all of it, and again after it has gone; 0, or an error with nothing left behind */
 int refpmu_load(void);
 void refpmu_unload(void);
 
