@@ -18,7 +18,11 @@ from pmuvm.errors import PmuvmError
 
 # A triple fault ends the guest: nothing of it is to be shut down.
 # On a busy host the emulated timer may miss the few ticks in which the kernel tries it.
-COMMAND_LINE = "console=ttyS0 reboot=t oops=panic panic=-1 no_timer_check"
+# There it may also measure its TSC ten times too slow, and take seconds for a stall of RCU.
+COMMAND_LINE = (
+    "console=ttyS0 reboot=t oops=panic panic=-1 no_timer_check"
+    " rcupdate.rcu_cpu_stall_timeout=300"
+)
 
 # The kernel polls its console and gives a character up when the device stays busy. The device is
 # busy while the far end is full, so on a loaded host a socket, which holds some hundred of single
