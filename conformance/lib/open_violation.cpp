@@ -254,10 +254,11 @@ std::span<const OpenViolation> OpenViolations() { return kViolations; }
 
 std::vector<const OpenViolation*> OpenViolationsOf(const OpenModel& model) {
   const OpenPmu& pmu = model.pmu();
+  const bool two_cpus = pmu.cpu_local && pmu.cpus > 1;
   std::vector<const OpenViolation*> fit;
   for (const OpenViolation& violation : kViolations) {
     const bool can = KernelMatches(violation.kernels, model.system().release) &&
-                     (pmu.tasks || !violation.tasks) && (pmu.cpu_local || !violation.cpu_local) &&
+                     (pmu.tasks || !violation.tasks) && (two_cpus || !violation.cpu_local) &&
                      (violation.choice.empty() || pmu.Refuses(violation.choice));
     if (can) fit.push_back(&violation);
   }

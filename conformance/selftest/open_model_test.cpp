@@ -62,6 +62,19 @@ TEST(OpenModel, GoodCallsOpen) {
   }
 }
 
+TEST(OpenModel, OneCpuHasNoOther) {
+  OpenPmu pmu = Plain();
+  const std::size_t all = OpenViolationsOf(OpenModel(System("6.12"), pmu)).size();
+  pmu.cpus = 1;
+  const OpenModel alone(System("6.12"), pmu);
+  EXPECT_LT(OpenViolationsOf(alone).size(), all);
+  for (const OpenViolation* violation : OpenViolationsOf(alone)) {
+    OpenCall call = alone.Good();
+    violation->apply(call);
+    EXPECT_NE(call.cpu, OpenCpu::kSecond) << violation->name;
+  }
+}
+
 TEST(OpenModel, ReleasesThatAreNoneAreRefused) {
   EXPECT_THROW(OpenModel(System("six"), Plain()), ConfigError);
 }

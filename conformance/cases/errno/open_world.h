@@ -60,6 +60,7 @@ inline OpenPmu PmuHere() {
   pmu.config2 = spec.config2;
   pmu.tasks = target().Claims(Cap::kTasks);
   pmu.cpu_local = target().Claims(Cap::kCpuLocal);
+  pmu.cpus = target().Cpus().size();
   for (const OpenCheck& check : OpenChecks()) {
     const std::string choice(check.choice);
     if (const auto error = target().refusal(choice)) pmu.refusals[choice] = *error;

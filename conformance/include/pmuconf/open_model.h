@@ -102,6 +102,7 @@ struct OpenPmu {
   std::uint64_t config2 = 0;
   bool tasks = true;      // events can follow a task
   bool cpu_local = true;  // every CPU has counters of its own; else events are where the PMU is
+  std::size_t cpus = 2;   // on which it counts
   std::map<std::string, int, std::less<>> refusals = {};
 
   bool Refuses(std::string_view what) const { return refusals.contains(what); }
@@ -160,7 +161,8 @@ struct OpenViolation {
   std::string_view name;
   void (*apply)(OpenCall& call) = nullptr;
   std::string_view kernels = ">=6.1";
-  // Where it can be done: the PMU takes tasks; each CPU has its own; [refusals] says what comes.
+  // Where it can be done: the PMU takes tasks; it is there on two CPUs, with counters of their own;
+  // [refusals] says what comes.
   bool tasks = false;
   bool cpu_local = false;
   std::string_view choice = {};
