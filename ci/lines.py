@@ -20,6 +20,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "vm"))
 from pmuvm import guest, kernel, runs, store, suite  # noqa: E402
 from pmuvm.errors import PmuvmError  # noqa: E402
 
+import kunit_command  # noqa: E402
+
 OUT = store.ROOT / "build" / "lines"
 CONFIG = store.ROOT / "ci" / "coverage.config"
 ROOM = "driver/glue/"
@@ -109,22 +111,10 @@ def build(name: str) -> Path:
     shutil.copytree(store.ROOT / "kunit", suites, ignore=shutil.ignore_patterns("__pycache__"))
     with (suites / ".kunitconfig").open("a", encoding="utf-8") as fragment:
         fragment.write(CONFIG.read_text(encoding="utf-8"))
-    command = [sys.executable, str(store.ROOT / "kunit" / "run.py"), "--build-only"]
-    command += ["--kernel", name, "--suites", str(suites), "--out", str(OUT)]
-    try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=BUILD_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise PmuvmError(f"the kernel is not built after {BUILD_S} s") from error
-    if done.returncode != 0:
-        raise PmuvmError((done.stderr.strip().splitlines() or ["no kernel"])[-1])
+    words = ["--build-only", "--kernel", name, "--suites", str(suites), "--out", str(OUT)]
+    status, said = kunit_command.run(words, BUILD_S, "the kernel is not built")
+    if status != 0:
+        raise PmuvmError(said)
     return OUT / f"bzImage-{name}"
 
 

@@ -14,11 +14,26 @@
 #define IDLE "the event does not happen by itself"
 #define SOFTWARE "a software PMU keeps no state of a counter"
 
+/* Adds it; false if that fails, which is a failure of the case. */
+static bool added(struct kunit *test, int flags)
+{
+	int err = live_add(test->priv, ALONE, flags);
+
+	KUNIT_EXPECT_TRUE_MSG(test, !err, "add: %d", err);
+	return !err;
+}
+
+static void expect_settled(struct kunit *test)
+{
+	int flags = live_flags(test->priv, ALONE);
+
+	KUNIT_EXPECT_TRUE_MSG(test, flags == LIVE_SETTLED, "its flags are %#x", flags);
+}
+
 /* Adds it, running, and waits until it counts, which takes so long; 0 if the case ends there. */
 static u64 begin(struct kunit *test)
 {
 	struct live *live = test->priv;
-	int err;
 	u64 pace;
 
 	if (!live_is_whole(test))
@@ -27,9 +42,7 @@ static u64 begin(struct kunit *test)
 		kunit_mark_skipped(test, IDLE);
 		return 0;
 	}
-	err = live_add(live, ALONE, PERF_EF_START);
-	KUNIT_EXPECT_TRUE_MSG(test, !err, "add: %d", err);
-	if (err)
+	if (!added(test, PERF_EF_START))
 		return 0;
 	pace = live_moves(live);
 	KUNIT_EXPECT_TRUE_MSG(test, pace, "added and started, it does not count");
@@ -390,7 +403,7 @@ static void add_without_start_is_an_add_and_a_stop(struct kunit *test)
 {
 	struct live *live = test->priv;
 	u64 pace, from, to;
-	int err, flags;
+	int flags;
 
 	KEEPS(test, "DRC-047", "DRV-004");
 	pace = begin(test);
@@ -398,9 +411,7 @@ static void add_without_start_is_an_add_and_a_stop(struct kunit *test)
 		return;
 	live_del(live, ALONE);
 	from = live_count(live, ALONE);
-	err = live_add(live, ALONE, 0);
-	KUNIT_EXPECT_TRUE_MSG(test, !err, "add: %d", err);
-	if (err)
+	if (!added(test, 0))
 		return;
 	flags = live_flags(live, ALONE);
 	live_wait(live, pace);
@@ -414,17 +425,11 @@ static void add_without_start_is_an_add_and_a_stop(struct kunit *test)
 
 static void added_event_is_stopped_until_it_is_started(struct kunit *test)
 {
-	struct live *live = test->priv;
-	int err;
-
 	KEEPS(test, "DRC-047", "DRV-004", "DRV-037");
 	if (!has_state(test))
 		return;
-	err = live_add(live, ALONE, 0);
-	KUNIT_EXPECT_TRUE_MSG(test, !err, "add: %d", err);
-	if (!err)
-		KUNIT_EXPECT_TRUE_MSG(test, live_flags(live, ALONE) == LIVE_SETTLED,
-				      "its flags are %#x", live_flags(live, ALONE));
+	if (added(test, 0))
+		expect_settled(test);
 }
 
 static void add_with_start_counts(struct kunit *test)
@@ -502,16 +507,13 @@ static void count_goes_on_at_the_next_add(struct kunit *test)
 {
 	struct live *live = test->priv;
 	u64 from, to;
-	int err;
 
 	KEEPS(test, "DRC-048", "DRC-061", "DRC-095");
 	if (!begin(test))
 		return;
 	live_del(live, ALONE);
 	from = live_count(live, ALONE);
-	err = live_add(live, ALONE, PERF_EF_START);
-	KUNIT_EXPECT_TRUE_MSG(test, !err, "add: %d", err);
-	if (err)
+	if (!added(test, PERF_EF_START))
 		return;
 	KUNIT_EXPECT_TRUE_MSG(test, live_moves(live), "it does not count any more");
 	to = live_count(live, ALONE);
@@ -714,18 +716,14 @@ static void every_event_that_is_on_counts(struct kunit *test)
 static void stop_with_update_settles(struct kunit *test)
 {
 	struct live *live = test->priv;
-	int err;
 
 	KEEPS(test, "DRC-051", "DRC-052", "DRV-037");
 	if (!has_state(test))
 		return;
-	err = live_add(live, ALONE, live_how(live));
-	KUNIT_EXPECT_TRUE_MSG(test, !err, "add: %d", err);
-	if (err)
+	if (!added(test, live_how(live)))
 		return;
 	live_stop(live, ALONE, PERF_EF_UPDATE);
-	KUNIT_EXPECT_TRUE_MSG(test, live_flags(live, ALONE) == LIVE_SETTLED, "its flags are %#x",
-			      live_flags(live, ALONE));
+	expect_settled(test);
 }
 
 static void stopped_event_does_not_count(struct kunit *test)
@@ -864,7 +862,6 @@ static void time_between_stop_and_start_is_not_counted(struct kunit *test)
 static void start_without_an_area_leaves_it_stopped(struct kunit *test)
 {
 	struct live *live = test->priv;
-	int err;
 
 	KEEPS(test, "DRC-064", "DRC-099");
 	if (!live_is_whole(test))
@@ -873,13 +870,10 @@ static void start_without_an_area_leaves_it_stopped(struct kunit *test)
 		kunit_mark_skipped(test, "the PMU has no AUX area");
 		return;
 	}
-	err = live_add(live, ALONE, 0);
-	KUNIT_EXPECT_TRUE_MSG(test, !err, "add: %d", err);
-	if (err)
+	if (!added(test, 0))
 		return;
 	live_start(live, ALONE, PERF_EF_RELOAD);
-	KUNIT_EXPECT_TRUE_MSG(test, live_flags(live, ALONE) == LIVE_SETTLED, "its flags are %#x",
-			      live_flags(live, ALONE));
+	expect_settled(test);
 }
 
 static void reads_never_go_back(struct kunit *test)

@@ -4,16 +4,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pmuvm import store
 from pmuvm.errors import PmuvmError
 
+import kunit_command
 from mutation import patch, trial, workshop
 from mutation.patch import Mutant
 from mutation.trial import Trial
@@ -54,24 +52,12 @@ def read(kernel: str, path: Path) -> Ran:
 
 def run(kernel: str, driver: Path, folder: Path) -> Ran:
     """What the suites say of the driver in `driver`; PmuvmError if there is no kernel with it."""
-    command = [sys.executable, str(store.ROOT / "kunit" / "run.py"), "--kernel", kernel]
-    command += ["--driver", str(driver), "--out", str(folder), "--deadline", str(DEADLINE_S)]
-    try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=LIMIT_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise PmuvmError(f"KUnit on {kernel}: not done after {LIMIT_S} s") from error
+    words = ["--kernel", kernel, "--driver", str(driver), "--out", str(folder)]
+    words += ["--deadline", str(DEADLINE_S)]
+    _, said = kunit_command.run(words, LIMIT_S, f"KUnit on {kernel}: not done")
     results = folder / "results.json"
     if not results.is_file():
-        said = done.stderr.strip().splitlines() or [f"status {done.returncode}"]
-        raise PmuvmError(f"KUnit on {kernel}: {said[-1]}")
+        raise PmuvmError(f"KUnit on {kernel}: {said}")
     return read(kernel, results)
 
 

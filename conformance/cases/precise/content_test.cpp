@@ -5,6 +5,7 @@
 
 #include "cases/common.h"
 #include "cases/precise/precise.h"
+#include "cases/raw_clock.h"
 #include "pmuconf/rules/PRC.h"
 #include "pmuconf/rules/REC.h"
 
@@ -32,22 +33,15 @@ CONFORMANCE_CASE(Precise, TimeComesFromTheChosenClock, .rules = {rule::REC_004},
   OpenOptions options = Precise(1, PERF_SAMPLE_TIME);
   options.edit = [precise = options.edit](perf_event_attr& attr) {
     precise(attr);
-    attr.use_clockid = 1;
-    attr.clockid = CLOCK_MONOTONIC_RAW;
+    UseRawClock(attr);
   };
   const Event event = Open(spec, options);
   Ring ring(event, 1);
   event.Enable();
-  const auto now = [] {
-    timespec t = {};
-    clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-    return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 +
-           static_cast<std::uint64_t>(t.tv_nsec);
-  };
   for (int i = 0; i < 5; ++i) {
-    const std::uint64_t before = now();
+    const std::uint64_t before = RawClockNow();
     target().Stimulate(spec, 1);
-    const std::uint64_t after = now();
+    const std::uint64_t after = RawClockNow();
     const RingContents got = ring.Drain();
     ASSERT_EQ(got.samples.size(), 1u);
     EXPECT_GE(*got.samples[0].time, before) << rule::REC_004.text;

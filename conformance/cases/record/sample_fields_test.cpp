@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "cases/common.h"
+#include "cases/raw_clock.h"
 #include "pmuconf/ring.h"
 #include "pmuconf/rules/REC.h"
 
@@ -165,23 +166,13 @@ CONFORMANCE_CASE(Record, TimeComesFromTheChosenClock, .rules = {rule::REC_004},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling},
                  .timing = "nothing: a clock is read before and after, however long that takes") {
   const EventSpec spec = target().AnyEvent();
-  const auto use_raw_clock = [](perf_event_attr& attr) {
-    attr.use_clockid = 1;
-    attr.clockid = CLOCK_MONOTONIC_RAW;
-  };
   const Event event =
-      Open(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_TIME, .edit = use_raw_clock});
+      Open(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_TIME, .edit = UseRawClock});
   Ring ring(event, 4);
   event.Enable();
-  const auto now = [] {
-    timespec t = {};
-    clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-    return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 +
-           static_cast<std::uint64_t>(t.tv_nsec);
-  };
-  std::uint64_t last = now();
+  std::uint64_t last = RawClockNow();
   target().Stimulate(spec, 50);
-  const std::uint64_t end = now();
+  const std::uint64_t end = RawClockNow();
   const RingContents got = ring.Drain();
   ASSERT_EQ(got.samples.size(), 50u);
   for (const Sample& sample : got.samples) {

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs kunit/run.py for the programs here that need a kernel with the driver in it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from pmuvm import store
+from pmuvm.errors import PmuvmError
+
+
+def run(words: Sequence[str], limit_s: float, late: str) -> tuple[int, str]:
+    """Its status and the last line of its complaints; PmuvmError(`late`) if it is not done in time."""
+    try:
+        done = subprocess.run(
+            [sys.executable, str(store.ROOT / "kunit" / "run.py"), *words],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=limit_s,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise PmuvmError(f"{late} after {limit_s:.0f} s") from error
+    said = done.stderr.strip().splitlines() or [f"status {done.returncode}"]
+    return done.returncode, said[-1]

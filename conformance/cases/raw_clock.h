@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The clock that samples of use_clockid tell here, read by the case itself.
+#ifndef PMUCONF_CASES_RAW_CLOCK_H_
+#define PMUCONF_CASES_RAW_CLOCK_H_
+
+#include <linux/perf_event.h>
+#include <time.h>
+
+#include <cstdint>
+
+namespace pmuconf {
+
+inline void UseRawClock(perf_event_attr& attr) {
+  attr.use_clockid = 1;
+  attr.clockid = CLOCK_MONOTONIC_RAW;
+}
+
+// CLOCK_MONOTONIC_RAW now, nanoseconds.
+inline std::uint64_t RawClockNow() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+}  // namespace pmuconf
+
+#endif  // PMUCONF_CASES_RAW_CLOCK_H_
