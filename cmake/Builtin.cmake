@@ -5,7 +5,7 @@ file(GLOB_RECURSE builtin_files CONFIGURE_DEPENDS
   "${CMAKE_CURRENT_SOURCE_DIR}/profiles/*.toml"
   "${CMAKE_CURRENT_SOURCE_DIR}/waivers/*.toml"
   "${CMAKE_CURRENT_SOURCE_DIR}/untested.toml"
-  "${CMAKE_SOURCE_DIR}/kunit/*_kunit.c"
+  "${CMAKE_SOURCE_DIR}/kunit/*.c"
   "${CMAKE_SOURCE_DIR}/vm/*_test.py"
   "${CMAKE_SOURCE_DIR}/fuzz/*_test.py")
 set(builtin_source "${CMAKE_CURRENT_BINARY_DIR}/generated/builtin.cpp")

@@ -8,7 +8,7 @@
 #define MODULE_PARAM_PREFIX "pmu_contract."
 #endif
 
-#include "pmu_contract_cases.h"
+#include "pmu_contract.h"
 
 static char *pmu = "refpmu";
 module_param(pmu, charp, 0444);
@@ -44,6 +44,11 @@ static int contract_init(struct kunit *test)
 	};
 	return live_init(test, &target);
 }
+
+static struct kunit_case cases[] = {
+	PMU_CONTRACT_CASES(PMU_CONTRACT_CASE)
+	{}
+};
 
 static struct kunit_suite suite = {
 	.name = "pmu_contract",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* KUnit suite of any driver, on the software events of perf: no counter, no interrupt. */
-#include "pmu_contract_cases.h"
+#include "pmu_contract.h"
 
 static void happen(void)
 {
@@ -20,6 +20,11 @@ static int contract_init(struct kunit *test)
 
 	return live_init(test, &target);
 }
+
+static struct kunit_case cases[] = {
+	PMU_CONTRACT_CASES(PMU_CONTRACT_CASE)
+	{}
+};
 
 static struct kunit_suite suite = {
 	.name = "pmu_contract_software",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* KUnit suite of any driver, on the machine-wide PMU of refpmu. */
 #include "glue/uncore.h"
-#include "pmu_contract_cases.h"
+#include "pmu_contract.h"
 
 #define REQUESTS 0x0101
 
@@ -24,6 +24,11 @@ static int contract_init(struct kunit *test)
 
 	return live_init(test, &target);
 }
+
+static struct kunit_case cases[] = {
+	PMU_CONTRACT_CASES(PMU_CONTRACT_CASE)
+	{}
+};
 
 static struct kunit_suite suite = {
 	.name = "pmu_contract_uncore",

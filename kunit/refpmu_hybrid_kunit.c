@@ -3,72 +3,19 @@
 #include <linux/err.h>
 
 #include "glue/compat.h"
+#include "kinds.h"
 #include "rig.h"
 
-/*
- * The kernel of the suites has one kind. A case makes the odd CPUs little for as long as it lasts,
- * by the functions that do so when the module is loaded with hybrid=1.
- */
-#define BIG (&refpmu_devices[0])
-#define LITTLE (&refpmu_devices[1])
-#define BIG_CPU RIG_CPU
-#define LITTLE_CPU (RIG_CPU + 1)
-
-static struct cpumask all_cpus;
-
-static int add_little(void)
-{
-	const struct refpmu_device nothing = { .name = NULL };
-	const struct refpmu_model_params *params = &LITTLE->params;
-	int err;
-
-	*LITTLE = nothing;
-	LITTLE->params = BIG->params;
-	refpmu_hybrid_describe(LITTLE, 1);
-	LITTLE->caps = (struct refpmu_caps){
-		.general = params->general,
-		.fixed = params->fixed,
-		.width = params->width,
-		.lbr = params->lbr,
-		.records = params->records,
-		.min_period = BIG->caps.min_period,
-	};
-	err = refpmu_device_setup(LITTLE);
-	if (err)
-		return err;
-	err = refpmu_device_register(LITTLE, false);
-	if (err)
-		refpmu_device_teardown(LITTLE);
-	return err;
-}
+#define BIG kinds_big
+#define LITTLE kinds_little
+#define BIG_CPU KINDS_BIG_CPU
+#define LITTLE_CPU KINDS_LITTLE_CPU
 
 static int hybrid_init(struct kunit *test)
 {
-	int err;
-
 	if (!cpu_online(LITTLE_CPU))
 		kunit_skip(test, "one CPU");
-	err = rig_init(test);
-	if (err)
-		return err;
-	cpumask_copy(&all_cpus, &BIG->supported);
-	err = add_little();
-	if (err)
-		return err;
-	cpumask_andnot(&BIG->supported, &all_cpus, &LITTLE->supported);
-	refpmu_devices_count = 2;
-	return 0;
-}
-
-static void hybrid_exit(struct kunit *test)
-{
-	rig_exit(test);
-	if (refpmu_devices_count != 2)
-		return;
-	refpmu_device_unregister(LITTLE);
-	refpmu_devices_count = 1;
-	cpumask_copy(&BIG->supported, &all_cpus);
-	refpmu_device_teardown(LITTLE);
+	return rig_init(test);
 }
 
 static struct perf_event_attr attr_of(const struct refpmu_device *dev, u64 config)
@@ -321,8 +268,10 @@ static struct kunit_case cases[] = {
 
 static struct kunit_suite suite = {
 	.name = "refpmu_hybrid",
+	.suite_init = kinds_begin,
+	.suite_exit = kinds_end,
 	.init = hybrid_init,
-	.exit = hybrid_exit,
+	.exit = rig_exit,
 	.test_cases = cases,
 };
 

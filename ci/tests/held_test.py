@@ -31,6 +31,17 @@ static struct kunit_suite suite = {
 	.test_cases = cases,
 };
 """
+SHARED = """
+bool contract_added(struct kunit *test, int flags)
+{
+	return true;
+}
+
+void pmu_contract_it_holds(struct kunit *test)
+{
+	KEEPS(test, "DRV-001");
+}
+"""
 PYTEST = """
 @pytest.mark.rule("HOT-001", "HOT-002")
 @pytest.mark.parametrize("name", ["a"])
@@ -49,6 +60,12 @@ def test_kunit_names_are_those_of_its_report() -> None:
     assert kunit_tests(KUNIT, "kunit/x.c") == [
         OtherTest("DRV-001", "kunit", "refpmu_x.it_holds", "kunit/x.c"),
         OtherTest("DRV-002", "kunit", "refpmu_x.it_holds", "kunit/x.c"),
+    ]
+
+
+def test_shared_cases_are_those_of_their_suite() -> None:
+    assert kunit_tests(SHARED, "kunit/x.c") == [
+        OtherTest("DRV-001", "kunit", "pmu_contract.it_holds", "kunit/x.c"),
     ]
 
 

@@ -13,12 +13,14 @@ from pathlib import Path
 ID = r"[A-Z][A-Z0-9]*-[0-9]{3}"
 QUOTED = re.compile(rf'"({ID})"')
 KEEPS = re.compile(r"\bKEEPS\(\s*test\s*,([^;]*?)\)\s*;", re.S)
-FUNCTION = re.compile(r"^static void (\w+)\(struct kunit \*test\)\n\{(.*?)^\}", re.S | re.M)
+FUNCTION = re.compile(r"^(?:static )?void (\w+)\(struct kunit \*test\)\n\{(.*?)^\}", re.S | re.M)
 CASE_LIST = re.compile(r"struct kunit_case (\w+)\[\] = \{(.*?)^\};", re.S | re.M)
 CASE = re.compile(r"\bKUNIT_CASE\w*\((\w+)")
 SUITE = re.compile(r"struct kunit_suite \w+ = \{(.*?)^\};", re.S | re.M)
 SUITE_NAME = re.compile(r'\.name = "([^"]+)"')
 SUITE_CASES = re.compile(r"\.test_cases = (\w+)")
+# The cases of this suite have files of their own, and its name before theirs.
+SHARED = "pmu_contract"
 PYTEST_ROOMS = ("vm", "fuzz")
 
 
@@ -47,10 +49,14 @@ def kunit_tests(text: str, file: str) -> list[OtherTest]:
         if array in suites
         for case in CASE.findall(body)
     }
+    names = {case: f"{suite}.{case}" for case, suite in suite_of.items()}
+    for function, _ in FUNCTION.findall(text):
+        if function.startswith(f"{SHARED}_"):
+            names[function] = f"{SHARED}.{function.removeprefix(f'{SHARED}_')}"
     return [
-        OtherTest(rule, "kunit", f"{suite_of[function]}.{function}", file)
+        OtherTest(rule, "kunit", names[function], file)
         for function, body in FUNCTION.findall(text)
-        if function in suite_of
+        if function in names
         for arguments in KEEPS.findall(body)
         for rule in QUOTED.findall(arguments)
     ]

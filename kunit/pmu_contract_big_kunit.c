@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* KUnit suite of any driver, on the kind of core with more counters: not every CPU takes its events. */
+#include "kinds.h"
+#include "pmu_contract.h"
+
+static int contract_init(struct kunit *test)
+{
+	static const struct live_target target = {
+		.pmu = "refpmu_big",
+		.config = 0x003c, /* cycles, which the clock drives */
+	};
+
+	if (!cpu_online(KINDS_BIG_CPU)) {
+		kunit_mark_skipped(test, "one CPU");
+		return 0;
+	}
+	return live_init(test, &target);
+}
+
+static struct kunit_case cases[] = {
+	PMU_CONTRACT_CASES(PMU_CONTRACT_CASE)
+	{}
+};
+
+static struct kunit_suite suite = {
+	.name = "pmu_contract_big",
+	.suite_init = kinds_begin,
+	.suite_exit = kinds_end,
+	.init = contract_init,
+	.exit = live_exit,
+	.test_cases = cases,
+};
+
+kunit_test_suite(suite);

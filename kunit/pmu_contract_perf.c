@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Cases of pmu_contract: what perf itself makes of the callbacks. */
+#include "pmu_contract.h"
+
+void pmu_contract_counter_of_the_kernel_counts(struct kunit *test)
+{
+	struct live *live = test->priv;
+	struct perf_event *event = live->events[ALONE];
+	u64 enabled, running, count, now;
+
+	KEEPS(test, "DRV-033");
+	if (!contract_begin(test))
+		return;
+	live_del(live, ALONE);
+	perf_event_enable(event);
+	count = perf_event_read_value(event, &enabled, &running);
+	do {
+		live_wait(live, 0);
+		now = perf_event_read_value(event, &enabled, &running);
+		/* Its times are those of a clock that may only go with the tick. */
+	} while ((now == count || !running) && enabled < NSEC_PER_SEC);
+	KUNIT_EXPECT_TRUE_MSG(test, now > count, "it does not count");
+	KUNIT_EXPECT_TRUE_MSG(test, running && running <= enabled, "%llu ns of %llu", running,
+			      enabled);
+	perf_event_disable(event);
+	count = live_count(live, ALONE);
+	KUNIT_EXPECT_TRUE_MSG(test,
+			      perf_event_read_value(event, &enabled, &running) == count,
+			      "disabled, it goes on counting");
+}

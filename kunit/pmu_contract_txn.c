@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Cases of pmu_contract: transactions. */
+#include "pmu_contract.h"
+
+void pmu_contract_transaction_is_committed(struct kunit *test)
+{
+	struct live *live = test->priv;
+	int err, added;
+
+	KEEPS(test, "DRC-082", "DRV-016");
+	if (!live_is_whole(test))
+		return;
+	live_txn_start(live);
+	added = live_call_add(live, ALONE, live_how(live));
+	err = added ?: live_txn_commit(live);
+	if (err) {
+		if (!added)
+			live_call_del(live, ALONE);
+		live_txn_cancel(live);
+	}
+	KUNIT_EXPECT_TRUE_MSG(test, !added, "add: %d", added);
+	KUNIT_EXPECT_TRUE_MSG(test, !err, "commit_txn: %d", err);
+	if (!err && !live->target->idle)
+		KUNIT_EXPECT_TRUE_MSG(test, live_moves(live), "committed, it does not count");
+}
+
+void pmu_contract_cancelled_transaction_leaves_nothing(struct kunit *test)
+{
+	struct live *live = test->priv;
+	unsigned int i;
+	int err = 0;
+
+	KEEPS(test, "DRC-049", "DRC-082", "DRV-006", "DRV-018");
+	if (!live_is_whole(test))
+		return;
+	/* What each leaves adds up. */
+	for (i = 0; i < TURNS && !err; i++) {
+		live_txn_start(live);
+		err = live_call_add(live, ALONE, live_how(live));
+		if (!err)
+			live_call_del(live, ALONE);
+		live_txn_cancel(live);
+	}
+	KUNIT_EXPECT_TRUE_MSG(test, !err, "add in transaction %u: %d", i, err);
+	err = live_add(live, ALONE, live_how(live));
+	KUNIT_EXPECT_TRUE_MSG(test, !err, "add afterwards: %d", err);
+	if (!err && !live->target->idle)
+		KUNIT_EXPECT_TRUE_MSG(test, live_moves(live), "afterwards it does not count");
+}
+
+/* All that is open, in one transaction: whether it was committed; it is open until then. */
+static bool add_all(struct live *live, unsigned int *n)
+{
+	live_txn_start(live);
+	for (*n = 0; *n < live->n_events; ++*n) {
+		if (live_call_add(live, *n, live_how(live)))
+			return false;
+	}
+	return !live_txn_commit(live);
+}
+
+void pmu_contract_group_that_does_not_fit_is_undone(struct kunit *test)
+{
+	struct live *live = test->priv;
+	unsigned int fit, n, again;
+	bool whole;
+
+	KEEPS(test, "DRC-082", "DRV-016", "DRV-017", "DRV-018");
+	if (!contract_fill(test, &fit))
+		return;
+	for (n = 0; n < fit; n++)
+		live_del(live, n);
+	/* One more than fits. */
+	while (live->n_events > fit + 1)
+		live_close(live);
+	whole = add_all(live, &n);
+	if (!whole) {
+		while (n--)
+			live_call_del(live, n);
+		live_txn_cancel(live);
+	}
+	KUNIT_EXPECT_TRUE_MSG(test, !whole, "%u fit one by one, and %u together", fit, fit + 1);
+	if (whole)
+		return;
+	/* As many fit as before, in one transaction too. */
+	live_close(live);
+	whole = add_all(live, &again);
+	if (!whole) {
+		for (n = again; n--;)
+			live_call_del(live, n);
+		live_txn_cancel(live);
+	}
+	KUNIT_EXPECT_TRUE_MSG(test, whole, "%u fit before, and now %u", fit, again);
+}
+
+void pmu_contract_reading_transaction_disturbs_nothing(struct kunit *test)
+{
+	struct live *live = test->priv;
+	u64 from, to;
+	int err;
+
+	KEEPS(test, "DRC-083", "DRV-019");
+	if (!contract_begin(test))
+		return;
+	from = live_count(live, ALONE);
+	live_lock(live);
+	live->pmu->start_txn(live->pmu, PERF_PMU_TXN_READ);
+	live_call_read(live, ALONE);
+	err = live->pmu->commit_txn(live->pmu);
+	live_unlock(live);
+	to = live_count(live, ALONE);
+	KUNIT_EXPECT_TRUE_MSG(test, !err, "commit_txn: %d", err);
+	KUNIT_EXPECT_TRUE_MSG(test, to >= from, "%llu, then %llu", from, to);
+	KUNIT_EXPECT_TRUE_MSG(test, !live_flags(live, ALONE), "its flags are %#x",
+			      live_flags(live, ALONE));
+	KUNIT_EXPECT_TRUE_MSG(test, live_moves(live), "it does not count any more");
+}
