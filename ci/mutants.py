@@ -5,26 +5,30 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import datetime
 import itertools
 import queue
 import sys
 import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "vm"))
 
-from pmuvm import kernel, module, session, suite  # noqa: E402
-from pmuvm.runs import plan  # noqa: E402
+from pmuvm import kernel, module, session, store, suite  # noqa: E402
+from pmuvm.runs import behind_boot, handing, plan  # noqa: E402
 from pmuvm.channel import Message  # noqa: E402
 from pmuvm.errors import PmuvmError  # noqa: E402
 from pmuvm.guest import GuestLost  # noqa: E402
 
 from generate import CatalogueError, read_catalogue  # noqa: E402
 from mutation import beyond, kunit, matrix, patch, report, slices, trial, workshop  # noqa: E402
+from mutation.killers import Killers  # noqa: E402
 from mutation.patch import Mutant  # noqa: E402
 from mutation.trial import Clean, Trial  # noqa: E402
 
@@ -35,33 +39,66 @@ PARALLEL = 2
 DEFAULT_KERNEL = "6.12"
 
 
-@dataclass(frozen=True)
-class Bench:
-    """One kernel with the suite for it."""
+Outcome = tuple[list[Trial], list[str]]
+"""Trials, and what is wrong with the clean driver."""
+Job = Callable[[], Outcome]
 
-    kernel: kernel.Kernel
-    target: suite.Target
-    cases: tuple[suite.Case, ...]
+
+class Unclean(Exception):
+    """The unmutated driver cannot be asked: nothing can be said of mutants."""
+
+
+class Bench:
+    """One target on one kernel: the suite for it, and guests that are handed a module."""
+
+    def __init__(self, found: kernel.Kernel, target: suite.Target, clean: Path) -> None:
+        """`clean` is the unmutated driver's module."""
+        self.kernel = found
+        self.cases = tuple(suite.cases(target, suite.Selection()))
+        self.clean = Clean(self._run_clean)
+        self._target = target
+        self._module = clean
+        self._stack = contextlib.ExitStack()
+        self._lock = threading.Lock()
+        self._behind: list[session.Plan | None] = []
+        self._guests: session.Session | None = None
+
+    def __enter__(self) -> Bench:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
 
     def open(self, built: Path, log: Path) -> session.Session:
         """Guests that load the module `built`; nothing of what they say is kept but the console."""
-        return session.Session(plan(self.target, self.kernel, built), log, _forget)
+        with self._lock:
+            if not self._behind:
+                folder = self._stack.enter_context(store.scratch(OUT))
+                with _asking("no guest"):
+                    self._behind.append(behind_boot(self._target, self.kernel, folder))
+        behind = self._behind[0]
+        if behind is None:
+            return session.Session(plan(self._target, self.kernel, built), log, _forget)
+        return session.Session(handing(behind, built), log, _forget)
+
+    def _run_clean(self, case: suite.Case) -> str:
+        with _asking("the clean driver"):
+            if self._guests is None:
+                log = OUT / f"clean-{self._target.name}-{self.kernel.name}.log"
+                self._guests = self._stack.enter_context(self.open(self._module, log))
+            return run_case(self._guests, case)
+
+
+@contextlib.contextmanager
+def _asking(whom: str) -> Iterator[None]:
+    try:
+        yield
+    except PmuvmError as error:
+        raise Unclean(f"{whom}: {error}") from error
 
 
 def _forget(_message: Message) -> None:
     """Results are taken from Session.run; the stream is for runs that are reported."""
-
-
-def try_clean(bench: Bench, clean: Clean, cases: Sequence[suite.Case]) -> None:
-    """Run the cases that were not run yet on the unmutated driver."""
-    missing = [case for case in cases if not clean.known(case)]
-    if not missing:
-        return
-    built = module.build(bench.kernel, DRIVER, module.default_out(bench.kernel))
-    log = OUT / f"clean-{bench.target.name}-{bench.kernel.name}.log"
-    with bench.open(built, log) as guests:
-        for case in missing:
-            clean.results[case.id] = guests.run(case)["result"]
 
 
 WORKSHOPS: queue.Queue[int] = queue.Queue()
@@ -69,13 +106,14 @@ for _number in range(PARALLEL):
     WORKSHOPS.put(_number)
 
 
-def build(bench: Bench, mutant: Mutant) -> Path:
-    """The mutant's module; PatchError or PmuvmError if there is none."""
-    product = OUT / mutant.path.stem / bench.kernel.release / f"{module.NAME}.ko"
+def build(found: kernel.Kernel, mutant: Mutant | None) -> Path:
+    """The module of the mutant, or of the driver; PatchError or PmuvmError if there is none."""
+    folder = OUT / ("clean" if mutant is None else mutant.path.stem)
+    product = folder / found.release / f"{module.NAME}.ko"
     number = WORKSHOPS.get()
     try:
-        folder = OUT / f"workshop-{number}-{bench.kernel.release}"
-        return workshop.build(mutant, bench.kernel, DRIVER, folder, product)
+        shop = OUT / f"workshop-{number}-{found.release}"
+        return workshop.build(mutant, found, DRIVER, shop, product)
     finally:
         WORKSHOPS.put(number)
 
@@ -88,20 +126,28 @@ def run_case(guests: session.Session, case: suite.Case) -> str:
     return result
 
 
-def try_mutant(bench: Bench, mutant: Mutant, cases: Sequence[suite.Case], every: bool) -> Trial:
-    """Build the mutant, boot it, set the cases on it."""
+def try_mutant(bench: Bench, mutant: Mutant, known: Killers, options: argparse.Namespace) -> Trial:
+    """Build the mutant, hand it to a guest, set on it the cases of its rules; then all others."""
     name = bench.kernel.name
     try:
-        built = build(bench, mutant)
+        built = build(bench.kernel, mutant)
     except patch.PatchError as error:
         return trial.broken(mutant, name, str(error))
     except PmuvmError as error:
         last = next((line for line in error.details.splitlines() if "error" in line), "")
         return trial.broken(mutant, name, f"{error}: {last.strip()}".rstrip(": "))
+    own = known.first(name, mutant, trial.named(mutant, bench.cases))
+    others = [] if options.own else [case for case in bench.cases if case not in own]
     log = OUT / mutant.path.stem / f"console-{name}.log"
     try:
         with bench.open(built, log) as guests:
-            return trial.hunt(mutant, name, cases, lambda case: run_case(guests, case), every)
+
+            def hunt(cases: Sequence[suite.Case]) -> Trial:
+                run = partial(run_case, guests)
+                return trial.hunt(mutant, name, cases, run, bench.clean.passes, options.all)
+
+            done = hunt(own)
+            return done.after(hunt(others)) if others and not done.killed else done
     except PmuvmError as error:
         lost = error.__context__
         if not isinstance(lost, GuestLost):
@@ -112,21 +158,26 @@ def try_mutant(bench: Bench, mutant: Mutant, cases: Sequence[suite.Case], every:
         return Trial(mutant, name, result, killed_by=killers, detail=f"at load: {lost.cause}")
 
 
-def in_parallel(
-    mutants: Sequence[Mutant], one: Callable[[Mutant], Trial], say: Callable[[Trial], None]
-) -> list[Trial]:
-    """`one` for each mutant, two at a time, in order; `say` hears of each as it ends."""
-    lock = threading.Lock()
+def by_cases(bench: Bench, mutant: Mutant, known: Killers, options: argparse.Namespace) -> Outcome:
+    """One mutant, with the time that it took; says what became of it."""
+    begun = time.monotonic()
+    checked = trial.checked(mutant, bench.cases)
+    done = try_mutant(bench, checked, known, options)
+    done = replace(done, duration_s=round(time.monotonic() - begun, 2))
+    say(done)
+    return [done], []
 
-    def tell(future: Future[Trial]) -> None:
-        if not future.cancelled() and future.exception() is None:
-            with lock:
-                say(future.result())
 
+def in_turn(jobs: Sequence[Job]) -> Outcome:
+    """What the jobs give, one after the other."""
+    outcomes = [job() for job in jobs]
+    return [t for trials, _ in outcomes for t in trials], [f for _, fs in outcomes for f in fs]
+
+
+def in_parallel(jobs: Sequence[Job]) -> list[Outcome]:
+    """What the jobs give, in their order; two at a time."""
     with ThreadPoolExecutor(max_workers=PARALLEL) as pool:
-        futures = [pool.submit(one, mutant) for mutant in mutants]
-        for future in futures:
-            future.add_done_callback(tell)
+        futures = [pool.submit(job) for job in jobs]
         try:
             return [future.result() for future in futures]
         finally:
@@ -135,50 +186,7 @@ def in_parallel(
 
 def say(done: Trial) -> None:
     """A line on a trial as it ends."""
-    print(report.line(done), flush=True)
-
-
-def judge(
-    bench: Bench, mutants: Sequence[Mutant], every: bool, others: bool
-) -> tuple[list[Trial], list[str]]:
-    """Every mutant on one kernel: the cases of its rules; then, if it lives on, the `others`."""
-    clean = Clean()
-    own = {mutant.id: trial.named(mutant, bench.cases) for mutant in mutants}
-    wanted = [case for case in bench.cases if any(case in cases for cases in own.values())]
-    where = f"clean driver, {bench.target.name} on {bench.kernel.release}"
-    print(f"{where}: {len(wanted)} cases", flush=True)
-    try_clean(bench, clean, wanted)
-
-    def first(mutant: Mutant) -> Trial:
-        usable = [case for case in own[mutant.id] if clean.passes(case)]
-        return try_mutant(bench, mutant, usable, every)
-
-    def goes_on(done: Trial) -> bool:
-        return others and _lives(done) and len(bench.cases) > len(own[done.mutant.id])
-
-    def say_more(done: Trial) -> None:
-        again = "; the other cases are next" if goes_on(done) else ""
-        print(report.line(done) + again, flush=True)
-
-    trials = in_parallel(mutants, first, say_more)
-    left = [t for t in trials if goes_on(t)]
-    if left:
-        print(f"{where}: the other cases", flush=True)
-        try_clean(bench, clean, bench.cases)
-    before = {t.mutant.id: t for t in left}
-
-    def second(mutant: Mutant) -> Trial:
-        rest = [case for case in bench.cases if case not in own[mutant.id] and clean.passes(case)]
-        return before[mutant.id].after(try_mutant(bench, mutant, rest, every))
-
-    later = in_parallel([t.mutant for t in left], second, say)
-    final = {t.mutant.id: t for t in later}
-    faults = [f"{name} on {bench.kernel.name}: {result}" for name, result in clean.faults()]
-    return [final.get(t.mutant.id, t) for t in trials], faults
-
-
-def _lives(done: Trial) -> bool:
-    return done.result not in ("KILLED", "BROKEN")
+    print(f"{report.line(done)}\n", end="", flush=True)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -192,8 +200,8 @@ def run(options: argparse.Namespace) -> int:
     if options.id:
         unknown = set(options.id) - {mutant.id for mutant in mutants}
         if unknown:
-            known = ", ".join(mutant.id for mutant in mutants)
-            print(f"mutants: unknown id {min(unknown)} (known: {known})", file=sys.stderr)
+            ids = ", ".join(mutant.id for mutant in mutants)
+            print(f"mutants: unknown id {min(unknown)} (known: {ids})", file=sys.stderr)
             return 2
         mutants = [mutant for mutant in mutants if mutant.id in options.id]
     if not mutants and not errors:
@@ -207,36 +215,55 @@ def run(options: argparse.Namespace) -> int:
         print(f"{len(mutants)} of {every} mutants: slice of {options.day}, one of {options.slices}")
 
     reasons = _beyond()
-    rules_of: dict[str, tuple[str, ...]] = {}
-    trials: list[Trial] = []
-    faults: list[str] = []
-    skipped = 0
     names = options.kernel or [DEFAULT_KERNEL] if mutants else []
-    by_cases, by_kunit = (
-        [m for m in mutants if who in m.observers and options.observer in (who, None)]
-        for who in patch.OBSERVERS
+    known = Killers.read()
+    trials, faults, rules_of = judge(names, mutants, known, options)
+    known.write(trials)
+    skipped = sum(
+        not mutant.wants(name)
+        for name, mutant in itertools.product(names, mutants)
+        for who in mutant.observers
+        if options.observer in (who, None)
     )
-    for name, of in itertools.product(names, sorted({mutant.target for mutant in by_cases})):
-        target = suite.find_target(of)
-        cases = tuple(suite.cases(target, suite.Selection()))
-        rules_of |= {case.id: case.rules for case in cases}
-        bench = Bench(kernel.find(name), target, cases)
-        own = [mutant for mutant in by_cases if mutant.target == of]
-        chosen = [trial.checked(mutant, cases) for mutant in own if mutant.wants(name)]
-        skipped += len(own) - len(chosen)
-        done, found = judge(bench, chosen, options.all, not options.own) if chosen else ([], [])
-        trials += done
-        faults += found
-    for name in names:
-        chosen = [mutant for mutant in by_kunit if mutant.wants(name)]
-        skipped += len(by_kunit) - len(chosen)
-        done, found = kunit.judge(name, chosen, DRIVER, OUT, say) if chosen else ([], [])
-        trials += done
-        faults += found
     report.write(trials, errors, faults, skipped, OUT / "results.json")
     matrix.write(trials, rules_of, reasons, OUT / "matrix.md")
     print(report.summary(trials, errors, faults))
     return report.status(trials, errors, faults)
+
+
+def judge(
+    names: Sequence[str], mutants: Sequence[Mutant], known: Killers, options: argparse.Namespace
+) -> tuple[list[Trial], list[str], dict[str, tuple[str, ...]]]:
+    """The mutants on each kernel: trials, faults of the clean driver, the rules of each case."""
+    jobs: list[Job] = []
+    built_in: list[Job] = []
+    rules_of: dict[str, tuple[str, ...]] = {}
+    benches: list[Bench] = []
+    with contextlib.ExitStack() as stack:
+        for name in names:
+            wanted = {
+                who: [m for m in mutants if who in m.observers and m.wants(name)]
+                for who in patch.OBSERVERS
+                if options.observer in (who, None)
+            }
+            if wanted.get("kunit"):
+                built_in.append(partial(kunit.judge, name, wanted["kunit"], DRIVER, OUT, say))
+            if not wanted.get("cases"):
+                continue
+            found = kernel.find(name)
+            clean = build(found, None)
+            for of in sorted({mutant.target for mutant in wanted["cases"]}):
+                bench = stack.enter_context(Bench(found, suite.find_target(of), clean))
+                benches.append(bench)
+                rules_of |= {case.id: case.rules for case in bench.cases}
+                own = [mutant for mutant in wanted["cases"] if mutant.target == of]
+                jobs += [partial(by_cases, bench, mutant, known, options) for mutant in own]
+        # Those that are built into a kernel go one after the other, so they begin first.
+        outcomes = in_parallel([partial(in_turn, built_in), *jobs])
+    faults = [fault for _, found in outcomes for fault in found]
+    for bench in benches:
+        faults += [f"{name} on {bench.kernel.name}: {how}" for name, how in bench.clean.faults()]
+    return [done for trials, _ in outcomes for done in trials], faults, rules_of
 
 
 def _beyond() -> dict[str, str]:
@@ -280,7 +307,7 @@ def main(argv: list[str]) -> int:
         if error.details:
             print(error.details, file=sys.stderr)
         print(f"mutants: {error}", file=sys.stderr)
-    except (CatalogueError, beyond.BeyondError) as error:
+    except (CatalogueError, beyond.BeyondError, Unclean) as error:
         print(f"mutants: {error}", file=sys.stderr)
     except KeyboardInterrupt:
         print("mutants: interrupted", file=sys.stderr)

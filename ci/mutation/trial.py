@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-import time
+import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from pmuvm.suite import Case
 
@@ -14,6 +14,8 @@ from mutation.patch import Mutant
 DEATHS = 3
 """Guests that one mutant may take with it before no further case is tried on it."""
 LOST = ("CRASH", "TIMEOUT")
+FINE = ("PASS", "SKIP", "WAIVED")
+"""Results that say nothing against a driver."""
 
 Run = Callable[[Case], str]
 """Runs one case and gives its result."""
@@ -47,7 +49,6 @@ class Trial:
             result=self.result if undecided else later.result,
             detail="; ".join(text for text in (self.detail, later.detail) if text),
             other_rules=killed,
-            duration_s=round(self.duration_s + later.duration_s, 2),
             tried=self.tried + later.tried,
         )
 
@@ -57,9 +58,18 @@ def broken(mutant: Mutant, kernel: str, why: str) -> Trial:
     return Trial(mutant, kernel, "BROKEN", detail=why)
 
 
-def hunt(mutant: Mutant, kernel: str, cases: Sequence[Case], run: Run, every: bool) -> Trial:
-    """Try `cases` on a mutant until one kills it, or all of them if `every`."""
-    begun = time.monotonic()
+def hunt(
+    mutant: Mutant,
+    kernel: str,
+    cases: Sequence[Case],
+    run: Run,
+    clean: Callable[[Case], bool],
+    every: bool,
+) -> Trial:
+    """Try `cases` on a mutant until one kills it, or all of them if `every`.
+
+    What a case says counts only if the unmutated driver passes it: `clean` is asked then.
+    """
     killed_by: list[str] = []
     lost: list[tuple[str, str]] = []
     unfit: list[str] = []
@@ -67,6 +77,8 @@ def hunt(mutant: Mutant, kernel: str, cases: Sequence[Case], run: Run, every: bo
     for case in cases:
         result = run(case)
         tried += 1
+        if result in FINE or not clean(case):
+            continue
         if result in mutant.kill:
             killed_by.append(case.id)
             if not every:
@@ -88,29 +100,29 @@ def hunt(mutant: Mutant, kernel: str, cases: Sequence[Case], run: Run, every: bo
         verdict,
         killed_by=tuple(killed_by),
         detail="; ".join(details),
-        duration_s=round(time.monotonic() - begun, 2),
         tried=tried,
     )
 
 
-@dataclass
 class Clean:
     """What the unmutated driver does on the cases: only those it passes can kill a mutant."""
 
-    results: dict[str, str] = field(default_factory=dict)
+    def __init__(self, run: Run) -> None:
+        """`run` is called once for each case that is asked for, and never by two threads at once."""
+        self._run = run
+        self._lock = threading.Lock()
+        self._results: dict[str, str] = {}
 
     def passes(self, case: Case) -> bool:
         """True if the clean driver passes it."""
-        return self.results.get(case.id) == "PASS"
-
-    def known(self, case: Case) -> bool:
-        """True if it has been tried."""
-        return case.id in self.results
+        with self._lock:
+            if case.id not in self._results:
+                self._results[case.id] = self._run(case)
+            return self._results[case.id] == "PASS"
 
     def faults(self) -> list[tuple[str, str]]:
         """Cases that the clean driver does not pass; one that is skipped is no fault."""
-        fine = ("PASS", "SKIP", "WAIVED")
-        return [(name, result) for name, result in self.results.items() if result not in fine]
+        return [(name, result) for name, result in self._results.items() if result not in FINE]
 
 
 def named(mutant: Mutant, cases: Sequence[Case]) -> list[Case]:

@@ -27,15 +27,17 @@ def restore(driver: Path, folder: Path) -> Path:
     return copy
 
 
-def build(mutant: Mutant, kernel: Kernel, driver: Path, folder: Path, product: Path) -> Path:
-    """The mutant's module, as `product`; PatchError or PmuvmError if there is none."""
+def build(mutant: Mutant | None, kernel: Kernel, driver: Path, folder: Path, product: Path) -> Path:
+    """The mutant's module, as `product`, or the driver's; PatchError or PmuvmError if there is none."""
     product.unlink(missing_ok=True)
     copy = restore(driver, folder)
-    patch.apply(mutant, folder)
+    if mutant is not None:
+        patch.apply(mutant, folder)
     made = copy / f"{module.NAME}.ko"
     made.unlink(missing_ok=True)
     try:
-        module.make(kernel, copy)
+        # What serves a debugger would be most of what is written, and of what guests are handed.
+        module.make(kernel, copy, "KCFLAGS=-g0")
     except BaseException:
         shutil.rmtree(folder)  # half a build is nothing to go on with
         raise

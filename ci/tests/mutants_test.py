@@ -10,6 +10,7 @@ from pathlib import Path
 import mutants
 import pytest
 from mutation import kunit, patch, report, trial, workshop
+from mutation.killers import Killers
 from mutation.kunit import Ran
 from mutation.patch import Mutant, PatchError
 from mutation.trial import Clean, Trial
@@ -165,8 +166,13 @@ def test_a_workshop_touches_what_differs_alone(tmp_path: Path) -> None:
 CASES = [case("A.One", "CNT-001"), case("A.Two", "CNT-001"), case("B.Three", "CNT-002")]
 
 
-def hunted(results: dict[str, str], wanted: Mutant, every: bool = False) -> Trial:
-    return trial.hunt(wanted, "6.12", CASES, lambda c: results.get(c.id, "PASS"), every)
+def hunted(
+    results: dict[str, str], wanted: Mutant, every: bool = False, unclean: str = ""
+) -> Trial:
+    def run(tried: Case) -> str:
+        return results.get(tried.id, "PASS")
+
+    return trial.hunt(wanted, "6.12", CASES, run, lambda c: c.id != unclean, every)
 
 
 def test_the_first_failing_case_kills() -> None:
@@ -201,15 +207,37 @@ def test_a_failure_after_a_lost_guest_still_kills() -> None:
     assert (done.result, done.killed_by) == ("KILLED", ("A.Two",))
 
 
+@pytest.mark.parametrize("result", ["FAIL", "CRASH", "TIMEOUT", "BROKEN"])
+def test_what_the_clean_driver_does_not_pass_says_nothing(result: str) -> None:
+    done = hunted({"A.One": result}, mutant(kill=("FAIL", "CRASH")), unclean="A.One")
+    assert (done.result, done.detail, done.tried) == ("SURVIVED", "", 3)
+
+
+def test_the_last_killer_comes_first_and_decides_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    known = Killers.read()
+    assert known.first("6.12", mutant(), CASES) == CASES
+    known.write([KILLED, SURVIVED, replace(KILLED, killed_by=("B.Three",), kernel="6.1")])
+    known = Killers.read()
+    assert [c.id for c in known.first("6.1", mutant(), CASES)] == ["B.Three", "A.One", "A.Two"]
+    assert known.first("6.12", mutant(), CASES) == CASES
+    assert known.first("6.1", mutant(), CASES[:2]) == CASES[:2]
+    (path,) = tmp_path.rglob("killers.json")
+    path.write_text("[")
+    assert Killers.read().first("6.1", mutant(), CASES) == CASES
+
+
 def test_no_further_case_is_tried_after_three_lost_guests() -> None:
     cases = [case(f"A.{i}", "CNT-001") for i in range(9)]
-    done = trial.hunt(mutant(), "6.12", cases, lambda c: "TIMEOUT", every=False)
+    done = trial.hunt(mutant(), "6.12", cases, lambda c: "TIMEOUT", lambda c: True, every=False)
     assert (done.result, done.tried) == ("TIMEOUT", 3)
 
 
 def test_a_kill_by_other_rules_says_so() -> None:
-    first = Trial(mutant(), "6.12", "SURVIVED", duration_s=1.0, tried=2)
-    later = Trial(mutant(), "6.12", "KILLED", killed_by=("B.Three",), duration_s=2.0, tried=1)
+    first = Trial(mutant(), "6.12", "SURVIVED", tried=2)
+    later = Trial(mutant(), "6.12", "KILLED", killed_by=("B.Three",), tried=1)
     joined = first.after(later)
     assert (joined.result, joined.other_rules, joined.tried) == ("KILLED", True, 3)
     assert "other rules" in report.line(joined)
@@ -222,8 +250,16 @@ def test_a_crash_is_not_forgotten_when_the_other_cases_pass() -> None:
 
 
 def test_a_case_that_the_clean_driver_fails_is_a_fault_and_one_it_skips_is_not() -> None:
-    clean = Clean({"A.One": "PASS", "A.Two": "SKIP", "B.Three": "BROKEN"})
-    assert [clean.passes(c) for c in CASES] == [True, False, False]
+    asked = []
+
+    def run(tried: Case) -> str:
+        asked.append(tried.id)
+        return {"A.One": "PASS", "A.Two": "SKIP", "B.Three": "BROKEN"}[tried.id]
+
+    clean = Clean(run)
+    assert not clean.faults()
+    assert [clean.passes(c) for c in (*CASES, *CASES)] == [True, False, False] * 2
+    assert asked == ["A.One", "A.Two", "B.Three"]
     assert clean.faults() == [("B.Three", "BROKEN")]
 
 

@@ -31,6 +31,9 @@ LAST_WORDS_S = 3.0
 CASE_MARGIN_S = 20.0
 """On top of the deadline that the agent itself keeps."""
 
+HANDING = "qemu_fw_cfg"
+"""The kernel's module that shows a guest what its machine was handed."""
+
 # A slow host must not look like a hang of the guest, nor its clock like a broken one.
 CMDLINE = (
     "console={console} rdinit=/init panic=-1 printk.time=1 printk.devkmsg=on loglevel=6"
@@ -125,6 +128,14 @@ class Guest:
     def save(self, file: pathlib.Path) -> None:
         """Stop the guest and write its state to `file`; PmuvmError if QEMU cannot. It answers no more."""
         self._qemu.save(file, SAVE_S)
+
+    def take(self, file: str) -> None:
+        """Store what the machine was handed, which is compressed, as /modules/FILE."""
+        self.load(f"{HANDING}.ko")
+        done = self.exec(["sh", "-c", f"zcat <{qemu.HANDED} >{_words([file])}"])
+        if done.status != 0:
+            raise PmuvmError(f"the guest does not take {file}: {done.stderr.strip()}")
+        self.unload(HANDING)
 
     def load(self, file: str, parameters: Sequence[str] = ()) -> None:
         """Load /modules/FILE with PARAM=VALUE words; ModuleRefused with the kernel's reason."""

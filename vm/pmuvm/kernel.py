@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import lzma
 import pathlib
 import re
 import shutil
@@ -89,6 +90,15 @@ def find(name: str, arch: Arch = arches.AMD64, refresh: bool = False) -> Kernel:
         return Kernel(name, release, arch, path.resolve(), _headers(release, arch))
     names = ", ".join(known() + debug_known())
     raise PmuvmError(f"unknown KERNEL '{name}'; known: {names}, or the path of a kernel image")
+
+
+def shipped(found: Kernel, name: str) -> bytes | None:
+    """The module called `name` that came with a kernel; None if none did."""
+    folder = found.image.parent.parent / "lib" / "modules" / found.release
+    for path in folder.rglob(f"{name}.ko*"):
+        data = path.read_bytes()
+        return lzma.decompress(data) if path.suffix == ".xz" else data
+    return None
 
 
 def image_release(path: pathlib.Path) -> str:

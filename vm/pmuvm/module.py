@@ -77,8 +77,11 @@ def _copy_changed(source: str, copy: str) -> str:
     return copy
 
 
-def make(kernel: Kernel, copy: pathlib.Path) -> str:
-    """Make refpmu.ko in `copy` of the sources there; the log, or PmuvmError with the end of it."""
+def make(kernel: Kernel, copy: pathlib.Path, *flags: str) -> str:
+    """Make refpmu.ko in `copy` of the sources there; the log, or PmuvmError with the end of it.
+
+    `flags` are further words for the kernel's make.
+    """
     assert kernel.build is not None
     words = [
         *("-C", str(kernel.build)),
@@ -89,6 +92,7 @@ def make(kernel: Kernel, copy: pathlib.Path) -> str:
         # The tree may have the driver in it, for KUnit.
         f"CONFIG_{NAME.upper()}=m",
         f"CONFIG_{NAME.upper()}_KUNIT_TEST=",
+        *flags,
         "modules",
     ]
     with store.locked(kernel.lock) if kernel.lock else contextlib.nullcontext():

@@ -33,6 +33,10 @@ CONSOLE_PIPE_BYTES = 1 << 20
 CONSOLE_LIMIT = 8 << 20
 """Bytes of console that are kept; a guest that floods it must not fill the host."""
 
+HANDED_AS = "opt/pmuvm/handed"
+HANDED = f"/sys/firmware/qemu_fw_cfg/by_name/{HANDED_AS}/raw"
+"""Where Linux shows the file that a machine was handed; it reads a byte at a time, so a small one."""
+
 Port = socket.socket | io.FileIO
 """The host's end of a serial port: the channel goes both ways, the console is only read."""
 
@@ -50,6 +54,8 @@ class Machine:
     cmdline: str = ""
     state: pathlib.Path | None = None
     """What `Qemu.save` wrote of the same machine: `restore` goes on from there."""
+    handed: pathlib.Path | None = None
+    """A file of the host that the guest may read as HANDED once it has the module for that."""
     icount: int | None = None
     """If given, time is what is executed: an instruction takes 2^icount ns, whatever the host does.
     For one CPU, and emulated."""
@@ -65,6 +71,7 @@ def argv(
     arch = machine.arch
     initrd = [] if machine.initrd is None else ["-initrd", str(machine.initrd)]
     incoming = [] if machine.state is None else ["-incoming", "defer", "-S"]
+    handed = [] if machine.handed is None else ["-fw_cfg", _handing(machine.handed)]
     return [
         arch.qemu,
         *("-machine", arch.qemu_machine),
@@ -85,8 +92,14 @@ def argv(
         *("-kernel", str(machine.kernel)),
         *initrd,
         *("-append", machine.cmdline),
+        *handed,
         *incoming,
     ]
+
+
+def _handing(file: pathlib.Path) -> str:
+    path = str(file).replace(",", ",,")
+    return f"name={HANDED_AS},file={path}"
 
 
 class Qemu:

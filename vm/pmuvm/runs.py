@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import gzip
 import json
 import pathlib
 import random
@@ -212,6 +213,33 @@ def plan(
     slowness = target.slowness * needs.slowness
     boot_s *= needs.slowness
     return session.Plan(ready, loaded, target.parameters, slowness, boot_s, needs.debug)
+
+
+def behind_boot(
+    target: suite.Target, found: kernel.Kernel, folder: pathlib.Path
+) -> session.Plan | None:
+    """Guests that are to be handed their module (`handing`): they go on behind one boot, whose state
+    is kept in `folder`. None if the kernel came without the module that takes it.
+    """
+    taker = kernel.shipped(found, guest.HANDING)
+    if taker is None:
+        return None
+    path = folder / f"{guest.HANDING}.ko"
+    store.write(path, taker)
+    first = dataclasses.replace(plan(target, found, path), module=None)
+    state = folder / session.STATE
+    with session.Session(first, None, lambda _: None) as guests:
+        guests.save(state)
+    machine = dataclasses.replace(first.machine, state=state)
+    return dataclasses.replace(first, machine=machine)
+
+
+def handing(behind: session.Plan, built: pathlib.Path) -> session.Plan:
+    """The guests of `behind_boot`, which take the module `built` and load it."""
+    packed = built.with_suffix(".ko.gz")
+    store.write(packed, gzip.compress(built.read_bytes(), mtime=0))
+    machine = dataclasses.replace(behind.machine, handed=packed)
+    return dataclasses.replace(behind, machine=machine, module=built.name)
 
 
 def _modules(

@@ -28,7 +28,7 @@ class Plan:
 
     machine: qemu.Machine
     module: str | None
-    """File in /modules that is loaded first, or None."""
+    """File in /modules that is loaded first, or None; it is what the machine was handed, if it was."""
     parameters: tuple[str, ...]
     slowness: float
     boot_s: float = guest.BOOT_S
@@ -94,6 +94,11 @@ class Session:
             self.finish()
         return result
 
+    def save(self, file: pathlib.Path) -> None:
+        """Write the guest's state as it is behind its boot to `file`; the guest is gone then."""
+        self._ready().save(file)
+        self.drop()
+
     def finish(self) -> None:
         """Unload, ask for the kernel's complaints, power off; record what came of it."""
         if self._guest is None:
@@ -153,9 +158,14 @@ class Session:
         vm = self._stack.enter_context(guest.Guest(self._plan.machine, self._log))
         booted = False
         try:
-            vm.boot(self._plan.boot_s)
+            if self._plan.machine.state is None:
+                vm.boot(self._plan.boot_s)
+            else:
+                vm.resume()
             booted = True
             if self._plan.module is not None:
+                if self._plan.machine.handed is not None:
+                    vm.take(self._plan.module)
                 vm.load(self._plan.module, self._plan.parameters)
         except guest.ModuleRefused as refused:
             self.drop()

@@ -47,6 +47,12 @@ def test_a_machine_with_a_state_waits_for_it() -> None:
     assert qemu.argv(machine, 5, 6, 7)[-3:] == ["-incoming", "defer", "-S"]
 
 
+def test_a_machine_is_handed_a_file() -> None:
+    machine = qemu.Machine(arch.AMD64, pathlib.Path("/k"), None, handed=pathlib.Path("/a,b"))
+    words = ["-fw_cfg", "name=opt/pmuvm/handed,file=/a,,b"]
+    assert qemu.argv(machine, 5, 6, 7)[-2:] == words
+
+
 def process_of(machine: qemu.Qemu) -> int:
     assert machine._process is not None
     return machine._process.pid
