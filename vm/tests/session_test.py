@@ -134,6 +134,44 @@ def test_cases_that_are_alone_go_on_from_one_boot(machine: qemu.Machine) -> None
     assert boots == 1
 
 
+def handed(machine: qemu.Machine, folder: pathlib.Path, how: str) -> session.Session:
+    """Guests that go on behind a boot and are handed their module."""
+    behaving = dataclasses.replace(machine, cmdline=f"behave={how}")
+    plan = session.Plan(behaving, None, (), slowness=1.0, boot_s=30)
+    with session.Session(plan, None, lambda _: None) as first:
+        first.save(folder / "state")
+    files = {"state": folder / "state", "handed": folder / "refpmu.ko.gz"}
+    goes_on = dataclasses.replace(behaving, **files)
+    plan = dataclasses.replace(plan, machine=goes_on, module="refpmu.ko")
+    return session.Session(plan, folder / "console.log", lambda _: None)
+
+
+def test_guests_are_handed_their_module_behind_one_boot(
+    machine: qemu.Machine, tmp_path: pathlib.Path
+) -> None:
+    with handed(machine, tmp_path, "well") as guests:
+        verdicts = [guests.run(case(name))["result"] for name in ("A.One", "A.Oopses", "A.Two")]
+    assert verdicts == ["PASS", "CRASH", "PASS"]
+    said = (tmp_path / "console.log").read_text()
+    assert "load qemu_fw_cfg.ko" in said and "load refpmu.ko" in said
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ("no-room", "the guest does not take refpmu.ko: err"),
+        ("die-at-load", "the guest does not survive the loading of refpmu.ko: BUG: kernel NULL"),
+        ("bad-state", "QEMU does not write or read its state: failed"),
+    ],
+)
+def test_a_module_that_cannot_be_handed_over_stops_the_session(
+    machine: qemu.Machine, tmp_path: pathlib.Path, how: str, message: str
+) -> None:
+    with pytest.raises(PmuvmError, match=message):
+        with handed(machine, tmp_path, how) as guests:
+            guests.run(case("A.One"))
+
+
 def test_a_session_leaves_no_state_of_a_guest_behind(
     machine: qemu.Machine, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
