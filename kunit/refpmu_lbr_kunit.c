@@ -122,8 +122,10 @@ static void sample_has_exactly_the_branches_asked_for(struct kunit *test)
 	/* What nobody wants is not to push out what somebody does. */
 	KUNIT_EXPECT_EQ(test, rig_reg(REFPMU_REG_LBR_SELECT) &
 			      (REFPMU_LBR_NOT_KERNEL | REFPMU_LBR_NOT_USER), left_out);
+	preempt_disable(); /* another task would find nothing of these, nor would the sample */
 	take_all_kinds();
 	rig_pulse(test, RIG_PULSED, 10);
+	preempt_enable();
 	perf_event_disable(event);
 
 	KUNIT_ASSERT_EQ(test, rig->samples, 1U);
@@ -210,6 +212,7 @@ static void records_end_at_the_overflow(struct kunit *test)
 	u64 frozen, after;
 
 	perf_event_enable(event);
+	preempt_disable(); /* what is recorded is for the second sample too: no other task meanwhile */
 	call(USER_CODE + 0x100);
 	local_irq_disable();
 	rig_tick(RIG_PULSED, 10);
@@ -219,17 +222,17 @@ static void records_end_at_the_overflow(struct kunit *test)
 	refpmu_irq(rig_cpu());
 	after = rig_reg(REFPMU_REG_GLOBAL_STATUS);
 	local_irq_enable();
-	KUNIT_EXPECT_NE(test, frozen, 0ULL);
-	KUNIT_EXPECT_EQ(test, after, 0ULL);
-	KUNIT_ASSERT_EQ(test, rig->samples, 1U);
-	KUNIT_EXPECT_EQ(test, rig->seen[0].n_branches, 1ULL);
-	KUNIT_EXPECT_EQ(test, (u64)rig->seen[0].branches[0].to, USER_CODE + 0x100);
-
 	/* And go on after it. */
 	call(USER_CODE + 0x300);
 	rig_pulse(test, RIG_PULSED, 10);
+	preempt_enable();
 	perf_event_disable(event);
+
+	KUNIT_EXPECT_NE(test, frozen, 0ULL);
+	KUNIT_EXPECT_EQ(test, after, 0ULL);
 	KUNIT_ASSERT_EQ(test, rig->samples, 2U);
+	KUNIT_EXPECT_EQ(test, rig->seen[0].n_branches, 1ULL);
+	KUNIT_EXPECT_EQ(test, (u64)rig->seen[0].branches[0].to, USER_CODE + 0x100);
 	KUNIT_EXPECT_EQ(test, rig->seen[1].n_branches, 2ULL);
 	KUNIT_EXPECT_EQ(test, (u64)rig->seen[1].branches[0].to, USER_CODE + 0x300);
 	KUNIT_EXPECT_EQ(test, (u64)rig->seen[1].branches[1].to, USER_CODE + 0x100);
@@ -243,9 +246,11 @@ static void index_is_that_of_the_newest_entry(struct kunit *test)
 	u64 tos;
 
 	perf_event_enable(event);
+	preempt_disable(); /* see the first case */
 	take_all_kinds();
 	tos = rig_reg(REFPMU_REG_LBR_TOS);
 	rig_pulse(test, RIG_PULSED, 10);
+	preempt_enable();
 	perf_event_disable(event);
 	KUNIT_ASSERT_EQ(test, rig->samples, 1U);
 	KUNIT_EXPECT_EQ(test, rig->seen[0].branch_index, tos);
