@@ -8,7 +8,7 @@ export PYTHONDONTWRITEBYTECODE := 1
 KERNEL ?= 6.12
 TARGET ?= refpmu
 ARCH ?= amd64
-DEBUGGED := $(if $(filter-out 0 1,$(DEBUG)),$(error DEBUG='$(DEBUG)': 1 for a debug kernel, or nothing))$(if $(filter 1,$(DEBUG)),-debug)
+DEBUGGED := $(if $(filter-out 0 1,$(DEBUG))$(word 2,$(DEBUG)),$(error DEBUG='$(DEBUG)': 1 for a debug kernel, or nothing))$(if $(filter 1,$(DEBUG)),-debug)
 SELECT := $(if $(RULE),--rule '$(RULE)') $(if $(CASE),--case '$(CASE)') $(if $(PROFILE),--profile '$(PROFILE)')
 
 .PHONY: help run rules check kunit intree fuzz mutants soak nightly bench coverage lines lint deps clean guest-suite

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The front door: what `make` makes of its variables."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+import pytest
+
+from check import ROOT
+
+LIMIT_S = 60
+
+
+def make(*words: str) -> subprocess.CompletedProcess[str]:
+    """make as a user calls it, not as a part of a make that runs these tests."""
+    ours = ("MAKE", "MFLAGS", "DEBUG", "KERNEL")
+    env = {key: value for key, value in os.environ.items() if not key.startswith(ours)}
+    return subprocess.run(
+        ["make", "-C", str(ROOT), "--no-print-directory", *words],
+        env=env | {"LC_ALL": "C"},
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("value", ["2", "yes", "1 1 0"])
+@pytest.mark.parametrize("target", ["run", "kunit"])
+def test_a_bad_debug_is_one_line_and_nothing_is_run(target: str, value: str) -> None:
+    done = make(target, f"DEBUG={value}")
+    assert done.returncode != 0
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert f"DEBUG='{value}': 1 for a debug kernel, or nothing" in line
+
+
+@pytest.mark.parametrize("value", ["", "0"])
+def test_no_debug_is_the_stock_kernel(value: str) -> None:
+    assert "--kernel '6.1'" in make("-n", "run", "KERNEL=6.1", f"DEBUG={value}").stdout
+    assert "--debug" not in make("-n", "kunit", f"DEBUG={value}").stdout
+
+
+def test_debug_is_the_debug_kernel_of_the_series() -> None:
+    assert "--kernel '6.1-debug'" in make("-n", "run", "KERNEL=6.1", "DEBUG=1").stdout
+    assert "--kernel '6.1' --debug" in make("-n", "kunit", "KERNEL=6.1", "DEBUG=1").stdout
