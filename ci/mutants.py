@@ -62,6 +62,7 @@ class Bench:
         self._lock = threading.Lock()
         self._behind: list[session.Plan | None] = []
         self._guests: session.Session | None = None
+        self._heard: list[Message] = []
 
     def __enter__(self) -> Bench:
         return self
@@ -69,8 +70,8 @@ class Bench:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def open(self, built: Path, log: Path) -> session.Session:
-        """Guests that load the module `built`; nothing of what they say is kept but the console."""
+    def open(self, built: Path, log: Path, heard: list[Message]) -> session.Session:
+        """Guests that load the module `built`; what they say goes to `heard`."""
         with self._lock:
             if not self._behind:
                 folder = self._stack.enter_context(store.scratch(OUT))
@@ -78,15 +79,29 @@ class Bench:
                     self._behind.append(behind_boot(self._target, self.kernel, folder))
         behind = self._behind[0]
         if behind is None:
-            return session.Session(plan(self._target, self.kernel, built), log, _forget)
-        return session.Session(handing(behind, built), log, _forget)
+            return session.Session(plan(self._target, self.kernel, built), log, heard.append)
+        return session.Session(handing(behind, built), log, heard.append)
+
+    def end(self, guests: session.Session, heard: list[Message]) -> list[str]:
+        """What a debug kernel complains of when the cases are over: it looks for lost memory then."""
+        before = len(heard)
+        if self.kernel.needs.debug:
+            guests.finish()
+        return trial.complaints(heard[before:])
+
+    def clean_of(self, complaint: str) -> bool:
+        """True if the clean driver passes the case of a complaint; any case if it is of none."""
+        known = {case.id: case for case in self.cases}
+        return self.clean.passes(known.get(complaint, self.cases[0]))
 
     def _run_clean(self, case: suite.Case) -> str:
         with _asking("the clean driver"):
             if self._guests is None:
                 log = OUT / f"clean-{self._target.name}-{self.kernel.name}.log"
-                self._guests = self._stack.enter_context(self.open(self._module, log))
-            return run_case(self._guests, case)
+                guests = self.open(self._module, log, self._heard)
+                self._guests = self._stack.enter_context(guests)
+            result = run_case(self._guests, case)
+            return "CRASH" if self.end(self._guests, self._heard) else result
 
 
 @contextlib.contextmanager
@@ -95,10 +110,6 @@ def _asking(whom: str) -> Iterator[None]:
         yield
     except PmuvmError as error:
         raise Unclean(f"{whom}: {error}") from error
-
-
-def _forget(_message: Message) -> None:
-    """Results are taken from Session.run; the stream is for runs that are reported."""
 
 
 WORKSHOPS: queue.Queue[int] = queue.Queue()
@@ -139,15 +150,20 @@ def try_mutant(bench: Bench, mutant: Mutant, known: Killers, options: argparse.N
     own = known.first(name, mutant, trial.named(mutant, bench.cases))
     others = [] if options.own else [case for case in bench.cases if case not in own]
     log = OUT / mutant.path.stem / f"console-{name}.log"
+    heard: list[Message] = []
     try:
-        with bench.open(built, log) as guests:
+        with bench.open(built, log, heard) as guests:
 
             def hunt(cases: Sequence[suite.Case]) -> Trial:
                 run = partial(run_case, guests)
                 return trial.hunt(mutant, name, cases, run, bench.clean.passes, options.all)
 
             done = hunt(own)
-            return done.after(hunt(others)) if others and not done.killed else done
+            if others and not done.killed:
+                done = done.after(hunt(others))
+            if done.killed:
+                return done
+            return trial.at_the_end(done, [*filter(bench.clean_of, bench.end(guests, heard))])
     except PmuvmError as error:
         lost = error.__context__
         if not isinstance(lost, GuestLost):
@@ -216,6 +232,9 @@ def run(options: argparse.Namespace) -> int:
 
     reasons = _beyond()
     names = options.kernel or [DEFAULT_KERNEL] if mutants else []
+    away = [m.id for m in mutants if not any(m.wants(name) for name in names)]
+    if away:
+        print(f"left out, for other kernels: {report.shortened(away)}")
     known = Killers.read()
     trials, faults, rules_of = judge(names, mutants, known, options)
     known.write(trials)

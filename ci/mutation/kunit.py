@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pmuvm.errors import PmuvmError
+from pmuvm.kernel import DEBUG_SUFFIX
 
 import kunit_command
 from mutation import patch, trial, workshop
@@ -52,7 +53,9 @@ def read(kernel: str, path: Path) -> Ran:
 
 def run(kernel: str, driver: Path, folder: Path) -> Ran:
     """What the suites say of the driver in `driver`; PmuvmError if there is no kernel with it."""
-    words = ["--kernel", kernel, "--driver", str(driver), "--out", str(folder)]
+    series = kernel.removesuffix(DEBUG_SUFFIX)
+    words = ["--kernel", series, "--driver", str(driver), "--out", str(folder)]
+    words += ["--debug"] if series != kernel else []
     words += ["--deadline", str(DEADLINE_S)]
     _, said = kunit_command.run(words, LIMIT_S, f"KUnit on {kernel}: not done")
     results = folder / "results.json"

@@ -8,6 +8,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from pmuvm.kernel import DEBUG_SUFFIX
+
 KEYS = ("Id", "Class", "Rules", "After", "Target", "Kernels", "Kill", "Observers")
 KEY_LINE = re.compile(rf"^({'|'.join(KEYS)}):(.*)$")
 DIFF_START = re.compile(r"^(diff |Index: |--- )")
@@ -27,7 +29,7 @@ class PatchError(Exception):
 
 @dataclass(frozen=True)
 class Mutant:
-    """One known-bad behaviour. Empty rules stand for every case, empty kernels for every kernel."""
+    """One known-bad behaviour. Empty rules stand for every case, empty kernels for every stock kernel."""
 
     id: str
     path: Path
@@ -43,8 +45,8 @@ class Mutant:
     """Who must kill it: the suite's cases, the KUnit suites, or each of them."""
 
     def wants(self, kernel: str) -> bool:
-        """True if it is to be killed on `kernel`."""
-        return not self.kernels or kernel in self.kernels
+        """True if it is to be killed on `kernel`; on a debug kernel only if it needs one."""
+        return kernel in self.kernels or not (self.kernels or kernel.endswith(DEBUG_SUFFIX))
 
 
 def read(path: Path) -> Mutant:
@@ -66,8 +68,9 @@ def read(path: Path) -> Mutant:
     if kernels == ("both",):
         kernels = ()
     for kernel in kernels:
-        if not re.match(r"^\d+\.\d+$", kernel):
-            raise PatchError(f"{path}: Kernels: '{kernel}' is neither 'both' nor like 6.12")
+        if not re.match(rf"^\d+\.\d+({DEBUG_SUFFIX})?$", kernel):
+            known = f"neither 'both' nor like 6.12 or 6.12{DEBUG_SUFFIX}"
+            raise PatchError(f"{path}: Kernels: '{kernel}' is {known}")
     kill = _words(values.get("Kill", "FAIL"))
     for result in kill:
         if result not in KILLS:

@@ -10,23 +10,27 @@ from pathlib import Path
 from mutation.trial import Trial
 
 CASES_SHOWN = 3
+NAMES_SHOWN = 20
+
+
+def shortened(names: Sequence[str], shown: int = NAMES_SHOWN) -> str:
+    """The first names of a list, and how many more there are."""
+    more = [f"and {len(names) - shown} more"] if len(names) > shown else []
+    return ", ".join([*names[:shown], *more])
 
 
 def line(trial: Trial) -> str:
     """One line on one trial."""
-    names = list(trial.killed_by[:CASES_SHOWN])
-    if len(trial.killed_by) > CASES_SHOWN:
-        names.append(f"and {len(trial.killed_by) - CASES_SHOWN} more")
     words = []
-    if names:
-        words.append(f"by {', '.join(names)}")
+    if trial.killed_by:
+        words.append(f"by {shortened(trial.killed_by, CASES_SHOWN)}")
     if trial.other_rules:
         words.append("(other rules than it names)")
     if trial.detail:
         words.append(trial.detail)
     words += [f"[{remark}]" for remark in trial.mutant.remarks]
     return (
-        f"{trial.mutant.id:<12}{trial.kernel:<6}{trial.result:<9}"
+        f"{trial.mutant.id:<12}{trial.kernel:<11}{trial.result:<9}"
         f"{trial.duration_s:>6.1f} s  {' '.join(words)}"
     ).rstrip()
 

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from pmuvm.channel import Message
 from pmuvm.suite import Case
 
 from mutation.patch import Mutant
@@ -51,6 +52,20 @@ class Trial:
             other_rules=killed,
             tried=self.tried + later.tried,
         )
+
+
+def complaints(said: Sequence[Message]) -> list[str]:
+    """Of what the end of a guest has told: the cases that it lays a fault to, reports of no case."""
+    cases = [m["id"] for m in said if m["t"] == "result" and m["result"] == "CRASH"]
+    reports = [f"(kernel: {line})" for m in said if m["t"] == "kmsg" for line in m["reports"]]
+    return list(dict.fromkeys([*cases, *reports]))
+
+
+def at_the_end(done: Trial, found: Sequence[str]) -> Trial:
+    """`done` with the complaints about the mutant that came when the cases were over."""
+    if "CRASH" not in done.mutant.kill or not found:
+        return done
+    return replace(done, result="KILLED", killed_by=tuple(found))
 
 
 def broken(mutant: Mutant, kernel: str, why: str) -> Trial:

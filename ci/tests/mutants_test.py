@@ -14,6 +14,7 @@ from mutation.killers import Killers
 from mutation.kunit import Ran
 from mutation.patch import Mutant, PatchError
 from mutation.trial import Clean, Trial
+from pmuvm.channel import Message
 from pmuvm.errors import PmuvmError
 from pmuvm.suite import Case
 
@@ -67,6 +68,42 @@ def test_a_header_is_read(tmp_path: Path) -> None:
 def test_a_mutant_of_one_kernel_is_not_wanted_on_another(tmp_path: Path) -> None:
     read = patch.read(written(tmp_path, HEADER.replace("both", "6.12") + DIFF))
     assert read.wants("6.12") and not read.wants("6.1")
+
+
+def test_a_mutant_of_a_debug_kernel_is_wanted_there_alone_and_no_other_is(tmp_path: Path) -> None:
+    read = patch.read(written(tmp_path, HEADER.replace("both", "6.12-debug") + DIFF))
+    kernels = ("6.1", "6.12", "6.1-debug", "6.12-debug")
+    assert [name for name in kernels if read.wants(name)] == ["6.12-debug"]
+    assert [name for name in kernels if mutant().wants(name)] == ["6.1", "6.12"]
+
+
+def test_mutants_of_other_kernels_are_named_and_not_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(mutants, "OUT", tmp_path / "out")
+    written(tmp_path, HEADER.replace("both", "6.12-debug") + DIFF)
+    assert mutants.main(["--folder", str(tmp_path), "--kernel", "6.12"]) == 2
+    assert "left out, for other kernels: M01-1\n" in capsys.readouterr().out
+
+
+KASAN = "BUG: KASAN: slab-out-of-bounds in x"
+SAID: list[Message] = [
+    {"t": "result", "id": "A.Fine", "result": "PASS"},
+    {"t": "result", "id": "A.Loses", "result": "CRASH"},
+    {"t": "result", "id": "A.Loses", "result": "CRASH"},
+    {"t": "unload", "ok": True},
+    {"t": "kmsg", "reports": [KASAN]},
+]
+
+
+def test_what_a_debug_kernel_says_at_the_end_kills_if_a_crash_does() -> None:
+    found = trial.complaints(SAID)
+    assert found == ["A.Loses", f"(kernel: {KASAN})"]
+    lives = Trial(mutant(kill=("CRASH",)), "6.12-debug", "SURVIVED")
+    assert trial.at_the_end(lives, found).killed_by == tuple(found)
+    assert trial.at_the_end(lives, found).killed
+    assert not trial.at_the_end(lives, []).killed
+    assert not trial.at_the_end(replace(lives, mutant=mutant()), found).killed
 
 
 def test_a_patch_without_header_stands_for_all_cases_and_says_so(tmp_path: Path) -> None:
