@@ -41,8 +41,8 @@ bench: deps guest-suite ## benchmarks of the driver's decisions and of the model
 soak: deps guest-suite ## repeat the suite shuffled, on 1, 2 and 4 CPUs and a fixed clock; N= rounds
 	@$(PYTHON) ci/soak.py $(if $(N),-n '$(N)') $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)') $(if $(CASE),--case '$(CASE)')
 
-nightly: deps guest-suite ## all mutants on both kernels, and a soak of N= rounds
-	@$(PYTHON) ci/mutants.py --kernel 6.12 --kernel 6.1 && $(PYTHON) ci/soak.py $(if $(N),-n '$(N)')
+nightly: deps ## KUnit and the suite on the debug kernels, all mutants on every kernel, a soak of N= rounds
+	@$(PYTHON) ci/check.py --nightly $(if $(N),--rounds '$(N)') $(if $(STAGES),--stages '$(STAGES)')
 
 rules: deps guest-suite ## the catalogue with what verifies each rule, as docs/generated/rules.md
 	@mkdir -p docs/generated && build/guest/conformance/pmuconf explain --markdown >docs/generated/rules.md && echo docs/generated/rules.md

@@ -13,6 +13,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from soak import number_above_0
 from totals import (
     Totals,
     TotalsError,
@@ -28,6 +29,8 @@ PYTHON = "/usr/bin/python3"
 TAIL_LINES = 60
 NAMES_SHOWN = 20
 KERNELS = ("6.12", "6.1")
+DEBUG = "-debug"
+HOUR_S = 3600
 
 
 @dataclass(frozen=True)
@@ -55,22 +58,27 @@ def ctest_stage(name: str, preset: str) -> Stage:
     )
 
 
-def conformance_stage(kernel: str, target: str) -> Stage:
+def conformance_stage(kernel: str, target: str, budget_s: int = 900) -> Stage:
     name = f"conformance-{kernel}" if target == "refpmu" else f"{target}-{kernel}"
     run = (PYTHON, "-m", "pmuvm", "run", "--target", target, "--kernel", kernel)
     return Stage(
         name,
         (("ci/build", "guest", "pmuconf"), (*run, "--out", str(OUT / name))),
         OUT / name / "results.json",
-        900,
-        f"make run KERNEL={kernel} TARGET={target}",
+        budget_s,
+        f"make run {variables(kernel)} TARGET={target}",
     )
 
 
-def conformance_stages() -> list[Stage]:
-    """Every target that is here, on both kernels."""
-    targets = sorted(path.stem for path in (ROOT / "conformance" / "targets").glob("*.toml"))
-    return [conformance_stage(kernel, target) for target in targets for kernel in KERNELS]
+def variables(kernel: str) -> str:
+    """A kernel as make has it."""
+    series = kernel.removesuffix(DEBUG)
+    return f"KERNEL={series}" if series == kernel else f"KERNEL={series} DEBUG=1"
+
+
+def targets() -> list[str]:
+    """Every target that is here."""
+    return sorted(path.stem for path in (ROOT / "conformance" / "targets").glob("*.toml"))
 
 
 def tool_stage(
@@ -81,15 +89,17 @@ def tool_stage(
     return Stage(name, (*prepare, command), report, budget_s, f"make {name}")
 
 
-def kunit_stage(kernel: str) -> Stage:
+def kunit_stage(kernel: str, budget_s: int = 2400) -> Stage:
     """The KUnit suites in one kernel: some rules are of one series alone."""
     out = OUT / f"kunit-{kernel}"
+    series = kernel.removesuffix(DEBUG)
+    command = (PYTHON, "kunit/run.py", "--kernel", series, "--out", str(out))
     return Stage(
         out.name,
-        ((PYTHON, "kunit/run.py", "--kernel", kernel, "--out", str(out)),),
+        (command if series == kernel else (*command, "--debug"),),
         out / "results.json",
-        2400,
-        f"make kunit KERNEL={kernel}",
+        budget_s,
+        f"make kunit {variables(kernel)}",
     )
 
 
@@ -147,10 +157,28 @@ def stages() -> list[Stage]:
         ),
         *(kunit_stage(kernel) for kernel in KERNELS),
         tool_stage("lines", (PYTHON, "ci/lines.py"), 2700, (guest,)),
-        *conformance_stages(),
+        *(conformance_stage(kernel, target) for target in targets() for kernel in KERNELS),
         tool_stage("fuzz", (PYTHON, "fuzz/run.py", "--time", "40"), 900, (("ci/build", "fuzz"),)),
         # A share each day: those of a week and a day are all of them. Nightly runs them all at once.
         tool_stage("mutants", (PYTHON, "ci/mutants.py", "--slices", "8"), 2100, (guest,)),
+    ]
+
+
+def nightly_stages(rounds: int) -> list[Stage]:
+    """What takes hours: the debug kernels, every mutant on every kernel, a soak."""
+    guest = ("ci/build", "guest", "pmuconf")
+    debug = [f"{kernel}{DEBUG}" for kernel in KERNELS]
+    each = [word for kernel in (*KERNELS, *debug) for word in ("--kernel", kernel)]
+    soak = (PYTHON, "ci/soak.py", "-n", str(rounds))
+    return [
+        *(kunit_stage(kernel, 3 * HOUR_S) for kernel in debug),
+        *(
+            conformance_stage(kernel, target, 3 * HOUR_S)
+            for target in targets()
+            for kernel in debug
+        ),
+        tool_stage("mutants", (PYTHON, "ci/mutants.py", *each), 8 * HOUR_S, (guest,)),
+        tool_stage("soak", soak, max(rounds, 8) * HOUR_S // 4, (guest,)),
     ]
 
 
@@ -224,11 +252,15 @@ def tail(path: Path) -> str:
 
 
 def main() -> int:
-    known = with_rules(stages())
-    names = [stage.name for stage in known]
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--stages", default=",".join(names), help=f"of: {', '.join(names)}")
-    chosen = [name for name in parser.parse_args().stages.split(",") if name]
+    parser.add_argument("--stages", help="only these, with commas; an unknown one names all")
+    parser.add_argument("--nightly", action="store_true", help="those that take hours, instead")
+    parser.add_argument("--rounds", type=number_above_0, default=8, help="of the nightly soak (8)")
+    options = parser.parse_args()
+    known = nightly_stages(options.rounds) if options.nightly else with_rules(stages())
+    names = [stage.name for stage in known]
+    asked = ",".join(names) if options.stages is None else options.stages
+    chosen = [name for name in asked.split(",") if name]
     unknown = [name for name in chosen if name not in names]
     if unknown or not chosen:
         print(f"check: unknown stage '{','.join(unknown)}'; known: {', '.join(names)}")
@@ -237,7 +269,9 @@ def main() -> int:
     total = Totals(0, 0, 0)
     failures = []
     todo = [stage for stage in known if stage.name in chosen]
-    if chosen != ["rules"]:  # alone it takes the reports that are there; else those of this run
+    if not options.nightly and chosen != [
+        "rules"
+    ]:  # alone it takes the reports that are there; else those of this run
         todo = with_rules([stage for stage in todo if stage.name != "rules"])
         todo = [stage for stage in todo if stage.name in chosen]
     for stage in todo:

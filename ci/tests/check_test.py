@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What make check and make nightly are made of: each stage once, and the debug kernels at night."""
+
+from __future__ import annotations
+
+import subprocess
+
+import check
+import pytest
+from pmuvm import kernel
+
+
+def test_stages_have_names_and_reports_of_their_own() -> None:
+    for stages in (check.stages(), check.nightly_stages(8)):
+        assert len({stage.name for stage in stages}) == len(stages)
+        assert len({stage.report for stage in stages}) == len(stages)
+
+
+def test_at_night_kunit_and_every_target_run_on_every_debug_kernel() -> None:
+    commands = [command for stage in check.nightly_stages(8) for command in stage.commands]
+    suites = [command for command in commands if "pmuvm" in command]
+    debug = [command for command in commands if "--debug" in command]
+    for name in kernel.debug_known():
+        ran = {command[command.index("--target") + 1] for command in suites if name in command}
+        assert ran == set(check.targets())
+        assert any(name.removesuffix(check.DEBUG) in command for command in debug)
+    assert any(set(kernel.debug_known()) < set(command) for command in commands)
+
+
+def test_a_stage_on_a_debug_kernel_says_how_to_repeat_it() -> None:
+    assert (
+        check.conformance_stage("6.1-debug", "x").repeat == "make run KERNEL=6.1 DEBUG=1 TARGET=x"
+    )
+    assert check.kunit_stage("6.12-debug").repeat == "make kunit KERNEL=6.12 DEBUG=1"
+    assert check.kunit_stage("6.12").repeat == "make kunit KERNEL=6.12"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--nightly", "--rounds", "0"], "argument --rounds: invalid"),
+        (
+            ["--nightly", "--stages", "unit"],
+            "check: unknown stage 'unit'; known: kunit-6.12-debug,",
+        ),
+        (["--stages", "soak"], "check: unknown stage 'soak'; known: lint,"),
+    ],
+)
+def test_a_bad_word_is_one_clear_line(words: list[str], said: str) -> None:
+    done = subprocess.run(
+        [check.PYTHON, str(check.ROOT / "ci" / "check.py"), *words],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert said in (done.stdout + done.stderr).splitlines()[-1]
