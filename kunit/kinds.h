@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Two kinds of core in a kernel that has one: as the driver makes them when loaded with hybrid=1. */
+/* Two kinds of core in a kernel that has one: those that the driver has with hybrid=1. */
 #ifndef REFPMU_KUNIT_KINDS_H
 #define REFPMU_KUNIT_KINDS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* KUnit suite of any driver, on the kind of core with fewer counters: not every CPU takes its events. */
+/* KUnit suite of any driver, on the smaller kind of core: not every CPU takes its events. */
 #include "kinds.h"
 #include "pmu_contract.h"
 
@@ -18,8 +18,8 @@ static int contract_init(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	PMU_CONTRACT_CASES(PMU_CONTRACT_CASE)
-	{}
+#include "pmu_contract_list.h"
+	, {}
 };
 
 static struct kunit_suite suite = {

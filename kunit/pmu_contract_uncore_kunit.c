@@ -26,8 +26,8 @@ static int contract_init(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	PMU_CONTRACT_CASES(PMU_CONTRACT_CASE)
-	{}
+#include "pmu_contract_list.h"
+	, {}
 };
 
 static struct kunit_suite suite = {
