@@ -27,6 +27,8 @@
 #define WAIT_MOST_OFF_NS (5 * NSEC_PER_MSEC)
 #define WAIT_MOST_OFF_TURNS 10000
 
+#define THROTTLED (~0ULL) /* MAX_INTERRUPTS of perf */
+
 /* Cases run one at a time. */
 static struct live only;
 
@@ -52,9 +54,11 @@ static struct device *find_device(struct live *live, const char *name)
 	return dev;
 }
 
-static struct perf_event *open_on(struct live *live, int cpu)
+static struct perf_event *open_on(const struct perf_event_attr *attr, int cpu)
 {
-	return perf_event_create_kernel_counter(&live->attr, cpu, NULL, NULL, NULL);
+	struct perf_event_attr copy = *attr;
+
+	return perf_event_create_kernel_counter(&copy, cpu, NULL, NULL, NULL);
 }
 
 /* On the first CPU that takes it: a machine-wide PMU and one of a kind of core do not take all. */
@@ -64,7 +68,7 @@ static int open_first(struct live *live)
 	int cpu;
 
 	for_each_online_cpu(cpu) {
-		event = open_on(live, cpu);
+		event = open_on(&live->attr, cpu);
 		if (!IS_ERR(event))
 			break;
 	}
@@ -144,11 +148,16 @@ bool live_is_whole(struct kunit *test)
 
 struct perf_event *live_open(struct live *live)
 {
+	return live_open_of(live, &live->attr);
+}
+
+struct perf_event *live_open_of(struct live *live, const struct perf_event_attr *attr)
+{
 	struct perf_event *event;
 
 	if (live->n_events == LIVE_EVENTS)
 		return NULL;
-	event = open_on(live, live->cpu);
+	event = open_on(attr, live->cpu);
 	if (IS_ERR(event))
 		return NULL;
 	live->added[live->n_events] = false;
@@ -172,6 +181,31 @@ int live_try(struct live *live, const struct perf_event_attr *attr, int cpu,
 		return PTR_ERR(event);
 	perf_event_release_kernel(event);
 	return 0;
+}
+
+/* In an NMI, too. */
+static void overflowed(struct perf_event *event, struct perf_sample_data *data,
+		       struct pt_regs *regs)
+{
+	struct live_sampled *sampled = event->overflow_handler_context;
+
+	sampled->samples++;
+	/* perf compares at the next one, if that is before the next tick. */
+	if (READ_ONCE(sampled->too_often) && event->hw.interrupts != THROTTLED)
+		event->hw.interrupts = U32_MAX;
+	if (data->period != sampled->period)
+		sampled->odd = data->period;
+}
+
+int live_sample(struct live *live, u64 period, struct live_sampled *sampled)
+{
+	struct perf_event_attr attr = live->attr;
+	struct perf_event *event;
+
+	attr.sample_period = period;
+	event = perf_event_create_kernel_counter(&attr, live->cpu, NULL, overflowed, sampled);
+	*sampled = (struct live_sampled){ .event = event, .period = period };
+	return PTR_ERR_OR_ZERO(event);
 }
 
 static void prepare(const struct live *live, struct perf_event *event,
@@ -211,7 +245,7 @@ int live_ask(struct live *live, const struct perf_event_attr *attr, bool *destro
 	return err;
 }
 
-static void lead_by_software(const struct live *live, struct perf_event *leader)
+static void software_event(const struct live *live, struct perf_event *event)
 {
 	const struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -219,9 +253,16 @@ static void lead_by_software(const struct live *live, struct perf_event *leader)
 		.config = PERF_COUNT_SW_DUMMY,
 	};
 
-	prepare(live, leader, &attr);
-	leader->pmu = live->software;
-	leader->event_caps = PERF_EV_CAP_SOFTWARE;
+	prepare(live, event, &attr);
+	event->pmu = live->software;
+	event->event_caps = PERF_EV_CAP_SOFTWARE;
+}
+
+static void list(struct perf_event *event, struct perf_event *leader)
+{
+	event->group_leader = leader;
+	list_add_tail(&event->sibling_list, &leader->sibling_list);
+	leader->nr_siblings++;
 }
 
 /* A leader asks for itself; members are on its list, once they are accepted. */
@@ -232,10 +273,8 @@ static int join(struct live *live, struct perf_event *event, struct perf_event *
 	prepare(live, event, &live->attr);
 	event->group_leader = leader;
 	err = live->pmu->event_init(event);
-	if (!err && event != leader) {
-		list_add_tail(&event->sibling_list, &leader->sibling_list);
-		leader->nr_siblings++;
-	}
+	if (!err && event != leader)
+		list(event, leader);
 	return err;
 }
 
@@ -245,10 +284,11 @@ static void give_back(struct perf_event *event)
 		event->destroy(event);
 }
 
-struct live_group live_ask_group(struct live *live, unsigned int n, bool by_software)
+struct live_group live_ask_group(struct live *live, unsigned int n, enum live_software software)
 {
+	/* One more than asked for is the software event. */
 	struct perf_event *events = kvcalloc(n + 1, sizeof(*events), GFP_KERNEL);
-	struct perf_event *first = by_software ? events + 1 : events;
+	struct perf_event *leader = software == LIVE_LEADS ? events + n : events;
 	struct mutex *stable = &live->events[0]->ctx->mutex;
 	struct live_group group = { .err = -ENOMEM };
 	struct hw_perf_event before;
@@ -256,24 +296,26 @@ struct live_group live_ask_group(struct live *live, unsigned int n, bool by_soft
 	if (!events)
 		return group;
 	group.err = 0;
-	if (by_software)
-		lead_by_software(live, events);
-	else
+	if (software != LIVE_NONE)
+		software_event(live, events + n);
+	if (software != LIVE_LEADS) {
 		group.err = join(live, events, events);
-	if (!by_software && !group.err)
-		group.taken++;
-	before = events->hw;
+		group.taken = !group.err;
+	}
+	before = leader->hw;
 	mutex_lock(stable);
+	if (software == LIVE_JOINS && !group.err)
+		list(events + n, leader);
 	while (!group.err && group.taken < n) {
-		group.err = join(live, first + group.taken, events);
+		group.err = join(live, events + group.taken, leader);
 		if (!group.err)
 			group.taken++;
 	}
 	mutex_unlock(stable);
-	group.destroy = group.err && first[group.taken].destroy;
-	group.touched = memcmp(&before, &events->hw, sizeof(before));
+	group.destroy = group.err && events[group.taken].destroy;
+	group.touched = memcmp(&before, &leader->hw, sizeof(before));
 	for (n = group.taken; n--;)
-		give_back(first + n);
+		give_back(events + n);
 	kvfree(events);
 	return group;
 }
@@ -482,18 +524,47 @@ static void let_happen(const struct live *live)
 	cpu_relax();
 }
 
-u64 live_moves(struct live *live)
+u64 live_moves_one(struct live *live, unsigned int i)
 {
-	const u64 began = ktime_get_ns(), from = live_count(live, 0);
+	const u64 began = ktime_get_ns(), from = live_count(live, i);
 	u64 now;
 
 	do {
 		let_happen(live);
 		now = ktime_get_ns();
-		if (live_read(live, 0) != from)
+		if (live_read(live, i) != from)
 			return max_t(u64, now - began, 1);
 	} while (now - began < MOVES_NS);
 	return 0;
+}
+
+bool live_await(const struct live *live, const struct live_sampled *sampled, u64 n)
+{
+	const u64 until = ktime_get_ns() + MOVES_NS;
+
+	while (READ_ONCE(sampled->samples) < n && ktime_get_ns() < until)
+		let_happen(live);
+	return READ_ONCE(sampled->samples) >= n;
+}
+
+bool live_throttle(const struct live *live, struct live_sampled *sampled, int *flags)
+{
+	const u64 until = ktime_get_ns() + MOVES_NS;
+	bool done = false;
+
+	WRITE_ONCE(sampled->too_often, true);
+	do {
+		let_happen(live);
+		local_irq_disable();
+		/* It is so until the next tick. */
+		if (sampled->event->hw.interrupts == THROTTLED) {
+			*flags = sampled->event->hw.state;
+			WRITE_ONCE(sampled->too_often, false);
+			done = true;
+		}
+		local_irq_enable();
+	} while (!done && ktime_get_ns() < until);
+	return done;
 }
 
 void live_wait(const struct live *live, u64 ns)

@@ -71,13 +71,35 @@ static inline int live_references(const struct live *live)
 /* Skips the case if perf has nothing to call there, which another case complains of. */
 bool live_is_whole(struct kunit *test);
 
-/* Opens another event of the target; NULL if that is refused. */
+/* Opens another event of the target, or one of @attr; NULL if that is refused. */
 struct perf_event *live_open(struct live *live);
+struct perf_event *live_open_of(struct live *live, const struct perf_event_attr *attr);
 void live_close(struct live *live);
 
 /* Opens an event of @attr and closes it again: 0, or why it was refused. */
 int live_try(struct live *live, const struct perf_event_attr *attr, int cpu,
 	     struct task_struct *task);
+
+/* An event that samples, of which perf alone calls the callbacks. */
+struct live_sampled {
+	struct perf_event *event;
+	u64 period;
+	u64 samples;
+	bool too_often; /* what perf is to think */
+	u64 odd; /* another period than that, which the last such sample says has gone by; or 0 */
+};
+
+/* Opens one, off; 0, or why it was refused. Whoever has it releases it. */
+int live_sample(struct live *live, u64 period, struct live_sampled *sampled);
+
+/* Lets events happen until it has had @n samples; false if it has not in a second. */
+bool live_await(const struct live *live, const struct live_sampled *sampled, u64 n);
+
+/*
+ * Has perf throttle it, as it does with one that samples too often, and waits for that; false if it
+ * has not happened in a second. @flags: of hw.state while it was throttled.
+ */
+bool live_throttle(const struct live *live, struct live_sampled *sampled, int *flags);
 
 /*
  * What event_init answers about an event as perf has it then, beside perf: nobody else sees it.
@@ -92,8 +114,15 @@ struct live_group {
 	bool touched; /* the leader's hw is not what it was without members */
 };
 
-/* The same about a group of @n events of the target, led by the first or by a software event. */
-struct live_group live_ask_group(struct live *live, unsigned int n, bool by_software);
+/* A software event in a group: none, or it is the leader, or the first member. */
+enum live_software {
+	LIVE_NONE,
+	LIVE_LEADS,
+	LIVE_JOINS,
+};
+
+/* The same about a group of @n events of the target, led by the first unless @software leads. */
+struct live_group live_ask_group(struct live *live, unsigned int n, enum live_software software);
 
 /*
  * In between, interrupts are off, the events' context is locked and the PMU is off, as perf has it
@@ -132,10 +161,15 @@ u64 live_count(const struct live *live, unsigned int i);
 int live_flags(const struct live *live, unsigned int i);
 
 /*
- * Spins until the first event, which has been started, has counted: the nanoseconds that took, or 0
- * if it has not in a second.
+ * Spins until an event, which has been started, has counted: the nanoseconds that took, or 0 if it
+ * has not in a second. live_moves(): the first one.
  */
-u64 live_moves(struct live *live);
+u64 live_moves_one(struct live *live, unsigned int i);
+
+static inline u64 live_moves(struct live *live)
+{
+	return live_moves_one(live, 0);
+}
 
 /* Spins while the event happens for much longer than @ns, interrupts on or off. */
 void live_wait(const struct live *live, u64 ns);

@@ -187,3 +187,83 @@ void pmu_contract_reads_never_go_back(struct kunit *test)
 	KUNIT_EXPECT_TRUE_MSG(test, !live_flags(live, ALONE), "a read changes its flags to %#x",
 			      live_flags(live, ALONE));
 }
+
+/* Two calls too many for one event are none for another. */
+void pmu_contract_others_go_on_beside_a_stopped_event(struct kunit *test)
+{
+	struct live *live = test->priv;
+	unsigned int other = live->n_events;
+
+	KEEPS(test, "DRC-052", "DRC-055", "DRV-003", "DRV-009");
+	if (!contract_begin(test))
+		return;
+	if (!live_open(live) || live_add(live, other, live_how(live))) {
+		kunit_mark_skipped(test, "there is no room for a second event");
+		return;
+	}
+	live_stop(live, other, PERF_EF_UPDATE);
+	live_stop(live, other, PERF_EF_UPDATE);
+	live_stop(live, other, 0);
+	KUNIT_EXPECT_TRUE_MSG(test, live_moves(live), "one is stopped, and another does not count");
+	live_start(live, other, PERF_EF_RELOAD);
+	live_stop(live, other, PERF_EF_UPDATE);
+	KUNIT_EXPECT_TRUE_MSG(test, live_moves(live), "one was on, and another does not count");
+	live_del(live, other);
+	KUNIT_EXPECT_TRUE_MSG(test, live_moves(live), "one is gone, and another does not count");
+}
+
+/* What it counts in a while, and how long that was. */
+struct pmu_contract_stretch {
+	u64 ns;
+	u64 n;
+};
+
+static struct pmu_contract_stretch steady(struct live *live, u64 pace)
+{
+	const u64 began = ktime_get_ns(), from = live_read(live, ALONE);
+
+	live_wait(live, pace);
+	return (struct pmu_contract_stretch){
+		.n = live_read(live, ALONE) - from,
+		.ns = ktime_get_ns() - began,
+	};
+}
+
+static struct pmu_contract_stretch restarted(struct live *live, u64 pace)
+{
+	const u64 began = ktime_get_ns(), from = live_read(live, ALONE);
+
+	live_stop(live, ALONE, PERF_EF_UPDATE);
+	live_start(live, ALONE, PERF_EF_RELOAD);
+	live_stop(live, ALONE, PERF_EF_UPDATE);
+	live_start(live, ALONE, 0);
+	live_del(live, ALONE);
+	if (live_add(live, ALONE, PERF_EF_START))
+		return (struct pmu_contract_stretch){ 0 };
+	live_wait(live, pace);
+	return (struct pmu_contract_stretch){
+		.n = live_read(live, ALONE) - from,
+		.ns = ktime_get_ns() - began,
+	};
+}
+
+/* Events do not happen evenly: only what they cannot be is found. */
+#define UNLIKELY_TIMES 10000
+
+void pmu_contract_restart_invents_no_counts(struct kunit *test)
+{
+	struct pmu_contract_stretch before, after;
+	u64 pace, most;
+
+	KEEPS(test, "DRC-053", "DRC-061", "DRC-066");
+	pace = contract_begin(test);
+	if (!pace)
+		return;
+	before = steady(test->priv, pace);
+	after = restarted(test->priv, pace);
+	KUNIT_EXPECT_TRUE_MSG(test, after.ns, "it cannot be added again");
+	most = (before.n + 1) * (after.ns / (before.ns + 1) + 1);
+	KUNIT_EXPECT_TRUE_MSG(test, after.n / UNLIKELY_TIMES <= most,
+			      "%llu in %llu ns, then over two starts and an add %llu in %llu ns",
+			      before.n, before.ns, after.n, after.ns);
+}

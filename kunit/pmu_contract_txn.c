@@ -7,7 +7,7 @@ void pmu_contract_transaction_is_committed(struct kunit *test)
 	struct live *live = test->priv;
 	int err, added;
 
-	KEEPS(test, "DRC-082", "DRV-016");
+	KEEPS(test, "DRC-082", "DRV-003", "DRV-016");
 	if (!live_is_whole(test))
 		return;
 	live_txn_start(live);
@@ -22,6 +22,54 @@ void pmu_contract_transaction_is_committed(struct kunit *test)
 	KUNIT_EXPECT_TRUE_MSG(test, !err, "commit_txn: %d", err);
 	if (!err && !live->target->idle)
 		KUNIT_EXPECT_TRUE_MSG(test, live_moves(live), "committed, it does not count");
+}
+
+void pmu_contract_add_after_a_transaction_is_none_of_it(struct kunit *test)
+{
+	struct live *live = test->priv;
+	int err;
+
+	KEEPS(test, "DRC-082", "DRV-016");
+	if (!live_is_whole(test))
+		return;
+	live_txn_start(live);
+	err = live_call_add(live, ALONE, live_how(live));
+	if (!err)
+		err = live_txn_commit(live);
+	KUNIT_EXPECT_TRUE_MSG(test, !err, "in a transaction: %d", err);
+	if (err) {
+		live_txn_cancel(live);
+		return;
+	}
+	live_del(live, ALONE);
+	err = live_add(live, ALONE, live_how(live));
+	KUNIT_EXPECT_TRUE_MSG(test, !err, "after a transaction, add: %d", err);
+	if (!err && !live->target->idle)
+		KUNIT_EXPECT_TRUE_MSG(test, live_moves(live), "added after it, it does not count");
+}
+
+void pmu_contract_others_go_on_beside_a_cancelled_transaction(struct kunit *test)
+{
+	struct live *live = test->priv;
+	unsigned int other = live->n_events;
+	int err;
+
+	KEEPS(test, "DRC-049", "DRC-082", "DRV-006", "DRV-018");
+	if (!contract_begin(test))
+		return;
+	if (!live_open(live)) {
+		kunit_mark_skipped(test, "a second event cannot be opened");
+		return;
+	}
+	live_txn_start(live);
+	err = live_call_add(live, other, live_how(live));
+	if (!err)
+		live_call_del(live, other);
+	live_txn_cancel(live);
+	KUNIT_EXPECT_TRUE_MSG(test, live_moves(live), "it was on before, and does not count");
+	live_stop(live, ALONE, PERF_EF_UPDATE);
+	live_start(live, ALONE, PERF_EF_RELOAD);
+	KUNIT_EXPECT_TRUE_MSG(test, live_moves(live), "started again, it does not count");
 }
 
 void pmu_contract_cancelled_transaction_leaves_nothing(struct kunit *test)

@@ -14,27 +14,44 @@ static void choose_clock(void *mode)
 	refpmu_clock_mode(rig_cpu(), (unsigned long)mode);
 }
 
+#ifndef REFPMU_HAVE_SAMPLE_RATE_HANDLER
+#define perf_event_max_sample_rate_handler perf_proc_update_handler
+#endif
+
+static int write_sysctl(proc_handler *handler, struct ctl_table *table, char *text)
+{
+	size_t length = strlen(text);
+	loff_t pos = 0;
+
+	table->maxlen = sizeof(int);
+	table->mode = 0644;
+	return handler(table, 1, text, &length, &pos);
+}
+
 /*
  * As echo 0 > /proc/sys/kernel/perf_cpu_time_max_percent does: an emulated CPU is so slow that perf
- * would soon allow next to no samples, and throttle events that a case wants to see going on.
+ * would soon allow next to no samples, and throttle events that a case wants to see going on. The
+ * suites before may have had it come so far.
  */
 static int let_samples_cost(void)
 {
-	struct ctl_table table = {
+	struct ctl_table rate = {
+		.procname = "perf_event_max_sample_rate",
+		.data = &sysctl_perf_event_sample_rate,
+		.extra1 = SYSCTL_ONE,
+	};
+	struct ctl_table percent = {
 		.procname = "perf_cpu_time_max_percent",
 		.data = &sysctl_perf_cpu_time_max_percent,
-		.maxlen = sizeof(sysctl_perf_cpu_time_max_percent),
-		.mode = 0644,
 		.extra1 = SYSCTL_ZERO,
 		.extra2 = SYSCTL_ONE_HUNDRED,
 	};
-	char text[] = "0";
-	size_t length = 1;
-	loff_t pos = 0;
+	char whole[] = "100000", none[] = "0";
 
 	if (!sysctl_perf_cpu_time_max_percent)
 		return 0;
-	return perf_cpu_time_max_percent_handler(&table, 1, text, &length, &pos);
+	return write_sysctl(perf_event_max_sample_rate_handler, &rate, whole) ?:
+	       write_sysctl(perf_cpu_time_max_percent_handler, &percent, none);
 }
 
 int rig_init(struct kunit *test)

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Cases of pmu_contract: periods and samples, where the PMU can sample. */
+#include <linux/err.h>
+#include <linux/ktime.h>
+
+#include "pmu_contract.h"
+
+#define LONG BIT_ULL(40) /* a period that does not end while a case lasts */
+#define SAMPLES 10
+#define PERIODS_A_MS 4
+#define LIMIT 2
+
+/* Skips the case where nothing could tell of the end of a period. */
+static bool has_interrupt(struct kunit *test)
+{
+	const struct live *live = test->priv;
+
+	if (!live_is_whole(test))
+		return false;
+	if (!(live->pmu->capabilities & PERF_PMU_CAP_NO_INTERRUPT))
+		return true;
+	kunit_mark_skipped(test, "the PMU has no interrupt");
+	return false;
+}
+
+/* A period of which there are some in a millisecond; 0 if the case ends there. */
+static u64 short_period(struct kunit *test)
+{
+	struct live *live = test->priv;
+	u64 began, from, n, ns, pace;
+
+	pace = contract_begin(test);
+	if (!pace)
+		return 0;
+	began = ktime_get_ns();
+	from = live_read(live, ALONE);
+	live_wait(live, max_t(u64, pace, NSEC_PER_MSEC));
+	n = live_read(live, ALONE) - from;
+	ns = max_t(u64, ktime_get_ns() - began, 1);
+	live_del(live, ALONE);
+	return max_t(u64, div64_u64(n * (NSEC_PER_MSEC / PERIODS_A_MS), ns), 2);
+}
+
+/* False, and skipped, if there is no such event. */
+static bool sampling(struct kunit *test, u64 period, struct live_sampled *sampled)
+{
+	const int err = live_sample(test->priv, period, sampled);
+
+	if (!err)
+		return true;
+	kunit_mark_skipped(test, "an event with the period %llu is refused: %d", period, err);
+	return false;
+}
+
+/* One where the other ends: perf is told of each period, of no more, and how long it was. */
+void pmu_contract_each_period_is_a_sample(struct kunit *test)
+{
+	struct live *live = test->priv;
+	struct live_sampled sampled;
+	u64 period, count;
+	bool came;
+
+	KEEPS(test, "DRC-066", "DRC-067", "DRC-071");
+	if (!has_interrupt(test))
+		return;
+	period = short_period(test);
+	if (!period || !sampling(test, period, &sampled))
+		return;
+	perf_event_enable(sampled.event);
+	came = live_await(live, &sampled, SAMPLES);
+	perf_event_disable(sampled.event);
+	count = local64_read(&sampled.event->count);
+	KUNIT_EXPECT_TRUE_MSG(test, came, "%llu samples of %llu in a second, which counted %llu",
+			      sampled.samples, period, count);
+	KUNIT_EXPECT_TRUE_MSG(test, !sampled.odd, "a sample of %llu, where each is of %llu",
+			      sampled.odd, period);
+	KUNIT_EXPECT_TRUE_MSG(test, sampled.samples * period <= count,
+			      "%llu samples of %llu, which counted %llu", sampled.samples, period,
+			      count);
+	perf_event_release_kernel(sampled.event);
+}
+
+/* The tick, which comes soon, starts it again. */
+void pmu_contract_throttled_event_is_stopped_and_goes_on(struct kunit *test)
+{
+	struct live *live = test->priv;
+	struct live_sampled sampled;
+	bool throttled, goes_on;
+	u64 period;
+	int flags;
+
+	KEEPS(test, "DRC-054", "DRC-055", "DRV-021");
+	if (!has_interrupt(test) || !contract_has_state(test))
+		return;
+	period = short_period(test);
+	if (!period || !sampling(test, period, &sampled))
+		return;
+	perf_event_enable(sampled.event);
+	throttled = live_throttle(live, &sampled, &flags);
+	goes_on = live_await(live, &sampled, sampled.samples + SAMPLES);
+	perf_event_disable(sampled.event);
+	if (!throttled) {
+		kunit_mark_skipped(test, "too few samples come between two ticks: %llu in all",
+				   sampled.samples);
+	} else {
+		KUNIT_EXPECT_TRUE_MSG(test, flags & PERF_HES_STOPPED,
+				      "throttled, its flags are %#x", flags);
+		KUNIT_EXPECT_TRUE_MSG(test, goes_on, "throttled once, it samples no more");
+	}
+	perf_event_release_kernel(sampled.event);
+}
+
+void pmu_contract_limit_ends_sampling(struct kunit *test)
+{
+	struct live *live = test->priv;
+	struct live_sampled sampled;
+	u64 period, count;
+	int err;
+
+	KEEPS(test, "DRC-054", "DRC-076");
+	if (!has_interrupt(test))
+		return;
+	period = short_period(test);
+	if (!period || !sampling(test, period, &sampled))
+		return;
+	err = perf_event_refresh(sampled.event, LIMIT);
+	KUNIT_EXPECT_TRUE_MSG(test, !err, "perf_event_refresh: %d", err);
+	live_await(live, &sampled, LIMIT);
+	count = local64_read(&sampled.event->count);
+	live_wait(live, NSEC_PER_MSEC);
+	KUNIT_EXPECT_TRUE_MSG(test, sampled.samples == LIMIT, "%llu samples, of %u",
+			      sampled.samples, LIMIT);
+	/* It can go on. */
+	err = perf_event_refresh(sampled.event, 1);
+	KUNIT_EXPECT_TRUE_MSG(test, !err, "perf_event_refresh: %d", err);
+	live_await(live, &sampled, LIMIT + 1);
+	KUNIT_EXPECT_TRUE_MSG(test, sampled.samples == LIMIT + 1, "%llu samples, of %u",
+			      sampled.samples, LIMIT + 1);
+	perf_event_disable(sampled.event);
+	KUNIT_EXPECT_TRUE_MSG(test, local64_read(&sampled.event->count) > count,
+			      "it does not count any more");
+	perf_event_release_kernel(sampled.event);
+}
+
+void pmu_contract_new_period_begins_at_once(struct kunit *test)
+{
+	struct live *live = test->priv;
+	struct live_sampled sampled;
+	u64 period;
+	bool came;
+	int err;
+
+	KEEPS(test, "DRC-068", "DRC-069");
+	/* One of perf's own ends the old period first. */
+	if (!has_interrupt(test) || !contract_has_state(test))
+		return;
+	period = short_period(test);
+	if (!period || !sampling(test, LONG, &sampled))
+		return;
+	perf_event_enable(sampled.event);
+	sampled.period = period;
+	err = perf_event_period(sampled.event, period);
+	came = live_await(live, &sampled, SAMPLES);
+	perf_event_disable(sampled.event);
+	KUNIT_EXPECT_TRUE_MSG(test, !err, "perf_event_period: %d", err);
+	KUNIT_EXPECT_TRUE_MSG(test, err || came, "%llu samples of %llu in a second",
+			      sampled.samples, period);
+	KUNIT_EXPECT_TRUE_MSG(test, err || !sampled.odd, "a sample of %llu, where each is of %llu",
+			      sampled.odd, period);
+	perf_event_release_kernel(sampled.event);
+}
+
+/* What was counted of a period and what is left of it are the period. */
+static void expect_whole(struct kunit *test, unsigned int i, const char *when)
+{
+	const struct live *live = test->priv;
+	const u64 count = live_count(live, i);
+	const s64 left = local64_read(&live->events[i]->hw.period_left);
+
+	KUNIT_EXPECT_TRUE_MSG(test, left + count == LONG,
+			      "%s: it has counted %llu, and %lld of %llu are left", when, count,
+			      left, LONG);
+}
+
+void pmu_contract_period_is_counted_down(struct kunit *test)
+{
+	struct live *live = test->priv;
+	const unsigned int i = live->n_events;
+	struct perf_event_attr attr = live->attr;
+
+	KEEPS(test, "DRC-053", "DRC-058", "DRC-065", "DRV-010", "DRV-012");
+	if (!has_interrupt(test) || !contract_has_state(test) || !contract_begin(test))
+		return;
+	live_del(live, ALONE);
+	attr.sample_period = LONG;
+	if (!live_open_of(live, &attr)) {
+		kunit_mark_skipped(test, "an event with the period %llu is refused", LONG);
+		return;
+	}
+	if (live_add(live, i, PERF_EF_START)) {
+		KUNIT_EXPECT_TRUE_MSG(test, false, "it cannot be added");
+		return;
+	}
+	KUNIT_EXPECT_TRUE_MSG(test, live_moves_one(live, i), "it does not count");
+	live_stop(live, i, PERF_EF_UPDATE);
+	expect_whole(test, i, "stopped");
+	live_start(live, i, PERF_EF_RELOAD);
+	KUNIT_EXPECT_TRUE_MSG(test, live_moves_one(live, i), "started, it does not count");
+	live_stop(live, i, PERF_EF_UPDATE);
+	expect_whole(test, i, "stopped again");
+	live_start(live, i, 0);
+	KUNIT_EXPECT_TRUE_MSG(test, live_moves_one(live, i), "going on, it does not count");
+	live_del(live, i);
+	expect_whole(test, i, "deleted");
+}
