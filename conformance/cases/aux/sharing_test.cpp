@@ -5,9 +5,12 @@
 #include <sys/syscall.h>
 
 #include <cerrno>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "cases/aux/trace.h"
+#include "cases/module.h"
 #include "pmuconf/rules/AUX.h"
 #include "pmuconf/rules/DRC.h"
 
@@ -175,13 +178,17 @@ CONFORMANCE_CASE(Aux, RedirectedTraceWritesIntoTheOthersArea,
 }
 
 CONFORMANCE_CASE(Aux, OpenTracesPinTheModule, .rules = {rule::AUX_028}, .needs = {Cap::kTrace}) {
-  Trace trace;
+  const long before = ModuleReferences();
+  std::optional<Trace> trace(std::in_place);
+  EXPECT_EQ(ModuleReferences(), before + 1) << rule::AUX_028.text;
   EXPECT_EQ(syscall(SYS_delete_module, target().module().c_str(), O_NONBLOCK), -1)
       << rule::AUX_028.text;
   EXPECT_EQ(errno, EWOULDBLOCK) << rule::AUX_028.text;
   const auto branches = SomeBranches(5);
-  TraceBranches(trace.event(), branches);
-  EXPECT_EQ(trace.Take().branches, AsTraced(branches)) << rule::AUX_028.text;
+  TraceBranches(trace->event(), branches);
+  EXPECT_EQ(trace->Take().branches, AsTraced(branches)) << rule::AUX_028.text;
+  trace.reset();
+  EXPECT_EQ(ModuleReferences(), before) << rule::AUX_028.text;
 }
 
 // Touches a page that is not there yet: one page fault of this task.

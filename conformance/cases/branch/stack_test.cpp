@@ -119,6 +119,27 @@ CONFORMANCE_CASE(BranchStack, TypeAndPrivilegeAreThereWhenAskedFor, .rules = {ru
   }
 }
 
+CONFORMANCE_CASE(BranchStack, PrivilegeIsThatOfWhereABranchEnds, .rules = {rule::BRS_007},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes}) {
+  const Undisturbed undisturbed;
+  constexpr std::uint64_t kKernel = 0xffff'ffff'8100'0000;
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, WithBranches(kAnyUserBranch | PERF_SAMPLE_BRANCH_KERNEL |
+                                              PERF_SAMPLE_BRANCH_PRIV_SAVE));
+  Ring ring(event, 4);
+  event.Enable();
+  port().Branches(
+      {{.from = 0x400000, .to = kKernel, .kind = BranchKind::kFar, .privilege = Privilege::kKernel},
+       {.from = kKernel + 64, .to = 0x400002, .kind = BranchKind::kFar}});
+  target().Stimulate(spec, 1);
+  const RingContents got = ring.Drain();
+  ASSERT_EQ(got.samples.size(), 1u);
+  const std::vector<perf_branch_entry>& stack = *got.samples[0].branches;
+  ASSERT_GE(stack.size(), 2u);
+  EXPECT_EQ(std::uint64_t{stack[0].priv}, std::uint64_t{PERF_BR_PRIV_USER}) << rule::BRS_007.text;
+  EXPECT_EQ(std::uint64_t{stack[1].priv}, std::uint64_t{PERF_BR_PRIV_KERNEL}) << rule::BRS_007.text;
+}
+
 CONFORMANCE_CASE(BranchStack, IndexOfTheHardwareIsThereWhenAskedFor,
                  .rules = {rule::BRS_003, rule::REC_001},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {

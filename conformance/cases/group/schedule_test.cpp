@@ -125,6 +125,23 @@ CONFORMANCE_CASE(Group, DisabledMemberDoesNotHoldTheGroupBack, .rules = {rule::G
   EXPECT_EQ(paused.Read().time_running, reading.time_running) << rule::GRP_009.text;
 }
 
+CONFORMANCE_CASE(Group, DisabledMemberNeedsNoCounter, .rules = {rule::GRP_009},
+                 .needs = {Cap::kStimulus, Cap::kCounters3}) {
+  const EventSpec spec = target().AnyEvent();
+  // What they leave is for the leader and one member.
+  const std::vector<Event> others =
+      OpenEach(std::vector(CounterCount(spec) - 2, spec), {.disabled = false, .pinned = true});
+  const Event leader = Open(spec);
+  const Event paused = Open(spec, {.group_fd = leader.fd()});
+  const Event member = Open(spec, {.group_fd = leader.fd(), .disabled = false});
+  leader.Enable();
+  target().Stimulate(spec, 64);
+  EXPECT_THAT(leader.Read(), Counted(spec, 64)) << rule::GRP_009.text;
+  EXPECT_THAT(member.Read(), Counted(spec, 64)) << rule::GRP_009.text;
+  EXPECT_THAT(paused.Read(), Counted(spec, 0)) << rule::GRP_009.text;
+  for (const Event& other : others) EXPECT_THAT(other.Read(), Counted(spec, 64));
+}
+
 CONFORMANCE_CASE(Group, FailedGroupGivesItsCountersBack,
                  .rules = {rule::GRP_012, rule::DRV_006, rule::DRV_018},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kMultiplexing, Cap::kGroups}) {

@@ -6,18 +6,13 @@
 #include <cerrno>
 
 #include "cases/common.h"
+#include "cases/module.h"
 #include "pmuconf/rules/DRC.h"
 #include "pmuconf/rules/HOT.h"
 #include "pmuconf/rules/INI.h"
 
 namespace pmuconf {
 namespace {
-
-long ModuleReferences() {
-  const auto text = ReadFile("/sys/module/" + target().module() + "/refcnt");
-  if (!text) throw Broken("/sys/module/" + target().name() + "/refcnt cannot be read");
-  return std::stol(*text);
-}
 
 CONFORMANCE_CASE(Hotplug, OpenEventsPinTheModule,
                  .rules = {rule::INI_025, rule::HOT_009, rule::DRC_009},

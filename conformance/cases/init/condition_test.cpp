@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cases/common.h"
+#include "pmuconf/rules/DRC.h"
 #include "pmuconf/rules/INI.h"
 
 namespace pmuconf {
@@ -35,7 +36,7 @@ std::uint64_t Gain(unsigned occurrences, std::uint64_t cmask, bool inv, bool edg
   return inv ? 1 + (occurrences < cmask) : occurrences >= cmask;
 }
 
-CONFORMANCE_CASE(Init, EdgeInverseAndMaskCountCycles, .rules = {rule::INI_030},
+CONFORMANCE_CASE(Init, EdgeInverseAndMaskCountCycles, .rules = {rule::INI_030, rule::DRC_107},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kFilters}) {
   const EventSpec plain = target().AnyEvent();
   for (const std::uint64_t cmask : {0, 1, 2, 3, 15, 16, 255}) {

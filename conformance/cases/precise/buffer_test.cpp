@@ -279,6 +279,10 @@ CONFORMANCE_CASE(Precise, InterruptWithoutARecordIsHarmless, .rules = {rule::PRC
   target().Stimulate(spec, 1);
   event.Disable();
   EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::PRC_014.text;
+  // Nor is the record that is still in memory taken for a new one.
+  event.Enable();
+  EXPECT_EQ(port().Inject(kRecordBuffer).runs, 1u) << rule::PRC_014.text;
+  EXPECT_EQ(ring.Drain().samples.size(), 0u) << rule::PRC_014.text;
   EXPECT_THAT(event.Read(), Counted(spec, 10)) << rule::PRC_014.text;
 }
 

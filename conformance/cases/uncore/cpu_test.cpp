@@ -96,7 +96,7 @@ CONFORMANCE_CASE(Uncore, CountersAreReadInTimeAfterTheMove,
   EXPECT_EQ(Polls(), idle) << rule::UNC_009.text;
 }
 
-CONFORMANCE_CASE(Uncore, GroupsMoveWhole, .rules = {rule::UNC_007},
+CONFORMANCE_CASE(Uncore, GroupsMoveWhole, .rules = {rule::UNC_007, rule::HOT_004},
                  .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kHotplug, Cap::kGroups},
                  .budget_s = 20) {
   KeepEventsOn(1);
