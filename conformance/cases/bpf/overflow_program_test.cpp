@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A BPF program on an event runs once for each overflow.
+#include "cases/precise/precise.h"
 #include "count_overflows.skel.h"
 #include "pmuconf/bpf.h"
 #include "pmuconf/case.h"
@@ -19,6 +20,20 @@ CONFORMANCE_CASE(Bpf, ProgramRunsOncePerOverflow, .rules = {rule::BPF_001},
   target().Stimulate(spec, 25'300);
   event.Disable();
   EXPECT_EQ(bpf->bss->overflows, 25u) << rule::BPF_001.text;
+}
+
+// Their samples may wait in a buffer of records, but not when a program acts on each.
+CONFORMANCE_CASE(Bpf, ProgramRunsAtEachOverflowOfAPreciseEvent, .rules = {rule::BPF_001},
+                 .needs = {Cap::kStimulus, Cap::kPrecise, Cap::kBpf}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, Precise(10));
+  Skeleton<count_overflows_bpf> bpf;
+  event.SetBpf(ProgramFd(bpf->progs.on_overflow));
+  event.Enable();
+  for (std::uint64_t i = 1; i <= 5; ++i) {
+    target().Stimulate(spec, 25);
+    EXPECT_EQ(bpf->bss->overflows, 25 * i / 10) << rule::BPF_001.text;
+  }
 }
 
 }  // namespace

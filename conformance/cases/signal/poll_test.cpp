@@ -4,6 +4,7 @@
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 
+#include "cases/precise/precise.h"
 #include "pmuconf/case.h"
 #include "pmuconf/cpu.h"
 #include "pmuconf/ring.h"
@@ -32,6 +33,23 @@ CONFORMANCE_CASE(Poll, WakesEveryWakeupEventsSamples, .rules = {rule::SIG_006, r
       target().Stimulate(spec, 10);
       EXPECT_EQ(Poll(event), i % wakeup == 0 ? POLLIN : 0) << rule::SIG_006.text;
       EXPECT_EQ(Poll(event), 0) << rule::SIG_011.text;
+    }
+  }
+}
+
+// Their samples may wait in a buffer of records, but not when somebody waits for them.
+CONFORMANCE_CASE(Poll, PreciseEventWakesEveryWakeupEventsSamples, .rules = {rule::SIG_006},
+                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
+  const EventSpec spec = target().AnyEvent();
+  for (const std::uint32_t wakeup : {1, 3}) {
+    OpenOptions options = Precise(10);
+    options.wakeup_events = wakeup;
+    const Event event = Open(spec, options);
+    const Ring ring(event, 4);
+    event.Enable();
+    for (std::uint32_t i = 1; i <= 4 * wakeup; ++i) {
+      target().Stimulate(spec, 10);
+      EXPECT_EQ(Poll(event), i % wakeup == 0 ? POLLIN : 0) << rule::SIG_006.text;
     }
   }
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "cases/precise/precise.h"
 #include "pmuconf/case.h"
 #include "pmuconf/rules/SIG.h"
 
@@ -100,6 +101,23 @@ CONFORMANCE_CASE(Signal, SigtrapComesOfTheKernelToo, .rules = {rule::SIG_016, ru
   EXPECT_EQ(traps[0].code, kTrapPerf) << rule::SIG_014.text;
   EXPECT_EQ(traps[0].addr, 0x7123u) << rule::SIG_014.text;
   EXPECT_EQ(traps[0].flags, 0u) << rule::SIG_014.text;
+}
+
+CONFORMANCE_CASE(Signal, SigtrapOfAPreciseEventDoesNotWait, .rules = {rule::SIG_016},
+                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
+  CatchTraps();
+  const EventSpec spec = target().AnyEvent();
+  OpenOptions options = Precise(10, PERF_SAMPLE_ADDR);
+  options.sigtrap = true;
+  const Event event = Open(spec, options);
+  event.Enable();
+  for (std::size_t i = 1; i <= 5; ++i) {
+    target().Stimulate(spec, 9);
+    EXPECT_EQ(traps.size(), i - 1) << rule::SIG_016.text;
+    target().Stimulate(spec, 1, {.addr = 0x7000 + i});
+    ASSERT_EQ(traps.size(), i) << rule::SIG_016.text;
+    EXPECT_EQ(traps.back().addr, 0x7000 + i) << rule::SIG_016.text;
+  }
 }
 
 CONFORMANCE_CASE(Signal, BlockedSigtrapIsLateButNotLost, .rules = {rule::SIG_015},
