@@ -34,6 +34,7 @@ from mutation.trial import Clean, Trial  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 DRIVER = ROOT / "driver"
+MUTANTS = DRIVER / "mutants"
 OUT = ROOT / "build" / "mutants"
 PARALLEL = 2
 DEFAULT_KERNEL = "6.12"
@@ -83,25 +84,27 @@ class Bench:
         return session.Session(handing(behind, built), log, heard.append)
 
     def end(self, guests: session.Session, heard: list[Message]) -> list[str]:
-        """What a debug kernel complains of when the cases are over: it looks for lost memory then."""
+        """What a kernel complains of when the cases are over; a debug kernel looks for lost memory."""
         before = len(heard)
-        if self.kernel.needs.debug:
-            guests.finish()
+        guests.finish()
         return trial.complaints(heard[before:])
 
     def clean_of(self, complaint: str) -> bool:
         """True if the clean driver passes the case of a complaint; any case if it is of none."""
         known = {case.id: case for case in self.cases}
-        return self.clean.passes(known.get(complaint, self.cases[0]))
+        return self.clean.fits(known.get(complaint, self.cases[0]))
 
     def _run_clean(self, case: suite.Case) -> str:
         with _asking("the clean driver"):
+            first = self._guests is None
             if self._guests is None:
                 log = OUT / f"clean-{self._target.name}-{self.kernel.name}.log"
                 guests = self.open(self._module, log, self._heard)
                 self._guests = self._stack.enter_context(guests)
             result = run_case(self._guests, case)
-            return "CRASH" if self.end(self._guests, self._heard) else result
+            # Once is enough for what is said of its loading and its end.
+            ends = first or self.kernel.needs.debug
+            return "CRASH" if ends and self.end(self._guests, self._heard) else result
 
 
 @contextlib.contextmanager
@@ -147,7 +150,7 @@ def try_mutant(bench: Bench, mutant: Mutant, known: Killers, options: argparse.N
     except PmuvmError as error:
         last = next((line for line in error.details.splitlines() if "error" in line), "")
         return trial.broken(mutant, name, f"{error}: {last.strip()}".rstrip(": "))
-    own = known.first(name, mutant, trial.named(mutant, bench.cases))
+    own = known.first(mutant, trial.named(mutant, bench.cases))
     others = [] if options.own else [case for case in bench.cases if case not in own]
     log = OUT / mutant.path.stem / f"console-{name}.log"
     heard: list[Message] = []
@@ -156,14 +159,13 @@ def try_mutant(bench: Bench, mutant: Mutant, known: Killers, options: argparse.N
 
             def hunt(cases: Sequence[suite.Case]) -> Trial:
                 run = partial(run_case, guests)
-                return trial.hunt(mutant, name, cases, run, bench.clean.passes, options.all)
+                done = trial.hunt(mutant, name, cases, run, bench.clean.passes, options.all)
+                if done.killed:
+                    return done
+                return trial.at_the_end(done, [*filter(bench.clean_of, bench.end(guests, heard))])
 
             done = hunt(own)
-            if others and not done.killed:
-                done = done.after(hunt(others))
-            if done.killed:
-                return done
-            return trial.at_the_end(done, [*filter(bench.clean_of, bench.end(guests, heard))])
+            return done.after(hunt(others)) if others and not done.killed else done
     except PmuvmError as error:
         lost = error.__context__
         if not isinstance(lost, GuestLost):
@@ -245,7 +247,10 @@ def run(options: argparse.Namespace) -> int:
         if options.observer in (who, None)
     )
     report.write(trials, errors, faults, skipped, OUT / "results.json")
-    matrix.write(trials, rules_of, reasons, OUT / "matrix.md")
+    whole = not (options.id or options.slices or options.observer) and folder == MUTANTS
+    rows = matrix.with_other_kernels(report.rows(trials), OUT / "whole", whole)
+    page = matrix.page(rows, rules_of, reasons, matrix.classes(folder))
+    store.write(OUT / "matrix.md", page.encode())
     print(report.summary(trials, errors, faults))
     return report.status(trials, errors, faults)
 
@@ -289,7 +294,7 @@ def _beyond() -> dict[str, str]:
     """Rule → why no mutant can show it."""
     catalogue = read_catalogue((ROOT / "conformance" / "rules").glob("*.toml"))
     wanted = [rule.id for rule in catalogue if rule.status == "active" and "case" in rule.layer]
-    return beyond.read(DRIVER / "mutants" / beyond.NAME, wanted)[0]
+    return beyond.read(MUTANTS / beyond.NAME, wanted)[0]
 
 
 def _positive(text: str) -> int:
@@ -305,7 +310,7 @@ _positive.__name__ = "number above 0"  # argparse says: invalid ... value
 def main(argv: list[str]) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--folder", type=Path, default=DRIVER / "mutants", help="of patches")
+    parser.add_argument("--folder", type=Path, default=MUTANTS, help="of patches")
     parser.add_argument("--kernel", action="append", help=f"may be repeated ({DEFAULT_KERNEL})")
     parser.add_argument("--id", action="append", help="only this mutant; may be repeated")
     parser.add_argument("--observer", choices=patch.OBSERVERS, help="only what this one is to kill")

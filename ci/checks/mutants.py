@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 
 from generate import CatalogueError, read_catalogue
-from mutation import beyond, patch
+from mutation import beyond, matrix, patch
 
 FOLDER = Path("driver/mutants")
 NOT_HERE = "not-here.toml"
@@ -21,11 +21,17 @@ def findings(root: Path) -> list[str]:
         active = {rule.id: rule.layer for rule in catalogue if rule.status == "active"}
         wanted = {rule for rule, layer in active.items() if "case" in layer}
         reasons, single = beyond.read(folder / beyond.NAME, wanted)
+        classes = matrix.classes(folder)
         absent = tomllib.loads((folder / NOT_HERE).read_text(encoding="utf-8"))["mutant"]
     except (CatalogueError, beyond.BeyondError, OSError, KeyError, ValueError) as error:
         return [str(error)]
     mutants, errors = patch.collect(folder)
     found = [str(error) for error in errors]
+    for mutant in mutants:
+        if mutant.failure_class not in classes:
+            found.append(
+                f"{mutant.path.name}: {matrix.CLASSES} has no class {mutant.failure_class}"
+            )
     named = {rule for mutant in mutants for rule in mutant.rules}
     for mutant in mutants:
         for rule in mutant.rules:

@@ -15,7 +15,7 @@ from mutation.trial import Trial
 
 
 class Killers:
-    """Of each patch file on each kernel, the case that killed it last."""
+    """Of each patch file, the case that killed it last, on whichever kernel."""
 
     def __init__(self, known: dict[str, str]) -> None:
         self._known = known
@@ -29,9 +29,9 @@ class Killers:
         except (OSError, ValueError, AttributeError):
             return Killers({})
 
-    def first(self, kernel: str, mutant: Mutant, cases: Sequence[Case]) -> list[Case]:
+    def first(self, mutant: Mutant, cases: Sequence[Case]) -> list[Case]:
         """The same cases, the killer before the others."""
-        killer = self._known.get(_key(kernel, mutant))
+        killer = self._known.get(mutant.path.name)
         return sorted(cases, key=lambda case: case.id != killer)
 
     def write(self, trials: Iterable[Trial]) -> None:
@@ -39,13 +39,9 @@ class Killers:
         killed = [done for done in trials if done.killed and done.observer == "cases"]
         with store.locked(_path().with_suffix(".lock")):
             known = Killers.read()._known
-            known |= {_key(done.kernel, done.mutant): done.killed_by[0] for done in killed}
+            known |= {done.mutant.path.name: done.killed_by[0] for done in killed}
             store.write(_path(), json.dumps(known, indent=1, sort_keys=True).encode())
 
 
 def _path() -> Path:
     return store.cache() / "mutants" / "killers.json"
-
-
-def _key(kernel: str, mutant: Mutant) -> str:
-    return f"{kernel} {mutant.path.name}"

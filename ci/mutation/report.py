@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from mutation.trial import Trial
 
@@ -62,6 +63,28 @@ def status(trials: Sequence[Trial], errors: Sequence[str], faults: Sequence[str]
     return 2 if errors or any(trial.result == "BROKEN" for trial in trials) else 0
 
 
+def rows(trials: Sequence[Trial]) -> list[dict[str, Any]]:
+    """The trials as they stand in files."""
+    return [
+        {
+            "id": trial.mutant.id,
+            "file": trial.mutant.path.name,
+            "class": trial.mutant.failure_class,
+            "kernel": trial.kernel,
+            "observer": trial.observer,
+            "result": trial.result,
+            "killed_by": list(trial.killed_by),
+            "other_rules": trial.other_rules,
+            "rules": list(trial.mutant.rules),
+            "cases_tried": trial.tried,
+            "duration_s": trial.duration_s,
+            "detail": trial.detail,
+            "remarks": list(trial.mutant.remarks),
+        }
+        for trial in trials
+    ]
+
+
 def write(
     trials: Sequence[Trial],
     errors: Sequence[str],
@@ -82,24 +105,7 @@ def write(
             "skipped": skipped,
         },
         "problems": [*errors, *(f"clean driver: {fault}" for fault in faults)],
-        "mutants": [
-            {
-                "id": trial.mutant.id,
-                "file": trial.mutant.path.name,
-                "class": trial.mutant.failure_class,
-                "kernel": trial.kernel,
-                "observer": trial.observer,
-                "result": trial.result,
-                "killed_by": list(trial.killed_by),
-                "other_rules": trial.other_rules,
-                "rules": list(trial.mutant.rules),
-                "cases_tried": trial.tried,
-                "duration_s": trial.duration_s,
-                "detail": trial.detail,
-                "remarks": list(trial.mutant.remarks),
-            }
-            for trial in trials
-        ],
+        "mutants": rows(trials),
     }
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")

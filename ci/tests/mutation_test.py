@@ -10,7 +10,7 @@ from pathlib import Path
 import mutants
 import pytest
 from checks import mutants as step
-from mutation import beyond, matrix, patch, slices
+from mutation import beyond, matrix, patch, report, slices
 from mutation.patch import Mutant
 from mutation.trial import Trial
 
@@ -70,10 +70,13 @@ def test_a_rule_is_shown_by_a_case_of_its_own_alone() -> None:
     mutant = replace(PLAIN, rules=("CNT-001", "CNT-002"))
     rules_of = {"A.One": ("CNT-001",), "A.Other": ("ABI-001",)}
     killed = Trial(mutant, "6.12", "KILLED", killed_by=("A.One",))
-    assert matrix.shown([killed], rules_of) == {"CNT-001"}
-    assert matrix.shown([replace(killed, killed_by=("A.Other",))], rules_of) == set()
-    assert matrix.shown([replace(killed, result="SURVIVED")], rules_of) == set()
-    assert matrix.shown([replace(killed, observer="kunit")], rules_of) == set(mutant.rules)
+    for done, expected in (
+        (killed, {"CNT-001"}),
+        (replace(killed, killed_by=("A.Other",)), set()),
+        (replace(killed, result="SURVIVED"), set()),
+        (replace(killed, observer="kunit"), set(mutant.rules)),
+    ):
+        assert matrix.shown(report.rows([done]), rules_of) == expected
 
 
 def test_the_page_tells_classes_survivors_and_rules_without_a_kill() -> None:
@@ -82,12 +85,27 @@ def test_the_page_tells_classes_survivors_and_rules_without_a_kill() -> None:
         Trial(replace(PLAIN, id="M2-1", rules=("CNT-002",)), "6.12", "SURVIVED"),
     ]
     rules_of = {"A.One": ("CNT-001",), "A.Two": ("CNT-002", "ABI-001"), "A.Three": ("ABI-002",)}
-    page = matrix.page(trials, rules_of, {"ABI-001": "perf's own"})
-    assert "| C01 | 1 | 1 | 0 | 0 | 0 |" in page
-    assert "- M2-1 on 6.12: SURVIVED\n" in page
-    assert "or that lives: CNT-002\n" in page
-    assert "- perf's own: ABI-001\n" in page
-    assert "- named by no mutant of this run: ABI-002\n" in page
+    trials += [replace(trials[0], observer="kunit"), replace(trials[0], kernel="6.1")]
+    reasons, titles = {"ABI-001": "perf's own"}, {"C01": "sums"}
+    page = matrix.page(report.rows(trials), rules_of, reasons, titles)
+    assert "- 6.12, cases: 1 of 2 killed\n- 6.12, KUnit: 1 of 1 killed\n- 6.1, cases: 1" in page
+    assert "| C01 | sums | 1/2 | 1/1 | 1/1 | 1 |  |  |  |" in page
+    assert "| all |  | 1/2 | 1/1 | 1/1 | 1 |  |  |  |" in page
+    assert "- M2-1 (M1-1-x.patch) on 6.12, cases: SURVIVED, rules CNT-002\n" in page
+    assert "killed first, or that lives | CNT-002 |\n" in page
+    assert "| 1 | perf's own | ABI-001 |\n" in page
+    assert "| 1 | named by no mutant of these runs | ABI-002 |\n" in page
+
+
+def test_a_run_of_all_keeps_what_came_of_other_kernels(tmp_path: Path) -> None:
+    new = report.rows([Trial(PLAIN, "6.12", "KILLED", killed_by=("A.One",))])
+    old = report.rows([Trial(PLAIN, "6.1", "SURVIVED")])
+    assert matrix.with_other_kernels(new, tmp_path, whole=False) == new
+    assert not list(tmp_path.iterdir())
+    assert matrix.with_other_kernels(old, tmp_path, whole=True) == old
+    assert matrix.with_other_kernels(new, tmp_path, whole=False) == new
+    assert matrix.with_other_kernels(new, tmp_path, whole=True) == [*new, *old]
+    assert matrix.with_other_kernels(old, tmp_path, whole=True) == [*old, *new]
 
 
 def test_reasons_stand_for_areas_and_for_rules(tmp_path: Path) -> None:
@@ -124,8 +142,11 @@ def laid_out(root: Path, rules: tuple[str, ...], mutant_rules: str, reasons: str
     folder = root / "driver" / "mutants"
     folder.mkdir(parents=True)
     diff = "--- a/driver/core/x.c\n+++ b/driver/core/x.c\n@@ -1 +1 @@\n-a\n+b\n"
-    (folder / "M01-1-x.patch").write_text(f"Id: M01-1\nRules: {mutant_rules}\n\nText.\n\n{diff}")
+    (folder / "M01-1-x.patch").write_text(
+        f"Id: M01-1\nClass: C01\nRules: {mutant_rules}\n\nText.\n\n{diff}"
+    )
     (folder / beyond.NAME).write_text(reasons)
+    (folder / matrix.CLASSES).write_text('[classes]\nC01 = "sums"\n')
     (folder / step.NOT_HERE).write_text('[[mutant]]\nid = "M01-2"\nreason = "the same"\n')
     return root
 
@@ -144,6 +165,12 @@ def test_a_reason_that_is_no_longer_true_is_found(tmp_path: Path) -> None:
 def test_a_mutant_that_names_no_rule_of_the_catalogue_is_found(tmp_path: Path) -> None:
     root = laid_out(tmp_path, ("CNT-001",), "CNT-001, CNT-077", "")
     assert step.findings(root) == ["M01-1-x.patch: no active rule CNT-077"]
+
+
+def test_a_mutant_of_no_class_is_found(tmp_path: Path) -> None:
+    root = laid_out(tmp_path, ("CNT-001",), "CNT-001", "")
+    (root / "driver" / "mutants" / matrix.CLASSES).write_text("[classes]\n")
+    assert step.findings(root) == ["M01-1-x.patch: classes.toml has no class C01"]
 
 
 def test_an_absent_mutant_that_is_there_is_found(tmp_path: Path) -> None:

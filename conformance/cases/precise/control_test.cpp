@@ -136,29 +136,38 @@ void StimulateAround(const EventSpec& spec, std::uint64_t n, Child& child) {
   stimulate();
 }
 
+// One round of it is not enough: for a second after the last event of a task perf tells every PMU
+// of switches, asked or not.
 CONFORMANCE_CASE(Precise, RecordsBelongToTheTaskThatMadeThem, .rules = {rule::PRC_010},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise},
+                 .timing =
+                     "rounds until perf, which lingers for HZ jiffies, is 1.5 s from the "
+                     "events of earlier cases; a slower one only ends later") {
   const EventSpec spec = target().AnyEvent();
-  Child child([&spec] {
-    for (int i = 0; i < 20; ++i) target().Stimulate(spec, 30, {.ip = kChildIp});
-    return 0;
-  });
   const Event event = Open(spec, PreciseOnCpu(10));
   Ring ring(event, 16);
   event.Enable();
-  const auto child_tid = static_cast<std::uint32_t>(child.pid());
-  StimulateAround(spec, 30, child);
-  event.Disable();
-  const RingContents got = ring.Drain();
-  EXPECT_EQ(got.samples.size(), 80u * 3) << rule::PRC_003.text;
-  std::size_t of_child = 0;
-  for (const Sample& sample : got.samples) {
-    const bool is_child = sample.ip == kChildIp;
-    of_child += is_child;
-    EXPECT_EQ(*sample.tid, is_child ? child_tid : static_cast<std::uint32_t>(getpid()))
-        << rule::PRC_010.text;
-  }
-  EXPECT_EQ(of_child, 20u * 3) << rule::PRC_010.text;
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(1500);
+  do {
+    Child child([&spec] {
+      for (int i = 0; i < 20; ++i) target().Stimulate(spec, 30, {.ip = kChildIp});
+      return 0;
+    });
+    const auto child_tid = static_cast<std::uint32_t>(child.pid());
+    StimulateAround(spec, 30, child);
+    event.Disable();
+    const RingContents got = ring.Drain();
+    EXPECT_EQ(got.samples.size(), 80u * 3) << rule::PRC_003.text;
+    std::size_t of_child = 0;
+    for (const Sample& sample : got.samples) {
+      const bool is_child = sample.ip == kChildIp;
+      of_child += is_child;
+      EXPECT_EQ(*sample.tid, is_child ? child_tid : static_cast<std::uint32_t>(getpid()))
+          << rule::PRC_010.text;
+    }
+    EXPECT_EQ(of_child, 20u * 3) << rule::PRC_010.text;
+    event.Enable();
+  } while (!testing::Test::HasFailure() && std::chrono::steady_clock::now() < until);
 }
 
 CONFORMANCE_CASE(Precise, TasksKeepTheirRecordsApart, .rules = {rule::PRC_010, rule::PRC_009},
