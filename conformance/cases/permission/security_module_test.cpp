@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Security modules are asked, and what they say holds; a BPF program is the module here.
 #include <asm/perf_regs.h>
+#include <unistd.h>
 
 #include "cases/mount.h"
 #include "pmuconf/bpf.h"
@@ -14,15 +15,24 @@ namespace {
 
 enum Hook { kOpen, kAlloc, kRead, kWrite, kLockedDown, kNone };
 
-// Answers for this process while it lives.
-class SecurityModule {
- public:
-  SecurityModule() {
+// Skips the case where no BPF program can be a security module: it could not be loaded either.
+struct Offered {
+  Offered() {
+    if (access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
+      SkipCase(Cap::kBpf, "the kernel has no type information (BTF), which its hooks are named by");
+    }
     const Mount securityfs("securityfs");
     const std::string modules = ReadFile(securityfs.path("lsm")).value_or("");
     if (("," + modules + ",").find(",bpf,") == std::string::npos) {
       SkipCase(Cap::kBpf, "the kernel's security modules are " + modules + ", without bpf");
     }
+  }
+};
+
+// Answers for this process while it lives.
+class SecurityModule {
+ public:
+  SecurityModule() {
     bpf_->bss->process = static_cast<std::uint32_t>(getpid());
     const int error = security_hooks_bpf::attach(&*bpf_);
     if (error != 0) BpfBroken("attach", -error);
@@ -31,6 +41,7 @@ class SecurityModule {
   std::uint64_t Asked(Hook hook) { return bpf_->bss->asked[hook]; }
 
  private:
+  Offered offered_;
   Skeleton<security_hooks_bpf> bpf_;
 };
 

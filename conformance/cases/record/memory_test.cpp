@@ -2,9 +2,11 @@
 // Fields on the data and code that a sample is about: cost, source, physical address, page sizes,
 // cgroup, branches.
 #include <fcntl.h>
+#include <linux/mman.h>
 #include <sys/mman.h>
 
 #include <bit>
+#include <memory>
 
 #include "cases/branch/branch.h"
 #include "cases/cgroup.h"
@@ -58,11 +60,29 @@ class Pages {
   ~Pages() { munmap(base_, bytes_); }
 
   void Touch() const { *static_cast<volatile char*>(base_) = 1; }
+  void* base() const { return base_; }
   std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(base_); }
 
  private:
   std::size_t bytes_;
   void* base_;
+};
+
+// A huge page, which the kernel makes of small ones when it is asked to (Linux 6.1): none has to be
+// set aside for it.
+class HugePage {
+ public:
+  HugePage() {
+    std::size_t room = 2 * kHugePage;
+    if (std::align(kHugePage, kHugePage, base_, room) == nullptr) throw Broken("no room to align");
+    *static_cast<volatile char*>(base_) = 1;
+    if (madvise(base_, kHugePage, MADV_COLLAPSE) != 0) throw BrokenErrno("a huge page", errno);
+  }
+  std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(base_); }
+
+ private:
+  Pages memory_{2 * kHugePage, MAP_NORESERVE};
+  void* base_ = memory_.base();
 };
 
 // The physical address behind `address`, as this process's page map has it.
@@ -204,9 +224,8 @@ CONFORMANCE_CASE(Record, CgroupIsThatOfTheTask, .rules = {rule::REC_021},
 
 CONFORMANCE_CASE(Record, PageSizesAreThoseOfTheUsersPages, .rules = {rule::REC_022},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kTasks}) {
-  const Sysctl huge_pages("vm/nr_hugepages", "1");
-  const Pages huge(kHugePage, MAP_HUGETLB), small(kPage), untouched(kPage);
-  huge.Touch();
+  const HugePage huge;
+  const Pages small(kPage), untouched(kPage);
   small.Touch();
   Sampler sampler(PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE);
   const auto sizes = [&sampler](std::uint64_t ip, std::uint64_t address) {
