@@ -67,9 +67,15 @@ void pmu_contract_others_go_on_beside_a_cancelled_transaction(struct kunit *test
 		live_call_del(live, other);
 	live_txn_cancel(live);
 	KUNIT_EXPECT_TRUE_MSG(test, live_moves(live), "it was on before, and does not count");
-	live_stop(live, ALONE, PERF_EF_UPDATE);
-	live_start(live, ALONE, PERF_EF_RELOAD);
-	KUNIT_EXPECT_TRUE_MSG(test, live_moves(live), "started again, it does not count");
+	live_del(live, ALONE);
+	err = live_add(live, ALONE, PERF_EF_START);
+	KUNIT_EXPECT_TRUE_MSG(test, !err, "added again: %d", err);
+	if (err)
+		return;
+	KUNIT_EXPECT_TRUE_MSG(test, live_moves(live), "added again, it does not count");
+	/* Another one on top of it is none instead of it. */
+	if (!live_add(live, other, live_how(live)))
+		KUNIT_EXPECT_TRUE_MSG(test, live_moves(live), "another is on, and it does not count");
 }
 
 void pmu_contract_cancelled_transaction_leaves_nothing(struct kunit *test)
@@ -94,6 +100,30 @@ void pmu_contract_cancelled_transaction_leaves_nothing(struct kunit *test)
 	KUNIT_EXPECT_TRUE_MSG(test, !err, "add afterwards: %d", err);
 	if (!err && !live->target->idle)
 		KUNIT_EXPECT_TRUE_MSG(test, live_moves(live), "afterwards it does not count");
+}
+
+void pmu_contract_cancelled_transaction_leaves_the_room_that_it_found(struct kunit *test)
+{
+	struct live *live = test->priv;
+	unsigned int fit, n;
+	int err;
+
+	KEEPS(test, "DRC-050", "DRC-082", "DRV-006", "DRV-018", "DRV-034");
+	if (!contract_fill(test, &fit))
+		return;
+	for (n = 1; n < fit; n++)
+		live_del(live, n);
+	live_txn_start(live);
+	err = live_call_add(live, 1, live_how(live));
+	if (!err)
+		live_call_del(live, 1);
+	live_txn_cancel(live);
+	for (n = 1; n < live->n_events; n++) {
+		if (live_add(live, n, live_how(live)))
+			break;
+	}
+	KUNIT_EXPECT_TRUE_MSG(test, n == fit, "%u fit before, and %u beside one that stayed on", fit,
+			      n);
 }
 
 /* All that is open, in one transaction: whether it was committed; it is open until then. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* KUnit suite of the flags of hw.state: true before and after every callback that perf makes. */
+/* KUnit suite of what an event's hw says: true before and after every callback that perf makes. */
 #include "rig.h"
 
 #define SETTLED (PERF_HES_STOPPED | PERF_HES_UPTODATE)
@@ -182,10 +182,176 @@ static void flags_are_true_in_every_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rig_count(event), 24ULL);
 }
 
+enum boundary_op {
+	DO_ADD,
+	DO_ADD_OFF,
+	DO_DEL,
+	DO_STOP,
+	DO_STALL, /* without an update */
+	DO_START,
+	DO_GO_ON, /* without a reload */
+	DO_READ,
+	DO_SERVE, /* the interrupt */
+};
+
+/* What is done to an event, and how often it happens afterwards. */
+struct boundary_step {
+	enum boundary_op op;
+	unsigned int ticks;
+};
+
+/* The books of a sampling event as they have to be. */
+struct boundary_books {
+	bool placed;
+	bool counts;
+	bool folded; /* nothing has happened since */
+	bool reloaded; /* nor since the counter was programmed */
+	u64 waiting; /* in the counter */
+	u64 count;
+	s64 left;
+};
+
+static void fold(struct boundary_books *books)
+{
+	books->reloaded &= !books->waiting;
+	books->count += books->waiting;
+	books->left -= books->waiting;
+	books->waiting = 0;
+	books->folded = true;
+}
+
+static void reload(struct boundary_books *books)
+{
+	if (books->left <= 0)
+		books->left += PERIOD;
+	books->reloaded = true;
+}
+
+static void step_books(struct boundary_books *books, enum boundary_op op)
+{
+	switch (op) {
+	case DO_ADD:
+	case DO_ADD_OFF:
+		books->placed = true;
+		break;
+	case DO_DEL:
+	case DO_STOP:
+	case DO_READ:
+	case DO_SERVE:
+		fold(books);
+		break;
+	default:
+		break;
+	}
+	if (op == DO_ADD || op == DO_START || op == DO_SERVE)
+		reload(books);
+	if (op == DO_DEL)
+		books->placed = false;
+	if (op == DO_ADD || op == DO_START || op == DO_GO_ON)
+		books->counts = true;
+	if (op == DO_DEL || op == DO_STOP || op == DO_STALL)
+		books->counts = false;
+}
+
+static void step_event(struct perf_event *event, enum boundary_op op)
+{
+	switch (op) {
+	case DO_ADD:
+		rig_add(event, PERF_EF_START);
+		break;
+	case DO_ADD_OFF:
+		rig_add(event, 0);
+		break;
+	case DO_DEL:
+		rig_del(event);
+		break;
+	case DO_STOP:
+		rig_stop(event, PERF_EF_UPDATE);
+		break;
+	case DO_STALL:
+		rig_stop(event, 0);
+		break;
+	case DO_START:
+		rig_start(event, PERF_EF_RELOAD);
+		break;
+	case DO_GO_ON:
+		rig_start(event, 0);
+		break;
+	case DO_READ:
+		rig_read(event);
+		break;
+	case DO_SERVE:
+		refpmu_irq(rig_cpu());
+		break;
+	}
+}
+
+/* Before what happens next: "" if the event is kept as the books have it. */
+static const char *differs(const struct perf_event *event, const struct boundary_books *books)
+{
+	const u64 mask = refpmu_low_bits(rig_device->params.width);
+	const struct hw_perf_event *hwc = &event->hw;
+	u64 value;
+
+	if ((hwc->idx >= 0) != books->placed)
+		return "hw.idx";
+	if (!(hwc->state & PERF_HES_STOPPED) != books->counts)
+		return "hw.state";
+	if (rig_count(event) != books->count)
+		return "count";
+	if (local64_read(&hwc->period_left) != books->left)
+		return "period_left";
+	if (hwc->last_period != PERIOD)
+		return "last_period";
+	if (!books->placed || !books->folded)
+		return "";
+	value = rig_reg(REFPMU_REG_PMC(hwc->idx));
+	if ((value ^ local64_read(&hwc->prev_count)) & mask)
+		return "prev_count";
+	if (books->reloaded && ((value + books->left) & mask))
+		return "the distance to the next overflow";
+	return "";
+}
+
+static void books_are_true_after_every_call(struct kunit *test)
+{
+	static const struct boundary_step script[] = {
+		{ DO_ADD, 30 }, { DO_READ, 0 }, { DO_READ, 5 }, { DO_STOP, 7 }, { DO_STOP, 0 },
+		{ DO_READ, 3 }, { DO_START, 20 }, { DO_STALL, 9 }, { DO_GO_ON, 11 },
+		{ DO_STALL, 0 }, { DO_STOP, 4 }, { DO_START, 60 }, { DO_SERVE, 0 },
+		{ DO_READ, 8 }, { DO_DEL, 6 }, { DO_ADD_OFF, 12 }, { DO_START, 40 },
+		{ DO_DEL, 0 }, { DO_ADD, 95 }, { DO_SERVE, 1 }, { DO_STOP, 0 },
+		{ DO_GO_ON, 2 }, { DO_READ, 0 }, { DO_DEL, 0 },
+	};
+	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, PERIOD);
+	struct boundary_books books = { .left = PERIOD };
+	const char *wrong = "";
+	unsigned int i;
+
+	KEEPS(test, "DRC-053", "DRC-065", "DRC-066", "DRV-010", "DRV-022", "DRV-037");
+	local_irq_disable();
+	for (i = 0; i < ARRAY_SIZE(script); i++) {
+		step_books(&books, script[i].op);
+		step_event(event, script[i].op);
+		wrong = differs(event, &books);
+		if (*wrong)
+			break;
+		books.waiting += books.counts ? script[i].ticks : 0;
+		books.folded &= !books.counts || !script[i].ticks;
+		rig_tick(RIG_PULSED, script[i].ticks);
+	}
+	if (*wrong && event->hw.idx >= 0)
+		rig_del(event);
+	local_irq_enable();
+	KUNIT_EXPECT_STREQ_MSG(test, wrong, "", "after step %u: count %llu, left %lld", i,
+			       rig_count(event), (s64)local64_read(&event->hw.period_left));
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(flags_are_true_while_an_event_counts),
 	KUNIT_CASE(flags_are_true_while_periods_change),
 	KUNIT_CASE(flags_are_true_in_every_order),
+	KUNIT_CASE(books_are_true_after_every_call),
 	{}
 };
 
