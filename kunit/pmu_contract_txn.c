@@ -75,7 +75,7 @@ void pmu_contract_others_go_on_beside_a_cancelled_transaction(struct kunit *test
 	KUNIT_EXPECT_TRUE_MSG(test, live_moves(live), "added again, it does not count");
 	/* Another one on top of it is none instead of it. */
 	if (!live_add(live, other, live_how(live)))
-		KUNIT_EXPECT_TRUE_MSG(test, live_moves(live), "another is on, and it does not count");
+		KUNIT_EXPECT_TRUE_MSG(test, live_moves(live), "beside another it does not count");
 }
 
 void pmu_contract_cancelled_transaction_leaves_nothing(struct kunit *test)
@@ -122,7 +122,7 @@ void pmu_contract_cancelled_transaction_leaves_the_room_that_it_found(struct kun
 		if (live_add(live, n, live_how(live)))
 			break;
 	}
-	KUNIT_EXPECT_TRUE_MSG(test, n == fit, "%u fit before, and %u beside one that stayed on", fit,
+	KUNIT_EXPECT_TRUE_MSG(test, n == fit, "%u fit before, and %u beside one that is on", fit,
 			      n);
 }
 

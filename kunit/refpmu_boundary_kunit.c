@@ -293,7 +293,7 @@ static const char *differs(const struct perf_event *event, const struct boundary
 	const struct hw_perf_event *hwc = &event->hw;
 	u64 value;
 
-	if ((hwc->idx >= 0) != books->placed)
+	if (books->placed != !(hwc->idx < 0))
 		return "hw.idx";
 	if (!(hwc->state & PERF_HES_STOPPED) != books->counts)
 		return "hw.state";
