@@ -140,17 +140,17 @@ CONFORMANCE_CASE(Record, TidIsThatOfTheTaskThatOverflowed, .rules = {rule::REC_0
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   const OpenOptions options = {.cpu = CurrentCpu(),
-                               .sample_period = 5,
+                               .sample_period = 1,
                                .sample_type = PERF_SAMPLE_TID,
                                .disabled = false,
                                .inherit = true};
   const Event event = Open(spec, options);
   Ring ring(event, 1);
   Child child([&spec] {
-    target().Stimulate(spec, 5);
+    target().Stimulate(spec, 1);
     return 0;
   });
-  target().Stimulate(spec, 5);
+  target().Stimulate(spec, 1);
   const pid_t child_pid = child.pid();
   child.Go();
   ASSERT_EQ(child.Wait(), 0);
