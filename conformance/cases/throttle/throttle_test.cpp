@@ -134,15 +134,16 @@ CONFORMANCE_CASE(Throttle, EventThatMovesWhileThrottledGoesOnExactly,
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kCounters, Cap::kSampling}) {
   const SampleRateLimit limit(kOnePerTick);
   for (const EventSpec& narrow : target().Events()) {
+    // They take every counter that they can: whoever can go elsewhere has to. They are opened
+    // before, for the next tick lifts the throttle.
+    std::vector<Event> others;
+    for (std::size_t i = 0; i < CounterCount(narrow); ++i) {
+      if (CounterCount(narrow) < CounterCount(target().AnyEvent())) others.push_back(Open(narrow));
+    }
     // Pinned, it stays where it is while those come that are not.
     Throttled run(1'000, PERF_SAMPLE_PERIOD, target().AnyEvent(), true);
     run.UntilThrottled();
     const std::uint64_t before = run.event.Read().value;
-    // They take every counter that they can: whoever can go elsewhere has to.
-    std::vector<Event> others;
-    for (std::size_t i = 0; i < CounterCount(narrow); ++i) {
-      if (CounterCount(narrow) < CounterCount(run.spec)) others.push_back(Open(narrow));
-    }
     EnableEach(others);
     run.UntilUnthrottled();
     SampleRateLimit::Set(SampleRateLimit::kNoLimit);
