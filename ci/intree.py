@@ -87,8 +87,7 @@ WAYS: dict[str, Callable[[Tree], list[str]]] = {"m": as_module, "y": linked_in}
 
 def unpacked(series: str, cache: Path) -> Path:
     """The kernel tree of `series`, unpacked once, with a place for the driver."""
-    with store.locked(cache / "kunit" / f"{series}.lock"):
-        package = source.ensure(series, cache / "kunit")
+    package = source.ensure(series, cache / "kunit")
     path = cache / "intree" / package.stem
     if not path.is_dir():
         with store.new_folder(path) as scratch:

@@ -46,9 +46,9 @@ def build(root: Path, line: str) -> list[str]:
 def checkpatch_script() -> Path:
     """checkpatch.pl and the word lists beside it, out of the kernel's source package."""
     cache = store.cache() / "kunit"
-    with store.locked(cache / "6.12.lock"), store.writing(cache):
-        package = source.ensure("6.12", cache)
-        folder = store.cache() / "checkpatch" / package.stem
+    package = source.ensure("6.12", cache)
+    folder = store.cache() / "checkpatch" / package.stem
+    with store.locked(folder.parent / ".lock"), store.writing(folder.parent):
         if not folder.is_dir():
             with store.new_folder(folder) as scratch:
                 (scratch / "deb").mkdir()

@@ -152,8 +152,9 @@ def _debug(name: str, arch: Arch) -> Kernel:
             shutil.copyfile(opened.path / tree.IMAGE, temporary)
             temporary.rename(image)
         release = image_release(image)
-        lock = tree.lock(series, tree.cache())
-        return Kernel(name, release, arch, image, opened.path, debug_needs(), lock)
+        return Kernel(
+            name, release, arch, image, opened.path, debug_needs(), tree.lock(opened.path)
+        )
 
 
 def _names(name: str, arch: Arch) -> list[str]:

@@ -29,19 +29,20 @@ def present(series: str, cache: Path) -> Path | None:
 def ensure(series: str, cache: Path) -> Path:
     """The newest source package of @series in the cache, fetched when there is none.
 
-    Its file name carries the exact version. The caller holds the lock of @cache.
+    Its file name carries the exact version.
     """
     name = f"linux-source-{series}"
     kept = cache / "packages"
-    found = present(series, cache)
-    if found is None:
-        print(f"fetching {name}", flush=True)
-        apt = packages.Apt(cache / "apt", "amd64")
-        apt.update()
-        wanted = apt.closure([name], lambda _: False)
-        with store.new_folder(kept / ".new") as scratch:
-            for deb in apt.download(wanted, scratch):
-                found = deb.rename(kept / deb.name)
+    with store.locked(cache / "packages.lock"), store.writing(cache):
+        found = present(series, cache)
+        if found is None:
+            print(f"fetching {name}", flush=True)
+            apt = packages.Apt(cache / "apt", "amd64")
+            apt.update()
+            wanted = apt.closure([name], lambda _: False)
+            with store.new_folder(kept / ".new") as scratch:
+                for deb in apt.download(wanted, scratch):
+                    found = deb.rename(kept / deb.name)
     assert found is not None
     return found
 

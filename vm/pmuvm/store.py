@@ -37,6 +37,18 @@ def locked(path: pathlib.Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def locked_now(path: pathlib.Path) -> Iterator[bool]:
+    """Hold the lock file `path` unless another process does; whether it is held."""
+    with open(path, "w", encoding="ascii") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+
+
+@contextlib.contextmanager
 def writing(where: pathlib.Path) -> Iterator[None]:
     """Turn a failure to write (full disk, no permission) into one line that names the folder."""
     try:

@@ -92,9 +92,9 @@ def cache() -> Path:
     return store.cache() / "kunit"
 
 
-def lock(series: str, folder: Path) -> Path:
-    """The lock file of the trees of `series` in `folder`."""
-    return folder / f"{series}.lock"
+def lock(tree: Path) -> Path:
+    """The lock file of a tree, beside it: to be held by whoever configures it or builds in it."""
+    return tree.with_name(f"{tree.name}.lock")
 
 
 def kept(series: str, fragment: str, folder: Path) -> Path | None:
@@ -110,9 +110,9 @@ def opened(series: str, fragment: str, folder: Path, log: Path) -> Iterator[Tree
 
     Not configured yet: options beside the fragment's, of what lies in the overlay, may change.
     """
-    with store.locked(lock(series, folder)), store.writing(folder):
-        package = source.ensure(series, folder)
-        path = folder / _key(package, fragment)
+    package = source.ensure(series, folder)
+    path = folder / _key(package, fragment)
+    with store.locked(lock(path)), store.writing(folder):
         if not path.is_dir():
             _create(package, path)
         os.utime(path)
@@ -181,7 +181,9 @@ def _prune(package: Path, keep: Path) -> None:
     series = package.name.split("_", 1)[0]
     trees = [path for path in keep.parent.glob(f"{series}_*") if path.is_dir() and path != keep]
     for old in sorted(trees, key=lambda path: path.stat().st_mtime, reverse=True)[KEPT_TREES - 1 :]:
-        shutil.rmtree(old, ignore_errors=True)
+        with store.locked_now(lock(old)) as free:
+            if free:
+                shutil.rmtree(old, ignore_errors=True)
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:

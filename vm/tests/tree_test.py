@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pathlib
 
 import pytest
@@ -79,12 +80,16 @@ def no_source(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathli
     return package
 
 
+def opened(folder: pathlib.Path, options: str) -> contextlib.AbstractContextManager[tree.Tree]:
+    return tree.opened("6.12", options, folder / "cache", folder / "log")
+
+
 def test_trees_are_kept_by_their_options_and_only_the_last_of_them(
     tmp_path: pathlib.Path, package: pathlib.Path
 ) -> None:
     def path_of(options: str) -> pathlib.Path:
-        with tree.opened("6.12", options, tmp_path / "cache", tmp_path / "log") as opened:
-            return opened.path
+        with opened(tmp_path, options) as kernel:
+            return kernel.path
 
     first = path_of("CONFIG_A=y\n")
     assert path_of("# a comment\nCONFIG_A=y\n") == first
@@ -93,3 +98,17 @@ def test_trees_are_kept_by_their_options_and_only_the_last_of_them(
     assert [path.is_dir() for path in (first, *others)] == [False, True, True, True, True]
     assert package.stem in others[0].name
     assert store.ROOT not in first.parents
+
+
+def test_tree_that_is_built_in_stays_and_keeps_no_other_waiting(
+    tmp_path: pathlib.Path, package: pathlib.Path
+) -> None:
+    with opened(tmp_path, "CONFIG_DEBUG_KERNEL=y\n") as slow:
+        for name in "ABCDE":
+            with opened(tmp_path, f"CONFIG_{name}=y\n"):
+                pass
+        assert slow.path.is_dir()
+        with store.locked_now(tree.lock(slow.path)) as free:
+            assert not free
+    with store.locked_now(tree.lock(slow.path)) as free:
+        assert free
