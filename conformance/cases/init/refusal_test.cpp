@@ -380,8 +380,14 @@ CONFORMANCE_CASE(Init, TheFirstOfSeveralRefusalsIsTold, .rules = {rule::ERR_032}
     attr.exclude_idle = 1;
   };
   perf_event_attr foreign = AttrOf(*KnownTypes().rbegin() + 1, ~0ULL);
+  foreign.config1 = foreign.config2 = ~0ULL;
   unsupported(foreign);
   EXPECT_THAT(TryOpen(foreign), FailsWith(ENOENT)) << rule::ERR_032.text;
+  EventSpec others_field = target().AnyEvent();
+  others_field.config1 |= 1ULL << 63;
+  perf_event_attr of_others = MakeAttr(others_field);
+  unsupported(of_others);
+  EXPECT_THAT(TryOpen(of_others), FailsWith(EINVAL)) << rule::ERR_032.text;
   for (const std::uint64_t stray : {1ULL << 16, 1ULL << 22, 1ULL << 63}) {
     perf_event_attr malformed = MakeAttr(target().AnyEvent());
     if ((DeclaredBits(0) & stray) != 0) continue;
