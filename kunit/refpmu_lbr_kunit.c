@@ -212,7 +212,7 @@ static void records_end_at_the_overflow(struct kunit *test)
 	u64 frozen, after;
 
 	perf_event_enable(event);
-	preempt_disable(); /* what is recorded is for the second sample too: no other task meanwhile */
+	preempt_disable(); /* another task would empty what the second sample shows too */
 	call(USER_CODE + 0x100);
 	local_irq_disable();
 	rig_tick(RIG_PULSED, 10);
