@@ -29,6 +29,8 @@ _FRAME = re.compile(r"(?:\[<[^>]+>\] )?([A-Za-z_][\w.]*)\+0x[0-9a-f]+/0x[0-9a-f]
 _ALLOCATORS = re.compile(r"_*(k[mzcv]+alloc|kmem_cache_|slab_|alloc_pages|kmemleak_|vmalloc|kstr)")
 # Before there are threads, and so before any driver: ACPI loses some of its own there on 6.1.
 START = "start_kernel"
+# What a scan says in the kernel log. The list says which they are, and whose.
+COUNTED = "new suspected memory leaks"
 KERNEL_THREADS = ("kthread", "worker_thread", "smpboot_thread_fn")
 FRAMES_SHOWN = 5
 

@@ -109,6 +109,15 @@ def test_lost_memory_of_no_case_is_a_report_of_the_run(machine: qemu.Machine, ow
     assert [report.split(":")[0] for report in told] == ["kmemleak"]
 
 
+def test_memory_that_a_scan_counts_is_reported_by_the_list_alone(machine: qemu.Machine) -> None:
+    records, _ = run(machine, ["A.One"], "warn lose=0,start_kernel", debug=True)
+    told = [report for r in records if r["t"] == "kmsg" for report in r["reports"]]
+    assert told == ["WARNING: at x.c:1"]
+    # Who has no list has the count.
+    counted = run(machine, ["A.One"], "lose=0,start_kernel")[0][-1]
+    assert "1 new suspected memory leaks" in counted["reports"][0]
+
+
 def test_a_kernel_that_cannot_look_for_lost_memory_is_told(machine: qemu.Machine) -> None:
     records, _ = run(machine, ["A.One"], "no-scan", debug=True)
     assert {"t": "kmsg", "reports": ["no scan for lost memory: EBUSY"]} in records
