@@ -57,7 +57,7 @@ MADE = "	event->destroy = refpmu_destroy;\n"
 
 # Each kind of fault, the case that opens such an event, and what is said of it.
 SAID = {
-    "Precise.CountIsExactBetweenRecords": "KASAN: slab-use-after-free",
+    "Precise.CountIsExactBetweenRecords": "use-after-free in refpmu_event_init",
     "Counting.DisabledTimeIsNotCounted": "",
     "Sampling.EventsSlowerThanTheFrequencyAreAllSampled": "kmemleak: 96 bytes lost",
     "BranchStack.HoldsTheNewestBranchFirst": "sleeping function called from invalid context",
