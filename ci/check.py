@@ -269,9 +269,8 @@ def main() -> int:
     total = Totals(0, 0, 0)
     failures = []
     todo = [stage for stage in known if stage.name in chosen]
-    if not options.nightly and chosen != [
-        "rules"
-    ]:  # alone it takes the reports that are there; else those of this run
+    # Alone `rules` takes the reports that are there; else those of this run.
+    if not options.nightly and chosen != ["rules"]:
         todo = with_rules([stage for stage in todo if stage.name != "rules"])
         todo = [stage for stage in todo if stage.name in chosen]
     for stage in todo:
