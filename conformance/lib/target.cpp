@@ -15,6 +15,7 @@
 #include "pmuconf/broken.h"
 #include "pmuconf/compat_call.h"
 #include "pmuconf/cpu.h"
+#include "pmuconf/registers.h"
 #include "pmuconf/stimuli.h"
 #include "pmuconf/sysfs.h"
 #include "pmuconf/tracefs.h"
@@ -22,7 +23,7 @@
 namespace pmuconf {
 namespace {
 
-constexpr std::array<std::pair<Cap, std::string_view>, 42> kCapNames = {{
+constexpr std::array<std::pair<Cap, std::string_view>, 43> kCapNames = {{
     {Cap::kStimulus, "stimulus"},
     {Cap::kPort, "port"},
     {Cap::kCounters, "counters"},
@@ -47,6 +48,7 @@ constexpr std::array<std::pair<Cap, std::string_view>, 42> kCapNames = {{
     {Cap::kCounters3, "counters3"},
     {Cap::kLongPeriods, "long_periods"},
     {Cap::kCompat, "compat"},
+    {Cap::kVectors, "vectors"},
     {Cap::kPrecise, "precise"},
     {Cap::kBranches, "branches"},
     {Cap::kTasks, "tasks"},
@@ -208,6 +210,7 @@ bool Target::Claims(Cap cap) const {
     case Cap::kHotplug:
     case Cap::kUserTime:
     case Cap::kFaultTrace:
+    case Cap::kVectors:
       return true;
   }
   return false;
@@ -220,6 +223,8 @@ bool Target::Has(Cap cap) const {
       return access("/proc/sys/kernel/unprivileged_bpf_disabled", F_OK) == 0;
     case Cap::kCompat:
       return HasCompatCalls();
+    case Cap::kVectors:
+      return reg::HasVectors();
     case Cap::kFaultTrace:
       return access(kFaultTracepoint, F_OK) == 0;
     case Cap::kCpus2:

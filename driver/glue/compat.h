@@ -93,7 +93,10 @@ static inline void refpmu_compat_user_regs(struct pt_regs *regs)
 #endif
 }
 
-/* General registers as the device records them: flags, then those of enum refpmu_gpr. */
+/*
+ * General registers as the device records them: flags, then those of enum refpmu_gpr, which are the
+ * first of a processor that has more.
+ */
 static inline void refpmu_compat_get_gprs(const struct pt_regs *regs, u64 *flags, u64 *gpr)
 {
 #ifdef CONFIG_X86_64
@@ -106,6 +109,9 @@ static inline void refpmu_compat_get_gprs(const struct pt_regs *regs, u64 *flags
 
 	*flags = regs->flags;
 	memcpy(gpr, values, sizeof(values));
+#elif defined(CONFIG_ARM64)
+	*flags = regs->pstate;
+	memcpy(gpr, regs->regs, 16 * sizeof(*gpr));
 #else
 	*flags = 0;
 	memset(gpr, 0, 16 * sizeof(*gpr));
@@ -116,9 +122,11 @@ static inline void refpmu_compat_get_gprs(const struct pt_regs *regs, u64 *flags
 static inline void refpmu_compat_kernel_regs(struct pt_regs *regs)
 {
 	memset(regs, 0, sizeof(*regs));
-#ifdef CONFIG_X86
+#if defined(CONFIG_X86)
 	regs->cs = __KERNEL_CS;
 	regs->ss = __KERNEL_DS;
+#elif defined(CONFIG_ARM64)
+	regs->pstate = PSR_MODE_EL1h;
 #endif
 }
 
@@ -134,7 +142,9 @@ static inline void refpmu_compat_set_exact_ip(struct pt_regs *regs, u64 ip)
 /* General registers and flags as a record has them; its flags are none of perf's. */
 static inline void refpmu_compat_set_gprs(struct pt_regs *regs, const struct refpmu_pebs_gprs *from)
 {
-#ifdef CONFIG_X86
+#if defined(CONFIG_ARM64)
+	memcpy(regs->regs, from->gpr, sizeof(from->gpr));
+#elif defined(CONFIG_X86)
 	regs->flags = from->flags & ~(PERF_EFLAGS_EXACT | PERF_EFLAGS_VM);
 	regs->ax = from->gpr[REFPMU_RAX];
 	regs->cx = from->gpr[REFPMU_RCX];

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which attributes event_init refuses, and with what.
-#include <asm/perf_regs.h>
 
 #include <array>
 #include <set>
 
 #include "cases/common.h"
+#include "pmuconf/registers.h"
 #include "pmuconf/rules/ERR.h"
 #include "pmuconf/rules/INI.h"
 
@@ -242,20 +242,20 @@ CONFORMANCE_CASE(Init, GenericEventOfNoPmuCountsOrIsRefused, .rules = {rule::INI
 }
 
 CONFORMANCE_CASE(Init, ExtendedRegistersAreRefused, .rules = {rule::INI_014},
-                 .needs = {Cap::kStimulus, Cap::kPort}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kVectors}) {
   for (const std::uint64_t type : {PERF_SAMPLE_REGS_USER, PERF_SAMPLE_REGS_INTR}) {
-    for (int reg = PERF_REG_X86_XMM0; reg < PERF_REG_X86_XMM_MAX; reg += 7) {
+    for (int number = reg::kVector; number < reg::kVectorEnd; number += 7) {
       const refpmu_stats before = port().Stats();
-      const auto edit = [reg](perf_event_attr& attr) {
-        attr.sample_regs_user = attr.sample_regs_intr = std::uint64_t{1} << reg;
+      const auto edit = [number](perf_event_attr& attr) {
+        attr.sample_regs_user = attr.sample_regs_intr = reg::Bit(number);
       };
       EXPECT_THAT(TryOpen(target().AnyEvent(), {.sample_type = type, .edit = edit}),
                   FailsWith(EOPNOTSUPP))
-          << rule::INI_014.text << reg;
+          << rule::INI_014.text << number;
       const refpmu_stats after = port().Stats();
       EXPECT_EQ(after.calls[REFPMU_CALL_DESTROY], before.calls[REFPMU_CALL_DESTROY] + 1)
-          << rule::INI_014.text << reg;
-      EXPECT_EQ(after.live_events, before.live_events) << rule::INI_014.text << reg;
+          << rule::INI_014.text << number;
+      EXPECT_EQ(after.live_events, before.live_events) << rule::INI_014.text << number;
     }
   }
 }

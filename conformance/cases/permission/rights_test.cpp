@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What of an event needs a right of its own: raw data, locked memory, chains, branches, signals.
-#include <asm/perf_regs.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/resource.h>
@@ -10,6 +9,7 @@
 #include "cases/common.h"
 #include "cases/kernel_pmus.h"
 #include "cases/nobody.h"
+#include "pmuconf/registers.h"
 #include "pmuconf/ring.h"
 #include "pmuconf/rules/INI.h"
 #include "pmuconf/rules/PRM.h"
@@ -171,7 +171,7 @@ CONFORMANCE_CASE(Permission, UsersSamplesShowNothingOfTheKernel, .rules = {rule:
                                  PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_REGS_USER,
                   .exclude_kernel = true,
                   .edit = [](perf_event_attr& attr) {
-                    attr.sample_regs_intr = attr.sample_regs_user = 1ull << PERF_REG_X86_IP;
+                    attr.sample_regs_intr = attr.sample_regs_user = reg::Bit(reg::kIp);
                   }});
   Ring ring(event);
   event.Enable();

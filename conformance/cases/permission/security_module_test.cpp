@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Security modules are asked, and what they say holds; a BPF program is the module here.
-#include <asm/perf_regs.h>
 #include <unistd.h>
 
 #include "cases/mount.h"
 #include "pmuconf/bpf.h"
 #include "pmuconf/case.h"
+#include "pmuconf/registers.h"
 #include "pmuconf/rules/PRM.h"
 #include "pmuconf/sysfs.h"
 #include "security_hooks.skel.h"
@@ -79,7 +79,7 @@ CONFORMANCE_CASE(Permission, LockdownKeepsRegistersBack, .rules = {rule::PRM_012
     return TryOpen(
         target().AnyEvent(),
         {.sample_period = 1'000, .sample_type = sample_type, .edit = [](perf_event_attr& attr) {
-           attr.sample_regs_intr = attr.sample_regs_user = 1ull << PERF_REG_X86_IP;
+           attr.sample_regs_intr = attr.sample_regs_user = reg::Bit(reg::kIp);
          }});
   };
   const std::uint64_t others = PERF_SAMPLE_IP | PERF_SAMPLE_REGS_USER;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registers and stack of the task in samples, and what becomes of samples that would be too long.
-#include <asm/perf_regs.h>
-#include <elf.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sys/mman.h>
 
@@ -10,6 +9,8 @@
 #include <functional>
 
 #include "cases/common.h"
+#include "cases/program32.h"
+#include "pmuconf/registers.h"
 #include "pmuconf/ring.h"
 #include "pmuconf/rules/REC.h"
 
@@ -20,11 +21,8 @@ constexpr std::uint64_t kIp = 0x401234;
 constexpr std::uint64_t kKernelIp = 0xffff'ffff'8123'4567;
 constexpr std::uint64_t kPage = 4096;
 
-constexpr std::uint64_t Bit(int reg) { return std::uint64_t{1} << reg; }
-// All but the segments of data, which a 64-bit task has not.
-constexpr std::uint64_t kAll =
-    (Bit(PERF_REG_X86_64_MAX) - 1) &
-    ~(Bit(PERF_REG_X86_DS) | Bit(PERF_REG_X86_ES) | Bit(PERF_REG_X86_FS) | Bit(PERF_REG_X86_GS));
+using reg::Bit;
+using reg::kAll;
 
 refpmu_pulse OnePulse(const EventSpec& spec, Privilege privilege = Privilege::kUser) {
   refpmu_pulse pulse = {};
@@ -61,11 +59,14 @@ std::uint64_t Reg(const std::vector<std::uint64_t>& values, std::uint64_t mask, 
 // The registers that the call into the kernel to pulse had as its arguments.
 void ExpectCallOf(const refpmu_pulse& pulse, const std::vector<std::uint64_t>& regs,
                   const Rule& rule) {
-  EXPECT_EQ(Reg(regs, kAll, PERF_REG_X86_DI), static_cast<std::uint64_t>(port().fd())) << rule.text;
-  EXPECT_EQ(Reg(regs, kAll, PERF_REG_X86_SI), std::uint64_t{REFPMU_IOC_PULSE}) << rule.text;
-  EXPECT_EQ(Reg(regs, kAll, PERF_REG_X86_DX), reinterpret_cast<std::uint64_t>(&pulse)) << rule.text;
-  const auto here = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
-  EXPECT_LT(here - Reg(regs, kAll, PERF_REG_X86_SP), 16 * kPage) << rule.text;
+  EXPECT_EQ(Reg(regs, kAll, reg::kArguments[0]), static_cast<std::uint64_t>(port().fd()))
+      << rule.text;
+  EXPECT_EQ(Reg(regs, kAll, reg::kArguments[1]), std::uint64_t{REFPMU_IOC_PULSE}) << rule.text;
+  EXPECT_EQ(Reg(regs, kAll, reg::kArguments[2]), reinterpret_cast<std::uint64_t>(&pulse))
+      << rule.text;
+  // The pulse is on the stack, above what the call put there.
+  const auto pulse_at = reinterpret_cast<std::uint64_t>(&pulse);
+  EXPECT_LT(pulse_at - Reg(regs, kAll, reg::kSp), 16 * kPage) << rule.text;
 }
 
 CONFORMANCE_CASE(Record, UserRegistersAreThoseOfTheTask, .rules = {rule::REC_013},
@@ -78,13 +79,13 @@ CONFORMANCE_CASE(Record, UserRegistersAreThoseOfTheTask, .rules = {rule::REC_013
   ASSERT_THAT(port().TryPulse(pulse), Succeeds());
   const Sample of_user = Only(ring);
   EXPECT_EQ(of_user.regs_user_abi, std::uint64_t{PERF_SAMPLE_REGS_ABI_64}) << rule::REC_013.text;
-  EXPECT_EQ(Reg(*of_user.regs_user, kAll, PERF_REG_X86_IP), kIp) << rule::REC_013.text;
+  EXPECT_EQ(Reg(*of_user.regs_user, kAll, reg::kIp), kIp) << rule::REC_013.text;
   ExpectCallOf(pulse, *of_user.regs_user, rule::REC_013);
   pulse = OnePulse(spec, Privilege::kKernel);
   ASSERT_THAT(port().TryPulse(pulse), Succeeds());
   const Sample of_kernel = Only(ring);
   EXPECT_EQ(of_kernel.regs_user_abi, std::uint64_t{PERF_SAMPLE_REGS_ABI_64}) << rule::REC_013.text;
-  EXPECT_EQ(Reg(*of_kernel.regs_user, kAll, PERF_REG_X86_IP) >> 63, 0u) << rule::REC_013.text;
+  EXPECT_EQ(Reg(*of_kernel.regs_user, kAll, reg::kIp) >> 63, 0u) << rule::REC_013.text;
   ExpectCallOf(pulse, *of_kernel.regs_user, rule::REC_013);
 }
 
@@ -93,8 +94,8 @@ CONFORMANCE_CASE(Record, RegistersAreInTheOrderOfTheirBits, .rules = {rule::REC_
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t fields = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_REGS_INTR;
   for (const std::uint64_t mask :
-       {kAll & 0x5555'5555, kAll & 0xaaaa'aaaa, Bit(PERF_REG_X86_SP),
-        Bit(PERF_REG_X86_R15) | Bit(PERF_REG_X86_AX), std::uint64_t{Bit(PERF_REG_X86_IP)}}) {
+       {kAll & 0x5555'5555, kAll & 0xaaaa'aaaa, Bit(reg::kSp),
+        Bit(reg::kRecorded[15]) | Bit(reg::kRecorded[0]), Bit(reg::kIp)}) {
     SCOPED_TRACE(testing::Message() << "registers 0x" << std::hex << mask);
     const Event all = Open(spec, WithRegs(fields, kAll));
     const Event some = Open(spec, WithRegs(fields, mask));
@@ -105,7 +106,7 @@ CONFORMANCE_CASE(Record, RegistersAreInTheOrderOfTheirBits, .rules = {rule::REC_
     ASSERT_THAT(port().TryPulse(pulse), Succeeds());
     const Sample want = Only(of_all), got = Only(of_some);
     std::vector<std::uint64_t> user, at_overflow;
-    for (int reg = 0; reg < PERF_REG_X86_64_MAX; ++reg) {
+    for (int reg = 0; reg < reg::kCount; ++reg) {
       if ((mask & Bit(reg)) == 0) continue;
       user.push_back(Reg(*want.regs_user, kAll, reg));
       at_overflow.push_back(Reg(*want.regs_intr, kAll, reg));
@@ -131,8 +132,8 @@ CONFORMANCE_CASE(Record, RegistersAtTheOverflowAreOfItsPrivilege, .rules = {rule
   ASSERT_THAT(port().TryPulse(pulse), Succeeds());
   const Sample of_kernel = Only(ring);
   EXPECT_EQ(of_kernel.regs_intr_abi, std::uint64_t{PERF_SAMPLE_REGS_ABI_64}) << rule::REC_019.text;
-  EXPECT_EQ(Reg(*of_kernel.regs_intr, kAll, PERF_REG_X86_IP), kKernelIp) << rule::REC_019.text;
-  EXPECT_EQ(Reg(*of_kernel.regs_intr, kAll, PERF_REG_X86_SP) >> 63, 1u) << rule::REC_019.text;
+  EXPECT_EQ(Reg(*of_kernel.regs_intr, kAll, reg::kIp), kKernelIp) << rule::REC_019.text;
+  EXPECT_EQ(Reg(*of_kernel.regs_intr, kAll, reg::kSp) >> 63, 1u) << rule::REC_019.text;
 }
 
 CONFORMANCE_CASE(Record, KernelThreadHasNoUserState, .rules = {rule::REC_013, rule::REC_014},
@@ -155,47 +156,19 @@ CONFORMANCE_CASE(Record, KernelThreadHasNoUserState, .rules = {rule::REC_013, ru
   EXPECT_EQ(records[0].body.size(), 24u) << rule::REC_014.text;  // id, ABI and size
 }
 
-// A 32-bit program that writes to a page of its own and ends with 0.
-std::string Elf32File() {
-  constexpr std::uint32_t kBase = 0x10000, kHeaders = sizeof(Elf32_Ehdr) + sizeof(Elf32_Phdr);
-  // mov %eax, 0x11000 (in the second page, which is zeros); mov $1, %eax; xor %ebx, %ebx; int $0x80
-  const std::string code("\xa3\x00\x10\x01\x00\xb8\x01\x00\x00\x00\x31\xdb\xcd\x80", 14);
-  Elf32_Ehdr header = {};
-  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-  header.e_ident[EI_CLASS] = ELFCLASS32;
-  header.e_ident[EI_DATA] = ELFDATA2LSB;
-  header.e_ident[EI_VERSION] = EV_CURRENT;
-  header.e_type = ET_EXEC;
-  header.e_machine = EM_386;
-  header.e_version = EV_CURRENT;
-  header.e_entry = kBase + kHeaders;
-  header.e_phoff = header.e_ehsize = sizeof(header);
-  header.e_phentsize = sizeof(Elf32_Phdr);
-  header.e_phnum = 1;
-  Elf32_Phdr segment = {};
-  segment.p_type = PT_LOAD;
-  segment.p_vaddr = segment.p_paddr = kBase;
-  segment.p_filesz = kHeaders + static_cast<std::uint32_t>(code.size());
-  segment.p_memsz = 2 * kPage;
-  segment.p_flags = PF_R | PF_W | PF_X;
-  segment.p_align = kPage;
-  std::string file(reinterpret_cast<const char*>(&header), sizeof(header));
-  file.append(reinterpret_cast<const char*>(&segment), sizeof(segment));
-  return file.append(code);
-}
-
 CONFORMANCE_CASE(Record, UserRegistersTellA32BitTask, .rules = {rule::REC_013},
                  .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks}) {
   const Fd program(memfd_create("conformance-32", MFD_CLOEXEC));
-  const std::string elf = Elf32File();
+  const Program32 faulting = ProgramThatWrites();
+  const std::string& elf = faulting.file;
   ASSERT_EQ(write(program.get(), elf.data(), elf.size()), static_cast<ssize_t>(elf.size()));
   Child child([&program] {
     char* const none[] = {nullptr};
     fexecve(program.get(), none, none);
     return 125;
   });
-  OpenOptions options = WithRegs(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_ADDR,
-                                 Bit(PERF_REG_X86_IP) | Bit(PERF_REG_X86_BX));
+  OpenOptions options =
+      WithRegs(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_ADDR, Bit(reg::kIp) | Bit(reg::kRecorded[3]));
   options.pid = child.pid();
   const Event faults = Open(Software(PERF_COUNT_SW_PAGE_FAULTS), options);
   Ring ring(faults, 16);
@@ -204,12 +177,12 @@ CONFORMANCE_CASE(Record, UserRegistersTellA32BitTask, .rules = {rule::REC_013},
   ASSERT_EQ(child.Wait(), 0);
   const RingContents got = ring.Drain();
   // Of all its page faults, from the 64-bit beginning on, the one of the write.
-  const auto written = std::find_if(got.samples.begin(), got.samples.end(),
-                                    [](const Sample& sample) { return sample.addr == 0x11000; });
+  const auto written =
+      std::find_if(got.samples.begin(), got.samples.end(),
+                   [&](const Sample& sample) { return sample.addr == faulting.written; });
   ASSERT_NE(written, got.samples.end());
   EXPECT_EQ(written->regs_user_abi, std::uint64_t{PERF_SAMPLE_REGS_ABI_32}) << rule::REC_013.text;
-  EXPECT_EQ(written->regs_user->at(1), 0x10000 + sizeof(Elf32_Ehdr) + sizeof(Elf32_Phdr))
-      << rule::REC_013.text;
+  EXPECT_EQ(written->regs_user->at(1), faulting.ip) << rule::REC_013.text;
   EXPECT_EQ(got.samples.front().regs_user_abi, std::uint64_t{PERF_SAMPLE_REGS_ABI_64})
       << rule::REC_013.text;
 }
@@ -227,7 +200,7 @@ CONFORMANCE_CASE(Record, UserStackIsCopiedFromTheStackPointer, .rules = {rule::R
     const std::vector<Record> records = ring.Take();
     ASSERT_EQ(records.size(), 1u);
     const Sample sample = ParseSample(records[0], event.attr()).value();
-    const std::uint64_t sp = Reg(*sample.regs_user, kAll, PERF_REG_X86_SP);
+    const std::uint64_t sp = Reg(*sample.regs_user, kAll, reg::kSp);
     const std::size_t offset = reinterpret_cast<std::uint64_t>(&pulse) - sp;
     ASSERT_LE(offset + sizeof(pulse), sample.stack_user->size()) << rule::REC_014.text;
     // As it went into the kernel: what came out of it is only in the variable.
@@ -241,16 +214,16 @@ CONFORMANCE_CASE(Record, UserStackIsCopiedFromTheStackPointer, .rules = {rule::R
 
 // Runs `body` in a thread whose stack ends at `top`, before a page that nobody can read.
 void OnSmallStack(std::function<void(std::uint64_t top)> body) {
-  constexpr std::size_t kStack = 16 * kPage;
+  const std::size_t stack = std::max<std::size_t>(16 * kPage, PTHREAD_STACK_MIN);
   auto* const base = static_cast<char*>(
-      mmap(nullptr, kStack + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-  if (base == MAP_FAILED || mprotect(base + kStack, kPage, PROT_NONE) != 0) throw Broken("mmap");
-  const auto run = [body = std::move(body), top = reinterpret_cast<std::uint64_t>(base + kStack)] {
+      mmap(nullptr, stack + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  if (base == MAP_FAILED || mprotect(base + stack, kPage, PROT_NONE) != 0) throw Broken("mmap");
+  const auto run = [body = std::move(body), top = reinterpret_cast<std::uint64_t>(base + stack)] {
     body(top);
   };
   pthread_attr_t attr;
   pthread_attr_init(&attr);
-  pthread_attr_setstack(&attr, base, kStack);
+  if (pthread_attr_setstack(&attr, base, stack) != 0) throw Broken("a stack of one's own");
   pthread_t thread;
   const auto start = [](void* what) -> void* {
     (*static_cast<decltype(run)*>(what))();
@@ -261,7 +234,7 @@ void OnSmallStack(std::function<void(std::uint64_t top)> body) {
   if (error != 0) throw BrokenErrno("pthread_create", error);
   pthread_join(thread, nullptr);
   pthread_attr_destroy(&attr);
-  munmap(base, kStack + kPage);
+  munmap(base, stack + kPage);
 }
 
 CONFORMANCE_CASE(Record, UserStackTellsHowMuchOfItWasThere, .rules = {rule::REC_014},
@@ -277,7 +250,7 @@ CONFORMANCE_CASE(Record, UserStackTellsHowMuchOfItWasThere, .rules = {rule::REC_
     const std::vector<Record> records = ring.Take();
     ASSERT_EQ(records.size(), 1u);
     const Sample sample = ParseSample(records[0], event.attr()).value();
-    const std::uint64_t sp = Reg(*sample.regs_user, kAll, PERF_REG_X86_SP);
+    const std::uint64_t sp = Reg(*sample.regs_user, kAll, reg::kSp);
     EXPECT_EQ(sample.stack_user->size(), top - sp) << rule::REC_014.text;
     EXPECT_EQ(records[0].body.size(), 8 + 8 + std::popcount(kAll) * 8 + 16 + 0xf000)
         << rule::REC_014.text;

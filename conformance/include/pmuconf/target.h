@@ -61,6 +61,7 @@ enum class Cap {
   kFaultTrace,     // fault_trace: a tracepoint tells of page faults of the kernel's own
   kLongPeriods,    // long_periods: a period can last for several ranges of a counter (60 bits)
   kCompat,         // compat: the machine runs 32-bit programs beside 64-bit ones
+  kVectors,        // vectors: perf knows registers of the processor beyond the general ones
 };
 std::string_view ToString(Cap cap);  // "manual_clock"
 std::optional<Cap> CapFromString(std::string_view name);
