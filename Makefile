@@ -57,10 +57,11 @@ lint: deps ## format, static analysis, spelling, structure
 	@$(PYTHON) ci/lint.py
 
 deps: ## install the packages that are missing (nothing when all are there)
-	@ci/install-deps
+	@ARCH='$(ARCH)' ci/install-deps
 
 clean: ## remove build/ (the cache of kernels stays)
 	@rm -rf build
 
 guest-suite: deps
 	@ci/build guest pmuconf
+	@$(if $(filter-out amd64,$(ARCH)),ci/build 'guest-$(ARCH)' pmuconf)

@@ -3,7 +3,8 @@
 find_program(PMUCONF_BPF_CLANG NAMES clang-14 clang REQUIRED)
 find_program(PMUCONF_BPFTOOL NAMES bpftool PATHS /usr/sbin REQUIRED)
 find_path(PMUCONF_ASM_DIR asm/types.h PATHS "/usr/include/${CMAKE_CXX_LIBRARY_ARCHITECTURE}"
-  "/usr/include/${CMAKE_LIBRARY_ARCHITECTURE}" NO_DEFAULT_PATH REQUIRED)
+  "/usr/include/${CMAKE_LIBRARY_ARCHITECTURE}" "/usr/${CMAKE_CXX_LIBRARY_ARCHITECTURE}/include"
+  NO_DEFAULT_PATH NO_CMAKE_FIND_ROOT_PATH REQUIRED)
 
 function(bpf_skeletons target)
   set(dir "${CMAKE_CURRENT_BINARY_DIR}/generated/bpf")

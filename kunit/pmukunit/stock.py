@@ -35,7 +35,7 @@ def run(
             agent=suite.binary(),
             target=suite.find_target("refpmu").path,
             modules=files,
-            channel=stock.arch.channel,
+            arch=stock.arch,
         )
     )
     machine = qemu.Machine(stock.arch, stock.image, packed, accel=accel.choose(stock))

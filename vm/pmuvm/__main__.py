@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from pmuvm import accel, arch, guest, image, kernel, module, qemu, runs, store, suite
+from pmuvm import accel, arch, guest, image, kernel, module, qemu, runs, store, suite, sysroot
 from pmuvm.errors import PmuvmError
 
 ALL = "all"
@@ -59,6 +59,10 @@ def parser() -> argparse.ArgumentParser:
     build.add_argument("--source", type=pathlib.Path, default=store.ROOT / "driver")
     build.add_argument("--out", type=pathlib.Path)
     build.set_defaults(command=_module)
+
+    libraries = commands.add_parser("sysroot", help="fetch what is linked for another architecture")
+    libraries.add_argument("--arch", required=True)
+    libraries.set_defaults(command=_sysroot)
 
     run = commands.add_parser("run", help="run the suite against a target and judge it")
     _kernel_options(run, required=False)
@@ -131,6 +135,11 @@ def _module(options: argparse.Namespace) -> int:
     return 0
 
 
+def _sysroot(options: argparse.Namespace) -> int:
+    print(sysroot.find(arch.find(options.arch)))
+    return 0
+
+
 def _run(options: argparse.Namespace) -> int:
     given = runs.Request(
         target=options.target,
@@ -167,11 +176,11 @@ def _exec(options: argparse.Namespace) -> int:
         files.update(image.with_program(name))
     packed = image.build(
         image.Contents(
-            agent=suite.binary(),
+            agent=suite.agent(found.arch),
             target=suite.TARGETS / "refpmu.toml",
             modules=tuple(pathlib.Path(word[0]) for word in words),
             files=files,
-            channel=found.arch.channel,
+            arch=found.arch,
         )
     )
     machine = qemu.Machine(found.arch, found.image, packed, accel=accel.choose(found))

@@ -7,7 +7,7 @@ import json
 import os
 import pathlib
 
-from pmuvm import image, qemu, store
+from pmuvm import arch, image, qemu, store
 from pmuvm.errors import PmuvmError
 from pmuvm.kernel import Kernel
 
@@ -18,15 +18,15 @@ DEVICE = pathlib.Path("/dev/kvm")
 BOOT_ID = pathlib.Path("/proc/sys/kernel/random/boot_id")
 
 
-def choose(kernel: Kernel) -> str:
-    """A key of qemu.ACCELS. The probe's answer is kept until the host boots again."""
+def choose(kernel: Kernel, *, emulated: bool = False) -> str:
+    """A key of qemu.ACCELS, KVM only unless `emulated`; its probe's answer is kept for this boot."""
     forced = os.environ.get("PMUCONF_ACCEL", "")
     if forced:
         if forced not in qemu.ACCELS:
             known = ", ".join(qemu.ACCELS)
             raise PmuvmError(f"unknown PMUCONF_ACCEL '{forced}'; known: {known}")
         return forced
-    if not os.access(DEVICE, os.R_OK | os.W_OK):
+    if emulated or arch.foreign(kernel.arch) or not os.access(DEVICE, os.R_OK | os.W_OK):
         return "tcg"
     answers = store.cache() / "accel.json"
     key = f"{BOOT_ID.read_text('ascii').strip()} {kernel.release}"
@@ -43,7 +43,7 @@ def choose(kernel: Kernel) -> str:
 
 def probe(kernel: Kernel, accel: str = "kvm", *, deadline_s: float) -> bool:
     """True if a tiny guest says its sentence before the deadline."""
-    packed = image.build(image.Contents(init=PROBE_INIT))
+    packed = image.build(image.Contents(init=PROBE_INIT, arch=kernel.arch))
     console = kernel.arch.console
     machine = qemu.Machine(
         arch=kernel.arch,

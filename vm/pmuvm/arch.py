@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import platform
 
 from pmuvm.errors import PmuvmError
 
@@ -17,27 +18,54 @@ class Arch:
     """As `uname -m` prints it."""
     kbuild: str
     """As the kernel's Makefile takes it in ARCH=."""
+    compiler: str
+    """What the names of the distribution's cross compilers begin with."""
     qemu: str
+    qemu_package: str
     qemu_machine: str
     cpu: dict[str, str]
     """CPU model by accelerator."""
     console: str
     channel: str
+    channel_port: tuple[str, ...]
+    """What makes the chardev `channel` that serial port."""
+    icount_smp: bool
+    """Whether more than one CPU comes up when time is what is executed (`-icount`)."""
 
 
 AMD64 = Arch(
     name="amd64",
     machine="x86_64",
     kbuild="x86",
+    compiler="x86_64-linux-gnu-",
     qemu="qemu-system-x86_64",
+    qemu_package="qemu-system-x86",
     qemu_machine="pc",
     # The PMU of a KVM host must not show: the driver under test is to be the only one.
     cpu={"tcg": "max", "tcg-multi": "max", "kvm": "max,pmu=off"},
     console="ttyS0",
     channel="ttyS1",
+    channel_port=("-serial", "chardev:channel"),
+    icount_smp=False,
 )
 
-ARCHES = {arch.name: arch for arch in (AMD64,)}
+ARM64 = Arch(
+    name="arm64",
+    machine="aarch64",
+    kbuild="arm64",
+    compiler="aarch64-linux-gnu-",
+    qemu="qemu-system-aarch64",
+    qemu_package="qemu-system-arm",
+    qemu_machine="virt,gic-version=3",
+    # `max` signs pointers, which takes an emulator most of its time.
+    cpu={"tcg": "cortex-a57", "tcg-multi": "cortex-a57", "kvm": "host"},
+    console="ttyAMA0",
+    channel="ttyS0",
+    channel_port=("-device", "pci-serial,chardev=channel"),
+    icount_smp=True,
+)
+
+ARCHES = {arch.name: arch for arch in (AMD64, ARM64)}
 
 
 def find(name: str) -> Arch:
@@ -45,3 +73,16 @@ def find(name: str) -> Arch:
     if name not in ARCHES:
         raise PmuvmError(f"unknown ARCH '{name}'; known: {', '.join(sorted(ARCHES))}")
     return ARCHES[name]
+
+
+def host() -> Arch:
+    """The architecture of this machine."""
+    for arch in ARCHES.values():
+        if arch.machine == platform.machine():
+            return arch
+    raise PmuvmError(f"no guest can be prepared on a machine of type {platform.machine()}")
+
+
+def foreign(arch: Arch) -> bool:
+    """Whether its programs do not run on this machine."""
+    return arch.machine != platform.machine()

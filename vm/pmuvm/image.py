@@ -12,7 +12,9 @@ import shutil
 import subprocess
 from collections.abc import Mapping
 
-from pmuvm import store
+from pmuvm import arch as arches
+from pmuvm import store, sysroot
+from pmuvm.arch import AMD64, Arch
 from pmuvm.errors import PmuvmError
 
 INIT = store.ROOT / "vm" / "guest" / "init"
@@ -34,12 +36,12 @@ class Contents:
     files: Mapping[str, pathlib.Path] = dataclasses.field(default_factory=dict)
     """Further files: place in the guest (without the first slash) to file of the host."""
     init: pathlib.Path = INIT
-    channel: str = "ttyS1"
+    arch: Arch = AMD64
 
 
 def build(contents: Contents) -> pathlib.Path:
     """The image of `contents`, from the cache if it is there."""
-    busybox = find_busybox()
+    busybox = find_busybox(contents.arch)
     placed: dict[str, pathlib.Path] = {"init": contents.init, "bin/busybox": busybox}
     if contents.agent is not None:
         placed["bin/pmuconf"] = contents.agent
@@ -49,7 +51,7 @@ def build(contents: Contents) -> pathlib.Path:
         placed[f"modules/{module.name}"] = module
     placed.update(contents.files)
 
-    data: dict[str, bytes] = {"channel": f"{contents.channel}\n".encode()}
+    data: dict[str, bytes] = {"channel": f"{contents.arch.channel}\n".encode()}
     for place, path in placed.items():
         try:
             data[place] = path.read_bytes()
@@ -61,7 +63,7 @@ def build(contents: Contents) -> pathlib.Path:
     with store.locked(folder / ".lock"):
         if not image.is_file():
             with store.new_folder(folder / f"{key}.staging") as staging:
-                _stage(staging, data, busybox)
+                _stage(staging, data)
                 packed = _pack(staging)
             shutil.rmtree(folder / f"{key}.staging")
             store.write(image, packed)
@@ -71,8 +73,10 @@ def build(contents: Contents) -> pathlib.Path:
     return image
 
 
-def find_busybox() -> pathlib.Path:
-    """The static busybox of the host."""
+def find_busybox(arch: Arch = AMD64) -> pathlib.Path:
+    """The static busybox: the host's own, or that of the packages for another architecture."""
+    if arches.foreign(arch):
+        return sysroot.find(arch) / "bin" / "busybox"
     found = shutil.which("busybox", path=f"{os.environ.get('PATH', '')}:/bin:/usr/bin")
     if found is None:
         raise PmuvmError("no program 'busybox' on this machine (package busybox-static)")
@@ -109,7 +113,7 @@ def with_program(name: str) -> dict[str, pathlib.Path]:
     return placed
 
 
-def _stage(staging: pathlib.Path, data: Mapping[str, bytes], busybox: pathlib.Path) -> None:
+def _stage(staging: pathlib.Path, data: Mapping[str, bytes]) -> None:
     for folder in FOLDERS:
         (staging / folder).mkdir(parents=True, exist_ok=True)
     for place, content in data.items():
@@ -118,7 +122,9 @@ def _stage(staging: pathlib.Path, data: Mapping[str, bytes], busybox: pathlib.Pa
         path.write_bytes(content)
         executable = place == "init" or content.startswith((b"\x7fELF", b"#!"))
         path.chmod(0o755 if executable else 0o644)
-    done = subprocess.run([str(busybox), "--list"], capture_output=True, text=True, check=True)
+    # The host's knows the same applets as that of another architecture, which does not run here.
+    own = find_busybox(arches.host())
+    done = subprocess.run([str(own), "--list"], capture_output=True, text=True, check=True)
     for applet in done.stdout.split():
         link = staging / "bin" / applet
         if not link.exists():

@@ -86,7 +86,7 @@ def find(name: str, arch: Arch = arches.AMD64, refresh: bool = False) -> Kernel:
         return _debug(name, arch)
     path = pathlib.Path(name)
     if path.is_file():
-        release = image_release(path)
+        release = image_release(path, arch)
         return Kernel(name, release, arch, path.resolve(), _headers(release, arch))
     names = ", ".join(known() + debug_known())
     raise PmuvmError(f"unknown KERNEL '{name}'; known: {names}, or the path of a kernel image")
@@ -101,16 +101,17 @@ def shipped(found: Kernel, name: str) -> bytes | None:
     return None
 
 
-def image_release(path: pathlib.Path) -> str:
-    """The release that an x86 kernel image states in its boot header.
-
-    Source: the kernel's Documentation/arch/x86/boot.rst, fields header and kernel_version.
-    """
+def image_release(path: pathlib.Path, arch: Arch = arches.AMD64) -> str:
+    """The release that a kernel image states."""
     try:
-        with path.open("rb") as file:
-            data = file.read(0x8000)
+        data = path.read_bytes()
     except OSError as error:
         raise PmuvmError(f"cannot read the kernel image {path}: {error.strerror}") from error
+    return (_arm64_release if arch == arches.ARM64 else _x86_release)(path, data)
+
+
+def _x86_release(path: pathlib.Path, data: bytes) -> str:
+    """Source: the kernel's Documentation/arch/x86/boot.rst, fields header and kernel_version."""
     if data[0x202:0x206] != b"HdrS":
         raise PmuvmError(f"{path} is not an x86 kernel image (bzImage): it has no boot header")
     offset = int.from_bytes(data[0x20E:0x210], "little") + 0x200
@@ -118,6 +119,16 @@ def image_release(path: pathlib.Path) -> str:
     if not re.fullmatch(rb"[0-9][A-Za-z0-9.+~_-]*", text):
         raise PmuvmError(f"{path} is not an x86 kernel image (bzImage): it states no release")
     return text.decode("ascii")
+
+
+def _arm64_release(path: pathlib.Path, data: bytes) -> str:
+    """The header (Documentation/arch/arm64/booting.rst) has none: it is in the banner's text."""
+    if data[0x38:0x3C] != b"ARM\x64":
+        raise PmuvmError(f"{path} is not an arm64 kernel image (Image): it has no boot header")
+    banner = re.search(rb"Linux version ([0-9][A-Za-z0-9.+~_-]*) ", data)
+    if banner is None:
+        raise PmuvmError(f"{path} is not an arm64 kernel image (Image): it states no release")
+    return banner[1].decode("ascii")
 
 
 def _debug_table() -> tuple[list[str], Needs]:
@@ -190,7 +201,7 @@ def _stock(name: str, arch: Arch, refresh: bool) -> Kernel:
             key = _key(needed)
             if not (folder / key).is_dir():
                 with store.new_folder(folder / key) as temporary:
-                    _fill(temporary, apt, needed)
+                    _fill(temporary, apt, needed, arch, state)
         store.write(pointer, json.dumps({"key": key}).encode())
     found = _recorded(pointer, name, arch)
     if found is None:
@@ -211,13 +222,31 @@ def _headers(release: str, arch: Arch) -> pathlib.Path | None:
     return None
 
 
-def _fill(root: pathlib.Path, apt: packages.Apt, needed: list[packages.Package]) -> None:
+def _fill(
+    root: pathlib.Path,
+    apt: packages.Apt,
+    needed: list[packages.Package],
+    arch: Arch,
+    state: pathlib.Path,
+) -> None:
+    # The programs that build modules run here, whatever they build for.
+    tools = [package for package in needed if package.name.startswith("linux-kbuild-")]
+    if arches.foreign(arch) and tools:
+        own = packages.Apt(state / "host", arches.host().name)
+        own.update()
+        names = [package.name for package in tools]
+        _unpack(root, own, own.closure(names, lambda _: False))
+        needed = [package for package in needed if package not in tools]
+    _unpack(root, apt, needed)
+    relocate(root)
+
+
+def _unpack(root: pathlib.Path, apt: packages.Apt, wanted: list[packages.Package]) -> None:
     archives = root / "archives"
-    for deb in apt.download(needed, archives):
+    for deb in apt.download(wanted, archives):
         packages.unpack(deb, root)
         deb.unlink()
     archives.rmdir()
-    relocate(root)
 
 
 def relocate(root: pathlib.Path) -> None:

@@ -10,7 +10,7 @@ import pathlib
 import shutil
 from collections.abc import Iterator
 
-from pmuvm import kbuild, store
+from pmuvm import arch, kbuild, store
 from pmuvm.errors import PmuvmError
 from pmuvm.kernel import Kernel
 
@@ -87,6 +87,7 @@ def make(kernel: Kernel, copy: pathlib.Path, *flags: str) -> str:
         *("-C", str(kernel.build)),
         f"M={copy.resolve()}",
         f"ARCH={kernel.arch.kbuild}",
+        *([f"CROSS_COMPILE={kernel.arch.compiler}"] if arch.foreign(kernel.arch) else []),
         # Type information of the module serves nobody here and would need pahole.
         "CONFIG_DEBUG_INFO_BTF_MODULES=",
         # The tree may have the driver in it, for KUnit.

@@ -58,7 +58,7 @@ class Machine:
     """A file of the host that the guest may read as HANDED once it has the module for that."""
     icount: int | None = None
     """If given, time is what is executed: an instruction takes 2^icount ns, whatever the host does.
-    For one CPU, and emulated."""
+    Emulated, and for one CPU where the architecture has no `icount_smp`."""
 
 
 def argv(
@@ -86,7 +86,7 @@ def argv(
         *("-add-fd", f"fd={console_fd},set=1"),
         *("-chardev", "file,id=console,path=/dev/fdset/1,append=on"),
         *("-chardev", f"socket,id=channel,fd={channel_fd}"),
-        *("-serial", "chardev:console", "-serial", "chardev:channel"),
+        *("-serial", "chardev:console", *arch.channel_port),
         *("-chardev", f"socket,id=monitor,fd={monitor_fd}"),
         *("-mon", "chardev=monitor,mode=control"),
         *("-kernel", str(machine.kernel)),
@@ -135,7 +135,10 @@ class Qemu:
             )
         except FileNotFoundError:
             self._close()
-            raise PmuvmError(f"no program '{arguments[0]}' on this machine") from None
+            package = self._machine.arch.qemu_package
+            raise PmuvmError(
+                f"no program '{arguments[0]}' on this machine (package {package})"
+            ) from None
         # Only QEMU may hold the far ends, or its end would not be seen.
         for end in far:
             end.close()

@@ -72,12 +72,9 @@ def one(request: Request) -> int:
     found = kernel.find(request.kernel, arch.find(request.arch))
     if request.cpus is not None:
         target = dataclasses.replace(target, cpus=request.cpus)
-    ready = plan(target, found, request.module, request.boot_s)
     if request.icount is not None:
-        if ready.machine.cpus != 1 or ready.machine.accel == "kvm":
-            raise PmuvmError("--icount is for one emulated CPU: --cpus 1")
-        machine = dataclasses.replace(ready.machine, icount=request.icount)
-        ready = dataclasses.replace(ready, machine=machine)
+        target = dataclasses.replace(target, icount=request.icount)
+    ready = plan(target, found, request.module, request.boot_s)
     if request.shuffle is not None:
         random.Random(request.shuffle).shuffle(cases)
 
@@ -259,7 +256,7 @@ def _machine(
 ) -> qemu.Machine:
     packed = image.build(
         image.Contents(
-            agent=suite.binary(),
+            agent=suite.agent(found.arch),
             target=target.path,
             modules=modules,
             files={
@@ -267,15 +264,22 @@ def _machine(
                 **(leaks.FILES if found.needs.debug else {}),
                 **files,
             },
-            channel=found.arch.channel,
+            arch=found.arch,
         )
     )
+    chosen = target.accel or accel.choose(found, emulated=target.icount is not None)
+    if target.icount is not None:
+        if chosen != "tcg":
+            raise PmuvmError(f"icount is for the accelerator tcg, not for {chosen}")
+        if target.cpus != 1 and not found.arch.icount_smp:
+            raise PmuvmError(f"icount on {found.arch.name} is for one CPU: --cpus 1")
     return qemu.Machine(
         arch=found.arch,
         kernel=found.image,
         initrd=packed,
         cpus=target.cpus,
         memory_mb=max(target.memory_mb, found.needs.memory_mb),
-        accel=target.accel or accel.choose(found),
+        accel=chosen,
+        icount=target.icount,
         cmdline=f"{found.needs.parameters} {cmdline}".strip(),
     )

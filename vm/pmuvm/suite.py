@@ -14,7 +14,8 @@ import tomllib
 from collections.abc import Sequence
 from typing import Any
 
-from pmuvm import qemu, store
+from pmuvm import arch, qemu, store
+from pmuvm.arch import Arch
 from pmuvm.errors import PmuvmError
 
 TARGETS = store.ROOT / "conformance" / "targets"
@@ -36,6 +37,8 @@ class Target:
     cpus: int
     memory_mb: int
     accel: str | None
+    icount: int | None
+    """As qemu.Machine has it."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,20 +76,28 @@ class Selection:
 
 
 def binary() -> pathlib.Path:
-    """The static pmuconf, which runs on the host and in the guest."""
-    path = pathlib.Path(
-        os.environ.get("PMUCONF_BINARY") or store.ROOT / "build/guest/conformance/pmuconf"
-    )
-    if not os.access(path, os.X_OK):
-        raise PmuvmError(f"no program {path}: build it with ci/build guest pmuconf")
-    return path.resolve()
+    """The static pmuconf of the host, which runs in guests of its architecture too."""
+    return _built(os.environ.get("PMUCONF_BINARY") or "", "guest")
+
+
+def agent(of: Arch) -> pathlib.Path:
+    """The static pmuconf that runs in a guest."""
+    return binary() if not arch.foreign(of) else _built("", f"guest-{of.name}")
 
 
 def tool(name: str) -> pathlib.Path:
     """A program of conformance/tools, which lies beside pmuconf."""
-    path = binary().parent / "tools" / name
+    return _program(binary().parent / "tools" / name, "guest")
+
+
+def _built(given: str, preset: str) -> pathlib.Path:
+    path = pathlib.Path(given or store.ROOT / "build" / preset / "conformance/pmuconf")
+    return _program(path, preset).resolve()
+
+
+def _program(path: pathlib.Path, preset: str) -> pathlib.Path:
     if not os.access(path, os.X_OK):
-        raise PmuvmError(f"no program {path}: build it with ci/build guest pmuconf")
+        raise PmuvmError(f"no program {path}: build it with ci/build {preset} pmuconf")
     return path
 
 
@@ -115,6 +126,7 @@ def find_target(name: str) -> Target:
         cpus=_value(files, "vm", "smp", 2),
         memory_mb=_value(files, "vm", "memory_mb", 512),
         accel=accel or None,
+        icount=_value(files, "vm", "icount", 0) or None,
     )
 
 

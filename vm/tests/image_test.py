@@ -71,7 +71,8 @@ def test_another_byte_makes_another_image(cache: pathlib.Path, contents: image.C
     first = image.build(contents)
     contents.modules[0].write_bytes(b"\x7fELF modulf")
     assert image.build(contents) != first
-    assert image.build(dataclasses.replace(contents, channel="ttyS2")) != first
+    other = dataclasses.replace(contents.arch, channel="ttyS2")
+    assert image.build(dataclasses.replace(contents, arch=other)) != first
 
 
 def test_a_missing_file_is_named(cache: pathlib.Path, contents: image.Contents) -> None:

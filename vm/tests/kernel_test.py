@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from pmuvm import arch as arches
 from pmuvm import kernel, packages, tree
 from pmuvm.errors import PmuvmError
 
@@ -37,6 +38,7 @@ for name; do
 done
 """
 APT_GET = """
+sed -n 's/^APT::Architecture "\\(.*\\)";/for \\1:/p' "$2" | tr '\\n' ' ' >>"$APT_LOG"
 echo "$@" >>"$APT_LOG"
 case " $* " in
 *" download "*) for name; do case $name in *=*) touch "${name%%=*}.deb" ;; esac; done ;;
@@ -82,6 +84,20 @@ def test_a_fetched_kernel_has_image_release_and_headers(apt_log: pathlib.Path) -
     assert len(fetched) == 1
     assert "linux-kbuild-6.12.9+deb12=1" in fetched[0]
     assert "kmod" not in fetched[0] and "gcc-12" not in fetched[0]
+
+
+def test_a_kernel_of_another_architecture_is_built_for_by_programs_of_this_one(
+    apt_log: pathlib.Path, fakes: pathlib.Path
+) -> None:
+    foreign = next(arch for arch in arches.ARCHES.values() if arches.foreign(arch))
+    script(fakes, "apt-cache", APT_CACHE.replace("amd64", foreign.name))
+    script(fakes, "dpkg", DPKG.replace("amd64", foreign.name))
+    found = kernel.find("6.12", foreign)
+    assert found.arch == foreign and found.build is not None
+    fetched = [line for line in apt_log.read_text("utf-8").splitlines() if " download " in line]
+    tools = [line for line in fetched if "linux-kbuild" in line]
+    assert len(fetched) == 2 and len(tools) == 1
+    assert tools[0].startswith(f"for {arches.host().name}:")
 
 
 def test_a_second_time_asks_nobody(apt_log: pathlib.Path) -> None:
@@ -194,6 +210,18 @@ def test_a_file_that_is_no_kernel_is_refused(
     (tmp_path / "file").write_bytes(content)
     with pytest.raises(PmuvmError, match="is not an x86 kernel image"):
         kernel.find(str(tmp_path / "file"))
+
+
+def test_an_arm64_image_states_its_release_in_its_banner(
+    cache: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    header = bytes(0x38) + b"ARM\x64" + bytes(64)
+    (tmp_path / "Image").write_bytes(header + b"Linux version 6.19.0-mine (a@b) #1\0")
+    assert kernel.find(str(tmp_path / "Image"), arches.ARM64).release == "6.19.0-mine"
+    for content in (b"", bytes(4096), header):
+        (tmp_path / "Image").write_bytes(content)
+        with pytest.raises(PmuvmError, match="is not an arm64 kernel image"):
+            kernel.find(str(tmp_path / "Image"), arches.ARM64)
 
 
 @pytest.mark.parametrize(

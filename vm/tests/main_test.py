@@ -107,7 +107,7 @@ def test_a_shuffle_is_an_order_that_its_seed_repeats(
 BAD = {
     "target": (["--target", "nothing"], "unknown TARGET 'nothing'"),
     "kernel": (["--kernel", "5.10"], "unknown KERNEL '5.10'; known: 6.1, 6.12"),
-    "arch": (["--arch", "vax"], "unknown ARCH 'vax'; known: amd64"),
+    "arch": (["--arch", "vax"], "unknown ARCH 'vax'; known: amd64, arm64"),
     "case": (["--case", "No.Such"], "unknown CASE 'No.Such'"),
     "rule": (["--rule", "XXX-1"], "unknown RULE 'XXX-1'"),
     "module": (["--module", "/nowhere/x.ko"], "no module /nowhere/x.ko"),

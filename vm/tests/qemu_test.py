@@ -35,6 +35,18 @@ def test_the_command_line_is_the_golden_one() -> None:
     assert " ".join(qemu.argv(machine, 5, 6, 7)) == " ".join(GOLDEN)
 
 
+def test_an_arm64_machine_has_its_second_port_on_pci() -> None:
+    machine = qemu.Machine(arch.ARM64, pathlib.Path("/k"), pathlib.Path("/i"), cmdline="a b")
+    golden = " ".join(GOLDEN)
+    for amd64, arm64 in (
+        ("qemu-system-x86_64 -machine pc", "qemu-system-aarch64 -machine virt,gic-version=3"),
+        ("-cpu max", "-cpu cortex-a57"),
+        ("-serial chardev:channel", "-device pci-serial,chardev=channel"),
+    ):
+        golden = golden.replace(amd64, arm64)
+    assert " ".join(qemu.argv(machine, 5, 6, 7)) == golden
+
+
 def test_kvm_hides_the_pmu_of_the_host() -> None:
     machine = qemu.Machine(arch.AMD64, pathlib.Path("/k"), None, accel="kvm")
     words = qemu.argv(machine, 5, 6, 7)

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The libraries of another architecture are fetched once, whole or not at all."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+
+from pmuvm import arch, suite, sysroot
+from pmuvm.errors import PmuvmError
+
+from standin import script
+
+APT_CACHE = """
+for name; do
+    case $name in
+    libelf-dev | busybox-static) printf 'Package: %s\\nVersion: 1\\nSHA256: 00\\n\\n' "$name" ;;
+    esac
+done
+"""
+APT_GET = """
+echo "$@" >>"$APT_LOG"
+case " $* " in
+*" download "*) for name; do case $name in *=*) touch "${name%%=*}.deb" ;; esac; done ;;
+esac
+"""
+DPKG = 'mkdir -p "$3/usr" && touch "$3/usr/$(basename "$2" .deb)"'
+
+
+@pytest.fixture
+def apt_log(
+    fakes: pathlib.Path,
+    cache: pathlib.Path,
+    tmp_path: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> pathlib.Path:
+    """A distribution of two packages; the file lists the calls of apt-get."""
+    log = tmp_path / "apt.log"
+    log.touch()
+    monkeypatch.setenv("APT_LOG", str(log))
+    monkeypatch.setattr(sysroot, "WANTED", ("libelf-dev",))
+    for name, text in (("apt-cache", APT_CACHE), ("apt-get", APT_GET), ("dpkg", DPKG)):
+        script(fakes, name, text)
+    return log
+
+
+def test_it_is_fetched_once(apt_log: pathlib.Path) -> None:
+    root = sysroot.find(arch.ARM64)
+    assert [path.name for path in (root / "usr").iterdir()] == ["libelf-dev"]
+    calls = apt_log.read_text("utf-8")
+    assert sysroot.find(arch.ARM64) == root
+    assert apt_log.read_text("utf-8") == calls
+
+
+def test_another_list_of_packages_is_another_folder(
+    apt_log: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = sysroot.find(arch.ARM64)
+    monkeypatch.setattr(sysroot, "WANTED", ("libelf-dev", "busybox-static"))
+    assert (sysroot.find(arch.ARM64) / "usr" / "busybox-static").is_file()
+    assert sysroot.find(arch.ARM64) != old
+
+
+def test_what_cannot_be_fetched_leaves_nothing(apt_log: pathlib.Path, cache: pathlib.Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sysroot, "WANTED", ("libelf-dev", "libnothing-dev"))
+        with pytest.raises(PmuvmError, match="no package 'libnothing-dev'"):
+            sysroot.find(arch.ARM64)
+    assert [path.name for path in (cache / "sysroot").iterdir()] == [".lock"]
+
+
+def test_a_suite_that_is_not_built_says_how(tmp_path: pathlib.Path) -> None:
+    foreign = next(one for one in arch.ARCHES.values() if arch.foreign(one))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pmuvm.store.ROOT", tmp_path)
+        with pytest.raises(PmuvmError, match=f"build it with ci/build guest-{foreign.name}"):
+            suite.agent(foreign)
