@@ -15,6 +15,7 @@
 #include "pmuconf/broken.h"
 #include "pmuconf/compat_call.h"
 #include "pmuconf/cpu.h"
+#include "pmuconf/processor.h"
 #include "pmuconf/registers.h"
 #include "pmuconf/stimuli.h"
 #include "pmuconf/sysfs.h"
@@ -23,7 +24,7 @@
 namespace pmuconf {
 namespace {
 
-constexpr std::array<std::pair<Cap, std::string_view>, 43> kCapNames = {{
+constexpr std::array<std::pair<Cap, std::string_view>, 46> kCapNames = {{
     {Cap::kStimulus, "stimulus"},
     {Cap::kPort, "port"},
     {Cap::kCounters, "counters"},
@@ -49,6 +50,9 @@ constexpr std::array<std::pair<Cap, std::string_view>, 43> kCapNames = {{
     {Cap::kLongPeriods, "long_periods"},
     {Cap::kCompat, "compat"},
     {Cap::kVectors, "vectors"},
+    {Cap::kExactIp, "exact_ip"},
+    {Cap::kTextPoke, "text_poke"},
+    {Cap::kWholeWords, "whole_words"},
     {Cap::kPrecise, "precise"},
     {Cap::kBranches, "branches"},
     {Cap::kTasks, "tasks"},
@@ -211,6 +215,9 @@ bool Target::Claims(Cap cap) const {
     case Cap::kUserTime:
     case Cap::kFaultTrace:
     case Cap::kVectors:
+    case Cap::kExactIp:
+    case Cap::kTextPoke:
+    case Cap::kWholeWords:
       return true;
   }
   return false;
@@ -225,6 +232,12 @@ bool Target::Has(Cap cap) const {
       return HasCompatCalls();
     case Cap::kVectors:
       return reg::HasVectors();
+    case Cap::kExactIp:
+      return processor::kSaysExactIp;
+    case Cap::kTextPoke:
+      return processor::kTellsTextPokes;
+    case Cap::kWholeWords:
+      return processor::kWatchesWholeWords;
     case Cap::kFaultTrace:
       return access(kFaultTracepoint, F_OK) == 0;
     case Cap::kCpus2:

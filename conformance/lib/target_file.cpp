@@ -10,6 +10,7 @@
 #include "lib/expression.h"
 #include "lib/target_base.h"
 #include "lib/toml_table.h"
+#include "pmuconf/processor.h"
 #include "pmuconf/stimuli.h"
 #include "pmuconf/sysfs.h"
 #include "pmuconf/target.h"
@@ -128,6 +129,28 @@ Accuracy ReadAccuracy(TomlTable* event) {
   return accuracy;
 }
 
+// The name of an errno, or of one on each machine that refuses: { x86_64 = "EINVAL" }. nullopt:
+// this one does not.
+std::optional<int> ReadRefusal(TomlTable* refusals, const char* key) {
+  const auto read = [](TomlTable* table, const char* name) {
+    const auto error = ErrnoFromName(table->String(name));
+    if (!error) table->Fail(name, "must be the name of an errno, like \"EOPNOTSUPP\"");
+    return *error;
+  };
+  if (!refusals->Node(key)->is_table()) return read(refusals, key);
+  std::optional<int> here;
+  TomlTable machines = *refusals->Table(key);
+  for (const std::string& machine : machines.Keys()) {
+    if (machine != "x86_64" && machine != "aarch64") {
+      machines.Fail(machine, "must be a machine: x86_64, aarch64");
+    }
+    const int error = read(&machines, machine.c_str());
+    if (machine == processor::kMachine) here = error;
+  }
+  machines.Finish();
+  return here;
+}
+
 std::uint64_t ReadCounters(TomlTable* event, unsigned general, unsigned fixed) {
   const auto counters = ParseCounters(event->String("counters"), general, fixed);
   if (!counters) event->Fail("counters", "must list counters of this target, like \"0-3,f0\"");
@@ -221,7 +244,8 @@ Target Target::Parse(std::string_view text, const std::string& path, const FindB
     vm->IntOr("memory_mb", 512, 64, 65536);
     target.module_ = vm->StringOr("module", target.module_);
     vm->StringOr("parameters", "");
-    vm->StringOr("accel", "");
+    for (const char* const key : {"accel", "arch", "cpu"}) vm->StringOr(key, "");
+    vm->IntOr("icount", 1, 1, 10);
     vm->Finish();
   }
   const bool traces = target.kind_ == "trace";
@@ -259,9 +283,8 @@ Target Target::Parse(std::string_view text, const std::string& path, const FindB
   }
   if (auto refusals = root.Table("refusals")) {
     for (const std::string& key : refusals->Keys()) {
-      const auto error = ErrnoFromName(refusals->String(key.c_str()));
-      if (!error) refusals->Fail(key, "must be the name of an errno, like \"EOPNOTSUPP\"");
-      target.refusals_[key] = *error;
+      const auto error = ReadRefusal(&*refusals, key.c_str());
+      if (error) target.refusals_[key] = *error;
     }
   }
   for (TomlTable& event : root.Tables("event")) {

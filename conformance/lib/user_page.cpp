@@ -6,6 +6,8 @@
 
 #include <atomic>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include "pmuconf/broken.h"
 
@@ -17,12 +19,36 @@ const int kCounterFault = SIGSEGV;
 const int kCounterFault = SIGILL;
 #endif
 
+#if defined(__aarch64__)
+namespace {
+
+constexpr std::uint32_t kCycleCounter = 31;
+
+// Of PMEVCNTR<N>_EL0, whose number is part of the instruction.
+template <std::uint32_t... kNumber>
+std::uint64_t ReadPmuCounter(std::uint32_t counter,
+                             std::integer_sequence<std::uint32_t, kNumber...>) {
+  std::uint64_t value = 0;
+  if (counter == kCycleCounter) asm volatile("isb; mrs %0, pmccntr_el0" : "=r"(value));
+  const auto read = [&value]<std::uint32_t kN>(std::integral_constant<std::uint32_t, kN>) {
+    asm volatile("isb; mrs %0, s3_3_c14_c%c1_%c2" : "=r"(value) : "i"(8 + kN / 8), "i"(kN % 8));
+  };
+  (void)((counter == kNumber && (read(std::integral_constant<std::uint32_t, kNumber>()), true)) ||
+         ...);
+  return value;
+}
+
+}  // namespace
+#endif
+
 std::uint64_t ReadCounter(std::uint32_t counter) {
 #if defined(__x86_64__)
   std::uint32_t low = 0;
   std::uint32_t high = 0;
   asm volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(counter));
   return std::uint64_t{high} << 32 | low;
+#elif defined(__aarch64__)
+  return ReadPmuCounter(counter, std::make_integer_sequence<std::uint32_t, kCycleCounter>());
 #else
   throw Broken("no instruction is known that reads counter " + std::to_string(counter));
 #endif

@@ -77,7 +77,7 @@ void ApplyWaivers(std::span<const Waiver> waivers, std::string_view today, Repor
       continue;
     }
     for (CaseResult& row : report->cases) {
-      if (!waiver.Covers(row.id, report->target, report->release)) continue;
+      if (!waiver.Covers(row.id, report->target, report->release, report->arch)) continue;
       if (IsFailure(row.result)) {
         row.message =
             "waiver " + waiver.id + ": " + waiver.reason + " (" + waiver.link + ")\n" + row.message;

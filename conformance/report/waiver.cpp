@@ -15,8 +15,9 @@
 namespace pmuconf {
 
 bool Waiver::Covers(std::string_view case_id, std::string_view target_name,
-                    std::string_view release) const {
-  return target == target_name && KernelMatches(kernels, release) &&
+                    std::string_view release, std::string_view machine) const {
+  return (arch.empty() || arch == machine) && KernelMatches(kernels, release) &&
+         fnmatch(target.c_str(), std::string(target_name).c_str(), 0) == 0 &&
          fnmatch(case_glob.c_str(), std::string(case_id).c_str(), 0) == 0;
 }
 
@@ -44,6 +45,10 @@ std::vector<Waiver> ParseWaivers(std::string_view text, const std::string& path)
       KernelMatches(waiver.kernels, "6.1");
     } catch (const ConfigError&) {
       scope->Fail("kernels", "must be like \">=6.1\" or \">=6.1,<6.12\"");
+    }
+    waiver.arch = scope->StringOr("arch", "");
+    if (!waiver.arch.empty() && waiver.arch != "x86_64" && waiver.arch != "aarch64") {
+      scope->Fail("arch", "must be x86_64 or aarch64");
     }
     scope->Finish();
     table.Finish();

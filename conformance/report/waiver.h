@@ -17,11 +17,12 @@ struct Waiver {
   std::string expires;  // YYYY-MM-DD, its last day
   // Scope: which failures it covers.
   std::string case_glob;
-  std::string target;   // name of the target
+  std::string target;   // name of the target, a glob
   std::string kernels;  // as in a rule; ">=6.1" for all
+  std::string arch;     // "aarch64", as uname -m has it; empty for all
 
-  bool Covers(std::string_view case_id, std::string_view target_name,
-              std::string_view release) const;
+  bool Covers(std::string_view case_id, std::string_view target_name, std::string_view release,
+              std::string_view machine) const;
   bool ExpiredOn(std::string_view today) const { return today > expires; }
 };
 

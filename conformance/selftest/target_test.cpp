@@ -9,6 +9,9 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
+
+#include "pmuconf/processor.h"
 
 namespace pmuconf {
 namespace {
@@ -76,6 +79,16 @@ TEST(TargetFile, IsRead) {
   EXPECT_EQ(target.claims()[1].generic, 0u);
 }
 
+TEST(TargetFile, RefusalsMayBeThoseOfAMachine) {
+  const auto on = [](std::string_view machine) {
+    const std::string text = "{ " + std::string(machine) + " = \"EINVAL\" }";
+    return Target::Parse(With("\"EOPNOTSUPP\"", text), "toy.toml").refusal("branch");
+  };
+  const bool x86 = processor::kMachine == "x86_64";
+  EXPECT_EQ(on(processor::kMachine), EINVAL);
+  EXPECT_EQ(on(x86 ? "aarch64" : "x86_64"), std::nullopt);
+}
+
 TEST(TargetFile, GivesCapabilities) {
   const Target target = Target::Parse(kGood, "toy.toml");
   for (const Cap cap :
@@ -99,6 +112,12 @@ TEST(TargetFile, NamesFileLineAndKeyOfAnError) {
   EXPECT_THAT(ErrorOf(With("\"0-3\"", "\"0-4\"")), HasSubstr("toy.toml:20: key 'event.counters'"));
   EXPECT_THAT(ErrorOf(With("EOPNOTSUPP", "ENOSUCH")),
               HasSubstr("toy.toml:16: key 'refusals.branch'"));
+  EXPECT_THAT(ErrorOf(With("\"EOPNOTSUPP\"", "{ arm64 = \"EINVAL\" }")),
+              HasSubstr("toy.toml:16: key 'refusals.branch.arm64' must be a machine"));
+  EXPECT_THAT(ErrorOf(With("\"EOPNOTSUPP\"", "{ aarch64 = \"ENOSUCH\" }")),
+              HasSubstr("toy.toml:16: key 'refusals.branch.aarch64' must be the name of an errno"));
+  EXPECT_THAT(ErrorOf(With("[refusals]", "[vm]\nicount = 0\n[refusals]")),
+              HasSubstr("key 'vm.icount' must be an integer from 1 to 10"));
   EXPECT_THAT(ErrorOf(With("\"cpu-cycles\"", "\"cpu\"")), HasSubstr("key 'event.generic'"));
   EXPECT_THAT(ErrorOf(With("{ abs = 3 }", "\"about\"")), HasSubstr("key 'event.accuracy'"));
   EXPECT_THAT(ErrorOf(With("name = \"c\"", "name = \"a\"")), HasSubstr("'a' stands twice"));

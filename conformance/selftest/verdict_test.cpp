@@ -111,8 +111,8 @@ Report JudgeIt(const Stream& stream, std::vector<Waiver> waivers = {}) {
 }
 
 Waiver WaiverOf(const std::string& glob) {
-  return {"WVR-001",    "somebody", "known", "https://example.org/1",
-          "2026-12-31", glob,       "toy",   ">=6.1"};
+  return {"WVR-001", "somebody", "known", "https://example.org/1", "2026-12-31", glob,
+          "t*",      ">=6.1",    ""};
 }
 
 Stream WithResult(std::size_t at, Result result) {
@@ -306,7 +306,9 @@ TEST(Waivers, KeepToTheirScope) {
   other.target = "other";
   Waiver older = WaiverOf("One.Too");
   older.kernels = "<6.12";
-  for (const Waiver& waiver : {other, older, WaiverOf("Two.*")}) {
+  Waiver elsewhere = WaiverOf("One.Too");
+  elsewhere.arch = "aarch64";
+  for (const Waiver& waiver : {other, older, elsewhere, WaiverOf("Two.*")}) {
     Stream stream = WithResult(1, Result::kFail);
     stream.selected.resize(2);
     stream.results.resize(2);
@@ -335,6 +337,8 @@ target = "toy"
   std::string bad_date = good;
   bad_date.replace(bad_date.find("2026-12-31"), 10, "2026-13-31");
   EXPECT_THROW(ParseWaivers(bad_date, "w.toml"), ConfigError);
+  EXPECT_EQ(ParseWaivers(good + "arch = \"aarch64\"\n", "w.toml").at(0).arch, "aarch64");
+  EXPECT_THROW(ParseWaivers(good + "arch = \"arm64\"\n", "w.toml"), ConfigError);
 }
 
 TEST(Profiles, ListAreasAndRules) {

@@ -78,9 +78,26 @@ CONFORMANCE_CASE(Precise, IpIsThatOfTheEvent, .rules = {rule::PRC_002, rule::REC
       for (std::size_t i = 0; i < 5; ++i) {
         EXPECT_EQ(got.samples[i].ip, 0x500000 + 2 * (i + 1)) << rule::PRC_002.text;
         EXPECT_EQ(got.samples[i].addr, 0x600000 + 2 * (i + 1)) << rule::PRC_005.text;
-        if (level >= 2) {
-          EXPECT_NE(got.samples[i].misc & PERF_RECORD_MISC_EXACT_IP, 0) << rule::PRC_002.text;
-        }
+      }
+    }
+  }
+}
+
+CONFORMANCE_CASE(Precise, ExactPlacesAreSaidToBeExact, .rules = {rule::PRC_002},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kExactIp}) {
+  const EventSpec spec = target().AnyEvent();
+  for (unsigned level = 2; level <= target().precise(); ++level) {
+    for (const std::uint64_t type : {kBuffered, kAtOnce}) {
+      const Event event = Open(spec, Precise(2, type, level));
+      Ring ring(event, 1);
+      event.Enable();
+      target().Stimulate(spec, 10, {.ip = 0x500000});
+      event.Disable();
+      const RingContents got = ring.Drain();
+      ASSERT_EQ(got.samples.size(), 5u);
+      for (const Sample& sample : got.samples) {
+        EXPECT_NE(sample.misc & PERF_RECORD_MISC_EXACT_IP, 0)
+            << rule::PRC_002.text << " level " << level << ", sample_type " << type;
       }
     }
   }

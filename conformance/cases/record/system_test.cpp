@@ -154,7 +154,7 @@ std::vector<Poke> PokesAt(std::uint64_t address, const std::vector<Record>& reco
 }
 
 CONFORMANCE_CASE(Record, TextPokeTellsBytesBeforeAndAfter, .rules = {rule::REC_117, rule::REC_024},
-                 .needs = {Cap::kTasks}) {
+                 .needs = {Cap::kTasks, Cap::kTextPoke}) {
   const auto type = ReadFile(std::string(kEventSource) + "/kprobe/type");
   ASSERT_TRUE(type);
   EventSpec probe;

@@ -62,6 +62,9 @@ enum class Cap {
   kLongPeriods,    // long_periods: a period can last for several ranges of a counter (60 bits)
   kCompat,         // compat: the machine runs 32-bit programs beside 64-bit ones
   kVectors,        // vectors: perf knows registers of the processor beyond the general ones
+  kExactIp,        // exact_ip: the kernel can say of a sample that its place is exact
+  kTextPoke,       // text_poke: the kernel tells of changes to its text
+  kWholeWords,     // whole_words: a breakpoint covers 1, 2, 4 or 8 bytes at a multiple of that
 };
 std::string_view ToString(Cap cap);  // "manual_clock"
 std::optional<Cap> CapFromString(std::string_view name);
