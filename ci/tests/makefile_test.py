@@ -15,7 +15,7 @@ LIMIT_S = 60
 
 def make(*words: str) -> subprocess.CompletedProcess[str]:
     """make as a user calls it, not as a part of a make that runs these tests."""
-    ours = ("MAKE", "MFLAGS", "DEBUG", "KERNEL")
+    ours = ("MAKE", "MFLAGS", "DEBUG", "KERNEL", "ARCH")
     env = {key: value for key, value in os.environ.items() if not key.startswith(ours)}
     return subprocess.run(
         ["make", "-C", str(ROOT), "--no-print-directory", *words],
@@ -46,3 +46,12 @@ def test_no_debug_is_the_stock_kernel(value: str) -> None:
 def test_debug_is_the_debug_kernel_of_the_series() -> None:
     assert "--kernel '6.1-debug'" in make("-n", "run", "KERNEL=6.1", "DEBUG=1").stdout
     assert "--kernel '6.1' --debug" in make("-n", "kunit", "KERNEL=6.1", "DEBUG=1").stdout
+
+
+def test_packages_for_another_architecture_are_installed_only_when_asked_for() -> None:
+    assert "ARCH='arm64' ci/install-deps" in make("-n", "run", "ARCH=arm64").stdout
+    assert "ARCH='amd64' ci/install-deps" in make("-n", "run").stdout
+    done = make("deps", "ARCH=vax")
+    assert done.returncode != 0
+    line = done.stderr.splitlines()[0]
+    assert line == "ci/install-deps: unknown ARCH 'vax'; known: amd64, arm64"

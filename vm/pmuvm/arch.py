@@ -57,8 +57,8 @@ ARM64 = Arch(
     qemu="qemu-system-aarch64",
     qemu_package="qemu-system-arm",
     qemu_machine="virt,gic-version=3",
-    # `max` signs pointers, which takes an emulator most of its time.
-    cpu={"tcg": "cortex-a57", "tcg-multi": "cortex-a57", "kvm": "host"},
+    # `max` signs pointers, which takes an emulator most of its time. No PMU, as above.
+    cpu={"tcg": "cortex-a57,pmu=off", "tcg-multi": "cortex-a57,pmu=off", "kvm": "host,pmu=off"},
     console="ttyAMA0",
     channel="ttyS0",
     channel_port=("-device", "pci-serial,chardev=channel"),

@@ -52,6 +52,8 @@ class Machine:
     memory_mb: int = 512
     accel: str = "tcg"
     cmdline: str = ""
+    cpu: str | None = None
+    """A processor of QEMU's, instead of the accelerator's usual one."""
     state: pathlib.Path | None = None
     """What `Qemu.save` wrote of the same machine: `restore` goes on from there."""
     handed: pathlib.Path | None = None
@@ -77,7 +79,7 @@ def argv(
         *("-machine", arch.qemu_machine),
         *("-accel", ACCELS[machine.accel]),
         *([] if machine.icount is None else ["-icount", f"shift={machine.icount},sleep=off"]),
-        *("-cpu", arch.cpu[machine.accel]),
+        *("-cpu", machine.cpu or arch.cpu[machine.accel]),
         *("-smp", str(machine.cpus)),
         *("-m", str(machine.memory_mb)),
         *("-nodefaults", "-no-user-config", "-no-reboot"),

@@ -68,6 +68,8 @@ def one(request: Request) -> int:
     target = suite.find_target(request.target)
     if request.parameters is not None:
         target = dataclasses.replace(target, parameters=tuple(request.parameters.split()))
+    if target.arch not in (None, request.arch):
+        raise PmuvmError(f"the target {target.name} is one of guests with ARCH={target.arch}")
     cases = suite.cases(target, request.selection)
     found = kernel.find(request.kernel, arch.find(request.arch))
     if request.cpus is not None:
@@ -127,13 +129,11 @@ def every(request: Request, kernels: Sequence[str]) -> int:
     Each has a folder of its own in `request.out`. What cannot be run at all is not judged.
     """
     rows = []
-    for path in sorted(suite.TARGETS.glob("*.toml")):
+    for target in suite.targets_on(request.arch):
         for name in kernels:
-            label = f"{path.stem}-{pathlib.Path(name).name}"
-            this = dataclasses.replace(
-                request, target=path.stem, kernel=name, out=request.out / label
-            )
-            print(f"== {path.stem} on {name}", flush=True)
+            label = f"{target}-{pathlib.Path(name).name}"
+            this = dataclasses.replace(request, target=target, kernel=name, out=request.out / label)
+            print(f"== {target} on {name}", flush=True)
             try:
                 status = one(this)
             except PmuvmError as error:
@@ -239,6 +239,17 @@ def handing(behind: session.Plan, built: pathlib.Path) -> session.Plan:
     return dataclasses.replace(behind, machine=machine, module=built.name)
 
 
+def accelerator(target: suite.Target, found: kernel.Kernel) -> str:
+    """What a guest of `target` runs on: a key of qemu.ACCELS."""
+    chosen = target.accel or accel.choose(found, emulated=target.icount is not None)
+    if target.icount is not None:
+        if chosen != "tcg":
+            raise PmuvmError(f"icount is for the accelerator tcg, not for {chosen}")
+        if target.cpus != 1 and not found.arch.icount_smp:
+            raise PmuvmError(f"icount on {found.arch.name} is for one CPU: --cpus 1")
+    return chosen
+
+
 def _modules(
     found: kernel.Kernel, target: suite.Target, driver: pathlib.Path
 ) -> tuple[pathlib.Path, ...]:
@@ -267,19 +278,14 @@ def _machine(
             arch=found.arch,
         )
     )
-    chosen = target.accel or accel.choose(found, emulated=target.icount is not None)
-    if target.icount is not None:
-        if chosen != "tcg":
-            raise PmuvmError(f"icount is for the accelerator tcg, not for {chosen}")
-        if target.cpus != 1 and not found.arch.icount_smp:
-            raise PmuvmError(f"icount on {found.arch.name} is for one CPU: --cpus 1")
     return qemu.Machine(
         arch=found.arch,
         kernel=found.image,
         initrd=packed,
         cpus=target.cpus,
         memory_mb=max(target.memory_mb, found.needs.memory_mb),
-        accel=chosen,
+        accel=accelerator(target, found),
         icount=target.icount,
+        cpu=target.cpu,
         cmdline=f"{found.needs.parameters} {cmdline}".strip(),
     )

@@ -39,6 +39,10 @@ class Target:
     accel: str | None
     icount: int | None
     """As qemu.Machine has it."""
+    cpu: str | None
+    """The processor that QEMU shows, instead of the accelerator's usual one."""
+    arch: str | None
+    """The only architecture whose guests have the PMU; None for one that all have."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,6 +118,9 @@ def find_target(name: str) -> Target:
     files = _with_bases(path.resolve())
     port = _value(files, "target", "port", "")
     accel = _value(files, "vm", "accel", "")
+    only = _value(files, "vm", "arch", "")
+    if only and only not in arch.ARCHES:
+        raise PmuvmError(f"{path}: vm.arch is '{only}'; known: {', '.join(arch.ARCHES)}")
     if accel and accel not in qemu.ACCELS:
         raise PmuvmError(f"{path}: vm.accel is '{accel}'; known: {', '.join(qemu.ACCELS)}")
     return Target(
@@ -127,7 +134,23 @@ def find_target(name: str) -> Target:
         memory_mb=_value(files, "vm", "memory_mb", 512),
         accel=accel or None,
         icount=_value(files, "vm", "icount", 0) or None,
+        cpu=_value(files, "vm", "cpu", "") or None,
+        arch=only or None,
     )
+
+
+def targets_on(of: str) -> list[str]:
+    """The names of the project's targets that guests of an architecture have."""
+
+    def elsewhere(name: str) -> bool:
+        try:
+            return find_target(name).arch not in (None, of)
+        except PmuvmError:
+            return False  # whoever runs it is told what is wrong with its file
+
+    return [
+        name for name in sorted(path.stem for path in TARGETS.glob("*.toml")) if not elsewhere(name)
+    ]
 
 
 def cases(target: Target, selection: Selection) -> list[Case]:

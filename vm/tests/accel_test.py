@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pathlib
 
 import pytest
 
-from pmuvm import accel, arch, kernel
+import pmuvm.runs
+from pmuvm import accel, arch, kernel, suite
 from pmuvm.errors import PmuvmError
 
 from standin import script
@@ -83,3 +85,19 @@ def test_the_environment_forces_and_is_checked(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("PMUCONF_ACCEL", "hvf")
     with pytest.raises(PmuvmError, match="unknown PMUCONF_ACCEL 'hvf'; known: tcg"):
         accel.choose(ANY)
+
+
+def test_time_that_is_counted_in_instructions_is_the_emulators(
+    fakes: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play(fakes, 'echo "pmuvm: this guest runs" >&9')
+    two = dataclasses.replace(suite.find_target("refpmu"), icount=3)
+    one = dataclasses.replace(two, cpus=1)
+    assert pmuvm.runs.accelerator(one, ANY) == "tcg"
+    with pytest.raises(PmuvmError, match="icount on amd64 is for one CPU: --cpus 1"):
+        pmuvm.runs.accelerator(two, ANY)
+    arm64 = dataclasses.replace(ANY, arch=arch.ARM64)
+    assert pmuvm.runs.accelerator(two, arm64) == "tcg"
+    monkeypatch.setenv("PMUCONF_ACCEL", "kvm")
+    with pytest.raises(PmuvmError, match="icount is for the accelerator tcg, not for kvm"):
+        pmuvm.runs.accelerator(one, ANY)

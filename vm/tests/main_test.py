@@ -108,6 +108,10 @@ BAD = {
     "target": (["--target", "nothing"], "unknown TARGET 'nothing'"),
     "kernel": (["--kernel", "5.10"], "unknown KERNEL '5.10'; known: 6.1, 6.12"),
     "arch": (["--arch", "vax"], "unknown ARCH 'vax'; known: amd64, arm64"),
+    "arch of the target": (
+        ["--target", "armv8_pmuv3"],
+        "the target armv8_pmuv3 is one of guests with ARCH=arm64",
+    ),
     "case": (["--case", "No.Such"], "unknown CASE 'No.Such'"),
     "rule": (["--rule", "XXX-1"], "unknown RULE 'XXX-1'"),
     "module": (["--module", "/nowhere/x.ko"], "no module /nowhere/x.ko"),

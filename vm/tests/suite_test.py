@@ -35,10 +35,18 @@ def test_a_target_says_what_its_machine_is(tmp_path: pathlib.Path) -> None:
     found = target(
         tmp_path,
         '[target]\nname = "mine"\nport = "/dev/refpmu"\nslowness = 2\n'
-        '[vm]\nsmp = 4\nmemory_mb = 1024\naccel = "tcg-multi"\nparameters = "cpu=1"\n',
+        '[vm]\nsmp = 4\nmemory_mb = 1024\naccel = "tcg-multi"\nparameters = "cpu=1"\n'
+        'icount = 2\ncpu = "host"\n',
     )
     assert (found.module, found.parameters, found.slowness) == ("refpmu", ("cpu=1",), 2.0)
     assert (found.cpus, found.memory_mb, found.accel) == (4, 1024, "tcg-multi")
+    assert (found.icount, found.cpu) == (2, "host")
+
+
+def test_a_target_may_be_of_one_architecture_alone() -> None:
+    everywhere, there = set(suite.targets_on("amd64")), set(suite.targets_on("arm64"))
+    assert "refpmu" in everywhere and "refpmu" in there
+    assert "armv8_pmuv3" in there - everywhere
 
 
 def test_a_target_of_the_kernels_own_needs_no_module(tmp_path: pathlib.Path) -> None:
@@ -55,6 +63,8 @@ def test_a_target_of_the_kernels_own_needs_no_module(tmp_path: pathlib.Path) -> 
         ("[target]\nslowness = 0\n", "mine.toml: target.slowness must be a number above 0"),
         ("[target]\n[vm]\nsmp = '2'\n", "mine.toml: vm.smp must be a whole number above 0"),
         ("[target]\n[vm]\nsmp = true\n", "mine.toml: vm.smp must be a whole number above 0"),
+        ("[target]\n[vm]\nicount = 'yes'\n", "vm.icount must be a whole number above 0"),
+        ("[target]\n[vm]\narch = 'vax'\n", "mine.toml: vm.arch is 'vax'; known: amd64, arm64"),
         ("[target]\n[vm]\naccel = 'hvf'\n", "mine.toml: vm.accel is 'hvf'; known: tcg"),
     ],
 )
