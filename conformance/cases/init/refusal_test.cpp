@@ -360,7 +360,7 @@ CONFORMANCE_CASE(Init, BranchStackIsRefusedWithoutBranches, .rules = {rule::INI_
 }
 
 CONFORMANCE_CASE(Init, PrecisionBeyondThePmuIsRefused, .rules = {rule::INI_028},
-                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling}) {
+                 .needs = {Cap::kCounters, Cap::kSampling}) {
   for (std::uint64_t precise = 1; precise <= 3; ++precise) {
     OpenOptions options = {.sample_period = 1'000};
     options.edit = [&](perf_event_attr& attr) { attr.precise_ip = precise & 3; };
