@@ -85,12 +85,18 @@ void TakeError(const std::exception& error) {
   c.obstacle = Obstacle::kNotPermitted;
 }
 
+bool PortKnows(int cpu) {
+  refpmu_stats stats = {};
+  stats.size = sizeof(stats);
+  stats.cpu = cpu;
+  return port().TryIoctl(REFPMU_IOC_STATS, &stats).error != ENXIO;
+}
+
 // What the case before this one left to be freed later is gone when this one begins to count: an
 // event in a BPF map lives for a grace period more, and ends in a worker. Two seconds are many of
 // both; a driver that says to have events for ever is for the cases to find.
-void AwaitNoEvents() {
+void AwaitNoEvents(int cpu) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
-  const int cpu = target().Cpu(0);  // a case without a CPU of its own may be on one without the PMU
   while (port().Stats(cpu).live_events != 0 && std::chrono::steady_clock::now() < deadline) {
     sched_yield();
   }
@@ -101,10 +107,15 @@ class PortOfCase {
  public:
   PortOfCase() : used_(!target().port_path().empty()) {
     if (!used_) return;
-    AwaitNoEvents();
+    // One that the port does not know has no PMU, whatever sysfs says: that is for the cases to
+    // find.
+    std::vector<int> cpus = target().Cpus();
+    std::erase_if(cpus, [](int cpu) { return !PortKnows(cpu); });
+    // A case without a CPU of its own may be on one without the PMU.
+    if (!cpus.empty()) AwaitNoEvents(cpus.front());
     port().Reset();
     if (!target().Claims(Cap::kManualClock)) return;
-    for (const int cpu : target().Cpus()) port().SetManualClock(cpu, true);
+    for (const int cpu : cpus) port().SetManualClock(cpu, true);
   }
   PortOfCase(const PortOfCase&) = delete;
   void Reset() {

@@ -201,5 +201,14 @@ CONFORMANCE_CASE(Aux, TraceOfACpuHoldsAllItsTasks, .rules = {rule::AUX_030},
   EXPECT_EQ(trace.Take().branches, AsTraced(first + second)) << rule::AUX_030.text;
 }
 
+CONFORMANCE_CASE(Aux, TraceOfACpuHoldsItsKernel, .rules = {rule::AUX_030, rule::AUX_020},
+                 .needs = {Cap::kTrace}) {
+  Trace trace({}, {.pid = -1, .cpu = CurrentCpu()});
+  const auto branches =
+      SomeBranches(3) + SomeBranches(5, 1'000, Privilege::kKernel) + SomeBranches(2, 2'000);
+  TraceBranches(trace.event(), branches);
+  EXPECT_EQ(trace.Take().branches, AsTraced(branches)) << rule::AUX_030.text;
+}
+
 }  // namespace
 }  // namespace pmuconf

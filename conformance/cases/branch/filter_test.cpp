@@ -96,6 +96,24 @@ CONFORMANCE_CASE(BranchFilter, AnyCallAndAnyReturnAreNearOnesToo, .rules = {rule
       << rule::BRS_001.text;
 }
 
+// Beside a kind, these leave out what was on the other side of a transaction's bounds.
+CONFORMANCE_CASE(BranchFilter, TransactionsAreToldApart, .rules = {rule::BRS_001},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
+  const Undisturbed undisturbed;
+  const std::uint64_t any = kUser | PERF_SAMPLE_BRANCH_ANY;
+  std::vector<Branch> inside = Jumps(0x400000, 3);
+  for (Branch& branch : inside) branch.flags = REFPMU_BRANCH_IN_TX;
+  const std::vector<Branch> outside = Jumps(0x500000, 4);
+  std::vector<Branch> both = inside;
+  both.insert(both.end(), outside.begin(), outside.end());
+  EXPECT_EQ(StackOf(any | PERF_SAMPLE_BRANCH_IN_TX, both), Newest(inside, 3)) << rule::BRS_001.text;
+  EXPECT_EQ(StackOf(any | PERF_SAMPLE_BRANCH_NO_TX, both), Newest(outside, 4))
+      << rule::BRS_001.text;
+  EXPECT_EQ(StackOf(any | PERF_SAMPLE_BRANCH_IN_TX | PERF_SAMPLE_BRANCH_NO_TX, both),
+            Newest(both, 7))
+      << rule::BRS_001.text;
+}
+
 CONFORMANCE_CASE(BranchFilter, PrivilegesAreKeptApart, .rules = {rule::BRS_013, rule::BRS_001},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes}) {
   const Undisturbed undisturbed;

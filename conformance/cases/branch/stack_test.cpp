@@ -84,6 +84,29 @@ CONFORMANCE_CASE(BranchStack, EntriesTellHowTheBranchWent, .rules = {rule::BRS_0
   }
 }
 
+CONFORMANCE_CASE(BranchStack, FlagsAndCyclesAreLeftOutWhenNobodyWantsThem, .rules = {rule::BRS_015},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
+  const Undisturbed undisturbed;
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, WithBranches(kAnyUserBranch | PERF_SAMPLE_BRANCH_NO_FLAGS |
+                                              PERF_SAMPLE_BRANCH_NO_CYCLES));
+  Ring ring(event, 4);
+  event.Enable();
+  std::vector<Branch> branches = Jumps(0x400000, 2);
+  branches[0].flags = REFPMU_BRANCH_MISPREDICTED | REFPMU_BRANCH_IN_TX | REFPMU_BRANCH_ABORT;
+  branches[0].cycles = 77;
+  port().Branches(branches);
+  target().Stimulate(spec, 1);
+  const RingContents got = ring.Drain();
+  ASSERT_EQ(got.samples.size(), 1u);
+  EXPECT_EQ(FromTos(got.samples[0]), Newest(branches, 2)) << rule::BRS_012.text;
+  for (const perf_branch_entry& entry : *got.samples[0].branches) {
+    EXPECT_FALSE(entry.mispred || entry.predicted || entry.in_tx || entry.abort)
+        << rule::BRS_015.text;
+    EXPECT_EQ(entry.cycles, 0u) << rule::BRS_015.text;
+  }
+}
+
 CONFORMANCE_CASE(BranchStack, TypeAndPrivilegeAreThereWhenAskedFor, .rules = {rule::BRS_007},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes}) {
   const Undisturbed undisturbed;
@@ -158,6 +181,13 @@ CONFORMANCE_CASE(BranchStack, IndexOfTheHardwareIsThereWhenAskedFor,
     EXPECT_EQ(FromTos(got.samples[0]), Newest(jumps, 5)) << rule::BRS_003.text;
     const std::uint64_t index = *got.samples[0].branch_hw_index;
     EXPECT_TRUE(index < target().branches() || index == ~0ull) << rule::BRS_003.text << index;
+    port().Branches(Jumps(0x500000, 3));
+    target().Stimulate(spec, 1);
+    const RingContents next = ring.Drain();
+    ASSERT_EQ(next.samples.size(), 1u) << rule::REC_001.text;
+    EXPECT_EQ(*next.samples[0].branch_hw_index,
+              index == ~0ull ? index : (index + 3) % target().branches())
+        << rule::BRS_003.text;
   }
 }
 
@@ -200,6 +230,23 @@ CONFORMANCE_CASE(BranchStack, OneOfTwoUsersMayLeave, .rules = {rule::BRS_003},
   ring.Drain();
   const std::vector<Branch> some = Jumps(0x401000, 3);
   port().Branches(some);
+  EXPECT_EQ(StackNow(spec, ring), Newest(some, 3)) << rule::BRS_003.text;
+}
+
+// perf leaves a pinned event on its counter when another one comes: nothing was interrupted.
+CONFORMANCE_CASE(BranchStack, SecondUserTakesNothingFromThePinnedFirst, .rules = {rule::BRS_003},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kGroups}) {
+  const Undisturbed undisturbed;
+  const EventSpec spec = target().AnyEvent();
+  OpenOptions options = WithBranches(kAnyUserBranch);
+  const Event comes = Open(spec, options);
+  options.pinned = true;
+  const Event stays = Open(spec, options);
+  Ring ring(stays, 4);
+  stays.Enable();
+  const std::vector<Branch> some = Jumps(0x401000, 3);
+  port().Branches(some);
+  comes.Enable();
   EXPECT_EQ(StackNow(spec, ring), Newest(some, 3)) << rule::BRS_003.text;
 }
 

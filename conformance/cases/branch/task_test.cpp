@@ -184,6 +184,45 @@ CONFORMANCE_CASE(BranchTask, CallStackGoesWithItsTask, .rules = {rule::BRS_004, 
   ASSERT_EQ(child.Wait(), 0);
 }
 
+// What another filter's event of the task has seen is no stack of calls.
+CONFORMANCE_CASE(BranchTask, CallStackHoldsNothingFromBeforeItsEvent,
+                 .rules = {rule::BRS_004, rule::BRS_008},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
+  const Undisturbed undisturbed;
+  const EventSpec spec = target().AnyEvent();
+  const Turns turns;
+  const std::vector<Branch> before = {Call(kOther, kOther + 0x80),
+                                      Return(kOther + 0x88, kOther + 5)};
+  const std::vector<Branch> open = {Call(kOther + 0x100, kOther + 0x180)};
+  Child child([&] {
+    turns.Await();
+    port().Branches(before);
+    turns.Done();
+    turns.Await();
+    port().Branches(open);
+    target().Stimulate(spec, 1);
+    turns.Done();
+    return 0;
+  });
+  OpenOptions options = WithBranches(kAnyUserBranch);
+  options.pid = child.pid();
+  const Event all = Open(spec, options);
+  options = WithBranches(kCallStack);
+  options.pid = child.pid();
+  const Event calls = Open(spec, options);
+  Ring ring(calls, 8);
+  all.Enable();
+  child.Go();
+  turns.Give();
+  all.Disable();
+  calls.Enable();
+  turns.Give();
+  const RingContents got = ring.Drain();
+  ASSERT_EQ(got.samples.size(), 1u);
+  EXPECT_EQ(FromTos(got.samples[0]), Newest(open, 1)) << rule::BRS_008.text;
+  ASSERT_EQ(child.Wait(), 0);
+}
+
 CONFORMANCE_CASE(BranchTask, InheritedCallStackGoesWithItsTask,
                  .rules = {rule::BRS_004, rule::BRS_005},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {

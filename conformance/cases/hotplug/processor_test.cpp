@@ -2,6 +2,7 @@
 // CPUs that leave and return: what was counted stays, and counting goes on.
 #include "cases/common.h"
 #include "cases/offline.h"
+#include "pmuconf/ring.h"
 #include "pmuconf/rules/DRV.h"
 #include "pmuconf/rules/HOT.h"
 
@@ -10,7 +11,9 @@ namespace {
 
 constexpr std::uint32_t kCounter0 = 0x4c1;
 constexpr std::uint32_t kSelector0 = 0x186;
+constexpr std::uint32_t kGlobalStatus = 0x38e;
 constexpr std::uint32_t kGlobalControl = 0x38f;
+constexpr std::uint32_t kRecordsEnabled = 0x3f1;
 constexpr std::uint64_t kCountsAndInterrupts = 0x53'0000;  // USR, OS, INT and EN of a selector
 
 CONFORMANCE_CASE(Hotplug, OfflineProcessorCannotBeOpened, .rules = {rule::HOT_001},
@@ -54,7 +57,7 @@ CONFORMANCE_CASE(Hotplug, CountsSurviveTheirProcessor,
 }
 
 // What somebody left in the registers when the CPU went: a counter that counts and interrupts.
-CONFORMANCE_CASE(Hotplug, ReturningProcessorStartsClean, .rules = {rule::HOT_003},
+CONFORMANCE_CASE(Hotplug, ReturningProcessorStartsClean, .rules = {rule::HOT_003, rule::DRV_039},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kRegisters},
                  .budget_s = 20) {
   const int there = target().Cpu(1);
@@ -64,12 +67,50 @@ CONFORMANCE_CASE(Hotplug, ReturningProcessorStartsClean, .rules = {rule::HOT_003
   port().WriteRegister(kGlobalControl, 1, there);
   Offline offline(there);
   offline.Return();
+  EXPECT_EQ(port().ReadRegister(kGlobalControl, there), 0u) << rule::DRV_039.text;
   const refpmu_stats before = port().Stats(there);
   Pulse(spec, 10, {.cpu = there});
   EXPECT_EQ(port().Stats(there).pmi, before.pmi) << rule::HOT_003.text;
   const Event fresh = Open(spec, {.pid = -1, .cpu = there, .disabled = false});
   Pulse(spec, 41, {.cpu = there});
   EXPECT_THAT(fresh.Read(), Counted(spec, 41)) << rule::HOT_003.text;
+}
+
+CONFORMANCE_CASE(Hotplug, OverflowThatWasPendingIsGone, .rules = {rule::HOT_003},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kRegisters},
+                 .budget_s = 20) {
+  const int there = target().Cpu(1);
+  const EventSpec spec = target().AnyEvent();
+  HoldLine hold(there);
+  port().WriteRegister(kCounter0, target().counter_mask() - 2, there);
+  port().WriteRegister(kSelector0, spec.code | kCountsAndInterrupts, there);
+  port().WriteRegister(kGlobalControl, 1, there);
+  Pulse(spec, 10, {.cpu = there});
+  ASSERT_EQ(port().ReadRegister(kGlobalStatus, there), 1u);
+  Offline offline(there);
+  offline.Return();
+  EXPECT_EQ(port().ReadRegister(kGlobalStatus, there), 0u) << rule::HOT_003.text;
+  const refpmu_stats before = port().Stats(there);
+  hold.Release();
+  EXPECT_EQ(port().Stats(there).pmi, before.pmi) << rule::HOT_003.text;
+}
+
+// A counter that is set to write records interrupts nobody.
+CONFORMANCE_CASE(Hotplug, ReturningProcessorSamples, .rules = {rule::HOT_003},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kRegisters,
+                           Cap::kSampling, Cap::kPrecise},
+                 .budget_s = 20) {
+  const int there = target().Cpu(1);
+  const EventSpec spec = target().AnyEvent();
+  port().WriteRegister(kRecordsEnabled, spec.counters, there);
+  Offline offline(there);
+  offline.Return();
+  EXPECT_EQ(port().ReadRegister(kRecordsEnabled, there), 0u) << rule::HOT_003.text;
+  const Event event = Open(spec, {.pid = -1, .cpu = there, .sample_period = 10, .disabled = false});
+  Ring ring(event, 4);
+  Pulse(spec, 45, {.cpu = there});
+  EXPECT_EQ(ring.Drain().samples.size(), 4u) << rule::HOT_003.text;
+  EXPECT_THAT(event.Read(), Counted(spec, 45)) << rule::HOT_003.text;
 }
 
 CONFORMANCE_CASE(Hotplug, TaskEventsRideOverIt, .rules = {rule::HOT_006},

@@ -210,6 +210,30 @@ CONFORMANCE_CASE(Precise, DataOfTheAccessIsShown, .rules = {rule::PRC_005},
   }
 }
 
+CONFORMANCE_CASE(Precise, PlainerNeighbourTakesNothingFromARecord,
+                 .rules = {rule::PRC_007, rule::PRC_005},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kGroups}) {
+  const std::vector<EventSpec> specs = target().AnyEvents(2);
+  const Event rich = Open(specs[0], Precise(4, kBuffered | PERF_SAMPLE_DATA_SRC));
+  const Event plain = Open(specs[1], Precise(4, PERF_SAMPLE_IP));
+  Ring rich_ring(rich, 1);
+  Ring plain_ring(plain, 1);
+  rich.Enable();
+  plain.Enable();
+  target().Stimulate(specs[1], 4, {.ip = 0x402000});
+  target().Stimulate(specs[0], 4, {.ip = 0x401000, .addr = 0x99, .source = 0x5});
+  rich.Disable();
+  plain.Disable();
+  const RingContents got = rich_ring.Drain();
+  ASSERT_EQ(got.samples.size(), 1u) << rule::PRC_007.text;
+  EXPECT_EQ(got.samples[0].ip, 0x401000u) << rule::PRC_007.text;
+  EXPECT_EQ(got.samples[0].addr, 0x99u) << rule::PRC_007.text;
+  EXPECT_EQ(got.samples[0].data_src, 0x5u) << rule::PRC_007.text;
+  const RingContents other = plain_ring.Drain();
+  ASSERT_EQ(other.samples.size(), 1u) << rule::PRC_007.text;
+  EXPECT_EQ(other.samples[0].ip, 0x402000u) << rule::PRC_007.text;
+}
+
 CONFORMANCE_CASE(Precise, RegistersAreThoseOfTheEvent, .rules = {rule::PRC_006},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}) {
   const EventSpec spec = target().AnyEvent();

@@ -71,6 +71,26 @@ CONFORMANCE_CASE(Precise, FrequencyStartsWithPeriodOne, .rules = {rule::PRC_012,
   EXPECT_THAT(event.Read(), Counted(spec, total)) << rule::PRC_012.text;
 }
 
+// Events that come one upon the other are far above one a second.
+CONFORMANCE_CASE(Precise, FrequencyRaisesThePeriod, .rules = {rule::PRC_012, rule::SMP_004},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kFrequency},
+                 .timing =
+                     "the kernel raises the period at an overflow that follows the one before "
+                     "within two ticks: one of 3000 that nobody delays") {
+  const EventSpec spec = target().AnyEvent();
+  OpenOptions options = Precise(0, PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD);
+  options.sample_freq = 1;
+  const Event event = Open(spec, options);
+  Ring ring(event, 64);
+  event.Enable();
+  target().Stimulate(spec, 3'000);
+  event.Disable();
+  const RingContents got = ring.Drain();
+  EXPECT_LT(got.samples.size(), 3'000u) << rule::SMP_004.text;
+  EXPECT_LE(got.PeriodSum(), 3'000u) << rule::PRC_012.text;
+  EXPECT_THAT(event.Read(), Counted(spec, 3'000)) << rule::PRC_012.text;
+}
+
 CONFORMANCE_CASE(Precise, ThrottledEventGoesOn, .rules = {rule::PRC_012},
                  .needs = {Cap::kStimulus, Cap::kPrecise}) {
   const EventSpec spec = target().AnyEvent();

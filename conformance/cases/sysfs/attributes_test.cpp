@@ -127,6 +127,32 @@ CONFORMANCE_CASE(Sysfs, EventsUseDeclaredTermsAndCount,
   EXPECT_EQ(configs.size(), target().Events({.wide = true}).size()) << rule::SYS_005.text;
 }
 
+// Tick by tick: in the long run an event may happen as often as its opposite.
+CONFORMANCE_CASE(Sysfs, EventsWithAGenericNameAreTheGenericOnes, .rules = {rule::SYS_021},
+                 .needs = {Cap::kStimulus, Cap::kManualClock, Cap::kCpuLocal,
+                           Cap::kGenericEvents}) {
+  const OpenOptions here = {.pid = -1, .cpu = CurrentCpu(), .disabled = false};
+  const std::map<std::string, FormatField> formats = Formats();
+  for (const EventSpec& spec : target().Events({.generic = true})) {
+    const auto text = ReadFile(DeviceFile("events/" + spec.name));
+    if (!text) continue;
+    const auto terms = ParseTerms(*text);
+    const auto encoded = terms ? EncodeTerms(*terms, formats) : std::nullopt;
+    ASSERT_TRUE(encoded) << rule::SYS_004.text << spec.name;
+    EventSpec by_name = spec;
+    by_name.config = encoded->config;
+    by_name.config1 = encoded->config1;
+    const Event named = Open(by_name, here);
+    const Event generic = Open(AsGeneric(spec), here);
+    for (int tick = 0; tick < 8; ++tick) {
+      port().Advance(1);
+      EXPECT_EQ(named.Read().value, generic.Read().value) << rule::SYS_021.text << spec.name;
+    }
+    Pulse(spec, 19);
+    EXPECT_EQ(named.Read().value, generic.Read().value) << rule::SYS_021.text << spec.name;
+  }
+}
+
 bool OneLine(const std::string& text) {
   return !text.empty() && text.find('\n') == std::string::npos;
 }
