@@ -114,6 +114,20 @@ CONFORMANCE_CASE(BranchFilter, TransactionsAreToldApart, .rules = {rule::BRS_001
       << rule::BRS_001.text;
 }
 
+CONFORMANCE_CASE(BranchFilter, KernelEntryIsACallAndItsExitAReturn, .rules = {rule::BRS_001},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes}) {
+  const Undisturbed undisturbed;
+  constexpr std::uint64_t kKernel = 0xffff'ffff'8100'0000;
+  const Branch in = {
+      .from = 0x400000, .to = kKernel, .kind = BranchKind::kFar, .privilege = Privilege::kKernel};
+  const Branch out = {.from = kKernel + 64, .to = 0x400002, .kind = BranchKind::kFar};
+  const std::uint64_t both = kUser | PERF_SAMPLE_BRANCH_KERNEL;
+  EXPECT_EQ(StackOf(both | PERF_SAMPLE_BRANCH_ANY_CALL, {in, out}), Newest({in}, 1))
+      << rule::BRS_001.text;
+  EXPECT_EQ(StackOf(both | PERF_SAMPLE_BRANCH_ANY_RETURN, {in, out}), Newest({out}, 1))
+      << rule::BRS_001.text;
+}
+
 CONFORMANCE_CASE(BranchFilter, PrivilegesAreKeptApart, .rules = {rule::BRS_013, rule::BRS_001},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes}) {
   const Undisturbed undisturbed;

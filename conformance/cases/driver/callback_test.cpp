@@ -63,6 +63,17 @@ CONFORMANCE_CASE(Driver, IdlePmuIsOffAndBalanced, .rules = {rule::DRV_003, rule:
   }
 }
 
+CONFORMANCE_CASE(Driver, EachEventLeavesThePmuIdle, .rules = {rule::DRV_039},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters}) {
+  for (const EventSpec& spec : target().Events({.wide = true})) {
+    SCOPED_TRACE(spec.name);
+    const Event event = Open(spec, {.disabled = false});
+    Pulse(spec, 10);
+    event.Disable();
+    ExpectIdle(CurrentCpu());
+  }
+}
+
 CONFORMANCE_CASE(Driver, AddAndDelFindThePmuDisabled, .rules = {rule::DRV_001},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters, Cap::kGroups, Cap::kLog}) {
   const std::vector<EventSpec> specs = FullSet();

@@ -114,12 +114,7 @@ CONFORMANCE_CASE(Group, FullGroupCountsInEveryOrder,
   }
 }
 
-CONFORMANCE_CASE(Group, ConstrainedMembersFitInEveryPermutation,
-                 .rules = {rule::GRP_006, rule::DRV_016, rule::DRV_034, rule::MUX_012},
-                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kGroups, Cap::kConstraints}) {
-  const std::vector<EventSpec> full = FullSet();
-  std::vector<EventSpec> specs;
-  for (std::size_t i = 0; i < target().general(); ++i) specs.push_back(full[i]);
+void ExpectEveryPermutationCounts(const std::vector<EventSpec>& specs) {
   std::vector<std::size_t> order(specs.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   // Of more than six members there are too many orders: as many as those have are tried.
@@ -134,6 +129,30 @@ CONFORMANCE_CASE(Group, ConstrainedMembersFitInEveryPermutation,
     } else {
       std::shuffle(order.begin(), order.end(), random);
     }
+  }
+}
+
+CONFORMANCE_CASE(Group, ConstrainedMembersFitInEveryPermutation,
+                 .rules = {rule::GRP_006, rule::DRV_016, rule::DRV_034, rule::MUX_012},
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kGroups, Cap::kConstraints}) {
+  std::vector<EventSpec> specs = FullSet();
+  specs.resize(target().general());
+  ExpectEveryPermutationCounts(specs);
+}
+
+// A member that takes two counters, one that cannot go everywhere, and as many others as still fit.
+CONFORMANCE_CASE(Group, WideMembersFitInEveryPermutation,
+                 .rules = {rule::GRP_006, rule::DRV_034, rule::MUX_012},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCounters, Cap::kGroups,
+                           Cap::kConstraints, Cap::kWide}) {
+  for (const EventSpec& narrow : target().Events({.constrained = true})) {
+    std::vector<EventSpec> specs = target().AnyEvents(target().general() - 3);
+    specs.push_back(narrow);
+    for (const EventSpec& spec : target().Events({.wide = true})) {
+      if (spec.wide) specs.push_back(spec);
+    }
+    ASSERT_EQ(specs.size(), target().general() - 1);
+    ExpectEveryPermutationCounts(specs);
   }
 }
 

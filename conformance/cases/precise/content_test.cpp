@@ -237,32 +237,36 @@ CONFORMANCE_CASE(Precise, PlainerNeighbourTakesNothingFromARecord,
 CONFORMANCE_CASE(Precise, RegistersAreThoseOfTheEvent, .rules = {rule::PRC_006},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}) {
   const EventSpec spec = target().AnyEvent();
-  std::map<int, std::uint64_t> want = {{reg::kIp, 0x401000}};  // sorted as they stand in a sample
-  for (const std::size_t i : {0, 1, 7, 8, 15}) want[reg::kRecorded.at(i)] = 0x1000 + i;
-  OpenOptions options = Precise(2, PERF_SAMPLE_IP | PERF_SAMPLE_REGS_INTR);
-  options.edit = [&want](perf_event_attr& attr) {
-    attr.precise_ip = target().precise() & 3;
-    for (const auto& [number, value] : want) attr.sample_regs_intr |= reg::Bit(number);
-  };
-  const Event event = Open(spec, options);
-  Ring ring(event, 1);
-  event.Enable();
-  refpmu_regs regs = {};
-  for (std::uint64_t i = 0; i < 16; ++i) regs.gpr[i] = 0x1000 + i;
-  const refpmu_regs other = {};
-  for (int i = 0; i < 3; ++i) {
-    regs.gpr[0] += 0x100;
-    target().Stimulate(spec, 1, {.ip = 0x400000, .regs = &other});
-    target().Stimulate(spec, 1, {.ip = 0x401000, .regs = &regs});
-  }
-  event.Disable();
-  const RingContents got = ring.Drain();
-  ASSERT_EQ(got.samples.size(), 3u);
-  for (const Sample& sample : got.samples) {
-    want[reg::kRecorded[0]] += 0x100;
-    std::vector<std::uint64_t> values;
-    for (const auto& [number, value] : want) values.push_back(value);
-    EXPECT_EQ(sample.regs_intr, values) << rule::PRC_006.text;
+  // In a record the registers come after the data of the access.
+  for (const std::uint64_t besides : {std::uint64_t{0}, std::uint64_t{PERF_SAMPLE_ADDR}}) {
+    std::map<int, std::uint64_t> want = {{reg::kIp, 0x401000}};  // sorted as they stand in a sample
+    for (const std::size_t i : {0, 1, 7, 8, 15}) want[reg::kRecorded.at(i)] = 0x1000 + i;
+    OpenOptions options = Precise(2, PERF_SAMPLE_IP | PERF_SAMPLE_REGS_INTR | besides);
+    options.edit = [&want](perf_event_attr& attr) {
+      attr.precise_ip = target().precise() & 3;
+      for (const auto& [number, value] : want) attr.sample_regs_intr |= reg::Bit(number);
+    };
+    const Event event = Open(spec, options);
+    Ring ring(event, 1);
+    event.Enable();
+    refpmu_regs regs = {};
+    for (std::uint64_t i = 0; i < 16; ++i) regs.gpr[i] = 0x1000 + i;
+    const refpmu_regs other = {};
+    for (int i = 0; i < 3; ++i) {
+      regs.gpr[0] += 0x100;
+      target().Stimulate(spec, 1, {.ip = 0x400000, .regs = &other});
+      target().Stimulate(spec, 1, {.ip = 0x401000, .addr = 0x7f00'4444, .regs = &regs});
+    }
+    event.Disable();
+    const RingContents got = ring.Drain();
+    ASSERT_EQ(got.samples.size(), 3u);
+    for (const Sample& sample : got.samples) {
+      want[reg::kRecorded[0]] += 0x100;
+      std::vector<std::uint64_t> values;
+      for (const auto& [number, value] : want) values.push_back(value);
+      EXPECT_EQ(sample.regs_intr, values) << rule::PRC_006.text;
+      EXPECT_EQ(sample.addr.value_or(0x7f00'4444), 0x7f00'4444u) << rule::PRC_005.text;
+    }
   }
 }
 

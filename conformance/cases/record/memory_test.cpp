@@ -174,16 +174,18 @@ CONFORMANCE_CASE(Record, PhysicalAddressIsThatOfTheDataAddress, .rules = {rule::
   const Pages touched(3 * kPage), untouched(kPage);
   touched.Touch();
   ASSERT_EQ(mlock(std::bit_cast<void*>(touched.address()), 3 * kPage), 0);  // nothing moves
-  for (const std::uint64_t besides : {std::uint64_t{0}, std::uint64_t{PERF_SAMPLE_ADDR}}) {
-    Sampler sampler(PERF_SAMPLE_PHYS_ADDR | besides);
-    for (const std::uint64_t offset : {0ul, 1ul, 0x7f8ul, kPage + 8, 3 * kPage - 1}) {
-      const std::uint64_t address = touched.address() + offset;
-      const std::uint64_t want = PhysicalAddress(address);
-      ASSERT_GT(want, kPage);
-      EXPECT_EQ(sampler.Next({.addr = address}).phys_addr, want) << rule::REC_020.text;
+  for (const unsigned precise : {0u, target().precise()}) {
+    for (const std::uint64_t besides : {std::uint64_t{0}, std::uint64_t{PERF_SAMPLE_ADDR}}) {
+      Sampler sampler(PERF_SAMPLE_PHYS_ADDR | besides, precise);
+      for (const std::uint64_t offset : {0ul, 1ul, 0x7f8ul, kPage + 8, 3 * kPage - 1}) {
+        const std::uint64_t address = touched.address() + offset;
+        const std::uint64_t want = PhysicalAddress(address);
+        ASSERT_GT(want, kPage);
+        EXPECT_EQ(sampler.Next({.addr = address}).phys_addr, want) << rule::REC_020.text;
+      }
+      EXPECT_EQ(sampler.Next({.addr = untouched.address()}).phys_addr, 0u) << rule::REC_020.text;
+      EXPECT_EQ(sampler.Next({.addr = 0}).phys_addr, 0u) << rule::REC_020.text;
     }
-    EXPECT_EQ(sampler.Next({.addr = untouched.address()}).phys_addr, 0u) << rule::REC_020.text;
-    EXPECT_EQ(sampler.Next({.addr = 0}).phys_addr, 0u) << rule::REC_020.text;
   }
 }
 
@@ -242,6 +244,16 @@ CONFORMANCE_CASE(Record, PageSizesAreThoseOfTheUsersPages, .rules = {rule::REC_0
       << rule::REC_022.text;
   EXPECT_EQ(sizes(untouched.address(), small.address()), std::pair(std::uint64_t{0}, kPage))
       << rule::REC_022.text;
+}
+
+CONFORMANCE_CASE(Record, PageSizeOfAPreciseEventIsThatOfItsData, .rules = {rule::REC_022},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kTasks}) {
+  const HugePage huge;
+  const Pages small(kPage);
+  small.Touch();
+  Sampler sampler(PERF_SAMPLE_DATA_PAGE_SIZE, target().precise());
+  EXPECT_EQ(sampler.Next({.addr = huge.address()}).data_page_size, kHugePage) << rule::REC_022.text;
+  EXPECT_EQ(sampler.Next({.addr = small.address()}).data_page_size, kPage) << rule::REC_022.text;
 }
 
 CONFORMANCE_CASE(Record, PageSizesAreThoseOfTheKernelsPages, .rules = {rule::REC_022},

@@ -6,6 +6,7 @@
 #include "cases/raw_clock.h"
 #include "pmuconf/ring.h"
 #include "pmuconf/rules/REC.h"
+#include "pmuconf/rules/SMP.h"
 
 namespace pmuconf {
 namespace {
@@ -216,6 +217,33 @@ CONFORMANCE_CASE(Record, CpumodeIsThePrivilegeOfTheOverflow, .rules = {rule::REC
   EXPECT_EQ(mode(1), PERF_RECORD_MISC_KERNEL) << rule::REC_025.text;
   EXPECT_EQ(got.samples[1].ip, 0xffff'ffff'8123'4567) << rule::REC_002.text;
   EXPECT_EQ(mode(2), PERF_RECORD_MISC_USER) << rule::REC_025.text;
+}
+
+// A kernel thread of the other CPU lets the event happen: there are no user registers there.
+CONFORMANCE_CASE(Record, UserEventOfAKernelThreadIsOfTheUser,
+                 .rules = {rule::REC_025, rule::SMP_007},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kExcludes,
+                           Cap::kCpuLocal, Cap::kCpus2}) {
+  const int there = target().Cpu(1);
+  const EventSpec spec = target().AnyEvent();
+  for (const unsigned precise : {0u, target().precise()}) {
+    const Event event =
+        Open(spec, {.pid = -1,
+                    .cpu = there,
+                    .sample_period = 5,
+                    .sample_type = PERF_SAMPLE_IP,
+                    .exclude_kernel = true,
+                    .edit = [precise](perf_event_attr& attr) { attr.precise_ip = precise & 3; }});
+    Ring ring(event, 1);
+    event.Enable();
+    Pulse(spec, 5, {.cpu = there, .ip = kIp});
+    event.Disable();
+    const RingContents got = ring.Drain();
+    ASSERT_EQ(got.samples.size(), 1u);
+    EXPECT_EQ(got.samples[0].misc & PERF_RECORD_MISC_CPUMODE_MASK, PERF_RECORD_MISC_USER)
+        << rule::REC_025.text;
+    EXPECT_EQ(got.samples[0].ip, kIp) << rule::REC_002.text;
+  }
 }
 
 CONFORMANCE_CASE(Record, UnknownFieldsAreZeroNotStale, .rules = {rule::REC_026},
