@@ -190,6 +190,12 @@ static inline bool refpmu_compat_has_program(const struct perf_event *event)
 #endif
 }
 
+/* Somebody is sent a signal for each overflow of @event (O_ASYNC): perf keeps that in the parent. */
+static inline bool refpmu_compat_has_signals(const struct perf_event *event)
+{
+	return READ_ONCE((event->parent ?: event)->fasync);
+}
+
 /* What the switch of tasks is about: a part of a context, or all of it, or, then, nothing. */
 #ifdef REFPMU_HAVE_PMU_CONTEXT
 #define refpmu_compat_context perf_event_pmu_context

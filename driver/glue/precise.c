@@ -102,6 +102,9 @@ static bool may_wait(const struct refpmu_precise *p, const struct perf_event *ev
 		return false;
 	if (attr->use_clockid && attr->sample_type & PERF_SAMPLE_TIME)
 		return false;
+	/* Signals that are asked for later are late until the event is started again. */
+	if (refpmu_compat_has_signals(event))
+		return false;
 	/* Whoever wants to act on single samples, or on so many of them, wants to do it in time. */
 	return !attr->sigtrap && !(attr->wakeup_events && !attr->watermark) &&
 	       !atomic_read(&event->event_limit) && !refpmu_compat_has_program(event);

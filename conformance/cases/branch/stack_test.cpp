@@ -30,6 +30,22 @@ CONFORMANCE_CASE(BranchStack, HoldsTheNewestBranchFirst, .rules = {rule::BRS_012
   }
 }
 
+// A call through a null pointer.
+CONFORMANCE_CASE(BranchStack, BranchToAddressZeroIsOne, .rules = {rule::BRS_012, rule::BRS_003},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
+  const Undisturbed undisturbed;
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, WithBranches(kAnyUserBranch));
+  Ring ring(event, 4);
+  event.Enable();
+  const std::vector<Branch> all = {{.from = 0x400000, .to = 0x400100},
+                                   {.from = 0x400110, .to = 0},
+                                   {.from = 0, .to = 0x400200},
+                                   {.from = 0x400210, .to = 0x400300}};
+  port().Branches(all);
+  EXPECT_EQ(StackNow(spec, ring), Newest(all, all.size())) << rule::BRS_012.text;
+}
+
 CONFORMANCE_CASE(BranchStack, IsAsDeepAsTheHardware, .rules = {rule::BRS_003},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const Undisturbed undisturbed;

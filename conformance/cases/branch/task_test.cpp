@@ -146,7 +146,9 @@ CONFORMANCE_CASE(BranchTask, CallStackHoldsTheCallsThatAreOpen, .rules = {rule::
   ret();
 }
 
-CONFORMANCE_CASE(BranchTask, CallStackGoesWithItsTask, .rules = {rule::BRS_004, rule::BRS_005},
+// The calls of the one task were predicted, those of the other were not.
+CONFORMANCE_CASE(BranchTask, CallStackGoesWithItsTask,
+                 .rules = {rule::BRS_004, rule::BRS_005, rule::BRS_012},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
@@ -154,7 +156,9 @@ CONFORMANCE_CASE(BranchTask, CallStackGoesWithItsTask, .rules = {rule::BRS_004, 
   Child child([&] {
     for (std::uint64_t i = 0; i < kRounds; ++i) {
       turns.Await();
-      port().Branches({Call(kOther + 0x100 * i, kOther + 0x100 * i + 0x80)});
+      Branch call = Call(kOther + 0x100 * i, kOther + 0x100 * i + 0x80);
+      call.flags = REFPMU_BRANCH_MISPREDICTED;
+      port().Branches({call});
       target().Stimulate(spec, 1);
       turns.Done();
     }
@@ -180,6 +184,9 @@ CONFORMANCE_CASE(BranchTask, CallStackGoesWithItsTask, .rules = {rule::BRS_004, 
     const RingContents got = other_ring.Drain();
     ASSERT_EQ(got.samples.size(), 1u);
     EXPECT_EQ(FromTos(got.samples[0]), Newest(open_there, open_there.size())) << rule::BRS_004.text;
+    for (const perf_branch_entry& entry : *got.samples[0].branches) {
+      EXPECT_TRUE(entry.mispred) << rule::BRS_012.text;
+    }
   }
   ASSERT_EQ(child.Wait(), 0);
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <thread>
 
+#include "cases/precise/precise.h"
 #include "overflow_signals.h"
 #include "pmuconf/case.h"
 #include "pmuconf/cpu.h"
@@ -97,6 +98,24 @@ CONFORMANCE_CASE(Signal, WakeupEventsDoNotHoldSignalsBack, .rules = {rule::SIG_0
     EXPECT_EQ(signals.Take().size(), 1u) << rule::SIG_005.text;
   }
   EXPECT_EQ(ring.Drain().samples.size(), 9u);
+}
+
+// Their records could wait in a buffer; a signal that comes when that is full is no overflow's.
+CONFORMANCE_CASE(Signal, PreciseOverflowsAreSignalledOneByOne,
+                 .rules = {rule::SIG_005, rule::SIG_004},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kPrecise}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, Precise(10));
+  Ring ring(event, 1);
+  const OverflowSignals signals(event, gettid(), SIGRTMIN);
+  event.Enable();
+  for (int i = 0; i < 5; ++i) {
+    target().Stimulate(spec, 9);
+    EXPECT_THAT(signals.Take(), testing::IsEmpty()) << rule::SIG_004.text;
+    target().Stimulate(spec, 1);
+    EXPECT_EQ(signals.Take().size(), 1u) << rule::SIG_005.text;
+  }
+  EXPECT_EQ(ring.Drain().samples.size(), 5u);
 }
 
 CONFORMANCE_CASE(Signal, OnlyTheOwnerIsSignalled, .rules = {rule::SIG_003},
