@@ -143,7 +143,7 @@ CONFORMANCE_CASE(Group, ConstrainedMembersFitInEveryPermutation,
 // A member that takes two counters, one that cannot go everywhere, and as many others as still fit.
 CONFORMANCE_CASE(Group, WideMembersFitInEveryPermutation,
                  .rules = {rule::GRP_006, rule::DRV_034, rule::MUX_012},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCounters, Cap::kGroups,
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCounters3, Cap::kGroups,
                            Cap::kConstraints, Cap::kWide}) {
   for (const EventSpec& narrow : target().Events({.constrained = true})) {
     std::vector<EventSpec> specs = target().AnyEvents(target().general() - 3);
