@@ -13,7 +13,14 @@ from pmuvm import kernel as kernels
 from pmuvm import packages, store
 from pmuvm.errors import PmuvmError
 
-KERNEL_ROOMS = ("driver/glue", "driver/core", "driver/model", "driver/include", "kunit")
+KERNEL_ROOMS = (
+    "driver/glue",
+    "driver/core",
+    "driver/model",
+    "driver/msr",
+    "driver/include",
+    "kunit",
+)
 # The pure code is also C for userspace: fixed-width types from stdint.h, and no kernel macros.
 # FILE_PATH_CHANGES is about patches; the SPDX line of the uapi header names an exception.
 SCRIPTS = ("checkpatch.pl", "spelling.txt", "const_structs.checkpatch")

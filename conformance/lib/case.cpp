@@ -164,6 +164,8 @@ void SkipCase(Cap missing, std::string_view reason) {
                 "needs " + std::string(ToString(missing)) + ": " + std::string(reason)};
 }
 
+void SkipUnclaimed(const std::string& what) { throw Skipped{Obstacle::kNotClaimed, what}; }
+
 void Case::Prepare() const {
   if (meta_.cpu >= 0) PinTo(target().Cpu(static_cast<std::size_t>(meta_.cpu)));
   if (!target().Claims(Cap::kQuietFork)) PrepareFaults();

@@ -42,6 +42,9 @@ struct Context {
 
 Context& context();
 
+// Ends the case: it asks for what the target does not claim. `what` says so in the report.
+[[noreturn]] void SkipUnclaimed(const std::string& what);
+
 }  // namespace pmuconf
 
 #endif  // PMUCONF_LIB_CONTEXT_H_

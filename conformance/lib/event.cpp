@@ -323,7 +323,16 @@ Event Open(const perf_event_attr& attr, pid_t pid, int cpu, int group_fd, unsign
   return std::move(result.event);
 }
 
+// A case that samples single events is not for a PMU that says it cannot.
+void SkipShorterPeriods(const OpenOptions& options) {
+  const std::uint64_t shortest = target().min_period();
+  if (options.sample_period == 0 || options.sample_period >= shortest) return;
+  SkipUnclaimed("needs a period of " + std::to_string(options.sample_period) +
+                ", and the shortest is " + std::to_string(shortest));
+}
+
 Event Open(const EventSpec& spec, const OpenOptions& options) {
+  SkipShorterPeriods(options);
   return Open(MakeAttr(spec, options), options.pid, options.cpu, options.group_fd, options.flags);
 }
 

@@ -24,7 +24,7 @@
 namespace pmuconf {
 namespace {
 
-constexpr std::array<std::pair<Cap, std::string_view>, 46> kCapNames = {{
+constexpr std::array<std::pair<Cap, std::string_view>, 49> kCapNames = {{
     {Cap::kStimulus, "stimulus"},
     {Cap::kPort, "port"},
     {Cap::kCounters, "counters"},
@@ -49,6 +49,9 @@ constexpr std::array<std::pair<Cap, std::string_view>, 46> kCapNames = {{
     {Cap::kCounters3, "counters3"},
     {Cap::kLongPeriods, "long_periods"},
     {Cap::kCompat, "compat"},
+    {Cap::kAddresses, "addresses"},
+    {Cap::kSingleEvents, "single_events"},
+    {Cap::kModule, "module"},
     {Cap::kVectors, "vectors"},
     {Cap::kExactIp, "exact_ip"},
     {Cap::kTextPoke, "text_poke"},
@@ -200,6 +203,12 @@ bool Target::Claims(Cap cap) const {
       return kind_ == "uncore";
     case Cap::kLog:
       return !port_.empty() && kind_ != "uncore";
+    case Cap::kAddresses:
+      return addresses_;
+    case Cap::kSingleEvents:
+      return sampling_ && min_period_ == 1;
+    case Cap::kModule:
+      return !module_.empty();
     case Cap::kCounting:
       return kind_ != "trace";
     case Cap::kTrace:

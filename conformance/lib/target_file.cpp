@@ -242,9 +242,11 @@ Target Target::Parse(std::string_view text, const std::string& path, const FindB
   if (auto vm = root.Table("vm")) {  // the VM runner reads it too
     vm->IntOr("smp", 2, 1, 64);
     vm->IntOr("memory_mb", 512, 64, 65536);
+    if (!vm->StringOr("kernel", "").empty()) target.module_.clear();  // one that has the PMU
     target.module_ = vm->StringOr("module", target.module_);
-    vm->StringOr("parameters", "");
-    for (const char* const key : {"accel", "arch", "cpu"}) vm->StringOr(key, "");
+    for (const char* const key : {"parameters", "accel", "arch", "cpu", "cmdline"}) {
+      vm->StringOr(key, "");
+    }
     vm->IntOr("icount", 1, 1, 10);
     vm->Finish();
   }
@@ -274,6 +276,7 @@ Target Target::Parse(std::string_view text, const std::string& path, const FindB
   }
   if (auto features = root.Table("features")) {
     target.excludes_ = features->BoolOr("excludes", false);
+    target.addresses_ = features->BoolOr("addresses", true);
     target.filters_ = features->BoolOr("filters", false);
     target.user_reads_ = features->BoolOr("user_reads", false);
     target.exclusive_formats_ = features->StringsOr("exclusive_formats", {});

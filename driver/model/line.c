@@ -32,3 +32,8 @@ bool refpmu_model_line(const struct refpmu_model *m)
 	} while (!refpmu_look_holds(&look));
 	return up;
 }
+
+void refpmu_model_drop_line(struct refpmu_model *m)
+{
+	refpmu_change_word(m, REFPMU_BLOCK_GLOBAL, REFPMU_WORD(global, asserted), 0);
+}

@@ -103,6 +103,12 @@ int refpmu_model_write(struct refpmu_model *m, u32 reg, u64 value);
 bool refpmu_model_line(const struct refpmu_model *m);
 
 /*
+ * Let the line fall as an interrupt controller does that takes edges: the status stays, and the
+ * next overflow raises the line again.
+ */
+void refpmu_model_drop_line(struct refpmu_model *m);
+
+/*
  * False while no counter is switched on (by GLOBAL_CTRL, and not frozen): until a register is
  * written, stimuli then change nothing that a counter shows. O(1).
  */

@@ -383,5 +383,25 @@ TEST(ModelClock, PhaseDoesNotDependOnHowTicksArePortioned) {
   }
 }
 
+// As an interrupt controller takes an edge: the status is nobody's but the driver's.
+TEST(ModelLine, DroppedLineRisesWithTheNextOverflow) {
+  const refpmu_model_params params = {.general = 1, .width = 48};
+  refpmu_model m;
+  u64 status = 0;
+  ASSERT_EQ(refpmu_model_reset(&m, &params), 0);
+  const u64 select = REFPMU_EVTSEL_EN | REFPMU_EVTSEL_INT | REFPMU_EVTSEL_OS | 0xc4;
+  refpmu_model_write(&m, REFPMU_REG_EVTSEL(0), select);
+  refpmu_model_write(&m, REFPMU_REG_GLOBAL_CTRL, 1);
+  for (int round = 0; round < 2; ++round) {
+    refpmu_model_write(&m, REFPMU_REG_A_PMC(0), (1ULL << 48) - 1);
+    refpmu_model_pulse(&m, 0xc4, 1, REFPMU_KERNEL, false);
+    EXPECT_TRUE(refpmu_model_line(&m)) << round;
+    refpmu_model_drop_line(&m);
+    EXPECT_FALSE(refpmu_model_line(&m)) << round;
+    refpmu_model_read(&m, REFPMU_REG_GLOBAL_STATUS, &status);
+    EXPECT_EQ(status, 1u) << round;
+  }
+}
+
 }  // namespace
 }  // namespace pmuconf

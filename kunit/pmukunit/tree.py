@@ -8,9 +8,6 @@ from pathlib import Path
 from pmuvm import kernel, tree
 from pmuvm.errors import PmuvmError
 
-COPIED = {".c", ".h", ".inc"}
-COPIED_NAMES = {"Kbuild", "Kconfig"}
-
 
 @dataclass(frozen=True)
 class Inputs:
@@ -59,15 +56,6 @@ def _overlay(inputs: Inputs, target: Path) -> None:
         if not (folder / "Kbuild").is_file():
             raise PmuvmError(f"{folder}: has no Kbuild")
         for path in sorted(folder.rglob("*")):
-            if path.is_file() and (path.suffix in COPIED or path.name in COPIED_NAMES):
-                if not path.name.endswith(".mod.c"):
-                    wanted[Path(part) / path.relative_to(folder)] = path.read_bytes()
-    for name, content in wanted.items():
-        path = target / name
-        if not path.is_file() or path.read_bytes() != content:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-    for path in sorted(target.rglob("*")):
-        if path.is_file() and (path.suffix in COPIED or path.name in COPIED_NAMES):
-            if path.relative_to(target) not in wanted:
-                path.unlink()
+            if path.is_file() and tree.is_source(path):
+                wanted[Path(part) / path.relative_to(folder)] = path.read_bytes()
+    tree.lay(target, wanted)

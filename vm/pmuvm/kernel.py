@@ -17,8 +17,8 @@ from pmuvm.arch import Arch
 from pmuvm.errors import PmuvmError
 
 KERNELS = store.ROOT / "vm" / "kernels"
-DEBUG = KERNELS / "debug"
-DEBUG_SUFFIX = "-debug"
+DEBUG = "debug"
+DEBUG_SUFFIX = f"-{DEBUG}"
 # In its tree, for the tree builds other images too.
 BUILT = pathlib.Path("pmuconf/bzImage")
 KERNEL_PACKAGE = re.compile(r"linux-(image|headers|kbuild)-\d")
@@ -36,6 +36,18 @@ class Needs:
     """On its command line."""
     debug: bool = False
     """It finds lost memory when it is asked to, and lockdep is quiet after its first report."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Recipe:
+    """A kind of kernels that are built: its folder in vm/kernels."""
+
+    kind: str
+    series: tuple[str, ...]
+    options: str
+    overlay: tuple[str, ...]
+    """What of driver/ is built into it."""
+    needs: Needs
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,17 +74,47 @@ def known() -> list[str]:
 
 def debug_known() -> list[str]:
     """The names of the kernels that pmuvm can build, with reports that a stock kernel has not."""
-    return [f"{series}{DEBUG_SUFFIX}" for series in _debug_table()[0]]
+    return [f"{series}{DEBUG_SUFFIX}" for series in recipe(DEBUG).series]
 
 
 def debug_options() -> str:
     """What a debug kernel is configured with."""
-    return (DEBUG / "config").read_text(encoding="utf-8")
+    return recipe(DEBUG).options
 
 
 def debug_needs() -> Needs:
     """What the debug kernels need."""
-    return _debug_table()[1]
+    return recipe(DEBUG).needs
+
+
+def recipe(kind: str) -> Recipe:
+    """How the kernels of `kind` are built."""
+    folder = KERNELS / kind
+    path = folder / "kernel.toml"
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        return Recipe(
+            kind=kind,
+            series=tuple(str(series) for series in table["kernel"]["series"]),
+            options=(folder / "config").read_text(encoding="utf-8"),
+            overlay=tuple(str(part) for part in table["kernel"].get("overlay", [])),
+            needs=Needs(**table["machine"], debug=kind == DEBUG),
+        )
+    except OSError as error:
+        raise PmuvmError(f"{error.filename}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+        raise PmuvmError(f"{path}: {error}") from error
+
+
+def kinds() -> list[str]:
+    """The kinds of kernels that are built."""
+    return sorted(path.parent.name for path in KERNELS.glob("*/kernel.toml"))
+
+
+def built_known() -> dict[str, Recipe]:
+    """The kernels that pmuvm can build, by name: a series, and behind it the kind."""
+    recipes = [recipe(kind) for kind in kinds()]
+    return {f"{series}-{how.kind}": how for how in recipes for series in how.series}
 
 
 def find(name: str, arch: Arch = arches.AMD64, refresh: bool = False) -> Kernel:
@@ -82,13 +124,14 @@ def find(name: str, arch: Arch = arches.AMD64, refresh: bool = False) -> Kernel:
     """
     if (KERNELS / f"{name}.toml").is_file() and "/" not in name:
         return _stock(name, arch, refresh)
-    if name in debug_known() and arch == arches.AMD64:
-        return _debug(name, arch)
+    built = built_known()
+    if name in built and arch == arches.AMD64:
+        return _built(name, built[name], arch)
     path = pathlib.Path(name)
     if path.is_file():
         release = image_release(path, arch)
         return Kernel(name, release, arch, path.resolve(), _headers(release, arch))
-    names = ", ".join(known() + debug_known())
+    names = ", ".join([*known(), *built])
     raise PmuvmError(f"unknown KERNEL '{name}'; known: {names}, or the path of a kernel image")
 
 
@@ -131,16 +174,6 @@ def _arm64_release(path: pathlib.Path, data: bytes) -> str:
     return banner[1].decode("ascii")
 
 
-def _debug_table() -> tuple[list[str], Needs]:
-    path = DEBUG / "kernel.toml"
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-        needs = Needs(**table["machine"], debug=True)
-        return [str(series) for series in table["kernel"]["series"]], needs
-    except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
-        raise PmuvmError(f"{path}: {error}") from error
-
-
 def debug_built(name: str) -> bool:
     """Whether `find` has no debug kernel to build first."""
     series = name.removesuffix(DEBUG_SUFFIX)
@@ -148,24 +181,31 @@ def debug_built(name: str) -> bool:
     return path is not None and (path / BUILT).is_file()
 
 
-def _debug(name: str, arch: Arch) -> Kernel:
-    """The kernel without a driver in it, of the tree in which KUnit has it with one."""
-    series = name.removesuffix(DEBUG_SUFFIX)
+def _built(name: str, how: Recipe, arch: Arch) -> Kernel:
+    """A kernel of the distribution's sources. Where KUnit builds in its tree too, it has no driver."""
+    series = name.removesuffix(f"-{how.kind}")
     log = tree.cache() / f"{name}.log"
-    with tree.opened(series, debug_options(), tree.cache(), log) as opened:
+    overlay = tree.overlay(store.ROOT / "driver", how.overlay)
+    with tree.opened(series, how.options, tree.cache(), log) as opened:
         image = opened.path / BUILT
-        if not image.is_file():
+        stamp = image.with_name("overlay")
+        made_of = store.digest(
+            part for pair in overlay.items() for part in (bytes(pair[0]), pair[1])
+        )
+        made = stamp.is_file() and stamp.read_text("ascii") == made_of
+        if not image.is_file() or (overlay and not made):
             print(f"building the kernel {name} (minutes, once)", flush=True)
-            opened.configure(debug_options())
+            if overlay:
+                tree.lay(opened.path / tree.OVERLAY, overlay)
+            opened.configure(how.options)
             opened.make("bzImage", "modules")
             image.parent.mkdir(exist_ok=True)
             temporary = image.with_suffix(".new")
             shutil.copyfile(opened.path / tree.IMAGE, temporary)
             temporary.rename(image)
-        release = image_release(image)
-        return Kernel(
-            name, release, arch, image, opened.path, debug_needs(), tree.lock(opened.path)
-        )
+            stamp.write_text(made_of, encoding="ascii")
+        release = image_release(image, arch)
+        return Kernel(name, release, arch, image, opened.path, how.needs, tree.lock(opened.path))
 
 
 def _names(name: str, arch: Arch) -> list[str]:

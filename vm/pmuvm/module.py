@@ -93,6 +93,7 @@ def make(kernel: Kernel, copy: pathlib.Path, *flags: str) -> str:
         # The tree may have the driver in it, for KUnit.
         f"CONFIG_{NAME.upper()}=m",
         f"CONFIG_{NAME.upper()}_KUNIT_TEST=",
+        f"CONFIG_{NAME.upper()}_MSR=",
         *flags,
         "modules",
     ]

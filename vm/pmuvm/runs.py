@@ -71,7 +71,7 @@ def one(request: Request) -> int:
     if target.arch not in (None, request.arch):
         raise PmuvmError(f"the target {target.name} is one of guests with ARCH={target.arch}")
     cases = suite.cases(target, request.selection)
-    found = kernel.find(request.kernel, arch.find(request.arch))
+    found = kernel.find(_kernel(request, target), arch.find(request.arch))
     if request.cpus is not None:
         target = dataclasses.replace(target, cpus=request.cpus)
     if request.icount is not None:
@@ -121,6 +121,16 @@ def one(request: Request) -> int:
             out.rmdir()
         raise
     return suite.report(stream, target, request.selection, out, request.again())
+
+
+def _kernel(request: Request, target: suite.Target) -> str:
+    """The kernel that was asked for: of the target's kind, where a series was named."""
+    if target.kind is None or request.kernel not in kernel.known():
+        return request.kernel
+    name = f"{request.kernel}-{target.kind}"
+    if name not in kernel.built_known():
+        raise PmuvmError(f"{target.path}: vm.kernel: there is no kernel {name}")
+    return name
 
 
 def every(request: Request, kernels: Sequence[str]) -> int:
@@ -287,5 +297,5 @@ def _machine(
         accel=accelerator(target, found),
         icount=target.icount,
         cpu=target.cpu,
-        cmdline=f"{found.needs.parameters} {cmdline}".strip(),
+        cmdline=" ".join(f"{found.needs.parameters} {target.cmdline} {cmdline}".split()),
     )

@@ -43,6 +43,10 @@ class Target:
     """The processor that QEMU shows, instead of the accelerator's usual one."""
     arch: str | None
     """The only architecture whose guests have the PMU; None for one that all have."""
+    kind: str | None
+    """Of the built kernels that have the PMU; None where it can be on any kernel."""
+    cmdline: str
+    """Words on the kernel's command line."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -121,13 +125,14 @@ def find_target(name: str) -> Target:
     only = _value(files, "vm", "arch", "")
     if only and only not in arch.ARCHES:
         raise PmuvmError(f"{path}: vm.arch is '{only}'; known: {', '.join(arch.ARCHES)}")
+    kind = _value(files, "vm", "kernel", "")
     if accel and accel not in qemu.ACCELS:
         raise PmuvmError(f"{path}: vm.accel is '{accel}'; known: {', '.join(qemu.ACCELS)}")
     return Target(
         name=_value(files[:1], "target", "name", "") or path.stem,
         path=files[0].path,
         bases=tuple(file.path for file in files[1:]),
-        module=_value(files, "vm", "module", "refpmu" if port else "") or None,
+        module=_value(files, "vm", "module", "refpmu" if port and not kind else "") or None,
         parameters=tuple(_value(files, "vm", "parameters", "").split()),
         slowness=_value(files, "target", "slowness", 1.0),
         cpus=_value(files, "vm", "smp", 2),
@@ -136,6 +141,8 @@ def find_target(name: str) -> Target:
         icount=_value(files, "vm", "icount", 0) or None,
         cpu=_value(files, "vm", "cpu", "") or None,
         arch=only or None,
+        kind=kind or None,
+        cmdline=_value(files, "vm", "cmdline", ""),
     )
 
 

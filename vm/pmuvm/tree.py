@@ -10,7 +10,7 @@ import re
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pmuvm import packages, source, store
@@ -25,8 +25,10 @@ RECIPE = 1
 OVERLAY = Path("drivers/perf/refpmu")
 """A folder that every tree builds, for a driver and its tests; empty at first."""
 IMAGE = "arch/x86/boot/bzImage"
-KEPT_TREES = 4
-"""Of each series: as it is for tests, for reports, and as either was before the last change."""
+KEPT_TREES = 6
+"""Of each series: those for tests, for reports and for other drivers, and as each was before the last change."""
+SOURCES = {".c", ".h", ".inc"}
+SOURCE_NAMES = {"Kbuild", "Kconfig"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,6 +120,41 @@ def opened(series: str, fragment: str, folder: Path, log: Path) -> Iterator[Tree
         os.utime(path)
         _prune(package, keep=path)
         yield Tree(path, log)
+
+
+def lay(target: Path, wanted: Mapping[Path, bytes]) -> None:
+    """Makes `target` hold the sources `wanted`; a file with the same content keeps its time."""
+    for name, content in wanted.items():
+        path = target / name
+        if not path.is_file() or path.read_bytes() != content:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+    for path in sorted(target.rglob("*")):
+        if path.is_file() and is_source(path) and path.relative_to(target) not in wanted:
+            path.unlink()
+
+
+def is_source(path: Path) -> bool:
+    """Whether a build reads a file of that name; what it writes is none."""
+    named = path.suffix in SOURCES or path.name in SOURCE_NAMES
+    return named and not path.name.endswith(".mod.c")
+
+
+def overlay(driver: Path, parts: Sequence[str]) -> dict[Path, bytes]:
+    """`parts` of `driver` as the overlay of a tree; nothing if there are none."""
+    if not parts:
+        return {}
+    wanted = {
+        Path("Kconfig"): f'source "{OVERLAY}/driver/Kconfig"\n'.encode(),
+        # Not of the whole kernel: other sources may warn where reports are built in.
+        Path("Kbuild"): b"subdir-ccflags-y := -Werror\nobj-y += driver/\n",
+    }
+    for part in parts:
+        found = [driver / part] if (driver / part).is_file() else sorted((driver / part).rglob("*"))
+        for path in found:
+            if path.is_file() and is_source(path):
+                wanted[Path("driver") / path.relative_to(driver)] = path.read_bytes()
+    return wanted
 
 
 def wanted_options(fragment: str) -> list[str]:

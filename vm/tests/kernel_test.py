@@ -183,7 +183,8 @@ def test_a_debug_kernel_is_built_once_and_says_what_it_needs(
 
 def test_an_unknown_kernel_names_the_known_ones(cache: pathlib.Path) -> None:
     with pytest.raises(
-        PmuvmError, match="unknown KERNEL '5.10'; known: 6.1, 6.12, 6.1-debug, 6.12-debug, or"
+        PmuvmError,
+        match="unknown KERNEL '5.10'; known: 6.1, 6.12, 6.1-debug, 6.12-debug, 6.1-msr, 6.12-msr, or",
     ):
         kernel.find("5.10")
 
@@ -247,3 +248,15 @@ def test_a_malformed_table_names_file_and_place(
 def test_the_index_is_read_with_versions_and_alternatives() -> None:
     text = "Package: a\nVersion: 1:2\nSHA256: ff\nDepends: b (= 1) | c, d:any, e\nX: y\n\n"
     assert packages.parse_show(text) == [packages.Package("a", "1:2", "ff", ("b", "d", "e"))]
+
+
+def test_a_kind_of_kernels_says_what_it_is_built_of() -> None:
+    how = kernel.recipe("msr")
+    assert "msr" in how.overlay and "CONFIG_REFPMU_MSR=y" in how.options and not how.needs.debug
+    assert kernel.recipe("debug").overlay == () and kernel.recipe("debug").needs.debug
+    assert set(kernel.debug_known()) < set(kernel.built_known())
+
+
+def test_a_kind_that_is_not_there_is_one_line() -> None:
+    with pytest.raises(PmuvmError, match="vm/kernels/other/kernel.toml: No such file"):
+        kernel.recipe("other")

@@ -94,8 +94,8 @@ def test_trees_are_kept_by_their_options_and_only_the_last_of_them(
     first = path_of("CONFIG_A=y\n")
     assert path_of("# a comment\nCONFIG_A=y\n") == first
     assert "refpmu" in (first / tree.OVERLAY.parent / "Makefile").read_text()
-    others = [path_of(f"CONFIG_{name}=y\n") for name in "BCDE"]
-    assert [path.is_dir() for path in (first, *others)] == [False, True, True, True, True]
+    others = [path_of(f"CONFIG_{name}=y\n") for name in "BCDEFG"]
+    assert [path.is_dir() for path in (first, *others)] == [False, *[True] * 6]
     assert package.stem in others[0].name
     assert store.ROOT not in first.parents
 
@@ -112,3 +112,23 @@ def test_tree_that_is_built_in_stays_and_keeps_no_other_waiting(
             assert not free
     with store.locked_now(tree.lock(slow.path)) as free:
         assert free
+
+
+def test_an_overlay_has_the_sources_of_its_parts_alone(tmp_path: pathlib.Path) -> None:
+    for name in ("Kbuild", "model/a.c", "model/a.o", "glue/b.c", "glue/x.mod.c"):
+        path = tmp_path / "driver" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name)
+    overlay = tree.overlay(tmp_path / "driver", ["Kbuild", "model"])
+    own = {str(path): content for path, content in overlay.items() if path.parts[0] == "driver"}
+    assert own == {"driver/Kbuild": b"Kbuild", "driver/model/a.c": b"model/a.c"}
+    assert tree.overlay(tmp_path / "driver", []) == {}
+
+
+def test_what_is_laid_replaces_what_was_and_keeps_what_is_the_same(tmp_path: pathlib.Path) -> None:
+    tree.lay(tmp_path, {pathlib.Path("a/b.c"): b"1", pathlib.Path("c.h"): b"2"})
+    (tmp_path / "a" / "b.o").write_bytes(b"built")
+    before = (tmp_path / "a" / "b.c").stat().st_mtime_ns
+    tree.lay(tmp_path, {pathlib.Path("a/b.c"): b"1"})
+    assert (tmp_path / "a" / "b.c").stat().st_mtime_ns == before
+    assert sorted(path.name for path in tmp_path.rglob("*.*")) == ["b.c", "b.o"]

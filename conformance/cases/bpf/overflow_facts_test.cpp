@@ -41,7 +41,8 @@ std::vector<OverflowFact> Take(Skeleton<overflow_facts_bpf>& bpf) {
 }
 
 CONFORMANCE_CASE(Bpf, ContextTellsPeriodAndAddress, .rules = {rule::BPF_007},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kBpf}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kBpf,
+                           Cap::kAddresses}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 10, .sample_type = PERF_SAMPLE_ADDR});
   Skeleton<overflow_facts_bpf> bpf;
@@ -102,7 +103,8 @@ CONFORMANCE_CASE(Bpf, CookieIsTheOneGivenAtAttach, .rules = {rule::BPF_013},
 }
 
 CONFORMANCE_CASE(Bpf, ReturnValueDecidesOnTheSample, .rules = {rule::BPF_003, rule::DRC_077},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kBpf}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kBpf,
+                           Cap::kAddresses}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 10, .sample_type = PERF_SAMPLE_ADDR});
   Ring ring(event, 4);

@@ -29,7 +29,8 @@ void Put(const bpf_map* map, std::uint32_t key, const Event& event) {
 }
 
 CONFORMANCE_CASE(Bpf, OutputRecordsArriveWholeOrAreCountedAsLost, .rules = {rule::BPF_014},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kBpf}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kBpf,
+                           Cap::kAddresses}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 10, .sample_type = PERF_SAMPLE_ADDR});
   Skeleton<overflow_output_bpf> bpf;

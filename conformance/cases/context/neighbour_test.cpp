@@ -29,14 +29,14 @@ CONFORMANCE_CASE(Context, RecordsNameTasksAsTheirOpenerDoes, .rules = {rule::CTX
                  .needs = {Cap::kStimulus, Cap::kQuietFork}) {
   const EventSpec spec = target().AnyEvent();
   const OpenOptions options = {
-      .sample_period = 1, .sample_type = PERF_SAMPLE_TID, .disabled = false};
+      .sample_period = 2, .sample_type = PERF_SAMPLE_TID, .disabled = false};
   Child outside([&] {
     if (unshare(CLONE_NEWPID) != 0) return 126;
     // The first process of the new namespace: pid 1 to itself.
     Child first([&] {
       const Event own = Open(spec, options);
       Ring ring(own);
-      target().Stimulate(spec, 1);
+      target().Stimulate(spec, 2);
       return SampledTid(ring) == 1 ? kInside : kWrongTid;
     });
     OpenOptions of_first = options;

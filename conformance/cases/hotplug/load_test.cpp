@@ -74,7 +74,7 @@ std::vector<std::string> HotplugStates() {
 
 // The kernel has a file to let the next call of a state's callback fail.
 CONFORMANCE_CASE(Hotplug, ProcessorWhoseCallbackFailsStaysOff, .rules = {rule::HOT_008},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kCpuLocal},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kCpuLocal, Cap::kModule},
                  .budget_s = 20) {
   const int there = target().Cpu(1);
   const std::string folder = "/sys/devices/system/cpu/cpu" + std::to_string(there);
@@ -121,7 +121,7 @@ CONFORMANCE_CASE(Hotplug, ProcessorLeavesUnderProgramsOnOverflow, .rules = {rule
 
 CONFORMANCE_CASE(Hotplug, ProcessorLeavesUnderSamplersThatRotate, .rules = {rule::HOT_007},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kCpuLocal,
-                           Cap::kSampling, Cap::kMultiplexing},
+                           Cap::kSampling, Cap::kMultiplexing, Cap::kSingleEvents},
                  .budget_s = 30) {
   const MuxInterval interval(1);
   const int there = target().Cpu(1);

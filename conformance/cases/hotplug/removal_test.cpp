@@ -16,7 +16,7 @@ namespace {
 
 CONFORMANCE_CASE(Hotplug, OpenEventsPinTheModule,
                  .rules = {rule::INI_025, rule::HOT_009, rule::DRC_009},
-                 .needs = {Cap::kStimulus, Cap::kPort}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kModule}) {
   const EventSpec spec = target().AnyEvent();
   const long before = ModuleReferences();
   std::vector<Event> events;

@@ -156,7 +156,8 @@ CONFORMANCE_CASE(Interrupt, EachOverflowRunsTheHandlerOnce, .rules = {rule::NMI_
 }
 
 CONFORMANCE_CASE(Interrupt, LateInterruptShortensTheNextPeriod, .rules = {rule::SMP_001},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters,
+                           Cap::kSingleEvents}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, OfThisCpu(1'000));
   Ring ring(event, 1);

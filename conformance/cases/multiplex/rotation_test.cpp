@@ -86,7 +86,8 @@ CONFORMANCE_CASE(Multiplex, DifferentEventsAreNeverMixedUp,
 }
 
 CONFORMANCE_CASE(Multiplex, RotatedSamplersKeepTheirPlaceInThePeriod, .rules = {rule::MUX_014},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kMultiplexing}) {
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kMultiplexing,
+                           Cap::kSingleEvents}) {
   const MuxInterval interval(1);
   const EventSpec spec = target().AnyEvent();
   const std::vector<Event> events =

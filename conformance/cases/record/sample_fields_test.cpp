@@ -86,7 +86,7 @@ class Fields {
 CONFORMANCE_CASE(Record, EachFieldAloneIsWhereItBelongs,
                  .rules = {rule::REC_001, rule::REC_002, rule::REC_005, rule::REC_008,
                            rule::REC_010},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kAddresses}) {
   Fields fields;
   for (const std::uint64_t field : kFields) {
     SCOPED_TRACE(testing::Message() << "sample_type 0x" << std::hex << field);
@@ -95,7 +95,7 @@ CONFORMANCE_CASE(Record, EachFieldAloneIsWhereItBelongs,
 }
 
 CONFORMANCE_CASE(Record, EachPairOfFieldsIsInOrder, .rules = {rule::REC_001},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kAddresses}) {
   Fields fields;
   for (const std::uint64_t first : kFields) {
     for (const std::uint64_t second : kFields) {
@@ -107,7 +107,7 @@ CONFORMANCE_CASE(Record, EachPairOfFieldsIsInOrder, .rules = {rule::REC_001},
 }
 
 CONFORMANCE_CASE(Record, AllFieldsButOneAreInOrder, .rules = {rule::REC_001},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kAddresses}) {
   Fields fields;
   std::uint64_t all = 0;
   for (const std::uint64_t field : kFields) all |= field;
@@ -119,7 +119,7 @@ CONFORMANCE_CASE(Record, AllFieldsButOneAreInOrder, .rules = {rule::REC_001},
 }
 
 CONFORMANCE_CASE(Record, IpIsThatOfTheOverflow, .rules = {rule::REC_002, rule::REC_005},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kAddresses}) {
   const EventSpec spec = target().AnyEvent();
   const Event event =
       Open(spec, {.sample_period = 2, .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR});

@@ -24,18 +24,20 @@ constexpr std::uint64_t kPage = 4096;
 using reg::Bit;
 using reg::kAll;
 
+constexpr std::uint64_t kPeriod = 2;  // as short as every PMU takes it
+
 refpmu_pulse OnePulse(const EventSpec& spec, Privilege privilege = Privilege::kUser) {
   refpmu_pulse pulse = {};
   pulse.cpu = REFPMU_CPU_CURRENT;
   pulse.event = spec.code;
   pulse.privilege = static_cast<std::uint32_t>(privilege);
-  pulse.n = 1;
+  pulse.n = kPeriod;
   pulse.ip = privilege == Privilege::kUser ? kIp : kKernelIp;
   return pulse;
 }
 
 OpenOptions WithRegs(std::uint64_t fields, std::uint64_t mask, std::uint16_t stack = 0) {
-  return {.sample_period = 1,
+  return {.sample_period = kPeriod,
           .sample_type = fields | PERF_SAMPLE_IDENTIFIER,
           .edit = [mask, stack](perf_event_attr& attr) {
             attr.sample_regs_user = mask;
@@ -269,7 +271,7 @@ CONFORMANCE_CASE(Record, TooLongSamplesGetLessOfTheStack, .rules = {rule::REC_02
     const Event event = Open(spec, WithRegs(others | PERF_SAMPLE_STACK_USER, kAll, kLongest));
     Ring ring(event, 64);
     event.Enable();
-    for (int i = 0; i < 3; ++i) target().Stimulate(spec, 1, {.ip = kIp, .addr = 0x1234});
+    for (int i = 0; i < 3; ++i) target().Stimulate(spec, kPeriod, {.ip = kIp, .addr = 0x1234});
     const std::vector<Record> records = ring.Take();
     ASSERT_EQ(records.size(), 3u) << rule::REC_027.text;
     for (const Record& record : records) {

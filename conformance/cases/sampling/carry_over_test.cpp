@@ -112,7 +112,7 @@ CONFORMANCE_CASE(Sampling, FirstPeriodIsWholeWhateverTheCounterHeld, .rules = {r
 }
 
 CONFORMANCE_CASE(Sampling, ChangedPeriodStartsAfresh, .rules = {rule::SMP_017, rule::REC_010},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kSingleEvents}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 1'000, .sample_type = PERF_SAMPLE_PERIOD});
   Ring ring(event, 1);

@@ -13,7 +13,7 @@ constexpr std::uint64_t kFaster = SampleRateLimit::kNoLimit;  // than any stimul
 
 CONFORMANCE_CASE(Sampling, EventsSlowerThanTheFrequencyAreAllSampled,
                  .rules = {rule::SMP_019, rule::SMP_005},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kFrequency}) {
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kFrequency, Cap::kSingleEvents}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_freq = kFaster, .sample_type = PERF_SAMPLE_PERIOD});
   Ring ring(event);
@@ -27,7 +27,8 @@ CONFORMANCE_CASE(Sampling, EventsSlowerThanTheFrequencyAreAllSampled,
 
 CONFORMANCE_CASE(Sampling, PeriodsInFrequencyModeFillTheGapsBetweenSamples,
                  .rules = {rule::SMP_005},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kFrequency}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kFrequency,
+                           Cap::kSingleEvents}) {
   const EventSpec spec = target().AnyEvent();
   const Event event =
       Open(spec, {.sample_freq = 1'000, .sample_type = PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ});
@@ -46,7 +47,7 @@ CONFORMANCE_CASE(Sampling, PeriodsInFrequencyModeFillTheGapsBetweenSamples,
 }
 
 CONFORMANCE_CASE(Sampling, IdleTicksLeaveThePeriodAlone, .rules = {rule::SMP_018},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kFrequency}) {
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kFrequency, Cap::kSingleEvents}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_freq = kFaster, .sample_type = PERF_SAMPLE_PERIOD});
   Ring ring(event, 1);

@@ -46,7 +46,7 @@ void CatchTraps() {
 }
 
 CONFORMANCE_CASE(Signal, SigtrapTellsWhatOverflowed, .rules = {rule::SIG_014, rule::SIG_016},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kAddresses}) {
   CatchTraps();
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 10,
@@ -92,7 +92,8 @@ class TrapsBlocked {
 };
 
 CONFORMANCE_CASE(Signal, SigtrapComesOfTheKernelToo, .rules = {rule::SIG_016, rule::SIG_014},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kExcludes}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kExcludes,
+                           Cap::kAddresses}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = OpenTrapping(spec);
   event.Enable();

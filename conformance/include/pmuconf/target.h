@@ -61,6 +61,9 @@ enum class Cap {
   kFaultTrace,     // fault_trace: a tracepoint tells of page faults of the kernel's own
   kLongPeriods,    // long_periods: a period can last for several ranges of a counter (60 bits)
   kCompat,         // compat: the machine runs 32-bit programs beside 64-bit ones
+  kAddresses,      // addresses: samples tell data addresses, of events that are not precise, too
+  kSingleEvents,   // single_events: a period, or what is left of one, can be a single event
+  kModule,         // module: the PMU comes with a module
   kVectors,        // vectors: perf knows registers of the processor beyond the general ones
   kExactIp,        // exact_ip: the kernel can say of a sample that its place is exact
   kTextPoke,       // text_poke: the kernel tells of changes to its text
@@ -197,6 +200,7 @@ class Target {
   std::string path_, name_, match_, kind_, kernel_, module_;
   unsigned general_ = 0, fixed_ = 0, width_ = 0;
   bool sampling_ = false, frequency_ = false, excludes_ = false, filters_ = false;
+  bool addresses_ = true;
   bool user_reads_ = false;
   bool trace_excludes_ = false, trace_pause_ = false;
   std::size_t trace_record_ = 0;

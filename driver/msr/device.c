@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The monitors of all CPUs, and the port by which a test makes their events happen. */
+#include <linux/cpuhotplug.h>
+#include <linux/err.h>
+#include <linux/init.h>
+
+#include "msr.h"
+
+#define PORT "refpmu_msr"
+
+struct refpmu_device refpmu_msr_device = {
+	.name = PORT,
+	.cpus = &refpmu_msr_cpus,
+};
+
+/* What an NMI left to do. */
+static void resume(struct irq_work *work)
+{
+	struct refpmu_cpu *cpuc = container_of(work, struct refpmu_cpu, pmi);
+
+	if (cpuc->cpu == smp_processor_id())
+		refpmu_clock_arm(cpuc);
+}
+
+static int setup_cpu(unsigned int cpu)
+{
+	struct refpmu_cpu *cpuc = per_cpu_ptr(&refpmu_msr_cpus, cpu);
+
+	cpuc->dev = &refpmu_msr_device;
+	cpuc->cpu = cpu;
+	cpuc->clock_mode = REFPMU_CLOCK_MANUAL;
+	cpuc->pmi = IRQ_WORK_INIT_HARD(resume);
+	refpmu_clock_setup(cpuc);
+	return refpmu_journal_setup(&cpuc->journal);
+}
+
+static int online(unsigned int cpu)
+{
+	struct refpmu_cpu *cpuc = per_cpu_ptr(&refpmu_msr_cpus, cpu);
+
+	cpuc->clock_mode = REFPMU_CLOCK_AUTO;
+	cpuc->clock_base = 0;
+	return 0;
+}
+
+/* The registers keep what they hold while a CPU is offline; nothing happens there. */
+static int offline(unsigned int cpu)
+{
+	struct refpmu_cpu *cpuc = per_cpu_ptr(&refpmu_msr_cpus, cpu);
+
+	cpuc->held = false;
+	cpuc->clock_mode = REFPMU_CLOCK_MANUAL;
+	irq_work_sync(&cpuc->pmi);
+	hrtimer_cancel(&cpuc->timer);
+	return 0;
+}
+
+/* As refpmu's port takes them. */
+static const struct refpmu_port_kind *pulses, *resets;
+
+/* The test knows an event by the driver's code. */
+static int pulse(struct refpmu_port_request *req)
+{
+	const u32 code = req->arg.pulse.event;
+	int err;
+
+	req->arg.pulse.event = refpmu_msr_code(refpmu_msr_processor.kind, code);
+	err = pulses->here(req);
+	req->arg.pulse.event = code;
+	return err;
+}
+
+/* What a test wrote into registers of CPUs that have no event goes, too. */
+static int clean(struct refpmu_port_request *req)
+{
+	struct refpmu_cpu *cpuc = this_cpu_ptr(&refpmu_msr_cpus);
+	const struct refpmu_model_params *params = &cpuc->model.params;
+	unsigned long irqs;
+	unsigned int i;
+	u64 status = 0;
+
+	local_irq_save(irqs);
+	for (i = 0; i < params->general && !cpuc->n_events; i++)
+		refpmu_model_write(&cpuc->model, REFPMU_REG_EVTSEL(i), 0);
+	if (params->fixed && !cpuc->n_events)
+		refpmu_model_write(&cpuc->model, REFPMU_REG_FIXED_CTR_CTRL, 0);
+	refpmu_model_read(&cpuc->model, REFPMU_REG_GLOBAL_STATUS, &status);
+	if (!cpuc->n_events)
+		refpmu_model_write(&cpuc->model, REFPMU_REG_GLOBAL_STATUS_RESET, status);
+	local_irq_restore(irqs);
+	return 0;
+}
+
+static int reset(struct refpmu_port_request *req)
+{
+	int err;
+
+	req->run = clean;
+	err = refpmu_port_run_everywhere(req);
+	return err ?: resets->here(req);
+}
+
+/* What refpmu's port takes, but for that. */
+static int __init setup_port(void)
+{
+	static struct refpmu_port_kind kinds[16];
+	unsigned int i;
+
+	for (i = 0; refpmu_stimulus_kinds[i].cmd; i++) {
+		if (WARN_ON(i + 1 == ARRAY_SIZE(kinds)))
+			return -ENOSPC;
+		kinds[i] = refpmu_stimulus_kinds[i];
+		if (kinds[i].cmd == REFPMU_IOC_PULSE) {
+			pulses = &refpmu_stimulus_kinds[i];
+			kinds[i].here = pulse;
+		} else if (kinds[i].cmd == REFPMU_IOC_RESET) {
+			resets = &refpmu_stimulus_kinds[i];
+			kinds[i].here = reset;
+		}
+	}
+	refpmu_msr_device.port.kinds = kinds;
+	refpmu_msr_device.port.journal = refpmu_stimulus_journal;
+	return refpmu_port_register(&refpmu_msr_device.port, refpmu_msr_device.name);
+}
+
+/* The PMU that the driver has made, as an event of it shows; NULL if it has found no monitor. */
+static struct pmu *__init driver(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_RAW,
+		.size = sizeof(attr),
+		.disabled = true,
+	};
+	struct perf_event *event = perf_event_create_kernel_counter(&attr, 0, NULL, NULL, NULL);
+	struct pmu *pmu;
+
+	if (IS_ERR(event))
+		return NULL;
+	pmu = event->pmu;
+	perf_event_release_kernel(event);
+	return pmu;
+}
+
+/* It is part of the kernel for good: what has been set up stays, whatever fails. */
+static int __init setup(void)
+{
+	struct pmu *pmu;
+	unsigned int cpu;
+	int err = 0;
+
+	if (!refpmu_msr_active())
+		return 0;
+	refpmu_msr_device.params = refpmu_msr_processor.params;
+	refpmu_msr_device.caps.min_period = 1;
+	for_each_possible_cpu(cpu)
+		err = err ?: setup_cpu(cpu);
+	err = err ?: refpmu_msr_nmi_setup();
+	if (err)
+		return err;
+	err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "perf/refpmu_msr:online", online, offline);
+	if (err < 0)
+		return err;
+	pmu = driver();
+	if (!pmu) {
+		pr_err("refpmu_msr: the kernel has found no performance monitor\n");
+		return -ENODEV;
+	}
+	return refpmu_msr_watch(pmu) ?: setup_port();
+}
+late_initcall(setup);

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The way of a driver to the model: the instructions RDMSR, WRMSR, RDPMC and CPUID, which a kernel
+ * that can be a guest of Xen makes calls of. The hooks are set before these are patched into direct
+ * calls, and before the processor is identified. They are called very early and anywhere, so they
+ * are not traced, and pass on at once what is not theirs.
+ */
+#include <linux/init.h>
+#include <linux/string.h>
+
+#include <asm/paravirt.h>
+
+#include "msr.h"
+
+#define PERFMON_VERSION 4
+#define PERFMON_EVENTS 7 /* of the architecture; none is missing */
+#define CPUID_PERFMON 0xa
+#define CPUID_1_ECX_PDCM BIT(15)
+
+#define CPUID_EXTENDED 0x80000000
+#define CPUID_AMD_FEATURES 0x80000001
+#define CPUID_AMD_FEATURES_ECX_CORE BIT(23)
+#define CPUID_AMD_PERFMON 0x80000022
+#define CPUID_AMD_PERFMON_EAX_V2 BIT(0)
+
+static const struct refpmu_msr_processor known[] __initconst = {
+	{
+		.name = "intel",
+		.kind = REFPMU_MSR_INTEL,
+		.params = { .general = 4, .fixed = 3, .width = 48, .records = true },
+	},
+	{
+		.name = "amd_k7",
+		.kind = REFPMU_MSR_AMD_K7,
+		.params = { .general = 4, .width = 48 },
+	},
+	{
+		.name = "amd_core",
+		.kind = REFPMU_MSR_AMD_CORE,
+		.params = { .general = 6, .width = 48 },
+	},
+	{
+		.name = "amd_v2",
+		.kind = REFPMU_MSR_AMD_V2,
+		.params = { .general = 6, .width = 48 },
+	},
+};
+
+struct refpmu_msr_processor refpmu_msr_processor;
+
+static struct pv_cpu_ops native; /* what would be called without this */
+
+bool refpmu_msr_active(void)
+{
+	return refpmu_msr_processor.kind != REFPMU_MSR_NONE;
+}
+
+static bool is_ours(u32 msr, u32 *reg)
+{
+	return refpmu_msr_find(refpmu_msr_processor.kind, &refpmu_msr_processor.params, msr, reg);
+}
+
+/* As the kernel does where the processor refuses an access. */
+static void complain(const char *what, u32 msr, u64 value)
+{
+	WARN_ONCE(1, "refpmu_msr: %s of %#x (%#llx) does not go\n", what, msr, value);
+}
+
+static u64 read_msr(unsigned int msr)
+{
+	u64 value = 0;
+	u32 reg;
+
+	if (!is_ours(msr, &reg))
+		return native.read_msr(msr);
+	if (refpmu_msr_read(reg, &value))
+		complain("a read", msr, 0);
+	return value;
+}
+
+static u64 read_msr_safe(unsigned int msr, int *err)
+{
+	u64 value = 0;
+	u32 reg;
+
+	if (!is_ours(msr, &reg))
+		return native.read_msr_safe(msr, err);
+	*err = refpmu_msr_read(reg, &value) ? -EIO : 0;
+	return value;
+}
+
+static void write_msr(unsigned int msr, unsigned int low, unsigned int high)
+{
+	const u64 value = (u64)high << 32 | low;
+	u32 reg;
+
+	if (!is_ours(msr, &reg))
+		native.write_msr(msr, low, high);
+	else if (refpmu_msr_write(reg, value))
+		complain("a write", msr, value);
+}
+
+static int write_msr_safe(unsigned int msr, unsigned int low, unsigned int high)
+{
+	u32 reg;
+
+	if (!is_ours(msr, &reg))
+		return native.write_msr_safe(msr, low, high);
+	return refpmu_msr_write(reg, (u64)high << 32 | low) ? -EIO : 0;
+}
+
+static u64 read_pmc(int counter)
+{
+	u64 value = 0;
+	u32 reg;
+
+	if (!refpmu_msr_find_pmc(&refpmu_msr_processor.params, counter, &reg) ||
+	    refpmu_msr_read(reg, &value))
+		complain("a read of counter", counter, 0);
+	return value;
+}
+
+static void cpuid_intel(unsigned int leaf, unsigned int *eax, unsigned int *ebx, unsigned int *ecx,
+			unsigned int *edx)
+{
+	const struct refpmu_model_params *params = &refpmu_msr_processor.params;
+
+	switch (leaf) {
+	case 0:
+		*eax = max(*eax, CPUID_PERFMON);
+		break;
+	case 1:
+		*ecx |= CPUID_1_ECX_PDCM;
+		break;
+	case CPUID_PERFMON:
+		*eax = PERFMON_VERSION | params->general << 8 | params->width << 16 |
+		       PERFMON_EVENTS << 24;
+		*ebx = 0;
+		*ecx = 0;
+		*edx = params->fixed | params->width << 5;
+		break;
+	}
+}
+
+static void cpuid_amd(unsigned int leaf, unsigned int *eax, unsigned int *ebx, unsigned int *ecx,
+		      unsigned int *edx)
+{
+	const bool v2 = refpmu_msr_processor.kind == REFPMU_MSR_AMD_V2;
+
+	switch (leaf) {
+	case CPUID_EXTENDED:
+		*eax = max(*eax, CPUID_AMD_PERFMON);
+		break;
+	case CPUID_AMD_FEATURES:
+		*ecx &= ~CPUID_AMD_FEATURES_ECX_CORE;
+		if (refpmu_msr_processor.kind != REFPMU_MSR_AMD_K7)
+			*ecx |= CPUID_AMD_FEATURES_ECX_CORE;
+		break;
+	case CPUID_AMD_PERFMON:
+		*eax = v2 ? CPUID_AMD_PERFMON_EAX_V2 : 0;
+		*ebx = v2 ? refpmu_msr_processor.params.general : 0;
+		*ecx = 0;
+		*edx = 0;
+		break;
+	}
+}
+
+static void read_cpuid(unsigned int *eax, unsigned int *ebx, unsigned int *ecx, unsigned int *edx)
+{
+	const unsigned int leaf = *eax;
+
+	native.cpuid(eax, ebx, ecx, edx);
+	if (refpmu_msr_processor.kind == REFPMU_MSR_INTEL)
+		cpuid_intel(leaf, eax, ebx, ecx, edx);
+	else
+		cpuid_amd(leaf, eax, ebx, ecx, edx);
+}
+
+static void install(void)
+{
+	native = pv_ops.cpu;
+	pv_ops.cpu.read_msr = read_msr;
+	pv_ops.cpu.write_msr = write_msr;
+	pv_ops.cpu.read_msr_safe = read_msr_safe;
+	pv_ops.cpu.write_msr_safe = write_msr_safe;
+	pv_ops.cpu.read_pmc = read_pmc;
+	pv_ops.cpu.cpuid = read_cpuid;
+}
+
+static int __init choose(char *name)
+{
+	unsigned int i;
+
+	for (i = 0; name && i < ARRAY_SIZE(known); i++) {
+		if (strcmp(name, known[i].name))
+			continue;
+		refpmu_msr_processor = known[i];
+		install();
+		return 0;
+	}
+	pr_err("refpmu_msr: '%s' is no processor that is known\n", name ?: "");
+	return -EINVAL;
+}
+early_param("refpmu_msr", choose);

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The interrupt of the monitor: an NMI, as a local APIC delivers it. The one before all others
+ * lets them see what the CPU did when the event happened, and not who sent the NMI; the one after
+ * them sees what has become of it.
+ */
+#include <linux/sched/clock.h>
+#include <linux/sched/task_stack.h>
+
+#include <asm/apic.h>
+#include <asm/nmi.h>
+
+#include "msr.h"
+
+bool refpmu_pmi_is_nmi = true;
+
+/* An NMI in progress. */
+struct service {
+	struct pt_regs regs; /* of what it has interrupted */
+	bool due; /* the line was up: somebody has something to do */
+	bool acknowledged; /* the driver has cleared status */
+};
+
+static DEFINE_PER_CPU(struct service, services);
+
+bool refpmu_line(const struct refpmu_cpu *cpuc)
+{
+	return refpmu_model_line(&cpuc->model) && !cpuc->held;
+}
+
+bool refpmu_pending(const struct refpmu_cpu *cpuc)
+{
+	return READ_ONCE(cpuc->raised) || irq_work_is_busy((struct irq_work *)&cpuc->pmi);
+}
+
+/* Said before it is sent: what comes unannounced is not ours. */
+static void deliver(struct refpmu_cpu *cpuc)
+{
+	WRITE_ONCE(cpuc->raised, true);
+	apic->send_IPI(smp_processor_id(), NMI_VECTOR);
+}
+
+void refpmu_raise_pmi(struct refpmu_cpu *cpuc)
+{
+	cpuc->runs = 0;
+	deliver(cpuc);
+}
+
+void refpmu_raise_pmi_in_irq(struct refpmu_cpu *cpuc)
+{
+	refpmu_raise_pmi(cpuc);
+}
+
+/*
+ * Where the CPU was when the event happened. Of the port only a part of the registers is known: as
+ * good as those are where the NMI has come.
+ */
+static void cause_regs(struct refpmu_cause *cause, struct pt_regs *to)
+{
+	const bool whole = cause->regs.flags;
+
+	if (cause->origin.privilege != REFPMU_USER || user_mode(&cause->regs))
+		*to = whole ? cause->regs : *to;
+	else if (current->mm && !(current->flags & PF_KTHREAD))
+		*to = *task_pt_regs(current);
+	else
+		refpmu_compat_user_regs(to);
+	if (cause->origin.ip)
+		instruction_pointer_set(to, cause->origin.ip);
+}
+
+static int before(unsigned int type, struct pt_regs *regs)
+{
+	struct refpmu_cpu *cpuc = this_cpu_ptr(&refpmu_msr_cpus);
+	struct service *service = this_cpu_ptr(&services);
+
+	if (!cpuc->raised)
+		return NMI_DONE;
+	WRITE_ONCE(cpuc->raised, false);
+	cpuc->runs++;
+	cpuc->serving = true;
+	service->due = refpmu_line(cpuc);
+	/* An overflow interrupts once, whether or not the driver acknowledges it. */
+	if (service->due)
+		refpmu_model_drop_line(&cpuc->model);
+	service->acknowledged = false;
+	service->regs = *regs;
+	cause_regs(&cpuc->cause, regs);
+	return NMI_DONE;
+}
+
+/* The driver clears status. Where it has no register for that, nobody can tell. */
+void refpmu_msr_acknowledged(void)
+{
+	this_cpu_write(services.acknowledged, true);
+}
+
+/*
+ * An interrupt that came of nothing, or where no event is, is the test's and taken here. Others are
+ * the driver's: if it does not take one, the kernel says so.
+ */
+static int after(unsigned int type, struct pt_regs *regs)
+{
+	struct refpmu_cpu *cpuc = this_cpu_ptr(&refpmu_msr_cpus);
+	struct service *service = this_cpu_ptr(&services);
+
+	if (!cpuc->serving)
+		return NMI_DONE;
+	*regs = service->regs;
+	local64_inc(&cpuc->journal.pmi);
+	if (service->due &&
+	    (service->acknowledged || refpmu_msr_is_bare(refpmu_msr_processor.kind)))
+		local64_inc(&cpuc->journal.pmi_claimed);
+	refpmu_clock_resume(cpuc, local_clock());
+	cpuc->serving = false;
+	if (refpmu_line(cpuc) && cpuc->runs < REFPMU_IRQ_RUNS)
+		deliver(cpuc);
+	if (!cpuc->arming)
+		irq_work_queue(&cpuc->pmi);
+	return service->due && cpuc->n_events ? NMI_DONE : NMI_HANDLED;
+}
+
+int refpmu_msr_nmi_setup(void)
+{
+	return register_nmi_handler(NMI_LOCAL, before, NMI_FLAG_FIRST, "refpmu_msr") ?:
+	       register_nmi_handler(NMI_LOCAL, after, 0, "refpmu_msr");
+}

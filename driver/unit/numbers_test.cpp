@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which registers of a processor go to the model, and to which of its.
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "core.h"
+
+extern "C" {
+#include "msr/numbers.h"
+}
+
+namespace pmuconf {
+namespace {
+
+constexpr refpmu_model_params kPlain = {.general = 4, .fixed = 3, .width = 48};
+constexpr refpmu_model_params kAll = {
+    .general = 8, .fixed = 3, .width = 48, .lbr = 32, .records = true};
+
+constexpr refpmu_model_params kAmd = {.general = 6, .width = 48};
+
+std::optional<u32> Find(refpmu_msr_kind kind, const refpmu_model_params& params, u32 msr) {
+  u32 reg = 0;
+  if (!refpmu_msr_find(kind, &params, msr, &reg)) return std::nullopt;
+  return reg;
+}
+
+std::optional<u32> Intel(const refpmu_model_params& params, u32 msr) {
+  return Find(REFPMU_MSR_INTEL, params, msr);
+}
+
+std::optional<u32> Amd(refpmu_msr_kind kind, u32 msr) { return Find(kind, kAmd, msr); }
+
+u64 Written(u64 value) {
+  return refpmu_msr_value(REFPMU_MSR_AMD_CORE, &kAmd, REFPMU_REG_EVTSEL(5), value);
+}
+
+u64 Shown(u64 value) {
+  return refpmu_msr_shown(REFPMU_MSR_AMD_CORE, &kAmd, REFPMU_REG_EVTSEL(5), value);
+}
+
+std::optional<u32> Pmc(const refpmu_model_params& params, u32 number) {
+  u32 reg = 0;
+  if (!refpmu_msr_find_pmc(&params, number, &reg)) return std::nullopt;
+  return reg;
+}
+
+TEST(Numbers, IntelsAreThoseOfTheModel) {
+  for (const u32 msr : {0xc1u, 0xc4u, 0x186u, 0x189u, 0x309u, 0x30bu, 0x345u, 0x38du, 0x38eu,
+                        0x38fu, 0x390u, 0x391u, 0x4c1u, 0x4c4u}) {
+    EXPECT_EQ(Intel(kPlain, msr), msr) << std::hex << msr;
+  }
+}
+
+TEST(Numbers, WhatTheProcessorHasNotIsNotTheModels) {
+  for (const u32 msr : {0xc0u, 0xc5u, 0x185u, 0x18au, 0x308u, 0x30cu, 0x38cu, 0x392u, 0x4c5u,
+                        0x1a6u, 0x3f1u, 0x3f6u, 0x600u, 0x1c8u, 0x1c9u, 0x680u, 0x6c0u, 0xdc0u}) {
+    EXPECT_EQ(Intel(kPlain, msr), std::nullopt) << std::hex << msr;
+  }
+}
+
+TEST(Numbers, RecordsAndBranchesBringTheirs) {
+  for (const u32 msr : {0xc8u, 0x18du, 0x1a6u, 0x1a7u, 0x1c8u, 0x1c9u, 0x3f1u, 0x3f2u, 0x3f6u,
+                        0x600u, 0x680u, 0x69fu, 0x6dfu, 0xddfu}) {
+    EXPECT_EQ(Intel(kAll, msr), msr) << std::hex << msr;
+  }
+}
+
+// Others keep bits of their own in it.
+TEST(Numbers, DebugctlIsLeftToTheProcessor) { EXPECT_EQ(Intel(kAll, 0x1d9), std::nullopt); }
+
+TEST(Numbers, NobodyHasAnything) {
+  EXPECT_EQ(Find(REFPMU_MSR_NONE, kAll, 0x38f), std::nullopt);
+  EXPECT_EQ(Find(REFPMU_MSR_NONE, kAll, 0xc0010000), std::nullopt);
+}
+
+TEST(Numbers, EachGenerationOfAmdAddsToTheOneBefore) {
+  for (const refpmu_msr_kind kind : {REFPMU_MSR_AMD_K7, REFPMU_MSR_AMD_CORE, REFPMU_MSR_AMD_V2}) {
+    EXPECT_EQ(Amd(kind, 0xc0010000), REFPMU_REG_EVTSEL(0));
+    EXPECT_EQ(Amd(kind, 0xc0010003), REFPMU_REG_EVTSEL(3));
+    EXPECT_EQ(Amd(kind, 0xc0010004), REFPMU_REG_A_PMC(0));
+    EXPECT_EQ(Amd(kind, 0xc0010007), REFPMU_REG_A_PMC(3));
+    EXPECT_EQ(Amd(kind, 0xc0010008), std::nullopt);
+    EXPECT_EQ(Amd(kind, 0x186), std::nullopt) << "a register of Intel's";
+    const bool core = kind != REFPMU_MSR_AMD_K7;
+    EXPECT_EQ(Amd(kind, 0xc001020a), core ? std::optional(REFPMU_REG_EVTSEL(5)) : std::nullopt);
+    EXPECT_EQ(Amd(kind, 0xc001020b), core ? std::optional(REFPMU_REG_A_PMC(5)) : std::nullopt);
+    EXPECT_EQ(Amd(kind, 0xc001020c), std::nullopt);
+    const bool v2 = kind == REFPMU_MSR_AMD_V2;
+    const auto global = [&](u32 reg) { return v2 ? std::optional(reg) : std::nullopt; };
+    EXPECT_EQ(Amd(kind, 0xc0000300), global(REFPMU_REG_GLOBAL_STATUS));
+    EXPECT_EQ(Amd(kind, 0xc0000301), global(REFPMU_REG_GLOBAL_CTRL));
+    EXPECT_EQ(Amd(kind, 0xc0000302), global(REFPMU_REG_GLOBAL_STATUS_RESET));
+    EXPECT_EQ(Amd(kind, 0xc0000303), global(REFPMU_REG_GLOBAL_STATUS_SET));
+    EXPECT_EQ(refpmu_msr_is_bare(kind), !v2);
+  }
+}
+
+TEST(Numbers, CyclesOfAmdAreThoseOfTheModel) {
+  EXPECT_EQ(Written(0x530076), 0x53003cu);
+  EXPECT_EQ(Written(0x53003c), 0x530076u);
+  EXPECT_EQ(Written(0x5300c0), 0x5300c0u);
+  for (const u64 value : {0x530076u, 0x53003cu, 0x5300c0u, 0u}) {
+    EXPECT_EQ(Shown(Written(value)), value);
+  }
+}
+
+TEST(Numbers, EventsHaveTheCodesOfTheModel) {
+  EXPECT_EQ(refpmu_msr_code(REFPMU_MSR_INTEL, 0x0300), REFPMU_EVENT_REF_CYCLES);
+  EXPECT_EQ(refpmu_msr_code(REFPMU_MSR_INTEL, REFPMU_EVENT_REF_CYCLES), 0x0300);
+  EXPECT_EQ(refpmu_msr_code(REFPMU_MSR_INTEL, 0x0076), 0x0076);
+  EXPECT_EQ(refpmu_msr_value(REFPMU_MSR_INTEL, &kAll, REFPMU_REG_EVTSEL(7), 0x53013c), 0x530300u);
+  EXPECT_EQ(refpmu_msr_shown(REFPMU_MSR_INTEL, &kAll, REFPMU_REG_EVTSEL(7), 0x530300), 0x53013cu);
+  EXPECT_EQ(refpmu_msr_code(REFPMU_MSR_AMD_K7, 0x0076), REFPMU_EVENT_CYCLES);
+  EXPECT_EQ(refpmu_msr_code(REFPMU_MSR_AMD_K7, 0x0300), 0x0300);
+}
+
+TEST(Numbers, FieldsThatTheModelHasNotAreLeftOut) {
+  EXPECT_EQ(Written(0x30000530076), 0x53003cu) << "guest and host";
+  EXPECT_EQ(Written(0x1005300c0), 0x1300c0u) << "an event of the upper half is not enabled";
+  EXPECT_EQ(refpmu_msr_value(REFPMU_MSR_AMD_CORE, &kAmd, REFPMU_REG_A_PMC(0), 0x76), 0x76u);
+  EXPECT_EQ(refpmu_msr_value(REFPMU_MSR_INTEL, &kAll, REFPMU_REG_EVTSEL(0), 0x1005300c0),
+            0x1005300c0u);
+}
+
+TEST(Numbers, CountersAreReadByTheirOwnNumbers) {
+  EXPECT_EQ(Pmc(kPlain, 0), 0x4c1u);
+  EXPECT_EQ(Pmc(kPlain, 3), 0x4c4u);
+  EXPECT_EQ(Pmc(kPlain, 4), std::nullopt);
+  EXPECT_EQ(Pmc(kPlain, 0x40000000), 0x309u);
+  EXPECT_EQ(Pmc(kPlain, 0x40000002), 0x30bu);
+  EXPECT_EQ(Pmc(kPlain, 0x40000003), std::nullopt);
+}
+
+}  // namespace
+}  // namespace pmuconf
