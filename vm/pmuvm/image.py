@@ -21,6 +21,8 @@ INIT = store.ROOT / "vm" / "guest" / "init"
 FOLDERS = ("bin", "dev", "lib", "modules", "proc", "sys", "tmp", "etc")
 TIMEOUT_S = 120
 KEPT_DAYS = 7.0
+# Those of a few whole runs: one that is in use is always among the last that were touched.
+KEPT_BYTES = 4 << 30
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,7 +71,7 @@ def build(contents: Contents) -> pathlib.Path:
             store.write(image, packed)
         with store.writing(folder):
             os.utime(image)
-        store.prune(folder, "*.cpio.gz", KEPT_DAYS)
+        store.prune(folder, "*.cpio.gz", KEPT_DAYS, KEPT_BYTES)
     return image
 
 

@@ -101,12 +101,20 @@ def write(path: pathlib.Path, data: bytes) -> None:
             raise
 
 
-def prune(folder: pathlib.Path, pattern: str, unused_days: float) -> None:
-    """Remove entries that nobody has touched for `unused_days`."""
+def prune(folder: pathlib.Path, pattern: str, unused_days: float, kept_bytes: int) -> None:
+    """Remove entries that nobody has touched for `unused_days`, or that are of little use: those
+    untouched longest, until the others have `kept_bytes` at most."""
     limit = time.time() - unused_days * 86400
+    entries = []
     for path in folder.glob(pattern):
-        with contextlib.suppress(OSError):
-            if path.stat().st_mtime < limit:
+        with contextlib.suppress(OSError):  # another process may be removing it
+            status = path.stat()
+            entries.append((status.st_mtime, status.st_size, path))
+    total = 0
+    for touched, size, path in sorted(entries, reverse=True):
+        total += size
+        if touched < limit or total > kept_bytes:
+            with contextlib.suppress(OSError):
                 path.unlink()
 
 

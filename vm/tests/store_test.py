@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import pathlib
 import resource
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -83,3 +85,29 @@ def test_two_processes_take_turns(tmp_path: pathlib.Path) -> None:
 def test_the_key_depends_on_every_byte_and_border() -> None:
     keys = {store.digest(parts) for parts in ([b"ab", b"c"], [b"a", b"bc"], [b"abc"], [b"abd"])}
     assert len(keys) == 4
+
+
+def entries(folder: pathlib.Path, ages_s: list[float]) -> list[pathlib.Path]:
+    """Entries of 100 bytes, last touched so long ago."""
+    made = []
+    for number, age in enumerate(ages_s):
+        path = folder / f"{number}.entry"
+        path.write_bytes(b"x" * 100)
+        touched = time.time() - age
+        os.utime(path, (touched, touched))
+        made.append(path)
+    return made
+
+
+def test_what_nobody_touches_is_removed(tmp_path: pathlib.Path) -> None:
+    fresh, old = entries(tmp_path, [0, 3 * 86400])
+    store.prune(tmp_path, "*.entry", unused_days=2, kept_bytes=1000)
+    assert fresh.is_file() and not old.exists()
+
+
+def test_the_cache_does_not_grow_without_bound(tmp_path: pathlib.Path) -> None:
+    oldest, newest, middle = entries(tmp_path, [300, 0, 200])
+    (tmp_path / "other").write_bytes(b"x" * 500)
+    store.prune(tmp_path, "*.entry", unused_days=2, kept_bytes=200)
+    assert newest.is_file() and middle.is_file() and not oldest.exists()
+    assert (tmp_path / "other").is_file()
