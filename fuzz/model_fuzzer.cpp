@@ -57,6 +57,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   params.lbr = data.PickValueInArray<u8>({0, 8, 16, 32});
   params.records = data.ConsumeBool();
   params.trace = data.ConsumeBool();
+  params.min_period = data.PickValueInArray<u64>({0, 0, 1, 2, 16, 200});
   FuzzedDraw draw(data);
   const char* broken = nullptr;
   try {

@@ -151,7 +151,7 @@ static void short_periods_are_refused_only_as_periods(struct kunit *test)
 	struct refpmu_attr attr = { .type = OWN_TYPE, .config = 0x3c };
 	struct refpmu_request req;
 
-	KEEPS(test, "DRC-043");
+	KEEPS(test, "DRC-043", "INI-035");
 	attr.sample_period = caps.min_period - 1;
 	KUNIT_EXPECT_EQ(test, refpmu_config_parse(&attr, &caps, &req), -EINVAL);
 	attr.sample_period = caps.min_period;

@@ -112,6 +112,20 @@ static void long_period_takes_several_overflows(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.left, 0LL);
 }
 
+static void short_rest_is_made_up_and_comes_off_the_next_period(struct kunit *test)
+{
+	struct refpmu_period p = { .period = 100, .left = 3 };
+	struct refpmu_reload r = refpmu_period_reload(&p, 16, 32);
+
+	KEEPS(test, "SMP-020");
+	KUNIT_EXPECT_EQ(test, r.raw, 0x10000ULL - 32);
+	KUNIT_EXPECT_FALSE(test, r.elapsed);
+	p.left -= 32;
+	r = refpmu_period_reload(&p, 16, 32);
+	KUNIT_EXPECT_TRUE(test, r.elapsed);
+	KUNIT_EXPECT_EQ(test, r.raw, 0x10000ULL - (100 - 29));
+}
+
 static void counting_period_is_half_the_range(struct kunit *test)
 {
 	unsigned int width;
@@ -127,6 +141,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(reload_never_programs_the_lower_half),
 	KUNIT_CASE(periods_and_rest_add_up_to_the_count),
 	KUNIT_CASE(long_period_takes_several_overflows),
+	KUNIT_CASE(short_rest_is_made_up_and_comes_off_the_next_period),
 	KUNIT_CASE(counting_period_is_half_the_range),
 	{}
 };

@@ -19,6 +19,14 @@ namespace {
 
 constexpr std::size_t kReadBuffer = 16 * 1024;
 
+// A case that samples single events is not for a PMU that says it cannot.
+void SkipIfTooShort(std::uint64_t period) {
+  const std::uint64_t shortest = target().min_period();
+  if (period == 0 || period >= shortest) return;
+  SkipUnclaimed("needs a period of " + std::to_string(period) +
+                ", and the shortest that the target takes is " + std::to_string(shortest));
+}
+
 // Bits of PERF_SAMPLE_*, from 0.
 constexpr std::array<const char*, 25> kSampleNames = {"ip",
                                                       "tid",
@@ -226,7 +234,10 @@ void Event::ResetGroup() const {
   Assert(TryIoctl(PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP), "RESET group", attr_);
 }
 void Event::Refresh(int n) const { Assert(TryRefresh(n), "REFRESH", attr_); }
-void Event::Period(std::uint64_t period) const { Assert(TryPeriod(period), "PERIOD", attr_); }
+void Event::Period(std::uint64_t period) const {
+  SkipIfTooShort(period);
+  Assert(TryPeriod(period), "PERIOD", attr_);
+}
 
 std::uint64_t Event::Id() const {
   std::uint64_t id = 0;
@@ -323,16 +334,8 @@ Event Open(const perf_event_attr& attr, pid_t pid, int cpu, int group_fd, unsign
   return std::move(result.event);
 }
 
-// A case that samples single events is not for a PMU that says it cannot.
-void SkipShorterPeriods(const OpenOptions& options) {
-  const std::uint64_t shortest = target().min_period();
-  if (options.sample_period == 0 || options.sample_period >= shortest) return;
-  SkipUnclaimed("needs a period of " + std::to_string(options.sample_period) +
-                ", and the shortest is " + std::to_string(shortest));
-}
-
 Event Open(const EventSpec& spec, const OpenOptions& options) {
-  SkipShorterPeriods(options);
+  SkipIfTooShort(options.sample_period);
   return Open(MakeAttr(spec, options), options.pid, options.cpu, options.group_fd, options.flags);
 }
 

@@ -16,7 +16,7 @@ constexpr u64 kTop = (u64{1} << 48) - 1;
 class Device {
  public:
   explicit Device(u8 general = 4) {
-    const refpmu_model_params params = {general, 3, 48, 16, true, true, Memory, this};
+    const refpmu_model_params params = {general, 3, 48, 16, 1, true, true, Memory, this};
     refpmu_model_reset(&model_, &params);
   }
   Device(const Device&) = delete;

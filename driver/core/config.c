@@ -101,7 +101,7 @@ static int set_period(const struct refpmu_attr *attr, const struct refpmu_caps *
 	}
 	if (req->freq) {
 		/* A frequency shares the field, but is no period and has no minimum. */
-		req->period = 1;
+		req->period = caps->min_period;
 		return 0;
 	}
 	req->period = attr->sample_period;

@@ -18,7 +18,9 @@ u64 refpmu_period_counting(unsigned int width)
 struct refpmu_reload refpmu_period_reload(struct refpmu_period *p, unsigned int width,
 					  u64 min_period)
 {
-	const s64 period = (s64)(p->period < MAX_PERIOD ? p->period : MAX_PERIOD);
+	/* perf looks for the period of a frequency from 1 on, whatever the device can do. */
+	const u64 longer = p->period > min_period ? p->period : min_period;
+	const s64 period = (s64)(longer < MAX_PERIOD ? longer : MAX_PERIOD);
 	struct refpmu_reload reload = { .raw = 0, .elapsed = p->left <= 0 };
 	u64 events;
 

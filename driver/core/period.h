@@ -25,7 +25,8 @@ struct refpmu_reload {
  * Plan the next reload of a counter of @width bits (2 to 64): starts the next period if this one
  * is over, carrying the overshoot (at most one period of it; more restarts the period), and
  * programs at most half of the counter's range and at least @min_period events, so a late
- * interrupt cannot be overtaken. Updates @p.
+ * interrupt cannot be overtaken; a period that is shorter than @min_period is as long as that.
+ * Updates @p.
  * Source: include/linux/perf_event.h at hw_perf_event.period_left; for the half of the range, the
  * practice of drivers.
  */

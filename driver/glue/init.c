@@ -48,8 +48,11 @@ static void keep(struct perf_event *event, const struct refpmu_request *req)
 		.config = req->branch_select,
 		.reg = req->branch_filter,
 	};
-	if (!req->sampling) {
-		/* Its interrupts only extend the short counter. */
+	if (!req->sampling || req->freq) {
+		/*
+		 * Interrupts of a counting event only extend the short counter. A frequency begins
+		 * with the shortest period; perf has set it to 1.
+		 */
 		hwc->sample_period = req->period;
 		hwc->last_period = req->period;
 		local64_set(&hwc->period_left, req->period);

@@ -115,6 +115,7 @@ static void describe(struct refpmu_device *dev, unsigned int kind)
 		.width = width,
 		.lbr = lbr,
 		.records = records,
+		.min_period = min_period,
 	};
 	cpumask_copy(&dev->supported, cpu_possible_mask);
 	if (hybrid)
@@ -125,7 +126,7 @@ static void describe(struct refpmu_device *dev, unsigned int kind)
 		.width = params->width,
 		.lbr = params->lbr,
 		.records = params->records,
-		.min_period = min_period,
+		.min_period = params->min_period,
 	};
 }
 

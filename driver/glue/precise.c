@@ -122,7 +122,6 @@ void refpmu_precise_reload(struct refpmu_cpu *cpuc, struct perf_event *event, u6
 
 	p->reloaded &= ~BIT_ULL(hwc->idx);
 	if (!event->attr.freq && period <= refpmu_period_counting(width) &&
-	    period >= cpuc->dev->caps.min_period &&
 	    raw == ((0 - left) & refpmu_low_bits(width))) {
 		p->reloaded |= BIT_ULL(hwc->idx);
 		reset = (0 - period) & refpmu_low_bits(width);

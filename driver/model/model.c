@@ -55,10 +55,16 @@ static u64 status_of(const struct refpmu_counter *counter)
 	return BIT_ULL(counter->bit);
 }
 
+/* True if nobody notices the next overflow of @counter. */
+static bool is_deaf(const struct refpmu_change *c, const struct refpmu_counter *counter)
+{
+	return READ_ONCE(refpmu_count(c)->deaf) & status_of(counter);
+}
+
 /* True if something has to be done at the very event that overflows @counter, or before it. */
 static bool must_stop(const struct step *s, const struct refpmu_counter *counter)
 {
-	if (s->shy)
+	if (s->shy || is_deaf(&s->c, counter))
 		return true;
 	if (s->precise & status_of(counter))
 		return s->fill.ds && !s->full;
@@ -83,7 +89,7 @@ static u64 stretch(const struct step *s, struct refpmu_moment now, u64 n)
 			const u64 room = refpmu_counter_room(counter, now, values[counter->index]);
 
 			if (room < n)
-				n = s->shy ? room : room + 1;
+				n = s->shy && !is_deaf(&s->c, counter) ? room : room + 1;
 		}
 	}
 	return n;
@@ -120,14 +126,17 @@ static void count(struct step *s, struct refpmu_moment now, u64 n)
 {
 	const struct refpmu_counter *counter = s->counters;
 	const struct refpmu_counter *end = counter + running(s);
-	u64 *values = refpmu_count(&s->c)->value;
+	struct refpmu_count *state = refpmu_count(&s->c);
 	u64 overflowed = 0, asserted = 0, records = 0;
 
 	for (; counter < end; counter++) {
 		const u64 status = status_of(counter);
-		u64 *value = &values[counter->index];
+		u64 *value = &state->value[counter->index];
 
-		if (s->precise & status) {
+		if (is_deaf(&s->c, counter)) {
+			if (refpmu_counter_count(counter, now, n, value))
+				state->deaf &= ~status;
+		} else if (s->precise & status) {
 			if (count_precisely(s, counter, now, n, value))
 				records |= status;
 		} else if (refpmu_counter_count(counter, now, n, value)) {
@@ -256,6 +265,7 @@ u64 refpmu_model_pass(struct refpmu_model *m, u64 n, enum refpmu_privilege priv)
 {
 	struct refpmu_change look;
 	struct step s;
+	u64 before;
 
 	s.shy = true;
 	s.what = (struct refpmu_happening){
@@ -267,7 +277,10 @@ u64 refpmu_model_pass(struct refpmu_model *m, u64 n, enum refpmu_privilege priv)
 		do
 			look = refpmu_look(m);
 		while (!begin(&s, &look, 0, false));
-		advance(&s, n);
+		do {
+			before = s.result.done;
+			advance(&s, n - before);
+		} while (s.result.done > before && s.result.done < n);
 	} while (!refpmu_fill_commit(&s.fill, &s.c));
 	return s.result.done;
 }
@@ -328,6 +341,21 @@ struct refpmu_model_step refpmu_model_branch(struct refpmu_model *m, const struc
 	return s.result;
 }
 
+/* Ticks without an overflow of @counter that is noticed. */
+static u64 quiet_ticks(const struct refpmu_change *c, const struct refpmu_counter *counter,
+		       struct refpmu_moment now)
+{
+	const u64 value = READ_ONCE(refpmu_count(c)->value[counter->index]);
+	const u64 room = refpmu_counter_room(counter, now, value);
+	u64 more;
+
+	if (!is_deaf(c, counter) || room == REFPMU_UNBOUNDED)
+		return room;
+	now.ticks += room + 1;
+	more = refpmu_counter_room(counter, now, 0);
+	return more < REFPMU_UNBOUNDED - room - 1 ? room + 1 + more : REFPMU_UNBOUNDED;
+}
+
 u64 refpmu_model_ticks_to_overflow(const struct refpmu_model *m)
 {
 	const struct refpmu_happening what = { .clock = true, .rings = REFPMU_RINGS_ALL };
@@ -343,9 +371,7 @@ u64 refpmu_model_ticks_to_overflow(const struct refpmu_model *m)
 		room = REFPMU_UNBOUNDED;
 		n = refpmu_counters_choose(&look, switched_on(&look), &what, counters);
 		for (i = 0; i < n; i++) {
-			const u64 *value = &refpmu_count(&look)->value[counters[i].index];
-
-			own = refpmu_counter_room(&counters[i], now, READ_ONCE(*value));
+			own = quiet_ticks(&look, &counters[i], now);
 			if (own < room)
 				room = own;
 		}
@@ -369,7 +395,7 @@ int refpmu_model_reset(struct refpmu_model *m, const struct refpmu_model_params 
 	m->params = copy;
 	m->words[REFPMU_BLOCK_GLOBAL] = sizeof(struct refpmu_global) / 8;
 	m->words[REFPMU_BLOCK_SELECT] = REFPMU_WORD(select, evtsel[0]) + copy.general;
-	m->words[REFPMU_BLOCK_COUNT] = copy.general + copy.fixed;
+	m->words[REFPMU_BLOCK_COUNT] = REFPMU_WORD(count, value[0]) + copy.general + copy.fixed;
 	m->words[REFPMU_BLOCK_RECORDING] = sizeof(struct refpmu_recording) / 8;
 	m->words[REFPMU_BLOCK_STACK] = sizeof(struct refpmu_stack) / 8;
 	for (i = 0; i < REFPMU_LBR_ENTRIES; i++)

@@ -69,6 +69,11 @@ struct refpmu_model_params {
 	u8 fixed; /* 0 to REFPMU_MAX_FIXED */
 	u8 width; /* 16 to 64 */
 	u8 lbr; /* depth: 0 (none), 8, 16 or 32 */
+	/*
+	 * A counter that is written so near to its top that fewer events than this overflow it does
+	 * so unnoticed: no status, no record, no reset. 0 as 1: each overflow shows.
+	 */
+	u64 min_period;
 	bool records; /* PEBS, load latency and off-core response are there */
 	bool trace; /* BTS is there */
 	/*

@@ -138,9 +138,9 @@ static inline struct place find(const struct refpmu_model *m, u32 reg)
 		return at(REFPMU_BLOCK_SELECT, REFPMU_WORD(select, evtsel[0]) + i);
 	if (indexed(reg, REFPMU_REG_A_PMC(0), general, &i) ||
 	    indexed(reg, REFPMU_REG_PMC(0), general, &i))
-		return at(REFPMU_BLOCK_COUNT, i);
+		return at(REFPMU_BLOCK_COUNT, REFPMU_WORD(count, value[0]) + i);
 	if (indexed(reg, REFPMU_REG_FIXED_CTR(0), m->params.fixed, &i))
-		return at(REFPMU_BLOCK_COUNT, general + i);
+		return at(REFPMU_BLOCK_COUNT, REFPMU_WORD(count, value[0]) + general + i);
 	return find_control(m, reg);
 }
 
@@ -275,6 +275,24 @@ static int write_status(struct refpmu_model *m, u64 value, bool set)
 	return 0;
 }
 
+/* Counter @i, with no gap before the fixed ones. */
+static void write_counter(struct refpmu_model *m, unsigned int i, u64 value)
+{
+	const unsigned int general = m->params.general;
+	const u64 bit = BIT_ULL(i < general ? i : REFPMU_FIXED_SHIFT + i - general);
+	const bool deaf = value_mask(m) - value < m->params.min_period - 1;
+	struct refpmu_change c;
+
+	do {
+		refpmu_change_begin(&c, m, BIT_ULL(REFPMU_BLOCK_COUNT));
+		refpmu_count(&c)->value[i] = value;
+		if (deaf)
+			refpmu_count(&c)->deaf |= bit;
+		else
+			refpmu_count(&c)->deaf &= ~bit;
+	} while (!refpmu_change_commit(&c));
+}
+
 int refpmu_model_write(struct refpmu_model *m, u32 reg, u64 value)
 {
 	enum refpmu_lbr_word word = REFPMU_LBR_WORD_FROM;
@@ -287,7 +305,10 @@ int refpmu_model_write(struct refpmu_model *m, u32 reg, u64 value)
 			value = (u64)(s64)(s32)(u32)value & value_mask(m);
 		if (value & ~writable(m, place) || reg == REFPMU_REG_GLOBAL_STATUS)
 			return -EINVAL;
-		refpmu_change_word(m, place.block, place.word, value);
+		if (place.block == REFPMU_BLOCK_COUNT && m->params.min_period > 1)
+			write_counter(m, place.word - REFPMU_WORD(count, value[0]), value);
+		else
+			refpmu_change_word(m, place.block, place.word, value);
 		return 0;
 	}
 	if (find_lbr(m, reg, &i, &word))

@@ -29,6 +29,7 @@ struct refpmu_select {
 };
 
 struct refpmu_count {
+	u64 deaf; /* counters, as in the global registers, whose next overflow is not noticed */
 	u64 value[REFPMU_MAX_GENERAL + REFPMU_MAX_FIXED]; /* no gap before the fixed ones */
 };
 

@@ -47,7 +47,7 @@ struct Told {
 class Device {
  public:
   explicit Device(u64 freeze) {
-    refpmu_model_params params = {4, 3, 48, 8, true, true, Memory::Resolve, &memory_};
+    refpmu_model_params params = {4, 3, 48, 8, 1, true, true, Memory::Resolve, &memory_};
     EXPECT_EQ(refpmu_model_reset(&model_, &params), 0);
     for (const u64 word :
          {kBts, kBts, kBts + 0x60, kBts + 0x30, kPebs, kPebs, kPebs + 0x800, kPebs + 0x200}) {

@@ -38,6 +38,7 @@ TEST_P(ModelAgainstSlowDevice, RandomProgramsDoTheSame) {
     params.lbr = kDepths[draw(0, 3)];
     params.records = draw(0, 2) != 0;
     params.trace = draw(0, 2) != 0;
+    params.min_period = draw(0, 2) != 0 ? 0 : draw(1, 200);
     ModelSession<RandomDraw> session(draw, params);
     try {
       session.Run(200);

@@ -46,7 +46,7 @@ TEST(ModelReset, RefusesWhatNoDeviceHasAndTouchesNothing) {
     EXPECT_EQ(refpmu_model_reset(&model, &params), -EINVAL);
     EXPECT_TRUE(Same(model, before));
   }
-  const refpmu_model_params good[] = {{1, 0, 16}, {32, 3, 64, 32, true, true}, {4, 3, 48, 8}};
+  const refpmu_model_params good[] = {{1, 0, 16}, {32, 3, 64, 32, 1, true, true}, {4, 3, 48, 8}};
   for (const refpmu_model_params& params : good) {
     EXPECT_EQ(refpmu_model_reset(&model, &params), 0);
   }
@@ -70,14 +70,14 @@ TEST(ModelReset, TakesTheDevicesOwnParameters) {
 }
 
 // Params of a device that has everything.
-constexpr refpmu_model_params kWhole = {4, 3, 48, 16, true, true};
+constexpr refpmu_model_params kWhole = {4, 3, 48, 16, 1, true, true};
 
 TEST(ModelRegisters, ExactlyThoseOfTheDeviceExist) {
   for (const refpmu_model_params params : {refpmu_model_params{1, 0, 16},
                                            {4, 3, 48},
                                            {8, 2, 40, 8},
-                                           {32, 3, 64, 32, true},
-                                           {4, 3, 48, 0, false, true},
+                                           {32, 3, 64, 32, 1, true},
+                                           {4, 3, 48, 0, 1, false, true},
                                            kWhole}) {
     refpmu_model model = Device(params);
     for (u32 reg = 0; reg < 0xe00; ++reg) {
@@ -153,10 +153,10 @@ TEST(ModelRegisters, BitsOfFeaturesThatTheDeviceLacksAreReserved) {
   ExpectWritable({4, 3, 48, 8}, {{REFPMU_REG_GLOBAL_STATUS_SET, 0x0c0000070000000f},
                                  {REFPMU_REG_DEBUGCTL, 0x1801},
                                  {REFPMU_REG_LBR_TOS, 0x7}});
-  ExpectWritable({4, 3, 48, 0, true, false}, {{REFPMU_REG_GLOBAL_STATUS_SET, 0x480000070000000f},
+  ExpectWritable({4, 3, 48, 0, 1, true, false}, {{REFPMU_REG_GLOBAL_STATUS_SET, 0x480000070000000f},
                                               {REFPMU_REG_DEBUGCTL, 0x1000},
                                               {REFPMU_REG_PEBS_DATA_CFG, 0x3}});
-  ExpectWritable({4, 3, 48, 0, false, true}, {{REFPMU_REG_GLOBAL_STATUS_SET, 0x480000070000000f},
+  ExpectWritable({4, 3, 48, 0, 1, false, true}, {{REFPMU_REG_GLOBAL_STATUS_SET, 0x480000070000000f},
                                               {REFPMU_REG_DEBUGCTL, 0x17c0}});
 }
 
@@ -400,6 +400,21 @@ TEST(ModelLine, DroppedLineRisesWithTheNextOverflow) {
     EXPECT_FALSE(refpmu_model_line(&m)) << round;
     refpmu_model_read(&m, REFPMU_REG_GLOBAL_STATUS, &status);
     EXPECT_EQ(status, 1u) << round;
+  }
+}
+
+TEST(ModelPulse, OverflowThatIsProgrammedTooNearIsNotNoticed) {
+  for (const u64 events : {1, 15, 16}) {
+    SCOPED_TRACE(events);
+    refpmu_model model = Device({4, 3, 48, 0, 16});
+    Write(model, REFPMU_REG_EVTSEL(0), 0x12f | kOn);
+    Write(model, REFPMU_REG_A_PMC(0), refpmu_low_bits(48) + 1 - events);
+    Write(model, REFPMU_REG_GLOBAL_CTRL, 1);
+    const refpmu_model_step step = refpmu_model_pulse(&model, 0x12f, events + 5, REFPMU_USER, true);
+    EXPECT_EQ(step.done, events + 5);
+    EXPECT_EQ(step.overflowed, events < 16 ? 0u : 1u);
+    EXPECT_EQ(refpmu_model_line(&model), events >= 16);
+    EXPECT_EQ(Read(model, REFPMU_REG_A_PMC(0)), 5u);
   }
 }
 

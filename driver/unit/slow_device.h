@@ -123,6 +123,7 @@ class SlowDevice {
     }
     if ((value & ~found->second) != 0) return false;
     values_[Full(reg)] = value;
+    NoteNearness(Full(reg));
     return true;
   }
 
@@ -161,6 +162,7 @@ class SlowDevice {
   struct Counter {
     u64 status;
     u64 select;  // as of a general one
+    u32 reg;
     u64* value;
     u64 reset;  // its index in the resets
   };
@@ -189,6 +191,18 @@ class SlowDevice {
     asserted_ |= bits;
   }
 
+  // A counter may have been written too near to its top.
+  void NoteNearness(u32 reg) {
+    deaf_.erase(reg);
+    const bool counter = (reg >= 0x4c1 && reg < 0x4c1u + params_.general) ||
+                         (reg >= 0x309 && reg < 0x309u + params_.fixed);
+    u64 events = 1;  // that overflow it
+    for (u64 value = values_[reg]; counter && value != Mask() && events < params_.min_period; ++value) {
+      ++events;
+    }
+    if (counter && events < params_.min_period) deaf_.insert(reg);
+  }
+
   // Those that are switched on at a privilege.
   std::vector<Counter> On(bool user) {
     std::vector<Counter> on;
@@ -196,15 +210,15 @@ class SlowDevice {
     for (u32 i = 0; i < params_.general; ++i) {
       const u64 select = values_[0x186 + i];
       if ((select >> 22 & 1) != 0 && (select >> (user ? 16 : 17) & 1) != 0 && Enabled(i)) {
-        on.push_back({u64{1} << i, select, &values_[0x4c1 + i], i});
+        on.push_back({u64{1} << i, select, 0x4c1 + i, &values_[0x4c1 + i], i});
       }
     }
     constexpr u64 kCodes[] = {0xc0, 0x3c, 0x13c};
     for (u32 i = 0; i < params_.fixed; ++i) {
       const u64 control = values_[0x38d] >> (4 * i);
       if ((control >> (user ? 1 : 0) & 1) != 0 && Enabled(32 + i)) {
-        on.push_back({u64{1} << (32 + i), kCodes[i] | (control >> 3 & 1) << 20, &values_[0x309 + i],
-                      32 + i});
+        on.push_back({u64{1} << (32 + i), kCodes[i] | (control >> 3 & 1) << 20, 0x309 + i,
+                      &values_[0x309 + i], 32 + i});
       }
     }
     return on;
@@ -276,7 +290,7 @@ class SlowDevice {
     for (const auto& [counter, gain] : gains) {
       const u64 room = Mask() - *counter.value;
       *counter.value = (*counter.value + gain) & Mask();
-      if (gain <= room) continue;
+      if (gain <= room || deaf_.erase(counter.reg) != 0) continue;
       if ((precise & counter.status) != 0) {
         if (!HasDs()) continue;
         *counter.value = memory_.At(values_[0x600] + 64 + 8 * counter.reset) & Mask();
@@ -375,6 +389,7 @@ class SlowDevice {
   Memory memory_;
   std::map<u32, u64> values_;
   std::map<u32, u64> writable_;
+  std::set<u32> deaf_;  // counters whose next overflow is not noticed
   u64 counters_ = 0;
   u64 status_ = 0;
   u64 asserted_ = 0;

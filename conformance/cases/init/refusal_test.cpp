@@ -412,5 +412,18 @@ CONFORMANCE_CASE(Init, TheFirstOfSeveralRefusalsIsTold, .rules = {rule::ERR_032}
   }
 }
 
+CONFORMANCE_CASE(Init, PeriodBelowTheShortestIsRefused, .rules = {rule::INI_035},
+                 .needs = {Cap::kSampling}) {
+  const std::uint64_t shortest = target().min_period();
+  for (const EventSpec& spec : target().Events()) {
+    EXPECT_THAT(TryOpen(spec, {.sample_period = shortest}), Succeeds()) << rule::INI_035.text;
+    EXPECT_THAT(TryOpen(spec, {.sample_period = shortest - 1}), FailsWith(EINVAL))
+        << rule::INI_035.text;
+    EXPECT_THAT(TryOpen(spec, {.sample_period = 1}), FailsWith(EINVAL)) << rule::INI_035.text;
+    EXPECT_THAT(TryOpen(spec), Succeeds()) << rule::INI_035.text;
+    EXPECT_THAT(TryOpen(spec, {.sample_freq = 1}), Succeeds()) << rule::INI_035.text;
+  }
+}
+
 }  // namespace
 }  // namespace pmuconf

@@ -29,6 +29,30 @@ CONFORMANCE_CASE(Sampling, UnfinishedPeriodSurvivesDisabling,
   EXPECT_THAT(event.Read(), Counted(spec, counted));
 }
 
+// With one event left the event stops, and starts again.
+CONFORMANCE_CASE(Sampling, RestBelowTheShortestPeriodEndsInTime,
+                 .rules = {rule::SMP_020, rule::SMP_011},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
+  const std::uint64_t shortest = target().min_period();
+  const std::uint64_t period = 10 * shortest;
+  for (const EventSpec& spec : target().Events()) {
+    const Event event = Open(spec, {.sample_period = period});
+    Ring ring(event, 1);
+    event.Enable();
+    target().Stimulate(spec, period - 1);
+    event.Disable();
+    event.Enable();
+    EXPECT_EQ(ring.Drain().samples.size(), 0u) << rule::SMP_011.text;
+    target().Stimulate(spec, shortest);
+    EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::SMP_020.text;
+    target().Stimulate(spec, period - shortest);
+    EXPECT_EQ(ring.Drain().samples.size(), 0u) << "too early: " << rule::SMP_020.text;
+    target().Stimulate(spec, 1);
+    EXPECT_EQ(ring.Drain().samples.size(), 1u) << "too late: " << rule::SMP_020.text;
+    EXPECT_THAT(event.Read(), Counted(spec, 2 * period));
+  }
+}
+
 CONFORMANCE_CASE(Sampling, UnfinishedLongPeriodSurvivesDisabling,
                  .rules = {rule::SMP_011, rule::SMP_003},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kLongPeriods}) {
