@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line: kernels, fetch, module, run, compare, exec."""
+"""The command line: kernels, fetch, module, run, probe, compare, exec."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from pmuvm import accel, arch, guest, image, kernel, module, qemu, runs, store, suite, sysroot
+from pmuvm import arch, guest, kernel, module, once, runs, store, suite, sysroot
 from pmuvm.errors import PmuvmError
 
 ALL = "all"
 """Every target of the suite, one after the other; on every kernel if none is named."""
+PROBE = "probe"
+"""The target that a probe of --pmu drafts."""
 DEFAULT_KERNEL = "6.12"
 
 
@@ -67,8 +69,11 @@ def parser() -> argparse.ArgumentParser:
     run = commands.add_parser("run", help="run the suite against a target and judge it")
     _kernel_options(run, required=False)
     run.add_argument(
-        "--target", required=True, help=f"a name in conformance/targets, a file, or {ALL}"
+        "--target",
+        required=True,
+        help=f"a name in conformance/targets, a file, {ALL}, or {PROBE}: what one drafts for --pmu",
     )
+    run.add_argument("--pmu", default="", help="its name in sysfs")
     run.add_argument("--rule", default="", help="only cases of this rule")
     run.add_argument("--case", default="", help="only cases that match this glob")
     run.add_argument("--profile", default="", help="the profile to judge by")
@@ -90,6 +95,14 @@ def parser() -> argparse.ArgumentParser:
     )
     run.add_argument("--boot-timeout", type=float, default=guest.BOOT_S, metavar="SECONDS")
     run.set_defaults(command=_run)
+
+    probe = commands.add_parser("probe", help="draft a target file for a PMU of a guest")
+    _kernel_options(probe)
+    probe.add_argument("--pmu", required=True, help="its name in sysfs")
+    probe.add_argument("--module", type=pathlib.Path, help="its driver, if the kernel has it not")
+    probe.add_argument("--parameters", default="", help="of the module")
+    probe.add_argument("--out", type=pathlib.Path, required=True)
+    probe.set_defaults(command=_probe)
 
     compare = commands.add_parser("compare", help="tell the results of two runs apart")
     compare.add_argument("one", type=pathlib.Path, help="results.json, or its folder")
@@ -141,8 +154,20 @@ def _sysroot(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
+    target = options.target
+    if bool(options.pmu) != (target == PROBE):
+        raise PmuvmError(f"--pmu names what --target {PROBE} looks at, and goes with it alone")
+    if target == PROBE:
+        target = str(store.ROOT / "build" / PROBE / f"{options.pmu}.toml")
+        once.draft(
+            kernel.find(options.kernel or DEFAULT_KERNEL, arch.find(options.arch)),
+            options.pmu,
+            _loaded(options.module, options.parameters or ""),
+            pathlib.Path(target),
+        )
+        print(f"drafted: {target}", file=sys.stderr)
     given = runs.Request(
-        target=options.target,
+        target=target,
         kernel=options.kernel or DEFAULT_KERNEL,
         arch=options.arch,
         selection=suite.Selection(options.case, options.rule, options.profile),
@@ -155,7 +180,7 @@ def _run(options: argparse.Namespace) -> int:
         cpus=options.cpus,
         icount=options.icount,
     )
-    if options.target != ALL:
+    if target != ALL:
         return runs.one(given)
     return runs.every(given, [options.kernel] if options.kernel else kernel.known())
 
@@ -168,32 +193,25 @@ def _compare(options: argparse.Namespace) -> int:
     return 1 if found else 0
 
 
+def _loaded(file: pathlib.Path | None, parameters: str) -> list[once.Loaded]:
+    if file is None:
+        return []
+    if not file.is_file():
+        raise PmuvmError(f"no module {file}")
+    return [once.Loaded(file, tuple(parameters.split()))]
+
+
+def _probe(options: argparse.Namespace) -> int:
+    modules = _loaded(options.module, options.parameters)
+    once.draft(_kernel(options), options.pmu, modules, options.out)
+    print(options.out)
+    return 0
+
+
 def _exec(options: argparse.Namespace) -> int:
-    found = _kernel(options)
     words = [entry.split(",") for entry in options.module]
-    files: dict[str, pathlib.Path] = {}
-    for name in options.programs:
-        files.update(image.with_program(name))
-    packed = image.build(
-        image.Contents(
-            agent=suite.agent(found.arch),
-            target=suite.TARGETS / "refpmu.toml",
-            modules=tuple(pathlib.Path(word[0]) for word in words),
-            files=files,
-            arch=found.arch,
-        )
-    )
-    machine = qemu.Machine(found.arch, found.image, packed, accel=accel.choose(found))
-    try:
-        with guest.Guest(machine) as vm:
-            vm.boot()
-            for file, *parameters in words:
-                vm.load(pathlib.Path(file).name, parameters)
-            done = vm.exec(options.argv, options.timeout)
-    except guest.ModuleRefused as refused:
-        raise PmuvmError(f"a module does not load: {refused}") from refused
-    except guest.GuestLost as lost:
-        raise PmuvmError(f"guest lost: {lost.cause}", details=lost.tail) from lost
+    modules = [once.Loaded(pathlib.Path(word[0]), tuple(word[1:])) for word in words]
+    done = once.run(_kernel(options), modules, options.programs, options.argv, options.timeout)
     print(done.stdout, end="")
     print(done.stderr, end="", file=sys.stderr)
     return done.status

@@ -6,11 +6,12 @@ from __future__ import annotations
 import json
 import pathlib
 import re
+import tomllib
 from typing import Any
 
 import pytest
 
-from pmuvm import guest, runs, suite
+from pmuvm import guest, runs, store, suite
 from pmuvm.__main__ import main
 
 from standin import TESTS, boot_image
@@ -219,6 +220,50 @@ def test_a_program_of_the_guest_gives_its_output_and_status(
     image = str(boot_image(tmp_path / "bzImage"))
     assert main(["exec", "--kernel", image, "--", "perf", "stat"]) == 3
     assert capfd.readouterr() == ("out", "err")
+
+
+def test_a_pmu_is_probed_in_a_guest(
+    tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    image, out = str(boot_image(tmp_path / "bzImage")), tmp_path / "drafts" / "yours.toml"
+    module = tmp_path / "yours.ko"
+    module.write_bytes(b"module")
+    argv = ["probe", "--kernel", image, "--pmu", "yours", "--out", str(out)]
+    assert main([*argv, "--module", str(module), "--parameters", "fixed=1 wide=0"]) == 0
+    assert capfd.readouterr().out == f"{out}\n"
+    assert tomllib.loads(out.read_text("utf-8")) == {
+        "target": {"name": "yours"},
+        "vm": {"module": "yours", "parameters": "fixed=1 wide=0"},
+    }
+
+
+def test_a_pmu_that_is_not_there_leaves_no_draft(
+    tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    image, out = str(boot_image(tmp_path / "behave=no-pmu")), tmp_path / "yours.toml"
+    assert main(["probe", "--kernel", image, "--pmu", "yours", "--out", str(out)]) == 2
+    assert capfd.readouterr().err == "pmuvm: pmuconf: no PMU 'yours' on this machine\n"
+    assert not out.exists()
+
+
+def test_what_is_probed_is_judged(
+    tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "ROOT", tmp_path)
+    image, out = str(boot_image(tmp_path / "bzImage")), str(tmp_path / "out")
+    words = ["--kernel", image, "--out", out]
+    assert main(["run", "--target", "probe", "--pmu", "yours", *words]) == 0
+    draft = tmp_path / "build" / "probe" / "yours.toml"
+    assert f"drafted: {draft}" in capfd.readouterr().err
+    assert stream(tmp_path)[0]["target"] == "yours"
+
+
+@pytest.mark.parametrize("words", [["--target", "probe"], ["--target", "software", "--pmu", "x"]])
+def test_a_pmu_to_probe_is_named_and_for_nothing_else(
+    words: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", *words]) == 2
+    assert "--pmu names what --target probe looks at" in capfd.readouterr().err
 
 
 def test_isolated_cases_get_a_guest_each(tmp_path: pathlib.Path) -> None:
