@@ -67,13 +67,16 @@ void WriteFeatures(const PmuFacts& facts, Writer* out) {
 }
 
 void WriteRefusals(const PmuFacts& facts, Writer* out) {
-  if (facts.sampling.ok() && facts.task.ok()) return;
+  if (facts.sampling.ok() && facts.task.ok() && facts.refused.empty()) return;
   out->Table("[refusals]");
   if (!facts.sampling.ok()) {
     out->Line("sampling", Quoted(ErrnoName(facts.sampling.error)), facts.sampling.how);
   }
   if (!facts.task.ok()) {
     out->Line("task", Quoted(ErrnoName(facts.task.error)), facts.task.how);
+  }
+  for (const auto& [key, finding] : facts.refused) {
+    out->Line(key, Quoted(ErrnoName(finding.error)), finding.how);
   }
 }
 

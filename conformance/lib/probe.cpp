@@ -10,7 +10,9 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <ctime>
 #include <functional>
+#include <initializer_list>
 
 #include "lib/context.h"
 #include "lib/permission.h"
@@ -91,6 +93,7 @@ class Probe {
     Refusals();
     if (facts_.sampling.ok()) Sampling();
     Formats();
+    Choices();
     for (EventFacts& event : facts_.events) Watch(&event);
     return facts_;
   }
@@ -392,6 +395,8 @@ class Probe {
       const auto field = ParseFormat(ReadFile(folder + "/" + name).value_or(""));
       if (field) fields[name] = *field;
     }
+    config2_ = std::any_of(fields.begin(), fields.end(),
+                           [](const auto& field) { return field.second.config == 2; });
     facts_.filters = fields.contains("edge") && fields.contains("inv") && fields.contains("cmask");
     const auto overlap = [](const FormatField& a, const FormatField& b) {
       return a.config == b.config && std::any_of(a.bits.begin(), a.bits.end(), [&](const auto& x) {
@@ -407,6 +412,62 @@ class Probe {
         break;
       }
     }
+  }
+
+  // With `edit`, one and the same event, off, must be refused with one of `errors`.
+  void Refuses(const std::string& key, const std::string& what, std::initializer_list<int> errors,
+               const std::function<void(perf_event_attr&)>& edit,
+               const OpenOptions& plain = {}) {
+    OpenOptions options = plain;
+    options.edit = edit;
+    Finding finding = Try(kept_.front(), options, what);
+    if (std::find(errors.begin(), errors.end(), finding.error) == errors.end()) return;
+    facts_.refused.emplace_back(key, std::move(finding));
+  }
+
+  // What else this PMU refuses of what a rule leaves to it.
+  void Choices() {
+    const std::initializer_list<int> kAny = {EINVAL, EOPNOTSUPP};
+    const OpenOptions samples = {.sample_period = kPeriod, .sample_type = PERF_SAMPLE_IP};
+    const auto hv = [](perf_event_attr& attr) { attr.exclude_hv = 1; };
+    const auto idle = [](perf_event_attr& attr) { attr.exclude_idle = 1; };
+    const auto host = [](perf_event_attr& attr) { attr.exclude_host = 1; };
+    const auto precise = [](perf_event_attr& attr) { attr.precise_ip = 1; };
+    if (!config2_) {
+      Refuses("config2", "config2 = 1, and sysfs has no format in it,", kAny,
+              [](perf_event_attr& attr) { attr.config2 = 1; });
+    }
+    // The kernel refuses any of them for a PMU that says it has none.
+    if (!facts_.exclude_user.ok() && !facts_.exclude_kernel.ok()) {
+      Refuses("exclude", "exclude_hv", {EINVAL}, hv);
+    }
+    if (facts_.refused.empty() || facts_.refused.back().first != "exclude") {
+      Refuses("exclude_idle", "exclude_idle", kAny, idle);
+      Refuses("exclude_host", "exclude_host", kAny, host);
+    }
+    if (facts_.sampling.ok() && facts_.precise.value == 0) {
+      Refuses("precise", "precise_ip = 1", kAny, precise, samples);
+    } else if (facts_.sampling.ok()) {
+      Refuses("precise_counting", "precise_ip = 1 without sampling", kAny, precise);
+    }
+    if (facts_.sampling.ok() && !facts_.branches.ok()) {
+      facts_.refused.emplace_back("branch_stack", facts_.branches);
+    }
+    for (unsigned bit = 0; bit < 64; ++bit) {
+      const std::size_t before = facts_.refused.size();
+      Refuses("extended_registers", "bit " + std::to_string(bit) + " of sample_regs_intr",
+              {EOPNOTSUPP}, [bit](perf_event_attr& attr) {
+                attr.sample_type = PERF_SAMPLE_REGS_INTR;
+                attr.sample_regs_intr = std::uint64_t{1} << bit;
+              });
+      if (facts_.refused.size() > before) break;
+    }
+    Refuses("aux_output", "aux_output", {EOPNOTSUPP},
+            [](perf_event_attr& attr) { attr.aux_output = 1; });
+    Refuses("clock", "use_clockid with CLOCK_REALTIME", {EINVAL}, [](perf_event_attr& attr) {
+      attr.use_clockid = 1;
+      attr.clockid = CLOCK_REALTIME;
+    });
   }
 
   // What an event counts while things happen: for a person to choose its stimulus.
@@ -456,6 +517,7 @@ class Probe {
   PmuFacts facts_;
   std::vector<Spec> specs_;
   std::vector<EventSpec> kept_;  // of facts_.events
+  bool config2_ = false;         // a format is there
   int cpu_ = 0;
   bool per_cpu_ = false;
 };

@@ -43,6 +43,7 @@ struct PmuFacts {
   bool limited() const { return kind == "core" || kind == "uncore"; }
   Finding general, fixed, width;
   Finding sampling, min_period, frequency, task, exclude_user, exclude_kernel, precise, branches;
+  std::vector<std::pair<std::string, Finding>> refused;  // keys of [refusals], and their errno
   bool filters = false;
   std::vector<std::string> exclusive_formats;
   std::vector<EventFacts> events;

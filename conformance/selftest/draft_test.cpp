@@ -25,6 +25,7 @@ PmuFacts Facts() {
   facts.fixed = {1, 0, "one more"};
   facts.width = {48, 0, "pmc_width"};
   facts.min_period = {16, 0, "the shortest"};
+  facts.refused = {{"clock", {0, EINVAL, "a clock"}}, {"exclude_idle", {0, EOPNOTSUPP, "idle"}}};
   facts.precise = {2, 0, "the highest"};
   facts.branches = {0, EOPNOTSUPP, "refused"};
   facts.exclusive_formats = {"a", "b"};
@@ -60,6 +61,8 @@ TEST(Draft, SaysWhatIsRefused) {
   EXPECT_FALSE(target.Claims(Cap::kSampling));
   EXPECT_EQ(target.refusal("sampling"), EOPNOTSUPP);
   EXPECT_EQ(target.refusal("task"), EINVAL);
+  EXPECT_EQ(target.refusal("clock"), EINVAL);
+  EXPECT_EQ(target.refusal("exclude_idle"), EOPNOTSUPP);
 }
 
 TEST(Draft, HasACommentOnEachLine) {
