@@ -416,8 +416,7 @@ class Probe {
 
   // With `edit`, one and the same event, off, must be refused with one of `errors`.
   void Refuses(const std::string& key, const std::string& what, std::initializer_list<int> errors,
-               const std::function<void(perf_event_attr&)>& edit,
-               const OpenOptions& plain = {}) {
+               const std::function<void(perf_event_attr&)>& edit, const OpenOptions& plain = {}) {
     OpenOptions options = plain;
     options.edit = edit;
     Finding finding = Try(kept_.front(), options, what);

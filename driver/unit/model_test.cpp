@@ -154,10 +154,10 @@ TEST(ModelRegisters, BitsOfFeaturesThatTheDeviceLacksAreReserved) {
                                  {REFPMU_REG_DEBUGCTL, 0x1801},
                                  {REFPMU_REG_LBR_TOS, 0x7}});
   ExpectWritable({4, 3, 48, 0, 1, true, false}, {{REFPMU_REG_GLOBAL_STATUS_SET, 0x480000070000000f},
-                                              {REFPMU_REG_DEBUGCTL, 0x1000},
-                                              {REFPMU_REG_PEBS_DATA_CFG, 0x3}});
+                                                 {REFPMU_REG_DEBUGCTL, 0x1000},
+                                                 {REFPMU_REG_PEBS_DATA_CFG, 0x3}});
   ExpectWritable({4, 3, 48, 0, 1, false, true}, {{REFPMU_REG_GLOBAL_STATUS_SET, 0x480000070000000f},
-                                              {REFPMU_REG_DEBUGCTL, 0x17c0}});
+                                                 {REFPMU_REG_DEBUGCTL, 0x17c0}});
 }
 
 TEST(ModelRegisters, WhatIsWrittenIsRead) {
