@@ -147,7 +147,7 @@ CONFORMANCE_CASE(Record, KernelThreadHasNoUserState, .rules = {rule::REC_013, ru
   const Event event = Open(spec, options);
   Ring ring(event, 1);
   event.Enable();
-  port().Pulse(spec.code, 1, {.cpu = options.cpu, .privilege = Privilege::kKernel});
+  port().Pulse(spec.code, kPeriod, {.cpu = options.cpu, .privilege = Privilege::kKernel});
   const std::vector<Record> records = ring.Take();
   ASSERT_EQ(records.size(), 1u);
   const auto sample = ParseSample(records[0], event.attr());

@@ -13,7 +13,7 @@ constexpr std::uint64_t kFaster = SampleRateLimit::kNoLimit;  // than any stimul
 
 CONFORMANCE_CASE(Sampling, EventsSlowerThanTheFrequencyAreAllSampled,
                  .rules = {rule::SMP_019, rule::SMP_005},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kFrequency, Cap::kSingleEvents}) {
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kFrequency}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_freq = kFaster, .sample_type = PERF_SAMPLE_PERIOD});
   Ring ring(event);
@@ -47,7 +47,7 @@ CONFORMANCE_CASE(Sampling, PeriodsInFrequencyModeFillTheGapsBetweenSamples,
 }
 
 CONFORMANCE_CASE(Sampling, IdleTicksLeaveThePeriodAlone, .rules = {rule::SMP_018},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kFrequency, Cap::kSingleEvents}) {
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kFrequency}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_freq = kFaster, .sample_type = PERF_SAMPLE_PERIOD});
   Ring ring(event, 1);
