@@ -172,6 +172,7 @@ CONFORMANCE_CASE(Record, UserRegistersTellA32BitTask, .rules = {rule::REC_013},
   OpenOptions options =
       WithRegs(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_ADDR, Bit(reg::kIp) | Bit(reg::kRecorded[3]));
   options.pid = child.pid();
+  options.sample_period = 1;  // the one that counts must not be missed
   const Event faults = Open(Software(PERF_COUNT_SW_PAGE_FAULTS), options);
   Ring ring(faults, 16);
   faults.Enable();
