@@ -56,7 +56,7 @@ struct refpmu_request {
 	u64 evtsel; /* event, unit mask, EDGE, INV, CMASK, USR, OS, INT; EN is not in it */
 	u64 allowed; /* counters that can count it; never empty */
 	u64 preferred; /* subset of allowed to be tried first (fixed counters) */
-	u64 period; /* first period: the sampling period; min_period in frequency mode; else half range */
+	u64 period; /* first one: the sampling period; min_period of a frequency; else half range */
 	u64 extra_value; /* of the extra register */
 	u64 record; /* REFPMU_PEBS_DATA_* that a precise event's samples are made of */
 	u64 branch_select; /* LBR_SELECT: what the device leaves out already */

@@ -190,7 +190,7 @@ static inline bool refpmu_compat_has_program(const struct perf_event *event)
 #endif
 }
 
-/* Somebody is sent a signal for each overflow of @event (O_ASYNC): perf keeps that in the parent. */
+/* Somebody gets a signal for each overflow of @event (O_ASYNC): perf keeps that in the parent. */
 static inline bool refpmu_compat_has_signals(const struct perf_event *event)
 {
 	return READ_ONCE((event->parent ?: event)->fasync);
