@@ -363,7 +363,7 @@ void CheckPeriodOf(const refpmu_attr& attr, const refpmu_caps& caps,
   HOLDS(request.sampling == (attr.sample_period != 0), "a period or frequency makes it sample");
   HOLDS(request.freq == (request.sampling && attr.freq), "the mode is the one asked for");
   if (request.freq) {
-    HOLDS(request.period == 1, "a frequency starts with a period of one");
+    HOLDS(request.period == caps.min_period, "a frequency starts with the shortest period");
   } else if (request.sampling) {
     HOLDS(request.period == attr.sample_period, "the first period is the one asked for");
   } else {

@@ -74,9 +74,10 @@ refpmu_reload CheckReload(refpmu_period& p, Device& device) {
   if (!reload.elapsed) {
     HOLDS(p.left == before.left && p.last == before.last, "a partial reload changes nothing");
   } else {
-    HOLDS(p.last == before.period, "the period that elapsed is the one reported");
-    const Wide carried = Wide{before.left} + before.period;
-    HOLDS(Wide{p.left} == (carried > 0 ? carried : Wide{before.period}),
+    const u64 period = std::max(before.period, device.min_period);
+    HOLDS(p.last == period, "the period that elapsed, at least the shortest, is the one reported");
+    const Wide carried = Wide{before.left} + period;
+    HOLDS(Wide{p.left} == (carried > 0 ? carried : Wide{period}),
           "the next period is shortened by the overshoot, or starts afresh");
   }
   CheckProgrammed(device, p.left, reload.raw);
@@ -91,7 +92,8 @@ void CheckConservation(FuzzedDataProvider& data) {
   device.min_period = 1 + (half > 1 ? AnyBits(data, 16) % half : 0);
   refpmu_period p = {};
   p.period = std::max<u64>(1, AnyBits(data, 63));
-  p.left = static_cast<s64>(p.period);
+  const u64 period = std::max(p.period, device.min_period);
+  p.left = static_cast<s64>(period);
   CheckReload(p, device);
 
   Wide events = 0;
@@ -110,11 +112,11 @@ void CheckConservation(FuzzedDataProvider& data) {
     events += n;
     p.left -= static_cast<s64>(delta);
 
-    const bool restarted = Wide{p.left} <= -Wide{p.period};
+    const bool restarted = Wide{p.left} <= -Wide{period};
     const refpmu_reload reload = CheckReload(p, device);
     if (restarted) return;  // the books are closed: events beyond a period late are dropped
     if (reload.elapsed) reported += p.last;
-    HOLDS(reported + p.period - p.left == events, "periods reported and what is left add up");
+    HOLDS(reported + period - p.left == events, "periods reported and what is left add up");
   }
 }
 
