@@ -414,14 +414,16 @@ class Probe {
     }
   }
 
-  // With `edit`, one and the same event, off, must be refused with one of `errors`.
-  void Refuses(const std::string& key, const std::string& what, std::initializer_list<int> errors,
+  // Whether one and the same event, off, is refused with one of `errors` once `edit` has changed
+  // it.
+  bool Refuses(const std::string& key, const std::string& what, std::initializer_list<int> errors,
                const std::function<void(perf_event_attr&)>& edit, const OpenOptions& plain = {}) {
     OpenOptions options = plain;
     options.edit = edit;
     Finding finding = Try(kept_.front(), options, what);
-    if (std::find(errors.begin(), errors.end(), finding.error) == errors.end()) return;
+    if (std::find(errors.begin(), errors.end(), finding.error) == errors.end()) return false;
     facts_.refused.emplace_back(key, std::move(finding));
+    return true;
   }
 
   // What else this PMU refuses of what a rule leaves to it.
@@ -437,10 +439,8 @@ class Probe {
               [](perf_event_attr& attr) { attr.config2 = 1; });
     }
     // The kernel refuses any of them for a PMU that says it has none.
-    if (!facts_.exclude_user.ok() && !facts_.exclude_kernel.ok()) {
-      Refuses("exclude", "exclude_hv", {EINVAL}, hv);
-    }
-    if (facts_.refused.empty() || facts_.refused.back().first != "exclude") {
+    const bool none = !facts_.exclude_user.ok() && !facts_.exclude_kernel.ok();
+    if (!none || !Refuses("exclude", "exclude_hv", {EINVAL}, hv)) {
       Refuses("exclude_idle", "exclude_idle", kAny, idle);
       Refuses("exclude_host", "exclude_host", kAny, host);
     }
@@ -452,14 +452,14 @@ class Probe {
     if (facts_.sampling.ok() && !facts_.branches.ok()) {
       facts_.refused.emplace_back("branch_stack", facts_.branches);
     }
-    for (unsigned bit = 0; bit < 64; ++bit) {
-      const std::size_t before = facts_.refused.size();
-      Refuses("extended_registers", "bit " + std::to_string(bit) + " of sample_regs_intr",
-              {EOPNOTSUPP}, [bit](perf_event_attr& attr) {
-                attr.sample_type = PERF_SAMPLE_REGS_INTR;
-                attr.sample_regs_intr = std::uint64_t{1} << bit;
-              });
-      if (facts_.refused.size() > before) break;
+    bool extended = false;
+    for (unsigned bit = 0; bit < 64 && !extended; ++bit) {
+      extended =
+          Refuses("extended_registers", "bit " + std::to_string(bit) + " of sample_regs_intr",
+                  {EOPNOTSUPP}, [bit](perf_event_attr& attr) {
+                    attr.sample_type = PERF_SAMPLE_REGS_INTR;
+                    attr.sample_regs_intr = std::uint64_t{1} << bit;
+                  });
     }
     Refuses("aux_output", "aux_output", {EOPNOTSUPP},
             [](perf_event_attr& attr) { attr.aux_output = 1; });

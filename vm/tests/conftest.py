@@ -31,6 +31,17 @@ def fakes(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Pa
 
 
 @pytest.fixture
+def apt_log(
+    cache: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> pathlib.Path:
+    """Where a stand-in for apt-get lists its calls; the tests bring the distribution."""
+    log = tmp_path / "apt.log"
+    log.touch()
+    monkeypatch.setenv("APT_LOG", str(log))
+    return log
+
+
+@pytest.fixture
 def machine(fakes: pathlib.Path, tmp_path: pathlib.Path) -> qemu.Machine:
     """A machine that the stand-in plays."""
     return qemu.Machine(arch.AMD64, kernel=tmp_path / "bzImage", initrd=tmp_path / "initrd")

@@ -58,20 +58,17 @@ esac
 
 @pytest.fixture
 def apt_log(
+    apt_log: pathlib.Path,
     fakes: pathlib.Path,
-    cache: pathlib.Path,
     tmp_path: pathlib.Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> pathlib.Path:
     """A distribution of stand-ins; the file lists the calls of apt-get."""
-    log = tmp_path / "apt.log"
-    log.touch()
-    monkeypatch.setenv("APT_LOG", str(log))
     monkeypatch.setenv("BOOT_IMAGE", str(boot_image(tmp_path / "stock-image", RELEASE)))
     script(fakes, "apt-cache", APT_CACHE)
     script(fakes, "apt-get", APT_GET)
     script(fakes, "dpkg", DPKG)
-    return log
+    return apt_log
 
 
 def test_a_fetched_kernel_has_image_release_and_headers(apt_log: pathlib.Path) -> None:

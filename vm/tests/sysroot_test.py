@@ -30,19 +30,13 @@ DPKG = 'mkdir -p "$3/usr" && touch "$3/usr/$(basename "$2" .deb)"'
 
 @pytest.fixture
 def apt_log(
-    fakes: pathlib.Path,
-    cache: pathlib.Path,
-    tmp_path: pathlib.Path,
-    monkeypatch: pytest.MonkeyPatch,
+    apt_log: pathlib.Path, fakes: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> pathlib.Path:
     """A distribution of two packages; the file lists the calls of apt-get."""
-    log = tmp_path / "apt.log"
-    log.touch()
-    monkeypatch.setenv("APT_LOG", str(log))
     monkeypatch.setattr(sysroot, "WANTED", ("libelf-dev",))
     for name, text in (("apt-cache", APT_CACHE), ("apt-get", APT_GET), ("dpkg", DPKG)):
         script(fakes, name, text)
-    return log
+    return apt_log
 
 
 def test_it_is_fetched_once(apt_log: pathlib.Path) -> None:
