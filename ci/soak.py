@@ -126,9 +126,10 @@ def soak(options: argparse.Namespace, kinds: Sequence[Kind]) -> int:
         print(f"round {number + 1} of {options.n}: {kind.name}, seed {seed}", flush=True)
         with busy(options.load):
             seen.add(kind.name, seed, one(options, kind, seed))
-    figures = seen.figures()
-    OUT.mkdir(parents=True, exist_ok=True)
-    (OUT / "results.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+        # After each round: a soak that is ended early has not run in vain.
+        OUT.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(seen.figures(), indent=1) + "\n"
+        (OUT / "results.json").write_text(text, encoding="utf-8")
     for line in (*seen.changed(), *seen.bad()):
         print(line)
     print(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,23 @@ def test_the_kinds_take_turns_and_each_round_has_its_seed(
     monkeypatch.setattr(runs, "one", run)
     assert soak.main(["-n", "5", "--seed", "9", "--load", "0"]) == 0
     assert rounds == [(2, None, 9), (1, None, 10), (4, None, 11), (1, 3, 12), (2, None, 13)]
+
+
+def test_a_soak_that_ends_early_leaves_the_rounds_it_made(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def run(request: runs.Request) -> int:
+        if request.shuffle == 3:
+            raise KeyboardInterrupt
+        request.out.mkdir(parents=True)
+        (request.out / "results.json").write_text('{"cases": [{"id": "A", "result": "FAIL"}]}')
+        return 1
+
+    monkeypatch.setattr(soak, "OUT", tmp_path)
+    monkeypatch.setattr(runs, "one", run)
+    assert soak.main(["-n", "5", "--kind", "1cpu", "--load", "0"]) == 2
+    left = json.loads((tmp_path / "results.json").read_text())
+    assert left["rounds"] == 2 and left["bad"] == ["A on 1cpu: always FAIL"]
 
 
 def test_a_run_that_cannot_be_made_is_one_line_and_status_2(
