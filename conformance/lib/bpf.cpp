@@ -38,6 +38,14 @@ int ProgramFd(const bpf_program* program) {
   return fd;
 }
 
+std::uint32_t ProgramId(const bpf_program* program) {
+  bpf_prog_info info = {};
+  std::uint32_t size = sizeof(info);
+  const int error = bpf_obj_get_info_by_fd(ProgramFd(program), &info, &size);
+  if (error != 0) BpfBroken("information on a program", -error);
+  return info.id;
+}
+
 namespace {
 
 int CreateLink(const bpf_program* program, const Event& event, std::uint64_t cookie) {

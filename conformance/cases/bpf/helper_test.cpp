@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cases/bpf/event_map.h"
 #include "cases/signal/overflow_signals.h"
 #include "cases/tracepoint/tracepoint.h"
 #include "overflow_facts.skel.h"
@@ -120,12 +121,6 @@ CONFORMANCE_CASE(BpfHelper, ProgramSeesTheCallChainOfTheSample, .rules = {rule::
       << rule::BPF_019.text;
 }
 
-void Put(int map, const Event& event) {
-  const std::uint32_t key = 0;
-  const int fd = event.fd();
-  if (bpf_map_update_elem(map, &key, &fd, BPF_ANY) != 0) throw Broken("map update");
-}
-
 CONFORMANCE_CASE(BpfHelper, EventsStayInAMapThatPreservesThem, .rules = {rule::BPF_015},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
   for (const bool preserve : {false, true}) {
@@ -142,7 +137,7 @@ CONFORMANCE_CASE(BpfHelper, EventsStayInAMapThatPreservesThem, .rules = {rule::B
     event.Enable();
     {
       const Fd another_way_in(bpf_map_get_fd_by_id(info.id));
-      Put(another_way_in.get(), counting);
+      Put(another_way_in.get(), 0, counting);
       target().Stimulate(spec, kPeriod);
       EXPECT_EQ(bpf->bss->other_error, 0) << rule::BPF_015.text;
     }
@@ -159,7 +154,7 @@ CONFORMANCE_CASE(BpfHelper, SomeEventsCannotBeReadInAProgram, .rules = {rule::BP
   event.SetBpf(ProgramFd(bpf->progs.read_other));
   const auto error_of = [&](const OpenOptions& options) {
     const Event other = Open(spec, options);
-    Put(bpf_map__fd(bpf->maps.other), other);
+    Put(bpf->maps.other, 0, other);
     target().Stimulate(spec, kPeriod);
     return bpf->bss->other_error;
   };
@@ -167,9 +162,7 @@ CONFORMANCE_CASE(BpfHelper, SomeEventsCannotBeReadInAProgram, .rules = {rule::BP
   EXPECT_EQ(error_of({.pinned = true}), -EBUSY) << rule::BPF_009.text;
   EXPECT_EQ(error_of({}), 0) << rule::BPF_009.text;
   const Event inherited = Open(spec, {.inherit = true});
-  const std::uint32_t key = 0;
-  const int fd = inherited.fd();
-  EXPECT_EQ(bpf_map_update_elem(bpf_map__fd(bpf->maps.other), &key, &fd, BPF_ANY), -EOPNOTSUPP)
+  EXPECT_EQ(ErrnoOfPut(bpf_map__fd(bpf->maps.other), 0, inherited.fd()), EOPNOTSUPP)
       << rule::BPF_009.text;
 }
 

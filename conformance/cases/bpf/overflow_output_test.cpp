@@ -2,6 +2,7 @@
 // What a program does on overflow: write records, read another event, take stacks.
 #include <cstring>
 
+#include "cases/bpf/event_map.h"
 #include "overflow_output.skel.h"
 #include "pmuconf/bpf.h"
 #include "pmuconf/case.h"
@@ -11,22 +12,6 @@
 
 namespace pmuconf {
 namespace {
-
-// The event behind a perf buffer: everything that programs write on `cpu`.
-Event OpenBpfOutput(int cpu) {
-  perf_event_attr attr = {};
-  attr.size = PERF_ATTR_SIZE_VER7;
-  attr.type = PERF_TYPE_SOFTWARE;
-  attr.config = PERF_COUNT_SW_BPF_OUTPUT;
-  attr.sample_period = 1;
-  attr.sample_type = PERF_SAMPLE_RAW;
-  return Open(attr, -1, cpu);
-}
-
-void Put(const bpf_map* map, std::uint32_t key, const Event& event) {
-  const int fd = event.fd();
-  if (bpf_map_update_elem(bpf_map__fd(map), &key, &fd, BPF_ANY) != 0) throw Broken("map update");
-}
 
 CONFORMANCE_CASE(Bpf, OutputRecordsArriveWholeOrAreCountedAsLost, .rules = {rule::BPF_014},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kBpf,

@@ -48,13 +48,6 @@ SysResult TryQuery(const Event& event, Query& query) {
   return event.TryIoctl(PERF_EVENT_IOC_QUERY_BPF, reinterpret_cast<unsigned long>(&query));
 }
 
-std::uint32_t ProgramId(const bpf_program* program) {
-  bpf_prog_info info = {};
-  std::uint32_t size = sizeof(info);
-  if (bpf_obj_get_info_by_fd(ProgramFd(program), &info, &size) != 0) throw Broken("program info");
-  return info.id;
-}
-
 CONFORMANCE_CASE(TracepointProgram, SeveralRunAndAreListedInOrder,
                  .rules = {rule::TPT_006, rule::BPF_021}, .needs = {Cap::kTracepoint}) {
   Skeleton<tracepoint_bpf> bpf;

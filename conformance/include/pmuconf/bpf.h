@@ -62,6 +62,7 @@ class BpfLink {
 BpfLink AttachBpf(const bpf_program* program, const Event& event, std::uint64_t cookie = 0);
 SysResult TryAttachBpf(const bpf_program* program, const Event& event, std::uint64_t cookie = 0);
 int ProgramFd(const bpf_program* program);  // for Event::SetBpf and TryIoctl
+std::uint32_t ProgramId(const bpf_program* program);
 
 }  // namespace pmuconf
 

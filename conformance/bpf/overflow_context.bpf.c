@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* Keeps where and in whom each overflow happened: what a profiler takes of it. */
+#include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
+
+#include <bpf/bpf_helpers.h>
+
+#define CPUS 64
+
+#ifdef __TARGET_ARCH_aarch64
+#define REGISTER_OF_IP pc
+#else
+#define REGISTER_OF_IP rip
+#endif
+
+__u64 runs = 0;
+__u64 runs_on[CPUS] = {};
+__u64 ip = 0; /* of the newest overflow, as the others below */
+__u64 pid_tgid = 0;
+char comm[16] = {};
+
+SEC("perf_event")
+int on_overflow(struct bpf_perf_event_data *ctx)
+{
+	__sync_fetch_and_add(&runs, 1);
+	__sync_fetch_and_add(&runs_on[bpf_get_smp_processor_id() % CPUS], 1);
+	ip = ctx->regs.REGISTER_OF_IP;
+	pid_tgid = bpf_get_current_pid_tgid();
+	bpf_get_current_comm(comm, sizeof(comm));
+	return 1;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the program is shown: where the overflow happened, in whom, and what of it can be read.
+#include <linux/bpf_perf_event.h>
+#include <sys/prctl.h>
+
+#include <cstddef>
+
+#include "cases/common.h"
+#include "overflow_context.skel.h"
+#include "pmuconf/bpf.h"
+#include "pmuconf/case.h"
+#include "pmuconf/cpu.h"
+#include "pmuconf/ring.h"
+#include "pmuconf/rules/BPF.h"
+
+namespace pmuconf {
+namespace {
+
+constexpr std::uint64_t kPeriod = 10;
+
+CONFORMANCE_CASE(BpfContext, RegistersAreThoseOfTheSample, .rules = {rule::BPF_026},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kBpf}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = kPeriod, .sample_type = PERF_SAMPLE_IP});
+  Ring ring(event, 1);
+  Skeleton<overflow_context_bpf> bpf;
+  event.SetBpf(ProgramFd(bpf->progs.on_overflow));
+  event.Enable();
+  for (const Privilege privilege : {Privilege::kUser, Privilege::kKernel}) {
+    target().Stimulate(spec, kPeriod, {.privilege = privilege});
+    const RingContents got = ring.Drain();
+    ASSERT_EQ(got.samples.size(), 1u);
+    EXPECT_NE(bpf->bss->ip, 0u) << rule::BPF_026.text;
+    EXPECT_EQ(bpf->bss->ip, got.samples[0].ip) << rule::BPF_026.text;
+  }
+}
+
+CONFORMANCE_CASE(BpfContext, ProgramSeesTheInterruptedTask, .rules = {rule::BPF_025},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = kPeriod, .disabled = false});
+  Skeleton<overflow_context_bpf> bpf;
+  event.SetBpf(ProgramFd(bpf->progs.on_overflow));
+  ASSERT_EQ(prctl(PR_SET_NAME, "interrupted"), 0);
+  target().Stimulate(spec, kPeriod);
+  EXPECT_EQ(bpf->bss->pid_tgid >> 32, static_cast<std::uint64_t>(getpid())) << rule::BPF_025.text;
+  EXPECT_EQ(bpf->bss->pid_tgid & 0xffffffff, static_cast<std::uint64_t>(gettid()))
+      << rule::BPF_025.text;
+  EXPECT_STREQ(bpf->bss->comm, "interrupted") << rule::BPF_025.text;
+}
+
+CONFORMANCE_CASE(BpfContext, OneProgramServesTheEventsOfAllCpus, .rules = {rule::BPF_025},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kBpf, Cap::kCpuLocal,
+                           Cap::kCpus2}) {
+  const EventSpec spec = target().AnyEvent();
+  const std::vector<int> cpus = target().Cpus();
+  Skeleton<overflow_context_bpf> bpf;
+  std::vector<Event> events;
+  for (const int cpu : cpus) {
+    events.push_back(
+        Open(spec, {.pid = -1, .cpu = cpu, .sample_period = kPeriod, .disabled = false}));
+    events.back().SetBpf(ProgramFd(bpf->progs.on_overflow));
+  }
+  std::uint64_t all = 0;
+  for (std::size_t i = 0; i < cpus.size(); ++i) {
+    target().Stimulate(spec, (i + 1) * kPeriod, {.cpu = cpus[i]});
+    all += i + 1;
+    EXPECT_EQ(bpf->bss->runs_on[cpus[i]], i + 1) << rule::BPF_025.text;
+    EXPECT_EQ(bpf->bss->runs, all) << rule::BPF_025.text;
+  }
+}
+
+// 0, or the errno of loading a program that does `access` to `offset` of its context and returns.
+int ErrnoOfAccess(std::uint8_t access, std::size_t offset) {
+  bpf_insn program[3] = {};
+  program[0].code = access;
+  program[0].dst_reg = (access & 0x07) == BPF_LDX ? BPF_REG_0 : BPF_REG_1;
+  program[0].src_reg = BPF_REG_1;
+  program[0].off = static_cast<std::int16_t>(offset);
+  program[1].code = BPF_ALU64 | BPF_MOV | BPF_K;
+  program[2].code = BPF_JMP | BPF_EXIT;
+  const Fd fd(
+      bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, "access", "Dual BSD/GPL", program, 3, nullptr));
+  return fd.get() < 0 ? -fd.get() : 0;
+}
+
+CONFORMANCE_CASE(BpfContext, OnlyItsWordsAreReadAndNoneIsWritten, .rules = {rule::BPF_027},
+                 .needs = {Cap::kSampling, Cap::kBpf}) {
+  constexpr std::uint8_t kLoad = BPF_LDX | BPF_MEM;
+  constexpr std::uint8_t kLoad8 = kLoad | BPF_DW;
+  constexpr std::uint8_t kStore8 = BPF_STX | BPF_MEM | BPF_DW;
+  const std::size_t words[] = {offsetof(bpf_perf_event_data, sample_period),
+                               offsetof(bpf_perf_event_data, addr)};
+  for (const std::size_t word : words) {
+    for (const std::uint8_t size : {BPF_DW, BPF_W, BPF_H, BPF_B}) {
+      EXPECT_EQ(ErrnoOfAccess(kLoad | size, word), 0) << rule::BPF_027.text;
+    }
+    EXPECT_EQ(ErrnoOfAccess(kLoad8, word + 4), EACCES) << rule::BPF_027.text;
+    EXPECT_EQ(ErrnoOfAccess(kStore8, word), EACCES) << rule::BPF_027.text;
+  }
+  EXPECT_EQ(ErrnoOfAccess(kLoad8, 0), 0) << rule::BPF_027.text;
+  EXPECT_EQ(ErrnoOfAccess(kLoad | BPF_W, 0), EACCES) << rule::BPF_027.text;
+  EXPECT_EQ(ErrnoOfAccess(kStore8, 0), EACCES) << rule::BPF_027.text;
+  EXPECT_EQ(ErrnoOfAccess(kLoad8, sizeof(bpf_perf_event_data)), EACCES) << rule::BPF_027.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a program stays on an event, and what can be done to a link.
+#include <bpf/bpf.h>
+
+#include "count_overflows.skel.h"
+#include "pmuconf/bpf.h"
+#include "pmuconf/case.h"
+#include "pmuconf/cpu.h"
+#include "pmuconf/rules/BPF.h"
+
+namespace pmuconf {
+namespace {
+
+constexpr std::uint64_t kPeriod = 10;
+
+// Whether some program has the id.
+bool Exists(std::uint32_t id) { return Fd(bpf_prog_get_fd_by_id(id)).get() >= 0; }
+
+CONFORMANCE_CASE(BpfLifetime, LinkIsNeitherUpdatedNorDetached, .rules = {rule::BPF_024},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = kPeriod});
+  Skeleton<count_overflows_bpf> first;
+  Skeleton<count_overflows_bpf> second;
+  const BpfLink link = AttachBpf(first->progs.on_overflow, event);
+  EXPECT_EQ(bpf_link_update(link.fd(), ProgramFd(second->progs.on_overflow), nullptr), -EINVAL)
+      << rule::BPF_024.text;
+  EXPECT_EQ(bpf_link_detach(link.fd()), -EOPNOTSUPP) << rule::BPF_024.text;
+  event.Enable();
+  target().Stimulate(spec, 3 * kPeriod);
+  EXPECT_EQ(first->bss->overflows, 3u) << rule::BPF_024.text;
+  EXPECT_EQ(second->bss->overflows, 0u) << rule::BPF_024.text;
+}
+
+CONFORMANCE_CASE(BpfLifetime, AnotherProgramTakesThePlaceOfAClosedLink, .rules = {rule::BPF_024},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = kPeriod, .disabled = false});
+  Skeleton<count_overflows_bpf> first;
+  Skeleton<count_overflows_bpf> second;
+  {
+    const BpfLink link = AttachBpf(first->progs.on_overflow, event);
+    target().Stimulate(spec, 2 * kPeriod);
+  }
+  const BpfLink link = AttachBpf(second->progs.on_overflow, event);
+  target().Stimulate(spec, 3 * kPeriod);
+  EXPECT_EQ(first->bss->overflows, 2u) << rule::BPF_024.text;
+  EXPECT_EQ(second->bss->overflows, 3u) << rule::BPF_024.text;
+}
+
+CONFORMANCE_CASE(BpfLifetime, LinkHoldsTheEvent, .rules = {rule::BPF_023},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
+  const EventSpec spec = target().AnyEvent();
+  Event event = Open(spec, {.sample_period = kPeriod, .disabled = false});
+  Skeleton<count_overflows_bpf> bpf;
+  BpfLink link = AttachBpf(bpf->progs.on_overflow, event);
+  event.Close();
+  target().Stimulate(spec, 4 * kPeriod);
+  EXPECT_EQ(bpf->bss->overflows, 4u) << rule::BPF_023.text;
+  link.Detach();
+  target().Stimulate(spec, 4 * kPeriod);
+  EXPECT_EQ(bpf->bss->overflows, 4u) << rule::BPF_023.text;
+}
+
+CONFORMANCE_CASE(BpfLifetime, EventHoldsItsProgramUntilItIsClosed, .rules = {rule::BPF_023},
+                 .needs = {Cap::kSampling, Cap::kBpf}) {
+  for (const bool by_link : {false, true}) {
+    SCOPED_TRACE(by_link ? "link" : "ioctl");
+    Event event = Open(target().AnyEvent(), {.sample_period = kPeriod});
+    BpfLink link(-1);
+    std::uint32_t id = 0;
+    {
+      Skeleton<count_overflows_bpf> bpf;
+      id = ProgramId(bpf->progs.on_overflow);
+      if (by_link) {
+        link = AttachBpf(bpf->progs.on_overflow, event);
+      } else {
+        event.SetBpf(ProgramFd(bpf->progs.on_overflow));
+      }
+    }
+    EXPECT_TRUE(Exists(id)) << rule::BPF_023.text;
+    link.Detach();
+    EXPECT_EQ(Exists(id), !by_link) << rule::BPF_023.text;
+    event.Close();
+    EXPECT_FALSE(Exists(id)) << rule::BPF_023.text;
+  }
+}
+
+CONFORMANCE_CASE(BpfLifetime, ChildrenLetGoOfTheProgram, .rules = {rule::BPF_023, rule::BPF_016},
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kBpf}) {
+  const EventSpec spec = target().AnyEvent();
+  std::uint32_t id = 0;
+  {
+    // Of a longer period some would be left, and a task switch hands that to the other task.
+    const Event event = Open(spec, {.sample_period = 1, .disabled = false, .inherit = true});
+    Skeleton<count_overflows_bpf> bpf;
+    id = ProgramId(bpf->progs.on_overflow);
+    event.SetBpf(ProgramFd(bpf->progs.on_overflow));
+    for (int i = 0; i < 3; ++i) {
+      Child child([&spec] {
+        target().Stimulate(spec, 5);
+        return 0;
+      });
+      child.Go();
+      ASSERT_EQ(child.Wait(), 0);
+    }
+    EXPECT_EQ(bpf->bss->overflows, 15u) << rule::BPF_016.text;
+  }
+  EXPECT_FALSE(Exists(id)) << rule::BPF_023.text;
+}
+
+}  // namespace
+}  // namespace pmuconf
