@@ -11,11 +11,11 @@ ARCH ?= amd64
 DEBUGGED := $(if $(filter-out 0 1,$(DEBUG))$(word 2,$(DEBUG)),$(error DEBUG='$(DEBUG)': 1 for a debug kernel, or nothing))$(if $(filter 1,$(DEBUG)),-debug)
 SELECT := $(if $(RULE),--rule '$(RULE)') $(if $(CASE),--case '$(CASE)') $(if $(PROFILE),--profile '$(PROFILE)')
 
-.PHONY: help run rules check kunit intree fuzz mutants soak nightly bench coverage lines lint deps clean guest-suite
+.PHONY: help run rules check kunit intree fuzz mutants soak matrix nightly bench coverage lines lint deps clean guest-suite
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo "  variables: TARGET= KERNEL=6.1|6.12|FILE ARCH= RULE= CASE= PROFILE= PMU= MODULE= PARAMETERS= SHUFFLE=SEED ISOLATE=1 DEBUG=1 MUTANTS=FOLDER TIME=SECONDS N=ROUNDS"
+	@echo "  variables: TARGET= KERNEL=6.1|6.12|FILE ARCH= RULE= CASE= PROFILE= PMU= MODULE= PARAMETERS= SHUFFLE=SEED ISOLATE=1 DEBUG=1 MUTANTS=FOLDER TIME=SECONDS N=ROUNDS CELLS='GLOB ...'"
 
 run: deps guest-suite ## judge TARGET (or all) on KERNEL in a virtual machine: 0 conformant, 1 not, 2 not judged
 	@$(PYTHON) -m pmuvm run --target '$(TARGET)' $(if $(filter all-file-,$(TARGET)-$(origin KERNEL)-$(DEBUGGED)),,--kernel '$(KERNEL)$(DEBUGGED)') $(if $(SHUFFLE),--shuffle '$(SHUFFLE)') $(if $(ISOLATE),--isolate) --arch '$(ARCH)' $(SELECT) $(if $(PMU),--pmu '$(PMU)') $(if $(MODULE),--module '$(MODULE)') $(if $(PARAMETERS),--parameters '$(PARAMETERS)')
@@ -40,6 +40,9 @@ bench: deps guest-suite ## benchmarks of the driver's decisions and of the model
 
 soak: deps guest-suite ## repeat the suite shuffled, on 1, 2 and 4 CPUs and a fixed clock; N= rounds
 	@$(PYTHON) ci/soak.py $(if $(N),-n '$(N)') $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)') $(if $(CASE),--case '$(CASE)')
+
+matrix: deps ## judge every cell of ci/matrix.toml (kernel x architecture x accelerator x target x profile), or CELLS='globs'; up to an hour
+	@$(PYTHON) ci/matrix.py $(if $(CELLS),--cells '$(CELLS)')
 
 nightly: deps ## KUnit and the suite on the debug kernels, all mutants on every kernel, a soak of N= rounds
 	@$(PYTHON) ci/check.py --nightly $(if $(N),--rounds '$(N)') $(if $(STAGES),--stages '$(STAGES)')

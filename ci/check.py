@@ -5,14 +5,14 @@
 from __future__ import annotations
 
 import argparse
-import os
-import signal
 import subprocess
 import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import matrix
+from bounded import Commands
 from soak import number_above_0
 from totals import (
     Totals,
@@ -22,7 +22,6 @@ from totals import (
     read_results,
     results_failures,
 )
-from pmuvm import arch, suite  # where soak says that it is
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "build" / "check"
@@ -59,10 +58,6 @@ def ctest_stage(name: str, preset: str) -> Stage:
     )
 
 
-# Targets that are no stage yet, and why.
-NOT_JUDGED = {"intel": "on 6.12 a program on overflow is missed now and then"}
-
-
 def conformance_stage(kernel: str, target: str, budget_s: int = 900) -> Stage:
     name = f"conformance-{kernel}" if target == "refpmu" else f"{target}-{kernel}"
     run = (PYTHON, "-m", "pmuvm", "run", "--target", target, "--kernel", kernel)
@@ -81,9 +76,14 @@ def variables(kernel: str) -> str:
     return f"KERNEL={series}" if series == kernel else f"KERNEL={series} DEBUG=1"
 
 
+def places() -> list[matrix.Place]:
+    """The cells of ci/matrix.toml that are stages here."""
+    return [cell.place for cell in matrix.read().cells if cell.check]
+
+
 def targets() -> list[str]:
-    """Every target that is here, needs no machine of another kind, and is not one of NOT_JUDGED."""
-    return [name for name in suite.targets_on(arch.AMD64.name) if name not in NOT_JUDGED]
+    """Those of the stages."""
+    return sorted({place.target for place in places()})
 
 
 def tool_stage(
@@ -162,7 +162,7 @@ def stages() -> list[Stage]:
         ),
         *(kunit_stage(kernel) for kernel in KERNELS),
         tool_stage("lines", (PYTHON, "ci/lines.py"), 2700, (guest,)),
-        *(conformance_stage(kernel, target) for target in targets() for kernel in KERNELS),
+        *(conformance_stage(place.kernel, place.target) for place in places()),
         tool_stage("fuzz", (PYTHON, "fuzz/run.py", "--time", "40"), 900, (("ci/build", "fuzz"),)),
         # A share each day: those of a week and a day are all of them. Nightly runs them all at once.
         tool_stage("mutants", (PYTHON, "ci/mutants.py", "--slices", "8"), 2100, (guest,)),
@@ -187,30 +187,6 @@ def nightly_stages(rounds: int) -> list[Stage]:
     ]
 
 
-def run_command(command: tuple[str, ...], log: Path, deadline: float) -> int:
-    """Runs one command in its own process group; at the deadline the group is ended. 124 then."""
-    with log.open("ab") as out:
-        out.write(f"$ {' '.join(command)}\n".encode())
-        out.flush()
-        child = subprocess.Popen(
-            command,
-            cwd=ROOT,
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-        try:
-            return child.wait(timeout=max(deadline - time.monotonic(), 1))
-        except subprocess.TimeoutExpired:
-            out.write(b"ended: the stage is over its budget\n")
-            return 124
-        finally:
-            if child.poll() is None:
-                os.killpg(child.pid, signal.SIGKILL)
-                child.wait()
-
-
 def run_stage(stage: Stage) -> Totals:
     """Runs a stage; what is broken before it could count counts as one failure."""
     log = OUT / f"{stage.name}.log"
@@ -218,8 +194,9 @@ def run_stage(stage: Stage) -> Totals:
     stage.report.unlink(missing_ok=True)
     deadline = time.monotonic() + stage.budget_s
     status = 0
+    commands = Commands()
     for command in stage.commands:
-        status = run_command(command, log, deadline)
+        status = commands.run(command, log, deadline)
         if status != 0:
             break
     try:
@@ -262,7 +239,11 @@ def main() -> int:
     parser.add_argument("--nightly", action="store_true", help="those that take hours, instead")
     parser.add_argument("--rounds", type=number_above_0, default=8, help="of the nightly soak (8)")
     options = parser.parse_args()
-    known = nightly_stages(options.rounds) if options.nightly else with_rules(stages())
+    try:
+        known = nightly_stages(options.rounds) if options.nightly else with_rules(stages())
+    except matrix.MatrixError as error:
+        print(f"check: {error}")
+        return 2
     names = [stage.name for stage in known]
     asked = ",".join(names) if options.stages is None else options.stages
     chosen = [name for name in asked.split(",") if name]

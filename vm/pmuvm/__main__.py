@@ -131,7 +131,7 @@ def _kernel(options: argparse.Namespace, refresh: bool = False) -> kernel.Kernel
 
 
 def _kernels(_options: argparse.Namespace) -> int:
-    for name in kernel.known():
+    for name in kernel.fetched_known():
         print(name)
     return 0
 

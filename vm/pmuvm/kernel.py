@@ -10,6 +10,7 @@ import pathlib
 import re
 import shutil
 import tomllib
+from typing import Any
 
 from pmuvm import arch as arches
 from pmuvm import packages, store, tree
@@ -68,7 +69,12 @@ class Kernel:
 
 
 def known() -> list[str]:
-    """The names of the kernels that pmuvm can fetch."""
+    """The stock kernels, one a series: those that are meant where none is named."""
+    return [name for name in fetched_known() if "-" not in name]
+
+
+def fetched_known() -> list[str]:
+    """The names of the kernels that pmuvm can fetch: a series, or one of its flavours."""
     return sorted(path.stem for path in KERNELS.glob("*.toml"))
 
 
@@ -96,7 +102,9 @@ def recipe(kind: str) -> Recipe:
         return Recipe(
             kind=kind,
             series=tuple(str(series) for series in table["kernel"]["series"]),
-            options=(folder / "config").read_text(encoding="utf-8"),
+            options=f'CONFIG_LOCALVERSION="-{kind}"\n'
+            + (KERNELS / "config").read_text(encoding="utf-8")
+            + (folder / "config").read_text(encoding="utf-8"),
             overlay=tuple(str(part) for part in table["kernel"].get("overlay", [])),
             needs=Needs(**table["machine"], debug=kind == DEBUG),
         )
@@ -117,6 +125,13 @@ def built_known() -> dict[str, Recipe]:
     return {f"{series}-{how.kind}": how for how in recipes for series in how.series}
 
 
+def arches_of(name: str) -> list[str]:
+    """The architectures of a kernel that pmuvm can fetch or build."""
+    if name in fetched_known():
+        return [arch for arch in arches.ARCHES if _packages(name).get(arch) is not None]
+    return [arches.AMD64.name]
+
+
 def find(name: str, arch: Arch = arches.AMD64, refresh: bool = False) -> Kernel:
     """The kernel called `name` (fetched when it is not there), or the image file at that path.
 
@@ -131,7 +146,7 @@ def find(name: str, arch: Arch = arches.AMD64, refresh: bool = False) -> Kernel:
     if path.is_file():
         release = image_release(path, arch)
         return Kernel(name, release, arch, path.resolve(), _headers(release, arch))
-    names = ", ".join([*known(), *built])
+    names = ", ".join([*fetched_known(), *built])
     raise PmuvmError(f"unknown KERNEL '{name}'; known: {names}, or the path of a kernel image")
 
 
@@ -208,14 +223,19 @@ def _built(name: str, how: Recipe, arch: Arch) -> Kernel:
         return Kernel(name, release, arch, image, opened.path, how.needs, tree.lock(opened.path))
 
 
+def _packages(name: str) -> dict[str, Any]:
+    path = KERNELS / f"{name}.toml"
+    try:
+        return dict(tomllib.loads(path.read_text(encoding="utf-8"))["packages"])
+    except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+        raise PmuvmError(f"{path}: {error}") from error
+
+
 def _names(name: str, arch: Arch) -> list[str]:
     path = KERNELS / f"{name}.toml"
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-        section = table["packages"][arch.name]
+        section = _packages(name)[arch.name]
         return [str(section["image"]), str(section["headers"])]
-    except tomllib.TOMLDecodeError as error:
-        raise PmuvmError(f"{path}: {error}") from error
     except (KeyError, TypeError) as error:
         raise PmuvmError(
             f"{path}: no key packages.{arch.name}.image and .headers ({error})"
@@ -255,7 +275,7 @@ def _key(needed: list[packages.Package]) -> str:
 
 def _headers(release: str, arch: Arch) -> pathlib.Path | None:
     """The headers of `release`, if a kernel of that release has been fetched."""
-    for name in known():
+    for name in fetched_known():
         fetched = _recorded(store.cache() / "kernels" / f"{name}-{arch.name}.json", name, arch)
         if fetched is not None and fetched.release == release:
             return fetched.build

@@ -25,8 +25,8 @@ RECIPE = 1
 OVERLAY = Path("drivers/perf/refpmu")
 """A folder that every tree builds, for a driver and its tests; empty at first."""
 IMAGE = "arch/x86/boot/bzImage"
-KEPT_TREES = 6
-"""Of each series: those for tests, for reports and for other drivers, and as each was before the last change."""
+KEPT_TREES = 8
+"""Of each series: those for tests, for lines, of the kinds of vm/kernels, and two from before a change."""
 SOURCES = {".c", ".h", ".inc"}
 SOURCE_NAMES = {"Kbuild", "Kconfig"}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import pathlib
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -179,10 +180,9 @@ def test_a_debug_kernel_is_built_once_and_says_what_it_needs(
 
 
 def test_an_unknown_kernel_names_the_known_ones(cache: pathlib.Path) -> None:
-    with pytest.raises(
-        PmuvmError,
-        match="unknown KERNEL '5.10'; known: 6.1, 6.12, 6.1-debug, 6.12-debug, 6.1-msr, 6.12-msr, or",
-    ):
+    names = ", ".join([*kernel.fetched_known(), *kernel.built_known()])
+    assert {"6.1", "6.12-rt", "6.12-debug", "6.1-msr"} < set(names.split(", "))
+    with pytest.raises(PmuvmError, match=f"unknown KERNEL '5.10'; known: {names}, or"):
         kernel.find("5.10")
 
 
@@ -257,3 +257,19 @@ def test_a_kind_of_kernels_says_what_it_is_built_of() -> None:
 def test_a_kind_that_is_not_there_is_one_line() -> None:
     with pytest.raises(PmuvmError, match="vm/kernels/other/kernel.toml: No such file"):
         kernel.recipe("other")
+
+
+def test_a_flavour_is_fetched_by_its_name_alone() -> None:
+    assert kernel.known() == ["6.1", "6.12"]
+    assert set(kernel.fetched_known()) - set(kernel.known()) == {"6.12-rt"}
+    assert kernel.arches_of("6.12") == ["amd64", "arm64"]
+    assert kernel.arches_of("6.12-rt") == kernel.arches_of("6.12-debug") == ["amd64"]
+
+
+def test_every_kind_is_built_with_what_all_have_and_named_after_itself() -> None:
+    common = (kernel.KERNELS / "config").read_text(encoding="utf-8")
+    for kind in kernel.kinds():
+        options = kernel.recipe(kind).options
+        assert options.startswith(f'CONFIG_LOCALVERSION="-{kind}"\n{common}')
+        named = re.findall(r"^(?:# )?(CONFIG_\w+)(?==| is not set)", options, re.MULTILINE)
+        assert len(named) == len(set(named)) == len(tree.wanted_options(options))

@@ -211,7 +211,7 @@ def test_a_kernel_that_hangs_at_boot_is_given_up(
 
 def test_the_kernels_are_listed(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["kernels"]) == 0
-    assert capfd.readouterr().out.split() == ["6.1", "6.12"]
+    assert capfd.readouterr().out.split() == ["6.1", "6.12", "6.12-rt"]
 
 
 def test_a_program_of_the_guest_gives_its_output_and_status(

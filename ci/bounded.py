@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs commands that end: at a deadline, or with whoever started them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+OVERDUE = 124
+ENDED = 125
+
+
+class Commands:
+    """Commands that run at once, each for a thread that waits for it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._groups: set[int] = set()
+        self._ended = False
+
+    def run(self, command: tuple[str, ...], log: Path, deadline: float) -> int:
+        """Runs one command in its own process group, its words in `log`; at the deadline the group is
+        ended, and the status is OVERDUE. ENDED: nothing is begun any more."""
+        with log.open("ab") as out:
+            out.write(f"$ {' '.join(command)}\n".encode())
+            out.flush()
+            with self._lock:
+                if self._ended:
+                    return ENDED
+                child = subprocess.Popen(
+                    command,
+                    cwd=ROOT,
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
+                self._groups.add(child.pid)
+            try:
+                return child.wait(timeout=max(deadline - time.monotonic(), 1))
+            except subprocess.TimeoutExpired:
+                out.write(b"ended: over its budget\n")
+                return OVERDUE
+            finally:
+                with self._lock:
+                    self._groups.discard(child.pid)
+                if child.poll() is None:
+                    os.killpg(child.pid, signal.SIGKILL)
+                    child.wait()
+
+    def end(self) -> None:
+        """Ends those that run, and lets none begin."""
+        with self._lock:
+            self._ended = True
+            for group in self._groups:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(group, signal.SIGKILL)

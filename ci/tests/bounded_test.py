@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands end at their deadline or when they are told to, and none begins after that."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+from bounded import ENDED, OVERDUE, Commands
+
+FOREVER = ("tail", "-f", "/dev/null")
+
+
+def test_a_command_has_its_status_and_its_words_are_kept(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    assert Commands().run(("sh", "-c", "echo said; exit 3"), log, time.monotonic() + 60) == 3
+    assert log.read_text(encoding="utf-8") == "$ sh -c echo said; exit 3\nsaid\n"
+
+
+def test_a_command_ends_at_its_deadline(tmp_path: Path) -> None:
+    assert Commands().run(FOREVER, tmp_path / "log", time.monotonic()) == OVERDUE
+    assert "over its budget" in (tmp_path / "log").read_text(encoding="utf-8")
+
+
+def test_those_that_run_can_be_ended_and_none_begins_after_that(tmp_path: Path) -> None:
+    commands = Commands()
+    log = tmp_path / "log"
+    deadline = time.monotonic() + 600
+    status = []
+    waiting = threading.Thread(target=lambda: status.append(commands.run(FOREVER, log, deadline)))
+    waiting.start()
+    commands.end()
+    waiting.join(60)
+    # It was ended, or came too late: whichever was first.
+    assert status and status[0] in (-9, ENDED)
+    assert commands.run(FOREVER, log, deadline) == ENDED

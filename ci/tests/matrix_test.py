@@ -1,0 +1,332 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The matrix: its data is whole, a cell takes nobody down, and what went wrong is one line."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import bounded
+import matrix
+import pytest
+
+CORES = 2
+HOUR_MIN = 60
+HOLES = '[[hole]]\nreason = "a test"\n'
+ENTRY = '[[cells]]\nkernels = ["6.12"]\ntargets = ["software"]\nminutes = 1\n'
+GOOD = {"passed": 7, "failed": 0, "skipped": 1, "waived": 0, "broken": 0, "lost": 0, "cases": 8}
+
+
+def read(tmp_path: Path, text: str) -> matrix.Matrix:
+    path = tmp_path / "matrix.toml"
+    path.write_text(text, encoding="utf-8")
+    return matrix.read(path)
+
+
+def test_every_place_of_the_project_is_a_cell_or_a_hole_with_a_reason() -> None:
+    found = matrix.read()
+    assert len(found.cells) + sum(count for _, count in found.holes) == len(matrix.possible())
+    assert len({matrix.folder(cell) for cell in found.cells}) == len(found.cells)
+
+
+def test_every_target_and_every_kernel_has_a_cell() -> None:
+    cells = [cell.place for cell in matrix.read().cells]
+    assert {place.target for place in cells} == {place.target for place in matrix.possible()}
+    assert {place.kernel for place in cells} == {place.kernel for place in matrix.possible()}
+
+
+def test_the_cells_together_take_an_hour_on_two_cores_at_most() -> None:
+    assert sum(cell.minutes for cell in matrix.read().cells) / CORES <= HOUR_MIN
+
+
+def test_a_cell_is_one_entry_of_data(tmp_path: Path) -> None:
+    (cell,) = read(tmp_path, ENTRY + HOLES).cells
+    assert cell.name == "6.12/amd64/tcg/software"
+    assert cell.again() == "make run PMUCONF_ACCEL=tcg KERNEL=6.12 TARGET=software"
+    more = ENTRY.replace("minutes", 'arch = "arm64"\nprofile = "software-1.0"\nminutes')
+    two = read(tmp_path, ENTRY + more + HOLES).cells[1]
+    assert two.name == "6.12/arm64/tcg/software/software-1.0"
+    assert two.again().endswith(" TARGET=software ARCH=arm64 PROFILE=software-1.0")
+    words = " ".join(two.command(tmp_path))
+    assert "--arch arm64 --target software --profile software-1.0 --out" in words
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (ENTRY + "colour = 3\n" + HOLES, "cells 1: colour: unknown key"),
+        (ENTRY + HOLES + "colour = 3\n", "hole 1: colour: unknown key"),
+        ("colour = 3\n" + ENTRY + HOLES, "colour: unknown key"),
+        (ENTRY.replace("6.12", "6.13") + HOLES, "cells 1: kernels: unknown '6.13'; known: 6.1, "),
+        (ENTRY.replace("soft", "hard") + HOLES, "cells 1: targets: no 'hardware' can be on 6.12"),
+        (ENTRY.replace("software", "intel") + HOLES, "targets: no 'intel' can be on 6.12"),
+        (ENTRY + 'arch = "vax"\n' + HOLES, "cells 1: arch: unknown 'vax'; known: amd64, arm64"),
+        (ENTRY + 'accel = "x"\n' + HOLES, "cells 1: accel: unknown 'x'; known: kvm, tcg, "),
+        (ENTRY + 'profile = "x"\n' + HOLES, "cells 1: profile: unknown 'x'; known: counting-"),
+        (ENTRY + "check = 1\n" + HOLES, "cells 1: check: must be true or false"),
+        (ENTRY.replace("= 1", "= 0") + HOLES, "cells 1: minutes: must be a number above 0"),
+        (ENTRY.replace("= 1", "= inf") + HOLES, "cells 1: minutes: must be a number above 0"),
+        (ENTRY.replace("minutes = 1\n", "") + HOLES, "cells 1: minutes: must be a number above 0"),
+        (ENTRY.replace('["6.12"]', '"6.12"') + HOLES, "cells 1: kernels: must be a list of texts"),
+        (ENTRY.replace('["6.12"]', "[6.12]") + HOLES, "cells 1: kernels: must be a list of texts"),
+        (ENTRY.replace('["6.12"]', "[]") + HOLES, "cells 1: kernels: is missing"),
+        (
+            ENTRY + ENTRY + HOLES,
+            "cells 2: targets: the cell 6.12/amd64/tcg/software is there twice",
+        ),
+        (ENTRY, " is no cell, and no hole says why"),
+        (ENTRY + "[[hole]]\n", "hole 1: reason: is missing"),
+        (ENTRY + HOLES + HOLES, "hole 2: says why of nothing that is not a cell or another's"),
+        (ENTRY + HOLES + 'archs = ["vax"]\n', "hole 1: archs: 'vax' is none of amd64, arm64"),
+        ("hole = 3\n" + ENTRY, "hole: must be tables [[hole]]"),
+        (HOLES, "cells: there is none"),
+        ("cells = [", "Invalid value (at end of document)"),
+    ],
+)
+def test_bad_data_is_one_line_that_names_file_and_key(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(matrix.MatrixError) as caught:
+        read(tmp_path, text)
+    assert str(caught.value).startswith(f"{tmp_path / 'matrix.toml'}: ")
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--cells", "6.13*"], "matrix: CELLS='6.13*' matches no cell; "),
+        (["--cells", "6.12/* x"], "matrix: CELLS='x' matches no cell; "),
+        (["--jobs", "0"], "argument --jobs: invalid"),
+    ],
+)
+def test_a_bad_word_is_one_clear_line(words: list[str], said: str) -> None:
+    done = subprocess.run(
+        [matrix.PYTHON, str(matrix.ROOT / "ci" / "matrix.py"), *words],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert said in done.stderr.splitlines()[-1]
+
+
+def test_globs_choose_cells() -> None:
+    cells = matrix.read().cells
+    chosen = matrix.select(cells, ["6.12-rt/*", "*/tracepoint"])
+    assert {cell.name for cell in chosen} == {
+        cell.name for cell in cells if "6.12-rt/" in cell.name or "/tracepoint" in cell.name
+    }
+    assert matrix.select(cells, []) == list(cells)
+
+
+def cell(name: str) -> matrix.Cell:
+    return matrix.Cell(matrix.Place("6.12", "amd64", "tcg", name, ""), 1.0, False)
+
+
+def conformant(name: str, **changed: object) -> str:
+    """A stand-in for a run: a program that leaves these results."""
+    results = {
+        "verdict": "CONFORMANT",
+        "reason": "every MUST rule holds",
+        "target": name,
+        "profile": "",
+        "release": "6.12.0",
+        "totals": GOOD,
+        "cases": [{"id": "A.Good", "result": "PASS", "message": ""}],
+    }
+    return f"cat >$0/results.json <<'E'\n{json.dumps({**results, **changed})}\nE\n"
+
+
+@pytest.fixture(name="stand_ins")
+def fixture_stand_ins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
+    """What the run of each target does instead, as a shell's text with its folder in $0."""
+    scripts: dict[str, str] = {}
+
+    def command(self: matrix.Cell, out: Path) -> tuple[str, ...]:
+        return ("sh", "-c", scripts[self.place.target], str(out))
+
+    monkeypatch.setattr(matrix, "OUT", tmp_path)
+    monkeypatch.setattr(matrix.Cell, "command", command)
+    monkeypatch.setattr(matrix, "prepare", lambda *_: {})
+    return scripts
+
+
+def run_all(scripts: dict[str, str], jobs: int = 1) -> dict[str, matrix.Outcome]:
+    cells = [cell(name) for name in scripts]
+    outcomes = matrix.run_all(cells, matrix.Matrix(tuple(cells), ()), jobs)
+    return {outcome.cell.place.target: outcome for outcome in outcomes}
+
+
+def test_a_cell_that_fails_takes_no_other_down_and_says_why(
+    stand_ins: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    failed = [{"id": "A.Bad", "result": "FAIL", "message": "1 is not 2\nmore"}]
+    stand_ins.update(
+        {
+            "failing": conformant(
+                "failing", verdict="NOT_CONFORMANT", reason="a rule fails", cases=failed
+            )
+            + "exit 1",
+            "refused": "echo pmuvm: no such thing; exit 2",
+            "silent": "true",
+            "crashing": "kill -9 $$",
+            "broken": conformant("broken", totals={**GOOD, "broken": 1}),
+            "lost": conformant("lost", totals={**GOOD, "lost": 2}),
+            "other": conformant("else"),
+            "half": conformant("half", profile="x"),
+            "wrong": conformant("wrong") + "exit 1",
+            "partial": conformant("partial", verdict="PARTIAL"),
+            "garbage": "echo '{' >$0/results.json",
+            "good": conformant("good"),
+        }
+    )
+    found = run_all(stand_ins)
+    assert {name for name, outcome in found.items() if not outcome.why} == {"good"}
+    assert found["failing"].why == "a rule fails: A.Bad FAIL: 1 is not 2"
+    assert found["refused"].why == "status 2: pmuvm: no such thing"
+    assert found["broken"].why == "1 broken, 0 lost"
+    assert found["lost"].why == "0 broken, 2 lost"
+    assert found["other"].why == "the results are those of else"
+    assert found["crashing"].why == "status -9: it said nothing"
+    assert found["wrong"].why == "its status is 1"
+    assert found["partial"].verdict == "PARTIAL"
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(stand_ins)
+    again = "make run PMUCONF_ACCEL=tcg KERNEL=6.12 TARGET=refused"
+    assert (
+        f"[2/12] 6.12/amd64/tcg/refused: NO_RESULT: status 2: pmuvm: no such thing; again: {again}"
+        in lines
+    )
+    assert "[12/12] 6.12/amd64/tcg/good: conformant, 8 cases, 0 s" in lines
+
+
+def test_many_failures_are_told_in_one_line(stand_ins: dict[str, str]) -> None:
+    bad = [{"id": f"A.Bad{i}", "result": "FAIL", "message": "no"} for i in range(9)]
+    stand_ins["many"] = conformant("many", verdict="NOT_CONFORMANT", reason="r", cases=bad)
+    why = run_all(stand_ins)["many"].why
+    assert why == "r: A.Bad0 FAIL: no; A.Bad1 FAIL: no; A.Bad2 FAIL: no; and 6 more"
+
+
+def test_a_cell_that_hangs_is_ended(
+    stand_ins: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(matrix, "BUSY", 0)
+    monkeypatch.setattr(matrix, "START_MIN", 0)
+    stand_ins.update({"hanging": "tail -f /dev/null", "good": conformant("good")})
+    found = run_all(stand_ins)
+    assert found["hanging"].verdict == "HANGS" and found["good"].why == ""
+
+
+def test_results_are_there_as_soon_as_a_cell_has_ended(
+    stand_ins: dict[str, str], tmp_path: Path
+) -> None:
+    stand_ins["first"] = conformant("first")
+    stand_ins["second"] = f"cp {tmp_path}/results.json {tmp_path}/seen; false"
+    run_all(stand_ins)
+    seen = json.loads((tmp_path / "seen").read_text(encoding="utf-8"))
+    assert [(case["result"], case["verdict"]) for case in seen["cases"]] == [
+        ("PASS", "CONFORMANT"),
+        ("FAIL", "NOT_RUN"),
+    ]
+    last = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
+    assert last["totals"] == {"cases": 2, "passed": 1, "failed": 1, "skipped": 0}
+    page = (tmp_path / "matrix.md").read_text(encoding="utf-8")
+    assert "| 6.12/amd64/tcg/first | CONFORMANT | 7 | 0 | 1 | 0 |" in page
+    assert "again: `make run PMUCONF_ACCEL=tcg KERNEL=6.12 TARGET=second`" in page
+
+
+def test_a_result_of_an_earlier_run_is_not_taken(stand_ins: dict[str, str], tmp_path: Path) -> None:
+    stand_ins["one"] = conformant("one")
+    assert run_all(stand_ins)["one"].why == ""
+    stand_ins["one"] = "echo gone; exit 2"
+    assert run_all(stand_ins)["one"].why == "status 2: gone"
+    assert not (matrix.folder(cell("one")) / "results.json").exists()
+
+
+def test_cells_run_side_by_side(stand_ins: dict[str, str], tmp_path: Path) -> None:
+    # Each waits until the other has begun: one after the other they would hang.
+    for name, other in (("one", "two"), ("two", "one")):
+        os.mkfifo(tmp_path / name)
+        write = f"echo >{tmp_path}/{other} & "
+        stand_ins[name] = f"{write} read x <{tmp_path}/{name}\n{conformant(name)}"
+    assert all(not outcome.why for outcome in run_all(stand_ins, jobs=2).values())
+
+
+def test_what_cannot_be_prepared_is_told_for_its_cells_alone(
+    stand_ins: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_ins["good"] = conformant("good")
+    good, bad = cell("good"), matrix.Cell(matrix.Place("x", "amd64", "tcg", "t", ""), 1.0, False)
+    monkeypatch.setattr(matrix, "prepare", lambda *_: {("x", "amd64"): "no such kernel"})
+    found = matrix.run_all([good, bad], matrix.Matrix((good, bad), ()), 1)
+    assert [(outcome.verdict, outcome.why) for outcome in found] == [
+        ("CONFORMANT", ""),
+        ("NO_RESULT", "no such kernel"),
+    ]
+
+
+def test_suite_and_kernels_are_prepared_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ran = []
+
+    def command(_self: bounded.Commands, words: tuple[str, ...], log: Path, _: float) -> int:
+        ran.append(" ".join(words))
+        log.write_text("a line\nbad luck\n", encoding="utf-8")
+        return 1 if "6.1" in words else 0
+
+    monkeypatch.setattr(matrix, "OUT", tmp_path)
+    monkeypatch.setattr(bounded.Commands, "run", command)
+    places = [
+        matrix.Place(kernel, on, "tcg", target, "")
+        for kernel, on in (("6.12", "amd64"), ("6.1", "amd64"), ("6.12", "arm64"))
+        for target in ("one", "two")
+    ]
+    broken = matrix.prepare(
+        [matrix.Cell(place, 1.0, False) for place in places], bounded.Commands()
+    )
+    assert broken == {("6.1", "amd64"): f"bad luck ({tmp_path / 'prepare.log'})"}
+    fetch = f"{matrix.PYTHON} -m pmuvm fetch"
+    assert ran == [
+        "ci/build guest pmuconf",
+        "env ARCH=arm64 ci/install-deps",
+        "ci/build guest-arm64 pmuconf",
+        f"{fetch} --kernel 6.1 --arch amd64",
+        f"{fetch} --kernel 6.12 --arch amd64",
+        f"{fetch} --kernel 6.12 --arch arm64",
+    ]
+
+
+def test_who_is_interrupted_leaves_no_cell_running(
+    stand_ins: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_number: int, _total: int, _outcome: matrix.Outcome) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(matrix, "say", interrupted)
+    stand_ins.update({"good": conformant("good"), "hanging": "tail -f /dev/null"})
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        run_all(stand_ins, jobs=2)
+    # Far from its budget, which is minutes.
+    assert time.monotonic() - begin < 60
+
+
+def test_status_and_table(
+    stand_ins: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stand_ins.update({"good": conformant("good"), "bad": "exit 2"})
+    good = cell("good")
+    monkeypatch.setattr(matrix, "read", lambda: matrix.Matrix((good, cell("bad")), ()))
+    assert matrix.main(["--cells", "*/good", "--jobs", "1"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("1 of 2 cells, 1 at once: about 1 min\n")
+    assert "1 of 1 cells are as expected" in out
+    assert matrix.main(["--jobs", "1"]) == 1
+    assert "1 of 2 cells are as expected" in capsys.readouterr().out
+    assert matrix.main(["--list"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == f"{good.name}  1 min  {good.again()}"
