@@ -44,7 +44,7 @@ soak: deps guest-suite ## repeat the suite shuffled, on 1, 2 and 4 CPUs and a fi
 matrix: deps ## judge every cell of ci/matrix.toml (kernel x architecture x accelerator x target x profile), or CELLS='globs'; up to an hour
 	@$(PYTHON) ci/matrix.py $(if $(CELLS),--cells '$(CELLS)')
 
-nightly: deps ## KUnit and the suite on the debug kernels, all mutants on every kernel, a soak of N= rounds
+nightly: deps ## KUnit and the suite on the debug kernels, all mutants on every kernel, the matrix, a soak of N= rounds
 	@$(PYTHON) ci/check.py --nightly $(if $(N),--rounds '$(N)') $(if $(STAGES),--stages '$(STAGES)')
 
 rules: deps guest-suite ## the catalogue with what verifies each rule, as docs/generated/rules.md

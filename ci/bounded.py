@@ -25,8 +25,10 @@ class Commands:
         self._ended = False
 
     def run(self, command: tuple[str, ...], log: Path, deadline: float) -> int:
-        """Runs one command in its own process group, its words in `log`; at the deadline the group is
-        ended, and the status is OVERDUE. ENDED: nothing is begun any more."""
+        """Runs one command in its own process group; its words are added to `log`.
+
+        At the deadline the group is ended, and the status is OVERDUE. ENDED: none begins any more.
+        """
         with log.open("ab") as out:
             out.write(f"$ {' '.join(command)}\n".encode())
             out.flush()

@@ -170,7 +170,7 @@ def stages() -> list[Stage]:
 
 
 def nightly_stages(rounds: int) -> list[Stage]:
-    """What takes hours: the debug kernels, every mutant on every kernel, a soak."""
+    """What takes hours: the debug kernels, every mutant on every kernel, the matrix, a soak."""
     guest = ("ci/build", "guest", "pmuconf")
     debug = [f"{kernel}{DEBUG}" for kernel in KERNELS]
     each = [word for kernel in (*KERNELS, *debug) for word in ("--kernel", kernel)]
@@ -183,6 +183,7 @@ def nightly_stages(rounds: int) -> list[Stage]:
             for kernel in debug
         ),
         tool_stage("mutants", (PYTHON, "ci/mutants.py", *each), 8 * HOUR_S, (guest,)),
+        tool_stage("matrix", (PYTHON, "ci/matrix.py"), 8 * HOUR_S),
         tool_stage("soak", soak, max(rounds, 8) * HOUR_S // 4, (guest,)),
     ]
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the cells of ci/matrix.toml, a guest each, and ends in one table: 0 if each is as expected."""
+"""Runs the cells of ci/matrix.toml, a guest each, and ends in one table; 0 if all conform."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "vm"))
 
 import bounded  # noqa: E402
+import kept  # noqa: E402
 from soak import number_above_0  # noqa: E402
 from pmuvm import arch, kernel, qemu, suite  # noqa: E402
 from pmuvm.errors import PmuvmError  # noqa: E402
@@ -466,6 +467,9 @@ def write(outcomes: Sequence[Outcome], holes: Iterable[tuple[Hole, int]]) -> Non
     page += ["", "Not run:", ""]
     page += [f"- {count} places: {hole.reason}" for hole, count in holes]
     _replace(OUT / "matrix.md", "\n".join(page))
+    # Cells of which no more is known have reports of an earlier run, perhaps.
+    reports = [folder(outcome.cell) / "results.json" for outcome in outcomes if outcome.totals]
+    _replace(OUT / "rules.md", kept.of_runs(reports))
 
 
 def _replace(path: Path, text: str) -> None:
@@ -515,7 +519,7 @@ def _interrupt(_number: int, _frame: object) -> NoReturn:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The command line: 0 if every cell is as expected, 1 if one is not, 2 if nothing could be run."""
+    """0 if every cell is as expected, 1 if one is not, 2 if nothing could be run."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cells", default="", help="globs of names, with spaces; all without")
     parser.add_argument(
@@ -552,6 +556,7 @@ def main(arguments: Sequence[str]) -> int:
     left = sum(count for _, count in matrix.holes)
     print(f"{good} of {len(outcomes)} cells are as expected; {OUT / 'matrix.md'}", end="")
     print(f" has them, and why {left} other places are no cells")
+    print(f"which rules each driver was shown to keep: {OUT / 'rules.md'}")
     return 0 if good == len(outcomes) else 1
 
 

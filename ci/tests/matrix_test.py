@@ -135,6 +135,8 @@ def conformant(name: str, **changed: object) -> str:
         "target": name,
         "profile": "",
         "release": "6.12.0",
+        "arch": "x86_64",
+        "rules": [],
         "totals": GOOD,
         "cases": [{"id": "A.Good", "result": "PASS", "message": ""}],
     }

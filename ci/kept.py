@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which rules each driver was shown to keep, and on which kernels: a page of a matrix's runs."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT / "vm"))
+
+from pmuvm import suite  # noqa: E402
+from pmuvm.errors import PmuvmError  # noqa: E402
+
+WAIVERS = ROOT / "conformance" / "waivers"
+OURS = "refpmu"
+"""Beside the kernel's own drivers, which no module brings."""
+WORDS = {
+    "PASSED": "kept",
+    "WAIVED": "waived",
+    "FAILED": "broken",
+    "PARTIAL": "open",
+    "NOT_TESTED": "open",
+    "NOT_APPLICABLE": "",
+}
+WAIVED_BY = re.compile(r"waiver (\S+): ")
+
+
+@dataclass(frozen=True)
+class Waiver:
+    """Why a case may fail."""
+
+    id: str
+    reason: str
+    link: str
+
+
+@dataclass(frozen=True)
+class Column:
+    """What one run showed of one driver."""
+
+    target: str
+    kernel: str
+    """Its release, with the architecture behind it."""
+    rules: dict[str, str]
+    """Rule to word; one without a word is not for this driver."""
+    waived: dict[str, frozenset[str]]
+    """Rule to the waivers of its cases."""
+
+    @property
+    def head(self) -> str:
+        """Above the column."""
+        return f"{self.target} {self.kernel}"
+
+
+def is_shown(target: str) -> bool:
+    """Whether a target is one of the kernel's own drivers, or the reference."""
+    try:
+        return target == OURS or suite.find_target(target).module is None
+    except PmuvmError:
+        return False
+
+
+def read_waivers(folder: Path = WAIVERS) -> dict[str, Waiver]:
+    """All of them by id."""
+    found = {}
+    for path in sorted(folder.glob("*.toml")):
+        for row in tomllib.loads(path.read_text(encoding="utf-8")).get("waiver", []):
+            found[row["id"]] = Waiver(row["id"], row["reason"], row["link"])
+    return found
+
+
+def column(results: dict[str, Any]) -> Column:
+    """What a results.json of the suite shows."""
+    waived: dict[str, set[str]] = {}
+    for case in results["cases"]:
+        by = WAIVED_BY.match(case.get("message", ""))
+        if case["result"] == "WAIVED" and by:
+            for rule in case["rules"]:
+                waived.setdefault(rule, set()).add(by[1])
+    return Column(
+        results["target"],
+        f"{results['release']} {results['arch']}",
+        {rule["id"]: WORDS[rule["result"]] for rule in results["rules"]},
+        {rule: frozenset(ids) for rule, ids in waived.items()},
+    )
+
+
+def page(columns: Sequence[Column], waivers: dict[str, Waiver]) -> str:
+    """For a reader."""
+    columns = sorted(columns, key=lambda c: (c.target == OURS, c.target, c.kernel))
+    lines = [
+        "# Which rules each driver was shown to keep",
+        "",
+        "- *kept*: every case of the rule that is for this driver passed",
+        "- *waived*: a case of the rule failed, and its cause is known. It may hold several",
+        "  rules: the cause says what breaks which, if any: the driver, the kernel, the emulator",
+        "- *broken*: a case of the rule failed, and nothing says why",
+        "- *open*: the run came to no answer",
+        "- nothing: the rule is not for this driver or this kernel",
+        "",
+        *_table(
+            ["driver", "kernel", "kept", "waived", "broken", "open", "not for it"],
+            (
+                [
+                    c.target,
+                    c.kernel,
+                    *(
+                        str(sum(word == wanted for word in c.rules.values()))
+                        for wanted in ("kept", "waived", "broken", "open", "")
+                    ),
+                ]
+                for c in columns
+            ),
+        ),
+        "",
+        "## What is waived",
+        "",
+    ]
+    used: dict[str, dict[str, set[str]]] = {}
+    for c in columns:
+        for rule, ids in c.waived.items():
+            for one in ids:
+                used.setdefault(one, {}).setdefault(rule, set()).add(c.head)
+    for one in sorted(used):
+        heads = sorted(set().union(*used[one].values()))
+        known = waivers.get(one, Waiver(one, "no waiver of that name is there any more", ""))
+        link = f"../../{known.link}" if known.link.startswith("docs/") else known.link
+        lines.append(f"- {one} ({', '.join(sorted(used[one]))}): {known.reason}. [Source]({link})")
+        lines.append(f"  Seen on {', '.join(heads)}.")
+    lines += ["", "## Rule by rule", ""]
+    rules = sorted({rule for c in columns for rule, word in c.rules.items() if word})
+    lines += _table(
+        ["rule", *(c.head for c in columns)],
+        ([rule, *(c.rules.get(rule, "") for c in columns)] for rule in rules),
+    )
+    return "\n".join(lines)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    every = [head, ["---"] * len(head), *rows]
+    return [f"| {' | '.join(row)} |" for row in every]
+
+
+def of_runs(reports: Iterable[Path]) -> str:
+    """The page of these results.json; not of those that are not there, or of other targets."""
+    columns = []
+    for path in reports:
+        if path.is_file():
+            results = json.loads(path.read_text(encoding="utf-8"))
+            if is_shown(results["target"]) and not results["profile"]:
+                columns.append(column(results))
+    return page(columns, read_waivers())

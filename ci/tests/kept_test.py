@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of rules and drivers says of each rule what the runs showed, and why it is waived."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import kept
+from pmuvm import suite
+
+RULES = {
+    "CNT-001": "PASSED",
+    "CNT-002": "WAIVED",
+    "CNT-003": "FAILED",
+    "CNT-004": "PARTIAL",
+    "CNT-005": "NOT_TESTED",
+    "CNT-006": "NOT_APPLICABLE",
+}
+WAIVED = {
+    "id": "A.Case",
+    "result": "WAIVED",
+    "rules": ["CNT-002"],
+    "message": "waiver W-1: it cannot (a link)\nA.cpp:3: 1 is not 2",
+}
+
+
+def results(target: str, release: str = "6.12.1") -> dict[str, object]:
+    return {
+        "target": target,
+        "release": release,
+        "arch": "x86_64",
+        "profile": "",
+        "rules": [{"id": rule, "result": result} for rule, result in RULES.items()],
+        "cases": [WAIVED, {"id": "A.Good", "result": "PASS", "rules": ["CNT-001"]}],
+    }
+
+
+def test_each_rule_has_a_word_for_each_driver_and_kernel() -> None:
+    columns = [kept.column(results(target)) for target in ("software", "refpmu")]
+    columns.append(kept.column(results("software", "6.1.9")))
+    lines = kept.page(columns, {"W-1": kept.Waiver("W-1", "it cannot", "a link")}).splitlines()
+    heads = "software 6.1.9 x86_64 | software 6.12.1 x86_64 | refpmu 6.12.1 x86_64"
+    assert f"| rule | {heads} |" in lines
+    for rule, word in (("CNT-001", "kept"), ("CNT-002", "waived"), ("CNT-003", "broken")):
+        assert f"| {rule} | {word} | {word} | {word} |" in lines
+    assert "| CNT-005 | open | open | open |" in lines
+    assert not any(line.startswith("| CNT-006") for line in lines)
+    assert "| software | 6.1.9 x86_64 | 1 | 1 | 1 | 2 | 1 |" in lines
+
+
+def test_a_waiver_is_told_with_its_cause_its_rules_and_where() -> None:
+    known = {"W-1": kept.Waiver("W-1", "it cannot", "a link")}
+    text = kept.page([kept.column(results("software"))], known)
+    assert "- W-1 (CNT-002): it cannot. [Source](a link)\n  Seen on software 6.12.1 x86_64." in text
+    assert "no waiver of that name" in kept.page([kept.column(results("software"))], {})
+
+
+def test_the_kernels_own_drivers_and_the_reference_are_shown() -> None:
+    shown = {path.stem for path in suite.TARGETS.glob("*.toml") if kept.is_shown(path.stem)}
+    assert {"software", "tracepoint", "armv8_pmuv3", "intel", "refpmu"} <= shown
+    assert "refpmu_big" not in shown and not kept.is_shown("gone")
+
+
+def test_runs_that_are_not_there_and_profiles_are_left_out(tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("one", "none", "profile", "big")]
+    paths[0].write_text(json.dumps(results("software")), encoding="utf-8")
+    paths[2].write_text(json.dumps({**results("tracepoint"), "profile": "x"}), encoding="utf-8")
+    paths[3].write_text(json.dumps(results("refpmu_big")), encoding="utf-8")
+    text = kept.of_runs(paths)
+    assert "| software |" in text and "tracepoint" not in text and "refpmu_big" not in text
+
+
+def test_every_waiver_of_the_project_can_be_told() -> None:
+    waivers = kept.read_waivers()
+    assert waivers and all(waiver.reason and waiver.link for waiver in waivers.values())
