@@ -128,7 +128,7 @@ def built_known() -> dict[str, Recipe]:
 def arches_of(name: str) -> list[str]:
     """The architectures of a kernel that pmuvm can fetch or build."""
     if name in fetched_known():
-        return [arch for arch in arches.ARCHES if _packages(name).get(arch) is not None]
+        return [arch for arch in arches.ARCHES if arch in _table(name).get("packages", {})]
     return [arches.AMD64.name]
 
 
@@ -223,18 +223,25 @@ def _built(name: str, how: Recipe, arch: Arch) -> Kernel:
         return Kernel(name, release, arch, image, opened.path, how.needs, tree.lock(opened.path))
 
 
-def _packages(name: str) -> dict[str, Any]:
+def _table(name: str) -> dict[str, Any]:
     path = KERNELS / f"{name}.toml"
     try:
-        return dict(tomllib.loads(path.read_text(encoding="utf-8"))["packages"])
-    except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
         raise PmuvmError(f"{path}: {error}") from error
+
+
+def _fetched_needs(name: str) -> Needs:
+    try:
+        return Needs(**_table(name).get("machine", {}))
+    except TypeError as error:
+        raise PmuvmError(f"{KERNELS / name}.toml: machine: {error}") from error
 
 
 def _names(name: str, arch: Arch) -> list[str]:
     path = KERNELS / f"{name}.toml"
     try:
-        section = _packages(name)[arch.name]
+        section = _table(name)["packages"][arch.name]
         return [str(section["image"]), str(section["headers"])]
     except (KeyError, TypeError) as error:
         raise PmuvmError(
@@ -330,4 +337,5 @@ def _recorded(pointer: pathlib.Path, name: str, arch: Arch) -> Kernel | None:
         return None
     release = images[0].name.removeprefix("vmlinuz-")
     build = root / "usr/src" / f"linux-headers-{release}"
-    return Kernel(name, release, arch, images[0], build if build.is_dir() else None)
+    headers = build if build.is_dir() else None
+    return Kernel(name, release, arch, images[0], headers, _fetched_needs(name))

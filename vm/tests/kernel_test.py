@@ -98,6 +98,33 @@ def test_a_kernel_of_another_architecture_is_built_for_by_programs_of_this_one(
     assert tools[0].startswith(f"for {arches.host().name}:")
 
 
+@pytest.mark.parametrize(
+    ("machine", "slowness", "says"),
+    [
+        ("", 1.0, ""),
+        ("slowness = 3.0", 3.0, ""),
+        ("speed = 3.0", 0.0, "6.12.toml: machine: .*'speed'"),
+        ("3", 0.0, "6.12.toml: .*line"),
+    ],
+)
+def test_a_fetched_kernel_says_what_it_needs(
+    apt_log: pathlib.Path,
+    tmp_path: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+    machine: str,
+    slowness: float,
+    says: str,
+) -> None:
+    text = (kernel.KERNELS / "6.12.toml").read_text(encoding="utf-8")
+    (tmp_path / "6.12.toml").write_text(f"{text}\n[machine]\n{machine}\n", encoding="utf-8")
+    monkeypatch.setattr(kernel, "KERNELS", tmp_path)
+    if says:
+        with pytest.raises(PmuvmError, match=says):
+            kernel.find("6.12")
+    else:
+        assert kernel.find("6.12").needs.slowness == slowness
+
+
 def test_a_second_time_asks_nobody(apt_log: pathlib.Path) -> None:
     first = kernel.find("6.12")
     calls = apt_log.read_text("utf-8")
@@ -227,6 +254,7 @@ def test_an_arm64_image_states_its_release_in_its_banner(
     [
         ("[packages.amd64\n", r"6.12.toml: .*\(at line 1"),
         ("[packages.amd64]\nimage = 'x'\n", "6.12.toml: no key packages.amd64.image and .headers"),
+        ("packages = 3\n", "6.12.toml: no key packages.amd64.image and .headers"),
     ],
 )
 def test_a_malformed_table_names_file_and_place(
