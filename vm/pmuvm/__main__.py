@@ -81,13 +81,7 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--parameters", help="of the module, instead of the target's")
     run.add_argument("--out", type=pathlib.Path, default=store.ROOT / "build" / "report")
     run.add_argument("--shuffle", type=int, metavar="SEED", help="run the cases in another order")
-    run.add_argument("--cpus", type=int, choices=range(1, 17), help="instead of the target's")
-    run.add_argument(
-        "--icount",
-        type=int,
-        choices=range(11),
-        help="a clock of 2^ICOUNT ns an instruction, whatever the host does; with --cpus 1",
-    )
+    _machine_options(run)
     run.add_argument(
         "--isolate",
         action="store_true",
@@ -98,6 +92,7 @@ def parser() -> argparse.ArgumentParser:
 
     probe = commands.add_parser("probe", help="draft a target file for a PMU of a guest")
     _kernel_options(probe)
+    _machine_options(probe)
     probe.add_argument("--pmu", required=True, help="its name in sysfs")
     probe.add_argument("--module", type=pathlib.Path, help="its driver, if the kernel has it not")
     probe.add_argument("--parameters", default="", help="of the module")
@@ -111,6 +106,7 @@ def parser() -> argparse.ArgumentParser:
 
     program = commands.add_parser("exec", help="run one program in a guest")
     _kernel_options(program)
+    _machine_options(program)
     program.add_argument("--module", action="append", default=[], metavar="FILE.ko[,PARAM=VALUE]")
     program.add_argument("--with", action="append", default=[], dest="programs", metavar="PROGRAM")
     program.add_argument("--timeout", type=int, default=60, metavar="SECONDS")
@@ -124,6 +120,31 @@ def _kernel_options(command: argparse.ArgumentParser, required: bool = True) -> 
         "--kernel", required=required, help="a name, or the path of a kernel image"
     )
     command.add_argument("--arch", default=arch.AMD64.name)
+
+
+def _machine_options(command: argparse.ArgumentParser) -> None:
+    """What a target file says in [vm]."""
+    command.add_argument("--cpus", type=int, choices=range(1, 17), help="instead of the target's")
+    command.add_argument(
+        "--icount",
+        type=int,
+        choices=range(11),
+        help="a clock of 2^ICOUNT ns an instruction, whatever the host does; on amd64 with --cpus 1",
+    )
+    command.add_argument(
+        "--cpu-model", metavar="MODEL", help="the processor that QEMU shows, and so its PMU"
+    )
+    command.add_argument("--cmdline", metavar="WORDS", help="for the kernel's command line")
+
+
+def _host(options: argparse.Namespace, found: kernel.Kernel) -> once.Host:
+    return once.Host(
+        kernel=found,
+        cpu=options.cpu_model,
+        icount=options.icount,
+        cmdline=options.cmdline or "",
+        smp=options.cpus or once.Host.smp,
+    )
 
 
 def _kernel(options: argparse.Namespace, refresh: bool = False) -> kernel.Kernel:
@@ -160,7 +181,7 @@ def _run(options: argparse.Namespace) -> int:
     if target == PROBE:
         target = str(store.ROOT / "build" / PROBE / f"{options.pmu}.toml")
         once.draft(
-            kernel.find(options.kernel or DEFAULT_KERNEL, arch.find(options.arch)),
+            _host(options, kernel.find(options.kernel or DEFAULT_KERNEL, arch.find(options.arch))),
             options.pmu,
             _loaded(options.module, options.parameters or ""),
             pathlib.Path(target),
@@ -179,6 +200,8 @@ def _run(options: argparse.Namespace) -> int:
         boot_s=options.boot_timeout,
         cpus=options.cpus,
         icount=options.icount,
+        cpu=options.cpu_model,
+        cmdline=options.cmdline,
     )
     if target != ALL:
         return runs.one(given)
@@ -203,7 +226,7 @@ def _loaded(file: pathlib.Path | None, parameters: str) -> list[once.Loaded]:
 
 def _probe(options: argparse.Namespace) -> int:
     modules = _loaded(options.module, options.parameters)
-    once.draft(_kernel(options), options.pmu, modules, options.out)
+    once.draft(_host(options, _kernel(options)), options.pmu, modules, options.out)
     print(options.out)
     return 0
 
@@ -211,7 +234,9 @@ def _probe(options: argparse.Namespace) -> int:
 def _exec(options: argparse.Namespace) -> int:
     words = [entry.split(",") for entry in options.module]
     modules = [once.Loaded(pathlib.Path(word[0]), tuple(word[1:])) for word in words]
-    done = once.run(_kernel(options), modules, options.programs, options.argv, options.timeout)
+    done = once.run(
+        _host(options, _kernel(options)), modules, options.programs, options.argv, options.timeout
+    )
     print(done.stdout, end="")
     print(done.stderr, end="", file=sys.stderr)
     return done.status

@@ -16,7 +16,7 @@ from pmuvm.kernel import Kernel
 
 NAME = "refpmu"
 TIMEOUT_S = 600
-SOURCES = ("Kbuild", "Kconfig", "include", "core", "model", "glue")
+SOURCES = ("Kbuild", "Kconfig", "include", "core", "model", "glue", "swinc")
 LOG_LINES = 15
 
 
@@ -25,11 +25,14 @@ def default_out(kernel: Kernel) -> pathlib.Path:
     return store.ROOT / "build" / "driver" / kernel.release
 
 
-def build(kernel: Kernel, source: pathlib.Path, out: pathlib.Path) -> pathlib.Path:
-    """Build `source` (a folder like driver/) into `out`/refpmu.ko; nothing when that is up to date.
+def build(
+    kernel: Kernel, source: pathlib.Path, out: pathlib.Path, name: str = NAME
+) -> pathlib.Path:
+    """Build `source` (a folder like driver/) into `out`, and return its `name`.ko: nothing is done
+    when that is up to date.
 
     Safe against a second process with the same `out`. PmuvmError, with the end of the log, if the
-    build fails; `out` then holds no module.
+    build fails; `out` then holds no module. PmuvmError, too, if `source` has no `name`.ko there.
     """
     if kernel.build is None:
         raise PmuvmError(f"no headers for kernel {kernel.name}: name a module with --module")
@@ -38,22 +41,30 @@ def build(kernel: Kernel, source: pathlib.Path, out: pathlib.Path) -> pathlib.Pa
     if any(c.isspace() for c in f"{out.resolve()}{kernel.build}"):
         raise PmuvmError(f"the kernel's build system takes no path with a space: {out.resolve()}")
     key = store.digest(_inputs(kernel, source))
-    product, stamp = out / f"{NAME}.ko", out / "key"
+    stamp = out / "key"
     with store.locked(out.parent / f".{out.name}.lock"):
-        if product.is_file() and stamp.is_file() and stamp.read_text("ascii") == key:
-            return product
-        with store.writing(out):
-            if out.exists():
-                shutil.rmtree(out)
-            copy = out / "src"
-            copy.mkdir(parents=True)
-            copy_sources(source, copy)
-        log = make(kernel, copy)
-        with store.writing(out):
-            (out / "build.log").write_text(log, encoding="utf-8")
-            os.rename(copy / f"{NAME}.ko", product)
-        store.write(stamp, key.encode())
-    return product
+        if not stamp.is_file() or stamp.read_text("ascii") != key:
+            _rebuild(kernel, source, out)
+            store.write(stamp, key.encode())
+        found = {product.stem: product for product in out.glob("*.ko")}
+    if name not in found:
+        known = ", ".join(sorted(found))
+        raise PmuvmError(f"{source} makes no {name}.ko for {kernel.name}, but {known}")
+    return found[name]
+
+
+def _rebuild(kernel: Kernel, source: pathlib.Path, out: pathlib.Path) -> None:
+    with store.writing(out):
+        if out.exists():
+            shutil.rmtree(out)
+        copy = out / "src"
+        copy.mkdir(parents=True)
+        copy_sources(source, copy)
+    log = make(kernel, copy)
+    with store.writing(out):
+        (out / "build.log").write_text(log, encoding="utf-8")
+        for product in copy.glob("*.ko"):
+            os.rename(product, out / product.name)
 
 
 def copy_sources(source: pathlib.Path, copy: pathlib.Path) -> None:

@@ -46,7 +46,9 @@ class Request:
     cpus: int | None = None
     """Instead of the target's number."""
     icount: int | None = None
-    """As qemu.Machine has it."""
+    """As qemu.Machine has it; this one and the next two instead of the target's."""
+    cpu: str | None = None
+    cmdline: str | None = None
 
     def again(self) -> str:
         """The command that repeats one case, but for its id."""
@@ -56,6 +58,9 @@ class Request:
             "ARCH": self.arch if self.arch != arch.AMD64.name else "",
             "MODULE": str(self.module or ""),
             "PARAMETERS": self.parameters or "",
+            "CPU_MODEL": self.cpu or "",
+            "ICOUNT": "" if self.icount is None else str(self.icount),
+            "CMDLINE": self.cmdline or "",
         }
         return " ".join(
             ["make run", *(f"{key}={shlex.quote(word)}" for key, word in words.items() if word)]
@@ -72,10 +77,13 @@ def one(request: Request) -> int:
         raise PmuvmError(f"the target {target.name} is one of guests with ARCH={target.arch}")
     cases = suite.cases(target, request.selection)
     found = kernel.find(_kernel(request, target), arch.find(request.arch))
-    if request.cpus is not None:
-        target = dataclasses.replace(target, cpus=request.cpus)
-    if request.icount is not None:
-        target = dataclasses.replace(target, icount=request.icount)
+    asked = {
+        "cpus": request.cpus,
+        "icount": request.icount,
+        "cpu": request.cpu,
+        "cmdline": request.cmdline,
+    }
+    target = dataclasses.replace(target, **{k: v for k, v in asked.items() if v is not None})
     ready = plan(target, found, request.module, request.boot_s)
     if request.shuffle is not None:
         random.Random(request.shuffle).shuffle(cases)
@@ -249,13 +257,13 @@ def handing(behind: session.Plan, built: pathlib.Path) -> session.Plan:
     return dataclasses.replace(behind, machine=machine, module=built.name)
 
 
-def accelerator(target: suite.Target, found: kernel.Kernel) -> str:
-    """What a guest of `target` runs on: a key of qemu.ACCELS."""
-    chosen = target.accel or accel.choose(found, emulated=target.icount is not None)
-    if target.icount is not None:
+def accelerator(named: str | None, icount: int | None, cpus: int, found: kernel.Kernel) -> str:
+    """What a guest runs on: a key of qemu.ACCELS; `named`, if one is."""
+    chosen = named or accel.choose(found, emulated=icount is not None)
+    if icount is not None:
         if chosen != "tcg":
             raise PmuvmError(f"icount is for the accelerator tcg, not for {chosen}")
-        if target.cpus != 1 and not found.arch.icount_smp:
+        if cpus != 1 and not found.arch.icount_smp:
             raise PmuvmError(f"icount on {found.arch.name} is for one CPU: --cpus 1")
     return chosen
 
@@ -265,7 +273,7 @@ def _modules(
 ) -> tuple[pathlib.Path, ...]:
     if target.module is None or found.build is None:
         return ()
-    return (module.build(found, driver, module.default_out(found)),)
+    return (module.build(found, driver, module.default_out(found), target.module),)
 
 
 def _machine(
@@ -294,7 +302,7 @@ def _machine(
         initrd=packed,
         cpus=target.cpus,
         memory_mb=max(target.memory_mb, found.needs.memory_mb),
-        accel=accelerator(target, found),
+        accel=accelerator(target.accel, target.icount, target.cpus, found),
         icount=target.icount,
         cpu=target.cpu,
         cmdline=" ".join(f"{found.needs.parameters} {target.cmdline} {cmdline}".split()),

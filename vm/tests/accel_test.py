@@ -93,11 +93,11 @@ def test_time_that_is_counted_in_instructions_is_the_emulators(
     play(fakes, 'echo "pmuvm: this guest runs" >&9')
     two = dataclasses.replace(suite.find_target("refpmu"), icount=3)
     one = dataclasses.replace(two, cpus=1)
-    assert pmuvm.runs.accelerator(one, ANY) == "tcg"
+    assert pmuvm.runs.accelerator(one.accel, one.icount, one.cpus, ANY) == "tcg"
     with pytest.raises(PmuvmError, match="icount on amd64 is for one CPU: --cpus 1"):
-        pmuvm.runs.accelerator(two, ANY)
+        pmuvm.runs.accelerator(two.accel, two.icount, two.cpus, ANY)
     arm64 = dataclasses.replace(ANY, arch=arch.ARM64)
-    assert pmuvm.runs.accelerator(two, arm64) == "tcg"
+    assert pmuvm.runs.accelerator(two.accel, two.icount, two.cpus, arm64) == "tcg"
     monkeypatch.setenv("PMUCONF_ACCEL", "kvm")
     with pytest.raises(PmuvmError, match="icount is for the accelerator tcg, not for kvm"):
-        pmuvm.runs.accelerator(one, ANY)
+        pmuvm.runs.accelerator(one.accel, one.icount, one.cpus, ANY)

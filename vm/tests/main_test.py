@@ -144,6 +144,14 @@ MISUSED: dict[str, tuple[list[str], str]] = {
         ["run", "--target", "t", "--kernel", "6.1", "--shuffle", "well"],
         "argument --shuffle: invalid int value: 'well'; see pmuvm run --help",
     ),
+    "icount beyond what there is": (
+        ["probe", "--kernel", "6.1", "--pmu", "cpu", "--out", "f", "--icount", "11"],
+        "argument --icount: invalid choice: 11",
+    ),
+    "no CPU": (
+        ["exec", "--kernel", "6.1", "--cpus", "0", "--", "true"],
+        "argument --cpus: invalid choice: 0",
+    ),
     "unknown command": (["walk"], "invalid choice: 'walk'"),
     "no command": ([], "the following arguments are required: COMMAND"),
     "no program": (["exec", "--kernel", "6.1"], "the following arguments are required: argv"),
@@ -235,6 +243,32 @@ def test_a_pmu_is_probed_in_a_guest(
         "target": {"name": "yours"},
         "vm": {"module": "yours", "parameters": "fixed=1 wide=0"},
     }
+
+
+def test_a_draft_says_on_which_machine_the_pmu_is(
+    tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    image, out = str(boot_image(tmp_path / "bzImage")), tmp_path / "yours.toml"
+    argv = ["probe", "--kernel", image, "--pmu", "yours", "--out", str(out), "--icount", "3"]
+    argv += ["--cpu-model", "max,pmu=on", "--cmdline", "one two=3"]
+    assert main(argv) == 2
+    assert "icount on amd64 is for one CPU: --cpus 1" in capfd.readouterr().err
+    assert main([*argv, "--cpus", "1"]) == 0
+    assert tomllib.loads(out.read_text("utf-8"))["vm"] == {
+        "cpu": "max,pmu=on",
+        "icount": 3,
+        "cmdline": "one two=3",
+        "smp": 1,
+    }
+
+
+def test_the_machine_of_a_program_is_as_asked(
+    tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    image = str(boot_image(tmp_path / "bzImage"))
+    words = ["exec", "--kernel", image]
+    assert main([*words, "--cmdline", "behave=no-boot", "--", "true"]) == 2
+    assert capfd.readouterr().err.splitlines()[-1].startswith("pmuvm: guest lost: ")
 
 
 def test_a_pmu_that_is_not_there_leaves_no_draft(

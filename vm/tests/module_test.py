@@ -63,6 +63,20 @@ def test_a_module_is_built_again_only_when_a_source_changed(
     assert builds(stock) == 2
 
 
+def test_a_module_that_is_not_among_the_products_is_one_line(
+    stock: kernel.Kernel, source: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    with pytest.raises(PmuvmError, match="makes no other.ko for 6.12, but refpmu$"):
+        module.build(stock, source, tmp_path / "out", "other")
+    assert stock.build is not None
+    makefile = stock.build / "Makefile"
+    makefile.write_text(
+        makefile.read_text("utf-8") + "\techo 2 > $(M)/other.ko\n", encoding="utf-8"
+    )
+    (source / "core" / "a.c").write_text("int b;\n", encoding="utf-8")
+    assert module.build(stock, source, tmp_path / "out", "other").read_text("utf-8") == "2\n"
+
+
 def test_a_failure_shows_the_log_and_leaves_no_module(
     stock: kernel.Kernel, source: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
