@@ -18,6 +18,7 @@ KERNEL_ROOMS = (
     "driver/core",
     "driver/model",
     "driver/msr",
+    "driver/swinc",
     "driver/include",
     "kunit",
 )

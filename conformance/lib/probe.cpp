@@ -40,23 +40,25 @@ constexpr std::size_t kNumbersKept = 16;
 struct GenericName {
   const char* name;
   std::uint64_t config;
-  std::array<const char*, 2> in_sysfs;
+  std::array<const char*, 3> in_sysfs;  // the last one on arm64
 };
 constexpr std::array<GenericName, 10> kGeneric = {{
-    {"cpu-cycles", PERF_COUNT_HW_CPU_CYCLES, {"cpu-cycles", "cycles"}},
-    {"instructions", PERF_COUNT_HW_INSTRUCTIONS, {"instructions", "inst_retired"}},
-    {"cache-references", PERF_COUNT_HW_CACHE_REFERENCES, {"cache-references", ""}},
-    {"cache-misses", PERF_COUNT_HW_CACHE_MISSES, {"cache-misses", ""}},
-    {"branch-instructions", PERF_COUNT_HW_BRANCH_INSTRUCTIONS, {"branch-instructions", "branches"}},
-    {"branch-misses", PERF_COUNT_HW_BRANCH_MISSES, {"branch-misses", ""}},
-    {"bus-cycles", PERF_COUNT_HW_BUS_CYCLES, {"bus-cycles", ""}},
+    {"cpu-cycles", PERF_COUNT_HW_CPU_CYCLES, {"cpu-cycles", "cycles", "cpu_cycles"}},
+    {"instructions", PERF_COUNT_HW_INSTRUCTIONS, {"instructions", "", "inst_retired"}},
+    {"cache-references", PERF_COUNT_HW_CACHE_REFERENCES, {"cache-references", "", "l1d_cache"}},
+    {"cache-misses", PERF_COUNT_HW_CACHE_MISSES, {"cache-misses", "", "l1d_cache_refill"}},
+    {"branch-instructions",
+     PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
+     {"branch-instructions", "branches", "br_retired"}},
+    {"branch-misses", PERF_COUNT_HW_BRANCH_MISSES, {"branch-misses", "", "br_mis_pred"}},
+    {"bus-cycles", PERF_COUNT_HW_BUS_CYCLES, {"bus-cycles", "", "bus_cycles"}},
     {"stalled-cycles-frontend",
      PERF_COUNT_HW_STALLED_CYCLES_FRONTEND,
-     {"stalled-cycles-frontend", ""}},
+     {"stalled-cycles-frontend", "", "stall_frontend"}},
     {"stalled-cycles-backend",
      PERF_COUNT_HW_STALLED_CYCLES_BACKEND,
-     {"stalled-cycles-backend", ""}},
-    {"ref-cycles", PERF_COUNT_HW_REF_CPU_CYCLES, {"ref-cycles", ""}},
+     {"stalled-cycles-backend", "", "stall_backend"}},
+    {"ref-cycles", PERF_COUNT_HW_REF_CPU_CYCLES, {"ref-cycles", "", ""}},
 }};
 
 // The kernel's own events, by number, as perf calls them.
@@ -69,7 +71,7 @@ constexpr std::array<const char*, 12> kSoftware = {
 constexpr std::array<const char*, 3> kTracepoints = {
     "syscalls:sys_enter_getppid", "syscalls:sys_exit_getppid", "sched:sched_switch"};
 
-bool AnyOf(std::string_view name, const std::array<const char*, 2>& names) {
+bool AnyOf(std::string_view name, const std::array<const char*, 3>& names) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
@@ -373,6 +375,9 @@ class Probe {
       const bool opens =
           Any({.sample_period = kPeriod, .sample_type = PERF_SAMPLE_IP, .edit = edit}, "").ok();
       if (opens) facts_.precise = {level, 0, "the highest precise_ip that opens"};
+    }
+    if (facts_.precise.value > 0 && !ReadFile(Folder(facts_.device) + "/caps/max_precise")) {
+      facts_.precise = {0, 0, "precise_ip opens, and sysfs has no caps/max_precise: ignored"};
     }
     const auto edit = [](perf_event_attr& attr) {
       attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER;

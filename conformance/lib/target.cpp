@@ -76,6 +76,8 @@ constexpr std::array<std::pair<Cap, std::string_view>, 49> kCapNames = {{
     {Cap::kFaultTrace, "fault_trace"},
 }};
 
+constexpr unsigned kFixedBase = 32;  // of the bits in `counters`
+
 std::uint64_t LowBits(unsigned n) { return n >= 64 ? ~0ULL : (1ULL << n) - 1; }
 
 // It can be made to happen, exactly, and its stimulus neither moves the thread nor makes it wait.
@@ -134,9 +136,14 @@ bool Target::Claims(Cap cap) const {
   const auto any = [&](auto predicate) {
     return std::any_of(claims_.begin(), claims_.end(), predicate);
   };
+  const auto stimulated = [](const EventClaim& e) { return e.stimulus != StimulusKind::kNone; };
+  // Of an event that goes on by itself beside others that do not, no case knows the count.
+  const auto useful = [&](const EventClaim& e) {
+    return !port_.empty() || Driven(e) || !any(stimulated);
+  };
   switch (cap) {
     case Cap::kStimulus:
-      return any([](const EventClaim& e) { return e.stimulus != StimulusKind::kNone; });
+      return any(stimulated);
     case Cap::kSampling:
       return sampling_;
     case Cap::kBpf:
@@ -163,7 +170,8 @@ bool Target::Claims(Cap cap) const {
     case Cap::kTracepoint:
       return kind_ == "tracepoint";
     case Cap::kFixedCounters:
-      return fixed_ > 0;
+      return fixed_ > 0 &&
+             any([&](const EventClaim& e) { return (e.counters >> kFixedBase) != 0 && useful(e); });
     case Cap::kMultiplexing:
       return kind_ == "core";
     case Cap::kConstraints:
@@ -171,7 +179,7 @@ bool Target::Claims(Cap cap) const {
         return (e.counters & LowBits(general_)) != LowBits(general_);
       });
     case Cap::kGenericEvents:
-      return any([](const EventClaim& e) { return e.generic.has_value(); });
+      return any([&](const EventClaim& e) { return e.generic.has_value() && useful(e); });
     case Cap::kExcludes:
       return excludes_;
     case Cap::kGroups:
@@ -370,14 +378,16 @@ EventSpec Target::Event(std::string_view name) const {
 std::vector<EventSpec> Target::Events(const EventWish& wish) const {
   std::vector<EventSpec> specs;
   const std::uint64_t all = LowBits(general_);
+  // What a port makes happen is all exact.
+  const bool choosy = Unlimited() || (port_.empty() && Claims(Cap::kStimulus));
   for (const EventClaim& claim : claims_) {
     const bool everywhere = (claim.counters & all) == all;
     if (claim.wide && !wish.wide) continue;
-    if (Unlimited() && !wish.rough && !Driven(claim)) continue;
+    if (!wish.rough && choosy && !Driven(claim)) continue;
     if (wish.stimulus && claim.stimulus != *wish.stimulus) continue;
     if (wish.any_general && !everywhere) continue;
     if (wish.constrained && everywhere) continue;
-    if (wish.fixed && (claim.counters >> 32) == 0) continue;
+    if (wish.fixed && (claim.counters >> kFixedBase) == 0) continue;
     if (wish.generic && !claim.generic) continue;
     specs.push_back(ResolveClaim(claim));
   }
@@ -471,6 +481,8 @@ void Target::Stimulate(const EventSpec& spec, std::uint64_t n, const PulseOption
       return CallSystem(spec.code, n);
     case StimulusKind::kInstructions:
       return ExecuteInstructions(n);
+    case StimulusKind::kIncrements:
+      return Increment(n);
     case StimulusKind::kNone:
       throw Broken("event " + spec.name + " has no stimulus");
   }

@@ -48,7 +48,7 @@ constexpr std::array<std::pair<std::string_view, std::uint64_t>, 12> kSoftwareEv
     {"cgroup-switches", PERF_COUNT_SW_CGROUP_SWITCHES},
 }};
 
-constexpr std::array<std::pair<std::string_view, StimulusKind>, 8> kStimuli = {{
+constexpr std::array<std::pair<std::string_view, StimulusKind>, 9> kStimuli = {{
     {"none", StimulusKind::kNone},
     {"port", StimulusKind::kPulse},
     {"clock", StimulusKind::kClock},
@@ -57,6 +57,7 @@ constexpr std::array<std::pair<std::string_view, StimulusKind>, 8> kStimuli = {{
     {"migrations", StimulusKind::kMigrations},
     {"syscalls", StimulusKind::kSyscalls},
     {"instructions", StimulusKind::kInstructions},
+    {"increments", StimulusKind::kIncrements},
 }};
 
 bool NeedsPort(StimulusKind stimulus) {

@@ -161,6 +161,43 @@ TEST(TargetFile, NeedsNoCountersForSoftware) {
   EXPECT_THAT(refused("\"page_faults\"", "\"port\""), HasSubstr("needs target.port"));
 }
 
+constexpr const char* kWithoutPort = R"([target]
+name = "core"
+match = "core"
+kind = "core"
+[counters]
+general = 6
+fixed = 1
+width = 32
+[[event]]
+name = "cycles"
+counters = "all,f0"
+generic = "cpu-cycles"
+accuracy = "exact"
+[[event]]
+name = "increments"
+code = 0
+stimulus = "increments"
+counters = "all"
+accuracy = "exact"
+)";
+
+TEST(TargetFile, WhatHappensByItselfIsNoUseBesideWhatCanBeMadeToHappen) {
+  const Target target = Target::Parse(kWithoutPort, "core.toml");
+  for (const Cap cap : {Cap::kStimulus, Cap::kCounters, Cap::kQuietFork, Cap::kGroups}) {
+    EXPECT_TRUE(target.Claims(cap)) << ToString(cap);
+  }
+  for (const Cap cap : {Cap::kPort, Cap::kFixedCounters, Cap::kGenericEvents}) {
+    EXPECT_FALSE(target.Claims(cap)) << ToString(cap);
+  }
+  std::string text = kWithoutPort;
+  text.replace(text.find("stimulus = \"increments\""), 23, "");
+  const Target idle = Target::Parse(text, "core.toml");
+  EXPECT_FALSE(idle.Claims(Cap::kStimulus));
+  EXPECT_TRUE(idle.Claims(Cap::kFixedCounters));
+  EXPECT_TRUE(idle.Claims(Cap::kGenericEvents));
+}
+
 constexpr const char* kTracepoints = R"([target]
 name = "tracepoint"
 match = "tracepoint"

@@ -101,7 +101,7 @@ CONFORMANCE_CASE(Counting, WrapIsExactWhenStoppedBeforeTheInterrupt,
 }
 
 CONFORMANCE_CASE(Counting, LargeCountsAreReturnedWhole, .rules = {rule::CNT_018, rule::CNT_007},
-                 .needs = {Cap::kStimulus, Cap::kCounters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCounters}) {
   for (const EventSpec& spec : target().Events()) {
     const Event event = Open(spec);
     std::uint64_t want = 0;

@@ -64,7 +64,7 @@ CONFORMANCE_CASE(Multiplex, ProcessorEventsTakeTurnsWithoutLoss,
 
 CONFORMANCE_CASE(Multiplex, DifferentEventsAreNeverMixedUp,
                  .rules = {rule::MUX_001, rule::MUX_012, rule::MUX_017},
-                 .needs = {Cap::kStimulus, Cap::kMultiplexing}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kMultiplexing}) {
   const MuxInterval interval(1);
   const std::vector<EventSpec> specs = target().Events({.stimulus = StimulusKind::kPulse});
   const std::vector<Event> events = OpenEach(specs);

@@ -146,7 +146,7 @@ CONFORMANCE_CASE(Signal, BlockedSigtrapIsLateButNotLost, .rules = {rule::SIG_015
 }
 
 CONFORMANCE_CASE(Signal, OneSigtrapAnEventIsPending, .rules = {rule::SIG_017},
-                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCounters, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = OpenTrapping(spec);
   event.Enable();

@@ -97,7 +97,7 @@ CONFORMANCE_CASE(Sysfs, FormatFieldsAreTakenBySomeEvent, .rules = {rule::SYS_019
 
 CONFORMANCE_CASE(Sysfs, EventsUseDeclaredTermsAndCount,
                  .rules = {rule::SYS_004, rule::SYS_005, rule::DRC_106, rule::DRC_107},
-                 .needs = {Cap::kStimulus, Cap::kCounters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCounters}) {
   const std::map<std::string, FormatField> formats = Formats();
   const std::regex grammar("[a-z0-9_]+(=0x[0-9a-f]+)?(,[a-z0-9_]+(=0x[0-9a-f]+)?)*");
   std::set<std::pair<std::uint64_t, std::uint64_t>> configs;

@@ -34,6 +34,7 @@ enum class StimulusKind {
   kMigrations,
   kSyscalls,
   kInstructions,
+  kIncrements,
 };
 
 // How close to the truth a count must be. Only target files state it.

@@ -43,6 +43,10 @@ std::optional<InstructionPlan> PlanInstructions(std::uint64_t n);
 // for the processor.
 void ExecuteInstructions(std::uint64_t n);
 
+// `n` increments by this thread, from user space, of every counter of arm64 processors that counts
+// software increments (SW_INCR). What lets a program do that is the module refpmu_swinc.
+void Increment(std::uint64_t n);
+
 }  // namespace pmuconf
 
 #endif  // PMUCONF_STIMULI_H_

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Software increments of arm64's counters, by the register that is for it.
+#include <unistd.h>
+
+#include "pmuconf/broken.h"
+#include "pmuconf/stimuli.h"
+
+namespace pmuconf {
+namespace {
+
+constexpr const char* kModule = "/sys/module/refpmu_swinc";  // without it, each write is a SIGILL
+
+}  // namespace
+
+void Increment([[maybe_unused]] std::uint64_t n) {
+  static const bool may = access(kModule, F_OK) == 0;
+  if (!may) throw Broken("software increments take the module refpmu_swinc");
+#if defined(__aarch64__)
+  // Of all counters that are not fixed. The barrier: it has been counted before this goes on.
+  constexpr std::uint64_t kCounters = 0x7fff'ffff;
+  for (; n > 0; --n) asm volatile("msr pmswinc_el0, %0\n\tisb" : : "r"(kCounters) : "memory");
+#else
+  throw Broken("no software increments on this processor");
+#endif
+}
+
+}  // namespace pmuconf
