@@ -13,10 +13,13 @@ WANTED = (
     # What conformance/CMakeLists.txt links and includes; the cross compiler brings the C library.
     "googletest",
     "libbpf-dev",
+    "libbz2-dev",
     "libcli11-dev",
+    "libdw-dev",
     "libelf-dev",
     "libgmock-dev",
     "libgtest-dev",
+    "liblzma-dev",
     "libtomlplusplus-dev",
     "nlohmann-json3-dev",
     "zlib1g-dev",

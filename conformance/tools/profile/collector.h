@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Puts samples and records of processes into the order of time, and samples into the store.
+#ifndef PMUCONF_TOOLS_PROFILE_COLLECTOR_H_
+#define PMUCONF_TOOLS_PROFILE_COLLECTOR_H_
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <ostream>
+#include <variant>
+#include <vector>
+
+#include "tools/profile/raw_sample.h"
+#include "tools/profile/report.h"
+#include "tools/profile/side_band.h"
+#include "tools/profile/symbolizer.h"
+
+namespace pmuconf::profile {
+
+class Collector {
+ public:
+  // `text`: where each sample is written as it comes; null: nowhere.
+  Collector(StackStore& stacks, Symbolizer& symbolizer, std::ostream* text)
+      : stacks_(stacks), symbolizer_(symbolizer), text_(text) {}
+
+  void Take(std::span<const std::byte> sample);
+  void Take(const SideRecord& record);
+  // What is older than `time_ns` is worked off in its order; `followed` hears of each record.
+  void WorkOff(std::uint64_t time_ns, const std::function<void(const SideRecord&)>& followed);
+
+  std::uint64_t throttled() const { return throttled_; }
+  std::uint64_t records_lost() const { return records_lost_; }
+  std::uint64_t broken() const { return broken_; }  // samples that were not as they should be
+
+ private:
+  struct Item {
+    std::uint64_t time_ns;
+    std::variant<RawSample, SideRecord> what;
+  };
+
+  void Count(const RawSample& sample);
+
+  StackStore& stacks_;
+  Symbolizer& symbolizer_;
+  std::ostream* text_;
+  std::vector<Item> waiting_;
+  std::vector<FrameId> stack_;  // kept for its memory
+  std::uint64_t throttled_ = 0;
+  std::uint64_t records_lost_ = 0;
+  std::uint64_t broken_ = 0;
+};
+
+}  // namespace pmuconf::profile
+
+#endif  // PMUCONF_TOOLS_PROFILE_COLLECTOR_H_

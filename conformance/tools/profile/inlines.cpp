@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// DWARF, read with libdw.
+#include "tools/profile/inlines.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+
+#include <cstdlib>
+
+namespace pmuconf::profile {
+namespace {
+
+// The name that the linker knows it by, as in the symbol table; else the plain one.
+std::string NameOf(Dwarf_Die* die) {
+  Dwarf_Attribute attribute;
+  for (const unsigned name : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name}) {
+    const char* const text = dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
+    if (text != nullptr) return text;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::unique_ptr<Inlines> Inlines::Open(Fd file) {
+  Dwarf* const dwarf = dwarf_begin(file.get(), DWARF_C_READ);
+  if (dwarf == nullptr) return nullptr;
+  return std::unique_ptr<Inlines>(new Inlines(std::move(file), dwarf));
+}
+
+Inlines::~Inlines() { dwarf_end(static_cast<Dwarf*>(dwarf_)); }
+
+std::vector<std::string> Inlines::At(std::uint64_t address) const {
+  std::vector<std::string> names;
+  Dwarf_Die unit;
+  if (dwarf_addrdie(static_cast<Dwarf*>(dwarf_), address, &unit) == nullptr) return names;
+  Dwarf_Die* innermost = nullptr;
+  if (dwarf_getscopes(&unit, address, &innermost) <= 0) return names;
+  // Outside of an inlined function that call goes on where it was written; this one, where it is.
+  Dwarf_Die* scopes = nullptr;
+  const int n = dwarf_getscopes_die(&innermost[0], &scopes);
+  for (int i = 0; i < n; ++i) {
+    const int tag = dwarf_tag(&scopes[i]);
+    if (tag == DW_TAG_subprogram) break;
+    if (tag == DW_TAG_inlined_subroutine) names.push_back(NameOf(&scopes[i]));
+  }
+  std::free(scopes);
+  std::free(innermost);
+  return names;
+}
+
+}  // namespace pmuconf::profile

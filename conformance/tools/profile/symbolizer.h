@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns addresses of samples into frames, by what is known of the kernel and of each process.
+#ifndef PMUCONF_TOOLS_PROFILE_SYMBOLIZER_H_
+#define PMUCONF_TOOLS_PROFILE_SYMBOLIZER_H_
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "tools/profile/address_space.h"
+#include "tools/profile/kernel_symbols.h"
+#include "tools/profile/module_table.h"
+#include "tools/profile/side_band.h"
+#include "tools/profile/stack_store.h"
+
+namespace pmuconf::profile {
+
+class Symbolizer {
+ public:
+  Symbolizer(StackStore& store, bool inlines);
+
+  bool KernelReadable() const { return kernel_.Readable(); }
+
+  // Reads the mappings of a process, or of all that there are, unless they are known.
+  void Learn(std::uint32_t pid);
+  void LearnAll();
+
+  // Opens what a record names while its process lives; Follow() gets the records in their order.
+  void Prefetch(const SideRecord& record);
+  void Follow(const SideRecord& record);
+
+  const Resolved& Kernel(std::uint64_t address);
+  const Resolved& User(std::uint32_t pid, std::uint64_t address);
+  FrameId Command(const std::string& comm);
+
+  std::vector<ModuleInfo> Modules() const { return modules_.Used(); }
+
+ private:
+  void ReadKernel();
+
+  StackStore& store_;
+  KernelSymbols kernel_;
+  std::unordered_map<std::uint64_t, Resolved> kernel_known_;
+  unsigned kernel_rereads_ = 0;
+  ModuleTable modules_;
+  Processes processes_;
+  std::unordered_map<std::string, FrameId> commands_;
+  Resolved unmapped_;
+};
+
+}  // namespace pmuconf::profile
+
+#endif  // PMUCONF_TOOLS_PROFILE_SYMBOLIZER_H_
