@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `pmuconf probe` drafts of a PMU is what its target file, written by hand, says of it.
+
+Of each target that a stock kernel of this machine's architecture can have; what a draft cannot know, or knows
+otherwise, stands in DIFFERENT with the reason. `pmuvm run --target probe` judges by such a draft.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import functools
+import tomllib
+from typing import Any
+
+import pytest
+
+from pmuvm import arch, guest, kernel, runs, suite
+
+pytestmark = [pytest.mark.guest, pytest.mark.xdist_group("drafts")]
+
+KERNEL = "6.12"
+DEADLINE_S = 120
+TABLES = ("counters", "sampling", "features", "refusals", "trace")
+
+DIFFERENT = (
+    # A glob of targets, one of keys (table.key), and why a draft has it otherwise.
+    ("*", "counters.width", "how wide a counter is cannot be seen; the draft's 64 claims nothing"),
+    ("*", "refusals.config3", "probe opens with the attr of the oldest kernel, which has none"),
+    ("*", "refusals.aux_start_paused", "as config3: a bit that the oldest kernel has not"),
+    ("refpmu_uncore*", "refusals.branch_stack", "probe asks for one only where the PMU samples"),
+    ("refpmu_uncore*", "refusals.precise", "probe asks for it only where the PMU samples"),
+    ("refpmu_trace", "trace.*", "what a trace holds is known from its manual alone"),
+    ("refpmu_trace", "refusals.*", "of a trace, probe looks at nothing but that it is one"),
+    ("software", "refusals.*", "the kernel's refusals; by hand only a driver's are listed"),
+    ("tracepoint", "refusals.*", "the kernel's refusals; by hand only a driver's are listed"),
+    (
+        "tracepoint",
+        "features.excludes",
+        "they open; what they leave out of a place is not looked at",
+    ),
+)
+
+TARGETS = [
+    name
+    for name in suite.targets_on(arch.host().name)
+    if not (suite.find_target(name).kind or suite.find_target(name).arch)
+]
+
+
+def said(name: str) -> dict[str, Any]:
+    """What the file of a target says in TABLES, and those that it is built on, by table.key."""
+    target = suite.find_target(name)
+    keys: dict[str, Any] = {}
+    for path in reversed((target.path, *target.bases)):
+        tables = tomllib.loads(path.read_text("utf-8"))
+        for gone in tables.get("without", []):
+            keys = {key: word for key, word in keys.items() if not _covers(gone, key)}
+        keys.update(_flat(tables))
+    return keys
+
+
+def _covers(gone: str, key: str) -> bool:
+    return key == gone or key.startswith(f"{gone}.")
+
+
+def _flat(tables: dict[str, Any]) -> dict[str, Any]:
+    return {
+        f"{table}.{key}": word.get(arch.host().machine) if isinstance(word, dict) else word
+        for table in TABLES
+        for key, word in tables.get(table, {}).items()
+    }
+
+
+@functools.cache
+def drafts(parameters: tuple[str, ...], cpus: int) -> dict[str, guest.Done]:
+    """What probe prints of each target on one kind of machine, by the target's name."""
+    names = [
+        name
+        for name in TARGETS
+        for target in [suite.find_target(name)]
+        if (target.parameters, target.cpus) == (parameters, cpus)
+    ]
+    first = suite.find_target(names[0])
+    done = {}
+    with guest.Guest(runs.machine(kernel.find(KERNEL), first)) as vm:
+        vm.boot()
+        if first.module:
+            vm.load(f"{first.module}.ko", list(parameters))
+        for name in names:
+            done[name] = vm.exec(["pmuconf", "probe", match_of(name)], DEADLINE_S)
+    return done
+
+
+def match_of(name: str) -> str:
+    """What its PMU is called in sysfs."""
+    target = suite.find_target(name)
+    for path in (target.path, *target.bases):
+        match = tomllib.loads(path.read_text("utf-8"))["target"].get("match")
+        if match:
+            return str(match)
+    raise AssertionError(f"{name} matches nothing")
+
+
+def differences(draft: dict[str, Any], hand: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """The keys that only one of them has, or that say something else; no key is as good as 0."""
+    return {
+        key: (draft.get(key), hand.get(key))
+        for key in sorted(draft.keys() | hand.keys())
+        if (draft.get(key) or 0) != (hand.get(key) or 0)
+    }
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_draft_is_right(name: str) -> None:
+    target = suite.find_target(name)
+    done = drafts(target.parameters, target.cpus)[name]
+    assert done.status == 0, done.stderr
+    found = differences(_flat(tomllib.loads(done.stdout)), said(name))
+    known = [keys for glob, keys, _ in DIFFERENT if fnmatch.fnmatch(name, glob)]
+    left = {key for key in found if not any(fnmatch.fnmatch(key, keys) for keys in known)}
+    assert {key: found[key] for key in left} == {}
+
+
+def test_what_a_draft_says_otherwise_is_told() -> None:
+    hand = {"counters.general": 4, "features.precise": 0, "refusals.task": "EINVAL"}
+    draft = {"counters.general": 3, "refusals.clock": "EINVAL"}
+    assert differences(draft, hand) == {
+        "counters.general": (3, 4),
+        "refusals.clock": ("EINVAL", None),
+        "refusals.task": (None, "EINVAL"),
+    }
