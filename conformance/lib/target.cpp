@@ -24,7 +24,7 @@
 namespace pmuconf {
 namespace {
 
-constexpr std::array<std::pair<Cap, std::string_view>, 49> kCapNames = {{
+constexpr std::array<std::pair<Cap, std::string_view>, 50> kCapNames = {{
     {Cap::kStimulus, "stimulus"},
     {Cap::kPort, "port"},
     {Cap::kCounters, "counters"},
@@ -74,6 +74,7 @@ constexpr std::array<std::pair<Cap, std::string_view>, 49> kCapNames = {{
     {Cap::kUserReads, "user_reads"},
     {Cap::kUserTime, "user_time"},
     {Cap::kFaultTrace, "fault_trace"},
+    {Cap::kHugePages, "huge_pages"},
 }};
 
 constexpr unsigned kFixedBase = 32;  // of the bits in `counters`
@@ -231,6 +232,7 @@ bool Target::Claims(Cap cap) const {
     case Cap::kHotplug:
     case Cap::kUserTime:
     case Cap::kFaultTrace:
+    case Cap::kHugePages:
     case Cap::kVectors:
     case Cap::kExactIp:
     case Cap::kTextPoke:
@@ -257,6 +259,8 @@ bool Target::Has(Cap cap) const {
       return processor::kWatchesWholeWords;
     case Cap::kFaultTrace:
       return access(kFaultTracepoint, F_OK) == 0;
+    case Cap::kHugePages:
+      return access("/sys/kernel/mm/transparent_hugepage", F_OK) == 0;
     case Cap::kCpus2:
       return Cpus().size() >= 2;
     case Cap::kSomeCpus:

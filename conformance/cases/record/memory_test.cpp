@@ -225,7 +225,8 @@ CONFORMANCE_CASE(Record, CgroupIsThatOfTheTask, .rules = {rule::REC_021},
 }
 
 CONFORMANCE_CASE(Record, PageSizesAreThoseOfTheUsersPages, .rules = {rule::REC_022},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kTasks,
+                           Cap::kHugePages}) {
   const HugePage huge;
   const Pages small(kPage), untouched(kPage);
   small.Touch();
@@ -247,7 +248,8 @@ CONFORMANCE_CASE(Record, PageSizesAreThoseOfTheUsersPages, .rules = {rule::REC_0
 }
 
 CONFORMANCE_CASE(Record, PageSizeOfAPreciseEventIsThatOfItsData, .rules = {rule::REC_022},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kTasks,
+                           Cap::kHugePages}) {
   const HugePage huge;
   const Pages small(kPage);
   small.Touch();

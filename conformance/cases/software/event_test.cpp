@@ -5,6 +5,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 #include "cases/cgroup.h"
 #include "cases/common.h"
 #include "pmuconf/ring.h"
@@ -192,7 +194,9 @@ void FaultInTheKernel(std::size_t n) {
   const Fd zeros(open("/dev/zero", O_RDONLY | O_CLOEXEC));
   void* const fresh =
       mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (zeros.get() < 0 || fresh == MAP_FAILED || madvise(fresh, size, MADV_NOHUGEPAGE) != 0 ||
+  // One fault a page, not one for many. Kernels without huge pages do not know the advice.
+  const bool advised = madvise(fresh, size, MADV_NOHUGEPAGE) == 0 || errno == EINVAL;
+  if (zeros.get() < 0 || fresh == MAP_FAILED || !advised ||
       read(zeros.get(), fresh, size) != static_cast<ssize_t>(size) || munmap(fresh, size) != 0) {
     throw Broken("cannot have the kernel write into fresh pages");
   }

@@ -59,6 +59,7 @@ enum class Cap {
   kUserReads,      // user_reads: user space reads the counters of its own events
   kUserTime,       // user_time: the kernel tells user space how to read its clock
   kFaultTrace,     // fault_trace: a tracepoint tells of page faults of the kernel's own
+  kHugePages,      // huge_pages: the kernel makes huge pages of a process's memory
   kLongPeriods,    // long_periods: a period can last for several ranges of a counter (60 bits)
   kCompat,         // compat: the machine runs 32-bit programs beside 64-bit ones
   kAddresses,      // addresses: samples tell data addresses, of events that are not precise, too
