@@ -20,7 +20,7 @@ from pmuvm.errors import PmuvmError  # noqa: E402
 
 WAIVERS = ROOT / "conformance" / "waivers"
 OURS = "refpmu"
-"""Its module is that of its variants, which are not shown; all other drivers are the kernel's own."""
+"""Its module brings its variants too, which are not shown; all other drivers are the kernel's."""
 WORDS = {
     "PASSED": "kept",
     "WAIVED": "waived",
