@@ -9,6 +9,7 @@ find_path(PMUCONF_ASM_DIR asm/types.h PATHS "/usr/include/${CMAKE_CXX_LIBRARY_AR
 function(bpf_skeletons target)
   set(dir "${CMAKE_CURRENT_BINARY_DIR}/generated/bpf")
   set(headers)
+  file(GLOB shared CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/bpf/*.h")
   foreach(source IN LISTS ARGN)
     get_filename_component(name "${source}" NAME)
     string(REGEX REPLACE "\\.bpf\\.c$" "" name "${name}")
@@ -21,7 +22,7 @@ function(bpf_skeletons target)
       COMMAND "${PMUCONF_BPFTOOL}" gen skeleton "${dir}/${name}.bpf.o" name "${name}_bpf"
         > "${dir}/${name}.skel.h.part"
       COMMAND "${CMAKE_COMMAND}" -E rename "${dir}/${name}.skel.h.part" "${dir}/${name}.skel.h"
-      DEPENDS "${source}"
+      DEPENDS "${source}" ${shared}
       COMMENT "BPF skeleton ${name}"
       VERBATIM)
     list(APPEND headers "${dir}/${name}.skel.h")

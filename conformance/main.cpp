@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pmuconf: list, run, probe, explain, serve, case, report. Exit status 0 good, 1 not conformant, 2
-// cannot judge.
+// pmuconf: list, run, probe, watch, explain, serve, case, report. Exit status 0 good, 1 not
+// conformant, 2 cannot judge.
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -26,6 +26,7 @@
 #include "report/select.h"
 #include "report/stream.h"
 #include "report/verdict.h"
+#include "watch/command.h"
 
 namespace pmuconf {
 namespace {
@@ -44,6 +45,7 @@ struct Options {
   std::string out;
   std::string rule;
   bool markdown = false;
+  WatchOptions watch;
 };
 
 std::vector<KnownCase> Suite() {
@@ -325,6 +327,18 @@ int Main(int argc, char** argv) {
   probe->add_option("pmu", options.pmu, "its name in sysfs")->required();
   probe->add_option("--out", options.out, "file for the draft, instead of standard output");
 
+  auto* const watch =
+      app.add_subcommand("watch", "look at a driver's callbacks while the machine works");
+  watch->add_option("--pmu", options.watch.pmu, "PMU in sysfs")->required();
+  watch->add_option("--event", options.watch.event,
+                    "an event that it opens, by name or terms, if none in sysfs does");
+  watch
+      ->add_option("--seconds", options.watch.seconds,
+                   "how long; else until the command ends or an interrupt comes")
+      ->check(CLI::PositiveNumber);
+  watch->add_option("--json", options.watch.json, "file for the figures");
+  watch->add_option("command", options.watch.command, "what runs meanwhile, after --");
+
   auto* const explain = app.add_subcommand("explain", "print a rule and what verifies it");
   explain->add_option("rule", options.rule, "its id");
   explain->add_flag("--markdown", options.markdown, "all rules, as docs/generated/rules.md");
@@ -356,6 +370,7 @@ int Main(int argc, char** argv) {
   if (list->parsed()) return List(options);
   if (run->parsed()) return Run(options);
   if (probe->parsed()) return Probe(options);
+  if (watch->parsed()) return Watch(options.watch);
   if (explain->parsed()) return ExplainRules(options);
   if (one->parsed()) return RunCase(options);
   if (report->parsed()) return ReportStream(options);

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 
 #include "lib/context.h"
 #include "pmuconf/broken.h"
@@ -16,10 +17,13 @@ constexpr std::size_t kLogEnd = 4096;
 
 int Remember(libbpf_print_level level, const char* format, va_list args) {
   if (level == LIBBPF_DEBUG) return 0;
-  char line[1024];
-  const int n = std::vsnprintf(line, sizeof(line), format, args);
+  // The verifier's whole log is one message, and what it stumbled over stands at the end.
+  char* text = nullptr;
+  const int n = vasprintf(&text, format, args);
+  if (n < 0) return n;
   std::string& log = context().bpf_log;
-  log += line;
+  log += text;
+  std::free(text);
   if (log.size() > kLogEnd) log.erase(0, log.size() - kLogEnd);
   return n;
 }

@@ -15,6 +15,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "lib/budget.h"
 #include "pmuconf/broken.h"
 #include "pmuconf/fd.h"
 
@@ -99,18 +100,18 @@ ProcessResult RunProcess(const std::vector<std::string>& argv, double deadline_s
   std::array<pollfd, 4> fds = {
       pollfd{pidfd.get(), POLLIN, 0}, pollfd{pipes[0].read_end.get(), POLLIN, 0},
       pollfd{pipes[1].read_end.get(), POLLIN, 0}, pollfd{pipes[2].read_end.get(), POLLIN, 0}};
-  double until_s = deadline_s;
+  Budget budget(deadline_s);
   while (true) {
-    const double left_s = until_s - Seconds(start);
-    const int wait_ms = left_s <= 0 ? 0 : static_cast<int>(left_s * 1000) + 1;
-    poll(fds.data(), fds.size(), wait_ms);
+    const auto before = Clock::now();
+    poll(fds.data(), fds.size(), budget.WaitMs());
+    budget.Charge(Seconds(before));
     for (std::size_t i = 0; i < texts.size(); ++i) {
       if (fds[i + 1].fd >= 0 && fds[i + 1].revents != 0 && !Drain(fds[i + 1].fd, texts[i])) {
         fds[i + 1].fd = -1;
       }
     }
     if (fds[0].revents & POLLIN) break;
-    if (Seconds(start) < until_s) continue;
+    if (!budget.over()) continue;
     if (result.timed_out) {
       result.unkillable = true;
       result.duration_s = Seconds(start);
@@ -118,7 +119,7 @@ ProcessResult RunProcess(const std::vector<std::string>& argv, double deadline_s
     }
     result.timed_out = true;
     kill(-pid, SIGKILL);
-    until_s = Seconds(start) + kGrace_s;
+    budget = Budget(kGrace_s);
   }
   result.duration_s = Seconds(start);
   kill(-pid, SIGKILL);  // what it left behind; it is not reaped yet, so the number is still its own

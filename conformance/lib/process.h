@@ -24,7 +24,8 @@ inline constexpr int kResultFd = 3;
 inline constexpr std::size_t kOutputLimit = 64 * 1024;
 
 // Runs argv (found on PATH) in a process group of its own, with an empty standard input. The whole
-// group is killed at the deadline and when the program has ended. Throws Broken if it cannot fork.
+// group is killed at the deadline (of time in which the machine ran: see Budget) and when the
+// program has ended. Throws Broken if it cannot fork.
 ProcessResult RunProcess(const std::vector<std::string>& argv, double deadline_s);
 
 }  // namespace pmuconf

@@ -120,6 +120,17 @@ std::optional<Configs> EncodeTerms(const std::vector<std::pair<std::string, std:
   return configs;
 }
 
+std::optional<Configs> ReadTerms(const std::string& folder, std::string_view text) {
+  const auto terms = ParseTerms(text);
+  if (!terms) return std::nullopt;
+  std::map<std::string, FormatField> formats;
+  for (const auto& [name, value] : *terms) {
+    const auto field = ParseFormat(ReadFile(folder + "/format/" + name).value_or(""));
+    if (field) formats[name] = *field;
+  }
+  return EncodeTerms(*terms, formats);
+}
+
 std::optional<std::string> ReadFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;

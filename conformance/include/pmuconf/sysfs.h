@@ -40,6 +40,9 @@ struct Configs {
 std::optional<Configs> EncodeTerms(const std::vector<std::pair<std::string, std::uint64_t>>& terms,
                                    const std::map<std::string, FormatField>& formats);
 
+// Terms put together by the formats of the PMU with that folder; nullopt as above.
+std::optional<Configs> ReadTerms(const std::string& folder, std::string_view text);
+
 // Whole content of a small file; nullopt if it cannot be read. Trailing white space is cut.
 std::optional<std::string> ReadFile(const std::string& path);
 std::vector<std::string> ListFolder(const std::string& path);  // names, sorted; empty if none

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the callbacks of a PMU by an event of it, and puts the programs on them.
+#include "watch/watcher.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <sstream>
+
+#include "bpf/watch.h"
+#include "pmuconf/bpf.h"
+#include "pmuconf/broken.h"
+#include "pmuconf/cpu.h"
+#include "pmuconf/sysfs.h"
+#include "pmuconf/target.h"
+#include "watch.skel.h"
+
+namespace pmuconf {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr const char* kCallbacks[] = {
+#define X(name) #name,
+    WATCH_CALLBACKS(X)
+#undef X
+        "(overflow)",
+};
+
+struct Kind {
+  const char* name;
+  const char* rule;
+  const char* text;
+  const char* values;
+};
+constexpr Kind kKinds[] = {
+#define X(name, rule, text, values) {#name, rule, text, values},
+    WATCH_BREACHES(X)
+#undef X
+};
+
+std::string Folder(const std::string& pmu) { return std::string(kEventSource) + "/" + pmu; }
+
+std::uint32_t TypeOf(const std::string& pmu) {
+  const auto type = ReadFile(Folder(pmu) + "/type");
+  if (pmu.empty() || !type || type->empty()) {
+    std::string known;
+    for (const std::string& name : ListFolder(kEventSource)) known += " " + name;
+    throw ConfigError("no PMU '" + pmu + "' in " + kEventSource +
+                      " (there:" + (known.empty() ? " none" : known) + ")");
+  }
+  return static_cast<std::uint32_t>(std::strtoul(type->c_str(), nullptr, 10));
+}
+
+// An event that is never enabled: by it the kernel shows its PMU.
+Fd TryEvent(const std::string& pmu, const Configs& configs) {
+  perf_event_attr attr = {};
+  attr.size = PERF_ATTR_SIZE_VER7;
+  attr.type = TypeOf(pmu);
+  attr.config = configs.config;
+  attr.config1 = configs.config1;
+  attr.config2 = configs.config2;
+  attr.disabled = 1;
+  const auto cpus = ParseCpuList(
+      ReadFile(Folder(pmu) + "/cpumask").value_or(ReadFile(Folder(pmu) + "/cpus").value_or("")));
+  const int cpu = cpus && !cpus->empty() ? cpus->front() : OnlineCpus().front();
+  SysResult result = TryOpenRaw(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  if (!result.ok()) result = TryOpenRaw(&attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+  errno = result.error;
+  return Fd(result.ok() ? static_cast<int>(result.value) : -1);
+}
+
+Fd AnyEvent(const std::string& pmu, const std::string& event) {
+  const std::string folder = Folder(pmu);
+  TypeOf(pmu);
+  if (!event.empty()) {
+    const std::string terms = ReadFile(folder + "/events/" + event).value_or(event);
+    const auto configs = ReadTerms(folder, terms);
+    if (!configs) {
+      throw ConfigError("--event '" + event + "' is neither in " + folder +
+                        "/events nor made of terms of " + folder + "/format");
+    }
+    Fd fd = TryEvent(pmu, *configs);
+    if (fd.get() < 0) throw ConfigError("--event '" + event + "': " + std::strerror(errno));
+    return fd;
+  }
+  int error = 0;
+  for (const std::string& name : ListFolder(folder + "/events")) {
+    const auto configs = ReadTerms(folder, ReadFile(folder + "/events/" + name).value_or(""));
+    if (!configs) continue;  // a scale or a unit, or an event that wants a number
+    Fd fd = TryEvent(pmu, *configs);
+    if (fd.get() >= 0) return fd;
+    error = errno;
+  }
+  Fd fd = TryEvent(pmu, {});
+  if (fd.get() >= 0) return fd;
+  if (error == 0) error = errno;
+  if (error == EACCES || error == EPERM) {
+    throw ConfigError("no right to open an event of " + pmu + ": watching needs root");
+  }
+  throw ConfigError("no event of " + pmu + " can be opened (" + std::strerror(error) +
+                    "): name one with --event");
+}
+
+// Names of the functions at these addresses.
+std::map<std::uint64_t, std::string> FunctionsAt(std::vector<std::uint64_t> addresses) {
+  std::sort(addresses.begin(), addresses.end());
+  std::map<std::uint64_t, std::string> names;
+  std::ifstream symbols("/proc/kallsyms");
+  for (std::string line; std::getline(symbols, line);) {
+    std::istringstream words(line);
+    std::uint64_t address = 0;
+    std::string kind, name;
+    words >> std::hex >> address >> kind >> name;
+    if (std::binary_search(addresses.begin(), addresses.end(), address)) {
+      names.emplace(address, name);
+    }
+  }
+  return names;
+}
+
+std::string Lower(const char* name) {
+  std::string text;
+  for (const char* c = name; *c != '\0'; ++c) {
+    text += *c == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(*c)));
+  }
+  return text;
+}
+
+}  // namespace
+
+// The programs, and what they are on.
+class Watcher::Programs {
+ public:
+  Programs(const std::string& pmu, const std::string& event) : pmu_(pmu) {
+    const Fd fd = AnyEvent(pmu, event);
+    const auto type = ReadFile(Folder("kprobe") + "/type");
+    if (!type) throw ConfigError("this kernel has no kprobes (CONFIG_KPROBE_EVENTS)");
+    if (!ReadFile("/sys/kernel/btf/vmlinux")) {
+      throw ConfigError(
+          "this kernel does not describe its types (/sys/kernel/btf/vmlinux; "
+          "CONFIG_DEBUG_INFO_BTF), and without that struct pmu cannot be read");
+    }
+    kprobe_type_ = static_cast<std::uint32_t>(std::strtoul(type->c_str(), nullptr, 10));
+    Load();
+    bpf()->bss->event_fd = static_cast<std::uint32_t>(fd.get());
+    Find();
+    const auto* const addresses = bpf()->bss->addresses;
+    names_ = FunctionsAt({addresses, addresses + WATCH_overflow});
+    // Returns first: a return whose entry was not seen is not judged.
+    for (std::uint32_t i = 0; i < WATCH_overflow; ++i) {
+      if (addresses[i] == 0) continue;
+      unseen_[i] = Attach(bpf()->progs.returned, addresses[i], "", true, i);
+      if (unseen_[i].empty()) {
+        unseen_[i] = Attach(bpf()->progs.entered, addresses[i], "", false, i);
+      }
+    }
+    unseen_[WATCH_overflow] =
+        Attach(bpf()->progs.overflow_returned, 0, "perf_event_overflow", true, WATCH_overflow);
+    if (unseen_[WATCH_overflow].empty()) {
+      unseen_[WATCH_overflow] =
+          Attach(bpf()->progs.overflowed, 0, "perf_event_overflow", false, WATCH_overflow);
+    }
+    if (links_.empty()) {
+      throw ConfigError("no callback of " + pmu + " can be watched: " + unseen_[WATCH_add]);
+    }
+    begin_ = Clock::now();
+  }
+
+  Watched Seen() const {
+    const auto& data = *bpf()->bss;
+    Watched watched;
+    watched.pmu = pmu_;
+    watched.seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
+    for (std::uint32_t i = 0; i < WATCH_CALLBACK_COUNT; ++i) {
+      if (i != WATCH_overflow && data.addresses[i] == 0) continue;
+      WatchedCalls calls;
+      calls.name = kCallbacks[i];
+      calls.function = i == WATCH_overflow ? "perf_event_overflow" : NameOf(data.addresses[i]);
+      calls.unseen = unseen_.contains(i) ? unseen_.at(i) : "";
+      calls.calls = data.calls[i].calls;
+      calls.longest = data.calls[i].longest;
+      calls.total = data.calls[i].total;
+      std::copy_n(data.calls[i].buckets, calls.buckets.size(), calls.buckets.begin());
+      watched.calls.push_back(std::move(calls));
+    }
+    for (std::uint32_t i = 0; i < WATCH_BREACH_COUNT; ++i) {
+      const auto& seen = data.seen[i];
+      if (seen.times == 0) continue;
+      WatchedBreach breach;
+      breach.name = Lower(kKinds[i].name);
+      breach.rule = kKinds[i].rule;
+      breach.text = kKinds[i].text;
+      breach.times = seen.times;
+      breach.callback = seen.callback < WATCH_CALLBACK_COUNT ? kCallbacks[seen.callback] : "?";
+      if (kKinds[i].values[0] != '\0') {
+        breach.values = std::string(kKinds[i].values) + ": expected " +
+                        std::to_string(seen.expected) + ", found " + std::to_string(seen.found);
+      }
+      breach.type = seen.type;
+      breach.config = seen.config;
+      breach.flags = seen.flags;
+      breach.cpu = seen.cpu;
+      breach.pid = seen.pid;
+      breach.command.assign(seen.comm, strnlen(seen.comm, sizeof(seen.comm)));
+      watched.breaches.push_back(std::move(breach));
+    }
+    return watched;
+  }
+
+ private:
+  Skeleton<watch_bpf>& bpf() { return *bpf_; }
+  Skeleton<watch_bpf>& bpf() const { return *bpf_; }
+
+  void Load() {
+    try {
+      bpf_ = std::make_unique<Skeleton<watch_bpf>>();
+    } catch (const Broken& broken) {
+      throw ConfigError(std::string("the programs that watch cannot be loaded: ") + broken.what());
+    }
+  }
+
+  // The kernel runs the program that looks at the descriptor in this process.
+  void Find() {
+    LIBBPF_OPTS(bpf_test_run_opts, options);
+    const int error = bpf_prog_test_run_opts(ProgramFd(bpf()->progs.find_pmu), &options);
+    if (error != 0 || bpf()->bss->pmu == 0) {
+      throw ConfigError("struct pmu of " + pmu_ + " cannot be read");
+    }
+  }
+
+  // Empty, or why the program cannot be put on the function (by address, or by name).
+  std::string Attach(const bpf_program* program, std::uint64_t address, const char* name,
+                     bool at_return, std::uint32_t callback) {
+    perf_event_attr attr = {};
+    attr.size = PERF_ATTR_SIZE_VER7;
+    attr.type = kprobe_type_;
+    attr.config = at_return ? 1 : 0;
+    if (address == 0) {
+      attr.kprobe_func = reinterpret_cast<std::uintptr_t>(name);
+    } else {
+      attr.kprobe_addr = address;
+    }
+    const SysResult opened = TryOpenRaw(&attr, -1, OnlineCpus().front(), -1, PERF_FLAG_FD_CLOEXEC);
+    if (!opened.ok()) return std::string("no kprobe: ") + std::strerror(opened.error);
+    Event probe(Fd(static_cast<int>(opened.value)), attr);
+    LIBBPF_OPTS(bpf_link_create_opts, options, .perf_event = {.bpf_cookie = callback});
+    const int link = bpf_link_create(ProgramFd(program), probe.fd(), BPF_PERF_EVENT, &options);
+    if (link < 0) return std::string("no program on its kprobe: ") + std::strerror(-link);
+    links_.emplace_back(link);
+    probe.Enable();
+    probes_.push_back(std::move(probe));
+    return "";
+  }
+
+  std::string NameOf(std::uint64_t address) const {
+    const auto name = names_.find(address);
+    if (name != names_.end()) return name->second;
+    char text[24];
+    std::snprintf(text, sizeof(text), "0x%llx", static_cast<unsigned long long>(address));
+    return text;
+  }
+
+  std::string pmu_;
+  std::uint32_t kprobe_type_ = 0;
+  std::unique_ptr<Skeleton<watch_bpf>> bpf_;
+  std::map<std::uint64_t, std::string> names_;
+  std::map<std::uint32_t, std::string> unseen_;
+  std::vector<Event> probes_;
+  std::vector<BpfLink> links_;  // they go before the events do
+  Clock::time_point begin_;
+};
+
+Watcher::Watcher(const std::string& pmu, const std::string& event)
+    : programs_(std::make_unique<Programs>(pmu, event)) {}
+
+Watcher::~Watcher() = default;
+
+Watched Watcher::Seen() const { return programs_->Seen(); }
+
+}  // namespace pmuconf
