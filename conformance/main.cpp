@@ -207,7 +207,7 @@ void RunAll(const Options& options, const Target& target, Stream* stream) {
   }
   if (log) {
     for (const std::string& report : FindReports(log->Lines())) {
-      stream->problems.push_back("kernel log: " + report);
+      stream->problems.push_back(std::string(kKernelLog) + report);
     }
   }
   stream->ended = true;

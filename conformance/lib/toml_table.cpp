@@ -93,6 +93,14 @@ std::vector<std::string> TomlTable::StringsOr(const char* key, std::vector<std::
   return strings;
 }
 
+std::vector<std::string> TomlTable::OneOrMore(const char* key) {
+  const toml::node* const node = Node(key);
+  if (node == nullptr || !node->is_array()) return {String(key)};
+  std::vector<std::string> strings = StringsOr(key, {});
+  if (strings.empty()) Fail(key, "must not be empty");
+  return strings;
+}
+
 std::optional<TomlTable> TomlTable::Table(const char* key) {
   const toml::node* const node = Node(key);
   if (node == nullptr) return std::nullopt;

@@ -32,6 +32,7 @@ class TomlTable {
   bool BoolOr(const char* key, bool fallback);
   double DoubleOr(const char* key, double fallback);  // integers too
   std::vector<std::string> StringsOr(const char* key, std::vector<std::string> fallback);
+  std::vector<std::string> OneOrMore(const char* key);  // a string, or a list that is not empty
   std::optional<TomlTable> Table(const char* key);
   std::vector<TomlTable> Tables(const char* key);  // [[key]]; empty if none
   const toml::node* Node(const char* key);         // null if it is not there

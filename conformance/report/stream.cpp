@@ -49,7 +49,7 @@ void TakeLine(const Json& json, Stream* stream) {
     TakeResult(json, stream);
   } else if (type == "kmsg") {
     for (const std::string& report : Strings(json.at("reports"))) {
-      stream->problems.push_back("kernel log: " + report);
+      stream->problems.push_back(std::string(kKernelLog) + report);
     }
   } else if (type == "unload") {
     if (!json.at("ok").get<bool>()) {

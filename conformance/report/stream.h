@@ -11,6 +11,9 @@
 
 namespace pmuconf {
 
+// How a problem begins that is a report of the kernel.
+inline constexpr std::string_view kKernelLog = "kernel log: ";
+
 struct Stream {
   std::string target;   // name
   std::string kernel;   // as it was asked for: "6.12"

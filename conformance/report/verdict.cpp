@@ -69,6 +69,14 @@ std::vector<CaseResult> Collect(const Stream& stream, std::span<const KnownCase>
   return cases;
 }
 
+// What a waived case made the kernel report is waived with it.
+void WaiveReports(const CaseResult& row, std::vector<std::string>* problems) {
+  std::erase_if(*problems, [&](const std::string& problem) {
+    return problem.starts_with(kKernelLog) &&
+           row.message.find(problem.substr(kKernelLog.size())) != std::string::npos;
+  });
+}
+
 void ApplyWaivers(std::span<const Waiver> waivers, std::string_view today, Report* report) {
   for (const Waiver& waiver : waivers) {
     if (waiver.ExpiredOn(today)) {
@@ -79,6 +87,7 @@ void ApplyWaivers(std::span<const Waiver> waivers, std::string_view today, Repor
     for (CaseResult& row : report->cases) {
       if (!waiver.Covers(row.id, report->target, report->release, report->arch)) continue;
       if (IsFailure(row.result)) {
+        if (row.result == Result::kCrash) WaiveReports(row, &report->problems);
         row.message =
             "waiver " + waiver.id + ": " + waiver.reason + " (" + waiver.link + ")\n" + row.message;
         row.result = Result::kWaived;

@@ -4,6 +4,7 @@
 
 #include <fnmatch.h>
 
+#include <algorithm>
 #include <ctime>
 #include <regex>
 
@@ -14,11 +15,20 @@
 
 namespace pmuconf {
 
+namespace {
+
+bool FitsOne(const std::vector<std::string>& globs, std::string_view name) {
+  return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
+    return fnmatch(glob.c_str(), std::string(name).c_str(), 0) == 0;
+  });
+}
+
+}  // namespace
+
 bool Waiver::Covers(std::string_view case_id, std::string_view target_name,
                     std::string_view release, std::string_view machine) const {
   return (arch.empty() || arch == machine) && KernelMatches(kernels, release) &&
-         fnmatch(target.c_str(), std::string(target_name).c_str(), 0) == 0 &&
-         fnmatch(case_glob.c_str(), std::string(case_id).c_str(), 0) == 0;
+         FitsOne(targets, target_name) && FitsOne(cases, case_id);
 }
 
 std::vector<Waiver> ParseWaivers(std::string_view text, const std::string& path) {
@@ -38,8 +48,8 @@ std::vector<Waiver> ParseWaivers(std::string_view text, const std::string& path)
     }
     auto scope = table.Table("scope");
     if (!scope) table.Fail("scope", "is missing");
-    waiver.case_glob = scope->String("case");
-    waiver.target = scope->String("target");
+    waiver.cases = scope->OneOrMore("case");
+    waiver.targets = scope->OneOrMore("target");
     waiver.kernels = scope->StringOr("kernels", ">=6.1");
     try {
       KernelMatches(waiver.kernels, "6.1");

@@ -16,10 +16,10 @@ struct Waiver {
   std::string link;     // the bug
   std::string expires;  // YYYY-MM-DD, its last day
   // Scope: which failures it covers.
-  std::string case_glob;
-  std::string target;   // name of the target, a glob
-  std::string kernels;  // as in a rule; ">=6.1" for all
-  std::string arch;     // "aarch64", as uname -m has it; empty for all
+  std::vector<std::string> cases;    // globs
+  std::vector<std::string> targets;  // globs
+  std::string kernels;               // as in a rule; ">=6.1" for all
+  std::string arch;                  // "aarch64", as uname -m has it; empty for all
 
   bool Covers(std::string_view case_id, std::string_view target_name, std::string_view release,
               std::string_view machine) const;

@@ -111,8 +111,8 @@ Report JudgeIt(const Stream& stream, std::vector<Waiver> waivers = {}) {
 }
 
 Waiver WaiverOf(const std::string& glob) {
-  return {"WVR-001", "somebody", "known", "https://example.org/1", "2026-12-31", glob,
-          "t*",      ">=6.1",    ""};
+  return {"WVR-001", "somebody", "known", "https://example.org/1", "2026-12-31", {"Three.*", glob},
+          {"t*"},    ">=6.1",    ""};
 }
 
 Stream WithResult(std::size_t at, Result result) {
@@ -283,6 +283,18 @@ TEST(Waivers, CoverAFailure) {
   EXPECT_THAT(report.cases[1].message, HasSubstr("WVR-001"));
 }
 
+TEST(Waivers, CoverWhatTheCaseMadeTheKernelReport) {
+  Stream stream = WithResult(1, Result::kCrash);
+  stream.results[1].message = "oops\nWARNING: CPU: 0";
+  stream.problems = {"kernel log: WARNING: CPU: 0"};
+  const Report report = JudgeIt(stream, {WaiverOf("One.Too")});
+  EXPECT_EQ(report.verdict, Verdict::kConformant) << report.reason;
+  EXPECT_EQ(report.cases[1].result, Result::kWaived);
+  EXPECT_EQ(JudgeIt(stream).verdict, Verdict::kNotConformant);
+  stream.problems.push_back("kernel log: WARNING: CPU: 1");
+  EXPECT_EQ(JudgeIt(stream, {WaiverOf("One.Too")}).verdict, Verdict::kNotConformant);
+}
+
 TEST(Waivers, ThatNoLongerBiteAreAFailure) {
   const Report report = JudgeIt(AllPass(), {WaiverOf("One.Too")});
   EXPECT_EQ(report.verdict, Verdict::kNotConformant);
@@ -303,7 +315,7 @@ TEST(Waivers, HoldToTheirLastDayAndThenFailTheRun) {
 
 TEST(Waivers, KeepToTheirScope) {
   Waiver other = WaiverOf("One.Too");
-  other.target = "other";
+  other.targets = {"other"};
   Waiver older = WaiverOf("One.Too");
   older.kernels = "<6.12";
   Waiver elsewhere = WaiverOf("One.Too");
@@ -337,6 +349,12 @@ target = "toy"
   std::string bad_date = good;
   bad_date.replace(bad_date.find("2026-12-31"), 10, "2026-13-31");
   EXPECT_THROW(ParseWaivers(bad_date, "w.toml"), ConfigError);
+  std::string several = good;
+  several.replace(several.find("\"toy\""), 5, "[\"toy\", \"doll\"]");
+  EXPECT_EQ(ParseWaivers(several, "w.toml").at(0).targets,
+            (std::vector<std::string>{"toy", "doll"}));
+  several.replace(several.find("[\"toy"), 15, "[]");
+  EXPECT_THROW(ParseWaivers(several, "w.toml"), ConfigError);
   EXPECT_EQ(ParseWaivers(good + "arch = \"aarch64\"\n", "w.toml").at(0).arch, "aarch64");
   EXPECT_THROW(ParseWaivers(good + "arch = \"arm64\"\n", "w.toml"), ConfigError);
 }

@@ -2,6 +2,7 @@
 // Attaching programs to events: which are accepted, what detaching does, who else runs them.
 #include <bpf/bpf.h>
 
+#include "cases/common.h"
 #include "count_overflows.skel.h"
 #include "pmuconf/bpf.h"
 #include "pmuconf/case.h"
@@ -81,7 +82,8 @@ CONFORMANCE_CASE(Bpf, ProgramRunsForEveryCounter, .rules = {rule::BPF_018, rule:
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling, Cap::kBpf,
                            Cap::kFixedCounters}) {
   std::vector<EventSpec> specs = target().AnyEvents(target().general());
-  for (const EventSpec& fixed : target().Events({.fixed = true})) specs.push_back(fixed);
+  const std::vector<EventSpec> full = FullSet();  // the fixed counters are the last ones
+  specs.insert(specs.end(), full.end() - target().fixed(), full.end());
   Skeleton<count_overflows_bpf> bpf;
   std::vector<Event> events;
   for (std::size_t i = 0; i < specs.size(); ++i) {

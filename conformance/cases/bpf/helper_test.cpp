@@ -34,11 +34,12 @@ CONFORMANCE_CASE(BpfHelper, SignalReachesTheTaskOfTheOverflow, .rules = {rule::B
       [](overflow_helpers_bpf& skeleton) { skeleton.rodata->signal_number = SIGUSR1; });
   event.SetBpf(ProgramFd(bpf->progs.send_signal));
   event.Enable();
+  const std::uint64_t last = target().min_period();  // less might be lengthened
   for (std::uint64_t i = 1; i <= 5; ++i) {
     const timespec at_once = {};
-    target().Stimulate(spec, kPeriod - 1);
+    target().Stimulate(spec, kPeriod - last);
     EXPECT_LT(sigtimedwait(&set, nullptr, &at_once), 0) << rule::BPF_012.text;
-    target().Stimulate(spec, 1);
+    target().Stimulate(spec, last);
     EXPECT_EQ(bpf->bss->runs, i);
     EXPECT_EQ(bpf->bss->result, 0) << rule::BPF_012.text;
     EXPECT_EQ(sigtimedwait(&set, nullptr, &at_once), SIGUSR1) << rule::BPF_012.text;

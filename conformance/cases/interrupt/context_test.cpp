@@ -32,11 +32,12 @@ CONFORMANCE_CASE(Interrupt, EachOverflowGivesAllThatWasAskedFor, .rules = {rule:
   Ring ring(event, 16);
   const OverflowSignals signals(event, gettid(), SIGRTMIN);
   event.Enable();
+  const std::uint64_t last = target().min_period();  // less might be lengthened
   for (int i = 0; i < 40; ++i) {
-    target().Stimulate(spec, 9);
+    target().Stimulate(spec, 10 - last);
     pollfd ready = {event.fd(), POLLIN, 0};
     EXPECT_EQ(poll(&ready, 1, 0), 0) << rule::NMI_001.text;
-    target().Stimulate(spec, 1);
+    target().Stimulate(spec, last);
     EXPECT_EQ(poll(&ready, 1, 1'000), 1) << rule::NMI_001.text;
     EXPECT_EQ(signals.Take().size(), 1u) << rule::NMI_001.text;
     const RingContents contents = ring.Drain();
