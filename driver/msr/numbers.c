@@ -108,6 +108,8 @@ u16 refpmu_msr_code(enum refpmu_msr_kind kind, u16 code)
 }
 
 #define AMD_EXTENDED GENMASK_ULL(35, 32)
+#define AMD_GUEST BIT_ULL(40)
+#define AMD_HOST BIT_ULL(41)
 #define AMD_RESERVED (GENMASK_ULL(63, 32) | BIT_ULL(19) | REFPMU_EVTSEL_ANY)
 
 static u64 exchange_code(enum refpmu_msr_kind kind, u64 value)
@@ -125,10 +127,13 @@ static bool is_selector(const struct refpmu_model_params *params, u32 reg)
 u64 refpmu_msr_value(enum refpmu_msr_kind kind, const struct refpmu_model_params *params, u32 reg,
 		     u64 value)
 {
+	/* Whoever clears all of AMD's status need not know which bits there are. */
+	if (kind == REFPMU_MSR_AMD_V2 && reg == REFPMU_REG_GLOBAL_STATUS_RESET)
+		return value & refpmu_low_bits(params->general);
 	if (!is_selector(params, reg))
 		return value;
 	if (kind != REFPMU_MSR_INTEL) {
-		if (value & AMD_EXTENDED)
+		if (value & AMD_EXTENDED || (value & (AMD_GUEST | AMD_HOST)) == AMD_GUEST)
 			value &= ~REFPMU_EVTSEL_EN;
 		value &= ~AMD_RESERVED;
 	}

@@ -36,7 +36,8 @@ bool refpmu_msr_find(enum refpmu_msr_kind kind, const struct refpmu_model_params
 /*
  * What is to be written to @reg of the model when @value is written to the processor's. Selectors
  * have the processor's codes. Those of AMD also have fields that the model has not: the upper half
- * of an event's number, of which all but 0 count nothing, and guest and host.
+ * of an event's number, of which all but 0 count nothing, and guest and host, of which there are no
+ * guests. AMD's status is cleared by writing ones wherever there is nothing to keep, too.
  */
 u64 refpmu_msr_value(enum refpmu_msr_kind kind, const struct refpmu_model_params *params, u32 reg,
 		     u64 value);

@@ -117,10 +117,19 @@ TEST(Numbers, EventsHaveTheCodesOfTheModel) {
 
 TEST(Numbers, FieldsThatTheModelHasNotAreLeftOut) {
   EXPECT_EQ(Written(0x30000530076), 0x53003cu) << "guest and host";
+  EXPECT_EQ(Written(0x20000530076), 0x53003cu) << "host";
+  EXPECT_EQ(Written(0x10000530076), 0x13003cu) << "there are no guests to be counted";
   EXPECT_EQ(Written(0x1005300c0), 0x1300c0u) << "an event of the upper half is not enabled";
   EXPECT_EQ(refpmu_msr_value(REFPMU_MSR_AMD_CORE, &kAmd, REFPMU_REG_A_PMC(0), 0x76), 0x76u);
   EXPECT_EQ(refpmu_msr_value(REFPMU_MSR_INTEL, &kAll, REFPMU_REG_EVTSEL(0), 0x1005300c0),
             0x1005300c0u);
+}
+
+TEST(Numbers, StatusOfAmdIsClearedByOnesEverywhere) {
+  const u32 clear = REFPMU_REG_GLOBAL_STATUS_RESET;
+  EXPECT_EQ(refpmu_msr_value(REFPMU_MSR_AMD_V2, &kAmd, clear, ~0ull), 0x3fu);
+  EXPECT_EQ(refpmu_msr_value(REFPMU_MSR_AMD_V2, &kAmd, clear, ~0ull << 1), 0x3eu);
+  EXPECT_EQ(refpmu_msr_value(REFPMU_MSR_INTEL, &kPlain, clear, ~0ull), ~0ull);
 }
 
 TEST(Numbers, CountersAreReadByTheirOwnNumbers) {
