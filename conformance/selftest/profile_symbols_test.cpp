@@ -6,6 +6,7 @@
 #include <linux/perf_event.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <sstream>
@@ -238,7 +239,7 @@ std::vector<std::byte> SampleBytes(std::uint64_t time_ns, const char* comm,
   head.time_ns = time_ns;
   head.period = 100;
   head.kernel_bytes = sizeof(kernel_address);
-  std::strncpy(head.comm, comm, sizeof(head.comm));
+  std::memcpy(head.comm, comm, std::min(sizeof(head.comm), std::strlen(comm)));
   std::vector<std::byte> bytes(sizeof(head) + sizeof(kernel_address));
   std::memcpy(bytes.data(), &head, sizeof(head));
   std::memcpy(bytes.data() + sizeof(head), &kernel_address, sizeof(kernel_address));
