@@ -26,6 +26,7 @@ from pmuvm import guest, kernel, runs, suite
 pytestmark = pytest.mark.guest
 
 EVENTS = ("refpmu/cycles/", "cpu-clock")
+MISSING = "node-prefetch-misses"
 PERIOD_NS = 1_000_000
 """Of both events: a cycle of the model takes a nanosecond."""
 SHARES = {"spin_half": 0.5, "spin_third": 0.3, "spin_rest": 0.2}
@@ -87,6 +88,7 @@ def vm(
     files = {
         "bin/profile": suite.tool("profile/profile"),
         "bin/shares": compiled(folder, "shares", WORK, "-O0"),
+        "bin/nameless": compiled(folder, "nameless", WORK, "-O0", "-s"),
     }
     found = kernel.find(request.param)
     machine = runs.machine(found, suite.find_target("refpmu"), files=files)
@@ -132,11 +134,15 @@ def test_shares_are_those_of_the_work(vm: guest.Guest, event: str) -> None:
     options = ("-e", event, "-c", str(PERIOD_NS), "--user-only")
     found = sampled(vm, *options, "--", "shares", "4")
     seen: Counter[str] = Counter()
+    deep = 0
     for names, samples in stacks(found):
         if names[-1] in SHARES:
-            assert names[-4:-1] == DEPTH
             seen[names[-1]] += samples
+            deep += samples if names[-4:-1] == DEPTH else 0
     n = seen.total()
+    # Where a function has just begun, or ends, its frame is not there and its caller not seen: that
+    # is less than one in a thousand of its instructions.
+    assert deep >= 0.98 * n
     # The rest is the start of the program, and what counts its time.
     assert n > 0.9 * found["samples"]
     # A guest that waits for its host has time pass without samples.
@@ -162,3 +168,158 @@ def test_a_flame_graph_names_functions_of_the_kernel_and_of_programs(
     assert any(name.startswith("read_zero") or "clear_user" in name for name in in_kernel)
     assert not [name for name in frames if name.startswith("[unknown] [kernel]")]
     assert " 0 lost" in done.stderr
+
+
+CLICK_AND_SEARCH = """
+document.querySelector('[data-name="spin_third"]').dispatchEvent(new MouseEvent("click"));
+document.documentElement.setAttribute("data-share", search("^spin_(half|third)$"));
+"""
+
+
+def browsed(svg: bytes, script: str, folder: pathlib.Path) -> xml.etree.ElementTree.Element:
+    """The picture as a browser has it that opened the file, and did what `script` says."""
+    page = folder / "out.svg"
+    page.write_bytes(svg.replace(b"</svg>", f"<script>{script}</script></svg>".encode()))
+    argv = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"]
+    argv += [f"--user-data-dir={folder / 'browser'}", page.as_uri()]
+    done = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=200)
+    return xml.etree.ElementTree.fromstring(done.stdout)
+
+
+def test_a_browser_zooms_and_searches_the_flame_graph(
+    vm: guest.Guest, tmp_path: pathlib.Path
+) -> None:
+    options = ("-e", "cpu-clock", "-c", str(PERIOD_NS), "--user-only", "-o", "/tmp/out.svg")
+    profile(vm, *options, "--", "shares", "0.5")
+    svg = browsed(written(vm, "/tmp/out.svg"), CLICK_AND_SEARCH, tmp_path)
+    boxes = {box.get("data-name"): box for box in svg.iter() if box.get("data-name")}
+    width = float(boxes["spin_third"][1].get("width") or 0)
+    assert width == pytest.approx(1180), "what was clicked at is as wide as the picture"
+    assert boxes["spin_third"][2].text == "spin_third"
+    assert "display: none" in (boxes["spin_half"].get("style") or "")
+    wanted = [boxes[name] for name in ("spin_half", "spin_third")]
+    assert [box.get("class") for box in wanted] == ["f hit", "f hit"]
+    assert boxes["main"].get("class") in ("f", "f ")
+    share = sum(float(box.get("data-w") or 0) for box in wanted)
+    assert float(svg.get("data-share") or 0) == pytest.approx(share, abs=1e-5)
+    assert any(text.text == f"matched: {100 * share:.2f}%" for text in svg.iter())
+
+
+def innermost(found: dict[str, Any], command: str) -> Counter[str]:
+    """Of the stacks of a command: their innermost names, with samples."""
+    names: Counter[str] = Counter()
+    for stack, samples in stacks(found):
+        if stack[0] == command:
+            names[stack[-1]] += samples
+    return names
+
+
+def mostly_spins(found: dict[str, Any], command: str) -> bool:
+    names = innermost(found, command)
+    return names.total() > 20 and sum(names[name] for name in SHARES) > 0.9 * names.total()
+
+
+APART = (
+    "mkdir -p /tmp/apart && exec unshare -m sh -c 'mount -t tmpfs none /tmp/apart &&"
+    " cp /bin/shares /tmp/apart/hidden && /tmp/apart/hidden 1'"
+)
+"""A program in a mount namespace that ends with it."""
+GONE = (
+    "cp /bin/shares /tmp/gone; /tmp/gone 1 & p=$!;"
+    " until grep -q gone /proc/$p/maps; do :; done; rm /tmp/gone; wait $p"
+)
+"""A program whose file is deleted while it runs."""
+
+
+@pytest.mark.parametrize(
+    ("command", "script"),
+    [
+        ("shares", "for i in 1 2 3 4; do shares 0.3; done; true"),
+        ("gone", GONE),
+        ("hidden", APART),
+    ],
+)
+def test_a_process_that_is_gone_has_its_names(vm: guest.Guest, command: str, script: str) -> None:
+    options = ("-e", "cpu-clock", "-c", str(PERIOD_NS), "--user-only")
+    found = sampled(vm, *options, "--", "sh", "-c", script)
+    assert mostly_spins(found, command), found
+
+
+def test_what_has_no_symbols_is_shown_by_module_and_offset(vm: guest.Guest) -> None:
+    options = ("-e", "cpu-clock", "-c", str(PERIOD_NS), "--user-only")
+    found = sampled(vm, *options, "--", "nameless", "1")
+    # The kernel's page in each process names only what others call.
+    frames = [frame for frame in found["frames"] if frame["module"] == "/bin/nameless"]
+    assert {frame["name"] for frame in frames} == {"[unknown]"}
+    assert all(frame["offset"] > 0 for frame in frames)
+    ids = {module["path"]: module["build_id"] for module in found["modules"]}
+    assert len(ids["/bin/nameless"]) == 40
+
+
+def test_a_cpu_that_comes_online_is_sampled(vm: guest.Guest) -> None:
+    online = "/sys/devices/system/cpu/cpu1/online"
+    # One that is everywhere is there when a link holds its program.
+    script = f"""
+echo 0 >{online}
+profile -e cpu-clock -c {PERIOD_NS} -a --user-only -o /tmp/out.json & p=$!
+until ls -l /proc/$p/fd 2>/dev/null | grep -q bpf_link; do :; done
+echo 1 >{online}
+cp /bin/shares /tmp/newcomer
+taskset 2 /tmp/newcomer 1
+echo 0 >{online}
+shares 0.3
+echo 1 >{online}
+kill -INT $p
+wait $p
+"""
+    done = vm.exec(["sh", "-c", script], deadline_s=120)
+    assert done.status == 0, done.stderr
+    found = json.loads(written(vm, "/tmp/out.json"))
+    assert found["cpus"] == [0, 1]
+    assert mostly_spins(found, "newcomer")
+    assert innermost(found, "shares").total() > 0
+
+
+@pytest.fixture
+def low_limit(vm: guest.Guest) -> Iterator[None]:
+    """A thousand samples a second are the most that the kernel allows: four in a tick."""
+    names = ("perf_cpu_time_max_percent", "perf_event_max_sample_rate")
+    before = vm.exec(["sh", "-c", f"cd /proc/sys/kernel && cat {' '.join(names)}"]).stdout.split()
+    # Where the percentage is 0 or 100 the kernel takes no limit.
+    for name, value in zip(names, ("50", "1000")):
+        assert vm.exec(["sh", "-c", f"echo {value} >/proc/sys/kernel/{name}"]).status == 0
+    yield
+    vm.exec(["sh", "-c", f"echo {before[1]} >/proc/sys/kernel/{names[1]}"])
+    vm.exec(["sh", "-c", f"echo {before[0]} >/proc/sys/kernel/{names[0]}"])
+
+
+@pytest.mark.usefixtures("low_limit")
+def test_throttling_is_counted(vm: guest.Guest) -> None:
+    often = sampled(vm, "-e", EVENTS[0], "-c", "20000", "--", "shares", "1")
+    assert often["throttled"] > 0
+    seldom = sampled(vm, "-e", EVENTS[0], "-c", "50000000", "--", "shares", "0.2")
+    assert seldom["throttled"] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("-e", MISSING), f"event '{MISSING}' is not there on this machine"),
+        (("-e", "refpmu/nosuch/"), "a term is unknown to refpmu"),
+        (("-e", "cpu-clock", "-F", "999999"), "-F 999999 may be above"),
+        (("-e", "cpu-clock", "-C", "77"), "no CPU is online of those"),
+        (("-p", "99999"), "-p 99999: there is no such process"),
+    ],
+)
+def test_what_cannot_be_sampled_is_said_in_a_line(
+    vm: guest.Guest, words: tuple[str, ...], said: str
+) -> None:
+    done = vm.exec(["profile", "-d", "1", *words])
+    assert (done.status, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert said in done.stderr
+
+
+def test_a_missing_event_is_replaced_when_that_is_asked_for(vm: guest.Guest) -> None:
+    done = profile(vm, "-e", MISSING, "--fallback", "--", "shares", "0.5")
+    assert "sampling cpu-clock instead" in done.stderr
+    assert "spin_half  shares" in done.stdout
