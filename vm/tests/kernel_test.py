@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from pmuvm import arch as arches
-from pmuvm import kernel, packages, tree
+from pmuvm import kernel, packages, store, tree
 from pmuvm.errors import PmuvmError
 
 from standin import boot_image, script
@@ -301,3 +301,10 @@ def test_every_kind_is_built_with_what_all_have_and_named_after_itself() -> None
         assert options.startswith(f'CONFIG_LOCALVERSION="-{kind}"\n{common}')
         named = re.findall(r"^(?:# )?(CONFIG_\w+)(?==| is not set)", options, re.MULTILINE)
         assert len(named) == len(set(named)) == len(tree.wanted_options(options))
+
+
+def test_a_guest_of_a_built_kernel_ends_by_the_words_that_it_is_booted_with() -> None:
+    init = (store.ROOT / "vm" / "guest" / "init").read_text(encoding="utf-8")
+    assert "*reboot=t*) reboot -f" in init
+    for kind in kernel.kinds():
+        assert "reboot=t" in kernel.recipe(kind).needs.parameters.split()
