@@ -168,18 +168,19 @@ SampledEvent CpuClock() {
 }
 
 SampledEvent FindEvent(const std::string& name, const std::string& folder) {
+  const std::string_view text = name;
   const std::size_t slash = name.find('/');
   SampledEvent found;
   if (slash != std::string::npos) {
     const std::size_t last = name.rfind('/');
     if (last == slash) Unknown(name, "the terms of a PMU stand between slashes, as in cpu/cycles/");
     found = OfPmu(name, folder, name.substr(0, slash), name.substr(slash + 1, last - slash - 1));
-    std::string_view modifiers = std::string_view(name).substr(last + 1);
+    std::string_view modifiers = text.substr(last + 1);
     if (modifiers.starts_with(':')) modifiers.remove_prefix(1);
     Confine(name, modifiers, found);
   } else {
     const std::size_t colon = name.find(':');
-    const std::string_view plain = std::string_view(name).substr(0, colon);
+    const std::string_view plain = text.substr(0, colon);
     if (const auto generic = Generics().find(plain); generic != Generics().end()) {
       found.type = generic->second.type;
       found.config = generic->second.config;
@@ -195,7 +196,7 @@ SampledEvent FindEvent(const std::string& name, const std::string& folder) {
               "PMU/EVENT/ of " +
                   folder);
     }
-    if (colon != std::string::npos) Confine(name, std::string_view(name).substr(colon + 1), found);
+    if (colon != std::string::npos) Confine(name, text.substr(colon + 1), found);
   }
   found.name = name;
   return found;

@@ -7,6 +7,7 @@
 #include <sys/auxv.h>
 #include <sys/stat.h>
 
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <span>
@@ -43,7 +44,7 @@ Fd OpenModule(std::uint32_t pid, const Mapping& mapping) {
 
 // This process has the same as all others.
 std::span<const char> VdsoImage() {
-  const auto* const image = reinterpret_cast<const char*>(getauxval(AT_SYSINFO_EHDR));
+  const auto* const image = std::bit_cast<const char*>(getauxval(AT_SYSINFO_EHDR));
   if (image == nullptr) return {};
   return {image, 2 * PageSize()};
 }
