@@ -90,9 +90,13 @@ std::string TargetForPmu(const std::string& pmu) {
   std::set<std::string> fit;
   for (const BuiltinFile& file : BuiltinFiles()) {
     if (file.folder != "targets") continue;
-    if (fnmatch(ParseBuiltin(file).match().c_str(), pmu.c_str(), 0) != 0) continue;
+    const Target target = ParseBuiltin(file);
+    if (fnmatch(target.match().c_str(), pmu.c_str(), 0) != 0) continue;
     if (file.name == pmu) return pmu;
-    fit.emplace(file.name);
+    // A PMU may be called like one behind a port: a processor's own is called cpu, whosever it is.
+    if (target.port_path().empty() || std::filesystem::exists(target.port_path())) {
+      fit.emplace(file.name);
+    }
   }
   if (fit.empty()) return "";
   if (fit.size() == 1) return *fit.begin();

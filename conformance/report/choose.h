@@ -17,7 +17,8 @@ namespace pmuconf {
 // target. Throws ConfigError that names the known ones.
 Target LoadTarget(const std::string& target);
 
-// The built-in target that is meant for a PMU: the one of its name, or the only one that matches.
+// The built-in target that is meant for a PMU: the one of its name, or the only one that matches
+// and whose port, if it has one, is there.
 // "" if there is none; throws ConfigError if several are as good as each other.
 std::string TargetForPmu(const std::string& pmu);
 
