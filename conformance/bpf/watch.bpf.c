@@ -38,6 +38,11 @@
 #define TXN_ADD 1
 #define CAP_NO_INTERRUPT 1
 
+/* Periods by which a counter is judged to be programmed, and how far off it may be. */
+#define LEAST_PERIOD 512
+#define MOST_PERIOD (1 << 20)
+#define OFF 128
+
 #define KERNEL __attribute__((preserve_access_index))
 
 /* A number, wrapped differently by architectures. */
@@ -49,6 +54,7 @@ struct hw_perf_event___watch {
 	int state;
 	__u64 sample_period;
 	__u64 last_period;
+	local64___watch prev_count;
 	local64___watch period_left;
 } KERNEL;
 
@@ -115,6 +121,7 @@ struct call {
 	__u64 object; /* event or PMU; 0: none */
 	__u64 time;
 	__u64 count;
+	__s64 left; /* period_left */
 	__u32 flags;
 	int state;
 	int idx;
@@ -197,6 +204,14 @@ static __always_inline __u64 count_of(struct perf_event___watch *event)
 
 	bpf_core_read(&count, sizeof(count), &event->count);
 	return count;
+}
+
+static __always_inline __s64 left_of(struct perf_event___watch *event)
+{
+	__s64 left = 0;
+
+	bpf_core_read(&left, sizeof(left), &event->hw.period_left);
+	return left;
 }
 
 /* How deep the PMU is disabled on this CPU; 0 if that cannot be found out. */
@@ -343,20 +358,34 @@ static __always_inline void judge_added(__u32 callback)
 		breach(ADD_NOT_RUNNING, (__u64)event, callback, 0, 0, state);
 }
 
+/* Hardware may take a period that is a little off, and not one that is longer than its counters. */
+static __always_inline void judge_program(struct perf_event___watch *event, __u32 flags,
+					  __s64 left)
+{
+	__u64 prev = 0;
+	__s32 off;
+
+	bpf_core_read(&prev, sizeof(prev), &event->hw.prev_count);
+	off = (__s32)(-(__u32)prev - (__u32)left);
+	if (left >= LEAST_PERIOD && left < MOST_PERIOD && (off < -OFF || off > OFF))
+		breach(NOT_PROGRAMMED, (__u64)event, WATCH_start, flags, left, -(__u32)prev);
+}
+
 static __always_inline void judge_reload(struct perf_event___watch *event, __u32 callback,
 					 __u32 flags)
 {
 	__u64 period = BPF_CORE_READ(event, hw.sample_period);
+	__s64 left = left_of(event);
 	struct perf_event_attr attr;
-	__s64 left = 0;
 
-	bpf_core_read(&left, sizeof(left), &event->hw.period_left);
 	bpf_core_read(&attr, sizeof(attr), &event->attr);
 	/* perf changes the period of a frequency while one is under way. */
 	if (!interrupts || !attr.sample_period || attr.freq)
 		return;
 	if (left <= 0 || (__u64)left > period)
 		breach(PERIOD_LEFT, (__u64)event, callback, flags, period, left);
+	if (callback == WATCH_start)
+		judge_program(event, flags, left);
 }
 
 static __always_inline void judge_add(struct call *call, int result)
@@ -436,12 +465,24 @@ static __always_inline void judge_stop(struct call *call)
 /* read, stop and del may add to the count, and only of what a counter has counted since. */
 static __always_inline void judge_count(__u32 callback, struct call *call)
 {
-	__u64 count = count_of((struct perf_event___watch *)call->object);
+	struct perf_event___watch *event = (void *)call->object;
+	__u64 counted = count_of(event) - call->count;
+	__u64 period = BPF_CORE_READ(event, hw.sample_period);
+	struct perf_event_attr attr;
 
-	if ((__s64)(count - call->count) < 0)
-		breach(COUNT_DOWN, call->object, callback, call->flags, call->count, count);
-	else if (has_state && call->state == (STOPPED | UPTODATE) && count != call->count)
-		breach(COUNTED_STOPPED, call->object, callback, call->flags, call->count, count);
+	if ((__s64)counted < 0)
+		breach(COUNT_DOWN, call->object, callback, call->flags, call->count,
+		       call->count + counted);
+	else if (has_state && call->state == (STOPPED | UPTODATE) && counted)
+		breach(COUNTED_STOPPED, call->object, callback, call->flags, call->count,
+		       call->count + counted);
+	bpf_core_read(&attr, sizeof(attr), &event->attr);
+	if (!interrupts || !has_state || attr.precise_ip || !attr.sample_period || !period)
+		return;
+	/* An NMI in between may have begun the next period. */
+	if (counted % period && left_of(event) == call->left)
+		breach(PERIOD_LEFT_STUCK, call->object, callback, call->flags,
+		       call->left - counted, call->left);
 }
 
 static __always_inline void judge_transaction(__u32 callback, struct call *call, int result)
@@ -551,6 +592,7 @@ int entered(REGISTERS *ctx)
 		call->state = state_of(event);
 		call->idx = BPF_CORE_READ(event, hw.idx);
 		call->count = count_of(event);
+		call->left = left_of(event);
 	}
 	judge_entry(ctx, callback, call);
 	call->time = bpf_ktime_get_ns();
