@@ -340,6 +340,39 @@ static __always_inline void judge_entry(REGISTERS *ctx, __u32 callback, struct c
 	}
 }
 
+/*
+ * A counter runs from prev_count to 0 in period_left events; both move together when it is read.
+ * Hardware may take a period that is a little off, and not one that is longer than its counters.
+ */
+static __always_inline void judge_program(struct perf_event___watch *event, __u32 callback,
+					  __u32 flags, __s64 left)
+{
+	__u64 prev = 0;
+	__s32 off;
+
+	bpf_core_read(&prev, sizeof(prev), &event->hw.prev_count);
+	off = (__s32)(-(__u32)prev - (__u32)left);
+	if (left >= LEAST_PERIOD && left < MOST_PERIOD && (off < -OFF || off > OFF))
+		breach(NOT_PROGRAMMED, (__u64)event, callback, flags, left, -(__u32)prev);
+}
+
+static __always_inline void judge_reload(struct perf_event___watch *event, __u32 callback,
+					 __u32 flags)
+{
+	__u64 period = BPF_CORE_READ(event, hw.sample_period);
+	__s64 left = left_of(event);
+	struct perf_event_attr attr;
+
+	bpf_core_read(&attr, sizeof(attr), &event->attr);
+	/* perf changes the period of a frequency while one is under way. */
+	if (!interrupts || !attr.sample_period || attr.freq)
+		return;
+	if (left <= 0 || (__u64)left > period)
+		breach(PERIOD_LEFT, (__u64)event, callback, flags, period, left);
+	if (!attr.precise_ip)
+		judge_program(event, callback, flags, left);
+}
+
 /* The event that was added last runs once the PMU is enabled. */
 static __always_inline void judge_added(__u32 callback)
 {
@@ -356,36 +389,8 @@ static __always_inline void judge_added(__u32 callback)
 	state = state_of(event);
 	if (state)
 		breach(ADD_NOT_RUNNING, (__u64)event, callback, 0, 0, state);
-}
-
-/* Hardware may take a period that is a little off, and not one that is longer than its counters. */
-static __always_inline void judge_program(struct perf_event___watch *event, __u32 flags,
-					  __s64 left)
-{
-	__u64 prev = 0;
-	__s32 off;
-
-	bpf_core_read(&prev, sizeof(prev), &event->hw.prev_count);
-	off = (__s32)(-(__u32)prev - (__u32)left);
-	if (left >= LEAST_PERIOD && left < MOST_PERIOD && (off < -OFF || off > OFF))
-		breach(NOT_PROGRAMMED, (__u64)event, WATCH_start, flags, left, -(__u32)prev);
-}
-
-static __always_inline void judge_reload(struct perf_event___watch *event, __u32 callback,
-					 __u32 flags)
-{
-	__u64 period = BPF_CORE_READ(event, hw.sample_period);
-	__s64 left = left_of(event);
-	struct perf_event_attr attr;
-
-	bpf_core_read(&attr, sizeof(attr), &event->attr);
-	/* perf changes the period of a frequency while one is under way. */
-	if (!interrupts || !attr.sample_period || attr.freq)
-		return;
-	if (left <= 0 || (__u64)left > period)
-		breach(PERIOD_LEFT, (__u64)event, callback, flags, period, left);
-	if (callback == WATCH_start)
-		judge_program(event, flags, left);
+	else
+		judge_reload(event, callback, 0);
 }
 
 static __always_inline void judge_add(struct call *call, int result)

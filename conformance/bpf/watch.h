@@ -50,8 +50,7 @@ enum watch_callback {
   X(COUNT_DOWN, "DRC-061", "the count went down", "count")                                        \
   X(PERIOD_LEFT, "DRC-066", "period_left is not within the period", "period")                     \
   X(PERIOD_LEFT_STUCK, "DRC-058", "the count went on and period_left did not", "period_left")     \
-  X(NOT_PROGRAMMED, "DRC-066",                                                                    \
-    "start with PERF_EF_RELOAD left prev_count far from what period_left asks for",               \
+  X(NOT_PROGRAMMED, "DRC-066", "prev_count is far from what period_left asks for",                \
     "events to the overflow")                                                                     \
   X(LAST_PERIOD, "DRC-067", "a sample with another period than last_period", "period")            \
   X(OVERFLOW_STOPPED, "DRC-071", "an overflow of an event that is stopped", "hw.state")           \

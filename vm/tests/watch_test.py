@@ -1,47 +1,127 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pmuconf watch` finds nothing wrong with the driver, and names what is wrong with broken ones.
 
-One guest takes the modules in turn: each is loaded, watched while some cases run, and unloaded.
+One guest takes the modules in turn: each is loaded, watched while the cases of a rule run, and
+unloaded.
 """
 
 from __future__ import annotations
 
-import functools
 import json
 import pathlib
-import shutil
-import subprocess
-import tempfile
-from dataclasses import dataclass
-from typing import Any
+import sys
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import pytest
 
-from pmuvm import guest, kernel, module, runs, store, suite
+from pmuvm import guest, kernel, runs, store, suite
+
+sys.path.insert(0, str(store.ROOT / "ci"))
+
+from mutation import patch, workshop  # noqa: E402
 
 pytestmark = [pytest.mark.guest, pytest.mark.xdist_group("watch")]
 
-SECONDS = 10
-"""A breach is named within them."""
-DEADLINE_S = 120
+KERNEL = "6.12"
+SECONDS = "10"
+"""Within them a breach is named."""
+RIGHT = "right"
+"""The driver as it is, among the mutants."""
 
 
-@dataclass(frozen=True)
-class Broken:
-    """A mutant of the driver, what runs meanwhile, and a breach that is named."""
+class Seen(NamedTuple):
+    """The rule whose cases run meanwhile, and the breach that is named."""
 
-    case: str
+    rule: str
     breach: str
 
 
-BROKEN: dict[str, Broken] = {}
+MUTANTS = {
+    "C01": Seen("SMP-001", "period-left"),
+    "C02": Seen("SMP-001", "period-left-stuck"),
+    "C05": Seen("SMP-001", "period-left"),
+    "C06": Seen("SMP-001", "not-programmed"),
+    "C16": Seen("CNT-005", "del-state"),
+    "C21": Seen("PRC-012", "stop-stale"),
+    "C41": Seen("MUX-004", "add-not-running"),
+    "F01": Seen("ERR-032", "init-foreign"),
+    "M02-2": Seen("SMP-001", "not-programmed"),
+    "M06-2": Seen("CNT-005", "add-not-running"),
+    "M07-1": Seen("THR-001", "overflow-unstopped"),
+    "M07-2": Seen("THR-002", "started-twice"),
+    "M14-1": Seen("INI-001", "init-foreign"),
+    "M14-2": Seen("INI-001", "init-foreign"),
+    "M25-1": Seen("REC-010", "last-period"),
+    "M25-2": Seen("SMP-009", "last-period"),
+    "R05": Seen("SMP-003", "overflow-too-often"),
+    "V03": Seen("SMP-005", "last-period"),
+}
 
 
-def _mutated(name: str, folder: pathlib.Path) -> pathlib.Path:
-    """A copy of the driver with a mutant's patch; "" is none."""
-    copy = folder / (name or "right") / "driver"
-    shutil.copytree(store.ROOT / "driver", copy)
-    for patch in (store.ROOT / "driver/mutants").glob(f"{name}-*.patch") if name else ():
-        words = ["patch", "--strip=1", "--fuzz=0", "--silent", f"--input={patch}"]
-        subprocess.run(words, cwd=copy.parent, check=True)
-    return copy
+@pytest.fixture(scope="module")
+def vm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[guest.Guest]:
+    """A guest with the driver and its mutants, none of them loaded."""
+    folder = tmp_path_factory.mktemp("watch")
+    found = kernel.find(KERNEL)
+    known = {mutant.id: mutant for mutant in patch.collect(store.ROOT / "driver/mutants")[0]}
+    files: dict[str, pathlib.Path] = {}
+    for name in (RIGHT, *MUTANTS):
+        product = folder / name / "refpmu.ko"
+        product.parent.mkdir()
+        mutant = None if name == RIGHT else known[name]
+        workshop.build(mutant, found, store.ROOT / "driver", folder / "shop", product)
+        files[f"modules/{name}/refpmu.ko"] = product
+    with guest.Guest(runs.machine(found, suite.find_target("refpmu"), files=files)) as machine:
+        machine.boot()
+        yield machine
+        machine.bye()
+
+
+def watched(vm: guest.Guest, module: str, *options: str) -> tuple[guest.Done, dict[str, Any]]:
+    """What is told of a module, by word and by figures."""
+    vm.load(f"{module}/refpmu.ko")
+    words = ["pmuconf", "watch", "--pmu", "refpmu", "--json", "/tmp/watch.json", *options]
+    done = vm.exec(words, 120)
+    figures: dict[str, Any] = json.loads(vm.exec(["cat", "/tmp/watch.json"]).stdout)
+    assert vm.unload("refpmu")["ok"]
+    return done, figures
+
+
+def test_nothing_is_found_wrong_with_a_driver_that_is_right(vm: guest.Guest) -> None:
+    done, figures = watched(vm, RIGHT, "--", "pmuconf", "run", "--target", "refpmu", "--rule=SMP-*")
+    assert done.status == 0, done.stdout + done.stderr
+    assert figures["breaches"] == []
+    assert "no breach of the driver contract was seen\n" in done.stdout
+    calls = {row["name"]: row for row in figures["calls"]}
+    assert calls["add"]["function"] == "refpmu_add"
+    assert calls["add"]["calls"] == calls["del"]["calls"] > 100
+    assert calls["(overflow)"]["calls"] > 1000
+    assert sum(calls["add"]["below_power_of_2_ns"]) == calls["add"]["calls"]
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_what_is_broken_is_named(vm: guest.Guest, name: str) -> None:
+    work = ["pmuconf", "run", "--target", "refpmu", "--rule", MUTANTS[name].rule]
+    done, figures = watched(vm, name, "--seconds", SECONDS, "--", *work)
+    assert done.status == 1, done.stdout + done.stderr
+    assert MUTANTS[name].breach in [breach["name"] for breach in figures["breaches"]]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--pmu", "nosuch"], "no PMU 'nosuch' in /sys/bus/event_source/devices (there:"),
+        (["--pmu", "refpmu", "--event", "nosuch"], "--event 'nosuch' is neither in"),
+        (["--pmu", "refpmu", "--json", "/no/such"], "/no/such: cannot be written"),
+        (["--pmu", "refpmu", "--", "/no/such/program"], "/no/such/program: No such file"),
+        (["--pmu", "refpmu", "--seconds", "0"], "--seconds:"),
+        (["--seconds", "1"], "--pmu is required"),
+    ],
+)
+def test_what_cannot_be_watched_is_one_line(vm: guest.Guest, words: list[str], said: str) -> None:
+    vm.load(f"{RIGHT}/refpmu.ko")
+    done = vm.exec(["pmuconf", "watch", *words])
+    assert vm.unload("refpmu")["ok"]
+    assert done.status == 2
+    assert said in done.stderr
