@@ -103,6 +103,7 @@ extern const void __per_cpu_offset __ksym;
 
 /* What the reader sets. */
 __u32 event_fd = 0;
+__u32 sees_enable = 0; /* the PMU is enabled and disabled by functions of its own */
 
 /* What find_pmu() finds. */
 __u64 pmu = 0;
@@ -415,7 +416,7 @@ static __always_inline void judge_add(struct call *call, int result)
 			       STOPPED | UPTODATE, state);
 	} else if (cpu) {
 		cpu->added = call->object;
-		if (!addresses[WATCH_pmu_enable])
+		if (!sees_enable)
 			judge_added(WATCH_add);
 	}
 }

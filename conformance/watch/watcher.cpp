@@ -152,10 +152,12 @@ class Watcher::Programs {
     Find();
     const auto* const addresses = bpf()->bss->addresses;
     names_ = FunctionsAt({addresses, addresses + WATCH_overflow});
+    bpf()->bss->sees_enable = IsOwn(WATCH_pmu_enable) ? 1 : 0;
     // Returns first: a return whose entry was not seen is not judged.
     for (std::uint32_t i = 0; i < WATCH_overflow; ++i) {
       if (addresses[i] == 0) continue;
-      unseen_[i] = Attach(bpf()->progs.returned, addresses[i], "", true, i);
+      unseen_[i] = IsOwn(i) ? Attach(bpf()->progs.returned, addresses[i], "", true, i)
+                            : "its function, or one of its kind, serves other callbacks too";
       if (unseen_[i].empty()) {
         unseen_[i] = Attach(bpf()->progs.entered, addresses[i], "", false, i);
       }
@@ -232,6 +234,21 @@ class Watcher::Programs {
     if (error != 0 || bpf()->bss->pmu == 0) {
       throw ConfigError("struct pmu of " + pmu_ + " cannot be read");
     }
+  }
+
+  // Whether the callback has a function of its own. perf puts an empty one in place of several that
+  // a driver does not have; of those of a transaction either all are judged, or none.
+  bool IsOwn(std::uint32_t callback) const {
+    if (callback == WATCH_start_txn || callback == WATCH_commit_txn ||
+        callback == WATCH_cancel_txn) {
+      return IsSingle(WATCH_start_txn) && IsSingle(WATCH_commit_txn) && IsSingle(WATCH_cancel_txn);
+    }
+    return IsSingle(callback);
+  }
+
+  bool IsSingle(std::uint32_t callback) const {
+    const auto* const addresses = bpf()->bss->addresses;
+    return std::count(addresses, addresses + WATCH_overflow, addresses[callback]) == 1;
   }
 
   // Empty, or why the program cannot be put on the function (by address, or by name).

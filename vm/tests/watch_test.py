@@ -78,10 +78,12 @@ def vm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[guest.Guest]:
         machine.bye()
 
 
-def watched(vm: guest.Guest, module: str, *options: str) -> tuple[guest.Done, dict[str, Any]]:
+def watched(
+    vm: guest.Guest, module: str, *options: str, pmu: str = "refpmu"
+) -> tuple[guest.Done, dict[str, Any]]:
     """What is told of a module, by word and by figures."""
     vm.load(f"{module}/refpmu.ko")
-    words = ["pmuconf", "watch", "--pmu", "refpmu", "--json", "/tmp/watch.json", *options]
+    words = ["pmuconf", "watch", "--pmu", pmu, "--json", "/tmp/watch.json", *options]
     done = vm.exec(words, 120)
     figures: dict[str, Any] = json.loads(vm.exec(["cat", "/tmp/watch.json"]).stdout)
     assert vm.unload("refpmu")["ok"]
@@ -98,6 +100,15 @@ def test_nothing_is_found_wrong_with_a_driver_that_is_right(vm: guest.Guest) -> 
     assert calls["add"]["calls"] == calls["del"]["calls"] > 100
     assert calls["(overflow)"]["calls"] > 1000
     assert sum(calls["add"]["below_power_of_2_ns"]) == calls["add"]["calls"]
+
+
+def test_a_pmu_without_some_callbacks_is_watched_by_the_others(vm: guest.Guest) -> None:
+    work = ["pmuconf", "run", "--target", "refpmu_uncore", "--rule=UNC-00*"]
+    done, figures = watched(vm, RIGHT, "--", *work, pmu="refpmu_uncore")
+    assert done.status == 0, done.stdout + done.stderr
+    calls = {row["name"]: row for row in figures["calls"]}
+    assert calls["add"]["calls"] == calls["del"]["calls"] > 10
+    assert "serves other callbacks too" in calls["cancel_txn"]["unseen"]
 
 
 @pytest.mark.parametrize("name", MUTANTS)
