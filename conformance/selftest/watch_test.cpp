@@ -13,7 +13,8 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-WatchedCalls Calls(const std::string& name, std::vector<std::pair<int, std::uint64_t>> buckets) {
+WatchedCalls Calls(const std::string& name,
+                   const std::vector<std::pair<int, std::uint64_t>>& buckets) {
   WatchedCalls calls;
   calls.name = name;
   calls.function = "driver_" + name;

@@ -9,7 +9,6 @@
 #include <cstring>
 #include <fstream>
 #include <map>
-#include <optional>
 #include <sstream>
 
 #include "bpf/watch.h"
@@ -107,6 +106,26 @@ Fd AnyEvent(const std::string& pmu, const std::string& event) {
                     "): name one with --event");
 }
 
+// The type of the PMU of kprobes, on a kernel on which it can be used here.
+std::uint32_t KprobeType() {
+  const auto type = ReadFile(Folder("kprobe") + "/type");
+  if (!type) throw ConfigError("this kernel has no kprobes (CONFIG_KPROBE_EVENTS)");
+  if (!ReadFile("/sys/kernel/btf/vmlinux")) {
+    throw ConfigError(
+        "this kernel does not describe its types (/sys/kernel/btf/vmlinux; "
+        "CONFIG_DEBUG_INFO_BTF), and without that struct pmu cannot be read");
+  }
+  return static_cast<std::uint32_t>(std::strtoul(type->c_str(), nullptr, 10));
+}
+
+Skeleton<watch_bpf> Load() {
+  try {
+    return Skeleton<watch_bpf>();
+  } catch (const Broken& broken) {
+    throw ConfigError(std::string("the programs that watch cannot be loaded: ") + broken.what());
+  }
+}
+
 // Names of the functions at these addresses.
 std::map<std::uint64_t, std::string> FunctionsAt(std::vector<std::uint64_t> addresses) {
   std::sort(addresses.begin(), addresses.end());
@@ -137,19 +156,11 @@ std::string Lower(const char* name) {
 // The programs, and what they are on.
 class Watcher::Programs {
  public:
-  Programs(const std::string& pmu, const std::string& event) : pmu_(pmu) {
-    const Fd fd = AnyEvent(pmu, event);
-    const auto type = ReadFile(Folder("kprobe") + "/type");
-    if (!type) throw ConfigError("this kernel has no kprobes (CONFIG_KPROBE_EVENTS)");
-    if (!ReadFile("/sys/kernel/btf/vmlinux")) {
-      throw ConfigError(
-          "this kernel does not describe its types (/sys/kernel/btf/vmlinux; "
-          "CONFIG_DEBUG_INFO_BTF), and without that struct pmu cannot be read");
-    }
-    kprobe_type_ = static_cast<std::uint32_t>(std::strtoul(type->c_str(), nullptr, 10));
-    Load();
-    bpf()->bss->event_fd = static_cast<std::uint32_t>(fd.get());
+  Programs(const std::string& pmu, const std::string& event)
+      : pmu_(pmu), event_(AnyEvent(pmu, event)), kprobe_type_(KprobeType()), bpf_(Load()) {
+    bpf()->bss->event_fd = static_cast<std::uint32_t>(event_.get());
     Find();
+    event_.Reset();
     const auto* const addresses = bpf()->bss->addresses;
     names_ = FunctionsAt({addresses, addresses + WATCH_overflow});
     bpf()->bss->sees_enable = IsOwn(WATCH_pmu_enable) ? 1 : 0;
@@ -216,16 +227,7 @@ class Watcher::Programs {
   }
 
  private:
-  Skeleton<watch_bpf>& bpf() { return *bpf_; }
-  Skeleton<watch_bpf>& bpf() const { return *bpf_; }
-
-  void Load() {
-    try {
-      bpf_ = std::make_unique<Skeleton<watch_bpf>>();
-    } catch (const Broken& broken) {
-      throw ConfigError(std::string("the programs that watch cannot be loaded: ") + broken.what());
-    }
-  }
+  Skeleton<watch_bpf>& bpf() const { return bpf_; }
 
   // The kernel runs the program that looks at the descriptor in this process.
   void Find() {
@@ -284,8 +286,9 @@ class Watcher::Programs {
   }
 
   std::string pmu_;
-  std::uint32_t kprobe_type_ = 0;
-  std::unique_ptr<Skeleton<watch_bpf>> bpf_;
+  Fd event_;  // until the PMU is found by it
+  std::uint32_t kprobe_type_;
+  mutable Skeleton<watch_bpf> bpf_;  // what it maps is written by the kernel
   std::map<std::uint64_t, std::string> names_;
   std::map<std::uint32_t, std::string> unseen_;
   std::vector<Event> probes_;
