@@ -23,9 +23,6 @@ std::string Failure(const Report& report, const CaseResult& row);
 // "not permitted here: perf_event_open: EPERM": why a case was skipped, on one line.
 std::string WhySkipped(const CaseResult& row);
 
-// Text for XML: markup escaped, bytes that XML 1.0 or UTF-8 does not allow replaced.
-std::string XmlEscape(std::string_view text);
-
 // Writes the three files into `folder` (made if it is not there). Throws ConfigError naming the
 // file that could not be written.
 void WriteReports(const Report& report, const std::string& folder);

@@ -13,6 +13,7 @@
 
 #include "lib/executor.h"
 #include "lib/json_line.h"
+#include "lib/xml.h"
 #include "pmuconf/target.h"
 #include "report/stream.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "lib/xml.h"
 #include "tools/profile/flame_script.h"
 #include "tools/profile/report.h"
 
@@ -15,31 +16,6 @@ constexpr int kBottom = 30;   // details
 constexpr double kLeft = 10;  // as in flame_script.h
 constexpr double kWidth = 1180;
 constexpr double kLeast = 0.0002;  // of all events: less than a quarter of a pixel
-
-std::string Escaped(const std::string& text) {
-  std::string escaped;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        // XML has no other control characters, and bytes that are not UTF-8 would spoil the file.
-        escaped +=
-            static_cast<unsigned char>(c) < ' ' || static_cast<unsigned char>(c) > '~' ? '?' : c;
-    }
-  }
-  return escaped;
-}
 
 // Warm for user space, cool for the kernel; functions of one name always have the same shade.
 std::string Colour(const Frame& frame, const std::string& label) {
@@ -112,7 +88,7 @@ class Writer {
             "g.f:hover rect{stroke:#000}g.hit rect{fill:#e040e0}"
             ".button{pointer-events:all;cursor:pointer;text-decoration:underline}</style>\n"
          << "<rect width=\"1200\" height=\"" << height << "\" fill=\"#fafafa\"/>\n"
-         << "<text x=\"10\" y=\"20\">" << Escaped(Summary(report_.facts, report_.stacks.Total()))
+         << "<text x=\"10\" y=\"20\">" << XmlEscape(Summary(report_.facts, report_.stacks.Total()))
          << "</text>\n"
          << "<text id=\"reset\" class=\"button\" x=\"10\" y=\"42\">reset</text>\n"
          << "<text id=\"search\" class=\"button\" x=\"70\" y=\"42\">search</text>\n"
@@ -131,8 +107,8 @@ class Writer {
     const Box& box = boxes_[node];
     const bool root = node == StackStore::kRoot;
     const FrameId id = report_.stacks.nodes()[node].frame;
-    const std::string label = Escaped(root ? "all" : report_.stacks.label(id));
-    const std::string module = root ? "" : Escaped(report_.stacks.frame(id).module);
+    const std::string label = XmlEscape(root ? "all" : report_.stacks.label(id));
+    const std::string module = root ? "" : XmlEscape(report_.stacks.frame(id).module);
     const double share = Share(box);
     const int y = height - kBottom - static_cast<int>(box.depth + 1) * kRow;
     char text[256];

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text as content and attributes of XML.
+#ifndef PMUCONF_LIB_XML_H_
+#define PMUCONF_LIB_XML_H_
+
+#include <string>
+#include <string_view>
+
+namespace pmuconf {
+
+// Markup escaped, bytes that XML 1.0 or UTF-8 does not allow replaced.
+std::string XmlEscape(std::string_view text);
+
+}  // namespace pmuconf
+
+#endif  // PMUCONF_LIB_XML_H_
