@@ -60,6 +60,7 @@ CONFORMANCE_CASE(Aux, AnySizeOfAreaHoldsTheSameTrace,
 
 CONFORMANCE_CASE(Aux, DisabledTimeIsNotInTheTrace, .rules = {rule::AUX_023, rule::AUX_029},
                  .needs = {Cap::kTrace}) {
+  const Undisturbed undisturbed;  // each switch of tasks ends a record
   Trace trace;
   const auto first = SomeBranches(5);
   TraceBranches(trace.event(), first);

@@ -235,6 +235,7 @@ CONFORMANCE_CASE(Aux, SnapshotKeepsTheNewest, .rules = {rule::AUX_005}, .needs =
 
 CONFORMANCE_CASE(Aux, SnapshotGoesOnWhereItStopped, .rules = {rule::AUX_005, rule::AUX_029},
                  .needs = {Cap::kTrace}) {
+  const Undisturbed undisturbed;  // each switch of tasks ends a record
   Trace trace({.pages = 1, .writable = false});
   std::vector<Branch> all;
   for (std::size_t i = 0; i < 30; ++i) {

@@ -227,6 +227,7 @@ CONFORMANCE_CASE(Aux, PausedTraceStartsAtItsTrigger, .rules = {rule::AUX_009},
 
 CONFORMANCE_CASE(Aux, PauseEndsTheTraceButNotItsTransaction, .rules = {rule::AUX_009},
                  .needs = {Cap::kTrace, Cap::kTracePause}) {
+  const Undisturbed undisturbed;  // each switch of tasks ends a record
   Trace trace;
   const Event pause = OpenFaults(trace.event(), kPause);
   const auto early = SomeBranches(5);
