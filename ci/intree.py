@@ -22,7 +22,7 @@ FRAGMENT = store.ROOT / "ci" / "intree.config"
 PLACE = Path("drivers/perf/refpmu")
 # What the README says to add beside the folder.
 LINES = (("Kconfig", f'source "{PLACE}/Kconfig"'), ("Makefile", "obj-$(CONFIG_REFPMU) += refpmu/"))
-PARTS = ("Kbuild", "Kconfig", "core", "glue", "include", "model", "msr")
+PARTS = ("Kbuild", "Kconfig", "core", "glue", "include", "model", "msr", "swinc")
 BUILD_S = 1800
 SHOWN = 20
 

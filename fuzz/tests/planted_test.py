@@ -96,6 +96,6 @@ def test_a_planted_bug_is_found(bug: Bug, harnesses: dict[str, Path], tmp_path: 
     found = tmp_path / "found"
     found.mkdir()
     corpus = str(FUZZ / "corpus" / bug.subject)
-    done = run([str(binary), "-seed=1", f"-runs={RUNS}", str(found), corpus], tmp_path)
+    done = run([str(binary), "-seed=1", "-reload=0", f"-runs={RUNS}", str(found), corpus], tmp_path)
     assert done.returncode != 0, "the bug survived"
     assert "property broken" in done.stderr or "runtime error" in done.stderr, done.stderr[-500:]

@@ -260,12 +260,14 @@ def test_what_has_no_symbols_is_shown_by_module_and_offset(vm: guest.Guest) -> N
 
 def test_a_cpu_that_comes_online_is_sampled(vm: guest.Guest) -> None:
     online = "/sys/devices/system/cpu/cpu1/online"
-    # One that is everywhere is there when a link holds its program.
+    # It is on as many CPUs as links hold its program.
     script = f"""
+on() {{ until [ "$(ls -l /proc/$p/fd 2>/dev/null | grep -c bpf_link)" = $1 ]; do :; done; }}
 echo 0 >{online}
 profile -e cpu-clock -c {PERIOD_NS} -a --user-only -o /tmp/out.json & p=$!
-until ls -l /proc/$p/fd 2>/dev/null | grep -q bpf_link; do :; done
+on 1
 echo 1 >{online}
+on 2
 cp /bin/shares /tmp/newcomer
 taskset 2 /tmp/newcomer 1
 echo 0 >{online}

@@ -94,8 +94,8 @@ def test_trees_are_kept_by_their_options_and_only_the_last_of_them(
     first = path_of("CONFIG_A=y\n")
     assert path_of("# a comment\nCONFIG_A=y\n") == first
     assert "refpmu" in (first / tree.OVERLAY.parent / "Makefile").read_text()
-    others = [path_of(f"CONFIG_{name}=y\n") for name in "BCDEFG"]
-    assert [path.is_dir() for path in (first, *others)] == [False, *[True] * 6]
+    others = [path_of(f"CONFIG_{number}=y\n") for number in range(tree.KEPT_TREES)]
+    assert [path.is_dir() for path in (first, *others)] == [False, *[True] * len(others)]
     assert package.stem in others[0].name
     assert store.ROOT not in first.parents
 
