@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import argparse
-import concurrent.futures
 import contextlib
 import json
 import multiprocessing
@@ -122,24 +121,15 @@ def one(options: argparse.Namespace, kind: Kind, seed: int) -> dict[str, str]:
 def soak(options: argparse.Namespace, kinds: Sequence[Kind]) -> int:
     """The rounds, their kinds in turn; 0 if no result ever changed and none was bad."""
     seen = Seen()
-
-    def round_of(number: int) -> tuple[Kind, int, dict[str, str]]:
+    OUT.mkdir(parents=True, exist_ok=True)
+    for number in range(options.n):
         kind, seed = kinds[number % len(kinds)], options.seed + number
         print(f"round {number + 1} of {options.n}: {kind.name}, seed {seed}", flush=True)
-        return kind, seed, one(options, kind, seed)
-
-    OUT.mkdir(parents=True, exist_ok=True)
-    with busy(options.load), concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        rounds = [pool.submit(round_of, number) for number in range(options.n)]
-        try:
-            for done in concurrent.futures.as_completed(rounds):
-                kind, seed, results = done.result()
-                seen.add(kind.name, seed, results)
-                # After each round: a soak that is ended early has not run in vain.
-                text = json.dumps(seen.figures(), indent=1) + "\n"
-                (OUT / "results.json").write_text(text, encoding="utf-8")
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+        with busy(options.load):
+            seen.add(kind.name, seed, one(options, kind, seed))
+        # After each round: a soak that is ended early has not run in vain.
+        text = json.dumps(seen.figures(), indent=1) + "\n"
+        (OUT / "results.json").write_text(text, encoding="utf-8")
     for line in (*seen.changed(), *seen.bad()):
         print(line)
     print(
@@ -165,7 +155,6 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--target", default="refpmu")
     parser.add_argument("--case", default="", help="only cases that match this glob")
     parser.add_argument("--load", type=int, default=LOAD, help=f"busy processes ({LOAD})")
-    parser.add_argument("--jobs", type=number_above_0, default=1, help="rounds at once (1)")
     names = [kind.name for kind in KINDS]
     parser.add_argument("--kind", action="append", choices=names, help="only this; may be repeated")
     options = parser.parse_args(argv)

@@ -125,14 +125,7 @@ class Probe {
 
   void Identify() {
     const std::string folder = Folder(facts_.device);
-    const auto type = ReadFile(folder + "/type");
-    if (!type || type->empty()) {
-      std::string known;
-      for (const std::string& name : ListFolder(kEventSource)) known += " " + name;
-      throw ConfigError("no PMU '" + facts_.device + "' in " + kEventSource +
-                        " (there:" + (known.empty() ? " none" : known) + ")");
-    }
-    facts_.type = static_cast<std::uint32_t>(std::strtoul(type->c_str(), nullptr, 10));
+    facts_.type = TypeOfPmu(facts_.device);
     const auto mask = ReadFile(folder + "/cpumask");
     const auto cpus = ReadFile(folder + "/cpus");
     const auto listed = ParseCpuList(mask.value_or(cpus.value_or("")));
@@ -394,12 +387,7 @@ class Probe {
   }
 
   void Formats() {
-    const std::string folder = Folder(facts_.device) + "/format";
-    std::map<std::string, FormatField> fields;
-    for (const std::string& name : ListFolder(folder)) {
-      const auto field = ParseFormat(ReadFile(folder + "/" + name).value_or(""));
-      if (field) fields[name] = *field;
-    }
+    const std::map<std::string, FormatField> fields = ReadFormats(Folder(facts_.device));
     config2_ = std::any_of(fields.begin(), fields.end(),
                            [](const auto& field) { return field.second.config == 2; });
     facts_.filters = fields.contains("edge") && fields.contains("inv") && fields.contains("cmask");

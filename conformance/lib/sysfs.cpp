@@ -120,15 +120,18 @@ std::optional<Configs> EncodeTerms(const std::vector<std::pair<std::string, std:
   return configs;
 }
 
-std::optional<Configs> ReadTerms(const std::string& folder, std::string_view text) {
-  const auto terms = ParseTerms(text);
-  if (!terms) return std::nullopt;
+std::map<std::string, FormatField> ReadFormats(const std::string& folder) {
   std::map<std::string, FormatField> formats;
-  for (const auto& [name, value] : *terms) {
+  for (const std::string& name : ListFolder(folder + "/format")) {
     const auto field = ParseFormat(ReadFile(folder + "/format/" + name).value_or(""));
     if (field) formats[name] = *field;
   }
-  return EncodeTerms(*terms, formats);
+  return formats;
+}
+
+std::optional<Configs> ReadTerms(const std::string& folder, std::string_view text) {
+  const auto terms = ParseTerms(text);
+  return terms ? EncodeTerms(*terms, ReadFormats(folder)) : std::nullopt;
 }
 
 std::optional<std::string> ReadFile(const std::string& path) {

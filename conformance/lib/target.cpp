@@ -276,6 +276,17 @@ bool Target::Has(Cap cap) const {
   }
 }
 
+std::uint32_t TypeOfPmu(const std::string& name) {
+  const auto type = ReadFile(std::string(kEventSource) + "/" + name + "/type");
+  if (!name.empty() && type && !type->empty()) {
+    return static_cast<std::uint32_t>(std::strtoul(type->c_str(), nullptr, 10));
+  }
+  std::string known;
+  for (const std::string& there : ListFolder(kEventSource)) known += " " + there;
+  throw ConfigError("no PMU '" + name + "' in " + kEventSource +
+                    " (there:" + (known.empty() ? " none" : known) + ")");
+}
+
 void Target::Resolve(const std::string& pmu) {
   const std::string device = Find(pmu.empty() ? match_ : pmu);
   const std::string path = std::string(kEventSource) + "/" + device + "/type";

@@ -218,14 +218,8 @@ Event OpenOn(const std::string& name) {
   EventSpec spec;
   spec.name = name;
   spec.type = static_cast<std::uint32_t>(std::stoul(ReadFile(folder + "/type").value_or("0")));
-  std::map<std::string, FormatField> formats;
-  for (const std::string& field : ListFolder(folder + "/format")) {
-    const auto parsed = ParseFormat(ReadFile(folder + "/format/" + field).value_or(""));
-    if (parsed) formats[field] = *parsed;
-  }
   for (const std::string& event : ListFolder(folder + "/events")) {
-    const auto terms = ParseTerms(ReadFile(folder + "/events/" + event).value_or(""));
-    const auto configs = terms ? EncodeTerms(*terms, formats) : std::nullopt;
+    const auto configs = ReadTerms(folder, ReadFile(folder + "/events/" + event).value_or(""));
     if (!configs) continue;
     spec.config = configs->config;
     break;

@@ -45,22 +45,11 @@ constexpr Kind kKinds[] = {
 
 std::string Folder(const std::string& pmu) { return std::string(kEventSource) + "/" + pmu; }
 
-std::uint32_t TypeOf(const std::string& pmu) {
-  const auto type = ReadFile(Folder(pmu) + "/type");
-  if (pmu.empty() || !type || type->empty()) {
-    std::string known;
-    for (const std::string& name : ListFolder(kEventSource)) known += " " + name;
-    throw ConfigError("no PMU '" + pmu + "' in " + kEventSource +
-                      " (there:" + (known.empty() ? " none" : known) + ")");
-  }
-  return static_cast<std::uint32_t>(std::strtoul(type->c_str(), nullptr, 10));
-}
-
 // An event that is never enabled: by it the kernel shows its PMU.
-Fd TryEvent(const std::string& pmu, const Configs& configs) {
+Fd TryEvent(const std::string& pmu, std::uint32_t type, const Configs& configs) {
   perf_event_attr attr = {};
   attr.size = PERF_ATTR_SIZE_VER7;
-  attr.type = TypeOf(pmu);
+  attr.type = type;
   attr.config = configs.config;
   attr.config1 = configs.config1;
   attr.config2 = configs.config2;
@@ -76,7 +65,7 @@ Fd TryEvent(const std::string& pmu, const Configs& configs) {
 
 Fd AnyEvent(const std::string& pmu, const std::string& event) {
   const std::string folder = Folder(pmu);
-  TypeOf(pmu);
+  const std::uint32_t type = TypeOfPmu(pmu);
   if (!event.empty()) {
     const std::string terms = ReadFile(folder + "/events/" + event).value_or(event);
     const auto configs = ReadTerms(folder, terms);
@@ -84,7 +73,7 @@ Fd AnyEvent(const std::string& pmu, const std::string& event) {
       throw ConfigError("--event '" + event + "' is neither in " + folder +
                         "/events nor made of terms of " + folder + "/format");
     }
-    Fd fd = TryEvent(pmu, *configs);
+    Fd fd = TryEvent(pmu, type, *configs);
     if (fd.get() < 0) throw ConfigError("--event '" + event + "': " + std::strerror(errno));
     return fd;
   }
@@ -92,11 +81,11 @@ Fd AnyEvent(const std::string& pmu, const std::string& event) {
   for (const std::string& name : ListFolder(folder + "/events")) {
     const auto configs = ReadTerms(folder, ReadFile(folder + "/events/" + name).value_or(""));
     if (!configs) continue;  // a scale or a unit, or an event that wants a number
-    Fd fd = TryEvent(pmu, *configs);
+    Fd fd = TryEvent(pmu, type, *configs);
     if (fd.get() >= 0) return fd;
     error = errno;
   }
-  Fd fd = TryEvent(pmu, {});
+  Fd fd = TryEvent(pmu, type, {});
   if (fd.get() >= 0) return fd;
   if (error == 0) error = errno;
   if (error == EACCES || error == EPERM) {
@@ -108,14 +97,15 @@ Fd AnyEvent(const std::string& pmu, const std::string& event) {
 
 // The type of the PMU of kprobes, on a kernel on which it can be used here.
 std::uint32_t KprobeType() {
-  const auto type = ReadFile(Folder("kprobe") + "/type");
-  if (!type) throw ConfigError("this kernel has no kprobes (CONFIG_KPROBE_EVENTS)");
+  if (!ReadFile(Folder("kprobe") + "/type")) {
+    throw ConfigError("this kernel has no kprobes (CONFIG_KPROBE_EVENTS)");
+  }
   if (!ReadFile("/sys/kernel/btf/vmlinux")) {
     throw ConfigError(
         "this kernel does not describe its types (/sys/kernel/btf/vmlinux; "
         "CONFIG_DEBUG_INFO_BTF), and without that struct pmu cannot be read");
   }
-  return static_cast<std::uint32_t>(std::strtoul(type->c_str(), nullptr, 10));
+  return TypeOfPmu("kprobe");
 }
 
 Skeleton<watch_bpf> Load() {

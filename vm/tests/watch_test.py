@@ -9,17 +9,13 @@ from __future__ import annotations
 
 import json
 import pathlib
-import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
+from mutation import patch, workshop
 
 from pmuvm import guest, kernel, runs, store, suite
-
-sys.path.insert(0, str(store.ROOT / "ci"))
-
-from mutation import patch, workshop  # noqa: E402
 
 pytestmark = [pytest.mark.guest, pytest.mark.xdist_group("watch")]
 

@@ -40,7 +40,9 @@ struct Configs {
 std::optional<Configs> EncodeTerms(const std::vector<std::pair<std::string, std::uint64_t>>& terms,
                                    const std::map<std::string, FormatField>& formats);
 
-// Terms put together by the formats of the PMU with that folder; nullopt as above.
+// The formats that the PMU with that folder declares; what is none is left out.
+std::map<std::string, FormatField> ReadFormats(const std::string& folder);
+// Terms put together by them; nullopt as above.
 std::optional<Configs> ReadTerms(const std::string& folder, std::string_view text);
 
 // Whole content of a small file; nullopt if it cannot be read. Trailing white space is cut.

@@ -80,6 +80,9 @@ class ConfigError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The type of a PMU of this machine, by its name in sysfs. ConfigError that names those there are.
+std::uint32_t TypeOfPmu(const std::string& name);
+
 // An event as the target file has it; EventSpec is the resolved form.
 struct EventClaim {
   std::string name;

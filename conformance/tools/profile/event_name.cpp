@@ -95,11 +95,7 @@ Terms TermsOf(const std::string& event, const std::string& pmu, const std::strin
 }
 
 std::map<std::string, FormatField> FormatsOf(const std::string& pmu) {
-  std::map<std::string, FormatField> formats;
-  for (const std::string& name : ListFolder(pmu + "/format")) {
-    const auto field = ParseFormat(ReadFile(pmu + "/format/" + name).value_or(""));
-    if (field) formats[name] = *field;
-  }
+  std::map<std::string, FormatField> formats = ReadFormats(pmu);
   // As perf has it: whole words of the attr, whether or not the PMU names them.
   for (int word = 0; word < 3; ++word) {
     formats.insert({"config" + (word == 0 ? "" : std::to_string(word)), {word, {{0, 63}}}});
