@@ -5,9 +5,13 @@
 from __future__ import annotations
 
 import argparse
+import itertools
+import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,6 +46,8 @@ class Stage:
     report: Path
     budget_s: int
     repeat: str
+    beside: bool = False
+    """It runs at the same time as its neighbours that do."""
 
 
 def ctest_stage(name: str, preset: str) -> Stage:
@@ -67,6 +73,7 @@ def conformance_stage(kernel: str, target: str, budget_s: int = 900) -> Stage:
         OUT / name / "results.json",
         budget_s,
         f"make run {variables(kernel)} TARGET={target}",
+        beside=True,
     )
 
 
@@ -144,7 +151,8 @@ def stages() -> list[Stage]:
     )
     guest = ("ci/build", "guest", "pmuconf")
     return [
-        tool_stage("lint", (PYTHON, "ci/lint.py"), 1500),
+        # As of the mutants, below: nightly has no share.
+        tool_stage("lint", (PYTHON, "ci/lint.py", "--slices", "6"), 1800),
         ctest_stage("unit", "dev"),
         ctest_stage("asan", "asan"),
         tool_stage(
@@ -176,6 +184,7 @@ def nightly_stages(rounds: int) -> list[Stage]:
     each = [word for kernel in (*KERNELS, *debug) for word in ("--kernel", kernel)]
     soak = (PYTHON, "ci/soak.py", "-n", str(rounds))
     return [
+        tool_stage("lint", (PYTHON, "ci/lint.py"), 2 * HOUR_S),
         *(kunit_stage(kernel, 3 * HOUR_S) for kernel in debug),
         *(
             conformance_stage(kernel, target, 3 * HOUR_S)
@@ -188,14 +197,13 @@ def nightly_stages(rounds: int) -> list[Stage]:
     ]
 
 
-def run_stage(stage: Stage) -> Totals:
+def run_stage(stage: Stage, commands: Commands) -> Totals:
     """Runs a stage; what is broken before it could count counts as one failure."""
     log = OUT / f"{stage.name}.log"
     log.unlink(missing_ok=True)
     stage.report.unlink(missing_ok=True)
     deadline = time.monotonic() + stage.budget_s
     status = 0
-    commands = Commands()
     for command in stage.commands:
         status = commands.run(command, log, deadline)
         if status != 0:
@@ -214,6 +222,27 @@ def run_stage(stage: Stage) -> Totals:
             out.write(f"{stage.report}: nothing passed: an empty run is a failure\n")
         return Totals(0, totals.failed + 1, totals.skipped)
     return totals
+
+
+def run_stages(stages: Sequence[Stage]) -> Iterator[tuple[Stage, Totals, float]]:
+    """Runs stages in their order, on all processors those that run beside each other."""
+    commands = Commands()
+
+    def timed(stage: Stage) -> tuple[Totals, float]:
+        begin = time.monotonic()
+        return run_stage(stage, commands), time.monotonic() - begin
+
+    for beside, group in itertools.groupby(stages, lambda stage: stage.beside):
+        with ThreadPoolExecutor(os.cpu_count() if beside else 1) as pool:
+            waiting = [(stage, pool.submit(timed, stage)) for stage in group]
+            try:
+                for stage, future in waiting:
+                    print(f"{stage.name:24} ", end="", flush=True)
+                    yield stage, *future.result()
+            except BaseException:
+                commands.end()
+                pool.shutdown(cancel_futures=True)
+                raise
 
 
 def failed_tests(stage: Stage) -> list[str]:
@@ -260,12 +289,9 @@ def main() -> int:
     if not options.nightly and chosen != ["rules"]:
         todo = with_rules([stage for stage in todo if stage.name != "rules"])
         todo = [stage for stage in todo if stage.name in chosen]
-    for stage in todo:
-        print(f"{stage.name:24} ", end="", flush=True)
-        begin = time.monotonic()
-        result = run_stage(stage)
+    for stage, result, took_s in run_stages(todo):
         total += result
-        print(f"{result}  ({time.monotonic() - begin:.0f} s)", flush=True)
+        print(f"{result}  ({took_s:.0f} s)", flush=True)
         if stage.name == "rules" and not result.failed:
             print(f"{'':24} {tail(OUT / 'rules.log').splitlines()[-1].strip()}")
         if result.failed:

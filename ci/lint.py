@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+import datetime
 import json
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import intree
 from checks import guide, kernel, mutants, rules, sources, structure, tidy
 from pmuvm import store
 from pmuvm.errors import PmuvmError
+from soak import number_above_0
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "build" / "lint"
@@ -89,7 +91,7 @@ def sources_of_rules() -> list[str]:
     return sources.findings(ROOT, trees)
 
 
-def steps(files: list[Path]) -> list[Step]:
+def steps(files: list[Path], share: tidy.Share | None = None) -> list[Step]:
     cpp = [f for f in files if f.suffix == ".cpp" or (f.suffix == ".h" and room(f) in CPP_ROOMS)]
     python = [f for f in files if f.suffix == ".py"]
     shell = [f for f in files if is_shell(f)]
@@ -100,7 +102,7 @@ def steps(files: list[Path]) -> list[Step]:
         Step("mypy", types),
         Step("shellcheck", with_files(shell, "shellcheck", "-x")),
         Step("codespell", with_files(text, "codespell", "--ignore-words", "ci/checks/words.txt")),
-        Step("clang-tidy", lambda: tidy.findings(ROOT)),
+        Step("clang-tidy", lambda: tidy.findings(ROOT, share)),
     ]
     for line in SERIES:
         known.append(Step(f"kernel-{line}", partial(kernel.build, ROOT, line)))
@@ -115,13 +117,21 @@ def steps(files: list[Path]) -> list[Step]:
 
 
 def main() -> int:
-    known = steps(tracked())
+    files = tracked()
+    names = ", ".join(step.name for step in steps(files))
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("steps", nargs="*", help=f"of: {', '.join(step.name for step in known)}")
-    chosen = parser.parse_args().steps
+    parser.add_argument("steps", nargs="*", help=f"of: {names}")
+    parser.add_argument(
+        "--slices",
+        type=number_above_0,
+        help="clang-tidy takes one of so many shares of the sources, today's, and the latest changes",
+    )
+    options = parser.parse_args()
+    chosen = options.steps
+    today = datetime.datetime.now(datetime.timezone.utc).date()
+    known = steps(files, tidy.Share(options.slices, today) if options.slices else None)
     unknown = set(chosen) - {step.name for step in known}
     if unknown:
-        names = ", ".join(step.name for step in known)
         print(f"lint: unknown step {', '.join(sorted(unknown))}; known: {names}", file=sys.stderr)
         return 2
     cases = []

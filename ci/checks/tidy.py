@@ -1,19 +1,52 @@
 # SPDX-License-Identifier: Apache-2.0
-"""clang-tidy over the C++ of the project, two files at a time; clean files are remembered by content."""
+"""clang-tidy over the C++ of the project, two files at a time; clean files are remembered by content.
+
+All of them take half an hour on two cores, so that `make check` takes a share each day, and what has
+changed of late; those that are remembered cost nothing.
+"""
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 import json
 import os
 import shlex
 import subprocess
+import zlib
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 
 # Preset, and what must be generated before its sources can be parsed.
 PRESETS = {"tidy": ("pmuconf_rules_files", "pmuconf_bpf_files"), "fuzz": ("config_fuzzer",)}
+
+COMMITS = 12
+"""What so many commits before now have touched has changed of late."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """One of so many parts of the sources, that of a day."""
+
+    parts: int
+    day: datetime.date
+
+    def has(self, name: str) -> bool:
+        """Whether a source of this name is in it."""
+        return zlib.crc32(name.encode()) % self.parts == self.day.toordinal() % self.parts
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file that a preset compiles, and what decides the verdict on it."""
+
+    path: Path
+    preset: str
+    files: list[Path]
+    stamp: Path
 
 
 def cache_folder() -> Path:
@@ -50,47 +83,98 @@ def version() -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def inputs_key(root: Path, entry: dict[str, str]) -> str:
+def inputs_key(root: Path, entry: dict[str, str], files: Sequence[Path]) -> str:
     """Content hash of what decides the verdict: program, settings, the file, what it includes."""
     said = version() + entry["command"].replace(str(root), "")
     digest = hashlib.sha256(said.encode())
-    for path in [root / ".clang-tidy", *inputs(root, entry)]:
+    for path in [root / ".clang-tidy", *files]:
         digest.update(str(path.relative_to(root)).encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
-def lint(root: Path, preset: str, source: Path, entry: dict[str, str]) -> list[str]:
+def read(root: Path, job: tuple[Path, tuple[str, dict[str, str]]]) -> Source | list[str]:
+    """What a source depends on, or what the compiler says of it."""
+    path, (preset, entry) = job
     try:
-        stamp = cache_folder() / inputs_key(root, entry)
+        files = inputs(root, entry)
     except subprocess.CalledProcessError as error:
         return (error.stderr or str(error)).strip().splitlines()
-    if stamp.exists():
-        return []
+    return Source(path, preset, files, cache_folder() / inputs_key(root, entry, files))
+
+
+def changed(root: Path) -> set[Path] | None:
+    """Files that are not as they were COMMITS commits ago; None if nothing tells."""
+    command = ["git", "log", f"-{COMMITS}", "--pretty=", "--name-only"]
+    local = ["git", "ls-files", "--modified", "--others", "--exclude-standard"]
+    names: list[str] = []
+    for words in (command, local):
+        done = subprocess.run(words, cwd=root, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            return None
+        names += done.stdout.splitlines()
+    return {root / name for name in names}
+
+
+def chosen(
+    root: Path, sources: Sequence[Source], share: Share, late: set[Path] | None
+) -> list[Source]:
+    """Those of the share, those of `late`, and for each header of `late` one that includes it."""
+    if late is None:
+        return list(sources)
+    wanted = {
+        source.path
+        for source in sources
+        if source.path in late or share.has(str(source.path.relative_to(root)))
+    }
+    seen = {file for source in sources if source.path in wanted for file in source.files}
+    for source in sorted(sources, key=lambda each: each.path):
+        if late & set(source.files) - seen:
+            wanted.add(source.path)
+            seen.update(source.files)
+    return [source for source in sources if source.path in wanted]
+
+
+def lint(root: Path, source: Source) -> list[str]:
+    """What clang-tidy says of a source."""
     done = subprocess.run(
-        ["clang-tidy", "--quiet", "-p", f"build/{preset}", str(source)],
+        ["clang-tidy", "--quiet", "-p", f"build/{source.preset}", str(source.path)],
         cwd=root,
         capture_output=True,
         text=True,
         check=False,
     )
     if done.returncode == 0:
-        stamp.parent.mkdir(parents=True, exist_ok=True)
-        stamp.touch()
+        source.stamp.parent.mkdir(parents=True, exist_ok=True)
+        source.stamp.touch()
         return []
     return done.stdout.strip().splitlines() or done.stderr.strip().splitlines()
 
 
-def findings(root: Path) -> list[str]:
-    """What clang-tidy says of every C++ file that the presets compile, generated ones aside."""
+def findings(root: Path, share: Share | None = None) -> list[str]:
+    """What clang-tidy says of every C++ file that the presets compile, generated ones aside.
+
+    With `share` of those in it, and of what has changed of late, alone.
+    """
     jobs: dict[Path, tuple[str, dict[str, str]]] = {}
     try:
         for preset in PRESETS:
-            for source, entry in compile_commands(root, preset).items():
-                if source.suffix == ".cpp" and root / "build" not in source.parents:
-                    jobs.setdefault(source, (preset, entry))
+            for path, entry in compile_commands(root, preset).items():
+                if path.suffix == ".cpp" and root / "build" not in path.parents:
+                    jobs.setdefault(path, (preset, entry))
     except RuntimeError as error:
         return [str(error)]
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-        results = pool.map(lambda job: lint(root, job[1][0], job[0], job[1][1]), jobs.items())
-        return [line for found in results for line in found]
+        looked = list(pool.map(partial(read, root), jobs.items()))
+        found = [line for each in looked if isinstance(each, list) for line in each]
+        every = [each for each in looked if isinstance(each, Source)]
+        new = [source for source in every if not source.stamp.exists()]
+        if share:
+            named = chosen(root, every, share, changed(root))
+            new = [source for source in new if source in named]
+        left = sum(not source.stamp.exists() for source in every) - len(new)
+        if left:
+            print(
+                f"     clang-tidy: {left} of {len(every)} sources left to another day", flush=True
+            )
+        return found + [line for lines in pool.map(partial(lint, root), new) for line in lines]

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+from pathlib import Path
 
 import check
 import pytest
@@ -35,13 +37,58 @@ def test_a_stage_on_a_debug_kernel_says_how_to_repeat_it() -> None:
     assert check.kunit_stage("6.12").repeat == "make kunit KERNEL=6.12"
 
 
+def stage(folder: Path, name: str, beside: bool, first: str = "true") -> check.Stage:
+    """It does `first`, then it has passed."""
+    report = folder / f"{name}.json"
+    totals = '{"totals": {"cases": 1, "passed": 1, "skipped": 0}}'
+    words = f"{first} && echo '{totals}' >{report}"
+    return check.Stage(name, (("bash", "-c", words),), report, 20, "", beside)
+
+
+def test_suites_run_beside_each_other_and_are_told_of_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(check, "OUT", tmp_path)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    os.mkfifo(tmp_path / "meet")
+    # Who opens a pipe waits for the other end.
+    told = check.run_stages(
+        [
+            stage(tmp_path, "a", True, f": >{tmp_path}/meet"),
+            stage(tmp_path, "b", True, f": <{tmp_path}/meet"),
+        ]
+    )
+    assert [(each.name, totals.passed, totals.failed) for each, totals, _ in told] == [
+        ("a", 1, 0),
+        ("b", 1, 0),
+    ]
+
+
+def test_a_stage_that_has_the_machine_to_itself_waits_for_the_one_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(check, "OUT", tmp_path)
+    stages = [stage(tmp_path, "a", True), stage(tmp_path, "b", False)]
+    begun = [
+        (each.name, totals.passed, (tmp_path / "b.json").exists())
+        for each, totals, _ in check.run_stages(stages)
+    ]
+    assert begun == [("a", 1, False), ("b", 1, True)]
+
+
+def test_every_suite_of_make_check_runs_beside_others() -> None:
+    assert [each.name for each in check.stages() if each.beside] == [
+        each.name for each in check.stages() if "pmuvm" in each.commands[-1]
+    ]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["--nightly", "--rounds", "0"], "argument --rounds: invalid"),
         (
             ["--nightly", "--stages", "unit"],
-            "check: unknown stage 'unit'; known: kunit-6.12-debug,",
+            "check: unknown stage 'unit'; known: lint, kunit-6.12-debug,",
         ),
         (["--stages", "soak"], "check: unknown stage 'soak'; known: lint,"),
     ],
