@@ -7,13 +7,15 @@ from __future__ import annotations
 import argparse
 import itertools
 import os
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 import matrix
 from bounded import Commands
@@ -224,7 +226,7 @@ def run_stage(stage: Stage, commands: Commands) -> Totals:
     return totals
 
 
-def run_stages(stages: Sequence[Stage]) -> Iterator[tuple[Stage, Totals, float]]:
+def run_stages(stages: Sequence[Stage]) -> Generator[tuple[Stage, Totals, float], None, None]:
     """Runs stages in their order, on all processors those that run beside each other."""
     commands = Commands()
 
@@ -263,6 +265,29 @@ def tail(path: Path) -> str:
     return "\n".join(f"    {line}" for line in lines[-TAIL_LINES:])
 
 
+def interrupt(_number: int, _frame: object) -> NoReturn:
+    """An end from outside is one at the terminal."""
+    raise KeyboardInterrupt
+
+
+def told(todo: Sequence[Stage]) -> int:
+    """Runs stages and prints what came of them; 1 if a test failed, else 0."""
+    total = Totals(0, 0, 0)
+    failures = []
+    for stage, result, took_s in run_stages(todo):
+        total += result
+        print(f"{result}  ({took_s:.0f} s)", flush=True)
+        if stage.name == "rules" and not result.failed:
+            print(f"{'':24} {tail(OUT / 'rules.log').splitlines()[-1].strip()}")
+        if result.failed:
+            failures.append(f"{stage.name}: {', '.join(failed_tests(stage))}")
+            print(f"{tail(OUT / f'{stage.name}.log')}\n    repeat just this: {stage.repeat}")
+    print(total)
+    for line in failures:
+        print(f"failed in {line}")
+    return 1 if total.failed else 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--stages", help="only these, with commas; an unknown one names all")
@@ -282,26 +307,18 @@ def main() -> int:
         print(f"check: unknown stage '{','.join(unknown)}'; known: {', '.join(names)}")
         return 2
     OUT.mkdir(parents=True, exist_ok=True)
-    total = Totals(0, 0, 0)
-    failures = []
     todo = [stage for stage in known if stage.name in chosen]
     # Alone `rules` takes the reports that are there; else those of this run.
     if not options.nightly and chosen != ["rules"]:
         todo = with_rules([stage for stage in todo if stage.name != "rules"])
         todo = [stage for stage in todo if stage.name in chosen]
-    for stage, result, took_s in run_stages(todo):
-        total += result
-        print(f"{result}  ({took_s:.0f} s)", flush=True)
-        if stage.name == "rules" and not result.failed:
-            print(f"{'':24} {tail(OUT / 'rules.log').splitlines()[-1].strip()}")
-        if result.failed:
-            failures.append(f"{stage.name}: {', '.join(failed_tests(stage))}")
-            print(f"{tail(OUT / f'{stage.name}.log')}\n    repeat just this: {stage.repeat}")
-    print(total)
-    for line in failures:
-        print(f"failed in {line}")
-    return 1 if total.failed else 0
+    try:
+        return told(todo)
+    except KeyboardInterrupt:
+        print(f"\ncheck: interrupted; what has ended is in {OUT}")
+        return 130
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, interrupt)
     sys.exit(main())

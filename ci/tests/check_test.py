@@ -42,7 +42,7 @@ def stage(folder: Path, name: str, beside: bool, first: str = "true") -> check.S
     report = folder / f"{name}.json"
     totals = '{"totals": {"cases": 1, "passed": 1, "skipped": 0}}'
     words = f"{first} && echo '{totals}' >{report}"
-    return check.Stage(name, (("bash", "-c", words),), report, 20, "", beside)
+    return check.Stage(name, (("bash", "-c", words),), report, 60, "", beside)
 
 
 def test_suites_run_beside_each_other_and_are_told_of_in_order(
@@ -74,6 +74,24 @@ def test_a_stage_that_has_the_machine_to_itself_waits_for_the_one_before(
         for each, totals, _ in check.run_stages(stages)
     ]
     assert begun == [("a", 1, False), ("b", 1, True)]
+
+
+def test_whoever_ends_the_run_ends_its_commands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(check, "OUT", tmp_path)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    forever = stage(tmp_path, "b", True, f"echo $$ >{tmp_path}/pid && exec tail -f /dev/null")
+    last = stage(tmp_path, "c", False)
+    stages = check.run_stages([stage(tmp_path, "a", True, f": <{tmp_path}/pid"), forever, last])
+    os.mkfifo(tmp_path / "pid")
+    assert next(stages)[0].name == "a"
+    with pytest.raises(KeyboardInterrupt):
+        stages.throw(KeyboardInterrupt())
+    # Not at the end of its budget: it was ended, and nothing began after it.
+    assert "over its budget" not in (tmp_path / "b.log").read_text(encoding="utf-8")
+    assert not (tmp_path / "b.json").exists()
+    assert not (tmp_path / "c.log").exists()
 
 
 def test_every_suite_of_make_check_runs_beside_others() -> None:
