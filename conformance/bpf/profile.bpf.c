@@ -7,11 +7,17 @@
 
 #include "profile_sample.h"
 
+#ifdef __TARGET_ARCH_aarch64
+#define INTERRUPTED_AT(ctx) ((ctx)->regs.pc)
+#else
+#define INTERRUPTED_AT(ctx) ((ctx)->regs.rip)
+#endif
+
 #define STACK_BYTES (PROFILE_MAX_FRAMES * sizeof(__u64))
 
 const volatile __u8 want_kernel = 1;
 const volatile __u8 want_user = 1;
-const volatile __u64 wakeup_bytes = 0; /* of a ring that wait, when the reader is to be woken */
+const volatile __u64 wakeup_bytes = 0; /* sent by a CPU, after which the reader is woken */
 
 __u64 lost = 0;
 
@@ -29,6 +35,7 @@ struct {
 } rings SEC(".maps");
 
 struct scratch {
+	__u64 unannounced; /* bytes since the reader was woken */
 	struct profile_sample sample;
 	__u8 stacks[2 * STACK_BYTES];
 };
@@ -50,7 +57,8 @@ int profile(struct bpf_perf_event_data *ctx)
 	void *ring = bpf_map_lookup_elem(&rings, &cpu);
 	long kernel_bytes = 0;
 	long user_bytes = 0;
-	__u64 wake;
+	__u64 bytes;
+	__u64 wake = BPF_RB_NO_WAKEUP;
 
 	if (!scratch)
 		return 0;
@@ -64,7 +72,8 @@ int profile(struct bpf_perf_event_data *ctx)
 	scratch->sample.tid = task;
 	scratch->sample.cpu = cpu;
 	bpf_get_current_comm(scratch->sample.comm, sizeof(scratch->sample.comm));
-	if (want_kernel)
+	/* The kernel's half of all addresses; a program has no stack there, and to look costs time. */
+	if (want_kernel && (long)INTERRUPTED_AT(ctx) < 0)
 		kernel_bytes = bpf_get_stack(ctx, scratch->stacks, STACK_BYTES, 0);
 	/* An error is no stack: the idle task, for one, has none of the user's. */
 	if (kernel_bytes < 0 || kernel_bytes > STACK_BYTES)
@@ -76,10 +85,13 @@ int profile(struct bpf_perf_event_data *ctx)
 		user_bytes = 0;
 	scratch->sample.kernel_bytes = kernel_bytes;
 	scratch->sample.user_bytes = user_bytes;
-	wake = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) >= wakeup_bytes ? BPF_RB_FORCE_WAKEUP :
-									     BPF_RB_NO_WAKEUP;
-	if (bpf_ringbuf_output(ring, scratch, sizeof(scratch->sample) + kernel_bytes + user_bytes,
-			       wake))
+	bytes = sizeof(scratch->sample) + kernel_bytes + user_bytes;
+	scratch->unannounced += bytes;
+	if (scratch->unannounced >= wakeup_bytes) {
+		scratch->unannounced = 0;
+		wake = BPF_RB_FORCE_WAKEUP;
+	}
+	if (bpf_ringbuf_output(ring, &scratch->sample, bytes, wake))
 		__sync_fetch_and_add(&lost, 1);
 	return 0;
 }

@@ -3,18 +3,19 @@
 #include "tools/profile/collector.h"
 
 #include <algorithm>
-#include <iterator>
+#include <cstring>
 
 namespace pmuconf::profile {
 
 void Collector::Take(std::span<const std::byte> bytes) {
-  auto sample = ParseSample(bytes);
-  if (!sample) {
+  const auto head = ParseHead(bytes);
+  if (!head) {
     ++broken_;
     return;
   }
-  const std::uint64_t time_ns = sample->head.time_ns;
-  waiting_.push_back({time_ns, std::move(*sample)});
+  waiting_.push_back({head->time_ns, static_cast<std::uint32_t>(bytes_.size()),
+                      static_cast<std::uint32_t>(bytes.size())});
+  bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
 }
 
 void Collector::Take(const SideRecord& record) {
@@ -27,34 +28,83 @@ void Collector::Take(const SideRecord& record) {
       return;
     default:
       symbolizer_.Prefetch(record);
-      waiting_.push_back({record.time_ns, record});
+      waiting_.push_back({record.time_ns, static_cast<std::uint32_t>(records_.size()), 0});
+      records_.push_back(record);
   }
 }
 
 void Collector::WorkOff(std::uint64_t time_ns,
                         const std::function<void(const SideRecord&)>& followed) {
-  const auto later = std::partition(waiting_.begin(), waiting_.end(),
-                                    [&](const Item& item) { return item.time_ns <= time_ns; });
-  std::stable_sort(waiting_.begin(), later,
-                   [](const Item& a, const Item& b) { return a.time_ns < b.time_ns; });
+  const auto earlier = [](const Item& a, const Item& b) { return a.time_ns < b.time_ns; };
+  // Those of one CPU are sorted as they come.
+  if (!std::is_sorted(waiting_.begin(), waiting_.end(), earlier)) {
+    std::stable_sort(waiting_.begin(), waiting_.end(), earlier);
+  }
+  const auto later = std::upper_bound(
+      waiting_.begin(), waiting_.end(), time_ns,
+      [](std::uint64_t limit_ns, const Item& item) { return limit_ns < item.time_ns; });
   for (auto item = waiting_.begin(); item != later; ++item) {
-    if (const auto* const record = std::get_if<SideRecord>(&item->what)) {
-      symbolizer_.Follow(*record);
-      followed(*record);
+    if (item->bytes == 0) {
+      Follow(records_[item->at]);
+      followed(records_[item->at]);
     } else {
-      Count(std::get<RawSample>(item->what));
+      Count(std::span(bytes_).subspan(item->at, item->bytes));
     }
   }
   waiting_.erase(waiting_.begin(), later);
+  LetGo();
 }
 
-void Collector::Count(const RawSample& sample) {
+// What came before all that still waits is not needed any more.
+void Collector::LetGo() {
+  auto sample = static_cast<std::uint32_t>(bytes_.size());
+  auto record = static_cast<std::uint32_t>(records_.size());
+  for (const Item& item : waiting_) {
+    std::uint32_t& least = item.bytes == 0 ? record : sample;
+    least = std::min(least, item.at);
+  }
+  bytes_.erase(bytes_.begin(), bytes_.begin() + sample);
+  records_.erase(records_.begin(), records_.begin() + record);
+  for (Item& item : waiting_) item.at -= item.bytes == 0 ? record : sample;
+}
+
+void Collector::Follow(const SideRecord& record) {
+  symbolizer_.Follow(record);
+  const bool thread_alone =
+      (record.kind == SideRecord::Kind::kFork && record.pid == record.parent_pid) ||
+      (record.kind == SideRecord::Kind::kExit && record.pid != record.tid);
+  if (!thread_alone) known_.Forget(record.pid);
+}
+
+void Collector::Count(std::span<const std::byte> bytes) {
+  profile_sample head;
+  std::memcpy(&head, bytes.data(), sizeof(head));
+  // Where the kernel's stack ends is part of it.
+  const std::uint64_t end = std::uint64_t{head.kernel_bytes} + 1;
+  const auto digest =
+      Digest(bytes.subspan(sizeof(head)),
+             Digest(std::as_bytes(std::span(head.comm)), {.key = end, .check = end}));
+  const auto known = text_ == nullptr ? known_.Find(head.pid, digest) : std::nullopt;
+  if (known) {
+    stacks_.Add(*known, head.period);
+    return;
+  }
+  const auto sample = ParseSample(bytes);
+  if (!sample) return;  // Take() has looked at it
+  bool lasting = true;
+  const auto node = Resolve(*sample, lasting);
+  if (lasting) known_.Add(head.pid, digest, node);
+  stacks_.Add(node, head.period);
+}
+
+StackStore::NodeId Collector::Resolve(const RawSample& sample, bool& lasting) {
   const std::string comm = sample.Command();
   const std::uint32_t pid = sample.head.pid;
   stack_.assign(1, symbolizer_.Command(comm));
   SampleText text = {.comm = comm, .pid = pid, .cpu = sample.head.cpu, .kernel = {}, .user = {}};
   const auto add = [&](const Resolved& resolved) {
     stack_.insert(stack_.end(), resolved.frames.rbegin(), resolved.frames.rend());
+    lasting = lasting && resolved.lasting;
   };
   // A caller is shown where it calls: the address that it returns to may be another line's, or
   // another function's.
@@ -68,11 +118,13 @@ void Collector::Count(const RawSample& sample) {
     add(resolved);
     if (text_ != nullptr) text.kernel.push_back({sample.kernel[i], &resolved, i != 0});
   }
-  stacks_.Add(stack_, sample.head.period);
-  if (text_ == nullptr) return;
-  std::reverse(text.user.begin(), text.user.end());
-  std::reverse(text.kernel.begin(), text.kernel.end());
-  WriteSample(text, stacks_, *text_);
+  const auto node = stacks_.Place(stack_);
+  if (text_ != nullptr) {
+    std::reverse(text.user.begin(), text.user.end());
+    std::reverse(text.kernel.begin(), text.kernel.end());
+    WriteSample(text, stacks_, *text_);
+  }
+  return node;
 }
 
 }  // namespace pmuconf::profile

@@ -3,13 +3,14 @@
 #ifndef PMUCONF_TOOLS_PROFILE_COLLECTOR_H_
 #define PMUCONF_TOOLS_PROFILE_COLLECTOR_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <ostream>
-#include <variant>
+#include <span>
 #include <vector>
 
+#include "tools/profile/known_stacks.h"
 #include "tools/profile/raw_sample.h"
 #include "tools/profile/report.h"
 #include "tools/profile/side_band.h"
@@ -33,17 +34,25 @@ class Collector {
   std::uint64_t broken() const { return broken_; }  // samples that were not as they should be
 
  private:
+  // A sample, or a record, that waits.
   struct Item {
     std::uint64_t time_ns;
-    std::variant<RawSample, SideRecord> what;
+    std::uint32_t at;     // where in bytes_, or in records_
+    std::uint32_t bytes;  // 0: a record
   };
 
-  void Count(const RawSample& sample);
+  void Follow(const SideRecord& record);
+  void Count(std::span<const std::byte> bytes);
+  StackStore::NodeId Resolve(const RawSample& sample, bool& lasting);
+  void LetGo();
 
   StackStore& stacks_;
   Symbolizer& symbolizer_;
   std::ostream* text_;
   std::vector<Item> waiting_;
+  std::vector<std::byte> bytes_;
+  std::vector<SideRecord> records_;
+  KnownStacks known_;
   std::vector<FrameId> stack_;  // kept for its memory
   std::uint64_t throttled_ = 0;
   std::uint64_t records_lost_ = 0;

@@ -5,6 +5,8 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 
 namespace pmuconf::profile {
@@ -30,10 +32,37 @@ std::unique_ptr<Inlines> Inlines::Open(Fd file) {
 
 Inlines::~Inlines() { dwarf_end(static_cast<Dwarf*>(dwarf_)); }
 
+void Inlines::ReadRanges() const {
+  Dwarf* const dwarf = static_cast<Dwarf*>(dwarf_);
+  ranges_.emplace();
+  Dwarf_CU* unit = nullptr;
+  Dwarf_Die die;
+  while (dwarf_get_units(dwarf, unit, &unit, nullptr, nullptr, &die, nullptr) == 0) {
+    Dwarf_Addr base = 0, begin = 0, end = 0;
+    for (std::ptrdiff_t at = 0; (at = dwarf_ranges(&die, at, &base, &begin, &end)) > 0;) {
+      ranges_->push_back({begin, end, dwarf_dieoffset(&die)});
+    }
+  }
+  std::sort(ranges_->begin(), ranges_->end(),
+            [](const Range& a, const Range& b) { return a.begin < b.begin; });
+}
+
+bool Inlines::FindUnit(std::uint64_t address, void* found) const {
+  Dwarf* const dwarf = static_cast<Dwarf*>(dwarf_);
+  Dwarf_Die* const unit = static_cast<Dwarf_Die*>(found);
+  if (dwarf_addrdie(dwarf, address, unit) != nullptr) return true;
+  if (!ranges_) ReadRanges();
+  const auto after =
+      std::upper_bound(ranges_->begin(), ranges_->end(), address,
+                       [](std::uint64_t at, const Range& range) { return at < range.begin; });
+  if (after == ranges_->begin() || address >= std::prev(after)->end) return false;
+  return dwarf_offdie(dwarf, std::prev(after)->unit, unit) != nullptr;
+}
+
 std::vector<std::string> Inlines::At(std::uint64_t address) const {
   std::vector<std::string> names;
   Dwarf_Die unit;
-  if (dwarf_addrdie(static_cast<Dwarf*>(dwarf_), address, &unit) == nullptr) return names;
+  if (!FindUnit(address, &unit)) return names;
   Dwarf_Die* innermost = nullptr;
   if (dwarf_getscopes(&unit, address, &innermost) <= 0) return names;
   // Outside of an inlined function that call goes on where it was written; this one, where it is.

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,17 @@ class Inlines {
  private:
   Inlines(Fd file, void* dwarf) : file_(std::move(file)), dwarf_(dwarf) {}
 
+  struct Range {
+    std::uint64_t begin, end;
+    std::uint64_t unit;  // place of its DIE
+  };
+  void ReadRanges() const;
+  bool FindUnit(std::uint64_t address, void* unit) const;
+
   Fd file_;
   void* dwarf_;
+  // Of all units, for files without .debug_aranges: clang writes none. Read when first needed.
+  mutable std::optional<std::vector<Range>> ranges_;
 };
 
 }  // namespace pmuconf::profile

@@ -86,6 +86,12 @@ void ModuleTable::Read(Module& module) {
   }
 }
 
+bool ModuleTable::HasFile(std::uint32_t id) {
+  Module& module = *modules_[id];
+  if (!module.read) Read(module);
+  return module.symbols.has_value();
+}
+
 const Resolved& ModuleTable::Resolve(std::uint32_t id, std::uint64_t file_offset) {
   Module& module = *modules_[id];
   const auto [entry, fresh] = module.known.try_emplace(file_offset);
@@ -98,6 +104,7 @@ const Resolved& ModuleTable::Resolve(std::uint32_t id, std::uint64_t file_offset
   Frame frame = {.kind = FrameKind::kUser, .name = Frame::kUnknown, .module = path, .offset = 0};
   // Code that is in no file has no place there either: one frame for all of it.
   if (path[0] == '/') frame.offset = file_offset;
+  resolved.lasting = module.symbols.has_value();
   const auto address = module.symbols ? module.symbols->Address(file_offset) : std::nullopt;
   const auto symbol = address ? module.symbols->Find(*address) : std::nullopt;
   if (symbol) {

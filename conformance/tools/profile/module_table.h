@@ -25,6 +25,7 @@ namespace pmuconf::profile {
 struct Resolved {
   std::vector<FrameId> frames;
   std::uint64_t offset = 0;  // in the function
+  bool lasting = true;       // else its process may name it yet
 };
 
 struct ModuleInfo {
@@ -40,6 +41,7 @@ class ModuleTable {
   // file that was deleted since, other paths do not show.
   std::uint32_t Find(std::uint32_t pid, const Mapping& mapping);
 
+  bool HasFile(std::uint32_t module);  // else no file says what its code is
   const Resolved& Resolve(std::uint32_t module, std::uint64_t file_offset);
   const std::string& path(std::uint32_t module) const { return modules_[module]->key.path; }
   std::vector<ModuleInfo> Used() const;  // those that samples were in

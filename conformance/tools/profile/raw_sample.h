@@ -23,6 +23,7 @@ struct RawSample {
 };
 
 // nullopt: the bytes are not a sample.
+std::optional<profile_sample> ParseHead(std::span<const std::byte> bytes);
 std::optional<RawSample> ParseSample(std::span<const std::byte> bytes);
 
 }  // namespace pmuconf::profile

@@ -19,16 +19,20 @@ FrameId StackStore::Intern(const Frame& frame) {
   return entry->second;
 }
 
-void StackStore::Add(std::span<const FrameId> stack, std::uint64_t events) {
+StackStore::NodeId StackStore::Place(std::span<const FrameId> stack) {
   NodeId at = kRoot;
   for (const FrameId frame : stack) {
     const std::uint64_t key = static_cast<std::uint64_t>(at) << 32 | frame;
-    const auto [child, fresh] = children_.emplace(key, static_cast<NodeId>(nodes_.size()));
+    const auto [child, fresh] = children_.try_emplace(key, static_cast<NodeId>(nodes_.size()));
     if (fresh) nodes_.push_back({.parent = at, .frame = frame, .self = {}});
     at = child->second;
   }
+  return at;
+}
+
+void StackStore::Add(NodeId node, std::uint64_t events) {
   const Count one = {.samples = 1, .events = events};
-  nodes_[at].self += one;
+  nodes_[node].self += one;
   total_ += one;
 }
 

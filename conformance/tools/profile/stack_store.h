@@ -46,8 +46,10 @@ class StackStore {
   const std::string& label(FrameId id) const { return labels_[id]; }
   std::size_t frames() const { return frames_.size(); }
 
-  // The outermost frame first.
-  void Add(std::span<const FrameId> stack, std::uint64_t events);
+  // Where a stack is, the outermost frame first, and one more sample of it.
+  NodeId Place(std::span<const FrameId> stack);
+  void Add(NodeId node, std::uint64_t events);
+  void Add(std::span<const FrameId> stack, std::uint64_t events) { Add(Place(stack), events); }
 
   const std::vector<Node>& nodes() const { return nodes_; }  // parents before their children
   std::vector<FrameId> Stack(NodeId node) const;             // the outermost frame first

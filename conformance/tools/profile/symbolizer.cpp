@@ -62,13 +62,17 @@ void Symbolizer::Follow(const SideRecord& record) {
       break;
     }
     case SideRecord::Kind::kExec:
+      Forget(record.pid);
       processes_.Begin(record.pid);
       break;
     case SideRecord::Kind::kFork:
       if (record.pid != record.parent_pid) processes_.Fork(record.parent_pid, record.pid);
       break;
     case SideRecord::Kind::kExit:
-      if (record.pid == record.tid) processes_.End(record.pid);
+      if (record.pid == record.tid) {
+        Forget(record.pid);
+        processes_.End(record.pid);
+      }
       break;
     case SideRecord::Kind::kThrottle:
     case SideRecord::Kind::kLost:
@@ -102,6 +106,9 @@ const Resolved& Symbolizer::User(std::uint32_t pid, std::uint64_t address) {
   const AddressSpace* const space = processes_.Find(pid);
   const Mapped* const mapped = space == nullptr ? nullptr : space->Find(address);
   if (mapped != nullptr) {
+    if (!modules_.HasFile(mapped->module)) {
+      if (const Resolved* const made = Made(pid, address)) return *made;
+    }
     return modules_.Resolve(mapped->module, address - mapped->begin + mapped->file_offset);
   }
   // One frame for all: these addresses are as many as there are processes and stacks gone astray.
@@ -110,6 +117,28 @@ const Resolved& Symbolizer::User(std::uint32_t pid, std::uint64_t address) {
         store_.Intern({.kind = FrameKind::kUser, .name = "[unmapped]", .module = "", .offset = 0}));
   }
   return unmapped_;
+}
+
+const Resolved* Symbolizer::Made(std::uint32_t pid, std::uint64_t address) {
+  const auto known = made_.find(pid);
+  if (known != made_.end()) {
+    const auto resolved = known->second.find(address);
+    if (resolved != known->second.end()) return &resolved->second;
+  }
+  const auto symbol = perf_maps_.Find(pid, address);
+  if (!symbol) return nullptr;
+  Resolved& resolved = made_[pid][address];
+  resolved.offset = symbol->offset;
+  resolved.frames.push_back(store_.Intern({.kind = FrameKind::kUser,
+                                           .name = Demangle(symbol->name),
+                                           .module = "[made]",
+                                           .offset = symbol->offset}));
+  return &resolved;
+}
+
+void Symbolizer::Forget(std::uint32_t pid) {
+  made_.erase(pid);
+  perf_maps_.Forget(pid);
 }
 
 FrameId Symbolizer::Command(const std::string& comm) {

@@ -11,6 +11,7 @@
 #include "tools/profile/address_space.h"
 #include "tools/profile/kernel_symbols.h"
 #include "tools/profile/module_table.h"
+#include "tools/profile/perf_map.h"
 #include "tools/profile/side_band.h"
 #include "tools/profile/stack_store.h"
 
@@ -38,6 +39,9 @@ class Symbolizer {
 
  private:
   void ReadKernel();
+  // Code that a process made, if it gave it a name.
+  const Resolved* Made(std::uint32_t pid, std::uint64_t address);
+  void Forget(std::uint32_t pid);
 
   StackStore& store_;
   KernelSymbols kernel_;
@@ -45,6 +49,8 @@ class Symbolizer {
   unsigned kernel_rereads_ = 0;
   ModuleTable modules_;
   Processes processes_;
+  PerfMaps perf_maps_;
+  std::unordered_map<std::uint32_t, std::unordered_map<std::uint64_t, Resolved>> made_;
   std::unordered_map<std::string, FrameId> commands_;
   Resolved unmapped_;
 };

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs for guests that spend their time in known functions, in known shares."""
+
+from __future__ import annotations
+
+import pathlib
+import subprocess
+
+SHARES = {"spin_half": 0.5, "spin_third": 0.3, "spin_rest": 0.2}
+DEPTH = ["main", "one_round", "outer", "middle"]
+"""The callers of those, the outermost first."""
+
+SPINNER = """
+__attribute__((noinline, aligned(64))) void {name}(unsigned long turns)
+{{ for (unsigned long i = 0; i < turns; ++i) sink += i; }}
+"""
+ROUNDS = (
+    """
+#include <stdlib.h>
+static volatile unsigned long sink;
+"""
+    + "".join(SPINNER.format(name=name) for name in SHARES)
+    + """
+__attribute__((noinline)) void middle(unsigned long n)
+{ spin_half(50 * n); spin_third(30 * n); spin_rest(20 * n); sink++; }
+__attribute__((noinline)) void outer(unsigned long n) { middle(n); sink++; }
+static unsigned long seed = 1;
+/* No two rounds are as long: samples must not keep step with them. */
+static void one_round(void)
+{
+  seed = seed * 6364136223846793005ul + 1442695040888963407ul;
+  outer(20 + (seed >> 57));
+}
+"""
+)
+FOR_ROUNDS = (
+    ROUNDS
+    + """
+int main(int argc, char **argv)
+{
+  for (long left = atol(argv[argc - 1]); left > 0; --left) one_round();
+  return 0;
+}
+"""
+)
+"""Does the same work each time, so many rounds of it: a guest's time is also its host's."""
+
+
+def compiled(folder: pathlib.Path, name: str, text: str, *flags: str) -> pathlib.Path:
+    """A static program with frame pointers."""
+    program = folder / name
+    argv = ["gcc", "-static", "-fno-omit-frame-pointer", *flags, "-x", "c", "-", "-o", str(program)]
+    subprocess.run(argv, input=text, text=True, check=True, timeout=60)
+    return program
