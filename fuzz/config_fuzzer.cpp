@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "lib/refpmu_events.h"
 #include "property.h"
 
 extern "C" {
@@ -23,87 +24,12 @@ namespace {
 constexpr u32 kHardware = 0;
 constexpr u32 kCache = 3;
 constexpr u32 kRaw = 4;
-// format/: event config:0-7, umask config:8-15, edge config:18, inv config:23, cmask config:24-31
-constexpr u64 kCode = 0xffff;
-constexpr u64 kEdge = u64{1} << 18;
-constexpr u64 kInv = u64{1} << 23;
-constexpr u64 kCmask = u64{0xff} << 24;
-constexpr u64 kAdvertised = kCode | kEdge | kInv | kCmask;
+constexpr u64 kEdge = kRefpmuEdge;
+constexpr u64 kInv = kRefpmuInv;
+constexpr u64 kCmask = kRefpmuCmask;
 constexpr u64 kLongestPeriod = INT64_MAX;
 
-enum class Place { kAny, kFirstTwo, kLast, kPairs, kRecords };
-
-struct KnownEvent {
-  u64 code;
-  int fixed;  // fixed counter, -1 for none
-  Place place;
-};
-
-// What the driver's documentation promises, one line a code.
-constexpr std::array<KnownEvent, 24> kEvents = {{
-    {0x003c, 1, Place::kAny},      {0x00c0, 0, Place::kAny},      {0x013c, 2, Place::kAny},
-    {0x01d0, -1, Place::kAny},     {0x01d1, -1, Place::kAny},     {0x01d2, -1, Place::kFirstTwo},
-    {0x01d3, -1, Place::kLast},    {0x01d4, -1, Place::kPairs},   {0x00c4, -1, Place::kAny},
-    {0x00c5, -1, Place::kAny},     {0x01b7, -1, Place::kRecords}, {0x01bb, -1, Place::kRecords},
-    {0x01cd, -1, Place::kRecords}, {0x4f2e, -1, Place::kAny},     {0x412e, -1, Place::kAny},
-    {0x01b1, -1, Place::kAny},     {0x81d0, -1, Place::kAny},     {0x82d0, -1, Place::kAny},
-    {0x0151, -1, Place::kAny},     {0x0283, -1, Place::kAny},     {0x0e08, -1, Place::kAny},
-    {0x0e49, -1, Place::kAny},     {0x2085, -1, Place::kAny},     {0x0e85, -1, Place::kAny},
-}};
 constexpr u64 kWide = 0x01d4;
-
-struct Encoding {
-  u64 config;
-  u64 config1;
-};
-
-// PERF_COUNT_HW_*, in their order.
-constexpr std::array<Encoding, 10> kGeneric = {{
-    {0x003c, 0},
-    {0x00c0, 0},
-    {0x4f2e, 0},
-    {0x412e, 0},
-    {0x00c4, 0},
-    {0x00c5, 0},
-    {0x0104013c, 0},  // bus-cycles: edges of the reference clock
-    {0x018000c0, 0},  // stalled-cycles-frontend: no instruction
-    {0x018001b1, 0},  // stalled-cycles-backend: nothing executed
-    {0x013c, 0},
-}};
-
-struct CacheEvent {
-  u64 id;  // cache | operation << 8 | result << 16
-  Encoding encoding;
-};
-
-// OFFCORE_RSP: reads 0x1, writes 0x2, prefetches 0x10; who answers: anybody, memory, remote memory.
-constexpr u64 kAnybody = 0x3ffffc0000;
-constexpr u64 kMemory = 0x3fffc00000;
-constexpr u64 kRemote = 0x3fff800000;
-constexpr std::array<CacheEvent, 22> kCaches = {{
-    {0x00000, {0x81d0, 0}},
-    {0x10000, {0x0151, 0}},
-    {0x00100, {0x82d0, 0}},
-    {0x10001, {0x0283, 0}},
-    {0x00002, {0x01b7, kAnybody | 0x1}},
-    {0x10002, {0x01b7, kMemory | 0x1}},
-    {0x00102, {0x01b7, kAnybody | 0x2}},
-    {0x10102, {0x01b7, kMemory | 0x2}},
-    {0x00202, {0x01b7, kAnybody | 0x10}},
-    {0x10202, {0x01b7, kMemory | 0x10}},
-    {0x00003, {0x81d0, 0}},
-    {0x10003, {0x0e08, 0}},
-    {0x00103, {0x82d0, 0}},
-    {0x10103, {0x0e49, 0}},
-    {0x00004, {0x2085, 0}},
-    {0x10004, {0x0e85, 0}},
-    {0x00005, {0x00c4, 0}},
-    {0x10005, {0x00c5, 0}},
-    {0x00006, {0x01b7, kMemory | 0x1}},
-    {0x10006, {0x01b7, kRemote | 0x1}},
-    {0x00106, {0x01b7, kMemory | 0x2}},
-    {0x10106, {0x01b7, kRemote | 0x2}},
-}};
 
 // PERF_SAMPLE_BRANCH_*
 constexpr u64 kBranchUser = 0x1, kBranchKernel = 0x2, kBranchAny = 0x8, kBranchAnyCall = 0x10,
@@ -132,29 +58,15 @@ constexpr u64 kSampleMemory = 0x14ac008, kSampleRegs = 0x40000, kSampleBranches 
 
 bool Owns(const refpmu_caps& caps, u32 type) { return type == caps.own_type || type == kRaw; }
 
-const KnownEvent* ByCode(u64 code) {
-  for (const KnownEvent& event : kEvents)
-    if (event.code == code) return &event;
-  return nullptr;
-}
-
-const Encoding* ByCache(u64 id) {
-  for (const CacheEvent& event : kCaches)
-    if (event.id == id) return &event.encoding;
-  return nullptr;
-}
-
-bool IsCache(u64 id) { return (id & 0xff) < 7 && (id >> 8 & 0xff) < 3 && (id >> 16) < 2; }
-
-bool GoesTo(Place place, int counter, const refpmu_caps& caps) {
+bool GoesTo(RefpmuPlace place, int counter, const refpmu_caps& caps) {
   switch (place) {
-    case Place::kFirstTwo:
+    case RefpmuPlace::kFirstTwo:
       return counter < 2;
-    case Place::kLast:
+    case RefpmuPlace::kLast:
       return counter == caps.general - 1;
-    case Place::kPairs:
+    case RefpmuPlace::kPairs:
       return counter % 2 == 0 && counter + 1 < caps.general;
-    case Place::kRecords:
+    case RefpmuPlace::kRecords:
       return caps.records;
     default:
       return true;
@@ -162,12 +74,12 @@ bool GoesTo(Place place, int counter, const refpmu_caps& caps) {
 }
 
 u64 Counters(u64 config, const refpmu_caps& caps) {
-  const KnownEvent* const event = ByCode(config & kCode);
+  const RefpmuEvent* const event = RefpmuByCode(config & kRefpmuCode);
   if (event == nullptr) return 0;
   u64 set = 0;
   for (int i = 0; i < caps.general; ++i)
     if (GoesTo(event->place, i, caps)) set |= u64{1} << i;
-  const bool plain = (config & ~kCode) == 0;
+  const bool plain = (config & ~kRefpmuCode) == 0;
   if (plain && event->fixed >= 0 && event->fixed < caps.fixed) set |= u64{1} << (32 + event->fixed);
   return set;
 }
@@ -178,7 +90,7 @@ struct Extra {
 };
 
 Extra ExtraOf(u64 config) {
-  switch (config & kCode) {
+  switch (config & kRefpmuCode) {
     case 0x01b7:
     case 0x01bb:
       return {REFPMU_EXTRA_OFFCORE, 0x3fffff8fff};
@@ -191,7 +103,7 @@ Extra ExtraOf(u64 config) {
 
 // Every reason to refuse, each with its errno: which of several is told first is the driver's.
 struct Expected {
-  Encoding encoding = {};
+  RefpmuEncoding encoding = {};
   std::set<int> refusals;
 };
 
@@ -201,19 +113,20 @@ void ReadEvent(const refpmu_attr& attr, const refpmu_caps& caps, Expected& expec
   if (attr.config2 != 0 || attr.config3 != 0 || (!own && attr.config1 != 0)) no.insert(-EINVAL);
   if (own) {
     expected.encoding = {attr.config, attr.config1};
-    const bool malformed = (attr.config & ~kAdvertised) != 0 ||
+    const bool malformed = (attr.config & ~kRefpmuConfig) != 0 ||
                            ((attr.config & kInv) != 0 && (attr.config & kCmask) == 0) ||
                            (attr.config1 & ~ExtraOf(attr.config).valid) != 0;
     if (malformed || Counters(attr.config, caps) == 0) no.insert(-EINVAL);
     return;
   }
-  const bool is_id = attr.type == kHardware ? attr.config < kGeneric.size() : IsCache(attr.config);
+  const bool is_id =
+      attr.type == kHardware ? attr.config < kRefpmuGeneric.size() : RefpmuIsCache(attr.config);
   if (!is_id) {
     no.insert(-EINVAL);
     return;
   }
-  const Encoding* const encoding =
-      attr.type == kHardware ? &kGeneric.at(attr.config) : ByCache(attr.config);
+  const RefpmuEncoding* const encoding =
+      attr.type == kHardware ? &kRefpmuGeneric.at(attr.config) : RefpmuByCache(attr.config);
   if (encoding == nullptr || Counters(encoding->config, caps) == 0)
     no.insert(-ENOENT);
   else
@@ -268,14 +181,15 @@ u64 AnyCacheId(FuzzedDataProvider& data) {
 }
 
 u64 AnyConfig(FuzzedDataProvider& data) {
-  const u64 code = kEvents[data.ConsumeIntegralInRange<size_t>(0, kEvents.size() - 1)].code;
+  const u64 code =
+      kRefpmuEvents[data.ConsumeIntegralInRange<size_t>(0, kRefpmuEvents.size() - 1)].code;
   switch (data.ConsumeIntegralInRange(0, 5)) {
     case 0:
       return code;
     case 1:
       return code | (data.ConsumeIntegral<u32>() & (kEdge | kInv | kCmask));
     case 2:
-      return data.ConsumeIntegralInRange<u64>(0, kGeneric.size() + 2);
+      return data.ConsumeIntegralInRange<u64>(0, kRefpmuGeneric.size() + 2);
     case 3:
       return AnyCacheId(data);
     case 4:
@@ -338,7 +252,7 @@ bool Same(const refpmu_request& a, const refpmu_request& b) {
          a.precise == b.precise && a.branches == b.branches;
 }
 
-void CheckCounters(const refpmu_attr& attr, const refpmu_caps& caps, const Encoding& encoding,
+void CheckCounters(const refpmu_attr& attr, const refpmu_caps& caps, const RefpmuEncoding& encoding,
                    const refpmu_request& request) {
   HOLDS(request.allowed != 0, "an accepted event has a counter to go to");
   HOLDS(request.allowed == Counters(encoding.config, caps),
@@ -347,7 +261,7 @@ void CheckCounters(const refpmu_attr& attr, const refpmu_caps& caps, const Encod
         "the counters of a code are told the same way twice");
   HOLDS((request.preferred >> 32) == (request.allowed >> 32) && (request.preferred << 32) == 0,
         "fixed counters are preferred, and nothing else");
-  HOLDS(request.wide == ((encoding.config & kCode) == kWide),
+  HOLDS(request.wide == ((encoding.config & kRefpmuCode) == kWide),
         "the one wide event takes two counters");
 
   const u64 rings =
@@ -404,7 +318,7 @@ void CheckSamples(const refpmu_attr& attr, const refpmu_caps& caps, const refpmu
 // Bits that mean nothing yet, one at a time, on an event that is otherwise accepted.
 void CheckReservedBits(const refpmu_attr& accepted, const refpmu_caps& caps) {
   const std::array<std::pair<u64 refpmu_attr::*, u64>, 4> fields = {
-      {{&refpmu_attr::config, kAdvertised},
+      {{&refpmu_attr::config, kRefpmuConfig},
        {&refpmu_attr::config1, ExtraOf(accepted.config).valid},
        {&refpmu_attr::config2, 0},
        {&refpmu_attr::config3, 0}}};
@@ -472,7 +386,7 @@ void CheckEventList() {
     attr.type = caps.own_type;
     attr.config = event.encoding.config;
     attr.config1 = event.encoding.config1;
-    HOLDS(ByCode(attr.config & kCode) != nullptr, "a listed event is a documented one");
+    HOLDS(RefpmuByCode(attr.config & kRefpmuCode) != nullptr, "a listed event is a documented one");
     HOLDS(event.name != nullptr && event.name[0] != '\0', "a listed event has a name");
     HOLDS((event.scale == nullptr) == (event.unit == nullptr), "a scale is one of some unit");
     Slot slot;
@@ -485,7 +399,8 @@ void CheckGenericEvents() {
   const refpmu_caps caps = WholeDevice();
   refpmu_attr attr = {};
   attr.type = kHardware;
-  for (attr.config = 0; attr.config < kGeneric.size() + 2; ++attr.config) CheckOne(attr, caps);
+  for (attr.config = 0; attr.config < kRefpmuGeneric.size() + 2; ++attr.config)
+    CheckOne(attr, caps);
   attr.type = kCache;
   for (u64 cell = 0; cell < 8 * 4 * 3; ++cell) {
     attr.config = cell % 8 | cell / 8 % 4 << 8 | cell / 32 << 16;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "lib/expression.h"
+#include "lib/open_facts.h"
 
 namespace pmuconf {
 
@@ -21,9 +22,6 @@ constexpr std::uint64_t kFlags =
 constexpr int kKnownFlagBits = 38;
 constexpr std::uint64_t kSampleTypes = (1ull << 25) - 1;
 constexpr std::uint64_t kReadFormats = (1ull << 5) - 1;
-constexpr std::uint64_t kBranchPrivileges =
-    PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL | PERF_SAMPLE_BRANCH_HV;
-constexpr std::uint32_t kAuxStartPaused = 1, kAuxPause = 2, kAuxResume = 4;
 
 template <typename T>
 T At(const std::vector<std::byte>& bytes, std::size_t offset) {
@@ -34,58 +32,13 @@ T At(const std::vector<std::byte>& bytes, std::size_t offset) {
 
 }  // namespace
 
-struct OpenFacts {
-  const OpenCall& call;
-  const OpenSystem& system;
-  const OpenPmu& pmu;
-  std::size_t known = 0;  // bytes of the kernel's attr
-  std::size_t size = 0;   // as the kernel takes it
-  // What is beyond `size` is 0.
-  perf_event_attr attr = {};
-  std::uint64_t flag_bits = 0;
-  std::uint32_t reserved_3 = 0;
-  std::uint64_t config3 = 0;
-
-  bool Cgroup() const { return (call.flags & PERF_FLAG_PID_CGROUP) != 0; }
-  bool Task() const { return !Cgroup() && call.who != OpenWho::kEveryone; }
-  bool HasFd() const { return call.group != OpenGroup::kNone; }
-  bool Grouped() const { return HasFd() && (call.flags & PERF_FLAG_FD_NO_GROUP) == 0; }
-  bool Output() const { return HasFd() && (call.flags & PERF_FLAG_FD_OUTPUT) != 0; }
-  bool Samples(std::uint64_t types) const { return (attr.sample_type & types) != 0; }
-  bool Sampling() const { return attr.sample_period != 0; }
-  bool AuxAction() const { return (reserved_3 & (kAuxPause | kAuxResume)) != 0; }
-  bool MayKernel() const { return system.administrator || system.paranoid <= 1; }
-  bool MayCpu() const { return system.administrator || system.paranoid <= 0; }
-  bool BadRegisters(std::uint64_t mask) const {
-    return mask == 0 || (mask & ~system.known_registers) != 0;
-  }
-  // Privileges of the branches: those of the event where none is given.
-  std::uint64_t BranchPrivileges() const {
-    const std::uint64_t given = attr.branch_sample_type & kBranchPrivileges;
-    if (given != 0) return given;
-    std::uint64_t all = 0;
-    if (!attr.exclude_user) all |= PERF_SAMPLE_BRANCH_USER;
-    if (!attr.exclude_kernel) all |= PERF_SAMPLE_BRANCH_KERNEL;
-    if (!attr.exclude_hv) all |= PERF_SAMPLE_BRANCH_HV;
-    return all;
-  }
-  // The event is where the PMU is, whichever CPU was asked for.
-  OpenCpu Cpu() const { return pmu.cpu_local ? call.cpu : call.group_cpu; }
-  // A dead event is nobody's.
-  OpenWho GroupWho() const {
-    return call.group == OpenGroup::kDead ? OpenWho::kNobody : call.group_who;
-  }
-  bool SameTask() const { return !Cgroup() && call.who == GroupWho(); }
-  bool SameContext() const { return Task() ? SameTask() : GroupWho() == OpenWho::kEveryone; }
-};
-
 namespace {
 
 using F = OpenFacts;
 
-constexpr std::string_view kAll = ">=6.1";
-constexpr std::string_view kOld = "<6.12";
-constexpr std::string_view kNew = ">=6.12";
+constexpr std::string_view kAll = kAllKernels;
+constexpr std::string_view kOld = kOldKernels;
+constexpr std::string_view kNew = kNewKernels;
 
 constexpr OpenCheck kChecks[] = {
     {"ABI-034", "unknown bit of flags", kAll, EINVAL,
@@ -108,8 +61,7 @@ constexpr OpenCheck kChecks[] = {
      },
      true},
     {"ABI-011", "size beyond what can be read", kAll, EFAULT,
-     [](const F& f) { return f.call.readable < f.call.attr.size() && f.size > f.call.readable; },
-     true},
+     [](const F& f) { return f.size > f.call.readable; }, true},
     {"ABI-012", "reserved flag of the attr", kAll, EINVAL,
      [](const F& f) { return f.flag_bits >> kKnownFlagBits != 0; }, true},
     {"ABI-013", "__reserved_2", kAll, EINVAL, [](const F& f) { return f.attr.__reserved_2 != 0; },
@@ -134,7 +86,7 @@ constexpr OpenCheck kChecks[] = {
     {"ABI-019", "branches of no kind", kAll, EINVAL,
      [](const F& f) {
        return f.Samples(PERF_SAMPLE_BRANCH_STACK) &&
-              (f.attr.branch_sample_type & ~kBranchPrivileges) == 0;
+              (f.attr.branch_sample_type & ~kOpenBranchPrivileges) == 0;
      },
      true},
     {"PRM-010", "no right to branches of the kernel", kAll, EACCES,
@@ -191,6 +143,8 @@ constexpr OpenCheck kChecks[] = {
      [](const F& f) { return !f.attr.freq && f.attr.sample_period >> 63 != 0; }},
     {"PRM-008", "no right to physical addresses", kAll, EACCES,
      [](const F& f) { return f.Samples(PERF_SAMPLE_PHYS_ADDR) && !f.MayKernel(); }},
+    {"PRM-012", "interrupt registers, where lockdown keeps them", kAll, EPERM,
+     [](const F& f) { return f.Samples(PERF_SAMPLE_REGS_INTR) && f.system.lockdown; }},
     {"ERR-016", "cgroup without a descriptor or a CPU", kAll, EINVAL,
      [](const F& f) {
        return f.Cgroup() && (f.call.who == OpenWho::kEveryone || f.call.cpu == OpenCpu::kAny);
@@ -221,12 +175,13 @@ constexpr OpenCheck kChecks[] = {
      [](const F& f) {
        return f.attr.inherit && f.Samples(PERF_SAMPLE_READ) && !f.Samples(PERF_SAMPLE_TID);
      }},
-    {"INI-001", "type of no PMU", kAll, ENOENT,
-     [](const F& f) { return f.attr.type != f.pmu.type; }},
+    {"INI-009", "generic event that names a PMU without", kAll, ENOENT,
+     [](const F& f) { return f.misnamed; }},
+    {"INI-001", "type of no PMU", kAll, ENOENT, [](const F&) { return true; }},
 
     // The driver: what is malformed, then what it does not do.
     {"INI-011", "config2 without a meaning", kAll, 0,
-     [](const F& f) { return f.attr.config2 != f.pmu.config2; }, false, "config2"},
+     [](const F& f) { return f.attr.config2 != f.pmu->config2; }, false, "config2"},
     {"ABI-015", "config3 without a meaning", kNew, 0, [](const F& f) { return f.config3 != 0; },
      false, "config3"},
     {"ERR-025", "task, to the driver of a PMU without", kAll, 0,
@@ -265,17 +220,20 @@ constexpr OpenCheck kChecks[] = {
      },
      false, "extended_registers"},
     {"ERR-026", "cgroup, on a PMU without tasks", kAll, EINVAL,
-     [](const F& f) { return f.Cgroup() && !f.pmu.tasks; }},
+     [](const F& f) { return f.Cgroup() && !f.pmu->tasks; }},
     {"ERR-025", "task, on a PMU without", kNew, EINVAL,
-     [](const F& f) { return f.Task() && !f.pmu.tasks; }},
+     [](const F& f) { return f.Task() && !f.pmu->tasks; }},
     {"AUX-008", "aux_output, on a PMU without", kAll, 0,
      [](const F& f) { return f.attr.aux_output != 0; }, false, "aux_output"},
     {"AUX-008", "aux_output with a pause", kNew, EOPNOTSUPP,
      [](const F& f) { return f.attr.aux_output && f.AuxAction(); }},
     {"ERR-031", "aux_pause with aux_resume", kNew, EINVAL,
-     [](const F& f) { return (f.reserved_3 & kAuxPause) != 0 && (f.reserved_3 & kAuxResume) != 0; }},
+     [](const F& f) {
+       return (f.reserved_3 & kOpenAuxPause) != 0 && (f.reserved_3 & kOpenAuxResume) != 0;
+     }},
     {"ERR-031", "aux_start_paused, on a PMU without", kNew, 0,
-     [](const F& f) { return (f.reserved_3 & kAuxStartPaused) != 0; }, false, "aux_start_paused"},
+     [](const F& f) { return (f.reserved_3 & kOpenAuxStartPaused) != 0; }, false,
+     "aux_start_paused"},
     {"ERR-016", "descriptor that is no cgroup", kAll, EBADF,
      [](const F& f) { return f.Cgroup() && f.call.who != OpenWho::kCgroup; }},
     {"ERR-017", "leader outside the cgroup", kAll, EINVAL,
@@ -310,7 +268,7 @@ constexpr OpenCheck kChecks[] = {
     {"PRM-002", "no right to a CPU", kAll, EACCES,
      [](const F& f) { return !f.Task() && !f.MayCpu(); }},
     {"ERR-025", "task, on a PMU without", kOld, EINVAL,
-     [](const F& f) { return f.Task() && !f.pmu.tasks; }},
+     [](const F& f) { return f.Task() && !f.pmu->tasks; }},
     {"ERR-029", "task that has exited", kAll, ESRCH,
      [](const F& f) { return f.Task() && f.call.who == OpenWho::kExited; }},
     {"ERR-005", "CPU that is offline", kNew, ENODEV,
@@ -357,6 +315,34 @@ constexpr OpenCheck kChecks[] = {
      false, "exclusive"},
 };
 
+// The place of the first check of that name.
+constexpr std::size_t Place(std::string_view name) {
+  std::size_t i = 0;
+  while (kChecks[i].name != name) ++i;
+  return i;
+}
+
+constexpr std::size_t kMisnamedPlace = Place("generic event that names a PMU without");
+constexpr std::size_t kChoicePlace = Place("type of no PMU") + 1;
+constexpr std::size_t kEventPlace = Place("extended registers, on a PMU without");
+constexpr std::span<const OpenCheck> kAllChecks = kChecks;
+// Before a PMU is looked for; when none has taken the event; of a driver that has no list of its
+// own; and those of the kernel of an event that a PMU has taken.
+constexpr std::span<const OpenCheck> kCallChecks = kAllChecks.first(kMisnamedPlace);
+constexpr std::span<const OpenCheck> kUntakenChecks =
+    kAllChecks.subspan(kMisnamedPlace, kChoicePlace - kMisnamedPlace);
+constexpr std::span<const OpenCheck> kChoices =
+    kAllChecks.subspan(kChoicePlace, kEventPlace - kChoicePlace);
+constexpr std::span<const OpenCheck> kEventChecks = kAllChecks.subspan(kEventPlace);
+
+// Where kernels differ in more than a check.
+struct KernelFacts {
+  std::string_view kernels;
+  std::size_t attr_size = 0;
+  bool software_by_type = false;  // PERF_TYPE_SOFTWARE is looked up, as other types are
+};
+constexpr KernelFacts kKernelFacts[] = {{kOld, 128, false}, {kNew, 136, true}};
+
 }  // namespace
 
 perf_event_attr OpenCall::Attr() const {
@@ -372,36 +358,54 @@ void OpenCall::Edit(const std::function<void(perf_event_attr&)>& edit) {
 }
 
 std::span<const OpenCheck> OpenChecks() { return kChecks; }
+std::span<const OpenCheck> OpenEventChecks() { return kEventChecks; }
 
-OpenModel::OpenModel(OpenSystem system, OpenPmu pmu)
-    : system_(std::move(system)), pmu_(std::move(pmu)) {
-  attr_size_ = KernelMatches(kNew, system_.release) ? 136 : 128;
-  for (const OpenCheck& check : kChecks) {
-    if (!KernelMatches(check.kernels, system_.release)) continue;
-    if (check.choice.empty() || pmu_.Refuses(check.choice)) checks_.push_back(&check);
+OpenModel::OpenModel(OpenSystem system, OpenPmu pmu, std::vector<OpenPmu> others)
+    : system_(std::move(system)), pmus_(std::move(others)) {
+  pmus_.insert(pmus_.begin(), std::move(pmu));
+  for (const KernelFacts& kernel : kKernelFacts) {
+    if (!KernelMatches(kernel.kernels, system_.release)) continue;
+    attr_size_ = kernel.attr_size;
+    software_by_type_ = kernel.software_by_type;
+  }
+  const auto here = [this](std::span<const OpenCheck> checks, const OpenPmu* of) {
+    std::vector<const OpenCheck*> made;
+    for (const OpenCheck& check : checks) {
+      const bool chosen = check.choice.empty() || (of != nullptr && of->Refuses(check.choice));
+      if (chosen && KernelMatches(check.kernels, system_.release)) made.push_back(&check);
+    }
+    return made;
+  };
+  checks_.call = here(kCallChecks, nullptr);
+  for (const OpenPmu& each : pmus_) {
+    checks_.driver.push_back(here(each.driver.empty() ? kChoices : each.driver, &each));
+    checks_.event.push_back(here(kEventChecks, &each));
   }
 }
 
 OpenCall OpenModel::Good() const {
+  const OpenPmu& target = pmu();
   OpenCall call;
   call.attr.resize(256);
-  call.Edit([this](perf_event_attr& attr) {
+  call.group_type = target.type;
+  call.group_software = target.software;
+  call.Edit([&target](perf_event_attr& attr) {
     attr.size = PERF_ATTR_SIZE_VER7;
-    attr.type = pmu_.type;
-    attr.config = pmu_.config;
-    attr.config1 = pmu_.config1;
-    attr.config2 = pmu_.config2;
+    attr.type = target.type;
+    attr.config = target.config;
+    attr.config1 = target.config1;
+    attr.config2 = target.config2;
     attr.disabled = 1;
   });
-  if (!pmu_.tasks) {
+  if (!target.tasks) {
     call.who = call.group_who = OpenWho::kEveryone;
     call.cpu = call.group_cpu = OpenCpu::kFirst;
   }
   return call;
 }
 
-OpenAnswer OpenModel::First(const OpenCall& call, bool parser_only) const {
-  OpenFacts facts = {.call = call, .system = system_, .pmu = pmu_, .known = attr_size_};
+OpenFacts OpenModel::Read(const OpenCall& call) const {
+  OpenFacts facts = {.call = call, .system = system_, .pmu = &pmu(), .known = attr_size_};
   std::vector<std::byte> bytes(256);
   const auto size = At<std::uint32_t>(call.attr, offsetof(perf_event_attr, size));
   facts.size = size == 0 ? kFirstSize : size;
@@ -410,25 +414,73 @@ OpenAnswer OpenModel::First(const OpenCall& call, bool parser_only) const {
   facts.flag_bits = At<std::uint64_t>(bytes, kOpenFlagBits);
   facts.reserved_3 = At<std::uint32_t>(bytes, kOpenReserved3);
   facts.config3 = At<std::uint64_t>(bytes, kOpenConfig3);
+  return facts;
+}
 
-  for (const OpenCheck* check : checks_) {
-    if (parser_only && !check->parser) continue;
-    if (!check->refuses(facts)) continue;
-    const int error =
-        check->choice.empty() ? check->error : pmu_.refusals.find(check->choice)->second;
-    return {error, check};
+std::vector<std::size_t> OpenModel::Asked(OpenFacts& facts) const {
+  std::vector<std::size_t> all, named;
+  std::uint32_t type = facts.attr.type;
+  const std::uint64_t upper = facts.attr.config >> 32;
+  const bool generic = type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE;
+  if (generic && upper != 0) {
+    type = static_cast<std::uint32_t>(upper);
+    facts.attr.config &= 0xffff'ffff;
+  }
+  for (std::size_t i = 0; i < pmus_.size(); ++i) {
+    all.push_back(i);
+    const bool by_type = pmus_[i].type != PERF_TYPE_SOFTWARE || software_by_type_;
+    if (pmus_[i].type == type && by_type) named.push_back(i);
+  }
+  if (named.empty()) return all;
+  facts.misnamed = type != facts.attr.type && type != PERF_TYPE_RAW && !pmus_[named[0]].extended;
+  return facts.misnamed ? std::vector<std::size_t>() : named;
+}
+
+OpenAnswer OpenModel::Told(const OpenCheck& check, const OpenPmu& pmu) const {
+  return {check.choice.empty() ? check.error : pmu.refusals.find(check.choice)->second, &check};
+}
+
+OpenAnswer OpenModel::First(const std::vector<const OpenCheck*>& checks,
+                            const OpenFacts& facts) const {
+  for (const OpenCheck* check : checks) {
+    if (check->refuses(facts)) return Told(*check, *facts.pmu);
   }
   return {};
 }
 
-OpenAnswer OpenModel::Predict(const OpenCall& call) const { return First(call, false); }
+OpenAnswer OpenModel::Predict(const OpenCall& call) const {
+  OpenFacts facts = Read(call);
+  const OpenAnswer refused = First(checks_.call, facts);
+  if (refused.check != nullptr) return refused;
+
+  OpenAnswer untaken;
+  for (const std::size_t i : Asked(facts)) {
+    facts.pmu = &pmus_[i];
+    if (!facts.Owned()) continue;
+    const OpenAnswer driver = First(checks_.driver[i], facts);
+    // What is not of this PMU may be of another one.
+    if (driver.error == ENOENT) {
+      untaken = driver;
+      continue;
+    }
+    return driver.check != nullptr ? driver : First(checks_.event[i], facts);
+  }
+  if (untaken.check != nullptr) return untaken;
+  return First({&kUntakenChecks[0], &kUntakenChecks[1]}, facts);
+}
 
 OpenAnswer OpenModel::PredictModify(const OpenCall& call) const {
   static constexpr OpenCheck kOther = {"ABI-036", "another type", kAll, EINVAL};
   static constexpr OpenCheck kNever = {"ABI-036", "type that cannot be modified", kAll, EOPNOTSUPP};
-  const OpenAnswer parsed = First(call, true);
+  OpenAnswer parsed;
+  const OpenFacts facts = Read(call);
+  for (const OpenCheck* check : checks_.call) {
+    if (!check->parser || !check->refuses(facts)) continue;
+    parsed = Told(*check, pmu());
+    break;
+  }
   if (parsed.check != nullptr) return parsed;
-  const bool same = At<std::uint32_t>(call.attr, 0) == pmu_.type;
+  const bool same = At<std::uint32_t>(call.attr, 0) == pmu().type;
   return same ? OpenAnswer{EOPNOTSUPP, &kNever} : OpenAnswer{EINVAL, &kOther};
 }
 

@@ -91,9 +91,9 @@ TEST(OpenModel, EveryCheckIsOfOneKindAndOfARule) {
 // A check that no violation reaches by itself would be one that no case has seen.
 TEST(OpenModel, EachCheckIsToldOfSomeViolationAlone) {
   // Of rights, and of what needs a machine for itself: cases of their own.
-  const std::set<std::string_view> elsewhere = {"PRM-001", "PRM-002", "PRM-005",
-                                                "PRM-007", "PRM-008", "PRM-009",
-                                                "PRM-010", "ERR-005", "ERR-015"};
+  const std::set<std::string_view> elsewhere = {"PRM-001", "PRM-002", "PRM-005", "PRM-007",
+                                                "PRM-008", "PRM-009", "PRM-010", "PRM-012",
+                                                "ERR-005", "ERR-015", "INI-009"};
   std::set<const OpenCheck*> told;
   for (const char* release : kReleases) {
     for (const bool tasks : {true, false}) {
@@ -227,6 +227,30 @@ TEST(OpenModel, RightsFollowTheSetting) {
     EXPECT_EQ(told(-1, {"unchecked rights of a task"}, true), "PRM-007");
     EXPECT_EQ(told(2, {"call chain"}, true), release == kReleases[1] ? "PRM-009" : "");
   }
+}
+
+TEST(OpenModel, LockdownKeepsRegistersFromRootToo) {
+  OpenSystem system = System(kReleases[0]);
+  system.lockdown = true;
+  const OpenModel model(system, Plain());
+  OpenCall call = model.Good();
+  EXPECT_EQ(model.Predict(call).check, nullptr);
+  call.Edit([](perf_event_attr& attr) {
+    attr.sample_type = PERF_SAMPLE_REGS_INTR;
+    attr.sample_regs_intr = 1;
+  });
+  EXPECT_EQ(model.Predict(call).error, EPERM);
+  Named(model, "no such task").apply(call);
+  EXPECT_EQ(model.Predict(call).check->rule, "PRM-012");
+}
+
+TEST(OpenModel, ASizeBeyondWhatCanBeReadIsToldEvenOfALongAttr) {
+  const OpenModel model(System(kReleases[1]), Plain());
+  OpenCall call = model.Good();
+  call.Put(4, std::uint32_t{4'096});
+  EXPECT_EQ(model.Predict(call).error, EFAULT);
+  call.Put(200, std::uint8_t{1});
+  EXPECT_EQ(model.Predict(call).error, E2BIG) << "a byte that is not zero comes before it";
 }
 
 TEST(OpenModel, ModifyingAsksTheParserAlone) {

@@ -6,6 +6,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tomllib
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,12 @@ import pytest
 
 FUZZ = Path(__file__).resolve().parent.parent
 DRIVER = FUZZ.parent / "driver"
+SUITE = FUZZ.parent / "conformance"
+MODEL = tuple(
+    f"lib/{name}.cpp"
+    for name in ("kernel_range", "open_driver", "open_model", "open_random", "open_violation")
+)
+"""What the subject `oracle` is made of; the other subjects are the driver's."""
 PURE = ("include", "core", "model")
 RUNS = 20_000
 LIMIT_S = 120
@@ -21,7 +28,7 @@ FLAGS = ["-g", "-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all"]
 
 @dataclass(frozen=True)
 class Bug:
-    """One replacement in one file of the driver."""
+    """One replacement in one file of the driver, or of the suite for the subject `oracle`."""
 
     name: str
     subject: str
@@ -52,6 +59,32 @@ def compiled(command: list[str], folder: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def includes_of_the_model() -> list[str]:
+    return [f"-I{SUITE}", f"-I{SUITE / 'include'}", f"-I{DRIVER / 'include'}"]
+
+
+def model_object(source: Path, place: Path, folder: Path) -> Path:
+    flags = ["clang++-14", "-std=c++20", *FLAGS, "-fsanitize=fuzzer-no-link"]
+    compiled([*flags, *includes_of_the_model(), "-c", str(source), "-o", str(place)], folder)
+    return place
+
+
+@pytest.fixture(name="model", scope="module")
+def fixture_model(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], dict[str, Path]]:
+    """Objects of the errno model as it is, compiled when first asked for."""
+    folder = tmp_path_factory.mktemp("model")
+    objects: dict[str, Path] = {}
+
+    def made() -> dict[str, Path]:
+        for name in MODEL:
+            if name not in objects:
+                place = folder / f"{Path(name).stem}.o"
+                objects[name] = model_object(SUITE / name, place, folder)
+        return objects
+
+    return made
+
+
 @pytest.fixture(name="harnesses", scope="module")
 def fixture_harnesses(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Objects of the harnesses, compiled when first asked for: they are the same for every bug."""
@@ -60,39 +93,63 @@ def fixture_harnesses(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pat
     for subject in {bug.subject for bug in bugs()}:
         objects[subject] = folder / f"{subject}.o"
         source = FUZZ / f"{subject}_fuzzer.cpp"
-        includes = [f"-I{DRIVER / 'include'}", f"-I{DRIVER}", f"-I{DRIVER / 'model'}"]
+        includes = [f"-I{DRIVER}", f"-I{DRIVER / 'model'}", *includes_of_the_model()]
         command = ["clang++-14", "-std=c++20", *FLAGS, "-fsanitize=fuzzer-no-link", *includes]
         compiled([*command, "-c", str(source), "-o", str(objects[subject])], folder)
     return objects
 
 
-def harness_with(bug: Bug, harness: Path, folder: Path) -> Path:
-    for name in PURE:
-        shutil.copytree(DRIVER / name, folder / name)
-    broken = folder / bug.file
+def replaced(bug: Bug, broken: Path) -> None:
     text = broken.read_text(encoding="utf-8")
     assert text.count(bug.old) == 1, f"{bug.file} has not one place to plant {bug.name}"
     broken.write_text(text.replace(bug.old, bug.new), encoding="utf-8")
+
+
+def linked(harness: Path, objects: Iterable[Path], folder: Path) -> Path:
+    binary = folder / "harness"
+    parts = [str(harness), *map(str, objects)]
+    compiled(
+        ["clang++-14", *FLAGS, "-fsanitize=fuzzer", *parts, "-o", str(binary)],
+        folder,
+    )
+    return binary
+
+
+def model_with(bug: Bug, harness: Path, objects: dict[str, Path], folder: Path) -> Path:
+    broken = folder / Path(bug.file).name
+    shutil.copy(SUITE / bug.file, broken)
+    replaced(bug, broken)
+    made = model_object(broken, folder / "broken.o", folder)
+    return linked(harness, (objects | {bug.file: made}).values(), folder)
+
+
+def harness_with(bug: Bug, harness: Path, folder: Path) -> Path:
+    for name in PURE:
+        shutil.copytree(DRIVER / name, folder / name)
+    replaced(bug, folder / bug.file)
     sources = [str(path) for path in sorted(folder.glob("*/*.c"))]
     includes = [f"-I{folder / 'include'}", f"-I{folder}"]
     compiled(
         ["clang-14", "-std=c11", *FLAGS, "-fsanitize=fuzzer-no-link", *includes, "-c", *sources],
         folder,
     )
-    binary = folder / "harness"
-    objects = [str(path) for path in sorted(folder.glob("*.o"))]
-    compiled(
-        ["clang++-14", *FLAGS, "-fsanitize=fuzzer", str(harness), *objects, "-o", str(binary)],
-        folder,
-    )
-    return binary
+    return linked(harness, sorted(folder.glob("*.o")), folder)
 
 
 @pytest.mark.rule("STR-005")
 @pytest.mark.rule("STR-006")
 @pytest.mark.parametrize("bug", bugs(), ids=lambda bug: f"{bug.subject}-{bug.name}")
-def test_a_planted_bug_is_found(bug: Bug, harnesses: dict[str, Path], tmp_path: Path) -> None:
-    binary = harness_with(bug, harnesses[bug.subject], tmp_path)
+def test_a_planted_bug_is_found(
+    bug: Bug,
+    harnesses: dict[str, Path],
+    model: Callable[[], dict[str, Path]],
+    tmp_path: Path,
+) -> None:
+    harness = harnesses[bug.subject]
+    if bug.subject == "oracle":
+        binary = model_with(bug, harness, model(), tmp_path)
+    else:
+        binary = harness_with(bug, harness, tmp_path)
     found = tmp_path / "found"
     found.mkdir()
     corpus = str(FUZZ / "corpus" / bug.subject)

@@ -162,19 +162,6 @@ void CheckTraces() {
   }
 }
 
-// This process has no rights while this lives; of root it keeps only the way back.
-class Unprivileged {
- public:
-  Unprivileged() {
-    constexpr uid_t kNobody = 65534;
-    if (setresuid(kNobody, kNobody, 0) != 0) throw BrokenErrno("setresuid", errno);
-  }
-  Unprivileged(const Unprivileged&) = delete;
-  ~Unprivileged() {
-    if (setresuid(0, 0, 0) != 0) std::abort();
-  }
-};
-
 // Another event of an exclusive PMU would need a right of its own.
 Violations WithoutOthers(Violations violations) {
   std::erase_if(violations, [](const OpenViolation* v) { return v->choice == "exclusive"; });

@@ -10,10 +10,14 @@
 #include <sys/utsname.h>
 #include <sys/wait.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <map>
-#include <memory>
+#include <optional>
 #include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "cases/cgroup.h"
 #include "cases/common.h"
@@ -74,18 +78,29 @@ inline Fd OpenFolder(const std::string& path) {
   return Fd(fd);
 }
 
+// This process has no rights while this lives; of root it keeps only the way back.
+class Unprivileged {
+ public:
+  Unprivileged() {
+    constexpr uid_t kNobody = 65534;
+    if (setresuid(kNobody, kNobody, 0) != 0) throw BrokenErrno("setresuid", errno);
+  }
+  Unprivileged(const Unprivileged&) = delete;
+  ~Unprivileged() {
+    if (setresuid(0, 0, 0) != 0) std::abort();
+  }
+};
+
 class OpenWorld {
  public:
   OpenWorld() : OpenWorld(SystemHere()) {}
-  explicit OpenWorld(OpenSystem system) : model_(std::move(system), PmuHere()) {
+  explicit OpenWorld(OpenSystem system) : OpenWorld(OpenModel(std::move(system), PmuHere())) {}
+  explicit OpenWorld(OpenModel model) : model_(std::move(model)) {
     // Where only one event of the PMU can be there, the others are of software.
     spec_ = model_.pmu().Refuses("exclusive") ? Software(PERF_COUNT_SW_DUMMY)
             : target().Claims(Cap::kTrace)    ? target().Trace()
                                               : target().AnyEvent();
-    leader_ = OpenHere(-1);
-    sibling_ = OpenHere(leader_.fd());
-    buffer_ = OpenHere(-1);
-    ring_.emplace(buffer_, 1);
+    FamilyOf(model_.Good());
     file_.Reset(open("/dev/null", O_RDONLY | O_CLOEXEC));
     if (model_.pmu().tasks) {
       Child passing([] { return 0; });
@@ -106,22 +121,30 @@ class OpenWorld {
   ~OpenWorld() { munmap(memory_, 2 * Page()); }
 
   const OpenModel& model() const { return model_; }
-  const Event& leader() const { return leader_; }
+  const Event& leader() { return FamilyOf(model_.Good()).leader; }
 
-  // Makes the call and closes what it opened: the errno, or 0.
-  int Make(const OpenCall& call) {
+  // Makes the call and closes what it opened: the errno, or 0. `administrator`: with the rights
+  // that this process has, or with none.
+  int Make(const OpenCall& call, bool administrator = true) {
     const Event other = OpenOtherEvent(call.other);
     const std::byte* const attr = Place(call);
     const int pid = Pid(call.who);
     const int cpu = Cpu(call.cpu);
-    const int group_fd = GroupFd(call.group);
+    const int group_fd = GroupFd(call);
     rlimit before = {};
     getrlimit(RLIMIT_NOFILE, &before);
     const rlimit none = {0, before.rlim_max};
     if (!call.descriptors_left) setrlimit(RLIMIT_NOFILE, &none);
-    const SysResult result = TryOpenRaw(attr, pid, cpu, group_fd, call.flags);
+    const SysResult result = [&] {
+      std::optional<Unprivileged> without;
+      if (!administrator) without.emplace();
+      return TryOpenRaw(attr, pid, cpu, group_fd, call.flags);
+    }();
     if (!call.descriptors_left) setrlimit(RLIMIT_NOFILE, &before);
-    const Fd opened(result.ok() ? static_cast<int>(result.value) : -1);
+    if (result.ok()) {
+      close(static_cast<int>(result.value));
+      Renew(call);
+    }
     return result.error;
   }
 
@@ -134,10 +157,87 @@ class OpenWorld {
  private:
   std::size_t Page() const { return model_.system().page_size; }
 
-  Event OpenHere(int group_fd) const {
-    const OpenCall good = model_.Good();
-    return Open(spec_,
-                {.pid = Pid(good.group_who), .cpu = Cpu(good.group_cpu), .group_fd = group_fd});
+  // Events of one PMU that follow one task, or count on one CPU.
+  struct Family {
+    Event leader, sibling, buffer;
+    std::optional<Ring> ring;
+  };
+
+  Family& FamilyOf(const OpenCall& call) {
+    Family& family = families_[{call.group_type, call.group_who, call.group_cpu}];
+    if (family.leader.fd() >= 0) return family;
+    const auto open = [&](int group_fd) {
+      return Open(SpecOf(call.group_type),
+                  {.pid = Pid(call.group_who), .cpu = Cpu(call.group_cpu), .group_fd = group_fd});
+    };
+    family.leader = open(-1);
+    family.sibling = open(family.leader.fd());
+    family.buffer = open(-1);
+    family.ring.emplace(family.buffer, 1);
+    return family;
+  }
+
+  EventSpec SpecOf(std::uint32_t type) const {
+    EventSpec spec = spec_;
+    for (const OpenPmu& pmu : model_.pmus()) {
+      if (pmu.type != type || type == model_.pmu().type) continue;
+      spec = {};
+      spec.type = type;
+      spec.config = pmu.config;
+    }
+    return spec;
+  }
+
+  // A group of software into which hardware has come stays with that PMU.
+  void Renew(const OpenCall& call) {
+    const bool grouped =
+        call.group != OpenGroup::kNone && (call.flags & PERF_FLAG_FD_NO_GROUP) == 0;
+    if (grouped && call.group_software && call.Attr().type != call.group_type) {
+      families_.erase({call.group_type, call.group_who, call.group_cpu});
+      full_.clear();
+      crowded_.clear();
+    }
+  }
+
+  // The leader of so many that a reading of one more would be too long: made when first asked for.
+  int FullLeader() {
+    constexpr std::uint64_t kLong = PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_LOST;
+    constexpr rlim_t kDescriptors = 4'096;
+    if (full_.empty()) {
+      rlimit limit = {};
+      getrlimit(RLIMIT_NOFILE, &limit);
+      limit.rlim_cur = std::min(limit.rlim_max, kDescriptors);
+      setrlimit(RLIMIT_NOFILE, &limit);
+      const OpenCall good = model_.Good();
+      OpenOptions options = {
+          .pid = Pid(good.group_who), .cpu = Cpu(good.group_cpu), .read_format = kLong};
+      full_.push_back(Open(spec_, options));
+      options.group_fd = full_.front().fd();
+      const EventSpec dummy = Software(PERF_COUNT_SW_DUMMY);
+      perf_event_attr attr = MakeAttr(dummy, options);
+      while (true) {
+        OpenResult next = TryOpen(attr, options.pid, options.cpu, options.group_fd, options.flags);
+        if (next.error == E2BIG) break;
+        if (next.error != 0) throw BrokenErrno("opening a member of a group", next.error);
+        full_.push_back(std::move(next.event));
+      }
+    }
+    return full_.front().fd();
+  }
+
+  // The leader of a group that has all general counters, if it is of a PMU with counters.
+  int CrowdedLeader() {
+    if (crowded_.empty()) {
+      const OpenCall good = model_.Good();
+      OpenOptions options = {.pid = Pid(good.group_who), .cpu = Cpu(good.group_cpu)};
+      crowded_.push_back(Open(spec_, options));
+      options.group_fd = crowded_.front().fd();
+      options.disabled = false;
+      while (crowded_.size() < std::max(target().general(), 2u)) {
+        crowded_.push_back(Open(spec_, options));
+      }
+    }
+    return crowded_.front().fd();
   }
 
   Event OpenOtherEvent(OpenOther other) const {
@@ -191,23 +291,26 @@ class OpenWorld {
     return kBeyond;
   }
 
-  int GroupFd(OpenGroup group) const {
-    constexpr int kClosedFd = 999;
-    switch (group) {
+  int GroupFd(const OpenCall& call) {
+    constexpr int kClosedFd = 99'999;
+    switch (call.group) {
       case OpenGroup::kNone:
         return -1;
       case OpenGroup::kFile:
         return file_.get();
       case OpenGroup::kLeader:
-        return leader_.fd();
+        return FamilyOf(call).leader.fd();
       case OpenGroup::kSibling:
-        return sibling_.fd();
+        return FamilyOf(call).sibling.fd();
       case OpenGroup::kBuffer:
-        return buffer_.fd();
+        return FamilyOf(call).buffer.fd();
       case OpenGroup::kDead:
         return dead_.fd();
-      case OpenGroup::kClosed:
       case OpenGroup::kFull:
+        return FullLeader();
+      case OpenGroup::kCrowded:
+        return CrowdedLeader();
+      case OpenGroup::kClosed:
         break;
     }
     return kClosedFd;
@@ -215,8 +318,9 @@ class OpenWorld {
 
   OpenModel model_;
   EventSpec spec_;
-  Event leader_, sibling_, buffer_, dead_;
-  std::optional<Ring> ring_;
+  std::map<std::tuple<std::uint32_t, OpenWho, OpenCpu>, Family> families_;
+  std::vector<Event> full_, crowded_;  // a leader, and its members
+  Event dead_;
   Child alive_{[] { return 0; }};
   Child exited_{[] { return 0; }};
   CgroupRoot cgroups_;

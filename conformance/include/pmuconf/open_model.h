@@ -45,6 +45,7 @@ enum class OpenGroup {
   kBuffer,   // an event with a buffer
   kDead,     // an event whose task has exited
   kFull,     // the leader of so many that readings of one more would be too long
+  kCrowded,  // the leader of as many members as the PMU has general counters, all enabled
 };
 
 // Another event that exists meanwhile: matters where a PMU is exclusive.
@@ -60,6 +61,8 @@ struct OpenCall {
   OpenGroup group = OpenGroup::kNone;
   OpenWho group_who = OpenWho::kThisTask;
   OpenCpu group_cpu = OpenCpu::kAny;
+  std::uint32_t group_type = 0;  // of the PMU of that event
+  bool group_software = false;   // its events go into the groups of any PMU
   unsigned long flags = PERF_FLAG_FD_CLOEXEC;
   bool descriptors_left = true;
   OpenOther other = OpenOther::kNone;
@@ -92,9 +95,23 @@ struct OpenSystem {
   int paranoid = 2;                         // kernel.perf_event_paranoid
   bool administrator = true;                // CAP_SYS_ADMIN, CAP_PERFMON and CAP_KILL, all or none
   bool paranoid_any = true;                 // paranoid 3 refuses everyone but CAP_SYS_ADMIN
+  bool lockdown = false;                    // confidentiality: the kernel keeps what it holds
 };
 
-// The PMU, and what its target file says that its driver refuses.
+struct OpenCheck;
+
+// What a PMU counts: enough to open an event of it.
+struct OpenEvent {
+  std::uint32_t type = 0;
+  std::uint64_t config = 0;
+  std::uint64_t config1 = 0;
+  std::uint64_t config2 = 0;
+  std::uint32_t bp_type = 0;
+  bool for_all = false;  // a tracepoint whose raw data each task may have of itself
+};
+
+// A PMU, and what its target file says that its driver refuses.
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
 struct OpenPmu {
   std::uint32_t type = 0;
   std::uint64_t config = 0;  // of an event that it accepts
@@ -104,6 +121,14 @@ struct OpenPmu {
   bool cpu_local = true;  // every CPU has counters of its own; else events are where the PMU is
   std::size_t cpus = 2;   // on which it counts
   std::map<std::string, int, std::less<>> refusals = {};
+  bool software = false;  // its events go into the groups of any PMU
+  bool generic = false;   // it answers to PERF_TYPE_HARDWARE, _HW_CACHE and _RAW as well
+  bool extended = false;  // generic events may name it
+  std::uint64_t min_period = 1;
+  // What its driver refuses, if that is known check by check; else the target file's choices.
+  std::span<const OpenCheck> driver = {};
+  // Some that it takes. None: of this PMU no more is known than that its type is taken.
+  std::vector<OpenEvent> events = {};
 
   bool Refuses(std::string_view what) const { return refusals.contains(what); }
 };
@@ -125,6 +150,8 @@ struct OpenCheck {
 
 // In the order in which they are made; those of different kernels stand where they are made there.
 std::span<const OpenCheck> OpenChecks();
+// Of them, those of an event that a PMU has taken.
+std::span<const OpenCheck> OpenEventChecks();
 
 // What is told, and which check tells it; without one the event is opened.
 struct OpenAnswer {
@@ -134,12 +161,13 @@ struct OpenAnswer {
 
 class OpenModel {
  public:
-  // Throws ConfigError for a release that is none.
-  OpenModel(OpenSystem system, OpenPmu pmu);
+  // `others`: the other PMUs of the machine. Throws ConfigError for a release that is none.
+  explicit OpenModel(OpenSystem system, OpenPmu pmu, std::vector<OpenPmu> others = {});
 
   const OpenSystem& system() const { return system_; }
-  const OpenPmu& pmu() const { return pmu_; }
-  std::size_t attr_size() const { return attr_size_; }  // the kernel's
+  const OpenPmu& pmu() const { return pmus_.front(); }
+  const std::vector<OpenPmu>& pmus() const { return pmus_; }  // the target's first
+  std::size_t attr_size() const { return attr_size_; }        // the kernel's
 
   // A call that opens an event of the PMU.
   OpenCall Good() const;
@@ -148,12 +176,23 @@ class OpenModel {
   OpenAnswer PredictModify(const OpenCall& call) const;
 
  private:
-  OpenAnswer First(const OpenCall& call, bool parser_only) const;
+  // The checks that this kernel makes, in three parts.
+  struct Checks {
+    std::vector<const OpenCheck*> call;                 // before a PMU is looked for
+    std::vector<std::vector<const OpenCheck*>> driver;  // of each PMU
+    std::vector<std::vector<const OpenCheck*>> event;   // once a PMU has taken the event
+  };
+  OpenFacts Read(const OpenCall& call) const;
+  // Those that are asked about the event, one after the other: by their places in pmus().
+  std::vector<std::size_t> Asked(OpenFacts& facts) const;
+  OpenAnswer Told(const OpenCheck& check, const OpenPmu& pmu) const;
+  OpenAnswer First(const std::vector<const OpenCheck*>& checks, const OpenFacts& facts) const;
 
   OpenSystem system_;
-  OpenPmu pmu_;
+  std::vector<OpenPmu> pmus_;
   std::size_t attr_size_ = 0;
-  std::vector<const OpenCheck*> checks_;
+  bool software_by_type_ = false;
+  Checks checks_;
 };
 
 // One thing to do wrong, by itself or with others.

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads sysfs and tracefs: which PMUs there are, and which of them the model knows by name.
+#include "tools/oracle/machine.h"
+
+#include <linux/perf_event.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "lib/context.h"
+#include "lib/expression.h"
+#include "pmuconf/case.h"
+#include "pmuconf/open_driver.h"
+#include "pmuconf/sysfs.h"
+#include "pmuconf/tracefs.h"
+
+namespace pmuconf {
+namespace {
+
+std::vector<OpenEvent> Tracepoints() {
+  const TraceFs files;
+  return {{.type = PERF_TYPE_TRACEPOINT, .config = files.Id("sched:sched_switch")},
+          {.type = PERF_TYPE_TRACEPOINT,
+           .config = files.Id("raw_syscalls:sys_enter"),
+           .for_all = true}};
+}
+
+OpenPmu Described(const std::string& name, std::uint32_t type, bool recent) {
+  if (name == "software") return SoftwarePmu();
+  if (name == "tracepoint") return TracepointPmu(Tracepoints());
+  if (name == "breakpoint") return BreakpointPmu();
+  if (name == "refpmu") return ReferencePmu(type);
+  if (name == "refpmu_uncore") return ReferenceUncorePmu(type, recent);
+  return OpaquePmu(type);
+}
+
+// What the target file adds to the description: what the module was loaded without.
+void AddClaims(OpenPmu& pmu) {
+  for (const char* choice : {"precise", "branch_stack"}) {
+    if (const auto error = target().refusal(choice)) pmu.refusals[choice] = *error;
+  }
+  pmu.cpus = target().Cpus().size();
+  pmu.min_period = std::max<std::uint64_t>(1, target().min_period());
+}
+
+}  // namespace
+
+std::vector<OpenPmu> PmusHere(const OpenSystem& system) {
+  const bool recent = KernelMatches(">=6.12", system.release);
+  std::vector<OpenPmu> pmus;
+  for (const std::string& name : ListFolder(kEventSource)) {
+    OpenPmu pmu = Described(name, TypeOfPmu(name), recent);
+    if (name != target().device()) {
+      pmus.push_back(pmu);
+      continue;
+    }
+    if (pmu.events.empty()) throw ConfigError("the model has no list of checks for " + name);
+    AddClaims(pmu);
+    pmus.insert(pmus.begin(), pmu);
+  }
+  // The two clocks have numbers there, the first that were free, and no folder.
+  if (recent) {
+    pmus.push_back(OpaquePmu(PERF_TYPE_MAX));
+    pmus.push_back(OpaquePmu(PERF_TYPE_MAX + 1));
+  }
+  return pmus;
+}
+
+}  // namespace pmuconf

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+// The errno model: total, stable, and monotone in the caller's rights; its parser against a second
+// reading; and what opens has nothing wrong with it.
+#include <fuzzer/FuzzedDataProvider.h>
+#include <linux/perf_event.h>
+#include <time.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "pmuconf/open_driver.h"
+#include "pmuconf/open_model.h"
+#include "pmuconf/open_random.h"
+#include "property.h"
+
+namespace pmuconf::fuzz {
+namespace {
+
+constexpr std::uint32_t kOwnType = 40, kUncoreType = 41, kOpaqueType = 42;
+constexpr std::uint64_t kTracepoint = 300;
+
+// Bytes are chance; where they end, nothing more is wrong.
+class InputDraw : public OpenDraw {
+ public:
+  explicit InputDraw(FuzzedDataProvider& data) : data_(data) {}
+  std::uint64_t Bits(unsigned n) override {
+    const std::uint64_t mask = n >= 64 ? ~0ull : (1ull << n) - 1;
+    if (data_.remaining_bytes() == 0) return mask;
+    return (n > 16 ? data_.ConsumeIntegral<std::uint64_t>()
+                   : data_.ConsumeIntegral<std::uint16_t>()) &
+           mask;
+  }
+
+ private:
+  FuzzedDataProvider& data_;
+};
+
+OpenSystem AnySystem(FuzzedDataProvider& data) {
+  OpenSystem system;
+  system.release = data.ConsumeBool() ? "6.12.117-1" : "6.1.0-52";
+  system.known_registers = 0xffff'ffff'00ff'0fff;
+  system.extended_registers = 0xffff'ffff'0000'0000;
+  system.administrator = data.ConsumeBool();
+  system.paranoid = data.ConsumeIntegralInRange(-1, 3);
+  system.paranoid_any = data.ConsumeBool();
+  system.lockdown = data.ConsumeIntegralInRange(0, 7) == 7;
+  return system;
+}
+
+std::vector<OpenPmu> Pmus() {
+  return {ReferencePmu(kOwnType),
+          SoftwarePmu(),
+          TracepointPmu({{.type = PERF_TYPE_TRACEPOINT, .config = kTracepoint}}),
+          BreakpointPmu(),
+          ReferenceUncorePmu(kUncoreType, true),
+          OpaquePmu(kOpaqueType)};
+}
+
+// A model, and the calls that are drawn for it: made once, as each reads its lists anew.
+struct Asked {
+  Asked(const OpenSystem& system, const OpenPmu& target, const std::vector<OpenPmu>& others)
+      : model(system, target, others), drawer(model) {}
+  Asked(const Asked&) = delete;
+  OpenModel model;
+  OpenDrawer drawer;
+};
+
+// One of the PMUs is the target.
+const Asked& Ask(const OpenSystem& system, std::size_t first) {
+  static std::map<std::tuple<std::string, bool, int, bool, bool, std::size_t>, Asked> known;
+  const std::tuple key{system.release,      system.administrator, system.paranoid,
+                       system.paranoid_any, system.lockdown,      first};
+  const auto found = known.find(key);
+  if (found != known.end()) return found->second;
+  std::vector<OpenPmu> pmus = Pmus();
+  const OpenPmu target = pmus[first];
+  pmus.erase(pmus.begin() + static_cast<std::ptrdiff_t>(first));
+  return known.try_emplace(key, system, target, pmus).first->second;
+}
+
+bool Same(const OpenAnswer& one, const OpenAnswer& other) {
+  return one.error == other.error && one.check == other.check;
+}
+
+bool OfRights(int error) { return error == EACCES || error == EPERM; }
+
+void CheckAnswer(const OpenAnswer& answer) {
+  static const std::set<int> kErrors = {E2BIG,  EACCES, EBADF,      EFAULT, EINVAL, EMFILE,
+                                        ENODEV, ENOENT, EOPNOTSUPP, EPERM,  ESRCH,  EOVERFLOW};
+  HOLDS((answer.error == 0) == (answer.check == nullptr), "a refusal has a reason");
+  if (answer.check == nullptr) return;
+  HOLDS(kErrors.contains(answer.error), "the errno is one that the call can give");
+  HOLDS(!answer.check->name.empty() && !answer.check->rule.empty(),
+        "a reason has a name and a rule");
+  HOLDS(!answer.check->choice.empty() || answer.check->error == answer.error,
+        "the errno is that of the check");
+}
+
+// What the attr alone is refused for, read once more; 0: nothing.
+int Parsed(const OpenSystem& system, bool recent, const OpenCall& call) {
+  std::array<std::byte, 256> bytes = {};
+  perf_event_attr attr = {};
+  if (call.readable < 8) return EFAULT;
+  std::uint32_t given = 0;
+  std::memcpy(&given, &call.attr[4], sizeof(given));
+  const std::size_t size = given == 0 ? 64 : given;
+  const std::size_t known = recent ? 136 : 128;
+  if (size < 64 || size > 4'096) return E2BIG;
+  for (std::size_t i = known; i < std::min(size, call.readable); ++i) {
+    if (call.attr[i] != std::byte{0}) return E2BIG;
+  }
+  if (size > call.readable) return EFAULT;
+  std::copy_n(call.attr.begin(), std::min(size, known), bytes.begin());
+  std::memcpy(&attr, bytes.data(), 128);
+  std::uint32_t last = 0;
+  std::memcpy(&last, &bytes[116], sizeof(last));
+  const auto has = [&attr](std::uint64_t type) { return (attr.sample_type & type) != 0; };
+  if ((std::to_integer<unsigned>(bytes[44]) >> 6) != 0) return EINVAL;
+  for (const std::size_t i : {45, 46, 47}) {
+    if (bytes[i] != std::byte{0}) return EINVAL;
+  }
+  if (attr.__reserved_2 != 0 || (recent ? last > 7 : last != 0)) return EINVAL;
+  if (attr.sample_type >= 1u << 25 || attr.read_format >= 1u << 5) return EINVAL;
+  if (has(PERF_SAMPLE_BRANCH_STACK)) {
+    const std::uint64_t branches = attr.branch_sample_type;
+    if (branches >= 1ull << (recent ? 20 : 19) || branches < 8) return EINVAL;
+    const bool kernel =
+        (branches & 7) != 0 ? (branches & 6) != 0 : !attr.exclude_kernel || !attr.exclude_hv;
+    if (kernel && !system.administrator && system.paranoid > 1) return EACCES;
+  }
+  const auto bad = [&system](std::uint64_t registers) {
+    return registers == 0 || (registers | system.known_registers) != system.known_registers;
+  };
+  if (has(PERF_SAMPLE_REGS_USER) && bad(attr.sample_regs_user)) return EINVAL;
+  if (has(PERF_SAMPLE_STACK_USER) &&
+      (attr.sample_stack_user > 65'534 || (attr.sample_stack_user & 7) != 0)) {
+    return EINVAL;
+  }
+  const bool weights = has(PERF_SAMPLE_WEIGHT) && has(PERF_SAMPLE_WEIGHT_STRUCT);
+  if (weights || (attr.inherit_thread && !attr.inherit)) return EINVAL;
+  if ((attr.remove_on_exec && attr.enable_on_exec) || (attr.sigtrap && !attr.remove_on_exec)) {
+    return EINVAL;
+  }
+  return has(PERF_SAMPLE_REGS_INTR) && bad(attr.sample_regs_intr) ? EINVAL : 0;
+}
+
+void CheckParser(const OpenModel& model, bool recent, const OpenCall& call,
+                 const OpenAnswer& answer) {
+  if ((call.flags & ~15ul) != 0) {
+    HOLDS(answer.error == EINVAL, "an unknown flag is told before all else");
+    return;
+  }
+  const int parsed = Parsed(model.system(), recent, call);
+  const bool parser = answer.check != nullptr && answer.check->parser;
+  HOLDS(parser == (parsed != 0), "the parser refuses what a second reading refuses");
+  if (!parser) return;
+  HOLDS(answer.error == parsed, "with the same errno");
+  OpenCall other = call;
+  other.who = OpenWho::kNobody;
+  other.cpu = OpenCpu::kBeyond;
+  other.group = OpenGroup::kClosed;
+  HOLDS(Same(model.Predict(other), answer), "the parser looks at the attr alone");
+  HOLDS(Same(model.PredictModify(call), answer), "modifying an event has the same parser");
+}
+
+// What nobody looks at changes nothing.
+void CheckIgnored(const OpenModel& model, const OpenCall& call, const OpenAnswer& answer) {
+  OpenCall other = call;
+  const std::uint32_t given = call.Attr().size;
+  for (std::size_t i = given == 0 ? 64 : given; i >= 64 && i < other.attr.size(); ++i) {
+    other.attr[i] ^= std::byte{0x5a};
+  }
+  other.Edit([](perf_event_attr& attr) {
+    const auto has = [&attr](std::uint64_t type) { return (attr.sample_type & type) != 0; };
+    attr.wakeup_events ^= 77;
+    attr.watermark ^= 1;
+    if (!has(PERF_SAMPLE_BRANCH_STACK)) attr.branch_sample_type ^= 1ull << 40;
+    if (!has(PERF_SAMPLE_STACK_USER)) attr.sample_stack_user ^= 3;
+    if (!has(PERF_SAMPLE_CALLCHAIN)) attr.sample_max_stack ^= 0x7fff;
+    if (!attr.use_clockid) attr.clockid ^= 5;
+  });
+  HOLDS(Same(model.Predict(other), answer), "what is not looked at changes nothing");
+}
+
+// More rights never refuse anything, and change nothing but what they are for.
+void CheckRights(const OpenSystem& system, std::size_t first, const OpenCall& call,
+                 const OpenAnswer& answer) {
+  OpenSystem more = system;
+  more.administrator = true;
+  const OpenAnswer all = Ask(more, first).model.Predict(call);
+  HOLDS(all.error != EACCES, "nothing is forbidden to who may do everything");
+  HOLDS(all.error != EPERM || system.lockdown, "nothing is forbidden to who may do everything");
+  if (!OfRights(answer.error)) HOLDS(Same(all, answer), "rights change only what they are for");
+
+  if (system.paranoid == -1) return;
+  more = system;
+  --more.paranoid;
+  const OpenAnswer looser = Ask(more, first).model.Predict(call);
+  if (!OfRights(answer.error)) HOLDS(Same(looser, answer), "a looser setting forbids nothing new");
+}
+
+bool KnownEvent(const perf_event_attr& attr) {
+  switch (attr.type) {
+    case PERF_TYPE_HARDWARE:
+      return (attr.config & 0xffff'ffff) < 10;
+    case PERF_TYPE_SOFTWARE:
+      return attr.config < 12;
+    case PERF_TYPE_TRACEPOINT:
+      return attr.config == kTracepoint;
+    case PERF_TYPE_HW_CACHE:
+      return (attr.config & 0xff) < 7 && (attr.config >> 8 & 0xff) < 3;
+    case PERF_TYPE_BREAKPOINT:
+      return attr.bp_type >= 2 && attr.bp_type <= 4 && std::has_single_bit(attr.bp_len);
+    default:
+      return attr.type == PERF_TYPE_RAW || attr.type == kOwnType || attr.type == kUncoreType;
+  }
+}
+
+// Such an event, with nothing wrong with what was asked of it.
+void CheckOpened(const OpenSystem& system, const perf_event_attr& attr, const OpenCall& call) {
+  const bool cgroup = (call.flags & PERF_FLAG_PID_CGROUP) != 0;
+  const bool task = !cgroup && call.who != OpenWho::kEveryone;
+  const bool fd = call.group != OpenGroup::kNone;
+  const bool grouped = fd && (call.flags & PERF_FLAG_FD_NO_GROUP) == 0;
+  const bool output = fd && (call.flags & PERF_FLAG_FD_OUTPUT) != 0;
+  const bool kernel = !attr.exclude_kernel || attr.text_poke;
+  HOLDS(KnownEvent(attr), "what opens is an event of some PMU");
+  HOLDS(system.administrator || !kernel || system.paranoid < 2, "the kernel needs rights");
+  HOLDS(system.administrator || task || system.paranoid < 1, "a CPU needs rights");
+  HOLDS(system.administrator || !attr.namespaces, "namespaces need rights");
+  HOLDS(attr.sample_period <= (attr.freq ? system.max_sample_rate : INT64_MAX),
+        "a period has 63 bits, a frequency a limit");
+  HOLDS(task || call.cpu != OpenCpu::kAny, "an event is of a task or on a CPU");
+  HOLDS(call.cpu != OpenCpu::kBeyond, "a CPU is one that can be");
+  HOLDS(!task || (call.who != OpenWho::kNobody && call.who != OpenWho::kExited), "a task lives");
+  HOLDS(!cgroup || call.who == OpenWho::kCgroup, "a cgroup is one");
+  HOLDS(!fd || (call.group != OpenGroup::kClosed && call.group != OpenGroup::kFile),
+        "a leader is an event");
+  HOLDS(!grouped || !(attr.pinned || attr.exclusive), "pinned and exclusive are leaders' alone");
+  HOLDS(!grouped || (call.group != OpenGroup::kSibling && call.group != OpenGroup::kFull),
+        "a leader leads, and its group has room");
+  HOLDS(!grouped || attr.use_clockid == 0, "a group has one clock");
+  HOLDS(!output || call.group == OpenGroup::kBuffer, "output goes to a buffer");
+  HOLDS(!attr.sigtrap || task, "a signal has a task");
+  HOLDS(call.descriptors_left, "an event takes a descriptor");
+  HOLDS(!system.lockdown || (attr.sample_type & PERF_SAMPLE_REGS_INTR) == 0,
+        "a kernel that is locked down shows no registers");
+}
+
+void CheckOne(const std::uint8_t* bytes, std::size_t n) {
+  FuzzedDataProvider data(bytes, n);
+  const OpenSystem system = AnySystem(data);
+  const bool recent = system.release.starts_with("6.12");
+  const auto first = data.ConsumeIntegralInRange<std::size_t>(0, 4);
+  const OpenKind kind = data.ConsumeBool() ? OpenKind::kMutated : OpenKind::kRandom;
+  const Asked& asked = Ask(system, first);
+  const OpenModel& model = asked.model;
+  InputDraw draw(data);
+  const OpenCall call = asked.drawer.Call(kind, draw);
+  const OpenAnswer answer = model.Predict(call);
+  HOLDS(Same(model.Predict(call), answer), "the same call has the same answer");
+  CheckAnswer(answer);
+  CheckAnswer(model.PredictModify(call));
+  HOLDS(model.PredictModify(call).error != 0, "none of these can be modified");
+  CheckParser(model, recent, call, answer);
+  CheckIgnored(model, call, answer);
+  CheckRights(system, first, call, answer);
+  if (answer.check != nullptr) return;
+  perf_event_attr attr = call.Attr();
+  const std::size_t size = attr.size == 0 ? 64 : attr.size;
+  if (size < 128) std::memset(reinterpret_cast<char*>(&attr) + size, 0, 128 - size);
+  CheckOpened(system, attr, call);
+}
+
+}  // namespace
+}  // namespace pmuconf::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  pmuconf::fuzz::CheckOne(data, size);
+  return 0;
+}

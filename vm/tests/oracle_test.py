@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernel answers thousands of calls of perf_event_open as the errno model says, and a driver
+that decides otherwise is told.
+
+The tool `oracle` draws the calls from a seed, so that a run is the same on each machine.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import pathlib
+from typing import Any
+
+import pytest
+
+from mutation import patch, workshop
+
+from pmuvm import guest, kernel, runs, store, suite
+
+pytestmark = pytest.mark.guest
+
+SEED = 1
+RUNS = {
+    ("refpmu", "mutated"): 5_000,
+    ("refpmu", "random"): 5_000,
+    ("software", "mutated"): 2_000,
+    ("software", "random"): 2_000,
+    ("tracepoint", "mutated"): 2_000,
+    ("tracepoint", "random"): 2_000,
+    ("refpmu_coarse", "mutated"): 2_000,
+}
+"""Calls by target and kind. The last one's module has parameters of its own."""
+LOCKED = 1_000
+"""Calls to a kernel that is locked down: the last ones, as it stays so."""
+DEADLINE_S = 500
+COARSE = ("lbr=0", "records=0", "min_period=16")
+MUTANT = "M15-2"
+"""Ignores the upper half of config: an attr like others tells it."""
+
+UNTOLD = {
+    "AUX-008 aux_output with a pause",
+    "ERR-005 CPU that is offline",
+    "ERR-025 task, on a PMU without",
+    "INI-006 generic event that no counter counts",
+}
+"""Answers that these calls cannot have: a PMU that has aux_output is not there, nor a CPU that is
+offline; a driver that has no tasks says so itself before the kernel does. (The last one belongs to
+refpmu_coarse, whose calls are few.)"""
+
+
+def files() -> dict[str, pathlib.Path]:
+    coarse = store.ROOT / "driver" / "mutants" / "refpmu_coarse.toml"
+    targets = {
+        name: suite.TARGETS / f"{name}.toml" for name in ("refpmu", "software", "tracepoint")
+    }
+    targets |= {"refpmu_coarse": coarse, "refpmu_plain": suite.TARGETS / "refpmu_plain.toml"}
+    places = {f"targets/{name}.toml": path for name, path in targets.items()}
+    return places | {"bin/oracle": suite.tool("oracle/oracle")}
+
+
+def asked(vm: guest.Guest, target: str, kind: str, count: int, *words: str) -> guest.Done:
+    argv = ["oracle", "--target", f"/targets/{target}.toml", "--kind", kind]
+    return vm.exec([*argv, "--seed", str(SEED), "--count", str(count), *words], DEADLINE_S)
+
+
+def facts(done: guest.Done) -> dict[str, Any]:
+    assert done.status == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert isinstance(found, dict)
+    return found
+
+
+@functools.cache
+def answers(name: str) -> dict[str, Any]:
+    """What `oracle` states on a kernel, by target and kind, and what that kernel said meanwhile."""
+    machine = runs.machine(kernel.find(name), suite.find_target("refpmu"), files=files())
+    found: dict[str, Any] = {}
+    with guest.Guest(machine) as vm:
+        vm.boot()
+        vm.load("refpmu.ko")
+        for (target, kind), count in RUNS.items():
+            if target == "refpmu_coarse":
+                assert vm.unload("refpmu")["ok"] is True
+                vm.load("refpmu.ko", COARSE)
+            found[f"{target} {kind}"] = facts(asked(vm, target, kind, count))
+        found["locked"] = facts(asked(vm, "software", "mutated", LOCKED, "--lockdown"))
+        found["reports"] = vm.kmsg()["reports"]
+        vm.bye()
+    return found
+
+
+def kernels() -> list[Any]:
+    """Each kernel is asked once, whichever process has its tests."""
+    return [
+        pytest.param(name, marks=pytest.mark.xdist_group(f"oracle-{name}"))
+        for name in kernel.known()
+    ]
+
+
+@pytest.mark.rule("ERR-027")
+@pytest.mark.parametrize("name", kernels())
+def test_the_kernel_answers_as_the_model_says(name: str) -> None:
+    found = answers(name)
+    for (target, kind), count in RUNS.items():
+        run = found[f"{target} {kind}"]
+        assert (run["calls"], run["disagreements"]) == (count, 0), (target, kind)
+        assert run["reasons"]["opens"] > count / 50, (target, kind)
+    assert found["reports"] == []
+
+
+@pytest.mark.parametrize("name", kernels())
+def test_each_check_that_can_be_reached_was(name: str) -> None:
+    found = answers(name)
+    told = {reason for run in found.values() if isinstance(run, dict) for reason in run["reasons"]}
+    never = {reason for run in found.values() if isinstance(run, dict) for reason in run["never"]}
+    assert never - told <= UNTOLD
+
+
+@pytest.mark.rule("PRM-012")
+@pytest.mark.parametrize("name", kernels())
+def test_a_locked_kernel_keeps_its_registers(name: str) -> None:
+    locked = answers(name)["locked"]
+    assert locked["disagreements"] == 0
+    assert locked["reasons"]["PRM-012 interrupt registers, where lockdown keeps them"] > 0
+
+
+def test_a_driver_that_decides_otherwise_is_told(tmp_path: pathlib.Path) -> None:
+    found = kernel.find("6.12")
+    mutant = next(patch.read(p) for p in (store.ROOT / "driver/mutants").glob(f"{MUTANT}-*.patch"))
+    broken = workshop.build(
+        mutant, found, store.ROOT / "driver", tmp_path / "shop", tmp_path / "broken.ko"
+    )
+    place = {"modules/broken.ko": broken}
+    machine = runs.machine(found, suite.find_target("refpmu"), files=files() | place)
+    with guest.Guest(machine) as vm:
+        vm.boot()
+        vm.load("broken.ko")
+        done = asked(vm, "refpmu", "mutated", 20_000, "--stop")
+        assert done.status == 1, done.stderr
+        first = json.loads(done.stdout)["shown"][0]
+        again = vm.exec(first["again"].split(), DEADLINE_S)
+        vm.bye()
+    assert first["reason"] == "INI-011 bits of config without a meaning"
+    assert (first["model"], first["kernel"]) == ("EINVAL", "opens")
+    assert again.status == 1
+    assert json.loads(again.stdout)["shown"] == [first]
+    assert "the model says EINVAL" in again.stderr
