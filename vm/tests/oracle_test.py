@@ -98,7 +98,6 @@ def kernels() -> list[Any]:
     ]
 
 
-@pytest.mark.rule("ERR-027")
 @pytest.mark.parametrize("name", kernels())
 def test_the_kernel_answers_as_the_model_says(name: str) -> None:
     found = answers(name)
@@ -117,7 +116,6 @@ def test_each_check_that_can_be_reached_was(name: str) -> None:
     assert never - told <= UNTOLD
 
 
-@pytest.mark.rule("PRM-012")
 @pytest.mark.parametrize("name", kernels())
 def test_a_locked_kernel_keeps_its_registers(name: str) -> None:
     locked = answers(name)["locked"]

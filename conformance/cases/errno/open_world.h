@@ -121,7 +121,10 @@ class OpenWorld {
   ~OpenWorld() { munmap(memory_, 2 * Page()); }
 
   const OpenModel& model() const { return model_; }
-  const Event& leader() { return FamilyOf(model_.Good()).leader; }
+  const Event& leader() const {
+    const OpenCall good = model_.Good();
+    return families_.at({good.group_type, good.group_who, good.group_cpu}).leader;
+  }
 
   // Makes the call and closes what it opened: the errno, or 0. `administrator`: with the rights
   // that this process has, or with none.
