@@ -132,7 +132,7 @@ static void fire(struct refpmu_cpu *cpuc, struct pt_regs *regs)
 	cause->origin = (struct refpmu_origin){
 		.privilege = user_mode(regs) ? REFPMU_USER : REFPMU_KERNEL,
 		.ip = instruction_pointer(regs),
-		.time = now,
+		.time = refpmu_record_time(),
 	};
 	refpmu_compat_get_gprs(regs, &cause->origin.flags, cause->origin.gpr);
 	step = refpmu_model_stimulate(&cpuc->model, &stimulus);

@@ -9,6 +9,7 @@
  * reset value is 0, and the counter goes on as if it had just overflowed: the record is then taken
  * out at once and the next period programmed by software, as for other events.
  */
+#include <linux/sched/clock.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 
@@ -47,6 +48,11 @@ void *refpmu_precise_access(void *context, u64 address, u64 size)
 	if (!base || address & 7 || address < base || size > all || address - base > all - size)
 		return NULL;
 	return (void *)(uintptr_t)address;
+}
+
+u64 refpmu_record_time(void)
+{
+	return local_clock();
 }
 
 /* The memory of one CPU, if its device makes records; 0 or -ENOMEM. May sleep. */

@@ -44,6 +44,7 @@ struct refpmu_lbr {
 
 /* precise.c: the DS area, and from its records to counts and samples */
 void *refpmu_precise_access(void *context, u64 address, u64 size);
+u64 refpmu_record_time(void); /* the time stamp of a record that is made now */
 int refpmu_precise_setup(struct refpmu_cpu *cpuc);
 void refpmu_precise_free(struct refpmu_cpu *cpuc);
 void refpmu_precise_reset(struct refpmu_cpu *cpuc);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The stimulus port of a core PMU: by it a test makes the device do things. */
 #include <linux/module.h>
-#include <linux/sched/clock.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -60,7 +59,7 @@ static struct refpmu_model_step branch(struct refpmu_cpu *cpuc, const struct sti
 		cpuc->cause.origin = (struct refpmu_origin){
 			.privilege = entry->privilege,
 			.ip = entry->from,
-			.time = local_clock(),
+			.time = refpmu_record_time(),
 		};
 		one = refpmu_model_branch(&cpuc->model, &branch, &cpuc->cause.origin, run_on);
 		step.done += one.done;
@@ -146,7 +145,7 @@ static int step(struct refpmu_cpu *cpuc, const struct stimulus *stim)
 	local_irq_save(irqs);
 	refpmu_clock_sync(cpuc);
 	seen_from_here(cpuc, &stim->origin);
-	cpuc->cause.origin.time = local_clock();
+	cpuc->cause.origin.time = refpmu_record_time();
 
 	now = happen(cpuc, stim, stim->n - *stim->done, cpuc->held);
 	*stim->done += now.done;

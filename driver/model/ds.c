@@ -146,17 +146,45 @@ static void write_record(struct pen *pen, u64 config, const struct refpmu_origin
 	}
 }
 
+static void write_whole_record(struct pen *pen, const struct refpmu_origin *origin, u64 counters)
+{
+	static const u8 order[] = {
+		REFPMU_RAX, REFPMU_RBX, REFPMU_RCX, REFPMU_RDX,
+		REFPMU_RSI, REFPMU_RDI, REFPMU_RBP, REFPMU_RSP,
+	};
+	struct refpmu_pebs_whole whole = {
+		.flags = origin->flags,
+		.ip = origin->ip,
+		.counters = counters,
+		.address = origin->addr,
+		.source = origin->source,
+		.latency = origin->latency,
+		.eventing_ip = origin->ip,
+		.time = origin->time,
+	};
+	unsigned int i;
+
+	for (i = 0; i < REFPMU_GPRS; i++)
+		whole.gpr[i] = origin->gpr[i < ARRAY_SIZE(order) ? order[i] : i];
+	PUT(pen, whole);
+}
+
 enum refpmu_fate refpmu_pebs_store(struct refpmu_fill *fill, const struct refpmu_change *c,
 				   const struct refpmu_origin *origin, u64 counters)
 {
 	const u64 config = READ_ONCE(refpmu_recording(c)->pebs_data_cfg);
-	const u64 size = record_size(config);
+	const bool whole = refpmu_records_are_whole(c->m);
+	const u64 size = whole ? sizeof(struct refpmu_pebs_whole) : record_size(config);
 	u64 *index = &fill->index[REFPMU_BUFFER_PEBS];
 	u64 *to = fill->ds ? room(c, *index, READ_ONCE(fill->ds->pebs_maximum), size) : NULL;
+	struct pen pen = { .fill = fill, .c = c, .to = to };
 
 	if (!to)
 		return REFPMU_LOST;
-	write_record(&(struct pen){ .fill = fill, .c = c, .to = to }, config, origin, counters);
+	if (whole)
+		write_whole_record(&pen, origin, counters);
+	else
+		write_record(&pen, config, origin, counters);
 	*index += size;
 	return *index >= READ_ONCE(fill->ds->pebs_threshold) ? REFPMU_STORED_AT_THRESHOLD :
 							       REFPMU_STORED;

@@ -29,6 +29,12 @@ struct refpmu_fill {
 
 enum refpmu_fate { REFPMU_LOST, REFPMU_STORED, REFPMU_STORED_AT_THRESHOLD };
 
+/* Records are of format 3. */
+static inline bool refpmu_records_are_whole(const struct refpmu_model *m)
+{
+	return m->params.pebs_format == 3;
+}
+
 /* Begin to fill, for a change that has claimed REFPMU_BLOCK_RECORDING; ends with the commit. */
 void refpmu_fill_begin(struct refpmu_fill *fill, const struct refpmu_change *c);
 

@@ -182,6 +182,8 @@ static bool begin(struct step *s, const struct refpmu_change *look, u64 blocks, 
 	struct refpmu_model *m = look->m;
 
 	s->precise = refpmu_recording(look)->pebs_enable;
+	if (refpmu_records_are_whole(m))
+		s->precise &= refpmu_low_bits(m->params.general);
 	blocks |= BIT_ULL(REFPMU_BLOCK_GLOBAL);
 	if (switched_on(look))
 		blocks |= BIT_ULL(REFPMU_BLOCK_COUNT);
@@ -390,6 +392,8 @@ int refpmu_model_reset(struct refpmu_model *m, const struct refpmu_model_params 
 	if (copy.fixed > REFPMU_MAX_FIXED || copy.width < 16 || copy.width > 64)
 		return -EINVAL;
 	if (copy.lbr && copy.lbr != 8 && copy.lbr != 16 && copy.lbr != 32)
+		return -EINVAL;
+	if (copy.pebs_format && copy.pebs_format != 3 && copy.pebs_format != 5)
 		return -EINVAL;
 	memset(m, 0, sizeof(*m));
 	m->params = copy;

@@ -82,6 +82,7 @@ struct refpmu_model_params {
 	 */
 	void *(*memory)(void *context, u64 address, u64 size);
 	void *context;
+	u8 pebs_format; /* of the records: 3, or 5 (0 means it) */
 };
 
 /* Only what @params says is for others to look at. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
  * What the modelled hardware keeps in memory: the DS area and the records in its two buffers.
- * Source: Intel SDM vol. 3, "Debug Store (DS) Mechanism", "Adaptive PEBS" (record format 5).
+ * Source: Intel SDM vol. 3, "Debug Store (DS) Mechanism", "Adaptive PEBS" (record format 5,
+ * and where it is said, format 3).
  * All fields are little endian 64-bit words, as the CPU stores them.
  */
 #ifndef REFPMU_MODEL_RECORD_H
@@ -72,6 +73,23 @@ struct refpmu_pebs_gprs {
 	u64 flags;
 	u64 ip;
 	u64 gpr[REFPMU_GPRS];
+};
+
+/*
+ * A PEBS record of format 3: of general counters alone, and each has all of this.
+ * Source: Intel SDM vol. 3, "PEBS Record Format for ... Skylake Microarchitecture".
+ */
+struct refpmu_pebs_whole {
+	u64 flags;
+	u64 ip; /* both are of the instruction itself: no skid */
+	u64 gpr[REFPMU_GPRS]; /* in another order: RAX RBX RCX RDX RSI RDI RBP RSP R8 to R15 */
+	u64 counters;
+	u64 address;
+	u64 source;
+	u64 latency;
+	u64 eventing_ip;
+	u64 transaction; /* 0 */
+	u64 time;
 };
 
 /* As many as PEBS_DATA_CFG asks for, newest first; entries that LBR does not have are 0. */

@@ -60,13 +60,22 @@ static u64 data_cfg_mask(const struct refpmu_model *m)
 	return mask;
 }
 
+static u64 pebs_enable_mask(const struct refpmu_model *m)
+{
+	const u64 general = refpmu_low_bits(m->params.general);
+
+	return refpmu_records_are_whole(m) ? general | general << 32 : refpmu_counter_bits(m);
+}
+
 static u64 capabilities(const struct refpmu_model *m)
 {
 	u64 caps = REFPMU_CAP_FULL_WIDTH_WRITE;
 
 	if (m->params.lbr)
 		caps |= REFPMU_CAP_LBR_FORMAT_INFO;
-	if (m->params.records)
+	if (m->params.records && refpmu_records_are_whole(m))
+		caps |= 3ULL << REFPMU_CAP_PEBS_FORMAT_SHIFT | REFPMU_CAP_PEBS_ARCH_REGS;
+	else if (m->params.records)
 		caps |= 5ULL << REFPMU_CAP_PEBS_FORMAT_SHIFT | REFPMU_CAP_PEBS_ARCH_REGS |
 			REFPMU_CAP_PEBS_BASELINE;
 	return caps;
@@ -83,7 +92,7 @@ static struct place nowhere(void)
 }
 
 /* Registers of devices that make records. */
-static struct place find_records(u32 reg)
+static struct place find_records(const struct refpmu_model *m, u32 reg)
 {
 	switch (reg) {
 	case REFPMU_REG_OFFCORE_RSP(0):
@@ -95,6 +104,8 @@ static struct place find_records(u32 reg)
 	case REFPMU_REG_PEBS_ENABLE:
 		return at(REFPMU_BLOCK_RECORDING, REFPMU_WORD(recording, pebs_enable));
 	case REFPMU_REG_PEBS_DATA_CFG:
+		if (refpmu_records_are_whole(m))
+			return nowhere();
 		return at(REFPMU_BLOCK_RECORDING, REFPMU_WORD(recording, pebs_data_cfg));
 	default:
 		return nowhere();
@@ -125,7 +136,7 @@ static struct place find_control(const struct refpmu_model *m, u32 reg)
 	case REFPMU_REG_LBR_TOS:
 		return params->lbr ? at(REFPMU_BLOCK_STACK, REFPMU_WORD(stack, tos)) : nowhere();
 	default:
-		return params->records ? find_records(reg) : nowhere();
+		return params->records ? find_records(m, reg) : nowhere();
 	}
 }
 
@@ -150,7 +161,7 @@ static u64 recording_writable(const struct refpmu_model *m, unsigned int word)
 	case REFPMU_WORD(recording, ld_lat):
 		return REFPMU_LD_LAT_MASK;
 	case REFPMU_WORD(recording, pebs_enable):
-		return refpmu_counter_bits(m);
+		return pebs_enable_mask(m);
 	case REFPMU_WORD(recording, pebs_data_cfg):
 		return data_cfg_mask(m);
 	case REFPMU_WORD(recording, ds_area):

@@ -83,7 +83,7 @@
 #define REFPMU_CAP_PEBS_TRAP BIT_ULL(6) /* the recorded IP is that after the instruction */
 #define REFPMU_CAP_PEBS_ARCH_REGS BIT_ULL(7)
 #define REFPMU_CAP_PEBS_FORMAT 0xf00ULL
-#define REFPMU_CAP_PEBS_FORMAT_SHIFT 8 /* the model has format 5: adaptive, 32 resets */
+#define REFPMU_CAP_PEBS_FORMAT_SHIFT 8 /* 5: adaptive, 32 resets; or 3, which is not */
 #define REFPMU_CAP_FULL_WIDTH_WRITE BIT_ULL(13)
 #define REFPMU_CAP_PEBS_BASELINE BIT_ULL(14)
 
@@ -108,7 +108,10 @@
  *                 it then goes on from its reset in the DS area, sets no status and interrupts
  *                 nobody.
  *                 ("Processor Event Based Sampling", "Extended PEBS")
- * PEBS_DATA_CFG   the groups of the records that are written from now on. ("Adaptive PEBS")
+ *                 In format 3 general counters alone do, and the bits 32 higher, which load
+ *                 latency events have beside theirs, are kept and without effect.
+ * PEBS_DATA_CFG   the groups of the records that are written from now on; there is none in format
+ *                 3. ("Adaptive PEBS")
  * DS_AREA         where the DS area is, a multiple of 8; 0: nowhere, and all counters just count.
  *                 ("Debug Store (DS) Mechanism")
  * DEBUGCTL        as the bits say, from the next event on; freezing happens when the line rises.

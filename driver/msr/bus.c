@@ -1,15 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Accesses of the driver to the registers of the model of its CPU. */
+#include <asm/cpu_entry_area.h>
+#include <asm/tsc.h>
+
 #include "msr.h"
 
 DEFINE_PER_CPU(struct refpmu_cpu, refpmu_msr_cpus);
 
+u64 refpmu_record_time(void)
+{
+	return rdtsc_ordered();
+}
+
+static bool holds(const void *object, size_t room, u64 address, u64 size)
+{
+	const u64 base = (u64)(uintptr_t)object;
+
+	return address >= base && size <= room && address - base <= room - size;
+}
+
+/*
+ * The monitor's way to memory. Whatever a register or the area says: it reaches nothing but what
+ * the kernel keeps for that of its CPU, and which it maps before it says where it is.
+ */
+static void *records(void *context, u64 address, u64 size)
+{
+	const struct cpu_entry_area *area = get_cpu_entry_area(smp_processor_id());
+
+	if (!holds(&area->cpu_debug_store, sizeof(area->cpu_debug_store), address, size) &&
+	    !holds(&area->cpu_debug_buffers, sizeof(area->cpu_debug_buffers), address, size))
+		return NULL;
+	return (void *)(uintptr_t)address;
+}
+
 static void power_on(struct refpmu_model *m)
 {
-	const struct refpmu_model_params *params = &refpmu_msr_processor.params;
-	const u64 all = refpmu_low_bits(params->general);
+	struct refpmu_model_params params = refpmu_msr_processor.params;
+	const u64 all = refpmu_low_bits(params.general);
 
-	WARN_ON_ONCE(refpmu_model_reset(m, params));
+	params.memory = records;
+	WARN_ON_ONCE(refpmu_model_reset(m, &params));
 	if (refpmu_msr_is_bare(refpmu_msr_processor.kind))
 		WARN_ON_ONCE(refpmu_model_write(m, REFPMU_REG_GLOBAL_CTRL, all));
 }
