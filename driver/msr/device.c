@@ -3,7 +3,9 @@
 #include <linux/cpuhotplug.h>
 #include <linux/err.h>
 #include <linux/init.h>
+#include <linux/instruction_pointer.h>
 #include <linux/kallsyms.h>
+#include <linux/sched/task_stack.h>
 
 #include "msr.h"
 
@@ -59,15 +61,26 @@ static int offline(unsigned int cpu)
 /* As refpmu's port takes them. */
 static const struct refpmu_port_kind *pulses, *resets;
 
+/* Where an event happens of which the test does not say it: a record has an address always. */
+static u64 somewhere(u32 privilege)
+{
+	if (privilege == REFPMU_USER && current->mm && !(current->flags & PF_KTHREAD))
+		return instruction_pointer(task_pt_regs(current));
+	return privilege == REFPMU_USER ? 0 : _THIS_IP_;
+}
+
 /* The test knows an event by the driver's code. */
 static int pulse(struct refpmu_port_request *req)
 {
 	const u32 code = req->arg.pulse.event;
+	const u64 ip = req->arg.pulse.ip;
 	int err;
 
 	req->arg.pulse.event = refpmu_msr_code(refpmu_msr_processor.kind, code);
+	req->arg.pulse.ip = ip ?: somewhere(req->arg.pulse.privilege);
 	err = pulses->here(req);
 	req->arg.pulse.event = code;
+	req->arg.pulse.ip = ip;
 	return err;
 }
 

@@ -15,7 +15,9 @@
 #define PERFMON_VERSION 4
 #define PERFMON_EVENTS 7 /* of the architecture; none is missing */
 #define CPUID_PERFMON 0xa
+#define CPUID_1_ECX_DTES64 BIT(2)
 #define CPUID_1_ECX_PDCM BIT(15)
+#define CPUID_1_EDX_DS BIT(21)
 
 #define CPUID_EXTENDED 0x80000000
 #define CPUID_AMD_FEATURES 0x80000001
@@ -27,7 +29,13 @@ static const struct refpmu_msr_processor known[] __initconst = {
 	{
 		.name = "intel",
 		.kind = REFPMU_MSR_INTEL,
-		.params = { .general = 4, .fixed = 3, .width = 48, .records = true },
+		.params = { .general = 4, .fixed = 3, .width = 48, .lbr = 32, .records = true },
+	},
+	{
+		.name = "intel_pebs",
+		.kind = REFPMU_MSR_INTEL,
+		.params = { .general = 4, .fixed = 3, .width = 48, .lbr = 32, .records = true,
+			    .pebs_format = 3 },
 	},
 	{
 		.name = "amd_k7",
@@ -66,16 +74,35 @@ static void complain(const char *what, u32 msr, u64 value)
 	WARN_ONCE(1, "refpmu_msr: %s of %#x (%#llx) does not go\n", what, msr, value);
 }
 
+/* What the processor's own @msr has beside what the model has of it. */
+static u64 beside(unsigned int msr, u32 reg)
+{
+	const u64 theirs = refpmu_msr_theirs(reg);
+
+	return theirs ? native.read_msr(msr) & theirs : 0;
+}
+
+/* What the processor says about itself, beside CPUID, is not all true. */
+static u64 correct(unsigned int msr, u64 value)
+{
+	const struct refpmu_msr_processor *processor = &refpmu_msr_processor;
+
+	if (msr != MSR_IA32_MISC_ENABLE || processor->kind != REFPMU_MSR_INTEL)
+		return value;
+	value |= MSR_IA32_MISC_ENABLE_BTS_UNAVAIL | MSR_IA32_MISC_ENABLE_PEBS_UNAVAIL;
+	return processor->params.pebs_format ? value & ~MSR_IA32_MISC_ENABLE_PEBS_UNAVAIL : value;
+}
+
 static u64 read_msr(unsigned int msr)
 {
 	u64 value = 0;
 	u32 reg;
 
 	if (!is_ours(msr, &reg))
-		return native.read_msr(msr);
+		return correct(msr, native.read_msr(msr));
 	if (refpmu_msr_read(reg, &value))
 		complain("a read", msr, 0);
-	return value;
+	return value | beside(msr, reg);
 }
 
 static u64 read_msr_safe(unsigned int msr, int *err)
@@ -84,9 +111,21 @@ static u64 read_msr_safe(unsigned int msr, int *err)
 	u32 reg;
 
 	if (!is_ours(msr, &reg))
-		return native.read_msr_safe(msr, err);
+		return correct(msr, native.read_msr_safe(msr, err));
 	*err = refpmu_msr_read(reg, &value) ? -EIO : 0;
-	return value;
+	return value | beside(msr, reg);
+}
+
+/* 0, or -EIO if a bit that the model is asked for does not go. */
+static int write_both(unsigned int msr, u32 reg, u64 value)
+{
+	const u64 theirs = refpmu_msr_theirs(reg);
+
+	if (refpmu_msr_write(reg, value & ~theirs))
+		return -EIO;
+	if (theirs)
+		native.write_msr(msr, lower_32_bits(value & theirs), upper_32_bits(value & theirs));
+	return 0;
 }
 
 static void write_msr(unsigned int msr, unsigned int low, unsigned int high)
@@ -96,7 +135,7 @@ static void write_msr(unsigned int msr, unsigned int low, unsigned int high)
 
 	if (!is_ours(msr, &reg))
 		native.write_msr(msr, low, high);
-	else if (refpmu_msr_write(reg, value))
+	else if (write_both(msr, reg, value))
 		complain("a write", msr, value);
 }
 
@@ -106,7 +145,7 @@ static int write_msr_safe(unsigned int msr, unsigned int low, unsigned int high)
 
 	if (!is_ours(msr, &reg))
 		return native.write_msr_safe(msr, low, high);
-	return refpmu_msr_write(reg, (u64)high << 32 | low) ? -EIO : 0;
+	return write_both(msr, reg, (u64)high << 32 | low);
 }
 
 static u64 read_pmc(int counter)
@@ -131,6 +170,10 @@ static void cpuid_intel(unsigned int leaf, unsigned int *eax, unsigned int *ebx,
 		break;
 	case 1:
 		*ecx |= CPUID_1_ECX_PDCM;
+		if (params->pebs_format) {
+			*ecx |= CPUID_1_ECX_DTES64;
+			*edx |= CPUID_1_EDX_DS;
+		}
 		break;
 	case CPUID_PERFMON:
 		*eax = PERFMON_VERSION | params->general << 8 | params->width << 16 |

@@ -40,8 +40,9 @@ static bool find_intel(const struct refpmu_model_params *params, u32 msr, u32 *r
 		SAME(REFPMU_REG_OFFCORE_RSP(0), 2 * records),
 		SAME(REFPMU_REG_LD_LAT, records),
 		SAME(REFPMU_REG_PEBS_ENABLE, records),
-		SAME(REFPMU_REG_PEBS_DATA_CFG, records),
+		SAME(REFPMU_REG_PEBS_DATA_CFG, params->pebs_format == 3 ? 0 : records),
 		SAME(REFPMU_REG_DS_AREA, records),
+		SAME(REFPMU_REG_DEBUGCTL, lbr ? 1 : 0),
 		/* LBR_SELECT and LBR_TOS */
 		SAME(REFPMU_REG_LBR_SELECT, lbr ? 2 : 0),
 		SAME(REFPMU_REG_LBR_FROM(0), lbr),
@@ -50,6 +51,14 @@ static bool find_intel(const struct refpmu_model_params *params, u32 msr, u32 *r
 	};
 
 	return find(ranges, ARRAY_SIZE(ranges), msr, reg);
+}
+
+u64 refpmu_msr_theirs(u32 reg)
+{
+	const u64 ours = REFPMU_DEBUGCTL_LBR | REFPMU_DEBUGCTL_FREEZE_LBRS |
+			 REFPMU_DEBUGCTL_FREEZE_PERFMON;
+
+	return reg == REFPMU_REG_DEBUGCTL ? ~ours : 0;
 }
 
 #define K7_EVTSEL 0xc0010000u
@@ -143,6 +152,9 @@ u64 refpmu_msr_value(enum refpmu_msr_kind kind, const struct refpmu_model_params
 u64 refpmu_msr_shown(enum refpmu_msr_kind kind, const struct refpmu_model_params *params, u32 reg,
 		     u64 value)
 {
+	/* A Skylake does not tell of which kind a branch was. */
+	if (reg >= REFPMU_REG_LBR_INFO(0) && reg - REFPMU_REG_LBR_INFO(0) < params->lbr)
+		return value & ~REFPMU_LBR_INFO_TYPE;
 	return is_selector(params, reg) ? exchange_code(kind, value) : value;
 }
 

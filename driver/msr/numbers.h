@@ -28,10 +28,16 @@ static inline bool refpmu_msr_is_bare(enum refpmu_msr_kind kind)
 
 /*
  * The register of the model that @msr of a processor with @params is; false if it is none of the
- * performance monitor. DEBUGCTL, which others use too, is left to the processor.
+ * performance monitor.
  */
 bool refpmu_msr_find(enum refpmu_msr_kind kind, const struct refpmu_model_params *params, u32 msr,
 		     u32 *reg);
+
+/*
+ * Of the register that is @reg of the model, the bits that the processor keeps: DEBUGCTL has some
+ * that others use.
+ */
+u64 refpmu_msr_theirs(u32 reg);
 
 /*
  * What is to be written to @reg of the model when @value is written to the processor's. Selectors

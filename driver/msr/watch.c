@@ -10,7 +10,6 @@
 #include "msr.h"
 
 static struct pmu driver; /* as it was */
-static void (*destroy_event)(struct perf_event *event);
 
 static void note(enum refpmu_call call, const struct perf_event *event, u64 flags)
 {
@@ -49,13 +48,18 @@ static void disable(struct pmu *pmu)
 
 static void destroy(struct perf_event *event)
 {
+	void (*theirs)(struct perf_event *event) = event->pmu_private;
+
 	note(REFPMU_CALL_DESTROY, event, 0);
 	atomic64_inc(&refpmu_msr_device.destroys);
 	atomic64_dec(&refpmu_msr_device.live);
-	destroy_event(event);
+	theirs(event);
 }
 
-/* The driver has one way to destroy an event, whichever it is. */
+/*
+ * Events with branch records are destroyed in another way than those without. Drivers of cores keep
+ * nothing in pmu_private.
+ */
 static int event_init(struct perf_event *event)
 {
 	int err;
@@ -65,8 +69,7 @@ static int event_init(struct perf_event *event)
 	err = driver.event_init(event);
 	if (err || WARN_ON_ONCE(!event->destroy))
 		return err;
-	WARN_ON_ONCE(destroy_event && destroy_event != event->destroy);
-	WRITE_ONCE(destroy_event, event->destroy);
+	event->pmu_private = event->destroy;
 	event->destroy = destroy;
 	atomic64_inc(&refpmu_msr_device.live);
 	return 0;

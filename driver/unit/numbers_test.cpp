@@ -66,8 +66,31 @@ TEST(Numbers, RecordsAndBranchesBringTheirs) {
   }
 }
 
+TEST(Numbers, RecordsOfAnOlderFormatHaveNoGroups) {
+  refpmu_model_params older = kAll;
+  older.pebs_format = 3;
+  EXPECT_EQ(Intel(older, 0x3f2), std::nullopt);
+  EXPECT_EQ(Intel(older, 0x3f1), 0x3f1u);
+}
+
 // Others keep bits of their own in it.
-TEST(Numbers, DebugctlIsLeftToTheProcessor) { EXPECT_EQ(Intel(kAll, 0x1d9), std::nullopt); }
+TEST(Numbers, OfDebugctlTheProcessorKeepsWhatBranchRecordsDoNotNeed) {
+  EXPECT_EQ(Intel(kAll, 0x1d9), 0x1d9u);
+  EXPECT_EQ(Intel(kPlain, 0x1d9), std::nullopt);
+  EXPECT_EQ(refpmu_msr_theirs(0x1d9), ~0x1801ull);
+  EXPECT_EQ(refpmu_msr_theirs(0x38f), 0u);
+  EXPECT_EQ(refpmu_msr_theirs(0x1c8), 0u);
+}
+
+TEST(Numbers, KindsOfBranchesAreNotShown) {
+  const auto shown = [](u32 reg) {
+    return refpmu_msr_shown(REFPMU_MSR_INTEL, &kAll, reg, 0xe5000000'0000abcd);
+  };
+  EXPECT_EQ(shown(0xdc0), 0xe0000000'0000abcdu);
+  EXPECT_EQ(shown(0xddf), 0xe0000000'0000abcdu);
+  EXPECT_EQ(shown(0x69f), 0xe5000000'0000abcdu);
+  EXPECT_EQ(shown(0xdbf), 0xe5000000'0000abcdu);
+}
 
 TEST(Numbers, NobodyHasAnything) {
   EXPECT_EQ(Find(REFPMU_MSR_NONE, kAll, 0x38f), std::nullopt);

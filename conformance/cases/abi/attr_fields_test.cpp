@@ -154,9 +154,8 @@ CONFORMANCE_CASE(Attr, BranchTypeAloneMeansNothing, .rules = {rule::ABI_020}) {
 CONFORMANCE_CASE(Attr, BranchesHaveTheEventsPrivileges, .rules = {rule::ABI_021},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes}) {
   const Undisturbed undisturbed;
-  const std::vector<Branch> user = Jumps(0x400000, 3);
-  std::vector<Branch> kernel = Jumps(0xffff'ffff'8100'0000, 4);
-  for (Branch& branch : kernel) branch.privilege = Privilege::kKernel;
+  const std::vector<Branch> user = Jumps(0x60400000, 3);
+  const std::vector<Branch> kernel = {InKernel(0), InKernel(16), InKernel(32), InKernel(48)};
   std::vector<Branch> both = user;
   both.insert(both.end(), kernel.begin(), kernel.end());
   const EventSpec spec = target().AnyEvent();
@@ -166,7 +165,7 @@ CONFORMANCE_CASE(Attr, BranchesHaveTheEventsPrivileges, .rules = {rule::ABI_021}
     const Event event = Open(spec, options);
     Ring ring(event, 4);
     event.Enable();
-    port().Branches(both);
+    RunBranches(port(), both);
     return StackNow(spec, ring);
   };
   EXPECT_EQ(stack(false), Newest(both, 7)) << rule::ABI_021.text;

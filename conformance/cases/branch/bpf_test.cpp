@@ -17,14 +17,14 @@ CONFORMANCE_CASE(BranchBpf, ProgramReadsTheStackOfTheSample,
   const EventSpec spec = target().AnyEvent();
   for (const unsigned precise : {0u, target().precise()}) {
     SCOPED_TRACE(precise);
-    const Event event = Open(spec, WithBranches(kAnyUserBranch, 1, precise));
+    const Event event = Open(spec, WithBranches(kAnyUserBranch, target().min_period(), precise));
     Ring ring(event, 4);
     Skeleton<read_branches_bpf> bpf;
     event.SetBpf(ProgramFd(bpf->progs.on_overflow));
     event.Enable();
     for (const std::size_t n : {std::size_t{0}, std::size_t{3}, std::size_t{40}}) {
-      port().Branches(Jumps(0x400000 + 0x10000 * n, n));
-      target().Stimulate(spec, 1);
+      RunBranches(port(), Jumps(0x60400000 + 0x10000 * n, n));
+      EndPeriod(spec);
       const RingContents got = ring.Drain();
       ASSERT_EQ(got.samples.size(), 1u);
       const std::vector<FromTo> want = FromTos(got.samples[0]);
@@ -42,11 +42,11 @@ CONFORMANCE_CASE(BranchBpf, ProgramReadsTheStackOfTheSample,
 CONFORMANCE_CASE(BranchBpf, WithoutAStackThereIsNothingToRead, .rules = {rule::BRS_009},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBranches, Cap::kBpf}) {
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, {.sample_period = 1});
+  const Event event = Open(spec, {.sample_period = target().min_period()});
   Skeleton<read_branches_bpf> bpf;
   event.SetBpf(ProgramFd(bpf->progs.on_overflow));
   event.Enable();
-  target().Stimulate(spec, 1);
+  EndPeriod(spec);
   EXPECT_EQ(bpf->bss->overflows, 1u);
   EXPECT_EQ(bpf->bss->size, -ENOENT) << rule::BRS_009.text;
 }

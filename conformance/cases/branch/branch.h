@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "cases/record/kernel_symbol.h"
+#include "pmuconf/branch_code.h"
 #include "pmuconf/case.h"
 #include "pmuconf/cpu.h"
 #include "pmuconf/ring.h"
@@ -16,7 +18,8 @@ namespace pmuconf {
 inline constexpr std::uint64_t kAnyUserBranch = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
 inline constexpr std::uint64_t kCallStack = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK;
 
-inline OpenOptions WithBranches(std::uint64_t filter, std::uint64_t period = 1,
+// Samples are as frequent as the target lets them be, unless told.
+inline OpenOptions WithBranches(std::uint64_t filter, std::uint64_t period = target().min_period(),
                                 unsigned precise = 0) {
   return {.sample_period = period,
           .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_BRANCH_STACK,
@@ -24,6 +27,11 @@ inline OpenOptions WithBranches(std::uint64_t filter, std::uint64_t period = 1,
             attr.branch_sample_type = filter;
             attr.precise_ip = precise & 3;
           }};
+}
+
+// The events that end one period, unless told.
+inline void EndPeriod(const EventSpec& spec, const PulseOptions& options = {}) {
+  target().Stimulate(spec, target().min_period(), options);
 }
 
 // `n` jumps of user code, from addresses that begin at `base` and tell them apart.
@@ -40,6 +48,23 @@ inline Branch Call(std::uint64_t from, std::uint64_t to) {
 }
 inline Branch Return(std::uint64_t from, std::uint64_t to) {
   return {.from = from, .to = to, .kind = BranchKind::kReturn};
+}
+
+// Into the kernel, within it to an address that is `where` into its code, and out of it again. The
+// two latter are ends of interrupts.
+inline constexpr std::uint64_t kKernelCode = 0xffff'ffff'8100'0000;
+inline Branch IntoKernel(std::uint64_t from) {
+  return {
+      .from = from, .to = kKernelCode, .kind = BranchKind::kFar, .privilege = Privilege::kKernel};
+}
+inline Branch OutOfKernel(std::uint64_t to) {
+  static const std::uint64_t end = AddressOf("native_irq_return_iret");
+  return {.from = end, .to = to, .kind = BranchKind::kFar};
+}
+inline Branch InKernel(std::uint64_t where) {
+  Branch branch = OutOfKernel(kKernelCode + where);
+  branch.privilege = Privilege::kKernel;
+  return branch;
 }
 
 using FromTo = std::pair<std::uint64_t, std::uint64_t>;
@@ -59,12 +84,12 @@ inline std::vector<FromTo> Newest(const std::vector<Branch>& branches, std::size
   return newest;
 }
 
-// One event of `spec`, which samples each, and the branch stack it got.
+// A period of `spec`, and the branch stack that the sample has.
 inline std::vector<FromTo> StackNow(const EventSpec& spec, Ring& ring) {
-  target().Stimulate(spec, 1);
+  EndPeriod(spec);
   const RingContents got = ring.Drain();
   if (got.samples.size() != 1) {
-    ADD_FAILURE() << got.samples.size() << " samples of one event";
+    ADD_FAILURE() << got.samples.size() << " samples of one period";
     return {};
   }
   return FromTos(got.samples[0]);

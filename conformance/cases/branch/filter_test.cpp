@@ -13,8 +13,8 @@ constexpr std::uint64_t kUser = PERF_SAMPLE_BRANCH_USER;
 std::vector<Branch> OneOfEach() {
   std::vector<Branch> branches;
   for (std::uint32_t kind = 0; kind <= static_cast<std::uint32_t>(BranchKind::kFar); ++kind) {
-    branches.push_back({.from = 0x400000 + 16 * kind,
-                        .to = 0x500000 + 16 * kind,
+    branches.push_back({.from = 0x60400000 + 16 * kind,
+                        .to = 0x60500000 + 16 * kind,
                         .kind = static_cast<BranchKind>(kind)});
   }
   return branches;
@@ -53,7 +53,7 @@ std::vector<FromTo> StackOf(std::uint64_t filter, const std::vector<Branch>& bra
   const Event event = Open(spec, WithBranches(filter));
   Ring ring(event, 4);
   event.Enable();
-  port().Branches(branches);
+  RunBranches(port(), branches);
   return StackNow(spec, ring);
 }
 
@@ -101,9 +101,9 @@ CONFORMANCE_CASE(BranchFilter, TransactionsAreToldApart, .rules = {rule::BRS_001
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const Undisturbed undisturbed;
   const std::uint64_t any = kUser | PERF_SAMPLE_BRANCH_ANY;
-  std::vector<Branch> inside = Jumps(0x400000, 3);
+  std::vector<Branch> inside = Jumps(0x60400000, 3);
   for (Branch& branch : inside) branch.flags = REFPMU_BRANCH_IN_TX;
-  const std::vector<Branch> outside = Jumps(0x500000, 4);
+  const std::vector<Branch> outside = Jumps(0x60500000, 4);
   std::vector<Branch> both = inside;
   both.insert(both.end(), outside.begin(), outside.end());
   EXPECT_EQ(StackOf(any | PERF_SAMPLE_BRANCH_IN_TX, both), Newest(inside, 3)) << rule::BRS_001.text;
@@ -117,10 +117,8 @@ CONFORMANCE_CASE(BranchFilter, TransactionsAreToldApart, .rules = {rule::BRS_001
 CONFORMANCE_CASE(BranchFilter, KernelEntryIsACallAndItsExitAReturn, .rules = {rule::BRS_001},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes}) {
   const Undisturbed undisturbed;
-  constexpr std::uint64_t kKernel = 0xffff'ffff'8100'0000;
-  const Branch in = {
-      .from = 0x400000, .to = kKernel, .kind = BranchKind::kFar, .privilege = Privilege::kKernel};
-  const Branch out = {.from = kKernel + 64, .to = 0x400002, .kind = BranchKind::kFar};
+  const Branch in = IntoKernel(0x60400000);
+  const Branch out = OutOfKernel(0x60400002);
   const std::uint64_t both = kUser | PERF_SAMPLE_BRANCH_KERNEL;
   EXPECT_EQ(StackOf(both | PERF_SAMPLE_BRANCH_ANY_CALL, {in, out}), Newest({in}, 1))
       << rule::BRS_001.text;
@@ -131,10 +129,8 @@ CONFORMANCE_CASE(BranchFilter, KernelEntryIsACallAndItsExitAReturn, .rules = {ru
 CONFORMANCE_CASE(BranchFilter, PrivilegesAreKeptApart, .rules = {rule::BRS_013, rule::BRS_001},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes}) {
   const Undisturbed undisturbed;
-  constexpr std::uint64_t kKernel = 0xffff'ffff'8100'0000;
-  const std::vector<Branch> user = Jumps(0x400000, 3);
-  std::vector<Branch> kernel = Jumps(kKernel, 4);
-  for (Branch& branch : kernel) branch.privilege = Privilege::kKernel;
+  const std::vector<Branch> user = Jumps(0x60400000, 3);
+  const std::vector<Branch> kernel = {InKernel(0), InKernel(16), InKernel(32), InKernel(48)};
   std::vector<Branch> both = user;
   both.insert(both.end(), kernel.begin(), kernel.end());
   const std::uint64_t any = PERF_SAMPLE_BRANCH_ANY;
@@ -186,8 +182,8 @@ CONFORMANCE_CASE(BranchFilter, ConflictingFiltersTakeTurns, .rules = {rule::BRS_
   std::vector<std::size_t> samples(filters.size());
   const bool all = RepeatUntil(
       [&] {
-        port().Branches(branches);
-        target().Stimulate(spec, 1);
+        RunBranches(port(), branches);
+        EndPeriod(spec);
         for (std::size_t i = 0; i < filters.size(); ++i) {
           for (const Sample& sample : rings[i].Drain().samples) {
             const std::vector<FromTo> mine = OfKinds(branches, filters[i].kinds);
@@ -221,7 +217,7 @@ CONFORMANCE_CASE(BranchFilter, ConflictingFiltersAreNoGroup, .rules = {rule::BRS
   Ring ring(leader, 4);
   Ring other(member.event, 4);
   leader.EnableGroup();
-  port().Branches(OneOfEach());
+  RunBranches(port(), OneOfEach());
   EXPECT_EQ(StackNow(spec, ring), OfKinds(OneOfEach(), {BranchKind::kConditional}))
       << rule::BRS_014.text;
   other.Drain();

@@ -23,8 +23,8 @@ CONFORMANCE_CASE(BranchStack, HoldsTheNewestBranchFirst, .rules = {rule::BRS_012
   EXPECT_THAT(StackNow(spec, ring), IsEmpty()) << rule::BRS_003.text;
   std::vector<Branch> all;
   for (std::uint64_t i = 0; i < 4; ++i) {
-    const std::vector<Branch> some = Jumps(0x400000 + 0x1000 * i, 3);
-    port().Branches(some);
+    const std::vector<Branch> some = Jumps(0x60400000 + 0x1000 * i, 3);
+    RunBranches(port(), some);
     all.insert(all.end(), some.begin(), some.end());
     EXPECT_EQ(StackNow(spec, ring), Newest(all, all.size())) << rule::BRS_012.text;
   }
@@ -38,11 +38,11 @@ CONFORMANCE_CASE(BranchStack, BranchToAddressZeroIsOne, .rules = {rule::BRS_012,
   const Event event = Open(spec, WithBranches(kAnyUserBranch));
   Ring ring(event, 4);
   event.Enable();
-  const std::vector<Branch> all = {{.from = 0x400000, .to = 0x400100},
-                                   {.from = 0x400110, .to = 0},
-                                   {.from = 0, .to = 0x400200},
-                                   {.from = 0x400210, .to = 0x400300}};
-  port().Branches(all);
+  const std::vector<Branch> all = {{.from = 0x60400000, .to = 0x60400100},
+                                   {.from = 0x60400110, .to = 0},
+                                   {.from = 0, .to = 0x60400200},
+                                   {.from = 0x60400210, .to = 0x60400300}};
+  RunBranches(port(), all);
   EXPECT_EQ(StackNow(spec, ring), Newest(all, all.size())) << rule::BRS_012.text;
 }
 
@@ -60,8 +60,8 @@ CONFORMANCE_CASE(BranchStack, IsAsDeepAsTheHardware, .rules = {rule::BRS_003},
     const Event event = Open(spec, WithBranches(kAnyUserBranch));
     Ring ring(event, 4);
     event.Enable();
-    const std::vector<Branch> jumps = Jumps(0x400000, n);
-    port().Branches(jumps);
+    const std::vector<Branch> jumps = Jumps(0x60400000, n);
+    RunBranches(port(), jumps);
     EXPECT_EQ(StackNow(spec, ring), Newest(jumps, depth)) << rule::BRS_003.text;
   }
 }
@@ -75,13 +75,13 @@ CONFORMANCE_CASE(BranchStack, EntriesTellHowTheBranchWent, .rules = {rule::BRS_0
   event.Enable();
   std::vector<Branch> branches;
   for (std::uint32_t flags = 0; flags < 8; ++flags) {
-    branches.push_back({.from = 0x400000 + flags,
-                        .to = 0x500000 + flags,
+    branches.push_back({.from = 0x60400000 + 16 * flags,
+                        .to = 0x60500000 + 16 * flags,
                         .flags = flags,
                         .cycles = flags == 7 ? 0xffff : 100 * flags});
   }
-  port().Branches(branches);
-  target().Stimulate(spec, 1);
+  RunBranches(port(), branches);
+  EndPeriod(spec);
   const RingContents got = ring.Drain();
   ASSERT_EQ(got.samples.size(), 1u);
   const std::vector<perf_branch_entry>& stack = *got.samples[0].branches;
@@ -108,11 +108,11 @@ CONFORMANCE_CASE(BranchStack, FlagsAndCyclesAreLeftOutWhenNobodyWantsThem, .rule
                                               PERF_SAMPLE_BRANCH_NO_CYCLES));
   Ring ring(event, 4);
   event.Enable();
-  std::vector<Branch> branches = Jumps(0x400000, 2);
+  std::vector<Branch> branches = Jumps(0x60400000, 2);
   branches[0].flags = REFPMU_BRANCH_MISPREDICTED | REFPMU_BRANCH_IN_TX | REFPMU_BRANCH_ABORT;
   branches[0].cycles = 77;
-  port().Branches(branches);
-  target().Stimulate(spec, 1);
+  RunBranches(port(), branches);
+  EndPeriod(spec);
   const RingContents got = ring.Drain();
   ASSERT_EQ(got.samples.size(), 1u);
   EXPECT_EQ(FromTos(got.samples[0]), Newest(branches, 2)) << rule::BRS_012.text;
@@ -123,54 +123,61 @@ CONFORMANCE_CASE(BranchStack, FlagsAndCyclesAreLeftOutWhenNobodyWantsThem, .rule
   }
 }
 
-CONFORMANCE_CASE(BranchStack, TypeAndPrivilegeAreThereWhenAskedFor, .rules = {rule::BRS_007},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes}) {
+CONFORMANCE_CASE(BranchStack, TypeIsThereWhenAskedFor, .rules = {rule::BRS_007},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const Undisturbed undisturbed;
   const std::vector<std::pair<BranchKind, std::uint64_t>> kinds = {
       {BranchKind::kConditional, PERF_BR_COND},      {BranchKind::kJump, PERF_BR_UNCOND},
       {BranchKind::kIndirectJump, PERF_BR_IND},      {BranchKind::kCall, PERF_BR_CALL},
       {BranchKind::kIndirectCall, PERF_BR_IND_CALL}, {BranchKind::kReturn, PERF_BR_RET}};
-  constexpr std::uint64_t kAsk = PERF_SAMPLE_BRANCH_TYPE_SAVE | PERF_SAMPLE_BRANCH_PRIV_SAVE;
   const EventSpec spec = target().AnyEvent();
-  for (const std::uint64_t ask : {kAsk, std::uint64_t{0}}) {
-    const Event event = Open(spec, WithBranches(kAnyUserBranch | PERF_SAMPLE_BRANCH_KERNEL | ask));
+  for (const std::uint64_t ask : {std::uint64_t{PERF_SAMPLE_BRANCH_TYPE_SAVE}, std::uint64_t{0}}) {
+    const Event event = Open(spec, WithBranches(kAnyUserBranch | ask));
     Ring ring(event, 4);
-    const std::uint64_t kernel = ask == 0 ? 0 : std::uint64_t{PERF_BR_PRIV_KERNEL};
-    const std::uint64_t user = ask == 0 ? 0 : std::uint64_t{PERF_BR_PRIV_USER};
     event.Enable();
     for (const auto& [kind, type] : kinds) {
-      const std::uint64_t wanted = ask == 0 ? 0 : type;
-      port().Branches({{.from = 0x400000, .to = 0x400800, .kind = kind},
-                       {.from = 0xffffffff81000000,
-                        .to = 0xffffffff81000800,
-                        .kind = kind,
-                        .privilege = Privilege::kKernel}});
-      target().Stimulate(spec, 1);
+      RunBranches(port(), {{.from = 0x60400000, .to = 0x60400800, .kind = kind}});
+      EndPeriod(spec);
       const RingContents got = ring.Drain();
       ASSERT_EQ(got.samples.size(), 1u);
       const std::vector<perf_branch_entry>& stack = *got.samples[0].branches;
-      ASSERT_GE(stack.size(), 2u);
-      EXPECT_EQ(std::uint64_t{stack[0].type}, wanted) << rule::BRS_007.text;
-      EXPECT_EQ(std::uint64_t{stack[1].type}, wanted) << rule::BRS_007.text;
-      EXPECT_EQ(std::uint64_t{stack[0].priv}, kernel);
-      EXPECT_EQ(std::uint64_t{stack[1].priv}, user) << rule::BRS_007.text;
+      ASSERT_GE(stack.size(), 1u);
+      EXPECT_EQ(std::uint64_t{stack[0].type}, ask == 0 ? 0 : type) << rule::BRS_007.text;
     }
+  }
+}
+
+CONFORMANCE_CASE(BranchStack, PrivilegeIsThereWhenAskedFor, .rules = {rule::BRS_007},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes}) {
+  const Undisturbed undisturbed;
+  const EventSpec spec = target().AnyEvent();
+  for (const std::uint64_t ask : {std::uint64_t{PERF_SAMPLE_BRANCH_PRIV_SAVE}, std::uint64_t{0}}) {
+    const Event event = Open(spec, WithBranches(kAnyUserBranch | PERF_SAMPLE_BRANCH_KERNEL | ask));
+    Ring ring(event, 4);
+    event.Enable();
+    RunBranches(port(), {Jumps(0x60400000, 1)[0], InKernel(0)});
+    EndPeriod(spec);
+    const RingContents got = ring.Drain();
+    ASSERT_EQ(got.samples.size(), 1u);
+    const std::vector<perf_branch_entry>& stack = *got.samples[0].branches;
+    ASSERT_GE(stack.size(), 2u);
+    EXPECT_EQ(std::uint64_t{stack[0].priv}, ask == 0 ? 0 : std::uint64_t{PERF_BR_PRIV_KERNEL})
+        << rule::BRS_007.text;
+    EXPECT_EQ(std::uint64_t{stack[1].priv}, ask == 0 ? 0 : std::uint64_t{PERF_BR_PRIV_USER})
+        << rule::BRS_007.text;
   }
 }
 
 CONFORMANCE_CASE(BranchStack, PrivilegeIsThatOfWhereABranchEnds, .rules = {rule::BRS_007},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes}) {
   const Undisturbed undisturbed;
-  constexpr std::uint64_t kKernel = 0xffff'ffff'8100'0000;
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, WithBranches(kAnyUserBranch | PERF_SAMPLE_BRANCH_KERNEL |
                                               PERF_SAMPLE_BRANCH_PRIV_SAVE));
   Ring ring(event, 4);
   event.Enable();
-  port().Branches(
-      {{.from = 0x400000, .to = kKernel, .kind = BranchKind::kFar, .privilege = Privilege::kKernel},
-       {.from = kKernel + 64, .to = 0x400002, .kind = BranchKind::kFar}});
-  target().Stimulate(spec, 1);
+  RunBranches(port(), {IntoKernel(0x60400000), OutOfKernel(0x60400002)});
+  EndPeriod(spec);
   const RingContents got = ring.Drain();
   ASSERT_EQ(got.samples.size(), 1u);
   const std::vector<perf_branch_entry>& stack = *got.samples[0].branches;
@@ -185,20 +192,20 @@ CONFORMANCE_CASE(BranchStack, IndexOfTheHardwareIsThereWhenAskedFor,
   const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
   for (const unsigned precise : {0u, target().precise()}) {
-    const Event event =
-        Open(spec, WithBranches(kAnyUserBranch | PERF_SAMPLE_BRANCH_HW_INDEX, 1, precise));
+    const Event event = Open(spec, WithBranches(kAnyUserBranch | PERF_SAMPLE_BRANCH_HW_INDEX,
+                                                target().min_period(), precise));
     Ring ring(event, 4);
     event.Enable();
-    const std::vector<Branch> jumps = Jumps(0x400000, 5);
-    port().Branches(jumps);
-    target().Stimulate(spec, 1);
+    const std::vector<Branch> jumps = Jumps(0x60400000, 5);
+    RunBranches(port(), jumps);
+    EndPeriod(spec);
     const RingContents got = ring.Drain();
     ASSERT_EQ(got.samples.size(), 1u) << rule::REC_001.text;
     EXPECT_EQ(FromTos(got.samples[0]), Newest(jumps, 5)) << rule::BRS_003.text;
     const std::uint64_t index = *got.samples[0].branch_hw_index;
     EXPECT_TRUE(index < target().branches() || index == ~0ull) << rule::BRS_003.text << index;
-    port().Branches(Jumps(0x500000, 3));
-    target().Stimulate(spec, 1);
+    RunBranches(port(), Jumps(0x60500000, 3));
+    EndPeriod(spec);
     const RingContents next = ring.Drain();
     ASSERT_EQ(next.samples.size(), 1u) << rule::REC_001.text;
     EXPECT_EQ(*next.samples[0].branch_hw_index,
@@ -217,8 +224,8 @@ CONFORMANCE_CASE(BranchStack, SampleOfABranchEventHasThatBranchOnTop,
     const Event event = Open(spec, WithBranches(kAnyUserBranch, 7, precise));
     Ring ring(event, 16);
     event.Enable();
-    const std::vector<Branch> jumps = Jumps(0x400000, 70);
-    port().Branches(jumps);
+    const std::vector<Branch> jumps = Jumps(0x60400000, 70);
+    RunBranches(port(), jumps);
     event.Disable();
     const RingContents got = ring.Drain();
     ASSERT_EQ(got.samples.size(), 10u) << rule::SMP_001.text;
@@ -241,11 +248,11 @@ CONFORMANCE_CASE(BranchStack, OneOfTwoUsersMayLeave, .rules = {rule::BRS_003},
   {
     const Event goes = Open(spec, WithBranches(kAnyUserBranch));
     goes.Enable();
-    target().Stimulate(spec, 1);
+    EndPeriod(spec);
   }
   ring.Drain();
-  const std::vector<Branch> some = Jumps(0x401000, 3);
-  port().Branches(some);
+  const std::vector<Branch> some = Jumps(0x60401000, 3);
+  RunBranches(port(), some);
   EXPECT_EQ(StackNow(spec, ring), Newest(some, 3)) << rule::BRS_003.text;
 }
 
@@ -260,8 +267,8 @@ CONFORMANCE_CASE(BranchStack, SecondUserTakesNothingFromThePinnedFirst, .rules =
   const Event stays = Open(spec, options);
   Ring ring(stays, 4);
   stays.Enable();
-  const std::vector<Branch> some = Jumps(0x401000, 3);
-  port().Branches(some);
+  const std::vector<Branch> some = Jumps(0x60401000, 3);
+  RunBranches(port(), some);
   comes.Enable();
   EXPECT_EQ(StackNow(spec, ring), Newest(some, 3)) << rule::BRS_003.text;
 }
@@ -277,18 +284,18 @@ CONFORMANCE_CASE(BranchStack, PreciseOneEndsAtTheEvent, .rules = {rule::BRS_010}
   const Event event = Open(spec, options);
   Ring ring(event, 4);
   event.Enable();
-  const std::vector<Branch> before = Jumps(0x400000, 6);
-  const std::vector<Branch> after = Jumps(0x500000, 6);
-  port().Branches(before);
+  const std::vector<Branch> before = Jumps(0x60400000, 6);
+  const std::vector<Branch> after = Jumps(0x60500000, 6);
+  RunBranches(port(), before);
   HoldLine hold;
-  target().Stimulate(spec, 2, {.ip = 0x401000});
-  port().Branches(after);
-  target().Stimulate(spec, 1, {.ip = 0x402000});
+  target().Stimulate(spec, 2, {.ip = 0x60401000});
+  RunBranches(port(), after);
+  target().Stimulate(spec, 1, {.ip = 0x60402000});
   hold.Release();
   event.Disable();
   const RingContents got = ring.Drain();
   ASSERT_EQ(got.samples.size(), 1u) << rule::BRS_010.text;
-  EXPECT_EQ(got.samples[0].ip, 0x401000u) << rule::PRC_002.text;
+  EXPECT_EQ(got.samples[0].ip, 0x60401000u) << rule::PRC_002.text;
   EXPECT_EQ(FromTos(got.samples[0]), Newest(before, 6)) << rule::BRS_010.text;
 }
 
@@ -303,11 +310,11 @@ CONFORMANCE_CASE(BranchStack, LateInterruptShowsWhatWasBeforeTheOverflow, .rules
   Ring ring(event, 4);
   event.Enable();
   for (int i = 0; i < 3; ++i) {
-    const std::vector<Branch> before = Jumps(0x400000, target().branches());
-    port().Branches(before);
+    const std::vector<Branch> before = Jumps(0x60400000, target().branches());
+    RunBranches(port(), before);
     HoldLine hold;
     target().Stimulate(spec, 2);
-    port().Branches(Jumps(0x500000, 6));
+    RunBranches(port(), Jumps(0x60500000, 6));
     hold.Release();
     const RingContents got = ring.Drain();
     ASSERT_EQ(got.samples.size(), 1u) << rule::BRS_012.text;
@@ -322,15 +329,15 @@ CONFORMANCE_CASE(BranchStack, NothingFromBeforeTheEventIsShown, .rules = {rule::
   for (int round = 0; round < 3; ++round) {
     const Event event = Open(spec, WithBranches(kAnyUserBranch));
     Ring ring(event, 4);
-    port().Branches(Jumps(0x700000, 4));  // nobody looks
+    RunBranches(port(), Jumps(0x60700000, 4));  // nobody looks
     event.Enable();
     EXPECT_THAT(StackNow(spec, ring), IsEmpty()) << rule::BRS_008.text;
-    port().Branches(Jumps(0x400000, target().branches()));
+    RunBranches(port(), Jumps(0x60400000, target().branches()));
     event.Disable();
-    port().Branches(Jumps(0x700000, 4));
+    RunBranches(port(), Jumps(0x60700000, 4));
     event.Enable();
     for (const auto& [from, to] : StackNow(spec, ring)) {
-      EXPECT_LT(from, 0x700000u) << rule::BRS_008.text;
+      EXPECT_LT(from, 0x60700000u) << rule::BRS_008.text;
     }
   }
 }
@@ -340,24 +347,21 @@ CONFORMANCE_CASE(BranchStack, ReturnsToTheUserShowNoKernelAddress,
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes}) {
   const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
-  constexpr std::uint64_t kKernel = 0xffff'ffff'8100'0000;
-  const std::vector<Branch> branches = {
-      {.from = 0x401000, .to = 0x401100},
-      {.from = 0x401108, .to = kKernel, .kind = BranchKind::kFar, .privilege = Privilege::kKernel},
-      {.from = kKernel + 16, .to = kKernel + 32, .privilege = Privilege::kKernel},
-      {.from = kKernel + 64, .to = 0x401110, .kind = BranchKind::kFar},
-      {.from = 0x401118, .to = 0x401200},
-  };
+  const std::vector<Branch> branches = {{.from = 0x60401000, .to = 0x60401100},
+                                        IntoKernel(0x60401108),
+                                        InKernel(0),
+                                        OutOfKernel(0x60401110),
+                                        {.from = 0x60401118, .to = 0x60401200}};
   for (const unsigned precise : {0u, target().precise()}) {
     SCOPED_TRACE(precise);
-    OpenOptions options = WithBranches(kAnyUserBranch, 1, precise);
+    OpenOptions options = WithBranches(kAnyUserBranch, target().min_period(), precise);
     options.exclude_kernel = true;
     const Event event = Open(spec, options);
     Ring ring(event, 4);
     event.Enable();
-    port().Branches(branches);
-    EXPECT_THAT(StackNow(spec, ring),
-                ElementsAreArray(std::vector<FromTo>{{0x401118, 0x401200}, {0x401000, 0x401100}}))
+    RunBranches(port(), branches);
+    EXPECT_THAT(StackNow(spec, ring), ElementsAreArray(std::vector<FromTo>{
+                                          {0x60401118, 0x60401200}, {0x60401000, 0x60401100}}))
         << rule::BRS_013.text;
   }
 }

@@ -45,8 +45,8 @@ class Turns {
   int back_[2] = {-1, -1};
 };
 
-constexpr std::uint64_t kOwn = 0x400000;
-constexpr std::uint64_t kOther = 0x800000;
+constexpr std::uint64_t kOwn = 0x60400000;
+constexpr std::uint64_t kOther = 0x60800000;
 constexpr int kRounds = 8;
 
 CONFORMANCE_CASE(BranchTask, NoBranchOfAnotherTaskIsShown, .rules = {rule::BRS_005},
@@ -57,7 +57,7 @@ CONFORMANCE_CASE(BranchTask, NoBranchOfAnotherTaskIsShown, .rules = {rule::BRS_0
   Child child([&] {
     for (int i = 0; i < kRounds; ++i) {
       turns.Await();
-      port().Branches(Jumps(kOther, target().branches()));
+      RunBranches(port(), Jumps(kOther, target().branches()));
       turns.Done();
     }
     return 0;
@@ -73,7 +73,7 @@ CONFORMANCE_CASE(BranchTask, NoBranchOfAnotherTaskIsShown, .rules = {rule::BRS_0
   for (int i = 0; i < kRounds; ++i) {
     turns.Give();
     const std::vector<Branch> some = Jumps(kOwn + 0x1000, 2);
-    port().Branches(some);
+    RunBranches(port(), some);
     EXPECT_EQ(StackNow(spec, ring), Newest(some, 2)) << rule::BRS_005.text << " round " << i;
   }
   ASSERT_EQ(child.Wait(), 0);
@@ -93,8 +93,8 @@ CONFORMANCE_CASE(BranchTask, InheritedEventsKeepTasksApart, .rules = {rule::BRS_
   Child child([&] {
     for (int i = 0; i < kRounds; ++i) {
       turns.Await();
-      port().Branches(Jumps(kOther, 3));
-      target().Stimulate(spec, 1);
+      RunBranches(port(), Jumps(kOther, 3));
+      EndPeriod(spec);
       turns.Done();
     }
     return 0;
@@ -103,8 +103,8 @@ CONFORMANCE_CASE(BranchTask, InheritedEventsKeepTasksApart, .rules = {rule::BRS_
   child.Go();
   for (int i = 0; i < kRounds; ++i) {
     turns.Give();
-    port().Branches(Jumps(kOwn, 3));
-    target().Stimulate(spec, 1);
+    RunBranches(port(), Jumps(kOwn, 3));
+    EndPeriod(spec);
   }
   ASSERT_EQ(child.Wait(), 0);
   const RingContents got = ring.Drain();
@@ -128,19 +128,19 @@ CONFORMANCE_CASE(BranchTask, CallStackHoldsTheCallsThatAreOpen, .rules = {rule::
   std::vector<Branch> open;
   const auto call = [&](std::uint64_t from, std::uint64_t to) {
     open.push_back(Call(from, to));
-    port().Branches({open.back(), Jumps(0x600000, 1)[0]});
+    RunBranches(port(), {open.back(), Jumps(0x60600000, 1)[0]});
     EXPECT_EQ(StackNow(spec, ring), Newest(open, open.size())) << rule::BRS_004.text;
   };
   const auto ret = [&] {
-    port().Branches({Return(open.back().to + 8, open.back().from + 5)});
+    RunBranches(port(), {Return(open.back().to + 8, open.back().from + 5)});
     open.pop_back();
     EXPECT_EQ(StackNow(spec, ring), Newest(open, open.size())) << rule::BRS_004.text;
   };
-  call(0x401000, 0x402000);
-  call(0x402010, 0x403000);
-  call(0x403010, 0x404000);
+  call(0x60401000, 0x60402000);
+  call(0x60402010, 0x60403000);
+  call(0x60403010, 0x60404000);
   ret();
-  call(0x403020, 0x405000);
+  call(0x60403020, 0x60405000);
   ret();
   ret();
   ret();
@@ -158,8 +158,8 @@ CONFORMANCE_CASE(BranchTask, CallStackGoesWithItsTask,
       turns.Await();
       Branch call = Call(kOther + 0x100 * i, kOther + 0x100 * i + 0x80);
       call.flags = REFPMU_BRANCH_MISPREDICTED;
-      port().Branches({call});
-      target().Stimulate(spec, 1);
+      RunBranches(port(), {call});
+      EndPeriod(spec);
       turns.Done();
     }
     return 0;
@@ -177,7 +177,7 @@ CONFORMANCE_CASE(BranchTask, CallStackGoesWithItsTask,
   std::vector<Branch> open_there;
   for (std::uint64_t i = 0; i < kRounds; ++i) {
     open.push_back(Call(kOwn + 0x100 * i, kOwn + 0x100 * i + 0x80));
-    port().Branches({open.back()});
+    RunBranches(port(), {open.back()});
     turns.Give();
     EXPECT_EQ(StackNow(spec, own_ring), Newest(open, open.size())) << rule::BRS_004.text;
     open_there.push_back(Call(kOther + 0x100 * i, kOther + 0x100 * i + 0x80));
@@ -203,11 +203,11 @@ CONFORMANCE_CASE(BranchTask, CallStackHoldsNothingFromBeforeItsEvent,
   const std::vector<Branch> open = {Call(kOther + 0x100, kOther + 0x180)};
   Child child([&] {
     turns.Await();
-    port().Branches(before);
+    RunBranches(port(), before);
     turns.Done();
     turns.Await();
-    port().Branches(open);
-    target().Stimulate(spec, 1);
+    RunBranches(port(), open);
+    EndPeriod(spec);
     turns.Done();
     return 0;
   });
@@ -246,8 +246,8 @@ CONFORMANCE_CASE(BranchTask, InheritedCallStackGoesWithItsTask,
   Child child([&] {
     for (std::uint64_t i = 0; i < kRounds; ++i) {
       turns.Await();
-      port().Branches({Call(kOther + 0x100 * i, kOther + 0x100 * i + 0x80)});
-      target().Stimulate(spec, 1);
+      RunBranches(port(), {Call(kOther + 0x100 * i, kOther + 0x100 * i + 0x80)});
+      EndPeriod(spec);
       turns.Done();
     }
     return 0;
@@ -255,9 +255,9 @@ CONFORMANCE_CASE(BranchTask, InheritedCallStackGoesWithItsTask,
   const auto child_tid = static_cast<std::uint32_t>(child.pid());
   child.Go();
   for (std::uint64_t i = 0; i < kRounds; ++i) {
-    port().Branches({Call(kOwn + 0x100 * i, kOwn + 0x100 * i + 0x80)});
+    RunBranches(port(), {Call(kOwn + 0x100 * i, kOwn + 0x100 * i + 0x80)});
     turns.Give();
-    target().Stimulate(spec, 1);
+    EndPeriod(spec);
   }
   ASSERT_EQ(child.Wait(), 0);
   const RingContents got = ring.Drain();

@@ -271,7 +271,7 @@ CONFORMANCE_CASE(Record, PageSizesAreThoseOfTheKernelsPages, .rules = {rule::REC
 }
 
 CONFORMANCE_CASE(Record, BranchesAreAsManyAsTheirNumberSays, .rules = {rule::REC_012},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kAddresses}) {
   const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
   for (const std::uint64_t index : {std::uint64_t{0}, std::uint64_t{PERF_SAMPLE_BRANCH_HW_INDEX}}) {
@@ -281,8 +281,8 @@ CONFORMANCE_CASE(Record, BranchesAreAsManyAsTheirNumberSays, .rules = {rule::REC
     Ring ring(event, 4);
     event.Enable();
     for (const std::uint64_t n : {0, 1, 5}) {
-      port().Branches(Jumps(0x400000 + 0x1000 * n, n));
-      target().Stimulate(spec, 1, {.addr = 0x1234});
+      RunBranches(port(), Jumps(0x60400000 + 0x1000 * n, n));
+      EndPeriod(spec, {.addr = 0x1234});
       const std::vector<Record> records = ring.Take();
       ASSERT_EQ(records.size(), 1u);
       const auto sample = ParseSample(records[0], event.attr());
@@ -294,7 +294,7 @@ CONFORMANCE_CASE(Record, BranchesAreAsManyAsTheirNumberSays, .rules = {rule::REC
       EXPECT_EQ(sample->addr, 0x1234u) << rule::REC_012.text;
       for (std::size_t i = 0; i < n; ++i) {
         const perf_branch_entry& entry = sample->branches->at(i);
-        EXPECT_EQ(entry.from, 0x400000 + 0x1000 * n + 16 * (n - 1 - i)) << rule::REC_012.text;
+        EXPECT_EQ(entry.from, 0x60400000 + 0x1000 * n + 16 * (n - 1 - i)) << rule::REC_012.text;
         EXPECT_EQ(entry.to, entry.from + 8) << rule::REC_012.text;
         EXPECT_EQ(entry.mispred, 0u) << rule::REC_012.text;
         EXPECT_EQ(entry.predicted, 1u) << rule::REC_012.text;

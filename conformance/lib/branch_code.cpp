@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pmuconf/branch_code.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+
+#include "pmuconf/broken.h"
+#include "pmuconf/ring.h"
+
+namespace pmuconf {
+namespace {
+
+// Where a branch goes to is not looked at: 0 is no distance of a call, though.
+std::vector<std::uint8_t> Instruction(BranchKind kind) {
+  switch (kind) {
+    case BranchKind::kConditional:
+      return {0x74, 6};  // je
+    case BranchKind::kCall:
+      return {0xe8, 3, 0, 0, 0};
+    case BranchKind::kIndirectCall:
+      return {0xff, 0xd0};  // call *%rax
+    case BranchKind::kReturn:
+      return {0xc3};
+    case BranchKind::kIndirectJump:
+      return {0xff, 0xe0};  // jmp *%rax
+    case BranchKind::kJump:
+      return {0xeb, 6};
+    case BranchKind::kFar:
+      return {0x0f, 0x05};  // syscall
+  }
+  throw Broken("a branch of no kind");
+}
+
+// The page is there to be written, and nobody else's.
+void Map(std::uint64_t page) {
+  static std::set<std::uint64_t> mapped;  // for good
+  if (!mapped.insert(page).second) return;
+  auto* const wanted = reinterpret_cast<void*>(page);
+  void* const got = mmap(wanted, PageSize(), PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  if (got != wanted)
+    throw BrokenErrno("memory for instructions", got == MAP_FAILED ? errno : EEXIST);
+}
+
+void Place(const Branch& branch) {
+  const std::vector<std::uint8_t> bytes = Instruction(branch.kind);
+  const std::uint64_t mask = ~(std::uint64_t{PageSize()} - 1);
+  Map(branch.from & mask);
+  Map((branch.from + bytes.size() - 1) & mask);
+  std::copy(bytes.begin(), bytes.end(), reinterpret_cast<std::uint8_t*>(branch.from));
+}
+
+}  // namespace
+
+void RunBranches(const Port& port, const std::vector<Branch>& branches) {
+  for (const Branch& branch : branches) {
+    const bool is_user = static_cast<std::int64_t>(branch.from) > 0;
+    if (is_user) Place(branch);
+  }
+  port.Branches(branches);
+}
+
+}  // namespace pmuconf
