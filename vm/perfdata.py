@@ -8,7 +8,7 @@ import struct
 from collections.abc import Iterator
 
 MAGIC = b"PERFILE2"
-SAMPLE, AUX, AUXTRACE = 9, 11, 71
+LOST, THROTTLE, SAMPLE, AUX, AUXTRACE = 2, 5, 9, 11, 71
 EXACT_IP = 1 << 14
 """In misc of a sample: its address is that of the instruction that did it."""
 
