@@ -30,7 +30,6 @@ LOADS = {
     "pipe, sampled by period": f"{SAMPLE} -c 200000 -- {PIPE}",
     "messaging, sampled by frequency": f"{SAMPLE} -F 2000 -- {MESSAGING}",
     "messaging, sampled on all CPUs": f"{SAMPLE} -a -F 999 -- {MESSAGING}",
-    "profile": f"profile -e refpmu/cycles/ -F 999 -o /tmp/watched.json -- {MESSAGING}",
 }
 
 
@@ -42,9 +41,9 @@ LOADS = {
     ],
 )
 def vm(request: pytest.FixtureRequest) -> Iterator[guest.Guest]:
-    """A guest with the driver, perf and `profile`."""
-    files = {"bin/profile": suite.tool("profile/profile")} | image.with_program("perf")
-    machine = runs.machine(kernel.find(request.param), suite.find_target("refpmu"), files=files)
+    """A guest with the driver and perf."""
+    perf = image.with_program("perf")
+    machine = runs.machine(kernel.find(request.param), suite.find_target("refpmu"), files=perf)
     with guest.Guest(machine) as running:
         running.boot()
         running.load("refpmu.ko")
