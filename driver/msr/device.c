@@ -89,6 +89,7 @@ static int clean(struct refpmu_port_request *req)
 {
 	struct refpmu_cpu *cpuc = this_cpu_ptr(&refpmu_msr_cpus);
 	const struct refpmu_model_params *params = &cpuc->model.params;
+	const u64 all = refpmu_low_bits(params->general);
 	unsigned long irqs;
 	unsigned int i;
 	u64 status = 0;
@@ -101,6 +102,8 @@ static int clean(struct refpmu_port_request *req)
 	refpmu_model_read(&cpuc->model, REFPMU_REG_GLOBAL_STATUS, &status);
 	if (!cpuc->n_events)
 		refpmu_model_write(&cpuc->model, REFPMU_REG_GLOBAL_STATUS_RESET, status);
+	if (refpmu_msr_is_bare(refpmu_msr_processor.kind))
+		refpmu_model_write(&cpuc->model, REFPMU_REG_GLOBAL_CTRL, all);
 	local_irq_restore(irqs);
 	return 0;
 }

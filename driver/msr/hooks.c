@@ -192,7 +192,8 @@ static void cpuid_amd(unsigned int leaf, unsigned int *eax, unsigned int *ebx, u
 
 	switch (leaf) {
 	case CPUID_EXTENDED:
-		*eax = max(*eax, CPUID_AMD_PERFMON);
+		if (v2)
+			*eax = max(*eax, CPUID_AMD_PERFMON);
 		break;
 	case CPUID_AMD_FEATURES:
 		*ecx &= ~CPUID_AMD_FEATURES_ECX_CORE;

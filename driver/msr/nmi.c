@@ -4,6 +4,7 @@
  * lets them see what the CPU did when the event happened, and not who sent the NMI; the one after
  * them sees what has become of it.
  */
+#include <linux/bitops.h>
 #include <linux/sched/clock.h>
 #include <linux/sched/task_stack.h>
 
@@ -69,6 +70,30 @@ static void cause_regs(struct refpmu_cause *cause, struct pt_regs *to)
 		instruction_pointer_set(to, cause->origin.ip);
 }
 
+/* Without a status an overflow is a counter whose top bit has fallen; once told it is forgotten. */
+static bool fallen(struct refpmu_model *m)
+{
+	u64 status = 0, value = 0, left;
+	bool any = false;
+
+	refpmu_model_read(m, REFPMU_REG_GLOBAL_STATUS, &status);
+	for (left = status; left; left &= left - 1) {
+		refpmu_model_read(m, REFPMU_REG_PMC(__ffs64(left)), &value);
+		any |= !(value >> (m->params.width - 1));
+	}
+	refpmu_model_write(m, REFPMU_REG_GLOBAL_STATUS_RESET, status);
+	return any;
+}
+
+/* An overflow interrupts once, whether or not the driver acknowledges it; false: there was none. */
+static bool taken(struct refpmu_cpu *cpuc)
+{
+	if (!refpmu_line(cpuc))
+		return false;
+	refpmu_model_drop_line(&cpuc->model);
+	return !refpmu_msr_is_bare(refpmu_msr_processor.kind) || fallen(&cpuc->model);
+}
+
 static int before(unsigned int type, struct pt_regs *regs)
 {
 	struct refpmu_cpu *cpuc = this_cpu_ptr(&refpmu_msr_cpus);
@@ -79,10 +104,7 @@ static int before(unsigned int type, struct pt_regs *regs)
 	WRITE_ONCE(cpuc->raised, false);
 	cpuc->runs++;
 	cpuc->serving = true;
-	service->due = refpmu_line(cpuc);
-	/* An overflow interrupts once, whether or not the driver acknowledges it. */
-	if (service->due)
-		refpmu_model_drop_line(&cpuc->model);
+	service->due = taken(cpuc);
 	service->acknowledged = false;
 	service->regs = *regs;
 	cause_regs(&cpuc->cause, regs);
