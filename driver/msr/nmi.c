@@ -119,19 +119,21 @@ void refpmu_msr_acknowledged(void)
 
 /*
  * An interrupt that came of nothing, or where no event is, is the test's and taken here. Others are
- * the driver's: if it does not take one, the kernel says so.
+ * the driver's: if it does not take one, the kernel says so. Where there is no status the driver
+ * takes what it cannot tell for 100 ms after the last one that it could, so that it depends on the
+ * time whether the kernel says something: such ones are taken here, too.
  */
 static int after(unsigned int type, struct pt_regs *regs)
 {
 	struct refpmu_cpu *cpuc = this_cpu_ptr(&refpmu_msr_cpus);
 	struct service *service = this_cpu_ptr(&services);
+	const bool bare = refpmu_msr_is_bare(refpmu_msr_processor.kind);
 
 	if (!cpuc->serving)
 		return NMI_DONE;
 	*regs = service->regs;
 	local64_inc(&cpuc->journal.pmi);
-	if (service->due &&
-	    (service->acknowledged || refpmu_msr_is_bare(refpmu_msr_processor.kind)))
+	if (service->due && (service->acknowledged || bare))
 		local64_inc(&cpuc->journal.pmi_claimed);
 	refpmu_clock_resume(cpuc, local_clock());
 	cpuc->serving = false;
@@ -139,7 +141,7 @@ static int after(unsigned int type, struct pt_regs *regs)
 		deliver(cpuc);
 	if (!cpuc->arming)
 		irq_work_queue(&cpuc->pmi);
-	return service->due && cpuc->n_events ? NMI_DONE : NMI_HANDLED;
+	return service->due && cpuc->n_events && !bare ? NMI_DONE : NMI_HANDLED;
 }
 
 int refpmu_msr_nmi_setup(void)
