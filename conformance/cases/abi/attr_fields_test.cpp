@@ -153,9 +153,9 @@ CONFORMANCE_CASE(Attr, BranchTypeAloneMeansNothing, .rules = {rule::ABI_020}) {
 
 CONFORMANCE_CASE(Attr, BranchesHaveTheEventsPrivileges, .rules = {rule::ABI_021},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes}) {
-  const Undisturbed undisturbed;
   const std::vector<Branch> user = Jumps(0x60400000, 3);
   const std::vector<Branch> kernel = {InKernel(0), InKernel(16), InKernel(32), InKernel(48)};
+  const Undisturbed undisturbed;
   std::vector<Branch> both = user;
   both.insert(both.end(), kernel.begin(), kernel.end());
   const EventSpec spec = target().AnyEvent();

@@ -50,16 +50,26 @@ inline Branch Return(std::uint64_t from, std::uint64_t to) {
   return {.from = from, .to = to, .kind = BranchKind::kReturn};
 }
 
-// Into the kernel, within it to an address that is `where` into its code, and out of it again. The
-// two latter are ends of interrupts.
 inline constexpr std::uint64_t kKernelCode = 0xffff'ffff'8100'0000;
+
+// An instruction that ends interrupts: a driver may look whether it is one. To find it takes so
+// long that who is Undisturbed would be throttled: ask for such branches before.
+inline std::uint64_t EndOfInterrupts() {
+#ifdef __x86_64__
+  static const std::uint64_t end = AddressOf("native_irq_return_iret");
+  return end;
+#else
+  return kKernelCode + 0x1000;
+#endif
+}
+
+// Into the kernel, within it to an address that is `where` into its code, and out of it again.
 inline Branch IntoKernel(std::uint64_t from) {
   return {
       .from = from, .to = kKernelCode, .kind = BranchKind::kFar, .privilege = Privilege::kKernel};
 }
 inline Branch OutOfKernel(std::uint64_t to) {
-  static const std::uint64_t end = AddressOf("native_irq_return_iret");
-  return {.from = end, .to = to, .kind = BranchKind::kFar};
+  return {.from = EndOfInterrupts(), .to = to, .kind = BranchKind::kFar};
 }
 inline Branch InKernel(std::uint64_t where) {
   Branch branch = OutOfKernel(kKernelCode + where);

@@ -116,9 +116,9 @@ CONFORMANCE_CASE(BranchFilter, TransactionsAreToldApart, .rules = {rule::BRS_001
 
 CONFORMANCE_CASE(BranchFilter, KernelEntryIsACallAndItsExitAReturn, .rules = {rule::BRS_001},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes}) {
-  const Undisturbed undisturbed;
   const Branch in = IntoKernel(0x60400000);
   const Branch out = OutOfKernel(0x60400002);
+  const Undisturbed undisturbed;
   const std::uint64_t both = kUser | PERF_SAMPLE_BRANCH_KERNEL;
   EXPECT_EQ(StackOf(both | PERF_SAMPLE_BRANCH_ANY_CALL, {in, out}), Newest({in}, 1))
       << rule::BRS_001.text;
@@ -128,9 +128,9 @@ CONFORMANCE_CASE(BranchFilter, KernelEntryIsACallAndItsExitAReturn, .rules = {ru
 
 CONFORMANCE_CASE(BranchFilter, PrivilegesAreKeptApart, .rules = {rule::BRS_013, rule::BRS_001},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes}) {
-  const Undisturbed undisturbed;
   const std::vector<Branch> user = Jumps(0x60400000, 3);
   const std::vector<Branch> kernel = {InKernel(0), InKernel(16), InKernel(32), InKernel(48)};
+  const Undisturbed undisturbed;
   std::vector<Branch> both = user;
   both.insert(both.end(), kernel.begin(), kernel.end());
   const std::uint64_t any = PERF_SAMPLE_BRANCH_ANY;

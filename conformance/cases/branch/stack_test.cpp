@@ -149,13 +149,14 @@ CONFORMANCE_CASE(BranchStack, TypeIsThereWhenAskedFor, .rules = {rule::BRS_007},
 
 CONFORMANCE_CASE(BranchStack, PrivilegeIsThereWhenAskedFor, .rules = {rule::BRS_007},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes}) {
+  const std::vector<Branch> branches = {Jumps(0x60400000, 1)[0], InKernel(0)};
   const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
   for (const std::uint64_t ask : {std::uint64_t{PERF_SAMPLE_BRANCH_PRIV_SAVE}, std::uint64_t{0}}) {
     const Event event = Open(spec, WithBranches(kAnyUserBranch | PERF_SAMPLE_BRANCH_KERNEL | ask));
     Ring ring(event, 4);
     event.Enable();
-    RunBranches(port(), {Jumps(0x60400000, 1)[0], InKernel(0)});
+    RunBranches(port(), branches);
     EndPeriod(spec);
     const RingContents got = ring.Drain();
     ASSERT_EQ(got.samples.size(), 1u);
@@ -170,13 +171,14 @@ CONFORMANCE_CASE(BranchStack, PrivilegeIsThereWhenAskedFor, .rules = {rule::BRS_
 
 CONFORMANCE_CASE(BranchStack, PrivilegeIsThatOfWhereABranchEnds, .rules = {rule::BRS_007},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes}) {
+  const std::vector<Branch> branches = {IntoKernel(0x60400000), OutOfKernel(0x60400002)};
   const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, WithBranches(kAnyUserBranch | PERF_SAMPLE_BRANCH_KERNEL |
                                               PERF_SAMPLE_BRANCH_PRIV_SAVE));
   Ring ring(event, 4);
   event.Enable();
-  RunBranches(port(), {IntoKernel(0x60400000), OutOfKernel(0x60400002)});
+  RunBranches(port(), branches);
   EndPeriod(spec);
   const RingContents got = ring.Drain();
   ASSERT_EQ(got.samples.size(), 1u);
@@ -345,13 +347,13 @@ CONFORMANCE_CASE(BranchStack, NothingFromBeforeTheEventIsShown, .rules = {rule::
 CONFORMANCE_CASE(BranchStack, ReturnsToTheUserShowNoKernelAddress,
                  .rules = {rule::BRS_013, rule::SMP_007},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes}) {
-  const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
   const std::vector<Branch> branches = {{.from = 0x60401000, .to = 0x60401100},
                                         IntoKernel(0x60401108),
                                         InKernel(0),
                                         OutOfKernel(0x60401110),
                                         {.from = 0x60401118, .to = 0x60401200}};
+  const Undisturbed undisturbed;
   for (const unsigned precise : {0u, target().precise()}) {
     SCOPED_TRACE(precise);
     OpenOptions options = WithBranches(kAnyUserBranch, target().min_period(), precise);
