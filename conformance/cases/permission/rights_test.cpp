@@ -9,6 +9,7 @@
 #include "cases/common.h"
 #include "cases/kernel_pmus.h"
 #include "cases/nobody.h"
+#include "pmuconf/cpu.h"
 #include "pmuconf/registers.h"
 #include "pmuconf/ring.h"
 #include "pmuconf/rules/INI.h"
@@ -179,7 +180,9 @@ CONFORMANCE_CASE(Permission, UsersSamplesShowNothingOfTheKernel, .rules = {rule:
     Pulse(spec, 1, {.privilege = Privilege::kKernel, .ip = kKernel, .addr = kKernel + 8});
     Pulse(spec, 1, {.privilege = Privilege::kUser, .ip = kUser, .addr = kUser + 8});
   }
-  // An interrupt that comes when the kernel runs already.
+  // An interrupt that comes when the kernel runs already. Who leaves the CPU before it comes has no
+  // sample of it.
+  const Undisturbed undisturbed;
   HoldLine line;
   Pulse(spec, 1, {.privilege = Privilege::kUser, .ip = kUser, .addr = kUser + 8});
   Pulse(spec, 1, {.privilege = Privilege::kKernel, .ip = kKernel, .addr = kKernel + 8});
