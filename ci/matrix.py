@@ -16,6 +16,7 @@ import os
 import shlex
 import signal
 import sys
+import threading
 import time
 import tomllib
 from collections.abc import Iterable, Sequence
@@ -501,12 +502,20 @@ def run_all(chosen: Sequence[Cell], matrix: Matrix, jobs: int) -> list[Outcome]:
             ready.append(cell)
         else:
             ended(Outcome(cell, "NO_RESULT", why))
+    lock = threading.Lock()
+
+    def judge(cell: Cell) -> None:
+        """Its result is written before its thread takes another one."""
+        outcome = run(cell, commands)
+        with lock:
+            ended(outcome)
+
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         try:
             for future in concurrent.futures.as_completed(
-                pool.submit(run, cell, commands) for cell in ready
+                pool.submit(judge, cell) for cell in ready
             ):
-                ended(future.result())
+                future.result()
         except BaseException:
             commands.end()
             pool.shutdown(cancel_futures=True)
