@@ -40,7 +40,7 @@ std::vector<std::uint8_t> Instruction(BranchKind kind) {
 void Map(std::uint64_t page) {
   static std::set<std::uint64_t> mapped;  // for good
   if (!mapped.insert(page).second) return;
-  auto* const wanted = reinterpret_cast<void*>(page);
+  auto* const wanted = reinterpret_cast<void*>(page);  // NOLINT(performance-no-int-to-ptr)
   void* const got = mmap(wanted, PageSize(), PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
   if (got != wanted)
@@ -52,6 +52,7 @@ void Place(const Branch& branch) {
   const std::uint64_t mask = ~(std::uint64_t{PageSize()} - 1);
   Map(branch.from & mask);
   Map((branch.from + bytes.size() - 1) & mask);
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
   std::copy(bytes.begin(), bytes.end(), reinterpret_cast<std::uint8_t*>(branch.from));
 }
 
