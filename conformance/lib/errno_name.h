@@ -9,7 +9,7 @@
 
 namespace pmuconf {
 
-std::string ErrnoName(int error);
+std::string ErrnoName(int error);  // NOLINT(readability-redundant-declaration): matchers.h has it
 std::optional<int> ErrnoFromName(std::string_view name);
 
 }  // namespace pmuconf

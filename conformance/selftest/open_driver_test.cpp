@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kReleases[] = {"6.1.0-52-amd64", "6.12.0-1-amd64"};
 constexpr std::uint32_t kOwn = 40, kUncore = 41, kOpaque = 42;
 
-OpenModel Model(const std::string& release, OpenPmu target = ReferencePmu(kOwn)) {
+OpenModel Model(const std::string& release, const OpenPmu& target = ReferencePmu(kOwn)) {
   OpenSystem system;
   system.release = release;
   return OpenModel(system, target,
