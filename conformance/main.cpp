@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pmuconf: list, run, probe, watch, explain, serve, case, report. Exit status 0 good, 1 not
+// pmuconf: list, run, probe, watch, explain, serve, case, repro, report. Exit status 0 good, 1 not
 // conformant, 2 cannot judge.
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -19,6 +19,7 @@
 #include "lib/runner.h"
 #include "pmuconf/case.h"
 #include "pmuconf/kmsg.h"
+#include "program/command.h"
 #include "report/choose.h"
 #include "report/explain.h"
 #include "report/formats.h"
@@ -46,6 +47,7 @@ struct Options {
   std::string rule;
   bool markdown = false;
   WatchOptions watch;
+  ReproOptions repro;
 };
 
 std::vector<KnownCase> Suite() {
@@ -291,6 +293,19 @@ int ExplainRules(const Options& options) {
   return 0;
 }
 
+// The target is named in a program's text, or given with a fuzzer's input.
+int ReproOne(const Options& options) {
+  const Program program = LoadProgram(options.repro.file, options.repro.target);
+  if (options.repro.print || options.repro.text) {
+    std::cout << (options.repro.print ? PrintProgramAsC(program) : PrintProgram(program));
+    Flush();
+    return 0;
+  }
+  context().target = LoadTarget(program.target);
+  context().target->Resolve({});
+  return Repro(program, options.repro.cpus);
+}
+
 int Main(int argc, char** argv) {
   Options options;
   CLI::App app("pmuconf: does a PMU driver keep the perf contract?");
@@ -339,6 +354,14 @@ int Main(int argc, char** argv) {
   watch->add_option("--json", options.watch.json, "file for the figures");
   watch->add_option("command", options.watch.command, "what runs meanwhile, after --");
 
+  auto* const repro =
+      app.add_subcommand("repro", "replay a program of perf operations that the fuzzer found");
+  repro->add_option("file", options.repro.file, "its text, or the fuzzer's input")->required();
+  repro->add_option("--target", options.repro.target, "of a fuzzer's input")->capture_default_str();
+  repro->add_flag("--print", options.repro.print, "print a program in C that does the same");
+  repro->add_flag("--text", options.repro.text, "print it as text, which can be edited");
+  repro->add_flag("--cpus", options.repro.cpus, "it may take a CPU off, though this is no guest");
+
   auto* const explain = app.add_subcommand("explain", "print a rule and what verifies it");
   explain->add_option("rule", options.rule, "its id");
   explain->add_flag("--markdown", options.markdown, "all rules, as docs/generated/rules.md");
@@ -371,6 +394,7 @@ int Main(int argc, char** argv) {
   if (run->parsed()) return Run(options);
   if (probe->parsed()) return Probe(options);
   if (watch->parsed()) return Watch(options.watch);
+  if (repro->parsed()) return ReproOne(options);
   if (explain->parsed()) return ExplainRules(options);
   if (one->parsed()) return RunCase(options);
   if (report->parsed()) return ReportStream(options);

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
 
 #include <cstdlib>
@@ -21,38 +20,12 @@
 
 #include "cases/cgroup.h"
 #include "cases/common.h"
+#include "lib/open_machine.h"
 #include "pmuconf/open_model.h"
 #include "pmuconf/ring.h"
 #include "pmuconf/sysctl.h"
 
 namespace pmuconf {
-
-// The kernel that runs here, for root.
-inline OpenSystem SystemHere() {
-  struct Registers {
-    std::uint64_t known = ~0ull;
-    std::uint64_t extended = 0;
-  };
-  static const std::map<std::string, Registers> kRegisters = {
-      {"x86_64", {0xffff'ffff'00ff'0fff, 0xffff'ffff'0000'0000}},
-      {"aarch64", {0x1'ffff'ffff, 0}},
-      {"riscv64", {0xffff'ffff, 0}},
-  };
-  utsname names = {};
-  uname(&names);
-  const auto registers = kRegisters.find(names.machine);
-  OpenSystem system;
-  system.release = names.release;
-  system.page_size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  if (registers != kRegisters.end()) {
-    system.known_registers = registers->second.known;
-    system.extended_registers = registers->second.extended;
-  }
-  system.max_sample_rate = std::stoull(Sysctl::Get("kernel/perf_event_max_sample_rate"));
-  system.max_stack = std::stoi(Sysctl::Get("kernel/perf_event_max_stack"));
-  system.paranoid = std::stoi(Sysctl::Get("kernel/perf_event_paranoid"));
-  return system;
-}
 
 // The target, with all that its file says of the checks of the model.
 inline OpenPmu PmuHere() {

@@ -22,9 +22,9 @@
 #include "lib/context.h"
 #include "lib/errno_name.h"
 #include "lib/expression.h"
+#include "lib/open_machine.h"
 #include "pmuconf/open_driver.h"
 #include "pmuconf/open_random.h"
-#include "tools/oracle/machine.h"
 
 namespace pmuconf {
 namespace {

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads sysfs and tracefs: which PMUs there are, and which of them the model knows by name.
-#include "tools/oracle/machine.h"
+// Reads sysfs, sysctls and tracefs: which PMUs there are, and which of them the model knows by
+// name.
+#include "lib/open_machine.h"
 
 #include <linux/perf_event.h>
+#include <sys/utsname.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -12,6 +16,7 @@
 #include "lib/expression.h"
 #include "pmuconf/case.h"
 #include "pmuconf/open_driver.h"
+#include "pmuconf/sysctl.h"
 #include "pmuconf/sysfs.h"
 #include "pmuconf/tracefs.h"
 
@@ -45,6 +50,32 @@ void AddClaims(OpenPmu& pmu) {
 }
 
 }  // namespace
+
+OpenSystem SystemHere() {
+  struct Registers {
+    std::uint64_t known = ~0ull;
+    std::uint64_t extended = 0;
+  };
+  static const std::map<std::string, Registers> kRegisters = {
+      {"x86_64", {0xffff'ffff'00ff'0fff, 0xffff'ffff'0000'0000}},
+      {"aarch64", {0x1'ffff'ffff, 0}},
+      {"riscv64", {0xffff'ffff, 0}},
+  };
+  utsname names = {};
+  uname(&names);
+  const auto registers = kRegisters.find(names.machine);
+  OpenSystem system;
+  system.release = names.release;
+  system.page_size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  if (registers != kRegisters.end()) {
+    system.known_registers = registers->second.known;
+    system.extended_registers = registers->second.extended;
+  }
+  system.max_sample_rate = std::stoull(Sysctl::Get("kernel/perf_event_max_sample_rate"));
+  system.max_stack = std::stoi(Sysctl::Get("kernel/perf_event_max_stack"));
+  system.paranoid = std::stoi(Sysctl::Get("kernel/perf_event_paranoid"));
+  return system;
+}
 
 std::vector<OpenPmu> PmusHere(const OpenSystem& system) {
   const bool recent = KernelMatches(">=6.12", system.release);

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The process that a program runs in: it does one operation after the other, and takes back what
+// would outlive it.
+#ifndef PMUCONF_PROGRAM_CHILD_H_
+#define PMUCONF_PROGRAM_CHILD_H_
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstddef>
+
+#include "pmuconf/fd.h"
+#include "program/held.h"
+#include "program/machine.h"
+#include "program/program.h"
+#include "program/run.h"
+
+namespace pmuconf {
+
+class ProgramChild {
+ public:
+  ProgramChild(const ProgramMachine& machine, bool cpus);
+  ProgramChild(const ProgramChild&) = delete;
+
+  Outcome Do(const Step& step);
+  // Lets go of children and CPUs.
+  void End();
+
+ private:
+  struct Slot {
+    int fd = -1;
+    std::byte* ring = nullptr;
+    std::size_t size = 0;
+    bool writable = false;
+  };
+  Outcome DoOpen(const Step& step);
+  Outcome Ioctl(const Step& step);
+  Outcome Map(const Step& step);
+  Outcome Unmap(unsigned slot);
+  Outcome Read(const Step& step);
+  Outcome Drain(unsigned slot);
+  Outcome Close(unsigned slot);
+  Outcome ForkOne();
+  Outcome LetChild(unsigned which);
+  Outcome Pulse(const Step& step);
+  Outcome Attach(unsigned slot);
+  Outcome Cpu(bool on);
+  std::byte* Place(const OpenCall& call);
+  // What the call names that is not here becomes what no machine has.
+  void Find(OpenCall& call) const;
+  int Pid(const OpenCall& call) const;
+  int CpuOf(OpenCpu cpu) const;
+  int Bpf();
+
+  const ProgramMachine& machine_;
+  bool cpus_;
+  bool second_off_ = false;
+  HeldEvents held_;
+  std::array<Slot, kProgramSlots> slots_;
+  pid_t child_ = -1;
+  int child_fd_ = -1;
+  pid_t exited_ = -1;
+  Fd file_, port_, bpf_;
+  std::byte* memory_ = nullptr;
+};
+
+}  // namespace pmuconf
+
+#endif  // PMUCONF_PROGRAM_CHILD_H_

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an operation is comes from its first byte; what it does to which event, from the next.
+// Calls of perf_event_open are drawn as the errno model's own, of which most are nearly right.
+#include "program/grammar.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "pmuconf/open_driver.h"
+#include "pmuconf/target.h"
+
+namespace pmuconf {
+namespace {
+
+// As often as each stands here, of 64. What is slow is rare.
+constexpr std::array<std::pair<Act, unsigned>, kActs> kShares = {{{Act::kOpen, 22},
+                                                                  {Act::kIoctl, 14},
+                                                                  {Act::kMap, 5},
+                                                                  {Act::kUnmap, 1},
+                                                                  {Act::kRead, 3},
+                                                                  {Act::kDrain, 2},
+                                                                  {Act::kPoll, 1},
+                                                                  {Act::kClose, 2},
+                                                                  {Act::kTasks, 2},
+                                                                  {Act::kFork, 2},
+                                                                  {Act::kChild, 2},
+                                                                  {Act::kWork, 2},
+                                                                  {Act::kPulse, 3},
+                                                                  {Act::kAttach, 2},
+                                                                  {Act::kCpu, 1}}};
+constexpr unsigned kWhole = 64;
+constexpr unsigned kSimple = 16;  // of 32 calls
+
+constexpr unsigned Total() {
+  unsigned total = 0;
+  for (const auto& [act, share] : kShares) total += share;
+  return total;
+}
+static_assert(Total() == kWhole);
+
+Act Chosen(unsigned byte) {
+  unsigned left = byte % kWhole;
+  for (const auto& [act, share] : kShares) {
+    if (left < share) return act;
+    left -= share;
+  }
+  return Act::kOpen;
+}
+
+// A byte for what has few values. Where bytes end, nothing more is wrong with the call.
+class StepDraw : public OpenDraw {
+ public:
+  explicit StepDraw(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
+  std::uint64_t Bits(unsigned n) override {
+    const std::uint64_t mask = n >= 64 ? ~0ull : (1ull << n) - 1;
+    if (n <= 16) return (at_ < bytes_.size() ? bytes_[at_++] + 1u : 1u) & mask;
+    std::uint64_t bits = 0;
+    for (unsigned i = 0; i < 8; ++i) {
+      bits |= std::uint64_t{at_ < bytes_.size() ? bytes_[at_++] : 0u} << (8 * i);
+    }
+    return bits & mask;
+  }
+
+ private:
+  std::span<const std::uint8_t> bytes_;
+  std::size_t at_ = 0;
+};
+
+OpenSystem SomeSystem() {
+  OpenSystem system;
+  system.release = "6.12.0";
+  return system;
+}
+
+OpenPmu Tracepoints() {
+  return TracepointPmu(
+      {{.type = PERF_TYPE_TRACEPOINT, .config = kProgramTracepoints},
+       {.type = PERF_TYPE_TRACEPOINT, .config = kProgramTracepoints + 1, .for_all = true}});
+}
+
+OpenModel ModelOf(const std::string& target) {
+  if (target == "refpmu") {
+    return OpenModel(SomeSystem(), ReferencePmu(kProgramOwnType),
+                     {SoftwarePmu(), Tracepoints(), BreakpointPmu()});
+  }
+  if (target == "software") {
+    return OpenModel(SomeSystem(), SoftwarePmu(), {Tracepoints(), BreakpointPmu()});
+  }
+  throw ConfigError("no programs for target '" + target + "' (known: refpmu, software)");
+}
+
+// An event that opens, with what changes how it works rather than whether it opens.
+OpenCall Simple(const OpenModel& model, StepDraw& draw) {
+  constexpr std::array<std::uint64_t, 8> kPeriods = {0, 0, 1, 7, 100, 4'000, 100'000, 1ull << 40};
+  constexpr std::array<std::uint64_t, 8> kSamples = {
+      0,
+      PERF_SAMPLE_IP | PERF_SAMPLE_TID,
+      PERF_SAMPLE_READ | PERF_SAMPLE_PERIOD,
+      PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN,
+      PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
+      PERF_SAMPLE_RAW | PERF_SAMPLE_ADDR,
+      PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_PHYS_ADDR,
+      PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_ID | PERF_SAMPLE_CODE_PAGE_SIZE};
+  OpenCall call = model.Good();
+  const OpenPmu& pmu = model.pmus()[draw.Below(2) == 0 ? draw.Below(model.pmus().size()) : 0];
+  const OpenEvent event = pmu.events[draw.Below(4) == 0 ? draw.Below(pmu.events.size()) : 0];
+  const std::uint64_t period = kPeriods[draw.Below(kPeriods.size())];
+  const std::uint64_t samples = kSamples[draw.Below(kSamples.size())];
+  // Of 16 bits each is as likely: what is inherited, pinned, enabled on exec, told beside.
+  const std::uint64_t flags = draw.Below(4) == 0 ? draw.Bits(8) << 1 | draw.Bits(8) << 9 : 0;
+  call.Edit([&](perf_event_attr& attr) {
+    attr.type = event.type;
+    attr.config = pmu.type == model.pmu().type && draw.Below(2) == 0 ? pmu.config : event.config;
+    attr.config1 = event.config1;
+    attr.config2 = event.config2;
+    attr.bp_type = event.bp_type;
+    attr.sample_period = period;
+    attr.sample_type = samples;
+    attr.read_format = draw.Below(32);
+    attr.wakeup_events = static_cast<std::uint32_t>(draw.Below(4));
+  });
+  // The exclude bits, frequencies and what needs another bit are for the model's own calls.
+  constexpr std::uint64_t kKept = 0x3b0f;
+  call.attr[kOpenFlagBits] |= static_cast<std::byte>(flags & kKept & 0xff);
+  call.attr[kOpenFlagBits + 1] |= static_cast<std::byte>((flags & kKept) >> 8);
+  if (draw.Below(4) == 0) {
+    call.who = OpenWho::kEveryone;
+    call.cpu = draw.Below(4) == 0 ? OpenCpu::kSecond : OpenCpu::kFirst;
+  } else if (draw.Below(4) == 0) {
+    call.who = OpenWho::kOtherTask;
+  }
+  if (draw.Below(2) == 0) call.group = OpenGroup::kLeader;
+  return call;
+}
+
+// Small ones mostly; now and then one next to a power of two.
+std::uint64_t Number(StepDraw& draw) {
+  switch (draw.Below(4)) {
+    case 0:
+      return draw.Below(256);
+    case 1:
+      return (1ull << draw.Below(64)) - draw.Below(2);
+    case 2:
+      return draw.Below(256) << 8;
+    default:
+      return draw.Bits(64);
+  }
+}
+
+}  // namespace
+
+Grammar::Grammar(const std::string& target)
+    : target_(target), model_(ModelOf(target)), drawer_(model_) {}
+
+Program Grammar::Decode(std::span<const std::uint8_t> bytes) const {
+  Program program;
+  program.target = target_;
+  while (!bytes.empty() && program.steps.size() < kProgramSteps) {
+    std::array<std::uint8_t, kStepBytes> own = {};
+    const std::size_t size = std::min(bytes.size(), own.size());
+    std::copy_n(bytes.begin(), size, own.begin());
+    bytes = bytes.subspan(size);
+    StepDraw draw(std::span<const std::uint8_t>(own).subspan(3));
+    Step step;
+    step.act = Chosen(own[0]);
+    if (step.act == Act::kOpen) {
+      step.slot = own[1] % kProgramSlots;
+      step.other = own[1] / kProgramSlots % kProgramSlots;
+      step.rights = own[2] % 8 != 7;
+      const unsigned way = own[2] / 8;
+      step.call = way < kSimple
+                      ? Simple(model_, draw)
+                      : drawer_.Call(way == kSimple ? OpenKind::kRandom : OpenKind::kMutated, draw);
+    } else {
+      const bool of_event = step.act < Act::kTasks || step.act == Act::kAttach;
+      if (of_event) step.slot = own[1] % kProgramSlots;
+      if (step.act == Act::kIoctl) step.other = own[1] / kProgramSlots % kProgramSlots;
+      step.which = own[2] % Ways(step.act);
+      if (step.act == Act::kIoctl) step.value = Number(draw);
+      if (step.act == Act::kMap) step.value = draw.Below(4) == 3 ? 1 : 0;
+      if (step.act == Act::kRead) step.value = draw.Below(256);
+      if (step.act == Act::kWork || step.act == Act::kPulse) {
+        step.value = 1 + draw.Below(kProgramWork);
+      }
+    }
+    program.steps.push_back(std::move(step));
+  }
+  return program;
+}
+
+}  // namespace pmuconf

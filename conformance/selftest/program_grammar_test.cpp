@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every string of bytes is a program, within bounds; its text is the same program again.
+#include <algorithm>
+#include <cerrno>
+#include <random>
+#include <set>
+
+#include "pmuconf/open_driver.h"
+#include "pmuconf/target.h"
+#include "program/grammar.h"
+#include "program/held.h"
+#include "program/machine.h"
+#include "program/run.h"
+
+namespace pmuconf {
+namespace {
+
+std::vector<std::uint8_t> Chance(std::uint32_t seed, std::size_t size) {
+  std::mt19937 chance(seed);
+  std::vector<std::uint8_t> bytes(size);
+  for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(chance());
+  return bytes;
+}
+
+OpenPmu Own() { return ReferencePmu(31); }
+constexpr std::uint64_t kSwitch = 315, kEnter = 17;
+
+OpenSystem SystemOf() {
+  OpenSystem system;
+  system.release = "6.12.0";
+  return system;
+}
+
+ProgramMachine SomeMachine() {
+  return {SystemOf(),
+          {Own(), SoftwarePmu(),
+           TracepointPmu({{.type = PERF_TYPE_TRACEPOINT, .config = kSwitch},
+                          {.type = PERF_TYPE_TRACEPOINT, .config = kEnter, .for_all = true}}),
+           BreakpointPmu(), OpaquePmu(8)},
+          "/dev/null"};
+}
+
+TEST(ProgramGrammar, EveryLengthIsAProgramWithinBounds) {
+  const Grammar grammar("refpmu");
+  std::set<Act> seen;
+  for (std::uint32_t size = 0; size < 2'000; ++size) {
+    const Program program = grammar.Decode(Chance(size, size));
+    const std::size_t whole = (size + kStepBytes - 1) / kStepBytes;
+    ASSERT_EQ(program.steps.size(), std::min(whole, kProgramSteps));
+    for (const Step& step : program.steps) {
+      seen.insert(step.act);
+      ASSERT_LT(step.slot, kProgramSlots);
+      ASSERT_LT(step.other, kProgramSlots);
+      ASSERT_LT(step.which, Ways(step.act));
+      if (step.act == Act::kWork || step.act == Act::kPulse) {
+        ASSERT_GE(step.value, 1u);
+        ASSERT_LE(step.value, kProgramWork);
+      }
+      if (step.act == Act::kOpen) {
+        ASSERT_EQ(step.call.attr.size(), 256u);
+        ASSERT_LE(step.call.readable, 256u);
+      }
+    }
+  }
+  EXPECT_EQ(seen.size(), kActs);
+}
+
+TEST(ProgramGrammar, TheSameBytesAreTheSameProgram) {
+  const Grammar grammar("software"), another("software");
+  for (std::uint32_t seed = 0; seed < 200; ++seed) {
+    const auto bytes = Chance(seed, 640);
+    EXPECT_EQ(PrintProgram(grammar.Decode(bytes)), PrintProgram(another.Decode(bytes)));
+  }
+}
+
+TEST(ProgramGrammar, WhatIsMissingOfTheLastOperationIsZero) {
+  const Grammar grammar("refpmu");
+  auto bytes = Chance(3, kStepBytes + 5);
+  const std::string cut = PrintProgram(grammar.Decode(bytes));
+  bytes.resize(2 * kStepBytes);
+  EXPECT_EQ(PrintProgram(grammar.Decode(bytes)), cut);
+}
+
+TEST(ProgramGrammar, AnotherTargetIsRefused) { EXPECT_THROW(Grammar("armv8_pmuv3"), ConfigError); }
+
+TEST(ProgramText, IsTheSameProgramAgain) {
+  for (const char* target : {"refpmu", "software"}) {
+    const Grammar grammar(target);
+    for (std::uint32_t seed = 0; seed < 300; ++seed) {
+      const Program program = grammar.Decode(Chance(seed, kProgramSteps * kStepBytes));
+      const Program again = ParseProgram(PrintProgram(program));
+      ASSERT_EQ(again.target, target);
+      ASSERT_EQ(again.steps.size(), program.steps.size());
+      for (std::size_t i = 0; i < program.steps.size(); ++i) {
+        const Step &one = program.steps[i], &other = again.steps[i];
+        ASSERT_EQ(one.act, other.act);
+        ASSERT_EQ(std::tie(one.slot, one.other, one.which, one.value),
+                  std::tie(other.slot, other.other, other.which, other.value));
+        if (one.act != Act::kOpen) continue;
+        ASSERT_EQ(one.rights, other.rights);
+        const OpenCall &call = one.call, &parsed = other.call;
+        ASSERT_EQ(call.attr, parsed.attr);
+        ASSERT_EQ(std::tie(call.readable, call.who, call.cpu, call.group, call.flags,
+                           call.descriptors_left),
+                  std::tie(parsed.readable, parsed.who, parsed.cpu, parsed.group, parsed.flags,
+                           parsed.descriptors_left));
+      }
+    }
+  }
+}
+
+TEST(ProgramText, SaysWhichLineIsWrong) {
+  const auto refused = [](const std::string& lines) {
+    try {
+      ParseProgram("pmuconf program for refpmu\n" + lines);
+    } catch (const ConfigError& error) {
+      return std::string(error.what());
+    }
+    return std::string("taken");
+  };
+  EXPECT_EQ(refused("# nothing\n\nfork\n"), "taken");
+  EXPECT_EQ(refused("fork\nspoon\n"), "program, line 3: unknown operation 'spoon'");
+  EXPECT_EQ(refused("close slot=8\n"), "program, line 2: 'slot' is 8, and must be below 8");
+  EXPECT_EQ(refused("close slot=x\n"), "program, line 2: 'x' is no number");
+  EXPECT_EQ(refused("close slot\n"), "program, line 2: 'slot' is no NAME=VALUE");
+  EXPECT_EQ(refused("close slot=1 slot=1\n"), "program, line 2: 'slot' is there twice");
+  EXPECT_EQ(refused("close slat=1\n"), "program, line 2: 'slat' has no meaning here");
+  EXPECT_EQ(refused("map which=4\n"), "program, line 2: 'which' is 4, and must be below 4");
+  EXPECT_EQ(refused("work value=0x102\n"),
+            "program, line 2: 'value' is 0x102, and must be below 257");
+  EXPECT_EQ(refused("open attr=0\n"), "program, line 2: attr of no possible length");
+  EXPECT_EQ(refused("open attr=0g\n"), "program, line 2: attr that is not hexadecimal");
+  std::string many;
+  for (std::size_t i = 0; i <= kProgramSteps; ++i) many += "fork\n";
+  EXPECT_EQ(refused(many), "program, line 26: more operations than a program has");
+  EXPECT_THROW(ParseProgram("fork\n"), ConfigError);
+}
+
+TEST(ProgramMachine, ExchangesNumbers) {
+  const ProgramMachine machine = SomeMachine();
+  const auto bound = [&machine](std::uint32_t type, std::uint64_t config) {
+    OpenCall call = machine.model(true).Good();
+    call.Edit([&](perf_event_attr& attr) {
+      attr.type = type;
+      attr.config = config;
+    });
+    const perf_event_attr attr = machine.Bind(call).Attr();
+    return std::pair<std::uint32_t, std::uint64_t>(attr.type, attr.config);
+  };
+  using Pair = std::pair<std::uint32_t, std::uint64_t>;
+  EXPECT_EQ(bound(kProgramOwnType, 7), Pair(31, 7));
+  EXPECT_EQ(bound(PERF_TYPE_HARDWARE, std::uint64_t{kProgramOwnType} << 32 | 1),
+            Pair(PERF_TYPE_HARDWARE, 31ull << 32 | 1));
+  EXPECT_EQ(bound(PERF_TYPE_TRACEPOINT, kProgramTracepoints), Pair(PERF_TYPE_TRACEPOINT, kSwitch));
+  EXPECT_EQ(bound(PERF_TYPE_TRACEPOINT, kProgramTracepoints + 1),
+            Pair(PERF_TYPE_TRACEPOINT, kEnter));
+  EXPECT_EQ(bound(PERF_TYPE_TRACEPOINT, 1), Pair(PERF_TYPE_TRACEPOINT, 1ull << 40 | 1));
+  EXPECT_EQ(bound(8, 3), Pair(0x4000'0008, 3));
+  EXPECT_EQ(bound(PERF_TYPE_SOFTWARE, 3), Pair(PERF_TYPE_SOFTWARE, 3));
+}
+
+TEST(HeldEvents, AnEmptySlotIsAClosedDescriptor) {
+  const ProgramMachine machine = SomeMachine();
+  OpenCall call = machine.model(true).Good();
+  call.group = OpenGroup::kFull;
+  const auto asked = HeldEvents().Question(machine, call, 2);
+  ASSERT_TRUE(asked);
+  EXPECT_EQ(asked->group, OpenGroup::kClosed);
+  EXPECT_EQ(machine.model(true).Predict(*asked).error, EBADF);
+}
+
+TEST(HeldEvents, OnlyAPlainLeaderAloneIsKnown) {
+  const ProgramMachine machine = SomeMachine();
+  const OpenCall good = machine.model(true).Good();
+  OpenCall member = good;
+  member.group = OpenGroup::kSibling;
+  HeldEvents held;
+  held.Opened(machine, good, 1, 0);
+  const auto asked = held.Question(machine, member, 1);
+  ASSERT_TRUE(asked);
+  EXPECT_EQ(asked->group, OpenGroup::kLeader);
+  EXPECT_EQ(asked->group_type, 31u);
+  EXPECT_EQ(machine.model(true).Predict(*asked).error, 0);
+  held.Mapped(1);
+  EXPECT_EQ(held.Question(machine, member, 1)->group, OpenGroup::kBuffer);
+  held.Opened(machine, *asked, 2, 1);
+  EXPECT_FALSE(held.Question(machine, member, 1));
+  EXPECT_FALSE(held.Question(machine, member, 2));
+  held.Closed(2);
+  EXPECT_FALSE(held.Question(machine, member, 1));
+  OpenCall pinned = good;
+  pinned.Edit([](perf_event_attr& attr) { attr.pinned = 1; });
+  held.Opened(machine, pinned, 3, 0);
+  EXPECT_FALSE(held.Question(machine, member, 3));
+}
+
+TEST(HeldEvents, BreakpointsAreFew) {
+  const ProgramMachine machine = SomeMachine();
+  OpenCall call = machine.model(true).Good();
+  call.Edit([](perf_event_attr& attr) { attr.type = PERF_TYPE_BREAKPOINT; });
+  HeldEvents held;
+  EXPECT_TRUE(held.Question(machine, call, 0));
+  held.Opened(machine, call, 0, 0);
+  held.Closed(0);
+  EXPECT_FALSE(held.Question(machine, call, 0));
+}
+
+// No event is needed to see that a program runs in a process of its own and ends.
+TEST(RunProgram, LeavesThisProcessAlone) {
+  const ProgramMachine machine = SomeMachine();
+  const Program program = ParseProgram(
+      "pmuconf program for refpmu\nwork which=3 value=5\nfork\nfork\nchild which=2\nchild which=1\n"
+      "child\nclose slot=1\ncpu\nunmap\npoll\n");
+  const Ended ended = RunProgram(machine, program, {});
+  ASSERT_EQ(ended.outcomes.size(), program.steps.size());
+  EXPECT_TRUE(ended.Good());
+  std::vector<int> errors;
+  for (const Outcome& outcome : ended.outcomes) {
+    EXPECT_TRUE(outcome.ran);
+    errors.push_back(outcome.error);
+  }
+  EXPECT_EQ(errors, (std::vector<int>{0, 0, EBUSY, 0, 0, ECHILD, EBADF, EPERM, ENOENT, 0}));
+}
+
+TEST(RunProgram, TellsAHang) {
+  const ProgramMachine machine = SomeMachine();
+  RunOptions options;
+  options.limit_s = 0.05;
+  options.begin = [] { pause(); };
+  const Ended ended =
+      RunProgram(machine, ParseProgram("pmuconf program for refpmu\nfork\n"), options);
+  EXPECT_TRUE(ended.hung);
+  EXPECT_FALSE(ended.stuck);
+  EXPECT_FALSE(ended.Good());
+  EXPECT_FALSE(ended.outcomes[0].ran);
+}
+
+TEST(ProgramOutcome, AMismatchIsAnAnswerThatIsKnownToBeAnother) {
+  Outcome outcome;
+  outcome.ran = outcome.known = true;
+  outcome.error = EINVAL;
+  EXPECT_TRUE(outcome.Mismatch());
+  outcome.told = EINVAL;
+  EXPECT_FALSE(outcome.Mismatch());
+  outcome.told = 0;
+  outcome.known = false;
+  EXPECT_FALSE(outcome.Mismatch());
+}
+
+}  // namespace
+}  // namespace pmuconf

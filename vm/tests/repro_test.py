@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`pmuconf repro` replays a program in a guest: it says what each operation came to, as the errno model
+does, and tells a driver that answers otherwise. The C program that it prints is answered the same.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+from mutation import patch, workshop
+
+from pmuvm import guest, kernel, runs, store, suite
+
+pytestmark = pytest.mark.guest
+
+MUTANT = "M15-2"
+"""Ignores the upper half of config."""
+GCC_S = 120
+
+# The leader counts pulse_a; its sibling has a bit of config that has no meaning; then a child, a
+# group, a buffer, and the second CPU off and on.
+OWN = "0100f00080000000d001000000000000"
+BAD = "0100f00080000000d001000001000000"
+REST = "00" * 24 + "01"
+PROGRAM = f"""\
+pmuconf program for refpmu
+open slot=1 flags=8 readable=0x100 descriptors=1 rights=1 attr={OWN}{REST}
+open slot=2 flags=8 readable=0x100 descriptors=1 rights=1 attr={BAD}{REST}
+open slot=3 other=1 group=3 flags=8 readable=0x100 descriptors=1 rights=1 attr={OWN}{REST}
+open slot=4 who=1 flags=8 readable=0x100 descriptors=1 rights=1 attr={OWN}{REST}
+fork
+open slot=4 who=1 flags=8 readable=0x100 descriptors=1 rights=1 attr={OWN}{REST}
+ioctl slot=1 value=1
+pulse value=0x64
+read slot=1 value=8
+map slot=1 which=1
+child which=1
+cpu
+open slot=5 who=2 cpu=2 flags=8 readable=0x100 descriptors=1 rights=1 attr={OWN}{REST}
+cpu which=1
+close slot=1
+close slot=1
+"""
+ANSWERS = [
+    *("opens", "EINVAL", "opens", "ESRCH"),
+    *("", "opens", "", "", "", "", "", "", "ENODEV", "", "", "EBADF"),
+]
+"""Of each operation: what is told of a call, or an errno; nothing of what works."""
+
+
+def replayed(vm: guest.Guest, path: str = "/program") -> guest.Done:
+    return vm.exec(["pmuconf", "repro", path], 60)
+
+
+def answers(said: str) -> list[str]:
+    """What was answered to each operation."""
+    found = []
+    for line in re.findall(r"^    (.*)$", said, re.M):
+        told = re.fullmatch(r"(\w+); so says the model: (\w+)(?: \(.*\))?", line)
+        word = told[2] if told else line
+        found.append("" if word.isdecimal() else word)
+    return found
+
+
+def static(source: str, folder: pathlib.Path) -> pathlib.Path:
+    path = folder / "program"
+    argv = ["gcc", "-Wall", "-Werror", "-static", "-x", "c", "-o", str(path), "-"]
+    subprocess.run(argv, input=source, text=True, check=True, timeout=GCC_S)
+    return path
+
+
+def test_a_program_is_replayed_and_told(tmp_path: pathlib.Path) -> None:
+    program = tmp_path / "text"
+    program.write_text(PROGRAM, encoding="utf-8")
+    argv = [str(suite.binary()), "repro", "--print", str(program)]
+    source = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=60).stdout
+    found = kernel.find("6.12")
+    mutant = next(patch.read(p) for p in (store.ROOT / "driver/mutants").glob(f"{MUTANT}-*.patch"))
+    broken = workshop.build(
+        mutant, found, store.ROOT / "driver", tmp_path / "shop", tmp_path / "broken.ko"
+    )
+    files = {
+        "program": program,
+        "bin/program": static(source, tmp_path),
+        "modules/broken.ko": broken,
+    }
+    with guest.Guest(runs.machine(found, suite.find_target("refpmu"), files=files)) as vm:
+        vm.boot()
+        vm.load("refpmu.ko")
+        done = replayed(vm)
+        as_c = vm.exec(["program"], 60)
+        assert vm.unload("refpmu")["ok"] is True
+        vm.load("broken.ko")
+        wrong = replayed(vm)
+        vm.bye()
+    assert (done.status, answers(done.stdout)) == (0, ANSWERS), done.stdout + done.stderr
+    assert wrong.status == 1
+    assert "MISMATCH, the model says EINVAL (INI-011 bits of config" in wrong.stdout
+    # The C program says the same of every operation: a value where it worked, else why it did not.
+    lines = [line.split(": ", 1)[1] for line in as_c.stdout.splitlines()]
+    assert as_c.status == 0 and len(lines) == len(ANSWERS)
+    worked = [line.isdecimal() for line in lines]
+    assert worked == [answer in ("", "opens") for answer in ANSWERS], as_c.stdout
