@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+import datetime
 import itertools
 import os
 import signal
@@ -86,13 +87,14 @@ def variables(kernel: str) -> str:
 
 
 def places() -> list[matrix.Place]:
-    """The cells of ci/matrix.toml that are stages here."""
-    return [cell.place for cell in matrix.read().cells if cell.check]
+    """The cells of ci/matrix.toml that are stages here today."""
+    today = datetime.datetime.now(datetime.timezone.utc).date()
+    return [cell.place for cell in matrix.of_day(matrix.read().cells, today)]
 
 
 def targets() -> list[str]:
-    """Those of the stages."""
-    return sorted({place.target for place in places()})
+    """Those of the stages of any day."""
+    return sorted({cell.place.target for cell in matrix.read().cells if cell.check})
 
 
 def tool_stage(
