@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import itertools
+import math
 import os
 import signal
 import subprocess
@@ -51,6 +52,8 @@ class Stage:
     repeat: str
     beside: bool = False
     """It runs at the same time as its neighbours that do."""
+    share: bool = False
+    """Another day has it too: it is left to that one when time is short."""
 
 
 def ctest_stage(name: str, preset: str) -> Stage:
@@ -67,7 +70,7 @@ def ctest_stage(name: str, preset: str) -> Stage:
     )
 
 
-def conformance_stage(kernel: str, target: str, budget_s: int = 900) -> Stage:
+def conformance_stage(kernel: str, target: str, budget_s: int = 900, share: bool = False) -> Stage:
     name = f"conformance-{kernel}" if target == "refpmu" else f"{target}-{kernel}"
     run = (PYTHON, "-m", "pmuvm", "run", "--target", target, "--kernel", kernel)
     return Stage(
@@ -77,6 +80,7 @@ def conformance_stage(kernel: str, target: str, budget_s: int = 900) -> Stage:
         budget_s,
         f"make run {variables(kernel)} TARGET={target}",
         beside=True,
+        share=share,
     )
 
 
@@ -86,10 +90,14 @@ def variables(kernel: str) -> str:
     return f"KERNEL={series}" if series == kernel else f"KERNEL={series} DEBUG=1"
 
 
-def places() -> list[matrix.Place]:
-    """The cells of ci/matrix.toml that are stages here today."""
+def cell_stages(share: bool) -> list[Stage]:
+    """The cells of ci/matrix.toml that are stages today: those of each day, or those of a share."""
     today = datetime.datetime.now(datetime.timezone.utc).date()
-    return [cell.place for cell in matrix.of_day(matrix.read().cells, today)]
+    return [
+        conformance_stage(cell.place.kernel, cell.place.target, share=share)
+        for cell in matrix.of_day(matrix.read().cells, today)
+        if (cell.check > 1) == share
+    ]
 
 
 def targets() -> list[str]:
@@ -98,11 +106,15 @@ def targets() -> list[str]:
 
 
 def tool_stage(
-    name: str, command: tuple[str, ...], budget_s: int, prepare: tuple[tuple[str, ...], ...] = ()
+    name: str,
+    command: tuple[str, ...],
+    budget_s: int,
+    prepare: tuple[tuple[str, ...], ...] = (),
+    share: bool = False,
 ) -> Stage:
     """A program of the project that leaves build/<name>/results.json."""
     report = ROOT / "build" / name / "results.json"
-    return Stage(name, (*prepare, command), report, budget_s, f"make {name}")
+    return Stage(name, (*prepare, command), report, budget_s, f"make {name}", share=share)
 
 
 def kunit_stage(kernel: str, budget_s: int = 2400) -> Stage:
@@ -140,19 +152,20 @@ def with_rules(known: list[Stage]) -> list[Stage]:
     return [*known[: last + 1], rules_stage(reads), *known[last + 1 :]]
 
 
-def stages() -> list[Stage]:
-    pytest_report = OUT / "pytest.xml"
-    pytest = (
-        PYTHON,
-        "-m",
-        "pytest",
-        "-q",
-        "-n",
-        "2",
-        "--dist",
-        "loadgroup",
-        f"--junitxml={pytest_report}",
+def pytest_stage(name: str, marks: str, budget_s: int) -> Stage:
+    """The tests in Python that bear `marks`."""
+    report = OUT / f"{name}.xml"
+    run = (PYTHON, "-m", "pytest", "-q", "-n", "2", "--dist", "loadgroup", "-m", marks)
+    return Stage(
+        name,
+        (("ci/build", "guest", "pmuconf"), (*run, f"--junitxml={report}")),
+        report,
+        budget_s,
+        f"{PYTHON} -m pytest -m '{marks}'",
     )
+
+
+def stages() -> list[Stage]:
     guest = ("ci/build", "guest", "pmuconf")
     return [
         # As of the mutants, below: nightly has no share.
@@ -165,19 +178,15 @@ def stages() -> list[Stage]:
             1200,
             (("ci/build", "coverage", "driver_tests"),),
         ),
-        Stage(
-            "pytest",
-            (guest, pytest),
-            pytest_report,
-            1800,
-            f"{PYTHON} -m pytest",
-        ),
+        pytest_stage("pytest", "not nightly", 1800),
         *(kunit_stage(kernel) for kernel in KERNELS),
-        tool_stage("lines", (PYTHON, "ci/lines.py"), 2700, (guest,)),
-        *(conformance_stage(place.kernel, place.target) for place in places()),
+        *cell_stages(share=False),
         tool_stage("fuzz", (PYTHON, "fuzz/run.py", "--time", "40"), 900, (("ci/build", "fuzz"),)),
         # A share each day: those of a week and a day are all of them. Nightly runs them all at once.
-        tool_stage("mutants", (PYTHON, "ci/mutants.py", "--slices", "8"), 2100, (guest,)),
+        tool_stage(
+            "mutants", (PYTHON, "ci/mutants.py", "--slices", "8"), 2100, (guest,), share=True
+        ),
+        *cell_stages(share=True),
     ]
 
 
@@ -189,6 +198,8 @@ def nightly_stages(rounds: int) -> list[Stage]:
     soak = (PYTHON, "ci/soak.py", "-n", str(rounds))
     return [
         tool_stage("lint", (PYTHON, "ci/lint.py"), 2 * HOUR_S),
+        pytest_stage("pytest-nightly", "nightly", 2 * HOUR_S),
+        tool_stage("lines", (PYTHON, "ci/lines.py"), HOUR_S, (guest,)),
         *(kunit_stage(kernel, 3 * HOUR_S) for kernel in debug),
         *(
             conformance_stage(kernel, target, 3 * HOUR_S)
@@ -228,12 +239,21 @@ def run_stage(stage: Stage, commands: Commands) -> Totals:
     return totals
 
 
-def run_stages(stages: Sequence[Stage]) -> Generator[tuple[Stage, Totals, float], None, None]:
-    """Runs stages in their order, on all processors those that run beside each other."""
-    commands = Commands()
+def run_stages(
+    stages: Sequence[Stage], short_s: float = math.inf
+) -> Generator[tuple[Stage, Totals | None, float], None, None]:
+    """Runs stages in their order, on all processors those that run beside each other.
 
-    def timed(stage: Stage) -> tuple[Totals, float]:
+    After `short_s` seconds shares are left to another day: they have no Totals.
+    """
+    commands = Commands()
+    short = time.monotonic() + short_s
+
+    def timed(stage: Stage) -> tuple[Totals | None, float]:
         begin = time.monotonic()
+        if stage.share and begin > short:
+            stage.report.unlink(missing_ok=True)
+            return None, 0
         return run_stage(stage, commands), time.monotonic() - begin
 
     for beside, group in itertools.groupby(stages, lambda stage: stage.beside):
@@ -272,11 +292,14 @@ def interrupt(_number: int, _frame: object) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def told(todo: Sequence[Stage]) -> int:
+def told(todo: Sequence[Stage], short_s: float) -> int:
     """Runs stages and prints what came of them; 1 if a test failed, else 0."""
     total = Totals(0, 0, 0)
     failures = []
-    for stage, result, took_s in run_stages(todo):
+    for stage, result, took_s in run_stages(todo, short_s):
+        if result is None:
+            print(f"left to another day, for want of time; now: {stage.repeat}", flush=True)
+            continue
         total += result
         print(f"{result}  ({took_s:.0f} s)", flush=True)
         if stage.name == "rules" and not result.failed:
@@ -294,6 +317,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--stages", help="only these, with commas; an unknown one names all")
     parser.add_argument("--nightly", action="store_true", help="those that take hours, instead")
+    parser.add_argument(
+        "--minutes",
+        type=number_above_0,
+        default=math.inf,
+        help="after so many, what another day has a share of too is left to it",
+    )
     parser.add_argument("--rounds", type=number_above_0, default=8, help="of the nightly soak (8)")
     options = parser.parse_args()
     try:
@@ -315,7 +344,7 @@ def main() -> int:
         todo = with_rules([stage for stage in todo if stage.name != "rules"])
         todo = [stage for stage in todo if stage.name in chosen]
     try:
-        return told(todo)
+        return told(todo, 60 * options.minutes)
     except KeyboardInterrupt:
         print(f"\ncheck: interrupted; what has ended is in {OUT}")
         return 130

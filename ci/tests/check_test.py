@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import subprocess
 from pathlib import Path
 
 import check
 import pytest
+import totals
 from pmuvm import kernel
 
 
@@ -27,6 +29,25 @@ def test_at_night_kunit_and_every_target_run_on_every_debug_kernel() -> None:
         assert ran == set(check.targets())
         assert any(name.removesuffix(check.DEBUG) in command for command in debug)
     assert any(set(kernel.debug_known()) < set(command) for command in commands)
+
+
+def collected(marks: str) -> subprocess.CompletedProcess[str]:
+    argv = [check.PYTHON, "-m", "pytest", "-q", "--collect-only", "-m", marks]
+    return subprocess.run(
+        argv, cwd=check.ROOT, capture_output=True, text=True, timeout=200, check=False
+    )
+
+
+def test_each_test_runs_in_make_check_or_at_night_and_those_of_rules_in_make_check() -> None:
+    marks = [
+        stage.commands[-1][stage.commands[-1].index("-m", 3) + 1]
+        for stage in (*check.stages(), *check.nightly_stages(8))
+        if stage.name.startswith("pytest")
+    ]
+    assert marks == ["not nightly", "nightly"]
+    assert collected("nightly").returncode == 0
+    of_rules = collected("nightly and rule")
+    assert of_rules.returncode == pytest.ExitCode.NO_TESTS_COLLECTED, of_rules.stdout
 
 
 def test_a_stage_on_a_debug_kernel_says_how_to_repeat_it() -> None:
@@ -58,7 +79,7 @@ def test_suites_run_beside_each_other_and_are_told_of_in_order(
             stage(tmp_path, "b", True, f": <{tmp_path}/meet"),
         ]
     )
-    assert [(each.name, totals.passed, totals.failed) for each, totals, _ in told] == [
+    assert [(each.name, found.passed, found.failed) for each, found, _ in told if found] == [
         ("a", 1, 0),
         ("b", 1, 0),
     ]
@@ -70,10 +91,32 @@ def test_a_stage_that_has_the_machine_to_itself_waits_for_the_one_before(
     monkeypatch.setattr(check, "OUT", tmp_path)
     stages = [stage(tmp_path, "a", True), stage(tmp_path, "b", False)]
     begun = [
-        (each.name, totals.passed, (tmp_path / "b.json").exists())
-        for each, totals, _ in check.run_stages(stages)
+        (each.name, found.passed, (tmp_path / "b.json").exists())
+        for each, found, _ in check.run_stages(stages)
+        if found
     ]
     assert begun == [("a", 1, False), ("b", 1, True)]
+
+
+def test_when_time_is_short_a_share_is_left_and_the_rest_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(check, "OUT", tmp_path)
+    share = dataclasses.replace(stage(tmp_path, "a", True), share=True)
+    old = tmp_path / "a.json"
+    old.write_text("{}", encoding="utf-8")
+    stages = [share, stage(tmp_path, "b", False)]
+    told = [(each.name, found) for each, found, _ in check.run_stages(stages, -1)]
+    assert told == [("a", None), ("b", totals.Totals(1, 0, 0))]
+    assert not old.exists()
+    assert [each for _, each, _ in check.run_stages([share])] == [totals.Totals(1, 0, 0)]
+
+
+def test_only_what_other_days_have_too_is_a_share() -> None:
+    shares = {each.name for each in check.stages() if each.share}
+    cells = {each.name for each in check.cell_stages(share=True)}
+    assert shares == {"mutants"} | cells
+    assert cells and not cells & {each.name for each in check.cell_stages(share=False)}
 
 
 def test_whoever_ends_the_run_ends_its_commands(
@@ -106,8 +149,9 @@ def test_every_suite_of_make_check_runs_beside_others() -> None:
         (["--nightly", "--rounds", "0"], "argument --rounds: invalid"),
         (
             ["--nightly", "--stages", "unit"],
-            "check: unknown stage 'unit'; known: lint, kunit-6.12-debug,",
+            "check: unknown stage 'unit'; known: lint, pytest-nightly, lines, kunit-6.12-debug,",
         ),
+        (["--minutes", "0"], "argument --minutes: invalid"),
         (["--stages", "soak"], "check: unknown stage 'soak'; known: lint,"),
     ],
 )

@@ -26,7 +26,12 @@ import perfdata
 from pmuvm import guest, image, kernel, runs, suite
 from spinners import FOR_ROUNDS, SHARES, compiled
 
-pytestmark = [pytest.mark.guest, pytest.mark.xdist_group("profile-cost"), pytest.mark.timeout(3000)]
+pytestmark = [
+    pytest.mark.guest,
+    pytest.mark.nightly,
+    pytest.mark.xdist_group("profile-cost"),
+    pytest.mark.timeout(3000),
+]
 
 EVENTS = ("cpu-clock", "refpmu/cycles/")
 OFTEN_NS, SELDOM_NS = 20_000, 1_000_000

@@ -31,6 +31,8 @@ LOADS = {
     "messaging, sampled by frequency": f"{SAMPLE} -F 2000 -- {MESSAGING}",
     "messaging, sampled on all CPUs": f"{SAMPLE} -a -F 999 -- {MESSAGING}",
 }
+DAILY = ("pipe, counted", "messaging, sampled on all CPUs")
+"""The others are left to the night."""
 
 
 @pytest.fixture(
@@ -53,7 +55,10 @@ def vm(request: pytest.FixtureRequest) -> Iterator[guest.Guest]:
         running.bye()
 
 
-@pytest.mark.parametrize("load", LOADS)
+@pytest.mark.parametrize(
+    "load",
+    [pytest.param(load, marks=[] if load in DAILY else pytest.mark.nightly) for load in LOADS],
+)
 def test_no_breach_is_seen_under_load(vm: guest.Guest, load: str) -> None:
     command = ["pmuconf", "watch", "--pmu", "refpmu", "--json", "/tmp/watch.json", "--"]
     done = vm.exec([*command, "sh", "-c", f"{LOADS[load]} >/tmp/said 2>&1 && echo >/tmp/well"], 300)
