@@ -169,7 +169,7 @@ def stages() -> list[Stage]:
     guest = ("ci/build", "guest", "pmuconf")
     return [
         # As of the mutants, below: nightly has no share.
-        tool_stage("lint", (PYTHON, "ci/lint.py", "--slices", "6"), 1800),
+        tool_stage("lint", (PYTHON, "ci/lint.py", "--slices", "6", "--tidy-minutes", "6"), 1800),
         ctest_stage("unit", "dev"),
         ctest_stage("asan", "asan"),
         tool_stage(

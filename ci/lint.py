@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
+import math
 import subprocess
 import sys
 from collections.abc import Callable
@@ -126,10 +127,17 @@ def main() -> int:
         type=number_above_0,
         help="clang-tidy takes one of so many shares of the sources, today's, and the latest changes",
     )
+    parser.add_argument(
+        "--tidy-minutes",
+        type=number_above_0,
+        default=math.inf,
+        help="of that share clang-tidy begins no source after so many; the changes it takes all",
+    )
     options = parser.parse_args()
     chosen = options.steps
     today = datetime.datetime.now(datetime.timezone.utc).date()
-    known = steps(files, tidy.Share(options.slices, today) if options.slices else None)
+    share = tidy.Share(options.slices or 1, today, 60 * options.tidy_minutes)
+    known = steps(files, share if options.slices else None)
     unknown = set(chosen) - {step.name for step in known}
     if unknown:
         print(f"lint: unknown step {', '.join(sorted(unknown))}; known: {names}", file=sys.stderr)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """clang-tidy over the C++ of the project, two files at a time; clean files are remembered by content.
 
-All of them take half an hour on two cores, so that `make check` takes a share each day, and what has
-changed of late; those that are remembered cost nothing.
+All of them take half an hour on two cores, so that `make check` takes what has changed of late, and of a
+share each day what its time allows; those that are remembered cost nothing.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
+import math
 import os
 import shlex
 import subprocess
+import time
 import zlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -29,13 +31,17 @@ COMMITS = 16
 
 @dataclass(frozen=True)
 class Share:
-    """One of so many parts of the sources, that of a day."""
+    """One of so many parts of the sources, that of a day; of 0 parts none."""
 
     parts: int
     day: datetime.date
+    seconds: float = math.inf
+    """After them no source is begun that has not changed of late."""
 
     def has(self, name: str) -> bool:
         """Whether a source of this name is in it."""
+        if not self.parts:
+            return False
         return zlib.crc32(name.encode()) % self.parts == self.day.toordinal() % self.parts
 
 
@@ -135,8 +141,19 @@ def chosen(
     return [source for source in sources if source.path in wanted]
 
 
-def lint(root: Path, source: Source) -> list[str]:
-    """What clang-tidy says of a source."""
+def parted(
+    root: Path, sources: Sequence[Source], share: Share, late: set[Path] | None
+) -> tuple[list[Source], list[Source]]:
+    """The chosen ones: those that must be looked at today, and the others of the share."""
+    must = chosen(root, sources, Share(0, share.day), late)
+    others = [each for each in chosen(root, sources, share, late) if each not in must]
+    return must, others
+
+
+def lint(root: Path, source: Source, end: float) -> list[str] | None:
+    """What clang-tidy says of a source; None after `end`, by the clock of time.monotonic()."""
+    if time.monotonic() > end:
+        return None
     done = subprocess.run(
         ["clang-tidy", "--quiet", "-p", f"build/{source.preset}", str(source.path)],
         cwd=root,
@@ -169,12 +186,22 @@ def findings(root: Path, share: Share | None = None) -> list[str]:
         found = [line for each in looked if isinstance(each, list) for line in each]
         every = [each for each in looked if isinstance(each, Source)]
         new = [source for source in every if not source.stamp.exists()]
+        first, then, end = new, list[Source](), math.inf
         if share:
-            named = chosen(root, every, share, changed(root))
-            new = [source for source in new if source in named]
-        left = sum(not source.stamp.exists() for source in every) - len(new)
+            first, then = parted(root, every, share, changed(root))
+            first, then = ([each for each in part if each in new] for part in (first, then))
+            end = time.monotonic() + share.seconds
+        left = len(new) - len(first) - len(then)
+        # Those of the second kind begin when all of the first have.
+        for lines in pool.map(
+            partial(lint, root), first + then, [math.inf] * len(first) + [end] * len(then)
+        ):
+            if lines is None:
+                left += 1
+            else:
+                found += lines
         if left:
             print(
                 f"     clang-tidy: {left} of {len(every)} sources left to another day", flush=True
             )
-        return found + [line for lines in pool.map(partial(lint, root), new) for line in lines]
+        return found

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import datetime
+import time
 from pathlib import Path
 
 from checks import tidy
@@ -28,14 +29,7 @@ def test_the_shares_of_as_many_days_are_all_sources_once() -> None:
     assert paths == sorted(each.path for each in SOURCES)
 
 
-class Nothing(tidy.Share):
-    """A share without a source."""
-
-    def has(self, name: str) -> bool:
-        return False
-
-
-NOTHING = Nothing(1, DAY)
+NOTHING = tidy.Share(0, DAY)
 
 
 def test_a_source_that_changed_of_late_is_looked_at() -> None:
@@ -47,6 +41,14 @@ def test_a_header_that_changed_of_late_is_looked_at_by_one_source() -> None:
     found = tidy.chosen(ROOT, SOURCES, NOTHING, late)
     assert len(found) == 2
     assert late <= {file for each in found for file in each.files}
+
+
+def test_when_time_is_short_what_changed_of_late_is_looked_at_and_the_share_is_not() -> None:
+    late = {ROOT / "1.h", ROOT / "7.cpp"}
+    must, others = tidy.parted(ROOT, SOURCES, tidy.Share(6, DAY), late)
+    assert must == tidy.chosen(ROOT, SOURCES, NOTHING, late)
+    assert others and not [each for each in others if each in must]
+    assert tidy.lint(ROOT, SOURCES[0], time.monotonic() - 1) is None
 
 
 def test_without_a_history_all_are_looked_at() -> None:
