@@ -17,6 +17,8 @@ function(bpf_skeletons target)
       OUTPUT "${dir}/${name}.skel.h"
       COMMAND "${CMAKE_COMMAND}" -E make_directory "${dir}"
       COMMAND "${PMUCONF_BPF_CLANG}" -target bpf -O2 -g -Wall -Werror
+        # The same bytes wherever the sources lie.
+        "-ffile-prefix-map=${PROJECT_SOURCE_DIR}=."
         -D__TARGET_ARCH_${CMAKE_SYSTEM_PROCESSOR} -idirafter "${PMUCONF_ASM_DIR}"
         -c "${source}" -o "${dir}/${name}.bpf.o"
       # What bpftool makes leaks where memory runs out.
