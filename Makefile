@@ -11,7 +11,7 @@ ARCH ?= amd64
 DEBUGGED := $(if $(filter-out 0 1,$(DEBUG))$(word 2,$(DEBUG)),$(error DEBUG='$(DEBUG)': 1 for a debug kernel, or nothing))$(if $(filter 1,$(DEBUG)),-debug)
 SELECT := $(if $(RULE),--rule '$(RULE)') $(if $(CASE),--case '$(CASE)') $(if $(PROFILE),--profile '$(PROFILE)')
 
-.PHONY: help run rules check kunit intree fuzz mutants soak matrix nightly bench coverage lines lint deps clean guest-suite
+.PHONY: help run rules check kunit intree fuzz fuzz-vm mutants soak matrix nightly bench coverage lines lint deps clean guest-suite
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,6 +31,9 @@ intree: deps ## the driver in kernel trees, as a module and linked in; minutes, 
 
 fuzz: deps ## replay the corpora, then fuzz each harness; TIME= seconds in all
 	@ci/build fuzz && $(PYTHON) fuzz/run.py $(if $(TIME),--time '$(TIME)')
+
+fuzz-vm: deps guest-suite ## fuzz system calls in guests; TIME= seconds in all
+	@$(PYTHON) fuzz/campaign.py $(if $(TIME),--time '$(TIME)') $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)') $(if $(filter file,$(origin TARGET)),,--target '$(TARGET)')
 
 mutants: deps guest-suite ## prove that the suite catches broken drivers; MUTANTS= a folder of patches
 	@$(PYTHON) ci/mutants.py $(if $(MUTANTS),--folder '$(MUTANTS)') $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')

@@ -58,6 +58,8 @@ class Machine:
     """What `Qemu.save` wrote of the same machine: `restore` goes on from there."""
     handed: pathlib.Path | None = None
     """A file of the host that the guest may read as HANDED once it has the module for that."""
+    ram: pathlib.Path | None = None
+    """A file to have the guest's memory in: who comes after the guest's death finds it as it was."""
     icount: int | None = None
     """If given, time is what is executed: an instruction takes 2^icount ns, whatever the host does.
     Emulated, and for one CPU where the architecture has no `icount_smp`."""
@@ -74,9 +76,11 @@ def argv(
     initrd = [] if machine.initrd is None else ["-initrd", str(machine.initrd)]
     incoming = [] if machine.state is None else ["-incoming", "defer", "-S"]
     handed = [] if machine.handed is None else ["-fw_cfg", _handing(machine.handed)]
+    kind = arch.qemu_machine if machine.ram is None else f"{arch.qemu_machine},memory-backend=ram"
     return [
         arch.qemu,
-        *("-machine", arch.qemu_machine),
+        *("-machine", kind),
+        *([] if machine.ram is None else ["-object", _ram(machine.ram, machine.memory_mb)]),
         *("-accel", ACCELS[machine.accel]),
         *([] if machine.icount is None else ["-icount", f"shift={machine.icount},sleep=off"]),
         *("-cpu", machine.cpu or arch.cpu[machine.accel]),
@@ -97,6 +101,11 @@ def argv(
         *handed,
         *incoming,
     ]
+
+
+def _ram(file: pathlib.Path, size_mb: int) -> str:
+    path = str(file).replace(",", ",,")
+    return f"memory-backend-file,id=ram,size={size_mb}M,share=on,mem-path={path}"
 
 
 def _handing(file: pathlib.Path) -> str:

@@ -62,6 +62,16 @@ def test_a_machine_with_a_state_waits_for_it() -> None:
     assert qemu.argv(machine, 5, 6, 7)[-3:] == ["-incoming", "defer", "-S"]
 
 
+def test_the_memory_of_a_machine_can_be_a_file() -> None:
+    machine = qemu.Machine(
+        arch.AMD64, pathlib.Path("/k"), None, memory_mb=64, ram=pathlib.Path("/a,b")
+    )
+    words = qemu.argv(machine, 5, 6, 7)
+    assert words[words.index("-machine") + 1] == "pc,memory-backend=ram"
+    backend = "memory-backend-file,id=ram,size=64M,share=on,mem-path=/a,,b"
+    assert words[words.index("-object") + 1] == backend
+
+
 def test_a_machine_is_handed_a_file() -> None:
     machine = qemu.Machine(arch.AMD64, pathlib.Path("/k"), None, handed=pathlib.Path("/a,b"))
     words = ["-fw_cfg", "name=opt/pmuvm/handed,file=/a,,b"]

@@ -1,0 +1,411 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Fuzzes system calls in guests, and reports what was found.
+
+The corpus is kept between runs, outside of the checkout. A finding leaves the input, which
+`pmuconf repro` replays, and what the fuzzer or the console said.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import dataclasses
+import gzip
+import io
+import json
+import mmap
+import os
+import re
+import shutil
+import struct
+import sys
+import tarfile
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "vm"))
+
+from pmuvm import guest, kernel, qemu, runs, store, suite  # noqa: E402
+from pmuvm.errors import PmuvmError  # noqa: E402
+
+OUT = store.ROOT / "build" / "fuzz-vm"
+TARGETS = ("refpmu", "software")
+KERNEL = "6.12"
+SLICE_S = 300
+"""So often the corpus is brought out of the guest."""
+MARGIN_S = 120
+PIECE = 32 << 10
+MAX_LEN = 1536
+MAGIC = b"PMUCONF-PROGRAM\0"
+NOTE = struct.Struct(f"<16sQQ{MAX_LEN}sQ")
+SUM = re.compile(
+    r"^syscall_fuzzer: programs=(\d+) operations=(\d+) compared=(\d+) opened=(\d+) places=(\d+)"
+    r" seconds=([\d.]+)$",
+    re.M,
+)
+FEATURES = re.compile(r"\bft: (\d+)")
+FINDING = re.compile(r"^FINDING: (.*)$", re.M)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """An input that shows something, and what that was."""
+
+    said: tuple[str, ...]
+    input: str
+    log: str
+    repeat: str
+
+
+@dataclass
+class Campaign:
+    """What fuzzing one target did."""
+
+    target: str
+    kernel: str
+    coverage: bool
+    programs: int = 0
+    operations: int = 0
+    compared: int = 0
+    opened: int = 0
+    places: int = 0
+    features: int = 0
+    corpus: int = 0
+    seconds: float = 0.0
+    findings: list[Finding] = dataclasses.field(default_factory=list)
+    error: str = ""
+
+    def add(self, output: str) -> None:
+        """Takes the figures of a slice; PmuvmError if it has none."""
+        found = SUM.findall(output)
+        if not found:
+            tail = output.strip().splitlines()[-1:] or ["no output"]
+            raise PmuvmError(f"the fuzzer ended without its figures: {tail[0]}")
+        programs, operations, compared, opened, places = map(int, found[-1][:5])
+        self.programs += programs
+        self.operations += operations
+        self.compared += compared
+        self.opened += opened
+        self.places = max(self.places, places)
+        self.features = max([self.features, *map(int, FEATURES.findall(output))])
+        self.seconds += float(found[-1][5])
+
+
+def last_input(memory: Path) -> bytes | None:
+    """The input that a guest tried last, out of its memory; None if there is none."""
+    best, found = 0, None
+    with memory.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        at = data.find(MAGIC)
+        while at >= 0:
+            note = data[at : at + NOTE.size]
+            if len(note) == NOTE.size:
+                _, number, size, text, end = NOTE.unpack(note)
+                if number == end and number > best and size <= MAX_LEN:
+                    best, found = number, text[:size]
+            at = data.find(MAGIC, at + 1)
+    return found
+
+
+def has_coverage(name: str) -> bool:
+    """Whether a kernel tells what calls reach in it: one of the kind that is built for that."""
+    return name.endswith("-kcov")
+
+
+def cache(target: str) -> Path:
+    """Where inputs are kept between runs."""
+    return store.cache() / "fuzz" / f"syscall-{target}"
+
+
+def memory_file(target: str, size_mb: int) -> Path:
+    """Where the guest's memory is to be: in memory, if there is room."""
+    shared = Path("/dev/shm")
+    roomy = shared.is_dir() and shutil.disk_usage(shared).free > size_mb << 20
+    return (shared if roomy else OUT) / f"pmuconf-fuzz-{target}-{os.getpid()}.ram"
+
+
+class Slices:
+    """A guest that fuzzes, a slice of time after the other."""
+
+    def __init__(
+        self, vm: guest.Guest, campaign: Campaign, kept: Path, found: Path, slowness: float
+    ) -> None:
+        self._vm = vm
+        self._campaign = campaign
+        self._kept = kept
+        self._found = found
+        self._margin = int(MARGIN_S * max(1.0, slowness / 2))
+
+    def run(self, limit: Sequence[str], seconds: int) -> bool:
+        """One slice; whether something was found."""
+        words = [
+            "syscall_fuzzer",
+            f"--target={self._campaign.target}",
+            *([] if self._campaign.coverage else ["--coverage=off"]),
+            f"-max_len={MAX_LEN}",
+            *("-len_control=0", "-reload=0", "-timeout=0", "-rss_limit_mb=0"),
+            *("-artifact_prefix=/tmp/found/", "-print_final_stats=1"),
+            *limit,
+            *("/tmp/corpus", "/corpus"),
+        ]
+        script = (
+            f"mkdir -p /tmp/found /tmp/corpus /corpus; {' '.join(words)} >/tmp/log 2>&1; s=$?;"
+            " tail -c 40000 /tmp/log; exit $s"
+        )
+        done = self._vm.exec(["sh", "-c", script], seconds + self._margin)
+        crashed = "Test unit written to" in done.stdout
+        if not crashed or SUM.search(done.stdout):
+            self._campaign.add(done.stdout)
+        if not crashed and done.status != 0:
+            raise PmuvmError(f"the fuzzer: status {done.status}: {done.stdout.strip()[-300:]}")
+        self._keep()
+        if crashed:
+            self._save(done.stdout)
+        return crashed
+
+    def _file(self, script: str) -> bytes:
+        """What a script leaves in /tmp/out, over a channel of short texts."""
+        said = self._ask(f"({script}) | gzip | base64 -w0 >/tmp/out; wc -c </tmp/out")
+        pieces = range(-(-int(said) // PIECE))
+        text = [
+            self._ask(f"dd if=/tmp/out bs={PIECE} skip={n} count=1 2>/dev/null") for n in pieces
+        ]
+        return gzip.decompress(base64.b64decode("".join(text)))
+
+    def _ask(self, script: str) -> str:
+        done = self._vm.exec(["sh", "-c", script], self._margin)
+        if done.status != 0:
+            raise PmuvmError(f"the guest does not hand out its files: {done.stderr.strip()}")
+        return done.stdout
+
+    def _keep(self) -> None:
+        with tarfile.open(fileobj=io.BytesIO(self._file("tar c -C /tmp/corpus ."))) as archive:
+            for member in archive.getmembers():
+                source = archive.extractfile(member) if member.isfile() else None
+                if source is not None:
+                    store.write(self._kept / Path(member.name).name, source.read())
+        self._campaign.corpus = sum(1 for _ in self._kept.iterdir())
+
+    def _save(self, output: str) -> None:
+        with tarfile.open(fileobj=io.BytesIO(self._file("tar c -C /tmp/found ."))) as archive:
+            inputs = [
+                source.read()
+                for member in archive.getmembers()
+                if member.isfile() and (source := archive.extractfile(member)) is not None
+            ]
+        said = tuple(FINDING.findall(output)) or ("the fuzzer itself crashed",)
+        for data in inputs:
+            self._campaign.findings.append(saved(self._found, self._campaign, data, said, output))
+
+
+def saved(
+    folder: Path, campaign: Campaign, data: bytes, said: tuple[str, ...], log: str
+) -> Finding:
+    """Writes down a finding."""
+    name = f"{campaign.target}-{store.digest([data])[:12]}"
+    store.write(folder / f"{name}.program", data)
+    store.write(folder / f"{name}.log", log.encode())
+    path = folder / f"{name}.program"
+    repeat = (
+        f"fuzz/campaign.py --kernel {campaign.kernel} --target {campaign.target} --repro {path}"
+    )
+    return Finding(said, str(path), str(folder / f"{name}.log"), repeat)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to fuzz, and for how long."""
+
+    target: str
+    kernel: str = KERNEL
+    seconds: int = 60
+    runs: int = 0
+    """So many programs, instead of a time."""
+    coverage: bool = True
+    module: Path | None = None
+    parameters: tuple[str, ...] = ()
+    """Of the module."""
+    corpus: Path | None = None
+    """Where inputs are kept, instead of the cache."""
+
+    @property
+    def kept(self) -> Path:
+        return self.corpus or cache(self.target)
+
+
+def files_of(request: Request) -> dict[str, Path]:
+    """What the guest of a campaign has beside the suite."""
+    files = {f"corpus/{path.name}": path for path in request.kept.glob("*")}
+    return files | {"bin/syscall_fuzzer": fuzzer()}
+
+
+def machine(request: Request, found: kernel.Kernel, files: dict[str, Path]) -> qemu.Machine:
+    """The guest, off."""
+    if request.module is not None:
+        files = files | {f"modules/{request.module.name}": request.module}
+    return runs.machine(found, suite.find_target(request.target), files=files)
+
+
+def ready(vm: guest.Guest, request: Request, found: kernel.Kernel) -> None:
+    """Boots it and loads the driver, if it is a module's."""
+    vm.boot(guest.BOOT_S * found.needs.slowness)
+    own = suite.find_target(request.target).module
+    name = request.module.name if request.module else f"{own}.ko"
+    if own:
+        vm.load(name, request.parameters)
+
+
+def fuzzer() -> Path:
+    """The program, as ci/build guest makes it."""
+    path = suite.binary().parent.parent / "fuzz" / "guest" / "syscall_fuzzer"
+    if not path.is_file():
+        raise PmuvmError(f"no program {path}: build it with ci/build guest pmuconf")
+    return path
+
+
+def fuzz(request: Request, folder: Path = OUT / "findings") -> Campaign:
+    """Boots a guest and fuzzes in it until the time is over or something is found."""
+    campaign = Campaign(request.target, request.kernel, request.coverage)
+    folder.mkdir(parents=True, exist_ok=True)
+    request.kept.mkdir(parents=True, exist_ok=True)
+    memory: Path | None = None
+    try:
+        found = kernel.find(request.kernel)
+        off = machine(request, found, files_of(request))
+        memory = memory_file(request.target, off.memory_mb)
+        _fuzz(request, found, dataclasses.replace(off, ram=memory), campaign, folder)
+    except guest.GuestLost as lost:
+        data = last_input(memory) if memory is not None and memory.is_file() else None
+        if data is None:
+            campaign.error = f"guest lost before the first program: {lost.cause}"
+        else:
+            said = (f"guest lost: {lost.cause}",)
+            campaign.findings.append(saved(folder, campaign, data, said, lost.tail))
+    except PmuvmError as error:
+        campaign.error = str(error)
+    finally:
+        if memory is not None:
+            memory.unlink(missing_ok=True)
+    return campaign
+
+
+def _fuzz(
+    request: Request,
+    found: kernel.Kernel,
+    off: qemu.Machine,
+    campaign: Campaign,
+    folder: Path,
+) -> None:
+    log = OUT / f"{request.target}.console"
+    log.unlink(missing_ok=True)
+    with guest.Guest(off, log) as vm:
+        ready(vm, request, found)
+        slices = Slices(vm, campaign, request.kept, folder, found.needs.slowness)
+        if request.runs:
+            slices.run([f"-runs={request.runs}", "-seed=1"], request.seconds)
+            return
+        until = time.monotonic() + request.seconds
+        while (left := int(until - time.monotonic())) > 0:
+            now = min(left, SLICE_S)
+            if slices.run([f"-max_total_time={now}"], now):
+                return
+
+
+def repro(request: Request, file: Path) -> int:
+    """Replays a program in a guest, with `pmuconf repro`; its exit status."""
+    found = kernel.find(request.kernel)
+    with guest.Guest(machine(request, found, {"program": file})) as vm:
+        ready(vm, request, found)
+        done = vm.exec(["pmuconf", "repro", "--target", request.target, "/program"], MARGIN_S)
+    print(done.stdout, end="")
+    print(done.stderr, end="", file=sys.stderr)
+    return done.status
+
+
+def table(campaigns: Sequence[Campaign]) -> str:
+    """One line a target, and the findings below."""
+    rows = [
+        f"{'target':<10}{'programs':>10}{'per s':>7}{'operations':>12}{'per s':>7}{'compared':>10}"
+        f"{'places':>8}{'corpus':>8}  findings"
+    ]
+    for c in campaigns:
+        what = f"not judged: {c.error}" if c.error else str(len(c.findings))
+        per_s = 1 / c.seconds if c.seconds else 0
+        rows.append(
+            f"{c.target:<10}{c.programs:>10}{c.programs * per_s:>7.0f}{c.operations:>12}"
+            f"{c.operations * per_s:>7.0f}{c.compared:>10}{c.places:>8}{c.corpus:>8}  {what}"
+        )
+    for c in campaigns:
+        for finding in c.findings:
+            rows += [f"finding on {c.target}: {line}" for line in finding.said]
+            rows.append(f"  {finding.input}\n  repeat with: {finding.repeat}")
+    return "\n".join(rows)
+
+
+def status(campaigns: Sequence[Campaign]) -> int:
+    """0 clean, 1 a finding, 2 not judged; a finding outweighs what could not be judged."""
+    if any(c.findings for c in campaigns):
+        return 1
+    return 2 if not campaigns or any(c.error for c in campaigns) else 0
+
+
+def report(campaigns: Sequence[Campaign], path: Path) -> None:
+    """Writes the figures for machines."""
+    passed = sum(not c.findings and not c.error for c in campaigns)
+    totals = {
+        "executions": sum(c.programs for c in campaigns),
+        "operations": sum(c.operations for c in campaigns),
+        "findings": sum(len(c.findings) for c in campaigns),
+        "cases": len(campaigns),
+        "passed": passed,
+        "failed": len(campaigns) - passed,
+        "skipped": 0,
+    }
+    figures = {"totals": totals, "targets": [asdict(c) for c in campaigns]}
+    store.write(path, (json.dumps(figures, indent=2) + "\n").encode())
+
+
+def main(argv: Sequence[str]) -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--time", type=int, default=120, metavar="S", help="seconds in all (120)")
+    parser.add_argument("--kernel", default=KERNEL, help=f"a name ({KERNEL})")
+    parser.add_argument("--target", action="append", choices=TARGETS, help="only this one")
+    parser.add_argument("--coverage", choices=("on", "off"), help="of the kernel (if it has it)")
+    parser.add_argument("--module", type=Path, help="another refpmu.ko")
+    parser.add_argument("--repro", type=Path, metavar="FILE", help="replay a finding, instead")
+    options = parser.parse_args(argv)
+    targets: Sequence[str] = options.target or TARGETS
+    if options.time < len(targets):
+        print("fuzz-vm: --time must be at least 1 s for each target", file=sys.stderr)
+        return 2
+    if options.module is not None and not options.module.is_file():
+        print(f"fuzz-vm: no module {options.module}", file=sys.stderr)
+        return 2
+    coverage = options.coverage == "on" if options.coverage else has_coverage(options.kernel)
+    requests = [
+        Request(
+            target,
+            options.kernel,
+            options.time // len(targets),
+            coverage=coverage,
+            module=options.module,
+        )
+        for target in targets
+    ]
+    try:
+        if options.repro is not None:
+            return repro(requests[0], options.repro)
+        campaigns = [fuzz(request) for request in requests]
+    except PmuvmError as error:
+        print(f"fuzz-vm: {error}", file=sys.stderr)
+        return 2
+    report(campaigns, OUT / "results.json")
+    print(table(campaigns))
+    return status(campaigns)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

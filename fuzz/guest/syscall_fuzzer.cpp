@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs of perf operations, led by what they reach in the kernel. Each runs in a process of its
+// own; a finding is an answer of perf_event_open that the errno model does not give, something that
+// the kernel reports, or a program that does not end.
+//
+// syscall_fuzzer [--target=NAME] [--coverage=off] and what libFuzzer takes. It belongs into a
+// guest.
+#include <linux/perf_event.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "guest/coverage.h"
+#include "lib/context.h"
+#include "lib/errno_name.h"
+#include "pmuconf/broken.h"
+#include "pmuconf/kmsg.h"
+#include "pmuconf/sysctl.h"
+#include "program/grammar.h"
+#include "program/run.h"
+#include "report/choose.h"
+
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
+
+namespace pmuconf::fuzz {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// More samples would keep an emulated machine from anything else.
+constexpr std::uint64_t kSampleRate = 2'000;
+constexpr std::size_t kLongest = kProgramSteps * kStepBytes;
+
+// Whoever has the memory of a guest that died finds here what it did last.
+struct Last {
+  char magic[16];
+  std::uint64_t number;  // counts up: there may be copies
+  std::uint64_t size;
+  std::uint8_t input[kLongest];
+  std::uint64_t end;  // the same number, once the input is whole
+};
+constexpr char kMagic[] = "PMUCONF-PROGRAM";
+static_assert(sizeof(kMagic) == sizeof(Last::magic));
+
+class Fuzzer {
+ public:
+  Fuzzer(const std::string& target, bool coverage)
+      : grammar_(target), machine_(ProgramMachineHere()) {
+    if (coverage) coverage_.emplace();
+    void* const at = mmap(nullptr, sizeof(Last), PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_ANONYMOUS | MAP_LOCKED, -1, 0);
+    if (at == MAP_FAILED) throw BrokenErrno("mmap", errno);
+    last_ = static_cast<Last*>(at);
+    options_.cpus = true;
+    options_.limit_s = 60;
+    if (coverage_) {
+      options_.begin = [this] { coverage_->Start(); };
+      options_.end = [this] { coverage_->Stop(); };
+    }
+    KeepPatched();
+  }
+  Fuzzer(const Fuzzer&) = delete;
+
+  void Try(std::span<const std::uint8_t> input) {
+    Note(input);
+    const Program program = grammar_.Decode(input);
+    const Ended ended = RunProgram(machine_, program, options_);
+    if (coverage_) coverage_->Count();
+    ++programs_;
+    for (std::size_t i = 0; i < ended.outcomes.size(); ++i) {
+      const Outcome& outcome = ended.outcomes[i];
+      if (outcome.ran) CountPlace(Answered(program.steps[i], outcome));
+      operations_ += outcome.ran ? 1 : 0;
+      compared_ += outcome.ran && outcome.known ? 1 : 0;
+      opened_ += outcome.ran && outcome.known && outcome.error == 0 ? 1 : 0;
+    }
+    std::vector<std::string> reports = FindReports(log_.Lines());
+    if (ended.Good() && reports.empty()) return;
+    Tell(program, ended, reports);
+    Sum();
+    std::abort();
+  }
+
+  void Sum() const {
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
+    std::printf(
+        "syscall_fuzzer: programs=%llu operations=%llu compared=%llu opened=%llu places=%zu "
+        "seconds=%.1f\n",
+        programs_, operations_, compared_, opened_, coverage_ ? coverage_->places() : 0, seconds);
+    std::fflush(stdout);
+  }
+
+ private:
+  // Else the kernel would patch its text with each program, and take it back behind it.
+  void KeepPatched() const {
+    for (const OpenPmu& pmu : machine_.model(true).pmus()) {
+      if (!pmu.software || pmu.type == PERF_TYPE_BREAKPOINT) continue;
+      for (const OpenEvent& event : pmu.events) {
+        perf_event_attr attr = {};
+        attr.size = sizeof(attr);
+        attr.type = event.type;
+        attr.config = event.config;
+        attr.disabled = 1;
+        attr.sample_type = PERF_SAMPLE_CALLCHAIN;
+        syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+      }
+    }
+  }
+
+  void Note(std::span<const std::uint8_t> input) {
+    const std::size_t size = std::min(input.size(), kLongest);
+    last_->number = programs_ + 1;
+    last_->size = size;
+    if (size > 0) std::memcpy(last_->input, input.data(), size);
+    last_->end = last_->number;
+    // The last that is written: what begins like this is whole.
+    std::memcpy(last_->magic, kMagic, sizeof(kMagic));
+  }
+
+  // Which operation was answered what: new answers are worth something, with or without coverage.
+  static std::uint64_t Answered(const Step& step, const Outcome& outcome) {
+    const auto act = static_cast<std::uint64_t>(step.act);
+    return act << 16 | std::uint64_t{step.which} << 8 | static_cast<unsigned>(outcome.error);
+  }
+
+  static void Tell(const Program& program, const Ended& ended,
+                   const std::vector<std::string>& reports) {
+    for (std::size_t i = 0; i < ended.outcomes.size(); ++i) {
+      const Outcome& outcome = ended.outcomes[i];
+      if (!outcome.Mismatch()) continue;
+      const std::string told = outcome.told == 0 ? "opens" : ErrnoName(outcome.told);
+      const std::string seen = outcome.error == 0 ? "opens" : ErrnoName(outcome.error);
+      std::printf(
+          "FINDING: operation %zu: the model says %s (%s), the kernel says %s\n", i, told.c_str(),
+          outcome.check == nullptr ? "" : std::string(outcome.check->name).c_str(), seen.c_str());
+    }
+    for (const std::string& report : reports) std::printf("FINDING: %s\n", report.c_str());
+    if (ended.hung) std::printf("FINDING: it hung%s\n", ended.stuck ? " in the kernel" : "");
+    std::printf("%s", PrintProgram(program).c_str());
+    std::fflush(stdout);
+  }
+
+  Grammar grammar_;
+  ProgramMachine machine_;
+  std::optional<Coverage> coverage_;
+  KernelLog log_;
+  RunOptions options_;
+  Last* last_ = nullptr;
+  Clock::time_point begin_ = Clock::now();
+  unsigned long long programs_ = 0, operations_ = 0, compared_ = 0, opened_ = 0;
+};
+
+std::unique_ptr<Fuzzer>& TheFuzzer() {
+  static std::unique_ptr<Fuzzer> fuzzer;
+  return fuzzer;
+}
+
+// Takes its own words off the command line.
+void Start(int* argc, char** argv) {
+  std::string target = "refpmu";
+  bool coverage = true;
+  int kept = 0;
+  constexpr std::string_view kTarget = "--target=", kCoverage = "--coverage=off";
+  for (int i = 0; i < *argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word.starts_with(kTarget)) {
+      target = word.substr(kTarget.size());
+    } else if (word == kCoverage) {
+      coverage = false;
+    } else {
+      argv[kept++] = argv[i];
+    }
+  }
+  *argc = kept;
+  context().target = LoadTarget(target);
+  context().target->Resolve({});
+  SampleRateLimit::Set(kSampleRate);
+  TheFuzzer() = std::make_unique<Fuzzer>(target, coverage);
+  std::atexit([] { TheFuzzer()->Sum(); });
+}
+
+using Bytes = std::vector<std::uint8_t>;
+
+std::size_t StepsOf(const Bytes& bytes) { return bytes.size() / kStepBytes; }
+
+Bytes::iterator At(Bytes& bytes, std::size_t step) {
+  return bytes.begin() + static_cast<std::ptrdiff_t>(step * kStepBytes);
+}
+
+// Of whole operations, as an operation is what means something.
+Bytes Whole(const std::uint8_t* data, std::size_t size) {
+  Bytes bytes(data, data + size);
+  bytes.resize((size + kStepBytes - 1) / kStepBytes * kStepBytes);
+  if (bytes.empty()) bytes.resize(kStepBytes);
+  return bytes;
+}
+
+void Mutate(Bytes& bytes, std::mt19937& chance) {
+  const std::size_t step = chance() % StepsOf(bytes);
+  std::uint8_t* const own = &bytes[step * kStepBytes];
+  Bytes copy(own, own + kStepBytes);
+  switch (chance() % 8) {
+    case 0:  // another one, new
+      for (std::uint8_t& byte : copy) byte = static_cast<std::uint8_t>(chance());
+      bytes.insert(At(bytes, step), copy.begin(), copy.end());
+      break;
+    case 1:  // again, elsewhere
+      bytes.insert(At(bytes, chance() % (StepsOf(bytes) + 1)), copy.begin(), copy.end());
+      break;
+    case 2:
+      if (StepsOf(bytes) > 1) bytes.erase(At(bytes, step), At(bytes, step + 1));
+      break;
+    case 3:
+      std::swap_ranges(At(bytes, step), At(bytes, step + 1), At(bytes, chance() % StepsOf(bytes)));
+      break;
+    case 4:  // what it is, or to which event
+      own[chance() % 3] = static_cast<std::uint8_t>(chance());
+      break;
+    default:
+      LLVMFuzzerMutate(own, kStepBytes, kStepBytes);
+      break;
+  }
+}
+
+std::size_t Put(const Bytes& bytes, std::uint8_t* data, std::size_t max_size) {
+  const std::size_t size = std::min({bytes.size(), max_size, kLongest});
+  std::copy_n(bytes.begin(), size, data);
+  return size;
+}
+
+}  // namespace
+}  // namespace pmuconf::fuzz
+
+using pmuconf::fuzz::Bytes;
+
+extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
+  try {
+    pmuconf::fuzz::Start(argc, *argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "syscall_fuzzer: %s\n", error.what());
+    std::_Exit(2);
+  }
+  return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  pmuconf::fuzz::TheFuzzer()->Try({data, size});
+  return 0;
+}
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
+                                               std::size_t max_size, unsigned seed) {
+  std::mt19937 chance(seed);
+  Bytes bytes = pmuconf::fuzz::Whole(data, size);
+  for (unsigned n = 1 + chance() % 3; n > 0; --n) pmuconf::fuzz::Mutate(bytes, chance);
+  return pmuconf::fuzz::Put(bytes, data, max_size);
+}
+
+// Operations of one, and then of the other.
+extern "C" std::size_t LLVMFuzzerCustomCrossOver(const std::uint8_t* one, std::size_t one_size,
+                                                 const std::uint8_t* other, std::size_t other_size,
+                                                 std::uint8_t* out, std::size_t max_out,
+                                                 unsigned seed) {
+  std::mt19937 chance(seed);
+  Bytes first = pmuconf::fuzz::Whole(one, one_size);
+  Bytes second = pmuconf::fuzz::Whole(other, other_size);
+  first.erase(pmuconf::fuzz::At(first, 1 + chance() % pmuconf::fuzz::StepsOf(first)), first.end());
+  first.insert(first.end(), pmuconf::fuzz::At(second, chance() % pmuconf::fuzz::StepsOf(second)),
+               second.end());
+  return pmuconf::fuzz::Put(first, out, max_out);
+}

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""In a guest, the fuzzer of system calls finds a driver that answers otherwise than the errno model, and
+leaves what shows it again.
+
+On a stock kernel, led by new answers alone: one with coverage takes longer to build than all tests.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+
+import pytest
+from fuzz import campaign
+
+pytestmark = [pytest.mark.guest, pytest.mark.timeout(1800)]
+
+RUNS = 20_000
+LIMIT_S = 900
+# So loaded, the driver has no branches and no records, which the model takes it to have.
+OTHER = ("lbr=0", "records=0")
+
+
+def request(folder: Path) -> campaign.Request:
+    return campaign.Request(
+        "refpmu", "6.12", LIMIT_S, RUNS, coverage=False, corpus=folder / "corpus"
+    )
+
+
+def test_a_driver_that_answers_otherwise_is_found(tmp_path: Path) -> None:
+    asked = dataclasses.replace(request(tmp_path), parameters=OTHER)
+    told = campaign.fuzz(asked, tmp_path / "findings")
+    assert told.error == "" and len(told.findings) == 1
+    found = told.findings[0]
+    assert re.search(
+        "the model says opens .*the kernel says (EOPNOTSUPP|ENOENT|EINVAL)$", found.said[0]
+    )
+    assert 0 < told.compared <= told.operations
+    assert "pmuconf program for refpmu\n" in Path(found.log).read_text("utf-8")
+    assert campaign.repro(asked, Path(found.input)) == 1
+    assert campaign.repro(request(tmp_path), Path(found.input)) == 0

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a campaign of guests makes of what they say, and of the memory of one that died."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from fuzz import campaign
+from fuzz.campaign import MAGIC, MAX_LEN, NOTE, Campaign, Finding
+
+from pmuvm.errors import PmuvmError
+
+SUM = (
+    "#512\tDONE   ft: 77 corp: 9/1Kb exec/s: 2 rss: 30Mb\n"
+    "syscall_fuzzer: programs=512 operations=4096 compared=900 opened=300 places=1234 seconds=64.0\n"
+)
+
+
+def note(number: int, data: bytes, end: int | None = None) -> bytes:
+    """What the fuzzer writes before it tries an input."""
+    return NOTE.pack(MAGIC, number, len(data), data, number if end is None else end)
+
+
+def memory(folder: Path, *parts: bytes) -> Path:
+    path = folder / "ram"
+    path.write_bytes(b"".join(b"\0" * 4096 + part for part in parts) + b"\0" * 64)
+    return path
+
+
+def test_the_last_input_is_found_in_the_memory_of_a_guest(tmp_path: Path) -> None:
+    path = memory(tmp_path, note(7, b"older"), note(9, b"newest"), note(8, b"old"))
+    assert campaign.last_input(path) == b"newest"
+
+
+def test_a_note_that_is_not_whole_is_no_input(tmp_path: Path) -> None:
+    whole, half = note(3, b"whole"), note(4, b"half", end=3)
+    too_long = NOTE.pack(MAGIC, 5, MAX_LEN + 1, b"", 5)
+    assert campaign.last_input(memory(tmp_path, half, whole, too_long, MAGIC)) == b"whole"
+    assert campaign.last_input(memory(tmp_path, MAGIC + b"in a program's text")) is None
+    assert campaign.last_input(memory(tmp_path, MAGIC)) is None
+
+
+def test_slices_are_added() -> None:
+    told = Campaign("refpmu", "6.12-kcov", True)
+    told.add(SUM)
+    told.add(SUM.replace("places=1234", "places=1000").replace("ft: 77", "ft: 80"))
+    assert (told.programs, told.operations, told.compared, told.opened) == (1024, 8192, 1800, 600)
+    assert (told.places, told.features, told.seconds) == (1234, 80, 128.0)
+
+
+def test_a_slice_without_figures_is_not_judged() -> None:
+    with pytest.raises(PmuvmError, match="without its figures: Killed"):
+        Campaign("refpmu", "6.12-kcov", True).add("INFO: Seed: 1\nKilled\n")
+
+
+def test_a_finding_outweighs_what_could_not_be_judged(tmp_path: Path) -> None:
+    clean, broken, found = (Campaign("refpmu", "6.12", True) for _ in range(3))
+    broken.error = "no kernel"
+    found.findings.append(Finding(("it hung",), "x.program", "x.log", "again x.program"))
+    assert campaign.status([clean]) == 0
+    assert campaign.status([clean, broken]) == campaign.status([]) == 2
+    assert campaign.status([clean, broken, found]) == 1
+    campaign.report([clean, broken, found], tmp_path / "results.json")
+    totals = json.loads((tmp_path / "results.json").read_text("utf-8"))["totals"]
+    assert (totals["cases"], totals["passed"], totals["failed"], totals["findings"]) == (3, 1, 2, 1)
+    lines = campaign.table([clean, broken, found])
+    assert "not judged: no kernel" in lines
+    assert "finding on refpmu: it hung\n  x.program\n  repeat with: again x.program" in lines
+
+
+def test_a_finding_leaves_its_input_and_a_log(tmp_path: Path) -> None:
+    told = campaign.saved(tmp_path, Campaign("software", "6.12", True), b"\1\2", ("oops",), "log")
+    assert Path(told.input).read_bytes() == b"\1\2"
+    assert Path(told.log).read_text("utf-8") == "log"
+    assert told.repeat.endswith(f"--kernel 6.12 --target software --repro {told.input}")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--time", "1"], "fuzz-vm: --time must be at least 1 s for each target"),
+        (["--module", "/no/such.ko"], "fuzz-vm: no module /no/such.ko"),
+    ],
+)
+def test_a_wrong_command_is_one_line_and_status_2(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert campaign.main(words) == 2
+    assert capsys.readouterr().err == f"{said}\n"
