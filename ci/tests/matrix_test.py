@@ -36,7 +36,9 @@ def test_every_place_of_the_project_is_a_cell_or_a_hole_with_a_reason() -> None:
 def test_every_target_and_every_kernel_has_a_cell() -> None:
     cells = [cell.place for cell in matrix.read().cells]
     assert {place.target for place in cells} == {place.target for place in matrix.possible()}
-    assert {place.kernel for place in cells} == {place.kernel for place in matrix.possible()}
+    # Those with coverage are the debug kernels once more: they judge nothing that those do not.
+    judged = {p.kernel for p in matrix.possible() if not p.kernel.endswith("-kcov")}
+    assert {place.kernel for place in cells} == judged
 
 
 def test_the_cells_together_take_an_hour_on_two_cores_at_most() -> None:

@@ -48,6 +48,8 @@ class Recipe:
     options: str
     overlay: tuple[str, ...]
     """What of driver/ is built into it."""
+    make: tuple[str, ...]
+    """Words for the make that builds it."""
     needs: Needs
 
 
@@ -99,14 +101,16 @@ def recipe(kind: str) -> Recipe:
     path = folder / "kernel.toml"
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
+        beside = [str(table["kernel"]["beside"])] if "beside" in table["kernel"] else []
+        folders = [KERNELS, *(KERNELS / other for other in beside), folder]
         return Recipe(
             kind=kind,
             series=tuple(str(series) for series in table["kernel"]["series"]),
             options=f'CONFIG_LOCALVERSION="-{kind}"\n'
-            + (KERNELS / "config").read_text(encoding="utf-8")
-            + (folder / "config").read_text(encoding="utf-8"),
+            + "".join((part / "config").read_text(encoding="utf-8") for part in folders),
             overlay=tuple(str(part) for part in table["kernel"].get("overlay", [])),
-            needs=Needs(**table["machine"], debug=kind == DEBUG),
+            make=tuple(str(word) for word in table["kernel"].get("make", [])),
+            needs=Needs(**table["machine"], debug=DEBUG in (kind, *beside)),
         )
     except OSError as error:
         raise PmuvmError(f"{error.filename}: {error.strerror}") from error
@@ -205,15 +209,18 @@ def _built(name: str, how: Recipe, arch: Arch) -> Kernel:
         image = opened.path / BUILT
         stamp = image.with_name("overlay")
         made_of = store.digest(
-            part for pair in overlay.items() for part in (bytes(pair[0]), pair[1])
+            [
+                *(part for pair in overlay.items() for part in (bytes(pair[0]), pair[1])),
+                *(word.encode() for word in how.make),
+            ]
         )
         made = stamp.is_file() and stamp.read_text("ascii") == made_of
-        if not image.is_file() or (overlay and not made):
+        if not image.is_file() or ((overlay or how.make) and not made):
             print(f"building the kernel {name} (minutes, once)", flush=True)
             if overlay:
                 tree.lay(opened.path / tree.OVERLAY, overlay)
             opened.configure(how.options)
-            opened.make("bzImage", "modules")
+            opened.make(*how.make, "bzImage", "modules")
             image.parent.mkdir(exist_ok=True)
             temporary = image.with_suffix(".new")
             shutil.copyfile(opened.path / tree.IMAGE, temporary)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import pathlib
 import re
 from collections.abc import Iterator
@@ -280,6 +281,43 @@ def test_a_kind_of_kernels_says_what_it_is_built_of() -> None:
     assert "msr" in how.overlay and "CONFIG_REFPMU_MSR=y" in how.options and not how.needs.debug
     assert kernel.recipe("debug").overlay == () and kernel.recipe("debug").needs.debug
     assert set(kernel.debug_known()) < set(kernel.built_known())
+
+
+def test_a_kind_can_be_another_one_and_more() -> None:
+    how, debug = kernel.recipe("kcov"), kernel.recipe("debug")
+    more = how.options.removeprefix('CONFIG_LOCALVERSION="-kcov"\n')
+    assert more.startswith(debug.options.removeprefix('CONFIG_LOCALVERSION="-debug"\n'))
+    assert "CONFIG_KCOV=y" in more and "KCOV" not in debug.options
+    assert how.needs == debug.needs
+    assert debug.make == () and [word.split("=")[0] for word in how.make] == ["KCOV_INSTRUMENT"]
+
+
+def test_a_kernel_is_built_again_when_it_is_made_with_other_words(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[tuple[str, ...]] = []
+
+    def make(opened: tree.Tree, *targets: str) -> None:
+        made.append(targets)
+        image = opened.path / tree.IMAGE
+        image.parent.mkdir(parents=True, exist_ok=True)
+        boot_image(image, "6.12.9-kcov")
+
+    @contextlib.contextmanager
+    def opened(_s: str, _o: str, folder: pathlib.Path, log: pathlib.Path) -> Iterator[tree.Tree]:
+        yield tree.Tree(folder, log)
+
+    monkeypatch.setattr(tree, "opened", opened)
+    monkeypatch.setattr(tree, "cache", lambda: tmp_path)
+    monkeypatch.setattr(tree.Tree, "configure", lambda *_: None)
+    monkeypatch.setattr(tree.Tree, "make", make)
+    how = kernel.recipe("kcov")
+    for words in (how.make, how.make, ("KCOV_INSTRUMENT=y",)):
+        monkeypatch.setattr(
+            kernel, "recipe", lambda _, words=words: dataclasses.replace(how, make=words)
+        )
+        kernel.find("6.12-kcov")
+    assert made == [(*how.make, "bzImage", "modules"), ("KCOV_INSTRUMENT=y", "bzImage", "modules")]
 
 
 def test_a_kind_that_is_not_there_is_one_line() -> None:
