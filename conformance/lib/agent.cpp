@@ -164,6 +164,7 @@ class Agent {
                  {"rules", result.rules},
                  {"pid", result.pid}};
     if (result.obstacle != Obstacle::kNone) line["obstacle"] = ToString(result.obstacle);
+    if (result.runs > 1) line["runs"] = result.runs;
     Send(line);
   }
 

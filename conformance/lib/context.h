@@ -34,6 +34,7 @@ struct Context {
   std::size_t opens = 0;           // how many there were
   std::string bpf_log;             // what libbpf said, newest end
   FailedCall failed_call;
+  bool disturbed = false;             // its CPU was taken away where that is evidence no more
   bool denied = false;                // a call was answered EPERM or EACCES
   std::optional<std::string> broken;  // first cause
   std::optional<std::string> skipped;

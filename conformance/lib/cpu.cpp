@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "lib/context.h"
 #include "pmuconf/broken.h"
 #include "pmuconf/sysfs.h"
 
@@ -43,13 +45,23 @@ bool Schedule(int policy, int priority) {
   return sched_setscheduler(0, policy, &param) == 0;
 }
 
+// How often this thread lost its CPU while it had more to do.
+long TakenAway() {
+  rusage used = {};
+  getrusage(RUSAGE_THREAD, &used);
+  return used.ru_nivcsw;
+}
+
 }  // namespace
 
-Undisturbed::Undisturbed() {
+Undisturbed::Undisturbed() : switches_(TakenAway()) {
   if (!Schedule(SCHED_FIFO, 1)) throw BrokenErrno("a priority above ordinary tasks", errno);
 }
 
-Undisturbed::~Undisturbed() { Schedule(SCHED_OTHER, 0); }
+Undisturbed::~Undisturbed() {
+  if (TakenAway() != switches_) context().disturbed = true;
+  Schedule(SCHED_OTHER, 0);
+}
 
 Child::Child(const std::function<int()>& body) {
   int go[2];

@@ -18,11 +18,16 @@ class Executor {
   Executor(std::string target, std::string pmu, bool kernel_log = true)
       : target_(std::move(target)), pmu_(std::move(pmu)), kernel_log_(kernel_log) {}
 
+  // How often a case is run at most whose CPU is taken away each time; the last run is judged.
+  static constexpr int kRuns = 4;
+
   // Never throws for what the case does: its death is a result. Throws Broken if this process may
   // not read the kernel log, and should.
   CaseResult Run(const CaseInfo& info, double deadline_s) const;
 
  private:
+  CaseResult Once(const CaseInfo& info, double deadline_s) const;
+
   std::string target_;
   std::string pmu_;
   bool kernel_log_;

@@ -47,7 +47,9 @@ struct CaseResult {
   std::string message;
   std::vector<std::string> rules;
   Obstacle obstacle = Obstacle::kNone;
-  int pid = 0;  // of the process that ran it; 0 where none is known
+  int pid = 0;             // of the process that ran it; 0 where none is known
+  bool disturbed = false;  // what it saw is no evidence: its CPU was taken away
+  int runs = 1;            // how often it was run for this result
 };
 
 }  // namespace pmuconf

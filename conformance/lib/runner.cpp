@@ -120,6 +120,7 @@ CaseResult RunHere(const CaseInfo& info) {
   } else {
     result.result = Result::kPass;
   }
+  result.disturbed = c.disturbed;
   return result;
 }
 

@@ -18,6 +18,7 @@ std::string ToJson(const Report& report) {
                 {"duration_s", std::round(row.duration_s * 1000) / 1000},
                 {"message", row.message}};
     if (row.obstacle != Obstacle::kNone) one["obstacle"] = ToString(row.obstacle);
+    if (row.runs > 1) one["runs"] = row.runs;
     if (!good && !report.again.empty()) one["again"] = report.again + row.id;
     cases.push_back(std::move(one));
   }

@@ -38,6 +38,7 @@ void TakeResult(const Json& json, Stream* stream) {
   const auto known = ObstacleFromString(obstacle);
   if (!known) throw std::runtime_error("unknown obstacle '" + obstacle + "'");
   result.obstacle = *known;
+  result.runs = json.value("runs", 1);
   stream->results.push_back(std::move(result));
 }
 

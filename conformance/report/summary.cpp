@@ -67,6 +67,15 @@ std::string Skips(const Report& report) {
   return text;
 }
 
+// What the machine, not the driver, spoiled once: no result changes with it, and none is silent.
+std::string RunAgain(const Report& report) {
+  std::vector<std::string> ids;
+  for (const CaseResult& row : report.cases) {
+    if (row.runs > 1) ids.push_back(row.id);
+  }
+  return ids.empty() ? "" : "  run again, since their CPU was taken away:" + Named(ids);
+}
+
 }  // namespace
 
 std::string WhySkipped(const CaseResult& row) {
@@ -119,7 +128,7 @@ std::string Summary(const Report& report) {
   for (const auto& [obstacle, n] : t.obstacles) obstacles[std::string(Phrase(obstacle))] = n;
   if (!obstacles.empty()) os << Listed("  without an answer: ", obstacles);
   os << Listed("  rules " + std::to_string(t.rules) + ": ", rules);
-  os << Skips(report);
+  os << Skips(report) << RunAgain(report);
   for (const std::string& problem : report.problems)
     os << "  problem: " << Printable(problem) << "\n";
   std::string verdict(ToString(report.verdict));

@@ -22,6 +22,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 const std::string kRun =
     R"({"t":"run","target":"toy","kernel":"6.12","release":"6.12.1","arch":"x86_64","profile":"","selected":["A.B"],"partial":false})"
@@ -160,6 +161,23 @@ TEST(Reports, TellTheClassesOfWhatHasNoAnswerApart) {
   EXPECT_EQ(json["cases"][0]["obstacle"], "not_claimed");
   EXPECT_EQ(json["obstacles"]["not_claimed"], 1);
   EXPECT_EQ(json["obstacles"]["not_permitted"], 0);
+}
+
+TEST(Reports, NameWhatWasRunAgain) {
+  Report report = ReportOf(Result::kPass, "");
+  EXPECT_THAT(Summary(report), Not(HasSubstr("again")));
+  EXPECT_FALSE(nlohmann::json::parse(ToJson(report))["cases"][0].contains("runs"));
+  report.cases[0].runs = 3;
+  EXPECT_THAT(Summary(report),
+              HasSubstr("run again, since their CPU was taken away: Suite.Name\n"));
+  EXPECT_EQ(nlohmann::json::parse(ToJson(report))["cases"][0]["runs"], 3);
+}
+
+TEST(Stream, HasHowOftenACaseWasRun) {
+  const std::string pass =
+      R"({"t":"result","id":"A.B","result":"PASS","duration_s":0.5,"message":"","rules":[])";
+  EXPECT_EQ(ParseStream(kRun + pass + "}\n", "s").results[0].runs, 1);
+  EXPECT_EQ(ParseStream(kRun + pass + ",\"runs\":2}\n", "s").results[0].runs, 2);
 }
 
 TEST(Stream, HasTheObstacleOfAResult) {

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every string of bytes is a program, within bounds; its text is the same program again.
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <random>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "pmuconf/open_driver.h"
 #include "pmuconf/target.h"

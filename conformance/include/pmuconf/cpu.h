@@ -15,12 +15,17 @@ void PinTo(int cpu);  // this thread; asserts
 int CurrentCpu();
 
 // While it lives, and in children that begin then, no ordinary task takes this thread's CPU away:
-// what the hardware forgets when tasks are switched is still there in the next call. Asserts.
+// what the hardware forgets when tasks are switched is still there in the next call. Asserts. Where
+// the machine stood still for as long as such rights last, it is taken away nevertheless: then
+// what the case saw is no evidence, and it is run again, whatever it came to.
 class Undisturbed {
  public:
   Undisturbed();
   Undisturbed(const Undisturbed&) = delete;
   ~Undisturbed();
+
+ private:
+  long switches_;
 };
 
 // A child process that waits to be told: Go() lets it run `body`, Wait() gives its exit status
