@@ -2,10 +2,12 @@
 // The command line of `profile`, and names of events.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <string>
 
 #include "tools/profile/advice.h"
 #include "tools/profile/event_name.h"
@@ -116,7 +118,7 @@ class ProfileEvent : public testing::Test {
     std::ofstream(path) << text;
   }
 
-  std::string folder_ = testing::TempDir() + "profile_event";
+  std::string folder_ = testing::TempDir() + "profile_event." + std::to_string(getpid());
 };
 
 TEST_F(ProfileEvent, GenericNamesNeedNoPmu) {
