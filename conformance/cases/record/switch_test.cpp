@@ -33,14 +33,14 @@ void ExpectSwitches(const std::vector<Record>& records, const Event& event) {
 
 CONFORMANCE_CASE(Record, SwitchTellsWhoGaveWayAndWhoBlocked,
                  .rules = {rule::REC_111, rule::REC_024}, .needs = {Cap::kTasks}) {
-  const Undisturbed undisturbed;  // children do not run before this task lets them
+  Undisturbed undisturbed;  // children do not run before this task lets them
   Child first([] { return 0; });
   Child second([] { return 0; });
   SideBand asks(AskForSwitches);
   asks.Take(PERF_RECORD_SWITCH);
   first.Go();
   EXPECT_EQ(Voluntary(asks.Take(PERF_RECORD_SWITCH)), 0) << rule::REC_111.text;
-  sched_yield();
+  undisturbed.Yield();
   const std::vector<Record> yielded = asks.Take(PERF_RECORD_SWITCH);
   EXPECT_GE(yielded.size(), 2u) << rule::REC_111.text;
   ExpectSwitches(yielded, asks.event());
@@ -56,12 +56,12 @@ CONFORMANCE_CASE(Record, SwitchTellsWhoGaveWayAndWhoBlocked,
 
 CONFORMANCE_CASE(Record, SwitchOfTheCpuTellsBothTasks, .rules = {rule::REC_112, rule::REC_024},
                  .needs = {Cap::kCpuLocal, Cap::kTasks}) {
-  const Undisturbed undisturbed;
+  Undisturbed undisturbed;
   Child child([] { return 0; });
   SideBand asks(AskForSwitches, {.pid = -1, .cpu = CurrentCpu()});
   asks.Take(PERF_RECORD_SWITCH_CPU_WIDE);
   child.Go();
-  sched_yield();
+  undisturbed.Yield();
   const std::vector<Record> records = asks.Take(PERF_RECORD_SWITCH_CPU_WIDE);
   EXPECT_TRUE(std::any_of(records.begin(), records.end(), [&child](const Record& record) {
     return TrailerTid(record) == Unsigned(child.pid());

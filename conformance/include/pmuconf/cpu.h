@@ -24,6 +24,8 @@ class Undisturbed {
   Undisturbed(const Undisturbed&) = delete;
   ~Undisturbed();
 
+  void Yield();  // to its children: this does not disturb
+
  private:
   long switches_;
 };
