@@ -347,6 +347,9 @@ int Main(int argc, char** argv) {
   watch->add_option("--pmu", options.watch.pmu, "PMU in sysfs")->required();
   watch->add_option("--event", options.watch.event,
                     "an event that it opens, by name or terms, if none in sysfs does");
+  watch->add_option(
+      "--btf", options.watch.btf,
+      "a file with the kernel's types (pahole --btf_encode_detached), if it has none");
   watch
       ->add_option("--seconds", options.watch.seconds,
                    "how long; else until the command ends or an interrupt comes")

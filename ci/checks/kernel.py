@@ -21,7 +21,9 @@ KERNEL_ROOMS = (
     "driver/swinc",
     "driver/include",
     "kunit",
+    "conformance/watch/types",
 )
+MODULES = ("driver", "conformance/watch/types")
 # The pure code is also C for userspace: fixed-width types from stdint.h, and no kernel macros.
 # FILE_PATH_CHANGES is about patches; the SPDX line of the uapi header names an exception.
 SCRIPTS = ("checkpatch.pl", "spelling.txt", "const_structs.checkpatch")
@@ -29,14 +31,18 @@ IGNORED = "FILE_PATH_CHANGES,SPDX_LICENSE_TAG,MACRO_ARG_REUSE,PREFER_KERNEL_TYPE
 
 
 def build(root: Path, line: str) -> list[str]:
-    """What gcc (W=1) and sparse (C=2) say of the module on kernel `line`."""
+    """What gcc (W=1) and sparse (C=2) say of what is built as a module, on kernel `line`."""
     try:
         kernel = kernels.find(line)
     except PmuvmError as error:
         return [str(error)]
-    work = root / "build" / "lint" / f"kernel-{line}"
+    return [text for folder in MODULES for text in _build(root, folder, kernel)]
+
+
+def _build(root: Path, folder: str, kernel: kernels.Kernel) -> list[str]:
+    work = root / "build" / "lint" / f"kernel-{kernel.name}" / folder
     shutil.rmtree(work, ignore_errors=True)
-    shutil.copytree(root / "driver", work)
+    shutil.copytree(root / folder, work)
     done = subprocess.run(
         ["make", "-j2", "-C", str(kernel.build), f"M={work}", "W=1", "C=2", "KCFLAGS=-Werror"]
         + ["CONFIG_DEBUG_INFO_BTF_MODULES="],

@@ -109,6 +109,8 @@ __u32 sees_enable = 0; /* the PMU is enabled and disabled by functions of its ow
 __u64 pmu = 0;
 __u64 addresses[WATCH_CALLBACK_COUNT] = {};
 __u32 pmu_type = 0;
+__u32 event_type = 0;
+__u64 event_id = 0;
 __u64 disable_count = 0; /* per-CPU pointer */
 __u32 has_state = 0; /* the driver keeps hw.state: PMUs of the kernel's own events do not */
 __u32 interrupts = 0;
@@ -569,6 +571,8 @@ int find_pmu(void *ctx)
 	found = BPF_CORE_READ(event, pmu);
 	pmu = (__u64)found;
 	pmu_type = BPF_CORE_READ(found, type);
+	event_type = BPF_CORE_READ(event, attr.type);
+	event_id = BPF_CORE_READ(event, id);
 	disable_count = (__u64)BPF_CORE_READ(found, pmu_disable_count);
 	/* 1 is perf_sw_context; an event that writes a trace may find no room and stay stopped. */
 	has_state = BPF_CORE_READ(found, task_ctx_nr) != 1 && !BPF_CORE_READ(found, setup_aux);

@@ -65,7 +65,7 @@ int Watch(const WatchOptions& options) {
   }
   const sigset_t set = EndingSignals();
   sigprocmask(SIG_BLOCK, &set, nullptr);
-  const Watcher watcher(options.pmu, options.event);
+  const Watcher watcher(options.pmu, options.event, options.btf);
   const pid_t child = options.command.empty() ? -1 : Start(options.command);
   if (child < 0) std::cerr << "watching " << options.pmu << "; an interrupt ends it" << std::endl;
   Await(options.seconds);

@@ -12,6 +12,7 @@ namespace pmuconf {
 struct WatchOptions {
   std::string pmu;
   std::string event;
+  std::string btf;                   // file with the kernel's types; empty: it has them itself
   std::optional<double> seconds;     // none: until the command ends, or an interrupt
   std::string json;                  // file for the figures
   std::vector<std::string> command;  // what runs meanwhile

@@ -2,6 +2,9 @@
 // Finds the callbacks of a PMU by an event of it, and puts the programs on them.
 #include "watch/watcher.h"
 
+#include <bpf/btf.h>
+#include <sys/ioctl.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -100,17 +103,25 @@ std::uint32_t KprobeType() {
   if (!ReadFile(Folder("kprobe") + "/type")) {
     throw ConfigError("this kernel has no kprobes (CONFIG_KPROBE_EVENTS)");
   }
-  if (!ReadFile("/sys/kernel/btf/vmlinux")) {
-    throw ConfigError(
-        "this kernel does not describe its types (/sys/kernel/btf/vmlinux; "
-        "CONFIG_DEBUG_INFO_BTF), and without that struct pmu cannot be read");
-  }
   return TypeOfPmu("kprobe");
 }
 
-Skeleton<watch_bpf> Load() {
+Skeleton<watch_bpf> Load(const std::string& btf) {
+  if (!btf.empty()) {
+    if (!std::ifstream(btf)) throw ConfigError("--btf " + btf + ": " + std::strerror(errno));
+    QuietLibbpf();
+    struct btf* const types = btf__parse(btf.c_str(), nullptr);
+    if (types == nullptr) throw ConfigError("--btf " + btf + ": no BTF is in it");
+    btf__free(types);
+  }
+  if (btf.empty() && !ReadFile("/sys/kernel/btf/vmlinux")) {
+    throw ConfigError(
+        "this kernel does not describe its types (/sys/kernel/btf/vmlinux; "
+        "CONFIG_DEBUG_INFO_BTF), and without them struct pmu cannot be read: name a file of them "
+        "with --btf");
+  }
   try {
-    return Skeleton<watch_bpf>();
+    return Skeleton<watch_bpf>({}, btf);
   } catch (const Broken& broken) {
     throw ConfigError(std::string("the programs that watch cannot be loaded: ") + broken.what());
   }
@@ -146,13 +157,18 @@ std::string Lower(const char* name) {
 // The programs, and what they are on.
 class Watcher::Programs {
  public:
-  Programs(const std::string& pmu, const std::string& event)
-      : pmu_(pmu), event_(AnyEvent(pmu, event)), kprobe_type_(KprobeType()), bpf_(Load()) {
+  Programs(const std::string& pmu, const std::string& event, const std::string& btf)
+      : pmu_(pmu), event_(AnyEvent(pmu, event)), kprobe_type_(KprobeType()), bpf_(Load(btf)) {
     bpf()->bss->event_fd = static_cast<std::uint32_t>(event_.get());
     Find();
-    event_.Reset();
     const auto* const addresses = bpf()->bss->addresses;
     names_ = FunctionsAt({addresses, addresses + WATCH_overflow});
+    if (!AreTypesOfThisKernel()) {
+      throw ConfigError((btf.empty() ? "/sys/kernel/btf/vmlinux" : "--btf " + btf) +
+                        ": these are not the types of this kernel, for " + pmu +
+                        " is not found by them");
+    }
+    event_.Reset();
     bpf()->bss->sees_enable = IsOwn(WATCH_pmu_enable) ? 1 : 0;
     // Returns first: a return whose entry was not seen is not judged.
     for (std::uint32_t i = 0; i < WATCH_overflow; ++i) {
@@ -163,14 +179,15 @@ class Watcher::Programs {
         unseen_[i] = Attach(bpf()->progs.entered, addresses[i], "", false, i);
       }
     }
+    // One that sees no callback would find every driver right.
+    if (links_.empty()) {
+      throw ConfigError("no callback of " + pmu + " can be watched: " + unseen_[WATCH_add]);
+    }
     unseen_[WATCH_overflow] =
         Attach(bpf()->progs.overflow_returned, 0, "perf_event_overflow", true, WATCH_overflow);
     if (unseen_[WATCH_overflow].empty()) {
       unseen_[WATCH_overflow] =
           Attach(bpf()->progs.overflowed, 0, "perf_event_overflow", false, WATCH_overflow);
-    }
-    if (links_.empty()) {
-      throw ConfigError("no callback of " + pmu + " can be watched: " + unseen_[WATCH_add]);
     }
     begin_ = Clock::now();
   }
@@ -223,9 +240,22 @@ class Watcher::Programs {
   void Find() {
     LIBBPF_OPTS(bpf_test_run_opts, options);
     const int error = bpf_prog_test_run_opts(ProgramFd(bpf()->progs.find_pmu), &options);
-    if (error != 0 || bpf()->bss->pmu == 0) {
-      throw ConfigError("struct pmu of " + pmu_ + " cannot be read");
+    if (error != 0) {
+      throw ConfigError("struct pmu of " + pmu_ + " cannot be read: " + std::strerror(-error));
     }
+  }
+
+  // Whether what was found by the types is what it must be: with those of another kernel every
+  // judgement would be of something else.
+  bool AreTypesOfThisKernel() const {
+    const auto& data = *bpf()->bss;
+    std::uint64_t id = 0;
+    if (ioctl(event_.get(), PERF_EVENT_IOC_ID, &id) != 0 || data.event_id != id) return false;
+    const std::uint32_t type = TypeOfPmu(pmu_);
+    if (data.pmu_type != type || data.event_type != type) return false;
+    if (names_.empty()) return true;  // where kernel.kptr_restrict keeps all addresses secret
+    return std::all_of(data.addresses, data.addresses + WATCH_overflow,
+                       [this](std::uint64_t at) { return at == 0 || names_.contains(at); });
   }
 
   // Whether the callback has a function of its own. perf puts an empty one in place of several that
@@ -286,8 +316,8 @@ class Watcher::Programs {
   Clock::time_point begin_;
 };
 
-Watcher::Watcher(const std::string& pmu, const std::string& event)
-    : programs_(std::make_unique<Programs>(pmu, event)) {}
+Watcher::Watcher(const std::string& pmu, const std::string& event, const std::string& btf)
+    : programs_(std::make_unique<Programs>(pmu, event, btf)) {}
 
 Watcher::~Watcher() = default;
 

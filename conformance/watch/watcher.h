@@ -15,8 +15,10 @@ class Watcher {
  public:
   // Begins to watch `pmu` (its name in sysfs). `event`: a name of its events folder, or terms
   // ("event=0x3c,umask=1"), of any event that it opens; empty: the first that can be opened.
-  // ConfigError if there is no such PMU or event, or this kernel or user cannot watch it.
-  Watcher(const std::string& pmu, const std::string& event);
+  // `btf`: a file with this kernel's types; empty: the kernel has them itself.
+  // ConfigError if there is no such PMU or event, this kernel or user cannot watch it, or the types
+  // are not this kernel's.
+  Watcher(const std::string& pmu, const std::string& event, const std::string& btf);
   Watcher(const Watcher&) = delete;
   ~Watcher();
 

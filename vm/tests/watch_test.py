@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 from mutation import patch, workshop
 
-from pmuvm import guest, kernel, runs, store, suite
+from pmuvm import guest, kernel, module, runs, store, suite
 
 pytestmark = [pytest.mark.guest, pytest.mark.xdist_group("watch")]
 
@@ -24,6 +24,8 @@ SECONDS = "10"
 """Within them a breach is named."""
 RIGHT = "right"
 """The driver as it is, among the mutants."""
+UNTRACED = "untraced"
+"""The driver as it is, built so that no kprobe can be put on its functions."""
 
 
 class Seen(NamedTuple):
@@ -68,6 +70,12 @@ def vm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[guest.Guest]:
         mutant = None if name == RIGHT else known[name]
         workshop.build(mutant, found, store.ROOT / "driver", folder / "shop", product)
         files[f"modules/{name}/refpmu.ko"] = product
+    sources = folder / "sources"
+    sources.mkdir()
+    module.copy_sources(store.ROOT / "driver", sources)
+    with (sources / "Kbuild").open("a", encoding="ascii") as kbuild:
+        kbuild.write("ccflags-remove-y += $(CC_FLAGS_FTRACE)\n")
+    files[f"modules/{UNTRACED}/refpmu.ko"] = module.build(found, sources, folder / UNTRACED)
     with guest.Guest(runs.machine(found, suite.find_target("refpmu"), files=files)) as machine:
         machine.boot()
         yield machine
@@ -75,10 +83,10 @@ def vm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[guest.Guest]:
 
 
 def watched(
-    vm: guest.Guest, module: str, *options: str, pmu: str = "refpmu"
+    vm: guest.Guest, built: str, *options: str, pmu: str = "refpmu"
 ) -> tuple[guest.Done, dict[str, Any]]:
     """What is told of a module, by word and by figures."""
-    vm.load(f"{module}/refpmu.ko")
+    vm.load(f"{built}/refpmu.ko")
     words = ["pmuconf", "watch", "--pmu", pmu, "--json", "/tmp/watch.json", *options]
     done = vm.exec(words, 120)
     figures: dict[str, Any] = json.loads(vm.exec(["cat", "/tmp/watch.json"]).stdout)
@@ -113,6 +121,14 @@ def test_what_is_broken_is_named(vm: guest.Guest, name: str) -> None:
     done, figures = watched(vm, name, "--seconds", SECONDS, "--", *work)
     assert done.status == 1, done.stdout + done.stderr
     assert MUTANTS[name].breach in [breach["name"] for breach in figures["breaches"]]
+
+
+def test_a_driver_that_takes_no_probe_is_not_called_right(vm: guest.Guest) -> None:
+    vm.load(f"{UNTRACED}/refpmu.ko")
+    done = vm.exec(["pmuconf", "watch", "--pmu", "refpmu", "--", "true"])
+    assert vm.unload("refpmu")["ok"]
+    assert (done.status, done.stdout) == (2, "")
+    assert "no callback of refpmu can be watched: no kprobe: Invalid argument" in done.stderr
 
 
 @pytest.mark.parametrize(

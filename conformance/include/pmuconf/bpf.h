@@ -25,10 +25,13 @@ void QuietLibbpf();  // libbpf's messages go to the case's failure message only
 template <typename S>
 class Skeleton {
  public:
-  // `prepare` may set read-only data before the load.
-  explicit Skeleton(const std::function<void(S&)>& prepare = {}) {
+  // `prepare` may set read-only data before the load. `types`: a file with the kernel's types (BTF);
+  // empty: the kernel has them itself, or the programs need none.
+  explicit Skeleton(const std::function<void(S&)>& prepare = {}, const std::string& types = {}) {
     QuietLibbpf();
-    skeleton_ = S::open();
+    LIBBPF_OPTS(bpf_object_open_opts, options);
+    options.btf_custom_path = types.empty() ? nullptr : types.c_str();
+    skeleton_ = S::open(&options);
     if (skeleton_ == nullptr) BpfBroken("open", errno);
     if (prepare) prepare(*skeleton_);
     if (const int error = S::load(skeleton_); error != 0) {

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Every type that conformance/bpf/watch.bpf.c reads, as debug information for pahole. Nothing of it
+ * is ever run.
+ */
+#include <linux/fdtable.h>
+#include <linux/fs.h>
+#include <linux/perf_event.h>
+#include <linux/sched.h>
+
+struct watched_types {
+	struct perf_event event;
+	struct pmu pmu;
+	struct perf_sample_data sample;
+	struct task_struct task;
+	struct files_struct files;
+	struct fdtable table;
+	struct file file;
+};
+
+static struct watched_types *watched_types __used;

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`pmuconf watch` sees no breach of the kernel's own drivers, while the suite asks much of them.
+
+Some of their kernels do not describe their types: a file of them, made as docs/watch.md says, does.
+"""
+
+from __future__ import annotations
+
+import json
+import pathlib
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+
+import btf
+from pmuvm import arch, guest, kernel, runs, suite
+
+pytestmark = [pytest.mark.guest, pytest.mark.nightly, pytest.mark.timeout(3600)]
+
+
+class Driver(NamedTuple):
+    """A driver of the kernel's own, where it runs, and the type of its file of types."""
+
+    target: str
+    kernel: str
+    arch: arch.Arch = arch.AMD64
+    module: str = ""
+
+
+DRIVERS = (
+    Driver("intel", "6.1-msr"),
+    Driver("intel", "6.12-msr"),
+    Driver("amd", "6.12-msr"),
+    Driver("armv8_pmuv3", "6.1", arch.ARM64, "refpmu_swinc.ko"),
+    Driver("armv8_pmuv3", "6.12", arch.ARM64, "refpmu_swinc.ko"),
+)
+RULES = ("CNT-*", "SMP-*", "THR-*", "MUX-*", "GRP-*")
+EXEC_S = 1500
+
+
+class Guest(NamedTuple):
+    """A guest with a driver of the kernel's, and what names the types of that kernel."""
+
+    vm: guest.Guest
+    driver: Driver
+    pmu: str
+    types: list[str]
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(driver, id=f"{driver.target}-{driver.kernel}-{driver.arch.name}")
+        for driver in DRIVERS
+    ],
+)
+def watched(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Guest]:
+    driver: Driver = request.param
+    found = kernel.find(driver.kernel, driver.arch)
+    types = btf.of(found, tmp_path_factory.mktemp("types") / "types")
+    other = kernel.find("6.1" if driver.kernel.startswith("6.12") else "6.12", driver.arch)
+    wrong = btf.of(other, tmp_path_factory.mktemp("wrong") / "types")
+    machine = runs.machine(
+        found, suite.find_target(driver.target), files={"types.btf": types, "wrong.btf": wrong}
+    )
+    with guest.Guest(machine) as running:
+        running.boot()
+        if driver.module:
+            running.load(driver.module)
+        script = "cd /sys/bus/event_source/devices && ls -d cpu armv8_pmuv3* 2>/dev/null"
+        pmu = running.exec(["sh", "-c", script]).stdout.split()[0]
+        own = running.exec(["test", "-e", "/sys/kernel/btf/vmlinux"]).status == 0
+        yield Guest(running, driver, pmu, [] if own else ["--btf", "/types.btf"])
+        assert running.kmsg()["reports"] == []
+        running.bye()
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_no_breach_is_seen_while_the_suite_runs(watched: Guest, rule: str) -> None:
+    vm, driver, pmu, types = watched
+    work = ["pmuconf", "run", "--target", driver.target, f"--rule={rule}"]
+    options = ["--pmu", pmu, "--json", "/tmp/watch.json", *types]
+    done = vm.exec(["pmuconf", "watch", *options, "--", *work], EXEC_S)
+    figures: dict[str, Any] = json.loads(vm.exec(["cat", "/tmp/watch.json"]).stdout)
+    assert figures["breaches"] == [], done.stdout
+    assert done.status == 0, done.stdout + done.stderr
+    calls = {row["name"]: row["calls"] for row in figures["calls"]}
+    assert calls["add"] == calls["del"] > 20
+
+
+def test_types_in_a_file_do_as_well_as_those_of_the_kernel(watched: Guest) -> None:
+    work = ["pmuconf", "run", "--target", watched.driver.target, "--rule=CNT-001"]
+    options = ["--pmu", watched.pmu, "--btf", "/types.btf"]
+    done = watched.vm.exec(["pmuconf", "watch", *options, "--", *work], EXEC_S)
+    assert done.status == 0, done.stdout + done.stderr
+    assert "no breach of the driver contract was seen\n" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("/wrong.btf", "--btf /wrong.btf: these are not the types of this kernel"),
+        ("/none.btf", "--btf /none.btf: No such file or directory"),
+        ("/init", "--btf /init: no BTF is in it"),
+    ],
+)
+def test_a_file_that_is_not_of_this_kernel_is_refused(watched: Guest, file: str, said: str) -> None:
+    done = watched.vm.exec(["pmuconf", "watch", "--pmu", watched.pmu, "--btf", file])
+    assert (done.status, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert said in done.stderr
