@@ -139,8 +139,45 @@ def stacks(found: dict[str, Any]) -> Iterator[tuple[list[str], int]]:
         yield [names[frame] for frame in stack["frames"]], stack["samples"]
 
 
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(name, marks=pytest.mark.xdist_group(f"profile-{name}"))
+        for name in ("6.1-msr", "6.12-msr")
+    ],
+)
+def intel(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[guest.Guest]:
+    """A guest with the kernel's own driver on modelled registers, `profile`, and work."""
+    folder = tmp_path_factory.mktemp("intel")
+    files = {
+        "bin/profile": suite.tool("profile/profile"),
+        "bin/shares": compiled(folder, "shares", FOR_ROUNDS, "-O0"),
+    }
+    machine = runs.machine(kernel.find(request.param), suite.find_target("intel"), files=files)
+    with guest.Guest(machine) as running:
+        running.boot()
+        yield running
+        assert running.kmsg()["reports"] == []
+        running.bye()
+
+
 @pytest.mark.parametrize("event", EVENTS)
 def test_shares_are_those_of_the_work(vm: guest.Guest, event: str) -> None:
+    the_shares_are_seen(vm, event)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("event", ["cpu/cpu-cycles/", "cpu-cycles"])
+def test_shares_are_those_of_the_work_by_interrupts_that_are_not_masked(
+    intel: guest.Guest, event: str
+) -> None:
+    the_shares_are_seen(intel, event)
+
+
+def the_shares_are_seen(vm: guest.Guest, event: str) -> None:
+    """A profile of work of known shares gives them within the bound, and the callers of all."""
     options = ("-e", event, "-c", str(PERIOD_NS), "--user-only")
     found = sampled(vm, *options, "--", "shares", "20000")
     seen: Counter[str] = Counter()
