@@ -6,6 +6,8 @@ from __future__ import annotations
 import pathlib
 import subprocess
 
+from pmuvm import arch
+
 SHARES = {"spin_half": 0.5, "spin_third": 0.3, "spin_rest": 0.2}
 DEPTH = ["main", "one_round", "outer", "middle"]
 """The callers of those, the outermost first."""
@@ -46,9 +48,12 @@ int main(int argc, char **argv)
 """Does the same work each time, so many rounds of it: a guest's time is also its host's."""
 
 
-def compiled(folder: pathlib.Path, name: str, text: str, *flags: str) -> pathlib.Path:
+def compiled(
+    folder: pathlib.Path, name: str, text: str, *flags: str, of: arch.Arch = arch.AMD64
+) -> pathlib.Path:
     """A static program with frame pointers."""
     program = folder / name
-    argv = ["gcc", "-static", "-fno-omit-frame-pointer", *flags, "-x", "c", "-", "-o", str(program)]
+    gcc = f"{of.compiler}gcc" if arch.foreign(of) else "gcc"
+    argv = [gcc, "-static", "-fno-omit-frame-pointer", *flags, "-x", "c", "-", "-o", str(program)]
     subprocess.run(argv, input=text, text=True, check=True, timeout=60)
     return program

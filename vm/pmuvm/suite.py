@@ -93,9 +93,13 @@ def agent(of: Arch) -> pathlib.Path:
     return binary() if not arch.foreign(of) else _built("", f"guest-{of.name}")
 
 
-def tool(name: str) -> pathlib.Path:
-    """A program of conformance/tools, which lies beside pmuconf."""
-    return _program(binary().parent / "tools" / name, "guest")
+def tool(name: str, of: Arch | None = None) -> pathlib.Path:
+    """A program of conformance/tools, which lies beside pmuconf; without `of` the host's."""
+    foreign = of is not None and arch.foreign(of)
+    beside = agent(of) if of is not None else binary()
+    return _program(
+        beside.parent / "tools" / name, f"guest-{of.name}" if of and foreign else "guest"
+    )
 
 
 def _built(given: str, preset: str) -> pathlib.Path:

@@ -23,6 +23,7 @@ from collections.abc import Iterator
 import pytest
 
 import perfdata
+from meter import METER, Metered
 from pmuvm import guest, image, kernel, runs, suite
 from spinners import FOR_ROUNDS, SHARES, compiled
 
@@ -41,25 +42,6 @@ AT_MOST = {"perf record -g": 1.2, "perf record -g --no-buildid": 1.35}
 """Of perf's cost; the second writes what it read and never looks at it."""
 SIGMAS = 5.0
 EXEC_S = 600
-
-METER = """
-#include <stdio.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-int main(int argc, char **argv)
-{
-  struct rusage used;
-  int status = -1;
-  pid_t child = fork();
-  if (child == 0) { execvp(argv[1], argv + 1); _exit(argc); }
-  if (wait4(child, &status, 0, &used) != child) return 1;
-  printf("%ld\\n", (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000 +
-                      used.ru_utime.tv_usec + used.ru_stime.tv_usec);
-  return status != 0;
-}
-"""
-"""Says how many microseconds of CPU time a command took, with its children."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,7 +83,7 @@ def vm(rounds: pathlib.Path) -> Iterator[guest.Guest]:
 def metered(vm: guest.Guest, *words: str) -> int:
     done = vm.exec(["meter", *words, "--", *WORK], EXEC_S)
     assert done.status == 0, done.stderr
-    return int(done.stdout)
+    return Metered.of(done.stdout).cpu_us
 
 
 def written(vm: guest.Guest, file: str) -> bytes:
