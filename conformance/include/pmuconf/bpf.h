@@ -25,8 +25,8 @@ void QuietLibbpf();  // libbpf's messages go to the case's failure message only
 template <typename S>
 class Skeleton {
  public:
-  // `prepare` may set read-only data before the load. `types`: a file with the kernel's types (BTF);
-  // empty: the kernel has them itself, or the programs need none.
+  // `prepare` may set read-only data before the load. `types`: a file with the types of a kernel
+  // that does not describe them itself.
   explicit Skeleton(const std::function<void(S&)>& prepare = {}, const std::string& types = {}) {
     QuietLibbpf();
     LIBBPF_OPTS(bpf_object_open_opts, options);
