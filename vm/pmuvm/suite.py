@@ -95,11 +95,9 @@ def agent(of: Arch) -> pathlib.Path:
 
 def tool(name: str, of: Arch | None = None) -> pathlib.Path:
     """A program of conformance/tools, which lies beside pmuconf; without `of` the host's."""
-    foreign = of is not None and arch.foreign(of)
-    beside = agent(of) if of is not None else binary()
-    return _program(
-        beside.parent / "tools" / name, f"guest-{of.name}" if of and foreign else "guest"
-    )
+    of = of or arch.host()
+    preset = f"guest-{of.name}" if arch.foreign(of) else "guest"
+    return _program(agent(of).parent / "tools" / name, preset)
 
 
 def _built(given: str, preset: str) -> pathlib.Path:

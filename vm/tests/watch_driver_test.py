@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.guest, pytest.mark.nightly, pytest.mark.timeout(3600)]
 
 
 class Driver(NamedTuple):
-    """A driver of the kernel's own, where it runs, and the type of its file of types."""
+    """A driver of the kernel's own, where it runs, and the module that its target needs."""
 
     target: str
     kernel: str
@@ -51,8 +51,9 @@ class Guest(NamedTuple):
 @pytest.fixture(
     scope="module",
     params=[
-        pytest.param(driver, id=f"{driver.target}-{driver.kernel}-{driver.arch.name}")
+        pytest.param(driver, id=name, marks=pytest.mark.xdist_group(f"watch-{name}"))
         for driver in DRIVERS
+        for name in [f"{driver.target}-{driver.kernel}-{driver.arch.name}"]
     ],
 )
 def watched(
