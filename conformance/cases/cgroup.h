@@ -3,6 +3,7 @@
 #ifndef PMUCONF_CASES_CGROUP_H_
 #define PMUCONF_CASES_CGROUP_H_
 
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -15,6 +16,7 @@
 #include <string>
 
 #include "pmuconf/broken.h"
+#include "pmuconf/fd.h"
 #include "pmuconf/sysfs.h"
 
 namespace pmuconf {
@@ -50,6 +52,17 @@ class CgroupRoot {
   std::string path_ = "/tmp/pmuconf-XXXXXX";
 };
 
+// This process becomes a member of the cgroup of that folder, and stays on its CPUs: where cgroups
+// have CPUs of their own, Linux before 6.2 lets it run on all of them.
+inline void MoveTo(const std::string& folder) {
+  cpu_set_t cpus;
+  if (sched_getaffinity(0, sizeof(cpus), &cpus) != 0) throw BrokenErrno("sched_getaffinity", errno);
+  std::ofstream procs(folder + "/cgroup.procs");
+  procs << getpid() << std::flush;
+  if (!procs) throw Broken("cannot enter the cgroup " + folder);
+  if (sched_setaffinity(0, sizeof(cpus), &cpus) != 0) throw BrokenErrno("sched_setaffinity", errno);
+}
+
 // A cgroup below the root; this process leaves it, and it is removed, when this goes.
 class Cgroup {
  public:
@@ -69,11 +82,9 @@ class Cgroup {
 
   std::uint64_t id() const { return id_; }
   const std::string& path() const { return path_; }
-  void Enter() const {
-    std::ofstream procs(path_ + "/cgroup.procs");
-    procs << getpid() << std::flush;
-    if (!procs) throw Broken("cannot enter the cgroup " + path_);
-  }
+  Fd Folder() const { return Fd(open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)); }
+  void Enter() const { MoveTo(path_); }
+  void Leave() const { MoveTo(root_); }
 
  private:
   std::string root_;

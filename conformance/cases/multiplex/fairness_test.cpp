@@ -250,7 +250,7 @@ CONFORMANCE_CASE(Multiplex, CgroupsRotateApart, .rules = {rule::MUX_020},
   const CgroupRoot root;
   const Cgroup here(root, "pmuconf-here"), absent(root, "pmuconf-absent");
   const auto open_in = [&spec](const Cgroup& cgroup) {
-    const Fd folder(open(cgroup.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const Fd folder = cgroup.Folder();
     return OpenEach(std::vector(CounterCount(spec) + 2, spec),
                     {.pid = folder.get(),
                      .cpu = CurrentCpu(),

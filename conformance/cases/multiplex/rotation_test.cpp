@@ -175,26 +175,32 @@ CONFORMANCE_CASE(Multiplex, IndependentEventsFitInEveryOrder,
   }
 }
 
-// Events sit where a constrained one has to go: they must give way, and lose nothing.
+// `wide` ones sit where `narrow` ones have to go: they must give way, and lose nothing. The pulses
+// and the move are next to each other, for a driver whose timer reads the counters in between has
+// nothing left to lose.
+void CheckMoving(const EventSpec& wide, const EventSpec& narrow, bool pinned) {
+  const std::vector<Event> first =
+      OpenEach(std::vector(CounterCount(wide) - CounterCount(narrow), wide),
+               {.disabled = false, .pinned = pinned});
+  const std::vector<Event> second = OpenEach(std::vector(CounterCount(narrow), narrow));
+  Pulse(wide, 100);
+  EnableEach(second);
+  Pulse(wide, 23);
+  Pulse(narrow, 9);
+  for (const Event& event : first) {
+    const Reading reading = event.Read();
+    EXPECT_THAT(reading, Counted(wide, 123)) << rule::MUX_012.text << narrow.name;
+    EXPECT_EQ(reading.time_running, reading.time_enabled) << rule::MUX_015.text;
+  }
+  for (const Event& event : second) {
+    EXPECT_THAT(event.Read(), Counted(narrow, 9)) << rule::MUX_012.text;
+  }
+}
+
+// More than once: that timer may come between them nevertheless.
 void CheckMoving(bool pinned) {
   for (const EventSpec& narrow : target().Events({.constrained = true})) {
-    const EventSpec wide = target().AnyEvent();
-    const std::vector<Event> first =
-        OpenEach(std::vector(CounterCount(wide) - CounterCount(narrow), wide),
-                 {.disabled = false, .pinned = pinned});
-    Pulse(wide, 100);
-    const std::vector<Event> second =
-        OpenEach(std::vector(CounterCount(narrow), narrow), {.disabled = false});
-    Pulse(wide, 23);
-    Pulse(narrow, 9);
-    for (const Event& event : first) {
-      const Reading reading = event.Read();
-      EXPECT_THAT(reading, Counted(wide, 123)) << rule::MUX_012.text << narrow.name;
-      EXPECT_EQ(reading.time_running, reading.time_enabled) << rule::MUX_015.text;
-    }
-    for (const Event& event : second) {
-      EXPECT_THAT(event.Read(), Counted(narrow, 9)) << rule::MUX_012.text;
-    }
+    for (int i = 0; i < 4; ++i) CheckMoving(target().AnyEvent(), narrow, pinned);
   }
 }
 

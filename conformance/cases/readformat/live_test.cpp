@@ -110,7 +110,7 @@ CONFORMANCE_CASE(ReadFormat, TimesOfACgroupAreThoseOfItsTasks, .rules = {rule::R
   const EventSpec spec = target().AnyEvent();
   const CgroupRoot root;
   const Cgroup cgroup(root, "counted");
-  const Fd folder(open(cgroup.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Fd folder = cgroup.Folder();
   const Event event = Open(spec, {.pid = folder.get(),
                                   .cpu = target().Cpu(0),
                                   .flags = PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC});
