@@ -191,11 +191,11 @@ def stages() -> list[Stage]:
 
 
 def nightly_stages(rounds: int) -> list[Stage]:
-    """What takes hours: the debug kernels, every mutant on every kernel, the matrix, a soak."""
+    """What takes hours: the debug kernels, every mutant on every kernel, the matrix, soaks."""
     guest = ("ci/build", "guest", "pmuconf")
     debug = [f"{kernel}{DEBUG}" for kernel in KERNELS]
     each = [word for kernel in (*KERNELS, *debug) for word in ("--kernel", kernel)]
-    soak = (PYTHON, "ci/soak.py", "-n", str(rounds))
+    soak = (PYTHON, "ci/soak.py", "-n", str(rounds), "--kernel")
     return [
         tool_stage("lint", (PYTHON, "ci/lint.py"), 2 * HOUR_S),
         pytest_stage("pytest-nightly", "nightly", 2 * HOUR_S),
@@ -208,7 +208,10 @@ def nightly_stages(rounds: int) -> list[Stage]:
         ),
         tool_stage("mutants", (PYTHON, "ci/mutants.py", *each), 8 * HOUR_S, (guest,)),
         tool_stage("matrix", (PYTHON, "ci/matrix.py"), 8 * HOUR_S),
-        tool_stage("soak", soak, max(rounds, 8) * HOUR_S // 4, (guest,)),
+        *(
+            tool_stage(f"soak-{kernel}", (*soak, kernel), max(rounds, 8) * HOUR_S // 4, (guest,))
+            for kernel in KERNELS
+        ),
     ]
 
 

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import pathlib
 import shutil
 import subprocess
 
-from pmuvm import arch, kbuild, store
+from pmuvm import kbuild, store
 from pmuvm.kernel import Kernel
 
 TYPES = store.ROOT / "conformance/watch/types"
@@ -17,12 +16,8 @@ TIMEOUT_S = 300
 
 def of(kernel: Kernel, folder: pathlib.Path) -> pathlib.Path:
     """A file of BTF, made in `folder` (a new one), of a kernel that modules can be built for."""
-    assert kernel.build is not None
     shutil.copytree(TYPES, folder)
-    cross = [f"CROSS_COMPILE={kernel.arch.compiler}"] if arch.foreign(kernel.arch) else []
-    words = ["-C", str(kernel.build), f"M={folder}", f"ARCH={kernel.arch.kbuild}", *cross]
-    with store.locked(kernel.lock) if kernel.lock else contextlib.nullcontext():
-        made = kbuild.make(words, TIMEOUT_S, "the build of the types")
+    made = kbuild.external(kernel, folder, (), TIMEOUT_S, "the build of the types")
     assert made.returncode == 0, made.stdout
     btf = folder / "types.btf"
     argv = ["pahole", f"--btf_encode_detached={btf}", str(folder / "types.o")]

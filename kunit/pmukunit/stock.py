@@ -75,9 +75,8 @@ def _build(stock: kernel.Kernel, suites: Path, copy: Path) -> Path:
         for path in (*suites.glob("*.[ch]"), suites / "Kbuild"):
             shutil.copyfile(path, copy / path.name)
     # Type information of the module serves nobody here and would need pahole.
-    words = ["-C", str(stock.build), f"M={copy.resolve()}", f"ARCH={stock.arch.kbuild}"]
-    words += ["W=1", "CONFIG_DEBUG_INFO_BTF_MODULES=", "modules"]
-    done = kbuild.make(words, BUILD_DEADLINE_S, f"the build of {NAME}.ko")
+    words = ["W=1", "CONFIG_DEBUG_INFO_BTF_MODULES=", "modules"]
+    done = kbuild.external(stock, copy, words, BUILD_DEADLINE_S, f"the build of {NAME}.ko")
     product = copy / f"{NAME}.ko"
     if done.returncode != 0 or not product.is_file():
         details = "\n".join(done.stdout.splitlines()[-module.LOG_LINES :])

@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import pathlib
 import subprocess
 from collections.abc import Sequence
 
+from pmuvm import arch, store
 from pmuvm.errors import PmuvmError
+from pmuvm.kernel import Kernel
 
 
 def make(words: Sequence[str], timeout_s: float, what: str) -> subprocess.CompletedProcess[str]:
@@ -30,3 +34,18 @@ def make(words: Sequence[str], timeout_s: float, what: str) -> subprocess.Comple
         raise PmuvmError("no program 'make' on this machine") from None
     except subprocess.TimeoutExpired:
         raise PmuvmError(f"{what} did not end within {timeout_s} s") from None
+
+
+def external(
+    kernel: Kernel, folder: pathlib.Path, words: Sequence[str], timeout_s: float, what: str
+) -> subprocess.CompletedProcess[str]:
+    """The same for what lies in `folder`, against a kernel that modules can be built for."""
+    assert kernel.build is not None
+    place = [
+        *("-C", str(kernel.build)),
+        f"M={folder.resolve()}",
+        f"ARCH={kernel.arch.kbuild}",
+        *([f"CROSS_COMPILE={kernel.arch.compiler}"] if arch.foreign(kernel.arch) else []),
+    ]
+    with store.locked(kernel.lock) if kernel.lock else contextlib.nullcontext():
+        return make([*place, *words], timeout_s, what)

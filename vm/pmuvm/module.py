@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import filecmp
 import os
 import pathlib
 import shutil
 from collections.abc import Iterator
 
-from pmuvm import arch, kbuild, store
+from pmuvm import kbuild, store
 from pmuvm.errors import PmuvmError
 from pmuvm.kernel import Kernel
 
@@ -93,12 +92,7 @@ def make(kernel: Kernel, copy: pathlib.Path, *flags: str) -> str:
 
     `flags` are further words for the kernel's make.
     """
-    assert kernel.build is not None
     words = [
-        *("-C", str(kernel.build)),
-        f"M={copy.resolve()}",
-        f"ARCH={kernel.arch.kbuild}",
-        *([f"CROSS_COMPILE={kernel.arch.compiler}"] if arch.foreign(kernel.arch) else []),
         # Type information of the module serves nobody here and would need pahole.
         "CONFIG_DEBUG_INFO_BTF_MODULES=",
         # The tree may have the driver in it, for KUnit.
@@ -108,8 +102,7 @@ def make(kernel: Kernel, copy: pathlib.Path, *flags: str) -> str:
         *flags,
         "modules",
     ]
-    with store.locked(kernel.lock) if kernel.lock else contextlib.nullcontext():
-        done = kbuild.make(words, TIMEOUT_S, f"the build of {NAME}.ko")
+    done = kbuild.external(kernel, copy, words, TIMEOUT_S, f"the build of {NAME}.ko")
     if done.returncode != 0 or not (copy / f"{NAME}.ko").is_file():
         raise PmuvmError(
             f"could not build {NAME}.ko for {kernel.release}",
