@@ -99,7 +99,8 @@ struct task_struct___watch {
 	struct files_struct___watch *files;
 } KERNEL;
 
-extern const void __per_cpu_offset __ksym;
+/* Missing where the kernel tells the addresses of functions alone. */
+extern const void __per_cpu_offset __ksym __weak;
 
 /* What the reader sets. */
 __u32 event_fd = 0;
@@ -111,7 +112,7 @@ __u64 addresses[WATCH_CALLBACK_COUNT] = {};
 __u32 pmu_type = 0;
 __u32 event_type = 0;
 __u64 event_id = 0;
-__u64 disable_count = 0; /* per-CPU pointer */
+__u64 disable_count = 0; /* per-CPU pointer; 0: how deep the PMU is disabled is not to be known */
 __u32 has_state = 0; /* the driver keeps hw.state: PMUs of the kernel's own events do not */
 __u32 interrupts = 0;
 
@@ -217,12 +218,14 @@ static __always_inline __s64 left_of(struct perf_event___watch *event)
 	return left;
 }
 
-/* How deep the PMU is disabled on this CPU; 0 if that cannot be found out. */
+/* How deep the PMU is disabled on this CPU; 0 too where that cannot be found out. */
 static __always_inline int depth(void)
 {
 	__u64 offset = 0;
 	int count = 0;
 
+	if (!disable_count)
+		return 0;
 	bpf_probe_read_kernel(&offset, sizeof(offset),
 			      (const char *)&__per_cpu_offset + 8 * bpf_get_smp_processor_id());
 	bpf_probe_read_kernel(&count, sizeof(count), (void *)(disable_count + offset));
@@ -297,7 +300,7 @@ static __always_inline void judge_entry(REGISTERS *ctx, __u32 callback, struct c
 	case WATCH_add:
 	case WATCH_del:
 		judge_place(ctx, callback, object, call->flags);
-		if (!depth())
+		if (disable_count && !depth())
 			breach(PMU_ON, object, callback, call->flags, 0, 0);
 		break;
 	case WATCH_start:
@@ -573,7 +576,8 @@ int find_pmu(void *ctx)
 	pmu_type = BPF_CORE_READ(found, type);
 	event_type = BPF_CORE_READ(event, attr.type);
 	event_id = BPF_CORE_READ(event, id);
-	disable_count = (__u64)BPF_CORE_READ(found, pmu_disable_count);
+	if (&__per_cpu_offset && bpf_core_field_exists(found->pmu_disable_count))
+		disable_count = (__u64)BPF_CORE_READ(found, pmu_disable_count);
 	/* 1 is perf_sw_context; an event that writes a trace may find no room and stay stopped. */
 	has_state = BPF_CORE_READ(found, task_ctx_nr) != 1 && !BPF_CORE_READ(found, setup_aux);
 	interrupts = !(BPF_CORE_READ(found, capabilities) & CAP_NO_INTERRUPT);

@@ -79,6 +79,14 @@ TEST(Watch, WhatIsNotWatchedIsSaidWithItsReason) {
   EXPECT_THAT(WatchText(watched), HasSubstr("read         not watched: no kprobe: Invalid"));
 }
 
+TEST(Watch, WhatThisKernelLeavesUnjudgedIsSaid) {
+  Watched watched;
+  EXPECT_THAT(WatchText(watched), Not(HasSubstr("not judged")));
+  watched.unjudged = "this and that";
+  EXPECT_THAT(WatchText(watched), HasSubstr("\nnot judged: this and that\nno breach"));
+  EXPECT_EQ(nlohmann::json::parse(WatchJson(watched))["unjudged"], "this and that");
+}
+
 TEST(Watch, ABreachNamesRulePlaceAndValues) {
   Watched watched;
   watched.breaches = {Breach()};

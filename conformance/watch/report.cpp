@@ -83,6 +83,7 @@ std::string WatchText(const Watched& watched) {
                  "longest", "64 ns ... 8 ms", "function");
   for (const WatchedCalls& calls : watched.calls) text += Line(calls);
   for (const WatchedBreach& breach : watched.breaches) text += Story(breach);
+  if (!watched.unjudged.empty()) text += "not judged: " + watched.unjudged + "\n";
   if (watched.breaches.empty()) text += "no breach of the driver contract was seen\n";
   return text;
 }
@@ -116,8 +117,11 @@ std::string WatchJson(const Watched& watched) {
                         {"pid", one.pid},
                         {"command", one.command}});
   }
-  const nlohmann::ordered_json json = {
-      {"pmu", watched.pmu}, {"seconds", watched.seconds}, {"calls", calls}, {"breaches", breaches}};
+  const nlohmann::ordered_json json = {{"pmu", watched.pmu},
+                                       {"seconds", watched.seconds},
+                                       {"calls", calls},
+                                       {"breaches", breaches},
+                                       {"unjudged", watched.unjudged}};
   return json.dump(1) + "\n";
 }
 

@@ -43,6 +43,7 @@ struct Watched {
   double seconds = 0;
   std::vector<WatchedCalls> calls;
   std::vector<WatchedBreach> breaches;  // those that were seen
+  std::string unjudged;                 // what of the contract is not, on this kernel, and why
 };
 
 // ns, about: "1.3 us".

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`pmuconf watch` sees no breach of the kernel's own drivers, while the suite asks much of them.
+"""`pmuconf watch` sees of the kernel's own drivers what docs/findings.md tells, and no other breach.
+
+Meanwhile the suite asks much of them.
 
 Some of their kernels do not describe their types: a file of them, made as docs/watch.md says, does.
 """
@@ -35,6 +37,12 @@ DRIVERS = (
     Driver("armv8_pmuv3", "6.1", arch.ARM64, "refpmu_swinc.ko"),
     Driver("armv8_pmuv3", "6.12", arch.ARM64, "refpmu_swinc.ko"),
 )
+BREACHES = {
+    ("armv8_pmuv3", "THR-*"): {"started-twice"},
+    ("amd", "SMP-*"): {"last-period"},
+}
+WARNS = {"amd": "amd_pmu_v2_handle_irq"}
+"""What the kernel warns of meanwhile, which is a finding as well."""
 RULES = ("CNT-*", "SMP-*", "THR-*", "MUX-*", "GRP-*")
 EXEC_S = 1500
 
@@ -75,21 +83,26 @@ def watched(
         pmu = running.exec(["sh", "-c", script]).stdout.split()[0]
         own = running.exec(["test", "-e", "/sys/kernel/btf/vmlinux"]).status == 0
         yield Guest(running, driver, pmu, [] if own else ["--btf", "/types.btf"])
-        assert running.kmsg()["reports"] == []
+        warned = WARNS.get(driver.target, "nothing")
+        assert [report for report in running.kmsg()["reports"] if warned not in report] == []
         running.bye()
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_no_breach_is_seen_while_the_suite_runs(watched: Guest, rule: str) -> None:
+def test_no_breach_is_seen_but_findings_while_the_suite_runs(watched: Guest, rule: str) -> None:
     vm, driver, pmu, types = watched
     work = ["pmuconf", "run", "--target", driver.target, f"--rule={rule}"]
     options = ["--pmu", pmu, "--json", "/tmp/watch.json", *types]
     done = vm.exec(["pmuconf", "watch", *options, "--", *work], EXEC_S)
     figures: dict[str, Any] = json.loads(vm.exec(["cat", "/tmp/watch.json"]).stdout)
-    assert figures["breaches"] == [], done.stdout
-    assert done.status == 0, done.stdout + done.stderr
+    known = BREACHES.get((driver.target, rule), set())
+    assert {breach["name"] for breach in figures["breaches"]} == known, done.stdout
+    assert done.status == (1 if known else 0), done.stdout + done.stderr
+    without_data = driver.arch is arch.ARM64 and driver.kernel == "6.1"
+    assert bool(figures["unjudged"]) == without_data, figures["unjudged"]
     calls = {row["name"]: row["calls"] for row in figures["calls"]}
-    assert calls["add"] == calls["del"] > 20
+    # Not each add found a counter.
+    assert calls["add"] >= calls["del"] >= 10
 
 
 def test_types_in_a_file_do_as_well_as_those_of_the_kernel(watched: Guest) -> None:
