@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frequency mode, where it is exact: events slower than the asked rate, and none at all.
+// Frequency mode, where it is exact: events slower than the asked rate, none at all, and what a
+// sample tells of a period that was changed.
+#include <algorithm>
+#include <vector>
+
 #include "pmuconf/case.h"
 #include "pmuconf/cpu.h"
 #include "pmuconf/ring.h"
+#include "pmuconf/rules/REC.h"
 #include "pmuconf/rules/SMP.h"
 #include "pmuconf/sysctl.h"
 
@@ -44,6 +49,35 @@ CONFORMANCE_CASE(Sampling, PeriodsInFrequencyModeFillTheGapsBetweenSamples,
   }
   EXPECT_GT(before, 0u);
   EXPECT_THAT(event.Read(), Counted(spec, 100'000));
+}
+
+// Events that come faster than the frequency make the period longer with each of the first samples:
+// the first that tells another one ends that, not the one before or the next. A tick may have
+// changed it within a period: not each time.
+CONFORMANCE_CASE(Sampling, ChangedPeriodIsToldBySampleThatEndsIt,
+                 .rules = {rule::REC_010, rule::SMP_005},
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kFrequency}) {
+  const EventSpec spec = target().AnyEvent();
+  // A PMU may make the shortest ones longer than they are said to be.
+  const auto changed = [](const Sample& before, const Sample& after) {
+    return *before.period > target().min_period() && *before.period != *after.period;
+  };
+  const auto ends_its_own = [&] {
+    const Event event =
+        Open(spec, {.sample_freq = 1'000, .sample_type = PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ});
+    Ring ring(event);
+    event.Enable();
+    target().Stimulate(spec, 10'000);
+    event.Disable();
+    const std::vector<Sample> samples = ring.Drain().samples;
+    const auto before = std::adjacent_find(samples.begin(), samples.end(), changed);
+    if (before == samples.end()) return false;
+    const Sample& sample = *std::next(before);
+    return sample.read->value - before->read->value == *sample.period;
+  };
+  bool told = false;
+  for (int i = 0; i < 20 && !told; ++i) told = ends_its_own();
+  EXPECT_TRUE(told) << rule::REC_010.text;
 }
 
 CONFORMANCE_CASE(Sampling, IdleTicksLeaveThePeriodAlone, .rules = {rule::SMP_018},
