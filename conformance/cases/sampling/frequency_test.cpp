@@ -53,7 +53,7 @@ CONFORMANCE_CASE(Sampling, PeriodsInFrequencyModeFillTheGapsBetweenSamples,
 
 // Events that come faster than the frequency make the period longer with each of the first samples:
 // the first that tells another one ends that, not the one before or the next. A tick may have
-// changed it within a period: not each time.
+// changed it within a period, or a late interrupt made the gap fit another: not each time.
 CONFORMANCE_CASE(Sampling, ChangedPeriodIsToldBySampleThatEndsIt,
                  .rules = {rule::REC_010, rule::SMP_005},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kFrequency}) {
@@ -75,9 +75,9 @@ CONFORMANCE_CASE(Sampling, ChangedPeriodIsToldBySampleThatEndsIt,
     const Sample& sample = *std::next(before);
     return sample.read->value - before->read->value == *sample.period;
   };
-  bool told = false;
-  for (int i = 0; i < 20 && !told; ++i) told = ends_its_own();
-  EXPECT_TRUE(told) << rule::REC_010.text;
+  int told = 0;
+  for (int i = 0; i < 20; ++i) told += ends_its_own() ? 1 : 0;
+  EXPECT_GE(told, 10) << rule::REC_010.text;
 }
 
 CONFORMANCE_CASE(Sampling, IdleTicksLeaveThePeriodAlone, .rules = {rule::SMP_018},
