@@ -21,6 +21,12 @@
 
 namespace pmuconf {
 
+inline Fd OpenFolder(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) throw BrokenErrno("opening " + path, errno);
+  return Fd(fd);
+}
+
 // The cgroup hierarchy of version 2, mounted where only this process sees it: nothing of it is left
 // when the process ends.
 class CgroupRoot {
@@ -52,15 +58,14 @@ class CgroupRoot {
   std::string path_ = "/tmp/pmuconf-XXXXXX";
 };
 
-// This process becomes a member of the cgroup of that folder, and stays on its CPUs: where cgroups
-// have CPUs of their own, Linux before 6.2 lets it run on all of them.
-inline void MoveTo(const std::string& folder) {
+// Whether this process could become a member of the cgroup of that folder. It stays on its CPUs:
+// where cgroups have CPUs of their own, Linux before 6.2 lets it run on all of them.
+inline bool MovedTo(const std::string& folder) {
   cpu_set_t cpus;
-  if (sched_getaffinity(0, sizeof(cpus), &cpus) != 0) throw BrokenErrno("sched_getaffinity", errno);
+  if (sched_getaffinity(0, sizeof(cpus), &cpus) != 0) return false;
   std::ofstream procs(folder + "/cgroup.procs");
   procs << getpid() << std::flush;
-  if (!procs) throw Broken("cannot enter the cgroup " + folder);
-  if (sched_setaffinity(0, sizeof(cpus), &cpus) != 0) throw BrokenErrno("sched_setaffinity", errno);
+  return procs.good() && sched_setaffinity(0, sizeof(cpus), &cpus) == 0;
 }
 
 // A cgroup below the root; this process leaves it, and it is removed, when this goes.
@@ -76,15 +81,19 @@ class Cgroup {
   }
   Cgroup(const Cgroup&) = delete;
   ~Cgroup() {
-    std::ofstream(root_ + "/cgroup.procs") << getpid() << std::flush;
+    MovedTo(root_);
     rmdir(path_.c_str());
   }
 
   std::uint64_t id() const { return id_; }
   const std::string& path() const { return path_; }
-  Fd Folder() const { return Fd(open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)); }
-  void Enter() const { MoveTo(path_); }
-  void Leave() const { MoveTo(root_); }
+  Fd Folder() const { return OpenFolder(path_); }
+  void Enter() const {
+    if (!MovedTo(path_)) throw Broken("cannot enter the cgroup " + path_);
+  }
+  void Leave() const {
+    if (!MovedTo(root_)) throw Broken("cannot leave the cgroup " + path_);
+  }
 
  private:
   std::string root_;

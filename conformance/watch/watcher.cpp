@@ -199,8 +199,7 @@ class Watcher::Programs {
     if (data.disable_count == 0) {
       watched.unjudged =
           "whether the PMU is disabled (DRC-044, DRC-082): this kernel does not tell where its "
-          "data "
-          "lies (CONFIG_KALLSYMS_ALL), or keeps count of it elsewhere";
+          "data lies (CONFIG_KALLSYMS_ALL), or keeps count of it elsewhere";
     }
     watched.seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
     for (std::uint32_t i = 0; i < WATCH_CALLBACK_COUNT; ++i) {

@@ -45,12 +45,6 @@ inline OpenPmu PmuHere() {
   return pmu;
 }
 
-inline Fd OpenFolder(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) throw BrokenErrno("opening " + path, errno);
-  return Fd(fd);
-}
-
 // This process has no rights while this lives; of root it keeps only the way back.
 class Unprivileged {
  public:

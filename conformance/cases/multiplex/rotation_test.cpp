@@ -66,7 +66,12 @@ CONFORMANCE_CASE(Multiplex, DifferentEventsAreNeverMixedUp,
                  .rules = {rule::MUX_001, rule::MUX_012, rule::MUX_017},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kMultiplexing}) {
   const MuxInterval interval(1);
-  const std::vector<EventSpec> specs = target().Events({.stimulus = StimulusKind::kPulse});
+  // Of several names of one event, one.
+  std::vector<EventSpec> specs;
+  for (const EventSpec& spec : target().Events({.stimulus = StimulusKind::kPulse})) {
+    const auto same = [&spec](const EventSpec& other) { return HappenTogether(spec, other); };
+    if (std::none_of(specs.begin(), specs.end(), same)) specs.push_back(spec);
+  }
   const std::vector<Event> events = OpenEach(specs);
   EnableEach(events);
   // Codes of their own weight: a count that is no multiple of it belongs to somebody else.
