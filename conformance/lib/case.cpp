@@ -25,11 +25,6 @@ std::vector<CaseInfo>& Registry() {
   return cases;
 }
 
-struct Skipped {
-  Obstacle obstacle;
-  std::string reason;
-};
-
 // Cases are compiled with whatever path the build used; reports show it from the project's root.
 std::string FromRoot(const std::string& file) {
   const std::size_t at = file.rfind("conformance/");

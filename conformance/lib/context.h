@@ -43,6 +43,13 @@ struct Context {
 
 Context& context();
 
+// Thrown where a case finds that it is not for this target or machine. A child process tells it to
+// its parent.
+struct Skipped {
+  Obstacle obstacle;
+  std::string reason;
+};
+
 // Ends the case: it asks for what the target does not claim. `what` says so in the report.
 [[noreturn]] void SkipUnclaimed(const std::string& what);
 

@@ -9,10 +9,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <csignal>
 #include <cstdlib>
+#include <optional>
+#include <string>
 
 #include "lib/context.h"
 #include "pmuconf/broken.h"
@@ -69,9 +73,32 @@ void Undisturbed::Yield() {
   switches_ += TakenAway() - before;
 }
 
+namespace {
+
+// What a child says of a Skipped: a byte for the obstacle, and the reason. A pipe holds as much at
+// once.
+void Tell(int fd, const Skipped& skipped) {
+  const std::string words = static_cast<char>(skipped.obstacle) + skipped.reason;
+  if (write(fd, words.data(), words.size()) < 0) _exit(126);
+}
+
+// Nothing, if it said nothing. Others may have its end of the pipe still: what was told is there by
+// now.
+std::optional<Skipped> Told(int fd) {
+  std::array<char, PIPE_BUF> words;
+  const ssize_t size = read(fd, words.data(), words.size());
+  if (size <= 0) return std::nullopt;
+  return Skipped{static_cast<Obstacle>(words[0]), {words.data() + 1, words.data() + size}};
+}
+
+}  // namespace
+
 Child::Child(const std::function<int()>& body) {
-  int go[2];
+  int go[2], why[2];
   if (pipe2(go, O_CLOEXEC) != 0) throw BrokenErrno("pipe", errno);
+  if (pipe2(why, O_CLOEXEC | O_NONBLOCK) != 0) throw BrokenErrno("pipe", errno);
+  why_skipped_ = Fd(why[0]);
+  const Fd tell(why[1]);
   pid_ = fork();
   if (pid_ < 0) throw BrokenErrno("fork", errno);
   if (pid_ == 0) {
@@ -82,6 +109,8 @@ Child::Child(const std::function<int()>& body) {
     int status = 126;
     try {
       status = body();
+    } catch (const Skipped& skipped) {
+      Tell(tell.get(), skipped);
     } catch (const std::exception&) {
     }
     _exit(status);
@@ -112,6 +141,7 @@ int Child::Wait() {
   } while (reaped < 0 && errno == EINTR);
   if (reaped < 0) throw BrokenErrno("waitpid", errno);
   pid_ = -1;
+  if (auto skipped = Told(why_skipped_.get())) throw *skipped;
   return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 

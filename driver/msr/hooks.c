@@ -32,6 +32,11 @@ static const struct refpmu_msr_processor known[] __initconst = {
 		.params = { .general = 4, .fixed = 3, .width = 48, .lbr = 32, .records = true },
 	},
 	{
+		.name = "intel_haswell",
+		.kind = REFPMU_MSR_INTEL,
+		.params = { .general = 4, .fixed = 3, .width = 48, .lbr = 16, .records = true },
+	},
+	{
 		.name = "intel_pebs",
 		.kind = REFPMU_MSR_INTEL,
 		.params = { .general = 4, .fixed = 3, .width = 48, .lbr = 32, .records = true,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `pmuconf probe` drafts of a PMU is what its target file, written by hand, says of it.
 
-Of each target that a stock kernel of this machine's architecture can have; what a draft cannot know, or knows
+Of each target; those of built kernels and of another architecture are nightly's. What a draft cannot know, or knows
 otherwise, stands in DIFFERENT with the reason. `pmuvm run --target probe` judges by such a draft.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import fnmatch
 import functools
 import tomllib
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -19,7 +19,7 @@ from pmuvm import arch, guest, kernel, runs, suite
 pytestmark = [pytest.mark.guest, pytest.mark.xdist_group("drafts")]
 
 KERNEL = "6.12"
-DEADLINE_S = 120
+DEADLINE_S = 300
 TABLES = ("counters", "sampling", "features", "refusals", "trace")
 
 DIFFERENT = (
@@ -40,22 +40,46 @@ DIFFERENT = (
     ),
 )
 
-TARGETS = [
-    name
-    for name in suite.targets_on(arch.host().name)
-    if not (suite.find_target(name).kind or suite.find_target(name).arch)
-]
+TARGETS = sorted(path.stem for path in suite.TARGETS.glob("*.toml"))
+
+
+class Place(NamedTuple):
+    """A guest that has some targets' PMUs."""
+
+    kernel: str
+    on: arch.Arch
+    parameters: tuple[str, ...]
+    cpus: int
+    alone: str
+    """The only target of a guest that a word on its command line, or its processor, makes."""
+
+
+def place(name: str) -> Place:
+    target = suite.find_target(name)
+    return Place(
+        f"{KERNEL}-{target.kind}" if target.kind else KERNEL,
+        arch.find(target.arch) if target.arch else arch.host(),
+        target.parameters,
+        target.cpus,
+        name if target.kind or target.arch else "",
+    )
+
+
+def marks(name: str) -> list[pytest.MarkDecorator]:
+    """A kernel is built for some, and another architecture's guest is slow."""
+    return [pytest.mark.nightly, pytest.mark.timeout(3600)] if place(name).alone else []
 
 
 def said(name: str) -> dict[str, Any]:
     """What the file of a target says in TABLES, and those that it is built on, by table.key."""
     target = suite.find_target(name)
+    on = place(name).on
     keys: dict[str, Any] = {}
     for path in reversed((target.path, *target.bases)):
         tables = tomllib.loads(path.read_text("utf-8"))
         for gone in tables.get("without", []):
             keys = {key: word for key, word in keys.items() if not _covers(gone, key)}
-        keys.update(_flat(tables))
+        keys.update(_flat(tables, on))
     return keys
 
 
@@ -63,29 +87,24 @@ def _covers(gone: str, key: str) -> bool:
     return key == gone or key.startswith(f"{gone}.")
 
 
-def _flat(tables: dict[str, Any]) -> dict[str, Any]:
+def _flat(tables: dict[str, Any], on: arch.Arch) -> dict[str, Any]:
     return {
-        f"{table}.{key}": word.get(arch.host().machine) if isinstance(word, dict) else word
+        f"{table}.{key}": word.get(on.machine) if isinstance(word, dict) else word
         for table in TABLES
         for key, word in tables.get(table, {}).items()
     }
 
 
 @functools.cache
-def drafts(parameters: tuple[str, ...], cpus: int) -> dict[str, guest.Done]:
-    """What probe prints of each target on one kind of machine, by the target's name."""
-    names = [
-        name
-        for name in TARGETS
-        for target in [suite.find_target(name)]
-        if (target.parameters, target.cpus) == (parameters, cpus)
-    ]
+def drafts(where: Place) -> dict[str, guest.Done]:
+    """What probe prints of each target in one guest, by the target's name."""
+    names = [name for name in TARGETS if place(name) == where]
     first = suite.find_target(names[0])
     done = {}
-    with guest.Guest(runs.machine(kernel.find(KERNEL), first)) as vm:
+    with guest.Guest(runs.machine(kernel.find(where.kernel, where.on), first)) as vm:
         vm.boot()
         if first.module:
-            vm.load(f"{first.module}.ko", list(parameters))
+            vm.load(f"{first.module}.ko", list(where.parameters))
         for name in names:
             done[name] = vm.exec(["pmuconf", "probe", match_of(name)], DEADLINE_S)
     return done
@@ -110,12 +129,12 @@ def differences(draft: dict[str, Any], hand: dict[str, Any]) -> dict[str, tuple[
     }
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=marks(name)) for name in TARGETS])
 def test_a_draft_is_right(name: str) -> None:
-    target = suite.find_target(name)
-    done = drafts(target.parameters, target.cpus)[name]
+    where = place(name)
+    done = drafts(where)[name]
     assert done.status == 0, done.stderr
-    found = differences(_flat(tomllib.loads(done.stdout)), said(name))
+    found = differences(_flat(tomllib.loads(done.stdout), where.on), said(name))
     known = [keys for glob, keys, _ in DIFFERENT if fnmatch.fnmatch(name, glob)]
     left = {key for key in found if not any(fnmatch.fnmatch(key, keys) for keys in known)}
     assert {key: found[key] for key in left} == {}

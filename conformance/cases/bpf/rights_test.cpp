@@ -20,7 +20,8 @@ int ErrnoOfAProgram() {
   const Fd program(
       bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, "rights", "Dual BSD/GPL", return_1, 2, nullptr));
   if (program.get() < 0) return -program.get();
-  const OpenResult event = TryOpen(target().AnyEvent(), {.sample_period = 10});
+  const OpenResult event =
+      TryOpen(target().AnyEvent(), {.sample_period = 100 * target().min_period()});
   if (!event.ok()) return 124;
   return event.event.TryIoctl(PERF_EVENT_IOC_SET_BPF, static_cast<unsigned long>(program.get()))
       .error;

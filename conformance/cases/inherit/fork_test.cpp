@@ -140,7 +140,9 @@ CONFORMANCE_CASE(Inherit, GroupsAreInheritedWhole, .rules = {rule::INH_008},
 CONFORMANCE_CASE(Inherit, ReadingsInSamplesNeedATask, .rules = {rule::INH_009},
                  .needs = {Cap::kSampling, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
-  OpenOptions options = {.sample_period = 10, .sample_type = PERF_SAMPLE_READ, .inherit = true};
+  OpenOptions options = {.sample_period = 100 * target().min_period(),
+                         .sample_type = PERF_SAMPLE_READ,
+                         .inherit = true};
   EXPECT_THAT(TryOpen(spec, options), FailsWith(EINVAL)) << rule::INH_009.text;
   options.sample_type |= PERF_SAMPLE_TID;
   EXPECT_EQ(TryOpen(spec, options).error, ValueHere(rule::INH_009, "with_tid"))

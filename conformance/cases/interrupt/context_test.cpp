@@ -2,8 +2,6 @@
 // What an overflow does from the context of its interrupt: all that was asked for, once,
 // harmlessly.
 #include <poll.h>
-#include <pthread.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <atomic>
@@ -11,6 +9,7 @@
 
 #include "cases/common.h"
 #include "cases/signal/overflow_signals.h"
+#include "pmuconf/edge_stack.h"
 #include "pmuconf/ring.h"
 #include "pmuconf/rules/NMI.h"
 
@@ -139,47 +138,14 @@ CONFORMANCE_CASE(Interrupt, ClosingRightAfterAnOverflowIsHarmless, .rules = {rul
   EXPECT_EQ(ring.Drain().samples.size(), 10u) << rule::NMI_006.text;
 }
 
-// A stack with nothing behind it.
-class EdgeStack {
- public:
-  static constexpr std::size_t kBytes = 256 * 1024;
-  EdgeStack() {
-    base_ =
-        mmap(nullptr, kBytes + 65'536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (base_ == MAP_FAILED || mprotect(top(), 65'536, PROT_NONE) != 0) throw Broken("mmap");
-  }
-  EdgeStack(const EdgeStack&) = delete;
-  ~EdgeStack() { munmap(base_, kBytes + 65'536); }
-
-  void Run(const std::function<void()>& body) const {
-    pthread_attr_t attr;
-    pthread_t thread = {};
-    pthread_attr_init(&attr);
-    if (pthread_attr_setstack(&attr, base_, kBytes) != 0 ||
-        pthread_create(&thread, &attr, &Call, const_cast<std::function<void()>*>(&body)) != 0) {
-      throw Broken("a thread on a stack of its own");
-    }
-    pthread_join(thread, nullptr);
-    pthread_attr_destroy(&attr);
-  }
-
- private:
-  void* top() const { return static_cast<char*>(base_) + kBytes; }
-  static void* Call(void* body) {
-    (*static_cast<std::function<void()>*>(body))();
-    return nullptr;
-  }
-  void* base_ = nullptr;
-};
-
 CONFORMANCE_CASE(Interrupt, FaultInASampleOnlyShortensIt, .rules = {rule::NMI_007},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const auto whole_stack = [](perf_event_attr& attr) { attr.sample_stack_user = 65'528; };
-  const EdgeStack stack;
+  constexpr std::size_t kStack = 256 * 1024;
   RingContents contents;
   std::uint64_t faults = 0, counted = 0;
-  stack.Run([&] {
+  OnEdgeStack(kStack, [&](std::uint64_t) {
     const Event event = Open(spec, {.sample_period = 10,
                                     .sample_type = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER,
                                     .edit = whole_stack});

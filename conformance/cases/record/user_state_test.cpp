@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registers and stack of the task in samples, and what becomes of samples that would be too long.
 #include <limits.h>
-#include <pthread.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
-#include <functional>
 
 #include "cases/common.h"
 #include "cases/program32.h"
+#include "pmuconf/edge_stack.h"
 #include "pmuconf/registers.h"
 #include "pmuconf/ring.h"
 #include "pmuconf/rules/REC.h"
@@ -215,35 +215,11 @@ CONFORMANCE_CASE(Record, UserStackIsCopiedFromTheStackPointer, .rules = {rule::R
   }
 }
 
-// Runs `body` in a thread whose stack ends at `top`, before a page that nobody can read.
-void OnSmallStack(std::function<void(std::uint64_t top)> body) {
-  const std::size_t stack = std::max<std::size_t>(16 * kPage, PTHREAD_STACK_MIN);
-  auto* const base = static_cast<char*>(
-      mmap(nullptr, stack + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-  if (base == MAP_FAILED || mprotect(base + stack, kPage, PROT_NONE) != 0) throw Broken("mmap");
-  const auto run = [body = std::move(body), top = reinterpret_cast<std::uint64_t>(base + stack)] {
-    body(top);
-  };
-  pthread_attr_t attr;
-  pthread_attr_init(&attr);
-  if (pthread_attr_setstack(&attr, base, stack) != 0) throw Broken("a stack of one's own");
-  pthread_t thread;
-  const auto start = [](void* what) -> void* {
-    (*static_cast<decltype(run)*>(what))();
-    return nullptr;
-  };
-  const int error =
-      pthread_create(&thread, &attr, start, const_cast<void*>(static_cast<const void*>(&run)));
-  if (error != 0) throw BrokenErrno("pthread_create", error);
-  pthread_join(thread, nullptr);
-  pthread_attr_destroy(&attr);
-  munmap(base, stack + kPage);
-}
-
 CONFORMANCE_CASE(Record, UserStackTellsHowMuchOfItWasThere, .rules = {rule::REC_014},
                  .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
-  OnSmallStack([&spec](std::uint64_t top) {
+  const std::size_t stack = std::max<std::size_t>(16 * kPage, PTHREAD_STACK_MIN);
+  OnEdgeStack(stack, [&spec](std::uint64_t top) {
     const Event event =
         Open(spec, WithRegs(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER, kAll, 0xf000));
     Ring ring(event, 32);

@@ -8,6 +8,8 @@
 #include <functional>
 #include <vector>
 
+#include "pmuconf/fd.h"
+
 namespace pmuconf {
 
 std::vector<int> OnlineCpus();
@@ -32,7 +34,8 @@ class Undisturbed {
 
 // A child process that waits to be told: Go() lets it run `body`, Wait() gives its exit status
 // (-signal if killed). The destructor kills and reaps a child that still lives. No sleeping: the
-// two talk through a pipe. The body's return value is the exit status.
+// two talk through a pipe. The body's return value is the exit status; if it finds that the case is
+// not for this target, so does Wait().
 class Child {
  public:
   explicit Child(const std::function<int()>& body);
@@ -46,6 +49,7 @@ class Child {
  private:
   pid_t pid_ = -1;
   int go_fd_ = -1;
+  Fd why_skipped_;
 };
 
 // Keeps this CPU busy for about that long by the clock: for time to pass, never to wait for others.
