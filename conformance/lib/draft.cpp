@@ -104,10 +104,12 @@ void WriteEvents(const PmuFacts& facts, Writer* out) {
       WriteStimulus(event, out);
       continue;
     }
-    std::string counters = Range(std::min(event.fit, general));
+    const bool own = event.fixed && fixed < facts.fixed.value;
+    const unsigned shared = std::min(own ? event.fit - 1 : event.fit, general);
+    std::string counters = shared > 0 ? Range(shared) : "";
     std::string how = "a group takes " + std::to_string(event.fit) + " of it";
-    if (event.fixed && fixed < facts.fixed.value) {
-      counters += ",f" + std::to_string(fixed++);
+    if (own) {
+      counters += (counters.empty() ? "f" : ",f") + std::to_string(fixed++);
       how += "; which fixed counter is a guess";
     }
     out->Line("counters", Quoted(counters), how);

@@ -277,7 +277,6 @@ class Probe {
     }
     // What still fits when all general counters are taken has a counter of its own.
     for (Spec& spec : specs_) {
-      if (spec.facts.fit != general + 1) continue;
       full.push_back(spec.spec);
       if (Fit(full, kMostGeneral + kMostFixed) == full.size()) {
         spec.facts.fixed = true;

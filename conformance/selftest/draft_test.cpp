@@ -22,7 +22,7 @@ PmuFacts Facts() {
   facts.kind = "core";
   facts.kind_how = "sysfs has no cpumask";
   facts.general = {4, 0, "they fit"};
-  facts.fixed = {1, 0, "one more"};
+  facts.fixed = {2, 0, "two more"};
   facts.width = {48, 0, "pmc_width"};
   facts.min_period = {16, 0, "the shortest"};
   facts.refused = {{"clock", {0, EINVAL, "a clock"}}, {"exclude_idle", {0, EOPNOTSUPP, "idle"}}};
@@ -30,7 +30,8 @@ PmuFacts Facts() {
   facts.branches = {0, EOPNOTSUPP, "refused"};
   facts.exclusive_formats = {"a", "b"};
   facts.events = {{"cycles", {}, 5, true, "cpu-cycles", "counted 1"},
-                  {"config-7", 7, 4, false, "", "counted 0"}};
+                  {"config-7", 7, 4, false, "", "counted 0"},
+                  {"ref-cycles", {}, 1, true, "ref-cycles", "counted 1"}};
   facts.skipped = {"odd: 2 fit into a group"};
   return facts;
 }
@@ -39,17 +40,18 @@ TEST(Draft, LoadsAndSaysWhatWasFound) {
   const Target target = Target::Parse(WriteDraft(Facts()), "draft");
   EXPECT_EQ(target.match(), "toy");
   EXPECT_EQ(target.general(), 4u);
-  EXPECT_EQ(target.fixed(), 1u);
+  EXPECT_EQ(target.fixed(), 2u);
   EXPECT_EQ(target.width(), 48u);
   EXPECT_EQ(target.min_period(), 16u);
   EXPECT_EQ(target.precise(), 2u);
   EXPECT_EQ(target.branches(), 0u);
   EXPECT_THAT(target.exclusive_formats(), ElementsAre("a", "b"));
-  ASSERT_EQ(target.claims().size(), 2u);
+  ASSERT_EQ(target.claims().size(), 3u);
   EXPECT_EQ(target.claims()[0].counters, 0x10000000fULL);
   EXPECT_TRUE(target.claims()[0].generic.has_value());
   EXPECT_EQ(target.claims()[1].code, 7);
   EXPECT_EQ(target.claims()[1].counters, 0xfULL);
+  EXPECT_EQ(target.claims()[2].counters, 0x200000000ULL) << "no general counter has it";
 }
 
 TEST(Draft, SaysWhatIsRefused) {
