@@ -1,9 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which rules each driver was shown to keep, and on which kernels: a page of a matrix's runs."""
+"""Which rules each driver was shown to keep, and on which kernels: a page of a matrix's runs.
+
+`make matrix` writes it beside its reports; `ci/kept.py docs/drivers.md build/matrix/*/results.json` made the one of
+the documentation.
+"""
 
 from __future__ import annotations
 
+import argparse
+import collections
 import json
+import os
 import re
 import sys
 import tomllib
@@ -92,8 +99,8 @@ def column(results: dict[str, Any]) -> Column:
     )
 
 
-def page(columns: Sequence[Column], waivers: dict[str, Waiver]) -> str:
-    """For a reader."""
+def page(columns: Sequence[Column], waivers: dict[str, Waiver], folder: Path) -> str:
+    """For a reader; it will lie in `folder`."""
     columns = sorted(columns, key=lambda c: (c.target == OURS, c.target, c.kernel))
     lines = [
         "# Which rules each driver was shown to keep",
@@ -131,16 +138,33 @@ def page(columns: Sequence[Column], waivers: dict[str, Waiver]) -> str:
     for one in sorted(used):
         heads = sorted(set().union(*used[one].values()))
         known = waivers.get(one, Waiver(one, "no waiver of that name is there any more", ""))
-        link = f"../../{known.link}" if known.link.startswith("docs/") else known.link
+        link = known.link if ":" in known.link else os.path.relpath(ROOT / known.link, folder)
         lines.append(f"- {one} ({', '.join(sorted(used[one]))}): {known.reason}. [Source]({link})")
         lines.append(f"  Seen on {', '.join(heads)}.")
-    lines += ["", "## Rule by rule", ""]
+    lines += [
+        "",
+        "## Rule by rule",
+        "",
+        "What most runs of a driver came to, and the kernels where it was otherwise.",
+        "",
+    ]
+    by_target: dict[str, list[Column]] = {}
+    for c in columns:
+        by_target.setdefault(c.target, []).append(c)
     rules = sorted({rule for c in columns for rule, word in c.rules.items() if word})
     lines += _table(
-        ["rule", *(c.head for c in columns)],
-        ([rule, *(c.rules.get(rule, "") for c in columns)] for rule in rules),
+        ["rule", *by_target],
+        ([rule, *(_word(rule, ones) for ones in by_target.values())] for rule in rules),
     )
     return "\n".join(lines)
+
+
+def _word(rule: str, columns: Sequence[Column]) -> str:
+    """What the runs of one driver came to."""
+    words = {c.kernel: c.rules.get(rule, "") for c in columns}
+    usual = collections.Counter(words.values()).most_common(1)[0][0]
+    others = [f"{word or 'not for it'} on {at}" for at, word in words.items() if word != usual]
+    return "; ".join([usual or "not for it", *others]) if others else usual
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
@@ -148,12 +172,26 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     return [f"| {' | '.join(row)} |" for row in every]
 
 
-def of_runs(reports: Iterable[Path]) -> str:
-    """The page of these results.json; not of those that are not there, or of other targets."""
+def of_runs(reports: Iterable[Path], folder: Path) -> str:
+    """The page, for `folder`, of these results.json; not of those that are not there, or of other targets."""
     columns = []
     for path in reports:
         if path.is_file():
             results = json.loads(path.read_text(encoding="utf-8"))
             if is_shown(results["target"]) and not results["profile"]:
                 columns.append(column(results))
-    return page(columns, read_waivers())
+    return page(columns, read_waivers(), folder)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """What the command line asks for."""
+    parser = argparse.ArgumentParser(description="Which rules each driver was shown to keep.")
+    parser.add_argument("page", type=Path, help="the file to write")
+    parser.add_argument("results", type=Path, nargs="+", help="results.json of a run of the suite")
+    options = parser.parse_args(arguments)
+    options.page.write_text(of_runs(options.results, options.page.resolve().parent) + "\n", "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -487,7 +487,7 @@ def write(outcomes: Sequence[Outcome], holes: Iterable[tuple[Hole, int]]) -> Non
     _replace(OUT / "matrix.md", "\n".join(page))
     # Cells of which no more is known have reports of an earlier run, perhaps.
     reports = [folder(outcome.cell) / "results.json" for outcome in outcomes if outcome.totals]
-    _replace(OUT / "rules.md", kept.of_runs(reports))
+    _replace(OUT / "rules.md", kept.of_runs(reports, OUT))
 
 
 def _replace(path: Path, text: str) -> None:

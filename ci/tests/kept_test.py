@@ -39,21 +39,33 @@ def results(target: str, release: str = "6.12.1") -> dict[str, object]:
 def test_each_rule_has_a_word_for_each_driver_and_kernel() -> None:
     columns = [kept.column(results(target)) for target in ("software", "refpmu")]
     columns.append(kept.column(results("software", "6.1.9")))
-    lines = kept.page(columns, {"W-1": kept.Waiver("W-1", "it cannot", "a link")}).splitlines()
-    heads = "software 6.1.9 x86_64 | software 6.12.1 x86_64 | refpmu 6.12.1 x86_64"
-    assert f"| rule | {heads} |" in lines
+    waivers = {"W-1": kept.Waiver("W-1", "it cannot", "a:link")}
+    lines = kept.page(columns, waivers, kept.ROOT).splitlines()
+    assert "| rule | software | refpmu |" in lines
     for rule, word in (("CNT-001", "kept"), ("CNT-002", "waived"), ("CNT-003", "broken")):
-        assert f"| {rule} | {word} | {word} | {word} |" in lines
-    assert "| CNT-005 | open | open | open |" in lines
+        assert f"| {rule} | {word} | {word} |" in lines
+    assert "| CNT-005 | open | open |" in lines
     assert not any(line.startswith("| CNT-006") for line in lines)
     assert "| software | 6.1.9 x86_64 | 1 | 1 | 1 | 2 | 1 |" in lines
 
 
+def test_a_kernel_where_a_rule_is_kept_otherwise_is_named() -> None:
+    runs = [results("software", release) for release in ("6.1.9", "6.12.1", "6.12.2")]
+    rows = [{"id": "CNT-001", "result": "WAIVED"}, {"id": "CNT-006", "result": "PASSED"}]
+    odd = kept.column({**runs[1], "rules": rows})
+    columns = [kept.column(runs[0]), odd, kept.column(runs[2])]
+    lines = kept.page(columns, {}, kept.ROOT).splitlines()
+    assert "| CNT-001 | kept; waived on 6.12.1 x86_64 |" in lines
+    assert "| CNT-006 | not for it; kept on 6.12.1 x86_64 |" in lines
+
+
 def test_a_waiver_is_told_with_its_cause_its_rules_and_where() -> None:
-    known = {"W-1": kept.Waiver("W-1", "it cannot", "a link")}
-    text = kept.page([kept.column(results("software"))], known)
-    assert "- W-1 (CNT-002): it cannot. [Source](a link)\n  Seen on software 6.12.1 x86_64." in text
-    assert "no waiver of that name" in kept.page([kept.column(results("software"))], {})
+    known = {"W-1": kept.Waiver("W-1", "it cannot", "docs/why.md#it")}
+    text = kept.page([kept.column(results("software"))], known, kept.ROOT / "docs")
+    assert (
+        "- W-1 (CNT-002): it cannot. [Source](why.md#it)\n  Seen on software 6.12.1 x86_64." in text
+    )
+    assert "no waiver of that name" in kept.page([kept.column(results("software"))], {}, kept.ROOT)
 
 
 def test_the_kernels_own_drivers_and_the_reference_are_shown() -> None:
@@ -67,7 +79,9 @@ def test_runs_that_are_not_there_and_profiles_are_left_out(tmp_path: Path) -> No
     paths[0].write_text(json.dumps(results("software")), encoding="utf-8")
     paths[2].write_text(json.dumps({**results("tracepoint"), "profile": "x"}), encoding="utf-8")
     paths[3].write_text(json.dumps(results("refpmu_big")), encoding="utf-8")
-    text = kept.of_runs(paths)
+    out = tmp_path / "page.md"
+    assert kept.main([str(out), *map(str, paths)]) == 0
+    text = out.read_text("utf-8")
     assert "| software |" in text and "tracepoint" not in text and "refpmu_big" not in text
 
 

@@ -7,6 +7,7 @@
 
 #include <csignal>
 
+#include "lib/context.h"
 #include "pmuconf/broken.h"
 #include "pmuconf/cpu.h"
 
@@ -63,6 +64,22 @@ TEST(Child, RunsWhenItIsTold) {
   Child child([] { return 7; });
   child.Go();
   EXPECT_EQ(child.Wait(), 7);
+}
+
+TEST(Child, TellsThatTheCaseIsNotForTheTarget) {
+  Child inner([] {
+    Child child([]() -> int { SkipUnclaimed("needs a period of 1"); });
+    child.Go();
+    return child.Wait();
+  });
+  inner.Go();
+  try {
+    inner.Wait();
+    FAIL() << "nothing was told";
+  } catch (const Skipped& skipped) {
+    EXPECT_EQ(skipped.obstacle, Obstacle::kNotClaimed);
+    EXPECT_EQ(skipped.reason, "needs a period of 1");
+  }
 }
 
 TEST(Child, TellsASignal) {

@@ -191,11 +191,11 @@ CONFORMANCE_CASE(
     Inherit, ChildGoesOnWithThePeriodOfItsParent, .rules = {rule::INH_019},
     .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kFrequency, Cap::kTasks},
     .timing =
-        "the period rises as long as pulses come faster than 1000 a second; below 16, an eighth of "
-        "the way at each overflow, it stays well above 1 in the few before the fork") {
+        "the period rises to 16 where pulses come faster than 1600 a second; an eighth of the way at "
+        "each overflow, it stays well above 1 in the few before the fork") {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.cpu = target().Cpu(0),
-                                  .sample_freq = 1'000,
+                                  .sample_freq = 100,
                                   .sample_type = PERF_SAMPLE_PERIOD | PERF_SAMPLE_TID,
                                   .disabled = false,
                                   .inherit = true});

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// A thread runs at the end of what it can read, and what it throws arrives.
+#include "pmuconf/edge_stack.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "lib/context.h"
+#include "pmuconf/fd.h"
+
+namespace pmuconf {
+namespace {
+
+constexpr std::size_t kStack = 256 * 1024;
+
+TEST(EdgeStack, EndsWhereNothingCanBeRead) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const Fd out(ends[0]);
+  const Fd in(ends[1]);
+  bool below = false;
+  ssize_t last = 0, next = 0;
+  OnEdgeStack(kStack, [&](std::uint64_t top) {
+    const char here = 0;
+    const auto at = reinterpret_cast<std::uint64_t>(&here);
+    below = at < top && top - at < kStack;
+    last = write(in.get(), reinterpret_cast<const void*>(top - 1), 1);
+    next = write(in.get(), reinterpret_cast<const void*>(top), 1);
+  });
+  EXPECT_TRUE(below);
+  EXPECT_EQ(last, 1);
+  EXPECT_EQ(next, -1);
+}
+
+TEST(EdgeStack, ThrowsWhatItsBodyThrows) {
+  EXPECT_THROW(OnEdgeStack(kStack, [](std::uint64_t) { SkipUnclaimed("this"); }), Skipped);
+}
+
+}  // namespace
+}  // namespace pmuconf
