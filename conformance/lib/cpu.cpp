@@ -15,7 +15,6 @@
 #include <climits>
 #include <csignal>
 #include <cstdlib>
-#include <optional>
 #include <string>
 
 #include "lib/context.h"
@@ -82,13 +81,13 @@ void Tell(int fd, const Skipped& skipped) {
   if (write(fd, words.data(), words.size()) < 0) _exit(126);
 }
 
-// Nothing, if it said nothing. Others may have its end of the pipe still: what was told is there by
-// now.
-std::optional<Skipped> Told(int fd) {
+// Throws what it said, if it said anything. Others may have its end of the pipe still: what was
+// told is there by now.
+void ThrowTold(int fd) {
   std::array<char, PIPE_BUF> words;
   const ssize_t size = read(fd, words.data(), words.size());
-  if (size <= 0) return std::nullopt;
-  return Skipped{static_cast<Obstacle>(words[0]), {words.data() + 1, words.data() + size}};
+  if (size <= 0) return;
+  throw Skipped{static_cast<Obstacle>(words[0]), {words.data() + 1, words.data() + size}};
 }
 
 }  // namespace
@@ -141,7 +140,7 @@ int Child::Wait() {
   } while (reaped < 0 && errno == EINTR);
   if (reaped < 0) throw BrokenErrno("waitpid", errno);
   pid_ = -1;
-  if (auto skipped = Told(why_skipped_.get())) throw *skipped;
+  ThrowTold(why_skipped_.get());
   return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 

@@ -25,10 +25,11 @@ TEST(EdgeStack, EndsWhereNothingCanBeRead) {
   ssize_t last = 0, next = 0;
   OnEdgeStack(kStack, [&](std::uint64_t top) {
     const char here = 0;
-    const auto at = reinterpret_cast<std::uint64_t>(&here);
-    below = at < top && top - at < kStack;
-    last = write(in.get(), reinterpret_cast<const void*>(top - 1), 1);
-    next = write(in.get(), reinterpret_cast<const void*>(top), 1);
+    const std::uint64_t left = top - reinterpret_cast<std::uint64_t>(&here);
+    below = left < kStack;
+    const char* const end = &here + left;
+    last = write(in.get(), end - 1, 1);
+    next = write(in.get(), end, 1);
   });
   EXPECT_TRUE(below);
   EXPECT_EQ(last, 1);
