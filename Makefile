@@ -44,7 +44,7 @@ bench: deps guest-suite ## benchmarks of the driver's decisions and of the model
 soak: deps guest-suite ## repeat the suite shuffled, on 1, 2 and 4 CPUs and a fixed clock; N= rounds
 	@$(PYTHON) ci/soak.py $(if $(N),-n '$(N)') $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)') $(if $(CASE),--case '$(CASE)')
 
-matrix: deps ## judge every cell of ci/matrix.toml (kernel x architecture x accelerator x target x profile), or CELLS='globs'; up to an hour
+matrix: deps ## judge every cell of ci/matrix.toml (kernel x architecture x accelerator x target x profile), or CELLS='globs'; an hour and a half
 	@$(PYTHON) ci/matrix.py $(if $(CELLS),--cells '$(CELLS)')
 
 nightly: deps ## KUnit and the suite on the debug kernels, all mutants on every kernel, the matrix, a soak of N= rounds

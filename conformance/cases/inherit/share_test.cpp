@@ -187,12 +187,13 @@ CONFORMANCE_CASE(Inherit, ReadingsInSamplesAreOfTheThread, .rules = {rule::INH_0
   EXPECT_THAT(event.Read(), Counted(spec, 65)) << rule::INH_009.text;
 }
 
-CONFORMANCE_CASE(
-    Inherit, ChildGoesOnWithThePeriodOfItsParent, .rules = {rule::INH_019},
-    .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kFrequency, Cap::kTasks},
-    .timing =
-        "the period rises to 16 where pulses come faster than 1600 a second; an eighth of the way at "
-        "each overflow, it stays well above 1 in the few before the fork") {
+CONFORMANCE_CASE(Inherit, ChildGoesOnWithThePeriodOfItsParent, .rules = {rule::INH_019},
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kFrequency,
+                           Cap::kTasks},
+                 .timing =
+                     "the period rises to 16 where pulses come faster than 1600 a second; an "
+                     "eighth of the way at "
+                     "each overflow, it stays well above 1 in the few before the fork") {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.cpu = target().Cpu(0),
                                   .sample_freq = 100,
