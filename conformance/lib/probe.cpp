@@ -275,8 +275,10 @@ class Probe {
       const bool everywhere = spec.facts.fit == general;
       if (everywhere && full.empty()) full.assign(general, spec.spec);
     }
-    // What still fits when all general counters are taken has a counter of its own.
+    // What still fits when all general counters are taken has a counter of its own. Beside that one
+    // it has all general ones or none: which of them it would have otherwise cannot be told.
     for (Spec& spec : specs_) {
+      if (spec.facts.fit != general + 1 && spec.facts.fit != 1) continue;
       full.push_back(spec.spec);
       if (Fit(full, kMostGeneral + kMostFixed) == full.size()) {
         spec.facts.fixed = true;

@@ -191,9 +191,8 @@ CONFORMANCE_CASE(Inherit, ChildGoesOnWithThePeriodOfItsParent, .rules = {rule::I
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kFrequency,
                            Cap::kTasks},
                  .timing =
-                     "the period rises to 16 where pulses come faster than 1600 a second; an "
-                     "eighth of the way at "
-                     "each overflow, it stays well above 1 in the few before the fork") {
+                     "the period rises to 16 where pulses come faster than 1600 a second; it "
+                     "stays well above 1 in the few overflows before the fork") {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.cpu = target().Cpu(0),
                                   .sample_freq = 100,
