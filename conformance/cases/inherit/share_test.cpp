@@ -191,8 +191,9 @@ CONFORMANCE_CASE(Inherit, ChildGoesOnWithThePeriodOfItsParent, .rules = {rule::I
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kFrequency,
                            Cap::kTasks},
                  .timing =
-                     "the period rises to 16 where pulses come faster than 1600 a second; it "
-                     "stays well above 1 in the few overflows before the fork") {
+                     "the period rises to 16 where pulses come faster than 1600 a second, and "
+                     "they come at most 20 000 times a second: so it stays far below the pulses "
+                     "of the child, also where each correction overshoots") {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.cpu = target().Cpu(0),
                                   .sample_freq = 100,
@@ -204,6 +205,7 @@ CONFORMANCE_CASE(Inherit, ChildGoesOnWithThePeriodOfItsParent, .rules = {rule::I
   EXPECT_TRUE(RepeatUntil(
       [&] {
         target().Stimulate(spec, 1);
+        Spin(50e-6);
         for (const Sample& sample : ring.Drain().samples) period = *sample.period;
       },
       [&] { return period >= 16; }));
