@@ -178,7 +178,7 @@ def stages() -> list[Stage]:
             1200,
             (("ci/build", "coverage", "driver_tests"),),
         ),
-        pytest_stage("pytest", "not nightly", 1800),
+        pytest_stage("pytest", "not nightly", 2700),
         *(kunit_stage(kernel) for kernel in KERNELS),
         *cell_stages(share=False),
         tool_stage("fuzz", (PYTHON, "fuzz/run.py", "--time", "40"), 900, (("ci/build", "fuzz"),)),

@@ -193,13 +193,6 @@ def _arm64_release(path: pathlib.Path, data: bytes) -> str:
     return banner[1].decode("ascii")
 
 
-def debug_built(name: str) -> bool:
-    """Whether `find` has no debug kernel to build first."""
-    series = name.removesuffix(DEBUG_SUFFIX)
-    path = tree.kept(series, debug_options(), tree.cache())
-    return path is not None and (path / BUILT).is_file()
-
-
 def _built(name: str, how: Recipe, arch: Arch) -> Kernel:
     """A kernel of the distribution's sources. Where KUnit builds in its tree too, it has no driver."""
     series = name.removesuffix(f"-{how.kind}")

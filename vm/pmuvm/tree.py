@@ -99,13 +99,6 @@ def lock(tree: Path) -> Path:
     return tree.with_name(f"{tree.name}.lock")
 
 
-def kept(series: str, fragment: str, folder: Path) -> Path | None:
-    """The tree that `opened` would find in `folder`; None if it would unpack one."""
-    package = source.present(series, folder)
-    path = folder / _key(package, fragment) if package else None
-    return path if path and path.is_dir() else None
-
-
 @contextlib.contextmanager
 def opened(series: str, fragment: str, folder: Path, log: Path) -> Iterator[Tree]:
     """The tree in `folder` that is kept for `fragment`, options as in .config; unpacked if needed.

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A debug kernel sees what the driver does wrong, and the case that ran is the one that fails.
-
-Only where one is built already (`make run DEBUG=1`): to build it takes longer than all other tests.
-"""
+"""A debug kernel sees what the driver does wrong, and the case that ran is the one that fails."""
 
 from __future__ import annotations
 
@@ -14,7 +11,8 @@ import pytest
 from pmuvm import kernel, module, runs, session, store, suite
 from pmuvm.channel import Message
 
-pytestmark = pytest.mark.guest
+# It takes minutes, and half an hour more where the kernel is not built yet.
+pytestmark = [pytest.mark.guest, pytest.mark.nightly, pytest.mark.timeout(3600)]
 
 # A fault for each kind of event: it is made when one is opened.
 FAULTS = """\
@@ -80,8 +78,6 @@ def planted(folder: pathlib.Path) -> pathlib.Path:
 
 @pytest.mark.parametrize("name", kernel.debug_known())
 def test_the_case_that_ran_fails_and_no_other(name: str, tmp_path: pathlib.Path) -> None:
-    if not kernel.debug_built(name):
-        pytest.skip(f"no kernel {name} is built: make run DEBUG=1 builds one")
     found = kernel.find(name)
     product = module.build(found, planted(tmp_path / "driver"), tmp_path / "out")
     target = suite.find_target("refpmu")

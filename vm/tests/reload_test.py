@@ -18,6 +18,7 @@ from pmuvm import guest, kernel, runs, suite
 
 pytestmark = pytest.mark.guest
 
+NIGHTLY = pytest.mark.nightly
 ROUNDS = 100
 SETS = (
     "defaults",
@@ -69,10 +70,14 @@ def worn(name: str) -> dict[str, Any]:
 
 
 def kernels() -> list[Any]:
-    """Each kernel is worn once, whichever process has its tests."""
+    """Each kernel is worn once, whichever process has its tests: one each day, the others at night."""
+    *others, daily = kernel.known()
     return [
-        pytest.param(name, marks=pytest.mark.xdist_group(f"reload-{name}"))
-        for name in kernel.known()
+        pytest.param(daily, marks=pytest.mark.xdist_group(f"reload-{daily}")),
+        *(
+            pytest.param(name, marks=[pytest.mark.xdist_group(f"reload-{name}"), NIGHTLY])
+            for name in others
+        ),
     ]
 
 
