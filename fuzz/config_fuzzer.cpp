@@ -401,6 +401,16 @@ void CheckGenericEvents() {
   attr.type = kHardware;
   for (attr.config = 0; attr.config < kRefpmuGeneric.size() + 2; ++attr.config)
     CheckOne(attr, caps);
+  refpmu_caps least = {};
+  least.own_type = 9;
+  least.general = 1;
+  least.width = 16;
+  least.min_period = 1;
+  for (attr.config = 0; attr.config < kRefpmuGeneric.size(); ++attr.config) {
+    Slot slot;
+    HOLDS(refpmu_config_parse(&attr, &least, slot.request()) == 0,
+          "no device lacks what a generic hardware event needs");
+  }
   attr.type = kCache;
   for (u64 cell = 0; cell < 8 * 4 * 3; ++cell) {
     attr.config = cell % 8 | cell / 8 % 4 << 8 | cell / 32 << 16;

@@ -11,6 +11,8 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -23,6 +25,13 @@ REPLAY_LIMIT_S = 120
 GRACE_S = 60
 INPUT_LIMIT_S = 10
 MEMORY_LIMIT_MB = 1024
+# Inputs may grow to twice the longest of the corpus, and to this at least.
+LEAST_LENGTH = 512
+# Of each allocation, who made it is kept in short: a finding that is repeated tells all.
+SHORT_STACKS = {"ASAN_OPTIONS": "malloc_context_size=2"}
+# The harness that does nothing, and how long it runs beside each other one.
+EMPTY = "empty"
+EMPTY_S = 1
 
 
 class NotJudged(Exception):
@@ -37,6 +46,7 @@ class Phase:
     edges: int
     corpus: int
     seconds: float
+    cpu_s: float
     reproducer: str | None
     output: str
 
@@ -48,6 +58,11 @@ class Outcome:
     harness: str
     executions: int
     executions_per_s: int
+    """Of a second on the clock."""
+    executions_per_cpu_s: int
+    """Of a second of the CPU, without the time to load the corpus."""
+    empty_per_cpu_s: int
+    """The same of a harness that does nothing: same flags, same inputs to begin with, same lengths."""
     edges: int
     corpus: int
     replayed: int
@@ -60,7 +75,8 @@ class Outcome:
 
 def subjects(fuzz: Path) -> list[str]:
     """The harnesses there are: one source file each."""
-    return sorted(p.name.removesuffix("_fuzzer.cpp") for p in fuzz.glob("*_fuzzer.cpp"))
+    names = {p.name.removesuffix("_fuzzer.cpp") for p in fuzz.glob("*_fuzzer.cpp")}
+    return sorted(names - {EMPTY})
 
 
 def cache_folder(subject: str) -> Path:
@@ -75,7 +91,7 @@ def last_number(pattern: str, text: str) -> int:
     return int(found[-1]) if found else 0
 
 
-def parse(output: str, seconds: float) -> Phase:
+def parse(output: str, seconds: float, cpu_s: float) -> Phase:
     """Reads what libFuzzer printed."""
     artifact = re.search(r"Test unit written to (\S+)", output)
     executions = last_number(r"stat::number_of_executed_units:\s+(\d+)", output)
@@ -84,6 +100,7 @@ def parse(output: str, seconds: float) -> Phase:
         edges=last_number(r"\bcov: (\d+)", output),
         corpus=last_number(r"\bcorp: (\d+)", output),
         seconds=seconds,
+        cpu_s=cpu_s,
         reproducer=artifact.group(1) if artifact else None,
         output=output,
     )
@@ -93,31 +110,72 @@ def execute(command: list[str], limit_s: float) -> Phase:
     """Runs one harness; a status that is no finding is no judgement either."""
     start = time.monotonic()
     try:
-        done = subprocess.run(
+        process = subprocess.Popen(  # pylint: disable=consider-using-with
             command,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            timeout=limit_s,
-            check=False,
+            env=os.environ | SHORT_STACKS,
         )
-    except subprocess.TimeoutExpired as late:
-        raise NotJudged(f"no end after {limit_s:.0f} s: {shlex.join(command)}") from late
     except OSError as error:
         raise NotJudged(f"{command[0]}: {error.strerror}") from error
-    phase = parse(done.stdout, time.monotonic() - start)
-    if done.returncode != 0 and phase.reproducer is None:
-        tail = done.stdout.strip().splitlines()[-1:] or ["no output"]
-        raise NotJudged(f"status {done.returncode} without a reproducer ({tail[0]})")
+    late = threading.Event()
+
+    def end() -> None:
+        late.set()
+        process.kill()
+
+    alarm = threading.Timer(limit_s, end)
+    alarm.start()
+    try:
+        assert process.stdout is not None
+        with process.stdout:
+            output = process.stdout.read()
+        # The one call that tells the time that this child was on a CPU, and no other.
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    finally:
+        alarm.cancel()
+    if late.is_set():
+        raise NotJudged(f"no end after {limit_s:.0f} s: {shlex.join(command)}")
+    phase = parse(output, time.monotonic() - start, usage.ru_utime + usage.ru_stime)
+    if process.returncode != 0 and phase.reproducer is None:
+        tail = output.strip().splitlines()[-1:] or ["no output"]
+        raise NotJudged(f"status {process.returncode} without a reproducer ({tail[0]})")
     return phase
 
 
-def judge(subject: str, binary: Path, corpus: Path, findings: Path, seconds: int) -> Outcome:
+def pace(replayed: Phase, fuzzed: Phase) -> int:
+    """Executions a second of the CPU, less what it took to load the corpus."""
+    seconds = fuzzed.cpu_s - replayed.cpu_s
+    return int((fuzzed.executions - replayed.executions) / seconds) if seconds > 0 else 0
+
+
+def pace_of_empty(empty: Path, flags: list[str], folders: list[str]) -> int:
+    """The pace of the empty harness: it keeps all inputs, as none of them differs to it."""
+    command = [str(empty), *flags, "-keep_seed=1", "-reload=0"]
+    with tempfile.TemporaryDirectory() as found:
+        replayed = execute([*command, "-runs=0", found, *folders], REPLAY_LIMIT_S)
+    with tempfile.TemporaryDirectory() as found:
+        limit = f"-max_total_time={EMPTY_S}"
+        return pace(replayed, execute([*command, limit, found, *folders], EMPTY_S + GRACE_S))
+
+
+def longest(corpus: Path) -> int:
+    """What an input may grow to, in bytes."""
+    sizes = [p.stat().st_size for p in corpus.glob("*") if p.is_file()]
+    return max(LEAST_LENGTH, 2 * max(sizes, default=0))
+
+
+def judge(
+    subject: str, binary: Path, empty: Path, corpus: Path, findings: Path, seconds: int
+) -> Outcome:
     """Replays and then fuzzes one harness."""
     seeds = sum(1 for p in corpus.glob("*") if p.is_file()) if corpus.is_dir() else 0
     phases: list[Phase] = []
     error = ""
+    beside = 0
     try:
         if not binary.is_file():
             raise NotJudged(f"not built: {binary} (ci/build fuzz)")
@@ -126,28 +184,40 @@ def judge(subject: str, binary: Path, corpus: Path, findings: Path, seconds: int
         findings.mkdir(parents=True, exist_ok=True)
         cache = cache_folder(subject)
         cache.mkdir(parents=True, exist_ok=True)
-        common = [
-            str(binary),
-            f"-artifact_prefix={findings}/",
+        flags = [
+            f"-max_len={longest(corpus)}",
             f"-timeout={INPUT_LIMIT_S}",
             f"-rss_limit_mb={MEMORY_LIMIT_MB}",
             "-print_final_stats=1",
+            # The schedule by rare features costs more than half of the time where there are many.
+            "-entropic=0",
         ]
-        phases.append(execute([*common, "-runs=0", str(corpus)], REPLAY_LIMIT_S))
+        common = [
+            str(binary),
+            f"-artifact_prefix={findings}/",
+            *flags,
+        ]
+        replay = [*common, "-runs=0", str(corpus)]
+        phases.append(execute(replay, REPLAY_LIMIT_S))
         if phases[0].reproducer is None:
-            timed = [*common, f"-max_total_time={seconds}", str(cache), str(corpus)]
+            words = ROOT / "fuzz" / "dict" / f"{subject}.dict"
+            timed = [*common, *([f"-dict={words}"] if words.is_file() else [])]
+            timed += [f"-max_total_time={seconds}", str(cache), str(corpus)]
             phases.append(execute(timed, seconds + GRACE_S))
+            beside = pace_of_empty(empty, flags, [str(corpus)])
     except (NotJudged, OSError) as problem:
         error = str(problem)
     reproducers = tuple(p.reproducer for p in phases if p.reproducer is not None)
     for phase in phases:
         if phase.reproducer is not None:
             (findings / "output.txt").write_text(phase.output, encoding="utf-8")
-    last = phases[-1] if phases else Phase(0, 0, 0, 0.0, None, "")
+    last = phases[-1] if phases else Phase(0, 0, 0, 0.0, 0.0, None, "")
     return Outcome(
         harness=subject,
         executions=sum(p.executions for p in phases),
         executions_per_s=int(last.executions / last.seconds) if last.seconds > 0 else 0,
+        executions_per_cpu_s=pace(phases[0], last) if len(phases) > 1 else 0,
+        empty_per_cpu_s=beside,
         edges=last.edges,
         corpus=last.corpus,
         replayed=seeds,
@@ -159,13 +229,23 @@ def judge(subject: str, binary: Path, corpus: Path, findings: Path, seconds: int
     )
 
 
+def ratio(outcome: Outcome) -> float:
+    """How fast a harness is beside one that does nothing, 0 where that is not known."""
+    empty = outcome.empty_per_cpu_s
+    return outcome.executions_per_cpu_s / empty if empty else 0.0
+
+
 def table(outcomes: list[Outcome]) -> str:
     """One line a harness, and the findings below."""
-    rows = [f"{'harness':<12}{'executions':>12}{'exec/s':>9}{'edges':>7}{'corpus':>8}  findings"]
+    head = (
+        f"{'harness':<14}{'executions':>11}{'exec/s':>9}{'exec/cpu s':>12}{'empty':>9}{'ratio':>7}"
+    )
+    rows = [f"{head}{'edges':>7}{'corpus':>8}  findings"]
     for o in outcomes:
         what = f"not judged: {o.error}" if o.error else str(len(o.findings))
+        speed = f"{o.executions_per_s:>9}{o.executions_per_cpu_s:>12}{o.empty_per_cpu_s:>9}"
         rows.append(
-            f"{o.harness:<12}{o.executions:>12}{o.executions_per_s:>9}{o.edges:>7}{o.corpus:>8}  {what}"
+            f"{o.harness:<14}{o.executions:>11}{speed}{ratio(o):>7.3f}{o.edges:>7}{o.corpus:>8}  {what}"
         )
     for o in outcomes:
         for reproducer, repeat in zip(o.findings, o.repeat):
@@ -196,7 +276,8 @@ def report(outcomes: list[Outcome], path: Path) -> None:
         "skipped": 0,
     }
     path.parent.mkdir(parents=True, exist_ok=True)
-    figures = {"totals": totals, "harnesses": [asdict(o) for o in outcomes]}
+    rows = [asdict(o) | {"ratio": round(ratio(o), 4)} for o in outcomes]
+    figures = {"totals": totals, "harnesses": rows}
     path.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
 
 
@@ -216,13 +297,14 @@ def main(argv: list[str]) -> int:
         print("fuzz: --time must be at least 1 s", file=sys.stderr)
         return 2
     folder = ROOT / "build" / "fuzz"
-    seconds = max(1, options.time * min(JOBS, len(chosen)) // len(chosen))
+    seconds = max(1, options.time * min(JOBS, len(chosen)) // len(chosen) - EMPTY_S)
     print(f"fuzz: {len(chosen)} harnesses, {seconds} s each, {JOBS} at once", flush=True)
 
     def one(subject: str) -> Outcome:
         return judge(
             subject,
             folder / "fuzz" / f"{subject}_fuzzer",
+            folder / "fuzz" / f"{EMPTY}_fuzzer",
             ROOT / "fuzz" / "corpus" / subject,
             folder / "findings" / subject,
             seconds,

@@ -14,7 +14,8 @@ def fixture_tree(tmp_path: Path) -> Path:
     """A tree that keeps every check."""
     files = {
         "driver/core/a.c": '// SPDX-License-Identifier: X\n#include "a.h"\n',
-        "driver/core/a.h": '// SPDX-License-Identifier: X\n#include "refpmu_port.h"\n',
+        "driver/core/a.h": '// SPDX-License-Identifier: X\n#include "refpmu_port.h"\n'
+        '#include "uapi/refpmu.h"\n',
         "driver/model/m.c": "// SPDX-License-Identifier: X\n",
         "driver/Kbuild": "# SPDX-License-Identifier: X\nrefpmu-y := core/a.o model/m.o\n",
         "driver/CMakeLists.txt": "# SPDX-License-Identifier: X\nset(S core/a.c model/m.c)\n",
@@ -46,6 +47,8 @@ def add(tree: Path, name: str, text: str) -> None:
         ("pure_code_is_pure", "driver/core/a.c", "#include <linux/perf_event.h>\n"),
         ("pure_code_is_pure", "driver/model/m.c", '#include "../glue/refpmu.h"\n'),
         ("pure_code_is_pure", "driver/model/m.c", '#include "../core/a.h"\n'),
+        ("pure_code_is_pure", "driver/model/m.c", '#include "uapi/refpmu.h"\n'),
+        ("pure_code_is_pure", "driver/core/a.c", "#include <uapi/refpmu.h>\n"),
         ("build_lists_agree", "driver/core/b.c", "// SPDX-License-Identifier: X\n"),
         ("build_lists_agree", "driver/Kbuild", "refpmu-y += core/gone.o\n"),
         ("files_have_a_licence", "vm/pmuvm/x.py", "print()\n"),

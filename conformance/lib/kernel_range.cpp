@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "lib/expression.h"
+#include "lib/one_line.h"
 
 namespace pmuconf {
 namespace {
@@ -27,8 +28,8 @@ bool TakeVersion(std::string_view* text, std::pair<int, int>* version) {
 
 bool KernelMatches(std::string_view text, std::string_view release) {
   const auto fail = [&]() -> bool {
-    throw ConfigError("kernels '" + std::string(text) + "' or release '" + std::string(release) +
-                      "': not understood");
+    throw ConfigError(OneLine("kernels '" + std::string(text) + "' or release '" +
+                              std::string(release) + "': not understood"));
   };
   std::pair<int, int> running;
   if (!TakeVersion(&release, &running)) return fail();

@@ -43,6 +43,21 @@ std::optional<std::pair<int, int>> ParseRange(std::string_view text) {
   return std::pair(*first, *last);
 }
 
+// "0-7,32-35": up to `last`, in order; nullopt also where one reaches into another.
+std::optional<std::vector<std::pair<int, int>>> ParseRanges(std::string_view text, int last) {
+  std::vector<std::pair<int, int>> ranges;
+  for (const std::string_view part : Split(text, ',')) {
+    const auto range = ParseRange(part);
+    if (!range || range->second > last) return std::nullopt;
+    ranges.push_back(*range);
+  }
+  std::sort(ranges.begin(), ranges.end());
+  const auto reaches = [](const auto& a, const auto& b) { return b.first <= a.second; };
+  if (std::adjacent_find(ranges.begin(), ranges.end(), reaches) != ranges.end())
+    return std::nullopt;
+  return ranges;
+}
+
 }  // namespace
 
 int FormatField::width() const {
@@ -74,12 +89,11 @@ std::optional<FormatField> ParseFormat(std::string_view text) {
   } else {
     return std::nullopt;
   }
-  for (const std::string_view part : Split(text.substr(colon + 1), ',')) {
-    const auto range = ParseRange(part);
-    if (!range || range->second > 63) return std::nullopt;
-    field.bits.push_back(*range);
-  }
-  return field.width() <= 64 ? std::optional(field) : std::nullopt;
+  // perf takes them for a set: the low bits of a value go to the low ones of the field.
+  auto bits = ParseRanges(text.substr(colon + 1), 63);
+  if (!bits) return std::nullopt;
+  field.bits = std::move(*bits);
+  return field;
 }
 
 std::optional<std::vector<std::pair<std::string, std::uint64_t>>> ParseTerms(
@@ -99,10 +113,10 @@ std::optional<std::vector<std::pair<std::string, std::uint64_t>>> ParseTerms(
 std::optional<std::vector<int>> ParseCpuList(std::string_view text) {
   std::vector<int> cpus;
   if (text.empty()) return cpus;
-  for (const std::string_view part : Split(text, ',')) {
-    const auto range = ParseRange(part);
-    if (!range || range->second > 65535) return std::nullopt;
-    for (int cpu = range->first; cpu <= range->second; ++cpu) cpus.push_back(cpu);
+  const auto ranges = ParseRanges(text, 65535);
+  if (!ranges) return std::nullopt;
+  for (const auto& [first, last] : *ranges) {
+    for (int cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
   }
   return cpus;
 }

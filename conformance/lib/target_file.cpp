@@ -9,6 +9,7 @@
 #include "lib/errno_name.h"
 #include "lib/expression.h"
 #include "lib/target_base.h"
+#include "lib/target_claims.h"
 #include "lib/toml_table.h"
 #include "pmuconf/processor.h"
 #include "pmuconf/stimuli.h"
@@ -17,8 +18,6 @@
 
 namespace pmuconf {
 namespace {
-
-constexpr int kFixedBase = 32;
 
 constexpr std::array<std::pair<std::string_view, std::uint64_t>, 10> kGenericEvents = {{
     {"cpu-cycles", PERF_COUNT_HW_CPU_CYCLES},
@@ -110,7 +109,7 @@ std::optional<std::uint64_t> ParseCounters(std::string_view text, unsigned gener
     if (!list || list->empty()) return std::nullopt;
     for (const int counter : *list) {
       if (static_cast<unsigned>(counter) >= (is_fixed ? fixed : general)) return std::nullopt;
-      mask |= 1ULL << (counter + (is_fixed ? kFixedBase : 0));
+      mask |= 1ULL << (static_cast<unsigned>(counter) + (is_fixed ? kFixedBase : 0));
     }
   }
   return mask == 0 ? std::nullopt : std::optional(mask);

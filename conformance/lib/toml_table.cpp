@@ -2,17 +2,62 @@
 // Strict reading of TOML tables.
 #include "lib/toml_table.h"
 
+#include <algorithm>
+#include <cmath>
+
+#include "lib/one_line.h"
 #include "pmuconf/sysfs.h"
 #include "pmuconf/target.h"
 
 namespace pmuconf {
+namespace {
+
+// Behind the string that begins at `at`, or where its line ends if it does not.
+std::size_t EndOfString(std::string_view text, std::size_t at) {
+  const char quote = text[at];
+  const bool lines = text.substr(at, 3) == std::string(3, quote);
+  const std::string_view end = text.substr(at, lines ? 3 : 1);
+  for (std::size_t i = at + end.size(); i < text.size(); ++i) {
+    if (!lines && text[i] == '\n') return i;
+    if (quote == '"' && text[i] == '\\') {
+      ++i;
+    } else if (text.substr(i, end.size()) == end) {
+      return lines ? text.find_first_not_of(quote, i) : i + 1;
+    }
+  }
+  return text.size();
+}
+
+// Where the first byte is that is not ASCII, outside of strings and comments. TOML has none there,
+// but toml++ 3.3 does not refuse all of them: some end in what its authors took for unreachable.
+std::size_t FindForeign(std::string_view text) {
+  for (std::size_t i = text.starts_with("\xef\xbb\xbf") ? 3 : 0; i < text.size();) {
+    if (text[i] == '#') {
+      i = text.find('\n', i);
+    } else if (text[i] == '"' || text[i] == '\'') {
+      i = EndOfString(text, i);
+    } else if (static_cast<unsigned char>(text[i]) >= 0x80) {
+      return i;
+    } else {
+      ++i;
+    }
+  }
+  return std::string_view::npos;
+}
+
+}  // namespace
 
 toml::table ParseToml(std::string_view text, const std::string& path) {
+  if (const std::size_t at = FindForeign(text); at != std::string_view::npos) {
+    const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<int>(at), '\n');
+    throw ConfigError(path + ":" + std::to_string(line) +
+                      ": only strings and comments may have letters beyond ASCII");
+  }
   try {
     return toml::parse(text, path);
   } catch (const toml::parse_error& error) {
-    throw ConfigError(path + ":" + std::to_string(error.source().begin.line) + ": " +
-                      std::string(error.description()));
+    throw ConfigError(OneLine(path + ":" + std::to_string(error.source().begin.line) + ": " +
+                              std::string(error.description())));
   }
 }
 
@@ -27,8 +72,8 @@ void TomlTable::Fail(std::string_view key, const std::string& what) const {
   const toml::source_region& where = node != nullptr ? node->source() : table_.source();
   const std::string& path = where.path ? *where.path : path_;  // that of a target's base, maybe
   const std::string whole = name_.empty() ? std::string(key) : name_ + "." + std::string(key);
-  throw ConfigError(path + ":" + std::to_string(where.begin.line) + ": key '" + whole + "' " +
-                    what);
+  throw ConfigError(
+      OneLine(path + ":" + std::to_string(where.begin.line) + ": key '" + whole + "' " + what));
 }
 
 const toml::node* TomlTable::Node(const char* key) {
@@ -75,7 +120,8 @@ double TomlTable::DoubleOr(const char* key, double fallback) {
   const toml::node* const node = Node(key);
   if (node == nullptr) return fallback;
   const auto value = node->is_number() ? node->value<double>() : std::nullopt;
-  if (!value || !(*value >= 0.0)) Fail(key, "must be a number that is not negative");
+  if (!value || !std::isfinite(*value) || *value < 0.0)
+    Fail(key, "must be a number that is not negative");
   return *value;
 }
 

@@ -2,16 +2,18 @@
 // results.ktap: the kernel's test protocol, version 1.
 #include <sstream>
 
+#include "lib/one_line.h"
 #include "report/formats.h"
 
 namespace pmuconf {
 namespace {
 
-std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
+// Readers differ in what ends a line: nothing that a case says may.
+std::string FirstLine(const std::string& text) { return OneLine(text.substr(0, text.find('\n'))); }
 
 void Diagnose(const std::string& message, std::ostream& os) {
   std::istringstream lines(message);
-  for (std::string line; std::getline(lines, line);) os << "# " << line << "\n";
+  for (std::string line; std::getline(lines, line);) os << "# " << OneLine(line) << "\n";
 }
 
 }  // namespace
@@ -26,7 +28,7 @@ std::string ToKtap(const Report& report) {
     const bool good = row.result == Result::kPass || skip || row.result == Result::kWaived;
     if (!skip && row.result != Result::kPass) Diagnose(Failure(report, row), os);
     os << (good ? "ok " : "not ok ") << number << " " << row.id;
-    if (skip) os << " # SKIP " << WhySkipped(row);
+    if (skip) os << " # SKIP " << OneLine(WhySkipped(row));
     if (row.result == Result::kWaived) os << " # XFAIL " << FirstLine(row.message);
     if (!good && row.result != Result::kFail) os << " # " << ToString(row.result);
     os << "\n";

@@ -3,7 +3,9 @@
 #include "report/stream.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "lib/one_line.h"
 #include "pmuconf/sysfs.h"
 #include "pmuconf/target.h"
 
@@ -66,26 +68,28 @@ void TakeLine(const Json& json, Stream* stream) {
 Stream ParseStream(std::string_view text, const std::string& path) {
   Stream stream;
   int line_number = 0;
+  bool begun = false;
   while (!text.empty()) {
     const std::size_t n = text.find('\n');
     const std::string_view line = text.substr(0, n);
     text.remove_prefix(n == std::string_view::npos ? text.size() : n + 1);
     ++line_number;
     if (line.empty()) continue;
+    const bool first = !std::exchange(begun, true);
     const auto where = path + ":" + std::to_string(line_number) + ": ";
     const Json json = Json::parse(line, nullptr, false);
-    if (json.is_discarded() && text.empty()) break;
+    if (json.is_discarded() && text.empty() && !first) break;
     if (!json.is_object()) throw ConfigError(where + "is no JSON object");
-    if ((line_number == 1) != (json.value("t", Json()) == "run")) {
+    if (first != (json.value("t", Json()) == "run")) {
       throw ConfigError(where + "the first line, and no other, must be the run");
     }
     try {
       TakeLine(json, &stream);
     } catch (const std::exception& error) {
-      throw ConfigError(where + error.what());
+      throw ConfigError(OneLine(where + error.what()));
     }
   }
-  if (line_number == 0) throw ConfigError(path + ": is empty");
+  if (!begun) throw ConfigError(path + ": is empty");
   return stream;
 }
 

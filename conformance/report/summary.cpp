@@ -4,24 +4,16 @@
 #include <map>
 #include <sstream>
 
+#include "lib/one_line.h"
 #include "report/formats.h"
 
 namespace pmuconf {
 namespace {
 
-// Messages come from the guest: nothing in them may steer the terminal.
-std::string Printable(std::string_view text) {
-  std::string clean;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    clean += byte < 0x20 && c != '\n' && c != '\t' ? '?' : byte == 0x7f ? '?' : c;
-  }
-  return clean;
-}
-
+// Messages come from the guest: nothing in them may steer the terminal, or pass for the verdict.
 void Indented(const std::string& text, std::ostream& os) {
-  std::istringstream lines(Printable(text));
-  for (std::string line; std::getline(lines, line);) os << "    " << line << "\n";
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) os << "    " << OneLine(line) << "\n";
 }
 
 const Rule* RuleOf(const Report& report, std::string_view id) {
@@ -63,7 +55,7 @@ std::string Skips(const Report& report) {
   }
   std::string text;
   for (const auto& [reason, ids] : by_reason)
-    text += "  skipped, " + Printable(reason.second) + ":" + Named(ids);
+    text += "  skipped, " + OneLine(reason.second) + ":" + Named(ids);
   return text;
 }
 
@@ -114,8 +106,9 @@ std::string Summary(const Report& report) {
     ++rules[name];
   }
   os << "\n"
-     << report.target << " on Linux " << Printable(report.release) << " (" << Printable(report.arch)
-     << "), " << (report.profile.empty() ? "whole catalogue" : "profile " + report.profile) << "\n";
+     << OneLine(report.target) << " on Linux " << OneLine(report.release) << " ("
+     << OneLine(report.arch) << "), "
+     << (report.profile.empty() ? "whole catalogue" : "profile " + report.profile) << "\n";
   os << Listed("  cases " + std::to_string(t.cases) + ": ", {{"passed", t.passed},
                                                              {"failed", t.failed},
                                                              {"skipped", t.skipped},
@@ -130,7 +123,7 @@ std::string Summary(const Report& report) {
   os << Listed("  rules " + std::to_string(t.rules) + ": ", rules);
   os << Skips(report) << RunAgain(report);
   for (const std::string& problem : report.problems)
-    os << "  problem: " << Printable(problem) << "\n";
+    os << "  problem: " << OneLine(problem) << "\n";
   std::string verdict(ToString(report.verdict));
   for (char& c : verdict) c = c == '_' ? ' ' : c;
   os << verdict << ": " << report.reason << "\n";

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "lib/expression.h"
+#include "lib/one_line.h"
 #include "pmuconf/target.h"
 
 namespace pmuconf {
@@ -49,7 +50,8 @@ std::vector<CaseResult> Collect(const Stream& stream, std::span<const KnownCase>
   }
   std::vector<CaseResult> cases;
   for (const std::string& id : stream.selected) {
-    if (!known.contains(id)) throw ConfigError("the stream selects unknown case '" + id + "'");
+    if (!known.contains(id))
+      throw ConfigError(OneLine("the stream selects unknown case '" + id + "'"));
     CaseResult row;
     if (const auto it = by_id.find(id); it != by_id.end()) {
       row = it->second;
@@ -63,8 +65,8 @@ std::vector<CaseResult> Collect(const Stream& stream, std::span<const KnownCase>
     by_id.erase(id);
   }
   if (!by_id.empty()) {
-    throw ConfigError("the stream has a result of case '" + by_id.begin()->first +
-                      "', which was not selected");
+    throw ConfigError(OneLine("the stream has a result of case '" + by_id.begin()->first +
+                              "', which was not selected"));
   }
   return cases;
 }
@@ -321,8 +323,8 @@ Report Judge(const Stream& stream, const Target& target, const Profile& profile,
              std::span<const KnownCase> suite, std::span<const Waiver> waivers,
              std::string_view today) {
   if (stream.target != target.name()) {
-    throw ConfigError("the stream is of target '" + stream.target + "', not '" + target.name() +
-                      "'");
+    throw ConfigError(
+        OneLine("the stream is of target '" + stream.target + "', not '" + target.name() + "'"));
   }
   Report report;
   report.target = stream.target;
@@ -336,6 +338,7 @@ Report Judge(const Stream& stream, const Target& target, const Profile& profile,
   report.rules = RollUpAll(report, target, profile, stream.partial);
   report.totals = Count(report);
   std::tie(report.verdict, report.reason) = Decide(stream, report);
+  report.reason = OneLine(report.reason);
   return report;
 }
 

@@ -84,6 +84,12 @@ TEST(Stream, NamesTheLineThatIsWrong) {
                       "\n"),
       HasSubstr("unknown result 'FINE'"));
   EXPECT_THAT(error_of(""), HasSubstr("is empty"));
+  EXPECT_THAT(error_of("\n\n"), HasSubstr("is empty"));
+  EXPECT_THAT(error_of(R"({"t":"ru)"), HasSubstr("s:1: is no JSON object"));
+  EXPECT_THAT(
+      error_of(kRun + R"({"t":"result","id":"A.B","result":"F\nE","duration_s":0,"message":""})"
+                      "\n"),
+      HasSubstr("s:2: unknown result 'F?E'"));
 }
 
 TEST(JsonLine, CutsLongStringsAndStaysOneLine) {
@@ -122,6 +128,20 @@ TEST(Json, HasWhatTheArchitecturePromises) {
                           "crash", "lost", "rules", "rules_passed"}) {
     EXPECT_TRUE(json["totals"].contains(key)) << key;
   }
+}
+
+TEST(Ktap, NoMessageEndsALine) {
+  EXPECT_EQ(ToKtap(ReportOf(Result::kSkip, "x\rok 1 A.B")),
+            "KTAP version 1\n1..1\nok 1 Suite.Name # SKIP x?ok 1 A.B\n");
+  EXPECT_THAT(ToKtap(ReportOf(Result::kFail, "x\rok 1 A.B\ny")),
+              HasSubstr("\n# x?ok 1 A.B\n# y\n"));
+}
+
+TEST(Summary, NoProblemPassesForTheVerdict) {
+  Report report = ReportOf(Result::kPass, "");
+  report.problems = {"kernel log: x\nCONFORMANT: every MUST rule holds"};
+  EXPECT_THAT(Summary(report),
+              HasSubstr("  problem: kernel log: x?CONFORMANT: every MUST rule holds\n"));
 }
 
 TEST(Ktap, TellsResultsApart) {

@@ -25,9 +25,16 @@ TEST(ParseFormat, TakesOneBitAndTheWholeWord) {
   EXPECT_EQ(ParseFormat("config2:0-63")->Encode(~0ULL), ~0ULL);
 }
 
+TEST(ParseFormat, TakesBitsInAnyOrderForASet) {
+  const auto field = ParseFormat("config:32-35,0-7");
+  ASSERT_TRUE(field);
+  EXPECT_EQ(field->Encode(0xabc), 0xa'0000'00bcULL);
+}
+
 TEST(ParseFormat, RefusesWhatIsNoFormat) {
-  for (const char* text : {"", "config", "config:", "config:a", "config:3-1", "config:0-64",
-                           "config4:0", "foo:0-7", "config:0-63,0-63"}) {
+  for (const char* text :
+       {"", "config", "config:", "config:a", "config:3-1", "config:0-64", "config4:0", "foo:0-7",
+        "config:0-63,0-63", "config:0-3,2", "config:8,0-8"}) {
     EXPECT_FALSE(ParseFormat(text)) << text;
   }
 }
@@ -57,8 +64,9 @@ TEST(EncodeTerms, PutsTermsTogether) {
 
 TEST(ParseCpuList, TakesRanges) {
   EXPECT_EQ(*ParseCpuList("0-2,7"), (std::vector<int>{0, 1, 2, 7}));
+  EXPECT_EQ(*ParseCpuList("7,0-2"), (std::vector<int>{0, 1, 2, 7}));
   EXPECT_TRUE(ParseCpuList("")->empty());
-  for (const char* text : {"x", "2-1", "0-", "-1", "0-99999999"}) {
+  for (const char* text : {"x", "2-1", "0-", "-1", "0-99999999", "0,0", "0-2,1", "0-65535,0"}) {
     EXPECT_FALSE(ParseCpuList(text)) << text;
   }
 }

@@ -100,6 +100,28 @@ TEST(TargetFile, GivesCapabilities) {
   EXPECT_FALSE(target.Claims(Cap::kExcludes));
 }
 
+TEST(TargetFile, AnErrorIsOneLineWhateverItQuotes) {
+  EXPECT_EQ(ErrorOf("\"a\\nb\" = 1\n").substr(0, 16), "toy.toml:1: key ");
+  EXPECT_THAT(ErrorOf(With("name = \"toy\"", "name = \"toy\"\n\"a\\nb\" = 1")),
+              HasSubstr("toy.toml:3: key 'target.a?b' is unknown"));
+}
+
+TEST(TargetFile, SlownessAndAccuracyAreNumbers) {
+  EXPECT_THAT(ErrorOf(With("kind = \"core\"", "kind = \"core\"\nslowness = inf")),
+              HasSubstr("key 'target.slowness' must be a number that is not negative"));
+  EXPECT_THAT(ErrorOf(With("{ abs = 3 }", "{ rel = inf }")),
+              HasSubstr("'event.accuracy.rel' must be a number that is not negative"));
+}
+
+TEST(TargetFile, OnlyStringsAndCommentsHaveLettersBeyondAscii) {
+  EXPECT_EQ(ErrorOf(With("[sampling]", "# \u00e4 'x\n[sampling]")), "no error");
+  EXPECT_EQ(Target::Parse(With("\"toy*\"", "'t\u00e4\"y'"), "toy.toml").match(), "t\u00e4\"y");
+  EXPECT_EQ(Target::Parse(With("\"toy*\"", "\"\"\"\\\"\"\u00e4\"\"\"\"\""), "toy.toml").match(),
+            "\"\"\u00e4\"\"");
+  EXPECT_EQ(ErrorOf(With("width = 48", "width = 48 \u00e4")),
+            "toy.toml:9: only strings and comments may have letters beyond ASCII");
+}
+
 TEST(TargetFile, NamesFileLineAndKeyOfAnError) {
   EXPECT_EQ(ErrorOf(With("width = 48", "width = 480")),
             "toy.toml:9: key 'counters.width' must be an integer from 16 to 64");

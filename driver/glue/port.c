@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The front of the stimulus ports: who may, what is well formed, and where it runs. */
+/* The front of the stimulus ports: who may, and where a request that is well formed runs. */
 #include <linux/capability.h>
 #include <linux/compat.h>
 #include <linux/cpu.h>
@@ -11,45 +11,7 @@
 #include <linux/uaccess.h>
 #include <linux/workqueue.h>
 
-#include "model/registers.h"
 #include "port.h"
-
-int refpmu_port_check_pulse(const union refpmu_port_arg *arg)
-{
-	const struct refpmu_pulse *pulse = &arg->pulse;
-
-	if (pulse->reserved || pulse->event > U16_MAX || pulse->privilege > REFPMU_PRIV_KERNEL ||
-	    pulse->per_pulse > REFPMU_WIDE_PAIR || pulse->latency > U16_MAX)
-		return -EINVAL;
-	return 0;
-}
-
-int refpmu_port_check_advance(const union refpmu_port_arg *arg)
-{
-	return arg->advance.privilege > REFPMU_PRIV_KERNEL ? -EINVAL : 0;
-}
-
-int refpmu_port_check_branches(const union refpmu_port_arg *arg)
-{
-	const struct refpmu_branches *branches = &arg->branches;
-
-	return branches->reserved || branches->count > REFPMU_BRANCHES_MAX ? -EINVAL : 0;
-}
-
-int refpmu_port_check_clock(const union refpmu_port_arg *arg)
-{
-	return arg->clock.reserved || arg->clock.mode > REFPMU_CLOCK_MANUAL ? -EINVAL : 0;
-}
-
-int refpmu_port_check_reg(const union refpmu_port_arg *arg)
-{
-	return arg->reg.write > 1 ? -EINVAL : 0;
-}
-
-int refpmu_port_check_line(const union refpmu_port_arg *arg)
-{
-	return arg->line.reserved || arg->line.hold > 1 ? -EINVAL : 0;
-}
 
 static long run_there(void *arg)
 {
@@ -133,10 +95,6 @@ int refpmu_port_log(struct refpmu_port_request *req)
 
 static int execute(const struct refpmu_port_kind *kind, struct refpmu_port_request *req)
 {
-	int err = kind->check ? kind->check(&req->arg) : 0;
-
-	if (err)
-		return err;
 	req->run = kind->run;
 	if (kind->here)
 		return kind->here(req);
@@ -162,8 +120,11 @@ static long port_ioctl(struct file *file, unsigned int cmd, unsigned long user)
 		return -ENOTTY;
 	if (copy_from_user(&req.arg, (void __user *)user, size))
 		return -EFAULT;
-	if (size && req.arg.head.size != size)
-		return -EINVAL;
+	err = refpmu_port_check(cmd, &req.arg);
+	if (!err && kind->check)
+		err = kind->check(&req.arg);
+	if (err)
+		return err;
 	err = execute(kind, &req);
 	if (_IOC_DIR(cmd) & _IOC_READ && copy_to_user((void __user *)user, &req.arg, size))
 		return -EFAULT;

@@ -1,34 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The stimulus port of any PMU of the module: a file in /dev, the decoding of requests, and how
- * they get to the CPU that they name. What a PMU offers is a table of kinds; the rest is ENOTTY.
+ * The stimulus port of any PMU of the module: a file in /dev, and how requests get to the
+ * CPU that they name; core/port_arg says what is one. What a PMU offers is a table of kinds, the
+ * rest is ENOTTY.
  */
 #ifndef REFPMU_GLUE_PORT_H
 #define REFPMU_GLUE_PORT_H
 
 #include <linux/miscdevice.h>
 
+#include "core/port_arg.h"
 #include "log.h"
 
 struct refpmu_port;
-
-/* The argument of a request; each begins with its size and the CPU that is meant. */
-union refpmu_port_arg {
-	struct {
-		__u32 size;
-		__s32 cpu;
-	} head;
-	struct refpmu_info info;
-	struct refpmu_pulse pulse;
-	struct refpmu_clock clock;
-	struct refpmu_advance advance;
-	struct refpmu_branches branches;
-	struct refpmu_reg reg;
-	struct refpmu_line line;
-	struct refpmu_inject inject;
-	struct refpmu_log log;
-	struct refpmu_stats stats;
-};
 
 /* One request on its way. */
 struct refpmu_port_request {
@@ -43,7 +27,7 @@ struct refpmu_port_request {
 /* A request is answered where its caller is (here), or on the CPU that it names (run). */
 struct refpmu_port_kind {
 	unsigned int cmd; /* REFPMU_IOC_*; 0 ends the table */
-	int (*check)(const union refpmu_port_arg *arg); /* an errno for what no port takes */
+	int (*check)(const union refpmu_port_arg *arg); /* what only this one refuses */
 	int (*here)(struct refpmu_port_request *req);
 	int (*run)(struct refpmu_port_request *req); /* in process context, and it stays there */
 };
@@ -66,13 +50,7 @@ int refpmu_port_run_on(int cpu, struct refpmu_port_request *req);
 /* Call @req->run on every CPU that is online; the last error there was. */
 int refpmu_port_run_everywhere(struct refpmu_port_request *req);
 
-/* Checks and answers that are the same for every kind of PMU. */
-int refpmu_port_check_pulse(const union refpmu_port_arg *arg);
-int refpmu_port_check_advance(const union refpmu_port_arg *arg);
-int refpmu_port_check_branches(const union refpmu_port_arg *arg);
-int refpmu_port_check_clock(const union refpmu_port_arg *arg);
-int refpmu_port_check_reg(const union refpmu_port_arg *arg);
-int refpmu_port_check_line(const union refpmu_port_arg *arg);
+/* The answer of every kind of PMU that has a journal. */
 int refpmu_port_log(struct refpmu_port_request *req); /* a "here" */
 
 #endif /* REFPMU_GLUE_PORT_H */

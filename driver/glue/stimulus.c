@@ -259,21 +259,12 @@ static int run_branches(struct refpmu_port_request *req)
 	return stimulate(here(req), req, &stim);
 }
 
-static bool valid(const struct refpmu_branch_entry *entry)
-{
-	return entry->kind < REFPMU_BRANCH_MAX && entry->cycles <= U16_MAX &&
-	       entry->privilege <= REFPMU_PRIV_KERNEL &&
-	       !(entry->flags & ~(REFPMU_BRANCH_MISPREDICTED | REFPMU_BRANCH_IN_TX |
-				  REFPMU_BRANCH_ABORT));
-}
-
 /* All are looked at before the first one happens. */
 static int ioctl_branches(struct refpmu_port_request *req)
 {
 	const struct refpmu_branches *branches = &req->arg.branches;
 	struct refpmu_branch_entry *entries;
 	int err = 0;
-	u32 i;
 
 	entries = kvcalloc(branches->count + 1, sizeof(*entries), GFP_KERNEL);
 	if (!entries)
@@ -281,8 +272,8 @@ static int ioctl_branches(struct refpmu_port_request *req)
 	if (copy_from_user(entries, u64_to_user_ptr(branches->entries),
 			   branches->count * sizeof(*entries)))
 		err = -EFAULT;
-	for (i = 0; i < branches->count && !err; i++)
-		err = valid(&entries[i]) ? 0 : -EINVAL;
+	if (!err)
+		err = refpmu_port_check_entries(entries, branches->count);
 	if (!err) {
 		req->data = entries;
 		req->run = run_branches;
@@ -454,14 +445,14 @@ struct refpmu_journal *refpmu_stimulus_journal(struct refpmu_port *port, unsigne
 const struct refpmu_port_kind refpmu_stimulus_kinds[] = {
 	{ .cmd = REFPMU_IOC_RESET, .here = ioctl_reset },
 	{ .cmd = REFPMU_IOC_INFO, .here = ioctl_info },
-	{ .cmd = REFPMU_IOC_PULSE, .check = refpmu_port_check_pulse, .here = ioctl_pulse },
-	{ .cmd = REFPMU_IOC_CLOCK, .check = refpmu_port_check_clock, .run = run_clock },
-	{ .cmd = REFPMU_IOC_ADVANCE, .check = refpmu_port_check_advance, .run = run_advance },
-	{ .cmd = REFPMU_IOC_REG, .check = refpmu_port_check_reg, .run = run_reg },
-	{ .cmd = REFPMU_IOC_LINE, .check = refpmu_port_check_line, .run = run_line },
+	{ .cmd = REFPMU_IOC_PULSE, .here = ioctl_pulse },
+	{ .cmd = REFPMU_IOC_CLOCK, .run = run_clock },
+	{ .cmd = REFPMU_IOC_ADVANCE, .run = run_advance },
+	{ .cmd = REFPMU_IOC_REG, .run = run_reg },
+	{ .cmd = REFPMU_IOC_LINE, .run = run_line },
 	{ .cmd = REFPMU_IOC_INJECT, .run = run_inject },
 	{ .cmd = REFPMU_IOC_LOG, .here = refpmu_port_log },
 	{ .cmd = REFPMU_IOC_STATS, .run = run_stats },
-	{ .cmd = REFPMU_IOC_BRANCHES, .check = refpmu_port_check_branches, .here = ioctl_branches },
+	{ .cmd = REFPMU_IOC_BRANCHES, .here = ioctl_branches },
 	{}
 };

@@ -93,23 +93,12 @@ static int run_branches(struct refpmu_port_request *req)
 	return err;
 }
 
-static int check_entry(const struct refpmu_branch_entry *entry)
-{
-	const u32 flags = REFPMU_BRANCH_MISPREDICTED | REFPMU_BRANCH_IN_TX | REFPMU_BRANCH_ABORT;
-
-	if (entry->kind >= REFPMU_BRANCH_MAX || entry->flags & ~flags ||
-	    entry->cycles > U16_MAX || entry->privilege > REFPMU_PRIV_KERNEL)
-		return -EINVAL;
-	return 0;
-}
-
 /* All of them are looked at before the first one happens. */
 static int ioctl_branches(struct refpmu_port_request *req)
 {
 	struct refpmu_branches *branches = &req->arg.branches;
 	struct refpmu_branch_entry *entries;
-	int err = 0;
-	u32 i;
+	int err;
 
 	branches->done = 0;
 	if (!branches->count)
@@ -118,8 +107,7 @@ static int ioctl_branches(struct refpmu_port_request *req)
 			       branches->count * sizeof(*entries));
 	if (IS_ERR(entries))
 		return PTR_ERR(entries);
-	for (i = 0; !err && i < branches->count; i++)
-		err = check_entry(&entries[i]);
+	err = refpmu_port_check_entries(entries, branches->count);
 	if (!err) {
 		req->data = entries;
 		req->run = run_branches;
@@ -224,9 +212,9 @@ static struct refpmu_journal *journal(struct refpmu_port *port, unsigned int cpu
 static const struct refpmu_port_kind kinds[] = {
 	{ .cmd = REFPMU_IOC_RESET, .here = ioctl_reset },
 	{ .cmd = REFPMU_IOC_INFO, .here = ioctl_info },
-	{ .cmd = REFPMU_IOC_BRANCHES, .check = refpmu_port_check_branches, .here = ioctl_branches },
-	{ .cmd = REFPMU_IOC_REG, .check = refpmu_port_check_reg, .run = run_reg },
-	{ .cmd = REFPMU_IOC_LINE, .check = refpmu_port_check_line, .run = run_line },
+	{ .cmd = REFPMU_IOC_BRANCHES, .here = ioctl_branches },
+	{ .cmd = REFPMU_IOC_REG, .run = run_reg },
+	{ .cmd = REFPMU_IOC_LINE, .run = run_line },
 	{ .cmd = REFPMU_IOC_LOG, .here = refpmu_port_log },
 	{ .cmd = REFPMU_IOC_STATS, .run = run_stats },
 	{}

@@ -115,17 +115,6 @@ static int run_pulse(struct refpmu_port_request *req)
 	return 0;
 }
 
-/* Nothing here samples, so only how many there are can matter. */
-static int check_pulse(const union refpmu_port_arg *arg)
-{
-	const struct refpmu_pulse *pulse = &arg->pulse;
-
-	if (pulse->per_pulse > 1 || pulse->skid || pulse->latency || pulse->source ||
-	    pulse->response || pulse->regs)
-		return -EINVAL;
-	return refpmu_port_check_pulse(arg);
-}
-
 /* Not through the bus: this is the test, not the driver. */
 static int ioctl_reg(struct refpmu_port_request *req)
 {
@@ -189,8 +178,8 @@ static int ioctl_reset(struct refpmu_port_request *req)
 static const struct refpmu_port_kind kinds[] = {
 	{ .cmd = REFPMU_IOC_RESET, .here = ioctl_reset },
 	{ .cmd = REFPMU_IOC_INFO, .here = ioctl_info },
-	{ .cmd = REFPMU_IOC_PULSE, .check = check_pulse, .run = run_pulse },
-	{ .cmd = REFPMU_IOC_REG, .check = refpmu_port_check_reg, .here = ioctl_reg },
+	{ .cmd = REFPMU_IOC_PULSE, .check = refpmu_port_check_plain, .run = run_pulse },
+	{ .cmd = REFPMU_IOC_REG, .here = ioctl_reg },
 	{ .cmd = REFPMU_IOC_STATS, .here = ioctl_stats },
 	{}
 };

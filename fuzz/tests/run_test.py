@@ -30,7 +30,7 @@ def program(folder: Path, body: str) -> Path:
 
 
 def judged(binary: Path, corpus: Path) -> run.Outcome:
-    return run.judge("subject", binary, corpus, corpus.parent / "findings", 1)
+    return run.judge("subject", binary, binary, corpus, corpus.parent / "findings", 1)
 
 
 def test_a_clean_harness_passes_replay_and_fuzzing(corpus: Path) -> None:
@@ -38,6 +38,29 @@ def test_a_clean_harness_passes_replay_and_fuzzing(corpus: Path) -> None:
     assert (outcome.passed, outcome.cases, outcome.executions) == (2, 2, 2468)
     assert (outcome.edges, outcome.corpus, outcome.error) == (40, 7, "")
     assert run.status([outcome]) == 0
+    assert outcome.executions_per_cpu_s == 0 == run.ratio(outcome)
+
+
+def test_the_pace_is_that_beside_an_empty_harness() -> None:
+    replayed = run.Phase(100, 0, 0, 9.0, 0.5, None, "")
+    fuzzed = run.Phase(2_100, 0, 0, 9.0, 2.5, None, "")
+    assert run.pace(replayed, fuzzed) == 1_000
+    assert run.pace(fuzzed, fuzzed) == 0
+    outcome = run.Outcome("subject", 0, 0, 1_000, 4_000, 0, 0, 0, (), (), "", 2, 2)
+    assert run.ratio(outcome) == 0.25
+    assert "  0.250" in run.table([outcome])
+
+
+def test_a_harness_without_an_end_is_killed_and_not_judged(corpus: Path) -> None:
+    binary = program(corpus.parent, "while :; do :; done")
+    with pytest.raises(run.NotJudged, match="no end after 1 s: "):
+        run.execute([str(binary)], 1.0)
+
+
+def test_inputs_grow_to_twice_the_longest_of_the_corpus(corpus: Path) -> None:
+    assert run.longest(corpus) == run.LEAST_LENGTH
+    (corpus / "long").write_bytes(b"x" * 700)
+    assert run.longest(corpus) == 1400
 
 
 def test_a_finding_names_its_reproducer_and_how_to_repeat_it(corpus: Path) -> None:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The reader of KTAP: recorded logs, and logs that are cut, forged or contradict themselves."""
 
+import random
+import re
 from pathlib import Path
 
 import pytest
@@ -195,3 +197,45 @@ def test_kernel_reports_are_seen(line: bytes) -> None:
 
 def test_failed_expectation_is_no_kernel_report() -> None:
     assert ktap.kernel_reports(b"    # case: EXPECTATION FAILED at a.c:1 BUG: no\n") == ()
+
+
+def changed(console: bytes, dice: random.Random) -> bytes:
+    """@console with some bytes and lines out of place, or from nowhere."""
+    lines = console.splitlines(keepends=True)
+    for _ in range(dice.randint(1, 6)):
+        at = dice.randrange(len(lines))
+        match dice.randrange(5):
+            case 0:
+                del lines[at]
+                lines = lines or [b"\n"]
+            case 1:
+                lines.insert(at, lines[dice.randrange(len(lines))])
+            case 2:
+                other = dice.randrange(len(lines))
+                lines[at], lines[other] = lines[other], lines[at]
+            case 3:
+                cut = dice.randrange(len(lines[at]) + 1)
+                lines[at] = lines[at][:cut] + dice.randbytes(dice.randint(0, 8)) + lines[at][cut:]
+            case _:
+                lines[at] = dice.randbytes(dice.randint(0, 64))
+    return b"".join(lines)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_a_console_says_is_read_to_its_end_and_only_what_is_whole_is_whole(
+    seed: int,
+) -> None:
+    dice = random.Random(seed)
+    for _ in range(150):
+        console = changed(dice.choice([SMALL, FAILED, PASSED]), dice)
+        run = ktap.parse(console)
+        assert run == ktap.parse(console)
+        for text in (*run.problems, *run.suites, *(case.name for case in run.cases)):
+            assert text.isprintable()
+        for case in run.cases:
+            assert case.message.count("\n") < ktap.MAX_MESSAGE_LINES
+            assert case.outcome is Outcome.FAILED or not case.reports
+        if not run.problems:
+            assert {case.suite for case in run.cases} == set(run.suites) != set()
+            first = re.search(rb"(?m)^(?:not )?ok ", console)
+            assert first and ktap.parse(console[: first.start()]).problems

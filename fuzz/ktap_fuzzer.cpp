@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recorded stream of results, whatever is in it: it is refused in one line that names the file,
+// or judged, and its reports say to a second reader what the judge decided. No message forges a
+// result, ends a line or steers a terminal.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/expression.h"
+#include "lines.h"
+#include "property.h"
+#include "report/formats.h"
+#include "report/stream.h"
+
+namespace pmuconf {
+namespace {
+
+constexpr std::array<Rule, 4> kRules = {{
+    {"ONE-001", Level::kMust, RuleStatus::kActive, "It MUST.", "why", "", "true", ">=6.1", "case"},
+    {"ONE-002", Level::kMust, RuleStatus::kActive, "It MUST.", "why", "", "bpf", ">=6.1", "case"},
+    {"TWO-001", Level::kShould, RuleStatus::kActive, "It SHOULD.", "why", "", "true", ">=6.1",
+     "case"},
+    {"TWO-002", Level::kMust, RuleStatus::kActive, "It MUST.", "why", "", "true", ">=6.1", "kunit"},
+}};
+
+}  // namespace
+
+// The harness has a catalogue of its own.
+std::span<const Rule> AllRules() { return kRules; }
+
+namespace fuzz {
+namespace {
+
+constexpr std::string_view kToday = "2026-01-01";
+
+const std::vector<KnownCase>& Suite() {
+  static const std::vector<KnownCase> suite = {{"A.One", {"ONE-001"}},
+                                               {"A.Two", {"ONE-001", "ONE-002"}},
+                                               {"B.Three", {"TWO-001"}},
+                                               {"B.Four", {"ONE-001"}}};
+  return suite;
+}
+
+const std::vector<Waiver>& Waivers() {
+  static const std::vector<Waiver> waivers = {
+      {"WVR-001", "somebody", "known", "link", "2026-12-31", {"B.Four"}, {"toy"}, ">=6.1", ""}};
+  return waivers;
+}
+
+const Target& Toy() {
+  static const Target toy = Target::Parse(
+      "[target]\nname = 'toy'\nmatch = 'toy'\nkind = 'core'\n"
+      "[counters]\ngeneral = 2\nwidth = 48\n"
+      "[[event]]\nname = 'a'\ncounters = 'all'\naccuracy = 'exact'\n",
+      "toy.toml");
+  return toy;
+}
+
+bool IsControl(char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f; }
+
+bool IsOneLine(std::string_view text) { return std::none_of(text.begin(), text.end(), IsControl); }
+
+bool IsGood(Verdict verdict) {
+  return verdict == Verdict::kConformant || verdict == Verdict::kPartial;
+}
+
+template <typename Make>
+auto Refused(Make make) -> std::optional<decltype(make())> {
+  try {
+    return make();
+  } catch (const ConfigError& error) {
+    HOLDS(*error.what() != '\0' && IsOneLine(error.what()), "a refusal is one line");
+    return std::nullopt;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    HOLDS(false, "a stream is refused as a wrong file, and in no other way");
+  }
+}
+
+std::optional<Report> Judged(const Stream& stream) {
+  return Refused([&stream] {
+    Report report = Judge(stream, Toy(), WholeCatalogue(AllRules()), Suite(), Waivers(), kToday);
+    report.again = "pmuconf run --case ";
+    return report;
+  });
+}
+
+// What lines of a file are, but for a last one that is cut short.
+void CheckStream(std::string_view text, const Stream& stream) {
+  std::size_t results = 0;
+  std::size_t runs = 0;
+  bool ended = false;
+  for (const std::string& line : Lines(text)) {
+    const auto json = nlohmann::json::parse(line, nullptr, false);
+    if (!json.is_object()) continue;
+    const auto type = json.value("t", nlohmann::json());
+    results += type == "result" ? 1 : 0;
+    runs += type == "run" ? 1 : 0;
+    ended = ended || type == "end";
+  }
+  HOLDS(runs == 1, "a stream is one run");
+  HOLDS(stream.results.size() == results, "each result of the file is there");
+  HOLDS(stream.ended == ended, "a stream ends if it says so");
+}
+
+// Whether a case stands in the way of CONFORMANT, by the words of docs/architecture.md.
+bool Spoils(const CaseResult& row, const Stream& stream) {
+  const bool must = row.id != "B.Three" || stream.partial;
+  switch (row.result) {
+    case Result::kPass:
+    case Result::kWaived:
+      return false;
+    case Result::kSkip:
+      return row.obstacle == Obstacle::kNotPermitted || row.obstacle == Obstacle::kNoSuchPmu;
+    case Result::kUnexpectedPass:
+      return true;
+    default:
+      return must && KernelMatches(">=6.1", stream.release);
+  }
+}
+
+void CheckVerdict(const Report& report, const Stream& stream) {
+  HOLDS(report.cases.size() == stream.selected.size(), "each selected case has a result");
+  for (std::size_t i = 0; i < report.cases.size(); ++i)
+    HOLDS(report.cases[i].id == stream.selected[i], "cases stand in the order of selection");
+  for (const CaseResult& told : stream.results) {
+    const bool bad = told.result == Result::kFail || told.result == Result::kTimeout ||
+                     told.result == Result::kCrash;
+    const auto row = std::find_if(report.cases.begin(), report.cases.end(),
+                                  [&told](const CaseResult& one) { return one.id == told.id; });
+    HOLDS(row != report.cases.end(), "no result gets lost");
+    HOLDS(!bad || (row->result != Result::kPass && row->result != Result::kSkip),
+          "of two results for a case the worse counts");
+  }
+  HOLDS((ExitStatus(report.verdict) == 0) == IsGood(report.verdict), "0 means that all is well");
+  HOLDS(report.verdict != Verdict::kPartial || stream.partial, "what is whole is not partial");
+  if (!IsGood(report.verdict)) return;
+  HOLDS(stream.ended, "a stream without its end is never a pass");
+  HOLDS(report.problems.empty(), "a kernel that complains is never a pass");
+  HOLDS(report.totals.passed + report.totals.waived > 0, "an empty run is never a pass");
+  for (const CaseResult& row : report.cases)
+    HOLDS(!Spoils(row, stream), "what failed, or gave no answer, is never a pass");
+}
+
+void CheckWorse(const Stream& stream) {
+  Stream cut = stream;
+  cut.ended = false;
+  const auto lost = Judged(cut);
+  HOLDS(lost && !IsGood(lost->verdict), "a stream that lost its end is not judged well");
+  const auto one = std::find(stream.selected.begin(), stream.selected.end(), "A.One");
+  if (one == stream.selected.end() || !KernelMatches(">=6.1", stream.release)) return;
+  if (std::count(one, stream.selected.end(), "A.One") > 1) return;
+  Stream failed = stream;
+  failed.results.push_back({"A.One", Result::kFail, 0.0, "late", {}});
+  const auto worse = Judged(failed);
+  HOLDS(worse && worse->verdict == Verdict::kNotConformant, "of two results the worse counts");
+}
+
+// As a reader of KTAP sees it for whom a carriage return and its like end a line, too.
+void CheckKtap(const Report& report) {
+  const std::string ktap = ToKtap(report);
+  for (const char c : ktap) HOLDS(c == '\n' || !IsControl(c), "nothing but '\\n' ends a line");
+  const std::vector<std::string> lines = Lines(ktap);
+  HOLDS(lines.size() >= 2 && lines[0] == "KTAP version 1", "it begins with the version");
+  HOLDS(lines[1] == "1.." + std::to_string(report.cases.size()), "then comes the plan");
+  std::size_t n = 0;
+  for (auto line = lines.begin() + 2; line != lines.end(); ++line) {
+    if (line->starts_with("# ")) continue;
+    HOLDS(n < report.cases.size(), "there are as many results as the plan says");
+    const CaseResult& row = report.cases[n++];
+    const bool good =
+        row.result == Result::kPass || row.result == Result::kSkip || row.result == Result::kWaived;
+    const std::string head = (good ? "ok " : "not ok ") + std::to_string(n) + " " + row.id;
+    HOLDS(line->starts_with(head), "a result has its word, its number and its name");
+    const std::string_view rest = std::string_view(*line).substr(head.size());
+    HOLDS(rest.empty() || rest.starts_with(" # "), "behind the name is a directive, or nothing");
+    HOLDS(rest.starts_with(" # SKIP ") == (row.result == Result::kSkip),
+          "a skip is said to be one");
+    HOLDS(rest.starts_with(" # XFAIL ") == (row.result == Result::kWaived), "so is what is waived");
+  }
+  HOLDS(n == report.cases.size(), "there are as many results as the plan says");
+}
+
+// Takes one piece of markup off the front: "<name ...>", "</name>", "&amp;" or a plain byte.
+class Xml {
+ public:
+  explicit Xml(std::string_view text) : rest_(text) {}
+
+  void Read() {
+    while (!rest_.empty()) {
+      if (rest_.front() == '<') {
+        Tag();
+      } else {
+        Character();
+      }
+    }
+    HOLDS(open_.empty(), "each element of junit.xml is closed");
+  }
+  std::size_t cases() const { return cases_; }
+  std::size_t bad() const { return bad_; }
+
+ private:
+  void Tag() {
+    const std::size_t end = rest_.find('>');
+    HOLDS(end != std::string_view::npos, "a tag comes to its end");
+    std::string_view tag = rest_.substr(1, end - 1);
+    rest_.remove_prefix(end + 1);
+    if (tag.starts_with("?xml ")) return;
+    if (tag.starts_with("/")) {
+      HOLDS(!open_.empty() && open_.back() == tag.substr(1), "what is closed was opened last");
+      open_.pop_back();
+      return;
+    }
+    const std::string_view name = tag.substr(0, tag.find(' '));
+    HOLDS(kNames.contains(name), "junit.xml has no element but its own");
+    cases_ += name == "testcase" ? 1 : 0;
+    bad_ += name == "failure" || name == "error" ? 1 : 0;
+    HOLDS(std::count(tag.begin(), tag.end(), '"') % 2 == 0, "attributes are in quotes");
+    open_.push_back(name);
+  }
+  void Character() {
+    HOLDS(!IsControl(rest_.front()) || rest_.front() == '\n' || rest_.front() == '\r' ||
+              rest_.front() == 0x7f,
+          "a character is one that XML has");
+    if (rest_.front() == '&') {
+      const std::string_view entity = rest_.substr(0, rest_.find(';') + 1);
+      HOLDS(entity == "&amp;" || entity == "&lt;" || entity == "&gt;" || entity == "&quot;",
+            "an entity is one that XML has");
+    }
+    rest_.remove_prefix(1);
+  }
+
+  inline static const std::set<std::string_view> kNames = {"testsuites", "testsuite", "testcase",
+                                                           "failure",    "error",     "skipped"};
+  std::string_view rest_;
+  std::vector<std::string_view> open_;
+  std::size_t cases_ = 0, bad_ = 0;
+};
+
+void CheckJunit(const Report& report) {
+  const std::string text = ToJunit(report);
+  Xml xml(text);
+  xml.Read();
+  HOLDS(xml.cases() == report.cases.size(), "junit.xml has each case once");
+  const auto bad = std::count_if(report.cases.begin(), report.cases.end(), [](const auto& row) {
+    return row.result != Result::kPass && row.result != Result::kSkip &&
+           row.result != Result::kWaived;
+  });
+  HOLDS(xml.bad() == static_cast<std::size_t>(bad), "junit.xml says what did not pass");
+}
+
+void CheckJson(const Report& report) {
+  const auto json = nlohmann::json::parse(ToJson(report), nullptr, false);
+  HOLDS(json.is_object(), "results.json is JSON");
+  HOLDS(json["verdict"] == ToString(report.verdict) && json["reason"] == report.reason,
+        "results.json has the verdict");
+  HOLDS(json["cases"].size() == report.cases.size(), "results.json has each case");
+  for (std::size_t i = 0; i < report.cases.size(); ++i)
+    HOLDS(json["cases"][i]["id"] == report.cases[i].id &&
+              json["cases"][i]["result"] == ToString(report.cases[i].result) &&
+              json["cases"][i]["message"] == report.cases[i].message,
+          "results.json has what became of a case");
+}
+
+void CheckSummary(const Report& report) {
+  const std::string summary = Summary(report);
+  for (const char c : summary) HOLDS(c == '\n' || !IsControl(c), "nothing steers the terminal");
+  std::string verdict(ToString(report.verdict));
+  std::replace(verdict.begin(), verdict.end(), '_', ' ');
+  std::size_t told = 0;
+  const std::vector<std::string> lines = Lines(summary);
+  for (const std::string& line : lines)
+    for (const char* const word : {"CONFORMANT: ", "NOT CONFORMANT: ", "NOT JUDGED: ", "PARTIAL: "})
+      told += line.starts_with(word) ? 1 : 0;
+  HOLDS(!lines.empty() && lines.back().starts_with(verdict + ": "), "it ends in the verdict");
+  HOLDS(told == 1, "there is one verdict");
+}
+
+void CheckOne(std::string_view text) {
+  const auto stream = Refused([text] { return ParseStream(text, "s"); });
+  if (!stream) return;
+  CheckStream(text, *stream);
+  const auto report = Judged(*stream);
+  if (!report) return;
+  CheckVerdict(*report, *stream);
+  CheckWorse(*stream);
+  CheckKtap(*report);
+  CheckJunit(*report);
+  CheckJson(*report);
+  CheckSummary(*report);
+}
+
+}  // namespace
+}  // namespace fuzz
+}  // namespace pmuconf
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t most, unsigned seed) {
+  return pmuconf::fuzz::MutateLines(data, size, most, seed);
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+  pmuconf::fuzz::CheckOne({reinterpret_cast<const char*>(bytes), size});
+  return 0;
+}

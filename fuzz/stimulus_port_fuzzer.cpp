@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/port_arg: what comes through the stimulus port is taken if every field is within what the
+// header tells users, and refused as a whole otherwise; nothing else that stands there matters.
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "property.h"
+
+extern "C" {
+#include "core/port_arg.h"
+}
+
+namespace pmuconf::fuzz {
+namespace {
+
+// A field of 32 bits, by where it is, and the most that it may be.
+struct Field {
+  std::size_t offset;
+  std::uint32_t most;
+};
+
+// The words of uapi/refpmu.h, as a table. The fields of 64 bits may be anything.
+struct Kind {
+  unsigned cmd;
+  std::size_t size;
+  std::array<Field, 5> fields;
+};
+
+#define AT(type, field, most) \
+  Field { offsetof(refpmu_##type, field), most }
+constexpr std::array<Kind, 11> kKinds = {{
+    {REFPMU_IOC_RESET, 0, {}},
+    {REFPMU_IOC_INFO, 32, {}},
+    {REFPMU_IOC_PULSE,
+     88,
+     {AT(pulse, event, 0xffff), AT(pulse, privilege, 1), AT(pulse, per_pulse, 63),
+      AT(pulse, latency, 0xffff), AT(pulse, reserved, 0)}},
+    {REFPMU_IOC_CLOCK, 16, {AT(clock, mode, 1), AT(clock, reserved, 0)}},
+    {REFPMU_IOC_ADVANCE, 40, {AT(advance, privilege, 1)}},
+    {REFPMU_IOC_REG, 24, {AT(reg, write, 1)}},
+    {REFPMU_IOC_LINE, 16, {AT(line, hold, 1), AT(line, reserved, 0)}},
+    {REFPMU_IOC_INJECT, 24, {}},
+    {REFPMU_IOC_LOG, 24, {}},
+    {REFPMU_IOC_STATS, 312, {}},
+    {REFPMU_IOC_BRANCHES, 32, {AT(branches, count, 65536), AT(branches, reserved, 0)}},
+}};
+#undef AT
+
+// What user space wrote, and how the kernel looks at it.
+class Memory {
+ public:
+  explicit Memory(std::span<const uint8_t> bytes) {
+    std::copy_n(bytes.begin(), std::min(bytes.size(), bytes_.size()), bytes_.begin());
+  }
+  std::uint32_t Read(std::size_t offset) const {
+    std::uint32_t value = 0;
+    std::memcpy(&value, bytes_.data() + offset, sizeof(value));
+    return value;
+  }
+  void Write(std::size_t offset, std::uint32_t value) {
+    std::memcpy(bytes_.data() + offset, &value, sizeof(value));
+  }
+  std::array<uint8_t, sizeof(refpmu_port_arg)>& bytes() { return bytes_; }
+  refpmu_port_arg arg() const {
+    refpmu_port_arg arg;
+    std::memcpy(&arg, bytes_.data(), sizeof(arg));
+    return arg;
+  }
+  int Check(unsigned cmd) const {
+    const refpmu_port_arg arg = this->arg();
+    const int status = refpmu_port_check(cmd, &arg);
+    HOLDS(std::memcmp(&arg, bytes_.data(), sizeof(arg)) == 0, "a request is not changed");
+    return status;
+  }
+
+ private:
+  std::array<uint8_t, sizeof(refpmu_port_arg)> bytes_ = {};
+};
+
+// No request has a bound at offset 0: its size is there.
+bool IsGood(const Kind& kind, const Memory& memory) {
+  if (kind.size == 0) return true;
+  if (memory.Read(0) != kind.size) return false;
+  return std::all_of(kind.fields.begin(), kind.fields.end(), [&memory](const Field& field) {
+    return field.offset == 0 || memory.Read(field.offset) <= field.most;
+  });
+}
+
+// Each field once at its bound and once beyond it, in a request that is good otherwise.
+void CheckBounds(const Kind& kind, Memory memory) {
+  for (const Field& field : kind.fields) {
+    if (field.offset == 0) continue;
+    const std::uint32_t before = memory.Read(field.offset);
+    memory.Write(field.offset, field.most);
+    HOLDS(memory.Check(kind.cmd) == 0, "a field may be as much as the header says");
+    memory.Write(field.offset, field.most + 1);
+    HOLDS(memory.Check(kind.cmd) == -EINVAL, "a field may not be more than the header says");
+    memory.Write(field.offset, before);
+  }
+}
+
+// All the rest turned round, what is behind the request as well: the answer stays.
+void CheckRest(const Kind& kind, const Memory& memory, int status) {
+  Memory other = memory;
+  for (uint8_t& byte : other.bytes()) byte = static_cast<uint8_t>(~byte);
+  if (kind.size != 0) other.Write(0, memory.Read(0));
+  for (const Field& field : kind.fields)
+    if (field.offset != 0) other.Write(field.offset, memory.Read(field.offset));
+  HOLDS(other.Check(kind.cmd) == status, "what has no bound may be anything");
+}
+
+void CheckPlain(const Memory& memory) {
+  const refpmu_port_arg arg = memory.arg();
+  const refpmu_pulse& pulse = arg.pulse;
+  const bool plain = (pulse.skid | pulse.latency | pulse.source | pulse.response | pulse.regs) == 0;
+  HOLDS(refpmu_port_check_plain(&arg) == (plain && pulse.per_pulse < 2 ? 0 : -EINVAL),
+        "a plain pulse has nothing that only a sample shows");
+}
+
+void CheckRequest(const Kind& kind, const Memory& memory) {
+  HOLDS(kind.size == _IOC_SIZE(kind.cmd), "a request is as long as it was when it was published");
+  const int status = memory.Check(kind.cmd);
+  const bool good = IsGood(kind, memory);
+  HOLDS(status == (good ? 0 : -EINVAL), "a request is taken if each of its fields may be so");
+  if (good) CheckBounds(kind, memory);
+  CheckRest(kind, memory, status);
+}
+
+void CheckForeign(unsigned cmd, const Memory& memory) {
+  const bool known = std::any_of(kKinds.begin(), kKinds.end(),
+                                 [cmd](const Kind& kind) { return kind.cmd == cmd; });
+  HOLDS(known || memory.Check(cmd) == -ENOTTY, "what is no request gives ENOTTY");
+}
+
+void CheckEntries(const std::vector<refpmu_branch_entry>& entries) {
+  const auto n = static_cast<u32>(entries.size());
+  const auto bad = std::find_if(entries.begin(), entries.end(), [](const auto& entry) {
+    return entry.kind > 6 || entry.flags > 7 || entry.cycles > 65535 || entry.privilege > 1;
+  });
+  const auto fine = static_cast<u32>(bad - entries.begin());
+  HOLDS(refpmu_port_check_entries(entries.data(), fine) == 0, "branches that can happen are taken");
+  HOLDS(refpmu_port_check_entries(entries.data(), n) == (fine == n ? 0 : -EINVAL),
+        "branches are refused if one of them cannot happen");
+}
+
+}  // namespace
+}  // namespace pmuconf::fuzz
+
+// The first byte says which request, the second whether it has its right size; then its bytes come.
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+  using namespace pmuconf::fuzz;
+  if (size < 2) return 0;
+  const std::span<const uint8_t> rest(bytes + 2, size - 2);
+  const Kind& kind = kKinds.at(bytes[0] % kKinds.size());
+  Memory memory(rest);
+  CheckForeign(memory.Read(0), memory);
+  CheckForeign(kind.cmd ^ 1U << bytes[0] % 32, memory);
+  if (bytes[1] % 8 != 0) memory.Write(0, static_cast<std::uint32_t>(kind.size));
+  CheckRequest(kind, memory);
+  CheckPlain(memory);
+  std::vector<refpmu_branch_entry> entries(rest.size() / sizeof(refpmu_branch_entry));
+  if (!entries.empty())
+    std::memcpy(entries.data(), rest.data(), entries.size() * sizeof(refpmu_branch_entry));
+  CheckEntries(entries);
+  return 0;
+}
