@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <random>
 #include <string>
 #include <string_view>
@@ -59,7 +58,7 @@ inline std::size_t MutateLines(uint8_t* data, std::size_t size, std::size_t most
   std::string text;
   for (const std::string& line : lines) text += line + "\n";
   if (text.empty() || text.size() > most) return LLVMFuzzerMutate(data, size, most);
-  std::memcpy(data, text.data(), text.size());
+  std::copy(text.begin(), text.end(), data);
   return text.size();
 }
 

@@ -130,7 +130,7 @@ void CheckEncode(const FormatField& field, std::uint64_t mask, std::uint64_t val
 }
 
 std::optional<FormatField> CheckFormat(std::string_view text, std::uint64_t value) {
-  const auto field = ParseFormat(text);
+  auto field = ParseFormat(text);
   const auto mask = ReadFormat(text);
   HOLDS(field.has_value() == mask.has_value(), "what is a format is read, and nothing else");
   if (!field) return field;
