@@ -75,7 +75,8 @@ class Memory {
   int Check(unsigned cmd) const {
     const refpmu_port_arg arg = this->arg();
     const int status = refpmu_port_check(cmd, &arg);
-    HOLDS(std::memcmp(&arg, bytes_.data(), sizeof(arg)) == 0, "a request is not changed");
+    HOLDS(std::equal(bytes_.begin(), bytes_.end(), reinterpret_cast<const uint8_t*>(&arg)),
+          "a request is not changed");
     return status;
   }
 

@@ -22,7 +22,7 @@ SUITE = FUZZ.parent / "conformance"
 PURE = ("include", "core", "model")
 RUNS = 20_000
 LIMIT_S = 300
-FLAGS = ["-g", "-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all"]
+FLAGS = ["-g", "-O1", "-DNDEBUG", "-fsanitize=undefined", "-fno-sanitize-recover=all"]
 
 
 @dataclass(frozen=True)
