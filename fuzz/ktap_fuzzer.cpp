@@ -178,7 +178,7 @@ void CheckKtap(const Report& report) {
         row.result == Result::kPass || row.result == Result::kSkip || row.result == Result::kWaived;
     const std::string head = (good ? "ok " : "not ok ") + std::to_string(n) + " " + row.id;
     HOLDS(line->starts_with(head), "a result has its word, its number and its name");
-    const std::string_view rest = std::string_view(*line).substr(head.size());
+    const std::string_view rest = std::string_view{*line}.substr(head.size());
     HOLDS(rest.empty() || rest.starts_with(" # "), "behind the name is a directive, or nothing");
     HOLDS(rest.starts_with(" # SKIP ") == (row.result == Result::kSkip),
           "a skip is said to be one");
