@@ -39,6 +39,7 @@ SLICE_S = 300
 MARGIN_S = 120
 PIECE = 32 << 10
 MAX_LEN = 1536
+WORDS = (f"-max_len={MAX_LEN}", "-len_control=0", "-reload=0", "-timeout=0", "-rss_limit_mb=0")
 MAGIC = b"PMUCONF-PROGRAM\0"
 NOTE = struct.Struct(f"<16sQQ{MAX_LEN}sQ")
 SUM = re.compile(
@@ -144,8 +145,7 @@ class Slices:
             "syscall_fuzzer",
             f"--target={self._campaign.target}",
             *([] if self._campaign.coverage else ["--coverage=off"]),
-            f"-max_len={MAX_LEN}",
-            *("-len_control=0", "-reload=0", "-timeout=0", "-rss_limit_mb=0"),
+            *WORDS,
             *("-artifact_prefix=/tmp/found/", "-print_final_stats=1"),
             *limit,
             *("/tmp/corpus", "/corpus"),

@@ -106,6 +106,8 @@ void Work(unsigned which, std::uint64_t rounds) {
 
 ProgramChild::ProgramChild(const ProgramMachine& machine, bool cpus)
     : machine_(machine), cpus_(cpus) {
+  // Events may send them; they must neither end the process nor be missed by the kernel.
+  for (const int number : {SIGTRAP, SIGIO}) signal(number, [](int) {});
   file_.Reset(open("/dev/null", O_RDWR | O_CLOEXEC));
   port_.Reset(open(machine.port().c_str(), O_RDWR | O_CLOEXEC));
   const std::size_t page = PageSize();
@@ -113,6 +115,15 @@ ProgramChild::ProgramChild(const ProgramMachine& machine, bool cpus)
       mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   memory_ = static_cast<std::byte*>(at);
   if (at == MAP_FAILED || mprotect(memory_ + page, page, PROT_NONE) != 0) _exit(kGone);
+}
+
+ProgramChild::~ProgramChild() {
+  End();
+  for (unsigned slot = 0; slot < slots_.size(); ++slot) {
+    Unmap(slot);
+    if (slots_[slot].fd >= 0) close(slots_[slot].fd);
+  }
+  munmap(memory_, 2 * PageSize());
 }
 
 Outcome ProgramChild::Do(const Step& step) {
@@ -159,6 +170,7 @@ void ProgramChild::End() {
   if (child_ > 0) {
     kill(child_, SIGKILL);
     waitpid(child_, nullptr, 0);
+    close(child_fd_);
   }
   if (exited_ > 0) waitpid(exited_, nullptr, 0);
   child_ = exited_ = -1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process that a program runs in: it does one operation after the other, and takes back what
-// would outlive it.
+// What a program does in its process: one operation after the other. It takes back what would
+// outlive it.
 #ifndef PMUCONF_PROGRAM_CHILD_H_
 #define PMUCONF_PROGRAM_CHILD_H_
 
@@ -21,9 +21,10 @@ class ProgramChild {
  public:
   ProgramChild(const ProgramMachine& machine, bool cpus);
   ProgramChild(const ProgramChild&) = delete;
+  ~ProgramChild();
 
   Outcome Do(const Step& step);
-  // Lets go of children and CPUs.
+  // Lets go of children and CPUs; the destructor, of events and buffers too.
   void End();
 
  private:

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a program in a process of its own, and compares what perf_event_open answers with what the
+// Runs programs in processes of their own, and compares what perf_event_open answers with what the
 // errno model says, wherever the model knows what is there.
 #ifndef PMUCONF_PROGRAM_RUN_H_
 #define PMUCONF_PROGRAM_RUN_H_
 
+#include <cstdint>
 #include <functional>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "program/machine.h"
@@ -39,7 +42,34 @@ struct RunOptions {
   std::function<void()> end = [] {};
 };
 
-// Throws Broken if no process can be made.
+// A process that runs programs one after the other, and takes back what each did: to make a process
+// for each costs more than what they do.
+class ProgramProcess {
+ public:
+  using Decode = std::function<Program(std::span<const std::uint8_t>)>;
+
+  // `decode` is asked in the process, for the program that a string of bytes is.
+  ProgramProcess(const ProgramMachine& machine, Decode decode, RunOptions options);
+  ProgramProcess(const ProgramProcess&) = delete;
+  ~ProgramProcess();
+
+  // After the last one the process exits as it is, with its events open; the next has a new one.
+  // Throws Broken if no process can be made.
+  Ended Run(std::span<const std::uint8_t> bytes, bool last);
+  // Kills it, and tells whether that ended it: the next program has a new one.
+  bool Kill();
+
+ private:
+  struct Shared;
+  class Running;
+  const ProgramMachine& machine_;
+  Decode decode_;
+  RunOptions options_;
+  Shared* shared_ = nullptr;
+  std::unique_ptr<Running> running_;
+};
+
+// In a process of its own. Throws Broken if none can be made.
 Ended RunProgram(const ProgramMachine& machine, const Program& program, const RunOptions& options);
 
 }  // namespace pmuconf

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every string of bytes is a program, within bounds; its text is the same program again.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pmuconf/open_driver.h"
@@ -239,6 +245,71 @@ TEST(RunProgram, TellsAHang) {
   EXPECT_FALSE(ended.stuck);
   EXPECT_FALSE(ended.Good());
   EXPECT_FALSE(ended.outcomes[0].ran);
+}
+
+// What the processes of programs tell the test.
+struct Noted {
+  pid_t pid;
+  bool dies;
+};
+
+class ProgramProcessTest : public testing::Test {
+ protected:
+  ProgramProcessTest() {
+    options_.limit_s = 30;
+    options_.begin = [this] {
+      noted_->pid = getpid();
+      if (noted_->dies) raise(SIGKILL);
+    };
+    process_.emplace(
+        machine_,
+        [](std::span<const std::uint8_t> bytes) {
+          return ParseProgram("pmuconf program for refpmu\n" +
+                              std::string(bytes.begin(), bytes.end()));
+        },
+        options_);
+  }
+  ~ProgramProcessTest() override { munmap(noted_, sizeof(Noted)); }
+
+  std::vector<int> Errors(std::string_view text, bool last = false) {
+    const std::vector<std::uint8_t> bytes(text.begin(), text.end());
+    const Ended ended = process_->Run(bytes, last);
+    EXPECT_TRUE(ended.Good());
+    std::vector<int> errors;
+    for (const Outcome& outcome : ended.outcomes) errors.push_back(outcome.error);
+    return errors;
+  }
+
+  ProgramMachine machine_ = SomeMachine();
+  Noted* noted_ = static_cast<Noted*>(
+      mmap(nullptr, sizeof(Noted), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  RunOptions options_;
+  std::optional<ProgramProcess> process_;
+};
+
+TEST_F(ProgramProcessTest, TakesBackWhatEachProgramDid) {
+  EXPECT_EQ(Errors("fork\nfork\n"), (std::vector<int>{0, EBUSY}));
+  const pid_t first = noted_->pid;
+  EXPECT_EQ(Errors("child\nfork\n"), (std::vector<int>{ECHILD, 0}));
+  EXPECT_EQ(noted_->pid, first);
+}
+
+TEST_F(ProgramProcessTest, IsAnotherOneAfterTheLast) {
+  EXPECT_EQ(Errors("fork\n", true), std::vector<int>{0});
+  const pid_t first = noted_->pid;
+  EXPECT_EQ(kill(first, 0), -1);
+  EXPECT_EQ(errno, ESRCH);
+  EXPECT_EQ(Errors("poll\npoll\n"), (std::vector<int>{0, 0}));
+  EXPECT_NE(noted_->pid, first);
+}
+
+TEST_F(ProgramProcessTest, IsAnotherOneAfterItDied) {
+  noted_->dies = true;
+  EXPECT_EQ(Errors("poll\n"), std::vector<int>{0});
+  const pid_t first = noted_->pid;
+  noted_->dies = false;
+  EXPECT_EQ(Errors("poll\npoll\n"), (std::vector<int>{0, 0}));
+  EXPECT_NE(noted_->pid, first);
 }
 
 TEST(ProgramOutcome, AMismatchIsAnAnswerThatIsKnownToBeAnother) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs of perf operations, led by what they reach in the kernel. Each runs in a process of its
-// own; a finding is an answer of perf_event_open that the errno model does not give, something that
-// the kernel reports, or a program that does not end.
+// Programs of perf operations, led by what they reach in the kernel. A finding is an answer of
+// perf_event_open that the errno model does not give, something that the kernel reports, or a
+// program that does not end.
 //
-// syscall_fuzzer [--target=NAME] [--coverage=off] and what libFuzzer takes. It belongs into a
-// guest.
+// syscall_fuzzer [--target=NAME] [--coverage=off] and what libFuzzer takes; or --random=SECONDS, to
+// compare with: operations by chance, one after the other, led by nothing. It belongs into a guest.
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -19,6 +19,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,7 @@
 #include "pmuconf/broken.h"
 #include "pmuconf/kmsg.h"
 #include "pmuconf/sysctl.h"
+#include "program/child.h"
 #include "program/grammar.h"
 #include "program/run.h"
 #include "report/choose.h"
@@ -43,6 +45,9 @@ using Clock = std::chrono::steady_clock;
 // More samples would keep an emulated machine from anything else.
 constexpr std::uint64_t kSampleRate = 2'000;
 constexpr std::size_t kLongest = kProgramSteps * kStepBytes;
+// To make a process takes longer than what a program does; and at its end it leaves its events to
+// the kernel, which is to be tried as well.
+constexpr unsigned kProgramsOfAProcess = 32;
 
 // Whoever has the memory of a guest that died finds here what it did last.
 struct Last {
@@ -71,27 +76,46 @@ class Fuzzer {
       options_.end = [this] { coverage_->Stop(); };
     }
     KeepPatched();
+    process_.emplace(
+        machine_, [this](std::span<const std::uint8_t> input) { return grammar_.Decode(input); },
+        options_);
   }
   Fuzzer(const Fuzzer&) = delete;
 
   void Try(std::span<const std::uint8_t> input) {
     Note(input);
     const Program program = grammar_.Decode(input);
-    const Ended ended = RunProgram(machine_, program, options_);
+    const unsigned before = static_cast<unsigned>(programs_ % kProgramsOfAProcess);
+    const Ended ended = process_->Run(input, before + 1 == kProgramsOfAProcess);
     if (coverage_) coverage_->Count();
     ++programs_;
     for (std::size_t i = 0; i < ended.outcomes.size(); ++i) {
       const Outcome& outcome = ended.outcomes[i];
       if (outcome.ran) CountPlace(Answered(program.steps[i], outcome));
-      operations_ += outcome.ran ? 1 : 0;
-      compared_ += outcome.ran && outcome.known ? 1 : 0;
-      opened_ += outcome.ran && outcome.known && outcome.error == 0 ? 1 : 0;
+      Add(outcome);
     }
     std::vector<std::string> reports = FindReports(log_.Lines());
     if (ended.Good() && reports.empty()) return;
     Tell(program, ended, reports);
+    if (before > 0 && !ended.stuck) TellWhetherAlone(program, before);
     Sum();
     std::abort();
+  }
+
+  // What perf_fuzzer does, with our operations: the events of one process, until the time is over.
+  void Random(double seconds) {
+    std::uint8_t bytes[kStepBytes];
+    std::mt19937_64 chance(1);
+    ProgramChild child(machine_, options_.cpus);
+    const auto passed_s = [this] {
+      return std::chrono::duration<double>(Clock::now() - begin_).count();
+    };
+    for (begin_ = Clock::now(); passed_s() < seconds;) {
+      for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(chance());
+      const Step step = grammar_.Decode(bytes).steps.at(0);
+      Add(child.Do(step));
+    }
+    Sum();
   }
 
   void Sum() const {
@@ -104,6 +128,12 @@ class Fuzzer {
   }
 
  private:
+  void Add(const Outcome& outcome) {
+    operations_ += outcome.ran ? 1 : 0;
+    compared_ += outcome.ran && outcome.known ? 1 : 0;
+    opened_ += outcome.ran && outcome.known && outcome.error == 0 ? 1 : 0;
+  }
+
   // Else the kernel would patch its text with each program, and take it back behind it.
   void KeepPatched() const {
     for (const OpenPmu& pmu : machine_.model(true).pmus()) {
@@ -136,6 +166,15 @@ class Fuzzer {
     return act << 16 | std::uint64_t{step.which} << 8 | static_cast<unsigned>(outcome.error);
   }
 
+  // The input alone may not show it again: then the log says so.
+  void TellWhetherAlone(const Program& program, unsigned before) {
+    process_->Kill();
+    const Ended alone = RunProgram(machine_, program, options_);
+    if (!alone.Good() || !FindReports(log_.Lines()).empty()) return;
+    std::printf("FINDING: not when it is tried again alone; %u others ran in its process before\n",
+                before);
+  }
+
   static void Tell(const Program& program, const Ended& ended,
                    const std::vector<std::string>& reports) {
     for (std::size_t i = 0; i < ended.outcomes.size(); ++i) {
@@ -158,6 +197,7 @@ class Fuzzer {
   std::optional<Coverage> coverage_;
   KernelLog log_;
   RunOptions options_;
+  std::optional<ProgramProcess> process_;
   Last* last_ = nullptr;
   Clock::time_point begin_ = Clock::now();
   unsigned long long programs_ = 0, operations_ = 0, compared_ = 0, opened_ = 0;
@@ -174,12 +214,16 @@ void Start(int* argc, char** argv) {
   bool coverage = true;
   int kept = 0;
   constexpr std::string_view kTarget = "--target=", kCoverage = "--coverage=off";
+  constexpr std::string_view kRandom = "--random=";
+  double random_s = 0;
   for (int i = 0; i < *argc; ++i) {
     const std::string_view word = argv[i];
     if (word.starts_with(kTarget)) {
       target = word.substr(kTarget.size());
     } else if (word == kCoverage) {
       coverage = false;
+    } else if (word.starts_with(kRandom)) {
+      random_s = std::stod(std::string(word.substr(kRandom.size())));
     } else {
       argv[kept++] = argv[i];
     }
@@ -188,7 +232,11 @@ void Start(int* argc, char** argv) {
   context().target = LoadTarget(target);
   context().target->Resolve({});
   SampleRateLimit::Set(kSampleRate);
-  TheFuzzer() = std::make_unique<Fuzzer>(target, coverage);
+  TheFuzzer() = std::make_unique<Fuzzer>(target, coverage && random_s == 0);
+  if (random_s > 0) {
+    TheFuzzer()->Random(random_s);
+    std::_Exit(0);
+  }
   std::atexit([] { TheFuzzer()->Sum(); });
 }
 

@@ -173,7 +173,8 @@ CONFORMANCE_CASE(Stress, AllContextsWriteWholeRecords, .rules = {rule::STR_003},
                          .sample_type = PERF_SAMPLE_ID | PERF_SAMPLE_PERIOD,
                          .read_format = PERF_FORMAT_LOST | PERF_FORMAT_ID};
   const Event counter = Open(spec, options);
-  options.sample_period = 200'000;
+  // Not too often for a slow machine, which would do nothing else.
+  options.sample_period = 1'000'000;
   const Event timer = Open(Software(PERF_COUNT_SW_CPU_CLOCK), options);
   options.sample_period = 1;
   const Event faults = Open(Software(PERF_COUNT_SW_PAGE_FAULTS), options);

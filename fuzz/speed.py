@@ -1,0 +1,104 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""How many operations a second does the fuzzer of system calls try? In one guest: by chance and led
+by nothing, as programs, and as programs that the kernel's coverage leads."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parent.parent / folder) for folder in ("", "vm")]
+
+from fuzz import campaign  # noqa: E402
+from pmuvm import guest, kernel  # noqa: E402
+from pmuvm.errors import PmuvmError  # noqa: E402
+
+MARGIN_S = 240
+CHANCE = "calls by chance"
+WAYS = {
+    CHANCE: "--random={s}",
+    "programs": "--coverage=off -max_total_time={s}",
+    "programs, led by coverage": "-max_total_time={s}",
+}
+
+
+@dataclass(frozen=True)
+class Speed:
+    """What one way came to, a second."""
+
+    way: str
+    operations: float
+    opened: float
+    """Of the calls of perf_event_open that the errno model knows, those that opened an event."""
+
+
+def speed(way: str, output: str) -> Speed:
+    """Of what the fuzzer said; PmuvmError if it has no figures."""
+    done = campaign.Campaign("", "", False)
+    done.add(output)
+    return Speed(way, done.operations / done.seconds, done.opened / done.seconds)
+
+
+def table(speeds: Sequence[Speed]) -> str:
+    """One line a way, with what it is of calls by chance."""
+    base = next(s for s in speeds if s.way == CHANCE)
+    rows = [f"{'':28}{'operations/s':>14}{'of chance':>11}{'opened/s':>10}{'of chance':>11}"]
+    for s in speeds:
+        rows.append(
+            f"{s.way:28}{s.operations:>14.1f}{s.operations / base.operations:>10.2f}x"
+            f"{s.opened:>10.2f}{s.opened / base.opened if base.opened else 0:>10.2f}x"
+        )
+    return "\n".join(rows)
+
+
+def measure(request: campaign.Request) -> list[Speed]:
+    """One way after the other, in one guest, from the corpus that is kept."""
+    found = kernel.find(request.kernel)
+    request.kept.mkdir(parents=True, exist_ok=True)
+    off = campaign.machine(request, found, campaign.files_of(request))
+    speeds = []
+    with guest.Guest(off) as vm:
+        campaign.ready(vm, request, found)
+        for way, words in WAYS.items():
+            if not request.coverage and way.endswith("coverage"):
+                continue
+            script = (
+                "mkdir -p /corpus; cp -r /corpus /tmp/corpus;"
+                f" syscall_fuzzer --target={request.target} {words.format(s=request.seconds)}"
+                f" {' '.join(campaign.WORDS)} -artifact_prefix=/tmp/ /tmp/corpus >/tmp/log 2>&1;"
+                " s=$?; rm -r /tmp/corpus; tail -c 20000 /tmp/log; exit $s"
+            )
+            done = vm.exec(["sh", "-c", script], request.seconds + MARGIN_S)
+            if done.status != 0:
+                raise PmuvmError(f"{way}: status {done.status}: {done.stdout.strip()[-300:]}")
+            speeds.append(speed(way, done.stdout))
+        vm.bye()
+    return speeds
+
+
+def main(argv: Sequence[str]) -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=int, default=60, help="for each way (60)")
+    parser.add_argument("--kernel", default="6.12-kcov", help="a name (6.12-kcov)")
+    parser.add_argument("--target", choices=campaign.TARGETS, default="refpmu")
+    options = parser.parse_args(argv)
+    if options.seconds < 1:
+        print("speed: --seconds must be at least 1", file=sys.stderr)
+        return 2
+    coverage = campaign.has_coverage(options.kernel)
+    asked = campaign.Request(options.target, options.kernel, options.seconds, coverage=coverage)
+    try:
+        print(table(measure(asked)))
+    except PmuvmError as error:
+        print(f"speed: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
