@@ -52,6 +52,8 @@ std::vector<FromTo> StackOf(std::uint64_t filter, const std::vector<Branch>& bra
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, WithBranches(filter));
   Ring ring(event, 4);
+  // No longer than needed: such rights are taken away from who uses them for a second.
+  const Undisturbed undisturbed;
   event.Enable();
   RunBranches(port(), branches);
   return StackNow(spec, ring);
@@ -59,7 +61,6 @@ std::vector<FromTo> StackOf(std::uint64_t filter, const std::vector<Branch>& bra
 
 CONFORMANCE_CASE(BranchFilter, EachKindAloneIsLetThrough, .rules = {rule::BRS_001},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
-  const Undisturbed undisturbed;
   const std::vector<Branch> branches = OneOfEach();
   for (const FilterFact& fact : Filters()) {
     EXPECT_EQ(StackOf(kUser | fact.filter, branches), OfKinds(branches, fact.kinds))
@@ -69,7 +70,6 @@ CONFORMANCE_CASE(BranchFilter, EachKindAloneIsLetThrough, .rules = {rule::BRS_00
 
 CONFORMANCE_CASE(BranchFilter, CombinationsLetEitherThrough, .rules = {rule::BRS_001},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
-  const Undisturbed undisturbed;
   const std::vector<Branch> branches = OneOfEach();
   for (const FilterFact& first : Filters()) {
     for (const FilterFact& second : Filters()) {
@@ -85,7 +85,6 @@ CONFORMANCE_CASE(BranchFilter, CombinationsLetEitherThrough, .rules = {rule::BRS
 // Calls and returns include far ones where those are calls and returns; here only near ones happen.
 CONFORMANCE_CASE(BranchFilter, AnyCallAndAnyReturnAreNearOnesToo, .rules = {rule::BRS_001},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
-  const Undisturbed undisturbed;
   std::vector<Branch> branches = OneOfEach();
   branches.pop_back();
   EXPECT_EQ(StackOf(kUser | PERF_SAMPLE_BRANCH_ANY_CALL, branches),
@@ -99,7 +98,6 @@ CONFORMANCE_CASE(BranchFilter, AnyCallAndAnyReturnAreNearOnesToo, .rules = {rule
 // Beside a kind, these leave out what was on the other side of a transaction's bounds.
 CONFORMANCE_CASE(BranchFilter, TransactionsAreToldApart, .rules = {rule::BRS_001},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
-  const Undisturbed undisturbed;
   const std::uint64_t any = kUser | PERF_SAMPLE_BRANCH_ANY;
   std::vector<Branch> inside = Jumps(0x60400000, 3);
   for (Branch& branch : inside) branch.flags = REFPMU_BRANCH_IN_TX;
@@ -118,7 +116,6 @@ CONFORMANCE_CASE(BranchFilter, KernelEntryIsACallAndItsExitAReturn, .rules = {ru
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes}) {
   const Branch in = IntoKernel(0x60400000);
   const Branch out = OutOfKernel(0x60400002);
-  const Undisturbed undisturbed;
   const std::uint64_t both = kUser | PERF_SAMPLE_BRANCH_KERNEL;
   EXPECT_EQ(StackOf(both | PERF_SAMPLE_BRANCH_ANY_CALL, {in, out}), Newest({in}, 1))
       << rule::BRS_001.text;
@@ -130,7 +127,6 @@ CONFORMANCE_CASE(BranchFilter, PrivilegesAreKeptApart, .rules = {rule::BRS_013, 
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes}) {
   const std::vector<Branch> user = Jumps(0x60400000, 3);
   const std::vector<Branch> kernel = {InKernel(0), InKernel(16), InKernel(32), InKernel(48)};
-  const Undisturbed undisturbed;
   std::vector<Branch> both = user;
   both.insert(both.end(), kernel.begin(), kernel.end());
   const std::uint64_t any = PERF_SAMPLE_BRANCH_ANY;
