@@ -12,6 +12,7 @@ constexpr char kHelpers[] = R"c(#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
+#include <linux/mount.h>
 #include <linux/perf_event.h>
 #include <poll.h>
 #include <sched.h>
@@ -32,7 +33,7 @@ constexpr char kHelpers[] = R"c(#define _GNU_SOURCE
 enum who { THIS_TASK, OTHER_TASK, EVERYONE, NOBODY, EXITED, CGROUP, A_FILE };
 enum group { NONE, CLOSED, GROUP_FILE };
 
-int fds[SLOTS], ring_writable[SLOTS], file_fd, child_fd, second_off;
+int fds[SLOTS], ring_writable[SLOTS], file_fd, cgroup_fd, child_fd, second_off;
 unsigned char *rings[SLOTS], *memory;
 size_t ring_sizes[SLOTS], page;
 pid_t child = -1, exited_child = -1;
@@ -70,6 +71,46 @@ uint64_t number_in(const char *path, uint64_t otherwise)
 	return number;
 }
 
+void read_at(int folder, const char *name, char *text, size_t size)
+{
+	const int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
+	const ssize_t length = read(fd, text, size - 1);
+
+	text[length > 0 ? length : 0] = 0;
+	text[strcspn(text, " \n")] = 0;
+	close(fd);
+}
+
+/* Where no cgroup has a controller yet, perf's comes with the first. */
+int order(int folder, char sign, const char *controller)
+{
+	const int fd = openat(folder, "cgroup.subtree_control", O_WRONLY | O_CLOEXEC);
+	const int length = dprintf(fd, "%c%s", sign, controller);
+
+	close(fd);
+	return length > 0;
+}
+
+/* The root of the cgroups, mounted nowhere; -1 if there is none. */
+int root_cgroup(void)
+{
+	const int context = syscall(SYS_fsopen, "cgroup2", FSOPEN_CLOEXEC);
+	const int made = !syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0);
+	const int mounted = made ? syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, 0) : -1;
+	const int folder = openat(mounted, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char known[256], given[256];
+
+	close(context);
+	if (!made)
+		return -1;
+	close(mounted);
+	read_at(folder, "cgroup.controllers", known, sizeof(known));
+	read_at(folder, "cgroup.subtree_control", given, sizeof(given));
+	if (!*known || (!*given && (!order(folder, '+', known) || !order(folder, '-', known))))
+		return -1;
+	return folder;
+}
+
 void start(void)
 {
 	int i;
@@ -78,6 +119,7 @@ void start(void)
 		fds[i] = -1;
 	page = sysconf(_SC_PAGESIZE);
 	file_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	cgroup_fd = root_cgroup();
 	memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (file_fd < 0 || memory == MAP_FAILED || mprotect(memory + page, page, PROT_NONE)) {
 		perror("cannot start");
@@ -135,7 +177,8 @@ long open_event(int slot, int leader, const unsigned char *bytes, size_t readabl
 		int cpu, int group, unsigned long flags, int descriptors, int rights)
 {
 	const pid_t pids[] = {0, child > 0 ? child : 0x3fffffff, -1, 0x3fffffff,
-			      exited_child > 0 ? exited_child : 0x3fffffff, file_fd, file_fd};
+			      exited_child > 0 ? exited_child : 0x3fffffff,
+			      cgroup_fd < 0 ? file_fd : cgroup_fd, file_fd};
 	const unsigned char *attr = place(bytes, readable);
 	int group_fd = -1;
 	struct rlimit before, none;

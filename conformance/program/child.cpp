@@ -184,7 +184,7 @@ std::byte* ProgramChild::Place(const OpenCall& call) {
 }
 
 void ProgramChild::Find(OpenCall& call) const {
-  if (call.who == OpenWho::kCgroup) call.who = OpenWho::kFile;
+  if (call.who == OpenWho::kCgroup && machine_.cgroup() < 0) call.who = OpenWho::kFile;
   if (call.who == OpenWho::kOtherTask && child_ < 0) call.who = OpenWho::kNobody;
   if (call.who == OpenWho::kExited && exited_ < 0) call.who = OpenWho::kNobody;
   if (call.cpu == OpenCpu::kOffline) call.cpu = OpenCpu::kBeyond;
@@ -204,6 +204,7 @@ int ProgramChild::Pid(const OpenCall& call) const {
     case OpenWho::kExited:
       return exited_;
     case OpenWho::kCgroup:
+      return machine_.cgroup();
     case OpenWho::kFile:
       return file_.get();
     case OpenWho::kNobody:

@@ -127,6 +127,10 @@ OpenCall Simple(const OpenModel& model, StepDraw& draw) {
   if (draw.Below(4) == 0) {
     call.who = OpenWho::kEveryone;
     call.cpu = draw.Below(4) == 0 ? OpenCpu::kSecond : OpenCpu::kFirst;
+    if (draw.Below(4) == 0) {
+      call.who = OpenWho::kCgroup;
+      call.flags |= PERF_FLAG_PID_CGROUP;
+    }
   } else if (draw.Below(4) == 0) {
     call.who = OpenWho::kOtherTask;
   }

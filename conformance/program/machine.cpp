@@ -10,6 +10,7 @@
 #include "lib/context.h"
 #include "lib/open_machine.h"
 #include "pmuconf/case.h"
+#include "program/cgroup.h"
 #include "program/program.h"
 
 namespace pmuconf {
@@ -31,10 +32,11 @@ bool Generic(const perf_event_attr& attr) {
 }  // namespace
 
 ProgramMachine::ProgramMachine(OpenSystem system, const std::vector<OpenPmu>& pmus,
-                               std::string port)
+                               std::string port, Fd cgroup)
     : with_(ModelFor(system, pmus, true)),
       without_(ModelFor(std::move(system), pmus, false)),
-      port_(std::move(port)) {}
+      port_(std::move(port)),
+      cgroup_(std::move(cgroup)) {}
 
 const OpenPmu* ProgramMachine::PmuOf(std::uint32_t type) const {
   const auto& pmus = with_.pmus();
@@ -66,7 +68,7 @@ OpenCall ProgramMachine::Bind(OpenCall call) const {
 
 ProgramMachine ProgramMachineHere() {
   const OpenSystem system = SystemHere();
-  return {system, PmusHere(system), "/dev/" + target().device()};
+  return {system, PmusHere(system), "/dev/" + target().device(), RootCgroup()};
 }
 
 }  // namespace pmuconf

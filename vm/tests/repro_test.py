@@ -22,7 +22,7 @@ MUTANT = "M15-2"
 GCC_S = 120
 
 # The leader counts pulse_a; its sibling has a bit of config that has no meaning; then a child, a
-# group, a buffer, and the second CPU off and on.
+# group, a buffer, a cgroup, which no task's event is in, and the second CPU off and on.
 OWN = "0100f00080000000d001000000000000"
 BAD = "0100f00080000000d001000001000000"
 REST = "00" * 24 + "01"
@@ -39,6 +39,8 @@ pulse value=0x64
 read slot=1 value=8
 map slot=1 which=1
 child which=1
+open slot=6 who=5 cpu=1 flags=0xc readable=0x100 descriptors=1 rights=1 attr={OWN}{REST}
+open slot=7 other=1 group=3 who=5 cpu=1 flags=0xc readable=0x100 descriptors=1 rights=1 attr={OWN}{REST}
 cpu
 open slot=5 who=2 cpu=2 flags=8 readable=0x100 descriptors=1 rights=1 attr={OWN}{REST}
 cpu which=1
@@ -47,7 +49,7 @@ close slot=1
 """
 ANSWERS = [
     *("opens", "EINVAL", "opens", "ESRCH"),
-    *("", "opens", "", "", "", "", "", "", "ENODEV", "", "", "EBADF"),
+    *("", "opens", "", "", "", "", "", "opens", "EINVAL", "", "ENODEV", "", "", "EBADF"),
 ]
 """Of each operation: what is told of a call, or an errno; nothing of what works."""
 
