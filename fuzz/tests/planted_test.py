@@ -175,21 +175,29 @@ def driver_with(bug: Bug, harness: Path, folder: Path) -> Path:
     return linked(harness, sorted(folder.glob("*.o")), folder)
 
 
+@pytest.fixture
 def find(
-    bug: Bug, harnesses: Callable[[str], Path], suite: Callable[[str], Path], folder: Path
-) -> None:
-    """Fails where the harness does not find it."""
-    harness = harnesses(bug.subject)
-    if bug.file in suite_files():
-        binary = suite_with(bug, harness, suite(bug.subject), folder)
-    else:
-        binary = driver_with(bug, harness, folder)
-    found = folder / "found"
-    found.mkdir()
-    corpus = str(FUZZ / "corpus" / bug.subject)
-    done = run([str(binary), "-seed=1", "-reload=0", f"-runs={RUNS}", str(found), corpus], folder)
-    assert done.returncode != 0, "the bug survived"
-    assert "property broken" in done.stderr or "runtime error" in done.stderr, done.stderr[-500:]
+    harnesses: Callable[[str], Path], suite: Callable[[str], Path], tmp_path: Path
+) -> Callable[[Bug], None]:
+    """Fails where the harness does not find a bug."""
+
+    def find_it(bug: Bug) -> None:
+        harness = harnesses(bug.subject)
+        if bug.file in suite_files():
+            binary = suite_with(bug, harness, suite(bug.subject), tmp_path)
+        else:
+            binary = driver_with(bug, harness, tmp_path)
+        found = tmp_path / "found"
+        found.mkdir()
+        corpus = str(FUZZ / "corpus" / bug.subject)
+        words = ["-seed=1", "-reload=0", f"-runs={RUNS}", str(found), corpus]
+        done = run([str(binary), *words], tmp_path)
+        assert done.returncode != 0, "the bug survived"
+        assert "property broken" in done.stderr or "runtime error" in done.stderr, done.stderr[
+            -500:
+        ]
+
+    return find_it
 
 
 # The first one of the suite compiles what it is made of.
@@ -197,25 +205,17 @@ def find(
 @pytest.mark.rule("STR-005")
 @pytest.mark.rule("STR-006")
 @pytest.mark.parametrize("bug", rows(at_night=False))
-def test_a_planted_bug_is_found(
-    bug: Bug,
-    harnesses: Callable[[str], Path],
-    suite: Callable[[str], Path],
-    tmp_path: Path,
-) -> None:
-    find(bug, harnesses, suite, tmp_path)
+def test_a_planted_bug_is_found(bug: Bug, find: Callable[[Bug], None]) -> None:
+    find(bug)
 
 
 @pytest.mark.nightly
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("bug", rows(at_night=True))
 def test_a_bug_planted_in_what_compiles_long_is_found(
-    bug: Bug,
-    harnesses: Callable[[str], Path],
-    suite: Callable[[str], Path],
-    tmp_path: Path,
+    bug: Bug, find: Callable[[Bug], None]
 ) -> None:
-    find(bug, harnesses, suite, tmp_path)
+    find(bug)
 
 
 def test_each_harness_has_two_planted_bugs() -> None:
