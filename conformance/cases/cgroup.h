@@ -15,9 +15,9 @@
 #include <fstream>
 #include <string>
 
+#include "lib/root_cgroup.h"
 #include "pmuconf/broken.h"
 #include "pmuconf/fd.h"
-#include "pmuconf/sysfs.h"
 
 namespace pmuconf {
 
@@ -37,14 +37,7 @@ class CgroupRoot {
         mount("cgroup", path_.c_str(), "cgroup2", 0, nullptr) != 0) {
       throw BrokenErrno("mounting the cgroups", errno);
     }
-    // Where nobody has given a controller to any cgroup, perf's, which all have, is not there yet.
-    if (ReadFile(path_ + "/cgroup.subtree_control")->empty()) {
-      const std::string any = *ReadFile(path_ + "/cgroup.controllers");
-      const std::string first = any.substr(0, any.find(' '));
-      for (const char* sign : {"+", "-"}) {
-        std::ofstream(path_ + "/cgroup.subtree_control") << sign << first << std::flush;
-      }
-    }
+    RootCgroup();  // for perf to know them
   }
   CgroupRoot(const CgroupRoot&) = delete;
   ~CgroupRoot() {

@@ -9,8 +9,8 @@
 
 #include "lib/context.h"
 #include "lib/open_machine.h"
+#include "lib/root_cgroup.h"
 #include "pmuconf/case.h"
-#include "program/cgroup.h"
 #include "program/program.h"
 
 namespace pmuconf {

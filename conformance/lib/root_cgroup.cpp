@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A mount that has no place: it goes with the last descriptor.
-#include "program/cgroup.h"
+#include "lib/root_cgroup.h"
 
 #include <fcntl.h>
 #include <linux/mount.h>
