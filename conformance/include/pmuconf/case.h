@@ -76,10 +76,10 @@ struct CaseInfo {
   std::string Id() const { return suite + "." + name; }
 };
 
-// Adds a case to AllCases(). Aborts the program on a duplicate id or a case without rules.
+// Adds a case to AllCases(). Aborts the program on a case without rules.
 bool RegisterCase(CaseInfo info);
 
-// Every case of this program, in order of id.
+// Every case of this program, in order of id. Aborts the program if two have the same.
 std::span<const CaseInfo> AllCases();
 
 // What `name` of the rule's by_kernel is on the running kernel: a number, or an errno.
