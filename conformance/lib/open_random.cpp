@@ -77,6 +77,7 @@ void Aim(OpenCall& call, const OpenModel& model, const OpenPmu& pmu, OpenDraw& d
   }
   if (draw.OneIn(6)) call.who = kWho[draw.Below(kWho.size())];
   if (draw.OneIn(6)) call.cpu = kCpus[draw.Below(kCpus.size() - (draw.OneIn(4) ? 0 : 1))];
+  if (model.system().offline_cpu >= 0 && draw.OneIn(4)) call.cpu = OpenCpu::kOffline;
   const bool descriptor = call.who == OpenWho::kCgroup || call.who == OpenWho::kFile;
   if (descriptor || draw.OneIn(24)) {
     call.flags |= PERF_FLAG_PID_CGROUP;
@@ -212,7 +213,7 @@ void Turn(OpenCall& call, std::uint64_t bit) {
 // Into what can be made, and what the model knows.
 void Settle(OpenCall& call, const OpenModel& model) {
   call.Put(kOpenFlagBits, FlagBits(call) | kDisabled);
-  if (call.cpu == OpenCpu::kOffline) call.cpu = OpenCpu::kBeyond;
+  if (call.cpu == OpenCpu::kOffline && model.system().offline_cpu < 0) call.cpu = OpenCpu::kBeyond;
   // The exclusive PMUs that `other` is for have no list of checks here.
   call.other = OpenOther::kNone;
   // Of these there is one each, and it is the target's.

@@ -7,6 +7,7 @@ The tool `oracle` draws the calls from a seed, so that a run is the same on each
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import json
 import pathlib
@@ -32,18 +33,23 @@ RUNS = {
 }
 """Calls by target and kind. The last one's module has parameters of its own."""
 DEADLINE_S = 500
+CPUS = 3
+"""The last of them is taken off, in a run of its own."""
+OFF = ("--offline", str(CPUS - 1))
+LOCKED = ("--lockdown",)
+"""For good, and so at the end."""
+SPECIAL = {OFF: 2_000, LOCKED: 2_000}
+"""Calls to refpmu, of the kind `mutated`, by what else the tool is told."""
 COARSE = ("lbr=0", "records=0", "min_period=16")
 MUTANT = "M15-2"
 """Ignores the upper half of config: an attr like others tells it."""
 
 UNTOLD = {
     "AUX-008 aux_output with a pause",
-    "ERR-005 CPU that is offline",
     "ERR-025 task, on a PMU without",
-    "PRM-012 interrupt registers, where lockdown keeps them",
 }
-"""Answers that these calls cannot have: a PMU that has aux_output is not there, nor a CPU that is
-offline; a driver that has no tasks says so itself before the kernel does; nothing is locked down."""
+"""Answers that these calls cannot have: a PMU that has aux_output is not there; a driver that has no tasks
+says so itself before the kernel does."""
 
 RARE = {
     "ERR-026 cgroup, on a PMU without tasks",
@@ -78,7 +84,8 @@ def facts(done: guest.Done) -> dict[str, Any]:
 @functools.cache
 def answers(name: str) -> dict[str, Any]:
     """What `oracle` states on a kernel, by target and kind, and what that kernel said meanwhile."""
-    machine = runs.machine(kernel.find(name), suite.find_target("refpmu"), files=files())
+    host = dataclasses.replace(suite.find_target("refpmu"), cpus=CPUS)
+    machine = runs.machine(kernel.find(name), host, files=files())
     found: dict[str, Any] = {}
     with guest.Guest(machine) as vm:
         vm.boot()
@@ -88,6 +95,10 @@ def answers(name: str) -> dict[str, Any]:
                 assert vm.unload("refpmu")["ok"] is True
                 vm.load("refpmu.ko", COARSE)
             found[f"{target} {kind}"] = facts(asked(vm, target, kind, count))
+        assert vm.unload("refpmu")["ok"] is True
+        vm.load("refpmu.ko")
+        for words, count in SPECIAL.items():
+            found[" ".join(words)] = facts(asked(vm, "refpmu", "mutated", count, *words))
         found["reports"] = vm.kmsg()["reports"]
         vm.bye()
     return found
@@ -108,6 +119,12 @@ def test_the_kernel_answers_as_the_model_says(name: str) -> None:
         run = found[f"{target} {kind}"]
         assert (run["calls"], run["disagreements"]) == (count, 0), (target, kind)
         assert run["reasons"]["opens"] > count / 50, (target, kind)
+    for words, count in SPECIAL.items():
+        run = found[" ".join(words)]
+        assert (run["calls"], run["disagreements"]) == (count, 0), words
+    assert found[" ".join(OFF)]["reasons"]["ERR-005 CPU that is offline"] > 0
+    locked = found[" ".join(LOCKED)]["reasons"]
+    assert locked["PRM-012 interrupt registers, where lockdown keeps them"] > 0
     assert found["reports"] == []
 
 

@@ -245,7 +245,7 @@ class OpenWorld {
     return kNoSuchPid;
   }
 
-  static int Cpu(OpenCpu cpu) {
+  int Cpu(OpenCpu cpu) const {
     constexpr int kBeyond = 1 << 20;
     switch (cpu) {
       case OpenCpu::kAny:
@@ -255,6 +255,7 @@ class OpenWorld {
       case OpenCpu::kSecond:
         return target().Cpu(1);
       case OpenCpu::kOffline:
+        return model_.system().offline_cpu < 0 ? kBeyond : model_.system().offline_cpu;
       case OpenCpu::kBeyond:
         break;
     }

@@ -96,6 +96,7 @@ struct OpenSystem {
   bool administrator = true;                // CAP_SYS_ADMIN, CAP_PERFMON and CAP_KILL, all or none
   bool paranoid_any = true;                 // paranoid 3 refuses everyone but CAP_SYS_ADMIN
   bool lockdown = false;                    // confidentiality: the kernel keeps what it holds
+  int offline_cpu = -1;                     // one that is there and off; -1: none is
 };
 
 struct OpenCheck;

@@ -12,6 +12,7 @@
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -46,6 +47,7 @@ struct Options {
   unsigned limit_s = 0;
   bool stop = false;
   bool lockdown = false;
+  int offline_cpu = -1;
 };
 
 void Write(const std::string& path, const std::string& text) {
@@ -62,6 +64,20 @@ void LockDown() {
   }
   Write(std::string(kPlace) + "/lockdown", "confidentiality");
 }
+
+// Off while this lives, then on again.
+class OfflineCpu {
+ public:
+  explicit OfflineCpu(int number)
+      : path_("/sys/devices/system/cpu/cpu" + std::to_string(number) + "/online") {
+    Write(path_, "0");
+  }
+  OfflineCpu(const OfflineCpu&) = delete;
+  ~OfflineCpu() { std::ofstream(path_) << "1"; }
+
+ private:
+  std::string path_;
+};
 
 std::string Name(const OpenAnswer& answer) {
   if (answer.check == nullptr) return "opens";
@@ -124,6 +140,7 @@ class Oracle {
   explicit Oracle(const Options& options) : options_(options) {
     OpenSystem system = SystemHere();
     system.lockdown = options.lockdown;
+    system.offline_cpu = options.offline_cpu;
     std::vector<OpenPmu> pmus = PmusHere(system);
     const OpenPmu first = pmus.front();
     pmus.erase(pmus.begin());
@@ -194,10 +211,11 @@ class Oracle {
     const int seen = world.Make(call, model.system().administrator);
     if (seen == told.error) return;
     if (++disagreements_ > kShown) return;
-    const std::string again = "oracle --target " + options_.target + " --kind " + options_.kind +
-                              " --seed " + std::to_string(options_.seed) + " --from " +
-                              std::to_string(number_) + " --count 1" +
-                              (options_.lockdown ? " --lockdown" : "");
+    const std::string again =
+        "oracle --target " + options_.target + " --kind " + options_.kind + " --seed " +
+        std::to_string(options_.seed) + " --from " + std::to_string(number_) + " --count 1" +
+        (options_.lockdown ? " --lockdown" : "") +
+        (options_.offline_cpu < 0 ? "" : " --offline " + std::to_string(options_.offline_cpu));
     const std::string rights = model.system().administrator ? "all" : "none";
     const Json shown = {{"number", number_},       {"model", ErrorOrOpens(told.error)},
                         {"reason", Name(told)},    {"kernel", ErrorOrOpens(seen)},
@@ -256,7 +274,12 @@ int Main(int argc, char** argv) {
   app.add_option("--seconds", options.limit_s, "end after so many (0: never)");
   app.add_flag("--stop", options.stop, "end at the first disagreement");
   app.add_flag("--lockdown", options.lockdown, "lock this kernel down first, until it boots again");
+  app.add_option("--offline", options.offline_cpu, "CPU to take off first, for calls to name it")
+      ->check(CLI::Range(1, 4'095));
   CLI11_PARSE(app, argc, argv);
+  // Sooner than the target, whose CPUs are those that are on.
+  std::optional<OfflineCpu> off;
+  if (options.offline_cpu > 0) off.emplace(options.offline_cpu);
   context().target = Target::Load(options.target);
   context().target->Resolve({});
   // Else the limit of the sample rate would follow how slow this machine is.
