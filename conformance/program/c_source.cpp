@@ -34,8 +34,8 @@ enum who { THIS_TASK, OTHER_TASK, EVERYONE, NOBODY, EXITED, CGROUP, A_FILE };
 enum group { NONE, CLOSED, GROUP_FILE };
 
 int fds[SLOTS], ring_writable[SLOTS], file_fd, cgroup_fd, child_fd, second_off;
-unsigned char *rings[SLOTS], *memory;
-size_t ring_sizes[SLOTS], page;
+unsigned char *rings[SLOTS], *auxes[SLOTS], *memory;
+size_t ring_sizes[SLOTS], aux_sizes[SLOTS], page;
 pid_t child = -1, exited_child = -1;
 
 void say(const char *what, long value)
@@ -139,6 +139,8 @@ void bind_numbers(struct perf_event_attr *attr)
 		attr->config = (attr->config & 0xffffffff) | (uint64_t)own << 32;
 	if (attr->type == OWN_TYPE)
 		attr->type = own;
+	if (attr->type == TRACE_TYPE)
+		attr->type = number_in("/sys/bus/event_source/devices/" PMU "_trace/type", 0x40f00002);
 	if (attr->type != PERF_TYPE_TRACEPOINT)
 		return;
 	if (attr->config == TRACEPOINTS)
@@ -173,6 +175,17 @@ long unmap(int slot)
 	return value;
 }
 
+long unmap_aux(int slot)
+{
+	long value;
+
+	if (!auxes[slot])
+		return missing(ENOENT);
+	value = munmap(auxes[slot], aux_sizes[slot]);
+	auxes[slot] = NULL;
+	return value;
+}
+
 long open_event(int slot, int leader, const unsigned char *bytes, size_t readable, enum who who,
 		int cpu, int group, unsigned long flags, int descriptors, int rights)
 {
@@ -203,6 +216,7 @@ long open_event(int slot, int leader, const unsigned char *bytes, size_t readabl
 	if (!descriptors)
 		setrlimit(RLIMIT_NOFILE, &before);
 	if (value >= 0) {
+		unmap_aux(slot);
 		unmap(slot);
 		if (fds[slot] >= 0)
 			close(fds[slot]);
@@ -228,16 +242,42 @@ long map(int slot, unsigned order, int writable)
 	return 0;
 }
 
+/* Where it is to be, the ring buffer's first page says. */
+long map_aux(int slot, unsigned order, int writable)
+{
+	struct perf_event_mmap_page *user = (void *)rings[slot];
+	const size_t size = page << order;
+	void *at;
+
+	if (auxes[slot])
+		return missing(EBUSY);
+	if (user && ring_writable[slot]) {
+		user->aux_offset = AUX_PAGE * page;
+		user->aux_size = size;
+	}
+	at = mmap(NULL, size, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fds[slot],
+		  AUX_PAGE * page);
+	if (at == MAP_FAILED)
+		return -1;
+	auxes[slot] = at;
+	aux_sizes[slot] = size;
+	return 0;
+}
+
 long drain(int slot)
 {
 	struct perf_event_mmap_page *user = (void *)rings[slot];
+	uint64_t head, aux_head;
 
 	if (!user)
 		return missing(ENOENT);
-	if (ring_writable[slot])
-		__atomic_store_n(&user->data_tail, __atomic_load_n(&user->data_head, __ATOMIC_ACQUIRE),
-				 __ATOMIC_RELEASE);
-	return 0;
+	head = __atomic_load_n(&user->data_head, __ATOMIC_ACQUIRE);
+	aux_head = __atomic_load_n(&user->aux_head, __ATOMIC_ACQUIRE);
+	if (ring_writable[slot]) {
+		__atomic_store_n(&user->data_tail, head, __ATOMIC_RELEASE);
+		__atomic_store_n(&user->aux_tail, aux_head, __ATOMIC_RELEASE);
+	}
+	return head + aux_head;
 }
 
 long read_event(int slot, size_t size)
@@ -372,6 +412,42 @@ long pulse(uint32_t code, uint64_t n)
 	return value;
 }
 
+struct branch_entry {
+	uint64_t from, to;
+	uint32_t kind, flags, cycles, privilege;
+};
+
+struct branches {
+	uint32_t size;
+	int32_t cpu;
+	uint64_t entries;
+	uint32_t count, reserved;
+	uint64_t done;
+};
+
+long branch(const char *port, uint64_t n)
+{
+	struct branch_entry entries[256];
+	struct branches arg = {.size = sizeof(arg), .cpu = -1, .entries = (uintptr_t)entries};
+	const int fd = open(port, O_RDWR | O_CLOEXEC);
+	long value;
+
+	if (fd < 0)
+		return missing(ENXIO);
+	memset(entries, 0, sizeof(entries));
+	for (arg.count = 0; arg.count < n && arg.count < 256; arg.count++) {
+		struct branch_entry *entry = &entries[arg.count];
+
+		entry->privilege = (n + arg.count) % 2;
+		entry->from = (entry->privilege ? 0xffffffff81000000ull : 0x401000) + arg.count * 0x40;
+		entry->to = entry->from + 0x40;
+		entry->kind = arg.count % 7;
+	}
+	value = ioctl(fd, _IOWR(0xB7, 10, struct branches), &arg);
+	close(fd);
+	return value;
+}
+
 int bpf_program(void)
 {
 	static int fd = -1;
@@ -482,8 +558,11 @@ std::string CallOf(const Step& step, std::size_t number) {
     case Act::kMap:
       out << "map(" << step.slot << ", " << step.which << ", " << (step.value % 2 == 0) << ")";
       break;
+    case Act::kMapAux:
+      out << "map_aux(" << step.slot << ", " << step.which << ", " << (step.value % 2 == 0) << ")";
+      break;
     case Act::kUnmap:
-      out << "unmap(" << step.slot << ")";
+      out << (step.which == 0 ? "unmap(" : "unmap_aux(") << step.slot << ")";
       break;
     case Act::kRead:
       out << "read_event(" << step.slot << ", " << step.value << ")";
@@ -514,6 +593,10 @@ std::string CallOf(const Step& step, std::size_t number) {
     case Act::kPulse:
       out << "pulse(" << ProgramPulses()[step.which] << ", " << step.value << ")";
       break;
+    case Act::kBranch:
+      out << "branch(\"/dev/\" PMU " << (step.which == 0 ? "\"\"" : "\"_trace\"") << ", "
+          << step.value << ")";
+      break;
     case Act::kAttach:
       out << "ioctl(fds[" << step.slot << "], PERF_EVENT_IOC_SET_BPF, bpf_program())";
       break;
@@ -531,7 +614,8 @@ std::string PrintProgramAsC(const Program& program) {
   out << "/* What each call returned is printed: cc -Wall -o program program.c && ./program, as "
          "root. */\n"
       << "#define PMU \"" << program.target << "\"\n#define SLOTS " << kProgramSlots
-      << "\n#define OWN_TYPE " << kProgramOwnType << "u\n#define TRACEPOINTS "
+      << "\n#define OWN_TYPE " << kProgramOwnType << "u\n#define TRACE_TYPE " << kProgramTraceType
+      << "u\n#define AUX_PAGE " << kProgramAuxPage << "\n#define TRACEPOINTS "
       << kProgramTracepoints << "ull\n"
       << kHelpers << "\n";
   for (std::size_t i = 0; i < program.steps.size(); ++i) {

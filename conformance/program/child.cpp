@@ -110,6 +110,7 @@ ProgramChild::ProgramChild(const ProgramMachine& machine, bool cpus)
   for (const int number : {SIGTRAP, SIGIO}) signal(number, [](int) {});
   file_.Reset(open("/dev/null", O_RDWR | O_CLOEXEC));
   port_.Reset(open(machine.port().c_str(), O_RDWR | O_CLOEXEC));
+  trace_port_.Reset(open(machine.trace_port().c_str(), O_RDWR | O_CLOEXEC));
   const std::size_t page = PageSize();
   void* const at =
       mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -120,6 +121,7 @@ ProgramChild::ProgramChild(const ProgramMachine& machine, bool cpus)
 ProgramChild::~ProgramChild() {
   End();
   for (unsigned slot = 0; slot < slots_.size(); ++slot) {
+    UnmapAux(slot);
     Unmap(slot);
     if (slots_[slot].fd >= 0) close(slots_[slot].fd);
   }
@@ -136,8 +138,10 @@ Outcome ProgramChild::Do(const Step& step) {
       return Ioctl(step);
     case Act::kMap:
       return Map(step);
+    case Act::kMapAux:
+      return MapAux(step);
     case Act::kUnmap:
-      return Unmap(step.slot);
+      return step.which == 0 ? Unmap(step.slot) : UnmapAux(step.slot);
     case Act::kRead:
       return Read(step);
     case Act::kDrain:
@@ -158,6 +162,8 @@ Outcome ProgramChild::Do(const Step& step) {
       return Noted(0);
     case Act::kPulse:
       return Pulse(step);
+    case Act::kBranch:
+      return Branch(step);
     case Act::kAttach:
       return Attach(step.slot);
     case Act::kCpu:
@@ -258,6 +264,7 @@ Outcome ProgramChild::DoOpen(const Step& step) {
     outcome.check = answer.check;
   }
   if (outcome.error != 0) return outcome;
+  UnmapAux(step.slot);
   Unmap(step.slot);
   held_.Opened(machine_, call, step.slot, step.other);
   if (slots_[step.slot].fd >= 0) close(slots_[step.slot].fd);
@@ -321,6 +328,34 @@ Outcome ProgramChild::Map(const Step& step) {
   return Noted(0);
 }
 
+// Where it is to be, the ring buffer's first page says.
+Outcome ProgramChild::MapAux(const Step& step) {
+  Slot& slot = slots_[step.slot];
+  if (slot.aux != nullptr) return Missing(EBUSY);
+  const std::size_t at = PageSize() * kProgramAuxPage;
+  const std::size_t size = PageSize() << step.which;
+  if (slot.ring != nullptr && slot.writable) {
+    auto* const page = reinterpret_cast<perf_event_mmap_page*>(slot.ring);
+    page->aux_offset = at;
+    page->aux_size = size;
+  }
+  const int access = step.value % 2 == 0 ? PROT_READ | PROT_WRITE : PROT_READ;
+  void* const area = mmap(nullptr, size, access, MAP_SHARED, slot.fd, static_cast<off_t>(at));
+  if (area == MAP_FAILED) return Noted(-1);
+  slot.aux = static_cast<std::byte*>(area);
+  slot.aux_size = size;
+  return Noted(0);
+}
+
+Outcome ProgramChild::UnmapAux(unsigned at) {
+  Slot& slot = slots_[at];
+  if (slot.aux == nullptr) return Missing(ENOENT);
+  const Outcome outcome = Noted(munmap(slot.aux, slot.aux_size));
+  slot.aux = nullptr;
+  slot.aux_size = 0;
+  return outcome;
+}
+
 Outcome ProgramChild::Unmap(unsigned at) {
   Slot& slot = slots_[at];
   if (slot.ring == nullptr) return Missing(ENOENT);
@@ -340,11 +375,16 @@ Outcome ProgramChild::Drain(unsigned at) {
   if (slot.ring == nullptr) return Missing(ENOENT);
   auto* const page = reinterpret_cast<perf_event_mmap_page*>(slot.ring);
   const std::uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+  const std::uint64_t aux_head = __atomic_load_n(&page->aux_head, __ATOMIC_ACQUIRE);
   volatile std::byte last = {};
   for (std::size_t i = PageSize(); i < slot.size; i += PageSize()) last = slot.ring[i];
+  for (std::size_t i = 0; i < slot.aux_size; i += PageSize()) last = slot.aux[i];
   static_cast<void>(last);
-  if (slot.writable) __atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
-  return Noted(0);
+  if (slot.writable) {
+    __atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
+    __atomic_store_n(&page->aux_tail, aux_head, __ATOMIC_RELEASE);
+  }
+  return Noted(static_cast<long>(head + aux_head));
 }
 
 Outcome ProgramChild::Close(unsigned at) {
@@ -402,6 +442,29 @@ Outcome ProgramChild::Pulse(const Step& step) {
   pulse.privilege = step.value % 2 == 0 ? REFPMU_PRIV_USER : REFPMU_PRIV_KERNEL;
   pulse.n = step.value;
   return Noted(ioctl(port_.get(), REFPMU_IOC_PULSE, &pulse));
+}
+
+Outcome ProgramChild::Branch(const Step& step) {
+  constexpr std::uint64_t kUser = 0x40'1000, kKernel = 0xffff'ffff'8100'0000, kApart = 0x40;
+  constexpr unsigned kKinds = 7;
+  const Fd& port = step.which == 0 ? port_ : trace_port_;
+  if (port.get() < 0) return Missing(ENXIO);
+  std::array<refpmu_branch_entry, kProgramWork> entries = {};
+  const std::uint64_t count = std::min<std::uint64_t>(step.value, entries.size());
+  for (unsigned i = 0; i < count; ++i) {
+    refpmu_branch_entry& entry = entries[i];
+    // As many of each kind and each privilege, in any order of both.
+    entry.privilege = (step.value + i) % 2 == 0 ? REFPMU_PRIV_USER : REFPMU_PRIV_KERNEL;
+    entry.from = (entry.privilege == REFPMU_PRIV_USER ? kUser : kKernel) + i * kApart;
+    entry.to = entry.from + kApart;
+    entry.kind = i % kKinds;
+  }
+  refpmu_branches branches = {};
+  branches.size = sizeof(branches);
+  branches.cpu = REFPMU_CPU_CURRENT;
+  branches.entries = reinterpret_cast<std::uint64_t>(entries.data());
+  branches.count = static_cast<std::uint32_t>(count);
+  return Noted(ioctl(port.get(), REFPMU_IOC_BRANCHES, &branches));
 }
 
 int ProgramChild::Bpf() {

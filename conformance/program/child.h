@@ -33,17 +33,22 @@ class ProgramChild {
     std::byte* ring = nullptr;
     std::size_t size = 0;
     bool writable = false;
+    std::byte* aux = nullptr;
+    std::size_t aux_size = 0;
   };
   Outcome DoOpen(const Step& step);
   Outcome Ioctl(const Step& step);
   Outcome Map(const Step& step);
+  Outcome MapAux(const Step& step);
   Outcome Unmap(unsigned slot);
+  Outcome UnmapAux(unsigned slot);
   Outcome Read(const Step& step);
   Outcome Drain(unsigned slot);
   Outcome Close(unsigned slot);
   Outcome ForkOne();
   Outcome LetChild(unsigned which);
   Outcome Pulse(const Step& step);
+  Outcome Branch(const Step& step);
   Outcome Attach(unsigned slot);
   Outcome Cpu(bool on);
   std::byte* Place(const OpenCall& call);
@@ -61,7 +66,7 @@ class ProgramChild {
   pid_t child_ = -1;
   int child_fd_ = -1;
   pid_t exited_ = -1;
-  Fd file_, port_, bpf_;
+  Fd file_, port_, trace_port_, bpf_;
   std::byte* memory_ = nullptr;
 };
 

@@ -14,9 +14,10 @@ namespace pmuconf {
 namespace {
 
 // As often as each stands here, of 64. What is slow is rare.
-constexpr std::array<std::pair<Act, unsigned>, kActs> kShares = {{{Act::kOpen, 22},
-                                                                  {Act::kIoctl, 14},
+constexpr std::array<std::pair<Act, unsigned>, kActs> kShares = {{{Act::kOpen, 21},
+                                                                  {Act::kIoctl, 13},
                                                                   {Act::kMap, 5},
+                                                                  {Act::kMapAux, 1},
                                                                   {Act::kUnmap, 1},
                                                                   {Act::kRead, 3},
                                                                   {Act::kDrain, 2},
@@ -27,10 +28,12 @@ constexpr std::array<std::pair<Act, unsigned>, kActs> kShares = {{{Act::kOpen, 2
                                                                   {Act::kChild, 2},
                                                                   {Act::kWork, 2},
                                                                   {Act::kPulse, 3},
+                                                                  {Act::kBranch, 1},
                                                                   {Act::kAttach, 2},
                                                                   {Act::kCpu, 1}}};
 constexpr unsigned kWhole = 64;
 constexpr unsigned kSimple = 16;  // of 32 calls
+constexpr unsigned kTraces = 8;   // of so many of them, one is of an event with an AUX area
 
 constexpr unsigned Total() {
   unsigned total = 0;
@@ -92,6 +95,8 @@ OpenModel ModelOf(const std::string& target) {
 
 // An event that opens, with what changes how it works rather than whether it opens.
 OpenCall Simple(const OpenModel& model, StepDraw& draw) {
+  // Of it the model knows nothing: what is answered to it is not compared.
+  const bool trace = model.pmu().type == kProgramOwnType && draw.Below(kTraces) == 0;
   constexpr std::array<std::uint64_t, 8> kPeriods = {0, 0, 1, 7, 100, 4'000, 100'000, 1ull << 40};
   constexpr std::array<std::uint64_t, 8> kSamples = {
       0,
@@ -119,6 +124,9 @@ OpenCall Simple(const OpenModel& model, StepDraw& draw) {
     attr.sample_type = samples;
     attr.read_format = draw.Below(32);
     attr.wakeup_events = static_cast<std::uint32_t>(draw.Below(4));
+    if (!trace) return;
+    attr.type = kProgramTraceType;
+    attr.config = attr.config1 = attr.config2 = attr.bp_type = 0;
   });
   // The exclude bits, frequencies and what needs another bit are for the model's own calls.
   constexpr std::uint64_t kKept = 0x3b0f;
@@ -182,9 +190,11 @@ Program Grammar::Decode(std::span<const std::uint8_t> bytes) const {
       if (step.act == Act::kIoctl) step.other = own[1] / kProgramSlots % kProgramSlots;
       step.which = own[2] % Ways(step.act);
       if (step.act == Act::kIoctl) step.value = Number(draw);
-      if (step.act == Act::kMap) step.value = draw.Below(4) == 3 ? 1 : 0;
+      if (step.act == Act::kMap || step.act == Act::kMapAux) {
+        step.value = draw.Below(4) == 3 ? 1 : 0;
+      }
       if (step.act == Act::kRead) step.value = draw.Below(256);
-      if (step.act == Act::kWork || step.act == Act::kPulse) {
+      if (step.act == Act::kWork || step.act == Act::kPulse || step.act == Act::kBranch) {
         step.value = 1 + draw.Below(kProgramWork);
       }
     }

@@ -19,7 +19,7 @@ bool OfSlot(OpenGroup group) {
 bool PlainLeader(const ProgramMachine& machine, const OpenCall& call) {
   perf_event_attr attr = call.Attr();
   const OpenPmu* const pmu = machine.PmuOf(attr.type);
-  if (pmu == nullptr || pmu->type == PERF_TYPE_BREAKPOINT) return false;
+  if (pmu == nullptr || pmu->events.empty() || pmu->type == PERF_TYPE_BREAKPOINT) return false;
   const bool task = call.who == OpenWho::kThisTask && call.cpu == OpenCpu::kAny;
   const bool cpu = call.who == OpenWho::kEveryone && call.cpu == OpenCpu::kFirst;
   perf_event_attr plain = {};
@@ -35,6 +35,7 @@ bool PlainLeader(const ProgramMachine& machine, const OpenCall& call) {
 
 std::optional<OpenCall> HeldEvents::Question(const ProgramMachine& machine, OpenCall call,
                                              unsigned leader) const {
+  if (machine.IsTrace(call.Attr().type)) return std::nullopt;
   // The processor has few breakpoints, and the model counts none.
   if (breakpoints_ && call.Attr().type == PERF_TYPE_BREAKPOINT) return std::nullopt;
   if (!OfSlot(call.group)) return call;

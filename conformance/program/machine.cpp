@@ -5,12 +5,14 @@
 #include <linux/perf_event.h>
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "lib/context.h"
 #include "lib/open_machine.h"
 #include "lib/root_cgroup.h"
 #include "pmuconf/case.h"
+#include "pmuconf/sysfs.h"
 #include "program/program.h"
 
 namespace pmuconf {
@@ -32,11 +34,12 @@ bool Generic(const perf_event_attr& attr) {
 }  // namespace
 
 ProgramMachine::ProgramMachine(OpenSystem system, const std::vector<OpenPmu>& pmus,
-                               std::string port, Fd cgroup)
+                               std::string port, Fd cgroup, std::optional<std::uint32_t> trace)
     : with_(ModelFor(system, pmus, true)),
       without_(ModelFor(std::move(system), pmus, false)),
       port_(std::move(port)),
-      cgroup_(std::move(cgroup)) {}
+      cgroup_(std::move(cgroup)),
+      trace_(trace) {}
 
 const OpenPmu* ProgramMachine::PmuOf(std::uint32_t type) const {
   const auto& pmus = with_.pmus();
@@ -48,6 +51,7 @@ const OpenPmu* ProgramMachine::PmuOf(std::uint32_t type) const {
 OpenCall ProgramMachine::Bind(OpenCall call) const {
   const auto known = [this](std::uint32_t type) {
     if (type == kProgramOwnType) return with_.pmu().type;
+    if (type == kProgramTraceType) return trace_.value_or(type | kNobodysType);
     const OpenPmu* const pmu = PmuOf(type);
     return pmu != nullptr && pmu->events.empty() ? type | kNobodysType : type;
   };
@@ -68,7 +72,11 @@ OpenCall ProgramMachine::Bind(OpenCall call) const {
 
 ProgramMachine ProgramMachineHere() {
   const OpenSystem system = SystemHere();
-  return {system, PmusHere(system), "/dev/" + target().device(), RootCgroup()};
+  const std::string trace = target().device() + "_trace";
+  const std::vector<std::string> there = ListFolder(kEventSource);
+  std::optional<std::uint32_t> type;
+  if (std::find(there.begin(), there.end(), trace) != there.end()) type = TypeOfPmu(trace);
+  return {system, PmusHere(system), "/dev/" + target().device(), RootCgroup(), type};
 }
 
 }  // namespace pmuconf

@@ -4,6 +4,7 @@
 #define PMUCONF_PROGRAM_MACHINE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,13 +16,14 @@ namespace pmuconf {
 class ProgramMachine {
  public:
   // Of a kernel and its PMUs, the target's first; `port`: the file of its stimulus port; `cgroup`:
-  // the folder of one, if there is any.
+  // the folder of one, and `trace`: the type of the target's PMU with an AUX area, if there is any.
   ProgramMachine(OpenSystem system, const std::vector<OpenPmu>& pmus, std::string port,
-                 Fd cgroup = Fd());
+                 Fd cgroup = Fd(), std::optional<std::uint32_t> trace = std::nullopt);
   ProgramMachine(const ProgramMachine&) = delete;
 
   const OpenModel& model(bool rights) const { return rights ? with_ : without_; }
   const std::string& port() const { return port_; }
+  std::string trace_port() const { return port_ + "_trace"; }
   int cgroup() const { return cgroup_.get(); }  // -1: none
 
   // The call with this machine's numbers. What the errno model does not know, or what should not
@@ -29,11 +31,14 @@ class ProgramMachine {
   OpenCall Bind(OpenCall call) const;
 
   const OpenPmu* PmuOf(std::uint32_t type) const;
+  // Whether the model knows nothing of that PMU, though programs open its events.
+  bool IsTrace(std::uint32_t type) const { return trace_ && *trace_ == type; }
 
  private:
   OpenModel with_, without_;
   std::string port_;
   Fd cgroup_;
+  std::optional<std::uint32_t> trace_;
 };
 
 // This machine, of the target in the context. Throws ConfigError or Broken if it is not fit.

@@ -25,7 +25,8 @@ struct ActRow {
 constexpr std::array<ActRow, kActs> kRows = {{{"open", 1},
                                               {"ioctl", 12},
                                               {"map", kProgramPageOrder + 1},
-                                              {"unmap", 1},
+                                              {"map_aux", kProgramPageOrder + 1},
+                                              {"unmap", 2},
                                               {"read", 1},
                                               {"drain", 1},
                                               {"poll", 1},
@@ -35,6 +36,7 @@ constexpr std::array<ActRow, kActs> kRows = {{{"open", 1},
                                               {"child", 3},
                                               {"work", 4},
                                               {"pulse", 8},
+                                              {"branch", 2},
                                               {"attach", 1},
                                               {"cpu", 2}}};
 
@@ -146,7 +148,8 @@ Step ParseStep(Words& words) {
   step.slot = static_cast<unsigned>(words.Take("slot", kProgramSlots));
   step.other = static_cast<unsigned>(words.Take("other", kProgramSlots));
   step.which = static_cast<unsigned>(words.Take("which", row->ways));
-  const bool bounded = step.act == Act::kWork || step.act == Act::kPulse || step.act == Act::kRead;
+  const bool bounded = step.act == Act::kWork || step.act == Act::kPulse ||
+                       step.act == Act::kBranch || step.act == Act::kRead;
   step.value = words.Take("value", bounded ? kProgramWork + 1 : 0);
   if (step.act == Act::kOpen) {
     OpenCall& call = step.call;

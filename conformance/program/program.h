@@ -23,19 +23,22 @@ inline constexpr unsigned kProgramSlots = 8;        // events that are open at o
 inline constexpr std::size_t kProgramSteps = 24;    // operations
 inline constexpr std::size_t kStepBytes = 64;       // of input, for one operation
 inline constexpr unsigned kProgramPageOrder = 3;    // a buffer has 2^3 pages at most
+inline constexpr std::size_t kProgramAuxPage = 16;  // where AUX areas are: behind every ring buffer
 inline constexpr std::uint64_t kProgramWork = 256;  // rounds of work, or events of a pulse
 
 // Numbers that stand for those of the machine.
 inline constexpr std::uint32_t kProgramOwnType = 0x00f0'0001;    // of the target's PMU
+inline constexpr std::uint32_t kProgramTraceType = 0x00f0'0002;  // of its PMU with an AUX area
 inline constexpr std::uint64_t kProgramTracepoints = 0xfe'0000;  // and the next
 
 enum class Act {
   kOpen,    // into `slot`; `other`: the slot of its leader, if `call` has one
   kIoctl,   // `which`: of ProgramIoctls(); `value`, or `other` where it names an event
   kMap,     // the ring buffer of 2^which pages; an even `value`: writable
-  kUnmap,   //
+  kMapAux,  // the AUX area of 2^which pages; an even `value`: writable
+  kUnmap,   // the ring buffer (`which` 0), or the AUX area (1)
   kRead,    // `value` bytes
-  kDrain,   // all that is in the buffer
+  kDrain,   // all that is in the buffer, and in the AUX area: so many bytes there ever were
   kPoll,    //
   kClose,   //
   kTasks,   // prctl: all events of this task off (`which` 0) or on (1)
@@ -43,10 +46,11 @@ enum class Act {
   kChild,   // lets it exit (`which` 0), execute another program (1), or work (2)
   kWork,    // `which`: spins (0), touches pages (1), yields (2), asks for its parent (3)
   kPulse,   // `value` events of ProgramPulses()[which] on the stimulus port of the target
+  kBranch,  // `value` branches there (`which` 0), or at its PMU with an AUX area (1)
   kAttach,  // a BPF program
   kCpu,     // takes the second CPU off (`which` 0) or brings it back (1)
 };
-inline constexpr unsigned kActs = 15;
+inline constexpr unsigned kActs = 17;
 
 // Members that an act does not name are 0.
 struct Step {

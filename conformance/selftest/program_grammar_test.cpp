@@ -64,7 +64,7 @@ TEST(ProgramGrammar, EveryLengthIsAProgramWithinBounds) {
       ASSERT_LT(step.slot, kProgramSlots);
       ASSERT_LT(step.other, kProgramSlots);
       ASSERT_LT(step.which, Ways(step.act));
-      if (step.act == Act::kWork || step.act == Act::kPulse) {
+      if (step.act == Act::kWork || step.act == Act::kPulse || step.act == Act::kBranch) {
         ASSERT_GE(step.value, 1u);
         ASSERT_LE(step.value, kProgramWork);
       }
@@ -171,6 +171,44 @@ TEST(ProgramMachine, ExchangesNumbers) {
   EXPECT_EQ(bound(PERF_TYPE_SOFTWARE, 3), Pair(PERF_TYPE_SOFTWARE, 3));
 }
 
+// Of a PMU that is not there, or that the model knows nothing of, nothing is foretold.
+TEST(ProgramMachine, KnowsAnEventWithAnAuxAreaByItsType) {
+  constexpr std::uint32_t kTrace = 9;
+  const ProgramMachine with(SystemOf(), {Own(), SoftwarePmu(), OpaquePmu(kTrace)}, "/dev/null",
+                            Fd(), kTrace);
+  const ProgramMachine without = SomeMachine();
+  OpenCall call = with.model(true).Good();
+  call.Edit([](perf_event_attr& attr) {
+    attr = {};
+    attr.type = kProgramTraceType;
+    attr.size = sizeof(attr);
+    attr.disabled = 1;
+  });
+  EXPECT_EQ(with.Bind(call).Attr().type, kTrace);
+  EXPECT_EQ(without.Bind(call).Attr().type, 0x4000'0000 | kProgramTraceType);
+  EXPECT_TRUE(with.IsTrace(kTrace));
+  EXPECT_FALSE(without.IsTrace(kTrace));
+  EXPECT_EQ(with.trace_port(), "/dev/null_trace");
+  EXPECT_FALSE(HeldEvents().Question(with, with.Bind(call), 0));
+  EXPECT_TRUE(HeldEvents().Question(without, without.Bind(call), 0));
+  EXPECT_FALSE(PlainLeader(with, with.Bind(call)));
+}
+
+TEST(ProgramGrammar, OnlyTheTargetWithSuchAPmuHasEventsWithAnAuxArea) {
+  const auto traces = [](const char* target) {
+    const Grammar grammar(target);
+    std::size_t found = 0;
+    for (std::uint32_t seed = 0; seed < 300; ++seed) {
+      for (const Step& step : grammar.Decode(Chance(seed, kProgramSteps * kStepBytes)).steps) {
+        found += step.act == Act::kOpen && step.call.Attr().type == kProgramTraceType ? 1 : 0;
+      }
+    }
+    return found;
+  };
+  EXPECT_GT(traces("refpmu"), 0u);
+  EXPECT_EQ(traces("software"), 0u);
+}
+
 TEST(HeldEvents, AnEmptySlotIsAClosedDescriptor) {
   const ProgramMachine machine = SomeMachine();
   OpenCall call = machine.model(true).Good();
@@ -222,7 +260,7 @@ TEST(RunProgram, LeavesThisProcessAlone) {
   const ProgramMachine machine = SomeMachine();
   const Program program = ParseProgram(
       "pmuconf program for refpmu\nwork which=3 value=5\nfork\nfork\nchild which=2\nchild which=1\n"
-      "child\nclose slot=1\ncpu\nunmap\npoll\n");
+      "child\nclose slot=1\ncpu\nunmap\nunmap which=1\nmap_aux\nbranch value=1\npoll\n");
   const Ended ended = RunProgram(machine, program, {});
   ASSERT_EQ(ended.outcomes.size(), program.steps.size());
   EXPECT_TRUE(ended.Good());
@@ -231,7 +269,8 @@ TEST(RunProgram, LeavesThisProcessAlone) {
     EXPECT_TRUE(outcome.ran);
     errors.push_back(outcome.error);
   }
-  EXPECT_EQ(errors, (std::vector<int>{0, 0, EBUSY, 0, 0, ECHILD, EBADF, EPERM, ENOENT, 0}));
+  EXPECT_EQ(errors, (std::vector<int>{0, 0, EBUSY, 0, 0, ECHILD, EBADF, EPERM, ENOENT, ENOENT,
+                                      EBADF, ENOTTY, 0}));
 }
 
 TEST(RunProgram, TellsAHang) {

@@ -22,10 +22,14 @@ MUTANT = "M15-2"
 GCC_S = 120
 
 # The leader counts pulse_a; its sibling has a bit of config that has no meaning; then a child, a
-# group, a buffer, a cgroup, which no task's event is in, and the second CPU off and on.
+# group, a buffer, a cgroup, which no task's event is in, the second CPU off and on, and a trace of branches.
 OWN = "0100f00080000000d001000000000000"
 BAD = "0100f00080000000d001000001000000"
 REST = "00" * 24 + "01"
+TRACE = "0200f00080000000" + "00" * 8
+BRANCHES = 8
+RECORD = 24
+"""Bytes of a branch in an AUX area."""
 PROGRAM = f"""\
 pmuconf program for refpmu
 open slot=1 flags=8 readable=0x100 descriptors=1 rights=1 attr={OWN}{REST}
@@ -44,12 +48,19 @@ open slot=7 other=1 group=3 who=5 cpu=1 flags=0xc readable=0x100 descriptors=1 r
 cpu
 open slot=5 who=2 cpu=2 flags=8 readable=0x100 descriptors=1 rights=1 attr={OWN}{REST}
 cpu which=1
-close slot=1
-close slot=1
+close slot=5
+open flags=8 readable=0x100 descriptors=1 rights=1 attr={TRACE}{REST}
+map which=1
+map_aux which=1
+ioctl
+branch which=1 value={BRANCHES}
+ioctl which=1
+drain
 """
 ANSWERS = [
     *("opens", "EINVAL", "opens", "ESRCH"),
-    *("", "opens", "", "", "", "", "", "opens", "EINVAL", "", "ENODEV", "", "", "EBADF"),
+    *("", "opens", "", "", "", "", "", "opens", "EINVAL", "", "ENODEV", "", "EBADF"),
+    *("", "", "", "", "", "", ""),
 ]
 """Of each operation: what is told of a call, or an errno; nothing of what works."""
 
@@ -100,6 +111,9 @@ def test_a_program_is_replayed_and_told(tmp_path: pathlib.Path) -> None:
         wrong = replayed(vm)
         vm.bye()
     assert (done.status, answers(done.stdout)) == (0, ANSWERS), done.stdout + done.stderr
+    drained = int(done.stdout.splitlines()[-1])
+    # Beside what is in the AUX area there is a record that tells of it.
+    assert BRANCHES * RECORD < drained < 2 * BRANCHES * RECORD
     assert wrong.status == 1
     assert "MISMATCH, the model says EINVAL (INI-011 bits of config" in wrong.stdout
     # The C program says the same of every operation: a value where it worked, else why it did not.
@@ -107,3 +121,4 @@ def test_a_program_is_replayed_and_told(tmp_path: pathlib.Path) -> None:
     assert as_c.status == 0 and len(lines) == len(ANSWERS)
     worked = [line.isdecimal() for line in lines]
     assert worked == [answer in ("", "opens") for answer in ANSWERS], as_c.stdout
+    assert lines[-1] == str(drained)
