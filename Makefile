@@ -15,7 +15,7 @@ SELECT := $(if $(RULE),--rule '$(RULE)') $(if $(CASE),--case '$(CASE)') $(if $(P
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo "  variables: TARGET= KERNEL=6.1|6.12|FILE ARCH= RULE= CASE= PROFILE= PMU= MODULE= PARAMETERS= CPU_MODEL= ICOUNT= CMDLINE= SHUFFLE=SEED ISOLATE=1 DEBUG=1 MUTANTS=FOLDER TIME=SECONDS MINUTES=N N=ROUNDS CELLS='GLOB ...'"
+	@echo "  variables: TARGET= KERNEL=6.1|6.12|FILE ARCH= RULE= CASE= PROFILE= PMU= MODULE= PARAMETERS= CPU_MODEL= ICOUNT= CMDLINE= SHUFFLE=SEED ISOLATE=1 DEBUG=1 MUTANTS=FOLDER TIME=SECONDS RUNS=N MERGE=1 MINUTES=N N=ROUNDS CELLS='GLOB ...'"
 
 run: deps guest-suite ## judge TARGET (or all) on KERNEL in a virtual machine: 0 conformant, 1 not, 2 not judged
 	@$(PYTHON) -m pmuvm run --target '$(TARGET)' $(if $(filter all-file-,$(TARGET)-$(origin KERNEL)-$(DEBUGGED)),,--kernel '$(KERNEL)$(DEBUGGED)') $(if $(SHUFFLE),--shuffle '$(SHUFFLE)') $(if $(ISOLATE),--isolate) --arch '$(ARCH)' $(SELECT) $(if $(PMU),--pmu '$(PMU)') $(if $(MODULE),--module '$(MODULE)') $(if $(PARAMETERS),--parameters '$(PARAMETERS)') $(if $(CPU_MODEL),--cpu-model '$(CPU_MODEL)') $(if $(ICOUNT),--icount '$(ICOUNT)') $(if $(CMDLINE),--cmdline '$(CMDLINE)')
@@ -29,11 +29,11 @@ kunit: deps ## the KUnit suites in a kernel built for them
 intree: deps ## the driver in kernel trees, as a module and linked in; minutes, many the first time
 	@$(PYTHON) ci/intree.py $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')
 
-fuzz: deps ## replay the corpora, then fuzz each harness; TIME= seconds in all
-	@ci/build fuzz && $(PYTHON) fuzz/run.py $(if $(TIME),--time '$(TIME)')
+fuzz: deps ## replay the corpora, then fuzz each harness; TIME= seconds in all, or RUNS= inputs each; MERGE=1 minimises what was kept
+	@ci/build fuzz && $(PYTHON) fuzz/run.py $(if $(TIME),--time '$(TIME)') $(if $(RUNS),--runs '$(RUNS)') $(if $(MERGE),--merge)
 
-fuzz-vm: deps guest-suite ## fuzz system calls in guests; TIME= seconds in all
-	@$(PYTHON) fuzz/campaign.py $(if $(TIME),--time '$(TIME)') $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)') $(if $(filter file,$(origin TARGET)),,--target '$(TARGET)')
+fuzz-vm: deps guest-suite ## fuzz system calls in guests; TIME= seconds in all; MERGE=1 minimises what was kept
+	@$(PYTHON) fuzz/campaign.py $(if $(TIME),--time '$(TIME)') $(if $(MERGE),--merge) $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)') $(if $(filter file,$(origin TARGET)),,--target '$(TARGET)')
 
 mutants: deps guest-suite ## prove that the suite catches broken drivers; MUTANTS= a folder of patches
 	@$(PYTHON) ci/mutants.py $(if $(MUTANTS),--folder '$(MUTANTS)') $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')
@@ -44,7 +44,7 @@ bench: deps guest-suite ## benchmarks of the driver's decisions and of the model
 soak: deps guest-suite ## repeat the suite shuffled, on 1, 2 and 4 CPUs and a fixed clock; N= rounds
 	@$(PYTHON) ci/soak.py $(if $(N),-n '$(N)') $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)') $(if $(CASE),--case '$(CASE)')
 
-matrix: deps ## judge every cell of ci/matrix.toml (kernel x architecture x accelerator x target x profile), or CELLS='globs'; an hour and a half
+matrix: deps ## judge every cell of ci/matrix.toml (kernel x architecture x accelerator x target x profile), or CELLS='globs'; an hour
 	@$(PYTHON) ci/matrix.py $(if $(CELLS),--cells '$(CELLS)')
 
 nightly: deps ## KUnit and the suite on the debug kernels, all mutants on every kernel, the matrix, a soak of N= rounds

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # pmuconf_warnings: what every target of the project is compiled with.
+option(PMUCONF_WARNINGS_ARE_ERRORS "A warning ends the build" ON)
 add_library(pmuconf_warnings INTERFACE)
 target_compile_options(pmuconf_warnings INTERFACE
-  -Wall -Wextra -Werror -Wshadow -Wundef -Wvla -Wpointer-arith -Wimplicit-fallthrough
+  -Wall -Wextra $<$<BOOL:${PMUCONF_WARNINGS_ARE_ERRORS}>:-Werror> -Wshadow -Wundef -Wvla -Wpointer-arith -Wimplicit-fallthrough
   $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual>)

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fuzzes system calls in guests, and reports what was found.
+"""Fuzzes system calls in guests, one for each target at once, and reports what was found.
 
 The corpus is kept between runs, outside of the checkout. A finding leaves the input, which
-`pmuconf repro` replays, and what the fuzzer or the console said.
+`pmuconf repro` replays, and what the fuzzer or the console said. With --merge nothing new is tried, but of what is
+kept only that stays which reaches more than the rest.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ import gzip
 import io
 import json
 import mmap
+import multiprocessing
 import os
 import re
 import shutil
+import signal
 import struct
 import sys
 import tarfile
@@ -25,9 +28,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import NoReturn
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "vm"))
+sys.path[:0] = [str(Path(__file__).resolve().parent.parent / folder) for folder in ("", "vm")]
 
+from fuzz import page  # noqa: E402
 from pmuvm import guest, kernel, qemu, runs, store, suite  # noqa: E402
 from pmuvm.errors import PmuvmError  # noqa: E402
 
@@ -115,6 +120,14 @@ def has_coverage(name: str) -> bool:
     return name.endswith("-kcov")
 
 
+SEEDS = store.ROOT / "fuzz" / "corpus"
+
+
+def seeds(target: str) -> Path:
+    """Programs to begin with, which the project brings; a folder that need not be there."""
+    return SEEDS / f"syscall_{target}"
+
+
 def cache(target: str) -> Path:
     """Where inputs are kept between runs."""
     return store.cache() / "fuzz" / f"syscall-{target}"
@@ -141,6 +154,34 @@ class Slices:
 
     def run(self, limit: Sequence[str], seconds: int) -> bool:
         """One slice; whether something was found."""
+        done = self._fuzzer([*limit, "/tmp/corpus", "/corpus", "/seeds"], seconds)
+        crashed = "Test unit written to" in done.stdout
+        if not crashed or SUM.search(done.stdout):
+            self._campaign.add(done.stdout)
+        if not crashed and done.status != 0:
+            raise PmuvmError(f"the fuzzer: status {done.status}: {done.stdout.strip()[-300:]}")
+        for name, data in self._out_of("/tmp/corpus").items():
+            store.write(self._kept / name, data)
+        self._campaign.corpus = sum(1 for _ in self._kept.iterdir())
+        if crashed:
+            self._save(done.stdout)
+        return crashed
+
+    def merge(self, seconds: int) -> None:
+        """Keeps what reaches more than the seeds; PmuvmError, and all is kept, if that is not known."""
+        # What the project brings is worth keeping before what was found by chance.
+        before = "cp /seeds/* /tmp/corpus 2>/dev/null"
+        done = self._fuzzer(["-merge=1", "/tmp/corpus", "/corpus"], seconds, before)
+        if done.status != 0 or "MERGE-OUTER: " not in done.stdout:
+            raise PmuvmError(f"the merge: status {done.status}: {done.stdout.strip()[-300:]}")
+        worth = self._out_of("/tmp/corpus")
+        with store.new_folder(self._kept) as made:
+            for name, data in worth.items():
+                if not (seeds(self._campaign.target) / name).exists():
+                    (made / name).write_bytes(data)
+        self._campaign.corpus = sum(1 for _ in self._kept.iterdir())
+
+    def _fuzzer(self, limit: Sequence[str], seconds: int, before: str = ":") -> guest.Done:
         words = [
             "syscall_fuzzer",
             f"--target={self._campaign.target}",
@@ -148,22 +189,12 @@ class Slices:
             *WORDS,
             *("-artifact_prefix=/tmp/found/", "-print_final_stats=1"),
             *limit,
-            *("/tmp/corpus", "/corpus"),
         ]
         script = (
-            f"mkdir -p /tmp/found /tmp/corpus /corpus; {' '.join(words)} >/tmp/log 2>&1; s=$?;"
-            " tail -c 40000 /tmp/log; exit $s"
+            f"mkdir -p /tmp/found /tmp/corpus /corpus /seeds; {before};"
+            f" {' '.join(words)} >/tmp/log 2>&1; s=$?; tail -c 40000 /tmp/log; exit $s"
         )
-        done = self._vm.exec(["sh", "-c", script], seconds + self._margin)
-        crashed = "Test unit written to" in done.stdout
-        if not crashed or SUM.search(done.stdout):
-            self._campaign.add(done.stdout)
-        if not crashed and done.status != 0:
-            raise PmuvmError(f"the fuzzer: status {done.status}: {done.stdout.strip()[-300:]}")
-        self._keep()
-        if crashed:
-            self._save(done.stdout)
-        return crashed
+        return self._vm.exec(["sh", "-c", script], seconds + self._margin)
 
     def _file(self, script: str) -> bytes:
         """What a script leaves in /tmp/out, over a channel of short texts."""
@@ -180,23 +211,18 @@ class Slices:
             raise PmuvmError(f"the guest does not hand out its files: {done.stderr.strip()}")
         return done.stdout
 
-    def _keep(self) -> None:
-        with tarfile.open(fileobj=io.BytesIO(self._file("tar c -C /tmp/corpus ."))) as archive:
-            for member in archive.getmembers():
-                source = archive.extractfile(member) if member.isfile() else None
-                if source is not None:
-                    store.write(self._kept / Path(member.name).name, source.read())
-        self._campaign.corpus = sum(1 for _ in self._kept.iterdir())
-
-    def _save(self, output: str) -> None:
-        with tarfile.open(fileobj=io.BytesIO(self._file("tar c -C /tmp/found ."))) as archive:
-            inputs = [
-                source.read()
+    def _out_of(self, folder: str) -> dict[str, bytes]:
+        """The files of a folder of the guest, by name."""
+        with tarfile.open(fileobj=io.BytesIO(self._file(f"tar c -C {folder} ."))) as archive:
+            return {
+                Path(member.name).name: source.read()
                 for member in archive.getmembers()
                 if member.isfile() and (source := archive.extractfile(member)) is not None
-            ]
+            }
+
+    def _save(self, output: str) -> None:
         said = tuple(FINDING.findall(output)) or ("the fuzzer itself crashed",)
-        for data in inputs:
+        for data in self._out_of("/tmp/found").values():
             self._campaign.findings.append(saved(self._found, self._campaign, data, said, output))
 
 
@@ -223,6 +249,8 @@ class Request:
     seconds: int = 60
     runs: int = 0
     """So many programs, instead of a time."""
+    merge: bool = False
+    """Nothing new; of what is kept, only that stays which reaches more than the rest."""
     coverage: bool = True
     module: Path | None = None
     parameters: tuple[str, ...] = ()
@@ -237,7 +265,10 @@ class Request:
 
 def files_of(request: Request) -> dict[str, Path]:
     """What the guest of a campaign has beside the suite."""
-    files = {f"corpus/{path.name}": path for path in request.kept.glob("*")}
+    folders = {"corpus": request.kept, "seeds": seeds(request.target)}
+    files = {
+        f"{name}/{path.name}": path for name, folder in folders.items() for path in folder.glob("*")
+    }
     return files | {"bin/syscall_fuzzer": fuzzer()}
 
 
@@ -303,6 +334,9 @@ def _fuzz(
     with guest.Guest(off, log) as vm:
         ready(vm, request, found)
         slices = Slices(vm, campaign, request.kept, folder, found.needs.slowness)
+        if request.merge:
+            slices.merge(request.seconds)
+            return
         if request.runs:
             slices.run([f"-runs={request.runs}", "-seed=1"], request.seconds)
             return
@@ -311,6 +345,26 @@ def _fuzz(
             now = min(left, SLICE_S)
             if slices.run([f"-max_total_time={now}"], now):
                 return
+            said = f"{campaign.operations} operations, {campaign.corpus} inputs kept, no finding"
+            print(f"fuzz-vm: {request.target}: {campaign.seconds:.0f} s, {said}", file=sys.stderr)
+
+
+def _interrupt(_number: int, _frame: object) -> NoReturn:
+    # Whatever ends now does so once.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise SystemExit(130)
+
+
+def _worker() -> None:
+    # The first process hears of a terminal's ^C too, and ends this one in order.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _interrupt)
+
+
+def fuzz_all(requests: Sequence[Request], jobs: int) -> list[Campaign]:
+    """Each guest keeps a core busy, and has a process of its own that does not outlive this one."""
+    with multiprocessing.Pool(jobs, _worker) as pool:
+        return pool.map(fuzz, requests, chunksize=1)
 
 
 def repro(request: Request, file: Path) -> int:
@@ -367,10 +421,23 @@ def report(campaigns: Sequence[Campaign], path: Path) -> None:
     store.write(path, (json.dumps(figures, indent=2) + "\n").encode())
 
 
+def as_run(campaign: Campaign) -> page.Run:
+    """What the page has of it."""
+    return page.Run(
+        subject=f"{campaign.target} on {campaign.kernel}",
+        executions=campaign.operations,
+        seconds=campaign.seconds,
+        reached=campaign.places,
+        corpus=campaign.corpus,
+        findings=len(campaign.findings),
+    )
+
+
 def main(argv: Sequence[str]) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--time", type=int, default=120, metavar="S", help="seconds in all (120)")
+    parser.add_argument("--merge", action="store_true", help="minimise what is kept, instead")
     parser.add_argument("--kernel", default=KERNEL, help=f"a name ({KERNEL})")
     parser.add_argument("--target", action="append", choices=TARGETS, help="only this one")
     parser.add_argument("--coverage", choices=("on", "off"), help="of the kernel (if it has it)")
@@ -378,7 +445,9 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--repro", type=Path, metavar="FILE", help="replay a finding, instead")
     options = parser.parse_args(argv)
     targets: Sequence[str] = options.target or TARGETS
-    if options.time < len(targets):
+    jobs = min(len(targets), len(os.sched_getaffinity(0)))
+    seconds = options.time * jobs // len(targets)
+    if seconds < 1:
         print("fuzz-vm: --time must be at least 1 s for each target", file=sys.stderr)
         return 2
     if options.module is not None and not options.module.is_file():
@@ -389,21 +458,33 @@ def main(argv: Sequence[str]) -> int:
         Request(
             target,
             options.kernel,
-            options.time // len(targets),
+            seconds,
             coverage=coverage,
             module=options.module,
+            merge=options.merge,
         )
         for target in targets
     ]
+    signal.signal(signal.SIGTERM, _interrupt)
     try:
         if options.repro is not None:
             return repro(requests[0], options.repro)
-        campaigns = [fuzz(request) for request in requests]
+        campaigns = fuzz_all(requests, jobs)
     except PmuvmError as error:
         print(f"fuzz-vm: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("fuzz-vm: interrupted; what was kept is there for the next run", file=sys.stderr)
+        return 130
+    if options.merge:
+        for campaign in campaigns:
+            what = campaign.error or f"{campaign.corpus} inputs are kept"
+            print(f"{campaign.target}: {what}")
+        return status(campaigns)
     report(campaigns, OUT / "results.json")
+    written = page.write(as_run(campaign) for campaign in campaigns if not campaign.error)
     print(table(campaigns))
+    print(f"with all runs on this machine: {written}")
     return status(campaigns)
 
 

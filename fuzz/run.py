@@ -1,6 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Replays the corpora, then fuzzes each harness for a while, and reports what was found."""
+"""Replays the corpora, then fuzzes each harness for a while, and reports what was found.
+
+With --merge it fuzzes nothing, but keeps of what earlier runs found only what reaches more than the rest.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,6 +23,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "vm")]
+
+from fuzz import page  # noqa: E402
+from pmuvm import store  # noqa: E402
+from pmuvm.errors import PmuvmError  # noqa: E402
+
 JOBS = 2
 REPLAY_LIMIT_S = 120
 # What a harness may take beyond its time: loading the corpus, and one slow input.
@@ -32,6 +42,11 @@ SHORT_STACKS = {"ASAN_OPTIONS": "malloc_context_size=2"}
 # The harness that does nothing, and how long it runs beside each other one.
 EMPTY = "empty"
 EMPTY_S = 1
+# The slowest harness does five times as many on a busy machine.
+LEAST_PACE = 200
+# A finding is made smaller for so long.
+SMALLER_S = 20
+MERGE_LIMIT_S = 3600
 
 
 class NotJudged(Exception):
@@ -68,6 +83,7 @@ class Outcome:
     replayed: int
     findings: tuple[str, ...]
     repeat: tuple[str, ...]
+    """Of each finding, the smallest input that also ends the harness."""
     error: str
     cases: int
     passed: int
@@ -81,8 +97,7 @@ def subjects(fuzz: Path) -> list[str]:
 
 def cache_folder(subject: str) -> Path:
     """Where inputs found by chance are kept between runs: never in the checkout."""
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "pmuconf" / "fuzz" / subject
+    return store.cache() / "fuzz" / subject
 
 
 def last_number(pattern: str, text: str) -> int:
@@ -168,10 +183,64 @@ def longest(corpus: Path) -> int:
     return max(LEAST_LENGTH, 2 * max(sizes, default=0))
 
 
+def flags_for(corpus: Path) -> list[str]:
+    """What each run of a harness with this corpus is bounded by, and led by."""
+    return [
+        f"-max_len={longest(corpus)}",
+        f"-timeout={INPUT_LIMIT_S}",
+        f"-rss_limit_mb={MEMORY_LIMIT_MB}",
+        "-print_final_stats=1",
+        # The schedule by rare features costs more than half of the time where there are many.
+        "-entropic=0",
+    ]
+
+
+def smallest(binary: Path, reproducer: str, flags: list[str]) -> str:
+    """An input that ends the harness too, and is as small as some seconds allow; beside it."""
+    made = f"{reproducer}.small"
+    command = [str(binary), *flags, "-minimize_crash=1", f"-max_total_time={SMALLER_S}"]
+    try:
+        execute([*command, f"-exact_artifact_path={made}", reproducer], SMALLER_S + GRACE_S)
+    except NotJudged:
+        pass  # it ends without a status that says whether there is a smaller one
+    there = Path(made)
+    if not there.is_file() or there.stat().st_size >= Path(reproducer).stat().st_size:
+        return reproducer
+    return made
+
+
+def merge(subject: str, binary: Path, corpus: Path) -> tuple[int, int]:
+    """Keeps in the cache what reaches more than the corpus; how many inputs there were, and are.
+
+    NotJudged: it could not be done, and the cache is as it was.
+    """
+    kept = cache_folder(subject)
+    before = len(list(kept.iterdir())) if kept.is_dir() else 0
+    if not binary.is_file():
+        raise NotJudged(f"not built: {binary} (ci/build fuzz)")
+    if before == 0:
+        return 0, 0
+    with store.new_folder(kept) as made:
+        for seed in corpus.iterdir():
+            shutil.copy(seed, made)
+        command = [str(binary), "-merge=1", *flags_for(corpus), str(made), str(kept)]
+        execute(command, MERGE_LIMIT_S)
+        for seed in corpus.iterdir():
+            (made / seed.name).unlink()
+        after = len(list(made.iterdir()))
+    return before, after
+
+
 def judge(
-    subject: str, binary: Path, empty: Path, corpus: Path, findings: Path, seconds: int
+    subject: str,
+    binary: Path,
+    empty: Path,
+    corpus: Path,
+    findings: Path,
+    seconds: int,
+    runs: int = 0,
 ) -> Outcome:
-    """Replays and then fuzzes one harness."""
+    """Replays and then fuzzes one harness: for a time, or until it ran so many inputs."""
     seeds = sum(1 for p in corpus.glob("*") if p.is_file()) if corpus.is_dir() else 0
     phases: list[Phase] = []
     error = ""
@@ -184,14 +253,7 @@ def judge(
         findings.mkdir(parents=True, exist_ok=True)
         cache = cache_folder(subject)
         cache.mkdir(parents=True, exist_ok=True)
-        flags = [
-            f"-max_len={longest(corpus)}",
-            f"-timeout={INPUT_LIMIT_S}",
-            f"-rss_limit_mb={MEMORY_LIMIT_MB}",
-            "-print_final_stats=1",
-            # The schedule by rare features costs more than half of the time where there are many.
-            "-entropic=0",
-        ]
+        flags = flags_for(corpus)
         common = [
             str(binary),
             f"-artifact_prefix={findings}/",
@@ -202,12 +264,14 @@ def judge(
         if phases[0].reproducer is None:
             words = ROOT / "fuzz" / "dict" / f"{subject}.dict"
             timed = [*common, *([f"-dict={words}"] if words.is_file() else [])]
-            timed += [f"-max_total_time={seconds}", str(cache), str(corpus)]
-            phases.append(execute(timed, seconds + GRACE_S))
+            timed += [f"-runs={runs}" if runs else f"-max_total_time={seconds}"]
+            limit_s = runs / LEAST_PACE if runs else seconds
+            phases.append(execute([*timed, str(cache), str(corpus)], limit_s + GRACE_S))
             beside = pace_of_empty(empty, flags, [str(corpus)])
     except (NotJudged, OSError) as problem:
         error = str(problem)
     reproducers = tuple(p.reproducer for p in phases if p.reproducer is not None)
+    small = [smallest(binary, reproducer, flags_for(corpus)) for reproducer in reproducers]
     for phase in phases:
         if phase.reproducer is not None:
             (findings / "output.txt").write_text(phase.output, encoding="utf-8")
@@ -222,7 +286,7 @@ def judge(
         corpus=last.corpus,
         replayed=seeds,
         findings=reproducers,
-        repeat=tuple(f"{shlex.quote(str(binary))} {shlex.quote(r)}" for r in reproducers),
+        repeat=tuple(f"{shlex.quote(str(binary))} {shlex.quote(r)}" for r in small),
         error=error,
         cases=2,
         passed=sum(1 for p in phases if p.reproducer is None),
@@ -281,10 +345,42 @@ def report(outcomes: list[Outcome], path: Path) -> None:
     path.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
 
 
+def as_run(outcome: Outcome) -> page.Run:
+    """What the page has of it."""
+    return page.Run(
+        subject=outcome.harness,
+        executions=outcome.executions,
+        seconds=round(outcome.executions / max(1, outcome.executions_per_s), 1),
+        reached=outcome.edges,
+        corpus=outcome.corpus,
+        findings=len(outcome.findings),
+        ratio=round(ratio(outcome), 4),
+    )
+
+
+def merge_all(chosen: list[str], folder: Path) -> int:
+    """Merges each; 0, or 2 if one could not be."""
+
+    def one(subject: str) -> str:
+        binary = folder / "fuzz" / f"{subject}_fuzzer"
+        try:
+            before, after = merge(subject, binary, ROOT / "fuzz" / "corpus" / subject)
+        except (NotJudged, PmuvmError, OSError) as problem:
+            return f"{subject:<14}not merged: {problem}"
+        return f"{subject:<14}{before:>7} inputs, {after} kept"
+
+    with ThreadPoolExecutor(max_workers=JOBS) as pool:
+        said = list(pool.map(one, chosen))
+    print("\n".join(said))
+    return 2 if any("not merged: " in line for line in said) else 0
+
+
 def main(argv: list[str]) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--time", type=int, default=30, metavar="S", help="seconds in all (30)")
+    parser.add_argument("--runs", type=int, metavar="N", help="inputs each, instead")
+    parser.add_argument("--merge", action="store_true", help="minimise what runs found, instead")
     parser.add_argument("--harness", action="append", metavar="SUBJECT", help="only this one")
     options = parser.parse_args(argv)
     known = subjects(ROOT / "fuzz")
@@ -296,9 +392,15 @@ def main(argv: list[str]) -> int:
     if options.time < 1:
         print("fuzz: --time must be at least 1 s", file=sys.stderr)
         return 2
+    if options.runs is not None and options.runs < 1:
+        print("fuzz: --runs must be at least 1", file=sys.stderr)
+        return 2
     folder = ROOT / "build" / "fuzz"
+    if options.merge:
+        return merge_all(chosen, folder)
     seconds = max(1, options.time * min(JOBS, len(chosen)) // len(chosen) - EMPTY_S)
-    print(f"fuzz: {len(chosen)} harnesses, {seconds} s each, {JOBS} at once", flush=True)
+    each = f"{options.runs} inputs" if options.runs else f"{seconds} s"
+    print(f"fuzz: {len(chosen)} harnesses, {each} each, {JOBS} at once", flush=True)
 
     def one(subject: str) -> Outcome:
         return judge(
@@ -308,12 +410,15 @@ def main(argv: list[str]) -> int:
             ROOT / "fuzz" / "corpus" / subject,
             folder / "findings" / subject,
             seconds,
+            options.runs or 0,
         )
 
     with ThreadPoolExecutor(max_workers=JOBS) as pool:
         outcomes = list(pool.map(one, chosen))
     report(outcomes, folder / "results.json")
+    written = page.write(as_run(outcome) for outcome in outcomes if not outcome.error)
     print(table(outcomes))
+    print(f"with all runs on this machine: {written}")
     return status(outcomes)
 
 

@@ -208,15 +208,15 @@ std::unique_ptr<Fuzzer>& TheFuzzer() {
   return fuzzer;
 }
 
-// Takes its own words off the command line.
-void Start(int* argc, char** argv) {
+// Reads its own words, which begin with two dashes: libFuzzer passes over them, and hands them on
+// to the processes that it merges with.
+void Start(int argc, char** argv) {
   std::string target = "refpmu";
   bool coverage = true;
-  int kept = 0;
   constexpr std::string_view kTarget = "--target=", kCoverage = "--coverage=off";
   constexpr std::string_view kRandom = "--random=";
   double random_s = 0;
-  for (int i = 0; i < *argc; ++i) {
+  for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
     if (word.starts_with(kTarget)) {
       target = word.substr(kTarget.size());
@@ -224,11 +224,8 @@ void Start(int* argc, char** argv) {
       coverage = false;
     } else if (word.starts_with(kRandom)) {
       random_s = std::stod(std::string(word.substr(kRandom.size())));
-    } else {
-      argv[kept++] = argv[i];
     }
   }
-  *argc = kept;
   context().target = LoadTarget(target);
   context().target->Resolve({});
   SampleRateLimit::Set(kSampleRate);
@@ -296,7 +293,7 @@ using pmuconf::fuzz::Bytes;
 
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
   try {
-    pmuconf::fuzz::Start(argc, *argv);
+    pmuconf::fuzz::Start(*argc, *argv);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "syscall_fuzzer: %s\n", error.what());
     std::_Exit(2);

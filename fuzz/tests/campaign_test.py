@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from fuzz import campaign
 from fuzz.campaign import MAGIC, MAX_LEN, NOTE, Campaign, Finding
 
+from pmuvm import store
 from pmuvm.errors import PmuvmError
 
 SUM = (
@@ -77,10 +81,50 @@ def test_a_finding_leaves_its_input_and_a_log(tmp_path: Path) -> None:
     assert told.repeat.endswith(f"--kernel 6.12 --target software --repro {told.input}")
 
 
+# Instead of a guest, something that takes a file away when it ends.
+PLAYED = """
+import os, pathlib, signal, sys
+sys.path[:0] = sys.argv[1:3]
+from fuzz import campaign
+def fuzz(request):
+    file = pathlib.Path(sys.argv[3]) / request.target
+    try:
+        file.touch()
+        os.write(1, b"runs\\n")
+        signal.pause()
+    finally:
+        file.unlink()
+campaign.fuzz = fuzz
+sys.exit(campaign.main([]))
+"""
+
+
+@pytest.fixture(name="played")
+def fixture_played(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    words = ["/usr/bin/python3", "-B", "-c", PLAYED]
+    folders = [str(store.ROOT), str(store.ROOT / "vm"), str(tmp_path)]
+    with subprocess.Popen([*words, *folders], stdout=subprocess.PIPE, text=True) as process:
+        yield process
+        process.kill()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_guests_run_at_once_and_end_with_who_is_ended(
+    played: subprocess.Popen[str], tmp_path: Path, number: signal.Signals
+) -> None:
+    assert played.stdout is not None
+    # Neither ends by itself: both lines come only if both run.
+    assert [played.stdout.readline() for _ in campaign.TARGETS] == ["runs\n", "runs\n"]
+    assert {path.name for path in tmp_path.iterdir()} == set(campaign.TARGETS)
+    played.send_signal(number)
+    assert played.wait(60) == 130
+    assert not any(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--time", "1"], "fuzz-vm: --time must be at least 1 s for each target"),
+        (["--time", "0"], "fuzz-vm: --time must be at least 1 s for each target"),
         (["--module", "/no/such.ko"], "fuzz-vm: no module /no/such.ko"),
     ],
 )

@@ -72,6 +72,63 @@ def test_a_finding_names_its_reproducer_and_how_to_repeat_it(corpus: Path) -> No
     assert run.status([outcome]) == 1
 
 
+# It writes a smaller input where it is asked to, and ends with a finding where it is not.
+SMALLER = """
+for word; do
+  case $word in
+    -exact_artifact_path=*) printf x >"${word#*=}"; exit 0;;
+  esac
+done
+printf 'longer' >FOLDER/crash-1
+printf 'Test unit written to FOLDER/crash-1\\n' >&2; exit 77
+"""
+
+
+def test_a_finding_is_repeated_with_the_smallest_input(corpus: Path) -> None:
+    outcome = judged(program(corpus.parent, SMALLER.replace("FOLDER", str(corpus.parent))), corpus)
+    assert outcome.findings == (f"{corpus.parent}/crash-1",)
+    assert outcome.repeat == (f"{corpus.parent}/harness {corpus.parent}/crash-1.small",)
+    assert Path(f"{corpus.parent}/crash-1").read_text("utf-8") == "longer"
+
+
+# It keeps the input with the name `good`, as libFuzzer's -merge=1 does with those that reach more.
+MERGES = """
+made= kept=
+for word; do made=$kept kept=$word; done
+case $* in -merge=1*) cp "$kept/good" "$made/";; *) exit 3;; esac
+"""
+
+
+def test_merging_keeps_what_reaches_more_and_no_seed(corpus: Path) -> None:
+    kept = run.cache_folder("subject")
+    kept.mkdir(parents=True)
+    for name in ("good", "same"):
+        (kept / name).write_text(name, encoding="utf-8")
+    assert run.merge("subject", program(corpus.parent, MERGES), corpus) == (2, 1)
+    assert {path.name for path in kept.iterdir()} == {"good"}
+    assert [path.name for path in corpus.iterdir()] == ["seed"]
+
+
+def test_a_merge_that_fails_leaves_what_was_kept(corpus: Path) -> None:
+    kept = run.cache_folder("subject")
+    kept.mkdir(parents=True)
+    (kept / "one").write_text("one", encoding="utf-8")
+    with pytest.raises(run.NotJudged, match="status 1 without"):
+        run.merge("subject", program(corpus.parent, "exit 1"), corpus)
+    assert [path.name for path in kept.iterdir()] == ["one"]
+    assert [path.name for path in kept.parent.iterdir()] == ["subject"]
+
+
+def test_so_many_inputs_are_tried_as_were_asked_for(corpus: Path) -> None:
+    body = f"printf '%s ' \"$@\" >>{corpus.parent}/words; printf '{CLEAN}' >&2"
+    binary = program(corpus.parent, body)
+    run.judge("subject", binary, binary, corpus, corpus.parent / "findings", 1, runs=5_000)
+    words = (corpus.parent / "words").read_text("utf-8").split()
+    assert "-runs=5000" in words
+    assert "-max_total_time=1" in words  # of the empty one alone
+    assert words.index("-runs=5000") < words.index("-max_total_time=1")
+
+
 def test_a_finding_outweighs_what_was_not_judged(corpus: Path) -> None:
     body = "printf 'Test unit written to /tmp/crash-1\\n' >&2; exit 77"
     found = judged(program(corpus.parent, body), corpus)
@@ -114,6 +171,11 @@ def test_an_unknown_harness_is_refused_with_the_known_ones(
 ) -> None:
     assert run.main(["--harness", "nothing"]) == 2
     assert "unknown harness nothing (known: branch, " in capsys.readouterr().err
+
+
+def test_no_inputs_at_all_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run.main(["--runs", "0"]) == 2
+    assert capsys.readouterr().err == "fuzz: --runs must be at least 1\n"
 
 
 def test_what_was_not_judged_has_not_passed(corpus: Path) -> None:

@@ -1,0 +1,29 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds the harnesses as a service does that fuzzes for long, by the variables that it sets:
+#   CC CXX CFLAGS CXXFLAGS   the compilers, and the sanitizers with what they need (clang-14, ASan and UBSan)
+#   LIB_FUZZING_ENGINE       what a harness is linked with (-fsanitize=fuzzer)
+#   WORK                     where to build (build/fuzz-service)
+#   OUT                      takes the harnesses, each with its seed corpus, dictionary and options
+# fuzz/build.sh [SUBJECT ...]: only these.
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+if [ -z "${OUT:-}" ]; then
+  echo "fuzz/build.sh: OUT is not set: the folder that takes the harnesses" >&2
+  exit 2
+fi
+work=${WORK:-$root/build/fuzz-service}
+if [ -z "${CC:-}${CXX:-}" ]; then
+  sanitize='-g -O2 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer'
+  CC=clang-14 CXX=clang++-14
+  CFLAGS="$sanitize ${CFLAGS:-}" CXXFLAGS="$sanitize ${CXXFLAGS:-}"
+fi
+export CC CXX CFLAGS CXXFLAGS
+
+# The flags are the service's, with its compiler's warnings: they are no errors there.
+cmake -S "$root" -B "$work/pmuconf" -G Ninja -DCMAKE_BUILD_TYPE=None -DPMUCONF_FUZZ=ON \
+  -DPMUCONF_WARNINGS_ARE_ERRORS=OFF -DPMUCONF_FUZZING_ENGINE="${LIB_FUZZING_ENGINE:--fsanitize=fuzzer}" >&2
+targets=(fuzzers)
+[ $# -eq 0 ] || targets=("${@/%/_fuzzer}")
+cmake --build "$work/pmuconf" --target "${targets[@]}" >&2
+exec /usr/bin/python3 -B "$root/fuzz/pack.py" "$work/pmuconf/fuzz" "$OUT" "$@"

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of what fuzzing did: the last run of each subject, and all that this machine ran.
+
+A run is a line of a file in the cache, so that many short runs count like a long one.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import datetime
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT / "vm"))
+
+from pmuvm import store  # noqa: E402
+
+PAGE = ROOT / "build" / "fuzz" / "page.md"
+GIT_LIMIT_S = 60
+HEAD = (
+    *("subject", "executions", "a second", "of the empty harness's", "reached", "corpus"),
+    *("findings", "last", "of", "executions, all runs", "hours", "findings, all runs"),
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """One subject for a while."""
+
+    subject: str
+    """A harness, or the target and kernel of a guest."""
+    executions: int
+    seconds: float
+    reached: int
+    """Edges of a harness; places of a kernel with coverage."""
+    corpus: int
+    findings: int
+    ratio: float = 0.0
+    """Of the pace of the empty harness; 0 where there is none to compare with."""
+    when: float = 0.0
+    commit: str = ""
+
+
+def history() -> Path:
+    """Where runs are remembered: outside of the checkout."""
+    return store.cache() / "fuzz" / "history.jsonl"
+
+
+def commit() -> str:
+    """What was fuzzed; with a + if files differ from it, empty outside of a checkout."""
+    words = [
+        "git",
+        "-C",
+        str(ROOT),
+        "describe",
+        "--always",
+        "--abbrev=12",
+        "--exclude=*",
+        "--dirty=+",
+    ]
+    try:
+        done = subprocess.run(
+            words, capture_output=True, text=True, check=False, timeout=GIT_LIMIT_S
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def remember(runs: Iterable[Run], path: Path) -> None:
+    """Adds runs, at once and whole: others may do so too."""
+    now, made = time.time(), commit()
+    lines = [
+        json.dumps(dataclasses.asdict(dataclasses.replace(run, when=now, commit=made)))
+        for run in runs
+    ]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab", buffering=0) as file:
+        file.write("".join(f"{line}\n" for line in lines).encode())
+
+
+def recall(path: Path) -> list[Run]:
+    """All runs there were; a line that another version wrote is passed over."""
+    names = {field.name for field in dataclasses.fields(Run)}
+    found: list[Run] = []
+    if not path.is_file():
+        return found
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            data = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(data, dict) and data.keys() == names:
+            found.append(Run(**data))
+    return found
+
+
+def text(runs: Sequence[Run]) -> str:
+    """The page."""
+    by_subject: dict[str, list[Run]] = collections.defaultdict(list)
+    for run in runs:
+        by_subject[run.subject].append(run)
+    rows = ["| " + " | ".join(HEAD) + " |", "|---" * len(HEAD) + "|"]
+    for subject in sorted(by_subject):
+        own = by_subject[subject]
+        last = own[-1]
+        day = datetime.datetime.fromtimestamp(last.when, datetime.timezone.utc)
+        cells = (
+            subject,
+            last.executions,
+            f"{last.executions / last.seconds:.0f}" if last.seconds > 0 else "",
+            f"{last.ratio:.3f}" if last.ratio else "",
+            last.reached or "",
+            last.corpus,
+            last.findings,
+            f"{day:%Y-%m-%d %H:%M}",
+            last.commit,
+            sum(run.executions for run in own),
+            f"{sum(run.seconds for run in own) / 3600:.2f}",
+            sum(run.findings for run in own),
+        )
+        rows.append("| " + " | ".join(map(str, cells)) + " |")
+    note = (
+        "What fuzzing did, by subject: the last run, and all runs on this machine. Reached are edges of the code\n"
+        "under test, or places of a kernel with coverage. Where a finding is, and how it is seen again, say\n"
+        "`build/fuzz/results.json` and `build/fuzz-vm/results.json`.\n"
+    )
+    return f"# Fuzzing\n\n{note}\n" + "\n".join(rows) + "\n"
+
+
+def write(runs: Iterable[Run], page: Path = PAGE) -> Path:
+    """Remembers runs, and writes the page anew."""
+    remember(runs, history())
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(text(recall(history())), encoding="utf-8")
+    return page

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The programs that fuzzing system calls begins with are what their names say.
+
+They are input of the fuzzer, which the grammar reads: where it changes, they may come to mean something else.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from fuzz import campaign
+
+from pmuvm import suite
+
+LIMIT_S = 60
+WORKS = {"refpmu": "pulse", "software": "work"}
+"""What makes events happen."""
+SEEDS = {
+    "sampling": "open map ioctl * poll drain * ioctl drain unmap close",
+    "group": "open open open ioctl ioctl * read close * read",
+    "inherit": "open ioctl fork child child read fork close child",
+    "output": "open open map ioctl ioctl ioctl * ioctl * drain close *",
+    "limits": "open map ioctl * ioctl ioctl ioctl * read",
+    "bpf": "open map attach ioctl * ioctl close",
+    "cpus": "open open map ioctl ioctl * cpu * read cpu open ioctl",
+    "tasks": "open ioctl tasks * tasks * work read",
+}
+ALONE = {
+    ("refpmu", "trace"): "open map map_aux ioctl branch drain branch ioctl unmap drain close",
+    ("refpmu", "branches"): "open map ioctl branch pulse drain",
+}
+
+
+def text(target: str, seed: Path) -> list[str]:
+    """A seed as lines, an operation each."""
+    argv = [str(suite.binary()), "repro", "--text", "--target", target, str(seed)]
+    done = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=LIMIT_S)
+    return done.stdout.splitlines()[1:]
+
+
+def expected() -> dict[tuple[str, str], str]:
+    """The operations of each seed, by target and name."""
+    both = {
+        (target, name): words.replace("*", works)
+        for target, works in WORKS.items()
+        for name, words in SEEDS.items()
+    }
+    return both | ALONE
+
+
+def test_there_are_no_others() -> None:
+    there = {
+        (target, seed.name)
+        for target in campaign.TARGETS
+        for seed in campaign.seeds(target).iterdir()
+    }
+    assert there == expected().keys()
+
+
+@pytest.mark.parametrize(("target", "name"), expected())
+def test_a_seed_does_what_its_name_says(target: str, name: str) -> None:
+    lines = text(target, campaign.seeds(target) / name)
+    assert [line.split()[0] for line in lines] == expected()[target, name].split()
+
+
+def test_a_trace_is_of_the_pmu_with_an_aux_area() -> None:
+    lines = text("refpmu", campaign.seeds("refpmu") / "trace")
+    assert " attr=0200f000" in lines[0]
+    assert lines[1:4] == ["map which=1", "map_aux which=1", "ioctl"]
+    assert lines[4] == "branch which=1 value=0xc8"
+
+
+def test_the_events_of_the_others_are_of_the_target() -> None:
+    for target, kind in {"refpmu": "0100f000", "software": "01000000"}.items():
+        for name in SEEDS:
+            first = text(target, campaign.seeds(target) / name)[0]
+            assert first.startswith("open ") and f" attr={kind}" in first, name
