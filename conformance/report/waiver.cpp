@@ -23,7 +23,25 @@ bool FitsOne(const std::vector<std::string>& globs, std::string_view name) {
   });
 }
 
+// What a case may come to and be excused for: one that could not be judged is not.
+std::vector<Result> Results(TomlTable& scope) {
+  std::vector<Result> results;
+  for (const std::string& name : scope.StringsOr("result", {"FAIL"})) {
+    const auto result = ResultFromString(name);
+    if (result != Result::kFail && result != Result::kCrash && result != Result::kTimeout) {
+      scope.Fail("result", "must be of FAIL, CRASH and TIMEOUT");
+    }
+    results.push_back(*result);
+  }
+  if (results.empty()) scope.Fail("result", "must be of FAIL, CRASH and TIMEOUT");
+  return results;
+}
+
 }  // namespace
+
+bool Waiver::Excuses(Result result) const {
+  return std::find(results.begin(), results.end(), result) != results.end();
+}
 
 bool Waiver::Covers(std::string_view case_id, std::string_view target_name,
                     std::string_view release, std::string_view machine) const {
@@ -60,6 +78,7 @@ std::vector<Waiver> ParseWaivers(std::string_view text, const std::string& path)
     if (!waiver.arch.empty() && waiver.arch != "x86_64" && waiver.arch != "aarch64") {
       scope->Fail("arch", "must be x86_64 or aarch64");
     }
+    waiver.results = Results(*scope);
     scope->Finish();
     table.Finish();
     waivers.push_back(std::move(waiver));

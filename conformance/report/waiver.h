@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "lib/result.h"
+
 namespace pmuconf {
 
 struct Waiver {
@@ -20,9 +22,12 @@ struct Waiver {
   std::vector<std::string> targets;  // globs
   std::string kernels;               // as in a rule; ">=6.1" for all
   std::string arch;                  // "aarch64", as uname -m has it; empty for all
+  std::vector<Result> results = {Result::kFail};
 
   bool Covers(std::string_view case_id, std::string_view target_name, std::string_view release,
               std::string_view machine) const;
+  // Whether it is about a case that came to that.
+  bool Excuses(Result result) const;
   bool ExpiredOn(std::string_view today) const { return today > expires; }
 };
 

@@ -112,7 +112,7 @@ Report JudgeIt(const Stream& stream, std::vector<Waiver> waivers = {}) {
 
 Waiver WaiverOf(const std::string& glob) {
   return {"WVR-001", "somebody", "known", "https://example.org/1", "2026-12-31", {"Three.*", glob},
-          {"t*"},    ">=6.1",    ""};
+          {"t*"},    ">=6.1",    "",      {Result::kFail}};
 }
 
 Stream WithResult(std::size_t at, Result result) {
@@ -283,16 +283,39 @@ TEST(Waivers, CoverAFailure) {
   EXPECT_THAT(report.cases[1].message, HasSubstr("WVR-001"));
 }
 
+TEST(Waivers, CoverOnlyWhatTheySay) {
+  Waiver waiver = WaiverOf("One.Too");
+  for (const Result result : {Result::kCrash, Result::kTimeout, Result::kBroken}) {
+    EXPECT_EQ(JudgeIt(WithResult(1, result), {waiver}).cases[1].result, result);
+  }
+  waiver.results = {Result::kTimeout};
+  EXPECT_EQ(JudgeIt(WithResult(1, Result::kTimeout), {waiver}).cases[1].result, Result::kWaived);
+  EXPECT_EQ(JudgeIt(WithResult(1, Result::kFail), {waiver}).cases[1].result, Result::kFail);
+}
+
+TEST(Waivers, CoverNoGuestThatDied) {
+  Waiver waiver = WaiverOf("One.Too");
+  waiver.results = {Result::kCrash, Result::kTimeout};
+  for (const Result result : waiver.results) {
+    Stream stream = WithResult(1, result);
+    stream.results[1].message = "guest lost: Kernel panic";
+    EXPECT_EQ(JudgeIt(stream, {waiver}).cases[1].result, result);
+    EXPECT_EQ(JudgeIt(stream, {waiver}).verdict, Verdict::kNotConformant);
+  }
+}
+
 TEST(Waivers, CoverWhatTheCaseMadeTheKernelReport) {
   Stream stream = WithResult(1, Result::kCrash);
   stream.results[1].message = "oops\nWARNING: CPU: 0";
   stream.problems = {"kernel log: WARNING: CPU: 0"};
-  const Report report = JudgeIt(stream, {WaiverOf("One.Too")});
+  Waiver waiver = WaiverOf("One.Too");
+  waiver.results = {Result::kCrash};
+  const Report report = JudgeIt(stream, {waiver});
   EXPECT_EQ(report.verdict, Verdict::kConformant) << report.reason;
   EXPECT_EQ(report.cases[1].result, Result::kWaived);
   EXPECT_EQ(JudgeIt(stream).verdict, Verdict::kNotConformant);
   stream.problems.push_back("kernel log: WARNING: CPU: 1");
-  EXPECT_EQ(JudgeIt(stream, {WaiverOf("One.Too")}).verdict, Verdict::kNotConformant);
+  EXPECT_EQ(JudgeIt(stream, {waiver}).verdict, Verdict::kNotConformant);
 }
 
 TEST(Waivers, ThatNoLongerBiteAreAFailure) {
@@ -357,6 +380,12 @@ target = "toy"
   EXPECT_THROW(ParseWaivers(several, "w.toml"), ConfigError);
   EXPECT_EQ(ParseWaivers(good + "arch = \"aarch64\"\n", "w.toml").at(0).arch, "aarch64");
   EXPECT_THROW(ParseWaivers(good + "arch = \"arm64\"\n", "w.toml"), ConfigError);
+  EXPECT_EQ(ParseWaivers(good, "w.toml").at(0).results, std::vector<Result>{Result::kFail});
+  EXPECT_EQ(ParseWaivers(good + "result = [\"CRASH\", \"FAIL\"]\n", "w.toml").at(0).results,
+            (std::vector<Result>{Result::kCrash, Result::kFail}));
+  for (const char* bad : {"\"BROKEN\"", "\"NOTHING\"", ""}) {
+    EXPECT_THROW(ParseWaivers(good + "result = [" + bad + "]\n", "w.toml"), ConfigError) << bad;
+  }
 }
 
 TEST(Profiles, ListAreasAndRules) {
