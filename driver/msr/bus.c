@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Accesses of the driver to the registers of the model of its CPU. */
+#include <linux/pgtable.h>
+
 #include <asm/cpu_entry_area.h>
 #include <asm/tsc.h>
 
@@ -20,8 +22,20 @@ static bool holds(const void *object, size_t room, u64 address, u64 size)
 }
 
 /*
+ * The kernel takes the buffers of all CPUs back, and tells those of them that are online. What it
+ * leaves is PAGE_NONE, which pte_present() takes for a page.
+ */
+static bool mapped(u64 address)
+{
+	unsigned int level;
+	const pte_t *pte = lookup_address(address, &level);
+
+	return pte && pte_flags(*pte) & _PAGE_PRESENT;
+}
+
+/*
  * The monitor's way to memory. Whatever a register or the area says: it reaches nothing but what
- * the kernel keeps for that of its CPU, and which it maps before it says where it is.
+ * the kernel keeps for that of its CPU, as long as that is there.
  */
 static void *records(void *context, u64 address, u64 size)
 {
@@ -29,6 +43,8 @@ static void *records(void *context, u64 address, u64 size)
 
 	if (!holds(&area->cpu_debug_store, sizeof(area->cpu_debug_store), address, size) &&
 	    !holds(&area->cpu_debug_buffers, sizeof(area->cpu_debug_buffers), address, size))
+		return NULL;
+	if (!mapped(address) || !mapped(address + size - 1))
 		return NULL;
 	return (void *)(uintptr_t)address;
 }
