@@ -57,6 +57,7 @@ struct OpenFacts {
   }
   // The event is where the PMU is, whichever CPU was asked for.
   OpenCpu Cpu() const { return pmu->cpu_local ? call.cpu : call.group_cpu; }
+  bool OnOfflineCpu() const { return pmu->cpu_local && call.cpu == OpenCpu::kOffline; }
   // A dead event is nobody's.
   OpenWho GroupWho() const {
     return call.group == OpenGroup::kDead ? OpenWho::kNobody : call.group_who;

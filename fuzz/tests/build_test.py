@@ -62,8 +62,8 @@ def test_a_service_builds_with_its_compiler_flags_and_engine(tmp_path: Path) -> 
         p.name: p.read_bytes() for p in corpus.iterdir()
     }
     replayed = run.execute([str(out / "config_fuzzer"), "-runs=0", str(seeds)], LIMIT_S)
-    assert replayed.executions > 0 and replayed.reproducer is None
-    assert replayed.edges > 0
+    assert replayed.reproducer is None
+    assert replayed.edges > 0 and replayed.corpus > 0
 
 
 def test_without_a_place_for_them_nothing_is_built(tmp_path: Path) -> None:
