@@ -295,6 +295,13 @@ OpenCall OpenDrawer::Mutated(OpenDraw& draw) const {
   if (draw.OneIn(2)) Group(call, model, draw);
   Vary(call, draw, 40);
   if (draw.OneIn(2)) call.Edit([](perf_event_attr& attr) { attr.exclude_kernel = 1; });
+  // By chance alone registers are hardly ever right.
+  if (model.system().lockdown && draw.OneIn(8)) {
+    call.Edit([](perf_event_attr& attr) {
+      attr.sample_type |= PERF_SAMPLE_REGS_INTR;
+      attr.sample_regs_intr = 1;
+    });
+  }
   for (std::uint64_t n = draw.Below(3); n > 0; --n) Approach(call, draw);
   for (std::uint64_t n = draw.OneIn(2) ? draw.Below(4) : 0; n > 0; --n) {
     violations_[draw.Below(violations_.size())]->apply(call);

@@ -221,9 +221,11 @@ def test_perf_record_g_shows_how_the_kernel_was_entered(vm: guest.Guest) -> None
     symbols = [[line.split()[1] for line in chain if line.strip()] for chain in chains]
     assert len(symbols) > 1
     assert sum("do_syscall_64" in chain for chain in symbols) > len(symbols) / 2
-    # A sample shows what was interrupted, not what did that.
+    # A sample shows what was interrupted, not what did that. That may be the driver, which 6.1 asks for each
+    # event whether it is to hear of a mapping.
     samplers = ("refpmu", "perf_event_overflow", "__perf_event_overflow", "perf_prepare_sample")
-    assert [chain for chain in symbols if chain[0].startswith(samplers)] == []
+    others = [chain for chain in symbols if "pmu_filter_match" not in chain]
+    assert [chain for chain in others if chain[0].startswith(samplers)] == []
 
 
 def test_perf_record_g_shows_who_called_in_user_space(vm: guest.Guest) -> None:
