@@ -25,7 +25,7 @@ import struct
 import sys
 import tarfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -33,7 +33,7 @@ from typing import NoReturn
 sys.path[:0] = [str(Path(__file__).resolve().parent.parent / folder) for folder in ("", "vm")]
 
 from fuzz import page  # noqa: E402
-from pmuvm import guest, kernel, qemu, runs, store, suite  # noqa: E402
+from pmuvm import guest, kernel, orphan, qemu, runs, store, suite  # noqa: E402
 from pmuvm.errors import PmuvmError  # noqa: E402
 
 OUT = store.ROOT / "build" / "fuzz-vm"
@@ -355,7 +355,8 @@ def _interrupt(_number: int, _frame: object) -> NoReturn:
     raise SystemExit(130)
 
 
-def _worker() -> None:
+def _worker(bind: Callable[[], None]) -> None:
+    bind()
     # The first process hears of a terminal's ^C too, and ends this one in order.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _interrupt)
@@ -363,7 +364,7 @@ def _worker() -> None:
 
 def fuzz_all(requests: Sequence[Request], jobs: int) -> list[Campaign]:
     """Each guest keeps a core busy, and has a process of its own that does not outlive this one."""
-    with multiprocessing.Pool(jobs, _worker) as pool:
+    with multiprocessing.Pool(jobs, _worker, (orphan.dies_with_parent(),)) as pool:
         return pool.map(fuzz, requests, chunksize=1)
 
 

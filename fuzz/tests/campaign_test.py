@@ -123,6 +123,14 @@ def test_guests_run_at_once_and_end_with_who_is_ended(
     assert not any(tmp_path.iterdir())
 
 
+def test_no_guest_outlives_who_is_killed(played: subprocess.Popen[str]) -> None:
+    assert played.stdout is not None
+    assert [played.stdout.readline() for _ in campaign.TARGETS] == ["runs\n", "runs\n"]
+    played.kill()
+    # All that have the pipe are gone.
+    assert played.stdout.read() == ""
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
