@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "cases/errno/open_world.h"
+#include "cases/offline.h"
 #include "lib/context.h"
 #include "lib/errno_name.h"
 #include "lib/expression.h"
@@ -64,20 +65,6 @@ void LockDown() {
   }
   Write(std::string(kPlace) + "/lockdown", "confidentiality");
 }
-
-// Off while this lives, then on again.
-class OfflineCpu {
- public:
-  explicit OfflineCpu(int number)
-      : path_("/sys/devices/system/cpu/cpu" + std::to_string(number) + "/online") {
-    Write(path_, "0");
-  }
-  OfflineCpu(const OfflineCpu&) = delete;
-  ~OfflineCpu() { std::ofstream(path_) << "1"; }
-
- private:
-  std::string path_;
-};
 
 std::string Name(const OpenAnswer& answer) {
   if (answer.check == nullptr) return "opens";
@@ -278,7 +265,7 @@ int Main(int argc, char** argv) {
       ->check(CLI::Range(1, 4'095));
   CLI11_PARSE(app, argc, argv);
   // Sooner than the target, whose CPUs are those that are on.
-  std::optional<OfflineCpu> off;
+  std::optional<Offline> off;
   if (options.offline_cpu > 0) off.emplace(options.offline_cpu);
   context().target = Target::Load(options.target);
   context().target->Resolve({});
