@@ -11,11 +11,11 @@ ARCH ?= amd64
 DEBUGGED := $(if $(filter-out 0 1,$(DEBUG))$(word 2,$(DEBUG)),$(error DEBUG='$(DEBUG)': 1 for a debug kernel, or nothing))$(if $(filter 1,$(DEBUG)),-debug)
 SELECT := $(if $(RULE),--rule '$(RULE)') $(if $(CASE),--case '$(CASE)') $(if $(PROFILE),--profile '$(PROFILE)')
 
-.PHONY: help run rules check kunit intree fuzz fuzz-vm mutants soak matrix nightly bench coverage lines lint deps clean guest-suite
+.PHONY: help run rules check kunit intree fuzz fuzz-vm oracle mutants soak matrix nightly bench coverage lines lint deps clean guest-suite
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo "  variables: TARGET= KERNEL=6.1|6.12|FILE ARCH= RULE= CASE= PROFILE= PMU= MODULE= PARAMETERS= CPU_MODEL= ICOUNT= CMDLINE= SHUFFLE=SEED ISOLATE=1 DEBUG=1 MUTANTS=FOLDER TIME=SECONDS RUNS=N MERGE=1 MINUTES=N N=ROUNDS CELLS='GLOB ...'"
+	@echo "  variables: TARGET= KERNEL=6.1|6.12|FILE ARCH= RULE= CASE= PROFILE= PMU= MODULE= PARAMETERS= CPU_MODEL= ICOUNT= CMDLINE= SHUFFLE=SEED ISOLATE=1 DEBUG=1 MUTANTS=FOLDER TIME=SECONDS RUNS=N CALLS=N MERGE=1 MINUTES=N N=ROUNDS CELLS='GLOB ...'"
 
 run: deps guest-suite ## judge TARGET (or all) on KERNEL in a virtual machine: 0 conformant, 1 not, 2 not judged
 	@$(PYTHON) -m pmuvm run --target '$(TARGET)' $(if $(filter all-file-,$(TARGET)-$(origin KERNEL)-$(DEBUGGED)),,--kernel '$(KERNEL)$(DEBUGGED)') $(if $(SHUFFLE),--shuffle '$(SHUFFLE)') $(if $(ISOLATE),--isolate) --arch '$(ARCH)' $(SELECT) $(if $(PMU),--pmu '$(PMU)') $(if $(MODULE),--module '$(MODULE)') $(if $(PARAMETERS),--parameters '$(PARAMETERS)') $(if $(CPU_MODEL),--cpu-model '$(CPU_MODEL)') $(if $(ICOUNT),--icount '$(ICOUNT)') $(if $(CMDLINE),--cmdline '$(CMDLINE)')
@@ -35,6 +35,9 @@ fuzz: deps ## replay the corpora, then fuzz each harness; TIME= seconds in all, 
 fuzz-vm: deps guest-suite ## fuzz system calls in guests; TIME= seconds in all; MERGE=1 minimises what was kept
 	@$(PYTHON) fuzz/campaign.py $(if $(TIME),--time '$(TIME)') $(if $(MERGE),--merge) $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)') $(if $(filter file,$(origin TARGET)),,--target '$(TARGET)')
 
+oracle: deps guest-suite ## ask KERNEL and the errno model the same; CALLS= of each kind; and which mutants that tells
+	@$(PYTHON) ci/oracle.py $(if $(CALLS),--calls '$(CALLS)') $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')
+
 mutants: deps guest-suite ## prove that the suite catches broken drivers; MUTANTS= a folder of patches
 	@$(PYTHON) ci/mutants.py $(if $(MUTANTS),--folder '$(MUTANTS)') $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')
 
@@ -47,7 +50,7 @@ soak: deps guest-suite ## repeat the suite shuffled, on 1, 2 and 4 CPUs and a fi
 matrix: deps ## judge every cell of ci/matrix.toml (kernel x architecture x accelerator x target x profile), or CELLS='globs'; an hour
 	@$(PYTHON) ci/matrix.py $(if $(CELLS),--cells '$(CELLS)')
 
-nightly: deps ## KUnit and the suite on the debug kernels, all mutants on every kernel, the matrix, a soak of N= rounds
+nightly: deps ## KUnit and the suite on the debug kernels, all mutants on every kernel, the matrix, an hour of each kind of fuzzing, a soak of N= rounds
 	@$(PYTHON) ci/check.py --nightly $(if $(N),--rounds '$(N)') $(if $(STAGES),--stages '$(STAGES)')
 
 rules: deps guest-suite ## the catalogue with what verifies each rule, as docs/generated/rules.md

@@ -190,8 +190,22 @@ def stages() -> list[Stage]:
     ]
 
 
+def oracle_stage(kernel: str) -> Stage:
+    """A kernel's errno, call by call; and the mutants that show there."""
+    name = f"oracle-{kernel}"
+    command = (PYTHON, "ci/oracle.py", "--kernel", kernel, "--calls", "100000")
+    report = ROOT / "build" / name / "results.json"
+    return Stage(
+        name,
+        (("ci/build", "guest", "pmuconf"), command),
+        report,
+        3 * HOUR_S,
+        f"make oracle KERNEL={kernel} CALLS=100000",
+    )
+
+
 def nightly_stages(rounds: int) -> list[Stage]:
-    """What takes hours: the debug kernels, every mutant on every kernel, the matrix, soaks."""
+    """What takes hours: debug kernels, every mutant on every kernel, the matrix, fuzzing, soaks."""
     guest = ("ci/build", "guest", "pmuconf")
     debug = [f"{kernel}{DEBUG}" for kernel in KERNELS]
     each = [word for kernel in (*KERNELS, *debug) for word in ("--kernel", kernel)]
@@ -208,6 +222,19 @@ def nightly_stages(rounds: int) -> list[Stage]:
         ),
         tool_stage("mutants", (PYTHON, "ci/mutants.py", *each), 8 * HOUR_S, (guest,)),
         tool_stage("matrix", (PYTHON, "ci/matrix.py"), 8 * HOUR_S),
+        *(oracle_stage(kernel) for kernel in KERNELS),
+        tool_stage(
+            "fuzz",
+            (PYTHON, "fuzz/run.py", "--time", str(HOUR_S)),
+            2 * HOUR_S,
+            (("ci/build", "fuzz"),),
+        ),
+        tool_stage(
+            "fuzz-vm",
+            (PYTHON, "fuzz/campaign.py", "--kernel", "6.12-kcov", "--time", str(HOUR_S)),
+            4 * HOUR_S,
+            (guest,),
+        ),
         *(
             tool_stage(f"soak-{kernel}", (*soak, kernel), max(rounds, 8) * HOUR_S // 4, (guest,))
             for kernel in KERNELS

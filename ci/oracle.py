@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Which mutants of what an event may ask for does `oracle` tell from the driver, and how soon?"""
+"""Does a kernel answer perf_event_open as the errno model says? And which mutants of what an event may
+ask for does the model tell from the driver, and how soon?"""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from mutation.patch import Mutant  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 DRIVER = ROOT / "driver"
-OUT = ROOT / "build" / "oracle"
+BUILD = ROOT / "build"
 CLASSES = ("C14", "C15", "C16", "C17")
 """Failure classes of types, configs, what is refused, and refusals that leave something."""
 PARAMETERS = {
@@ -30,7 +31,14 @@ PARAMETERS = {
     "refpmu_plain": ("lbr=0", "records=0"),
     "refpmu_coarse": ("lbr=0", "records=0", "min_period=16"),
 }
-"""Targets that `oracle` has a list of checks for, with what their module is loaded with."""
+"""Targets of refpmu that `oracle` has a list of checks for, with what their module is loaded with."""
+TARGETS = (*PARAMETERS, "software", "tracepoint")
+KINDS = ("mutated", "random")
+"""Of calls: an event that opens, with a few things changed; and any fields."""
+SHARE = 10
+"""Targets beside refpmu are asked one in so many of its calls: few of their checks are their own."""
+LEAST_PACE = 50
+"""Calls a second, far less than on a busy machine."""
 CALLS = 10_000_000
 ENOUGH = 10
 MARGIN_S = 60
@@ -47,6 +55,8 @@ class Trial:
     reason: str
     model: str
     kernel: str
+    log: str = ""
+    """The calls that were answered otherwise, each with what repeats it."""
 
     @property
     def told(self) -> bool:
@@ -67,17 +77,27 @@ def trial(name: str, done: guest.Done) -> Trial:
         first["reason"],
         first["model"],
         first["kernel"],
+        done.stderr.strip(),
     )
 
 
-def table(trials: Sequence[Trial]) -> str:
-    """One line a mutant."""
-    rows = [f"{'mutant':46}{'calls':>8}{'s':>7}  model says  kernel says  reason"]
-    for t in trials:
-        said = f"{t.model:10}  {t.kernel:11}  {t.reason}" if t.told else "not told"
-        rows.append(f"{t.id:46}{t.calls:>8}{t.seconds:>7.1f}  {said}")
-    told = sum(t.told for t in trials)
-    return "\n".join([*rows, f"{told} of {len(trials)} are told"])
+def row(t: Trial) -> str:
+    """One line of the table."""
+    said = f"{t.model:10}  {t.kernel:11}  {t.reason}" if t.told else "agree"
+    return f"{t.id:46}{t.calls:>8}{t.seconds:>8.1f}  {said}"
+
+
+def table(clean: Sequence[Trial], mutants: Sequence[Trial]) -> str:
+    """One line a target and kind of calls, and a mutant; and what that comes to."""
+    rows = [f"{'':46}{'calls':>8}{'s':>8}  model says  kernel says  reason"]
+    rows += [row(t) for t in (*clean, *mutants)]
+    if clean:
+        agreed = sum(not t.told for t in clean)
+        calls = sum(t.calls for t in clean)
+        rows.append(f"{calls} calls: {agreed} of {len(clean)} kinds are answered as the model says")
+    if mutants:
+        rows.append(f"{sum(t.told for t in mutants)} of {len(mutants)} mutants are told")
+    return "\n".join(rows)
 
 
 def chosen(name: str, ids: Sequence[str]) -> list[Mutant]:
@@ -92,47 +112,145 @@ def chosen(name: str, ids: Sequence[str]) -> list[Mutant]:
     return found
 
 
-def status(clean: Sequence[Trial], trials: Sequence[Trial], some: bool) -> int:
-    """1 if the driver itself is told, or too few mutants are; of `some` mutants, if any is not."""
-    enough = len(trials) if some else ENOUGH
-    return int(any(t.told for t in clean) or sum(t.told for t in trials) < enough)
+def status(clean: Sequence[Trial], mutants: Sequence[Trial], enough: int) -> int:
+    """1 if a call to the driver itself is answered otherwise, or fewer mutants than `enough` are told."""
+    return int(any(t.told for t in clean) or sum(t.told for t in mutants) < enough)
 
 
-def run(name: str, mutants: Sequence[Mutant], seconds: int, calls: int) -> tuple[list[Trial], ...]:
-    """Trials of the driver and of the mutants, in one guest."""
-    found = kernel.find(name)
-    files = {"bin/oracle": suite.tool("oracle/oracle")}
-    for target in PARAMETERS:
-        folders = (suite.TARGETS, DRIVER / "mutants")
-        files[f"targets/{target}.toml"] = next(
+@dataclass(frozen=True)
+class Request:
+    """What to ask a kernel."""
+
+    kernel: str
+    mutants: tuple[Mutant, ...]
+    calls: int
+    """Of each kind to refpmu as it is."""
+    seconds: int
+    """For each mutant."""
+
+    @property
+    def out(self) -> Path:
+        return BUILD / f"oracle-{self.kernel}"
+
+    def calls_to(self, target: str) -> int:
+        return self.calls if target == "refpmu" else max(1, self.calls // SHARE)
+
+
+class Asking:
+    """A guest that has `oracle`, the targets, and the modules of the mutants."""
+
+    def __init__(self, vm: guest.Guest, request: Request) -> None:
+        self._vm = vm
+        self._request = request
+
+    def clean(self, target: str) -> list[Trial]:
+        """The driver itself, or the kernel's own events beside it: calls of each kind."""
+        calls = self._request.calls_to(target)
+        self._vm.load("refpmu.ko", PARAMETERS.get(target, ()))
+        deadline_s = MARGIN_S + calls // LEAST_PACE
+        trials = [
+            self._ask(
+                f"{target}, {kind}", target, deadline_s, "--kind", kind, "--count", str(calls)
+            )
+            for kind in KINDS
+        ]
+        self._vm.unload("refpmu")
+        return trials
+
+    def mutant(self, mutant: Mutant) -> Trial:
+        """Until it is told, or the time is over."""
+        target = Path(mutant.target).stem
+        seconds = self._request.seconds
+        self._vm.load(f"{mutant.path.stem}.ko", PARAMETERS[target])
+        limit = ("--stop", "--seconds", str(seconds), "--count", str(CALLS))
+        told = self._ask(mutant.path.stem, target, seconds + MARGIN_S, *limit)
+        self._vm.unload("refpmu")
+        return told
+
+    def _ask(self, name: str, target: str, deadline_s: int, *words: str) -> Trial:
+        argv = ["oracle", "--target", f"/targets/{target}.toml", *words]
+        found = trial(name, self._vm.exec(argv, deadline_s))
+        print(row(found), file=sys.stderr, flush=True)
+        return found
+
+
+def files(request: Request, found: kernel.Kernel) -> dict[str, Path]:
+    """What the guest has beside the suite; the mutants are built."""
+    folders = (suite.TARGETS, DRIVER / "mutants")
+    given = {"bin/oracle": suite.tool("oracle/oracle")}
+    for target in TARGETS:
+        given[f"targets/{target}.toml"] = next(
             path for folder in folders if (path := folder / f"{target}.toml").is_file()
         )
-    for mutant in mutants:
-        product = OUT / found.release / f"{mutant.path.stem}.ko"
-        built = workshop.build(mutant, found, DRIVER, OUT / f"workshop-{found.release}", product)
-        files[f"modules/{built.name}"] = built
-    machine = runs.machine(found, suite.find_target("refpmu"), files=files)
-    clean, trials = [], []
-    with guest.Guest(machine) as vm:
-        vm.boot()
+    for mutant in request.mutants:
+        product = request.out / f"{mutant.path.stem}.ko"
+        built = workshop.build(mutant, found, DRIVER, request.out / "workshop", product)
+        given[f"modules/{built.name}"] = built
+    return given
 
-        def ask(module: str, target: str, limit: Sequence[str]) -> Trial:
-            vm.load(f"{module}.ko", PARAMETERS[target])
-            argv = ["oracle", "--target", f"/targets/{target}.toml", "--stop", *limit]
-            done = vm.exec(argv, seconds + MARGIN_S)
-            print(table([trial(module, done)]).splitlines()[1], flush=True)
-            vm.unload("refpmu")
-            return trial(module, done)
 
-        for target in PARAMETERS:
-            clean.append(ask("refpmu", target, ["--count", str(calls)]))
-        for mutant in mutants:
-            limit = ["--seconds", str(seconds), "--count", str(CALLS)]
-            trials.append(ask(mutant.path.stem, Path(mutant.target).stem, limit))
-        # A mutant may have left what makes the end of the guest a bad one.
-        with contextlib.suppress(guest.GuestLost):
-            vm.bye()
-    return clean, trials
+def dead(mutant: Mutant, lost: guest.GuestLost) -> Trial:
+    """A driver that takes the kernel with it is told, too."""
+    return Trial(mutant.path.stem, 1, 0, 0.0, lost.cause, "", "dies", lost.tail)
+
+
+def ask_mutants(asking: Asking, pending: list[Mutant]) -> list[Trial]:
+    """Takes off what it asked, up to one after which there is no guest any more."""
+    trials = []
+    while pending:
+        mutant = pending.pop(0)
+        try:
+            trials.append(asking.mutant(mutant))
+        except guest.GuestLost as lost:
+            trials.append(dead(mutant, lost))
+            print(row(trials[-1]), file=sys.stderr, flush=True)
+            break
+    return trials
+
+
+def run(request: Request) -> tuple[list[Trial], list[Trial]]:
+    """Trials of drivers as they are and of the mutants, in one guest or as many as the mutants end."""
+    found = kernel.find(request.kernel)
+    machine = runs.machine(found, suite.find_target("refpmu"), files=files(request, found))
+    asked: list[str] = list(TARGETS) if request.calls else []
+    pending = list(request.mutants)
+    clean: list[Trial] = []
+    mutants: list[Trial] = []
+    while asked or pending:
+        with guest.Guest(machine) as vm:
+            vm.boot()
+            asking = Asking(vm, request)
+            while asked:
+                clean += asking.clean(asked.pop(0))
+            mutants += ask_mutants(asking, pending)
+            # A mutant may have left what makes the end of the guest a bad one.
+            with contextlib.suppress(guest.GuestLost):
+                vm.bye()
+    return clean, mutants
+
+
+def totals(clean: Sequence[Trial], mutants: Sequence[Trial], enough: int) -> dict[str, int]:
+    """Mutants that are not told are no failure where `enough` are: some do not show in an errno."""
+    told = sum(t.told for t in mutants)
+    untold = len(mutants) - told
+    return {
+        "cases": len(clean) + len(mutants),
+        "passed": sum(not t.told for t in clean) + told,
+        "failed": sum(t.told for t in clean) + (untold if told < enough else 0),
+        "skipped": 0 if told < enough else untold,
+    }
+
+
+def report(request: Request, clean: Sequence[Trial], mutants: Sequence[Trial], enough: int) -> None:
+    """Writes what was found for machines."""
+    results = {
+        "totals": totals(clean, mutants, enough),
+        "kernel": request.kernel,
+        "clean": [asdict(t) for t in clean],
+        "mutants": [asdict(t) for t in mutants],
+    }
+    text = json.dumps(results, indent=2) + "\n"
+    store.write(request.out / "results.json", text.encode())
 
 
 def main(argv: Sequence[str]) -> int:
@@ -140,29 +258,34 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kernel", default="6.12", help="a name (6.12)")
     parser.add_argument("--seconds", type=int, default=60, help="for each mutant (60)")
-    parser.add_argument("--calls", type=int, default=5_000, help="to the driver itself (5000)")
+    parser.add_argument(
+        "--calls", type=int, default=5_000, help="of each kind to the driver itself (5000); 0: none"
+    )
     parser.add_argument("--id", action="append", default=[], help="this mutant alone; repeatedly")
+    parser.add_argument("--no-mutants", action="store_true", help="only what is as it is")
     options = parser.parse_args(argv)
-    mutants = chosen(options.kernel, options.id)
-    if not mutants:
+    if options.seconds < 1 or options.calls < 0 or (options.no_mutants and not options.calls):
+        print(
+            "oracle: --seconds must be at least 1, and --calls too without mutants", file=sys.stderr
+        )
+        return 2
+    mutants = [] if options.no_mutants else chosen(options.kernel, options.id)
+    if not mutants and not options.no_mutants:
         print("oracle: no such mutant", file=sys.stderr)
         return 2
+    enough = len(mutants) if options.id or options.no_mutants else ENOUGH
+    request = Request(options.kernel, tuple(mutants), options.calls, options.seconds)
     try:
-        clean, trials = run(options.kernel, mutants, options.seconds, options.calls)
-    except (PmuvmError, patch.PatchError) as error:
+        clean, trials = run(request)
+    except (PmuvmError, guest.GuestLost, patch.PatchError) as error:
         print(f"oracle: {error}", file=sys.stderr)
         return 2
-    print(table(trials))
-    totals = {
-        "cases": len(clean) + len(trials),
-        "passed": sum(not t.told for t in clean) + sum(t.told for t in trials),
-        "failed": sum(t.told for t in clean) + sum(not t.told for t in trials),
-        "skipped": 0,
-    }
-    results = {"totals": totals, "kernel": options.kernel}
-    results |= {"clean": [asdict(t) for t in clean], "mutants": [asdict(t) for t in trials]}
-    store.write(OUT / "results.json", (json.dumps(results, indent=2) + "\n").encode())
-    return status(clean, trials, bool(options.id))
+    print(table(clean, trials))
+    for t in clean:
+        if t.told:
+            print(f"{t.id}:\n{t.log}")
+    report(request, clean, trials, enough)
+    return status(clean, trials, enough)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ import dataclasses
 import gzip
 import io
 import json
+import math
 import mmap
 import multiprocessing
 import os
@@ -33,7 +34,7 @@ from typing import NoReturn
 sys.path[:0] = [str(Path(__file__).resolve().parent.parent / folder) for folder in ("", "vm")]
 
 from fuzz import page  # noqa: E402
-from pmuvm import guest, kernel, orphan, qemu, runs, store, suite  # noqa: E402
+from pmuvm import guest, kernel, leaks, orphan, qemu, runs, store, suite  # noqa: E402
 from pmuvm.errors import PmuvmError  # noqa: E402
 
 OUT = store.ROOT / "build" / "fuzz-vm"
@@ -62,6 +63,7 @@ class Finding:
 
     said: tuple[str, ...]
     input: str
+    """Empty where many programs ran before it was seen."""
     log: str
     repeat: str
 
@@ -144,13 +146,14 @@ class Slices:
     """A guest that fuzzes, a slice of time after the other."""
 
     def __init__(
-        self, vm: guest.Guest, campaign: Campaign, kept: Path, found: Path, slowness: float
+        self, vm: guest.Guest, campaign: Campaign, kept: Path, found: Path, needs: kernel.Needs
     ) -> None:
         self._vm = vm
         self._campaign = campaign
         self._kept = kept
         self._found = found
-        self._margin = int(MARGIN_S * max(1.0, slowness / 2))
+        self._needs = needs
+        self._margin = int(MARGIN_S * max(1.0, needs.slowness / 2))
 
     def run(self, limit: Sequence[str], seconds: int) -> bool:
         """One slice; whether something was found."""
@@ -165,7 +168,7 @@ class Slices:
         self._campaign.corpus = sum(1 for _ in self._kept.iterdir())
         if crashed:
             self._save(done.stdout)
-        return crashed
+        return crashed or self._lost()
 
     def merge(self, seconds: int) -> None:
         """Keeps what reaches more than the seeds; PmuvmError, and all is kept, if that is not known."""
@@ -220,10 +223,30 @@ class Slices:
                 if member.isfile() and (source := archive.extractfile(member)) is not None
             }
 
+    def _lost(self) -> bool:
+        """Whether what ran up to now lost memory of the kernel: one that looks for that says so."""
+        if not self._needs.debug:
+            return False
+        done = self._vm.exec(["leaks"], math.ceil(leaks.SCAN_S * self._needs.slowness))
+        if done.status != 0:
+            raise PmuvmError(f"no scan for lost memory: {done.stderr.strip()}")
+        said = tuple(dict.fromkeys(str(leak) for leak in leaks.parse(done.stdout)))
+        if said:
+            log = self._found / f"{self._campaign.target}-lost.log"
+            store.write(log, done.stdout.encode())
+            repeat = f"fuzz/campaign.py {where(self._campaign)}"
+            self._campaign.findings.append(Finding(said, "", str(log), repeat))
+        return bool(said)
+
     def _save(self, output: str) -> None:
         said = tuple(FINDING.findall(output)) or ("the fuzzer itself crashed",)
         for data in self._out_of("/tmp/found").values():
             self._campaign.findings.append(saved(self._found, self._campaign, data, said, output))
+
+
+def where(campaign: Campaign) -> str:
+    """As options of this program."""
+    return f"--kernel {campaign.kernel} --target {campaign.target}"
 
 
 def saved(
@@ -234,9 +257,7 @@ def saved(
     store.write(folder / f"{name}.program", data)
     store.write(folder / f"{name}.log", log.encode())
     path = folder / f"{name}.program"
-    repeat = (
-        f"fuzz/campaign.py --kernel {campaign.kernel} --target {campaign.target} --repro {path}"
-    )
+    repeat = f"fuzz/campaign.py {where(campaign)} --repro {path}"
     return Finding(said, str(path), str(folder / f"{name}.log"), repeat)
 
 
@@ -333,7 +354,7 @@ def _fuzz(
     log.unlink(missing_ok=True)
     with guest.Guest(off, log) as vm:
         ready(vm, request, found)
-        slices = Slices(vm, campaign, request.kept, folder, found.needs.slowness)
+        slices = Slices(vm, campaign, request.kept, folder, found.needs)
         if request.merge:
             slices.merge(request.seconds)
             return
@@ -395,7 +416,7 @@ def table(campaigns: Sequence[Campaign]) -> str:
     for c in campaigns:
         for finding in c.findings:
             rows += [f"finding on {c.target}: {line}" for line in finding.said]
-            rows.append(f"  {finding.input}\n  repeat with: {finding.repeat}")
+            rows.append(f"  {finding.input or finding.log}\n  repeat with: {finding.repeat}")
     return "\n".join(rows)
 
 

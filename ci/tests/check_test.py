@@ -31,6 +31,18 @@ def test_at_night_kunit_and_every_target_run_on_every_debug_kernel() -> None:
     assert any(set(kernel.debug_known()) < set(command) for command in commands)
 
 
+def test_at_night_there_is_an_hour_of_each_kind_of_fuzzing_and_each_kernel_is_asked() -> None:
+    stages = {stage.name: stage for stage in check.nightly_stages(8)}
+    fuzz, guests = stages["fuzz"].commands[-1], stages["fuzz-vm"].commands[-1]
+    assert fuzz[-2:] == guests[-2:] == ("--time", "3600")
+    assert "6.12-kcov" in guests
+    for name in check.KERNELS:
+        asked = stages[f"oracle-{name}"]
+        assert name in asked.commands[-1]
+        assert asked.commands[-1][-1] == "100000"
+        assert asked.report.parent.name == f"oracle-{name}"
+
+
 def collected(marks: str) -> subprocess.CompletedProcess[str]:
     argv = [check.PYTHON, "-m", "pytest", "-q", "--collect-only", "-m", marks]
     return subprocess.run(

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import json
+from typing import cast
 
 import pytest
 
 import oracle
 from pmuvm.errors import PmuvmError
-from pmuvm.guest import Done
+from mutation.patch import Mutant
+from pmuvm.guest import Done, GuestLost
 
 FACTS = {"calls": 7, "seconds": 0.26, "shown": []}
 SHOWN = {"reason": "INI-011 bits of config", "model": "EINVAL", "kernel": "opens"}
@@ -35,20 +37,61 @@ def test_what_could_not_be_judged_is_no_result() -> None:
         oracle.trial("M", Done(2, "", "no such file\n"))
 
 
-def test_the_table_counts_those_that_are_told() -> None:
-    rows = oracle.table([told("M1"), agreed("M2")]).splitlines()
-    assert rows[1].split()[:5] == ["M1", "7", "0.3", "EINVAL", "opens"]
-    assert rows[2].endswith("not told")
-    assert rows[3] == "1 of 2 are told"
+def test_the_table_counts_what_agrees_and_those_that_are_told() -> None:
+    rows = oracle.table([agreed("refpmu")], [told("M1"), agreed("M2")]).splitlines()
+    assert rows[1].split() == ["refpmu", "7", "0.3", "agree"]
+    assert rows[2].split()[:5] == ["M1", "7", "0.3", "EINVAL", "opens"]
+    assert rows[3].endswith("agree")
+    assert rows[4:] == [
+        "7 calls: 1 of 1 kinds are answered as the model says",
+        "1 of 2 mutants are told",
+    ]
 
 
 def test_too_few_mutants_or_a_driver_that_is_told_fail() -> None:
     ten = [told(str(i)) for i in range(10)]
-    assert oracle.status([agreed("")], [*ten, agreed("M")], False) == 0
-    assert oracle.status([agreed("")], [*ten[1:], agreed("M")], False) == 1
-    assert oracle.status([told("")], ten, False) == 1
-    assert oracle.status([agreed("")], [ten[0]], True) == 0
-    assert oracle.status([agreed("")], [ten[0], agreed("M")], True) == 1
+    assert oracle.status([agreed("")], [*ten, agreed("M")], 10) == 0
+    assert oracle.status([agreed("")], [*ten[1:], agreed("M")], 10) == 1
+    assert oracle.status([told("")], ten, 10) == 1
+    assert oracle.status([agreed("")], [], 0) == 0
+
+
+def test_a_mutant_that_is_not_told_fails_only_where_too_few_are() -> None:
+    def found(enough: int) -> tuple[int, int, int]:
+        totals = oracle.totals([agreed("")], [told("M1"), agreed("M2")], enough)
+        assert totals["cases"] == totals["passed"] + totals["failed"] + totals["skipped"]
+        return totals["passed"], totals["failed"], totals["skipped"]
+
+    assert (found(1), found(2)) == ((2, 0, 1), (2, 1, 0))
+    assert oracle.totals([told("")], [], 0)["failed"] == 1
+
+
+class Mortal:
+    """A guest that dies of one mutant."""
+
+    def mutant(self, mutant: Mutant) -> oracle.Trial:
+        if mutant.id == "M15-2":
+            raise GuestLost("LOST", "BUG: kernel NULL pointer dereference")
+        return told(mutant.id)
+
+
+def test_a_mutant_that_ends_the_guest_is_told_and_the_rest_is_left_to_another() -> None:
+    pending = oracle.chosen("6.12", ["M14-1", "M15-2", "M16-1"])
+    trials = oracle.ask_mutants(cast(oracle.Asking, Mortal()), pending)
+    assert [t.told for t in trials] == [True, True]
+    assert (trials[1].kernel, trials[1].reason) == ("dies", "BUG: kernel NULL pointer dereference")
+    assert [mutant.id for mutant in pending] == ["M16-1"]
+
+
+def test_refpmu_is_asked_most() -> None:
+    request = oracle.Request("6.12", (), 5_000, 60)
+    assert (request.calls_to("refpmu"), request.calls_to("software")) == (5_000, 500)
+
+
+@pytest.mark.parametrize("words", [["--calls", "0", "--no-mutants"], ["--seconds", "0"]])
+def test_nothing_to_ask_is_refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert oracle.main(words) == 2
+    assert "at least 1" in capsys.readouterr().err
 
 
 def test_mutants_of_an_events_attr_are_chosen() -> None:

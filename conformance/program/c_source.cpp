@@ -309,12 +309,12 @@ long work(int which, uint64_t rounds)
 	uint64_t i;
 
 	if (which == 1) {
-		bytes = mmap(NULL, 32 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		bytes = mmap(NULL, 8 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if ((void *)bytes == MAP_FAILED)
 			return -1;
-		for (i = 0; i < rounds && i < 32; i++)
+		for (i = 0; i < rounds && i < 8; i++)
 			bytes[i * page] = 1;
-		return munmap((void *)bytes, 32 * page);
+		return munmap((void *)bytes, 8 * page);
 	}
 	for (i = 0; i < rounds; i++) {
 		if (which == 0)
@@ -338,7 +338,7 @@ void obey(int fd)
 			_exit(127);
 		}
 		for (way = 0; way < 4; way++)
-			work(way, 64);
+			work(way, 16);
 		if (write(fd, &letter, 1) != 1)
 			break;
 	}

@@ -67,7 +67,7 @@ class WithoutRights {
 
 void Work(unsigned which, std::uint64_t rounds) {
   const std::size_t page = PageSize();
-  constexpr std::uint64_t kPages = 32;
+  constexpr std::uint64_t kPages = 8;
   if (which == 1) {
     const std::size_t size = kPages * page;
     void* const at =
@@ -86,9 +86,26 @@ void Work(unsigned which, std::uint64_t rounds) {
   }
 }
 
+// One for all programs of a process: to load one and to free it again takes longer than the rest.
+int Bpf() {
+  static const Fd program = [] {
+    bpf_insn code[2] = {};
+    code[0].code = BPF_ALU64 | BPF_MOV | BPF_K;
+    code[1].code = BPF_JMP | BPF_EXIT;
+    union bpf_attr attr = {};
+    constexpr char kLicense[] = "GPL";
+    attr.prog_type = BPF_PROG_TYPE_PERF_EVENT;
+    attr.insns = reinterpret_cast<std::uint64_t>(code);
+    attr.insn_cnt = 2;
+    attr.license = reinterpret_cast<std::uint64_t>(kLicense);
+    return Fd(static_cast<int>(syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr))));
+  }();
+  return program.get();
+}
+
 // What a child of the program does: a letter says what, and is answered.
 [[noreturn]] void Obey(int fd) {
-  constexpr std::uint64_t kRounds = 64;
+  constexpr std::uint64_t kRounds = 16;
   char letter = 0;
   while (read(fd, &letter, 1) == 1) {
     if (letter == '0') _exit(0);
@@ -119,12 +136,7 @@ ProgramChild::ProgramChild(const ProgramMachine& machine, bool cpus)
 }
 
 ProgramChild::~ProgramChild() {
-  End();
-  for (unsigned slot = 0; slot < slots_.size(); ++slot) {
-    UnmapAux(slot);
-    Unmap(slot);
-    if (slots_[slot].fd >= 0) close(slots_[slot].fd);
-  }
+  TakeBack();
   munmap(memory_, 2 * PageSize());
 }
 
@@ -181,6 +193,17 @@ void ProgramChild::End() {
   if (exited_ > 0) waitpid(exited_, nullptr, 0);
   child_ = exited_ = -1;
   if (second_off_) Cpu(true);
+}
+
+void ProgramChild::TakeBack() {
+  End();
+  for (unsigned slot = 0; slot < slots_.size(); ++slot) {
+    UnmapAux(slot);
+    Unmap(slot);
+    if (slots_[slot].fd >= 0) close(slots_[slot].fd);
+  }
+  slots_ = {};
+  held_ = {};
 }
 
 std::byte* ProgramChild::Place(const OpenCall& call) {
@@ -465,21 +488,6 @@ Outcome ProgramChild::Branch(const Step& step) {
   branches.entries = reinterpret_cast<std::uint64_t>(entries.data());
   branches.count = static_cast<std::uint32_t>(count);
   return Noted(ioctl(port.get(), REFPMU_IOC_BRANCHES, &branches));
-}
-
-int ProgramChild::Bpf() {
-  if (bpf_.get() >= 0) return bpf_.get();
-  bpf_insn code[2] = {};
-  code[0].code = BPF_ALU64 | BPF_MOV | BPF_K;
-  code[1].code = BPF_JMP | BPF_EXIT;
-  union bpf_attr attr = {};
-  constexpr char kLicense[] = "GPL";
-  attr.prog_type = BPF_PROG_TYPE_PERF_EVENT;
-  attr.insns = reinterpret_cast<std::uint64_t>(code);
-  attr.insn_cnt = 2;
-  attr.license = reinterpret_cast<std::uint64_t>(kLicense);
-  bpf_.Reset(static_cast<int>(syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr))));
-  return bpf_.get();
 }
 
 Outcome ProgramChild::Attach(unsigned slot) {

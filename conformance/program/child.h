@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program does in its process: one operation after the other. It takes back what would
-// outlive it.
+// What programs do in their process: one operation after the other. What one did is taken back
+// before the next.
 #ifndef PMUCONF_PROGRAM_CHILD_H_
 #define PMUCONF_PROGRAM_CHILD_H_
 
@@ -24,8 +24,10 @@ class ProgramChild {
   ~ProgramChild();
 
   Outcome Do(const Step& step);
-  // Lets go of children and CPUs; the destructor, of events and buffers too.
+  // Lets go of children and CPUs: who exits now leaves the rest to the kernel.
   void End();
+  // Of events and buffers too.
+  void TakeBack();
 
  private:
   struct Slot {
@@ -56,7 +58,6 @@ class ProgramChild {
   void Find(OpenCall& call) const;
   int Pid(const OpenCall& call) const;
   int CpuOf(OpenCpu cpu) const;
-  int Bpf();
 
   const ProgramMachine& machine_;
   bool cpus_;
@@ -66,7 +67,7 @@ class ProgramChild {
   pid_t child_ = -1;
   int child_fd_ = -1;
   pid_t exited_ = -1;
-  Fd file_, port_, trace_port_, bpf_;
+  Fd file_, port_, trace_port_;
   std::byte* memory_ = nullptr;
 };
 

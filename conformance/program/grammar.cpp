@@ -93,6 +93,27 @@ OpenModel ModelOf(const std::string& target) {
   throw ConfigError("no programs for target '" + target + "' (known: refpmu, software)");
 }
 
+// What samples are of, on the reference device. Where bytes end there is nothing of it.
+void Refine(perf_event_attr& attr, bool own, StepDraw& draw) {
+  constexpr std::uint64_t kRarely = 8, kFastest = 1'000;
+  constexpr std::array<std::uint64_t, 4> kBranches = {
+      PERF_SAMPLE_BRANCH_ANY, PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER,
+      PERF_SAMPLE_BRANCH_COND, PERF_SAMPLE_BRANCH_CALL_STACK};
+  if (draw.OneIn(kRarely)) attr.exclude_user = 1;
+  if (draw.OneIn(kRarely)) attr.exclude_kernel = 1;
+  if (attr.sample_period == 0) return;
+  if (draw.OneIn(kRarely)) {
+    attr.freq = 1;
+    attr.sample_freq = 1 + draw.Below(kFastest);
+  }
+  if (!own) return;
+  if (draw.OneIn(kRarely)) attr.precise_ip = 1 + draw.Below(3);
+  if (draw.OneIn(kRarely)) {
+    attr.sample_type |= PERF_SAMPLE_BRANCH_STACK;
+    attr.branch_sample_type = kBranches[draw.Below(kBranches.size())];
+  }
+}
+
 // An event that opens, with what changes how it works rather than whether it opens.
 OpenCall Simple(const OpenModel& model, StepDraw& draw) {
   // Of it the model knows nothing: what is answered to it is not compared.
@@ -116,9 +137,10 @@ OpenCall Simple(const OpenModel& model, StepDraw& draw) {
   const std::uint64_t flags = draw.Below(4) == 0 ? draw.Bits(8) << 1 | draw.Bits(8) << 9 : 0;
   call.Edit([&](perf_event_attr& attr) {
     attr.type = event.type;
-    attr.config = pmu.type == model.pmu().type && draw.Below(2) == 0 ? pmu.config : event.config;
-    attr.config1 = event.config1;
-    attr.config2 = event.config2;
+    const bool plain = pmu.type == model.pmu().type && draw.Below(2) == 0;
+    attr.config = plain ? pmu.config : event.config;
+    attr.config1 = plain ? pmu.config1 : event.config1;
+    attr.config2 = plain ? pmu.config2 : event.config2;
     attr.bp_type = event.bp_type;
     attr.sample_period = period;
     attr.sample_type = samples;
@@ -128,7 +150,7 @@ OpenCall Simple(const OpenModel& model, StepDraw& draw) {
     attr.type = kProgramTraceType;
     attr.config = attr.config1 = attr.config2 = attr.bp_type = 0;
   });
-  // The exclude bits, frequencies and what needs another bit are for the model's own calls.
+  // What needs another bit is for the model's own calls.
   constexpr std::uint64_t kKept = 0x3b0f;
   call.attr[kOpenFlagBits] |= static_cast<std::byte>(flags & kKept & 0xff);
   call.attr[kOpenFlagBits + 1] |= static_cast<std::byte>((flags & kKept) >> 8);
@@ -143,6 +165,7 @@ OpenCall Simple(const OpenModel& model, StepDraw& draw) {
     call.who = OpenWho::kOtherTask;
   }
   if (draw.Below(2) == 0) call.group = OpenGroup::kLeader;
+  call.Edit([&](perf_event_attr& attr) { Refine(attr, attr.type == kProgramOwnType, draw); });
   return call;
 }
 

@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
+#include <cstring>
 #include <utility>
 
 #include "pmuconf/broken.h"
@@ -40,21 +42,104 @@ struct ProgramProcess::Shared {
   Outcome outcomes[kProgramSteps];
 };
 
-class ProgramProcess::Running {
+// Makes processes. They are children of whoever has this object, not of the process that forks.
+class ProgramProcess::Maker {
  public:
-  explicit Running(ProgramProcess& owner) {
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-      throw BrokenErrno("socketpair", errno);
-    }
-    socket_.Reset(ends[0]);
-    Fd other(ends[1]);
+  explicit Maker(const ProgramProcess& owner) {
+    Fd other = Pair(socket_);
     pid_ = fork();
     if (pid_ < 0) throw BrokenErrno("fork", errno);
-    if (pid_ == 0) {
-      socket_.Reset();
-      Serve(owner, other.get());
+    if (pid_ > 0) return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    socket_.Reset();
+    Serve(owner, other);
+  }
+  Maker(const Maker&) = delete;
+  ~Maker() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+
+  // A process that serves at the other end of `socket`.
+  pid_t Make(Fd& socket) const {
+    const Fd other = Pair(socket);
+    pid_t pid = -1;
+    if (!Send(socket_, other) || recv(socket_.get(), &pid, sizeof(pid), 0) != sizeof(pid)) {
+      throw Broken("the process that makes others is gone");
     }
+    if (pid < 0) throw BrokenErrno("clone", -pid);
+    return pid;
+  }
+
+ private:
+  // One end goes into `mine`.
+  static Fd Pair(Fd& mine) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+      throw BrokenErrno("socketpair", errno);
+    }
+    mine.Reset(ends[0]);
+    return Fd(ends[1]);
+  }
+
+  // A message that has a file with it.
+  struct Letter {
+    char byte = 0;
+    iovec part = {&byte, 1};
+    alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int))] = {};
+    msghdr header = {};
+    Letter() {
+      header.msg_iov = &part;
+      header.msg_iovlen = 1;
+      header.msg_control = room;
+      header.msg_controllen = sizeof(room);
+    }
+    Letter(const Letter&) = delete;
+  };
+
+  static bool Send(const Fd& to, const Fd& file) {
+    Letter letter;
+    cmsghdr* const item = CMSG_FIRSTHDR(&letter.header);
+    item->cmsg_level = SOL_SOCKET;
+    item->cmsg_type = SCM_RIGHTS;
+    item->cmsg_len = CMSG_LEN(sizeof(int));
+    const int fd = file.get();
+    std::memcpy(CMSG_DATA(item), &fd, sizeof(fd));
+    return sendmsg(to.get(), &letter.header, MSG_NOSIGNAL) == 1;
+  }
+
+  // None at the end.
+  static Fd Receive(const Fd& from) {
+    Letter letter;
+    int fd = -1;
+    if (recvmsg(from.get(), &letter.header, MSG_CMSG_CLOEXEC) != 1) return Fd();
+    const cmsghdr* const item = CMSG_FIRSTHDR(&letter.header);
+    if (item == nullptr) return Fd();
+    std::memcpy(&fd, CMSG_DATA(item), sizeof(fd));
+    return Fd(fd);
+  }
+
+  [[noreturn]] static void Serve(const ProgramProcess& owner, Fd& asked) {
+    for (Fd socket = Receive(asked); socket.get() >= 0; socket = Receive(asked)) {
+      // Who has the object is to be told of the end, and can wait for it.
+      const long made = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, nullptr, nullptr, nullptr, 0);
+      if (made == 0) {
+        asked.Reset();
+        owner.Serve(socket.get());
+      }
+      const pid_t pid = made < 0 ? -errno : static_cast<pid_t>(made);
+      if (send(asked.get(), &pid, sizeof(pid), MSG_NOSIGNAL) != sizeof(pid)) break;
+    }
+    _exit(0);
+  }
+
+  Fd socket_;
+  pid_t pid_ = -1;
+};
+
+class ProgramProcess::Running {
+ public:
+  explicit Running(const Maker& maker) : pid_(maker.Make(socket_)) {
     pidfd_.Reset(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
     if (pidfd_.get() < 0) {
       const int error = errno;
@@ -99,36 +184,34 @@ class ProgramProcess::Running {
     return true;
   }
 
-  [[noreturn]] static void Serve(ProgramProcess& owner, int socket) {
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    Shared& shared = *owner.shared_;
-    char what = 0;
-    while (recv(socket, &what, 1, 0) == 1) {
-      {
-        ProgramChild child(owner.machine_, owner.options_.cpus);
-        const Program program = owner.decode_({shared.bytes, shared.size});
-        shared.steps = program.steps.size();
-        owner.options_.begin();
-        for (std::size_t i = 0; i < shared.steps; ++i) {
-          shared.outcomes[i] = child.Do(program.steps[i]);
-        }
-        owner.options_.end();
-        child.End();
-        if (what == kRunAndExit) _exit(0);
-      }
-      if (send(socket, &what, 1, MSG_NOSIGNAL) != 1) break;
-    }
-    _exit(0);
-  }
-
-  pid_t pid_ = -1;
   Fd socket_, pidfd_;
+  pid_t pid_ = -1;
 };
 
 bool Ended::Good() const {
   return !hung && std::none_of(outcomes.begin(), outcomes.end(),
                                [](const Outcome& outcome) { return outcome.Mismatch(); });
+}
+
+void ProgramProcess::Serve(int socket) const {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ProgramChild child(machine_, options_.cpus);
+  char what = 0;
+  while (recv(socket, &what, 1, 0) == 1) {
+    const Program program = decode_({shared_->bytes, shared_->size});
+    shared_->steps = program.steps.size();
+    options_.begin();
+    for (std::size_t i = 0; i < shared_->steps; ++i) {
+      shared_->outcomes[i] = child.Do(program.steps[i]);
+    }
+    options_.end();
+    if (what == kRunAndExit) break;
+    child.TakeBack();
+    if (send(socket, &what, 1, MSG_NOSIGNAL) != 1) break;
+  }
+  child.End();
+  _exit(0);
 }
 
 ProgramProcess::ProgramProcess(const ProgramMachine& machine, Decode decode, RunOptions options)
@@ -137,6 +220,7 @@ ProgramProcess::ProgramProcess(const ProgramMachine& machine, Decode decode, Run
       mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (at == MAP_FAILED) throw BrokenErrno("mmap", errno);
   shared_ = static_cast<Shared*>(at);
+  maker_ = std::make_unique<Maker>(*this);
 }
 
 ProgramProcess::~ProgramProcess() {
@@ -149,7 +233,7 @@ Ended ProgramProcess::Run(std::span<const std::uint8_t> bytes, bool last) {
   std::copy_n(bytes.begin(), shared_->size, shared_->bytes);
   shared_->steps = 0;
   std::fill_n(shared_->outcomes, kProgramSteps, Outcome{});
-  if (!running_) running_ = std::make_unique<Running>(*this);
+  if (!running_) running_ = std::make_unique<Running>(*maker_);
   Ended ended;
   ended.hung = !running_->Ask(last ? kRunAndExit : kRun, options_.limit_s);
   if (ended.hung) {

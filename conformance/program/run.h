@@ -43,12 +43,14 @@ struct RunOptions {
 };
 
 // A process that runs programs one after the other, and takes back what each did: to make a process
-// for each costs more than what they do.
+// for each costs more than what they do. It is made by another one, which is as small as this one
+// was when it began: to copy what a fuzzer has by then costs more, too.
 class ProgramProcess {
  public:
   using Decode = std::function<Program(std::span<const std::uint8_t>)>;
 
-  // `decode` is asked in the process, for the program that a string of bytes is.
+  // `decode` is asked in the process, for the program that a string of bytes is. It and `options`
+  // see the memory of this moment. Throws Broken if no process can be made.
   ProgramProcess(const ProgramMachine& machine, Decode decode, RunOptions options);
   ProgramProcess(const ProgramProcess&) = delete;
   ~ProgramProcess();
@@ -61,11 +63,15 @@ class ProgramProcess {
 
  private:
   struct Shared;
+  class Maker;
   class Running;
+  // What the process does, until nobody is at the other end.
+  [[noreturn]] void Serve(int socket) const;
   const ProgramMachine& machine_;
   Decode decode_;
   RunOptions options_;
   Shared* shared_ = nullptr;
+  std::unique_ptr<Maker> maker_;
   std::unique_ptr<Running> running_;
 };
 

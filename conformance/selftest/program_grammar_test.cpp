@@ -2,6 +2,7 @@
 // Every string of bytes is a program, within bounds; its text is the same program again.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <random>
 #include <set>
@@ -91,6 +93,35 @@ TEST(ProgramGrammar, WhatIsMissingOfTheLastOperationIsZero) {
   const std::string cut = PrintProgram(grammar.Decode(bytes));
   bytes.resize(2 * kStepBytes);
   EXPECT_EQ(PrintProgram(grammar.Decode(bytes)), cut);
+}
+
+// Of the half that is simple most open, and each thing that changes how an event works is among
+// them.
+TEST(ProgramGrammar, OpensEventsOfEachKind) {
+  const ProgramMachine machine = SomeMachine();
+  const Grammar grammar("refpmu");
+  std::map<std::string, unsigned> open;
+  unsigned calls = 0;
+  for (std::uint32_t seed = 0; seed < 2'000; ++seed) {
+    auto bytes = Chance(seed, kStepBytes);
+    bytes[0] = 0;
+    bytes[2] = 0;
+    OpenCall call = machine.Bind(grammar.Decode(bytes).steps.at(0).call);
+    if (call.Attr().type != Own().type || call.who != OpenWho::kThisTask) continue;
+    call.group = OpenGroup::kNone;
+    ++calls;
+    if (machine.model(true).Predict(call).error != 0) continue;
+    const perf_event_attr attr = call.Attr();
+    ++open["any"];
+    open["exclude_user"] += attr.exclude_user;
+    open["exclude_kernel"] += attr.exclude_kernel;
+    open["freq"] += attr.freq;
+    open["precise"] += attr.precise_ip > 0 ? 1 : 0;
+    open["branches"] += (attr.sample_type & PERF_SAMPLE_BRANCH_STACK) != 0 ? 1 : 0;
+  }
+  EXPECT_GT(open["any"] * 2, calls);
+  for (const auto& [kind, n] : open) EXPECT_GE(n * 50, open["any"]) << kind;
+  EXPECT_EQ(open.size(), 6u);
 }
 
 TEST(ProgramGrammar, AnotherTargetIsRefused) { EXPECT_THROW(Grammar("armv8_pmuv3"), ConfigError); }
@@ -290,6 +321,7 @@ TEST(RunProgram, TellsAHang) {
 struct Noted {
   pid_t pid;
   bool dies;
+  int seen;
 };
 
 class ProgramProcessTest : public testing::Test {
@@ -298,6 +330,7 @@ class ProgramProcessTest : public testing::Test {
     options_.limit_s = 30;
     options_.begin = [this] {
       noted_->pid = getpid();
+      noted_->seen = here_;
       if (noted_->dies) raise(SIGKILL);
     };
     process_.emplace(
@@ -322,6 +355,7 @@ class ProgramProcessTest : public testing::Test {
   ProgramMachine machine_ = SomeMachine();
   Noted* noted_ = static_cast<Noted*>(
       mmap(nullptr, sizeof(Noted), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  int here_ = 1;
   RunOptions options_;
   std::optional<ProgramProcess> process_;
 };
@@ -349,6 +383,21 @@ TEST_F(ProgramProcessTest, IsAnotherOneAfterItDied) {
   noted_->dies = false;
   EXPECT_EQ(Errors("poll\npoll\n"), (std::vector<int>{0, 0}));
   EXPECT_NE(noted_->pid, first);
+}
+
+TEST_F(ProgramProcessTest, IsNoCopyOfWhatCameLater) {
+  here_ = 2;
+  for (const bool last : {true, false}) {
+    EXPECT_EQ(Errors("poll\n", last), std::vector<int>{0});
+    EXPECT_EQ(noted_->seen, 1);
+  }
+}
+
+TEST_F(ProgramProcessTest, LeavesNoProcess) {
+  EXPECT_EQ(Errors("fork\n"), std::vector<int>{0});
+  process_.reset();
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
+  EXPECT_EQ(errno, ECHILD);
 }
 
 TEST(ProgramOutcome, AMismatchIsAnAnswerThatIsKnownToBeAnother) {

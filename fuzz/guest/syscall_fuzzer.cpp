@@ -274,6 +274,10 @@ void Mutate(Bytes& bytes, std::mt19937& chance) {
     case 4:  // what it is, or to which event
       own[chance() % 3] = static_cast<std::uint8_t>(chance());
       break;
+    case 5:  // the same, otherwise
+      std::generate_n(own + 3, kStepBytes - 3,
+                      [&chance] { return static_cast<std::uint8_t>(chance()); });
+      break;
     default:
       LLVMFuzzerMutate(own, kStepBytes, kStepBytes);
       break;

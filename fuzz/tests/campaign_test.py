@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import io
 import json
 import signal
 import subprocess
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +17,7 @@ import pytest
 from fuzz import campaign
 from fuzz.campaign import MAGIC, MAX_LEN, NOTE, Campaign, Finding
 
-from pmuvm import store
+from pmuvm import guest, kernel, store
 from pmuvm.errors import PmuvmError
 
 SUM = (
@@ -79,6 +83,72 @@ def test_a_finding_leaves_its_input_and_a_log(tmp_path: Path) -> None:
     assert Path(told.input).read_bytes() == b"\1\2"
     assert Path(told.log).read_text("utf-8") == "log"
     assert told.repeat.endswith(f"--kernel 6.12 --target software --repro {told.input}")
+
+
+LEAK = """unreferenced object 0xffff888003a1c300 (size 96):
+  comm "syscall_fuzzer", pid 77, jiffies 4294900000
+  backtrace:
+    [<ffffffff81234567>] kmalloc_trace+0x2a/0xa0
+    [<ffffffffc0001234>] refpmu_event_init+0x10/0x200 [refpmu]
+"""
+
+
+class Scanned:
+    """A guest that runs one slice and scans for lost memory."""
+
+    def __init__(self, listing: str, status: int = 0) -> None:
+        self._said = guest.Done(status, listing, "no such file")
+        self.scans = 0
+
+    def exec(self, argv: list[str], deadline_s: int) -> guest.Done:
+        assert deadline_s > 0
+        if argv == ["leaks"]:
+            self.scans += 1
+            return self._said
+        script = argv[-1]
+        if "syscall_fuzzer" in script:
+            return guest.Done(0, SUM, "")
+        if "dd if=" in script:
+            return guest.Done(0, base64.b64encode(gzip.compress(empty_archive())).decode(), "")
+        return guest.Done(0, "1", "")
+
+
+def empty_archive() -> bytes:
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w"):
+        pass
+    return data.getvalue()
+
+
+def sliced(vm: Scanned, folder: Path, debug: bool) -> tuple[bool, Campaign]:
+    told = Campaign("refpmu", "6.12-kcov", True)
+    slices = campaign.Slices(vm, told, folder, folder, kernel.Needs(12.0, debug=debug))  # type: ignore[arg-type]
+    return slices.run([], 1), told
+
+
+def test_memory_that_a_slice_lost_is_a_finding(tmp_path: Path) -> None:
+    found, told = sliced(Scanned(LEAK), tmp_path, True)
+    assert found
+    (finding,) = told.findings
+    assert finding.said == (
+        'kmemleak: 96 bytes lost by "syscall_fuzzer" (77) in refpmu_event_init',
+    )
+    assert Path(finding.log).read_text("utf-8") == LEAK
+    lines = campaign.table([told])
+    repeat = "fuzz/campaign.py --kernel 6.12-kcov --target refpmu"
+    assert f"\n  {finding.log}\n  repeat with: {repeat}" in lines
+
+
+def test_a_slice_that_lost_nothing_goes_on(tmp_path: Path) -> None:
+    clean, stock = Scanned(""), Scanned(LEAK)
+    assert sliced(clean, tmp_path, True)[0] is False
+    assert sliced(stock, tmp_path, False)[0] is False
+    assert (clean.scans, stock.scans) == (1, 0)
+
+
+def test_a_scan_that_cannot_be_done_is_no_judgement(tmp_path: Path) -> None:
+    with pytest.raises(PmuvmError, match="no scan for lost memory: no such file"):
+        sliced(Scanned("", 1), tmp_path, True)
 
 
 # Instead of a guest, something that takes a file away when it ends.

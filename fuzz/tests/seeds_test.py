@@ -29,6 +29,7 @@ SEEDS = {
 }
 ALONE = {
     ("refpmu", "trace"): "open map map_aux ioctl branch drain branch ioctl unmap drain close",
+    ("refpmu", "kinds"): 5 * "open " + 5 * "map " + 5 * "ioctl " + "pulse" + 5 * " drain",
     ("refpmu", "branches"): "open map ioctl branch pulse drain",
 }
 
