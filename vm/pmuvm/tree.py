@@ -151,13 +151,12 @@ def overlay(driver: Path, parts: Sequence[str]) -> dict[Path, bytes]:
 
 
 def wanted_options(fragment: str) -> list[str]:
-    """The lines of @fragment that must stand in .config, as Kconfig writes them."""
-    lines = [line.strip() for line in fragment.splitlines()]
-    return [
-        line
-        for line in lines
-        if re.fullmatch(r"CONFIG_\w+=.+", line) or re.fullmatch(r"# CONFIG_\w+ is not set", line)
-    ]
+    """The lines of @fragment that must stand in .config, as Kconfig writes them: the last of each option."""
+    wanted: dict[str, str] = {}
+    for line in map(str.strip, fragment.splitlines()):
+        if found := re.fullmatch(r"(CONFIG_\w+)=.+|# (CONFIG_\w+) is not set", line):
+            wanted[found[1] or found[2]] = line
+    return list(wanted.values())
 
 
 def dropped_options(fragment: str, config: str) -> list[str]:

@@ -337,8 +337,17 @@ def test_every_kind_is_built_with_what_all_have_and_named_after_itself() -> None
     for kind in kernel.kinds():
         options = kernel.recipe(kind).options
         assert options.startswith(f'CONFIG_LOCALVERSION="-{kind}"\n{common}')
-        named = re.findall(r"^(?:# )?(CONFIG_\w+)(?==| is not set)", options, re.MULTILINE)
-        assert len(named) == len(set(named)) == len(tree.wanted_options(options))
+        assert len(set(named(options))) == len(tree.wanted_options(options))
+
+
+def named(options: str) -> list[str]:
+    return re.findall(r"^(?:# )?(CONFIG_\w+)(?==| is not set)", options, re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", sorted(kernel.KERNELS.rglob("config")), ids=str)
+def test_a_file_of_options_has_each_once(path: pathlib.Path) -> None:
+    found = named(path.read_text(encoding="utf-8"))
+    assert len(found) == len(set(found)) > 0
 
 
 def test_a_guest_of_a_built_kernel_ends_by_the_words_that_it_is_booted_with() -> None:

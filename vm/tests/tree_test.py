@@ -26,6 +26,14 @@ def test_dropped_option_is_named(line: str) -> None:
     assert tree.dropped_options(line, CONFIG) == [line]
 
 
+def test_the_last_word_on_an_option_counts() -> None:
+    said = "CONFIG_HZ_250=y\nCONFIG_SMP=y\n# CONFIG_HZ_250 is not set\nCONFIG_HZ_100=y\n"
+    wanted = ["# CONFIG_HZ_250 is not set", "CONFIG_SMP=y", "CONFIG_HZ_100=y"]
+    assert tree.wanted_options(said) == wanted
+    assert tree.dropped_options(said, CONFIG + "CONFIG_HZ_100=y\n") == []
+    assert tree.dropped_options(said, CONFIG + "CONFIG_HZ_250=y\n") == [wanted[0], wanted[2]]
+
+
 def test_unknown_option_may_well_be_off() -> None:
     assert tree.dropped_options("# CONFIG_NEVER_HEARD is not set", CONFIG) == []
 
