@@ -40,8 +40,8 @@ from pmuvm.errors import PmuvmError  # noqa: E402
 OUT = store.ROOT / "build" / "fuzz-vm"
 TARGETS = ("refpmu", "software")
 KERNEL = "6.12"
-SLICE_S = 300
-"""So often the corpus is brought out of the guest."""
+SLICE_S = 600
+"""So often the corpus is brought out of the guest, and lost memory is looked for: that takes half a minute."""
 MARGIN_S = 120
 PIECE = 32 << 10
 MAX_LEN = 1536
