@@ -153,7 +153,9 @@ def test_a_scan_that_cannot_be_done_is_no_judgement(tmp_path: Path) -> None:
 
 # Instead of a guest, something that takes a file away when it ends.
 PLAYED = """
-import os, pathlib, select, sys
+import os, pathlib, select, signal, sys
+# A shell's background job, as these tests may be, does not hear of ^C, and neither do those that it starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path[:0] = sys.argv[1:3]
 from fuzz import campaign
 def fuzz(request):
