@@ -18,8 +18,6 @@ from pmuvm import guest, kernel  # noqa: E402
 from pmuvm.errors import PmuvmError  # noqa: E402
 
 MARGIN_S = 240
-NAMED = "/seeds/*[g-z]*"
-"""What a campaign found is called in hexadecimal: to run all of that first takes longer than is measured."""
 CHANCE = "calls by chance"
 WAYS = {
     CHANCE: "--random={s}",
@@ -58,7 +56,7 @@ def table(speeds: Sequence[Speed]) -> str:
 
 
 def measure(request: campaign.Request) -> list[Speed]:
-    """One way after the other, in one guest, from the programs that the project names."""
+    """One way after the other, in one guest, from the programs that the project brings."""
     found = kernel.find(request.kernel)
     off = campaign.machine(request, found, campaign.files_of(request))
     speeds = []
@@ -68,7 +66,7 @@ def measure(request: campaign.Request) -> list[Speed]:
             if not request.coverage and way.endswith("coverage"):
                 continue
             script = (
-                f"mkdir -p /tmp/corpus; cp {NAMED} /tmp/corpus;"
+                "mkdir -p /tmp/corpus; cp /seeds/* /tmp/corpus;"
                 f" syscall_fuzzer --target={request.target} {words.format(s=request.seconds)}"
                 f" {' '.join(campaign.WORDS)} -artifact_prefix=/tmp/ /tmp/corpus >/tmp/log 2>&1;"
                 " s=$?; rm -r /tmp/corpus; tail -c 20000 /tmp/log; exit $s"
