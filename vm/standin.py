@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pathlib
+import subprocess
 
 TESTS = pathlib.Path(__file__).parent / "tests"
 
@@ -24,4 +25,12 @@ def boot_image(path: pathlib.Path, release: str = "6.12.1-test") -> pathlib.Path
     text = f"{release} (someone@somewhere) #1 SMP".encode()
     data[0x800 : 0x800 + len(text)] = text
     path.write_bytes(data)
+    return path
+
+
+def module_file(path: pathlib.Path, name: str) -> pathlib.Path:
+    """An object that says a module's name, and has nothing else."""
+    says = f'char says[] __attribute__((section(".modinfo"))) = "license=GPL\\0name={name}";'
+    words = ["gcc", "-x", "c", "-c", "-o", str(path), "-"]
+    subprocess.run(words, input=says, text=True, check=True)
     return path

@@ -6,7 +6,9 @@ from __future__ import annotations
 import filecmp
 import os
 import pathlib
+import re
 import shutil
+import subprocess
 from collections.abc import Iterator
 
 from pmuvm import kbuild, store
@@ -17,11 +19,26 @@ NAME = "refpmu"
 TIMEOUT_S = 600
 SOURCES = ("Kbuild", "Kconfig", "include", "core", "model", "glue", "swinc")
 LOG_LINES = 15
+READ_S = 60
+OWN_NAME = re.compile(r"^ *\[ *[0-9a-f]+\] +name=(\S+)$", re.M)
 
 
 def default_out(kernel: Kernel) -> pathlib.Path:
     """The folder of the build product of `kernel` in the checkout."""
     return store.ROOT / "build" / "driver" / kernel.release
+
+
+def name_of(file: pathlib.Path) -> str:
+    """What a kernel calls the module in a file, whatever that is called (modinfo(8)); PmuvmError if there is none."""
+    words = ["readelf", "--string-dump=.modinfo", str(file)]
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, timeout=READ_S, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise PmuvmError(f"cannot read {file}: {error}") from error
+    found = OWN_NAME.search(done.stdout)
+    if found is None:
+        raise PmuvmError(f"{file} is no kernel module: it does not say its name")
+    return found[1]
 
 
 def build(

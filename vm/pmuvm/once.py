@@ -8,7 +8,7 @@ import json
 import pathlib
 from collections.abc import Sequence
 
-from pmuvm import arch, guest, image, kernel, qemu, runs, store, suite
+from pmuvm import arch, guest, image, kernel, module, qemu, runs, store, suite
 from pmuvm.errors import PmuvmError
 
 PROBE_S = 300
@@ -68,7 +68,7 @@ def run(
         image.Contents(
             agent=suite.agent(found.arch),
             target=suite.TARGETS / "refpmu.toml",
-            modules=tuple(module.path for module in modules),
+            modules=tuple(loaded.path for loaded in modules),
             files=files,
             arch=found.arch,
         )
@@ -87,8 +87,8 @@ def run(
     try:
         with guest.Guest(machine) as vm:
             vm.boot()
-            for module in modules:
-                vm.load(module.path.name, list(module.parameters))
+            for loaded in modules:
+                vm.load(loaded.path.name, list(loaded.parameters))
             return vm.exec(list(argv), timeout_s)
     except guest.ModuleRefused as refused:
         raise PmuvmError(f"a module does not load: {refused}") from refused
@@ -107,7 +107,7 @@ def draft(host: Host, pmu: str, modules: Sequence[Loaded], out: pathlib.Path) ->
     table = host.table()
     if modules:
         first = modules[0]
-        table += f'module = "{first.path.stem}"\n'
+        table += f'module = "{module.name_of(first.path)}"\n'
         if first.parameters:
             table += f'parameters = "{" ".join(first.parameters)}"\n'
     text = done.stdout + (f"\n[vm]\n{table}" if table else "")

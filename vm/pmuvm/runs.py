@@ -222,8 +222,11 @@ def plan(
     if given is not None and not given.is_file():
         raise PmuvmError(f"no module {given}")
     modules = _modules(found, target, store.ROOT / "driver") if given is None else (given,)
-    ready = _machine(found, target, modules, {}, "")
-    loaded = modules[0].name if modules else None
+    # It is unloaded by its name, which need not be that of the file.
+    named = {f"{module.name_of(path)}.ko": path for path in modules}
+    files = {f"modules/{name}": path for name, path in named.items()}
+    ready = _machine(found, target, (), files, "")
+    loaded = next(iter(named), None)
     needs = found.needs
     slowness = target.slowness * needs.slowness
     boot_s *= needs.slowness

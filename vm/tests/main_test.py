@@ -14,7 +14,7 @@ import pytest
 from pmuvm import guest, runs, store, suite
 from pmuvm.__main__ import main
 
-from standin import TESTS, boot_image
+from standin import TESTS, boot_image, module_file
 
 SOFTWARE = '[target]\nname = "soft"\n'
 
@@ -85,11 +85,18 @@ def test_a_selection_makes_a_partial_run(tmp_path: pathlib.Path) -> None:
 def test_the_module_gets_the_parameters_that_are_asked_for(
     tmp_path: pathlib.Path, more: list[str], loaded: str
 ) -> None:
-    (tmp_path / "refpmu.ko").touch()
+    module_file(tmp_path / "refpmu.ko", "refpmu")
     target = SOFTWARE + '[vm]\nmodule = "refpmu"\nparameters = "of=target"\n'
     run(tmp_path, "--module", str(tmp_path / "refpmu.ko"), *more, target=target)
     lines = (tmp_path / "out" / "console.log").read_text("utf-8").splitlines()
     assert [line for line in lines if line.endswith(loaded)]
+
+
+def test_a_module_is_placed_by_its_own_name_which_unloads_it(tmp_path: pathlib.Path) -> None:
+    file = module_file(tmp_path / "your-driver.v2.ko", "your_driver")
+    run(tmp_path, "--module", str(file), target=SOFTWARE + '[vm]\nmodule = "your_driver"\n')
+    console = (tmp_path / "out" / "console.log").read_text("utf-8")
+    assert "load your_driver.ko" in console
 
 
 def test_a_shuffle_is_an_order_that_its_seed_repeats(
@@ -116,6 +123,7 @@ BAD = {
     "case": (["--case", "No.Such"], "unknown CASE 'No.Such'"),
     "rule": (["--rule", "XXX-1"], "unknown RULE 'XXX-1'"),
     "module": (["--module", "/nowhere/x.ko"], "no module /nowhere/x.ko"),
+    "file of the module": (["--module", __file__], "is no kernel module: it does not say its name"),
 }
 
 
@@ -192,7 +200,7 @@ def test_a_machine_without_busybox_is_one_line_and_status_2(
 def test_a_run_that_cannot_be_judged_is_status_2_and_leaves_nothing(
     tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str], how: str, says: str
 ) -> None:
-    (tmp_path / "refpmu.ko").touch()
+    module_file(tmp_path / "refpmu.ko", "refpmu")
     target = SOFTWARE + '[vm]\nmodule = "refpmu"\n'
     module = ["--module", str(tmp_path / "refpmu.ko")]
     assert run(tmp_path, *module, how=how, target=target) == 2
@@ -234,14 +242,13 @@ def test_a_pmu_is_probed_in_a_guest(
     tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     image, out = str(boot_image(tmp_path / "bzImage")), tmp_path / "drafts" / "yours.toml"
-    module = tmp_path / "yours.ko"
-    module.write_bytes(b"module")
+    module = module_file(tmp_path / "your-driver.ko", "your_driver")
     argv = ["probe", "--kernel", image, "--pmu", "yours", "--out", str(out)]
     assert main([*argv, "--module", str(module), "--parameters", "fixed=1 wide=0"]) == 0
     assert capfd.readouterr().out == f"{out}\n"
     assert tomllib.loads(out.read_text("utf-8")) == {
         "target": {"name": "yours"},
-        "vm": {"module": "yours", "parameters": "fixed=1 wide=0"},
+        "vm": {"module": "your_driver", "parameters": "fixed=1 wide=0"},
     }
 
 

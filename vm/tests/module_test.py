@@ -10,6 +10,8 @@ import pytest
 from pmuvm import arch, kernel, module
 from pmuvm.errors import PmuvmError
 
+from standin import module_file
+
 # A build system that makes a module out of the one source, and counts.
 MAKEFILE = """
 modules:
@@ -106,3 +108,10 @@ def test_a_path_with_a_space_is_refused(
 ) -> None:
     with pytest.raises(PmuvmError, match="no path with a space"):
         module.build(stock, source, tmp_path / "my out")
+
+
+def test_a_module_has_its_name_whatever_its_file_is_called(tmp_path: pathlib.Path) -> None:
+    assert module.name_of(module_file(tmp_path / "my-driver.v2.ko", "my_driver")) == "my_driver"
+    (tmp_path / "text").write_text("name=mine\n", encoding="utf-8")
+    with pytest.raises(PmuvmError, match="text is no kernel module: it does not say its name"):
+        module.name_of(tmp_path / "text")
