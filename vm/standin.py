@@ -28,9 +28,10 @@ def boot_image(path: pathlib.Path, release: str = "6.12.1-test") -> pathlib.Path
     return path
 
 
-def module_file(path: pathlib.Path, name: str) -> pathlib.Path:
-    """An object that says a module's name, and has nothing else."""
-    says = f'char says[] __attribute__((section(".modinfo"))) = "license=GPL\\0name={name}";'
+def module_file(path: pathlib.Path, name: str, magic: str = "") -> pathlib.Path:
+    """An object that says a module's name and which kernels it is for, and has nothing else."""
+    info = f"license=GPL\\0name={name}" + (f"\\0vermagic={magic}" if magic else "")
+    says = f'char says[] __attribute__((section(".modinfo"))) = "{info}";'
     words = ["gcc", "-x", "c", "-c", "-o", str(path), "-"]
     subprocess.run(words, input=says, text=True, check=True)
     return path

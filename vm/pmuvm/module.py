@@ -9,7 +9,8 @@ import pathlib
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 
 from pmuvm import kbuild, store
 from pmuvm.errors import PmuvmError
@@ -20,7 +21,7 @@ TIMEOUT_S = 600
 SOURCES = ("Kbuild", "Kconfig", "include", "core", "model", "glue", "swinc")
 LOG_LINES = 15
 READ_S = 60
-OWN_NAME = re.compile(r"^ *\[ *[0-9a-f]+\] +name=(\S+)$", re.M)
+INFO = re.compile(r"^ *\[ *[0-9a-f]+\] +(\w+)=(.*)$", re.M)
 
 
 def default_out(kernel: Kernel) -> pathlib.Path:
@@ -28,17 +29,37 @@ def default_out(kernel: Kernel) -> pathlib.Path:
     return store.ROOT / "build" / "driver" / kernel.release
 
 
+def placed(modules: Iterable[pathlib.Path], kernel: Kernel) -> dict[str, pathlib.Path]:
+    """Files of modules by what they are to be called in a guest: as the kernel calls the module, however the
+    file is called. PmuvmError if one is no module; one that was built for another kernel is worth a line.
+    """
+    found = {}
+    for file in modules:
+        info = _info(file)
+        release = (info.get("vermagic", "").split() or [kernel.release])[0]
+        if release != kernel.release:
+            said = f"built for Linux {release}, and this is {kernel.release}"
+            print(f"pmuvm: {file.name} was {said}", file=sys.stderr)
+        found[f"{info['name']}.ko"] = file
+    return found
+
+
 def name_of(file: pathlib.Path) -> str:
-    """What a kernel calls the module in a file, whatever that is called (modinfo(8)); PmuvmError if there is none."""
+    """What a kernel calls the module in a file, however that is called; PmuvmError if there is none."""
+    return _info(file)["name"]
+
+
+def _info(file: pathlib.Path) -> dict[str, str]:
+    """What modinfo(8) prints, of what is there once; it has a name."""
     words = ["readelf", "--string-dump=.modinfo", str(file)]
     try:
         done = subprocess.run(words, capture_output=True, text=True, timeout=READ_S, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise PmuvmError(f"cannot read {file}: {error}") from error
-    found = OWN_NAME.search(done.stdout)
-    if found is None:
+    info = dict(INFO.findall(done.stdout))
+    if "name" not in info:
         raise PmuvmError(f"{file} is no kernel module: it does not say its name")
-    return found[1]
+    return info
 
 
 def build(

@@ -61,14 +61,14 @@ def run(
 ) -> guest.Done:
     """What came of `argv` in a guest that has `programs` of this machine, too."""
     found = host.kernel
-    files: dict[str, pathlib.Path] = {}
+    placed = module.placed((loaded.path for loaded in modules), found)
+    files = {f"modules/{name}": path for name, path in placed.items()}
     for name in programs:
         files.update(image.with_program(name))
     packed = image.build(
         image.Contents(
             agent=suite.agent(found.arch),
             target=suite.TARGETS / "refpmu.toml",
-            modules=tuple(loaded.path for loaded in modules),
             files=files,
             arch=found.arch,
         )
@@ -87,8 +87,8 @@ def run(
     try:
         with guest.Guest(machine) as vm:
             vm.boot()
-            for loaded in modules:
-                vm.load(loaded.path.name, list(loaded.parameters))
+            for name, loaded in zip(placed, modules, strict=True):
+                vm.load(name, list(loaded.parameters))
             return vm.exec(list(argv), timeout_s)
     except guest.ModuleRefused as refused:
         raise PmuvmError(f"a module does not load: {refused}") from refused

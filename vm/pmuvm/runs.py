@@ -222,8 +222,7 @@ def plan(
     if given is not None and not given.is_file():
         raise PmuvmError(f"no module {given}")
     modules = _modules(found, target, store.ROOT / "driver") if given is None else (given,)
-    # It is unloaded by its name, which need not be that of the file.
-    named = {f"{module.name_of(path)}.ko": path for path in modules}
+    named = module.placed(modules, found)
     files = {f"modules/{name}": path for name, path in named.items()}
     ready = _machine(found, target, (), files, "")
     loaded = next(iter(named), None)

@@ -110,8 +110,31 @@ def test_a_path_with_a_space_is_refused(
         module.build(stock, source, tmp_path / "my out")
 
 
-def test_a_module_has_its_name_whatever_its_file_is_called(tmp_path: pathlib.Path) -> None:
-    assert module.name_of(module_file(tmp_path / "my-driver.v2.ko", "my_driver")) == "my_driver"
+def test_a_module_has_its_name_whatever_its_file_is_called(
+    stock: kernel.Kernel, tmp_path: pathlib.Path
+) -> None:
+    file = module_file(tmp_path / "my-driver.v2.ko", "my_driver")
+    assert module.name_of(file) == "my_driver"
+    assert module.placed([file], stock) == {"my_driver.ko": file}
+
+
+def test_a_file_that_is_no_module_is_refused(tmp_path: pathlib.Path) -> None:
     (tmp_path / "text").write_text("name=mine\n", encoding="utf-8")
     with pytest.raises(PmuvmError, match="text is no kernel module: it does not say its name"):
         module.name_of(tmp_path / "text")
+
+
+@pytest.mark.parametrize(
+    ("release", "says"), [("6.12.1", ""), ("6.1.9", "x.ko was built for Linux 6.1.9, and")]
+)
+def test_a_module_of_another_kernel_is_worth_a_line(
+    stock: kernel.Kernel,
+    tmp_path: pathlib.Path,
+    capfd: pytest.CaptureFixture[str],
+    release: str,
+    says: str,
+) -> None:
+    file = module_file(tmp_path / "x.ko", "x", f"{release} SMP mod_unload")
+    module.placed([file], stock)
+    said = capfd.readouterr().err
+    assert says in said and (not says) == (not said)
