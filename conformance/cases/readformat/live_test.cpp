@@ -127,6 +127,9 @@ CONFORMANCE_CASE(ReadFormat, TimesOfACgroupAreThoseOfItsTasks, .rules = {rule::R
     Child child([&] {
       cgroup.Enter();
       target().Stimulate(spec, 100 * round);
+      // A task that exits is one of its cgroup to its last switch, which may come after it was
+      // waited for.
+      cgroup.Leave();
       return 0;
     });
     child.Go();
