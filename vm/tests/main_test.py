@@ -92,7 +92,7 @@ def test_the_module_gets_the_parameters_that_are_asked_for(
     assert [line for line in lines if line.endswith(loaded)]
 
 
-def test_a_module_is_placed_by_its_own_name_which_unloads_it(tmp_path: pathlib.Path) -> None:
+def test_a_module_is_placed_by_its_own_name(tmp_path: pathlib.Path) -> None:
     file = module_file(tmp_path / "your-driver.v2.ko", "your_driver")
     run(tmp_path, "--module", str(file), target=SOFTWARE + '[vm]\nmodule = "your_driver"\n')
     console = (tmp_path / "out" / "console.log").read_text("utf-8")
