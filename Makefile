@@ -21,7 +21,7 @@ run: deps guest-suite ## judge TARGET (or all) on KERNEL in a virtual machine: 0
 	@$(PYTHON) -m pmuvm run --target '$(TARGET)' $(if $(filter all-file-,$(TARGET)-$(origin KERNEL)-$(DEBUGGED)),,--kernel '$(KERNEL)$(DEBUGGED)') $(if $(SHUFFLE),--shuffle '$(SHUFFLE)') $(if $(ISOLATE),--isolate) --arch '$(ARCH)' $(SELECT) $(if $(PMU),--pmu '$(PMU)') $(if $(MODULE),--module '$(MODULE)') $(if $(PARAMETERS),--parameters '$(PARAMETERS)') $(if $(CPU_MODEL),--cpu-model '$(CPU_MODEL)') $(if $(ICOUNT),--icount '$(ICOUNT)') $(if $(CMDLINE),--cmdline '$(CMDLINE)')
 
 check: deps ## every test of the project; ends in one line that counts them
-	@$(PYTHON) ci/check.py $(if $(MINUTES),--minutes '$(MINUTES)') $(if $(STAGES),--stages '$(STAGES)')
+	@$(PYTHON) ci/check.py $(if $(STAGES),--stages '$(STAGES)') $(if $(filter-out 0,$(FRESH)),--fresh)
 
 kunit: deps ## the KUnit suites in a kernel built for them
 	@$(PYTHON) kunit/run.py $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)') $(if $(DEBUGGED),--debug)
@@ -51,7 +51,7 @@ matrix: deps ## judge every cell of ci/matrix.toml (kernel x architecture x acce
 	@$(PYTHON) ci/matrix.py $(if $(CELLS),--cells '$(CELLS)')
 
 nightly: deps ## KUnit and the suite on the debug kernels, all mutants on every kernel, the matrix, an hour of each kind of fuzzing, a soak of N= rounds
-	@$(PYTHON) ci/check.py --nightly $(if $(N),--rounds '$(N)') $(if $(STAGES),--stages '$(STAGES)')
+	@$(PYTHON) ci/check.py --nightly $(if $(N),--rounds '$(N)') $(if $(STAGES),--stages '$(STAGES)') $(if $(SHARD),--shard '$(SHARD)') $(if $(filter-out 0,$(FRESH)),--fresh)
 
 rules: deps guest-suite ## the catalogue with what verifies each rule, as docs/generated/rules.md
 	@mkdir -p docs/generated && build/guest/conformance/pmuconf explain --markdown >docs/generated/rules.md && echo docs/generated/rules.md

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import threading
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,13 +25,22 @@ class Commands:
         self._groups: set[int] = set()
         self._ended = False
 
-    def run(self, command: tuple[str, ...], log: Path, deadline: float) -> int:
-        """Runs one command in its own process group; its words are added to `log`.
+    def run(
+        self,
+        command: Sequence[str],
+        log: Path,
+        deadline: float,
+        environment: Mapping[str, str] | None = None,
+        shown: Sequence[str] = (),
+    ) -> int:
+        """Runs one command in its own process group; its output is added to `log`.
+
+        `environment` is added to that of this process. `shown` stands in the log instead of `command`.
 
         At the deadline the group is ended, and the status is OVERDUE. ENDED: none begins any more.
         """
         with log.open("ab") as out:
-            out.write(f"$ {' '.join(command)}\n".encode())
+            out.write(f"$ {' '.join(shown or command)}\n".encode())
             out.flush()
             with self._lock:
                 if self._ended:
@@ -41,6 +51,7 @@ class Commands:
                     stdin=subprocess.DEVNULL,
                     stdout=out,
                     stderr=subprocess.STDOUT,
+                    env={**os.environ, **(environment or {})},
                     start_new_session=True,
                 )
                 self._groups.add(child.pid)

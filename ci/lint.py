@@ -5,9 +5,7 @@
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
-import math
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,13 +13,14 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import intree
-from checks import guide, kernel, mutants, rules, sources, structure, tidy
-from pmuvm import store
-from pmuvm.errors import PmuvmError
-from soak import number_above_0
-
 ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / folder) for folder in ("vm", "kunit", "conformance/rules")]
+
+import intree  # noqa: E402
+from checks import guide, kernel, mutants, rules, sources, structure, tidy  # noqa: E402
+from pmuvm import store  # noqa: E402
+from pmuvm.errors import PmuvmError  # noqa: E402
+
 OUT = ROOT / "build" / "lint"
 CPP_ROOMS = ("conformance", "fuzz")
 SERIES = ("6.1", "6.12")
@@ -92,7 +91,22 @@ def sources_of_rules() -> list[str]:
     return sources.findings(ROOT, trees)
 
 
-def steps(files: list[Path], share: tidy.Share | None = None) -> list[Step]:
+def clang_tidy() -> list[str]:
+    """Both kinds over every source, built and configured as that needs."""
+    found = []
+    for preset, *targets in (("tidy", "pmuconf_rules_files", "pmuconf_bpf_files"), ("fuzz",)):
+        found += tool("ci/build", preset, *(targets or ["config_fuzzer"]))
+    for kind in tidy.KINDS:
+        found += tool("/usr/bin/python3", "ci/checks/tidy.py", "--kind", kind)
+    return found
+
+
+def names() -> list[str]:
+    """Of all steps, in their order."""
+    return [step.name for step in steps([])]
+
+
+def steps(files: list[Path]) -> list[Step]:
     cpp = [f for f in files if f.suffix == ".cpp" or (f.suffix == ".h" and room(f) in CPP_ROOMS)]
     python = [f for f in files if f.suffix == ".py"]
     shell = [f for f in files if is_shell(f)]
@@ -103,7 +117,7 @@ def steps(files: list[Path], share: tidy.Share | None = None) -> list[Step]:
         Step("mypy", types),
         Step("shellcheck", with_files(shell, "shellcheck", "-x")),
         Step("codespell", with_files(text, "codespell", "--ignore-words", "ci/checks/words.txt")),
-        Step("clang-tidy", lambda: tidy.findings(ROOT, share)),
+        Step("clang-tidy", clang_tidy),
     ]
     for line in SERIES:
         known.append(Step(f"kernel-{line}", partial(kernel.build, ROOT, line)))
@@ -119,28 +133,14 @@ def steps(files: list[Path], share: tidy.Share | None = None) -> list[Step]:
 
 def main() -> int:
     files = tracked()
-    names = ", ".join(step.name for step in steps(files))
+    known = steps(files)
+    every = ", ".join(step.name for step in known)
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("steps", nargs="*", help=f"of: {names}")
-    parser.add_argument(
-        "--slices",
-        type=number_above_0,
-        help="clang-tidy takes one of so many shares of the sources, today's, and the latest changes",
-    )
-    parser.add_argument(
-        "--tidy-minutes",
-        type=number_above_0,
-        default=math.inf,
-        help="of that share clang-tidy begins no source after so many; the changes it takes all",
-    )
-    options = parser.parse_args()
-    chosen = options.steps
-    today = datetime.datetime.now(datetime.timezone.utc).date()
-    share = tidy.Share(options.slices or 1, today, 60 * options.tidy_minutes)
-    known = steps(files, share if options.slices else None)
+    parser.add_argument("steps", nargs="*", help=f"of: {every}")
+    chosen = parser.parse_args().steps
     unknown = set(chosen) - {step.name for step in known}
     if unknown:
-        print(f"lint: unknown step {', '.join(sorted(unknown))}; known: {names}", file=sys.stderr)
+        print(f"lint: unknown step {', '.join(sorted(unknown))}; known: {every}", file=sys.stderr)
         return 2
     cases = []
     for step in known:
@@ -153,8 +153,9 @@ def main() -> int:
             print(f"     {line}")
     failed = sum(case["result"] == "FAIL" for case in cases)
     totals = {"cases": len(cases), "passed": len(cases) - failed, "failed": failed, "skipped": 0}
-    OUT.mkdir(parents=True, exist_ok=True)
-    (OUT / "results.json").write_text(json.dumps({"totals": totals, "cases": cases}, indent=2))
+    document = json.dumps({"totals": totals, "cases": cases}, indent=2)
+    # Steps may run side by side.
+    store.write(OUT / "results.json", document.encode())
     print(f"{totals['passed']} passed, {failed} failed")
     return 1 if failed else 0
 

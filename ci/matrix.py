@@ -8,7 +8,6 @@ import argparse
 import collections
 import concurrent.futures
 import dataclasses
-import datetime
 import difflib
 import fnmatch
 import itertools
@@ -73,8 +72,8 @@ class Cell:
     place: Place
     minutes: float
     """On an idle machine of two cores, with warm caches."""
-    check: int
-    """Of so many days make check runs it on one too; 0: on none."""
+    check: bool
+    """`make check` runs it, too."""
 
     @property
     def name(self) -> str:
@@ -247,12 +246,10 @@ def _cells(table: _Table, could: Sequence[Place]) -> list[Cell]:
     }
     lists = {"kernels": table.texts("kernels", []), "targets": table.texts("targets", [])}
     minutes = table.value("minutes", 0.0, "a number above 0")
-    check = table.value("check", 0, "a number of days")
+    check = table.value("check", False, "true or false")
     table.finish()
     if not 0 < minutes < math.inf:
         table.fail("minutes", "must be a number above 0")
-    if check < 0:
-        table.fail("check", "must be a number of days")
     for key, word in words.items():
         known = sorted({getattr(place, key) for place in could})
         if word not in known:
@@ -309,19 +306,6 @@ def possible() -> list[Place]:
             for on in kernel.arches_of(name):
                 if target.arch in (None, on):
                     found += [Place(name, on, accel, target.name, profile) for profile in profiles]
-    return found
-
-
-def of_day(cells: Sequence[Cell], day: datetime.date) -> list[Cell]:
-    """Those that make check runs on a day; of cells with the same `check` as many each day."""
-    turns: collections.Counter[int] = collections.Counter()
-    found = []
-    for cell in cells:
-        if not cell.check:
-            continue
-        if (turns[cell.check] + day.toordinal()) % cell.check == 0:
-            found.append(cell)
-        turns[cell.check] += 1
     return found
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import datetime
 import itertools
 import queue
 import sys
@@ -18,7 +17,10 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "vm"))
+sys.path[:0] = [
+    str(Path(__file__).resolve().parent.parent / folder)
+    for folder in ("vm", "kunit", "conformance/rules")
+]
 
 from pmuvm import kernel, module, session, store, suite  # noqa: E402
 from pmuvm.runs import behind_boot, handing, plan  # noqa: E402
@@ -27,7 +29,17 @@ from pmuvm.errors import PmuvmError  # noqa: E402
 from pmuvm.guest import GuestLost  # noqa: E402
 
 from generate import CatalogueError, read_catalogue  # noqa: E402
-from mutation import beyond, kunit, matrix, patch, report, slices, trial, workshop  # noqa: E402
+from mutation import (
+    beyond,
+    kunit,
+    matrix,
+    passes,
+    patch,
+    parts,
+    report,
+    trial,
+    workshop,
+)  # noqa: E402
 from mutation.killers import Killers  # noqa: E402
 from mutation.patch import Mutant  # noqa: E402
 from mutation.trial import Clean, Trial  # noqa: E402
@@ -180,8 +192,13 @@ def by_cases(bench: Bench, mutant: Mutant, known: Killers, options: argparse.Nam
     """One mutant, with the time that it took; says what became of it."""
     begun = time.monotonic()
     checked = trial.checked(mutant, bench.cases)
+    if not options.fresh and not options.all:
+        before = passes.killed(checked, bench.kernel.name)
+        if before is not None:
+            return [before], []
     done = try_mutant(bench, checked, known, options)
     done = replace(done, duration_s=round(time.monotonic() - begun, 2))
+    passes.note(done, bench.cases)
     say(done)
     return [done], []
 
@@ -227,10 +244,10 @@ def run(options: argparse.Namespace) -> int:
         return 2
     for error in errors:
         print(f"mutants: {error}", file=sys.stderr)
-    if options.slices:
+    if options.part != (1, 1):
         every = len(mutants)
-        mutants = slices.of_day(mutants, options.slices, options.day)
-        print(f"{len(mutants)} of {every} mutants: slice of {options.day}, one of {options.slices}")
+        mutants = parts.part_of(mutants, *options.part)
+        print(f"{len(mutants)} of {every} mutants: part {options.part[0]} of {options.part[1]}")
 
     reasons = _beyond()
     names = options.kernel or [DEFAULT_KERNEL] if mutants else []
@@ -246,8 +263,8 @@ def run(options: argparse.Namespace) -> int:
         for who in mutant.observers
         if options.observer in (who, None)
     )
-    report.write(trials, errors, faults, skipped, OUT / "results.json")
-    whole = not (options.id or options.slices or options.observer) and folder == MUTANTS
+    report.write(trials, errors, faults, skipped, options.out / "results.json")
+    whole = not (options.id or options.part != (1, 1) or options.observer) and folder == MUTANTS
     rows = matrix.with_other_kernels(report.rows(trials), OUT / "whole", whole)
     page = matrix.page(rows, rules_of, reasons, matrix.classes(folder))
     store.write(OUT / "matrix.md", page.encode())
@@ -297,16 +314,6 @@ def _beyond() -> dict[str, str]:
     return beyond.read(MUTANTS / beyond.NAME, wanted)[0]
 
 
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number
-
-
-_positive.__name__ = "number above 0"  # argparse says: invalid ... value
-
-
 def main(argv: list[str]) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -314,17 +321,17 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--kernel", action="append", help=f"may be repeated ({DEFAULT_KERNEL})")
     parser.add_argument("--id", action="append", help="only this mutant; may be repeated")
     parser.add_argument("--observer", choices=patch.OBSERVERS, help="only what this one is to kill")
-    parser.add_argument("--slices", type=_positive, help="try one of so many shares, that of --day")
     parser.add_argument(
-        "--day",
-        type=datetime.date.fromisoformat,
-        default=datetime.datetime.now(datetime.timezone.utc).date(),
-        help="YYYY-MM-DD; default today",
+        "--part", type=parts.numbers, default=(1, 1), metavar="K/N", help="only one of N parts"
     )
+    parser.add_argument(
+        "--fresh", action="store_true", help="try those, too, that were killed before"
+    )
+    parser.add_argument("--out", type=Path, default=OUT, help="folder of results.json")
     parser.add_argument("--own", action="store_true", help="only cases of the rules it names")
     parser.add_argument("--all", action="store_true", help="do not stop at the first kill")
     options = parser.parse_args(argv)
-    (OUT / "results.json").unlink(missing_ok=True)
+    (options.out / "results.json").unlink(missing_ok=True)
     try:
         return run(options)
     except PmuvmError as error:

@@ -127,6 +127,8 @@ class Request:
     """Of each kind to refpmu as it is."""
     seconds: int
     """For each mutant."""
+    first: int = 0
+    """The number of the first call."""
 
     @property
     def out(self) -> Path:
@@ -150,7 +152,15 @@ class Asking:
         deadline_s = MARGIN_S + calls // LEAST_PACE
         trials = [
             self._ask(
-                f"{target}, {kind}", target, deadline_s, "--kind", kind, "--count", str(calls)
+                f"{target}, {kind}",
+                target,
+                deadline_s,
+                "--kind",
+                kind,
+                "--count",
+                str(calls),
+                "--from",
+                str(self._request.first),
             )
             for kind in KINDS
         ]
@@ -261,6 +271,9 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--calls", type=int, default=5_000, help="of each kind to the driver itself (5000); 0: none"
     )
+    parser.add_argument(
+        "--from", type=int, default=0, dest="first", help="number of the first call (0): for shards"
+    )
     parser.add_argument("--id", action="append", default=[], help="this mutant alone; repeatedly")
     parser.add_argument("--no-mutants", action="store_true", help="only what is as it is")
     options = parser.parse_args(argv)
@@ -274,7 +287,9 @@ def main(argv: Sequence[str]) -> int:
         print("oracle: no such mutant", file=sys.stderr)
         return 2
     enough = len(mutants) if options.id or options.no_mutants else ENOUGH
-    request = Request(options.kernel, tuple(mutants), options.calls, options.seconds)
+    request = Request(
+        options.kernel, tuple(mutants), options.calls, options.seconds, first=options.first
+    )
     try:
         clean, trials = run(request)
     except (PmuvmError, guest.GuestLost, patch.PatchError) as error:

@@ -1,207 +1,174 @@
+#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""clang-tidy over the C++ of the project, two files at a time; clean files are remembered by content.
+"""clang-tidy over the C++ of the project. A source that passed before with the same inputs is not looked at again.
 
-All of them take half an hour on two cores, so that `make check` takes what has changed of late, and of a
-share each day what its time allows; those that are remembered cost nothing.
+Two kinds: `tidy` has every check but the static analyzer, which takes four times as long as all the others: it is
+the kind `analyzer`.
 """
 
 from __future__ import annotations
 
-import datetime
-import hashlib
+import argparse
 import json
-import math
-import os
+import re
 import shlex
 import subprocess
+import sys
+import tempfile
 import time
-import zlib
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache, partial
 from pathlib import Path
 
-# Preset, and what must be generated before its sources can be parsed.
-PRESETS = {"tidy": ("pmuconf_rules_files", "pmuconf_bpf_files"), "fuzz": ("config_fuzzer",)}
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path[:0] = [str(ROOT / "vm"), str(ROOT / "ci")]
 
-COMMITS = 16
-"""What so many commits before now have touched has changed of late."""
+from mutation import parts  # noqa: E402
+from units import records, traces  # noqa: E402
+from units.inputs import Inputs  # noqa: E402
+from units.records import Case, Record  # noqa: E402
 
-
-@dataclass(frozen=True)
-class Share:
-    """One of so many parts of the sources, that of a day; of 0 parts none."""
-
-    parts: int
-    day: datetime.date
-    seconds: float = math.inf
-    """After them no source is begun that has not changed of late."""
-
-    def has(self, name: str) -> bool:
-        """Whether a source of this name is in it."""
-        if not self.parts:
-            return False
-        return zlib.crc32(name.encode()) % self.parts == self.day.toordinal() % self.parts
+PROGRAM = "clang-tidy-22"
+"""Older ones look for mistakes in the headers of the system, too: three times the time."""
+KINDS = {"tidy": "-clang-analyzer-*", "analyzer": "-*,clang-analyzer-*"}
+"""What is added to the checks of .clang-tidy."""
+OFF = re.compile(r"-clang-analyzer-[\w.]+")
+PRESETS = ("tidy", "fuzz")
+"""Configured before: their compile_commands.json has the sources, and how they are compiled."""
+TIMEOUT_S = 600
 
 
 @dataclass(frozen=True)
 class Source:
-    """A file that a preset compiles, and what decides the verdict on it."""
+    """A file that a preset compiles."""
 
     path: Path
-    preset: str
-    files: list[Path]
-    stamp: Path
+    arguments: tuple[str, ...]
+    """Of the compiler, without files and outputs."""
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        """Its path in the project."""
+        return str(self.path.relative_to(ROOT))
 
 
-def cache_folder() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "pmuconf" / "tidy"
+class TidyError(Exception):
+    """One line: the sources cannot be found."""
 
 
-def compile_commands(root: Path, preset: str) -> dict[Path, dict[str, str]]:
-    """What the preset compiles, by source; configures it and builds what is generated."""
-    command = ["ci/build", preset, *PRESETS[preset]]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise RuntimeError(done.stderr.strip())
-    path = root / "build" / preset / "compile_commands.json"
-    return {Path(entry["file"]): entry for entry in json.loads(path.read_text())}
+def sources(root: Path = ROOT) -> list[Source]:
+    """Every C++ file that the presets compile, generated ones aside, in one order everywhere."""
+    found: dict[Path, Source] = {}
+    for preset in PRESETS:
+        path = root / "build" / preset / "compile_commands.json"
+        try:
+            entries = json.loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise TidyError(f"{path}: {error.strerror}: run ci/build {preset}") from error
+        for entry in entries:
+            file = Path(entry["file"])
+            if file.suffix == ".cpp" and root / "build" not in file.parents:
+                arguments = compiler_arguments(shlex.split(entry["command"]), str(file))
+                found.setdefault(file, Source(file, arguments, Path(entry["directory"])))
+    return [found[path] for path in sorted(found)]
 
 
-def inputs(root: Path, entry: dict[str, str]) -> list[Path]:
-    """The files of the project and of its build that a source includes, itself among them."""
-    words = shlex.split(entry["command"])
-    at = words.index("-o")
-    command = [*words[:at], *words[at + 2 :], "-M"]
-    done = subprocess.run(
-        command, cwd=entry["directory"], check=True, capture_output=True, text=True
-    )
-    names = done.stdout.split(":", 1)[1].replace("\\\n", " ").split()
-    paths = {(Path(entry["directory"]) / name).resolve() for name in names}
-    return sorted(path for path in paths if root in path.parents)
+def compiler_arguments(words: Sequence[str], file: str) -> tuple[str, ...]:
+    """The arguments of a compile command that decide what the source means."""
+    kept: list[str] = []
+    skip = False
+    # A launcher such as ccache stands before the compiler.
+    begin = next(i for i, word in enumerate(words) if word.startswith("-"))
+    for word in words[begin:]:
+        if skip or word in ("-c", file):
+            skip = False
+            continue
+        if word == "-o":
+            skip = True
+            continue
+        kept.append(word)
+    return tuple(kept)
 
 
-@cache
-def version() -> str:
-    command = ["clang-tidy", "--version"]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+def command(source: Source, kind: str) -> list[str]:
+    """The call of clang-tidy."""
+    checks = KINDS[kind]
+    if kind == "analyzer":
+        text = (ROOT / ".clang-tidy").read_text(encoding="utf-8")
+        checks = ",".join([checks, *OFF.findall(text)])
+    words = [PROGRAM, "--quiet", f"--checks={checks}", str(source.path), "--"]
+    return [*words, "clang++", *source.arguments]
 
 
-def inputs_key(root: Path, entry: dict[str, str], files: Sequence[Path]) -> str:
-    """Content hash of what decides the verdict: program, settings, the file, what it includes."""
-    said = version() + entry["command"].replace(str(root), "")
-    digest = hashlib.sha256(said.encode())
-    for path in [root / ".clang-tidy", *files]:
-        digest.update(str(path.relative_to(root)).encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
-def read(root: Path, job: tuple[Path, tuple[str, dict[str, str]]]) -> Source | list[str]:
-    """What a source depends on, or what the compiler says of it."""
-    path, (preset, entry) = job
-    try:
-        files = inputs(root, entry)
-    except subprocess.CalledProcessError as error:
-        return (error.stderr or str(error)).strip().splitlines()
-    return Source(path, preset, files, cache_folder() / inputs_key(root, entry, files))
-
-
-def changed(root: Path) -> set[Path] | None:
-    """Files that are not as they were COMMITS commits ago; None if nothing tells."""
-    command = ["git", "log", f"-{COMMITS}", "--pretty=", "--name-only"]
-    local = ["git", "ls-files", "--modified", "--others", "--exclude-standard"]
-    names: list[str] = []
-    for words in (command, local):
-        done = subprocess.run(words, cwd=root, capture_output=True, text=True, check=False)
+def look(source: Source, kind: str, inputs: Inputs) -> list[str]:
+    """What clang-tidy says of a source; a pass is recorded."""
+    words = command(source, kind)
+    begun = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="tidy-") as folder:
+        log = Path(folder) / "trace"
+        traced = traces.possible()
+        done = subprocess.run(
+            traces.argv(words, log) if traced else words,
+            cwd=source.folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
         if done.returncode != 0:
-            return None
-        names += done.stdout.splitlines()
-    return {root / name for name in names}
-
-
-def chosen(
-    root: Path, sources: Sequence[Source], share: Share, late: set[Path] | None
-) -> list[Source]:
-    """Those of the share, those of `late`, and for each header of `late` one that includes it."""
-    if late is None:
-        return list(sources)
-    wanted = {
-        source.path
-        for source in sources
-        if source.path in late or share.has(str(source.path.relative_to(root)))
-    }
-    seen = {file for source in sources if source.path in wanted for file in source.files}
-    for source in sorted(sources, key=lambda each: each.path):
-        if late & set(source.files) - seen:
-            wanted.add(source.path)
-            seen.update(source.files)
-    return [source for source in sources if source.path in wanted]
-
-
-def parted(
-    root: Path, sources: Sequence[Source], share: Share, late: set[Path] | None
-) -> tuple[list[Source], list[Source]]:
-    """The chosen ones: those that must be looked at today, and the others of the share."""
-    must = chosen(root, sources, Share(0, share.day), late)
-    others = [each for each in chosen(root, sources, share, late) if each not in must]
-    return must, others
-
-
-def lint(root: Path, source: Source, end: float) -> list[str] | None:
-    """What clang-tidy says of a source; None after `end`, by the clock of time.monotonic()."""
-    if time.monotonic() > end:
-        return None
-    done = subprocess.run(
-        ["clang-tidy", "--quiet", "-p", f"build/{source.preset}", str(source.path)],
-        cwd=root,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode == 0:
-        source.stamp.parent.mkdir(parents=True, exist_ok=True)
-        source.stamp.touch()
-        return []
-    return done.stdout.strip().splitlines() or done.stderr.strip().splitlines()
-
-
-def findings(root: Path, share: Share | None = None) -> list[str]:
-    """What clang-tidy says of every C++ file that the presets compile, generated ones aside.
-
-    With `share` of those in it, and of what has changed of late, alone.
-    """
-    jobs: dict[Path, tuple[str, dict[str, str]]] = {}
-    try:
-        for preset in PRESETS:
-            for path, entry in compile_commands(root, preset).items():
-                if path.suffix == ".cpp" and root / "build" not in path.parents:
-                    jobs.setdefault(path, (preset, entry))
-    except RuntimeError as error:
-        return [str(error)]
-    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-        looked = list(pool.map(partial(read, root), jobs.items()))
-        found = [line for each in looked if isinstance(each, list) for line in each]
-        every = [each for each in looked if isinstance(each, Source)]
-        new = [source for source in every if not source.stamp.exists()]
-        first, then, end = new, list[Source](), math.inf
-        if share:
-            first, then = parted(root, every, share, changed(root))
-            first, then = ([each for each in part if each in new] for part in (first, then))
-            end = time.monotonic() + share.seconds
-        left = len(new) - len(first) - len(then)
-        # Those of the second kind begin when all of the first have.
-        for lines in pool.map(
-            partial(lint, root), first + then, [math.inf] * len(first) + [end] * len(then)
-        ):
-            if lines is None:
-                left += 1
-            else:
-                found += lines
-        if left:
-            print(
-                f"     clang-tidy: {left} of {len(every)} sources left to another day", flush=True
+            return done.stdout.strip().splitlines() or done.stderr.strip().splitlines()
+        if traced:
+            names = traces.inputs(log, ROOT, here=source.folder, probes=False)
+            names.add(f"text:{' '.join(words).replace(str(ROOT), '.')}")
+            record = Record(
+                f"{kind}/{source.name}",
+                inputs.digests(names),
+                (Case(source.name, "PASS"),),
+                round(time.monotonic() - begun, 2),
             )
-        return found
+            records.write(record)
+    return []
+
+
+def passed(source: Source, kind: str, inputs: Inputs) -> bool:
+    """Whether nothing has changed since clang-tidy had nothing to say."""
+    text = f"text:{' '.join(command(source, kind)).replace(str(ROOT), '.')}"
+    return records.passed(f"{kind}/{source.name}", inputs, [text]) is not None
+
+
+def main(argv: Sequence[str]) -> int:
+    """0 if clang-tidy has nothing to say, 1 if it has, 2 if it could not be asked."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kind", choices=sorted(KINDS), default="tidy")
+    parser.add_argument("--part", type=parts.numbers, default=(1, 1), metavar="K/N")
+    parser.add_argument("--fresh", action="store_true", help="look at sources that passed, too")
+    parser.add_argument("sources", nargs="*", help="only these; default: all")
+    options = parser.parse_args(argv)
+    try:
+        every = sources()
+    except TidyError as error:
+        print(f"tidy: {error}", file=sys.stderr)
+        return 2
+    unknown = set(options.sources) - {source.name for source in every}
+    if unknown:
+        print(f"tidy: {min(unknown)} is no source that a preset compiles", file=sys.stderr)
+        return 2
+    number, count = options.part
+    chosen = [s for s in every[number - 1 :: count] if s.name in (options.sources or [s.name])]
+    inputs = Inputs(ROOT)
+    status = known = 0
+    for source in chosen:
+        if not options.fresh and passed(source, options.kind, inputs):
+            known += 1
+            continue
+        found = look(source, options.kind, inputs)
+        print("\n".join([f"{'FAIL' if found else 'ok':5}{source.name}", *found]), flush=True)
+        status = status or int(bool(found))
+    print(f"{len(chosen)} sources, {known} passed before")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

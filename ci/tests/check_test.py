@@ -1,179 +1,127 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What make check and make nightly are made of: each stage once, and the debug kernels at night."""
+"""What make check and make nightly are made of: the same on every day, and nothing is in neither."""
 
 from __future__ import annotations
 
-import dataclasses
-import os
 import subprocess
-from pathlib import Path
 
 import check
+import lint
+import matrix
 import pytest
-import totals
 from pmuvm import kernel
+from units import catalogue, nightly
+from units.inputs import Inputs
+from units.unit import Unit
+
+INPUTS = Inputs()
 
 
-def test_stages_have_names_and_reports_of_their_own() -> None:
-    for stages in (check.stages(), check.nightly_stages(8)):
-        assert len({stage.name for stage in stages}) == len(stages)
-        assert len({stage.report for stage in stages}) == len(stages)
+def names(units: list[Unit]) -> set[str]:
+    return {unit.name for unit in units}
+
+
+def test_units_have_names_and_reports_of_their_own() -> None:
+    units = nightly.nightly_units(INPUTS, 8)
+    assert len(names(units)) == len(units)
+    reports = [unit.report for unit in units if unit.report and not unit.lock]
+    assert len(set(reports)) == len(reports)
+    for unit in units:
+        assert set(unit.needs) <= names(units), unit.name
+        assert unit.build or unit.reads or unit.traced, unit.name
+
+
+def test_a_night_has_all_of_make_check() -> None:
+    assert names(catalogue.check_units(INPUTS)) <= names(nightly.nightly_units(INPUTS, 8))
+
+
+def test_each_file_of_tests_each_step_of_lint_and_each_cell_runs() -> None:
+    night = names(nightly.nightly_units(INPUTS, 8))
+    check_too = names(catalogue.check_units(INPUTS))
+    for name in INPUTS.files:
+        if name.endswith("_test.py"):
+            assert {f"pytest/{name}", f"pytest-nightly/{name}"} & night, name
+    for cell in matrix.read().cells:
+        place = cell.place
+        run = f"run/{place.target}-{place.kernel}"
+        assert run in check_too if cell.check else f"matrix/{cell.name}" in night
+    assert {f"lint/{name}" for name in lint.names()} - night == {"lint/clang-tidy"}
+    assert {"kunit/6.1", "kunit/6.12", "unit/driver-1of3", "unit/driver-dev-1of3"} <= night
+
+
+def test_each_mutant_is_tried_at_night_on_each_kernel_by_each_of_its_observers() -> None:
+    night = names(nightly.nightly_units(INPUTS, 8))
+    for name in ("6.12", "6.1", *kernel.debug_known()):
+        for observer in ("cases", "kunit"):
+            own = [unit for unit in night if unit.startswith(f"mutants/{name}-{observer}-")]
+            count = len(own)
+            assert f"mutants/{name}-{observer}-1of{count}" in own
 
 
 def test_at_night_kunit_and_every_target_run_on_every_debug_kernel() -> None:
-    commands = [command for stage in check.nightly_stages(8) for command in stage.commands]
-    suites = [command for command in commands if "pmuvm" in command]
-    debug = [command for command in commands if "--debug" in command]
+    night = names(nightly.nightly_units(INPUTS, 8))
     for name in kernel.debug_known():
-        ran = {command[command.index("--target") + 1] for command in suites if name in command}
-        assert ran == set(check.targets())
-        assert any(name.removesuffix(check.DEBUG) in command for command in debug)
-    assert any(set(kernel.debug_known()) < set(command) for command in commands)
+        assert f"kunit/{name}" in night
+        assert {f"run/{target}-{name}" for target in nightly.targets()} <= night
 
 
-def test_at_night_there_is_an_hour_of_each_kind_of_fuzzing_and_each_kernel_is_asked() -> None:
-    stages = {stage.name: stage for stage in check.nightly_stages(8)}
-    fuzz, guests = stages["fuzz"].commands[-1], stages["fuzz-vm"].commands[-1]
-    assert fuzz[-2:] == guests[-2:] == ("--time", "3600")
-    assert "6.12-kcov" in guests
-    for name in check.KERNELS:
-        asked = stages[f"oracle-{name}"]
-        assert name in asked.commands[-1]
-        assert asked.commands[-1][-1] == "100000"
-        assert asked.report.parent.name == f"oracle-{name}"
+def test_nothing_of_a_night_is_expected_to_take_an_hour() -> None:
+    assert [u.name for u in nightly.nightly_units(INPUTS, 8) if u.default_s > 3600] == []
 
 
-def collected(marks: str) -> subprocess.CompletedProcess[str]:
-    argv = [check.PYTHON, "-m", "pytest", "-q", "--collect-only", "-m", marks]
+def command(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        argv, cwd=check.ROOT, capture_output=True, text=True, timeout=200, check=False
+        [catalogue.PYTHON, str(check.ROOT / "ci" / "check.py"), *words],
+        cwd=check.ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
 
 
-def test_each_test_runs_in_make_check_or_at_night_and_those_of_rules_in_make_check() -> None:
-    marks = [
-        stage.commands[-1][stage.commands[-1].index("-m", 3) + 1]
-        for stage in (*check.stages(), *check.nightly_stages(8))
-        if stage.name.startswith("pytest")
-    ]
-    assert marks == ["not nightly", "nightly"]
-    assert collected("nightly").returncode == 0
-    of_rules = collected("nightly and rule")
-    assert of_rules.returncode == pytest.ExitCode.NO_TESTS_COLLECTED, of_rules.stdout
-
-
-def test_a_stage_on_a_debug_kernel_says_how_to_repeat_it() -> None:
-    assert (
-        check.conformance_stage("6.1-debug", "x").repeat == "make run KERNEL=6.1 DEBUG=1 TARGET=x"
-    )
-    assert check.kunit_stage("6.12-debug").repeat == "make kunit KERNEL=6.12 DEBUG=1"
-    assert check.kunit_stage("6.12").repeat == "make kunit KERNEL=6.12"
-
-
-def stage(folder: Path, name: str, beside: bool, first: str = "true") -> check.Stage:
-    """It does `first`, then it has passed."""
-    report = folder / f"{name}.json"
-    totals = '{"totals": {"cases": 1, "passed": 1, "skipped": 0}}'
-    words = f"{first} && echo '{totals}' >{report}"
-    return check.Stage(name, (("bash", "-c", words),), report, 60, "", beside)
-
-
-def test_suites_run_beside_each_other_and_are_told_of_in_order(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(check, "OUT", tmp_path)
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    os.mkfifo(tmp_path / "meet")
-    # Who opens a pipe waits for the other end.
-    told = check.run_stages(
-        [
-            stage(tmp_path, "a", True, f": >{tmp_path}/meet"),
-            stage(tmp_path, "b", True, f": <{tmp_path}/meet"),
-        ]
-    )
-    assert [(each.name, found.passed, found.failed) for each, found, _ in told if found] == [
-        ("a", 1, 0),
-        ("b", 1, 0),
-    ]
-
-
-def test_a_stage_that_has_the_machine_to_itself_waits_for_the_one_before(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(check, "OUT", tmp_path)
-    stages = [stage(tmp_path, "a", True), stage(tmp_path, "b", False)]
-    begun = [
-        (each.name, found.passed, (tmp_path / "b.json").exists())
-        for each, found, _ in check.run_stages(stages)
-        if found
-    ]
-    assert begun == [("a", 1, False), ("b", 1, True)]
-
-
-def test_when_time_is_short_a_share_is_left_and_the_rest_is_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(check, "OUT", tmp_path)
-    share = dataclasses.replace(stage(tmp_path, "a", True), share=True)
-    old = tmp_path / "a.json"
-    old.write_text("{}", encoding="utf-8")
-    stages = [share, stage(tmp_path, "b", False)]
-    told = [(each.name, found) for each, found, _ in check.run_stages(stages, -1)]
-    assert told == [("a", None), ("b", totals.Totals(1, 0, 0))]
-    assert not old.exists()
-    assert [each for _, each, _ in check.run_stages([share])] == [totals.Totals(1, 0, 0)]
-
-
-def test_only_what_other_days_have_too_is_a_share() -> None:
-    shares = {each.name for each in check.stages() if each.share}
-    cells = {each.name for each in check.cell_stages(share=True)}
-    assert shares == {"mutants"} | cells
-    assert cells and not cells & {each.name for each in check.cell_stages(share=False)}
-
-
-def test_whoever_ends_the_run_ends_its_commands(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(check, "OUT", tmp_path)
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    forever = stage(tmp_path, "b", True, f"echo $$ >{tmp_path}/pid && exec tail -f /dev/null")
-    last = stage(tmp_path, "c", False)
-    stages = check.run_stages([stage(tmp_path, "a", True, f": <{tmp_path}/pid"), forever, last])
-    os.mkfifo(tmp_path / "pid")
-    assert next(stages)[0].name == "a"
-    with pytest.raises(KeyboardInterrupt):
-        stages.throw(KeyboardInterrupt())
-    # Not at the end of its budget: it was ended, and nothing began after it.
-    assert "over its budget" not in (tmp_path / "b.log").read_text(encoding="utf-8")
-    assert not (tmp_path / "b.json").exists()
-    assert not (tmp_path / "c.log").exists()
-
-
-def test_every_suite_of_make_check_runs_beside_others() -> None:
-    assert [each.name for each in check.stages() if each.beside] == [
-        each.name for each in check.stages() if "pmuvm" in each.commands[-1]
-    ]
+@pytest.mark.parametrize("words", [["--list"], ["--stages", "?"], ["--nightly", "--list"]])
+def test_a_list_has_each_unit_with_its_time(words: list[str]) -> None:
+    done = command(*words)
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert any(line.startswith("run/refpmu-6.12 ") and " s " in line for line in lines)
+    assert lines[-1].endswith("core minutes")
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "line"),
     [
-        (["--nightly", "--rounds", "0"], "argument --rounds: invalid"),
-        (
-            ["--nightly", "--stages", "unit"],
-            "check: unknown stage 'unit'; known: lint, pytest-nightly, lines, kunit-6.12-debug,",
-        ),
-        (["--minutes", "0"], "argument --minutes: invalid"),
-        (["--stages", "soak"], "check: unknown stage 'soak'; known: lint,"),
+        (["--stages", "soup"], "check: unknown stage 'soup'; known: lint, "),
+        (["--stages", ","], "check: --stages names nothing"),
+        (["--stages", "soak"], "check: unknown stage 'soak'; known: lint, "),
+        (["--shard", "1/2"], "check: --shard is for --nightly"),
     ],
 )
-def test_a_bad_word_is_one_clear_line(words: list[str], said: str) -> None:
-    done = subprocess.run(
-        [check.PYTHON, str(check.ROOT / "ci" / "check.py"), *words],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+def test_a_bad_choice_is_one_line(words: list[str], line: str) -> None:
+    done = command(*words)
     assert done.returncode == 2
-    assert said in (done.stdout + done.stderr).splitlines()[-1]
+    assert done.stdout.startswith(line) and len(done.stdout.splitlines()) == 1
+
+
+def test_a_bad_shard_names_the_option() -> None:
+    done = command("--nightly", "--shard", "3/2")
+    assert done.returncode == 2
+    assert "--shard: invalid part K/N value: '3/2'" in done.stderr
+
+
+def test_stages_are_groups_units_or_globs_and_bring_their_builds() -> None:
+    units = catalogue.check_units(INPUTS)
+    chosen = names(check.chosen(units, "fuzz/period,run/software-*"))
+    assert chosen == {
+        *("fuzz/period", "build/fuzz", "run/software-6.12"),
+        *("build/guest", "build/module-6.12", "build/kernel-6.12"),
+    }
+    assert {"lint/black", "tidy/1of4"} & names(check.chosen(units, "lint")) == {"lint/black"}
+
+
+def test_no_unit_of_make_check_depends_on_the_day() -> None:
+    for name in INPUTS.files:
+        if name.startswith("ci/") and name.endswith(".py") and "/tests/" not in name:
+            text = (check.ROOT / name).read_text(encoding="utf-8")
+            assert "datetime" not in text, name

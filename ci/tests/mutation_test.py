@@ -1,22 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shares of the days take every mutant; the page and the lint step miss no rule."""
+"""The parts have every mutant; the page and the lint step miss no rule."""
 
 from __future__ import annotations
 
-import datetime
 from dataclasses import replace
 from pathlib import Path
 
 import mutants
 import pytest
 from checks import mutants as step
-from mutation import beyond, matrix, patch, report, slices
+from mutation import beyond, matrix, parts, patch, report
 from mutation.patch import Mutant
 from mutation.trial import Trial
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PLAIN = Mutant("M1-1", Path("M1-1-x.patch"), "C01", ("CNT-001",), "", (), ("FAIL",), "t", ())
-DAY = datetime.date(2026, 2, 1)
 RULES = ("CNT-001", "CNT-002", "ABI-001", "ABI-002")
 REASONS = """
 [[beyond]]
@@ -35,29 +33,28 @@ def written(folder: Path, text: str) -> Path:
     return path
 
 
-def test_as_many_days_as_slices_take_every_mutant_once() -> None:
+def test_the_parts_together_have_every_mutant_once() -> None:
     all_of_them = [replace(PLAIN, id=f"M{n}-1") for n in range(100)]
-    for parts in (1, 7, 30):
-        days = [DAY + datetime.timedelta(days=n) for n in range(parts)]
-        taken = [m.id for day in days for m in slices.of_day(all_of_them, parts, day)]
-        assert sorted(taken) == sorted(m.id for m in all_of_them)
+    for count in (1, 7, 30):
+        each = [parts.part_of(all_of_them, number, count) for number in range(1, count + 1)]
+        assert sorted(m.id for part in each for m in part) == sorted(m.id for m in all_of_them)
 
 
 def test_a_new_mutant_moves_no_other_one() -> None:
     before = [replace(PLAIN, id=f"M{n}-1") for n in range(50)]
     after = [replace(PLAIN, id="A1"), *before]
-    mine = slices.of_day(before, 8, DAY)
-    assert [m for m in slices.of_day(after, 8, DAY) if m.id != "A1"] == mine
+    mine = parts.part_of(before, 3, 8)
+    assert [m for m in parts.part_of(after, 3, 8) if m.id != "A1"] == mine
 
 
-def test_the_mutants_of_the_project_fall_into_even_slices() -> None:
+def test_the_mutants_of_the_project_fall_into_even_parts() -> None:
     found, _ = patch.collect(ROOT / "driver" / "mutants")
-    sizes = [len(slices.of_day(found, 8, DAY + datetime.timedelta(days=n))) for n in range(8)]
+    sizes = [len(parts.part_of(found, number, 8)) for number in range(1, 9)]
     assert min(sizes) > 0 and max(sizes) < 2 * len(found) / 8
 
 
-@pytest.mark.parametrize("given", [["--slices", "0"], ["--slices", "x"], ["--day", "tomorrow"]])
-def test_a_bad_slice_is_refused_in_one_line(
+@pytest.mark.parametrize("given", [["--part", "0/2"], ["--part", "3/2"], ["--part", "x"]])
+def test_a_bad_part_is_refused_in_one_line(
     given: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as refused:

@@ -8,6 +8,7 @@ import dataclasses
 import enum
 import io
 import json
+import os
 import pathlib
 import selectors
 import shlex
@@ -30,6 +31,10 @@ LAST_WORDS_S = 3.0
 """How long a dying guest may still write its log."""
 CASE_MARGIN_S = 20.0
 """On top of the deadline that the agent itself keeps."""
+
+CASES_LOG = "PMUCONF_CASES_LOG"
+"""The variable with the file that takes the ids of the cases that guests run; ALL_CASES: any may have run."""
+ALL_CASES = "*"
 
 HANDING = "qemu_fw_cfg"
 """The kernel's module that shows a guest what its machine was handed."""
@@ -156,6 +161,7 @@ class Guest:
         self, case_id: str, deadline_s: int, started: Callable[[], None] | None = None
     ) -> Message:
         """Run one case; its result."""
+        _note_case(case_id)
         what = f"case {case_id}"
         limit = deadline_s + CASE_MARGIN_S
         until = time.monotonic() + limit
@@ -177,6 +183,8 @@ class Guest:
 
     def exec(self, argv: Sequence[str], deadline_s: int = 60) -> Done:
         """Run a program in the guest."""
+        if {"run", "case"} & set(argv):
+            _note_case(ALL_CASES)  # it may run any
         self._send(f"exec {deadline_s} {json.dumps(list(argv))}")
         answer = self._expect("exec", deadline_s + CASE_MARGIN_S, f"exec {argv[0]}")
         return Done(answer["status"], answer["stdout"], answer["stderr"])
@@ -282,6 +290,14 @@ class Guest:
             self.state = state
             self._lost = GuestLost(verdict, cause, self.console.tail())
         return self._lost
+
+
+def _note_case(case_id: str) -> None:
+    """Tell whoever wants to know what this process has read (ci/check.py): a case is an input, too."""
+    log = os.environ.get(CASES_LOG)
+    if log:
+        with open(log, "a", encoding="utf-8") as file:
+            file.write(f"{case_id}\n")
 
 
 def _words(words: Sequence[str]) -> str:

@@ -1,0 +1,186 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Judges a target on a stock kernel; a case that passed before with the same inputs is not run again.
+
+A case reads the part of the suite that runs cases, its own object file, the target's files, the module, the kernel
+and the emulator. The report is made anew each time, of the results that are there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "vm"))
+
+from pmuvm import kernel, module, runs, session, store, suite  # noqa: E402
+from pmuvm.channel import Message  # noqa: E402
+from pmuvm.errors import PmuvmError  # noqa: E402
+from pmuvm.progress import Progress  # noqa: E402
+from units import records  # noqa: E402
+from units.inputs import Inputs  # noqa: E402
+from units.records import Case, Record  # noqa: E402
+
+MACHINE = ("package:qemu-system-x86", "package:qemu-system-data", "package:busybox-static")
+RUNNER = ("glob:vm/pmuvm/*.py", "file:vm/guest/init", "file:ci/judge.py")
+GOOD = ("PASS", "SKIP")
+
+
+def driver_inputs() -> list[str]:
+    """What the driver's module is built from."""
+    return [
+        *(f"glob:driver/{name}/*" for name in module.SOURCES if (ROOT / "driver" / name).is_dir()),
+        *(f"file:driver/{name}" for name in module.SOURCES if (ROOT / "driver" / name).is_file()),
+        "package:gcc-12",
+    ]
+
+
+def common_inputs(target: suite.Target, name: str) -> list[str]:
+    """What every case of a run reads."""
+    files = [str(path.relative_to(ROOT)) for path in (target.path, *target.bases)]
+    return [
+        *MACHINE,
+        *RUNNER,
+        "suite:runner",
+        "env:PMUCONF_ACCEL",
+        f"file:vm/kernels/{name}.toml",
+        f"cache:kernels/{name}-amd64.json",
+        *(f"file:{file}" for file in files),
+        *(driver_inputs() if target.module else ()),
+        *(built_inputs(name) if name not in kernel.known() else ()),
+    ]
+
+
+def built_inputs(name: str) -> list[str]:
+    """What a kernel is built from that is no stock one."""
+    return ["glob:vm/kernels/*", f"source:{name.partition('-')[0]}", "package:gcc-12"]
+
+
+def groups(cases: Sequence[suite.Case]) -> dict[str, list[suite.Case]]:
+    """The cases by their source."""
+    found: dict[str, list[suite.Case]] = {}
+    for case in cases:
+        found.setdefault(case.file, []).append(case)
+    return found
+
+
+def record_name(target: suite.Target, name: str, source: str) -> str:
+    """The unit that the cases of one source are, on one target and kernel."""
+    return f"cases/{target.name}-{name}/{source.removeprefix('conformance/cases/')}"
+
+
+class Run:
+    """One target on one kernel."""
+
+    def __init__(self, target: suite.Target, name: str, out: Path, fresh: bool) -> None:
+        self._target = target
+        self._kernel = kernel.find(name)
+        self._name = name
+        self._out = out
+        self._cases = suite.cases(target, suite.Selection())
+        self._messages: list[Message] = []
+        self._fresh = fresh
+
+    def judge(self) -> int:
+        """Runs what must be run; the exit status of `pmuconf report`."""
+        inputs = Inputs(ROOT)
+        common = common_inputs(self._target, self._name)
+        todo: list[suite.Case] = []
+        stale: dict[str, list[str]] = {}
+        for source, cases in groups(self._cases).items():
+            names = [*common, f"case:{source}"]
+            found = self._recorded(source, cases, inputs, names)
+            if found is None:
+                todo += cases
+                stale[source] = names
+            else:
+                self._messages += found.details["messages"]
+        where = f"{self._target.name} on {self._kernel.release}"
+        count = len(self._cases)
+        print(f"{where}: {count} cases, {count - len(todo)} passed before", flush=True)
+        clean = self._run(todo) if todo else True
+        if clean:
+            for source, names in stale.items():
+                self._write(source, inputs, names)
+        return self._report()
+
+    def _recorded(
+        self, source: str, cases: Sequence[suite.Case], inputs: Inputs, names: Sequence[str]
+    ) -> Record | None:
+        if self._fresh:
+            return None
+        found = records.passed(record_name(self._target, self._name, source), inputs, names)
+        if found is None or {case.id for case in found.cases} != {case.id for case in cases}:
+            return None
+        return found
+
+    def _run(self, todo: Sequence[suite.Case]) -> bool:
+        """Runs cases in a guest; whether it had nothing to complain of."""
+        ready = runs.plan(self._target, self._kernel, None)
+        progress = Progress(len(todo), sys.stderr)
+        begin = len(self._messages)
+        self._out.mkdir(parents=True, exist_ok=True)
+        with session.Session(ready, self._out / "console.log", self._messages.append) as guests:
+            session.run_all(guests, todo, progress.result)
+        ran = self._messages[begin:]
+        reports = [message for message in ran if message["t"] == "kmsg" and message["reports"]]
+        stuck = [message for message in ran if message["t"] == "unload" and not message["ok"]]
+        crashed = [message for message in ran if message.get("result") == "CRASH"]
+        return not (reports or stuck or crashed)
+
+    def _write(self, source: str, inputs: Inputs, names: Sequence[str]) -> None:
+        wanted = {case.id for case in self._cases if case.file == source}
+        own = [m for m in self._messages if m["t"] == "result" and m["id"] in wanted]
+        if {m["id"] for m in own} != wanted or any(m["result"] not in GOOD for m in own):
+            return
+        cases = tuple(Case(m["id"], m["result"], tuple(m["rules"])) for m in own)
+        took_s = sum(float(m["duration_s"]) for m in own)
+        name = record_name(self._target, self._name, source)
+        records.write(
+            Record(name, inputs.digests(names), cases, round(took_s, 3), {"messages": own})
+        )
+
+    def _report(self) -> int:
+        first = {
+            "t": "run",
+            "target": self._target.name,
+            "kernel": self._kernel.name,
+            "release": self._kernel.release,
+            "arch": self._kernel.arch.machine,
+            "profile": "",
+            "selected": [case.id for case in self._cases],
+            "partial": False,
+            "shuffle": None,
+        }
+        stream = self._out / "stream.jsonl"
+        lines = [first, *self._messages, {"t": "end"}]
+        store.write(stream, "".join(f"{json.dumps(line)}\n" for line in lines).encode())
+        again = f"make run KERNEL={self._name} TARGET={self._target.name} CASE="
+        return suite.report(stream, self._target, suite.Selection(), self._out, again)
+
+
+def main(argv: Sequence[str]) -> int:
+    """0 conformant, 1 not, 2 not judged."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--target", required=True, help="a name in conformance/targets")
+    parser.add_argument("--kernel", required=True, choices=kernel.known())
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--fresh", action="store_true", help="run every case")
+    options = parser.parse_args(argv)
+    try:
+        target = suite.find_target(options.target)
+        (options.out / "results.json").unlink(missing_ok=True)
+        return Run(target, options.kernel, options.out, options.fresh).judge()
+    except PmuvmError as error:
+        if error.details:
+            print(error.details, file=sys.stderr)
+        print(f"judge: {error}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

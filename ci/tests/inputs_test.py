@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A change of an input changes its digest, and that of no other."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from units import inputs
+from units.inputs import Inputs
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A small project."""
+    for name, text in (
+        ("driver/irq.c", "int irq;\n"),
+        ("driver/irq.h", "int irq;\n"),
+        ("docs/a.md", "a\n"),
+        (".gitignore", "build/\n"),
+        ("build/guest/conformance/CMakeFiles/pmuconf_cases.dir/cases/a/b_test.cpp.o", "object"),
+    ):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    subprocess.run(["git", "add", "."], cwd=tmp_path, check=True)
+    return tmp_path
+
+
+NAMES = (
+    "file:driver/irq.c",
+    "file:driver/absent.c",
+    "names:driver",
+    "glob:driver/*.c",
+    "glob:docs/*",
+    "case:conformance/cases/a/b_test.cpp",
+    "package:python3",
+    "text:make",
+)
+
+
+def changed_by(checkout: Path, name: str, text: str) -> set[str]:
+    before = Inputs(checkout).digests(NAMES)
+    path = checkout / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return set(Inputs(checkout).changed(before))
+
+
+def test_a_changed_file_changes_itself_and_the_globs_that_match_it(checkout: Path) -> None:
+    changed = changed_by(checkout, "driver/irq.c", "int irq = 1;\n")
+    assert changed == {"file:driver/irq.c", "glob:driver/*.c"}
+
+
+def test_a_new_file_changes_the_names_of_its_folder_and_what_looked_for_it(checkout: Path) -> None:
+    changed = changed_by(checkout, "driver/absent.c", "int x;\n")
+    assert changed == {"file:driver/absent.c", "names:driver", "glob:driver/*.c"}
+
+
+def test_an_ignored_file_is_no_name_of_its_folder(checkout: Path) -> None:
+    assert changed_by(checkout, "build/driver.log", "x") == set()
+
+
+def test_an_object_of_cases_changes_its_case_alone(checkout: Path) -> None:
+    name = "build/guest/conformance/CMakeFiles/pmuconf_cases.dir/cases/a/b_test.cpp.o"
+    assert changed_by(checkout, name, "other") == {"case:conformance/cases/a/b_test.cpp"}
+
+
+def test_a_new_version_of_a_package_changes_its_readers(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = Inputs(checkout).digests(NAMES)
+    monkeypatch.setattr(inputs, "packages", lambda: {"python3": "4.0"})
+    assert Inputs(checkout).changed(before) == ["package:python3"]
+
+
+def test_a_program_that_may_not_be_run_any_more_has_changed(checkout: Path) -> None:
+    path = checkout / "driver" / "irq.c"
+    path.chmod(0o755)
+    before = inputs.content(path)
+    path.chmod(0o644)
+    assert inputs.content(path) != before
+
+
+def test_what_was_built_is_looked_at_again(checkout: Path) -> None:
+    now = Inputs(checkout)
+    name = "product:build/tool"
+    assert now.digest(name) == inputs.ABSENT
+    (checkout / "build" / "tool").write_text("x", encoding="utf-8")
+    assert now.digest(name) == inputs.ABSENT
+    now.forget("product")
+    assert now.digest(name) != inputs.ABSENT
+
+
+@pytest.mark.parametrize("name", ["colour:red", "file", "suite:red"])
+def test_an_unknown_input_is_named(checkout: Path, name: str) -> None:
+    with pytest.raises(inputs.InputError, match=f"unknown input '{name}'"):
+        Inputs(checkout).digest(name)

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Units run side by side as cores and memory allow; a night goes on where it stood."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import threading
+from pathlib import Path
+
+import pytest
+from units import night, records, schedule, timeline
+from units.display import Display
+from units.inputs import Inputs
+from units.night import Night
+from units.processors import Processors
+from units.records import Case, Record
+from units.schedule import Machine, Schedule, Span
+from units.unit import Outcome, Unit
+
+TWO = Machine(2, 4000)
+
+
+def unit(name: str, **changed: object) -> Unit:
+    plain = Unit(name, (), 60, f"repeat {name}", memory_mb=100)
+    return dataclasses.replace(plain, **changed)
+
+
+def ordered(units: list[Unit], machine: Machine, expected: dict[str, float]) -> list[str]:
+    """The units in the order in which they begin."""
+    begun: list[str] = []
+
+    def run(each: Unit) -> Outcome:
+        begun.append(each.name)
+        return Outcome(each, (Case(each.name, "PASS"),))
+
+    list(Schedule(units, run, expected, machine).outcomes())
+    return begun
+
+
+def test_the_longest_begins_first() -> None:
+    units = [unit("a"), unit("b"), unit("c")]
+    expected = {"a": 1.0, "b": 3.0, "c": 2.0}
+    assert ordered(units, Machine(1, 4000), expected) == ["b", "c", "a"]
+
+
+def test_a_build_is_as_urgent_as_all_that_waits_for_it() -> None:
+    units = [unit("long"), unit("build/x", build=True), unit("tests", needs=("build/x",))]
+    expected = {"long": 5.0, "build/x": 1.0, "tests": 6.0}
+    assert ordered(units, Machine(1, 4000), expected) == ["build/x", "tests", "long"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "machine", "most"),
+    [
+        ({}, TWO, 2),
+        ({"cores": 2}, TWO, 1),
+        ({"cores": 8}, TWO, 1),
+        ({"memory_mb": 3000}, TWO, 1),
+        ({"lock": "build/soak"}, TWO, 1),
+        ({}, Machine(4, 4000), 4),
+    ],
+)
+def test_as_many_run_at_once_as_the_machine_allows(
+    changed: dict[str, object], machine: Machine, most: int
+) -> None:
+    units = [unit(f"u/{n}", **changed) for n in range(4)]
+    running, peak, lock = 0, 0, threading.Lock()
+    together = threading.Barrier(most)
+
+    def run(each: Unit) -> Outcome:
+        nonlocal running, peak
+        with lock:
+            running += 1
+            peak = max(peak, running)
+        together.wait(30)
+        with lock:
+            running -= 1
+        return Outcome(each, ())
+
+    list(Schedule(units, run, dict.fromkeys((u.name for u in units), 1.0), machine).outcomes())
+    assert peak == most
+
+
+def test_what_needs_a_build_that_failed_is_never_begun() -> None:
+    units = [unit("build/x", build=True), unit("tests", needs=("build/x",))]
+
+    def run(each: Unit) -> Outcome:
+        return Outcome(each, (Case(each.name, "FAIL"),))
+
+    expected = {"build/x": 1.0, "tests": 1.0}
+    ended = [each.unit.name for each in Schedule(units, run, expected, TWO).outcomes()]
+    assert ended == ["build/x"]
+
+
+def test_an_interrupt_in_a_unit_reaches_who_waits() -> None:
+    def run(_: Unit) -> Outcome:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        list(Schedule([unit("a")], run, {"a": 1.0}, TWO).outcomes())
+
+
+def test_the_timeline_shows_each_unit_on_its_cores() -> None:
+    a, b, c = unit("lint/a"), unit("run/b<", cores=2), unit("lint/c")
+    spans = [Span(a, 0, 2), Span(c, 0, 4), Span(b, 4, 6)]
+    assert dict((s.unit.name, own) for s, own in timeline.lanes(spans, 2)) == {
+        "lint/a": (0,),
+        "lint/c": (1,),
+        "run/b<": (0, 1),
+    }
+    assert timeline.busy(spans, 2) == pytest.approx(10 / 12)
+    page = timeline.page(spans, 2, 0.25, "a run")
+    assert "run/b&lt;: 2.0 s, from 4 s" in page and "idle for 25%" in page
+
+
+def test_idle_cores_are_read_from_the_kernel(tmp_path: Path) -> None:
+    stat = tmp_path / "stat"
+    stat.write_text("cpu 100 0 50 1000 10 0 0 0 0 0\n", encoding="ascii")
+    processors = Processors(stat)
+    stat.write_text("cpu 160 0 70 1015 15 0 0 0 0 0\n", encoding="ascii")
+    assert processors.idle() == pytest.approx(0.2)
+
+
+def test_the_end_says_what_failed_and_how_to_repeat_just_that(tmp_path: Path) -> None:
+    out = io.StringIO()
+    display = Display(3, out)
+    good = Outcome(unit("lint/a"), (Case("a", "PASS"), Case("b", "SKIP")), 1.0, cached=True)
+    bad = Outcome(unit("lint/b"), (Case("x", "FAIL", (), "status 1"),), 2.0)
+    for each in (good, bad):
+        display.ended(each, [])
+    display.end([good, bad], [unit("run/c")], 0.1, tmp_path / "t.html")
+    text = out.getvalue()
+    assert "x: status 1" in text and "repeat just this: repeat lint/b" in text
+    assert "failed in lint/b: x" in text and "not run: run/c" in text
+    assert "cached: 1 units, 2 tests" in text
+    assert text.splitlines()[-1] == "1 passed, 2 failed, 1 skipped"
+    assert "\033" not in text
+
+
+def passed(name: str, version: str) -> Outcome:
+    stated = Inputs().digests(unit(name).stated())
+    record = Record(name, stated | {f"text:{version}": version}, (Case(name, "PASS"),), 1.0)
+    records.write(record)
+    return Outcome(unit(name), record.cases)
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def test_a_night_that_was_interrupted_goes_on_where_it_stood(cache: Path) -> None:
+    now = Inputs()
+    Night().note(passed("a/1", "one"), now)
+    assert Night().finished(unit("a/1"), now) is not None
+    assert Night().finished(unit("a/2"), now) is None
+    assert Night(again=True).finished(unit("a/1"), now) is None
+
+
+def test_a_pass_of_make_check_does_not_finish_a_unit_of_a_night(cache: Path) -> None:
+    passed("a/1", "one")
+    assert Night().finished(unit("a/1"), Inputs()) is None
+
+
+def test_a_night_begins_afresh_once_each_unit_has_passed(cache: Path) -> None:
+    now, both = Inputs(), [unit("a/1"), unit("a/2"), unit("build/x", build=True)]
+    Night().note(passed("a/1", "one"), now)
+    assert not Night().end_if_whole(both)
+    Night().note(passed("a/2", "two"), now)
+    assert Night().end_if_whole(both)
+    assert Night().finished(unit("a/1"), now) is None
+
+
+def test_shards_have_each_unit_once_the_builds_they_need_and_about_the_same_time() -> None:
+    units = [unit("build/x", build=True)]
+    units += [unit(f"u/{n}", default_s=float(n + 1), needs=("build/x",)) for n in range(40)]
+    shards = [night.shard(units, k, 3) for k in (1, 2, 3)]
+    names = sorted(u.name for shard in shards for u in shard if not u.build)
+    assert names == sorted(u.name for u in units if not u.build)
+    assert all(units[0] in shard for shard in shards)
+    loads = [sum(u.default_s for u in shard if not u.build) for shard in shards]
+    assert max(loads) - min(loads) <= 40
+
+
+def test_the_machine_has_the_cores_that_this_process_may_use() -> None:
+    here = schedule.Machine.here()
+    assert here.cores >= 1 and here.memory_mb >= 1

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A traced command has as inputs what it read, and nothing that it wrote itself."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pmuvm import store
+from units import traces
+
+PROGRAM = """
+import os, pathlib, subprocess
+pathlib.Path("read.txt").read_text()
+pathlib.Path("own.txt").write_text("x")
+pathlib.Path("own.txt").read_text()
+os.path.exists("absent.txt")
+os.listdir("folder")
+subprocess.run(["cat", "inner.txt"], cwd="folder", check=True)
+"""
+
+
+def traced(folder: Path, *command: str) -> set[str]:
+    assert traces.possible()
+    log = folder.parent / "trace"
+    subprocess.run(traces.argv(command, log), cwd=folder, check=True, capture_output=True)
+    return traces.inputs(log, folder)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    (folder / "folder").mkdir(parents=True)
+    for name in ("read.txt", "folder/inner.txt", "unread.txt"):
+        (folder / name).write_text("x", encoding="utf-8")
+    return folder
+
+
+def test_reads_of_a_command_and_of_its_children_are_inputs(project: Path) -> None:
+    found = traced(project, "/usr/bin/python3", "-c", PROGRAM)
+    ours = {name for name in found if name.startswith(("file:", "names:"))}
+    listed = {"names:.", "names:folder"}  # a program's own folder is where it looks for modules
+    assert ours - listed == {"file:read.txt", "file:absent.txt", "file:folder/inner.txt"}
+    assert "names:folder" in ours
+
+
+def test_programs_are_inputs_by_their_packages(project: Path) -> None:
+    assert "package:coreutils" in traced(project, "cat", "read.txt")
+
+
+def test_a_header_that_is_looked_for_in_vain_is_no_input_of_a_compiler(project: Path) -> None:
+    log = project.parent / "trace"
+    subprocess.run(traces.argv(["sh", "-c", "cat a.h; cat read.txt"], log), cwd=project, check=True)
+    assert "file:a.h" not in traces.inputs(log, project, probes=False)
+    assert {"file:a.h", "file:read.txt"} <= traces.inputs(log, project)
+
+
+def test_a_pointer_to_a_kernel_is_an_input_and_other_files_of_the_cache_are_not(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    kernels = store.cache() / "kernels"
+    kernels.mkdir(parents=True)
+    for name in ("6.12-amd64.json", "abcdef"):
+        (kernels / name).write_text("x", encoding="ascii")
+    found = traced(project, "cat", str(kernels / "6.12-amd64.json"), str(kernels / "abcdef"))
+    assert {name for name in found if name.startswith("cache:")} == {
+        "cache:kernels/6.12-amd64.json"
+    }
+
+
+def test_a_call_that_another_thread_interrupts_is_read_whole(tmp_path: Path) -> None:
+    lines = (
+        f'7 openat(AT_FDCWD, "{tmp_path}/a.txt", O_RDONLY <unfinished ...>\n'
+        "8 clone(child_stack=NULL, flags=SIGCHLD) = 9\n"
+        "7 <... openat resumed>) = 3\n"
+        '9 openat(AT_FDCWD, "b.txt", O_RDONLY) = 4\n'
+    )
+    log = tmp_path / "log"
+    log.write_text(lines, encoding="utf-8")
+    assert traces.inputs(log, tmp_path) == {"file:a.txt", "file:b.txt"}
+
+
+def test_a_machine_without_strace_traces_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    traces.possible.cache_clear()
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent / "nothing"))
+    assert not traces.possible()
+    traces.possible.cache_clear()

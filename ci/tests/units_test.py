@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A unit that passed is not run again until an input of it changes; a failure always is."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+from pathlib import Path
+
+import pytest
+from bounded import Commands
+from units import records, traces, unit
+from units.inputs import Inputs
+from units.records import Case, Record
+from units.runner import Runner
+from units.unit import Outcome, Unit
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with a cache of its own; units run there."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    for name in ("a.txt", "b.txt"):
+        (folder / name).write_text("x\n", encoding="utf-8")
+    subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(unit, "OUT", folder / "out")
+    monkeypatch.setattr(unit, "ROOT", folder)
+    monkeypatch.setattr("bounded.ROOT", folder)
+    (folder / ".gitignore").write_text("out/\nran\n", encoding="utf-8")
+    return folder
+
+
+def of(project: Path, script: str = "cat a.txt", **changed: object) -> Unit:
+    plain = Unit("group/one", (("sh", "-c", f"echo x >>ran; {script}"),), 60, "repeat", traced=True)
+    return dataclasses.replace(plain, **changed)
+
+
+def run(project: Path, which: Unit, fresh: bool = False) -> Outcome:
+    return Runner(Inputs(project), Commands(), fresh).run(which)
+
+
+def times(project: Path) -> int:
+    return len((project / "ran").read_text(encoding="utf-8").split())
+
+
+def test_a_pass_is_cached_until_a_file_that_it_read_changes(project: Path) -> None:
+    which = of(project)
+    assert not run(project, which).cached
+    assert run(project, which).cached
+    (project / "b.txt").write_text("not read\n", encoding="utf-8")
+    assert run(project, which).cached
+    assert times(project) == 1
+    (project / "a.txt").write_text("y\n", encoding="utf-8")
+    again = run(project, which)
+    assert (again.cached, again.why) == (False, "changed: file:a.txt")
+    assert times(project) == 2
+
+
+def test_a_change_that_is_taken_back_is_cached_again(project: Path) -> None:
+    run(project, of(project))
+    (project / "a.txt").write_text("y\n", encoding="utf-8")
+    run(project, of(project))
+    (project / "a.txt").write_text("x\n", encoding="utf-8")
+    assert run(project, of(project)).cached
+
+
+def test_a_failure_is_never_cached(project: Path) -> None:
+    for _ in range(2):
+        outcome = run(project, of(project, "exit 3"))
+        assert (outcome.cached, outcome.failed) == (
+            False,
+            [Case("group/one", "FAIL", (), "status 3")],
+        )
+    with pytest.raises(ValueError, match="never recorded"):
+        records.write(Record("group/one", {}, (Case("a", "FAIL"),), 1.0))
+
+
+def test_other_parameters_run_again(project: Path) -> None:
+    run(project, of(project))
+    assert not run(project, of(project, "cat a.txt b.txt")).cached
+
+
+def test_a_fresh_run_runs_what_is_cached(project: Path) -> None:
+    run(project, of(project))
+    outcome = run(project, of(project), fresh=True)
+    assert (outcome.cached, outcome.remarks, times(project)) == (False, (), 2)
+
+
+def test_a_fresh_run_reports_a_result_that_differs_and_forgets_the_pass(project: Path) -> None:
+    script = "cat a.txt; test $(wc -l <ran) = 1"
+    assert not run(project, of(project, script)).failed
+    outcome = run(project, of(project, script), fresh=True)
+    assert outcome.failed
+    assert "the same inputs gave another result" in outcome.remarks[0]
+    assert outcome.remarks[1:] == ("group/one: PASS before, FAIL now",)
+    assert records.read("group/one") == []
+
+
+def test_an_input_that_is_written_while_the_unit_runs_makes_no_record(project: Path) -> None:
+    script = "cat a.txt; sh -c 'cp b.txt new; mv new a.txt'"
+    slow = of(project, script, traced=False, reads=("file:a.txt",))
+    assert not run(project, slow).failed
+    assert not run(project, slow).cached
+
+
+def test_a_machine_that_cannot_trace_runs_again_after_any_change(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(traces, "possible", lambda: False)
+    run(project, of(project))
+    assert run(project, of(project)).cached
+    (project / "b.txt").write_text("y\n", encoding="utf-8")
+    assert not run(project, of(project)).cached
+
+
+def test_a_unit_that_is_late_fails_with_its_limit(project: Path) -> None:
+    outcome = run(project, of(project, "exec sleep 100", budget_s=1))
+    assert [case.message for case in outcome.failed] == ["not done after 1 s"]
+
+
+def test_a_report_in_which_nothing_passed_is_a_failure(project: Path) -> None:
+    report = project / "out" / "r.json"
+    text = '{"totals": {"cases": 0, "passed": 0, "skipped": 0}, "cases": []}'
+    outcome = run(project, of(project, f"mkdir -p out; echo '{text}' >{report}", report=report))
+    assert [case.message for case in outcome.failed] == ["nothing passed: an empty run"]
+
+
+def test_a_missing_report_is_a_failure_that_names_it(project: Path) -> None:
+    report = project / "out" / "none.json"
+    (case,) = run(project, of(project, report=report)).failed
+    assert str(report) in case.message
+
+
+def test_a_record_that_cannot_be_read_is_none(project: Path) -> None:
+    run(project, of(project))
+    for path in (records.folder()).rglob("*.json"):
+        path.write_text("{", encoding="utf-8")
+    assert not run(project, of(project)).cached
+
+
+def test_cases_that_a_guest_ran_are_inputs_by_their_sources(project: Path) -> None:
+    source = project / "conformance" / "cases" / "a" / "b_test.cpp"
+    source.parent.mkdir(parents=True)
+    source.write_text("CONFORMANCE_CASE(Counting, Wraps, .rules = {}) {}\n", encoding="utf-8")
+    program = project / "build" / "guest" / "conformance" / "pmuconf"
+    program.parent.mkdir(parents=True)
+    program.write_text("", encoding="utf-8")
+    script = f'cat {program}; echo Counting.Wraps >>"$PMUCONF_CASES_LOG"'
+    run(project, of(project, script))
+    (record,) = records.read("group/one")
+    assert {"case:conformance/cases/a/b_test.cpp", "suite:runner"} <= record.inputs.keys()
+    run(project, of(project, f'{script}; echo Other.Case >>"$PMUCONF_CASES_LOG"'))
+    assert "suite:cases" in records.read("group/one")[0].inputs
+
+
+def test_records_of_a_unit_are_bounded(project: Path) -> None:
+    for number in range(records.KEPT + 5):
+        records.write(Record("group/one", {"text:a": str(number)}, (Case("a", "PASS"),), 1.0))
+    assert len(records.read("group/one")) == records.KEPT

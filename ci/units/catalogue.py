@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The units of `make check`: the same for every change and on every day."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import judge
+import lint
+import matrix
+from units.inputs import Inputs
+from units.unit import OUT, ROOT, Unit
+
+PYTHON = "/usr/bin/python3"
+KERNELS = ("6.12", "6.1")
+TIDY_PARTS = 4
+SAMPLE = 12
+"""`make check` tries one of so many mutants: always the same ones."""
+HOUR_S = 3600
+GUEST_MB = 1200
+NIGHTLY = re.compile(r"^pytestmark = .*?nightly", re.M)
+NIGHTLY_LIST = re.compile(r"^pytestmark = \[[^\]]*nightly[^\]]*\]", re.M)
+KUNIT_READS = (
+    *("glob:driver/*.[chS]", "glob:driver/*Kbuild", "glob:driver/*Kconfig"),
+    *("glob:kunit/*", "glob:vm/kernels/*", "glob:vm/pmuvm/*.py"),
+    *("package:gcc-12", "package:qemu-system-x86"),
+)
+PYTEST_READS = ("package:python3-pytest", "file:pyproject.toml", "file:conftest.py")
+CPP_READS = (
+    *("glob:*.cpp", "glob:*.h", "glob:*.c", "glob:*CMakeLists.txt", "glob:cmake/*"),
+    *("glob:conformance/rules/*", "glob:conformance/*.toml", "file:CMakePresets.json"),
+    *("file:.clang-tidy", "file:ci/checks/tidy.py", "package:clang-tidy-22"),
+    *("package:libstdc++-12-dev", "package:libgtest-dev", "package:libgmock-dev"),
+    *("package:nlohmann-json3-dev", "package:libtomlplusplus-dev", "package:libcli11-dev"),
+    *("package:libbpf-dev", "package:libc6-dev", "package:linux-libc-dev"),
+)
+BINARIES: dict[str, tuple[str, int, tuple[str, ...]]] = {
+    "unit/driver": ("driver/unit/driver_tests", 3, ()),
+    "unit/conformance": (
+        "conformance/selftest/conformance_selftest",
+        1,
+        ("glob:conformance/*.toml", "glob:conformance/selftest/*"),
+    ),
+}
+"""Programs of unit tests below build/PRESET, their shards, and what they read beside themselves."""
+
+
+def build(name: str, *targets: str, cores: int = 2, default_s: float = 120) -> Unit:
+    """A preset that others need."""
+    return Unit(
+        f"build/{name}",
+        (("ci/build", name, *targets),),
+        3000,
+        f"ci/build {' '.join((name, *targets))}",
+        cores=cores,
+        memory_mb=2500,
+        default_s=default_s,
+        build=True,
+    )
+
+
+def builds() -> list[Unit]:
+    """What is built for `make check`."""
+    fetched = [
+        Unit(
+            f"build/kernel-{name}",
+            ((PYTHON, "-m", "pmuvm", "fetch", "--kernel", name),),
+            900,
+            f"PYTHONPATH=vm {PYTHON} -m pmuvm fetch --kernel {name}",
+            build=True,
+        )
+        for name in KERNELS
+    ]
+    modules = [
+        Unit(
+            f"build/module-{name}",
+            ((PYTHON, "-m", "pmuvm", "module", "--kernel", name),),
+            900,
+            f"PYTHONPATH=vm {PYTHON} -m pmuvm module --kernel {name}",
+            needs=(f"build/kernel-{name}",),
+            build=True,
+        )
+        for name in KERNELS
+    ]
+    return [
+        build("guest", "pmuconf", default_s=330),
+        build("asan", default_s=280),
+        build("fuzz", "fuzzers", default_s=90),
+        build("tidy", "pmuconf_rules_files", "pmuconf_bpf_files", cores=1, default_s=15),
+        *fetched,
+        *modules,
+    ]
+
+
+GUESTS = ("build/guest", *(f"build/module-{name}" for name in KERNELS))
+
+
+def lint_units() -> list[Unit]:
+    """Each step of ci/lint.py; clang-tidy in parts."""
+    heavy = {"kernel-6.12": 40.0, "kernel-6.1": 40.0, "sources": 60.0, "mypy": 30.0}
+    found = []
+    for name in lint.names():
+        if name == "clang-tidy":
+            continue
+        needs = tuple(f"build/kernel-{line}" for line in KERNELS if name == f"kernel-{line}")
+        found.append(
+            Unit(
+                f"lint/{name}",
+                ((PYTHON, "ci/lint.py", name),),
+                1200,
+                f"{PYTHON} ci/lint.py {name}",
+                needs=needs,
+                traced=True,
+                default_s=heavy.get(name, 5.0),
+            )
+        )
+    return found + tidy_units("tidy", TIDY_PARTS, 180)
+
+
+def tidy_units(kind: str, parts: int, default_s: float) -> list[Unit]:
+    """clang-tidy in parts; `kind` as ci/checks/tidy.py has it."""
+    return [
+        Unit(
+            f"{kind}/{part}of{parts}",
+            ((PYTHON, "ci/checks/tidy.py", "--kind", kind, "--part", f"{part}/{parts}"),),
+            2 * HOUR_S,
+            f"{PYTHON} ci/checks/tidy.py --kind {kind} --part {part}/{parts}",
+            needs=("build/tidy", "build/fuzz"),
+            reads=CPP_READS,
+            default_s=default_s,
+            fresh=("--fresh",),
+        )
+        for part in range(1, parts + 1)
+    ]
+
+
+def unit_tests(preset: str) -> list[Unit]:
+    """The programs of unit tests of a preset, in shards of GoogleTest's."""
+    found = []
+    for name, (program, shards, reads) in BINARIES.items():
+        path = f"build/{preset}/{program}"
+        for shard in range(1, shards + 1):
+            label = name if preset == "asan" else f"{name}-{preset}"
+            label += f"-{shard}of{shards}" if shards > 1 else ""
+            report = OUT / f"{label.replace('/', '-')}.xml"
+            environment = (f"GTEST_TOTAL_SHARDS={shards}", f"GTEST_SHARD_INDEX={shard - 1}")
+            run = ("env", *environment, path)
+            found.append(
+                Unit(
+                    label,
+                    ((*run, f"--gtest_output=xml:{report}", "--gtest_brief=1"),),
+                    900,
+                    f"ci/build {preset} && {' '.join(run)}",
+                    report,
+                    needs=(f"build/{preset}",),
+                    reads=(f"product:{path}", *reads),
+                    default_s=45,
+                )
+            )
+    return found
+
+
+def pytest_files(inputs: Inputs, night: bool) -> list[str]:
+    """The files with tests in Python: all, or those with a test for make check."""
+    found = []
+    for name in inputs.files:
+        if not name.endswith("_test.py"):
+            continue
+        text = (ROOT / name).read_text(encoding="utf-8")
+        whole = NIGHTLY.search(text) or NIGHTLY_LIST.search(text)
+        if "nightly" in text if night else not whole:
+            found.append(name)
+    return found
+
+
+def pytest_units(inputs: Inputs, night: bool = False) -> list[Unit]:
+    """The tests in Python, a unit a file."""
+    found = []
+    for name in pytest_files(inputs, night):
+        label = f"pytest{'-nightly' if night else ''}/{name}"
+        marks = "nightly" if night else "not nightly"
+        report = OUT / f"{label.replace('/', '+')}.xml"
+        run = (PYTHON, "-m", "pytest", "-q", "-m", marks, name)
+        text = (ROOT / name).read_text(encoding="utf-8")
+        guests = "mark.guest" in text
+        sanitized = name in ("fuzz/tests/planted_test.py", "fuzz/tests/build_test.py")
+        found.append(
+            Unit(
+                label,
+                ((*run, f"--junitxml={report}"),),
+                2 * HOUR_S if night else 1500,
+                f"{PYTHON} -m pytest -m '{marks}' {name}",
+                report,
+                needs=(*GUESTS, *(("build/fuzz",) if name.startswith("fuzz/") else ())),
+                reads=(*PYTEST_READS, *(("glob:fuzz/*", *CPP_READS) if sanitized else ())),
+                traced=not sanitized,
+                memory_mb=GUEST_MB if guests else 400,
+                default_s=30.0 if guests else 2.0,
+            )
+        )
+    return found
+
+
+def kunit_unit(kernel: str) -> Unit:
+    """The KUnit suites in one kernel; `kernel` may end in -debug."""
+    out = OUT / f"kunit-{kernel}"
+    series = kernel.removesuffix("-debug")
+    command = (PYTHON, "kunit/run.py", "--kernel", series, "--out", str(out))
+    debug = series != kernel
+    return Unit(
+        f"kunit/{kernel}",
+        ((*command, "--debug") if debug else command,),
+        3 * HOUR_S if debug else 2400,
+        f"make kunit {variables(kernel)}",
+        out / "results.json",
+        reads=(*KUNIT_READS, f"source:{series}"),
+        cores=2,
+        memory_mb=3000,
+        default_s=250,
+    )
+
+
+def variables(kernel: str) -> str:
+    """A kernel as make has it."""
+    series = kernel.removesuffix("-debug")
+    return f"KERNEL={series}" if series == kernel else f"KERNEL={series} DEBUG=1"
+
+
+def run_units(cells: Sequence[matrix.Cell]) -> list[Unit]:
+    """Targets on stock kernels; a case that passed with the same inputs is not run again."""
+    found = []
+    for cell in cells:
+        kernel, target = cell.place.kernel, cell.place.target
+        out = OUT / f"{target}-{kernel}"
+        found.append(
+            Unit(
+                f"run/{target}-{kernel}",
+                (
+                    (
+                        *(PYTHON, "ci/judge.py", "--target", target, "--kernel", kernel),
+                        *("--out", str(out)),
+                    ),
+                ),
+                900,
+                f"make run KERNEL={kernel} TARGET={target}",
+                out / "results.json",
+                needs=("build/guest", f"build/module-{kernel}"),
+                reads=(
+                    *judge.RUNNER,
+                    *judge.MACHINE,
+                    *judge.driver_inputs(),
+                    *("suite:runner", "suite:report", "suite:cases"),
+                    *("glob:conformance/targets/*", "glob:vm/kernels/*"),
+                    f"cache:kernels/{kernel}-amd64.json",
+                ),
+                memory_mb=GUEST_MB,
+                default_s=60 * cell.minutes,
+                fresh=("--fresh",),
+            )
+        )
+    return found
+
+
+def subjects() -> list[str]:
+    """The harnesses; `empty` is one to compare with."""
+    names = {path.name.removesuffix("_fuzzer.cpp") for path in (ROOT / "fuzz").glob("*_fuzzer.cpp")}
+    return sorted(names - {"empty"})
+
+
+def fuzz_units() -> list[Unit]:
+    """The corpus of each harness, replayed."""
+    found = []
+    for subject in subjects():
+        program = f"build/fuzz/fuzz/{subject}_fuzzer"
+        found.append(
+            Unit(
+                f"fuzz/{subject}",
+                ((program, "-runs=0", f"fuzz/corpus/{subject}"),),
+                300,
+                f"ci/build fuzz fuzzers && {program} -runs=0 fuzz/corpus/{subject}",
+                needs=("build/fuzz",),
+                reads=(f"product:{program}", f"glob:fuzz/corpus/{subject}/*"),
+                default_s=4,
+            )
+        )
+    return found
+
+
+def mutants_unit(name: str, words: Sequence[str], default_s: float, needs: Sequence[str]) -> Unit:
+    """Some of the mutants; what is known of each is kept by ci/mutants.py."""
+    out = OUT / name.replace("/", "-")
+    return Unit(
+        name,
+        ((PYTHON, "ci/mutants.py", *words, "--out", str(out)),),
+        2 * HOUR_S,
+        " ".join((PYTHON, "ci/mutants.py", *words)),
+        out / "results.json",
+        needs=tuple(needs),
+        reads=(
+            *("glob:driver/*", "glob:ci/mutation/*.py", "file:ci/mutants.py", "glob:vm/*"),
+            *("suite:runner", "suite:report", "suite:cases", *judge.MACHINE, "package:gcc-12"),
+            *("glob:conformance/targets/*", *(f"cache:kernels/{k}-amd64.json" for k in KERNELS)),
+            *("glob:kunit/*", *(f"source:{kernel}" for kernel in KERNELS)),
+        ),
+        cores=2,
+        memory_mb=2500,
+        default_s=default_s,
+        fresh=("--fresh",),
+        lock="mutants",
+    )
+
+
+def check_units(inputs: Inputs) -> list[Unit]:
+    """All of `make check`."""
+    cells = [cell for cell in matrix.read().cells if cell.check]
+    return [
+        *builds(),
+        *lint_units(),
+        *unit_tests("asan"),
+        *pytest_units(inputs),
+        kunit_unit(KERNELS[0]),
+        *run_units(cells),
+        *fuzz_units(),
+        mutants_unit(
+            "mutants/sample",
+            ("--observer", "cases", "--part", f"1/{SAMPLE}"),
+            160,
+            ("build/guest", "build/module-6.12"),
+        ),
+    ]

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inputs of units by name, and a digest of the content that each name stands for.
+
+| name             | content                                                                     |
+|------------------|-----------------------------------------------------------------------------|
+| `file:PATH`      | a file of the project; one that is absent has a digest, too                 |
+| `names:FOLDER`   | the names of the project's files right below a folder                       |
+| `glob:PATTERN`   | names and contents of the project's files that match                        |
+| `product:PATH`   | a file below build/                                                         |
+| `suite:runner`   | the part of `pmuconf` that runs cases: the program without cases and reports |
+| `suite:report`   | the part of it that lists, judges and reports                               |
+| `suite:cases`    | the object files of all cases                                               |
+| `case:PATH`      | the object file of a source of cases                                        |
+| `cache:PATH`     | a file of the cache, such as the pointer to a stock kernel                  |
+| `source:SERIES`  | the package with a kernel's sources that is in the cache                    |
+| `package:NAME`   | the version of a Debian package                                             |
+| `system:PATH`    | a file of the machine that no package owns                                  |
+| `env:NAME`       | a variable of the environment                                               |
+| `text:TEXT`      | the text itself: a command with its parameters                              |
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import functools
+import hashlib
+import os
+import subprocess
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from pmuvm import source, store, tree
+
+ABSENT = "absent"
+SUITE = Path("build/guest/conformance")
+CASES = SUITE / "CMakeFiles" / "pmuconf_cases.dir"
+RUNNER = (
+    "CMakeFiles/pmuconf.dir/main.cpp.o",
+    "libpmuconf_lib.a",
+    "libpmuconf_program.a",
+    "libpmuconf_watch.a",
+)
+REPORT = ("libpmuconf_report.a",)
+LINKED = ("libbpf-dev", "libelf-dev", "zlib1g-dev", "libgtest-dev", "libgmock-dev", "libc6-dev")
+"""Packages of the libraries that are linked into the suite."""
+
+
+class InputError(Exception):
+    """A name that stands for nothing; the message says which."""
+
+
+class Inputs:
+    """Digests of inputs in one checkout. Each is computed once; `forget` after a build."""
+
+    def __init__(self, root: Path = store.ROOT) -> None:
+        self.root = root
+        self._digests: dict[str, str] = {}
+        self._kinds: dict[str, Callable[[str], str]] = {
+            "file": self._file,
+            "names": self._names,
+            "glob": self._glob,
+            "product": self._file,
+            "suite": self._suite,
+            "case": self._case,
+            "cache": lambda name: content(store.cache() / name),
+            "source": _source,
+            "package": lambda name: packages().get(name, ABSENT),
+            "system": lambda name: content(Path(name)),
+            "env": lambda name: os.environ.get(name, ABSENT),
+            "text": lambda text: text,
+        }
+
+    def digest(self, name: str) -> str:
+        """A short text that changes when the content does."""
+        if name not in self._digests:
+            kind, colon, rest = name.partition(":")
+            if not colon or kind not in self._kinds:
+                raise InputError(f"unknown input '{name}'")
+            self._digests[name] = self._kinds[kind](rest)
+        return self._digests[name]
+
+    def digests(self, names: Iterable[str]) -> dict[str, str]:
+        """The digest of each name."""
+        return {name: self.digest(name) for name in sorted(set(names))}
+
+    def changed(self, recorded: Mapping[str, str]) -> list[str]:
+        """The names whose content is no longer what was recorded."""
+        return [name for name, digest in recorded.items() if self.digest(name) != digest]
+
+    def forget(self, *kinds: str) -> None:
+        """Compute inputs of these kinds again: something was built."""
+        self._digests = {n: d for n, d in self._digests.items() if n.partition(":")[0] not in kinds}
+
+    @functools.cached_property
+    def files(self) -> list[str]:
+        """The project's files: those that git tracks, and new ones that it does not ignore."""
+        command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        out = subprocess.run(command, cwd=self.root, check=True, capture_output=True).stdout
+        names = sorted(set(out.decode().split("\0")) - {""})
+        return [name for name in names if os.path.lexists(self.root / name)]
+
+    @property
+    def case_sources(self) -> list[str]:
+        """The sources of cases."""
+        return fnmatch.filter(self.files, "conformance/cases/*_test.cpp")
+
+    @functools.cached_property
+    def _folders(self) -> dict[str, set[str]]:
+        folders: dict[str, set[str]] = {}
+        for name in self.files:
+            while name:
+                folder, _, last = name.rpartition("/")
+                folders.setdefault(folder, set()).add(last)
+                name = folder
+        return folders
+
+    def _file(self, name: str) -> str:
+        return content(self.root / name)
+
+    def _names(self, folder: str) -> str:
+        return _hash(sorted(self._folders.get("" if folder == "." else folder, ())))
+
+    def _glob(self, pattern: str) -> str:
+        found = fnmatch.filter(self.files, pattern)
+        return _hash(part for name in found for part in (name, self._file(name)))
+
+    def _suite(self, part: str) -> str:
+        if part == "cases":
+            return _hash(self._case(name) for name in self.case_sources)
+        linked = {"runner": RUNNER, "report": REPORT}.get(part)
+        if linked is None:
+            raise InputError(f"unknown input 'suite:{part}'")
+        libraries = [packages().get(name, ABSENT) for name in LINKED]
+        return _hash([*(self._file(str(SUITE / name)) for name in linked), *libraries])
+
+    def _case(self, source: str) -> str:
+        return self._file(str(CASES / f"{source.removeprefix('conformance/')}.o"))
+
+
+def content(path: Path) -> str:
+    """A digest of a file, with the bit that makes it a program; of a link, where it leads to."""
+    try:
+        if path.is_symlink():
+            return _hash(["link", os.readlink(path)])
+        with path.open("rb") as stream:
+            found = hashlib.file_digest(stream, "sha256").hexdigest()[:24]
+        return f"{found}x" if path.stat().st_mode & 0o100 else found
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return ABSENT
+
+
+@functools.cache
+def packages() -> dict[str, str]:
+    """The packages of this machine and their versions."""
+    command = ["dpkg-query", "-W", "-f", "${binary:Package} ${Version}\n"]
+    out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    pairs = (line.split() for line in out.splitlines())
+    return {pair[0].partition(":")[0]: pair[1] for pair in pairs if len(pair) == 2}
+
+
+def key(digests: Mapping[str, str]) -> str:
+    """One digest of all inputs of a unit."""
+    return _hash(part for name in sorted(digests) for part in (name, digests[name]))
+
+
+def _source(series: str) -> str:
+    found = source.present(series, tree.cache())
+    return found.name if found else ABSENT
+
+
+def _hash(parts: Iterable[str]) -> str:
+    return store.digest(part.encode() for part in parts)

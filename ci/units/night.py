@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A night that goes on where it stood: which units have passed in it, and which shard has which units."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+from collections.abc import Sequence
+
+from pmuvm import store
+from units import records
+from units.inputs import Inputs
+from units.unit import Outcome, Unit
+
+
+class Night:
+    """Units that have passed since the night began, with the key of their inputs. It outlives the process."""
+
+    def __init__(self, again: bool = False) -> None:
+        """`again`: begin a new night, whatever the last one left open."""
+        self._path = store.cache() / "nightly.json"
+        self._lock = threading.Lock()
+        self._done: dict[str, str] = {}
+        if not again:
+            with contextlib.suppress(OSError, ValueError, AttributeError):
+                done = json.loads(self._path.read_text(encoding="utf-8"))["done"]
+                self._done = {str(name): str(key) for name, key in done.items()}
+
+    def finished(self, unit: Unit, now: Inputs) -> Outcome | None:
+        """The pass of this night, if nothing that the unit reads has changed since."""
+        key = self._done.get(unit.name)
+        if key is None:
+            return None
+        record = records.passed(unit.name, now, unit.stated())
+        if record is None or record.key != key:
+            return None
+        return Outcome(unit, record.cases, record.took_s, cached=True)
+
+    def note(self, outcome: Outcome, now: Inputs) -> None:
+        """A unit has passed."""
+        record = records.passed(outcome.unit.name, now, outcome.unit.stated())
+        if record is None or outcome.failed:
+            return
+        with self._lock:
+            self._done[outcome.unit.name] = record.key
+            store.write(self._path, json.dumps({"done": self._done}, indent=1).encode())
+
+    def end_if_whole(self, units: Sequence[Unit]) -> bool:
+        """The next one begins afresh once each of `units` has passed in this one."""
+        whole = {unit.name for unit in units if not unit.build} <= self._done.keys()
+        if whole:
+            self._path.unlink(missing_ok=True)
+        return whole
+
+
+def shard(units: Sequence[Unit], number: int, count: int) -> list[Unit]:
+    """Shard `number` (from 1) of `count`, of about the same time each; with the builds that it needs.
+
+    It goes by what units are stated to take, so that each machine makes the same shards.
+    """
+    loads = [0.0] * count
+    mine: list[Unit] = []
+    tests = [unit for unit in units if not unit.build]
+    for unit in sorted(tests, key=lambda each: (-each.default_s, each.name)):
+        least = loads.index(min(loads))
+        loads[least] += unit.default_s * unit.cores
+        if least == number - 1:
+            mine.append(unit)
+    return with_builds(mine, units)
+
+
+def with_builds(chosen: Sequence[Unit], units: Sequence[Unit]) -> list[Unit]:
+    """The chosen units and all builds that they need, in the order of `units`."""
+    known = {unit.name: unit for unit in units}
+    wanted = {unit.name for unit in chosen}
+    todo = list(chosen)
+    while todo:
+        for name in todo.pop().needs:
+            if name not in wanted:
+                wanted.add(name)
+                todo.append(known[name])
+    return [unit for unit in units if unit.name in wanted]

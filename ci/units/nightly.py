@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The units of `make nightly`: those of `make check`, and whatever takes longer; none takes hours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import matrix
+from pmuvm import kernel
+from units import catalogue
+from units.catalogue import GUEST_MB, GUESTS, HOUR_S, KERNELS, PYTHON
+from units.inputs import Inputs
+from units.unit import OUT, ROOT, Unit
+
+ANALYZER_PARTS = 16
+MUTANT_PARTS = 16
+ORACLE_CALLS = 100_000
+ORACLE_PARTS = 5
+FUZZ_S = 3600
+"""In all, of the pure harnesses."""
+CAMPAIGN_S = 600
+CAMPAIGNS = 6
+EVERYTHING = ("glob:*", "suite:runner", "suite:report", "suite:cases")
+
+
+def nightly_units(inputs: Inputs, rounds: int) -> list[Unit]:
+    """All of `make nightly`. `rounds`: of the soak on each kernel."""
+    return [
+        *catalogue.check_units(inputs),
+        catalogue.build("dev", default_s=280),
+        catalogue.build("coverage", "driver_tests", default_s=70),
+        *catalogue.unit_tests("dev"),
+        _tool("coverage/driver", ("ci/coverage.py",), "coverage", ("build/coverage",), 40),
+        _tool("lines/driver", ("ci/lines.py",), "lines", ("build/guest",), 900, cores=2),
+        *catalogue.tidy_units("analyzer", ANALYZER_PARTS, 120),
+        *catalogue.pytest_units(inputs, night=True),
+        *(catalogue.kunit_unit(name) for name in (*KERNELS[1:], *kernel.debug_known())),
+        *_debug_runs(),
+        *_cells(),
+        *_mutants(),
+        *_oracle(),
+        *_fuzzing(),
+        *_soaks(rounds),
+    ]
+
+
+def _tool(
+    name: str,
+    words: tuple[str, ...],
+    folder: str,
+    needs: Sequence[str],
+    default_s: float,
+    cores: int = 1,
+) -> Unit:
+    """A program that leaves build/FOLDER/results.json."""
+    return Unit(
+        name,
+        ((PYTHON, *words),),
+        2 * HOUR_S,
+        " ".join((PYTHON, *words)),
+        ROOT / "build" / folder / "results.json",
+        needs=tuple(needs),
+        reads=EVERYTHING,
+        cores=cores,
+        memory_mb=2500,
+        default_s=default_s,
+        lock=folder,
+    )
+
+
+def _run(name: str, words: tuple[str, ...], repeat: str, default_s: float) -> Unit:
+    out = OUT / name.replace("/", "+")
+    return Unit(
+        name,
+        ((*words, "--out", str(out)),),
+        int(3 * HOUR_S),
+        repeat,
+        out / "results.json",
+        needs=("build/guest",),
+        reads=EVERYTHING,
+        memory_mb=GUEST_MB,
+        default_s=default_s,
+    )
+
+
+def targets() -> list[str]:
+    """Those that `make check` runs, on whichever kernel."""
+    return sorted({cell.place.target for cell in matrix.read().cells if cell.check})
+
+
+def _debug_runs() -> list[Unit]:
+    return [
+        _run(
+            f"run/{target}-{name}",
+            (PYTHON, "-m", "pmuvm", "run", "--target", target, "--kernel", name),
+            f"make run {catalogue.variables(name)} TARGET={target}",
+            1200,
+        )
+        for target in targets()
+        for name in kernel.debug_known()
+    ]
+
+
+def _cells() -> list[Unit]:
+    """The cells of the matrix that `make check` leaves out."""
+    found = []
+    for cell in matrix.read().cells:
+        if not cell.check:
+            name = f"matrix/{cell.name}"
+            out = OUT / name.replace("/", "+")
+            found.append(
+                Unit(
+                    name,
+                    (cell.command(out),),
+                    int(cell.budget_s) + HOUR_S,
+                    cell.again(),
+                    out / "results.json",
+                    needs=("build/guest",),
+                    reads=EVERYTHING,
+                    memory_mb=GUEST_MB,
+                    default_s=60 * cell.minutes,
+                )
+            )
+    return found
+
+
+def _mutants() -> list[Unit]:
+    """Each mutant, by its observers, on each kernel."""
+    found = []
+    for name in (*KERNELS, *kernel.debug_known()):
+        factor = 4 if name.endswith("-debug") else 1
+        for observer, parts, each_s in (("cases", MUTANT_PARTS, 150), ("kunit", 4, 600)):
+            found += [
+                catalogue.mutants_unit(
+                    f"mutants/{name}-{observer}-{part}of{parts}",
+                    ("--kernel", name, "--observer", observer, "--part", f"{part}/{parts}"),
+                    each_s * factor,
+                    GUESTS,
+                )
+                for part in range(1, parts + 1)
+            ]
+    return found
+
+
+def _oracle() -> list[Unit]:
+    """A kernel's errno, call by call, in shards; and the mutants that show there."""
+    found = []
+    calls = ORACLE_CALLS // ORACLE_PARTS
+    for name in KERNELS:
+        kinds = [
+            (f"calls-{n + 1}of{ORACLE_PARTS}", ("--no-mutants", "--calls", str(calls)), n * calls)
+            for n in range(ORACLE_PARTS)
+        ]
+        for label, words, first in (*kinds, ("mutants", ("--calls", "0"), 0)):
+            command = ("ci/oracle.py", "--kernel", name, *words, "--from", str(first))
+            found.append(
+                _tool(f"oracle/{name}-{label}", command, f"oracle-{name}", GUESTS, 900, cores=2)
+            )
+    return found
+
+
+def _fuzzing() -> list[Unit]:
+    subjects = catalogue.subjects()
+    each_s = 2 * FUZZ_S // len(subjects)
+    pure = [
+        Unit(
+            f"fuzz/{subject}-{each_s}s",
+            ((PYTHON, "fuzz/run.py", "--harness", subject, "--time", str(each_s)),),
+            each_s + HOUR_S,
+            f"{PYTHON} fuzz/run.py --harness {subject} --time {each_s}",
+            needs=("build/fuzz",),
+            reads=EVERYTHING,
+            memory_mb=1500,
+            default_s=each_s,
+        )
+        for subject in subjects
+    ]
+    guests = [
+        Unit(
+            f"fuzz-vm/{target}-{number}of{CAMPAIGNS}",
+            (
+                (
+                    *(PYTHON, "fuzz/campaign.py", "--kernel", "6.12-kcov"),
+                    *("--target", target, "--time", str(CAMPAIGN_S)),
+                ),
+            ),
+            2 * HOUR_S,
+            f"make fuzz-vm KERNEL=6.12-kcov TARGET={target} TIME={CAMPAIGN_S}",
+            needs=("build/guest",),
+            reads=(*EVERYTHING, f"text:{number}"),
+            memory_mb=3000,
+            default_s=CAMPAIGN_S,
+            lock=f"fuzz-vm-{target}",
+        )
+        for target in ("refpmu", "software")
+        for number in range(1, CAMPAIGNS + 1)
+    ]
+    return [*pure, *guests]
+
+
+def _soaks(rounds: int) -> list[Unit]:
+    return [
+        _tool(
+            f"soak/{name}-{number}of{rounds}",
+            ("ci/soak.py", "-n", "1", "--seed", str(number), "--kernel", name),
+            "soak",
+            GUESTS,
+            500,
+            cores=2,
+        )
+        for name in KERNELS
+        for number in range(1, rounds + 1)
+    ]

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs units side by side, as many as cores and memory allow; the longest first."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from units.unit import Outcome, Unit
+
+SPARE_MB = 1500
+"""For the machine itself."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Machine:
+    """What units share."""
+
+    cores: int
+    memory_mb: int
+
+    @classmethod
+    def here(cls) -> Machine:
+        """This machine: the cores that this process may use, the memory that is free now."""
+        words = Path("/proc/meminfo").read_text(encoding="ascii").split()
+        free = int(words[words.index("MemAvailable:") + 1]) // 1024
+        return cls(len(os.sched_getaffinity(0)), max(free - SPARE_MB, 1))
+
+
+@dataclasses.dataclass(frozen=True)
+class Span:
+    """When a unit ran, in seconds since the run began."""
+
+    unit: Unit
+    begin_s: float
+    end_s: float
+
+
+class Schedule:
+    """Units that wait, that run, that are done."""
+
+    def __init__(
+        self,
+        units: Sequence[Unit],
+        run: Callable[[Unit], Outcome],
+        expected: Mapping[str, float],
+        machine: Machine,
+    ) -> None:
+        """`run` is called in a thread of its own. `expected`: seconds by the name of a unit."""
+        self._run = run
+        self._machine = machine
+        self._waiting = {unit.name: unit for unit in units}
+        self._running: dict[str, Unit] = {}
+        self._done: set[str] = set()
+        self._urgency = urgency(units, expected)
+        self._ended: queue.Queue[tuple[Unit, Outcome | BaseException]] = queue.Queue()
+        self._begun = time.monotonic()
+        self._starts: dict[str, float] = {}
+        self.spans: list[Span] = []
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """The outcome of each unit as it ends. A unit whose build failed is never begun."""
+        while self._waiting or self._running:
+            self._start()
+            if not self._running:
+                return  # what they need has failed
+            unit, outcome = self._ended.get()
+            del self._running[unit.name]
+            self.spans.append(Span(unit, self._starts[unit.name], self._now()))
+            if isinstance(outcome, BaseException):
+                raise outcome
+            if not (unit.build and outcome.failed):
+                self._done.add(unit.name)
+            yield outcome
+
+    @property
+    def running(self) -> list[str]:
+        """The names of the units that run now, the longest first."""
+        return sorted(self._running, key=lambda name: self._starts[name])
+
+    def _start(self) -> None:
+        """Begins whatever may begin: the most urgent first, smaller ones where that does not fit."""
+        for name in sorted(self._waiting, key=lambda each: -self._urgency[each]):
+            unit = self._waiting[name]
+            if set(unit.needs) <= self._done and self._fits(unit):
+                del self._waiting[name]
+                self._running[name] = unit
+                self._starts[name] = self._now()
+                threading.Thread(target=self._one, args=(unit,), name=name, daemon=True).start()
+
+    def _one(self, unit: Unit) -> None:
+        try:
+            outcome: Outcome | BaseException = self._run(unit)
+        except BaseException as error:  # the thread that waits is the one to raise it
+            outcome = error
+        self._ended.put((unit, outcome))
+
+    def _fits(self, unit: Unit) -> bool:
+        """Whether cores and memory are free for it; one that is too large for the machine runs alone."""
+        if unit.lock and unit.lock in {each.lock for each in self._running.values()}:
+            return False
+        if not self._running:
+            return True
+        cores = sum(each.cores for each in self._running.values())
+        memory = sum(each.memory_mb for each in self._running.values())
+        return (
+            cores + min(unit.cores, self._machine.cores) <= self._machine.cores
+            and memory + unit.memory_mb <= self._machine.memory_mb
+        )
+
+    def _now(self) -> float:
+        return time.monotonic() - self._begun
+
+
+def urgency(units: Sequence[Unit], expected: Mapping[str, float]) -> dict[str, float]:
+    """Seconds from the begin of a unit to the end of the longest chain of units that wait for it."""
+    followers: dict[str, list[Unit]] = {}
+    for unit in units:
+        for name in unit.needs:
+            followers.setdefault(name, []).append(unit)
+    found: dict[str, float] = {}
+
+    def of(unit: Unit) -> float:
+        if unit.name not in found:
+            after = [of(each) for each in followers.get(unit.name, ())]
+            found[unit.name] = expected[unit.name] + max(after, default=0.0)
+        return found[unit.name]
+
+    for unit in units:
+        of(unit)
+    return found

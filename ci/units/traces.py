@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a command reads, seen by strace(1) while it runs: the names of its inputs.
+
+A command that reads nothing else the next time, and finds the same content, gives the same answer: so these are all
+inputs that its record needs. What it has written itself before it reads it is no input.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from pmuvm import store
+
+CALLS = (
+    "open,openat,openat2,creat,execve,execveat,stat,lstat,newfstatat,statx,access,faccessat,"
+    "faccessat2,rename,renameat,renameat2,mkdir,mkdirat,symlink,symlinkat,link,linkat,chdir,"
+    "clone,clone3,fork,vfork"
+)
+LINE = re.compile(r"^(\d+) +(\w+)\((.*)\) += (-?\d+)(.*)$")
+RESUMED = re.compile(r"^(\d+) +<\.\.\. (\w+) resumed>(.*)$")
+FORK = re.compile(r"^\d+ +(?:clone3?|v?fork)\(")
+STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
+WRITING = re.compile(r"O_WRONLY|O_RDWR|O_CREAT|O_TRUNC")
+SYSTEM = ("/usr/", "/lib/", "/lib64/", "/bin/", "/sbin/", "/opt/")
+IGNORED = ("/proc/", "/sys/", "/dev/", "/tmp/", "/run/", "/var/", "/etc/", "/root/.cache/ccache")
+PRODUCTS = ("guest", "guest-arm64", "dev", "asan", "fuzz", "tidy", "bench")
+"""Presets: programs and generated sources there are inputs. What else is below build/ is for programs' own use."""
+SUITE = "build/guest/conformance/pmuconf"
+
+
+def argv(command: Sequence[str], log: Path) -> list[str]:
+    """The command under strace, which writes to `log`."""
+    options = [
+        "-f",
+        "--seccomp-bpf",
+        "-qq",
+        "-s",
+        "4096",
+        "-e",
+        f"trace={CALLS}",
+        "-e",
+        "signal=none",
+    ]
+    return ["strace", *options, "-o", str(log), "--", *command]
+
+
+@functools.cache
+def possible() -> bool:
+    """Whether this machine has strace, and lets it trace."""
+    if shutil.which("strace") is None:
+        return False
+    done = subprocess.run(argv(["true"], Path(os.devnull)), capture_output=True, check=False)
+    return done.returncode == 0
+
+
+def inputs(log: Path, root: Path, here: Path | None = None, probes: bool = True) -> set[str]:
+    """The names of what a traced command has read, as units.inputs has them.
+
+    `here`: the folder that it was started in, if not `root`. `probes`: with files that it looked for in vain; a
+    compiler looks for each header in many folders.
+    """
+    found: set[str] = set()
+    with log.open(encoding="utf-8", errors="replace") as lines:
+        for path, folder in _reads(lines, str(here or root)):
+            name = _name(path, folder, root)
+            if not probes and not os.path.lexists(path):
+                continue
+            if name is not None:
+                found.add(name)
+    return found
+
+
+def _reads(lines: Iterable[str], start: str) -> Iterator[tuple[str, bool]]:
+    """Absolute paths that were read (or looked for in vain), and whether each was listed as a folder."""
+    written: set[str] = set()
+    seen: set[tuple[str, bool]] = set()
+    folders: dict[str, str] = {}
+    begun: dict[str, str] = {}
+    parent = ""
+    for line in lines:
+        if line.rstrip().endswith("<unfinished ...>"):
+            pid = line.split(" ", 1)[0]
+            begun[pid] = line.rstrip().removesuffix("<unfinished ...>").rstrip()
+            if FORK.search(line):
+                parent = pid
+            continue
+        resumed = RESUMED.match(line)
+        if resumed:
+            line = begun.pop(resumed[1], f"{resumed[1]} {resumed[2]}(") + resumed[3]
+        match = LINE.match(line.rstrip())
+        if match is None:
+            continue
+        pid, call, arguments, status, rest = match.groups()
+        if pid not in folders:
+            # A child may run before the call that made it returns.
+            folders[pid] = folders.get(parent, start)
+        here = folders[pid]
+        if FORK.search(line):
+            if status != "-1":
+                folders.setdefault(status, here)
+            continue
+        names = [_absolute(name, here) for name in _names(call, arguments)]
+        if not names:
+            continue
+        good = not status.startswith("-")
+        if call == "chdir":
+            if good:
+                folders[pid] = names[0]
+        elif call in ("rename", "renameat", "renameat2", "symlink", "symlinkat", "link", "linkat"):
+            if good:
+                written.add(names[-1])
+        elif call in ("mkdir", "mkdirat"):
+            if good:
+                written.add(names[0])
+        elif call == "creat" or (call.startswith("open") and WRITING.search(arguments)):
+            if good:
+                written.add(names[0])
+        elif good or "ENOENT" in rest or "ENOTDIR" in rest:
+            read = (names[0], "O_DIRECTORY" in arguments)
+            if read not in seen and names[0] not in written:
+                seen.add(read)
+                yield read
+
+
+def _names(call: str, arguments: str) -> list[str]:
+    """The paths among the arguments of a call; none where one is relative to an open folder."""
+    if "at" in call and call not in ("stat", "lstat", "creat"):
+        # Each path of an *at call follows its folder.
+        found = re.findall(r'(AT_FDCWD|-?\d+)(?:<[^>]*>)?, "((?:[^"\\]|\\.)*)"', arguments)
+        if call in ("symlinkat",):
+            return STRING.findall(arguments)
+        return [name for base, name in found if base == "AT_FDCWD" or name.startswith("/")]
+    if call in ("execve", "open", "stat", "lstat", "access", "chdir", "mkdir", "creat", "statx"):
+        return STRING.findall(arguments)[:1]
+    return STRING.findall(arguments)
+
+
+def _absolute(name: str, here: str) -> str:
+    return os.path.normpath(os.path.join(here, name))
+
+
+def _name(path: str, folder: bool, root: Path) -> str | None:
+    """The input that a path is; None if it is none."""
+    base, cache = f"{root}/", f"{store.cache()}/"
+    if path == str(root):
+        return "names:." if folder else None
+    if path.startswith(base):
+        name = path.removeprefix(base)
+        if name.startswith(".git/") or name == ".git" or "__pycache__" in name:
+            return None
+        if name == "build" or name.startswith("build/"):
+            return _product(name, root)
+        if folder:
+            return f"names:{name}"
+        return None if os.path.isdir(path) else f"file:{name}"
+    if path.startswith(cache):
+        name = path.removeprefix(cache)
+        # All else there is called by its content.
+        return f"cache:{name}" if re.fullmatch(r"kernels/[^/]+\.json", name) else None
+    if path.startswith(IGNORED) or not path.startswith(SYSTEM):
+        return None
+    owner = owners().get(os.path.realpath(path)) or owners().get(path)
+    if owner is not None:
+        return f"package:{owner}"
+    return f"system:{path}" if os.path.isfile(path) and "/__pycache__/" not in path else None
+
+
+def _product(name: str, root: Path) -> str | None:
+    if name == SUITE:
+        return "suite:report"
+    path = root / name
+    if name.split("/")[1:2] and name.split("/")[1] in PRODUCTS and path.is_file():
+        if "/generated/" in name or (os.access(path, os.X_OK) and "CMakeFiles" not in name):
+            return f"product:{name}"
+    return None
+
+
+@functools.cache
+def owners() -> dict[str, str]:
+    """The package of each file that Debian's packages brought."""
+    found = {}
+    for path in Path("/var/lib/dpkg/info").glob("*.list"):
+        package = path.stem.partition(":")[0]
+        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+            found[line] = package
+            if line.startswith(("/lib/", "/bin/", "/sbin/", "/lib64/")):
+                found[f"/usr{line}"] = package
+    return {line: package for line, package in found.items() if not os.path.isdir(line)}
