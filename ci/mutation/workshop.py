@@ -36,8 +36,7 @@ def build(mutant: Mutant | None, kernel: Kernel, driver: Path, folder: Path, pro
     made = copy / f"{module.NAME}.ko"
     made.unlink(missing_ok=True)
     try:
-        # What serves a debugger would be most of what is written, and of what guests are handed.
-        module.make(kernel, copy, "KCFLAGS=-g0")
+        module.make(kernel, copy)
     except BaseException:
         shutil.rmtree(folder)  # half a build is nothing to go on with
         raise

@@ -10,9 +10,10 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Iterable
 
-from pmuvm import kbuild, store
+from pmuvm import arch, kbuild, store
 from pmuvm.errors import PmuvmError
 from pmuvm.kernel import Kernel
 
@@ -20,8 +21,16 @@ NAME = "refpmu"
 TIMEOUT_S = 600
 SOURCES = ("Kbuild", "Kconfig", "include", "core", "model", "glue", "swinc")
 LOG_LINES = 15
+KEY = "key"
+"""File of a build's folder: what the modules there were made of; not there if there are none."""
+BASIS = "basis"
+"""File of a build's folder: what its objects have in common, if the next build may use them."""
 READ_S = 60
 INFO = re.compile(r"^ *\[ *[0-9a-f]+\] +(\w+)=(.*)$", re.M)
+
+
+class BuildFailed(PmuvmError):
+    """The kernel's make came to its end and made no module."""
 
 
 def default_out(kernel: Kernel) -> pathlib.Path:
@@ -77,12 +86,10 @@ def build(
         raise PmuvmError(f"{source} holds no driver: no file Kbuild")
     if any(c.isspace() for c in f"{out.resolve()}{kernel.build}"):
         raise PmuvmError(f"the kernel's build system takes no path with a space: {out.resolve()}")
-    key = store.digest(_inputs(kernel, source))
-    stamp = out / "key"
+    stamp = out / KEY
     with store.locked(out.parent / f".{out.name}.lock"):
-        if not stamp.is_file() or stamp.read_text("ascii") != key:
+        if not stamp.is_file() or stamp.read_text("ascii") != _key(kernel, source):
             _rebuild(kernel, source, out)
-            store.write(stamp, key.encode())
         found = {product.stem: product for product in out.glob("*.ko")}
     if name not in found:
         known = ", ".join(sorted(found))
@@ -91,17 +98,39 @@ def build(
 
 
 def _rebuild(kernel: Kernel, source: pathlib.Path, out: pathlib.Path) -> None:
+    """Only what changed is compiled, where kbuild can tell that; else all of it.
+
+    The products of the last build go first, and kbuild links its modules each time.
+    """
+    copy = out / "src"
+    basis = out / BASIS
     with store.writing(out):
-        if out.exists():
-            shutil.rmtree(out)
-        copy = out / "src"
-        copy.mkdir(parents=True)
+        for product in (out / KEY, *out.glob("*.ko")):
+            product.unlink(missing_ok=True)
+        wanted = _basis(kernel, source)
+        if not basis.is_file() or basis.read_text("ascii") != wanted or _set_back(copy):
+            shutil.rmtree(out, ignore_errors=True)
+        # While it is not there, a build was killed: an object may be half written.
+        basis.unlink(missing_ok=True)
+        copy.mkdir(parents=True, exist_ok=True)
         copy_sources(source, copy)
-    log = make(kernel, copy)
+    key = _key(kernel, copy)
+    try:
+        log = make(kernel, copy, f"-j{os.cpu_count() or 1}")
+    except BuildFailed:
+        store.write(basis, wanted.encode())
+        raise
     with store.writing(out):
         (out / "build.log").write_text(log, encoding="utf-8")
         for product in copy.glob("*.ko"):
-            os.rename(product, out / product.name)
+            os.replace(product, out / product.name)
+    store.write(basis, wanted.encode())
+    store.write(out / KEY, key.encode())
+
+
+def _set_back(copy: pathlib.Path) -> bool:
+    """True if the clock was: a source that is copied now would be older than its object."""
+    return any(path.stat().st_mtime > time.time() for path in copy.rglob("*") if path.is_file())
 
 
 def copy_sources(source: pathlib.Path, copy: pathlib.Path) -> None:
@@ -137,34 +166,65 @@ def make(kernel: Kernel, copy: pathlib.Path, *flags: str) -> str:
         f"CONFIG_{NAME.upper()}=m",
         f"CONFIG_{NAME.upper()}_KUNIT_TEST=",
         f"CONFIG_{NAME.upper()}_MSR=",
+        # What serves a debugger would be most of what is written, and of what guests are handed.
+        "KCFLAGS=-g0",
         *flags,
         "modules",
     ]
     done = kbuild.external(kernel, copy, words, TIMEOUT_S, f"the build of {NAME}.ko")
     if done.returncode != 0 or not (copy / f"{NAME}.ko").is_file():
-        raise PmuvmError(
+        failure = PmuvmError if done.returncode < 0 else BuildFailed
+        raise failure(
             f"could not build {NAME}.ko for {kernel.release}",
             details="\n".join(done.stdout.splitlines()[-LOG_LINES:]),
         )
     return done.stdout
 
 
-def _inputs(kernel: Kernel, source: pathlib.Path) -> Iterator[bytes]:
-    yield f"{kernel.release} {kernel.build}".encode()
+def _key(kernel: Kernel, source: pathlib.Path) -> str:
+    """Of all that the modules are made of."""
+    return store.digest([_basis(kernel, source).encode(), *_sources(source).values()])
+
+
+def _basis(kernel: Kernel, source: pathlib.Path) -> str:
+    """Of what kbuild does not look at, or not at each place: where it changes, nothing old is of use.
+
+    A header that is new may hide another; what is gone leaves an object.
+    """
+    assert kernel.build is not None
+    options = kernel.build / "include" / "generated" / "autoconf.h"
+    sources = _sources(source)
+    return store.digest(
+        [
+            f"{kernel.release} {kernel.build} {_compiler(kernel)}".encode(),
+            options.read_bytes() if options.is_file() else b"",
+            pathlib.Path(__file__).read_bytes(),  # the words for make
+            *(name.encode() for name in sources),
+            *(text for name, text in sources.items() if not name.endswith((".c", ".h", ".S"))),
+        ]
+    )
+
+
+def _compiler(kernel: Kernel) -> str:
+    """The file of it: another version is another file."""
+    prefix = kernel.arch.compiler if arch.foreign(kernel.arch) else ""
+    found = shutil.which(f"{prefix}gcc")
+    if found is None:
+        return ""
+    file = pathlib.Path(found).resolve()
+    status = file.stat()
+    return f"{file} {status.st_size} {status.st_mtime_ns}"
+
+
+def _sources(source: pathlib.Path) -> dict[str, bytes]:
+    """What a build needs of `source`: name to content."""
+    found = {}
     for name in SOURCES:
         path = source / name
-        if path.is_dir():
-            yield from (p for p in _tree(path))
-        elif path.is_file():
-            yield name.encode()
-            yield path.read_bytes()
-
-
-def _tree(folder: pathlib.Path) -> Iterator[bytes]:
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.name not in _not_source(str(path.parent), [path.name]):
-            yield str(path.relative_to(folder.parent)).encode()
-            yield path.read_bytes()
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if file.is_file() and not _not_source("", [file.name]):
+                found[str(file.relative_to(source))] = file.read_bytes()
+    return found
 
 
 def _not_source(_folder: str, names: list[str]) -> set[str]:

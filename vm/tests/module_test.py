@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
+import time
 
 import pytest
 
@@ -12,12 +14,17 @@ from pmuvm.errors import PmuvmError
 
 from standin import module_file
 
-# A build system that makes a module out of the one source, and counts.
+# A build system that makes a module out of the sources that changed, and counts.
 MAKEFILE = """
-modules:
-\tcat $(M)/core/a.c $(M)/Kbuild > $(M)/refpmu.ko
-\techo built >> $(dir $(lastword $(MAKEFILE_LIST)))count
-\t! grep error $(M)/core/a.c
+count := $(dir $(lastword $(MAKEFILE_LIST)))count
+objects := $(patsubst %.c,%.o,$(sort $(wildcard $(M)/core/*.c)))
+modules: $(objects)
+\tcat $^ $(M)/Kbuild > $(M)/refpmu.ko
+\techo built >> $(count)
+%.o: %.c
+\t! grep error $<
+\tcp $< $@
+\techo $(notdir $<) >> $(count)
 """
 
 
@@ -40,7 +47,16 @@ def source(tmp_path: pathlib.Path) -> pathlib.Path:
 
 def builds(stock: kernel.Kernel) -> int:
     assert stock.build is not None
-    return len((stock.build / "count").read_text("utf-8").splitlines())
+    return (stock.build / "count").read_text("utf-8").splitlines().count("built")
+
+
+def compiled(stock: kernel.Kernel) -> list[str]:
+    """The sources that were compiled since this was asked last."""
+    assert stock.build is not None
+    count = stock.build / "count"
+    names = [name for name in count.read_text("utf-8").splitlines() if name != "built"]
+    count.write_text("", encoding="utf-8")
+    return sorted(names)
 
 
 def test_the_sources_stay_clean(
@@ -63,6 +79,82 @@ def test_a_module_is_built_again_only_when_a_source_changed(
     (source / "core" / "a.c").write_text("int b;\n", encoding="utf-8")
     assert module.build(stock, source, tmp_path / "out").read_text("utf-8").startswith("int b;")
     assert builds(stock) == 2
+
+
+@pytest.fixture
+def built(stock: kernel.Kernel, source: pathlib.Path, tmp_path: pathlib.Path) -> pathlib.Path:
+    """The folder of a build of two sources that has been done."""
+    (source / "core" / "b.c").write_text("int b;\n", encoding="utf-8")
+    module.build(stock, source, tmp_path / "out")
+    assert compiled(stock) == ["a.c", "b.c"]
+    return tmp_path / "out"
+
+
+def test_only_what_changed_is_compiled_again(
+    stock: kernel.Kernel, source: pathlib.Path, built: pathlib.Path
+) -> None:
+    (source / "core" / "b.c").write_text("int c;\n", encoding="utf-8")
+    assert "int c;" in module.build(stock, source, built).read_text("utf-8")
+    assert compiled(stock) == ["b.c"]
+
+
+def test_after_an_error_only_what_changed_is_compiled_again(
+    stock: kernel.Kernel, source: pathlib.Path, built: pathlib.Path
+) -> None:
+    (source / "core" / "b.c").write_text("an error\n", encoding="utf-8")
+    with pytest.raises(PmuvmError, match="could not build"):
+        module.build(stock, source, built)
+    (source / "core" / "b.c").write_text("int c;\n", encoding="utf-8")
+    assert "int c;" in module.build(stock, source, built).read_text("utf-8")
+    assert compiled(stock) == ["b.c"]
+
+
+@pytest.mark.parametrize("change", ["header", "gone", "Kbuild", "options", "killed", "clock"])
+def test_where_make_cannot_tell_what_changed_all_is_compiled_again(
+    stock: kernel.Kernel, source: pathlib.Path, built: pathlib.Path, change: str
+) -> None:
+    expected = ["a.c", "b.c"]
+    if change == "header":
+        (source / "core" / "c.h").write_text("int c;\n", encoding="utf-8")
+    elif change == "gone":
+        (source / "core" / "b.c").unlink()
+        expected = ["a.c"]
+    elif change == "Kbuild":
+        (source / "Kbuild").write_text("obj-m := refpmu.o # -DB\n", encoding="utf-8")
+    elif change == "options":
+        assert stock.build is not None
+        options = stock.build / "include" / "generated" / "autoconf.h"
+        options.parent.mkdir(parents=True)
+        options.write_text("#define CONFIG_SMP 1\n", encoding="utf-8")
+    elif change == "killed":
+        # What a build leaves that did not come to its end.
+        (built / module.BASIS).unlink()
+        (built / module.KEY).unlink()
+    elif change == "clock":
+        (source / "core" / "b.c").write_text("int c;\n", encoding="utf-8")
+        later = time.time() + 3600
+        os.utime(built / "src" / "core" / "b.o", (later, later))
+    product = module.build(stock, source, built).read_text("utf-8")
+    assert compiled(stock) == expected
+    assert ("int b;" in product) == (change not in ("gone", "clock"))
+
+
+def test_a_build_that_was_killed_is_not_gone_on_with(
+    stock: kernel.Kernel,
+    source: pathlib.Path,
+    built: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    (source / "core" / "b.c").write_text("int c;\n", encoding="utf-8")
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(module, "make", killed)
+        module.build(stock, source, built)
+    assert not list(built.glob("*.ko"))
+    module.build(stock, source, built)
+    assert compiled(stock) == ["a.c", "b.c"]
 
 
 def test_a_module_that_is_not_among_the_products_is_one_line(
