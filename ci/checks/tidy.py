@@ -9,6 +9,7 @@ the kind `analyzer`.
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import re
 import shlex
@@ -32,6 +33,8 @@ PROGRAM = "clang-tidy-22"
 """Older ones look for mistakes in the headers of the system, too: three times the time."""
 KINDS = {"tidy": "-clang-analyzer-*", "analyzer": "-*,clang-analyzer-*"}
 """What is added to the checks of .clang-tidy."""
+NEWER = ("-Wno-deprecated-declarations", "-Wno-missing-designated-field-initializers")
+"""Warnings of this program's compiler that those of the builds do not have."""
 OFF = re.compile(r"-clang-analyzer-[\w.]+")
 PRESETS = ("tidy", "fuzz")
 """Configured before: their compile_commands.json has the sources, and how they are compiled."""
@@ -98,7 +101,15 @@ def command(source: Source, kind: str) -> list[str]:
         text = (ROOT / ".clang-tidy").read_text(encoding="utf-8")
         checks = ",".join([checks, *OFF.findall(text)])
     words = [PROGRAM, "--quiet", f"--checks={checks}", str(source.path), "--"]
-    return [*words, "clang++", *source.arguments]
+    return [*words, "clang++", *source.arguments, *NEWER, "-idirafter", fuzzer_headers()]
+
+
+@functools.cache
+def fuzzer_headers() -> str:
+    """The folder of libFuzzer's headers, which come with the compiler of the builds."""
+    words = ["clang-14", "-print-resource-dir"]
+    done = subprocess.run(words, check=True, capture_output=True, text=True)
+    return f"{done.stdout.strip()}/include"
 
 
 def look(source: Source, kind: str, inputs: Inputs) -> list[str]:
