@@ -107,6 +107,7 @@ def one(options: argparse.Namespace, kind: Kind, seed: int) -> dict[str, str]:
         selection=suite.Selection(options.case, "", ""),
         out=out,
         shuffle=seed,
+        boot=True,
         cpus=kind.cpus,
         icount=kind.icount,
     )

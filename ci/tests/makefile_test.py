@@ -55,3 +55,8 @@ def test_packages_for_another_architecture_are_installed_only_when_asked_for() -
     assert done.returncode != 0
     line = done.stderr.splitlines()[0]
     assert line == "ci/install-deps: unknown ARCH 'vax'; known: amd64, arm64"
+
+
+def test_a_boot_is_asked_for_by_a_variable() -> None:
+    assert "--boot" in make("-n", "run", "RULE=CNT-007", "BOOT=1").stdout
+    assert "--boot" not in make("-n", "run", "RULE=CNT-007").stdout

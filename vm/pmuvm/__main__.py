@@ -87,6 +87,7 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help="each case in a guest that no other ran in: some seconds more a case",
     )
+    run.add_argument("--boot", action="store_true", help="boot: go on from no snapshot of a guest")
     run.add_argument("--boot-timeout", type=float, default=guest.BOOT_S, metavar="SECONDS")
     run.set_defaults(command=_run)
 
@@ -197,6 +198,7 @@ def _run(options: argparse.Namespace) -> int:
         parameters=options.parameters,
         shuffle=options.shuffle,
         isolate=options.isolate,
+        boot=options.boot,
         boot_s=options.boot_timeout,
         cpus=options.cpus,
         icount=options.icount,

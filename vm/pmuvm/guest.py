@@ -125,8 +125,12 @@ class Guest:
         self.state = State.READY
         return hello
 
-    def resume(self) -> None:
-        """Go on where the guest stood whose state the machine has: its agent said hello there."""
+    def resume(self, said: bytes = b"") -> None:
+        """Go on where the guest stood whose state the machine has: its agent said hello there.
+
+        `said`: its console until then.
+        """
+        self.console.feed(said)
         self._qemu.restore(SAVE_S)
         self.state = State.READY
 

@@ -43,6 +43,34 @@ class Contents:
 
 def build(contents: Contents) -> pathlib.Path:
     """The image of `contents`, from the cache if it is there."""
+    data = _read(contents)
+    image = _place(data)
+    folder, key = image.parent, image.name.partition(".")[0]
+    with store.locked(folder / ".lock"):
+        if not image.is_file():
+            with store.new_folder(folder / f"{key}.staging") as staging:
+                _stage(staging, data)
+                packed = _pack(staging)
+            shutil.rmtree(folder / f"{key}.staging")
+            store.write(image, packed)
+        with store.writing(folder):
+            os.utime(image)
+        store.prune(folder, "*.cpio.gz", KEPT_DAYS, KEPT_BYTES)
+    return image
+
+
+def place(contents: Contents) -> pathlib.Path:
+    """Where the image of `contents` is once it is built; its name is a key of the content."""
+    return _place(_read(contents))
+
+
+def _place(data: Mapping[str, bytes]) -> pathlib.Path:
+    key = store.digest(part for place in sorted(data) for part in (place.encode(), data[place]))
+    return store.cache() / "images" / f"{key}.cpio.gz"
+
+
+def _read(contents: Contents) -> dict[str, bytes]:
+    """What an image has: place in the guest to content."""
     busybox = find_busybox(contents.arch)
     placed: dict[str, pathlib.Path] = {"init": contents.init, "bin/busybox": busybox}
     if contents.agent is not None:
@@ -59,20 +87,7 @@ def build(contents: Contents) -> pathlib.Path:
             data[place] = path.read_bytes()
         except OSError as error:
             raise PmuvmError(f"cannot read {path} for the image: {error.strerror}") from error
-    key = store.digest(part for place in sorted(data) for part in (place.encode(), data[place]))
-    folder = store.cache() / "images"
-    image = folder / f"{key}.cpio.gz"
-    with store.locked(folder / ".lock"):
-        if not image.is_file():
-            with store.new_folder(folder / f"{key}.staging") as staging:
-                _stage(staging, data)
-                packed = _pack(staging)
-            shutil.rmtree(folder / f"{key}.staging")
-            store.write(image, packed)
-        with store.writing(folder):
-            os.utime(image)
-        store.prune(folder, "*.cpio.gz", KEPT_DAYS, KEPT_BYTES)
-    return image
+    return data
 
 
 def find_busybox(arch: Arch = AMD64) -> pathlib.Path:

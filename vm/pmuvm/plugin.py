@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pmuvm import arch, kernel, session, suite
-from pmuvm.runs import plan
+from pmuvm.runs import begin
 from pmuvm.channel import Message
 from pmuvm.errors import PmuvmError
 
@@ -58,6 +58,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--pmuconf-arch", action="append", metavar="ARCH")
     group.addoption("--pmuconf-rule", default="", metavar="ID")
     group.addoption("--pmuconf-profile", default="", metavar="NAME")
+    group.addoption("--pmuconf-boot", action="store_true", help="go on from no snapshot of a guest")
     group.addoption("--pmuconf-module", type=pathlib.Path, metavar="FILE.ko")
 
 
@@ -98,6 +99,7 @@ class KernelNode(pytest.Collector):
         self._kernel = kernel_name
         self._arch = arch_name
         self._plan: session.Plan | None = None
+        self._cases = 0
 
     def collect(self) -> Iterator[pytest.Item]:
         option = self.config.getoption
@@ -109,6 +111,7 @@ class KernelNode(pytest.Collector):
             found = suite.cases(self.target, selection)
         except PmuvmError as error:
             raise self.CollectError(str(error)) from error
+        self._cases = len(found)
         for case in found:
             yield CaseItem.from_parent(self, name=case.id, case=case)
 
@@ -117,7 +120,10 @@ class KernelNode(pytest.Collector):
         if self._plan is None:
             found = kernel.find(self._kernel, arch.find(self._arch))
             given = self.config.getoption("--pmuconf-module")
-            self._plan = plan(self.target, found, given)
+            chosen = sum(item.parent is self for item in self.session.items)
+            partial = bool(self.config.getoption("--pmuconf-rule")) or chosen < self._cases
+            boot = self.config.getoption("--pmuconf-boot") or not partial
+            self._plan = begin(self.target, found, given, boot=boot)
         return self._plan
 
     def again(self, case: suite.Case) -> str:

@@ -12,15 +12,32 @@ import random
 import shlex
 import sys
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pmuvm import accel, arch, guest, image, kernel, leaks, module, qemu, session, store, suite
+from pmuvm import (
+    accel,
+    arch,
+    guest,
+    image,
+    kernel,
+    leaks,
+    module,
+    qemu,
+    session,
+    snapshot,
+    store,
+    suite,
+)
 from pmuvm.channel import Message
 from pmuvm.errors import PmuvmError
 from pmuvm.progress import Progress
 
 PRODUCTS = ("stream.jsonl", "console.log", "results.json", "results.ktap", "junit.xml")
+HANDED_BYTES = 512 << 10
+"""Of a compressed module: a guest reads it a byte at a time."""
+HANDED_LEVEL = 6
+HANDED_KEPT_BYTES = 64 << 20
 CONFORMANT, NOT_CONFORMANT, NOT_JUDGED = 0, 1, 2
 
 
@@ -42,6 +59,8 @@ class Request:
     """The seed of another order of the cases."""
     isolate: bool = False
     """A fresh guest for each case."""
+    boot: bool = False
+    """Boot each guest: go on from no snapshot."""
     boot_s: float = guest.BOOT_S
     cpus: int | None = None
     """Instead of the target's number."""
@@ -84,7 +103,9 @@ def one(request: Request) -> int:
         "cmdline": request.cmdline,
     }
     target = dataclasses.replace(target, **{k: v for k, v in asked.items() if v is not None})
-    ready = plan(target, found, request.module, request.boot_s)
+    # The whole catalogue is worth a boot of its own; who goes on alone has a snapshot anyway.
+    boot = request.boot or request.isolate or not request.selection.partial
+    ready = begin(target, found, request.module, request.boot_s, boot=boot)
     if request.shuffle is not None:
         random.Random(request.shuffle).shuffle(cases)
 
@@ -95,7 +116,8 @@ def one(request: Request) -> int:
             (out / name).unlink(missing_ok=True)
     stream = out / "stream.jsonl"
     progress = Progress(len(cases), sys.stderr)
-    where = f"{found.release} ({' '.join((ready.machine.accel, *ready.parameters))})"
+    start = () if ready.machine.state is None else ("snapshot",)
+    where = f"{found.release} ({' '.join((ready.machine.accel, *start, *ready.parameters))})"
     order = "" if request.shuffle is None else f", in the order of --shuffle {request.shuffle}"
     progress.say(f"{target.name} on {where}: {len(cases)} cases{order}")
     first = {
@@ -219,17 +241,112 @@ def plan(
     boot_s: float = guest.BOOT_S,
 ) -> session.Plan:
     """Build and pack what `target` needs on a kernel."""
+    return _packed(target, found, _named(target, found, given), boot_s)
+
+
+def begin(
+    target: suite.Target,
+    found: kernel.Kernel,
+    given: pathlib.Path | None,
+    boot_s: float = guest.BOOT_S,
+    *,
+    boot: bool,
+) -> session.Plan:
+    """As `plan`, but guests go on from a snapshot if there is one, or if it is worth making, and not
+    `boot`. They are handed their module: the snapshot serves until something else changes.
+    """
+    named = _named(target, found, given)
+    restored = None if boot else _restored(target, found, named, boot_s)
+    return restored or _packed(target, found, named, boot_s)
+
+
+def _named(
+    target: suite.Target, found: kernel.Kernel, given: pathlib.Path | None
+) -> dict[str, pathlib.Path]:
+    """The modules of a target by what they are called in a guest; the first is loaded."""
     if given is not None and not given.is_file():
         raise PmuvmError(f"no module {given}")
     modules = _modules(found, target, store.ROOT / "driver") if given is None else (given,)
-    named = module.placed(modules, found)
+    return module.placed(modules, found)
+
+
+def _packed(
+    target: suite.Target, found: kernel.Kernel, named: Mapping[str, pathlib.Path], boot_s: float
+) -> session.Plan:
     files = {f"modules/{name}": path for name, path in named.items()}
     ready = _machine(found, target, (), files, "")
-    loaded = next(iter(named), None)
+    return _plan(target, found, ready, next(iter(named), None), boot_s)
+
+
+def _plan(
+    target: suite.Target,
+    found: kernel.Kernel,
+    ready: qemu.Machine,
+    loaded: str | None,
+    boot_s: float,
+) -> session.Plan:
     needs = found.needs
     slowness = target.slowness * needs.slowness
     boot_s *= needs.slowness
     return session.Plan(ready, loaded, target.parameters, slowness, boot_s, needs.debug)
+
+
+def _restored(
+    target: suite.Target, found: kernel.Kernel, named: Mapping[str, pathlib.Path], boot_s: float
+) -> session.Plan | None:
+    """Guests that go on from a snapshot; None where there is none, and where none is to be made."""
+    # Tried with the emulator, where time is the host's; what a debug kernel finds begins with its boot.
+    if arch.foreign(found.arch) or found.needs.debug or target.icount is not None:
+        return None
+    files: dict[str, pathlib.Path] = {}
+    loaded, handed = next(iter(named.items()), (None, None))
+    if handed is not None:
+        handed = _compressed(handed)
+        taker = kernel.shipped(found, guest.HANDING)
+        if len(named) != 1 or taker is None or handed.stat().st_size > HANDED_BYTES:
+            return None
+        path = store.cache() / "handed" / f"{found.release}-{guest.HANDING}.ko"
+        if not path.is_file() or path.read_bytes() != taker:
+            store.write(path, taker)
+        files[f"modules/{guest.HANDING}.ko"] = path
+    machine = _machine(found, target, (), files, "", image.place)
+    if machine.accel == "kvm":
+        return None
+    key = snapshot.key(machine)
+    found_state = snapshot.find(key)
+    if found_state is None and not snapshot.wanted(key):
+        return None
+    # QEMU wants the image of a guest that goes on, too.
+    first = _plan(target, found, _machine(found, target, (), files, ""), None, boot_s)
+    made = found_state or snapshot.make(key, first)
+    if made is None:
+        return None
+    state = made
+
+    def otherwise(why: str) -> session.Plan:
+        print(f"pmuvm: booted, as no guest goes on from its snapshot: {why}", file=sys.stderr)
+        snapshot.remove(state)
+        if found_state is None:
+            snapshot.refuse(key)  # the next would be no better
+        return _packed(target, found, named, boot_s)
+
+    return dataclasses.replace(
+        first,
+        machine=dataclasses.replace(first.machine, state=state, handed=handed),
+        module=loaded,
+        otherwise=otherwise,
+        said=snapshot.console(state),
+    )
+
+
+def _compressed(built: pathlib.Path) -> pathlib.Path:
+    """A module as guests are handed it, in the cache."""
+    data = gzip.compress(built.read_bytes(), compresslevel=HANDED_LEVEL, mtime=0)
+    path = store.cache() / "handed" / f"{store.digest([data])}.ko.gz"
+    if not path.is_file():
+        store.write(path, data)
+        store.prune(path.parent, "*.ko.gz", image.KEPT_DAYS, HANDED_KEPT_BYTES)
+    return path
 
 
 def behind_boot(
@@ -284,8 +401,9 @@ def _machine(
     modules: tuple[pathlib.Path, ...],
     files: Mapping[str, pathlib.Path],
     cmdline: str,
+    pack: Callable[[image.Contents], pathlib.Path] = image.build,
 ) -> qemu.Machine:
-    packed = image.build(
+    packed = pack(
         image.Contents(
             agent=suite.agent(found.arch),
             target=target.path,

@@ -34,6 +34,10 @@ class Plan:
     boot_s: float = guest.BOOT_S
     debug: bool = False
     """kernel.Needs.debug: lost memory is asked for at the end of each boot; a report ends one."""
+    otherwise: Callable[[str], Plan] | None = None
+    """The plan to go on with if no guest goes on from the machine's state; it is told why."""
+    said: pathlib.Path | None = None
+    """A file of what was on the console until the machine's state was saved."""
 
 
 class Session:
@@ -160,27 +164,44 @@ class Session:
     def _booted(self) -> guest.Guest:
         self.boots += 1
         vm = self._stack.enter_context(guest.Guest(self._plan.machine, self._log))
-        booted = False
+        booted = ready = False
         try:
             if self._plan.machine.state is None:
                 vm.boot(self._plan.boot_s)
             else:
-                vm.resume()
+                vm.resume(self._said())
             booted = True
+            if self._plan.module is not None and self._plan.machine.handed is not None:
+                vm.take(self._plan.module)
+            ready = True
             if self._plan.module is not None:
-                if self._plan.machine.handed is not None:
-                    vm.take(self._plan.module)
                 vm.load(self._plan.module, self._plan.parameters)
-        except guest.ModuleRefused as refused:
+        except (PmuvmError, OSError, guest.ModuleRefused, guest.GuestLost) as error:
             self.drop()
-            raise PmuvmError(f"module {self._plan.module} does not load: {refused}") from None
-        except guest.GuestLost as lost:
-            self.drop()
+            if self._plan.otherwise is None or ready:
+                raise self._failure(error, booted) from None
+            self._plan = self._plan.otherwise(str(error))
+            return self._booted()
+        return vm
+
+    def _said(self) -> bytes:
+        """Of a guest that goes on: its console until then. It is not worth a run if it is gone."""
+        with contextlib.suppress(OSError):
+            return b"" if self._plan.said is None else self._plan.said.read_bytes()
+        return b""
+
+    def _failure(self, error: Exception, booted: bool) -> PmuvmError:
+        """An error of a guest's beginning in one line."""
+        if isinstance(error, PmuvmError):
+            return error
+        if isinstance(error, guest.ModuleRefused):
+            return PmuvmError(f"module {self._plan.module} does not load: {error}")
+        if isinstance(error, guest.GuestLost):
             what = f"no guest comes up on {self._plan.machine.kernel}"
             if booted:
                 what = f"the guest does not survive the loading of {self._plan.module}"
-            raise PmuvmError(f"{what}: {lost.cause}", details=lost.tail) from None
-        return vm
+            return PmuvmError(f"{what}: {error.cause}", details=error.tail)
+        return PmuvmError(f"no guest goes on from {self._plan.machine.state}: {error}")
 
     def _resumed(self) -> guest.Guest:
         if self._folder is None:

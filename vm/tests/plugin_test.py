@@ -87,3 +87,16 @@ def test_a_target_that_is_malformed_is_a_collection_error(folder: pathlib.Path) 
     status, text = run_pytest(folder)
     assert status == 2
     assert "at line 1" in text
+
+
+def test_some_cases_go_on_from_a_snapshot_and_all_of_them_boot(
+    folder: pathlib.Path, cache: pathlib.Path
+) -> None:
+    def states(*words: str) -> int:
+        for _ in range(2):
+            run_pytest(folder, "--pmuconf-kernel", "./one", *words)
+        return len(list((cache / "states").glob("*.state")))
+
+    assert states() == 0
+    assert states("-k", "Passes", "--pmuconf-boot") == 0
+    assert states("-k", "Passes") == 1

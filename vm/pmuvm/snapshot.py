@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Snapshots of guests behind their boot, in the cache: a run that finds one need not boot."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import pathlib
+import shutil
+import zlib
+
+from pmuvm import accel, guest, qemu, session, store
+from pmuvm.errors import PmuvmError
+
+KEPT_DAYS = 7.0
+KEPT_BYTES = 2 << 30
+PART_DAYS = 1.0
+"""After that nobody writes a file any more."""
+REFUSED = "refused"
+"""In the mark of a machine that QEMU does not save, or that does not go on."""
+
+
+def key(machine: qemu.Machine) -> str:
+    """Of all that decides what a guest is behind its boot; its image is named by its content."""
+    assert machine.initrd is not None
+    found = shutil.which(machine.arch.qemu)
+    emulator = pathlib.Path(found).resolve() if found else pathlib.Path(machine.arch.qemu)
+    version = ""
+    with contextlib.suppress(OSError):
+        version = f"{emulator.stat().st_size} {emulator.stat().st_mtime_ns}"
+    off = dataclasses.replace(machine, state=None, handed=None)
+    words = [*qemu.argv(off, 0, 0, 0), guest.CMDLINE, str(emulator), version]
+    # The guest has measured the host's clock, which may run otherwise after the host's boot.
+    words.append(accel.BOOT_ID.read_text("ascii"))
+    try:
+        return store.digest([machine.kernel.read_bytes(), *(word.encode() for word in words)])
+    except OSError as error:
+        raise PmuvmError(f"cannot read {machine.kernel}: {error.strerror}") from error
+
+
+def find(of: str) -> pathlib.Path | None:
+    """The snapshot with a key, if it is there and whole; one that is damaged is removed."""
+    for path in _folder().glob(f"{of}-*.state"):
+        try:
+            if path.stem.rpartition("-")[2] == checksum(path):
+                os.utime(path)
+                return path
+        except OSError:
+            continue  # another process may be removing it
+        remove(path)
+    return None
+
+
+def remove(path: pathlib.Path) -> None:
+    """No run is to go on from a snapshot any more."""
+    for file in (path, console(path)):
+        with contextlib.suppress(OSError):
+            file.unlink()
+
+
+def console(path: pathlib.Path) -> pathlib.Path:
+    """The file of what the guest of a snapshot had said on its console."""
+    return path.with_suffix(".log")
+
+
+def wanted(of: str) -> bool:
+    """True if a run has asked for this snapshot before: a guest that runs once is not worth saving."""
+    mark = _folder() / f"{of}.seen"
+    if mark.is_file():
+        return mark.read_text("ascii") != REFUSED
+    store.write(mark, b"")
+    store.prune(mark.parent, "*.seen", KEPT_DAYS, KEPT_BYTES)
+    return False
+
+
+def refuse(of: str) -> None:
+    """No run is to make this snapshot again."""
+    store.write(_folder() / f"{of}.seen", REFUSED.encode())
+
+
+def make(of: str, plan: session.Plan) -> pathlib.Path | None:
+    """Boot a guest of `plan`, which loads no module, and save it; None if that cannot be done, or if
+    another process does it now."""
+    folder = _folder()
+    part = folder / f".{of}.part"
+    with store.locked_now(folder / f".{of}.lock") as held:
+        if not held:
+            return None
+        log = part.with_suffix(".part.log")
+        try:
+            with session.Session(plan, log, lambda _: None) as guests:
+                guests.save(part)
+            path = folder / f"{of}-{checksum(part)}.state"
+            with store.writing(folder):
+                os.replace(log, console(path))
+                os.replace(part, path)
+        except PmuvmError:
+            refuse(of)
+            return None
+        finally:
+            for file in (part, log):
+                file.unlink(missing_ok=True)
+    for pattern, days in (("*.state", KEPT_DAYS), ("*.log", KEPT_DAYS), (".*.part*", PART_DAYS)):
+        store.prune(folder, pattern, days, KEPT_BYTES)
+    return path
+
+
+def _folder() -> pathlib.Path:
+    return store.cache() / "states"
+
+
+def checksum(path: pathlib.Path) -> str:
+    """For accidents: a disk that was full, a file that was cut off."""
+    total = 0
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            total = zlib.crc32(block, total)
+    return f"{total:08x}"
