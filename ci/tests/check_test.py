@@ -43,25 +43,6 @@ def test_at_night_there_is_an_hour_of_each_kind_of_fuzzing_and_each_kernel_is_as
         assert asked.report.parent.name == f"oracle-{name}"
 
 
-def collected(marks: str) -> subprocess.CompletedProcess[str]:
-    argv = [check.PYTHON, "-m", "pytest", "-q", "--collect-only", "-m", marks]
-    return subprocess.run(
-        argv, cwd=check.ROOT, capture_output=True, text=True, timeout=200, check=False
-    )
-
-
-def test_each_test_runs_in_make_check_or_at_night_and_those_of_rules_in_make_check() -> None:
-    marks = [
-        stage.commands[-1][stage.commands[-1].index("-m", 3) + 1]
-        for stage in (*check.stages(), *check.nightly_stages(8))
-        if stage.name.startswith("pytest")
-    ]
-    assert marks == ["not nightly", "nightly"]
-    assert collected("nightly").returncode == 0
-    of_rules = collected("nightly and rule")
-    assert of_rules.returncode == pytest.ExitCode.NO_TESTS_COLLECTED, of_rules.stdout
-
-
 def test_a_stage_on_a_debug_kernel_says_how_to_repeat_it() -> None:
     assert (
         check.conformance_stage("6.1-debug", "x").repeat == "make run KERNEL=6.1 DEBUG=1 TARGET=x"
