@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import daily
 from pmuvm import accel, guest, image, kernel, qemu, session, suite
 
 from standin import TESTS
@@ -22,7 +23,7 @@ def machine(name: str) -> qemu.Machine:
     return qemu.Machine(stock.arch, stock.image, packed, accel=accel.choose(stock))
 
 
-@pytest.mark.parametrize("name", kernel.known())
+@pytest.mark.parametrize("name", daily.kernels())
 def test_a_stock_kernel_boots_answers_and_powers_off(name: str) -> None:
     with guest.Guest(machine(name)) as vm:
         hello = vm.boot()
@@ -34,6 +35,7 @@ def test_a_stock_kernel_boots_answers_and_powers_off(name: str) -> None:
         assert vm.console.death == ""
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", kernel.known())
 def test_deaths_of_all_kinds_cost_one_case_each(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guest, "CASE_MARGIN_S", 2.0)

@@ -10,10 +10,10 @@ import dataclasses
 import functools
 import pathlib
 import re
-from typing import Any
 
 import pytest
 
+import daily
 from pmuvm import guest, kernel, runs, store, suite
 
 pytestmark = [pytest.mark.guest, pytest.mark.xdist_group("lies")]
@@ -255,13 +255,7 @@ def told(name: str) -> dict[str, guest.Done]:
     return done
 
 
-def kernels() -> list[Any]:
-    """One each day, the others at night."""
-    *others, daily = kernel.known()
-    return [daily, *(pytest.param(name, marks=pytest.mark.nightly) for name in others)]
-
-
-@pytest.mark.parametrize("name", kernels())
+@pytest.mark.parametrize("name", daily.kernels())
 @pytest.mark.parametrize("lie", LIES, ids=[lie.name for lie in LIES])
 def test_a_false_claim_fails_the_case_that_checks_it(name: str, lie: Lie) -> None:
     done = told(name)[lie.name]

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+import daily
 from pmuvm import guest, kernel, runs, suite
 
 pytestmark = pytest.mark.guest
@@ -27,7 +28,7 @@ def ticks(vm: guest.Guest, cpu: int) -> int:
 
 
 @pytest.mark.rule("THR-009")
-@pytest.mark.parametrize("name", kernel.known())
+@pytest.mark.parametrize("name", daily.kernels())
 def test_a_throttle_ends_on_a_cpu_without_a_tick(name: str) -> None:
     machine = runs.machine(kernel.find(name), suite.find_target("refpmu"), cmdline=TICKLESS)
     with guest.Guest(machine) as vm:

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+import daily
 from mutation import patch, workshop
 
 from pmuvm import guest, kernel, runs, store, suite
@@ -104,15 +105,7 @@ def answers(name: str) -> dict[str, Any]:
     return found
 
 
-def kernels() -> list[Any]:
-    """Each kernel is asked once, whichever process has its tests."""
-    return [
-        pytest.param(name, marks=pytest.mark.xdist_group(f"oracle-{name}"))
-        for name in kernel.known()
-    ]
-
-
-@pytest.mark.parametrize("name", kernels())
+@pytest.mark.parametrize("name", daily.kernels("oracle"))
 def test_the_kernel_answers_as_the_model_says(name: str) -> None:
     found = answers(name)
     for (target, kind), count in RUNS.items():
@@ -128,7 +121,7 @@ def test_the_kernel_answers_as_the_model_says(name: str) -> None:
     assert found["reports"] == []
 
 
-@pytest.mark.parametrize("name", kernels())
+@pytest.mark.parametrize("name", daily.kernels("oracle"))
 def test_each_check_that_can_be_reached_was(name: str) -> None:
     found = answers(name)
     told = {reason for run in found.values() if isinstance(run, dict) for reason in run["reasons"]}

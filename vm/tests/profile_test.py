@@ -21,6 +21,7 @@ from typing import Any
 
 import pytest
 
+import daily
 from pmuvm import guest, kernel, runs, suite
 from spinners import DEPTH, FOR_ROUNDS, SHARES, compiled
 
@@ -77,10 +78,7 @@ int main(int argc, char **argv)
 
 @pytest.fixture(
     scope="module",
-    params=[
-        pytest.param(name, marks=pytest.mark.xdist_group(f"profile-{name}"))
-        for name in kernel.known()
-    ],
+    params=daily.kernels("profile"),
 )
 def vm(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
+import daily
 from pmuvm import guest, kernel, runs, suite
 
 pytestmark = pytest.mark.guest
 
-NIGHTLY = pytest.mark.nightly
 ROUNDS = 100
 SETS = (
     "defaults",
@@ -69,19 +69,7 @@ def worn(name: str) -> dict[str, Any]:
     return facts
 
 
-def kernels() -> list[Any]:
-    """Each kernel is worn once, whichever process has its tests: one each day, the others at night."""
-    *others, daily = kernel.known()
-    return [
-        pytest.param(daily, marks=pytest.mark.xdist_group(f"reload-{daily}")),
-        *(
-            pytest.param(name, marks=[pytest.mark.xdist_group(f"reload-{name}"), NIGHTLY])
-            for name in others
-        ),
-    ]
-
-
-@pytest.mark.parametrize("name", kernels())
+@pytest.mark.parametrize("name", daily.kernels("reload"))
 def test_every_kind_of_pmu_was_there(name: str) -> None:
     pmus = worn(name)["pmus"]
     usual = ["refpmu", "refpmu_trace", "refpmu_uncore"]
@@ -92,13 +80,13 @@ def test_every_kind_of_pmu_was_there(name: str) -> None:
     assert pmus == {parameters: others.get(parameters, usual) for parameters in SETS}
 
 
-@pytest.mark.parametrize("name", kernels())
+@pytest.mark.parametrize("name", daily.kernels("reload"))
 def test_an_open_event_keeps_the_module(name: str) -> None:
     # What rmmod asks is not to wait for the users to go.
     assert worn(name)["unload_with_events"] == ["EAGAIN"]
 
 
-@pytest.mark.parametrize("name", kernels())
+@pytest.mark.parametrize("name", daily.kernels("reload"))
 def test_nothing_stays_behind(name: str) -> None:
     facts = worn(name)
     assert facts["rounds"] == ROUNDS
@@ -107,7 +95,7 @@ def test_nothing_stays_behind(name: str) -> None:
     assert not facts["taint_changed"]
 
 
-@pytest.mark.parametrize("name", kernels())
+@pytest.mark.parametrize("name", daily.kernels("reload"))
 def test_no_memory_is_lost(name: str) -> None:
     facts = worn(name)
     grown = {cache: more for cache, more in facts["object_growth"].items() if more > ROUNDS / 2}
@@ -118,7 +106,7 @@ def test_no_memory_is_lost(name: str) -> None:
     assert kilobytes["VmallocUsed"] < KILOBYTES_A_LOAD * ROUNDS
 
 
-@pytest.mark.parametrize("name", kernels())
+@pytest.mark.parametrize("name", daily.kernels("reload"))
 def test_parameters_out_of_range_are_refused_in_one_line(name: str) -> None:
     facts = worn(name)
     assert facts["refusals"] == {parameters: ["EINVAL"] for parameters in REFUSED}

@@ -11,9 +11,8 @@ import subprocess
 
 import pytest
 
-from mutation import patch, workshop
-
-from pmuvm import guest, kernel, runs, store, suite
+import broken
+from pmuvm import guest, kernel, runs, suite
 
 pytestmark = pytest.mark.guest
 
@@ -92,14 +91,10 @@ def test_a_program_is_replayed_and_told(tmp_path: pathlib.Path) -> None:
     argv = [str(suite.binary()), "repro", "--print", str(program)]
     source = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=60).stdout
     found = kernel.find("6.12")
-    mutant = next(patch.read(p) for p in (store.ROOT / "driver/mutants").glob(f"{MUTANT}-*.patch"))
-    broken = workshop.build(
-        mutant, found, store.ROOT / "driver", tmp_path / "shop", tmp_path / "broken.ko"
-    )
     files = {
         "program": program,
         "bin/program": static(source, tmp_path),
-        "modules/broken.ko": broken,
+        "modules/broken.ko": broken.mutant(MUTANT, found),
     }
     with guest.Guest(runs.machine(found, suite.find_target("refpmu"), files=files)) as vm:
         vm.boot()

@@ -21,6 +21,7 @@ from collections.abc import Iterator
 
 import pytest
 
+import daily
 import perfdata
 from pmuvm import guest, image, kernel, runs, suite
 from pmuvm.arch import Arch
@@ -65,7 +66,7 @@ def called(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 
 @pytest.fixture(
     scope="module",
-    params=[pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in kernel.known()],
+    params=daily.kernels("stock-perf"),
 )
 def vm(request: pytest.FixtureRequest, called: pathlib.Path) -> Iterator[guest.Guest]:
     """A guest whose `cpu` PMU is the reference driver, with the host's perf in it."""

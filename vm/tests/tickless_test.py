@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+import daily
 from pmuvm import guest, kernel, runs, suite
 
 pytestmark = pytest.mark.guest
@@ -14,7 +15,7 @@ DEADLINE_S = 30
 
 
 @pytest.mark.rule("CTX-013")
-@pytest.mark.parametrize("name", kernel.known())
+@pytest.mark.parametrize("name", daily.kernels())
 def test_events_take_turns_without_a_tick(name: str) -> None:
     machine = runs.machine(kernel.find(name), suite.find_target("refpmu"), cmdline="nohz_full=1")
     with guest.Guest(machine) as vm:

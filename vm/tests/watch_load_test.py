@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import daily
 from pmuvm import guest, image, kernel, runs, suite
 
 pytestmark = pytest.mark.guest
@@ -37,10 +38,7 @@ DAILY = ("pipe, counted", "messaging, sampled on all CPUs")
 
 @pytest.fixture(
     scope="module",
-    params=[
-        pytest.param(name, marks=pytest.mark.xdist_group(f"watch-{name}"))
-        for name in kernel.known()
-    ],
+    params=daily.kernels("watch-load"),
 )
 def vm(request: pytest.FixtureRequest) -> Iterator[guest.Guest]:
     """A guest with the driver and perf."""

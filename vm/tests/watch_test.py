@@ -8,24 +8,24 @@ unloaded.
 from __future__ import annotations
 
 import json
-import pathlib
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
-from mutation import patch, workshop
 
-from pmuvm import guest, kernel, module, runs, store, suite
+import broken
+import daily
+from pmuvm import guest, kernel, runs, suite
 
 pytestmark = [pytest.mark.guest, pytest.mark.xdist_group("watch")]
 
 KERNEL = "6.12"
 SECONDS = "10"
 """Within them a breach is named."""
-RIGHT = "right"
-"""The driver as it is, among the mutants."""
+RIGHT = "."
+"""The folder of the driver as it is, from that of the modules."""
 UNTRACED = "untraced"
-"""The driver as it is, built so that no kprobe can be put on its functions."""
+"""The driver as it is, but that no kprobe can be put on its functions."""
 
 
 class Seen(NamedTuple):
@@ -55,27 +55,30 @@ MUTANTS = {
     "R05": Seen("SMP-003", "overflow-too-often"),
     "V03": Seen("SMP-005", "last-period"),
 }
+DAILY = ("M07-2",)
+"""The others are broken at night."""
+
+
+def wanted(items: list[pytest.Item]) -> set[str]:
+    """The mutants that the tests of this run watch."""
+    found = set()
+    for item in items:
+        name = getattr(item, "callspec").params.get("name") if hasattr(item, "callspec") else None
+        if name in MUTANTS:
+            found.add(str(name))
+    return found
 
 
 @pytest.fixture(scope="module")
-def vm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[guest.Guest]:
-    """A guest with the driver and its mutants, none of them loaded."""
-    folder = tmp_path_factory.mktemp("watch")
+def vm(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[guest.Guest]:
+    """A guest with the driver and those of its mutants that tests ask for, none of them loaded."""
     found = kernel.find(KERNEL)
-    known = {mutant.id: mutant for mutant in patch.collect(store.ROOT / "driver/mutants")[0]}
-    files: dict[str, pathlib.Path] = {}
-    for name in (RIGHT, *MUTANTS):
-        product = folder / name / "refpmu.ko"
-        product.parent.mkdir()
-        mutant = None if name == RIGHT else known[name]
-        workshop.build(mutant, found, store.ROOT / "driver", folder / "shop", product)
-        files[f"modules/{name}/refpmu.ko"] = product
-    sources = folder / "sources"
-    sources.mkdir()
-    module.copy_sources(store.ROOT / "driver", sources)
-    with (sources / "Kbuild").open("a", encoding="ascii") as kbuild:
-        kbuild.write("ccflags-remove-y += $(CC_FLAGS_FTRACE)\n")
-    files[f"modules/{UNTRACED}/refpmu.ko"] = module.build(found, sources, folder / UNTRACED)
+    untraced = broken.untraced(found, tmp_path_factory.mktemp("watch"))
+    files = {f"modules/{UNTRACED}/refpmu.ko": untraced}
+    for name in sorted(wanted(request.session.items)):
+        files[f"modules/{name}/refpmu.ko"] = broken.mutant(name, found)
     with guest.Guest(runs.machine(found, suite.find_target("refpmu"), files=files)) as machine:
         machine.boot()
         yield machine
@@ -115,7 +118,7 @@ def test_a_pmu_without_some_callbacks_is_watched_by_the_others(vm: guest.Guest) 
     assert "serves other callbacks too" in calls["cancel_txn"]["unseen"]
 
 
-@pytest.mark.parametrize("name", MUTANTS)
+@pytest.mark.parametrize("name", daily.some(MUTANTS, *DAILY))
 def test_what_is_broken_is_named(vm: guest.Guest, name: str) -> None:
     work = ["pmuconf", "run", "--target", "refpmu", "--rule", MUTANTS[name].rule]
     done, figures = watched(vm, name, "--seconds", SECONDS, "--", *work)

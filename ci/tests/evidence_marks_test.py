@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""No test of a rule is at night alone: make check has evidence for each rule that a test names."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import check
+import pytest
+
+PLUGIN = """
+import json, os, pathlib
+
+def pytest_collection_finish(session):
+    found = [
+        [item.nodeid, [mark.name for mark in item.iter_markers()],
+         [rule for mark in item.iter_markers("rule") for rule in mark.args]]
+        for item in session.items
+    ]
+    pathlib.Path(os.environ["FOUND"]).write_text(json.dumps(found))
+"""
+
+
+def collected(folder: Path) -> list[tuple[str, list[str], list[str]]]:
+    """Each test, whenever it runs: its id, its marks, its rules."""
+    (folder / "telling.py").write_text(PLUGIN, encoding="utf-8")
+    path = f"{folder}:{os.environ.get('PYTHONPATH', '')}"
+    known = os.environ | {"PYTHONPATH": path, "FOUND": str(folder / "found.json")}
+    argv = [check.PYTHON, "-m", "pytest", "-q", "--collect-only", "-m", "", "-p", "telling"]
+    done = subprocess.run(
+        argv, cwd=check.ROOT, env=known, capture_output=True, text=True, timeout=200, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return [(str(i), m, r) for i, m, r in json.loads((folder / "found.json").read_text())]
+
+
+def left_to_the_night(tests: list[tuple[str, list[str], list[str]]]) -> set[str]:
+    """Rules that a test names at night, and none in make check."""
+    night = {rule for _, marks, rules in tests if "nightly" in marks for rule in rules}
+    day = {rule for _, marks, rules in tests if "nightly" not in marks for rule in rules}
+    return night - day
+
+
+def test_each_test_runs_in_make_check_or_at_night() -> None:
+    marks = [
+        stage.commands[-1][stage.commands[-1].index("-m", 3) + 1]
+        for stage in (*check.stages(), *check.nightly_stages(8))
+        if stage.name.startswith("pytest")
+    ]
+    assert marks == ["not nightly", "nightly"]
+
+
+def test_each_rule_that_a_test_names_has_one_in_make_check(tmp_path: Path) -> None:
+    tests = collected(tmp_path)
+    assert any("nightly" in marks for _, marks, _ in tests)
+    assert any(rules for _, _, rules in tests)
+    assert left_to_the_night(tests) == set()
+
+
+@pytest.mark.parametrize(
+    ("marks", "left"), [([[], ["nightly"]], set()), ([["nightly"], ["nightly"]], {"CNT-001"})]
+)
+def test_a_rule_of_nightly_tests_alone_is_told(marks: list[list[str]], left: set[str]) -> None:
+    assert left_to_the_night([("test", each, ["CNT-001"]) for each in marks]) == left
