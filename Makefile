@@ -15,12 +15,12 @@ SELECT := $(if $(RULE),--rule '$(RULE)') $(if $(CASE),--case '$(CASE)') $(if $(P
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo "  variables: TARGET= KERNEL=6.1|6.12|FILE ARCH= RULE= CASE= PROFILE= PMU= MODULE= PARAMETERS= CPU_MODEL= ICOUNT= CMDLINE= SHUFFLE=SEED ISOLATE=1 BOOT=1 DEBUG=1 MUTANTS=FOLDER TIME=SECONDS RUNS=N CALLS=N MERGE=1 MINUTES=N N=ROUNDS CELLS='GLOB ...'"
+	@echo "  variables: TARGET= KERNEL=6.1|6.12|FILE ARCH= RULE= CASE= PROFILE= PMU= MODULE= PARAMETERS= CPU_MODEL= ICOUNT= CMDLINE= SHUFFLE=SEED ISOLATE=1 BOOT=1 DEBUG=1 MUTANTS=FOLDER TIME=SECONDS RUNS=N CALLS=N MERGE=1 STAGES=LIST FRESH=1 SHARD=K/N N=ROUNDS CELLS='GLOB ...'"
 
 run: deps guest-suite ## judge TARGET (or all) on KERNEL in a virtual machine: 0 conformant, 1 not, 2 not judged
 	@$(PYTHON) -m pmuvm run --target '$(TARGET)' $(if $(filter all-file-,$(TARGET)-$(origin KERNEL)-$(DEBUGGED)),,--kernel '$(KERNEL)$(DEBUGGED)') $(if $(SHUFFLE),--shuffle '$(SHUFFLE)') $(if $(ISOLATE),--isolate) $(if $(BOOT),--boot) --arch '$(ARCH)' $(SELECT) $(if $(PMU),--pmu '$(PMU)') $(if $(MODULE),--module '$(MODULE)') $(if $(PARAMETERS),--parameters '$(PARAMETERS)') $(if $(CPU_MODEL),--cpu-model '$(CPU_MODEL)') $(if $(ICOUNT),--icount '$(ICOUNT)') $(if $(CMDLINE),--cmdline '$(CMDLINE)')
 
-check: deps ## every test of the project; ends in one line that counts them
+check: deps ## the tests that a change needs; STAGES=? lists them, STAGES='lint,run/*' chooses, FRESH=1 runs what passed before, too
 	@$(PYTHON) ci/check.py $(if $(STAGES),--stages '$(STAGES)') $(if $(filter-out 0,$(FRESH)),--fresh)
 
 kunit: deps ## the KUnit suites in a kernel built for them
@@ -50,7 +50,7 @@ soak: deps guest-suite ## repeat the suite shuffled, on 1, 2 and 4 CPUs and a fi
 matrix: deps ## judge every cell of ci/matrix.toml (kernel x architecture x accelerator x target x profile), or CELLS='globs'; an hour
 	@$(PYTHON) ci/matrix.py $(if $(CELLS),--cells '$(CELLS)')
 
-nightly: deps ## KUnit and the suite on the debug kernels, all mutants on every kernel, the matrix, an hour of each kind of fuzzing, a soak of N= rounds
+nightly: deps ## every test there is; goes on where it was interrupted; SHARD=k/n runs a part, N= rounds of the soak
 	@$(PYTHON) ci/check.py --nightly $(if $(N),--rounds '$(N)') $(if $(STAGES),--stages '$(STAGES)') $(if $(SHARD),--shard '$(SHARD)') $(if $(filter-out 0,$(FRESH)),--fresh)
 
 rules: deps guest-suite ## the catalogue with what verifies each rule, as docs/generated/rules.md

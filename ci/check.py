@@ -30,6 +30,7 @@ from units.display import Display  # noqa: E402
 from units.inputs import Inputs  # noqa: E402
 from units.night import Night  # noqa: E402
 from units.processors import Processors  # noqa: E402
+from units.readers import Readers  # noqa: E402
 from units.runner import Runner  # noqa: E402
 from units.schedule import Machine, Schedule  # noqa: E402
 from units.unit import OUT, Outcome, Unit  # noqa: E402
@@ -113,6 +114,7 @@ def main() -> int:
         "--stages", help="only these groups, units or globs of units, with commas; ? lists all"
     )
     parser.add_argument("--list", action="store_true", help="list the units with their times")
+    parser.add_argument("--readers", metavar="FILE", help="name the units that read a file")
     parser.add_argument("--nightly", action="store_true", help="all there is")
     parser.add_argument(
         "--shard", type=parts.numbers, metavar="K/N", help="one of N parts of a night"
@@ -120,6 +122,12 @@ def main() -> int:
     parser.add_argument("--fresh", action="store_true", help="run what passed before, too")
     parser.add_argument("--rounds", type=number_above_0, default=8, help="of the nightly soak (8)")
     options = parser.parse_args()
+    if options.readers:
+        if not (ROOT / options.readers).is_file():
+            print(f"check: --readers: no file {options.readers} in {ROOT}")
+            return 2
+        print("\n".join(Readers(ROOT).of(options.readers)) or "no recorded unit reads it")
+        return 0
     if options.shard and not options.nightly:
         print("check: --shard is for --nightly")
         return 2

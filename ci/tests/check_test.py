@@ -49,6 +49,17 @@ def test_each_file_of_tests_each_step_of_lint_and_each_cell_runs() -> None:
     assert {"kunit/6.1", "kunit/6.12", "unit/driver-1of3", "unit/driver-dev-1of3"} <= night
 
 
+@pytest.mark.parametrize(("marks", "group"), [("not nightly", ""), ("nightly", "-nightly")])
+def test_each_test_in_python_is_one_of_a_unit(marks: str, group: str) -> None:
+    argv = [catalogue.PYTHON, "-m", "pytest", "-q", "--collect-only", "-m", marks]
+    done = subprocess.run(
+        argv, cwd=check.ROOT, capture_output=True, text=True, timeout=200, check=False
+    )
+    files = {line.partition("::")[0] for line in done.stdout.splitlines() if "::" in line}
+    units = names(catalogue.pytest_units(INPUTS, night=bool(group)))
+    assert files and {f"pytest{group}/{name}" for name in files} - units == set()
+
+
 def test_each_mutant_is_tried_at_night_on_each_kernel_by_each_of_its_observers() -> None:
     night = names(nightly.nightly_units(INPUTS, 8))
     for name in ("6.12", "6.1", *kernel.debug_known()):

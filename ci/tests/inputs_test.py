@@ -32,6 +32,8 @@ def checkout(tmp_path: Path) -> Path:
 NAMES = (
     "file:driver/irq.c",
     "file:driver/absent.c",
+    "exists:driver/absent.c",
+    "names:/",
     "names:driver",
     "glob:driver/*.c",
     "glob:docs/*",
@@ -56,7 +58,9 @@ def test_a_changed_file_changes_itself_and_the_globs_that_match_it(checkout: Pat
 
 def test_a_new_file_changes_the_names_of_its_folder_and_what_looked_for_it(checkout: Path) -> None:
     changed = changed_by(checkout, "driver/absent.c", "int x;\n")
-    assert changed == {"file:driver/absent.c", "names:driver", "glob:driver/*.c"}
+    assert changed == {name for name in NAMES if "absent" in name} | {
+        *("names:/", "names:driver", "glob:driver/*.c")
+    }
 
 
 def test_an_ignored_file_is_no_name_of_its_folder(checkout: Path) -> None:

@@ -41,8 +41,9 @@ def project(tmp_path: Path) -> Path:
 def test_reads_of_a_command_and_of_its_children_are_inputs(project: Path) -> None:
     found = traced(project, "/usr/bin/python3", "-c", PROGRAM)
     ours = {name for name in found if name.startswith(("file:", "names:"))}
+    assert "exists:absent.txt" in found
     listed = {"names:.", "names:folder"}  # a program's own folder is where it looks for modules
-    assert ours - listed == {"file:read.txt", "file:absent.txt", "file:folder/inner.txt"}
+    assert ours - listed == {"file:read.txt", "file:folder/inner.txt"}
     assert "names:folder" in ours
 
 
@@ -53,8 +54,8 @@ def test_programs_are_inputs_by_their_packages(project: Path) -> None:
 def test_a_header_that_is_looked_for_in_vain_is_no_input_of_a_compiler(project: Path) -> None:
     log = project.parent / "trace"
     subprocess.run(traces.argv(["sh", "-c", "cat a.h; cat read.txt"], log), cwd=project, check=True)
-    assert "file:a.h" not in traces.inputs(log, project, probes=False)
-    assert {"file:a.h", "file:read.txt"} <= traces.inputs(log, project)
+    assert "exists:a.h" not in traces.inputs(log, project, probes=False)
+    assert {"exists:a.h", "file:read.txt"} <= traces.inputs(log, project)
 
 
 def test_a_pointer_to_a_kernel_is_an_input_and_other_files_of_the_cache_are_not(
@@ -88,3 +89,14 @@ def test_a_machine_without_strace_traces_nothing(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent / "nothing"))
     assert not traces.possible()
     traces.possible.cache_clear()
+
+
+def test_who_asks_git_for_files_reads_the_names_of_all(project: Path) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=project, check=True)
+    subprocess.run(["git", "add", "."], cwd=project, check=True)
+    assert "names:/" in traced(project, "git", "ls-files")
+
+
+def test_a_file_that_is_only_looked_at_is_an_input_by_its_existence(project: Path) -> None:
+    found = traced(project, "test", "-f", "read.txt")
+    assert "exists:read.txt" in found and "file:read.txt" not in found

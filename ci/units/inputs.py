@@ -4,6 +4,8 @@
 | name             | content                                                                     |
 |------------------|-----------------------------------------------------------------------------|
 | `file:PATH`      | a file of the project; one that is absent has a digest, too                 |
+| `exists:PATH`    | whether the project has a file, or a folder with files                      |
+| `names:/`        | the names of all files of the project                                       |
 | `names:FOLDER`   | the names of the project's files right below a folder                       |
 | `glob:PATTERN`   | names and contents of the project's files that match                        |
 | `product:PATH`   | a file below build/                                                         |
@@ -57,6 +59,7 @@ class Inputs:
         self._digests: dict[str, str] = {}
         self._kinds: dict[str, Callable[[str], str]] = {
             "file": self._file,
+            "exists": lambda name: "yes" if os.path.exists(self.root / name) else ABSENT,
             "names": self._names,
             "glob": self._glob,
             "product": self._file,
@@ -118,6 +121,8 @@ class Inputs:
         return content(self.root / name)
 
     def _names(self, folder: str) -> str:
+        if folder == "/":
+            return _hash(self.files)
         return _hash(sorted(self._folders.get("" if folder == "." else folder, ())))
 
     def _glob(self, pattern: str) -> str:

@@ -67,8 +67,8 @@ def inputs(log: Path, root: Path, here: Path | None = None, probes: bool = True)
     """
     found: set[str] = set()
     with log.open(encoding="utf-8", errors="replace") as lines:
-        for path, folder in _reads(lines, str(here or root)):
-            name = _name(path, folder, root)
+        for path, how in _reads(lines, str(here or root)):
+            name = _name(path, how, root)
             if not probes and not os.path.lexists(path):
                 continue
             if name is not None:
@@ -76,10 +76,10 @@ def inputs(log: Path, root: Path, here: Path | None = None, probes: bool = True)
     return found
 
 
-def _reads(lines: Iterable[str], start: str) -> Iterator[tuple[str, bool]]:
-    """Absolute paths that were read (or looked for in vain), and whether each was listed as a folder."""
+def _reads(lines: Iterable[str], start: str) -> Iterator[tuple[str, str]]:
+    """Absolute paths, and how each was read: as a `file`, its `names` as a folder, or only whether it `exists`."""
     written: set[str] = set()
-    seen: set[tuple[str, bool]] = set()
+    seen: set[tuple[str, str]] = set()
     folders: dict[str, str] = {}
     begun: dict[str, str] = {}
     parent = ""
@@ -122,7 +122,10 @@ def _reads(lines: Iterable[str], start: str) -> Iterator[tuple[str, bool]]:
             if good:
                 written.add(names[0])
         elif good or "ENOENT" in rest or "ENOTDIR" in rest:
-            read = (names[0], "O_DIRECTORY" in arguments)
+            how = "names" if "O_DIRECTORY" in arguments else "file"
+            if "stat" in call or "access" in call or not good:
+                how = "exists"
+            read = (names[0], how)
             if read not in seen and names[0] not in written:
                 seen.add(read)
                 yield read
@@ -145,20 +148,22 @@ def _absolute(name: str, here: str) -> str:
     return os.path.normpath(os.path.join(here, name))
 
 
-def _name(path: str, folder: bool, root: Path) -> str | None:
+def _name(path: str, how: str, root: Path) -> str | None:
     """The input that a path is; None if it is none."""
     base, cache = f"{root}/", f"{store.cache()}/"
     if path == str(root):
-        return "names:." if folder else None
+        return "names:." if how == "names" else None
     if path.startswith(base):
         name = path.removeprefix(base)
+        if name == ".git/index":
+            return "names:/"
         if name.startswith(".git/") or name == ".git" or "__pycache__" in name:
             return None
         if name == "build" or name.startswith("build/"):
             return _product(name, root)
-        if folder:
-            return f"names:{name}"
-        return None if os.path.isdir(path) else f"file:{name}"
+        if how == "file" and os.path.isdir(path):
+            return None
+        return f"{how}:{name}"
     if path.startswith(cache):
         name = path.removeprefix(cache)
         # All else there is called by its content.
