@@ -12,6 +12,7 @@ import pytest
 from pmuvm import kernel
 from units import catalogue, nightly
 from units.inputs import Inputs
+from units.readers import reads
 from units.unit import Unit
 
 INPUTS = Inputs()
@@ -136,3 +137,37 @@ def test_no_unit_of_make_check_depends_on_the_day() -> None:
         if name.startswith("ci/") and name.endswith(".py") and "/tests/" not in name:
             text = (check.ROOT / name).read_text(encoding="utf-8")
             assert "datetime" not in text, name
+
+
+RUNS = {unit.name for unit in catalogue.check_units(INPUTS) if unit.group == "run"}
+OF_THE_DRIVER = RUNS - {"run/software-6.12", "run/tracepoint-6.12"}
+MUTANTS = {"mutants/sample"}
+KUNIT = {"kunit/6.12"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "readers"),
+    [
+        ("driver/glue/irq.c", OF_THE_DRIVER | MUTANTS | KUNIT),
+        ("driver/mutants/C02-x.patch", MUTANTS),
+        ("kunit/rig.c", MUTANTS | KUNIT),
+        ("vm/guest/init", RUNS | MUTANTS),
+        ("vm/kernels/6.12.toml", RUNS | MUTANTS | KUNIT),
+        ("conformance/targets/refpmu.toml", RUNS | MUTANTS | {"unit/conformance"}),
+        ("fuzz/corpus/period/0a1b", {"fuzz/period"}),
+        ("package:qemu-system-x86", RUNS | MUTANTS | KUNIT),
+        ("source:6.12", MUTANTS | KUNIT),
+        ("suite:runner", RUNS | MUTANTS),
+        ("product:build/fuzz/fuzz/period_fuzzer", {"fuzz/period"}),
+        ("docs/check.md", set()),
+    ],
+)
+def test_a_change_makes_exactly_its_readers_run(changed: str, readers: set[str]) -> None:
+    groups = ("run", "mutants", "kunit", "fuzz", "unit")
+    found = {
+        unit.name
+        for unit in catalogue.check_units(INPUTS)
+        if unit.group in groups
+        and any(name == changed or reads(name, changed) for name in unit.stated())
+    }
+    assert found == readers

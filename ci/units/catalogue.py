@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import judge
 import lint
 import matrix
+from pmuvm import suite
 from units.inputs import Inputs
 from units.unit import OUT, ROOT, Unit
 
@@ -250,7 +251,7 @@ def run_units(cells: Sequence[matrix.Cell]) -> list[Unit]:
                 reads=(
                     *judge.RUNNER,
                     *judge.MACHINE,
-                    *judge.driver_inputs(),
+                    *(judge.driver_inputs() if suite.find_target(target).module else ()),
                     *("suite:runner", "suite:report", "suite:cases"),
                     *("glob:conformance/targets/*", "glob:vm/kernels/*"),
                     f"cache:kernels/{kernel}-amd64.json",
