@@ -51,11 +51,10 @@ TARGETS = sorted(path.stem for path in suite.TARGETS.glob("*.toml"))
 
 
 class Place(NamedTuple):
-    """A guest that has some targets' PMUs."""
+    """A guest that has some targets' PMUs, one after the other where the module's parameters differ."""
 
     kernel: str
     arch: str
-    parameters: tuple[str, ...]
     cpus: int
     alone: str
     """The only target of a guest that a word on its command line, or its processor, makes."""
@@ -66,7 +65,6 @@ def place(name: str) -> Place:
     return Place(
         f"{KERNEL}-{target.kind}" if target.kind else KERNEL,
         target.arch or arch.host().name,
-        target.parameters,
         target.cpus,
         name if target.kind or target.arch else "",
     )
@@ -106,15 +104,19 @@ def _flat(tables: dict[str, Any], machine: str) -> dict[str, Any]:
 def drafts(where: Place) -> dict[str, guest.Done]:
     """What probe prints of each target in one guest, by the target's name."""
     names = [name for name in TARGETS if place(name) == where]
-    first = suite.find_target(names[0])
+    targets = {name: suite.find_target(name) for name in names}
+    # One that has a module brings it for all.
+    first = max(targets.values(), key=lambda target: target.module is not None)
     found = kernel.find(where.kernel, arch.find(where.arch))
     done = {}
     with guest.Guest(runs.machine(found, first)) as vm:
         vm.boot()
-        if first.module:
-            vm.load(f"{first.module}.ko", list(where.parameters))
-        for name in names:
+        for name, target in targets.items():
+            if target.module:
+                vm.load(f"{target.module}.ko", list(target.parameters))
             done[name] = vm.exec(["pmuconf", "probe", match_of(name)], DEADLINE_S)
+            if target.module:
+                assert vm.unload(target.module)["ok"] is True
     return done
 
 
