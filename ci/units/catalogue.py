@@ -37,6 +37,15 @@ CPP_READS = (
     *("package:nlohmann-json3-dev", "package:libtomlplusplus-dev", "package:libcli11-dev"),
     *("package:libbpf-dev", "package:libc6-dev", "package:linux-libc-dev"),
 )
+TRACERS = ("glob:ci/*.py", "glob:vm/*.py", "package:strace")
+UNTRACED = {
+    # These trace themselves; and LeakSanitizer does not run under a tracer.
+    "ci/tests/traces_test.py": TRACERS,
+    "ci/tests/units_test.py": TRACERS,
+    "fuzz/tests/planted_test.py": ("glob:fuzz/*", *CPP_READS),
+    "fuzz/tests/build_test.py": ("glob:fuzz/*", *CPP_READS),
+}
+"""Files of tests whose inputs are stated."""
 BINARIES: dict[str, tuple[str, int, tuple[str, ...]]] = {
     "unit/driver": ("driver/unit/driver_tests", 3, ()),
     "unit/conformance": (
@@ -186,7 +195,7 @@ def pytest_units(inputs: Inputs, night: bool = False) -> list[Unit]:
         run = (PYTHON, "-m", "pytest", "-q", "-m", marks, name)
         text = (ROOT / name).read_text(encoding="utf-8")
         guests = "mark.guest" in text
-        sanitized = name in ("fuzz/tests/planted_test.py", "fuzz/tests/build_test.py")
+        stated = UNTRACED.get(name)
         found.append(
             Unit(
                 label,
@@ -195,8 +204,8 @@ def pytest_units(inputs: Inputs, night: bool = False) -> list[Unit]:
                 f"{PYTHON} -m pytest -m '{marks}' {name}",
                 report,
                 needs=(*GUESTS, *(("build/fuzz",) if name.startswith("fuzz/") else ())),
-                reads=(*PYTEST_READS, *(("glob:fuzz/*", *CPP_READS) if sanitized else ())),
-                traced=not sanitized,
+                reads=(*PYTEST_READS, *(stated or ())),
+                traced=stated is None,
                 memory_mb=GUEST_MB if guests else 400,
                 default_s=30.0 if guests else 2.0,
             )
