@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import subprocess
 from pathlib import Path
 
@@ -159,3 +160,24 @@ def test_records_of_a_unit_are_bounded(project: Path) -> None:
     for number in range(records.KEPT + 5):
         records.write(Record("group/one", {"text:a": str(number)}, (Case("a", "PASS"),), 1.0))
     assert len(records.read("group/one")) == records.KEPT
+
+
+def test_a_report_of_mutants_passes_where_they_were_killed(tmp_path: Path) -> None:
+    rows = [
+        {"id": name, "kernel": "6.12", "result": result, "detail": "why"}
+        for name, result in (("C01", "KILLED"), ("C02", "SURVIVED"))
+    ]
+    path = tmp_path / "results.json"
+    totals = {"cases": 2, "passed": 1, "failed": 1, "skipped": 0}
+    path.write_text(json.dumps({"totals": totals, "mutants": rows}), encoding="utf-8")
+    assert unit.read_report(path) == (
+        Case("C01 on 6.12", "PASS", (), "why"),
+        Case("C02 on 6.12", "SURVIVED", (), "why"),
+    )
+
+
+def test_a_report_that_only_counts_has_as_many_tests(tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
+    path.write_text('{"totals": {"cases": 6, "passed": 3, "skipped": 2}}', encoding="utf-8")
+    results = [case.result for case in unit.read_report(path)]
+    assert results == ["PASS"] * 3 + ["SKIP"] * 2 + ["FAIL"]

@@ -133,7 +133,18 @@ def _results(path: Path) -> tuple[Case, ...]:
                 tuple(str(rule) for rule in case.get("rules", ())),
                 str(case.get("message", ""))[:300],
             )
-            for case in document.get("cases", document.get("mutants", []))
+            for case in document.get("cases", [])
+        ]
+        found += [
+            # A mutant passes when it is killed.
+            Case(
+                f"{row['id']} on {row['kernel']}",
+                "PASS" if row["result"] == "KILLED" else str(row["result"]),
+                (),
+                str(row["detail"])[:300],
+            )
+            for row in document.get("mutants", [])
+            if "result" in row
         ]
         problems = [str(problem) for problem in document.get("problems", [])]
         counts = int(totals["passed"]), int(totals["cases"]), int(totals["skipped"])
