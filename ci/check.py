@@ -98,7 +98,7 @@ def run(
         spans = [span for span in schedule.spans if span.end_s - span.begin_s > 0.05]
         timeline.write(OUT / "timeline.html", spans, machine.cores, processors.idle(), title)
     if whole:
-        held = evidence.outcome(outcomes)
+        held = evidence.outcome(outcomes, night=nights is not None)
         outcomes.append(held)
         display.ended(held, [])
     never = [unit for unit in units if unit.name not in {each.unit.name for each in outcomes}]
