@@ -100,3 +100,10 @@ def test_who_asks_git_for_files_reads_the_names_of_all(project: Path) -> None:
 def test_a_file_that_is_only_looked_at_is_an_input_by_its_existence(project: Path) -> None:
     found = traced(project, "test", "-f", "read.txt")
     assert "exists:read.txt" in found and "file:read.txt" not in found
+
+
+def test_what_tools_keep_for_themselves_is_no_input(project: Path) -> None:
+    (project / ".pytest_cache").mkdir()
+    (project / ".pytest_cache" / "lastfailed").write_text("x", encoding="utf-8")
+    found = traced(project, "cat", ".pytest_cache/lastfailed", "read.txt")
+    assert {name for name in found if "pytest_cache" in name} == set()

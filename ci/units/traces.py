@@ -31,6 +31,8 @@ SYSTEM = ("/usr/", "/lib/", "/lib64/", "/bin/", "/sbin/", "/opt/")
 IGNORED = ("/proc/", "/sys/", "/dev/", "/tmp/", "/run/", "/var/", "/etc/", "/root/.cache/ccache")
 PRODUCTS = ("guest", "guest-arm64", "dev", "asan", "fuzz", "tidy", "bench")
 """Presets: programs and generated sources there are inputs. What else is below build/ is for programs' own use."""
+CACHES = (".pytest_cache", ".mypy_cache", ".hypothesis", "CACHEDIR.TAG")
+"""What tools write for themselves."""
 SUITE = "build/guest/conformance/pmuconf"
 
 
@@ -157,7 +159,7 @@ def _name(path: str, how: str, root: Path) -> str | None:
         name = path.removeprefix(base)
         if name == ".git/index":
             return "names:/"
-        if name.startswith(".git/") or name == ".git" or "__pycache__" in name:
+        if name == ".git" or name.startswith((".git/", *CACHES)) or "__pycache__" in name:
             return None
         if name == "build" or name.startswith("build/"):
             return _product(name, root)
