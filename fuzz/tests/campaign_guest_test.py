@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from fuzz import campaign
 
-pytestmark = [pytest.mark.guest, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.guest, pytest.mark.nightly, pytest.mark.timeout(1800)]
 
 RUNS = 20_000
 LIMIT_S = 900

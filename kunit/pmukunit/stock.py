@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Runs pmu_contract as a module, beside the driver's, in a guest with the distribution's kernel."""
 
+import filecmp
 import shutil
 import time
 from collections.abc import Sequence
@@ -69,15 +70,21 @@ def _of(name: str, parameters: Sequence[str]) -> list[str]:
 def _build(stock: kernel.Kernel, suites: Path, copy: Path) -> Path:
     if stock.build is None:
         raise PmuvmError(f"no headers for kernel {stock.name}")
+    product = copy / f"{NAME}.ko"
     with store.writing(copy):
-        shutil.rmtree(copy, ignore_errors=True)
-        copy.mkdir(parents=True)
-        for path in (*suites.glob("*.[ch]"), suites / "Kbuild"):
-            shutil.copyfile(path, copy / path.name)
+        copy.mkdir(parents=True, exist_ok=True)
+        product.unlink(missing_ok=True)
+        ours = {path.name: path for path in (*suites.glob("*.[ch]"), suites / "Kbuild")}
+        for path in copy.glob("*.[ch]"):
+            if path.name not in ours:
+                path.unlink()
+        # What is as it was keeps its age: what was made of it is made no second time.
+        for name, path in ours.items():
+            if not (copy / name).is_file() or not filecmp.cmp(path, copy / name, shallow=False):
+                shutil.copyfile(path, copy / name)
     # Type information of the module serves nobody here and would need pahole.
     words = ["W=1", "CONFIG_DEBUG_INFO_BTF_MODULES=", "modules"]
     done = kbuild.external(stock, copy, words, BUILD_DEADLINE_S, f"the build of {NAME}.ko")
-    product = copy / f"{NAME}.ko"
     if done.returncode != 0 or not product.is_file():
         details = "\n".join(done.stdout.splitlines()[-module.LOG_LINES :])
         raise PmuvmError(f"could not build {NAME}.ko for {stock.release}", details=details)

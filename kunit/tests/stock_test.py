@@ -2,17 +2,32 @@
 """pmu_contract as a vendor runs it: a module beside the driver's, on a kernel without KUnit."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pmukunit import cli, results
+from pmuvm import store
 
 pytestmark = pytest.mark.guest
 
 
-def ran(kernel: str, pmu: str, event: str, out: Path) -> tuple[int, dict[str, Any]]:
+KERNELS = [
+    pytest.param(
+        name,
+        marks=[
+            pytest.mark.xdist_group(f"kunit-stock-{name}"),
+            *([] if name == "6.12" else [pytest.mark.nightly]),
+        ],
+    )
+    for name in cli.KERNELS
+]
+OUT = store.ROOT / "build" / "kunit-stock"
+"""The module is built there once for the tests of a kernel."""
+
+
+def ran(kernel: str, pmu: str, event: str) -> tuple[int, dict[str, Any]]:
+    out = OUT / kernel
     words = ["--kernel", kernel, "--stock", "--pmu", pmu, "--event", event, "--out", str(out)]
     status = cli.main(words)
     return status, json.loads((out / "results.json").read_text())
@@ -22,17 +37,18 @@ def ids(found: dict[str, Any], result: str) -> set[str]:
     return {case["id"] for case in found["cases"] if case["result"] == result}
 
 
-@pytest.mark.parametrize("kernel", cli.KERNELS)
-def test_reference_driver_keeps_the_contract(kernel: str, tmp_path: Path) -> None:
-    status, found = ran(kernel, "refpmu", "0x3c", tmp_path)
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_reference_driver_keeps_the_contract(kernel: str) -> None:
+    status, found = ran(kernel, "refpmu", "0x3c")
     assert status == results.PASSED, found
     # It is a module here alone.
     assert "pmu_contract.open_event_holds_the_module" in ids(found, "PASS")
     assert {rule for case in found["cases"] for rule in case["rules"]} >= {"DRC-009", "DRV-004"}
 
 
-def test_clock_that_goes_on_while_it_is_stopped_is_found(tmp_path: Path) -> None:
-    status, found = ran("6.12", "software", "0", tmp_path)
+@pytest.mark.xdist_group("kunit-stock-6.12")
+def test_clock_that_goes_on_while_it_is_stopped_is_found() -> None:
+    status, found = ran("6.12", "software", "0")
     assert status == results.FAILED
     assert ids(found, "FAIL") == {
         "pmu_contract.add_without_start_is_an_add_and_a_stop",

@@ -35,6 +35,23 @@ def test_a_stock_kernel_boots_answers_and_powers_off(name: str) -> None:
         assert vm.console.death == ""
 
 
+def judged(name: str, expected: dict[str, str]) -> int:
+    """Fails where cases do not come to what is expected; the boots that they took."""
+    records: list[dict[str, Any]] = []
+    plan = session.Plan(machine(name), None, (), slowness=1.0)
+    with session.Session(plan, None, records.append) as guests:
+        cases = [suite.Case(case, ("CNT-002",), 2.0, "", 0) for case in expected]
+        session.run_all(guests, cases, lambda message: None)
+    assert {r["id"]: r["result"] for r in records if r["t"] == "result"} == expected
+    assert records[-1] == {"t": "kmsg", "reports": []}
+    return guests.boots
+
+
+def test_a_panic_costs_one_case() -> None:
+    expected = {"A.Passes": "PASS", "A.Panics": "CRASH", "A.Skips": "SKIP"}
+    assert judged("6.12", expected) == 2
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", kernel.known())
 def test_deaths_of_all_kinds_cost_one_case_each(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,14 +64,7 @@ def test_deaths_of_all_kinds_cost_one_case_each(name: str, monkeypatch: pytest.M
         "A.SendsOneGiantLine": "BROKEN",
         "A.Skips": "SKIP",
     }
-    records: list[dict[str, Any]] = []
-    plan = session.Plan(machine(name), None, (), slowness=1.0)
-    with session.Session(plan, None, records.append) as guests:
-        cases = [suite.Case(case, ("CNT-002",), 2.0, "", 0) for case in expected]
-        session.run_all(guests, cases, lambda message: None)
-        assert guests.boots == 5
-    assert {r["id"]: r["result"] for r in records if r["t"] == "result"} == expected
-    assert records[-1] == {"t": "kmsg", "reports": []}
+    assert judged(name, expected) == 5
 
 
 def test_a_kernel_without_an_init_is_a_panic_at_boot(tmp_path: pathlib.Path) -> None:

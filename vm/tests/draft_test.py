@@ -7,6 +7,7 @@ otherwise, stands in DIFFERENT with the reason. `pmuvm run --target probe` judge
 
 from __future__ import annotations
 
+import dataclasses
 import fnmatch
 import functools
 import tomllib
@@ -55,7 +56,6 @@ class Place(NamedTuple):
 
     kernel: str
     arch: str
-    cpus: int
     alone: str
     """The only target of a guest that a word on its command line, or its processor, makes."""
 
@@ -65,7 +65,6 @@ def place(name: str) -> Place:
     return Place(
         f"{KERNEL}-{target.kind}" if target.kind else KERNEL,
         target.arch or arch.host().name,
-        target.cpus,
         name if target.kind or target.arch else "",
     )
 
@@ -109,7 +108,8 @@ def drafts(where: Place) -> dict[str, guest.Done]:
     first = max(targets.values(), key=lambda target: target.module is not None)
     found = kernel.find(where.kernel, arch.find(where.arch))
     done = {}
-    with guest.Guest(runs.machine(found, first)) as vm:
+    cpus = max(target.cpus for target in targets.values())
+    with guest.Guest(runs.machine(found, dataclasses.replace(first, cpus=cpus))) as vm:
         vm.boot()
         for name, target in targets.items():
             if target.module:

@@ -15,9 +15,8 @@ from typing import Any
 
 import pytest
 
+import broken
 import daily
-from mutation import patch, workshop
-
 from pmuvm import guest, kernel, runs, store, suite
 
 pytestmark = pytest.mark.guest
@@ -82,11 +81,23 @@ def facts(done: guest.Done) -> dict[str, Any]:
     return found
 
 
+def told_of_the_mutant(vm: guest.Guest) -> tuple[dict[str, Any], int, guest.Done]:
+    """The first call that a broken driver answers otherwise, and what is said when it is repeated."""
+    vm.load("broken.ko")
+    done = asked(vm, "refpmu", "mutated", 20_000, "--stop")
+    first = json.loads(done.stdout)["shown"][0]
+    again = vm.exec(first["again"].split(), DEADLINE_S)
+    assert vm.unload("refpmu")["ok"] is True
+    return first, done.status, again
+
+
 @functools.cache
 def answers(name: str) -> dict[str, Any]:
     """What `oracle` states on a kernel, by target and kind, and what that kernel said meanwhile."""
     host = dataclasses.replace(suite.find_target("refpmu"), cpus=CPUS)
-    machine = runs.machine(kernel.find(name), host, files=files())
+    stock = kernel.find(name)
+    place = {"modules/broken.ko": broken.mutant(MUTANT, stock)}
+    machine = runs.machine(stock, host, files=files() | place)
     found: dict[str, Any] = {}
     with guest.Guest(machine) as vm:
         vm.boot()
@@ -97,6 +108,7 @@ def answers(name: str) -> dict[str, Any]:
                 vm.load("refpmu.ko", COARSE)
             found[f"{target} {kind}"] = facts(asked(vm, target, kind, count))
         assert vm.unload("refpmu")["ok"] is True
+        found["broken"] = told_of_the_mutant(vm)
         vm.load("refpmu.ko")
         for words, count in SPECIAL.items():
             found[" ".join(words)] = facts(asked(vm, "refpmu", "mutated", count, *words))
@@ -129,22 +141,10 @@ def test_each_check_that_can_be_reached_was(name: str) -> None:
     assert never - told <= UNTOLD | RARE
 
 
-def test_a_driver_that_decides_otherwise_is_told(tmp_path: pathlib.Path) -> None:
-    found = kernel.find("6.12")
-    mutant = next(patch.read(p) for p in (store.ROOT / "driver/mutants").glob(f"{MUTANT}-*.patch"))
-    broken = workshop.build(
-        mutant, found, store.ROOT / "driver", tmp_path / "shop", tmp_path / "broken.ko"
-    )
-    place = {"modules/broken.ko": broken}
-    machine = runs.machine(found, suite.find_target("refpmu"), files=files() | place)
-    with guest.Guest(machine) as vm:
-        vm.boot()
-        vm.load("broken.ko")
-        done = asked(vm, "refpmu", "mutated", 20_000, "--stop")
-        assert done.status == 1, done.stderr
-        first = json.loads(done.stdout)["shown"][0]
-        again = vm.exec(first["again"].split(), DEADLINE_S)
-        vm.bye()
+@pytest.mark.parametrize("name", daily.kernels("oracle"))
+def test_a_driver_that_decides_otherwise_is_told(name: str) -> None:
+    first, status, again = answers(name)["broken"]
+    assert status == 1, again.stderr
     assert first["reason"] == "INI-011 bits of config without a meaning"
     assert first["model"] == "EINVAL" != first["kernel"]
     assert again.status == 1

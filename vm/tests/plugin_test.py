@@ -60,7 +60,7 @@ def test_collecting_names_every_case_and_starts_no_machine(
     ]
 
 
-@pytest.mark.parametrize("workers", [[], ["-n", "2"]])
+@pytest.mark.parametrize("workers", [[], pytest.param(["-n", "2"], marks=pytest.mark.nightly)])
 def test_each_case_is_an_item_of_its_own(folder: pathlib.Path, workers: list[str]) -> None:
     status, text = run_pytest(
         folder, "--pmuconf-kernel", "./one", "--junitxml", "junit.xml", *workers
@@ -72,7 +72,7 @@ def test_each_case_is_an_item_of_its_own(folder: pathlib.Path, workers: list[str
     assert (xml.tests, xml.failures, xml.errors) == (3, 1, 0)
 
 
-@pytest.mark.parametrize("workers", [[], ["-n", "2"]])
+@pytest.mark.parametrize("workers", [[], pytest.param(["-n", "2"], marks=pytest.mark.nightly)])
 def test_what_a_kernel_reports_at_the_end_fails_the_run(
     folder: pathlib.Path, workers: list[str]
 ) -> None:

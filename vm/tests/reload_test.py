@@ -13,13 +13,14 @@ import json
 from typing import Any
 
 import pytest
+from _pytest.mark import ParameterSet
 
-import daily
 from pmuvm import guest, kernel, runs, suite
 
 pytestmark = pytest.mark.guest
 
-ROUNDS = 100
+ROUNDS, DAILY = 100, 10
+"""Of loads with each set of parameters, at night and by day."""
 SETS = (
     "defaults",
     "hybrid=1",
@@ -48,12 +49,12 @@ DEADLINE_S = 400
 
 
 @functools.cache
-def worn(name: str) -> dict[str, Any]:
+def worn(name: str, rounds: int) -> dict[str, Any]:
     """What `reload` states on a kernel, and what that kernel said meanwhile."""
     machine = runs.machine(
         kernel.find(name), suite.find_target("refpmu"), files={"bin/reload": suite.tool("reload")}
     )
-    words = ["reload", "--module", "/modules/refpmu.ko", "--rounds", str(ROUNDS)]
+    words = ["reload", "--module", "/modules/refpmu.ko", "--rounds", str(rounds)]
     words += [f"--parameters={parameters}" for parameters in SETS]
     words += [f"--refused={parameters}" for parameters in REFUSED]
     with guest.Guest(machine) as vm:
@@ -69,9 +70,29 @@ def worn(name: str) -> dict[str, Any]:
     return facts
 
 
-@pytest.mark.parametrize("name", daily.kernels("reload"))
-def test_every_kind_of_pmu_was_there(name: str) -> None:
-    pmus = worn(name)["pmus"]
+def kernels() -> list[ParameterSet]:
+    """Each kernel is worn at night, whichever process has its tests; one of them, less, each day."""
+    names = kernel.known()
+    kinds = [(names[-1], DAILY), *((name, ROUNDS) for name in names)]
+    return [
+        pytest.param(
+            name,
+            rounds,
+            marks=[
+                pytest.mark.xdist_group(f"reload-{name}"),
+                *([] if rounds == DAILY else [pytest.mark.nightly]),
+            ],
+        )
+        for name, rounds in kinds
+    ]
+
+
+KERNELS = pytest.mark.parametrize(("name", "rounds"), kernels())
+
+
+@KERNELS
+def test_every_kind_of_pmu_was_there(name: str, rounds: int) -> None:
+    pmus = worn(name, rounds)["pmus"]
     usual = ["refpmu", "refpmu_trace", "refpmu_uncore"]
     others = {
         "hybrid=1": ["refpmu_big", "refpmu_little", "refpmu_trace", "refpmu_uncore"],
@@ -80,35 +101,35 @@ def test_every_kind_of_pmu_was_there(name: str) -> None:
     assert pmus == {parameters: others.get(parameters, usual) for parameters in SETS}
 
 
-@pytest.mark.parametrize("name", daily.kernels("reload"))
-def test_an_open_event_keeps_the_module(name: str) -> None:
+@KERNELS
+def test_an_open_event_keeps_the_module(name: str, rounds: int) -> None:
     # What rmmod asks is not to wait for the users to go.
-    assert worn(name)["unload_with_events"] == ["EAGAIN"]
+    assert worn(name, rounds)["unload_with_events"] == ["EAGAIN"]
 
 
-@pytest.mark.parametrize("name", daily.kernels("reload"))
-def test_nothing_stays_behind(name: str) -> None:
-    facts = worn(name)
-    assert facts["rounds"] == ROUNDS
+@KERNELS
+def test_nothing_stays_behind(name: str, rounds: int) -> None:
+    facts = worn(name, rounds)
+    assert facts["rounds"] == rounds
     assert facts["left_behind"] == []
     assert facts["reports"] == []
     assert not facts["taint_changed"]
 
 
-@pytest.mark.parametrize("name", daily.kernels("reload"))
-def test_no_memory_is_lost(name: str) -> None:
-    facts = worn(name)
-    grown = {cache: more for cache, more in facts["object_growth"].items() if more > ROUNDS / 2}
+@KERNELS
+def test_no_memory_is_lost(name: str, rounds: int) -> None:
+    facts = worn(name, rounds)
+    grown = {cache: more for cache, more in facts["object_growth"].items() if more > rounds / 2}
     assert grown == {}
     # Free memory is stated too, but what the kernel does meanwhile moves it by megabytes.
     kilobytes = facts["kilobyte_growth"]
-    assert kilobytes["Percpu"] < KILOBYTES_A_LOAD * ROUNDS
-    assert kilobytes["VmallocUsed"] < KILOBYTES_A_LOAD * ROUNDS
+    assert kilobytes["Percpu"] < KILOBYTES_A_LOAD * rounds
+    assert kilobytes["VmallocUsed"] < KILOBYTES_A_LOAD * rounds
 
 
-@pytest.mark.parametrize("name", daily.kernels("reload"))
-def test_parameters_out_of_range_are_refused_in_one_line(name: str) -> None:
-    facts = worn(name)
+@KERNELS
+def test_parameters_out_of_range_are_refused_in_one_line(name: str, rounds: int) -> None:
+    facts = worn(name, rounds)
     assert facts["refusals"] == {parameters: ["EINVAL"] for parameters in REFUSED}
     for parameters in REFUSED:
         word = parameters.split()[0]

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""On a CPU without a periodic tick perf still does what it does by time."""
+"""On a CPU without a periodic tick perf still does what it does by time: events take turns, and a throttle
+ends, for which a tick is asked for as long as it takes."""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Iterator
 
 import pytest
 
@@ -10,19 +14,45 @@ from pmuvm import guest, kernel, runs, suite
 
 pytestmark = pytest.mark.guest
 
-CASE = "Context.EventsTakeTurnsWithoutATick"
+TICKLESS = "nohz_full=1 rcu_nocbs=1"
+BUSY = "i=0; while [ $i -lt 40000 ]; do i=$((i+1)); done"
 DEADLINE_S = 30
 
 
+@pytest.fixture(scope="module", params=daily.kernels("tickless"))
+def vm(request: pytest.FixtureRequest) -> Iterator[guest.Guest]:
+    """A guest whose second CPU has no tick, with the driver."""
+    found = kernel.find(request.param)
+    machine = runs.machine(found, suite.find_target("refpmu"), cmdline=TICKLESS)
+    with guest.Guest(machine) as running:
+        running.boot()
+        at_boot = running.kmsg()["reports"]
+        running.load("refpmu.ko")
+        yield running
+        assert running.kmsg()["reports"] == at_boot
+        running.bye()
+
+
+def ticks(vm: guest.Guest, cpu: int) -> int:
+    """Timer interrupts of `cpu` while the only task there is busy."""
+    script = (
+        f"grep LOC /proc/interrupts; taskset {1 << cpu} sh -c '{BUSY}'; grep LOC /proc/interrupts"
+    )
+    done = vm.exec(["sh", "-c", script])
+    assert done.status == 0, done.stderr
+    before, after = (re.findall(r"\d+", line)[cpu] for line in done.stdout.splitlines())
+    return int(after) - int(before)
+
+
+@pytest.mark.rule("THR-009")
+def test_a_throttle_ends_on_a_cpu_without_a_tick(vm: guest.Guest) -> None:
+    # Only where the tick does stop can the case show that one is asked for.
+    assert ticks(vm, 1) < ticks(vm, 0) / 4
+    result = vm.case("Throttle.ThrottleEndsOnTheSecondCpuToo", DEADLINE_S)
+    assert result["result"] == "PASS", result["message"]
+
+
 @pytest.mark.rule("CTX-013")
-@pytest.mark.parametrize("name", daily.kernels())
-def test_events_take_turns_without_a_tick(name: str) -> None:
-    machine = runs.machine(kernel.find(name), suite.find_target("refpmu"), cmdline="nohz_full=1")
-    with guest.Guest(machine) as vm:
-        vm.boot()
-        at_boot = vm.kmsg()["reports"]
-        vm.load("refpmu.ko")
-        result = vm.case(CASE, DEADLINE_S)
-        assert result["result"] == "PASS", result["message"]
-        assert vm.kmsg()["reports"] == at_boot
-        vm.bye()
+def test_events_take_turns_without_a_tick(vm: guest.Guest) -> None:
+    result = vm.case("Context.EventsTakeTurnsWithoutATick", DEADLINE_S)
+    assert result["result"] == "PASS", result["message"]
