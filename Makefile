@@ -62,7 +62,7 @@ coverage: deps lines ## branches of the driver's decisions and of the model that
 lines: deps guest-suite ## lines of the driver's kernel side that KUnit and the suite reach, in a kernel that counts
 	@$(PYTHON) ci/lines.py $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')
 
-lint: deps ## format, static analysis, spelling, structure
+lint: deps ## format, static analysis, spelling, wording, structure
 	@$(PYTHON) ci/lint.py
 
 deps: ## install the packages that are missing (nothing when all are there)

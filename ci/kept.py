@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which rules each driver was shown to keep, and on which kernels: a page of a matrix's runs.
+"""The rules that each driver passed, by kernel: a page about the runs of a matrix.
 
-`make matrix` writes it beside its reports; `ci/kept.py docs/drivers.md build/matrix/*/results.json` made the one of
-the documentation.
+`make matrix` writes it into the folder of its reports. `ci/kept.py docs/drivers.md build/matrix/*/results.json` writes
+the page of the documentation.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ WAIVERS = ROOT / "conformance" / "waivers"
 OURS = "refpmu"
 """Its module brings its variants too, which are not shown; all other drivers are the kernel's."""
 WORDS = {
-    "PASSED": "kept",
+    "PASSED": "passed",
     "WAIVED": "waived",
     "FAILED": "broken",
     "PARTIAL": "open",
@@ -103,31 +103,31 @@ def page(columns: Sequence[Column], waivers: dict[str, Waiver], folder: Path) ->
     """For a reader; it will lie in `folder`."""
     columns = sorted(columns, key=lambda c: (c.target == OURS, c.target, c.kernel))
     lines = [
-        "# Which rules each driver was shown to keep",
+        "# Rules that each driver passed, by kernel",
         "",
-        "- *kept*: every case of the rule that is for this driver passed",
-        "- *waived*: a case of the rule failed, and its cause is known. It may hold several",
-        "  rules: the cause says what breaks which, if any: the driver, the kernel, the emulator",
-        "- *broken*: a case of the rule failed, and nothing says why",
-        "- *open*: the run came to no answer",
-        "- nothing: the rule is not for this driver or this kernel",
+        "- *passed*: every case of the rule that applies to this driver passed",
+        "- *waived*: a case of the rule failed for a known cause. Such a case may verify several rules. The cause names",
+        "  the rules that are broken, if any, and the driver, kernel or emulator that breaks them",
+        "- *broken*: a case of the rule failed for an unknown cause",
+        "- *open*: the run gave no result",
+        "- empty: the rule does not apply to this driver or this kernel",
         "",
         *_table(
-            ["driver", "kernel", "kept", "waived", "broken", "open", "not for it"],
+            ["driver", "kernel", "passed", "waived", "broken", "open", "not for it"],
             (
                 [
                     c.target,
                     c.kernel,
                     *(
                         str(sum(word == wanted for word in c.rules.values()))
-                        for wanted in ("kept", "waived", "broken", "open", "")
+                        for wanted in ("passed", "waived", "broken", "open", "")
                     ),
                 ]
                 for c in columns
             ),
         ),
         "",
-        "## What is waived",
+        "## Waivers",
         "",
     ]
     used: dict[str, dict[str, set[str]]] = {}
@@ -137,7 +137,7 @@ def page(columns: Sequence[Column], waivers: dict[str, Waiver], folder: Path) ->
                 used.setdefault(one, {}).setdefault(rule, set()).add(c.head)
     for one in sorted(used):
         heads = sorted(set().union(*used[one].values()))
-        known = waivers.get(one, Waiver(one, "no waiver of that name is there any more", ""))
+        known = waivers.get(one, Waiver(one, "the waiver no longer exists", ""))
         link = known.link if ":" in known.link else os.path.relpath(ROOT / known.link, folder)
         lines.append(f"- {one} ({', '.join(sorted(used[one]))}): {known.reason}. [Source]({link})")
         lines.append(f"  Seen on {', '.join(heads)}.")
@@ -145,7 +145,7 @@ def page(columns: Sequence[Column], waivers: dict[str, Waiver], folder: Path) ->
         "",
         "## Rule by rule",
         "",
-        "What most runs of a driver came to, and the kernels where it was otherwise.",
+        "Each cell has the result of most runs of the driver, then the kernels with another result.",
         "",
     ]
     by_target: dict[str, list[Column]] = {}
@@ -185,7 +185,7 @@ def of_runs(reports: Iterable[Path], folder: Path) -> str:
 
 def main(arguments: Sequence[str]) -> int:
     """What the command line asks for."""
-    parser = argparse.ArgumentParser(description="Which rules each driver was shown to keep.")
+    parser = argparse.ArgumentParser(description="The rules that each driver passed, by kernel.")
     parser.add_argument("page", type=Path, help="the file to write")
     parser.add_argument("results", type=Path, nargs="+", help="results.json of a run of the suite")
     options = parser.parse_args(arguments)

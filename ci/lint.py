@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Format, static analysis, spelling and structure; each check counts as one test."""
+"""Format, static analysis, spelling, wording and structure; each check counts as one test."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / folder) for folder in ("vm", "kunit", "conformance/rules")]
 
 import intree  # noqa: E402
-from checks import guide, kernel, mutants, rules, sources, structure, tidy  # noqa: E402
+from checks import guide, kernel, mutants, prose, rules, sources, structure, tidy  # noqa: E402
 from pmuvm import store  # noqa: E402
 from pmuvm.errors import PmuvmError  # noqa: E402
 
@@ -112,7 +112,11 @@ def steps(files: list[Path]) -> list[Step]:
     cpp = [f for f in files if f.suffix == ".cpp" or (f.suffix == ".h" and room(f) in CPP_ROOMS)]
     python = [f for f in files if f.suffix == ".py"]
     shell = [f for f in files if is_shell(f)]
-    text = [f for f in files if f.suffix not in {".bin"} and "corpus" not in f.parts]
+    text = [
+        f
+        for f in files
+        if f.suffix != ".bin" and "corpus" not in f.parts and f.name != "package-lock.json"
+    ]
     known = [
         Step("clang-format", with_files(cpp, "clang-format", "--dry-run", "-Werror")),
         Step("black", with_files(python, "black", "--check", "--quiet", "--diff")),
@@ -130,6 +134,7 @@ def steps(files: list[Path]) -> list[Step]:
     known.append(Step("mutants", partial(mutants.findings, ROOT)))
     known.append(Step("sources", sources_of_rules))
     known.append(Step("guide", partial(guide.findings, ROOT)))
+    known.append(Step("prose", partial(prose.findings, ROOT, files)))
     return known
 
 

@@ -12,7 +12,7 @@ PURE = ("driver/core", "driver/model")
 MAY_INCLUDE = {"driver/core": PURE, "driver/model": ("driver/model",)}
 # What users may write is decided on in core/; the header is theirs as well.
 MAY_READ = {"driver/core": ('"uapi/refpmu.h"',)}
-SOURCES = {".c", ".h", ".cpp", ".py", ".sh", ".cmake", ".inc"}
+SOURCES = {".c", ".h", ".cpp", ".py", ".js", ".sh", ".cmake", ".inc"}
 SLEEP = re.compile(r"\b(sleep|usleep|nanosleep|msleep|mdelay|sleep_for|sleep_until)\s*\(")
 SLEEP_ROOMS = ("conformance", "driver", "kunit", "vm", "ci", "fuzz")
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"][^>"]+[>"])', re.M)

@@ -101,9 +101,18 @@ def builds() -> list[Unit]:
         build("tidy", "pmuconf_rules_files", "pmuconf_bpf_files", cores=1, default_s=15),
         *fetched,
         *modules,
+        Unit(
+            PROSE,
+            ((PYTHON, "ci/checks/prose.py", "--install"),),
+            400,
+            f"{PYTHON} ci/checks/prose.py --install",
+            default_s=1,
+            build=True,
+        ),
     ]
 
 
+PROSE = "build/prose"
 GUESTS = ("build/guest", *(f"build/module-{name}" for name in KERNELS))
 
 
@@ -115,6 +124,8 @@ def lint_units() -> list[Unit]:
         if name == "clang-tidy":
             continue
         needs = tuple(f"build/kernel-{line}" for line in KERNELS if name == f"kernel-{line}")
+        if name == "prose":
+            needs = (PROSE,)
         found.append(
             Unit(
                 f"lint/{name}",
@@ -203,7 +214,11 @@ def pytest_units(inputs: Inputs, night: bool = False) -> list[Unit]:
                 2 * HOUR_S if night else 1500,
                 f"{PYTHON} -m pytest -m '{marks}' {name}",
                 report,
-                needs=(*GUESTS, *(("build/fuzz",) if name.startswith("fuzz/") else ())),
+                needs=(
+                    *GUESTS,
+                    *(("build/fuzz",) if name.startswith("fuzz/") else ()),
+                    *((PROSE,) if name == "ci/tests/prose_test.py" else ()),
+                ),
                 reads=(*PYTEST_READS, *(stated or ())),
                 traced=stated is None,
                 memory_mb=GUEST_MB if guests else 400,
