@@ -77,7 +77,11 @@ def _comments(name: str, text: str) -> Iterator[Passage]:
         yield from python_comments(name, text)
     elif path.suffix in C_SUFFIXES:
         yield from c_comments(name, text)
-    elif path.suffix in HASH_SUFFIXES or path.name in HASH_NAMES or SHEBANG.match(text):
+    elif (
+        path.suffix in HASH_SUFFIXES
+        or path.name in HASH_NAMES
+        or (not path.suffix and SHEBANG.match(text))
+    ):
         yield from hash_comments(name, text)
 
 
@@ -123,7 +127,7 @@ def c_comments(name: str, text: str) -> Iterator[Passage]:
             single.append((line, match.start() - begin, alone, match[0][2:].lstrip("/")))
         elif match[0].startswith("/*") and not NO_PROSE.match(match[0][2:]):
             body = match[0][2:-2].lstrip("*")
-            lines = [re.sub(r"^\s*\* ?", "", part) for part in body.split("\n")]
+            lines = [re.sub(r"^\s*\*[ \t]?|^\s+", "", part) for part in body.split("\n")]
             yield Passage(name, line, "\n".join([lines[0].strip(), *lines[1:]]))
     yield from _joined(name, single)
 

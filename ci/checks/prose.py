@@ -230,7 +230,7 @@ def main(argv: Sequence[str]) -> int:
     else:
         for finding in found:
             print(finding)
-    print(f"{len(found)} findings")
+    print(f"findings: {len(found)}")
     return 1 if found else 0
 
 

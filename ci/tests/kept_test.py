@@ -65,7 +65,9 @@ def test_a_waiver_is_told_with_its_cause_its_rules_and_where() -> None:
     assert (
         "- W-1 (CNT-002): it cannot. [Source](why.md#it)\n  Seen on software 6.12.1 x86_64." in text
     )
-    assert "the waiver no longer exists" in kept.page([kept.column(results("software"))], {}, kept.ROOT)
+    assert "the waiver no longer exists" in kept.page(
+        [kept.column(results("software"))], {}, kept.ROOT
+    )
 
 
 def test_the_kernels_own_drivers_and_the_reference_are_shown() -> None:

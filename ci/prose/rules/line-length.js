@@ -32,7 +32,6 @@ module.exports = (context, options) => {
   return {
     [Syntax.CodeBlock]: skip,
     [Syntax.Table]: skip,
-    [Syntax.Html]: skip,
     [Syntax.DocumentExit]: check,
   };
 };

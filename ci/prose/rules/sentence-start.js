@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// No sentence begins with "What", "Whatever" or "Of", unless it is a question.
+// No sentence begins with "What", "Whatever" or "Of", unless it is a question. A fragment, such as a list item in small
+// letters, may begin with "of".
 
 "use strict";
 
 const { sentences, visitors, worded, words } = require("../plain.js");
 
-const START = /^["'“‘([]*(What|Whatever|Of)\b/i;
+const START = /^["'“‘([]*([Ww]hat|[Ww]hatever|Of)\b/;
 
 module.exports = (context, options) =>
   visitors(
