@@ -365,7 +365,7 @@ def npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def entries(tmp_path: Path) -> list[str]:
-    """What is in the cache, but for locks."""
+    """The names in the folder of installed packages, except locks."""
     folder = tmp_path / "cache" / "pmuconf" / "npm"
     return [path.name for path in folder.iterdir() if path.suffix != ".lock"]
 
