@@ -228,7 +228,9 @@ def rows_are_there(text: str, tree: Tree) -> list[str]:
         for body in OPS.findall(code):
             for name in CALLBACK.findall(body):
                 if name not in rows:
-                    found.append(f"{GUIDE}: has no row or section for callback {name} of {path.name}")
+                    found.append(
+                        f"{GUIDE}: has no row or section for callback {name} of {path.name}"
+                    )
     return found
 
 
