@@ -5,7 +5,8 @@ Read are the code spans of the text. A span is a file (by its path from driver/ 
 `*` allowed), a folder (with a `/` at its end), a function (`name()`), a case (`Suite.Name`, of the
 suite or of the unit tests, or `Suite.*`), after the word KUnit a suite of it, or words, of which
 those with an underscore have to occur in the sources. A function of the driver belongs to the file
-that is named last before it in its paragraph or table row. Links are looked at in all texts.
+that is named last before it in its paragraph, list item or table row. A callback and a module
+parameter begin a table row or the heading of a section. Links are checked in all texts.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from pathlib import Path
 
 GUIDE = Path("driver/README.md")
 DOCS = Path("docs")
+STYLE = "style.md"
+"""Its names are examples, and some of them are wrong on purpose."""
 TARGETS = DOCS / "targets.md"
 TARGET_READER = Path("conformance/lib/target_file.cpp")
 TARGET_SOURCE = Path("conformance/lib/target.cpp")
@@ -38,7 +41,7 @@ TESTS = re.compile(r"^TEST(?:_[FP])?\(\s*(\w+)\s*,\s*(\w+)\s*\)", re.M)
 HEAD = re.compile(r"^[A-Za-z_][\w \t*]*?(\w+)\((\w*)", re.M)
 CALL = re.compile(r"\b(\w+)\(")
 SUITE = re.compile(r'^\t\.name = "(\w+)"', re.M)
-OF_KUNIT = re.compile(r"KUnit ((?:`\w+`(?:, )?)+)")
+OF_KUNIT = re.compile(r"KUnit ((?:`\w+`(?:,\s+)?)+)")
 PARAMETER = re.compile(r"^module_param(?:_named|_cb)?\((\w+)", re.M)
 OPS = re.compile(r"^(?:static )?(?:const )?struct pmu \w+ = \{(.*?)^\};", re.M | re.S)
 CALLBACK = re.compile(r"^\s*\.(?!attr_groups)(\w+) = (?:refpmu|trace)_\w+,", re.M)
@@ -49,7 +52,8 @@ KEY = re.compile(
 CAPABILITY = re.compile(r"\{Cap::k\w+, \"(\w+)\"\}")
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 HEADING = re.compile(r"^#+ (.*)$", re.M)
-FIRST_CELL = re.compile(r"^\| ((?:`[^`]+`(?:, )?)+)", re.M)
+FIRST_NAMES = re.compile(r"^(?:\||##+) ((?:`[^`]+`(?:, )?)+)", re.M)
+"""The names that a table row or the heading of a section begins with."""
 
 
 def blocks(text: str) -> Iterator[str]:
@@ -214,17 +218,19 @@ def files_are_named(text: str, tree: Tree) -> list[str]:
 
 
 def rows_are_there(text: str, tree: Tree) -> list[str]:
-    """Each module parameter, and each callback of a struct pmu, has a row that begins with it."""
-    rows = {name for cell in FIRST_CELL.findall(text) for name in SPAN.findall(cell)}
+    """Each module parameter, and each callback of a struct pmu, begins a table row or a heading."""
+    rows = {name for cell in FIRST_NAMES.findall(text) for name in SPAN.findall(cell)}
     found = []
     for path, code in sources(tree.root).items():
         for name in PARAMETER.findall(code):
             if name not in rows:
-                found.append(f"{GUIDE}: has no row for parameter {name} of {path.name}")
+                found.append(f"{GUIDE}: has no row or section for parameter {name} of {path.name}")
         for body in OPS.findall(code):
             for name in CALLBACK.findall(body):
                 if name not in rows:
-                    found.append(f"{GUIDE}: has no row for callback {name} of {path.name}")
+                    found.append(
+                        f"{GUIDE}: has no row or section for callback {name} of {path.name}"
+                    )
     return found
 
 
@@ -282,6 +288,7 @@ def findings(root: Path) -> list[str]:
         *rows_are_there(guide, tree),
         *suites_are_named(guide, tree),
     ]
-    for path in (root / GUIDE, *sorted((root / DOCS).glob("*.md"))):
+    texts = [path for path in sorted((root / DOCS).glob("*.md")) if path.name != STYLE]
+    for path in (root / GUIDE, *texts):
         found += names_are_there(path.relative_to(root), path.read_text(), tree)
     return found + targets_are_described(root) + links_lead_somewhere(root)

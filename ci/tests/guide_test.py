@@ -59,7 +59,10 @@ nothing_in_here() is looked at: `gone()`
 | parameter | |
 |---|---|
 | `general`, `other` | counters |
-| `event_init` | opens |
+
+### `event_init`, `destroy`
+
+Opens and closes.
 """
 
 
@@ -98,6 +101,7 @@ def test_a_true_text_has_no_finding(tree: Path) -> None:
         ("`Gone.*`", "`Gone.*`: there is no such case"),
         ("`of gone_word=1`", "nothing is called gone_word"),
         ("KUnit `toy`, `toys`", "`toys` is no suite of KUnit"),
+        ("KUnit `toy`,\n`toys`", "`toys` is no suite of KUnit"),
         ("CNT-002", "CNT-002 is no active rule"),
         ("CNT-009", "CNT-009 is no active rule"),
     ],
@@ -126,6 +130,20 @@ def test_what_is_left_out_is_found(tree: Path, name: str, text: str, complaint: 
     add(tree, name, text)
     (found,) = guide.findings(tree)
     assert complaint in found
+
+
+@pytest.mark.parametrize("line", ["| `setup_aux` | maps |", "### `setup_aux`"])
+def test_a_callback_is_described_by_a_row_or_a_heading(tree: Path, line: str) -> None:
+    add(tree, "driver/glue/irq.c", "struct pmu trace_pmu = {\n\t.setup_aux = trace_x,\n};\n")
+    add(tree, str(guide.GUIDE), f"\n{line}\n")
+    assert guide.findings(tree) == []
+
+
+def test_a_callback_that_is_only_mentioned_is_not_described(tree: Path) -> None:
+    add(tree, "driver/glue/irq.c", "struct pmu trace_pmu = {\n\t.setup_aux = trace_x,\n};\n")
+    add(tree, str(guide.GUIDE), "\n`setup_aux` maps.\n\n### Not `setup_aux`\n")
+    (found,) = guide.findings(tree)
+    assert "callback setup_aux of irq.c" in found
 
 
 def test_a_name_of_nothing_is_found_in_every_text(tree: Path) -> None:
