@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The catalogue against what verifies it: no rule without a test or a reason, no untrue claim."""
+"""The catalogue against what verifies it: no rule without a test or a reason, no untrue claim.
+
+A rule's text is checked too: one sentence with one keyword that fits its level.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,13 @@ from generate import CatalogueError, Rule, read_catalogue
 CASE_USE = re.compile(r"\brule::([A-Z][A-Z0-9]*)_([0-9]{3})\b")
 PYTEST_USE = re.compile(r"@pytest\.mark\.rule\(([^)]*)\)", re.S)
 UNTESTED = Path("conformance/untested.toml")
+RULES = Path("conformance/rules")
+
+KEYWORD = re.compile(r"\b(?:MUST|SHOULD|MAY)\b(?: NOT\b)?")
+KEYWORDS = {"MUST": ("MUST", "MUST NOT"), "SHOULD": ("SHOULD", "SHOULD NOT"), "MAY": ("MAY",)}
+SENTENCE_END = re.compile(r"[.!?](?=\s)")
+WORD = re.compile(r"\S*\w\S*")
+MAX_WORDS = 40
 
 Evidence = dict[str, set[str]]  # rule id → layers that name it
 
@@ -83,11 +93,28 @@ def of_rule(rule: Rule, layers: set[str], excused: bool) -> str:
     return ""
 
 
+def text_errors(rule: Rule) -> list[str]:
+    """Errors in a rule's text: keyword, number of sentences, length."""
+    errors = []
+    used = KEYWORD.findall(rule.text)
+    fitting = KEYWORDS[rule.level]
+    if len(used) != 1:
+        have = ", ".join(used) or "none"
+        errors.append(f"text must have exactly one of {' / '.join(fitting)}, not: {have}")
+    elif used[0] not in fitting:
+        errors.append(f"text has {used[0]}, but level {rule.level} needs {' or '.join(fitting)}")
+    if SENTENCE_END.search(rule.text) or not rule.text.endswith("."):
+        errors.append("text must be one sentence that ends with a full stop")
+    words = len(WORD.findall(rule.text))
+    if words > MAX_WORDS:
+        errors.append(f"text has {words} words; at most {MAX_WORDS} are allowed")
+    return errors
+
+
 def findings(root: Path, files: list[Path]) -> list[str]:
-    """Every disagreement of the catalogue, its tests and untested.toml."""
-    folder = root / "conformance" / "rules"
+    """Every disagreement of the catalogue, its tests and untested.toml, and every wrong text."""
     try:
-        catalogue = {rule.id: rule for rule in read_catalogue(folder.glob("*.toml"))}
+        catalogue = {rule.id: rule for rule in read_catalogue((root / RULES).glob("*.toml"))}
     except CatalogueError as error:
         return [str(error)]
     named = evidence(root, files)
@@ -95,6 +122,8 @@ def findings(root: Path, files: list[Path]) -> list[str]:
     found += [f"{rule_id}: named, but not in the catalogue" for rule_id in named.keys() - catalogue]
     found += [f"{UNTESTED}: no rule '{name}'" for name in entries.keys() - catalogue.keys()]
     for rule in catalogue.values():
+        file = RULES / f"{rule.id.partition('-')[0]}.toml"
+        found += [f"{file}: {rule.id}: {error}" for error in text_errors(rule)]
         lacking = entries.get(rule.id, "")
         wrong = of_lacking(root, rule, lacking) if lacking else ""
         wrong = wrong or of_rule(

@@ -81,3 +81,51 @@ def test_a_catalogue_that_is_true_has_no_finding(tmp_path: Path) -> None:
 def test_what_is_untrue_is_found(tmp_path: Path, name: str, old: str, new: str, said: str) -> None:
     found = findings(tmp_path, {name: FILES[name].replace(old, new)})
     assert any(said in line for line in found), found
+
+
+def text_findings(tmp_path: Path, text: str, level: str = "MUST") -> list[str]:
+    catalogue = FILES["conformance/rules/CNT.toml"]
+    first = catalogue.replace('text = "It MUST."', f'text = "{text}"', 1)
+    first = first.replace('level = "MUST"', f'level = "{level}"', 1)
+    return findings(tmp_path, {"conformance/rules/CNT.toml": first})
+
+
+@pytest.mark.parametrize(
+    ("text", "level"),
+    [
+        ("The driver MUST count.", "MUST"),
+        ("A read MUST NOT block.", "MUST"),
+        ("The kernel SHOULD count.", "SHOULD"),
+        ("The kernel SHOULD NOT block.", "SHOULD"),
+        ("The kernel MAY count.", "MAY"),
+        ("From 6.12 on a read MUST return 2^63 - 1; it may wait for X_MAY.", "MUST"),
+        ("The driver MUST" + 36 * " count" + " - on.", "MUST"),
+    ],
+)
+def test_rule_text_of_one_sentence_has_no_finding(tmp_path: Path, text: str, level: str) -> None:
+    assert not text_findings(tmp_path, text, level)
+
+
+@pytest.mark.parametrize(
+    ("text", "level", "said"),
+    [
+        ("The driver counts.", "MUST", "exactly one of MUST / MUST NOT, not: none"),
+        ("The driver must count.", "MUST", "exactly one of MUST / MUST NOT, not: none"),
+        ("It MUST count and MUST NOT block.", "MUST", "MUST / MUST NOT, not: MUST, MUST NOT"),
+        ("It MAY count and MUST stop.", "MUST", "exactly one of MUST / MUST NOT, not: MAY, MUST"),
+        ("It SHOULD count.", "MUST", "text has SHOULD, but level MUST needs MUST or MUST NOT"),
+        ("It MUST count.", "SHOULD", "text has MUST, but level SHOULD needs SHOULD or SHOULD NOT"),
+        ("It MUST count.", "MAY", "text has MUST, but level MAY needs MAY"),
+        ("It MAY NOT count.", "MAY", "text has MAY NOT, but level MAY needs MAY"),
+        ("It MUST count. It stops.", "MUST", "text must be one sentence"),
+        ("It MUST count", "MUST", "text must be one sentence that ends with a full stop"),
+        ("It MUST" + 39 * " count" + ".", "MUST", "text has 41 words; at most 40 are allowed"),
+    ],
+)
+def test_wrong_rule_text_is_reported_with_its_file_and_id(
+    tmp_path: Path, text: str, level: str, said: str
+) -> None:
+    found = text_findings(tmp_path, text, level)
+    assert len(found) == 1
+    assert found[0].startswith("conformance/rules/CNT.toml: CNT-001: ")
+    assert said in found[0]
