@@ -191,7 +191,7 @@ def test_a_run_that_stops_at_a_failure_ends_the_other_units(
         Unit("a/fails", (("false",),), 60, "repeat", reads=("text:a",), memory_mb=1, default_s=1),
         Unit("a/other", (other,), 60, "repeat", reads=("text:b",), memory_mb=1),
     ]
-    monkeypatch.setattr(check.Machine, "here", lambda: Machine(2, 1000))
+    monkeypatch.setattr(Machine, "here", lambda: Machine(2, 1000))
     assert check.run(units, False, False, None, "test", stop) == 1
     document = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
     found = {row["name"]: row["result"] for row in document["units"]}
