@@ -25,14 +25,14 @@ from bounded import Commands  # noqa: E402
 from mutation import parts  # noqa: E402
 from pmuvm.errors import PmuvmError  # noqa: E402
 from soak import number_above_0  # noqa: E402
-from units import catalogue, evidence, night, nightly, records, timeline  # noqa: E402
+from units import catalogue, evidence, night, nightly, records, summary, timeline  # noqa: E402
 from units.display import Display  # noqa: E402
 from units.inputs import Inputs  # noqa: E402
 from units.night import Night  # noqa: E402
 from units.processors import Processors  # noqa: E402
 from units.readers import Readers  # noqa: E402
 from units.runner import Runner  # noqa: E402
-from units.schedule import Machine, Schedule  # noqa: E402
+from units.schedule import Machine, Schedule, quickest, urgency  # noqa: E402
 from units.unit import OUT, Outcome, Unit  # noqa: E402
 
 
@@ -67,9 +67,17 @@ def listing(units: Sequence[Unit]) -> str:
 
 
 def run(
-    units: Sequence[Unit], fresh: bool, whole: bool, nights: Night | None, title: str
-) -> tuple[int, bool]:
-    """Runs units and prints what came of them: 1 if a test failed, else 0; and whether all ran."""
+    units: Sequence[Unit],
+    fresh: bool,
+    whole: bool,
+    nights: Night | None,
+    title: str,
+    stop: bool = False,
+) -> int:
+    """Runs units and prints their results: 1 if a test failed, else 0.
+
+    `stop`: run the shortest units first, and end at the first failure.
+    """
     inputs, commands = Inputs(ROOT), Commands()
     runner = Runner(inputs, commands, fresh)
 
@@ -84,13 +92,16 @@ def run(
     machine = Machine.here()
     display = Display(len(units), sys.stdout)
     display.begin(f"{title}: {len(units)} units on {machine.cores} cores")
-    schedule = Schedule(units, one, expected, machine)
+    schedule = Schedule(units, one, expected, machine, quickest if stop else urgency)
     processors = Processors()
     outcomes: list[Outcome] = []
     try:
         for outcome in schedule.outcomes():
             outcomes.append(outcome)
             display.ended(outcome, schedule.running)
+            if stop and outcome.failed:
+                commands.end()
+                break
     except BaseException:
         commands.end()
         raise
@@ -102,9 +113,10 @@ def run(
         outcomes.append(held)
         display.ended(held, [])
     never = [unit for unit in units if unit.name not in {each.unit.name for each in outcomes}]
-    display.end(outcomes, never, processors.idle(), OUT / "timeline.html")
-    bad = any(outcome.failed for outcome in outcomes)
-    return int(bad or bool(never)), not never
+    stopped = stop and any(outcome.failed for outcome in outcomes)
+    display.end(outcomes, never, processors.idle(), OUT / "timeline.html", stopped)
+    summary.write(OUT / "results.json", outcomes, never, processors.idle())
+    return int(bool(never) or any(outcome.failed for outcome in outcomes))
 
 
 def main() -> int:
@@ -120,6 +132,9 @@ def main() -> int:
         "--shard", type=parts.numbers, metavar="K/N", help="one of N parts of a night"
     )
     parser.add_argument("--fresh", action="store_true", help="run what passed before, too")
+    parser.add_argument(
+        "--stop", action="store_true", help="shortest units first; end at the first failure"
+    )
     parser.add_argument("--rounds", type=number_above_0, default=8, help="of the nightly soak (8)")
     options = parser.parse_args()
     if options.readers:
@@ -152,7 +167,8 @@ def main() -> int:
     OUT.mkdir(parents=True, exist_ok=True)
     whole = options.stages is None and options.shard is None
     try:
-        status, _ = run(units, options.fresh or options.nightly, whole, nights, title)
+        fresh = options.fresh or options.nightly
+        status = run(units, fresh, whole, nights, title, options.stop)
     except KeyboardInterrupt:
         print(f"\ncheck: interrupted; what has passed is kept, and is not run again: {title}")
         return 130

@@ -119,12 +119,18 @@ def one(options: argparse.Namespace, kind: Kind, seed: int) -> dict[str, str]:
     return {case["id"]: case["result"] for case in found["cases"]}
 
 
+def kind_of(seed: int, kinds: Sequence[Kind]) -> Kind:
+    """The machine of a round. It depends on the seed, so that rounds of one each use every machine."""
+    return kinds[(seed - 1) % len(kinds)]
+
+
 def soak(options: argparse.Namespace, kinds: Sequence[Kind]) -> int:
     """The rounds, their kinds in turn; 0 if no result ever changed and none was bad."""
     seen = Seen()
     OUT.mkdir(parents=True, exist_ok=True)
     for number in range(options.n):
-        kind, seed = kinds[number % len(kinds)], options.seed + number
+        seed = options.seed + number
+        kind = kind_of(seed, kinds)
         print(f"round {number + 1} of {options.n}: {kind.name}, seed {seed}", flush=True)
         with busy(options.load):
             seen.add(kind.name, seed, one(options, kind, seed))

@@ -3,16 +3,20 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
+from pathlib import Path
 
 import check
 import lint
 import matrix
 import pytest
 from pmuvm import kernel
-from units import catalogue, nightly
+from units import catalogue, nightly, unit
 from units.inputs import Inputs
 from units.readers import reads
+from units.schedule import Machine
 from units.unit import Unit
 
 INPUTS = Inputs()
@@ -171,3 +175,27 @@ def test_a_change_makes_exactly_its_readers_run(changed: str, readers: set[str])
         and any(name == changed or reads(name, changed) for name in unit.stated())
     }
     assert found == readers
+
+
+@pytest.mark.parametrize("stop", [True, False])
+def test_a_run_that_stops_at_a_failure_ends_the_other_units(
+    stop: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for module in (check, unit):
+        monkeypatch.setattr(module, "OUT", tmp_path)
+    # The other one ends by itself only where nothing stops it.
+    other = ("sh", "-c", f"read line <{tmp_path}/pipe" if stop else "true")
+    os.mkfifo(tmp_path / "pipe")
+    units = [
+        Unit("a/fails", (("false",),), 60, "repeat", reads=("text:a",), memory_mb=1, default_s=1),
+        Unit("a/other", (other,), 60, "repeat", reads=("text:b",), memory_mb=1),
+    ]
+    monkeypatch.setattr(Machine, "here", lambda: Machine(2, 1000))
+    assert check.run(units, False, False, None, "test", stop) == 1
+    document = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
+    found = {row["name"]: row["result"] for row in document["units"]}
+    assert found == {"a/fails": "FAIL", "a/other": "NOT_RUN" if stop else "PASS"}
+    assert (document["totals"]["cases"], document["totals"]["passed"]) == (2, 0 if stop else 1)
+    text = "stopped at the first failure: 1 units did not run"
+    assert (text in capsys.readouterr().out) == stop

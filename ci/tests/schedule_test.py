@@ -44,6 +44,23 @@ def test_the_longest_begins_first() -> None:
     assert ordered(units, Machine(1, 4000), expected) == ["b", "c", "a"]
 
 
+def test_the_shortest_unit_and_its_build_begin_first_where_a_run_stops_at_a_failure() -> None:
+    units = [
+        unit("long"),
+        unit("build/a", build=True),
+        unit("build/b", build=True, needs=("build/a",)),
+        unit("short", needs=("build/b",)),
+        unit("build/c", build=True),
+        unit("middle", needs=("build/c",)),
+    ]
+    expected = {"long": 5.0, "build/a": 9.0, "build/b": 9.0, "short": 1.0, "build/c": 1.0}
+    found = schedule.quickest(units, expected | {"middle": 2.0})
+    assert sorted(found, key=lambda name: -found[name]) == [
+        *("short", "build/b", "build/a"),
+        *("middle", "build/c", "long"),
+    ]
+
+
 def test_a_build_is_as_urgent_as_all_that_waits_for_it() -> None:
     units = [unit("long"), unit("build/x", build=True), unit("tests", needs=("build/x",))]
     expected = {"long": 5.0, "build/x": 1.0, "tests": 6.0}

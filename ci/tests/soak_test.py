@@ -10,6 +10,8 @@ import pytest
 import soak
 from pmuvm import runs
 from pmuvm.errors import PmuvmError
+from units import catalogue, nightly
+from units.inputs import Inputs
 
 
 def test_a_result_that_changes_is_told_with_its_seeds() -> None:
@@ -50,6 +52,16 @@ def test_the_kinds_take_turns_and_each_round_has_its_seed(
     monkeypatch.setattr(runs, "one", run)
     assert soak.main(["-n", "5", "--seed", "9", "--load", "0"]) == 0
     assert rounds == [(2, None, 9), (1, None, 10), (4, None, 11), (1, 3, 12), (2, None, 13)]
+
+
+def test_rounds_of_one_each_use_every_machine() -> None:
+    units = [unit for unit in nightly.nightly_units(Inputs(), 8) if unit.group == "soak"]
+    found: dict[str, set[str]] = {}
+    for unit in units:
+        words = unit.commands[0]
+        seed, kernel = (words[words.index(name) + 1] for name in ("--seed", "--kernel"))
+        found.setdefault(kernel, set()).add(soak.kind_of(int(seed), soak.KINDS).name)
+    assert found == {name: {kind.name for kind in soak.KINDS} for name in catalogue.KERNELS}
 
 
 def test_a_soak_that_ends_early_leaves_the_rounds_it_made(

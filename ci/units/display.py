@@ -44,9 +44,17 @@ class Display:
             self._out.flush()
 
     def end(
-        self, outcomes: Sequence[Outcome], never: Sequence[Unit], idle: float, timeline: Path
+        self,
+        outcomes: Sequence[Outcome],
+        never: Sequence[Unit],
+        idle: float,
+        timeline: Path,
+        stopped: bool = False,
     ) -> None:
-        """The last lines: failures by name, and the count of all tests."""
+        """The last lines: failures by name, and the count of all tests.
+
+        `stopped`: the run ended at its first failure, which is why `never` did not run.
+        """
         cached = [outcome for outcome in outcomes if outcome.cached]
         tests = sum(len(outcome.cases) for outcome in cached)
         if cached:
@@ -60,8 +68,10 @@ class Display:
                 more = len(names) - NAMES_SHOWN
                 text = ", ".join(names[:NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
                 self._print(f"failed in {outcome.unit.name}: {text}")
-        for unit in never:
-            self._print(f"not run: {unit.name}: what it needs was not built")
+        if stopped and never:
+            self._print(f"stopped at the first failure: {len(never)} units did not run")
+        for unit in () if stopped else never:
+            self._print(f"not run: {unit.name}: a build that it needs failed")
         for outcome in outcomes:
             for remark in outcome.remarks[:1]:
                 self._print(f"{outcome.unit.name}: {remark}")

@@ -17,7 +17,7 @@ MUTANT_PARTS = 16
 ORACLE_CALLS = 100_000
 ORACLE_PARTS = 5
 FUZZ_S = 3600
-"""In all, of the pure harnesses."""
+"""Seconds of the pure harnesses on two cores, all together."""
 CAMPAIGN_S = 600
 CAMPAIGNS = 6
 EVERYTHING = ("glob:*", "suite:runner", "suite:report", "suite:cases")

@@ -32,6 +32,10 @@ class Machine:
         return cls(len(os.sched_getaffinity(0)), max(free - SPARE_MB, 1))
 
 
+Order = Callable[[Sequence[Unit], Mapping[str, float]], dict[str, float]]
+"""The priority of each unit by its name; the highest begins first."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Span:
     """When a unit ran, in seconds since the run began."""
@@ -50,14 +54,18 @@ class Schedule:
         run: Callable[[Unit], Outcome],
         expected: Mapping[str, float],
         machine: Machine,
+        order: Order | None = None,
     ) -> None:
-        """`run` is called in a thread of its own. `expected`: seconds by the name of a unit."""
+        """`run` is called in a thread of its own. `expected`: seconds by the name of a unit.
+
+        `order`: which unit begins first; without it, the one with the longest chain behind it.
+        """
         self._run = run
         self._machine = machine
         self._waiting = {unit.name: unit for unit in units}
         self._running: dict[str, Unit] = {}
         self._done: set[str] = set()
-        self._urgency = urgency(units, expected)
+        self._urgency = (order or urgency)(units, expected)
         self._ended: queue.Queue[tuple[Unit, Outcome | BaseException]] = queue.Queue()
         self._begun = time.monotonic()
         self._starts: dict[str, float] = {}
@@ -133,4 +141,13 @@ def urgency(units: Sequence[Unit], expected: Mapping[str, float]) -> dict[str, f
 
     for unit in units:
         of(unit)
+    return found
+
+
+def quickest(units: Sequence[Unit], expected: Mapping[str, float]) -> dict[str, float]:
+    """The shortest unit first; a build has the priority of the shortest unit that needs it."""
+    found = {unit.name: -expected[unit.name] for unit in units if not unit.build}
+    for build in reversed([unit for unit in units if unit.build]):
+        waiting = [found[u.name] for u in units if build.name in u.needs and u.name in found]
+        found[build.name] = max(waiting, default=0.0)
     return found

@@ -19,8 +19,8 @@ from pmuvm import guest, kernel, runs, suite
 
 pytestmark = pytest.mark.guest
 
-ROUNDS, DAILY = 100, 10
-"""Of loads with each set of parameters, at night and by day."""
+ROUNDS, DAILY = 100, 40
+"""Loads at night, and in make check: a page that leaks at each load must exceed the bounds below."""
 SETS = (
     "defaults",
     "hybrid=1",
@@ -45,6 +45,8 @@ REFUSED = (
 REFUSALS = 5
 """Times that `reload` tries each."""
 KILOBYTES_A_LOAD = 1.0
+STACK_KILOBYTES = 6 * 16
+"""The kernel caches two stacks of 16 kB of ended tasks on each of the two CPUs (NR_CACHED_STACKS), and may start workers."""
 DEADLINE_S = 400
 
 
@@ -124,7 +126,7 @@ def test_no_memory_is_lost(name: str, rounds: int) -> None:
     # Free memory is stated too, but what the kernel does meanwhile moves it by megabytes.
     kilobytes = facts["kilobyte_growth"]
     assert kilobytes["Percpu"] < KILOBYTES_A_LOAD * rounds
-    assert kilobytes["VmallocUsed"] < KILOBYTES_A_LOAD * rounds
+    assert kilobytes["VmallocUsed"] < KILOBYTES_A_LOAD * rounds + STACK_KILOBYTES
 
 
 @KERNELS
