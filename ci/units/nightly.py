@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import matrix
+import stated
 from pmuvm import kernel
 from units import catalogue
 from units.catalogue import GUEST_MB, GUESTS, HOUR_S, KERNELS, PYTHON
@@ -35,12 +36,32 @@ def nightly_units(inputs: Inputs, rounds: int) -> list[Unit]:
         *catalogue.tidy_units("analyzer", ANALYZER_PARTS, 120),
         *catalogue.pytest_units(inputs, night=True),
         *(catalogue.kunit_unit(name) for name in (*KERNELS[1:], *kernel.debug_known())),
+        *_stated(catalogue.check_units(inputs)),
         *_debug_runs(),
         *_cells(),
         *_mutants(),
         *_oracle(),
         *_fuzzing(),
         *_soaks(rounds),
+    ]
+
+
+def _stated(units: Sequence[Unit]) -> list[Unit]:
+    """Each unit of make check with stated inputs, traced once: it reads nothing that it does not state."""
+    return [
+        Unit(
+            f"stated/{unit.name.replace('/', '+')}",
+            ((PYTHON, "ci/stated.py", unit.name),),
+            unit.budget_s + HOUR_S,
+            f"{PYTHON} ci/stated.py {unit.name}",
+            needs=unit.needs,
+            reads=EVERYTHING,
+            cores=unit.cores,
+            memory_mb=unit.memory_mb,
+            default_s=unit.default_s * 2,
+            lock=unit.lock,
+        )
+        for unit in stated.stated_units(units)
     ]
 
 

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A file that a unit reads and does not state is found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import check
+import pytest
+import stated
+from units import catalogue, nightly, traces
+from units.inputs import Inputs
+from units.unit import OUT, Unit
+
+needs_strace = pytest.mark.skipif(not traces.possible(), reason="strace is not allowed here")
+
+
+PROGRAM = "product:build/guest/conformance/pmuconf"
+POINTER = "cache:kernels/6.1-amd64.json"
+
+
+@pytest.mark.parametrize(
+    ("names", "found", "missing"),
+    [
+        (["file:ci/judge.py"], ["file:ci/judge.py"], []),
+        (["glob:driver/*"], ["file:driver/glue/irq.c", "names:driver/glue"], []),
+        (["glob:driver/*"], ["file:kunit/rig.c"], ["file:kunit/rig.c"]),
+        (["suite:runner"], [PROGRAM], []),
+        (["glob:driver/*"], [PROGRAM], [PROGRAM]),
+        (
+            ["product:build/fuzz/a"],
+            ["product:build/fuzz/a", "product:build/fuzz/b"],
+            ["product:build/fuzz/b"],
+        ),
+        ([], [POINTER, "exists:a", "package:gcc-12"], [POINTER]),
+    ],
+)
+def test_an_input_must_be_stated_by_its_name_or_by_a_glob(
+    names: list[str], found: list[str], missing: list[str]
+) -> None:
+    assert stated.unstated(names, found) == missing
+
+
+@needs_strace
+def test_a_unit_is_traced_with_reports_of_its_own(tmp_path: Path) -> None:
+    command = ("sh", "-c", f"cat docs/check.md >{OUT}/stated-report")
+    unit = Unit("group/one", (command,), 60, "repeat")
+    assert "file:docs/check.md" in stated.traced(unit, tmp_path)
+    assert (tmp_path / "stated-report").is_file()
+    assert not (OUT / "stated-report").exists()
+
+
+@needs_strace
+def test_a_unit_that_fails_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="status 3"):
+        stated.traced(Unit("group/one", (("sh", "-c", "exit 3"),), 60, "repeat"), tmp_path)
+
+
+def test_each_unit_with_stated_inputs_is_traced_at_night() -> None:
+    known = Inputs(check.ROOT)
+    units = catalogue.check_units(known)
+    night = {unit.name for unit in nightly.nightly_units(known, 8)}
+    for unit in units:
+        name = f"stated/{unit.name.replace('/', '+')}"
+        assert (name in night) == (not unit.build and not unit.traced)
+
+
+def test_an_unknown_unit_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert stated.main(["soup"]) == 2
+    assert capsys.readouterr().err == "stated: no unit 'soup' with stated inputs\n"
