@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Breakpoints on data: events that a program makes happen exactly, on another PMU than the target.
+// Breakpoints on data: exact events that a program generates on another PMU than the target.
 #ifndef PMUCONF_CASES_BREAKPOINT_H_
 #define PMUCONF_CASES_BREAKPOINT_H_
 
@@ -11,7 +11,7 @@
 
 namespace pmuconf {
 
-// Counts the stores of user space to `variable`.
+// The attr of an event that counts the stores of user space to `variable`.
 inline perf_event_attr Watch(const volatile std::uint64_t& variable,
                              const OpenOptions& options = {}) {
   EventSpec spec;

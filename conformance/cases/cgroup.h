@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cgroup of a case's own.
+// A cgroup for one case.
 #ifndef PMUCONF_CASES_CGROUP_H_
 #define PMUCONF_CASES_CGROUP_H_
 
@@ -27,8 +27,8 @@ inline Fd OpenFolder(const std::string& path) {
   return Fd(fd);
 }
 
-// The cgroup hierarchy of version 2, mounted where only this process sees it: nothing of it is left
-// when the process ends.
+// The cgroup v2 hierarchy, mounted in a mount namespace of this process. The mount disappears when
+// the process ends.
 class CgroupRoot {
  public:
   CgroupRoot() {
@@ -37,7 +37,7 @@ class CgroupRoot {
         mount("cgroup", path_.c_str(), "cgroup2", 0, nullptr) != 0) {
       throw BrokenErrno("mounting the cgroups", errno);
     }
-    RootCgroup();  // for perf to know them
+    RootCgroup();  // activates perf's controller in this hierarchy
   }
   CgroupRoot(const CgroupRoot&) = delete;
   ~CgroupRoot() {
@@ -51,8 +51,8 @@ class CgroupRoot {
   std::string path_ = "/tmp/pmuconf-XXXXXX";
 };
 
-// Whether this process could become a member of the cgroup of that folder. It stays on its CPUs:
-// where cgroups have CPUs of their own, Linux before 6.2 lets it run on all of them.
+// Moves this process into the cgroup of that folder, and returns whether it could. Restores its CPU
+// affinity, which Linux before 6.2 resets when a cgroup has its own CPUs.
 inline bool MovedTo(const std::string& folder) {
   cpu_set_t cpus;
   if (sched_getaffinity(0, sizeof(cpus), &cpus) != 0) return false;
@@ -61,7 +61,7 @@ inline bool MovedTo(const std::string& folder) {
   return procs.good() && sched_setaffinity(0, sizeof(cpus), &cpus) == 0;
 }
 
-// A cgroup below the root; this process leaves it, and it is removed, when this goes.
+// A cgroup below the root. The destructor moves this process out of the cgroup and removes it.
 class Cgroup {
  public:
   Cgroup(const CgroupRoot& root, const std::string& name)

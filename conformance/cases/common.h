@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What cases of several areas share: many events at once, software events, the rotation interval.
+// Helpers for several areas: sets of events, software events, and the rotation interval.
 #ifndef PMUCONF_CASES_COMMON_H_
 #define PMUCONF_CASES_COMMON_H_
 
@@ -35,7 +35,8 @@ inline void DisableEach(const std::vector<Event>& events) {
   for (const Event& event : events) event.Disable();
 }
 
-// `n` events of the code of `spec`, whatever else the clock would drive with it.
+// Generates `n` events of the code of `spec`. For a clock event only these happen, without the
+// other events that a clock step would cause.
 inline void Pulse(const EventSpec& spec, std::uint64_t n, const PulseOptions& options = {}) {
   if (spec.stimulus == StimulusKind::kClock) {
     port().Pulse(spec.code, n, Meeting(spec, options));
@@ -44,13 +45,13 @@ inline void Pulse(const EventSpec& spec, std::uint64_t n, const PulseOptions& op
   }
 }
 
-// How many counters can count `spec`; where nothing limits them, as many as a case may want.
+// The number of counters that can count `spec`. It is four if the PMU has no limited counters.
 inline std::size_t CounterCount(const EventSpec& spec) {
   return target().Has(Cap::kCounters) ? static_cast<std::size_t>(std::popcount(spec.counters)) : 4;
 }
 
-// As many events as the PMU has counters, that fit together: for each counter the event that has
-// the fewest others to go to. Every counter is taken, so nothing more fits. Without counters: four.
+// As many events as the PMU has counters, which fit together. Each counter gets the event that the
+// fewest other counters can count. No further event fits. Without counters: four events.
 inline std::vector<EventSpec> FullSet() {
   if (!target().Has(Cap::kCounters)) return target().AnyEvents(4);
   const std::vector<EventSpec> all = target().Events();
@@ -71,8 +72,8 @@ inline std::vector<EventSpec> FullSet() {
   return set;
 }
 
-// Stimulates each different event of `specs` with its own number, `base` for the first and one
-// more for each one after it. The answer is the number that each of `specs` has to count.
+// Generates a different number of each distinct event of `specs`: `base` of the first, one more of
+// each later one. Returns the count that each of `specs` must have.
 inline std::vector<std::uint64_t> PulseEach(const std::vector<EventSpec>& specs,
                                             std::uint64_t base) {
   std::vector<std::uint64_t> want;
@@ -93,13 +94,13 @@ inline EventSpec Software(perf_sw_ids id) {
   return spec;
 }
 
-// The sysfs file of the target that has this name.
+// The path of the target's sysfs file with this name.
 inline std::string DeviceFile(const std::string& name) {
   std::string path(kEventSource);
   return path.append("/").append(target().device()).append("/").append(name);
 }
 
-// The types of the PMUs of other kinds of core: those that have some of the CPUs alone.
+// The types of the PMUs of other core types: PMUs that cover only a part of the CPUs.
 inline std::set<std::uint32_t> OtherKinds() {
   const std::string folder = kEventSource;
   std::set<std::uint32_t> types;
@@ -112,8 +113,8 @@ inline std::set<std::uint32_t> OtherKinds() {
   return types;
 }
 
-// The target's events rotate at this interval while this lives. A timer that runs already keeps the
-// expiry it has: a long interval would slow down the cases that come after.
+// Sets the rotation interval of the target's PMU for the lifetime of this object. A timer that
+// already runs keeps its expiry, so a long interval would delay later cases.
 class MuxInterval {
  public:
   explicit MuxInterval(int milliseconds)
@@ -134,7 +135,7 @@ class MuxInterval {
   std::optional<std::string> before_;
 };
 
-// Runs `step` until `done`, at most five seconds; false when that was not enough.
+// Repeats `step` until `done` returns true. Returns false after five seconds.
 template <typename Step, typename Done>
 bool RepeatUntil(const Step& step, const Done& done) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events of the kernel's own PMUs: tracepoints, probes, breakpoints.
+// Events of the kernel's own PMUs: tracepoints and breakpoints.
 #ifndef PMUCONF_CASES_KERNEL_PMUS_H_
 #define PMUCONF_CASES_KERNEL_PMUS_H_
 
@@ -15,7 +15,7 @@ namespace pmuconf {
 
 inline constexpr const char* kTraceEvents = "/sys/kernel/tracing/events/";
 
-// `name` with its system: "task/task_rename".
+// `name` includes the subsystem: "task/task_rename".
 inline EventSpec Tracepoint(const std::string& name) {
   const auto id = ReadFile(kTraceEvents + name + "/id");
   if (!id) throw Broken(kTraceEvents + name + "/id cannot be read");
@@ -26,7 +26,7 @@ inline EventSpec Tracepoint(const std::string& name) {
   return spec;
 }
 
-// `length` bytes at `address`; `type` of HW_BREAKPOINT_*.
+// The attr of a breakpoint on `length` bytes at `address`. `type` is one of HW_BREAKPOINT_*.
 inline perf_event_attr Breakpoint(const volatile void* address, std::uint64_t length,
                                   std::uint32_t type = HW_BREAKPOINT_W) {
   EventSpec spec;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What cases see of the module that has the target's driver.
+// The kernel module of the target's driver.
 #ifndef PMUCONF_CASES_MODULE_H_
 #define PMUCONF_CASES_MODULE_H_
 
@@ -10,7 +10,7 @@
 
 namespace pmuconf {
 
-// How many keep the module loaded: open events among them.
+// The number of references to the module. Each open event has one.
 inline long ModuleReferences() {
   const auto text = ReadFile("/sys/module/" + target().module() + "/refcnt");
   if (!text) throw Broken("/sys/module/" + target().module() + "/refcnt cannot be read");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file system that is mounted while a case needs it.
+// A temporary mount of a file system.
 #ifndef PMUCONF_CASES_MOUNT_H_
 #define PMUCONF_CASES_MOUNT_H_
 
@@ -14,7 +14,7 @@
 
 namespace pmuconf {
 
-// A file system of that type, on a folder of its own.
+// Mounts a file system of that type on a temporary folder while the object lives.
 class Mount {
  public:
   explicit Mount(const char* type) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A task without the rights of root.
+// A task without root's privileges.
 #ifndef PMUCONF_CASES_NOBODY_H_
 #define PMUCONF_CASES_NOBODY_H_
 
@@ -18,7 +18,7 @@ namespace pmuconf {
 constexpr const char* kParanoid = "kernel/perf_event_paranoid";
 constexpr uid_t kNobody = 65534;
 
-// This process becomes nobody's, with the capabilities `keep` alone; false if it cannot.
+// Makes this process unprivileged, with only the capabilities `keep`. Returns false if it cannot.
 inline bool BecomeNobody(std::initializer_list<int> keep = {}) {
   if (prctl(PR_SET_KEEPCAPS, 1) != 0 || setresgid(kNobody, kNobody, kNobody) != 0 ||
       setresuid(kNobody, kNobody, kNobody) != 0) {
@@ -33,15 +33,15 @@ inline bool BecomeNobody(std::initializer_list<int> keep = {}) {
   return syscall(SYS_capset, &header, data) == 0;
 }
 
-// What `body` (an errno) gives in a process of nobody's that keeps only these capabilities.
+// The errno that `body` returns in an unprivileged process that keeps only these capabilities.
 inline int AsNobody(const std::function<int()>& body, std::initializer_list<int> keep = {}) {
   Child child([&] { return BecomeNobody(keep) ? body() : 126; });
   child.Go();
   return child.Wait();
 }
 
-// The errno of opening `spec` there. Events of the kernel's own PMUs are the task's, whatever the
-// target can follow.
+// The errno of opening `spec` in such a process. An event of another PMU than the target always
+// follows the task, even if the target has no events of tasks.
 inline int ErrnoAsNobody(const EventSpec& spec, OpenOptions options,
                          std::initializer_list<int> keep = {}) {
   return AsNobody(
@@ -52,7 +52,7 @@ inline int ErrnoAsNobody(const EventSpec& spec, OpenOptions options,
       keep);
 }
 
-// The errno of opening any event of the target there.
+// The errno of opening any event of the target in such a process.
 inline int ErrnoAsNobody(const OpenOptions& options, std::initializer_list<int> keep = {}) {
   return ErrnoAsNobody(target().AnyEvent(), options, keep);
 }

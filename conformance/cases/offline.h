@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A CPU that leaves and returns.
+// A CPU that goes offline and returns.
 #ifndef PMUCONF_CASES_OFFLINE_H_
 #define PMUCONF_CASES_OFFLINE_H_
 
@@ -10,7 +10,8 @@
 
 namespace pmuconf {
 
-// `cpu` is offline while this lives. Cap::kHotplug promises that target().Cpu(1) goes.
+// Takes `cpu` offline while the object lives. Cap::kHotplug guarantees that target().Cpu(1) can go
+// offline.
 class Offline {
  public:
   explicit Offline(int cpu) : cpu_(cpu) {
@@ -20,7 +21,7 @@ class Offline {
   ~Offline() {
     if (off_) Write("1");
   }
-  // Online again, its clock manual as a case has it.
+  // Brings the CPU online, with a manual clock, as cases expect it.
   void Return() {
     if (!Write("1")) throw Broken("CPU " + std::to_string(cpu_) + " does not come back online");
     off_ = false;

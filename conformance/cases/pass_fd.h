@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passing a descriptor between the processes of a case.
+// Passes a file descriptor between the processes of a case.
 #ifndef PMUCONF_CASES_PASS_FD_H_
 #define PMUCONF_CASES_PASS_FD_H_
 
@@ -12,7 +12,7 @@
 
 namespace pmuconf {
 
-// Made before the fork; one side sends, the other receives (and waits until then).
+// Create it before the fork. One process sends, the other one blocks until it receives.
 class FdPipe {
  public:
   FdPipe() {
@@ -45,7 +45,7 @@ class FdPipe {
   }
 
  private:
-  // One byte of data with room for one descriptor beside it.
+  // One byte of data, with space for one descriptor in the control message.
   struct Message {
     Message() {
       header.msg_iov = &vector;

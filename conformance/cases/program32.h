@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program for the processor's 32-bit mode, made by hand: compilers for it need not be there.
+// A handmade program for the 32-bit mode of the processor, because a compiler for it may be absent.
 #ifndef PMUCONF_CASES_PROGRAM32_H_
 #define PMUCONF_CASES_PROGRAM32_H_
 
@@ -14,11 +14,11 @@ namespace pmuconf {
 
 struct Program32 {
   std::string file;       // an ELF file
-  std::uint64_t written;  // the address that it writes to, in a page of its own
-  std::uint64_t ip;       // the instruction that does so
+  std::uint64_t written;  // the address that it writes to, in a separate page
+  std::uint64_t ip;       // the address of the instruction that writes
 };
 
-// Its second page is zeros: it writes there, and ends with 0.
+// The program writes to its second page, which is all zeros, and exits with status 0.
 inline Program32 ProgramThatWrites() {
   using std::literals::operator""sv;
   constexpr std::uint32_t kPage = 4096, kBase = 0x10000, kWritten = kBase + kPage;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock that samples of use_clockid tell here, read by the case itself.
+// CLOCK_MONOTONIC_RAW as the clock of an event's samples (use_clockid), and a read of that clock.
 #ifndef PMUCONF_CASES_RAW_CLOCK_H_
 #define PMUCONF_CASES_RAW_CLOCK_H_
 
@@ -15,7 +15,7 @@ inline void UseRawClock(perf_event_attr& attr) {
   attr.clockid = CLOCK_MONOTONIC_RAW;
 }
 
-// CLOCK_MONOTONIC_RAW now, nanoseconds.
+// CLOCK_MONOTONIC_RAW now, in nanoseconds.
 inline std::uint64_t RawClockNow() {
   timespec now = {};
   clock_gettime(CLOCK_MONOTONIC_RAW, &now);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a read of an event does to the memory that it is given.
+// The effect of a read(2) of an event on the memory of its buffer.
 #ifndef PMUCONF_CASES_RAW_READ_H_
 #define PMUCONF_CASES_RAW_READ_H_
 
@@ -12,7 +12,7 @@
 
 namespace pmuconf {
 
-// What a read with a buffer of `size` bytes filled with 0xa5 does.
+// Reads up to `size` bytes into a buffer that was filled with 0xa5.
 struct RawRead {
   RawRead(int fd, std::size_t size) {
     bytes.fill(0xa5);

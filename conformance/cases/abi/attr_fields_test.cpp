@@ -134,7 +134,7 @@ CONFORMANCE_CASE(Attr, ThirdConfigNeedsItsSize, .rules = {rule::ABI_015}) {
     return result;
   };
   EXPECT_THAT(open_with(0), Succeeds()) << rule::ABI_015.text;
-  // What reaches the driver is for the driver to take or to refuse: INI-011.
+  // A kernel that knows config3 passes it to the driver. The driver decides the result: INI-011.
   const bool too_big = ValueHere(rule::ABI_015, "too_big") != 0;
   EXPECT_EQ(open_with(1ull << 63).error == E2BIG, too_big) << rule::ABI_015.text;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The size of the attr: which are known, what lies beyond, and memory that cannot be read.
+// The size of the attr: known sizes, bytes that the kernel does not know, and unreadable memory.
 #include <sys/mman.h>
 
 #include <cstring>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kPage = 4096;
 
-// An attr in the middle of nothing but zeros, with any size; a page and a bit long.
+// A buffer of two pages with an attr at its start and zeros behind it. The size field is arbitrary.
 struct WideAttr {
   std::vector<std::byte> bytes = std::vector<std::byte>(2 * kPage);
 
@@ -37,7 +37,7 @@ SysResult OpenHere(const void* attr) {
   return result;
 }
 
-// The size of the running kernel's attr, as it tells it with E2BIG.
+// The size of the running kernel's attr. The kernel writes it into the attr with E2BIG.
 std::uint32_t KernelSize() {
   WideAttr attr(kPage + 1);
   OpenHere(attr.bytes.data());
@@ -67,7 +67,7 @@ CONFORMANCE_CASE(AttrSize, PublishedSizesAreAccepted, .rules = {rule::ABI_004},
   const auto newest = static_cast<std::uint32_t>(ValueHere(rule::ABI_004, "newest_size"));
   for (const std::uint32_t size : {64u, 72u, 80u, 96u, 104u, 112u, 120u, 128u, newest}) {
     WideAttr attr(size);
-    attr.bytes[size] = std::byte{0xff};  // not read
+    attr.bytes[size] = std::byte{0xff};  // the kernel must not read it
     EXPECT_THAT(OpenHere(attr.bytes.data()), Succeeds()) << size << rule::ABI_004.text;
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The 32-bit door of a 64-bit kernel: the same calls through it have the same answers.
+// The 32-bit system calls of a 64-bit kernel return the same results as the 64-bit ones.
 #include <sys/ioctl.h>
 
 #include <array>
@@ -12,7 +12,7 @@
 namespace pmuconf {
 namespace {
 
-// An answer to an open, and what it left in the attr.
+// The errno of an open, and the contents of the attr after the call.
 struct Answer {
   int error = 0;
   std::vector<std::byte> attr;
@@ -45,7 +45,7 @@ CONFORMANCE_CASE(Compat, OpensAnswerAlike, .rules = {rule::ABI_037}, .needs = {C
   }
 }
 
-// Arguments of 32 bits keep their sign.
+// The kernel sign-extends the 32-bit arguments pid, cpu and group_fd.
 CONFORMANCE_CASE(Compat, ArgumentsAreReadAlike, .rules = {rule::ABI_037}, .needs = {Cap::kCompat}) {
   const OpenWorld world;
   const LowPage low;
@@ -66,7 +66,8 @@ CONFORMANCE_CASE(Compat, ArgumentsAreReadAlike, .rules = {rule::ABI_037}, .needs
   }
 }
 
-// Requests that carry a pointer have its size in their number: 4 bytes there, 8 here.
+// The number of a request encodes the size of its argument. A pointer has 4 bytes in a 32-bit
+// process and 8 bytes in this one.
 constexpr std::uint32_t Narrow(unsigned long request) {
   return static_cast<std::uint32_t>(
       (request & ~(static_cast<unsigned long>(_IOC_SIZEMASK) << _IOC_SIZESHIFT)) |

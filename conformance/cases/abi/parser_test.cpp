@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parser of the attr takes and refuses, by itself: PERF_EVENT_IOC_MODIFY_ATTRIBUTES asks
-// it and goes no further, so that no driver has a say.
+// The kernel's parser of the attr, without any driver. PERF_EVENT_IOC_MODIFY_ATTRIBUTES parses the
+// attr and fails before it calls the driver.
 #include "cases/errno/open_world.h"
 #include "pmuconf/rules/ABI.h"
 
@@ -11,13 +11,13 @@ using Edit = std::function<void(perf_event_attr&)>;
 
 class Parser {
  public:
-  // What the parser says of the attr of an event of the target with `edit`: 0, or an errno.
+  // The parser's result for the attr of an event of the target, changed by `edit`: 0, or an errno.
   int Says(const Edit& edit) const {
     perf_event_attr attr = event_.attr();
     edit(attr);
     const auto arg = reinterpret_cast<unsigned long>(&attr);
     const int error = event_.TryIoctl(PERF_EVENT_IOC_MODIFY_ATTRIBUTES, arg).error;
-    return error == EOPNOTSUPP ? 0 : error;  // no such event can be modified: it was parsed
+    return error == EOPNOTSUPP ? 0 : error;  // parsed: only breakpoints can be modified
   }
 
  private:
@@ -45,7 +45,7 @@ CONFORMANCE_CASE(AttrParser, UnknownBranchBitsAreRefused, .rules = {rule::ABI_01
   }
 }
 
-// 0 names no register at all. Each other mask that has a bit too many is refused for that bit.
+// A mask of 0 is invalid. Another mask is invalid as soon as it has one bit without a register.
 void CheckRegisters(const std::function<int(std::uint64_t)>& says, const Rule& rule) {
   const std::uint64_t known = SystemHere().known_registers;
   EXPECT_EQ(says(0), EINVAL) << rule.text;
@@ -79,7 +79,7 @@ CONFORMANCE_CASE(AttrParser, InterruptRegistersHaveToExist, .rules = {rule::ABI_
   CheckRegisters(says, rule::ABI_023);
 }
 
-// The kernel lists its controllers; without CONFIG_CGROUP_PERF this one is not among them.
+// /proc/cgroups lists the controller perf_event only on a kernel with CONFIG_CGROUP_PERF.
 CONFORMANCE_CASE(AttrParser, CgroupSamplesAreThereWithTheController, .rules = {rule::ABI_027}) {
   const Parser parser;
   const auto controllers = ReadFile("/proc/cgroups");
@@ -89,8 +89,8 @@ CONFORMANCE_CASE(AttrParser, CgroupSamplesAreThereWithTheController, .rules = {r
       << rule::ABI_027.text;
 }
 
-// The type that can be modified is none of a PMU under test; another type is told only when all
-// the rest is well.
+// The kernel modifies only breakpoints, so no event of a PMU under test. It compares the types of
+// both attrs only after the new attr was parsed.
 CONFORMANCE_CASE(AttrParser, TheTypeIsLookedAtLast, .rules = {rule::ABI_036}) {
   const Parser parser;
   EXPECT_EQ(parser.Says([](perf_event_attr&) {}), 0) << rule::ABI_036.text;

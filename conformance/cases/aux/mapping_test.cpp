@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mapping an AUX area: where, how large, by whom, and what happens when it goes.
+// Mapping an AUX area: its place, its size, its permissions, and unmapping.
 #include <signal.h>
 #include <sys/mman.h>
 
@@ -48,9 +48,9 @@ CONFORMANCE_CASE(Aux, AreaLiesWhereTheControlPageSays, .rules = {rule::AUX_001},
       {"behind a gap", {.gap = 5 * page}, 0},
       {"over the last data page", {.gap = 0 - page}, EINVAL},
       {"over all the data", {.gap = 0 - 2 * page}, EINVAL},
-      {"a page beside what was told", {.skew = page}, EINVAL},
-      {"longer than what was told", {.longer = 4}, EINVAL},
-      {"of no page, mapped as one", {.pages = 0, .longer = 1}, EINVAL},
+      {"a page away from aux_offset", {.skew = page}, EINVAL},
+      {"longer than aux_size", {.longer = 4}, EINVAL},
+      {"aux_size 0, a mapping of one page", {.pages = 0, .longer = 1}, EINVAL},
   };
   for (const auto& attempt : kTries) {
     SCOPED_TRACE(attempt.what);
@@ -135,7 +135,7 @@ CONFORMANCE_CASE(Aux, UnmappingWhileTracingStopsTheDevice,
   trace.ring().Drain();
 
   const AuxArea again(trace.event(), &trace.ring(), {.pages = 2});
-  const std::uint64_t start = again.head();  // positions go on where they were
+  const std::uint64_t start = again.head();  // the head continues from its earlier value
   EXPECT_LE(start, 10 * target().trace_record()) << rule::AUX_012.text;
   trace.aux().set_tail(start);
   const auto branches = SomeBranches(7, 5'000);
@@ -196,7 +196,7 @@ CONFORMANCE_CASE(Aux, MovedAreaIsFreedOnce, .rules = {rule::RB_004, rule::AUX_00
   EXPECT_EQ(port().Stats().calls[REFPMU_CALL_FREE_AUX], 1u) << rule::AUX_006.text;
 }
 
-// The one case about areas for PMUs that have none.
+// The only case for PMUs without an AUX area.
 CONFORMANCE_CASE(Aux, OtherPmusHaveNoArea, .rules = {rule::AUX_002}, .needs = {Cap::kSampling}) {
   const Event event = Open(target().AnyEvent(), {.sample_period = 1'000});
   Ring ring(event, 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trace holds: every branch once, in order, of the right task, CPU and privilege.
+// Contents of a trace: each branch once, in order, with the right task, CPU and privilege level.
 #include <sched.h>
 
 #include <numeric>
@@ -10,8 +10,8 @@
 namespace pmuconf {
 namespace {
 
-// Each record of `records` starts where the one before ended, but for padding; the last one ends
-// at `head`.
+// Checks that each record starts where the previous one ended, apart from padding, and that the
+// last one ends at `head`.
 void CheckContiguous(const std::vector<AuxRecord>& records, std::uint64_t start, std::uint64_t head,
                      std::size_t area) {
   std::uint64_t at = start;
@@ -60,7 +60,7 @@ CONFORMANCE_CASE(Aux, AnySizeOfAreaHoldsTheSameTrace,
 
 CONFORMANCE_CASE(Aux, DisabledTimeIsNotInTheTrace, .rules = {rule::AUX_023, rule::AUX_029},
                  .needs = {Cap::kTrace}) {
-  const Undisturbed undisturbed;  // each switch of tasks ends a record
+  const Undisturbed undisturbed;  // each context switch ends a record
   Trace trace;
   const auto first = SomeBranches(5);
   TraceBranches(trace.event(), first);
@@ -162,7 +162,8 @@ CONFORMANCE_CASE(Aux, OtherTasksAreNotInTheTrace, .rules = {rule::AUX_015},
 
 CONFORMANCE_CASE(Aux, ChildrenOfATracedTaskAreInTheTrace, .rules = {rule::AUX_015},
                  .needs = {Cap::kTrace}) {
-  // Buffers of inherited events belong to a CPU: all of them run there.
+  // The kernel maps a buffer of an inherited event only if the event is bound to a CPU. So both
+  // tasks run on that CPU.
   Trace trace({.pages = 8}, {.cpu = target().Cpu(0), .inherit = true});
   trace.event().Enable();
   const auto before = SomeBranches(5);

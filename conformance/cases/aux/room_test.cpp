@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The room in an AUX area: flow control, wakeups, truncation, and going around.
+// Space in an AUX area: flow control, wakeups, truncation, and wrapping.
 #include <poll.h>
 
 #include "cases/aux/trace.h"
@@ -8,7 +8,7 @@
 namespace pmuconf {
 namespace {
 
-// A reader that drains in between: nothing is ever lost, however often the area wraps.
+// The reader drains the area in each round. So no branch may be lost, however often the area wraps.
 CONFORMANCE_CASE(Aux, DrainedAreaWrapsWithoutLoss,
                  .rules = {rule::AUX_004, rule::AUX_017, rule::AUX_021}, .needs = {Cap::kTrace},
                  .budget_s = 20) {
@@ -39,7 +39,8 @@ CONFORMANCE_CASE(Aux, DeviceIsServedWhenItAsks, .rules = {rule::AUX_017}, .needs
   request.cpu = REFPMU_CPU_CURRENT;
   request.entries = reinterpret_cast<std::uint64_t>(entries.data());
   request.count = static_cast<std::uint32_t>(entries.size());
-  // The device waits at its threshold, and gives up if nobody acknowledges it.
+  // The device stops at its threshold. It gives up if the driver does not acknowledge the
+  // interrupt.
   EXPECT_EQ(port().TryIoctl(REFPMU_IOC_BRANCHES, &request).error, 0) << rule::AUX_017.text;
   EXPECT_EQ(request.done, entries.size()) << rule::AUX_017.text;
 }
@@ -73,12 +74,12 @@ CONFORMANCE_CASE(Aux, FullAreaIsTruncatedAndKeepsWhatItHas,
   }
 }
 
-// Fills the area of one page, takes all of it, and sees that the trace stands still.
+// Fills an area of one page, drains it, and checks that the device writes nothing more.
 void FillAndTake(Trace& trace) {
   trace.event().Enable();
   port().Branches(SomeBranches(RecordsIn(PageSize())));
   const std::uint64_t full = trace.aux().head();
-  // Padding may lie in the room, and takes less than a record from it.
+  // Padding at the end of the area may take the space of one record.
   EXPECT_GE(trace.Take().branches.size(), RecordsIn(PageSize() - 1) - 1) << rule::AUX_021.text;
   port().Branches(SomeBranches(30, 10'000));
   EXPECT_EQ(trace.aux().head(), full) << rule::AUX_021.text;
@@ -110,7 +111,7 @@ CONFORMANCE_CASE(Aux, TruncatedTraceIsDisabled, .rules = {rule::AUX_031},
     Trace trace({.pages = 1});
     FillAndTake(trace);
     CheckGoesOn(trace, rule::AUX_031);
-    // Without room from the start, too.
+    // The same when the area has no space at the moment of the enable.
     TraceBranches(trace.event(), SomeBranches(RecordsIn(PageSize() - 1)));
     trace.event().Enable();
     port().Branches(SomeBranches(10));
@@ -121,7 +122,7 @@ CONFORMANCE_CASE(Aux, TruncatedTraceIsDisabled, .rules = {rule::AUX_031},
 
 CONFORMANCE_CASE(Aux, RoomThatIsReleasedWhileTracingIsUsed, .rules = {rule::AUX_004, rule::AUX_021},
                  .needs = {Cap::kTrace}) {
-  // The reader takes what there is after each wakeup, and never disables.
+  // The reader drains the area after each batch. The event stays enabled throughout.
   const auto half = static_cast<std::uint32_t>(PageSize() / 2);
   Trace trace({.pages = 1}, {.edit = [half](auto& attr) { attr.aux_watermark = half; }});
   const auto branches = SomeBranches(2'000);
@@ -153,7 +154,7 @@ CONFORMANCE_CASE(Aux, EnablingWithoutRoomIsNoFailureAndNoOverwrite,
   EXPECT_EQ(trace.Take().branches, AsTraced(more)) << rule::AUX_022.text;
 }
 
-// True if a wakeup has come since the last call.
+// True if a wakeup occurred since the last call.
 bool Woken(const Event& event) {
   pollfd entry = {event.fd(), POLLIN, 0};
   return poll(&entry, 1, 0) == 1 && (entry.revents & POLLIN) != 0;
@@ -168,7 +169,7 @@ void CheckWakeups(std::uint32_t watermark, std::size_t pages) {
   Woken(trace.event());
   std::size_t written = 0;
   for (std::size_t mark = 1; mark <= 3; ++mark) {
-    const std::size_t due = (mark * bytes + record - 1) / record;  // records
+    const std::size_t due = (mark * bytes + record - 1) / record;  // in records
     if (due * record >= pages * PageSize()) break;
     port().Branches(SomeBranches(due - 1 - written, written));
     EXPECT_FALSE(Woken(trace.event())) << rule::AUX_024.text;
@@ -206,7 +207,7 @@ CONFORMANCE_CASE(Aux, ReaderIsWokenByTruncation, .rules = {rule::AUX_024, rule::
   EXPECT_TRUE(Woken(trace.event())) << rule::AUX_021.text;
 }
 
-// The area from the oldest record to the newest: it starts at the head and goes around.
+// The records in the area from the oldest to the newest. The oldest one is at the head.
 std::vector<TracedBranch> Snapshot(Trace& trace) {
   const std::size_t record = target().trace_record();
   const std::size_t span = trace.aux().data().size() / record * record;
@@ -214,7 +215,7 @@ std::vector<TracedBranch> Snapshot(Trace& trace) {
   auto before = DecodeTrace(trace.aux().data().first(head), 0, trace.aux().data().size(), record);
   auto all = DecodeTrace(trace.aux().data().subspan(head, span - head), head,
                          trace.aux().data().size(), record);
-  std::erase(all, TracedBranch{});  // not written yet
+  std::erase(all, TracedBranch{});  // slots that the device has not written yet
   all.insert(all.end(), before.begin(), before.end());
   return all;
 }
@@ -235,7 +236,7 @@ CONFORMANCE_CASE(Aux, SnapshotKeepsTheNewest, .rules = {rule::AUX_005}, .needs =
 
 CONFORMANCE_CASE(Aux, SnapshotGoesOnWhereItStopped, .rules = {rule::AUX_005, rule::AUX_029},
                  .needs = {Cap::kTrace}) {
-  const Undisturbed undisturbed;  // each switch of tasks ends a record
+  const Undisturbed undisturbed;  // each context switch ends a record
   Trace trace({.pages = 1, .writable = false});
   std::vector<Branch> all;
   for (std::size_t i = 0; i < 30; ++i) {
@@ -269,7 +270,7 @@ CONFORMANCE_CASE(Aux, SnapshotDisregardsTheTail, .rules = {rule::AUX_005}, .need
   }
 }
 
-// aux_tail is the reader's to write: whatever it holds, the device writes inside the area.
+// User space may write any value to aux_tail. The device must write only inside the area.
 CONFORMANCE_CASE(Aux, WildTailHarmsNobody, .rules = {rule::AUX_004}, .needs = {Cap::kTrace}) {
   Trace trace({.pages = 1});
   for (const std::uint64_t tail :

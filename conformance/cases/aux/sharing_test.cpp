@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may trace, beside whom, and what a trace refuses: exclusiveness, redirection, attrs, pausing.
+// Conflicts of a trace: exclusive use of the PMU, redirected output, invalid attrs, and pausing.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -17,7 +17,7 @@
 namespace pmuconf {
 namespace {
 
-// Bits of the word in attr that newer headers call aux_action.
+// Bits of the attr's field aux_action. Older headers call it __reserved_3.
 constexpr std::uint32_t kStartPaused = 1U << 0;
 constexpr std::uint32_t kPause = 1U << 1;
 constexpr std::uint32_t kResume = 1U << 2;
@@ -155,10 +155,9 @@ CONFORMANCE_CASE(Aux, OutputGoesOnlyWhereItFits, .rules = {rule::AUX_026},
   EXPECT_THAT(redirect(fresh, zero.event()), Succeeds()) << rule::AUX_026.text;
 }
 
-// Two traces that a task could have at once: one for each CPU that it may run on.
 CONFORMANCE_CASE(Aux, RedirectedTraceWritesIntoTheOthersArea,
                  .rules = {rule::AUX_026, rule::AUX_017}, .needs = {Cap::kTrace}) {
-  // Two tasks on one CPU, one buffer of that CPU: this task, and a child of it.
+  // This task and its child run on the same CPU and share the buffer of one trace.
   const auto own = SomeBranches(4);
   const auto childs = SomeBranches(5, 1'000);
   Child child([&childs] {
@@ -191,7 +190,7 @@ CONFORMANCE_CASE(Aux, OpenTracesPinTheModule, .rules = {rule::AUX_028}, .needs =
   EXPECT_EQ(ModuleReferences(), before) << rule::AUX_028.text;
 }
 
-// Touches a page that is not there yet: one page fault of this task.
+// Causes one page fault of this task by touching a new page.
 void Fault() {
   void* const page =
       mmap(nullptr, PageSize(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -213,7 +212,8 @@ CONFORMANCE_CASE(Aux, PausedTraceStartsAtItsTrigger, .rules = {rule::AUX_009},
   Trace trace({}, {.edit = [](auto& attr) { attr.__reserved_3 = kStartPaused; }});
   const Event resume = OpenFaults(trace.event(), kResume);
   trace.event().Disable();
-  // Faults of the suite's own in between would resume too: all memory is touched before.
+  // A page fault of the case itself would resume the trace, too. So all other memory is touched
+  // before.
   const auto early = SomeBranches(5);
   const auto late = SomeBranches(6, 1'000);
   port().Branches(early);
@@ -227,7 +227,7 @@ CONFORMANCE_CASE(Aux, PausedTraceStartsAtItsTrigger, .rules = {rule::AUX_009},
 
 CONFORMANCE_CASE(Aux, PauseEndsTheTraceButNotItsTransaction, .rules = {rule::AUX_009},
                  .needs = {Cap::kTrace, Cap::kTracePause}) {
-  const Undisturbed undisturbed;  // each switch of tasks ends a record
+  const Undisturbed undisturbed;  // each context switch ends a record
   Trace trace;
   const Event pause = OpenFaults(trace.event(), kPause);
   const auto early = SomeBranches(5);

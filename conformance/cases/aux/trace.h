@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the cases about AUX areas share: a trace with both its buffers, and reading all of it.
+// Helpers of the cases about AUX areas: a trace with both its buffers, and a reader of them.
 #ifndef PMUCONF_CASES_AUX_TRACE_H_
 #define PMUCONF_CASES_AUX_TRACE_H_
 
@@ -14,17 +14,18 @@
 
 namespace pmuconf {
 
-// Whole records that fit into `bytes` of an area.
+// The number of whole records that fit into `bytes` of an area.
 inline std::size_t RecordsIn(std::size_t bytes) { return bytes / target().trace_record(); }
 
-// What a reader took out.
+// The data that a reader got from the AUX area and the ring buffer.
 struct Taken {
   std::vector<TracedBranch> branches;
   std::vector<AuxRecord> records;
   std::vector<ItraceStart> starts;
 };
 
-// A trace of this task (or what `options` say), a ring of eight pages and an AUX area.
+// A trace of this task (or of the target in `options`), a ring buffer of eight pages and an AUX
+// area.
 class Trace {
  public:
   explicit Trace(const AuxMapping& mapping = {}, const OpenOptions& options = {})
@@ -34,15 +35,15 @@ class Trace {
   Ring& ring() { return ring_; }
   AuxArea& aux() { return aux_; }
 
-  // Everything between tail and head, and the records about it; gives the room back.
+  // Returns all branches between tail and head with their records, and releases the space.
   Taken Take() {
-    const std::uint64_t head = aux_.head();  // it may move on while this reads
+    const std::uint64_t head = aux_.head();  // the device may move it during the read
     Taken taken = Look(head);
     aux_.set_tail(head);
     return taken;
   }
 
-  // The same, but the area stays as full as it is.
+  // Like Take(), but without releasing the space.
   Taken Look() { return Look(aux_.head()); }
 
  private:
@@ -58,7 +59,7 @@ class Trace {
   AuxArea aux_;
 };
 
-// Enabled around the branches, which happen in this task on this CPU.
+// Enables the event for these branches only. They happen in this task on this CPU.
 inline void TraceBranches(const Event& event, const std::vector<Branch>& branches) {
   event.Enable();
   port().Branches(branches);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attaching programs to events: which are accepted, what detaching does, who else runs them.
+// Attaching BPF programs to events: valid programs, detaching, other counters, and inheritance.
 #include <bpf/bpf.h>
 
 #include "cases/common.h"
@@ -82,7 +82,7 @@ CONFORMANCE_CASE(Bpf, ProgramRunsForEveryCounter, .rules = {rule::BPF_018, rule:
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling, Cap::kBpf,
                            Cap::kFixedCounters}) {
   std::vector<EventSpec> specs = target().AnyEvents(target().general());
-  const std::vector<EventSpec> full = FullSet();  // the fixed counters are the last ones
+  const std::vector<EventSpec> full = FullSet();  // the last ones are the fixed counters
   specs.insert(specs.end(), full.end() - target().fixed(), full.end());
   Skeleton<count_overflows_bpf> bpf;
   std::vector<Event> events;
@@ -116,7 +116,8 @@ CONFORMANCE_CASE(Bpf, ProgramRunsOnEachFixedCounter, .rules = {rule::BPF_018},
 CONFORMANCE_CASE(Bpf, ProgramRunsForChildren, .rules = {rule::BPF_016},
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kBpf}) {
   const EventSpec spec = target().AnyEvent();
-  // Of a longer period some would be left, and a task switch hands that to the other task.
+  // A longer period could be incomplete at a context switch. The switch then hands its remainder to
+  // the other task.
   const Event event = Open(spec, {.sample_period = 1, .inherit = true});
   Skeleton<count_overflows_bpf> bpf;
   event.SetBpf(ProgramFd(bpf->progs.on_overflow));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program is shown: where the overflow happened, in whom, and what of it can be read.
+// The context of a BPF program on overflow: its registers, its task, and its readable fields.
 #include <linux/bpf_perf_event.h>
 #include <sys/prctl.h>
 
@@ -70,7 +70,8 @@ CONFORMANCE_CASE(BpfContext, OneProgramServesTheEventsOfAllCpus, .rules = {rule:
   }
 }
 
-// 0, or the errno of loading a program that does `access` to `offset` of its context and returns.
+// Loads a program that does `access` at `offset` of its context and returns. Returns 0, or the
+// errno.
 int ErrnoOfAccess(std::uint8_t access, std::size_t offset) {
   bpf_insn program[3] = {};
   program[0].code = access;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps of events (BPF_MAP_TYPE_PERF_EVENT_ARRAY), through which programs read and write events.
+// Maps of events (BPF_MAP_TYPE_PERF_EVENT_ARRAY), through which BPF programs read and write events.
 #ifndef PMUCONF_CASES_BPF_EVENT_MAP_H_
 #define PMUCONF_CASES_BPF_EVENT_MAP_H_
 
@@ -13,7 +13,7 @@
 
 namespace pmuconf {
 
-// 0, or the errno of putting the event of that descriptor there.
+// Puts the event of `event_fd` into the map. Returns 0, or the errno.
 inline int ErrnoOfPut(int map_fd, std::uint32_t key, int event_fd) {
   return -bpf_map_update_elem(map_fd, &key, &event_fd, BPF_ANY);
 }
@@ -28,7 +28,7 @@ inline void Put(const bpf_map* map, std::uint32_t key, const Event& event) {
   Put(bpf_map__fd(map), key, event);
 }
 
-// The event behind a perf buffer: everything that programs write on `cpu`.
+// The event of a perf buffer. Its ring buffer receives all output of programs on `cpu`.
 inline Event OpenBpfOutput(int cpu) {
   perf_event_attr attr = {};
   attr.size = PERF_ATTR_SIZE_VER7;

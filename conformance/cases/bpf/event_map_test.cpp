@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps of events: what goes in, what helpers answer about what is in there.
+// Maps of events: their valid elements, and the results of helpers that use an element.
 #include "cases/bpf/event_map.h"
 
 #include <algorithm>
@@ -16,10 +16,10 @@ namespace pmuconf {
 namespace {
 
 constexpr std::uint64_t kPeriod = 10;
-constexpr std::uint32_t kPlaces = 8;  // as in overflow_results.bpf.c
+constexpr std::uint32_t kPlaces = 8;  // same as in overflow_results.bpf.c
 constexpr std::uint64_t kOtherFlag = std::uint64_t{1} << 32;
 
-// What the helper of a program answers at an overflow of `event`, by the flags it is given.
+// The result that the program's helper returns for `flags` at one overflow of `spec`.
 std::int64_t Answer(Skeleton<overflow_results_bpf>& bpf, const EventSpec& spec,
                     std::uint64_t flags) {
   bpf->bss->flags = flags;
@@ -59,7 +59,7 @@ CONFORMANCE_CASE(BpfEventMap, ValuesOfAnotherSizeAreRefused, .rules = {rule::BPF
       EXPECT_EQ(std::count(bpf->bss->value, bpf->bss->value + size / 8, 0u), size / 8)
           << rule::BPF_028.text;
       EXPECT_EQ(bpf->bss->value[size / 8], ~std::uint64_t{0}) << rule::BPF_028.text;
-      event.Disable();  // the map lets go of it later
+      event.Disable();  // the map drops its reference later
     }
   }
 }
@@ -104,7 +104,8 @@ CONFORMANCE_CASE(BpfEventMap, PlacesAreReplacedAndDeleted, .rules = {rule::BPF_0
 
 CONFORMANCE_CASE(BpfEventMap, OnlyEventsGoInAndNothingComesOut, .rules = {rule::BPF_029},
                  .needs = {Cap::kSampling, Cap::kBpf}) {
-  constexpr int kNotSupported = 524;  // the kernel's ENOTSUPP, which no header of ours has
+  // The kernel's ENOTSUPP, absent from the headers of user space.
+  constexpr int kNotSupported = 524;
   const Event event = Open(target().AnyEvent(), {.sample_period = kPeriod});
   Skeleton<overflow_results_bpf> bpf;
   const int map = bpf_map__fd(bpf->maps.events);
@@ -158,7 +159,7 @@ CONFORMANCE_CASE(BpfEventMap, OutputOfAnySizeArrivesWhole, .rules = {rule::BPF_0
     const RingContents got = ring.Drain();
     ASSERT_EQ(got.samples.size(), 1u) << rule::BPF_014.text;
     const std::vector<std::byte>& raw = *got.samples[0].raw;
-    // With its 32 bits of size the record is a whole number of 64-bit words.
+    // The kernel pads the data and its 32-bit size together to a multiple of 8 bytes.
     EXPECT_EQ(raw.size(), (size + 4 + 7) / 8 * 8 - 4) << rule::BPF_014.text;
     EXPECT_EQ(std::memcmp(raw.data(), bpf->bss->output, size), 0) << rule::BPF_014.text;
   }

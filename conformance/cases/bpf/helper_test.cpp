@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Helpers that programs on overflow call: signals, stacks, what passes a tracepoint, other events.
+// Helpers that BPF programs on overflow call: signals, stacks, tracepoints, and other events.
 #include <signal.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ CONFORMANCE_CASE(BpfHelper, SignalReachesTheTaskOfTheOverflow, .rules = {rule::B
       [](overflow_helpers_bpf& skeleton) { skeleton.rodata->signal_number = SIGUSR1; });
   event.SetBpf(ProgramFd(bpf->progs.send_signal));
   event.Enable();
-  const std::uint64_t last = target().min_period();  // less might be lengthened
+  const std::uint64_t last = target().min_period();  // the driver may lengthen a shorter period
   for (std::uint64_t i = 1; i <= 5; ++i) {
     const timespec at_once = {};
     target().Stimulate(spec, kPeriod - last);
@@ -80,7 +80,8 @@ CONFORMANCE_CASE(BpfHelper, NoBranchesAreReadWithoutABranchStack, .rules = {rule
   EXPECT_EQ(bpf->bss->whole_size, -ENOENT) << rule::BPF_010.text;
 }
 
-// The program on overflow passes a tracepoint, whose own program may not run inside of it.
+// The program on overflow hits a tracepoint. The kernel must not run the tracepoint's program,
+// because another program runs on this CPU.
 CONFORMANCE_CASE(BpfHelper, ProgramInsideAProgramIsSkipped, .rules = {rule::BPF_017},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
   const EventSpec spec = target().AnyEvent();

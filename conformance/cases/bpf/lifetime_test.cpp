@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a program stays on an event, and what can be done to a link.
+// How long a program stays on an event, and which operations a link supports.
 #include <bpf/bpf.h>
 
 #include "count_overflows.skel.h"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kPeriod = 10;
 
-// Whether some program has the id.
+// Whether a loaded program has this id.
 bool Exists(std::uint32_t id) { return Fd(bpf_prog_get_fd_by_id(id)).get() >= 0; }
 
 CONFORMANCE_CASE(BpfLifetime, LinkIsNeitherUpdatedNorDetached, .rules = {rule::BPF_024},
@@ -91,7 +91,8 @@ CONFORMANCE_CASE(BpfLifetime, ChildrenLetGoOfTheProgram, .rules = {rule::BPF_023
   const EventSpec spec = target().AnyEvent();
   std::uint32_t id = 0;
   {
-    // Of a longer period some would be left, and a task switch hands that to the other task.
+    // A longer period could be incomplete at a context switch. The switch then hands its remainder
+    // to the other task.
     const Event event = Open(spec, {.sample_period = 1, .disabled = false, .inherit = true});
     Skeleton<count_overflows_bpf> bpf;
     id = ProgramId(bpf->progs.on_overflow);

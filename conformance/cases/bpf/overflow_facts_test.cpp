@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program is told about an overflow, and what its return value decides.
+// The data that a program reads about an overflow, and the effect of its return value.
 #include <vector>
 
 #include "overflow_facts.skel.h"
@@ -12,7 +12,7 @@
 namespace pmuconf {
 namespace {
 
-// As in overflow_facts.bpf.c.
+// Same layout as in overflow_facts.bpf.c.
 struct OverflowFact {
   std::uint64_t sample_period;
   std::uint64_t addr;
@@ -23,7 +23,7 @@ struct OverflowFact {
   std::int64_t read_error;
 };
 
-// All facts in the program's ring buffer.
+// Consumes all facts in the program's BPF ring buffer.
 std::vector<OverflowFact> Take(Skeleton<overflow_facts_bpf>& bpf) {
   std::vector<OverflowFact> facts;
   const auto keep = [](void* to, void* data, std::size_t size) {
@@ -109,7 +109,7 @@ CONFORMANCE_CASE(Bpf, ReturnValueDecidesOnTheSample, .rules = {rule::BPF_003, ru
   const Event event = Open(spec, {.sample_period = 10, .sample_type = PERF_SAMPLE_ADDR});
   Ring ring(event, 4);
   Skeleton<overflow_facts_bpf> bpf;
-  bpf->bss->drop_mask = 0x5555'5555'5555'5555;  // the first, the third, ...
+  bpf->bss->drop_mask = 0x5555'5555'5555'5555;  // drops the first overflow, the third, ...
   event.SetBpf(ProgramFd(bpf->progs.on_overflow));
   event.Enable();
   for (std::uint64_t i = 0; i < 20; ++i) target().Stimulate(spec, 10, {.addr = i});

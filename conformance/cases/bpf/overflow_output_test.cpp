@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program does on overflow: write records, read another event, take stacks.
+// Actions of a program on overflow: it writes records, reads another event, and reads stacks.
 #include <cstring>
 
 #include "cases/bpf/event_map.h"

@@ -22,7 +22,8 @@ CONFORMANCE_CASE(Bpf, ProgramRunsOncePerOverflow, .rules = {rule::BPF_001},
   EXPECT_EQ(bpf->bss->overflows, 25u) << rule::BPF_001.text;
 }
 
-// Their samples may wait in a buffer of records, but not when a program acts on each.
+// The samples of a precise event may wait in the PMU's buffer. With a program on the event, the
+// driver must drain the buffer at each overflow.
 CONFORMANCE_CASE(Bpf, ProgramRunsAtEachOverflowOfAPreciseEvent, .rules = {rule::BPF_001},
                  .needs = {Cap::kStimulus, Cap::kPrecise, Cap::kBpf}) {
   const EventSpec spec = target().AnyEvent();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may load a program and put it on an event.
+// Capabilities for loading a program and attaching it to an event.
 #include <linux/capability.h>
 
 #include "cases/nobody.h"
@@ -11,7 +11,8 @@
 namespace pmuconf {
 namespace {
 
-// The errno of loading a program that returns 1, and of putting it on an event of this task's.
+// Loads a program that returns 1, and attaches it to an event of this task. Returns 0, or the
+// errno.
 int ErrnoOfAProgram() {
   bpf_insn return_1[2] = {};
   return_1[0].code = BPF_ALU64 | BPF_MOV | BPF_K;

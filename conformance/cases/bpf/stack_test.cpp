@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stack helpers: frames left out, ids of stacks, what is refused.
+// The stack helpers: skipped frames, stack ids, and invalid arguments.
 #include <algorithm>
 
 #include "overflow_stacks.skel.h"
@@ -11,7 +11,7 @@ namespace pmuconf {
 namespace {
 
 constexpr std::uint64_t kPeriod = 10;
-constexpr std::uint64_t kEntries = 32;  // as in overflow_stacks.bpf.c
+constexpr std::uint64_t kEntries = 32;  // same as in overflow_stacks.bpf.c
 
 CONFORMANCE_CASE(BpfStack, NewestFramesAreLeftOut, .rules = {rule::BPF_030},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kBpf}) {
@@ -24,7 +24,7 @@ CONFORMANCE_CASE(BpfStack, NewestFramesAreLeftOut, .rules = {rule::BPF_030},
     target().Stimulate(spec, kPeriod, {.privilege = Privilege::kKernel});
     const auto whole = static_cast<std::uint64_t>(bpf->bss->whole_size) / 8;
     ASSERT_GT(whole, skip);
-    ASSERT_LT(whole, kEntries) << "no room for the whole stack";
+    ASSERT_LT(whole, kEntries) << "the stack has more entries than kEntries";
     EXPECT_EQ(bpf->bss->part_result, static_cast<std::int64_t>(8 * (whole - skip)))
         << rule::BPF_030.text;
     EXPECT_TRUE(std::equal(bpf->bss->part, bpf->bss->part + whole - skip, bpf->bss->whole + skip))
@@ -62,7 +62,7 @@ CONFORMANCE_CASE(BpfStack, RoomForPartOfAnEntryIsRefused, .rules = {rule::BPF_03
   EXPECT_EQ(bpf->bss->part_result, -EINVAL) << rule::BPF_030.text;
 }
 
-// Whether the map holds under the id that the program got the stack that it got.
+// Whether the stack in the map under the program's id is the stack that the program read.
 bool InMap(Skeleton<overflow_stacks_bpf>& bpf) {
   const auto id = static_cast<std::uint32_t>(bpf->bss->id);
   std::uint64_t stack[kEntries] = {};
@@ -74,7 +74,7 @@ CONFORMANCE_CASE(BpfStack, IdNamesTheStackInItsMap, .rules = {rule::BPF_031},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kBpf}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = kPeriod, .disabled = false});
-  Skeleton<overflow_stacks_bpf> bpf;  // its map has one place
+  Skeleton<overflow_stacks_bpf> bpf;  // its map has one element
   event.SetBpf(ProgramFd(bpf->progs.take_id));
   for (int i = 0; i < 3; ++i) {
     target().Stimulate(spec, kPeriod, {.privilege = Privilege::kKernel});
@@ -91,7 +91,8 @@ CONFORMANCE_CASE(BpfStack, NewerStackTakesThePlaceWhereAsked, .rules = {rule::BP
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = kPeriod, .disabled = false});
   Skeleton<overflow_stacks_bpf> bpf([](overflow_stacks_bpf& skeleton) {
-    bpf_map__set_max_entries(skeleton.maps.stacks, 2);  // the new one is there before the old goes
+    // The map adds the new stack before it frees the old one.
+    bpf_map__set_max_entries(skeleton.maps.stacks, 2);
   });
   event.SetBpf(ProgramFd(bpf->progs.take_id));
   for (const unsigned stack : {0u, 1u * BPF_F_USER_STACK, 0u, 1u * BPF_F_USER_STACK}) {

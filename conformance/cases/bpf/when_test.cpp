@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program runs for the overflows of its event, and for no others.
+// A program runs for the overflows of its own event only.
 #include <linux/bpf.h>
 
 #include "cases/common.h"
@@ -99,7 +99,7 @@ CONFORMANCE_CASE(BpfWhen, MembersOfAGroupRunTheirOwn, .rules = {rule::BPF_033, r
 CONFORMANCE_CASE(BpfWhen, PeriodsOfAFrequencyAddUpToTheCount, .rules = {rule::BPF_032},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kFrequency, Cap::kBpf}) {
   const EventSpec spec = target().AnyEvent();
-  // Faster than any stimulus: each event is an overflow.
+  // The frequency is higher than that of any stimulus, so the period becomes the shortest one.
   const Event event = Open(spec, {.sample_freq = SampleRateLimit::kNoLimit});
   Skeleton<count_overflows_bpf> bpf;
   event.SetBpf(ProgramFd(bpf->progs.on_overflow));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs on overflow read the branch records of the sample.
+// BPF programs on overflow read the branch stack of the sample.
 #include "pmuconf/bpf.h"
 
 #include "cases/branch/branch.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What cases about branch stacks share.
+// Helpers of the cases about branch stacks.
 #ifndef PMUCONF_CASES_BRANCH_BRANCH_H_
 #define PMUCONF_CASES_BRANCH_BRANCH_H_
 
@@ -18,7 +18,7 @@ namespace pmuconf {
 inline constexpr std::uint64_t kAnyUserBranch = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
 inline constexpr std::uint64_t kCallStack = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK;
 
-// Samples are as frequent as the target lets them be, unless told.
+// The default period is the shortest one that the target supports.
 inline OpenOptions WithBranches(std::uint64_t filter, std::uint64_t period = target().min_period(),
                                 unsigned precise = 0) {
   return {.sample_period = period,
@@ -29,12 +29,12 @@ inline OpenOptions WithBranches(std::uint64_t filter, std::uint64_t period = tar
           }};
 }
 
-// The events that end one period, unless told.
+// Generates the events of one period of the default length.
 inline void EndPeriod(const EventSpec& spec, const PulseOptions& options = {}) {
   target().Stimulate(spec, target().min_period(), options);
 }
 
-// `n` jumps of user code, from addresses that begin at `base` and tell them apart.
+// `n` jumps of user code. Their addresses are distinct and start at `base`.
 inline std::vector<Branch> Jumps(std::uint64_t base, std::uint64_t n) {
   std::vector<Branch> jumps;
   for (std::uint64_t i = 0; i < n; ++i) {
@@ -52,8 +52,9 @@ inline Branch Return(std::uint64_t from, std::uint64_t to) {
 
 inline constexpr std::uint64_t kKernelCode = 0xffff'ffff'8100'0000;
 
-// An instruction that ends interrupts: a driver may look whether it is one. To find it takes so
-// long that who is Undisturbed would be throttled: ask for such branches before.
+// The address of an instruction that returns from an interrupt. A driver may check the instruction
+// at that address. The first call takes longer than a real-time task may run: call it before
+// Undisturbed.
 inline std::uint64_t EndOfInterrupts() {
 #ifdef __x86_64__
   static const std::uint64_t end = AddressOf("native_irq_return_iret");
@@ -63,7 +64,8 @@ inline std::uint64_t EndOfInterrupts() {
 #endif
 }
 
-// Into the kernel, within it to an address that is `where` into its code, and out of it again.
+// A branch from user code into the kernel, one out of the kernel, and one within the kernel to
+// offset `where` of its code.
 inline Branch IntoKernel(std::uint64_t from) {
   return {
       .from = from, .to = kKernelCode, .kind = BranchKind::kFar, .privilege = Privilege::kKernel};
@@ -94,7 +96,7 @@ inline std::vector<FromTo> Newest(const std::vector<Branch>& branches, std::size
   return newest;
 }
 
-// A period of `spec`, and the branch stack that the sample has.
+// Generates one period of `spec` and returns the branch stack of its sample.
 inline std::vector<FromTo> StackNow(const EventSpec& spec, Ring& ring) {
   EndPeriod(spec);
   const RingContents got = ring.Drain();

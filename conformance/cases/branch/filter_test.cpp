@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Branch filters: each lets its kind through, and those that exclude each other do not mix.
+// Branch filters: each one selects its type of branch, and conflicting filters do not share the
+// PMU.
 #include "cases/branch/branch.h"
 #include "cases/common.h"
 #include "pmuconf/rules/BRS.h"
@@ -9,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kUser = PERF_SAMPLE_BRANCH_USER;
 
-// One branch of each kind, in user code.
+// One branch of each type, in user code.
 std::vector<Branch> OneOfEach() {
   std::vector<Branch> branches;
   for (std::uint32_t kind = 0; kind <= static_cast<std::uint32_t>(BranchKind::kFar); ++kind) {
@@ -25,7 +26,7 @@ struct FilterFact {
   std::vector<BranchKind> kinds;
 };
 
-// What branch_sample_type says, in kinds of branches.
+// The types of branches that each bit of branch_sample_type selects.
 const std::vector<FilterFact>& Filters() {
   static const std::vector<FilterFact> filters = {
       {PERF_SAMPLE_BRANCH_ANY,
@@ -52,7 +53,8 @@ std::vector<FromTo> StackOf(std::uint64_t filter, const std::vector<Branch>& bra
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, WithBranches(filter));
   Ring ring(event, 4);
-  // No longer than needed: such rights are taken away from who uses them for a second.
+  // Undisturbed lasts no longer than needed: the kernel throttles a real-time task after about a
+  // second.
   const Undisturbed undisturbed;
   event.Enable();
   RunBranches(port(), branches);
@@ -82,7 +84,8 @@ CONFORMANCE_CASE(BranchFilter, CombinationsLetEitherThrough, .rules = {rule::BRS
   }
 }
 
-// Calls and returns include far ones where those are calls and returns; here only near ones happen.
+// These two filters may also select far calls and returns, which differ between PMUs. So this case
+// generates near ones only.
 CONFORMANCE_CASE(BranchFilter, AnyCallAndAnyReturnAreNearOnesToo, .rules = {rule::BRS_001},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   std::vector<Branch> branches = OneOfEach();
@@ -95,7 +98,7 @@ CONFORMANCE_CASE(BranchFilter, AnyCallAndAnyReturnAreNearOnesToo, .rules = {rule
       << rule::BRS_001.text;
 }
 
-// Beside a kind, these leave out what was on the other side of a transaction's bounds.
+// Combined with a type, these filters select branches inside or outside of transactions.
 CONFORMANCE_CASE(BranchFilter, TransactionsAreToldApart, .rules = {rule::BRS_001},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const std::uint64_t any = kUser | PERF_SAMPLE_BRANCH_ANY;
@@ -183,7 +186,7 @@ CONFORMANCE_CASE(BranchFilter, ConflictingFiltersTakeTurns, .rules = {rule::BRS_
         for (std::size_t i = 0; i < filters.size(); ++i) {
           for (const Sample& sample : rings[i].Drain().samples) {
             const std::vector<FromTo> mine = OfKinds(branches, filters[i].kinds);
-            // A turn that began after the branches finds fewer of them, or none.
+            // If an event got the counter after the branches, its stack has fewer of them or none.
             if (FromTos(sample) == mine) ++samples[i];
             for (const FromTo& entry : FromTos(sample)) {
               EXPECT_THAT(mine, testing::Contains(entry)) << rule::BRS_014.text;
@@ -209,7 +212,7 @@ CONFORMANCE_CASE(BranchFilter, ConflictingFiltersAreNoGroup, .rules = {rule::BRS
     EXPECT_EQ(member.error, EINVAL) << rule::BRS_014.text;
     return;
   }
-  // Then each has to get what its own filter says.
+  // If the driver accepts the group, each event must get the branches of its own filter.
   Ring ring(leader, 4);
   Ring other(member.event, 4);
   leader.EnableGroup();

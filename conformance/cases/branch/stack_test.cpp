@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a branch stack holds: which branches, in which order, with which particulars, how many.
+// Contents of a branch stack: which branches, their order, their flags, and their number.
 #include "cases/branch/branch.h"
 #include "cases/common.h"
 #include "pmuconf/rules/BRS.h"
@@ -30,7 +30,7 @@ CONFORMANCE_CASE(BranchStack, HoldsTheNewestBranchFirst, .rules = {rule::BRS_012
   }
 }
 
-// A call through a null pointer.
+// The program calls a function through a null pointer.
 CONFORMANCE_CASE(BranchStack, BranchToAddressZeroIsOne, .rules = {rule::BRS_012, rule::BRS_003},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const Undisturbed undisturbed;
@@ -258,7 +258,8 @@ CONFORMANCE_CASE(BranchStack, OneOfTwoUsersMayLeave, .rules = {rule::BRS_003},
   EXPECT_EQ(StackNow(spec, ring), Newest(some, 3)) << rule::BRS_003.text;
 }
 
-// perf leaves a pinned event on its counter when another one comes: nothing was interrupted.
+// The kernel keeps a pinned event on its counter when another event is enabled. So no branch is
+// lost.
 CONFORMANCE_CASE(BranchStack, SecondUserTakesNothingFromThePinnedFirst, .rules = {rule::BRS_003},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kGroups}) {
   const Undisturbed undisturbed;
@@ -331,7 +332,7 @@ CONFORMANCE_CASE(BranchStack, NothingFromBeforeTheEventIsShown, .rules = {rule::
   for (int round = 0; round < 3; ++round) {
     const Event event = Open(spec, WithBranches(kAnyUserBranch));
     Ring ring(event, 4);
-    RunBranches(port(), Jumps(0x60700000, 4));  // nobody looks
+    RunBranches(port(), Jumps(0x60700000, 4));  // no event uses the branch stack yet
     event.Enable();
     EXPECT_THAT(StackNow(spec, ring), IsEmpty()) << rule::BRS_008.text;
     RunBranches(port(), Jumps(0x60400000, target().branches()));

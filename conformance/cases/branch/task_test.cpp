@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Branch stacks and tasks: nothing leaks from one to another, and call stacks go with their task.
+// Branch stacks and tasks: no branch leaks into another task, and a call stack follows its task.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 namespace pmuconf {
 namespace {
 
-// Two tasks that take turns step by step, over a pair of pipes: exactly one of them runs.
+// Two tasks that run alternately, synchronized over a pair of pipes. Exactly one of them runs.
 class Turns {
  public:
   Turns() {
@@ -21,9 +21,9 @@ class Turns {
   ~Turns() {
     for (const int fd : {there_[0], there_[1], back_[0], back_[1]}) close(fd);
   }
-  // In the parent: let the child go on until it waits again.
+  // The parent calls this. It lets the child run until the child waits again.
   void Give() const { Pass(there_[1], back_[0]); }
-  // In the child: wait for the parent to give; call once before, and Done() after, the work.
+  // The child calls Await() before its work, to wait for the parent's Give(), and Done() after it.
   void Await() const { Read(there_[0]); }
   void Done() const { Write(back_[1]); }
 
@@ -146,7 +146,7 @@ CONFORMANCE_CASE(BranchTask, CallStackHoldsTheCallsThatAreOpen, .rules = {rule::
   ret();
 }
 
-// The calls of the one task were predicted, those of the other were not.
+// The other task's calls are mispredicted, and this task's calls are not, so their flags differ.
 CONFORMANCE_CASE(BranchTask, CallStackGoesWithItsTask,
                  .rules = {rule::BRS_004, rule::BRS_005, rule::BRS_012},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
@@ -191,7 +191,7 @@ CONFORMANCE_CASE(BranchTask, CallStackGoesWithItsTask,
   ASSERT_EQ(child.Wait(), 0);
 }
 
-// What another filter's event of the task has seen is no stack of calls.
+// The first event records branches of the same task with another filter. They are no call stack.
 CONFORMANCE_CASE(BranchTask, CallStackHoldsNothingFromBeforeItsEvent,
                  .rules = {rule::BRS_004, rule::BRS_008},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
@@ -242,7 +242,7 @@ CONFORMANCE_CASE(BranchTask, InheritedCallStackGoesWithItsTask,
   const Event event = Open(spec, options);
   Ring ring(event, 16);
   event.Enable();
-  // Both contexts are clones of one: at a switch they may be exchanged as a whole.
+  // The contexts of parent and child are clones. The kernel may swap them at a context switch.
   Child child([&] {
     for (std::uint64_t i = 0; i < kRounds; ++i) {
       turns.Await();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events of a cgroup: its members, those below it, and nobody else.
+// Events of a cgroup count its members and the members of cgroups below it, and no other tasks.
 #include "cases/cgroup.h"
 
 #include "pmuconf/case.h"

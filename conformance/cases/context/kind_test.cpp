@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PMUs that have only some of the CPUs: kinds of cores.
+// Core types: PMUs that cover only a part of the CPUs.
 #include <algorithm>
 #include <iterator>
 

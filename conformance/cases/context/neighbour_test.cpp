@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contexts side by side: a task's and a CPU's, two PMUs', another namespace's, a kernel thread's.
+// Contexts that coexist: of a task and a CPU, of two PMUs, of another PID namespace, of a kernel
+// thread.
 #include <sched.h>
 
 #include <numeric>
@@ -14,7 +15,7 @@
 namespace pmuconf {
 namespace {
 
-// The tid in the one sample of `event` that `spec`, pulsed once, gives.
+// The tid in the only sample in `ring`.
 std::uint32_t SampledTid(Ring& ring) {
   const RingContents contents = ring.Drain();
   if (contents.samples.size() != 1) throw Broken("not one sample");
@@ -32,7 +33,7 @@ CONFORMANCE_CASE(Context, RecordsNameTasksAsTheirOpenerDoes, .rules = {rule::CTX
       .sample_period = 2, .sample_type = PERF_SAMPLE_TID, .disabled = false};
   Child outside([&] {
     if (unshare(CLONE_NEWPID) != 0) return 126;
-    // The first process of the new namespace: pid 1 to itself.
+    // The first process of the new namespace has pid 1 in it.
     Child first([&] {
       const Event own = Open(spec, options);
       Ring ring(own);
@@ -122,7 +123,7 @@ CONFORMANCE_CASE(Context, OvercommittedPmuLeavesOthersAlone, .rules = {rule::CTX
   }
 }
 
-// The thread that moves tasks away from `cpu`.
+// The kernel thread that moves tasks away from `cpu`.
 pid_t MigrationThread(int cpu) {
   const std::string name = "migration/" + std::to_string(cpu);
   for (const std::string& entry : ListFolder("/proc")) {
@@ -143,7 +144,7 @@ CONFORMANCE_CASE(Context, KernelThreadsAreTargets, .rules = {rule::CTX_012},
   target().Stimulate(spec, 1'000);
   EXPECT_EQ(event.Read().value, 0u) << rule::CTX_012.text;
   const std::uint64_t before = event.Read().time_running;
-  // A task that runs where it must not is moved by that thread.
+  // sched_setaffinity(2) makes that thread move a task that runs on a CPU outside of its mask.
   EXPECT_TRUE(RepeatUntil([&] { PinTo(there), PinTo(here); },
                           [&] { return event.Read().time_running > before; }))
       << rule::CTX_012.text;
@@ -183,7 +184,7 @@ CONFORMANCE_CASE(Context, EventsTakeTurnsWithoutATick, .rules = {rule::CTX_013},
   }
 }
 
-// Ticks that `cpu` has idled.
+// The number of ticks for which `cpu` was idle.
 std::uint64_t IdleTicks(int cpu) {
   std::istringstream lines(ReadFile("/proc/stat").value_or(""));
   const std::string name = "cpu" + std::to_string(cpu);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which task and which CPU an event follows.
+// The task and the CPU that an event counts.
 #include <future>
 #include <thread>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Enable and disable: alone, twice, in groups, one member at a time.
+// Enable and disable: single events, repeated calls, groups, and single members.
 #include "cases/common.h"
 #include "pmuconf/rules/CTL.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who an operation reaches: ids, outputs, owners, tasks that are gone, several callers at once.
+// Which events an operation affects: ids, redirected output, owners, exited tasks, concurrent
+// callers.
 #include <sys/prctl.h>
 
 #include <set>

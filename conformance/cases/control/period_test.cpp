@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PERF_EVENT_IOC_PERIOD: the next overflow comes after exactly the new period.
+// PERF_EVENT_IOC_PERIOD: the next overflow occurs after exactly the new period.
 #include "cases/common.h"
 #include "pmuconf/ring.h"
 #include "pmuconf/rules/CTL.h"
@@ -17,7 +17,7 @@ void ExpectOverflowAfter(const EventSpec& spec, Ring& ring, std::uint64_t period
 
 CONFORMANCE_CASE(Control, NewPeriodTakesEffectAtOnce, .rules = {rule::CTL_015},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
-  const Undisturbed undisturbed;  // a switch of tasks may lengthen what is left of a period
+  const Undisturbed undisturbed;  // a context switch may lengthen the remaining period
   for (const EventSpec& spec : target().Events()) {
     const Event event = Open(spec, {.sample_period = 1'000});
     Ring ring(event, 1);
@@ -37,7 +37,7 @@ CONFORMANCE_CASE(Control, NewPeriodTakesEffectAtOnce, .rules = {rule::CTL_015},
   }
 }
 
-// Off and on in the middle of the first period that has the new length.
+// Disables and enables the event in the middle of the first period of the new length.
 CONFORMANCE_CASE(Control, NewPeriodIsInTheSampleAfterAStop, .rules = {rule::CTL_015, rule::REC_010},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Control of what has children, filters, breakpoints, or is throttled.
+// Control operations on inherited events, throttled events, filters and breakpoints.
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -20,7 +20,8 @@ CONFORMANCE_CASE(Control, ResetKeepsWhatExitedChildrenAdded, .rules = {rule::CTL
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.disabled = false, .inherit = true});
   target().Stimulate(spec, 3);
-  // Nobody exchanges contexts with this task: no child runs before it has an event of its own.
+  // Prevents a swap of contexts between this task and a child: no child runs before `apart` makes
+  // the context of this task differ from its clones.
   const Undisturbed until_it_waits;
   Child ended([&spec] {
     target().Stimulate(spec, 100);
@@ -83,7 +84,7 @@ CONFORMANCE_CASE(Control, FrequencyAboveTheRateIsRefused, .rules = {rule::CTL_01
   EXPECT_THAT(event.TryPeriod(5'000), Succeeds()) << rule::CTL_016.text;
 }
 
-// A tick that comes first lifts the throttle by itself: either way there is one record.
+// If a tick unthrottles the event first, the buffer has one unthrottle record as well.
 CONFORMANCE_CASE(Control, NewPeriodLiftsTheThrottle, .rules = {rule::CTL_017, rule::NMI_003},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling},
                  .timing = "a second overflow within one tick throttles; at most 5 s of trying") {
@@ -143,7 +144,7 @@ CONFORMANCE_CASE(Control, FilterConfinesATracepoint, .rules = {rule::CTL_020}) {
   DisableEach(events);
   EXPECT_EQ(events[0].Read().value, 30u) << rule::CTL_020.text;
   EXPECT_EQ(events[1].Read().value, 34u) << rule::CTL_020.text;
-  EXPECT_GT(events[2].Read().value, 34u) << "without a filter the switches are system calls, too";
+  EXPECT_GT(events[2].Read().value, 34u) << "without a filter the event also counts ioctl(2)";
 }
 
 CONFORMANCE_CASE(Control, PmuWithoutFiltersRefusesThem, .rules = {rule::CTL_020},
@@ -155,7 +156,7 @@ CONFORMANCE_CASE(Control, PmuWithoutFiltersRefusesThem, .rules = {rule::CTL_020}
   EXPECT_THAT(event.Read(), Counted(spec, 9)) << rule::CTL_020.text;
 }
 
-// Written through volatile: each store is one event of a breakpoint that watches it.
+// The stores are volatile, because each one must be an event of the breakpoint.
 volatile std::uint64_t watched[2];
 
 void WriteEach(int first, int second) {

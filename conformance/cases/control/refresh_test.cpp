@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PERF_EVENT_IOC_REFRESH: a number of overflows, then off.
+// PERF_EVENT_IOC_REFRESH: the event stops after a number of overflows.
 #include <fcntl.h>
 #include <signal.h>
 

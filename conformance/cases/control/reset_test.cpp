@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PERF_EVENT_IOC_RESET takes the count, and only the count, back to 0.
+// PERF_EVENT_IOC_RESET sets the count to 0 and changes nothing else.
 #include "cases/common.h"
 #include "pmuconf/rules/CTL.h"
 

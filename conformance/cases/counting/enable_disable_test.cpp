@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Enabling and disabling cut exactly: what happens in between counts, nothing else.
+// An event counts exactly what happens between its enable and its disable.
 #include "pmuconf/case.h"
 #include "pmuconf/rules/CNT.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A count is the number of events while the event was enabled: every counter, every way of cutting.
+// A count is the number of events while the event was enabled, on each counter and over any
+// sequence of enables and disables.
 #include "cases/common.h"
 #include "pmuconf/rules/CNT.h"
 #include "pmuconf/rules/DRV.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exclude bits leave out what they name, on every counter that can count the event.
+// The exclude bits suppress their privilege level, on each counter that can count the event.
 #include "cases/common.h"
 #include "pmuconf/rules/CNT.h"
 
@@ -60,7 +60,7 @@ CONFORMANCE_CASE(Counting, NeighboursKeepTheirOwnExcludes, .rules = {rule::CNT_0
   }
 }
 
-// All that happens here happens in a host, as the kernel sees it.
+// For the kernel, this code runs in a host. So an event with exclude_host must count nothing.
 CONFORMANCE_CASE(Counting, ExcludeHostIsDoneOrRefused, .rules = {rule::CNT_009},
                  .needs = {Cap::kStimulus, Cap::kCounters}) {
   for (const EventSpec& spec : target().Events()) {

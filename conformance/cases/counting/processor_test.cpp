@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts on several CPUs: each event holds its own task's or its own CPU's events.
+// Counts on several CPUs: each event counts only its own task or its own CPU.
 #include <algorithm>
 #include <atomic>
 #include <thread>
@@ -84,7 +84,8 @@ CONFORMANCE_CASE(Counting, ReadingsFromAnotherProcessorNeverGoDown, .rules = {ru
   reader.join();
   EXPECT_THAT(event.Read(), Counted(spec, 100'100));
   EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end())) << rule::CNT_014.text;
-  for (const std::uint64_t value : seen) ASSERT_EQ(value % 1'001, 0u) << "a pulse was seen in part";
+  for (const std::uint64_t value : seen)
+    ASSERT_EQ(value % 1'001, 0u) << "a reading has only a part of a pulse";
 }
 
 CONFORMANCE_CASE(Counting, KindsOfCoreShareATask, .rules = {rule::CNT_017},

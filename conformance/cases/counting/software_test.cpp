@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's software events: each counts its cause, and only that.
+// The kernel's software events: each one counts its cause and nothing else.
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -16,7 +16,7 @@
 namespace pmuconf {
 namespace {
 
-// Fresh pages of memory, each of which faults at its first use.
+// New pages of memory. Each one faults at its first use.
 class Pages {
  public:
   explicit Pages(std::size_t n) : bytes_(n * static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {
@@ -45,7 +45,7 @@ CONFORMANCE_CASE(Software, EachFaultIsCounted, .rules = {rule::CNT_010}) {
   const Event major = Open(Software(PERF_COUNT_SW_PAGE_FAULTS_MAJ));
   const Pages pages(kPages);
   for (const Event* event : {&all, &minor, &major}) event->Enable();
-  pages.Touch();  // code and stack are there from here on
+  pages.Touch();  // from here on, code and stack cause no faults
   for (const Event* event : {&all, &minor, &major}) event->Reset();
   for (int round = 0; round < 2; ++round) {
     pages.Touch();
@@ -85,7 +85,8 @@ CONFORMANCE_CASE(Software, EachContextSwitchIsCounted, .rules = {rule::CNT_010},
   event.Disable();
   const std::uint64_t after_disable = SwitchesSoFar();
   ASSERT_EQ(partner.Wait(), 0);
-  // The same number by the scheduler's own count; others may switch while either is asked for.
+  // The scheduler's own count must be the same. The bounds differ, because a context switch may
+  // occur between the read of a count and the enable or disable.
   EXPECT_GE(before_disable - after_enable, static_cast<std::uint64_t>(kRounds) / 2);
   EXPECT_GE(event.Read().value, before_disable - after_enable) << rule::CNT_010.text;
   EXPECT_LE(event.Read().value, after_disable - before_enable) << rule::CNT_010.text;
@@ -99,7 +100,7 @@ CONFORMANCE_CASE(Software, EachMigrationIsCounted, .rules = {rule::CNT_010},
   for (int i = 0; i < 25; ++i) {
     PinTo(target().Cpu(1));
     PinTo(target().Cpu(0));
-    PinTo(target().Cpu(0));  // where it is already
+    PinTo(target().Cpu(0));  // no migration
   }
   EXPECT_EQ(event.Read().value, 50u) << rule::CNT_010.text;
   event.Disable();
@@ -122,7 +123,7 @@ CONFORMANCE_CASE(Software, WhatDoesNotHappenIsNotCounted, .rules = {rule::CNT_01
   }
 }
 
-// A task that is alone in its cgroup leaves it with every switch.
+// A task that is alone in its cgroup leaves the cgroup at each context switch.
 CONFORMANCE_CASE(Software, SwitchesBetweenCgroupsAreCounted, .rules = {rule::CNT_010}) {
   const CgroupRoot root;
   const Cgroup own(root, "pmuconf-own");
@@ -153,7 +154,8 @@ CONFORMANCE_CASE(Software, SwitchesBetweenCgroupsAreCounted, .rules = {rule::CNT
   }
 }
 
-// The time of the kernel's records, which is the clocks' own: a change of name makes one.
+// The time in the kernel's records, which has the same clock as the clock events. A change of the
+// task's name causes a record.
 std::uint64_t Now(Ring& ring) {
   prctl(PR_SET_NAME, "pmuconf");
   for (const Record& record : ring.Take()) {
@@ -184,7 +186,7 @@ CONFORMANCE_CASE(Software, ClocksCountTheTimeTheyAreEnabled, .rules = {rule::CNT
     EXPECT_LE(reading.value - counted, after_disable - before_enable) << rule::CNT_011.text;
     EXPECT_EQ(reading.time_running, reading.time_enabled) << rule::CNT_011.text;
   }
-  // A task's clock misses what its task waited; that of a CPU goes on.
+  // The clock of a task stops while its task waits. The clock of a CPU keeps running.
   const Event of_cpu = Open(Software(PERF_COUNT_SW_CPU_CLOCK), {.pid = -1, .cpu = CurrentCpu()});
   const std::uint64_t before_enable = Now(ring);
   of_cpu.Enable();

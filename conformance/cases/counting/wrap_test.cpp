@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts beyond the hardware counter: wraps folded at once, late, and on every counter.
+// Counts beyond the width of the hardware counter: with prompt and late interrupts, on each
+// counter.
 #include "cases/common.h"
 #include "pmuconf/rules/CNT.h"
 #include "pmuconf/rules/DRV.h"
@@ -46,7 +47,8 @@ CONFORMANCE_CASE(Counting, WrapIsExactOnAllCountersTogether,
   }
 }
 
-// With the line held the driver learns of the wrap from the counter alone.
+// While the test holds the interrupt line, the driver detects the wrap only from the counter's
+// value.
 CONFORMANCE_CASE(Counting, WrapIsExactWithLateInterrupt, .rules = {rule::CNT_007, rule::CNT_008},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters, Cap::kLog}) {
   const std::uint64_t half = target().counter_mask() / 2;
@@ -66,7 +68,7 @@ CONFORMANCE_CASE(Counting, WrapIsExactWithLateInterrupt, .rules = {rule::CNT_007
   }
 }
 
-// Nobody reads meanwhile: the range that is left when the counter overflows has to be enough.
+// No read folds the counter meanwhile. So the remaining range after the overflow must be enough.
 CONFORMANCE_CASE(Counting, InterruptMayBeLateByHalfTheRange, .rules = {rule::CNT_007},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters, Cap::kLog}) {
   const std::uint64_t half = target().counter_mask() / 2;

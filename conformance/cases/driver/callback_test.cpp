@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What perf and the driver owe each other, read from the log of callbacks and register accesses.
+// Contracts between perf and the driver, verified from the log of callbacks and register accesses.
 #include <map>
 
 #include "cases/common.h"
@@ -18,7 +18,7 @@ constexpr std::uint32_t kGlobalControl = 0x38f;
 constexpr std::uint32_t kFixedValue = 0x309;
 constexpr std::uint32_t kFullWidthValue = 0x4c1;
 constexpr std::uint64_t kSelectEnable = std::uint64_t{1} << 22;
-constexpr std::uint64_t kGeneral = 0xffff'ffff;  // counters, as GLOBAL_CTRL has them
+constexpr std::uint64_t kGeneral = 0xffff'ffff;  // the general counters, as bits of GLOBAL_CTRL
 
 bool IsCall(const refpmu_log_entry& entry, refpmu_call call) {
   return entry.kind == REFPMU_LOG_CALL && entry.what == call;
@@ -30,7 +30,7 @@ void ExpectIdle(int cpu) {
   EXPECT_EQ(stats.disable_depth, 0u) << rule::DRV_003.text;
   EXPECT_EQ(stats.calls[REFPMU_CALL_ENABLE], stats.calls[REFPMU_CALL_DISABLE])
       << rule::DRV_003.text;
-  // A switch for all counters may stay on, for those whose own is off.
+  // GLOBAL_CTRL may stay on, because a counter also needs its own enable bit to count.
   EXPECT_EQ(port().ReadRegister(kFixedControl, cpu), 0u) << rule::DRV_039.text;
   for (unsigned i = 0; i < target().general(); ++i) {
     EXPECT_EQ(port().ReadRegister(kSelect + i, cpu) & kSelectEnable, 0u) << rule::DRV_039.text;
@@ -102,7 +102,7 @@ CONFORMANCE_CASE(Driver, AddAndDelFindThePmuDisabled, .rules = {rule::DRV_001},
   EXPECT_GE(adds, 2 * specs.size()) << "the log shows too little";
 }
 
-// The fixed counters that FIXED_CTR_CTRL lets count, as GLOBAL_CTRL has them.
+// The fixed counters that FIXED_CTR_CTRL enables, as bits of GLOBAL_CTRL.
 std::uint64_t FixedOnes(std::uint64_t control) {
   std::uint64_t on = 0;
   for (unsigned i = 0; i < target().fixed(); ++i) {
@@ -111,8 +111,8 @@ std::uint64_t FixedOnes(std::uint64_t control) {
   return on;
 }
 
-// What a counter starts from must have been written before its own switch is on, whether or not
-// there is one for all counters, which others may have left on.
+// The driver must write the start value of a counter before it sets the counter's own enable bit.
+// GLOBAL_CTRL gives no protection, because other events may have left it on.
 CONFORMANCE_CASE(Driver, CounterIsProgrammedBeforeItIsEnabled, .rules = {rule::DRV_040},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters, Cap::kLog}) {
   const std::vector<EventSpec> specs = FullSet();
@@ -153,7 +153,7 @@ CONFORMANCE_CASE(Driver, CancelledTransactionFollowsItsDeletes,
   group.Enable();
   Pulse(spec, 6);
   std::map<std::uint64_t, int> added;
-  std::uint64_t last = 0;  // to be added: if that failed there is nothing to delete
+  std::uint64_t last = 0;  // last event to be added: if its add failed, nothing is deleted
   bool in_transaction = false;
   int cancelled = 0;
   for (const refpmu_log_entry& entry : port().Log()) {
@@ -184,7 +184,7 @@ CONFORMANCE_CASE(Driver, FailedGroupsDoNotUseUpThePmu,
     const Event pinned = Open(spec, {.disabled = false, .pinned = true});
     Group never(std::vector(CounterCount(spec), spec));
     never.Enable();
-    // More failed attempts than a device could have counters.
+    // More failed attempts than any device has counters.
     EXPECT_TRUE(RepeatUntil([&] { Pulse(spec, 1); },
                             [&] { return port().Stats().calls[REFPMU_CALL_CANCEL_TXN] > 64; }));
     EXPECT_EQ(never.Read().time_running, 0u);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Refusals that need more of the machine than an attr: CPUs that are off, tables that are full,
-// cgroups, tasks that are gone, other PMUs.
+// Errors of an open that depend on the machine: offline CPUs, full tables, cgroups, exited tasks,
+// other PMUs.
 #include <sys/stat.h>
 
 #include "cases/errno/open_world.h"
@@ -10,7 +10,7 @@
 namespace pmuconf {
 namespace {
 
-// On the CPU alone, whoever runs there.
+// An event of all tasks on the CPU.
 OpenOptions OnCpu(int cpu, int group_fd = -1) {
   return {.pid = -1, .cpu = cpu, .group_fd = group_fd};
 }
@@ -30,31 +30,32 @@ CONFORMANCE_CASE(OpenErrno, OfflineCpusHaveNoEvents, .rules = {rule::ERR_005},
                 FailsWith(EBADF))
         << rule::ERR_005.text;
     EXPECT_THAT(TryOpen(target().AnyEvent(), {.cpu = cpu}), Succeeds())
-        << "a task waits for the CPU";
+        << "an event of a task waits until the CPU is online";
   }
   EXPECT_THAT(TryOpen(target().AnyEvent(), OnCpu(cpu)), Succeeds()) << rule::ERR_005.text;
 }
 
-// An event of this task, or where there are none, of the whole machine.
+// An event of this task, or of the designated CPU if the PMU has no events of tasks.
 OpenOptions Anywhere(int group_fd = -1) {
   if (target().Claims(Cap::kSystemWide)) return OnCpu(target().DesignatedCpu(), group_fd);
   return {.group_fd = group_fd};
 }
 
-// What a task of nobody's gets while the machine's table of files has no room, and afterwards.
+// An unprivileged task opens an event while the machine's table of files is full, and this task
+// afterwards.
 CONFORMANCE_CASE(OpenErrno, FullTableOfFilesIsTold, .rules = {rule::ERR_007}) {
   const Sysctl paranoid("kernel/perf_event_paranoid", "-1");
   const EventSpec spec = target().AnyEvent();
   const OpenOptions anywhere = Anywhere();
   Child child([&] {
     constexpr uid_t kNobody = 65534;
-    Sysctl::Set("fs/file-max", "0");  // few are counted only roughly
+    Sysctl::Set("fs/file-max", "0");  // 0, because the kernel counts open files only roughly
     if (setresuid(kNobody, kNobody, kNobody) != 0) return 126;
     return TryOpen(spec, anywhere).error;
   });
   const std::string limit = Sysctl::Get("fs/file-max");
   {
-    const Sysctl no_more("fs/file-max", limit);  // back to it, whatever the child has left
+    const Sysctl no_more("fs/file-max", limit);  // restores the limit that the child changes
     child.Go();
     EXPECT_EQ(ErrnoName(child.Wait()), "ENFILE") << rule::ERR_007.text;
   }
@@ -73,9 +74,10 @@ CONFORMANCE_CASE(OpenErrno, DeadLeadersAreRefused, .rules = {rule::ERR_022},
   EXPECT_THAT(TryOpen(target().AnyEvent()), Succeeds()) << rule::ERR_022.text;
 }
 
-// As many members as a reading holds, then one more.
+// Adds members up to the maximum size of a reading, then one more.
 CONFORMANCE_CASE(OpenErrno, GroupReadingsAreBounded, .rules = {rule::ERR_015}, .budget_s = 60) {
-  constexpr std::size_t kMost = (16 * 1024 - 8) / 24;  // number of members; value, id, lost of each
+  // Events of the group; value, id, lost of each.
+  constexpr std::size_t kMost = (16 * 1024 - 8) / 24;
   constexpr std::uint64_t kFormat = PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_LOST;
   const rlimit room = {2 * kMost, 2 * kMost};
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &room), 0);
@@ -98,10 +100,10 @@ CONFORMANCE_CASE(OpenErrno, GroupReadingsAreBounded, .rules = {rule::ERR_015}, .
   EXPECT_THAT(TryOpen(dummy, member), Succeeds()) << rule::ERR_015.text;
 }
 
-// The leader's reading is short; that of each member counts as well.
+// The reading of the leader is short. The kernel must bound the readings of members as well.
 CONFORMANCE_CASE(OpenErrno, ReadingsOfMembersAreBoundedToo, .rules = {rule::ERR_015},
                  .budget_s = 60) {
-  constexpr std::size_t kMost = (16 * 1024 - 24) / 24;  // both times, too
+  constexpr std::size_t kMost = (16 * 1024 - 24) / 24;  // the header also has both times
   const rlimit room = {2 * kMost, 2 * kMost};
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &room), 0);
   const EventSpec dummy = Software(PERF_COUNT_SW_DUMMY);
@@ -163,7 +165,8 @@ CONFORMANCE_CASE(OpenErrno, GroupsAreOfOneCgroup, .rules = {rule::ERR_017},
     EXPECT_THAT(TryCgroup(inner.get(), cpu, of_root.fd(), PERF_FLAG_FD_NO_GROUP), Succeeds())
         << rule::ERR_017.text;
   }
-  EXPECT_EQ(unlinkat(root.get(), name.c_str(), AT_REMOVEDIR), 0) << "the events hold on to it";
+  EXPECT_EQ(unlinkat(root.get(), name.c_str(), AT_REMOVEDIR), 0)
+      << "an event still has a reference to the cgroup";
 }
 
 CONFORMANCE_CASE(OpenErrno, MachineWidePmusHaveNoTasksNorCgroups,
@@ -179,7 +182,7 @@ CONFORMANCE_CASE(OpenErrno, MachineWidePmusHaveNoTasksNorCgroups,
   EXPECT_THAT(TryCgroup(root.get(), cpu), FailsWith(EINVAL)) << rule::ERR_026.text;
 }
 
-// A driver may say it itself; what it says stands in the target file.
+// A driver may return an errno of its own. The target file states it.
 CONFORMANCE_CASE(OpenErrno, SamplingWithoutAnInterruptIsRefused, .rules = {rule::ERR_024},
                  .needs = {Cap::kCounting}) {
   const int error = target().refusal("sampling").value_or(EOPNOTSUPP);
@@ -203,7 +206,7 @@ CONFORMANCE_CASE(OpenErrno, AnExclusivePmuIsUsedOneWay, .rules = {rule::ERR_021}
   }
 }
 
-// By itself, and under a leader that has no AUX area.
+// Each attr is opened without a leader, and with a leader that has no AUX area.
 CONFORMANCE_CASE(OpenErrno, AuxDataNeedsALeaderThatHasIt, .rules = {rule::ERR_031},
                  .needs = {Cap::kCounters}) {
   const Event leader = Open(Software(PERF_COUNT_SW_DUMMY), Anywhere());
@@ -229,7 +232,7 @@ CONFORMANCE_CASE(OpenErrno, AuxDataNeedsALeaderThatHasIt, .rules = {rule::ERR_03
   }
 }
 
-// The first event that a PMU names and that opens by itself on `cpu`.
+// The first event in sysfs that can be opened alone on `cpu`.
 std::optional<EventSpec> EventOf(const std::string& device, int cpu) {
   const std::string path = std::string(kEventSource) + "/" + device;
   for (const std::string& name : ListFolder(path + "/events")) {
@@ -253,7 +256,7 @@ std::optional<EventSpec> EventOf(const std::string& device, int cpu) {
   return std::nullopt;
 }
 
-// An event of each other hardware PMU, and a CPU where that has its events.
+// One event of each other hardware PMU, and a CPU on which that PMU has events.
 std::vector<std::pair<EventSpec, int>> OfOtherPmus() {
   std::vector<std::pair<EventSpec, int>> specs;
   const std::string folder = kEventSource;
@@ -283,7 +286,7 @@ CONFORMANCE_CASE(OpenErrno, GroupsAreOfOnePmu, .rules = {rule::ERR_014},
     const Event their_leader = Open(other, OnCpu(there));
     EXPECT_THAT(TryOpen(target().AnyEvent(), OnCpu(here, their_leader.fd())), FailsWith(EINVAL))
         << other.name << rule::ERR_014.text;
-    // A software leader does not hide that there are two.
+    // A software leader must not hide that the group has events of two hardware PMUs.
     const Event dummy = Open(Software(PERF_COUNT_SW_DUMMY), OnCpu(there));
     const Event first = Open(other, OnCpu(there, dummy.fd()));
     EXPECT_THAT(TryOpen(target().AnyEvent(), OnCpu(here, dummy.fd())), FailsWith(EINVAL))

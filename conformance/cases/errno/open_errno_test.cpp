@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The errno of an open that is refused for its pid, CPU, group or flags, and that nothing is left.
+// The errno of an open with an invalid pid, CPU, group or flag. A failed open must leave nothing
+// behind.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

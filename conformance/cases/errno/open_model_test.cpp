@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the errno model predicts is what the kernel answers: one thing wrong, two, and many.
+// The errno model predicts the result of the kernel: for one violation, for two, and for many.
 #include <random>
 #include <tuple>
 
@@ -26,7 +26,7 @@ std::string Told(const OpenAnswer& answer) {
          std::string(answer.check->name);
 }
 
-// Fails unless `seen` is what was predicted. Answers whether it was.
+// Reports a failure unless the kernel returned the predicted errno. Returns whether it did.
 bool Agrees(const OpenAnswer& predicted, int seen, const OpenCall& call,
             const Violations& violations) {
   if (predicted.error == seen) return true;
@@ -57,7 +57,7 @@ void CheckEachAlone() {
   for (const OpenViolation* violation : OpenViolationsOf(world.model())) Check(world, {violation});
 }
 
-// Both orders: what one changes of the call the other may change again.
+// Checks both orders, because a violation may overwrite a field that another one has set.
 void CheckPairs() {
   OpenWorld world;
   const Violations all = OpenViolationsOf(world.model());
@@ -70,7 +70,7 @@ void CheckPairs() {
   }
 }
 
-// What changes nothing of the answer, or only together with something else.
+// Randomizes fields that do not change the result, or change it only in combination.
 void Vary(OpenCall& call, std::mt19937_64& random) {
   constexpr std::uint64_t kPlainTypes =
       PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_READ |
@@ -120,16 +120,16 @@ void CheckAtRandom(OpenWorld& world, std::uint64_t seed, int calls) {
     ASSERT_TRUE(Agrees(predicted, seen, call, some)) << "seed " << seed << ", call " << i;
     if (seen == 0) ++opened;
   }
-  EXPECT_GT(opened, calls / 50) << "else there is little to tell apart";
+  EXPECT_GT(opened, calls / 50) << "too few random calls succeed";
 }
 
-// Some that are random, the same each time.
+// Random combinations. The fixed seeds make them the same in each run.
 void CheckCombinations() {
   OpenWorld world;
   for (const std::uint64_t seed : {1, 2, 3, 4}) CheckAtRandom(world, seed, 750);
 }
 
-// The attr is judged before the event that is to be modified.
+// The kernel checks the attr before it checks the event that the request would modify.
 void CheckModifying() {
   OpenWorld world;
   const OpenModel& model = world.model();
@@ -146,7 +146,8 @@ void CheckModifying() {
   }
 }
 
-// By each number of descriptors, events and references that the refusals could have kept.
+// Compares the next free descriptor, the driver's live events and the references to its module
+// before and after each failed open.
 void CheckTraces() {
   OpenWorld world;
   const std::string references = "/sys/module/" + target().module() + "/refcnt";
@@ -162,13 +163,13 @@ void CheckTraces() {
   }
 }
 
-// Another event of an exclusive PMU would need a right of its own.
+// This violation needs another event on the exclusive PMU. An unprivileged process may not open it.
 Violations WithoutOthers(Violations violations) {
   std::erase_if(violations, [](const OpenViolation* v) { return v->choice == "exclusive"; });
   return violations;
 }
 
-// What is wrong besides the rights: nothing, one thing, or two.
+// Makes calls with one violation or with two, as an unprivileged process.
 void CheckRights(int paranoid, bool pairs) {
   const Sysctl setting("kernel/perf_event_paranoid", std::to_string(paranoid));
   OpenSystem system = SystemHere();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A machine on which the calls of the errno model can be made: the tasks, events and descriptors
-// that they name, and the model of this kernel and this target.
+// The environment for calls of the errno model: the tasks, events and descriptors that a call
+// names, and the model of this kernel and this target.
 #ifndef PMUCONF_CASES_ERRNO_OPEN_WORLD_H_
 #define PMUCONF_CASES_ERRNO_OPEN_WORLD_H_
 
@@ -27,7 +27,7 @@
 
 namespace pmuconf {
 
-// The target, with all that its file says of the checks of the model.
+// The target's PMU, with each check of the model that the target file mentions.
 inline OpenPmu PmuHere() {
   const EventSpec spec = target().Claims(Cap::kTrace) ? target().Trace() : target().AnyEvent();
   OpenPmu pmu;
@@ -45,7 +45,8 @@ inline OpenPmu PmuHere() {
   return pmu;
 }
 
-// This process has no rights while this lives; of root it keeps only the way back.
+// Drops all privileges of this process while the object lives. The saved user id stays root, so
+// that the destructor can restore them.
 class Unprivileged {
  public:
   Unprivileged() {
@@ -63,7 +64,8 @@ class OpenWorld {
   OpenWorld() : OpenWorld(SystemHere()) {}
   explicit OpenWorld(OpenSystem system) : OpenWorld(OpenModel(std::move(system), PmuHere())) {}
   explicit OpenWorld(OpenModel model) : model_(std::move(model)) {
-    // Where only one event of the PMU can be there, the others are of software.
+    // A PMU that allows only one event leaves no space for these events, so they are software
+    // events.
     spec_ = model_.pmu().Refuses("exclusive") ? Software(PERF_COUNT_SW_DUMMY)
             : target().Claims(Cap::kTrace)    ? target().Trace()
                                               : target().AnyEvent();
@@ -93,8 +95,8 @@ class OpenWorld {
     return families_.at({good.group_type, good.group_who, good.group_cpu}).leader;
   }
 
-  // Makes the call and closes what it opened: the errno, or 0. `administrator`: with the rights
-  // that this process has, or with none.
+  // Makes the call and closes the event that it opened. Returns the errno, or 0. Without
+  // `administrator` the call is made without any privileges.
   int Make(const OpenCall& call, bool administrator = true) {
     const Event other = OpenOtherEvent(call.other);
     const std::byte* const attr = Place(call);
@@ -118,7 +120,7 @@ class OpenWorld {
     return result.error;
   }
 
-  // PERF_EVENT_IOC_MODIFY_ATTRIBUTES on `event`: the errno, or 0.
+  // Calls PERF_EVENT_IOC_MODIFY_ATTRIBUTES on `event`. Returns the errno, or 0.
   int Modify(const Event& event, const OpenCall& call) {
     const auto arg = reinterpret_cast<unsigned long>(Place(call));
     return event.TryIoctl(PERF_EVENT_IOC_MODIFY_ATTRIBUTES, arg).error;
@@ -127,7 +129,7 @@ class OpenWorld {
  private:
   std::size_t Page() const { return model_.system().page_size; }
 
-  // Events of one PMU that follow one task, or count on one CPU.
+  // Events of one PMU that count the same task or the same CPU.
   struct Family {
     Event leader, sibling, buffer;
     std::optional<Ring> ring;
@@ -158,7 +160,8 @@ class OpenWorld {
     return spec;
   }
 
-  // A group of software into which hardware has come stays with that PMU.
+  // A software group with a hardware member stays in the context of that PMU. So this group is
+  // replaced.
   void Renew(const OpenCall& call) {
     const bool grouped =
         call.group != OpenGroup::kNone && (call.flags & PERF_FLAG_FD_NO_GROUP) == 0;
@@ -169,7 +172,8 @@ class OpenWorld {
     }
   }
 
-  // The leader of so many that a reading of one more would be too long: made when first asked for.
+  // The leader of a group whose reading has no space for another member. The first call opens the
+  // group.
   int FullLeader() {
     constexpr std::uint64_t kLong = PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_LOST;
     constexpr rlim_t kDescriptors = 4'096;
@@ -195,7 +199,7 @@ class OpenWorld {
     return full_.front().fd();
   }
 
-  // The leader of a group that has all general counters, if it is of a PMU with counters.
+  // The leader of a group that takes all general counters, if its PMU has counters.
   int CrowdedLeader() {
     if (crowded_.empty()) {
       const OpenCall good = model_.Good();
@@ -217,7 +221,7 @@ class OpenWorld {
     return Open(attr, task ? 0 : -1, task ? -1 : target().Cpu(0));
   }
 
-  // The attr, so that only its first `readable` bytes can be read.
+  // Copies the attr so that only its first `readable` bytes are in readable memory.
   std::byte* Place(const OpenCall& call) {
     std::byte* const attr = memory_ + Page() - call.readable;
     std::memcpy(attr, call.attr.data(), call.readable);
@@ -290,7 +294,7 @@ class OpenWorld {
   OpenModel model_;
   EventSpec spec_;
   std::map<std::tuple<std::uint32_t, OpenWho, OpenCpu>, Family> families_;
-  std::vector<Event> full_, crowded_;  // a leader, and its members
+  std::vector<Event> full_, crowded_;  // a leader and its members
   Event dead_;
   Child alive_{[] { return 0; }};
   Child exited_{[] { return 0; }};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Members that come and go, software members, and the largest group that fits.
+// Members that are opened and closed, software members, and the largest group that fits.
 #include <algorithm>
 #include <random>
 
@@ -117,7 +117,8 @@ CONFORMANCE_CASE(Group, FullGroupCountsInEveryOrder,
 void ExpectEveryPermutationCounts(const std::vector<EventSpec>& specs) {
   std::vector<std::size_t> order(specs.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  // Of more than six members there are too many orders: as many as those have are tried.
+  // More than six members have too many permutations. So 720 random ones are tried, as many as six
+  // members have.
   std::mt19937 random(1);
   bool more = true;
   for (int tried = 0; more && tried < 720; ++tried) {
@@ -140,7 +141,8 @@ CONFORMANCE_CASE(Group, ConstrainedMembersFitInEveryPermutation,
   ExpectEveryPermutationCounts(specs);
 }
 
-// A member that takes two counters, one that cannot go everywhere, and as many others as still fit.
+// A member that takes two counters, one that only some counters can count, and as many others as
+// fit.
 CONFORMANCE_CASE(Group, WideMembersFitInEveryPermutation,
                  .rules = {rule::GRP_006, rule::DRV_034, rule::MUX_012},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kCounters3, Cap::kGroups,

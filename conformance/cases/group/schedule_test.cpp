@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A group runs whole or not at all, whatever its members do.
+// The kernel schedules a group as a whole or not at all, even if some members are disabled.
 #include <atomic>
 #include <thread>
 
@@ -128,7 +128,7 @@ CONFORMANCE_CASE(Group, DisabledMemberDoesNotHoldTheGroupBack, .rules = {rule::G
 CONFORMANCE_CASE(Group, DisabledMemberNeedsNoCounter, .rules = {rule::GRP_009},
                  .needs = {Cap::kStimulus, Cap::kCounters3}) {
   const EventSpec spec = target().AnyEvent();
-  // What they leave is for the leader and one member.
+  // The pinned events leave two counters: for the leader and for one member.
   const std::vector<Event> others =
       OpenEach(std::vector(CounterCount(spec) - 2, spec), {.disabled = false, .pinned = true});
   const Event leader = Open(spec);

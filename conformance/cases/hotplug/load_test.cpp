@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CPUs that leave under load: sampling, rotation, opening, reading of the control page.
+// CPUs that go offline under load: sampling, rotation, opening of events, reads of the control
+// page.
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -17,7 +18,7 @@
 namespace pmuconf {
 namespace {
 
-// Runs `step` over and over in a thread of its own, on this CPU, until this goes.
+// Repeats `step` in a separate thread on this CPU while the object lives.
 class Meanwhile {
  public:
   explicit Meanwhile(const std::function<void()>& step)
@@ -60,7 +61,8 @@ CONFORMANCE_CASE(Hotplug, LastProcessorOfThePmuMayLeave, .rules = {rule::HOT_005
   }
 }
 
-// Numbers of the hotplug states of the target's driver: lines such as "46: perf/refpmu:prepare".
+// The numbers of the hotplug states of the target's driver, from lines such as "46:
+// perf/refpmu:prepare".
 std::vector<std::string> HotplugStates() {
   std::vector<std::string> states;
   std::istringstream lines(ReadFile("/sys/devices/system/cpu/hotplug/states").value_or(""));
@@ -72,7 +74,7 @@ std::vector<std::string> HotplugStates() {
   return states;
 }
 
-// The kernel has a file to let the next call of a state's callback fail.
+// A write to the CPU's file hotplug/fail makes the next callback of that state fail.
 CONFORMANCE_CASE(Hotplug, ProcessorWhoseCallbackFailsStaysOff, .rules = {rule::HOT_008},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kCpuLocal, Cap::kModule},
                  .budget_s = 20) {
@@ -133,7 +135,8 @@ CONFORMANCE_CASE(Hotplug, ProcessorLeavesUnderSamplersThatRotate, .rules = {rule
     std::vector<Ring> rings;
     for (const Event& event : events) rings.emplace_back(event, 64);
     std::atomic<std::uint64_t> pages = 0;
-    // The port says that a CPU is not there; whether it is changes while this runs.
+    // The port rejects a pulse on an offline CPU. TryPulse() allows that, because the CPU goes
+    // offline while this thread runs.
     const Meanwhile pulses([&] {
       refpmu_pulse pulse = {};
       pulse.cpu = there;
@@ -204,7 +207,8 @@ CONFORMANCE_CASE(Hotplug, RotationGoesOnElsewhere, .rules = {rule::HOT_012},
                        });
   };
   EXPECT_TRUE(all_get_a_turn());
-  // The kernel moves the task to a CPU that is there, which the PMU may not have.
+  // The kernel moves the task to an online CPU that the PMU may not have. So PinTo() moves it to
+  // one of the PMU.
   const int stays = target().Cpu(0);
   Offline offline(target().Cpu(1));
   PinTo(stays);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CPUs that leave and return: what was counted stays, and counting goes on.
+// CPUs that go offline and online again: events keep their counts, and counting continues.
 #include "cases/common.h"
 #include "cases/offline.h"
 #include "pmuconf/ring.h"
@@ -14,7 +14,7 @@ constexpr std::uint32_t kSelector0 = 0x186;
 constexpr std::uint32_t kGlobalStatus = 0x38e;
 constexpr std::uint32_t kGlobalControl = 0x38f;
 constexpr std::uint32_t kRecordsEnabled = 0x3f1;
-constexpr std::uint64_t kCountsAndInterrupts = 0x53'0000;  // USR, OS, INT and EN of a selector
+constexpr std::uint64_t kCountsAndInterrupts = 0x53'0000;  // bits USR, OS, INT and EN of a selector
 
 CONFORMANCE_CASE(Hotplug, OfflineProcessorCannotBeOpened, .rules = {rule::HOT_001},
                  .needs = {Cap::kStimulus, Cap::kHotplug, Cap::kCpuLocal}, .budget_s = 20) {
@@ -56,7 +56,7 @@ CONFORMANCE_CASE(Hotplug, CountsSurviveTheirProcessor,
   }
 }
 
-// What somebody left in the registers when the CPU went: a counter that counts and interrupts.
+// The CPU goes offline with stale registers: a counter that counts and interrupts.
 CONFORMANCE_CASE(Hotplug, ReturningProcessorStartsClean, .rules = {rule::HOT_003},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kRegisters},
                  .budget_s = 20) {
@@ -96,7 +96,7 @@ CONFORMANCE_CASE(Hotplug, ReturningProcessorIsIdle, .rules = {rule::HOT_003, rul
   EXPECT_EQ(port().Stats(there).pmi, before.pmi) << rule::HOT_003.text;
 }
 
-// A counter that is set to write records interrupts nobody.
+// A counter that is set to write records raises no interrupt. A stale bit would suppress samples.
 CONFORMANCE_CASE(Hotplug, ReturningProcessorSamples, .rules = {rule::HOT_003},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kRegisters,
                            Cap::kSampling, Cap::kPrecise},
@@ -112,7 +112,7 @@ CONFORMANCE_CASE(Hotplug, ReturningProcessorSamples, .rules = {rule::HOT_003},
   Pulse(spec, 45, {.cpu = there});
   EXPECT_EQ(ring.Drain().samples.size(), 4u) << rule::HOT_003.text;
   EXPECT_THAT(event.Read(), Counted(spec, 45)) << rule::HOT_003.text;
-  // What the driver left is not to be the next case's.
+  // If the driver did not clear the register, the next case must not find it set.
   port().WriteRegister(kRecordsEnabled, 0, there);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ways in which tasks begin and end: odd clones, forks that fail, storms, leaders that go first.
+// Unusual starts and ends of tasks: clone flags, failed forks, many forks, and leaders that exit
+// first.
 #include <linux/sched.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -16,7 +17,8 @@
 namespace pmuconf {
 namespace {
 
-// A child by clone3, in which `n` events happen; its exit status, or -errno if there was none.
+// Creates a child with clone3(2), which generates `n` events. Returns its wait status, or -errno if
+// clone3() failed.
 int CloneThatStimulates(std::uint64_t flags, pid_t wanted_pid, const EventSpec& spec,
                         std::uint64_t n) {
   clone_args args = {};
@@ -49,7 +51,8 @@ CONFORMANCE_CASE(Inherit, SigtrapStaysBehindWhereHandlersAreCleared, .rules = {r
   EXPECT_THAT(plain.Read(), Counted(spec, 107)) << rule::INH_017.text;
 }
 
-// The number asked for is taken, which the kernel finds out after events were inherited.
+// The requested pid is in use. The kernel detects this only after the child has inherited the
+// events.
 CONFORMANCE_CASE(Inherit, ForkThatFailsLeavesNothing, .rules = {rule::INH_018},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters, Cap::kTasks,
                            Cap::kGroups}) {
@@ -62,7 +65,8 @@ CONFORMANCE_CASE(Inherit, ForkThatFailsLeavesNothing, .rules = {rule::INH_018},
     EXPECT_EQ(CloneThatStimulates(0, getpid(), specs[0], 1'000), -EEXIST);
     target().Stimulate(specs[0], 3);
   }
-  EXPECT_GE(port().Stats().calls[REFPMU_CALL_EVENT_INIT], inits + 40) << "nothing was inherited";
+  EXPECT_GE(port().Stats().calls[REFPMU_CALL_EVENT_INIT], inits + 40)
+      << "the children did not inherit the events";
   EXPECT_EQ(port().Stats().live_events, idle + 2) << rule::INH_018.text;
   ASSERT_EQ(CloneThatStimulates(0, 0, specs[0], 500), 0);
   EXPECT_THAT(group.Read().entries[0], Counted(specs[0], 560)) << rule::INH_018.text;
@@ -70,8 +74,8 @@ CONFORMANCE_CASE(Inherit, ForkThatFailsLeavesNothing, .rules = {rule::INH_018},
   EXPECT_EQ(port().Stats().live_events, idle) << rule::INH_018.text;
 }
 
-// A child that makes `n` events happen and has `generations` below it, each of which makes one more
-// than the one above it; every second one ends by an exec.
+// Generates `n` events and creates a chain of `generations` descendants. Each one generates one
+// event more than its parent. Every second one ends with an exec.
 int Descend(const EventSpec& spec, std::uint64_t n, int generations) {
   target().Stimulate(spec, n);
   if (generations > 0) {
@@ -105,7 +109,7 @@ CONFORMANCE_CASE(Inherit, StormsOfForksAreCountedExactly,
   for (const Event& event : events) {
     EXPECT_THAT(event.Read(), Counted(spec, 2 * 3 * (11 + 12 + 13))) << rule::INH_022.text;
   }
-  events.clear();  // a copy may have taken the place of the parent's event, and lives as long
+  events.clear();  // after a context swap a copy can be the parent's event and live as long
   EXPECT_EQ(port().Stats().live_events, live) << rule::INH_022.text;
 }
 
@@ -125,7 +129,7 @@ CONFORMANCE_CASE(Inherit, ThreadsEventOutlivesTheLeader, .rules = {rule::INH_023
       target().Stimulate(spec, 7'000);
       _exit(0);
     }).detach();
-    syscall(SYS_exit, 0);  // this thread alone
+    syscall(SYS_exit, 0);  // ends this thread only
     return 1;
   });
   child.Go();

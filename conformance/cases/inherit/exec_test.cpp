@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an exec does to events: enables them, removes them, lets them be, or hides what comes.
+// Effects of execve(2) on events: it enables them, removes them, keeps them, or ends them if the
+// task gains privileges.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
@@ -18,7 +19,7 @@
 namespace pmuconf {
 namespace {
 
-// Becomes another program, which does little and ends.
+// Replaces the program of this process by one that soon exits.
 int Exec() {
   const Fd null(open("/dev/null", O_WRONLY));
   dup2(null.get(), STDOUT_FILENO);
@@ -171,7 +172,7 @@ CONFORMANCE_CASE(Inherit, ExecOfTheChildLeavesItsParentDisabled, .rules = {rule:
   ASSERT_EQ(child.Wait(), 0);
 }
 
-// A copy of the shell with other permissions, in a folder of its own; removed when it goes.
+// A copy of the shell with the given mode, in a temporary folder. The destructor removes both.
 class ShellWithMode {
  public:
   explicit ShellWithMode(mode_t mode) {
@@ -189,8 +190,7 @@ class ShellWithMode {
   std::string folder_ = "/tmp/pmuconf-XXXXXX";
 };
 
-// True if the event of an ordinary user's task is over, while the task lives, when it has become
-// the program.
+// Whether the event of an unprivileged task ends when the task executes the shell and lives on.
 bool IsOverAfterExecOf(const ShellWithMode& shell) {
   const Rendezvous rendezvous;
   const std::string program = shell.path();
@@ -207,7 +207,7 @@ bool IsOverAfterExecOf(const ShellWithMode& shell) {
   });
   child.Go();
   const Event event(pipe.Receive(), MakeAttr(target().AnyEvent()));
-  const Ring mapped(event, 1);  // without a buffer each event reads as hung up
+  const Ring mapped(event, 1);  // without a buffer, poll(2) reports a hang-up
   pollfd over = {event.fd(), POLLIN, 0};
   rendezvous.AwaitReached();
   EXPECT_EQ(poll(&over, 1, 0), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inheritance over fork, threads and exec: who is counted, and that each is counted once.
+// Inheritance over fork(2) and threads: which tasks are counted, and that each one is counted once.
 #include <algorithm>
 #include <thread>
 
@@ -14,7 +14,7 @@
 namespace pmuconf {
 namespace {
 
-// Runs a child that makes `n` events of `spec` happen; 0 if it did.
+// Runs a child that generates `n` events of `spec`. Returns 0 on success.
 int ChildStimulates(const EventSpec& spec, std::uint64_t n) {
   Child child([&] {
     target().Stimulate(spec, n);
@@ -154,7 +154,8 @@ CONFORMANCE_CASE(Inherit, BufferNeedsACpu, .rules = {rule::INH_010},
   const EventSpec spec = target().AnyEvent();
   const Event anywhere = Open(spec, {.sample_period = 10, .inherit = true});
   EXPECT_THAT(Ring::TryMap(anywhere, 1), FailsWith(EINVAL)) << rule::INH_010.text;
-  // Of a longer period some would be left, and a task switch hands that to the other task.
+  // A longer period could be incomplete at a context switch. The switch then hands its remainder to
+  // the other task.
   const Event here =
       Open(spec, {.cpu = target().Cpu(0), .sample_period = 1, .disabled = false, .inherit = true});
   Ring ring(here, 1);
@@ -215,7 +216,7 @@ CONFORMANCE_CASE(Inherit, ClosingTheParentFreesTheChildren,
   const Rendezvous rendezvous;
   Event event = Open(spec, {.disabled = false, .inherit = true});
   Child child([&] {
-    event.Close();  // this copy of the descriptor; the parent's is then the last
+    event.Close();  // the child's copy of the descriptor, so that the parent's is the last
     rendezvous.ReachAndWait();
     return 0;
   });

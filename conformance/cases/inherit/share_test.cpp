@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose count is whose: tasks that take turns, times, readings in samples, periods, programs.
+// Counts of each task: tasks that alternate, times, readings in samples, periods, and BPF programs.
 #include <unistd.h>
 
 #include "cases/common.h"
@@ -12,8 +12,8 @@
 namespace pmuconf {
 namespace {
 
-// Two tasks on one CPU, each of which wakes the other and sleeps: nobody comes in between, so the
-// kernel may exchange their contexts.
+// Rounds of two tasks on one CPU, each of which wakes the other and sleeps. No other task runs in
+// between, so the kernel may swap their contexts.
 constexpr std::uint64_t kRounds = 20;
 
 void Serve(const Rendezvous& turns, const EventSpec& spec, std::uint64_t n) {
@@ -43,7 +43,7 @@ std::optional<std::uint64_t> CountOf(const RingContents& contents, pid_t pid) {
   return std::nullopt;
 }
 
-// An event of this CPU's part of the task and its children, with a record of each child's count.
+// An event of the task and its children on this CPU, with a PERF_RECORD_READ of each child's count.
 OpenOptions WithRecords() {
   return {.cpu = target().Cpu(0), .disabled = false, .inherit = true, .edit = [](auto& attr) {
             attr.inherit_stat = 1;
@@ -57,7 +57,8 @@ CONFORMANCE_CASE(Inherit, EachTaskLeavesItsOwnCount, .rules = {rule::INH_006},
   const Event event = Open(spec, WithRecords());
   Ring ring(event, 1);
   const Rendezvous turns;
-  // Nobody exchanges contexts with this task: no child runs before it has an event of its own.
+  // Prevents a swap of contexts between this task and a child: no child runs before `apart` makes
+  // the context of this task differ from its clones.
   const Undisturbed until_it_waits;
   Child often([&] {
     Serve(turns, spec, 1'000);
@@ -209,7 +210,8 @@ CONFORMANCE_CASE(Inherit, ChildGoesOnWithThePeriodOfItsParent, .rules = {rule::I
         for (const Sample& sample : ring.Drain().samples) period = *sample.period;
       },
       [&] { return period >= 16; }));
-  // Nobody exchanges contexts with this task: the child does not run before it has another event.
+  // Prevents a swap of contexts between this task and its child: the child does not run before
+  // `apart` makes the two contexts differ.
   const Undisturbed until_it_waits;
   Child child([&spec] {
     target().Stimulate(spec, 100'000);
@@ -231,7 +233,8 @@ CONFORMANCE_CASE(Inherit, ProgramRunsForChildren, .rules = {rule::INH_020},
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kBpf,
                            Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
-  // Of a longer period some would be left, and a task switch hands that to the other task.
+  // A longer period could be incomplete at a context switch. The switch then hands its remainder to
+  // the other task.
   const Event event = Open(spec, {.sample_period = 1, .inherit = true});
   Skeleton<count_overflows_bpf> bpf;
   event.SetBpf(ProgramFd(bpf->progs.on_overflow));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a target file of a core PMU leaves out is not there: the PMU refuses it.
+// A core PMU must refuse each feature that its target file does not claim.
 #include <bit>
 #include <vector>
 
@@ -11,8 +11,8 @@
 namespace pmuconf {
 namespace {
 
-// How many events like `spec` one group takes. They are on: what is off may be left out of the
-// reckoning.
+// The number of events like `spec` that fit into one group. They are enabled, because a driver may
+// ignore disabled events when it checks a group.
 unsigned FitIntoAGroup(const EventSpec& spec) {
   std::vector<Event> group;
   while (true) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events that take more than a code: filters of cycles, shared registers, two counters.
+// Events with more than a code: filters of cycles, shared registers, and events on two counters.
 #include <initializer_list>
 #include <tuple>
 #include <utility>
@@ -13,7 +13,7 @@ namespace {
 
 using Terms = std::vector<std::pair<std::string, std::uint64_t>>;
 
-// `spec` with `terms` in place of what it has in their fields, put together by format/.
+// `spec` with `terms` in place of the same fields of its config, as sysfs format/ encodes them.
 EventSpec With(EventSpec spec, const Terms& terms) {
   for (const auto& [name, value] : terms) {
     const auto text = ReadFile(DeviceFile("format/" + name));
@@ -29,7 +29,7 @@ EventSpec With(EventSpec spec, const Terms& terms) {
   return spec;
 }
 
-// What counts each pulse with `occurrences` in its cycle, of which an idle one follows.
+// The count of one pulse: a cycle with `occurrences` of the event, then an idle cycle.
 std::uint64_t Gain(unsigned occurrences, std::uint64_t cmask, bool inv, bool edge) {
   if (edge) return occurrences >= std::max<std::uint64_t>(cmask, 1);
   if (cmask == 0) return occurrences;
@@ -59,7 +59,7 @@ CONFORMANCE_CASE(Init, EdgeInverseAndMaskCountTicks, .rules = {rule::INI_030},
                  .needs = {Cap::kManualClock, Cap::kFilters, Cap::kFixedCounters}) {
   for (const EventSpec& plain :
        target().Events({.stimulus = StimulusKind::kClock, .fixed = true})) {
-    // It happens in one tick of these.
+    // The event happens in one of each `ticks` ticks of the clock.
     const std::uint64_t ticks = plain.ticks;
     const std::uint64_t edges = ticks > 1 ? 1 : 0;
     for (const auto& [cmask, inv, edge, want] :
@@ -92,7 +92,7 @@ CONFORMANCE_CASE(Init, FilteredEventsSample, .rules = {rule::INI_030},
   EXPECT_THAT(event.Read(), Counted(spec, 100)) << rule::INI_030.text;
 }
 
-// The first event that looks at responses.
+// The first event with an off-core response.
 EventSpec OffCoreEvent() {
   for (const EventSpec& spec : target().Events()) {
     if (spec.response != 0) return spec;
@@ -100,7 +100,7 @@ EventSpec OffCoreEvent() {
   throw Broken("no event with a response");
 }
 
-// The same event, of which exactly the responses in `allowed` count.
+// The same event, which counts only the responses in `allowed`.
 EventSpec OfResponses(std::uint64_t allowed) {
   EventSpec spec = OffCoreEvent();
   spec.config1 = allowed;
@@ -114,7 +114,7 @@ CONFORMANCE_CASE(Init, OffCoreEventsCountTheirResponsesAlone, .rules = {rule::IN
   const std::uint64_t one = both & (both - 1);
   const std::vector<EventSpec> specs = {OfResponses(both), OfResponses(one), OfResponses(both),
                                         OfResponses(one)};
-  ASSERT_NE(one, 0u) << "the target's response has one bit alone";
+  ASSERT_NE(one, 0u) << "the target's response has only one bit";
   Group group(specs);
   group.Enable();
   target().Stimulate(specs[0], 30, {.response = both});
@@ -135,13 +135,13 @@ CONFORMANCE_CASE(Init, MoreResponsesThanRegistersDoNotGoTogether, .rules = {rule
   EXPECT_THAT(TryOpenGroup({three[1], three[2]}), Succeeds()) << rule::INI_032.text;
   EXPECT_THAT(TryOpenGroup(three), FailsWith(EINVAL)) << rule::INI_032.text;
 
-  // One after the other they have the registers that they need.
+  // One after the other, the events get the registers that they need.
   for (const EventSpec& spec : three) {
     const Event event = Open(spec, {.disabled = false});
     target().Stimulate(spec, 9, {.response = spec.config1});
     EXPECT_THAT(event.Read(), Counted(spec, 9)) << rule::INI_032.text;
   }
-  // At once they take turns: none counts what is another's.
+  // At the same time, the events rotate. No event may count a response of another one.
   const std::vector<Event> events = OpenEach(three, {.disabled = false});
   for (int round = 0; round < 50; ++round) {
     target().Stimulate(three[1], 10, {.response = three[1].config1});
@@ -236,7 +236,8 @@ CONFORMANCE_CASE(Init, WideEventsTakeTwoCounters, .rules = {rule::INI_033},
   EXPECT_THAT(TryOpenGroup(specs), FailsWith(EINVAL)) << rule::INI_033.text;
 }
 
-// One counter of each pair is free: somebody has to move. Pinned events stay until they have to.
+// The pinned events leave one counter of each pair free, so the driver must move an event. perf
+// itself never moves a pinned event.
 CONFORMANCE_CASE(Init, WideEventFindsAPairBesideSingleEvents, .rules = {rule::INI_033},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kWide}) {
   const EventSpec wide = WideEvent();
@@ -244,7 +245,7 @@ CONFORMANCE_CASE(Init, WideEventFindsAPairBesideSingleEvents, .rules = {rule::IN
   const std::size_t n = target().general();
   const std::vector<Event> singles = OpenEach(std::vector(n, single), {.pinned = true});
   for (const std::size_t odd : {0, 1}) {
-    std::vector<std::uint64_t> want(n);  // as many stay as leave room for two
+    std::vector<std::uint64_t> want(n);  // as many events stay as leave two counters free
     for (std::size_t i = odd; i < n && i / 2 + 2 < n; i += 2) want[i] = 70;
     for (const Event& other : singles) other.Reset();
     EnableEach(singles);

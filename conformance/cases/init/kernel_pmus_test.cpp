@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's own PMUs, which every machine has: tracepoints, probes, breakpoints.
+// The kernel's own PMUs, which every machine has: tracepoints, probes and breakpoints.
 #include "cases/kernel_pmus.h"
 
 #include <fcntl.h>
@@ -42,7 +42,7 @@ CONFORMANCE_CASE(Sysfs, TracepointIdsOpenTheirTracepoint, .rules = {rule::SYS_01
   EXPECT_EQ(other.Read().value, 0u) << rule::SYS_016.text;
   const RingContents contents = ring.Drain();
   ASSERT_EQ(contents.samples.size(), 3u) << rule::SYS_016.text;
-  // What every tracepoint's format begins with: common_type, flags, preempt count, pid.
+  // The common fields at the start of each tracepoint's format.
   struct Head {
     std::uint16_t type;
     std::uint8_t flags, preempt_count;
@@ -62,7 +62,8 @@ std::string DynamicFile(const std::string& pmu, const std::string& file) {
   return path.append("/").append(pmu).append("/").append(file);
 }
 
-// A probe of the PMU called @pmu; `where` is a function's name, or a file's with `offset` in it.
+// The attr of a probe of `pmu`. `where` is the name of a function, or of a file with the probe at
+// `offset`.
 perf_event_attr Probe(const std::string& pmu, const char* where, std::uint64_t offset,
                       bool returns) {
   EventSpec spec;
@@ -76,13 +77,13 @@ perf_event_attr Probe(const std::string& pmu, const char* where, std::uint64_t o
   return attr;
 }
 
-// What a process of nobody's gets for it, with these capabilities.
+// The errno of opening the probe in an unprivileged process that keeps only these capabilities.
 int ProbeErrnoAsNobody(perf_event_attr attr, std::initializer_list<int> keep) {
   attr.exclude_kernel = 1;
   return AsNobody([&] { return TryOpen(attr, getpid()).error; }, keep);
 }
 
-// Every open() of a file comes through it once.
+// The kernel calls this function once for each open(2) of a file.
 constexpr const char* kOpenFunction = "do_filp_open";
 
 CONFORMANCE_CASE(Init, KernelProbesCountCallsAndReturns, .rules = {rule::INI_018}) {
@@ -108,7 +109,7 @@ CONFORMANCE_CASE(Init, KernelProbesAskForAFunctionAndTheRight, .rules = {rule::I
 volatile int probed_calls = 0;
 [[gnu::noinline]] void ProbedFunction() { probed_calls = 1; }
 
-// Where `address` of this program is in its file.
+// The offset of `address`, an address of this program, in its executable file.
 std::uint64_t FileOffset(const void* address) {
   const auto at = reinterpret_cast<std::uint64_t>(address);
   std::istringstream maps(*ReadFile("/proc/self/maps"));
@@ -193,10 +194,10 @@ CONFORMANCE_CASE(Init, BreakpointsEndWithTheRegisters, .rules = {rule::INI_019})
 }
 
 CONFORMANCE_CASE(Init, KernelBreakpointsNeedTheRight, .rules = {rule::INI_019}) {
-  // The direct map of a page that this process does not know: any kernel address is one.
+  // An address in the kernel's direct map. Any kernel address would do.
   const auto* const kernel = reinterpret_cast<const volatile void*>(0xffff'8880'0000'1000);
   perf_event_attr attr = Breakpoint(kernel, 8);
-  // On a CPU: not every processor can single out a task while it is in the kernel.
+  // An event of a CPU, because not every processor can restrict a kernel breakpoint to one task.
   const auto open_it = [&attr] { return TryOpen(attr, -1, 0).error; };
   EXPECT_EQ(open_it(), EINVAL) << rule::INI_019.text;
   attr.exclude_kernel = 0;

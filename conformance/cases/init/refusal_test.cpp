@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which attributes event_init refuses, and with what.
+// The attrs that event_init() must reject, and the errno for each.
 
 #include <array>
 #include <set>
@@ -19,8 +19,8 @@ perf_event_attr AttrOf(std::uint32_t type, std::uint64_t config) {
   return MakeAttr(spec);
 }
 
-// Where an event that names no PMU reaches the one under test: anywhere, unless other CPUs have
-// another one, to which it would go just as well.
+// The options with which an event without a PMU type reaches the target. If other CPUs have another
+// core PMU, which could take the event, the event is bound to this CPU.
 OpenOptions OnThisKindOfCpu() { return {.cpu = target().Has(Cap::kSomeCpus) ? CurrentCpu() : -1}; }
 
 OpenResult TryOpenOfType(std::uint32_t type, std::uint64_t config) {
@@ -30,7 +30,7 @@ OpenResult TryOpenOfType(std::uint32_t type, std::uint64_t config) {
   return TryOpen(spec, OnThisKindOfCpu());
 }
 
-// Types of all PMUs that sysfs shows.
+// The types of all PMUs in sysfs.
 std::set<std::uint32_t> KnownTypes() {
   std::set<std::uint32_t> types;
   for (const std::string& device : ListFolder(kEventSource)) {
@@ -40,7 +40,7 @@ std::set<std::uint32_t> KnownTypes() {
   return types;
 }
 
-// Bits of config (0), config1 … that format/ declares.
+// The bits of config (0), config1 and so on that sysfs format/ declares.
 std::uint64_t DeclaredBits(int config) {
   std::uint64_t bits = 0;
   for (const std::string& name : ListFolder(DeviceFile("format"))) {
@@ -97,13 +97,13 @@ CONFORMANCE_CASE(Init, DynamicTypesOfOthersDoNotReachThisPmu, .rules = {rule::IN
   }
 }
 
-// `spec`, a generic event, of the PMU of that type.
+// The generic event `spec`, with the PMU of that type selected in its config.
 EventSpec Named(EventSpec spec, std::uint32_t type) {
   spec.config |= std::uint64_t{type} << PERF_PMU_TYPE_SHIFT;
   return spec;
 }
 
-// The bits of config that hold an event's code, beside those that filter it.
+// The bits of config for the code of an event, without the bits of its filters.
 std::uint64_t CodeBits() {
   std::uint64_t bits = 0;
   for (const std::string name : {"event", "umask"}) {
@@ -154,7 +154,7 @@ CONFORMANCE_CASE(Init, UndeclaredBitsAreRefusedOneByOne, .rules = {rule::INI_011
   }
 }
 
-// The attr as kernels from 6.3 on know it: config3 behind what 6.1 has.
+// The attr of kernels since Linux 6.3: config3 follows the fields of Linux 6.1.
 struct AttrWithConfig3 {
   perf_event_attr attr;
   std::uint64_t config3;
@@ -168,7 +168,7 @@ CONFORMANCE_CASE(Init, UndeclaredBitsOfConfig3AreRefusedOneByOne, .rules = {rule
     if ((DeclaredBits(3) & mask) != 0) continue;
     AttrWithConfig3 whole = {MakeAttr(target().AnyEvent()), mask};
     whole.attr.size = sizeof(whole);
-    // A kernel that does not know the field says that the attr is too big.
+    // A kernel without this field returns E2BIG for the size of the attr.
     EXPECT_THAT(TryOpenRaw(&whole, 0, -1, -1, PERF_FLAG_FD_CLOEXEC), FailsWithOneOf(EINVAL, E2BIG))
         << rule::INI_011.text << " config3:" << bit;
   }
@@ -192,7 +192,7 @@ CONFORMANCE_CASE(Init, GenericEventsAreTheOnesClaimed, .rules = {rule::INI_005, 
         << rule::INI_006.text << id;
   }
   std::set<std::uint64_t> beyond = {PERF_COUNT_HW_MAX};
-  for (int bit = 4; bit < 32; ++bit) {  // of each the low bits are a number that is claimed
+  for (int bit = 4; bit < 32; ++bit) {  // the low bits of each one are a claimed id
     for (const std::uint64_t id : claimed) beyond.insert(id | std::uint64_t{1} << bit);
   }
   for (const std::uint64_t id : beyond) {
@@ -289,7 +289,7 @@ CONFORMANCE_CASE(Init, CacheEventsAreTheOnesClaimed, .rules = {rule::INI_007},
         const OpenResult plain = TryOpenOfType(PERF_TYPE_HW_CACHE, config);
         EXPECT_EQ(port().Stats().live_events, before + (want == 0 ? 1 : 0))
             << rule::INI_007.text << " config " << config;
-        // One that this PMU has not may be another's.
+        // If the target claims no cache events, another PMU may accept this one.
         if (!claimed.empty() || !plain.ok()) {
           EXPECT_THAT(plain, FailsWithOneOf(want, legal ? want : EINVAL))
               << rule::INI_007.text << " config " << config;
@@ -316,8 +316,9 @@ CONFORMANCE_CASE(Init, CacheEventsCountWhatTheirNameSays, .rules = {rule::INI_02
     std::uint64_t want = 0;
     std::uint64_t n = 17;
     for (const EventSpec& other : specs) {
-      ++n;  // so that no cell can pass for another
-      // Of one code, those whose answer is the very same happen together.
+      ++n;  // each event has a number of its own, so that no other one can pass for it
+      // Events with the same code and response count the same pulses. Those with the same code and
+      // another response are left out, because they may count these pulses, too.
       const bool same = other.code == spec.code && other.response == spec.response;
       if (!same && other.code == spec.code) continue;
       Pulse(other, n);
@@ -328,7 +329,7 @@ CONFORMANCE_CASE(Init, CacheEventsCountWhatTheirNameSays, .rules = {rule::INI_02
   }
 }
 
-// An access is one that hits or one that misses: every answer that makes a miss is an access too.
+// An access is a hit or a miss. So each response of a miss is also a response of an access.
 CONFORMANCE_CASE(Init, CacheMissesAreAccesses, .rules = {rule::INI_029},
                  .needs = {Cap::kStimulus, Cap::kCacheEvents, Cap::kOffCore, Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().CacheEvents();
@@ -373,13 +374,14 @@ CONFORMANCE_CASE(Init, PrecisionBeyondThePmuIsRefused, .rules = {rule::INI_028},
   }
 }
 
-// What of the exclude bits PMUs do not support.
+// Sets exclude bits that the PMUs do not support.
 void ExcludeHostAndIdle(perf_event_attr& attr) {
   attr.exclude_host = 1;
   attr.exclude_idle = 1;
 }
 
-// Each PMU of the machine is asked, not only the target.
+// The kernel offers the event to each PMU of the machine, so each one is verified, not only the
+// target.
 CONFORMANCE_CASE(Init, AForeignTypeIsToldBeforeItsAttributes, .rules = {rule::ERR_032},
                  .needs = {Cap::kCounters}) {
   for (const std::uint64_t bits :

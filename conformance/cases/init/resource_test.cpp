@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What opening takes, closing and failing give back.
+// A close and a failed open must release everything that an open acquires.
 #include "cases/common.h"
 #include "pmuconf/rules/DRV.h"
 #include "pmuconf/rules/INI.h"
@@ -63,7 +63,7 @@ CONFORMANCE_CASE(Init, OpeningBesideAFullPmuSucceeds, .rules = {rule::INI_021, r
   }
 }
 
-// Refused by perf itself, after the driver had accepted the event.
+// perf itself rejects these events, after the driver has accepted them.
 CONFORMANCE_CASE(Init, LateFailuresDestroyOnce, .rules = {rule::DRV_015},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kGroups, Cap::kSampling, Cap::kCpus2}) {
   const EventSpec spec = target().AnyEvent();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an overflow does from the context of its interrupt: all that was asked for, once,
-// harmlessly.
+// Effects of an overflow in interrupt context: each requested one happens once and does no harm.
 #include <poll.h>
 
 #include <algorithm>
@@ -31,7 +30,7 @@ CONFORMANCE_CASE(Interrupt, EachOverflowGivesAllThatWasAskedFor, .rules = {rule:
   Ring ring(event, 16);
   const OverflowSignals signals(event, gettid(), SIGRTMIN);
   event.Enable();
-  const std::uint64_t last = target().min_period();  // less might be lengthened
+  const std::uint64_t last = target().min_period();  // the driver may lengthen a shorter period
   for (int i = 0; i < 40; ++i) {
     target().Stimulate(spec, 10 - last);
     pollfd ready = {event.fd(), POLLIN, 0};
@@ -67,8 +66,8 @@ CONFORMANCE_CASE(Interrupt, ReadingsBetweenOverflowsAddNothingTwice, .rules = {r
   EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end())) << rule::NMI_002.text;
 }
 
-// Time drives the counter: its interrupts hit the readings, the switches and the handler's own
-// neighbourhood, wherever they are.
+// Time drives the counter. So its interrupts occur at any moment: in reads, in enables and
+// disables, and next to another interrupt.
 CONFORMANCE_CASE(Interrupt, OverflowsAtAnyMomentKeepTheCount, .rules = {rule::NMI_002},
                  .needs = {Cap::kSampling, Cap::kManualClock}) {
   const EventSpec clock = target().Events({.stimulus = StimulusKind::kClock}).front();
@@ -90,7 +89,7 @@ CONFORMANCE_CASE(Interrupt, OverflowsAtAnyMomentKeepTheCount, .rules = {rule::NM
   const std::uint64_t count = event.Read().value;
   EXPECT_GE(count, before) << rule::NMI_002.text;
   EXPECT_GE(contents.samples.size(), 1u);
-  // What came late may swallow periods; nothing may be there twice.
+  // A late interrupt may merge periods, but no period may appear twice.
   EXPECT_LE(contents.PeriodSum(), count) << rule::NMI_002.text;
 }
 
@@ -103,7 +102,7 @@ CONFORMANCE_CASE(Interrupt, EventThatStopsItselfLosesNothing, .rules = {rule::NM
   for (std::uint64_t round = 1; round <= 30; ++round) {
     event.Refresh(1);
     target().Stimulate(spec, 10);
-    target().Stimulate(spec, 25);  // it is off
+    target().Stimulate(spec, 25);  // the event is off
     EXPECT_THAT(event.Read(), Counted(spec, 10 * round)) << rule::NMI_003.text;
     EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::NMI_003.text;
     EXPECT_THAT(witness.Read(), Counted(spec, 35 * round)) << rule::NMI_003.text;
@@ -152,7 +151,7 @@ CONFORMANCE_CASE(Interrupt, FaultInASampleOnlyShortensIt, .rules = {rule::NMI_00
     Ring ring(event, 256);
     const Event fault = Open(Software(PERF_COUNT_SW_PAGE_FAULTS));
     event.Enable();
-    target().Stimulate(spec, 10);  // code and stack are there from here on
+    target().Stimulate(spec, 10);  // from here on, code and stack cause no faults
     ring.Take();
     fault.Enable();
     target().Stimulate(spec, 95);

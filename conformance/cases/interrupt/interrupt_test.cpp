@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interrupts that come late, without a reason, or for an event that is gone.
+// Interrupts that are late, that have no cause, or whose event is closed.
 #include <fstream>
 
 #include "pmuconf/case.h"
@@ -17,21 +17,21 @@ constexpr std::uint32_t kGlobalStatusSet = 0x391;
 
 std::uint64_t FixedBit(unsigned i) { return 1ull << (32 + i); }
 
-// A sampling event of this CPU. While the line is held a task's event could lose its overflow to a
-// context switch, this one cannot.
+// A sampling event of this CPU. While the test holds the interrupt line, a context switch could
+// remove an event of a task together with its overflow. An event of a CPU stays.
 OpenOptions OfThisCpu(std::uint64_t period) {
   return {
       .pid = -1, .cpu = CurrentCpu(), .sample_period = period, .sample_type = PERF_SAMPLE_PERIOD};
 }
 
-// Every overflow flag the target's counters have.
+// The overflow flags of all counters of the target.
 std::uint64_t AllFlags() {
   return ((1ull << target().general()) - 1) | (((1ull << target().fixed()) - 1) << 32);
 }
 
 CONFORMANCE_CASE(Interrupt, SpuriousInterruptIsNotClaimed, .rules = {rule::NMI_004},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters}) {
-  const Undisturbed undisturbed;  // a switch of tasks may lengthen what is left of a period
+  const Undisturbed undisturbed;  // a context switch may lengthen the remaining period
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 100});
   Ring ring(event, 1);
@@ -50,7 +50,7 @@ CONFORMANCE_CASE(Interrupt, SpuriousInterruptIsNotClaimed, .rules = {rule::NMI_0
 
 CONFORMANCE_CASE(Interrupt, FlagOfAnUnusedCounterIsAcknowledged, .rules = {rule::NMI_004},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters}) {
-  const Undisturbed undisturbed;  // a switch of tasks may lengthen what is left of a period
+  const Undisturbed undisturbed;  // a context switch may lengthen the remaining period
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 100});
   Ring ring(event, 1);
@@ -102,7 +102,8 @@ CONFORMANCE_CASE(Interrupt, FlagOfAnUnusedCounterHidesNoOverflow, .rules = {rule
   EXPECT_EQ(port().ReadRegister(kGlobalStatus), 0u) << rule::NMI_004.text;
 }
 
-// The kernel asks every other CPU for its registers by an NMI. The handler has nothing to do there.
+// With SysRq l the kernel sends an NMI to each other CPU. The driver must not take that NMI for a
+// PMI.
 CONFORMANCE_CASE(Interrupt, InterruptsOfOthersAreLeftAlone, .rules = {rule::NMI_004},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters}) {
   const int cpu = CurrentCpu();
@@ -121,7 +122,7 @@ CONFORMANCE_CASE(Interrupt, InterruptsOfOthersAreLeftAlone, .rules = {rule::NMI_
 
 CONFORMANCE_CASE(Interrupt, EarlyFlagOfAUsedCounterGivesNoSample, .rules = {rule::NMI_004},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters}) {
-  const Undisturbed undisturbed;  // a switch of tasks may lengthen what is left of a period
+  const Undisturbed undisturbed;  // a context switch may lengthen the remaining period
   const std::vector<EventSpec> specs = target().AnyEvents(target().general());
   std::vector<Event> events;
   std::vector<Ring> rings;

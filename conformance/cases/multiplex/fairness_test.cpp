@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fair rotation is: turn by turn in the driver's log, and in what the scaled counts say.
+// Fairness of rotation: turn by turn in the driver's log, and in the scaled counts.
 #include <fcntl.h>
 
 #include <algorithm>
@@ -20,15 +20,14 @@ constexpr const char* kOneTurnAMillisecond =
 
 using Turn = std::set<std::uint64_t>;
 
-// The sets of events that had all counters, one after the other, by the calls in the log that came
-// after `mark`.
+// The sequence of sets of events that had all counters, according to the log after `mark`.
 std::vector<Turn> TurnsSince(std::uint64_t mark, std::size_t counters) {
   std::vector<Turn> turns;
   Turn on;
   for (const refpmu_log_entry& entry : port().Log()) {
     if (entry.kind != REFPMU_LOG_CALL || entry.seq <= mark) continue;
     if (entry.what == REFPMU_CALL_DEL) on.erase(entry.event);
-    // One more than fit is tried, too, and does not stay.
+    // perf also tries to add an event more than fit. The driver rejects that one.
     if (entry.what != REFPMU_CALL_ADD || on.size() == counters) continue;
     on.insert(entry.event);
     if (on.size() == counters && (turns.empty() || turns.back() != on)) turns.push_back(on);
@@ -42,7 +41,7 @@ struct Rotation {
   std::vector<Turn> turns;
 };
 
-// Two events more than fit, for three times as many turns as there are events.
+// Opens two events more than fit, and records three times as many turns as there are events.
 Rotation Rotate(const EventSpec& spec) {
   Rotation rotation;
   rotation.events = OpenEach(std::vector(CounterCount(spec) + 2, spec));
@@ -58,7 +57,7 @@ Rotation Rotate(const EventSpec& spec) {
   return rotation;
 }
 
-// Who is in `one` and not in `other`: exactly one, or the case fails.
+// The id of the event that is in `one` and not in `other`. The case fails unless exactly one is.
 std::uint64_t OnlyIn(const Turn& one, const Turn& other) {
   std::vector<std::uint64_t> ids;
   std::ranges::set_difference(one, other, std::back_inserter(ids));
@@ -106,14 +105,15 @@ CONFORMANCE_CASE(Multiplex, EqualEventsGetEqualTurns, .rules = {rule::MUX_003},
   }
 }
 
-// The time of the events themselves: it stands still while this task is off its CPU.
+// The time of the events, which stops while this task is off its CPU.
 std::uint64_t TimeOf(const Event& event) { return event.Read().time_enabled; }
 
-// N(t) = N t / T + D(t) is how many happened up to t, where D is how far the pulses were from a
-// constant rate. An event on counters from a to b in each of its s turns counts the sum of
-// N(b) - N(a) = N / T * running + sum of D(b) - D(a), so that what is scaled from it misses N by at
-// most 2 s max|D| enabled / running, and by the part of T in which it was not looked at. D is
-// measured here, pulse by pulse: a pulse that comes late widens the bound and fails nothing.
+// N(t) = N t / T + D(t) is the number of pulses up to the time t, where D is their deviation from a
+// constant rate. In each of its s turns, an event counts N(b) - N(a) pulses from a to b.
+// In all turns it counts N / T * running + the sum of D(b) - D(a). So the scaled count deviates
+// from N by at most 2 s max|D| enabled / running. The pulses outside the observed part of T add to
+// that.
+// This case measures D at each pulse. A late pulse widens the bound and cannot fail the case.
 CONFORMANCE_CASE(
     Multiplex, ScaledCountIsAsNearAsTheTurnsAllow, .rules = {rule::MUX_002},
     .needs = {Cap::kStimulus, Cap::kMultiplexing, Cap::kLog},
@@ -130,7 +130,7 @@ CONFORMANCE_CASE(
   std::vector<Reading> before, after;
   for (const Event& event : events) before.push_back(event.Read());
   const std::uint64_t first = TimeOf(events[0]);
-  std::vector<double> at;  // the last moment before each pulse, and one after all
+  std::vector<double> at;  // the last time before each pulse, and one after all
   for (double pulse = 0; pulse <= kPulses; ++pulse) {
     std::uint64_t now = 0;
     while ((now = TimeOf(events[0])) < first + static_cast<std::uint64_t>(pulse) * 50'000) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who gets a counter when not all can: pinned before flexible, the CPU before the task, exclusive
-// alone.
+// Which events get the counters when not all fit: pinned before flexible, CPU before task,
+// exclusive alone.
 #include "cases/common.h"
 #include "pmuconf/rules/CTL.h"
 #include "pmuconf/rules/MUX.h"
@@ -9,7 +9,7 @@
 namespace pmuconf {
 namespace {
 
-// Ends of file as a read of an event in the error state gives them.
+// Whether a read returns end-of-file, as it does for an event in the error state.
 bool ReadsAsError(const Event& event) {
   const SysResult result = event.TryRead(64);
   return result.ok() && result.value == 0;

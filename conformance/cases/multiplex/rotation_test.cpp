@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// More events than counters: everybody gets a turn, and no event is lost or counted twice.
+// More events than counters: each event gets a turn, and no pulse is lost or counted twice.
 #include "cases/common.h"
 #include "pmuconf/ring.h"
 #include "pmuconf/rules/DRV.h"
@@ -9,7 +9,7 @@
 namespace pmuconf {
 namespace {
 
-// Pulses, one at a time, until each of `events` has counted `least`; how many it took.
+// Generates single pulses until each of `events` has counted `least`. Returns the number of pulses.
 std::uint64_t PulseUntilAllCount(const EventSpec& spec, const std::vector<Event>& events,
                                  std::uint64_t least) {
   std::uint64_t pulsed = 0;
@@ -29,11 +29,13 @@ void CheckConservation(const OpenOptions& place) {
   const std::size_t counters = CounterCount(spec);
   const std::vector<Event> events = OpenEach(std::vector(counters + 3, spec), place);
   EnableEach(events);
-  // A timer may rotate between two of these enables; from here on every counter is taken.
+  // The timer may rotate the events between two of these enables. From here on each counter is in
+  // use.
   std::uint64_t before = 0;
   for (const Event& event : events) before += event.Read().value;
   const std::uint64_t pulsed = PulseUntilAllCount(spec, events, 20);
-  // The first to be enabled is the last to be disabled: its enabled time spans that of all others.
+  // The first event to be enabled is the last one to be disabled, so its enabled time covers that
+  // of the others.
   for (auto event = events.rbegin(); event != events.rend(); ++event) event->Disable();
   std::uint64_t sum = 0;
   std::uint64_t running = 0;
@@ -66,7 +68,7 @@ CONFORMANCE_CASE(Multiplex, DifferentEventsAreNeverMixedUp,
                  .rules = {rule::MUX_001, rule::MUX_012, rule::MUX_017},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kMultiplexing}) {
   const MuxInterval interval(1);
-  // Of several names of one event, one.
+  // Only one of several names of the same event.
   std::vector<EventSpec> specs;
   for (const EventSpec& spec : target().Events({.stimulus = StimulusKind::kPulse})) {
     const auto same = [&spec](const EventSpec& other) { return HappenTogether(spec, other); };
@@ -74,7 +76,8 @@ CONFORMANCE_CASE(Multiplex, DifferentEventsAreNeverMixedUp,
   }
   const std::vector<Event> events = OpenEach(specs);
   EnableEach(events);
-  // Codes of their own weight: a count that is no multiple of it belongs to somebody else.
+  // Each code has a weight of its own. A count that is no multiple of it has pulses of another
+  // code.
   const auto weight = [](std::size_t i) { return 1'009 * (i + 1) * (i + 1) + i; };
   EXPECT_TRUE(RepeatUntil(
       [&] {
@@ -107,7 +110,8 @@ CONFORMANCE_CASE(Multiplex, RotatedSamplersKeepTheirPlaceInThePeriod, .rules = {
   }
 }
 
-// Which of `events`, one more than there are counters, sits out one pulse.
+// Generates one pulse and returns the index of the event that misses it. `events` has one event
+// more than there are counters.
 std::size_t SittingOut(const EventSpec& spec, const std::vector<Event>& events) {
   std::vector<std::uint64_t> before;
   for (const Event& event : events) before.push_back(event.Read().value);
@@ -138,7 +142,8 @@ CONFORMANCE_CASE(Multiplex, IntervalDecidesWhenEventsRotate, .rules = {rule::MUX
     EXPECT_TRUE(RepeatUntil([&] { count_turns(events, out); },
                             [&] { return steady_clock::now() - begin > milliseconds(90); }));
     const auto elapsed = steady_clock::now() - begin;
-    // One more for a timer that was on its way, one for an interval that began earlier.
+    // Two more turns: one for a timer that was already armed, one for an interval that began
+    // before.
     EXPECT_LE(turns, static_cast<std::size_t>(elapsed / milliseconds(40)) + 2)
         << rule::MUX_010.text;
   }
@@ -180,9 +185,9 @@ CONFORMANCE_CASE(Multiplex, IndependentEventsFitInEveryOrder,
   }
 }
 
-// `wide` ones sit where `narrow` ones have to go: they must give way, and lose nothing. The pulses
-// and the move are next to each other, for a driver whose timer reads the counters in between has
-// nothing left to lose.
+// Events of `wide` are on the counters that events of `narrow` need. The driver must move them
+// without a loss. The pulses come right before the move, because a timer of the driver may fold the
+// counters in between. A faulty driver would then have nothing to lose.
 void CheckMoving(const EventSpec& wide, const EventSpec& narrow, bool pinned) {
   const std::vector<Event> first =
       OpenEach(std::vector(CounterCount(wide) - CounterCount(narrow), wide),
@@ -202,7 +207,7 @@ void CheckMoving(const EventSpec& wide, const EventSpec& narrow, bool pinned) {
   }
 }
 
-// More than once: that timer may come between them nevertheless.
+// Repeats the check, because that timer may still expire between the pulses and the move.
 void CheckMoving(bool pinned) {
   for (const EventSpec& narrow : target().Events({.constrained = true})) {
     for (int i = 0; i < 4; ++i) CheckMoving(target().AnyEvent(), narrow, pinned);
@@ -215,8 +220,8 @@ CONFORMANCE_CASE(Multiplex, RunningEventsMoveForAConstrainedOne,
   CheckMoving(false);
 }
 
-// perf takes flexible events off before it adds another one; pinned ones it leaves where they are,
-// so it is the driver that moves them, with what they have counted.
+// perf removes flexible events before it adds another event, but leaves pinned events in place. So
+// the driver itself must move pinned events, with their counts.
 CONFORMANCE_CASE(Multiplex, PinnedEventsMoveForAConstrainedOne,
                  .rules = {rule::MUX_012, rule::MUX_015},
                  .needs = {Cap::kStimulus, Cap::kConstraints}) {

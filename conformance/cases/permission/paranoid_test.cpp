@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a task without capabilities may open, by kernel.perf_event_paranoid.
+// The events that a task without capabilities may open, by kernel.perf_event_paranoid.
 #include <thread>
 
 #include "cases/kernel_pmus.h"
@@ -38,7 +38,7 @@ CONFORMANCE_CASE(Permission, PerfmonIsEnough, .rules = {rule::PRM_006}) {
   for (const int cap : {CAP_PERFMON, CAP_SYS_ADMIN}) {
     for (const OpenOptions& options : {OpenOptions{.pid = -1, .cpu = target().Cpu(0)},
                                        OpenOptions{}, OpenOptions{.pid = getpid()}}) {
-      // A PMU of the whole machine knows no tasks.
+      // A PMU of the whole machine has no events of tasks.
       if (options.cpu < 0 && !target().Has(Cap::kTasks)) continue;
       EXPECT_EQ(ErrnoAsNobody(options, {cap}), 0) << rule::PRM_006.text << " capability " << cap;
     }
@@ -54,7 +54,7 @@ CONFORMANCE_CASE(Permission, OtherUsersTasksAreOffLimits, .rules = {rule::PRM_00
   EXPECT_EQ(ErrnoAsNobody({.pid = getpid(), .exclude_kernel = true}), EACCES) << rule::PRM_007.text;
 }
 
-// A change of user leaves a task that is not dumpable.
+// A task that has changed its user is not dumpable, so the case sets the flag itself.
 CONFORMANCE_CASE(Permission, UndumpableTasksAreOffLimits, .rules = {rule::PRM_007},
                  .needs = {Cap::kTasks}) {
   const Sysctl paranoid(kParanoid, "-1");
@@ -95,7 +95,8 @@ CONFORMANCE_CASE(Permission, DescriptorOutlivesThePrivilege, .rules = {rule::PRM
   const Sysctl paranoid(kParanoid, "2");
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec);
-  // Only the system call itself drops the privilege of one thread and keeps that of the others.
+  // The system call drops the privilege of one thread. The C library's function would change all
+  // threads.
   const auto as_nobody = [&](const std::function<void()>& body) {
     std::thread([&] {
       ASSERT_EQ(syscall(SYS_setresuid, kNobody, kNobody, kNobody), 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of an event needs a right of its own: raw data, locked memory, chains, branches, signals.
+// Features of an event that need a permission: raw data, locked memory, call chains, branches,
+// signals.
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/resource.h>
@@ -19,7 +20,7 @@
 namespace pmuconf {
 namespace {
 
-// What nobody gets while kernel.perf_event_paranoid is `level`.
+// The errno that an unprivileged process gets while kernel.perf_event_paranoid is `level`.
 int ErrnoAt(const char* level, const EventSpec& spec, const OpenOptions& options,
             std::initializer_list<int> keep = {}) {
   const Sysctl paranoid(kParanoid, level);
@@ -74,7 +75,7 @@ CONFORMANCE_CASE(Permission, LockedMemoryIsLimited, .rules = {rule::PRM_004}) {
   EXPECT_EQ(map(beyond, 0), 0) << rule::PRM_004.text;
 }
 
-// Kernels without the distributions' patch know no level above 2.
+// Only kernels with a patch of some distributions know levels above 2.
 CONFORMANCE_CASE(Permission, LevelAboveTwoIsForEveryKindOfEvent, .rules = {rule::PRM_005}) {
   static volatile std::uint64_t watched = 0;
   perf_event_attr breakpoint = Breakpoint(&watched, 8);
@@ -116,7 +117,7 @@ CONFORMANCE_CASE(Permission, KernelBranchesNeedTheRight, .rules = {rule::PRM_010
                          attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY | of;
                        }};
   };
-  // Without branches the PMU refuses what the user's would get.
+  // A PMU without branches rejects even the branch stack that a user may have.
   const int users = target().branches() > 0 ? 0 : EOPNOTSUPP;
   for (const std::uint64_t kernel : {PERF_SAMPLE_BRANCH_KERNEL, PERF_SAMPLE_BRANCH_HV}) {
     const OpenOptions asked = branches(PERF_SAMPLE_BRANCH_USER | kernel);
@@ -161,7 +162,7 @@ CONFORMANCE_CASE(Permission, SignalsToOthersNeedTheRight, .rules = {rule::PRM_01
 
 bool OfTheKernel(std::uint64_t address) { return address >> 63 != 0; }
 
-// What happens beside the event: kernel pulses between those of the user, with addresses to match.
+// Pulses in the kernel, with kernel addresses, occur between the pulses of user code.
 CONFORMANCE_CASE(Permission, UsersSamplesShowNothingOfTheKernel, .rules = {rule::PRM_013},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kLog}) {
   constexpr std::uint64_t kUser = 0x40'1000, kKernel = 0xffff'ffff'8100'1000;
@@ -180,8 +181,8 @@ CONFORMANCE_CASE(Permission, UsersSamplesShowNothingOfTheKernel, .rules = {rule:
     Pulse(spec, 1, {.privilege = Privilege::kKernel, .ip = kKernel, .addr = kKernel + 8});
     Pulse(spec, 1, {.privilege = Privilege::kUser, .ip = kUser, .addr = kUser + 8});
   }
-  // An interrupt that comes when the kernel runs already. Who leaves the CPU before it comes has no
-  // sample of it.
+  // This interrupt arrives when the kernel runs already. If the task left the CPU before the
+  // interrupt, the overflow would have no sample.
   const Undisturbed undisturbed;
   HoldLine line;
   Pulse(spec, 1, {.privilege = Privilege::kUser, .ip = kUser, .addr = kUser + 8});
@@ -195,7 +196,7 @@ CONFORMANCE_CASE(Permission, UsersSamplesShowNothingOfTheKernel, .rules = {rule:
     for (const std::uint64_t value : sample.regs_intr.value_or(std::vector<std::uint64_t>{})) {
       EXPECT_FALSE(OfTheKernel(value)) << rule::PRM_013.text << " register " << value;
     }
-    // Behind the first entry is what the frames of the user's own stack say, whatever that is.
+    // The entries after the first one come from the user's stack frames, which may have any value.
     const std::vector<std::uint64_t>& chain = *sample.callchain;
     EXPECT_THAT(chain,
                 testing::Not(testing::Contains(static_cast<std::uint64_t>(PERF_CONTEXT_KERNEL))))

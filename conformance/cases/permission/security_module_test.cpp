@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Security modules are asked, and what they say holds; a BPF program is the module here.
+// The kernel calls security modules and obeys them. In these cases a BPF program is the module.
 #include <unistd.h>
 
 #include "cases/mount.h"
@@ -15,7 +15,7 @@ namespace {
 
 enum Hook { kOpen, kAlloc, kRead, kWrite, kLockedDown, kNone };
 
-// Skips the case where no BPF program can be a security module: it could not be loaded either.
+// Skips the case if no BPF program can be a security module, before the program is loaded.
 struct Offered {
   Offered() {
     if (access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
@@ -29,13 +29,14 @@ struct Offered {
   }
 };
 
-// Answers for this process while it lives.
+// Decides about the actions of this process while the object lives.
 class SecurityModule {
  public:
   SecurityModule() {
     bpf_->bss->process = static_cast<std::uint32_t>(getpid());
     const int error = security_hooks_bpf::attach(&*bpf_);
-    constexpr int kNotSupported = -524;  // the kernel's own, that no header has
+    // The kernel's ENOTSUPP, absent from the headers of user space.
+    constexpr int kNotSupported = -524;
     if (error == kNotSupported) {
       SkipCase(Cap::kBpf, "the kernel attaches no programs to its functions on this processor");
     }

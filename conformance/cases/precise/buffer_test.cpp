@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records in a buffer: none lost, none doubled, and the count exact while they wait.
+// Records in a buffer: none is lost or doubled, and the count is exact while records are pending.
 #include "cases/common.h"
 #include "cases/precise/precise.h"
 #include "pmuconf/rules/PRC.h"
@@ -8,7 +8,7 @@
 namespace pmuconf {
 namespace {
 
-constexpr std::uint64_t kRecordBuffer = 1ull << 62;  // its bit in the global status
+constexpr std::uint64_t kRecordBuffer = 1ull << 62;  // the bit of the buffer in the global status
 
 CONFORMANCE_CASE(Precise, SamplesAreCountOverPeriod, .rules = {rule::PRC_003, rule::SMP_005},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}) {
@@ -96,7 +96,7 @@ CONFORMANCE_CASE(Precise, RecordsArePendingWhenTheEventCloses, .rules = {rule::P
   target().Stimulate(spec, 57);
   event.Close();
   EXPECT_EQ(ring.Drain().samples.size(), 5u) << rule::PRC_009.text;
-  // What comes next has nothing of it.
+  // The next event must not get any record or count of the closed one.
   const Event next = Open(spec, Precise(10));
   Ring next_ring(next, 1);
   next.Enable();
@@ -134,7 +134,7 @@ CONFORMANCE_CASE(Precise, RecordsArePendingWhenAnotherEventComesAndGoes,
   std::uint64_t total = 0;
   for (int i = 0; i < 4; ++i) {
     target().Stimulate(specs[0], 23, {.ip = 0x401000});
-    // Its records are longer: those that wait were written in another layout.
+    // The records of this event are longer. The pending records have another layout.
     const Event rich = Open(specs[1], Precise(5, kBuffered | PERF_SAMPLE_DATA_SRC));
     Ring rich_ring(rich, 1);
     rich.Enable();
@@ -190,7 +190,7 @@ CONFORMANCE_CASE(Precise, OneEventEndsSeveralPeriods, .rules = {rule::PRC_007},
   EnableEach(events);
   for (std::uint64_t i = 1; i <= 18; ++i) target().Stimulate(spec, 1, {.ip = 0x400000 + i});
   DisableEach(events);
-  // Enabling took a while, in which nothing happened: all run in step.
+  // No pulse happened while the events were enabled, so all of them count the same pulses.
   for (Ring& ring : rings) {
     const RingContents got = ring.Drain();
     ASSERT_EQ(got.samples.size(), 3u) << rule::PRC_007.text;
@@ -235,7 +235,7 @@ CONFORMANCE_CASE(Precise, ValueInASampleIsThatOfItsEvent, .rules = {rule::PRC_00
 
 CONFORMANCE_CASE(Precise, LateInterruptInventsNothing, .rules = {rule::PRC_011},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kRegisters}) {
-  const Undisturbed undisturbed;  // a task switch makes room in the buffer of records
+  const Undisturbed undisturbed;  // a context switch drains the buffer of records
   const EventSpec spec = target().AnyEvent();
   for (const std::uint64_t type : {kBuffered, kAtOnce}) {
     SCOPED_TRACE(testing::Message() << "sample_type 0x" << std::hex << type);
@@ -251,7 +251,7 @@ CONFORMANCE_CASE(Precise, LateInterruptInventsNothing, .rules = {rule::PRC_011},
     for (std::size_t i = 0; i < late.samples.size(); ++i) {
       ASSERT_EQ(late.samples[i].ip, 0x400000 + (10 * i + 9) / 10'000) << rule::PRC_011.text << i;
     }
-    // It goes on, and as exactly as ever.
+    // From here on the event must be as exact as before.
     const std::uint64_t before = event.Read().value;
     target().Stimulate(spec, 95, {.ip = 0x500000});
     event.Disable();
@@ -279,7 +279,7 @@ CONFORMANCE_CASE(Precise, InterruptWithoutARecordIsHarmless, .rules = {rule::PRC
   target().Stimulate(spec, 1);
   event.Disable();
   EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::PRC_014.text;
-  // Nor is the record that is still in memory taken for a new one.
+  // The driver must not take the old record, which is still in memory, for a new one.
   event.Enable();
   EXPECT_EQ(port().Inject(kRecordBuffer).runs, 1u) << rule::PRC_014.text;
   EXPECT_EQ(ring.Drain().samples.size(), 0u) << rule::PRC_014.text;
@@ -291,8 +291,8 @@ CONFORMANCE_CASE(Precise, PeriodBeyondTheCounterGivesOneSample,
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kLongPeriods}) {
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t half = (target().counter_mask() >> 1) + 1;
-  // First those that do not wait: where a driver cuts the period, these show it before there are as
-  // many records as events.
+  // kAtOnce comes first. If a driver shortens the period, these samples reveal it before the device
+  // has written as many records as there are events.
   for (const std::uint64_t type : {kAtOnce, kBuffered}) {
     for (const std::uint64_t period : {half - 1, half, half + 1, 2 * half + 12'345}) {
       SCOPED_TRACE(testing::Message() << period << ", sample_type 0x" << std::hex << type);

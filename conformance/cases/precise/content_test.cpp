@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a precise sample shows: the instruction, the data access and the registers of the event.
+// Contents of a precise sample: the instruction, the data access and the registers of the event.
 #include <time.h>
 
 #include <map>
@@ -237,9 +237,9 @@ CONFORMANCE_CASE(Precise, PlainerNeighbourTakesNothingFromARecord,
 CONFORMANCE_CASE(Precise, RegistersAreThoseOfTheEvent, .rules = {rule::PRC_006},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}) {
   const EventSpec spec = target().AnyEvent();
-  // In a record the registers come after the data of the access.
+  // In a record, the registers follow the data of the access.
   for (const std::uint64_t besides : {std::uint64_t{0}, std::uint64_t{PERF_SAMPLE_ADDR}}) {
-    std::map<int, std::uint64_t> want = {{reg::kIp, 0x401000}};  // sorted as they stand in a sample
+    std::map<int, std::uint64_t> want = {{reg::kIp, 0x401000}};  // sorted as in a sample
     for (const std::size_t i : {0, 1, 7, 8, 15}) want[reg::kRecorded.at(i)] = 0x1000 + i;
     OpenOptions options = Precise(2, PERF_SAMPLE_IP | PERF_SAMPLE_REGS_INTR | besides);
     options.edit = [&want](perf_event_attr& attr) {

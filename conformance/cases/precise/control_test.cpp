@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Precise events under control: limits, new periods, frequency, throttling, and task switches.
+// Control of precise events: overflow limits, new periods, frequency, throttling, and context
+// switches.
 #include "cases/common.h"
 #include "cases/precise/precise.h"
 #include "pmuconf/rules/PRC.h"
@@ -71,7 +72,7 @@ CONFORMANCE_CASE(Precise, FrequencyStartsWithPeriodOne, .rules = {rule::PRC_012,
   EXPECT_THAT(event.Read(), Counted(spec, total)) << rule::PRC_012.text;
 }
 
-// Events that come one upon the other are far above one a second.
+// Events in immediate succession have a far higher rate than one per second.
 CONFORMANCE_CASE(Precise, FrequencyRaisesThePeriod, .rules = {rule::PRC_012, rule::SMP_004},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kFrequency},
                  .timing =
@@ -135,7 +136,7 @@ CONFORMANCE_CASE(Precise, ThrottledEventGivesNoSample, .rules = {rule::PRC_012, 
     if (type == PERF_RECORD_THROTTLE || type == PERF_RECORD_UNTHROTTLE) {
       throttled = type == PERF_RECORD_THROTTLE;
     } else if (throttled && type == PERF_RECORD_SAMPLE) {
-      // The one of the overflow that was too many comes after the record.
+      // The sample of the overflow that exceeded the limit follows the throttle record.
       EXPECT_EQ(++samples, 1) << rule::PRC_012.text;
     }
   }
@@ -144,7 +145,7 @@ CONFORMANCE_CASE(Precise, ThrottledEventGivesNoSample, .rules = {rule::PRC_012, 
 constexpr std::uint64_t kOwnIp = 0x401000;
 constexpr std::uint64_t kChildIp = 0x402000;
 
-// Before, while and after `child` runs, this task makes 20 times `n` events happen.
+// Generates 20 times `n` events in this task before `child` runs, while it runs, and afterwards.
 void StimulateAround(const EventSpec& spec, std::uint64_t n, Child& child) {
   const auto stimulate = [&] {
     for (int i = 0; i < 20; ++i) target().Stimulate(spec, n, {.ip = kOwnIp});
@@ -156,8 +157,8 @@ void StimulateAround(const EventSpec& spec, std::uint64_t n, Child& child) {
   stimulate();
 }
 
-// One round of it is not enough: for a second after the last event of a task perf tells every PMU
-// of switches, asked or not.
+// One round is not enough. For a second after the last event of a task was closed, perf calls the
+// driver at each context switch, even if the driver did not request that.
 CONFORMANCE_CASE(Precise, RecordsBelongToTheTaskThatMadeThem, .rules = {rule::PRC_010},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise},
                  .timing =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What cases about precise events share.
+// Helpers of the cases about precise events.
 #ifndef PMUCONF_CASES_PRECISE_PRECISE_H_
 #define PMUCONF_CASES_PRECISE_PRECISE_H_
 
@@ -11,12 +11,13 @@
 
 namespace pmuconf {
 
-// Samples that hold nothing but what a record holds may wait in a buffer; a callchain cannot.
+// Samples that a record can provide may wait in a buffer. A call chain is not in a record, so
+// samples with one cannot wait.
 inline constexpr std::uint64_t kBuffered =
     PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_PERIOD | PERF_SAMPLE_TID;
 inline constexpr std::uint64_t kAtOnce = kBuffered | PERF_SAMPLE_CALLCHAIN;
 
-// The target's highest precision unless told.
+// The default level is the highest precision of the target.
 inline OpenOptions Precise(std::uint64_t period, std::uint64_t sample_type = kBuffered,
                            unsigned level = target().precise()) {
   return {.sample_period = period,
@@ -24,7 +25,7 @@ inline OpenOptions Precise(std::uint64_t period, std::uint64_t sample_type = kBu
           .edit = [level](perf_event_attr& attr) { attr.precise_ip = level & 3; }};
 }
 
-// The same for this CPU, whatever task runs there.
+// The same for all tasks of this CPU.
 inline OpenOptions PreciseOnCpu(std::uint64_t period, std::uint64_t sample_type = kBuffered) {
   OpenOptions options = Precise(period, sample_type);
   options.pid = -1;

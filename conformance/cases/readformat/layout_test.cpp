@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a read of an event returns: its size, its fields, and nothing else.
+// The result of a read of an event: its size, its fields, and nothing else.
 #include <unistd.h>
 
 #include <array>
@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t kFormats =
     PERF_FORMAT_GROUP | kReadTimes | PERF_FORMAT_ID | PERF_FORMAT_LOST;
 
-// Bytes of a reading of `members` events, as the manual lays it out.
+// The size of a reading of `members` events, by perf_event_open(2).
 std::size_t SizeOf(std::uint64_t format, std::size_t members) {
   std::size_t entry = 1;
   std::size_t head = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Readings of what is elsewhere: other CPUs, children, cgroups, and events that never ran.
+// Readings of events elsewhere: on other CPUs, in children, in cgroups, and of events that never
+// ran.
 #include <fcntl.h>
 #include <sched.h>
 
@@ -15,8 +16,8 @@ namespace {
 CONFORMANCE_CASE(ReadFormat, ChangedGroupOfAChildIsNotAddedUp, .rules = {rule::RDF_017},
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kCounters3, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
-  // A child that inherits all has a context like its parent's, and the kernel exchanges the two
-  // when it switches from one to the other: no event can join the group then.
+  // Makes the contexts of parent and child differ. Otherwise the kernel could swap them at a
+  // context switch, and then no event could join the group.
   const Event not_inherited = Open(spec);
   OpenOptions options = {.read_format = Group::kReadFormat, .inherit = true};
   const Event leader = Open(spec, options);
@@ -80,7 +81,7 @@ CONFORMANCE_CASE(ReadFormat, CountOfARunningTaskIsTheOneOfNow, .rules = {rule::R
   });
   const Event event = Open(spec, {.pid = child.pid(), .disabled = false});
   child.Go();
-  // It never leaves the CPU by itself: what is seen here is fetched from there.
+  // The child never leaves its CPU by itself, so the kernel must read the counter on that CPU.
   ASSERT_TRUE(RepeatUntil([] { sched_yield(); }, [&event] { return event.Read().value != 0; }))
       << rule::RDF_018.text;
   EXPECT_THAT(event.Read(), Counted(spec, 123)) << rule::RDF_018.text;
@@ -127,8 +128,8 @@ CONFORMANCE_CASE(ReadFormat, TimesOfACgroupAreThoseOfItsTasks, .rules = {rule::R
     Child child([&] {
       cgroup.Enter();
       target().Stimulate(spec, 100 * round);
-      // A task that exits is one of its cgroup to its last switch, which may come after it was
-      // waited for.
+      // A task that exits stays in its cgroup until its last context switch, which may come after
+      // the wait.
       cgroup.Leave();
       return 0;
     });

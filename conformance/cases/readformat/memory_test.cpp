@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading to memory that is not there, or comes only as it is touched.
+// Reads into memory that is not mapped, and into pages that are allocated at the first access.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@
 namespace pmuconf {
 namespace {
 
-// Two pages of which nothing is there yet; unmapped when it goes.
+// Two pages that are mapped and not yet allocated. The destructor unmaps them.
 class Pages {
  public:
   explicit Pages(int protection = PROT_READ | PROT_WRITE, int fd = -1) {
@@ -70,7 +70,7 @@ CONFORMANCE_CASE(ReadFormat, ReadWaitsForMemoryThatComes, .rules = {rule::RDF_01
   Ring ring(event, 1);
   char* const own_page =
       reinterpret_cast<char*>(const_cast<perf_event_mmap_page*>(&ring.control()));
-  char* const hole = own_page + 512;  // what the control page has no use for
+  char* const hole = own_page + 512;  // an unused part of the control page
   char* const across = fresh.second() - 8;
   for (char* to : {across, of_file.second() - 8, hole}) {
     ASSERT_EQ(::read(event.fd(), to, 64), 16) << rule::RDF_010.text;

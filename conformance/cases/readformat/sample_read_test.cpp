@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Readings that travel with samples, and samples that found no room.
+// Readings in samples, and the count of samples for which the buffer had no space.
 #include "cases/common.h"
 #include "pmuconf/ring.h"
 #include "pmuconf/rules/RDF.h"
