@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The errno that a target chose where a rule allows several.
+// The errno that a target file chooses where a rule permits several.
 #ifndef PMUCONF_CASES_REFUSAL_H_
 #define PMUCONF_CASES_REFUSAL_H_
 
@@ -10,8 +10,8 @@
 
 namespace pmuconf {
 
-// Whether `error` is the refusal of `what` that the target file names; EINVAL or EOPNOTSUPP where
-// it names none.
+// Whether `error` is the errno of `what` in the target file. If the file names none, EINVAL and
+// EOPNOTSUPP are valid.
 inline bool IsRefusal(int error, const std::string& what) {
   const auto chosen = target().refusal(what);
   return chosen ? error == *chosen : error == EINVAL || error == EOPNOTSUPP;

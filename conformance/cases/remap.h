@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ways to change a mapping behind the back of whoever made it.
+// Changes of an existing mapping by munmap(2), mmap(2) and mremap(2).
 #ifndef PMUCONF_CASES_REMAP_H_
 #define PMUCONF_CASES_REMAP_H_
 
@@ -21,9 +21,9 @@ struct RemapTry {
   int error = 0;
 };
 
-// Tries to take a part of the `pages` pages of a mapping at `base` away, and to make it longer.
-// Where the kernel lets that happen, the mapping is no longer what it was. `covered` is the errno
-// for mapping something else over a part.
+// Tries to remove parts of a mapping of `pages` pages at `base`, and to extend it. If the kernel
+// permits an attempt, the mapping has changed. `covered` is the expected errno of mapping other
+// memory over a part.
 inline std::vector<RemapTry> RefusedRemaps(void* base, std::size_t pages, int covered) {
   const std::size_t page = PageSize();
   const std::size_t size = pages * page;
@@ -41,15 +41,16 @@ inline std::vector<RemapTry> RefusedRemaps(void* base, std::size_t pages, int co
       {"its middle unmapped", EINVAL, failure(munmap(at + page, size - 2 * page) != 0)},
       {"its first page covered", covered, failure(cover(at) == MAP_FAILED)},
       {"its last page covered", covered, failure(cover(at + size - page) == MAP_FAILED)},
-      {"cut", EINVAL, failure(remap(size, size - page, 0) == MAP_FAILED)},
-      {"stretched", EFAULT, failure(remap(size, 2 * size, MREMAP_MAYMOVE) == MAP_FAILED)},
-      {"made twice", EFAULT, failure(remap(0, size, MREMAP_MAYMOVE) == MAP_FAILED)},
-      {"moved and left behind", EINVAL,
+      {"shortened", EINVAL, failure(remap(size, size - page, 0) == MAP_FAILED)},
+      {"extended", EFAULT, failure(remap(size, 2 * size, MREMAP_MAYMOVE) == MAP_FAILED)},
+      {"duplicated", EFAULT, failure(remap(0, size, MREMAP_MAYMOVE) == MAP_FAILED)},
+      {"moved, with its old range mapped", EINVAL,
        failure(remap(size, size, MREMAP_MAYMOVE | MREMAP_DONTUNMAP) == MAP_FAILED)},
   };
 }
 
-// Moves a whole mapping to where there is room; MAP_FAILED if the kernel refuses.
+// Moves a whole mapping to a free range of addresses. Returns MAP_FAILED if the kernel rejects
+// that.
 inline void* MoveElsewhere(void* base, std::size_t size) {
   void* const room = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (room == MAP_FAILED) return MAP_FAILED;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How processes of a case meet: one says that it got somewhere and waits, the other lets it go on.
+// Synchronizes two processes of a case: one reports that it has reached a point and waits, the
+// other lets it continue.
 #ifndef PMUCONF_CASES_RENDEZVOUS_H_
 #define PMUCONF_CASES_RENDEZVOUS_H_
 
@@ -14,7 +15,8 @@
 
 namespace pmuconf {
 
-// Two pipes, made before the fork. Nobody polls: each side sleeps until the other has written.
+// Two pipes, created before the fork. No process polls: each one sleeps until the other has
+// written.
 class Rendezvous {
  public:
   Rendezvous() {
@@ -24,11 +26,11 @@ class Rendezvous {
   ~Rendezvous() {
     for (const int fd : {reached_[0], reached_[1], go_on_[0], go_on_[1]}) close(fd);
   }
-  void ReachAndWait() const { Write(reached_[1]), Read(go_on_[0]); }  // the child
-  void AwaitReached() const { Read(reached_[0]); }                    // the parent
-  void GoOn() const { Write(go_on_[1]); }                             // the parent
+  void ReachAndWait() const { Write(reached_[1]), Read(go_on_[0]); }  // called by the child
+  void AwaitReached() const { Read(reached_[0]); }                    // called by the parent
+  void GoOn() const { Write(go_on_[1]); }                             // called by the parent
 
-  // Becomes a shell that says that it got there, waits, and then runs the rest of `script`, with
+  // Replaces this process by a shell that reports, waits, and then runs the rest of `script`, with
   // `argument` as $0.
   int ExecShell(const char* script, const char* argument) const {
     if (dup2(go_on_[0], STDIN_FILENO) < 0 || dup2(reached_[1], STDOUT_FILENO) < 0) return 125;
@@ -36,7 +38,7 @@ class Rendezvous {
     return 125;
   }
   static constexpr const char* kReachAndWait = "echo; read go";
-  void LetShellGoOn() const { Write(go_on_[1], '\n'); }  // the parent
+  void LetShellGoOn() const { Write(go_on_[1], '\n'); }  // called by the parent
 
  private:
   static void Write(int fd, char byte = 'x') {
@@ -50,8 +52,8 @@ class Rendezvous {
   int go_on_[2];
 };
 
-// Waits, at most five seconds, until the task of this stat file of /proc is in `state` ('S' asleep,
-// 'Z' ended).
+// Waits at most five seconds until the task of this stat file in /proc is in `state`: 'S' sleeping,
+// 'Z' zombie.
 inline bool AwaitState(const std::string& stat, char state) {
   return RepeatUntil([] { sched_yield(); },
                      [&] {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Enabled and running times, and readings by others: helpers, after the end of the task.
+// Enabled and running times, readings through passed descriptors, and readings after the task has
+// exited.
 #include <sched.h>
 
 #include "cases/common.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is told: events that asked, of the tasks and CPUs they follow, whether they count or not.
+// Which events get side-band records: enabled ones that request them, for the tasks and CPUs that
+// they follow.
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
@@ -13,7 +14,8 @@ namespace {
 
 void AskForNames(perf_event_attr& attr) { attr.comm = 1; }
 
-// A new name, a child, a mapping to run and one to read: what any of the events below may ask for.
+// Changes the task's name, creates a child, and maps executable and read-only memory. So there is a
+// cause for each record that the events below request.
 void HaveSomethingToTell() {
   prctl(PR_SET_NAME, "told");
   Child child([] { return 0; });
@@ -24,7 +26,7 @@ void HaveSomethingToTell() {
   }
 }
 
-// The types of `records`, each once.
+// The types of `records`, without duplicates.
 std::set<std::uint32_t> TypesOf(const std::vector<Record>& records) {
   std::set<std::uint32_t> types;
   for (const Record& record : records) types.insert(record.type);
@@ -43,8 +45,8 @@ CONFORMANCE_CASE(Record, EventsAreToldWhatTheyAskedFor, .rules = {rule::REC_119}
   SideBand symbols([](perf_event_attr& attr) { attr.ksymbol = 1; });
   HaveSomethingToTell();
   const auto told = [](SideBand& asks) { return TypesOf(asks.Take()); };
-  // Who follows names or mappings is told of new tasks too, as these begin with a copy of them. The
-  // child's end is not told: no event follows the child.
+  // An event that requests names or mappings also gets FORK records, because a new task starts with
+  // a copy of both. No event follows the child, so there is no EXIT record.
   EXPECT_EQ(told(nothing), Types{}) << rule::REC_119.text;
   EXPECT_EQ(told(names), (Types{PERF_RECORD_COMM, PERF_RECORD_FORK})) << rule::REC_119.text;
   EXPECT_EQ(told(tasks), Types{PERF_RECORD_FORK}) << rule::REC_119.text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records about an AUX area: AUX and ITRACE_START, with the id fields behind them.
+// Records about an AUX area: AUX and ITRACE_START, with the id fields at their end.
 #include "cases/aux/trace.h"
 #include "cases/record/side_band.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 const OpenOptions kWithTrailer = {.sample_type = kTrailer, .sample_id_all = true};
 
-// The AUX records of `contents`, each as long as it must be.
+// The AUX records of `contents`. Checks the size and the id fields of each one.
 std::vector<Record> AuxOf(const RingContents& contents, const Event& event) {
   std::vector<Record> records;
   for (const Record& record : contents.others) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PERF_SAMPLE_CALLCHAIN of functions whose return addresses are known. Built with frame pointers,
-// as kernels follow these.
+// PERF_SAMPLE_CALLCHAIN in functions with known return addresses. This file is compiled with frame
+// pointers, because the kernel follows them.
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
@@ -19,8 +19,8 @@ constexpr std::uint64_t kKernel = PERF_CONTEXT_KERNEL;
 
 std::uint64_t ReturnAddress(void* address) { return reinterpret_cast<std::uint64_t>(address); }
 
-// Three functions, one in the other, that note where they return to. The innermost one pulses, by a
-// call that has no frame.
+// Three nested functions that note their return addresses. The innermost one generates a pulse with
+// a system call that has no frame of its own.
 [[gnu::noinline]] void Inner(refpmu_pulse* pulse, Chain* returns) {
   returns->push_back(ReturnAddress(__builtin_return_address(0)));
   if (syscall(SYS_ioctl, port().fd(), REFPMU_IOC_PULSE, pulse) != 0) throw Broken("pulse");
@@ -34,7 +34,7 @@ std::uint64_t ReturnAddress(void* address) { return reinterpret_cast<std::uint64
   returns->push_back(ReturnAddress(__builtin_return_address(0)));
 }
 
-// What one overflow showed, and what it had to: the return addresses from the inside out.
+// The call chain of one overflow, and the return addresses that it must have, innermost first.
 struct Shown {
   Chain chain;
   Chain returns;
@@ -62,7 +62,7 @@ Shown Overflow(std::uint32_t privilege, std::uint64_t ip,
   return shown;
 }
 
-// The part of `chain` behind `marker`, up to `n` addresses of it.
+// The part of `chain` behind `marker`, at most `n` addresses.
 Chain Behind(std::uint64_t marker, const Chain& chain, std::size_t n) {
   auto begin = std::find(chain.begin(), chain.end(), marker);
   if (begin != chain.end()) ++begin;
@@ -90,7 +90,7 @@ CONFORMANCE_CASE(Record, CallchainOfTheKernelLeadsToTheUser, .rules = {rule::REC
   const auto user = std::find(shown.chain.begin(), shown.chain.end(), kUser);
   ASSERT_GE(user - shown.chain.begin(), 3) << rule::REC_007.text;
   EXPECT_TRUE(std::all_of(shown.chain.begin() + 1, user, InKernel)) << rule::REC_007.text;
-  // Further out are functions without frame pointers: what is found there is anything.
+  // The outer functions have no frame pointers. So the entries behind these four have any value.
   const Chain users = Behind(kUser, shown.chain, 4);
   ASSERT_EQ(users.size(), 4u) << rule::REC_007.text;
   EXPECT_TRUE(std::none_of(users.begin(), users.end(), InKernel)) << rule::REC_007.text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses in the running kernel.
+// Addresses of the running kernel.
 #ifndef PMUCONF_CASES_RECORD_KERNEL_SYMBOL_H_
 #define PMUCONF_CASES_RECORD_KERNEL_SYMBOL_H_
 
@@ -11,10 +11,10 @@
 
 namespace pmuconf {
 
-// A function of the kernel's that is seldom called: nobody is in the way.
+// A kernel function that is seldom called, so that other tasks do not interfere.
 inline constexpr const char* kSeldomCalled = "ksys_sync";
 
-// Where the kernel's function of that name begins.
+// The start address of the kernel function with that name.
 inline std::uint64_t AddressOf(const std::string& function) {
   std::ifstream symbols("/proc/kallsyms");
   std::string line;

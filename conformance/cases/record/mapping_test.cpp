@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MMAP and MMAP2: what a task maps, from which file, and which build that file is.
+// MMAP and MMAP2 records: the mappings of a task, their files, and the build ids of these files.
 #include <elf.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kName = 32;   // offset of the name in MMAP
-constexpr std::size_t kName2 = 64;  // and in MMAP2
+constexpr std::size_t kName2 = 64;  // offset of the name in MMAP2
 
-// A file that is gone when this goes.
+// A temporary file. The destructor removes it.
 class TempFile {
  public:
   explicit TempFile(const std::string& content) : fd_(mkstemp(path_.data())) {
@@ -38,7 +38,7 @@ class TempFile {
   struct stat stat_ = {};
 };
 
-// Two pages of `file` from its second one on; unmapped when this goes.
+// A mapping of two pages of `file`, from its second page on. The destructor unmaps them.
 class Mapped {
  public:
   Mapped(const TempFile& file, int protection, int flags = MAP_PRIVATE)
@@ -54,7 +54,7 @@ class Mapped {
   void* base_;
 };
 
-// Those of `records` that are about `mapped`: the program maps things of its own too.
+// The records about `mapped`. Others are about memory that the program itself maps.
 std::vector<Record> About(const Mapped& mapped, const std::vector<Record>& records) {
   std::vector<Record> about;
   for (const Record& record : records) {
@@ -63,7 +63,7 @@ std::vector<Record> About(const Mapped& mapped, const std::vector<Record>& recor
   return about;
 }
 
-// What MMAP and MMAP2 have in common.
+// Checks the fields that MMAP and MMAP2 have in common.
 void ExpectMapping(const Record& record, const Mapped& mapped, const Rule& rule) {
   EXPECT_EQ(At<std::uint32_t>(record, 0), Unsigned(getpid())) << rule.text;
   EXPECT_EQ(At<std::uint32_t>(record, 4), Unsigned(gettid())) << rule.text;
@@ -73,7 +73,7 @@ void ExpectMapping(const Record& record, const Mapped& mapped, const Rule& rule)
   EXPECT_EQ(record.misc & PERF_RECORD_MISC_CPUMODE_MASK, PERF_RECORD_MISC_USER) << rule.text;
 }
 
-// An ELF file of three pages that holds nothing but a build id.
+// An ELF file of three pages with nothing but a build id.
 std::string ElfFile(const std::string& build_id) {
   Elf64_Ehdr header = {};
   std::memcpy(header.e_ident, ELFMAG, SELFMAG);

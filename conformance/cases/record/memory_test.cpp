@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fields on the data and code that a sample is about: cost, source, physical address, page sizes,
-// cgroup, branches.
+// Sample fields about the data and the code of an event: cost, source, physical address, page
+// sizes, cgroup, branches.
 #include <fcntl.h>
 #include <linux/mman.h>
 #include <sys/mman.h>
@@ -22,8 +22,8 @@ namespace {
 constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kHugePage = 2 << 20;
 
-// An event with period 1, its ring, and one sample after the other: with a callchain, so that none
-// waits in a buffer.
+// An event with period 1 and its ring buffer. Each sample has a call chain, so that none waits in
+// the PMU's buffer.
 class Sampler {
  public:
   explicit Sampler(std::uint64_t sample_type, unsigned precise = 0)
@@ -45,7 +45,7 @@ class Sampler {
   Ring ring_;
 };
 
-// Pages of memory; unmapped when this goes.
+// Anonymous memory. The destructor unmaps it.
 class Pages {
  public:
   explicit Pages(std::size_t bytes, int flags = 0)
@@ -53,7 +53,7 @@ class Pages {
         base_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1,
                    0)) {
     if (base_ == MAP_FAILED) throw BrokenErrno("mmap", errno);
-    // Else the kernel may make them part of a huge page.
+    // Otherwise the kernel may make these pages a part of a huge page.
     if (flags == 0) madvise(base_, bytes, MADV_NOHUGEPAGE);
   }
   Pages(const Pages&) = delete;
@@ -68,8 +68,8 @@ class Pages {
   void* base_;
 };
 
-// A huge page, which the kernel makes of small ones when it is asked to (Linux 6.1): none has to be
-// set aside for it.
+// A huge page that the kernel makes of small pages on request (Linux 6.1). So the machine needs no
+// reserved huge pages.
 class HugePage {
  public:
   HugePage() {
@@ -85,7 +85,7 @@ class HugePage {
   void* base_ = memory_.base();
 };
 
-// The physical address behind `address`, as this process's page map has it.
+// The physical address of `address`, from the page map of this process.
 std::uint64_t PhysicalAddress(std::uint64_t address) {
   const Fd map(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
   std::uint64_t entry = 0;
@@ -173,7 +173,8 @@ CONFORMANCE_CASE(Record, PhysicalAddressIsThatOfTheDataAddress, .rules = {rule::
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kTasks}) {
   const Pages touched(3 * kPage), untouched(kPage);
   touched.Touch();
-  ASSERT_EQ(mlock(std::bit_cast<void*>(touched.address()), 3 * kPage), 0);  // nothing moves
+  // Keeps the pages in memory.
+  ASSERT_EQ(mlock(std::bit_cast<void*>(touched.address()), 3 * kPage), 0);
   for (const unsigned precise : {0u, target().precise()}) {
     for (const std::uint64_t besides : {std::uint64_t{0}, std::uint64_t{PERF_SAMPLE_ADDR}}) {
       Sampler sampler(PERF_SAMPLE_PHYS_ADDR | besides, precise);
@@ -217,7 +218,7 @@ CONFORMANCE_CASE(Record, CgroupIsThatOfTheTask, .rules = {rule::REC_021},
   const CgroupRoot root;
   const Cgroup first(root, "pmuconf-first"), second(root, "pmuconf-second");
   Sampler sampler(PERF_SAMPLE_CGROUP);
-  EXPECT_EQ(sampler.Next({}).cgroup, 1u) << rule::REC_021.text;  // the inode of the root
+  EXPECT_EQ(sampler.Next({}).cgroup, 1u) << rule::REC_021.text;  // the inode of the root cgroup
   for (const Cgroup* cgroup : {&first, &second, &first}) {
     cgroup->Enter();
     EXPECT_EQ(sampler.Next({}).cgroup, cgroup->id()) << rule::REC_021.text;
@@ -287,7 +288,7 @@ CONFORMANCE_CASE(Record, BranchesAreAsManyAsTheirNumberSays, .rules = {rule::REC
       ASSERT_EQ(records.size(), 1u);
       const auto sample = ParseSample(records[0], event.attr());
       ASSERT_TRUE(sample) << rule::REC_012.text;
-      const std::size_t entries = n + (n == 5);  // those of the rounds before are still there
+      const std::size_t entries = n + (n == 5);  // the branch of the previous round is still there
       EXPECT_EQ(sample->branches->size(), entries) << rule::REC_012.text;
       EXPECT_EQ(sample->branch_hw_index.has_value(), index != 0) << rule::REC_012.text;
       EXPECT_EQ(records[0].body.size(), 24 + (index ? 8 : 0) + 24 * entries) << rule::REC_012.text;

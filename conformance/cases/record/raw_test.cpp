@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PERF_SAMPLE_RAW: what a tracepoint or a program has to say, and how it is filled up.
+// PERF_SAMPLE_RAW: the data of a tracepoint or a BPF program, and their padding.
 #include <cstring>
 #include <regex>
 
@@ -14,7 +14,7 @@ namespace {
 
 const std::string kTracepoint = "/sys/kernel/tracing/events/syscalls/sys_enter_getpgid/";
 
-// A line of a tracepoint's format file.
+// A field in the format file of a tracepoint.
 struct Field {
   std::size_t offset = 0;
   std::size_t size = 0;
@@ -29,12 +29,12 @@ Field FieldOf(const std::string& name) {
   return {std::stoul(match[1]), std::stoul(match[2])};
 }
 
-// The field of that name in `raw`, as a number of its own size.
+// The value of the field with that name in `raw`.
 std::uint64_t Value(const std::vector<std::byte>& raw, const std::string& name) {
   const Field field = FieldOf(name);
   std::uint64_t value = 0;
   if (field.size > sizeof(value) || field.offset + field.size > raw.size()) {
-    ADD_FAILURE() << "no room for " << name << " in " << raw.size() << " bytes";
+    ADD_FAILURE() << "no field " << name << " in " << raw.size() << " bytes";
     return 0;
   }
   std::memcpy(&value, raw.data() + field.offset, field.size);
@@ -102,7 +102,7 @@ CONFORMANCE_CASE(Record, RawOfAProgramIsFilledUpWithZeros, .rules = {rule::REC_0
   ASSERT_EQ(got.samples.size(), 1u);
   EXPECT_EQ(got.samples[0].identifier, output.Id()) << rule::REC_011.text;
   const std::vector<std::byte>& raw = *got.samples[0].raw;
-  ASSERT_EQ(raw.size(), 20u) << rule::REC_011.text;  // of 16 that the program wrote
+  ASSERT_EQ(raw.size(), 20u) << rule::REC_011.text;  // the program wrote 16 bytes
   std::vector<std::byte> payload(8, std::byte{0xff});
   payload.resize(12);
   EXPECT_EQ(std::vector(raw.begin() + 8, raw.end()), payload) << rule::REC_011.text;

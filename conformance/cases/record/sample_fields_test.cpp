@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fields of a sample: which are there, in which order, and what they say.
+// The fields of a sample: their presence, their order and their values.
 #include <time.h>
 
 #include "cases/common.h"
@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t kIp = 0x401234;
 constexpr std::uint64_t kAddr = 0x7fff'1234'5678;
 
-// Fields that every sampling PMU can be asked for, as far as they need no further rights.
+// Fields that every sampling PMU supports and that need no further permission.
 constexpr std::uint64_t kFields[] = {PERF_SAMPLE_IDENTIFIER,
                                      PERF_SAMPLE_IP,
                                      PERF_SAMPLE_TID,
@@ -38,11 +38,11 @@ constexpr std::uint64_t kFields[] = {PERF_SAMPLE_IDENTIFIER,
                                      PERF_SAMPLE_CODE_PAGE_SIZE,
                                      PERF_SAMPLE_RAW};
 
-// Opens an event of one sample_type after the other. They share the buffer of an event that does
-// nothing: to map one for each would take most of the time.
+// Opens one event after the other, each with its own sample_type. All of them share the buffer of a
+// dummy event, because mapping a buffer for each one would take most of the time.
 class Fields {
  public:
-  // The samples of `sample_type` that so many overflows make.
+  // The samples of that many overflows of an event with `sample_type`.
   std::vector<Sample> SamplesWith(std::uint64_t sample_type, int samples) {
     const Event event = Open(
         spec_, {.sample_period = 3, .sample_type = sample_type, .edit = [](perf_event_attr& attr) {
@@ -219,7 +219,7 @@ CONFORMANCE_CASE(Record, CpumodeIsThePrivilegeOfTheOverflow, .rules = {rule::REC
   EXPECT_EQ(mode(2), PERF_RECORD_MISC_USER) << rule::REC_025.text;
 }
 
-// A kernel thread of the other CPU lets the event happen: there are no user registers there.
+// A kernel thread of the other CPU generates the event, so there are no user registers.
 CONFORMANCE_CASE(Record, UserEventOfAKernelThreadIsOfTheUser,
                  .rules = {rule::REC_025, rule::SMP_007},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kExcludes,

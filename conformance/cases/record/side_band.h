@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What cases about records that are no samples share: an event that asks for them, and their bytes.
+// Helpers of the cases about side-band records: an event that requests them, and access to their
+// bytes.
 #ifndef PMUCONF_CASES_RECORD_SIDE_BAND_H_
 #define PMUCONF_CASES_RECORD_SIDE_BAND_H_
 
@@ -15,7 +16,7 @@
 
 namespace pmuconf {
 
-// All the id fields that sample_id_all can put behind a record.
+// All id fields that sample_id_all can add to the end of a record.
 inline constexpr std::uint64_t kTrailer = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |
                                           PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |
                                           PERF_SAMPLE_IDENTIFIER;
@@ -32,8 +33,8 @@ T At(const Record& record, std::size_t offset) {
   return value;
 }
 
-// The name at `offset`, which fills the record up to its trailer with zeros to whole words, no
-// more of them than that takes.
+// The name at `offset`. Checks that zeros pad it to the next multiple of 8 bytes, where the id
+// fields begin.
 inline std::string NameAt(const Record& record, std::size_t offset) {
   if (offset + kTrailerBytes >= record.body.size()) {
     ADD_FAILURE() << "record of " << record.body.size() << " bytes has no name at " << offset;
@@ -46,7 +47,7 @@ inline std::string NameAt(const Record& record, std::size_t offset) {
   return name;
 }
 
-// Where the id fields at the end of `record` begin.
+// The offset of the id fields at the end of `record`.
 inline std::size_t TrailerOf(const Record& record) {
   EXPECT_GE(record.body.size(), kTrailerBytes) << rule::REC_024.text;
   return record.body.size() < kTrailerBytes ? 0 : record.body.size() - kTrailerBytes;
@@ -56,7 +57,7 @@ inline std::uint32_t TrailerTid(const Record& record) {
   return At<std::uint32_t>(record, TrailerOf(record) + 4);
 }
 
-// The id fields at the end of `record`, which `task` caused on this CPU.
+// Checks the id fields at the end of `record`, which `task` caused on this CPU.
 inline void ExpectTrailer(const Record& record, const Event& event, pid_t task) {
   const std::size_t begin = TrailerOf(record);
   EXPECT_EQ(At<std::uint32_t>(record, begin), static_cast<std::uint32_t>(task))
@@ -71,10 +72,11 @@ inline void ExpectTrailer(const Record& record, const Event& event, pid_t task) 
   EXPECT_EQ(At<std::uint64_t>(record, begin + 40), event.Id()) << rule::REC_024.text;
 }
 
-// Sets the bits of an attr that ask for records.
+// Sets the bits of an attr that request records.
 using Ask = std::function<void(perf_event_attr&)>;
 
-// An event of the target's that counts, that asks for records, and has a ring for them; enabled.
+// An enabled event that requests records, with a ring buffer for them. By default it counts an
+// event of the target.
 class SideBand {
  public:
   explicit SideBand(const Ask& ask, const OpenOptions& options = {})
@@ -86,9 +88,9 @@ class SideBand {
 
   const Event& event() const { return event_; }
 
-  // All records since the last time.
+  // Returns all records since the last call.
   std::vector<Record> Take() { return ring_.Take(); }
-  // The same; all of them must be of that type.
+  // Does the same, and checks that all of them have that type.
   std::vector<Record> Take(std::uint32_t type) {
     std::vector<Record> records = Take();
     for (const Record& record : records) EXPECT_EQ(record.type, type);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records that are no samples: COMM, FORK, EXIT, READ, LOST, and the id fields behind them.
+// Side-band records: COMM, FORK, EXIT, READ and LOST, with the id fields at their end.
 #include "cases/record/side_band.h"
 
 #include <sys/prctl.h>
@@ -34,7 +34,7 @@ CONFORMANCE_CASE(Record, ForkAndExitTellTheFamily, .rules = {rule::REC_105, rule
                  .needs = {Cap::kSampling}) {
   const Event event =
       Open(target().AnyEvent(), {.cpu = CurrentCpu(),
-                                 .sample_period = 1'000'000'000,  // none comes
+                                 .sample_period = 1'000'000'000,  // no overflow occurs
                                  .sample_type = kTrailer,
                                  .disabled = false,
                                  .inherit = true,
@@ -81,7 +81,7 @@ CONFORMANCE_CASE(Record, CommTellsOfAnExec, .rules = {rule::REC_104, rule::REC_0
   for (const Record& record : records) ExpectTrailer(record, asks.event(), pid);
 }
 
-// A child that stimulates `n` times and then becomes another program.
+// A child that generates `n` events and then executes another program.
 constexpr auto kStimulateAndExec = [](const EventSpec& spec, std::uint64_t n) {
   target().Stimulate(spec, n);
   execl("/bin/true", "true", nullptr);
@@ -106,7 +106,8 @@ CONFORMANCE_CASE(Record, ReadTellsWhatAChildCounted,
                                     .sample_id_all = true,
                                     .edit = ask});
     Ring ring(event, 1);
-    // An event that is not inherited: else the scheduler may give the child the parent's events.
+    // Makes the contexts of parent and child differ. Otherwise the kernel may swap them at a
+    // context switch, and the child gets the events of its parent.
     const Event of_parent = Open(spec);
     target().Stimulate(spec, 1'000);
     Child child([&spec] { return kStimulateAndExec(spec, 300); });

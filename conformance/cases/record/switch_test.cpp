@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SWITCH and SWITCH_CPU_WIDE: when a task leaves its CPU and returns, why, and for whom.
+// SWITCH and SWITCH_CPU_WIDE records: a task leaves its CPU or returns to it, with the reason and
+// the task.
 #include <sched.h>
 
 #include "cases/record/side_band.h"
@@ -12,14 +13,14 @@ constexpr std::uint16_t kPreempted = PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
 
 void AskForSwitches(perf_event_attr& attr) { attr.context_switch = 1; }
 
-// How often the task left its CPU by itself.
+// How often the task gave up its CPU voluntarily.
 std::ptrdiff_t Voluntary(const std::vector<Record>& records) {
   return std::count_if(records.begin(), records.end(), [](const Record& record) {
     return (record.misc & (kOut | kPreempted)) == kOut;
   });
 }
 
-// Leaves and returns in turns; tells no more than its trailer.
+// Checks that the switches out and in alternate, and that the records have only their id fields.
 void ExpectSwitches(const std::vector<Record>& records, const Event& event) {
   std::uint16_t out = kOut;
   for (const Record& record : records) {
@@ -33,7 +34,7 @@ void ExpectSwitches(const std::vector<Record>& records, const Event& event) {
 
 CONFORMANCE_CASE(Record, SwitchTellsWhoGaveWayAndWhoBlocked,
                  .rules = {rule::REC_111, rule::REC_024}, .needs = {Cap::kTasks}) {
-  Undisturbed undisturbed;  // children do not run before this task lets them
+  Undisturbed undisturbed;  // a child runs only when this task yields or waits
   Child first([] { return 0; });
   Child second([] { return 0; });
   SideBand asks(AskForSwitches);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records on what changes in the system: namespaces, cgroups, BPF programs, symbols, kernel text.
+// Records about changes of the system: namespaces, cgroups, BPF programs, symbols, kernel text.
 #include <bpf/bpf.h>
 #include <linux/bpf.h>
 #include <sched.h>
@@ -15,7 +15,7 @@
 namespace pmuconf {
 namespace {
 
-// A program that does nothing, and what the kernel tells of it.
+// A BPF program that does nothing, and the kernel's information about it.
 class Program {
  public:
   Program() {
@@ -87,7 +87,7 @@ CONFORMANCE_CASE(Record, NewCgroupIsToldByIdAndPath, .rules = {rule::REC_116, ru
 
 CONFORMANCE_CASE(Record, KsymbolTellsWhatBecomesCallable, .rules = {rule::REC_114, rule::REC_024},
                  .needs = {Cap::kTasks}) {
-  { const Program first; }  // lets the library try what the kernel can do
+  { const Program first; }  // libbpf probes the kernel's features at the first load
   SideBand asks([](perf_event_attr& attr) { attr.ksymbol = 1; });
   Program program;
   const std::vector<Record> loaded = asks.Take(PERF_RECORD_KSYMBOL);
@@ -109,7 +109,7 @@ CONFORMANCE_CASE(Record, KsymbolTellsWhatBecomesCallable, .rules = {rule::REC_11
 
 CONFORMANCE_CASE(Record, BpfProgramsComeAndGo, .rules = {rule::REC_115, rule::REC_024},
                  .needs = {Cap::kTasks}) {
-  { const Program first; }  // lets the library try what the kernel can do
+  { const Program first; }  // libbpf probes the kernel's features at the first load
   SideBand asks([](perf_event_attr& attr) { attr.bpf_event = 1; });
   Program program;
   const std::vector<Record> loaded = asks.Take(PERF_RECORD_BPF_EVENT);
@@ -130,13 +130,13 @@ CONFORMANCE_CASE(Record, BpfProgramsComeAndGo, .rules = {rule::REC_115, rule::RE
   }
 }
 
-// A change of kernel text, in bytes before and after.
+// The bytes of kernel text before and after a change.
 struct Poke {
   std::string before;
   std::string after;
 };
 
-// Those of `records` that are about the first instruction of the function at `address`.
+// The changes in `records` that concern the first instruction of the function at `address`.
 std::vector<Poke> PokesAt(std::uint64_t address, const std::vector<Record>& records) {
   std::vector<Poke> pokes;
   for (const Record& record : records) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registers and stack of the task in samples, and what becomes of samples that would be too long.
+// Registers and stack of the task in samples, and samples that would be too long.
 #include <limits.h>
 #include <sys/mman.h>
 
@@ -24,7 +24,7 @@ constexpr std::uint64_t kPage = 4096;
 using reg::Bit;
 using reg::kAll;
 
-constexpr std::uint64_t kPeriod = 2;  // as short as every PMU takes it
+constexpr std::uint64_t kPeriod = 2;  // the shortest period that every PMU supports
 
 refpmu_pulse OnePulse(const EventSpec& spec, Privilege privilege = Privilege::kUser) {
   refpmu_pulse pulse = {};
@@ -46,19 +46,19 @@ OpenOptions WithRegs(std::uint64_t fields, std::uint64_t mask, std::uint16_t sta
           }};
 }
 
-// The one sample that is in the ring.
+// The only sample in the ring buffer.
 Sample Only(Ring& ring) {
   RingContents got = ring.Drain();
   if (got.samples.size() != 1) throw Broken("not one sample of one overflow");
   return got.samples[0];
 }
 
-// The value of `reg` in `values`, which were selected by `mask`.
+// The value of `reg` in `values`, which have the registers of `mask`.
 std::uint64_t Reg(const std::vector<std::uint64_t>& values, std::uint64_t mask, int reg) {
   return values.at(static_cast<std::size_t>(std::popcount(mask & (Bit(reg) - 1))));
 }
 
-// The registers that the call into the kernel to pulse had as its arguments.
+// Checks that the registers have the arguments of the ioctl(2) that generates the pulse.
 void ExpectCallOf(const refpmu_pulse& pulse, const std::vector<std::uint64_t>& regs,
                   const Rule& rule) {
   EXPECT_EQ(Reg(regs, kAll, reg::kArguments[0]), static_cast<std::uint64_t>(port().fd()))
@@ -66,7 +66,7 @@ void ExpectCallOf(const refpmu_pulse& pulse, const std::vector<std::uint64_t>& r
   EXPECT_EQ(Reg(regs, kAll, reg::kArguments[1]), std::uint64_t{REFPMU_IOC_PULSE}) << rule.text;
   EXPECT_EQ(Reg(regs, kAll, reg::kArguments[2]), reinterpret_cast<std::uint64_t>(&pulse))
       << rule.text;
-  // The pulse is on the stack, above what the call put there.
+  // The pulse is on the stack, above the frame of the system call.
   const auto pulse_at = reinterpret_cast<std::uint64_t>(&pulse);
   EXPECT_LT(pulse_at - Reg(regs, kAll, reg::kSp), 16 * kPage) << rule.text;
 }
@@ -172,14 +172,14 @@ CONFORMANCE_CASE(Record, UserRegistersTellA32BitTask, .rules = {rule::REC_013},
   OpenOptions options =
       WithRegs(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_ADDR, Bit(reg::kIp) | Bit(reg::kRecorded[3]));
   options.pid = child.pid();
-  options.sample_period = 1;  // the one that counts must not be missed
+  options.sample_period = 1;  // the sample of one specific fault is needed
   const Event faults = Open(Software(PERF_COUNT_SW_PAGE_FAULTS), options);
   Ring ring(faults, 16);
   faults.Enable();
   child.Go();
   ASSERT_EQ(child.Wait(), 0);
   const RingContents got = ring.Drain();
-  // Of all its page faults, from the 64-bit beginning on, the one of the write.
+  // The sample of the write, among those of all page faults since the 64-bit start of the child.
   const auto written =
       std::find_if(got.samples.begin(), got.samples.end(),
                    [&](const Sample& sample) { return sample.addr == faulting.written; });
@@ -206,7 +206,8 @@ CONFORMANCE_CASE(Record, UserStackIsCopiedFromTheStackPointer, .rules = {rule::R
     const std::uint64_t sp = Reg(*sample.regs_user, kAll, reg::kSp);
     const std::size_t offset = reinterpret_cast<std::uint64_t>(&pulse) - sp;
     ASSERT_LE(offset + sizeof(pulse), sample.stack_user->size()) << rule::REC_014.text;
-    // As it went into the kernel: what came out of it is only in the variable.
+    // The sample shows the pulse as it was when the task entered the kernel. The kernel sets `done`
+    // afterwards.
     pulse.done = 0;
     EXPECT_EQ(std::memcmp(sample.stack_user->data() + offset, &pulse, sizeof(pulse)), 0)
         << rule::REC_014.text;
@@ -238,7 +239,7 @@ CONFORMANCE_CASE(Record, UserStackTellsHowMuchOfItWasThere, .rules = {rule::REC_
 
 CONFORMANCE_CASE(Record, TooLongSamplesGetLessOfTheStack, .rules = {rule::REC_027, rule::REC_014},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kTasks}) {
-  constexpr std::size_t kLongest = 0xfff8;  // whole words below 65536 bytes
+  constexpr std::size_t kLongest = 0xfff8;  // the largest multiple of 8 below 65536
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t some = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT;
   for (const std::uint64_t others :

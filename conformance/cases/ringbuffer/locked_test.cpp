@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The locked memory of buffers: who may have how much, and that it comes back.
+// The locked memory of ring buffers: how much a user may have, and that the kernel releases it.
 #include <sys/resource.h>
 
 #include <optional>
@@ -15,11 +15,12 @@ namespace {
 
 constexpr const char* kFree = "kernel/perf_event_mlock_kb";
 
-// Each CPU adds a page to what a user has for nothing: so many pages in all.
+// The value of perf_event_mlock_kb that gives a user one free page for each CPU, and the number of
+// these pages.
 std::string OnePage() { return std::to_string(PageSize() / 1'024); }
 std::size_t FreePages() { return OnlineCpus().size(); }
 
-// Pages that this process is charged for, beyond what its user has for nothing.
+// The pages that this process is charged for, in addition to the free pages of its user.
 std::size_t Pinned() {
   const std::string status = *ReadFile("/proc/self/status");
   const std::size_t at = status.find("VmPin:");
@@ -64,7 +65,7 @@ CONFORMANCE_CASE(RingBuffer, LockedMemoryHasALimit, .rules = {rule::RB_015},
     EXPECT_EQ(ErrnoOfMapping(16, 0), 0) << rule::RB_015.text;
   }
   const Sysctl more(kFree, std::to_string(17 * PageSize() / 1'024));
-  EXPECT_EQ(ErrnoOfMapping(16, 0), 0) << "all of it for nothing: " << rule::RB_015.text;
+  EXPECT_EQ(ErrnoOfMapping(16, 0), 0) << "all pages are free: " << rule::RB_015.text;
 }
 
 CONFORMANCE_CASE(RingBuffer, LockedMemoryComesBack, .rules = {rule::RB_016},
@@ -117,7 +118,7 @@ CONFORMANCE_CASE(RingBuffer, LockedMemoryOfAProcessGoesWithIt, .rules = {rule::R
   for (const bool event_of_parent : {true, false}) {
     Child maps([&] {
       const Event own = OpenSampling();
-      // Not unmapped: the end of the process has to do it.
+      // The child does not unmap it: the exit of the process must release it.
       auto* ring = new Ring(event_of_parent ? event : own, 32);
       return Pinned() == 33 - FreePages() && ring->head() == 0 ? 0 : 1;
     });
@@ -129,7 +130,7 @@ CONFORMANCE_CASE(RingBuffer, LockedMemoryOfAProcessGoesWithIt, .rules = {rule::R
         << "the user has its free pages again: " << rule::RB_016.text;
     Child maps_too([&event] { return Ring::TryMap(event, 32).error + static_cast<int>(Pinned()); });
     maps_too.Go();
-    EXPECT_EQ(maps_too.Wait(), 0) << "of a buffer that is charged to another: "
+    EXPECT_EQ(maps_too.Wait(), 0) << "the buffer is charged to another process: "
                                   << rule::RB_016.text;
     EXPECT_EQ(Pinned(), before + 33 - FreePages()) << rule::RB_016.text;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mapping an event's buffer: which sizes and ways are allowed, and what the mapping permits.
+// Mapping the ring buffer of an event: valid sizes and flags, and the permissions of its pages.
 #include <signal.h>
 #include <sys/mman.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of a buffer when its mapping is cut, moved, covered, or goes last.
+// Ring buffers whose mapping is shortened, moved, covered, or unmapped last.
 #include "cases/remap.h"
 
 #include <poll.h>
@@ -111,13 +111,13 @@ CONFORMANCE_CASE(RingBuffer, BufferLivesAsLongAsOneMapping, .rules = {rule::RB_0
   const Event guest = Open(specs[1], Sampling());
   std::optional<Ring> owners(std::in_place, owner, 1);
   guest.SetOutput(owner);
-  Ring guests(guest, 1);  // of the same buffer
+  Ring guests(guest, 1);  // a mapping of the same buffer
   guest.Enable();
   owner.Enable();
   Pulse(specs[0], 3);
   Pulse(specs[1], 5);
   EXPECT_EQ(owners->head(), guests.head()) << rule::RB_017.text;
-  owners.reset();  // detaches the owner, whose last mapping it was
+  owners.reset();  // the owner's last mapping, so this detaches the owner
   Pulse(specs[0], 11);
   Pulse(specs[1], 5);
   EXPECT_EQ(guests.Drain().samples.size(), 13u) << rule::RB_017.text;

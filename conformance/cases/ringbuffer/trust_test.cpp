@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers under readers and writers that get in each other's way: garbage, nesting, other CPUs.
+// Ring buffers with conflicting readers and writers: invalid control pages, nested records, other
+// CPUs.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -61,7 +62,7 @@ CONFORMANCE_CASE(RingBuffer, ControlPageMayChangeWhileRecordsAreWritten, .rules 
   done = true;
   scribbler.join();
   EXPECT_THAT(event.Read(), Counted(spec, 2'000)) << rule::RB_020.text;
-  Pulse(spec, 1);  // makes the kernel tell its head again
+  Pulse(spec, 1);  // makes the kernel write data_head again
   EXPECT_LE(ring.head(), 2'001u * (16 + 24)) << rule::RB_020.text;
   ring.set_tail(ring.head());
   const std::uint64_t lost = event.Read().lost;
@@ -70,8 +71,8 @@ CONFORMANCE_CASE(RingBuffer, ControlPageMayChangeWhileRecordsAreWritten, .rules 
   EXPECT_EQ(event.Read().lost, lost) << rule::RB_020.text;
 }
 
-// Runs `body` with 16 pages of stack above it that are not there: a sample's copy of the stack
-// faults in their first page.
+// Runs `body` below 16 pages of stack that are not allocated. A sample's copy of the stack faults
+// in the first of these pages.
 __attribute__((noinline)) void BelowAHole(const std::function<void()>& body) {
   const std::size_t size = 16 * PageSize();
   char* const hole = static_cast<char*>(alloca(size));
@@ -199,7 +200,7 @@ CONFORMANCE_CASE(RingBuffer, AnySizeHoldsWhatFits, .rules = {rule::RB_024, rule:
     Ring ring(event, pages);
     event.Enable();
     std::uint64_t at = 1;
-    for (const std::uint64_t gap : {0, 24}) {  // the second time a LOST record comes first
+    for (const std::uint64_t gap : {0, 24}) {  // the second round starts with a LOST record
       const std::uint64_t fit = (size - 1 - gap) / (dump + 32);
       const std::uint64_t lost = event.Read().lost;
       for (std::uint64_t i = 0; i < fit + 2; ++i) target().Stimulate(spec, 1, {.addr = at + i});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is written to a buffer: all of it, or counted as lost; in order, across the end, backwards.
+// Records in a ring buffer: written completely or counted as lost, in order, across the end, and
+// backwards.
 #include <cstring>
 
 #include "pmuconf/case.h"
@@ -13,7 +14,7 @@ namespace {
 constexpr std::size_t kPage = 4096;
 constexpr std::uint64_t kWithLost = kReadTimes | PERF_FORMAT_LOST;
 
-// Samples that are numbered by their address: first, first + 1, ...
+// Generates samples whose addresses are numbers: first, first + 1, ...
 void StimulateNumbered(const EventSpec& spec, std::uint64_t first, std::uint64_t n) {
   for (std::uint64_t i = first; i < first + n; ++i) target().Stimulate(spec, 1, {.addr = i});
 }
@@ -31,8 +32,8 @@ Event OpenNumbered(const EventSpec& spec, bool write_backward = false) {
                      .write_backward = write_backward});
 }
 
-// The addresses of the samples from `head` on, at most one buffer full, as a reader of an
-// overwritten buffer walks them.
+// The addresses of the samples from `head` on, at most one buffer length, in the order in which a
+// reader of an overwritten buffer finds them.
 std::vector<std::uint64_t> WalkFrom(const Ring& ring, std::uint64_t head) {
   std::vector<std::byte> data(ring.data().size());
   for (std::size_t i = 0; i < data.size(); ++i) data[i] = ring.data()[(head + i) % data.size()];
@@ -121,7 +122,7 @@ CONFORMANCE_CASE(RingBuffer, WrappedRecordsAreIntact, .rules = {rule::RB_019, ru
     EXPECT_EQ(got.PeriodSum(), 70u) << rule::RB_019.text;
     EXPECT_EQ(got.samples.back().id, event.Id()) << rule::RB_019.text;
   }
-  EXPECT_GT(ring.head(), 8 * kPage) << "it has to wrap several times";
+  EXPECT_GT(ring.head(), 8 * kPage) << "the buffer wrapped too few times";
 }
 
 CONFORMANCE_CASE(RingBuffer, HeadGrowsByWhatIsWritten, .rules = {rule::RB_023},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of an unfinished period: carried over descheduling, dropped by a new period.
+// An unfinished period: it survives descheduling, and a new period drops it.
 #include "pmuconf/case.h"
 #include "pmuconf/cpu.h"
 #include "pmuconf/ring.h"
@@ -29,11 +29,11 @@ CONFORMANCE_CASE(Sampling, UnfinishedPeriodSurvivesDisabling,
   EXPECT_THAT(event.Read(), Counted(spec, counted));
 }
 
-// With one event left the event stops, and starts again.
+// The event is disabled and enabled when a single event of the period remains.
 CONFORMANCE_CASE(Sampling, RestBelowTheShortestPeriodEndsInTime,
                  .rules = {rule::SMP_020, rule::SMP_011},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
-  const Undisturbed undisturbed;  // a switch of tasks may lengthen what is left of a period
+  const Undisturbed undisturbed;  // a context switch may lengthen the remaining period
   const std::uint64_t shortest = target().min_period();
   const std::uint64_t period = 10 * shortest;
   for (const EventSpec& spec : target().Events()) {
@@ -57,7 +57,7 @@ CONFORMANCE_CASE(Sampling, RestBelowTheShortestPeriodEndsInTime,
 CONFORMANCE_CASE(Sampling, UnfinishedLongPeriodSurvivesDisabling,
                  .rules = {rule::SMP_011, rule::SMP_003},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kLongPeriods}) {
-  const Undisturbed undisturbed;  // a switch of tasks may lengthen what is left of a period
+  const Undisturbed undisturbed;  // a context switch may lengthen the remaining period
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t period = 4 * (target().counter_mask() + 1) + 9;
   const Event event = Open(spec, {.sample_period = period});
@@ -86,7 +86,7 @@ CONFORMANCE_CASE(Sampling, UnfinishedPeriodSurvivesMigration, .rules = {rule::SM
     target().Stimulate(spec, 35);
   }
   EXPECT_EQ(ring.Drain().samples.size(), 3u) << rule::SMP_011.text;
-  const std::uint64_t last = target().min_period();  // less might be lengthened
+  const std::uint64_t last = target().min_period();  // the driver may lengthen a shorter period
   target().Stimulate(spec, 50 - last);
   EXPECT_EQ(ring.Drain().samples.size(), 0u) << rule::SMP_011.text;
   target().Stimulate(spec, last);
@@ -117,7 +117,7 @@ CONFORMANCE_CASE(Sampling, UnfinishedPeriodSurvivesContextSwitches, .rules = {ru
 
 CONFORMANCE_CASE(Sampling, FirstPeriodIsWholeWhateverTheCounterHeld, .rules = {rule::SMP_017},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
-  const Undisturbed undisturbed;  // a switch of tasks may lengthen what is left of a period
+  const Undisturbed undisturbed;  // a context switch may lengthen the remaining period
   const std::vector<EventSpec> specs = target().AnyEvents(target().general());
   for (const std::uint64_t before : {1, 99, 700, 1'000'000}) {
     {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sampling by time: frequencies that settle, periods that are too short, the software clocks.
+// Sampling by time: frequencies that converge, periods that are too short, and the software clocks.
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,8 +15,9 @@ namespace {
 
 EventSpec Clock() { return target().Events({.stimulus = StimulusKind::kClock}).front(); }
 
-// A tick of the port's clock is a nanosecond. What the way to the handler takes is missing in the
-// period, so that the samples, not the periods, are as far apart as was asked for.
+// A tick of the port's clock is a nanosecond. The kernel adjusts the distance between samples,
+// which is a period and the latency of its interrupt. So the period stays below the requested
+// distance by that latency.
 CONFORMANCE_CASE(
     Sampling, PeriodRisesToTheFrequency, .rules = {rule::SMP_004},
     .needs = {Cap::kSampling, Cap::kFrequency, Cap::kManualClock},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Overflows on every counter, of several counters at once, and within groups.
+// Overflows of each counter, of several counters at once, and in groups.
 #include <array>
 
 #include "pmuconf/case.h"
@@ -14,12 +14,13 @@ namespace {
 
 constexpr std::uint64_t kPeriodAndId = PERF_SAMPLE_PERIOD | PERF_SAMPLE_ID;
 
-// Whom an event counts: this task, or all that happens on its CPU.
+// The scope of an event: this task, or all tasks of a CPU.
 struct EventScope {
   pid_t pid = 0;
   int cpu = -1;
 };
-// While the line is held a task's event can lose its overflow to a context switch, this one cannot.
+// While the test holds the interrupt line, a context switch could remove an event of a task
+// together with its overflow. An event of a CPU stays.
 EventScope ThisCpu() { return {-1, CurrentCpu()}; }
 
 struct Sampler {
@@ -38,7 +39,7 @@ Sampler MakeSampler(const EventSpec& spec, std::uint64_t period, const EventScop
   return {spec, period, std::move(event), std::move(ring)};
 }
 
-// `samples` samples, each with its own event's period and id.
+// Checks that there are `samples` samples, each with the period and id of its own event.
 void ExpectSamples(Sampler& sampler, std::size_t samples, const Rule& rule) {
   SCOPED_TRACE(sampler.spec.name + ", period " + std::to_string(sampler.period));
   const RingContents got = sampler.ring.Drain();
@@ -59,7 +60,7 @@ CONFORMANCE_CASE(Sampling, EveryGeneralCounterOverflows, .rules = {rule::SMP_001
   }
   for (const Sampler& sampler : samplers) target().Stimulate(sampler.spec, 10 * sampler.period);
   for (Sampler& sampler : samplers) {
-    std::uint64_t events = 0;  // that were made to happen, for it or for another counter
+    std::uint64_t events = 0;  // generated for this counter or for another one
     for (const Sampler& other : samplers) {
       if (HappenTogether(sampler.spec, other.spec)) events += 10 * other.period;
     }
@@ -80,7 +81,7 @@ CONFORMANCE_CASE(Sampling, ConstrainedEventsOverflow, .rules = {rule::SMP_001},
 
 CONFORMANCE_CASE(Sampling, EveryFixedCounterOverflows, .rules = {rule::SMP_001, rule::SMP_003},
                  .needs = {Cap::kSampling, Cap::kManualClock, Cap::kFixedCounters}) {
-  const Undisturbed undisturbed;  // a switch of tasks may lengthen what is left of a period
+  const Undisturbed undisturbed;  // a context switch may lengthen the remaining period
   for (const EventSpec& spec : target().Events({.fixed = true})) {
     Sampler sampler = MakeSampler(spec, 1'000);
     target().Stimulate(spec, 7'999);
@@ -116,7 +117,7 @@ CONFORMANCE_CASE(Sampling, EqualEventsOverflowTogether, .rules = {rule::SMP_009}
   const EventSpec spec = target().AnyEvent();
   Sampler by_six = MakeSampler(spec, 6);
   Sampler by_nine = MakeSampler(spec, 9);
-  const std::uint64_t last = target().min_period();  // less might be lengthened
+  const std::uint64_t last = target().min_period();  // the driver may lengthen a shorter period
   target().Stimulate(spec, 18 - last);
   ExpectSamples(by_six, 2, rule::SMP_009);
   ExpectSamples(by_nine, 1, rule::SMP_009);

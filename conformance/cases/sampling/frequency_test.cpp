@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frequency mode, where it is exact: events slower than the asked rate, none at all, and what a
-// sample tells of a period that was changed.
+// Frequency mode where it is exact: events below the frequency, no events at all, and the period in
+// the samples after a change.
 #include <algorithm>
 #include <iterator>
 #include <vector>
@@ -15,7 +15,7 @@
 namespace pmuconf {
 namespace {
 
-constexpr std::uint64_t kFaster = SampleRateLimit::kNoLimit;  // than any stimulus
+constexpr std::uint64_t kFaster = SampleRateLimit::kNoLimit;  // than the rate of any stimulus
 
 CONFORMANCE_CASE(Sampling, EventsSlowerThanTheFrequencyAreAllSampled,
                  .rules = {rule::SMP_019, rule::SMP_005},
@@ -44,7 +44,8 @@ CONFORMANCE_CASE(Sampling, PeriodsInFrequencyModeFillTheGapsBetweenSamples,
   event.Disable();
   std::uint64_t before = 0;
   for (const Sample& sample : ring.Drain().samples) {
-    // A tick may restart an over-long period, which drops a part; nothing may be there twice.
+    // A tick may restart a period that is too long, which drops a part of it. No part may be
+    // reported twice.
     EXPECT_GE(sample.read->value - before, *sample.period) << rule::SMP_005.text;
     before = sample.read->value;
   }
@@ -52,14 +53,15 @@ CONFORMANCE_CASE(Sampling, PeriodsInFrequencyModeFillTheGapsBetweenSamples,
   EXPECT_THAT(event.Read(), Counted(spec, 100'000));
 }
 
-// Events that come faster than the frequency make the period longer with each of the first samples:
-// the first that tells another one ends that, not the one before or the next. A tick may have
-// changed it within a period, or a late interrupt made the gap fit another: not each time.
+// Events above the frequency lengthen the period with each of the first samples. The first sample
+// with another period must end that period, not the one before or after it.
+// A tick may change a period before its end, and the gap after a late interrupt may match another
+// period. So not each attempt must succeed.
 CONFORMANCE_CASE(Sampling, ChangedPeriodIsToldBySampleThatEndsIt,
                  .rules = {rule::REC_010, rule::SMP_005},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kFrequency}) {
   const EventSpec spec = target().AnyEvent();
-  // A PMU may make the shortest ones longer than they are said to be.
+  // A PMU may lengthen the shortest periods beyond the period in the sample.
   const auto changed = [](const Sample& before, const Sample& after) {
     return *before.period > target().min_period() && *before.period != *after.period;
   };

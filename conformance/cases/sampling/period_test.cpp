@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fixed periods: how many samples there are, when they come, and what their periods add up to.
+// Fixed periods: the number of samples, the time of each one, and the sum of their periods.
 #include "pmuconf/case.h"
 #include "pmuconf/cpu.h"
 #include "pmuconf/ring.h"
@@ -47,7 +47,7 @@ CONFORMANCE_CASE(Sampling, PeriodOneSamplesEveryEvent, .rules = {rule::SMP_002, 
 
 CONFORMANCE_CASE(Sampling, OverflowComesWithTheLastEventOfThePeriod, .rules = {rule::SMP_001},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
-  const Undisturbed undisturbed;  // a switch of tasks may lengthen what is left of a period
+  const Undisturbed undisturbed;  // a context switch may lengthen the remaining period
   const EventSpec spec = target().AnyEvent();
   for (const std::uint64_t period : {2ull, 5ull, 1'000ull, 1ull << 31, (1ull << 32) + 1}) {
     SCOPED_TRACE(period);
@@ -58,12 +58,12 @@ CONFORMANCE_CASE(Sampling, OverflowComesWithTheLastEventOfThePeriod, .rules = {r
       target().Stimulate(spec, period - 1);
       EXPECT_EQ(ring.Drain().samples.size(), 0u) << "too early: " << rule::SMP_001.text;
       target().Stimulate(spec, 1);
-      EXPECT_EQ(ring.Drain().samples.size(), 1u) << "not there: " << rule::SMP_001.text;
+      EXPECT_EQ(ring.Drain().samples.size(), 1u) << "missing: " << rule::SMP_001.text;
     }
   }
 }
 
-// Around half of the counter's range, all of it, and beyond.
+// Periods around half of the counter's range, around all of it, and beyond.
 std::vector<std::uint64_t> LongPeriods() {
   const std::uint64_t half = (target().counter_mask() >> 1) + 1;
   return {half - 1, half,         half + 1,          target().counter_mask(),
@@ -152,7 +152,7 @@ CONFORMANCE_CASE(Sampling, SampleHoldsTheCountAtItsOverflow,
 
 CONFORMANCE_CASE(Sampling, ExcludedKernelEventsGiveNoSample, .rules = {rule::SMP_007},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kExcludes}) {
-  const Undisturbed undisturbed;  // a switch of tasks may lengthen what is left of a period
+  const Undisturbed undisturbed;  // a context switch may lengthen the remaining period
   const EventSpec spec = target().AnyEvent();
   const Event event =
       Open(spec, {.sample_period = 10, .sample_type = PERF_SAMPLE_IP, .exclude_kernel = true});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals on overflow: how many, for which descriptor, why, and to whom.
+// Signals on overflow: their number, their descriptor, their reason, and their receiver.
 #include <poll.h>
 
 #include <future>
@@ -22,7 +22,7 @@ CONFORMANCE_CASE(Signal, EachOverflowIsSignalled, .rules = {rule::SIG_001, rule:
   const Event event = Open(spec, {.sample_period = 10});
   const OverflowSignals signals(event, gettid(), SIGRTMIN + 3);
   event.Enable();
-  const std::uint64_t last = target().min_period();  // less might be lengthened
+  const std::uint64_t last = target().min_period();  // the driver may lengthen a shorter period
   for (int i = 0; i < 5; ++i) {
     target().Stimulate(spec, 10 - last);
     EXPECT_THAT(signals.Take(), testing::IsEmpty()) << rule::SIG_001.text;
@@ -101,7 +101,8 @@ CONFORMANCE_CASE(Signal, WakeupEventsDoNotHoldSignalsBack, .rules = {rule::SIG_0
   EXPECT_EQ(ring.Drain().samples.size(), 9u);
 }
 
-// Their records could wait in a buffer; a signal that comes when that is full is no overflow's.
+// The records of a precise event could wait in the PMU's buffer. A signal for a full buffer would
+// not be the signal of an overflow.
 CONFORMANCE_CASE(Signal, PreciseOverflowsAreSignalledOneByOne,
                  .rules = {rule::SIG_005, rule::SIG_004},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kPrecise}) {
@@ -164,7 +165,7 @@ CONFORMANCE_CASE(Signal, MappedEventSignalsAfterItsClose, .rules = {rule::SIG_01
   EXPECT_THAT(signals.Take(), testing::IsEmpty()) << rule::SIG_012.text;
 }
 
-// Becomes a program that reads `input`, and that an overflow on this CPU will signal.
+// Replaces this process by a program that reads `input`. The next overflow on this CPU signals it.
 int ExecSignalled(const EventSpec& spec, int input) {
   const Event event = Open(spec, {.pid = -1, .cpu = CurrentCpu(), .flags = 0, .sample_period = 10});
   const f_owner_ex self = {F_OWNER_TID, gettid()};

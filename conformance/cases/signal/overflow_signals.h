@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Overflow signals of an event, taken one by one instead of by a handler.
+// Overflow signals of an event, which a case takes from the queue without a handler.
 #ifndef PMUCONF_CASES_SIGNAL_OVERFLOW_SIGNALS_H_
 #define PMUCONF_CASES_SIGNAL_OVERFLOW_SIGNALS_H_
 
@@ -14,8 +14,8 @@
 
 namespace pmuconf {
 
-// Sends `signal` for each overflow of `event` to the thread `owner`, and blocks it in the calling
-// thread, so that it stays queued until Take().
+// Sends `signal` to the thread `owner` at each overflow of `event`. Blocks the signal in the
+// calling thread, so that it stays queued until Take().
 class OverflowSignals {
  public:
   OverflowSignals(const Event& event, pid_t owner, int signal) {
@@ -29,7 +29,7 @@ class OverflowSignals {
     }
   }
 
-  // All that are queued for the calling thread.
+  // Returns all signals that are queued for the calling thread.
   std::vector<siginfo_t> Take() const {
     std::vector<siginfo_t> taken;
     const timespec at_once = {};

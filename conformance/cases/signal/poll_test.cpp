@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// poll on an event: when it wakes, when it hangs up.
+// poll(2) on an event: its wakeups and its hang-ups.
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
@@ -13,7 +13,7 @@
 namespace pmuconf {
 namespace {
 
-// What poll reports right now.
+// The current result of poll(2), without a wait.
 short Poll(const Event& event) {
   pollfd what = {event.fd(), POLLIN, 0};
   if (poll(&what, 1, 0) < 0) throw Broken("poll");
@@ -37,7 +37,8 @@ CONFORMANCE_CASE(Poll, WakesEveryWakeupEventsSamples, .rules = {rule::SIG_006, r
   }
 }
 
-// Their samples may wait in a buffer of records, but not when somebody waits for them.
+// The samples of a precise event may wait in the PMU's buffer, except when a reader waits for a
+// wakeup.
 CONFORMANCE_CASE(Poll, PreciseEventWakesEveryWakeupEventsSamples, .rules = {rule::SIG_006},
                  .needs = {Cap::kStimulus, Cap::kPrecise}) {
   const EventSpec spec = target().AnyEvent();
@@ -136,7 +137,7 @@ CONFORMANCE_CASE(Poll, RedirectedRecordsWakeTheBuffersReader, .rules = {rule::SI
   Ring ring(owner, 1);
   guest.SetOutput(owner);
   guest.Enable();
-  const std::uint64_t last = target().min_period();  // less might be lengthened
+  const std::uint64_t last = target().min_period();  // the driver may lengthen a shorter period
   target().Stimulate(specs[1], 10 - last);
   EXPECT_EQ(Poll(owner), 0) << rule::SIG_018.text;
   target().Stimulate(specs[1], last);

@@ -12,7 +12,8 @@
 namespace pmuconf {
 namespace {
 
-// What the kernel puts behind si_addr for TRAP_PERF; the C library has no names for it yet.
+// The fields that the kernel puts behind si_addr for TRAP_PERF. The C library does not define them
+// yet.
 struct TrapInfo {
   int code;
   std::uint64_t addr;
@@ -21,7 +22,7 @@ struct TrapInfo {
   std::uint32_t flags;
 };
 constexpr int kTrapPerf = 6;
-constexpr std::uint32_t kAsync = 1;  // it had to wait
+constexpr std::uint32_t kAsync = 1;  // the signal was delayed
 
 std::vector<TrapInfo> traps;
 
@@ -68,7 +69,7 @@ CONFORMANCE_CASE(Signal, SigtrapTellsWhatOverflowed, .rules = {rule::SIG_014, ru
   EXPECT_THAT(event.Read(), Counted(spec, 50));
 }
 
-// An event that traps every ten, with the handler for that.
+// An event that sends SIGTRAP once in ten occurrences, with the handler for it.
 Event OpenTrapping(const EventSpec& spec) {
   CatchTraps();
   return Open(
@@ -76,7 +77,7 @@ Event OpenTrapping(const EventSpec& spec) {
       {.sample_period = 10, .sample_type = PERF_SAMPLE_ADDR, .sigtrap = true, .sig_data = 77});
 }
 
-// SIGTRAP waits while this lives.
+// Blocks SIGTRAP while the object lives.
 class TrapsBlocked {
  public:
   TrapsBlocked() {
@@ -150,7 +151,8 @@ CONFORMANCE_CASE(Signal, OneSigtrapAnEventIsPending, .rules = {rule::SIG_017},
   const EventSpec spec = target().AnyEvent();
   const Event event = OpenTrapping(spec);
   event.Enable();
-  // One call that overflows five times: the task is back in its program only after the last.
+  // One call overflows five times. The task returns to user mode, where it gets the signal, only
+  // after the last one.
   target().Stimulate(spec, 50);
   EXPECT_EQ(traps.size(), 1u) << rule::SIG_017.text;
   {
