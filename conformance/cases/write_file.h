@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing to a file of the kernel's, once, for the errno.
+// One write to a file of the kernel, for its errno.
 #ifndef PMUCONF_CASES_WRITE_FILE_H_
 #define PMUCONF_CASES_WRITE_FILE_H_
 
@@ -13,7 +13,8 @@
 
 namespace pmuconf {
 
-// The errno of writing `text` to a file, 0 if it was taken. A stream would try again on closing.
+// Writes `text` to a file. Returns the errno, or 0. A stream would repeat a failed write when it is
+// closed.
 inline int WriteError(const std::string& path, const std::string& text) {
   const Fd fd(open(path.c_str(), O_WRONLY | O_CLOEXEC));
   if (fd.get() < 0) return errno;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each of the kernel's own events counts.
+// Each of the kernel's own events counts its cause.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -81,8 +81,8 @@ CONFORMANCE_CASE(Software, EachMoveIsOneMigration, .rules = {rule::SWE_003},
   }
 }
 
-// What a CPU's clock and a task's show, both in nanoseconds, while this task waits for another one
-// that keeps its own CPU busy.
+// The counts of a CPU's clock and of a task's clock, in nanoseconds, while this task waits for
+// another one that keeps another CPU busy.
 struct Clocks {
   std::uint64_t cpu;
   std::uint64_t task;
@@ -188,13 +188,13 @@ CONFORMANCE_CASE(Software, SingleEventsAreNotThrottled, .rules = {rule::SWE_008}
   EXPECT_TRUE(got.throttles.empty()) << rule::SWE_008.text;
 }
 
-// `n` page faults of this thread that the kernel takes, writing into fresh pages for it.
+// Causes `n` page faults of this thread in kernel mode: the kernel writes into new pages.
 void FaultInTheKernel(std::size_t n) {
   const std::size_t size = n * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const Fd zeros(open("/dev/zero", O_RDONLY | O_CLOEXEC));
   void* const fresh =
       mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  // One fault a page, not one for many. Kernels without huge pages do not know the advice.
+  // With huge pages, one fault would serve many pages. A kernel without huge pages returns EINVAL.
   const bool advised = madvise(fresh, size, MADV_NOHUGEPAGE) == 0 || errno == EINVAL;
   if (zeros.get() < 0 || fresh == MAP_FAILED || !advised ||
       read(zeros.get(), fresh, size) != static_cast<ssize_t>(size) || munmap(fresh, size) != 0) {

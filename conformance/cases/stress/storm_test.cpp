@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Storms: anything in any order, many at once, everything at the same time, nothing left to take.
+// Stress: random calls, many threads, all contexts at the same time, and exhausted resources.
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -20,8 +20,7 @@
 namespace pmuconf {
 namespace {
 
-// One of everything an event can be asked for, drawn from `random`; what it answers does not
-// matter.
+// Each step makes a random call with random arguments. The result of the call does not matter.
 class AnythingGoes {
  public:
   explicit AnythingGoes(const EventSpec& spec) : spec_(spec) {}
@@ -165,7 +164,7 @@ CONFORMANCE_CASE(Stress, OpensAndClosesFromManyThreadsDisturbNobody, .rules = {r
   ExpectAllCountersWork(spec, rule::STR_002);
 }
 
-// Interrupts of the PMU, of a timer, and faults of the task itself, into one buffer.
+// Interrupts of the PMU, interrupts of a timer and page faults of the task write into one buffer.
 CONFORMANCE_CASE(Stress, AllContextsWriteWholeRecords, .rules = {rule::STR_003},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
@@ -173,7 +172,7 @@ CONFORMANCE_CASE(Stress, AllContextsWriteWholeRecords, .rules = {rule::STR_003},
                          .sample_type = PERF_SAMPLE_ID | PERF_SAMPLE_PERIOD,
                          .read_format = PERF_FORMAT_LOST | PERF_FORMAT_ID};
   const Event counter = Open(spec, options);
-  // Not too often for a slow machine, which would do nothing else.
+  // A shorter period would leave a slow machine no time for anything else.
   options.sample_period = 1'000'000;
   const Event timer = Open(Software(PERF_COUNT_SW_CPU_CLOCK), options);
   options.sample_period = 1;
@@ -191,7 +190,7 @@ CONFORMANCE_CASE(Stress, AllContextsWriteWholeRecords, .rules = {rule::STR_003},
       target().Stimulate(spec, 23);
     }
     munmap(pages, 20 * 4'096);
-    if (round % 2 == 1) continue;  // every second time there is more than the buffer takes
+    if (round % 2 == 1) continue;  // each second round, the buffer gets more than it can hold
     for (const Sample& sample : ring.Drain().samples) ++samples[*sample.id];
   }
   for (const Event* event : {&counter, &timer, &faults}) event->Disable();
@@ -224,7 +223,7 @@ CONFORMANCE_CASE(Stress, ExhaustionIsToldAndPasses, .rules = {rule::STR_004},
   EXPECT_EQ(error, EMFILE) << rule::STR_004.text;
   EXPECT_EQ(port().Stats().live_events, live + events.size() - 1) << rule::STR_004.text;
   EXPECT_THAT(TryOpen(spec), Succeeds()) << rule::STR_004.text;
-  // More pages than an allocation can list.
+  // More pages than one allocation can list.
   for (int i = 0; i < 20; ++i) {
     EXPECT_THAT(Ring::TryMap(events[0], std::size_t{1} << 26), FailsWith(ENOMEM))
         << rule::STR_004.text;
@@ -251,8 +250,8 @@ CONFORMANCE_CASE(Stress, LockedMemoryOfAUserRunsOut, .rules = {rule::STR_004},
 thread_local volatile int traps_here = 0;
 void CountTrap(int) { traps_here = traps_here + 1; }
 
-// Each event overflows: the kernel may swap the events of two threads of a family when one follows
-// the other on a CPU, and what is left of a longer period goes with the event, not with the thread.
+// The period is 1. The kernel may swap the events of two related threads at a context switch. The
+// remainder of a longer period would stay with the event, not with the thread.
 CONFORMANCE_CASE(Stress, EachThreadGetsItsOwnSignals, .rules = {rule::STR_009},
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kCpus2,
                            Cap::kTasks}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of the PMU in sysfs: what tools parse, and what they make of it.
+// The files of the PMU in sysfs: their syntax, and the events that a tool opens with them.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ std::map<std::string, FormatField> Formats() {
   return formats;
 }
 
-// Names in events/ without those of their attributes (name.unit …).
+// The names in events/, without those of their attributes (name.unit and so on).
 std::vector<std::string> EventNames() {
   std::vector<std::string> names;
   for (const std::string& name : ListFolder(DeviceFile("events"))) {
@@ -36,7 +36,7 @@ std::vector<std::string> EventNames() {
   return names;
 }
 
-// True for a format that no event has together with another such one.
+// Whether the format is one of those that an event has at most one of.
 bool Exclusive(const std::string& format) {
   const std::vector<std::string>& formats = target().exclusive_formats();
   return std::find(formats.begin(), formats.end(), format) != formats.end();
@@ -83,7 +83,7 @@ CONFORMANCE_CASE(Sysfs, FormatFieldsAreTakenBySomeEvent, .rules = {rule::SYS_019
                  .needs = {Cap::kStimulus}) {
   const std::vector<EventSpec> events = target().Events({.wide = true});
   for (const auto& [name, field] : Formats()) {
-    // MakeAttr() knows no config3.
+    // MakeAttr() does not support config3.
     ASSERT_LE(field.config, 2) << name;
     const auto taken = [&field = field](EventSpec spec) {
       std::uint64_t* const words[] = {&spec.config, &spec.config1, &spec.config2};
@@ -129,7 +129,8 @@ CONFORMANCE_CASE(Sysfs, EventsUseDeclaredTermsAndCount,
   EXPECT_EQ(configs.size(), static_cast<std::size_t>(named)) << rule::SYS_005.text;
 }
 
-// Tick by tick: in the long run an event may happen as often as its opposite. Both count at once.
+// The counts are compared after each tick, because in the long run an event may happen as often as
+// its opposite. Both events count at the same time.
 CONFORMANCE_CASE(Sysfs, EventsWithAGenericNameAreTheGenericOnes, .rules = {rule::SYS_021},
                  .needs = {Cap::kStimulus, Cap::kManualClock, Cap::kCpuLocal,
                            Cap::kGenericEvents}) {
@@ -177,7 +178,7 @@ CONFORMANCE_CASE(Sysfs, EventAttributesBelongToAnEventAndParse,
       ASSERT_TRUE(std::regex_match(*text, number)) << rule::SYS_006.text << file << *text;
       EXPECT_GT(std::strtod(text->c_str(), nullptr), 0.0) << rule::SYS_006.text << file;
     }
-    // The tools know these by the one thing that they may say.
+    // Tools recognize these attributes by the only value that is valid.
     if (attribute == "snapshot" || attribute == "per-pkg") {
       EXPECT_EQ(*text, "1") << rule::SYS_006.text << file;
     }
@@ -194,7 +195,7 @@ CONFORMANCE_CASE(Sysfs, EventNamesAreOfOneCase, .rules = {rule::SYS_013, rule::D
   }
 }
 
-// The errno of opening any event with this precise_ip, or with a branch stack.
+// The errno of opening any event with this precise_ip, and below with a branch stack.
 int PreciseError(unsigned precise) {
   OpenOptions options = {.sample_period = 1'000};
   options.edit = [&](perf_event_attr& attr) { attr.precise_ip = precise & 3; };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's settings for perf, and what sysfs says of the device behind a PMU.
+// The kernel's settings for perf, and the files in sysfs about the device of a PMU.
 #include <sys/stat.h>
 
 #include "cases/common.h"
@@ -10,12 +10,13 @@
 namespace pmuconf {
 namespace {
 
-// The errno of writing `value` to the setting, 0 if it was taken.
+// Writes `value` to the setting. Returns the errno, or 0.
 int SetError(const std::string& name, const std::string& value) {
   return WriteError("/proc/sys/" + name, value);
 }
 
-// A setting that takes `good` and refuses `bad` with EINVAL, keeping what it has.
+// A setting that accepts each value of `good`. It rejects each of `bad` with EINVAL and keeps its
+// value.
 struct Setting {
   const char* name;
   std::vector<std::string> good, bad;
@@ -81,7 +82,7 @@ CONFORMANCE_CASE(Sysctl, StackDepthIsFixedWhileItIsUsed, .rules = {rule::SYS_015
     EXPECT_EQ(Sysctl::Get(depth), "100") << rule::SYS_015.text;
   }
   EXPECT_THAT(with_chain(101), FailsWith(EOVERFLOW)) << rule::SYS_015.text;
-  // The refused one uses nothing.
+  // The failed open does not use the call chain buffers.
   EXPECT_EQ(SetError(depth, "90"), 0) << rule::SYS_015.text;
 }
 
@@ -92,7 +93,8 @@ CONFORMANCE_CASE(Sysfs, IdentifierAndDeviceAreWhatTheySay, .rules = {rule::SYS_0
     ASSERT_TRUE(text) << rule::SYS_018.text;
     EXPECT_FALSE(text->empty() || text->find('\n') != std::string::npos) << rule::SYS_018.text;
   }
-  // Every PMU's folder leads back to the bus, and its device, where it has one, to a folder.
+  // The folder of each PMU links to its bus. If the PMU has a device, it links to the folder of
+  // that device.
   EXPECT_EQ(stat(DeviceFile("subsystem/devices").c_str(), &info), 0) << rule::SYS_018.text;
   if (lstat(DeviceFile("device").c_str(), &info) == 0) {
     EXPECT_EQ(stat(DeviceFile("device/uevent").c_str(), &info), 0) << rule::SYS_018.text;

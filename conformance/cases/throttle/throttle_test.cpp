@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Throttling: an event that overflows too often stops, and goes on at the next tick.
+// Throttling: an event that overflows too often stops, and continues at the next tick.
 #include <fcntl.h>
 #include <time.h>
 
@@ -13,9 +13,9 @@
 namespace pmuconf {
 namespace {
 
-constexpr std::uint64_t kOnePerTick = 1;  // the least rate: a second overflow in a tick is too many
+constexpr std::uint64_t kOnePerTick = 1;  // the lowest rate: one overflow per tick
 
-// Opens an event whose records are all kept in one row, in order.
+// An event with a ring buffer. Drain() appends its records to `got`, in order.
 struct Throttled {
   EventSpec spec;
   Event event;
@@ -43,7 +43,8 @@ struct Throttled {
 
   bool throttled() const { return !got.throttles.empty() && got.throttles.back().throttle; }
 
-  // Overflows until the last record says throttled: at once, unless a tick comes in between.
+  // Generates overflows until the last record is a THROTTLE. One batch is enough, unless a tick
+  // intervenes.
   void UntilThrottled() {
     for (int i = 0; i < 1'000 && !throttled(); ++i) {
       target().Stimulate(spec, 20 * event.attr().sample_period);
@@ -52,8 +53,8 @@ struct Throttled {
     ASSERT_TRUE(throttled()) << rule::THR_001.text;
   }
 
-  // Runs on, at most two seconds, until the tick has lifted the throttle. The clock is read before
-  // the buffer: a machine that did not run in between has had its tick when the buffer is read.
+  // Waits at most two seconds until a tick has unthrottled the event. It reads the clock before the
+  // buffer. If the machine does not run in between, its tick has come when the buffer is read.
   void UntilUnthrottled() {
     timespec start = {};
     timespec now = {};
@@ -66,8 +67,8 @@ struct Throttled {
   }
 };
 
-// Samples between a THROTTLE and its UNTHROTTLE: the one of the overflow that was too many, no
-// more.
+// Checks that there is at most one sample between a THROTTLE and its UNTHROTTLE: the one of the
+// overflow that exceeded the limit.
 void ExpectNoSampleWhileThrottled(const RingContents& got) {
   bool throttled = false;
   int samples = 0;
@@ -109,7 +110,7 @@ CONFORMANCE_CASE(Throttle, NothingIsCountedTwiceOrWhileThrottled, .rules = {rule
   }
   run.event.Disable();
   run.Drain();
-  // With period 1 a count without its sample would be one from the throttled time.
+  // With period 1, a count without a sample would come from the time when the event was throttled.
   EXPECT_THAT(run.event.Read(), Counted(run.spec, run.got.samples.size())) << rule::THR_004.text;
 }
 
@@ -135,13 +136,13 @@ CONFORMANCE_CASE(Throttle, EventThatMovesWhileThrottledGoesOnExactly,
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kCounters, Cap::kSampling}) {
   const SampleRateLimit limit(kOnePerTick);
   for (const EventSpec& narrow : target().Events()) {
-    // They take every counter that they can: whoever can go elsewhere has to. They are opened
-    // before, for the next tick lifts the throttle.
+    // These events need all counters that can count them, so each other event must move if it can.
+    // They are opened in advance, because the next tick unthrottles the event.
     std::vector<Event> others;
     for (std::size_t i = 0; i < CounterCount(narrow); ++i) {
       if (CounterCount(narrow) < CounterCount(target().AnyEvent())) others.push_back(Open(narrow));
     }
-    // Pinned, it stays where it is while those come that are not.
+    // A pinned event stays on its counter while perf adds flexible ones.
     Throttled run(1'000, PERF_SAMPLE_PERIOD, target().AnyEvent(), true);
     run.UntilThrottled();
     const std::uint64_t before = run.event.Read().value;
@@ -291,7 +292,7 @@ CONFORMANCE_CASE(Throttle, SlowHandlersLowerTheRate, .rules = {rule::THR_007},
   event.Enable();
   target().Stimulate(spec, 300);
   EXPECT_EQ(Sysctl::Get(rate), "1000000") << rule::THR_007.text;
-  // A hundredth of the time, shared by a million samples, is 10 ns for each of them.
+  // 1 % of the time, divided by a million samples per second, is 10 ns per sample.
   const Sysctl percent("kernel/perf_cpu_time_max_percent", "1");
   target().Stimulate(spec, 300);
   const std::uint64_t lowered = std::stoull(Sysctl::Get(rate));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs on a tracepoint: when they run, what they see and decide, and who is told of them.
+// BPF programs on a tracepoint: when they run, their input, their result, and the query of their
+// ids.
 #include <array>
 
 #include "cases/nobody.h"
@@ -37,7 +38,7 @@ CONFORMANCE_CASE(TracepointProgram, SeesTheArgumentsOfEveryPass, .rules = {rule:
   EXPECT_EQ(bpf->bss->runs, passes) << rule::TPT_005.text;
 }
 
-// PERF_EVENT_IOC_QUERY_BPF with room for so many ids.
+// The argument of PERF_EVENT_IOC_QUERY_BPF, with space for `room` ids.
 struct Query {
   std::uint32_t room = 0;
   std::uint32_t programs = 0;

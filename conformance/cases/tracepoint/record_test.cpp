@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tracepoint records, which records an event takes, and who may see them.
+// The record of a tracepoint, the filters of its events, and the permission to get its raw data.
 #include <cstring>
 
 #include "cases/nobody.h"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kNoSuchId = 0x7fff'ffff;
 
-// The field of that name in a sample's raw bytes, zero-extended.
+// The value of the field with that name in a sample's raw data, zero-extended.
 std::uint64_t Field(const std::vector<std::byte>& raw, const std::vector<TraceField>& fields,
                     const std::string& name) {
   for (const TraceField& field : fields) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tracepoint whose record holds an argument of the caller's choice: getpgid's.
+// A tracepoint whose record has an argument that the case chooses: the one of getpgid(2).
 #ifndef PMUCONF_CASES_TRACEPOINT_TRACEPOINT_H_
 #define PMUCONF_CASES_TRACEPOINT_TRACEPOINT_H_
 
@@ -24,7 +24,7 @@ inline EventSpec SpecOfTracepoint(const std::string& name) {
   return spec;
 }
 
-// Passes the tracepoint once with each argument. Whether there is such a process does not matter.
+// Hits the tracepoint once with each argument. There need not be such a process.
 inline void Pass(std::initializer_list<long> arguments) {
   for (const long argument : arguments) syscall(SYS_getpgid, argument);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the machine does is counted once, through whichever CPU it is opened, driven and read.
+// Each event of the machine is counted once, independent of the CPU that opens, generates or reads
+// it.
 #include <thread>
 
 #include "cases/uncore/uncore.h"
@@ -9,9 +10,9 @@
 namespace pmuconf {
 namespace {
 
-// Registers of the device, by their numbers.
+// The numbers of the device's registers.
 constexpr std::uint32_t kGlobalControl = 0x38f;
-constexpr std::uint32_t kEventSelect = 0x186;  // of counter 0; the others follow
+constexpr std::uint32_t kEventSelect = 0x186;  // of counter 0; those of the other counters follow
 
 CONFORMANCE_CASE(Uncore, OnlyEnabledTimeIsCounted, .rules = {rule::UNC_005},
                  .needs = {Cap::kStimulus, Cap::kSystemWide}) {
@@ -117,7 +118,7 @@ CONFORMANCE_CASE(Uncore, OthersThatComeAndGoDisturbNothing, .rules = {rule::UNC_
   const Event event = Open(spec, {.disabled = false});
   const Event other = Open(spec, {.disabled = false});
   for (std::uint64_t i = 1; i <= 20; ++i) {
-    // It can go on few counters alone: what is on those has to give way.
+    // Only some counters can count this event. The events on them must move.
     const Event guest = Open(picky, {.disabled = false});
     const Event second = Open(picky, {.disabled = false});
     Pulse(spec, 7);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU that perf keeps the events of the machine on: which it is, and what if it goes.
+// The designated CPU, on which perf keeps the events of the machine: its choice, and its hotplug.
 #include "cases/uncore/uncore.h"
 #include "pmuconf/ring.h"
 #include "pmuconf/rules/DRC.h"
@@ -11,7 +11,7 @@
 namespace pmuconf {
 namespace {
 
-// Counts on `events`, and what each has to have counted since the beginning.
+// Generates events of `specs`, and checks the count of each of `events` since the beginning.
 class Tally {
  public:
   Tally(const std::vector<EventSpec>& specs, const std::vector<Event>& events)
@@ -41,11 +41,13 @@ CONFORMANCE_CASE(Uncore, CpumaskNamesOneOnlineCpu, .rules = {rule::UNC_004, rule
       << rule::UNC_004.text << *text;
 }
 
-// Only events of one CPU may write to one ring: that is how an event's CPU can be seen.
+// Only events of the same CPU may write into one ring buffer. So PERF_EVENT_IOC_SET_OUTPUT reveals
+// the CPU of an event.
 CONFORMANCE_CASE(Uncore, EventsAreOnTheCpuOfTheMaskAlone, .rules = {rule::INI_020},
                  .needs = {Cap::kCpus2}) {
   const int designated = target().DesignatedCpu();
-  KeepEventsOn(designated);  // where the kernel chooses, it leaves them on the CPU asked for
+  // Skips if the kernel manages the cpumask: then an event stays on the requested CPU.
+  KeepEventsOn(designated);
   for (const int asked : OnlineCpus()) {
     const Event event = Open(target().AnyEvent(), {.pid = -1, .cpu = asked});
     for (const int cpu : OnlineCpus()) {
@@ -112,7 +114,8 @@ CONFORMANCE_CASE(Uncore, GroupsMoveWhole, .rules = {rule::UNC_007, rule::HOT_004
   }
 }
 
-// Moving switches events on that were off: perf does that, not the driver.
+// perf enables disabled events when it moves them. The driver cannot prevent that, so the case
+// disables the event after the move.
 CONFORMANCE_CASE(Uncore, MovedEventsObeyTheirSwitch, .rules = {rule::UNC_007},
                  .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kHotplug}, .budget_s = 20) {
   KeepEventsOn(1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups on a PMU of the whole machine: what fits is accepted and counts, what never fits is not.
+// Groups on a PMU of the whole machine: one that fits opens and counts, one that never fits is
+// rejected.
 #include "cases/uncore/uncore.h"
 #include "pmuconf/rules/DRC.h"
 #include "pmuconf/rules/GRP.h"
@@ -41,7 +42,7 @@ CONFORMANCE_CASE(Uncore, GroupFitsOrNotByItsConstraints, .rules = {rule::UNC_010
   const EventSpec picky = target().Events({.constrained = true}).front();
   const EventSpec any = target().AnyEvent();
   const std::size_t room = CounterCount(picky);
-  // The picky ones come last: those before have taken the counters that they need.
+  // The constrained events come last, when the other ones have taken the counters that they need.
   std::vector<EventSpec> fits(target().general() - room, any);
   fits.insert(fits.end(), room, picky);
   Group group(fits);
@@ -68,7 +69,8 @@ CONFORMANCE_CASE(Uncore, BusyDeviceTakesNewGroups, .rules = {rule::UNC_010},
 CONFORMANCE_CASE(Uncore, SoftwareEventsJoinForFree, .rules = {rule::UNC_010, rule::GRP_005},
                  .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kGroups}) {
   std::vector<EventSpec> specs = FullSet();
-  // Members of the PMU come after them, too: a group is looked at as a whole with each one.
+  // Events of the PMU also follow the software events. The driver checks the whole group at each
+  // open.
   specs.insert(specs.begin() + 1, Software(PERF_COUNT_SW_DUMMY));
   specs.push_back(Software(PERF_COUNT_SW_CPU_MIGRATIONS));
   const GroupOpenResult group = TryOpenGroup(specs);

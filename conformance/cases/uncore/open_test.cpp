@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a PMU of the whole machine refuses, and what a refusal leaves behind.
+// Events that a PMU of the whole machine must reject, without leaving anything behind.
 #include <array>
 
 #include "cases/refusal.h"

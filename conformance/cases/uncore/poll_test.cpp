@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters without an interrupt: they are read before they wrap unseen, and only while they count.
+// Counters without an interrupt: the driver must read them before it misses a wrap, and only while
+// an event counts.
 #include <bit>
 
 #include "cases/uncore/uncore.h"
@@ -8,7 +9,7 @@
 namespace pmuconf {
 namespace {
 
-constexpr std::uint32_t kCounter0 = 0x4c1;  // its whole value, as a register
+constexpr std::uint32_t kCounter0 = 0x4c1;  // the register with its full-width value
 
 CONFORMANCE_CASE(Uncore, ManyWrapsAreCounted, .rules = {rule::UNC_008},
                  .needs = {Cap::kStimulus, Cap::kSystemWide}) {
@@ -19,7 +20,7 @@ CONFORMANCE_CASE(Uncore, ManyWrapsAreCounted, .rules = {rule::UNC_008},
   EXPECT_THAT(event.Read(), Counted(spec, n)) << rule::UNC_008.text;
 }
 
-// How long may go by between two readings is reckoned from the width.
+// The driver derives the longest time between two reads from the width of the counters.
 CONFORMANCE_CASE(Uncore, CountersAreAsWideAsClaimed, .rules = {rule::UNC_008},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSystemWide, Cap::kRegisters}) {
   const EventSpec spec = target().AnyEvent();

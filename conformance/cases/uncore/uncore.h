@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What cases about a PMU of the whole machine share: its CPU, its range, its timer.
+// Helpers of the cases about a PMU of the whole machine: its CPU, its range and its timer.
 #ifndef PMUCONF_CASES_UNCORE_UNCORE_H_
 #define PMUCONF_CASES_UNCORE_UNCORE_H_
 
@@ -8,7 +8,7 @@
 
 namespace pmuconf {
 
-// Has the events of the target kept on `cpu`. SKIP where the driver cannot be told.
+// Moves the events of the target to `cpu`. SKIPs the case if the driver has no parameter for that.
 inline void KeepEventsOn(int cpu) {
   const std::string path = "/sys/module/" + target().module() + "/parameters/uncore_cpu";
   std::ofstream file(path);
@@ -16,13 +16,13 @@ inline void KeepEventsOn(int cpu) {
   if (!file.good()) SkipCase(Cap::kHotplug, path + " does not choose the CPU of the events");
 }
 
-// Counts that a counter of the target holds before it is 0 again.
+// The number of counts after which a counter of the target is 0 again.
 inline std::uint64_t Range() { return target().counter_mask() + 1; }
 
-// How often the driver has read its counters by itself.
+// How often the driver's timer has read the counters.
 inline std::uint64_t Polls() { return port().Stats().pmi; }
 
-// True if the driver reads its counters by itself within five seconds.
+// Whether the driver's timer reads the counters within five seconds.
 inline bool PollsGoOn() {
   const std::uint64_t before = Polls();
   return RepeatUntil([] { sched_yield(); }, [&] { return Polls() > before; });

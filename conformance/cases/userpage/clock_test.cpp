@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times without a system call: the clock's cycles by the numbers of the control page.
+// Times without a system call: the clock's cycles, converted with the values in the control page.
 #include "cases/common.h"
 #include "pmuconf/ring.h"
 #include "pmuconf/rules/RDP.h"
@@ -8,8 +8,8 @@
 namespace pmuconf {
 namespace {
 
-// The kernel measures its clock anew now and then, and pages keep the old numbers until their next
-// update: what lies across that is not looked at.
+// The kernel recalibrates its clock from time to time, and a control page has the old values until
+// its next update. So the case ignores a round with a recalibration.
 class Calibration {
  public:
   explicit Calibration(const Ring& ring) : page_(ring.page()), before_(Now()) {}
@@ -35,7 +35,7 @@ CONFORMANCE_CASE(UserPage, CyclesGiveTheTimeSinceTheUpdate, .rules = {rule::RDP_
   int judged = 0;
   for (int i = 0; i < kRounds; ++i) {
     event.Disable();
-    event.Enable();  // the update
+    event.Enable();  // updates the page
     const Calibration clock(ring);
     const std::uint64_t before = event.Read().time_enabled;
     const UserPage page = ReadUserPage(ring.page());

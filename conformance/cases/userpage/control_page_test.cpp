@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The control page as a way to read an event: what it offers where user space reads no counters.
+// The control page as a way to read an event: its contents if user space cannot read the counters.
 #include "cases/common.h"
 #include "pmuconf/ring.h"
 #include "pmuconf/rules/RDP.h"

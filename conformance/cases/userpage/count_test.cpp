@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the control page says an event has counted, and for how long: alone, beside others, torn.
+// The count and the times in the control page: of one event, of several events, and during an
+// update.
 #include <atomic>
 #include <thread>
 
@@ -66,7 +67,8 @@ CONFORMANCE_CASE(UserPage, ReaderBesideTheUpdatesSeesNoTornPage, .rules = {rule:
     while (!done) {
       const UserPage page = ReadUserPage(ring.page());
       ASSERT_EQ(page.lock % 2, 0u) << rule::RDP_001.text;
-      // It never waits for a counter: the two times are one number, stored one after the other.
+      // The event never waits for a counter, so the two times are equal. The kernel stores one
+      // after the other.
       ASSERT_EQ(page.time_enabled, page.time_running) << rule::RDP_001.text;
       ASSERT_GE(page.time_enabled, last.time_enabled) << rule::RDP_001.text;
       ASSERT_GE(page.count, last.count) << rule::RDP_001.text;
@@ -92,7 +94,7 @@ CONFORMANCE_CASE(UserPage, TimesFallBehindWhereEventsTakeTurns, .rules = {rule::
   std::vector<Ring> rings;
   for (const Event& event : events) rings.emplace_back(event, 0);
   EnableEach(events);
-  std::size_t behind = 0;  // of the events of one kind, which share counters
+  std::size_t behind = 0;  // events of one code, which share counters
   const auto all_behind = [&] {
     behind = 0;
     for (std::size_t i = 0; i < events.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may read counters by the control page: whoever has one mapped that says so, nobody else.
+// The permission to read counters from user space: only with a mapped control page that grants it.
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
@@ -37,9 +37,9 @@ CONFORMANCE_CASE(UserPage, UserReadIsWhatAReadGives,
 CONFORMANCE_CASE(UserPage, CountersAreOutOfReachWithoutAMapping, .rules = {rule::RDP_014}) {
   const auto end = [](bool mapped) {
     Child child([mapped] {
-      signal(kCounterFault, [](int) { _exit(77); });  // else the kernel would write to its log
+      signal(kCounterFault, [](int) { _exit(77); });  // otherwise the kernel logs the fault
       const Event event = Open(target().AnyEvent(), {.disabled = false});
-      if (mapped) Ring(event, 0);  // and unmapped: the right goes with the mapping
+      if (mapped) Ring(event, 0);  // unmapped at once: the permission ends with the mapping
       ReadCounter(0);
       return 0;
     });
@@ -50,7 +50,7 @@ CONFORMANCE_CASE(UserPage, CountersAreOutOfReachWithoutAMapping, .rules = {rule:
   EXPECT_EQ(end(true), 77) << rule::RDP_014.text;
 }
 
-// The line that the kernel writes for a mapped event.
+// Whether the process has the mapping of an event, which the kernel lists under this name.
 bool HasMappedEvent(pid_t pid) {
   return ReadFile("/proc/" + std::to_string(pid) + "/maps")->find("[perf_event]") !=
          std::string::npos;
@@ -59,8 +59,9 @@ bool HasMappedEvent(pid_t pid) {
 CONFORMANCE_CASE(UserPage, ExecTakesTheMappingAway, .rules = {rule::RDP_013},
                  .needs = {Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
-  int lives[2] = {-1, -1};  // its write end is closed by the exec
-  int full[2] = {-1, -1};   // what the new program prints to: it cannot end before that is read
+  int lives[2] = {-1, -1};  // the exec closes its write end
+  // Full, so that the new program blocks when it prints, and lives until it is read.
+  int full[2] = {-1, -1};
   ASSERT_EQ(pipe2(lives, O_CLOEXEC), 0);
   ASSERT_EQ(pipe2(full, O_CLOEXEC | O_NONBLOCK), 0);
   const std::string block(1'024, '.');
@@ -110,7 +111,7 @@ CONFORMANCE_CASE(UserPage, MappingsAreToldInPairs, .rules = {rule::RDP_015, rule
     expect_pairs(2, 0);
   }
   expect_pairs(2, 2);
-  Child maps([&event] { return new Ring(event, 1) != nullptr ? 0 : 1; });  // left to its exit
+  Child maps([&event] { return new Ring(event, 1) != nullptr ? 0 : 1; });  // its exit unmaps it
   maps.Go();
   ASSERT_EQ(maps.Wait(), 0);
   expect_pairs(3, 3);
