@@ -62,8 +62,8 @@ std::uint64_t Sum(const std::vector<Event>& events) {
 CONFORMANCE_CASE(Context, TaskEventsGoRoundOnWhatACpuLeaves, .rules = {rule::CTX_010},
                  .needs = {Cap::kStimulus},
                  .timing =
-                     "turns of a task's events, each a rotation interval of 1 ms apart; five "
-                     "seconds hold thousands") {
+                     "waits until each event of the task had its turns, at most 5 s; a turn takes "
+                     "a rotation interval of 1 ms") {
   const MuxInterval interval(1);
   const EventSpec spec = target().AnyEvent();
   const std::size_t counters = CounterCount(spec);
@@ -93,8 +93,8 @@ alignas(8) volatile std::uint64_t watched = 0;
 CONFORMANCE_CASE(Context, OvercommittedPmuLeavesOthersAlone, .rules = {rule::CTX_011},
                  .needs = {Cap::kStimulus},
                  .timing =
-                     "turns of events, each a rotation interval of 1 ms apart; five seconds "
-                     "hold thousands") {
+                     "waits until each event had its turns, at most 5 s; a turn takes a rotation "
+                     "interval of 1 ms") {
   const MuxInterval interval(1);
   const EventSpec spec = target().AnyEvent();
   const std::vector<Event> early = OpenEach(std::vector(CounterCount(spec) + 2, spec));
@@ -136,8 +136,8 @@ pid_t MigrationThread(int cpu) {
 CONFORMANCE_CASE(Context, KernelThreadsAreTargets, .rules = {rule::CTX_012},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2},
                  .timing =
-                     "a move by the migration thread, asked for again until it was seen; one "
-                     "takes far less than the five seconds") {
+                     "waits until the migration thread has run, at most 5 s; the case repeats its "
+                     "request, and one move takes far less") {
   const int here = target().Cpu(0), there = target().Cpu(1);
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.pid = MigrationThread(here), .disabled = false});
@@ -158,8 +158,8 @@ CONFORMANCE_CASE(Context, KernelThreadsAreTargets, .rules = {rule::CTX_012},
 CONFORMANCE_CASE(Context, EventsTakeTurnsWithoutATick, .rules = {rule::CTX_013},
                  .needs = {Cap::kStimulus, Cap::kCpus2}, .cpu = 1,
                  .timing =
-                     "turns of events, each a rotation interval of 1 ms apart; five seconds "
-                     "hold thousands") {
+                     "waits until each event had its turns, at most 5 s; a turn takes a rotation "
+                     "interval of 1 ms") {
   const auto text = ReadFile("/sys/devices/system/cpu/nohz_full");
   const std::vector<int> tickless = ParseCpuList(text.value_or("")).value_or(std::vector<int>{});
   const int here = target().Cpu(1);
@@ -200,8 +200,8 @@ std::uint64_t IdleTicks(int cpu) {
 CONFORMANCE_CASE(Context, IdleIsCountedWithItsCpu, .rules = {rule::CTX_012, rule::PM_003},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2},
                  .timing =
-                     "the CPU's idle time to advance, ten times; nothing else runs on it, so "
-                     "each takes a few ticks of the five seconds") {
+                     "waits ten times until the idle time of the CPU advances, at most 5 s each; "
+                     "nothing else runs there, so it takes a few ticks") {
   const int there = target().Cpu(1);
   const EventSpec spec = target().AnyEvent();
   const Event counts = Open(spec, {.pid = -1, .cpu = there, .disabled = false});

@@ -87,7 +87,7 @@ CONFORMANCE_CASE(Control, FrequencyAboveTheRateIsRefused, .rules = {rule::CTL_01
 // If a tick unthrottles the event first, the buffer has one unthrottle record as well.
 CONFORMANCE_CASE(Control, NewPeriodLiftsTheThrottle, .rules = {rule::CTL_017, rule::NMI_003},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling},
-                 .timing = "a second overflow within one tick throttles; at most 5 s of trying") {
+                 .timing = "waits for a throttle: a second overflow in a tick; at most 5 s") {
   const SampleRateLimit one_per_tick(1);
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 1, .disabled = false, .sample_id_all = true});

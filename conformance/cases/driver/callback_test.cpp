@@ -99,7 +99,7 @@ CONFORMANCE_CASE(Driver, AddAndDelFindThePmuDisabled, .rules = {rule::DRV_001},
       EXPECT_TRUE(!off || released == 0) << rule::DRV_001.text;
     }
   }
-  EXPECT_GE(adds, 2 * specs.size()) << "the log shows too little";
+  EXPECT_GE(adds, 2 * specs.size()) << "the log has too few calls of add() and del()";
 }
 
 // The fixed counters that FIXED_CTR_CTRL enables, as bits of GLOBAL_CTRL.
@@ -141,7 +141,8 @@ CONFORMANCE_CASE(Driver, CounterIsProgrammedBeforeItIsEnabled, .rules = {rule::D
     ASSERT_EQ(selected & ~ready, 0u) << rule::DRV_040.text;
     started |= selected;
   }
-  EXPECT_EQ(std::popcount(started), static_cast<int>(specs.size())) << "the log shows too little";
+  EXPECT_EQ(std::popcount(started), static_cast<int>(specs.size()))
+      << "the log does not show the start of each counter";
 }
 
 CONFORMANCE_CASE(Driver, CancelledTransactionFollowsItsDeletes,

@@ -17,7 +17,7 @@ OpenOptions OnCpu(int cpu, int group_fd = -1) {
 
 CONFORMANCE_CASE(OpenErrno, OfflineCpusHaveNoEvents, .rules = {rule::ERR_005},
                  .needs = {Cap::kHotplug, Cap::kCpuLocal},
-                 .timing = "a CPU goes off and on: each ends by itself, in the budget") {
+                 .timing = "waits until a CPU is offline and online again, within the budget") {
   const int cpu = target().Cpu(1);
   const Event leader = Open(Software(PERF_COUNT_SW_DUMMY), OnCpu(target().Cpu(0)));
   {

@@ -17,11 +17,11 @@ std::string Names(const Violations& violations) {
   for (const OpenViolation* violation : violations) {
     names += (names.empty() ? "" : " + ") + std::string(violation->name);
   }
-  return names.empty() ? "nothing wrong" : names;
+  return names.empty() ? "none" : names;
 }
 
 std::string Told(const OpenAnswer& answer) {
-  if (answer.check == nullptr) return "that it opens";
+  if (answer.check == nullptr) return "success";
   return ErrnoName(answer.error) + " for " + std::string(answer.check->rule) + ", " +
          std::string(answer.check->name);
 }
@@ -31,10 +31,10 @@ bool Agrees(const OpenAnswer& predicted, int seen, const OpenCall& call,
             const Violations& violations) {
   if (predicted.error == seen) return true;
   const perf_event_attr attr = call.Attr();
-  ADD_FAILURE() << rule::ERR_027.text << "\nwrong: " << Names(violations) << "\nthe model says "
-                << Told(predicted) << "\nthe kernel says "
-                << (seen == 0 ? "that it opens" : ErrnoName(seen)) << "\nattr: size=" << attr.size
-                << " " << Describe(attr) << " who=" << static_cast<int>(call.who)
+  ADD_FAILURE() << rule::ERR_027.text << "\nviolations: " << Names(violations)
+                << "\nthe model predicts " << Told(predicted) << "\nthe kernel returns "
+                << (seen == 0 ? "success" : ErrnoName(seen)) << "\nattr: size=" << attr.size << " "
+                << Describe(attr) << " who=" << static_cast<int>(call.who)
                 << " cpu=" << static_cast<int>(call.cpu)
                 << " group=" << static_cast<int>(call.group) << " flags=" << call.flags;
   return false;

@@ -188,8 +188,8 @@ CONFORMANCE_CASE(Hotplug, OpeningMayMeetTheProcessorLeaving, .rules = {rule::HOT
 CONFORMANCE_CASE(Hotplug, RotationGoesOnElsewhere, .rules = {rule::HOT_012},
                  .needs = {Cap::kStimulus, Cap::kHotplug}, .budget_s = 20, .cpu = -1,
                  .timing =
-                     "turns of events, each a rotation interval of 1 ms apart; five seconds "
-                     "hold thousands") {
+                     "waits until each event had its turns, at most 5 s; a turn takes a rotation "
+                     "interval of 1 ms") {
   const MuxInterval interval(1);
   const EventSpec spec = target().AnyEvent();
   const std::vector<Event> events = OpenEach(std::vector(CounterCount(spec) + 2, spec));

@@ -124,9 +124,8 @@ CONFORMANCE_CASE(
     Inherit, TimesOfChildrenAreAddedOnce, .rules = {rule::INH_025, rule::INH_004},
     .needs = {Cap::kStimulus, Cap::kMultiplexing, Cap::kTasks},
     .timing =
-        "waits until each event had its turn in the child: with an interval of 1 ms the last of k "
-        "+ "
-        "2 events has it after 2 rotations of the child's own time, and 5 s are left for them") {
+        "waits until each event had a turn in the child, at most 5 s; the last of k + 2 events "
+        "gets it after 2 rotations, each after 1 ms of the child's run time") {
   const MuxInterval interval(1);
   const EventSpec spec = target().AnyEvent();
   const std::vector<Event> events =
@@ -192,9 +191,9 @@ CONFORMANCE_CASE(Inherit, ChildGoesOnWithThePeriodOfItsParent, .rules = {rule::I
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kFrequency,
                            Cap::kTasks},
                  .timing =
-                     "the period rises to 16 where pulses come faster than 1600 a second, and "
-                     "they come at most 20 000 times a second: so it stays far below the pulses "
-                     "of the child, also where each correction overshoots") {
+                     "waits until the period is 16, at most 5 s; this needs more than 1600 pulses "
+                     "a second, and there are at most 20 000; so the period stays far below the "
+                     "number of the child's pulses, even if each correction overshoots") {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.cpu = target().Cpu(0),
                                   .sample_freq = 100,

@@ -49,7 +49,7 @@ CONFORMANCE_CASE(Init, EdgeInverseAndMaskCountCycles, .rules = {rule::INI_030, r
         target().Stimulate(spec, 100 + occurrences, {.per_pulse = occurrences});
         want += (100 + occurrences) * Gain(occurrences, cmask, inv != 0, edge != 0);
         ASSERT_THAT(event.Read(), Counted(spec, want))
-            << rule::INI_030.text << occurrences << " in a cycle";
+            << rule::INI_030.text << occurrences << " occurrences in a cycle";
       }
     }
   }

@@ -16,7 +16,7 @@ namespace pmuconf {
 namespace {
 
 constexpr const char* kOneTurnAMillisecond =
-    "waits for turns: one a millisecond that the task runs, and 5 s are left for them";
+    "waits for turns, at most 5 s; the task gets one per millisecond of its run time";
 
 using Turn = std::set<std::uint64_t>;
 
@@ -118,8 +118,8 @@ CONFORMANCE_CASE(
     Multiplex, ScaledCountIsAsNearAsTheTurnsAllow, .rules = {rule::MUX_002},
     .needs = {Cap::kStimulus, Cap::kMultiplexing, Cap::kLog},
     .timing =
-        "pulses every 50 us of the task's own time; the error allowed is derived from when they "
-        "came, so lateness cannot fail it (see above)") {
+        "pulses every 50 us of the task's own time; the permitted error is computed from the times "
+        "of the pulses (see above), so a late pulse cannot fail the case") {
   constexpr double kPulses = 1'200;
   const MuxInterval interval(3);
   const EventSpec spec = target().AnyEvent();

@@ -123,7 +123,7 @@ std::size_t SittingOut(const EventSpec& spec, const std::vector<Event>& events) 
 
 CONFORMANCE_CASE(Multiplex, IntervalDecidesWhenEventsRotate, .rules = {rule::MUX_010},
                  .needs = {Cap::kStimulus, Cap::kMultiplexing},
-                 .timing = "90 ms, of which the turns are bounded by the time that passed") {
+                 .timing = "runs for 90 ms; the time that passed limits the number of turns") {
   using std::chrono::milliseconds;
   using std::chrono::steady_clock;
   const EventSpec spec = target().AnyEvent();

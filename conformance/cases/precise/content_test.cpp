@@ -30,7 +30,7 @@ CONFORMANCE_CASE(Precise, EveryLevelIsOffered, .rules = {rule::PRC_001},
 
 CONFORMANCE_CASE(Precise, TimeComesFromTheChosenClock, .rules = {rule::REC_004},
                  .needs = {Cap::kStimulus, Cap::kPrecise},
-                 .timing = "nothing: a clock is read before and after, however long that takes") {
+                 .timing = "waits for nothing: a clock is read before and after") {
   const EventSpec spec = target().AnyEvent();
   OpenOptions options = Precise(1, PERF_SAMPLE_TIME);
   options.edit = [precise = options.edit](perf_event_attr& attr) {

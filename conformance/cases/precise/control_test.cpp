@@ -76,8 +76,8 @@ CONFORMANCE_CASE(Precise, FrequencyStartsWithPeriodOne, .rules = {rule::PRC_012,
 CONFORMANCE_CASE(Precise, FrequencyRaisesThePeriod, .rules = {rule::PRC_012, rule::SMP_004},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kFrequency},
                  .timing =
-                     "the kernel raises the period at an overflow that follows the one before "
-                     "within two ticks: one of 3000 that nobody delays") {
+                     "waits for nothing: the kernel raises the period at an overflow within two "
+                     "ticks of the previous one; one of 3000 overflows is not delayed longer") {
   const EventSpec spec = target().AnyEvent();
   OpenOptions options = Precise(0, PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD);
   options.sample_freq = 1;
@@ -162,8 +162,8 @@ void StimulateAround(const EventSpec& spec, std::uint64_t n, Child& child) {
 CONFORMANCE_CASE(Precise, RecordsBelongToTheTaskThatMadeThem, .rules = {rule::PRC_010},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise},
                  .timing =
-                     "rounds until perf, which lingers for HZ jiffies, is 1.5 s from the "
-                     "events of earlier cases; a slower one only ends later") {
+                     "repeats for 1.5 s: perf keeps its context switch hooks for HZ jiffies (1 s) "
+                     "after the events of earlier cases; a slow machine only ends later") {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, PreciseOnCpu(10));
   Ring ring(event, 16);

@@ -69,7 +69,7 @@ CONFORMANCE_CASE(ReadFormat, CountOfAnotherCpuIsTheOneOfNow, .rules = {rule::RDF
 
 CONFORMANCE_CASE(ReadFormat, CountOfARunningTaskIsTheOneOfNow, .rules = {rule::RDF_018},
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kCpus2, Cap::kTasks},
-                 .timing = "the child has to get CPU 1: an event, awaited for five seconds") {
+                 .timing = "waits until the child runs on CPU 1, at most 5 s") {
   const EventSpec spec = target().AnyEvent();
   const int there = target().Cpu(1);
   Child child([&spec, there] {

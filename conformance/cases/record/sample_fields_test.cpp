@@ -165,7 +165,7 @@ CONFORMANCE_CASE(Record, TidIsThatOfTheTaskThatOverflowed, .rules = {rule::REC_0
 
 CONFORMANCE_CASE(Record, TimeComesFromTheChosenClock, .rules = {rule::REC_004},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling},
-                 .timing = "nothing: a clock is read before and after, however long that takes") {
+                 .timing = "waits for nothing: a clock is read before and after") {
   const EventSpec spec = target().AnyEvent();
   const Event event =
       Open(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_TIME, .edit = UseRawClock});

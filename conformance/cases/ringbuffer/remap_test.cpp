@@ -76,7 +76,7 @@ CONFORMANCE_CASE(RingBuffer, CoveredMappingIsGone, .rules = {rule::RB_004, rule:
   EXPECT_EQ(static_cast<const volatile perf_event_mmap_page*>(first)->data_head, 0u)
       << rule::RB_004.text;
   const Ring again(event, 1);
-  EXPECT_EQ(again.head(), 0u) << "the buffer went with its mapping: " << rule::RB_017.text;
+  EXPECT_EQ(again.head(), 0u) << "the buffer ended with its mapping: " << rule::RB_017.text;
   munmap(first, size);
 }
 

@@ -22,8 +22,8 @@ CONFORMANCE_CASE(
     Sampling, PeriodRisesToTheFrequency, .rules = {rule::SMP_004},
     .needs = {Cap::kSampling, Cap::kFrequency, Cap::kManualClock},
     .timing =
-        "the kernel moves the period by an eighth of what is missing at each overflow and tick: it "
-        "is past an eighth after one that nobody delayed, and in 5 s there are 2500") {
+        "waits until the period is 1/8 to 9/8 of the right one, at most 5 s: the kernel corrects "
+        "1/8 of the error at each overflow and tick, so one without a delay is enough") {
   const EventSpec spec = Clock();
   const Event event = Open(spec, {.sample_freq = 500, .sample_type = PERF_SAMPLE_PERIOD});
   Ring ring(event, 64);
@@ -75,7 +75,7 @@ CONFORMANCE_CASE(Sampling, AllCpusSampleAtOnce, .rules = {rule::SMP_012},
 
 CONFORMANCE_CASE(Sampling, ProgramsGetOnBesideTheShortestPeriod, .rules = {rule::SMP_013},
                  .needs = {Cap::kSampling, Cap::kManualClock},
-                 .timing = "waits for one throttle, which a tick at the latest brings") {
+                 .timing = "waits for one throttle, which comes at the next tick at the latest") {
   const SampleRateLimit limit(1'000);
   const Event event = Open(Clock(), {.sample_period = target().min_period()});
   Ring ring(event, 64);
@@ -114,7 +114,7 @@ CONFORMANCE_CASE(Sampling, SoftwareClocksKeepToTheirShortestPeriod, .rules = {ru
 
 CONFORMANCE_CASE(Sampling, IdleIsSampledUnlessExcluded, .rules = {rule::SMP_016},
                  .needs = {Cap::kCpus2},
-                 .timing = "waits until the other CPU is idle for once, at most 5 s") {
+                 .timing = "waits for five samples of the other CPU's idle task, at most 5 s") {
   OpenOptions options = {
       .pid = -1, .cpu = target().Cpu(1), .sample_period = 500'000, .sample_type = PERF_SAMPLE_TID};
   const Event all = Open(Software(PERF_COUNT_SW_CPU_CLOCK), options);

@@ -180,7 +180,7 @@ int ExecSignalled(const EventSpec& spec, int input) {
 
 CONFORMANCE_CASE(Signal, SignalsComeAfterExec, .rules = {rule::SIG_013},
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kCpuLocal},
-                 .timing = "the end of file that exec causes, and then the child's end") {
+                 .timing = "waits for the end-of-file from the exec, then for the child's end") {
   const EventSpec spec = target().AnyEvent();
   int input[2], exec[2];
   ASSERT_EQ(pipe2(input, O_CLOEXEC), 0);

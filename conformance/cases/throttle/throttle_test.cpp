@@ -269,7 +269,7 @@ CONFORMANCE_CASE(Throttle, RateIsFixedWhileItsControlIsOff, .rules = {rule::THR_
 
 CONFORMANCE_CASE(Throttle, ThrottleEndsOnTheSecondCpuToo, .rules = {rule::THR_002},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling, Cap::kCpus2}, .cpu = 1,
-                 .timing = "the next tick of the CPU, which takes milliseconds, in 2 s") {
+                 .timing = "waits for the next tick, at most 2 s; it comes after milliseconds") {
   const SampleRateLimit limit(kOnePerTick);
   Throttled run(1);
   for (int i = 0; i < 5; ++i) {
@@ -283,7 +283,7 @@ CONFORMANCE_CASE(Throttle, ThrottleEndsOnTheSecondCpuToo, .rules = {rule::THR_00
 
 CONFORMANCE_CASE(Throttle, SlowHandlersLowerTheRate, .rules = {rule::THR_007},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kMultiplexing},
-                 .timing = "nothing: a handler takes more than the 10 ns that it is left") {
+                 .timing = "waits for nothing: a handler takes longer than its 10 ns") {
   const std::string rate = "kernel/perf_event_max_sample_rate";
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_TIME});
@@ -303,7 +303,7 @@ CONFORMANCE_CASE(Throttle, SlowHandlersLowerTheRate, .rules = {rule::THR_007},
 CONFORMANCE_CASE(Throttle, EventOfATimerStopsAndGoesOn,
                  .rules = {rule::THR_008, rule::THR_002, rule::REC_106},
                  .needs = {Cap::kSampling, Cap::kTasks},
-                 .timing = "six throttles, of which each is lifted by the next tick, in 5 s") {
+                 .timing = "waits until ticks have ended six throttles, at most 5 s") {
   const SampleRateLimit limit(kOnePerTick);
   const Event event = Open(Software(PERF_COUNT_SW_CPU_CLOCK), {.sample_period = 50'000});
   Ring ring(event, 16);

@@ -56,7 +56,7 @@ CONFORMANCE_CASE(Uncore, EventsAreOnTheCpuOfTheMaskAlone, .rules = {rule::INI_02
       const auto output = static_cast<unsigned long>(of_cpu.fd());
       EXPECT_THAT(event.TryIoctl(PERF_EVENT_IOC_SET_OUTPUT, output),
                   FailsWith(cpu == designated ? 0 : EINVAL))
-          << rule::INI_020.text << " asked for CPU " << asked << ", looked at CPU " << cpu;
+          << rule::INI_020.text << " requested CPU " << asked << ", compared with CPU " << cpu;
       event.TryIoctl(PERF_EVENT_IOC_SET_OUTPUT, static_cast<unsigned long>(-1));
     }
   }

@@ -85,8 +85,8 @@ CONFORMANCE_CASE(UserPage, ReaderBesideTheUpdatesSeesNoTornPage, .rules = {rule:
 CONFORMANCE_CASE(UserPage, TimesFallBehindWhereEventsTakeTurns, .rules = {rule::RDP_005},
                  .needs = {Cap::kStimulus, Cap::kMultiplexing},
                  .timing =
-                     "each event has to have waited and run: awaited for five seconds, with "
-                     "turns of a millisecond") {
+                     "waits until three events have both waited for a counter and run on one, at "
+                     "most 5 s; a turn takes 1 ms") {
   const MuxInterval interval(1);
   std::vector<EventSpec> specs = FullSet();
   specs.insert(specs.end(), 2, target().AnyEvent());
