@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t kPage = 4096;
 
-// A buffer of two pages with an attr at its start and zeros behind it. The size field is arbitrary.
+// A buffer of two pages with an attr at its start and zeros behind it. The caller chooses the value
+// of the size field.
 struct WideAttr {
   std::vector<std::byte> bytes = std::vector<std::byte>(2 * kPage);
 

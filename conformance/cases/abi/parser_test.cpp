@@ -17,7 +17,7 @@ class Parser {
     edit(attr);
     const auto arg = reinterpret_cast<unsigned long>(&attr);
     const int error = event_.TryIoctl(PERF_EVENT_IOC_MODIFY_ATTRIBUTES, arg).error;
-    return error == EOPNOTSUPP ? 0 : error;  // parsed: only breakpoints can be modified
+    return error == EOPNOTSUPP ? 0 : error;  // accepted: only breakpoints can be modified
   }
 
  private:

@@ -196,7 +196,7 @@ CONFORMANCE_CASE(Aux, MovedAreaIsFreedOnce, .rules = {rule::RB_004, rule::AUX_00
   EXPECT_EQ(port().Stats().calls[REFPMU_CALL_FREE_AUX], 1u) << rule::AUX_006.text;
 }
 
-// The only case for PMUs without an AUX area.
+// The only case here for PMUs without an AUX area.
 CONFORMANCE_CASE(Aux, OtherPmusHaveNoArea, .rules = {rule::AUX_002}, .needs = {Cap::kSampling}) {
   const Event event = Open(target().AnyEvent(), {.sample_period = 1'000});
   Ring ring(event, 2);

@@ -104,7 +104,7 @@ CONFORMANCE_CASE(BpfEventMap, PlacesAreReplacedAndDeleted, .rules = {rule::BPF_0
 
 CONFORMANCE_CASE(BpfEventMap, OnlyEventsGoInAndNothingComesOut, .rules = {rule::BPF_029},
                  .needs = {Cap::kSampling, Cap::kBpf}) {
-  // The kernel's ENOTSUPP, absent from the headers of user space.
+  // The kernel's ENOTSUPP, which no header of user space defines.
   constexpr int kNotSupported = 524;
   const Event event = Open(target().AnyEvent(), {.sample_period = kPeriod});
   Skeleton<overflow_results_bpf> bpf;

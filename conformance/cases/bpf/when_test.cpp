@@ -99,7 +99,7 @@ CONFORMANCE_CASE(BpfWhen, MembersOfAGroupRunTheirOwn, .rules = {rule::BPF_033, r
 CONFORMANCE_CASE(BpfWhen, PeriodsOfAFrequencyAddUpToTheCount, .rules = {rule::BPF_032},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kFrequency, Cap::kBpf}) {
   const EventSpec spec = target().AnyEvent();
-  // The frequency is higher than that of any stimulus, so the period becomes the shortest one.
+  // The frequency is higher than the rate of any stimulus, so each period is the shortest one.
   const Event event = Open(spec, {.sample_freq = SampleRateLimit::kNoLimit});
   Skeleton<count_overflows_bpf> bpf;
   event.SetBpf(ProgramFd(bpf->progs.on_overflow));

@@ -49,7 +49,7 @@ CONFORMANCE_CASE(OpenErrno, FullTableOfFilesIsTold, .rules = {rule::ERR_007}) {
   const OpenOptions anywhere = Anywhere();
   Child child([&] {
     constexpr uid_t kNobody = 65534;
-    Sysctl::Set("fs/file-max", "0");  // 0, because the kernel counts open files only roughly
+    Sysctl::Set("fs/file-max", "0");  // 0: the kernel counts a few open files inexactly
     if (setresuid(kNobody, kNobody, kNobody) != 0) return 126;
     return TryOpen(spec, anywhere).error;
   });
@@ -76,7 +76,7 @@ CONFORMANCE_CASE(OpenErrno, DeadLeadersAreRefused, .rules = {rule::ERR_022},
 
 // Adds members up to the maximum size of a reading, then one more.
 CONFORMANCE_CASE(OpenErrno, GroupReadingsAreBounded, .rules = {rule::ERR_015}, .budget_s = 60) {
-  // Events of the group; value, id, lost of each.
+  // The maximum number of events. Each one has a value, an id and a lost count.
   constexpr std::size_t kMost = (16 * 1024 - 8) / 24;
   constexpr std::uint64_t kFormat = PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_LOST;
   const rlimit room = {2 * kMost, 2 * kMost};

@@ -27,7 +27,7 @@
 
 namespace pmuconf {
 
-// The target's PMU, with each check of the model that the target file mentions.
+// The target's PMU, with the errno of each check of the model that the target file states.
 inline OpenPmu PmuHere() {
   const EventSpec spec = target().Claims(Cap::kTrace) ? target().Trace() : target().AnyEvent();
   OpenPmu pmu;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An open event keeps the driver's module where it is.
+// An open event keeps the driver's module loaded.
 #include <fcntl.h>
 #include <sys/syscall.h>
 

@@ -186,8 +186,8 @@ CONFORMANCE_CASE(Multiplex, IndependentEventsFitInEveryOrder,
 }
 
 // Events of `wide` are on the counters that events of `narrow` need. The driver must move them
-// without a loss. The pulses come right before the move, because a timer of the driver may fold the
-// counters in between. A faulty driver would then have nothing to lose.
+// without a loss. The pulses come right before the move: if a timer of the driver folded the
+// counters in between, a faulty driver would lose nothing.
 void CheckMoving(const EventSpec& wide, const EventSpec& narrow, bool pinned) {
   const std::vector<Event> first =
       OpenEach(std::vector(CounterCount(wide) - CounterCount(narrow), wide),

@@ -35,7 +35,7 @@ class SecurityModule {
   SecurityModule() {
     bpf_->bss->process = static_cast<std::uint32_t>(getpid());
     const int error = security_hooks_bpf::attach(&*bpf_);
-    // The kernel's ENOTSUPP, absent from the headers of user space.
+    // The kernel's ENOTSUPP, which no header of user space defines.
     constexpr int kNotSupported = -524;
     if (error == kNotSupported) {
       SkipCase(Cap::kBpf, "the kernel attaches no programs to its functions on this processor");

@@ -190,7 +190,8 @@ CONFORMANCE_CASE(Precise, OneEventEndsSeveralPeriods, .rules = {rule::PRC_007},
   EnableEach(events);
   for (std::uint64_t i = 1; i <= 18; ++i) target().Stimulate(spec, 1, {.ip = 0x400000 + i});
   DisableEach(events);
-  // No pulse happened while the events were enabled, so all of them count the same pulses.
+  // The events were enabled one after the other, but no pulse happened meanwhile. So all of them
+  // count the same pulses.
   for (Ring& ring : rings) {
     const RingContents got = ring.Drain();
     ASSERT_EQ(got.samples.size(), 3u) << rule::PRC_007.text;

@@ -15,7 +15,7 @@
 namespace pmuconf {
 namespace {
 
-constexpr std::uint64_t kFaster = SampleRateLimit::kNoLimit;  // than the rate of any stimulus
+constexpr std::uint64_t kFaster = SampleRateLimit::kNoLimit;  // higher than any stimulus rate
 
 CONFORMANCE_CASE(Sampling, EventsSlowerThanTheFrequencyAreAllSampled,
                  .rules = {rule::SMP_019, rule::SMP_005},

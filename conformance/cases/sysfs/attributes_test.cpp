@@ -36,7 +36,7 @@ std::vector<std::string> EventNames() {
   return names;
 }
 
-// Whether the format is one of those that an event has at most one of.
+// Whether the target file lists the format as exclusive: an event uses at most one such format.
 bool Exclusive(const std::string& format) {
   const std::vector<std::string>& formats = target().exclusive_formats();
   return std::find(formats.begin(), formats.end(), format) != formats.end();
