@@ -25,7 +25,7 @@ std::uint32_t SampledTid(Ring& ring) {
 
 constexpr int kWrongTid = 1, kInside = 0;
 
-CONFORMANCE_CASE(Context, RecordsNameTasksAsTheirOpenerDoes, .rules = {rule::CTX_009},
+CONFORMANCE_CASE(Context, RecordsUsePidNamespaceOfOpener, .rules = {rule::CTX_009},
                  .needs = {Cap::kStimulus, Cap::kQuietFork}) {
   const EventSpec spec = target().AnyEvent();
   const OpenOptions options = {
@@ -58,7 +58,7 @@ std::uint64_t Sum(const std::vector<Event>& events) {
       [](std::uint64_t sum, const Event& event) { return sum + event.Read().value; });
 }
 
-CONFORMANCE_CASE(Context, TaskEventsGoRoundOnWhatACpuLeaves, .rules = {rule::CTX_010},
+CONFORMANCE_CASE(Context, TaskEventsRotateOnFreeCounters, .rules = {rule::CTX_010},
                  .needs = {Cap::kStimulus},
                  .timing =
                      "turns of a task's events, each a rotation interval of 1 ms apart; five "
@@ -132,7 +132,7 @@ pid_t MigrationThread(int cpu) {
   throw Broken("there is no thread " + name);
 }
 
-CONFORMANCE_CASE(Context, KernelThreadsAreTargets, .rules = {rule::CTX_012},
+CONFORMANCE_CASE(Context, EventFollowsKernelThread, .rules = {rule::CTX_012},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2},
                  .timing =
                      "a move by the migration thread, asked for again until it was seen; one "
@@ -196,7 +196,7 @@ std::uint64_t IdleTicks(int cpu) {
   throw Broken("/proc/stat knows no " + name);
 }
 
-CONFORMANCE_CASE(Context, IdleIsCountedWithItsCpu, .rules = {rule::CTX_012, rule::PM_003},
+CONFORMANCE_CASE(Context, CpuEventCountsWhileIdle, .rules = {rule::CTX_012, rule::PM_003},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2},
                  .timing =
                      "the CPU's idle time to advance, ten times; nothing else runs on it, so "

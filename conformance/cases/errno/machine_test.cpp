@@ -15,7 +15,7 @@ OpenOptions OnCpu(int cpu, int group_fd = -1) {
   return {.pid = -1, .cpu = cpu, .group_fd = group_fd};
 }
 
-CONFORMANCE_CASE(OpenErrno, OfflineCpusHaveNoEvents, .rules = {rule::ERR_005},
+CONFORMANCE_CASE(OpenErrno, EventOnOfflineCpuIsRefused, .rules = {rule::ERR_005},
                  .needs = {Cap::kHotplug, Cap::kCpuLocal},
                  .timing = "a CPU goes off and on: each ends by itself, in the budget") {
   const int cpu = target().Cpu(1);
@@ -42,7 +42,7 @@ OpenOptions Anywhere(int group_fd = -1) {
 }
 
 // What a task of nobody's gets while the machine's table of files has no room, and afterwards.
-CONFORMANCE_CASE(OpenErrno, FullTableOfFilesIsTold, .rules = {rule::ERR_007}) {
+CONFORMANCE_CASE(OpenErrno, FullFileTableReturnsEnfile, .rules = {rule::ERR_007}) {
   const Sysctl paranoid("kernel/perf_event_paranoid", "-1");
   const EventSpec spec = target().AnyEvent();
   const OpenOptions anywhere = Anywhere();
@@ -126,7 +126,7 @@ SysResult TryCgroup(int fd, int cpu, int group_fd = -1, unsigned long flags = 0)
   return result;
 }
 
-CONFORMANCE_CASE(OpenErrno, CgroupsAreNamedByTheirFolder, .rules = {rule::ERR_016},
+CONFORMANCE_CASE(OpenErrno, CgroupNeedsDirectoryDescriptor, .rules = {rule::ERR_016},
                  .needs = {Cap::kTasks}) {
   const CgroupRoot cgroups;
   const Fd root = OpenFolder(cgroups.path());
@@ -166,7 +166,7 @@ CONFORMANCE_CASE(OpenErrno, GroupsAreOfOneCgroup, .rules = {rule::ERR_017},
   EXPECT_EQ(unlinkat(root.get(), name.c_str(), AT_REMOVEDIR), 0) << "the events hold on to it";
 }
 
-CONFORMANCE_CASE(OpenErrno, MachineWidePmusHaveNoTasksNorCgroups,
+CONFORMANCE_CASE(OpenErrno, SystemWidePmuRefusesTasksAndCgroups,
                  .rules = {rule::ERR_025, rule::ERR_026}, .needs = {Cap::kSystemWide}) {
   const CgroupRoot cgroups;
   const Fd root = OpenFolder(cgroups.path());
@@ -191,7 +191,7 @@ CONFORMANCE_CASE(OpenErrno, SamplingWithoutAnInterruptIsRefused, .rules = {rule:
       << rule::ERR_024.text;
 }
 
-CONFORMANCE_CASE(OpenErrno, AnExclusivePmuIsUsedOneWay, .rules = {rule::ERR_021},
+CONFORMANCE_CASE(OpenErrno, ExclusivePmuRefusesSecondEvent, .rules = {rule::ERR_021},
                  .needs = {Cap::kTrace, Cap::kTasks}) {
   const OpenOptions task = {}, cpu = OnCpu(target().Cpu(0));
   for (const auto& [first, second] :
@@ -204,7 +204,7 @@ CONFORMANCE_CASE(OpenErrno, AnExclusivePmuIsUsedOneWay, .rules = {rule::ERR_021}
 }
 
 // By itself, and under a leader that has no AUX area.
-CONFORMANCE_CASE(OpenErrno, AuxDataNeedsALeaderThatHasIt, .rules = {rule::ERR_031},
+CONFORMANCE_CASE(OpenErrno, AuxFieldsNeedAuxLeader, .rules = {rule::ERR_031},
                  .needs = {Cap::kCounters}) {
   const Event leader = Open(Software(PERF_COUNT_SW_DUMMY), Anywhere());
   const std::uint32_t kPause = 2, kResume = 4;

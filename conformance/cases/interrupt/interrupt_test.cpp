@@ -103,7 +103,7 @@ CONFORMANCE_CASE(Interrupt, FlagOfAnUnusedCounterHidesNoOverflow, .rules = {rule
 }
 
 // The kernel asks every other CPU for its registers by an NMI. The handler has nothing to do there.
-CONFORMANCE_CASE(Interrupt, InterruptsOfOthersAreLeftAlone, .rules = {rule::NMI_004},
+CONFORMANCE_CASE(Interrupt, ForeignNmiIsIgnored, .rules = {rule::NMI_004},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters}) {
   const int cpu = CurrentCpu();
   for (const int other : OnlineCpus()) {

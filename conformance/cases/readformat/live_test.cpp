@@ -12,7 +12,7 @@
 namespace pmuconf {
 namespace {
 
-CONFORMANCE_CASE(ReadFormat, ChangedGroupOfAChildIsNotAddedUp, .rules = {rule::RDF_017},
+CONFORMANCE_CASE(ReadFormat, MismatchedChildGroupReturnsEchild, .rules = {rule::RDF_017},
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kCounters3, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   // A child that inherits all has a context like its parent's, and the kernel exchanges the two
@@ -46,7 +46,7 @@ CONFORMANCE_CASE(ReadFormat, ChangedGroupOfAChildIsNotAddedUp, .rules = {rule::R
   }
 }
 
-CONFORMANCE_CASE(ReadFormat, CountOfAnotherCpuIsTheOneOfNow, .rules = {rule::RDF_018},
+CONFORMANCE_CASE(ReadFormat, ReadFromOtherCpuIsCurrent, .rules = {rule::RDF_018},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2, Cap::kCpuLocal}) {
   const EventSpec spec = target().AnyEvent();
   const int there = target().Cpu(1);
@@ -66,7 +66,7 @@ CONFORMANCE_CASE(ReadFormat, CountOfAnotherCpuIsTheOneOfNow, .rules = {rule::RDF
   }
 }
 
-CONFORMANCE_CASE(ReadFormat, CountOfARunningTaskIsTheOneOfNow, .rules = {rule::RDF_018},
+CONFORMANCE_CASE(ReadFormat, ReadOfRunningTaskIsCurrent, .rules = {rule::RDF_018},
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kCpus2, Cap::kTasks},
                  .timing = "the child has to get CPU 1: an event, awaited for five seconds") {
   const EventSpec spec = target().AnyEvent();
@@ -90,7 +90,7 @@ CONFORMANCE_CASE(ReadFormat, CountOfARunningTaskIsTheOneOfNow, .rules = {rule::R
       << rule::RDF_018.text;
 }
 
-CONFORMANCE_CASE(ReadFormat, CountOfAnOfflineCpuIsItsLastOne, .rules = {rule::RDF_018},
+CONFORMANCE_CASE(ReadFormat, ReadOfOfflineCpuReturnsLastCount, .rules = {rule::RDF_018},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kCpuLocal}) {
   const EventSpec spec = target().AnyEvent();
   const int there = target().Cpu(1);
@@ -105,7 +105,7 @@ CONFORMANCE_CASE(ReadFormat, CountOfAnOfflineCpuIsItsLastOne, .rules = {rule::RD
   }
 }
 
-CONFORMANCE_CASE(ReadFormat, TimesOfACgroupAreThoseOfItsTasks, .rules = {rule::RDF_014},
+CONFORMANCE_CASE(ReadFormat, CgroupTimesAdvanceWithItsTasks, .rules = {rule::RDF_014},
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks, Cap::kCpuLocal}) {
   const EventSpec spec = target().AnyEvent();
   const CgroupRoot root;
@@ -143,7 +143,7 @@ CONFORMANCE_CASE(ReadFormat, TimesOfACgroupAreThoseOfItsTasks, .rules = {rule::R
   }
 }
 
-CONFORMANCE_CASE(ReadFormat, EventThatNeverRanHasNoCount, .rules = {rule::RDF_020},
+CONFORMANCE_CASE(ReadFormat, NeverScheduledEventReadsZero, .rules = {rule::RDF_020},
                  .needs = {Cap::kStimulus, Cap::kMultiplexing}) {
   const std::vector<EventSpec> specs = FullSet();
   const EventSpec spec = target().AnyEvent();

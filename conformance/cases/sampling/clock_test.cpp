@@ -18,7 +18,7 @@ EventSpec Clock() { return target().Events({.stimulus = StimulusKind::kClock}).f
 // A tick of the port's clock is a nanosecond. What the way to the handler takes is missing in the
 // period, so that the samples, not the periods, are as far apart as was asked for.
 CONFORMANCE_CASE(
-    Sampling, PeriodRisesToTheFrequency, .rules = {rule::SMP_004},
+    Sampling, PeriodConvergesToFrequency, .rules = {rule::SMP_004},
     .needs = {Cap::kSampling, Cap::kFrequency, Cap::kManualClock},
     .timing =
         "the kernel moves the period by an eighth of what is missing at each overflow and tick: it "
@@ -72,7 +72,7 @@ CONFORMANCE_CASE(Sampling, AllCpusSampleAtOnce, .rules = {rule::SMP_012},
   }
 }
 
-CONFORMANCE_CASE(Sampling, ProgramsGetOnBesideTheShortestPeriod, .rules = {rule::SMP_013},
+CONFORMANCE_CASE(Sampling, ThrottlingLetsProgramsProgress, .rules = {rule::SMP_013},
                  .needs = {Cap::kSampling, Cap::kManualClock},
                  .timing = "waits for one throttle, which a tick at the latest brings") {
   const SampleRateLimit limit(1'000);

@@ -31,8 +31,7 @@ CONFORMANCE_CASE(Sampling, EventsSlowerThanTheFrequencyAreAllSampled,
   EXPECT_EQ(got.PeriodSum(), event.Read().value) << rule::SMP_005.text;
 }
 
-CONFORMANCE_CASE(Sampling, PeriodsInFrequencyModeFillTheGapsBetweenSamples,
-                 .rules = {rule::SMP_005},
+CONFORMANCE_CASE(Sampling, FrequencyPeriodsDoNotOverlap, .rules = {rule::SMP_005},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kFrequency,
                            Cap::kSingleEvents}) {
   const EventSpec spec = target().AnyEvent();
@@ -55,8 +54,7 @@ CONFORMANCE_CASE(Sampling, PeriodsInFrequencyModeFillTheGapsBetweenSamples,
 // Events that come faster than the frequency make the period longer with each of the first samples:
 // the first that tells another one ends that, not the one before or the next. A tick may have
 // changed it within a period, or a late interrupt made the gap fit another: not each time.
-CONFORMANCE_CASE(Sampling, ChangedPeriodIsToldBySampleThatEndsIt,
-                 .rules = {rule::REC_010, rule::SMP_005},
+CONFORMANCE_CASE(Sampling, SampleReportsElapsedPeriod, .rules = {rule::REC_010, rule::SMP_005},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kFrequency}) {
   const EventSpec spec = target().AnyEvent();
   // A PMU may make the shortest ones longer than they are said to be.

@@ -42,7 +42,7 @@ CONFORMANCE_CASE(Uncore, CpumaskNamesOneOnlineCpu, .rules = {rule::UNC_004, rule
 }
 
 // Only events of one CPU may write to one ring: that is how an event's CPU can be seen.
-CONFORMANCE_CASE(Uncore, EventsAreOnTheCpuOfTheMaskAlone, .rules = {rule::INI_020},
+CONFORMANCE_CASE(Uncore, EventsAreOnCpumaskCpuOnly, .rules = {rule::INI_020},
                  .needs = {Cap::kCpus2}) {
   const int designated = target().DesignatedCpu();
   KeepEventsOn(designated);  // where the kernel chooses, it leaves them on the CPU asked for
@@ -60,7 +60,7 @@ CONFORMANCE_CASE(Uncore, EventsAreOnTheCpuOfTheMaskAlone, .rules = {rule::INI_02
   }
 }
 
-CONFORMANCE_CASE(Uncore, EventsMoveWhenTheirCpuGoes,
+CONFORMANCE_CASE(Uncore, EventsMoveWhenCpuGoesOffline,
                  .rules = {rule::UNC_007, rule::UNC_004, rule::HOT_004, rule::DRC_091},
                  .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kHotplug}, .budget_s = 20) {
   KeepEventsOn(1);
@@ -78,7 +78,7 @@ CONFORMANCE_CASE(Uncore, EventsMoveWhenTheirCpuGoes,
   tally.Count(70, rule::UNC_007);
 }
 
-CONFORMANCE_CASE(Uncore, CountersAreReadInTimeAfterTheMove,
+CONFORMANCE_CASE(Uncore, CountersArePolledAfterMove,
                  .rules = {rule::UNC_007, rule::UNC_008, rule::UNC_009},
                  .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kHotplug}, .budget_s = 20) {
   KeepEventsOn(1);
@@ -113,7 +113,7 @@ CONFORMANCE_CASE(Uncore, GroupsMoveWhole, .rules = {rule::UNC_007, rule::HOT_004
 }
 
 // Moving switches events on that were off: perf does that, not the driver.
-CONFORMANCE_CASE(Uncore, MovedEventsObeyTheirSwitch, .rules = {rule::UNC_007},
+CONFORMANCE_CASE(Uncore, MovedEventObeysEnableAndDisable, .rules = {rule::UNC_007},
                  .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kHotplug}, .budget_s = 20) {
   KeepEventsOn(1);
   const EventSpec spec = target().AnyEvent();
@@ -140,7 +140,7 @@ CONFORMANCE_CASE(Uncore, EventsSurviveManyMoves, .rules = {rule::UNC_007},
   }
 }
 
-CONFORMANCE_CASE(Uncore, OtherCpusThatGoChangeNothing, .rules = {rule::UNC_007},
+CONFORMANCE_CASE(Uncore, OfflineOtherCpuChangesNothing, .rules = {rule::UNC_007},
                  .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kHotplug}, .budget_s = 20) {
   if (target().DesignatedCpu() == 1) KeepEventsOn(0);
   const std::vector<EventSpec> specs = FullSet();
@@ -155,7 +155,7 @@ CONFORMANCE_CASE(Uncore, OtherCpusThatGoChangeNothing, .rules = {rule::UNC_007},
   tally.Count(7, rule::UNC_007);
 }
 
-CONFORMANCE_CASE(Uncore, CpuAnEventWasOpenedOnMayGo, .rules = {rule::UNC_007, rule::UNC_005},
+CONFORMANCE_CASE(Uncore, RequestedCpuCanGoOffline, .rules = {rule::UNC_007, rule::UNC_005},
                  .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kHotplug}, .budget_s = 20) {
   KeepEventsOn(0);
   const std::vector<EventSpec> specs = FullSet();
