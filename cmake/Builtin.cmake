@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# builtin.cpp: targets, profiles, waivers, and which tests outside of the suite hold which rule.
+# builtin.cpp: targets, profiles, waivers, renamed cases, and which tests outside of the suite hold
+# which rule.
 file(GLOB_RECURSE builtin_files CONFIGURE_DEPENDS
   "${CMAKE_CURRENT_SOURCE_DIR}/targets/*.toml"
   "${CMAKE_CURRENT_SOURCE_DIR}/profiles/*.toml"
   "${CMAKE_CURRENT_SOURCE_DIR}/waivers/*.toml"
   "${CMAKE_CURRENT_SOURCE_DIR}/untested.toml"
+  "${CMAKE_CURRENT_SOURCE_DIR}/renamed.toml"
   "${CMAKE_SOURCE_DIR}/kunit/*.c"
   "${CMAKE_SOURCE_DIR}/vm/*_test.py"
   "${CMAKE_SOURCE_DIR}/fuzz/*_test.py")
@@ -18,5 +20,6 @@ add_custom_command(
     "${CMAKE_CURRENT_SOURCE_DIR}/rules/builtin.py"
     "${CMAKE_CURRENT_SOURCE_DIR}/rules/evidence.py"
     "${CMAKE_CURRENT_SOURCE_DIR}/rules/generate.py"
+    "${CMAKE_CURRENT_SOURCE_DIR}/rules/renamed.py"
   COMMENT "Packing targets, profiles and waivers"
   VERBATIM)

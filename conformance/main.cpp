@@ -130,10 +130,15 @@ std::string TargetWords(const Options& options, bool drafted) {
 int RunCase(Options options) {
   context().target = ChosenTarget(&options);
   context().pmu = options.pmu;
-  const CaseInfo* const info = FindCase(options.case_id);
-  if (info == nullptr) {  // Select() names the nearest
-    Select({.case_glob = options.case_id}, WholeCatalogue(AllRules()), Suite(), AllRules());
-    throw ConfigError("case ID must be one case: '" + options.case_id + "'");
+  const CaseInfo* info = FindCase(options.case_id);
+  if (info == nullptr) {  // Select() finds an old id, and names the nearest
+    const auto ids =
+        Select({.case_glob = options.case_id}, WholeCatalogue(AllRules()), Suite(), AllRules());
+    const bool glob = options.case_id.find_first_of("*?[") != std::string::npos;
+    if (glob || ids.size() != 1) {
+      throw ConfigError("case ID must be one case: '" + options.case_id + "'");
+    }
+    info = FindCase(ids.front());
   }
   const CaseResult result = RunHere(*info);
   if (options.result_fd >= 0) {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The catalogue against what verifies it: no rule without a test or a reason, no untrue claim.
 
-A rule's text is checked too: one sentence with one keyword that fits its level.
+A rule's text is checked too: one sentence with one keyword that fits its level. So is the table of renamed cases.
 """
 
 from __future__ import annotations
@@ -13,11 +13,14 @@ from pathlib import Path
 
 from evidence import KEEPS, QUOTED
 from generate import CatalogueError, Rule, read_catalogue
+from renamed import NAME as RENAMED
+from renamed import read_renamed
 
 CASE_USE = re.compile(r"\brule::([A-Z][A-Z0-9]*)_([0-9]{3})\b")
 PYTEST_USE = re.compile(r"@pytest\.mark\.rule\(([^)]*)\)", re.S)
 UNTESTED = Path("conformance/untested.toml")
 RULES = Path("conformance/rules")
+CASE_ID = re.compile(r"\bCONFORMANCE_CASE\(\s*(\w+)\s*,\s*(\w+)")
 
 KEYWORD = re.compile(r"\b(?:MUST|SHOULD|MAY)\b(?: NOT\b)?")
 KEYWORDS = {"MUST": ("MUST", "MUST NOT"), "SHOULD": ("SHOULD", "SHOULD NOT"), "MAY": ("MAY",)}
@@ -111,6 +114,28 @@ def text_errors(rule: Rule) -> list[str]:
     return errors
 
 
+def case_ids(root: Path, files: list[Path]) -> set[str]:
+    """The ids of all cases."""
+    cases = [f for f in files if f.relative_to(root).match("conformance/cases/**/*_test.cpp")]
+    return {".".join(parts) for file in cases for parts in CASE_ID.findall(file.read_text())}
+
+
+def renamed_errors(root: Path, files: list[Path]) -> list[str]:
+    """Errors in the table of renamed cases: an old id is no case, and a new one is."""
+    try:
+        renamed = read_renamed(root)
+    except ValueError as error:
+        return [str(error)]
+    ids = case_ids(root, files)
+    found = [f"{RENAMED}: old id {old} is a case" for old in renamed if old in ids]
+    found += [
+        f"{RENAMED}: new id {new} of {old} is no case"
+        for old, new in renamed.items()
+        if new not in ids
+    ]
+    return found
+
+
 def findings(root: Path, files: list[Path]) -> list[str]:
     """Every disagreement of the catalogue, its tests and untested.toml, and every wrong text."""
     try:
@@ -119,6 +144,7 @@ def findings(root: Path, files: list[Path]) -> list[str]:
         return [str(error)]
     named = evidence(root, files)
     entries, found = untested(root / UNTESTED)
+    found += renamed_errors(root, files)
     found += [f"{rule_id}: named, but not in the catalogue" for rule_id in named.keys() - catalogue]
     found += [f"{UNTESTED}: no rule '{name}'" for name in entries.keys() - catalogue.keys()]
     for rule in catalogue.values():

@@ -29,6 +29,13 @@ struct OtherTest {
 };
 std::span<const OtherTest> OtherTests();
 
+// A case that was renamed since the last release.
+struct RenamedCase {
+  std::string_view old_id;
+  std::string_view new_id;
+};
+std::span<const RenamedCase> RenamedCases();
+
 }  // namespace pmuconf
 
 #endif  // PMUCONF_REPORT_BUILTIN_H_

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from evidence import read_tests, read_untested
 from generate import HEADER, quote, write_if_changed
+from renamed import read_renamed
 
 FOLDERS = ("targets", "profiles", "waivers")
 DELIMITER = "pmuconf_file"
@@ -41,7 +42,12 @@ def source_of(root: Path) -> str:
     for rule, reason in sorted(read_untested(suite / "untested.toml").items()):
         words = ", ".join(map(quote, (rule, "untested", reason, "conformance/untested.toml")))
         lines.append(f"      {{{words}}},")
-    lines += ["  };", "  return std::span(kTests).subspan(1);", "}", "", "}  // namespace pmuconf"]
+    lines += ["  };", "  return std::span(kTests).subspan(1);", "}", ""]
+    lines += ["std::span<const RenamedCase> RenamedCases() {"]
+    lines += ["  static const RenamedCase kCases[] = {", '      {"", ""},']
+    for old, new in read_renamed(root).items():
+        lines.append(f"      {{{quote(old)}, {quote(new)}}},")
+    lines += ["  };", "  return std::span(kCases).subspan(1);", "}", "", "}  // namespace pmuconf"]
     return "\n".join([*lines, ""])
 
 

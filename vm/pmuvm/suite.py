@@ -9,7 +9,9 @@ import json
 import math
 import os
 import pathlib
+import re
 import subprocess
+import sys
 import tomllib
 from collections.abc import Sequence
 from typing import Any
@@ -20,6 +22,8 @@ from pmuvm.errors import PmuvmError
 
 TARGETS = store.ROOT / "conformance" / "targets"
 TIMEOUT_S = 300
+RENAMED = re.compile(r"pmuconf: case \S+ is now \S+")
+"""What pmuconf prints about an old id; the user reads it here."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -197,9 +201,12 @@ def _list(target: Target, arguments: Sequence[str]) -> list[Case]:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise PmuvmError(f"cannot run {argv[0]}: {error}") from error
+    lines = [line for line in done.stderr.splitlines() if line.strip()]
+    for line in filter(RENAMED.fullmatch, lines):
+        print(line, file=sys.stderr)
     if done.returncode != 0:
-        lines = [line for line in done.stderr.splitlines() if line.strip()]
-        raise PmuvmError(lines[0] if lines else f"pmuconf list ended with {done.returncode}")
+        errors = [line for line in lines if not RENAMED.fullmatch(line)]
+        raise PmuvmError(errors[0] if errors else f"pmuconf list ended with {done.returncode}")
     try:
         return [
             Case(

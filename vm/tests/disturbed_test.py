@@ -13,7 +13,7 @@ from spinners import compiled
 
 pytestmark = pytest.mark.guest
 
-CASE = "Record.BranchesAreAsManyAsTheirNumberSays"
+CASE = "Record.BranchCountMatchesEntries"
 RUNS = 4
 DEADLINE_S = 60
 

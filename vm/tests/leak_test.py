@@ -16,10 +16,10 @@ pytestmark = pytest.mark.guest
 CASES = (
     "Inherit.StormsOfForksAreCountedExactly",
     "Inherit.ForkThatFailsLeavesNothing",
-    "Stress.AnythingInAnyOrderLeavesAWorkingPmu",
+    "Stress.RandomCallsLeaveWorkingPmu",
     "Stress.OpensAndClosesFromManyThreadsDisturbNobody",
     "Stress.AllContextsWriteWholeRecords",
-    "Stress.ExhaustionIsToldAndPasses",
+    "Stress.ExhaustionReturnsErrorAndRecovers",
     "Interrupt.ClosingRightAfterAnOverflowIsHarmless",
     "Bpf.ProgramRunsOncePerOverflow",
 )

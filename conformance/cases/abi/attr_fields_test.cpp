@@ -118,7 +118,7 @@ CONFORMANCE_CASE(Attr, PeriodHas63Bits, .rules = {rule::ABI_033}, .needs = {Cap:
   }
 }
 
-CONFORMANCE_CASE(Attr, ThirdConfigNeedsItsSize, .rules = {rule::ABI_015}) {
+CONFORMANCE_CASE(Attr, UnknownConfig3IsRefused, .rules = {rule::ABI_015}) {
   struct {
     perf_event_attr attr;
     std::uint64_t config3;
@@ -139,7 +139,7 @@ CONFORMANCE_CASE(Attr, ThirdConfigNeedsItsSize, .rules = {rule::ABI_015}) {
   EXPECT_EQ(open_with(1ull << 63).error == E2BIG, too_big) << rule::ABI_015.text;
 }
 
-CONFORMANCE_CASE(Attr, BranchTypeAloneMeansNothing, .rules = {rule::ABI_020}) {
+CONFORMANCE_CASE(Attr, BranchTypeWithoutStackIsIgnored, .rules = {rule::ABI_020}) {
   for (int bit = 0; bit < 64; ++bit) {
     const Edit set = [bit](perf_event_attr& attr) { attr.branch_sample_type = 1ull << bit; };
     EXPECT_THAT(TryOpen(target().AnyEvent(), {.edit = set}), Succeeds())
@@ -151,7 +151,7 @@ CONFORMANCE_CASE(Attr, BranchTypeAloneMeansNothing, .rules = {rule::ABI_020}) {
       << rule::ABI_020.text;
 }
 
-CONFORMANCE_CASE(Attr, BranchesHaveTheEventsPrivileges, .rules = {rule::ABI_021},
+CONFORMANCE_CASE(Attr, BranchPrivilegesDefaultToEvent, .rules = {rule::ABI_021},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes}) {
   const std::vector<Branch> user = Jumps(0x60400000, 3);
   const std::vector<Branch> kernel = {InKernel(0), InKernel(16), InKernel(32), InKernel(48)};

@@ -91,7 +91,7 @@ CONFORMANCE_CASE(AttrSize, UnknownZerosAreAccepted, .rules = {rule::ABI_006},
   }
 }
 
-CONFORMANCE_CASE(AttrSize, EveryUnknownByteIsLookedAt, .rules = {rule::ABI_007, rule::ABI_008}) {
+CONFORMANCE_CASE(AttrSize, UnknownNonzeroByteIsRefused, .rules = {rule::ABI_007, rule::ABI_008}) {
   const std::uint32_t known = KernelSize();
   WideAttr attr(kPage);
   for (std::size_t at = known; at < kPage; ++at) {
@@ -103,7 +103,7 @@ CONFORMANCE_CASE(AttrSize, EveryUnknownByteIsLookedAt, .rules = {rule::ABI_007, 
   }
 }
 
-CONFORMANCE_CASE(AttrSize, FailedOpenLeavesTheAttrAlone, .rules = {rule::ABI_009}) {
+CONFORMANCE_CASE(AttrSize, FailedOpenPreservesAttr, .rules = {rule::ABI_009}) {
   const auto unchanged = [](void (*spoil)(perf_event_attr&), pid_t pid, int cpu, int group_fd,
                             unsigned long flags, int error) {
     perf_event_attr attr = MakeAttr(target().AnyEvent());
@@ -122,7 +122,7 @@ CONFORMANCE_CASE(AttrSize, FailedOpenLeavesTheAttrAlone, .rules = {rule::ABI_009
   unchanged(keep, 0, -1, -1, 1ul << 40, EINVAL);
 }
 
-CONFORMANCE_CASE(AttrSize, UnreadableAttrIsAFault,
+CONFORMANCE_CASE(AttrSize, UnreadableAttrReturnsEfault,
                  .rules = {rule::ABI_001, rule::ABI_010, rule::ABI_011}, .needs = {Cap::kTasks}) {
   auto* pages = static_cast<std::byte*>(
       mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));

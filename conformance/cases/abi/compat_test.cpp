@@ -21,7 +21,7 @@ struct Answer {
 
 void PrintTo(const Answer& answer, std::ostream* os) { *os << ErrnoName(answer.error); }
 
-CONFORMANCE_CASE(Compat, OpensAnswerAlike, .rules = {rule::ABI_037}, .needs = {Cap::kCompat}) {
+CONFORMANCE_CASE(Compat, OpenReturnsSameResult, .rules = {rule::ABI_037}, .needs = {Cap::kCompat}) {
   const OpenWorld world;
   const LowPage low;
   const OpenModel& model = world.model();
@@ -46,7 +46,8 @@ CONFORMANCE_CASE(Compat, OpensAnswerAlike, .rules = {rule::ABI_037}, .needs = {C
 }
 
 // The kernel sign-extends the 32-bit arguments pid, cpu and group_fd.
-CONFORMANCE_CASE(Compat, ArgumentsAreReadAlike, .rules = {rule::ABI_037}, .needs = {Cap::kCompat}) {
+CONFORMANCE_CASE(Compat, ArgumentsAreSignExtended, .rules = {rule::ABI_037},
+                 .needs = {Cap::kCompat}) {
   const OpenWorld world;
   const LowPage low;
   const OpenCall good = world.model().Good();
@@ -74,7 +75,8 @@ constexpr std::uint32_t Narrow(unsigned long request) {
       4ul << _IOC_SIZESHIFT);
 }
 
-CONFORMANCE_CASE(Compat, RequestsAnswerAlike, .rules = {rule::ABI_037}, .needs = {Cap::kCompat}) {
+CONFORMANCE_CASE(Compat, IoctlReturnsSameResult, .rules = {rule::ABI_037},
+                 .needs = {Cap::kCompat}) {
   const OpenWorld world;
   const LowPage low;
   const Event& event = world.leader();

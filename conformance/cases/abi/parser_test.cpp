@@ -24,7 +24,7 @@ class Parser {
   Event event_ = Open(target().AnyEvent());
 };
 
-CONFORMANCE_CASE(AttrParser, BitsBehindTheAuxSampleSizeAreReserved, .rules = {rule::ABI_014}) {
+CONFORMANCE_CASE(AttrParser, UnknownAuxActionBitsAreRefused, .rules = {rule::ABI_014}) {
   const Parser parser;
   const int known = static_cast<int>(ValueHere(rule::ABI_014, "known_bits"));
   for (int bit = 0; bit < 32; ++bit) {
@@ -57,7 +57,7 @@ void CheckRegisters(const std::function<int(std::uint64_t)>& says, const Rule& r
   }
 }
 
-CONFORMANCE_CASE(AttrParser, UserRegistersHaveToExist, .rules = {rule::ABI_022}) {
+CONFORMANCE_CASE(AttrParser, UnknownUserRegistersAreRefused, .rules = {rule::ABI_022}) {
   const Parser parser;
   const auto says = [&](std::uint64_t mask) {
     return parser.Says([mask](perf_event_attr& attr) {
@@ -68,7 +68,7 @@ CONFORMANCE_CASE(AttrParser, UserRegistersHaveToExist, .rules = {rule::ABI_022})
   CheckRegisters(says, rule::ABI_022);
 }
 
-CONFORMANCE_CASE(AttrParser, InterruptRegistersHaveToExist, .rules = {rule::ABI_023}) {
+CONFORMANCE_CASE(AttrParser, UnknownInterruptRegistersAreRefused, .rules = {rule::ABI_023}) {
   const Parser parser;
   const auto says = [&](std::uint64_t mask) {
     return parser.Says([mask](perf_event_attr& attr) {
@@ -80,7 +80,7 @@ CONFORMANCE_CASE(AttrParser, InterruptRegistersHaveToExist, .rules = {rule::ABI_
 }
 
 // /proc/cgroups lists the controller perf_event only on a kernel with CONFIG_CGROUP_PERF.
-CONFORMANCE_CASE(AttrParser, CgroupSamplesAreThereWithTheController, .rules = {rule::ABI_027}) {
+CONFORMANCE_CASE(AttrParser, CgroupSamplesNeedCgroupSupport, .rules = {rule::ABI_027}) {
   const Parser parser;
   const auto controllers = ReadFile("/proc/cgroups");
   const bool there = controllers && controllers->find("perf_event") != std::string::npos;
@@ -91,7 +91,7 @@ CONFORMANCE_CASE(AttrParser, CgroupSamplesAreThereWithTheController, .rules = {r
 
 // The kernel modifies only breakpoints, so no event of a PMU under test. It compares the types of
 // both attrs only after the new attr was parsed.
-CONFORMANCE_CASE(AttrParser, TheTypeIsLookedAtLast, .rules = {rule::ABI_036}) {
+CONFORMANCE_CASE(AttrParser, TypeIsCheckedLast, .rules = {rule::ABI_036}) {
   const Parser parser;
   EXPECT_EQ(parser.Says([](perf_event_attr&) {}), 0) << rule::ABI_036.text;
   const auto another = [](perf_event_attr& attr) { attr.type = PERF_TYPE_BREAKPOINT; };

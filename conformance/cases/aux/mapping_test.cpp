@@ -36,8 +36,7 @@ CONFORMANCE_CASE(Aux, AreaIsAPowerOfTwoOfPages, .rules = {rule::AUX_001, rule::A
   }
 }
 
-CONFORMANCE_CASE(Aux, AreaLiesWhereTheControlPageSays, .rules = {rule::AUX_001},
-                 .needs = {Cap::kTrace}) {
+CONFORMANCE_CASE(Aux, AreaMatchesControlPage, .rules = {rule::AUX_001}, .needs = {Cap::kTrace}) {
   const std::uint64_t page = PageSize();
   const struct {
     const char* what;
@@ -166,7 +165,7 @@ CONFORMANCE_CASE(Aux, EnablingBeforeMappingRecordsNothing, .rules = {rule::AUX_0
       << rule::AUX_013.text;
 }
 
-CONFORMANCE_CASE(Aux, AreaIsNeitherCutNorStretched, .rules = {rule::RB_004},
+CONFORMANCE_CASE(Aux, PartialUnmapAndResizeAreRefused, .rules = {rule::RB_004},
                  .needs = {Cap::kTrace}) {
   Trace trace({.pages = 4});
   void* const area = const_cast<std::byte*>(trace.aux().data().data());
@@ -197,7 +196,8 @@ CONFORMANCE_CASE(Aux, MovedAreaIsFreedOnce, .rules = {rule::RB_004, rule::AUX_00
 }
 
 // The only case here for PMUs without an AUX area.
-CONFORMANCE_CASE(Aux, OtherPmusHaveNoArea, .rules = {rule::AUX_002}, .needs = {Cap::kSampling}) {
+CONFORMANCE_CASE(Aux, AreaOfNonTracePmuIsRefused, .rules = {rule::AUX_002},
+                 .needs = {Cap::kSampling}) {
   const Event event = Open(target().AnyEvent(), {.sample_period = 1'000});
   Ring ring(event, 2);
   EXPECT_THAT(AuxArea::TryMap(event, &ring), FailsWith(EOPNOTSUPP)) << rule::AUX_002.text;

@@ -26,7 +26,7 @@ void CheckContiguous(const std::vector<AuxRecord>& records, std::uint64_t start,
   EXPECT_EQ(at, head) << rule::AUX_003.text;
 }
 
-CONFORMANCE_CASE(Aux, EveryBranchIsThereOnceAndInOrder,
+CONFORMANCE_CASE(Aux, TraceHoldsEachBranchOnceInOrder,
                  .rules = {rule::AUX_017, rule::AUX_003, rule::AUX_023, rule::AUX_029},
                  .needs = {Cap::kTrace}) {
   Trace trace;
@@ -82,7 +82,8 @@ CONFORMANCE_CASE(Aux, DisablingMakesTheTraceVisible, .rules = {rule::AUX_023},
   }
 }
 
-CONFORMANCE_CASE(Aux, TraceStartsWithItsTask, .rules = {rule::AUX_018}, .needs = {Cap::kTrace}) {
+CONFORMANCE_CASE(Aux, ItraceStartPrecedesAuxRecords, .rules = {rule::AUX_018},
+                 .needs = {Cap::kTrace}) {
   Trace trace;
   for (int i = 0; i < 3; ++i) {
     TraceBranches(trace.event(), SomeBranches(5));
@@ -98,7 +99,7 @@ CONFORMANCE_CASE(Aux, TraceStartsWithItsTask, .rules = {rule::AUX_018}, .needs =
       << rule::AUX_018.text;
 }
 
-CONFORMANCE_CASE(Aux, PrivilegeIsRespected, .rules = {rule::AUX_020},
+CONFORMANCE_CASE(Aux, ExcludesFilterTheTrace, .rules = {rule::AUX_020},
                  .needs = {Cap::kTrace, Cap::kTraceExcludes}) {
   std::vector<Branch> mixed;
   for (std::size_t i = 0; i < 40; ++i) {
@@ -203,7 +204,7 @@ CONFORMANCE_CASE(Aux, TraceOfACpuHoldsAllItsTasks, .rules = {rule::AUX_030},
   EXPECT_EQ(trace.Take().branches, AsTraced(first + second)) << rule::AUX_030.text;
 }
 
-CONFORMANCE_CASE(Aux, TraceOfACpuHoldsItsKernel, .rules = {rule::AUX_030, rule::AUX_020},
+CONFORMANCE_CASE(Aux, CpuTraceHoldsKernelBranches, .rules = {rule::AUX_030, rule::AUX_020},
                  .needs = {Cap::kTrace}) {
   Trace trace({}, {.pid = -1, .cpu = CurrentCpu()});
   const auto branches =

@@ -27,7 +27,8 @@ CONFORMANCE_CASE(Aux, DrainedAreaWrapsWithoutLoss,
   }
 }
 
-CONFORMANCE_CASE(Aux, DeviceIsServedWhenItAsks, .rules = {rule::AUX_017}, .needs = {Cap::kTrace}) {
+CONFORMANCE_CASE(Aux, ThresholdInterruptIsServed, .rules = {rule::AUX_017},
+                 .needs = {Cap::kTrace}) {
   Trace trace({.pages = 1});
   trace.event().Enable();
   refpmu_branch_entry entry = {};
@@ -93,8 +94,8 @@ void CheckGoesOn(Trace& trace, const Rule& rule) {
   for (const AuxRecord& record : taken.records) EXPECT_EQ(record.flags, 0u) << rule::AUX_021.text;
 }
 
-CONFORMANCE_CASE(Aux, TruncatedTraceStandsStillUntilItIsEnabled,
-                 .rules = {rule::AUX_021, rule::AUX_022}, .needs = {Cap::kTrace}) {
+CONFORMANCE_CASE(Aux, TruncatedTraceStopsUntilEnabled, .rules = {rule::AUX_021, rule::AUX_022},
+                 .needs = {Cap::kTrace}) {
   Trace trace({.pages = 1});
   for (int i = 0; i < 3; ++i) {
     FillAndTake(trace);
@@ -141,7 +142,7 @@ CONFORMANCE_CASE(Aux, RoomThatIsReleasedWhileTracingIsUsed, .rules = {rule::AUX_
   EXPECT_EQ(got, AsTraced(branches)) << rule::AUX_004.text;
 }
 
-CONFORMANCE_CASE(Aux, EnablingWithoutRoomIsNoFailureAndNoOverwrite,
+CONFORMANCE_CASE(Aux, EnableWithoutRoomKeepsData,
                  .rules = {rule::AUX_004, rule::AUX_021, rule::AUX_022}, .needs = {Cap::kTrace}) {
   Trace trace({.pages = 1});
   const auto branches = SomeBranches(RecordsIn(PageSize() - 1));
@@ -234,7 +235,7 @@ CONFORMANCE_CASE(Aux, SnapshotKeepsTheNewest, .rules = {rule::AUX_005}, .needs =
   }
 }
 
-CONFORMANCE_CASE(Aux, SnapshotGoesOnWhereItStopped, .rules = {rule::AUX_005, rule::AUX_029},
+CONFORMANCE_CASE(Aux, SnapshotContinuesWhereItStopped, .rules = {rule::AUX_005, rule::AUX_029},
                  .needs = {Cap::kTrace}) {
   const Undisturbed undisturbed;  // each context switch ends a record
   Trace trace({.pages = 1, .writable = false});
@@ -271,7 +272,8 @@ CONFORMANCE_CASE(Aux, SnapshotDisregardsTheTail, .rules = {rule::AUX_005}, .need
 }
 
 // User space may write any value to aux_tail. The device must write only inside the area.
-CONFORMANCE_CASE(Aux, WildTailHarmsNobody, .rules = {rule::AUX_004}, .needs = {Cap::kTrace}) {
+CONFORMANCE_CASE(Aux, InvalidTailKeepsWritesInsideArea, .rules = {rule::AUX_004},
+                 .needs = {Cap::kTrace}) {
   Trace trace({.pages = 1});
   for (const std::uint64_t tail :
        {~std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 63, std::uint64_t{4'095},

@@ -98,8 +98,7 @@ CONFORMANCE_CASE(Aux, UnknownSettingsAreRefused, .rules = {rule::AUX_025}, .need
   EXPECT_THAT(TryTrace(), Succeeds()) << rule::AUX_025.text;
 }
 
-CONFORMANCE_CASE(Aux, OtherPmusEventsAreLeftAlone, .rules = {rule::AUX_025},
-                 .needs = {Cap::kTrace}) {
+CONFORMANCE_CASE(Aux, ForeignTypeReturnsEnoent, .rules = {rule::AUX_025}, .needs = {Cap::kTrace}) {
   const Event clock = Open(Software(PERF_COUNT_SW_TASK_CLOCK));
   EventSpec nobody = target().Trace();
   nobody.type = 0x7fff'ffff;
@@ -107,7 +106,7 @@ CONFORMANCE_CASE(Aux, OtherPmusEventsAreLeftAlone, .rules = {rule::AUX_025},
   EXPECT_EQ(port().Stats().calls[REFPMU_CALL_DESTROY], 0u) << rule::AUX_025.text;
 }
 
-CONFORMANCE_CASE(Aux, OtherEventsDataIsRefused,
+CONFORMANCE_CASE(Aux, AuxOutputAndSamplesAreRefused,
                  .rules = {rule::AUX_008, rule::AUX_016, rule::DRC_102}, .needs = {Cap::kTrace}) {
   const Event leader = Open(target().Trace());
   const EventSpec faults = Software(PERF_COUNT_SW_PAGE_FAULTS);
@@ -138,7 +137,7 @@ CONFORMANCE_CASE(Aux, AddressFilterIsRefused, .rules = {rule::AUX_010}, .needs =
   }
 }
 
-CONFORMANCE_CASE(Aux, OutputGoesOnlyWhereItFits, .rules = {rule::AUX_026},
+CONFORMANCE_CASE(Aux, MismatchedOutputIsRefused, .rules = {rule::AUX_026},
                  .needs = {Cap::kTrace, Cap::kCpus2}) {
   Trace zero({}, {.pid = -1, .cpu = target().Cpu(0)});
   const Event one = Open(target().Trace(), {.pid = -1, .cpu = target().Cpu(1)});
@@ -155,8 +154,8 @@ CONFORMANCE_CASE(Aux, OutputGoesOnlyWhereItFits, .rules = {rule::AUX_026},
   EXPECT_THAT(redirect(fresh, zero.event()), Succeeds()) << rule::AUX_026.text;
 }
 
-CONFORMANCE_CASE(Aux, RedirectedTraceWritesIntoTheOthersArea,
-                 .rules = {rule::AUX_026, rule::AUX_017}, .needs = {Cap::kTrace}) {
+CONFORMANCE_CASE(Aux, RedirectedTraceWritesToTargetArea, .rules = {rule::AUX_026, rule::AUX_017},
+                 .needs = {Cap::kTrace}) {
   // This task and its child run on the same CPU and share the buffer of one trace.
   const auto own = SomeBranches(4);
   const auto childs = SomeBranches(5, 1'000);
@@ -207,7 +206,7 @@ Event OpenFaults(const Event& leader, std::uint32_t action) {
                .edit = [action](auto& attr) { attr.__reserved_3 = action; }});
 }
 
-CONFORMANCE_CASE(Aux, PausedTraceStartsAtItsTrigger, .rules = {rule::AUX_009},
+CONFORMANCE_CASE(Aux, ResumeEventStartsPausedTrace, .rules = {rule::AUX_009},
                  .needs = {Cap::kTrace, Cap::kTracePause}) {
   Trace trace({}, {.edit = [](auto& attr) { attr.__reserved_3 = kStartPaused; }});
   const Event resume = OpenFaults(trace.event(), kResume);
@@ -225,7 +224,7 @@ CONFORMANCE_CASE(Aux, PausedTraceStartsAtItsTrigger, .rules = {rule::AUX_009},
   EXPECT_EQ(trace.Take().branches, AsTraced(late)) << rule::AUX_009.text;
 }
 
-CONFORMANCE_CASE(Aux, PauseEndsTheTraceButNotItsTransaction, .rules = {rule::AUX_009},
+CONFORMANCE_CASE(Aux, PauseStopsTraceWithinTransaction, .rules = {rule::AUX_009},
                  .needs = {Cap::kTrace, Cap::kTracePause}) {
   const Undisturbed undisturbed;  // each context switch ends a record
   Trace trace;
@@ -243,7 +242,7 @@ CONFORMANCE_CASE(Aux, PauseEndsTheTraceButNotItsTransaction, .rules = {rule::AUX
   EXPECT_EQ(taken.records.size(), 1u) << rule::AUX_009.text;
 }
 
-CONFORMANCE_CASE(Aux, PausingNeedsATraceAsItsLeader, .rules = {rule::AUX_009},
+CONFORMANCE_CASE(Aux, PauseNeedsTraceLeader, .rules = {rule::AUX_009},
                  .needs = {Cap::kTrace, Cap::kTracePause}) {
   const EventSpec faults = Software(PERF_COUNT_SW_PAGE_FAULTS);
   const Event plain = Open(faults);

@@ -16,7 +16,7 @@
 namespace pmuconf {
 namespace {
 
-CONFORMANCE_CASE(Bpf, ClosingTheLinkStopsTheProgramNotTheEvent, .rules = {rule::BPF_002},
+CONFORMANCE_CASE(Bpf, ClosedLinkStopsProgramOnly, .rules = {rule::BPF_002},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 10});
@@ -69,7 +69,7 @@ CONFORMANCE_CASE(Bpf, WrongProgramsAreRefused, .rules = {rule::BPF_005},
   }
 }
 
-CONFORMANCE_CASE(Bpf, QueryIsForTracepoints, .rules = {rule::BPF_021},
+CONFORMANCE_CASE(Bpf, QueryNeedsTracepoint, .rules = {rule::BPF_021},
                  .needs = {Cap::kSampling, Cap::kBpf}) {
   const Event event = Open(target().AnyEvent(), {.sample_period = 10});
   std::uint32_t query[16] = {8};
@@ -78,7 +78,7 @@ CONFORMANCE_CASE(Bpf, QueryIsForTracepoints, .rules = {rule::BPF_021},
       << rule::BPF_021.text;
 }
 
-CONFORMANCE_CASE(Bpf, ProgramRunsForEveryCounter, .rules = {rule::BPF_018, rule::BPF_001},
+CONFORMANCE_CASE(Bpf, ProgramRunsOnEachGeneralCounter, .rules = {rule::BPF_018, rule::BPF_001},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling, Cap::kBpf,
                            Cap::kFixedCounters}) {
   std::vector<EventSpec> specs = target().AnyEvents(target().general());
@@ -134,7 +134,7 @@ CONFORMANCE_CASE(Bpf, ProgramRunsForChildren, .rules = {rule::BPF_016},
   EXPECT_EQ(bpf->bss->overflows, 20u + 3 * 55) << rule::BPF_016.text;
 }
 
-CONFORMANCE_CASE(Bpf, ThrottlingGoesOnUnderAProgram, .rules = {rule::BPF_022, rule::DRC_077},
+CONFORMANCE_CASE(Bpf, ProgramDoesNotPreventThrottling, .rules = {rule::BPF_022, rule::DRC_077},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling, Cap::kBpf}) {
   const SampleRateLimit limit(1);
   const EventSpec spec = target().AnyEvent();

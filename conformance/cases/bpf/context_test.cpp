@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t kPeriod = 10;
 
-CONFORMANCE_CASE(BpfContext, RegistersAreThoseOfTheSample, .rules = {rule::BPF_026},
+CONFORMANCE_CASE(BpfContext, IpEqualsSampleIp, .rules = {rule::BPF_026},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kBpf}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = kPeriod, .sample_type = PERF_SAMPLE_IP});
@@ -85,7 +85,7 @@ int ErrnoOfAccess(std::uint8_t access, std::size_t offset) {
   return fd.get() < 0 ? -fd.get() : 0;
 }
 
-CONFORMANCE_CASE(BpfContext, OnlyItsWordsAreReadAndNoneIsWritten, .rules = {rule::BPF_027},
+CONFORMANCE_CASE(BpfContext, InvalidContextAccessIsRefused, .rules = {rule::BPF_027},
                  .needs = {Cap::kSampling, Cap::kBpf}) {
   constexpr std::uint8_t kLoad = BPF_LDX | BPF_MEM;
   constexpr std::uint8_t kLoad8 = kLoad | BPF_DW;

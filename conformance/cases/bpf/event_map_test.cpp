@@ -29,7 +29,7 @@ std::int64_t Answer(Skeleton<overflow_results_bpf>& bpf, const EventSpec& spec,
   return bpf->bss->result;
 }
 
-CONFORMANCE_CASE(BpfEventMap, WrongPlacesToReadAreRefused, .rules = {rule::BPF_028},
+CONFORMANCE_CASE(BpfEventMap, ReadOfInvalidIndexIsRefused, .rules = {rule::BPF_028},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = kPeriod, .disabled = false});
@@ -64,7 +64,7 @@ CONFORMANCE_CASE(BpfEventMap, ValuesOfAnotherSizeAreRefused, .rules = {rule::BPF
   }
 }
 
-CONFORMANCE_CASE(BpfEventMap, OlderHelperGivesTheSameCount, .rules = {rule::BPF_009},
+CONFORMANCE_CASE(BpfEventMap, PerfEventReadReturnsCount, .rules = {rule::BPF_009},
                  .needs = {Cap::kStimulus, Cap::kSeveralEvents, Cap::kSampling, Cap::kBpf,
                            Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
@@ -80,7 +80,7 @@ CONFORMANCE_CASE(BpfEventMap, OlderHelperGivesTheSameCount, .rules = {rule::BPF_
   EXPECT_EQ(Answer(bpf, specs[0], 2), -ENOENT) << rule::BPF_009.text;
 }
 
-CONFORMANCE_CASE(BpfEventMap, PlacesAreReplacedAndDeleted, .rules = {rule::BPF_029},
+CONFORMANCE_CASE(BpfEventMap, EntriesAreReplacedAndDeleted, .rules = {rule::BPF_029},
                  .needs = {Cap::kStimulus, Cap::kSeveralEvents, Cap::kSampling, Cap::kBpf,
                            Cap::kCounters3}) {
   const std::vector<EventSpec> specs = target().AnyEvents(3);
@@ -102,7 +102,7 @@ CONFORMANCE_CASE(BpfEventMap, PlacesAreReplacedAndDeleted, .rules = {rule::BPF_0
   EXPECT_EQ(bpf_map_delete_elem(map, &key), -ENOENT) << rule::BPF_029.text;
 }
 
-CONFORMANCE_CASE(BpfEventMap, OnlyEventsGoInAndNothingComesOut, .rules = {rule::BPF_029},
+CONFORMANCE_CASE(BpfEventMap, OnlyEventsAreAcceptedAndLookupFails, .rules = {rule::BPF_029},
                  .needs = {Cap::kSampling, Cap::kBpf}) {
   // The kernel's ENOTSUPP, which no header of user space defines.
   constexpr int kNotSupported = 524;
@@ -118,7 +118,7 @@ CONFORMANCE_CASE(BpfEventMap, OnlyEventsGoInAndNothingComesOut, .rules = {rule::
   EXPECT_EQ(bpf_map_lookup_elem(map, &key, &value), -kNotSupported) << rule::BPF_029.text;
 }
 
-CONFORMANCE_CASE(BpfEventMap, OutputGoesOnlyToAnOutputOfThisCpu, .rules = {rule::BPF_028},
+CONFORMANCE_CASE(BpfEventMap, OutputNeedsBufferOfThisCpu, .rules = {rule::BPF_028},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf, Cap::kCpus2}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = kPeriod, .disabled = false});

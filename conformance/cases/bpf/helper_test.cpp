@@ -82,7 +82,7 @@ CONFORMANCE_CASE(BpfHelper, NoBranchesAreReadWithoutABranchStack, .rules = {rule
 
 // The program on overflow hits a tracepoint. The kernel must not run the tracepoint's program,
 // because another program runs on this CPU.
-CONFORMANCE_CASE(BpfHelper, ProgramInsideAProgramIsSkipped, .rules = {rule::BPF_017},
+CONFORMANCE_CASE(BpfHelper, NestedProgramIsSkipped, .rules = {rule::BPF_017},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = kPeriod});
@@ -123,7 +123,7 @@ CONFORMANCE_CASE(BpfHelper, ProgramSeesTheCallChainOfTheSample, .rules = {rule::
       << rule::BPF_019.text;
 }
 
-CONFORMANCE_CASE(BpfHelper, EventsStayInAMapThatPreservesThem, .rules = {rule::BPF_015},
+CONFORMANCE_CASE(BpfHelper, PreserveFlagKeepsMapEntries, .rules = {rule::BPF_015},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
   for (const bool preserve : {false, true}) {
     const EventSpec spec = target().AnyEvent();
@@ -148,7 +148,7 @@ CONFORMANCE_CASE(BpfHelper, EventsStayInAMapThatPreservesThem, .rules = {rule::B
   }
 }
 
-CONFORMANCE_CASE(BpfHelper, SomeEventsCannotBeReadInAProgram, .rules = {rule::BPF_009},
+CONFORMANCE_CASE(BpfHelper, ReadOfUnsuitableEventFails, .rules = {rule::BPF_009},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf, Cap::kCpus2}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = kPeriod, .disabled = false});
@@ -168,7 +168,7 @@ CONFORMANCE_CASE(BpfHelper, SomeEventsCannotBeReadInAProgram, .rules = {rule::BP
       << rule::BPF_009.text;
 }
 
-CONFORMANCE_CASE(BpfHelper, DroppedOverflowIsSignalledOrNot, .rules = {rule::BPF_003},
+CONFORMANCE_CASE(BpfHelper, DroppedOverflowSignalDependsOnKernel, .rules = {rule::BPF_003},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = kPeriod});

@@ -40,7 +40,7 @@ std::vector<OverflowFact> Take(Skeleton<overflow_facts_bpf>& bpf) {
   return facts;
 }
 
-CONFORMANCE_CASE(Bpf, ContextTellsPeriodAndAddress, .rules = {rule::BPF_007},
+CONFORMANCE_CASE(Bpf, ContextHoldsPeriodAndAddress, .rules = {rule::BPF_007},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kBpf,
                            Cap::kAddresses}) {
   const EventSpec spec = target().AnyEvent();
@@ -102,7 +102,7 @@ CONFORMANCE_CASE(Bpf, CookieIsTheOneGivenAtAttach, .rules = {rule::BPF_013},
   }
 }
 
-CONFORMANCE_CASE(Bpf, ReturnValueDecidesOnTheSample, .rules = {rule::BPF_003, rule::DRC_077},
+CONFORMANCE_CASE(Bpf, ReturnZeroDropsSample, .rules = {rule::BPF_003, rule::DRC_077},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kBpf,
                            Cap::kAddresses}) {
   const EventSpec spec = target().AnyEvent();

@@ -78,7 +78,7 @@ CONFORMANCE_CASE(Bpf, ProgramCannotReadAnEventOfAnotherTask, .rules = {rule::BPF
   EXPECT_EQ(bpf->bss->other_error, -EINVAL) << rule::BPF_009.text;
 }
 
-CONFORMANCE_CASE(Bpf, StacksAreWholeEntries, .rules = {rule::BPF_011},
+CONFORMANCE_CASE(Bpf, StackSizeIsWholeEntries, .rules = {rule::BPF_011},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kBpf}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 10});

@@ -28,7 +28,7 @@ int ErrnoOfAProgram() {
       .error;
 }
 
-CONFORMANCE_CASE(BpfRights, ProgramsNeedBothCapabilities, .rules = {rule::BPF_020},
+CONFORMANCE_CASE(BpfPermission, ProgramsNeedBothCapabilities, .rules = {rule::BPF_020},
                  .needs = {Cap::kSampling, Cap::kBpf}) {
   const Sysctl paranoid("kernel/perf_event_paranoid", "2");
   EXPECT_NE(Sysctl::Get("kernel/unprivileged_bpf_disabled"), "0") << rule::BPF_020.text;

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kPeriod = 10;
 constexpr std::uint64_t kEntries = 32;  // same as in overflow_stacks.bpf.c
 
-CONFORMANCE_CASE(BpfStack, NewestFramesAreLeftOut, .rules = {rule::BPF_030},
+CONFORMANCE_CASE(BpfStack, SkipOmitsNewestFrames, .rules = {rule::BPF_030},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kBpf}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = kPeriod, .disabled = false});
@@ -32,7 +32,7 @@ CONFORMANCE_CASE(BpfStack, NewestFramesAreLeftOut, .rules = {rule::BPF_030},
   }
 }
 
-CONFORMANCE_CASE(BpfStack, WrongFlagsAndFramesThatAreNotThereAreRefused, .rules = {rule::BPF_030},
+CONFORMANCE_CASE(BpfStack, InvalidFlagsAndSkipsAreRefused, .rules = {rule::BPF_030},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = kPeriod, .disabled = false});
@@ -70,7 +70,7 @@ bool InMap(Skeleton<overflow_stacks_bpf>& bpf) {
   return stack[0] != 0 && std::equal(stack, stack + kEntries, bpf->bss->whole);
 }
 
-CONFORMANCE_CASE(BpfStack, IdNamesTheStackInItsMap, .rules = {rule::BPF_031},
+CONFORMANCE_CASE(BpfStack, StackIdFindsStackInMap, .rules = {rule::BPF_031},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kBpf}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = kPeriod, .disabled = false});
@@ -86,7 +86,7 @@ CONFORMANCE_CASE(BpfStack, IdNamesTheStackInItsMap, .rules = {rule::BPF_031},
   EXPECT_EQ(bpf->bss->id, -EEXIST) << rule::BPF_031.text;
 }
 
-CONFORMANCE_CASE(BpfStack, NewerStackTakesThePlaceWhereAsked, .rules = {rule::BPF_031},
+CONFORMANCE_CASE(BpfStack, ReuseFlagReplacesStack, .rules = {rule::BPF_031},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kBpf}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = kPeriod, .disabled = false});

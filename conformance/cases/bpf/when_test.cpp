@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kPeriod = 10;
 
-CONFORMANCE_CASE(BpfWhen, DisabledEventRunsNoProgram, .rules = {rule::BPF_033},
+CONFORMANCE_CASE(BpfOverflow, DisabledEventRunsNoProgram, .rules = {rule::BPF_033},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = kPeriod});
@@ -32,7 +32,7 @@ CONFORMANCE_CASE(BpfWhen, DisabledEventRunsNoProgram, .rules = {rule::BPF_033},
   EXPECT_EQ(bpf->bss->overflows, 6u) << rule::BPF_033.text;
 }
 
-CONFORMANCE_CASE(BpfWhen, CountingEventRunsNoProgram, .rules = {rule::BPF_033},
+CONFORMANCE_CASE(BpfOverflow, CountingEventRunsNoProgram, .rules = {rule::BPF_033},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec);
@@ -44,7 +44,7 @@ CONFORMANCE_CASE(BpfWhen, CountingEventRunsNoProgram, .rules = {rule::BPF_033},
   EXPECT_THAT(event.Read(), Counted(spec, 1'000)) << rule::BPF_033.text;
 }
 
-CONFORMANCE_CASE(BpfWhen, RefreshLimitsTheRuns, .rules = {rule::BPF_033},
+CONFORMANCE_CASE(BpfOverflow, RefreshLimitsProgramRuns, .rules = {rule::BPF_033},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = kPeriod});
@@ -59,7 +59,7 @@ CONFORMANCE_CASE(BpfWhen, RefreshLimitsTheRuns, .rules = {rule::BPF_033},
   }
 }
 
-CONFORMANCE_CASE(BpfWhen, PausedBufferDoesNotKeepItFromRunning, .rules = {rule::BPF_033},
+CONFORMANCE_CASE(BpfOverflow, PausedBufferDoesNotStopProgram, .rules = {rule::BPF_033},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = kPeriod, .disabled = false});
@@ -76,7 +76,7 @@ CONFORMANCE_CASE(BpfWhen, PausedBufferDoesNotKeepItFromRunning, .rules = {rule::
   EXPECT_EQ(ring.Drain().samples.size(), 2u);
 }
 
-CONFORMANCE_CASE(BpfWhen, MembersOfAGroupRunTheirOwn, .rules = {rule::BPF_033, rule::BPF_025},
+CONFORMANCE_CASE(BpfOverflow, GroupMembersRunOwnPrograms, .rules = {rule::BPF_033, rule::BPF_025},
                  .needs = {Cap::kStimulus, Cap::kSeveralEvents, Cap::kSampling, Cap::kBpf,
                            Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
@@ -96,7 +96,7 @@ CONFORMANCE_CASE(BpfWhen, MembersOfAGroupRunTheirOwn, .rules = {rule::BPF_033, r
   EXPECT_EQ(second->bss->period_sum, 6 * kPeriod) << rule::BPF_033.text;
 }
 
-CONFORMANCE_CASE(BpfWhen, PeriodsOfAFrequencyAddUpToTheCount, .rules = {rule::BPF_032},
+CONFORMANCE_CASE(BpfOverflow, FrequencyPeriodsSumToCount, .rules = {rule::BPF_032},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kFrequency, Cap::kBpf}) {
   const EventSpec spec = target().AnyEvent();
   // The frequency is higher than the rate of any stimulus, so each period is the shortest one.
@@ -110,7 +110,7 @@ CONFORMANCE_CASE(BpfWhen, PeriodsOfAFrequencyAddUpToTheCount, .rules = {rule::BP
   EXPECT_EQ(bpf->bss->period_sum, event.Read().value) << rule::BPF_032.text;
 }
 
-CONFORMANCE_CASE(BpfWhen, ProgramWithoutTypeInformationRuns, .rules = {rule::BPF_001},
+CONFORMANCE_CASE(BpfOverflow, ProgramWithoutBtfRuns, .rules = {rule::BPF_001},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = kPeriod, .disabled = false});

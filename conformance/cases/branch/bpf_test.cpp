@@ -39,7 +39,7 @@ CONFORMANCE_CASE(BranchBpf, ProgramReadsTheStackOfTheSample,
   }
 }
 
-CONFORMANCE_CASE(BranchBpf, WithoutAStackThereIsNothingToRead, .rules = {rule::BRS_009},
+CONFORMANCE_CASE(BranchBpf, ReadWithoutBranchStackFails, .rules = {rule::BRS_009},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBranches, Cap::kBpf}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = target().min_period()});

@@ -61,7 +61,7 @@ std::vector<FromTo> StackOf(std::uint64_t filter, const std::vector<Branch>& bra
   return StackNow(spec, ring);
 }
 
-CONFORMANCE_CASE(BranchFilter, EachKindAloneIsLetThrough, .rules = {rule::BRS_001},
+CONFORMANCE_CASE(BranchFilter, FilterPassesOnlyItsBranchType, .rules = {rule::BRS_001},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const std::vector<Branch> branches = OneOfEach();
   for (const FilterFact& fact : Filters()) {
@@ -70,7 +70,7 @@ CONFORMANCE_CASE(BranchFilter, EachKindAloneIsLetThrough, .rules = {rule::BRS_00
   }
 }
 
-CONFORMANCE_CASE(BranchFilter, CombinationsLetEitherThrough, .rules = {rule::BRS_001},
+CONFORMANCE_CASE(BranchFilter, CombinedFiltersPassBothTypes, .rules = {rule::BRS_001},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const std::vector<Branch> branches = OneOfEach();
   for (const FilterFact& first : Filters()) {
@@ -86,7 +86,7 @@ CONFORMANCE_CASE(BranchFilter, CombinationsLetEitherThrough, .rules = {rule::BRS
 
 // These two filters may also select far calls and returns, which differ between PMUs. So this case
 // generates near ones only.
-CONFORMANCE_CASE(BranchFilter, AnyCallAndAnyReturnAreNearOnesToo, .rules = {rule::BRS_001},
+CONFORMANCE_CASE(BranchFilter, AnyCallAndAnyReturnPassNearBranches, .rules = {rule::BRS_001},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   std::vector<Branch> branches = OneOfEach();
   branches.pop_back();
@@ -99,7 +99,7 @@ CONFORMANCE_CASE(BranchFilter, AnyCallAndAnyReturnAreNearOnesToo, .rules = {rule
 }
 
 // Combined with a type, these filters select branches inside or outside of transactions.
-CONFORMANCE_CASE(BranchFilter, TransactionsAreToldApart, .rules = {rule::BRS_001},
+CONFORMANCE_CASE(BranchFilter, TransactionFiltersSelectBranches, .rules = {rule::BRS_001},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const std::uint64_t any = kUser | PERF_SAMPLE_BRANCH_ANY;
   std::vector<Branch> inside = Jumps(0x60400000, 3);
@@ -126,7 +126,8 @@ CONFORMANCE_CASE(BranchFilter, KernelEntryIsACallAndItsExitAReturn, .rules = {ru
       << rule::BRS_001.text;
 }
 
-CONFORMANCE_CASE(BranchFilter, PrivilegesAreKeptApart, .rules = {rule::BRS_013, rule::BRS_001},
+CONFORMANCE_CASE(BranchFilter, PrivilegeFiltersSelectBranches,
+                 .rules = {rule::BRS_013, rule::BRS_001},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes}) {
   const std::vector<Branch> user = Jumps(0x60400000, 3);
   const std::vector<Branch> kernel = {InKernel(0), InKernel(16), InKernel(32), InKernel(48)};
@@ -153,7 +154,7 @@ CONFORMANCE_CASE(BranchFilter, UnknownFiltersAreRefused, .rules = {rule::BRS_002
       << rule::BRS_002.text;
 }
 
-CONFORMANCE_CASE(BranchFilter, CountersOfBranchesAreRefusedWhereThereAreNone,
+CONFORMANCE_CASE(BranchFilter, UnsupportedBranchCountersAreRefused,
                  .rules = {rule::BRS_006, rule::BRS_002}, .needs = {Cap::kBranches},
                  .kernels = ">=6.12") {
   constexpr std::uint64_t kCounters = 1ull << 19;  // PERF_SAMPLE_BRANCH_COUNTERS
@@ -201,7 +202,7 @@ CONFORMANCE_CASE(BranchFilter, ConflictingFiltersTakeTurns, .rules = {rule::BRS_
   EXPECT_TRUE(all) << rule::BRS_014.text << " samples: " << testing::PrintToString(samples);
 }
 
-CONFORMANCE_CASE(BranchFilter, ConflictingFiltersAreNoGroup, .rules = {rule::BRS_014},
+CONFORMANCE_CASE(BranchFilter, ConflictingFiltersDoNotMixInGroup, .rules = {rule::BRS_014},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kGroups}) {
   const EventSpec spec = target().AnyEvent();
   const Event leader = Open(spec, WithBranches(kUser | PERF_SAMPLE_BRANCH_COND));

@@ -31,7 +31,8 @@ CONFORMANCE_CASE(BranchStack, HoldsTheNewestBranchFirst, .rules = {rule::BRS_012
 }
 
 // The program calls a function through a null pointer.
-CONFORMANCE_CASE(BranchStack, BranchToAddressZeroIsOne, .rules = {rule::BRS_012, rule::BRS_003},
+CONFORMANCE_CASE(BranchStack, BranchToAddressZeroIsRecorded,
+                 .rules = {rule::BRS_012, rule::BRS_003},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
@@ -46,7 +47,7 @@ CONFORMANCE_CASE(BranchStack, BranchToAddressZeroIsOne, .rules = {rule::BRS_012,
   EXPECT_EQ(StackNow(spec, ring), Newest(all, all.size())) << rule::BRS_012.text;
 }
 
-CONFORMANCE_CASE(BranchStack, IsAsDeepAsTheHardware, .rules = {rule::BRS_003},
+CONFORMANCE_CASE(BranchStack, DepthEqualsHardwareDepth, .rules = {rule::BRS_003},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
@@ -66,7 +67,7 @@ CONFORMANCE_CASE(BranchStack, IsAsDeepAsTheHardware, .rules = {rule::BRS_003},
   }
 }
 
-CONFORMANCE_CASE(BranchStack, EntriesTellHowTheBranchWent, .rules = {rule::BRS_012},
+CONFORMANCE_CASE(BranchStack, EntriesReportFlagsAndCycles, .rules = {rule::BRS_012},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
@@ -100,7 +101,7 @@ CONFORMANCE_CASE(BranchStack, EntriesTellHowTheBranchWent, .rules = {rule::BRS_0
   }
 }
 
-CONFORMANCE_CASE(BranchStack, FlagsAndCyclesAreLeftOutWhenNobodyWantsThem, .rules = {rule::BRS_015},
+CONFORMANCE_CASE(BranchStack, UnwantedFlagsAndCyclesAreZero, .rules = {rule::BRS_015},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
@@ -123,7 +124,7 @@ CONFORMANCE_CASE(BranchStack, FlagsAndCyclesAreLeftOutWhenNobodyWantsThem, .rule
   }
 }
 
-CONFORMANCE_CASE(BranchStack, TypeIsThereWhenAskedFor, .rules = {rule::BRS_007},
+CONFORMANCE_CASE(BranchStack, TypeSaveAddsType, .rules = {rule::BRS_007},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const Undisturbed undisturbed;
   const std::vector<std::pair<BranchKind, std::uint64_t>> kinds = {
@@ -147,7 +148,7 @@ CONFORMANCE_CASE(BranchStack, TypeIsThereWhenAskedFor, .rules = {rule::BRS_007},
   }
 }
 
-CONFORMANCE_CASE(BranchStack, PrivilegeIsThereWhenAskedFor, .rules = {rule::BRS_007},
+CONFORMANCE_CASE(BranchStack, PrivSaveAddsPrivilege, .rules = {rule::BRS_007},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes}) {
   const std::vector<Branch> branches = {Jumps(0x60400000, 1)[0], InKernel(0)};
   const Undisturbed undisturbed;
@@ -169,7 +170,7 @@ CONFORMANCE_CASE(BranchStack, PrivilegeIsThereWhenAskedFor, .rules = {rule::BRS_
   }
 }
 
-CONFORMANCE_CASE(BranchStack, PrivilegeIsThatOfWhereABranchEnds, .rules = {rule::BRS_007},
+CONFORMANCE_CASE(BranchStack, PrivilegeIsThatOfBranchTarget, .rules = {rule::BRS_007},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes}) {
   const std::vector<Branch> branches = {IntoKernel(0x60400000), OutOfKernel(0x60400002)};
   const Undisturbed undisturbed;
@@ -188,8 +189,7 @@ CONFORMANCE_CASE(BranchStack, PrivilegeIsThatOfWhereABranchEnds, .rules = {rule:
   EXPECT_EQ(std::uint64_t{stack[1].priv}, std::uint64_t{PERF_BR_PRIV_KERNEL}) << rule::BRS_007.text;
 }
 
-CONFORMANCE_CASE(BranchStack, IndexOfTheHardwareIsThereWhenAskedFor,
-                 .rules = {rule::BRS_003, rule::REC_001},
+CONFORMANCE_CASE(BranchStack, HwIndexBitAddsHwIndex, .rules = {rule::BRS_003, rule::REC_001},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
@@ -216,7 +216,7 @@ CONFORMANCE_CASE(BranchStack, IndexOfTheHardwareIsThereWhenAskedFor,
   }
 }
 
-CONFORMANCE_CASE(BranchStack, SampleOfABranchEventHasThatBranchOnTop,
+CONFORMANCE_CASE(BranchStack, BranchEventSampleStartsWithItsBranch,
                  .rules = {rule::BRS_012, rule::BRS_010},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const Undisturbed undisturbed;
@@ -240,7 +240,7 @@ CONFORMANCE_CASE(BranchStack, SampleOfABranchEventHasThatBranchOnTop,
   }
 }
 
-CONFORMANCE_CASE(BranchStack, OneOfTwoUsersMayLeave, .rules = {rule::BRS_003},
+CONFORMANCE_CASE(BranchStack, ClosedEventKeepsStackOfOther, .rules = {rule::BRS_003},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kGroups}) {
   const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
@@ -260,7 +260,7 @@ CONFORMANCE_CASE(BranchStack, OneOfTwoUsersMayLeave, .rules = {rule::BRS_003},
 
 // The kernel keeps a pinned event on its counter when another event is enabled. So no branch is
 // lost.
-CONFORMANCE_CASE(BranchStack, SecondUserTakesNothingFromThePinnedFirst, .rules = {rule::BRS_003},
+CONFORMANCE_CASE(BranchStack, NewEventKeepsStackOfPinnedEvent, .rules = {rule::BRS_003},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kGroups}) {
   const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
@@ -276,7 +276,7 @@ CONFORMANCE_CASE(BranchStack, SecondUserTakesNothingFromThePinnedFirst, .rules =
   EXPECT_EQ(StackNow(spec, ring), Newest(some, 3)) << rule::BRS_003.text;
 }
 
-CONFORMANCE_CASE(BranchStack, PreciseOneEndsAtTheEvent, .rules = {rule::BRS_010},
+CONFORMANCE_CASE(BranchStack, PreciseStackEndsAtEvent, .rules = {rule::BRS_010},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kPrecise,
                            Cap::kRegisters}) {
   const Undisturbed undisturbed;
@@ -302,7 +302,7 @@ CONFORMANCE_CASE(BranchStack, PreciseOneEndsAtTheEvent, .rules = {rule::BRS_010}
   EXPECT_EQ(FromTos(got.samples[0]), Newest(before, 6)) << rule::BRS_010.text;
 }
 
-CONFORMANCE_CASE(BranchStack, LateInterruptShowsWhatWasBeforeTheOverflow, .rules = {rule::BRS_012},
+CONFORMANCE_CASE(BranchStack, LateInterruptShowsBranchesBeforeOverflow, .rules = {rule::BRS_012},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kRegisters}) {
   const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
@@ -325,7 +325,7 @@ CONFORMANCE_CASE(BranchStack, LateInterruptShowsWhatWasBeforeTheOverflow, .rules
   }
 }
 
-CONFORMANCE_CASE(BranchStack, NothingFromBeforeTheEventIsShown, .rules = {rule::BRS_008},
+CONFORMANCE_CASE(BranchStack, StackOmitsBranchesBeforeEnable, .rules = {rule::BRS_008},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
@@ -345,7 +345,7 @@ CONFORMANCE_CASE(BranchStack, NothingFromBeforeTheEventIsShown, .rules = {rule::
   }
 }
 
-CONFORMANCE_CASE(BranchStack, ReturnsToTheUserShowNoKernelAddress,
+CONFORMANCE_CASE(BranchStack, ReturnToUserHidesKernelAddress,
                  .rules = {rule::BRS_013, rule::SMP_007},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes}) {
   const EventSpec spec = target().AnyEvent();

@@ -79,7 +79,7 @@ CONFORMANCE_CASE(BranchTask, NoBranchOfAnotherTaskIsShown, .rules = {rule::BRS_0
   ASSERT_EQ(child.Wait(), 0);
 }
 
-CONFORMANCE_CASE(BranchTask, InheritedEventsKeepTasksApart, .rules = {rule::BRS_005},
+CONFORMANCE_CASE(BranchTask, InheritedStacksHoldOwnTaskOnly, .rules = {rule::BRS_005},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();
@@ -147,7 +147,7 @@ CONFORMANCE_CASE(BranchTask, CallStackHoldsTheCallsThatAreOpen, .rules = {rule::
 }
 
 // The other task's calls are mispredicted, and this task's calls are not, so their flags differ.
-CONFORMANCE_CASE(BranchTask, CallStackGoesWithItsTask,
+CONFORMANCE_CASE(BranchTask, CallStackFollowsTask,
                  .rules = {rule::BRS_004, rule::BRS_005, rule::BRS_012},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const Undisturbed undisturbed;
@@ -230,8 +230,7 @@ CONFORMANCE_CASE(BranchTask, CallStackHoldsNothingFromBeforeItsEvent,
   ASSERT_EQ(child.Wait(), 0);
 }
 
-CONFORMANCE_CASE(BranchTask, InheritedCallStackGoesWithItsTask,
-                 .rules = {rule::BRS_004, rule::BRS_005},
+CONFORMANCE_CASE(BranchTask, InheritedCallStackFollowsTask, .rules = {rule::BRS_004, rule::BRS_005},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();

@@ -17,7 +17,7 @@ Event OpenOf(const Cgroup& group, const EventSpec& spec, int cpu) {
                      .disabled = false});
 }
 
-CONFORMANCE_CASE(Cgroup, MembersAreCountedWhileTheyAre, .rules = {rule::CTX_006},
+CONFORMANCE_CASE(Cgroup, EventCountsTasksWhileMembers, .rules = {rule::CTX_006},
                  .needs = {Cap::kStimulus, Cap::kPort}) {
   const EventSpec spec = target().AnyEvent();
   const CgroupRoot root;
@@ -44,7 +44,7 @@ CONFORMANCE_CASE(Cgroup, MembersAreCountedWhileTheyAre, .rules = {rule::CTX_006}
   EXPECT_THAT(of_inner.Read(), Counted(spec, 300)) << rule::CTX_006.text;
 }
 
-CONFORMANCE_CASE(Cgroup, EventsOfACpuSeeTheirMembersThereAlone, .rules = {rule::CTX_006},
+CONFORMANCE_CASE(Cgroup, EventCountsMembersOnItsCpuOnly, .rules = {rule::CTX_006},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2}) {
   const EventSpec spec = target().AnyEvent();
   const CgroupRoot root;

@@ -18,7 +18,7 @@ std::vector<int> OtherCpus() {
   return others;
 }
 
-CONFORMANCE_CASE(KindOfCore, TaskEventCountsOnItsOwnCpusAlone, .rules = {rule::CTX_014},
+CONFORMANCE_CASE(CoreType, TaskEventCountsOnItsCpusOnly, .rules = {rule::CTX_014},
                  .needs = {Cap::kStimulus, Cap::kSomeCpus, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   PinTo(target().Cpu(0));
@@ -40,7 +40,7 @@ CONFORMANCE_CASE(KindOfCore, TaskEventCountsOnItsOwnCpusAlone, .rules = {rule::C
   }
 }
 
-CONFORMANCE_CASE(KindOfCore, EventEnabledElsewhereCountsFromItsReturn, .rules = {rule::CTX_014},
+CONFORMANCE_CASE(CoreType, EventEnabledElsewhereCountsAfterReturn, .rules = {rule::CTX_014},
                  .needs = {Cap::kStimulus, Cap::kSomeCpus, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   PinTo(OtherCpus().front());
@@ -57,7 +57,7 @@ CONFORMANCE_CASE(KindOfCore, EventEnabledElsewhereCountsFromItsReturn, .rules = 
   EXPECT_EQ(event.Read().value, 77U) << rule::CTX_014.text;
 }
 
-CONFORMANCE_CASE(KindOfCore, OtherCpusAreRefused, .rules = {rule::INI_024},
+CONFORMANCE_CASE(CoreType, EventOnOtherCpuIsRefused, .rules = {rule::INI_024},
                  .needs = {Cap::kSomeCpus, Cap::kStimulus, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   for (const int pid : {-1, 0}) {
@@ -72,7 +72,7 @@ CONFORMANCE_CASE(KindOfCore, OtherCpusAreRefused, .rules = {rule::INI_024},
   }
 }
 
-CONFORMANCE_CASE(KindOfCore, GenericEventReachesThePmuOfTheCpu, .rules = {rule::INI_024},
+CONFORMANCE_CASE(CoreType, GenericEventReachesPmuOfCpu, .rules = {rule::INI_024},
                  .needs = {Cap::kSomeCpus, Cap::kManualClock, Cap::kGenericEvents}) {
   perf_event_attr attr = {};
   attr.size = sizeof(attr);
@@ -86,7 +86,7 @@ CONFORMANCE_CASE(KindOfCore, GenericEventReachesThePmuOfTheCpu, .rules = {rule::
   }
 }
 
-CONFORMANCE_CASE(KindOfCore, KindsDoNotGroup, .rules = {rule::CTX_015},
+CONFORMANCE_CASE(CoreType, GroupOfTwoCoreTypesIsRefused, .rules = {rule::CTX_015},
                  .needs = {Cap::kSomeCpus, Cap::kStimulus, Cap::kTasks, Cap::kGroups}) {
   const EventSpec spec = target().AnyEvent();
   const Event leader = Open(spec);

@@ -26,7 +26,7 @@ std::uint32_t SampledTid(Ring& ring) {
 
 constexpr int kWrongTid = 1, kInside = 0;
 
-CONFORMANCE_CASE(Context, RecordsNameTasksAsTheirOpenerDoes, .rules = {rule::CTX_009},
+CONFORMANCE_CASE(Context, RecordsUsePidNamespaceOfOpener, .rules = {rule::CTX_009},
                  .needs = {Cap::kStimulus, Cap::kQuietFork}) {
   const EventSpec spec = target().AnyEvent();
   const OpenOptions options = {
@@ -59,7 +59,7 @@ std::uint64_t Sum(const std::vector<Event>& events) {
       [](std::uint64_t sum, const Event& event) { return sum + event.Read().value; });
 }
 
-CONFORMANCE_CASE(Context, TaskEventsGoRoundOnWhatACpuLeaves, .rules = {rule::CTX_010},
+CONFORMANCE_CASE(Context, TaskEventsRotateOnFreeCounters, .rules = {rule::CTX_010},
                  .needs = {Cap::kStimulus},
                  .timing =
                      "waits until each event of the task had its turns, at most 5 s; a turn takes "
@@ -133,7 +133,7 @@ pid_t MigrationThread(int cpu) {
   throw Broken("there is no thread " + name);
 }
 
-CONFORMANCE_CASE(Context, KernelThreadsAreTargets, .rules = {rule::CTX_012},
+CONFORMANCE_CASE(Context, EventFollowsKernelThread, .rules = {rule::CTX_012},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2},
                  .timing =
                      "waits until the migration thread has run, at most 5 s; the case repeats its "
@@ -197,7 +197,7 @@ std::uint64_t IdleTicks(int cpu) {
   throw Broken("/proc/stat knows no " + name);
 }
 
-CONFORMANCE_CASE(Context, IdleIsCountedWithItsCpu, .rules = {rule::CTX_012, rule::PM_003},
+CONFORMANCE_CASE(Context, CpuEventCountsWhileIdle, .rules = {rule::CTX_012, rule::PM_003},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2},
                  .timing =
                      "waits ten times until the idle time of the CPU advances, at most 5 s each; "

@@ -64,7 +64,7 @@ CONFORMANCE_CASE(Context, CpuEventCountsEveryTaskOfItsCpu, .rules = {rule::CTX_0
   EXPECT_THAT(on_1.Read(), Counted(spec, 23'000)) << rule::CTX_003.text;
 }
 
-CONFORMANCE_CASE(Context, TaskEventOfACpuWaitsForItsTaskThere, .rules = {rule::CTX_004},
+CONFORMANCE_CASE(Context, TaskEventBoundToCpuCountsOnlyThere, .rules = {rule::CTX_004},
                  .needs = {Cap::kStimulus, Cap::kCpus2, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.cpu = target().Cpu(1)});

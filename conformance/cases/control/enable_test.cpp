@@ -6,7 +6,7 @@
 namespace pmuconf {
 namespace {
 
-CONFORMANCE_CASE(Control, DisabledBitDecidesWhoStarts, .rules = {rule::CTL_001, rule::CTL_004},
+CONFORMANCE_CASE(Control, DisabledBitSetsInitialState, .rules = {rule::CTL_001, rule::CTL_004},
                  .needs = {Cap::kStimulus, Cap::kGroups}) {
   const EventSpec spec = target().AnyEvent();
   for (const bool leader_off : {false, true}) {
@@ -28,7 +28,7 @@ CONFORMANCE_CASE(Control, DisabledBitDecidesWhoStarts, .rules = {rule::CTL_001, 
   }
 }
 
-CONFORMANCE_CASE(Control, LoneEventStartsAsOpened, .rules = {rule::CTL_001},
+CONFORMANCE_CASE(Control, EnabledEventCountsFromOpen, .rules = {rule::CTL_001},
                  .needs = {Cap::kStimulus, Cap::kGroups}) {
   for (const EventSpec& spec : target().Events({.any_general = true})) {
     const Event task = Open(spec, {.disabled = false});
@@ -93,7 +93,7 @@ CONFORMANCE_CASE(Control, GroupFlagReachesAllMembersFromAnyDescriptor,
   }
 }
 
-CONFORMANCE_CASE(Control, OneMemberIsSwitchedAlone, .rules = {rule::CTL_006},
+CONFORMANCE_CASE(Control, SiblingDisableLeavesOthersCounting, .rules = {rule::CTL_006},
                  .needs = {Cap::kStimulus, Cap::kGroups}) {
   const std::vector<EventSpec> specs = FullSet();
   Group group(specs);
@@ -114,7 +114,7 @@ CONFORMANCE_CASE(Control, OneMemberIsSwitchedAlone, .rules = {rule::CTL_006},
   }
 }
 
-CONFORMANCE_CASE(Control, SwitchingOneLeavesThePrivilegesOfOthers, .rules = {rule::CTL_006},
+CONFORMANCE_CASE(Control, DisableKeepsPrivilegesOfOthers, .rules = {rule::CTL_006},
                  .needs = {Cap::kStimulus, Cap::kPort}) {
   const std::vector<EventSpec> specs = FullSet();
   const std::vector<Event> events = OpenEach(specs);
@@ -132,7 +132,7 @@ CONFORMANCE_CASE(Control, SwitchingOneLeavesThePrivilegesOfOthers, .rules = {rul
   }
 }
 
-CONFORMANCE_CASE(Control, OtherFlagBitsMeanTheOneEvent, .rules = {rule::CTL_029},
+CONFORMANCE_CASE(Control, OtherFlagBitsAffectOneEvent, .rules = {rule::CTL_029},
                  .needs = {Cap::kStimulus, Cap::kGroups}) {
   const EventSpec spec = target().AnyEvent();
   const Event leader = Open(spec);

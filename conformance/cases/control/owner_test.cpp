@@ -14,7 +14,7 @@
 namespace pmuconf {
 namespace {
 
-CONFORMANCE_CASE(Control, EveryWayToAskGivesTheSameId, .rules = {rule::CTL_021},
+CONFORMANCE_CASE(Control, AllInterfacesReportSameId, .rules = {rule::CTL_021},
                  .needs = {Cap::kStimulus, Cap::kSampling}) {
   std::set<std::uint64_t> ids;
   std::vector<Event> events;
@@ -37,7 +37,7 @@ CONFORMANCE_CASE(Control, EveryWayToAskGivesTheSameId, .rules = {rule::CTL_021},
   }
 }
 
-CONFORMANCE_CASE(Control, OutputGoesWhereItWasSentLast, .rules = {rule::CTL_019},
+CONFORMANCE_CASE(Control, LastSetOutputWins, .rules = {rule::CTL_019},
                  .needs = {Cap::kStimulus, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   const OpenOptions options = {.sample_period = 10};
@@ -99,7 +99,7 @@ CONFORMANCE_CASE(Control, EnableAfterTheTaskIsGoneCountsNothing, .rules = {rule:
   EXPECT_THAT(event.Read(), Counted(spec, 0)) << rule::CTL_028.text;
 }
 
-CONFORMANCE_CASE(Control, ConcurrentSwitchingEndsDefined, .rules = {rule::CTL_027},
+CONFORMANCE_CASE(Control, ConcurrentEnableDisableEndsDefined, .rules = {rule::CTL_027},
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kCpus2, Cap::kGroups}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec);

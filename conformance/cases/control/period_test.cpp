@@ -38,7 +38,7 @@ CONFORMANCE_CASE(Control, NewPeriodTakesEffectAtOnce, .rules = {rule::CTL_015},
 }
 
 // Disables and enables the event in the middle of the first period of the new length.
-CONFORMANCE_CASE(Control, NewPeriodIsInTheSampleAfterAStop, .rules = {rule::CTL_015, rule::REC_010},
+CONFORMANCE_CASE(Control, SampleAfterStopReportsNewPeriod, .rules = {rule::CTL_015, rule::REC_010},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 1'000, .sample_type = PERF_SAMPLE_PERIOD});

@@ -130,7 +130,7 @@ EventSpec SystemCalls() {
   return spec;
 }
 
-CONFORMANCE_CASE(Control, FilterConfinesATracepoint, .rules = {rule::CTL_020}) {
+CONFORMANCE_CASE(Control, FilterSelectsTracepointRecords, .rules = {rule::CTL_020}) {
   const std::vector<Event> events = OpenEach(std::vector(3, SystemCalls()));
   for (const char* garbage : {"id ==", "nothing == 1", "id == 1 &&", "id 1"}) {
     EXPECT_THAT(TryFilter(events[0], garbage), FailsWith(EINVAL)) << rule::CTL_020.text << garbage;

@@ -31,7 +31,7 @@ CONFORMANCE_CASE(Control, RefreshedEventStopsAfterItsOverflows,
   }
 }
 
-CONFORMANCE_CASE(Control, LastRefreshedOverflowIsAHangUp, .rules = {rule::CTL_011},
+CONFORMANCE_CASE(Control, LastRefreshOverflowSignalsHangUp, .rules = {rule::CTL_011},
                  .needs = {Cap::kStimulus, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = kPeriod});
@@ -85,7 +85,7 @@ CONFORMANCE_CASE(Control, RefreshNeedsASamplingEvent, .rules = {rule::CTL_013},
   EXPECT_THAT(inherited.Read(), Counted(spec, 0)) << rule::CTL_013.text;
 }
 
-CONFORMANCE_CASE(Control, RefreshActsOnTheMemberItIsMadeOn, .rules = {rule::CTL_014},
+CONFORMANCE_CASE(Control, RefreshAffectsCalledMemberOnly, .rules = {rule::CTL_014},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups}) {
   const EventSpec spec = target().AnyEvent();
   const Event leader = Open(spec);

@@ -25,7 +25,7 @@ CONFORMANCE_CASE(Control, ResetZeroesTheCountAlone, .rules = {rule::CTL_007},
   }
 }
 
-CONFORMANCE_CASE(Control, ResetWhileRunningCountsOnFromThere, .rules = {rule::CTL_010},
+CONFORMANCE_CASE(Control, ResetWhileRunningRestartsAtZero, .rules = {rule::CTL_010},
                  .needs = {Cap::kStimulus, Cap::kPort}) {
   for (const EventSpec& spec : target().Events()) {
     const Event event = Open(spec);

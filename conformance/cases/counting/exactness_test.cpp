@@ -24,8 +24,8 @@ CONFORMANCE_CASE(Counting, OpenedDisabledReadsZero, .rules = {rule::CNT_001},
   }
 }
 
-CONFORMANCE_CASE(Counting, EveryCutIsExact, .rules = {rule::CNT_002, rule::CNT_005},
-                 .needs = {Cap::kStimulus}) {
+CONFORMANCE_CASE(Counting, RepeatedEnableDisableCountsExactly,
+                 .rules = {rule::CNT_002, rule::CNT_005}, .needs = {Cap::kStimulus}) {
   for (const EventSpec& spec : target().Events()) {
     const Event event = Open(spec);
     std::uint64_t want = 0;
@@ -40,7 +40,7 @@ CONFORMANCE_CASE(Counting, EveryCutIsExact, .rules = {rule::CNT_002, rule::CNT_0
   }
 }
 
-CONFORMANCE_CASE(Counting, EveryCutOfAProcessorsEventIsExact,
+CONFORMANCE_CASE(Counting, CpuEventEnableDisableCountsExactly,
                  .rules = {rule::CNT_001, rule::CNT_002, rule::CNT_005},
                  .needs = {Cap::kStimulus, Cap::kPort}) {
   for (const EventSpec& spec : target().Events()) {

@@ -37,7 +37,7 @@ CONFORMANCE_CASE(Counting, ExcludesFilterATask, .rules = {rule::CNT_009},
   CheckExcludes({});
 }
 
-CONFORMANCE_CASE(Counting, ExcludesFilterAProcessor, .rules = {rule::CNT_009},
+CONFORMANCE_CASE(Counting, ExcludesFilterCpuEvent, .rules = {rule::CNT_009},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kExcludes}) {
   CheckExcludes({.pid = -1, .cpu = CurrentCpu()});
 }

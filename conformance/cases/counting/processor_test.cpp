@@ -29,7 +29,7 @@ CONFORMANCE_CASE(Counting, TaskEventFollowsItsTask, .rules = {rule::CNT_006},
   }
 }
 
-CONFORMANCE_CASE(Counting, ProcessorEventsSumToTheMachine, .rules = {rule::CNT_015, rule::DRV_035},
+CONFORMANCE_CASE(Counting, CpuCountsSumToMachineTotal, .rules = {rule::CNT_015, rule::DRV_035},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2, Cap::kCpuLocal}) {
   for (const EventSpec& spec : target().Events()) {
     std::vector<Event> events;
@@ -49,7 +49,7 @@ CONFORMANCE_CASE(Counting, ProcessorEventsSumToTheMachine, .rules = {rule::CNT_0
   }
 }
 
-CONFORMANCE_CASE(Counting, ProcessorsKeepTheirCountersApart, .rules = {rule::DRV_035},
+CONFORMANCE_CASE(Counting, CpuCountersAreIndependent, .rules = {rule::DRV_035},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2, Cap::kCpuLocal}) {
   const std::vector<EventSpec> specs = FullSet();
   const int here = CurrentCpu();
@@ -68,7 +68,7 @@ CONFORMANCE_CASE(Counting, ProcessorsKeepTheirCountersApart, .rules = {rule::DRV
   }
 }
 
-CONFORMANCE_CASE(Counting, ReadingsFromAnotherProcessorNeverGoDown, .rules = {rule::CNT_014},
+CONFORMANCE_CASE(Counting, RemoteReadingsNeverDecrease, .rules = {rule::CNT_014},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec);
@@ -88,7 +88,7 @@ CONFORMANCE_CASE(Counting, ReadingsFromAnotherProcessorNeverGoDown, .rules = {ru
     ASSERT_EQ(value % 1'001, 0u) << "a reading has only a part of a pulse";
 }
 
-CONFORMANCE_CASE(Counting, KindsOfCoreShareATask, .rules = {rule::CNT_017},
+CONFORMANCE_CASE(Counting, CoreTypeEventCountsOnItsCpusOnly, .rules = {rule::CNT_017},
                  .needs = {Cap::kStimulus, Cap::kSomeCpus, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   EventSpec foreign = spec;

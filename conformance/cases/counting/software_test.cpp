@@ -108,7 +108,7 @@ CONFORMANCE_CASE(Software, EachMigrationIsCounted, .rules = {rule::CNT_010},
   EXPECT_EQ(event.Read().value, 50u) << rule::CNT_010.text;
 }
 
-CONFORMANCE_CASE(Software, WhatDoesNotHappenIsNotCounted, .rules = {rule::CNT_010}) {
+CONFORMANCE_CASE(Software, EventsWithoutCauseReadZero, .rules = {rule::CNT_010}) {
   for (const perf_sw_ids id : {PERF_COUNT_SW_DUMMY, PERF_COUNT_SW_BPF_OUTPUT,
                                PERF_COUNT_SW_EMULATION_FAULTS, PERF_COUNT_SW_ALIGNMENT_FAULTS}) {
     const Event event = Open(Software(id), {.disabled = false});
@@ -167,7 +167,7 @@ std::uint64_t Now(Ring& ring) {
   throw Broken("no PERF_RECORD_COMM");
 }
 
-CONFORMANCE_CASE(Software, ClocksCountTheTimeTheyAreEnabled, .rules = {rule::CNT_011}) {
+CONFORMANCE_CASE(Software, CpuClockCountsEnabledTime, .rules = {rule::CNT_011}) {
   const Event names =
       Open(Software(PERF_COUNT_SW_DUMMY), {.sample_type = PERF_SAMPLE_TIME,
                                            .disabled = false,
@@ -198,7 +198,7 @@ CONFORMANCE_CASE(Software, ClocksCountTheTimeTheyAreEnabled, .rules = {rule::CNT
   EXPECT_LE(of_cpu.Read().value, Now(ring) - before_enable) << rule::CNT_011.text;
 }
 
-CONFORMANCE_CASE(Software, TaskClockStandsStillWhileItsTaskWaits, .rules = {rule::CNT_011}) {
+CONFORMANCE_CASE(Software, TaskClockStopsWhileTaskSleeps, .rules = {rule::CNT_011}) {
   const Rendezvous rendezvous;
   Child child([&rendezvous] {
     for (int i = 0; i < 2; ++i) {

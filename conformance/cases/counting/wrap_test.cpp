@@ -69,7 +69,7 @@ CONFORMANCE_CASE(Counting, WrapIsExactWithLateInterrupt, .rules = {rule::CNT_007
 }
 
 // No read folds the counter meanwhile. So the remaining range after the overflow must be enough.
-CONFORMANCE_CASE(Counting, InterruptMayBeLateByHalfTheRange, .rules = {rule::CNT_007},
+CONFORMANCE_CASE(Counting, InterruptLateByHalfRangeLosesNothing, .rules = {rule::CNT_007},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters, Cap::kLog}) {
   const std::uint64_t half = target().counter_mask() / 2;
   for (const EventSpec& spec : target().Events()) {

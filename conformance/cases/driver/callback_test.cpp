@@ -216,7 +216,7 @@ CONFORMANCE_CASE(Driver, DelFreesTheCounterEveryTime, .rules = {rule::DRV_007, r
   EXPECT_EQ(port().Stats().used, 0u) << rule::DRV_008.text;
 }
 
-CONFORMANCE_CASE(Driver, PendingOverflowDiesWithItsEvent, .rules = {rule::DRV_008},
+CONFORMANCE_CASE(Driver, DelClearsPendingOverflow, .rules = {rule::DRV_008},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters, Cap::kSampling}) {
   for (const EventSpec& spec : target().Events()) {
     const std::vector<EventSpec> all(CounterCount(spec), spec);

@@ -15,7 +15,7 @@ OpenOptions OnCpu(int cpu, int group_fd = -1) {
   return {.pid = -1, .cpu = cpu, .group_fd = group_fd};
 }
 
-CONFORMANCE_CASE(OpenErrno, OfflineCpusHaveNoEvents, .rules = {rule::ERR_005},
+CONFORMANCE_CASE(OpenErrno, EventOnOfflineCpuIsRefused, .rules = {rule::ERR_005},
                  .needs = {Cap::kHotplug, Cap::kCpuLocal},
                  .timing = "waits until a CPU is offline and online again, within the budget") {
   const int cpu = target().Cpu(1);
@@ -43,7 +43,7 @@ OpenOptions Anywhere(int group_fd = -1) {
 
 // An unprivileged task opens an event while the machine's table of files is full, and this task
 // afterwards.
-CONFORMANCE_CASE(OpenErrno, FullTableOfFilesIsTold, .rules = {rule::ERR_007}) {
+CONFORMANCE_CASE(OpenErrno, FullFileTableReturnsEnfile, .rules = {rule::ERR_007}) {
   const Sysctl paranoid("kernel/perf_event_paranoid", "-1");
   const EventSpec spec = target().AnyEvent();
   const OpenOptions anywhere = Anywhere();
@@ -128,7 +128,7 @@ SysResult TryCgroup(int fd, int cpu, int group_fd = -1, unsigned long flags = 0)
   return result;
 }
 
-CONFORMANCE_CASE(OpenErrno, CgroupsAreNamedByTheirFolder, .rules = {rule::ERR_016},
+CONFORMANCE_CASE(OpenErrno, CgroupNeedsDirectoryDescriptor, .rules = {rule::ERR_016},
                  .needs = {Cap::kTasks}) {
   const CgroupRoot cgroups;
   const Fd root = OpenFolder(cgroups.path());
@@ -169,7 +169,7 @@ CONFORMANCE_CASE(OpenErrno, GroupsAreOfOneCgroup, .rules = {rule::ERR_017},
       << "an event still has a reference to the cgroup";
 }
 
-CONFORMANCE_CASE(OpenErrno, MachineWidePmusHaveNoTasksNorCgroups,
+CONFORMANCE_CASE(OpenErrno, SystemWidePmuRefusesTasksAndCgroups,
                  .rules = {rule::ERR_025, rule::ERR_026}, .needs = {Cap::kSystemWide}) {
   const CgroupRoot cgroups;
   const Fd root = OpenFolder(cgroups.path());
@@ -194,7 +194,7 @@ CONFORMANCE_CASE(OpenErrno, SamplingWithoutAnInterruptIsRefused, .rules = {rule:
       << rule::ERR_024.text;
 }
 
-CONFORMANCE_CASE(OpenErrno, AnExclusivePmuIsUsedOneWay, .rules = {rule::ERR_021},
+CONFORMANCE_CASE(OpenErrno, ExclusivePmuRefusesSecondEvent, .rules = {rule::ERR_021},
                  .needs = {Cap::kTrace, Cap::kTasks}) {
   const OpenOptions task = {}, cpu = OnCpu(target().Cpu(0));
   for (const auto& [first, second] :
@@ -207,7 +207,7 @@ CONFORMANCE_CASE(OpenErrno, AnExclusivePmuIsUsedOneWay, .rules = {rule::ERR_021}
 }
 
 // Each attr is opened without a leader, and with a leader that has no AUX area.
-CONFORMANCE_CASE(OpenErrno, AuxDataNeedsALeaderThatHasIt, .rules = {rule::ERR_031},
+CONFORMANCE_CASE(OpenErrno, AuxFieldsNeedAuxLeader, .rules = {rule::ERR_031},
                  .needs = {Cap::kCounters}) {
   const Event leader = Open(Software(PERF_COUNT_SW_DUMMY), Anywhere());
   const std::uint32_t kPause = 2, kResume = 4;

@@ -56,7 +56,8 @@ CONFORMANCE_CASE(OpenErrno, TaskOrCpuIsNeeded, .rules = {rule::ERR_003, rule::ER
   }
 }
 
-CONFORMANCE_CASE(OpenErrno, DescriptorsRunOut, .rules = {rule::ERR_006, rule::ERR_028},
+CONFORMANCE_CASE(OpenErrno, ExhaustedDescriptorsReturnEmfile,
+                 .rules = {rule::ERR_006, rule::ERR_028},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const rlimit few = {40, 40};
@@ -113,7 +114,7 @@ CONFORMANCE_CASE(OpenErrno, SiblingsStayOnTheLeadersCpu, .rules = {rule::ERR_009
       << rule::ERR_009.text;
 }
 
-CONFORMANCE_CASE(OpenErrno, OutputGoesOnlyWhereItCanBeWritten, .rules = {rule::ERR_018},
+CONFORMANCE_CASE(OpenErrno, MismatchedOutputIsRefused, .rules = {rule::ERR_018},
                  .needs = {Cap::kSampling, Cap::kCpus2}) {
   const EventSpec spec = target().AnyEvent();
   const OpenOptions sampling = {.sample_period = 1'000};
@@ -144,7 +145,7 @@ CONFORMANCE_CASE(OpenErrno, OutputGoesOnlyWhereItCanBeWritten, .rules = {rule::E
   EXPECT_THAT(redirect(fits, buffer), Succeeds()) << rule::ERR_018.text;
 }
 
-CONFORMANCE_CASE(OpenErrno, CloexecDecidesWhetherExecKeepsTheDescriptor, .rules = {rule::ERR_019}) {
+CONFORMANCE_CASE(OpenErrno, CloexecSetsDescriptorFlag, .rules = {rule::ERR_019}) {
   const EventSpec spec = target().AnyEvent();
   const Event closed = Open(spec, {.flags = PERF_FLAG_FD_CLOEXEC});
   const Event kept = Open(spec, {.flags = 0});
@@ -152,7 +153,7 @@ CONFORMANCE_CASE(OpenErrno, CloexecDecidesWhetherExecKeepsTheDescriptor, .rules 
   EXPECT_EQ(fcntl(kept.fd(), F_GETFD), 0) << rule::ERR_019.text;
 }
 
-CONFORMANCE_CASE(OpenErrno, NoGroupMakesItIndependent, .rules = {rule::ERR_020},
+CONFORMANCE_CASE(OpenErrno, NoGroupFlagIgnoresLeader, .rules = {rule::ERR_020},
                  .needs = {Cap::kStimulus, Cap::kSeveralEvents, Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
   const Event first = Open(specs[0]);
@@ -167,7 +168,7 @@ CONFORMANCE_CASE(OpenErrno, NoGroupMakesItIndependent, .rules = {rule::ERR_020},
   EXPECT_THAT(second.Read(), Counted(specs[1], 42)) << rule::ERR_020.text;
 }
 
-CONFORMANCE_CASE(OpenErrno, OnlyClocksThatAnInterruptCanRead, .rules = {rule::ERR_023},
+CONFORMANCE_CASE(OpenErrno, OnlyNmiSafeClocksAreAccepted, .rules = {rule::ERR_023},
                  .needs = {Cap::kSampling}) {
   const auto open_with = [](int clock) {
     return TryOpen(target().AnyEvent(),

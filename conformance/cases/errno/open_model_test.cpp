@@ -197,71 +197,72 @@ void CheckEachLevel() {
   for (const int paranoid : {-1, 0, 1, 2, 3}) CheckRights(paranoid, false);
 }
 
-CONFORMANCE_CASE(OpenModel, OneThingWrongIsTold, .rules = {rule::ERR_027, rule::ABI_038}) {
+CONFORMANCE_CASE(OpenModel, SingleViolationReturnsItsErrno,
+                 .rules = {rule::ERR_027, rule::ABI_038}) {
   CheckEachAlone();
 }
 
-CONFORMANCE_CASE(OpenModel, OfTwoThingsTheFirstToBeCheckedIsTold,
+CONFORMANCE_CASE(OpenModel, TwoViolationsReturnFirstChecked,
                  .rules = {rule::ERR_027, rule::ABI_038}, .budget_s = 60) {
   CheckPairs();
 }
 
-CONFORMANCE_CASE(OpenModel, ManyThingsWrongAreToldInOrder,
+CONFORMANCE_CASE(OpenModel, ManyViolationsReturnFirstChecked,
                  .rules = {rule::ERR_027, rule::ABI_038, rule::ABI_004}, .needs = {Cap::kCounters},
                  .budget_s = 60) {
   CheckCombinations();
 }
 
-CONFORMANCE_CASE(OpenModel, ModifyingHasTheSameParser, .rules = {rule::ABI_036}) {
+CONFORMANCE_CASE(OpenModel, ModifyChecksAttrLikeOpen, .rules = {rule::ABI_036}) {
   CheckModifying();
 }
 
-CONFORMANCE_CASE(OpenModel, NoRefusalLeavesAnything, .rules = {rule::ERR_028},
+CONFORMANCE_CASE(OpenModel, RefusedOpenLeavesNothingBehind, .rules = {rule::ERR_028},
                  .needs = {Cap::kStimulus, Cap::kPort}) {
   CheckTraces();
 }
 
-CONFORMANCE_CASE(OpenModelOfTraces, OneThingWrongIsTold, .rules = {rule::ERR_027, rule::ABI_038},
-                 .needs = {Cap::kTrace}) {
+CONFORMANCE_CASE(OpenModelTrace, SingleViolationReturnsItsErrno,
+                 .rules = {rule::ERR_027, rule::ABI_038}, .needs = {Cap::kTrace}) {
   CheckEachAlone();
 }
 
-CONFORMANCE_CASE(OpenModelOfTraces, OfTwoThingsTheFirstToBeCheckedIsTold,
+CONFORMANCE_CASE(OpenModelTrace, TwoViolationsReturnFirstChecked,
                  .rules = {rule::ERR_027, rule::ABI_038}, .needs = {Cap::kTrace}, .budget_s = 60) {
   CheckPairs();
 }
 
-CONFORMANCE_CASE(OpenModelOfTraces, ManyThingsWrongAreToldInOrder,
+CONFORMANCE_CASE(OpenModelTrace, ManyViolationsReturnFirstChecked,
                  .rules = {rule::ERR_027, rule::ABI_038, rule::ABI_004}, .needs = {Cap::kTrace},
                  .budget_s = 60) {
   CheckCombinations();
 }
 
-CONFORMANCE_CASE(OpenModelOfTraces, ModifyingHasTheSameParser, .rules = {rule::ABI_036},
+CONFORMANCE_CASE(OpenModelTrace, ModifyChecksAttrLikeOpen, .rules = {rule::ABI_036},
                  .needs = {Cap::kTrace}) {
   CheckModifying();
 }
 
-CONFORMANCE_CASE(OpenModelOfTraces, NoRefusalLeavesAnything, .rules = {rule::ERR_028},
+CONFORMANCE_CASE(OpenModelTrace, RefusedOpenLeavesNothingBehind, .rules = {rule::ERR_028},
                  .needs = {Cap::kTrace}) {
   CheckTraces();
 }
 
-CONFORMANCE_CASE(OpenModel, MissingRightsAreToldInOrder, .rules = {rule::ERR_027}) {
+CONFORMANCE_CASE(OpenModel, UnprivilegedViolationMatchesModel, .rules = {rule::ERR_027}) {
   CheckEachLevel();
 }
 
-CONFORMANCE_CASE(OpenModel, MissingRightsAreOneOfTwoThings, .rules = {rule::ERR_027},
+CONFORMANCE_CASE(OpenModel, UnprivilegedViolationPairMatchesModel, .rules = {rule::ERR_027},
                  .budget_s = 60) {
   CheckRights(1, true);
 }
 
-CONFORMANCE_CASE(OpenModelOfTraces, MissingRightsAreToldInOrder, .rules = {rule::ERR_027},
+CONFORMANCE_CASE(OpenModelTrace, UnprivilegedViolationMatchesModel, .rules = {rule::ERR_027},
                  .needs = {Cap::kTrace}) {
   CheckEachLevel();
 }
 
-CONFORMANCE_CASE(OpenModelOfTraces, MissingRightsAreOneOfTwoThings, .rules = {rule::ERR_027},
+CONFORMANCE_CASE(OpenModelTrace, UnprivilegedViolationPairMatchesModel, .rules = {rule::ERR_027},
                  .needs = {Cap::kTrace}, .budget_s = 60) {
   CheckRights(1, true);
 }

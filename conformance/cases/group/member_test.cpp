@@ -215,7 +215,7 @@ CONFORMANCE_CASE(Group, LargeGroupOfSoftwareMembersReadsWhole, .rules = {rule::G
   EXPECT_GT(reading.time_running, 0u) << rule::GRP_010.text;
 }
 
-CONFORMANCE_CASE(Group, ClosedSiblingLeavesTheOrder, .rules = {rule::GRP_014},
+CONFORMANCE_CASE(Group, ClosedSiblingKeepsOrderOfOthers, .rules = {rule::GRP_014},
                  .needs = {Cap::kStimulus, Cap::kGroups}) {
   const std::vector<EventSpec> specs = FullSet();
   for (std::size_t closed = 1; closed < specs.size(); ++closed) {

@@ -11,7 +11,7 @@
 namespace pmuconf {
 namespace {
 
-CONFORMANCE_CASE(Group, MembersShareEveryTurn, .rules = {rule::GRP_001, rule::MUX_001},
+CONFORMANCE_CASE(Group, MembersShareRunningTime, .rules = {rule::GRP_001, rule::MUX_001},
                  .needs = {Cap::kStimulus, Cap::kMultiplexing}) {
   const MuxInterval interval(1);
   const EventSpec spec = target().AnyEvent();
@@ -63,7 +63,7 @@ CONFORMANCE_CASE(Group, GroupReadingIsOneSnapshot, .rules = {rule::GRP_007, rule
   }
 }
 
-CONFORMANCE_CASE(Group, GroupReadingFromAnotherProcessorIsOneSnapshot, .rules = {rule::GRP_007},
+CONFORMANCE_CASE(Group, RemoteGroupReadingIsOneSnapshot, .rules = {rule::GRP_007},
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kGroups, Cap::kCpus2}) {
   const EventSpec spec = target().AnyEvent();
   Group group(std::vector(CounterCount(spec), spec));

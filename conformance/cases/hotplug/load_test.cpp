@@ -36,7 +36,7 @@ class Meanwhile {
   std::thread thread_;
 };
 
-CONFORMANCE_CASE(Hotplug, LastProcessorOfThePmuMayLeave, .rules = {rule::HOT_005},
+CONFORMANCE_CASE(Hotplug, LastCpuOfPmuCanGoOffline, .rules = {rule::HOT_005},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kSomeCpus},
                  .budget_s = 20) {
   const std::vector<int> cpus = target().Cpus();
@@ -75,7 +75,7 @@ std::vector<std::string> HotplugStates() {
 }
 
 // A write to the CPU's file hotplug/fail makes the next callback of that state fail.
-CONFORMANCE_CASE(Hotplug, ProcessorWhoseCallbackFailsStaysOff, .rules = {rule::HOT_008},
+CONFORMANCE_CASE(Hotplug, FailedCallbackKeepsCpuOffline, .rules = {rule::HOT_008},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kCpuLocal, Cap::kModule},
                  .budget_s = 20) {
   const int there = target().Cpu(1);
@@ -96,7 +96,7 @@ CONFORMANCE_CASE(Hotplug, ProcessorWhoseCallbackFailsStaysOff, .rules = {rule::H
   }
 }
 
-CONFORMANCE_CASE(Hotplug, ProcessorLeavesUnderProgramsOnOverflow, .rules = {rule::HOT_007},
+CONFORMANCE_CASE(Hotplug, CpuGoesOfflineUnderBpfPrograms, .rules = {rule::HOT_007},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kCpuLocal,
                            Cap::kSampling, Cap::kBpf},
                  .budget_s = 20) {
@@ -121,7 +121,7 @@ CONFORMANCE_CASE(Hotplug, ProcessorLeavesUnderProgramsOnOverflow, .rules = {rule
   EXPECT_EQ(bpf->bss->overflows, event.Read().value / 2) << rule::HOT_007.text;
 }
 
-CONFORMANCE_CASE(Hotplug, ProcessorLeavesUnderSamplersThatRotate, .rules = {rule::HOT_007},
+CONFORMANCE_CASE(Hotplug, CpuGoesOfflineUnderRotatingSamplers, .rules = {rule::HOT_007},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kCpuLocal,
                            Cap::kSampling, Cap::kMultiplexing, Cap::kSingleEvents},
                  .budget_s = 30) {
@@ -158,7 +158,7 @@ CONFORMANCE_CASE(Hotplug, ProcessorLeavesUnderSamplersThatRotate, .rules = {rule
   }
 }
 
-CONFORMANCE_CASE(Hotplug, OpeningMayMeetTheProcessorLeaving, .rules = {rule::HOT_011},
+CONFORMANCE_CASE(Hotplug, ConcurrentOpenSucceedsOrReturnsEnodev, .rules = {rule::HOT_011},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kCpuLocal},
                  .budget_s = 30) {
   const int there = target().Cpu(1);
@@ -185,7 +185,7 @@ CONFORMANCE_CASE(Hotplug, OpeningMayMeetTheProcessorLeaving, .rules = {rule::HOT
   EXPECT_THAT(event.Read(), Counted(spec, 61)) << rule::HOT_011.text;
 }
 
-CONFORMANCE_CASE(Hotplug, RotationGoesOnElsewhere, .rules = {rule::HOT_012},
+CONFORMANCE_CASE(Hotplug, RotationContinuesOnOtherCpu, .rules = {rule::HOT_012},
                  .needs = {Cap::kStimulus, Cap::kHotplug}, .budget_s = 20, .cpu = -1,
                  .timing =
                      "waits until each event had its turns, at most 5 s; a turn takes a rotation "

@@ -16,7 +16,7 @@ constexpr std::uint32_t kGlobalControl = 0x38f;
 constexpr std::uint32_t kRecordsEnabled = 0x3f1;
 constexpr std::uint64_t kCountsAndInterrupts = 0x53'0000;  // bits USR, OS, INT and EN of a selector
 
-CONFORMANCE_CASE(Hotplug, OfflineProcessorCannotBeOpened, .rules = {rule::HOT_001},
+CONFORMANCE_CASE(Hotplug, EventOnOfflineCpuIsRefused, .rules = {rule::HOT_001},
                  .needs = {Cap::kStimulus, Cap::kHotplug, Cap::kCpuLocal}, .budget_s = 20) {
   const int there = target().Cpu(1);
   const EventSpec spec = target().AnyEvent();
@@ -26,7 +26,7 @@ CONFORMANCE_CASE(Hotplug, OfflineProcessorCannotBeOpened, .rules = {rule::HOT_00
   EXPECT_THAT(TryOpen(spec, {.pid = -1, .cpu = there}), Succeeds()) << rule::HOT_001.text;
 }
 
-CONFORMANCE_CASE(Hotplug, CountsSurviveTheirProcessor,
+CONFORMANCE_CASE(Hotplug, OfflineCpuEventKeepsCount,
                  .rules = {rule::HOT_002, rule::HOT_003, rule::DRV_035},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kCpuLocal},
                  .budget_s = 20) {
@@ -57,7 +57,7 @@ CONFORMANCE_CASE(Hotplug, CountsSurviveTheirProcessor,
 }
 
 // The CPU goes offline with stale registers: a counter that counts and interrupts.
-CONFORMANCE_CASE(Hotplug, ReturningProcessorStartsClean, .rules = {rule::HOT_003},
+CONFORMANCE_CASE(Hotplug, ReturningCpuClearsStaleCounter, .rules = {rule::HOT_003},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kRegisters},
                  .budget_s = 20) {
   const int there = target().Cpu(1);
@@ -75,7 +75,7 @@ CONFORMANCE_CASE(Hotplug, ReturningProcessorStartsClean, .rules = {rule::HOT_003
   EXPECT_THAT(fresh.Read(), Counted(spec, 41)) << rule::HOT_003.text;
 }
 
-CONFORMANCE_CASE(Hotplug, ReturningProcessorIsIdle, .rules = {rule::HOT_003, rule::DRV_039},
+CONFORMANCE_CASE(Hotplug, ReturningCpuIsIdle, .rules = {rule::HOT_003, rule::DRV_039},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kCpuLocal,
                            Cap::kRegisters},
                  .budget_s = 20) {
@@ -97,7 +97,7 @@ CONFORMANCE_CASE(Hotplug, ReturningProcessorIsIdle, .rules = {rule::HOT_003, rul
 }
 
 // A counter that is set to write records raises no interrupt. A stale bit would suppress samples.
-CONFORMANCE_CASE(Hotplug, ReturningProcessorSamples, .rules = {rule::HOT_003},
+CONFORMANCE_CASE(Hotplug, ReturningCpuSamples, .rules = {rule::HOT_003},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kRegisters,
                            Cap::kSampling, Cap::kPrecise},
                  .budget_s = 20) {
@@ -116,7 +116,7 @@ CONFORMANCE_CASE(Hotplug, ReturningProcessorSamples, .rules = {rule::HOT_003},
   port().WriteRegister(kRecordsEnabled, 0, there);
 }
 
-CONFORMANCE_CASE(Hotplug, TaskEventsRideOverIt, .rules = {rule::HOT_006},
+CONFORMANCE_CASE(Hotplug, TaskEventsCountAcrossHotplug, .rules = {rule::HOT_006},
                  .needs = {Cap::kStimulus, Cap::kHotplug, Cap::kTasks}, .budget_s = 20, .cpu = -1) {
   const int here = target().Cpu(0);
   const int there = target().Cpu(1);

@@ -37,7 +37,7 @@ int CloneThatStimulates(std::uint64_t flags, pid_t wanted_pid, const EventSpec& 
   return status;
 }
 
-CONFORMANCE_CASE(Inherit, SigtrapStaysBehindWhereHandlersAreCleared, .rules = {rule::INH_017},
+CONFORMANCE_CASE(Inherit, ClearSighandDropsSigtrapEvent, .rules = {rule::INH_017},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const OpenOptions trapping = {

@@ -219,7 +219,7 @@ bool IsOverAfterExecOf(const ShellWithMode& shell) {
   return (over.revents & POLLHUP) != 0;
 }
 
-CONFORMANCE_CASE(Inherit, ExecThatGainsPrivilegeDropsTheEvents, .rules = {rule::INH_016},
+CONFORMANCE_CASE(Inherit, NonDumpableExecRemovesEvents, .rules = {rule::INH_016},
                  .needs = {Cap::kTasks, Cap::kExcludes}, .budget_s = 30) {
   const Sysctl paranoid("kernel/perf_event_paranoid", "1");
   EXPECT_FALSE(IsOverAfterExecOf(ShellWithMode(0755))) << "no privilege was gained";

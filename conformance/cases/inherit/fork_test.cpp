@@ -137,7 +137,7 @@ CONFORMANCE_CASE(Inherit, GroupsAreInheritedWhole, .rules = {rule::INH_008},
   }
 }
 
-CONFORMANCE_CASE(Inherit, ReadingsInSamplesNeedATask, .rules = {rule::INH_009},
+CONFORMANCE_CASE(Inherit, SampleReadNeedsTid, .rules = {rule::INH_009},
                  .needs = {Cap::kSampling, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   OpenOptions options = {.sample_period = 100 * target().min_period(),
@@ -149,7 +149,7 @@ CONFORMANCE_CASE(Inherit, ReadingsInSamplesNeedATask, .rules = {rule::INH_009},
       << rule::INH_009.text;
 }
 
-CONFORMANCE_CASE(Inherit, BufferNeedsACpu, .rules = {rule::INH_010},
+CONFORMANCE_CASE(Inherit, BufferOfInheritedEventNeedsCpu, .rules = {rule::INH_010},
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event anywhere = Open(spec, {.sample_period = 10, .inherit = true});
@@ -176,7 +176,7 @@ CONFORMANCE_CASE(Inherit, ChildStartsInTheParentsState, .rules = {rule::INH_011}
   EXPECT_THAT(opened_on.Read(), Counted(spec, 0)) << rule::INH_011.text;
 }
 
-CONFORMANCE_CASE(Inherit, SwitchesReachTheChildren, .rules = {rule::INH_012},
+CONFORMANCE_CASE(Inherit, EnableAndDisableReachChildren, .rules = {rule::INH_012},
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.inherit = true});

@@ -51,7 +51,7 @@ OpenOptions WithRecords() {
           }};
 }
 
-CONFORMANCE_CASE(Inherit, EachTaskLeavesItsOwnCount, .rules = {rule::INH_006},
+CONFORMANCE_CASE(Inherit, ReadRecordHoldsOwnTaskCount, .rules = {rule::INH_006},
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, WithRecords());
@@ -82,7 +82,7 @@ CONFORMANCE_CASE(Inherit, EachTaskLeavesItsOwnCount, .rules = {rule::INH_006},
   EXPECT_THAT(event.Read(), Counted(spec, kRounds * 1'007 + 3)) << rule::INH_006.text;
 }
 
-CONFORMANCE_CASE(Inherit, RecordOfATaskThatEnds, .rules = {rule::INH_006},
+CONFORMANCE_CASE(Inherit, ReadRecordAtExitDependsOnKernel, .rules = {rule::INH_006},
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, WithRecords());
@@ -158,7 +158,7 @@ CONFORMANCE_CASE(
   }
 }
 
-CONFORMANCE_CASE(Inherit, ReadingsInSamplesAreOfTheThread, .rules = {rule::INH_009},
+CONFORMANCE_CASE(Inherit, SampleReadHoldsThreadCount, .rules = {rule::INH_009},
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kTasks},
                  .kernels = ">=6.12") {
   const EventSpec spec = target().AnyEvent();
@@ -187,7 +187,7 @@ CONFORMANCE_CASE(Inherit, ReadingsInSamplesAreOfTheThread, .rules = {rule::INH_0
   EXPECT_THAT(event.Read(), Counted(spec, 65)) << rule::INH_009.text;
 }
 
-CONFORMANCE_CASE(Inherit, ChildGoesOnWithThePeriodOfItsParent, .rules = {rule::INH_019},
+CONFORMANCE_CASE(Inherit, ChildContinuesPeriodOfParent, .rules = {rule::INH_019},
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kFrequency,
                            Cap::kTasks},
                  .timing =

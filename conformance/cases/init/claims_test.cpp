@@ -24,7 +24,7 @@ unsigned FitIntoAGroup(const EventSpec& spec) {
   }
 }
 
-CONFORMANCE_CASE(Claims, EventsFitAsOftenAsTheirCountersSay, .rules = {rule::GRP_006},
+CONFORMANCE_CASE(Claims, GroupFitsAsManyEventsAsCounters, .rules = {rule::GRP_006},
                  .needs = {Cap::kMultiplexing, Cap::kGroups}) {
   for (const EventSpec& spec : target().Events({.wide = true})) {
     EXPECT_EQ(FitIntoAGroup(spec), static_cast<unsigned>(std::popcount(spec.counters)))

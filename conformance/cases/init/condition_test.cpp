@@ -36,7 +36,7 @@ std::uint64_t Gain(unsigned occurrences, std::uint64_t cmask, bool inv, bool edg
   return inv ? 1 + (occurrences < cmask) : occurrences >= cmask;
 }
 
-CONFORMANCE_CASE(Init, EdgeInverseAndMaskCountCycles, .rules = {rule::INI_030, rule::DRC_107},
+CONFORMANCE_CASE(Init, CmaskInvAndEdgeFilterCycles, .rules = {rule::INI_030, rule::DRC_107},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kFilters}) {
   const EventSpec plain = target().AnyEvent();
   for (const std::uint64_t cmask : {0, 1, 2, 3, 15, 16, 255}) {
@@ -55,7 +55,7 @@ CONFORMANCE_CASE(Init, EdgeInverseAndMaskCountCycles, .rules = {rule::INI_030, r
   }
 }
 
-CONFORMANCE_CASE(Init, EdgeInverseAndMaskCountTicks, .rules = {rule::INI_030},
+CONFORMANCE_CASE(Init, CmaskInvAndEdgeFilterTicks, .rules = {rule::INI_030},
                  .needs = {Cap::kManualClock, Cap::kFilters, Cap::kFixedCounters}) {
   for (const EventSpec& plain :
        target().Events({.stimulus = StimulusKind::kClock, .fixed = true})) {
@@ -108,7 +108,7 @@ EventSpec OfResponses(std::uint64_t allowed) {
   return spec;
 }
 
-CONFORMANCE_CASE(Init, OffCoreEventsCountTheirResponsesAlone, .rules = {rule::INI_031},
+CONFORMANCE_CASE(Init, OffCoreEventCountsMatchingResponses, .rules = {rule::INI_031},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kOffCore, Cap::kGroups}) {
   const std::uint64_t both = OffCoreEvent().response;
   const std::uint64_t one = both & (both - 1);
@@ -126,7 +126,7 @@ CONFORMANCE_CASE(Init, OffCoreEventsCountTheirResponsesAlone, .rules = {rule::IN
   }
 }
 
-CONFORMANCE_CASE(Init, MoreResponsesThanRegistersDoNotGoTogether, .rules = {rule::INI_032},
+CONFORMANCE_CASE(Init, SharedRegisterConflictIsRefused, .rules = {rule::INI_032},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kOffCore, Cap::kGroups}) {
   const std::uint64_t both = OffCoreEvent().response;
   const std::vector<EventSpec> three = {OfResponses(both), OfResponses(both & (both - 1)),
@@ -150,7 +150,7 @@ CONFORMANCE_CASE(Init, MoreResponsesThanRegistersDoNotGoTogether, .rules = {rule
   EXPECT_LE(events[1].Read().value, 500u) << rule::INI_032.text;
 }
 
-CONFORMANCE_CASE(Init, ResponsesStayWhenOneOfTheirUsersGoes, .rules = {rule::INI_032},
+CONFORMANCE_CASE(Init, SharedRegisterOutlivesOneUser, .rules = {rule::INI_032},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kOffCore, Cap::kGroups}) {
   const EventSpec spec = OffCoreEvent();
   const Event stays = Open(spec, {.disabled = false});
@@ -163,7 +163,7 @@ CONFORMANCE_CASE(Init, ResponsesStayWhenOneOfTheirUsersGoes, .rules = {rule::INI
   EXPECT_THAT(stays.Read(), Counted(spec, 23)) << rule::INI_032.text;
 }
 
-CONFORMANCE_CASE(Init, LoadsAreCountedByTheirLatency, .rules = {rule::INI_031, rule::INI_032},
+CONFORMANCE_CASE(Init, LatencyThresholdSelectsLoads, .rules = {rule::INI_031, rule::INI_032},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kLoadLatency, Cap::kGroups}) {
   EventSpec load;
   for (const EventSpec& spec : target().Events()) {
@@ -204,7 +204,7 @@ EventSpec WideEvent() {
   throw Broken("no event that takes two counters");
 }
 
-CONFORMANCE_CASE(Init, WideEventsMissNothing, .rules = {rule::INI_033},
+CONFORMANCE_CASE(Init, WideEventCountsEachOccurrence, .rules = {rule::INI_033},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kWide, Cap::kGroups}) {
   const EventSpec wide = WideEvent();
   Group group(std::vector(CounterCount(wide), wide));
@@ -238,7 +238,7 @@ CONFORMANCE_CASE(Init, WideEventsTakeTwoCounters, .rules = {rule::INI_033},
 
 // The pinned events leave one counter of each pair free, so the driver must move an event. perf
 // itself never moves a pinned event.
-CONFORMANCE_CASE(Init, WideEventFindsAPairBesideSingleEvents, .rules = {rule::INI_033},
+CONFORMANCE_CASE(Init, SingleEventsMoveForWideEvent, .rules = {rule::INI_033},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kWide}) {
   const EventSpec wide = WideEvent();
   const EventSpec single = target().AnyEvent();

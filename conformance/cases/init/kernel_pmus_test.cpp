@@ -96,7 +96,7 @@ CONFORMANCE_CASE(Init, KernelProbesCountCallsAndReturns, .rules = {rule::INI_018
   EXPECT_EQ(returns.Read().value, 7u) << rule::INI_018.text;
 }
 
-CONFORMANCE_CASE(Init, KernelProbesAskForAFunctionAndTheRight, .rules = {rule::INI_018}) {
+CONFORMANCE_CASE(Init, KernelProbeNeedsFunctionAndPrivilege, .rules = {rule::INI_018}) {
   EXPECT_THAT(TryOpen(Probe("kprobe", "no_such_function_at_all", 0, false), getpid()),
               FailsWith(ENOENT))
       << rule::INI_018.text;
@@ -156,7 +156,7 @@ CONFORMANCE_CASE(Init, MalformedBreakpointsAreRefused, .rules = {rule::INI_019})
   }
 }
 
-CONFORMANCE_CASE(Init, BreakpointsCoverWholeWords, .rules = {rule::INI_019},
+CONFORMANCE_CASE(Init, UnalignedBreakpointIsRefused, .rules = {rule::INI_019},
                  .needs = {Cap::kWholeWords}) {
   const auto* const bytes = reinterpret_cast<const volatile char*>(watched);
   for (const std::uint64_t length : {1, 2, 4, 8}) {
@@ -172,7 +172,7 @@ CONFORMANCE_CASE(Init, BreakpointsCoverWholeWords, .rules = {rule::INI_019},
   }
 }
 
-CONFORMANCE_CASE(Init, BreakpointsEndWithTheRegisters, .rules = {rule::INI_019}) {
+CONFORMANCE_CASE(Init, BreakpointBeyondRegistersIsRefused, .rules = {rule::INI_019}) {
   std::vector<Event> events;
   OpenResult last;
   while (events.size() < 16) {
@@ -193,7 +193,7 @@ CONFORMANCE_CASE(Init, BreakpointsEndWithTheRegisters, .rules = {rule::INI_019})
   EXPECT_THAT(TryOpen(Breakpoint(&watched[15], 8), getpid()), Succeeds()) << rule::INI_019.text;
 }
 
-CONFORMANCE_CASE(Init, KernelBreakpointsNeedTheRight, .rules = {rule::INI_019}) {
+CONFORMANCE_CASE(Init, KernelBreakpointNeedsPrivilege, .rules = {rule::INI_019}) {
   // An address in the kernel's direct map. Any kernel address would do.
   const auto* const kernel = reinterpret_cast<const volatile void*>(0xffff'8880'0000'1000);
   perf_event_attr attr = Breakpoint(kernel, 8);

@@ -67,7 +67,7 @@ CONFORMANCE_CASE(Init, UnownedTypeIsRefused, .rules = {rule::INI_001, rule::INI_
       << rule::INI_003.text;
 }
 
-CONFORMANCE_CASE(Init, ForeignEventsKeepTheirOwners,
+CONFORMANCE_CASE(Init, ForeignEventsReachTheirPmu,
                  .rules = {rule::INI_002, rule::INI_003, rule::INI_016},
                  .needs = {Cap::kStimulus, Cap::kPort}) {
   const refpmu_stats before = port().Stats();
@@ -174,7 +174,7 @@ CONFORMANCE_CASE(Init, UndeclaredBitsOfConfig3AreRefusedOneByOne, .rules = {rule
   }
 }
 
-CONFORMANCE_CASE(Init, GenericEventsAreTheOnesClaimed, .rules = {rule::INI_005, rule::INI_006},
+CONFORMANCE_CASE(Init, GenericEventsMatchClaims, .rules = {rule::INI_005, rule::INI_006},
                  .needs = {Cap::kStimulus, Cap::kGenericEvents}) {
   std::set<std::uint64_t> claimed;
   for (const EventSpec& spec : target().Events({.generic = true})) {
@@ -222,7 +222,7 @@ CONFORMANCE_CASE(Init, GenericEventReachesTheNamedPmuAlone, .rules = {rule::INI_
   }
 }
 
-CONFORMANCE_CASE(Init, GenericEventOfNoPmuCountsOrIsRefused, .rules = {rule::INI_010},
+CONFORMANCE_CASE(Init, GenericEventOfUnknownPmuCounts, .rules = {rule::INI_010},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kGenericEvents}) {
   const std::uint32_t unowned = *KnownTypes().rbegin() + 1;
   for (const EventSpec& spec : target().Events({.generic = true})) {
@@ -274,7 +274,7 @@ CONFORMANCE_CASE(Init, RawEventsReachTheCorePmu, .rules = {rule::INI_004},
   }
 }
 
-CONFORMANCE_CASE(Init, CacheEventsAreTheOnesClaimed, .rules = {rule::INI_007},
+CONFORMANCE_CASE(Init, CacheEventsMatchClaims, .rules = {rule::INI_007},
                  .needs = {Cap::kStimulus, Cap::kPort}) {
   std::set<std::uint64_t> claimed;
   for (const EventSpec& spec : target().CacheEvents()) claimed.insert(spec.config);
@@ -305,7 +305,7 @@ CONFORMANCE_CASE(Init, CacheEventsAreTheOnesClaimed, .rules = {rule::INI_007},
   }
 }
 
-CONFORMANCE_CASE(Init, CacheEventsCountWhatTheirNameSays, .rules = {rule::INI_029, rule::INI_008},
+CONFORMANCE_CASE(Init, CacheEventCountsNamedOperation, .rules = {rule::INI_029, rule::INI_008},
                  .needs = {Cap::kStimulus, Cap::kCacheEvents, Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().CacheEvents();
   OpenOptions plain = OnThisKindOfCpu();
@@ -382,7 +382,7 @@ void ExcludeHostAndIdle(perf_event_attr& attr) {
 
 // The kernel offers the event to each PMU of the machine, so each one is verified, not only the
 // target.
-CONFORMANCE_CASE(Init, AForeignTypeIsToldBeforeItsAttributes, .rules = {rule::ERR_032},
+CONFORMANCE_CASE(Init, ForeignTypeIsRefusedFirst, .rules = {rule::ERR_032},
                  .needs = {Cap::kCounters}) {
   for (const std::uint64_t bits :
        {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{2}, ~std::uint64_t{0}}) {
@@ -393,7 +393,7 @@ CONFORMANCE_CASE(Init, AForeignTypeIsToldBeforeItsAttributes, .rules = {rule::ER
   }
 }
 
-CONFORMANCE_CASE(Init, TheFirstOfSeveralRefusalsIsTold, .rules = {rule::ERR_032},
+CONFORMANCE_CASE(Init, MalformedAttrReturnsEinvalFirst, .rules = {rule::ERR_032},
                  .needs = {Cap::kStimulus, Cap::kCounters}) {
   EventSpec others_field = target().AnyEvent();
   others_field.config1 |= 1ULL << 63;

@@ -48,7 +48,7 @@ CONFORMANCE_CASE(Init, RefusedGroupsTakeNothing,
   }
 }
 
-CONFORMANCE_CASE(Init, OpeningBesideAFullPmuSucceeds, .rules = {rule::INI_021, rule::INI_023},
+CONFORMANCE_CASE(Init, OpenOnFullPmuSucceeds, .rules = {rule::INI_021, rule::INI_023},
                  .needs = {Cap::kStimulus, Cap::kGroups}) {
   const std::vector<EventSpec> specs = FullSet();
   Group first(specs);
@@ -64,7 +64,7 @@ CONFORMANCE_CASE(Init, OpeningBesideAFullPmuSucceeds, .rules = {rule::INI_021, r
 }
 
 // perf itself rejects these events, after the driver has accepted them.
-CONFORMANCE_CASE(Init, LateFailuresDestroyOnce, .rules = {rule::DRV_015},
+CONFORMANCE_CASE(Init, LateOpenFailureRunsDestroyOnce, .rules = {rule::DRV_015},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kGroups, Cap::kSampling, Cap::kCpus2}) {
   const EventSpec spec = target().AnyEvent();
   const Event leader = Open(spec);
@@ -86,7 +86,7 @@ CONFORMANCE_CASE(Init, LateFailuresDestroyOnce, .rules = {rule::DRV_015},
   EXPECT_EQ(port().Stats().overflows - overflows, 10u) << rule::DRV_015.text;
 }
 
-CONFORMANCE_CASE(Init, CountableEventsOpenForTasksAndProcessors, .rules = {rule::INI_004},
+CONFORMANCE_CASE(Init, EventsOpenForTasksAndCpus, .rules = {rule::INI_004},
                  .needs = {Cap::kStimulus}) {
   for (const EventSpec& spec : target().Events()) {
     for (const OpenOptions& options : {OpenOptions{}, OpenOptions{.inherit = true},

@@ -15,7 +15,7 @@
 namespace pmuconf {
 namespace {
 
-CONFORMANCE_CASE(Interrupt, EachOverflowGivesAllThatWasAskedFor, .rules = {rule::NMI_001},
+CONFORMANCE_CASE(Interrupt, OverflowDeliversSampleWakeupAndSignal, .rules = {rule::NMI_001},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(
@@ -68,7 +68,7 @@ CONFORMANCE_CASE(Interrupt, ReadingsBetweenOverflowsAddNothingTwice, .rules = {r
 
 // Time drives the counter. So its interrupts occur at any moment: in reads, in enables and
 // disables, and next to another interrupt.
-CONFORMANCE_CASE(Interrupt, OverflowsAtAnyMomentKeepTheCount, .rules = {rule::NMI_002},
+CONFORMANCE_CASE(Interrupt, ClockOverflowsCountNothingTwice, .rules = {rule::NMI_002},
                  .needs = {Cap::kSampling, Cap::kManualClock}) {
   const EventSpec clock = target().Events({.stimulus = StimulusKind::kClock}).front();
   const Event event = Open(clock, {.sample_period = 200'000, .sample_type = PERF_SAMPLE_PERIOD});

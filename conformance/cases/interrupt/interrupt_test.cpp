@@ -104,7 +104,7 @@ CONFORMANCE_CASE(Interrupt, FlagOfAnUnusedCounterHidesNoOverflow, .rules = {rule
 
 // With SysRq l the kernel sends an NMI to each other CPU. The driver must not take that NMI for a
 // PMI.
-CONFORMANCE_CASE(Interrupt, InterruptsOfOthersAreLeftAlone, .rules = {rule::NMI_004},
+CONFORMANCE_CASE(Interrupt, ForeignNmiIsIgnored, .rules = {rule::NMI_004},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters}) {
   const int cpu = CurrentCpu();
   for (const int other : OnlineCpus()) {

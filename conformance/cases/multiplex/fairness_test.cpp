@@ -65,7 +65,7 @@ std::uint64_t OnlyIn(const Turn& one, const Turn& other) {
   return ids.empty() ? 0 : ids.front();
 }
 
-CONFORMANCE_CASE(Multiplex, WhoWaitsLongestComesNext, .rules = {rule::MUX_009},
+CONFORMANCE_CASE(Multiplex, LongestWaitingEventRunsNext, .rules = {rule::MUX_009},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kMultiplexing, Cap::kLog},
                  .timing = kOneTurnAMillisecond) {
   const MuxInterval interval(1);
@@ -115,7 +115,7 @@ std::uint64_t TimeOf(const Event& event) { return event.Read().time_enabled; }
 // that.
 // This case measures D at each pulse. A late pulse widens the bound and cannot fail the case.
 CONFORMANCE_CASE(
-    Multiplex, ScaledCountIsAsNearAsTheTurnsAllow, .rules = {rule::MUX_002},
+    Multiplex, ScaledCountErrorIsBounded, .rules = {rule::MUX_002},
     .needs = {Cap::kStimulus, Cap::kMultiplexing, Cap::kLog},
     .timing =
         "pulses every 50 us of the task's own time; the permitted error is computed from the times "
@@ -165,7 +165,7 @@ CONFORMANCE_CASE(
   }
 }
 
-CONFORMANCE_CASE(Multiplex, CounterOfTheWatchdogIsMissedHonestly, .rules = {rule::MUX_013},
+CONFORMANCE_CASE(Multiplex, PinnedWatchdogKeepsOthersExact, .rules = {rule::MUX_013},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kMultiplexing, Cap::kGroups},
                  .timing = kOneTurnAMillisecond) {
   const MuxInterval interval(1);

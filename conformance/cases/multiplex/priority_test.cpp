@@ -57,7 +57,7 @@ CONFORMANCE_CASE(Multiplex, PinnedEventWithoutRoomFailsUntilEnabledAgain,
   }
 }
 
-CONFORMANCE_CASE(Multiplex, ProcessorBeforeTaskAndPinnedBeforeFlexible, .rules = {rule::MUX_011},
+CONFORMANCE_CASE(Multiplex, CpuPrecedesTaskAndPinnedPrecedesFlexible, .rules = {rule::MUX_011},
                  .needs = {Cap::kStimulus, Cap::kMultiplexing}) {
   const EventSpec spec = target().AnyEvent();
   const std::vector<EventSpec> all(CounterCount(spec), spec);

@@ -58,7 +58,7 @@ CONFORMANCE_CASE(Multiplex, TaskEventsTakeTurnsWithoutLoss,
   CheckConservation({});
 }
 
-CONFORMANCE_CASE(Multiplex, ProcessorEventsTakeTurnsWithoutLoss,
+CONFORMANCE_CASE(Multiplex, CpuEventsTakeTurnsWithoutLoss,
                  .rules = {rule::MUX_001, rule::MUX_004, rule::MUX_017, rule::RDF_012},
                  .needs = {Cap::kStimulus, Cap::kMultiplexing}) {
   CheckConservation({.pid = -1, .cpu = CurrentCpu()});

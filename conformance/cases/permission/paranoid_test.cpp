@@ -10,7 +10,7 @@
 namespace pmuconf {
 namespace {
 
-CONFORMANCE_CASE(Permission, KernelNeedsTheRight, .rules = {rule::PRM_001},
+CONFORMANCE_CASE(Permission, KernelEventNeedsPrivilege, .rules = {rule::PRM_001},
                  .needs = {Cap::kExcludes}) {
   const OpenOptions user_only = {.exclude_kernel = true, .exclude_hv = true};
   {
@@ -22,7 +22,7 @@ CONFORMANCE_CASE(Permission, KernelNeedsTheRight, .rules = {rule::PRM_001},
   EXPECT_EQ(ErrnoAsNobody({}), 0) << rule::PRM_001.text;
 }
 
-CONFORMANCE_CASE(Permission, CpuNeedsTheRight, .rules = {rule::PRM_002}) {
+CONFORMANCE_CASE(Permission, CpuEventNeedsPrivilege, .rules = {rule::PRM_002}) {
   const OpenOptions cpu_wide = {.pid = -1, .cpu = target().Cpu(0)};
   {
     const Sysctl paranoid(kParanoid, "1");
@@ -32,7 +32,7 @@ CONFORMANCE_CASE(Permission, CpuNeedsTheRight, .rules = {rule::PRM_002}) {
   EXPECT_EQ(ErrnoAsNobody(cpu_wide), 0) << rule::PRM_002.text;
 }
 
-CONFORMANCE_CASE(Permission, PerfmonIsEnough, .rules = {rule::PRM_006}) {
+CONFORMANCE_CASE(Permission, CapPerfmonIsSufficient, .rules = {rule::PRM_006}) {
   const Sysctl paranoid(kParanoid, "2");
   const OpenOptions raw = {.sample_period = 1, .sample_type = PERF_SAMPLE_RAW};
   for (const int cap : {CAP_PERFMON, CAP_SYS_ADMIN}) {
@@ -70,7 +70,7 @@ CONFORMANCE_CASE(Permission, UndumpableTasksAreOffLimits, .rules = {rule::PRM_00
   }
 }
 
-CONFORMANCE_CASE(Permission, PhysicalAddressesAndNamespacesNeedTheRight, .rules = {rule::PRM_008},
+CONFORMANCE_CASE(Permission, PhysAddrAndNamespacesNeedPrivilege, .rules = {rule::PRM_008},
                  .needs = {Cap::kSampling, Cap::kExcludes}) {
   const OpenOptions physical = {
       .sample_period = 1'000, .sample_type = PERF_SAMPLE_PHYS_ADDR, .exclude_kernel = true};

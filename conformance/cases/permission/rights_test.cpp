@@ -36,7 +36,8 @@ OpenOptions Chains(bool exclude_kernel, bool exclude_callchain_kernel) {
           }};
 }
 
-CONFORMANCE_CASE(Permission, RawDataNeedsTheRight, .rules = {rule::PRM_003, rule::INI_017}) {
+CONFORMANCE_CASE(Permission, TracepointDataNeedsPrivilege,
+                 .rules = {rule::PRM_003, rule::INI_017}) {
   const EventSpec spec = Tracepoint("sched/sched_switch");
   const OpenOptions count = {.exclude_kernel = true};
   const OpenOptions raw = {
@@ -76,7 +77,7 @@ CONFORMANCE_CASE(Permission, LockedMemoryIsLimited, .rules = {rule::PRM_004}) {
 }
 
 // Only kernels with a patch of some distributions know levels above 2.
-CONFORMANCE_CASE(Permission, LevelAboveTwoIsForEveryKindOfEvent, .rules = {rule::PRM_005}) {
+CONFORMANCE_CASE(Permission, ParanoidAboveTwoAppliesToAllEvents, .rules = {rule::PRM_005}) {
   static volatile std::uint64_t watched = 0;
   perf_event_attr breakpoint = Breakpoint(&watched, 8);
   const OpenOptions mine = {.exclude_kernel = true, .exclude_hv = true};
@@ -96,7 +97,7 @@ CONFORMANCE_CASE(Permission, LevelAboveTwoIsForEveryKindOfEvent, .rules = {rule:
   }
 }
 
-CONFORMANCE_CASE(Permission, KernelChainsNeedTheRight, .rules = {rule::PRM_009}) {
+CONFORMANCE_CASE(Permission, KernelCallChainNeedsPrivilege, .rules = {rule::PRM_009}) {
   const EventSpec spec = target().AnyEvent();
   const int want = static_cast<int>(ValueHere(rule::PRM_009, "kernel_chain"));
   EXPECT_EQ(ErrnoAt("2", spec, Chains(true, false)), want) << rule::PRM_009.text;
@@ -106,7 +107,7 @@ CONFORMANCE_CASE(Permission, KernelChainsNeedTheRight, .rules = {rule::PRM_009})
   EXPECT_EQ(ErrnoAt("1", spec, Chains(true, false)), 0) << rule::PRM_009.text;
 }
 
-CONFORMANCE_CASE(Permission, KernelBranchesNeedTheRight, .rules = {rule::PRM_010}) {
+CONFORMANCE_CASE(Permission, KernelBranchesNeedPrivilege, .rules = {rule::PRM_010}) {
   const EventSpec spec = target().AnyEvent();
   const auto branches = [](std::uint64_t of) {
     return OpenOptions{.sample_period = 1'000,
@@ -129,7 +130,7 @@ CONFORMANCE_CASE(Permission, KernelBranchesNeedTheRight, .rules = {rule::PRM_010
   EXPECT_EQ(ErrnoAt("2", spec, branches(0)), users) << rule::PRM_010.text;
 }
 
-CONFORMANCE_CASE(Permission, RootOfAUserNamespaceIsNobody, .rules = {rule::PRM_014}) {
+CONFORMANCE_CASE(Permission, UserNamespaceRootHasNoPrivilege, .rules = {rule::PRM_014}) {
   const Sysctl paranoid(kParanoid, "2");
   const auto in_namespace = [](const OpenOptions& options) {
     Child child([&options] {
@@ -147,7 +148,7 @@ CONFORMANCE_CASE(Permission, RootOfAUserNamespaceIsNobody, .rules = {rule::PRM_0
   EXPECT_EQ(in_namespace({.exclude_kernel = true}), 0) << rule::PRM_014.text;
 }
 
-CONFORMANCE_CASE(Permission, SignalsToOthersNeedTheRight, .rules = {rule::PRM_015}) {
+CONFORMANCE_CASE(Permission, SigtrapOnOtherTaskNeedsPrivilege, .rules = {rule::PRM_015}) {
   const Sysctl paranoid(kParanoid, "2");
   const EventSpec spec = target().AnyEvent();
   const OpenOptions plain = {.pid = getpid(), .sample_period = 1'000, .exclude_kernel = true};
@@ -163,7 +164,7 @@ CONFORMANCE_CASE(Permission, SignalsToOthersNeedTheRight, .rules = {rule::PRM_01
 bool OfTheKernel(std::uint64_t address) { return address >> 63 != 0; }
 
 // Pulses in the kernel, with kernel addresses, occur between the pulses of user code.
-CONFORMANCE_CASE(Permission, UsersSamplesShowNothingOfTheKernel, .rules = {rule::PRM_013},
+CONFORMANCE_CASE(Permission, UserSamplesHideKernelAddresses, .rules = {rule::PRM_013},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kLog}) {
   constexpr std::uint64_t kUser = 0x40'1000, kKernel = 0xffff'ffff'8100'1000;
   const EventSpec spec = target().AnyEvent();

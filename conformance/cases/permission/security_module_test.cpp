@@ -50,7 +50,7 @@ class SecurityModule {
   Skeleton<security_hooks_bpf> bpf_;
 };
 
-CONFORMANCE_CASE(Permission, SecurityModulesAreAskedAndObeyed, .rules = {rule::PRM_011},
+CONFORMANCE_CASE(Permission, SecurityModuleCanRefuseEachCall, .rules = {rule::PRM_011},
                  .needs = {Cap::kStimulus, Cap::kPort}) {
   SecurityModule module;
   const EventSpec spec = target().AnyEvent();
@@ -77,7 +77,7 @@ CONFORMANCE_CASE(Permission, SecurityModulesAreAskedAndObeyed, .rules = {rule::P
   EXPECT_THAT(TryOpen(spec), Succeeds()) << rule::PRM_011.text;
 }
 
-CONFORMANCE_CASE(Permission, LockdownKeepsRegistersBack, .rules = {rule::PRM_012},
+CONFORMANCE_CASE(Permission, LockdownRefusesInterruptRegisters, .rules = {rule::PRM_012},
                  .needs = {Cap::kPort}) {
   SecurityModule module;
   const auto open_with = [](std::uint64_t sample_type) {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kRecordBuffer = 1ull << 62;  // the bit of the buffer in the global status
 
-CONFORMANCE_CASE(Precise, SamplesAreCountOverPeriod, .rules = {rule::PRC_003, rule::SMP_005},
+CONFORMANCE_CASE(Precise, SamplesEqualCountDividedByPeriod, .rules = {rule::PRC_003, rule::SMP_005},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}) {
   const EventSpec spec = target().AnyEvent();
   for (const std::uint64_t type : {kBuffered, kAtOnce}) {
@@ -30,7 +30,7 @@ CONFORMANCE_CASE(Precise, SamplesAreCountOverPeriod, .rules = {rule::PRC_003, ru
   }
 }
 
-CONFORMANCE_CASE(Precise, MoreRecordsThanABufferHoldsAreAllThere, .rules = {rule::PRC_003},
+CONFORMANCE_CASE(Precise, RecordsBeyondBufferSizeAreKept, .rules = {rule::PRC_003},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}, .budget_s = 30) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, Precise(2, PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD));
@@ -84,7 +84,7 @@ CONFORMANCE_CASE(Precise, PartOfAPeriodIsKeptWhenTheEventStops,
   }
 }
 
-CONFORMANCE_CASE(Precise, RecordsArePendingWhenTheEventCloses, .rules = {rule::PRC_009},
+CONFORMANCE_CASE(Precise, CloseDrainsPendingRecords, .rules = {rule::PRC_009},
                  .needs = {Cap::kStimulus, Cap::kPrecise}) {
   const EventSpec spec = target().AnyEvent();
   const Event sink = Open(Software(PERF_COUNT_SW_DUMMY),
@@ -106,7 +106,8 @@ CONFORMANCE_CASE(Precise, RecordsArePendingWhenTheEventCloses, .rules = {rule::P
   EXPECT_THAT(next.Read(), Counted(spec, 9)) << rule::PRC_009.text;
 }
 
-CONFORMANCE_CASE(Precise, PlainEventAfterItSamplesAsEver, .rules = {rule::PRC_009, rule::SMP_001},
+CONFORMANCE_CASE(Precise, PlainEventSamplesAfterPreciseEvent,
+                 .rules = {rule::PRC_009, rule::SMP_001},
                  .needs = {Cap::kStimulus, Cap::kPrecise}) {
   const EventSpec spec = target().AnyEvent();
   for (int i = 0; i < 2; ++i) {
@@ -124,8 +125,7 @@ CONFORMANCE_CASE(Precise, PlainEventAfterItSamplesAsEver, .rules = {rule::PRC_00
   }
 }
 
-CONFORMANCE_CASE(Precise, RecordsArePendingWhenAnotherEventComesAndGoes,
-                 .rules = {rule::PRC_009, rule::PRC_007},
+CONFORMANCE_CASE(Precise, OtherEventDrainsPendingRecords, .rules = {rule::PRC_009, rule::PRC_007},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
   const Event plain = Open(specs[0], Precise(5, PERF_SAMPLE_IP));
@@ -201,7 +201,7 @@ CONFORMANCE_CASE(Precise, OneEventEndsSeveralPeriods, .rules = {rule::PRC_007},
   }
 }
 
-CONFORMANCE_CASE(Precise, CountingEventsBesideItStayExact, .rules = {rule::PRC_007, rule::SMP_008},
+CONFORMANCE_CASE(Precise, ConcurrentPlainEventsStayExact, .rules = {rule::PRC_007, rule::SMP_008},
                  .needs = {Cap::kStimulus, Cap::kPrecise, Cap::kGroups}) {
   const EventSpec spec = target().AnyEvent();
   const Event counting = Open(spec);
@@ -220,7 +220,7 @@ CONFORMANCE_CASE(Precise, CountingEventsBesideItStayExact, .rules = {rule::PRC_0
   EXPECT_THAT(precise.Read(), Counted(spec, 1'000)) << rule::PRC_008.text;
 }
 
-CONFORMANCE_CASE(Precise, ValueInASampleIsThatOfItsEvent, .rules = {rule::PRC_008, rule::SMP_006},
+CONFORMANCE_CASE(Precise, SampleReadHoldsCountAtEvent, .rules = {rule::PRC_008, rule::SMP_006},
                  .needs = {Cap::kStimulus, Cap::kPrecise}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, Precise(25, PERF_SAMPLE_IP | PERF_SAMPLE_READ));

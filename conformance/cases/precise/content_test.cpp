@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kKernelIp = 0xffff'ffff'8100'0000;
 
-CONFORMANCE_CASE(Precise, EveryLevelIsOffered, .rules = {rule::PRC_001},
+CONFORMANCE_CASE(Precise, AllPreciseLevelsAreAccepted, .rules = {rule::PRC_001},
                  .needs = {Cap::kStimulus, Cap::kPrecise}) {
   for (unsigned level = 1; level <= target().precise(); ++level) {
     EXPECT_THAT(TryOpen(target().AnyEvent(), Precise(1'000, kBuffered, level)), Succeeds())
@@ -59,7 +59,7 @@ CONFORMANCE_CASE(Precise, CountingEventCannotBePrecise, .rules = {rule::PRC_004}
   }
 }
 
-CONFORMANCE_CASE(Precise, IpIsThatOfTheEvent, .rules = {rule::PRC_002, rule::REC_002},
+CONFORMANCE_CASE(Precise, IpPointsToSampledInstruction, .rules = {rule::PRC_002, rule::REC_002},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}) {
   const EventSpec spec = target().AnyEvent();
   for (unsigned level = 1; level <= target().precise(); ++level) {
@@ -83,7 +83,7 @@ CONFORMANCE_CASE(Precise, IpIsThatOfTheEvent, .rules = {rule::PRC_002, rule::REC
   }
 }
 
-CONFORMANCE_CASE(Precise, ExactPlacesAreSaidToBeExact, .rules = {rule::PRC_002},
+CONFORMANCE_CASE(Precise, ExactSamplesSetExactIpFlag, .rules = {rule::PRC_002},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kExactIp}) {
   const EventSpec spec = target().AnyEvent();
   for (unsigned level = 2; level <= target().precise(); ++level) {
@@ -124,7 +124,7 @@ CONFORMANCE_CASE(Precise, LateInterruptHasNoSkid, .rules = {rule::PRC_002},
   }
 }
 
-CONFORMANCE_CASE(Precise, ModeIsThatOfTheEvent, .rules = {rule::PRC_002, rule::REC_025},
+CONFORMANCE_CASE(Precise, CpumodeMatchesEventPrivilege, .rules = {rule::PRC_002, rule::REC_025},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kExcludes}) {
   const EventSpec spec = target().AnyEvent();
   for (const std::uint64_t type : {kBuffered, kAtOnce}) {
@@ -166,7 +166,7 @@ CONFORMANCE_CASE(Precise, UserOnlyEventShowsNoKernel, .rules = {rule::PRC_013},
   EXPECT_THAT(event.Read(), Counted(spec, 12)) << rule::PRC_013.text;
 }
 
-CONFORMANCE_CASE(Precise, AddressOfTheKernelInARecordIsHidden, .rules = {rule::PRC_013},
+CONFORMANCE_CASE(Precise, KernelIpInRecordIsHidden, .rules = {rule::PRC_013},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kExcludes}) {
   const EventSpec spec = target().AnyEvent();
   OpenOptions options = Precise(3);
@@ -210,7 +210,7 @@ CONFORMANCE_CASE(Precise, DataOfTheAccessIsShown, .rules = {rule::PRC_005},
   }
 }
 
-CONFORMANCE_CASE(Precise, PlainerNeighbourTakesNothingFromARecord,
+CONFORMANCE_CASE(Precise, ConcurrentEventsKeepRequestedFields,
                  .rules = {rule::PRC_007, rule::PRC_005},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
@@ -234,7 +234,7 @@ CONFORMANCE_CASE(Precise, PlainerNeighbourTakesNothingFromARecord,
   EXPECT_EQ(other.samples[0].ip, 0x402000u) << rule::PRC_007.text;
 }
 
-CONFORMANCE_CASE(Precise, RegistersAreThoseOfTheEvent, .rules = {rule::PRC_006},
+CONFORMANCE_CASE(Precise, RegistersAreTakenAtEvent, .rules = {rule::PRC_006},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}) {
   const EventSpec spec = target().AnyEvent();
   // In a record, the registers follow the data of the access.

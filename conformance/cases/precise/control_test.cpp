@@ -11,7 +11,7 @@
 namespace pmuconf {
 namespace {
 
-CONFORMANCE_CASE(Precise, LimitOnOverflowsHolds, .rules = {rule::PRC_012},
+CONFORMANCE_CASE(Precise, RefreshLimitsPreciseSamples, .rules = {rule::PRC_012},
                  .needs = {Cap::kStimulus, Cap::kPrecise}) {
   const EventSpec spec = target().AnyEvent();
   for (const std::uint64_t type : {kBuffered, kAtOnce}) {
@@ -92,7 +92,7 @@ CONFORMANCE_CASE(Precise, FrequencyRaisesThePeriod, .rules = {rule::PRC_012, rul
   EXPECT_THAT(event.Read(), Counted(spec, 3'000)) << rule::PRC_012.text;
 }
 
-CONFORMANCE_CASE(Precise, ThrottledEventGoesOn, .rules = {rule::PRC_012},
+CONFORMANCE_CASE(Precise, ThrottledEventResumes, .rules = {rule::PRC_012},
                  .needs = {Cap::kStimulus, Cap::kPrecise}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, Precise(1, kAtOnce));

@@ -52,7 +52,7 @@ CONFORMANCE_CASE(ReadFormat, TimesFollowTheValue, .rules = {rule::RDF_002},
   EXPECT_GT(words[2], 0u) << rule::RDF_002.text;
 }
 
-CONFORMANCE_CASE(ReadFormat, EachCombinationHasItsSizeAndFields,
+CONFORMANCE_CASE(ReadFormat, EachFormatHasDocumentedLayout,
                  .rules = {rule::RDF_003, rule::RDF_004, rule::RDF_006, rule::RDF_007,
                            rule::RDF_008},
                  .needs = {Cap::kStimulus, Cap::kGroups}) {
@@ -130,8 +130,7 @@ CONFORMANCE_CASE(ReadFormat, SiblingReadsTheGroupInItsOwnFormat, .rules = {rule:
   EXPECT_GT(reading.time_running, 0u) << rule::RDF_011.text;
 }
 
-CONFORMANCE_CASE(ReadFormat, EachCombinationAddsUpAnInheritedGroup,
-                 .rules = {rule::RDF_004, rule::RDF_006},
+CONFORMANCE_CASE(ReadFormat, EachFormatSumsInheritedGroup, .rules = {rule::RDF_004, rule::RDF_006},
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kGroups, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   for (std::uint64_t format = 0; format <= kFormats; ++format) {

@@ -13,7 +13,7 @@
 namespace pmuconf {
 namespace {
 
-CONFORMANCE_CASE(ReadFormat, ChangedGroupOfAChildIsNotAddedUp, .rules = {rule::RDF_017},
+CONFORMANCE_CASE(ReadFormat, MismatchedChildGroupReturnsEchild, .rules = {rule::RDF_017},
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kCounters3, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   // Makes the contexts of parent and child differ. Otherwise the kernel could swap them at a
@@ -47,7 +47,7 @@ CONFORMANCE_CASE(ReadFormat, ChangedGroupOfAChildIsNotAddedUp, .rules = {rule::R
   }
 }
 
-CONFORMANCE_CASE(ReadFormat, CountOfAnotherCpuIsTheOneOfNow, .rules = {rule::RDF_018},
+CONFORMANCE_CASE(ReadFormat, ReadFromOtherCpuIsCurrent, .rules = {rule::RDF_018},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2, Cap::kCpuLocal}) {
   const EventSpec spec = target().AnyEvent();
   const int there = target().Cpu(1);
@@ -67,7 +67,7 @@ CONFORMANCE_CASE(ReadFormat, CountOfAnotherCpuIsTheOneOfNow, .rules = {rule::RDF
   }
 }
 
-CONFORMANCE_CASE(ReadFormat, CountOfARunningTaskIsTheOneOfNow, .rules = {rule::RDF_018},
+CONFORMANCE_CASE(ReadFormat, ReadOfRunningTaskIsCurrent, .rules = {rule::RDF_018},
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kCpus2, Cap::kTasks},
                  .timing = "waits until the child runs on CPU 1, at most 5 s") {
   const EventSpec spec = target().AnyEvent();
@@ -91,7 +91,7 @@ CONFORMANCE_CASE(ReadFormat, CountOfARunningTaskIsTheOneOfNow, .rules = {rule::R
       << rule::RDF_018.text;
 }
 
-CONFORMANCE_CASE(ReadFormat, CountOfAnOfflineCpuIsItsLastOne, .rules = {rule::RDF_018},
+CONFORMANCE_CASE(ReadFormat, ReadOfOfflineCpuReturnsLastCount, .rules = {rule::RDF_018},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kCpuLocal}) {
   const EventSpec spec = target().AnyEvent();
   const int there = target().Cpu(1);
@@ -106,7 +106,7 @@ CONFORMANCE_CASE(ReadFormat, CountOfAnOfflineCpuIsItsLastOne, .rules = {rule::RD
   }
 }
 
-CONFORMANCE_CASE(ReadFormat, TimesOfACgroupAreThoseOfItsTasks, .rules = {rule::RDF_014},
+CONFORMANCE_CASE(ReadFormat, CgroupTimesAdvanceWithItsTasks, .rules = {rule::RDF_014},
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks, Cap::kCpuLocal}) {
   const EventSpec spec = target().AnyEvent();
   const CgroupRoot root;
@@ -144,7 +144,7 @@ CONFORMANCE_CASE(ReadFormat, TimesOfACgroupAreThoseOfItsTasks, .rules = {rule::R
   }
 }
 
-CONFORMANCE_CASE(ReadFormat, EventThatNeverRanHasNoCount, .rules = {rule::RDF_020},
+CONFORMANCE_CASE(ReadFormat, NeverScheduledEventReadsZero, .rules = {rule::RDF_020},
                  .needs = {Cap::kStimulus, Cap::kMultiplexing}) {
   const std::vector<EventSpec> specs = FullSet();
   const EventSpec spec = target().AnyEvent();

@@ -33,7 +33,7 @@ class Pages {
 
 int ErrnoOfRead(const Event& event, void* to) { return ::read(event.fd(), to, 64) < 0 ? errno : 0; }
 
-CONFORMANCE_CASE(ReadFormat, ReadToMissingMemoryIsRefused, .rules = {rule::RDF_010},
+CONFORMANCE_CASE(ReadFormat, ReadToBadMemoryReturnsEfault, .rules = {rule::RDF_010},
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kGroups}) {
   const EventSpec spec = target().AnyEvent();
   const Pages half;
@@ -57,7 +57,7 @@ CONFORMANCE_CASE(ReadFormat, ReadToMissingMemoryIsRefused, .rules = {rule::RDF_0
   }
 }
 
-CONFORMANCE_CASE(ReadFormat, ReadWaitsForMemoryThatComes, .rules = {rule::RDF_010},
+CONFORMANCE_CASE(ReadFormat, ReadToUnpopulatedMemorySucceeds, .rules = {rule::RDF_010},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 1'000'000, .read_format = PERF_FORMAT_ID});

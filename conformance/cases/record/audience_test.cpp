@@ -33,7 +33,7 @@ std::set<std::uint32_t> TypesOf(const std::vector<Record>& records) {
   return types;
 }
 
-CONFORMANCE_CASE(Record, EventsAreToldWhatTheyAskedFor, .rules = {rule::REC_119},
+CONFORMANCE_CASE(Record, EventsReceiveRequestedRecordsOnly, .rules = {rule::REC_119},
                  .needs = {Cap::kTasks}) {
   using Types = std::set<std::uint32_t>;
   SideBand nothing([](perf_event_attr&) {});
@@ -56,7 +56,8 @@ CONFORMANCE_CASE(Record, EventsAreToldWhatTheyAskedFor, .rules = {rule::REC_119}
   EXPECT_EQ(told(symbols), Types{}) << rule::REC_119.text;
 }
 
-CONFORMANCE_CASE(Record, OtherTasksAreNotTold, .rules = {rule::REC_119}, .needs = {Cap::kTasks}) {
+CONFORMANCE_CASE(Record, EventsReceiveRecordsOfOwnTaskOnly, .rules = {rule::REC_119},
+                 .needs = {Cap::kTasks}) {
   Child child([] {
     prctl(PR_SET_NAME, "child");
     return 0;
@@ -78,7 +79,8 @@ CONFORMANCE_CASE(Record, OtherTasksAreNotTold, .rules = {rule::REC_119}, .needs 
   }
 }
 
-CONFORMANCE_CASE(Record, DisabledEventIsNotTold, .rules = {rule::REC_119}, .needs = {Cap::kTasks}) {
+CONFORMANCE_CASE(Record, DisabledEventReceivesNoRecords, .rules = {rule::REC_119},
+                 .needs = {Cap::kTasks}) {
   SideBand asks(AskForNames);
   asks.event().Disable();
   prctl(PR_SET_NAME, "off");
@@ -90,7 +92,7 @@ CONFORMANCE_CASE(Record, DisabledEventIsNotTold, .rules = {rule::REC_119}, .need
   EXPECT_EQ(NameAt(records[0], 8), "on") << rule::REC_119.text;
 }
 
-CONFORMANCE_CASE(Record, DummyIsToldWhileTheCounterIsOff, .rules = {rule::REC_120},
+CONFORMANCE_CASE(Record, DummyReceivesRecordsWhileCounterIsOff, .rules = {rule::REC_120},
                  .needs = {Cap::kTasks}) {
   const Event counter = Open(target().AnyEvent());
   SideBand dummy(Software(PERF_COUNT_SW_DUMMY), AskForNames);
@@ -104,7 +106,7 @@ CONFORMANCE_CASE(Record, DummyIsToldWhileTheCounterIsOff, .rules = {rule::REC_12
   }
 }
 
-CONFORMANCE_CASE(Record, DummyOfEachCpuIsToldWhatHappensThere, .rules = {rule::REC_120},
+CONFORMANCE_CASE(Record, CpuDummyReceivesRecordsOfItsCpu, .rules = {rule::REC_120},
                  .needs = {Cap::kCpus2, Cap::kTasks}) {
   const Event counter =
       Open(target().AnyEvent(), {.pid = -1, .cpu = target().Cpu(0), .disabled = false});

@@ -22,7 +22,7 @@ std::vector<Record> AuxOf(const RingContents& contents, const Event& event) {
 
 std::uint64_t FlagsOf(const Record& record) { return At<std::uint64_t>(record, 16); }
 
-CONFORMANCE_CASE(Record, AuxTellsWhereNewDataAre,
+CONFORMANCE_CASE(Record, AuxReportsOffsetAndSize,
                  .rules = {rule::REC_108, rule::REC_109, rule::REC_024}, .needs = {Cap::kTrace}) {
   Trace trace({}, kWithTrailer);
   std::uint64_t end = 0;
@@ -52,8 +52,7 @@ CONFORMANCE_CASE(Record, AuxTellsWhereNewDataAre,
   EXPECT_EQ(starts, 1u) << rule::REC_109.text;
 }
 
-CONFORMANCE_CASE(Record, AuxTellsOfDataThatHadNoRoom, .rules = {rule::REC_108},
-                 .needs = {Cap::kTrace}) {
+CONFORMANCE_CASE(Record, AuxReportsTruncation, .rules = {rule::REC_108}, .needs = {Cap::kTrace}) {
   Trace trace({.pages = 1}, kWithTrailer);
   const std::size_t room = RecordsIn(PageSize());
   for (const std::size_t n : {room / 2, 2 * room, room / 2}) {
@@ -67,8 +66,7 @@ CONFORMANCE_CASE(Record, AuxTellsOfDataThatHadNoRoom, .rules = {rule::REC_108},
   }
 }
 
-CONFORMANCE_CASE(Record, AuxTellsThatTheAreaIsOverwritten, .rules = {rule::REC_108},
-                 .needs = {Cap::kTrace}) {
+CONFORMANCE_CASE(Record, AuxReportsOverwrite, .rules = {rule::REC_108}, .needs = {Cap::kTrace}) {
   Trace trace({.pages = 1, .writable = false}, kWithTrailer);
   TraceBranches(trace.event(), SomeBranches(2 * RecordsIn(PageSize()) + 7));
   const std::vector<Record> records = AuxOf(trace.ring().Drain(), trace.event());

@@ -72,7 +72,7 @@ Chain Behind(std::uint64_t marker, const Chain& chain, std::size_t n) {
 
 bool InKernel(std::uint64_t address) { return address >> 63 != 0; }
 
-CONFORMANCE_CASE(Record, CallchainGoesFromTheOverflowOutwards, .rules = {rule::REC_007},
+CONFORMANCE_CASE(Record, CallchainStartsAtOverflow, .rules = {rule::REC_007},
                  .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks}) {
   const Shown shown = Overflow(REFPMU_PRIV_USER, kIp);
   ASSERT_GE(shown.chain.size(), 5u) << rule::REC_007.text;
@@ -83,7 +83,7 @@ CONFORMANCE_CASE(Record, CallchainGoesFromTheOverflowOutwards, .rules = {rule::R
   EXPECT_THAT(shown.chain, testing::Not(testing::Contains(kKernel))) << rule::REC_007.text;
 }
 
-CONFORMANCE_CASE(Record, CallchainOfTheKernelLeadsToTheUser, .rules = {rule::REC_007},
+CONFORMANCE_CASE(Record, KernelCallchainContinuesInUserSpace, .rules = {rule::REC_007},
                  .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks, Cap::kExcludes}) {
   const Shown shown = Overflow(REFPMU_PRIV_KERNEL, 0);
   ASSERT_EQ(shown.chain.front(), kKernel) << rule::REC_007.text;

@@ -99,7 +99,7 @@ std::string ElfFile(const std::string& build_id) {
   return file;
 }
 
-CONFORMANCE_CASE(Record, MmapTellsWhatWasMappedToRun, .rules = {rule::REC_101, rule::REC_024},
+CONFORMANCE_CASE(Record, MmapReportsExecutableMappings, .rules = {rule::REC_101, rule::REC_024},
                  .needs = {Cap::kTasks}) {
   const TempFile file(std::string(3 * kPage, 'x'));
   SideBand asks([](perf_event_attr& attr) { attr.mmap = 1; });
@@ -115,7 +115,7 @@ CONFORMANCE_CASE(Record, MmapTellsWhatWasMappedToRun, .rules = {rule::REC_101, r
   ExpectTrailer(record, asks.event(), gettid());
 }
 
-CONFORMANCE_CASE(Record, MmapDataTellsTheOtherMappings, .rules = {rule::REC_101, rule::REC_024},
+CONFORMANCE_CASE(Record, MmapDataReportsOtherMappings, .rules = {rule::REC_101, rule::REC_024},
                  .needs = {Cap::kTasks}) {
   const TempFile file(std::string(3 * kPage, 'x'));
   SideBand asks([](perf_event_attr& attr) { attr.mmap_data = 1; });
@@ -144,7 +144,7 @@ CONFORMANCE_CASE(Record, MemoryWithoutAFileHasAName, .rules = {rule::REC_101},
   EXPECT_EQ(NameAt(records[0], kName), "//anon") << rule::REC_101.text;
 }
 
-CONFORMANCE_CASE(Record, Mmap2TellsTheFile, .rules = {rule::REC_102, rule::REC_024},
+CONFORMANCE_CASE(Record, Mmap2ReportsFile, .rules = {rule::REC_102, rule::REC_024},
                  .needs = {Cap::kTasks}) {
   const TempFile file(std::string(3 * kPage, 'x'));
   SideBand asks([](perf_event_attr& attr) { attr.mmap = attr.mmap2 = attr.mmap_data = 1; });
@@ -171,7 +171,7 @@ CONFORMANCE_CASE(Record, Mmap2TellsTheFile, .rules = {rule::REC_102, rule::REC_0
   EXPECT_EQ(of(shared, 60), std::uint32_t{MAP_SHARED}) << rule::REC_102.text;
 }
 
-CONFORMANCE_CASE(Record, Mmap2TellsTheBuild, .rules = {rule::REC_102}, .needs = {Cap::kTasks}) {
+CONFORMANCE_CASE(Record, Mmap2ReportsBuildId, .rules = {rule::REC_102}, .needs = {Cap::kTasks}) {
   const Ask ask = [](perf_event_attr& attr) { attr.mmap = attr.mmap2 = attr.build_id = 1; };
   for (const std::size_t size : {std::size_t{20}, std::size_t{16}, std::size_t{8}}) {
     std::string build_id;
@@ -192,7 +192,7 @@ CONFORMANCE_CASE(Record, Mmap2TellsTheBuild, .rules = {rule::REC_102}, .needs = 
   }
 }
 
-CONFORMANCE_CASE(Record, FileWithoutABuildIsToldByItsInode, .rules = {rule::REC_102},
+CONFORMANCE_CASE(Record, FileWithoutBuildIdReportsInode, .rules = {rule::REC_102},
                  .needs = {Cap::kTasks}) {
   const TempFile file(std::string(3 * kPage, 'x'));
   SideBand asks([](perf_event_attr& attr) { attr.mmap = attr.mmap2 = attr.build_id = 1; });

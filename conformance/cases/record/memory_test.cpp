@@ -111,7 +111,7 @@ CONFORMANCE_CASE(Record, WeightIsTheLatencyOfTheAccess, .rules = {rule::REC_015,
   }
 }
 
-CONFORMANCE_CASE(Record, CostsAreZeroWhereNobodyMeasuredThem,
+CONFORMANCE_CASE(Record, UnmeasuredCostsAreZero,
                  .rules = {rule::REC_015, rule::REC_016, rule::REC_018},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   for (const std::uint64_t type : {PERF_SAMPLE_WEIGHT, PERF_SAMPLE_WEIGHT_STRUCT}) {
@@ -124,7 +124,7 @@ CONFORMANCE_CASE(Record, CostsAreZeroWhereNobodyMeasuredThem,
   }
 }
 
-CONFORMANCE_CASE(Record, PreciseSamplesOutsideTransactionsSaySo, .rules = {rule::REC_018},
+CONFORMANCE_CASE(Record, TransactionIsZeroOutsideTransaction, .rules = {rule::REC_018},
                  .needs = {Cap::kStimulus, Cap::kPrecise}) {
   Sampler sampler(PERF_SAMPLE_TRANSACTION | PERF_SAMPLE_ADDR, target().precise());
   for (int i = 0; i < 3; ++i) {
@@ -134,7 +134,7 @@ CONFORMANCE_CASE(Record, PreciseSamplesOutsideTransactionsSaySo, .rules = {rule:
   }
 }
 
-CONFORMANCE_CASE(Record, SourceOfTheDataDecodes, .rules = {rule::REC_017},
+CONFORMANCE_CASE(Record, DataSourceIsReported, .rules = {rule::REC_017},
                  .needs = {Cap::kStimulus, Cap::kPrecise}) {
   Sampler sampler(PERF_SAMPLE_DATA_SRC, target().precise());
   const std::uint64_t level = PERF_MEM_S(LVL, HIT) | PERF_MEM_S(LVL, L3);
@@ -169,7 +169,7 @@ CONFORMANCE_CASE(Record, UnknownSourceIsNotAvailable, .rules = {rule::REC_017},
       << rule::REC_017.text;
 }
 
-CONFORMANCE_CASE(Record, PhysicalAddressIsThatOfTheDataAddress, .rules = {rule::REC_020},
+CONFORMANCE_CASE(Record, PhysAddrMatchesDataAddress, .rules = {rule::REC_020},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kTasks}) {
   const Pages touched(3 * kPage), untouched(kPage);
   touched.Touch();
@@ -190,7 +190,7 @@ CONFORMANCE_CASE(Record, PhysicalAddressIsThatOfTheDataAddress, .rules = {rule::
   }
 }
 
-CONFORMANCE_CASE(Record, PhysicalAddressNeedsTheRightToTheKernel, .rules = {rule::REC_020},
+CONFORMANCE_CASE(Record, PhysAddrNeedsKernelPrivilege, .rules = {rule::REC_020},
                  .needs = {Cap::kSampling, Cap::kTasks, Cap::kExcludes}) {
   const auto as_nobody = [](std::uint64_t sample_type) {
     Child child([sample_type] {
@@ -213,7 +213,7 @@ CONFORMANCE_CASE(Record, PhysicalAddressNeedsTheRightToTheKernel, .rules = {rule
   EXPECT_EQ(as_nobody(PERF_SAMPLE_PHYS_ADDR), 0) << rule::REC_020.text;
 }
 
-CONFORMANCE_CASE(Record, CgroupIsThatOfTheTask, .rules = {rule::REC_021},
+CONFORMANCE_CASE(Record, CgroupIdMatchesTask, .rules = {rule::REC_021},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kTasks}) {
   const CgroupRoot root;
   const Cgroup first(root, "pmuconf-first"), second(root, "pmuconf-second");
@@ -225,7 +225,7 @@ CONFORMANCE_CASE(Record, CgroupIsThatOfTheTask, .rules = {rule::REC_021},
   }
 }
 
-CONFORMANCE_CASE(Record, PageSizesAreThoseOfTheUsersPages, .rules = {rule::REC_022},
+CONFORMANCE_CASE(Record, PageSizesMatchUserPages, .rules = {rule::REC_022},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kTasks,
                            Cap::kHugePages}) {
   const HugePage huge;
@@ -248,7 +248,7 @@ CONFORMANCE_CASE(Record, PageSizesAreThoseOfTheUsersPages, .rules = {rule::REC_0
       << rule::REC_022.text;
 }
 
-CONFORMANCE_CASE(Record, PageSizeOfAPreciseEventIsThatOfItsData, .rules = {rule::REC_022},
+CONFORMANCE_CASE(Record, PreciseDataPageSizeMatchesAccess, .rules = {rule::REC_022},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kTasks,
                            Cap::kHugePages}) {
   const HugePage huge;
@@ -259,7 +259,7 @@ CONFORMANCE_CASE(Record, PageSizeOfAPreciseEventIsThatOfItsData, .rules = {rule:
   EXPECT_EQ(sampler.Next({.addr = small.address()}).data_page_size, kPage) << rule::REC_022.text;
 }
 
-CONFORMANCE_CASE(Record, PageSizesAreThoseOfTheKernelsPages, .rules = {rule::REC_022},
+CONFORMANCE_CASE(Record, KernelPageSizesArePowersOfTwo, .rules = {rule::REC_022},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kTasks,
                            Cap::kExcludes}) {
   const std::uint64_t text = AddressOf(kSeldomCalled);
@@ -271,7 +271,7 @@ CONFORMANCE_CASE(Record, PageSizesAreThoseOfTheKernelsPages, .rules = {rule::REC
   EXPECT_EQ(sample.data_page_size, sample.code_page_size) << rule::REC_022.text;
 }
 
-CONFORMANCE_CASE(Record, BranchesAreAsManyAsTheirNumberSays, .rules = {rule::REC_012},
+CONFORMANCE_CASE(Record, BranchCountMatchesEntries, .rules = {rule::REC_012},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kAddresses}) {
   const Undisturbed undisturbed;
   const EventSpec spec = target().AnyEvent();

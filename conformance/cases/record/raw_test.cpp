@@ -41,7 +41,7 @@ std::uint64_t Value(const std::vector<std::byte>& raw, const std::string& name) 
   return value;
 }
 
-CONFORMANCE_CASE(Record, EventWithoutAPayloadHasAWordOfZeros, .rules = {rule::REC_011},
+CONFORMANCE_CASE(Record, RawWithoutPayloadIsZero, .rules = {rule::REC_011},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   const Event event =
@@ -56,7 +56,7 @@ CONFORMANCE_CASE(Record, EventWithoutAPayloadHasAWordOfZeros, .rules = {rule::RE
   }
 }
 
-CONFORMANCE_CASE(Record, RawIsAsTheTracepointsFormatSays, .rules = {rule::REC_011}) {
+CONFORMANCE_CASE(Record, RawMatchesTracepointFormat, .rules = {rule::REC_011}) {
   const auto id = ReadFile(kTracepoint + "id");
   ASSERT_TRUE(id) << kTracepoint;
   EventSpec tracepoint;
@@ -81,7 +81,7 @@ CONFORMANCE_CASE(Record, RawIsAsTheTracepointsFormatSays, .rules = {rule::REC_01
   }
 }
 
-CONFORMANCE_CASE(Record, RawOfAProgramIsFilledUpWithZeros, .rules = {rule::REC_011},
+CONFORMANCE_CASE(Record, RawOfBpfOutputIsZeroPadded, .rules = {rule::REC_011},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kBpf}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_ADDR});

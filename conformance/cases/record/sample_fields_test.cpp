@@ -83,7 +83,7 @@ class Fields {
   Ring ring_{owner_, 4};
 };
 
-CONFORMANCE_CASE(Record, EachFieldAloneIsWhereItBelongs,
+CONFORMANCE_CASE(Record, EachFieldHasDocumentedPlace,
                  .rules = {rule::REC_001, rule::REC_002, rule::REC_005, rule::REC_008,
                            rule::REC_010},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kAddresses}) {
@@ -118,7 +118,7 @@ CONFORMANCE_CASE(Record, AllFieldsButOneAreInOrder, .rules = {rule::REC_001},
   }
 }
 
-CONFORMANCE_CASE(Record, IpIsThatOfTheOverflow, .rules = {rule::REC_002, rule::REC_005},
+CONFORMANCE_CASE(Record, IpAndAddrMatchOverflow, .rules = {rule::REC_002, rule::REC_005},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kAddresses}) {
   const EventSpec spec = target().AnyEvent();
   const Event event =
@@ -137,7 +137,7 @@ CONFORMANCE_CASE(Record, IpIsThatOfTheOverflow, .rules = {rule::REC_002, rule::R
   }
 }
 
-CONFORMANCE_CASE(Record, TidIsThatOfTheTaskThatOverflowed, .rules = {rule::REC_003},
+CONFORMANCE_CASE(Record, TidMatchesSampledTask, .rules = {rule::REC_003},
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   const OpenOptions options = {.cpu = CurrentCpu(),
@@ -199,7 +199,7 @@ CONFORMANCE_CASE(Record, CpuIsWhereTheTaskRan, .rules = {rule::REC_009},
   }
 }
 
-CONFORMANCE_CASE(Record, CpumodeIsThePrivilegeOfTheOverflow, .rules = {rule::REC_025},
+CONFORMANCE_CASE(Record, CpumodeMatchesOverflowPrivilege, .rules = {rule::REC_025},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kExcludes}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 5, .sample_type = PERF_SAMPLE_IP});
@@ -220,7 +220,7 @@ CONFORMANCE_CASE(Record, CpumodeIsThePrivilegeOfTheOverflow, .rules = {rule::REC
 }
 
 // A kernel thread of the other CPU generates the event, so there are no user registers.
-CONFORMANCE_CASE(Record, UserEventOfAKernelThreadIsOfTheUser,
+CONFORMANCE_CASE(Record, UserEventInKernelThreadHasUserCpumode,
                  .rules = {rule::REC_025, rule::SMP_007},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kExcludes,
                            Cap::kCpuLocal, Cap::kCpus2}) {

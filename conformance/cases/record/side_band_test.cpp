@@ -7,7 +7,7 @@
 namespace pmuconf {
 namespace {
 
-CONFORMANCE_CASE(Record, CommTellsTheNewName, .rules = {rule::REC_104, rule::REC_024},
+CONFORMANCE_CASE(Record, CommReportsNewName, .rules = {rule::REC_104, rule::REC_024},
                  .needs = {Cap::kSampling}) {
   const Event event =
       Open(target().AnyEvent(), {.sample_period = 1'000,
@@ -30,7 +30,7 @@ CONFORMANCE_CASE(Record, CommTellsTheNewName, .rules = {rule::REC_104, rule::REC
   ExpectTrailer(comm, event, getpid());
 }
 
-CONFORMANCE_CASE(Record, ForkAndExitTellTheFamily, .rules = {rule::REC_105, rule::REC_024},
+CONFORMANCE_CASE(Record, ForkAndExitReportTaskAndParent, .rules = {rule::REC_105, rule::REC_024},
                  .needs = {Cap::kSampling}) {
   const Event event =
       Open(target().AnyEvent(), {.cpu = CurrentCpu(),
@@ -60,7 +60,7 @@ CONFORMANCE_CASE(Record, ForkAndExitTellTheFamily, .rules = {rule::REC_105, rule
   ExpectTrailer(got.others.front(), event, getpid());
 }
 
-CONFORMANCE_CASE(Record, CommTellsOfAnExec, .rules = {rule::REC_104, rule::REC_024},
+CONFORMANCE_CASE(Record, CommReportsExec, .rules = {rule::REC_104, rule::REC_024},
                  .needs = {Cap::kTasks}) {
   Child child([] {
     prctl(PR_SET_NAME, "before");
@@ -88,7 +88,7 @@ constexpr auto kStimulateAndExec = [](const EventSpec& spec, std::uint64_t n) {
   return 125;
 };
 
-CONFORMANCE_CASE(Record, ReadTellsWhatAChildCounted,
+CONFORMANCE_CASE(Record, ReadReportsChildCount,
                  .rules = {rule::REC_107, rule::REC_008, rule::REC_024},
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
@@ -133,7 +133,7 @@ CONFORMANCE_CASE(Record, ReadTellsWhatAChildCounted,
   }
 }
 
-CONFORMANCE_CASE(Record, LostTellsEventAndNumber, .rules = {rule::REC_103, rule::REC_024},
+CONFORMANCE_CASE(Record, LostReportsEventAndNumber, .rules = {rule::REC_103, rule::REC_024},
                  .needs = {Cap::kStimulus, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   const Event event =

@@ -32,8 +32,8 @@ void ExpectSwitches(const std::vector<Record>& records, const Event& event) {
   EXPECT_EQ(out, kOut) << rule::REC_111.text;
 }
 
-CONFORMANCE_CASE(Record, SwitchTellsWhoGaveWayAndWhoBlocked,
-                 .rules = {rule::REC_111, rule::REC_024}, .needs = {Cap::kTasks}) {
+CONFORMANCE_CASE(Record, SwitchReportsPreemptedAndBlocked, .rules = {rule::REC_111, rule::REC_024},
+                 .needs = {Cap::kTasks}) {
   Undisturbed undisturbed;  // a child runs only when this task yields or waits
   Child first([] { return 0; });
   Child second([] { return 0; });
@@ -55,7 +55,7 @@ CONFORMANCE_CASE(Record, SwitchTellsWhoGaveWayAndWhoBlocked,
   EXPECT_EQ(Voluntary(blocked), 1) << rule::REC_111.text;
 }
 
-CONFORMANCE_CASE(Record, SwitchOfTheCpuTellsBothTasks, .rules = {rule::REC_112, rule::REC_024},
+CONFORMANCE_CASE(Record, CpuWideSwitchReportsBothTasks, .rules = {rule::REC_112, rule::REC_024},
                  .needs = {Cap::kCpuLocal, Cap::kTasks}) {
   Undisturbed undisturbed;
   Child child([] { return 0; });

@@ -49,7 +49,7 @@ class Program {
   std::uint64_t address_ = 0;
 };
 
-CONFORMANCE_CASE(Record, NamespacesAreToldByTheirFiles, .rules = {rule::REC_113, rule::REC_024},
+CONFORMANCE_CASE(Record, NamespacesReportDeviceAndInode, .rules = {rule::REC_113, rule::REC_024},
                  .needs = {Cap::kTasks}) {
   SideBand asks([](perf_event_attr& attr) { attr.namespaces = 1; });
   ASSERT_EQ(unshare(CLONE_NEWUTS | CLONE_NEWIPC), 0);
@@ -70,7 +70,7 @@ CONFORMANCE_CASE(Record, NamespacesAreToldByTheirFiles, .rules = {rule::REC_113,
   ExpectTrailer(records[0], asks.event(), gettid());
 }
 
-CONFORMANCE_CASE(Record, NewCgroupIsToldByIdAndPath, .rules = {rule::REC_116, rule::REC_024},
+CONFORMANCE_CASE(Record, CgroupReportsIdAndPath, .rules = {rule::REC_116, rule::REC_024},
                  .needs = {Cap::kTasks}) {
   const CgroupRoot root;
   SideBand asks([](perf_event_attr& attr) { attr.cgroup = 1; });
@@ -85,8 +85,8 @@ CONFORMANCE_CASE(Record, NewCgroupIsToldByIdAndPath, .rules = {rule::REC_116, ru
   for (const Record& record : records) ExpectTrailer(record, asks.event(), gettid());
 }
 
-CONFORMANCE_CASE(Record, KsymbolTellsWhatBecomesCallable, .rules = {rule::REC_114, rule::REC_024},
-                 .needs = {Cap::kTasks}) {
+CONFORMANCE_CASE(Record, KsymbolReportsNewAndRemovedSymbols,
+                 .rules = {rule::REC_114, rule::REC_024}, .needs = {Cap::kTasks}) {
   { const Program first; }  // libbpf probes the kernel's features at the first load
   SideBand asks([](perf_event_attr& attr) { attr.ksymbol = 1; });
   Program program;
@@ -107,7 +107,7 @@ CONFORMANCE_CASE(Record, KsymbolTellsWhatBecomesCallable, .rules = {rule::REC_11
       << rule::REC_114.text;
 }
 
-CONFORMANCE_CASE(Record, BpfProgramsComeAndGo, .rules = {rule::REC_115, rule::REC_024},
+CONFORMANCE_CASE(Record, BpfEventReportsLoadAndUnload, .rules = {rule::REC_115, rule::REC_024},
                  .needs = {Cap::kTasks}) {
   { const Program first; }  // libbpf probes the kernel's features at the first load
   SideBand asks([](perf_event_attr& attr) { attr.bpf_event = 1; });
@@ -153,7 +153,7 @@ std::vector<Poke> PokesAt(std::uint64_t address, const std::vector<Record>& reco
   return pokes;
 }
 
-CONFORMANCE_CASE(Record, TextPokeTellsBytesBeforeAndAfter, .rules = {rule::REC_117, rule::REC_024},
+CONFORMANCE_CASE(Record, TextPokeReportsOldAndNewBytes, .rules = {rule::REC_117, rule::REC_024},
                  .needs = {Cap::kTasks, Cap::kTextPoke}) {
   const auto type = ReadFile(std::string(kEventSource) + "/kprobe/type");
   ASSERT_TRUE(type);

@@ -71,7 +71,7 @@ void ExpectCallOf(const refpmu_pulse& pulse, const std::vector<std::uint64_t>& r
   EXPECT_LT(pulse_at - Reg(regs, kAll, reg::kSp), 16 * kPage) << rule.text;
 }
 
-CONFORMANCE_CASE(Record, UserRegistersAreThoseOfTheTask, .rules = {rule::REC_013},
+CONFORMANCE_CASE(Record, UserRegistersMatchTask, .rules = {rule::REC_013},
                  .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks, Cap::kExcludes}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, WithRegs(PERF_SAMPLE_REGS_USER, kAll));
@@ -118,7 +118,7 @@ CONFORMANCE_CASE(Record, RegistersAreInTheOrderOfTheirBits, .rules = {rule::REC_
   }
 }
 
-CONFORMANCE_CASE(Record, RegistersAtTheOverflowAreOfItsPrivilege, .rules = {rule::REC_019},
+CONFORMANCE_CASE(Record, InterruptRegistersMatchPrivilege, .rules = {rule::REC_019},
                  .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks, Cap::kExcludes}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, WithRegs(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_REGS_INTR, kAll));
@@ -158,7 +158,7 @@ CONFORMANCE_CASE(Record, KernelThreadHasNoUserState, .rules = {rule::REC_013, ru
   EXPECT_EQ(records[0].body.size(), 24u) << rule::REC_014.text;  // id, ABI and size
 }
 
-CONFORMANCE_CASE(Record, UserRegistersTellA32BitTask, .rules = {rule::REC_013},
+CONFORMANCE_CASE(Record, UserRegistersReport32BitAbi, .rules = {rule::REC_013},
                  .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks}) {
   const Fd program(memfd_create("conformance-32", MFD_CLOEXEC));
   const Program32 faulting = ProgramThatWrites();
@@ -216,7 +216,7 @@ CONFORMANCE_CASE(Record, UserStackIsCopiedFromTheStackPointer, .rules = {rule::R
   }
 }
 
-CONFORMANCE_CASE(Record, UserStackTellsHowMuchOfItWasThere, .rules = {rule::REC_014},
+CONFORMANCE_CASE(Record, UserStackReportsValidSize, .rules = {rule::REC_014},
                  .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const std::size_t stack = std::max<std::size_t>(16 * kPage, PTHREAD_STACK_MIN);
@@ -237,7 +237,7 @@ CONFORMANCE_CASE(Record, UserStackTellsHowMuchOfItWasThere, .rules = {rule::REC_
   });
 }
 
-CONFORMANCE_CASE(Record, TooLongSamplesGetLessOfTheStack, .rules = {rule::REC_027, rule::REC_014},
+CONFORMANCE_CASE(Record, LongSampleShortensUserStack, .rules = {rule::REC_027, rule::REC_014},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kTasks}) {
   constexpr std::size_t kLongest = 0xfff8;  // the largest multiple of 8 below 65536
   const EventSpec spec = target().AnyEvent();

@@ -68,7 +68,7 @@ CONFORMANCE_CASE(RingBuffer, LockedMemoryHasALimit, .rules = {rule::RB_015},
   EXPECT_EQ(ErrnoOfMapping(16, 0), 0) << "all pages are free: " << rule::RB_015.text;
 }
 
-CONFORMANCE_CASE(RingBuffer, LockedMemoryComesBack, .rules = {rule::RB_016},
+CONFORMANCE_CASE(RingBuffer, UnmapReleasesLockedMemory, .rules = {rule::RB_016},
                  .needs = {Cap::kSampling}) {
   const Sysctl free_pages(kFree, OnePage());
   const std::size_t before = Pinned();
@@ -89,7 +89,7 @@ CONFORMANCE_CASE(RingBuffer, LockedMemoryComesBack, .rules = {rule::RB_016},
   }
 }
 
-CONFORMANCE_CASE(RingBuffer, LockedMemoryComesBackInAnyOrder, .rules = {rule::RB_016},
+CONFORMANCE_CASE(RingBuffer, LockedMemoryIsReleasedInAnyOrder, .rules = {rule::RB_016},
                  .needs = {Cap::kSampling}) {
   const Sysctl free_pages(kFree, OnePage());
   const std::size_t before = Pinned();
@@ -110,7 +110,7 @@ CONFORMANCE_CASE(RingBuffer, LockedMemoryComesBackInAnyOrder, .rules = {rule::RB
   }
 }
 
-CONFORMANCE_CASE(RingBuffer, LockedMemoryOfAProcessGoesWithIt, .rules = {rule::RB_016},
+CONFORMANCE_CASE(RingBuffer, ExitReleasesLockedMemory, .rules = {rule::RB_016},
                  .needs = {Cap::kSampling}) {
   const Sysctl free_pages(kFree, OnePage());
   const std::size_t before = Pinned();

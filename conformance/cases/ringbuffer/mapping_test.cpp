@@ -74,7 +74,7 @@ CONFORMANCE_CASE(RingBuffer, ForkedChildHasNoMapping, .rules = {rule::RB_006},
   EXPECT_EQ(ring.head(), 0u) << rule::RB_006.text;
 }
 
-CONFORMANCE_CASE(RingBuffer, ControlPageTellsTheLayout, .rules = {rule::RB_014},
+CONFORMANCE_CASE(RingBuffer, ControlPageReportsLayout, .rules = {rule::RB_014},
                  .needs = {Cap::kSampling}) {
   for (const std::size_t pages : {1, 2, 8, 64}) {
     const Event event = Open(target().AnyEvent(), {.sample_period = 1'000});

@@ -24,7 +24,7 @@ short Polled(const Event& event) {
   return wait.revents;
 }
 
-CONFORMANCE_CASE(RingBuffer, MappingIsNeitherCutNorStretched, .rules = {rule::RB_004},
+CONFORMANCE_CASE(RingBuffer, PartialUnmapAndResizeAreRefused, .rules = {rule::RB_004},
                  .needs = {Cap::kStimulus, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, Sampling());
@@ -59,7 +59,7 @@ CONFORMANCE_CASE(RingBuffer, MovedMappingIsTheSameBuffer, .rules = {rule::RB_004
   EXPECT_EQ(other.head(), 320u) << "the other mapping keeps the buffer: " << rule::RB_004.text;
 }
 
-CONFORMANCE_CASE(RingBuffer, CoveredMappingIsGone, .rules = {rule::RB_004, rule::RB_017},
+CONFORMANCE_CASE(RingBuffer, CoveredMappingIsReleased, .rules = {rule::RB_004, rule::RB_017},
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, Sampling());
@@ -80,7 +80,7 @@ CONFORMANCE_CASE(RingBuffer, CoveredMappingIsGone, .rules = {rule::RB_004, rule:
   munmap(first, size);
 }
 
-CONFORMANCE_CASE(RingBuffer, LastUnmapDetachesThoseThatWroteThere, .rules = {rule::RB_017},
+CONFORMANCE_CASE(RingBuffer, LastUnmapDetachesWriters, .rules = {rule::RB_017},
                  .needs = {Cap::kStimulus, Cap::kSeveralEvents, Cap::kSampling, Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
   const Event owner = Open(specs[0], Sampling());
@@ -126,8 +126,7 @@ CONFORMANCE_CASE(RingBuffer, BufferLivesAsLongAsOneMapping, .rules = {rule::RB_0
   EXPECT_EQ(guests.Drain().samples.size(), 4u) << rule::RB_017.text;
 }
 
-CONFORMANCE_CASE(RingBuffer, ClosedOwnersBufferTakesRecordsUntilItIsUnmapped,
-                 .rules = {rule::RB_017},
+CONFORMANCE_CASE(RingBuffer, BufferOutlivesClosedOwner, .rules = {rule::RB_017},
                  .needs = {Cap::kStimulus, Cap::kSeveralEvents, Cap::kSampling, Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
   const Event guest = Open(specs[1], Sampling());

@@ -47,7 +47,7 @@ CONFORMANCE_CASE(RingBuffer, GarbageInTheControlPageDoesNoHarm, .rules = {rule::
   }
 }
 
-CONFORMANCE_CASE(RingBuffer, ControlPageMayChangeWhileRecordsAreWritten, .rules = {rule::RB_020},
+CONFORMANCE_CASE(RingBuffer, ConcurrentControlPageWritesAreHarmless, .rules = {rule::RB_020},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kCpus2}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, Numbered());
@@ -84,7 +84,7 @@ __attribute__((noinline)) void BelowAHole(const std::function<void()>& body) {
   body();
 }
 
-CONFORMANCE_CASE(RingBuffer, RecordWithinARecordIsWhole, .rules = {rule::RB_021},
+CONFORMANCE_CASE(RingBuffer, NestedRecordIsComplete, .rules = {rule::RB_021},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kTasks,
                            Cap::kFaultTrace}) {
   const EventSpec spec = target().AnyEvent();
@@ -149,7 +149,7 @@ CONFORMANCE_CASE(RingBuffer, TwoCpusNeverShareABuffer, .rules = {rule::RB_022},
   EXPECT_THAT(redirect(open(child.pid(), here), of_cpu), Succeeds()) << rule::RB_022.text;
 }
 
-CONFORMANCE_CASE(RingBuffer, ReaderBesideTheWriterFindsWholeRecords,
+CONFORMANCE_CASE(RingBuffer, ConcurrentReaderFindsWholeRecords,
                  .rules = {rule::RB_026, rule::RB_010, rule::RB_023},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kCpus2}) {
   const EventSpec spec = target().AnyEvent();
@@ -186,7 +186,7 @@ CONFORMANCE_CASE(RingBuffer, ReaderBesideTheWriterFindsWholeRecords,
   EXPECT_EQ(ring.head(), ring.tail()) << rule::RB_023.text;
 }
 
-CONFORMANCE_CASE(RingBuffer, AnySizeHoldsWhatFits, .rules = {rule::RB_024, rule::RB_019},
+CONFORMANCE_CASE(RingBuffer, EachBufferSizeFillsExactly, .rules = {rule::RB_024, rule::RB_019},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   for (const std::size_t pages : {1, 8, 128, 2'048}) {

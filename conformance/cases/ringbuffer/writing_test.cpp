@@ -198,7 +198,7 @@ CONFORMANCE_CASE(RingBuffer, BackwardBufferHasTheNewestFirst, .rules = {rule::RB
   }
 }
 
-CONFORMANCE_CASE(RingBuffer, SharedBufferTellsEventsApart, .rules = {rule::RB_018},
+CONFORMANCE_CASE(RingBuffer, SharedBufferIdentifiesEvents, .rules = {rule::RB_018},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSeveralEvents, Cap::kSampling,
                            Cap::kCounters3}) {
   const std::vector<EventSpec> specs = target().AnyEvents(3);

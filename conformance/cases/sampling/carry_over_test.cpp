@@ -30,7 +30,7 @@ CONFORMANCE_CASE(Sampling, UnfinishedPeriodSurvivesDisabling,
 }
 
 // The event is disabled and enabled when a single event of the period remains.
-CONFORMANCE_CASE(Sampling, RestBelowTheShortestPeriodEndsInTime,
+CONFORMANCE_CASE(Sampling, RemainderBelowMinimumStillOverflows,
                  .rules = {rule::SMP_020, rule::SMP_011},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   const Undisturbed undisturbed;  // a context switch may lengthen the remaining period
@@ -115,7 +115,7 @@ CONFORMANCE_CASE(Sampling, UnfinishedPeriodSurvivesContextSwitches, .rules = {ru
   EXPECT_THAT(event.Read(), Counted(spec, 200));
 }
 
-CONFORMANCE_CASE(Sampling, FirstPeriodIsWholeWhateverTheCounterHeld, .rules = {rule::SMP_017},
+CONFORMANCE_CASE(Sampling, FirstPeriodIsComplete, .rules = {rule::SMP_017},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   const Undisturbed undisturbed;  // a context switch may lengthen the remaining period
   const std::vector<EventSpec> specs = target().AnyEvents(target().general());
@@ -139,7 +139,7 @@ CONFORMANCE_CASE(Sampling, FirstPeriodIsWholeWhateverTheCounterHeld, .rules = {r
   }
 }
 
-CONFORMANCE_CASE(Sampling, ChangedPeriodStartsAfresh, .rules = {rule::SMP_017, rule::REC_010},
+CONFORMANCE_CASE(Sampling, NewPeriodIsComplete, .rules = {rule::SMP_017, rule::REC_010},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kSingleEvents}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 1'000, .sample_type = PERF_SAMPLE_PERIOD});

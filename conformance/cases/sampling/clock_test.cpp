@@ -19,7 +19,7 @@ EventSpec Clock() { return target().Events({.stimulus = StimulusKind::kClock}).f
 // which is a period and the latency of its interrupt. So the period stays below the requested
 // distance by that latency.
 CONFORMANCE_CASE(
-    Sampling, PeriodRisesToTheFrequency, .rules = {rule::SMP_004},
+    Sampling, PeriodConvergesToFrequency, .rules = {rule::SMP_004},
     .needs = {Cap::kSampling, Cap::kFrequency, Cap::kManualClock},
     .timing =
         "waits until the period is 1/8 to 9/8 of the right one, at most 5 s: the kernel corrects "
@@ -73,7 +73,7 @@ CONFORMANCE_CASE(Sampling, AllCpusSampleAtOnce, .rules = {rule::SMP_012},
   }
 }
 
-CONFORMANCE_CASE(Sampling, ProgramsGetOnBesideTheShortestPeriod, .rules = {rule::SMP_013},
+CONFORMANCE_CASE(Sampling, ThrottlingLetsProgramsProgress, .rules = {rule::SMP_013},
                  .needs = {Cap::kSampling, Cap::kManualClock},
                  .timing = "waits for one throttle, which comes at the next tick at the latest") {
   const SampleRateLimit limit(1'000);

@@ -97,8 +97,7 @@ CONFORMANCE_CASE(Sampling, EveryFixedCounterOverflows, .rules = {rule::SMP_001, 
   }
 }
 
-CONFORMANCE_CASE(Sampling, ClockEventsOverflowOnTheirOwnPhase,
-                 .rules = {rule::SMP_001, rule::SMP_009},
+CONFORMANCE_CASE(Sampling, ClockEventsOverflowAtOwnRate, .rules = {rule::SMP_001, rule::SMP_009},
                  .needs = {Cap::kSampling, Cap::kManualClock}) {
   std::vector<Sampler> samplers;
   for (const EventSpec& spec : target().Events({.stimulus = StimulusKind::kClock})) {

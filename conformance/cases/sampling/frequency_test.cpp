@@ -31,8 +31,7 @@ CONFORMANCE_CASE(Sampling, EventsSlowerThanTheFrequencyAreAllSampled,
   EXPECT_EQ(got.PeriodSum(), event.Read().value) << rule::SMP_005.text;
 }
 
-CONFORMANCE_CASE(Sampling, PeriodsInFrequencyModeFillTheGapsBetweenSamples,
-                 .rules = {rule::SMP_005},
+CONFORMANCE_CASE(Sampling, FrequencyPeriodsDoNotOverlap, .rules = {rule::SMP_005},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kFrequency,
                            Cap::kSingleEvents}) {
   const EventSpec spec = target().AnyEvent();
@@ -57,8 +56,7 @@ CONFORMANCE_CASE(Sampling, PeriodsInFrequencyModeFillTheGapsBetweenSamples,
 // with another period must end that period, not the one before or after it.
 // A tick may change a period before its end, and the gap after a late interrupt may match another
 // period. So not each attempt must succeed.
-CONFORMANCE_CASE(Sampling, ChangedPeriodIsToldBySampleThatEndsIt,
-                 .rules = {rule::REC_010, rule::SMP_005},
+CONFORMANCE_CASE(Sampling, SampleReportsElapsedPeriod, .rules = {rule::REC_010, rule::SMP_005},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kFrequency}) {
   const EventSpec spec = target().AnyEvent();
   // A PMU may lengthen the shortest periods beyond the period in the sample.

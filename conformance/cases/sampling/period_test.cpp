@@ -9,7 +9,7 @@
 namespace pmuconf {
 namespace {
 
-CONFORMANCE_CASE(Sampling, SamplesAreCountOverPeriod,
+CONFORMANCE_CASE(Sampling, SamplesEqualCountDividedByPeriod,
                  .rules = {rule::SMP_001, rule::SMP_005, rule::REC_010},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();

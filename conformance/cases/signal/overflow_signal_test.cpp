@@ -34,7 +34,7 @@ CONFORMANCE_CASE(Signal, EachOverflowIsSignalled, .rules = {rule::SIG_001, rule:
   }
 }
 
-CONFORMANCE_CASE(Signal, SignalsTellEventsApart, .rules = {rule::SIG_001},
+CONFORMANCE_CASE(Signal, SignalIdentifiesItsEvent, .rules = {rule::SIG_001},
                  .needs = {Cap::kStimulus, Cap::kSeveralEvents, Cap::kSampling, Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
   const Event first = Open(specs[0], {.sample_period = 5});
@@ -72,7 +72,7 @@ CONFORMANCE_CASE(Signal, LastOverflowOfARefreshHangsUp, .rules = {rule::SIG_002}
   }
 }
 
-CONFORMANCE_CASE(Signal, LimitCutsABurstShort, .rules = {rule::SIG_002},
+CONFORMANCE_CASE(Signal, RefreshLimitStopsBurst, .rules = {rule::SIG_002},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 10, .sample_type = PERF_SAMPLE_PERIOD});

@@ -46,7 +46,7 @@ void CatchTraps() {
   if (sigaction(SIGTRAP, &action, nullptr) != 0) throw Broken("sigaction");
 }
 
-CONFORMANCE_CASE(Signal, SigtrapTellsWhatOverflowed, .rules = {rule::SIG_014, rule::SIG_016},
+CONFORMANCE_CASE(Signal, SigtrapReportsDataTypeAndAddress, .rules = {rule::SIG_014, rule::SIG_016},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kAddresses}) {
   CatchTraps();
   const EventSpec spec = target().AnyEvent();
@@ -92,7 +92,7 @@ class TrapsBlocked {
   sigset_t set_ = {};
 };
 
-CONFORMANCE_CASE(Signal, SigtrapComesOfTheKernelToo, .rules = {rule::SIG_016, rule::SIG_014},
+CONFORMANCE_CASE(Signal, KernelOverflowRaisesSigtrap, .rules = {rule::SIG_016, rule::SIG_014},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kExcludes,
                            Cap::kAddresses}) {
   const EventSpec spec = target().AnyEvent();
@@ -105,7 +105,7 @@ CONFORMANCE_CASE(Signal, SigtrapComesOfTheKernelToo, .rules = {rule::SIG_016, ru
   EXPECT_EQ(traps[0].flags, 0u) << rule::SIG_014.text;
 }
 
-CONFORMANCE_CASE(Signal, SigtrapOfAPreciseEventDoesNotWait, .rules = {rule::SIG_016},
+CONFORMANCE_CASE(Signal, PreciseOverflowRaisesSigtrapAtOnce, .rules = {rule::SIG_016},
                  .needs = {Cap::kStimulus, Cap::kPrecise}) {
   CatchTraps();
   const EventSpec spec = target().AnyEvent();
@@ -146,7 +146,7 @@ CONFORMANCE_CASE(Signal, BlockedSigtrapIsLateButNotLost, .rules = {rule::SIG_015
   EXPECT_EQ(traps.back().flags, 0u) << rule::SIG_015.text;
 }
 
-CONFORMANCE_CASE(Signal, OneSigtrapAnEventIsPending, .rules = {rule::SIG_017},
+CONFORMANCE_CASE(Signal, EventHasAtMostOnePendingSigtrap, .rules = {rule::SIG_017},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kCounters, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = OpenTrapping(spec);

@@ -18,7 +18,7 @@
 namespace pmuconf {
 namespace {
 
-CONFORMANCE_CASE(Stimulus, EventsHappenAsOftenAsTheyAreMadeTo, .rules = {rule::SWE_010},
+CONFORMANCE_CASE(Stimulus, CountEqualsStimulus, .rules = {rule::SWE_010},
                  .needs = {Cap::kStimulus, Cap::kCpus2}) {
   for (const EventSpec& spec : target().Events({.rough = true})) {
     if (spec.stimulus == StimulusKind::kNone) continue;
@@ -51,7 +51,7 @@ CONFORMANCE_CASE(Software, FaultsAreMinorOrMajor, .rules = {rule::SWE_001},
   }
 }
 
-CONFORMANCE_CASE(Software, EachHandOverIsOneSwitch, .rules = {rule::SWE_002},
+CONFORMANCE_CASE(Software, EachDescheduleCountsOneSwitch, .rules = {rule::SWE_002},
                  .needs = {Cap::kSoftware}) {
   const Event event = Open(Software(PERF_COUNT_SW_CONTEXT_SWITCHES));
   const Undisturbed undisturbed;
@@ -107,7 +107,7 @@ Clocks ClocksOfAWait() {
   return {cpu.Read().value, of_task.value};
 }
 
-CONFORMANCE_CASE(Software, TaskClockStandsStillWhileTheTaskWaits, .rules = {rule::SWE_004},
+CONFORMANCE_CASE(Software, TaskClockExcludesWaitingTime, .rules = {rule::SWE_004},
                  .needs = {Cap::kSoftware, Cap::kCpus2},
                  .timing =
                      "repeats a wait of 20 ms until the task clock shows less than half of one, at "
@@ -122,7 +122,7 @@ CONFORMANCE_CASE(Software, TaskClockStandsStillWhileTheTaskWaits, .rules = {rule
       << rule::SWE_004.text;
 }
 
-CONFORMANCE_CASE(Software, DummyNeverCountsAndTellsNames, .rules = {rule::SWE_005},
+CONFORMANCE_CASE(Software, DummyCountsZeroAndReportsComm, .rules = {rule::SWE_005},
                  .needs = {Cap::kSoftware}) {
   const Event event =
       Open(Software(PERF_COUNT_SW_DUMMY), {.edit = [](perf_event_attr& attr) { attr.comm = 1; }});
@@ -160,7 +160,7 @@ CONFORMANCE_CASE(Software, UnknownEventsAndBranchesAreRefused,
   }
 }
 
-CONFORMANCE_CASE(Software, SampledPeriodsAreWhatWasCounted, .rules = {rule::SWE_007},
+CONFORMANCE_CASE(Software, EachEventWritesSampleWithPeriod, .rules = {rule::SWE_007},
                  .needs = {Cap::kStimulus, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 10, .sample_type = PERF_SAMPLE_PERIOD});
@@ -202,7 +202,7 @@ void FaultInTheKernel(std::size_t n) {
   }
 }
 
-CONFORMANCE_CASE(Software, ExcludesTellFaultsApart, .rules = {rule::SWE_009},
+CONFORMANCE_CASE(Software, ExcludesSeparateUserAndKernelFaults, .rules = {rule::SWE_009},
                  .needs = {Cap::kSoftware, Cap::kExcludes}) {
   const EventSpec faults = Software(PERF_COUNT_SW_PAGE_FAULTS);
   const Event both = Open(faults);
@@ -217,7 +217,7 @@ CONFORMANCE_CASE(Software, ExcludesTellFaultsApart, .rules = {rule::SWE_009},
   EXPECT_EQ(kernel.Read().value, 7u) << rule::SWE_009.text;
 }
 
-CONFORMANCE_CASE(Software, SwitchesBetweenCgroupsAreTold, .rules = {rule::SWE_011},
+CONFORMANCE_CASE(Software, CpuEventCountsCgroupSwitches, .rules = {rule::SWE_011},
                  .needs = {Cap::kSoftware}) {
   const CgroupRoot root;
   const Cgroup own(root, "own");

@@ -121,7 +121,7 @@ void ExpectAllCountersWork(const EventSpec& spec, const Rule& rule) {
   for (const Event& event : events) EXPECT_THAT(event.Read(), Counted(spec, 1'234)) << rule.text;
 }
 
-CONFORMANCE_CASE(Stress, AnythingInAnyOrderLeavesAWorkingPmu, .rules = {rule::STR_001},
+CONFORMANCE_CASE(Stress, RandomCallsLeaveWorkingPmu, .rules = {rule::STR_001},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters, Cap::kTasks},
                  .budget_s = 30) {
   const EventSpec spec = target().AnyEvent();
@@ -201,7 +201,7 @@ CONFORMANCE_CASE(Stress, AllContextsWriteWholeRecords, .rules = {rule::STR_003},
   EXPECT_GE(faults.Read().value, 30u * 20) << rule::STR_003.text;
 }
 
-CONFORMANCE_CASE(Stress, ExhaustionIsToldAndPasses, .rules = {rule::STR_004},
+CONFORMANCE_CASE(Stress, ExhaustionReturnsErrorAndRecovers, .rules = {rule::STR_004},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters,
                            Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
@@ -233,7 +233,7 @@ CONFORMANCE_CASE(Stress, ExhaustionIsToldAndPasses, .rules = {rule::STR_004},
   EXPECT_EQ(ring.Drain().samples.size(), 3u) << rule::STR_004.text;
 }
 
-CONFORMANCE_CASE(Stress, LockedMemoryOfAUserRunsOut, .rules = {rule::STR_004},
+CONFORMANCE_CASE(Stress, LockedMemoryLimitReturnsEperm, .rules = {rule::STR_004},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kTasks}) {
   const Sysctl paranoid(kParanoid, "1");
   const int error = AsNobody([] {

@@ -60,7 +60,7 @@ CONFORMANCE_CASE(Sysfs, TypeIsUniqueAndOpensThePmu, .rules = {rule::SYS_001, rul
   EXPECT_THAT(result.event.Read(), Counted(spec, 5)) << rule::SYS_001.text;
 }
 
-CONFORMANCE_CASE(Sysfs, FormatFieldsFollowTheGrammarAndKeepApart,
+CONFORMANCE_CASE(Sysfs, FormatFieldsParseWithoutOverlap,
                  .rules = {rule::SYS_002, rule::SYS_003, rule::DRC_105},
                  .needs = {Cap::kStimulus, Cap::kCounters}) {
   const std::map<std::string, FormatField> formats = Formats();
@@ -79,7 +79,7 @@ CONFORMANCE_CASE(Sysfs, FormatFieldsFollowTheGrammarAndKeepApart,
   }
 }
 
-CONFORMANCE_CASE(Sysfs, FormatFieldsAreTakenBySomeEvent, .rules = {rule::SYS_019, rule::DRC_107},
+CONFORMANCE_CASE(Sysfs, FormatFieldsAreUsableBySomeEvent, .rules = {rule::SYS_019, rule::DRC_107},
                  .needs = {Cap::kStimulus}) {
   const std::vector<EventSpec> events = target().Events({.wide = true});
   for (const auto& [name, field] : Formats()) {
@@ -131,7 +131,7 @@ CONFORMANCE_CASE(Sysfs, EventsUseDeclaredTermsAndCount,
 
 // The counts are compared after each tick, because in the long run an event may happen as often as
 // its opposite. Both events count at the same time.
-CONFORMANCE_CASE(Sysfs, EventsWithAGenericNameAreTheGenericOnes, .rules = {rule::SYS_021},
+CONFORMANCE_CASE(Sysfs, NamedEventCountsAsGenericEvent, .rules = {rule::SYS_021},
                  .needs = {Cap::kStimulus, Cap::kManualClock, Cap::kCpuLocal,
                            Cap::kGenericEvents}) {
   const OpenOptions here = {.pid = -1, .cpu = CurrentCpu(), .disabled = false};
@@ -238,8 +238,8 @@ CONFORMANCE_CASE(Sysfs, CapabilitiesAreWhatOpenAccepts, .rules = {rule::SYS_009}
   EXPECT_NE(name.value_or("none"), "") << rule::SYS_009.text;
 }
 
-CONFORMANCE_CASE(Sysfs, ProcessorsAreTheOnesThatOpenAccepts,
-                 .rules = {rule::SYS_008, rule::DRC_108}, .needs = {Cap::kStimulus, Cap::kTasks}) {
+CONFORMANCE_CASE(Sysfs, CpusMatchWhatOpenAccepts, .rules = {rule::SYS_008, rule::DRC_108},
+                 .needs = {Cap::kStimulus, Cap::kTasks}) {
   const auto text = ReadFile(DeviceFile("cpus"));
   const auto cpus = text ? ParseCpuList(*text) : std::optional(OnlineCpus());
   ASSERT_TRUE(cpus && !cpus->empty()) << rule::SYS_008.text;

@@ -22,7 +22,7 @@ struct Setting {
   std::vector<std::string> good, bad;
 };
 
-CONFORMANCE_CASE(Sysctl, SettingsKeepWhatTheyTake, .rules = {rule::SYS_015}) {
+CONFORMANCE_CASE(Sysctl, SettingsKeepValidValues, .rules = {rule::SYS_015}) {
   const std::vector<Setting> settings = {
       {"kernel/perf_event_paranoid", {"-1", "0", "1", "2"}, {"none"}},
       {"kernel/perf_event_mlock_kb", {"516", "8", "1024"}, {"many"}},
@@ -42,7 +42,7 @@ CONFORMANCE_CASE(Sysctl, SettingsKeepWhatTheyTake, .rules = {rule::SYS_015}) {
   }
 }
 
-CONFORMANCE_CASE(Sysctl, SampleRateNeedsADynamicLimit, .rules = {rule::SYS_015}) {
+CONFORMANCE_CASE(Sysctl, SampleRateNeedsCpuTimeLimit, .rules = {rule::SYS_015}) {
   const std::string rate = "kernel/perf_event_max_sample_rate";
   const std::string percent = "kernel/perf_cpu_time_max_percent";
   const SampleRateLimit restored(SampleRateLimit::kNoLimit);
@@ -64,7 +64,7 @@ CONFORMANCE_CASE(Sysctl, SampleRateNeedsADynamicLimit, .rules = {rule::SYS_015})
   }
 }
 
-CONFORMANCE_CASE(Sysctl, StackDepthIsFixedWhileItIsUsed, .rules = {rule::SYS_015}) {
+CONFORMANCE_CASE(Sysctl, MaxStackIsBusyWhileInUse, .rules = {rule::SYS_015}) {
   const std::string depth = "kernel/perf_event_max_stack";
   const Sysctl restored(depth, "100");
   const auto with_chain = [](unsigned frames) {
@@ -86,7 +86,7 @@ CONFORMANCE_CASE(Sysctl, StackDepthIsFixedWhileItIsUsed, .rules = {rule::SYS_015
   EXPECT_EQ(SetError(depth, "90"), 0) << rule::SYS_015.text;
 }
 
-CONFORMANCE_CASE(Sysfs, IdentifierAndDeviceAreWhatTheySay, .rules = {rule::SYS_018}) {
+CONFORMANCE_CASE(Sysfs, IdentifierAndDeviceLinkAreValid, .rules = {rule::SYS_018}) {
   struct stat info = {};
   if (stat(DeviceFile("identifier").c_str(), &info) == 0) {
     const auto text = ReadFile(DeviceFile("identifier"));

@@ -114,7 +114,7 @@ CONFORMANCE_CASE(Throttle, NothingIsCountedTwiceOrWhileThrottled, .rules = {rule
   EXPECT_THAT(run.event.Read(), Counted(run.spec, run.got.samples.size())) << rule::THR_004.text;
 }
 
-CONFORMANCE_CASE(Throttle, EveryCounterStops, .rules = {rule::THR_004},
+CONFORMANCE_CASE(Throttle, ThrottleStopsEveryCounter, .rules = {rule::THR_004},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kCounters, Cap::kSampling}) {
   const SampleRateLimit limit(kOnePerTick);
   for (const EventSpec& spec : FullSet()) {
@@ -131,7 +131,7 @@ CONFORMANCE_CASE(Throttle, EveryCounterStops, .rules = {rule::THR_004},
   }
 }
 
-CONFORMANCE_CASE(Throttle, EventThatMovesWhileThrottledGoesOnExactly,
+CONFORMANCE_CASE(Throttle, EventMovedWhileThrottledCountsExactly,
                  .rules = {rule::THR_005, rule::MUX_012},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kCounters, Cap::kSampling}) {
   const SampleRateLimit limit(kOnePerTick);
@@ -155,7 +155,7 @@ CONFORMANCE_CASE(Throttle, EventThatMovesWhileThrottledGoesOnExactly,
   }
 }
 
-CONFORMANCE_CASE(Throttle, UnthrottledEventGoesOn, .rules = {rule::THR_002, rule::REC_106},
+CONFORMANCE_CASE(Throttle, UnthrottledEventResumes, .rules = {rule::THR_002, rule::REC_106},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling}) {
   const SampleRateLimit limit(kOnePerTick);
   for (const std::uint64_t period : {1, 5, 1'000}) {
@@ -174,8 +174,7 @@ CONFORMANCE_CASE(Throttle, UnthrottledEventGoesOn, .rules = {rule::THR_002, rule
   }
 }
 
-CONFORMANCE_CASE(Throttle, CountsAreWholePeriodsAroundAThrottle,
-                 .rules = {rule::THR_004, rule::THR_002},
+CONFORMANCE_CASE(Throttle, ThrottleKeepsPeriodsComplete, .rules = {rule::THR_004, rule::THR_002},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling}) {
   const SampleRateLimit limit(kOnePerTick);
   const std::uint64_t period = 10;
@@ -191,7 +190,7 @@ CONFORMANCE_CASE(Throttle, CountsAreWholePeriodsAroundAThrottle,
   EXPECT_EQ(run.event.Read().value / period, run.got.samples.size()) << rule::THR_004.text;
 }
 
-CONFORMANCE_CASE(Throttle, RecordsNameTheirEvent, .rules = {rule::THR_003, rule::REC_024},
+CONFORMANCE_CASE(Throttle, ThrottleRecordsIdentifyEvent, .rules = {rule::THR_003, rule::REC_024},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling}) {
   const SampleRateLimit limit(kOnePerTick);
   Throttled run(1, PERF_SAMPLE_TIME | PERF_SAMPLE_STREAM_ID);
@@ -211,7 +210,7 @@ CONFORMANCE_CASE(Throttle, RecordsNameTheirEvent, .rules = {rule::THR_003, rule:
   }
 }
 
-CONFORMANCE_CASE(Throttle, NewTurnLiftsTheThrottle, .rules = {rule::THR_005, rule::THR_004},
+CONFORMANCE_CASE(Throttle, ReenabledEventIsUnthrottled, .rules = {rule::THR_005, rule::THR_004},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling}) {
   const SampleRateLimit limit(kOnePerTick);
   Throttled run(3);
@@ -229,7 +228,7 @@ CONFORMANCE_CASE(Throttle, NewTurnLiftsTheThrottle, .rules = {rule::THR_005, rul
   }
 }
 
-CONFORMANCE_CASE(Throttle, BystandersGoOnCounting, .rules = {rule::THR_004},
+CONFORMANCE_CASE(Throttle, OtherEventsKeepCounting, .rules = {rule::THR_004},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSeveralEvents, Cap::kSampling,
                            Cap::kGroups}) {
   const SampleRateLimit limit(kOnePerTick);
@@ -248,7 +247,7 @@ CONFORMANCE_CASE(Throttle, BystandersGoOnCounting, .rules = {rule::THR_004},
   }
 }
 
-CONFORMANCE_CASE(Throttle, RateIsFixedWhileItsControlIsOff, .rules = {rule::THR_006},
+CONFORMANCE_CASE(Throttle, RateIsReadOnlyWithoutCpuTimeLimit, .rules = {rule::THR_006},
                  .needs = {Cap::kSampling}) {
   const std::string rate = "kernel/perf_event_max_sample_rate";
   const auto write_fails_with = [&rate](const std::string& value) {
@@ -300,7 +299,7 @@ CONFORMANCE_CASE(Throttle, SlowHandlersLowerTheRate, .rules = {rule::THR_007},
   EXPECT_GT(lowered, 0u) << rule::THR_007.text;
 }
 
-CONFORMANCE_CASE(Throttle, EventOfATimerStopsAndGoesOn,
+CONFORMANCE_CASE(Throttle, TimerEventStopsAndResumes,
                  .rules = {rule::THR_008, rule::THR_002, rule::REC_106},
                  .needs = {Cap::kSampling, Cap::kTasks},
                  .timing = "waits until ticks have ended six throttles, at most 5 s") {

@@ -14,7 +14,7 @@
 namespace pmuconf {
 namespace {
 
-CONFORMANCE_CASE(TracepointProgram, SeesTheArgumentsOfEveryPass, .rules = {rule::TPT_005},
+CONFORMANCE_CASE(TracepointProgram, ProgramSeesArgumentsOfEachHit, .rules = {rule::TPT_005},
                  .needs = {Cap::kTracepoint}) {
   Skeleton<tracepoint_bpf> bpf;
   Event event = Open(SpecOfTracepoint(kGetpgid));
@@ -49,7 +49,7 @@ SysResult TryQuery(const Event& event, Query& query) {
   return event.TryIoctl(PERF_EVENT_IOC_QUERY_BPF, reinterpret_cast<unsigned long>(&query));
 }
 
-CONFORMANCE_CASE(TracepointProgram, SeveralRunAndAreListedInOrder,
+CONFORMANCE_CASE(TracepointProgram, SeveralProgramsRunInAttachOrder,
                  .rules = {rule::TPT_006, rule::BPF_021}, .needs = {Cap::kTracepoint}) {
   Skeleton<tracepoint_bpf> bpf;
   const std::array programs = {bpf->progs.second, bpf->progs.first, bpf->progs.third};
@@ -74,7 +74,7 @@ CONFORMANCE_CASE(TracepointProgram, SeveralRunAndAreListedInOrder,
   EXPECT_EQ(bpf->bss->order, 13u) << rule::TPT_006.text;
 }
 
-CONFORMANCE_CASE(TracepointProgram, QueryRefusesWhatItCannotAnswer, .rules = {rule::BPF_021},
+CONFORMANCE_CASE(TracepointProgram, InvalidQueryIsRefused, .rules = {rule::BPF_021},
                  .needs = {Cap::kTracepoint}) {
   Skeleton<tracepoint_bpf> bpf;
   const std::array programs = {bpf->progs.first, bpf->progs.second};
@@ -95,7 +95,7 @@ CONFORMANCE_CASE(TracepointProgram, QueryRefusesWhatItCannotAnswer, .rules = {ru
       << rule::BPF_021.text;
 }
 
-CONFORMANCE_CASE(TracepointProgram, ReturningZeroDropsThePass, .rules = {rule::TPT_007},
+CONFORMANCE_CASE(TracepointProgram, ReturnZeroDropsHit, .rules = {rule::TPT_007},
                  .needs = {Cap::kTracepoint}) {
   Skeleton<tracepoint_bpf> bpf;
   const Event witness = Open(SpecOfTracepoint(kGetpgid), {.sample_period = 1});

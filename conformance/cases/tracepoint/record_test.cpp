@@ -27,7 +27,7 @@ std::uint64_t Field(const std::vector<std::byte>& raw, const std::vector<TraceFi
   throw Broken("the record has no field " + name);
 }
 
-CONFORMANCE_CASE(Tracepoint, RecordIsAsItsFormatSays, .rules = {rule::TPT_001},
+CONFORMANCE_CASE(Tracepoint, RecordMatchesFormat, .rules = {rule::TPT_001},
                  .needs = {Cap::kTracepoint}) {
   const EventSpec spec = SpecOfTracepoint(kGetpgid);
   const auto fields = ParseTraceFormat(TraceFs().Read(kGetpgid, "format"));
@@ -85,7 +85,7 @@ CONFORMANCE_CASE(Tracepoint, BadFiltersLeaveTheEventAsItWas, .rules = {rule::TPT
   EXPECT_EQ(event.Read().value, 4u) << rule::TPT_003.text;
 }
 
-CONFORMANCE_CASE(Tracepoint, FilterWithoutAStringIsRefused, .rules = {rule::TPT_004},
+CONFORMANCE_CASE(Tracepoint, FilterAtBadAddressIsRefused, .rules = {rule::TPT_004},
                  .needs = {Cap::kTracepoint}) {
   const Event event = Open(SpecOfTracepoint(kGetpgid));
   EXPECT_THAT(event.TryIoctl(PERF_EVENT_IOC_SET_FILTER, 8), FailsWith(EFAULT))
@@ -106,7 +106,7 @@ CONFORMANCE_CASE(Tracepoint, UnknownIdsAndBranchesAreRefused, .rules = {rule::TP
   EXPECT_THAT(TryOpen(spec), FailsWith(EINVAL)) << rule::TPT_008.text;
 }
 
-CONFORMANCE_CASE(Tracepoint, RecordsOfOthersNeedTheRight, .rules = {rule::TPT_009},
+CONFORMANCE_CASE(Tracepoint, CpuRecordsNeedPrivilege, .rules = {rule::TPT_009},
                  .needs = {Cap::kTracepoint}) {
   const Sysctl paranoid("kernel/perf_event_paranoid", "0");
   const EventSpec spec = SpecOfTracepoint(kGetpgid);

@@ -30,7 +30,7 @@ CONFORMANCE_CASE(Uncore, OnlyEnabledTimeIsCounted, .rules = {rule::UNC_005},
   }
 }
 
-CONFORMANCE_CASE(Uncore, EventsCountWhicheverCpuTheyComeFrom, .rules = {rule::UNC_005},
+CONFORMANCE_CASE(Uncore, EventCountsActivityOfAllCpus, .rules = {rule::UNC_005},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSystemWide, Cap::kCpus2}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.disabled = false});

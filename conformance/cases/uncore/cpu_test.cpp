@@ -43,7 +43,7 @@ CONFORMANCE_CASE(Uncore, CpumaskNamesOneOnlineCpu, .rules = {rule::UNC_004, rule
 
 // Only events of the same CPU may write into one ring buffer. So PERF_EVENT_IOC_SET_OUTPUT reveals
 // the CPU of an event.
-CONFORMANCE_CASE(Uncore, EventsAreOnTheCpuOfTheMaskAlone, .rules = {rule::INI_020},
+CONFORMANCE_CASE(Uncore, EventsAreOnCpumaskCpuOnly, .rules = {rule::INI_020},
                  .needs = {Cap::kCpus2}) {
   const int designated = target().DesignatedCpu();
   // Skips if the kernel manages the cpumask: then an event stays on the requested CPU.
@@ -62,7 +62,7 @@ CONFORMANCE_CASE(Uncore, EventsAreOnTheCpuOfTheMaskAlone, .rules = {rule::INI_02
   }
 }
 
-CONFORMANCE_CASE(Uncore, EventsMoveWhenTheirCpuGoes,
+CONFORMANCE_CASE(Uncore, EventsMoveWhenCpuGoesOffline,
                  .rules = {rule::UNC_007, rule::UNC_004, rule::HOT_004, rule::DRC_091},
                  .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kHotplug}, .budget_s = 20) {
   KeepEventsOn(1);
@@ -80,7 +80,7 @@ CONFORMANCE_CASE(Uncore, EventsMoveWhenTheirCpuGoes,
   tally.Count(70, rule::UNC_007);
 }
 
-CONFORMANCE_CASE(Uncore, CountersAreReadInTimeAfterTheMove,
+CONFORMANCE_CASE(Uncore, CountersArePolledAfterMove,
                  .rules = {rule::UNC_007, rule::UNC_008, rule::UNC_009},
                  .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kHotplug}, .budget_s = 20) {
   KeepEventsOn(1);
@@ -116,7 +116,7 @@ CONFORMANCE_CASE(Uncore, GroupsMoveWhole, .rules = {rule::UNC_007, rule::HOT_004
 
 // perf enables disabled events when it moves them. The driver cannot prevent that, so the case
 // disables the event after the move.
-CONFORMANCE_CASE(Uncore, MovedEventsObeyTheirSwitch, .rules = {rule::UNC_007},
+CONFORMANCE_CASE(Uncore, MovedEventObeysEnableAndDisable, .rules = {rule::UNC_007},
                  .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kHotplug}, .budget_s = 20) {
   KeepEventsOn(1);
   const EventSpec spec = target().AnyEvent();
@@ -143,7 +143,7 @@ CONFORMANCE_CASE(Uncore, EventsSurviveManyMoves, .rules = {rule::UNC_007},
   }
 }
 
-CONFORMANCE_CASE(Uncore, OtherCpusThatGoChangeNothing, .rules = {rule::UNC_007},
+CONFORMANCE_CASE(Uncore, OfflineOtherCpuChangesNothing, .rules = {rule::UNC_007},
                  .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kHotplug}, .budget_s = 20) {
   if (target().DesignatedCpu() == 1) KeepEventsOn(0);
   const std::vector<EventSpec> specs = FullSet();
@@ -158,7 +158,7 @@ CONFORMANCE_CASE(Uncore, OtherCpusThatGoChangeNothing, .rules = {rule::UNC_007},
   tally.Count(7, rule::UNC_007);
 }
 
-CONFORMANCE_CASE(Uncore, CpuAnEventWasOpenedOnMayGo, .rules = {rule::UNC_007, rule::UNC_005},
+CONFORMANCE_CASE(Uncore, RequestedCpuCanGoOffline, .rules = {rule::UNC_007, rule::UNC_005},
                  .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kHotplug}, .budget_s = 20) {
   KeepEventsOn(0);
   const std::vector<EventSpec> specs = FullSet();

@@ -37,7 +37,7 @@ CONFORMANCE_CASE(Uncore, GroupBeyondTheCountersIsRefused, .rules = {rule::UNC_01
       << rule::UNC_010.text;
 }
 
-CONFORMANCE_CASE(Uncore, GroupFitsOrNotByItsConstraints, .rules = {rule::UNC_010},
+CONFORMANCE_CASE(Uncore, ConstraintsDecideIfGroupFits, .rules = {rule::UNC_010},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSystemWide, Cap::kConstraints}) {
   const EventSpec picky = target().Events({.constrained = true}).front();
   const EventSpec any = target().AnyEvent();
@@ -66,7 +66,7 @@ CONFORMANCE_CASE(Uncore, BusyDeviceTakesNewGroups, .rules = {rule::UNC_010},
   EXPECT_THAT(TryOpenGroup(FullSet()), Succeeds()) << rule::UNC_010.text;
 }
 
-CONFORMANCE_CASE(Uncore, SoftwareEventsJoinForFree, .rules = {rule::UNC_010, rule::GRP_005},
+CONFORMANCE_CASE(Uncore, SoftwareMembersTakeNoCounter, .rules = {rule::UNC_010, rule::GRP_005},
                  .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kGroups}) {
   std::vector<EventSpec> specs = FullSet();
   // Events of the PMU also follow the software events. The driver checks the whole group at each

@@ -36,7 +36,7 @@ CONFORMANCE_CASE(Uncore, CountersAreAsWideAsClaimed, .rules = {rule::UNC_008},
   EXPECT_EQ(port().ReadRegister(counter), 2u) << rule::UNC_008.text;
 }
 
-CONFORMANCE_CASE(Uncore, EveryCounterIsReadInTime, .rules = {rule::UNC_008},
+CONFORMANCE_CASE(Uncore, EveryCounterIsPolledBeforeWrap, .rules = {rule::UNC_008},
                  .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kGroups}) {
   const std::vector<EventSpec> specs = FullSet();
   Group group(specs);
@@ -62,7 +62,7 @@ CONFORMANCE_CASE(Uncore, WrapsAroundAStopAreCounted, .rules = {rule::UNC_008},
   }
 }
 
-CONFORMANCE_CASE(Uncore, CountersAreReadWhileAnEventCounts, .rules = {rule::UNC_009},
+CONFORMANCE_CASE(Uncore, CountersArePolledOnlyWhileEventCounts, .rules = {rule::UNC_009},
                  .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kGroups}) {
   const EventSpec spec = target().AnyEvent();
   const Event first = Open(spec);

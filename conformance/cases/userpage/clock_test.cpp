@@ -26,7 +26,7 @@ class Calibration {
 
 constexpr int kRounds = 20;
 
-CONFORMANCE_CASE(UserPage, CyclesGiveTheTimeSinceTheUpdate, .rules = {rule::RDP_006},
+CONFORMANCE_CASE(UserPage, CyclesScaleToTimeSinceUpdate, .rules = {rule::RDP_006},
                  .needs = {Cap::kStimulus, Cap::kCounters}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec);
@@ -50,7 +50,7 @@ CONFORMANCE_CASE(UserPage, CyclesGiveTheTimeSinceTheUpdate, .rules = {rule::RDP_
   EXPECT_GT(judged, 0);
 }
 
-CONFORMANCE_CASE(UserPage, CyclesGiveTheTimeOfSamples, .rules = {rule::RDP_007},
+CONFORMANCE_CASE(UserPage, CyclesScaleToSampleTime, .rules = {rule::RDP_007},
                  .needs = {Cap::kStimulus, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_TIME});
@@ -77,7 +77,7 @@ CONFORMANCE_CASE(UserPage, CyclesGiveTheTimeOfSamples, .rules = {rule::RDP_007},
   EXPECT_GT(judged, 0);
 }
 
-CONFORMANCE_CASE(UserPage, OwnClockHasNoZero, .rules = {rule::RDP_007}) {
+CONFORMANCE_CASE(UserPage, ClockidEventHasNoTimeZero, .rules = {rule::RDP_007}) {
   for (const clockid_t id : {CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW}) {
     const Event event = Open(target().AnyEvent(), {.edit = [id](perf_event_attr& attr) {
                                attr.use_clockid = 1;
@@ -90,7 +90,7 @@ CONFORMANCE_CASE(UserPage, OwnClockHasNoZero, .rules = {rule::RDP_007}) {
   }
 }
 
-CONFORMANCE_CASE(UserPage, ShortClocksTellTheirBits, .rules = {rule::RDP_007}) {
+CONFORMANCE_CASE(UserPage, ShortClockReportsMask, .rules = {rule::RDP_007}) {
   const Event event = Open(target().AnyEvent());
   const Ring ring(event, 0);
   event.Enable();

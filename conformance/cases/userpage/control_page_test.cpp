@@ -70,7 +70,7 @@ CONFORMANCE_CASE(UserPage, IndexIsZeroOnEveryCounter, .rules = {rule::RDP_003},
   }
 }
 
-CONFORMANCE_CASE(UserPage, TimesDoNotRunAheadOfARead, .rules = {rule::RDP_005},
+CONFORMANCE_CASE(UserPage, TimesNeverExceedLaterRead, .rules = {rule::RDP_005},
                  .needs = {Cap::kStimulus}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec);

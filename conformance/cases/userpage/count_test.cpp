@@ -12,8 +12,7 @@
 namespace pmuconf {
 namespace {
 
-CONFORMANCE_CASE(UserPage, PageOfAStoppedEventIsWhatAReadGives,
-                 .rules = {rule::RDP_001, rule::RDP_012},
+CONFORMANCE_CASE(UserPage, StoppedEventPageEqualsRead, .rules = {rule::RDP_001, rule::RDP_012},
                  .needs = {Cap::kStimulus, Cap::kCounters}) {
   for (const EventSpec& spec : target().Events()) {
     SCOPED_TRACE(spec.name);
@@ -53,7 +52,7 @@ CONFORMANCE_CASE(UserPage, ResetWhileCountingStartsThePageAtZero, .rules = {rule
   EXPECT_EQ(page.count, event.Read().value) << rule::RDP_012.text;
 }
 
-CONFORMANCE_CASE(UserPage, ReaderBesideTheUpdatesSeesNoTornPage, .rules = {rule::RDP_001},
+CONFORMANCE_CASE(UserPage, ConcurrentReaderSeesNoTornPage, .rules = {rule::RDP_001},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kCpus2}) {
   constexpr std::uint64_t kPeriod = 10;
   const EventSpec spec = target().AnyEvent();
@@ -82,7 +81,7 @@ CONFORMANCE_CASE(UserPage, ReaderBesideTheUpdatesSeesNoTornPage, .rules = {rule:
   EXPECT_THAT(ReadUserPage(ring.page()).count, Counted(spec, 20'000)) << rule::RDP_001.text;
 }
 
-CONFORMANCE_CASE(UserPage, TimesFallBehindWhereEventsTakeTurns, .rules = {rule::RDP_005},
+CONFORMANCE_CASE(UserPage, RunningTimeFallsBehindUnderRotation, .rules = {rule::RDP_005},
                  .needs = {Cap::kStimulus, Cap::kMultiplexing},
                  .timing =
                      "waits until three events have both waited for a counter and run on one, at "
@@ -108,7 +107,7 @@ CONFORMANCE_CASE(UserPage, TimesFallBehindWhereEventsTakeTurns, .rules = {rule::
   DisableEach(events);
 }
 
-CONFORMANCE_CASE(UserPage, EachThreadsPageIsItsOwn, .rules = {rule::RDP_010},
+CONFORMANCE_CASE(UserPage, ThreadPagesAreIndependent, .rules = {rule::RDP_010},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kCpus2, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   std::atomic<int> ready = 0;

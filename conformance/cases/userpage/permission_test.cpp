@@ -14,7 +14,7 @@
 namespace pmuconf {
 namespace {
 
-CONFORMANCE_CASE(UserPage, UserReadIsWhatAReadGives,
+CONFORMANCE_CASE(UserPage, UserReadEqualsRead,
                  .rules = {rule::RDP_001, rule::RDP_004, rule::RDP_012},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kUserReads}) {
   const EventSpec spec = target().AnyEvent();
@@ -34,7 +34,7 @@ CONFORMANCE_CASE(UserPage, UserReadIsWhatAReadGives,
   EXPECT_LE(ReadUserPage(ring.page()).count, event.Read().value) << rule::RDP_012.text;
 }
 
-CONFORMANCE_CASE(UserPage, CountersAreOutOfReachWithoutAMapping, .rules = {rule::RDP_014}) {
+CONFORMANCE_CASE(UserPage, UserReadWithoutMappingFaults, .rules = {rule::RDP_014}) {
   const auto end = [](bool mapped) {
     Child child([mapped] {
       signal(kCounterFault, [](int) { _exit(77); });  // otherwise the kernel logs the fault
@@ -87,7 +87,7 @@ CONFORMANCE_CASE(UserPage, ExecTakesTheMappingAway, .rules = {rule::RDP_013},
   EXPECT_NE(child.Wait(), 124);
 }
 
-CONFORMANCE_CASE(UserPage, MappingsAreToldInPairs, .rules = {rule::RDP_015, rule::DRC_088},
+CONFORMANCE_CASE(UserPage, MapCallbacksComeInPairs, .rules = {rule::RDP_015, rule::DRC_088},
                  .needs = {Cap::kSampling, Cap::kLog}) {
   const auto calls = [](refpmu_call call) {
     std::uint64_t sum = 0;
