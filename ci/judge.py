@@ -26,7 +26,7 @@ from units.inputs import Inputs  # noqa: E402
 from units.records import Case, Record  # noqa: E402
 
 MACHINE = ("package:qemu-system-x86", "package:qemu-system-data", "package:busybox-static")
-RUNNER = ("glob:vm/pmuvm/*.py", "file:vm/guest/init", "file:ci/judge.py")
+RUNNER = ("glob:vm/pmuvm/*", "file:vm/guest/init", "file:ci/judge.py")
 GOOD = ("PASS", "SKIP")
 
 

@@ -28,6 +28,8 @@ from units.unit import OUT, Unit  # noqa: E402
 
 KINDS = ("file", "product", "cache")
 """Kinds of traced inputs that must be stated. Folders and failed look-ups follow from the files."""
+OF_GIT = ("file:.gitignore",)
+"""Read by git to list the project's files."""
 
 
 def stated_units(units: Sequence[Unit]) -> list[Unit]:
@@ -42,7 +44,7 @@ def unstated(stated: Iterable[str], found: Iterable[str]) -> list[str]:
     missing = []
     for name in sorted(found):
         kind, _, rest = name.partition(":")
-        if kind not in KINDS or name in names:
+        if kind not in KINDS or name in names or name in OF_GIT:
             continue
         if kind == "file" and any(reads(each, rest) for each in names):
             continue

@@ -156,6 +156,8 @@ KUNIT = {"kunit/6.12"}
         ("driver/mutants/C02-x.patch", MUTANTS),
         ("kunit/rig.c", MUTANTS | KUNIT),
         ("vm/guest/init", RUNS | MUTANTS),
+        ("conformance/waivers/x86.toml", RUNS),
+        ("ci/units/records.py", RUNS),
         ("vm/kernels/6.12.toml", RUNS | MUTANTS | KUNIT),
         ("conformance/targets/refpmu.toml", RUNS | MUTANTS | {"unit/conformance"}),
         ("fuzz/corpus/period/0a1b", {"fuzz/period"}),

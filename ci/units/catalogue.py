@@ -274,10 +274,12 @@ def run_units(cells: Sequence[matrix.Cell]) -> list[Unit]:
                 needs=("build/guest", f"build/module-{kernel}"),
                 reads=(
                     *judge.RUNNER,
+                    *(f"file:ci/units/{name}.py" for name in ("__init__", "inputs", "records")),
                     *judge.MACHINE,
                     *(judge.driver_inputs() if suite.find_target(target).module else ()),
                     *("suite:runner", "suite:report", "suite:cases"),
-                    *("glob:conformance/targets/*", "glob:vm/kernels/*"),
+                    *("glob:conformance/targets/*", "glob:conformance/waivers/*"),
+                    "glob:vm/kernels/*",
                     f"cache:kernels/{kernel}-amd64.json",
                 ),
                 memory_mb=GUEST_MB,
