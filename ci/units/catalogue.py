@@ -32,7 +32,8 @@ PYTEST_READS = ("package:python3-pytest", "file:pyproject.toml", "file:conftest.
 CPP_READS = (
     *("glob:*.cpp", "glob:*.h", "glob:*.c", "glob:*CMakeLists.txt", "glob:cmake/*"),
     *("glob:conformance/rules/*", "glob:conformance/*.toml", "file:CMakePresets.json"),
-    *("file:.clang-tidy", "file:ci/checks/tidy.py", "package:clang-tidy-22"),
+    *("glob:*.clang-tidy", "file:ci/checks/tidy.py", "package:clang-tidy-22"),
+    *("glob:ci/units/*.py", "glob:ci/mutation/*.py", "glob:vm/pmuvm/*"),
     *("package:libstdc++-12-dev", "package:libgtest-dev", "package:libgmock-dev"),
     *("package:nlohmann-json3-dev", "package:libtomlplusplus-dev", "package:libcli11-dev"),
     *("package:libbpf-dev", "package:libc6-dev", "package:linux-libc-dev"),
@@ -46,6 +47,11 @@ UNTRACED = {
     "fuzz/tests/build_test.py": ("glob:fuzz/*", *CPP_READS),
 }
 """Files of tests whose inputs are stated."""
+UNTRACEABLE = (
+    *("ci/tests/traces_test.py", "ci/tests/units_test.py", "ci/tests/stated_test.py"),
+    "fuzz/tests/build_test.py",
+)
+"""Files of tests that do not run under a tracer: they trace programs, or run LeakSanitizer."""
 BINARIES: dict[str, tuple[str, int, tuple[str, ...]]] = {
     "unit/driver": ("driver/unit/driver_tests", 3, ()),
     "unit/conformance": (
@@ -221,6 +227,7 @@ def pytest_units(inputs: Inputs, night: bool = False) -> list[Unit]:
                 ),
                 reads=(*PYTEST_READS, *(stated or ())),
                 traced=stated is None,
+                traceable=name not in UNTRACEABLE,
                 memory_mb=GUEST_MB if guests else 400,
                 default_s=30.0 if guests else 2.0,
             )

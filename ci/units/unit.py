@@ -36,6 +36,8 @@ class Unit:
     """Inputs that are known beforehand, as units.inputs names them."""
     traced: bool = False
     """The commands are traced: whatever else they read is an input, too."""
+    traceable: bool = True
+    """Whether its commands work under a tracer; if not, its stated inputs cannot be verified."""
     cores: int = 1
     memory_mb: int = 700
     default_s: float = 10
