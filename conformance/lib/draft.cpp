@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes what a probe found as a target file.
+// Writes the findings of a probe as a target file.
 #include <algorithm>
 #include <sstream>
 

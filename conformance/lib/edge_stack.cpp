@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mapping that ends in a page without rights, and a thread that has it for its stack.
+// A mapping whose end is inaccessible, and a thread that uses it as its stack.
 #include "pmuconf/edge_stack.h"
 
 #include <pthread.h>
@@ -13,7 +13,7 @@
 namespace pmuconf {
 namespace {
 
-constexpr std::size_t kEdge = 65'536;  // at least a page, however large these are
+constexpr std::size_t kEdge = 65'536;  // at least one page, for every page size of Linux
 
 class Mapping {
  public:

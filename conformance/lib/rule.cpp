@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looking up rules, and what they say of a kernel.
+// Looks up rules and their values for a kernel.
 #include "pmuconf/rule.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls on the stimulus port.
+// Calls of the stimulus port.
 #include "pmuconf/stimulus.h"
 
 #include <fcntl.h>
@@ -25,7 +25,7 @@ void Assert(const SysResult& result, const std::string& what) {
   if (!result.ok()) throw BrokenErrno("stimulus port: " + what, result.error);
 }
 
-// The clock or line is set back in destructors, where a failure can only be remembered.
+// Destructors restore the clock or line. They cannot throw, so a failure is stored in the context.
 template <typename F>
 void Restore(F&& call) {
   try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a target can do, and its events as sysfs shows them.
+// The capabilities of a target, and its events as sysfs resolves them.
 #include "pmuconf/target.h"
 
 #include <fnmatch.h>
@@ -22,7 +22,7 @@
 namespace pmuconf {
 namespace {
 
-// The first PMU that matches.
+// Returns the first PMU whose name matches.
 std::string Find(const std::string& pattern) {
   for (const std::string& device : ListFolder(kEventSource)) {
     if (fnmatch(pattern.c_str(), device.c_str(), 0) == 0) return device;
@@ -183,7 +183,7 @@ EventSpec Target::Event(std::string_view name) const {
 std::vector<EventSpec> Target::Events(const EventWish& wish) const {
   std::vector<EventSpec> specs;
   const std::uint64_t all = LowBits(general_);
-  // What a port makes happen is all exact.
+  // All events with a port are exact, so the choice matters only without one.
   const bool choosy = Unlimited() || (port_.empty() && Claims(Cap::kStimulus));
   for (const EventClaim& claim : claims_) {
     const bool everywhere = (claim.counters & all) == all;

@@ -7,7 +7,7 @@ namespace pmuconf {
 namespace {
 
 constexpr std::uint64_t kBefore = 2;  // instructions before the loop
-constexpr std::uint64_t kRound = 2;   // instructions of a round
+constexpr std::uint64_t kRound = 2;   // instructions per round
 
 }  // namespace
 
