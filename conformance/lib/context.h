@@ -34,8 +34,8 @@ struct Context {
   std::size_t opens = 0;           // number of all opens
   std::string bpf_log;             // the end of libbpf's log
   FailedCall failed_call;
-  bool disturbed =
-      false;  // another task preempted a thread that is Undisturbed, so the result is no evidence
+  // Another task preempted a thread that is Undisturbed, so the result is no evidence.
+  bool disturbed = false;
   bool denied = false;                // a call failed with EPERM or EACCES
   std::optional<std::string> broken;  // first cause
   std::optional<std::string> skipped;

@@ -48,8 +48,8 @@ constexpr std::array<std::string_view, 18> kParts = {
 
 constexpr std::size_t kMostRecords = 100'000;  // larger than any log buffer
 
-constexpr std::uint64_t kTaintOfModules =
-    (1U << 0) | (1U << 12) | (1U << 13);  // proprietary (P), out-of-tree (O), unsigned (E)
+// Flags for proprietary (P), out-of-tree (O) and unsigned (E) modules.
+constexpr std::uint64_t kTaintOfModules = (1U << 0) | (1U << 12) | (1U << 13);
 
 }  // namespace
 

@@ -122,8 +122,8 @@ bool Target::Claims(Cap cap) const {
     case Cap::kSampling:
       return sampling_;
     case Cap::kBpf:
-      return sampling_ &&
-             kind_ != "tracepoint";  // programs on tracepoints run at each event, not on overflow
+      // Programs on tracepoints run at each event, not on overflow.
+      return sampling_ && kind_ != "tracepoint";
     case Cap::kFrequency:
       return sampling_ && frequency_;
     case Cap::kManualClock:

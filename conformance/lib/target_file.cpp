@@ -244,8 +244,8 @@ Target Target::Parse(std::string_view text, const std::string& path, const FindB
   if (auto vm = root.Table("vm")) {  // the VM runner reads it too
     vm->IntOr("smp", 2, 1, 64);
     vm->IntOr("memory_mb", 512, 64, 65536);
-    if (!vm->StringOr("kernel", "").empty())
-      target.module_.clear();  // that kernel has the PMU built in
+    // A target that names a kernel needs no module: that kernel has the PMU built in.
+    if (!vm->StringOr("kernel", "").empty()) target.module_.clear();
     target.module_ = vm->StringOr("module", target.module_);
     for (const char* const key : {"parameters", "accel", "arch", "cpu", "cmdline"}) {
       vm->StringOr(key, "");

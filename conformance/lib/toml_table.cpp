@@ -72,8 +72,8 @@ toml::table ParseTomlFile(const std::string& path) {
 void TomlTable::Fail(std::string_view key, const std::string& what) const {
   const toml::node* const node = table_.get(key);
   const toml::source_region& where = node != nullptr ? node->source() : table_.source();
-  const std::string& path =
-      where.path ? *where.path : path_;  // possibly the file of the target's base
+  // A key that the target inherits is in the file of its base.
+  const std::string& path = where.path ? *where.path : path_;
   const std::string whole = name_.empty() ? std::string(key) : name_ + "." + std::string(key);
   throw ConfigError(
       OneLine(path + ":" + std::to_string(where.begin.line) + ": key '" + whole + "' " + what));

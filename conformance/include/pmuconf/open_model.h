@@ -93,8 +93,8 @@ struct OpenSystem {
   int max_stack = 127;                      // kernel.perf_event_max_stack
   int paranoid = 2;                         // kernel.perf_event_paranoid
   bool administrator = true;                // CAP_SYS_ADMIN, CAP_PERFMON and CAP_KILL: all or none
-  bool paranoid_any =
-      true;               // kernel.perf_event_paranoid = 3 requires CAP_SYS_ADMIN for every event
+  // With kernel.perf_event_paranoid = 3 the kernel requires CAP_SYS_ADMIN for every event.
+  bool paranoid_any = true;
   bool lockdown = false;  // confidentiality: the kernel does not disclose its memory
   int offline_cpu = -1;   // a CPU that is present and offline; -1: none
 };
@@ -118,8 +118,8 @@ struct OpenPmu {
   std::uint64_t config1 = 0;
   std::uint64_t config2 = 0;
   bool tasks = true;  // events can follow a task
-  bool cpu_local =
-      true;  // every CPU has counters; false: the kernel moves events to the CPU of the PMU
+  // Every CPU has counters; false: the kernel moves events to the CPU of the PMU.
+  bool cpu_local = true;
   std::size_t cpus = 2;  // number of CPUs that have the PMU
   std::map<std::string, int, std::less<>> refusals = {};
   bool software = false;  // its events may be in a group of any PMU
@@ -170,9 +170,8 @@ class OpenModel {
   const OpenSystem& system() const { return system_; }
   const OpenPmu& pmu() const { return pmus_.front(); }
   const std::vector<OpenPmu>& pmus() const { return pmus_; }  // the target's PMU comes first
-  std::size_t attr_size() const {
-    return attr_size_;
-  }  // sizeof(struct perf_event_attr) of the kernel
+  // The size of struct perf_event_attr in this kernel.
+  std::size_t attr_size() const { return attr_size_; }
 
   // Returns a call that opens an event of the PMU.
   OpenCall Good() const;
@@ -184,8 +183,8 @@ class OpenModel {
   struct Checks {
     std::vector<const OpenCheck*> call;                 // before the kernel looks for a PMU
     std::vector<std::vector<const OpenCheck*>> driver;  // by the driver, for each PMU
-    std::vector<std::vector<const OpenCheck*>>
-        event;  // after a driver has accepted the event, for each PMU
+    // After a driver has accepted the event, for each PMU.
+    std::vector<std::vector<const OpenCheck*>> event;
   };
   OpenFacts Read(const OpenCall& call) const;
   // Returns the indices in pmus() of the PMUs that the kernel tries, in order. Moves the PMU that a

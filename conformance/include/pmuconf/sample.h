@@ -39,8 +39,8 @@ struct Sample {
   std::optional<std::uint64_t> regs_user_abi;
   std::optional<std::vector<std::uint64_t>> regs_user;
   std::optional<std::vector<std::byte>> stack_user;
-  std::optional<std::uint64_t>
-      weight;  // PERF_SAMPLE_WEIGHT or PERF_SAMPLE_WEIGHT_STRUCT, as 64 bits
+  // PERF_SAMPLE_WEIGHT or PERF_SAMPLE_WEIGHT_STRUCT, as 64 bits.
+  std::optional<std::uint64_t> weight;
   std::optional<std::uint64_t> data_src;
   std::optional<std::uint64_t> transaction;
   std::optional<std::uint64_t> regs_intr_abi;

@@ -67,8 +67,8 @@ class Port {
   // Injects `n` events of `code` (event in bits 0-7, unit mask in bits 8-15). Throws Broken unless
   // all happened.
   void Pulse(std::uint16_t code, std::uint64_t n, const PulseOptions& options = {}) const;
-  SysResult TryPulse(refpmu_pulse& pulse)
-      const;  // sets `size`; the port sets `done`, the number of pulses that happened
+  // Sets `size`; the port sets `done`, the number of pulses that happened.
+  SysResult TryPulse(refpmu_pulse& pulse) const;
 
   // Injects the branches in order. Throws Broken unless all happened.
   void Branches(const std::vector<Branch>& branches, int cpu = REFPMU_CPU_CURRENT) const;

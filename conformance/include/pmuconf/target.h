@@ -148,9 +148,8 @@ class Target {
   const std::string& kernel() const { return kernel_; }
   const std::string& path() const { return path_; }
   const std::string& module() const { return module_; }  // "" if the kernel itself provides the PMU
-  unsigned general() const {
-    return general_;
-  }  // number of general counters; 0 if counters do not limit events
+  // The number of general counters; 0 if counters do not limit events.
+  unsigned general() const { return general_; }
   unsigned fixed() const { return fixed_; }  // number of fixed counters
   unsigned width() const { return width_; }  // width of a counter in bits
   std::uint64_t counter_mask() const;        // 2^width - 1
@@ -182,9 +181,8 @@ class Target {
 
   // Returns the trace event of a PMU that has an AUX area.
   EventSpec Trace() const;
-  std::size_t trace_record() const {
-    return trace_record_;
-  }  // size in bytes of a record in the AUX area
+  // The size in bytes of a record in the AUX area.
+  std::size_t trace_record() const { return trace_record_; }
 
   // Resolved events. An unknown name, or a wish that no event meets, ends the case as BROKEN.
   EventSpec Event(std::string_view name) const;

@@ -8,8 +8,8 @@
 namespace pmuconf {
 namespace {
 
-constexpr const char* kModule =
-    "/sys/module/refpmu_swinc";  // without this module each write raises SIGILL
+// Without this module each write raises SIGILL.
+constexpr const char* kModule = "/sys/module/refpmu_swinc";
 
 }  // namespace
 
