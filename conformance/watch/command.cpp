@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watches for a time, or while a command runs, and tells what was seen.
+// Watches for some time or during a command, and prints the results.
 #include "watch/command.h"
 
 #include <sys/wait.h>
@@ -42,7 +42,7 @@ pid_t Start(const std::vector<std::string>& command) {
   _exit(kNotFound);
 }
 
-// Until a signal says that it is over, or the time is up.
+// Waits for a signal that ends the watch, at most `seconds`.
 void Await(const std::optional<double>& seconds) {
   const sigset_t set = EndingSignals();
   if (!seconds) {
