@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pmuconf: list, run, probe, watch, explain, serve, case, repro, report. Exit status 0 good, 1 not
-// conformant, 2 cannot judge.
+// pmuconf: list, run, probe, watch, explain, serve, case, repro, report. Exit status: 0 success, 1
+// not conformant, 2 no verdict.
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -60,7 +60,7 @@ std::vector<KnownCase> Suite() {
   return suite;
 }
 
-// The target that --target names, or else the built-in one that is meant for --pmu.
+// Returns the target of --target, or the built-in target for --pmu.
 Target ChosenTarget(Options* options) {
   if (options->target.empty()) {
     if (options->pmu.empty()) throw ConfigError("say which target: --target, --pmu or both");
@@ -111,7 +111,7 @@ int List(Options options) {
   return 0;
 }
 
-// A word as a shell takes it.
+// Quotes an argument for a shell if needed.
 std::string Quoted(const std::string& word) {
   const bool plain = word.find_first_not_of(
                          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -119,7 +119,8 @@ std::string Quoted(const std::string& word) {
   return plain && !word.empty() ? word : "'" + word + "'";
 }
 
-// What names the target on a command line; `drafted`: only the PMU was named.
+// Returns the command-line options that name the target. `drafted`: the target was drafted from
+// --pmu.
 std::string TargetWords(const Options& options, bool drafted) {
   std::string words;
   if (!drafted) words += " --target " + Quoted(options.target);
@@ -131,7 +132,7 @@ int RunCase(Options options) {
   context().target = ChosenTarget(&options);
   context().pmu = options.pmu;
   const CaseInfo* const info = FindCase(options.case_id);
-  if (info == nullptr) {  // Select() names the nearest
+  if (info == nullptr) {  // Select() throws a ConfigError with the nearest known ids
     Select({.case_glob = options.case_id}, WholeCatalogue(AllRules()), Suite(), AllRules());
     throw ConfigError("case ID must be one case: '" + options.case_id + "'");
   }
@@ -165,7 +166,8 @@ int Finish(const Options& options, const Stream& stream, const Target& target,
   return ExitStatus(report.verdict);
 }
 
-// A file with a drafted target: the processes of the cases read it. Goes with the object.
+// A temporary file with a drafted target, which the processes of the cases read. The destructor
+// deletes it.
 class DraftFile {
  public:
   explicit DraftFile(const std::string& text)
@@ -186,7 +188,7 @@ class DraftFile {
   std::string path_;
 };
 
-// Runs the selected cases; what the kernel says meanwhile goes into the stream.
+// Runs the selected cases. Kernel reports during the run become problems of the stream.
 void RunAll(const Options& options, const Target& target, Stream* stream) {
   std::optional<KernelLog> log;
   try {
@@ -283,7 +285,7 @@ int ExplainRules(const Options& options) {
     return 0;
   }
   const Rule* const rule = FindRule(options.rule);
-  if (rule == nullptr) {  // Select() names the nearest
+  if (rule == nullptr) {  // Select() throws a ConfigError with the nearest known ids
     if (options.rule.empty()) throw ConfigError("say which rule");
     Select({.rule = options.rule}, WholeCatalogue(AllRules()), Suite(), AllRules());
     throw ConfigError("say one rule: '" + options.rule + "'");
@@ -293,7 +295,7 @@ int ExplainRules(const Options& options) {
   return 0;
 }
 
-// The target is named in a program's text, or given with a fuzzer's input.
+// A program as text names its target; for a fuzzer's input, an option does.
 int ReproOne(const Options& options) {
   const Program program = LoadProgram(options.repro.file, options.repro.target);
   if (options.repro.print || options.repro.text) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs in C: one call of a helper for each operation, and the helpers before them.
+// Prints programs in C: helper functions, and one call of a helper per operation.
 #include <algorithm>
 #include <sstream>
 

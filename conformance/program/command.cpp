@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replays one program, and tells what was answered.
+// Replays one program and prints the results.
 #include "program/command.h"
 
 #include <unistd.h>
@@ -22,7 +22,7 @@
 namespace pmuconf {
 namespace {
 
-// A guest of the project's: it has no CPU that anybody would miss.
+// Returns whether this is a guest of the project, where CPU hotplug affects nobody else.
 bool InGuest() { return access("/channel", R_OK) == 0 && access("/target.toml", R_OK) == 0; }
 
 std::string Shown(const Step& step) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names, and the text of a program.
+// Names of acts, and the text format of programs.
 #include "program/program.h"
 
 #include <linux/perf_event.h>
@@ -74,7 +74,7 @@ std::string Quoted(std::string_view word) {
   return text;
 }
 
-// The words of one line, by name.
+// The arguments of one line, by name.
 class Words {
  public:
   Words(std::string_view line, unsigned number) : number_(number) {
@@ -97,7 +97,7 @@ class Words {
     values_.erase(found);
     return value;
   }
-  // One that is not there is 0; below `limit`, if that is not 0.
+  // Returns a number, 0 if it is absent. It must be below `limit`, unless that is 0.
   std::uint64_t Take(const std::string& name, std::uint64_t limit = 0) {
     const std::string text = Text(name);
     if (text.empty()) return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// stimulate: makes events happen on a device with a stimulus port while another program, perf for
-// one, measures this one. What it is asked for is all that it does.
+// stimulate: generates events through a stimulus port while another program, such as perf, measures
+// this process. It generates only the events that the options request.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -42,8 +42,8 @@ void Pulse(const Options& options) {
   if (!result.ok()) throw BrokenErrno(options.device + ": pulses", result.error);
 }
 
-// Branches in a circle through all kinds: the from addresses are 0x1000, 0x1010 … and each goes
-// to where the next one comes from, so that whoever sees them can say what each must look like.
+// Injects branches of all kinds in turn. Branch i comes from 0x1000 + 0x10 * i and goes to where
+// the next one comes from, so an observer can verify each branch.
 void Branches(const Options& options) {
   constexpr std::uint64_t kFirst = 0x1000, kStep = 0x10;
   constexpr std::uint32_t kKinds = 7;
@@ -62,13 +62,13 @@ void Branches(const Options& options) {
   branches.cpu = options.cpu;
   branches.entries = reinterpret_cast<std::uintptr_t>(entries.data());
   branches.count = static_cast<std::uint32_t>(entries.size());
-  // A switch to another task would empty the stack of branches halfway.
+  // A context switch would clear the branch stack.
   const Undisturbed undisturbed;
   const SysResult result = Port(options.device).TryIoctl(REFPMU_IOC_BRANCHES, &branches);
   if (!result.ok()) throw BrokenErrno(options.device + ": branches", result.error);
 }
 
-// The clock of every CPU, until it is chosen again.
+// Sets the clock of every CPU until the next call.
 void Clock(const Options& options) {
   const Port port(options.device);
   for (long cpu = 0; cpu < sysconf(_SC_NPROCESSORS_ONLN); ++cpu) {
