@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line for each refusal.
+// Error messages for failed calls.
 #include "tools/profile/advice.h"
 
 #include <sys/utsname.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loading the program, reading its rings.
+// Loads the BPF program and reads its ring buffers.
 #include "tools/profile/bpf_side.h"
 
 #include <bpf/bpf.h>
@@ -17,7 +17,7 @@
 namespace pmuconf::profile {
 namespace {
 
-// Of all rings; each page is mapped twice, so it counts twice as resident.
+// Total size of all ring buffers. Each page is mapped twice, so it counts twice as resident.
 constexpr std::uint32_t kAllRings = 8U << 20;
 constexpr std::uint32_t kLeastRing = 256U << 10;
 constexpr std::uint32_t kMostRing = 2U << 20;

@@ -22,7 +22,7 @@ const std::map<std::string, Format>& Formats() {
   return formats;
 }
 
-// "12,34": numbers of tasks.
+// Parses task ids: "12,34".
 std::vector<int> ParseIds(const std::string& text, const char* option) {
   std::vector<int> ids;
   const char* at = text.data();
@@ -61,7 +61,7 @@ Format FormatOf(const std::string& name, const std::string& out) {
 std::optional<Options> ParseOptions(int argc, const char* const* argv) {
   Options options;
   std::string pids, tids, cpus, format;
-  // What stands after `--` is the command's own.
+  // The arguments after `--` belong to the command.
   const char* const* const end = argv + argc;
   const char* const* const dashes =
       std::find_if(argv, end, [](const char* word) { return std::string_view(word) == "--"; });

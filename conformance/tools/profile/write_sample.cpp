@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sample in the form of libbpf's example of the same name.
+// Writes a sample in the format of the example `profile` of libbpf-bootstrap.
 #include <cstdio>
 
 #include "tools/profile/report.h"
