@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams are read strictly; reports are well-formed whatever the messages hold.
+// The stream parser is strict, and reports are well-formed for any message.
 #include "report/formats.h"
 
 #include <gmock/gmock.h>
@@ -229,7 +229,7 @@ TEST(Junit, KeepsOnlyCharactersOfXml) {
   EXPECT_EQ(XmlEscape("\xc3\xa4\t\n"), "\xc3\xa4\t\n");
   EXPECT_EQ(XmlEscape("\xed\xa0\x80"), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");  // a surrogate
   EXPECT_EQ(XmlEscape("\xc0\x80"), "\xef\xbf\xbd\xef\xbf\xbd");                  // overlong
-  EXPECT_EQ(XmlEscape("\xe2\x82"), "\xef\xbf\xbd\xef\xbf\xbd");                  // cut short
+  EXPECT_EQ(XmlEscape("\xe2\x82"), "\xef\xbf\xbd\xef\xbf\xbd");                  // truncated
 }
 
 TEST(Summary, SaysWhatFailedAndHowToRepeatIt) {
@@ -265,7 +265,8 @@ TEST(Summary, CountsByTheirSuitesWhatWasSkippedIfThatIsMuch) {
 TEST(Reports, AreAllWrittenOrNone) {
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / ("pmuconf-" + std::to_string(getpid()));
-  std::filesystem::create_directories(folder / "junit.xml");  // in the way of the last report
+  // A directory prevents the last report.
+  std::filesystem::create_directories(folder / "junit.xml");
   const Report report;
   try {
     WriteReports(report, folder);

@@ -86,7 +86,7 @@ TEST(ProfileOptions, WhatMakesNoSenseIsRefusedInOneLine) {
   EXPECT_THAT(Refused({"--nosuch"}), HasSubstr("see profile --help"));
 }
 
-// A PMU as sysfs lists it.
+// A PMU with the files of sysfs.
 class ProfileEvent : public testing::Test {
  protected:
   ProfileEvent() {

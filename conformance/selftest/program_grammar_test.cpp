@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every string of bytes is a program, within bounds; its text is the same program again.
+// Every byte string is a program within limits, and its text parses to the same program.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -95,8 +95,8 @@ TEST(ProgramGrammar, WhatIsMissingOfTheLastOperationIsZero) {
   EXPECT_EQ(PrintProgram(grammar.Decode(bytes)), cut);
 }
 
-// Of the half that is simple most open, and each thing that changes how an event works is among
-// them.
+// Half of the calls are simple. Most of these open, and each flag that changes how an event works
+// occurs among them.
 TEST(ProgramGrammar, OpensEventsOfEachKind) {
   const ProgramMachine machine = SomeMachine();
   const Grammar grammar("refpmu");
@@ -202,7 +202,7 @@ TEST(ProgramMachine, ExchangesNumbers) {
   EXPECT_EQ(bound(PERF_TYPE_SOFTWARE, 3), Pair(PERF_TYPE_SOFTWARE, 3));
 }
 
-// Of a PMU that is not there, or that the model knows nothing of, nothing is foretold.
+// The model predicts nothing for a PMU that is absent or that it does not know.
 TEST(ProgramMachine, KnowsAnEventWithAnAuxAreaByItsType) {
   constexpr std::uint32_t kTrace = 9;
   const ProgramMachine with(SystemOf(), {Own(), SoftwarePmu(), OpaquePmu(kTrace)}, "/dev/null",
@@ -286,7 +286,7 @@ TEST(HeldEvents, BreakpointsAreFew) {
   EXPECT_FALSE(held.Question(machine, call, 0));
 }
 
-// No event is needed to see that a program runs in a process of its own and ends.
+// This test needs no event to show that a program runs in its own process and ends.
 TEST(RunProgram, LeavesThisProcessAlone) {
   const ProgramMachine machine = SomeMachine();
   const Program program = ParseProgram(
@@ -317,7 +317,7 @@ TEST(RunProgram, TellsAHang) {
   EXPECT_FALSE(ended.outcomes[0].ran);
 }
 
-// What the processes of programs tell the test.
+// Shared memory through which the processes of programs report to the test.
 struct Noted {
   pid_t pid;
   bool dies;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`pmuconf repro` on a machine without a PMU: what it prints compiles, and what it refuses is told."""
+"""`pmuconf repro` on a machine without a PMU: its C output compiles, and it names invalid input."""
 
 from __future__ import annotations
 
