@@ -3,8 +3,8 @@
 #
 # A static program of GCC registers all its exception frames at start, and sorts them at the first throw. For the suite
 # this is four fifths of the time of a skipped case. With --eh-frame-hdr it finds them in the linker's table instead.
-# The --wrap options rename the registration functions, so that the start code, which calls them only if they are
-# linked, does not.
+# The start code calls the registration functions only if they are linked. The --wrap options rename its references to
+# them, so it does not find them.
 function(link_static target)
   if(PMUCONF_STATIC)
     target_link_options(${target} PRIVATE -static -s

@@ -50,7 +50,7 @@ int on_write(void *ctx)
 	return verdict(HOOK_WRITE, -EACCES);
 }
 
-/* Denies every reason, as the lockdown module does at level confidentiality. */
+/* The lockdown module also returns -EPERM, for any reason. */
 SEC("lsm/locked_down")
 int on_locked_down(void *ctx)
 {

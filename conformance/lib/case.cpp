@@ -88,7 +88,7 @@ void CheckApplies(const CaseMeta& meta) {
   }
 }
 
-// Converts an exception from the body to the result: NOT PERMITTED if this process lacks a
+// Converts an exception from the body to the result: SKIP (not permitted) if this process lacks a
 // privilege, otherwise BROKEN.
 void TakeError(const std::exception& error) {
   Context& c = context();

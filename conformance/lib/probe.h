@@ -51,7 +51,7 @@ struct PmuFacts {
   std::vector<std::string> skipped;    // omitted events, with the reason
 };
 
-// Runs the experiments. Opens events, which stay disabled except where their counts are needed.
+// Runs the experiments. Opens events, which stay disabled unless an experiment needs them enabled.
 // Throws ConfigError if there is no such PMU, or if this process may not open events.
 PmuFacts ProbePmu(const std::string& pmu);
 
