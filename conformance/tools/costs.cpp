@@ -205,11 +205,12 @@ Json SampleRates(const OpenOptions& how, const Options& options) {
 
 int Main(int argc, char** argv) {
   Options options;
-  CLI::App app("What events of a PMU cost against cpu-clock events; JSON on standard output.");
+  CLI::App app("Compares the costs of a PMU's events with cpu-clock events; prints JSON.");
   app.add_option("--target", options.target, "file of the target")->required();
-  app.add_option("--pmu", options.pmu, "instead of the target's");
-  app.add_option("--rounds", options.rounds, "turns of each kind")->check(CLI::Range(1, 1000));
-  app.add_option("--switches", options.switches, "of a task in a round")
+  app.add_option("--pmu", options.pmu, "PMU in sysfs, instead of the target's match");
+  app.add_option("--rounds", options.rounds, "rounds of each measurement")
+      ->check(CLI::Range(1, 1000));
+  app.add_option("--switches", options.switches, "context switches per task and round")
       ->check(CLI::Range(10, 1000000));
   CLI11_PARSE(app, argc, argv);
 

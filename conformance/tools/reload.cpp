@@ -307,7 +307,7 @@ class Reloader {
 
   void TryUnload() {
     const int error = Unload(options_);
-    if (error == 0) throw Broken("the module went while an event of its was open");
+    if (error == 0) throw Broken("the module was unloaded although one of its events was open");
     busy_.insert(strerrorname_np(error));
   }
 
@@ -319,14 +319,15 @@ class Reloader {
 
 int Main(int argc, char** argv) {
   Options options;
-  CLI::App app("Loads and unloads a PMU's module many times; JSON on standard output.");
+  CLI::App app("Loads and unloads a PMU's module many times; prints JSON.");
   app.add_option("--module", options.module, "file of the module")->required();
-  app.add_option("--name", options.name, "of the module")->capture_default_str();
+  app.add_option("--name", options.name, "name of the module")->capture_default_str();
   app.add_option("--rounds", options.rounds)->check(CLI::Range(1, 100000))->capture_default_str();
   app.add_option("--parameters", options.parameters,
-                 "of two rounds each, or 'defaults'; repeatedly")
+                 "module parameters for two rounds, or 'defaults'; may be repeated")
       ->allow_extra_args(false);
-  app.add_option("--refused", options.refused, "parameters that it must not load with; repeatedly")
+  app.add_option("--refused", options.refused,
+                 "parameters that the module must refuse; may be repeated")
       ->allow_extra_args(false);
   CLI11_PARSE(app, argc, argv);
   std::cout << Reloader(options).Run().dump() << '\n';

@@ -108,9 +108,10 @@ Json Run(unsigned seconds) {
 int Main(int argc, char** argv) {
   std::string file;
   unsigned seconds = 5;
-  CLI::App app("Suspends the machine with events open; JSON on standard output.");
+  CLI::App app("Suspends the machine with open events; prints JSON.");
   app.add_option("--target", file, "file of the target")->required();
-  app.add_option("--seconds", seconds, "until the clock wakes it")->check(CLI::Range(1, 60));
+  app.add_option("--seconds", seconds, "time until the real-time clock wakes the machine")
+      ->check(CLI::Range(1, 60));
   CLI11_PARSE(app, argc, argv);
   context().target = Target::Load(file);
   context().target->Resolve({});

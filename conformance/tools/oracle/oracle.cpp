@@ -253,18 +253,20 @@ class Oracle {
 
 int Main(int argc, char** argv) {
   Options options;
-  CLI::App app("Compares the errno model with the kernel; JSON on standard output.");
+  CLI::App app("Compares the errno model with the kernel; prints JSON.");
   app.add_option("--target", options.target, "file of the target")->required();
-  app.add_option("--kind", options.kind, "calls of any fields, or those that open, changed")
+  app.add_option("--kind", options.kind, "calls with random fields, or valid calls with changes")
       ->check(CLI::IsMember({"random", "mutated"}))
       ->capture_default_str();
-  app.add_option("--seed", options.seed, "of chance")->capture_default_str();
+  app.add_option("--seed", options.seed, "seed of the random calls")->capture_default_str();
   app.add_option("--from", options.from, "number of the first call")->capture_default_str();
-  app.add_option("--count", options.count, "calls")->check(CLI::Range(1, 100'000'000));
-  app.add_option("--seconds", options.limit_s, "end after so many (0: never)");
-  app.add_flag("--stop", options.stop, "end at the first disagreement");
-  app.add_flag("--lockdown", options.lockdown, "lock this kernel down first, until it boots again");
-  app.add_option("--offline", options.offline_cpu, "CPU to take off first, for calls to name it")
+  app.add_option("--count", options.count, "number of calls")->check(CLI::Range(1, 100'000'000));
+  app.add_option("--seconds", options.limit_s, "stop after this time (0: never)");
+  app.add_flag("--stop", options.stop, "stop at the first mismatch");
+  app.add_flag("--lockdown", options.lockdown,
+               "first lock down this kernel, until the next reboot");
+  app.add_option("--offline", options.offline_cpu,
+                 "first take this CPU offline, so that calls can name it")
       ->check(CLI::Range(1, 4'095));
   CLI11_PARSE(app, argc, argv);
   // Do this before the target is loaded, because the target uses the online CPUs.

@@ -99,7 +99,7 @@ void CpuEvents::Follow(const std::vector<int>& online) {
   for (const int cpu : online) {
     if (!cpus_.contains(cpu)) Attach(cpu);
   }
-  if (!begun_) throw UserError("no CPU is online of those that -C and the PMU have");
+  if (!begun_) throw UserError("no CPU of -C that has the PMU is online");
 }
 
 void CpuEvents::Enable() {

@@ -89,7 +89,7 @@ Terms TermsOf(const std::string& event, const std::string& pmu, const std::strin
       continue;
     }
     const auto meant = ParseTerms(*file);
-    if (!meant) Unknown(event, pmu + "/events/" + term.first + " is not understood");
+    if (!meant) Unknown(event, pmu + "/events/" + term.first + " is invalid");
     all.insert(all.end(), meant->begin(), meant->end());
   }
   return all;
@@ -146,7 +146,7 @@ void Confine(const std::string& event, std::string_view modifiers, SampledEvent&
     } else if (modifier == 'k') {
       found.exclude_user = true;
     } else {
-      Unknown(event, std::string("modifier '") + modifier + "' is not known: u and k are");
+      Unknown(event, std::string("unknown modifier '") + modifier + "' (known: u, k)");
     }
   }
   if (found.exclude_kernel && found.exclude_user) {  // as in perf, ":uk" excludes nothing
@@ -170,7 +170,7 @@ SampledEvent FindEvent(const std::string& name, const std::string& folder) {
   SampledEvent found;
   if (slash != std::string::npos) {
     const std::size_t last = name.rfind('/');
-    if (last == slash) Unknown(name, "the terms of a PMU stand between slashes, as in cpu/cycles/");
+    if (last == slash) Unknown(name, "terms of a PMU must be between slashes, as in cpu/cycles/");
     found = OfPmu(name, folder, name.substr(0, slash), name.substr(slash + 1, last - slash - 1));
     std::string_view modifiers = text.substr(last + 1);
     if (modifiers.starts_with(':')) modifiers.remove_prefix(1);

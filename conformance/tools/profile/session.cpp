@@ -177,7 +177,7 @@ class Session {
 
   void SayFallback() const {
     std::cerr << "profile: event '" << options_.event
-              << "' is not there: sampling cpu-clock instead (--fallback)\n";
+              << "' is not supported: sampling cpu-clock instead (--fallback)\n";
   }
 
   void Take(BpfSide& bpf, CpuEvents& events, std::uint64_t upto_ns) {
