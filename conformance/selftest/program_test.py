@@ -110,11 +110,11 @@ def test_targets_and_profiles_are_built_in(tmp_path: pathlib.Path) -> None:
     [
         (("list", "--target", "nosuch"), "unknown target 'nosuch' (known: "),
         (("list", "--pmu", "nosuch"), "no built-in target is for PMU 'nosuch'"),
-        (("list",), "say which target"),
+        (("list",), "no target: use --target"),
         (("probe", "nosuch"), "no PMU 'nosuch'"),
         (("run", "--pmu", "nosuch"), "no PMU 'nosuch'"),
         (("explain", "CNT-9999"), "unknown rule 'CNT-9999'; nearest: CNT-"),
-        (("explain",), "say which rule"),
+        (("explain",), "no rule: give its id"),
     ],
 )
 def test_what_it_does_not_know_is_one_line_and_status_2(words: tuple[str, ...], said: str) -> None:
