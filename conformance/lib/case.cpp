@@ -43,7 +43,7 @@ const std::vector<CaseInfo>& InOrder(std::vector<CaseInfo>& cases) {
   const auto twice = std::adjacent_find(
       cases.begin(), cases.end(),
       [&](const CaseInfo& a, const CaseInfo& b) { return parts(a) == parts(b); });
-  if (twice != cases.end()) Refuse(*twice, "stands twice");
+  if (twice != cases.end()) Refuse(*twice, "is defined twice");
   return cases;
 }
 
@@ -203,7 +203,7 @@ void Case::TestBody() {
   }
   // A call failed for lack of a privilege, and that may be why an expectation failed.
   if (HasFailure() && context().denied && !Privileged()) {
-    context().skipped = "a call was answered EPERM or EACCES, and this is not a privileged process";
+    context().skipped = "a call failed with EPERM or EACCES, and this process is not privileged";
     context().obstacle = Obstacle::kNotPermitted;
   }
 }

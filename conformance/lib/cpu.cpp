@@ -127,7 +127,7 @@ Child::~Child() {
 
 void Child::Go() {
   const char byte = 1;
-  if (write(go_fd_, &byte, 1) != 1) throw BrokenErrno("telling the child to go", errno);
+  if (write(go_fd_, &byte, 1) != 1) throw BrokenErrno("starting the child", errno);
   close(go_fd_);
   go_fd_ = -1;
 }

@@ -137,7 +137,7 @@ std::string WriteDraft(const PmuFacts& facts) {
   out.Line("kind", Quoted(facts.kind), facts.kind_how);
   if (facts.kind == "trace") {
     out.Table("[trace]");
-    out.Line("record", "1", "bytes of a record: cannot be told from here; 1 claims nothing");
+    out.Line("record", "1", "bytes of a record: unknown; 1 claims nothing");
     return out.Text();
   }
   if (facts.limited()) WriteCounters(facts, &out);

@@ -24,7 +24,7 @@ void SkipIfTooShort(std::uint64_t period) {
   const std::uint64_t shortest = target().min_period();
   if (period == 0 || period >= shortest) return;
   SkipUnclaimed("needs a period of " + std::to_string(period) +
-                ", and the shortest that the target takes is " + std::to_string(shortest));
+                "; the shortest that the target supports is " + std::to_string(shortest));
 }
 
 // Names of the PERF_SAMPLE_* bits, from bit 0.
@@ -106,7 +106,7 @@ void Assert(const SysResult& result, const char* what, const perf_event_attr& at
 }  // namespace
 
 EventSpec AsGeneric(const EventSpec& spec) {
-  if (!spec.generic) throw Broken(spec.name + " answers to no generic event");
+  if (!spec.generic) throw Broken(spec.name + " has no generic event");
   EventSpec generic = spec;
   generic.type = PERF_TYPE_HARDWARE;
   generic.config = *spec.generic;

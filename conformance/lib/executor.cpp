@@ -23,8 +23,8 @@ std::string Number(double value) {
 void JudgeEnd(const ProcessResult& process, double deadline_s, CaseResult* result) {
   if (process.timed_out) {
     result->result = Result::kTimeout;
-    result->message = "no end within " + Number(deadline_s) + " s";
-    if (process.unkillable) result->message += "; the process outlives SIGKILL";
+    result->message = "did not end within " + Number(deadline_s) + " s";
+    if (process.unkillable) result->message += "; the process survived SIGKILL";
     return;
   }
   if (!process.signalled && process.status == 0 && DecodeResult(process.result, result)) return;

@@ -289,14 +289,14 @@ class Probe {
     }
     facts_.fixed = {
         full.size() - general, 0,
-        "so many other events fit beside " + std::to_string(general) + " that take all"};
+        "so many more events fit into a group with " + std::to_string(general) + " others"};
     for (const Spec& spec : specs_) {
       if (spec.facts.fit == general || spec.facts.fixed) {
         facts_.events.push_back(spec.facts);
         kept_.push_back(spec.spec);
       } else {
         facts_.skipped.push_back(spec.facts.name + ": " + std::to_string(spec.facts.fit) +
-                                 " fit into a group: its `counters` cannot be told from here");
+                                 " fit into a group: its `counters` are unknown");
       }
     }
     Generic();
@@ -318,7 +318,7 @@ class Probe {
 
   // Reads the counter width from the control page, if user space may read counters.
   void Width() {
-    facts_.width = {64, 0, "cannot be told from here; 64 claims nothing"};
+    facts_.width = {64, 0, "unknown; 64 claims nothing"};
     const OpenResult opened = Open(kept_.front(), {.disabled = false});
     if (!opened.ok()) return;
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
@@ -384,8 +384,7 @@ class Probe {
     if (!facts_.branches.ok()) return;
     const auto deep = ReadFile(Folder(facts_.device) + "/caps/branches");
     facts_.branches.value = deep ? std::strtoul(deep->c_str(), nullptr, 10) : 1;
-    facts_.branches.how +=
-        deep ? ", caps/branches of sysfs says how deep" : ", how deep cannot be told from here";
+    facts_.branches.how += deep ? ", depth from caps/branches in sysfs" : ", depth unknown";
   }
 
   void Formats() {

@@ -161,8 +161,7 @@ RingContents Ring::Drain() {
     }
     if (!parsed) {
       ADD_FAILURE() << "a record of type " << contents.order.back() << " with "
-                    << record.body.size()
-                    << " bytes is not what its attr asked for: " << Describe(attr_);
+                    << record.body.size() << " bytes does not match its attr: " << Describe(attr_);
     }
   }
   return contents;

@@ -140,7 +140,7 @@ std::vector<refpmu_log_entry> Port::Log(std::size_t capacity, int cpu) const {
   log.entries = reinterpret_cast<std::uint64_t>(entries.data());
   log.capacity = static_cast<std::uint32_t>(capacity);
   Assert(TryIoctl(REFPMU_IOC_LOG, &log), "reading of the log");
-  if (log.count > capacity) throw Broken("stimulus port: the log has more entries than asked for");
+  if (log.count > capacity) throw Broken("stimulus port: the log has more entries than requested");
   entries.resize(log.count);
   return entries;
 }

@@ -100,7 +100,7 @@ toml::table Read(std::string_view text, const std::string& path, const FindBase&
   toml::table file = ParseToml(text, path);
   TomlTable root(file, path, "");
   if (root.Node("base") == nullptr) {
-    if (root.Node("without") != nullptr) root.Fail("without", "needs a base to take it from");
+    if (root.Node("without") != nullptr) root.Fail("without", "needs a 'base'");
     return file;
   }
   const std::string name = root.String("base");

@@ -182,7 +182,9 @@ EventClaim ReadEvent(TomlTable event, const std::string& kind, unsigned general,
   }
   if (claim.stimulus == StimulusKind::kSyscalls) {
     claim.code = CheapCall(event.String("syscall"));
-    if (!claim.code) event.Fail("syscall", "is none that does nothing and that nobody else makes");
+    if (!claim.code)
+      event.Fail("syscall",
+                 "must be a system call without arguments and effects, like \"getppid\"");
   } else if (event.Node("code") != nullptr) {
     claim.code = static_cast<std::uint16_t>(event.Int("code", 0, 0xffff));
   }
@@ -296,7 +298,7 @@ Target Target::Parse(std::string_view text, const std::string& path, const FindB
   for (TomlTable& event : root.Tables("event")) {
     EventClaim claim = ReadEvent(event, target.kind_, target.general_, target.fixed_);
     for (const EventClaim& other : target.claims_) {
-      if (other.name == claim.name) event.Fail("name", "'" + claim.name + "' stands twice");
+      if (other.name == claim.name) event.Fail("name", "'" + claim.name + "' is defined twice");
     }
     if (NeedsPort(claim.stimulus) && target.port_.empty()) {
       event.Fail("stimulus", "needs target.port");
@@ -306,7 +308,7 @@ Target Target::Parse(std::string_view text, const std::string& path, const FindB
   for (TomlTable& event : root.Tables("cache")) {
     CacheClaim claim = ReadCacheEvent(event, target.general_, target.fixed_);
     for (const CacheClaim& other : target.cache_claims_) {
-      if (other.name == claim.name) event.Fail("name", "'" + claim.name + "' stands twice");
+      if (other.name == claim.name) event.Fail("name", "'" + claim.name + "' is defined twice");
     }
     if (target.port_.empty()) event.Fail("code", "needs target.port");
     target.cache_claims_.push_back(std::move(claim));

@@ -53,7 +53,7 @@ toml::table ParseToml(std::string_view text, const std::string& path) {
   if (const std::size_t at = FindForeign(text); at != std::string_view::npos) {
     const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<int>(at), '\n');
     throw ConfigError(path + ":" + std::to_string(line) +
-                      ": only strings and comments may have letters beyond ASCII");
+                      ": only strings and comments may have characters beyond ASCII");
   }
   try {
     return toml::parse(text, path);

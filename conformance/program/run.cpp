@@ -66,7 +66,7 @@ class ProgramProcess::Maker {
     const Fd other = Pair(socket);
     pid_t pid = -1;
     if (!Send(socket_, other) || recv(socket_.get(), &pid, sizeof(pid), 0) != sizeof(pid)) {
-      throw Broken("the process that makes others is gone");
+      throw Broken("the helper process has exited");
     }
     if (pid < 0) throw BrokenErrno("clone", -pid);
     return pid;

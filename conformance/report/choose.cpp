@@ -101,7 +101,7 @@ std::string TargetForPmu(const std::string& pmu) {
   }
   if (fit.empty()) return "";
   if (fit.size() == 1) return *fit.begin();
-  throw ConfigError("several targets are for PMU '" + pmu + "': say which with --target (" +
+  throw ConfigError("several targets are for PMU '" + pmu + "': choose one with --target (" +
                     Joined(fit) + ")");
 }
 

@@ -67,7 +67,7 @@ std::string RunAgain(const Report& report) {
   for (const CaseResult& row : report.cases) {
     if (row.runs > 1) ids.push_back(row.id);
   }
-  return ids.empty() ? "" : "  run again, since their CPU was taken away:" + Named(ids);
+  return ids.empty() ? "" : "  run again, because another task preempted them:" + Named(ids);
 }
 
 }  // namespace

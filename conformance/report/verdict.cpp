@@ -58,7 +58,7 @@ std::vector<CaseResult> Collect(const Stream& stream, std::span<const KnownCase>
       row = it->second;
     } else {
       row.id = id;
-      row.message = stream.ended ? "no result came" : "the run ended before its result came";
+      row.message = stream.ended ? "no result arrived" : "the run ended before its result arrived";
     }
     row.rules = known[id]->rules;
     if (row.result == Result::kBroken) row.obstacle = Obstacle::kBroken;
@@ -98,7 +98,7 @@ void ApplyWaivers(std::span<const Waiver> waivers, std::string_view today, Repor
             "waiver " + waiver.id + ": " + waiver.reason + " (" + waiver.link + ")\n" + row.message;
         row.result = Result::kWaived;
       } else if (row.result == Result::kPass) {
-        row.message = "waiver " + waiver.id + " says that it fails";
+        row.message = "waiver " + waiver.id + " expects it to fail";
         row.result = Result::kUnexpectedPass;
       }
     }
@@ -165,7 +165,7 @@ Totals Count(const Report& report) {
   return totals;
 }
 
-// Returns "40 of 41 cases were kept from an answer: not permitted here (perf_event_open: EPERM)",
+// Returns "40 of 41 cases have no answer: not permitted here (perf_event_open: EPERM)",
 // or "" if there is no such case. Such cases usually have one cause, so it names the first.
 std::string KeptFrom(const Report& report) {
   int n = 0;
@@ -176,7 +176,7 @@ std::string KeptFrom(const Report& report) {
   }
   if (n == 0) return "";
   return std::to_string(n) + " of " + std::to_string(report.cases.size()) +
-         " cases were kept from an answer: " + std::string(Phrase(first->obstacle)) + " (" +
+         " cases have no answer: " + std::string(Phrase(first->obstacle)) + " (" +
          first->message.substr(0, first->message.find('\n')) + ")";
 }
 

@@ -85,7 +85,7 @@ TEST(Stream, NamesTheLineThatIsWrong) {
       HasSubstr("unknown result 'FINE'"));
   EXPECT_THAT(error_of(""), HasSubstr("is empty"));
   EXPECT_THAT(error_of("\n\n"), HasSubstr("is empty"));
-  EXPECT_THAT(error_of(R"({"t":"ru)"), HasSubstr("s:1: is no JSON object"));
+  EXPECT_THAT(error_of(R"({"t":"ru)"), HasSubstr("s:1: is not a JSON object"));
   EXPECT_THAT(
       error_of(kRun + R"({"t":"result","id":"A.B","result":"F\nE","duration_s":0,"message":""})"
                       "\n"),
@@ -189,7 +189,7 @@ TEST(Reports, NameWhatWasRunAgain) {
   EXPECT_FALSE(nlohmann::json::parse(ToJson(report))["cases"][0].contains("runs"));
   report.cases[0].runs = 3;
   EXPECT_THAT(Summary(report),
-              HasSubstr("run again, since their CPU was taken away: Suite.Name\n"));
+              HasSubstr("run again, because another task preempted them: Suite.Name\n"));
   EXPECT_EQ(nlohmann::json::parse(ToJson(report))["cases"][0]["runs"], 3);
 }
 

@@ -164,18 +164,19 @@ TEST(ProgramText, SaysWhichLineIsWrong) {
   EXPECT_EQ(refused("# nothing\n\nfork\n"), "taken");
   EXPECT_EQ(refused("fork\nspoon\n"), "program, line 3: unknown operation 'spoon'");
   EXPECT_EQ(refused("close slot=8\n"), "program, line 2: 'slot' is 8, and must be below 8");
-  EXPECT_EQ(refused("close slot=x\n"), "program, line 2: 'x' is no number");
-  EXPECT_EQ(refused("close slot\n"), "program, line 2: 'slot' is no NAME=VALUE");
-  EXPECT_EQ(refused("close slot=1 slot=1\n"), "program, line 2: 'slot' is there twice");
-  EXPECT_EQ(refused("close slat=1\n"), "program, line 2: 'slat' has no meaning here");
+  EXPECT_EQ(refused("close slot=x\n"), "program, line 2: 'x' is not a number");
+  EXPECT_EQ(refused("close slot\n"), "program, line 2: 'slot' is not NAME=VALUE");
+  EXPECT_EQ(refused("close slot=1 slot=1\n"), "program, line 2: 'slot' is given twice");
+  EXPECT_EQ(refused("close slat=1\n"),
+            "program, line 2: 'slat' is not an argument of this operation");
   EXPECT_EQ(refused("map which=4\n"), "program, line 2: 'which' is 4, and must be below 4");
   EXPECT_EQ(refused("work value=0x102\n"),
             "program, line 2: 'value' is 0x102, and must be below 257");
-  EXPECT_EQ(refused("open attr=0\n"), "program, line 2: attr of no possible length");
-  EXPECT_EQ(refused("open attr=0g\n"), "program, line 2: attr that is not hexadecimal");
+  EXPECT_EQ(refused("open attr=0\n"), "program, line 2: attr has an invalid length");
+  EXPECT_EQ(refused("open attr=0g\n"), "program, line 2: attr is not hexadecimal");
   std::string many;
   for (std::size_t i = 0; i <= kProgramSteps; ++i) many += "fork\n";
-  EXPECT_EQ(refused(many), "program, line 26: more operations than a program has");
+  EXPECT_EQ(refused(many), "program, line 26: too many operations");
   EXPECT_THROW(ParseProgram("fork\n"), ConfigError);
 }
 

@@ -119,7 +119,7 @@ TEST(TargetFile, OnlyStringsAndCommentsHaveLettersBeyondAscii) {
   EXPECT_EQ(Target::Parse(With("\"toy*\"", "\"\"\"\\\"\"\u00e4\"\"\"\"\""), "toy.toml").match(),
             "\"\"\u00e4\"\"");
   EXPECT_EQ(ErrorOf(With("width = 48", "width = 48 \u00e4")),
-            "toy.toml:9: only strings and comments may have letters beyond ASCII");
+            "toy.toml:9: only strings and comments may have characters beyond ASCII");
 }
 
 TEST(TargetFile, NamesFileLineAndKeyOfAnError) {
@@ -142,7 +142,7 @@ TEST(TargetFile, NamesFileLineAndKeyOfAnError) {
               HasSubstr("key 'vm.icount' must be an integer from 1 to 10"));
   EXPECT_THAT(ErrorOf(With("\"cpu-cycles\"", "\"cpu\"")), HasSubstr("key 'event.generic'"));
   EXPECT_THAT(ErrorOf(With("{ abs = 3 }", "\"about\"")), HasSubstr("key 'event.accuracy'"));
-  EXPECT_THAT(ErrorOf(With("name = \"c\"", "name = \"a\"")), HasSubstr("'a' stands twice"));
+  EXPECT_THAT(ErrorOf(With("name = \"c\"", "name = \"a\"")), HasSubstr("'a' is defined twice"));
   EXPECT_THAT(ErrorOf(With("kind = \"core\"", "kind = \"cor\"")),
               HasSubstr("toy.toml:4: key 'target.kind'"));
   EXPECT_THAT(ErrorOf(With("name = \"toy\"\n", "")), HasSubstr("key 'target.name' is missing"));
@@ -281,7 +281,7 @@ TEST(TargetFile, ClaimsEventsOfTheCacheTable) {
   };
   EXPECT_THAT(refused("LL write miss", "LL write hit"), HasSubstr("key 'cache.name' must be"));
   EXPECT_THAT(refused("code = 0x1b7", "code = 0x10000"), HasSubstr("key 'cache.code'"));
-  EXPECT_THAT(ErrorOf(std::string(kGood) + kCache + kCache), HasSubstr("stands twice"));
+  EXPECT_THAT(ErrorOf(std::string(kGood) + kCache + kCache), HasSubstr("is defined twice"));
 }
 
 TEST(TargetFile, TellsWhatAnEventTakes) {

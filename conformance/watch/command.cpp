@@ -67,7 +67,7 @@ int Watch(const WatchOptions& options) {
   sigprocmask(SIG_BLOCK, &set, nullptr);
   const Watcher watcher(options.pmu, options.event, options.btf);
   const pid_t child = options.command.empty() ? -1 : Start(options.command);
-  if (child < 0) std::cerr << "watching " << options.pmu << "; an interrupt ends it" << std::endl;
+  if (child < 0) std::cerr << "watching " << options.pmu << "; Ctrl-C ends it" << std::endl;
   Await(options.seconds);
   const Watched watched = watcher.Seen();
   bool not_run = false;

@@ -111,14 +111,13 @@ Skeleton<watch_bpf> Load(const std::string& btf) {
     if (!std::ifstream(btf)) throw ConfigError("--btf " + btf + ": " + std::strerror(errno));
     QuietLibbpf();
     struct btf* const types = btf__parse(btf.c_str(), nullptr);
-    if (types == nullptr) throw ConfigError("--btf " + btf + ": no BTF is in it");
+    if (types == nullptr) throw ConfigError("--btf " + btf + ": the file has no BTF");
     btf__free(types);
   }
   if (btf.empty() && !ReadFile("/sys/kernel/btf/vmlinux")) {
     throw ConfigError(
-        "this kernel does not describe its types (/sys/kernel/btf/vmlinux; "
-        "CONFIG_DEBUG_INFO_BTF), and without them struct pmu cannot be read: name a file of them "
-        "with --btf");
+        "this kernel has no BTF (/sys/kernel/btf/vmlinux; CONFIG_DEBUG_INFO_BTF), "
+        "which is needed to read struct pmu: name a BTF file with --btf");
   }
   try {
     return Skeleton<watch_bpf>({}, btf);
@@ -165,8 +164,8 @@ class Watcher::Programs {
     names_ = FunctionsAt({addresses, addresses + WATCH_overflow});
     if (!AreTypesOfThisKernel()) {
       throw ConfigError((btf.empty() ? "/sys/kernel/btf/vmlinux" : "--btf " + btf) +
-                        ": these are not the types of this kernel, for " + pmu +
-                        " is not found by them");
+                        ": not the types of this kernel, because PMU " + pmu +
+                        " cannot be found with them");
     }
     event_.Reset();
     bpf()->bss->sees_enable = IsOwn(WATCH_pmu_enable) ? 1 : 0;
@@ -174,7 +173,7 @@ class Watcher::Programs {
     for (std::uint32_t i = 0; i < WATCH_overflow; ++i) {
       if (addresses[i] == 0) continue;
       unseen_[i] = IsOwn(i) ? Attach(bpf()->progs.returned, addresses[i], "", true, i)
-                            : "its function, or one of its kind, serves other callbacks too";
+                            : "its function, or a related one, serves other callbacks too";
       if (unseen_[i].empty()) {
         unseen_[i] = Attach(bpf()->progs.entered, addresses[i], "", false, i);
       }

@@ -15,7 +15,7 @@ constexpr const char* kModule = "/sys/module/refpmu_swinc";
 
 void Increment([[maybe_unused]] std::uint64_t n) {
   static const bool may = access(kModule, F_OK) == 0;
-  if (!may) throw Broken("software increments take the module refpmu_swinc");
+  if (!may) throw Broken("software increments need the module refpmu_swinc");
 #if defined(__aarch64__)
   // For all counters except fixed ones. The barrier ensures that the increment has been counted.
   constexpr std::uint64_t kCounters = 0x7fff'ffff;
