@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Toolchain for arm64: Debian's cross compiler, and the libraries below PMUCONF_SYSROOT (pmuvm sysroot).
+# Toolchain for arm64: Debian's cross compiler, and the libraries in PMUCONF_SYSROOT (pmuvm sysroot).
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
@@ -10,7 +10,7 @@ if(NOT IS_DIRECTORY "${PMUCONF_SYSROOT}/usr/include")
   message(FATAL_ERROR "PMUCONF_SYSROOT='${PMUCONF_SYSROOT}' holds no libraries: ci/build sets it")
 endif()
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES PMUCONF_SYSROOT)
-# The compiler brings the C library; the folder has the others, and no host's may be taken.
+# The compiler provides the C library, and the sysroot the other libraries. The host's libraries must not be found.
 include_directories(SYSTEM "${PMUCONF_SYSROOT}/usr/include")
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-L${PMUCONF_SYSROOT}/usr/lib/aarch64-linux-gnu")
 set(CMAKE_FIND_ROOT_PATH "${PMUCONF_SYSROOT}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# bpf_skeletons(TARGET FILE...): each <name>.bpf.c becomes <name>.skel.h on TARGET's include path.
+# bpf_skeletons(TARGET FILE...) compiles each <name>.bpf.c to <name>.skel.h on the include path of TARGET.
 find_program(PMUCONF_BPF_CLANG NAMES clang-14 clang REQUIRED)
 find_program(PMUCONF_BPFTOOL NAMES bpftool PATHS /usr/sbin REQUIRED)
 find_path(PMUCONF_ASM_DIR asm/types.h PATHS "/usr/include/${CMAKE_CXX_LIBRARY_ARCHITECTURE}"
@@ -17,11 +17,11 @@ function(bpf_skeletons target)
       OUTPUT "${dir}/${name}.skel.h"
       COMMAND "${CMAKE_COMMAND}" -E make_directory "${dir}"
       COMMAND "${PMUCONF_BPF_CLANG}" -target bpf -O2 -g -Wall -Werror
-        # The same bytes wherever the sources lie.
+        # The output must not depend on the path of the sources.
         "-ffile-prefix-map=${PROJECT_SOURCE_DIR}=."
         -D__TARGET_ARCH_${CMAKE_SYSTEM_PROCESSOR} -idirafter "${PMUCONF_ASM_DIR}"
         -c "${source}" -o "${dir}/${name}.bpf.o"
-      # What bpftool makes leaks where memory runs out.
+      # The analyzer reports leaks in bpftool's output, for the case that an allocation fails.
       COMMAND "${CMAKE_COMMAND}" -E echo "/* NOLINTBEGIN(clang-analyzer-unix.Malloc) */"
         > "${dir}/${name}.skel.h.part"
       COMMAND "${PMUCONF_BPFTOOL}" gen skeleton "${dir}/${name}.bpf.o" name "${name}_bpf"

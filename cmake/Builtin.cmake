@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# builtin.cpp: targets, profiles, waivers, renamed cases, and which tests outside of the suite hold
-# which rule.
+# Generates builtin.cpp: targets, profiles, waivers, renamed cases, and the tests outside the suite with the rules
+# that they verify.
 file(GLOB_RECURSE builtin_files CONFIGURE_DEPENDS
   "${CMAKE_CURRENT_SOURCE_DIR}/targets/*.toml"
   "${CMAKE_CURRENT_SOURCE_DIR}/profiles/*.toml"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# PMUCONF_SANITIZERS=address,undefined instruments every target; a finding ends the program.
+# PMUCONF_SANITIZERS=address,undefined instruments every target. A sanitizer report ends the program.
 if(PMUCONF_SANITIZERS)
   add_compile_options(-fsanitize=${PMUCONF_SANITIZERS} -fno-sanitize-recover=all
     -fno-omit-frame-pointer)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# link_static(TARGET): without libraries, if PMUCONF_STATIC says so.
+# link_static(TARGET) links the target without shared libraries if PMUCONF_STATIC is set.
 #
-# A static program of GCC registers all its frames at its start, and sorts them when it first throws: for the suite that
-# is four fifths of what a case that is skipped takes. With the linker's table they are found as in any other program;
-# its start code calls what registers them only where that is linked under its name.
+# A static program of GCC registers all its exception frames at start, and sorts them at the first throw. For the suite
+# this is four fifths of the time of a skipped case. With --eh-frame-hdr it finds them in the linker's table instead.
+# The start code calls the registration functions only if they are linked. The --wrap options rename its references to
+# them, so it does not find them.
 function(link_static target)
   if(PMUCONF_STATIC)
     target_link_options(${target} PRIVATE -static -s

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pmuconf: list, run, probe, watch, explain, serve, case, repro, report. Exit status 0 good, 1 not
-// conformant, 2 cannot judge.
+// pmuconf: list, run, probe, watch, explain, serve, case, repro, report. Exit status: 0 success, 1
+// not conformant, 2 no verdict.
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -60,10 +60,10 @@ std::vector<KnownCase> Suite() {
   return suite;
 }
 
-// The target that --target names, or else the built-in one that is meant for --pmu.
+// Returns the target of --target, or the built-in target for --pmu.
 Target ChosenTarget(Options* options) {
   if (options->target.empty()) {
-    if (options->pmu.empty()) throw ConfigError("say which target: --target, --pmu or both");
+    if (options->pmu.empty()) throw ConfigError("no target: use --target, --pmu or both");
     options->target = TargetForPmu(options->pmu);
     if (options->target.empty()) {
       throw ConfigError("no built-in target is for PMU '" + options->pmu +
@@ -111,7 +111,7 @@ int List(Options options) {
   return 0;
 }
 
-// A word as a shell takes it.
+// Quotes an argument for a shell if needed.
 std::string Quoted(const std::string& word) {
   const bool plain = word.find_first_not_of(
                          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -119,7 +119,8 @@ std::string Quoted(const std::string& word) {
   return plain && !word.empty() ? word : "'" + word + "'";
 }
 
-// What names the target on a command line; `drafted`: only the PMU was named.
+// Returns the command-line options that name the target. `drafted`: the target was drafted from
+// --pmu.
 std::string TargetWords(const Options& options, bool drafted) {
   std::string words;
   if (!drafted) words += " --target " + Quoted(options.target);
@@ -131,7 +132,7 @@ int RunCase(Options options) {
   context().target = ChosenTarget(&options);
   context().pmu = options.pmu;
   const CaseInfo* info = FindCase(options.case_id);
-  if (info == nullptr) {  // Select() finds an old id, and names the nearest
+  if (info == nullptr) {  // Select() finds an old id, or throws with the nearest known ids
     const auto ids =
         Select({.case_glob = options.case_id}, WholeCatalogue(AllRules()), Suite(), AllRules());
     const bool glob = options.case_id.find_first_of("*?[") != std::string::npos;
@@ -170,13 +171,14 @@ int Finish(const Options& options, const Stream& stream, const Target& target,
   return ExitStatus(report.verdict);
 }
 
-// A file with a drafted target: the processes of the cases read it. Goes with the object.
+// A temporary file with a drafted target, which the processes of the cases read. The destructor
+// deletes it.
 class DraftFile {
  public:
   explicit DraftFile(const std::string& text)
       : path_(std::filesystem::temp_directory_path() / "pmuconf-draft-XXXXXX.toml") {
     const int fd = mkstemps(path_.data(), 5);
-    if (fd < 0) throw ConfigError(path_ + ": cannot be made");
+    if (fd < 0) throw ConfigError(path_ + ": cannot be created");
     close(fd);
     std::ofstream file(path_);
     file << text;
@@ -191,15 +193,15 @@ class DraftFile {
   std::string path_;
 };
 
-// Runs the selected cases; what the kernel says meanwhile goes into the stream.
+// Runs the selected cases. Kernel reports during the run become problems of the stream.
 void RunAll(const Options& options, const Target& target, Stream* stream) {
   std::optional<KernelLog> log;
   try {
     log.emplace();
   } catch (const Broken& broken) {
     stream->unseen = std::string(
-                         "the kernel log cannot be read here, so nobody would see what "
-                         "the kernel complains of: ") +
+                         "cannot read the kernel log, so kernel reports would go "
+                         "unnoticed: ") +
                      broken.what();
   }
   const Executor executor(options.target, options.pmu, log.has_value());
@@ -230,7 +232,7 @@ int Run(Options options) {
       draft.emplace(DraftTarget(options.pmu));
       options.target = draft->path();
       std::cout << "no built-in target is for PMU " << options.pmu
-                << ": judged by what a probe finds (pmuconf probe " << Quoted(options.pmu)
+                << ": uses the draft of a probe (pmuconf probe " << Quoted(options.pmu)
                 << " shows it)" << std::endl;
     }
   }
@@ -288,17 +290,17 @@ int ExplainRules(const Options& options) {
     return 0;
   }
   const Rule* const rule = FindRule(options.rule);
-  if (rule == nullptr) {  // Select() names the nearest
-    if (options.rule.empty()) throw ConfigError("say which rule");
+  if (rule == nullptr) {  // Select() throws a ConfigError with the nearest known ids
+    if (options.rule.empty()) throw ConfigError("no rule: give its id, or --markdown");
     Select({.rule = options.rule}, WholeCatalogue(AllRules()), Suite(), AllRules());
-    throw ConfigError("say one rule: '" + options.rule + "'");
+    throw ConfigError("not the id of one rule: '" + options.rule + "'");
   }
   std::cout << ExplainRule(*rule, cases, OtherTests());
   Flush();
   return 0;
 }
 
-// The target is named in a program's text, or given with a fuzzer's input.
+// A program as text names its target; for a fuzzer's input, an option does.
 int ReproOne(const Options& options) {
   const Program program = LoadProgram(options.repro.file, options.repro.target);
   if (options.repro.print || options.repro.text) {
@@ -313,68 +315,71 @@ int ReproOne(const Options& options) {
 
 int Main(int argc, char** argv) {
   Options options;
-  CLI::App app("pmuconf: does a PMU driver keep the perf contract?");
+  CLI::App app("pmuconf: conformance suite for Linux PMU drivers");
   app.require_subcommand(1);
 
   const auto add_target = [&](CLI::App* command) {
     return command->add_option("--target", options.target,
-                               "target: the path of a file, or the name of a built-in one");
+                               "path of a target file, or name of a built-in target");
   };
   const auto add_selection = [&](CLI::App* command) {
-    command->add_option("--case", options.selection.case_glob, "only cases that fit this glob");
-    command->add_option("--rule", options.selection.rule, "only cases of this rule (id or glob)");
+    command->add_option("--case", options.selection.case_glob,
+                        "only cases whose id matches this glob");
+    command->add_option("--rule", options.selection.rule,
+                        "only cases that verify this rule (id or glob)");
     command->add_option("--profile", options.profile, "only the rules of this profile");
   };
   const auto add_pmu = [&](CLI::App* command) {
     command->add_option(
         "--pmu", options.pmu,
-        "PMU in sysfs, instead of the target's match; alone, it chooses the target");
+        "PMU in sysfs, instead of the target's match; without --target, it selects the target");
   };
 
   auto* const list = app.add_subcommand("list", "print the cases; opens no event");
   add_target(list);
   add_pmu(list);
-  list->add_flag("--json", options.json, "for programs");
+  list->add_flag("--json", options.json, "print JSON");
   add_selection(list);
 
-  auto* const run = app.add_subcommand("run", "run cases on this machine and judge");
+  auto* const run = app.add_subcommand("run", "run cases on this machine and print the verdict");
   add_target(run);
   add_selection(run);
   add_pmu(run);
   run->add_option("--out", options.out, "folder for results.json, results.ktap and junit.xml");
 
   auto* const probe = app.add_subcommand("probe", "draft a target file for a PMU of this machine");
-  probe->add_option("pmu", options.pmu, "its name in sysfs")->required();
+  probe->add_option("pmu", options.pmu, "name of the PMU in sysfs")->required();
   probe->add_option("--out", options.out, "file for the draft, instead of standard output");
 
   auto* const watch =
-      app.add_subcommand("watch", "look at a driver's callbacks while the machine works");
+      app.add_subcommand("watch", "check the callbacks of a PMU driver while it is in use");
   watch->add_option("--pmu", options.watch.pmu, "PMU in sysfs")->required();
   watch->add_option("--event", options.watch.event,
-                    "an event that it opens, by name or terms, if none in sysfs does");
-  watch->add_option(
-      "--btf", options.watch.btf,
-      "a file with the kernel's types (pahole --btf_encode_detached), if it has none");
+                    "event by name or terms, for a PMU of which no event in sysfs opens");
+  watch->add_option("--btf", options.watch.btf,
+                    "file with the types of a kernel without BTF (pahole --btf_encode_detached)");
   watch
       ->add_option("--seconds", options.watch.seconds,
-                   "how long; else until the command ends or an interrupt comes")
+                   "duration (default: until the command ends or Ctrl-C)")
       ->check(CLI::PositiveNumber);
-  watch->add_option("--json", options.watch.json, "file for the figures");
-  watch->add_option("command", options.watch.command, "what runs meanwhile, after --");
+  watch->add_option("--json", options.watch.json, "output file for the results as JSON");
+  watch->add_option("command", options.watch.command, "command to run meanwhile, after --");
 
   auto* const repro =
       app.add_subcommand("repro", "replay a program of perf operations that the fuzzer found");
-  repro->add_option("file", options.repro.file, "its text, or the fuzzer's input")->required();
-  repro->add_option("--target", options.repro.target, "of a fuzzer's input")->capture_default_str();
-  repro->add_flag("--print", options.repro.print, "print a program in C that does the same");
-  repro->add_flag("--text", options.repro.text, "print it as text, which can be edited");
-  repro->add_flag("--cpus", options.repro.cpus, "it may take a CPU off, though this is no guest");
+  repro->add_option("file", options.repro.file, "the program as text, or the fuzzer's input")
+      ->required();
+  repro->add_option("--target", options.repro.target, "target of a fuzzer's input")
+      ->capture_default_str();
+  repro->add_flag("--print", options.repro.print, "print an equivalent program in C");
+  repro->add_flag("--text", options.repro.text, "print the program as text, which can be edited");
+  repro->add_flag("--cpus", options.repro.cpus, "allow CPU hotplug although this is not a guest");
 
   auto* const explain = app.add_subcommand("explain", "print a rule and what verifies it");
-  explain->add_option("rule", options.rule, "its id");
-  explain->add_flag("--markdown", options.markdown, "all rules, as docs/generated/rules.md");
+  explain->add_option("rule", options.rule, "id of the rule");
+  explain->add_flag("--markdown", options.markdown, "print all rules, as docs/generated/rules.md");
 
-  auto* const serve = app.add_subcommand("serve", "be the guest's agent");
+  auto* const serve = app.add_subcommand("serve", "run as the agent in a guest");
   add_target(serve)->required();
   serve->add_option("--channel", options.channel, "serial port to the host")->required();
   add_pmu(serve);
@@ -389,8 +394,8 @@ int Main(int argc, char** argv) {
   auto* const report = app.add_subcommand("report", "judge a recorded stream");
   add_target(report)->required();
   report->add_option("--stream", options.stream, "stream.jsonl")->required();
-  report->add_option("--profile", options.profile, "instead of the stream's");
-  report->add_option("--again", options.again, "command that repeats one case, but for its id");
+  report->add_option("--profile", options.profile, "judge by this profile, not by the stream's");
+  report->add_option("--again", options.again, "repro command, without the id of the case");
   report->add_option("--out", options.out, "folder for the reports")->required();
 
   try {

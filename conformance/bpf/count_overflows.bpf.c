@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* Counts its own runs and adds up the sampling periods it is told. */
+/* Counts its runs and sums up the sample periods in its context. */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
 

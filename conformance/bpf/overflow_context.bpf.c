@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* Keeps where and in whom each overflow happened: what a profiler takes of it. */
+/* Stores the context of each overflow that a profiler records: address, task and CPU. */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
 
@@ -15,7 +15,7 @@
 
 __u64 runs = 0;
 __u64 runs_on[CPUS] = {};
-__u64 ip = 0; /* of the newest overflow, as the others below */
+__u64 ip = 0; /* of the newest overflow; so are the variables below */
 __u64 pid_tgid = 0;
 char comm[16] = {};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* Writes what the program is told about each overflow to a ring buffer, and decides on the sample. */
+/* Writes the program's context of each overflow to a ring buffer, and may suppress the sample. */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
 
@@ -20,8 +20,8 @@ struct {
 	__uint(max_entries, 65536);
 } facts SEC(".maps");
 
-__u64 dropped = 0; /* facts that found no room */
-__u64 drop_mask = 0; /* overflow i is not sampled if bit i % 64 is set */
+__u64 dropped = 0; /* facts that did not fit into the buffer */
+__u64 drop_mask = 0; /* bit i % 64: suppress the sample of overflow i */
 __u64 overflows = 0;
 
 SEC("perf_event")

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* Programs on overflow that call what acts outside of them: a signal, a tracepoint, a stack. */
+/* Programs on overflow that call helpers with side effects: a signal, a tracepoint, a stack. */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
 

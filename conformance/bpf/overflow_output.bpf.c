@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* Passes overflows on through a perf buffer, with stacks and the count of another event. */
+/* Sends each overflow through a perf buffer, with stacks and the count of another event. */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
 

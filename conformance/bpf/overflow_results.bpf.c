@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* Calls helpers with flags and sizes that the test chooses, and keeps what they return. */
+/* Calls helpers with flags and sizes that the case sets, and stores their results. */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* Takes the stack of an overflow twice: whole, and as the test asks for it. */
+/* Reads the stack of an overflow twice: completely, and with the flags and size of the case. */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
 
@@ -17,9 +17,9 @@ struct {
 const volatile __u32 part_size = ENTRIES * sizeof(__u64);
 
 __u64 flags = 0;
-__s64 whole_size = 0; /* bytes, or the error */
+__s64 whole_size = 0; /* bytes, or an error */
 __s64 part_result = 0;
-__s64 id = 0; /* or the error */
+__s64 id = 0; /* stack id, or an error */
 __u64 whole[ENTRIES] = {};
 __u64 part[ENTRIES] = {};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* The program of `profile`: on each overflow it sends who was interrupted, and both stacks. */
+/* The program of `profile`: on each overflow it sends the interrupted task and both stacks. */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
 
@@ -17,11 +17,11 @@
 
 const volatile __u8 want_kernel = 1;
 const volatile __u8 want_user = 1;
-const volatile __u64 wakeup_bytes = 0; /* sent by a CPU, after which the reader is woken */
+const volatile __u64 wakeup_bytes = 0; /* a CPU wakes the reader after this many bytes */
 
 __u64 lost = 0;
 
-/* A ring a CPU: in an NMI the lock of one that CPUs share may be taken, and the sample lost. */
+/* One ring buffer per CPU: an NMI can find the lock of a shared one taken, and lose its sample. */
 struct ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
@@ -72,10 +72,10 @@ int profile(struct bpf_perf_event_data *ctx)
 	scratch->sample.tid = task;
 	scratch->sample.cpu = cpu;
 	bpf_get_current_comm(scratch->sample.comm, sizeof(scratch->sample.comm));
-	/* The kernel's half of all addresses; a program has no stack there, and to look costs time. */
+	/* Only an interrupt in kernel mode has a kernel stack; other attempts waste time. */
 	if (want_kernel && (long)INTERRUPTED_AT(ctx) < 0)
 		kernel_bytes = bpf_get_stack(ctx, scratch->stacks, STACK_BYTES, 0);
-	/* An error is no stack: the idle task, for one, has none of the user's. */
+	/* On an error there is no stack: the idle task, for example, has no user stack. */
 	if (kernel_bytes < 0 || kernel_bytes > STACK_BYTES)
 		kernel_bytes = 0;
 	if (want_user)

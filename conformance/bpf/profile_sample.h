@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* What profile.bpf.c sends of each sample, and what the tool `profile` reads. */
+/* The format of a sample that profile.bpf.c sends to the tool `profile`. */
 #ifndef PMUCONF_BPF_PROFILE_SAMPLE_H_
 #define PMUCONF_BPF_PROFILE_SAMPLE_H_
 
 #include <linux/types.h>
 
-#define PROFILE_MAX_FRAMES 127 /* as kernel.perf_event_max_stack is where nobody changed it */
+#define PROFILE_MAX_FRAMES 127 /* the default of kernel.perf_event_max_stack */
 #define PROFILE_COMM_BYTES 16
 #define PROFILE_MAX_CPUS 1024
 
-/* Followed by kernel_bytes of the kernel's stack, then user_bytes of the user's, innermost first.
- */
+/* Followed by kernel_bytes of kernel stack, then user_bytes of user stack, innermost first. */
 struct profile_sample {
   __u64 time_ns; /* CLOCK_MONOTONIC */
   __u64 period;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* Keeps the branch records that the program is shown at the newest overflow. */
+/* Stores the branch records that the program reads at the newest overflow. */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
 
 #include <bpf/bpf_helpers.h>
 
-#define MAX_WORDS (3 * 64) /* of perf_branch_entry: 24 bytes each */
+#define MAX_WORDS (3 * 64) /* 64 entries of struct perf_branch_entry, 24 bytes each */
 
 __u64 words[MAX_WORDS] = {};
-__s64 size = 0; /* bytes, or the error */
+__s64 size = 0; /* bytes, or an error */
 __s64 whole_size = 0;
 __u64 overflows = 0;
 

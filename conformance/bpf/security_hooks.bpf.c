@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* Counts what the kernel asks its security modules about perf, for one process, and refuses it. */
+/* Counts the calls of perf's security hooks for one process, and can deny one of them. */
 #include <linux/bpf.h>
 #include <linux/errno.h>
 
@@ -14,8 +14,8 @@ enum hook {
 	HOOKS,
 };
 
-__u32 process = 0; /* the one to watch */
-__u32 refused = HOOKS; /* the hook that says no */
+__u32 process = 0; /* id of the process to watch */
+__u32 refused = HOOKS; /* the hook that denies */
 __u64 asked[HOOKS] = {};
 
 static __always_inline int verdict(enum hook hook, int error)
@@ -50,7 +50,7 @@ int on_write(void *ctx)
 	return verdict(HOOK_WRITE, -EACCES);
 }
 
-/* As the lockdown module answers, whatever is asked for. */
+/* The lockdown module also returns -EPERM, for any reason. */
 SEC("lsm/locked_down")
 int on_locked_down(void *ctx)
 {

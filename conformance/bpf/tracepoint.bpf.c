@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* Programs on a tracepoint: they count their runs, keep what they are shown, and decide. */
+/* Programs on a tracepoint: they count runs, store their context, and may suppress the sample. */
 #include <linux/bpf.h>
 
 #include <bpf/bpf_helpers.h>
 
-/* What every system call's entry records, in front of the arguments. */
+/* The record of every sys_enter tracepoint. */
 struct sys_enter {
 	__u64 common;
 	__s64 number;
@@ -14,7 +14,7 @@ struct sys_enter {
 __u64 runs = 0;
 __s64 number = 0;
 __u64 argument = 0;
-__u64 order = 0; /* digits of those that ran, the newest last */
+__u64 order = 0; /* one digit per program that ran, the newest last */
 
 SEC("tracepoint")
 int keep_argument(struct sys_enter *ctx)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Looks at the callbacks of one struct pmu from outside, at their entry and at their return, and
- * keeps how long they took and what of the driver contract was broken.
+ * Checks the callbacks of one struct pmu at their entry and return. Records their durations and
+ * breaches of the driver contract.
  *
- * Each judgement needs no more than one call, or errs on the driver's side if a call was not seen:
- * the kernel skips a program that would run inside of another one, as in an interrupt of it.
+ * The kernel skips a program that would interrupt another one, so calls can be missed. Therefore
+ * each check needs only one call, or assumes correct behaviour for a missed one.
  */
 #include <linux/bpf.h>
 #include <linux/errno.h>
@@ -28,7 +28,7 @@
 #define INTERRUPTS_ON(ctx) ((ctx)->eflags & (1 << 9))
 #endif
 
-/* include/linux/perf_event.h */
+/* Values of include/linux/perf_event.h. */
 #define STOPPED 1
 #define UPTODATE 2
 #define EF_START 1
@@ -38,14 +38,14 @@
 #define TXN_ADD 1
 #define CAP_NO_INTERRUPT 1
 
-/* Periods by which a counter is judged to be programmed, and how far off it may be. */
+/* judge_program() checks only periods in this range, and accepts a difference of OFF events. */
 #define LEAST_PERIOD 512
 #define MOST_PERIOD (1 << 20)
 #define OFF 128
 
 #define KERNEL __attribute__((preserve_access_index))
 
-/* A number, wrapped differently by architectures. */
+/* local64_t: its definition depends on the architecture. */
 typedef struct {
 } local64___watch;
 
@@ -99,28 +99,28 @@ struct task_struct___watch {
 	struct files_struct___watch *files;
 } KERNEL;
 
-/* Missing where the kernel tells the addresses of functions alone. */
+/* Absent if kallsyms of this kernel has only functions. */
 extern const void __per_cpu_offset __ksym __weak;
 
-/* What the reader sets. */
+/* Set by user space. */
 __u32 event_fd = 0;
-__u32 sees_enable = 0; /* the PMU is enabled and disabled by functions of its own */
+__u32 sees_enable = 0; /* the driver has its own pmu_enable and pmu_disable */
 
-/* What find_pmu() finds. */
+/* Set by find_pmu(). */
 __u64 pmu = 0;
 __u64 addresses[WATCH_CALLBACK_COUNT] = {};
 __u32 pmu_type = 0;
 __u32 event_type = 0;
 __u64 event_id = 0;
-__u64 disable_count = 0; /* per-CPU pointer; 0: how deep the PMU is disabled is not to be known */
-__u32 has_state = 0; /* the driver keeps hw.state: PMUs of the kernel's own events do not */
+__u64 disable_count = 0; /* per-CPU pointer; 0: depth() cannot know the count */
+__u32 has_state = 0; /* the driver maintains hw.state; software PMUs do not */
 __u32 interrupts = 0;
 
-/* What the reader reads. */
+/* Results for user space. */
 struct watch_calls calls[WATCH_CALLBACK_COUNT] = {};
 struct watch_seen seen[WATCH_BREACH_COUNT] = {};
 
-/* A call that has not returned. */
+/* A call that has not returned yet. */
 struct call {
 	__u64 object; /* event or PMU; 0: none */
 	__u64 time;
@@ -131,23 +131,23 @@ struct call {
 	int idx;
 };
 
-/* What is known of a CPU. */
+/* The state of a CPU. */
 struct cpu {
-	__u64 added; /* the event that was added last and has not been looked at since */
-	__u32 txn; /* 0: nothing known, 1: none is open, 2: one is */
+	__u64 added; /* the event of the last add, until it is checked */
+	__u32 txn; /* transaction: 0 unknown, 1 none, 2 open */
 	__u32 txn_flags;
 	int txn_depth;
 };
 
-/* What is known of an event, by its id: another one may be at its place in memory later. */
+/* The state of an event, by id: its address may be reused by another event. */
 struct told {
 	__u64 last; /* count at the newest overflow */
 	__u64 counted; /* since the first overflow */
-	__u64 periods; /* told of since then */
+	__u64 periods; /* sum of the reported periods since then */
 	__u64 period; /* of the newest overflow */
 	__u64 left; /* count at the last del */
-	__u32 gone; /* that one is known */
-	__u32 to_stop; /* the overflow call said so */
+	__u32 gone; /* `left` is valid */
+	__u32 to_stop; /* perf_event_overflow() returned nonzero */
 };
 
 struct {
@@ -178,7 +178,7 @@ static __always_inline struct cpu *this_cpu(void)
 	return bpf_map_lookup_elem(&cpus, &zero);
 }
 
-/* NULL if nothing is known of it. */
+/* Returns NULL if the event has no state. */
 static __always_inline struct told *known_of(__u64 object)
 {
 	struct perf_event___watch *event = (void *)object;
@@ -218,7 +218,7 @@ static __always_inline __s64 left_of(struct perf_event___watch *event)
 	return left;
 }
 
-/* How deep the PMU is disabled on this CPU; 0 too where that cannot be found out. */
+/* Returns pmu_disable_count on this CPU, or 0 if it is unknown. */
 static __always_inline int depth(void)
 {
 	__u64 offset = 0;
@@ -232,7 +232,7 @@ static __always_inline int depth(void)
 	return count;
 }
 
-/* `place`: the callback, and its flags in the upper half. */
+/* `place` has the callback in the lower half and its flags in the upper half. */
 static __noinline int keep(__u32 kind, __u64 object, __u64 place, __u64 expected, __u64 found)
 {
 	struct perf_event___watch *event = (void *)object;
@@ -260,7 +260,7 @@ static __noinline int keep(__u32 kind, __u64 object, __u64 place, __u64 expected
 #define breach(kind, object, callback, flags, expected, found)                                     \
 	keep(WATCH_BREACH_##kind, object, (__u64)(flags) << 32 | (callback), expected, found)
 
-/* Whether the call is about the PMU that is watched, whose callbacks others may share. */
+/* Returns whether the call is for the watched PMU. Other PMUs may share its callbacks. */
 static __always_inline int is_ours(__u32 callback, __u64 object)
 {
 	struct perf_event___watch *event = (void *)object;
@@ -276,7 +276,7 @@ static __always_inline int is_ours(__u32 callback, __u64 object)
 	return (__u64)BPF_CORE_READ(event, pmu) == pmu;
 }
 
-/* Where perf calls the driver, the event's CPU is this one. */
+/* perf must call the driver on the event's CPU, with interrupts disabled. */
 static __always_inline void judge_place(REGISTERS *ctx, __u32 callback, __u64 object, __u32 flags)
 {
 	struct perf_event___watch *event = (void *)object;
@@ -285,7 +285,7 @@ static __always_inline void judge_place(REGISTERS *ctx, __u32 callback, __u64 ob
 
 	if (INTERRUPTS_ON(ctx))
 		breach(INTERRUPTS_ON, object, callback, flags, 0, 0);
-	/* The kernel reads events of some PMUs on any CPU of their scope. */
+	/* The kernel may read an event of a PMU with a scope on any CPU of the scope. */
 	if (callback != WATCH_read && oncpu != cpu)
 		breach(WRONG_CPU, object, callback, flags, oncpu, cpu);
 }
@@ -347,8 +347,9 @@ static __always_inline void judge_entry(REGISTERS *ctx, __u32 callback, struct c
 }
 
 /*
- * A counter runs from prev_count to 0 in period_left events; both move together when it is read.
- * Hardware may take a period that is a little off, and not one that is longer than its counters.
+ * A counter counts period_left events from prev_count to 0, and a read moves both by the same
+ * amount. The check accepts small differences and skips long periods, because hardware may round a
+ * period, and cannot program one that exceeds its counter.
  */
 static __always_inline void judge_program(struct perf_event___watch *event, __u32 callback,
 					  __u32 flags, __s64 left)
@@ -370,7 +371,7 @@ static __always_inline void judge_reload(struct perf_event___watch *event, __u32
 	struct perf_event_attr attr;
 
 	bpf_core_read(&attr, sizeof(attr), &event->attr);
-	/* perf changes the period of a frequency while one is under way. */
+	/* In frequency mode perf changes the period while one is in progress. */
 	if (!interrupts || !attr.sample_period || attr.freq)
 		return;
 	if (left <= 0 || (__u64)left > period)
@@ -379,7 +380,7 @@ static __always_inline void judge_reload(struct perf_event___watch *event, __u32
 		judge_program(event, callback, flags, left);
 }
 
-/* The event that was added last runs once the PMU is enabled. */
+/* The event of the last add must run when the PMU is enabled. */
 static __always_inline void judge_added(__u32 callback)
 {
 	struct cpu *cpu = this_cpu();
@@ -442,7 +443,7 @@ static __always_inline void judge_del(struct call *call)
 		return;
 	bpf_core_read(&attr, sizeof(attr), &event->attr);
 	told->left = count_of(event);
-	/* perf exchanges the counts of inherited events that keep statistics. */
+	/* perf may swap the counts of inherited events at a context switch (inherit_stat). */
 	told->gone = !attr.inherit;
 	told->to_stop = 0;
 }
@@ -473,7 +474,7 @@ static __always_inline void judge_stop(struct call *call)
 		       STOPPED | UPTODATE, state);
 }
 
-/* read, stop and del may add to the count, and only of what a counter has counted since. */
+/* read, stop and del may only add to the count, and only the events since the last fold. */
 static __always_inline void judge_count(__u32 callback, struct call *call)
 {
 	struct perf_event___watch *event = (void *)call->object;
@@ -490,7 +491,7 @@ static __always_inline void judge_count(__u32 callback, struct call *call)
 	bpf_core_read(&attr, sizeof(attr), &event->attr);
 	if (!interrupts || !has_state || attr.precise_ip || !attr.sample_period || !period)
 		return;
-	/* An NMI in between may have begun the next period. */
+	/* An NMI during the call may have started the next period. */
 	if (counted % period && left_of(event) == call->left)
 		breach(PERIOD_LEFT_STUCK, call->object, callback, call->flags,
 		       call->left - counted, call->left);
@@ -501,7 +502,7 @@ static __always_inline void judge_transaction(__u32 callback, struct call *call,
 	struct cpu *cpu = this_cpu();
 	int now = depth();
 
-	/* A commit that fails leaves it open. */
+	/* The transaction stays open if the commit fails. */
 	if (!cpu || (callback == WATCH_commit_txn && result))
 		return;
 	if (cpu->txn == 2 && now != cpu->txn_depth)
@@ -516,7 +517,7 @@ static __always_inline void judge_init(struct call *call, int result)
 
 	if (result > 0)
 		breach(INIT_POSITIVE, call->object, WATCH_event_init, 0, 0, result);
-	/* Types below belong to several PMUs. */
+	/* Several PMUs share the types below PERF_TYPE_MAX. */
 	if (type >= PERF_TYPE_MAX && type != pmu_type && result != -ENOENT)
 		breach(INIT_FOREIGN, call->object, WATCH_event_init, 0, ENOENT, -result);
 	if (result < 0 && BPF_CORE_READ(event, destroy))
@@ -559,7 +560,7 @@ static __always_inline void judge_return(__u32 callback, struct call *call, int 
 	}
 }
 
-/* Run by hand, in the process that has the event. */
+/* User space runs this with BPF_PROG_TEST_RUN in the process that has the event open. */
 SEC("raw_tp")
 int find_pmu(void *ctx)
 {
@@ -578,7 +579,7 @@ int find_pmu(void *ctx)
 	event_id = BPF_CORE_READ(event, id);
 	if (&__per_cpu_offset && bpf_core_field_exists(found->pmu_disable_count))
 		disable_count = (__u64)BPF_CORE_READ(found, pmu_disable_count);
-	/* 1 is perf_sw_context; an event that writes a trace may find no room and stay stopped. */
+	/* 1 is perf_sw_context. A trace event may find no room in the AUX area and stay stopped. */
 	has_state = BPF_CORE_READ(found, task_ctx_nr) != 1 && !BPF_CORE_READ(found, setup_aux);
 	interrupts = !(BPF_CORE_READ(found, capabilities) & CAP_NO_INTERRUPT);
 #define X(name) addresses[WATCH_##name] = (__u64)BPF_CORE_READ(found, name);
@@ -601,7 +602,7 @@ int entered(REGISTERS *ctx)
 	call->object = object;
 	call->flags = ARGUMENT(ctx, 1);
 	if (callback == WATCH_read || callback == WATCH_event_init)
-		call->flags = 0; /* they have none */
+		call->flags = 0; /* these callbacks have no flags */
 	if (callback >= WATCH_add && callback <= WATCH_read) {
 		call->state = state_of(event);
 		call->idx = BPF_CORE_READ(event, hw.idx);
@@ -661,13 +662,13 @@ int overflowed(REGISTERS *ctx)
 	call->time = bpf_ktime_get_ns();
 	bpf_core_read(&attr, sizeof(attr), &event->attr);
 	if (!attr.sample_period)
-		return 0; /* perf does nothing with it */
+		return 0; /* perf ignores this overflow */
 	judge_place(ctx, callback, object, 0);
 	period = BPF_CORE_READ(data, period);
 	last = BPF_CORE_READ(event, hw.last_period);
 	if (period != last)
 		breach(LAST_PERIOD, object, callback, 0, last, period);
-	/* What a precise event tells stands in records, which may be taken out when it has stopped. */
+	/* A driver may drain the records of a precise event after it has stopped. */
 	if (!has_state || attr.precise_ip)
 		return 0;
 	if (state_of(event) & STOPPED)
@@ -686,7 +687,7 @@ int overflowed(REGISTERS *ctx)
 	} else {
 		told->counted += count - told->last;
 		told->periods += period;
-		/* The interrupt of the first may have been late by up to a period. */
+		/* The interrupt of the first overflow may have been up to a period late. */
 		if (told->periods > told->counted + period) {
 			breach(OVERFLOW_TOO_OFTEN, object, callback, 0,
 			       told->counted, told->periods);

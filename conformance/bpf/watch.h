@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* What the programs of watch.bpf.c and their reader share: callbacks, breaches, the tables of both.
- */
+/* The data that watch.bpf.c shares with user space: callbacks, breaches, and their tables. */
 #ifndef PMUCONF_BPF_WATCH_H_
 #define PMUCONF_BPF_WATCH_H_
 
-/* The members of struct pmu that are watched. */
+/* The watched members of struct pmu. */
 #define WATCH_CALLBACKS(X) \
   X(pmu_enable)            \
   X(pmu_disable)           \
@@ -26,7 +25,7 @@ enum watch_callback {
   WATCH_CALLBACK_COUNT,
 };
 
-/* Breaches: name, rule of the catalogue, what is wrong, what `expected` and `found` are. */
+/* Breaches: name, rule, description, and the meaning of `expected` and `found`. */
 #define WATCH_BREACHES(X)                                                                         \
   X(INTERRUPTS_ON, "DRC-044", "called with interrupts on", "")                                    \
   X(WRONG_CPU, "DRC-044", "called on another CPU than the event's", "CPU")                        \
@@ -72,9 +71,9 @@ enum watch_breach {
       WATCH_BREACH_COUNT,
 };
 
-#define WATCH_BUCKETS 32 /* of a histogram: bucket i is below 2^i ns */
+#define WATCH_BUCKETS 32 /* of a histogram; bucket i counts calls of less than 2^i ns */
 
-/* Calls of a callback. */
+/* Durations of the calls of one callback. */
 struct watch_calls {
   unsigned long long calls;
   unsigned long long longest; /* ns */
@@ -82,7 +81,7 @@ struct watch_calls {
   unsigned long long buckets[WATCH_BUCKETS];
 };
 
-/* A breach: how often, and where it was seen first. */
+/* A breach: the number of occurrences, and the facts of the first one. */
 struct watch_seen {
   unsigned long long times;
   unsigned long long expected;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's loop and its commands.
+// The agent's main loop and its commands.
 #include "lib/agent.h"
 
 #include <fcntl.h>
@@ -43,7 +43,7 @@ class Agent {
         tty_(open(channel.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC)) {
     if (tty_.get() < 0) throw BrokenErrno("channel " + channel, errno);
     termios raw = {};
-    if (tcgetattr(tty_.get(), &raw) != 0) return;  // no terminal: already 8-bit clean
+    if (tcgetattr(tty_.get(), &raw) != 0) return;  // not a terminal: already 8-bit clean
     cfmakeraw(&raw);
     cfsetspeed(&raw, B115200);
     if (tcsetattr(tty_.get(), TCSANOW, &raw) != 0) throw BrokenErrno("channel " + channel, errno);
@@ -70,7 +70,7 @@ class Agent {
         Error(error.what());
       }
     }
-    return 1;  // the host went away
+    return 1;  // the host closed the channel
   }
 
  private:
@@ -85,7 +85,8 @@ class Agent {
   }
   void Error(const std::string& message) { Send({{"t", "error"}, {"message", message}}); }
 
-  // The next line without its end; nullopt when the channel is closed or a line never ends.
+  // Returns the next line without its newline; nullopt if the channel is closed or the line exceeds
+  // the limit.
   std::optional<std::string> ReadLine() {
     while (true) {
       const std::size_t end = buffer_.find('\n');

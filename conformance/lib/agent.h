@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The guest's agent: executes the channel's commands (docs/architecture.md, "The channel").
+// The agent in the guest: executes the commands of the channel (docs/architecture.md, "The
+// channel").
 #ifndef PMUCONF_LIB_AGENT_H_
 #define PMUCONF_LIB_AGENT_H_
 
@@ -7,8 +8,8 @@
 
 namespace pmuconf {
 
-// Serves until `bye` or the end of the channel. Returns the exit status; throws Broken if the
-// channel cannot be opened.
+// Serves commands until `bye` or the end of the channel, and returns the exit status. Throws Broken
+// if it cannot open the channel.
 int Serve(const std::string& target_path, const std::string& channel);
 
 }  // namespace pmuconf

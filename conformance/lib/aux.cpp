@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mapping an AUX area and taking a trace out of it.
+// Maps an AUX area and extracts the trace.
 #include "pmuconf/aux.h"
 
 #include <gtest/gtest.h>
@@ -81,14 +81,14 @@ std::span<const std::byte> AuxArea::data() const {
 
 std::uint64_t AuxArea::head() const {
   const std::uint64_t head = ring_->page().aux_head;
-  std::atomic_thread_fence(std::memory_order_acquire);  // data after head
+  std::atomic_thread_fence(std::memory_order_acquire);  // read data after the head
   return head;
 }
 
 std::uint64_t AuxArea::tail() const { return ring_->page().aux_tail; }
 
 void AuxArea::set_tail(std::uint64_t tail) {
-  std::atomic_thread_fence(std::memory_order_seq_cst);  // reads of data before tail
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // read data before the tail moves
   ring_->control().aux_tail = tail;
 }
 

@@ -17,7 +17,7 @@ constexpr std::size_t kLogEnd = 4096;
 
 int Remember(libbpf_print_level level, const char* format, va_list args) {
   if (level == LIBBPF_DEBUG) return 0;
-  // The verifier's whole log is one message, and what it stumbled over stands at the end.
+  // The verifier's whole log is one message, and the error is at its end, so the end is kept.
   char* text = nullptr;
   const int n = vasprintf(&text, format, args);
   if (n < 0) return n;

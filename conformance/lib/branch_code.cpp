@@ -15,7 +15,8 @@
 namespace pmuconf {
 namespace {
 
-// Where a branch goes to is not looked at: 0 is no distance of a call, though.
+// A driver decodes the kind of the instruction but not its target. A call with a distance of 0 is
+// an exception, because drivers do not record it as a call.
 std::vector<std::uint8_t> Instruction(BranchKind kind) {
   switch (kind) {
     case BranchKind::kConditional:
@@ -36,9 +37,9 @@ std::vector<std::uint8_t> Instruction(BranchKind kind) {
   throw Broken("a branch of no kind");
 }
 
-// The page is there to be written, and nobody else's.
+// Maps the page if this function has not mapped it before. Fails if something else is mapped there.
 void Map(std::uint64_t page) {
-  static std::set<std::uint64_t> mapped;  // for good
+  static std::set<std::uint64_t> mapped;  // stays mapped
   if (!mapped.insert(page).second) return;
   auto* const wanted = reinterpret_cast<void*>(page);  // NOLINT(performance-no-int-to-ptr)
   void* const got = mmap(wanted, PageSize(), PROT_READ | PROT_WRITE,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time that a program has, on a machine that may stand still: a virtual one whose host is busy
-// loses seconds at once, and a program cannot use what nobody had.
+// A time budget that tolerates stalls. A virtual machine on a busy host can stand still for
+// seconds, and a program cannot use that time.
 #ifndef PMUCONF_LIB_BUDGET_H_
 #define PMUCONF_LIB_BUDGET_H_
 
@@ -10,15 +10,16 @@ namespace pmuconf {
 
 class Budget {
  public:
-  // Whoever waits looks at least so often, and is charged for at most twice that each time.
+  // A caller that waits calls Charge() at least this often. One call charges at most twice this
+  // time.
   static constexpr double kSlice_s = 0.25;
 
   explicit Budget(double seconds) : left_s_(seconds) {}
 
-  // `elapsed_s` have passed since the last call.
+  // Charges the time since the last call.
   void Charge(double elapsed_s) { left_s_ -= std::min(elapsed_s, 2 * kSlice_s); }
   bool over() const { return left_s_ <= 0; }
-  // How long to wait now at most: never 0 before it is over.
+  // Returns the maximum time to wait now, in milliseconds; 0 only if the budget is over.
   int WaitMs() const {
     return over() ? 0 : static_cast<int>(std::min(left_s_, kSlice_s) * 1000) + 1;
   }

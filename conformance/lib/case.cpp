@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The registry of cases and what stands around the body of one.
+// The registry of cases, and the fixture around the body of a case.
 #include "pmuconf/case.h"
 
 #include <sched.h>
@@ -34,7 +34,8 @@ std::vector<CaseInfo>& Registry() {
   std::abort();
 }
 
-// As their ids are: no name has a character that comes before the dot between its two parts.
+// Sorting by suite and name gives the order of the ids: no character in a name sorts before the
+// dot.
 const std::vector<CaseInfo>& InOrder(std::vector<CaseInfo>& cases) {
   const auto parts = [](const CaseInfo& info) { return std::tie(info.suite, info.name); };
   std::sort(cases.begin(), cases.end(),
@@ -42,17 +43,17 @@ const std::vector<CaseInfo>& InOrder(std::vector<CaseInfo>& cases) {
   const auto twice = std::adjacent_find(
       cases.begin(), cases.end(),
       [&](const CaseInfo& a, const CaseInfo& b) { return parts(a) == parts(b); });
-  if (twice != cases.end()) Refuse(*twice, "stands twice");
+  if (twice != cases.end()) Refuse(*twice, "is defined twice");
   return cases;
 }
 
-// Cases are compiled with whatever path the build used; reports show it from the project's root.
+// __FILE__ is the path in the build; reports show the path from the project's root.
 std::string FromRoot(const std::string& file) {
   const std::size_t at = file.rfind("conformance/");
   return at == std::string::npos ? file : file.substr(at);
 }
 
-// A capability that the target file claims may be missing on this machine.
+// A capability that the target file claims may still be absent on this machine.
 Obstacle WhoLacks(Cap cap) {
   return target().Claims(cap) ? Obstacle::kKernelLacks : Obstacle::kNotClaimed;
 }
@@ -87,8 +88,8 @@ void CheckApplies(const CaseMeta& meta) {
   }
 }
 
-// What an error that ended the body says: that this process may not do something, or that the
-// suite could not.
+// Converts an exception from the body to the result: SKIP (not permitted) if this process lacks a
+// privilege, otherwise BROKEN.
 void TakeError(const std::exception& error) {
   Context& c = context();
   const bool denied = c.failed_call.text == error.what() &&
@@ -108,9 +109,9 @@ bool PortKnows(int cpu) {
   return port().TryIoctl(REFPMU_IOC_STATS, &stats).error != ENXIO;
 }
 
-// What the case before this one left to be freed later is gone when this one begins to count: an
-// event in a BPF map lives for a grace period more, and ends in a worker. Two seconds are many of
-// both; a driver that says to have events for ever is for the cases to find.
+// The kernel may free events of the previous case later: an event in a BPF map lives for another
+// grace period, and a worker frees it. The function waits until they are gone, at most two seconds,
+// which is many grace periods. If a driver reports live events for ever, the cases detect that.
 void AwaitNoEvents(int cpu) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
   while (port().Stats(cpu).live_events != 0 && std::chrono::steady_clock::now() < deadline) {
@@ -118,16 +119,16 @@ void AwaitNoEvents(int cpu) {
   }
 }
 
-// Leaves the port as it was found, however the body ends.
+// Resets the port before and after the body, also after an exception.
 class PortOfCase {
  public:
   PortOfCase() : used_(!target().port_path().empty()) {
     if (!used_) return;
-    // One that the port does not know has no PMU, whatever sysfs says: that is for the cases to
-    // find.
+    // The port may not know a CPU that sysfs lists. Then that CPU has no PMU, which the cases
+    // detect.
     std::vector<int> cpus = target().Cpus();
     std::erase_if(cpus, [](int cpu) { return !PortKnows(cpu); });
-    // A case without a CPU of its own may be on one without the PMU.
+    // A case that is not pinned may run on a CPU without the PMU.
     if (!cpus.empty()) AwaitNoEvents(cpus.front());
     port().Reset();
     if (!target().Claims(Cap::kManualClock)) return;
@@ -159,7 +160,7 @@ bool RegisterCase(CaseInfo info) {
   return true;
 }
 
-// Sorted once: to keep them in order as they come is half of what a short case takes.
+// Sorts once. Sorted insertion at registration would take half the time of a short case.
 std::span<const CaseInfo> AllCases() {
   static const std::vector<CaseInfo>& cases = InOrder(Registry());
   return cases;
@@ -200,9 +201,9 @@ void Case::TestBody() {
   } catch (const std::exception& error) {
     TakeError(error);
   }
-  // Without the privilege an expectation may have failed for that alone: nobody can tell.
+  // A call failed for lack of a privilege, and that may be why an expectation failed.
   if (HasFailure() && context().denied && !Privileged()) {
-    context().skipped = "a call was answered EPERM or EACCES, and this is not a privileged process";
+    context().skipped = "a call failed with EPERM or EACCES, and this process is not privileged";
     context().obstacle = Obstacle::kNotPermitted;
   }
 }

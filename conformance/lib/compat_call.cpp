@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The 32-bit door: interrupt 0x80 on x86-64. Other architectures have none for a 64-bit process.
+// The 32-bit entry: interrupt 0x80 on x86-64. Other architectures have none for a 64-bit process.
 #include "pmuconf/compat_call.h"
 
 #include <sys/mman.h>
@@ -16,7 +16,7 @@ constexpr std::size_t kPage = 4096;
 
 #if defined(__x86_64__)
 
-constexpr std::uint32_t kGetpid = 20, kIoctl = 54, kOpen = 336;  // numbers of i386
+constexpr std::uint32_t kGetpid = 20, kIoctl = 54, kOpen = 336;  // system call numbers of i386
 constexpr int kLow = MAP_32BIT;
 constexpr bool kDoor = true;
 
@@ -48,7 +48,7 @@ SysResult Call(std::uint32_t, std::uint32_t = 0, std::uint32_t = 0, std::uint32_
 
 bool HasCompatCalls() {
   if (!kDoor) return false;
-  // Where the kernel has none, the instruction kills.
+  // A kernel without the entry kills the process, so a child tries it.
   Child child([] { return Call(kGetpid).value == getpid() ? 0 : 1; });
   child.Go();
   return child.Wait() == 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one context of the process.
+// The context of this process.
 #include "lib/context.h"
 
 #include <cerrno>

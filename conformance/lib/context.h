@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the process of one case remembers for its result.
+// State of the case process that ends up in its result.
 #ifndef PMUCONF_LIB_CONTEXT_H_
 #define PMUCONF_LIB_CONTEXT_H_
 
@@ -14,13 +14,13 @@
 
 namespace pmuconf {
 
-// There is no PMU that the target file, or --pmu, means.
+// No PMU matches the target file or --pmu.
 class NoSuchPmu : public Broken {
  public:
   using Broken::Broken;
 };
 
-// The last system call that was reported as Broken.
+// The last system call for which BrokenErrno() was called.
 struct FailedCall {
   std::string text;
   int error = 0;
@@ -30,27 +30,28 @@ struct Context {
   std::optional<Target> target;
   std::string pmu;  // --pmu: overrides the target's match
   static constexpr std::size_t kOpenedKept = 4;
-  std::deque<std::string> opened;  // the last attrs, as messages show them, and what came of it
-  std::size_t opens = 0;           // how many there were
-  std::string bpf_log;             // what libbpf said, newest end
+  std::deque<std::string> opened;  // the last attrs and their results, as messages show them
+  std::size_t opens = 0;           // number of all opens
+  std::string bpf_log;             // the end of libbpf's log
   FailedCall failed_call;
-  bool disturbed = false;             // its CPU was taken away where that is evidence no more
-  bool denied = false;                // a call was answered EPERM or EACCES
+  // Another task preempted a thread that is Undisturbed, so the result is no evidence.
+  bool disturbed = false;
+  bool denied = false;                // a call failed with EPERM or EACCES
   std::optional<std::string> broken;  // first cause
   std::optional<std::string> skipped;
-  Obstacle obstacle = Obstacle::kNone;  // of what was skipped
+  Obstacle obstacle = Obstacle::kNone;  // the skip reason of `skipped`
 };
 
 Context& context();
 
-// Thrown where a case finds that it is not for this target or machine. A child process tells it to
-// its parent.
+// Thrown if a case is not for this target or machine. A child process passes it to its parent.
 struct Skipped {
   Obstacle obstacle;
   std::string reason;
 };
 
-// Ends the case: it asks for what the target does not claim. `what` says so in the report.
+// Ends the case as SKIP because it requests something that the target does not claim. The report
+// prints `what`.
 [[noreturn]] void SkipUnclaimed(const std::string& what);
 
 }  // namespace pmuconf

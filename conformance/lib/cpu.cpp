@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CPUs and children.
+// CPUs and child processes.
 #include "pmuconf/cpu.h"
 
 #include <fcntl.h>
@@ -48,7 +48,7 @@ bool Schedule(int policy, int priority) {
   return sched_setscheduler(0, policy, &param) == 0;
 }
 
-// How often this thread lost its CPU while it had more to do.
+// Returns how often the scheduler preempted this thread.
 long TakenAway() {
   rusage used = {};
   getrusage(RUSAGE_THREAD, &used);
@@ -74,15 +74,15 @@ void Undisturbed::Yield() {
 
 namespace {
 
-// What a child says of a Skipped: a byte for the obstacle, and the reason. A pipe holds as much at
-// once.
+// Writes a Skipped to the pipe: one byte for the enumerator of the skip reason, then the text. Both
+// fit into the empty pipe.
 void Tell(int fd, const Skipped& skipped) {
   const std::string words = static_cast<char>(skipped.obstacle) + skipped.reason;
   if (write(fd, words.data(), words.size()) < 0) _exit(126);
 }
 
-// Throws what it said, if it said anything. Others may have its end of the pipe still: what was
-// told is there by now.
+// Throws the Skipped that the child wrote, if any. Other processes may still have the write end
+// open, so this does not wait for end of file: the child has ended, and its data is in the pipe.
 void ThrowTold(int fd) {
   std::array<char, PIPE_BUF> words;
   const ssize_t size = read(fd, words.data(), words.size());
@@ -104,7 +104,7 @@ Child::Child(const std::function<int()>& body) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     close(go[1]);
     char byte = 0;
-    if (read(go[0], &byte, 1) != 1) _exit(127);  // the parent went away
+    if (read(go[0], &byte, 1) != 1) _exit(127);  // the parent has exited
     int status = 126;
     try {
       status = body();
@@ -127,7 +127,7 @@ Child::~Child() {
 
 void Child::Go() {
   const char byte = 1;
-  if (write(go_fd_, &byte, 1) != 1) throw BrokenErrno("telling the child to go", errno);
+  if (write(go_fd_, &byte, 1) != 1) throw BrokenErrno("starting the child", errno);
   close(go_fd_);
   go_fd_ = -1;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes what a probe found as a target file.
+// Writes the findings of a probe as a target file.
 #include <algorithm>
 #include <sstream>
 
@@ -137,7 +137,7 @@ std::string WriteDraft(const PmuFacts& facts) {
   out.Line("kind", Quoted(facts.kind), facts.kind_how);
   if (facts.kind == "trace") {
     out.Table("[trace]");
-    out.Line("record", "1", "bytes of a record: cannot be told from here; 1 claims nothing");
+    out.Line("record", "1", "bytes of a record: unknown; 1 claims nothing");
     return out.Text();
   }
   if (facts.limited()) WriteCounters(facts, &out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mapping that ends in a page without rights, and a thread that has it for its stack.
+// A mapping whose end is inaccessible, and a thread that uses it as its stack.
 #include "pmuconf/edge_stack.h"
 
 #include <pthread.h>
@@ -13,13 +13,13 @@
 namespace pmuconf {
 namespace {
 
-constexpr std::size_t kEdge = 65'536;  // at least a page, however large these are
+constexpr std::size_t kEdge = 65'536;  // at least one page, for every page size of Linux
 
 class Mapping {
  public:
   explicit Mapping(std::size_t stack) : bytes_(stack + kEdge) {
     base_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (base_ == MAP_FAILED) throw BrokenErrno("a stack of one's own", errno);
+    if (base_ == MAP_FAILED) throw BrokenErrno("a stack for the thread", errno);
     if (mprotect(static_cast<char*>(base_) + stack, kEdge, PROT_NONE) != 0) {
       throw BrokenErrno("the end of a stack", errno);
     }
@@ -56,7 +56,8 @@ void OnEdgeStack(std::size_t bytes, const std::function<void(std::uint64_t top)>
   Call call{body, reinterpret_cast<std::uint64_t>(stack.base()) + bytes, nullptr};
   pthread_attr_t attr;
   pthread_attr_init(&attr);
-  if (pthread_attr_setstack(&attr, stack.base(), bytes) != 0) throw Broken("a stack of one's own");
+  if (pthread_attr_setstack(&attr, stack.base(), bytes) != 0)
+    throw Broken("a stack for the thread");
   pthread_t thread;
   const int error = pthread_create(&thread, &attr, &Run, &call);
   pthread_attr_destroy(&attr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errnos by name, from the C library.
+// Errno names from the C library.
 #include "lib/errno_name.h"
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errnos by name.
+// Errno names.
 #ifndef PMUCONF_LIB_ERRNO_NAME_H_
 #define PMUCONF_LIB_ERRNO_NAME_H_
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening events and the calls on them.
+// Opens events and calls their ioctls.
 #include "pmuconf/event.h"
 
 #include <sys/ioctl.h>
@@ -19,15 +19,15 @@ namespace {
 
 constexpr std::size_t kReadBuffer = 16 * 1024;
 
-// A case that samples single events is not for a PMU that says it cannot.
+// Skips a case whose period is shorter than the target file claims to support.
 void SkipIfTooShort(std::uint64_t period) {
   const std::uint64_t shortest = target().min_period();
   if (period == 0 || period >= shortest) return;
   SkipUnclaimed("needs a period of " + std::to_string(period) +
-                ", and the shortest that the target takes is " + std::to_string(shortest));
+                "; the shortest that the target supports is " + std::to_string(shortest));
 }
 
-// Bits of PERF_SAMPLE_*, from 0.
+// Names of the PERF_SAMPLE_* bits, from bit 0.
 constexpr std::array<const char*, 25> kSampleNames = {"ip",
                                                       "tid",
                                                       "time",
@@ -53,16 +53,16 @@ constexpr std::array<const char*, 25> kSampleNames = {"ip",
                                                       "data_page_size",
                                                       "code_page_size",
                                                       "weight_struct"};
-// Bits of PERF_FORMAT_*, from 0.
+// Names of the PERF_FORMAT_* bits, from bit 0.
 constexpr std::array<const char*, 5> kReadNames = {"time_enabled", "time_running", "id", "group",
                                                    "lost"};
-// Bits of PERF_SAMPLE_BRANCH_*, from 0.
+// Names of the PERF_SAMPLE_BRANCH_* bits, from bit 0.
 constexpr std::array<const char*, 19> kBranchNames = {
     "user",     "kernel",    "hv",        "any",      "any_call",   "any_return", "ind_call",
     "abort_tx", "in_tx",     "no_tx",     "cond",     "call_stack", "ind_jump",   "call",
     "no_flags", "no_cycles", "type_save", "hw_index", "priv_save"};
 
-// "ip|tid|0x80000000": the bits by their names; those without one as a number.
+// Returns "ip|tid|0x80000000": the names of the bits, and the bits without a name as a number.
 std::string Names(std::uint64_t value, std::span<const char* const> names) {
   std::ostringstream os;
   const char* separator = "";
@@ -84,7 +84,7 @@ std::string Opened(const perf_event_attr& attr, pid_t pid, int cpu, int group_fd
   return os.str();
 }
 
-// For the message of a case that does not pass: what it opened last.
+// Stores the last opens for the failure message of the case.
 void Remember(std::string opened) {
   auto& kept = context().opened;
   ++context().opens;
@@ -92,7 +92,7 @@ void Remember(std::string opened) {
   kept.push_back(std::move(opened));
 }
 
-// Where no event can follow a task, one that says nothing else belongs to the whole machine.
+// On a system-wide PMU, replaces the default (this task, any CPU) by the designated CPU.
 void Place(pid_t* pid, int* cpu) {
   if (*pid != 0 || *cpu != -1 || !target().Claims(Cap::kSystemWide)) return;
   *pid = -1;
@@ -106,7 +106,7 @@ void Assert(const SysResult& result, const char* what, const perf_event_attr& at
 }  // namespace
 
 EventSpec AsGeneric(const EventSpec& spec) {
-  if (!spec.generic) throw Broken(spec.name + " answers to no generic event");
+  if (!spec.generic) throw Broken(spec.name + " has no generic event");
   EventSpec generic = spec;
   generic.type = PERF_TYPE_HARDWARE;
   generic.config = *spec.generic;
@@ -312,7 +312,7 @@ OpenResult TryOpen(const perf_event_attr& attr, pid_t pid, int cpu, int group_fd
                    unsigned long flags) {
   Place(&pid, &cpu);
   Remember(Opened(attr, pid, cpu, group_fd, flags));
-  perf_event_attr copy = attr;  // E2BIG makes the kernel write the size it knows
+  perf_event_attr copy = attr;  // with E2BIG the kernel writes its own size to the attr
   const SysResult result = TryOpenRaw(&copy, pid, cpu, group_fd, flags);
   context().opened.back() += result.ok() ? ": open" : ": " + ErrnoName(result.error);
   if (result.error == EPERM || result.error == EACCES) context().denied = true;

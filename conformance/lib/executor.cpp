@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One case: mark the log, run the process, judge how it ended, read the log.
+// One case: marks the end of the kernel log, runs the process, judges its end, reads the log.
 #include "lib/executor.h"
 
 #include <nlohmann/json.hpp>
@@ -23,8 +23,8 @@ std::string Number(double value) {
 void JudgeEnd(const ProcessResult& process, double deadline_s, CaseResult* result) {
   if (process.timed_out) {
     result->result = Result::kTimeout;
-    result->message = "no end within " + Number(deadline_s) + " s";
-    if (process.unkillable) result->message += "; the process outlives SIGKILL";
+    result->message = "did not end within " + Number(deadline_s) + " s";
+    if (process.unkillable) result->message += "; the process survived SIGKILL";
     return;
   }
   if (!process.signalled && process.status == 0 && DecodeResult(process.result, result)) return;
@@ -60,8 +60,8 @@ bool DecodeResult(const std::string& text, CaseResult* result) {
 
 CaseResult Executor::Run(const CaseInfo& info, double deadline_s) const {
   CaseResult result = Once(info, deadline_s);
-  // Not for what it came to, but for what the scheduler says: PASS is run again like FAIL. What the
-  // kernel complained of stands.
+  // Repeats a disturbed run whatever its result is, so that PASS and FAIL are treated the same. A
+  // CRASH stands, because the kernel reported it.
   while (result.disturbed && result.result != Result::kCrash && result.runs < kRuns) {
     CaseResult next = Once(info, deadline_s - result.duration_s);
     next.runs = result.runs + 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs cases, each in a process of its own, and watches the kernel meanwhile.
+// Runs each case in a process of its own and reads the kernel log for reports.
 #ifndef PMUCONF_LIB_EXECUTOR_H_
 #define PMUCONF_LIB_EXECUTOR_H_
 
@@ -13,16 +13,16 @@ struct CaseInfo;
 
 class Executor {
  public:
-  // The target must be known to the case's process under the same name. Without `kernel_log` what
-  // the kernel says goes unseen: for processes that may not read it.
+  // `target` is passed to the case's process as --target. `kernel_log` is false for processes that
+  // may not read the kernel log; then kernel reports go unnoticed.
   Executor(std::string target, std::string pmu, bool kernel_log = true)
       : target_(std::move(target)), pmu_(std::move(pmu)), kernel_log_(kernel_log) {}
 
-  // How often a case is run at most whose CPU is taken away each time; the last run is judged.
+  // Maximum number of runs of a case that is disturbed each time. The last run is judged.
   static constexpr int kRuns = 4;
 
-  // Never throws for what the case does: its death is a result. Throws Broken if this process may
-  // not read the kernel log, and should.
+  // A case that dies is a result, not an exception. Throws Broken if this process may not read the
+  // kernel log although `kernel_log` is true.
   CaseResult Run(const CaseInfo& info, double deadline_s) const;
 
  private:
@@ -33,7 +33,7 @@ class Executor {
   bool kernel_log_;
 };
 
-// What a case's process writes to its result descriptor, and back.
+// Encode and decode the text that a case's process writes to its result descriptor.
 std::string EncodeResult(const CaseResult& result);
 bool DecodeResult(const std::string& text, CaseResult* result);
 

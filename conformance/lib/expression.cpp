@@ -20,7 +20,7 @@ class Applies {
   }
 
  private:
-  // The next word, "(" or ")"; empty at the end.
+  // Returns the next word, "(" or ")"; empty at the end.
   std::string_view Peek() {
     while (!rest_.empty() && rest_.front() == ' ') rest_.remove_prefix(1);
     if (rest_.empty()) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two small expressions of the catalogue: `applies` over capabilities, `kernels` over releases.
+// The two expressions of the catalogue: `applies` over capabilities, and `kernels` over releases.
 #ifndef PMUCONF_LIB_EXPRESSION_H_
 #define PMUCONF_LIB_EXPRESSION_H_
 
@@ -11,12 +11,12 @@
 
 namespace pmuconf {
 
-// "true", "sampling and not (bpf or cpus2)": names of capabilities, and, or, not, parentheses.
-// Throws ConfigError for anything else.
+// Evaluates names of capabilities with and, or, not and parentheses: "sampling and not (bpf or
+// cpus2)". "true" is always true. Throws ConfigError for anything else.
 bool EvaluateApplies(std::string_view text, const std::function<bool(Cap)>& has);
 
-// ">=6.1", ">=6.1,<6.12" against a release such as "6.12.117+deb12-cloud-amd64": every part must
-// hold for its major and minor number. Throws ConfigError for anything else.
+// Compares ">=6.1" or ">=6.1,<6.12" with a release such as "6.12.117+deb12-cloud-amd64". Every part
+// must be true for the major and minor number. Throws ConfigError for anything else.
 bool KernelMatches(std::string_view text, std::string_view release);
 
 std::string KernelRelease();  // uname -r

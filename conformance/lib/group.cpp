@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening groups.
+// Opens groups.
 #include "pmuconf/group.h"
 
 #include "pmuconf/broken.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cutting JSON lines to size.
+// Truncates JSON lines.
 #include "lib/json_line.h"
 
 #include <nlohmann/json.hpp>
@@ -24,7 +24,7 @@ void FindLongest(Json* json, std::string** longest) {
   }
 }
 
-// Never inside a character.
+// Does not cut inside a UTF-8 character.
 void Halve(std::string* text) {
   std::size_t n = text->size() / 2;
   while (n > 0 && (static_cast<unsigned char>((*text)[n]) & 0xc0) == 0x80) --n;

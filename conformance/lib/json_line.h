@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One JSON object as one line of the channel: at most 64 KiB, UTF-8 whatever the strings hold.
+// One JSON object as one line of the channel: at most 64 KiB of valid UTF-8, also if a string is
+// not.
 #ifndef PMUCONF_LIB_JSON_LINE_H_
 #define PMUCONF_LIB_JSON_LINE_H_
 
@@ -8,9 +9,9 @@
 
 namespace pmuconf {
 
-inline constexpr std::size_t kLineLimit = 64 * 1024;  // with its newline
+inline constexpr std::size_t kLineLimit = 64 * 1024;  // including the newline
 
-// Cuts the longest strings, with a marker, until the line fits. Ends in "\n".
+// Truncates the longest strings, with a marker, until the line fits. The result ends in "\n".
 std::string JsonLine(nlohmann::json object);
 
 }  // namespace pmuconf

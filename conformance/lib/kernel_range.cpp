@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evaluates kernel ranges by comparing (major, minor).
+// Compares kernel ranges by (major, minor).
 #include <sys/utsname.h>
 
 #include <charconv>
@@ -11,7 +11,7 @@
 namespace pmuconf {
 namespace {
 
-// Takes "6.12" off the front.
+// Removes "6.12" from the front of `text` and stores it in `version`.
 bool TakeVersion(std::string_view* text, std::pair<int, int>* version) {
   const auto number = [&](int* value) {
     const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), *value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the kernel log and knows a report when it sees one.
+// Reads the kernel log and recognises reports.
 #include "pmuconf/kmsg.h"
 
 #include <fcntl.h>
@@ -16,14 +16,14 @@
 namespace pmuconf {
 namespace {
 
-// At the beginning of a line.
+// Prefixes of reports.
 constexpr std::array<std::string_view, 13> kStarts = {
     "WARNING:",    "BUG:",      "INFO: possible", "INFO: inconsistent", "INFO: trying to",
     "INFO: task ", "INFO: rcu", "rcu: INFO:",     "watchdog:",          "Oops",
     "UBSAN:",      "KASAN:",    "refcount_t:",
 };
 
-// Anywhere in a line.
+// Parts of reports.
 constexpr std::array<std::string_view, 18> kParts = {
     "Kernel panic",
     "soft lockup",
@@ -41,14 +41,15 @@ constexpr std::array<std::string_view, 18> kParts = {
     "suspicious RCU usage",
     "possible circular locking",
     "held lock freed",
-    // From here on nobody looks any more.
+    // After these messages the kernel no longer detects such faults.
     "leak detector disabled",
     "turning off the locking correctness validator",
 };
 
-constexpr std::size_t kMostRecords = 100'000;  // more than any log buffer holds
+constexpr std::size_t kMostRecords = 100'000;  // larger than any log buffer
 
-constexpr std::uint64_t kTaintOfModules = (1U << 0) | (1U << 12) | (1U << 13);  // P, O, E
+// Flags for proprietary (P), out-of-tree (O) and unsigned (E) modules.
+constexpr std::uint64_t kTaintOfModules = (1U << 0) | (1U << 12) | (1U << 13);
 
 }  // namespace
 
@@ -79,7 +80,7 @@ std::vector<std::string> KernelLog::Lines() {
     if (n > 0) {
       lines.push_back(KmsgText({record.data(), static_cast<std::size_t>(n)}));
     } else if (n < 0 && errno == EPIPE) {
-      continue;  // records were overwritten; the next read goes on with the oldest
+      continue;  // the kernel overwrote records; the next read returns the oldest remaining one
     } else if (n < 0 && errno == EINTR) {
       continue;
     } else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the matchers compute and how values are shown.
+// Computes bounds and prints values for the matchers.
 #include "pmuconf/matchers.h"
 
 #include <cmath>

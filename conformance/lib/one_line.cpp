@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps a line one line.
+// Replaces control characters.
 #include "lib/one_line.h"
 
 namespace pmuconf {

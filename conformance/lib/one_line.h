@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text from anywhere as part of one line.
+// Makes any text safe as a part of one line.
 #ifndef PMUCONF_LIB_ONE_LINE_H_
 #define PMUCONF_LIB_ONE_LINE_H_
 
@@ -8,8 +8,8 @@
 
 namespace pmuconf {
 
-// With '?' for each control character but tabs: what it quotes neither ends the line nor steers a
-// terminal.
+// Replaces each control character except tabs with '?', so that the text cannot end the line or
+// control a terminal.
 std::string OneLine(std::string_view text);
 
 }  // namespace pmuconf

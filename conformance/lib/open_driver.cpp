@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks of drivers, in the order in which they are made: of the kernel's own PMUs, and of the
-// reference driver by a second reading of its lists (refpmu_events.h).
+// The checks of drivers, in the order in which they make them: for the PMUs of the kernel itself,
+// and for the reference driver by the independent tables in refpmu_events.h.
 #include "pmuconf/open_driver.h"
 
 #include <linux/hw_breakpoint.h>
@@ -19,8 +19,8 @@ namespace {
 using F = OpenFacts;
 
 constexpr std::string_view kAll = kAllKernels;
-constexpr std::uint64_t kSoftwareEvents = 12;  // PERF_COUNT_SW_MAX of every kernel here
-// Above all addresses of programs, with page tables of four levels and of five.
+constexpr std::uint64_t kSoftwareEvents = 12;  // PERF_COUNT_SW_MAX of every supported kernel
+// User addresses are below this with page tables of four and of five levels.
 constexpr std::uint64_t kKernelHalf = 1ull << 63;
 
 bool Branches(const F& f) { return f.Samples(PERF_SAMPLE_BRANCH_STACK); }
@@ -50,7 +50,7 @@ constexpr OpenCheck kTracepoint[] = {
      }},
 };
 
-// Of a breakpoint, bp_addr and bp_len are what others have as config1 and config2.
+// For a breakpoint, config1 is bp_addr and config2 is bp_len.
 constexpr OpenCheck kBreakpoint[] = {
     {"INI-015", "branches of a breakpoint", kAll, EOPNOTSUPP, Branches},
     {"INI-019", "breakpoint without a type, or of all", kAll, EINVAL,
@@ -87,24 +87,25 @@ bool Generic(const F& f) {
   return f.attr.type == PERF_TYPE_HARDWARE || f.attr.type == PERF_TYPE_HW_CACHE;
 }
 
-// What a generic event stands for; nullptr if that is nothing.
+// Returns the encoding of a generic event; nullptr if the number is invalid or unsupported.
 const RefpmuEncoding* Stands(const F& f) {
   return f.attr.type == PERF_TYPE_HARDWARE ? RefpmuByGeneric(f.attr.config)
                                            : RefpmuByCache(f.attr.config);
 }
 
-// Known from here on.
+// Call this only after the checks of generic events: it dereferences Stands().
 RefpmuEncoding Encoding(const F& f) {
   return Generic(f) ? *Stands(f) : RefpmuEncoding{f.attr.config, f.attr.config1};
 }
 
-// No counter of the device counts it: a code that it has not, or one of the registers for records.
+// Returns whether no counter of the device counts the event: its code is unknown, or it needs a
+// record register that this device lacks.
 bool Uncountable(const F& f) {
   const RefpmuEvent* const event = RefpmuByCode(Encoding(f).config & kRefpmuCode);
   return event == nullptr || (event->place == RefpmuPlace::kRecords && f.pmu->Refuses("precise"));
 }
 
-// An event by itself on a fixed counter leaves the general ones to others.
+// An event without edge, inv and cmask on a fixed counter uses no general counter.
 bool OnFixedCounter(const F& f) {
   const std::uint64_t config = Encoding(f).config;
   return (config & ~kRefpmuCode) == 0 && RefpmuByCode(config)->fixed >= 0;
@@ -115,7 +116,7 @@ bool LeaderOfAnotherPmu(const F& f) {
 }
 
 constexpr OpenCheck kReference[] = {
-    // What is malformed.
+    // Invalid fields.
     {"INI-011", "config2 or config3 without a meaning", kAll, EINVAL,
      [](const F& f) { return f.attr.config2 != 0 || f.config3 != 0; }},
     {"INI-011", "config1 of a generic event", kAll, EINVAL,
@@ -147,7 +148,7 @@ constexpr OpenCheck kReference[] = {
     {"INI-004", "code of no event", kAll, EINVAL,
      [](const F& f) { return !Generic(f) && Uncountable(f); }},
     {"INI-006", "generic event that no counter counts", kAll, ENOENT, Uncountable},
-    // What the device does not do.
+    // Features that the device lacks.
     {"INI-015", "branches, or what the device does not know of them", kAll, EOPNOTSUPP,
      [](const F& f) {
        return Branches(f) && (f.pmu->Refuses("branch_stack") ||
@@ -165,7 +166,7 @@ constexpr OpenCheck kReference[] = {
      [](const F& f) { return f.attr.precise_ip != 0 && !f.Sampling(); }},
     {"ERR-032", "idle task or host excluded", kAll, EOPNOTSUPP,
      [](const F& f) { return f.attr.exclude_idle || f.attr.exclude_host; }},
-    // Its group.
+    // Group constraints.
     {"ERR-014", "group of two hardware PMUs", kAll, EINVAL, LeaderOfAnotherPmu},
     {"INI-021", "group that can never fit", kAll, EINVAL,
      [](const F& f) {
@@ -185,7 +186,7 @@ constexpr OpenCheck kUncore[] = {
     {"ERR-014", "group of two hardware PMUs", kAll, EINVAL, LeaderOfAnotherPmu},
 };
 
-// The kernel's own PMUs leave these to the kernel.
+// Features that the kernel itself refuses for its own PMUs, because they do not announce them.
 std::map<std::string, int, std::less<>> Lacks(bool nmi_safe_clocks_alone) {
   std::map<std::string, int, std::less<>> lacks = {{"extended_registers", EOPNOTSUPP},
                                                    {"aux_output", EOPNOTSUPP},

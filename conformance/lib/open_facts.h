@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a check of the errno model looks at: the call as the kernel reads it, and the PMU that is
-// asked.
+// The input of a check of the errno model: the call as the kernel parses it, and the PMU that the
+// kernel tries.
 #ifndef PMUCONF_LIB_OPEN_FACTS_H_
 #define PMUCONF_LIB_OPEN_FACTS_H_
 
@@ -22,15 +22,15 @@ inline constexpr std::string_view kNewKernels = ">=6.12";
 struct OpenFacts {
   const OpenCall& call;
   const OpenSystem& system;
-  const OpenPmu* pmu = nullptr;  // that is asked, or has taken the event
-  std::size_t known = 0;         // bytes of the kernel's attr
-  std::size_t size = 0;          // as the kernel takes it
-  // What is beyond `size` is 0.
+  const OpenPmu* pmu = nullptr;  // the PMU that is tried or has accepted the event
+  std::size_t known = 0;         // sizeof(struct perf_event_attr) of the kernel
+  std::size_t size = 0;          // attr.size, or PERF_ATTR_SIZE_VER0 if that is 0
+  // The bytes beyond `size` are 0.
   perf_event_attr attr = {};
   std::uint64_t flag_bits = 0;
   std::uint32_t reserved_3 = 0;
   std::uint64_t config3 = 0;
-  bool misnamed = false;  // it is a generic event, and names a PMU that takes none
+  bool misnamed = false;  // a generic event that names a PMU without generic events
 
   bool Cgroup() const { return (call.flags & PERF_FLAG_PID_CGROUP) != 0; }
   bool Task() const { return !Cgroup() && call.who != OpenWho::kEveryone; }
@@ -45,7 +45,7 @@ struct OpenFacts {
   bool BadRegisters(std::uint64_t mask) const {
     return mask == 0 || (mask & ~system.known_registers) != 0;
   }
-  // Privileges of the branches: those of the event where none is given.
+  // Returns the privileges of the sampled branches. If the attr gives none, the event's apply.
   std::uint64_t BranchPrivileges() const {
     const std::uint64_t given = attr.branch_sample_type & kOpenBranchPrivileges;
     if (given != 0) return given;
@@ -55,21 +55,21 @@ struct OpenFacts {
     if (!attr.exclude_hv) all |= PERF_SAMPLE_BRANCH_HV;
     return all;
   }
-  // The event is where the PMU is, whichever CPU was asked for.
+  // Returns the CPU of the event. A PMU that is not CPU-local moves it to the CPU of the leader.
   OpenCpu Cpu() const { return pmu->cpu_local ? call.cpu : call.group_cpu; }
   bool OnOfflineCpu() const { return pmu->cpu_local && call.cpu == OpenCpu::kOffline; }
-  // A dead event is nobody's.
+  // An event whose task has exited belongs to no task.
   OpenWho GroupWho() const {
     return call.group == OpenGroup::kDead ? OpenWho::kNobody : call.group_who;
   }
   bool SameTask() const { return !Cgroup() && call.who == GroupWho(); }
-  // The event is of a type that this PMU answers to.
+  // Returns whether this PMU accepts the type of the event.
   bool Owned() const {
     const bool generic = attr.type == PERF_TYPE_HARDWARE || attr.type == PERF_TYPE_HW_CACHE ||
                          attr.type == PERF_TYPE_RAW;
     return attr.type == pmu->type || (generic && pmu->generic);
   }
-  // The event behind group_fd is one of this PMU's.
+  // Returns whether the event behind group_fd is an event of this PMU.
   bool LeaderOfThis() const { return call.group_type == pmu->type; }
   bool SameContext() const { return Task() ? SameTask() : GroupWho() == OpenWho::kEveryone; }
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads sysfs, sysctls and tracefs: which PMUs there are, and which of them the model knows by
-// name.
+// Reads sysfs, sysctls and tracefs: finds the PMUs of the machine, and those that the model knows
+// by name.
 #include "lib/open_machine.h"
 
 #include <linux/perf_event.h>
@@ -40,7 +40,7 @@ OpenPmu Described(const std::string& name, std::uint32_t type, bool recent) {
   return OpaquePmu(type);
 }
 
-// What the target file adds to the description: what the module was loaded without.
+// Adds the refusals of the target file, for parameters that the module was loaded without.
 void AddClaims(OpenPmu& pmu) {
   for (const char* choice : {"precise", "branch_stack"}) {
     if (const auto error = target().refusal(choice)) pmu.refusals[choice] = *error;
@@ -90,7 +90,8 @@ std::vector<OpenPmu> PmusHere(const OpenSystem& system) {
     AddClaims(pmu);
     pmus.insert(pmus.begin(), pmu);
   }
-  // The two clocks have numbers there, the first that were free, and no folder.
+  // Since 6.12 the kernel registers cpu-clock and task-clock as PMUs of their own, with the first
+  // free types but without sysfs directories.
   if (recent) {
     pmus.push_back(OpaquePmu(PERF_TYPE_MAX));
     pmus.push_back(OpaquePmu(PERF_TYPE_MAX + 1));

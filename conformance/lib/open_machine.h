@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine that this runs on, as the errno model has it: its kernel and its PMUs.
+// This machine as the errno model describes it: its kernel and its PMUs.
 #ifndef PMUCONF_LIB_OPEN_MACHINE_H_
 #define PMUCONF_LIB_OPEN_MACHINE_H_
 
@@ -9,11 +9,11 @@
 
 namespace pmuconf {
 
-// The kernel, for root.
+// Returns the kernel, with the privileges of root.
 OpenSystem SystemHere();
 
-// All of them, the target's first: those whose checks the model has, and of the others the type.
-// Throws ConfigError if the target's is one of the others.
+// Returns all PMUs of the machine, the target's first. For a PMU without a list of checks only the
+// type is known. Throws ConfigError if the target's PMU has no list.
 std::vector<OpenPmu> PmusHere(const OpenSystem& system);
 
 }  // namespace pmuconf

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks of perf_event_open, and what they answer.
+// The checks of perf_event_open(2) and their errnos.
 #include "pmuconf/open_model.h"
 
 #include <time.h>
@@ -16,7 +16,7 @@ namespace pmuconf {
 
 namespace {
 
-constexpr std::size_t kFirstSize = 64;  // of the attr, as it was published first
+constexpr std::size_t kFirstSize = 64;  // PERF_ATTR_SIZE_VER0, the first published size of the attr
 constexpr std::uint64_t kFlags =
     PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT | PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC;
 constexpr int kKnownFlagBits = 38;
@@ -44,7 +44,7 @@ constexpr OpenCheck kChecks[] = {
     {"ABI-034", "unknown bit of flags", kAll, EINVAL,
      [](const F& f) { return (f.call.flags & ~kFlags) != 0; }},
 
-    // The attr alone.
+    // Checks of the attr alone.
     {"ABI-001", "attr that cannot be read", kAll, EFAULT,
      [](const F& f) { return f.call.readable < 8; }, true},
     {"ABI-003", "size below the first one", kAll, E2BIG,
@@ -123,7 +123,7 @@ constexpr OpenCheck kChecks[] = {
      },
      true},
 
-    // Rights, and the arguments.
+    // Checks of privileges and arguments.
     {"PRM-005", "no right to anything", kAll, EACCES,
      [](const F& f) {
        return f.system.paranoid_any && f.system.paranoid > 2 && !f.system.administrator;
@@ -162,7 +162,7 @@ constexpr OpenCheck kChecks[] = {
     {"ERR-012", "inherit that differs from the leader's", kAll, EINVAL,
      [](const F& f) { return f.Task() && f.Grouped() && f.attr.inherit; }},
 
-    // The event by itself.
+    // Checks of the event alone.
     {"ERR-003", "neither task nor CPU", kAll, EINVAL,
      [](const F& f) { return !f.Task() && f.call.cpu == OpenCpu::kAny; }},
     {"ERR-004", "CPU that cannot be", kAll, EINVAL,
@@ -179,7 +179,7 @@ constexpr OpenCheck kChecks[] = {
      [](const F& f) { return f.misnamed; }},
     {"INI-001", "type of no PMU", kAll, ENOENT, [](const F&) { return true; }},
 
-    // The driver: what is malformed, then what it does not do.
+    // Checks of the driver: first invalid fields, then features that the device lacks.
     {"INI-011", "config2 without a meaning", kAll, 0,
      [](const F& f) { return f.attr.config2 != f.pmu->config2; }, false, "config2"},
     {"ABI-015", "config3 without a meaning", kNew, 0, [](const F& f) { return f.config3 != 0; },
@@ -200,7 +200,7 @@ constexpr OpenCheck kChecks[] = {
     {"ERR-032", "exclude_host, where it cannot be", kAll, 0,
      [](const F& f) { return f.attr.exclude_host != 0; }, false, "exclude_host"},
 
-    // What the PMU has told the kernel of itself.
+    // Checks of the PMU's capabilities, which the driver announced to the kernel.
     {"INI-014", "extended registers, on a PMU without", kNew, 0,
      [](const F& f) {
        return ((f.attr.sample_regs_user | f.attr.sample_regs_intr) &
@@ -246,7 +246,7 @@ constexpr OpenCheck kChecks[] = {
        return f.Samples(PERF_SAMPLE_CALLCHAIN) && f.attr.sample_max_stack > f.system.max_stack;
      }},
 
-    // The event in its context. What differs by kernel is mostly where the context comes.
+    // Checks of the event in its context. Kernels differ mainly in when they look up the context.
     {"ERR-023", "clock that is none", kAll, EINVAL,
      [](const F& f) {
        constexpr std::int32_t kClocks[] = {CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_REALTIME,
@@ -315,7 +315,7 @@ constexpr OpenCheck kChecks[] = {
      false, "exclusive"},
 };
 
-// The place of the first check of that name.
+// Returns the index of the first check with that name.
 constexpr std::size_t Place(std::string_view name) {
   std::size_t i = 0;
   while (kChecks[i].name != name) ++i;
@@ -326,8 +326,9 @@ constexpr std::size_t kMisnamedPlace = Place("generic event that names a PMU wit
 constexpr std::size_t kChoicePlace = Place("type of no PMU") + 1;
 constexpr std::size_t kEventPlace = Place("extended registers, on a PMU without");
 constexpr std::span<const OpenCheck> kAllChecks = kChecks;
-// Before a PMU is looked for; when none has taken the event; of a driver that has no list of its
-// own; and those of the kernel of an event that a PMU has taken.
+// kCallChecks: before the kernel looks for a PMU. kUntakenChecks: if no PMU has accepted the event.
+// kChoices: by a driver that has no list of checks of its own. kEventChecks: by the kernel after a
+// PMU has accepted the event.
 constexpr std::span<const OpenCheck> kCallChecks = kAllChecks.first(kMisnamedPlace);
 constexpr std::span<const OpenCheck> kUntakenChecks =
     kAllChecks.subspan(kMisnamedPlace, kChoicePlace - kMisnamedPlace);
@@ -335,11 +336,11 @@ constexpr std::span<const OpenCheck> kChoices =
     kAllChecks.subspan(kChoicePlace, kEventPlace - kChoicePlace);
 constexpr std::span<const OpenCheck> kEventChecks = kAllChecks.subspan(kEventPlace);
 
-// Where kernels differ in more than a check.
+// Differences between kernels beyond single checks.
 struct KernelFacts {
   std::string_view kernels;
   std::size_t attr_size = 0;
-  bool software_by_type = false;  // PERF_TYPE_SOFTWARE is looked up, as other types are
+  bool software_by_type = false;  // the kernel looks up PERF_TYPE_SOFTWARE like other types
 };
 constexpr KernelFacts kKernelFacts[] = {{kOld, 128, false}, {kNew, 136, true}};
 
@@ -458,7 +459,7 @@ OpenAnswer OpenModel::Predict(const OpenCall& call) const {
     facts.pmu = &pmus_[i];
     if (!facts.Owned()) continue;
     const OpenAnswer driver = First(checks_.driver[i], facts);
-    // What is not of this PMU may be of another one.
+    // ENOENT means that another PMU may accept the event.
     if (driver.error == ENOENT) {
       untaken = driver;
       continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws calls. What is wrong with a call is mostly taken from the list of violations, so that each
-// check has its share; bits that are turned over find what nobody has listed.
+// Draws calls. Most errors come from the list of violations, so that every check occurs often
+// enough. Random bit flips find errors that are not in the list.
 #include "pmuconf/open_random.h"
 
 #include <linux/hw_breakpoint.h>
@@ -13,12 +13,12 @@
 namespace pmuconf {
 namespace {
 
-constexpr std::size_t kAttrBytes = 136;  // of the newest kernel
+constexpr std::size_t kAttrBytes = 136;  // size of the attr in the newest kernel
 constexpr std::uint32_t kNobodysType = 0x4000'0000;
 constexpr std::uint64_t kNoTracepoint = 1ull << 40;
 constexpr std::uint64_t kDisabled = 1;
 
-// A number whose width is as likely as any other, or one next to a power of two.
+// Returns a number whose width is uniformly distributed, or a number next to a power of two.
 std::uint64_t Number(OpenDraw& draw) {
   const auto width = static_cast<unsigned>(draw.Below(64)) + 1;
   switch (draw.Below(4)) {
@@ -33,7 +33,7 @@ std::uint64_t Number(OpenDraw& draw) {
   }
 }
 
-// Few bits of those that a mask allows.
+// Returns at most four random bits below `width`.
 std::uint64_t SomeBits(OpenDraw& draw, unsigned width) {
   std::uint64_t bits = 0;
   for (std::uint64_t n = draw.Below(5); n > 0; --n) bits |= 1ull << draw.Below(width);
@@ -63,7 +63,7 @@ void Put(OpenCall& call, const OpenEvent& event) {
   });
 }
 
-// Whom it is for; events of a PMU without tasks have a CPU.
+// Chooses task and CPU. Events of a PMU without tasks are CPU-wide.
 void Aim(OpenCall& call, const OpenModel& model, const OpenPmu& pmu, OpenDraw& draw) {
   constexpr std::array kCpus = {OpenCpu::kAny, OpenCpu::kFirst, OpenCpu::kSecond, OpenCpu::kBeyond};
   constexpr std::array kWho = {OpenWho::kOtherTask, OpenWho::kEveryone, OpenWho::kEveryone,
@@ -86,7 +86,7 @@ void Aim(OpenCall& call, const OpenModel& model, const OpenPmu& pmu, OpenDraw& d
   if (model.pmu().cpus < 2 && call.cpu == OpenCpu::kSecond) call.cpu = OpenCpu::kFirst;
 }
 
-// An event behind group_fd: of a PMU that can have it, for the same task or CPU mostly.
+// Chooses the event behind group_fd: an event of a PMU, mostly for the same task or CPU.
 void Group(OpenCall& call, const OpenModel& model, OpenDraw& draw) {
   constexpr std::array kGroups = {OpenGroup::kLeader,  OpenGroup::kLeader, OpenGroup::kBuffer,
                                   OpenGroup::kSibling, OpenGroup::kClosed, OpenGroup::kFile,
@@ -99,7 +99,7 @@ void Group(OpenCall& call, const OpenModel& model, OpenDraw& draw) {
   if (call.group == OpenGroup::kBuffer && draw.OneIn(2)) {
     call.flags |= PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT;
   }
-  // A breakpoint takes more than a number to open.
+  // A breakpoint needs more fields than a type to open, so it is no leader.
   const OpenPmu& any = AnyPmu(model, draw);
   const OpenPmu& leader = any.type == PERF_TYPE_BREAKPOINT ? model.pmu() : any;
   call.group_type = leader.type;
@@ -111,7 +111,7 @@ void Group(OpenCall& call, const OpenModel& model, OpenDraw& draw) {
   call.group_cpu = of_task ? OpenCpu::kAny : OpenCpu::kFirst;
 }
 
-// The fields that a check looks at, each by chance and mostly as they were.
+// Changes each field that checks read with a probability of 1 / `one_in`.
 void Vary(OpenCall& call, OpenDraw& draw, std::uint64_t one_in) {
   constexpr std::array<std::int32_t, 7> kClocks = {
       CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_REALTIME, CLOCK_BOOTTIME, CLOCK_TAI, 2, 99};
@@ -147,7 +147,7 @@ void Vary(OpenCall& call, OpenDraw& draw, std::uint64_t one_in) {
   if (now()) call.Put(kOpenReserved3, static_cast<std::uint32_t>(SomeBits(draw, 4)));
 }
 
-// What drivers look at. Each is a step away from an event that opens.
+// Changes one or two fields that drivers check, which is a small step away from a valid event.
 void Approach(OpenCall& call, OpenDraw& draw) {
   constexpr std::array<std::uint64_t, 6> kLengths = {0, 1, 2, 4, 8, 64};
   constexpr std::array<std::uint64_t, 8> kBranches = {
@@ -210,13 +210,13 @@ void Turn(OpenCall& call, std::uint64_t bit) {
   call.attr[bit / 8] ^= std::byte{static_cast<unsigned char>(1u << bit % 8)};
 }
 
-// Into what can be made, and what the model knows.
+// Changes the call into one that a case can execute and the model can predict.
 void Settle(OpenCall& call, const OpenModel& model) {
   call.Put(kOpenFlagBits, FlagBits(call) | kDisabled);
   if (call.cpu == OpenCpu::kOffline && model.system().offline_cpu < 0) call.cpu = OpenCpu::kBeyond;
-  // The exclusive PMUs that `other` is for have no list of checks here.
+  // The model has no list of checks for an exclusive PMU, so another event never matters.
   call.other = OpenOther::kNone;
-  // Of these there is one each, and it is the target's.
+  // A case prepares only one event of each of these kinds, and it is the target's.
   if (call.group == OpenGroup::kDead || call.group == OpenGroup::kFull ||
       call.group == OpenGroup::kCrowded) {
     const OpenCall good = model.Good();
@@ -225,7 +225,7 @@ void Settle(OpenCall& call, const OpenModel& model) {
     call.group_who = good.group_who;
     call.group_cpu = good.group_cpu;
   }
-  // Without tasks there is none that could have died with an event.
+  // On a PMU without tasks no event can belong to an exited task.
   if (call.group == OpenGroup::kDead && !model.pmu().tasks) call.group = OpenGroup::kClosed;
   perf_event_attr attr = call.Attr();
   const auto& pmus = model.pmus();
@@ -237,7 +237,7 @@ void Settle(OpenCall& call, const OpenModel& model) {
     const auto is = [&](const OpenEvent& event) { return event.config == attr.config; };
     if (std::none_of(owner->events.begin(), owner->events.end(), is)) attr.config |= kNoTracepoint;
   }
-  // What lies in the upper half, and may not be watched, differs from boot to boot.
+  // The valid kernel addresses differ from boot to boot, so use a fixed address.
   if (attr.type == PERF_TYPE_BREAKPOINT && attr.bp_addr >> 46 != 0) {
     attr.bp_addr = 0xffff'ffff'8000'0000 | (attr.bp_addr & 0xfff);
   }
@@ -250,7 +250,7 @@ SeededDraw::SeededDraw(std::uint64_t seed, std::uint64_t number) : state_(seed) 
   state_ = Next() ^ number;
 }
 
-// SplitMix64: state that is as quickly made as used.
+// SplitMix64, a generator that needs no warm-up.
 std::uint64_t SeededDraw::Next() {
   std::uint64_t x = state_ += 0x9e37'79b9'7f4a'7c15;
   x = (x ^ x >> 30) * 0xbf58'476d'1ce4'e5b9;
@@ -271,7 +271,7 @@ OpenCall OpenDrawer::Random(OpenDraw& draw) const {
   if (draw.OneIn(4)) event.config |= std::uint64_t{AnyPmu(model, draw).type} << 32;
   if (draw.OneIn(16)) event.type = static_cast<std::uint32_t>(Number(draw));
   Put(call, event);
-  // As many fields as not, or few.
+  // Changes either about half of all fields or only a few.
   Vary(call, draw, draw.OneIn(4) ? 1 : 2 + draw.Below(12));
   std::uint64_t flags = SomeBits(draw, 38) | (draw.OneIn(2) ? SomeBits(draw, 38) : 0);
   if (draw.OneIn(16)) flags |= SomeBits(draw, 64);
@@ -295,7 +295,7 @@ OpenCall OpenDrawer::Mutated(OpenDraw& draw) const {
   if (draw.OneIn(2)) Group(call, model, draw);
   Vary(call, draw, 40);
   if (draw.OneIn(2)) call.Edit([](perf_event_attr& attr) { attr.exclude_kernel = 1; });
-  // By chance alone registers are hardly ever right.
+  // Random register masks are almost never valid.
   if (model.system().lockdown && draw.OneIn(8)) {
     call.Edit([](perf_event_attr& attr) {
       attr.sample_type |= PERF_SAMPLE_REGS_INTR;

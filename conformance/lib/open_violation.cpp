@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be wrong with a call of perf_event_open: one way for each check, by itself or combined.
+// Violations: for each check one change that makes a call of perf_event_open(2) fail it.
 #include <time.h>
 
 #include "lib/expression.h"
@@ -13,7 +13,7 @@ using Attr = perf_event_attr;
 
 void Size(Call& call, std::uint32_t size) { call.Put(offsetof(Attr, size), size); }
 
-// Samples of that type; whatever else the call has of it stays.
+// Adds sample types; other sample types of the call stay.
 void Samples(Call& call, std::uint64_t types) {
   call.Edit([types](Attr& attr) { attr.sample_type |= types; });
 }
@@ -30,7 +30,7 @@ void Clock(Call& call, std::int32_t clock) {
   });
 }
 
-// The output goes to the buffer of an event that is no leader of this one.
+// Redirects the output to the ring buffer of an event that is not the leader.
 void Output(Call& call) {
   call.group = OpenGroup::kBuffer;
   call.flags |= PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the kernel.
+// Queries the kernel for the privileges of this process.
 #include "lib/permission.h"
 
 #include <linux/capability.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this process may do here.
+// The privileges of this process.
 #ifndef PMUCONF_LIB_PERMISSION_H_
 #define PMUCONF_LIB_PERMISSION_H_
 
@@ -15,11 +15,12 @@ struct Refused {
   std::string reason;
 };
 
-// Why no event of a CPU can be opened here at all; nullopt if one can. Asked with an event of the
-// kernel's own, of which no driver hears.
+// Returns why this process cannot open any CPU-wide event; nullopt if it can. The function tries a
+// software event, so no driver is called.
 std::optional<Refused> EventsRefused();
 
-// Whether this is whoever may do all that cases do: root, and not root of a container.
+// Returns whether this process has the privileges that cases need: it is root, and has
+// CAP_SYS_ADMIN, which root of a container usually lacks.
 bool Privileged();
 
 }  // namespace pmuconf

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The experiments.
+// The experiments of a probe.
 #include "lib/probe.h"
 
 #include <sys/mman.h>
@@ -24,7 +24,7 @@
 namespace pmuconf {
 namespace {
 
-constexpr unsigned kMostGeneral = 32;  // as many as a target file can say
+constexpr unsigned kMostGeneral = 32;  // the maximum in a target file
 constexpr unsigned kMostFixed = 16;
 constexpr std::uint64_t kPeriod = 100'003;
 constexpr std::uint64_t kFrequency_hz = 100;
@@ -36,11 +36,11 @@ constexpr const char* kSystemCalls = "100 system calls";
 constexpr std::uint64_t kNumbersTried = 64;
 constexpr std::size_t kNumbersKept = 16;
 
-// Generic events, and what sysfs calls them; the first name is the one of target files.
+// Generic events and their names in sysfs. Target files use `name`.
 struct GenericName {
   const char* name;
   std::uint64_t config;
-  std::array<const char*, 3> in_sysfs;  // the last one on arm64
+  std::array<const char*, 3> in_sysfs;  // the last one is the name on arm64
 };
 constexpr std::array<GenericName, 10> kGeneric = {{
     {"cpu-cycles", PERF_COUNT_HW_CPU_CYCLES, {"cpu-cycles", "cycles", "cpu_cycles"}},
@@ -61,13 +61,13 @@ constexpr std::array<GenericName, 10> kGeneric = {{
     {"ref-cycles", PERF_COUNT_HW_REF_CPU_CYCLES, {"ref-cycles", "", ""}},
 }};
 
-// The kernel's own events, by number, as perf calls them.
+// The kernel's software events by number, with the names that perf uses.
 constexpr std::array<const char*, 12> kSoftware = {
     "cpu-clock",        "task-clock",   "page-faults",  "context-switches",
     "cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
     "emulation-faults", "dummy",        "bpf-output",   "cgroup-switches"};
 
-// Tracepoints that tell something here.
+// Tracepoints that the experiments can trigger.
 constexpr std::array<const char*, 3> kTracepoints = {
     "syscalls:sys_enter_getppid", "syscalls:sys_exit_getppid", "sched:sched_switch"};
 
@@ -77,7 +77,7 @@ bool AnyOf(std::string_view name, const std::array<const char*, 3>& names) {
 
 std::string Folder(const std::string& pmu) { return std::string(kEventSource) + "/" + pmu; }
 
-// An errno as a target file's comment says it.
+// Returns the result as the comments of a target file state it.
 std::string Gave(int error) { return error == 0 ? "opens" : "gives " + ErrnoName(error); }
 
 class Probe {
@@ -106,7 +106,7 @@ class Probe {
     EventSpec spec;
   };
 
-  // Opens for a task, or where the events of an uncore PMU belong; off.
+  // Opens a disabled event: of this task, or on the CPU of an uncore PMU.
   OpenResult Open(const EventSpec& spec, OpenOptions options, int group_fd = -1) const {
     options.pid = per_cpu_ ? -1 : 0;
     options.cpu = per_cpu_ ? cpu_ : -1;
@@ -171,7 +171,7 @@ class Probe {
     return aux != MAP_FAILED;
   }
 
-  // The events of sysfs that open; else numbers that do.
+  // Takes the events in sysfs that open. If there are none, tries small numbers as config.
   void FindEvents() {
     for (const std::string& name : ListFolder(Folder(facts_.device) + "/events")) {
       if (name.find('.') != std::string::npos) continue;  // a scale, a unit, a snapshot
@@ -243,8 +243,8 @@ class Probe {
     }
   }
 
-  // How many of `specs` a group takes; at most `most`. They are on: a driver that sees whether a
-  // group fits may leave out what is off.
+  // Returns how many of `specs` fit into one group, at most `most`. The events are enabled, because
+  // a driver may ignore disabled events when it validates a group.
   unsigned Fit(const std::vector<EventSpec>& specs, unsigned most) const {
     std::vector<Event> group;
     for (const EventSpec& spec : specs) {
@@ -275,8 +275,9 @@ class Probe {
       const bool everywhere = spec.facts.fit == general;
       if (everywhere && full.empty()) full.assign(general, spec.spec);
     }
-    // What still fits when all general counters are taken has a counter of its own. Beside that one
-    // it has all general ones or none: which of them it would have otherwise cannot be told.
+    // An event that fits although all general counters are in use has a fixed counter. In addition
+    // it can use either all general counters or none. Events that use only some cannot be
+    // identified this way.
     for (Spec& spec : specs_) {
       if (spec.facts.fit != general + 1 && spec.facts.fit != 1) continue;
       full.push_back(spec.spec);
@@ -288,14 +289,14 @@ class Probe {
     }
     facts_.fixed = {
         full.size() - general, 0,
-        "so many other events fit beside " + std::to_string(general) + " that take all"};
+        "so many more events fit into a group with " + std::to_string(general) + " others"};
     for (const Spec& spec : specs_) {
       if (spec.facts.fit == general || spec.facts.fixed) {
         facts_.events.push_back(spec.facts);
         kept_.push_back(spec.spec);
       } else {
         facts_.skipped.push_back(spec.facts.name + ": " + std::to_string(spec.facts.fit) +
-                                 " fit into a group: its `counters` cannot be told from here");
+                                 " fit into a group: its `counters` are unknown");
       }
     }
     Generic();
@@ -315,9 +316,9 @@ class Probe {
     }
   }
 
-  // The page that a reader of counters maps says how wide they are, where it may read them.
+  // Reads the counter width from the control page, if user space may read counters.
   void Width() {
-    facts_.width = {64, 0, "cannot be told from here; 64 claims nothing"};
+    facts_.width = {64, 0, "unknown; 64 claims nothing"};
     const OpenResult opened = Open(kept_.front(), {.disabled = false});
     if (!opened.ok()) return;
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
@@ -331,7 +332,7 @@ class Probe {
     munmap(base, page);
   }
 
-  // The first answer that is no error, over the events; else that of the first event.
+  // Returns the first success over all events; otherwise the result of the first event.
   Finding Any(const OpenOptions& options, const std::string& what) const {
     Finding first = Try(kept_.front(), options, what);
     for (const EventSpec& spec : kept_) {
@@ -383,8 +384,7 @@ class Probe {
     if (!facts_.branches.ok()) return;
     const auto deep = ReadFile(Folder(facts_.device) + "/caps/branches");
     facts_.branches.value = deep ? std::strtoul(deep->c_str(), nullptr, 10) : 1;
-    facts_.branches.how +=
-        deep ? ", caps/branches of sysfs says how deep" : ", how deep cannot be told from here";
+    facts_.branches.how += deep ? ", depth from caps/branches in sysfs" : ", depth unknown";
   }
 
   void Formats() {
@@ -408,8 +408,7 @@ class Probe {
     }
   }
 
-  // Whether one and the same event, off, is refused with one of `errors` once `edit` has changed
-  // it.
+  // Returns whether `edit` makes a disabled event fail with one of `errors`.
   bool Refuses(const std::string& key, const std::string& what, std::initializer_list<int> errors,
                const std::function<void(perf_event_attr&)>& edit, const OpenOptions& plain = {}) {
     OpenOptions options = plain;
@@ -420,7 +419,7 @@ class Probe {
     return true;
   }
 
-  // What else this PMU refuses of what a rule leaves to it.
+  // Finds the other errors that this PMU returns where a rule leaves the choice to the driver.
   void Choices() {
     const std::initializer_list<int> kAny = {EINVAL, EOPNOTSUPP};
     const OpenOptions samples = {.sample_period = kPeriod, .sample_type = PERF_SAMPLE_IP};
@@ -432,7 +431,7 @@ class Probe {
       Refuses("config2", "config2 = 1, and sysfs has no format in it,", kAny,
               [](perf_event_attr& attr) { attr.config2 = 1; });
     }
-    // The kernel refuses any of them for a PMU that says it has none.
+    // The kernel rejects all exclude bits for a PMU with PERF_PMU_CAP_NO_EXCLUDE.
     const bool none = !facts_.exclude_user.ok() && !facts_.exclude_kernel.ok();
     if (!none || !Refuses("exclude", "exclude_hv", {EINVAL}, hv)) {
       Refuses("exclude_idle", "exclude_idle", kAny, idle);
@@ -463,7 +462,8 @@ class Probe {
     });
   }
 
-  // What an event counts while things happen: for a person to choose its stimulus.
+  // Records the counts of an event during several actions, so that a person can choose its
+  // stimulus.
   void Watch(EventFacts* event) const {
     const auto index = static_cast<std::size_t>(event - facts_.events.data());
     const std::pair<const char*, std::function<void()>> deeds[] = {
@@ -500,7 +500,7 @@ class Probe {
       event->seen += separator + std::to_string(counts[what]) + " in " + std::string(what);
       separator = ", ";
     }
-    // Only what it counted once each, and in nothing else, is known to be what it counts.
+    // The stimulus is certain only if the event counted each occurrence once and nothing else.
     std::uint64_t all = 0;
     for (const auto& [what, count] : counts) all += count;
     if (all == kPages && counts[kFreshPages] == kPages) event->stimulus = "page_faults";
@@ -509,8 +509,8 @@ class Probe {
 
   PmuFacts facts_;
   std::vector<Spec> specs_;
-  std::vector<EventSpec> kept_;  // of facts_.events
-  bool config2_ = false;         // a format is there
+  std::vector<EventSpec> kept_;  // the events in facts_.events
+  bool config2_ = false;         // sysfs has a format that uses config2
   int cpu_ = 0;
   bool per_cpu_ = false;
 };

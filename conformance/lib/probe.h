@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drafts a target file for a PMU that nobody has described yet.
+// Drafts a target file for a PMU without one.
 #ifndef PMUCONF_LIB_PROBE_H_
 #define PMUCONF_LIB_PROBE_H_
 
@@ -14,7 +14,7 @@
 
 namespace pmuconf {
 
-// A number or an errno that an experiment gave, and the experiment in words.
+// The result of an experiment: a number or an errno, and a description of the experiment.
 struct Finding {
   std::uint64_t value = 0;
   int error = 0;
@@ -22,43 +22,43 @@ struct Finding {
   bool ok() const { return error == 0; }
 };
 
-// An event of the PMU, as the experiments saw it.
+// An event of the PMU, as the experiments found it.
 struct EventFacts {
   std::string name;
-  std::optional<std::uint16_t> code;  // where sysfs has no event of that name
-  unsigned fit = 0;                   // how many of it alone fit into a group
-  bool fixed = false;                 // one more of it fits than of the others
-  std::string generic;                // "cpu-cycles"; "": none
-  std::string seen;                   // what it counted while what happened
-  std::string stimulus = "none";      // what made it count exactly as often as it was done
+  std::optional<std::uint16_t> code;  // if sysfs has no event of that name
+  unsigned fit = 0;                   // how many instances of it alone fit into a group
+  bool fixed = false;   // it has a fixed counter: one more instance fits than of other events
+  std::string generic;  // "cpu-cycles"; "" if none
+  std::string seen;     // its counts during different actions
+  std::string stimulus = "none";  // the stimulus that it counted exactly
 };
 
-// What sysfs says of a PMU, and what experiments told.
+// The facts about a PMU, from sysfs and from experiments.
 struct PmuFacts {
   std::string device;
   std::uint32_t type = 0;
   std::string kind;
   std::string kind_how;
-  // Whether counters limit the events; else a target file does not speak of counters.
+  // Returns whether counters limit the events. Otherwise the target file has no [counters].
   bool limited() const { return kind == "core" || kind == "uncore"; }
   Finding general, fixed, width;
   Finding sampling, min_period, frequency, task, exclude_user, exclude_kernel, precise, branches;
-  std::vector<std::pair<std::string, Finding>> refused;  // keys of [refusals], and their errno
+  std::vector<std::pair<std::string, Finding>> refused;  // keys of [refusals] and their errno
   bool filters = false;
   std::vector<std::string> exclusive_formats;
   std::vector<EventFacts> events;
-  std::string names_how = "of sysfs";  // where the events' names come from
-  std::vector<std::string> skipped;    // events that are left out, and why
+  std::string names_how = "of sysfs";  // the source of the events' names
+  std::vector<std::string> skipped;    // omitted events, with the reason
 };
 
-// Looks and tries; opens events, all of them but those it watches stay off. Throws ConfigError if
-// there is no such PMU, or this process may not open events.
+// Runs the experiments. Opens events, which stay disabled unless an experiment needs them enabled.
+// Throws ConfigError if there is no such PMU, or if this process may not open events.
 PmuFacts ProbePmu(const std::string& pmu);
 
-// The facts as a target file with a comment on each line; it loads.
+// Writes the facts as a valid target file, with a comment on each line.
 std::string WriteDraft(const PmuFacts& facts);
 
-// WriteDraft(ProbePmu(pmu)).
+// Returns WriteDraft(ProbePmu(pmu)).
 std::string DraftTarget(const std::string& pmu);
 
 }  // namespace pmuconf

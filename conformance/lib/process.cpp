@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fork, exec, poll on a pidfd and three pipes, kill by group.
+// fork, exec, poll on a pidfd and three pipes, kill by process group.
 #include "lib/process.h"
 
 #include <fcntl.h>
@@ -24,7 +24,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kGrace_s = 5.0;  // for a killed process to go away
+constexpr double kGrace_s = 5.0;  // until a killed process must have ended
 
 struct Pipe {
   Fd read_end;
@@ -38,11 +38,12 @@ Pipe MakePipe() {
   return {Fd(ends[0]), Fd(ends[1])};
 }
 
-// Only what is safe between fork and exec.
+// Makes only calls that are safe between fork and exec.
 [[noreturn]] void Exec(char* const* argv, const std::array<int, 3>& outputs) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // The pipes may sit on the numbers they are wanted at: move them out of the way first.
+  // A pipe may already have one of the target descriptors, so move all of them out of the way
+  // first.
   std::array<int, 3> high;
   for (std::size_t i = 0; i < outputs.size(); ++i) high[i] = fcntl(outputs[i], F_DUPFD, 16);
   const int null_fd = open("/dev/null", O_RDONLY);
@@ -59,7 +60,7 @@ Pipe MakePipe() {
   _exit(127);
 }
 
-// Takes what is there now; false at the end of the pipe.
+// Reads all available data; returns false at the end of the pipe.
 bool Drain(int fd, std::string* to) {
   std::array<char, 4096> buffer;
   while (true) {
@@ -93,7 +94,7 @@ ProcessResult RunProcess(const std::vector<std::string>& argv, double deadline_s
          {pipes[0].write_end.get(), pipes[1].write_end.get(), pipes[2].write_end.get()});
   }
   result.pid = pid;
-  setpgid(pid, pid);  // whichever of the two comes first
+  setpgid(pid, pid);  // also in the child, because either of the two may run first
   for (Pipe& pipe : pipes) pipe.write_end.Reset();
   const Fd pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
 
@@ -122,7 +123,8 @@ ProcessResult RunProcess(const std::vector<std::string>& argv, double deadline_s
     budget = Budget(kGrace_s);
   }
   result.duration_s = Seconds(start);
-  kill(-pid, SIGKILL);  // what it left behind; it is not reaped yet, so the number is still its own
+  // Kills remaining children. The process is not yet reaped, so its number cannot be reused.
+  kill(-pid, SIGKILL);
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }

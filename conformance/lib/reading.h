@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Readings inside longer bytes: as read() gives them and as samples carry them.
+// Parses readings inside longer data: results of read(2) and samples.
 #ifndef PMUCONF_LIB_READING_H_
 #define PMUCONF_LIB_READING_H_
 

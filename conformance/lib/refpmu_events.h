@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A second reading of refpmu's lists of events and formats, written as tables, for those who judge
-// the driver's own: the errno model and the fuzz harness.
+// Tables of refpmu's events and formats, written independently of the driver, for the errno model
+// and the fuzz harness, which check the driver's own lists.
 #ifndef PMUCONF_LIB_REFPMU_EVENTS_H_
 #define PMUCONF_LIB_REFPMU_EVENTS_H_
 
@@ -25,7 +25,7 @@ struct RefpmuEvent {
   RefpmuPlace place;
 };
 
-// What the driver's documentation promises, one line a code.
+// The events in the driver's documentation, one entry per code.
 inline constexpr std::array<RefpmuEvent, 24> kRefpmuEvents = {{
     {0x003c, 1, RefpmuPlace::kAny},      {0x00c0, 0, RefpmuPlace::kAny},
     {0x013c, 2, RefpmuPlace::kAny},      {0x01d0, -1, RefpmuPlace::kAny},
@@ -46,7 +46,7 @@ struct RefpmuEncoding {
   std::uint64_t config1;
 };
 
-// PERF_COUNT_HW_*, in their order.
+// Encodings of PERF_COUNT_HW_*, in their order.
 inline constexpr std::array<RefpmuEncoding, 10> kRefpmuGeneric = {{
     {0x003c, 0},
     {0x00c0, 0},
@@ -55,8 +55,8 @@ inline constexpr std::array<RefpmuEncoding, 10> kRefpmuGeneric = {{
     {0x00c4, 0},
     {0x00c5, 0},
     {0x0104013c, 0},  // bus-cycles: edges of the reference clock
-    {0x018000c0, 0},  // stalled-cycles-frontend: no instruction
-    {0x018001b1, 0},  // stalled-cycles-backend: nothing executed
+    {0x018000c0, 0},  // stalled-cycles-frontend: cycles in which no instruction retires
+    {0x018001b1, 0},  // stalled-cycles-backend: cycles in which nothing executes
     {0x013c, 0},
 }};
 
@@ -65,7 +65,8 @@ struct RefpmuCacheEvent {
   RefpmuEncoding encoding;
 };
 
-// OFFCORE_RSP: reads 0x1, writes 0x2, prefetches 0x10; who answers: anybody, memory, remote memory.
+// Bits of OFFCORE_RSP. Requests: read 0x1, write 0x2, prefetch 0x10. Responses: from any source,
+// from memory, from remote memory.
 inline constexpr std::uint64_t kRefpmuAnybody = 0x3ffffc0000;
 inline constexpr std::uint64_t kRefpmuMemory = 0x3fffc00000;
 inline constexpr std::uint64_t kRefpmuRemote = 0x3fff800000;
@@ -101,7 +102,7 @@ constexpr const RefpmuEvent* RefpmuByCode(std::uint64_t code) {
   return nullptr;
 }
 
-// nullptr: no such number, or, of a cache event, a hole in the table.
+// Return nullptr for an invalid number, or for a cache event that the device does not support.
 constexpr const RefpmuEncoding* RefpmuByGeneric(std::uint64_t id) {
   return id < kRefpmuGeneric.size() ? &kRefpmuGeneric[id] : nullptr;
 }
@@ -112,18 +113,18 @@ constexpr const RefpmuEncoding* RefpmuByCache(std::uint64_t id) {
   return nullptr;
 }
 
-// Whether a number of PERF_TYPE_HW_CACHE has its three fields in their ranges.
+// Returns whether the three fields of a PERF_TYPE_HW_CACHE number are in range.
 constexpr bool RefpmuIsCache(std::uint64_t id) {
   return (id & 0xff) < 7 && (id >> 8 & 0xff) < 3 && (id >> 16) < 2;
 }
 
-// Bits of config1 that mean something with that code.
+// Returns the valid bits of config1 for that code.
 constexpr std::uint64_t RefpmuConfig1(std::uint64_t code) {
   if (code == 0x01b7 || code == 0x01bb) return 0x3fffff8fff;
   return code == 0x01cd ? 0xffff : 0;
 }
 
-// PERF_SAMPLE_BRANCH_*: those that are a kind of branch, those that the driver knows at all.
+// PERF_SAMPLE_BRANCH_* bits: those that select kinds of branches, and all that the driver knows.
 inline constexpr std::uint64_t kRefpmuBranchCallStack = 0x800, kRefpmuBranchKinds = 0x3ff8,
                                kRefpmuBranchKnown = 0x7ffff;
 

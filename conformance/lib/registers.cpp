@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which registers this processor has beyond the general ones.
+// Detects registers of this processor beyond the general ones.
 #include "pmuconf/registers.h"
 
 #if defined(__aarch64__)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of results.
+// Names of results and skip reasons.
 #include "lib/result.h"
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The closed set of results of a case.
+// The results of a case.
 #ifndef PMUCONF_LIB_RESULT_H_
 #define PMUCONF_LIB_RESULT_H_
 
@@ -12,28 +12,28 @@ namespace pmuconf {
 
 enum class Result {
   kPass,
-  kFail,            // an expectation about the rule did not hold
-  kSkip,            // a named capability is missing
-  kWaived,          // failed, and a waiver covers it
-  kBroken,          // the suite could not do what the case needs
+  kFail,            // the driver violated a rule
+  kSkip,            // the case did not run: see the skip reason
+  kWaived,          // failed, and a waiver accepts the failure
+  kBroken,          // the setup of the case failed
   kTimeout,         // the deadline passed
-  kCrash,           // the kernel complained, or died
-  kNotRun,          // selected, and no result came
-  kUnexpectedPass,  // passed, and a waiver says it fails
+  kCrash,           // the kernel reported a fault, or died
+  kNotRun,          // selected, but has no result
+  kUnexpectedPass,  // passed, although a waiver expects a failure
 };
 
 std::string_view ToString(Result result);  // "NOT_RUN"
 std::optional<Result> ResultFromString(std::string_view name);
 
-// What kept a case from an answer (SKIP, BROKEN). Only the first two of a SKIP say nothing of the
-// target: its rules then stay open. The next two make a rule not applicable.
+// The skip reason of a SKIP or BROKEN case. A SKIP with one of the first two leaves its rules open,
+// because they are facts about the process or machine. The next two make a rule not applicable.
 enum class Obstacle {
   kNone,
-  kNotPermitted,  // this process may not do what cases do
-  kNoSuchPmu,     // the machine has no PMU that the target file means
-  kKernelLacks,   // the running kernel, or the machine, has not what the case needs
+  kNotPermitted,  // this process lacks the privileges that cases need
+  kNoSuchPmu,     // the machine has no PMU that matches the target file
+  kKernelLacks,   // the running kernel or machine lacks something that the case needs
   kNotClaimed,    // the target file does not claim the capability
-  kBroken,        // the suite itself could not do what the case needs
+  kBroken,        // the setup of the case failed
 };
 
 std::string_view ToString(Obstacle obstacle);  // "not_permitted"; "" for none
@@ -47,9 +47,9 @@ struct CaseResult {
   std::string message;
   std::vector<std::string> rules;
   Obstacle obstacle = Obstacle::kNone;
-  int pid = 0;             // of the process that ran it; 0 where none is known
-  bool disturbed = false;  // what it saw is no evidence: its CPU was taken away
-  int runs = 1;            // how often it was run for this result
+  int pid = 0;             // of the process that ran the case; 0 if unknown
+  bool disturbed = false;  // another task preempted it, so the result is no evidence
+  int runs = 1;            // number of runs until this result
 };
 
 }  // namespace pmuconf

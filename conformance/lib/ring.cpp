@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mapping the ring and taking records out of it.
+// Maps the ring buffer and extracts records.
 #include "pmuconf/ring.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ void* Map(const Event& event, std::size_t pages, bool writable) {
 }
 
 void CopyWrapped(std::span<const std::byte> data, std::uint64_t at, void* to, std::size_t n) {
-  if (n == 0) return;  // memcpy takes no null pointer
+  if (n == 0) return;  // memcpy(3) requires non-null pointers
   const std::size_t start = at & (data.size() - 1);
   const std::size_t first = std::min(n, data.size() - start);
   std::memcpy(to, data.data() + start, first);
@@ -75,7 +75,7 @@ Ring::Ring(const Event& event, std::size_t pages, bool writable)
     throw BrokenErrno("mmap of " + std::to_string(pages) + " ring pages on " + Describe(attr_),
                       errno);
   }
-  // A page of the ring that is touched for the first time is a page fault: not while one counts.
+  // Populates the mapping now, so that later reads cause no page fault while an event counts them.
   for (std::size_t page = 0; page <= pages; ++page) {
     static_cast<void>(static_cast<const volatile char*>(base_)[page * PageSize()]);
   }
@@ -110,14 +110,14 @@ std::span<const std::byte> Ring::data() const {
 
 std::uint64_t Ring::head() const {
   const std::uint64_t head = page().data_head;
-  std::atomic_thread_fence(std::memory_order_acquire);  // data after head (rmb of the man page)
+  std::atomic_thread_fence(std::memory_order_acquire);  // data after head: rmb() of the manual
   return head;
 }
 
 std::uint64_t Ring::tail() const { return page().data_tail; }
 
 void Ring::set_tail(std::uint64_t tail) {
-  std::atomic_thread_fence(std::memory_order_seq_cst);  // reads of data before tail (mb)
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // data before tail: mb() of the manual
   control().data_tail = tail;
 }
 
@@ -161,8 +161,7 @@ RingContents Ring::Drain() {
     }
     if (!parsed) {
       ADD_FAILURE() << "a record of type " << contents.order.back() << " with "
-                    << record.body.size()
-                    << " bytes is not what its attr asked for: " << Describe(attr_);
+                    << record.body.size() << " bytes does not match its attr: " << Describe(attr_);
     }
   }
   return contents;

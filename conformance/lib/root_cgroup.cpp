@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mount that has no place: it goes with the last descriptor.
+// A detached mount of cgroup v2. The kernel unmounts it with the last descriptor.
 #include "lib/root_cgroup.h"
 
 #include <fcntl.h>
@@ -36,7 +36,8 @@ Fd RootCgroup() {
   Fd folder(openat(mounted.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const std::string known = ReadAt(folder, "cgroup.controllers");
   if (known.find_first_not_of(" \n") == std::string::npos) return Fd();
-  // Where nobody has given a controller to any cgroup, perf's, which all have, is not there yet.
+  // If no cgroup has a controller, the state of the perf_event controller may not exist yet.
+  // Enabling any controller creates it.
   const std::string given = ReadAt(folder, "cgroup.subtree_control");
   if (given.find_first_not_of(" \n") != std::string::npos) return folder;
   const std::string first = known.substr(0, known.find_first_of(" \n"));

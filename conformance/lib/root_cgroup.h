@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cgroup that every task is in.
+// The root cgroup, which contains every task.
 #ifndef PMUCONF_LIB_ROOT_CGROUP_H_
 #define PMUCONF_LIB_ROOT_CGROUP_H_
 
@@ -7,9 +7,9 @@
 
 namespace pmuconf {
 
-// The folder of the root of the cgroups (version 2), which is mounted nowhere for it; from then on
-// perf knows all of them. None without the rights to mount, or where this hierarchy has no
-// controllers.
+// Returns the root directory of cgroup v2, mounted without a mount point. After the call, perf has
+// its state for all cgroups. Returns a closed Fd without the privilege to mount, or if this
+// hierarchy has no controllers.
 Fd RootCgroup();
 
 }  // namespace pmuconf

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looking up rules, and what they say of a kernel.
+// Looks up rules and their values for a kernel.
 #include "pmuconf/rule.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ std::int64_t ValueOn(const Rule& rule, std::string_view name, std::string_view r
     if (value.name == name && KernelMatches(value.kernels, release)) return value.value;
   }
   throw ConfigError(std::string(rule.id) + ": by_kernel." + std::string(name) +
-                    " has nothing for kernel " + std::string(release));
+                    " has no value for kernel " + std::string(release));
 }
 
 const Rule* FindRule(std::string_view id) {

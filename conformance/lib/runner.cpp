@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From GoogleTest's verdict to the project's result and message.
+// Converts GoogleTest's verdict to the project's result and message.
 #include "lib/runner.h"
 
 #include <algorithm>
@@ -14,16 +14,16 @@
 namespace pmuconf {
 namespace {
 
-// What GoogleTest says of a value that it cannot print; the matcher's own words follow it.
+// Removes GoogleTest's byte dump of a value that it cannot print. The matcher's text follows it.
 std::string WithoutBytes(const std::string& text) {
   static const std::regex kBytes("[0-9]+-byte object <[-0-9A-F .]*>( \\(of type [^)]*\\))?(, )?");
   return std::regex_replace(text, kBytes, "");
 }
 
-// Collects failures; GoogleTest's own printer is switched off.
+// Collects failures. GoogleTest's own printer is disabled.
 class Listener : public testing::EmptyTestEventListener {
  public:
-  // Each once, with how often it came.
+  // Returns each failure once, with the number of times it occurred.
   std::string failures() const {
     std::ostringstream os;
     for (const auto& [failure, times] : failures_) {
@@ -53,13 +53,13 @@ class Listener : public testing::EmptyTestEventListener {
   std::vector<std::pair<std::string, int>> failures_;
 };
 
-// Whether a line says no more than a rule does, which is told below it.
+// Returns whether a line only repeats a rule's text, which the message prints anyway.
 bool IsRule(const CaseInfo& info, const std::string& line) {
   return std::any_of(info.meta.rules.begin(), info.meta.rules.end(),
                      [&](const Rule& rule) { return line == rule.text; });
 }
 
-// What a person needs to understand a case that did not pass.
+// Composes the message of a case that did not pass.
 std::string Explain(const CaseInfo& info, const std::string& what) {
   std::string text;
   std::istringstream lines(what);
@@ -109,7 +109,7 @@ CaseResult RunHere(const CaseInfo& info) {
     result.result = Result::kSkip;
     result.obstacle = c.obstacle;
     result.message = *c.skipped;
-  } else if (!good) {  // an expectation was judged: that stands, whatever broke afterwards
+  } else if (!good) {  // a failed expectation counts even if something else broke later
     result.result = Result::kFail;
     result.message =
         Explain(info, listener->failures() + (c.broken ? "then broken: " + *c.broken : ""));

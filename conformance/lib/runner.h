@@ -11,10 +11,10 @@ namespace pmuconf {
 
 struct CaseInfo;
 
-// The case of that id, or null.
+// Returns the case with that id, or null.
 const CaseInfo* FindCase(std::string_view id);
 
-// Runs it here; the context must hold the target. May be called once in a process.
+// Runs the case in this process. The context must have the target. Only one call per process.
 CaseResult RunHere(const CaseInfo& info);
 
 }  // namespace pmuconf

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses records in the order of fields that perf_event_open(2) states ("PERF_RECORD_SAMPLE").
+// Parses records in the order of fields in perf_event_open(2), "PERF_RECORD_SAMPLE".
 #include "pmuconf/sample.h"
 
 #include <bit>
@@ -11,7 +11,7 @@
 namespace pmuconf {
 namespace {
 
-// Newer than the headers of the oldest supported distribution.
+// The headers of the oldest supported distribution lack PERF_SAMPLE_BRANCH_COUNTERS.
 constexpr std::uint64_t kBranchCounters = 1ULL << 19;
 
 void TakeRegs(Words* words, std::uint64_t mask, std::optional<std::uint64_t>* abi,
@@ -41,7 +41,7 @@ void TakeRead(Words* words, std::uint64_t read_format, std::optional<Reading>* o
   }
 }
 
-// The fields that come first, of fixed size.
+// Parses the first fields, which have a fixed size.
 void TakeHead(Words* words, std::uint64_t type, Sample* sample) {
   if (type & PERF_SAMPLE_IDENTIFIER) sample->identifier = words->U64();
   if (type & PERF_SAMPLE_IP) sample->ip = words->U64();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls on the stimulus port.
+// Calls of the stimulus port.
 #include "pmuconf/stimulus.h"
 
 #include <fcntl.h>
@@ -25,7 +25,7 @@ void Assert(const SysResult& result, const std::string& what) {
   if (!result.ok()) throw BrokenErrno("stimulus port: " + what, result.error);
 }
 
-// The clock or line is set back in destructors, where a failure can only be remembered.
+// Destructors restore the clock or line. They cannot throw, so a failure is stored in the context.
 template <typename F>
 void Restore(F&& call) {
   try {
@@ -140,7 +140,7 @@ std::vector<refpmu_log_entry> Port::Log(std::size_t capacity, int cpu) const {
   log.entries = reinterpret_cast<std::uint64_t>(entries.data());
   log.capacity = static_cast<std::uint32_t>(capacity);
   Assert(TryIoctl(REFPMU_IOC_LOG, &log), "reading of the log");
-  if (log.count > capacity) throw Broken("stimulus port: the log has more entries than asked for");
+  if (log.count > capacity) throw Broken("stimulus port: the log has more entries than requested");
   entries.resize(log.count);
   return entries;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing kernel settings.
+// Reads and writes kernel settings.
 #include "pmuconf/sysctl.h"
 
 #include <fcntl.h>
@@ -49,7 +49,8 @@ Sysctl::~Sysctl() {
 void SampleRateLimit::Set(std::uint64_t rate) {
   const std::string text = std::to_string(rate);
   if (Sysctl::Get(kRate) == text && Sysctl::Get(kPercent) == "0") return;
-  // The kernel refuses a new rate while dynamic throttling is off, and lowers the rate while on.
+  // The kernel rejects a new rate while perf_cpu_time_max_percent disables dynamic throttling, and
+  // may lower the rate while it is enabled. So enable it, set the rate, and disable it again.
   Sysctl::Set(kPercent, "25");
   Sysctl::Set(kRate, text);
   Sysctl::Set(kPercent, "0");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parsers of the PMU's sysfs files.
+// Parsers for the sysfs files of a PMU.
 #include "pmuconf/sysfs.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ std::optional<std::uint64_t> HexOrDecimal(std::string_view text) {
   return Number<std::uint64_t>(hex ? text.substr(2) : text, hex ? 16 : 10);
 }
 
-// "3" or "0-3".
+// Parses "3" or "0-3".
 std::optional<std::pair<int, int>> ParseRange(std::string_view text) {
   const auto parts = Split(text, '-');
   const auto first = Number<int>(parts.front());
@@ -43,7 +43,8 @@ std::optional<std::pair<int, int>> ParseRange(std::string_view text) {
   return std::pair(*first, *last);
 }
 
-// "0-7,32-35": up to `last`, in order; nullopt also where one reaches into another.
+// Parses "0-7,32-35", with numbers up to `last`, and sorts the ranges. Returns nullopt if ranges
+// overlap.
 std::optional<std::vector<std::pair<int, int>>> ParseRanges(std::string_view text, int last) {
   std::vector<std::pair<int, int>> ranges;
   for (const std::string_view part : Split(text, ',')) {
@@ -89,7 +90,7 @@ std::optional<FormatField> ParseFormat(std::string_view text) {
   } else {
     return std::nullopt;
   }
-  // perf takes them for a set: the low bits of a value go to the low ones of the field.
+  // perf treats the ranges as a set: low bits of a value go to the low bits of the field.
   auto bits = ParseRanges(text.substr(colon + 1), 63);
   if (!bits) return std::nullopt;
   field.bits = std::move(*bits);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a target can do, and its events as sysfs shows them.
+// The capabilities of a target, and its events as sysfs resolves them.
 #include "pmuconf/target.h"
 
 #include <fnmatch.h>
@@ -22,7 +22,7 @@
 namespace pmuconf {
 namespace {
 
-// The first PMU that matches.
+// Returns the first PMU whose name matches.
 std::string Find(const std::string& pattern) {
   for (const std::string& device : ListFolder(kEventSource)) {
     if (fnmatch(pattern.c_str(), device.c_str(), 0) == 0) return device;
@@ -74,7 +74,7 @@ std::uint32_t TypeOfPmu(const std::string& name) {
   std::string known;
   for (const std::string& there : ListFolder(kEventSource)) known += " " + there;
   throw ConfigError("no PMU '" + name + "' in " + kEventSource +
-                    " (there:" + (known.empty() ? " none" : known) + ")");
+                    " (PMUs:" + (known.empty() ? " none" : known) + ")");
 }
 
 void Target::Resolve(const std::string& pmu) {
@@ -82,7 +82,7 @@ void Target::Resolve(const std::string& pmu) {
   const std::string path = std::string(kEventSource) + "/" + device + "/type";
   const auto type = ReadFile(path);
   if (!type || type->empty() || type->find_first_not_of("0123456789") != std::string::npos) {
-    throw Broken(path + " is no number");
+    throw Broken(path + " is not a number");
   }
   type_ = static_cast<std::uint32_t>(std::stoul(*type));
   device_ = device;
@@ -183,7 +183,7 @@ EventSpec Target::Event(std::string_view name) const {
 std::vector<EventSpec> Target::Events(const EventWish& wish) const {
   std::vector<EventSpec> specs;
   const std::uint64_t all = LowBits(general_);
-  // What a port makes happen is all exact.
+  // All events with a port are exact, so the choice matters only without one.
   const bool choosy = Unlimited() || (port_.empty() && Claims(Cap::kStimulus));
   for (const EventClaim& claim : claims_) {
     const bool everywhere = (claim.counters & all) == all;
@@ -196,7 +196,7 @@ std::vector<EventSpec> Target::Events(const EventWish& wish) const {
     if (wish.generic && !claim.generic) continue;
     specs.push_back(ResolveClaim(claim));
   }
-  if (specs.empty()) throw Broken("target " + name_ + " has no event as the case wishes it");
+  if (specs.empty()) throw Broken("target " + name_ + " has no event that the case asks for");
   return specs;
 }
 
@@ -253,7 +253,7 @@ PulseOptions Meeting(const EventSpec& spec, PulseOptions options) {
 
 void Target::Stimulate(const EventSpec& spec, std::uint64_t n, const PulseOptions& options) const {
   if (port_.empty() && options != PulseOptions{}) {
-    throw Broken("only a port can do what the case asks of a stimulus");
+    throw Broken("the case sets options of a pulse, which need a stimulus port");
   }
   switch (spec.stimulus) {
     case StimulusKind::kPulse:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One target file built on another: keys replace keys, entries of a list replace those of their
-// name, and `without` takes away.
+// Merges a target file with its base: its keys override keys of the base, its list entries override
+// entries with the same name, and `without` removes keys and entries of the base.
 #include "lib/target_base.h"
 
 #include <fnmatch.h>
@@ -19,13 +19,13 @@ namespace {
 
 using Paths = std::vector<std::string>;
 
-// Moved, not copied: a copy of a node forgets its file and line.
+// Moves the node, because a copy of a toml++ node loses its file and line.
 void Put(toml::table* table, std::string_view key, toml::node&& node) {
   std::move(node).visit(
       [&](auto&& value) { table->insert_or_assign(key, std::forward<decltype(value)>(value)); });
 }
 
-// What `base` has and `table` has not.
+// Adds the keys of `base` that `table` lacks.
 void InheritKeys(toml::table* table, toml::table&& base) {
   for (auto&& [key, node] : base) {
     if (!table->contains(key)) Put(table, key, std::move(node));
@@ -37,8 +37,8 @@ std::string NameOf(const toml::node& entry) {
   return table == nullptr ? "" : (*table)["name"].value_or(std::string());
 }
 
-// The entries of `base` in their order, those of the same name in `list` laid over them; then the
-// rest of `list`.
+// The result has the entries of `base` in their order, merged with entries of the same name in
+// `list`, and then the other entries of `list`.
 void InheritEntries(toml::array* list, toml::array&& base) {
   toml::array own = std::exchange(*list, {});
   const auto add = [&](toml::node&& entry) {
@@ -73,8 +73,8 @@ void Inherit(toml::table* file, toml::table&& base) {
   }
 }
 
-// Takes "table", "table.key", or the entries "list.name" (a glob) out of `base`; false: nothing is
-// there.
+// Removes "table", "table.key", or the entries "list.name" (a glob) from `base`. Returns false if
+// nothing matches.
 bool TakeOut(toml::table* base, const std::string& what) {
   const auto dot = what.find('.');
   const std::string table = what.substr(0, dot);
@@ -100,7 +100,7 @@ toml::table Read(std::string_view text, const std::string& path, const FindBase&
   toml::table file = ParseToml(text, path);
   TomlTable root(file, path, "");
   if (root.Node("base") == nullptr) {
-    if (root.Node("without") != nullptr) root.Fail("without", "needs a base to take it from");
+    if (root.Node("without") != nullptr) root.Fail("without", "needs a 'base'");
     return file;
   }
   const std::string name = root.String("base");
@@ -116,7 +116,8 @@ toml::table Read(std::string_view text, const std::string& path, const FindBase&
   toml::table base = Read(found->text, found->path, find_base, above);
   for (const std::string& what : without) {
     const std::string table = what.substr(0, what.find('.'));
-    // The VM runner reads these two as well, and knows no `without`: each key has a default.
+    // The VM runner also reads these two tables and does not support `without`. All their keys have
+    // defaults, so removal is not needed.
     if (table == "target" || table == "vm" || !TakeOut(&base, what)) {
       root.Fail("without", "cannot take '" + what + "' out of " + found->path);
     }

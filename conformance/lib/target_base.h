@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts the target file that another one names as its `base` below it.
+// Merges a target file with the one that it names as its `base`.
 #ifndef PMUCONF_LIB_TARGET_BASE_H_
 #define PMUCONF_LIB_TARGET_BASE_H_
 
@@ -12,7 +12,7 @@
 
 namespace pmuconf {
 
-// The tables of a target file, with what its base says and it does not. Throws ConfigError.
+// Returns the tables of a target file, including those inherited from its base. Throws ConfigError.
 toml::table ReadWithBase(std::string_view text, const std::string& path, const FindBase& find_base);
 
 }  // namespace pmuconf

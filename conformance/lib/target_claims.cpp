@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Capabilities: their names, and which of them a target has by its file alone.
+// Capabilities: their names, and which of them a target file claims.
 #include "lib/target_claims.h"
 
 #include <algorithm>
@@ -111,7 +111,8 @@ bool Target::Claims(Cap cap) const {
     return std::any_of(claims_.begin(), claims_.end(), predicate);
   };
   const auto stimulated = [](const EventClaim& e) { return e.stimulus != StimulusKind::kNone; };
-  // Of an event that goes on by itself beside others that do not, no case knows the count.
+  // In a target that has events with and without a stimulus, cases know the count only of those
+  // with one.
   const auto useful = [&](const EventClaim& e) {
     return !port_.empty() || Driven(e) || !any(stimulated);
   };
@@ -121,7 +122,8 @@ bool Target::Claims(Cap cap) const {
     case Cap::kSampling:
       return sampling_;
     case Cap::kBpf:
-      return sampling_ && kind_ != "tracepoint";  // there, programs run for the event itself
+      // Programs on tracepoints run at each event, not on overflow.
+      return sampling_ && kind_ != "tracepoint";
     case Cap::kFrequency:
       return sampling_ && frequency_;
     case Cap::kManualClock:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the claims of a target file mean, as far as more than one of its readers asks.
+// Helpers for the claims of a target file that several source files use.
 #ifndef PMUCONF_LIB_TARGET_CLAIMS_H_
 #define PMUCONF_LIB_TARGET_CLAIMS_H_
 
@@ -9,11 +9,12 @@
 
 namespace pmuconf {
 
-inline constexpr unsigned kFixedBase = 32;  // of the bits in `counters`
+inline constexpr unsigned kFixedBase = 32;  // first bit of the fixed counters in `counters`
 
 constexpr std::uint64_t LowBits(unsigned n) { return n >= 64 ? ~0ULL : (1ULL << n) - 1; }
 
-// It can be made to happen, exactly, and its stimulus neither moves the thread nor makes it wait.
+// Returns whether the event is exact and has a stimulus that neither migrates the thread nor blocks
+// it.
 bool Driven(const EventClaim& claim);
 
 }  // namespace pmuconf

@@ -63,7 +63,8 @@ bool NeedsPort(StimulusKind stimulus) {
   return stimulus == StimulusKind::kPulse || stimulus == StimulusKind::kClock;
 }
 
-// The value beside `name` in a table, or a failure of `key` that lists what there is.
+// Returns the value for `name` in a table. Otherwise fails with a message about `key` that lists
+// all names.
 template <std::size_t N, typename T>
 T Known(TomlTable* event, const char* key, const std::string& name,
         const std::array<std::pair<std::string_view, T>, N>& table) {
@@ -75,7 +76,7 @@ T Known(TomlTable* event, const char* key, const std::string& name,
   event->Fail(key, "must be one of " + all);
 }
 
-// "LL read miss": a cache, an operation and a result of PERF_TYPE_HW_CACHE, as the attr's config.
+// Parses "LL read miss": cache, operation and result of PERF_TYPE_HW_CACHE. Returns attr.config.
 std::optional<std::uint64_t> ParseCacheEvent(std::string_view text) {
   static constexpr std::array<std::string_view, 7> kCaches = {"L1D",  "L1I", "LL",  "DTLB",
                                                               "ITLB", "BPU", "NODE"};
@@ -93,7 +94,8 @@ std::optional<std::uint64_t> ParseCacheEvent(std::string_view text) {
   return std::nullopt;
 }
 
-// "0-3,f0": general counters 0 to 3 and fixed counter 0, as a mask; "all": all general ones.
+// Parses "0-3,f0" (general counters 0 to 3 and fixed counter 0) to a mask; "all" means all general
+// counters.
 std::optional<std::uint64_t> ParseCounters(std::string_view text, unsigned general,
                                            unsigned fixed) {
   std::uint64_t mask = 0;
@@ -129,8 +131,8 @@ Accuracy ReadAccuracy(TomlTable* event) {
   return accuracy;
 }
 
-// The name of an errno, or of one on each machine that refuses: { x86_64 = "EINVAL" }. nullopt:
-// this one does not.
+// Reads the name of an errno, or a table with one per machine: { x86_64 = "EINVAL" }. Returns
+// nullopt if the driver on this machine does not refuse the feature.
 std::optional<int> ReadRefusal(TomlTable* refusals, const char* key) {
   const auto read = [](TomlTable* table, const char* name) {
     const auto error = ErrnoFromName(table->String(name));
@@ -180,7 +182,9 @@ EventClaim ReadEvent(TomlTable event, const std::string& kind, unsigned general,
   }
   if (claim.stimulus == StimulusKind::kSyscalls) {
     claim.code = CheapCall(event.String("syscall"));
-    if (!claim.code) event.Fail("syscall", "is none that does nothing and that nobody else makes");
+    if (!claim.code)
+      event.Fail("syscall",
+                 "must be a system call without arguments and effects, like \"getppid\"");
   } else if (event.Node("code") != nullptr) {
     claim.code = static_cast<std::uint16_t>(event.Int("code", 0, 0xffff));
   }
@@ -242,7 +246,8 @@ Target Target::Parse(std::string_view text, const std::string& path, const FindB
   if (auto vm = root.Table("vm")) {  // the VM runner reads it too
     vm->IntOr("smp", 2, 1, 64);
     vm->IntOr("memory_mb", 512, 64, 65536);
-    if (!vm->StringOr("kernel", "").empty()) target.module_.clear();  // one that has the PMU
+    // A target that names a kernel needs no module: that kernel has the PMU built in.
+    if (!vm->StringOr("kernel", "").empty()) target.module_.clear();
     target.module_ = vm->StringOr("module", target.module_);
     for (const char* const key : {"parameters", "accel", "arch", "cpu", "cmdline"}) {
       vm->StringOr(key, "");
@@ -293,7 +298,7 @@ Target Target::Parse(std::string_view text, const std::string& path, const FindB
   for (TomlTable& event : root.Tables("event")) {
     EventClaim claim = ReadEvent(event, target.kind_, target.general_, target.fixed_);
     for (const EventClaim& other : target.claims_) {
-      if (other.name == claim.name) event.Fail("name", "'" + claim.name + "' stands twice");
+      if (other.name == claim.name) event.Fail("name", "'" + claim.name + "' is defined twice");
     }
     if (NeedsPort(claim.stimulus) && target.port_.empty()) {
       event.Fail("stimulus", "needs target.port");
@@ -303,7 +308,7 @@ Target Target::Parse(std::string_view text, const std::string& path, const FindB
   for (TomlTable& event : root.Tables("cache")) {
     CacheClaim claim = ReadCacheEvent(event, target.general_, target.fixed_);
     for (const CacheClaim& other : target.cache_claims_) {
-      if (other.name == claim.name) event.Fail("name", "'" + claim.name + "' stands twice");
+      if (other.name == claim.name) event.Fail("name", "'" + claim.name + "' is defined twice");
     }
     if (target.port_.empty()) event.Fail("code", "needs target.port");
     target.cache_claims_.push_back(std::move(claim));

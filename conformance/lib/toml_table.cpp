@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strict reading of TOML tables.
+// Strict reader of TOML tables.
 #include "lib/toml_table.h"
 
 #include <algorithm>
@@ -12,7 +12,8 @@
 namespace pmuconf {
 namespace {
 
-// Behind the string that begins at `at`, or where its line ends if it does not.
+// Returns the position after the string that begins at `at`, or the end of its line if the string
+// is not terminated.
 std::size_t EndOfString(std::string_view text, std::size_t at) {
   const char quote = text[at];
   const bool lines = text.substr(at, 3) == std::string(3, quote);
@@ -28,8 +29,9 @@ std::size_t EndOfString(std::string_view text, std::size_t at) {
   return text.size();
 }
 
-// Where the first byte is that is not ASCII, outside of strings and comments. TOML has none there,
-// but toml++ 3.3 does not refuse all of them: some end in what its authors took for unreachable.
+// Returns the position of the first byte that is not ASCII, outside of strings and comments. TOML
+// forbids such bytes, but toml++ 3.3 does not reject all of them and can reach code that its
+// authors marked as unreachable.
 std::size_t FindForeign(std::string_view text) {
   for (std::size_t i = text.starts_with("\xef\xbb\xbf") ? 3 : 0; i < text.size();) {
     if (text[i] == '#') {
@@ -51,7 +53,7 @@ toml::table ParseToml(std::string_view text, const std::string& path) {
   if (const std::size_t at = FindForeign(text); at != std::string_view::npos) {
     const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<int>(at), '\n');
     throw ConfigError(path + ":" + std::to_string(line) +
-                      ": only strings and comments may have letters beyond ASCII");
+                      ": only strings and comments may have characters beyond ASCII");
   }
   try {
     return toml::parse(text, path);
@@ -70,7 +72,8 @@ toml::table ParseTomlFile(const std::string& path) {
 void TomlTable::Fail(std::string_view key, const std::string& what) const {
   const toml::node* const node = table_.get(key);
   const toml::source_region& where = node != nullptr ? node->source() : table_.source();
-  const std::string& path = where.path ? *where.path : path_;  // that of a target's base, maybe
+  // A key that the target inherits is in the file of its base.
+  const std::string& path = where.path ? *where.path : path_;
   const std::string whole = name_.empty() ? std::string(key) : name_ + "." + std::string(key);
   throw ConfigError(
       OneLine(path + ":" + std::to_string(where.begin.line) + ": key '" + whole + "' " + what));

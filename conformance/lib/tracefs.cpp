@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mounts tracefs and reads what it says of tracepoints.
+// Mounts tracefs and reads its descriptions of tracepoints.
 #include "pmuconf/tracefs.h"
 
 #include <sys/mount.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The protocol of the control page, and what of it is of the architecture.
+// The protocol of the control page, and the instructions of each architecture.
 #include "pmuconf/user_page.h"
 
 #include <signal.h>
@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::uint32_t kCycleCounter = 31;
 
-// Of PMEVCNTR<N>_EL0, whose number is part of the instruction.
+// Reads PMEVCNTR<N>_EL0. N is part of the instruction, so there is one instruction per counter.
 template <std::uint32_t... kNumber>
 std::uint64_t ReadPmuCounter(std::uint32_t counter,
                              std::integer_sequence<std::uint32_t, kNumber...>) {
@@ -85,7 +85,7 @@ UserPage ReadUserPage(const volatile perf_event_mmap_page& page,
     read.index = page.index;
     read.count = static_cast<std::uint64_t>(page.offset);
     if (page.cap_user_rdpmc && read.index != 0) {
-      const unsigned above = 64u - page.pmc_width;  // the counter's sign is to be extended
+      const unsigned above = 64u - page.pmc_width;  // to sign-extend the counter
       const auto value = static_cast<std::int64_t>(counter(read.index - 1) << above);
       read.count += static_cast<std::uint64_t>(value >> above);
     }

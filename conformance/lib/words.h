@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes words off the front of bytes that nobody vouches for.
+// Reads words from the front of untrusted bytes.
 #ifndef PMUCONF_LIB_WORDS_H_
 #define PMUCONF_LIB_WORDS_H_
 
@@ -11,7 +11,7 @@
 
 namespace pmuconf {
 
-// After the first take that does not fit, everything is 0 and ok() is false.
+// After the first read beyond the end, all values are 0 and ok() is false.
 class Words {
  public:
   explicit Words(std::span<const std::byte> bytes) : rest_(bytes) {}

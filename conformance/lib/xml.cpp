@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text from anywhere as content and attributes of XML.
+// Makes any text valid as content and attributes of XML.
 #include "lib/xml.h"
 
 namespace pmuconf {
@@ -7,7 +7,7 @@ namespace {
 
 constexpr const char* kReplacement = "\xef\xbf\xbd";  // U+FFFD
 
-// Length of the UTF-8 character at the front that XML allows, 0 if there is none.
+// Returns the length of the UTF-8 character at the front, or 0 if XML does not allow it.
 std::size_t CharacterLength(std::string_view text) {
   const auto byte = [&](std::size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;

@@ -8,7 +8,7 @@
 
 namespace pmuconf {
 
-// Markup escaped, bytes that XML 1.0 or UTF-8 does not allow replaced.
+// Escapes markup and replaces bytes that XML 1.0 or UTF-8 does not allow.
 std::string XmlEscape(std::string_view text);
 
 }  // namespace pmuconf

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs in C: one call of a helper for each operation, and the helpers before them.
+// Prints programs in C: helper functions, and one call of a helper per operation.
 #include <algorithm>
 #include <sstream>
 
@@ -58,7 +58,7 @@ void nothing(int number)
 	(void)number;
 }
 
-/* A number in a file; what nobody has if there is none. */
+/* Reads a number from a file; an invalid one if there is none. */
 uint64_t number_in(const char *path, uint64_t otherwise)
 {
 	unsigned long long number = otherwise;
@@ -81,7 +81,7 @@ void read_at(int folder, const char *name, char *text, size_t size)
 	close(fd);
 }
 
-/* Where no cgroup has a controller yet, perf's comes with the first. */
+/* Enabling any controller for a cgroup creates perf's state of cgroups. */
 int order(int folder, char sign, const char *controller)
 {
 	const int fd = openat(folder, "cgroup.subtree_control", O_WRONLY | O_CLOEXEC);
@@ -91,7 +91,7 @@ int order(int folder, char sign, const char *controller)
 	return length > 0;
 }
 
-/* The root of the cgroups, mounted nowhere; -1 if there is none. */
+/* Returns the root cgroup, of a mount without a mount point; -1 if there is none. */
 int root_cgroup(void)
 {
 	const int context = syscall(SYS_fsopen, "cgroup2", FSOPEN_CLOEXEC);
@@ -129,7 +129,7 @@ void start(void)
 	signal(SIGIO, nothing);
 }
 
-/* Numbers that this machine gave: of the PMU, and of tracepoints. */
+/* Numbers of this machine: types of PMUs and ids of tracepoints. */
 void bind_numbers(struct perf_event_attr *attr)
 {
 	const uint32_t own = number_in("/sys/bus/event_source/devices/" PMU "/type", 0x40f00001);
@@ -242,7 +242,7 @@ long map(int slot, unsigned order, int writable)
 	return 0;
 }
 
-/* Where it is to be, the ring buffer's first page says. */
+/* The control page must have the offset and size of the area. */
 long map_aux(int slot, unsigned order, int writable)
 {
 	struct perf_event_mmap_page *user = (void *)rings[slot];
@@ -389,7 +389,7 @@ long let_child(int which)
 	return value;
 }
 
-/* As the reference driver's include/uapi/refpmu.h has it. */
+/* As in the reference driver's include/uapi/refpmu.h. */
 struct pulse {
 	uint32_t size;
 	int32_t cpu;
@@ -464,7 +464,7 @@ int bpf_program(void)
 	return fd;
 }
 
-/* PERF_EVENT_IOC_MODIFY_ATTRIBUTES, to another breakpoint. */
+/* PERF_EVENT_IOC_MODIFY_ATTRIBUTES changes the breakpoint. */
 long modify(int slot, uint64_t value)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_BREAKPOINT, .size = 128, .disabled = 1};
@@ -611,7 +611,7 @@ std::string CallOf(const Step& step, std::size_t number) {
 
 std::string PrintProgramAsC(const Program& program) {
   std::ostringstream out;
-  out << "/* What each call returned is printed: cc -Wall -o program program.c && ./program, as "
+  out << "/* Prints the result of each call: cc -Wall -o program program.c && ./program, as "
          "root. */\n"
       << "#define PMU \"" << program.target << "\"\n#define SLOTS " << kProgramSlots
       << "\n#define OWN_TYPE " << kProgramOwnType << "u\n#define TRACE_TYPE " << kProgramTraceType

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each operation is one or two system calls; what they answer is only noted.
+// Each operation makes one or two system calls and only records their results.
 #include "program/child.h"
 
 #include <fcntl.h>
@@ -44,7 +44,7 @@ Outcome Noted(long value) {
   return outcome;
 }
 
-// What there is nothing for: the errno says what is missing.
+// The operation lacks something; the errno shows what.
 Outcome Missing(int error) {
   errno = error;
   return Noted(-1);
@@ -52,7 +52,7 @@ Outcome Missing(int error) {
 
 std::size_t PageSize() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 
-// Of root only the way back is kept.
+// Drops all privileges of root except the saved user id, to restore them.
 class WithoutRights {
  public:
   WithoutRights() : dropped_(setresuid(kNobodyUid, kNobodyUid, 0) == 0) {}
@@ -86,7 +86,8 @@ void Work(unsigned which, std::uint64_t rounds) {
   }
 }
 
-// One for all programs of a process: to load one and to free it again takes longer than the rest.
+// Shares one BPF program between all programs of a process, because load and unload dominate the
+// run time.
 int Bpf() {
   static const Fd program = [] {
     bpf_insn code[2] = {};
@@ -103,7 +104,7 @@ int Bpf() {
   return program.get();
 }
 
-// What a child of the program does: a letter says what, and is answered.
+// The main loop of a program's child: each letter is a command, which the child confirms.
 [[noreturn]] void Obey(int fd) {
   constexpr std::uint64_t kRounds = 16;
   char letter = 0;
@@ -123,7 +124,8 @@ int Bpf() {
 
 ProgramChild::ProgramChild(const ProgramMachine& machine, bool cpus)
     : machine_(machine), cpus_(cpus) {
-  // Events may send them; they must neither end the process nor be missed by the kernel.
+  // Events may send these signals. They must not end the process, and with SIG_IGN the kernel would
+  // drop them.
   for (const int number : {SIGTRAP, SIGIO}) signal(number, [](int) {});
   file_.Reset(open("/dev/null", O_RDWR | O_CLOEXEC));
   port_.Reset(open(machine.port().c_str(), O_RDWR | O_CLOEXEC));
@@ -346,12 +348,12 @@ Outcome ProgramChild::Map(const Step& step) {
   slot.ring = static_cast<std::byte*>(at);
   slot.size = size;
   slot.writable = writable;
-  // A buffer of another event may have been there.
+  // The ring buffer may already exist, because another event redirects its output to it.
   held_.Mapped(step.slot);
   return Noted(0);
 }
 
-// Where it is to be, the ring buffer's first page says.
+// The control page of the ring buffer must have the offset and size of the area.
 Outcome ProgramChild::MapAux(const Step& step) {
   Slot& slot = slots_[step.slot];
   if (slot.aux != nullptr) return Missing(EBUSY);
@@ -414,7 +416,7 @@ Outcome ProgramChild::Close(unsigned at) {
   Slot& slot = slots_[at];
   const Outcome outcome = Noted(slot.fd < 0 ? (errno = EBADF, -1) : close(slot.fd));
   slot.fd = -1;
-  // Its buffer may still be mapped: then it lives on.
+  // If the ring buffer is still mapped, the event stays alive.
   held_.Closed(at);
   return outcome;
 }
@@ -476,7 +478,7 @@ Outcome ProgramChild::Branch(const Step& step) {
   const std::uint64_t count = std::min<std::uint64_t>(step.value, entries.size());
   for (unsigned i = 0; i < count; ++i) {
     refpmu_branch_entry& entry = entries[i];
-    // As many of each kind and each privilege, in any order of both.
+    // Uses all kinds and privileges equally often.
     entry.privilege = (step.value + i) % 2 == 0 ? REFPMU_PRIV_USER : REFPMU_PRIV_KERNEL;
     entry.from = (entry.privilege == REFPMU_PRIV_USER ? kUser : kKernel) + i * kApart;
     entry.to = entry.from + kApart;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What programs do in their process: one operation after the other. What one did is taken back
-// before the next.
+// Executes the operations of a program in this process, one after the other. TakeBack() undoes the
+// effects of a program before the next one runs.
 #ifndef PMUCONF_PROGRAM_CHILD_H_
 #define PMUCONF_PROGRAM_CHILD_H_
 
@@ -24,9 +24,10 @@ class ProgramChild {
   ~ProgramChild();
 
   Outcome Do(const Step& step);
-  // Lets go of children and CPUs: who exits now leaves the rest to the kernel.
+  // Kills children and switches the CPU on again. A process that exits after this leaves events and
+  // buffers to the kernel.
   void End();
-  // Of events and buffers too.
+  // Does End(), and also closes events and unmaps buffers.
   void TakeBack();
 
  private:
@@ -54,7 +55,8 @@ class ProgramChild {
   Outcome Attach(unsigned slot);
   Outcome Cpu(bool on);
   std::byte* Place(const OpenCall& call);
-  // What the call names that is not here becomes what no machine has.
+  // If the call names a task, cgroup or CPU that this process lacks, changes it to one that no
+  // machine has.
   void Find(OpenCall& call) const;
   int Pid(const OpenCall& call) const;
   int CpuOf(OpenCpu cpu) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replays one program, and tells what was answered.
+// Replays one program and prints the results.
 #include "program/command.h"
 
 #include <unistd.h>
@@ -22,7 +22,7 @@
 namespace pmuconf {
 namespace {
 
-// A guest of the project's: it has no CPU that anybody would miss.
+// Returns whether this is a guest of the project, where CPU hotplug affects nobody else.
 bool InGuest() { return access("/channel", R_OK) == 0 && access("/target.toml", R_OK) == 0; }
 
 std::string Shown(const Step& step) {
@@ -50,7 +50,7 @@ std::optional<KernelLog> Log() {
   try {
     return KernelLog();
   } catch (const Broken&) {
-    std::cerr << "the kernel log cannot be read here: what the kernel reports is not told\n";
+    std::cerr << "cannot read the kernel log: kernel reports go unnoticed\n";
     return std::nullopt;
   }
 }
@@ -71,7 +71,8 @@ Program LoadProgram(const std::string& path, const std::string& target) {
 int Repro(const Program& program, bool cpus) {
   const bool may = cpus || InGuest();
   if (TouchesCpus(program) && !may) {
-    throw ConfigError("the program takes a CPU off, and this is no guest: --cpus allows it");
+    throw ConfigError(
+        "the program takes a CPU offline, and this is not a guest: allow it with --cpus");
   }
   const ProgramMachine machine = ProgramMachineHere();
   std::optional<KernelLog> log = Log();

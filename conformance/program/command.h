@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pmuconf repro.
+// The command `pmuconf repro`.
 #ifndef PMUCONF_PROGRAM_COMMAND_H_
 #define PMUCONF_PROGRAM_COMMAND_H_
 
@@ -11,17 +11,18 @@ namespace pmuconf {
 
 struct ReproOptions {
   std::string file;
-  std::string target = "refpmu";  // of input that does not name it
-  bool print = false;             // the program in C, instead
-  bool text = false;              // the program as text, instead
-  bool cpus = false;              // CPUs may be taken off outside of a guest, too
+  std::string target = "refpmu";  // for a fuzzer's input, which does not name its target
+  bool print = false;             // print the program as C; do not run it
+  bool text = false;              // print the program as text; do not run it
+  bool cpus = false;              // allow CPU hotplug outside a guest too
 };
 
-// The program in a file: its text, or a fuzzer's input. Throws ConfigError.
+// Reads a program as text or as a fuzzer's input. Throws ConfigError.
 Program LoadProgram(const std::string& file, const std::string& target);
 
-// Replays it here, on the target in the context, and says of each operation what came of it.
-// Exit status: 0 as the errno model says, 1 not, or the kernel reported something, or it hung.
+// Replays the program on the target in the context and prints the result of each operation. Returns
+// the exit status: 0 if the errno model predicted every errno; 1 if not, on a kernel report, or on
+// a hang.
 int Repro(const Program& program, bool cpus);
 
 }  // namespace pmuconf

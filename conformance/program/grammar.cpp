@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operation is comes from its first byte; what it does to which event, from the next.
-// Calls of perf_event_open are drawn as the errno model's own, of which most are nearly right.
+// The first byte of an operation selects its act, and the next bytes its arguments. Calls of
+// perf_event_open(2) are drawn as for the errno model, so most are almost valid.
 #include "program/grammar.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace pmuconf {
 namespace {
 
-// As often as each stands here, of 64. What is slow is rare.
+// The frequency of each act, out of 64. Slow acts are rare.
 constexpr std::array<std::pair<Act, unsigned>, kActs> kShares = {{{Act::kOpen, 21},
                                                                   {Act::kIoctl, 13},
                                                                   {Act::kMap, 5},
@@ -33,7 +33,7 @@ constexpr std::array<std::pair<Act, unsigned>, kActs> kShares = {{{Act::kOpen, 2
                                                                   {Act::kCpu, 1}}};
 constexpr unsigned kWhole = 64;
 constexpr unsigned kSimple = 16;  // of 32 calls
-constexpr unsigned kTraces = 8;   // of so many of them, one is of an event with an AUX area
+constexpr unsigned kTraces = 8;   // one of this many simple calls opens an event with an AUX area
 
 constexpr unsigned Total() {
   unsigned total = 0;
@@ -51,7 +51,8 @@ Act Chosen(unsigned byte) {
   return Act::kOpen;
 }
 
-// A byte for what has few values. Where bytes end, nothing more is wrong with the call.
+// Uses one byte for a value from a small range. After the end of the bytes it returns values that
+// cause no further errors.
 class StepDraw : public OpenDraw {
  public:
   explicit StepDraw(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
@@ -93,7 +94,8 @@ OpenModel ModelOf(const std::string& target) {
   throw ConfigError("no programs for target '" + target + "' (known: refpmu, software)");
 }
 
-// What samples are of, on the reference device. Where bytes end there is nothing of it.
+// Changes the content of samples on the reference device. After the end of the bytes it changes
+// nothing.
 void Refine(perf_event_attr& attr, bool own, StepDraw& draw) {
   constexpr std::uint64_t kRarely = 8, kFastest = 1'000;
   constexpr std::array<std::uint64_t, 4> kBranches = {
@@ -114,9 +116,9 @@ void Refine(perf_event_attr& attr, bool own, StepDraw& draw) {
   }
 }
 
-// An event that opens, with what changes how it works rather than whether it opens.
+// Returns a valid call. Its random fields change the behaviour of the event, not whether it opens.
 OpenCall Simple(const OpenModel& model, StepDraw& draw) {
-  // Of it the model knows nothing: what is answered to it is not compared.
+  // The model does not know the trace PMU, so the result of the open is not compared.
   const bool trace = model.pmu().type == kProgramOwnType && draw.Below(kTraces) == 0;
   constexpr std::array<std::uint64_t, 8> kPeriods = {0, 0, 1, 7, 100, 4'000, 100'000, 1ull << 40};
   constexpr std::array<std::uint64_t, 8> kSamples = {
@@ -133,7 +135,8 @@ OpenCall Simple(const OpenModel& model, StepDraw& draw) {
   const OpenEvent event = pmu.events[draw.Below(4) == 0 ? draw.Below(pmu.events.size()) : 0];
   const std::uint64_t period = kPeriods[draw.Below(kPeriods.size())];
   const std::uint64_t samples = kSamples[draw.Below(kSamples.size())];
-  // Of 16 bits each is as likely: what is inherited, pinned, enabled on exec, told beside.
+  // Each of 16 flag bits is equally likely, for example inherit, pinned, enable_on_exec and the
+  // side-band records.
   const std::uint64_t flags = draw.Below(4) == 0 ? draw.Bits(8) << 1 | draw.Bits(8) << 9 : 0;
   call.Edit([&](perf_event_attr& attr) {
     attr.type = event.type;
@@ -150,7 +153,7 @@ OpenCall Simple(const OpenModel& model, StepDraw& draw) {
     attr.type = kProgramTraceType;
     attr.config = attr.config1 = attr.config2 = attr.bp_type = 0;
   });
-  // What needs another bit is for the model's own calls.
+  // Flags that require other fields are left to the calls that the errno model draws.
   constexpr std::uint64_t kKept = 0x3b0f;
   call.attr[kOpenFlagBits] |= static_cast<std::byte>(flags & kKept & 0xff);
   call.attr[kOpenFlagBits + 1] |= static_cast<std::byte>((flags & kKept) >> 8);
@@ -169,7 +172,7 @@ OpenCall Simple(const OpenModel& model, StepDraw& draw) {
   return call;
 }
 
-// Small ones mostly; now and then one next to a power of two.
+// Returns mostly small numbers, and sometimes one next to a power of two.
 std::uint64_t Number(StepDraw& draw) {
   switch (draw.Below(4)) {
     case 0:

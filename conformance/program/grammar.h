@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes to programs: every string of bytes is one, the same one each time.
+// Decodes bytes to a program. Every byte string is a program, and the result is deterministic.
 #ifndef PMUCONF_PROGRAM_GRAMMAR_H_
 #define PMUCONF_PROGRAM_GRAMMAR_H_
 
@@ -14,11 +14,12 @@ namespace pmuconf {
 
 class Grammar {
  public:
-  // Throws ConfigError for a target whose calls the errno model does not know.
+  // Throws ConfigError if the errno model does not support the target.
   explicit Grammar(const std::string& target);
   Grammar(const Grammar&) = delete;
 
-  // An operation for each kStepBytes; what is missing of the last is 0, what is too much unread.
+  // Decodes an operation from each kStepBytes bytes. Missing bytes of the last operation are 0;
+  // bytes beyond the limit are ignored.
   Program Decode(std::span<const std::uint8_t> bytes) const;
 
  private:

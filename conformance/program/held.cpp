@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Follows a program's events.
+// Tracks the events of a program.
 #include "program/held.h"
 
 #include <linux/perf_event.h>
@@ -36,7 +36,7 @@ bool PlainLeader(const ProgramMachine& machine, const OpenCall& call) {
 std::optional<OpenCall> HeldEvents::Question(const ProgramMachine& machine, OpenCall call,
                                              unsigned leader) const {
   if (machine.IsTrace(call.Attr().type)) return std::nullopt;
-  // The processor has few breakpoints, and the model counts none.
+  // The model does not count the few breakpoint registers of the processor.
   if (breakpoints_ && call.Attr().type == PERF_TYPE_BREAKPOINT) return std::nullopt;
   if (!OfSlot(call.group)) return call;
   const Held& held = slots_[leader];

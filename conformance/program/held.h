@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events that a program has open, and what the errno model can know of the next one: a leader
-// is known if it is as plain as the model's, and alone.
+// The open events of a program, and whether the errno model can predict the next open. The model
+// can use an event as leader only if it is as simple as the model's own leaders and is alone in its
+// group.
 #ifndef PMUCONF_PROGRAM_HELD_H_
 #define PMUCONF_PROGRAM_HELD_H_
 
@@ -14,18 +15,18 @@ namespace pmuconf {
 
 class HeldEvents {
  public:
-  // The call as the model is to be asked, with the leader in slot `leader`; none if it cannot be
-  // asked.
+  // Returns the call as the model must be asked, with the event in slot `leader` behind group_fd.
+  // Returns nullopt if the model cannot predict it.
   std::optional<OpenCall> Question(const ProgramMachine& machine, OpenCall call,
                                    unsigned leader) const;
-  // It has opened, into `slot`, for `call` with that leader.
+  // The call opened an event into `slot`, with that leader.
   void Opened(const ProgramMachine& machine, const OpenCall& call, unsigned slot, unsigned leader);
   void Closed(unsigned slot);
   void Mapped(unsigned slot) { slots_[slot].buffer = true; }
   void Unmapped(unsigned slot) { slots_[slot].buffer = false; }
-  // Something was done to it that the model's leaders never see.
+  // An operation changed the event in a way that the model's leaders never experience.
   void Touched(unsigned slot) { slots_[slot].plain = false; }
-  // The same, to all of them: a CPU went, or a task.
+  // As Touched(), for all events, because a CPU or a task went away.
   void AllTouched();
 
  private:
@@ -36,10 +37,10 @@ class HeldEvents {
     OpenCall call;
   };
   std::array<Held, kProgramSlots> slots_;
-  bool breakpoints_ = false;  // there was one, and may still be
+  bool breakpoints_ = false;  // a breakpoint was opened and may still exist
 };
 
-// Whether an event that this call opened is what the model takes leaders for.
+// Returns whether an event from this call is like the model's own leaders.
 bool PlainLeader(const ProgramMachine& machine, const OpenCall& call);
 
 }  // namespace pmuconf

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exchanges the numbers of programs for those of a machine.
+// Replaces the placeholders of programs with the numbers of a machine.
 #include "program/machine.h"
 
 #include <linux/perf_event.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine that programs run on, and what its kernel has to answer to their calls.
+// The machine that runs programs, and its errno models.
 #ifndef PMUCONF_PROGRAM_MACHINE_H_
 #define PMUCONF_PROGRAM_MACHINE_H_
 
@@ -15,23 +15,25 @@ namespace pmuconf {
 
 class ProgramMachine {
  public:
-  // Of a kernel and its PMUs, the target's first; `port`: the file of its stimulus port; `cgroup`:
-  // the folder of one, and `trace`: the type of the target's PMU with an AUX area, if there is any.
+  // `pmus`: the target's PMU comes first. `port`: the path of its stimulus port. `cgroup`: a
+  // descriptor of a cgroup's directory. `trace`: the type of the target's PMU with an AUX area, if
+  // it has one.
   ProgramMachine(OpenSystem system, const std::vector<OpenPmu>& pmus, std::string port,
                  Fd cgroup = Fd(), std::optional<std::uint32_t> trace = std::nullopt);
   ProgramMachine(const ProgramMachine&) = delete;
 
+  // Returns the errno model for a caller with or without privileges.
   const OpenModel& model(bool rights) const { return rights ? with_ : without_; }
   const std::string& port() const { return port_; }
   std::string trace_port() const { return port_ + "_trace"; }
   int cgroup() const { return cgroup_.get(); }  // -1: none
 
-  // The call with this machine's numbers. What the errno model does not know, or what should not
-  // be tried (a probe at an address of chance, a tracepoint of any kind), becomes what nobody has.
+  // Returns the call with the numbers of this machine. Replaces values that the model does not know
+  // or that are dangerous (a kprobe at a random address, an arbitrary tracepoint) by invalid ones.
   OpenCall Bind(OpenCall call) const;
 
   const OpenPmu* PmuOf(std::uint32_t type) const;
-  // Whether the model knows nothing of that PMU, though programs open its events.
+  // Returns whether programs open events of that PMU although the model does not know it.
   bool IsTrace(std::uint32_t type) const { return trace_ && *trace_ == type; }
 
  private:
@@ -41,7 +43,8 @@ class ProgramMachine {
   std::optional<std::uint32_t> trace_;
 };
 
-// This machine, of the target in the context. Throws ConfigError or Broken if it is not fit.
+// Returns this machine, for the target in the context. Throws ConfigError or Broken if the machine
+// is not suitable.
 ProgramMachine ProgramMachineHere();
 
 }  // namespace pmuconf

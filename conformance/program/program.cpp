@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names, and the text of a program.
+// Names of acts, and the text format of programs.
 #include "program/program.h"
 
 #include <linux/perf_event.h>
@@ -74,7 +74,7 @@ std::string Quoted(std::string_view word) {
   return text;
 }
 
-// The words of one line, by name.
+// The arguments of one line, by name.
 class Words {
  public:
   Words(std::string_view line, unsigned number) : number_(number) {
@@ -82,9 +82,9 @@ class Words {
     in >> act_;
     for (std::string word; in >> word;) {
       const std::size_t equal = word.find('=');
-      if (equal == std::string::npos) Fail(Quoted(word) + " is no NAME=VALUE");
+      if (equal == std::string::npos) Fail(Quoted(word) + " is not NAME=VALUE");
       if (!values_.emplace(word.substr(0, equal), word.substr(equal + 1)).second) {
-        Fail(Quoted(word.substr(0, equal)) + " is there twice");
+        Fail(Quoted(word.substr(0, equal)) + " is given twice");
       }
     }
   }
@@ -97,7 +97,7 @@ class Words {
     values_.erase(found);
     return value;
   }
-  // One that is not there is 0; below `limit`, if that is not 0.
+  // Returns a number, 0 if it is absent. It must be below `limit`, unless that is 0.
   std::uint64_t Take(const std::string& name, std::uint64_t limit = 0) {
     const std::string text = Text(name);
     if (text.empty()) return 0;
@@ -106,14 +106,15 @@ class Words {
     const char* const end = text.data() + text.size();
     const auto [at, error] =
         std::from_chars(text.data() + (hex ? 2 : 0), end, value, hex ? 16 : 10);
-    if (error != std::errc() || at != end) Fail(Quoted(text) + " is no number");
+    if (error != std::errc() || at != end) Fail(Quoted(text) + " is not a number");
     if (limit != 0 && value >= limit) {
       Fail(Quoted(name) + " is " + text + ", and must be below " + std::to_string(limit));
     }
     return value;
   }
   void Done() const {
-    if (!values_.empty()) Fail(Quoted(values_.begin()->first) + " has no meaning here");
+    if (!values_.empty())
+      Fail(Quoted(values_.begin()->first) + " is not an argument of this operation");
   }
   [[noreturn]] void Fail(const std::string& what) const {
     throw ConfigError("program, line " + std::to_string(number_) + ": " + what);
@@ -127,13 +128,13 @@ class Words {
 
 std::vector<std::byte> AttrOf(Words& words) {
   const std::string text = words.Text("attr");
-  if (text.size() % 2 != 0 || text.size() > 2 * kAttrRoom) words.Fail("attr of no possible length");
+  if (text.size() % 2 != 0 || text.size() > 2 * kAttrRoom) words.Fail("attr has an invalid length");
   std::vector<std::byte> attr(kAttrRoom);
   for (std::size_t i = 0; i < text.size() / 2; ++i) {
     unsigned byte = 0;
     const char* const at = text.data() + 2 * i;
     const auto [end, error] = std::from_chars(at, at + 2, byte, 16);
-    if (error != std::errc() || end != at + 2) words.Fail("attr that is not hexadecimal");
+    if (error != std::errc() || end != at + 2) words.Fail("attr is not hexadecimal");
     attr[i] = static_cast<std::byte>(byte);
   }
   return attr;
@@ -223,7 +224,7 @@ Program ParseProgram(std::string_view text) {
     const std::size_t first = line.find_first_not_of(" \t");
     if (first == std::string::npos || line[first] == '#') continue;
     Words words(line, number);
-    if (program.steps.size() == kProgramSteps) words.Fail("more operations than a program has");
+    if (program.steps.size() == kProgramSteps) words.Fail("too many operations");
     program.steps.push_back(ParseStep(words));
   }
   return program;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program of perf operations: what the fuzzer of system calls makes of its input, what
-// `pmuconf repro` replays, and what is printed as text or as C.
+// A program of perf operations. The system call fuzzer decodes its input to a program, `pmuconf
+// repro` replays it, and both can print it as text or as C.
 //
-// It names no number of this machine: PMUs and tracepoints have numbers of their own here, which
-// are exchanged for the machine's when it runs.
+// A program contains no number of a machine. It has placeholders for types of PMUs and ids of
+// tracepoints, which are replaced when it runs.
 #ifndef PMUCONF_PROGRAM_PROGRAM_H_
 #define PMUCONF_PROGRAM_PROGRAM_H_
 
@@ -18,53 +18,56 @@
 
 namespace pmuconf {
 
-// Bounds of every program.
-inline constexpr unsigned kProgramSlots = 8;        // events that are open at once
-inline constexpr std::size_t kProgramSteps = 24;    // operations
-inline constexpr std::size_t kStepBytes = 64;       // of input, for one operation
-inline constexpr unsigned kProgramPageOrder = 3;    // a buffer has 2^3 pages at most
-inline constexpr std::size_t kProgramAuxPage = 16;  // where AUX areas are: behind every ring buffer
-inline constexpr std::uint64_t kProgramWork = 256;  // rounds of work, or events of a pulse
+// Limits of every program.
+inline constexpr unsigned kProgramSlots = 8;      // open events
+inline constexpr std::size_t kProgramSteps = 24;  // operations
+inline constexpr std::size_t kStepBytes = 64;     // bytes of fuzzer input per operation
+inline constexpr unsigned kProgramPageOrder = 3;  // a ring buffer has at most 2^3 pages
+// Page offset of AUX areas, behind every ring buffer.
+inline constexpr std::size_t kProgramAuxPage = 16;
+inline constexpr std::uint64_t kProgramWork = 256;  // rounds of work, or events per pulse
 
-// Numbers that stand for those of the machine.
-inline constexpr std::uint32_t kProgramOwnType = 0x00f0'0001;    // of the target's PMU
-inline constexpr std::uint32_t kProgramTraceType = 0x00f0'0002;  // of its PMU with an AUX area
-inline constexpr std::uint64_t kProgramTracepoints = 0xfe'0000;  // and the next
+// Placeholders for numbers of the machine.
+inline constexpr std::uint32_t kProgramOwnType = 0x00f0'0001;  // type of the target's PMU
+// Type of the target's PMU with an AUX area.
+inline constexpr std::uint32_t kProgramTraceType = 0x00f0'0002;
+// Id of a tracepoint; + 1: of another one.
+inline constexpr std::uint64_t kProgramTracepoints = 0xfe'0000;
 
 enum class Act {
-  kOpen,    // into `slot`; `other`: the slot of its leader, if `call` has one
-  kIoctl,   // `which`: of ProgramIoctls(); `value`, or `other` where it names an event
+  kOpen,    // into `slot`; `other`: slot of the leader, if `call` has one
+  kIoctl,   // `which`: index in ProgramIoctls(); `value`, or `other` if it takes an event
   kMap,     // the ring buffer of 2^which pages; an even `value`: writable
   kMapAux,  // the AUX area of 2^which pages; an even `value`: writable
   kUnmap,   // the ring buffer (`which` 0), or the AUX area (1)
   kRead,    // `value` bytes
-  kDrain,   // all that is in the buffer, and in the AUX area: so many bytes there ever were
-  kPoll,    //
-  kClose,   //
-  kTasks,   // prctl: all events of this task off (`which` 0) or on (1)
+  kDrain,   // reads as much as the ring buffer and the AUX area can contain
+  kPoll,
+  kClose,
+  kTasks,   // prctl(2): disables (`which` 0) or enables (1) all events of this task
   kFork,    // one child at a time
-  kChild,   // lets it exit (`which` 0), execute another program (1), or work (2)
-  kWork,    // `which`: spins (0), touches pages (1), yields (2), asks for its parent (3)
-  kPulse,   // `value` events of ProgramPulses()[which] on the stimulus port of the target
-  kBranch,  // `value` branches there (`which` 0), or at its PMU with an AUX area (1)
+  kChild,   // the child exits (`which` 0), executes another program (1), or works (2)
+  kWork,    // `which`: spins (0), touches pages (1), yields (2), calls getppid() (3)
+  kPulse,   // `value` events of ProgramPulses()[which] on the target's stimulus port
+  kBranch,  // `value` branches on that port (`which` 0), or on the trace port (1)
   kAttach,  // a BPF program
-  kCpu,     // takes the second CPU off (`which` 0) or brings it back (1)
+  kCpu,     // takes the second CPU offline (`which` 0) or online (1)
 };
 inline constexpr unsigned kActs = 17;
 
-// Members that an act does not name are 0.
+// Members that the comment of an act does not mention are 0.
 struct Step {
   Act act = Act::kOpen;
   unsigned slot = 0;
   unsigned other = 0;
   unsigned which = 0;
   std::uint64_t value = 0;
-  bool rights = true;  // of kOpen: with those of the caller, or with none
-  OpenCall call;       // of kOpen
+  bool rights = true;  // kOpen: with the caller's privileges, or with none
+  OpenCall call;       // kOpen only
 };
 
 struct Program {
-  std::string target = "refpmu";  // what the numbers stand for
+  std::string target = "refpmu";  // the target that the placeholders refer to
   std::vector<Step> steps;
 };
 
@@ -76,24 +79,24 @@ struct ProgramIoctl {
   Takes takes;
 };
 std::span<const ProgramIoctl> ProgramIoctls();
-// Event codes of the stimulus port.
+// Returns event codes of the stimulus port.
 std::span<const std::uint32_t> ProgramPulses();
 std::string_view ActName(Act act);
-unsigned Ways(Act act);  // `which` is below
+unsigned Ways(Act act);  // number of valid values of `which`
 
-// Whether it does what concerns the whole machine.
+// Returns whether the program switches CPUs off or on.
 bool TouchesCpus(const Program& program);
 
-// One line for what comes first, and one for each operation.
+// Prints a header line and one line per operation.
 std::string PrintProgram(const Program& program);
-// One operation, as PrintProgram has it.
+// Prints one operation as PrintProgram() does.
 std::string PrintStep(const Step& step);
-// The same program again. Throws ConfigError, which names the line.
+// Parses the output of PrintProgram(). Throws ConfigError with the line number.
 Program ParseProgram(std::string_view text);
-// Whether a file holds text of a program rather than the input of a fuzzer.
+// Returns whether a file is a program as text, not a fuzzer's input.
 bool IsProgramText(std::string_view text);
 
-// A program in C that does the same and says what each call returned.
+// Returns a C program that does the same and prints the result of each call.
 std::string PrintProgramAsC(const Program& program);
 
 }  // namespace pmuconf

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parent: hands programs to their process, waits for what came of them, and ends it where it
+// The parent: passes programs to their process, waits for the results, and kills a process that
 // does not answer.
 #include "program/run.h"
 
@@ -28,13 +28,13 @@ namespace {
 
 constexpr double kKillLimit_s = 10;
 
-// What the parent asks for; the process answers with the same.
+// Commands of the parent. The process confirms a command with the same letter.
 constexpr char kRun = 'r';
 constexpr char kRunAndExit = 'x';
 
 }  // namespace
 
-// Where the process finds a program, and writes what came of each operation.
+// Shared memory: the parent writes a program, the process writes the result of each operation.
 struct ProgramProcess::Shared {
   std::size_t size;
   std::uint8_t bytes[kProgramSteps * kStepBytes];
@@ -42,7 +42,8 @@ struct ProgramProcess::Shared {
   Outcome outcomes[kProgramSteps];
 };
 
-// Makes processes. They are children of whoever has this object, not of the process that forks.
+// The helper process that creates processes. They become children of the process that owns this
+// object (CLONE_PARENT).
 class ProgramProcess::Maker {
  public:
   explicit Maker(const ProgramProcess& owner) {
@@ -60,19 +61,19 @@ class ProgramProcess::Maker {
     waitpid(pid_, nullptr, 0);
   }
 
-  // A process that serves at the other end of `socket`.
+  // Creates a process that serves the other end of `socket`.
   pid_t Make(Fd& socket) const {
     const Fd other = Pair(socket);
     pid_t pid = -1;
     if (!Send(socket_, other) || recv(socket_.get(), &pid, sizeof(pid), 0) != sizeof(pid)) {
-      throw Broken("the process that makes others is gone");
+      throw Broken("the helper process has exited");
     }
     if (pid < 0) throw BrokenErrno("clone", -pid);
     return pid;
   }
 
  private:
-  // One end goes into `mine`.
+  // Stores one end of a new socket pair in `mine` and returns the other.
   static Fd Pair(Fd& mine) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
@@ -82,7 +83,7 @@ class ProgramProcess::Maker {
     return Fd(ends[1]);
   }
 
-  // A message that has a file with it.
+  // A one-byte message that carries a file descriptor.
   struct Letter {
     char byte = 0;
     iovec part = {&byte, 1};
@@ -108,7 +109,7 @@ class ProgramProcess::Maker {
     return sendmsg(to.get(), &letter.header, MSG_NOSIGNAL) == 1;
   }
 
-  // None at the end.
+  // Returns a closed Fd at the end of the connection.
   static Fd Receive(const Fd& from) {
     Letter letter;
     int fd = -1;
@@ -121,7 +122,7 @@ class ProgramProcess::Maker {
 
   [[noreturn]] static void Serve(const ProgramProcess& owner, Fd& asked) {
     for (Fd socket = Receive(asked); socket.get() >= 0; socket = Receive(asked)) {
-      // Who has the object is to be told of the end, and can wait for it.
+      // CLONE_PARENT: the owner of this object gets SIGCHLD and can wait for the process.
       const long made = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, nullptr, nullptr, nullptr, 0);
       if (made == 0) {
         asked.Reset();
@@ -149,20 +150,21 @@ class ProgramProcess::Running {
   }
   Running(const Running&) = delete;
 
-  // Whether it answered, or ended, in time.
+  // Sends a command. Returns whether the process answered or ended within `limit_s`.
   bool Ask(char what, double limit_s) {
     const bool asked = send(socket_.get(), &what, 1, MSG_NOSIGNAL) == 1;
     if (asked && what == kRun && Readable(socket_, limit_s) &&
         recv(socket_.get(), &what, 1, 0) == 1) {
       return true;
     }
-    // It is to exit, or does so already: its end of the socket is closed before it is gone.
+    // The process exits after this command, or is exiting. Its socket closes before the process is
+    // gone.
     return Gone(limit_s);
   }
 
   bool ended() const { return pid_ < 0; }
 
-  // Whether it went when it was killed.
+  // Kills the process; returns whether it ended.
   bool End() {
     if (ended()) return true;
     kill(-pid_, SIGKILL);
@@ -176,7 +178,7 @@ class ProgramProcess::Running {
     return poll(&waited, 1, static_cast<int>(limit_s * 1e3)) == 1;
   }
 
-  // Whether it has ended within that time; then nothing is left of it.
+  // Returns whether the process ended within `limit_s`, and reaps it.
   bool Gone(double limit_s) {
     if (pidfd_.get() >= 0 && !Readable(pidfd_, limit_s)) return false;
     waitpid(pid_, nullptr, 0);

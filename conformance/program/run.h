@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs programs in processes of their own, and compares what perf_event_open answers with what the
-// errno model says, wherever the model knows what is there.
+// Runs programs in separate processes. Compares the errno of perf_event_open(2) with the errno
+// model wherever the model can predict it.
 #ifndef PMUCONF_PROGRAM_RUN_H_
 #define PMUCONF_PROGRAM_RUN_H_
 
@@ -19,7 +19,7 @@ struct Outcome {
   bool ran = false;
   long value = 0;
   int error = 0;
-  bool known = false;  // the model says something of this call:
+  bool known = false;  // the model predicts the errno:
   int told = 0;
   const OpenCheck* check = nullptr;
 
@@ -27,45 +27,46 @@ struct Outcome {
 };
 
 struct Ended {
-  std::vector<Outcome> outcomes;  // one for each operation
-  bool hung = false;              // it did not end within its time
-  bool stuck = false;             // nor when it was killed: it is in the kernel
+  std::vector<Outcome> outcomes;  // one per operation
+  bool hung = false;              // it exceeded its time limit
+  bool stuck = false;             // it also survived SIGKILL, so it is stuck in the kernel
 
   bool Good() const;
 };
 
 struct RunOptions {
   double limit_s = 10;
-  bool cpus = false;  // CPUs may be taken off
-  // Around the operations, in their process.
+  bool cpus = false;  // allow CPU hotplug
+  // These run before and after the operations, in their process.
   std::function<void()> begin = [] {};
   std::function<void()> end = [] {};
 };
 
-// A process that runs programs one after the other, and takes back what each did: to make a process
-// for each costs more than what they do. It is made by another one, which is as small as this one
-// was when it began: to copy what a fuzzer has by then costs more, too.
+// A process that runs many programs and undoes the effects of each, because a new process per
+// program would cost more than the program.
+// A small helper process forks these processes. It is forked early, because a fork of a fuzzer with
+// a large heap would be slow.
 class ProgramProcess {
  public:
   using Decode = std::function<Program(std::span<const std::uint8_t>)>;
 
-  // `decode` is asked in the process, for the program that a string of bytes is. It and `options`
-  // see the memory of this moment. Throws Broken if no process can be made.
+  // The process calls `decode` to get the program from its bytes. `decode` and `options` see the
+  // memory of the time of this call. Throws Broken if it cannot create a process.
   ProgramProcess(const ProgramMachine& machine, Decode decode, RunOptions options);
   ProgramProcess(const ProgramProcess&) = delete;
   ~ProgramProcess();
 
-  // After the last one the process exits as it is, with its events open; the next has a new one.
-  // Throws Broken if no process can be made.
+  // Runs a program. If `last`, the process then exits with its events open, and the next program
+  // gets a new process. Throws Broken if it cannot create a process.
   Ended Run(std::span<const std::uint8_t> bytes, bool last);
-  // Kills it, and tells whether that ended it: the next program has a new one.
+  // Kills the process and returns whether it ended. The next program gets a new process.
   bool Kill();
 
  private:
   struct Shared;
   class Maker;
   class Running;
-  // What the process does, until nobody is at the other end.
+  // The main loop of the process, until the other end of the socket is closed.
   [[noreturn]] void Serve(int socket) const;
   const ProgramMachine& machine_;
   Decode decode_;
@@ -75,7 +76,7 @@ class ProgramProcess {
   std::unique_ptr<Running> running_;
 };
 
-// In a process of its own. Throws Broken if none can be made.
+// Runs one program in a process of its own. Throws Broken if it cannot create one.
 Ended RunProgram(const ProgramMachine& machine, const Program& program, const RunOptions& options);
 
 }  // namespace pmuconf

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program carries in itself, so that it runs where nothing else of the suite is.
+// Files and facts that are compiled into the program, so that it runs without the rest of the
+// suite.
 #ifndef PMUCONF_REPORT_BUILTIN_H_
 #define PMUCONF_REPORT_BUILTIN_H_
 
@@ -8,7 +9,7 @@
 
 namespace pmuconf {
 
-// A file of conformance/, as it was when the program was built.
+// A file of conformance/ at the time of the build.
 struct BuiltinFile {
   std::string_view folder;  // "targets", "profiles", "waivers"
   std::string_view name;    // without ".toml"
@@ -16,11 +17,11 @@ struct BuiltinFile {
 };
 std::span<const BuiltinFile> BuiltinFiles();
 
-// The file, or null.
+// Returns the file, or null.
 const BuiltinFile* FindBuiltin(std::string_view folder, std::string_view name);
 
-// A test outside of the suite that verifies a rule; or why nothing does (layer "untested", and the
-// reason is its name).
+// A test outside the suite that verifies a rule. For layer "untested", `name` is the reason why no
+// test does.
 struct OtherTest {
   std::string_view rule;
   std::string_view layer;  // "kunit", "vm", "fuzz", "untested"

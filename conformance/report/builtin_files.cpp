@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds what the program carries in itself.
+// Finds built-in files.
 #include <algorithm>
 
 #include "report/builtin.h"

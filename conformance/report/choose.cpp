@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files first, then what is built in.
+// Looks for files first, then for built-in ones.
 #include "report/choose.h"
 
 #include <fnmatch.h>
@@ -17,7 +17,7 @@ bool IsFile(const std::string& target) {
   return target.find('/') != std::string::npos || target.ends_with(".toml");
 }
 
-// Profiles and waivers stand beside the folder of targets.
+// The directories of profiles and waivers are siblings of the directory of targets.
 std::string Beside(const std::string& target, const char* folder) {
   if (!IsFile(target)) return "";
   const std::filesystem::path path(target);
@@ -48,14 +48,14 @@ std::string BuiltinPath(const BuiltinFile& file) {
   return "built-in " + std::string(file.folder) + "/" + std::string(file.name) + ".toml";
 }
 
-// The base of a built-in target: no file of this machine.
+// A built-in target has a built-in base, independent of files on this machine.
 std::optional<TargetText> FindBuiltinBase(const std::string& name, const std::string& /*path*/) {
   const BuiltinFile* const file = FindBuiltin("targets", name);
   if (file == nullptr) return std::nullopt;
   return TargetText{BuiltinPath(*file), std::string(file->text)};
 }
 
-// The base of a target's file: beside it, else built in.
+// Finds the base of a target file: in the same directory, or else built in.
 std::optional<TargetText> FindFileBase(const std::string& name, const std::string& path) {
   auto beside = FindBeside(name, path);
   return beside ? std::move(beside) : FindBuiltinBase(name, path);
@@ -93,14 +93,15 @@ std::string TargetForPmu(const std::string& pmu) {
     const Target target = ParseBuiltin(file);
     if (fnmatch(target.match().c_str(), pmu.c_str(), 0) != 0) continue;
     if (file.name == pmu) return pmu;
-    // A PMU may be called like one behind a port: a processor's own is called cpu, whosever it is.
+    // A name like "cpu" belongs to different processors, so a target with a port matches only if
+    // that port exists.
     if (target.port_path().empty() || std::filesystem::exists(target.port_path())) {
       fit.emplace(file.name);
     }
   }
   if (fit.empty()) return "";
   if (fit.size() == 1) return *fit.begin();
-  throw ConfigError("several targets are for PMU '" + pmu + "': say which with --target (" +
+  throw ConfigError("several targets are for PMU '" + pmu + "': choose one with --target (" +
                     Joined(fit) + ")");
 }
 

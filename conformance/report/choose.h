@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a target, its profile and its waivers come from: a file and what lies beside it, or the
-// program itself.
+// Finds a target, its profile and its waivers: in files, or among the built-in ones.
 #ifndef PMUCONF_REPORT_CHOOSE_H_
 #define PMUCONF_REPORT_CHOOSE_H_
 
@@ -13,19 +12,21 @@
 
 namespace pmuconf {
 
-// `target` is the path of a file (it has a '/' or ends in ".toml") or the name of a built-in
-// target. Throws ConfigError that names the known ones.
+// `target` is a path (it contains '/' or ends in ".toml") or the name of a built-in target. Throws
+// ConfigError with a list of the known names.
 Target LoadTarget(const std::string& target);
 
-// The built-in target that is meant for a PMU: the one of its name, or the only one that matches
-// and whose port, if it has one, is there.
-// "" if there is none; throws ConfigError if several are as good as each other.
+// Returns the built-in target for a PMU: the target with the PMU's name, or the only matching one
+// whose port, if it has one, exists. Returns "" if there is none. Throws ConfigError if several
+// match equally well.
 std::string TargetForPmu(const std::string& pmu);
 
-// The profile `name` beside the target's file, or the built-in one. "" is the whole catalogue.
+// Returns the profile `name` from ../profiles of the target's file, or the built-in one. An empty
+// name selects the whole catalogue.
 Profile ChooseProfile(const std::string& target, const std::string& name);
 
-// The waivers beside the target's file, or the built-in ones where there is no such folder.
+// Returns the waivers in ../waivers of the target's file, or the built-in ones if there is no such
+// directory.
 std::vector<Waiver> ChooseWaivers(const std::string& target);
 
 }  // namespace pmuconf

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules for readers.
+// Prints rules.
 #include "report/explain.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ std::string_view ToString(RuleStatus status) {
 
 std::string_view AreaOf(std::string_view id) { return id.substr(0, id.find('-')); }
 
-// "attr_size is 128 on <6.12, 136 on >=6.12"
+// Returns "attr_size is 128 on <6.12, 136 on >=6.12".
 std::string ByKernel(const Rule& rule) {
   std::string text;
   std::string_view last;
@@ -46,7 +46,7 @@ std::vector<const CasePlace*> CasesOf(const Rule& rule, std::span<const CasePlac
   return found;
 }
 
-// What a table of Markdown, or a paragraph, would take for markup.
+// Escapes Markdown syntax in a table or paragraph.
 std::string Markdown(std::string_view text) {
   std::string escaped;
   for (const char c : text) {

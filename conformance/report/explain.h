@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rule whole, with what verifies it: for a terminal, and all of them as a page.
+// Prints one rule for a terminal, or all rules as a Markdown page, with the tests that verify them.
 #ifndef PMUCONF_REPORT_EXPLAIN_H_
 #define PMUCONF_REPORT_EXPLAIN_H_
 
@@ -12,7 +12,7 @@
 
 namespace pmuconf {
 
-// A case, as far as explaining a rule needs it.
+// The facts about a case that the explanation of a rule needs.
 struct CasePlace {
   std::string id;
   std::string file;  // from the project's root
@@ -23,7 +23,7 @@ struct CasePlace {
 std::string ExplainRule(const Rule& rule, std::span<const CasePlace> cases,
                         std::span<const OtherTest> tests);
 
-// docs/generated/rules.md: every rule; its links lead from that folder to the sources.
+// Returns docs/generated/rules.md with every rule. Its links are relative to that directory.
 std::string ExplainAll(std::span<const Rule> rules, std::span<const CasePlace> cases,
                        std::span<const OtherTest> tests);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report as text: for machines (JSON, KTAP, JUnit) and for a person.
+// Formats a report for programs (JSON, KTAP, JUnit) and for people.
 #ifndef PMUCONF_REPORT_FORMATS_H_
 #define PMUCONF_REPORT_FORMATS_H_
 
@@ -15,16 +15,16 @@ std::string ToKtap(const Report& report);   // results.ktap
 std::string ToJunit(const Report& report);  // junit.xml
 std::string Summary(const Report& report);  // for a terminal; ends in the verdict
 
-// All that a person needs of a case that did not pass: what was expected and seen, its rules and
-// why they matter, what it opened, and the command that repeats it. One line each, no end of line
-// after the last.
+// Returns everything that a person needs to analyse a case that did not pass: expected and observed
+// values, the rules and their reasons, the opened events, and the repro command. The text has no
+// newline at the end.
 std::string Failure(const Report& report, const CaseResult& row);
 
-// "not permitted here: perf_event_open: EPERM": why a case was skipped, on one line.
+// Returns why a case was skipped, as one line: "not permitted here: perf_event_open: EPERM".
 std::string WhySkipped(const CaseResult& row);
 
-// Writes the three files into `folder` (made if it is not there). Throws ConfigError naming the
-// file that could not be written.
+// Writes the three files into `folder`, which it creates if needed. Throws ConfigError with the
+// name of a file that it could not write.
 void WriteReports(const Report& report, const std::string& folder);
 
 }  // namespace pmuconf

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// junit.xml: one test suite a run, one test case a case.
+// junit.xml: a test suite per run, a test case per case.
 #include <array>
 #include <cstdio>
 #include <sstream>
@@ -20,7 +20,7 @@ void Child(const char* element, const Report& report, const CaseResult& row, std
   const bool skip = row.result == Result::kSkip;
   const std::string first = skip ? WhySkipped(row) : row.message.substr(0, row.message.find('\n'));
   os << "    <" << element << " type=\"" << ToString(row.result);
-  // Of a SKIP the type says its class: "SKIP.not_claimed".
+  // The type of a SKIP includes its skip reason: "SKIP.not_claimed".
   if (skip && row.obstacle != Obstacle::kNone) os << "." << ToString(row.obstacle);
   os << "\" message=\"" << XmlEscape(first) << "\">"
      << XmlEscape(skip ? row.message : Failure(report, row)) << "</" << element << ">\n";

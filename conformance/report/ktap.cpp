@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// results.ktap: the kernel's test protocol, version 1.
+// results.ktap: the kernel's test protocol KTAP, version 1.
 #include <sstream>
 
 #include "lib/one_line.h"
@@ -8,7 +8,8 @@
 namespace pmuconf {
 namespace {
 
-// Readers differ in what ends a line: nothing that a case says may.
+// Parsers differ in the characters that end a line, so no control character of a message is
+// printed.
 std::string FirstLine(const std::string& text) { return OneLine(text.substr(0, text.find('\n'))); }
 
 void Diagnose(const std::string& message, std::ostream& os) {

@@ -88,7 +88,9 @@ Profile LoadProfile(const std::string& folder, const std::string& name,
     const auto text = ReadFile(path);
     if (!text) throw ConfigError(path + ": cannot be read");
     Profile profile = ParseProfile(*text, path, catalogue);
-    if (profile.name != stem) throw ConfigError(path + ": is called " + profile.name + " inside");
+    if (profile.name != stem)
+      throw ConfigError(path + ": profile.name and version are " + profile.name +
+                        ", not the file's name");
     return profile;
   }
   throw ConfigError("unknown profile '" + name + "' (known: " + known + ")");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A profile: a versioned list of rules that a target conforms to, or not.
+// A profile: a versioned list of rules that a driver must pass to be conformant.
 #ifndef PMUCONF_REPORT_PROFILE_H_
 #define PMUCONF_REPORT_PROFILE_H_
 
@@ -20,15 +20,15 @@ struct Profile {
   bool Contains(std::string_view rule) const;
 };
 
-// Throws ConfigError (file, line, key), also for an area or a rule that `catalogue` does not have.
+// Throws ConfigError (file, line, key), also if `catalogue` lacks an area or a rule.
 Profile ParseProfile(std::string_view text, const std::string& path,
                      std::span<const Rule> catalogue);
 
-// All active rules: what is judged when no profile is named. Its name is empty.
+// Returns a profile with all active rules and an empty name. A run without a named profile uses it.
 Profile WholeCatalogue(std::span<const Rule> catalogue);
 
-// <folder>/<name>.toml; an unknown name throws ConfigError that names the known ones. Empty name:
-// the whole catalogue.
+// Reads <folder>/<name>.toml. Throws ConfigError with the known names if there is no such profile.
+// An empty name selects the whole catalogue.
 Profile LoadProfile(const std::string& folder, const std::string& name,
                     std::span<const Rule> catalogue);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Progress on a terminal, and in a log.
+// Progress on a terminal and in a log.
 #include "report/progress.h"
 
 #include <unistd.h>

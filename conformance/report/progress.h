@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows a person where a run is: one line that changes on a terminal, a line a case elsewhere.
+// Shows the progress of a run: on a terminal one line that changes, elsewhere one line per case.
 #ifndef PMUCONF_REPORT_PROGRESS_H_
 #define PMUCONF_REPORT_PROGRESS_H_
 
@@ -13,7 +13,7 @@ namespace pmuconf {
 
 class Progress {
  public:
-  // `live`: `os` is a terminal; `colour`: and may be painted.
+  // `live`: `os` is a terminal. `colour`: use colours.
   Progress(std::size_t total, bool live, bool colour, std::ostream& os)
       : total_(total), live_(live), colour_(colour), os_(os) {}
 
@@ -29,7 +29,8 @@ class Progress {
   const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
 };
 
-// Whether to paint what goes to descriptor `fd`: a terminal, and no NO_COLOR (no-color.org).
+// Returns whether to use colours on descriptor `fd`: it is a terminal and NO_COLOR is unset
+// (no-color.org).
 bool Colour(int fd);
 
 }  // namespace pmuconf

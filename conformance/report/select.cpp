@@ -98,7 +98,8 @@ std::vector<std::string> Select(const Selection& selection, const Profile& profi
     });
     if (wanted) ids.push_back(info.id);
   }
-  if (ids.empty()) throw ConfigError("no case is selected: nothing fits all of what was asked for");
+  if (ids.empty())
+    throw ConfigError("no case is selected: none matches all of --case, --rule and --profile");
   return ids;
 }
 

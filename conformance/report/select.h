@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which cases a person asked for.
+// Selects the cases of a run.
 #ifndef PMUCONF_REPORT_SELECT_H_
 #define PMUCONF_REPORT_SELECT_H_
 
@@ -19,15 +19,15 @@ struct Selection {
   bool partial() const { return !case_glob.empty() || !rule.empty(); }
 };
 
-// Ids of the cases of `suite` that hold a rule of `profile` and fit the selection. Throws
-// ConfigError, naming the nearest known ones, if a name is unknown or nothing fits. A glob that
-// fits no case but old ids of `renamed` selects the cases that had them, and a line on standard
-// error names each of them.
+// Returns the ids of the cases of `suite` that verify a rule of `profile` and match the selection.
+// If a name is unknown or nothing matches, throws ConfigError with the nearest known names. A glob
+// that matches only old ids of `renamed` selects the renamed cases, and prints a line on standard
+// error for each of them.
 std::vector<std::string> Select(const Selection& selection, const Profile& profile,
                                 std::span<const KnownCase> suite, std::span<const Rule> catalogue,
                                 std::span<const RenamedCase> renamed = RenamedCases());
 
-// The known names that are nearest to `name`, at most `n`.
+// Returns at most `n` known names, the most similar to `name` first.
 std::vector<std::string> Nearest(const std::string& name, const std::vector<std::string>& known,
                                  std::size_t n);
 

@@ -79,9 +79,9 @@ Stream ParseStream(std::string_view text, const std::string& path) {
     const auto where = path + ":" + std::to_string(line_number) + ": ";
     const Json json = Json::parse(line, nullptr, false);
     if (json.is_discarded() && text.empty() && !first) break;
-    if (!json.is_object()) throw ConfigError(where + "is no JSON object");
+    if (!json.is_object()) throw ConfigError(where + "is not a JSON object");
     if (first != (json.value("t", Json()) == "run")) {
-      throw ConfigError(where + "the first line, and no other, must be the run");
+      throw ConfigError(where + "the first line, and only that, must have the type 'run'");
     }
     try {
       TakeLine(json, &stream);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recorded run: what the host wrote down (docs/architecture.md, "The stream").
+// A recorded run, which the host wrote (docs/architecture.md, "The stream").
 #ifndef PMUCONF_REPORT_STREAM_H_
 #define PMUCONF_REPORT_STREAM_H_
 
@@ -11,25 +11,24 @@
 
 namespace pmuconf {
 
-// How a problem begins that is a report of the kernel.
+// The prefix of problems that are kernel reports.
 inline constexpr std::string_view kKernelLog = "kernel log: ";
 
 struct Stream {
   std::string target;   // name
-  std::string kernel;   // as it was asked for: "6.12"
-  std::string release;  // as the guest told it: "6.12.117+deb12-cloud-amd64"
+  std::string kernel;   // the kernel as the user named it: "6.12"
+  std::string release;  // as the guest reported it: "6.12.117+deb12-cloud-amd64"
   std::string arch;
   std::string profile;  // "" for the whole catalogue
   std::vector<std::string> selected;
-  bool partial = false;               // less than the profile was asked for
-  std::vector<CaseResult> results;    // in the order they came
+  bool partial = false;               // the run selected less than the profile
+  std::vector<CaseResult> results;    // in the order of arrival
   std::vector<std::string> problems;  // kernel reports, unload failures
-  std::string unseen;  // why what the kernel complains about would go unseen; "": it would not
+  std::string unseen;                 // why the run could not see kernel reports; "" if it could
   bool ended = false;
 };
 
-// Throws ConfigError naming file and line. A last line that is cut short is left out (the stream
-// then has no end either).
+// Throws ConfigError with file and line. Ignores an incomplete last line; such a stream has no end.
 Stream ParseStream(std::string_view text, const std::string& path);
 Stream LoadStream(const std::string& path);
 

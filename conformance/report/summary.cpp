@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person reads at the end of a run.
+// The summary that a person reads at the end of a run.
 #include <cstdio>
 #include <map>
 #include <sstream>
@@ -10,7 +10,7 @@
 namespace pmuconf {
 namespace {
 
-// Messages come from the guest: nothing in them may steer the terminal, or pass for the verdict.
+// Messages come from the guest. They must not control the terminal or look like the verdict.
 void Indented(const std::string& text, std::ostream& os) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) os << "    " << OneLine(line) << "\n";
@@ -34,7 +34,8 @@ std::string Listed(const std::string& head, const std::map<std::string, int>& co
   return text + "\n";
 }
 
-// The names of cases, or, if they are many, how many of each suite; results.json has all names.
+// Returns the names of cases, or the number per suite if there are many. results.json has all
+// names.
 std::string Named(const std::vector<std::string>& ids) {
   constexpr std::size_t kNames = 5;
   std::string text;
@@ -47,7 +48,7 @@ std::string Named(const std::vector<std::string>& ids) {
   return Listed(" ", suites);
 }
 
-// What was skipped and why, so that no skip is silent: class by class.
+// Lists all skipped cases by reason, so that no skip goes unnoticed.
 std::string Skips(const Report& report) {
   std::map<std::pair<Obstacle, std::string>, std::vector<std::string>> by_reason;
   for (const CaseResult& row : report.cases) {
@@ -59,13 +60,14 @@ std::string Skips(const Report& report) {
   return text;
 }
 
-// What the machine, not the driver, spoiled once: no result changes with it, and none is silent.
+// Lists the cases that were run again because another task preempted them. This does not change
+// results.
 std::string RunAgain(const Report& report) {
   std::vector<std::string> ids;
   for (const CaseResult& row : report.cases) {
     if (row.runs > 1) ids.push_back(row.id);
   }
-  return ids.empty() ? "" : "  run again, since their CPU was taken away:" + Named(ids);
+  return ids.empty() ? "" : "  run again, because another task preempted them:" + Named(ids);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judges.
+// Computes the verdict.
 #include "report/verdict.h"
 
 #include <algorithm>
@@ -13,7 +13,8 @@
 namespace pmuconf {
 namespace {
 
-// Of two results for one case (one from the guest, one from the host that saw it die): the worse.
+// Orders results by severity. If a case has two results, from the guest and from the host that saw
+// the guest die, the more severe one counts.
 int Badness(Result result) {
   switch (result) {
     case Result::kPass:
@@ -57,7 +58,7 @@ std::vector<CaseResult> Collect(const Stream& stream, std::span<const KnownCase>
       row = it->second;
     } else {
       row.id = id;
-      row.message = stream.ended ? "no result came" : "the run ended before its result came";
+      row.message = stream.ended ? "no result arrived" : "the run ended before its result arrived";
     }
     row.rules = known[id]->rules;
     if (row.result == Result::kBroken) row.obstacle = Obstacle::kBroken;
@@ -71,10 +72,10 @@ std::vector<CaseResult> Collect(const Stream& stream, std::span<const KnownCase>
   return cases;
 }
 
-// What the host says of a case that its guest did not survive: that excuses nobody.
+// The prefix of the host's message about a case whose guest died. No waiver accepts that.
 constexpr std::string_view kGuestLost = "guest lost: ";
 
-// What a waived case made the kernel report is waived with it.
+// Removes kernel reports that a waived case caused.
 void WaiveReports(const CaseResult& row, std::vector<std::string>* problems) {
   std::erase_if(*problems, [&](const std::string& problem) {
     return problem.starts_with(kKernelLog) &&
@@ -97,14 +98,14 @@ void ApplyWaivers(std::span<const Waiver> waivers, std::string_view today, Repor
             "waiver " + waiver.id + ": " + waiver.reason + " (" + waiver.link + ")\n" + row.message;
         row.result = Result::kWaived;
       } else if (row.result == Result::kPass) {
-        row.message = "waiver " + waiver.id + " says that it fails";
+        row.message = "waiver " + waiver.id + " expects it to fail";
         row.result = Result::kUnexpectedPass;
       }
     }
   }
 }
 
-// What KUnit, fuzzers, other tests or readers show is not this program's to judge.
+// Rules that only other layers verify (KUnit, fuzzers, reviews) are not part of the verdict.
 bool ShownByCases(const Rule& rule) { return rule.layer.find("case") != std::string_view::npos; }
 
 std::vector<RuleRow> RollUpAll(const Report& report, const Target& target, const Profile& profile,
@@ -164,8 +165,8 @@ Totals Count(const Report& report) {
   return totals;
 }
 
-// "40 of 41 cases were kept from an answer: not permitted here (perf_event_open: EPERM)"; "" if
-// none was. All of them have one cause, as a rule: the first is told.
+// Returns "40 of 41 cases have no answer: not permitted here (perf_event_open: EPERM)",
+// or "" if there is no such case. Such cases usually have one cause, so it names the first.
 std::string KeptFrom(const Report& report) {
   int n = 0;
   const CaseResult* first = nullptr;
@@ -175,7 +176,7 @@ std::string KeptFrom(const Report& report) {
   }
   if (n == 0) return "";
   return std::to_string(n) + " of " + std::to_string(report.cases.size()) +
-         " cases were kept from an answer: " + std::string(Phrase(first->obstacle)) + " (" +
+         " cases have no answer: " + std::string(Phrase(first->obstacle)) + " (" +
          first->message.substr(0, first->message.find('\n')) + ")";
 }
 

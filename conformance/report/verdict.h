@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the results of cases to rules, and from rules to a verdict.
+// Combines results of cases to results of rules, and these to a verdict.
 #ifndef PMUCONF_REPORT_VERDICT_H_
 #define PMUCONF_REPORT_VERDICT_H_
 
@@ -20,17 +20,18 @@ namespace pmuconf {
 class Target;
 
 enum class RuleResult {
-  kPassed,         // its cases that this target can run all passed
-  kPartial,        // some passed, some gave no answer
-  kFailed,         // one failed
-  kWaived,         // failures, all waived
-  kNotApplicable,  // not for this target or kernel, or all its cases lack a named capability
-  kNotTested,      // no case gave an answer
+  kPassed,         // all its cases that apply to this target passed
+  kPartial,        // some passed, some have no answer
+  kFailed,         // a case failed
+  kWaived,         // cases failed, and waivers accept all failures
+  kNotApplicable,  // not for this target or kernel, or all its cases need an absent capability
+  kNotTested,      // no case has an answer
 };
 std::string_view ToString(RuleResult result);
 
-// CONFORMANT: every MUST rule of the profile is PASSED, NOT_APPLICABLE or WAIVED, and nothing else
-// went wrong. PARTIAL: less was selected, and all of that passed. NOT_JUDGED: nobody can tell.
+// CONFORMANT: every MUST rule of the profile is PASSED, NOT_APPLICABLE or WAIVED, and there is no
+// other problem. PARTIAL: only a selection ran, and all of it passed. NOT_JUDGED: the results do
+// not suffice for a verdict.
 enum class Verdict { kConformant, kNotConformant, kNotJudged, kPartial };
 std::string_view ToString(Verdict verdict);
 int ExitStatus(Verdict verdict);  // 0, 1, 2, 0
@@ -41,36 +42,36 @@ struct RuleRow {
 };
 
 struct Totals {
-  std::map<Obstacle, int> obstacles;  // of what was skipped or broken
+  std::map<Obstacle, int> obstacles;  // of skipped and broken cases, by skip reason
   int cases = 0, passed = 0, failed = 0, skipped = 0, waived = 0, broken = 0, timeout = 0,
       crash = 0, lost = 0, rules = 0, rules_passed = 0;
 };
 
 struct Report {
   Verdict verdict = Verdict::kNotJudged;
-  std::string reason;  // one line: why this verdict
-  std::string again;   // command that repeats one case, but for its id
+  std::string reason;  // why this verdict, on one line
+  std::string again;   // repro command, without the id of the case
   std::string target, kernel, release, arch, profile;
   Totals totals;
-  std::vector<CaseResult> cases;  // selected ones, in order of selection; WAIVED applied
-  std::vector<RuleRow> rules;     // of the profile (partial: those of the selected cases)
+  std::vector<CaseResult> cases;  // the selected ones in order, with waivers applied
+  std::vector<RuleRow> rules;     // of the profile; if partial, of the selected cases
   std::vector<std::string> problems;
 };
 
-// A case of the suite, as far as judging needs it.
+// The facts about a case that the verdict needs.
 struct KnownCase {
   std::string id;
   std::vector<std::string> rules;
 };
 
-// What a case's result means to its rules: a SKIP that tells nothing of the target (not permitted
-// here, no such PMU) is no answer, as if the case had not run.
+// Returns the meaning of a case's result for its rules. A SKIP without information about the target
+// (not permitted here, no such PMU) counts as NOT_RUN.
 Result ForRules(const CaseResult& row);
 
-// The roll-up of one rule from the results of its cases, as ForRules() has them.
+// Combines the results of a rule's cases, after ForRules().
 RuleResult RollUp(const std::vector<Result>& results, bool applies);
 
-// Throws ConfigError if the stream names a case that the suite does not have.
+// Throws ConfigError if the stream has a case that is not in the suite.
 Report Judge(const Stream& stream, const Target& target, const Profile& profile,
              std::span<const KnownCase> suite, std::span<const Waiver> waivers,
              std::string_view today);

@@ -23,7 +23,7 @@ bool FitsOne(const std::vector<std::string>& globs, std::string_view name) {
   });
 }
 
-// What a case may come to and be excused for: one that could not be judged is not.
+// Reads the results that a waiver accepts. A result without an answer cannot be waived.
 std::vector<Result> Results(TomlTable& scope) {
   std::vector<Result> results;
   for (const std::string& name : scope.StringsOr("result", {"FAIL"})) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waivers: failures that somebody owns until a date.
+// Waivers: accepted known failures, with an owner and an expiry date.
 #ifndef PMUCONF_REPORT_WAIVER_H_
 #define PMUCONF_REPORT_WAIVER_H_
 
@@ -13,28 +13,28 @@ namespace pmuconf {
 
 struct Waiver {
   std::string id;     // "WVR-001"
-  std::string owner;  // who answers for it
+  std::string owner;  // responsible person
   std::string reason;
-  std::string link;     // the bug
-  std::string expires;  // YYYY-MM-DD, its last day
-  // Scope: which failures it covers.
+  std::string link;     // to the bug report
+  std::string expires;  // last valid day, YYYY-MM-DD
+  // The scope of the waiver.
   std::vector<std::string> cases;    // globs
   std::vector<std::string> targets;  // globs
-  std::string kernels;               // as in a rule; ">=6.1" for all
-  std::string arch;                  // "aarch64", as uname -m has it; empty for all
+  std::string kernels;               // as in a rule; ">=6.1": all
+  std::string arch;                  // as uname -m prints it, e.g. "aarch64"; empty: all
   std::vector<Result> results = {Result::kFail};
 
   bool Covers(std::string_view case_id, std::string_view target_name, std::string_view release,
               std::string_view machine) const;
-  // Whether it is about a case that came to that.
+  // Returns whether the waiver accepts this result.
   bool Excuses(Result result) const;
   bool ExpiredOn(std::string_view today) const { return today > expires; }
 };
 
-// A file of [[waiver]] tables. Throws ConfigError (file, line, key).
+// Parses a file of [[waiver]] tables. Throws ConfigError (file, line, key).
 std::vector<Waiver> ParseWaivers(std::string_view text, const std::string& path);
 
-// All *.toml of a folder; none if there is no such folder.
+// Reads all *.toml of a directory. Returns nothing if the directory does not exist.
 std::vector<Waiver> LoadWaivers(const std::string& folder);
 
 std::string Today();  // YYYY-MM-DD, UTC

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the report's files.
+// Writes the files of a report.
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -14,7 +14,7 @@
 namespace pmuconf {
 namespace {
 
-// All of `text` or nothing: a reader never finds half a report under the report's name.
+// Writes the whole text or nothing, so that no reader finds an incomplete report.
 void Write(const std::string& path, const std::string& text) {
   const std::string part = path + ".part";
   errno = 0;
@@ -41,7 +41,8 @@ void WriteReports(const Report& report, const std::string& folder) {
   try {
     for (const auto& [path, text] : files) Write(path, text);
   } catch (const ConfigError&) {
-    // All reports or none: who sees one takes the run for judged.
+    // Removes all reports if one could not be written, so that no reader takes the run for
+    // complete.
     for (const auto& [path, text] : files) {
       if (std::filesystem::is_regular_file(path, error)) std::remove(path.c_str());
     }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Turn what `pmuconf` carries in itself into C++: targets, profiles, waivers, tests of the rules."""
+"""Generate builtin.cpp, the built-in files of `pmuconf`: targets, profiles, waivers, and the tests of rules."""
 
 from __future__ import annotations
 

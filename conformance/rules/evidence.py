@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which KUnit and pytest tests name which rules, read from their sources, and untested.toml."""
+"""Find the rules that KUnit and pytest tests name in their sources, and read untested.toml."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ CASE = re.compile(r"\bKUNIT_CASE\w*\((\w+)")
 SUITE = re.compile(r"struct kunit_suite \w+ = \{(.*?)^\};", re.S | re.M)
 SUITE_NAME = re.compile(r'\.name = "([^"]+)"')
 SUITE_CASES = re.compile(r"\.test_cases = (\w+)")
-# The cases of this suite have files of their own, and its name before theirs.
+# The functions of this suite are in several files. Their names have the name of the suite as prefix.
 SHARED = "pmu_contract"
 PYTEST_ROOMS = ("vm", "fuzz")
 
 
 @dataclasses.dataclass(frozen=True)
 class OtherTest:
-    """A test outside of the suite that verifies a rule."""
+    """A test outside the suite that verifies a rule."""
 
     rule: str
     layer: str
     name: str
-    """As its run reports it: "suite.test" of KUnit, "test_name" of pytest."""
+    """As the test run reports it: "suite.test" of KUnit, "test_name" of pytest."""
     file: str
-    """From the project's root."""
+    """Relative to the root of the project."""
 
 
 def kunit_tests(text: str, file: str) -> list[OtherTest]:
-    """The KEEPS() of one file of KUnit suites."""
+    """The rules in KEEPS() of one file of KUnit suites."""
     suites = {}
     for body in SUITE.findall(text):
         name, cases = SUITE_NAME.search(body), SUITE_CASES.search(body)
@@ -81,7 +81,7 @@ def pytest_tests(text: str, layer: str, file: str) -> list[OtherTest]:
 
 
 def read_tests(root: Path) -> list[OtherTest]:
-    """Those of the whole project, in order of rule."""
+    """The tests of the whole project, sorted by rule."""
     found = []
     for path in sorted((root / "kunit").glob("*.c")):
         found += kunit_tests(path.read_text(), str(path.relative_to(root)))
@@ -92,7 +92,7 @@ def read_tests(root: Path) -> list[OtherTest]:
 
 
 def read_untested(path: Path) -> dict[str, str]:
-    """Rule id → why nothing verifies it; no file is no entry."""
+    """Map from rule id to the reason why no test verifies it. Empty if there is no such file."""
     if not path.exists():
         return {}
     return {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Turn the rule catalogue (rules/*.toml) into C++: a header an area, and rules.cpp; checked on the way."""
+"""Check the rule catalogue (rules/*.toml) and convert it to C++: a header per area, and rules.cpp."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ HEADER = "// SPDX-License-Identifier: Apache-2.0\n// Generated from the rule cat
 
 
 class CatalogueError(Exception):
-    """One line that names the file, the line and the key that is wrong."""
+    """An error in the catalogue. The message is one line with file, line and key."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Value:
-    """What differs by kernel: `name` is `value` (a number or an errno's name) on `kernels`."""
+    """A value that depends on the kernel: `name` is `value` (a number or an errno's name) on `kernels`."""
 
     name: str
     kernels: str
@@ -39,8 +39,8 @@ class Value:
 class Rule:
     """One rule of the catalogue.
 
-    `layer`: what verifies it. `by_kernel`: what differs between kernels, so that no case has to
-    ask which one it runs on.
+    `layer` lists what verifies the rule. `by_kernel` has the values that depend on the kernel, so
+    that no case has to check the release.
     """
 
     id: str
@@ -61,7 +61,7 @@ def header_lines(text: str) -> list[int]:
 
 
 def read_list(where: str, key: str, table: dict[str, object]) -> tuple[str, ...]:
-    """The strings of a key that must have some."""
+    """The strings of a key that must have at least one."""
     value = table.get(key)
     if not isinstance(value, list) or not value or not all(isinstance(s, str) for s in value):
         raise CatalogueError(f"{where}: key '{key}' must be a list of strings that is not empty")
@@ -69,7 +69,7 @@ def read_list(where: str, key: str, table: dict[str, object]) -> tuple[str, ...]
 
 
 def read_values(where: str, tables: object) -> tuple[Value, ...]:
-    """by_kernel: a table a name, of kernels and what it is there."""
+    """The table by_kernel: for each name a table from kernels to the value there."""
     if not isinstance(tables, dict):
         raise CatalogueError(f"{where}: key 'by_kernel' must be a table")
     values = []
@@ -140,7 +140,7 @@ def read_file(path: pathlib.Path) -> list[Rule]:
 
 
 def read_catalogue(paths: Iterable[pathlib.Path]) -> list[Rule]:
-    """All rules of all files, in order of id; an id may stand only once."""
+    """All rules of all files, in order of id. Each id must be unique."""
     rules: dict[str, Rule] = {}
     for path in sorted(paths):
         for rule in read_file(path):
@@ -157,12 +157,12 @@ def quote(text: str) -> str:
 
 
 def area_of(rule: Rule) -> str:
-    """ "CNT" of CNT-003."""
+    """The area of a rule: "CNT" for CNT-003."""
     return rule.id.partition("-")[0]
 
 
 def header_of(area: str, rules: list[Rule]) -> str:
-    """pmuconf/rules/<AREA>.h: the names only, so that a text that changes rebuilds no case."""
+    """pmuconf/rules/<AREA>.h. It has only names, so that a changed rule text rebuilds no case."""
     guard = f"PMUCONF_RULES_{area}_H_"
     lines = [HEADER, f"#ifndef {guard}", f"#define {guard}", ""]
     lines += ['#include "pmuconf/rule.h"', "", "namespace pmuconf::rule {", ""]
@@ -172,7 +172,7 @@ def header_of(area: str, rules: list[Rule]) -> str:
 
 
 def definition_of(rule: Rule) -> list[str]:
-    """The constant of one rule."""
+    """The definition of the constant of one rule."""
     name = rule.id.replace("-", "_")
     lines = []
     if rule.by_kernel:
@@ -198,7 +198,7 @@ def definition_of(rule: Rule) -> list[str]:
 
 
 def source_of(rules: list[Rule]) -> str:
-    """rules.cpp: the rules, and the table behind AllRules()."""
+    """rules.cpp, with the rules and the table behind AllRules()."""
     lines = [HEADER, "#include <cerrno>", ""]
     lines += [f'#include "pmuconf/rules/{area}.h"' for area in sorted({*map(area_of, rules)})]
     lines += ["", "namespace pmuconf::rule {", ""]
@@ -212,14 +212,14 @@ def source_of(rules: list[Rule]) -> str:
 
 
 def write_if_changed(path: pathlib.Path, text: str) -> None:
-    """Leave the file's time alone when nothing changed, so that nothing is rebuilt for it."""
+    """Do not touch an unchanged file, because a new modification time would cause a rebuild."""
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
 
 
 def main() -> int:
-    """Entry point: 0 when the catalogue is right, 1 with one line when it is not."""
+    """Entry point: 0 for a valid catalogue, 1 and an error message of one line otherwise."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=pathlib.Path, help="folder for rules.cpp and rules/<AREA>.h")
     parser.add_argument("files", type=pathlib.Path, nargs="+", help="rules/*.toml")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A budget is of time in which the machine ran.
+// A budget charges only time in which the machine ran.
 #include "lib/budget.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A draft says what was found, and loads as a target.
+// A draft contains the findings of a probe and loads as a target.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -82,7 +82,7 @@ TEST(Draft, OfATraceLoads) {
 }
 
 TEST(Choose, ThePmuOfABuiltInTarget) {
-  EXPECT_EQ(TargetForPmu("refpmu"), "refpmu");  // others match it too
+  EXPECT_EQ(TargetForPmu("refpmu"), "refpmu");  // although other targets match it too
   EXPECT_EQ(TargetForPmu("refpmu_trace"), "refpmu_trace");
   EXPECT_EQ(TargetForPmu("nosuch"), "");
   EXPECT_EQ(TargetForPmu("cpu"), "") << "intel and amd are called so, and have a port";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread runs at the end of what it can read, and what it throws arrives.
+// OnEdgeStack() runs a thread whose stack ends at unreadable memory, and passes on its exceptions.
 #include "pmuconf/edge_stack.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalogue's expressions, and the catalogue itself.
+// The expressions of the catalogue, and the catalogue itself.
 #include "lib/expression.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams are read strictly; reports are well-formed whatever the messages hold.
+// The stream parser is strict, and reports are well-formed for any message.
 #include "report/formats.h"
 
 #include <gmock/gmock.h>
@@ -85,7 +85,7 @@ TEST(Stream, NamesTheLineThatIsWrong) {
       HasSubstr("unknown result 'FINE'"));
   EXPECT_THAT(error_of(""), HasSubstr("is empty"));
   EXPECT_THAT(error_of("\n\n"), HasSubstr("is empty"));
-  EXPECT_THAT(error_of(R"({"t":"ru)"), HasSubstr("s:1: is no JSON object"));
+  EXPECT_THAT(error_of(R"({"t":"ru)"), HasSubstr("s:1: is not a JSON object"));
   EXPECT_THAT(
       error_of(kRun + R"({"t":"result","id":"A.B","result":"F\nE","duration_s":0,"message":""})"
                       "\n"),
@@ -189,7 +189,7 @@ TEST(Reports, NameWhatWasRunAgain) {
   EXPECT_FALSE(nlohmann::json::parse(ToJson(report))["cases"][0].contains("runs"));
   report.cases[0].runs = 3;
   EXPECT_THAT(Summary(report),
-              HasSubstr("run again, since their CPU was taken away: Suite.Name\n"));
+              HasSubstr("run again, because another task preempted them: Suite.Name\n"));
   EXPECT_EQ(nlohmann::json::parse(ToJson(report))["cases"][0]["runs"], 3);
 }
 
@@ -229,7 +229,7 @@ TEST(Junit, KeepsOnlyCharactersOfXml) {
   EXPECT_EQ(XmlEscape("\xc3\xa4\t\n"), "\xc3\xa4\t\n");
   EXPECT_EQ(XmlEscape("\xed\xa0\x80"), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");  // a surrogate
   EXPECT_EQ(XmlEscape("\xc0\x80"), "\xef\xbf\xbd\xef\xbf\xbd");                  // overlong
-  EXPECT_EQ(XmlEscape("\xe2\x82"), "\xef\xbf\xbd\xef\xbf\xbd");                  // cut short
+  EXPECT_EQ(XmlEscape("\xe2\x82"), "\xef\xbf\xbd\xef\xbf\xbd");                  // truncated
 }
 
 TEST(Summary, SaysWhatFailedAndHowToRepeatIt) {
@@ -265,7 +265,8 @@ TEST(Summary, CountsByTheirSuitesWhatWasSkippedIfThatIsMuch) {
 TEST(Reports, AreAllWrittenOrNone) {
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / ("pmuconf-" + std::to_string(getpid()));
-  std::filesystem::create_directories(folder / "junit.xml");  // in the way of the last report
+  // A directory prevents the last report.
+  std::filesystem::create_directories(folder / "junit.xml");
   const Report report;
   try {
     WriteReports(report, folder);

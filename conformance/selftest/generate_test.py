@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rule generator refuses a wrong catalogue with file, line and key."""
+"""The rule generator rejects an invalid catalogue; the message names file, line and key."""
 
 from __future__ import annotations
 

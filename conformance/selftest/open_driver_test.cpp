@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The errno model among several PMUs: who is asked about an event, and what each driver refuses.
+// The errno model with several PMUs: which PMU the kernel tries, and which errno each driver
+// returns.
 #include "pmuconf/open_driver.h"
 
 #include <gtest/gtest.h>
@@ -153,7 +154,7 @@ TEST(OpenDriver, BreakpointsHaveATypeALengthAndAPlace) {
   EXPECT_EQ(told(0x1000, 0, HW_BREAKPOINT_W), EINVAL);
 }
 
-// The same calls for a seed on every machine; and every check of a driver is reached by chance.
+// The drawn calls are reproducible for a seed, and they reach every check of every driver.
 TEST(OpenDriver, ChanceIsRepeatableAndReachesEveryDriver) {
   const OpenModel model = Model(kReleases[1]);
   const OpenDrawer drawer(model);

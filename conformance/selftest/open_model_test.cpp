@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The errno model: each check is reached, its table is sound, and precedence is the kernel's.
+// The errno model: violations reach each check, the table is valid, and the order is the kernel's.
 #include "pmuconf/open_model.h"
 
 #include <gtest/gtest.h>
@@ -25,10 +25,10 @@ OpenSystem System(const std::string& release) {
   return system;
 }
 
-// A PMU that leaves all to the kernel.
+// Returns a PMU whose driver accepts everything.
 OpenPmu Plain() { return {.type = 42, .config = 7}; }
 
-// Those that refuse one of the things that a target file can name, and that one.
+// Returns that PMU, and for each choice of a target file a PMU that refuses it.
 std::vector<OpenPmu> Choosy() {
   std::vector<OpenPmu> pmus = {Plain()};
   for (const OpenCheck& check : OpenChecks()) {
@@ -88,9 +88,9 @@ TEST(OpenModel, EveryCheckIsOfOneKindAndOfARule) {
   }
 }
 
-// A check that no violation reaches by itself would be one that no case has seen.
+// Each check must be reached by a single violation, so that a case covers it.
 TEST(OpenModel, EachCheckIsToldOfSomeViolationAlone) {
-  // Of rights, and of what needs a machine for itself: cases of their own.
+  // Other tests cover privileges, and checks that need a machine in a special state.
   const std::set<std::string_view> elsewhere = {"PRM-001", "PRM-002", "PRM-005", "PRM-007",
                                                 "PRM-008", "PRM-009", "PRM-010", "PRM-012",
                                                 "ERR-005", "ERR-015", "INI-009"};
@@ -194,7 +194,8 @@ TEST(OpenModel, KernelsDifferInTheirOrder) {
   EXPECT_EQ(offline(recent, OpenGroup::kSibling), ENODEV);
   EXPECT_EQ(offline(old, OpenGroup::kFull), E2BIG);
   EXPECT_EQ(offline(recent, OpenGroup::kFull), ENODEV);
-  // What goes where the PMU is does not mind. (Seen by `oracle`, on 6.1.)
+  // An event that the kernel moves to another CPU ignores the offline CPU. `oracle` found that on
+  // 6.1.
   OpenPmu elsewhere = Plain();
   elsewhere.cpu_local = false;
   EXPECT_EQ(offline(OpenModel(old.system(), elsewhere, {}), OpenGroup::kNone), 0);

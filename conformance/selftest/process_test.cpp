@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes end at their deadline, with all they started.
+// RunProcess() ends a process at its deadline, with all its children.
 #include "lib/process.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stacks that were seen before are counted where they are, until their process changes.
+// Repeated stacks are counted without a lookup, until their process changes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -26,7 +26,8 @@ TEST(ProfileDigest, EveryWordAndItsPlaceCount) {
     keys.insert(DigestOf(words).key);
     checks.insert(DigestOf(words).check);
   }
-  // Without a beginning, no word and a zero are one: the command's name is that beginning.
+  // Without a start value, no words and zero words have the same digest. The start value is the
+  // command.
   EXPECT_EQ(keys.size(), 7U);
   EXPECT_EQ(checks.size(), 7U);
   EXPECT_NE(Digest({}, {.key = 1, .check = 1}).key, DigestOf({0}).key);
@@ -91,7 +92,7 @@ TEST(ProfileCollector, AnExecGivesTheSameAddressesOtherNames) {
   collector.Take(exec);
   collector.Take(OwnSample(30));
   collector.WorkOff(100, [](const SideRecord&) {});
-  // Nothing is told to be mapped after it.
+  // No mapping is reported after the exec.
   std::map<std::string, std::uint64_t> seen;
   for (std::size_t node = 1; node < stacks.nodes().size(); ++node) {
     const auto& one = stacks.nodes()[node];

@@ -86,7 +86,7 @@ TEST(ProfileOptions, WhatMakesNoSenseIsRefusedInOneLine) {
   EXPECT_THAT(Refused({"--nosuch"}), HasSubstr("see profile --help"));
 }
 
-// A PMU as sysfs lists it.
+// A PMU with the files of sysfs.
 class ProfileEvent : public testing::Test {
  protected:
   ProfileEvent() {
@@ -156,7 +156,7 @@ TEST_F(ProfileEvent, WhatIsNotThereIsNamedWithWhatIs) {
   EXPECT_THAT(Missing("demo/extra=16/"), HasSubstr("its value too large"));
   EXPECT_THAT(Missing("demo/event=/"), HasSubstr("terms are written name=value"));
   EXPECT_THAT(Missing("demo/x"), HasSubstr("between slashes"));
-  EXPECT_THAT(Missing("cycles:z"), HasSubstr("modifier 'z' is not known"));
+  EXPECT_THAT(Missing("cycles:z"), HasSubstr("unknown modifier 'z'"));
   EXPECT_THAT(Missing("rxyz"), HasSubstr("no event 'rxyz'"));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names that programs give to code which they make, in files that anybody may write.
+// Perf maps, which any user may write, name generated code.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>

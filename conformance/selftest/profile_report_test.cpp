@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `profile` writes of stacks that are known.
+// The output formats of `profile`, for known stacks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses that `profile` gives names: of the kernel, of ELF files, of processes as they change.
+// `profile` resolves addresses of the kernel, of ELF files, and of changing processes.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,8 @@
 
 namespace pmuconf::profile {
 
-// Found again by name and address. Not inlined, and not static: a symbol with a size.
+// The tests look for this function by name and address. It is neither inlined nor static, so that
+// it has a symbol with a size.
 __attribute__((noinline)) int FunctionToBeFound(int n) { return n * 3 + 1; }
 
 namespace {
@@ -77,7 +78,7 @@ TEST_F(ProfileKernel, HiddenAddressesAreNoSymbols) {
 
 Fd OpenSelf() { return Fd(open("/proc/self/exe", O_RDONLY | O_CLOEXEC)); }
 
-// Where this program's code at `address` is in its file.
+// Returns the file offset of this program's code at `address`.
 std::uint64_t PlaceInFile(const void* address) {
   const auto at = reinterpret_cast<std::uint64_t>(address);
   std::ifstream maps("/proc/self/maps");
@@ -190,7 +191,7 @@ TEST(ProfileMaps, ANumberThatIsTakenAgainIsNotForgotten) {
   EXPECT_TRUE(processes.Knows(1));
 }
 
-// "/bin/demo" with what fills it up to a multiple of 8.
+// "/bin/demo", padded to a multiple of 8 bytes.
 constexpr std::uint64_t kName[] = {0x6d65642f6e69622f, 0x6f};
 
 TEST(ProfileSideBand, AMappingIsReadWithItsTime) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every string of bytes is a program, within bounds; its text is the same program again.
+// Every byte string is a program within limits, and its text parses to the same program.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -95,8 +95,8 @@ TEST(ProgramGrammar, WhatIsMissingOfTheLastOperationIsZero) {
   EXPECT_EQ(PrintProgram(grammar.Decode(bytes)), cut);
 }
 
-// Of the half that is simple most open, and each thing that changes how an event works is among
-// them.
+// Half of the calls are simple. Most of these open, and each flag that changes how an event works
+// occurs among them.
 TEST(ProgramGrammar, OpensEventsOfEachKind) {
   const ProgramMachine machine = SomeMachine();
   const Grammar grammar("refpmu");
@@ -164,18 +164,19 @@ TEST(ProgramText, SaysWhichLineIsWrong) {
   EXPECT_EQ(refused("# nothing\n\nfork\n"), "taken");
   EXPECT_EQ(refused("fork\nspoon\n"), "program, line 3: unknown operation 'spoon'");
   EXPECT_EQ(refused("close slot=8\n"), "program, line 2: 'slot' is 8, and must be below 8");
-  EXPECT_EQ(refused("close slot=x\n"), "program, line 2: 'x' is no number");
-  EXPECT_EQ(refused("close slot\n"), "program, line 2: 'slot' is no NAME=VALUE");
-  EXPECT_EQ(refused("close slot=1 slot=1\n"), "program, line 2: 'slot' is there twice");
-  EXPECT_EQ(refused("close slat=1\n"), "program, line 2: 'slat' has no meaning here");
+  EXPECT_EQ(refused("close slot=x\n"), "program, line 2: 'x' is not a number");
+  EXPECT_EQ(refused("close slot\n"), "program, line 2: 'slot' is not NAME=VALUE");
+  EXPECT_EQ(refused("close slot=1 slot=1\n"), "program, line 2: 'slot' is given twice");
+  EXPECT_EQ(refused("close slat=1\n"),
+            "program, line 2: 'slat' is not an argument of this operation");
   EXPECT_EQ(refused("map which=4\n"), "program, line 2: 'which' is 4, and must be below 4");
   EXPECT_EQ(refused("work value=0x102\n"),
             "program, line 2: 'value' is 0x102, and must be below 257");
-  EXPECT_EQ(refused("open attr=0\n"), "program, line 2: attr of no possible length");
-  EXPECT_EQ(refused("open attr=0g\n"), "program, line 2: attr that is not hexadecimal");
+  EXPECT_EQ(refused("open attr=0\n"), "program, line 2: attr has an invalid length");
+  EXPECT_EQ(refused("open attr=0g\n"), "program, line 2: attr is not hexadecimal");
   std::string many;
   for (std::size_t i = 0; i <= kProgramSteps; ++i) many += "fork\n";
-  EXPECT_EQ(refused(many), "program, line 26: more operations than a program has");
+  EXPECT_EQ(refused(many), "program, line 26: too many operations");
   EXPECT_THROW(ParseProgram("fork\n"), ConfigError);
 }
 
@@ -202,7 +203,7 @@ TEST(ProgramMachine, ExchangesNumbers) {
   EXPECT_EQ(bound(PERF_TYPE_SOFTWARE, 3), Pair(PERF_TYPE_SOFTWARE, 3));
 }
 
-// Of a PMU that is not there, or that the model knows nothing of, nothing is foretold.
+// The model predicts nothing for a PMU that is absent or that it does not know.
 TEST(ProgramMachine, KnowsAnEventWithAnAuxAreaByItsType) {
   constexpr std::uint32_t kTrace = 9;
   const ProgramMachine with(SystemOf(), {Own(), SoftwarePmu(), OpaquePmu(kTrace)}, "/dev/null",
@@ -286,7 +287,7 @@ TEST(HeldEvents, BreakpointsAreFew) {
   EXPECT_FALSE(held.Question(machine, call, 0));
 }
 
-// No event is needed to see that a program runs in a process of its own and ends.
+// This test needs no event to show that a program runs in its own process and ends.
 TEST(RunProgram, LeavesThisProcessAlone) {
   const ProgramMachine machine = SomeMachine();
   const Program program = ParseProgram(
@@ -317,7 +318,7 @@ TEST(RunProgram, TellsAHang) {
   EXPECT_FALSE(ended.outcomes[0].ran);
 }
 
-// What the processes of programs tell the test.
+// Shared memory through which the processes of programs report to the test.
 struct Noted {
   pid_t pid;
   bool dies;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program from the outside: statuses, messages, the agent's protocol over a pseudo-terminal."""
+"""The program as a process: exit statuses, messages, and the agent's protocol on a pseudo-terminal."""
 
 from __future__ import annotations
 
@@ -123,11 +123,11 @@ def test_targets_and_profiles_are_built_in(tmp_path: pathlib.Path) -> None:
     [
         (("list", "--target", "nosuch"), "unknown target 'nosuch' (known: "),
         (("list", "--pmu", "nosuch"), "no built-in target is for PMU 'nosuch'"),
-        (("list",), "say which target"),
+        (("list",), "no target: use --target"),
         (("probe", "nosuch"), "no PMU 'nosuch'"),
         (("run", "--pmu", "nosuch"), "no PMU 'nosuch'"),
         (("explain", "CNT-9999"), "unknown rule 'CNT-9999'; nearest: CNT-"),
-        (("explain",), "say which rule"),
+        (("explain",), "no rule: give its id"),
     ],
 )
 def test_what_it_does_not_know_is_one_line_and_status_2(words: tuple[str, ...], said: str) -> None:
@@ -170,7 +170,7 @@ def test_an_ordinary_user_gets_no_failures(tmp_path: pathlib.Path) -> None:
     paranoid = pathlib.Path("/proc/sys/kernel/perf_event_paranoid")
     if not folder.exists() or int(paranoid.read_text()) < 1:
         pytest.skip("this machine has no software PMU, or forbids nothing")
-    with tempfile.TemporaryDirectory() as name:  # tmp_path is root's alone
+    with tempfile.TemporaryDirectory() as name:  # only root can access tmp_path
         place = pathlib.Path(name)
         place.chmod(0o755)
         (place / "soft.toml").write_text(SOFTWARE)
@@ -256,7 +256,7 @@ def test_report_says_that_it_cannot_write(tmp_path: pathlib.Path) -> None:
 
 
 class Agent:
-    """The agent at the other end of a pseudo-terminal."""
+    """The agent, connected through a pseudo-terminal."""
 
     def __init__(self) -> None:
         self.host, guest = pty.openpty()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Readings are parsed exactly as read_format says.
+// Readings are parsed exactly as read_format defines.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

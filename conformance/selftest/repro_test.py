@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`pmuconf repro` on a machine without a PMU: what it prints compiles, and what it refuses is told."""
+"""`pmuconf repro` on a machine without a PMU: its C output compiles, and it names invalid input."""
 
 from __future__ import annotations
 
@@ -82,5 +82,5 @@ def test_no_cpu_of_a_machine_that_is_no_guest_is_taken_off(tmp_path: pathlib.Pat
     done = repro(path)
     assert done.returncode == 2
     assert done.stderr == (
-        "pmuconf: the program takes a CPU off, and this is no guest: --cpus allows it\n"
+        "pmuconf: the program takes a CPU offline, and this is not a guest: allow it with --cpus\n"
     )

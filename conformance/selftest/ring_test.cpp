@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records come out of a ring whole or not at all, whatever its bytes say.
+// TakeRecords() returns only whole records, for any content of the ring buffer.
 #include "pmuconf/ring.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records are parsed by their attr, and a body that does not fit it is refused.
+// Records are parsed by their attr, and a body that does not match it is rejected.
 #include "pmuconf/sample.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of the stimuli, and what a program can see of them without perf.
+// The arithmetic of the stimuli, and their effects that are visible without perf.
 #include "pmuconf/stimuli.h"
 
 #include <gtest/gtest.h>
@@ -37,8 +37,8 @@ TEST(PageFaults, AreAsManyAsAskedFor) {
   };
   constexpr int kRounds = 10;
   for (const std::uint64_t n : {0, 1, 255, 256, 257, 1'000}) {
-    // What else this process meets for the first time (its code, a sanitizer's shadow), or meets
-    // again because the machine took it back, adds to a round: the fewest are the stimulus's own.
+    // Other first accesses of this process (code, a sanitizer's shadow) and reclaimed pages add
+    // faults to a round. So the minimum of all rounds is the number of the stimulus itself.
     std::uint64_t fewest = UINT64_MAX;
     for (int round = 0; round < kRounds; ++round) {
       const long before = faults();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sysfs parsers keep to the kernel's ABI text.
+// The sysfs parsers follow the kernel's ABI documents.
 #include "pmuconf/sysfs.h"
 
 #include <gtest/gtest.h>

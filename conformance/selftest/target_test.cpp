@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Target files are read strictly, and errors name file, line and key.
+// The parser of target files is strict, and its errors name file, line and key.
 #include "pmuconf/target.h"
 
 #include <gmock/gmock.h>
@@ -119,7 +119,7 @@ TEST(TargetFile, OnlyStringsAndCommentsHaveLettersBeyondAscii) {
   EXPECT_EQ(Target::Parse(With("\"toy*\"", "\"\"\"\\\"\"\u00e4\"\"\"\"\""), "toy.toml").match(),
             "\"\"\u00e4\"\"");
   EXPECT_EQ(ErrorOf(With("width = 48", "width = 48 \u00e4")),
-            "toy.toml:9: only strings and comments may have letters beyond ASCII");
+            "toy.toml:9: only strings and comments may have characters beyond ASCII");
 }
 
 TEST(TargetFile, NamesFileLineAndKeyOfAnError) {
@@ -142,7 +142,7 @@ TEST(TargetFile, NamesFileLineAndKeyOfAnError) {
               HasSubstr("key 'vm.icount' must be an integer from 1 to 10"));
   EXPECT_THAT(ErrorOf(With("\"cpu-cycles\"", "\"cpu\"")), HasSubstr("key 'event.generic'"));
   EXPECT_THAT(ErrorOf(With("{ abs = 3 }", "\"about\"")), HasSubstr("key 'event.accuracy'"));
-  EXPECT_THAT(ErrorOf(With("name = \"c\"", "name = \"a\"")), HasSubstr("'a' stands twice"));
+  EXPECT_THAT(ErrorOf(With("name = \"c\"", "name = \"a\"")), HasSubstr("'a' is defined twice"));
   EXPECT_THAT(ErrorOf(With("kind = \"core\"", "kind = \"cor\"")),
               HasSubstr("toy.toml:4: key 'target.kind'"));
   EXPECT_THAT(ErrorOf(With("name = \"toy\"\n", "")), HasSubstr("key 'target.name' is missing"));
@@ -281,7 +281,7 @@ TEST(TargetFile, ClaimsEventsOfTheCacheTable) {
   };
   EXPECT_THAT(refused("LL write miss", "LL write hit"), HasSubstr("key 'cache.name' must be"));
   EXPECT_THAT(refused("code = 0x1b7", "code = 0x10000"), HasSubstr("key 'cache.code'"));
-  EXPECT_THAT(ErrorOf(std::string(kGood) + kCache + kCache), HasSubstr("stands twice"));
+  EXPECT_THAT(ErrorOf(std::string(kGood) + kCache + kCache), HasSubstr("is defined twice"));
 }
 
 TEST(TargetFile, TellsWhatAnEventTakes) {
@@ -303,8 +303,8 @@ TEST(TargetFile, TellsWhatAnEventTakes) {
   EXPECT_EQ(met.response, 5u);
 }
 
-// What is built on files "a" (kGood), "b" (built on a) and "loop" (built on itself, by way of
-// back).
+// Parses a target with these possible bases: "a" (kGood), "b" (based on a), and "loop" (based on
+// itself, through "back").
 Target Built(const std::string& text) {
   static const std::map<std::string, std::string> kFiles = {
       {"a", kGood},
@@ -339,11 +339,11 @@ TEST(TargetFile, BuiltOnAnotherSaysWhatThatSays) {
   EXPECT_EQ(target.name(), "toy2");
   EXPECT_EQ(target.match(), "toy*");
   EXPECT_EQ(target.general(), 4u);
-  EXPECT_EQ(target.fixed(), 1u);  // b's
+  EXPECT_EQ(target.fixed(), 1u);  // from b
   ASSERT_EQ(target.claims().size(), 3u);
   EXPECT_EQ(target.claims()[0].name, "a");
   EXPECT_EQ(target.claims()[1].name, "c");
-  EXPECT_EQ(target.claims()[1].ticks, 2u);  // a's
+  EXPECT_EQ(target.claims()[1].ticks, 2u);  // from a
   EXPECT_EQ(target.claims()[1].counters, 0b1111ULL | 1ULL << 32);
   EXPECT_EQ(target.claims()[1].accuracy.abs, 0u);  // replaced, not merged
   EXPECT_EQ(target.claims()[1].accuracy.rel, 0.5);
@@ -359,7 +359,7 @@ TEST(TargetFile, BuiltOnAnotherLeavesOut) {
   EXPECT_EQ(target.precise(), 0u);
   EXPECT_EQ(target.branches(), 16u);
   EXPECT_EQ(target.claims().size(), 1u);
-  // A list of which nothing is left is as if it had never been there.
+  // An empty list counts as absent.
   EXPECT_THAT(ErrorOfBuilt(std::string("base = \"a\"\nwithout = [\"event.*\"]\n") + kNamed),
               HasSubstr("key 'event' is missing"));
 }
@@ -396,7 +396,7 @@ TEST(TargetFile, OfTheReferencePmuIsRight) {
   const Target target = Target::Load(PMUCONF_CONFORMANCE_DIR "/targets/refpmu.toml");
   EXPECT_EQ(target.claims().size(), 17u);
   EXPECT_EQ(target.CacheEvents().size(), 22u);
-  // What makes a PMU one of another kind.
+  // Capabilities of other kinds of PMUs.
   const std::set<Cap> others = {Cap::kSystemWide, Cap::kTrace,    Cap::kTraceExcludes,
                                 Cap::kTracePause, Cap::kSoftware, Cap::kTracepoint,
                                 Cap::kUserReads};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Format files of tracepoints are read field by field, or not at all.
+// Format files of tracepoints are parsed completely or not at all.
 #include "pmuconf/tracefs.h"
 
 #include <gtest/gtest.h>

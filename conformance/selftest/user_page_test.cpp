@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The control page is read as the manual says, whatever the counter's width and whoever interrupts.
+// ReadUserPage() follows perf_event_open(2), for every counter width and with concurrent updates.
 #include "pmuconf/user_page.h"
 
 #include <gtest/gtest.h>
@@ -63,10 +63,10 @@ TEST(ReadUserPage, TurnsCyclesIntoTime) {
   page.cap_user_rdpmc = 0;
   page.cap_user_time = 1;
   page.time_shift = 4;
-  page.time_mult = 8;  // half a nanosecond a cycle
+  page.time_mult = 8;  // half a nanosecond per cycle
   page.time_offset = 0 - std::uint64_t{50};
   EXPECT_EQ(ReadUserPage(page, ReadCounter, [] { return 201u; }).since, 50u);
-  page.cap_user_time_short = 1;  // eight bits of the clock, last seen at 0x1f0
+  page.cap_user_time_short = 1;  // eight bits of the clock; the last update was at 0x1f0
   page.time_cycles = 0x1f0;
   page.time_mask = 0xff;
   EXPECT_EQ(ReadUserPage(page, ReadCounter, [] { return 0x10u; }).cycles, 0x210u);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Roll-up, verdicts, waivers, profiles and selection.
+// Results of rules, verdicts, waivers, profiles and selection.
 #include "report/verdict.h"
 
 #include <gmock/gmock.h>
@@ -155,7 +155,7 @@ TEST(Judge, ConformantWhenEveryMustRuleHolds) {
   EXPECT_EQ(report.totals.cases, 5);
   EXPECT_EQ(report.totals.passed, 4);
   EXPECT_EQ(report.totals.skipped, 1);
-  EXPECT_EQ(report.totals.rules, 5);  // the draft is not judged
+  EXPECT_EQ(report.totals.rules, 5);  // drafts do not count
   EXPECT_EQ(report.totals.rules_passed, 3);
 }
 
@@ -398,7 +398,7 @@ TEST(Profiles, ListAreasAndRules) {
   EXPECT_TRUE(profile.Contains("AAA-001"));
   EXPECT_TRUE(profile.Contains("BBB-001"));
   EXPECT_FALSE(profile.Contains("AAA-002"));
-  EXPECT_FALSE(profile.Contains("BBB-002"));  // draft
+  EXPECT_FALSE(profile.Contains("BBB-002"));  // a draft
 }
 
 TEST(Profiles, RefuseUnknownAreasAndRules) {

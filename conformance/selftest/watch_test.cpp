@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a watch tells of what it saw.
+// The report of a watch.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes bytes for parser tests.
+// Builds bytes for parser tests.
 #ifndef PMUCONF_SELFTEST_WORDS_H_
 #define PMUCONF_SELFTEST_WORDS_H_
 
@@ -21,12 +21,12 @@ inline std::vector<std::byte> Bytes(std::initializer_list<std::uint64_t> words) 
   return bytes;
 }
 
-// Two 32-bit fields as one word, the first in memory first.
+// Returns two 32-bit fields as one 64-bit word; `first` comes first in memory.
 inline std::uint64_t Pair(std::uint32_t first, std::uint32_t second) {
   return static_cast<std::uint64_t>(second) << 32 | first;
 }
 
-// The header of a record of `size` bytes in all.
+// Returns the header of a record of `size` bytes in total.
 inline std::uint64_t Header(std::uint32_t type, std::uint16_t misc, std::uint16_t size) {
   return static_cast<std::uint64_t>(size) << 48 | static_cast<std::uint64_t>(misc) << 32 | type;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// costs: what events of a PMU cost against cpu-clock events, in turns within one run. JSON: for
-// each round nanoseconds a context switch, and samples a second. Ratios are the reader's to make.
+// costs: compares the costs of a PMU's events with those of cpu-clock events, alternately in one
+// run. Prints JSON with nanoseconds per context switch and samples per second of each round. It
+// computes no ratios.
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -31,8 +32,8 @@ struct Options {
   std::string target;
   std::string pmu;
   unsigned rounds = 21;
-  unsigned switches = 500;  // of each of the two tasks, in a round
-  double spin_s = 0.1;      // a round of sampling
+  unsigned switches = 500;  // per task and round
+  double spin_s = 0.1;      // duration of a round of sampling
 };
 
 constexpr unsigned kEvents = 4;
@@ -51,7 +52,8 @@ EventSpec CpuClock() {
   return spec;
 }
 
-// Two tasks that wake each other over pipes on one CPU, so that each wake-up is a context switch.
+// Two tasks on one CPU that wake each other through pipes, so that each wake-up is a context
+// switch.
 class PingPong {
  public:
   PingPong(int cpu, unsigned switches) : switches_(switches) {
@@ -82,7 +84,7 @@ class PingPong {
 
   std::array<pid_t, 2> Tasks() const { return {first_->pid(), second_->pid()}; }
 
-  // Nanoseconds a context switch.
+  // Returns nanoseconds per context switch.
   double Run() {
     second_->Go();
     first_->Go();
@@ -110,7 +112,7 @@ class PingPong {
     *each_ns_ = (Now_ns() - begin) / (2.0 * switches_);
     rusage used = {};
     getrusage(RUSAGE_SELF, &used);
-    // The one that is woken may preempt the other before that waits.
+    // Some switches are involuntary: the woken task may preempt the other one before that blocks.
     return used.ru_nvcsw + used.ru_nivcsw >= static_cast<long>(switches_) ? 0 : 1;
   }
 
@@ -129,7 +131,7 @@ class PingPong {
   std::unique_ptr<Child> second_;
 };
 
-// Nanoseconds a context switch between two tasks that have @specs each.
+// Returns nanoseconds per context switch between two tasks with @specs each.
 double SwitchCost(const std::vector<EventSpec>& specs, const Options& options, int cpu) {
   PingPong tasks(cpu, options.switches);
   std::vector<Event> events;
@@ -148,7 +150,7 @@ double SwitchCost(const std::vector<EventSpec>& specs, const Options& options, i
   return each_ns;
 }
 
-// Samples a second that @spec takes of a task that is always busy.
+// Returns the samples per second of @spec on a task that is always busy.
 double SampleRate(const EventSpec& spec, const OpenOptions& how, const Options& options) {
   const Event event = Open(spec, how);
   Ring ring(event, 512);
@@ -177,7 +179,7 @@ Json SwitchCosts(const Options& options, int cpu) {
   for (unsigned round = 0; round < options.rounds; ++round) {
     Json row;
     for (unsigned i = 0; i < kinds.size(); ++i) {
-      // Each round begins with another kind: what drifts hits all of them.
+      // Each round begins with another kind, so that drift affects all of them equally.
       const auto& [name, specs] = kinds[(round + i) % kinds.size()];
       row[name] = SwitchCost(specs, options, cpu);
     }
@@ -203,11 +205,12 @@ Json SampleRates(const OpenOptions& how, const Options& options) {
 
 int Main(int argc, char** argv) {
   Options options;
-  CLI::App app("What events of a PMU cost against cpu-clock events; JSON on standard output.");
+  CLI::App app("Compares the costs of a PMU's events with cpu-clock events; prints JSON.");
   app.add_option("--target", options.target, "file of the target")->required();
-  app.add_option("--pmu", options.pmu, "instead of the target's");
-  app.add_option("--rounds", options.rounds, "turns of each kind")->check(CLI::Range(1, 1000));
-  app.add_option("--switches", options.switches, "of a task in a round")
+  app.add_option("--pmu", options.pmu, "PMU in sysfs, instead of the target's match");
+  app.add_option("--rounds", options.rounds, "rounds of each measurement")
+      ->check(CLI::Range(1, 1000));
+  app.add_option("--switches", options.switches, "context switches per task and round")
       ->check(CLI::Range(10, 1000000));
   CLI11_PARSE(app, argc, argv);
 

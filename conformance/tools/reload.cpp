@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// reload: loads and unloads a PMU's module many times, every other time with an event open on each
-// of its PMUs and CPUs going off and on meanwhile. JSON: what was refused, what stayed behind, what
-// memory grew by. It states facts; whether they are good is the reader's to say.
+// reload: loads and unloads a PMU's module many times. In every second round each of its PMUs has
+// an open event and a CPU goes offline and online. Prints JSON with refused unloads, remaining
+// traces of the module, and memory growth. It reports facts without a judgement.
 #include <fcntl.h>
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
@@ -33,7 +33,7 @@ namespace {
 using Json = nlohmann::json;
 using Names = std::set<std::string>;
 
-constexpr char kDefaults[] = "defaults";  // in place of parameters: none
+constexpr char kDefaults[] = "defaults";  // stands for no parameters
 
 struct Options {
   std::string module;
@@ -65,7 +65,7 @@ Names Folder(const std::string& path) {
   return {names.begin(), names.end()};
 }
 
-// The first @field of each line of a file that holds a table.
+// Returns field @field (from 0) of each line of a file with a table.
 Names Column(const std::string& path, unsigned field) {
   Names names;
   std::istringstream lines(ReadFile(path).value_or(""));
@@ -78,7 +78,8 @@ Names Column(const std::string& path, unsigned field) {
   return names;
 }
 
-// Functions that pending timers will call: of the module, or at a place that has no name any more.
+// Returns the functions of pending timers that belong to the module or have an address without a
+// symbol.
 Names Timers(const std::string& module) {
   Names names;
   std::istringstream lines(ReadFile("/proc/timer_list").value_or(""));
@@ -94,7 +95,7 @@ Names Timers(const std::string& module) {
   return names;
 }
 
-// Everything outside the module that has names: what a module that is gone must not show in.
+// Returns the kernel's lists of named objects. An unloaded module must not appear in them.
 std::map<std::string, Names> Traces(const std::string& module) {
   return {
       {"PMUs", Folder(kEventSource)},
@@ -122,14 +123,15 @@ Json Difference(const std::map<std::string, Names>& before,
   return more;
 }
 
-// Objects of each slab cache, and kilobytes of what is no slab, with those that are free. Caches
-// are drained first: what a CPU keeps for its next allocation would count as used.
+// The objects in each slab cache, and kilobytes of other memory, including free memory. Caches are
+// shrunk first, because the kernel counts per-CPU free objects as used.
 struct Memory {
   std::map<std::string, long> objects;
   std::map<std::string, long> kilobytes;
 };
 
-// Files that shrink the caches, open. Last is the cache that the kernel puts what is written in.
+// Opens the `shrink` files of all caches. kmalloc-8 comes last, because the kernel copies the
+// written text into it.
 std::vector<Fd> Shrinkers() {
   std::vector<std::string> caches = ListFolder("/sys/kernel/slab");
   std::stable_partition(caches.begin(), caches.end(),
@@ -138,7 +140,7 @@ std::vector<Fd> Shrinkers() {
   for (const std::string& cache : caches) {
     const std::string path = "/sys/kernel/slab/" + cache + "/shrink";
     Fd file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
-    // The second name of a cache that was merged with others stays, pointing nowhere.
+    // A merged cache leaves a dangling symlink.
     if (file.get() < 0 && errno == ENOENT) continue;
     if (file.get() < 0) throw BrokenErrno(path, errno);
     files.push_back(std::move(file));
@@ -146,7 +148,7 @@ std::vector<Fd> Shrinkers() {
   return files;
 }
 
-// All of an open file of /proc, as it is now.
+// Rereads an open file of /proc.
 std::istringstream ReadAgain(const Fd& file) {
   std::string text;
   char part[4096];
@@ -182,8 +184,9 @@ Memory ReadMemory(const Fd& slabinfo, const Fd& meminfo) {
   return memory;
 }
 
-// The memory in use once grace periods free nothing more. A CPU's own slab counts as used in full,
-// so the last thing before a reading is to shrink, and that opens nothing.
+// Measures memory in use, repeatedly until further grace periods free nothing more. The kernel
+// counts a CPU's slab as fully used. So the last step before a reading shrinks the caches, through
+// files that are already open.
 Memory MeasureMemory() {
   constexpr int kGracePeriods = 32;
   const std::vector<Fd> shrinkers = Shrinkers();
@@ -212,7 +215,7 @@ Json Growth(const std::map<std::string, long>& before, const std::map<std::strin
   return growth;
 }
 
-// An event of the PMU called @name: its first one, on this task or, where there are none, on a CPU.
+// Opens the first event of the PMU @name, on this task, or on a CPU if it does not support tasks.
 Event OpenOn(const std::string& name) {
   const std::string folder = std::string(kEventSource) + "/" + name;
   EventSpec spec;
@@ -264,7 +267,7 @@ class Reloader {
   }
 
  private:
-  // Rounds after which whatever is allocated once is allocated, with each set of parameters.
+  // Rounds per set of parameters until all one-time allocations have happened.
   static constexpr unsigned kWarmUp = 12;
   static constexpr unsigned kRefusals = 5;
 
@@ -288,7 +291,8 @@ class Reloader {
     if (const int error = Unload(options_)) throw BrokenErrno("unloading", error);
   }
 
-  // An event of each PMU alone must keep the module, and so must all of them while a CPU goes.
+  // Each event alone must prevent unloading, and so must all events together while a CPU is
+  // offline.
   void WithEvents(const Names& pmus) {
     std::vector<Event> events;
     for (const std::string& name : pmus) {
@@ -303,7 +307,7 @@ class Reloader {
 
   void TryUnload() {
     const int error = Unload(options_);
-    if (error == 0) throw Broken("the module went while an event of its was open");
+    if (error == 0) throw Broken("the module was unloaded although one of its events was open");
     busy_.insert(strerrorname_np(error));
   }
 
@@ -315,14 +319,15 @@ class Reloader {
 
 int Main(int argc, char** argv) {
   Options options;
-  CLI::App app("Loads and unloads a PMU's module many times; JSON on standard output.");
+  CLI::App app("Loads and unloads a PMU's module many times; prints JSON.");
   app.add_option("--module", options.module, "file of the module")->required();
-  app.add_option("--name", options.name, "of the module")->capture_default_str();
+  app.add_option("--name", options.name, "name of the module")->capture_default_str();
   app.add_option("--rounds", options.rounds)->check(CLI::Range(1, 100000))->capture_default_str();
   app.add_option("--parameters", options.parameters,
-                 "of two rounds each, or 'defaults'; repeatedly")
+                 "module parameters for two rounds, or 'defaults'; may be repeated")
       ->allow_extra_args(false);
-  app.add_option("--refused", options.refused, "parameters that it must not load with; repeatedly")
+  app.add_option("--refused", options.refused,
+                 "parameters that the module must refuse; may be repeated")
       ->allow_extra_args(false);
   CLI11_PARSE(app, argc, argv);
   std::cout << Reloader(options).Run().dump() << '\n';

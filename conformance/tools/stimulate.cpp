@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// stimulate: makes events happen on a device with a stimulus port while another program, perf for
-// one, measures this one. What it is asked for is all that it does.
+// stimulate: generates events through a stimulus port while another program, such as perf, measures
+// this process. It generates only the events that the options request.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -42,8 +42,8 @@ void Pulse(const Options& options) {
   if (!result.ok()) throw BrokenErrno(options.device + ": pulses", result.error);
 }
 
-// Branches in a circle through all kinds: the from addresses are 0x1000, 0x1010 … and each goes
-// to where the next one comes from, so that whoever sees them can say what each must look like.
+// Injects branches of all kinds in turn. Branch i comes from 0x1000 + 0x10 * i and goes to where
+// the next one comes from, so an observer can verify each branch.
 void Branches(const Options& options) {
   constexpr std::uint64_t kFirst = 0x1000, kStep = 0x10;
   constexpr std::uint32_t kKinds = 7;
@@ -62,13 +62,13 @@ void Branches(const Options& options) {
   branches.cpu = options.cpu;
   branches.entries = reinterpret_cast<std::uintptr_t>(entries.data());
   branches.count = static_cast<std::uint32_t>(entries.size());
-  // A switch to another task would empty the stack of branches halfway.
+  // A context switch would clear the branch stack.
   const Undisturbed undisturbed;
   const SysResult result = Port(options.device).TryIoctl(REFPMU_IOC_BRANCHES, &branches);
   if (!result.ok()) throw BrokenErrno(options.device + ": branches", result.error);
 }
 
-// The clock of every CPU, until it is chosen again.
+// Sets the clock of every CPU until the next call.
 void Clock(const Options& options) {
   const Port port(options.device);
   for (long cpu = 0; cpu < sysconf(_SC_NPROCESSORS_ONLN); ++cpu) {
@@ -84,25 +84,28 @@ void Advance(const Options& options) {
 
 int Main(int argc, char** argv) {
   Options options;
-  CLI::App app("Makes events happen on a device with a stimulus port.");
+  CLI::App app("Generates events on a device with a stimulus port.");
   app.require_subcommand(1);
-  app.add_option("--device", options.device, "the port")->capture_default_str();
-  app.add_option("--cpu", options.cpu, "another CPU than this one");
-  app.add_flag("--kernel", options.kernel, "as if the kernel did it");
-  CLI::App* const pulse = app.add_subcommand("pulse", "events of one code");
+  app.add_option("--device", options.device, "path of the stimulus port")->capture_default_str();
+  app.add_option("--cpu", options.cpu, "CPU of the events (default: this one)");
+  app.add_flag("--kernel", options.kernel, "generate events in kernel mode");
+  CLI::App* const pulse = app.add_subcommand("pulse", "generate events of one code");
   pulse->add_option("event", options.event, "code: unit mask << 8 | event")->required();
   pulse->add_option("--count", options.n)->capture_default_str();
-  pulse->add_option("--ip", options.pulse.ip, "instruction that did it");
-  pulse->add_option("--addr", options.pulse.addr, "of the data");
-  pulse->add_option("--latency", options.pulse.latency, "cycles");
-  pulse->add_option("--source", options.pulse.source, "of the data, PERF_MEM_* bits");
-  CLI::App* const branches = app.add_subcommand("branches", "a chain of branches of all kinds");
+  pulse->add_option("--ip", options.pulse.ip, "address of the instruction");
+  pulse->add_option("--addr", options.pulse.addr, "address of the data");
+  pulse->add_option("--latency", options.pulse.latency, "latency in cycles");
+  pulse->add_option("--source", options.pulse.source, "source of the data, as PERF_MEM_* bits");
+  CLI::App* const branches =
+      app.add_subcommand("branches", "generate a chain of branches of all kinds");
   branches->add_option("--count", options.n)->capture_default_str();
-  CLI::App* const clock = app.add_subcommand("clock", "what the clocks of all CPUs follow");
-  clock->add_option("mode", options.clock, "auto: time; manual: advance alone")
+  CLI::App* const clock = app.add_subcommand("clock", "set the mode of all clocks");
+  clock
+      ->add_option("mode", options.clock,
+                   "auto: clocks follow time; manual: only `advance` moves them")
       ->required()
       ->check(CLI::IsMember({"auto", "manual"}));
-  CLI::App* const advance = app.add_subcommand("advance", "ticks of a manual clock");
+  CLI::App* const advance = app.add_subcommand("advance", "advance a manual clock");
   advance->add_option("--count", options.n)->capture_default_str();
   CLI11_PARSE(app, argc, argv);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// suspend: sends the machine to sleep with events open, wakes it by its clock, and says what they
-// counted and sampled before and after. JSON; whether it is good is the reader's to say.
+// suspend: suspends the machine with open events, wakes it by its real-time clock, and prints JSON
+// with counts and samples before and after. It reports facts without a judgement.
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <exception>
@@ -29,7 +29,8 @@ void Write(const std::string& path, const std::string& text) {
   if (!file) throw BrokenErrno(path, errno);
 }
 
-// To memory and back, `seconds` later. A machine that is woken before it sleeps does not go at all.
+// Suspends to memory for `seconds`. The write to wakeup_count makes the kernel abort a suspend if a
+// wake-up event has arrived before.
 void Suspend(unsigned seconds) {
   Write("/sys/power/mem_sleep", "deep");
   Write(kClock, "0");
@@ -38,7 +39,8 @@ void Suspend(unsigned seconds) {
   Write("/sys/power/state", "mem");
 }
 
-// A sampling event and its ring; how many samples came since the last question.
+// A sampling event and its ring buffer. Samples() returns the number of samples since the last
+// call.
 class Sampler {
  public:
   Sampler(const EventSpec& spec, const OpenOptions& options)
@@ -79,7 +81,8 @@ Json Run(unsigned seconds) {
   target().Stimulate(spec, 7, {.cpu = there});
   facts["after"] = {{"counts", counts()}, {"samples", sampler.Samples()}};
 
-  // The first that the CPU that was away counts, and samples precisely, with its own buffer.
+  // The first counting event and the first precise event on the CPU that was offline. The latter
+  // needs the CPU's record buffer.
   OpenOptions precise = {
       .pid = -1, .cpu = there, .sample_period = 10, .sample_type = PERF_SAMPLE_IP};
   precise.edit = [](perf_event_attr& attr) { attr.precise_ip = 2; };
@@ -88,14 +91,14 @@ Json Run(unsigned seconds) {
   target().Stimulate(spec, 33, {.cpu = there});
   facts["fresh"] = {{"counts", fresh.Read().value}, {"samples", fresh_sampler.Samples()}};
 
-  // Throttled, if at all, when the machine goes; one sample a tick is the limit.
+  // If the kernel throttles the event (one sample per tick), it is throttled during the suspend.
   Sampler often(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_IP});
   SampleRateLimit::Set(1'000);
   target().Stimulate(spec, 100);
   const bool throttled = often.Samples() < 100;
   Suspend(seconds);
   SampleRateLimit::Set(SampleRateLimit::kNoLimit);
-  // The tick that lifts it comes within its own time.
+  // Wait for the tick that unthrottles the event.
   Spin(0.1);
   target().Stimulate(spec, 3);
   facts["throttled"] = {{"was", throttled}, {"samples_after", often.Samples()}};
@@ -105,9 +108,10 @@ Json Run(unsigned seconds) {
 int Main(int argc, char** argv) {
   std::string file;
   unsigned seconds = 5;
-  CLI::App app("Suspends the machine with events open; JSON on standard output.");
+  CLI::App app("Suspends the machine with open events; prints JSON.");
   app.add_option("--target", file, "file of the target")->required();
-  app.add_option("--seconds", seconds, "until the clock wakes it")->check(CLI::Range(1, 60));
+  app.add_option("--seconds", seconds, "time until the real-time clock wakes the machine")
+      ->check(CLI::Range(1, 60));
   CLI11_PARSE(app, argc, argv);
   context().target = Target::Load(file);
   context().target->Resolve({});

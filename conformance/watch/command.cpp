@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watches for a time, or while a command runs, and tells what was seen.
+// Watches for some time or during a command, and prints the results.
 #include "watch/command.h"
 
 #include <sys/wait.h>
@@ -42,7 +42,7 @@ pid_t Start(const std::vector<std::string>& command) {
   _exit(kNotFound);
 }
 
-// Until a signal says that it is over, or the time is up.
+// Waits for a signal that ends the watch, at most `seconds`.
 void Await(const std::optional<double>& seconds) {
   const sigset_t set = EndingSignals();
   if (!seconds) {
@@ -67,7 +67,7 @@ int Watch(const WatchOptions& options) {
   sigprocmask(SIG_BLOCK, &set, nullptr);
   const Watcher watcher(options.pmu, options.event, options.btf);
   const pid_t child = options.command.empty() ? -1 : Start(options.command);
-  if (child < 0) std::cerr << "watching " << options.pmu << "; an interrupt ends it" << std::endl;
+  if (child < 0) std::cerr << "watching " << options.pmu << "; Ctrl-C ends it" << std::endl;
   Await(options.seconds);
   const Watched watched = watcher.Seen();
   bool not_run = false;

@@ -12,13 +12,13 @@ namespace pmuconf {
 struct WatchOptions {
   std::string pmu;
   std::string event;
-  std::string btf;                   // file with the kernel's types; empty: it has them itself
-  std::optional<double> seconds;     // none: until the command ends, or an interrupt
-  std::string json;                  // file for the figures
-  std::vector<std::string> command;  // what runs meanwhile
+  std::string btf;  // file with the kernel's types (BTF); empty: /sys/kernel/btf/vmlinux
+  std::optional<double> seconds;     // none: until the command ends or an interrupt arrives
+  std::string json;                  // output file for the results
+  std::vector<std::string> command;  // runs while the programs watch
 };
 
-// Exit status: 0 nothing seen, 1 a breach, 2 the command could not be run.
+// Returns the exit status: 0 no breach, 1 a breach, 2 the command could not run.
 int Watch(const WatchOptions& options);
 
 }  // namespace pmuconf

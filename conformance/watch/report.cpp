@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of callbacks, with their latencies as a picture, and the breaches.
+// Prints the callbacks with their histograms, and the breaches.
 #include "watch/report.h"
 
 #include <algorithm>
@@ -17,10 +17,11 @@ std::string Format(const char* format, Args... args) {
   return line;
 }
 
-// One character a power of two from 64 ns on, the higher the more calls.
+// Draws the histogram with one character per power of two from 64 ns on. A higher bar means more
+// calls.
 std::string Picture(const WatchedCalls& calls) {
   static constexpr const char* kBars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-  constexpr std::size_t kFirst = 7, kLast = 24;  // below 64 ns; from 8 ms on
+  constexpr std::size_t kFirst = 7, kLast = 24;  // first: below 64 ns; last: from 8 ms on
   std::array<std::uint64_t, kLast - kFirst + 1> columns = {};
   for (std::size_t i = 0; i < calls.buckets.size(); ++i) {
     columns[std::clamp(i, kFirst, kLast) - kFirst] += calls.buckets[i];

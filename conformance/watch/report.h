@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a watch has seen, for a person and for programs.
+// The results of a watch, as text and as JSON.
 #ifndef PMUCONF_WATCH_REPORT_H_
 #define PMUCONF_WATCH_REPORT_H_
 
@@ -10,15 +10,15 @@
 
 namespace pmuconf {
 
-// Calls of one callback.
+// The calls of one callback.
 struct WatchedCalls {
   std::string name;      // "add"
-  std::string function;  // "refpmu_add", or the address if the kernel does not tell
-  std::string unseen;    // why its calls cannot be seen; else empty
+  std::string function;  // "refpmu_add", or the address if kallsyms has no name for it
+  std::string unseen;    // why its calls cannot be watched; empty if they are
   std::uint64_t calls = 0;
   std::uint64_t longest = 0;                   // ns
   std::uint64_t total = 0;                     // ns
-  std::array<std::uint64_t, 32> buckets = {};  // [i]: calls of less than 2^i ns
+  std::array<std::uint64_t, 32> buckets = {};  // [i]: number of calls of less than 2^i ns
 };
 
 // A breach of the driver contract.
@@ -27,7 +27,7 @@ struct WatchedBreach {
   std::string rule;  // "DRC-052"
   std::string text;
   std::uint64_t times = 0;
-  // The first one:
+  // The facts about the first occurrence:
   std::string callback;
   std::string values;  // "hw.state: expected 1, found 0"; may be empty
   std::uint32_t type = 0;
@@ -42,13 +42,14 @@ struct Watched {
   std::string pmu;
   double seconds = 0;
   std::vector<WatchedCalls> calls;
-  std::vector<WatchedBreach> breaches;  // those that were seen
-  std::string unjudged;                 // what of the contract is not, on this kernel, and why
+  std::vector<WatchedBreach> breaches;  // those that occurred
+  std::string unjudged;                 // the checks that this kernel does not support, and why
 };
 
-// ns, about: "1.3 us".
+// Formats a rounded duration in ns: "1.3 us".
 std::string Duration(std::uint64_t ns);
-// Below which a share of the calls lies, from the histogram (ns, a power of 2 or the longest).
+// Returns a duration in ns such that the fraction `share` of the calls is shorter. It comes from
+// the histogram, so it is a power of 2 or the longest duration.
 std::uint64_t Below(const WatchedCalls& calls, double share);
 
 std::string WatchText(const Watched& watched);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the callbacks of a PMU by an event of it, and puts the programs on them.
+// Finds the callbacks of a PMU through one of its events, and attaches the programs to them.
 #include "watch/watcher.h"
 
 #include <bpf/btf.h>
@@ -48,7 +48,7 @@ constexpr Kind kKinds[] = {
 
 std::string Folder(const std::string& pmu) { return std::string(kEventSource) + "/" + pmu; }
 
-// An event that is never enabled: by it the kernel shows its PMU.
+// Opens an event that is never enabled. The programs find struct pmu through it.
 Fd TryEvent(const std::string& pmu, std::uint32_t type, const Configs& configs) {
   perf_event_attr attr = {};
   attr.size = PERF_ATTR_SIZE_VER7;
@@ -83,7 +83,7 @@ Fd AnyEvent(const std::string& pmu, const std::string& event) {
   int error = 0;
   for (const std::string& name : ListFolder(folder + "/events")) {
     const auto configs = ReadTerms(folder, ReadFile(folder + "/events/" + name).value_or(""));
-    if (!configs) continue;  // a scale or a unit, or an event that wants a number
+    if (!configs) continue;  // a scale, a unit, or an event with a parameter
     Fd fd = TryEvent(pmu, type, *configs);
     if (fd.get() >= 0) return fd;
     error = errno;
@@ -98,7 +98,7 @@ Fd AnyEvent(const std::string& pmu, const std::string& event) {
                     "): name one with --event");
 }
 
-// The type of the PMU of kprobes, on a kernel on which it can be used here.
+// Returns the type of the PMU "kprobe", which attaches the programs.
 std::uint32_t KprobeType() {
   if (!ReadFile(Folder("kprobe") + "/type")) {
     throw ConfigError("this kernel has no kprobes (CONFIG_KPROBE_EVENTS)");
@@ -111,14 +111,13 @@ Skeleton<watch_bpf> Load(const std::string& btf) {
     if (!std::ifstream(btf)) throw ConfigError("--btf " + btf + ": " + std::strerror(errno));
     QuietLibbpf();
     struct btf* const types = btf__parse(btf.c_str(), nullptr);
-    if (types == nullptr) throw ConfigError("--btf " + btf + ": no BTF is in it");
+    if (types == nullptr) throw ConfigError("--btf " + btf + ": the file has no BTF");
     btf__free(types);
   }
   if (btf.empty() && !ReadFile("/sys/kernel/btf/vmlinux")) {
     throw ConfigError(
-        "this kernel does not describe its types (/sys/kernel/btf/vmlinux; "
-        "CONFIG_DEBUG_INFO_BTF), and without them struct pmu cannot be read: name a file of them "
-        "with --btf");
+        "this kernel has no BTF (/sys/kernel/btf/vmlinux; CONFIG_DEBUG_INFO_BTF), "
+        "which is needed to read struct pmu: name a BTF file with --btf");
   }
   try {
     return Skeleton<watch_bpf>({}, btf);
@@ -127,7 +126,7 @@ Skeleton<watch_bpf> Load(const std::string& btf) {
   }
 }
 
-// Names of the functions at these addresses.
+// Returns the names of the functions at these addresses.
 std::map<std::uint64_t, std::string> FunctionsAt(std::vector<std::uint64_t> addresses) {
   std::sort(addresses.begin(), addresses.end());
   std::map<std::uint64_t, std::string> names;
@@ -154,7 +153,7 @@ std::string Lower(const char* name) {
 
 }  // namespace
 
-// The programs, and what they are on.
+// The loaded programs and their kprobes.
 class Watcher::Programs {
  public:
   Programs(const std::string& pmu, const std::string& event, const std::string& btf)
@@ -165,21 +164,21 @@ class Watcher::Programs {
     names_ = FunctionsAt({addresses, addresses + WATCH_overflow});
     if (!AreTypesOfThisKernel()) {
       throw ConfigError((btf.empty() ? "/sys/kernel/btf/vmlinux" : "--btf " + btf) +
-                        ": these are not the types of this kernel, for " + pmu +
-                        " is not found by them");
+                        ": not the types of this kernel, because PMU " + pmu +
+                        " cannot be found with them");
     }
     event_.Reset();
     bpf()->bss->sees_enable = IsOwn(WATCH_pmu_enable) ? 1 : 0;
-    // Returns first: a return whose entry was not seen is not judged.
+    // Attaches returns before entries: the programs ignore a return whose entry they missed.
     for (std::uint32_t i = 0; i < WATCH_overflow; ++i) {
       if (addresses[i] == 0) continue;
       unseen_[i] = IsOwn(i) ? Attach(bpf()->progs.returned, addresses[i], "", true, i)
-                            : "its function, or one of its kind, serves other callbacks too";
+                            : "its function, or a related one, serves other callbacks too";
       if (unseen_[i].empty()) {
         unseen_[i] = Attach(bpf()->progs.entered, addresses[i], "", false, i);
       }
     }
-    // One that sees no callback would find every driver right.
+    // Without any watched callback there would be no breach for any driver.
     if (links_.empty()) {
       throw ConfigError("no callback of " + pmu + " can be watched: " + unseen_[WATCH_add]);
     }
@@ -241,7 +240,7 @@ class Watcher::Programs {
  private:
   Skeleton<watch_bpf>& bpf() const { return bpf_; }
 
-  // The kernel runs the program that looks at the descriptor in this process.
+  // BPF_PROG_TEST_RUN runs the program in this process, which has the descriptor of the event.
   void Find() {
     LIBBPF_OPTS(bpf_test_run_opts, options);
     const int error = bpf_prog_test_run_opts(ProgramFd(bpf()->progs.find_pmu), &options);
@@ -250,21 +249,22 @@ class Watcher::Programs {
     }
   }
 
-  // Whether what was found by the types is what it must be: with those of another kernel every
-  // judgement would be of something else.
+  // Returns whether the types match this kernel, by comparing values that the programs read with
+  // known ones. With wrong types every check would read wrong fields.
   bool AreTypesOfThisKernel() const {
     const auto& data = *bpf()->bss;
     std::uint64_t id = 0;
     if (ioctl(event_.get(), PERF_EVENT_IOC_ID, &id) != 0 || data.event_id != id) return false;
     const std::uint32_t type = TypeOfPmu(pmu_);
     if (data.pmu_type != type || data.event_type != type) return false;
-    if (names_.empty()) return true;  // where kernel.kptr_restrict keeps all addresses secret
+    if (names_.empty()) return true;  // kernel.kptr_restrict hides all addresses
     return std::all_of(data.addresses, data.addresses + WATCH_overflow,
                        [this](std::uint64_t at) { return at == 0 || names_.contains(at); });
   }
 
-  // Whether the callback has a function of its own. perf puts an empty one in place of several that
-  // a driver does not have; of those of a transaction either all are judged, or none.
+  // Returns whether no other callback has the same function. perf substitutes one empty function
+  // for several callbacks that a driver lacks. The three callbacks of a transaction are watched all
+  // or not at all.
   bool IsOwn(std::uint32_t callback) const {
     if (callback == WATCH_start_txn || callback == WATCH_commit_txn ||
         callback == WATCH_cancel_txn) {
@@ -278,7 +278,7 @@ class Watcher::Programs {
     return std::count(addresses, addresses + WATCH_overflow, addresses[callback]) == 1;
   }
 
-  // Empty, or why the program cannot be put on the function (by address, or by name).
+  // Attaches the program to the function, by address or by name. Returns "", or why that failed.
   std::string Attach(const bpf_program* program, std::uint64_t address, const char* name,
                      bool at_return, std::uint32_t callback) {
     perf_event_attr attr = {};
@@ -311,13 +311,13 @@ class Watcher::Programs {
   }
 
   std::string pmu_;
-  Fd event_;  // until the PMU is found by it
+  Fd event_;  // the programs find the PMU through it
   std::uint32_t kprobe_type_;
-  mutable Skeleton<watch_bpf> bpf_;  // what it maps is written by the kernel
+  mutable Skeleton<watch_bpf> bpf_;  // the kernel writes to its maps
   std::map<std::uint64_t, std::string> names_;
   std::map<std::uint32_t, std::string> unseen_;
   std::vector<Event> probes_;
-  std::vector<BpfLink> links_;  // they go before the events do
+  std::vector<BpfLink> links_;  // destroyed before probes_
   Clock::time_point begin_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks at the callbacks of a live PMU's driver with BPF programs (bpf/watch.bpf.c), from outside:
-// nothing of the driver is rebuilt or known beforehand.
+// Checks the callbacks of a live PMU's driver with BPF programs (bpf/watch.bpf.c). It works with
+// any driver, without a rebuild or knowledge of its functions.
 #ifndef PMUCONF_WATCH_WATCHER_H_
 #define PMUCONF_WATCH_WATCHER_H_
 
@@ -13,16 +13,17 @@ namespace pmuconf {
 
 class Watcher {
  public:
-  // Begins to watch `pmu` (its name in sysfs). `event`: a name of its events folder, or terms
-  // ("event=0x3c,umask=1"), of any event that it opens; empty: the first that can be opened.
-  // `btf`: a file with this kernel's types; empty: the kernel has them itself.
-  // ConfigError if there is no such PMU or event, this kernel or user cannot watch it, or the types
-  // are not this kernel's.
+  // Starts to watch `pmu` (its name in sysfs).
+  // `event` selects any event that can be opened: a name in the PMU's directory `events`, or terms
+  // ("event=0x3c,umask=1"). Empty: the first event that opens. `btf` is a file with the types of
+  // this kernel. Empty: /sys/kernel/btf/vmlinux.
+  // Throws ConfigError if there is no such PMU or event, if this kernel or user cannot watch it, or
+  // if the types are not those of this kernel.
   Watcher(const std::string& pmu, const std::string& event, const std::string& btf);
   Watcher(const Watcher&) = delete;
   ~Watcher();
 
-  Watched Seen() const;  // since it began
+  Watched Seen() const;  // since the constructor
 
  private:
   class Programs;

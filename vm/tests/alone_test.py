@@ -100,5 +100,5 @@ def test_it_runs_by_the_name_of_the_pmu_alone(name: str) -> None:
     assert "PASS  Counting.DisabledTimeIsNotCounted" in done.stdout
     assert "\x1b" not in done.stdout
     unknown = said(name)["run --pmu msr --case Attr.*"]
-    assert "no built-in target is for PMU msr: judged by what a probe finds" in unknown.stdout
+    assert "no built-in target is for PMU msr: uses the draft of a probe" in unknown.stdout
     assert "FAIL" not in unknown.stdout

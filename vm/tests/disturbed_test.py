@@ -53,7 +53,7 @@ def test_a_case_whose_cpu_is_taken_away_is_run_again(tmp_path: pathlib.Path) -> 
         disturbed = vm.exec(["sh", "-c", f"pid=$(taker); {run}; kill $pid; {counted}"], DEADLINE_S)
         calm = vm.exec(["sh", "-c", run], DEADLINE_S)
         vm.bye()
-    said = f"run again, since their CPU was taken away: {CASE}\n"
+    said = f"run again, because another task preempted them: {CASE}\n"
     assert said in disturbed.stdout
     assert disturbed.stdout.endswith(f'"runs": {RUNS}\n')
     # And it is judged: without anybody who takes the CPU it passes.

@@ -381,10 +381,10 @@ def test_throttling_is_counted(vm: guest.Guest) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("-e", MISSING), f"event '{MISSING}' is not there on this machine"),
+        (("-e", MISSING), f"event '{MISSING}' is not supported on this machine"),
         (("-e", "refpmu/nosuch/"), "a term is unknown to refpmu"),
         (("-e", "cpu-clock", "-F", "999999"), "-F 999999 may be above"),
-        (("-e", "cpu-clock", "-C", "77"), "no CPU is online of those"),
+        (("-e", "cpu-clock", "-C", "77"), "no CPU of -C that has the PMU is online"),
         (("-p", "99999"), "-p 99999: there is no such process"),
     ],
 )

@@ -118,9 +118,9 @@ def test_types_in_a_file_do_as_well_as_those_of_the_kernel(watched: Guest) -> No
 @pytest.mark.parametrize(
     ("file", "said"),
     [
-        ("/wrong.btf", "--btf /wrong.btf: these are not the types of this kernel"),
+        ("/wrong.btf", "--btf /wrong.btf: not the types of this kernel"),
         ("/none.btf", "--btf /none.btf: No such file or directory"),
-        ("/init", "--btf /init: no BTF is in it"),
+        ("/init", "--btf /init: the file has no BTF"),
     ],
 )
 def test_a_file_that_is_not_of_this_kernel_is_refused(watched: Guest, file: str, said: str) -> None:

@@ -137,7 +137,7 @@ def test_a_driver_that_takes_no_probe_is_not_called_right(vm: guest.Guest) -> No
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--pmu", "nosuch"], "no PMU 'nosuch' in /sys/bus/event_source/devices (there:"),
+        (["--pmu", "nosuch"], "no PMU 'nosuch' in /sys/bus/event_source/devices (PMUs:"),
         (["--pmu", "refpmu", "--event", "nosuch"], "--event 'nosuch' is neither in"),
         (["--pmu", "refpmu", "--json", "/no/such"], "/no/such: cannot be written"),
         (["--pmu", "refpmu", "--", "/no/such/program"], "/no/such/program: No such file"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BPF programs on overflow: loading a skeleton, putting its programs on events.
+// BPF programs that run on overflow: loads a skeleton and attaches its programs to events.
 //
 //   #include "count_overflows.skel.h"          // from conformance/bpf/count_overflows.bpf.c
 //   Skeleton<count_overflows_bpf> bpf;         // opened and loaded, or BROKEN
@@ -19,14 +19,14 @@
 namespace pmuconf {
 
 [[noreturn]] void BpfBroken(const char* what, int error);
-void QuietLibbpf();  // libbpf's messages go to the case's failure message only
+void QuietLibbpf();  // libbpf prints nothing; the failure message of the case includes its log
 
-// A skeleton, loaded; destroyed when it goes.
+// A loaded skeleton. Destroys it on destruction.
 template <typename S>
 class Skeleton {
  public:
-  // `prepare` may set read-only data before the load. `types`: a file with the types of a kernel
-  // that does not describe them itself.
+  // `prepare` may set read-only data before the load. `types` is a BTF file of the kernel's types,
+  // for a kernel without /sys/kernel/btf/vmlinux; empty: the kernel's own BTF.
   explicit Skeleton(const std::function<void(S&)>& prepare = {}, const std::string& types = {}) {
     QuietLibbpf();
     LIBBPF_OPTS(bpf_object_open_opts, options);
@@ -50,7 +50,8 @@ class Skeleton {
   S* skeleton_ = nullptr;
 };
 
-// A program on an event (BPF_LINK_CREATE); detached when it goes. Does not own the event.
+// A program attached to an event with BPF_LINK_CREATE. Detaches it on destruction. Does not own the
+// event.
 class BpfLink {
  public:
   explicit BpfLink(int fd) : fd_(fd) {}
@@ -61,7 +62,7 @@ class BpfLink {
   Fd fd_;
 };
 
-// `cookie` is what bpf_get_attach_cookie() gives in the program.
+// `cookie` is the value that bpf_get_attach_cookie() returns in the program.
 BpfLink AttachBpf(const bpf_program* program, const Event& event, std::uint64_t cookie = 0);
 SysResult TryAttachBpf(const bpf_program* program, const Event& event, std::uint64_t cookie = 0);
 int ProgramFd(const bpf_program* program);  // for Event::SetBpf and TryIoctl

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Branches at branch instructions, for drivers that read these.
+// Executes branches whose source addresses contain real branch instructions, for drivers that
+// decode the instruction.
 #ifndef PMUCONF_BRANCH_CODE_H_
 #define PMUCONF_BRANCH_CODE_H_
 
@@ -9,9 +10,9 @@
 
 namespace pmuconf {
 
-// The branches happen, one after the other, and at each user address that one comes from there is
-// an instruction of its kind (of x86; it stays). Those addresses must be free, or from an earlier
-// call; from 0x60000000 on they are.
+// Writes an x86 instruction of the right kind at each user address that a branch comes from, then
+// injects the branches in order. The instructions stay. The addresses must be unmapped or mapped by
+// an earlier call; addresses from 0x60000000 on are unmapped.
 void RunBranches(const Port& port, const std::vector<Branch>& branches);
 
 }  // namespace pmuconf

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a case ends when the suite itself cannot do what it needs.
+// The exception that ends a case as BROKEN.
 #ifndef PMUCONF_BROKEN_H_
 #define PMUCONF_BROKEN_H_
 
@@ -8,14 +8,14 @@
 
 namespace pmuconf {
 
-// The library could not do what the case needs to judge (Open, Enable, the port … failed): the
-// case ends with BROKEN. Thrown by the asserting calls; a case may throw it for its own set-up.
+// The library could not prepare what the case judges: Open, Enable or a call on the port failed.
+// Asserting calls throw it, and a case may throw it for its own setup. The case ends as BROKEN.
 class Broken : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// Broken("<what>: <errno name>: <text>").
+// Returns Broken("<what>: <errno name>: <text>").
 Broken BrokenErrno(const std::string& what, int error);
 
 }  // namespace pmuconf

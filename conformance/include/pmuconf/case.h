@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a case is written: the macro, its metadata, and what ends a case early.
+// How to write a case: the macro, its metadata, and calls that end a case early.
 //
 //   CONFORMANCE_CASE(Counting, DisabledTimeIsNotCounted,
 //                    .rules = {rule::CNT_002, rule::CNT_005},
@@ -11,12 +11,16 @@
 //     EXPECT_THAT(event.Read(), Counted(spec, 1'000)) << rule::CNT_002.text;
 //   }
 //
-// Around the body the fixture: checks `needs`, the rules' `applies` and the kernel (else SKIP with
-// the name of what is missing); pins the process to a CPU that the PMU has; resets the stimulus
-// port and puts the clock of each of those CPUs to manual (so clock events count only what
-// Stimulate() asks for); lifts the kernel's sampling rate limit (sysctl.h: a case about throttling
-// lowers it again); and afterwards resets the port. The executor, which runs every case in a
-// process of its own, scans the kernel log and taint when it has ended: a report there makes it
+// The fixture does this before the body:
+// - It checks `needs`, `applies` of the rules, and the kernel. If one does not match, the case is a
+//   SKIP whose reason names it.
+// - It pins the process to a CPU that the PMU has.
+// - It resets the stimulus port and sets the clock of each of these CPUs to manual, so that clock
+//   events count only the ticks that Stimulate() requests.
+// - It raises the kernel's sampling rate limit (see sysctl.h; a case about throttling lowers it).
+//
+// After the body it resets the port again. The executor runs each case in a process of its own and
+// reads the kernel log and the taint when the process has ended. A kernel report makes the case a
 // CRASH.
 #ifndef PMUCONF_CASE_H_
 #define PMUCONF_CASE_H_
@@ -38,18 +42,19 @@
 
 namespace pmuconf {
 
-// What stands beside the body of a case. Designated initialisers, in this order.
+// The metadata of a case. Use designated initialisers, in this order.
 struct CaseMeta {
-  std::vector<Rule> rules = {};  // at least one; of the catalogue
-  std::vector<Cap> needs = {};   // missing one: SKIP, naming it
-  int budget_s = 10;             // deadline, seconds, before the target's slowness
-  std::string kernels = {};      // e.g. ">=6.12"; empty: all
-  int cpu = 0;                   // the process is pinned to target().Cpu(cpu); -1: not pinned
-  // What the case waits for and why its bound is enough; empty: time decides nothing in it.
+  std::vector<Rule> rules = {};  // at least one, from the catalogue
+  std::vector<Cap> needs = {};   // if one is absent, the case is a SKIP that names it
+  int budget_s = 10;             // deadline in seconds, before the target's slowness factor
+  std::string kernels = {};      // e.g. ">=6.12"; empty: every kernel
+  int cpu = 0;  // the fixture pins the process to target().Cpu(cpu); -1: it does not pin
+  // The event that the case waits for, and why its bound suffices. Empty: the result does not
+  // depend on time.
   std::string timing = {};
 };
 
-// The fixture. Case bodies are its only subclasses, made by CONFORMANCE_CASE.
+// The fixture. Only CONFORMANCE_CASE derives from it.
 class Case : public testing::Test {
  public:
   explicit Case(const CaseMeta& meta) : meta_(meta) {}
@@ -58,17 +63,16 @@ class Case : public testing::Test {
   virtual void Body() = 0;
 
  private:
-  void TestBody() final;  // surroundings and Body(); turns what they throw into a result
+  void TestBody() final;  // prepares, runs Body(), and converts exceptions to a result
   void Prepare() const;
 
   const CaseMeta& meta_;
 };
 
-// A registered case.
 struct CaseInfo {
   std::string suite;
   std::string name;
-  std::string file;  // relative to the project's root
+  std::string file;  // relative to the root of the project
   int line = 0;
   CaseMeta meta;
   testing::Test* (*make)(const CaseMeta& meta) = nullptr;
@@ -76,22 +80,24 @@ struct CaseInfo {
   std::string Id() const { return suite + "." + name; }
 };
 
-// Adds a case to AllCases(). Aborts the program on a case without rules.
+// Adds a case to AllCases(). Aborts the program if the case has no rule.
 bool RegisterCase(CaseInfo info);
 
-// Every case of this program, in order of id. Aborts the program if two have the same.
+// Returns every case of this program, in order of id. Aborts the program if two cases have the same
+// id.
 std::span<const CaseInfo> AllCases();
 
-// What `name` of the rule's by_kernel is on the running kernel: a number, or an errno.
+// Returns the value `name` from the rule's by_kernel for the running kernel: a number or an errno.
 std::int64_t ValueHere(const Rule& rule, std::string_view name);
 
-// Ends the case with SKIP, naming the capability. For what only the running kernel can tell; all
-// else belongs into .needs.
+// Ends the case as SKIP and names the capability. Only for what the case finds out while it runs;
+// everything else belongs into `needs`.
 [[noreturn]] void SkipCase(Cap missing, std::string_view reason);
 
 }  // namespace pmuconf
 
-// Declares and registers one case. `Suite.Name` reads as a claim; the rest initialises CaseMeta.
+// Declares and registers one case. `Suite.Name` reads as a claim; the other arguments initialise
+// CaseMeta.
 #define CONFORMANCE_CASE(Suite, Name, ...)                                                  \
   class Suite##_##Name##_Case final : public ::pmuconf::Case {                              \
    public:                                                                                  \

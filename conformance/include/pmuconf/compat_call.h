@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The system calls of a 32-bit program, made by this 64-bit one.
+// System calls through the 32-bit entry, made by this 64-bit program.
 #ifndef PMUCONF_COMPAT_CALL_H_
 #define PMUCONF_COMPAT_CALL_H_
 
@@ -10,14 +10,14 @@
 
 namespace pmuconf {
 
-// True if this machine and this kernel run 32-bit programs beside 64-bit ones.
+// Returns whether this kernel supports the 32-bit system calls of a 64-bit process.
 bool HasCompatCalls();
 
-// perf_event_open and ioctl through the 32-bit door; pointers lie below 4 GiB.
+// perf_event_open(2) and ioctl(2) through the 32-bit entry. Pointers must be below 4 GiB.
 SysResult CompatOpen(std::uint32_t attr, pid_t pid, int cpu, int group_fd, std::uint32_t flags);
 SysResult CompatIoctl(int fd, std::uint32_t request, std::uint32_t arg);
 
-// A page of memory that a 32-bit pointer reaches.
+// A page of memory below 4 GiB, so that a 32-bit pointer can address it.
 class LowPage {
  public:
   LowPage();

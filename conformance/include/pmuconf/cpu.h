@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CPUs and child processes of a case.
+// CPUs and child processes for cases.
 #ifndef PMUCONF_CPU_H_
 #define PMUCONF_CPU_H_
 
@@ -13,29 +13,31 @@
 namespace pmuconf {
 
 std::vector<int> OnlineCpus();
-void PinTo(int cpu);  // this thread; asserts
+void PinTo(int cpu);  // pins this thread; throws Broken on failure
 int CurrentCpu();
 
-// While it lives, and in children that begin then, no ordinary task takes this thread's CPU away:
-// what the hardware forgets when tasks are switched is still there in the next call. Asserts. Where
-// the machine stood still for as long as such rights last, it is taken away nevertheless: then
-// what the case saw is no evidence, and it is run again, whatever it came to.
+// Gives this thread a real-time priority (SCHED_FIFO), which its new children inherit, so that no
+// ordinary task preempts it. Cases use it where the hardware loses state at a context switch.
+// Throws Broken on failure.
+// The kernel limits real-time runtime, so it may still preempt the thread after a long stall of the
+// virtual machine. Then the result is no evidence, whatever it is, and the executor runs the case
+// again.
 class Undisturbed {
  public:
   Undisturbed();
   Undisturbed(const Undisturbed&) = delete;
   ~Undisturbed();
 
-  void Yield();  // to its children: this does not disturb
+  void Yield();  // lets a child run; does not count as a disturbance
 
  private:
   long switches_;
 };
 
-// A child process that waits to be told: Go() lets it run `body`, Wait() gives its exit status
-// (-signal if killed). The destructor kills and reaps a child that still lives. No sleeping: the
-// two talk through a pipe. The body's return value is the exit status; if it finds that the case is
-// not for this target, so does Wait().
+// A child process that blocks until Go(), then runs `body`. Wait() returns its exit status, which
+// is the return value of `body`, or -signal if a signal killed it. If `body` skips the case, Wait()
+// skips it in the parent. The destructor kills and reaps a child that is still alive. Both sides
+// synchronise through a pipe, not by sleeping.
 class Child {
  public:
   explicit Child(const std::function<int()>& body);
@@ -52,7 +54,8 @@ class Child {
   Fd why_skipped_;
 };
 
-// Keeps this CPU busy for about that long by the clock: for time to pass, never to wait for others.
+// Keeps this CPU busy for `seconds` of wall-clock time. Use it only to let time pass, never to wait
+// for another task.
 void Spin(double seconds);
 
 }  // namespace pmuconf

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stack with nothing behind it.
+// A stack that ends directly before unmapped memory.
 #ifndef PMUCONF_EDGE_STACK_H_
 #define PMUCONF_EDGE_STACK_H_
 
@@ -9,8 +9,8 @@
 
 namespace pmuconf {
 
-// Runs `body` in a thread whose stack of so many bytes (whole pages) ends at `top`, before memory
-// that nobody can read. What it throws is thrown here.
+// Runs `body` in a thread with a stack of `bytes` bytes (whole pages). The stack ends at `top`, and
+// the memory after it is not readable. Rethrows what `body` throws.
 void OnEdgeStack(std::size_t bytes, const std::function<void(std::uint64_t top)>& body);
 
 }  // namespace pmuconf

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file descriptor that closes itself.
+// A file descriptor that closes itself on destruction.
 #ifndef PMUCONF_FD_H_
 #define PMUCONF_FD_H_
 

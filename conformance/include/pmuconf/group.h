@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A group of events that are scheduled together.
+// A group of events that the kernel schedules together.
 #ifndef PMUCONF_GROUP_H_
 #define PMUCONF_GROUP_H_
 
@@ -10,9 +10,9 @@
 
 namespace pmuconf {
 
-// The leader is opened with `options` (disabled by default), the members enabled and following
-// it, as perf stat does. Asserts, as Open does. Unless options.read_format is changed, members and
-// leader read with PERF_FORMAT_GROUP | PERF_FORMAT_ID and both times.
+// Opens the leader with `options` (disabled by default) and enabled members that follow it, as perf
+// stat does. Throws Broken on failure. Unless options.read_format is changed, all events use
+// PERF_FORMAT_GROUP | PERF_FORMAT_ID and both times.
 class Group {
  public:
   static constexpr std::uint64_t kReadFormat = kReadTimes | PERF_FORMAT_GROUP | PERF_FORMAT_ID;
@@ -21,10 +21,10 @@ class Group {
 
   std::size_t size() const { return events_.size(); }
   Event& leader() { return events_.front(); }
-  Event& operator[](std::size_t i) { return events_[i]; }  // 0 is the leader
+  Event& operator[](std::size_t i) { return events_[i]; }  // 0: the leader
   std::vector<Event>& events() { return events_; }
 
-  // Enable, disable, reset all members (PERF_IOC_FLAG_GROUP on the leader).
+  // Enable, disable and reset all members (PERF_IOC_FLAG_GROUP on the leader).
   void Enable() const { events_.front().EnableGroup(); }
   void Disable() const { events_.front().DisableGroup(); }
   void Reset() const { events_.front().ResetGroup(); }
@@ -34,7 +34,8 @@ class Group {
   std::vector<Event> events_;
 };
 
-// Opens a group as Group does and tells the first error; `opened` counts the events before it.
+// Opens a group as Group does. On an error, `error` is the first errno and `events` has the events
+// that were opened before.
 struct GroupOpenResult {
   std::vector<Event> events;
   int error = 0;

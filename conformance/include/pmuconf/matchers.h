@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matchers that know perf: counts with the target's accuracy, and errnos with their names.
+// Matchers for perf: counts with the target's accuracy, and errnos by name.
 #ifndef PMUCONF_MATCHERS_H_
 #define PMUCONF_MATCHERS_H_
 
@@ -13,14 +13,14 @@
 
 namespace pmuconf {
 
-std::string ErrnoName(int error);  // "EINVAL"; "errno 999" for one without a name
+std::string ErrnoName(int error);  // "EINVAL"; "errno 999" if it has no name
 
-// True if `value` is `n` events of `spec` within its accuracy. The bounds go to `low` and `high`.
+// Returns whether `value` is a valid count of `n` events of `spec`, within its accuracy. Stores the
+// bounds in `low` and `high`.
 bool WithinAccuracy(const EventSpec& spec, std::uint64_t n, std::uint64_t value,
                     std::uint64_t* low = nullptr, std::uint64_t* high = nullptr);
 
-// Reading, GroupEntry or std::uint64_t: n events of spec, within the target's accuracy (== if
-// exact).
+// For Reading, GroupEntry or std::uint64_t: the count is `n` events of `spec`, within its accuracy.
 MATCHER_P2(Counted, spec, n,
            (negation ? "not " : "") + std::to_string(n) + " events of " + spec.name +
                (spec.accuracy.exact() ? " exactly" : " within the target's accuracy")) {
@@ -38,13 +38,13 @@ MATCHER_P2(Counted, spec, n,
   return good;
 }
 
-// OpenResult, SysResult, GroupOpenResult: failed with that errno.
+// For OpenResult, SysResult, GroupOpenResult: the call failed with that errno.
 MATCHER_P(FailsWith, error, (negation ? "does not fail with " : "fails with ") + ErrnoName(error)) {
   *result_listener << (arg.error == 0 ? std::string("succeeded") : "gave " + ErrnoName(arg.error));
   return arg.error == error;
 }
 
-// The same for rules that leave a choice: FailsWithOneOf(EINVAL, EOPNOTSUPP).
+// As FailsWith, for rules that allow two errnos: FailsWithOneOf(EINVAL, EOPNOTSUPP).
 MATCHER_P2(FailsWithOneOf, first, second,
            (negation ? "does not fail with " : "fails with ") + ErrnoName(first) + " or " +
                ErrnoName(second)) {
@@ -57,7 +57,7 @@ MATCHER(Succeeds, negation ? "fails" : "succeeds") {
   return arg.error == 0;
 }
 
-// How googletest shows them.
+// GoogleTest calls these to print values.
 void PrintTo(const Reading& reading, std::ostream* os);
 void PrintTo(const GroupReading& reading, std::ostream* os);
 void PrintTo(const GroupEntry& entry, std::ostream* os);

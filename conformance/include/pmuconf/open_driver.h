@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the drivers of PMUs refuse that the errno model knows check by check: the kernel's own, and
-// the reference driver. Each description is one of OpenModel's PMUs.
+// The errors that drivers of PMUs return, for drivers that the errno model describes check by
+// check: those in the kernel, and the reference driver. Each function returns a PMU for OpenModel.
 #ifndef PMUCONF_OPEN_DRIVER_H_
 #define PMUCONF_OPEN_DRIVER_H_
 
@@ -12,17 +12,17 @@
 namespace pmuconf {
 
 OpenPmu SoftwarePmu();
-OpenPmu TracepointPmu(std::vector<OpenEvent> events);  // those that there are
+OpenPmu TracepointPmu(std::vector<OpenEvent> events);  // `events`: the tracepoints of this kernel
 OpenPmu BreakpointPmu();                               // as on x86, without range breakpoints
 
-// refpmu as it is loaded without parameters.
+// refpmu, loaded without parameters.
 OpenPmu ReferencePmu(std::uint32_t type);
-// refpmu_uncore; `scoped`: the kernel leaves its events where they were asked for.
+// refpmu_uncore. `scoped`: the kernel does not move its events to the designated CPU (pmu->scope).
 OpenPmu ReferenceUncorePmu(std::uint32_t type, bool scoped);
-// A PMU of which nothing is known but its type.
+// A PMU of which the model knows only the type.
 OpenPmu OpaquePmu(std::uint32_t type);
 
-// The lists of the drivers, for the tests.
+// Returns the lists of checks of all drivers, for the tests.
 std::vector<std::span<const OpenCheck>> OpenDrivers();
 
 }  // namespace pmuconf

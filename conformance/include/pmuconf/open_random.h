@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of perf_event_open by chance, for the errno model and a kernel to be asked both: of any
-// fields, or of an event that opens and of which a few things are then changed.
+// Random calls of perf_event_open(2), to compare the errno model with a kernel. A call has random
+// fields, or it is a valid call with a few changes.
 //
-// They are calls that can be made: what no case could prepare (a CPU that is offline), or of which
-// the model knows nothing (types of PMUs without a list of checks), is not among them. Their events
-// are disabled: a period of 1 on every CPU would otherwise be a load.
+// A case can execute every call, and the model can predict it. So no call needs an offline CPU
+// where none is offline, or a PMU whose checks the model does not know. All events are disabled,
+// because a period of 1 on every CPU would overload the machine.
 #ifndef PMUCONF_OPEN_RANDOM_H_
 #define PMUCONF_OPEN_RANDOM_H_
 
@@ -15,16 +15,16 @@
 
 namespace pmuconf {
 
-// Where chance comes from: a seed, or the bytes that a fuzzer tries.
+// The source of randomness: a seed, or the input of a fuzzer.
 class OpenDraw {
  public:
   virtual ~OpenDraw() = default;
-  virtual std::uint64_t Bits(unsigned n) = 0;  // the lowest n of them, up to 64
+  virtual std::uint64_t Bits(unsigned n) = 0;  // the lowest `n` bits are random, up to 64
   std::uint64_t Below(std::uint64_t n) { return Bits(n <= 256 ? 16 : 64) % n; }
   bool OneIn(std::uint64_t n) { return Below(n) == 0; }
 };
 
-// The same call for the same seed and number, on every machine.
+// Returns the same sequence for the same seed and number on every machine.
 class SeededDraw : public OpenDraw {
  public:
   SeededDraw(std::uint64_t seed, std::uint64_t number);
@@ -37,7 +37,7 @@ class SeededDraw : public OpenDraw {
 
 enum class OpenKind { kRandom, kMutated };
 
-// Keeps what can be wrong with calls of a model, which must outlive it.
+// Draws calls for a model. The model must outlive it.
 class OpenDrawer {
  public:
   explicit OpenDrawer(const OpenModel& model)

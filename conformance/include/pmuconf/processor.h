@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Linux makes of a processor, and no file of a running kernel tells.
+// Facts about Linux on a processor architecture that a running kernel does not report.
 #ifndef PMUCONF_PROCESSOR_H_
 #define PMUCONF_PROCESSOR_H_
 
@@ -9,12 +9,12 @@ namespace pmuconf::processor {
 
 #if defined(__x86_64__)
 
-inline constexpr std::string_view kMachine = "x86_64";  // as uname -m has it
-// perf_misc_flags() passes PERF_RECORD_MISC_EXACT_IP on.
+inline constexpr std::string_view kMachine = "x86_64";  // as uname -m prints it
+// perf_misc_flags() reports PERF_RECORD_MISC_EXACT_IP.
 inline constexpr bool kSaysExactIp = true;
-// What changes text calls perf_event_text_poke().
+// The code that patches kernel text calls perf_event_text_poke().
 inline constexpr bool kTellsTextPokes = true;
-// hw_breakpoint_arch_parse() takes 1, 2, 4 or 8 bytes, at multiples of that.
+// hw_breakpoint_arch_parse() accepts lengths of 1, 2, 4 or 8 bytes, at aligned addresses.
 inline constexpr bool kWatchesWholeWords = true;
 
 #elif defined(__aarch64__)

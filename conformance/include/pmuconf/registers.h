@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The registers of samples (attr.sample_regs_user, sample_regs_intr), by what they are for. Their
-// numbers are the architecture's: asm/perf_regs.h.
+// The registers in samples (attr.sample_regs_user, attr.sample_regs_intr), by purpose. Their
+// numbers depend on the architecture: asm/perf_regs.h.
 #ifndef PMUCONF_REGISTERS_H_
 #define PMUCONF_REGISTERS_H_
 
@@ -18,18 +18,18 @@ constexpr std::uint64_t Bit(int reg) { return std::uint64_t{1} << reg; }
 constexpr int kCount = PERF_REG_X86_64_MAX;
 constexpr int kIp = PERF_REG_X86_IP;
 constexpr int kSp = PERF_REG_X86_SP;
-// All that a 64-bit task has: not the segments of data.
+// All registers that a 64-bit task has, so not the data segment registers.
 constexpr std::uint64_t kAll = (Bit(kCount) - 1) & ~(Bit(PERF_REG_X86_DS) | Bit(PERF_REG_X86_ES) |
                                                      Bit(PERF_REG_X86_FS) | Bit(PERF_REG_X86_GS));
-// Of a system call.
+// Arguments of a system call.
 inline constexpr std::array kArguments = {PERF_REG_X86_DI, PERF_REG_X86_SI, PERF_REG_X86_DX};
-// Those of refpmu_regs.gpr, in its order.
+// The registers of refpmu_regs.gpr, in its order.
 inline constexpr std::array kRecorded = {
     PERF_REG_X86_AX,  PERF_REG_X86_CX,  PERF_REG_X86_DX,  PERF_REG_X86_BX,
     PERF_REG_X86_SP,  PERF_REG_X86_BP,  PERF_REG_X86_SI,  PERF_REG_X86_DI,
     PERF_REG_X86_R8,  PERF_REG_X86_R9,  PERF_REG_X86_R10, PERF_REG_X86_R11,
     PERF_REG_X86_R12, PERF_REG_X86_R13, PERF_REG_X86_R14, PERF_REG_X86_R15};
-// Beyond the general ones, which a PMU announces.
+// Registers beyond the general ones. A PMU announces support for them.
 constexpr int kVector = PERF_REG_X86_XMM0;
 constexpr int kVectorEnd = PERF_REG_X86_XMM_MAX;
 
@@ -52,7 +52,7 @@ constexpr int kVectorEnd = PERF_REG_ARM64_EXTENDED_MAX;
 #error "which registers samples have is not known for this processor"
 #endif
 
-// Whether this processor has registers from kVector on.
+// Returns whether this processor has the registers from kVector on.
 bool HasVectors();
 
 }  // namespace pmuconf::reg

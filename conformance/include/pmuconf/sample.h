@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of the ring buffer, parsed by the attr that made them.
+// Records of the ring buffer, parsed by the attr of their event.
 #ifndef PMUCONF_SAMPLE_H_
 #define PMUCONF_SAMPLE_H_
 
@@ -17,7 +17,7 @@ namespace pmuconf {
 
 struct Record;
 
-// PERF_RECORD_SAMPLE. A field is there if attr.sample_type asked for it.
+// PERF_RECORD_SAMPLE. A field has a value if attr.sample_type requests it.
 struct Sample {
   std::uint16_t misc = 0;  // header.misc: cpumode, PERF_RECORD_MISC_EXACT_IP
   std::optional<std::uint64_t> identifier;
@@ -39,7 +39,8 @@ struct Sample {
   std::optional<std::uint64_t> regs_user_abi;
   std::optional<std::vector<std::uint64_t>> regs_user;
   std::optional<std::vector<std::byte>> stack_user;
-  std::optional<std::uint64_t> weight;  // PERF_SAMPLE_WEIGHT or _WEIGHT_STRUCT, as one word
+  // PERF_SAMPLE_WEIGHT or PERF_SAMPLE_WEIGHT_STRUCT, as 64 bits.
+  std::optional<std::uint64_t> weight;
   std::optional<std::uint64_t> data_src;
   std::optional<std::uint64_t> transaction;
   std::optional<std::uint64_t> regs_intr_abi;
@@ -51,7 +52,7 @@ struct Sample {
   std::optional<std::uint64_t> code_page_size;
 };
 
-// The trailer that attr.sample_id_all puts behind records that are no samples.
+// The trailer that attr.sample_id_all appends to records other than samples.
 struct SampleId {
   std::optional<std::uint32_t> pid;
   std::optional<std::uint32_t> tid;
@@ -76,7 +77,7 @@ struct ThrottleRecord {
   SampleId trailer;
 };
 
-// PERF_RECORD_READ: the count of an inherited child event, when its task ends.
+// PERF_RECORD_READ: the count of an inherited child event at the end of its task.
 struct ReadRecord {
   std::uint32_t pid = 0;
   std::uint32_t tid = 0;
@@ -85,8 +86,8 @@ struct ReadRecord {
   SampleId trailer;
 };
 
-// Each gives nullopt for a body that is not exactly what the attr says (too short, too long,
-// counts that do not fit). They read only inside the body, whatever it holds.
+// Each returns nullopt if the body does not match the attr exactly: it is too short, too long, or
+// has counts that do not fit. They never read beyond the body, also if it is invalid.
 std::optional<Sample> ParseSample(const Record& record, const perf_event_attr& attr);
 std::optional<LostRecord> ParseLost(const Record& record, const perf_event_attr& attr);
 std::optional<ThrottleRecord> ParseThrottle(const Record& record, const perf_event_attr& attr);

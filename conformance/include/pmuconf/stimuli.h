@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program can make happen by itself, a known number of times, without a stimulus port.
-// Every call asserts (BROKEN).
+// Stimuli without a stimulus port: this program causes a known number of events itself. Every call
+// throws Broken on failure.
 #ifndef PMUCONF_STIMULI_H_
 #define PMUCONF_STIMULI_H_
 
@@ -11,40 +11,40 @@
 
 namespace pmuconf {
 
-// `n` minor page faults of this thread, all of them from user space. Nothing else of the call
-// faults, once PrepareFaults() has run in this process.
+// Causes `n` minor page faults of this thread, all from user space. The call causes no other fault
+// if PrepareFaults() has run in this process.
 void TouchFreshPages(std::uint64_t n);
-// Brings in what this program has mapped (text, data, stack, heap), so that it no longer faults on
-// it. A fork undoes that: both sides fault on what they share.
+// Populates all mappings of this program (text, data, stack, heap), so that they cause no more
+// faults. A fork undoes this: parent and child then fault on shared pages.
 void PrepareFaults();
 
-// `n` context switches of this thread, by handing its CPU to a partner, who hands it back. Exact
-// while no other task wants the CPU (cpu.h: Undisturbed).
+// Causes `n` context switches of this thread: it passes its CPU to a partner thread, which passes
+// it back. The number is exact if no other task wants the CPU (cpu.h: Undisturbed).
 void SwitchContexts(std::uint64_t n);
 
-// `n` moves of this thread from CPU to CPU: it ends on the first of the target's CPUs or, after an
-// odd number of moves, on another one, and stays pinned there.
+// Migrates this thread `n` times. It ends on the target's first CPU, or on another one after an odd
+// number of migrations, and stays pinned there.
 void Migrate(std::uint64_t n);
 
-// Calls that take no argument, do nothing, and that nothing else in this program uses: the number
-// of the one with that name; nullopt for a name that is none of them.
+// Returns the number of a system call that takes no argument, has no effect, and is not used
+// elsewhere in this program. nullopt if `name` is not such a call.
 std::optional<std::uint16_t> CheapCall(std::string_view name);
-// Makes one of them `n` times.
+// Makes one of these calls `n` times.
 void CallSystem(std::uint16_t number, std::uint64_t n);
 
-// How `n` instructions are made: two before the loop, one more for an odd number, two a round.
+// A plan for `n` instructions: two before the loop, one more if `n` is odd, and two per round.
 struct InstructionPlan {
   std::uint64_t rounds = 0;
   bool odd = false;
 };
-// nullopt for fewer than the shortest way through takes: four.
+// Returns nullopt if `n` is below four, the length of the shortest path.
 std::optional<InstructionPlan> PlanInstructions(std::uint64_t n);
-// `n` instructions in user space, besides those of the call itself. Asserts where it has no code
-// for the processor.
+// Executes `n` instructions in user space, in addition to those of the call itself. Throws Broken
+// if the function does not support this processor.
 void ExecuteInstructions(std::uint64_t n);
 
-// `n` increments by this thread, from user space, of every counter of arm64 processors that counts
-// software increments (SW_INCR). What lets a program do that is the module refpmu_swinc.
+// Makes `n` software increments (SW_INCR) in user space, on every arm64 counter that counts them.
+// User space may do that only while the module refpmu_swinc is loaded.
 void Increment(std::uint64_t n);
 
 }  // namespace pmuconf

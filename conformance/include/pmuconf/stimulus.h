@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stimulus port of the reference PMU (/dev/refpmu; driver/include/uapi/refpmu.h), as C++.
-// Every call asserts (BROKEN) unless it is named Try.
+// C++ interface of the stimulus port of the reference PMU (/dev/refpmu,
+// driver/include/uapi/refpmu.h). Every call throws Broken on failure, except calls whose names
+// begin with Try.
 #ifndef PMUCONF_STIMULUS_H_
 #define PMUCONF_STIMULUS_H_
 
@@ -17,19 +18,19 @@ namespace pmuconf {
 
 enum class Privilege { kUser = REFPMU_PRIV_USER, kKernel = REFPMU_PRIV_KERNEL };
 
-// Designated initialisers, in this order.
+// Use designated initialisers, in this order.
 struct PulseOptions {
-  int cpu = REFPMU_CPU_CURRENT;  // a foreign CPU: this task's events do not see it
+  int cpu = REFPMU_CPU_CURRENT;  // on another CPU, events of this task do not count the pulses
   Privilege privilege = Privilege::kUser;
-  std::uint64_t ip = 0;    // what samples show; 0: the caller's
-  std::uint64_t addr = 0;  // what samples show (pulses only)
-  std::uint32_t skid = 0;  // events counted after the overflow before the interrupt
-  // Pulses only.
-  std::uint32_t per_pulse = 1;   // occurrences in the cycle of each event
+  std::uint64_t ip = 0;    // the address in samples; 0: the caller's
+  std::uint64_t addr = 0;  // the data address in samples (pulses only)
+  std::uint32_t skid = 0;  // events after the overflow that are counted before its interrupt
+  // For pulses only.
+  std::uint32_t per_pulse = 1;   // occurrences of each event per pulse
   std::uint32_t latency = 0;     // cycles
   std::uint64_t source = 0;      // of the data, as PERF_MEM_* bits
   std::uint64_t response = 0;    // off-core request and response bits
-  const refpmu_regs* regs = {};  // what samples of registers show; null: zeros
+  const refpmu_regs* regs = {};  // the registers in samples; null: zeros
 
   bool operator==(const PulseOptions&) const = default;
 };
@@ -44,34 +45,36 @@ enum class BranchKind : std::uint32_t {
   kFar,
 };
 
-// A branch that is taken. Designated initialisers, in this order.
+// A taken branch. Use designated initialisers, in this order.
 struct Branch {
   std::uint64_t from = 0;
   std::uint64_t to = 0;
   BranchKind kind = BranchKind::kJump;
-  Privilege privilege = Privilege::kUser;  // where it ends
+  Privilege privilege = Privilege::kUser;  // at the target of the branch
   std::uint32_t flags = 0;                 // REFPMU_BRANCH_*
-  std::uint32_t cycles = 0;                // since the branch before
+  std::uint32_t cycles = 0;                // since the previous branch
 };
 
 struct InjectResult {
   std::uint32_t runs = 0;     // handler runs
-  std::uint32_t claimed = 0;  // of those, the ones that claimed the interrupt
+  std::uint32_t claimed = 0;  // handler runs that claimed the interrupt
 };
 
 class Port {
  public:
   explicit Port(const std::string& path = "/dev/refpmu");
 
-  // `n` events of `code` (event bits 0-7, unit mask 8-15). Asserts that all happened.
+  // Injects `n` events of `code` (event in bits 0-7, unit mask in bits 8-15). Throws Broken unless
+  // all happened.
   void Pulse(std::uint16_t code, std::uint64_t n, const PulseOptions& options = {}) const;
-  SysResult TryPulse(refpmu_pulse& pulse) const;  // fills in size; `pulse.done` is how far it came
+  // Sets `size`; the port sets `done`, the number of pulses that happened.
+  SysResult TryPulse(refpmu_pulse& pulse) const;
 
-  // The branches happen, one after the other. Asserts that all did.
+  // Injects the branches in order. Throws Broken unless all happened.
   void Branches(const std::vector<Branch>& branches, int cpu = REFPMU_CPU_CURRENT) const;
 
   void SetManualClock(int cpu, bool manual) const;
-  // `ticks` of the manual clock. Asserts that all passed.
+  // Advances the manual clock by `ticks`. Throws Broken unless all passed.
   void Advance(std::uint64_t ticks, const PulseOptions& options = {}) const;
 
   std::uint64_t ReadRegister(std::uint32_t reg, int cpu = REFPMU_CPU_CURRENT) const;
@@ -80,12 +83,12 @@ class Port {
   void SetLine(bool held, int cpu = REFPMU_CPU_CURRENT) const;
   InjectResult Inject(std::uint64_t status, int cpu = REFPMU_CPU_CURRENT) const;
 
-  // Newest entries of the log (up to `capacity`), oldest first.
+  // Returns the newest entries of the log, at most `capacity`, oldest first.
   std::vector<refpmu_log_entry> Log(std::size_t capacity = 4096,
                                     int cpu = REFPMU_CPU_CURRENT) const;
   refpmu_stats Stats(int cpu = REFPMU_CPU_CURRENT) const;
   refpmu_info Info() const;
-  void Reset() const;  // statistics and log to zero, lines released, clocks to automatic
+  void Reset() const;  // clears statistics and log, releases lines, sets clocks to automatic
 
   SysResult TryIoctl(unsigned long request, void* arg) const;
   int fd() const { return fd_.get(); }
@@ -94,11 +97,12 @@ class Port {
   Fd fd_;
 };
 
-// The port of this process; opens it at the first call. BROKEN if the target has none.
+// Returns the port of this process, which the first call opens. Throws Broken if the target has
+// none.
 const Port& port();
 
-// The clock of one CPU follows time while this lives; then it is manual again (the default of a
-// case).
+// The clock of one CPU runs automatically during the lifetime of this object. Then it is manual
+// again, the default in a case.
 class AutoClock {
  public:
   explicit AutoClock(int cpu = REFPMU_CPU_CURRENT);
@@ -109,7 +113,7 @@ class AutoClock {
   int cpu_;
 };
 
-// The interrupt line of one CPU is held down while this lives; Release() lets it rise earlier.
+// Holds the interrupt line of one CPU low until Release() or destruction.
 class HoldLine {
  public:
   explicit HoldLine(int cpu = REFPMU_CPU_CURRENT);

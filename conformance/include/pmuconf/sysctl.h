@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel settings that a case changes and that come back when it ends.
+// Kernel settings that a case changes and that are restored when it ends.
 #ifndef PMUCONF_SYSCTL_H_
 #define PMUCONF_SYSCTL_H_
 
@@ -8,7 +8,7 @@
 
 namespace pmuconf {
 
-// The value of /proc/sys/<name> ("kernel/perf_event_paranoid") is `value` while this lives.
+// Sets /proc/sys/<name> ("kernel/perf_event_paranoid") to `value`, and restores it on destruction.
 class Sysctl {
  public:
   Sysctl(std::string name, const std::string& value);
@@ -23,8 +23,8 @@ class Sysctl {
   std::string before_;
 };
 
-// kernel.perf_event_max_sample_rate, samples a second and CPU, while this lives: lower it to make
-// the kernel throttle. (The fixture has raised it to kNoLimit before the case.)
+// Sets kernel.perf_event_max_sample_rate (samples per second and CPU), and restores kNoLimit on
+// destruction. A low rate makes the kernel throttle. The fixture sets kNoLimit before each case.
 class SampleRateLimit {
  public:
   static constexpr std::uint64_t kNoLimit = 100'000'000;

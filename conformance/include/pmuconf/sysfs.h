@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a PMU shows in /sys/bus/event_source/devices, read as the kernel's ABI text defines it
-// (testing/sysfs-bus-event_source-devices-format and -events).
+// The files of a PMU in /sys/bus/event_source/devices, parsed as the kernel's ABI documents define
+// them (testing/sysfs-bus-event_source-devices-format and -events).
 #ifndef PMUCONF_SYSFS_H_
 #define PMUCONF_SYSFS_H_
 
@@ -14,21 +14,22 @@
 
 namespace pmuconf {
 
-// A format file: "config1:0-7,32-35" puts the value's low 8 bits in 0-7 and the next 4 in 32-35.
+// A format file. "config1:0-7,32-35" stores the low 8 bits of a value in bits 0-7 and the next 4
+// bits in bits 32-35.
 struct FormatField {
   int config = 0;                              // 0: config, 1: config1, 2: config2, 3: config3
-  std::vector<std::pair<int, int>> bits = {};  // first and last bit, in order
+  std::vector<std::pair<int, int>> bits = {};  // first and last bit of each range, ascending
 
   int width() const;
-  // `value` spread over the field; nullopt if it has more bits than the field.
+  // Returns `value` encoded in the field; nullopt if it has more bits than the field.
   std::optional<std::uint64_t> Encode(std::uint64_t value) const;
 };
 std::optional<FormatField> ParseFormat(std::string_view text);
 
-// An events file: "event=0x3c,umask=0x01"; a term without a value means 1.
+// Parses an events file: "event=0x3c,umask=0x01". A term without a value means 1.
 std::optional<std::vector<std::pair<std::string, std::uint64_t>>> ParseTerms(std::string_view text);
 
-// A CPU list: "0-3,7".
+// Parses a CPU list: "0-3,7".
 std::optional<std::vector<int>> ParseCpuList(std::string_view text);
 
 struct Configs {
@@ -36,18 +37,19 @@ struct Configs {
   std::uint64_t config1 = 0;
   std::uint64_t config2 = 0;
 };
-// Terms put together by their formats; nullopt if a term has no format or does not fit.
+// Combines terms by their formats. Returns nullopt if a term has no format or its value does not
+// fit.
 std::optional<Configs> EncodeTerms(const std::vector<std::pair<std::string, std::uint64_t>>& terms,
                                    const std::map<std::string, FormatField>& formats);
 
-// The formats that the PMU with that folder declares; what is none is left out.
+// Returns the formats that the PMU in that directory declares. It omits invalid format files.
 std::map<std::string, FormatField> ReadFormats(const std::string& folder);
-// Terms put together by them; nullopt as above.
+// As EncodeTerms, for the terms in `text` and the formats of the PMU in that directory.
 std::optional<Configs> ReadTerms(const std::string& folder, std::string_view text);
 
-// Whole content of a small file; nullopt if it cannot be read. Trailing white space is cut.
+// Returns the content of a small file without trailing white space; nullopt if it cannot be read.
 std::optional<std::string> ReadFile(const std::string& path);
-std::vector<std::string> ListFolder(const std::string& path);  // names, sorted; empty if none
+std::vector<std::string> ListFolder(const std::string& path);  // names, sorted; empty on error
 
 inline constexpr const char* kEventSource = "/sys/bus/event_source/devices";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tracepoints as tracefs describes them: their ids, and the fields of what they record.
+// Tracepoints as tracefs describes them: their ids and the fields of their records.
 #ifndef PMUCONF_TRACEFS_H_
 #define PMUCONF_TRACEFS_H_
 
@@ -12,14 +12,16 @@
 
 namespace pmuconf {
 
-// tracefs, mounted while this lives: it was already, or it goes again. Asserts.
+// Mounts tracefs, and unmounts it on destruction unless it was mounted before. Throws Broken on
+// failure.
 class TraceFs {
  public:
   TraceFs();
   TraceFs(const TraceFs&) = delete;
   ~TraceFs();
 
-  // The file of a tracepoint ("syscalls:sys_enter_getppid", "format"). Asserts that it is there.
+  // Returns a file of a tracepoint, e.g. ("syscalls:sys_enter_getppid", "format"). Throws Broken if
+  // it is absent.
   std::string Read(const std::string& tracepoint, const std::string& file) const;
   std::uint64_t Id(const std::string& tracepoint) const;  // attr.config
 
@@ -27,7 +29,7 @@ class TraceFs {
   bool mounted_ = false;
 };
 
-// A field of a record. `offset` and `size` are bytes.
+// A field of a record. `offset` and `size` are in bytes.
 struct TraceField {
   std::string name;
   std::size_t offset = 0;
@@ -35,7 +37,7 @@ struct TraceField {
   bool is_signed = false;
 };
 
-// The fields that a format file lists, in its order; nullopt for one that is not understood.
+// Returns the fields in a format file, in its order; nullopt if the file is invalid.
 std::optional<std::vector<TraceField>> ParseTraceFormat(std::string_view text);
 
 }  // namespace pmuconf

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Context switches: this thread and a partner hand one CPU to each other.
+// Context switches: this thread and a partner thread take turns on one CPU.
 #include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>
@@ -36,9 +36,9 @@ struct Pipe {
 
 }  // namespace
 
-// Both have the same real-time priority, at which nobody is preempted: a write lets the writer go
-// on, and only the read that finds nothing gives the CPU away, once a round. The partner is at its
-// end before this thread runs for the last time, so that joining it does not wait.
+// Both threads have the same real-time priority, so neither preempts the other. A write does not
+// switch; only a read from an empty pipe does, once per round and thread. The partner has ended
+// before this thread runs for the last time, so join() does not block.
 void SwitchContexts(std::uint64_t n) {
   if (n == 0) return;
   PinTo(CurrentCpu());

@@ -7,7 +7,7 @@ namespace pmuconf {
 namespace {
 
 constexpr std::uint64_t kBefore = 2;  // instructions before the loop
-constexpr std::uint64_t kRound = 2;   // instructions of a round
+constexpr std::uint64_t kRound = 2;   // instructions per round
 
 }  // namespace
 
@@ -20,7 +20,7 @@ std::optional<InstructionPlan> PlanInstructions(std::uint64_t n) {
 void ExecuteInstructions(std::uint64_t n) {
   if (n == 0) return;
   const auto plan = PlanInstructions(n);
-  if (!plan) throw Broken("no way to execute just " + std::to_string(n) + " instructions");
+  if (!plan) throw Broken("cannot execute exactly " + std::to_string(n) + " instructions");
   [[maybe_unused]] std::uint64_t rounds = plan->rounds;
   [[maybe_unused]] const std::uint64_t odd = plan->odd ? 1 : 0;
 #if defined(__x86_64__)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Migrations: a thread that is moved from CPU to CPU.
+// Migrations: moves this thread from CPU to CPU.
 #include "pmuconf/broken.h"
 #include "pmuconf/cpu.h"
 #include "pmuconf/stimuli.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Minor page faults: fresh anonymous pages, touched one by one.
+// Minor page faults: touches fresh anonymous pages one by one.
 #include <malloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@
 namespace pmuconf {
 namespace {
 
-constexpr std::size_t kPages = 256;  // of the area that is touched again and again
+constexpr std::size_t kPages = 256;  // of the area that is reused for all faults
 constexpr std::size_t kStack = 256 * 1024;
 constexpr std::size_t kHeap = 4 * 1024 * 1024;
 
@@ -30,7 +30,8 @@ volatile char* Area() {
     void* const mapped =
         mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapped == MAP_FAILED) throw BrokenErrno("an area for page faults", errno);
-    // One fault a page, not one for many. Kernels without huge pages do not know the advice.
+    // Huge pages would fault once for many pages. Kernels without them do not know this advice
+    // (EINVAL).
     if (madvise(mapped, size, MADV_NOHUGEPAGE) != 0 && errno != EINVAL) {
       throw BrokenErrno("madvise(MADV_NOHUGEPAGE)", errno);
     }
@@ -39,13 +40,13 @@ volatile char* Area() {
   return area;
 }
 
-// What a function below this one may use of the stack is there then.
+// Populates the stack that functions called later may use.
 [[gnu::noinline]] void GrowStack() {
   volatile char room[kStack];
   std::fill(room, room + kStack, 0);
 }
 
-// Memory that is given back stays with the allocator, so that later allocations find it touched.
+// Makes the allocator keep freed memory, so that later allocations do not fault.
 void GrowHeap() {
   if (mallopt(M_MMAP_MAX, 0) != 1 || mallopt(M_TRIM_THRESHOLD, INT_MAX) != 1) {
     throw Broken("the allocator does not keep memory");
@@ -74,7 +75,7 @@ void PrepareFaults() {
   GrowStack();
   GrowHeap();
   TouchFreshPages(1);
-  // Locking brings in all that is mapped; it need not stay locked.
+  // mlockall() populates all mappings. They need not stay locked.
   if (mlockall(MCL_CURRENT) != 0 || munlockall() != 0) throw BrokenErrno("mlockall", errno);
 }
 

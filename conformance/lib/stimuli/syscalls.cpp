@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// System calls that do nothing else.
+// System calls without an effect.
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// oracle: makes calls of perf_event_open by chance, and compares what the kernel answers with what
-// the errno model says. Facts as JSON on standard output, a disagreement as lines on standard
-// error; the exit status is 1 if there was one.
+// oracle: makes random calls of perf_event_open(2) and compares the errno of the kernel with the
+// errno model. Prints facts as JSON to standard output and each mismatch to standard error. The
+// exit status is 1 if there was a mismatch.
 #include <sys/mount.h>
 
 #include <CLI/CLI.hpp>
@@ -34,10 +34,12 @@ namespace {
 using Json = nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint64_t kBlock = 512;  // calls with one setting of kernel.perf_event_paranoid
+// Number of calls with one value of kernel.perf_event_paranoid.
+constexpr std::uint64_t kBlock = 512;
 constexpr int kSettings[] = {-1, 0, 1, 2, 3};
-constexpr std::uint64_t kOfBlocks = 1ull << 63;  // numbers of blocks, as a seed's numbers
-constexpr std::size_t kShown = 20;               // disagreements that are told one by one
+// Marks the random numbers of blocks, in contrast to those of calls.
+constexpr std::uint64_t kOfBlocks = 1ull << 63;
+constexpr std::size_t kShown = 20;  // maximum number of printed mismatches
 
 struct Options {
   std::string target;
@@ -57,7 +59,7 @@ void Write(const std::string& path, const std::string& text) {
   if (!file) throw BrokenErrno(path, errno);
 }
 
-// For good: no kernel takes it back.
+// The lockdown is permanent, because the kernel cannot revoke it.
 void LockDown() {
   constexpr char kPlace[] = "/sys/kernel/security";
   if (mount("securityfs", kPlace, "securityfs", 0, nullptr) != 0 && errno != EBUSY) {
@@ -105,7 +107,8 @@ std::string Bytes(const OpenCall& call) {
   return text;
 }
 
-// Keeps what the kernel would otherwise patch into its text, and out again, for each event.
+// Opens events that keep static keys enabled. Otherwise the kernel would patch its text for each
+// call.
 std::vector<Event> Patched(const OpenModel& model) {
   std::vector<Event> events;
   for (const OpenPmu& pmu : model.pmus()) {
@@ -117,7 +120,7 @@ std::vector<Event> Patched(const OpenModel& model) {
       events.push_back(Open(spec));
     }
   }
-  // Buffers for call chains are there while one event wants them.
+  // The kernel keeps call chain buffers allocated while at least one event uses them.
   events.push_back(Open(Software(PERF_COUNT_SW_DUMMY), {.sample_type = PERF_SAMPLE_CALLCHAIN}));
   return events;
 }
@@ -142,7 +145,7 @@ class Oracle {
     }
   }
 
-  // Whether they agreed.
+  // Returns whether kernel and model agreed on all calls.
   bool Run() {
     OpenWorld world(Model(2, true));
     const std::vector<Event> patched = Patched(Model(2, true));
@@ -217,7 +220,7 @@ class Oracle {
               << "\n  " << Bytes(call) << "\n  again: " << again << std::endl;
   }
 
-  // Every answer that the model has for this kernel and these PMUs.
+  // Returns all results that the model can predict for this kernel and these PMUs.
   std::set<std::string> Possible() const {
     const OpenModel& model = Model(2, true);
     std::set<std::string> names = {"opens"};
@@ -250,29 +253,31 @@ class Oracle {
 
 int Main(int argc, char** argv) {
   Options options;
-  CLI::App app("Compares the errno model with the kernel; JSON on standard output.");
+  CLI::App app("Compares the errno model with the kernel; prints JSON.");
   app.add_option("--target", options.target, "file of the target")->required();
-  app.add_option("--kind", options.kind, "calls of any fields, or those that open, changed")
+  app.add_option("--kind", options.kind, "calls with random fields, or valid calls with changes")
       ->check(CLI::IsMember({"random", "mutated"}))
       ->capture_default_str();
-  app.add_option("--seed", options.seed, "of chance")->capture_default_str();
+  app.add_option("--seed", options.seed, "seed of the random calls")->capture_default_str();
   app.add_option("--from", options.from, "number of the first call")->capture_default_str();
-  app.add_option("--count", options.count, "calls")->check(CLI::Range(1, 100'000'000));
-  app.add_option("--seconds", options.limit_s, "end after so many (0: never)");
-  app.add_flag("--stop", options.stop, "end at the first disagreement");
-  app.add_flag("--lockdown", options.lockdown, "lock this kernel down first, until it boots again");
-  app.add_option("--offline", options.offline_cpu, "CPU to take off first, for calls to name it")
+  app.add_option("--count", options.count, "number of calls")->check(CLI::Range(1, 100'000'000));
+  app.add_option("--seconds", options.limit_s, "stop after this time (0: never)");
+  app.add_flag("--stop", options.stop, "stop at the first mismatch");
+  app.add_flag("--lockdown", options.lockdown,
+               "first lock down this kernel, until the next reboot");
+  app.add_option("--offline", options.offline_cpu,
+                 "first take this CPU offline, so that calls can name it")
       ->check(CLI::Range(1, 4'095));
   CLI11_PARSE(app, argc, argv);
-  // Sooner than the target, whose CPUs are those that are on.
+  // Do this before the target is loaded, because the target uses the online CPUs.
   std::optional<Offline> off;
   if (options.offline_cpu > 0) off.emplace(options.offline_cpu);
   context().target = Target::Load(options.target);
   context().target->Resolve({});
-  // Else the limit of the sample rate would follow how slow this machine is.
+  // Otherwise the kernel would lower the sample rate limit on a slow machine.
   Sysctl::Set("kernel/perf_cpu_time_max_percent", "0");
   Oracle oracle(options);
-  // Not sooner: a kernel that is locked down no longer tells the numbers of its tracepoints.
+  // Do this after the model is built, because a locked-down kernel does not reveal tracepoint ids.
   if (options.lockdown) LockDown();
   const bool agreed = oracle.Run();
   std::cout << oracle.Facts().dump() << '\n';

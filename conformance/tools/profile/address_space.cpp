@@ -8,7 +8,7 @@
 namespace pmuconf::profile {
 namespace {
 
-// Takes a number off the front, and the character behind it.
+// Removes a number and the character `behind` from the front of `text`.
 template <typename T>
 bool Take(std::string_view& text, int base, char behind, T& value) {
   const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);

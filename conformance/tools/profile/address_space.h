@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which file is mapped where in a process, and the processes that there are or were.
+// The mapped files of a process, and the processes of the system, past and present.
 #ifndef PMUCONF_TOOLS_PROFILE_ADDRESS_SPACE_H_
 #define PMUCONF_TOOLS_PROFILE_ADDRESS_SPACE_H_
 
@@ -14,7 +14,7 @@
 
 namespace pmuconf::profile {
 
-// A file, however it is named where.
+// The identity of a file. Its path depends on the mount namespace.
 struct FileKey {
   std::uint32_t major = 0;
   std::uint32_t minor = 0;
@@ -32,7 +32,8 @@ struct Mapping {
   FileKey file;
 };
 
-// A line of /proc/PID/maps; nullopt where it is not executable, or not understood.
+// Parses a line of /proc/PID/maps. Returns nullopt if the mapping is not executable or the line is
+// invalid.
 std::optional<Mapping> ParseMapsLine(std::string_view line);
 
 struct Mapped {
@@ -42,7 +43,7 @@ struct Mapped {
   std::uint32_t module = 0;
 };
 
-// Executable mappings by address. A new one takes the place of those under it.
+// Executable mappings by address. A new mapping replaces the parts of others that it covers.
 class AddressSpace {
  public:
   void Map(const Mapped& mapped);
@@ -50,17 +51,18 @@ class AddressSpace {
   std::size_t size() const { return mapped_.size(); }
 
  private:
-  std::vector<Mapped> mapped_;  // sorted, apart from each other
+  std::vector<Mapped> mapped_;  // sorted, disjoint
 };
 
-// The address spaces of processes, as records of the kernel tell of them in their order.
+// The address spaces of processes, updated by side-band records in order of time.
 class Processes {
  public:
-  // Those that ended are kept for samples that come late; the oldest of more than that are not.
+  // Number of ended processes that are kept for late samples. Older ones are dropped.
   static constexpr std::size_t kEndedKept = 1024;
 
   bool Knows(std::uint32_t pid) const { return spaces_.contains(pid); }
-  void Begin(std::uint32_t pid) { spaces_[pid] = std::make_shared<AddressSpace>(); }  // or exec
+  // Call this also after exec.
+  void Begin(std::uint32_t pid) { spaces_[pid] = std::make_shared<AddressSpace>(); }
   void Fork(std::uint32_t parent, std::uint32_t child);
   void Map(std::uint32_t pid, const Mapped& mapped);
   void End(std::uint32_t pid);
@@ -68,11 +70,11 @@ class Processes {
   std::size_t size() const { return spaces_.size(); }
 
  private:
-  // Forked processes share one until either maps something.
+  // A forked process shares its parent's address space until either maps something.
   std::unordered_map<std::uint32_t, std::shared_ptr<AddressSpace>> spaces_;
   struct Ended {
     std::uint32_t pid;
-    std::weak_ptr<AddressSpace> space;  // the number may belong to another process by then
+    std::weak_ptr<AddressSpace> space;  // expired once another process has the pid
   };
   std::deque<Ended> ended_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line for each refusal.
+// Error messages for failed calls.
 #include "tools/profile/advice.h"
 
 #include <sys/utsname.h>
@@ -37,19 +37,19 @@ std::string WhyNoEvent(int error, const Options& options, const std::string& eve
     case ENODEV:
     case ENXIO:
       return begin +
-             "is not there on this machine: choose another with -e, or add --fallback for "
+             "is not supported on this machine: choose another with -e, or add --fallback for "
              "cpu-clock";
     case EOPNOTSUPP:
       return begin +
              "cannot be sampled, only counted: choose another with -e, or add --fallback "
              "for cpu-clock";
     case ESRCH:
-      return "a task of -p or -t is not there (any more)";
+      return "a task of -p or -t does not exist (any more)";
     case EMFILE:
     case ENFILE:
       return "too many open files for an event of each CPU and thread: raise ulimit -n";
     case EBUSY:
-      return begin + "needs hardware that another holds";
+      return begin + "needs hardware that another event uses";
     case EINVAL:
       if (options.frequency != 0) {
         return begin + "is refused: -F " + std::to_string(options.frequency) +

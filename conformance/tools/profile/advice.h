@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a refusal of the kernel means to a user, and what to do about it.
+// Explains errors of the kernel to users, with a remedy.
 #ifndef PMUCONF_TOOLS_PROFILE_ADVICE_H_
 #define PMUCONF_TOOLS_PROFILE_ADVICE_H_
 
@@ -9,12 +9,12 @@
 
 namespace pmuconf::profile {
 
-// Of perf_event_open for the event; `error` is its errno.
+// Explains why perf_event_open(2) failed with `error` for the event.
 std::string WhyNoEvent(int error, const Options& options, const std::string& event);
-// The event, but no other cause, can be what is missing: --fallback helps.
+// Returns whether only the event can be missing, so that --fallback helps.
 bool IsMissingEvent(int error);
 
-// Of loading the BPF program. `log` is what libbpf said.
+// Explains why the BPF program did not load. `log` is the log of libbpf.
 std::string WhyNoBpf(int error, const std::string& log);
 
 }  // namespace pmuconf::profile

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loading the program, reading its rings.
+// Loads the BPF program and reads its ring buffers.
 #include "tools/profile/bpf_side.h"
 
 #include <bpf/bpf.h>
@@ -17,7 +17,7 @@
 namespace pmuconf::profile {
 namespace {
 
-// Of all rings; each page is mapped twice, so it counts twice as resident.
+// Total size of all ring buffers. Each page is mapped twice, so it counts twice as resident.
 constexpr std::uint32_t kAllRings = 8U << 20;
 constexpr std::uint32_t kLeastRing = 256U << 10;
 constexpr std::uint32_t kMostRing = 2U << 20;
@@ -52,14 +52,15 @@ void BpfSide::AddRing(int cpu) {
   if (rings_.contains(cpu)) return;
   if (cpu >= PROFILE_MAX_CPUS) {
     throw UserError("CPU " + std::to_string(cpu) + " is beyond the " +
-                    std::to_string(PROFILE_MAX_CPUS) + " that profile knows: leave it out with -C");
+                    std::to_string(PROFILE_MAX_CPUS) +
+                    " CPUs that profile supports: exclude it with -C");
   }
   Fd ring(bpf_map_create(BPF_MAP_TYPE_RINGBUF, "profile_ring", 0, 0, ring_bytes_, nullptr));
-  if (ring.get() < 0) throw UserError(WhyNoBpf(errno, "a ring was refused"));
+  if (ring.get() < 0) throw UserError(WhyNoBpf(errno, "no ring buffer was created"));
   const int fd = ring.get();
   const auto key = static_cast<std::uint32_t>(cpu);
   if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.rings), &key, &fd, BPF_ANY) != 0) {
-    throw UserError(WhyNoBpf(errno, "a ring was refused a place"));
+    throw UserError(WhyNoBpf(errno, "a ring buffer was not added to its map"));
   }
   bool added = true;
   if (reader_ == nullptr) {
@@ -68,7 +69,7 @@ void BpfSide::AddRing(int cpu) {
   } else {
     added = ring_buffer__add(reader_, fd, OnSample, this) == 0;
   }
-  if (!added) throw UserError(WhyNoBpf(errno, "a ring cannot be mapped"));
+  if (!added) throw UserError(WhyNoBpf(errno, "a ring buffer was not mapped"));
   rings_[cpu] = std::move(ring);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The BPF program of `profile` and the rings that it fills, one a CPU.
+// The BPF program of `profile` and its ring buffers, one per CPU.
 #ifndef PMUCONF_TOOLS_PROFILE_BPF_SIDE_H_
 #define PMUCONF_TOOLS_PROFILE_BPF_SIDE_H_
 
@@ -21,15 +21,15 @@ class BpfSide {
  public:
   using Sink = std::function<void(std::span<const std::byte>)>;
 
-  // Loads; throws UserError. `cpus`: how many there can be.
+  // Loads the program. `cpus` is the number of possible CPUs. Throws UserError.
   BpfSide(const Options& options, int cpus, Sink sink);
   BpfSide(const BpfSide&) = delete;
   ~BpfSide();
 
-  void AddRing(int cpu);  // unless it has one; throws UserError
+  void AddRing(int cpu);  // no effect if the CPU has one; throws UserError
   const bpf_program* program() const;
-  int wait_fd() const;  // readable when a ring is filling up; epoll
-  void Drain();         // gives all samples that there are to the sink
+  int wait_fd() const;  // an epoll descriptor; readable when a ring buffer fills up
+  void Drain();         // passes all available samples to the sink
   std::uint64_t Lost() const;
 
  private:

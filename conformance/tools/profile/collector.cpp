@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Order, symbols, counting.
+// Sorts samples and records, resolves addresses, and counts stacks.
 #include "tools/profile/collector.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ void Collector::Take(const SideRecord& record) {
 void Collector::WorkOff(std::uint64_t time_ns,
                         const std::function<void(const SideRecord&)>& followed) {
   const auto earlier = [](const Item& a, const Item& b) { return a.time_ns < b.time_ns; };
-  // Those of one CPU are sorted as they come.
+  // The samples of one CPU usually arrive in order.
   if (!std::is_sorted(waiting_.begin(), waiting_.end(), earlier)) {
     std::stable_sort(waiting_.begin(), waiting_.end(), earlier);
   }
@@ -55,7 +55,7 @@ void Collector::WorkOff(std::uint64_t time_ns,
   LetGo();
 }
 
-// What came before all that still waits is not needed any more.
+// Removes the bytes and records before the first waiting item.
 void Collector::LetGo() {
   auto sample = static_cast<std::uint32_t>(bytes_.size());
   auto record = static_cast<std::uint32_t>(records_.size());
@@ -79,7 +79,8 @@ void Collector::Follow(const SideRecord& record) {
 void Collector::Count(std::span<const std::byte> bytes) {
   profile_sample head;
   std::memcpy(&head, bytes.data(), sizeof(head));
-  // Where the kernel's stack ends is part of it.
+  // Includes the length of the kernel stack in the digest, because it separates kernel from user
+  // addresses.
   const std::uint64_t end = std::uint64_t{head.kernel_bytes} + 1;
   const auto digest =
       Digest(bytes.subspan(sizeof(head)),
@@ -90,7 +91,7 @@ void Collector::Count(std::span<const std::byte> bytes) {
     return;
   }
   const auto sample = ParseSample(bytes);
-  if (!sample) return;  // Take() has looked at it
+  if (!sample) return;  // Take() counts invalid samples
   bool lasting = true;
   const auto node = Resolve(*sample, lasting);
   if (lasting) known_.Add(head.pid, digest, node);
@@ -106,8 +107,7 @@ StackStore::NodeId Collector::Resolve(const RawSample& sample, bool& lasting) {
     stack_.insert(stack_.end(), resolved.frames.rbegin(), resolved.frames.rend());
     lasting = lasting && resolved.lasting;
   };
-  // A caller is shown where it calls: the address that it returns to may be another line's, or
-  // another function's.
+  // Resolves a caller at the call: its return address may belong to another line or function.
   for (std::size_t i = sample.user.size(); i-- > 0;) {
     const Resolved& resolved = symbolizer_.User(pid, sample.user[i] - (i == 0 ? 0 : 1));
     add(resolved);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts samples and records of processes into the order of time, and samples into the store.
+// Sorts samples and side-band records by time, and adds the samples to the stack store.
 #ifndef PMUCONF_TOOLS_PROFILE_COLLECTOR_H_
 #define PMUCONF_TOOLS_PROFILE_COLLECTOR_H_
 
@@ -20,24 +20,24 @@ namespace pmuconf::profile {
 
 class Collector {
  public:
-  // `text`: where each sample is written as it comes; null: nowhere.
+  // `text`: a stream to which each sample is written on arrival; null: none.
   Collector(StackStore& stacks, Symbolizer& symbolizer, std::ostream* text)
       : stacks_(stacks), symbolizer_(symbolizer), text_(text) {}
 
   void Take(std::span<const std::byte> sample);
   void Take(const SideRecord& record);
-  // What is older than `time_ns` is worked off in its order; `followed` hears of each record.
+  // Processes all items older than `time_ns` in order. Calls `followed` for each record.
   void WorkOff(std::uint64_t time_ns, const std::function<void(const SideRecord&)>& followed);
 
   std::uint64_t throttled() const { return throttled_; }
   std::uint64_t records_lost() const { return records_lost_; }
-  std::uint64_t broken() const { return broken_; }  // samples that were not as they should be
+  std::uint64_t broken() const { return broken_; }  // invalid samples
 
  private:
-  // A sample, or a record, that waits.
+  // A waiting sample or record.
   struct Item {
     std::uint64_t time_ns;
-    std::uint32_t at;     // where in bytes_, or in records_
+    std::uint32_t at;     // offset in bytes_, or index in records_
     std::uint32_t bytes;  // 0: a record
   };
 
@@ -53,7 +53,7 @@ class Collector {
   std::vector<std::byte> bytes_;
   std::vector<SideRecord> records_;
   KnownStacks known_;
-  std::vector<FrameId> stack_;  // kept for its memory
+  std::vector<FrameId> stack_;  // a member to reuse its memory
   std::uint64_t throttled_ = 0;
   std::uint64_t records_lost_ = 0;
   std::uint64_t broken_ = 0;

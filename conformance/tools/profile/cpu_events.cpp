@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening events as CPUs come and go.
+// Opens and closes events as CPUs go online and offline.
 #include "tools/profile/cpu_events.h"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ OpenResult CpuEvents::TrySampler(int cpu, int tid) const {
       .exclude_kernel = event_.exclude_kernel || options_.user_only,
       .exclude_hv = event_.exclude_kernel || options_.user_only,
       .enable_on_exec = tasks_.on_exec && !enabled_,
-      // One clock for all that goes into a ring.
+      // All samples and records need the same clock, to be sorted by time.
       .edit =
           [](perf_event_attr& attr) {
             attr.use_clockid = 1;
@@ -55,7 +55,7 @@ OpenResult CpuEvents::TrySampler(int cpu, int tid) const {
 }
 
 void CpuEvents::AddSampler(OneCpu& one, Event event) {
-  event.SetOutput(one.side);  // for records of throttling
+  event.SetOutput(one.side);  // so that throttle records go to the side-band ring buffer
   one.links.push_back(AttachBpf(bpf_.program(), event));
   if (enabled_) event.Enable();
   one.samplers.push_back(std::move(event));
@@ -64,7 +64,7 @@ void CpuEvents::AddSampler(OneCpu& one, Event event) {
 void CpuEvents::Attach(int cpu) {
   OpenResult side = TryOpen(SideBandAttr(), -1, cpu);
   if (!side.ok()) {
-    if (begun_) return;  // it left again
+    if (begun_) return;  // the CPU went offline again
     throw UserError(WhyNoEvent(side.error, options_, "dummy"));
   }
   OneCpu one;
@@ -99,7 +99,7 @@ void CpuEvents::Follow(const std::vector<int>& online) {
   for (const int cpu : online) {
     if (!cpus_.contains(cpu)) Attach(cpu);
   }
-  if (!begun_) throw UserError("no CPU is online of those that -C and the PMU have");
+  if (!begun_) throw UserError("no CPU of -C that has the PMU is online");
 }
 
 void CpuEvents::Enable() {

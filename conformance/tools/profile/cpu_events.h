@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events of `profile`: on each CPU one that tells of processes, and those that sample.
+// The events of `profile`: on each CPU a side-band event, and sampling events.
 #ifndef PMUCONF_TOOLS_PROFILE_CPU_EVENTS_H_
 #define PMUCONF_TOOLS_PROFILE_CPU_EVENTS_H_
 
@@ -19,33 +19,33 @@
 
 namespace pmuconf::profile {
 
-// Who is sampled.
+// The tasks that are sampled.
 struct Tasks {
   bool everyone = true;
-  std::set<std::uint32_t> tids;  // else
-  bool children = false;         // theirs as well
-  bool on_exec = false;          // from the moment on that the one becomes another program
+  std::set<std::uint32_t> tids;  // if not everyone
+  bool children = false;         // children too
+  bool on_exec = false;          // from the next exec of the task on
 };
 
 class CpuEvents {
  public:
-  // Opens nothing yet.
+  // Opens no event yet.
   CpuEvents(const Options& options, SampledEvent event, Tasks tasks, BpfSide& bpf);
 
-  // The CPUs online are those: opens what is missing, closes what is on CPUs that left. The first
-  // call throws UserError if no event can be opened; where only the event is missing and the user
-  // allows it, cpu-clock is taken, and event() tells.
+  // Opens missing events on the CPUs `online`, and closes events on other CPUs. The first call
+  // throws UserError if no event can be opened. If only the event is not supported and the user
+  // allows a fallback, it opens cpu-clock, and event() returns that.
   void Follow(const std::vector<int>& online);
   void Enable();
   void Stop();
 
   const SampledEvent& event() const { return event_; }
-  std::vector<int> cpus() const;      // that are sampled
+  std::vector<int> cpus() const;      // the sampled CPUs
   std::vector<int> wait_fds() const;  // readable when there are records
 
-  // Takes the records that there are, of each CPU in their order.
+  // Passes all available records to `sink`, for each CPU in order.
   void Drain(const std::function<void(const SideRecord&)>& sink);
-  // Follows who is sampled, by records in their order.
+  // Updates the sampled tasks from a record. The records must be in order of time.
   void NoteTask(const SideRecord& record);
   bool AllGone() const { return !tasks_.everyone && tasks_.tids.empty(); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ELF files, read with libelf.
+// Reads ELF files with libelf.
 #include "tools/profile/elf_symbols.h"
 
 #include <gelf.h>
@@ -54,7 +54,7 @@ std::string BuildIdOf(Elf* elf) {
 
 std::optional<ElfSymbols> ElfSymbols::Open(Fd file) {
   elf_version(EV_CURRENT);
-  // Not mapped: of a file that somebody cuts short, a mapping would end this program.
+  // Do not map the file: if someone truncated it, an access would kill this program.
   const OwnedElf elf(elf_begin(file.get(), ELF_C_READ, nullptr));
   ElfSymbols symbols;
   if (elf == nullptr || !symbols.Read(elf.get())) return std::nullopt;
@@ -64,7 +64,7 @@ std::optional<ElfSymbols> ElfSymbols::Open(Fd file) {
 
 std::optional<ElfSymbols> ElfSymbols::Open(std::span<const char> image) {
   elf_version(EV_CURRENT);
-  // libelf does not write to it.
+  // libelf does not write to the image.
   const OwnedElf elf(elf_memory(const_cast<char*>(image.data()), image.size()));
   ElfSymbols symbols;
   if (elf == nullptr || !symbols.Read(elf.get())) return std::nullopt;
@@ -101,7 +101,7 @@ bool ElfSymbols::Read(void* handle) {
           symbol.st_value == 0 || symbol.st_name == 0) {
         continue;
       }
-      // Functions with a size before labels, global names before weak and local ones.
+      // Prefers functions with a size to labels, and global names to weak and local ones.
       const int bind = GELF_ST_BIND(symbol.st_info);
       const std::uint32_t rank = (symbol.st_size == 0 ? 4U : 0U) + (type == STT_NOTYPE ? 8U : 0U) +
                                  (bind == STB_GLOBAL ? 0U
@@ -137,7 +137,7 @@ std::optional<FoundSymbol> ElfSymbols::Find(std::uint64_t address) const {
   auto symbol =
       std::upper_bound(symbols_.begin(), symbols_.end(), address,
                        [](std::uint64_t at, const Symbol& one) { return at < one.address; });
-  // A label inside of a function is not where it ends.
+  // A label inside a function does not end the function, so look further back.
   constexpr int kLabels = 16;
   for (int i = 0; i < kLabels && symbol != symbols_.begin(); ++i) {
     --symbol;
@@ -145,7 +145,7 @@ std::optional<FoundSymbol> ElfSymbols::Find(std::uint64_t address) const {
       return FoundSymbol{NameAt(symbol->name), address - symbol->address};
     }
   }
-  // Assembly does not always say how long it is: it reaches to the next symbol.
+  // Assembly functions often have no size. Such a function extends to the next symbol.
   symbol = std::upper_bound(symbols_.begin(), symbols_.end(), address,
                             [](std::uint64_t at, const Symbol& one) { return at < one.address; });
   if (symbol == symbols_.begin() || std::prev(symbol)->size != 0) return std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an ELF file says of addresses in it: symbols (symtab, dynsym), build id, where it is loaded.
+// Symbols (symtab, dynsym), build id and load addresses of an ELF file.
 #ifndef PMUCONF_TOOLS_PROFILE_ELF_SYMBOLS_H_
 #define PMUCONF_TOOLS_PROFILE_ELF_SYMBOLS_H_
 
@@ -15,28 +15,30 @@
 namespace pmuconf::profile {
 
 struct FoundSymbol {
-  std::string name;  // as it is in the file
+  std::string name;  // mangled
   std::uint64_t offset = 0;
 };
 
 class ElfSymbols {
  public:
-  // nullopt: not an ELF file. Of a file, names stay there until they are asked for.
+  // Return nullopt if it is not an ELF file. Names in a file are read only when needed.
   static std::optional<ElfSymbols> Open(Fd file);
-  static std::optional<ElfSymbols> Open(std::span<const char> image);  // in memory, as the vDSO is
+  // For an image in memory, like the vDSO.
+  static std::optional<ElfSymbols> Open(std::span<const char> image);
 
   const std::string& build_id() const { return build_id_; }  // hex; empty: none
   bool HasSymbols() const { return !symbols_.empty(); }
-  // What a place in the file is at, in the file's own addresses; nullopt: it is not loaded.
+  // Converts a file offset to an address of the file's own address space. Returns nullopt if no
+  // segment loads it.
   std::optional<std::uint64_t> Address(std::uint64_t file_offset) const;
   std::optional<FoundSymbol> Find(std::uint64_t address) const;
 
  private:
   struct Symbol {
     std::uint64_t address;
-    std::uint64_t name;  // place of its name in the file
+    std::uint64_t name;  // file offset of the name
     std::uint32_t size;
-    std::uint32_t rank;  // the lower is shown, of several names of one place
+    std::uint32_t rank;  // of several names at one address, the lowest rank is shown
   };
   struct Segment {
     std::uint64_t offset, bytes, address;

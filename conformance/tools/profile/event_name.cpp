@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of events: generic ones, cache events, raw codes, and what sysfs lists.
+// Names of events: generic events, cache events, raw codes, and events in sysfs.
 #include "tools/profile/event_name.h"
 
 #include <array>
@@ -46,7 +46,7 @@ const std::map<std::string, Generic, std::less<>>& Generics() {
   return generics;
 }
 
-// "LLC-load-misses", "L1-dcache-stores".
+// Parses "LLC-load-misses" or "L1-dcache-stores".
 std::optional<std::uint64_t> CacheConfig(std::string_view name) {
   constexpr std::array<std::string_view, 7> kCaches = {"L1-dcache", "L1-icache", "LLC", "dTLB",
                                                        "iTLB",      "branch",    "node"};
@@ -76,7 +76,8 @@ std::optional<std::uint64_t> RawConfig(std::string_view name) {
 
 using Terms = std::vector<std::pair<std::string, std::uint64_t>>;
 
-// The terms of `text`; a name that the PMU lists under events stands for those of its file.
+// Returns the terms of `text`. A name in the PMU's directory `events` stands for the terms in that
+// file.
 Terms TermsOf(const std::string& event, const std::string& pmu, const std::string& text) {
   const auto terms = ParseTerms(text);
   if (!terms) Unknown(event, "terms are written name=value,name=value");
@@ -88,7 +89,7 @@ Terms TermsOf(const std::string& event, const std::string& pmu, const std::strin
       continue;
     }
     const auto meant = ParseTerms(*file);
-    if (!meant) Unknown(event, pmu + "/events/" + term.first + " is not understood");
+    if (!meant) Unknown(event, pmu + "/events/" + term.first + " is invalid");
     all.insert(all.end(), meant->begin(), meant->end());
   }
   return all;
@@ -96,7 +97,7 @@ Terms TermsOf(const std::string& event, const std::string& pmu, const std::strin
 
 std::map<std::string, FormatField> FormatsOf(const std::string& pmu) {
   std::map<std::string, FormatField> formats = ReadFormats(pmu);
-  // As perf has it: whole words of the attr, whether or not the PMU names them.
+  // As in perf, config to config2 are always valid as 64-bit fields.
   for (int word = 0; word < 3; ++word) {
     formats.insert({"config" + (word == 0 ? "" : std::to_string(word)), {word, {{0, 63}}}});
   }
@@ -137,7 +138,7 @@ SampledEvent OfPmu(const std::string& event, const std::string& folder, const st
   return found;
 }
 
-// Cuts ":u" or ":k" (after a PMU's slash "u" or "k") and obeys it.
+// Applies the modifiers "u" and "k".
 void Confine(const std::string& event, std::string_view modifiers, SampledEvent& found) {
   for (const char modifier : modifiers) {
     if (modifier == 'u') {
@@ -145,10 +146,10 @@ void Confine(const std::string& event, std::string_view modifiers, SampledEvent&
     } else if (modifier == 'k') {
       found.exclude_user = true;
     } else {
-      Unknown(event, std::string("modifier '") + modifier + "' is not known: u and k are");
+      Unknown(event, std::string("unknown modifier '") + modifier + "' (known: u, k)");
     }
   }
-  if (found.exclude_kernel && found.exclude_user) {  // as in perf, both are allowed again
+  if (found.exclude_kernel && found.exclude_user) {  // as in perf, ":uk" excludes nothing
     found.exclude_kernel = found.exclude_user = false;
   }
 }
@@ -169,7 +170,7 @@ SampledEvent FindEvent(const std::string& name, const std::string& folder) {
   SampledEvent found;
   if (slash != std::string::npos) {
     const std::size_t last = name.rfind('/');
-    if (last == slash) Unknown(name, "the terms of a PMU stand between slashes, as in cpu/cycles/");
+    if (last == slash) Unknown(name, "terms of a PMU must be between slashes, as in cpu/cycles/");
     found = OfPmu(name, folder, name.substr(0, slash), name.substr(slash + 1, last - slash - 1));
     std::string_view modifiers = text.substr(last + 1);
     if (modifiers.starts_with(':')) modifiers.remove_prefix(1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events by the names that perf's users give them.
+// Parses event names as perf's users write them.
 #ifndef PMUCONF_TOOLS_PROFILE_EVENT_NAME_H_
 #define PMUCONF_TOOLS_PROFILE_EVENT_NAME_H_
 
@@ -19,15 +19,16 @@ struct SampledEvent {
   std::uint64_t config2 = 0;
   bool exclude_user = false;
   bool exclude_kernel = false;
-  std::vector<int> cpus;  // those that the PMU has; empty: all
+  std::vector<int> cpus;  // CPUs that the PMU has; empty: all
 
   bool Software() const { return type == PERF_TYPE_SOFTWARE; }
 };
 
 SampledEvent CpuClock();
 
-// "cycles", "LLC-load-misses", "r1a8", "refpmu/cycles/", "cpu/event=0x3c,umask=1/u". `folder` is
-// where PMUs are listed. Throws UserError for what has no meaning, or is not on this machine.
+// Parses "cycles", "LLC-load-misses", "r1a8", "refpmu/cycles/" or "cpu/event=0x3c,umask=1/u".
+// `folder` is the directory with the PMUs. Throws UserError if the name is invalid or this machine
+// does not support the event.
 SampledEvent FindEvent(const std::string& name, const std::string& folder);
 
 }  // namespace pmuconf::profile

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes a flame graph answer: zooming in by a click, searching by an expression.
+// The script in a flame graph: a click zooms in, and a search highlights frames by an expression.
 #ifndef PMUCONF_TOOLS_PROFILE_FLAME_SCRIPT_H_
 #define PMUCONF_TOOLS_PROFILE_FLAME_SCRIPT_H_
 
 namespace pmuconf::profile {
 
-// Frames are <g class="f" data-x data-w data-d>: place and width as shares of all events, depth.
+// Frames are <g class="f" data-x data-w data-d>: x and width as fractions of all events, and depth.
 inline constexpr const char* kFlameScript = R"js(
 const svg = document.documentElement;
 const frames = Array.from(document.querySelectorAll("g.f"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A frame of a stack with its names.
+// A named frame of a stack.
 #ifndef PMUCONF_TOOLS_PROFILE_FRAME_H_
 #define PMUCONF_TOOLS_PROFILE_FRAME_H_
 
@@ -12,18 +12,18 @@ enum class FrameKind : std::uint8_t { kCommand, kUser, kInlined, kKernel };
 
 struct Frame {
   FrameKind kind = FrameKind::kUser;
-  std::string name;          // "main"; "[unknown]" with module and offset where there is none
+  std::string name;          // "main"; kUnknown if there is no symbol
   std::string module;        // "/usr/bin/dd", "[kernel]", "[ext4]"; empty for a command
-  std::uint64_t offset = 0;  // in the symbol; in the module where there is no symbol
+  std::uint64_t offset = 0;  // in the symbol; without one, in the module
 
   bool Known() const { return name != kUnknown; }
-  // As folded stacks and pictures show it: what is unknown, by module and offset.
+  // Returns the name in folded stacks and flame graphs. An unknown frame shows module and offset.
   std::string Label() const;
 
   static constexpr const char* kUnknown = "[unknown]";
 };
 
-// "/usr/bin/dd" → "dd".
+// Returns "dd" for "/usr/bin/dd".
 std::string BaseName(const std::string& path);
 
 }  // namespace pmuconf::profile

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DWARF, read with libdw.
+// Reads DWARF with libdw.
 #include "tools/profile/inlines.h"
 
 #include <dwarf.h>
@@ -12,7 +12,7 @@
 namespace pmuconf::profile {
 namespace {
 
-// The name that the linker knows it by, as in the symbol table; else the plain one.
+// Returns the linkage name, as in the symbol table, or else the plain name.
 std::string NameOf(Dwarf_Die* die) {
   Dwarf_Attribute attribute;
   for (const unsigned name : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name}) {
@@ -65,7 +65,8 @@ std::vector<std::string> Inlines::At(std::uint64_t address) const {
   if (!FindUnit(address, &unit)) return names;
   Dwarf_Die* innermost = nullptr;
   if (dwarf_getscopes(&unit, address, &innermost) <= 0) return names;
-  // Outside of an inlined function that call goes on where it was written; this one, where it is.
+  // dwarf_getscopes() continues outside an inlined function with the scopes of its definition.
+  // dwarf_getscopes_die() continues with those of the call site, which the stack needs.
   Dwarf_Die* scopes = nullptr;
   const int n = dwarf_getscopes_die(&innermost[0], &scopes);
   for (int i = 0; i < n; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which functions were inlined at an address, by a file's DWARF.
+// Finds the functions that are inlined at an address, from the DWARF of a file.
 #ifndef PMUCONF_TOOLS_PROFILE_INLINES_H_
 #define PMUCONF_TOOLS_PROFILE_INLINES_H_
 
@@ -15,11 +15,11 @@ namespace pmuconf::profile {
 
 class Inlines {
  public:
-  static std::unique_ptr<Inlines> Open(Fd file);  // null: it has no DWARF
+  static std::unique_ptr<Inlines> Open(Fd file);  // null if the file has no DWARF
   Inlines(const Inlines&) = delete;
   ~Inlines();
 
-  // Linkage names, innermost first; without the function that they are in.
+  // Returns linkage names, innermost first, without the function that contains them.
   std::vector<std::string> At(std::uint64_t address) const;
 
  private:
@@ -27,14 +27,15 @@ class Inlines {
 
   struct Range {
     std::uint64_t begin, end;
-    std::uint64_t unit;  // place of its DIE
+    std::uint64_t unit;  // offset of its DIE
   };
   void ReadRanges() const;
   bool FindUnit(std::uint64_t address, void* unit) const;
 
   Fd file_;
   void* dwarf_;
-  // Of all units, for files without .debug_aranges: clang writes none. Read when first needed.
+  // Ranges of all units, read on demand. Needed for files without .debug_aranges, as clang writes
+  // them.
   mutable std::optional<std::vector<Range>> ranges_;
 };
 

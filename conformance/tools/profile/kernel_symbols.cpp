@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kallsyms, read into a table that is searched by address.
+// Reads kallsyms into a table that is sorted by address.
 #include "tools/profile/kernel_symbols.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ std::uint64_t Hex(std::string_view text) {
   return value;
 }
 
-// BPF programs and trampolines come and go, and are at most about a page long.
+// Maximum size of a BPF program or trampoline, whose symbol has no end: about a page.
 constexpr std::uint64_t kLoosePage = 4096;
 
 }  // namespace
@@ -42,7 +42,8 @@ void KernelSymbols::Read(std::istream& kallsyms, std::istream& modules) {
     const std::size_t type = text.find(' ');
     if (type == std::string_view::npos || text.size() < type + 4) continue;
     const std::uint64_t address = Hex(text.substr(0, type));
-    // Code only: data has no place on a stack, but its names would be found for what lies between.
+    // Only functions. Data symbols are never on a stack, but would match addresses between
+    // functions.
     const char kind = text[type + 1];
     if (address == 0 || (kind != 't' && kind != 'T' && kind != 'w' && kind != 'W')) continue;
     const std::string_view rest = text.substr(type + 3);
@@ -57,7 +58,7 @@ void KernelSymbols::Read(std::istream& kallsyms, std::istream& modules) {
     symbols_.push_back({address, static_cast<std::uint32_t>(names_.size()), module});
     names_.append(rest.substr(0, tab)).push_back('\0');
   }
-  // Of several names of one address the first stays, as the kernel lists it.
+  // If several names have the same address, the first in kallsyms wins.
   std::stable_sort(symbols_.begin(), symbols_.end(),
                    [](const Symbol& a, const Symbol& b) { return a.address < b.address; });
   names_.shrink_to_fit();
@@ -76,7 +77,7 @@ std::optional<Frame> KernelSymbols::Find(std::uint64_t address) const {
   if (module.end != 0 && (address < module.begin || address >= module.end)) return std::nullopt;
   if (symbol->module != 0 && module.end == 0 && offset >= kLoosePage) return std::nullopt;
   if (symbol->module == 0 && after == symbols_.end() && offset >= kLoosePage) return std::nullopt;
-  // What lies between the kernel and the first module is neither's.
+  // Addresses between the kernel and the first module belong to neither.
   if (symbol->module == 0 && after != symbols_.end() && after->module != 0 &&
       offset >= kLoosePage) {
     return std::nullopt;

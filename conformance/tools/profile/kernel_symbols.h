@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's symbols and its modules', from /proc/kallsyms.
+// Symbols of the kernel and its modules, from /proc/kallsyms.
 #ifndef PMUCONF_TOOLS_PROFILE_KERNEL_SYMBOLS_H_
 #define PMUCONF_TOOLS_PROFILE_KERNEL_SYMBOLS_H_
 
@@ -16,32 +16,33 @@ namespace pmuconf::profile {
 
 class KernelSymbols {
  public:
-  // Lines of kallsyms ("ffffffff81000000 T _text", "… t ext4_read [ext4]"), and of /proc/modules
-  // ("ext4 987136 1 - Live 0xffffffffc0800000"), which tell how far a module reaches.
+  // Reads kallsyms ("ffffffff81000000 T _text", "… t ext4_read [ext4]") and /proc/modules ("ext4
+  // 987136 1 - Live 0xffffffffc0800000"), which has the sizes of modules.
   void Read(std::istream& kallsyms, std::istream& modules);
 
-  // False where all addresses are 0: they are hidden from this user.
+  // Returns false if kallsyms hides addresses from this user: then all are 0.
   bool Readable() const { return !symbols_.empty(); }
   std::size_t size() const { return symbols_.size(); }
 
-  // nullopt: neither the kernel nor a module that was there at Read() has the address.
+  // Returns nullopt if the address belongs neither to the kernel nor to a module that was loaded at
+  // the time of Read().
   std::optional<Frame> Find(std::uint64_t address) const;
 
  private:
   struct Symbol {
     std::uint64_t address;
-    std::uint32_t name;    // where it begins in names_
-    std::uint32_t module;  // index of modules_
+    std::uint32_t name;    // offset in names_
+    std::uint32_t module;  // index in modules_
   };
   struct Module {
     std::string name;  // "[ext4]"
     std::uint64_t begin = 0;
-    std::uint64_t end = 0;  // 0: the kernel itself, or what modules_ does not list
+    std::uint64_t end = 0;  // 0: the kernel itself, or a module that is not in /proc/modules
   };
 
-  std::vector<Symbol> symbols_;  // by address
+  std::vector<Symbol> symbols_;  // sorted by address
   std::vector<Module> modules_;
-  std::string names_;  // each ends in a NUL
+  std::string names_;  // NUL-terminated names
 };
 
 }  // namespace pmuconf::profile

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Digests of stacks, and what is known by them.
+// Digests of stacks, and the nodes of known stacks.
 #include "tools/profile/known_stacks.h"
 
 #include <bit>
@@ -8,7 +8,8 @@
 namespace pmuconf::profile {
 
 StackDigest Digest(std::span<const std::byte> bytes, StackDigest digest) {
-  // Odd and without a pattern, so that each bit of a word moves half of those above it.
+  // Odd constants without a pattern, so that each bit of a word affects about half of the higher
+  // bits.
   constexpr std::uint64_t kKey = 0x9e3779b97f4a7c15;
   constexpr std::uint64_t kCheck = 0xc2b2ae3d27d4eb4f;
   for (std::size_t at = 0; at + sizeof(std::uint64_t) <= bytes.size();

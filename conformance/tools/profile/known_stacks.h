@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where stacks that were seen before are in the store, so that a sample costs no search for names.
+// A cache of known stacks and their nodes in the store. A repeated sample needs no symbol lookup.
 #ifndef PMUCONF_TOOLS_PROFILE_KNOWN_STACKS_H_
 #define PMUCONF_TOOLS_PROFILE_KNOWN_STACKS_H_
 
@@ -13,22 +13,23 @@
 
 namespace pmuconf::profile {
 
-// 128 bits of a command's name and its addresses: two stacks are not taken for one.
+// A digest of a command's name and the stack's addresses. With 128 bits, collisions do not occur in
+// practice.
 struct StackDigest {
   std::uint64_t key = 0;
   std::uint64_t check = 0;
 };
-// `bytes`: the rest after whole words is left out.
+// Ignores an incomplete last word of `bytes`.
 StackDigest Digest(std::span<const std::byte> bytes, StackDigest begin = {});
 
 class KnownStacks {
  public:
-  // Of all processes; when there are more, all are forgotten.
+  // Maximum number of stacks of all processes. If there are more, the cache is cleared.
   static constexpr std::size_t kMost = 32 * 1024;
 
   std::optional<StackStore::NodeId> Find(std::uint32_t pid, StackDigest digest);
   void Add(std::uint32_t pid, StackDigest digest, StackStore::NodeId node);
-  void Forget(std::uint32_t pid);  // its addresses mean something else from now on
+  void Forget(std::uint32_t pid);  // after exec or exit, addresses have a new meaning
   std::size_t size() const { return size_; }
 
  private:
@@ -41,7 +42,7 @@ class KnownStacks {
 
   std::unordered_map<std::uint32_t, OfProcess> processes_;
   std::uint32_t last_pid_ = 0;
-  OfProcess* last_ = nullptr;  // samples of one process come in a row
+  OfProcess* last_ = nullptr;  // consecutive samples are often of one process
   std::size_t size_ = 0;
 };
 

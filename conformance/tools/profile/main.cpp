@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// profile: a sampling profiler for any PMU and event, by a BPF program on overflows.
+// profile: a sampling profiler for any PMU and event, with a BPF program that runs on overflow.
 #include <cerrno>
 #include <cstring>
 #include <exception>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding, opening and asking modules.
+// Finds, opens and reads modules.
 #include "tools/profile/module_table.h"
 
 #include <cxxabi.h>
@@ -33,7 +33,7 @@ Fd OpenModule(std::uint32_t pid, const Mapping& mapping) {
                 static_cast<unsigned long long>(mapping.begin),
                 static_cast<unsigned long long>(mapping.end));
   const std::string root = "/proc/" + std::to_string(pid) + "/root";
-  // A device would be woken, a pipe waited for: neither holds symbols.
+  // An open must neither wake a device nor block on a pipe. Neither has symbols.
   constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
   for (const std::string& path : {std::string(name), root + key.path, key.path}) {
     Fd file(open(path.c_str(), kFlags));
@@ -42,7 +42,7 @@ Fd OpenModule(std::uint32_t pid, const Mapping& mapping) {
   return Fd();
 }
 
-// This process has the same as all others.
+// The vDSO is the same in all processes.
 std::span<const char> VdsoImage() {
   const auto* const image = std::bit_cast<const char*>(getauxval(AT_SYSINFO_EHDR));
   if (image == nullptr) return {};
@@ -70,7 +70,7 @@ std::uint32_t ModuleTable::Find(std::uint32_t pid, const Mapping& mapping) {
     modules_.back()->key = key;
   }
   Module& module = *modules_[entry->second];
-  // Where it failed, another process may still show it.
+  // If the open failed, the file may be accessible through another process.
   if (!module.read && module.file.get() < 0) module.file = OpenModule(pid, mapping);
   return entry->second;
 }
@@ -102,7 +102,7 @@ const Resolved& ModuleTable::Resolve(std::uint32_t id, std::uint64_t file_offset
   if (path.ends_with(kDeleted)) path.resize(path.size() - kDeleted.size());
   if (path.empty()) path = "[anonymous]";
   Frame frame = {.kind = FrameKind::kUser, .name = Frame::kUnknown, .module = path, .offset = 0};
-  // Code that is in no file has no place there either: one frame for all of it.
+  // Code without a file has no stable offset, so it gets one common frame.
   if (path[0] == '/') frame.offset = file_offset;
   resolved.lasting = module.symbols.has_value();
   const auto address = module.symbols ? module.symbols->Address(file_offset) : std::nullopt;

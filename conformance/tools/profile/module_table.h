@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files that are mapped in processes: opened while they can be reached, read when they are
-// needed.
+// Mapped files of processes. They are opened while they are reachable, and read when needed.
 #ifndef PMUCONF_TOOLS_PROFILE_MODULE_TABLE_H_
 #define PMUCONF_TOOLS_PROFILE_MODULE_TABLE_H_
 
@@ -21,11 +20,11 @@
 
 namespace pmuconf::profile {
 
-// What an address is: the function, and those that were inlined there, innermost first.
+// The meaning of an address: the function and those inlined there, innermost first.
 struct Resolved {
   std::vector<FrameId> frames;
   std::uint64_t offset = 0;  // in the function
-  bool lasting = true;       // else its process may name it yet
+  bool lasting = true;       // false: a perf map of the process may still name it
 };
 
 struct ModuleInfo {
@@ -37,14 +36,14 @@ class ModuleTable {
  public:
   ModuleTable(StackStore& store, bool inlines) : store_(store), inlines_(inlines) {}
 
-  // The module of a mapping; a new one is opened through /proc/PID, whose mount namespace, or a
-  // file that was deleted since, other paths do not show.
+  // Returns the module of a mapping. Opens a new one through /proc/PID, which works in other mount
+  // namespaces and for deleted files.
   std::uint32_t Find(std::uint32_t pid, const Mapping& mapping);
 
-  bool HasFile(std::uint32_t module);  // else no file says what its code is
+  bool HasFile(std::uint32_t module);  // false: no file describes the code
   const Resolved& Resolve(std::uint32_t module, std::uint64_t file_offset);
   const std::string& path(std::uint32_t module) const { return modules_[module]->key.path; }
-  std::vector<ModuleInfo> Used() const;  // those that samples were in
+  std::vector<ModuleInfo> Used() const;  // modules that samples were in
 
  private:
   struct Module {
@@ -53,7 +52,7 @@ class ModuleTable {
     bool read = false;
     std::optional<ElfSymbols> symbols;
     std::unique_ptr<Inlines> inlines;
-    std::unordered_map<std::uint64_t, Resolved> known;  // by place in the file
+    std::unordered_map<std::uint64_t, Resolved> known;  // by file offset
   };
 
   void Read(Module& module);
@@ -65,7 +64,7 @@ class ModuleTable {
       ids_;
 };
 
-// C++ and old Rust names as their authors wrote them; others as they are.
+// Demangles names of C++ and old Rust; returns others unchanged.
 std::string Demangle(const std::string& name);
 
 }  // namespace pmuconf::profile

@@ -22,7 +22,7 @@ const std::map<std::string, Format>& Formats() {
   return formats;
 }
 
-// "12,34": numbers of tasks.
+// Parses task ids: "12,34".
 std::vector<int> ParseIds(const std::string& text, const char* option) {
   std::vector<int> ids;
   const char* at = text.data();
@@ -61,7 +61,7 @@ Format FormatOf(const std::string& name, const std::string& out) {
 std::optional<Options> ParseOptions(int argc, const char* const* argv) {
   Options options;
   std::string pids, tids, cpus, format;
-  // What stands after `--` is the command's own.
+  // The arguments after `--` belong to the command.
   const char* const* const end = argv + argc;
   const char* const* const dashes =
       std::find_if(argv, end, [](const char* word) { return std::string_view(word) == "--"; });
@@ -70,30 +70,32 @@ std::optional<Options> ParseOptions(int argc, const char* const* argv) {
     if (options.command.empty()) throw UserError("a command is needed after --");
   }
 
-  CLI::App app("Samples where CPUs spend an event, by a BPF program on its overflows.", "profile");
+  CLI::App app("Sampling profiler for any PMU event, with a BPF program on its overflows.",
+               "profile");
   app.add_option(
          "-e,--event", options.event,
          "cycles, cpu-clock, … · pmu/event/ or pmu/term=value,…/ of sysfs · rHEX; :u and :k "
-         "confine it")
+         "limit it to user and kernel mode")
       ->capture_default_str();
   auto* const frequency =
-      app.add_option("-F,--freq", options.frequency, "samples a second of each CPU (default 99)")
+      app.add_option("-F,--freq", options.frequency, "samples per second and CPU (default 99)")
           ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}));
-  app.add_option("-c,--period", options.period, "events a sample, instead of -F")
+  app.add_option("-c,--period", options.period, "events per sample, instead of -F")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 62))
       ->excludes(frequency);
   app.add_option("-p,--pid", pids, "processes with all their threads and children");
   app.add_option("-t,--tid", tids, "threads");
   app.add_option("-C,--cpu", cpus, "only these CPUs, as in 0-3,7");
-  app.add_flag("-a,--all", options.all, "all tasks (the default where none is named)");
-  app.add_option("-d,--duration", options.seconds, "seconds; without it until Ctrl-C")
+  app.add_flag("-a,--all", options.all, "all tasks (default if no task is named)");
+  app.add_option("-d,--duration", options.seconds,
+                 "seconds (default: until the command ends or Ctrl-C)")
       ->check(CLI::Range(0.001, 1e9));
-  auto* const user = app.add_flag("--user-only", options.user_only, "only of user space");
-  app.add_flag("--kernel-only", options.kernel_only, "only of the kernel")->excludes(user);
+  auto* const user = app.add_flag("--user-only", options.user_only, "sample only user mode");
+  app.add_flag("--kernel-only", options.kernel_only, "sample only kernel mode")->excludes(user);
   app.add_flag("!--no-inlines", options.inlines, "do not look for inlined functions (DWARF)");
-  app.add_flag("--fallback", options.fallback, "take cpu-clock where the event is not there");
+  app.add_flag("--fallback", options.fallback, "use cpu-clock if the event is not supported");
   app.add_option("-o,--output", options.out,
-                 "file; its suffix chooses the form: .svg .json "
+                 "file; its suffix selects the format: .svg .json "
                  ".folded .txt");
   app.add_option("--format", format, "stacks, folded, json, svg, top");
   try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the user of `profile` asked for.
+// The options of `profile`.
 #ifndef PMUCONF_TOOLS_PROFILE_OPTIONS_H_
 #define PMUCONF_TOOLS_PROFILE_OPTIONS_H_
 
@@ -11,24 +11,24 @@
 
 namespace pmuconf::profile {
 
-// Something the user can mend: one line that says what is wrong and what to do.
+// An error that the user can fix. The message is one line with the problem and the remedy.
 class UserError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 enum class Format { kStacks, kFolded, kJson, kSvg, kTop };
-inline constexpr std::uint64_t kDefaultFrequency = 99;  // samples a second of each CPU
+inline constexpr std::uint64_t kDefaultFrequency = 99;  // samples per second and CPU
 
 struct Options {
   std::string event = "cycles";
-  std::uint64_t frequency = 0;  // samples a second; 0 where `period` is given
-  std::uint64_t period = 0;     // events a sample
+  std::uint64_t frequency = 0;  // samples per second; 0 if `period` is given
+  std::uint64_t period = 0;     // events per sample
   std::vector<int> pids;
   std::vector<int> tids;
-  std::vector<int> cpus;  // empty: all that are online
+  std::vector<int> cpus;  // empty: all online CPUs
   bool all = false;
-  double seconds = 0;  // 0: until the command ends, or Ctrl-C
+  double seconds = 0;  // 0: until the command ends or Ctrl-C
   bool user_only = false;
   bool kernel_only = false;
   bool inlines = true;
@@ -37,11 +37,11 @@ struct Options {
   Format format = Format::kTop;
   std::vector<std::string> command;
 
-  // No task was named: whatever runs on the CPUs is sampled.
+  // Returns whether no task is named, so that all tasks on the CPUs are sampled.
   bool SystemWide() const { return pids.empty() && tids.empty() && command.empty(); }
 };
 
-// Throws UserError. nullopt: help was asked for, and given on standard output.
+// Throws UserError. Returns nullopt if it has printed the help.
 std::optional<Options> ParseOptions(int argc, const char* const* argv);
 
 }  // namespace pmuconf::profile

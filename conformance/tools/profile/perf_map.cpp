@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading perf maps, which anybody may have written.
+// Reads perf maps. Any user may have written them, so they are untrusted.
 #include "tools/profile/perf_map.h"
 
 #include <fcntl.h>
@@ -16,7 +16,8 @@ namespace pmuconf::profile {
 namespace {
 
 constexpr std::size_t kLongestLine = 64 * 1024;
-// Many programs make code and name none: looking must not cost a file for each address.
+// Many programs generate code without a perf map, so unknown addresses must not open the file each
+// time.
 constexpr unsigned kLongestPause = 64;
 
 std::optional<std::uint64_t> TakeHex(std::string_view& line) {
@@ -31,7 +32,7 @@ std::optional<std::uint64_t> TakeHex(std::string_view& line) {
   return value;
 }
 
-// The number that a process has where it runs; it names its file by that.
+// Returns the pid inside the process's pid namespace, which is in the name of its file.
 std::string OwnNumber(const std::string& process, std::uint32_t pid) {
   std::ifstream status(process + "/status");
   constexpr std::string_view kField = "NSpid:";
@@ -45,9 +46,9 @@ Fd OpenMap(const std::string& root, std::uint32_t pid) {
   const std::string number = std::to_string(pid);
   const std::string process = root + "/proc/" + number;
   const std::string own = process + "/root/tmp/perf-" + OwnNumber(process, pid) + ".map";
-  // Of a process that is gone there is only the file.
+  // A process that has exited has no /proc directory, but its file may remain.
   for (const std::string& path : {own, root + "/tmp/perf-" + number + ".map"}) {
-    // Anybody may put a pipe there, or a link to what only root may read.
+    // Any user can create a pipe there, or a link to a file that only root may read.
     Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY));
     struct stat status = {};
     if (file.get() >= 0 && fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode)) return file;
@@ -61,7 +62,7 @@ void PerfMap::AddLine(std::string_view line) {
   const auto begin = TakeHex(line);
   const auto size = begin ? TakeHex(line) : std::nullopt;
   if (!size || *size == 0 || line.empty() || *begin + *size < *begin) return;
-  // Code is thrown away, and its place taken by other code.
+  // New code may replace older code at the same addresses.
   const std::uint64_t end = *begin + *size;
   auto old = code_.lower_bound(*begin);
   if (old != code_.begin()) {
@@ -95,7 +96,7 @@ bool PerfMaps::ReadMore(std::uint32_t pid, File& file) const {
   struct stat status = {};
   if (opened.get() < 0 || fstat(opened.get(), &status) != 0) return false;
   const auto size = static_cast<std::uint64_t>(status.st_size);
-  if (size < file.taken) file = {};  // begun again
+  if (size < file.taken) file = {};  // the program started a new file
   const std::uint64_t before = file.taken;
   std::array<char, 16 * 1024> part;
   while (file.taken < PerfMap::kMostBytes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names that a program gives to code which it makes itself: /tmp/perf-PID.map, as perf has it.
+// Names that a program gives to generated code: /tmp/perf-PID.map, the format of perf.
 #ifndef PMUCONF_TOOLS_PROFILE_PERF_MAP_H_
 #define PMUCONF_TOOLS_PROFILE_PERF_MAP_H_
 
@@ -13,16 +13,16 @@
 
 namespace pmuconf::profile {
 
-// One file, which its program makes longer as it goes.
+// One file. Its program appends to it while it runs.
 class PerfMap {
  public:
-  // What a program may write there: more of it is not read.
+  // Maximum number of bytes that are read from a file.
   static constexpr std::uint64_t kMostBytes = 8U << 20;
 
-  // Lines "BEGIN LENGTH NAME", numbers in hex; others are passed over. What does not end in a new
-  // line waits for the rest.
+  // Parses lines "BEGIN LENGTH NAME" with hexadecimal numbers and skips other lines. An incomplete
+  // last line waits for its rest.
   void Add(std::string_view text);
-  // The last line that has the address.
+  // Returns the symbol of the last line that contains the address.
   std::optional<FoundSymbol> Find(std::uint64_t address) const;
 
  private:
@@ -32,22 +32,22 @@ class PerfMap {
   };
   void AddLine(std::string_view line);
 
-  std::map<std::uint64_t, Code> code_;  // by begin, apart from each other
+  std::map<std::uint64_t, Code> code_;  // by start address; disjoint
   std::string rest_;
 };
 
 class PerfMaps {
  public:
-  // `root`: where /proc and /tmp are.
+  // `root` is the directory that contains /proc and /tmp.
   explicit PerfMaps(std::string root = "") : root_(std::move(root)) {}
 
   std::optional<FoundSymbol> Find(std::uint32_t pid, std::uint64_t address);
-  void Forget(std::uint32_t pid) { files_.erase(pid); }  // another program has its number
+  void Forget(std::uint32_t pid) { files_.erase(pid); }  // another program has the pid
 
  private:
   struct File {
     std::uint64_t taken = 0;  // bytes
-    unsigned pause = 0;       // addresses that nobody named, for which it is not looked at
+    unsigned pause = 0;       // number of unknown addresses until the next attempt to read the file
     unsigned next_pause = 1;
     PerfMap map;
   };

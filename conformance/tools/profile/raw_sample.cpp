@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples, taken apart.
+// Parses samples.
 #include "tools/profile/raw_sample.h"
 
 #include <algorithm>

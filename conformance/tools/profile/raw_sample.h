@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sample as the BPF program sent it.
+// A sample as the BPF program sends it.
 #ifndef PMUCONF_TOOLS_PROFILE_RAW_SAMPLE_H_
 #define PMUCONF_TOOLS_PROFILE_RAW_SAMPLE_H_
 
@@ -22,7 +22,7 @@ struct RawSample {
   std::string Command() const;
 };
 
-// nullopt: the bytes are not a sample.
+// Return nullopt if the bytes are not a valid sample.
 std::optional<profile_sample> ParseHead(std::span<const std::byte> bytes);
 std::optional<RawSample> ParseSample(std::span<const std::byte> bytes);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A profile, whole, and the forms it is written in.
+// A complete profile and its output formats.
 #ifndef PMUCONF_TOOLS_PROFILE_REPORT_H_
 #define PMUCONF_TOOLS_PROFILE_REPORT_H_
 
@@ -16,13 +16,13 @@ namespace pmuconf::profile {
 
 struct Facts {
   std::string event;
-  std::uint64_t frequency = 0;  // 0: by period
+  std::uint64_t frequency = 0;  // 0: sampling by period
   std::uint64_t period = 0;
   double seconds = 0;
   std::vector<int> cpus;
-  std::uint64_t lost = 0;          // samples that found no room
-  std::uint64_t records_lost = 0;  // of processes and mappings
-  std::uint64_t throttled = 0;     // times that the kernel stopped the event for a tick
+  std::uint64_t lost = 0;          // samples that did not fit into a ring buffer
+  std::uint64_t records_lost = 0;  // lost side-band records
+  std::uint64_t throttled = 0;     // number of times that the kernel throttled the event
 };
 
 struct Report {
@@ -31,18 +31,18 @@ struct Report {
   std::vector<ModuleInfo> modules;
 };
 
-// "comm;main;read;vfs_read_[k] 12": stacks with the samples of each.
+// Writes folded stacks with the number of samples: "comm;main;read;vfs_read_[k] 12".
 void WriteFolded(const Report& report, std::ostream& out);
-// One object; docs/profile.md has its keys.
+// Writes one JSON object; docs/profile.md describes its keys.
 void WriteJson(const Report& report, std::ostream& out);
-// A flame graph: one file, with what makes it searchable inside.
+// Writes a flame graph as one SVG file, with the script that makes it searchable.
 void WriteSvg(const Report& report, std::ostream& out);
-// Functions by their share of the events, the first `rows` of them.
+// Writes the top `rows` functions by number of events.
 void WriteTop(const Report& report, std::ostream& out, std::size_t rows = 40);
-// What a user wants to know of it beside: samples, time, what was lost.
+// Returns additional facts for the user: samples, time, losses.
 std::string Summary(const Facts& facts, const Count& total);
 
-// One sample as it came, for the form that is written while samples come.
+// One sample, for the format that prints samples on arrival.
 struct SampleText {
   std::string comm;
   std::uint32_t pid = 0;
@@ -50,7 +50,7 @@ struct SampleText {
   struct Line {
     std::uint64_t address = 0;
     const Resolved* resolved = nullptr;
-    bool caller = false;  // the address is the one returned to: one behind the call's last byte
+    bool caller = false;  // the address is a return address, directly after the call
   };
   std::vector<Line> kernel;  // innermost first
   std::vector<Line> user;

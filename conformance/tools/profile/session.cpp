@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop: wait, take what came, look after CPUs, end.
+// The main loop: waits, processes samples and records, tracks CPUs, ends.
 #include "tools/profile/session.h"
 
 #include <bpf/libbpf.h>
@@ -33,10 +33,10 @@ namespace pmuconf::profile {
 namespace {
 
 constexpr std::uint64_t kSecond_ns = 1'000'000'000;
-// How often this program looks, at least, and how long what it took waits for what is older.
+// The maximum wait, and the delay after which items are processed, so that older ones can arrive.
 constexpr int kTick_ms = 100;
 constexpr std::uint64_t kSettle_ns = 100'000'000;
-constexpr int kNotStarted = 127;  // as shells have it
+constexpr int kNotStarted = 127;  // the exit status of shells for a command that did not start
 
 std::uint64_t Now_ns() {
   timespec now = {};
@@ -54,7 +54,8 @@ sigset_t EndingSignals() {
   return set;
 }
 
-// SIGINT and its like are taken from a file while this lives; a second one then ends the program.
+// Blocks SIGINT and similar signals and reads them from a signalfd during its lifetime. After that,
+// a second signal kills the program.
 class Signals {
  public:
   Signals() {
@@ -67,7 +68,7 @@ class Signals {
   ~Signals() { Release(); }
 
   int fd() const { return fd_.get(); }
-  // Those that came are done with.
+  // Discards pending signals and unblocks them.
   void Release() {
     signalfd_siginfo info;
     while (read(fd_.get(), &info, sizeof(info)) > 0) {
@@ -80,7 +81,7 @@ class Signals {
   Fd fd_;
 };
 
-// Many CPUs and threads take many files.
+// Many CPUs and threads need many file descriptors.
 void RaiseFileLimit() {
   rlimit limit = {};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -134,7 +135,7 @@ class Session {
   int Run() {
     RaiseFileLimit();
     Signals signals;
-    // The name first: no process is started for an event that is not there.
+    // Resolve the event name first, so that an invalid one starts no process.
     SampledEvent wanted = Wanted();
     if (!options_.command.empty()) child_ = Start(options_.command);
     BpfSide bpf(options_, libbpf_num_possible_cpus(),
@@ -149,7 +150,7 @@ class Session {
     facts_.event = events.event().name;
     facts_.cpus = events.cpus();
     events.Enable();
-    // What is mapped from here on is told.
+    // The kernel reports all mappings from here on.
     if (options_.SystemWide()) symbolizer_.LearnAll();
     const std::uint64_t begin_ns = Now_ns();
     if (child_ != nullptr) child_->Go();
@@ -176,7 +177,7 @@ class Session {
 
   void SayFallback() const {
     std::cerr << "profile: event '" << options_.event
-              << "' is not there: sampling cpu-clock instead (--fallback)\n";
+              << "' is not supported: sampling cpu-clock instead (--fallback)\n";
   }
 
   void Take(BpfSide& bpf, CpuEvents& events, std::uint64_t upto_ns) {
@@ -190,7 +191,7 @@ class Session {
         options_.seconds == 0
             ? ~std::uint64_t{0}
             : begin_ns + static_cast<std::uint64_t>(std::llround(options_.seconds * kSecond_ns));
-    // Readable when the child ends.
+    // Readable when the child has exited.
     const Fd ended(child_ == nullptr ? -1
                                      : static_cast<int>(syscall(SYS_pidfd_open, child_->pid(), 0)));
     while (!events.AllGone()) {
@@ -222,7 +223,7 @@ class Session {
     }
   }
 
-  // A command that is not over when its time is, is asked to end.
+  // Asks a command that is still running to end.
   int EndChild() {
     if (child_ == nullptr) return 0;
     kill(child_->pid(), SIGTERM);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One run of `profile`: from opening events to the time when it ends.
+// One run of `profile`, from opening events to writing the profile.
 #ifndef PMUCONF_TOOLS_PROFILE_SESSION_H_
 #define PMUCONF_TOOLS_PROFILE_SESSION_H_
 
@@ -9,8 +9,8 @@
 
 namespace pmuconf::profile {
 
-// Samples, and writes the profile to `out`; what else a user should know goes to standard error.
-// The exit status. Throws UserError, or Broken for what should not happen.
+// Samples and writes the profile to `out`. Prints messages for the user to standard error. Returns
+// the exit status. Throws UserError, or Broken on unexpected errors.
 int RunSession(const Options& options, std::ostream& out);
 
 }  // namespace pmuconf::profile

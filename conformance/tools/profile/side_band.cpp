@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of processes and of throttling, read by the layout of perf_event_open(2).
+// Parses records about processes and throttling, by the layout in perf_event_open(2).
 #include "tools/profile/side_band.h"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ SideRecord ReadMap(Words& words) {
   file.major = words.U32();
   file.minor = words.U32();
   file.inode = words.U64();
-  words.U64();  // generation of the inode
+  words.U64();  // inode generation
   words.U64();  // protection and flags
   const auto name = words.Bytes(words.left());
   const auto* const text = reinterpret_cast<const char*>(name.data());
@@ -65,7 +65,8 @@ perf_event_attr SideBandAttr() {
   attr.use_clockid = 1;
   attr.clockid = CLOCK_MONOTONIC;
   attr.watermark = 1;
-  attr.wakeup_watermark = 1;  // a process may be gone soon: its files are opened at once
+  // Wake up at once, because the files of a short process must be opened immediately.
+  attr.wakeup_watermark = 1;
   return attr;
 }
 

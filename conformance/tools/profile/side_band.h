@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel tells beside the samples: processes, their mappings, throttling, records lost.
+// Side-band records of the kernel: processes, their mappings, throttling, lost records.
 #ifndef PMUCONF_TOOLS_PROFILE_SIDE_BAND_H_
 #define PMUCONF_TOOLS_PROFILE_SIDE_BAND_H_
 
@@ -20,16 +20,16 @@ struct SideRecord {
   std::uint64_t time_ns = 0;  // CLOCK_MONOTONIC; 0 for kThrottle and kLost
   std::uint32_t pid = 0;
   std::uint32_t tid = 0;
-  std::uint32_t parent_pid = 0;  // kFork
+  std::uint32_t parent_pid = 0;  // kFork only
   std::uint32_t parent_tid = 0;
-  Mapping mapping;         // kMap
-  std::uint64_t lost = 0;  // kLost: records
+  Mapping mapping;         // kMap only
+  std::uint64_t lost = 0;  // kLost only: number of records
 };
 
-// The event that has the records of a CPU; it counts nothing.
+// Returns the attr of the event that receives the records of a CPU. It counts nothing.
 perf_event_attr SideBandAttr();
 
-// nullopt: a record that is of no use here, or not as SideBandAttr() says.
+// Returns nullopt for a record type that is not used, or one that does not match SideBandAttr().
 std::optional<SideRecord> ParseSideRecord(std::uint32_t type, std::uint16_t misc,
                                           std::span<const std::byte> body);
 

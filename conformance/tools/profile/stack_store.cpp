@@ -7,7 +7,7 @@
 namespace pmuconf::profile {
 
 FrameId StackStore::Intern(const Frame& frame) {
-  // A command and a function may have one name, a function be in two modules.
+  // A command and a function can have the same name, and so can functions of two modules.
   std::string key = frame.Label();
   key += '\0' + frame.module + '\0' + (frame.kind == FrameKind::kCommand ? "c" : "");
   const auto next = static_cast<FrameId>(frames_.size());

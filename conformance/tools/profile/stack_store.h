@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stacks, counted: a tree whose paths are the stacks, so that what stacks share is kept once.
+// Counted stacks, as a tree in which stacks share the nodes of common frames.
 #ifndef PMUCONF_TOOLS_PROFILE_STACK_STORE_H_
 #define PMUCONF_TOOLS_PROFILE_STACK_STORE_H_
 
@@ -40,19 +40,19 @@ class StackStore {
 
   StackStore() : nodes_(1) {}
 
-  // Frames of one label and module are one; the first one's offset stays.
+  // Frames with the same label and module get the same id; the offset of the first one stays.
   FrameId Intern(const Frame& frame);
   const Frame& frame(FrameId id) const { return frames_[id]; }
   const std::string& label(FrameId id) const { return labels_[id]; }
   std::size_t frames() const { return frames_.size(); }
 
-  // Where a stack is, the outermost frame first, and one more sample of it.
+  // Place() returns the node of a stack, outermost frame first. Add() counts a sample of it.
   NodeId Place(std::span<const FrameId> stack);
   void Add(NodeId node, std::uint64_t events);
   void Add(std::span<const FrameId> stack, std::uint64_t events) { Add(Place(stack), events); }
 
-  const std::vector<Node>& nodes() const { return nodes_; }  // parents before their children
-  std::vector<FrameId> Stack(NodeId node) const;             // the outermost frame first
+  const std::vector<Node>& nodes() const { return nodes_; }  // parents come before their children
+  std::vector<FrameId> Stack(NodeId node) const;             // outermost frame first
   Count Total() const { return total_; }
 
  private:

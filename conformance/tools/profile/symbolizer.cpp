@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames of addresses, remembered.
+// Resolves addresses to frames, with caches.
 #include "tools/profile/symbolizer.h"
 
 #include <charconv>
@@ -10,7 +10,8 @@
 namespace pmuconf::profile {
 namespace {
 
-// A module that was loaded since is looked for; an address that is nowhere must not cost each time.
+// An unknown address may be in a new module, so kallsyms is read again. This limit bounds the cost
+// of invalid addresses.
 constexpr unsigned kKernelRereads = 16;
 
 }  // namespace
@@ -55,7 +56,8 @@ void Symbolizer::Follow(const SideRecord& record) {
   switch (record.kind) {
     case SideRecord::Kind::kMap: {
       const Mapping& mapping = record.mapping;
-      // What was mapped before this program looked is in /proc, unless the process is gone.
+      // /proc has the mappings from before the start of this program, unless the process has
+      // exited.
       Learn(record.pid);
       processes_.Map(record.pid, {mapping.begin, mapping.end, mapping.file_offset,
                                   modules_.Find(record.pid, mapping)});
@@ -111,7 +113,7 @@ const Resolved& Symbolizer::User(std::uint32_t pid, std::uint64_t address) {
     }
     return modules_.Resolve(mapped->module, address - mapped->begin + mapped->file_offset);
   }
-  // One frame for all: these addresses are as many as there are processes and stacks gone astray.
+  // Unmapped addresses share one frame, because there may be very many different ones.
   if (unmapped_.frames.empty()) {
     unmapped_.frames.push_back(
         store_.Intern({.kind = FrameKind::kUser, .name = "[unmapped]", .module = "", .offset = 0}));

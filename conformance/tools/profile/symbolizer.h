@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns addresses of samples into frames, by what is known of the kernel and of each process.
+// Resolves addresses of samples to frames, from facts about the kernel and each process.
 #ifndef PMUCONF_TOOLS_PROFILE_SYMBOLIZER_H_
 #define PMUCONF_TOOLS_PROFILE_SYMBOLIZER_H_
 
@@ -23,11 +23,12 @@ class Symbolizer {
 
   bool KernelReadable() const { return kernel_.Readable(); }
 
-  // Reads the mappings of a process, or of all that there are, unless they are known.
+  // Read the mappings of one process, or of all processes, unless they are known.
   void Learn(std::uint32_t pid);
   void LearnAll();
 
-  // Opens what a record names while its process lives; Follow() gets the records in their order.
+  // Opens the files of a record while its process is alive. Follow() then gets the records in order
+  // of time.
   void Prefetch(const SideRecord& record);
   void Follow(const SideRecord& record);
 
@@ -39,7 +40,7 @@ class Symbolizer {
 
  private:
   void ReadKernel();
-  // Code that a process made, if it gave it a name.
+  // Resolves generated code that a perf map names.
   const Resolved* Made(std::uint32_t pid, std::uint64_t address);
   void Forget(std::uint32_t pid);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folded stacks, as flame graph tools read them.
+// Writes folded stacks for flame graph tools.
 #include <algorithm>
 
 #include "tools/profile/report.h"
@@ -7,7 +7,7 @@
 namespace pmuconf::profile {
 namespace {
 
-// A semicolon ends a frame, the last space of a line the stack.
+// A semicolon separates frames, and the last space of a line separates the count.
 std::string Escaped(std::string label) {
   std::replace(label.begin(), label.end(), ';', ':');
   std::replace(label.begin(), label.end(), '\n', ' ');

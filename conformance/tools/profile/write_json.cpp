@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The profile as JSON.
+// Writes the profile as JSON.
 #include <nlohmann/json.hpp>
 
 #include "tools/profile/report.h"
@@ -49,11 +49,11 @@ void WriteJson(const Report& report, std::ostream& out) {
     if (!frame.Known()) entry["offset"] = frame.offset;
     frames.push_back(std::move(entry));
   }
-  // Names are whatever the files hold.
+  // Names from files may be invalid UTF-8.
   const auto text = [](const Json& value) {
     return value.dump(-1, ' ', false, Json::error_handler_t::replace);
   };
-  // The stacks are many: they are not held in memory again.
+  // Writes stacks one by one, because a second copy of all would need too much memory.
   std::string head = text(json);
   head.back() = ',';
   out << head << "\"stacks\":[";

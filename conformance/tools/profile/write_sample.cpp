@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sample in the form of libbpf's example of the same name.
+// Writes a sample in the format of libbpf's example of the same name, `profile`.
 #include <cstdio>
 
 #include "tools/profile/report.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The flame graph: a box a frame, as wide as its share, on the frame that called it.
+// Writes a flame graph: each frame is a box above its caller, as wide as its fraction of events.
 #include <algorithm>
 #include <cstdio>
 
@@ -10,14 +10,14 @@
 namespace pmuconf::profile {
 namespace {
 
-constexpr int kRow = 16;      // height of a box with its gap
+constexpr int kRow = 16;      // height of a box and its gap
 constexpr int kTop = 60;      // title and buttons
 constexpr int kBottom = 30;   // details
 constexpr double kLeft = 10;  // as in flame_script.h
 constexpr double kWidth = 1180;
-constexpr double kLeast = 0.0002;  // of all events: less than a quarter of a pixel
+constexpr double kLeast = 0.0002;  // fraction of all events: less than a quarter of a pixel
 
-// Warm for user space, cool for the kernel; functions of one name always have the same shade.
+// User frames have warm colours and kernel frames cool ones. A name always has the same shade.
 std::string Colour(const Frame& frame, const std::string& label) {
   unsigned hash = 2166136261U;
   for (const char c : label) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
@@ -35,11 +35,11 @@ std::string Colour(const Frame& frame, const std::string& label) {
   return text;
 }
 
-// A node with all that is below it.
+// A node with the total of its subtree.
 struct Box {
   Count total;
   std::vector<StackStore::NodeId> children;  // by label
-  double begin = 0;                          // share of all events that lies before it
+  double begin = 0;                          // x position, as a fraction of all events
   unsigned depth = 0;
 };
 

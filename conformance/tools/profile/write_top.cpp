@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of functions.
+// Writes the table of functions.
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
@@ -12,7 +12,7 @@ namespace {
 struct Row {
   FrameId frame = 0;
   Count self;
-  Count total;  // of stacks that have it, however often
+  Count total;  // stacks with the frame, counted once for recursive ones
 };
 
 std::vector<Row> RowsOf(const StackStore& stacks) {

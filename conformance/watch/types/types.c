@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Every type that conformance/bpf/watch.bpf.c reads, as debug information for pahole. Nothing of it
- * is ever run.
+ * Has every type that conformance/bpf/watch.bpf.c reads, so that pahole can convert the debug
+ * information to BTF. The code never runs.
  */
 #include <linux/fdtable.h>
 #include <linux/fs.h>
