@@ -215,8 +215,8 @@ int refpmu_config_parse(const struct refpmu_attr *attr, const struct refpmu_caps
 	 */
 	err = set_event(&encoding, caps, &out);
 	/*
-	 * a generic event is never malformed, but the device may lack the counters or the records
-	 * that it needs
+	 * A generic event is never malformed, but the device may lack the counters or the records
+	 * that it needs.
 	 */
 	if (err)
 		return attr->type == TYPE_HARDWARE || attr->type == TYPE_HW_CACHE ? -ENOENT : err;

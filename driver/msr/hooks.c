@@ -87,7 +87,7 @@ static u64 beside(unsigned int msr, u32 reg)
 	return theirs ? native.read_msr(msr) & theirs : 0;
 }
 
-/* Correct a register by which the processor reports that it has BTS and PEBS. */
+/* Report in MISC_ENABLE that there is no BTS, and no PEBS unless the model has it. */
 static u64 correct(unsigned int msr, u64 value)
 {
 	const struct refpmu_msr_processor *processor = &refpmu_msr_processor;
