@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* As much of KUnit as pmu_contract needs, for kernels without: its cases run when it is loaded. */
+/*
+ * A minimal replacement of KUnit for pmu_contract, for kernels without KUnit. The cases run when
+ * the module is loaded.
+ */
 #ifndef PMU_CONTRACT_BARE_H
 #define PMU_CONTRACT_BARE_H
 
@@ -84,10 +87,10 @@ static inline void bare_case(const struct kunit_suite *suite, const struct kunit
 		pr_info("    %s %u %s\n", test.failed ? "not ok" : "ok", number, one->name);
 }
 
-/* The one that a module has: kunit_test_suite() says which. */
+/* The suite of the module; kunit_test_suite() defines it. */
 static const struct kunit_suite *const bare_suite;
 
-/* Its results leave as KTAP through the kernel log. */
+/* Run the suite and write its results as KTAP to the kernel log. */
 static inline int __init bare_run(void)
 {
 	const struct kunit_suite *const suite = bare_suite;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Lets the tests find pmukunit and pmuvm wherever pytest is started."""
+"""Adds the folders of pmukunit and pmuvm to the path, so that pytest can start in any folder."""
 
 import sys
 from pathlib import Path

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* KUnit suite of what perf owes a driver: from its registration to an event that is open. */
+/* KUnit suite of the guarantees of perf to a driver: from the registration to an open event. */
 #include <linux/device.h>
 #include <linux/err.h>
 #include <linux/kernfs.h>
@@ -23,7 +23,7 @@ static void absent_switches_are_replaced_together(struct kunit *test)
 	perf_pmu_disable(pmu);
 	perf_pmu_enable(pmu);
 	local_irq_enable();
-	/* Its own disable is never called alone. */
+	/* perf does not call the driver's pmu_disable without its pmu_enable. */
 	KUNIT_EXPECT_EQ(test, recorder_count(recorder, RECORDER_DISABLE), 0U);
 }
 
@@ -110,7 +110,7 @@ static void transactions_of_the_driver_are_taken_whole(struct kunit *test)
 	KEEPS(test, "DRC-003");
 	pmu->start_txn = own_start_txn;
 	recorder_register(test);
-	/* Nobody fills in what is missing of the three. */
+	/* perf sets defaults only if start_txn is missing, so the other two remain NULL. */
 	KUNIT_EXPECT_PTR_EQ(test, pmu->start_txn, &own_start_txn);
 	KUNIT_EXPECT_NULL(test, pmu->commit_txn);
 	KUNIT_EXPECT_NULL(test, pmu->cancel_txn);
@@ -128,7 +128,7 @@ static void types_are_given_or_kept(struct kunit *test)
 	KUNIT_EXPECT_GE(test, (int)pmu->type, (int)PERF_TYPE_MAX);
 	KUNIT_EXPECT_NE(test, (int)pmu->type, (int)rig_device->pmu.type);
 	recorder_unregister(recorder);
-	/* Number and name are free again each time. */
+	/* Each unregistration frees the number and the name. */
 	for (i = 0; i < 3; i++) {
 		KUNIT_ASSERT_EQ(test, perf_pmu_register(pmu, "recorder", number), 0);
 		recorder->registered = true;
@@ -179,7 +179,7 @@ static void every_pmu_is_asked_about_a_type_of_nobody(struct kunit *test)
 	attr.type = RECORDER_FOREIGN;
 	KUNIT_EXPECT_EQ(test, recorder_try(recorder, &attr, RECORDER_CPU, NULL), -ENOENT);
 	KUNIT_EXPECT_EQ(test, recorder_count(recorder, RECORDER_INIT), 1U);
-	/* Another answer than ENOENT ends the search: it is what the opener sees. */
+	/* Only ENOENT continues the search for a PMU; the opener sees any other errno. */
 	recorder->foreign_error = -EBUSY;
 	KUNIT_EXPECT_EQ(test, recorder_try(recorder, &attr, RECORDER_CPU, NULL), -EBUSY);
 	KUNIT_EXPECT_EQ(test, recorder_count(recorder, RECORDER_INIT), 2U);
@@ -254,7 +254,7 @@ static void capabilities_are_asked_after_event_init(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, recorder_count(recorder, RECORDER_INIT), 1U);
 	KUNIT_EXPECT_EQ(test, recorder_count(recorder, RECORDER_DESTROY), 1U);
 	recorder_unregister(recorder);
-	/* Nothing else is wrong with it. */
+	/* Without the reason for the rejection, the event is accepted. */
 	recorder->pmu.capabilities = refusal->capabilities ? 0 : PERF_PMU_CAP_EXTENDED_REGS;
 	recorder_register(test);
 	attr.type = recorder->pmu.type;
@@ -299,7 +299,7 @@ static void extended_types_reach_who_takes_them(struct kunit *test)
 			(u64)PERF_COUNT_HW_CPU_CYCLES);
 }
 
-/* might_sleep() of the recorder complains of its own accord. */
+/* might_sleep() in the recorder's event_init warns if sleeping is not allowed. */
 static void event_init_may_sleep(struct kunit *test)
 {
 	struct recorder *recorder = test->priv;
@@ -350,12 +350,12 @@ static void config_reaches_event_init_unchecked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, recorder->attr.config, attr.config);
 	KUNIT_EXPECT_EQ(test, recorder->attr.config1, attr.config1);
 	KUNIT_EXPECT_EQ(test, recorder->attr.config2, attr.config2);
-	/* The driver has a copy of its own. */
+	/* perf has copied the attr, so this change has no effect on the event. */
 	attr.config = 0;
 	KUNIT_EXPECT_EQ(test, recorder->events[0]->attr.config, 0xfedcba9876543210ULL);
 }
 
-/* Only then, so event_init sees a CPU of -1. */
+/* perf rejects the event only after event_init, which therefore sees a CPU of -1. */
 static void machine_wide_pmu_has_no_task_events(struct kunit *test)
 {
 	struct recorder *recorder = test->priv;
@@ -380,7 +380,9 @@ static void exclusive_pmu_has_one_kind_of_event(struct kunit *test)
 	recorder_register(test);
 	attr = recorder_attr(recorder);
 	KUNIT_ASSERT_EQ(test, recorder_try(recorder, &attr, RECORDER_CPU, NULL), 0);
-	/* One of a task beside one of a CPU, and a second one of that CPU. */
+	/*
+	 * An event of a task conflicts with that of a CPU, and so does a second event of the CPU.
+	 */
 	KUNIT_EXPECT_EQ(test, recorder_try(recorder, &attr, -1, current), -EBUSY);
 	KUNIT_EXPECT_EQ(test, recorder_try(recorder, &attr, RECORDER_CPU, NULL), -EBUSY);
 	perf_event_release_kernel(recorder->events[--recorder->n_events]);
@@ -414,7 +416,7 @@ static void kernel_counters_need_a_place_that_is(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, recorder_try(test->priv, &attr, nr_cpu_ids, NULL), -EINVAL);
 }
 
-/* True if the device of the PMU shows @name. */
+/* Return true if the device of the PMU has a file @name. */
 static bool shows(const struct recorder *recorder, const char *name)
 {
 	struct kernfs_node *node = kernfs_find_and_get(recorder->pmu.dev->kobj.sd, name);
@@ -458,7 +460,7 @@ static void scope_has_its_cpus_shown_by_perf(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, shows(recorder, "cpumask"));
 	attr = recorder_attr(recorder);
 	KUNIT_ASSERT_EQ(test, recorder_try(recorder, &attr, RECORDER_CPU + 1, NULL), 0);
-	/* It stays where it was asked for, and any CPU may read it. */
+	/* The event stays on the requested CPU, and any CPU may read it. */
 	KUNIT_EXPECT_EQ(test, recorder->events[0]->cpu, RECORDER_CPU + 1);
 #ifdef PERF_EV_CAP_READ_SCOPE
 	KUNIT_EXPECT_TRUE(test, recorder->events[0]->event_caps & PERF_EV_CAP_READ_SCOPE);

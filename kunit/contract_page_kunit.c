@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* KUnit suite of the page that user space reads: what perf publishes, and when drivers have it. */
+/*
+ * KUnit suite of the mmap page: the fields that perf publishes, and when a driver must update it.
+ */
 #include "recorder.h"
 #include "rig.h"
-#include "internal.h" /* of kernel/events: buffers, which only mmap makes otherwise */
+/* of kernel/events: functions for ring buffers, which otherwise only mmap() creates */
+#include "internal.h"
 
-/* The page of the case's event; its buffer lives as long as the case. */
+/* Give @event a page. Its buffer exists until the end of the case. */
 static struct perf_event_mmap_page *give_page(struct kunit *test, struct perf_event *event)
 {
 	struct perf_buffer *rb = rb_alloc(1, 0, RECORDER_CPU, RING_BUFFER_WRITABLE);
@@ -68,14 +71,16 @@ static void index_is_there_while_the_event_counts(struct kunit *test)
 	publish(event);
 	KUNIT_EXPECT_EQ(test, page->index, COUNTER + 1U);
 	KUNIT_EXPECT_EQ(test, page->offset, 700LL);
-	/* Active, but stopped: as a throttled event is. */
+	/* Active but stopped, like a throttled event. */
 	event->hw.state = PERF_HES_STOPPED;
 	publish(event);
 	KUNIT_EXPECT_EQ(test, page->index, 0U);
 	KUNIT_EXPECT_EQ(test, page->offset, 1000LL);
 }
 
-/* How often the page was written: perf counts its beginnings and its ends. */
+/*
+ * Return how often the page was written. perf increments its lock at the start and end of a write.
+ */
 static unsigned int writes(const struct perf_event_mmap_page *page)
 {
 	return READ_ONCE(page->lock) / 2;
@@ -110,7 +115,7 @@ static void page_follows_every_change(struct kunit *test)
 		KUNIT_EXPECT_GT_MSG(test, n[i], n[i - 1], "change %u", i);
 	KUNIT_EXPECT_EQ(test, whole, 0U);
 	KUNIT_EXPECT_EQ(test, page->offset, 30LL);
-	/* It has no counter that user space could read. */
+	/* User space cannot read any counter of this PMU. */
 	KUNIT_EXPECT_EQ(test, page->index, 0U);
 	KUNIT_EXPECT_EQ(test, event->pmu->event_idx(event), 0);
 }

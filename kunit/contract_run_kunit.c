@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* KUnit suite of what perf owes a driver: how it calls the callbacks of an event that is open. */
+/*
+ * KUnit suite of the guarantees of perf to a driver: how it calls the callbacks of an open event.
+ */
 #include <linux/ktime.h>
 #include <linux/workqueue.h>
 
@@ -20,7 +22,10 @@ static struct perf_event *open_period(struct kunit *test, u64 period)
 	return recorder_open(test, &attr);
 }
 
-/* As the contract has it of nearly every callback: on its CPU, interrupts and PMU off. */
+/*
+ * Expect the context that perf guarantees for most callbacks: the event's CPU, interrupts off, PMU
+ * disabled.
+ */
 static void expect_shielded(struct kunit *test, enum recorder_what what)
 {
 	const struct recorder_call call = recorder_last(test, what);
@@ -35,7 +40,7 @@ static void add_and_del_find_the_pmu_off(struct kunit *test)
 	struct perf_event *event = open_period(test, 0);
 
 	KEEPS(test, "DRC-044", "DRC-047", "DRV-001");
-	/* Wherever it is switched from. */
+	/* The CPU that enables the event does not matter. */
 	if (cpu_online(RECORDER_CPU + 1))
 		set_cpus_allowed_ptr(current, cpumask_of(RECORDER_CPU + 1));
 	perf_event_enable(event);
@@ -63,7 +68,7 @@ static void new_period_is_a_stop_and_a_start(struct kunit *test)
 	expect_shielded(test, RECORDER_START);
 	KUNIT_EXPECT_EQ(test, recorder_last(test, RECORDER_STOP).flags, PERF_EF_UPDATE);
 	KUNIT_EXPECT_EQ(test, recorder_last(test, RECORDER_START).flags, PERF_EF_RELOAD);
-	/* Nothing is left of the old period. */
+	/* period_left of the old period is cleared. */
 	KUNIT_EXPECT_EQ(test, recorder_last(test, RECORDER_START).value, 0ULL);
 }
 
@@ -141,7 +146,7 @@ static void throttle_ends_before_the_next_add(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, recorder_count(test->priv, RECORDER_START), 0U);
 }
 
-/* Until there is a call of @what. Interrupts on. */
+/* Wait until perf has called @what. Return false after a timeout. Interrupts on. */
 static bool comes(const struct recorder *recorder, enum recorder_what what)
 {
 	const u64 deadline = ktime_get_ns() + NSEC_PER_SEC;
@@ -165,7 +170,10 @@ static void tick_starts_what_was_throttled(struct kunit *test)
 	perf_event_enable(event);
 	recorder_forget(test->priv);
 	local_irq_disable();
-	/* No tick comes meanwhile, so there is a number of them that is too many. */
+	/*
+	 * No tick happens meanwhile, so perf throttles the event after a certain number of
+	 * overflows.
+	 */
 	do {
 		stop = recorder_overflow(event);
 	} while (!stop && ++overflows < 1000000);
@@ -197,7 +205,10 @@ static void only_active_events_are_read(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, recorder_count(recorder, RECORDER_READ), 1U);
 	KUNIT_EXPECT_TRUE(test, recorder_last(test, RECORDER_READ).irqs_off);
 	KUNIT_EXPECT_EQ(test, recorder_last(test, RECORDER_READ).cpu, RECORDER_CPU);
-	/* Active does not say that it runs: a throttled one is stopped and read all the same. */
+	/*
+	 * An active event need not be running: perf also reads an event that is throttled and thus
+	 * stopped.
+	 */
 	local_irq_disable();
 	event->pmu->stop(event, PERF_EF_UPDATE);
 	local_irq_enable();
@@ -258,7 +269,7 @@ static void last_overflow_of_a_limit_stops_the_event(struct kunit *test)
 	int first, last;
 
 	KEEPS(test, "DRC-076");
-	/* As IOC_REFRESH leaves it. */
+	/* State after PERF_EVENT_IOC_REFRESH. */
 	atomic_set(&event->event_limit, 2);
 	perf_event_enable(event);
 	local_irq_disable();
@@ -267,7 +278,7 @@ static void last_overflow_of_a_limit_stops_the_event(struct kunit *test)
 	local_irq_enable();
 	KUNIT_EXPECT_EQ(test, first, 0);
 	KUNIT_EXPECT_NE(test, last, 0);
-	/* perf itself disables it, after the interrupt. */
+	/* perf disables the event after the interrupt. */
 	KUNIT_ASSERT_TRUE(test, comes(test->priv, RECORDER_DEL));
 	expect_shielded(test, RECORDER_DEL);
 	KUNIT_EXPECT_EQ(test, (int)READ_ONCE(event->state), (int)PERF_EVENT_STATE_OFF);
@@ -307,7 +318,10 @@ static void filters_are_taken_over_once_by_start(struct kunit *test)
 	event = open_period(test, 0);
 	syncs = 0;
 	local_irq_disable();
-	/* As a start does while somebody sets them: whatever comes first, the last hold. */
+	/*
+	 * A start calls this function while user space may set filters at the same time. The
+	 * filters that were set last must be in effect, whichever comes first.
+	 */
 	event->addr_filters_gen++;
 	perf_event_addr_filters_sync(event);
 	first = syncs;
@@ -392,7 +406,7 @@ static void work(struct work_struct *unused)
 {
 }
 
-/* Another task has the CPU, and gives it back. */
+/* Switch to another task and back. */
 static void switch_tasks(void)
 {
 	struct work_struct other;
@@ -413,7 +427,8 @@ static void ask_for_switches(struct recorder *recorder, bool ask)
 	local_irq_enable();
 }
 
-static struct recorder *switched; /* what the callback is given may say nothing of its PMU */
+/* on some kernels, the callback's arguments do not identify the PMU */
+static struct recorder *switched;
 
 static REFPMU_COMPAT_SCHED_TASK(recorder_sched_task)
 {

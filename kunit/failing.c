@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Calls of the driver that may fail: one of them can be made to, and what they took is counted. */
+/*
+ * Wrappers of kernel functions that the driver calls. One call can be made to fail, and the
+ * resources that the driver holds are counted.
+ */
 #define REFPMU_KUNIT_FAILING_C
 #include <linux/spinlock.h>
 
 #include "failing.h"
 
-/* More than the driver ever holds at a time. */
+/* More resources than the driver holds at any time. */
 #define MOST 1024
 
 static struct {
 	raw_spinlock_t lock;
-	unsigned int left; /* calls until one fails, that one too; 0: none does */
-	int err; /* of the one that failed */
+	/* number of calls until the one that fails, including it; 0: none fails */
+	unsigned int left;
+	int err; /* errno that the failed call causes */
 	unsigned int n;
 	const void *held[MOST];
 } failing = { .lock = __RAW_SPIN_LOCK_UNLOCKED(failing.lock) };
@@ -41,7 +45,10 @@ unsigned int failing_held(void)
 	return READ_ONCE(failing.n);
 }
 
-/* True if the call that asks is to fail, with @err for whoever called the driver. */
+/*
+ * Return true if this call must fail. @err is the errno that the caller of the driver must then
+ * see.
+ */
 static bool fails(int err)
 {
 	unsigned long flags;
@@ -79,7 +86,7 @@ static int registered(const void *what, int err)
 	return err;
 }
 
-/* The driver also frees what it was given by perf: that was never held. */
+/* The driver also frees memory that perf allocated, which is not in the list. */
 static void drop(const void *what)
 {
 	unsigned long flags;
@@ -93,13 +100,15 @@ static void drop(const void *what)
 	raw_spin_unlock_irqrestore(&failing.lock, flags);
 }
 
-/* Callbacks for hotplug have a number, handlers of NMIs a kind; no address is as low. */
+/*
+ * Identify a hotplug callback by its state, and an NMI handler by its type. No address is that low.
+ */
 static const void *number(unsigned int i)
 {
 	return (const void *)(uintptr_t)(i + 1);
 }
 
-#define NMIS 0x1000 /* above all states of hotplug */
+#define NMIS 0x1000 /* larger than each hotplug state */
 
 void *failing_kzalloc(size_t size, gfp_t flags)
 {
@@ -240,7 +249,7 @@ void failing_cpuhp_remove(enum cpuhp_state state)
 }
 
 #ifdef CONFIG_X86_LOCAL_APIC
-/* Without an NMI the driver takes the next best interrupt: nobody hears of it. */
+/* Without an NMI the driver uses an irq_work, so the failure has no errno. */
 int failing_nmi_register(unsigned int type, struct nmiaction *action)
 {
 	if (fails(0))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Calls of the driver that may fail, in a kernel that has the suites: one of them can be made to
- * fail, and what the driver holds is known. Included before each of its files, by driver/Kbuild.
+ * Wrappers of kernel functions that the driver calls, in a kernel with the KUnit suites. One call
+ * can be made to fail, and the resources that the driver holds are counted. driver/Kbuild includes
+ * this header before each file of glue/.
  */
 #ifndef REFPMU_KUNIT_FAILING_H
 #define REFPMU_KUNIT_FAILING_H
@@ -16,16 +17,19 @@
 #include <asm/nmi.h>
 #endif
 
-/* Let the @nth call from now on fail, counted from 1; 0 for none. */
+/* Let the @nth call from now on fail, counted from 1. 0 disables this. */
 void failing_arm(unsigned int nth);
 
-/* True until that call has come. */
+/* Return true until that call has happened. */
 bool failing_armed(void);
 
-/* What the call that failed is to come to for who has called the driver: it may do without. */
+/*
+ * Return the errno that the caller of the driver must see after the failure; 0 if the driver can
+ * continue without the failed call.
+ */
 int failing_errno(void);
 
-/* How much memory and how many registrations the driver has not given back yet. */
+/* Return the number of allocations and registrations that the driver has not released. */
 unsigned int failing_held(void);
 
 void *failing_kzalloc(size_t size, gfp_t flags);
@@ -58,7 +62,7 @@ int failing_nmi_register(unsigned int type, struct nmiaction *action);
 void failing_nmi_unregister(unsigned int type, const char *name);
 #endif
 
-/* Some of them are macros on some kernels. */
+/* Some of these functions are macros on some kernels. */
 #ifndef REFPMU_KUNIT_FAILING_C
 #undef kzalloc
 #undef kcalloc

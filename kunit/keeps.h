@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* KEEPS(): names the rules of the catalogue that a case shows. */
+/* KEEPS(): names the rules that a case verifies. */
 #ifndef REFPMU_KUNIT_KEEPS_H
 #define REFPMU_KUNIT_KEEPS_H
 
@@ -12,7 +12,9 @@
 #include "bare.h"
 #endif
 
-/* Into the case's diagnostics, a line a rule; once for all rows of a parameterised case. */
+/*
+ * Write one diagnostic line for each rule. A parameterized case does this once, not for each row.
+ */
 static inline void refpmu_keeps(struct kunit *test, const char *const *rules, size_t n)
 {
 	size_t i;
@@ -22,8 +24,8 @@ static inline void refpmu_keeps(struct kunit *test, const char *const *rules, si
 }
 
 /*
- * Takes the ids of one or more rules; at the top of a case, interrupts on. The case's parameter has
- * to be called test: by it lint finds the uses.
+ * The arguments are ids of rules. Use this at the start of a case, with interrupts on. The
+ * parameter of the case must be named test, because lint searches for that.
  */
 #define KEEPS(test, ...)							\
 	do {									\

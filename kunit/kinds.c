@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Takes the one kind of core away for the time of a suite, and brings two in its place. */
+/* Replace the only core type by two core types while a suite runs. */
 #include "kinds.h"
 
-/* What the one kind is made from again. */
+/* Parameters of the only core type, to restore it. */
 static struct {
 	const char *name;
 	struct refpmu_model_params params;
@@ -54,7 +54,7 @@ static void take_devices(unsigned int n)
 		refpmu_device_teardown(&refpmu_devices[n]);
 }
 
-/* The steps of loading that are about kinds; what @n devices are is described. */
+/* Set up and register @n devices, as at load. Their parameters are set. */
 static int bring(unsigned int n)
 {
 	unsigned int devices = 0, pmus = 0;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The callbacks of a PMU that is in use, called beside perf.
+ * Calls the callbacks of a PMU in use, concurrently with perf.
  *
- * It is safe since perf and the driver cannot tell: the events are opened by perf, off, and perf
- * calls no callback for an event that is off. So each of them has one caller, which runs on the
- * CPU of the events, with interrupts off, under the lock of the events' context and with the PMU
- * off, in an order that perf may call them in too. Between two calls interrupts are on and the PMU
- * goes on with whatever else it has; it may well interrupt for an event of a case.
+ * This is safe because it looks to the driver like calls by perf. perf has opened the events but
+ * not enabled them, and it calls no callback for a disabled event. Each event therefore has one
+ * caller. It runs on the CPU of the events, with interrupts off, under the lock of the events'
+ * context, with the PMU disabled, and in an order that perf may use, too. Between two calls
+ * interrupts are on and the PMU works for other events; it may also raise an interrupt for an event
+ * of a case.
  */
 #include <linux/err.h>
 #include <linux/ktime.h>
@@ -15,11 +16,11 @@
 
 #include "live.h"
 
-#define MOVES_NS NSEC_PER_SEC /* an event that happens while a CPU is busy happens sooner */
+#define MOVES_NS NSEC_PER_SEC /* an event that happens on a busy CPU happens within this time */
 
 /*
- * Several times as long as the event takes. With interrupts off that is not for long, and not by
- * the clock alone, which may stand still until the next tick.
+ * Wait several times as long as the event takes. With interrupts off the wait must be short. It
+ * must not depend on the clock alone, which may stand still until the next tick.
  */
 #define WAIT_TIMES 4
 #define WAIT_LEAST_NS (100 * NSEC_PER_USEC)
@@ -29,10 +30,10 @@
 
 #define THROTTLED (~0ULL) /* MAX_INTERRUPTS of perf */
 
-/* Cases run one at a time. */
+/* The state of the current case. Cases run one at a time. */
 static struct live only;
 
-/* Any event of any PMU shows where devices of PMUs are. */
+/* Open an event of any PMU to find the parent of all PMU devices. */
 static struct device *find_device(struct live *live, const char *name)
 {
 	struct perf_event_attr attr = {
@@ -61,7 +62,10 @@ static struct perf_event *open_on(const struct perf_event_attr *attr, int cpu)
 	return perf_event_create_kernel_counter(&copy, cpu, NULL, NULL, NULL);
 }
 
-/* On the first CPU that takes it: a machine-wide PMU and one of a kind of core do not take all. */
+/*
+ * Open the event on the first CPU that accepts it. A system-wide PMU or a PMU of one core type does
+ * not accept all CPUs.
+ */
 static int open_first(struct live *live)
 {
 	struct perf_event *event = ERR_PTR(-ENODEV);
@@ -120,7 +124,7 @@ void live_exit(struct kunit *test)
 
 	if (!live)
 		return;
-	/* Some kernels have another thread clean up. */
+	/* On some kernels another thread runs the exit function. */
 	set_cpus_allowed_ptr(current, cpumask_of(live->cpu));
 	for (i = 0; i < live->n_events; i++) {
 		if (live->added[i])
@@ -183,14 +187,14 @@ int live_try(struct live *live, const struct perf_event_attr *attr, int cpu,
 	return 0;
 }
 
-/* In an NMI, too. */
+/* May run in an NMI. */
 static void overflowed(struct perf_event *event, struct perf_sample_data *data,
 		       struct pt_regs *regs)
 {
 	struct live_sampled *sampled = event->overflow_handler_context;
 
 	sampled->samples++;
-	/* perf compares at the next one, if that is before the next tick. */
+	/* perf compares this at the next overflow, unless a tick comes first. */
 	if (READ_ONCE(sampled->too_often) && event->hw.interrupts != THROTTLED)
 		event->hw.interrupts = U32_MAX;
 	if (data->period != sampled->period)
@@ -265,7 +269,10 @@ static void list(struct perf_event *event, struct perf_event *leader)
 	leader->nr_siblings++;
 }
 
-/* A leader asks for itself; members are on its list, once they are accepted. */
+/*
+ * Call event_init for @event in the group of @leader. A leader is its own group leader. Members are
+ * on the leader's list after they were accepted.
+ */
 static int join(struct live *live, struct perf_event *event, struct perf_event *leader)
 {
 	int err;
@@ -286,7 +293,7 @@ static void give_back(struct perf_event *event)
 
 struct live_group live_ask_group(struct live *live, unsigned int n, enum live_software software)
 {
-	/* One more than asked for is the software event. */
+	/* The additional element is for the software event. */
 	struct perf_event *events = kvcalloc(n + 1, sizeof(*events), GFP_KERNEL);
 	struct perf_event *leader = software == LIVE_LEADS ? events + n : events;
 	struct mutex *stable = &live->events[0]->ctx->mutex;
@@ -325,7 +332,7 @@ static int *depth(const struct live *live)
 	return this_cpu_ptr(live->pmu->pmu_disable_count);
 }
 
-/* perf_pmu_disable() and _enable(), which modules have not. */
+/* perf_pmu_disable() and perf_pmu_enable(), which are not exported to modules. */
 void live_switch_off(struct live *live)
 {
 	if (!(*depth(live))++)
@@ -342,7 +349,7 @@ void live_lock(struct live *live)
 {
 	local_irq_save(live->irqs);
 	raw_spin_lock(&live->events[0]->ctx->lock);
-	/* sparse wants both in one function. */
+	/* sparse requires the acquire and the release in the same function. */
 	__release(&live->events[0]->ctx->lock);
 }
 
@@ -556,7 +563,7 @@ bool live_throttle(const struct live *live, struct live_sampled *sampled, int *f
 	do {
 		let_happen(live);
 		local_irq_disable();
-		/* It is so until the next tick. */
+		/* The event stays throttled until the next tick. */
 		if (sampled->event->hw.interrupts == THROTTLED) {
 			*flags = sampled->event->hw.state;
 			WRITE_ONCE(sampled->too_often, false);

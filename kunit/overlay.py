@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Lays driver and suites into a kernel tree, for the kernel's own kunit.py: see README.md."""
+"""Copies driver and suites into a kernel tree, for the kernel's own kunit.py: see README.md."""
 
 import argparse
 import shutil
@@ -21,7 +21,7 @@ NOT_KERNEL = shutil.ignore_patterns("*.py", "*.md", "__pycache__", "pmukunit", "
 
 
 def lay(tree: Path) -> None:
-    """Makes @tree hold the sources of now; what was laid into it before goes."""
+    """Copies the current sources into @tree, in place of an earlier copy."""
     place = tree / PLACE
     shutil.rmtree(place, ignore_errors=True)
     for part in ("driver", "kunit"):

@@ -2,7 +2,7 @@
 /* Cases of pmu_contract: add and del. */
 #include "pmu_contract.h"
 
-/* Each case sees to that, and says so at its end; this one makes every call. */
+/* Each case checks this at its end. This case calls every callback. */
 void pmu_contract_callbacks_leave_things_as_they_were(struct kunit *test)
 {
 	struct live *live = test->priv;

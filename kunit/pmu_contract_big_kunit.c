@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* KUnit suite of any driver, on the bigger kind of core: not every CPU takes its events. */
+/* KUnit suite for any driver, on the bigger core type: only some CPUs accept its events. */
 #include "kinds.h"
 #include "pmu_contract.h"
 
@@ -7,7 +7,7 @@ static int contract_init(struct kunit *test)
 {
 	static const struct live_target target = {
 		.pmu = "refpmu_big",
-		.config = 0x003c, /* cycles, which the clock drives */
+		.config = 0x003c, /* cycles, which the clock generates */
 	};
 
 	if (!cpu_online(KINDS_BIG_CPU)) {

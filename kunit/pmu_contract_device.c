@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Cases of pmu_contract: its operations, and its device in sysfs. */
+/* Cases of pmu_contract: the struct pmu, and its device in sysfs. */
 #include <linux/kernfs.h>
 #include <linux/slab.h>
 #include <linux/sysfs.h>
@@ -18,7 +18,7 @@ void pmu_contract_operations_are_complete(struct kunit *test)
 	KUNIT_EXPECT_TRUE_MSG(test, pmu->start, "start");
 	KUNIT_EXPECT_TRUE_MSG(test, pmu->stop, "stop");
 	KUNIT_EXPECT_TRUE_MSG(test, pmu->read, "read");
-	/* perf has filled in what is absent together. */
+	/* perf has filled in callbacks that may only be absent together. */
 	KUNIT_EXPECT_TRUE_MSG(test, pmu->pmu_enable && pmu->pmu_disable, "one without the other");
 	KUNIT_EXPECT_TRUE_MSG(test, pmu->start_txn && pmu->commit_txn && pmu->cancel_txn,
 			      "one without the others");
@@ -39,7 +39,7 @@ void pmu_contract_type_and_name_are_those_of_the_device(struct kunit *test)
 			      "the device is called %s", dev_name(live->dev));
 	KUNIT_EXPECT_TRUE_MSG(test, pmu->dev == live->dev, "the PMU has another device");
 	KUNIT_EXPECT_TRUE_MSG(test, pmu->type >= 0, "its type is %d", pmu->type);
-	/* By its number perf has found this PMU, and no other. */
+	/* perf found this PMU by its type, so no other PMU may have that type. */
 	KUNIT_EXPECT_TRUE_MSG(test, live->pmu == pmu || live_is_software(live),
 			      "type %d is that of another PMU", pmu->type);
 }
@@ -65,7 +65,7 @@ void pmu_contract_device_has_the_files_of_perf(struct kunit *test)
 			      "nr_addr_filters, for %u", pmu->nr_addr_filters);
 }
 
-/* Walks the driver's files of one folder of its device, or those of none. */
+/* Visit the driver's files in one folder of its device. */
 static void each_file(struct kunit *test, const char *folder, char *page,
 		      void (*visit)(struct kunit *test, const char *name, const char *text))
 {
@@ -96,7 +96,10 @@ static void each_file(struct kunit *test, const char *folder, char *page,
 	}
 }
 
-/* "config1:0-7,21": true if it is a field, and bits that rise and that it has. */
+/*
+ * Return true if @text is a format like "config1:0-7,21": a field, and bits in ascending order that
+ * the field has.
+ */
 static bool is_format(const char *text)
 {
 	unsigned int from, to;
@@ -108,7 +111,7 @@ static bool is_format(const char *text)
 	if (*text >= '1' && *text <= '3')
 		text++;
 	do {
-		text++; /* the colon, then commas */
+		text++; /* skip the colon or the comma */
 		length = 0;
 		if (sscanf(text, "%u%n", &from, &length) != 1)
 			return false;

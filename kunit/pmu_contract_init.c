@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Cases of pmu_contract: what event_init answers, and what it leaves behind. */
+/* Cases of pmu_contract: results of event_init, and the state that it leaves. */
 #include <linux/err.h>
 
 #include "pmu_contract.h"
@@ -25,7 +25,7 @@ void pmu_contract_foreign_types_are_nobodys(struct kunit *test)
 	KUNIT_EXPECT_TRUE_MSG(test, err == -ENOENT, "somebody answers %d", err);
 }
 
-/* Laid over the attr of the event. */
+/* An attr that is combined with that of the event. */
 struct pmu_contract_odd {
 	const char *what;
 	struct perf_event_attr attr;
@@ -102,7 +102,7 @@ void pmu_contract_sampling_is_refused_without_interrupt(struct kunit *test)
 		kunit_mark_skipped(test, "the PMU does not say that it has no interrupt");
 		return;
 	}
-	/* perf itself refuses it to user space alone. */
+	/* perf itself rejects this only for user space. */
 	attr.sample_period = 1000;
 	err = live_try(live, &attr, live->cpu, NULL);
 	KUNIT_EXPECT_TRUE_MSG(test, refuses_what_it_has_not(err), "with a period: %d", err);
@@ -149,7 +149,7 @@ void pmu_contract_exclusion_is_refused_where_there_is_none(struct kunit *test)
 	}
 }
 
-/* The event that is watched: its destructor, and how often it ran. */
+/* The destructor of the observed event, and the number of its calls. */
 static struct {
 	void (*destroy)(struct perf_event *event);
 	unsigned int calls;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* KUnit suite of any driver: the contract of struct pmu, on a PMU that is named by parameters. */
+/* KUnit suite for any driver: the contract of struct pmu, for the PMU that the parameters name. */
 #include <linux/moduleparam.h>
 
-/* Built in, it is called as the module is. */
+/* Use the parameter names of the module if the suite is built in. */
 #ifndef MODULE
 #undef MODULE_PARAM_PREFIX
 #define MODULE_PARAM_PREFIX "pmu_contract."
@@ -12,12 +12,12 @@
 
 static char *pmu = "refpmu";
 module_param(pmu, charp, 0444);
-MODULE_PARM_DESC(pmu, "the PMU, as /sys/bus/event_source/devices has it; default refpmu");
+MODULE_PARM_DESC(pmu, "name of the PMU in /sys/bus/event_source/devices; default: refpmu");
 
-/* The cycles of refpmu, which its clock drives. */
+/* Cycles of refpmu, which its clock generates. */
 static unsigned long long event = 0x003c;
 module_param(event, ullong, 0444);
-MODULE_PARM_DESC(event, "config of an event of it that happens while a CPU is busy");
+MODULE_PARM_DESC(event, "config of an event of the PMU that happens while a CPU is busy");
 
 static unsigned long long config1;
 module_param(config1, ullong, 0444);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Every case of pmu_contract once, as they run: CASE() is for whoever includes it. */
+/* All cases of pmu_contract, in the order in which they run. The including file defines CASE(). */
 CASE(operations_are_complete),
 CASE(type_and_name_are_those_of_the_device),
 CASE(device_has_the_files_of_perf),

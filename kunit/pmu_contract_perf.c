@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Cases of pmu_contract: what perf itself makes of the callbacks. */
+/* Cases of pmu_contract: an event under the control of perf. */
 #include "pmu_contract.h"
 
 void pmu_contract_counter_of_the_kernel_counts(struct kunit *test)
@@ -17,7 +17,7 @@ void pmu_contract_counter_of_the_kernel_counts(struct kunit *test)
 	do {
 		live_wait(live, 0);
 		now = perf_event_read_value(event, &enabled, &running);
-		/* Its times are those of a clock that may only go with the tick. */
+		/* The times of an event may come from a clock that advances only with the tick. */
 	} while ((now == count || !running) && enabled < NSEC_PER_SEC);
 	KUNIT_EXPECT_TRUE_MSG(test, now > count, "it does not count");
 	KUNIT_EXPECT_TRUE_MSG(test, running && running <= enabled, "%llu ns of %llu", running,

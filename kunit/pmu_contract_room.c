@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Cases of pmu_contract: how many events there is room for, and what happens beyond. */
+/* Cases of pmu_contract: the number of events that fit, and the behavior beyond it. */
 #include "pmu_contract.h"
 
-/* What an event that is off is made of, as far as every driver has it. */
+/* The fields of a disabled event that every driver uses. */
 struct pmu_contract_books {
 	int idx;
 	int state;
@@ -51,7 +51,9 @@ void pmu_contract_failed_add_leaves_nothing(struct kunit *test)
 	KUNIT_EXPECT_TRUE_MSG(test, same_books(&before, &after),
 			      "index %d and state %#x, then %d and %#x", before.idx, before.state,
 			      after.idx, after.state);
-	/* The others keep theirs; one that goes makes room for it, and for nothing more. */
+	/*
+	 * The other events keep their counters. A deleted event makes room for exactly one event.
+	 */
 	live_del(live, n - 1);
 	err = live_add(live, n, live_how(live));
 	KUNIT_EXPECT_TRUE_MSG(test, !err, "there is room, and add: %d", err);
@@ -102,7 +104,7 @@ void pmu_contract_group_is_judged_whole_however_busy_the_pmu_is(struct kunit *te
 	KUNIT_EXPECT_TRUE_MSG(test, !group.touched, "the leader is not as it was");
 }
 
-/* As many as fit without a software event are taken with one. */
+/* A software event must not reduce the number of events that fit. */
 static void expect_room_beside(struct kunit *test, enum live_software software)
 {
 	struct live_group group;

@@ -5,12 +5,12 @@
 
 #include "pmu_contract.h"
 
-#define LONG BIT_ULL(40) /* a period that does not end while a case lasts */
+#define LONG BIT_ULL(40) /* a period that does not end during a case */
 #define SAMPLES 10
 #define PERIODS_A_MS 4
 #define LIMIT 2
 
-/* Skips the case where nothing could tell of the end of a period. */
+/* Skip the case if the PMU has no interrupt to signal the end of a period. */
 static bool has_interrupt(struct kunit *test)
 {
 	const struct live *live = test->priv;
@@ -23,7 +23,7 @@ static bool has_interrupt(struct kunit *test)
 	return false;
 }
 
-/* A period of which there are some in a millisecond; 0 if the case ends there. */
+/* Find a period that ends several times in a millisecond. Return 0 if the case must end. */
 static u64 short_period(struct kunit *test)
 {
 	struct live *live = test->priv;
@@ -41,7 +41,7 @@ static u64 short_period(struct kunit *test)
 	return max_t(u64, div64_u64(n * (NSEC_PER_MSEC / PERIODS_A_MS), ns), 2);
 }
 
-/* False, and skipped, if there is no such event. */
+/* Return false, with the case skipped, if the event is rejected. */
 static bool sampling(struct kunit *test, u64 period, struct live_sampled *sampled)
 {
 	const int err = live_sample(test->priv, period, sampled);
@@ -52,7 +52,7 @@ static bool sampling(struct kunit *test, u64 period, struct live_sampled *sample
 	return false;
 }
 
-/* One where the other ends: perf is told of each period, of no more, and how long it was. */
+/* perf must get exactly one sample for each period, with its length. */
 void pmu_contract_each_period_is_a_sample(struct kunit *test)
 {
 	struct live *live = test->priv;
@@ -80,7 +80,7 @@ void pmu_contract_each_period_is_a_sample(struct kunit *test)
 	perf_event_release_kernel(sampled.event);
 }
 
-/* The tick, which comes soon, starts it again. */
+/* The next tick starts the event again. */
 void pmu_contract_throttled_event_is_stopped_and_goes_on(struct kunit *test)
 {
 	struct live *live = test->priv;
@@ -130,7 +130,7 @@ void pmu_contract_limit_ends_sampling(struct kunit *test)
 	live_wait(live, NSEC_PER_MSEC);
 	KUNIT_EXPECT_TRUE_MSG(test, sampled.samples == LIMIT, "%llu samples, of %u",
 			      sampled.samples, LIMIT);
-	/* It can go on. */
+	/* The event can be enabled again. */
 	err = perf_event_refresh(sampled.event, 1);
 	KUNIT_EXPECT_TRUE_MSG(test, !err, "perf_event_refresh: %d", err);
 	live_await(live, &sampled, LIMIT + 1);
@@ -151,7 +151,7 @@ void pmu_contract_new_period_begins_at_once(struct kunit *test)
 	int err;
 
 	KEEPS(test, "DRC-068", "DRC-069");
-	/* One of perf's own ends the old period first. */
+	/* PMUs of perf itself end the old period first. contract_has_state() skips them. */
 	if (!has_interrupt(test) || !contract_has_state(test))
 		return;
 	period = short_period(test);
@@ -170,7 +170,7 @@ void pmu_contract_new_period_begins_at_once(struct kunit *test)
 	perf_event_release_kernel(sampled.event);
 }
 
-/* What was counted of a period and what is left of it are the period. */
+/* The count and the rest of the period must add up to the period. */
 static void expect_whole(struct kunit *test, unsigned int i, const char *when)
 {
 	const struct live *live = test->priv;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* KUnit suite of any driver, on the software events of perf: no counter, no interrupt. */
+/* KUnit suite for any driver, on perf's software events: no counter, no interrupt. */
 #include "pmu_contract.h"
 
 static void happen(void)

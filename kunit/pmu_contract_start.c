@@ -85,7 +85,7 @@ void pmu_contract_second_stop_changes_nothing(struct kunit *test)
 			      live_flags(live, ALONE));
 }
 
-/* Started again by @flags, after a stop that suits them. */
+/* Stop the event, start it again with @flags, and check that it counts. */
 static void expect_restart(struct kunit *test, u64 pace, int flags)
 {
 	struct live *live = test->priv;
@@ -116,7 +116,7 @@ void pmu_contract_start_goes_on_after_a_stop(struct kunit *test)
 	expect_restart(test, pace, PERF_EF_RELOAD);
 }
 
-/* What passes between a stop and a start is not counted, though a counter may have seen it. */
+/* Events between a stop and a start must not be counted, even if the counter has counted them. */
 void pmu_contract_time_between_stop_and_start_is_not_counted(struct kunit *test)
 {
 	struct live *live = test->priv;
@@ -136,7 +136,7 @@ void pmu_contract_time_between_stop_and_start_is_not_counted(struct kunit *test)
 		live_stop(live, ALONE, PERF_EF_UPDATE);
 		from = live_count(live, ALONE);
 		live_wait(live, pace);
-		/* No time passes where it could count. */
+		/* The PMU is disabled, so the event cannot count between start and stop. */
 		live_off(live);
 		live_call_start(live, ALONE, flags[i]);
 		live_call_stop(live, ALONE, PERF_EF_UPDATE);
@@ -188,7 +188,7 @@ void pmu_contract_reads_never_go_back(struct kunit *test)
 			      live_flags(live, ALONE));
 }
 
-/* Two calls too many for one event are none for another. */
+/* A redundant call for one event must not affect another event. */
 void pmu_contract_others_go_on_beside_a_stopped_event(struct kunit *test)
 {
 	struct live *live = test->priv;
@@ -212,7 +212,7 @@ void pmu_contract_others_go_on_beside_a_stopped_event(struct kunit *test)
 	KUNIT_EXPECT_TRUE_MSG(test, live_moves(live), "one is gone, and another does not count");
 }
 
-/* What it counts in a while, and how long that was. */
+/* The events that were counted in a certain time. */
 struct pmu_contract_stretch {
 	u64 ns;
 	u64 n;
@@ -247,7 +247,7 @@ static struct pmu_contract_stretch restarted(struct live *live, u64 pace)
 	};
 }
 
-/* Events do not happen evenly: only what they cannot be is found. */
+/* The rate of events varies, so the case detects only counts that are far too high. */
 #define UNLIKELY_TIMES 10000
 
 void pmu_contract_restart_invents_no_counts(struct kunit *test)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What cases of pmu_contract begin with: an event that is on, a PMU that is full. */
+/* First steps of many cases of pmu_contract: start an event, fill the PMU. */
 #include "pmu_contract.h"
 
-/* Why a case says nothing of counts. */
+/* Reasons for which a case cannot check counts. */
 #define IDLE "the event does not happen by itself"
 #define SOFTWARE "a software PMU keeps no state of a counter"
 

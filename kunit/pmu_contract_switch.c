@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Cases of pmu_contract: the PMU as a whole, switched off and on. */
+/* Cases of pmu_contract: disabling and enabling the whole PMU. */
 #include "pmu_contract.h"
 
 void pmu_contract_nothing_counts_while_the_pmu_is_off(struct kunit *test)

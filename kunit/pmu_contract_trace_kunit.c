@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* KUnit suite of any driver, on the trace PMU of refpmu: without an AUX area it starts nothing. */
+/*
+ * KUnit suite for any driver, on the trace PMU of refpmu, which cannot start without an AUX area.
+ */
 #include "pmu_contract.h"
 
 static int contract_init(struct kunit *test)

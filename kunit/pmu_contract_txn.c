@@ -73,7 +73,7 @@ void pmu_contract_others_go_on_beside_a_cancelled_transaction(struct kunit *test
 	if (err)
 		return;
 	KUNIT_EXPECT_TRUE_MSG(test, live_moves(live), "added again, it does not count");
-	/* Another one on top of it is none instead of it. */
+	/* A second event must not replace the first one. */
 	if (!live_add(live, other, live_how(live)))
 		KUNIT_EXPECT_TRUE_MSG(test, live_moves(live), "beside another it does not count");
 }
@@ -87,7 +87,7 @@ void pmu_contract_cancelled_transaction_leaves_nothing(struct kunit *test)
 	KEEPS(test, "DRC-049", "DRC-082", "DRV-006", "DRV-018");
 	if (!live_is_whole(test))
 		return;
-	/* What each leaves adds up. */
+	/* Repeat this, to detect a leak of each cancelled transaction. */
 	for (i = 0; i < TURNS && !err; i++) {
 		live_txn_start(live);
 		err = live_call_add(live, ALONE, live_how(live));
@@ -126,7 +126,10 @@ void pmu_contract_cancelled_transaction_leaves_the_room_that_it_found(struct kun
 			      n);
 }
 
-/* All that is open, in one transaction: whether it was committed; it is open until then. */
+/*
+ * Add all open events in one transaction. Return true if it was committed; otherwise it is still
+ * open.
+ */
 static bool add_all(struct live *live, unsigned int *n)
 {
 	live_txn_start(live);
@@ -148,7 +151,7 @@ void pmu_contract_group_that_does_not_fit_is_undone(struct kunit *test)
 		return;
 	for (n = 0; n < fit; n++)
 		live_del(live, n);
-	/* One more than fits. */
+	/* One event too many. */
 	while (live->n_events > fit + 1)
 		live_close(live);
 	whole = add_all(live, &n);
@@ -160,7 +163,7 @@ void pmu_contract_group_that_does_not_fit_is_undone(struct kunit *test)
 	KUNIT_EXPECT_TRUE_MSG(test, !whole, "%u fit one by one, and %u together", fit, fit + 1);
 	if (whole)
 		return;
-	/* As many fit as before, in one transaction too. */
+	/* As many events as before still fit, in one transaction. */
 	live_close(live);
 	whole = add_all(live, &again);
 	if (!whole) {

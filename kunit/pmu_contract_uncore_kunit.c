@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* KUnit suite of any driver, on the machine-wide PMU of refpmu. */
+/* KUnit suite for any driver, on the system-wide PMU of refpmu. */
 #include "glue/uncore.h"
 #include "pmu_contract.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A PMU that counts nothing and takes down how perf calls it. */
+/* A PMU that does not count, and records how perf calls it. */
 #include <linux/err.h>
 #include <linux/hrtimer.h>
 #include <linux/sched.h>
@@ -38,11 +38,12 @@ static void recorder_destroy(struct perf_event *event)
 	note(event->pmu, RECORDER_DESTROY, 0, 0);
 }
 
-/* It is asked about the events of nobody, too. */
+/* perf also calls this for events of foreign types. */
 static int recorder_event_init(struct perf_event *event)
 {
 	struct recorder *recorder = to_recorder(event->pmu);
-	const bool wide = event->attr.type < PERF_TYPE_MAX; /* it was found by its extended type */
+	/* perf found this PMU by the extended type */
+	const bool wide = event->attr.type < PERF_TYPE_MAX;
 
 	might_sleep();
 	note(event->pmu, RECORDER_INIT, event->attr.type, event->attr.config);
@@ -129,13 +130,13 @@ int recorder_init(struct kunit *test)
 		.pmu_disable = recorder_pmu_disable,
 		.check_period = recorder_check_period,
 	};
-	/* A thread of its own runs each case: the pinning ends with it. */
+	/* Each case runs in its own thread, so the affinity ends with the case. */
 	return set_cpus_allowed_ptr(current, cpumask_of(RECORDER_CPU));
 }
 
 /*
- * An add that failed has armed the timer that lets events take turns. perf frees it with the PMU,
- * armed or not.
+ * A failed add has armed the timer that rotates events. perf frees the timer with the PMU, even if
+ * it is armed.
  */
 static void cancel_turns(struct pmu *pmu)
 {
@@ -159,7 +160,7 @@ void recorder_unregister(struct recorder *recorder)
 		perf_pmu_unregister(&recorder->pmu);
 	}
 	recorder->registered = false;
-	/* Newer kernels would take the device that is gone for one of the driver's own. */
+	/* Newer kernels would take the stale pointer for a device that the driver has set. */
 	recorder->pmu.dev = NULL;
 }
 

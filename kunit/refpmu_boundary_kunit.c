@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* KUnit suite of what an event's hw says: true before and after every callback that perf makes. */
+/* KUnit suite of the fields of an event's hw: they are correct before and after every callback. */
 #include "rig.h"
 
 #define SETTLED (PERF_HES_STOPPED | PERF_HES_UPTODATE)
 #define PERIOD 100
 
-/* Callbacks are watched, and what was wrong is named when interrupts are on again. */
+/* State of the observed callbacks. The first error is reported when interrupts are on again. */
 static struct {
 	unsigned int calls[5];
 	const char *wrong;
@@ -146,7 +146,7 @@ static void flags_are_true_while_periods_change(struct kunit *test)
 	rig_pulse(test, RIG_PULSED, 3 * PERIOD + 7);
 	KUNIT_ASSERT_EQ(test, perf_event_period(event, 2 * PERIOD), 0);
 	rig_pulse(test, RIG_PULSED, PERIOD);
-	/* The overflow handler stops it. */
+	/* The overflow handler stops the event. */
 	atomic_set(&event->event_limit, 1);
 	rig_pulse(test, RIG_PULSED, PERIOD);
 	perf_event_disable(event);
@@ -163,7 +163,7 @@ static void flags_are_true_in_every_order(struct kunit *test)
 
 	KEEPS(test, "DRC-051", "DRC-052", "DRC-053", "DRC-062", "DRV-037");
 	local_irq_disable();
-	/* Two stops of either kind, and a start that fits what they left. */
+	/* Two stops of either type, and a start that fits the resulting state. */
 	for (i = 0; i < 16; i++) {
 		rig_add(event, i & 8 ? PERF_EF_START : 0);
 		rig_tick(RIG_PULSED, 1);
@@ -178,7 +178,7 @@ static void flags_are_true_in_every_order(struct kunit *test)
 	}
 	local_irq_enable();
 	expect_watched(test, CALL_STOP);
-	/* One each after the start, and one before the stop where it was added running. */
+	/* One event after each start, and one before the stop if the event was added started. */
 	KUNIT_EXPECT_EQ(test, rig_count(event), 24ULL);
 }
 
@@ -187,26 +187,26 @@ enum boundary_op {
 	DO_ADD_OFF,
 	DO_DEL,
 	DO_STOP,
-	DO_STALL, /* without an update */
+	DO_STALL, /* stop without an update */
 	DO_START,
-	DO_GO_ON, /* without a reload */
+	DO_GO_ON, /* start without a reload */
 	DO_READ,
-	DO_SERVE, /* the interrupt */
+	DO_SERVE, /* the overflow handler */
 };
 
-/* What is done to an event, and how often it happens afterwards. */
+/* An operation on an event, and the number of events that happen after it. */
 struct boundary_step {
 	enum boundary_op op;
 	unsigned int ticks;
 };
 
-/* The books of a sampling event as they have to be. */
+/* Expected state of a sampling event. */
 struct boundary_books {
 	bool placed;
 	bool counts;
-	bool folded; /* nothing has happened since */
-	bool reloaded; /* nor since the counter was programmed */
-	u64 waiting; /* in the counter */
+	bool folded; /* no event has happened since the last fold */
+	bool reloaded; /* no event has happened since the last reload */
+	u64 waiting; /* events in the counter that are not folded yet */
 	u64 count;
 	s64 left;
 };
@@ -286,7 +286,7 @@ static void step_event(struct perf_event *event, enum boundary_op op)
 	}
 }
 
-/* Before what happens next: "" if the event is kept as the books have it. */
+/* Return the name of a field that differs from the expected state; "" if there is none. */
 static const char *differs(const struct perf_event *event, const struct boundary_books *books)
 {
 	const u64 mask = refpmu_low_bits(rig_device->params.width);

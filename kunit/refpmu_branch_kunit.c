@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* KUnit suite of core/branch and core/record: numbers are those of perf, memory is not believed. */
+/*
+ * KUnit suite of core/branch and core/record: constants equal those of perf, and bad memory is
+ * rejected.
+ */
 #include <kunit/test.h>
 #include <linux/perf_event.h>
 
@@ -81,7 +84,7 @@ static void records_end_where_memory_is_broken(struct kunit *test)
 	words[1] = USER_IP;
 	words[4] = REFPMU_PEBS_DATA_MEMORY | 64ULL << REFPMU_PEBS_SIZE_SHIFT;
 	words[8] = 0x1234;
-	words[12] = 40ULL << REFPMU_PEBS_SIZE_SHIFT; /* is 32 */
+	words[12] = 40ULL << REFPMU_PEBS_SIZE_SHIFT; /* must be 32 */
 	KUNIT_EXPECT_EQ(test, refpmu_record_next(words, sizeof(words), &offset, &record), 1);
 	KUNIT_EXPECT_EQ(test, record.ip, USER_IP);
 	KUNIT_EXPECT_FALSE(test, record.has_memory);

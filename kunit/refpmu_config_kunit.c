@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* KUnit suite of core/config: what an attribute asks for, and with which errno it is refused. */
+/*
+ * KUnit suite of core/config: conversion of an attr to a request, and the errno of each rejection.
+ */
 #include <kunit/test.h>
 #include <linux/perf_event.h>
 
@@ -77,7 +79,7 @@ static void foreign_types_are_nobodys_here(struct kunit *test)
 	u32 type;
 
 	KEEPS(test, "DRC-015", "DRC-017");
-	/* -ENOENT alone lets the core ask the next PMU. */
+	/* perf tries the next PMU only after -ENOENT. */
 	for (type = PERF_TYPE_MAX; type < 1000; type++) {
 		const struct refpmu_attr attr = { .type = type, .config = 0x3c };
 
@@ -94,7 +96,7 @@ static void undefined_bits_are_refused_one_by_one(struct kunit *test)
 	KEEPS(test, "DRC-030");
 	for (bit = 16; bit < 64; bit++) {
 		const struct refpmu_attr attr = { .type = OWN_TYPE, .config = BIT_ULL(bit) | 0x3c };
-		/* INV is defined, but says nothing without CMASK. */
+		/* INV is defined, but is invalid without CMASK. */
 		const bool fine = BIT_ULL(bit) & (REFPMU_EVTSEL_EDGE | REFPMU_EVTSEL_CMASK);
 
 		KUNIT_EXPECT_EQ_MSG(test, refpmu_config_parse(&attr, &caps, &req),
@@ -156,7 +158,7 @@ static void short_periods_are_refused_only_as_periods(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, refpmu_config_parse(&attr, &caps, &req), -EINVAL);
 	attr.sample_period = caps.min_period;
 	KUNIT_EXPECT_EQ(test, refpmu_config_parse(&attr, &caps, &req), 0);
-	/* Neither a frequency nor a counting event has a period to be too short. */
+	/* The minimum period applies neither to a frequency nor to a counting event. */
 	attr.sample_period = 1;
 	attr.freq = true;
 	KUNIT_EXPECT_EQ(test, refpmu_config_parse(&attr, &caps, &req), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* KUnit suite of core/constraint: who gets which counter; a fit is found if there is one. */
+/* KUnit suite of core/constraint: assigns counters, and finds an assignment whenever one exists. */
 #include <kunit/test.h>
 
 #include "keeps.h"
@@ -35,7 +35,9 @@ static void assignment_follows_the_vectors(struct kunit *test)
 				    "want %u", i);
 }
 
-/* True if wants @i and up fit on the counters outside @taken: all ways are tried. */
+/*
+ * Return true if the wants from @i on fit on the counters outside of @taken. Tries all assignments.
+ */
 static bool fits(const struct refpmu_want *wants, unsigned int n, unsigned int i, u64 taken)
 {
 	unsigned int bit;
@@ -57,7 +59,7 @@ static void fit_is_found_whenever_there_is_one(struct kunit *test)
 	struct refpmu_place places[4];
 	unsigned int all, i;
 
-	/* Every choice of four subsets of four counters. */
+	/* All combinations of four subsets of four counters. */
 	for (all = 0; all <= 0xffff; all++) {
 		u64 taken = 0;
 		int err;

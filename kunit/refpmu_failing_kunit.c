@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* KUnit suite of calls that fail: loading, opening and mapping without memory or a registration. */
+/* KUnit suite of failing calls: load, open and mmap when an allocation or a registration fails. */
 #include <linux/err.h>
 
 #include "failing.h"
@@ -7,7 +7,7 @@
 #include "glue/uncore.h"
 #include "rig.h"
 
-/* Attempts to load; each fails one call later than the one before. */
+/* Maximum number of attempts to load. In each attempt, a later call fails. */
 #define MOST_STEPS 500
 
 static struct perf_event_attr attr_of(const struct pmu *pmu)
@@ -66,12 +66,12 @@ static void load_that_fails_leaves_nothing_behind(struct kunit *test)
 		}
 	}
 	failing_arm(0);
-	/* The last attempt found no call left that could fail. */
+	/* In the last attempt no call failed. */
 	KUNIT_ASSERT_EQ(test, err, 0);
 	KUNIT_ASSERT_LT(test, n, (unsigned int)MOST_STEPS);
 	kunit_info(test, "%u calls failed, one after the other\n", n - 1);
 	KUNIT_EXPECT_GT(test, n, 20U);
-	KUNIT_EXPECT_LE(test, tolerated, 1U); /* the NMI: there is another interrupt */
+	KUNIT_EXPECT_LE(test, tolerated, 1U); /* the NMI: the driver can use an irq_work instead */
 	KUNIT_EXPECT_TRUE(test, all_open());
 }
 
@@ -95,7 +95,7 @@ static void driver_gives_back_all_it_took(struct kunit *test)
 	}
 }
 
-/* What opening an event on @pmu comes to if its first allocation, its @nth, fails. */
+/* Return the result of opening an event on @pmu if its @nth allocation fails. */
 static int open_without_memory(const struct pmu *pmu, u64 config, unsigned int nth)
 {
 	struct perf_event_attr attr = attr_of(pmu);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* KUnit suite of CPUs that come and go: what one left behind, another does not find. */
+/* KUnit suite of CPU hotplug: a CPU does not find state that was left before it went offline. */
 #include <linux/cpu.h>
 #include <linux/err.h>
 
 #include "glue/trace.h"
 #include "rig.h"
 
-/* The CPU that goes. Its part is looked at from the one that stays. */
+/* The CPU that goes offline. The other CPU checks its state. */
 #define OTHER_CPU (RIG_CPU + 1)
 
 static struct refpmu_cpu *other(void)
@@ -21,7 +21,7 @@ static int hotplug_init(struct kunit *test)
 	return rig_init(test);
 }
 
-/* A case that ended early leaves the CPU off. */
+/* A case that failed early leaves the CPU offline. */
 static void hotplug_exit(struct kunit *test)
 {
 	if (cpu_possible(OTHER_CPU) && !cpu_online(OTHER_CPU))
@@ -42,7 +42,7 @@ static void set_other_reg(u32 reg, u64 value)
 	WARN_ON(refpmu_model_write(&other()->model, reg, value));
 }
 
-/* As a driver that forgot everything would leave it, but for the interrupt. */
+/* Leave the registers in the state of a driver without cleanup, except for a pending interrupt. */
 static void leave_a_mess(void)
 {
 	struct refpmu_cpu *cpuc = other();
@@ -119,7 +119,7 @@ static void state_of_a_cpu_that_comes_back_is_clean(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cpuc->clock_mode, (u32)REFPMU_CLOCK_AUTO);
 }
 
-/* As if its last overflow were far away when the CPU goes. */
+/* Arm the timer as if the next overflow were far away when the CPU goes offline. */
 static void leave_a_timer(void *unused)
 {
 	hrtimer_start(&rig_cpu()->timer, ns_to_ktime(3600 * NSEC_PER_SEC),
@@ -141,7 +141,7 @@ static void nothing_runs_for_a_cpu_that_is_off(struct kunit *test)
 	struct rig *rig = test->priv;
 	struct perf_event *event;
 
-	/* Its clock drives a timer. */
+	/* The clock generates this event, so the timer is armed. */
 	event = perf_event_create_kernel_counter(&attr, OTHER_CPU, NULL, NULL, NULL);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
 	rig->events[rig->n_events++] = event;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* KUnit suite of two kinds of core: whose event it is, and where it counts. */
+/* KUnit suite of two core types: which PMU accepts an event, and where the event counts. */
 #include <linux/err.h>
 
 #include "glue/compat.h"
@@ -107,7 +107,7 @@ static void perf_is_told_where_not_to_try(struct kunit *test)
 #endif
 }
 
-/* An event as perf has it when it asks a driver: it leads itself, and is on no list. */
+/* Create an event as perf passes it to event_init: it is its own leader, and on no list. */
 static int init_on(struct kunit *test, struct refpmu_device *dev, u64 config, int cpu)
 {
 	struct perf_event *event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
@@ -132,10 +132,13 @@ static void event_is_nobodys_on_a_cpu_of_another_kind(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, init_on(test, BIG, RIG_PULSED, LITTLE_CPU), -ENOENT);
 	KUNIT_EXPECT_EQ(test, init_on(test, LITTLE, RIG_PULSED, LITTLE_CPU), 0);
 	KUNIT_EXPECT_EQ(test, init_on(test, LITTLE, RIG_PULSED, BIG_CPU), -ENOENT);
-	/* Of a task: wherever that goes. */
+	/* An event of a task may run on any CPU. */
 	KUNIT_EXPECT_EQ(test, init_on(test, BIG, RIG_PULSED, -1), 0);
 	KUNIT_EXPECT_EQ(test, init_on(test, LITTLE, RIG_PULSED, -1), 0);
-	/* Another PMU may take what is malformed here: that is not for this one to say. */
+	/*
+	 * The PMU of the other core type may accept this event, so -ENOENT has priority over
+	 * -EINVAL.
+	 */
 	KUNIT_EXPECT_EQ(test, init_on(test, BIG, BIT_ULL(63), LITTLE_CPU), -ENOENT);
 	KUNIT_EXPECT_EQ(test, init_on(test, BIG, BIT_ULL(63), BIG_CPU), -EINVAL);
 }
@@ -180,7 +183,7 @@ static void count_is_as_wide_as_the_counter_of_its_kind(struct kunit *test)
 
 	KUNIT_ASSERT_LT(test, LITTLE->params.width, BIG->params.width);
 	perf_event_enable(event);
-	/* Half of the range of this counter, less one, is left to the next interrupt. */
+	/* The counter is programmed for half of its range, less one. */
 	WARN_ON(refpmu_model_read(&cpuc->model, REFPMU_REG_PMC(event->hw.idx), &value));
 	KUNIT_EXPECT_EQ(test, value, half + 1);
 	pulse_on(LITTLE, LITTLE_CPU, half + 12);
@@ -216,7 +219,7 @@ static void little_cores_have_fewer_counters(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, (int)events[0]->state, (int)PERF_EVENT_STATE_ACTIVE);
 	KUNIT_EXPECT_EQ(test, (int)events[1]->state, (int)PERF_EVENT_STATE_ACTIVE);
-	/* It is pinned, and did not fit. */
+	/* The event is pinned and did not fit. */
 	KUNIT_EXPECT_EQ(test, (int)events[2]->state, (int)PERF_EVENT_STATE_ERROR);
 	KUNIT_EXPECT_EQ(test, per_cpu_ptr(LITTLE->cpus, LITTLE_CPU)->used, 3ULL);
 }

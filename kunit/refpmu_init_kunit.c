@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* KUnit suite of event_init and destroy: whose event it is, what is refused, what is given back. */
+/* KUnit suite of event_init and destroy: accepted and rejected events, and cleanup. */
 #include <linux/err.h>
 
 #include "rig.h"
@@ -36,7 +36,7 @@ static void refusal_desc(const struct refusal *refusal, char *desc)
 
 KUNIT_ARRAY_PARAM(refusal, refusals, refusal_desc);
 
-/* An event as perf has it when it asks a driver: it leads itself, and is on no list. */
+/* Create an event as perf passes it to event_init: it is its own leader, and on no list. */
 static struct perf_event *new_event(struct kunit *test, const struct perf_event_attr *attr)
 {
 	struct perf_event *event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
@@ -89,7 +89,7 @@ static void refusal_reaches_whoever_opens(struct kunit *test)
 	KEEPS(test, "DRC-016", "INI-026");
 	event = perf_event_create_kernel_counter(&attr, RIG_CPU, NULL, NULL, NULL);
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(event), refusal->err);
-	/* It would keep its counter from all cases that follow. */
+	/* An unexpected event would occupy a counter in all following cases. */
 	if (!IS_ERR(event))
 		perf_event_release_kernel(event);
 }
@@ -104,7 +104,10 @@ static void accepted_event_is_prepared_but_not_placed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event->hw.idx, -1);
 	KUNIT_EXPECT_NOT_NULL(test, event->destroy);
 	KUNIT_EXPECT_EQ(test, atomic64_read(&rig_device->live), live + 1);
-	/* A counting event gets a period of at most half the range, to be extended in time. */
+	/*
+	 * The private period of a counting event is at most half the range, so that it is extended
+	 * in time.
+	 */
 	KUNIT_EXPECT_GT(test, event->hw.sample_period, 0ULL);
 	KUNIT_EXPECT_LE(test, event->hw.sample_period,
 			1ULL << (rig_device->params.width - 1));
@@ -133,7 +136,10 @@ static void destroy_comes_once_per_event(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic64_read(&rig_device->live), live);
 }
 
-/* A group of @members pulsed events and one of @extra, if any: what init says of the last. */
+/*
+ * Create a group of @members pulsed events, and one of @extra unless that is NULL. Return the
+ * result of event_init for the last one.
+ */
 static int init_last_of_group(struct kunit *test, unsigned int members, struct pmu *extra)
 {
 	struct perf_event_context *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);

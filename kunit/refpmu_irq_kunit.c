@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* KUnit suite of the overflow handler: what it claims, acknowledges, folds and hands to perf. */
+/* KUnit suite of the overflow handler: claiming, acknowledging, folding, samples. */
 #include "rig.h"
 
-/* Counter @idx is at its top: the next event overflows it. */
+/* Set the counter of @event to its maximum: the next event overflows it. */
 static void top_up(struct perf_event *event)
 {
 	const u64 top = refpmu_low_bits(rig_device->params.width);
@@ -42,7 +42,7 @@ static void every_status_bit_is_acknowledged(struct kunit *test)
 	unsigned int refused = 0;
 
 	KEEPS(test, "DRC-074", "NMI-004");
-	/* Nobody owns these counters: the handler must live with that, too. */
+	/* These counters have no owner. The handler must handle that, too. */
 	local_irq_disable();
 	for (left = bits; left; left &= left - 1) {
 		rig_set_reg(REFPMU_REG_GLOBAL_STATUS_SET, left & -left);
@@ -103,7 +103,7 @@ static void counting_event_is_folded_and_rearmed(struct kunit *test)
 	local_irq_enable();
 
 	KUNIT_EXPECT_EQ(test, count, 1ULL);
-	/* It goes on with the rest of a period of half the range, which had only begun. */
+	/* The event continues its period of half the range, which had only just begun. */
 	KUNIT_EXPECT_GE(test, value, half);
 	KUNIT_EXPECT_LT(test, value, half + 10);
 	KUNIT_EXPECT_EQ(test, rig->samples, 0U);
@@ -183,7 +183,9 @@ static void two_overflows_in_one_interrupt_are_two_samples(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rig->samples, 1U);
 	pmi = local64_read(&rig->cpuc->journal.pmi_claimed);
 	rig_pulse(test, RIG_PULSED, 1);
-	/* Each with its own period: 32 of before, then 64 and 32 at once. */
+	/*
+	 * Samples with different periods: one of 32, then one of 64 and one of 32 at the same time.
+	 */
 	KUNIT_EXPECT_EQ(test, local64_read(&rig->cpuc->journal.pmi_claimed) - pmi, 1ULL);
 	KUNIT_EXPECT_EQ(test, rig->samples, 3U);
 	KUNIT_EXPECT_EQ(test, rig->periods, 128ULL);
@@ -199,7 +201,7 @@ static void late_interrupt_loses_nothing(struct kunit *test)
 	KEEPS(test, "DRC-066");
 	perf_event_enable(event);
 	local_irq_disable();
-	/* 30 events pass before anybody sees the line. */
+	/* 30 events happen after the overflow, before the handler runs. */
 	rig_tick(RIG_PULSED, 130);
 	refpmu_irq(rig_cpu());
 	local_irq_enable();
@@ -251,7 +253,7 @@ static void event_stops_when_perf_wants_no_more(struct kunit *test)
 	u64 enabled, running;
 
 	KEEPS(test, "DRC-054", "DRC-076");
-	/* The last sample that was asked for, as IOC_REFRESH leaves it. */
+	/* One remaining sample: state after PERF_EVENT_IOC_REFRESH. */
 	atomic_set(&event->event_limit, 1);
 	perf_event_enable(event);
 	rig_pulse(test, RIG_PULSED, 1000);
@@ -260,7 +262,7 @@ static void event_stops_when_perf_wants_no_more(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, perf_event_read_value(event, &enabled, &running), 100ULL);
 }
 
-/* What the overflow handler finds: the count, the counter and the state of its event. */
+/* State of the event during the overflow callback. */
 static struct {
 	u64 value;
 	u64 prev;
@@ -312,7 +314,7 @@ static void start_undoes_the_stop_of_the_handler(struct kunit *test)
 	state = event->hw.state;
 	rig_tick(RIG_PULSED, 50);
 	stopped = rig_read(event);
-	/* As an unthrottled event is started. */
+	/* perf starts an unthrottled event like this. */
 	rig_start(event, 0);
 	rig_tick(RIG_PULSED, 7);
 	count = rig_read(event);
@@ -324,7 +326,7 @@ static void start_undoes_the_stop_of_the_handler(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count, 107ULL);
 }
 
-/* In frequency mode perf changes the period of a running event at any time. */
+/* In frequency mode perf may change the period of a running event at any time. */
 static void reload_takes_the_period_of_now(struct kunit *test)
 {
 	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, 100);
@@ -349,7 +351,7 @@ static void cycles_overflow_with_the_clock(struct kunit *test)
 	unsigned int i;
 
 	perf_event_enable(event);
-	/* The clock is manual: nothing happens by itself. */
+	/* The clock is manual, so no event happens by itself. */
 	KUNIT_EXPECT_EQ(test, rig->samples, 0U);
 	for (i = 0; i < 5; i++) {
 		local_irq_disable();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* KUnit suite of the branch records: what a sample shows of them, and what a task leaves behind. */
+/* KUnit suite of the branch records: their contents in samples, and their separation by task. */
 #include <linux/slab.h>
 
 #include "glue/compat.h"
@@ -9,7 +9,7 @@
 #define KERNEL_CODE 0xffffffff81000000ULL
 #define BOTH_RINGS (PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL)
 
-/* The branches that a case takes: of each kind one in the kernel and one in user space. */
+/* Branches of a case: for each branch type, one in the kernel and one in user space. */
 #define TAKEN (2 * REFPMU_BRANCH_MAX)
 
 static struct refpmu_branch branch_no(unsigned int i, enum refpmu_privilege *privilege)
@@ -37,7 +37,7 @@ static void take_all_kinds(void)
 	}
 }
 
-/* A user space call or return; its target tells which one it was. */
+/* A call or return in user space. The target identifies the call. */
 static void call(u64 to)
 {
 	const struct refpmu_branch branch = {
@@ -76,7 +76,7 @@ static struct perf_event *open_branches(struct kunit *test, u64 config, u64 filt
 struct filter {
 	const char *name;
 	u64 filter;
-	u32 kinds; /* of enum refpmu_branch_kind that it lets through */
+	u32 kinds; /* set of enum refpmu_branch_kind that passes the filter */
 };
 
 static const struct filter filters[] = {
@@ -119,10 +119,13 @@ static void sample_has_exactly_the_branches_asked_for(struct kunit *test)
 	if (filter->filter & PERF_SAMPLE_BRANCH_USER)
 		left_out &= ~REFPMU_LBR_NOT_USER;
 	perf_event_enable(event);
-	/* What nobody wants is not to push out what somebody does. */
+	/*
+	 * LBR_SELECT filters out the unwanted privilege, so that those branches do not displace
+	 * others.
+	 */
 	KUNIT_EXPECT_EQ(test, rig_reg(REFPMU_REG_LBR_SELECT) &
 			      (REFPMU_LBR_NOT_KERNEL | REFPMU_LBR_NOT_USER), left_out);
-	preempt_disable(); /* another task would find nothing of these, nor would the sample */
+	preempt_disable(); /* a context switch would clear the branch records */
 	take_all_kinds();
 	rig_pulse(test, RIG_PULSED, 10);
 	preempt_enable();
@@ -212,17 +215,17 @@ static void records_end_at_the_overflow(struct kunit *test)
 	u64 frozen, after;
 
 	perf_event_enable(event);
-	preempt_disable(); /* another task would empty what the second sample shows too */
+	preempt_disable(); /* a context switch would clear the records of the second sample */
 	call(USER_CODE + 0x100);
 	local_irq_disable();
 	rig_tick(RIG_PULSED, 10);
 	frozen = rig_reg(REFPMU_REG_GLOBAL_STATUS) & REFPMU_STATUS_LBR_FROZEN;
-	/* The handler comes late: this is its own code. */
+	/* The handler is late: this branch is in its own code. */
 	call(USER_CODE + 0x200);
 	refpmu_irq(rig_cpu());
 	after = rig_reg(REFPMU_REG_GLOBAL_STATUS);
 	local_irq_enable();
-	/* And go on after it. */
+	/* After the handler, recording continues. */
 	call(USER_CODE + 0x300);
 	rig_pulse(test, RIG_PULSED, 10);
 	preempt_enable();
@@ -246,7 +249,7 @@ static void index_is_that_of_the_newest_entry(struct kunit *test)
 	u64 tos;
 
 	perf_event_enable(event);
-	preempt_disable(); /* see the first case */
+	preempt_disable(); /* a context switch would clear the branch records */
 	take_all_kinds();
 	tos = rig_reg(REFPMU_REG_LBR_TOS);
 	rig_pulse(test, RIG_PULSED, 10);
@@ -377,7 +380,7 @@ static void task_finds_nothing_of_the_one_before(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, info, 0ULL);
 }
 
-/* What perf keeps for a task: the driver's part of it alone. */
+/* Create the perf context of a task, with only the driver's data. */
 static struct refpmu_compat_context *new_context(struct kunit *test)
 {
 	struct refpmu_compat_context *context = kunit_kzalloc(test, sizeof(*context), GFP_KERNEL);
@@ -393,7 +396,7 @@ static void free_context(struct refpmu_compat_context *context)
 	kmem_cache_free(rig_device->pmu.task_ctx_cache, context->task_ctx_data);
 }
 
-/* The stack as the device has it: how many calls, and where the newest ones went. */
+/* The calls on the device's stack: their number, and the targets of the newest ones. */
 struct calls {
 	unsigned int n;
 	u64 to[2];
@@ -426,7 +429,7 @@ static struct perf_event *open_calls(struct kunit *test)
 			     PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_USER);
 }
 
-/* The CPU goes from the task of one context to that of another. */
+/* Switch from the task of one context to that of another. */
 static void switch_tasks(struct refpmu_compat_context *from, struct refpmu_compat_context *to)
 {
 	perf_pmu_disable(&rig_device->pmu);
@@ -464,7 +467,7 @@ static void calls_go_and_come_back_with_their_task(struct kunit *test)
 	free_context(two);
 }
 
-/* What is saved is the task's once: what it returned from meanwhile must not come back. */
+/* Saved calls are restored only once: calls that have returned meanwhile must not be restored. */
 static void restored_calls_are_no_longer_saved(struct kunit *test)
 {
 	struct refpmu_compat_context *one = new_context(test);
@@ -477,7 +480,7 @@ static void restored_calls_are_no_longer_saved(struct kunit *test)
 	switch_tasks(one, one);
 	once = calls_now();
 	perf_pmu_disable(event->pmu);
-	/* In twice with no out between: its events were off in the meantime. */
+	/* sched_in twice without a sched_out: the task's events were disabled in between. */
 	sched_task(one, true);
 	perf_pmu_enable(event->pmu);
 	twice = calls_now();
@@ -520,7 +523,7 @@ static void calls_stay_with_the_task_when_contexts_are_swapped(struct kunit *tes
 	rig_add(event, PERF_EF_START);
 	call(USER_CODE + 0x100);
 	switch_tasks(one, two);
-	/* From here on the context @two is that of the first task. */
+	/* From here on @two is the context of the first task. */
 	rig_device->pmu.swap_task_ctx(one, two);
 	switch_tasks(one, two);
 	of_one = calls_now();

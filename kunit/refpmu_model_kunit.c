@@ -5,7 +5,7 @@
 #include "keeps.h"
 #include "model/model.h"
 
-#define PULSED 0x1234 /* an event that the clock does not drive */
+#define PULSED 0x1234 /* an event that the clock does not generate */
 #define COUNTS (REFPMU_EVTSEL_USR | REFPMU_EVTSEL_OS | REFPMU_EVTSEL_INT | REFPMU_EVTSEL_EN)
 #define FIXED(i) BIT_ULL(32 + (i))
 
@@ -36,7 +36,7 @@ static u64 get(struct kunit *test, u32 reg)
 	return value;
 }
 
-/* General counter @i counts @event from @value on, and is the only one that is on. */
+/* Enable only general counter @i: it counts @event from @value on. */
 static void count_on(struct kunit *test, unsigned int i, u64 event, u64 value)
 {
 	set(test, REFPMU_REG_A_PMC(i), value);
@@ -129,7 +129,7 @@ static void only_the_selected_event_counts(struct kunit *test)
 	count_on(test, 0, PULSED | COUNTS, 0);
 	refpmu_model_pulse(test->priv, PULSED, 5, REFPMU_USER, false);
 	refpmu_model_pulse(test->priv, PULSED + 1, 7, REFPMU_USER, false);
-	/* The same event, another unit mask. */
+	/* The same event with another unit mask. */
 	refpmu_model_pulse(test->priv, PULSED ^ 0x100, 7, REFPMU_USER, false);
 	KUNIT_EXPECT_EQ(test, get(test, REFPMU_REG_PMC(0)), 5ULL);
 	KUNIT_EXPECT_EQ(test, get(test, REFPMU_REG_PMC(1)), 0ULL);
@@ -162,10 +162,10 @@ static void clock_divides_exactly(struct kunit *test)
 {
 	unsigned int i;
 
-	/* Fixed 0 instructions, 1 cycles, 2 ref-cycles, all at both privileges. */
+	/* Fixed counter 0: instructions, 1: cycles, 2: ref-cycles; all at both privileges. */
 	set(test, REFPMU_REG_FIXED_CTR_CTRL, 0x333);
 	set(test, REFPMU_REG_GLOBAL_CTRL, FIXED(0) | FIXED(1) | FIXED(2));
-	/* In odd steps: what is left over of a division must not be lost. */
+	/* Odd steps: the remainder of the clock dividers must not be lost. */
 	for (i = 0; i < 1000; i++)
 		refpmu_model_advance(test->priv, 3, REFPMU_USER, false);
 	KUNIT_EXPECT_EQ(test, get(test, REFPMU_REG_FIXED_CTR(1)), 3000ULL);

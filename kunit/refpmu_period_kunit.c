@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* KUnit suite of core/period: deltas, reloads, and how the two add up over many overflows. */
+/* KUnit suite of core/period: deltas and reloads, also combined over many overflows. */
 #include <kunit/test.h>
 
 #include "keeps.h"
@@ -68,8 +68,8 @@ static void reload_never_programs_the_lower_half(struct kunit *test)
 }
 
 /*
- * Run a counter of 16 bits over @overflows interrupts, each served @late events after the overflow,
- * as a driver does; returns the events that happened.
+ * Run a counter of 16 bits over @overflows interrupts, like a driver. Each interrupt is handled
+ * @late events after the overflow. Return the number of events.
  */
 static u64 run_counter(struct refpmu_period *p, unsigned int overflows, u64 late, u64 *elapsed)
 {
@@ -94,7 +94,7 @@ static void periods_and_rest_add_up_to_the_count(struct kunit *test)
 
 	KEEPS(test, "DRV-022");
 	events = run_counter(&p, 500, 7, &elapsed);
-	/* The last overflow has gone by and is not reloaded: left is at or below zero. */
+	/* The last overflow was not reloaded, so left is at most zero. */
 	KUNIT_EXPECT_EQ(test, events, (elapsed + 1) * 1000 - p.left);
 	KUNIT_EXPECT_EQ(test, elapsed, 499ULL);
 }
@@ -102,7 +102,10 @@ static void periods_and_rest_add_up_to_the_count(struct kunit *test)
 static void long_period_takes_several_overflows(struct kunit *test)
 {
 	KEEPS(test, "DRC-065", "SMP-003");
-	/* 100000 events over a counter that is loaded with 32767 at most: four overflows each. */
+	/*
+	 * The counter is loaded with at most 32767 events, so a period of 100000 takes four
+	 * overflows.
+	 */
 	struct refpmu_period p = { .period = 100000, .left = 100000 };
 	u64 elapsed, events;
 

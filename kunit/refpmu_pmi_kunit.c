@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* KUnit suite of the way of the interrupt, as an NMI or an irq_work: when it comes, and whose. */
+/* KUnit suite of interrupt delivery as an NMI or an irq_work: timing and ownership. */
 #include <linux/ktime.h>
 
 #ifdef CONFIG_X86_LOCAL_APIC
@@ -29,7 +29,7 @@ KUNIT_ARRAY_PARAM(way, ways, way_desc);
 
 static bool at_boot;
 
-/* The handler of NMIs stays registered either way: with irq_work it has nothing to do. */
+/* The NMI handler is registered in both modes. In irq_work mode it claims nothing. */
 static int pmi_init(struct kunit *test)
 {
 	const struct way *way = test->param_value;
@@ -50,7 +50,7 @@ static void pmi_exit(struct kunit *test)
 	refpmu_pmi_is_nmi = at_boot;
 }
 
-/* Until what is on its way has arrived, and what it left to do is done. Interrupts on. */
+/* Wait until pending interrupts and their remaining work are done. Interrupts on. */
 static void settle(struct kunit *test)
 {
 	const struct refpmu_cpu *cpuc = rig_cpu();
@@ -86,7 +86,7 @@ static void handler_runs_where_the_interrupt_comes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rig->seen[0].count, (u64)PERIOD);
 }
 
-/* A second one on top: the line has one level, not a number of them. */
+/* A second interrupt while the first is pending: interrupts are not counted. */
 static void raise_twice(void)
 {
 	rig_tick(RIG_PULSED, PERIOD);
@@ -171,7 +171,10 @@ static void what_nobody_raised_is_not_claimed(struct kunit *test)
 	rig_add(event, PERF_EF_START);
 	before = runs();
 	idle = refpmu_nmi(rig_cpu());
-	/* Not even with something to do: that is told by an interrupt of its own. */
+	/*
+	 * The handler claims nothing even if a status bit is set: the interrupt for it comes
+	 * separately.
+	 */
 	rig_tick(RIG_PULSED, PERIOD);
 	unannounced = refpmu_nmi(rig_cpu());
 	after = runs();
@@ -220,7 +223,7 @@ static void nmi_of_somebody_else_is_left_to_him(struct kunit *test)
 }
 #endif
 
-/* Each sample ends the next period: the device is never done. */
+/* Each sample completes the next period, so the status never stays clear. */
 static void go_on_for_ever(struct rig *rig, struct perf_event *event)
 {
 	refpmu_model_pulse(&rig_cpu()->model, RIG_PULSED, PERIOD, REFPMU_KERNEL, true);
@@ -267,7 +270,9 @@ static void interrupt_comes_again_while_the_line_is_up(struct kunit *test)
 	settle(test);
 	rig->on_sample = NULL;
 
-	/* Once with all rounds; then with what was left, on a device that is off. */
+	/*
+	 * The first run uses all rounds. The second run handles the rest, with the device disabled.
+	 */
 	KUNIT_EXPECT_EQ(test, runs() - before, 2ULL);
 	KUNIT_EXPECT_EQ(test, rig->samples, REFPMU_IRQ_ROUNDS + 1U);
 	KUNIT_EXPECT_FALSE(test, refpmu_line(rig_cpu()));

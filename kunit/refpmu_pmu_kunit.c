@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* KUnit suite of the callbacks: what start, stop, read, enable and disable do to a count. */
+/*
+ * KUnit suite of the callbacks: the effect of start, stop, read, enable and disable on the count.
+ */
 #include <linux/hw_breakpoint.h>
 
 #include "glue/uncore.h"
@@ -12,7 +14,7 @@ static void ops_without_default_are_set(struct kunit *test)
 	const struct pmu *pmu = &rig_device->pmu;
 
 	KEEPS(test, "DRC-001");
-	/* perf calls these without looking. */
+	/* perf calls these without a NULL check. */
 	KUNIT_EXPECT_NOT_NULL(test, pmu->event_init);
 	KUNIT_EXPECT_NOT_NULL(test, pmu->add);
 	KUNIT_EXPECT_NOT_NULL(test, pmu->del);
@@ -26,7 +28,10 @@ static void ops_that_belong_together_are_the_drivers(struct kunit *test)
 	const struct pmu *pmu = &rig_device->pmu;
 
 	KEEPS(test, "DRC-002", "DRC-003");
-	/* Were one missing, perf would have replaced the others by its own. */
+	/*
+	 * If pmu_enable or start_txn were missing, perf would have replaced the whole set by
+	 * defaults.
+	 */
 	KUNIT_EXPECT_PTR_EQ(test, pmu->pmu_enable, refpmu_pmu_ops.pmu_enable);
 	KUNIT_EXPECT_PTR_EQ(test, pmu->pmu_disable, refpmu_pmu_ops.pmu_disable);
 	KUNIT_EXPECT_PTR_EQ(test, pmu->start_txn, refpmu_pmu_ops.start_txn);
@@ -83,7 +88,7 @@ static void add_without_start_counts_nothing(struct kunit *test)
 	state = event->hw.state;
 	rig_tick(RIG_PULSED, 100);
 	before = rig_read(event);
-	/* Nor after the PMU was off and on again. */
+	/* The event also stays off after the PMU was disabled and enabled. */
 	perf_pmu_disable(event->pmu);
 	perf_pmu_enable(event->pmu);
 	rig_tick(RIG_PULSED, 100);
@@ -253,7 +258,10 @@ static struct {
 	bool armed;
 } between;
 
-/* The breakpoint traps right after the access: once, it lets something happen and reads it. */
+/*
+ * The hardware breakpoint traps right after the access. Its handler once generates an event and
+ * reads it.
+ */
 static void read_in_between(struct perf_event *bp, struct perf_sample_data *data,
 			    struct pt_regs *regs)
 {
@@ -300,7 +308,10 @@ static void read_inside_a_read_adds_nothing_twice(struct kunit *test)
 }
 #endif
 
-/* Each attribute as sysfs needs it; a list without its end runs into what is behind it. */
+/*
+ * Check the attributes as sysfs requires them. A list without a terminator would be read past its
+ * end.
+ */
 static void expect_attributes(struct kunit *test, const struct pmu *pmu)
 {
 	const unsigned int limit = 100;
@@ -342,7 +353,9 @@ static void pmus_say_what_they_are(struct kunit *test)
 #endif
 		expect_attributes(test, pmus[i]);
 	}
-	/* Nobody has demoted the one, nor taken the other for a CPU's. */
+	/*
+	 * perf has not changed the context of one PMU, and does not treat the other as a core PMU.
+	 */
 	KUNIT_EXPECT_EQ(test, (int)pmus[0]->task_ctx_nr, (int)perf_hw_context);
 	KUNIT_EXPECT_EQ(test, (int)pmus[1]->task_ctx_nr, (int)perf_invalid_context);
 }
@@ -403,7 +416,7 @@ static void count_survives_a_wrap_that_nobody_served(struct kunit *test)
 	KEEPS(test, "CNT-007", "DRC-061");
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
-	/* As if all these events had been folded already. */
+	/* All these events count as folded already. */
 	rig_set_reg(REFPMU_REG_A_PMC(event->hw.idx), near_the_top);
 	local64_set(&event->hw.prev_count, near_the_top);
 	rig_tick(RIG_PULSED, 1000);
@@ -479,7 +492,7 @@ static void other_cpus_do_not_see_this_one(struct kunit *test)
 	perf_event_enable(event);
 	rig_pulse(test, RIG_PULSED, 1000);
 	KUNIT_EXPECT_EQ(test, perf_event_read_value(event, &enabled, &running), 0ULL);
-	/* It did run; the clock of a CPU that is idle may stand still meanwhile. */
+	/* The event did run; its clock may stand still while the CPU is idle. */
 	KUNIT_EXPECT_EQ(test, (int)event->state, (int)PERF_EVENT_STATE_ACTIVE);
 }
 

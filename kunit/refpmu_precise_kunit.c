@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* KUnit suite of precise events: from the records in memory to counts and samples. */
+/* KUnit suite of precise events: conversion of records in memory to counts and samples. */
 #include <linux/err.h>
 #include <linux/sizes.h>
 
@@ -25,13 +25,13 @@ static struct perf_event *open_precise(struct kunit *test, u64 config, u64 perio
 	return rig_open(test, &attr);
 }
 
-/* As the device was told. A precise event has been on since boot. */
+/* Return the DS area in use. An earlier precise event has set the register. */
 static struct refpmu_ds *area(void)
 {
 	return (struct refpmu_ds *)(uintptr_t)rig_reg(REFPMU_REG_DS_AREA);
 }
 
-/* Records of an event that asks for nothing but the basic group. */
+/* Return the number of records with only the basic group that fit into the buffer. */
 static u64 room(void)
 {
 	return (area()->pebs_maximum - area()->pebs_base) / sizeof(struct refpmu_pebs_basic);
@@ -100,12 +100,12 @@ static void every_level_of_precision_is_had(struct kunit *test)
 		attr.precise_ip = level;
 		event = rig_open(test, &attr);
 		KUNIT_EXPECT_EQ(test, event->hw.flags, REFPMU_HW_PRECISE);
-		/* Without it perf does not tell of switches of tasks. */
+		/* perf calls sched_task only with this flag. */
 		KUNIT_EXPECT_TRUE(test, event->attach_state & PERF_ATTACH_SCHED_CB);
 	}
 }
 
-/* A load as the device sees it; what is told apart tells which one it was. */
+/* Create the origin of a load. Each field depends on @i, so that samples can be distinguished. */
 static struct refpmu_origin load(u64 i)
 {
 	struct refpmu_origin origin = {
@@ -151,7 +151,7 @@ static void record_becomes_the_sample_of_its_event(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, rig->samples, 3U);
 	for (i = 0; i < 3; i++) {
-		/* The second of each two ended the period. */
+		/* The period is 2, so the second event of each pair ends it. */
 		const struct refpmu_origin origin = load(2 * (i + 1));
 		const struct rig_sample *sample = &rig->seen[i];
 
@@ -175,7 +175,7 @@ static void record_of_the_kernel_stays_there(struct kunit *test)
 	const struct rig *rig = test->priv;
 	struct perf_event *event;
 
-	/* A device that is late says user, and shows where in the kernel it was. */
+	/* A late device records user privilege with a kernel address. */
 	origin.privilege = REFPMU_USER;
 	attr.exclude_kernel = 1;
 	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_REGS_INTR;
@@ -243,7 +243,10 @@ static void buffer_that_fills_up_interrupts_once(struct kunit *test)
 
 	perf_event_enable(event);
 	threshold = (area()->pebs_threshold - area()->pebs_base) / sizeof(struct refpmu_pebs_basic);
-	/* An eighth is left for what comes until the interrupt is served. */
+	/*
+	 * An eighth of the buffer is reserved for records that arrive before the interrupt is
+	 * handled.
+	 */
 	KUNIT_EXPECT_EQ(test, threshold, room() - room() / 8);
 	claimed = local64_read(&rig->cpuc->journal.pmi_claimed);
 	rig_pulse(test, RIG_PULSED, threshold * PERIOD - 1);
@@ -265,7 +268,7 @@ static void records_without_room_are_lost_and_nothing_else(struct kunit *test)
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
 	capacity = room();
-	/* Nobody serves the line. */
+	/* Interrupts are off, so the line is not handled. */
 	rig_tick(RIG_PULSED, (capacity + 5) * PERIOD + 3);
 	stored = records();
 	index = area()->pebs_index;
@@ -282,7 +285,7 @@ static void records_without_room_are_lost_and_nothing_else(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, status, REFPMU_STATUS_DS);
 	KUNIT_EXPECT_EQ(test, after, 0ULL);
 	KUNIT_EXPECT_EQ(test, rig->samples, (unsigned int)capacity);
-	/* A period whose record is lost is lost with it, the one that runs is not. */
+	/* Events whose record is lost are lost, too. Those of the current period are not. */
 	KUNIT_EXPECT_EQ(test, count, capacity * PERIOD + 3);
 }
 
@@ -329,7 +332,7 @@ static void period_longer_than_the_counter_is_one_sample(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rig->samples, 1U);
 	KUNIT_EXPECT_EQ(test, rig->periods, period);
 	KUNIT_EXPECT_EQ(test, perf_event_read_value(event, &enabled, &running), period);
-	/* And so is the next one, which the device must not begin by itself. */
+	/* The next period is also too long for the device to reload it. */
 	rig_pulse(test, RIG_PULSED, period - 1);
 	KUNIT_EXPECT_EQ(test, perf_event_read_value(event, &enabled, &running), 2 * period - 1);
 	KUNIT_EXPECT_EQ(test, rig->samples, 1U);
@@ -386,7 +389,9 @@ static void event_stops_when_perf_wants_no_more(struct kunit *test)
 	const struct rig *rig = test->priv;
 	u64 enabled, running;
 
-	/* Its samples cannot wait: the last one must be the last. */
+	/*
+	 * The samples of this event cannot wait in the buffer: the limit must take effect at once.
+	 */
 	atomic_set(&event->event_limit, 1);
 	perf_event_enable(event);
 	rig_pulse(test, RIG_PULSED, 1000);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* KUnit suite of add, del and transactions: counters are given, given back and never leak. */
+/* KUnit suite of add, del and transactions: assignment and release of counters, no leaks. */
 #include "rig.h"
 
-#define GENERAL 4 /* counters; what the module is loaded with unless told otherwise */
+#define GENERAL 4 /* general counters: the default of the module */
 
-/* What may not change when something fails. */
+/* State that a failure must not change. */
 struct trace {
 	u64 used;
 	unsigned int n_events;
@@ -54,7 +54,7 @@ static void open_pulsed(struct kunit *test, struct perf_event **events, unsigned
 		events[n] = rig_open_pulsed(test);
 }
 
-/* Opens a transaction, adds the events and tries to close it; cancels it if that fails. */
+/* Add the events in a transaction and commit it. Cancel it if that fails. */
 static int add_group(struct perf_event **events, unsigned int n)
 {
 	struct pmu *pmu = &rig_device->pmu;
@@ -307,7 +307,7 @@ static void cancelled_group_leaves_no_trace(struct kunit *test)
 	local_irq_disable();
 	rig_add(resident, PERF_EF_START);
 	before = take_trace();
-	/* More often than there are counters to lose. */
+	/* More rounds than there are counters that could leak. */
 	for (i = 0; i < 3 * GENERAL; i++) {
 		opened += !add_group(events, GENERAL);
 		rig_tick(RIG_PULSED, 1);
@@ -341,7 +341,7 @@ static void failed_commit_leaves_the_transaction_open(struct kunit *test)
 	rig_add(resident, PERF_EF_START);
 	before = take_trace();
 	pmu->start_txn(pmu, PERF_PMU_TXN_ADD);
-	/* One too many: no add says so. */
+	/* One event too many. Only commit_txn reports that. */
 	for (i = 0; i < GENERAL; i++)
 		added += !pmu->add(events[i], PERF_EF_START);
 	err = pmu->commit_txn(pmu);
@@ -360,7 +360,10 @@ static void failed_commit_leaves_the_transaction_open(struct kunit *test)
 	expect_same(test, &after, &before);
 }
 
-/* Older kernels open one on the PMU of a context that has none of its events in the group. */
+/*
+ * Older kernels open a transaction on the PMU of a context even if the group has none of its
+ * events.
+ */
 static void transaction_of_nothing_changes_nothing(struct kunit *test)
 {
 	struct perf_event *resident = rig_open_pulsed(test);
@@ -425,7 +428,7 @@ static void wide_event_has_both_counters_of_a_pair(struct kunit *test)
 	const struct refpmu_origin origin = { .privilege = REFPMU_KERNEL };
 	const struct refpmu_stimulus many = {
 		.code = REFPMU_EVENT_WIDE,
-		.per_pulse = 40, /* more than one counter can take in */
+		.per_pulse = 40, /* more than a single counter can count in a cycle */
 		.n = 5,
 		.run_on = true,
 		.origin = &origin,
@@ -461,7 +464,7 @@ static void wide_event_has_both_counters_of_a_pair(struct kunit *test)
 
 static void group_that_fits_in_one_way_alone_is_placed(struct kunit *test)
 {
-	/* pulse_c has the first two counters and no others, so the wide one must leave them. */
+	/* pulse_c needs one of the first two counters, so the wide event must not use them. */
 	struct perf_event *events[] = {
 		open_config(test, REFPMU_EVENT_WIDE, 0),
 		open_config(test, 0x01d2, 0),

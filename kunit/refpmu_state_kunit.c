@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* KUnit suite of core/state: what start and stop do in each state, and what no sequence may do. */
+/* KUnit suite of core/state: the effect of start and stop in each state, and invariants. */
 #include <kunit/test.h>
 #include <linux/perf_event.h>
 
@@ -33,7 +33,9 @@ static void flags_are_those_of_perf(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, REFPMU_UPTODATE, PERF_HES_UPTODATE);
 }
 
-/* A counter as the actions leave it: does it run, and does it hold events not folded yet? */
+/*
+ * State of a counter after the actions: does it run, and does it have events that are not folded?
+ */
 struct counter {
 	bool runs;
 	bool holds;
@@ -63,7 +65,7 @@ static void no_sequence_loses_events_or_lies(struct kunit *test)
 	KEEPS(test, "DRC-051");
 	for (i = 0; i < length; i++)
 		end *= REFPMU_OP_MAX - 1;
-	/* Every sequence of starts and stops after an add. */
+	/* All sequences of starts and stops after an add. */
 	for (sequence = 0; sequence < end; sequence++) {
 		u8 state = refpmu_state_step(0, REFPMU_OP_ADD).next;
 		struct counter c = { .runs = false };
@@ -89,7 +91,7 @@ static void second_stop_does_nothing(struct kunit *test)
 	u8 state;
 
 	KEEPS(test, "DRC-055", "DRV-009");
-	/* Unthrottling may stop an event that is stopped already. */
+	/* perf may stop an event that is already stopped, when it unthrottles it. */
 	state = refpmu_state_step(0, REFPMU_OP_STOP_UPDATE).next;
 	KUNIT_EXPECT_EQ(test, refpmu_state_step(state, REFPMU_OP_STOP_UPDATE).actions, 0);
 	KUNIT_EXPECT_EQ(test, refpmu_state_step(state, REFPMU_OP_STOP).actions, 0);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* KUnit suite of refpmu_trace: its areas, and from the device to them and to what perf tells. */
+/*
+ * KUnit suite of refpmu_trace: AUX areas, writing the trace to them, and perf's records about it.
+ */
 #include <kunit/test.h>
 #include <linux/err.h>
 #include <linux/ktime.h>
@@ -8,22 +10,23 @@
 
 #include "glue/compat.h"
 #include "glue/trace.h"
-#include "internal.h" /* of kernel/events: buffers, which only mmap makes otherwise */
+/* of kernel/events: functions for ring buffers, which otherwise only mmap() creates */
+#include "internal.h"
 #include "keeps.h"
 
 #define FOREIGN_TYPE 0x7fff0000
-#define HERE 0 /* the CPU that events are on */
+#define HERE 0 /* CPU of the events */
 #define CODE 0xffffffff81000000ULL
 #define RECORD ((unsigned int)sizeof(struct refpmu_bts_record))
-#define IN_A_PAGE ((unsigned int)(PAGE_SIZE / RECORD)) /* and some bytes are left */
+#define IN_A_PAGE ((unsigned int)(PAGE_SIZE / RECORD)) /* records in a page; some bytes remain */
 #define RECORDING (REFPMU_DEBUGCTL_TR | REFPMU_DEBUGCTL_BTS)
 
 struct trace_rig {
 	struct pmu *pmu;
 	struct refpmu_trace_cpu *t;
 	struct perf_event *event;
-	struct perf_buffer *rb; /* of the event */
-	u64 taken; /* branches so far */
+	struct perf_buffer *rb; /* buffer of the event */
+	u64 taken; /* number of branches so far */
 };
 
 static struct perf_event_attr attr_of(u32 type)
@@ -35,7 +38,7 @@ static struct perf_event_attr attr_of(u32 type)
 	};
 }
 
-/* The PMU that is registered: by its name, since the driver shows it to nobody. */
+/* Find the registered PMU by its name, because the driver does not export it. */
 static struct pmu *find_pmu(void)
 {
 	u32 type;
@@ -67,11 +70,11 @@ static int trace_rig_init(struct kunit *test)
 	rig->pmu = find_pmu();
 	if (!rig->pmu)
 		return -ENODEV;
-	/* A thread of its own runs each case: the pinning ends with it. */
+	/* Each case runs in its own thread, so the affinity ends with the case. */
 	return set_cpus_allowed_ptr(current, cpumask_of(HERE));
 }
 
-/* What perf does when the last mapping goes. */
+/* Free the buffer, as perf does for the last munmap(). */
 static void free_buffer(struct trace_rig *rig)
 {
 	if (!rig->rb)
@@ -98,7 +101,7 @@ static void trace_rig_exit(struct kunit *test)
 	if (!rig || !rig->event)
 		return;
 	perf_event_disable(rig->event);
-	/* A case that ended early may have added it by hand. */
+	/* A case that failed early may have added the event itself. */
 	smp_call_function_single(HERE, del_event, rig, 1);
 	free_buffer(rig);
 	perf_event_release_kernel(rig->event);
@@ -115,7 +118,7 @@ static void open_attr(struct kunit *test, struct perf_event_attr *attr)
 	rig->event = event;
 }
 
-/* What perf does when the data pages and the area are mapped. */
+/* Create the data page and the AUX area, as perf does for mmap(). */
 static void map_area(struct kunit *test, unsigned int pages, bool snapshot)
 {
 	struct trace_rig *rig = test->priv;
@@ -137,7 +140,7 @@ static void open_mapped(struct kunit *test, unsigned int pages, bool snapshot)
 	map_area(test, pages, snapshot);
 }
 
-/* An event as perf has it when it asks a driver: it leads itself, and is on no list. */
+/* Create an event as perf passes it to event_init: it is its own leader, and on no list. */
 static struct perf_event *new_event(struct kunit *test, const struct perf_event_attr *attr)
 {
 	struct perf_event *event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
@@ -165,7 +168,7 @@ static struct refpmu_branch branch_no(u64 i)
 	return (struct refpmu_branch){ .from = CODE + 16 * i, .to = CODE + 16 * i + 8 };
 }
 
-/* Until @event is off, which perf does from an interrupt. Interrupts on. */
+/* Wait until perf has disabled @event, which it does in an interrupt. Interrupts on. */
 static bool goes_off(const struct perf_event *event)
 {
 	const u64 deadline = ktime_get_ns() + NSEC_PER_SEC;
@@ -178,7 +181,7 @@ static bool goes_off(const struct perf_event *event)
 	return true;
 }
 
-/* The next branch is taken; interrupts are as they are. */
+/* Generate the next branch, with interrupts on or off. */
 static void take_one(struct trace_rig *rig, enum refpmu_privilege privilege)
 {
 	const struct refpmu_branch branch = branch_no(rig->taken++);
@@ -192,7 +195,7 @@ static void take_one(struct trace_rig *rig, enum refpmu_privilege privilege)
 	local_irq_restore(irqs);
 }
 
-/* The next @n branches, each of them served. Interrupts on. */
+/* Generate the next @n branches and wait for the handler after each. Interrupts on. */
 static void take(struct kunit *test, unsigned int n)
 {
 	struct trace_rig *rig = test->priv;
@@ -207,13 +210,16 @@ static void take(struct kunit *test, unsigned int n)
 	}
 }
 
-/* The record at @offset of the area, as its reader finds it in the pages. */
+/* Return the record at @offset of the area, from the pages that the reader sees. */
 static const struct refpmu_bts_record *record_at(const struct trace_rig *rig, unsigned int offset)
 {
 	return rig->rb->aux_pages[offset / PAGE_SIZE] + offset % PAGE_SIZE;
 }
 
-/* @n records from @offset on are those of the branches from @first on. They cross no page. */
+/*
+ * Expect @n records from @offset on to be those of the branches from @first on. No record crosses a
+ * page.
+ */
 static void expect_branches(struct kunit *test, unsigned int offset, unsigned int n, u64 first)
 {
 	const struct trace_rig *rig = test->priv;
@@ -229,11 +235,11 @@ static void expect_branches(struct kunit *test, unsigned int offset, unsigned in
 	}
 }
 
-/* What perf told the reader. */
+/* Summary of the records that perf wrote to the ring buffer. */
 struct told {
 	unsigned int starts; /* PERF_RECORD_ITRACE_START */
 	unsigned int records; /* PERF_RECORD_AUX */
-	u64 bytes; /* in them */
+	u64 bytes; /* number of bytes in them */
 	unsigned int truncated;
 	u64 last_flags;
 };
@@ -275,7 +281,7 @@ static u64 head(const struct trace_rig *rig)
 	return READ_ONCE(rig->rb->user_page->aux_head);
 }
 
-/* The reader has taken everything up to @tail. */
+/* Set the tail: the reader has consumed everything up to @tail. */
 static void take_out(const struct trace_rig *rig, u64 tail)
 {
 	WRITE_ONCE(rig->rb->user_page->aux_tail, tail);
@@ -334,7 +340,7 @@ static void accepted_event_is_given_back_once(struct kunit *test)
 	struct perf_event *event;
 
 	KEEPS(test, "DRC-038");
-	/* Tools set a period in every event: it means nothing here. */
+	/* Tools set a period in every event. The PMU ignores it. */
 	attr.sample_period = 4000;
 	event = new_event(test, &attr);
 	KUNIT_ASSERT_EQ(test, rig->pmu->event_init(event), 0);
@@ -356,7 +362,10 @@ static void area_is_one_stretch_of_its_pages(struct kunit *test)
 
 	block = (void *)__get_free_pages(GFP_KERNEL, 3);
 	KUNIT_ASSERT_NOT_NULL(test, block);
-	/* Every second page backwards: neighbours are strangers. */
+	/*
+	 * Every second page, in reverse order: adjacent pages of the area are not adjacent in
+	 * memory.
+	 */
 	for (i = 0; i < PAGES; i++) {
 		pages[i] = block + 2 * (PAGES - 1 - i) * PAGE_SIZE;
 		*(u64 *)(pages[i] + PAGE_SIZE - 8) = 0x1000 + i;
@@ -395,7 +404,7 @@ static void area_larger_than_memory_is_refused(struct kunit *test)
 			pages[i] = page;
 		area = rig->pmu->setup_aux(event, pages, n, false);
 	}
-	/* NULL: perf knows no other failure. */
+	/* perf treats only NULL as a failure. */
 	KUNIT_EXPECT_NULL(test, area);
 	if (area)
 		rig->pmu->free_aux(area);
@@ -508,7 +517,7 @@ static void record_never_wraps(struct kunit *test)
 	take(test, 100);
 	perf_event_disable(rig->event);
 
-	/* The rest of the page is left out, and counts as written. */
+	/* The remaining bytes of the page are padding, which counts as written. */
 	KUNIT_EXPECT_EQ(test, head(rig), PAGE_SIZE + (200ULL - IN_A_PAGE) * RECORD);
 	expect_branches(test, 100 * RECORD, IN_A_PAGE - 100, 100);
 	expect_branches(test, 0, 200 - IN_A_PAGE, IN_A_PAGE);
@@ -535,7 +544,7 @@ static void full_area_is_truncated_and_the_event_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, reg(rig, REFPMU_REG_DEBUGCTL), 0ULL);
 	expect_branches(test, 0, IN_A_PAGE, 0);
 
-	/* The reader comes, and it goes on. */
+	/* The reader consumes the data, and the trace continues. */
 	take_out(rig, head(rig));
 	perf_event_enable(rig->event);
 	take(test, 5);
@@ -553,7 +562,10 @@ static void unread_data_is_not_overwritten(struct kunit *test)
 	perf_event_enable(rig->event);
 	take(test, 100);
 	perf_event_disable(rig->event);
-	/* Ten are taken: behind the end of the page there is room for that many, less a byte. */
+	/*
+	 * The reader consumes ten records. After the end of the page there is room for ten, less a
+	 * byte.
+	 */
 	take_out(rig, 10 * RECORD);
 	perf_event_enable(rig->event);
 	take(test, 100);
@@ -579,7 +591,7 @@ static void snapshot_goes_round_without_interrupts(struct kunit *test)
 	expect_branches(test, behind * RECORD, IN_A_PAGE - behind, behind);
 	KUNIT_EXPECT_EQ(test, told(rig).last_flags, (u64)PERF_AUX_FLAG_OVERWRITE);
 
-	/* It goes on where it was. */
+	/* The trace continues at its previous position. */
 	perf_event_enable(rig->event);
 	take(test, 1);
 	perf_event_disable(rig->event);
@@ -588,7 +600,7 @@ static void snapshot_goes_round_without_interrupts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, local64_read(&rig->t->journal.pmi) - pmi, 0ULL);
 }
 
-/* Callbacks as perf calls them, which itself never does some of this. */
+/* Calls the callbacks directly, also in orders that perf does not use. */
 static void stop_ends_the_transaction(struct kunit *test)
 {
 	struct trace_rig *rig = test->priv;
@@ -777,7 +789,7 @@ static void paused_trace_goes_on_in_its_transaction(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, told(rig).records, 1U);
 }
 
-/* Pausing and resuming may come at any time, so also between a stop and a start. */
+/* Another event may pause and resume the trace at any time, also between a stop and a start. */
 static void resume_does_not_start_what_is_stopped(struct kunit *test)
 {
 	struct trace_rig *rig = test->priv;
@@ -793,7 +805,7 @@ static void resume_does_not_start_what_is_stopped(struct kunit *test)
 	rig->pmu->start(rig->event, PERF_EF_RESUME);
 	resumed = reg(rig, REFPMU_REG_DEBUGCTL);
 	state = rig->event->hw.state;
-	/* Nor does a start begin what is paused. */
+	/* A start does not start a paused event. */
 	rig->event->hw.aux_paused = 1;
 	rig->pmu->stop(rig->event, PERF_EF_PAUSE);
 	rig->pmu->start(rig->event, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* KUnit suite of refpmu_uncore: what user space cannot ask of it, and when its timer runs. */
+/* KUnit suite of refpmu_uncore: requests that user space cannot make, and its timer. */
 #include <kunit/test.h>
 #include <linux/err.h>
 #include <linux/hrtimer.h>
@@ -8,10 +8,10 @@
 #include "keeps.h"
 
 #define FOREIGN_TYPE 0x7fff0000
-#define REQUESTS 0x0101 /* any counter */
-#define PREFETCHES 0x0108 /* the first two counters alone */
+#define REQUESTS 0x0101 /* allowed on any counter */
+#define PREFETCHES 0x0108 /* allowed on the first two counters only */
 #define SETTLED (PERF_HES_STOPPED | PERF_HES_UPTODATE)
-#define HERE 0 /* the CPU that events are opened on */
+#define HERE 0 /* CPU on which events are opened */
 
 static struct perf_event_attr attr_of(u64 config)
 {
@@ -23,7 +23,7 @@ static struct perf_event_attr attr_of(u64 config)
 	};
 }
 
-/* An event as perf has it when it asks a driver: it leads itself, and is on no list. */
+/* Create an event as perf passes it to event_init: it is its own leader, and on no list. */
 static struct perf_event *new_event(struct kunit *test, const struct perf_event_attr *attr)
 {
 	struct perf_event *event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
@@ -38,7 +38,7 @@ static struct perf_event *new_event(struct kunit *test, const struct perf_event_
 	return event;
 }
 
-/* One that event_init has accepted; @uninit gives it back. */
+/* Create an event that event_init has accepted; uninit() destroys it. */
 static struct perf_event *accepted(struct kunit *test, u64 config)
 {
 	const struct perf_event_attr attr = attr_of(config);
@@ -112,7 +112,7 @@ static void ops_say_what_the_device_is(struct kunit *test)
 	const struct pmu *pmu = &refpmu_uncore.pmu;
 
 	KEEPS(test, "DRC-010");
-	/* R10: 0 would be the context of the CPUs' own PMU. */
+	/* 0 would be perf_hw_context, which belongs to core PMUs. */
 	KUNIT_EXPECT_EQ(test, (int)pmu->task_ctx_nr, (int)perf_invalid_context);
 	KUNIT_EXPECT_TRUE(test, pmu->capabilities & PERF_PMU_CAP_NO_INTERRUPT);
 	KUNIT_EXPECT_TRUE(test, pmu->capabilities & PERF_PMU_CAP_NO_EXCLUDE);
@@ -133,7 +133,7 @@ static void foreign_types_are_not_looked_at(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, event->destroy);
 }
 
-/* perf itself refuses it only after event_init has had it. */
+/* perf itself rejects the event only after event_init. */
 static void events_of_no_cpu_are_refused_by_the_driver(struct kunit *test)
 {
 	const struct perf_event_attr attr = attr_of(REQUESTS);
@@ -161,7 +161,7 @@ static void event_stays_within_the_mask_that_is_shown(struct kunit *test)
 	for_each_online_cpu(cpu) {
 		event->cpu = cpu;
 		KUNIT_ASSERT_EQ(test, refpmu_uncore_event_init(event), 0);
-		/* Where perf keeps the mask, it looks at it itself. */
+		/* If the kernel keeps the cpumask, it checks the CPU itself. */
 		KUNIT_EXPECT_EQ_MSG(test, event->cpu,
 				    refpmu_uncore.scoped ? cpu : (int)refpmu_uncore.cpu,
 				    "cpu %d", cpu);
@@ -170,7 +170,7 @@ static void event_stays_within_the_mask_that_is_shown(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, refpmu_uncore.scoped || cpu_online(refpmu_uncore.cpu));
 }
 
-/* perf does not ask the capability when the kernel itself opens an event. */
+/* perf does not check PERF_PMU_CAP_NO_INTERRUPT for events that the kernel opens. */
 static void kernel_counters_do_not_sample_either(struct kunit *test)
 {
 	struct perf_event_attr attr = attr_of(REQUESTS);
@@ -208,7 +208,7 @@ static void timer_runs_while_a_counter_does(struct kunit *test)
 	struct perf_event *b = accepted(test, REQUESTS);
 
 	KEEPS(test, "DRC-079");
-	/* One that was just at work when its last counter stopped ends by itself. */
+	/* A timer function that ran when the last counter stopped may still be running. */
 	hrtimer_cancel(&refpmu_uncore.timer);
 	KUNIT_ASSERT_EQ(test, add(a, 0), 0);
 	KUNIT_EXPECT_FALSE(test, hrtimer_active(&refpmu_uncore.timer));
@@ -218,7 +218,7 @@ static void timer_runs_while_a_counter_does(struct kunit *test)
 	stop(a, PERF_EF_UPDATE);
 	KUNIT_EXPECT_TRUE(test, hrtimer_active(&refpmu_uncore.timer));
 	del(b);
-	/* It may be at its end just now. */
+	/* The timer function may still be running. */
 	hrtimer_cancel(&refpmu_uncore.timer);
 	KUNIT_EXPECT_EQ(test, refpmu_uncore.running, 0ULL);
 	del(a);
@@ -295,7 +295,7 @@ static void events_make_way_with_their_count(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, refpmu_uncore.used, 0ULL);
 }
 
-/* A case that ended early leaves no event to the next ones. */
+/* A case that failed early must not leave its events to the next cases. */
 static void uncore_exit(struct kunit *test)
 {
 	unsigned int i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the suites of the driver share: a CPU of their own, events on it, ticks, and callbacks. */
+/* Shared code of the driver's suites: a CPU with events, stimuli, and calls of callbacks. */
 #include <linux/err.h>
 #include <linux/hardirq.h>
 #include <linux/sched.h>
@@ -29,9 +29,9 @@ static int write_sysctl(proc_handler *handler, struct ctl_table *table, char *te
 }
 
 /*
- * As echo 0 > /proc/sys/kernel/perf_cpu_time_max_percent does: an emulated CPU is so slow that perf
- * would soon allow next to no samples, and throttle events that a case wants to see going on. The
- * suites before may have had it come so far.
+ * Set perf_cpu_time_max_percent to 0. An emulated CPU is so slow that perf would soon reduce the
+ * sample rate and throttle events that a case expects to run. Earlier suites may already have
+ * caused that.
  */
 static int let_samples_cost(void)
 {
@@ -63,7 +63,7 @@ int rig_init(struct kunit *test)
 		return -ENOMEM;
 	test->priv = rig;
 	rig->cpuc = per_cpu_ptr(rig_device->cpus, RIG_CPU);
-	/* A thread of its own runs each case: the pinning ends with it. */
+	/* Each case runs in its own thread, so the affinity ends with the case. */
 	err = let_samples_cost() ?: set_cpus_allowed_ptr(current, cpumask_of(RIG_CPU));
 	if (err)
 		return err;
@@ -79,7 +79,7 @@ void rig_exit(struct kunit *test)
 	while (rig->n_events)
 		perf_event_release_kernel(rig->events[--rig->n_events]);
 	smp_call_function_single(RIG_CPU, choose_clock, (void *)REFPMU_CLOCK_AUTO, 1);
-	/* An event that stays behind would have the next cases fail in its place. */
+	/* A remaining event would make later cases fail. */
 	KUNIT_EXPECT_EQ(test, rig->cpuc->used, 0ULL);
 	KUNIT_EXPECT_EQ(test, rig->cpuc->n_events, 0U);
 }
@@ -91,7 +91,7 @@ struct perf_event_attr rig_attr(u64 config)
 		.size = sizeof(struct perf_event_attr),
 		.config = config,
 		.disabled = 1,
-		.pinned = 1, /* a counter now or an error, never "later" */
+		.pinned = 1, /* gets a counter at once or goes to the error state */
 	};
 }
 
@@ -131,7 +131,7 @@ static void keep(struct rig_sample *sample, const struct perf_event *event,
 		keep_branches(sample, data->br_stack);
 }
 
-/* In an NMI, too: it only takes down what it sees. */
+/* May run in an NMI, so it only records data. */
 static void overflowed(struct perf_event *event, struct perf_sample_data *data,
 		       struct pt_regs *regs)
 {
@@ -187,7 +187,7 @@ void rig_stimulate(struct kunit *test, const struct refpmu_stimulus *stimulus)
 		if (refpmu_line(cpuc))
 			refpmu_raise_pmi(cpuc);
 		local_irq_enable();
-		/* The handler queues itself again while the line is up, but only so often. */
+		/* The handler delivers the interrupt again while the line is up, up to a limit. */
 		while (refpmu_pending(cpuc))
 			cpu_relax();
 		KUNIT_ASSERT_FALSE_MSG(test, refpmu_line(cpuc), "the line stays up");

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Runs the KUnit suites of refpmu in a kernel of their own: see README.md."""
+"""Runs the KUnit suites of refpmu in a kernel that is built for them: see README.md."""
 
 import sys
 from pathlib import Path

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Costs of what a driver does per event: translate, assign, fold and reload, sample. Those of the
-// device: model_bench.cpp.
+// Cost of a driver's operations on an event: parse, assign, fold and reload, sample. For the cost
+// of the device see model_bench.cpp.
 #include <benchmark/benchmark.h>
 
 #include <vector>
@@ -57,7 +57,7 @@ void Assign(benchmark::State& state, const std::vector<refpmu_want>& wants, int 
   }
 }
 
-// Everybody can go anywhere: the usual case.
+// Each want allows all counters: the usual case.
 void AssignEasy(benchmark::State& state) {
   const auto n = static_cast<unsigned>(state.range(0));
   const std::vector<refpmu_want> wants(n, Want(refpmu_low_bits(n)));
@@ -77,7 +77,7 @@ void AssignChain(benchmark::State& state) {
 }
 BENCHMARK(AssignChain)->Arg(4)->Arg(8)->Arg(64);
 
-// What the scheduler asks when one more event comes: all the others run and stay.
+// The scheduler's usual request: one event is added while all others run and stay.
 void AssignOneMore(benchmark::State& state) {
   const auto n = static_cast<unsigned>(state.range(0));
   std::vector<refpmu_want> wants(n, Want(refpmu_low_bits(n)));
@@ -89,13 +89,15 @@ void AssignOneMore(benchmark::State& state) {
 }
 BENCHMARK(AssignOneMore)->Arg(4)->Arg(8);
 
-// Two wide events, two of one pair's counters, and others: a usual set on 8 counters.
+// Two wide events, two events that need counters of one pair, and others: a usual set on 8
+// counters.
 void AssignWide(benchmark::State& state) {
   Assign(state, {Want(0x55, true), Want(0x3), Want(0x3), Want(0x55, true), Want(0xff), Want(0x80)});
 }
 BENCHMARK(AssignWide);
 
-// Six off-core events with two values, a load latency, branches, all where they were.
+// Six off-core events with two values, a load latency event, and branches; each has a previous
+// place.
 void AssignWithRegisters(benchmark::State& state) {
   std::vector<refpmu_want> wants(8, Want(0xff));
   for (unsigned i = 0; i < 6; ++i) {
@@ -110,8 +112,8 @@ void AssignWithRegisters(benchmark::State& state) {
 }
 BENCHMARK(AssignWithRegisters);
 
-// Wide events on the largest device that has no room for one of the others, with the masks that
-// events of the device have.
+// Wide events on the largest device, without a counter for one of the other events. The masks are
+// those of real events.
 void RefuseWide(benchmark::State& state) {
   std::vector<refpmu_want> wants(8, Want(0x55555555, true));
   wants.insert(wants.end(), 15, Want(0xffffffff));
@@ -120,7 +122,7 @@ void RefuseWide(benchmark::State& state) {
 }
 BENCHMARK(RefuseWide);
 
-// The same with masks made to be hard, which no event has: no two pairs are alike.
+// The same with worst-case masks, which no event has: no two pairs are equivalent.
 void RefuseWideHard(benchmark::State& state) {
   std::vector<refpmu_want> wants(8, Want(0x55555555, true));
   for (unsigned i = 0; i < 17; ++i)

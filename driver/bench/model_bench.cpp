@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Costs of the modelled hardware: an access of the driver, an event, a tick.
+// Cost of the modeled hardware: a register access, an event, a tick.
 #include <benchmark/benchmark.h>
 
 #include <array>
@@ -12,7 +12,7 @@ namespace {
 constexpr u64 kOn = REFPMU_EVTSEL_EN | REFPMU_EVTSEL_INT | REFPMU_EVTSEL_USR | REFPMU_EVTSEL_OS;
 constexpr u64 kTop = (u64{1} << 48) - 1;
 
-// The device as the driver sets it up by default; all that it has is there and nothing is on.
+// A device with all features, as the driver configures it by default. Everything is disabled.
 class Device {
  public:
   explicit Device(u8 general = 4) {
@@ -25,14 +25,14 @@ class Device {
   refpmu_model* get() { return &model_; }
   void Write(u32 reg, u64 value) { refpmu_model_write(&model_, reg, value); }
 
-  // As many counters as there are, that do not overflow for long.
+  // Enables all counters. They do not overflow for a long time.
   void CountEverything() {
     for (u32 i = 0; i < model_.params.general; ++i) Write(REFPMU_REG_EVTSEL(i), kOn | 0xc0);
     Write(REFPMU_REG_FIXED_CTR_CTRL, 0xbbb);
     Write(REFPMU_REG_GLOBAL_CTRL, 0x700000000 | refpmu_low_bits(model_.params.general));
   }
 
-  // Buffers without a threshold that can be reached.
+  // Sets up buffers whose threshold is never reached.
   void Record(u64 data_cfg, u64 pebs_enable, u64 debugctl) {
     ds_ = {};
     ds_.pebs_base = ds_.bts_base = kArea + sizeof(ds_);
@@ -60,7 +60,7 @@ class Device {
 
   refpmu_model model_;
   refpmu_ds ds_ = {};
-  std::array<u64, 0x200> buffer_ = {};  // right behind the area
+  std::array<u64, 0x200> buffer_ = {};  // directly after the DS area
 };
 
 void WriteRegister(benchmark::State& state, u32 reg, u64 value) {
@@ -96,7 +96,7 @@ void LookAtTheLine(benchmark::State& state) {
 }
 BENCHMARK(LookAtTheLine);
 
-// What a stimulus of @n costs, of which none overflows a counter for good.
+// Cost of a stimulus of @n events, none of which makes a counter overflow.
 void Pulse(benchmark::State& state) {
   Device device(8);
   device.CountEverything();
@@ -134,7 +134,7 @@ void TicksToOverflow(benchmark::State& state) {
 }
 BENCHMARK(TicksToOverflow);
 
-// One event that overflows a counter which makes a record of it.
+// One event that makes a counter overflow and write a record.
 void PulseIntoARecord(benchmark::State& state) {
   Device device;
   const refpmu_origin origin = {.privilege = REFPMU_USER, .ip = 0x1234};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
-/* From the device's branch records to those that an event asked for, as perf shows them. */
+/* Select the branch records that match an event's branch_sample_type, and convert them for perf. */
 #include "branch.h"
 
 #define TRANSACTION (REFPMU_WANT_BRANCH_IN_TX | REFPMU_WANT_BRANCH_NO_TX)
@@ -11,7 +11,9 @@
 	 REFPMU_WANT_BRANCH_CALL_STACK | REFPMU_WANT_BRANCH_IND_JUMP |                     \
 	 REFPMU_WANT_BRANCH_CALL)
 
-/* What each type of the device is to perf, and which requests it answers beside ANY. */
+/*
+ * The PERF_BR_* type of each branch type of the device, and the requests that match it besides ANY.
+ */
 static const struct {
 	u64 kinds;
 	u8 type;
@@ -38,7 +40,7 @@ static unsigned int type_of(const struct refpmu_pebs_lbr *raw)
 	return (raw->info & REFPMU_LBR_INFO_TYPE) >> REFPMU_LBR_INFO_TYPE_SHIFT;
 }
 
-/* The kinds that @raw is of. */
+/* Return the request bits (REFPMU_WANT_BRANCH_*) that match the branch in @raw. */
 static u64 kinds_of(const struct refpmu_pebs_lbr *raw)
 {
 	const unsigned int type = type_of(raw);

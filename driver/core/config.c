@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
-/* From a perf_event_attr to what the hardware is asked to do, or to the errno that refuses it. */
+/* Convert a perf_event_attr to a hardware request, or return the errno that rejects it. */
 #include "config.h"
 
 #include "../model/registers.h"
@@ -7,7 +7,7 @@
 #include "events.h"
 #include "period.h"
 
-/* Numbers of the perf ABI (perf_event_open(2)), which core may not include. */
+/* Values of the perf ABI (perf_event_open(2)). Core may not include the kernel's header. */
 #define TYPE_HARDWARE 0
 #define TYPE_HW_CACHE 3
 #define TYPE_RAW 4
@@ -21,12 +21,12 @@
 #define SAMPLE_PHYS_ADDR BIT_ULL(19)
 #define SAMPLE_DATA_PAGE_SIZE BIT_ULL(22)
 #define SAMPLE_WEIGHT_STRUCT BIT_ULL(24)
-/* perf derives the last two from the address. */
+/* perf derives the physical address and the page size from the sampled address. */
 #define SAMPLE_MEMORY                                                                         \
 	(SAMPLE_ADDR | SAMPLE_WEIGHT | SAMPLE_DATA_SRC | SAMPLE_TRANSACTION |                 \
 	 SAMPLE_WEIGHT_STRUCT | SAMPLE_PHYS_ADDR | SAMPLE_DATA_PAGE_SIZE)
 
-/* Bits 14 to 18 say what of a branch is shown: flags, cycles, type, index, privilege. */
+/* Bits 14 to 18 select fields of a branch entry: flags, cycles, type, index, privilege. */
 #define BRANCH_KNOWN refpmu_low_bits(19)
 #define BRANCH_KINDS                                                                          \
 	(REFPMU_WANT_BRANCH_ANY | REFPMU_WANT_BRANCH_ANY_CALL |                               \
@@ -35,7 +35,7 @@
 	 REFPMU_WANT_BRANCH_COND | REFPMU_WANT_BRANCH_CALL_STACK |                            \
 	 REFPMU_WANT_BRANCH_IND_JUMP | REFPMU_WANT_BRANCH_CALL)
 
-/* All that the files in format/ offer of config. */
+/* All bits of config that the files in format/ cover. */
 #define CONFIG_FORMATS (REFPMU_EVTSEL_CODE | REFPMU_EVTSEL_FILTER)
 
 int refpmu_config_check_period(u64 period, const struct refpmu_caps *caps)
@@ -45,7 +45,7 @@ int refpmu_config_check_period(u64 period, const struct refpmu_caps *caps)
 	return 0;
 }
 
-/* What is to be counted, whoever names it. */
+/* Find the code and config1 of the event: from the raw config, or from the generic event tables. */
 static int event_encoding(const struct refpmu_attr *attr, const struct refpmu_caps *caps,
 			  struct refpmu_encoding *encoding)
 {
@@ -53,12 +53,12 @@ static int event_encoding(const struct refpmu_attr *attr, const struct refpmu_ca
 
 	if (!own && attr->type != TYPE_HARDWARE && attr->type != TYPE_HW_CACHE)
 		return -ENOENT;
-	/* Bits without a meaning are refused, so that they can get one. */
+	/* Reject fields without a meaning, so that a later version can give them one. */
 	if (attr->config2 || attr->config3 || (attr->config1 && !own))
 		return -EINVAL;
 	/*
-	 * The number of a PMU in the upper half of a generic config has brought the event here, and
-	 * perf has taken it out: what is left there is malformed.
+	 * perf selects the PMU by the upper half of a generic config and then clears that half. A
+	 * nonzero upper half here means a malformed config.
 	 */
 	if (!own)
 		return attr->type == TYPE_HARDWARE ? refpmu_events_generic(attr->config, encoding) :
@@ -69,14 +69,14 @@ static int event_encoding(const struct refpmu_attr *attr, const struct refpmu_ca
 	return 0;
 }
 
-/* The event itself: which counters and extra register it needs. */
+/* Set the fields that depend on the event code: its counters and its extra register. */
 static int set_event(const struct refpmu_encoding *encoding, const struct refpmu_caps *caps,
 		     struct refpmu_request *req)
 {
 	const u16 code = encoding->config & REFPMU_EVTSEL_CODE;
 	u64 valid;
 
-	/* Fewer than none: nothing would be inverted. */
+	/* Without a threshold (CMASK) there is no comparison that INV could invert. */
 	if ((encoding->config & REFPMU_EVTSEL_INV) && !(encoding->config & REFPMU_EVTSEL_CMASK))
 		return -EINVAL;
 	req->extra = refpmu_events_extra(code, &valid);
@@ -100,7 +100,7 @@ static int set_period(const struct refpmu_attr *attr, const struct refpmu_caps *
 		return 0;
 	}
 	if (req->freq) {
-		/* A frequency shares the field, but is no period and has no minimum. */
+		/* sample_freq shares a union with sample_period. A frequency has no minimum. */
 		req->period = caps->min_period;
 		return 0;
 	}
@@ -110,7 +110,7 @@ static int set_period(const struct refpmu_attr *attr, const struct refpmu_caps *
 
 u64 refpmu_config_branch_select(u64 filter)
 {
-	/* What the device itself tells apart; software filters what is left. */
+	/* Branch types that the device can filter. Software filters by all other criteria. */
 	static const struct {
 		u64 filter;
 		u64 kinds;
@@ -134,7 +134,7 @@ u64 refpmu_config_branch_select(u64 filter)
 		if (filter & map[i].filter)
 			wanted |= map[i].kinds;
 	}
-	/* An abort may be of any kind; and a transaction alone asks for all that is in it. */
+	/* An abort may have any branch type. IN_TX or NO_TX without a type requests all types. */
 	if ((filter & (REFPMU_WANT_BRANCH_ANY | REFPMU_WANT_BRANCH_ABORT_TX)) || !(filter & mapped))
 		wanted = all;
 	wanted &= ~(REFPMU_LBR_NOT_KERNEL | REFPMU_LBR_NOT_USER);
@@ -155,10 +155,13 @@ static int set_branches(const struct refpmu_attr *attr, const struct refpmu_caps
 
 	if (!(attr->sample_type & SAMPLE_BRANCH_STACK))
 		return 0;
-	/* Counters are not logged with branches. */
+	/* The device cannot log counter values with branches (PERF_SAMPLE_BRANCH_COUNTERS). */
 	if (!caps->lbr || (filter & ~BRANCH_KNOWN))
 		return -EOPNOTSUPP;
-	/* No kind at all is none to record; and a stack of calls is one of nothing else. */
+	/*
+	 * A request without a branch type records nothing. CALL_STACK cannot be combined with other
+	 * types because it turns the LBR into a stack.
+	 */
 	if (!kinds ||
 	    ((kinds & REFPMU_WANT_BRANCH_CALL_STACK) && kinds != REFPMU_WANT_BRANCH_CALL_STACK))
 		return -EINVAL;
@@ -169,8 +172,8 @@ static int set_branches(const struct refpmu_attr *attr, const struct refpmu_caps
 }
 
 /*
- * Precise events may go wherever others do: each counter of the device can write records, and none
- * of them with a skid, which is more than precise_ip 3 asks for.
+ * precise_ip does not restrict the counters: each counter of the device can write records. The
+ * records have no skid, which satisfies even precise_ip 3.
  */
 static int set_precise(const struct refpmu_attr *attr, const struct refpmu_caps *caps,
 		       struct refpmu_request *req)
@@ -179,7 +182,7 @@ static int set_precise(const struct refpmu_attr *attr, const struct refpmu_caps 
 		return 0;
 	if (!caps->records || attr->precise_ip > REFPMU_PRECISE_MAX)
 		return -EOPNOTSUPP;
-	/* It is samples that are precise. */
+	/* precise_ip describes samples, so a counting event cannot have it. */
 	if (!req->sampling)
 		return -EINVAL;
 	req->precise = attr->precise_ip;
@@ -207,9 +210,15 @@ int refpmu_config_parse(const struct refpmu_attr *attr, const struct refpmu_caps
 	err = set_period(attr, caps, &out);
 	if (err)
 		return err;
-	/* What is counted, advertised or not, decides before what is asked for around it. */
+	/*
+	 * Check the event code before the options: an unknown event is an error with any options.
+	 */
 	err = set_event(&encoding, caps, &out);
-	if (err) /* the tables have nothing malformed, but a device may lack what an entry needs */
+	/*
+	 * A generic event is never malformed, but the device may lack the counters or the records
+	 * that it needs.
+	 */
+	if (err)
 		return attr->type == TYPE_HARDWARE || attr->type == TYPE_HW_CACHE ? -ENOENT : err;
 
 	err = set_branches(attr, caps, &out);
@@ -218,12 +227,15 @@ int refpmu_config_parse(const struct refpmu_attr *attr, const struct refpmu_caps
 	err = set_precise(attr, caps, &out);
 	if (err)
 		return err;
-	/* The device cannot tell the idle task from the kernel, and sees nothing but the host. */
+	/*
+	 * The device cannot distinguish the idle task from the kernel, and it counts only host
+	 * events.
+	 */
 	if (attr->exclude_idle || attr->exclude_host)
 		return -EOPNOTSUPP;
 	/*
-	 * exclude_hv and exclude_guest hold by themselves: no hypervisor and no guest ever runs on
-	 * the device. With user and kernel both excluded the event is legal and counts nothing.
+	 * exclude_hv and exclude_guest need no hardware support: no hypervisor or guest runs on the
+	 * device. An event that excludes both user and kernel is valid and counts nothing.
 	 */
 	out.evtsel |= REFPMU_EVTSEL_INT;
 	if (!attr->exclude_user)

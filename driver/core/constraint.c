@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
-/* Which counter, and which extra register, an event gets: finds a fit whenever there is one. */
+/* Assign counters and extra registers to events. Finds an assignment whenever one exists. */
 #include "constraint.h"
 
 #include "matching.h"
@@ -34,7 +34,7 @@ static bool valid(const struct refpmu_want *want)
 	return has_previous(want) && (!want->extra || has_register(want));
 }
 
-/* What there is only one of: the selector of branches, and the features that exclude. */
+/* Check the resources that exist once: the branch selector, and the exclusive features. */
 static bool agree(const struct refpmu_want *wants, unsigned int n)
 {
 	const struct refpmu_want *first = NULL;
@@ -55,7 +55,7 @@ static bool agree(const struct refpmu_want *wants, unsigned int n)
 	return true;
 }
 
-/* The registers of one kind. */
+/* State of the registers of one type while they are being assigned. */
 struct registers {
 	u8 kind;
 	u8 n;
@@ -68,7 +68,7 @@ static bool holds(const struct registers *regs, unsigned int reg, u64 value)
 	return regs->held[reg] && regs->value[reg] == value;
 }
 
-/* The first register that holds @value, or else the first free one; @n if neither. */
+/* Return the first register that contains @value, else the first free one, else @n of @regs. */
 static unsigned int find(const struct registers *regs, u64 value)
 {
 	unsigned int reg;
@@ -88,7 +88,7 @@ static void hold(struct registers *regs, unsigned int reg, u64 value)
 	regs->value[reg] = value;
 }
 
-/* True if every want still finds its value in @regs, a copy, or a free register for it. */
+/* Return true if every want finds its value in @regs, or a free register. @regs is a copy. */
 static bool all_find(struct registers regs, const struct refpmu_want *wants, unsigned int n)
 {
 	unsigned int i, reg;
@@ -104,7 +104,10 @@ static bool all_find(struct registers regs, const struct refpmu_want *wants, uns
 	return true;
 }
 
-/* Fill the registers of one kind: pinned wants, then, on the terms of counters, those that stay. */
+/*
+ * Assign the registers of one type: first to pinned wants, then to wants that can keep their
+ * previous register without displacing others.
+ */
 static bool fill(struct registers *regs, const struct refpmu_want *wants, unsigned int n)
 {
 	unsigned int i;
@@ -133,7 +136,7 @@ static bool fill(struct registers *regs, const struct refpmu_want *wants, unsign
 	return true;
 }
 
-/* Give the wants of @kind their registers, in @extra; false if there are too few. */
+/* Assign a register of type @kind to each want that needs one. Return false if too few exist. */
 static bool assign_registers(u8 kind, const struct refpmu_want *wants, unsigned int n,
 			     s8 *extra)
 {
@@ -159,7 +162,7 @@ static void lock(struct refpmu_matching *m, unsigned int want)
 	m->locked |= refpmu_matching_span(&m->wants[want], m->counter[want]);
 }
 
-/* Put the pinned wants where they are; false if two are on one counter. */
+/* Put each pinned want on its counter. Return false if two wants are pinned to one counter. */
 static bool place_pinned(struct refpmu_matching *m)
 {
 	unsigned int i;
@@ -177,7 +180,10 @@ static bool place_pinned(struct refpmu_matching *m)
 	return true;
 }
 
-/* The same for one want of one counter, with wide wants where they are: cheap, not always found. */
+/*
+ * Move a want that is not wide to a counter of @to, without moving wide wants. This costs less than
+ * refpmu_matching_refill(), but can fail where that succeeds.
+ */
 static bool shift(struct refpmu_matching *m, unsigned int want, u64 to)
 {
 	const int old = m->counter[want];
@@ -189,7 +195,7 @@ static bool shift(struct refpmu_matching *m, unsigned int want, u64 to)
 	return false;
 }
 
-/* Bring @want, which has a counter, to one of @to for good if all others can still be placed. */
+/* Move @want to a counter of @to and lock it there, if all other wants can still be placed. */
 static void settle(struct refpmu_matching *m, unsigned int want, u64 to, bool any_wide)
 {
 	bool there;
@@ -225,7 +231,10 @@ static bool assign_counters(struct refpmu_matching *m)
 	for (i = 0; i < m->n; i++)
 		any_wide |= m->wants[i].wide;
 
-	/* Everyone has a place; the rest only makes it a better one. Staying beats preference. */
+	/*
+	 * Every want has a counter now. The rest improves the assignment: keeping a counter has
+	 * priority over a preferred one.
+	 */
 	for (i = 0; i < m->n; i++) {
 		const struct refpmu_want *want = &m->wants[i];
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
-/* What the device counts: its event codes, their names, and the generic events behind them. */
+/* Events of the device: codes, names, and the generic events that they implement. */
 #include "events.h"
 
-/* Numbers of the perf ABI (perf_event_open(2)), which core may not include. */
+/* Values of the perf ABI (perf_event_open(2)). Core may not include the kernel's header. */
 #define GENERIC_MAX 10
 #define CACHE_MAX 7
 #define CACHE_OP_MAX 3
@@ -12,7 +12,7 @@ enum { L1D, L1I, LL, DTLB, ITLB, BPU, NODE };
 enum { LOAD, STORE, PREFETCH };
 enum { ACCESS, MISS };
 
-/* Codes that only the driver knows; the device counts whatever is pulsed. */
+/* Codes that only the driver defines. The device counts any code that a stimulus generates. */
 #define EVENT_PULSE_A 0x01d0
 #define EVENT_PULSE_B 0x01d1
 #define EVENT_PULSE_C 0x01d2
@@ -29,12 +29,12 @@ enum { ACCESS, MISS };
 #define EVENT_ITLB_LOOKUPS 0x2085
 #define EVENT_ITLB_WALKS 0x0e85
 
-/* Cycles in which fewer than one of an event happened; cycles in which it began to. */
+/* Cycles without an event (IDLE_OF); cycles in which an event starts (EDGES_OF). */
 #define AT_LEAST_ONE ((u32)BIT_ULL(REFPMU_EVTSEL_CMASK_SHIFT))
 #define IDLE_OF(code) ((code) | REFPMU_EVTSEL_INV | AT_LEAST_ONE)
 #define EDGES_OF(code) ((code) | REFPMU_EVTSEL_EDGE | AT_LEAST_ONE)
 
-/* Off-core: who asked, and who answered. */
+/* Fields of OFFCORE_RSP: types of requests, and sources of the response. */
 #define DEMAND_READ BIT_ULL(0)
 #define DEMAND_WRITE BIT_ULL(1)
 #define PREFETCH_READ BIT_ULL(4)
@@ -45,7 +45,7 @@ enum { ACCESS, MISS };
 #define FROM_MEMORY (LOCAL_MEMORY | REMOTE_MEMORY | ANY_SNOOP)
 #define FROM_ANYWHERE (LLC_HIT | FROM_MEMORY)
 
-/* Which general counters can count a code; beside them, a fixed one may. */
+/* General counters that can count a code. A fixed counter may count it too. */
 enum reach { ANYWHERE, FIRST_TWO, LAST, PAIRS, WITH_RECORDS };
 
 static const struct {
@@ -90,13 +90,13 @@ const struct refpmu_event refpmu_events[] = {
 	{ "cache-misses", { EVENT_LLC_MISSES, 0 }, NULL, NULL },
 	{ "branches", { REFPMU_EVENT_BRANCHES, 0 }, NULL, NULL },
 	{ "branch-misses", { REFPMU_EVENT_BRANCH_MISSES, 0 }, NULL, NULL },
-	/* A cycle of the bus begins with an edge of the reference clock. */
+	/* A bus cycle begins with an edge of the reference clock. */
 	{ "bus-cycles", { EDGES_OF(REFPMU_EVENT_REF_CYCLES), 0 }, NULL, NULL },
 	{ "stalled-cycles-frontend", { IDLE_OF(REFPMU_EVENT_INSTRUCTIONS), 0 }, NULL, NULL },
 	{ "stalled-cycles-backend", { IDLE_OF(EVENT_UOPS_EXECUTED), 0 }, NULL, NULL },
 	{ "wide", { REFPMU_EVENT_WIDE, 0 }, NULL, NULL },
 	{ "mem-loads", { REFPMU_EVENT_LOAD_LATENCY, 3 }, NULL, NULL },
-	/* Lines of 64 bytes; perf shows MiB. */
+	/* The event counts lines of 64 bytes; perf prints MiB. */
 	{ "offcore-reads",
 	  { REFPMU_EVENT_OFFCORE_0, DEMAND_READ | PREFETCH_READ | FROM_ANYWHERE },
 	  "6.103515625e-5",
@@ -122,7 +122,7 @@ static const struct {
 	{ 9, { REFPMU_EVENT_REF_CYCLES, 0 } },
 };
 
-/* PERF_COUNT_HW_CACHE_*; what is not listed the device does not have, or is no such thing. */
+/* PERF_COUNT_HW_CACHE_*. Combinations that are not listed are meaningless or not supported. */
 static const struct {
 	u8 cache;
 	u8 op;
@@ -153,7 +153,7 @@ static const struct {
 	{ NODE, STORE, MISS, { REFPMU_EVENT_OFFCORE_0, DEMAND_WRITE | REMOTE_MEMORY | ANY_SNOOP } },
 };
 
-/* The fixed counter that counts @config, as a set; empty if there is none. */
+/* Return the fixed counter that counts @config, as a set; empty if none does. */
 static u64 fixed_for(u64 config, const struct refpmu_caps *caps)
 {
 	unsigned int i;
@@ -218,8 +218,8 @@ u8 refpmu_events_extra(u16 code, u64 *valid)
 }
 
 /*
- * Ids are searched for, not used as an index: there is nothing to read out of bounds,
- * speculatively either.
+ * The function searches for the id instead of using it as an index, so that a speculative access
+ * out of bounds is not possible.
  */
 int refpmu_events_generic(u64 id, struct refpmu_encoding *encoding)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
-/* Augmenting paths for wants of one counter, and a search over sets of pairs for wide ones. */
+/* Augmenting paths place wants of one counter. A search over sets of pairs places wide wants. */
 #include "matching.h"
 
 static u64 bit(int counter)
@@ -48,13 +48,14 @@ void refpmu_matching_drop(struct refpmu_matching *m, unsigned int want)
 }
 
 /*
- * Breadth first, over the shortest alternating path from @want to a free counter: everybody on it
- * moves on by one.
+ * Give @want a counter of @first, without using the counters in @closed. Breadth-first search finds
+ * the shortest alternating path from @want to a free counter. Each want on the path then moves by
+ * one step.
  */
 static bool augment(struct refpmu_matching *m, unsigned int want, u64 first, u64 closed)
 {
-	u8 queue[REFPMU_MAX_COUNTERS]; /* wants whose counters are to be looked at */
-	u8 taker[REFPMU_MAX_COUNTERS]; /* who would take this counter over */
+	u8 queue[REFPMU_MAX_COUNTERS]; /* wants whose counters the search has yet to visit */
+	u8 taker[REFPMU_MAX_COUNTERS]; /* want that would get this counter */
 	unsigned int head = 0, tail = 0, counter, w = want;
 	u64 seen = closed;
 	u64 reach = first & ~seen;
@@ -75,7 +76,9 @@ static bool augment(struct refpmu_matching *m, unsigned int want, u64 first, u64
 
 	counter = refpmu_lowest_bit(reach & ~m->used);
 	m->used |= BIT_ULL(counter);
-	/* Back along the path: each takes the new counter and leaves its old one to its taker. */
+	/*
+	 * Walk the path back: each want takes the new counter and leaves its old one to its taker.
+	 */
 	for (;;) {
 		const s8 old = m->counter[w];
 
@@ -93,7 +96,10 @@ bool refpmu_matching_place(struct refpmu_matching *m, unsigned int want, u64 fir
 	return augment(m, want, first, m->locked | m->paired);
 }
 
-/* Lock the pair at @even for a wide want; false, and it is as before, if its owners need it. */
+/*
+ * Free the pair at @even and lock it for a wide want. Return false, with @m unchanged, if an owner
+ * of one of its counters finds no other counter.
+ */
 static bool reserve(struct refpmu_matching *m, unsigned int even)
 {
 	u64 left;
@@ -113,7 +119,7 @@ static bool reserve(struct refpmu_matching *m, unsigned int even)
 	return true;
 }
 
-/* The wide wants that are still to be placed. */
+/* Return the set of wide wants that have no counters yet. */
 static u64 wide_wants(const struct refpmu_matching *m)
 {
 	u64 set = 0;
@@ -135,7 +141,7 @@ static unsigned int size(u64 set)
 	return n;
 }
 
-/* Match the wants @wide with the pairs @evens, as well as can be, in @m; how many got one. */
+/* Match as many wants of @wide as possible to the pairs @evens. Return the number of matches. */
 static unsigned int deal(struct refpmu_matching *m, u64 wide, u64 evens)
 {
 	unsigned int placed = 0;
@@ -149,7 +155,7 @@ static unsigned int deal(struct refpmu_matching *m, u64 wide, u64 evens)
 	return placed;
 }
 
-/* True if each of the pairs @evens can go to a want of its own of @wide. */
+/* Return true if each of the pairs @evens can be given to a different want of @wide. */
 static bool useful(const struct refpmu_matching *m, u64 wide, u64 evens)
 {
 	struct refpmu_matching trial = *m;
@@ -157,7 +163,7 @@ static bool useful(const struct refpmu_matching *m, u64 wide, u64 evens)
 	return deal(&trial, wide, evens) == size(evens);
 }
 
-/* True if the pairs at @a and @b are the same to every want that has not got its place for good. */
+/* Return true if no want that can still move distinguishes the pair at @a from that at @b. */
 static bool alike(const struct refpmu_matching *m, unsigned int a, unsigned int b)
 {
 	unsigned int i;
@@ -172,7 +178,7 @@ static bool alike(const struct refpmu_matching *m, unsigned int a, unsigned int 
 	return true;
 }
 
-/* True if a pair like that at @even is among @evens. */
+/* Return true if @evens contains a pair that is equivalent to the one at @even. */
 static bool one_alike(const struct refpmu_matching *m, unsigned int even, u64 evens)
 {
 	for (; evens; evens &= evens - 1) {
@@ -182,7 +188,7 @@ static bool one_alike(const struct refpmu_matching *m, unsigned int even, u64 ev
 	return false;
 }
 
-/* Pairs that @wide could have, as the set of their even counters. */
+/* Return the pairs that wants of @wide allow, as the set of their even counters. */
 static u64 candidates(const struct refpmu_matching *m, u64 wide)
 {
 	u64 set = 0;
@@ -202,10 +208,11 @@ static unsigned int highest_bit(u64 set)
 }
 
 /*
- * Lock pairs, as many as there are wants in @wide, that these can share out among them and that
- * the others, which have their counters, can do without; returns their even counters, or 0.
- * Depth first over sets of pairs, taken in ascending order. One that cannot be added, or was
- * tried to the end, speaks for all that are like it.
+ * Find and lock as many pairs as @wide has wants, such that each want gets a pair and all other
+ * wants keep a counter. Return the even counters of the pairs, or 0 if that is impossible.
+ *
+ * The search is depth first, over sets of pairs in ascending order. A pair that cannot be added, or
+ * whose subtree was searched, also excludes all equivalent pairs.
  */
 static u64 search(struct refpmu_matching *m, u64 wide)
 {
@@ -237,7 +244,7 @@ static u64 search(struct refpmu_matching *m, u64 wide)
 	return taken;
 }
 
-/* Place the wants @wide, which have none, beside the others, which have theirs. */
+/* Place the wants @wide. All wants that are not wide have counters already. */
 static bool place_wide(struct refpmu_matching *m, u64 wide)
 {
 	const u64 evens = search(m, wide);

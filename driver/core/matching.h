@@ -1,46 +1,50 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* A partial assignment of counters, and the two ways to extend it; for constraint.c alone. */
+/* A partial assignment of counters, and two ways to extend it. Only constraint.c uses it. */
 #ifndef REFPMU_CORE_MATCHING_H
 #define REFPMU_CORE_MATCHING_H
 
 #include "constraint.h"
 
-/* Seen from both sides. All wants are valid, as refpmu_constraint_assign() defines it. */
+/*
+ * The assignment in both directions: want to counter, counter to want. All wants are valid in the
+ * sense of refpmu_constraint_assign().
+ */
 struct refpmu_matching {
 	const struct refpmu_want *wants;
 	unsigned int n;
-	s8 counter[REFPMU_MAX_COUNTERS]; /* of a want, or REFPMU_COUNTER_NONE */
-	s8 owner[REFPMU_MAX_COUNTERS]; /* of a used counter: a want */
+	s8 counter[REFPMU_MAX_COUNTERS]; /* counter of a want, or REFPMU_COUNTER_NONE */
+	s8 owner[REFPMU_MAX_COUNTERS]; /* want on a used counter */
 	u64 used; /* counters with an owner */
-	u64 locked; /* counters that stay as they are: with their owner, or with none */
+	u64 locked; /* counters that the search may not change, with or without an owner */
 	u64 paired; /* counters of wide wants */
-	/* What the want @trial may have for now, instead of all that it allows. */
-	int trial; /* or -1 */
+	/*
+	 * The want @trial may have only the counters in trial_set for now, not all that it allows.
+	 */
+	int trial; /* -1: no such want */
 	u64 trial_set;
 };
 
-/* The counters that @want takes when it is put on @counter, as a set; empty for no counter. */
+/* Return the set of counters that @want occupies on @counter; empty for REFPMU_COUNTER_NONE. */
 u64 refpmu_matching_span(const struct refpmu_want *want, int counter);
 
-/* Put @want, which has none, on @counter, which nobody has. */
+/* Put @want, which has no counter, on @counter, which must be free. */
 void refpmu_matching_put(struct refpmu_matching *m, unsigned int want, int counter);
 
-/* Take @want, which has a counter, off it. */
+/* Take @want off its counter. */
 void refpmu_matching_drop(struct refpmu_matching *m, unsigned int want);
 
 /*
- * Give @want, which is not wide and has none, a counter out of @first, moving others that are
- * neither locked nor wide to counters of theirs where that is needed. False, and nothing changed,
- * if that cannot be done.
+ * Give @want, which is not wide and has no counter, a counter of @first. If necessary, move other
+ * wants that are neither locked nor wide. Return false, with @m unchanged, if that is impossible.
  */
 bool refpmu_matching_place(struct refpmu_matching *m, unsigned int want, u64 first);
 
-/* Give every want that has no counter one. False, and @m is of no more use, if there is no way. */
+/* Give each want without a counter one. Return false, with @m undefined, if that is impossible. */
 bool refpmu_matching_fill(struct refpmu_matching *m);
 
 /*
- * The same, but those that are not locked start from nothing. False, and nothing changed, if there
- * is no way.
+ * Like refpmu_matching_fill(), but first take all wants that are not locked off their counters.
+ * Return false, with @m unchanged, if that is impossible.
  */
 bool refpmu_matching_refill(struct refpmu_matching *m);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
-/* What may stand in a request of a stimulus port: decided here, before anything happens. */
+/* Check the argument of a stimulus port request before the request has any effect. */
 #include "port_arg.h"
 
 #include "../model/model.h"

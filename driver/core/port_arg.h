@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* What may stand in a request of a stimulus port: decided here, before anything happens. */
+/* Check the argument of a stimulus port request before the request has any effect. */
 #ifndef REFPMU_CORE_PORT_ARG_H
 #define REFPMU_CORE_PORT_ARG_H
 
 #include "refpmu_port.h"
 #include "uapi/refpmu.h"
 
-/* The argument of a request; each begins with its size and the CPU that is meant. */
+/* The argument of a request. Each one begins with its size and the number of a CPU. */
 union refpmu_port_arg {
 	struct {
 		__u32 size;
@@ -25,16 +25,19 @@ union refpmu_port_arg {
 };
 
 /*
- * 0 if @arg, of which as many bytes are looked at as @cmd says, is well formed; -EINVAL if not,
- * -ENOTTY if @cmd is no REFPMU_IOC_*. Source: uapi/refpmu.h. Whether there is such a CPU, register
- * or piece of user memory is not asked here.
+ * Check the argument of a request. The function reads as many bytes of @arg as @cmd defines. It
+ * does not check whether the CPU, the register or the user memory exists. Return 0, -EINVAL if @arg
+ * is malformed, or -ENOTTY if @cmd is not a REFPMU_IOC_*. Source: uapi/refpmu.h.
  */
 int refpmu_port_check(unsigned int cmd, const union refpmu_port_arg *arg);
 
-/* For a PMU that does not sample: only how many there are can matter, the rest is -EINVAL. */
+/*
+ * Check a pulse for a PMU that does not sample. Only the number of pulses may be set; every other
+ * field that is nonzero is -EINVAL.
+ */
 int refpmu_port_check_plain(const union refpmu_port_arg *arg);
 
-/* 0 if each of the @n branches can happen, -EINVAL if one cannot. */
+/* Check @n branches. Return 0, or -EINVAL if the device cannot record one of them. */
 int refpmu_port_check_entries(const struct refpmu_branch_entry *entries, u32 n);
 
 #endif /* REFPMU_CORE_PORT_ARG_H */

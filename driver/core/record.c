@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
-/* What the records that the device leaves in memory say; memory is never taken at its word. */
+/* Decode the records that the device writes to memory, without trusting that memory. */
 #include "record.h"
 
 #define KNOWN_DATA                                                                  \
@@ -33,7 +33,7 @@ u64 refpmu_record_size(u64 data_cfg)
 	return size + lbr_entries(data_cfg) * sizeof(struct refpmu_pebs_lbr);
 }
 
-/* True if @bytes, at least, are left at @offset of the @size that there are. */
+/* Return true if @offset is aligned and at least @bytes of the buffer of @size bytes follow it. */
 static bool left(u64 size, u64 offset, u64 bytes)
 {
 	return offset <= size && size - offset >= bytes && !(offset & 7);

@@ -3,7 +3,7 @@
 #include "state.h"
 
 #define RUNNING 0
-#define STALE REFPMU_STOPPED /* stopped, and the counter holds events not yet folded */
+#define STALE REFPMU_STOPPED /* stopped, with events in the counter that are not folded yet */
 #define SETTLED (REFPMU_STOPPED | REFPMU_UPTODATE)
 #define STATE_MASK SETTLED
 
@@ -14,10 +14,12 @@
 #define DO_WARN REFPMU_DO_WARN
 
 /*
- * Columns: 0 running; 1 STOPPED; 2 UPTODATE alone; 3 both. A running counter has always more to
- * fold, so column 2, which only a foreign write to hw.state can bring about, is treated as running.
- * A reload overwrites what the counter holds: asked for too early, it is preceded by a fold, and
- * not done at all on a counter that runs.
+ * Columns: 0 running; 1 STOPPED; 2 UPTODATE alone; 3 both.
+ *
+ * Column 2 equals running, because a running counter always has events to fold. Only code outside
+ * of the driver can bring hw.state there. A reload overwrites the counter. If perf requests it
+ * while the counter holds unfolded events, the table folds them first; a running counter is not
+ * reloaded.
  */
 static const struct refpmu_step steps[REFPMU_OP_MAX][STATE_MASK + 1] = {
 	[REFPMU_OP_ADD] = {

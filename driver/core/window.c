@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
-/* Where the device may write next in a trace buffer. */
+/* Choose the part of a trace buffer that the device may fill next. */
 #include "window.h"
 
 static u64 whole(u64 bytes, u64 record)
@@ -19,7 +19,7 @@ u64 refpmu_window_pad(u64 head, u64 buffer, u64 record)
 	return left < record ? left : 0;
 }
 
-/* How far @wakeup is ahead of @head; 0 if it is not. Both may overflow. */
+/* Return the distance from @head to @wakeup; 0 if @wakeup is not ahead. Both may overflow. */
 static u64 ahead(u64 head, u64 wakeup)
 {
 	const u64 distance = wakeup - head;
@@ -33,7 +33,7 @@ int refpmu_window_find(u64 head, u64 room, u64 wakeup, u64 buffer, u64 record,
 	const u64 end = to_end(head, buffer);
 	const u64 size = whole(room < end ? room : end, record);
 	const u64 wanted = ahead(head, wakeup);
-	u64 next; /* bytes up to the end of the first record that would follow */
+	u64 next; /* bytes up to the end of the next record after the window */
 
 	if (!size)
 		return -ENOSPC;

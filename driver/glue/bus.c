@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The register bus: the one way from the driver to the device, and where accesses are logged. */
+/* The register bus: the only path from the driver to the device. It logs every access. */
 #include "refpmu.h"
 
 /*
- * The driver computes every register number and value from the parameters it gave the device, so
- * a refused access is a bug here.
+ * The driver derives every register number and value from parameters that it gave to the device
+ * itself. A rejected access is therefore a bug in the driver.
  */
 u64 refpmu_bus_read(struct refpmu_cpu *cpuc, u32 reg)
 {

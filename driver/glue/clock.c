@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The automatic clock: one tick a nanosecond of local_clock(), passed to the model whenever a
- * register is accessed and when the timer of the next overflow fires.
+ * The automatic clock: one tick for each nanosecond of local_clock(). The model receives the ticks
+ * whenever a register is accessed, and when the timer of the next overflow fires.
  *
- * Exactness: only the timer lets the clock overflow a counter, and it sends the interrupt at once.
- * On any other occasion time stops one tick before the overflow, and it stands still while the line
- * is up and while the handler runs. So nothing is counted past an overflow that was not served.
+ * Exactness: only the timer lets the clock overflow a counter, and it raises the interrupt at once.
+ * On every other occasion the clock stops one tick before the overflow. It also stops while the
+ * line is up and while the handler runs. Therefore no counter counts on after an overflow that was
+ * not handled.
  *
- * The timer is late, and the handler takes its time: what has passed since the overflow is caught
- * up with when that has been served, or an event would be the slower the shorter its period is.
- * There is a limit to that, since a CPU that cannot keep up never will.
+ * The timer fires late, and the handler takes time. The clock catches up on the time since the
+ * overflow after the handler has run, otherwise a shorter period would make an event slower. The
+ * amount is limited, because a CPU that is too slow would never catch up.
  *
- * Privilege is accounted as the tick accounts CPU time: what passed until the timer fires has the
- * privilege that the timer interrupted; what passed until another access is user time if a user
- * task is current, kernel time if not.
+ * Privilege is accounted like CPU time at a tick. When the timer fires, the elapsed time has the
+ * privilege that the timer interrupted. On any other access it is user time if a user task is
+ * current, otherwise kernel time.
  */
 #include <linux/sched/clock.h>
 
@@ -23,13 +24,14 @@
 #include "refpmu.h"
 
 /*
- * A timer that fires oftener leaves no time to anybody else; the clock waits instead. One that
- * fires less often would tell little about privileges.
+ * Limits of the timer. A timer that fires more often than SOONEST_NS would take all CPU time, so
+ * the clock waits instead. One that fires less often than LATEST_NS would make the accounting of
+ * privileges too coarse.
  */
 #define SOONEST_NS (5 * NSEC_PER_USEC)
 #define LATEST_NS NSEC_PER_MSEC
 
-/* More than that is not caught up with. */
+/* Limit of the time that the clock catches up on. */
 #define CARRIED_NS (100 * NSEC_PER_USEC)
 
 static bool stands_still(const struct refpmu_cpu *cpuc)
@@ -37,7 +39,7 @@ static bool stands_still(const struct refpmu_cpu *cpuc)
 	return cpuc->clock_mode != REFPMU_CLOCK_AUTO || cpuc->serving || refpmu_line(cpuc);
 }
 
-/* Ticks that have passed since the model was told last; none if time was not running then. */
+/* Ticks since the last update of the model; 0 if the clock was stopped. */
 static u64 elapsed_ticks(const struct refpmu_cpu *cpuc, u64 now)
 {
 	const u64 base = cpuc->clock_base;
@@ -46,16 +48,16 @@ static u64 elapsed_ticks(const struct refpmu_cpu *cpuc, u64 now)
 }
 
 /*
- * refpmu_clock_sync() while time runs. perf has the PMU disabled while it adds and deletes events,
- * which are many accesses: time then stops at the first one, and begins anew when the counters are
- * let go.
+ * refpmu_clock_sync() while the clock runs. perf disables the PMU while it adds and deletes events,
+ * which takes many accesses. The clock then stops at the first access and starts again when the
+ * counters are enabled.
  */
 void refpmu_clock_pass(struct refpmu_cpu *cpuc)
 {
 	enum refpmu_privilege priv = current->mm ? REFPMU_USER : REFPMU_KERNEL;
 	u64 now, ticks;
 
-	/* What passes while the handler runs is left for later. */
+	/* refpmu_clock_resume() accounts for the time that passes while the handler runs. */
 	if (cpuc->serving)
 		return;
 	if (!refpmu_model_counting(&cpuc->model)) {
@@ -73,7 +75,10 @@ void refpmu_clock_pass(struct refpmu_cpu *cpuc)
 		refpmu_model_pass(&cpuc->model, ticks, priv);
 }
 
-/* The handler has run: time goes on from where the overflow was, if that is not long ago. */
+/*
+ * Called when the handler has run. The clock continues from the time of the overflow, but at most
+ * CARRIED_NS back.
+ */
 void refpmu_clock_resume(struct refpmu_cpu *cpuc, u64 now)
 {
 	if (cpuc->clock_base && cpuc->clock_base + CARRIED_NS < now)
@@ -81,11 +86,12 @@ void refpmu_clock_resume(struct refpmu_cpu *cpuc, u64 now)
 }
 
 /*
- * What the counters wait for has changed: let time run if they count, and have the timer fire in
- * time for the next overflow of one that the clock drives. A timer that fires no later than that is
- * left alone, and one that is not needed fires into nothing: to set one costs more than that, and
- * perf disables and enables the PMU with each switch of tasks. On its CPU, interrupts off, not in
- * an NMI.
+ * Called when the state of the counters has changed. Starts the clock if a counter is enabled, and
+ * sets the timer for the next overflow of a counter that the clock drives.
+ *
+ * A timer that is already due by then stays as it is, even if it is not needed any more: setting a
+ * timer costs more than a needless interrupt, and perf disables and enables the PMU at each context
+ * switch. Runs on the CPU of @cpuc, with interrupts off, not in an NMI.
  */
 void refpmu_clock_arm(struct refpmu_cpu *cpuc)
 {
@@ -105,7 +111,7 @@ void refpmu_clock_arm(struct refpmu_cpu *cpuc)
 	hrtimer_start(&cpuc->timer, ns_to_ktime(due - now), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
-/* Who lets time pass from now on: REFPMU_CLOCK_*. On its CPU, interrupts off. */
+/* Set the source of clock ticks, REFPMU_CLOCK_*. On the CPU of @cpuc, interrupts off. */
 void refpmu_clock_mode(struct refpmu_cpu *cpuc, u32 mode)
 {
 	refpmu_clock_sync(cpuc);
@@ -114,7 +120,7 @@ void refpmu_clock_mode(struct refpmu_cpu *cpuc, u32 mode)
 	refpmu_clock_arm(cpuc);
 }
 
-/* The clock overflows a counter where the timer has interrupted the CPU. */
+/* Advance the clock up to an overflow. Samples get the registers that the timer interrupted. */
 static void fire(struct refpmu_cpu *cpuc, struct pt_regs *regs)
 {
 	struct refpmu_cause *cause = &cpuc->cause;
@@ -146,10 +152,13 @@ static enum hrtimer_restart refpmu_timer(struct hrtimer *timer)
 	struct refpmu_cpu *cpuc = container_of(timer, struct refpmu_cpu, timer);
 	struct pt_regs *regs = get_irq_regs();
 
-	/* The timers of a CPU that goes offline move to another one. */
+	/* The timers of a CPU that goes offline migrate to another CPU. */
 	if (cpuc->cpu != smp_processor_id() || WARN_ON_ONCE(!regs))
 		return HRTIMER_NORESTART;
-	/* An NMI that is not over by then sees to the arming itself. */
+	/*
+	 * An NMI that arrives until arming is false again need not queue the irq_work that arms the
+	 * clock, because refpmu_clock_arm() follows below.
+	 */
 	cpuc->arming = true;
 	fire(cpuc, regs);
 	cpuc->arming = false;
@@ -158,7 +167,10 @@ static enum hrtimer_restart refpmu_timer(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* Before anything else of the clock; the timer needs no more to be given up than its cancelling. */
+/*
+ * Must come before every other function of the clock. There is no teardown besides
+ * hrtimer_cancel().
+ */
 void refpmu_clock_setup(struct refpmu_cpu *cpuc)
 {
 	hrtimer_init(&cpuc->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);

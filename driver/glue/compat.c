@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The way to functions of perf that drivers outside the kernel image cannot link to, and to an
- * unregistering after which the driver can go.
+ * Access to perf functions that are not exported to modules, and a way to unregister a PMU such
+ * that the module can be unloaded afterwards.
  */
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
@@ -26,7 +26,7 @@ static void (*disable_inatomic)(struct perf_event *event);
 
 static const struct {
 	const char *name;
-	void *function; /* a pointer to it */
+	void *function; /* address of a function pointer */
 } hidden[] = {
 	{ "perf_event_overflow", &overflow },
 	{ "perf_sample_event_took", &event_took },
@@ -36,8 +36,8 @@ static const struct {
 };
 
 /*
- * A kprobe sits behind the landing pad for indirect branches where a function begins with one. The
- * call must go to the pad itself.
+ * If a function begins with a landing pad for indirect branches (ENDBR), the kprobe address is
+ * behind it. An indirect call must go to the landing pad itself.
  */
 static unsigned long function_entry(unsigned long addr)
 {
@@ -152,11 +152,12 @@ void refpmu_compat_unregister(struct pmu *pmu)
 #else
 
 /*
- * Here a task keeps its context when the last event of it is closed, and that points to the PMU of
- * the first one. The next switch of the task follows the pointer.
+ * On these kernels a task keeps its perf context after its last event is closed, and the context
+ * points to the PMU of the first event. The next context switch of the task dereferences that
+ * pointer.
  */
 
-#define TOMBSTONE ((struct task_struct *)-1L) /* perf's mark on a context that has no task */
+#define TOMBSTONE ((struct task_struct *)-1L) /* perf's marker for a context without a task */
 
 static void put_context(struct perf_event_context *ctx, struct pmu *pmu)
 {
@@ -170,15 +171,19 @@ static void put_context(struct perf_event_context *ctx, struct pmu *pmu)
 	}
 }
 
-/* PMUs of one kind share the CPUs' side of their contexts: it is that of the first one. */
+/*
+ * PMUs with the same task_ctx_nr share the per-CPU contexts. The first one that was registered owns
+ * them.
+ */
 static struct pmu *owner(const struct pmu *pmu)
 {
 	return raw_cpu_ptr(pmu->pmu_cpu_context)->ctx.pmu;
 }
 
 /*
- * Take @pmu out of a context. Where another PMU owns the CPU's side of it that one takes over; else
- * nobody has events there, and the task must lose it. True in that case.
+ * Remove @pmu from a context. If another PMU owns the per-CPU context, the task context points to
+ * that PMU from now on. Otherwise no PMU has events there, and the caller must free the context;
+ * returns true then.
  */
 static bool leave(struct perf_event_context *ctx, struct pmu *pmu)
 {
@@ -204,12 +209,13 @@ static void leave_task(struct task_struct *task, struct pmu *pmu)
 	if (!ctx)
 		return;
 	raw_spin_lock_irqsave(&ctx->lock, flags);
-	/* The task may be exiting, and takes the context down itself then. */
+	/* An exiting task may be freeing its context at the same time. */
 	if (ctx == rcu_access_pointer(*slot))
 		left = leave(ctx, pmu);
 	if (left) {
 		RCU_INIT_POINTER(*slot, NULL);
-		put_task_struct(ctx->task); /* not the last: it is listed */
+		/* never the last reference: the task is on the task list */
+		put_task_struct(ctx->task);
 		WRITE_ONCE(ctx->task, TOMBSTONE);
 	}
 	raw_spin_unlock_irqrestore(&ctx->lock, flags);
@@ -218,7 +224,8 @@ static void leave_task(struct task_struct *task, struct pmu *pmu)
 }
 
 /*
- * perf never does: a load would cost a kilobyte. Those that shared this are gone before its owner.
+ * perf never frees these contexts, so each load of the module would leak about a kilobyte. PMUs
+ * that shared them are unregistered before their owner.
  */
 static void free_cpu_contexts(struct pmu *pmu)
 {
@@ -234,7 +241,7 @@ static void free_cpu_contexts(struct pmu *pmu)
 	free_percpu(pmu->pmu_cpu_context);
 }
 
-/* Those of the other kinds of context are other PMUs' too; perf leaves them alone. */
+/* Contexts with another task_ctx_nr are shared with other PMUs, and perf does not free them. */
 void refpmu_compat_stop_rotation(struct pmu *pmu)
 {
 	unsigned int cpu;
@@ -254,7 +261,7 @@ void refpmu_compat_unregister(struct pmu *pmu)
 	for_each_process_thread(process, task)
 		leave_task(task, pmu);
 	rcu_read_unlock();
-	/* Whoever still looks at a context, and those that are about to be freed. */
+	/* Wait for readers of the contexts, and for contexts that kfree_rcu() has yet to free. */
 	synchronize_rcu();
 	rcu_barrier();
 	if (owner(pmu) == pmu)

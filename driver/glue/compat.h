@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Every difference between kernel versions and architectures, found by its features. */
+/*
+ * All differences between kernel versions and architectures. Each one is detected by a feature, not
+ * by a version number.
+ */
 #ifndef REFPMU_COMPAT_H
 #define REFPMU_COMPAT_H
 
@@ -8,7 +11,7 @@
 
 #include "model/record.h"
 
-/* attr.config3 came with the eighth size of the attr. */
+/* PERF_ATTR_SIZE_VER8 added config3. */
 static inline u64 refpmu_compat_config3(const struct perf_event_attr *attr)
 {
 #ifdef PERF_ATTR_SIZE_VER8
@@ -19,8 +22,8 @@ static inline u64 refpmu_compat_config3(const struct perf_event_attr *attr)
 }
 
 /*
- * Kernels that have this flag let only one PMU have the hardware context, and remember the first
- * one for ever: without it a module that is loaded again is demoted, with a warning.
+ * Kernels with this flag accept only one PMU with perf_hw_context, and never forget the first one.
+ * Without the flag, perf would move a reloaded module to the software context, with a warning.
  */
 #ifdef PERF_PMU_CAP_HETEROGENEOUS_CPUS
 #define REFPMU_COMPAT_CAPS PERF_PMU_CAP_HETEROGENEOUS_CPUS
@@ -29,8 +32,9 @@ static inline u64 refpmu_compat_config3(const struct perf_event_attr *attr)
 #endif
 
 /*
- * Whether events of @pmu may run on a CPU: older kernels ask of each event "does it?" and newer
- * ones of the PMU "is it to be skipped?". The former are those that have the flag above.
+ * Return true if events of @pmu may run on @cpu. Older kernels ask about an event whether it can
+ * run (filter_match). Newer ones ask about the PMU whether to skip it (filter). Kernels with the
+ * flag above are older ones.
  */
 bool refpmu_runs_on(struct pmu *pmu, int cpu);
 
@@ -50,7 +54,7 @@ static inline bool refpmu_compat_filter(struct pmu *pmu, int cpu)
 #define REFPMU_COMPAT_FILTER .filter = refpmu_compat_filter
 #endif
 
-/* Another event may pause a trace and resume it: kernels that have it say so by a capability. */
+/* Kernels on which another event can pause and resume a trace have this capability flag. */
 #ifdef PERF_PMU_CAP_AUX_PAUSE
 #define REFPMU_COMPAT_CAP_AUX_PAUSE PERF_PMU_CAP_AUX_PAUSE
 #define REFPMU_COMPAT_EF_PAUSE PERF_EF_PAUSE
@@ -70,8 +74,8 @@ static inline bool refpmu_compat_aux_paused(const struct perf_event *event)
 #endif
 
 /*
- * Newer kernels keep the events of a machine-wide PMU on one CPU by themselves, and show which.
- * True if this one does that for @pmu from now on.
+ * Let the kernel keep the events of a system-wide PMU on one CPU and show it in sysfs. Return true
+ * if this kernel can do that.
  */
 static inline bool refpmu_compat_scope(struct pmu *pmu)
 {
@@ -83,7 +87,7 @@ static inline bool refpmu_compat_scope(struct pmu *pmu)
 #endif
 }
 
-/* Registers of a user context of which nothing is known. */
+/* Set the registers of a user context whose registers are unknown. */
 static inline void refpmu_compat_user_regs(struct pt_regs *regs)
 {
 	memset(regs, 0, sizeof(*regs));
@@ -94,8 +98,8 @@ static inline void refpmu_compat_user_regs(struct pt_regs *regs)
 }
 
 /*
- * General registers as the device records them: flags, then those of enum refpmu_gpr, which are the
- * first of a processor that has more.
+ * Get the general registers as the device records them: the flags, and the registers of enum
+ * refpmu_gpr. If the processor has more registers, these are its first ones.
  */
 static inline void refpmu_compat_get_gprs(const struct pt_regs *regs, u64 *flags, u64 *gpr)
 {
@@ -118,7 +122,7 @@ static inline void refpmu_compat_get_gprs(const struct pt_regs *regs, u64 *flags
 #endif
 }
 
-/* Registers of a kernel context of which nothing is known. */
+/* Set the registers of a kernel context whose registers are unknown. */
 static inline void refpmu_compat_kernel_regs(struct pt_regs *regs)
 {
 	memset(regs, 0, sizeof(*regs));
@@ -130,7 +134,10 @@ static inline void refpmu_compat_kernel_regs(struct pt_regs *regs)
 #endif
 }
 
-/* @ip is where the event happened; perf tells that by a flag, where it has one. */
+/*
+ * Set the instruction pointer to @ip, the exact address of the event. On x86, perf has a flag for
+ * an exact address.
+ */
 static inline void refpmu_compat_set_exact_ip(struct pt_regs *regs, u64 ip)
 {
 	instruction_pointer_set(regs, ip);
@@ -139,7 +146,9 @@ static inline void refpmu_compat_set_exact_ip(struct pt_regs *regs, u64 ip)
 #endif
 }
 
-/* General registers and flags as a record has them; its flags are none of perf's. */
+/*
+ * Set the general registers and flags from a record. The record must not set perf's own flag bits.
+ */
 static inline void refpmu_compat_set_gprs(struct pt_regs *regs, const struct refpmu_pebs_gprs *from)
 {
 #if defined(CONFIG_ARM64)
@@ -165,7 +174,7 @@ static inline void refpmu_compat_set_gprs(struct pt_regs *regs, const struct ref
 #endif
 }
 
-/* Branches of a sample: newer kernels keep the size of it, and counters beside. */
+/* Add branches to a sample. Newer kernels also store the size of the data, and counter values. */
 static inline void refpmu_compat_save_branches(struct perf_sample_data *data,
 					       struct perf_event *event,
 					       struct perf_branch_stack *branches)
@@ -180,7 +189,7 @@ static inline void refpmu_compat_save_branches(struct perf_sample_data *data,
 #endif
 }
 
-/* A program on @event may act on each of its overflows. */
+/* Return true if a BPF program is attached to @event. It may act on each overflow. */
 static inline bool refpmu_compat_has_program(const struct perf_event *event)
 {
 #ifdef CONFIG_BPF_SYSCALL
@@ -190,13 +199,19 @@ static inline bool refpmu_compat_has_program(const struct perf_event *event)
 #endif
 }
 
-/* Somebody gets a signal for each overflow of @event (O_ASYNC): perf keeps that in the parent. */
+/*
+ * Return true if a task receives a signal (O_ASYNC) for each overflow of @event. For an inherited
+ * event, the parent has that setting.
+ */
 static inline bool refpmu_compat_has_signals(const struct perf_event *event)
 {
 	return READ_ONCE((event->parent ?: event)->fasync);
 }
 
-/* What the switch of tasks is about: a part of a context, or all of it, or, then, nothing. */
+/*
+ * The context argument of sched_task: the part of the context that belongs to the PMU, or the whole
+ * context. It may be NULL.
+ */
 #ifdef REFPMU_HAVE_PMU_CONTEXT
 #define refpmu_compat_context perf_event_pmu_context
 #else
@@ -212,42 +227,55 @@ static inline bool refpmu_compat_has_signals(const struct perf_event *event)
 	void name(struct refpmu_compat_context *context, bool sched_in)
 #endif
 
-/* What a task keeps for the PMU; NULL if it has nothing, or no task is concerned. */
+/* Return the PMU's data of the task; NULL if the task has none or no task is involved. */
 static inline void *refpmu_compat_task_data(const struct refpmu_compat_context *context)
 {
 	return context ? context->task_ctx_data : NULL;
 }
 
-/* Find what perf does not export; once, before the first event. */
+/**
+ * refpmu_compat_setup() - Find the perf functions that the kernel does not export.
+ *
+ * Call this once, before the first event.
+ *
+ * Return: 0, or the error of register_kprobe().
+ */
 int refpmu_compat_setup(void);
 
-/* perf_event_overflow(), wherever it is. */
+/* Call perf_event_overflow(). */
 int refpmu_compat_overflow(struct perf_event *event, struct perf_sample_data *data,
 			   struct pt_regs *regs);
 
-/* perf_sample_event_took(): what a sample cost, by which perf limits their rate. NMI safe. */
+/*
+ * Call perf_sample_event_took(): report the cost of a sample, by which perf limits the sample rate.
+ * NMI-safe.
+ */
 void refpmu_compat_event_took(u64 nanoseconds);
 
-/* perf_sched_cb_inc() and _dec(): sched_task is called while there are more of the one. */
+/*
+ * Call perf_sched_cb_inc() or perf_sched_cb_dec(): perf calls sched_task while more calls of the
+ * former were made than of the latter.
+ */
 void refpmu_compat_sched_cb_inc(struct pmu *pmu);
 void refpmu_compat_sched_cb_dec(struct pmu *pmu);
 
 /*
- * Stop the timers that rotate the events of @pmu, which is about to be unregistered: perf frees
- * them armed, as they may be for as long as perf_event_mux_interval_ms says. Nobody arms them
- * again: no event is left, and a module that is going gets no new one.
+ * Stop the timers that rotate the events of @pmu before it is unregistered. perf frees the timers
+ * while they may still be armed, for up to perf_event_mux_interval_ms. Nothing arms them again: no
+ * event exists, and a module that is being unloaded gets no new one.
  */
 void refpmu_compat_stop_rotation(struct pmu *pmu);
 
 /*
- * perf_pmu_unregister(), and nothing of perf points to @pmu any more: older kernels keep it in what
- * a task had for its events, however long they are closed.
+ * Unregister @pmu and remove all pointers of perf to it. Older kernels keep a pointer in the
+ * context of a task even after the task's events are closed.
  */
 void refpmu_compat_unregister(struct pmu *pmu);
 
 /*
- * perf_event_disable_inatomic(): disable @event soon, from any context. Kernels that forget to when
- * an AUX area is full (on CPU 0, or always) need it from the driver.
+ * Call perf_event_disable_inatomic(): disable @event soon, from any context. Some kernels do not
+ * disable an event themselves when its AUX area is full (on CPU 0, or on all CPUs), so the driver
+ * must do it.
  */
 void refpmu_compat_disable(struct perf_event *event);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One event on its counter: fold, reload, enable, disable, and the state that perf sees. */
+/* One event on its counter: fold, reload, enable, disable, and the event's hw.state. */
 #include "refpmu.h"
 
 static u32 value_reg(int idx)
@@ -9,7 +9,9 @@ static u32 value_reg(int idx)
 	return REFPMU_REG_PMC(idx);
 }
 
-/* The legacy alias sign-extends 32 bits, so values go in through the full-width one. */
+/*
+ * The legacy alias of a counter sign-extends 32 bits, so the driver writes to the full-width one.
+ */
 static u32 value_write_reg(int idx)
 {
 	if (idx >= REFPMU_FIXED_BASE)
@@ -17,7 +19,7 @@ static u32 value_write_reg(int idx)
 	return REFPMU_REG_A_PMC(idx);
 }
 
-/* The four control bits of fixed counter @i that do what @evtsel does to a general one. */
+/* Return the control bits of fixed counter @i that correspond to @evtsel of a general counter. */
 static u64 fixed_bits(unsigned int i, u64 evtsel)
 {
 	u64 bits = 0;
@@ -31,7 +33,7 @@ static u64 fixed_bits(unsigned int i, u64 evtsel)
 	return bits;
 }
 
-/* Write what has changed of the control of the fixed counters. */
+/* Write the control register of the fixed counters, if its value has changed. */
 void refpmu_fixed_flush(struct refpmu_cpu *cpuc)
 {
 	if (cpuc->fixed_written == cpuc->fixed_ctrl)
@@ -41,8 +43,9 @@ void refpmu_fixed_flush(struct refpmu_cpu *cpuc)
 }
 
 /*
- * All fixed counters share the register: what it holds is kept, since to read it costs; and while
- * the PMU is disabled it is the same when it is written, so that is done once, at its end.
+ * All fixed counters share this register. The driver caches its value, because a read is expensive.
+ * While the PMU is disabled, a write has no effect yet, so one write when perf enables the PMU is
+ * enough.
  */
 static void fixed_control(struct refpmu_cpu *cpuc, unsigned int i, u64 bits)
 {
@@ -52,7 +55,7 @@ static void fixed_control(struct refpmu_cpu *cpuc, unsigned int i, u64 bits)
 		refpmu_fixed_flush(cpuc);
 }
 
-/* Enable the counter of an event with its selector, or disable it. */
+/* Enable or disable the counter of an event. */
 static void counter_switch(struct refpmu_cpu *cpuc, const struct hw_perf_event *hwc, bool on)
 {
 	const int idx = hwc->idx;
@@ -66,8 +69,8 @@ static void counter_switch(struct refpmu_cpu *cpuc, const struct hw_perf_event *
 }
 
 /*
- * The odd neighbour of a wide event's counter. It is switched on first and off last, so that no
- * occurrence finds the even one alone.
+ * Enable or disable the odd counter of a wide event. It is enabled first and disabled last, so that
+ * the even counter never counts alone.
  */
 static void merge_switch(struct refpmu_cpu *cpuc, const struct hw_perf_event *hwc, bool on)
 {
@@ -88,9 +91,13 @@ static void counter_disable(struct refpmu_cpu *cpuc, const struct hw_perf_event 
 	merge_switch(cpuc, hwc, false);
 }
 
-/*
- * Acknowledge exactly @status. While the PMU is disabled there is seldom anything of it, and no
- * more than when it was disabled: what is not there is not written.
+/**
+ * refpmu_ack() - Acknowledge overflows.
+ * @cpuc: State of this CPU.
+ * @status: Bits of GLOBAL_STATUS to clear.
+ *
+ * While the PMU is disabled, no new bit can appear. The function then skips the write if the status
+ * that was read at pmu_disable has none of the bits.
  */
 void refpmu_ack(struct refpmu_cpu *cpuc, u64 status)
 {
@@ -100,10 +107,13 @@ void refpmu_ack(struct refpmu_cpu *cpuc, u64 status)
 	cpuc->status &= ~status;
 }
 
-/*
- * Fold what the counter has counted into the event. The previous value is fetched before the
- * counter is read, so an interrupt in between, which folds too, is noticed and nothing is added
- * twice.
+/**
+ * refpmu_update() - Fold a counter into its event.
+ * @cpuc: State of this CPU.
+ * @event: The event; it has a counter.
+ *
+ * The function reads prev_count before the counter. An interrupt in between, which also folds,
+ * changes prev_count, so the function tries again and counts nothing twice.
  */
 void refpmu_update(struct refpmu_cpu *cpuc, struct perf_event *event)
 {
@@ -120,10 +130,16 @@ void refpmu_update(struct refpmu_cpu *cpuc, struct perf_event *event)
 	local64_sub(delta, &hwc->period_left);
 }
 
-/*
- * Program the counter from what is left of the period; true if a whole period has gone by. perf
- * may change sample_period while a period runs (frequency mode does all the time), so the length
- * of the running one is kept in last_tag, and becomes last_period when that period is over.
+/**
+ * refpmu_set_period() - Program a counter for the rest of the event's period.
+ * @cpuc: State of this CPU.
+ * @event: The event; it has a counter.
+ *
+ * perf may change sample_period during a period; in frequency mode it does so regularly. Therefore
+ * last_tag holds the length of the current period. When the period ends, this value becomes
+ * last_period.
+ *
+ * Return: true if a whole period has elapsed.
  */
 bool refpmu_set_period(struct refpmu_cpu *cpuc, struct perf_event *event)
 {
@@ -148,9 +164,14 @@ bool refpmu_set_period(struct refpmu_cpu *cpuc, struct perf_event *event)
 	return reload.elapsed;
 }
 
-/*
- * Take @event, which has a counter, through @op. A reload begins a new count, so an overflow that
- * the counter still shows, its predecessor's perhaps, is acknowledged with it.
+/**
+ * refpmu_do() - Perform a transition of an event's state.
+ * @cpuc: State of this CPU.
+ * @event: The event; it has a counter.
+ * @op: The operation.
+ *
+ * A reload begins a new count. It therefore also acknowledges an overflow that the counter still
+ * shows, which may belong to the counter's previous owner.
  */
 void refpmu_do(struct refpmu_cpu *cpuc, struct perf_event *event, enum refpmu_op op)
 {

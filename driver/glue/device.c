@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One kind of core: memory for its CPUs, and the PMU and the port in front of them. */
+/* One core type: the memory of its CPUs, its PMU and its stimulus port. */
 #include <linux/slab.h>
 
 #include "refpmu.h"
@@ -26,13 +26,19 @@ static int setup_cpu(struct refpmu_device *dev, unsigned int cpu)
 	cpuc->cpu = cpu;
 	refpmu_irq_setup(cpuc);
 	refpmu_clock_setup(cpuc);
-	params.memory = refpmu_precise_access; /* each device sees the memory of its own CPU */
+	/* each device can access only the memory of its own CPU */
+	params.memory = refpmu_precise_access;
 	params.context = cpuc;
 	return refpmu_model_reset(&cpuc->model, &params) ?:
 	       refpmu_journal_setup(&cpuc->journal) ?: refpmu_precise_setup(cpuc);
 }
 
-/* @dev has its name, parameters and CPUs. */
+/**
+ * refpmu_device_setup() - Allocate the state of the CPUs of a core type.
+ * @dev: The device; its name, parameters and CPUs are set.
+ *
+ * Return: 0 or an errno.
+ */
 int refpmu_device_setup(struct refpmu_device *dev)
 {
 	unsigned int cpu;
@@ -48,14 +54,17 @@ int refpmu_device_setup(struct refpmu_device *dev)
 	return err;
 }
 
-/* The irq_work first: it may arm the timer. No event is left that would raise a line again. */
+/*
+ * Wait for the irq_work and stop the timer of @cpuc. The irq_work comes first because it may arm
+ * the timer. No event exists that could raise the line again.
+ */
 void refpmu_quiesce(struct refpmu_cpu *cpuc)
 {
 	irq_work_sync(&cpuc->pmi);
 	hrtimer_cancel(&cpuc->timer);
 }
 
-/* Nothing of @dev may run after this: its PMU and port are unregistered. */
+/* Free the state of @dev. Its PMU and its port must be unregistered, so that nothing uses it. */
 void refpmu_device_teardown(struct refpmu_device *dev)
 {
 	unsigned int cpu;
@@ -65,7 +74,15 @@ void refpmu_device_teardown(struct refpmu_device *dev)
 	free_cpus(dev);
 }
 
-/* The first event may arrive before perf_pmu_register() returns: everything is ready by then. */
+/**
+ * refpmu_device_register() - Register the PMU and the port of a core type.
+ * @dev: The device.
+ * @as_cpu: Register the PMU under the name "cpu".
+ *
+ * perf may call event_init before perf_pmu_register() returns, so everything is set up by then.
+ *
+ * Return: 0 or an errno.
+ */
 int refpmu_device_register(struct refpmu_device *dev, bool as_cpu)
 {
 	int err;
@@ -96,7 +113,7 @@ int refpmu_device_register(struct refpmu_device *dev, bool as_cpu)
 	return err;
 }
 
-/* No event of @dev is left: each holds the module. */
+/* Unregister @dev. It has no events, because each event holds a reference to the module. */
 void refpmu_device_unregister(struct refpmu_device *dev)
 {
 	refpmu_compat_unregister(&dev->pmu);

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CPUs that come and go. perf takes the events off a CPU before it goes; what is left is to see
- * that nothing of ours runs on its behalf any more, and to expect nothing of its registers when
- * it comes back: a CPU that was parked has them as they were.
+ * CPU hotplug. perf removes the events from a CPU before the CPU goes offline. The driver must then
+ * stop what still runs for that CPU. When the CPU comes back, the driver must not rely on its
+ * registers: a CPU that was only parked has preserved them.
  */
 #include "refpmu.h"
 
 static int prepare_state;
 
-/* What could make a counter count, a record be written or a line rise. Interrupts off. */
+/*
+ * Clear all registers that can make a counter count, a record be written or the line rise.
+ * Interrupts off.
+ */
 static void clean_registers(struct refpmu_cpu *cpuc)
 {
 	const struct refpmu_model_params *params = &cpuc->model.params;
@@ -41,7 +44,7 @@ static void prepare_cpu(struct refpmu_cpu *cpuc)
 	cpuc->raised = false;
 	cpuc->latched = false;
 	cpuc->held = false;
-	cpuc->clock_mode = REFPMU_CLOCK_MANUAL; /* time stands still for what is not there */
+	cpuc->clock_mode = REFPMU_CLOCK_MANUAL; /* the clock must not advance an absent CPU */
 	cpuc->lbr.users = 0;
 	memset(cpuc->owner, 0, sizeof(cpuc->owner));
 	refpmu_precise_reset(cpuc);
@@ -52,7 +55,7 @@ static void prepare_cpu(struct refpmu_cpu *cpuc)
 	cpuc->clock_base = 0;
 }
 
-/* @cpu is not online yet, or has had no event so far; nobody else touches its part. */
+/* Runs when @cpu is not online yet, or has had no event so far. Nothing else uses its state. */
 static int prepare(unsigned int cpu)
 {
 	unsigned int i;
@@ -62,7 +65,7 @@ static int prepare(unsigned int cpu)
 	return 0;
 }
 
-/* @cpu runs nothing any more; a timer that it left behind has moved to another one. */
+/* @cpu is offline. A timer that it left behind has migrated to another CPU. */
 static int dead(unsigned int cpu)
 {
 	unsigned int i;
@@ -72,7 +75,10 @@ static int dead(unsigned int cpu)
 	return 0;
 }
 
-/* Before a CPU runs, so that no event can come first; after it has stopped. */
+/*
+ * Install prepare() to run before a CPU comes online, so before its first event, and dead() to run
+ * after it has stopped.
+ */
 int refpmu_hotplug_setup(void)
 {
 	int err = cpuhp_setup_state(CPUHP_BP_PREPARE_DYN, "perf/refpmu:prepare", prepare, dead);

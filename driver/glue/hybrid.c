@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A machine with two kinds of core: what they are, and which event may run on which. */
+/* A machine with two core types: their parameters, and the CPUs of each. */
 #include "refpmu.h"
 
 static const struct {
@@ -7,13 +7,17 @@ static const struct {
 	u8 general;
 	u8 fixed;
 	u8 width;
-	bool whole; /* with branch records and precise records, if the module is asked for them */
+	/* has branch records and precise records, if the module parameters request them */
+	bool whole;
 } kinds[REFPMU_MAX_DEVICES] = {
 	{ .name = "refpmu_big", .general = 6, .fixed = 3, .width = 48, .whole = true },
 	{ .name = "refpmu_little", .general = 2, .fixed = 1, .width = 40 },
 };
 
-/* The even CPUs are big, the odd ones little. @dev has what is the same for all kinds. */
+/*
+ * Set the parameters of core type @kind: even CPUs are big, odd CPUs are little. The caller has set
+ * the parameters that all core types have in common.
+ */
 void refpmu_hybrid_describe(struct refpmu_device *dev, unsigned int kind)
 {
 	unsigned int cpu;
@@ -33,7 +37,7 @@ void refpmu_hybrid_describe(struct refpmu_device *dev, unsigned int kind)
 	}
 }
 
-/* Where events of @pmu count; elsewhere perf does not even try. */
+/* Return true if events of @pmu count on @cpu. perf does not add them on any other CPU. */
 bool refpmu_runs_on(struct pmu *pmu, int cpu)
 {
 	return cpumask_test_cpu(cpu, &to_refpmu(pmu)->supported);

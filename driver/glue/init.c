@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Opening an event: from the perf_event_attr to what the driver keeps of it, or a refusal. */
+/* Open an event: check its perf_event_attr, and store its settings in hw. */
 #include "compat.h"
 #include "refpmu.h"
 
@@ -27,7 +27,10 @@ static struct refpmu_attr translate(struct perf_event *event)
 	};
 }
 
-/* What the other callbacks find in hw; nobody else uses these fields of a hardware event. */
+/*
+ * Store the settings in hw for the other callbacks. perf does not use these fields of a hardware
+ * event.
+ */
 static void keep(struct perf_event *event, const struct refpmu_request *req)
 {
 	struct hw_perf_event *hwc = &event->hw;
@@ -50,19 +53,21 @@ static void keep(struct perf_event *event, const struct refpmu_request *req)
 	};
 	if (!req->sampling || req->freq) {
 		/*
-		 * Interrupts of a counting event only extend the short counter. A frequency begins
-		 * with the shortest period; perf has set it to 1.
+		 * The interrupts of a counting event only extend the narrow counter. An event with
+		 * a frequency starts with the shortest period of the device; perf has set it to 1.
 		 */
 		hwc->sample_period = req->period;
 		hwc->last_period = req->period;
 		local64_set(&hwc->period_left, req->period);
 	}
-	hwc->last_tag = 0; /* nothing is programmed: a child may yet get its parent's period */
+	/* not programmed yet: an inherited event may still get its parent's period */
+	hwc->last_tag = 0;
 }
 
 /*
- * Records that one task leaves behind, of branches or in the buffer, must not be taken for the next
- * one's: perf tells of each switch while such an event exists. A stack of calls goes with its task.
+ * Request sched_task. Branch records and precise records of one task must not appear in samples of
+ * the next one, so the driver needs a callback at each context switch while such an event exists. A
+ * call stack needs memory for each task in addition.
  */
 static void attach(struct perf_event *event, const struct refpmu_request *req)
 {
@@ -81,9 +86,14 @@ static void refpmu_destroy(struct perf_event *event)
 	atomic64_dec(&dev->live);
 }
 
-/*
- * Take @event, or refuse it: -ENOENT if it is not this PMU's, so that perf asks the next one, else
- * what is wrong with it. A refused event leaves nothing behind. May sleep.
+/**
+ * refpmu_event_init() - Check and set up a new event.
+ * @event: The event.
+ *
+ * A rejected event leaves no state behind. May sleep.
+ *
+ * Return: 0; -ENOENT if the event belongs to another PMU, so that perf tries the next one; another
+ * errno if the event is invalid or not supported.
  */
 int refpmu_event_init(struct perf_event *event)
 {
@@ -97,8 +107,8 @@ int refpmu_event_init(struct perf_event *event)
 	atomic64_inc(&dev->inits);
 
 	/*
-	 * Not this kind of core: as foreign as another type, whatever else the event says, since
-	 * another PMU of the same types may take it.
+	 * Events of another core type are rejected like events of another PMU type, before any
+	 * other check: the PMU of that core type has the same event types and may accept them.
 	 */
 	if (event->cpu >= 0 && !cpumask_test_cpu(event->cpu, &dev->supported))
 		return -ENOENT;
@@ -113,7 +123,7 @@ int refpmu_event_init(struct perf_event *event)
 		return err;
 
 	attach(event, &req);
-	/* Last: from here on nothing fails, and perf calls destroy exactly once. */
+	/* Set destroy last: nothing below can fail, so perf calls destroy exactly once. */
 	event->destroy = refpmu_destroy;
 	atomic64_inc(&dev->live);
 	return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* From the interrupt line to the samples: delivery by NMI or irq_work, and the overflow handler. */
+/* Deliver the interrupt as an NMI or an irq_work, and handle overflows. */
 #include <linux/bitops.h>
 #include <linux/sched/clock.h>
 
@@ -8,20 +8,21 @@
 
 bool refpmu_pmi_is_nmi;
 
-/* True while the line is up where the CPU could see it. */
+/* Return true while the line is up and not held back by the stimulus port. */
 bool refpmu_line(const struct refpmu_cpu *cpuc)
 {
 	return refpmu_model_line(&cpuc->model) && !cpuc->held;
 }
 
-/* True while an interrupt is on its way, or something that belongs to it. */
+/* Return true while an interrupt, or work that belongs to it, is pending. */
 bool refpmu_pending(const struct refpmu_cpu *cpuc)
 {
 	return READ_ONCE(cpuc->raised) || irq_work_is_busy((struct irq_work *)&cpuc->pmi);
 }
 
 /*
- * What the interrupt controller does. Said before it is sent: what comes unannounced is not ours.
+ * Do what an interrupt controller does. raised must be set before the NMI is sent: the NMI handler
+ * does not claim an NMI unless raised is set.
  */
 static void deliver(struct refpmu_cpu *cpuc)
 {
@@ -32,7 +33,10 @@ static void deliver(struct refpmu_cpu *cpuc)
 		irq_work_queue(&cpuc->pmi);
 }
 
-/* Deliver the line of @cpuc, which is this CPU's: an NMI at once, an irq_work once they are on. */
+/*
+ * Raise the interrupt of @cpuc, on its own CPU. An NMI arrives at once, an irq_work when interrupts
+ * are enabled.
+ */
 void refpmu_raise_pmi(struct refpmu_cpu *cpuc)
 {
 	cpuc->runs = 0;
@@ -40,8 +44,8 @@ void refpmu_raise_pmi(struct refpmu_cpu *cpuc)
 }
 
 /*
- * Counter @idx has overflowed. Events that only count are folded and reloaded like any other. What
- * precise ones have to tell is in their records: a status bit of theirs is not of their making.
+ * Handle an overflow of counter @idx. Events that only count are folded and reloaded too. Precise
+ * events are skipped: their overflows are in the records, and their status bits have another cause.
  */
 static void overflow(struct refpmu_cpu *cpuc, unsigned int idx)
 {
@@ -56,7 +60,10 @@ static void overflow(struct refpmu_cpu *cpuc, unsigned int idx)
 	perf_event_update_userpage(event);
 	if (!elapsed || !is_sampling_event(event))
 		return;
-	/* perf wants no more for now: throttled, or the last one it asked for. */
+	/*
+	 * perf wants no more samples for now: it has throttled the event, or the event's limit of
+	 * overflows is reached.
+	 */
 	if (refpmu_sample(cpuc, event))
 		refpmu_do(cpuc, event, REFPMU_OP_STOP);
 }
@@ -70,9 +77,15 @@ static u64 pending(struct refpmu_cpu *cpuc)
 	       (counters | REFPMU_STATUS_DS | REFPMU_STATUS_LBR_FROZEN);
 }
 
-/*
- * Handle what is pending: acknowledge exactly that, then see whether more has come. A device that
- * does not come to an end is switched off. Interrupts off.
+/**
+ * refpmu_irq() - The overflow handler.
+ * @cpuc: State of this CPU.
+ *
+ * Each round handles and acknowledges exactly the pending status bits. If bits are still pending
+ * after REFPMU_IRQ_ROUNDS rounds, the device is broken and the handler disables it. Interrupts are
+ * off.
+ *
+ * Return: IRQ_HANDLED, or IRQ_NONE if nothing was pending.
  */
 irqreturn_t refpmu_irq(struct refpmu_cpu *cpuc)
 {
@@ -87,7 +100,7 @@ irqreturn_t refpmu_irq(struct refpmu_cpu *cpuc)
 			refpmu_bus_write(cpuc, REFPMU_REG_GLOBAL_CTRL, 0);
 			break;
 		}
-		/* The branches stay frozen until all samples have theirs. */
+		/* Keep the branch records frozen until all samples have been written. */
 		refpmu_ack(cpuc, status & ~REFPMU_STATUS_LBR_FROZEN);
 		if (status & REFPMU_STATUS_DS)
 			refpmu_precise_drain(cpuc);
@@ -106,8 +119,8 @@ irqreturn_t refpmu_irq(struct refpmu_cpu *cpuc)
 }
 
 /*
- * The interrupt has come: call the handler, and once more while the line is up. A line that is
- * never acknowledged is left alone after a while, so that a broken driver costs a test and not the
+ * Call the handler, and deliver the interrupt again while the line is up. The number of runs is
+ * limited, so that a driver that never acknowledges the line fails a test instead of hanging the
  * CPU.
  */
 static void serve(struct refpmu_cpu *cpuc)
@@ -126,7 +139,10 @@ static void serve(struct refpmu_cpu *cpuc)
 	refpmu_compat_event_took(end - begin);
 }
 
-/* True if an interrupt was on its way. One that comes while the handler is kept out waits. */
+/*
+ * Handle a raised interrupt; return false if none was raised. If the handler is masked, or the PMU
+ * is disabled, the interrupt stays pending.
+ */
 static bool take(struct refpmu_cpu *cpuc)
 {
 	if (!cpuc->raised)
@@ -139,7 +155,15 @@ static bool take(struct refpmu_cpu *cpuc)
 	return true;
 }
 
-/* Every NMI of this CPU comes by. A timer cannot be set in one, so that is left to the irq_work. */
+/**
+ * refpmu_nmi() - Handle an NMI of this CPU.
+ * @cpuc: State of this CPU.
+ *
+ * The kernel calls this for every NMI, whatever its source. A timer cannot be set in an NMI, so the
+ * irq_work does that later.
+ *
+ * Return: IRQ_HANDLED if the NMI was raised by this driver, otherwise IRQ_NONE.
+ */
 irqreturn_t refpmu_nmi(struct refpmu_cpu *cpuc)
 {
 	if (!take(cpuc))
@@ -153,7 +177,10 @@ static void pmi(struct irq_work *work)
 {
 	struct refpmu_cpu *cpuc = container_of(work, struct refpmu_cpu, pmi);
 
-	/* A CPU that went offline meanwhile was reset; its line is not this CPU's to serve. */
+	/*
+	 * The CPU of @cpuc went offline meanwhile and was reset, and the irq_work runs on another
+	 * CPU.
+	 */
 	if (cpuc->cpu != smp_processor_id())
 		return;
 	if (!refpmu_pmi_is_nmi)
@@ -161,7 +188,10 @@ static void pmi(struct irq_work *work)
 	refpmu_clock_arm(cpuc);
 }
 
-/* The same for one who is in a hardware interrupt already, which an irq_work could only repeat. */
+/*
+ * Raise the interrupt from a hard interrupt. An irq_work could run only after the current
+ * interrupt, so without NMIs the handler is called directly.
+ */
 void refpmu_raise_pmi_in_irq(struct refpmu_cpu *cpuc)
 {
 	cpuc->runs = 0;
@@ -171,7 +201,7 @@ void refpmu_raise_pmi_in_irq(struct refpmu_cpu *cpuc)
 		serve(cpuc);
 }
 
-/* Let the handler in again, and have it look after what came meanwhile. Interrupts off. */
+/* Undo refpmu_mask(). If an interrupt arrived meanwhile, deliver it now. Interrupts off. */
 void refpmu_unmask(struct refpmu_cpu *cpuc)
 {
 	barrier();
@@ -182,7 +212,10 @@ void refpmu_unmask(struct refpmu_cpu *cpuc)
 	deliver(cpuc);
 }
 
-/* In hard interrupt context on every kind of kernel, as a device interrupt would be. */
+/*
+ * The irq_work runs in hard interrupt context on every kernel, PREEMPT_RT included, like the
+ * interrupt of a real device.
+ */
 void refpmu_irq_setup(struct refpmu_cpu *cpuc)
 {
 	cpuc->pmi = IRQ_WORK_INIT_HARD(pmi);

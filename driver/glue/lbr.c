@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Branch records: set up for the events that use them, read for samples, and kept apart from task
- * to task. Nothing that was recorded for one task is there when another one runs; a stack of calls
- * is saved and restored with its task.
+ * Branch records: set them up for the events that use them, read them for samples, and keep the
+ * records of different tasks apart. A task never sees the records of another task. A call stack is
+ * saved and restored with its task.
  */
 #include <linux/slab.h>
 
 #include "refpmu.h"
 
-/* The calls that a task has open while it does not run. */
+/* The open calls of a task that is not running. */
 struct refpmu_task_calls {
 	unsigned int n;
 	struct refpmu_pebs_lbr raw[REFPMU_MAX_LBR]; /* newest first */
 };
 
-/* Record branches, or stop it. A PMI freezes the records, so that they end at the overflow. */
+/* Start or stop recording. A PMI freezes the records, so that they end at the overflow. */
 void refpmu_lbr_switch(struct refpmu_cpu *cpuc, bool on)
 {
 	if (cpuc->lbr.users)
@@ -22,7 +22,7 @@ void refpmu_lbr_switch(struct refpmu_cpu *cpuc, bool on)
 				 on ? REFPMU_DEBUGCTL_LBR | REFPMU_DEBUGCTL_FREEZE_LBRS : 0);
 }
 
-/* Read entry @i; false if there is nothing. The ones older than that are then empty too. */
+/* Read entry @i. Return false if it is empty; all older entries are empty then, too. */
 static bool read_entry(struct refpmu_cpu *cpuc, unsigned int i, struct refpmu_pebs_lbr *entry)
 {
 	entry->from = refpmu_bus_read(cpuc, REFPMU_REG_LBR_FROM(i));
@@ -39,7 +39,7 @@ static void write_entry(struct refpmu_cpu *cpuc, unsigned int i,
 	refpmu_bus_write(cpuc, REFPMU_REG_LBR_INFO(i), entry->info);
 }
 
-/* Read all there is. */
+/* Read all entries into @cpuc. */
 void refpmu_lbr_read(struct refpmu_cpu *cpuc)
 {
 	struct refpmu_lbr *lbr = &cpuc->lbr;
@@ -52,7 +52,7 @@ void refpmu_lbr_read(struct refpmu_cpu *cpuc)
 	}
 }
 
-/* Forget all there is. */
+/* Clear all entries. */
 static void clear(struct refpmu_cpu *cpuc)
 {
 	const struct refpmu_pebs_lbr nothing = { .from = 0 };
@@ -64,7 +64,16 @@ static void clear(struct refpmu_cpu *cpuc)
 		write_entry(cpuc, (cpuc->lbr.index - i) & (depth - 1), &nothing);
 }
 
-/* perf's view of @n entries of @raw, newest first, that @event may see. */
+/**
+ * refpmu_lbr_stack() - Convert branch records to the format of perf.
+ * @cpuc: State of this CPU; it holds the result until the next call.
+ * @event: The event, whose filter is applied.
+ * @raw: The records, newest first.
+ * @n: Number of records.
+ * @index: Index of the newest record in the hardware, or ~0ULL.
+ *
+ * Return: The records that match the event's branch_sample_type.
+ */
 struct perf_branch_stack *refpmu_lbr_stack(struct refpmu_cpu *cpuc, const struct perf_event *event,
 					   const struct refpmu_pebs_lbr *raw, unsigned int n,
 					   u64 index)
@@ -99,9 +108,13 @@ static bool stack_of_calls(const struct refpmu_lbr *lbr)
 	return lbr->select & REFPMU_LBR_CALL_STACK;
 }
 
-/*
- * @event has a counter from now on, until refpmu_detach(): perf tells of switches of tasks. The
- * first user of the branch records sets them up, and finds nothing of others'.
+/**
+ * refpmu_attach() - Set up branch records and sched_task for an event.
+ * @cpuc: State of this CPU.
+ * @event: The event; it has a counter.
+ *
+ * perf calls sched_task at context switches until refpmu_detach(). The first user of branch records
+ * clears the records of earlier users and sets the selector.
  */
 void refpmu_attach(struct refpmu_cpu *cpuc, struct perf_event *event)
 {
@@ -119,7 +132,11 @@ void refpmu_attach(struct refpmu_cpu *cpuc, struct perf_event *event)
 	refpmu_bus_write(cpuc, REFPMU_REG_LBR_SELECT, lbr->select);
 }
 
-/* @event is about to give its counter up. Nothing to do if it was not attached. PMU disabled. */
+/**
+ * refpmu_detach() - Undo refpmu_attach().
+ * @cpuc: State of this CPU; the PMU is disabled.
+ * @event: The event, before it loses its counter; it need not be attached.
+ */
 void refpmu_detach(struct refpmu_cpu *cpuc, struct perf_event *event)
 {
 	if (!(event->hw.flags & REFPMU_HW_ATTACHED))
@@ -140,7 +157,7 @@ static void save(struct refpmu_cpu *cpuc, struct refpmu_task_calls *calls)
 	memcpy(calls->raw, cpuc->lbr.raw, calls->n * sizeof(*calls->raw));
 }
 
-/* The records are clear. They are the task's again, and no longer what was saved. */
+/* Write the saved calls to the records, which must be clear, and discard the saved copy. */
 static void restore(struct refpmu_cpu *cpuc, struct refpmu_task_calls *calls)
 {
 	unsigned int i;
@@ -164,9 +181,9 @@ static struct refpmu_cpu *cpu_of_kind(void)
 }
 
 /*
- * The CPU leaves a task, or has come to one: the old one's records become samples while it is
- * still current. Older kernels give no context for events of the CPU, so it does not say whose
- * this is.
+ * Handle a context switch. Before the old task leaves the CPU, its precise records become samples,
+ * while it is still current. When the new task runs, it gets its own branch records. Older kernels
+ * pass no context for events of a CPU, so the device is found by the current CPU.
  */
 REFPMU_COMPAT_SCHED_TASK(refpmu_sched_task)
 {
@@ -191,7 +208,10 @@ REFPMU_COMPAT_SCHED_TASK(refpmu_sched_task)
 		restore(cpuc, calls);
 }
 
-/* Two tasks exchange their contexts, events and all; what was saved stays with the task. */
+/*
+ * Two tasks exchange their perf contexts, with all events. The saved calls must stay with the task,
+ * so swap them back.
+ */
 void refpmu_swap_task_ctx(struct refpmu_compat_context *prev, struct refpmu_compat_context *next)
 {
 	struct refpmu_cpu *cpuc = cpu_of_kind();
@@ -210,7 +230,7 @@ int refpmu_lbr_setup(struct refpmu_device *dev)
 	return dev->pmu.task_ctx_cache ? 0 : -ENOMEM;
 }
 
-/* perf frees what tasks have after a grace period. */
+/* perf frees the saved calls of tasks after an RCU grace period. */
 void refpmu_lbr_teardown(struct refpmu_device *dev)
 {
 	rcu_barrier();

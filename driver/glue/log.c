@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The log of callbacks and register accesses, and the statistics: what a test may ask about. */
+/* The journal: a log of callbacks and register accesses, and statistics, which tests read. */
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -29,7 +29,7 @@ void refpmu_journal_reset(struct refpmu_journal *journal)
 	local64_set(&journal->next, 0);
 }
 
-/* What an NMI overwrote while it was copied is left out: the oldest ones. */
+/* Entries that an NMI overwrote during the copy are dropped. These are the oldest ones. */
 u32 refpmu_journal_copy(const struct refpmu_journal *journal, struct refpmu_log_entry *to,
 			u32 capacity)
 {

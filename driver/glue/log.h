@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The journal of one CPU of one PMU: its log of callbacks and register accesses, its statistics. */
+/* The journal of one CPU of one PMU: a log of callbacks and register accesses, and statistics. */
 #ifndef REFPMU_LOG_H
 #define REFPMU_LOG_H
 
@@ -7,12 +7,12 @@
 
 #include "uapi/refpmu.h"
 
-/* Entries of one CPU's log; older ones are overwritten. */
+/* Entries of the log of one CPU. When it is full, new entries overwrite the oldest ones. */
 #define REFPMU_LOG_ENTRIES 4096
 
 /*
- * Written on its own CPU alone, by whoever runs there, an NMI included: so by single instructions,
- * without a lock.
+ * Only code on the journal's own CPU writes to it, in any context including NMI. Each write is a
+ * single instruction, so no lock is needed.
  */
 struct refpmu_journal {
 	local64_t calls[REFPMU_CALL_MAX];
@@ -26,12 +26,12 @@ struct refpmu_journal {
 int refpmu_journal_setup(struct refpmu_journal *journal);
 void refpmu_journal_free(struct refpmu_journal *journal);
 
-/* Back to nothing. On the CPU of the journal, interrupts off. */
+/* Clear the journal. On its own CPU, interrupts off. */
 void refpmu_journal_reset(struct refpmu_journal *journal);
 
 /*
- * Append an entry; @event is the id of an event, or 0. On the CPU of the journal. The place is
- * taken by one instruction: an NMI that comes in between takes the one after.
+ * Append an entry; @event is the id of an event, or 0. On the journal's own CPU. A single
+ * instruction reserves the entry, so an NMI in between uses the next one.
  */
 static inline void refpmu_journal_note(struct refpmu_journal *journal, enum refpmu_log_kind kind,
 				       u32 what, u64 arg, u64 event)
@@ -47,7 +47,7 @@ static inline void refpmu_journal_note(struct refpmu_journal *journal, enum refp
 	};
 }
 
-/* Note and count that perf entered a callback. On the CPU of the journal. */
+/* Log and count a call of a callback. On the journal's own CPU. */
 static inline void refpmu_journal_call(struct refpmu_journal *journal, enum refpmu_call call,
 				       u64 flags, u64 event)
 {
@@ -55,11 +55,14 @@ static inline void refpmu_journal_call(struct refpmu_journal *journal, enum refp
 	refpmu_journal_note(journal, REFPMU_LOG_CALL, call, flags, event);
 }
 
-/* Copy the newest entries, oldest first, at most @capacity; returns how many. Interrupts off. */
+/*
+ * Copy the newest entries, at most @capacity, oldest first. Return the number of entries.
+ * Interrupts off.
+ */
 u32 refpmu_journal_copy(const struct refpmu_journal *journal, struct refpmu_log_entry *to,
 			u32 capacity);
 
-/* Fill in what the journal counts. */
+/* Fill in the statistics that the journal has. */
 void refpmu_journal_stats(const struct refpmu_journal *journal, struct refpmu_stats *stats);
 
 #endif /* REFPMU_LOG_H */

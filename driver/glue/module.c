@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Loading and unloading: the parameters, and what is set up in which order. */
+/* Load and unload the module: its parameters, and the order of setup and teardown. */
 #include <linux/module.h>
 
 #include "compat.h"
@@ -27,7 +27,7 @@ MODULE_PARM_DESC(lbr, "branch records: 0, 8, 16 or 32");
 
 static bool records = true;
 module_param(records, bool, 0444);
-MODULE_PARM_DESC(records, "precise records, load latency and off-core response are there");
+MODULE_PARM_DESC(records, "support precise records, load latency and off-core response");
 
 static bool as_cpu;
 module_param_named(cpu, as_cpu, bool, 0444);
@@ -35,11 +35,11 @@ MODULE_PARM_DESC(cpu, "register as \"cpu\", the PMU that tools use for generic e
 
 static bool hybrid;
 module_param(hybrid, bool, 0444);
-MODULE_PARM_DESC(hybrid, "two kinds of core, refpmu_big and refpmu_little, of fixed sizes");
+MODULE_PARM_DESC(hybrid, "register two core types, refpmu_big and refpmu_little, with fixed parameters");
 
 static char *pmi;
 module_param(pmi, charp, 0444);
-MODULE_PARM_DESC(pmi, "the interrupt: nmi or irq_work; default nmi where there is one");
+MODULE_PARM_DESC(pmi, "the interrupt: nmi or irq_work; default: nmi if the machine has one");
 
 struct refpmu_device refpmu_devices[REFPMU_MAX_DEVICES];
 unsigned int refpmu_devices_count;
@@ -60,7 +60,7 @@ static int check_lbr(void)
 	return -EINVAL;
 }
 
-/* Of two PMUs one name and one type cannot be both. */
+/* hybrid=1 registers two PMUs, but the name "cpu" and PERF_TYPE_RAW can belong to only one. */
 static int check_hybrid(void)
 {
 	if (!hybrid || !as_cpu)
@@ -78,9 +78,9 @@ static int check_params(void)
 	       check("min_period", min_period, 1, refpmu_period_counting(hybrid ? 40 : width));
 }
 
-/* Steps of loading, in order, and what takes each back. */
+/* Steps of loading, in order, and the function that undoes each step. */
 
-/* What is not asked for is taken if it is there. */
+/* Without the parameter pmi, use the NMI if the machine has one. */
 static int setup_pmi(void)
 {
 	int err;

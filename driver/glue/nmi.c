@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The interrupt as an NMI, on x86: a local APIC delivers one to the CPU that asks it to. */
+/* Deliver the interrupt as an NMI, on x86: the local APIC can send an NMI to its own CPU. */
 #include <linux/cpufeature.h>
 
 #include <asm/apic.h>
@@ -8,8 +8,8 @@
 #include "refpmu.h"
 
 /*
- * Nobody else's NMI is taken: perf, the watchdog and whoever sends backtraces share the vector,
- * and a handler that claims what is not its own hides theirs.
+ * Claim only NMIs that this driver has raised. perf, the watchdog and backtraces share the vector,
+ * and a handler that claims a foreign NMI hides it from its owner.
  */
 static int handle(unsigned int type, struct pt_regs *regs)
 {
@@ -20,7 +20,10 @@ static int handle(unsigned int type, struct pt_regs *regs)
 	return handled;
 }
 
-/* Take part in the NMIs of all CPUs; -EOPNOTSUPP if there is no way to send one. May sleep. */
+/*
+ * Register a handler for the NMIs of all CPUs. Return -EOPNOTSUPP if the machine cannot send NMIs.
+ * May sleep.
+ */
 int refpmu_nmi_setup(void)
 {
 	if (!boot_cpu_has(X86_FEATURE_APIC))
@@ -28,13 +31,16 @@ int refpmu_nmi_setup(void)
 	return register_nmi_handler(NMI_LOCAL, handle, 0, "refpmu");
 }
 
-/* Nothing runs in the handler any more when this returns. */
+/* The handler does not run on any CPU after this returns. */
 void refpmu_nmi_teardown(void)
 {
 	unregister_nmi_handler(NMI_LOCAL, "refpmu");
 }
 
-/* One to this CPU, interrupts off. It comes at once, or when the one that is handled is over. */
+/*
+ * Send an NMI to this CPU. Interrupts off. The NMI arrives at once, or at the end of the NMI that
+ * is being handled.
+ */
 void refpmu_nmi_send(void)
 {
 	apic->send_IPI(smp_processor_id(), NMI_VECTOR);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The interrupt as an NMI, where there is no way to raise one. */
+/* NMI functions for architectures on which the driver cannot raise an NMI. */
 #include "refpmu.h"
 
 int refpmu_nmi_setup(void)

@@ -8,11 +8,19 @@
 
 static_assert(REFPMU_STOPPED == PERF_HES_STOPPED);
 static_assert(REFPMU_UPTODATE == PERF_HES_UPTODATE);
-static_assert(sizeof(unsigned long) == sizeof(u64)); /* hw.config_base, hw.event_base are sets */
+/* hw.config_base and hw.event_base hold sets of counters */
+static_assert(sizeof(unsigned long) == sizeof(u64));
 
-/*
- * In a transaction the event is only collected; commit_txn looks for counters for all its members
- * at once. PERF_HES_ARCH: added without PERF_EF_START, so commit_txn must not start it either.
+/**
+ * refpmu_add() - Add an event to this CPU.
+ * @event: The event.
+ * @flags: PERF_EF_START, or 0.
+ *
+ * In a transaction the function only records the event, and commit_txn assigns counters to all
+ * members at once. The state bit PERF_HES_ARCH marks an event that was added without PERF_EF_START,
+ * so that commit_txn does not start it either.
+ *
+ * Return: 0; -EAGAIN if no counter is available.
  */
 int refpmu_add(struct perf_event *event, int flags)
 {
@@ -21,7 +29,7 @@ int refpmu_add(struct perf_event *event, int flags)
 	int err;
 
 	refpmu_log_here(cpuc, REFPMU_CALL_ADD, flags, event->id);
-	/* The filter keeps it away already. */
+	/* The filter callback prevents this. */
 	if (WARN_ON_ONCE(!refpmu_runs_on(event->pmu, cpuc->cpu)))
 		return -ENOENT;
 	if (cpuc->n_events == REFPMU_MAX_COUNTERS)
@@ -52,12 +60,17 @@ static void forget(struct refpmu_cpu *cpuc, const struct perf_event *event)
 	cpuc->n_events = kept;
 }
 
+/**
+ * refpmu_del() - Remove an event from this CPU.
+ * @event: The event.
+ * @flags: Unused.
+ */
 void refpmu_del(struct perf_event *event, int flags)
 {
 	struct refpmu_cpu *cpuc = refpmu_event_cpu(event);
 
 	refpmu_log_here(cpuc, REFPMU_CALL_DEL, flags, event->id);
-	/* A member of an open transaction got no counter, and cancel_txn drops it from the list. */
+	/* A member of an open transaction has no counter. cancel_txn removes it from the list. */
 	if (event->hw.idx < 0)
 		return;
 
@@ -67,7 +80,13 @@ void refpmu_del(struct perf_event *event, int flags)
 	forget(cpuc, event);
 }
 
-/* perf may start, stop and read an event while the PMU is on: the handler must not do so too. */
+/**
+ * refpmu_start() - Start an event.
+ * @event: The event.
+ * @flags: PERF_EF_RELOAD to program its counter, or 0.
+ *
+ * perf may call start, stop and read while the PMU is enabled, so they mask the handler.
+ */
 void refpmu_start(struct perf_event *event, int flags)
 {
 	const bool reload = flags & PERF_EF_RELOAD;
@@ -82,6 +101,11 @@ void refpmu_start(struct perf_event *event, int flags)
 	refpmu_unmask(cpuc);
 }
 
+/**
+ * refpmu_stop() - Stop an event.
+ * @event: The event.
+ * @flags: PERF_EF_UPDATE to fold its counter, or 0.
+ */
 void refpmu_stop(struct perf_event *event, int flags)
 {
 	const bool update = flags & PERF_EF_UPDATE;
@@ -95,12 +119,16 @@ void refpmu_stop(struct perf_event *event, int flags)
 	refpmu_unmask(cpuc);
 }
 
+/**
+ * refpmu_read() - Fold the counter of an event.
+ * @event: The event.
+ */
 void refpmu_read(struct perf_event *event)
 {
 	struct refpmu_cpu *cpuc = refpmu_event_cpu(event);
 
 	refpmu_log_here(cpuc, REFPMU_CALL_READ, 0, event->id);
-	/* No counter: in an open transaction. Up to date: there is nothing new. */
+	/* idx < 0: the event has no counter, in an open transaction. UPTODATE: nothing to fold. */
 	if (event->hw.idx < 0 || event->hw.state & PERF_HES_UPTODATE)
 		return;
 	refpmu_mask(cpuc);
@@ -109,7 +137,7 @@ void refpmu_read(struct perf_event *event)
 	refpmu_unmask(cpuc);
 }
 
-/* Stop all counters with one write; what is written meanwhile takes effect at switch_on. Nests. */
+/* Stop all counters with one write. Register writes take effect at switch_on(). Calls nest. */
 static void switch_off(struct refpmu_cpu *cpuc)
 {
 	if (cpuc->disable_depth++)
@@ -120,7 +148,7 @@ static void switch_off(struct refpmu_cpu *cpuc)
 	refpmu_lbr_switch(cpuc, false);
 }
 
-/* Let all counters go with one write; with nothing to count the device stays off. */
+/* Start all counters with one write. If no event runs, the device stays disabled. */
 static void switch_on(struct refpmu_cpu *cpuc)
 {
 	refpmu_mask(cpuc);
@@ -150,7 +178,7 @@ static void refpmu_pmu_disable(struct pmu *pmu)
 	switch_off(cpuc);
 }
 
-/* A READ transaction says nothing about schedulability: it is only remembered, to be closed. */
+/* A READ transaction needs no assignment of counters. The driver only records it until it ends. */
 static void refpmu_start_txn(struct pmu *pmu, unsigned int flags)
 {
 	struct refpmu_cpu *cpuc = refpmu_here();
@@ -164,7 +192,7 @@ static void refpmu_start_txn(struct pmu *pmu, unsigned int flags)
 	cpuc->n_before_txn = cpuc->n_events;
 }
 
-/* On failure the transaction stays open; perf deletes the members and cancels it. */
+/* After a failure the transaction stays open; perf deletes the members and cancels it. */
 static int refpmu_commit_txn(struct pmu *pmu)
 {
 	struct refpmu_cpu *cpuc = refpmu_here();
@@ -205,7 +233,10 @@ static int refpmu_check_period(struct perf_event *event, u64 value)
 	return refpmu_config_check_period(value, &to_refpmu(event->pmu)->caps);
 }
 
-/* Nothing has to be allowed to the task, as no counter can be read there: only the log gets it. */
+/*
+ * User space cannot read the model's counters, so a task needs no permission for that. The callback
+ * only writes to the log.
+ */
 static void refpmu_event_mapped(struct perf_event *event, struct mm_struct *mm)
 {
 	refpmu_log_call(REFPMU_CALL_EVENT_MAPPED, event, 0);
@@ -217,8 +248,8 @@ static void refpmu_event_unmapped(struct perf_event *event, struct mm_struct *mm
 }
 
 /*
- * There is no event_idx: userspace cannot read the model's counters, and without it perf publishes
- * index 0, "not readable".
+ * There is no event_idx: user space cannot read the model's counters. Without the callback perf
+ * publishes index 0, "not readable".
  */
 const struct pmu refpmu_pmu_ops = {
 	.module = THIS_MODULE,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The front of the stimulus ports: who may, and where a request that is well formed runs. */
+/* The front end of the stimulus ports: check permissions, and run a request on its CPU. */
 #include <linux/capability.h>
 #include <linux/compat.h>
 #include <linux/cpu.h>
@@ -46,7 +46,7 @@ int refpmu_port_run_on(int cpu, struct refpmu_port_request *req)
 	return err == -ENODEV ? -ENXIO : err;
 }
 
-/* A CPU that is offline starts afresh anyway. */
+/* Offline CPUs (-ENXIO) are skipped: the hotplug callbacks reset them anyway. */
 int refpmu_port_run_everywhere(struct refpmu_port_request *req)
 {
 	int cpu, err = 0;
@@ -72,7 +72,10 @@ static int run_log(struct refpmu_port_request *req)
 	return 0;
 }
 
-/* Room for the entries is made before, and they are handed out after, where sleeping is fine. */
+/*
+ * The request runs with interrupts off. Memory is therefore allocated before it, and the entries
+ * are copied to user space after it.
+ */
 int refpmu_port_log(struct refpmu_port_request *req)
 {
 	struct refpmu_log *log = &req->arg.log;
@@ -101,7 +104,10 @@ static int execute(const struct refpmu_port_kind *kind, struct refpmu_port_reque
 	return refpmu_port_run_on(req->arg.head.cpu, req);
 }
 
-/* What happened is told even if it ended in an error: "done" says how far it came. */
+/*
+ * Copy the argument back even after an error: its field "done" has the number of events that
+ * happened.
+ */
 static long port_ioctl(struct file *file, unsigned int cmd, unsigned long user)
 {
 	struct refpmu_port *port = container_of(file->private_data, struct refpmu_port, misc);
@@ -132,8 +138,8 @@ static long port_ioctl(struct file *file, unsigned int cmd, unsigned long user)
 }
 
 /*
- * The file mode can be changed later; what the port does stays for the administrator alone. misc
- * has left the device in the file.
+ * The file mode can be changed, but the port must remain restricted to administrators. misc_open()
+ * has stored the miscdevice in file->private_data.
  */
 static int port_open(struct inode *inode, struct file *file)
 {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Precise events: the memory that the device writes records to, and from records to counts and
- * samples.
+ * Precise events: the memory that the device writes records to, and the conversion of records to
+ * counts and samples.
  *
- * A counter that ends a period writes a record, and the device goes on with its reset value. If
- * that is a whole period (fixed periods that fit into the counter), each record stands for one
- * period, and the count is what the records say and what the counter shows beside. Otherwise the
- * reset value is 0, and the counter goes on as if it had just overflowed: the record is then taken
- * out at once and the next period programmed by software, as for other events.
+ * When a counter ends a period, the device writes a record and loads the counter with its reset
+ * value. If the period is fixed and fits into the counter, the reset value is the whole period.
+ * Each record then stands for one period, and the count is the sum of these periods and the current
+ * value of the counter. Otherwise the reset value is 0, as if the counter had just overflowed. The
+ * driver then drains the record at once and programs the rest of the period itself, as for other
+ * events.
  */
 #include <linux/sched/clock.h>
 #include <linux/sizes.h>
@@ -17,7 +18,9 @@
 
 #define BUFFER_BYTES (60 * SZ_1K)
 
-/* What a record holds, or what stays the same until the next task runs. */
+/*
+ * Fields of a sample that are in the record, or that do not change until the next context switch.
+ */
 #define MAY_WAIT                                                                             \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |      \
 	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |       \
@@ -29,15 +32,18 @@ struct refpmu_precise_memory {
 	u64 words[BUFFER_BYTES / sizeof(u64)];
 };
 
-/* Where the buffer is, as the driver knows it; what the area says is the device's affair. */
+/*
+ * Address of the buffer. The driver does not read it from the DS area, which only the device may
+ * trust.
+ */
 static u64 buffer_base(const struct refpmu_precise *p)
 {
 	return (u64)(uintptr_t)p->memory->words;
 }
 
 /*
- * The device's way to memory. Whatever a register or the area says: it reaches nothing but the
- * memory of its own CPU.
+ * Memory access of the device. The device can reach only the memory of its own CPU, even if a
+ * register or the DS area has a bad address.
  */
 void *refpmu_precise_access(void *context, u64 address, u64 size)
 {
@@ -55,7 +61,14 @@ u64 refpmu_record_time(void)
 	return local_clock();
 }
 
-/* The memory of one CPU, if its device makes records; 0 or -ENOMEM. May sleep. */
+/**
+ * refpmu_precise_setup() - Allocate the record memory of a CPU.
+ * @cpuc: The CPU.
+ *
+ * Nothing is allocated if the device has no records. May sleep.
+ *
+ * Return: 0 or -ENOMEM.
+ */
 int refpmu_precise_setup(struct refpmu_cpu *cpuc)
 {
 	if (!cpuc->dev->caps.records)
@@ -69,7 +82,7 @@ void refpmu_precise_free(struct refpmu_cpu *cpuc)
 	kvfree(cpuc->precise.memory);
 }
 
-/* As at power-on: the CPU has no event. */
+/* Restore the power-on state. The CPU has no events. */
 void refpmu_precise_reset(struct refpmu_cpu *cpuc)
 {
 	struct refpmu_precise *p = &cpuc->precise;
@@ -83,14 +96,17 @@ void refpmu_precise_reset(struct refpmu_cpu *cpuc)
 		memset(&p->memory->area, 0, sizeof(p->memory->area));
 }
 
-/* Lay out the buffer for records of the current layout. It is empty. */
+/* Set up the DS area for records of the current layout. The buffer must be empty. */
 static void lay_out(struct refpmu_precise *p)
 {
 	struct refpmu_ds *area = &p->memory->area;
 	const u64 base = buffer_base(p);
 	const u64 record = refpmu_record_size(p->data_cfg);
 	const u64 room = BUFFER_BYTES / record * record;
-	/* An eighth is left for what is recorded until the interrupt is served. */
+	/*
+	 * An eighth of the buffer is reserved for records that arrive before the interrupt is
+	 * handled.
+	 */
 	const u64 wait = room - room / 8 / record * record;
 
 	area->pebs_base = base;
@@ -99,7 +115,7 @@ static void lay_out(struct refpmu_precise *p)
 	WRITE_ONCE(area->pebs_index, base);
 }
 
-/* True if samples of @event may be made later than its events happen. */
+/* Return true if samples of @event may be written later than its events happen. */
 static bool may_wait(const struct refpmu_precise *p, const struct perf_event *event)
 {
 	const struct perf_event_attr *attr = &event->attr;
@@ -108,15 +124,26 @@ static bool may_wait(const struct refpmu_precise *p, const struct perf_event *ev
 		return false;
 	if (attr->use_clockid && attr->sample_type & PERF_SAMPLE_TIME)
 		return false;
-	/* Signals that are asked for later are late until the event is started again. */
+	/*
+	 * A signal that is requested later (F_SETFL) has no effect on this until the event is
+	 * restarted.
+	 */
 	if (refpmu_compat_has_signals(event))
 		return false;
-	/* Whoever wants to act on single samples, or on so many of them, wants to do it in time. */
+	/*
+	 * A user that reacts to single samples, or to a certain number of samples, needs them at
+	 * once.
+	 */
 	return !attr->sigtrap && !(attr->wakeup_events && !attr->watermark) &&
 	       !atomic_read(&event->event_limit) && !refpmu_compat_has_program(event);
 }
 
-/* The counter of @event has been programmed with @raw: say what the device goes on with. */
+/**
+ * refpmu_precise_reload() - Set the reset value of an event's counter.
+ * @cpuc: State of this CPU.
+ * @event: The event.
+ * @raw: The value with which its counter was just programmed.
+ */
 void refpmu_precise_reload(struct refpmu_cpu *cpuc, struct perf_event *event, u64 raw)
 {
 	struct refpmu_precise *p = &cpuc->precise;
@@ -135,9 +162,12 @@ void refpmu_precise_reload(struct refpmu_cpu *cpuc, struct perf_event *event, u6
 	WRITE_ONCE(p->memory->area.reset[hwc->idx], reset);
 }
 
-/*
- * Let the counter of @event make records. What was recorded so far is taken out first: records of
- * two layouts are never in the buffer together.
+/**
+ * refpmu_precise_enable() - Let the counter of an event write records.
+ * @cpuc: State of this CPU.
+ * @event: The event.
+ *
+ * The function drains the buffer first, because the buffer must not contain records of two layouts.
  */
 void refpmu_precise_enable(struct refpmu_cpu *cpuc, struct perf_event *event)
 {
@@ -157,7 +187,13 @@ void refpmu_precise_enable(struct refpmu_cpu *cpuc, struct perf_event *event)
 	refpmu_bus_write(cpuc, REFPMU_REG_PEBS_ENABLE, p->enabled);
 }
 
-/* Its counter stands still. Its last records become samples while it is still the owner. */
+/**
+ * refpmu_precise_disable() - Stop the counter of an event from writing records.
+ * @cpuc: State of this CPU.
+ * @event: The event; its counter is disabled.
+ *
+ * The last records become samples while the event still owns the counter.
+ */
 void refpmu_precise_disable(struct refpmu_cpu *cpuc, struct perf_event *event)
 {
 	struct refpmu_precise *p = &cpuc->precise;
@@ -169,7 +205,7 @@ void refpmu_precise_disable(struct refpmu_cpu *cpuc, struct perf_event *event)
 	refpmu_precise_drain(cpuc);
 }
 
-/* The counter has gone through its top once, and the device has reloaded it with a period. */
+/* Fold a counter that has wrapped once and that the device has reloaded with a whole period. */
 static void fold_period(const struct refpmu_cpu *cpuc, struct perf_event *event)
 {
 	struct hw_perf_event *hwc = &event->hw;
@@ -182,7 +218,10 @@ static void fold_period(const struct refpmu_cpu *cpuc, struct perf_event *event)
 	hwc->last_period = hwc->last_tag;
 }
 
-/* A record says that counter @idx has ended a period, or, if its event has a long one, a part. */
+/*
+ * Handle a record of counter @idx: a period has ended, or a part of a period that is longer than
+ * the counter's range.
+ */
 static void period_over(struct refpmu_cpu *cpuc, unsigned int idx,
 			const struct refpmu_record *record, u64 *muted)
 {
@@ -201,7 +240,9 @@ static void period_over(struct refpmu_cpu *cpuc, unsigned int idx,
 	perf_event_update_userpage(event);
 	if (!elapsed)
 		return;
-	/* perf wants no more, but what has been counted has been counted. */
+	/*
+	 * perf wants no more samples. The count must still be right, so this comes after the fold.
+	 */
 	if (*muted & BIT_ULL(idx))
 		return;
 	if (!refpmu_sample_record(cpuc, event, record, !p->left[idx]))
@@ -211,7 +252,10 @@ static void period_over(struct refpmu_cpu *cpuc, unsigned int idx,
 		refpmu_do(cpuc, event, REFPMU_OP_STOP);
 }
 
-/* How many records each counter has from @offset to @size: only the last one is a full overflow. */
+/*
+ * Count the records of each counter from @offset to @size. Only the last record of a counter is
+ * reported as an overflow.
+ */
 static void count_records(struct refpmu_precise *p, u64 offset, u64 size)
 {
 	struct refpmu_record record;
@@ -230,10 +274,13 @@ static u64 filled(const struct refpmu_precise *p)
 				    READ_ONCE(p->memory->area.pebs_index));
 }
 
-/*
- * Make samples of all records, in their order, and leave the buffer empty. What is read in the
- * course of that may want to drain it too: it finds the counts as of the record at hand. On its
- * CPU, interrupts off, the handler kept out.
+/**
+ * refpmu_precise_drain() - Convert all records to samples and empty the buffer.
+ * @cpuc: State of this CPU.
+ *
+ * Writing a sample may read an event, which would drain the buffer again. Such a read gets the
+ * count as of the current record. The function runs on its own CPU, with interrupts off and the
+ * handler masked.
  */
 void refpmu_precise_drain(struct refpmu_cpu *cpuc)
 {
@@ -251,7 +298,7 @@ void refpmu_precise_drain(struct refpmu_cpu *cpuc)
 				break;
 			count_records(p, offset, size);
 		}
-		/* What is no record has nothing behind it that could be trusted. */
+		/* Data after an invalid record cannot be trusted. */
 		if (refpmu_record_next(p->memory->words, size, &offset, &record) <= 0)
 			break;
 		for (bits = record.counters; bits; bits &= bits - 1) {
@@ -263,9 +310,15 @@ void refpmu_precise_drain(struct refpmu_cpu *cpuc)
 	p->draining = false;
 }
 
-/*
- * Before @event is read: account for its records. False if it must not be folded now, because its
- * counter is ahead of the record at hand.
+/**
+ * refpmu_precise_read() - Prepare to read an event.
+ * @cpuc: State of this CPU.
+ * @event: The event.
+ *
+ * The function drains the records of a precise event.
+ *
+ * Return: false if the caller must not fold the counter. That is so if the event is up to date, or
+ * if the counter is ahead of the record that is being drained.
  */
 bool refpmu_precise_read(struct refpmu_cpu *cpuc, struct perf_event *event)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a sample shows: the one place where perf_sample_data is filled. */
+/* Fill in perf_sample_data. No other file does that. */
 #include <linux/sched/task_stack.h>
 
 #include "refpmu.h"
 
-/* Registers of the user task, if there is one. */
+/* Get the registers of the user task, if there is one. */
 static void user_regs(struct refpmu_cpu *cpuc, struct pt_regs *to)
 {
 	struct pt_regs *cause = &cpuc->cause.regs;
@@ -18,8 +18,8 @@ static void user_regs(struct refpmu_cpu *cpuc, struct pt_regs *to)
 }
 
 /*
- * The registers that a sample of @event shows. An event that excludes the kernel gets user
- * registers even if the interrupt came late and hit the kernel.
+ * Get the registers for a sample of @event. An event that excludes the kernel gets user registers
+ * even if the interrupt was late and arrived in the kernel.
  */
 static void cause_regs(struct refpmu_cpu *cpuc, const struct perf_event *event, struct pt_regs *to)
 {
@@ -35,7 +35,10 @@ static void cause_regs(struct refpmu_cpu *cpuc, const struct perf_event *event, 
 		instruction_pointer_set(to, cause->origin.ip);
 }
 
-/* The data address that goes with them: what the kernel touched is its own affair. */
+/*
+ * Return the data address for a sample. An event that excludes the kernel must not get an address
+ * that the kernel accessed.
+ */
 static u64 cause_address(const struct refpmu_cpu *cpuc, const struct perf_event *event)
 {
 	const struct refpmu_origin *origin = &cpuc->cause.origin;
@@ -48,7 +51,10 @@ static bool in_kernel(u64 address)
 	return address >> 63;
 }
 
-/* The registers that @record tells of, on top of those of where the CPU is. */
+/*
+ * Get the registers for a sample from @record. Registers that the record does not have are those of
+ * the current context.
+ */
 static void record_regs(struct refpmu_cpu *cpuc, const struct perf_event *event,
 			const struct refpmu_record *record, struct pt_regs *to)
 {
@@ -64,7 +70,7 @@ static void record_regs(struct refpmu_cpu *cpuc, const struct perf_event *event,
 		*to = cpuc->cause.regs;
 	else
 		refpmu_compat_kernel_regs(to);
-	/* Whatever the record says, its address is not for those who excluded the kernel. */
+	/* An event that excludes the kernel must not get a kernel address from the record. */
 	if (kernel && event->attr.exclude_kernel)
 		return;
 	if (record->has_gprs)
@@ -100,19 +106,28 @@ static void add_record(struct refpmu_cpu *cpuc, struct perf_event *event,
 {
 	if (record->has_memory)
 		add_access(event, &record->memory, data);
-	/* The device's clock is perf's, unless the event has chosen another one. */
+	/*
+	 * The device uses perf's default clock. An event with another clock gets its time from
+	 * perf.
+	 */
 	if (record->time && !event->attr.use_clockid) {
 		data->time = record->time;
 		data->sample_flags |= event->attr.sample_type & PERF_SAMPLE_TIME;
 	}
-	/* Where the newest one was in the hardware is not recorded. */
+	/* The record does not contain the hardware index of the newest branch. */
 	if (event->hw.flags & REFPMU_HW_BRANCHES)
 		refpmu_compat_save_branches(data, event,
 					    refpmu_lbr_stack(cpuc, event, record->lbr,
 							     record->n_lbr, ~0ULL));
 }
 
-/* A sample of an overflow that just happened. */
+/**
+ * refpmu_sample() - Write a sample of an overflow that has just happened.
+ * @cpuc: State of this CPU.
+ * @event: The event.
+ *
+ * Return: Nonzero if perf wants no more samples for now.
+ */
 int refpmu_sample(struct refpmu_cpu *cpuc, struct perf_event *event)
 {
 	struct perf_sample_data data;
@@ -125,10 +140,18 @@ int refpmu_sample(struct refpmu_cpu *cpuc, struct perf_event *event)
 	return refpmu_compat_overflow(event, &data, &regs);
 }
 
-/*
- * A sample of @record. Of many records that are taken out together only the last one is an
- * overflow to be accounted for; else a full buffer would be taken for an event that overflows too
- * often. Who acts on each single overflow is told of each.
+/**
+ * refpmu_sample_record() - Write a sample of a precise record.
+ * @cpuc: State of this CPU.
+ * @event: The event.
+ * @record: The record.
+ * @last: No further record of this event follows in this drain.
+ *
+ * When several records are drained together, only the last one is reported to perf as an overflow.
+ * Otherwise perf would throttle the event because of a full buffer. An event whose user reacts to
+ * each overflow reports each record.
+ *
+ * Return: Nonzero if perf wants no more samples for now.
  */
 int refpmu_sample_record(struct refpmu_cpu *cpuc, struct perf_event *event,
 			 const struct refpmu_record *record, bool last)

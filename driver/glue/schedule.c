@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which event gets which counter: when events are added, and on trial when a group is opened. */
+/* Assign counters to events: when events are added, and as a trial when a group is opened. */
 #include <linux/slab.h>
 
 #include "refpmu.h"
 
-/* What event_init has left in fields that nobody else uses of a hardware event. */
+/* Convert the settings that event_init has stored in hw to a want. */
 static struct refpmu_want want(const struct perf_event *event)
 {
 	const struct hw_perf_event *hwc = &event->hw;
@@ -39,7 +39,7 @@ static int assign(struct refpmu_cpu *cpuc, bool pin_running)
 	return refpmu_constraint_assign(cpuc->wants, cpuc->n_events, cpuc->places);
 }
 
-/* The counters of an event that is on @idx: a wide one has the odd neighbour too. */
+/* Return the counters of an event on @idx. A wide event also has the odd counter. */
 static u64 span(const struct hw_perf_event *hwc, int idx)
 {
 	return BIT_ULL(idx) | (hwc->flags & REFPMU_HW_WIDE ? BIT_ULL(idx + 1) : 0);
@@ -51,7 +51,10 @@ static void set_owner(struct refpmu_cpu *cpuc, u64 counters, struct perf_event *
 		cpuc->owner[__ffs64(counters)] = owner;
 }
 
-/* Which of the two off-core registers an event looks through is said by its code. */
+/*
+ * Program the extra register of an event. The event code determines which of the two off-core
+ * registers it uses.
+ */
 static void claim_register(struct refpmu_cpu *cpuc, struct hw_perf_event *hwc, s8 reg)
 {
 	struct hw_perf_event_extra *extra = &hwc->extra_reg;
@@ -79,7 +82,13 @@ static void claim(struct refpmu_cpu *cpuc, struct perf_event *event, struct refp
 		claim_register(cpuc, hwc, to.extra);
 }
 
-/* Give up what a stopped event has, and the overflow that its counter may still show. */
+/**
+ * refpmu_release() - Free the counter and the extra register of an event.
+ * @cpuc: State of this CPU.
+ * @event: The event; it is stopped.
+ *
+ * The function also acknowledges an overflow that the counter still shows.
+ */
 void refpmu_release(struct refpmu_cpu *cpuc, struct perf_event *event)
 {
 	struct hw_perf_event *hwc = &event->hw;
@@ -99,7 +108,9 @@ static bool keeps_place(const struct hw_perf_event *hwc, struct refpmu_place to)
 	return to.extra == REFPMU_REGISTER_NONE || hwc->extra_reg.reg == to.extra;
 }
 
-/* Take events off the places that they do not keep; returns the set of those that ran. */
+/*
+ * Remove the events that must move from their counters. Return the set of those that were running.
+ */
 static u64 evict(struct refpmu_cpu *cpuc)
 {
 	u64 ran = 0;
@@ -119,8 +130,8 @@ static u64 evict(struct refpmu_cpu *cpuc)
 }
 
 /*
- * Put @event on its new counter. One that is throttled, or was added without PERF_EF_START, gets
- * its counter programmed only: it is started later, without a reload.
+ * Put @event on its new counter. If @start is false, because it is throttled or was added without
+ * PERF_EF_START, program the counter only. perf starts it later without a reload.
  */
 static void place(struct refpmu_cpu *cpuc, struct perf_event *event, struct refpmu_place to,
 		  bool start)
@@ -137,7 +148,7 @@ static bool wants_start(const struct perf_event *event)
 	return !(event->hw.state & PERF_HES_ARCH);
 }
 
-/* True if the newest event is the only one without a counter, and needs nothing else. */
+/* Return true if only the newest event lacks a counter, and it needs no other resource. */
 static bool lacks_one_counter(const struct refpmu_cpu *cpuc)
 {
 	const struct hw_perf_event *hwc = &cpuc->events[cpuc->n_events - 1]->hw;
@@ -154,8 +165,8 @@ static bool lacks_one_counter(const struct refpmu_cpu *cpuc)
 }
 
 /*
- * perf adds events one by one, and mostly there is a free counter: then nobody has to make room,
- * and nothing has to be searched. False if this is not such a case.
+ * Fast path: perf adds events one by one, and usually a free counter exists. No other event then
+ * has to move, and no search is necessary. Return false if this does not apply.
  */
 static bool place_newest(struct refpmu_cpu *cpuc)
 {
@@ -172,9 +183,13 @@ static bool place_newest(struct refpmu_cpu *cpuc)
 	return true;
 }
 
-/*
- * Give every event that was added a counter: 0, or -EAGAIN with nothing changed. Running events
- * move only if the others cannot be placed around them. Interrupts and PMU are off.
+/**
+ * refpmu_schedule() - Assign a counter to every event of this CPU.
+ * @cpuc: State of this CPU; interrupts are off and the PMU is disabled.
+ *
+ * Running events move only if the others cannot be placed otherwise.
+ *
+ * Return: 0; -EAGAIN, with nothing changed, if no assignment exists.
  */
 int refpmu_schedule(struct refpmu_cpu *cpuc)
 {
@@ -206,8 +221,8 @@ struct trial {
 };
 
 /*
- * Software events need nothing of this PMU. A group with events of another hardware PMU can never
- * be counted as one; older kernels leave it to the driver to say so.
+ * Software events need no counter. A group with events of another hardware PMU can never be
+ * scheduled as a whole. Older kernels do not check that, so the driver must reject it.
  */
 static int collect(struct trial *trial, struct perf_event *event, const struct pmu *pmu)
 {
@@ -219,7 +234,10 @@ static int collect(struct trial *trial, struct perf_event *event, const struct p
 	return 0;
 }
 
-/* The new event is not on its leader's list yet; a leader's own list must not be walked. */
+/*
+ * A new event is not on its leader's sibling list yet, so it is collected separately. If the new
+ * event is itself the leader, its list must not be walked.
+ */
 static int collect_group(struct trial *trial, struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
@@ -235,9 +253,14 @@ static int collect_group(struct trial *trial, struct perf_event *event)
 	return err;
 }
 
-/*
- * -EINVAL unless an idle PMU could count @event together with its group. Works on scratch state:
- * how busy the PMU is now does not matter, and no event is touched. May sleep.
+/**
+ * refpmu_validate_group() - Check that a group can be scheduled.
+ * @event: The new event.
+ *
+ * The check uses temporary data only. It does not depend on the current use of the PMU and changes
+ * no event. May sleep.
+ *
+ * Return: 0; -EINVAL if an idle PMU cannot count @event together with its group; -ENOMEM.
  */
 int refpmu_validate_group(struct perf_event *event)
 {

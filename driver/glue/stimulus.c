@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The stimulus port of a core PMU: by it a test makes the device do things. */
+/* The stimulus port of a core PMU, through which a test generates events in the device. */
 #include <linux/module.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -9,7 +9,7 @@
 
 #define SERVE_TIMEOUT_NS NSEC_PER_SEC
 
-/* Events to happen, or ticks to pass, or branches to be taken. */
+/* A stimulus: events, clock ticks, or branches. */
 struct stimulus {
 	bool clock;
 	u16 code;
@@ -17,7 +17,7 @@ struct stimulus {
 	u32 skid;
 	u64 n;
 	u64 *done;
-	const struct refpmu_branch_entry *branches; /* @n of them */
+	const struct refpmu_branch_entry *branches; /* @n branches */
 	struct refpmu_origin origin;
 };
 
@@ -26,7 +26,7 @@ static struct refpmu_device *device(const struct refpmu_port_request *req)
 	return container_of(req->port, struct refpmu_device, port);
 }
 
-/* The part of the CPU that runs this. */
+/* Return the state of the current CPU. */
 static struct refpmu_cpu *here(const struct refpmu_port_request *req)
 {
 	return per_cpu_ptr(device(req)->cpus, raw_smp_processor_id());
@@ -38,7 +38,10 @@ static enum refpmu_branch_kind branch_kind(u32 kind)
 	return (enum refpmu_branch_kind)kind;
 }
 
-/* One after the other, each from where the one before ended as far as the device is concerned. */
+/*
+ * Generate branches one after the other. Each starts where the previous one ended, as far as the
+ * device can see.
+ */
 static struct refpmu_model_step branch(struct refpmu_cpu *cpuc, const struct stimulus *stim, u64 n,
 				       bool run_on)
 {
@@ -86,8 +89,8 @@ static struct refpmu_model_step happen(struct refpmu_cpu *cpuc, const struct sti
 }
 
 /*
- * Wait until the interrupt that was raised has been handled, with interrupts on. Bounded twice: the
- * handler runs only so often, and this waits only so long.
+ * Wait, with interrupts on, until the interrupt has been handled. The wait is bounded twice: by the
+ * limit of handler runs, and by a timeout.
  */
 static int wait_served(struct refpmu_cpu *cpuc)
 {
@@ -102,8 +105,8 @@ static int wait_served(struct refpmu_cpu *cpuc)
 }
 
 /*
- * Raise the line if it is due. In the same stretch without interrupts as what made it due: a tick
- * in between would stop and restart events of frequency mode, and so drop their overflow.
+ * Raise the interrupt if the line is up. Interrupts must stay off since the stimulus: a tick in
+ * between would stop and restart events with a frequency, and their overflow would be lost.
  */
 static void raise_if_due(struct refpmu_cpu *cpuc)
 {
@@ -113,7 +116,10 @@ static void raise_if_due(struct refpmu_cpu *cpuc)
 		refpmu_clock_arm(cpuc);
 }
 
-/* See a line that is up served. Preemption off, interrupts on. */
+/*
+ * If the line is up, raise the interrupt and wait until it is handled. Preemption off, interrupts
+ * on.
+ */
 static int settle(struct refpmu_cpu *cpuc)
 {
 	unsigned long irqs;
@@ -124,7 +130,7 @@ static int settle(struct refpmu_cpu *cpuc)
 	return wait_served(cpuc);
 }
 
-/* What happens now happens as @origin says, where the CPU is. */
+/* Set the cause of the next interrupt: @origin, and the current registers. */
 static void seen_from_here(struct refpmu_cpu *cpuc, const struct refpmu_origin *origin)
 {
 	cpuc->cause.origin = *origin;
@@ -132,7 +138,9 @@ static void seen_from_here(struct refpmu_cpu *cpuc, const struct refpmu_origin *
 	perf_fetch_caller_regs(&cpuc->cause.regs);
 }
 
-/* Run until the next overflow, or to the end, and have the overflow served. */
+/*
+ * Run to the next overflow or to the end of the stimulus, and wait until the overflow is handled.
+ */
 static int step(struct refpmu_cpu *cpuc, const struct stimulus *stim)
 {
 	struct refpmu_model_step now;
@@ -158,8 +166,8 @@ static int step(struct refpmu_cpu *cpuc, const struct stimulus *stim)
 }
 
 /*
- * Between steps the caller may be preempted: whatever its per-task events miss then is not of its
- * doing, and when it goes on they are back.
+ * The caller may be preempted between steps. Its per-task events are then off, and on again when it
+ * resumes, so they miss no part of its stimulus.
  */
 static int stimulate(struct refpmu_cpu *cpuc, const struct refpmu_port_request *req,
 		     const struct stimulus *stim)
@@ -178,7 +186,10 @@ static int stimulate(struct refpmu_cpu *cpuc, const struct refpmu_port_request *
 	return err;
 }
 
-/* The instruction pointer that samples show. A kernel one, if not given, is that of the port. */
+/*
+ * Return the instruction pointer for samples. If none is given, a user stimulus gets that of the
+ * caller, and a kernel stimulus gets that of the port.
+ */
 static u64 stimulus_ip(const struct refpmu_port_request *req, u64 ip, u32 privilege)
 {
 	return ip || privilege == REFPMU_PRIV_KERNEL ? ip : req->caller_ip;
@@ -259,7 +270,7 @@ static int run_branches(struct refpmu_port_request *req)
 	return stimulate(here(req), req, &stim);
 }
 
-/* All are looked at before the first one happens. */
+/* Check all branches before the first one is generated. */
 static int ioctl_branches(struct refpmu_port_request *req)
 {
 	const struct refpmu_branches *branches = &req->arg.branches;
@@ -293,7 +304,7 @@ static int run_clock(struct refpmu_port_request *req)
 	return 0;
 }
 
-/* Not through the bus: the log tells what the driver did, and this is the test. */
+/* Bypass the bus: the log shows the accesses of the driver, and this is an access of the test. */
 static int run_reg(struct refpmu_port_request *req)
 {
 	struct refpmu_cpu *cpuc = here(req);
@@ -317,7 +328,10 @@ static int run_reg(struct refpmu_port_request *req)
 	return err;
 }
 
-/* What overflowed while the line was held keeps its cause, seen from where the CPU is now. */
+/*
+ * An overflow that happened while the line was held keeps its origin, but its samples get the
+ * current registers.
+ */
 static int set_line(struct refpmu_cpu *cpuc, bool hold)
 {
 	const struct refpmu_origin origin = cpuc->cause.origin;
@@ -341,7 +355,7 @@ static int run_line(struct refpmu_port_request *req)
 	return set_line(here(req), req->arg.line.hold);
 }
 
-/* A storm is an answer here, not an error. */
+/* An interrupt storm is a valid result of this request, not an error. */
 static int run_inject(struct refpmu_port_request *req)
 {
 	const struct refpmu_origin origin = { .privilege = REFPMU_KERNEL };

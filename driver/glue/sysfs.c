@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What tools see below /sys/bus/event_source/devices/<name>: format, events, caps. All devices
- * share the groups; what a device lacks is not visible there. pmu.attr_update could add it as well,
- * but only after the uevent has told everybody to come and look.
+ * The sysfs files of a core PMU, in /sys/bus/event_source/devices/<name>: format, events, caps. All
+ * devices share the attribute groups; files of features that a device lacks are hidden.
+ * pmu.attr_update is not used, because perf adds those files only after the uevent.
  */
 #include <linux/slab.h>
 #include <linux/sysfs.h>
@@ -15,7 +15,9 @@ static struct refpmu_device *device_of(struct device *dev)
 	return to_refpmu(dev_get_drvdata(dev));
 }
 
-/* format: the fields of the event select in config, the extra register's value in config1 */
+/*
+ * format: the fields of the event select in config, and the value of the extra register in config1
+ */
 PMU_FORMAT_ATTR(event, "config:0-7");
 PMU_FORMAT_ATTR(umask, "config:8-15");
 PMU_FORMAT_ATTR(edge, "config:18");
@@ -48,7 +50,7 @@ static const struct attribute_group format_group = {
 	.is_visible = format_visible,
 };
 
-/* caps: what of it all there is */
+/* caps: the features of the device */
 static ssize_t pmu_name_show(struct device *dev, struct device_attribute *attr, char *page)
 {
 	return sysfs_emit(page, "%s\n", device_of(dev)->name);
@@ -91,7 +93,7 @@ static const struct attribute_group caps_group = {
 	.is_visible = caps_visible,
 };
 
-/* cpus: of a kind of core that not all CPUs are */
+/* cpus: present only if the core type does not include all CPUs */
 static ssize_t cpus_show(struct device *dev, struct device_attribute *attr, char *page)
 {
 	return cpumap_print_to_pagebuf(true, page, &device_of(dev)->supported);
@@ -115,13 +117,13 @@ static const struct attribute_group cpus_group = {
 	.is_visible = cpus_visible,
 };
 
-/* events: filled from refpmu_events[], the one list of events, when the module is loaded */
+/* events: created from refpmu_events[] when the module is loaded */
 struct event_attr {
 	struct device_attribute attr;
 	const struct refpmu_event *event;
 };
 
-/* An event, its scale and its unit. */
+/* Files of an event: the event, its scale and its unit. */
 #define ATTRS_PER_EVENT 3
 
 static const struct refpmu_event *event_of(struct device_attribute *attr)
@@ -129,7 +131,7 @@ static const struct refpmu_event *event_of(struct device_attribute *attr)
 	return container_of(attr, struct event_attr, attr)->event;
 }
 
-/* In the form that the ABI text of events/ asks for: lower case hexadecimal. */
+/* The ABI documentation of events/ requires lower-case hexadecimal numbers. */
 static ssize_t terms_show(struct device *dev, struct device_attribute *attr, char *page)
 {
 	const struct refpmu_encoding encoding = event_of(attr)->encoding;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * refpmu_trace, a PMU with an AUX area: it records every branch there. The callbacks, the
- * interrupt, loading and unloading. An event of it counts nothing and has no samples.
+ * refpmu_trace, a PMU with an AUX area, to which it writes a record of every branch. This file has
+ * the callbacks, the interrupt, and the setup. An event of this PMU has no count and no samples.
  */
 #include <linux/cpuhotplug.h>
 #include <linux/device.h>
@@ -11,20 +11,20 @@
 #include "refpmu.h"
 #include "trace.h"
 
-/* Handler runs before a line that stays up is a storm. */
+/* Limit of handler runs for one interrupt, after which the line counts as an interrupt storm. */
 #define TRACE_RUNS 64
 
 static bool as_bts;
 module_param_named(bts, as_bts, bool, 0444);
-MODULE_PARM_DESC(bts, "register refpmu_trace as \"intel_bts\", whose records tools decode");
+MODULE_PARM_DESC(bts, "register refpmu_trace as \"intel_bts\", so that tools decode its records");
 
 struct refpmu_trace_cpu __percpu *refpmu_trace_cpus;
 
 static enum cpuhp_state hotplug;
 static struct pmu trace_pmu;
-static atomic64_t inits; /* calls of event_init and destroy belong to no CPU */
+static atomic64_t inits; /* event_init and destroy are not tied to a CPU */
 static atomic64_t destroys;
-static atomic64_t live; /* events that event_init accepted and destroy has not had */
+static atomic64_t live; /* events that event_init accepted and that are not destroyed yet */
 
 u64 refpmu_trace_inits(void)
 {
@@ -47,7 +47,7 @@ void refpmu_trace_forget(void)
 	atomic64_set(&destroys, 0);
 }
 
-/* Note that perf entered a callback, in whatever context it did. */
+/* Log a callback, from any context. */
 static void note(enum refpmu_call call, const struct perf_event *event, u64 flags)
 {
 	unsigned long irqs;
@@ -57,29 +57,29 @@ static void note(enum refpmu_call call, const struct perf_event *event, u64 flag
 	local_irq_restore(irqs);
 }
 
-/* True while the line is up where the CPU could see it. */
+/* Return true while the line is up and not held back by the stimulus port. */
 bool refpmu_trace_line(const struct refpmu_trace_cpu *t)
 {
 	return refpmu_model_line(&t->model) && !t->held;
 }
 
-/* Deliver the line of @t, which is this CPU's, once interrupts are on. */
+/* Raise the interrupt of @t on its own CPU. It arrives when interrupts are on. */
 void refpmu_trace_raise(struct refpmu_trace_cpu *t)
 {
 	t->runs = 0;
 	irq_work_queue(&t->pmi);
 }
 
-/* What was written goes to the reader, and the device gets the next window. */
+/* Pass the written records to the reader, and give the device the next window. */
 static void next_window(struct refpmu_trace_cpu *t, struct perf_event *event)
 {
 	if (!refpmu_trace_close(t) && refpmu_trace_open(t, event))
 		return;
-	/* It is about to be disabled. */
+	/* perf is about to disable the event. */
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 }
 
-/* Acknowledged first: what comes after that raises the line anew. */
+/* Acknowledge first, so that a later threshold raises the line again. */
 static void handle(struct refpmu_trace_cpu *t)
 {
 	const u64 status = refpmu_trace_read(t, REFPMU_REG_GLOBAL_STATUS) & REFPMU_STATUS_DS;
@@ -99,7 +99,9 @@ static void pmi(struct irq_work *work)
 {
 	struct refpmu_trace_cpu *t = container_of(work, struct refpmu_trace_cpu, pmi);
 
-	/* A CPU that went offline meanwhile was reset; its line is not this CPU's to serve. */
+	/*
+	 * The CPU of @t went offline meanwhile and was reset, and the irq_work runs on another CPU.
+	 */
 	if (t->cpu != smp_processor_id())
 		return;
 	t->runs++;
@@ -115,8 +117,8 @@ static void trace_destroy(struct perf_event *event)
 }
 
 /*
- * There is nothing to choose but the privilege. A sampling period has no meaning for a trace, and
- * is let pass: tools set one in every event.
+ * Only the privilege can be selected. A sampling period has no meaning for a trace, but tools set
+ * one in every event, so it is accepted.
  */
 static int trace_event_init(struct perf_event *event)
 {
@@ -130,7 +132,10 @@ static int trace_event_init(struct perf_event *event)
 		return -EINVAL;
 	if (attr->precise_ip || has_branch_stack(event))
 		return -EOPNOTSUPP;
-	/* The device cannot tell the idle task from the kernel, and sees nothing but the host. */
+	/*
+	 * The device cannot distinguish the idle task from the kernel, and it records only the
+	 * host.
+	 */
 	if (attr->exclude_idle || attr->exclude_host)
 		return -EOPNOTSUPP;
 
@@ -144,7 +149,7 @@ static int trace_event_init(struct perf_event *event)
 	return 0;
 }
 
-/* Without a buffer or room in it the event stays stopped. */
+/* If there is no buffer or no room in it, the event stays stopped. */
 static void start(struct refpmu_trace_cpu *t, struct perf_event *event)
 {
 	struct hw_perf_event *hwc = &event->hw;
@@ -156,7 +161,10 @@ static void start(struct refpmu_trace_cpu *t, struct perf_event *event)
 		hwc->state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 		return;
 	}
-	/* perf tells the reader once, and now it has. The function for this is not exported. */
+	/*
+	 * perf has now written PERF_RECORD_ITRACE_START; this flag prevents a second one. The perf
+	 * function that sets it is not exported.
+	 */
 	WRITE_ONCE(event->attach_state, event->attach_state | PERF_ATTACH_ITRACE);
 }
 
@@ -191,9 +199,9 @@ static void trace_stop(struct perf_event *event, int flags)
 }
 
 /*
- * One device, one event: perf sees to that by PERF_PMU_CAP_EXCLUSIVE within a context, and here it
- * holds for whatever else may come. An event that cannot start is added all the same: it is stopped
- * and about to be disabled, which perf does to none that is not scheduled.
+ * The device can record for one event only. Within a context, PERF_PMU_CAP_EXCLUSIVE ensures that;
+ * this check covers all other combinations. An event that cannot start is still added, in the
+ * stopped state: perf can disable it only if it is scheduled.
  */
 static int trace_add(struct perf_event *event, int flags)
 {
@@ -218,7 +226,7 @@ static void trace_del(struct perf_event *event, int flags)
 	t->event = NULL;
 }
 
-/* The count is 0: what the event gives is in the AUX area. */
+/* The count is always 0. The data of the event is in the AUX area. */
 static void trace_read(struct perf_event *event)
 {
 	note(REFPMU_CALL_READ, event, 0);
@@ -230,7 +238,7 @@ static void *trace_setup_aux(struct perf_event *event, void **pages, int nr_page
 	return refpmu_trace_setup_aux(event, pages, nr_pages, overwrite);
 }
 
-/* perf frees it when the last user has gone, whichever event that was. */
+/* perf frees the area after the last user has unmapped it. No event is known at that time. */
 static void trace_free_aux(void *aux)
 {
 	unsigned long irqs;
@@ -263,8 +271,8 @@ static const struct attribute_group *attr_groups[] = {
 };
 
 /*
- * The software context, since an event of its own device never waits for a counter and may lead a
- * group of any other PMU's events. The interrupt is an irq_work, never an NMI.
+ * task_ctx_nr is the software context, because an event of this PMU never waits for a counter and
+ * may lead a group of events of any other PMU. The interrupt is an irq_work, never an NMI.
  */
 static const struct pmu trace_ops = {
 	.module = THIS_MODULE,
@@ -282,7 +290,7 @@ static const struct pmu trace_ops = {
 	.free_aux = trace_free_aux,
 };
 
-/* Power-on state for @cpu, which is not online yet or has had no event so far. */
+/* Set the power-on state of @cpu, which is not online yet or has had no event so far. */
 static int prepare(unsigned int cpu)
 {
 	struct refpmu_trace_cpu *t = per_cpu_ptr(refpmu_trace_cpus, cpu);
@@ -316,7 +324,10 @@ static void free_cpus(void)
 	free_percpu(refpmu_trace_cpus);
 }
 
-/* In hard interrupt context on every kind of kernel, as a device interrupt would be. */
+/*
+ * The irq_work runs in hard interrupt context on every kernel, PREEMPT_RT included, like the
+ * interrupt of a real device.
+ */
 static int alloc_cpus(void)
 {
 	unsigned int cpu;
@@ -342,7 +353,7 @@ int refpmu_trace_register(void)
 
 	if (err)
 		return err;
-	/* Before the CPU runs, so that no event can come first. */
+	/* The callback must run before a CPU comes online, so before its first event. */
 	err = cpuhp_setup_state(CPUHP_BP_PREPARE_DYN, "perf/refpmu_trace:prepare", prepare, NULL);
 	if (err < 0)
 		goto free;
@@ -350,7 +361,8 @@ int refpmu_trace_register(void)
 	err = refpmu_trace_port_register("refpmu_trace");
 	if (err)
 		goto hotplug;
-	trace_pmu = trace_ops; /* perf takes one that it has had before for registered in part */
+	/* perf would take a struct pmu that was registered before as partly registered */
+	trace_pmu = trace_ops;
 	err = perf_pmu_register(&trace_pmu, name, -1);
 	if (!err)
 		return 0;

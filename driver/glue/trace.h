@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of refpmu_trace share: one CPU's device, its transaction, and its buffer. */
+/* Declarations that the files of refpmu_trace share: per-CPU device, transaction and buffer. */
 #ifndef REFPMU_GLUE_TRACE_H
 #define REFPMU_GLUE_TRACE_H
 
@@ -14,34 +14,34 @@
 
 #define REFPMU_TRACE_RECORD sizeof(struct refpmu_bts_record)
 
-/* The AUX area of an event, as setup_aux() got it. */
+/* The AUX area of an event, as setup_aux received it. */
 struct refpmu_trace_buffer {
-	void *base; /* its pages, mapped in one stretch: the device takes one linear address */
+	void *base; /* its pages, mapped contiguously: the device uses linear addresses */
 	u64 size;
-	bool snapshot; /* old records are overwritten */
+	bool snapshot; /* new records overwrite old ones */
 };
 
 /*
- * One CPU. Touched there alone, with interrupts off, but for the switch (refpmu_trace_switch()),
- * which another event's NMI may throw at any moment.
+ * State of one CPU. Only code on that CPU uses it, with interrupts off. The exception is
+ * refpmu_trace_switch(), which an NMI of another event may call at any time.
  */
 struct refpmu_trace_cpu {
 	int cpu;
-	struct refpmu_model model; /* the driver itself reaches it by its registers alone */
-	struct refpmu_ds ds; /* which the device reads and writes */
+	struct refpmu_model model; /* the driver accesses it only through its registers */
+	struct refpmu_ds ds; /* the device reads and writes it */
 
-	struct perf_event *event; /* that is added here */
-	u64 control; /* DEBUGCTL while the event records; 0: it does not */
+	struct perf_event *event; /* event that was added on this CPU */
+	u64 control; /* DEBUGCTL while the event records; 0 otherwise */
 
-	/* The transaction that is open. */
+	/* The open transaction. */
 	struct perf_output_handle handle;
-	struct refpmu_trace_buffer *buffer; /* NULL: none is */
+	struct refpmu_trace_buffer *buffer; /* NULL: no transaction is open */
 	struct refpmu_window window;
 
 	/* The interrupt line. */
 	struct irq_work pmi;
-	unsigned int runs; /* of the handler, since the line was raised */
-	bool held; /* by the stimulus port */
+	unsigned int runs; /* handler runs since the line was raised */
+	bool held; /* the stimulus port holds the line back */
 
 	struct refpmu_journal journal;
 };
@@ -56,7 +56,7 @@ u64 refpmu_trace_destroys(void);
 u64 refpmu_trace_live(void);
 void refpmu_trace_forget(void);
 
-/* trace_output.c: from the device to the AUX area */
+/* trace_output.c: transactions of the AUX area */
 void *refpmu_trace_setup_aux(struct perf_event *event, void **pages, int nr_pages, bool overwrite);
 void refpmu_trace_free_aux(void *aux);
 void *refpmu_trace_memory(void *context, u64 address, u64 size);

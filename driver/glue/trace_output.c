@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * From the device to the AUX area. A transaction (perf_aux_output_begin to _end) gives the device a
- * window of the buffer; the interrupt, or stop, ends it and tells perf how much was written.
+ * Write the trace to the AUX area. A transaction (from perf_aux_output_begin() to
+ * perf_aux_output_end()) gives the device a window of the buffer. The interrupt, or stop, ends the
+ * transaction and reports the number of bytes to perf.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -10,9 +11,17 @@
 #include "compat.h"
 #include "trace.h"
 
-/*
- * The device stores at linear addresses, so pages that are not neighbours are mapped as if they
- * were: no PERF_PMU_CAP_AUX_NO_SG. perf knows NULL as the one failure.
+/**
+ * refpmu_trace_setup_aux() - Prepare an AUX area.
+ * @event: The event.
+ * @pages: Pages of the area.
+ * @nr_pages: Number of pages.
+ * @overwrite: New data overwrites old data (snapshot mode).
+ *
+ * The device writes to linear addresses, so the function maps the pages contiguously. The PMU then
+ * does not need PERF_PMU_CAP_AUX_NO_SG.
+ *
+ * Return: The buffer; NULL for any failure, because perf does not check for an error pointer.
  */
 void *refpmu_trace_setup_aux(struct perf_event *event, void **pages, int nr_pages, bool overwrite)
 {
@@ -55,7 +64,7 @@ static bool inside(const void *base, u64 length, u64 address, u64 size)
 	return address >= start && size <= length && address - start <= length - size;
 }
 
-/* What this CPU's device may touch: its DS area, and the buffer of the open transaction. */
+/* Memory access of the device: only to its DS area and to the buffer of the open transaction. */
 void *refpmu_trace_memory(void *context, u64 address, u64 size)
 {
 	struct refpmu_trace_cpu *t = context;
@@ -82,9 +91,13 @@ void refpmu_trace_write(struct refpmu_trace_cpu *t, u32 reg, u64 value)
 	refpmu_journal_note(&t->journal, REFPMU_LOG_WRITE, reg, value, 0);
 }
 
-/*
- * Let the device record, or not, as the transaction and the pause say. Another event pauses and
- * resumes this one from an NMI of its own: the loop sees that it has come in between.
+/**
+ * refpmu_trace_switch() - Start or stop the device as the transaction and the pause require.
+ * @t: State of this CPU.
+ * @event: The event.
+ *
+ * Another event can pause and resume this one from an NMI. The loop detects a change that happens
+ * during the register write.
  */
 void refpmu_trace_switch(struct refpmu_trace_cpu *t, const struct perf_event *event)
 {
@@ -98,14 +111,17 @@ void refpmu_trace_switch(struct refpmu_trace_cpu *t, const struct perf_event *ev
 	} while (paused != refpmu_compat_aux_paused(event));
 }
 
-/* The device goes around in the whole records of the buffer, from where it was; no interrupts. */
+/*
+ * Snapshot mode: let the device write all whole records of the buffer in a ring, from the current
+ * head on, without interrupts.
+ */
 static void place_ring(struct refpmu_trace_cpu *t)
 {
 	const struct refpmu_trace_buffer *buffer = t->buffer;
 	const u64 span = buffer->size - buffer->size % REFPMU_TRACE_RECORD;
 	const u64 at = t->handle.head & (buffer->size - 1);
 
-	/* The head may be that of an area of another size, which was mapped before. */
+	/* The head may stem from an area of another size that was mapped earlier. */
 	t->window = (struct refpmu_window){
 		.offset = (at - at % REFPMU_TRACE_RECORD) % span,
 		.size = span,
@@ -115,7 +131,7 @@ static void place_ring(struct refpmu_trace_cpu *t)
 	t->ds.bts_index = t->ds.bts_base + t->window.offset;
 }
 
-/* The device fills the room that the reader has left, up to the end of the buffer. */
+/* Let the device fill the free space from the head up to the end of the buffer. */
 static int place_window(struct refpmu_trace_cpu *t)
 {
 	struct perf_output_handle *handle = &t->handle;
@@ -123,7 +139,7 @@ static int place_window(struct refpmu_trace_cpu *t)
 	const u64 pad = refpmu_window_pad(handle->head, size, REFPMU_TRACE_RECORD);
 	int err;
 
-	/* Nothing was ever written to the padding: it is zero, as perf made it. */
+	/* The padding is zero: perf zeroed the pages, and the device never writes there. */
 	err = pad ? perf_aux_output_skip(handle, pad) : 0;
 	if (!err)
 		err = refpmu_window_find(handle->head, handle->size, handle->wakeup, size,
@@ -163,9 +179,13 @@ static bool begin(struct refpmu_trace_cpu *t, struct perf_event *event)
 	return false;
 }
 
-/*
- * Open a transaction for @event and let the device record into it. False if there is no buffer, or
- * no room in it: the event is disabled then, for its reader to enable it again.
+/**
+ * refpmu_trace_open() - Open a transaction and let the device record.
+ * @t: State of this CPU.
+ * @event: The event.
+ *
+ * Return: true; false if there is no buffer, or no room in it. The event is then disabled until its
+ * reader enables it again.
  */
 bool refpmu_trace_open(struct refpmu_trace_cpu *t, struct perf_event *event)
 {
@@ -180,9 +200,12 @@ bool refpmu_trace_open(struct refpmu_trace_cpu *t, struct perf_event *event)
 	return true;
 }
 
-/*
- * Stop the device and end the transaction, if one is open. True if the device had to stop for want
- * of room: the event is disabled, and what follows is lost until its reader enables it again.
+/**
+ * refpmu_trace_close() - Stop the device and end the transaction, if one is open.
+ * @t: State of this CPU.
+ *
+ * Return: true if the buffer is full. The event is then disabled, and the following branches are
+ * lost until its reader enables it again.
  */
 bool refpmu_trace_close(struct refpmu_trace_cpu *t)
 {
@@ -207,7 +230,7 @@ bool refpmu_trace_close(struct refpmu_trace_cpu *t)
 	if (full)
 		perf_aux_output_flag(&t->handle, PERF_AUX_FLAG_TRUNCATED);
 	t->buffer = NULL;
-	/* The records, before the head that says they are there. */
+	/* Order the records before the update of the head. */
 	smp_wmb();
 	perf_aux_output_end(&t->handle, written);
 	if (full)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The stimulus port of refpmu_trace: branches for it to record. */
+/* The stimulus port of refpmu_trace, through which a test generates branches. */
 #include <linux/module.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -14,7 +14,7 @@ static struct refpmu_trace_cpu *here(void)
 	return per_cpu_ptr(refpmu_trace_cpus, raw_smp_processor_id());
 }
 
-/* Wait until the interrupt that was raised has been handled, with interrupts on. */
+/* Wait, with interrupts on, until the interrupt has been handled. */
 static int wait_served(struct refpmu_trace_cpu *t)
 {
 	const u64 deadline = ktime_get_ns() + SERVE_TIMEOUT_NS;
@@ -27,14 +27,17 @@ static int wait_served(struct refpmu_trace_cpu *t)
 	return refpmu_trace_line(t) ? -EIO : 0;
 }
 
-/* Raise the line if it is due, with interrupts off as what made it due. */
+/* Raise the interrupt if the line is up. Interrupts must stay off since the stimulus. */
 static void raise_if_due(struct refpmu_trace_cpu *t)
 {
 	if (refpmu_trace_line(t))
 		refpmu_trace_raise(t);
 }
 
-/* See a line that is up served. Preemption off, interrupts on. */
+/*
+ * If the line is up, raise the interrupt and wait until it is handled. Preemption off, interrupts
+ * on.
+ */
 static int settle(struct refpmu_trace_cpu *t)
 {
 	unsigned long irqs;
@@ -45,7 +48,7 @@ static int settle(struct refpmu_trace_cpu *t)
 	return wait_served(t);
 }
 
-/* One branch is taken, and what it leads to is served before the next one. */
+/* Generate one branch, and wait until its interrupt is handled. */
 static int take(struct refpmu_trace_cpu *t, const struct refpmu_branch_entry *entry, u64 *done)
 {
 	const struct refpmu_branch branch = {
@@ -77,7 +80,7 @@ static int take(struct refpmu_trace_cpu *t, const struct refpmu_branch_entry *en
 	return err;
 }
 
-/* Between branches the caller may be preempted: its per-task events go with it. */
+/* The caller may be preempted between branches; its per-task events are then off. */
 static int run_branches(struct refpmu_port_request *req)
 {
 	struct refpmu_branches *branches = &req->arg.branches;
@@ -93,7 +96,7 @@ static int run_branches(struct refpmu_port_request *req)
 	return err;
 }
 
-/* All of them are looked at before the first one happens. */
+/* Check all branches before the first one is generated. */
 static int ioctl_branches(struct refpmu_port_request *req)
 {
 	struct refpmu_branches *branches = &req->arg.branches;
@@ -117,7 +120,10 @@ static int ioctl_branches(struct refpmu_port_request *req)
 	return err;
 }
 
-/* Not through the driver's way: the log tells what the driver did, and this is the test. */
+/*
+ * Bypass refpmu_trace_write(): the log shows the accesses of the driver, and this is an access of
+ * the test.
+ */
 static int run_reg(struct refpmu_port_request *req)
 {
 	struct refpmu_reg *reg = &req->arg.reg;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* refpmu_uncore, the PMU of the whole machine: parameters, and what makes it a struct pmu. */
+/* refpmu_uncore, a system-wide PMU: its parameters and its struct pmu. */
 #include <linux/module.h>
 
 #include "compat.h"
@@ -20,13 +20,14 @@ MODULE_PARM_DESC(uncore_scope, "let the kernel choose the CPU of refpmu_uncore, 
 struct refpmu_uncore refpmu_uncore;
 
 /*
- * No pmu_enable and pmu_disable, and so no transactions of its own: they would stop the device for
- * everybody while one context is switched. No event_idx: user space cannot read the counters.
+ * There is no pmu_enable and no pmu_disable, and so no transaction: they would stop the device for
+ * all users while one context is switched. There is no event_idx, because user space cannot read
+ * the counters.
  */
 const struct pmu refpmu_uncore_ops = {
 	.module = THIS_MODULE,
 	.attr_groups = refpmu_uncore_attr_groups,
-	/* 0 would stand for the PMU of the CPUs. */
+	/* 0 would be perf_hw_context, which belongs to core PMUs. */
 	.task_ctx_nr = perf_invalid_context,
 	.capabilities = PERF_PMU_CAP_NO_INTERRUPT | PERF_PMU_CAP_NO_EXCLUDE,
 	.event_init = refpmu_uncore_event_init,
@@ -55,7 +56,7 @@ static int setup(struct refpmu_uncore *uncore)
 	return 0;
 }
 
-/* The first event may arrive before perf_pmu_register() returns: the PMU comes last. */
+/* perf may call event_init before perf_pmu_register() returns, so the PMU is registered last. */
 int refpmu_uncore_register(void)
 {
 	int err;
@@ -80,7 +81,7 @@ sysfs:
 	return err;
 }
 
-/* No event is left, so nothing starts the timer again. */
+/* No event exists, so nothing starts the timer again. */
 void refpmu_uncore_unregister(void)
 {
 	refpmu_uncore_offline(&refpmu_uncore);

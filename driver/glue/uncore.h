@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * refpmu_uncore: a PMU that the whole machine has once. It counts for everybody, so it belongs to
- * no task and to no CPU, and it has no interrupt. What its files share.
+ * refpmu_uncore: a system-wide PMU. It counts for the whole machine, so its events belong to no
+ * task and to no CPU, and it has no interrupt. This file has the declarations that its files share.
  */
 #ifndef REFPMU_GLUE_UNCORE_H
 #define REFPMU_GLUE_UNCORE_H
@@ -19,42 +19,43 @@
 #define REFPMU_UNCORE_NAME "refpmu_uncore"
 
 /*
- * The device promises that no counter advances by more than half its range within 100 ms. The
- * driver reads the counters five times as often, so a timer that is late does no harm.
+ * The device guarantees that no counter advances by more than half its range within 100 ms. The
+ * driver reads the counters five times as often, so a late timer does no harm.
  */
 #define REFPMU_UNCORE_POLL_NS (20 * NSEC_PER_MSEC)
 
 struct refpmu_uncore {
 	struct pmu pmu;
 	struct refpmu_model_params params;
-	bool scoped; /* the kernel chooses the CPU; what follows up to the lock is not in use */
+	bool scoped; /* the kernel chooses the CPU; the fields before the lock are then unused */
 
-	/* The designated CPU, which all events are on; nr_cpu_ids when there is none. */
+	/* The CPU of all events; nr_cpu_ids if there is none. */
 	unsigned int cpu;
 	enum cpuhp_state hotplug;
 
 	/*
-	 * Over all below. Callbacks come from the CPUs that events are on, reads from any, the
-	 * timer from where it was started. Taken in hard interrupts: raw, and interrupts are off.
+	 * Protects all fields below. Callbacks run on the CPU of the event, reads on any CPU, and
+	 * the timer on the CPU that started it. It is taken in hard interrupts, so it is raw, and
+	 * interrupts are off.
 	 */
 	raw_spinlock_t lock;
-	struct refpmu_model model; /* the driver itself reaches it by the bus alone */
-	u64 seen[REFPMU_MAX_GENERAL]; /* counters as the driver accessed them last */
+	struct refpmu_model model; /* the driver accesses it only through the bus */
+	u64 seen[REFPMU_MAX_GENERAL]; /* values of the counters at the driver's last access */
 	struct perf_event *owner[REFPMU_MAX_GENERAL];
 	u64 used; /* counters that have an owner */
-	u64 running; /* of those, the ones that count */
-	struct hrtimer timer; /* runs while a counter does */
+	u64 running; /* used counters whose event counts */
+	struct hrtimer timer; /* active while a counter counts */
 	u64 polls;
 	u64 calls[REFPMU_CALL_MAX];
 
-	/* Scratch of the scheduler, too large for the stack. */
+	/* Work areas of the scheduler, too large for the stack. */
 	struct perf_event *queue[REFPMU_MAX_GENERAL];
 	struct refpmu_want wants[REFPMU_MAX_GENERAL];
 	struct refpmu_place places[REFPMU_MAX_GENERAL];
 
 	atomic64_t inits;
 	atomic64_t destroys;
-	atomic64_t live; /* events that event_init accepted and destroy has not had */
+	atomic64_t live; /* events that event_init accepted and that are not destroyed yet */
 };
 
 extern struct refpmu_uncore refpmu_uncore;
@@ -64,12 +65,14 @@ static inline struct refpmu_uncore *to_refpmu_uncore(struct pmu *pmu)
 	return container_of(pmu, struct refpmu_uncore, pmu);
 }
 
-/* One entry of the event list that sysfs shows. */
+/* One event that sysfs shows in events/. */
 struct refpmu_uncore_event {
 	const char *name;
 	u16 code; /* event code in bits 0-7, unit mask in bits 8-15 */
-	u64 counters; /* those that can count it, as far as the device has them */
-	/* What turns the count into @unit, both or neither, and the names of their files. */
+	u64 counters; /* counters that can count it, of those that the device has */
+	/*
+	 * Scale and unit of the event, and the names of their files; either all are NULL or none.
+	 */
 	const char *scale;
 	const char *unit;
 	const char *scale_name;
@@ -79,7 +82,7 @@ struct refpmu_uncore_event {
 extern const struct refpmu_uncore_event refpmu_uncore_events[];
 extern const unsigned int refpmu_uncore_events_count;
 
-/* uncore.c, for module.c and for tests */
+/* uncore.c, for module.c and tests */
 int refpmu_uncore_register(void);
 void refpmu_uncore_unregister(void);
 extern const struct pmu refpmu_uncore_ops;
@@ -87,7 +90,7 @@ extern const struct pmu refpmu_uncore_ops;
 /* uncore_init.c: opening an event */
 int refpmu_uncore_event_init(struct perf_event *event);
 
-/* uncore_box.c: events on counters. Interrupts off; these take the lock. */
+/* uncore_box.c: events on counters. Interrupts off; the functions take the lock. */
 int refpmu_uncore_add(struct perf_event *event, int flags);
 void refpmu_uncore_del(struct perf_event *event, int flags);
 void refpmu_uncore_start(struct perf_event *event, int flags);
@@ -95,15 +98,15 @@ void refpmu_uncore_stop(struct perf_event *event, int flags);
 void refpmu_uncore_read(struct perf_event *event);
 void refpmu_uncore_poll(struct refpmu_uncore *uncore);
 
-/* What @event asks of the constraint solver. */
+/* Return the want of @event for the constraint solver. */
 struct refpmu_want refpmu_uncore_want(const struct perf_event *event);
 
-/* uncore_timer.c: reading the counters before they wrap. Under the lock. */
+/* uncore_timer.c: read the counters before they wrap. The caller holds the lock. */
 void refpmu_uncore_timer_setup(struct refpmu_uncore *uncore);
 void refpmu_uncore_timer_start(struct refpmu_uncore *uncore);
 void refpmu_uncore_timer_stop(struct refpmu_uncore *uncore);
 
-/* uncore_cpu.c: which CPU the events are on */
+/* uncore_cpu.c: the CPU of the events */
 int refpmu_uncore_online(struct refpmu_uncore *uncore);
 void refpmu_uncore_offline(struct refpmu_uncore *uncore);
 extern const struct attribute_group refpmu_uncore_cpumask_group;
@@ -113,7 +116,10 @@ extern const struct attribute_group *refpmu_uncore_attr_groups[];
 int refpmu_uncore_sysfs_setup(void);
 void refpmu_uncore_sysfs_teardown(void);
 
-/* uncore_port.c: the device's side, /dev/refpmu_uncore and the register bus. Bus under the lock. */
+/*
+ * uncore_port.c: the device, /dev/refpmu_uncore and the register bus. The caller of the bus
+ * functions holds the lock.
+ */
 u64 refpmu_uncore_bus_read(struct refpmu_uncore *uncore, u32 reg);
 void refpmu_uncore_bus_write(struct refpmu_uncore *uncore, u32 reg, u64 value);
 int refpmu_uncore_port_register(void);

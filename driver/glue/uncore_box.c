@@ -3,7 +3,9 @@
 #include "core/period.h"
 #include "uncore.h"
 
-/* event_init left the set there; nobody else uses this field of a hardware event. */
+/*
+ * event_init has stored the set in config_base. perf does not use this field of a hardware event.
+ */
 struct refpmu_want refpmu_uncore_want(const struct perf_event *event)
 {
 	return (struct refpmu_want){
@@ -13,7 +15,7 @@ struct refpmu_want refpmu_uncore_want(const struct perf_event *event)
 	};
 }
 
-/* GLOBAL_CTRL alone starts and stops: value and selector of a counter are in place before. */
+/* Start and stop counters by GLOBAL_CTRL only. Value and selector of a counter are set before. */
 static void set_running(struct refpmu_uncore *uncore, u64 running)
 {
 	const u64 before = uncore->running;
@@ -26,7 +28,7 @@ static void set_running(struct refpmu_uncore *uncore, u64 running)
 		refpmu_uncore_timer_stop(uncore);
 }
 
-/* Add to the event what its counter has counted since it was last looked at. */
+/* Fold the counter of an event. */
 static void fold(struct refpmu_uncore *uncore, struct perf_event *event)
 {
 	struct hw_perf_event *hwc = &event->hw;
@@ -37,7 +39,7 @@ static void fold(struct refpmu_uncore *uncore, struct perf_event *event)
 	local64_add(refpmu_period_delta(prev, now, uncore->params.width), &event->count);
 }
 
-/* A count begins: at 0, and without the overflow that the counter may still show. */
+/* Begin a new count: set the counter to 0, and acknowledge an overflow that it still shows. */
 static void reload(struct refpmu_uncore *uncore, struct perf_event *event)
 {
 	refpmu_uncore_bus_write(uncore, REFPMU_REG_GLOBAL_STATUS_RESET, BIT_ULL(event->hw.idx));
@@ -45,7 +47,7 @@ static void reload(struct refpmu_uncore *uncore, struct perf_event *event)
 	local64_set(&event->hw.prev_count, 0);
 }
 
-/* Take @event, which has a counter, through @op. */
+/* Perform a transition of the state of @event, which has a counter. */
 static void step(struct refpmu_uncore *uncore, struct perf_event *event, enum refpmu_op op)
 {
 	struct hw_perf_event *hwc = &event->hw;
@@ -73,7 +75,7 @@ static void claim(struct refpmu_uncore *uncore, struct perf_event *event, int id
 	refpmu_uncore_bus_write(uncore, REFPMU_REG_EVTSEL(idx), event->hw.config);
 }
 
-/* Give up the counter of a stopped event; nothing of it stays behind in the device. */
+/* Free the counter of a stopped event, and clear its selector. */
 static void release(struct refpmu_uncore *uncore, struct perf_event *event)
 {
 	const int idx = event->hw.idx;
@@ -84,7 +86,7 @@ static void release(struct refpmu_uncore *uncore, struct perf_event *event)
 	event->hw.idx = -1;
 }
 
-/* Places for all events that have a counter and for @event, which has none: 0 or -ENOSPC. */
+/* Assign counters to @event and to all events that have one already. Return 0 or -ENOSPC. */
 static int assign(struct refpmu_uncore *uncore, struct perf_event *event, bool pinned,
 		  unsigned int *n)
 {
@@ -107,8 +109,8 @@ static int assign(struct refpmu_uncore *uncore, struct perf_event *event, bool p
 }
 
 /*
- * Find @event a counter: 0, or -EAGAIN with nothing changed. Others move only if it cannot be
- * placed around them; what they have counted goes with them.
+ * Find a counter for @event. Other events move only if @event cannot be placed otherwise; they keep
+ * their counts. Return 0, or -EAGAIN with nothing changed.
  */
 static int schedule_event(struct refpmu_uncore *uncore, struct perf_event *event)
 {
@@ -192,10 +194,13 @@ void refpmu_uncore_stop(struct perf_event *event, int flags)
 	raw_spin_unlock(&uncore->lock);
 }
 
-/*
- * On any CPU; perf has seen to it that the event has a counter. Up to date: nothing is new. A BPF
- * program may ask in an NMI that has interrupted the holder of the lock: it gets the count as of
- * the last fold, since waiting would never end.
+/**
+ * refpmu_uncore_read() - Fold the counter of an event.
+ * @event: The event.
+ *
+ * The function may run on any CPU. A BPF program may call it in an NMI that has interrupted the
+ * owner of the lock. Waiting would then be a deadlock, so such a call gets the count of the last
+ * fold.
  */
 void refpmu_uncore_read(struct perf_event *event)
 {
@@ -211,7 +216,7 @@ void refpmu_uncore_read(struct perf_event *event)
 	raw_spin_unlock(&uncore->lock);
 }
 
-/* Fold every counter that counts. Under the lock. */
+/* Fold all running counters. The caller holds the lock. */
 void refpmu_uncore_poll(struct refpmu_uncore *uncore)
 {
 	u64 left;

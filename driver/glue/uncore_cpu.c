@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The CPU that the events of refpmu_uncore are on, where the kernel does not see to it: the device
- * is everybody's, but perf keeps every event on some CPU, and that CPU can go away.
+ * The CPU of the events of refpmu_uncore, on kernels that do not choose it themselves. The device
+ * belongs to no CPU, but perf assigns every event to a CPU, and that CPU can go offline.
  */
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
@@ -11,7 +11,7 @@
 #include "compat.h"
 #include "uncore.h"
 
-static unsigned int first; /* the designated CPU to begin with */
+static unsigned int first; /* the designated CPU at load */
 static bool registered;
 
 static ssize_t cpumask_show(struct device *dev, struct device_attribute *attr, char *page)
@@ -28,7 +28,7 @@ static struct attribute *cpumask_attrs[] = {
 	NULL,
 };
 
-/* A kernel that knows scopes shows a cpumask of its own. */
+/* Kernels with PMU scopes create a cpumask file themselves. */
 static umode_t cpumask_visible(struct kobject *kobj, struct attribute *attr, int n)
 {
 	return refpmu_uncore.scoped ? 0 : attr->mode;
@@ -39,7 +39,7 @@ const struct attribute_group refpmu_uncore_cpumask_group = {
 	.is_visible = cpumask_visible,
 };
 
-/* A machine that had no CPU for the events has one again. */
+/* Designate this CPU if there was no CPU for the events. */
 static int cpu_comes(unsigned int cpu)
 {
 	if (refpmu_uncore.cpu >= nr_cpu_ids)
@@ -48,8 +48,8 @@ static int cpu_comes(unsigned int cpu)
 }
 
 /*
- * The events leave @cpu while it still works, and while it is still in the mask of those that are
- * online. New events are sent to the next CPU from the first line on.
+ * Move the events to another CPU while @cpu still works and is still in cpu_online_mask. Choose the
+ * next CPU first, so that new events already go there.
  */
 static int cpu_goes(unsigned int cpu)
 {
@@ -64,7 +64,7 @@ static int cpu_goes(unsigned int cpu)
 	return 0;
 }
 
-/* Move the events to @cpu by hand, as is done to interrupts. */
+/* Move the events to @cpu on request, like the affinity of an interrupt. */
 static int move(struct refpmu_uncore *uncore, unsigned int cpu)
 {
 	int err = 0;
@@ -82,7 +82,7 @@ static int move(struct refpmu_uncore *uncore, unsigned int cpu)
 	return err;
 }
 
-/* Writes of parameters do not overlap: the kernel has a lock around them. */
+/* The kernel serializes writes to parameters, so this needs no lock. */
 static int cpu_set(const char *text, const struct kernel_param *param)
 {
 	unsigned int cpu;
@@ -106,7 +106,7 @@ static const struct kernel_param_ops cpu_ops = {
 	.get = cpu_get,
 };
 module_param_cb(uncore_cpu, &cpu_ops, NULL, 0644);
-MODULE_PARM_DESC(uncore_cpu, "CPU that the events of refpmu_uncore are on; without uncore_scope");
+MODULE_PARM_DESC(uncore_cpu, "CPU of the events of refpmu_uncore; only without uncore_scope");
 
 static int register_pmu(struct refpmu_uncore *uncore)
 {
@@ -116,9 +116,14 @@ static int register_pmu(struct refpmu_uncore *uncore)
 	return err;
 }
 
-/*
- * Register the PMU. No CPU comes or goes between the choice of one, the registration, without which
- * nothing can be moved, and the callbacks that move.
+/**
+ * refpmu_uncore_online() - Register the PMU and designate a CPU.
+ * @uncore: The PMU.
+ *
+ * cpus_read_lock() prevents hotplug from the choice of the CPU to the installation of the hotplug
+ * callbacks. The PMU must be registered before its events can move.
+ *
+ * Return: 0 or an errno.
  */
 int refpmu_uncore_online(struct refpmu_uncore *uncore)
 {
@@ -148,7 +153,10 @@ unlock:
 	return err;
 }
 
-/* The callbacks go first: they need a PMU that is registered. No event is left that could move. */
+/*
+ * Remove the hotplug callbacks first, because they need a registered PMU. No event exists that
+ * would have to move.
+ */
 void refpmu_uncore_offline(struct refpmu_uncore *uncore)
 {
 	if (!uncore->scoped)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Opening an event of refpmu_uncore: what it counts, what is refused, and its group. */
+/* Open an event of refpmu_uncore: check its attr and its group. */
 #include <linux/slab.h>
 
 #include "compat.h"
@@ -17,18 +17,18 @@ static const struct refpmu_uncore_event *find(u64 config)
 }
 
 /*
- * What the attribute says wrongly is EINVAL, what it says rightly and the device does not do is
- * EOPNOTSUPP. The exclude bits are left to perf, which PERF_PMU_CAP_NO_EXCLUDE tells to refuse
- * them; sampling is not, since PERF_PMU_CAP_NO_INTERRUPT keeps it from user space alone.
+ * Malformed attributes are EINVAL; well-formed ones that the device does not support are
+ * EOPNOTSUPP. perf itself rejects the exclude bits, because of PERF_PMU_CAP_NO_EXCLUDE. The driver
+ * must reject sampling: PERF_PMU_CAP_NO_INTERRUPT makes perf reject it only for user space.
  */
 static int check(struct perf_event *event, const struct refpmu_uncore_event *found)
 {
 	const struct perf_event_attr *attr = &event->attr;
 
-	/* Bits without a meaning are refused, so that they can get one. */
+	/* Reject fields without a meaning, so that a later version can give them one. */
 	if (!found || attr->config1 || attr->config2 || refpmu_compat_config3(attr))
 		return -EINVAL;
-	/* What it counts belongs to no task, on whichever CPU that is. */
+	/* The counts belong to the whole machine, so the event needs a CPU and may have no task. */
 	if (event->cpu < 0 || event->attach_state & PERF_ATTACH_TASK)
 		return -EINVAL;
 	if (is_sampling_event(event) || has_branch_stack(event) || attr->precise_ip)
@@ -50,7 +50,7 @@ struct trial {
 	unsigned int n;
 };
 
-/* Software events need nothing of this PMU; with one of another PMU there is no common CPU. */
+/* Software events need no counter. Events of another PMU may be on another CPU. */
 static int collect(struct trial *trial, struct perf_event *event, const struct pmu *pmu)
 {
 	if (event->pmu != pmu)
@@ -62,8 +62,9 @@ static int collect(struct trial *trial, struct perf_event *event, const struct p
 }
 
 /*
- * The new event is not on its leader's list yet; a leader's own list must not be walked. Members
- * that are off count too: they can be switched on at any time.
+ * A new event is not on its leader's sibling list yet, so it is collected separately. If the new
+ * event is itself the leader, its list must not be walked. Disabled members count too, because they
+ * can be enabled at any time.
  */
 static int collect_group(struct trial *trial, struct perf_event *event)
 {
@@ -80,7 +81,9 @@ static int collect_group(struct trial *trial, struct perf_event *event)
 	return err;
 }
 
-/* -EINVAL unless an idle device could count @event together with its group. Touches no event. */
+/*
+ * Return -EINVAL unless an idle device can count @event together with its group. Changes no event.
+ */
 static int validate_group(struct perf_event *event)
 {
 	struct trial *trial = kzalloc(sizeof(*trial), GFP_KERNEL);
@@ -96,9 +99,9 @@ static int validate_group(struct perf_event *event)
 }
 
 /*
- * Where the kernel keeps the PMU on one CPU by itself, an event stays on the CPU that was asked
- * for, and its scope lets it be read from any. Otherwise it goes to the designated one, as all
- * others do: perf looks at event->cpu only later. -ENODEV if there is none.
+ * If the kernel chooses the CPU, the event stays on the requested CPU, and its scope allows reads
+ * from any CPU. Otherwise the event moves to the designated CPU; perf uses event->cpu only after
+ * event_init. Return -ENODEV if there is no such CPU.
  */
 static int choose_cpu(const struct refpmu_uncore *uncore, struct perf_event *event)
 {
@@ -120,7 +123,7 @@ int refpmu_uncore_event_init(struct perf_event *event)
 	struct hw_perf_event *hwc = &event->hw;
 	int err;
 
-	/* Before anything else is looked at: the rest of a foreign event means something else. */
+	/* Check the type first: the other fields of a foreign event have another meaning. */
 	if (event->attr.type != event->pmu->type)
 		return -ENOENT;
 	atomic64_inc(&uncore->inits);
@@ -140,7 +143,7 @@ int refpmu_uncore_event_init(struct perf_event *event)
 	if (err)
 		return err;
 
-	/* Last: from here on nothing fails, and perf calls destroy exactly once. */
+	/* Set destroy last: nothing below can fail, so perf calls destroy exactly once. */
 	event->destroy = refpmu_uncore_destroy;
 	atomic64_inc(&uncore->live);
 	return 0;

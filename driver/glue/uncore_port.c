@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The device behind refpmu_uncore: its register bus, and the port by which a test drives it. */
+/* The device of refpmu_uncore: its register bus, and its stimulus port. */
 #include <linux/ktime.h>
 #include <linux/sched/signal.h>
 
 #include "port.h"
 #include "uncore.h"
 
-/* How long events wait for the driver; ten times what the device promises. */
+/* Maximum time that events wait for the driver: ten times the device's guarantee. */
 #define PATIENCE_NS NSEC_PER_SEC
 
 static bool counter_of(u32 reg, u32 base, unsigned int general, unsigned int *i)
@@ -15,7 +15,7 @@ static bool counter_of(u32 reg, u32 base, unsigned int general, unsigned int *i)
 	return reg >= base && *i < general;
 }
 
-/* The driver has accessed @reg: if that is a counter, it knows what it holds. */
+/* If @reg is a counter, store its value as the one that the driver knows. */
 static void note_access(struct refpmu_uncore *uncore, u32 reg)
 {
 	const unsigned int general = uncore->params.general;
@@ -27,8 +27,8 @@ static void note_access(struct refpmu_uncore *uncore, u32 reg)
 }
 
 /*
- * The driver computes every register number and value from the parameters it gave the device, so
- * a refused access is a bug here.
+ * The driver derives every register number and value from parameters that it gave to the device
+ * itself. A rejected access is therefore a bug in the driver.
  */
 u64 refpmu_uncore_bus_read(struct refpmu_uncore *uncore, u32 reg)
 {
@@ -47,7 +47,7 @@ void refpmu_uncore_bus_write(struct refpmu_uncore *uncore, u32 reg, u64 value)
 	note_access(uncore, reg);
 }
 
-/* A register as the device has it; one that is not there holds 0. */
+/* Return the value of a register, bypassing the bus; 0 if the register does not exist. */
 static u64 peek(struct refpmu_uncore *uncore, u32 reg)
 {
 	u64 value = 0;
@@ -56,7 +56,10 @@ static u64 peek(struct refpmu_uncore *uncore, u32 reg)
 	return value;
 }
 
-/* Events of @code until a counter is half its range ahead of what the driver knows. */
+/*
+ * Return how many events of @code may happen until a counter is half its range ahead of the value
+ * that the driver knows.
+ */
 static u64 room(struct refpmu_uncore *uncore, u16 code)
 {
 	const u64 mask = refpmu_low_bits(uncore->params.width);
@@ -75,7 +78,7 @@ static u64 room(struct refpmu_uncore *uncore, u16 code)
 	return least;
 }
 
-/* Let up to @n events happen, as many as there is room for; all of them if @anyhow. */
+/* Generate up to @n events, as many as room() allows; all of them if @anyhow. */
 static u64 happen(struct refpmu_uncore *uncore, u16 code, u64 n, bool anyhow)
 {
 	unsigned long irqs;
@@ -89,9 +92,10 @@ static u64 happen(struct refpmu_uncore *uncore, u16 code, u64 n, bool anyhow)
 }
 
 /*
- * Events happen machine-wide, whichever CPU they are let happen on. They are no faster than the
- * device promises: when a counter has gone half its range they wait until the driver has looked at
- * it, but not for ever; a driver that does not look loses them, as it would on hardware.
+ * Generate events, at most as fast as the device guarantees. The CPU of the request does not
+ * matter. When a counter has advanced by half its range, the request waits until the driver reads
+ * the counter. The wait is bounded: a driver that never reads the counter loses events, as on real
+ * hardware.
  */
 static int run_pulse(struct refpmu_port_request *req)
 {
@@ -115,7 +119,7 @@ static int run_pulse(struct refpmu_port_request *req)
 	return 0;
 }
 
-/* Not through the bus: this is the test, not the driver. */
+/* Bypass the bus: this is an access of the test, not of the driver. */
 static int ioctl_reg(struct refpmu_port_request *req)
 {
 	struct refpmu_reg *reg = &req->arg.reg;
@@ -131,7 +135,7 @@ static int ioctl_reg(struct refpmu_port_request *req)
 	return err;
 }
 
-/* The same whichever CPU is asked about. */
+/* The statistics are the same for each CPU. */
 static int ioctl_stats(struct refpmu_port_request *req)
 {
 	struct refpmu_uncore *uncore = &refpmu_uncore;

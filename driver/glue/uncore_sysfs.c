@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What tools see of refpmu_uncore: its events with their scales and units, formats, identity. */
+/* The sysfs files of refpmu_uncore: events with scale and unit, format, identifier. */
 #include <linux/slab.h>
 #include <linux/sysfs.h>
 
@@ -10,7 +10,7 @@
 #define EVENT(_name, _code, _counters) \
 	{ .name = (_name), .code = (_code), .counters = (_counters) }
 
-/* A count of lines of 64 bytes, which tools show in MiB: 64 / 2^20. */
+/* An event that counts lines of 64 bytes. Tools print MiB: the scale is 64 / 2^20. */
 #define EVENT_LINES(_name, _code) \
 	{ \
 		.name = (_name), \
@@ -22,13 +22,13 @@
 		.unit_name = _name ".unit", \
 	}
 
-/* Codes that the model gives no meaning of its own: they happen when the port says so. */
+/* The model has no built-in meaning for these codes. Only the stimulus port generates them. */
 const struct refpmu_uncore_event refpmu_uncore_events[] = {
 	EVENT("requests", 0x0101, ALL_COUNTERS),
 	EVENT("retries", 0x0201, ALL_COUNTERS),
 	EVENT_LINES("data_reads", 0x0104),
 	EVENT_LINES("data_writes", 0x0204),
-	EVENT("prefetches", 0x0108, 0x3), /* the first two alone */
+	EVENT("prefetches", 0x0108, 0x3), /* counters 0 and 1 */
 };
 
 const unsigned int refpmu_uncore_events_count = ARRAY_SIZE(refpmu_uncore_events);
@@ -47,12 +47,12 @@ static const struct attribute_group format_group = {
 	.attrs = format_attrs,
 };
 
-/* Filled from refpmu_uncore_events[], the one list of events, when the module is loaded. */
+/* Created from refpmu_uncore_events[] when the module is loaded. */
 static struct attribute_group events_group = {
 	.name = "events",
 };
 
-/* Which device it is: tools find the events that they know of it by this. */
+/* Tools select the event list of this device by its identifier. */
 static ssize_t identifier_show(struct device *dev, struct device_attribute *attr, char *page)
 {
 	return sysfs_emit(page, "refpmu-uncore-1\n");

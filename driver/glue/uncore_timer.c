@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The timer that stands in for the overflow interrupt that refpmu_uncore has not. */
+/* The timer that replaces the overflow interrupt, which refpmu_uncore does not have. */
 #include "uncore.h"
 
 /*
- * Pinned to the CPU that it is started on: that of the events. When they move they are taken off
- * the old CPU, which ends the timer there, and put on the new one, which starts it here.
+ * The timer is pinned to the CPU that starts it, the CPU of the events. When the events move, their
+ * removal stops the timer on the old CPU, and their addition starts it on the new one.
  */
 void refpmu_uncore_timer_start(struct refpmu_uncore *uncore)
 {
@@ -12,15 +12,17 @@ void refpmu_uncore_timer_start(struct refpmu_uncore *uncore)
 		      HRTIMER_MODE_REL_PINNED_HARD);
 }
 
-/* One that is at work just now, waiting for the lock, finds that nothing runs, and ends. */
+/*
+ * If the timer function runs now and waits for the lock, it will find no running counter and end.
+ */
 void refpmu_uncore_timer_stop(struct refpmu_uncore *uncore)
 {
 	hrtimer_try_to_cancel(&uncore->timer);
 }
 
 /*
- * Starts itself again under the lock, not by what it returns: meanwhile another CPU may have ended
- * and started it.
+ * The timer function restarts the timer under the lock and returns HRTIMER_NORESTART. While it
+ * waited for the lock, another CPU may have stopped and restarted the timer.
  */
 static enum hrtimer_restart fire(struct hrtimer *timer)
 {

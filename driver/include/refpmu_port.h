@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* The one door of core/ and model/ to the outside: fixed-width types, errno and bit helpers. */
+/* The only external header of core/ and model/: fixed-width types, errno values, bit helpers. */
 #ifndef REFPMU_PORT_H
 #define REFPMU_PORT_H
 
@@ -31,7 +31,7 @@ typedef int64_t s64;
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 #define BIT_ULL(n) (1ULL << (n))
 #define GENMASK_ULL(h, l) (((~0ULL) << (l)) & (~0ULL >> (63 - (h))))
-/* Once, and in order, as a signal handler on the same thread sees it. */
+/* Access once, and in program order for a signal handler on the same thread. */
 #define READ_ONCE(x) \
 	(__atomic_signal_fence(__ATOMIC_SEQ_CST), __atomic_load_n(&(x), __ATOMIC_RELAXED))
 #define WRITE_ONCE(x, value) \
@@ -40,13 +40,13 @@ typedef int64_t s64;
 
 #endif
 
-/* The low @n bits set; @n is 0 to 64. */
+/* Return a mask of the low @n bits; @n is 0 to 64. */
 static inline u64 refpmu_low_bits(unsigned int n)
 {
 	return n >= 64 ? ~0ULL : (1ULL << n) - 1;
 }
 
-/* Number of the lowest bit set in @bits, which is not 0. */
+/* Return the number of the lowest bit set in @bits, which is not 0. */
 static inline unsigned int refpmu_lowest_bit(u64 bits)
 {
 #ifdef __KERNEL__

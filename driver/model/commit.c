@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
-/* Versions of the device's state: claimed, copied, committed. */
+/* Versions of the device's state: claim, copy, commit. */
 #include "commit.h"
 #include "ds.h"
 
-/* A version that nobody uses: neither current at @head, nor among @claims. */
+/* Find a version that is neither current in @head nor in @claims. */
 static unsigned int free_version(u64 claims, u64 head, enum refpmu_block block)
 {
 	return refpmu_lowest_bit(~(claims >> 8 * block | BIT_ULL(refpmu_version_of(head, block))));
@@ -21,7 +21,7 @@ static inline void copy(struct refpmu_model *m, enum refpmu_block block, unsigne
 		WRITE_ONCE(target[i], READ_ONCE(source[i]));
 }
 
-/* Claim a free version of each of @blocks, as things look at the head that is now. */
+/* Claim a free version of each of @blocks, relative to the current head. */
 static void claim(struct refpmu_change *c, u64 blocks)
 {
 	u64 claims = c->claims;
@@ -52,7 +52,7 @@ void refpmu_change_begin(struct refpmu_change *c, struct refpmu_model *m, u64 bl
 	c->m = m;
 	c->claims = READ_ONCE(m->claims);
 	do {
-		/* What was free may have become current before it was claimed. */
+		/* Another change may have made the version current before it was claimed. */
 		do
 			claim(c, blocks);
 		while (!unchanged(c));
@@ -62,11 +62,11 @@ void refpmu_change_begin(struct refpmu_change *c, struct refpmu_model *m, u64 bl
 			copy(m, block, refpmu_version_of(c->head, block),
 			     refpmu_version_of(c->next, block));
 		}
-		/* What was current may have been recycled while it was copied. */
+		/* Another change may have reused the source while it was copied. */
 	} while (!unchanged(c));
 }
 
-/* What is current needs no claim. */
+/* Restore the claims. A version that is current needs no claim. */
 void refpmu_change_cancel(struct refpmu_change *c)
 {
 	WRITE_ONCE(c->m->claims, c->claims);
@@ -80,7 +80,10 @@ bool refpmu_change_commit(struct refpmu_change *c)
 	return done;
 }
 
-/* As the others together, with the least that is needed for it: drivers do nothing oftener. */
+/*
+ * Begin, change and commit in one function, with as few steps as possible: writing one register is
+ * the most frequent operation of drivers.
+ */
 void refpmu_change_word(struct refpmu_model *m, enum refpmu_block block, unsigned int word,
 			u64 value)
 {
@@ -97,10 +100,13 @@ void refpmu_change_word(struct refpmu_model *m, enum refpmu_block block, unsigne
 		version = free_version(claims, head, block);
 		next = (head + REFPMU_GENERATION) ^ (u64)(current ^ version) << shift;
 		WRITE_ONCE(m->claims, claims | BIT_ULL(2 * shift + version));
-		/* It may have become current before it was claimed: nothing can be committed. */
+		/*
+		 * The version may have become current before it was claimed. The commit would fail,
+		 * so start again.
+		 */
 		if (READ_ONCE(m->head) != head)
 			continue;
-		/* What is current may be recycled while it is copied: likewise. */
+		/* The current version may be reused while it is copied. The commit then fails. */
 		copy(m, block, current, version);
 		refpmu_block_words(&m->version[version], block)[word] = value;
 	} while (cmpxchg64_local(&m->head, head, next) != head);

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * How a change of the device's state becomes visible all at once, without a lock, to whatever
- * interrupts it on the same CPU.
+ * Atomic changes of the device's state, without a lock. Code that interrupts a change on the same
+ * CPU sees all of it or nothing.
  *
- * m->head is a generation and the number of the current version of each block. A change claims a
- * free version of the blocks it writes, copies the current one there, works on the copy, and
- * replaces the head by compare-and-exchange; if something that interrupted it has committed
- * meanwhile, it starts again from there. What interrupts ends before what it interrupts goes on, so
- * the claims need no atomic operation; but a version may have become current between the look at
- * the claims and the claim, so the head is looked at once more after it.
+ * m->head contains a generation and the number of the current version of each block. A change
+ * claims a free version of each block that it writes, copies the current version to it, and
+ * modifies the copy. It then replaces the head by compare-and-exchange. If an interrupting change
+ * has committed meanwhile, the exchange fails and the change starts again.
  *
- * So what a change has claimed is consistent from its begin on. Other blocks may be recycled while
- * it reads them: then its commit fails, and until then it must be safe with a mixture of old and
- * new words. In particular, what is written must not hang on them: a block that was not claimed
- * must not be written.
+ * An interrupting change always ends before the interrupted one continues, so claims need no atomic
+ * operation. However, a version may become current between the read of the claims and the claim.
+ * The change therefore reads the head again after the claim.
  *
- * The indexes of the DS area lie in memory that software reads, and move with a commit: ds.c marks
- * them before it with the version that moves them, and moves them after it. Whoever comes in
- * between finishes or undoes that first (refpmu_settle).
+ * The blocks that a change has claimed are consistent. Other blocks may be reused while the change
+ * reads them. Its commit then fails, and until then it must tolerate a mixture of old and new
+ * words. In particular, such words must not decide which block it writes: it must never write to a
+ * block that it has not claimed.
+ *
+ * The indexes of the DS area are in memory that software reads, and they must move together with a
+ * commit. Before the commit ds.c marks the indexes with the version that will move them, and moves
+ * them after it. An interrupting access first completes or undoes such a move (refpmu_settle()).
  */
 #ifndef REFPMU_MODEL_COMMIT_H
 #define REFPMU_MODEL_COMMIT_H
@@ -28,12 +30,12 @@
 
 struct refpmu_change {
 	struct refpmu_model *m;
-	u64 head; /* that this starts from */
-	u64 next; /* that this makes of it */
-	u64 claims; /* of whom it interrupted */
+	u64 head; /* head at the start of the change */
+	u64 next; /* head after the commit */
+	u64 claims; /* claims of the interrupted changes */
 };
 
-/* The version of @block that @head names. */
+/* Return the version of @block in @head. */
 static inline unsigned int refpmu_version_of(u64 head, enum refpmu_block block)
 {
 	return head >> (4 * block) & 0xf;
@@ -45,7 +47,10 @@ static inline struct refpmu_version *refpmu_at(struct refpmu_model *m, u64 head,
 	return &m->version[refpmu_version_of(head, block)];
 }
 
-/* Blocks as a change sees them: its own copies of those it claimed, to be written; else current. */
+/*
+ * The blocks as a change sees them: its own writable copy of a claimed block, otherwise the current
+ * version.
+ */
 static inline struct refpmu_global *refpmu_global(const struct refpmu_change *c)
 {
 	return &refpmu_at(c->m, c->next, REFPMU_BLOCK_GLOBAL)->global;
@@ -71,25 +76,31 @@ static inline struct refpmu_stack *refpmu_stack(const struct refpmu_change *c)
 	return &refpmu_at(c->m, c->next, REFPMU_BLOCK_STACK)->stack;
 }
 
-/* Set @word of @block to @value: a change of that and nothing else. */
+/* Set @word of @block to @value, as a complete change. */
 void refpmu_change_word(struct refpmu_model *m, enum refpmu_block block, unsigned int word,
 			u64 value);
 
 /* Begin a change of @blocks (a set of BIT_ULL(enum refpmu_block)). */
 void refpmu_change_begin(struct refpmu_change *c, struct refpmu_model *m, u64 blocks);
 
-/* Make it the current state; false if it came too late, and then nothing has changed. */
+/*
+ * Make the change current. Return false, with nothing changed, if another change was committed
+ * since it began.
+ */
 bool refpmu_change_commit(struct refpmu_change *c);
 
-/* Give it up. */
+/* Discard the change. */
 void refpmu_change_cancel(struct refpmu_change *c);
 
-/* A look at the current state. It counts if refpmu_look_holds says so after it. */
+/*
+ * Read the current state without a claim. The values are valid only if refpmu_look_holds() returns
+ * true afterwards.
+ */
 static inline struct refpmu_change refpmu_look(const struct refpmu_model *m)
 {
 	const u64 head = READ_ONCE(m->head);
 
-	/* Nothing is written through it. */
+	/* The cast is safe: nothing is written through this pointer. */
 	return (struct refpmu_change){ .m = (struct refpmu_model *)m, .head = head, .next = head };
 }
 
@@ -98,7 +109,7 @@ static inline bool refpmu_look_holds(const struct refpmu_change *c)
 	return READ_ONCE(c->m->head) == c->head;
 }
 
-/* The current @word of @block. */
+/* Return the current value of @word of @block. */
 static inline u64 refpmu_word(struct refpmu_model *m, enum refpmu_block block,
 			      unsigned int word)
 {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /*
- * What one counter does in a stimulus: which events it takes in, and the arithmetic of many of them
- * at once.
- * Source: Intel SDM vol. 3, "Architectural Performance Monitoring"; AMD APM vol. 2, "Large
- * Increment per Cycle Events".
+ * Effect of a stimulus on one counter: the events that it counts, and the arithmetic for many
+ * events at once. Source: Intel SDM vol. 3, "Architectural Performance Monitoring"; AMD APM vol. 2,
+ * "Large Increment per Cycle Events".
  */
 #include "count.h"
 
@@ -13,13 +12,16 @@ static const u16 fixed_codes[REFPMU_MAX_FIXED] = {
 	REFPMU_EVENT_REF_CYCLES,
 };
 
-/* The one occurrence that the two off-core codes look at. */
+/* Return true for the two off-core codes, which count the same events. */
 static bool is_offcore(u16 code)
 {
 	return code == REFPMU_EVENT_OFFCORE_0 || code == REFPMU_EVENT_OFFCORE_1;
 }
 
-/* True if the conditions beside the code, on a device that has them, let @code count. */
+/*
+ * Return true if the load latency or off-core condition of @code, on a device that has them, is
+ * met.
+ */
 static bool conditions_hold(const struct refpmu_change *c, u16 code,
 			    const struct refpmu_origin *origin)
 {
@@ -48,7 +50,7 @@ static bool code_matches(const struct refpmu_change *c, u16 code,
 	return conditions_hold(c, code, what->origin);
 }
 
-/* True if general counter @i is the even one of a pair. */
+/* Return true if general counter @i is the even counter of a pair. */
 static bool has_pair(const struct refpmu_change *c, unsigned int i)
 {
 	const u64 wanted = REFPMU_EVENT_MERGE | REFPMU_EVTSEL_EN;
@@ -58,12 +60,14 @@ static bool has_pair(const struct refpmu_change *c, unsigned int i)
 	       refpmu_global(c)->ctrl & BIT_ULL(i + 1);
 }
 
-/* What a counter that selects @evtsel gains in the cycle of a pulse and the idle one after it. */
+/* Return the increment of a counter with @evtsel in the cycle of a pulse and its idle cycle. */
 static unsigned int pulse_gain(u64 evtsel, unsigned int occurrences)
 {
 	const unsigned int cmask = (evtsel & REFPMU_EVTSEL_CMASK) >> REFPMU_EVTSEL_CMASK_SHIFT;
 
-	/* One edge in the two cycles, up or down, if the condition differs in them. */
+	/*
+	 * The two cycles have one edge, rising or falling, if the condition differs between them.
+	 */
 	if (evtsel & REFPMU_EVTSEL_EDGE)
 		return occurrences >= (cmask ? cmask : 1);
 	if (!cmask)
@@ -73,7 +77,10 @@ static unsigned int pulse_gain(u64 evtsel, unsigned int occurrences)
 	return occurrences >= cmask;
 }
 
-/* The clock drives @code once every 1 << @shift ticks. */
+/*
+ * Get the clock divider of @code: it counts once every 1 << @shift ticks. Return false if the clock
+ * does not drive @code.
+ */
 static bool clock_shift(u16 code, u8 *shift)
 {
 	switch (code) {
@@ -91,7 +98,7 @@ static bool clock_shift(u16 code, u8 *shift)
 	}
 }
 
-/* Which ticks a counter that selects @evtsel takes in; false for none. */
+/* Find the ticks that a counter with @evtsel counts. Return false if it counts none. */
 static bool clock_gain(struct refpmu_counter *counter, u64 evtsel)
 {
 	const unsigned int cmask = (evtsel & REFPMU_EVTSEL_CMASK) >> REFPMU_EVTSEL_CMASK_SHIFT;
@@ -101,10 +108,10 @@ static bool clock_gain(struct refpmu_counter *counter, u64 evtsel)
 		return false;
 	counter->each = 1;
 	if (evtsel & REFPMU_EVTSEL_EDGE) {
-		/* Nothing rises where every cycle is alike. */
+		/* If the condition is the same in every cycle, there is no edge. */
 		if (cmask > 1 || !counter->shift)
 			return false;
-		/* The inverse rises one tick after each occurrence. */
+		/* The inverted condition has its rising edge one tick after each occurrence. */
 		counter->late = inverse;
 	} else if (cmask > 1) {
 		if (!inverse)
@@ -187,10 +194,11 @@ u64 refpmu_counter_room(const struct refpmu_counter *counter, struct refpmu_mome
 {
 	const u64 events = refpmu_counter_fit(counter, now.mask - (value & now.mask));
 	const u64 below = refpmu_low_bits(counter->shift);
-	const u64 until = below - refpmu_counter_phase(counter, now); /* before a round ends */
+	/* ticks before the end of the current round */
+	const u64 until = below - refpmu_counter_phase(counter, now);
 	u64 rounds;
 
-	/* What comes before the one that brings the event after those; at most UNBOUNDED. */
+	/* Ticks before the one with the next event after @events; at most UNBOUNDED. */
 	if (!counter->others) {
 		if (events > REFPMU_UNBOUNDED >> counter->shift)
 			return REFPMU_UNBOUNDED;
@@ -198,7 +206,10 @@ u64 refpmu_counter_room(const struct refpmu_counter *counter, struct refpmu_mome
 	}
 	if (events < until)
 		return events;
-	/* One end of a round, and one more whenever all ticks of the next have passed. */
+	/*
+	 * The end of the current round has no event, nor has the end of each complete round after
+	 * it.
+	 */
 	rounds = 1 + (events - until) / below;
 	return events > REFPMU_UNBOUNDED - rounds ? REFPMU_UNBOUNDED : events + rounds;
 }
@@ -206,7 +217,7 @@ u64 refpmu_counter_room(const struct refpmu_counter *counter, struct refpmu_mome
 void refpmu_counter_cycle(const struct refpmu_counter *counter, struct refpmu_moment now, u64 n,
 			  u64 reset, u64 *value)
 {
-	/* Pulses from one overflow to the next; 0 means more than can be asked for. */
+	/* Pulses from one overflow to the next; 0 means more than a stimulus can have. */
 	const u64 cycle = refpmu_counter_fit(counter, now.mask - (reset & now.mask)) + 1;
 	const u64 first = refpmu_counter_fit(counter, now.mask - *value) + 1;
 	u64 left = refpmu_counter_events(counter, now, n) - first;

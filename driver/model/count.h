@@ -1,38 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* What one counter does in a stimulus, in closed form. Private. */
+/* Effect of a stimulus on one counter, in closed form. Private to the model. */
 #ifndef REFPMU_MODEL_COUNT_H
 #define REFPMU_MODEL_COUNT_H
 
 #include "commit.h"
 
-#define REFPMU_FIXED_SHIFT 32 /* of the fixed counters in the global registers */
+#define REFPMU_FIXED_SHIFT 32 /* bit of fixed counter 0 in the global registers */
 #define REFPMU_COUNTERS (REFPMU_MAX_GENERAL + REFPMU_MAX_FIXED)
 
-/* No limit: more pulses, or ticks, than a step can ask for. */
+/* No limit: more than the number of pulses or ticks in a step. */
 #define REFPMU_UNBOUNDED (~0ULL)
 
-/* Sets of privileges. */
+/* Set of all privileges. */
 #define REFPMU_RINGS_ALL (BIT_ULL(REFPMU_USER) | BIT_ULL(REFPMU_KERNEL))
 
-/* What happens, over and over: ticks of the clock, or pulses. */
+/* A stimulus: a number of clock ticks or of pulses. */
 struct refpmu_happening {
 	bool clock;
-	u64 rings; /* privileges; more than one only for the clock that is asked about its future */
-	/* Of pulses: */
+	u64 rings; /* privileges; several only when the clock predicts an overflow */
+	/* Only for pulses: */
 	u16 code;
-	u16 other; /* a second code of the same occurrence; equal to @code if there is none */
-	u8 occurrences; /* in the cycle of each, up to REFPMU_WIDE_PAIR */
+	/* second code that the same occurrence counts as; equal to @code if there is none */
+	u16 other;
+	u8 occurrences; /* in the cycle of each pulse, up to REFPMU_WIDE_PAIR */
 	const struct refpmu_origin *origin;
 };
 
-/* A counter that counts what happens. Small: a step keeps one for each. */
+/* A counter that counts the stimulus. A step holds one for each counter, so the struct is small. */
 struct refpmu_counter {
-	u8 index; /* of its value */
-	u8 bit; /* in the global registers */
+	u8 index; /* index of its value */
+	u8 bit; /* its bit in the global registers */
 	bool interrupts;
 	/*
-	 * It gains @each with every pulse; or 1 with every tick that ends a round of 1 << @shift of
-	 * them, or, with @others, with every tick that does not. Rounds are @late ticks late.
+	 * Increment: @each for every pulse. For ticks, a round consists of 1 << @shift ticks. The
+	 * increment is 1 at the last tick of a round, or with @others, at each of its other ticks.
+	 * Rounds begin @late ticks later.
 	 */
 	u8 each;
 	u8 shift;
@@ -40,28 +42,28 @@ struct refpmu_counter {
 	bool others;
 };
 
-/* When it counts, and how far: the clock before, and what is all ones in it. */
+/* State of the clock before the stimulus, and the mask of a counter's value. */
 struct refpmu_moment {
 	u64 ticks;
 	u64 mask;
 };
 
 /*
- * Of the counters @bits (as in the global registers) those that what happens makes count; returns
- * how many.
+ * Find the counters in @bits (as in the global registers) that count the stimulus. Return their
+ * number.
  */
 unsigned int refpmu_counters_choose(const struct refpmu_change *c, u64 bits,
 				    const struct refpmu_happening *what,
 				    struct refpmu_counter counters[REFPMU_COUNTERS]);
 
-/* Ticks of a round that are over. */
+/* Return the number of ticks of the current round that have elapsed. */
 static inline u64 refpmu_counter_phase(const struct refpmu_counter *counter,
 				       struct refpmu_moment now)
 {
 	return (now.ticks - counter->late) & refpmu_low_bits(counter->shift);
 }
 
-/* Events in the next @n pulses or ticks; no sum here can wrap. */
+/* Return the events in the next @n pulses or ticks. The sums cannot overflow. */
 static inline u64 refpmu_counter_events(const struct refpmu_counter *counter,
 					struct refpmu_moment now, u64 n)
 {
@@ -72,16 +74,16 @@ static inline u64 refpmu_counter_events(const struct refpmu_counter *counter,
 	return counter->others ? n - multiples : multiples;
 }
 
-/* Events that a counter takes that is @room below its top. */
+/* Return the number of events that a counter can count if its value is @room below the maximum. */
 static inline u64 refpmu_counter_fit(const struct refpmu_counter *counter, u64 room)
 {
 	return counter->each == 1 ? room : room / counter->each;
 }
 
-/* How many pulses, or ticks, it takes without overflow when it holds @value. */
+/* Return the number of pulses or ticks that do not overflow the counter at @value. */
 u64 refpmu_counter_room(const struct refpmu_counter *counter, struct refpmu_moment now, u64 value);
 
-/* Let @n pulses, or ticks, happen to @value; true if it overflows. */
+/* Count @n pulses or ticks in @value. Return true if it overflows. */
 static inline bool refpmu_counter_count(const struct refpmu_counter *counter,
 					struct refpmu_moment now, u64 n, u64 *value)
 {
@@ -92,11 +94,11 @@ static inline bool refpmu_counter_count(const struct refpmu_counter *counter,
 	return overflows;
 }
 
-/* The same for @n that do overflow it, if each overflow makes it go on from @reset. */
+/* Count @n pulses or ticks that overflow the counter, if each overflow reloads it with @reset. */
 void refpmu_counter_cycle(const struct refpmu_counter *counter, struct refpmu_moment now, u64 n,
 			  u64 reset, u64 *value);
 
-/* Bits of the global registers that stand for a counter. */
+/* Return the bits of all counters in the global registers. */
 static inline u64 refpmu_counter_bits(const struct refpmu_model *m)
 {
 	return refpmu_low_bits(m->params.general) |

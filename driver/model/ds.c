@@ -6,7 +6,7 @@
 #include "ds.h"
 #include "lbr.h"
 
-/* Low bits of an index: the version, plus 1, that is about to move it. */
+/* Low bits of an index: 1 + the version that is about to move it. */
 #define MARK 7ULL
 
 static u64 *index_of(struct refpmu_ds *ds, unsigned int buffer)
@@ -39,16 +39,21 @@ void refpmu_fill_begin(struct refpmu_fill *fill, const struct refpmu_change *c)
 	}
 }
 
-/* Where @size bytes at @address of a buffer that ends at @maximum are; NULL if not all in it. */
+/*
+ * Return a pointer to @size bytes at @address, in a buffer that ends at @maximum; NULL if the
+ * buffer is too small.
+ */
 static u64 *room(const struct refpmu_change *c, u64 address, u64 maximum, u64 size)
 {
-	/* Words that straddle words are no buffer of this device. */
+	/* The device does not support unaligned buffers. */
 	if (address & MARK || address > maximum || maximum - address < size)
 		return NULL;
 	return memory(c, address, size);
 }
 
-/* Store what the word is to be, until it stays so. */
+/*
+ * Store the word's value. Repeat that if an interrupting change has replaced the value meanwhile.
+ */
 static void settle_word(struct refpmu_fill *fill)
 {
 	u64 *word = READ_ONCE(fill->word);
@@ -68,7 +73,7 @@ static void store(struct refpmu_fill *fill, const struct refpmu_change *c, u64 *
 	WRITE_ONCE(fill->storing, false);
 	WRITE_ONCE(fill->value, value);
 	WRITE_ONCE(fill->word, word);
-	/* Too late already: the record has no place here any more. */
+	/* The commit will fail, and another record may already be here, so do not store. */
 	if (READ_ONCE(c->m->head) != c->head)
 		return;
 	WRITE_ONCE(fill->storing, true);
@@ -78,7 +83,7 @@ static void store(struct refpmu_fill *fill, const struct refpmu_change *c, u64 *
 	settle_word(fill);
 }
 
-/* Where a record goes, as it is written. */
+/* Position of a record that is being written. */
 struct pen {
 	struct refpmu_fill *fill;
 	const struct refpmu_change *c;
@@ -93,7 +98,7 @@ static void put(struct pen *pen, const u64 *from, unsigned int count)
 
 #define PUT(pen, group) put(pen, (const u64 *)&(group), sizeof(group) / sizeof(u64))
 
-/* Entries of the LBR group. */
+/* Return the number of entries of the LBR group. */
 static unsigned int lbr_entries(u64 config)
 {
 	if (!(config & REFPMU_PEBS_DATA_LBRS))
@@ -225,7 +230,7 @@ enum refpmu_fate refpmu_bts_store(struct refpmu_fill *fill, const struct refpmu_
 							      REFPMU_STORED;
 }
 
-/* Replace the indexes that @fill moves, if they are still @from; false if one is not. */
+/* Replace the indexes that @fill moves, if they still equal @from. Return false if one does not. */
 static bool replace(struct refpmu_fill *fill, const u64 *from, u64 from_mark, const u64 *to,
 		    u64 to_mark)
 {
@@ -255,7 +260,7 @@ bool refpmu_fill_commit(struct refpmu_fill *fill, struct refpmu_change *c)
 	for (i = 0; i < REFPMU_BUFFERS; i++)
 		refpmu_recording(c)->next[i] = fill->index[i];
 	WRITE_ONCE(fill->marked, true);
-	/* An index that is not what it was has been moved by software: all over again. */
+	/* If an index has changed, software has moved it. The change then starts again. */
 	if (replace(fill, fill->old, 0, fill->old, mark)) {
 		done = refpmu_change_commit(c);
 	} else {
@@ -283,7 +288,10 @@ static void settle_indexes(struct refpmu_model *m, struct refpmu_ds *ds)
 			cmpxchg64_local(word, value, m->version[version].recording.next[i]);
 			continue;
 		}
-		/* Not committed, and it must not be any more. */
+		/*
+		 * The change that set the mark has not been committed. Change the head, so that it
+		 * cannot be.
+		 */
 		cmpxchg64_local(&m->head, head, head + REFPMU_GENERATION);
 		cmpxchg64_local(word, value, value & ~MARK);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* Records in memory: what a change writes to the buffers of the DS area (record.h). Private. */
+/* Records in memory: a change writes them to the buffers of the DS area (record.h). Private. */
 #ifndef REFPMU_MODEL_DS_H
 #define REFPMU_MODEL_DS_H
 
@@ -8,37 +8,41 @@
 enum refpmu_buffer { REFPMU_BUFFER_BTS, REFPMU_BUFFER_PEBS, REFPMU_BUFFERS };
 
 /*
- * The DS area, and how far a change has filled its buffers.
+ * The DS area, and the positions up to which a change has filled its buffers.
  *
- * A store to memory cannot be made to depend on the head. So a change that is interrupted between
- * its last look at the head and the store may store to where what interrupted it has put a record.
- * Each therefore tells the word that it is about to store to (@word) before that look; who stores
- * there in an interrupt tells it what the word is to be (@value), and the change stores until that
- * is what it has stored. Whoever interrupts it before does so for it.
+ * A store to memory cannot be conditional on the head. A change can be interrupted between its last
+ * check of the head and a store, and the store would then overwrite a record of the interrupting
+ * change. Therefore a change publishes the address of the store (@word) before it checks the head.
+ * An interrupting change that stores to the same address publishes its own value there (@value).
+ * The interrupted change repeats its store until it has stored the published value. An access that
+ * interrupts it before that does this on its behalf.
  */
 struct refpmu_fill {
-	struct refpmu_ds *ds; /* NULL: there is none, and all is lost */
-	u64 old[REFPMU_BUFFERS]; /* indexes in memory */
-	u64 index[REFPMU_BUFFERS]; /* as they will be */
-	struct refpmu_fill *outer; /* that this one interrupts */
+	struct refpmu_ds *ds; /* NULL: no DS area exists, and all records are lost */
+	u64 old[REFPMU_BUFFERS]; /* current indexes in memory */
+	u64 index[REFPMU_BUFFERS]; /* indexes after the commit */
+	struct refpmu_fill *outer; /* fill of the change that this one interrupts */
 	u64 *word;
 	u64 value;
-	bool storing; /* the look at the head was fine */
-	bool marked; /* so may be indexes */
+	bool storing; /* the head was unchanged, so the store may happen */
+	bool marked; /* indexes in memory may have a mark */
 };
 
 enum refpmu_fate { REFPMU_LOST, REFPMU_STORED, REFPMU_STORED_AT_THRESHOLD };
 
-/* Records are of format 3. */
+/* Return true for a device whose records have format 3. */
 static inline bool refpmu_records_are_whole(const struct refpmu_model *m)
 {
 	return m->params.pebs_format == 3;
 }
 
-/* Begin to fill, for a change that has claimed REFPMU_BLOCK_RECORDING; ends with the commit. */
+/*
+ * Begin to fill the buffers. The change must have claimed REFPMU_BLOCK_RECORDING. The commit ends
+ * it.
+ */
 void refpmu_fill_begin(struct refpmu_fill *fill, const struct refpmu_change *c);
 
-/* Write the record of an event at @origin that made @counters (status bits) overflow. */
+/* Write the record of an event with @origin that made @counters (status bits) overflow. */
 enum refpmu_fate refpmu_pebs_store(struct refpmu_fill *fill, const struct refpmu_change *c,
 				   const struct refpmu_origin *origin, u64 counters);
 
@@ -46,12 +50,10 @@ enum refpmu_fate refpmu_pebs_store(struct refpmu_fill *fill, const struct refpmu
 enum refpmu_fate refpmu_bts_store(struct refpmu_fill *fill, const struct refpmu_change *c,
 				  const struct refpmu_branch *b);
 
-/*
- * Commit @c, and with it what @fill holds; false as refpmu_change_commit().
- */
+/* Commit @c and the records of @fill. Return value as of refpmu_change_commit(). */
 bool refpmu_fill_commit(struct refpmu_fill *fill, struct refpmu_change *c);
 
-/* End in memory what was interrupted. Each access to the model begins with it. */
+/* Complete the memory writes of interrupted changes. Each access to the model calls this first. */
 void refpmu_settle_fills(struct refpmu_model *m);
 
 static inline void refpmu_settle(struct refpmu_model *m)

@@ -42,8 +42,8 @@ struct refpmu_pebs_lbr refpmu_lbr_recent(const struct refpmu_change *c, unsigned
 }
 
 /*
- * Register @i becomes @entry. It is written to the spare of this version, which nobody else
- * touches; what the register was is the spare from now on.
+ * Set register @i to @entry. The entry is written to the spare entry of this version, which no
+ * other change uses. The old entry of the register becomes the spare.
  */
 static void replace(const struct refpmu_change *c, unsigned int i,
 		    const struct refpmu_pebs_lbr *entry)
@@ -75,7 +75,7 @@ void refpmu_lbr_set(const struct refpmu_change *c, unsigned int i, enum refpmu_l
 	replace(c, i, &entry);
 }
 
-/* What the type field of an entry calls a kind. */
+/* Value of an entry's type field, by branch type. */
 static const u8 type_of[REFPMU_BRANCH_MAX] = {
 	[REFPMU_BRANCH_JCC] = REFPMU_LBR_TYPE_JCC,
 	[REFPMU_BRANCH_REL_CALL] = REFPMU_LBR_TYPE_REL_CALL,
@@ -86,7 +86,7 @@ static const u8 type_of[REFPMU_BRANCH_MAX] = {
 	[REFPMU_BRANCH_FAR] = REFPMU_LBR_TYPE_FAR,
 };
 
-/* The bit of LBR_SELECT that leaves out branches of a kind. */
+/* Bit of LBR_SELECT that filters out a branch type. */
 static const u64 left_out[REFPMU_BRANCH_MAX] = {
 	[REFPMU_BRANCH_JCC] = REFPMU_LBR_NOT_JCC,
 	[REFPMU_BRANCH_REL_CALL] = REFPMU_LBR_NOT_REL_CALL,
@@ -115,7 +115,7 @@ void refpmu_lbr_record(const struct refpmu_change *c, const struct refpmu_branch
 	if (stack->select & (ring | left_out[b->kind]))
 		return;
 	if (stack->select & REFPMU_LBR_CALL_STACK && b->kind == REFPMU_BRANCH_RET) {
-		/* Software empties an entry with zeros. */
+		/* An entry whose FROM is 0 is empty: software clears entries by writing zeros. */
 		if (refpmu_lbr_entry(c, (unsigned int)stack->tos).from) {
 			stack->valid &= ~BIT_ULL(stack->tos);
 			stack->tos = (stack->tos - 1) & last;

@@ -5,16 +5,16 @@
 
 #include "commit.h"
 
-/* Which word of an entry a register shows. */
+/* The word of an entry that a register shows. */
 enum refpmu_lbr_word { REFPMU_LBR_WORD_FROM, REFPMU_LBR_WORD_TO, REFPMU_LBR_WORD_INFO };
 
-/* What register @i holds. */
+/* Return the value of register @i. */
 struct refpmu_pebs_lbr refpmu_lbr_entry(const struct refpmu_change *c, unsigned int i);
 
-/* The entry that is @age younger ones away from the newest; zeros if the stack is not that deep. */
+/* Return the entry that is @age entries older than the newest; zeros if there is none. */
 struct refpmu_pebs_lbr refpmu_lbr_recent(const struct refpmu_change *c, unsigned int age);
 
-/* Record @b, if LBR_SELECT wants it. The change has claimed REFPMU_BLOCK_STACK. */
+/* Record @b, unless LBR_SELECT filters it out. The change has claimed REFPMU_BLOCK_STACK. */
 void refpmu_lbr_record(const struct refpmu_change *c, const struct refpmu_branch *b,
 		       enum refpmu_privilege priv);
 

@@ -6,8 +6,8 @@
 #include "commit.h"
 
 /*
- * Set @status, of which @asserted hold the line up. If the line rises by it, freeze what DEBUGCTL
- * says. The change has claimed REFPMU_BLOCK_GLOBAL.
+ * Set @status; its bits @asserted also assert the line. If the line rises, freeze counters and
+ * branch records as DEBUGCTL requires. The change has claimed REFPMU_BLOCK_GLOBAL.
  */
 void refpmu_raise_status(const struct refpmu_change *c, u64 status, u64 asserted);
 

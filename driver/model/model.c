@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
-/* The modelled hardware under its stimuli: pulses, clock ticks, branches. */
+/* Stimuli of the modeled hardware: pulses, clock ticks, branches. */
 #include "commit.h"
 #include "count.h"
 #include "ds.h"
 #include "lbr.h"
 #include "line.h"
 
-/* A step as it runs. */
+/* State of a step. */
 struct step {
 	struct refpmu_change c;
 	struct refpmu_happening what;
-	struct refpmu_fill fill; /* .ds is NULL too if RECORDING is not claimed */
-	u64 precise; /* counters that make records */
+	struct refpmu_fill fill; /* .ds is also NULL if RECORDING is not claimed */
+	u64 precise; /* counters that write records */
 	u64 mask; /* of a counter's value */
 	bool run_on;
-	bool shy; /* nothing is to overflow */
-	bool full; /* no further record fits */
-	unsigned int n; /* counters that count, unless they are frozen */
+	bool shy; /* the step ends before an overflow */
+	bool full; /* the buffer has no space for another record */
+	unsigned int n; /* number of counters that count, unless they are frozen */
 	struct refpmu_counter counters[REFPMU_COUNTERS];
 	struct refpmu_model_step result;
 };
@@ -26,7 +26,7 @@ static bool frozen(const struct refpmu_change *c)
 	return refpmu_global(c)->status & REFPMU_STATUS_CTR_FROZEN;
 }
 
-/* Bits of the counters that are switched on. */
+/* Return the set of enabled counters. */
 static u64 switched_on(const struct refpmu_change *c)
 {
 	return frozen(c) ? 0 : refpmu_global(c)->ctrl;
@@ -44,7 +44,7 @@ bool refpmu_model_counting(const struct refpmu_model *m)
 	return counting;
 }
 
-/* Counters that count now. */
+/* Return the number of counters that count now. */
 static unsigned int running(const struct step *s)
 {
 	return frozen(&s->c) ? 0 : s->n;
@@ -55,13 +55,16 @@ static u64 status_of(const struct refpmu_counter *counter)
 	return BIT_ULL(counter->bit);
 }
 
-/* True if nobody notices the next overflow of @counter. */
+/* Return true if the next overflow of @counter has no effect (see min_period). */
 static bool is_deaf(const struct refpmu_change *c, const struct refpmu_counter *counter)
 {
 	return READ_ONCE(refpmu_count(c)->deaf) & status_of(counter);
 }
 
-/* True if something has to be done at the very event that overflows @counter, or before it. */
+/*
+ * Return true if the step must handle the overflow of @counter at the exact event, or stop before
+ * it.
+ */
 static bool must_stop(const struct step *s, const struct refpmu_counter *counter)
 {
 	if (s->shy || is_deaf(&s->c, counter))
@@ -75,8 +78,8 @@ static bool must_stop(const struct step *s, const struct refpmu_counter *counter
 }
 
 /*
- * Of @n pulses or ticks, those up to the first one at which something has to be done, or in a shy
- * step, before it.
+ * Return how many of the next @n pulses or ticks can be counted together. The last one may be an
+ * overflow that must be handled; in a shy step, the stretch ends before the overflow.
  */
 static u64 stretch(const struct step *s, struct refpmu_moment now, u64 n)
 {
@@ -95,7 +98,10 @@ static u64 stretch(const struct step *s, struct refpmu_moment now, u64 n)
 	return n;
 }
 
-/* Let @n happen to @value of @counter, which makes records; true if one is due now. */
+/*
+ * Count @n pulses or ticks in @value of @counter, which writes records. Return true if a record is
+ * due.
+ */
 static bool count_precisely(const struct step *s, const struct refpmu_counter *counter,
 			    struct refpmu_moment now, u64 n, u64 *value)
 {
@@ -105,13 +111,13 @@ static bool count_precisely(const struct step *s, const struct refpmu_counter *c
 		refpmu_counter_count(counter, now, n, value);
 		return false;
 	}
-	/* Resets are in the order of the bits in the global registers. */
+	/* The reset values are in the order of the bits in the global registers. */
 	reset = READ_ONCE(s->fill.ds->reset[counter->bit]);
 	refpmu_counter_cycle(counter, now, n, reset, value);
 	return !s->full;
 }
 
-/* Write the record of @counters, which have just overflowed; the status that it sets. */
+/* Write the record of @counters, which have just overflowed. Return the status bit that it sets. */
 static u64 record(struct step *s, u64 counters)
 {
 	const enum refpmu_fate fate =
@@ -121,7 +127,10 @@ static u64 record(struct step *s, u64 counters)
 	return fate == REFPMU_STORED_AT_THRESHOLD ? REFPMU_STATUS_DS : 0;
 }
 
-/* Let @n happen to the counters and the line; nothing has to be done before the last of them. */
+/*
+ * Count @n pulses or ticks in all counters, and raise the line. Only the last pulse or tick can be
+ * an overflow that must be handled.
+ */
 static void count(struct step *s, struct refpmu_moment now, u64 n)
 {
 	const struct refpmu_counter *counter = s->counters;
@@ -155,7 +164,7 @@ static void count(struct step *s, struct refpmu_moment now, u64 n)
 	s->result.overflowed |= overflowed;
 }
 
-/* Let happen what goes in one stretch. */
+/* Process one stretch of the stimulus. */
 static void advance(struct step *s, u64 n)
 {
 	const struct refpmu_moment now = { refpmu_global(&s->c)->ticks, s->mask };
@@ -174,8 +183,8 @@ static void run(struct step *s, u64 n)
 }
 
 /*
- * Begin a step from what @look saw, which writes @blocks and what else the counters need; false if
- * it was interrupted in between.
+ * Begin a step, given the state in @look. It writes @blocks and the blocks that the counters need.
+ * Return false if the state has changed since @look.
  */
 static bool begin(struct step *s, const struct refpmu_change *look, u64 blocks, bool run_on)
 {
@@ -209,7 +218,7 @@ struct refpmu_model_step refpmu_model_stimulate(struct refpmu_model *m,
 						const struct refpmu_stimulus *stimulus)
 {
 	struct refpmu_change look;
-	struct step s; /* large: begin() sets the rest of what is used of it */
+	struct step s; /* large, so begin() initializes only the fields that are used */
 
 	s.shy = false;
 	s.what = (struct refpmu_happening){
@@ -231,7 +240,7 @@ struct refpmu_model_step refpmu_model_stimulate(struct refpmu_model *m,
 	return s.result;
 }
 
-/* Those of a simple stimulus: nothing is known but the privilege. */
+/* Origins of a simple stimulus, with nothing but the privilege. */
 static const struct refpmu_origin nowhere[] = {
 	[REFPMU_USER] = { .privilege = REFPMU_USER },
 	[REFPMU_KERNEL] = { .privilege = REFPMU_KERNEL },
@@ -287,7 +296,7 @@ u64 refpmu_model_pass(struct refpmu_model *m, u64 n, enum refpmu_privilege priv)
 	return s.result.done;
 }
 
-/* True if branches that end at @priv go to the BTS buffer. */
+/* Return true if branches to targets of privilege @priv are written to the BTS buffer. */
 static bool traced(const struct refpmu_change *c, enum refpmu_privilege priv)
 {
 	const u64 debugctl = READ_ONCE(refpmu_recording(c)->debugctl);
@@ -298,7 +307,7 @@ static bool traced(const struct refpmu_change *c, enum refpmu_privilege priv)
 	return (debugctl & on) == on && !(debugctl & off);
 }
 
-/* What a branch that ends at @priv goes to, as DEBUGCTL has it. */
+/* Return the blocks that a branch to a target of privilege @priv writes, as DEBUGCTL requires. */
 static u64 branch_blocks(const struct refpmu_change *look, enum refpmu_privilege priv)
 {
 	u64 blocks = 0;
@@ -343,7 +352,7 @@ struct refpmu_model_step refpmu_model_branch(struct refpmu_model *m, const struc
 	return s.result;
 }
 
-/* Ticks without an overflow of @counter that is noticed. */
+/* Return the number of ticks before an overflow of @counter that has an effect. */
 static u64 quiet_ticks(const struct refpmu_change *c, const struct refpmu_counter *counter,
 		       struct refpmu_moment now)
 {
@@ -383,7 +392,8 @@ u64 refpmu_model_ticks_to_overflow(const struct refpmu_model *m)
 
 int refpmu_model_reset(struct refpmu_model *m, const struct refpmu_model_params *params)
 {
-	const struct refpmu_model_params copy = *params; /* which may be those of @m */
+	/* a copy, because @params may point into @m */
+	const struct refpmu_model_params copy = *params;
 	struct refpmu_stack *stack = &m->version[0].stack;
 	unsigned int i;
 

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * The modelled hardware: an architectural performance monitor of one logical CPU, reached only by
- * register reads and writes, by a clock and by pulses.
- * Source: Intel SDM vol. 3, chapter "Performance Monitoring" (architectural version 4 layout).
+ * The modeled hardware: an architectural performance monitor of one logical CPU. Its interface
+ * consists of register accesses, a clock and pulses. Source: Intel SDM vol. 3, chapter "Performance
+ * Monitoring" (architectural version 4 layout).
  *
- * Invariants: a counter holds at most width bits; a counter whose increment carries out of its top
- * bit goes on from what is left of it, and its status bit is set, or, if it makes records, from its
- * reset, and nothing else shows than the record; status bits are cleared by the reset register
- * alone; the line is up iff a status bit that holds it has been set since it was last reset: those
- * of counters that asked for an interrupt, that of the record area, and injected ones.
+ * Invariants:
  *
- * Calls on one model may interrupt each other on a CPU (task, interrupt, NMI): each is then as if
- * it had happened before or after the one that it interrupts, lock free, up to five deep. They must
- * not interleave otherwise. In an interrupt, software accesses a register before it looks at the
- * indexes of the DS area. The caller owns memory and passes time in. Nothing here knows which
- * driver sits on it.
+ * - A counter has at most width bits.
+ * - A counter that overflows continues from its remainder, and its status bit is set. A counter
+ *   that writes records continues from its reset value instead, and has no effect other than the
+ *   record.
+ * - Only the reset register clears status bits.
+ * - The line is up if and only if a status bit that asserts it was set and not cleared since. These
+ *   are the bits of counters with interrupt enabled, the bit of the record area, and injected bits.
+ *
+ * Calls on one model may interrupt each other on a CPU (task, interrupt, NMI), up to five deep. The
+ * effect of each call is as if it came before or after the call that it interrupts; no lock is
+ * used. Calls must not overlap in any other way. In an interrupt, software must access a register
+ * before it reads the indexes of the DS area. The caller owns all memory and provides the time. The
+ * model does not depend on a driver.
  */
 #ifndef REFPMU_MODEL_H
 #define REFPMU_MODEL_H
@@ -27,16 +31,17 @@
 enum refpmu_privilege { REFPMU_USER = 0, REFPMU_KERNEL = 1 };
 
 /*
- * Where and how an event happens: what the records of it show, and what conditions on it look at.
- * All zero but the privilege is a fine one.
+ * Origin of an event: data for its records, and for the conditions of event codes. All fields but
+ * the privilege may be zero.
  */
 struct refpmu_origin {
 	enum refpmu_privilege privilege;
-	u16 latency; /* cycles; LOAD_LATENCY counts events above the threshold alone */
-	u64 response; /* OFFCORE counts events with bits here that are all in its register */
+	u16 latency; /* cycles; LOAD_LATENCY counts only events above the threshold */
+	/* OFFCORE counts events whose bits here are a nonempty subset of its register */
+	u64 response;
 	u64 ip;
-	u64 addr; /* of the data */
-	u64 source; /* of the data, as PERF_MEM_* bits */
+	u64 addr; /* data address */
+	u64 source; /* data source, as PERF_MEM_* bits */
 	u64 time; /* record time stamp */
 	u64 flags;
 	u64 gpr[REFPMU_GPRS];
@@ -53,12 +58,12 @@ enum refpmu_branch_kind {
 	REFPMU_BRANCH_MAX,
 };
 
-/* A branch that was taken. The privilege of its origin is that of where it ends. */
+/* A branch. The privilege of its origin is that of its target. */
 struct refpmu_branch {
 	u64 from;
 	u64 to;
 	enum refpmu_branch_kind kind;
-	u16 cycles; /* since the last one */
+	u16 cycles; /* since the previous branch */
 	bool mispredicted;
 	bool in_tx;
 	bool abort;
@@ -70,103 +75,117 @@ struct refpmu_model_params {
 	u8 width; /* 16 to 64 */
 	u8 lbr; /* depth: 0 (none), 8, 16 or 32 */
 	/*
-	 * A counter that is written so near to its top that fewer events than this overflow it does
-	 * so unnoticed: no status, no record, no reset. 0 as 1: each overflow shows.
+	 * Minimum period. If a counter is written such that it overflows after fewer events than
+	 * this, the overflow has no effect: no status, no record, no reset. 0 means 1: each
+	 * overflow has an effect.
 	 */
 	u64 min_period;
-	bool records; /* PEBS, load latency and off-core response are there */
-	bool trace; /* BTS is there */
+	bool records; /* has PEBS, load latency and off-core response */
+	bool trace; /* has BTS */
 	/*
-	 * Memory as the device sees it: where @size bytes at @address are, or NULL if they are not
-	 * all there (what would be stored is then lost). Without it nothing is ever recorded.
+	 * Memory of the device: returns a pointer to @size bytes at @address, or NULL if they are
+	 * not accessible; a record for that address is then lost. Without this function the device
+	 * records nothing.
 	 */
 	void *(*memory)(void *context, u64 address, u64 size);
 	void *context;
-	u8 pebs_format; /* of the records: 3, or 5 (0 means it) */
+	u8 pebs_format; /* format of the records: 3 or 5; 0 means 5 */
 };
 
-/* Only what @params says is for others to look at. */
+/* Users may read only @params. */
 struct refpmu_model {
 	struct refpmu_model_params params;
-	u64 head; /* generation, and which version of each block is current: commit.h */
-	u64 claims; /* versions in use beside the current ones */
-	struct refpmu_fill *filling; /* who is writing records now: ds.h */
-	u8 words[REFPMU_BLOCKS]; /* of each block, those that this device has */
+	u64 head; /* generation, and current version of each block: see commit.h */
+	u64 claims; /* versions in use besides the current ones */
+	struct refpmu_fill *filling; /* innermost change that is writing records: see ds.h */
+	u8 words[REFPMU_BLOCKS]; /* number of words of each block that this device has */
 	struct refpmu_version version[REFPMU_VERSIONS];
 	struct refpmu_pebs_lbr lbr[REFPMU_LBR_ENTRIES];
 };
 
-/* Power-on state for @params; -EINVAL (and @m untouched) if they are out of range. */
+/*
+ * Set the power-on state for @params. Return -EINVAL, with @m unchanged, if they are out of range.
+ */
 int refpmu_model_reset(struct refpmu_model *m, const struct refpmu_model_params *params);
 
-/* Read register @reg into @value; -EINVAL if there is no such register (as #GP on hardware). */
+/* Read register @reg into @value. Return -EINVAL if it does not exist (#GP on hardware). */
 int refpmu_model_read(struct refpmu_model *m, u32 reg, u64 *value);
 
-/* Write register @reg; -EINVAL, and no change, for no such register or a reserved bit. */
+/*
+ * Write register @reg. Return -EINVAL, with nothing changed, if it does not exist or a reserved bit
+ * is set.
+ */
 int refpmu_model_write(struct refpmu_model *m, u32 reg, u64 value);
 
-/* True while the interrupt line is asserted: level, until every asserted bit is acknowledged. */
+/*
+ * Return true while the interrupt line is asserted. It is level-triggered: it stays asserted until
+ * all asserting bits are acknowledged.
+ */
 bool refpmu_model_line(const struct refpmu_model *m);
 
 /*
- * Let the line fall as an interrupt controller does that takes edges: the status stays, and the
- * next overflow raises the line again.
+ * Lower the line, as an edge-triggered interrupt controller does: the status remains, and the next
+ * overflow raises the line again.
  */
 void refpmu_model_drop_line(struct refpmu_model *m);
 
 /*
- * False while no counter is switched on (by GLOBAL_CTRL, and not frozen): until a register is
- * written, stimuli then change nothing that a counter shows. O(1).
+ * Return false while no counter is enabled by GLOBAL_CTRL, or all are frozen. Until the next
+ * register write, stimuli then do not change any counter. O(1).
  */
 bool refpmu_model_counting(const struct refpmu_model *m);
 
-/* How a stimulus stopped. */
+/* Result of a stimulus. */
 struct refpmu_model_step {
-	u64 done; /* events or ticks that happened, at most those asked for */
-	u64 overflowed; /* status that this step set: counters that wrapped, and STATUS_DS */
+	u64 done; /* events or ticks that happened, at most the requested number */
+	/* status bits that this step set: counters that overflowed, and STATUS_DS */
+	u64 overflowed;
 };
 
 /* Pulses of an event, or ticks of the clock. */
 struct refpmu_stimulus {
 	bool clock;
-	u16 code; /* of pulses */
-	u8 per_pulse; /* occurrences in each, 1 to REFPMU_WIDE_PAIR (0 means 1, more means that) */
-	u64 n; /* pulses, or ticks */
+	u16 code; /* only for pulses */
+	/*
+	 * occurrences in each pulse, 1 to REFPMU_WIDE_PAIR; 0 means 1, larger values mean the
+	 * maximum
+	 */
+	u8 per_pulse;
+	u64 n; /* number of pulses or ticks */
 	bool run_on;
 	const struct refpmu_origin *origin;
 };
 
 /*
- * Let up to @n pulses or ticks happen. Stops right after the one that sets a status bit, unless
- * @run_on, in which case all @n happen and each counter's status tells whether it wrapped at least
- * once. A counter that makes records does not stop the step, but each of its records is written.
- * O(counters) whatever @n is, and for each record that fits into its buffer.
+ * Generate up to @n pulses or ticks. The step stops right after the one that sets a status bit.
+ * With @run_on all @n happen, and a status bit shows that its counter overflowed at least once. A
+ * counter that writes records does not stop the step, but each of its records is written. Cost:
+ * O(counters), independent of @n, plus O(counters) for each record that fits into the buffer.
  */
 struct refpmu_model_step refpmu_model_stimulate(struct refpmu_model *m,
 						const struct refpmu_stimulus *stimulus);
 
-/* Let one branch happen: it goes to the branch records and is an event of the branch codes. */
+/* Generate a branch: it is written to the branch records, and is an event of the branch codes. */
 struct refpmu_model_step refpmu_model_branch(struct refpmu_model *m, const struct refpmu_branch *b,
 					     const struct refpmu_origin *origin, bool run_on);
 
-/* Pulses of @code, one occurrence each, of which nothing is known but the privilege. */
+/* Generate pulses of @code, one occurrence each, with no origin except the privilege. */
 struct refpmu_model_step refpmu_model_pulse(struct refpmu_model *m, u16 code, u64 n,
 					    enum refpmu_privilege priv, bool run_on);
 
-/* The same for @n clock ticks. */
+/* Generate @n clock ticks, with no origin except the privilege. */
 struct refpmu_model_step refpmu_model_advance(struct refpmu_model *m, u64 n,
 					      enum refpmu_privilege priv, bool run_on);
 
 /*
- * Let clock ticks happen at @priv up to @n, but none that overflows a counter; returns how many
- * did.
+ * Generate up to @n clock ticks at @priv, but none that overflows a counter. Return their number.
  */
 u64 refpmu_model_pass(struct refpmu_model *m, u64 n, enum refpmu_privilege priv);
 
 /*
- * Ticks until the clock next overflows a counter that is enabled at one privilege at least (and if
- * it stays at that privilege): advancing by this many overflows, by one less does not. ~0ULL if
- * never, or not sooner than that.
+ * Return the number of ticks until the clock overflows a counter, assuming a privilege at which the
+ * counter is enabled: this number of ticks overflows it, one tick less does not. Return ~0ULL if no
+ * overflow is that near.
  */
 u64 refpmu_model_ticks_to_overflow(const struct refpmu_model *m);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * What the modelled hardware keeps in memory: the DS area and the records in its two buffers.
- * Source: Intel SDM vol. 3, "Debug Store (DS) Mechanism", "Adaptive PEBS" (record format 5,
- * and where it is said, format 3).
- * All fields are little endian 64-bit words, as the CPU stores them.
+ * Data of the modeled hardware in memory: the DS area and the records in its two buffers. Source:
+ * Intel SDM vol. 3, "Debug Store (DS) Mechanism", "Adaptive PEBS" (record format 5, and format 3
+ * where stated). All fields are little-endian 64-bit words, as the CPU stores them.
  */
 #ifndef REFPMU_MODEL_RECORD_H
 #define REFPMU_MODEL_RECORD_H
@@ -11,21 +10,25 @@
 #include "registers.h"
 
 /*
- * The DS area. Software sets it up while nothing is recorded; hardware moves the two indexes. A
- * record is written at the index if it ends at or before the absolute maximum, else it is lost;
- * an index that is at or past its threshold afterwards is an interrupt (BTS: if BTINT is set;
- * without BTINT an index that reaches the maximum goes back to the base, and nothing is lost).
+ * The DS area. Software sets it up while recording is off; hardware moves the two indexes. A record
+ * is written at the index if it ends at or before the absolute maximum, otherwise it is lost. If
+ * the index is then at or past its threshold, the device raises an interrupt; for BTS only with
+ * BTINT. Without BTINT, a BTS index that reaches the maximum returns to the base, and no record is
+ * lost.
  */
 struct refpmu_ds {
 	u64 bts_base;
 	u64 bts_index;
-	u64 bts_maximum; /* first byte past the buffer */
+	u64 bts_maximum; /* first byte after the buffer */
 	u64 bts_threshold;
 	u64 pebs_base;
 	u64 pebs_index;
 	u64 pebs_maximum;
 	u64 pebs_threshold;
-	/* What a counter that wrote a record goes on from: general ones, then fixed ones. */
+	/*
+	 * Value that a counter is reloaded with after a record: general counters, then fixed
+	 * counters.
+	 */
 	u64 reset[REFPMU_MAX_GENERAL + REFPMU_MAX_FIXED];
 };
 
@@ -37,11 +40,13 @@ struct refpmu_bts_record {
 
 #define REFPMU_BTS_PREDICTED BIT_ULL(4)
 
-/* A PEBS record is these groups in this order; all but the first only if PEBS_DATA_CFG says so. */
+/*
+ * A PEBS record consists of these groups in this order. All but the first depend on PEBS_DATA_CFG.
+ */
 struct refpmu_pebs_basic {
 	u64 format; /* bits 0-47: PEBS_DATA_CFG of the record; bits 48-63: its size in bytes */
-	u64 ip; /* of the instruction itself: no skid */
-	u64 counters; /* that overflowed into this record, as in GLOBAL_STATUS */
+	u64 ip; /* address of the instruction itself: no skid */
+	u64 counters; /* counters whose overflow caused this record, as in GLOBAL_STATUS */
 	u64 time;
 };
 
@@ -51,10 +56,10 @@ struct refpmu_pebs_memory {
 	u64 address;
 	u64 source; /* as PERF_MEM_* data source bits */
 	u64 latency; /* cycles */
-	u64 transaction; /* 0 */
+	u64 transaction; /* always 0 */
 };
 
-/* General registers in the order of the record, and of struct refpmu_origin. */
+/* General registers in the order of a record and of struct refpmu_origin. */
 #define REFPMU_GPRS 16
 enum refpmu_gpr {
 	REFPMU_RAX,
@@ -76,23 +81,25 @@ struct refpmu_pebs_gprs {
 };
 
 /*
- * A PEBS record of format 3: of general counters alone, and each has all of this.
+ * A PEBS record of format 3. Only general counters write it, and each record has all fields.
  * Source: Intel SDM vol. 3, "PEBS Record Format for ... Skylake Microarchitecture".
  */
 struct refpmu_pebs_whole {
 	u64 flags;
-	u64 ip; /* both are of the instruction itself: no skid */
-	u64 gpr[REFPMU_GPRS]; /* in another order: RAX RBX RCX RDX RSI RDI RBP RSP R8 to R15 */
+	u64 ip; /* ip and eventing_ip are both the address of the instruction itself: no skid */
+	u64 gpr[REFPMU_GPRS]; /* order: RAX RBX RCX RDX RSI RDI RBP RSP R8 to R15 */
 	u64 counters;
 	u64 address;
 	u64 source;
 	u64 latency;
 	u64 eventing_ip;
-	u64 transaction; /* 0 */
+	u64 transaction; /* always 0 */
 	u64 time;
 };
 
-/* As many as PEBS_DATA_CFG asks for, newest first; entries that LBR does not have are 0. */
+/*
+ * As many as PEBS_DATA_CFG requests, newest first. Entries that the LBR stack does not have are 0.
+ */
 struct refpmu_pebs_lbr {
 	u64 from;
 	u64 to;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
-/* Register reads and writes; registers.h says what each of them does. */
+/* Register reads and writes, as registers.h defines them. */
 #include "count.h"
 #include "ds.h"
 #include "lbr.h"
@@ -7,13 +7,15 @@
 
 #define EVTSEL_WRITABLE (GENMASK_ULL(31, 20) | GENMASK_ULL(18, 0))
 
-/* Where a register is that is a word of a block and nothing else; block REFPMU_BLOCKS: nowhere. */
+/*
+ * Position of a register that is one word of a block; block REFPMU_BLOCKS means no such register.
+ */
 struct place {
 	u8 block; /* enum refpmu_block */
 	u8 word;
 };
 
-/* If @reg is one of @n registers that begin at @base, its index. */
+/* Return true, and the index in @i, if @reg is one of the @n registers from @base on. */
 static bool indexed(u32 reg, u32 base, unsigned int n, unsigned int *i)
 {
 	if (reg < base || reg - base >= n)
@@ -27,7 +29,7 @@ static u64 value_mask(const struct refpmu_model *m)
 	return refpmu_low_bits(m->params.width);
 }
 
-/* Bits of GLOBAL_STATUS that this device can set. */
+/* Return the bits of GLOBAL_STATUS that this device can set. */
 static u64 status_mask(const struct refpmu_model *m)
 {
 	u64 mask = refpmu_counter_bits(m) | REFPMU_STATUS_CTR_FROZEN;
@@ -91,7 +93,7 @@ static struct place nowhere(void)
 	return at(REFPMU_BLOCKS, 0);
 }
 
-/* Registers of devices that make records. */
+/* Find a register that only devices with records have. */
 static struct place find_records(const struct refpmu_model *m, u32 reg)
 {
 	switch (reg) {
@@ -112,7 +114,7 @@ static struct place find_records(const struct refpmu_model *m, u32 reg)
 	}
 }
 
-/* All that is neither a counter nor a selector. */
+/* Find a register that is neither a counter nor an event select. */
 static struct place find_control(const struct refpmu_model *m, u32 reg)
 {
 	const struct refpmu_model_params *params = &m->params;
@@ -173,12 +175,12 @@ static u64 recording_writable(const struct refpmu_model *m, unsigned int word)
 	}
 }
 
-/* The bits that may be written to the register at @place. */
+/* Return the writable bits of the register at @place. */
 static u64 writable(const struct refpmu_model *m, struct place place)
 {
 	switch (place.block) {
 	case REFPMU_BLOCK_GLOBAL:
-		return refpmu_counter_bits(m); /* GLOBAL_CTRL: status is read only */
+		return refpmu_counter_bits(m); /* GLOBAL_CTRL; GLOBAL_STATUS is read-only */
 	case REFPMU_BLOCK_SELECT:
 		return place.word == REFPMU_WORD(select, fixed_ctrl) ?
 			       refpmu_low_bits(4 * m->params.fixed) :
@@ -193,7 +195,7 @@ static u64 writable(const struct refpmu_model *m, struct place place)
 	}
 }
 
-/* Entries of the branch record stack, and which word of them @reg shows. */
+/* Find the entry of the branch record stack, and its word, that @reg shows. */
 static bool find_lbr(const struct refpmu_model *m, u32 reg, unsigned int *i,
 		     enum refpmu_lbr_word *word)
 {
@@ -286,7 +288,7 @@ static int write_status(struct refpmu_model *m, u64 value, bool set)
 	return 0;
 }
 
-/* Counter @i, with no gap before the fixed ones. */
+/* Write counter @i. Fixed counters follow the general ones without a gap. */
 static void write_counter(struct refpmu_model *m, unsigned int i, u64 value)
 {
 	const unsigned int general = m->params.general;
@@ -311,7 +313,7 @@ int refpmu_model_write(struct refpmu_model *m, u32 reg, u64 value)
 	unsigned int i;
 
 	if (place.block != REFPMU_BLOCKS) {
-		/* Of what is written to PMC, the upper half is ignored; bit 31 takes its place. */
+		/* A write to PMC ignores the upper half of the value and sign-extends bit 31. */
 		if (indexed(reg, REFPMU_REG_PMC(0), m->params.general, &i))
 			value = (u64)(s64)(s32)(u32)value & value_mask(m);
 		if (value & ~writable(m, place) || reg == REFPMU_REG_GLOBAL_STATUS)

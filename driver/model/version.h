@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * The state of the device, in blocks that exist in several versions: one is current, the others are
- * free or being prepared. Private to the model; commit.h tells how a version becomes current.
+ * The state of the device, in blocks that each have several versions: one is current, the others
+ * are free or in preparation. Private to the model; commit.h describes how a version becomes
+ * current.
  */
 #ifndef REFPMU_MODEL_VERSION_H
 #define REFPMU_MODEL_VERSION_H
@@ -9,18 +10,22 @@
 #include "record.h"
 #include "registers.h"
 
-/* The current one, and one for each context that nests: task, softirq, interrupt, NMI, one more. */
+/*
+ * The current version, and one for each context that nests: task, softirq, interrupt, NMI, spare.
+ */
 #define REFPMU_VERSIONS 6
 
-/* Branch records that are on the stack, and one spare for each version. */
+/* Entries of the branch record stack, and a spare one for each version. */
 #define REFPMU_LBR_ENTRIES (REFPMU_MAX_LBR + REFPMU_VERSIONS)
 
-/* Blocks are of 64-bit words alone, and copied word by word up to what the device has of them. */
+/*
+ * A block consists of 64-bit words only. It is copied word by word, as far as the device has them.
+ */
 struct refpmu_global {
 	u64 ctrl;
 	u64 status;
-	u64 asserted; /* status bits that hold the line up */
-	u64 ticks; /* clock since reset: phase of the divided events */
+	u64 asserted; /* status bits that assert the line */
+	u64 ticks; /* ticks since reset: phase of the events with a clock divider */
 };
 
 struct refpmu_select {
@@ -29,8 +34,9 @@ struct refpmu_select {
 };
 
 struct refpmu_count {
-	u64 deaf; /* counters, as in the global registers, whose next overflow is not noticed */
-	u64 value[REFPMU_MAX_GENERAL + REFPMU_MAX_FIXED]; /* no gap before the fixed ones */
+	u64 deaf; /* counters, as in the global registers, whose next overflow has no effect */
+	/* general counters, then fixed counters without a gap */
+	u64 value[REFPMU_MAX_GENERAL + REFPMU_MAX_FIXED];
 };
 
 struct refpmu_recording {
@@ -40,14 +46,14 @@ struct refpmu_recording {
 	u64 pebs_data_cfg;
 	u64 ds_area;
 	u64 debugctl;
-	u64 next[2]; /* where this version puts the indexes of the DS area: BTS, PEBS */
+	u64 next[2]; /* new indexes of the DS area in this version: BTS, PEBS */
 };
 
 struct refpmu_stack {
 	u64 select;
 	u64 tos;
-	u64 valid; /* bit i: entry i holds something; else it reads as 0 */
-	/* Bytes: the entry of the model that is register i; then, the spare of version i */
+	u64 valid; /* bit i: entry i has a value; otherwise it reads as 0 */
+	/* Bytes: the entry in m->lbr for each register, then the spare entry of each version. */
 	u64 map[(REFPMU_LBR_ENTRIES + 7) / 8];
 };
 
@@ -59,7 +65,7 @@ struct refpmu_version {
 	struct refpmu_stack stack;
 };
 
-/* In m->head they have four bits each, in m->claims eight. */
+/* A block has four bits in m->head and eight in m->claims. */
 enum refpmu_block {
 	REFPMU_BLOCK_GLOBAL,
 	REFPMU_BLOCK_SELECT,
@@ -69,13 +75,13 @@ enum refpmu_block {
 	REFPMU_BLOCKS,
 };
 
-/* Number of @member among the words of its block, which is a struct refpmu_@block. */
+/* Index of @member among the words of its block, a struct refpmu_@block. */
 #define REFPMU_WORD(block, member) ((unsigned int)(offsetof(struct refpmu_##block, member) / 8))
 
-/* The words of @block. */
+/* Return the words of @block. */
 static inline u64 *refpmu_block_words(struct refpmu_version *version, enum refpmu_block block)
 {
-	/* In the order of the blocks; C++ knows no array designators. */
+	/* In the order of the blocks, because C++ has no array designators. */
 	static const u8 first[REFPMU_BLOCKS] = {
 		REFPMU_WORD(version, global), REFPMU_WORD(version, select),
 		REFPMU_WORD(version, count),  REFPMU_WORD(version, recording),

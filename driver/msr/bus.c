@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Accesses of the driver to the registers of the model of its CPU. */
+/* Register accesses by the driver, to the model of its CPU. */
 #include <linux/pgtable.h>
 
 #include <asm/cpu_entry_area.h>
@@ -22,8 +22,8 @@ static bool holds(const void *object, size_t room, u64 address, u64 size)
 }
 
 /*
- * The kernel takes the buffers of all CPUs back, and tells those of them that are online. What it
- * leaves is PAGE_NONE, which pte_present() takes for a page.
+ * The kernel frees the buffers of all CPUs and notifies only the online ones. The pages are then
+ * PAGE_NONE, for which pte_present() returns true, so check _PAGE_PRESENT.
  */
 static bool mapped(u64 address)
 {
@@ -34,8 +34,8 @@ static bool mapped(u64 address)
 }
 
 /*
- * The monitor's way to memory. Whatever a register or the area says: it reaches nothing but what
- * the kernel keeps for that of its CPU, as long as that is there.
+ * Memory access of the monitor. It can reach only the debug store of its own CPU, while that is
+ * mapped, even if a register or the DS area has a bad address.
  */
 static void *records(void *context, u64 address, u64 size)
 {
@@ -61,8 +61,8 @@ static void power_on(struct refpmu_model *m)
 }
 
 /*
- * This CPU's, interrupts off. It is there from the first access on, which may come before anything
- * could be set up, but for what must be allocated.
+ * Return the state of this CPU; interrupts off. The first access may come before any setup
+ * function, so it also powers the model on. Memory that must be allocated comes later.
  */
 static struct refpmu_cpu *here(void)
 {
@@ -99,8 +99,8 @@ int refpmu_msr_read(u32 reg, u64 *value)
 }
 
 /*
- * Counters that count may have something else to wait for now. A timer cannot be set in an NMI; if
- * that is the monitor's own, its end sees to it.
+ * A register write may change the time of the next overflow. A timer cannot be set in an NMI, so
+ * the irq_work does it. After the monitor's own NMI, after() does it.
  */
 static void rearm(struct refpmu_cpu *cpuc)
 {

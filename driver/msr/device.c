@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The monitors of all CPUs, and the port by which a test makes their events happen. */
+/* The monitors of all CPUs, and the stimulus port. */
 #include <linux/cpuhotplug.h>
 #include <linux/err.h>
 #include <linux/init.h>
@@ -16,7 +16,7 @@ struct refpmu_device refpmu_msr_device = {
 	.cpus = &refpmu_msr_cpus,
 };
 
-/* What an NMI left to do. */
+/* Do the work that an NMI handler could not do. */
 static void resume(struct irq_work *work)
 {
 	struct refpmu_cpu *cpuc = container_of(work, struct refpmu_cpu, pmi);
@@ -46,7 +46,7 @@ static int online(unsigned int cpu)
 	return 0;
 }
 
-/* The registers keep what they hold while a CPU is offline; nothing happens there. */
+/* The registers retain their values while a CPU is offline. The clock is stopped. */
 static int offline(unsigned int cpu)
 {
 	struct refpmu_cpu *cpuc = per_cpu_ptr(&refpmu_msr_cpus, cpu);
@@ -58,10 +58,10 @@ static int offline(unsigned int cpu)
 	return 0;
 }
 
-/* As refpmu's port takes them. */
+/* The handlers of refpmu's port for pulses and for reset. */
 static const struct refpmu_port_kind *pulses, *resets;
 
-/* Where an event happens of which the test does not say it: a record has an address always. */
+/* Choose the address of an event if the test does not set one: a record always has an address. */
 static u64 somewhere(u32 privilege)
 {
 	if (privilege == REFPMU_USER && current->mm && !(current->flags & PF_KTHREAD))
@@ -69,7 +69,7 @@ static u64 somewhere(u32 privilege)
 	return privilege == REFPMU_USER ? 0 : _THIS_IP_;
 }
 
-/* The test knows an event by the driver's code. */
+/* Generate a pulse. The test uses the event code of the driver, so convert it to the model's. */
 static int pulse(struct refpmu_port_request *req)
 {
 	const u32 code = req->arg.pulse.event;
@@ -84,7 +84,7 @@ static int pulse(struct refpmu_port_request *req)
 	return err;
 }
 
-/* What a test wrote into registers of CPUs that have no event goes, too. */
+/* Clear registers that a test has written, on CPUs without events. */
 static int clean(struct refpmu_port_request *req)
 {
 	struct refpmu_cpu *cpuc = this_cpu_ptr(&refpmu_msr_cpus);
@@ -109,8 +109,9 @@ static int clean(struct refpmu_port_request *req)
 }
 
 /*
- * Of which counters AMD's driver has said already that they overflowed without an event. It says so
- * once; each test is to see it. NULL: it has no such books.
+ * The set of counters for which AMD's driver has already warned about an overflow without an event.
+ * It warns once for each, so a reset clears the set, to let each test see the warning. NULL: this
+ * kernel has no such variable.
  */
 static atomic64_t *told;
 
@@ -125,7 +126,9 @@ static int reset(struct refpmu_port_request *req)
 	return err ?: resets->here(req);
 }
 
-/* What refpmu's port takes, but for that. */
+/*
+ * Register the port: the requests of refpmu's port, with other handlers for pulses and for reset.
+ */
 static int __init setup_port(void)
 {
 	static struct refpmu_port_kind kinds[16];
@@ -149,7 +152,7 @@ static int __init setup_port(void)
 	return refpmu_port_register(&refpmu_msr_device.port, refpmu_msr_device.name);
 }
 
-/* The PMU that the driver has made, as an event of it shows; NULL if it has found no monitor. */
+/* Return the driver's PMU, found by opening an event; NULL if the driver has found no monitor. */
 static struct pmu *__init driver(void)
 {
 	struct perf_event_attr attr = {
@@ -167,7 +170,7 @@ static struct pmu *__init driver(void)
 	return pmu;
 }
 
-/* It is part of the kernel for good: what has been set up stays, whatever fails. */
+/* This code is built into the kernel. It does not undo its setup after an error. */
 static int __init setup(void)
 {
 	struct pmu *pmu;

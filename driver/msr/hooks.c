@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The way of a driver to the model: the instructions RDMSR, WRMSR, RDPMC and CPUID, which a kernel
- * that can be a guest of Xen makes calls of. The hooks are set before these are patched into direct
- * calls, and before the processor is identified. They are called very early and anywhere, so they
- * are not traced, and pass on at once what is not theirs.
+ * Connect the driver to the model: intercept RDMSR, WRMSR, RDPMC and CPUID. A kernel that supports
+ * Xen guests (paravirt) makes calls instead of these instructions. The hooks are installed before
+ * the kernel patches these into direct calls, and before it identifies the processor. They run very
+ * early and in any context, so they are not traced, and they pass on all other accesses at once.
  */
 #include <linux/init.h>
 #include <linux/string.h>
@@ -13,7 +13,7 @@
 #include "msr.h"
 
 #define PERFMON_VERSION 4
-#define PERFMON_EVENTS 7 /* of the architecture; none is missing */
+#define PERFMON_EVENTS 7 /* number of architectural events; the model has all of them */
 #define CPUID_PERFMON 0xa
 #define CPUID_1_ECX_DTES64 BIT(2)
 #define CPUID_1_ECX_PDCM BIT(15)
@@ -61,7 +61,7 @@ static const struct refpmu_msr_processor known[] __initconst = {
 
 struct refpmu_msr_processor refpmu_msr_processor;
 
-static struct pv_cpu_ops native; /* what would be called without this */
+static struct pv_cpu_ops native; /* the original functions */
 
 bool refpmu_msr_active(void)
 {
@@ -73,13 +73,13 @@ static bool is_ours(u32 msr, u32 *reg)
 	return refpmu_msr_find(refpmu_msr_processor.kind, &refpmu_msr_processor.params, msr, reg);
 }
 
-/* As the kernel does where the processor refuses an access. */
+/* Warn as the kernel does when the processor rejects an access. */
 static void complain(const char *what, u32 msr, u64 value)
 {
 	WARN_ONCE(1, "refpmu_msr: %s of %#x (%#llx) does not go\n", what, msr, value);
 }
 
-/* What the processor's own @msr has beside what the model has of it. */
+/* Return the bits of @msr that the model does not have, from the processor. */
 static u64 beside(unsigned int msr, u32 reg)
 {
 	const u64 theirs = refpmu_msr_theirs(reg);
@@ -87,7 +87,7 @@ static u64 beside(unsigned int msr, u32 reg)
 	return theirs ? native.read_msr(msr) & theirs : 0;
 }
 
-/* What the processor says about itself, beside CPUID, is not all true. */
+/* Report in MISC_ENABLE that there is no BTS, and no PEBS unless the model has it. */
 static u64 correct(unsigned int msr, u64 value)
 {
 	const struct refpmu_msr_processor *processor = &refpmu_msr_processor;
@@ -121,7 +121,10 @@ static u64 read_msr_safe(unsigned int msr, int *err)
 	return value | beside(msr, reg);
 }
 
-/* 0, or -EIO if a bit that the model is asked for does not go. */
+/*
+ * Write a register of the model, and those bits that belong to the processor to its own register.
+ * Return -EIO if the model rejects a bit.
+ */
 static int write_both(unsigned int msr, u32 reg, u64 value)
 {
 	const u64 theirs = refpmu_msr_theirs(reg);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of the modelled monitor behind the registers of x86 share. */
+/* Declarations for the files of the modeled monitor behind the registers of x86. */
 #ifndef REFPMU_MSR_H
 #define REFPMU_MSR_H
 
 #include "glue/refpmu.h"
 #include "numbers.h"
 
-/* The processor that the command line asked for. */
+/* The processor that the kernel command line selects. */
 struct refpmu_msr_processor {
 	const char *name;
 	enum refpmu_msr_kind kind;
@@ -16,18 +16,18 @@ struct refpmu_msr_processor {
 extern struct refpmu_msr_processor refpmu_msr_processor;
 
 /*
- * One CPU's monitor, and what the port and the clock of the reference PMU keep about it. What they
- * share with its driver stays as it is.
+ * The monitor of each CPU, and the state of its port and clock, which are those of the reference
+ * PMU. Fields of struct refpmu_cpu that only the reference driver uses remain unused.
  */
 DECLARE_PER_CPU(struct refpmu_cpu, refpmu_msr_cpus);
 
-/* device.c: all of them */
+/* device.c: the device of all CPUs */
 extern struct refpmu_device refpmu_msr_device;
 
-/* watch.c: from now on perf calls @pmu by way of the journals; 0 or a negative errno */
+/* watch.c: log perf's calls of @pmu from now on; returns 0 or a negative errno */
 int refpmu_msr_watch(struct pmu *pmu);
 
-/* bus.c: register @reg of this CPU's model, as the driver reads and writes it; 0 or -EINVAL */
+/* bus.c: access register @reg of this CPU's model, as the driver does; returns 0 or -EINVAL */
 int refpmu_msr_read(u32 reg, u64 *value);
 int refpmu_msr_write(u32 reg, u64 value);
 
@@ -35,7 +35,7 @@ int refpmu_msr_write(u32 reg, u64 value);
 int refpmu_msr_nmi_setup(void);
 void refpmu_msr_acknowledged(void);
 
-/* hooks.c: whether the command line asked for any of this */
+/* hooks.c: whether the kernel command line has enabled the modeled monitor */
 bool refpmu_msr_active(void);
 
 #endif /* REFPMU_MSR_H */

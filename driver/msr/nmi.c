@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The interrupt of the monitor: an NMI, as a local APIC delivers it. The one before all others
- * lets them see what the CPU did when the event happened, and not who sent the NMI; the one after
- * them sees what has become of it.
+ * The interrupt of the monitor: an NMI, like that of a local APIC. The handler before() runs first
+ * and gives the other handlers the registers at the time of the event, in place of those at the
+ * time of the NMI. The handler after() runs last and checks the result.
  */
 #include <linux/bitops.h>
 #include <linux/sched/clock.h>
@@ -15,10 +15,10 @@
 
 bool refpmu_pmi_is_nmi = true;
 
-/* An NMI in progress. */
+/* State of an NMI that is being handled. */
 struct service {
-	struct pt_regs regs; /* of what it has interrupted */
-	bool due; /* the line was up: somebody has something to do */
+	struct pt_regs regs; /* registers that the NMI interrupted */
+	bool due; /* the line was up: the driver has an overflow to handle */
 	bool acknowledged; /* the driver has cleared status */
 };
 
@@ -34,7 +34,7 @@ bool refpmu_pending(const struct refpmu_cpu *cpuc)
 	return READ_ONCE(cpuc->raised) || irq_work_is_busy((struct irq_work *)&cpuc->pmi);
 }
 
-/* Said before it is sent: what comes unannounced is not ours. */
+/* raised must be set before the NMI is sent: an NMI without it belongs to another source. */
 static void deliver(struct refpmu_cpu *cpuc)
 {
 	WRITE_ONCE(cpuc->raised, true);
@@ -53,8 +53,8 @@ void refpmu_raise_pmi_in_irq(struct refpmu_cpu *cpuc)
 }
 
 /*
- * Where the CPU was when the event happened. Of the port only a part of the registers is known: as
- * good as those are where the NMI has come.
+ * Get the registers at the time of the event. The port knows only a part of the registers. In that
+ * case, use those that the NMI interrupted.
  */
 static void cause_regs(struct refpmu_cause *cause, struct pt_regs *to)
 {
@@ -70,7 +70,10 @@ static void cause_regs(struct refpmu_cause *cause, struct pt_regs *to)
 		instruction_pointer_set(to, cause->origin.ip);
 }
 
-/* Without a status an overflow is a counter whose top bit has fallen; once told it is forgotten. */
+/*
+ * For a monitor without a status register, an overflow is a counter whose top bit is clear. Return
+ * true if there is one, and clear the model's status bits.
+ */
 static bool fallen(struct refpmu_model *m)
 {
 	u64 status = 0, value = 0, left;
@@ -85,7 +88,10 @@ static bool fallen(struct refpmu_model *m)
 	return any;
 }
 
-/* An overflow interrupts once, whether or not the driver acknowledges it; false: there was none. */
+/*
+ * Lower the line: an overflow interrupts once, whether the driver acknowledges it or not. Return
+ * false if no overflow is pending.
+ */
 static bool taken(struct refpmu_cpu *cpuc)
 {
 	if (!refpmu_line(cpuc))
@@ -111,17 +117,17 @@ static int before(unsigned int type, struct pt_regs *regs)
 	return NMI_DONE;
 }
 
-/* The driver clears status. Where it has no register for that, nobody can tell. */
+/* The driver has cleared the status. On a monitor without a status register this never happens. */
 void refpmu_msr_acknowledged(void)
 {
 	this_cpu_write(services.acknowledged, true);
 }
 
 /*
- * An interrupt that came of nothing, or where no event is, is the test's and taken here. Others are
- * the driver's: if it does not take one, the kernel says so. Where there is no status the driver
- * takes what it cannot tell for 100 ms after the last one that it could, so that it depends on the
- * time whether the kernel says something: such ones are taken here, too.
+ * Claim an interrupt that has no overflow or no event: a test has injected it. All others must be
+ * claimed by the driver, and if the driver does not, the kernel prints a warning. Without a status
+ * register, AMD's driver claims unknown NMIs for 100 ms after the last one that it recognized. A
+ * warning would then depend on timing, so all interrupts of such a monitor are claimed here.
  */
 static int after(unsigned int type, struct pt_regs *regs)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
-/* Registers of processors, and which of the model's they are: numbers.h. */
+/* Map registers of processors to those of the model: numbers.h. */
 #include "numbers.h"
 
-/* Registers that follow each other, @count of them, and where in the model the first one is. */
+/* @count consecutive registers, and the register of the model for the first one. */
 struct range {
 	u32 first;
 	u32 count;
@@ -64,7 +64,7 @@ u64 refpmu_msr_theirs(u32 reg)
 #define K7_EVTSEL 0xc0010000u
 #define K7_PERFCTR 0xc0010004u
 #define K7_COUNTERS 4
-#define F15H_CTL 0xc0010200u /* and the counter behind each of them */
+#define F15H_CTL 0xc0010200u /* even numbers; each is followed by the number of its counter */
 #define V2_STATUS 0xc0000300u
 #define V2_CTL 0xc0000301u
 #define V2_STATUS_CLR 0xc0000302u
@@ -104,7 +104,7 @@ bool refpmu_msr_find(enum refpmu_msr_kind kind, const struct refpmu_model_params
 #define INTEL_REF_CYCLES 0x0300u
 #define AMD_CYCLES 0x0076u
 
-/* Each of two for the other, so that none is lost. */
+/* Exchange two codes, so that each code still has an event. */
 u16 refpmu_msr_code(enum refpmu_msr_kind kind, u16 code)
 {
 	const bool intel = kind == REFPMU_MSR_INTEL;
@@ -136,7 +136,7 @@ static bool is_selector(const struct refpmu_model_params *params, u32 reg)
 u64 refpmu_msr_value(enum refpmu_msr_kind kind, const struct refpmu_model_params *params, u32 reg,
 		     u64 value)
 {
-	/* Whoever clears all of AMD's status need not know which bits there are. */
+	/* AMD allows 1 for every bit of STATUS_CLR; the model rejects bits that do not exist. */
 	if (kind == REFPMU_MSR_AMD_V2 && reg == REFPMU_REG_GLOBAL_STATUS_RESET)
 		return value & refpmu_low_bits(params->general);
 	if (!is_selector(params, reg))
@@ -152,7 +152,7 @@ u64 refpmu_msr_value(enum refpmu_msr_kind kind, const struct refpmu_model_params
 u64 refpmu_msr_shown(enum refpmu_msr_kind kind, const struct refpmu_model_params *params, u32 reg,
 		     u64 value)
 {
-	/* A Skylake does not tell of which kind a branch was. */
+	/* Skylake does not report branch types. */
 	if (reg >= REFPMU_REG_LBR_INFO(0) && reg - REFPMU_REG_LBR_INFO(0) < params->lbr)
 		return value & ~REFPMU_LBR_INFO_TYPE;
 	return is_selector(params, reg) ? exchange_code(kind, value) : value;

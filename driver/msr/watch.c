@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The driver's callbacks as perf calls them: counted, and noted in the journal of the CPU, and
- * passed on. The driver has no part in it.
+ * Intercept the driver's callbacks: count each call, log it in the journal of the CPU, and pass it
+ * on. The driver is not modified.
  */
 #include <linux/err.h>
 #include <linux/init.h>
@@ -9,14 +9,17 @@
 
 #include "msr.h"
 
-static struct pmu driver; /* as it was */
+static struct pmu driver; /* the PMU before its callbacks were replaced */
 
 static void note(enum refpmu_call call, const struct perf_event *event, u64 flags)
 {
 	refpmu_log_device(&refpmu_msr_device, call, flags, event ? event->id : 0);
 }
 
-/* Counters that events have, once the driver has given them out. On this CPU, the PMU disabled. */
+/*
+ * Update the set of used counters, after the driver has assigned them. On this CPU, with the PMU
+ * disabled.
+ */
 static void look_at_counters(struct refpmu_cpu *cpuc)
 {
 	u64 used = 0;
@@ -57,8 +60,8 @@ static void destroy(struct perf_event *event)
 }
 
 /*
- * Events with branch records are destroyed in another way than those without. Drivers of cores keep
- * nothing in pmu_private.
+ * Save the driver's destroy function in pmu_private: it depends on the event, because events with
+ * branch records have another one. Core PMU drivers do not use pmu_private.
  */
 static int event_init(struct perf_event *event)
 {
@@ -156,7 +159,7 @@ static void event_unmapped(struct perf_event *event, struct mm_struct *mm)
 	driver.event_unmapped(event, mm);
 }
 
-/* The driver has handed a sample to perf. */
+/* Count the samples that the driver passes to perf. */
 static int overflow(struct kprobe *probe, struct pt_regs *regs)
 {
 	const struct perf_event *event = (void *)regs_get_kernel_argument(regs, 0);
@@ -171,7 +174,7 @@ static struct kprobe overflow_probe = {
 	.pre_handler = overflow,
 };
 
-/* No event is there yet that was opened without this. 0 or a negative errno. */
+/* Replace the callbacks. No event may exist yet. Return 0 or a negative errno. */
 int refpmu_msr_watch(struct pmu *pmu)
 {
 	driver = *pmu;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Lets programs make an event of arm64's own PMU happen: user space may write PMSWINC_EL0, which
- * moves counters of software increments by one. The driver takes that away whenever it starts the
- * counters; it is given back right after. Nothing else of the driver is touched.
+ * Lets programs generate an event of arm64's own PMU: user space may write PMSWINC_EL0, which
+ * increments the counters of software increments. The driver revokes this permission whenever it
+ * starts the counters, so this module grants it again right after. It does not change anything else
+ * of the driver.
  */
 #include <linux/cpuhotplug.h>
 #include <linux/err.h>
@@ -13,14 +14,14 @@
 
 #include <asm/sysreg.h>
 
-#define USERENR_SW BIT_ULL(1) /* Kernels have it in different headers. */
+#define USERENR_SW BIT_ULL(1) /* Kernels define it in different headers. */
 
 static struct arm_pmu *driver;
 static void (*driver_start)(struct arm_pmu *pmu);
 static irqreturn_t (*driver_handle_irq)(struct arm_pmu *pmu);
 static int hotplug_state;
 
-/* On this CPU, which stays: user space may increment from now on, or no longer. */
+/* Allow or forbid increments by user space on this CPU. Preemption is off. */
 static void allow(void *yes)
 {
 	const u64 others = read_sysreg(pmuserenr_el0) & ~USERENR_SW;
@@ -34,7 +35,7 @@ static void start(struct arm_pmu *pmu)
 	allow(pmu);
 }
 
-/* It stops the counters and starts them, without the call above. */
+/* The driver's handler stops and restarts the counters without driver->start. */
 static irqreturn_t handle_irq(struct arm_pmu *pmu)
 {
 	const irqreturn_t result = driver_handle_irq(pmu);
@@ -55,7 +56,7 @@ static int offline(unsigned int cpu)
 	return 0;
 }
 
-/* The PMU of CPU 0, as an event of it shows. */
+/* Find the PMU of CPU 0 by opening an event. */
 static struct arm_pmu *__init find(void)
 {
 	struct perf_event_attr attr = {
@@ -74,7 +75,7 @@ static struct arm_pmu *__init find(void)
 	return to_arm_pmu(pmu);
 }
 
-/* Both are called with preemption off: after a grace period nobody is in them. */
+/* Both functions run with preemption off. After a grace period no CPU executes them. */
 static void leave(void)
 {
 	WRITE_ONCE(driver->start, driver_start);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The filter of branch records against the words of perf_event_open(2), one entry at a time.
+// Tests the filter of branch records against perf_event_open(2), one record at a time.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -52,7 +52,7 @@ TEST(Branch, KindIsKeptIfItIsAskedFor) {
        REFPMU_WANT_BRANCH_ANY_CALL | REFPMU_WANT_BRANCH_CALL | REFPMU_WANT_BRANCH_CALL_STACK},
       {REFPMU_LBR_TYPE_RET, REFPMU_WANT_BRANCH_ANY_RETURN},
       {REFPMU_LBR_TYPE_FAR, REFPMU_WANT_BRANCH_ANY_CALL},
-      {15, REFPMU_WANT_BRANCH_ANY_CALL},  // any other far one
+      {15, REFPMU_WANT_BRANCH_ANY_CALL},  // another far type
   };
   for (const Row& row : rows) {
     for (int bit = 3; bit <= 13; ++bit) {
@@ -110,11 +110,11 @@ TEST(Branch, TransactionNarrowsWhatIsAskedFor) {
 TEST(Branch, PrivilegeIsThatOfWhereItEnds) {
   const struct {
     u64 from, to;
-    bool user, kernel, both;  // kept if that is asked for
+    bool user, kernel, both;  // expected with that privilege filter
   } rows[] = {
       {kUser, kUser, true, false, true},
       {kUser, kKernel, false, true, true},
-      {kKernel, kUser, false, false, true},  // not with user alone: it shows where the kernel is
+      {kKernel, kUser, false, false, true},  // not with USER alone: the source is a kernel address
       {kKernel, kKernel, false, true, true},
       {0x7fffffffffffffff, 0x7fffffffffffffff, true, false, true},
       {0x8000000000000000, 0x8000000000000000, false, true, true},
@@ -169,7 +169,7 @@ TEST(Branch, TypesAreThoseOfPerf) {
   const u8 types[16] = {
       REFPMU_BRANCH_TYPE_COND,     REFPMU_BRANCH_TYPE_IND,  REFPMU_BRANCH_TYPE_UNCOND,
       REFPMU_BRANCH_TYPE_IND_CALL, REFPMU_BRANCH_TYPE_CALL, REFPMU_BRANCH_TYPE_RET,
-  };  // and unknown ones
+  };  // then unknown types
   for (unsigned type = 0; type < 16; ++type) {
     const Samples samples = Filter({Branch(type)}, kAnyWhere | REFPMU_WANT_BRANCH_TYPE_SAVE);
     ASSERT_EQ(samples.size(), 1u);

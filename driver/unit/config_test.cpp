@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which attributes are taken, with which request or errno.
+// Tests which attributes are accepted, and with which request or errno.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -135,7 +135,7 @@ TEST(Config, AcceptedRequestsFitTheDeviceTheyAreFor) {
 constexpr u64 kBranchStack = BIT_ULL(11);
 constexpr u64 kRegsIntr = BIT_ULL(18);
 
-// A sampling event of the device, to which a test adds what it is about.
+// A valid sampling event of the device, to which each test adds the fields that it tests.
 refpmu_attr Sampling() { return {.type = 9, .config = 0xc4, .sample_period = 1000}; }
 
 int Parse(const refpmu_attr& attr, refpmu_request* request, const refpmu_caps& caps = kCaps) {
@@ -152,7 +152,7 @@ TEST(Config, DeviceLeavesOutTheBranchesThatNobodyAskedFor) {
       {0x009, 0x001},   // ANY, USER
       {0x00a, 0x002},   // ANY, KERNEL
       {0x00b, 0x000},   // ANY
-      {0x013, 0x0e4},   // ANY_CALL: far ones may be calls
+      {0x013, 0x0e4},   // ANY_CALL: far branches may be calls
       {0x023, 0x0dc},   // ANY_RETURN
       {0x043, 0x1ec},   // IND_CALL
       {0x403, 0x1f8},   // COND
@@ -160,8 +160,8 @@ TEST(Config, DeviceLeavesOutTheBranchesThatNobodyAskedFor) {
       {0x2003, 0x1f4},  // CALL
       {0x2403, 0x1f0},  // COND and CALL
       {0x803, 0x3c4},   // CALL_STACK
-      {0x083, 0x000},   // ABORT_TX: aborts are of any kind
-      {0x103, 0x000},   // IN_TX: so is what is in a transaction
+      {0x083, 0x000},   // ABORT_TX: an abort may have any type
+      {0x103, 0x000},   // IN_TX: branches in a transaction may have any type
       {0x143, 0x1ec},   // IND_CALL, IN_TX
   };
   for (const auto& [filter, select] : selects) {
@@ -181,7 +181,7 @@ TEST(Config, DeviceLeavesOutTheBranchesThatNobodyAskedFor) {
 TEST(Config, BranchStackThatMakesNoSenseOrIsNotThereIsRefused) {
   refpmu_attr attr = Sampling();
   attr.branch_sample_type = 0x9;
-  // Without the sample type the filter says nothing.
+  // Without the sample type the filter is ignored.
   refpmu_request request;
   ASSERT_EQ(Parse(attr, &request), 0);
   EXPECT_FALSE(request.branches);
@@ -257,10 +257,10 @@ TEST(Config, EventIsRefusedAsItsOwnersSayIfTheDeviceLacksWhatItNeeds) {
   const refpmu_attr own = {.type = 9, .config = REFPMU_EVENT_OFFCORE_0, .config1 = 1};
   EXPECT_EQ(Parse(own), 0);
   EXPECT_EQ(Parse(own, without), -EINVAL);
-  const refpmu_attr generic = {.type = 3, .config = 2};  // loads of the last level
+  const refpmu_attr generic = {.type = 3, .config = 2};  // LL loads
   EXPECT_EQ(Parse(generic), 0);
   EXPECT_EQ(Parse(generic, without), -ENOENT);
-  // One counter makes no pair.
+  // A device with one counter has no pair.
   refpmu_caps single = kCaps;
   single.general = 1;
   const refpmu_attr wide = {.type = 9, .config = REFPMU_EVENT_WIDE};
@@ -282,7 +282,7 @@ TEST(Config, ExtraValueIsForTheEventsThatHaveARegisterForIt) {
 }
 
 TEST(Config, CacheEventsAreThoseThatTheDeviceHas) {
-  // Load accesses, load misses, store accesses, store misses, prefetches, prefetch misses.
+  // Columns: load access, load miss, store access, store miss, prefetch access, prefetch miss.
   constexpr const char* kCaches[] = {"111000", "010000", "111111", "111100",
                                      "110000", "110000", "111100"};
   for (u64 cache = 0; cache < 8; ++cache) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counter assignment against brute force: complete, stable, and as preferred as can be. Extra
-// registers and what excludes each other: register_test.cpp.
+// Tests the assignment of counters against brute force: complete, stable, and with the best use of
+// preferences. For extra registers and exclusive features see register_test.cpp.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -52,15 +52,15 @@ refpmu_want Wide(u64 evens) {
   return {.allowed = evens, .previous = REFPMU_COUNTER_NONE, .wide = true};
 }
 
-// Where a want may go: its counter is one of @set, and a wide one takes the next one too.
+// Counters that a want may have: one of @set; a wide want also takes the next one.
 struct Option {
   u64 set;
   bool wide;
 };
 using Options = std::vector<Option>;
 
-// Whether everybody can have a place: all ways tried at once, as the sets of counters that the
-// first i wants may have taken. No more than 2^(counters) sets, whatever the wants are.
+// Returns whether an assignment exists. Tries all assignments at once: `taken` holds the sets of
+// counters that the first i wants can occupy, at most 2^(counters) sets.
 bool Feasible(const Options& options) {
   std::set<u64> taken = {0};
   for (const Option& option : options) {
@@ -77,7 +77,7 @@ bool Feasible(const Options& options) {
   return !taken.empty();
 }
 
-// The outcome is an assignment: everybody is where it may be, and nobody where another is.
+// Expects a valid assignment: each want has a counter that it allows, and no two share one.
 void ExpectPlaces(const Wants& wants, const Outcome& outcome) {
   u64 used = 0;
   for (size_t i = 0; i < wants.size(); ++i) {
@@ -95,7 +95,7 @@ void ExpectUntouched(const Outcome& outcome) {
   for (s8 extra : outcome.extra) ASSERT_EQ(extra, kUntouched);
 }
 
-// What the header promises of an assignment, each promise tested by brute force.
+// Verifies each guarantee of constraint.h by brute force.
 void ExpectBest(const Wants& wants) {
   Options options;
   for (const refpmu_want& want : wants) {
@@ -108,8 +108,8 @@ void ExpectBest(const Wants& wants) {
     return;
   }
   ASSERT_NO_FATAL_FAILURE(ExpectPlaces(wants, outcome));
-  // In order, each stays unless that costs somebody a place, or an earlier one its stay; then
-  // each gets what it prefers under the same terms.
+  // In order, each want keeps its counter, unless another want then has no counter or an earlier
+  // one would have to move. Then each gets a preferred counter, with the same exceptions.
   for (int round = 0; round < 2; ++round) {
     for (size_t i = 0; i < wants.size(); ++i) {
       const u64 wish = options[i].set & (round == 0 ? Bit(wants[i].previous) : wants[i].preferred);
@@ -127,7 +127,7 @@ void ExpectBest(const Wants& wants) {
   }
 }
 
-// Calls @test with every multiset of up to @most of @kinds.
+// Calls @test with every multiset of up to @most wants of @kinds.
 template <typename Test>
 void ForEachMultiset(const Wants& kinds, size_t most, Test test) {
   std::vector<size_t> chosen;
@@ -135,7 +135,8 @@ void ForEachMultiset(const Wants& kinds, size_t most, Test test) {
   for (;;) {
     test(wants);
     if (testing::Test::HasFatalFailure()) return;
-    // The next one in order: one more of the last kind, else the last that can be another kind.
+    // Next multiset in order: append the last kind again, or else advance the last element that
+    // can.
     if (wants.size() < most) {
       chosen.push_back(chosen.empty() ? 0 : chosen.back());
       wants.push_back(kinds[chosen.back()]);
@@ -199,7 +200,7 @@ TEST(Constraint, EveryMultisetOfUpToFiveWantsOfFiveCountersFitsWhenItCan) {
       ASSERT_NO_FATAL_FAILURE(ExpectPlaces(wants, outcome)) << Sets(wants);
     }
   });
-  EXPECT_EQ(all, 376'992);  // 36 over 5
+  EXPECT_EQ(all, 376'992);  // binomial coefficient of 36 and 5
 }
 
 TEST(Constraint, EveryStayAndPreferenceOfThreeWantsOfThreeCountersIsHonoured) {
@@ -208,7 +209,7 @@ TEST(Constraint, EveryStayAndPreferenceOfThreeWantsOfThreeCountersIsHonoured) {
     for (unsigned i = 0; i < 3; ++i) {
       const unsigned bits = code >> (6 * i);
       const int previous = static_cast<int>((bits >> 3) & 3) - 1;
-      // One bit says whether the preference is the highest allowed counter or none.
+      // One bit selects the preference: the highest allowed counter, or none.
       const u64 allowed = bits & 7;
       const u64 preferred = bits & 0x20 ? allowed & ~(allowed >> 1) & ~(allowed >> 2) : 0;
       wants.push_back(
@@ -263,7 +264,7 @@ TEST(Constraint, PathOverAllCountersIsFound) {
   EXPECT_EQ(outcome.counter[63], 0);
 }
 
-// A textbook recursive matching, for sizes that brute force cannot do.
+// Textbook recursive matching, for sizes that are too large for brute force.
 size_t MaximumMatching(const Wants& wants) {
   std::array<int, 64> owner;
   owner.fill(-1);
@@ -320,8 +321,8 @@ TEST(Constraint, MoreWantsThanThereCanBeCountersAreInvalid) {
   ExpectUntouched(outcome);
 }
 
-// The masks that events of the device have, on 8 general counters and 3 fixed ones, and others
-// that overlap without one holding the other.
+// Masks of the device's events on 8 general and 3 fixed counters, and other masks that overlap
+// without inclusion.
 const Wants kFamilies = {
     Narrow(0xff),           Narrow(0x03), Narrow(0x80), Narrow(0x1000000ffULL),
     Narrow(0x2000000ffULL), Narrow(0x0f), Narrow(0x3c), Narrow(0xc3),
@@ -332,17 +333,17 @@ TEST(Constraint, EveryMultisetOfEightWantsOfTwelveFamiliesFitsWhenItCan) {
   int fits = 0;
   int all = 0;
   ForEachMultiset(kFamilies, 8, [&](const Wants& wants) {
-    // Backwards too: the order of arrival changes nothing about whether there is a fit.
+    // Also in reverse: the order of the wants must not matter for the existence of an assignment.
     const Outcome outcome = Assign(wants);
     const Wants reverse(wants.rbegin(), wants.rend());
     ASSERT_EQ(Assign(reverse).err, outcome.err) << Sets(wants);
     Options options;
     for (const refpmu_want& want : wants) options.push_back({want.allowed, want.wide});
-    // A fixed counter that is left out, or a wide one first, keeps the sets few.
+    // This order keeps the number of sets in Feasible() small.
     std::sort(options.begin(), options.end(), [](const Option& a, const Option& b) {
       return a.wide != b.wide ? a.wide : a.set < b.set;
     });
-    // That there is none is brute force's to say; that there is one is seen below.
+    // Brute force proves that no assignment exists. If one exists, checking the result is enough.
     ++all;
     if (outcome.err != 0) {
       ASSERT_FALSE(Feasible(options)) << Sets(wants);
@@ -351,7 +352,7 @@ TEST(Constraint, EveryMultisetOfEightWantsOfTwelveFamiliesFitsWhenItCan) {
       ASSERT_NO_FATAL_FAILURE(ExpectPlaces(wants, outcome)) << Sets(wants);
     }
   });
-  EXPECT_EQ(all, 125'970);  // 20 over 8
+  EXPECT_EQ(all, 125'970);  // binomial coefficient of 20 and 8
   EXPECT_GT(fits, 1'000);
 }
 
@@ -436,7 +437,7 @@ TEST(Constraint, RandomNarrowAndWideWantsOfFivePairsAreServedAsWellAsCanBe) {
 TEST(Constraint, AFitThatWasHiddenInTheLargestDeviceIsFound) {
   std::mt19937_64 random(13);
   for (int i = 0; i < 300; ++i) {
-    // Everybody gets a place, and then a few others that it would take.
+    // Each want gets a counter, and then a few more that it allows.
     std::vector<int> free(64);
     std::iota(free.begin(), free.end(), 0);
     std::shuffle(free.begin(), free.end(), random);
@@ -464,7 +465,7 @@ TEST(Constraint, AFitThatWasHiddenInTheLargestDeviceIsFound) {
     ASSERT_EQ(outcome.err, 0) << "round " << i << Sets(wants);
     ExpectPlaces(wants, outcome);
     ASSERT_FALSE(HasFatalFailure()) << "round " << i;
-    // All counters are taken: there is no room for one more.
+    // All counters are in use, so one more want does not fit.
     wants.push_back(Narrow(~0ULL));
     ASSERT_EQ(Assign(wants).err, wants.size() > 64 ? -EINVAL : -ENOSPC) << "round " << i;
   }
@@ -483,7 +484,7 @@ TEST(Constraint, MaskThatAWideWantCannotHaveIsInvalid) {
   EXPECT_EQ(Assign({odd}).err, -EINVAL);
 }
 
-// What other drivers do: the pickiest first, each on the first counter that is free.
+// Algorithm of other drivers: most constrained first, each on the first free counter.
 bool GreedyFits(Wants wants) {
   std::stable_sort(wants.begin(), wants.end(), [](const refpmu_want& a, const refpmu_want& b) {
     return __builtin_popcountll(a.allowed) < __builtin_popcountll(b.allowed);
@@ -503,17 +504,17 @@ bool GreedyFits(Wants wants) {
 }
 
 TEST(Constraint, SetsThatPickiestFirstGivesUpOnFit) {
-  // Overlapping masks of one size: the first takes what the others share with nobody else.
+  // Overlapping masks of equal size: greedy gives the first want the counter that the others need.
   const Wants overlap = {Narrow(0x3), Narrow(0x5), Narrow(0x5)};
   EXPECT_FALSE(GreedyFits(overlap));
   EXPECT_EQ(Assign(overlap).err, 0);
-  // Events of the device, on 4 counters: a wide one, and pulse_c twice, which has the first two.
+  // Events of the device on 4 counters: a wide one, and two of pulse_c, which allows the first two.
   const Wants wide = {Wide(0x5), Narrow(0x3), Narrow(0x3)};
   EXPECT_FALSE(GreedyFits(wide));
   const Outcome outcome = Assign(wide);
   ASSERT_EQ(outcome.err, 0);
   EXPECT_EQ(outcome.counter[0], 2);
-  // And there is no set that it fits and we do not.
+  // Every set that the greedy algorithm can assign must be assigned.
   ForEachMultiset(kFamilies, 5, [](const Wants& wants) {
     ASSERT_TRUE(!GreedyFits(wants) || Assign(wants).err == 0) << Sets(wants);
   });

@@ -3,7 +3,7 @@
 #ifndef PMUCONF_DRIVER_UNIT_CORE_H_
 #define PMUCONF_DRIVER_UNIT_CORE_H_
 
-// Outside of extern "C", so that they come with their C++ linkage.
+// Included outside of extern "C", so that they have C++ linkage.
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
@@ -21,7 +21,7 @@ extern "C" {
 #include "window.h"
 }
 
-// The rows name the fields they set and leave the others 0.
+// Initializers name the fields that they set; the other fields are 0.
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
 #endif  // PMUCONF_DRIVER_UNIT_CORE_H_

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each access to the device model is atomic against an NMI on the same CPU: whatever interrupts it
-// at whatever instruction, both have happened one after the other.
+// Tests that each access to the device model is atomic against an NMI on the same CPU. An intruder
+// may interrupt an access at any instruction. The result must equal that of both accesses in
+// sequence.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,12 +22,13 @@ namespace pmuconf {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__)
-constexpr u64 kPlaces = 60;  // at which an access is interrupted: it takes long to get there
+// instructions at which an access is interrupted: single steps are slow here
+constexpr u64 kPlaces = 60;
 #else
-constexpr u64 kPlaces = 1'000'000;  // all of them
+constexpr u64 kPlaces = 1'000'000;  // all instructions
 #endif
 constexpr u64 kLooks = 1'500;   // intrusions into an access, unless it has more instructions
-constexpr u64 kSteps = 40'000;  // in accesses with two intrusions each
+constexpr u64 kSteps = 40'000;  // intrusions in accesses with two intrusions each
 
 constexpr u64 kArea = Memory::kBase + 64;
 constexpr u64 kBts = kArea + 0x200;
@@ -36,14 +38,13 @@ constexpr u64 kOn = REFPMU_EVTSEL_EN | REFPMU_EVTSEL_INT | REFPMU_EVTSEL_USR | R
 
 using Words = std::vector<u64>;
 
-// What an access tells. No memory is allocated for it: the access may interrupt an allocation's
-// owner.
+// Result of an access. It uses no heap memory, because the access may interrupt malloc().
 struct Told {
   std::array<u64, 4> words = {};
   bool operator<(const Told& other) const { return words < other.words; }
 };
 
-// A device on which everything is on and about to happen.
+// A device with all features enabled and all overflows near.
 class Device {
  public:
   explicit Device(u64 freeze) {
@@ -104,7 +105,8 @@ class Device {
   Told Line() { return {{refpmu_model_line(&model_)}}; }
   Told Deadline() { return {{refpmu_model_ticks_to_overflow(&model_)}}; }
 
-  // What a handler does: it takes the records out of their buffers, with the device off.
+  // The work of an overflow handler: takes the records out of their buffers, with the device
+  // disabled.
   Told Serve() {
     Told told = Read(REFPMU_REG_GLOBAL_STATUS);
     Write(REFPMU_REG_GLOBAL_CTRL, 0);
@@ -118,13 +120,13 @@ class Device {
     return told;
   }
 
-  // All that can be seen of it. The last thing that is asked of it.
+  // Returns all visible state. It changes the device, so it must be the last call.
   Words State() {
     Words all = {Line().words[0], Deadline().words[0]};
     for (const u32 reg : SlowDevice(model_.params).Registers()) all.push_back(Read(reg).words[0]);
     for (u64 i = 0; i < header_; ++i) all.push_back(memory_.At(kArea + 8 * i));
     ForRecords([&](u64 word) { all.push_back(word); });
-    // Where the clock is in its rounds.
+    // The phase of the clock dividers.
     Write(REFPMU_REG_GLOBAL_STATUS_RESET, Read(REFPMU_REG_GLOBAL_STATUS).words[0]);
     Write(REFPMU_REG_EVTSEL(3), kOn | REFPMU_EVENT_REF_CYCLES);
     Write(REFPMU_REG_A_PMC(3), kTop);
@@ -180,7 +182,7 @@ const Access& Serving() {
   return serving;
 }
 
-// What @accesses told, and the state after them, when they ran in @order.
+// Results of @accesses, and the state after them, when they run in @order.
 using Outcome = std::pair<std::vector<Told>, Words>;
 
 Outcome InOrder(u64 freeze, const std::vector<const Access*>& accesses,
@@ -200,7 +202,8 @@ std::set<Outcome> AllOrders(u64 freeze, const std::vector<const Access*>& access
   return all;
 }
 
-// The first access is interrupted at @places[0] by the second, which is at @places[1] by the third.
+// Interrupts the first access at @places[0] by the second one, which the third one interrupts at
+// @places[1].
 Outcome Nested(u64 freeze, const std::vector<const Access*>& accesses,
                const std::vector<u64>& places, bool* reached) {
   Device device(freeze);
@@ -215,7 +218,7 @@ Outcome Nested(u64 freeze, const std::vector<const Access*>& accesses,
   return {told, device.State()};
 }
 
-// Instructions of @access.
+// Returns the number of instructions of @access.
 u64 Length(u64 freeze, const Access& access) {
   Device device(freeze);
   return RunInterrupted([&] { access.run(device); }, ~u64{0}, [] {});
@@ -223,9 +226,9 @@ u64 Length(u64 freeze, const Access& access) {
 
 class ModelAtomicity : public testing::TestWithParam<size_t> {};
 
-constexpr u64 kFreezes[] = {0, 0x1800};  // nothing, and all there is
+constexpr u64 kFreezes[] = {0, 0x1800};  // no freezing; freezing of counters and branch records
 
-// What comes in at an instruction, and what may come of it, by what is frozen.
+// An interrupting access, and all allowed outcomes, by the freeze bits.
 struct Intrusion {
   const Access* inner;
   std::map<u64, std::set<Outcome>> orders;
@@ -244,8 +247,8 @@ std::vector<Intrusion> Intrusions(const Access& outer) {
   return all;
 }
 
-// At every instruction something comes in; over the instructions, and in short accesses at each of
-// them, it is everything there is.
+// Interrupts at every instruction. The interrupting access varies with the instruction. For short
+// accesses, every intrusion happens at each instruction.
 TEST_P(ModelAtomicity, WhateverInterruptsHappensBeforeOrAfter) {
   const Access& outer = Accesses()[GetParam()];
   const std::vector<Intrusion> intrusions = Intrusions(outer);
@@ -253,7 +256,7 @@ TEST_P(ModelAtomicity, WhateverInterruptsHappensBeforeOrAfter) {
   const u64 looks = std::clamp<u64>(kLooks / length, 1, intrusions.size());
   for (const u64 freeze : kFreezes) {
     for (u64 look = 0; look < looks; ++look) {
-      // 7 has no divisor in common with their number, 18.
+      // 7 and the number of intrusions, 18, are coprime.
       const auto at = [&](u64 place) -> const Intrusion& {
         return intrusions[(place + 7 * look) % intrusions.size()];
       };
@@ -297,7 +300,7 @@ TEST_P(ModelAtomicity, HoldsForTwoInterruptsInOneAnother) {
 
 INSTANTIATE_TEST_SUITE_P(Accesses, ModelAtomicity, testing::Range<size_t>(0, 17));
 
-// A version that an interrupted access kept for itself would be missing some accesses later.
+// If an interrupted access leaked its version, later accesses would run out of versions.
 TEST(ModelVersions, NoneIsUsedUp) {
   std::mt19937_64 random(5);
   Device device(0);

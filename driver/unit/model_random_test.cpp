@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device model against an obvious slow device, under random programs.
+// Tests the device model against a simple, slow device, with random programs.
 #include <gtest/gtest.h>
 
 #include <random>

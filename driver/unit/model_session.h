@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A random program for the modelled hardware, compared after each step with the slow device.
+// A random program for the modeled hardware, compared with the slow device after each step.
 #ifndef PMUCONF_DRIVER_UNIT_MODEL_SESSION_H_
 #define PMUCONF_DRIVER_UNIT_MODEL_SESSION_H_
 
@@ -15,7 +15,7 @@
 
 namespace pmuconf {
 
-// @Draw: u64 operator()(u64 low, u64 high), and bool more() that tells whether to go on.
+// @Draw has u64 operator()(u64 low, u64 high), and bool more(), which returns whether to continue.
 template <typename Draw>
 class ModelSession {
  public:
@@ -28,7 +28,7 @@ class ModelSession {
     CompareAll();
   }
 
-  // Throws std::logic_error with the property that does not hold.
+  // Throws std::logic_error with the violated property.
   void Run(int steps) {
     for (int step = 0; step < steps && draw_.more(); ++step) {
       Step();
@@ -40,7 +40,7 @@ class ModelSession {
   u64 records() const { return records_; }
 
  private:
-  static constexpr u64 kSlowEvents = 60;  // what the slow device goes through one by one
+  static constexpr u64 kSlowEvents = 60;  // events that the slow device processes one by one
   static constexpr u64 kArea = Memory::kBase + 64;
 
   static void Check(bool holds, const char* sentence) {
@@ -93,7 +93,7 @@ class ModelSession {
 
   void Poke(u64 address, u64 value) { memory_.At(address) = slow_.memory().At(address) = value; }
 
-  // A counter that counts and is about to wrap: what random writes alone would seldom reach.
+  // Enables a counter that is about to overflow. Random writes alone would rarely do that.
   void Program() {
     const u64 near_top = Mask() - draw_(0, kSlowEvents);
     const u64 rings = Chance(4) ? draw_(0, 3) : 3;
@@ -115,7 +115,7 @@ class ModelSession {
     if (Chance(2)) Write(REFPMU_REG_GLOBAL_CTRL, Counters() & ~(Chance(4) ? Any() : 0));
   }
 
-  // Status, and what chooses how things are recorded; a register that is not there is refused.
+  // Writes status and recording controls. The device must reject registers that it does not have.
   void Control() {
     switch (draw_(0, 7)) {
       case 0:
@@ -140,7 +140,7 @@ class ModelSession {
     return all | (params_.lbr ? lbr | (all == 0 ? 8u : 0u) : 0) | (params_.trace ? trace : 0);
   }
 
-  // A DS area with small buffers somewhere in memory; seldom one that makes no sense.
+  // Sets up a DS area with small buffers at a random position; rarely an invalid one.
   void SetUpDs() {
     const u64 bts = kArea + 0x200;
     const u64 pebs = bts + draw_(0, 6) * 24 + draw_(0, 1) * 8;
@@ -227,7 +227,7 @@ class ModelSession {
     }
   }
 
-  // A device of its own, in the same state.
+  // An independent copy of the device.
   struct Copy {
     explicit Copy(const ModelSession& session) : memory(session.memory_), model(session.model_) {
       model.params.context = &memory;
@@ -252,7 +252,8 @@ class ModelSession {
     }
   }
 
-  // Too many to count one by one: the whole and its two parts still agree. On copies.
+  // For numbers that are too large for the slow device: one stimulus must equal the sum of its two
+  // parts. Works on copies.
   void CheckSplit() {
     const refpmu_origin origin = Origin();
     refpmu_stimulus s = Some(draw_(0, 1), origin);
@@ -276,7 +277,8 @@ class ModelSession {
     CheckSame(whole, parts, "a stimulus in two parts leaves the same state");
   }
 
-  // The next overflow is told to the tick: at one privilege it happens then, at none earlier.
+  // The predicted tick of the next overflow is exact: at one privilege it overflows then, at no
+  // privilege earlier.
   void CheckDeadline() {
     Write(REFPMU_REG_PEBS_ENABLE, 0);
     u64 next = ~u64{0};
@@ -289,7 +291,7 @@ class ModelSession {
     CheckPass(draw_(0, 1) ? REFPMU_KERNEL : REFPMU_USER);
   }
 
-  // Ticks that are not to overflow anything end right before the one that does.
+  // refpmu_model_pass() must stop right before the tick that overflows a counter.
   void CheckPass(refpmu_privilege privilege) {
     Copy stepped(*this);
     Copy passed(*this);
@@ -324,7 +326,7 @@ class ModelSession {
   std::vector<u32> registers_;
   refpmu_model model_ = {};
   u64 overflows_ = 0;
-  u64 records_ = 0;  // steps after which the record area was at its threshold
+  u64 records_ = 0;  // steps after which the record buffer had reached its threshold
 };
 
 }  // namespace pmuconf

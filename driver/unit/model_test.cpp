@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device model: its registers by the manual, its counters against an obvious slow device.
+// Tests the device model: registers against the manual, counters against a simple, slow device.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -31,7 +31,7 @@ u64 Read(refpmu_model& model, u32 reg) {
   return value;
 }
 
-// Padding too: a refused write must not touch a byte.
+// Compares padding too: a rejected write must not change a byte.
 bool Same(const refpmu_model& a, const refpmu_model& b) {
   return memcmp(static_cast<const void*>(&a), static_cast<const void*>(&b), sizeof(a)) == 0;
 }
@@ -69,7 +69,7 @@ TEST(ModelReset, TakesTheDevicesOwnParameters) {
   EXPECT_TRUE(Same(model, Device({4, 3, 48})));
 }
 
-// Params of a device that has everything.
+// Parameters of a device with all features.
 constexpr refpmu_model_params kWhole = {4, 3, 48, 16, 1, true, true};
 
 TEST(ModelRegisters, ExactlyThoseOfTheDeviceExist) {
@@ -284,7 +284,8 @@ TEST(ModelClock, CountsOnlyWhileACounterIsSwitchedOnAndNotFrozen) {
 }
 
 TEST(ModelClock, DividedEventsNeverWrapTheTicksToTheirOverflow) {
-  // Far below the top, a divided event overflows later than ticks can tell.
+  // If the value is low, the overflow of a divided event is further away than a 64-bit number of
+  // ticks.
   for (u16 code : {REFPMU_EVENT_INSTRUCTIONS, REFPMU_EVENT_REF_CYCLES}) {
     refpmu_model model = Device({1, 0, 64});
     Write(model, REFPMU_REG_GLOBAL_CTRL, 1);
@@ -293,7 +294,7 @@ TEST(ModelClock, DividedEventsNeverWrapTheTicksToTheirOverflow) {
     EXPECT_EQ(refpmu_model_advance(&model, kNever, REFPMU_USER, false).overflowed, 0u);
     const u64 divider = code == REFPMU_EVENT_INSTRUCTIONS ? 2 : 4;
     EXPECT_EQ(Read(model, REFPMU_REG_PMC(0)), kNever / divider);
-    // The phase survives: one tick short of a whole event.
+    // The phase is preserved: one tick completes an event.
     EXPECT_EQ(refpmu_model_advance(&model, 1, REFPMU_USER, false).done, 1u);
     EXPECT_EQ(Read(model, REFPMU_REG_PMC(0)), kNever / divider + 1);
   }
@@ -303,7 +304,7 @@ TEST(ModelClock, OverflowsBeyondWhatTicksCanTellAreNever) {
   refpmu_model model = Device({1, 0, 64});
   Write(model, REFPMU_REG_GLOBAL_CTRL, 1);
   Write(model, REFPMU_REG_EVTSEL(0), kOn | REFPMU_EVENT_REF_CYCLES);
-  // 2^62 events to go are 2^64 ticks; one event less is four ticks less.
+  // 2^62 remaining events are 2^64 ticks; one event less is four ticks less.
   Write(model, REFPMU_REG_A_PMC(0), 0 - BIT_ULL(62));
   EXPECT_EQ(refpmu_model_ticks_to_overflow(&model), kNever);
   Write(model, REFPMU_REG_A_PMC(0), 0 - BIT_ULL(62) - 1);
@@ -352,7 +353,7 @@ TEST(ModelClock, PassesUpToTheTickBeforeAnOverflowAndNoFurther) {
   EXPECT_EQ(refpmu_model_pass(&model, 100, REFPMU_USER), 2u);
   EXPECT_EQ(Read(model, REFPMU_REG_PMC(0)), 0xffffffffffffu);
   EXPECT_EQ(refpmu_model_pass(&model, 100, REFPMU_USER), 0u);
-  // At the other privilege it does not count.
+  // At the other privilege the counter does not count.
   EXPECT_EQ(refpmu_model_pass(&model, 1000, REFPMU_KERNEL), 1000u);
   EXPECT_EQ(Read(model, REFPMU_REG_GLOBAL_STATUS), 0u);
   EXPECT_EQ(refpmu_model_advance(&model, 100, REFPMU_USER, false).done, 1u);
@@ -372,7 +373,7 @@ TEST(ModelClock, PhaseDoesNotDependOnHowTicksArePortioned) {
     total += ticks;
   }
   refpmu_model_advance(&whole, total, REFPMU_USER, false);
-  // And three ticks more, which tell where each of them is in its round.
+  // Three more ticks show the phase of each divider.
   for (u64 more = 0; more < 4; ++more) {
     for (refpmu_model* model : {&portions, &whole}) {
       EXPECT_EQ(Read(*model, REFPMU_REG_FIXED_CTR(0)), (total + more) / 2);
@@ -383,7 +384,7 @@ TEST(ModelClock, PhaseDoesNotDependOnHowTicksArePortioned) {
   }
 }
 
-// As an interrupt controller takes an edge: the status is nobody's but the driver's.
+// Edge-triggered: only the driver changes the status.
 TEST(ModelLine, DroppedLineRisesWithTheNextOverflow) {
   const refpmu_model_params params = {.general = 1, .width = 48};
   refpmu_model m;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which registers of a processor go to the model, and to which of its.
+// Tests which registers of a processor belong to the model, and their numbers there.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -73,7 +73,7 @@ TEST(Numbers, RecordsOfAnOlderFormatHaveNoGroups) {
   EXPECT_EQ(Intel(older, 0x3f1), 0x3f1u);
 }
 
-// Others keep bits of their own in it.
+// Other code uses bits of DEBUGCTL.
 TEST(Numbers, OfDebugctlTheProcessorKeepsWhatBranchRecordsDoNotNeed) {
   EXPECT_EQ(Intel(kAll, 0x1d9), 0x1d9u);
   EXPECT_EQ(Intel(kPlain, 0x1d9), std::nullopt);

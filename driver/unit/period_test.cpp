@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counter arithmetic: the vectors, and that no event is lost over any number of reloads.
+// Tests counter arithmetic: the vectors, and that no number of reloads loses an event.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -58,8 +58,8 @@ TEST(PeriodCounting, IsAtMostHalfTheRange) {
   }
 }
 
-// A counter as the hardware has it, reloaded with an interrupt that comes late by up to a quarter
-// of the range, and a period that changes now and then as in frequency mode.
+// Simulates a hardware counter. Its reload is late by up to a quarter of the range, and the period
+// changes sometimes, as in frequency mode.
 TEST(PeriodReload, ConservesEventsWhateverTheWidthTheDelayAndThePeriod) {
   std::mt19937_64 random(2);
   for (unsigned width : {8u, 16u, 31u, 32u, 33u, 48u, 63u, 64u}) {
@@ -76,7 +76,7 @@ TEST(PeriodReload, ConservesEventsWhateverTheWidthTheDelayAndThePeriod) {
       const u64 to_overflow = (0 - raw) & refpmu_low_bits(width);
       ASSERT_EQ(to_overflow,
                 std::min<u64>(static_cast<u64>(period.left), refpmu_period_counting(width)));
-      // Less than a period late: beyond that the contract lets whole periods go.
+      // Less than a period late: beyond that, the contract allows whole periods to be skipped.
       const u64 delay = random() % std::min<u64>(quarter, shortest);
       const u64 now = (raw + to_overflow + delay) & refpmu_low_bits(width);
       const u64 delta = refpmu_period_delta(raw, now, width);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests of the stimulus port: each field up to its bound, and not beyond.
+// Tests requests of the stimulus port: each field up to its limit, and one more.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -41,7 +41,7 @@ TEST(PortArg, WhatIsNoRequestIsNotOne) {
   EXPECT_EQ(refpmu_port_check(_IOWR(0xB7, 11, refpmu_pulse), &arg), -ENOTTY);
 }
 
-// A field of a request, and the most that it may be.
+// A field of a request, and its largest valid value.
 struct Bound {
   const char* name;
   unsigned cmd;

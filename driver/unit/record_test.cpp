@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decoder of records: each layout comes out as it went in, and broken memory ends it.
+// Tests the record decoder: it decodes every layout correctly and stops at broken memory.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -17,10 +17,10 @@ u64 Lbrs(unsigned entries) {
   return REFPMU_PEBS_DATA_LBRS | u64{entries - 1} << REFPMU_PEBS_DATA_LBR_SHIFT;
 }
 
-// The bytes lie in memory of exactly that size, so that a sanitizer sees a read past them.
+// The buffer has exactly the size of the data, so that a sanitizer detects a read past its end.
 class Buffer {
  public:
-  // A record whose words, after the first, count up from @seed.
+  // Adds a record whose words, except the first, count up from @seed.
   void Add(u64 data_cfg, u64 seed) {
     const u64 bytes = refpmu_record_size(data_cfg);
     words_.push_back(data_cfg | bytes << REFPMU_PEBS_SIZE_SHIFT);
@@ -61,9 +61,9 @@ TEST(Record, SizeIsThatOfItsGroups) {
   EXPECT_EQ(refpmu_record_size(kGprs), 32u + 144);
   EXPECT_EQ(refpmu_record_size(Lbrs(1)), 32u + 24);
   EXPECT_EQ(refpmu_record_size(kMemory | kGprs | Lbrs(256)), 32u + 32 + 144 + 256 * 24);
-  // A number of entries says nothing while no entries are asked for.
+  // The number of entries is ignored unless branch entries are requested.
   EXPECT_EQ(refpmu_record_size(REFPMU_PEBS_DATA_LBR_COUNT), 32u);
-  // Vector registers, and what the future brings.
+  // Vector registers, and bits that are not defined yet.
   for (u64 unknown : {BIT_ULL(2), BIT_ULL(4), BIT_ULL(23), BIT_ULL(32), BIT_ULL(63)}) {
     EXPECT_EQ(refpmu_record_size(kMemory | unknown), 0u);
   }
@@ -176,7 +176,7 @@ TEST(Record, BranchesComeOutAsTheyWentIn) {
   ASSERT_EQ(refpmu_record_next_branch(words, sizeof(words), &offset, &branch), 1);
   EXPECT_TRUE(branch.from == 3 && branch.to == 4 && !branch.predicted);
   EXPECT_EQ(offset, 48u);
-  // Half a record is none; without it the buffer is at its end.
+  // Half a record is an error. A buffer without it ends normally.
   EXPECT_EQ(refpmu_record_next_branch(words, sizeof(words), &offset, &branch), -EINVAL);
   EXPECT_EQ(refpmu_record_next_branch(words, 48, &offset, &branch), 0);
   EXPECT_EQ(offset, 48u);
@@ -208,7 +208,7 @@ TEST(Record, RandomMemoryIsDecodedToItsEndOrRefused) {
     int status;
     while ((status = buffer.Next()) == 1) {
       ++seen;
-      // The entries of branches are its last words.
+      // The branch entries are the last words of the record.
       const auto* end = reinterpret_cast<const u64*>(buffer.record.lbr + buffer.record.n_lbr);
       if (buffer.record.lbr) {
         ASSERT_EQ(end, &buffer.at(0) + buffer.offset / 8);

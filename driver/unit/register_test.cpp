@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What events need beside counters, against brute force: extra registers that they share or not,
-// one selector of branches, features that only one may have.
+// Tests resources of events other than counters, against brute force: extra registers, the branch
+// selector, and exclusive features.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -14,7 +14,7 @@ namespace pmuconf {
 namespace {
 
 using Wants = std::vector<refpmu_want>;
-// The registers that each want may have, as a set; 0 for those that need none.
+// The registers that each want may have, as a set; 0 for a want that needs none.
 using Choices = std::vector<unsigned>;
 
 constexpr s8 kUntouched = 99;
@@ -70,7 +70,7 @@ unsigned Previous(const refpmu_want& want) {
   return want.previous_extra >= 0 ? Registers(want) & (1u << want.previous_extra) : 0;
 }
 
-// All ways to choose are tried: one register holds one value.
+// Tries all assignments. A register has one value.
 bool Feasible(const Wants& wants, const Choices& choices) {
   for (unsigned way = 0; way < 1u << wants.size(); ++way) {
     std::array<const refpmu_want*, 8> holder = {};
@@ -103,7 +103,8 @@ void ExpectBest(const Wants& wants) {
     }
     const unsigned bit = 1u << places[i].extra;
     ASSERT_NE(bit & choices[i], 0u) << "want " << i << " got " << int{places[i].extra};
-    // It stays, unless that costs somebody a register or an earlier one its stay.
+    // A want keeps its register, unless another want then has none or an earlier one would have to
+    // move.
     Choices trial = choices;
     trial[i] = Previous(want);
     if (bit == trial[i]) {
@@ -118,7 +119,7 @@ void ExpectBest(const Wants& wants) {
   ASSERT_TRUE(Feasible(wants, choices)) << "a register holds two values";
 }
 
-// Every kind of register, value, place before, pinned or not.
+// All combinations of register type, value, previous register, and pinned.
 Wants Kinds() {
   Wants kinds = {Free()};
   for (int previous = -1; previous < 3; ++previous) {
@@ -134,7 +135,7 @@ Wants Kinds() {
   return kinds;
 }
 
-// A pinned want has a counter to stay on, each its own.
+// Gives each want its own previous counter, because a pinned want needs one.
 void GiveCounters(Wants& wants) {
   for (size_t i = 0; i < wants.size(); ++i) wants[i].previous = static_cast<s8>(i);
 }
@@ -161,7 +162,7 @@ TEST(Registers, RandomUsersAreServedAsWellAsCanBe) {
     Wants wants(random() % 9);
     for (refpmu_want& want : wants) {
       want = kinds[random() % kinds.size()];
-      // Mostly one value, or hardly any would fit.
+      // Mostly one value; otherwise hardly any set would fit.
       if (random() % 4) want.extra_value = 0;
     }
     GiveCounters(wants);
@@ -170,7 +171,7 @@ TEST(Registers, RandomUsersAreServedAsWellAsCanBe) {
   }
 }
 
-// The sets of counters that all wants together may take, tried one want after the other.
+// Tries all assignments of counters, one want after the other.
 bool CountersFit(const Wants& wants) {
   std::set<u64> taken = {0};
   for (const refpmu_want& want : wants) {
@@ -186,7 +187,7 @@ bool CountersFit(const Wants& wants) {
   return !taken.empty();
 }
 
-// No two of them contradict each other about what there is only one of.
+// Returns whether the wants agree on the branch selector and the exclusive features.
 bool NoneExcludesAnother(const Wants& wants) {
   for (const refpmu_want& a : wants) {
     for (const refpmu_want& b : wants) {
@@ -207,7 +208,8 @@ TEST(Registers, RandomWantsOfEverythingAtOnceFitExactlyWhenTheyCan) {
     for (refpmu_want& want : wants) {
       want = Free();
       want.wide = random() % 4 == 0;
-      // Three counters of four, so that most of it hangs on the rest.
+      // A counter is allowed with probability 3/4, so that most results depend on the other
+      // resources.
       const u64 some = random();
       want.allowed = (some | random()) & (want.wide ? 0x55 : 0xff);
       want.extra = random() % 3 ? u8{REFPMU_EXTRA_NONE} : static_cast<u8>(1 + random() % 2);
@@ -243,7 +245,7 @@ TEST(Registers, OneSelectorServesAllUsersOfBranches) {
   EXPECT_EQ(Assign({Branches(0x4), Free(), Branches(0x4)}, 0)[2].extra, REFPMU_REGISTER_NONE);
   Assign({Branches(0x4), Free(), Branches(0x5)}, -ENOSPC);
   Assign({Branches(0), Branches(0x1)}, -ENOSPC);
-  // A selector without use of branches says nothing.
+  // The selector is ignored if the want does not use branches.
   refpmu_want other = Branches(0x5);
   other.branches = false;
   Assign({Branches(0x4), other}, 0);

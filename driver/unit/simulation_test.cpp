@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Core and model together as a driver uses them: counts, samples and periods come out exact.
+// Tests core and model together, as a driver uses them: counts, samples and periods are exact.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct Event {
   u64 sampled = 0;  // sum of the periods of the samples
 };
 
-// The shortest driver there can be: opens events, starts them, serves interrupts.
+// A minimal driver: opens and starts events, and handles interrupts.
 class Driver {
  public:
   explicit Driver(refpmu_model_params params, u64 min_period = 1)
@@ -66,7 +66,7 @@ class Driver {
     Write(REFPMU_REG_GLOBAL_CTRL, global);
   }
 
-  // Interrupts are served @skid events, or ticks, late.
+  // Interrupts are handled @skid events or ticks late.
   void Pulse(u16 code, u64 n, u64 skid = 0) {
     Stimulate(n, skid, [&](u64 part, bool run_on) {
       return refpmu_model_pulse(&model_, code, part, REFPMU_KERNEL, run_on);
@@ -200,7 +200,7 @@ TEST(Simulation, DevicesWithAMinimumPeriodStayExactInTheSum) {
   std::mt19937_64 random(11);
   for (int i = 0; i < 300; ++i) {
     const u64 period = 100 + random() % 300;
-    const u64 skid = random() % 68;  // with the minimum's overshoot still below a period
+    const u64 skid = random() % 68;  // skid and minimum together stay below a period
     const u64 n = period * 40 + random() % period;
     SCOPED_TRACE(testing::Message() << "period " << period << " skid " << skid);
     Driver driver({4, 3, 48}, 32);
@@ -210,7 +210,7 @@ TEST(Simulation, DevicesWithAMinimumPeriodStayExactInTheSum) {
     const Event& event = driver.Settled(0);
     ASSERT_EQ(event.count, n);
     ASSERT_EQ(static_cast<s64>(event.sampled + period) - event.period.left, static_cast<s64>(n));
-    // A sample may still be due: its interrupt comes at most a minimum late.
+    // One sample may still be pending: its interrupt is late by at most the minimum period.
     ASSERT_LE(n / period - event.samples, 1u);
   }
 }
@@ -225,7 +225,7 @@ TEST(Simulation, ClockDrivenEventsOnAllCountersAreExactTogether) {
     driver.Open(0xc0, 733);      // fixed 0
     driver.Open(0xc0, 101'027);  // general
     driver.Open(0x13c, 251);     // fixed 2
-    driver.Open(0x1d2, 10);      // general 0 or 1, sees nothing of the clock
+    driver.Open(0x1d2, 10);      // general 0 or 1, not driven by the clock
     driver.Start();
     driver.Advance(ticks);
     const u64 expected[] = {ticks, ticks, ticks / 2, ticks / 2, ticks / 4, 0};

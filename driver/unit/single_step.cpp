@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Single steps by the trap flag of x86-64.
+// Implements single steps with the trap flag of x86-64.
 #include "single_step.h"
 
 #include <signal.h>
@@ -13,9 +13,9 @@ namespace pmuconf {
 namespace {
 
 constexpr greg_t kTrapFlag = 0x100;
-constexpr unsigned kCopySeconds = 20;  // then a copy is ended: what it runs does not end by itself
+constexpr unsigned kCopySeconds = 20;  // limit for a copy whose code does not end
 
-// Below the red zone; what is in memory is there before, and is looked at after.
+// Skips the red zone. The memory clobber completes earlier stores before the first step.
 void SetTrapFlag() {
   asm volatile(
       "lea -128(%%rsp), %%rsp; pushfq; orq $0x100, (%%rsp); popfq; lea 128(%%rsp), %%rsp" ::
@@ -28,14 +28,14 @@ void ClearTrapFlag() {
           : "memory", "cc");
 }
 
-// Work that is run in steps.
+// Work that runs in single steps.
 struct Stepping {
   uint64_t seen;
-  // Called after each instruction; true if there is to be none of that from here on.
+  // Called after each instruction; returns true to stop the single steps.
   std::function<bool(uint64_t)> step;
 };
 
-// The innermost one; the handler runs on the thread that it interrupts.
+// The innermost one. The handler runs on the thread that it interrupts.
 Stepping* g_stepping = nullptr;
 
 void Trap(int, siginfo_t*, void* context) {
@@ -60,7 +60,7 @@ void Run(const std::function<void()>& work, Stepping* stepping) {
   g_stepping = outer;
 }
 
-// Whether a copy of the process ended well. All of it is over by then.
+// Waits for a copy of the process and returns whether it succeeded.
 bool EndedWell(pid_t copy) {
   int status = 0;
   return waitpid(copy, &status, 0) == copy && WIFEXITED(status) && WEXITSTATUS(status) == 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The modelled hardware done the slow way: registers in a map, one cycle after the other.
+// A slow implementation of the modeled hardware: registers in a map, one cycle after the other.
 #ifndef PMUCONF_DRIVER_UNIT_SLOW_DEVICE_H_
 #define PMUCONF_DRIVER_UNIT_SLOW_DEVICE_H_
 
@@ -16,7 +16,7 @@ extern "C" {
 
 namespace pmuconf {
 
-// Some memory of a device: where its DS area and the buffers of that are.
+// Memory of a device: its DS area and the buffers.
 class Memory {
  public:
   static constexpr u64 kBase = 0x7000;
@@ -27,7 +27,7 @@ class Memory {
   u64 end() const { return kBase + words_.size() * 8; }
   bool operator==(const Memory& other) const { return words_ == other.words_; }
 
-  // What params.memory is, with a Memory as the context.
+  // The function for params.memory; its context is a Memory.
   static void* Resolve(void* context, u64 address, u64 size) {
     auto& words = static_cast<Memory*>(context)->words_;
     const u64 bytes = words.size() * 8;
@@ -79,7 +79,7 @@ class SlowDevice {
   Memory& memory() { return memory_; }
   bool Line() const { return asserted_ != 0; }
 
-  // All registers there are.
+  // Returns all registers of the device.
   std::vector<u32> Registers() const {
     std::vector<u32> all = {0x345, 0x38e, 0x390, 0x391};
     for (u32 i = 0; i < params_.general; ++i) all.push_back(0xc1 + i);
@@ -158,13 +158,13 @@ class SlowDevice {
   static constexpr u64 kFrozen = u64{3} << 58;
   static constexpr u64 kDs = u64{1} << 62;
 
-  // A counter, and what it sees of a cycle and the one before.
+  // A counter, with all that determines its increment.
   struct Counter {
     u64 status;
-    u64 select;  // as of a general one
+    u64 select;  // in the format of a general counter
     u32 reg;
     u64* value;
-    u64 reset;  // its index in the resets
+    u64 reset;  // index of its reset value
   };
 
   void Add(u32 reg, u64 writable) {
@@ -191,19 +191,20 @@ class SlowDevice {
     asserted_ |= bits;
   }
 
-  // A counter may have been written too near to its top.
+  // Checks whether a counter was written so close to its maximum that its next overflow has no
+  // effect.
   void NoteNearness(u32 reg) {
     deaf_.erase(reg);
     const bool counter = (reg >= 0x4c1 && reg < 0x4c1u + params_.general) ||
                          (reg >= 0x309 && reg < 0x309u + params_.fixed);
-    u64 events = 1;  // that overflow it
+    u64 events = 1;  // number of events that overflow it
     for (u64 value = values_[reg]; counter && value != Mask() && events < params_.min_period; ++value) {
       ++events;
     }
     if (counter && events < params_.min_period) deaf_.insert(reg);
   }
 
-  // Those that are switched on at a privilege.
+  // Returns the counters that are enabled at a privilege.
   std::vector<Counter> On(bool user) {
     std::vector<Counter> on;
     if ((status_ >> 59 & 1) != 0) return on;
@@ -246,7 +247,7 @@ class SlowDevice {
     return pair ? occurrences : 15;
   }
 
-  // What @counter gains in a cycle with @now occurrences after one with @before.
+  // Returns the increment in a cycle with @now occurrences after a cycle with @before.
   static u64 Gain(const Counter& counter, u64 before, u64 now) {
     const bool edge = (counter.select >> 18 & 1) != 0;
     u64 cmask = counter.select >> 24 & 0xff;
@@ -281,7 +282,7 @@ class SlowDevice {
     return Apply(gains, origin);
   }
 
-  // The status bits that are set by it.
+  // Returns the status bits that this sets.
   u64 Apply(const std::vector<std::pair<Counter, u64>>& gains, const refpmu_origin& origin) {
     const u64 precise = values_.contains(0x3f1) ? values_[0x3f1] : 0;
     u64 overflowed = 0;
@@ -317,7 +318,7 @@ class SlowDevice {
     return index % 8 == 0 && index <= maximum && maximum - index >= size && Mapped(index, size);
   }
 
-  // True if it went in and filled the buffer to its threshold.
+  // Returns true if the record was written and the buffer has reached its threshold.
   bool WriteRecord(const refpmu_origin& origin, u64 counters) {
     const u64 config = values_[0x3f2];
     std::vector<u64> record = {0, origin.ip, counters, origin.time};
@@ -340,7 +341,7 @@ class SlowDevice {
     return index >= Ds(7);
   }
 
-  // The status bits that are set by it.
+  // Returns the status bits that this sets.
   u64 Trace(const refpmu_branch& b, bool interrupts) {
     if (!HasDs()) return 0;
     u64& index = Ds(1);
@@ -389,7 +390,7 @@ class SlowDevice {
   Memory memory_;
   std::map<u32, u64> values_;
   std::map<u32, u64> writable_;
-  std::set<u32> deaf_;  // counters whose next overflow is not noticed
+  std::set<u32> deaf_;  // counters whose next overflow has no effect
   u64 counters_ = 0;
   u64 status_ = 0;
   u64 asserted_ = 0;

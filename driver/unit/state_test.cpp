@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transitions of an event's state: the vectors, and what holds for every sequence of calls.
+// Tests the transitions of an event's state: the vectors, and the invariants of every sequence.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -40,7 +40,7 @@ TEST(State, UnknownOperationDoesNothing) {
   EXPECT_EQ(step.actions, 0);
 }
 
-// What the actions do to a counter that gets an event now and then.
+// Effect of the actions on a counter that receives events.
 struct Device {
   bool enabled = false;
   u64 counter = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of format 3, as a Skylake writes them.
+// Tests records of format 3 (Skylake).
 #include <gtest/gtest.h>
 
 #include "core.h"
@@ -14,7 +14,7 @@ constexpr u64 kPebs = kArea + 0x200;
 constexpr u64 kRecord = 200;
 constexpr u64 kOn = REFPMU_EVTSEL_EN | REFPMU_EVTSEL_USR | REFPMU_EVTSEL_OS;
 
-// Its threshold is two records away, and four fit.
+// The buffer has space for four records; the threshold is after two.
 class WholeRecord : public testing::Test {
  protected:
   WholeRecord() {
@@ -42,7 +42,7 @@ class WholeRecord : public testing::Test {
     EXPECT_EQ(refpmu_model_read(&model_, reg, &value), 0) << std::hex << reg;
     return value;
   }
-  // One event, of which everything is known.
+  // Generates one event with values in all fields.
   u64 Pulse() {
     refpmu_origin origin = {.privilege = REFPMU_USER,
                             .latency = 321,
@@ -93,7 +93,7 @@ TEST_F(WholeRecord, ThresholdIsAnInterruptAndTheCounterGoesOnFromItsReset) {
   EXPECT_TRUE(refpmu_model_line(&model_));
 }
 
-// The bits that a fixed counter has elsewhere are those of a general one's load latency here.
+// Bits 32 and up belong to fixed counters in format 5, and to load latency events here.
 TEST_F(WholeRecord, BitsOfLoadLatencyMakeNoRecords) {
   for (int bit = 0; bit < 64; ++bit) {
     const bool allowed = 0xf0000000full >> bit & 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The windows of a trace buffer: whole records, never over what the reader has not taken, no gap
-// but the padding at the end, and a look in time for the reader.
+// Tests the windows of a trace buffer: whole records, no overwriting of unread data, no gap except
+// the padding at the end, and a threshold in time for the reader.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -86,8 +86,8 @@ TEST(Window, ALapIsMeasuredAroundTheEnd) {
   EXPECT_EQ(refpmu_window_lap(4056, 24, 4080), 48U);
 }
 
-// A reader that takes random amounts, a device that fills window after window: every record lands
-// in whole, behind the one before, and never over one that was not taken.
+// A random reader and a device that fills one window after the other. Each record must be complete,
+// directly after the previous one, and never over an unread one.
 TEST(Window, ARandomReaderNeverLosesOrRepeatsAByte) {
   std::mt19937_64 random(20261121);
   for (int round = 0; round < 200; ++round) {

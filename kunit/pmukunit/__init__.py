@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Builds a small kernel with refpmu and its KUnit suites, boots it and judges what it says."""
+"""Builds a small kernel with refpmu and its KUnit suites, boots it and judges its output."""

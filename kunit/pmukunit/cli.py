@@ -63,7 +63,7 @@ def _options(argv: list[str]) -> argparse.Namespace:
 
 
 def _parameters(options: argparse.Namespace) -> list[str]:
-    """What the kernel is told beside the filter; PmuvmError for what it would not understand."""
+    """Returns kernel parameters other than the filter; PmuvmError for invalid options."""
     if options.stock and options.debug:
         raise PmuvmError("--stock is the distribution's kernel, --debug another one")
     for param in options.param:

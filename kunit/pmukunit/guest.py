@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Boots a kernel whose suites run by themselves, once, and returns what its console said."""
+"""Boots a kernel that runs its suites by itself, once, and returns the console output."""
 
 import contextlib
 import fcntl
@@ -16,17 +16,17 @@ from pmuvm import image, kernel, leaks, orphan, qemu, store
 from pmuvm.arch import AMD64
 from pmuvm.errors import PmuvmError
 
-# A triple fault ends the guest: nothing of it is to be shut down.
-# On a busy host the emulated timer may miss the few ticks in which the kernel tries it.
-# There it may also measure its TSC ten times too slow, and take seconds for a stall of RCU.
+# reboot=t ends the guest by a triple fault, without a shutdown.
+# no_timer_check: on a busy host the emulated timer may miss the few ticks of the kernel's check.
+# There the kernel may also measure its TSC ten times too slow, and report RCU stalls too early.
 COMMAND_LINE = (
     "console=ttyS0 reboot=t oops=panic panic=-1 no_timer_check"
     " rcupdate.rcu_cpu_stall_timeout=300"
 )
 
-# The kernel polls its console and gives a character up when the device stays busy. The device is
-# busy while the far end is full, so on a loaded host a socket, which holds some hundred of single
-# characters, loses text. A pipe of this size holds the whole console, whenever it is read.
+# The kernel polls its console, and drops a character if the device stays busy. The device is busy
+# while its reader's buffer is full. A socket buffers only some hundred single characters, so it
+# would lose text on a loaded host. A pipe of this size can buffer the whole console output.
 PIPE_BYTES = 1 << 20
 
 CONSOLE_LIMIT = 8 << 20
@@ -36,11 +36,11 @@ INIT = store.ROOT / "vm" / "guest" / "init-kunit"
 
 @dataclass(frozen=True)
 class Machine:
-    """What a kernel runs on, and what happens after the suites."""
+    """The guest of a kernel, and its kernel parameters."""
 
     memory_mb: int = 512
     parameters: tuple[str, ...] = ("kunit_shutdown=reboot",)
-    """More of the command line."""
+    """Additional kernel parameters."""
     initrd: Path | None = None
     slowness: float = 1.0
 
@@ -49,7 +49,7 @@ PLAIN = Machine()
 
 
 def debug(needs: kernel.Needs) -> Machine:
-    """Its first program scans for leaks when the suites are done, and ends the guest."""
+    """Returns a machine whose init scans for memory leaks after the suites and ends the guest."""
     packed = image.build(image.Contents(init=INIT, files=leaks.FILES))
     words = ("rdinit=/init", *needs.parameters.split())
     return Machine(needs.memory_mb, words, packed, needs.slowness)
@@ -57,7 +57,7 @@ def debug(needs: kernel.Needs) -> Machine:
 
 @dataclass(frozen=True)
 class Boot:
-    """One boot: its console, how long it took, and why it ended early ("" if it did not)."""
+    """Result of a boot: console output, duration, and why it ended early ("" if it did not)."""
 
     console: bytes
     duration_s: float
@@ -112,14 +112,14 @@ def _start(built: Path, machine: Machine, glob: str, errors: IO[bytes]) -> subpr
     except FileNotFoundError:
         raise PmuvmError(f"no program '{AMD64.qemu}' on this machine") from None
     assert process.stdout is not None
-    # Not allowed everywhere; a smaller pipe is no worse while somebody reads.
+    # Not allowed on every host; a smaller pipe is enough while this process reads it.
     with contextlib.suppress(OSError):
         fcntl.fcntl(process.stdout, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
     return process
 
 
 def _listen(pipe: IO[bytes], until: float) -> tuple[bytes, str]:
-    """The console to its end, and "" or why it was left before."""
+    """Returns the console output, and the reason if it is incomplete, else ""."""
     console = bytearray()
     with selectors.DefaultSelector() as selector:
         selector.register(pipe, selectors.EVENT_READ)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Reads KTAP from a guest's console strictly: what is missing or contradicts itself is a problem."""
+"""Strict reader of KTAP from a guest's console: missing or contradictory lines are problems."""
 
 import re
 from dataclasses import dataclass, field
@@ -7,19 +7,19 @@ from enum import Enum
 
 MAX_LINE = 4096
 MAX_MESSAGE_LINES = 40
-# The first process runs the suites, a thread of its own each case.
+# The first process runs the suites. Each case has its own thread.
 RUNNER = 1
 
-# When and by whom a line was said, each where the kernel tells it.
+# Time and thread of a line, if the kernel prints them.
 _STAMP = re.compile(r"^(?:<\d+>)?(?=\[)(?:\[ *\d+\.\d{6}\])?(?:\[ *([TC]\d+)\])? ?")
 _VERSION = re.compile(r"K?TAP version \d+")
 _PLAN = re.compile(r"1\.\.(\d{1,6})")
 _SUBTEST = re.compile(r"# Subtest: (\S{1,200})")
 _RESULT = re.compile(r"(not )?ok (\d{1,6})(?: -)? (\S.*?)(?: # SKIP ?(.*))?")
 _TALLY = re.compile(r"# (?!Totals:)(\S{1,200}): pass:(\d+) fail:(\d+) skip:(\d+) total:(\d{1,6})")
-# What KEEPS() of keeps.h says: a rule that the case shows.
+# Output of KEEPS() in keeps.h: a rule that the case verifies.
 _KEEPS = re.compile(r"# (\S{1,200}): keeps ([A-Z][A-Z0-9]*-[0-9]{3})")
-# What KUnit prints about the run itself, which explains no failure.
+# Lines of KUnit about the run itself, which do not explain a failure.
 _CHATTER = re.compile(r"# (?:module: |Totals: |Subtest:)")
 
 
@@ -31,11 +31,11 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class Case:
-    """One case of a suite; @parameters counts the rows of a parameterised one.
+    """One case of a suite; @parameters counts the rows of a parameterized case.
 
-    @rules: ids of the rules it says it shows, each once. @reports: what the kernel said was wrong
-    while it ran: a case with one has failed. @threads: those that spoke in it, but for the one
-    that runs all cases; none where the kernel does not say who speaks.
+    @rules: ids of the rules that it verifies, each once. @reports: errors that the kernel reported
+    while it ran; a case with one has failed. @threads: threads that printed a line in it, except
+    the one that runs all cases; none if the kernel does not print threads.
     """
 
     suite: str
@@ -50,7 +50,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Run:
-    """What a console said. @problems is empty only for a run that is whole and consistent."""
+    """Contents of a console. @problems is empty only for a complete and consistent run."""
 
     cases: tuple[Case, ...]
     suites: tuple[str, ...]
@@ -59,7 +59,7 @@ class Run:
 
 @dataclass
 class _Block:
-    """A list of results that is being read: the suites, the cases of one, or its parameters."""
+    """A list of results that is being read: suites, cases of a suite, or rows of a case."""
 
     name: str
     plan: int | None = None
@@ -75,7 +75,7 @@ class _Reader:
     suite: _Block | None = None
     parameters: _Block | None = None
     said: list[str] = field(default_factory=list)
-    kept: dict[str, str] = field(default_factory=dict)  # rule id → the case that keeps it
+    kept: dict[str, str] = field(default_factory=dict)  # rule id → the case that verifies it
     reports: dict[str, None] = field(default_factory=dict)
     threads: dict[int, None] = field(default_factory=dict)
     cases: list[Case] = field(default_factory=list)
@@ -135,7 +135,7 @@ class _Reader:
             block.plan = count
 
     def _tally(self, indent: int, name: str, total: int) -> None:
-        """KUnit plans no parameters: only its tally afterwards tells how many there were."""
+        """KUnit prints no plan for parameters: only the tally after them has their number."""
         block = self.parameters if indent == 1 else self.suite if indent == 0 else None
         if block is None or block.tally is not None:
             self.problems.append(f"a tally of {name} stands where none may")
@@ -148,7 +148,7 @@ class _Reader:
         failed, number, name = bool(match[1]), int(match[2]), match[3]
         skipped = match[4] is not None
         if indent == 2 and self.suite is not None:
-            # 6.1 heads no parameters: their first result opens the block.
+            # 6.1 prints no header for parameters: their first result begins the block.
             block = self.parameters = self.parameters or _Block("")
         elif indent == 1 and self.suite is not None:
             block = self.suite
@@ -200,7 +200,7 @@ class _Reader:
         self._forget()
 
     def _forget(self) -> None:
-        """What was said belongs to what is over."""
+        """Clears the lines that belong to the case that has ended."""
         self.said.clear()
         self.kept.clear()
         self.reports.clear()
@@ -236,7 +236,7 @@ class _Reader:
 
 
 def parse(console: bytes) -> Run:
-    """@console is what the guest sent, which is hostile until proven otherwise."""
+    """Parses @console, the untrusted output of the guest."""
     reader = _Reader()
     for raw in console.split(b"\n"):
         text = raw[:MAX_LINE].decode("utf-8", errors="replace").rstrip("\r")
@@ -246,7 +246,7 @@ def parse(console: bytes) -> Run:
         body = "".join(char if char.isprintable() else "\ufffd" for char in text.lstrip(" "))
         spaces = len(text) - len(text.lstrip(" "))
         if body:
-            # Values under a failed expectation are indented by more than KTAP ever is.
+            # Values of a failed expectation have an indentation that KTAP does not use.
             thread = int(who[1:]) if who and who[0] == "T" else RUNNER
             reader.line(spaces // 4 if spaces % 4 == 0 else 99, body.rstrip(), thread)
     reader.finish()
@@ -263,12 +263,12 @@ _REPORTS = re.compile(
 
 
 def is_report(text: str) -> bool:
-    """Whether the line @text, without its stamp, says that something is wrong with the kernel."""
+    """Returns whether the line @text, without its stamp, is a kernel error report."""
     return bool(_REPORTS.search(text)) and not text.startswith(("#", "ok ", "not ok "))
 
 
 def kernel_reports(console: bytes) -> tuple[str, ...]:
-    """Lines with which the kernel says that something is wrong with it, each once."""
+    """Returns the lines of kernel error reports, each once."""
     found: dict[str, None] = {}
     for raw in console.split(b"\n"):
         text = raw[:MAX_LINE].decode("utf-8", errors="replace")

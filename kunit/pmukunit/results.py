@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Judges a run of the suites: a summary for a person, results.json for machines, a status."""
+"""Judges a run of the suites: a summary for people, results.json for programs, a status."""
 
 import fnmatch
 import json
@@ -17,7 +17,7 @@ FAILED_LINES_SHOWN = 12
 
 @dataclass(frozen=True)
 class Verdict:
-    """@reports come from the kernel; @problems say why the run may not be whole."""
+    """@reports come from the kernel; @problems are reasons why the run may be incomplete."""
 
     kernel: str
     run: ktap.Run
@@ -38,7 +38,7 @@ class Verdict:
 
 
 def expected_suites(folder: Path, glob: str) -> frozenset[str]:
-    """A suite bears the name of its file; @glob is that of kunit.filter_glob, "" for all."""
+    """Names of the suites, which are those of their files. @glob: kunit.filter_glob, "" for all."""
     names = {path.name.removesuffix("_kunit.c") for path in folder.glob("*_kunit.c")}
     return frozenset(fnmatch.filter(names, glob.split(".", 1)[0] or "*"))
 
@@ -46,9 +46,9 @@ def expected_suites(folder: Path, glob: str) -> frozenset[str]:
 def judge(
     kernel: str, boot: Boot, expected: frozenset[str], whole: bool, scanned: bool = False
 ) -> Verdict:
-    """@whole: every expected suite must have run; else (a glob for cases) at least one.
+    """Judges a boot. @whole: all expected suites must have run; else (a glob for cases) one.
 
-    @scanned: the guest was to look for lost memory when the suites were done.
+    @scanned: the guest was to scan for memory leaks after the suites.
     """
     run = ktap.parse(boot.console)
     problems = [boot.cut] if boot.cut else []
@@ -68,9 +68,9 @@ def judge(
 
 
 def blame(run: ktap.Run, found: list[leaks.Leak]) -> tuple[ktap.Run, list[str]]:
-    """@run with the cases failed whose memory was lost, and the leaks that are of no case.
+    """Marks the cases in @run that leaked memory as failed. Also returns the leaks of no case.
 
-    A case is known by a thread that spoke in it, else by its function: a case bears its name.
+    A leak belongs to the case in which its thread printed a line, else to the case in its stack.
     """
     cases = list(run.cases)
     nobodys = []

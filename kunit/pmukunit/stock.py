@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Runs pmu_contract as a module, beside the driver's, in a guest with the distribution's kernel."""
+"""Runs pmu_contract as a module, with the driver's, in a guest with the distribution's kernel."""
 
 import filecmp
 import shutil
@@ -14,7 +14,7 @@ from pmuvm.errors import PmuvmError
 
 NAME = "pmu_contract"
 BUILD_DEADLINE_S = 600
-# From where its results begin; what the kernel said while it started is none of its doing.
+# Prints the log from the first result on: earlier lines come from the boot, not from the module.
 RESULTS = "dmesg | sed -n '/KTAP version/,$p'"
 
 
@@ -26,7 +26,7 @@ def run(
     deadline_s: int,
     log: Path,
 ) -> Boot:
-    """What the module says of the PMU that @parameters (MODULE.NAME=VALUE) choose."""
+    """Runs the module on the PMU that @parameters (MODULE.NAME=VALUE) select."""
     stock = kernel.find(series)
     own = store.ROOT / "driver"
     out = module.default_out(stock) if driver.resolve() == own else log.parent / "driver"
@@ -62,7 +62,7 @@ def run(
 
 
 def _of(name: str, parameters: Sequence[str]) -> list[str]:
-    """Those of a module, without its name."""
+    """Returns the parameters of a module, without its name."""
     prefix = f"{name}."
     return [word.removeprefix(prefix) for word in parameters if word.startswith(prefix)]
 
@@ -78,11 +78,11 @@ def _build(stock: kernel.Kernel, suites: Path, copy: Path) -> Path:
         for path in copy.glob("*.[ch]"):
             if path.name not in ours:
                 path.unlink()
-        # What is as it was keeps its age: what was made of it is made no second time.
+        # An unchanged file keeps its time, so that make does not rebuild its object file.
         for name, path in ours.items():
             if not (copy / name).is_file() or not filecmp.cmp(path, copy / name, shallow=False):
                 shutil.copyfile(path, copy / name)
-    # Type information of the module serves nobody here and would need pahole.
+    # Nothing here needs the module's BTF, and generating it needs pahole.
     words = ["W=1", "CONFIG_DEBUG_INFO_BTF_MODULES=", "modules"]
     done = kbuild.external(stock, copy, words, BUILD_DEADLINE_S, f"the build of {NAME}.ko")
     if done.returncode != 0 or not product.is_file():

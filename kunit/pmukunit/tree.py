@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Builds a kernel with driver/ and kunit/ in it, laid by content over a tree of the cache."""
+"""Builds a kernel with driver/ and kunit/, whose changed files are copied to a cached tree."""
 
 import shutil
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from pmuvm.errors import PmuvmError
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a kernel is built from; @debug: the debug kernel's options instead of @fragment's."""
+    """Inputs of a kernel. @debug: use the debug kernel's options instead of those of @fragment."""
 
     series: str
     fragment: Path
@@ -22,13 +22,13 @@ class Inputs:
 
 
 def overlaid_options(kunitconfig: str) -> str:
-    """The options of @kunitconfig that are of the driver and of its suites, not of the kernel."""
+    """Returns the options in @kunitconfig that belong to the driver and its suites."""
     lines = tree.wanted_options(kunitconfig)
     return "".join(f"{line}\n" for line in lines if line.startswith("CONFIG_REFPMU"))
 
 
 def build(inputs: Inputs, cache: Path) -> Path:
-    """Builds what is stale and returns a bzImage of the caller's own."""
+    """Builds outdated files and returns a copy of the bzImage for the caller."""
     options, overlaid = inputs.fragment.read_text(encoding="utf-8"), ""
     if inputs.debug:
         options, overlaid = kernel.debug_options(), overlaid_options(options)
@@ -37,19 +37,19 @@ def build(inputs: Inputs, cache: Path) -> Path:
         opened.configure(options + overlaid)
         print("kunit: building (first time: minutes, then seconds)", flush=True)
         opened.make("bzImage")
-        # Copied out under the lock: another run may rebuild the tree while this one boots.
+        # Copied under the lock: another run may rebuild the tree while this one boots.
         image = inputs.log.parent / f"bzImage-{inputs.series}"
         shutil.copyfile(opened.path / tree.IMAGE, image)
         return image
 
 
 def _overlay(inputs: Inputs, target: Path) -> None:
-    """Makes @target hold the sources; a file with the same content keeps its time."""
+    """Copies the sources to @target; a file with the same content keeps its time."""
     wanted: dict[Path, bytes] = {
         Path("Kconfig"): "".join(
             f'source "{tree.OVERLAY}/{part}/Kconfig"\n' for part in ("driver", "kunit")
         ).encode(),
-        # Not of the whole kernel: other sources may warn where reports are built in.
+        # Not for the whole kernel: other sources may have warnings with debug options.
         Path("Kbuild"): b"subdir-ccflags-y := -Werror\nobj-y += driver/ kunit/\n",
     }
     for part, folder in (("driver", inputs.driver), ("kunit", inputs.kunit)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The command: what it tells the kernel, and one clear line for what nobody can mean."""
+"""The command: its kernel parameters, and a clear one-line error for each invalid option."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The boot: every way in which QEMU can end, played by a script in its place."""
+"""The boot: every way in which QEMU can end, simulated by a script."""
 
 from pathlib import Path
 from typing import Protocol

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The reader of KTAP: recorded logs, and logs that are cut, forged or contradict themselves."""
+"""The reader of KTAP: recorded logs, and truncated, forged or contradictory logs."""
 
 import random
 import re
@@ -200,7 +200,7 @@ def test_failed_expectation_is_no_kernel_report() -> None:
 
 
 def changed(console: bytes, dice: random.Random) -> bytes:
-    """@console with some bytes and lines out of place, or from nowhere."""
+    """Returns @console with random changes of bytes and lines."""
     lines = console.splitlines(keepends=True)
     for _ in range(dice.randint(1, 6)):
         at = dice.randrange(len(lines))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A kernel tree gets driver and suites once, as often as they are laid; another folder gets none."""
+"""The overlay: a kernel tree has one copy after repeated calls; other folders are rejected."""
 
 import importlib.util
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The verdict: when a run passes, when it fails, and when it says nothing."""
+"""The verdict: when a run passes, fails, or is not judged."""
 
 import json
 from pathlib import Path

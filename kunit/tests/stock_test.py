@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""pmu_contract as a vendor runs it: a module beside the driver's, on a kernel without KUnit."""
+"""pmu_contract as a vendor runs it: a module, with the driver's, on a kernel without KUnit."""
 
 import json
 from typing import Any
@@ -23,7 +23,7 @@ KERNELS = [
     for name in cli.KERNELS
 ]
 OUT = store.ROOT / "build" / "kunit-stock"
-"""The module is built there once for the tests of a kernel."""
+"""The module is built in this folder, once for all tests of a kernel."""
 
 
 def ran(kernel: str, pmu: str, event: str) -> tuple[int, dict[str, Any]]:
@@ -41,7 +41,7 @@ def ids(found: dict[str, Any], result: str) -> set[str]:
 def test_reference_driver_keeps_the_contract(kernel: str) -> None:
     status, found = ran(kernel, "refpmu", "0x3c")
     assert status == results.PASSED, found
-    # It is a module here alone.
+    # Only here is the driver a module.
     assert "pmu_contract.open_event_holds_the_module" in ids(found, "PASS")
     assert {rule for case in found["cases"] for rule in case["rules"]} >= {"DRC-009", "DRV-004"}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What is laid over a kernel tree, and which options go with it."""
+"""The files that are copied over a kernel tree, and their options."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* The rows of the test vectors, which KUnit suites, unit tests and fuzz seeds share. */
+/* Row types of the test vectors, which KUnit suites, unit tests and fuzz seeds share. */
 #ifndef REFPMU_VECTORS_H
 #define REFPMU_VECTORS_H
 
@@ -25,7 +25,7 @@ struct refpmu_reload_vector {
 	u64 min_period;
 	u64 period;
 	s64 left; /* before; refpmu_period.last is 0 before */
-	u64 raw; /* from here on expected */
+	u64 raw; /* this and the following fields: expected */
 	bool elapsed;
 	s64 left_after;
 	u64 last_after;
@@ -37,7 +37,8 @@ struct refpmu_constraint_vector {
 	struct refpmu_want wants[REFPMU_VECTOR_WANTS];
 	int err; /* expected */
 	s8 counter[REFPMU_VECTOR_WANTS]; /* expected if err is 0 */
-	s8 extra[REFPMU_VECTOR_WANTS]; /* also; of wants that need no register it says nothing */
+	/* expected if err is 0; only for wants that need a register */
+	s8 extra[REFPMU_VECTOR_WANTS];
 };
 
 struct refpmu_config_vector {
