@@ -34,7 +34,7 @@ TREE = OUT / "tree"
 RESULTS = "results.json"
 STAGES = "unit,fuzz,pytest,run,kunit,mutants"
 """All groups of `make check` except lint: whether a fault is formatted well is no question."""
-LIMIT_S = 2400
+LIMIT_S, GRACE_S = 2400, 60
 AREAS: dict[str, tuple[str, ...]] = {
     "driver": ("driver/core/*.[ch]", "driver/glue/*.[ch]", "driver/model/*.[ch]", "driver/msr/*.c"),
     "suite": (
@@ -134,22 +134,26 @@ class Tree:
         report.unlink(missing_ok=True)
         command = [PYTHON, "ci/check.py", "--stop", "--stages", STAGES]
         environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+        child = subprocess.Popen(
+            command,
+            cwd=self._place,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=environment,
+        )
         try:
-            done = subprocess.run(
-                command,
-                cwd=self._place,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                timeout=LIMIT_S,
-                check=False,
-                env=environment,
-            )
+            output, _ = child.communicate(timeout=LIMIT_S)
         except subprocess.TimeoutExpired:
             return "CAUGHT", f"no end within {LIMIT_S} s"
+        finally:
+            # It ends all programs that it started.
+            child.terminate()
+            child.communicate(timeout=GRACE_S)
         if not report.is_file():
             # The program that runs all others does not work.
-            last = (done.stdout + done.stderr).strip().splitlines()[-1:]
+            last = output.strip().splitlines()[-1:]
             return "CAUGHT", f"make check: {' '.join(last)}"[:200]
         units = json.loads(report.read_text(encoding="utf-8"))["units"]
         for unit in units:
@@ -158,7 +162,8 @@ class Tree:
                 if name.startswith("build/") and not name.startswith("build/kernel"):
                     return "INVALID", name
                 return "CAUGHT", f"{name}: {unit['failed'][0]}"
-        return ("MISSED", "") if done.returncode == 0 else ("CAUGHT", f"status {done.returncode}")
+        status = child.returncode
+        return ("MISSED", "") if status == 0 else ("CAUGHT", f"status {status}")
 
 
 def _git(folder: Path, *words: str) -> str:
