@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What refpmu's events cost beside cpu-clock's, measured in one guest: ratios, and what they aim at."""
+"""Compares the cost of refpmu's events with the cost of cpu-clock's, in one guest: ratios and their goals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TIMEOUT_S = 400
 
 @dataclass(frozen=True)
 class Question:
-    """What is compared, where it stands in the output of `costs`, and what it should come to."""
+    """A comparison: its name, its keys in the output of `costs`, and its goal."""
 
     name: str
     place: tuple[str, ...]
@@ -37,7 +37,7 @@ QUESTIONS = (
 
 @dataclass(frozen=True)
 class Answer:
-    """refpmu divided by cpu-clock, each round by itself: the median, and where half of them lie."""
+    """The ratio of refpmu to cpu-clock, computed for each round: the median, and the range of the middle half."""
 
     name: str
     median: float
@@ -55,7 +55,7 @@ class Answer:
 
 
 def answer(question: Question, raw: Mapping[str, Any]) -> Answer:
-    """The answer that the output of `costs` gives; PmuvmError if it gives none."""
+    """Computes the ratios of one comparison from the output of `costs`. PmuvmError if it has no rounds."""
     rows: Any = raw
     try:
         for key in question.place:
@@ -79,7 +79,7 @@ def answer(question: Question, raw: Mapping[str, Any]) -> Answer:
 
 
 def run(name: str, driver: Path) -> dict[str, Any]:
-    """Boot a guest of kernel `name`, load `driver`, run `costs`; what it says. PmuvmError if not."""
+    """Boots a guest of kernel `name`, loads `driver`, runs `costs` and returns its output. PmuvmError if a step fails."""
     stock, target = kernel.find(name), suite.find_target("refpmu")
     machine = runs.machine(stock, target, driver=driver, files={"bin/costs": suite.tool("costs")})
     command = ["costs", "--target", "/target.toml", "--rounds", str(ROUNDS)]
@@ -97,16 +97,16 @@ def run(name: str, driver: Path) -> dict[str, Any]:
     try:
         said = json.loads(done.stdout)
     except ValueError as error:
-        raise PmuvmError(f"costs: what it says is no JSON: {error}") from error
+        raise PmuvmError(f"costs: the output is not JSON: {error}") from error
     return {"kernel": stock.release, "accel": machine.accel, "costs": said}
 
 
 def report(measured: Mapping[str, Any]) -> dict[str, Any]:
-    """Print what was measured beside its aims; the same for a results file."""
+    """Prints the ratios with their goals, and returns them for a results file."""
     answers = [answer(question, measured["costs"]) for question in QUESTIONS]
     print(
         f"\nrefpmu / cpu-clock in one guest, Linux {measured['kernel']} ({measured['accel']}):"
-        f" median of {answers[0].rounds} rounds (and where half of them lie)"
+        f" median of {answers[0].rounds} rounds (and the range of the middle half)"
     )
     for each in answers:
         print(f"  {each}")

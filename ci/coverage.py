@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Which branches of driver/core and driver/model the unit tests take: too few is a failure."""
+"""Reports the branches of driver/core and driver/model that the unit tests take. Too few are a failure."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ PROGRAM = OUT / "driver" / "unit" / "driver_tests"
 ROOMS = ("driver/core", "driver/model")
 LEAST_PERCENT = 95.0
 BUDGET_S = 540
-# These run in copies of the process, which leave no counts; stages unit and asan have them.
+# These tests run in forked processes, which write no counts. The stages unit and asan have them.
 UNCOUNTED = "*WhateverInterruptsHappensBeforeOrAfter*"
 
 
 class NotMeasured(Exception):
-    """There is no figure; the text is the one line that says why."""
+    """Nothing was measured. The text is one line with the cause."""
 
 
 @dataclass(frozen=True)
 class File:
-    """A source file: its branches, those taken, and the lines on which one is not."""
+    """A source file: its branches, the taken branches, and the lines with a branch that was not taken."""
 
     path: str
     branches: int
@@ -42,7 +42,7 @@ def percent(files: list[File]) -> float:
 
 
 def read_report(report: Any) -> list[File]:
-    """The files of a JSON report of gcovr."""
+    """The files in a JSON report of gcovr."""
     files = []
     try:
         for entry in report["files"]:
@@ -55,12 +55,12 @@ def read_report(report: Any) -> list[File]:
             taken = sum(1 for count in every if count)
             files.append(File(entry["file"], len(every), taken, missed))
     except (KeyError, TypeError) as error:
-        raise NotMeasured(f"gcovr left a report that is not understood: {error!r}") from error
+        raise NotMeasured(f"gcovr wrote a report in an unknown format: {error!r}") from error
     return sorted(files, key=lambda file: file.path)
 
 
 def judge(files: list[File]) -> tuple[list[str], int]:
-    """What to tell, line by line, and how many rooms have too few branches taken."""
+    """The report as lines, and the number of folders in which too few branches were taken."""
     told, failed = [], 0
     for room in ROOMS:
         here = [file for file in files if Path(file.path).parent == Path(room)]
@@ -92,7 +92,7 @@ def run(command: list[str]) -> None:
 
 
 def measure() -> list[File]:
-    """Runs the unit tests, and reads what they took."""
+    """Runs the unit tests and reads the branches that they took."""
     for counts in OUT.rglob("*.gcda"):
         counts.unlink()
     run([str(PROGRAM), "--gtest_brief=1", f"--gtest_filter=-{UNCOUNTED}"])

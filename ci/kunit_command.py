@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs kunit/run.py for the programs here that need a kernel with the driver in it."""
+"""Runs kunit/run.py for the programs of ci/ that need a kernel with the driver built in."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pmuvm.errors import PmuvmError
 
 
 def run(words: Sequence[str], limit_s: float, late: str) -> tuple[int, str]:
-    """Its status and the last line of its complaints; PmuvmError(`late`) if it is not done in time."""
+    """Returns the status and the last line of stderr. PmuvmError(`late`) at the time limit."""
     try:
         done = subprocess.run(
             [sys.executable, str(store.ROOT / "kunit" / "run.py"), *words],

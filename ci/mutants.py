@@ -53,16 +53,16 @@ DEFAULT_KERNEL = "6.12"
 
 
 Outcome = tuple[list[Trial], list[str]]
-"""Trials, and what is wrong with the clean driver."""
+"""Trials, and the errors of the clean driver."""
 Job = Callable[[], Outcome]
 
 
 class Unclean(Exception):
-    """The unmutated driver cannot be asked: nothing can be said of mutants."""
+    """The unmutated driver cannot be judged, so no mutant can be judged either."""
 
 
 class Bench:
-    """One target on one kernel: the suite for it, and guests that are handed a module."""
+    """One target on one kernel: its cases, and guests that receive a module."""
 
     def __init__(self, found: kernel.Kernel, target: suite.Target, clean: Path) -> None:
         """`clean` is the unmutated driver's module."""
@@ -84,7 +84,7 @@ class Bench:
         self._stack.close()
 
     def open(self, built: Path, log: Path, heard: list[Message]) -> session.Session:
-        """Guests that load the module `built`; what they say goes to `heard`."""
+        """Guests that load the module `built`. Their messages are added to `heard`."""
         with self._lock:
             if not self._behind:
                 folder = self._stack.enter_context(store.scratch(OUT))
@@ -96,13 +96,13 @@ class Bench:
         return session.Session(handing(behind, built), log, heard.append)
 
     def end(self, guests: session.Session, heard: list[Message]) -> list[str]:
-        """What a kernel complains of when the cases are over; a debug kernel looks for lost memory."""
+        """The kernel's complaints after the last case. A debug kernel also looks for memory leaks."""
         before = len(heard)
         guests.finish()
         return trial.complaints(heard[before:])
 
     def clean_of(self, complaint: str) -> bool:
-        """True if the clean driver passes the case of a complaint; any case if it is of none."""
+        """Whether the clean driver passes the case of a complaint. A complaint without a case stands for any case."""
         known = {case.id: case for case in self.cases}
         return self.clean.fits(known.get(complaint, self.cases[0]))
 
@@ -114,7 +114,7 @@ class Bench:
                 guests = self.open(self._module, log, self._heard)
                 self._guests = self._stack.enter_context(guests)
             result = run_case(self._guests, case)
-            # Once is enough for what is said of its loading and its end.
+            # Messages about the module's load and unload are the same for all cases, so one check is enough.
             ends = first or self.kernel.needs.debug
             return "CRASH" if ends and self.end(self._guests, self._heard) else result
 
@@ -133,7 +133,7 @@ for _number in range(PARALLEL):
 
 
 def build(found: kernel.Kernel, mutant: Mutant | None) -> Path:
-    """The module of the mutant, or of the driver; PatchError or PmuvmError if there is none."""
+    """Builds the module of the mutant, or of the driver. PatchError or PmuvmError if that fails."""
     folder = OUT / ("clean" if mutant is None else mutant.path.stem)
     product = folder / found.release / f"{module.NAME}.ko"
     number = WORKSHOPS.get()
@@ -145,7 +145,7 @@ def build(found: kernel.Kernel, mutant: Mutant | None) -> Path:
 
 
 def run_case(guests: session.Session, case: suite.Case) -> str:
-    """The result. What broke a case may break the next ones too, so they get another guest."""
+    """The result of a case. The cause of a BROKEN result may also break later cases, so they get another guest."""
     result = str(guests.run(case)["result"])
     if result == "BROKEN":
         guests.drop()
@@ -153,7 +153,7 @@ def run_case(guests: session.Session, case: suite.Case) -> str:
 
 
 def try_mutant(bench: Bench, mutant: Mutant, known: Killers, options: argparse.Namespace) -> Trial:
-    """Build the mutant, hand it to a guest, set on it the cases of its rules; then all others."""
+    """Builds the mutant, loads it in a guest, runs the cases of its rules, and then all others."""
     name = bench.kernel.name
     try:
         built = build(bench.kernel, mutant)
@@ -182,14 +182,14 @@ def try_mutant(bench: Bench, mutant: Mutant, known: Killers, options: argparse.N
         lost = error.__context__
         if not isinstance(lost, GuestLost):
             return trial.broken(mutant, name, str(error))
-        # It took the guest with it while it was being loaded.
+        # The guest died while it loaded the mutant.
         result = "KILLED" if lost.verdict in mutant.kill else lost.verdict
         killers = ("(load)",) if result == "KILLED" else ()
         return Trial(mutant, name, result, killed_by=killers, detail=f"at load: {lost.cause}")
 
 
 def by_cases(bench: Bench, mutant: Mutant, known: Killers, options: argparse.Namespace) -> Outcome:
-    """One mutant, with the time that it took; says what became of it."""
+    """Judges one mutant, measures the time, and prints the result."""
     begun = time.monotonic()
     checked = trial.checked(mutant, bench.cases)
     if not options.fresh and not options.all:
@@ -204,13 +204,13 @@ def by_cases(bench: Bench, mutant: Mutant, known: Killers, options: argparse.Nam
 
 
 def in_turn(jobs: Sequence[Job]) -> Outcome:
-    """What the jobs give, one after the other."""
+    """The results of the jobs, run one after the other."""
     outcomes = [job() for job in jobs]
     return [t for trials, _ in outcomes for t in trials], [f for _, fs in outcomes for f in fs]
 
 
 def in_parallel(jobs: Sequence[Job]) -> list[Outcome]:
-    """What the jobs give, in their order; two at a time."""
+    """The results of the jobs, in their order. PARALLEL jobs run at the same time."""
     with ThreadPoolExecutor(max_workers=PARALLEL) as pool:
         futures = [pool.submit(job) for job in jobs]
         try:
@@ -220,12 +220,12 @@ def in_parallel(jobs: Sequence[Job]) -> list[Outcome]:
 
 
 def say(done: Trial) -> None:
-    """A line on a trial as it ends."""
+    """Prints a line about a trial that has ended."""
     print(f"{report.line(done)}\n", end="", flush=True)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Judge the mutants of a folder on each kernel."""
+    """Judges the mutants of a folder on each kernel."""
     folder: Path = options.folder
     if not folder.is_dir():
         print(f"mutants: no folder {folder}", file=sys.stderr)
@@ -253,7 +253,7 @@ def run(options: argparse.Namespace) -> int:
     names = options.kernel or [DEFAULT_KERNEL] if mutants else []
     away = [m.id for m in mutants if not any(m.wants(name) for name in names)]
     if away:
-        print(f"left out, for other kernels: {report.shortened(away)}")
+        print(f"skipped, for other kernels: {report.shortened(away)}")
     known = Killers.read()
     trials, faults, rules_of = judge(names, mutants, known, options)
     known.write(trials)
@@ -275,7 +275,8 @@ def run(options: argparse.Namespace) -> int:
 def judge(
     names: Sequence[str], mutants: Sequence[Mutant], known: Killers, options: argparse.Namespace
 ) -> tuple[list[Trial], list[str], dict[str, tuple[str, ...]]]:
-    """The mutants on each kernel: trials, faults of the clean driver, the rules of each case."""
+    """Judges the mutants on each kernel. Returns the trials, the faults of the clean driver, and the rules of each
+    case."""
     jobs: list[Job] = []
     built_in: list[Job] = []
     rules_of: dict[str, tuple[str, ...]] = {}
@@ -299,7 +300,7 @@ def judge(
                 rules_of |= {case.id: case.rules for case in bench.cases}
                 own = [mutant for mutant in wanted["cases"] if mutant.target == of]
                 jobs += [partial(by_cases, bench, mutant, known, options) for mutant in own]
-        # Those that are built into a kernel go one after the other, so they begin first.
+        # The mutants that are built into a kernel share a build tree and run one after the other, so they start first.
         outcomes = in_parallel([partial(in_turn, built_in), *jobs])
     faults = [fault for _, found in outcomes for fault in found]
     for bench in benches:
@@ -308,7 +309,7 @@ def judge(
 
 
 def _beyond() -> dict[str, str]:
-    """Rule → why no mutant can show it."""
+    """The reason why no mutant can violate a rule, by rule."""
     catalogue = read_catalogue((ROOT / "conformance" / "rules").glob("*.toml"))
     wanted = [rule.id for rule in catalogue if rule.status == "active" and "case" in rule.layer]
     return beyond.read(MUTANTS / beyond.NAME, wanted)[0]
@@ -318,17 +319,25 @@ def main(argv: list[str]) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, default=MUTANTS, help="of patches")
-    parser.add_argument("--kernel", action="append", help=f"may be repeated ({DEFAULT_KERNEL})")
-    parser.add_argument("--id", action="append", help="only this mutant; may be repeated")
-    parser.add_argument("--observer", choices=patch.OBSERVERS, help="only what this one is to kill")
     parser.add_argument(
-        "--part", type=parts.numbers, default=(1, 1), metavar="K/N", help="only one of N parts"
+        "--kernel", action="append", help=f"run on this kernel; may be repeated ({DEFAULT_KERNEL})"
+    )
+    parser.add_argument("--id", action="append", help="run only this mutant; may be repeated")
+    parser.add_argument(
+        "--observer",
+        choices=patch.OBSERVERS,
+        help="run only the mutants that this observer must kill",
     )
     parser.add_argument(
-        "--fresh", action="store_true", help="try those, too, that were killed before"
+        "--part", type=parts.numbers, default=(1, 1), metavar="K/N", help="run only one of N parts"
     )
-    parser.add_argument("--out", type=Path, default=OUT, help="folder of results.json")
-    parser.add_argument("--own", action="store_true", help="only cases of the rules it names")
+    parser.add_argument(
+        "--fresh", action="store_true", help="run mutants that were killed before, too"
+    )
+    parser.add_argument("--out", type=Path, default=OUT, help="folder for results.json")
+    parser.add_argument(
+        "--own", action="store_true", help="run only the cases of the mutant's rules"
+    )
     parser.add_argument("--all", action="store_true", help="do not stop at the first kill")
     options = parser.parse_args(argv)
     (options.out / "results.json").unlink(missing_ok=True)

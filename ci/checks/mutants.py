@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The catalogue against the mutants: no rule of the driver without one that is to show it fail."""
+"""Compares the catalogue with the mutants: a mutant must violate each rule of the driver."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NOT_HERE = "not-here.toml"
 
 
 def findings(root: Path) -> list[str]:
-    """Rules that cases hold, that no mutant names and that have no reason; names that are none."""
+    """Rules with cases but without a mutant or a reason, and unknown names."""
     folder = root / FOLDER
     try:
         catalogue = read_catalogue((root / "conformance" / "rules").glob("*.toml"))
@@ -40,7 +40,7 @@ def findings(root: Path) -> list[str]:
     ids = {mutant.id for mutant in mutants}
     for entry in absent:
         if set(entry) != {"id", "reason"} or not entry["reason"].strip():
-            found.append(f"{NOT_HERE}: an entry has an id and a reason: {entry}")
+            found.append(f"{NOT_HERE}: an entry needs an id and a reason: {entry}")
         elif entry["id"] in ids:
             found.append(f"{NOT_HERE}: {entry['id']} is a patch")
     for rule in sorted(wanted - named - reasons.keys()):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Costs are compared round by round, a missed aim is told and fails nothing, bad output is an error."""
+"""The benchmarks compare costs round by round. A missed goal is reported but not a failure; bad output is an error."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pmuvm.errors import PmuvmError
 
 
 def rows(*ratios: float) -> list[dict[str, float]]:
-    """Rounds with these ratios, each on a machine of another speed."""
+    """Rounds with these ratios, each on a machine of a different speed."""
     return [{"cpu-clock": 10.0 * i, "pmu": 10.0 * i * r} for i, r in enumerate(ratios, start=1)]
 
 
@@ -26,7 +26,7 @@ def measured(switch: float = 1.2, samples: float = 1.0) -> dict[str, Any]:
 
 
 def program(folder: Path, text: str, status: int = 0) -> Path:
-    """Stands in for the Google benchmarks."""
+    """Replaces the program of the Google benchmarks."""
     path = folder / "core_bench"
     path.write_text(f"#!/bin/sh\ncat >\"${{1#*=}}\" <<'END'\n{text}\nEND\nexit {status}\n")
     path.chmod(0o755)

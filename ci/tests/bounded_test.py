@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands end at their deadline or when they are told to, and none begins after that."""
+"""Commands end at their deadline or on request, and none starts after that."""
 
 from __future__ import annotations
 
@@ -32,6 +32,6 @@ def test_those_that_run_can_be_ended_and_none_begins_after_that(tmp_path: Path) 
     waiting.start()
     commands.end()
     waiting.join(60)
-    # It was ended, or came too late: whichever was first.
+    # The request may come before the command starts or while it runs.
     assert status and status[0] in (-9, ENDED)
     assert commands.run(FOREVER, log, deadline) == ENDED

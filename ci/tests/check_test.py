@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What make check and make nightly are made of: the same on every day, and nothing is in neither."""
+"""The units of make check and make nightly are the same on every day, and each test is in one of them."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ def test_a_night_has_all_of_make_check() -> None:
     assert names(catalogue.check_units(INPUTS)) <= names(nightly.nightly_units(INPUTS, 8))
 
 
-def test_each_file_of_tests_each_step_of_lint_and_each_cell_runs() -> None:
+def test_each_file_of_tests_each_step_of_lint_and_each_job_runs() -> None:
     night = names(nightly.nightly_units(INPUTS, 8))
     check_too = names(catalogue.check_units(INPUTS))
     for name in INPUTS.files:
         if name.endswith("_test.py"):
             assert {f"pytest/{name}", f"pytest-nightly/{name}"} & night, name
-    for cell in matrix.read().cells:
-        place = cell.place
+    for job in matrix.read().jobs:
+        place = job.place
         run = f"run/{place.target}-{place.kernel}"
-        assert run in check_too if cell.check else f"matrix/{cell.name}" in night
+        assert run in check_too if job.check else f"matrix/{job.name}" in night
     assert {f"lint/{name}" for name in lint.names()} - night == {"lint/clang-tidy"}
     assert {"kunit/6.1", "kunit/6.12", "unit/driver-1of3", "unit/driver-dev-1of3"} <= night
 
@@ -109,9 +109,9 @@ def test_a_list_has_each_unit_with_its_time(words: list[str]) -> None:
     ("words", "line"),
     [
         (["--stages", "soup"], "check: unknown stage 'soup'; known: lint, "),
-        (["--stages", ","], "check: --stages names nothing"),
+        (["--stages", ","], "check: --stages has no name"),
         (["--stages", "soak"], "check: unknown stage 'soak'; known: lint, "),
-        (["--shard", "1/2"], "check: --shard is for --nightly"),
+        (["--shard", "1/2"], "check: --shard needs --nightly"),
     ],
 )
 def test_a_bad_choice_is_one_line(words: list[str], line: str) -> None:
@@ -184,7 +184,7 @@ def test_a_run_that_stops_at_a_failure_ends_the_other_units(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     for module in (check, unit):
         monkeypatch.setattr(module, "OUT", tmp_path)
-    # The other one ends by itself only where nothing stops it.
+    # Without --stop the other unit runs to its end.
     other = ("sh", "-c", f"read line <{tmp_path}/pipe" if stop else "true")
     os.mkfifo(tmp_path / "pipe")
     units = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Too few branches taken are a failure that names the lines; a report that is none is no pass."""
+"""Too few taken branches are a failure that names the lines. An unreadable report is an error."""
 
 from __future__ import annotations
 

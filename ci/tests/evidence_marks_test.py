@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No test of a rule is at night alone: make check has evidence for each rule that a test names."""
+"""Each rule that a Python test names has a test in make check."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def pytest_collection_finish(session):
 
 
 def collected(folder: Path) -> list[tuple[str, list[str], list[str]]]:
-    """Each test, whenever it runs: its id, its marks, its rules."""
+    """Each test, whether nightly or not: its id, its marks, its rules."""
     (folder / "telling.py").write_text(PLUGIN, encoding="utf-8")
     path = f"{folder}:{os.environ.get('PYTHONPATH', '')}"
     known = os.environ | {"PYTHONPATH": path, "FOUND": str(folder / "found.json")}
@@ -39,7 +39,7 @@ def collected(folder: Path) -> list[tuple[str, list[str], list[str]]]:
 
 
 def left_to_the_night(tests: list[tuple[str, list[str], list[str]]]) -> set[str]:
-    """Rules that a test names at night, and none in make check."""
+    """The rules that only nightly tests name."""
     night = {rule for _, marks, rules in tests if "nightly" in marks for rule in rules}
     day = {rule for _, marks, rules in tests if "nightly" not in marks for rule in rules}
     return night - day

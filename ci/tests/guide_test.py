@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the texts say wrongly, or leave out, is found; what they say rightly is let pass."""
+"""The check of the guide reports wrong and missing names in the texts, and accepts correct ones."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ Opens and closes.
 
 @pytest.fixture(name="tree")
 def fixture_tree(tmp_path: Path) -> Path:
-    """A tree whose text is true."""
+    """A tree whose text is correct."""
     for name, text in {**FILES, str(guide.GUIDE): TEXT}.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
@@ -87,23 +87,23 @@ def test_a_true_text_has_no_finding(tree: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
-        ("`glue/gone.c`", "`glue/gone.c`: there is no such file"),
-        ("`pmu.c`", "`pmu.c`: there is no such file"),
-        ("`glue/gone*.c`", "`glue/gone*.c`: there is no such file"),
-        ("`gone/`", "`gone/`: there is no such folder"),
-        ("`glue/pmu.c` `gone()`", "`gone()`: there is no such function"),
+        ("`glue/gone.c`", "`glue/gone.c`: no such file"),
+        ("`pmu.c`", "`pmu.c`: no such file"),
+        ("`glue/gone*.c`", "`glue/gone*.c`: no such file"),
+        ("`gone/`", "`gone/`: no such folder"),
+        ("`glue/pmu.c` `gone()`", "`gone()`: no such function"),
         ("`glue/pmu.c` `two()`", "`two()`: is not in glue/pmu.c"),
         ("`glue/irq.c` `one()`", "`one()`: is not in glue/irq.c"),
         ("`one()`", "`one()`: no file is named before it"),
         ("`glue/pmu.c`\n\n`one()`", "`one()`: no file is named before it"),
         ("`glue/pmu.c`\n- `one()`", "`one()`: no file is named before it"),
-        ("`Counting.IsGone`", "`Counting.IsGone`: there is no such case"),
-        ("`Gone.*`", "`Gone.*`: there is no such case"),
-        ("`of gone_word=1`", "nothing is called gone_word"),
-        ("KUnit `toy`, `toys`", "`toys` is no suite of KUnit"),
-        ("KUnit `toy`,\n`toys`", "`toys` is no suite of KUnit"),
-        ("CNT-002", "CNT-002 is no active rule"),
-        ("CNT-009", "CNT-009 is no active rule"),
+        ("`Counting.IsGone`", "`Counting.IsGone`: no such case"),
+        ("`Gone.*`", "`Gone.*`: no such case"),
+        ("`of gone_word=1`", "no source contains gone_word"),
+        ("KUnit `toy`, `toys`", "`toys` is not a suite of KUnit"),
+        ("KUnit `toy`,\n`toys`", "`toys` is not a suite of KUnit"),
+        ("CNT-002", "CNT-002 is not an active rule"),
+        ("CNT-009", "CNT-009 is not an active rule"),
     ],
 )
 def test_a_name_of_nothing_is_found(tree: Path, line: str, complaint: str) -> None:
@@ -148,7 +148,7 @@ def test_a_callback_that_is_only_mentioned_is_not_described(tree: Path) -> None:
 
 def test_a_name_of_nothing_is_found_in_every_text(tree: Path) -> None:
     add(tree, "docs/other.md", "`Counting.IsGone` holds\n")
-    assert guide.findings(tree) == ["docs/other.md: `Counting.IsGone`: there is no such case"]
+    assert guide.findings(tree) == ["docs/other.md: `Counting.IsGone`: no such case"]
 
 
 @pytest.mark.parametrize(
@@ -176,13 +176,13 @@ def test_a_link_to_nothing_is_found(tree: Path, link: str) -> None:
     )
     add(tree, "docs/other.md", "[u](targets.md) [v](../driver/README.md#a-driver) [w](../driver)\n")
     (found,) = guide.findings(tree)
-    assert found.startswith("docs/other.md: nothing is at (")
+    assert found.startswith("docs/other.md: the link (")
 
 
 @pytest.mark.parametrize("name", ["driver/README.md", "docs/targets.md"])
 def test_a_missing_text_is_found(tree: Path, name: str) -> None:
     (tree / name).unlink()
-    assert guide.findings(tree) == [f"{name}: is not there"]
+    assert guide.findings(tree) == [f"{name}: the file is missing"]
 
 
 def test_the_projects_own_texts_are_true() -> None:

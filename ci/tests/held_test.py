@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A rule is held by a test that passed in this run, and by nothing else."""
+"""Only a test that passed in this run verifies a rule."""
 
 from __future__ import annotations
 

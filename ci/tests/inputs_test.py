@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A change of an input changes its digest, and that of no other."""
+"""A change of an input changes its own digest and no other."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The driver is put into a kernel tree as its README tells to, and what make says of it is heard."""
+"""The driver is built in a kernel tree as its README describes, and make's warnings are reported."""
 
 from __future__ import annotations
 
@@ -70,4 +70,4 @@ def test_a_kernel_without_the_driver_is_found(
 ) -> None:
     built = make(tmp_path, monkeypatch, "exit 0")
     (tmp_path / "System.map").write_text("ffffffff81000000 T _text\n", encoding="ascii")
-    assert intree.linked_in(built) == ["vmlinux holds no refpmu_devices"]
+    assert intree.linked_in(built) == ["vmlinux does not have refpmu_devices"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of rules and drivers says of each rule what the runs showed, and why it is waived."""
+"""The page of drivers has the result of each rule, and the reasons of its waivers."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_kernel_where_a_rule_is_kept_otherwise_is_named() -> None:
     columns = [kept.column(runs[0]), odd, kept.column(runs[2])]
     lines = kept.page(columns, {}, kept.ROOT).splitlines()
     assert "| CNT-001 | passed; waived on 6.12.1 x86_64 |" in lines
-    assert "| CNT-006 | not for it; passed on 6.12.1 x86_64 |" in lines
+    assert "| CNT-006 | not applicable; passed on 6.12.1 x86_64 |" in lines
 
 
 def test_a_waiver_is_told_with_its_cause_its_rules_and_where() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lines are counted over all boots; too few are a failure that names them; no report is no pass."""
+"""Lines count over all boots. Too few are a failure that names them, and an unreadable report is an error."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_nothing_counted_is_not_enough() -> None:
 
 
 class FakeGuest:
-    """Answers find and base64 with what it is told to."""
+    """Answers find and base64 with given output."""
 
     def __init__(self, names: str, status: int = 0) -> None:
         self.names = names

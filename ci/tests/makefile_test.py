@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The front door: what `make` makes of its variables."""
+"""The Makefile passes its variables to the programs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LIMIT_S = 60
 
 
 def make(*words: str) -> subprocess.CompletedProcess[str]:
-    """make as a user calls it, not as a part of a make that runs these tests."""
+    """Runs make as a user would, without the variables of an outer make."""
     ours = ("MAKE", "MFLAGS", "DEBUG", "KERNEL", "ARCH")
     env = {key: value for key, value in os.environ.items() if not key.startswith(ours)}
     return subprocess.run(

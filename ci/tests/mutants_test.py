@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mutants are read, applied, tried and counted as documented; nothing is called killed that is not."""
+"""Mutants are read, applied, tried and counted as documented. Only a killed mutant counts as killed."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_mutants_of_other_kernels_are_named_and_not_tried(
     monkeypatch.setattr(mutants, "OUT", tmp_path / "out")
     written(tmp_path, HEADER.replace("both", "6.12-debug") + DIFF)
     assert mutants.main(["--folder", str(tmp_path), "--kernel", "6.12"]) == 2
-    assert "left out, for other kernels: M01-1\n" in capsys.readouterr().out
+    assert "skipped, for other kernels: M01-1\n" in capsys.readouterr().out
 
 
 KASAN = "BUG: KASAN: slab-out-of-bounds in x"
@@ -117,16 +117,19 @@ def test_a_patch_without_header_stands_for_all_cases_and_says_so(tmp_path: Path)
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        (HEADER.replace("CNT-007,", "CNT7,") + DIFF, "Rules: 'CNT7' is no rule id"),
+        (HEADER.replace("CNT-007,", "CNT7,") + DIFF, "Rules: 'CNT7' is not a rule id"),
         (HEADER.replace("both", "new") + DIFF, "Kernels: 'new' is neither 'both' nor"),
-        (HEADER.replace("FAIL,", "LOSE,") + DIFF, "Kill: 'LOSE' is none of FAIL, CRASH, TIMEOUT"),
-        (HEADER + "Observers: cases, me\n" + DIFF, "Observers: 'me' is none of cases, kunit"),
+        (
+            HEADER.replace("FAIL,", "LOSE,") + DIFF,
+            "Kill: 'LOSE' must be one of FAIL, CRASH, TIMEOUT",
+        ),
+        (HEADER + "Observers: cases, me\n" + DIFF, "Observers: 'me' must be one of cases, kunit"),
         (HEADER.replace("C01", "") + DIFF, ":2: Class: has no value"),
         (HEADER + "Id: M02-1\n" + DIFF, "Id: stands twice"),
-        (HEADER, "no patch: there is no line that starts a diff"),
+        (HEADER, "not a patch: no line starts a diff"),
         (HEADER + DIFF.replace("driver/core", "vm/core"), "which is not in driver/"),
         (HEADER + DIFF.replace("b/driver/core", "b/driver/../vm"), "which is not in driver/"),
-        ("", "no patch"),
+        ("", "not a patch"),
     ],
 )
 def test_a_malformed_patch_gets_one_line_that_names_it(
@@ -145,7 +148,7 @@ def test_two_patches_of_one_id_are_a_fault(tmp_path: Path) -> None:
     written(tmp_path, HEADER + DIFF, "M01-1-b.patch")
     found, errors = patch.collect(tmp_path)
     assert [m.path.name for m in found] == ["M01-1-a.patch"]
-    assert "Id M01-1 is that of M01-1-a.patch" in str(errors[0])
+    assert "Id M01-1 is also the id of M01-1-a.patch" in str(errors[0])
 
 
 def driver(folder: Path, text: str = "one\ntwo\nthree\n") -> Path:
@@ -305,14 +308,14 @@ def test_rules_without_a_case_are_named_and_all_cases_tried() -> None:
     strange = mutant(rules=("CNT-999",))
     assert trial.named(strange, CASES) == CASES
     assert trial.checked(strange, CASES).remarks == (
-        "no case of the suite holds CNT-999",
+        "no case of the suite verifies CNT-999",
         "all cases are tried",
     )
     assert trial.checked(mutant(), CASES).remarks == ()
 
 
 def ran(*problems: str, verdict: str = "PASSED", own: str = "PASS", other: str = "PASS") -> Ran:
-    """A run of suite s: case `own` has the mutant's rule, `other` another one."""
+    """A run of suite s. The case `own` has the mutant's rule, `other` another one."""
     cases: dict[str, dict[str, tuple[str, ...]]] = {}
     cases.setdefault(own, {})["s.own"] = ("CNT-001",)
     cases.setdefault(other, {})["s.other"] = ("CNT-002",)
@@ -364,7 +367,7 @@ def test_results_of_kunit_are_read_or_refused_in_one_line(tmp_path: Path) -> Non
     read = kunit.read("6.1", path)
     assert (read.names("FAIL", ["CNT-001"]), read.problems) == (["s.a"], ("p",))
     path.write_text("{}")
-    with pytest.raises(PmuvmError, match="no results of KUnit"):
+    with pytest.raises(PmuvmError, match="no KUnit results"):
         kunit.read("6.1", path)
 
 
@@ -430,5 +433,5 @@ def test_a_folder_of_unreadable_patches_is_not_judged(
     monkeypatch.setattr(mutants, "OUT", tmp_path / "out")
     written(tmp_path, HEADER)
     assert mutants.main(["--folder", str(tmp_path)]) == 2
-    assert "no line that starts a diff" in capsys.readouterr().err
+    assert "no line starts a diff" in capsys.readouterr().err
     assert json.loads((tmp_path / "out" / "results.json").read_text())["killed"] == 0

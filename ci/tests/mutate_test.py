@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mutations change code, one place at a time, and never comments, strings or types."""
+"""Each mutation changes one place in the code, never a comment, a string or a type."""
 
 from __future__ import annotations
 

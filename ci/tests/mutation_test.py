@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parts have every mutant; the page and the lint step miss no rule."""
+"""The parts contain every mutant, and the page and the lint step include every rule."""
 
 from __future__ import annotations
 
@@ -89,9 +89,9 @@ def test_the_page_tells_classes_survivors_and_rules_without_a_kill() -> None:
     assert "| C01 | sums | 1/2 | 1/1 | 1/1 | 1 |  |  |  |" in page
     assert "| all |  | 1/2 | 1/1 | 1/1 | 1 |  |  |  |" in page
     assert "- M2-1 (M1-1-x.patch) on 6.12, cases: SURVIVED, rules CNT-002\n" in page
-    assert "killed first, or that lives | CNT-002 |\n" in page
+    assert "another rule killed the mutant first, or none did | CNT-002 |\n" in page
     assert "| 1 | perf's own | ABI-001 |\n" in page
-    assert "| 1 | named by no mutant of these runs | ABI-002 |\n" in page
+    assert "| 1 | no mutant of these runs names it | ABI-002 |\n" in page
 
 
 def test_a_run_of_all_keeps_what_came_of_other_kernels(tmp_path: Path) -> None:
@@ -116,8 +116,8 @@ def test_reasons_stand_for_areas_and_for_rules(tmp_path: Path) -> None:
     [
         ("x", "beyond.toml: "),
         ("[other]\n", "unknown key 'other'"),
-        ('[[beyond]]\nrules = ["CNT-001"]\n', "an entry has areas or rules, and a reason"),
-        ('[[beyond]]\nreason = "r"\n', "an entry has areas or rules, and a reason"),
+        ('[[beyond]]\nrules = ["CNT-001"]\n', "an entry needs areas or rules, and a reason"),
+        ('[[beyond]]\nreason = "r"\n', "an entry needs areas or rules, and a reason"),
         ('[[beyond]]\nareas = ["XY"]\nreason = "r"\n', "no area 'XY'"),
         ('[[beyond]]\nrules = ["CNT-009"]\nreason = "r"\n', "no active rule with cases 'CNT-009'"),
         ('[[beyond]]\nrules = ["CNT-001", "CNT-001"]\nreason = "r"\n', "CNT-001 stands twice"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which mutants `oracle` tells: what is chosen, what a run means, and what comes of it."""
+"""ci/oracle.py chooses the mutants, counts the detected ones, and survives a guest that dies."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def test_the_table_counts_what_agrees_and_those_that_are_told() -> None:
     assert rows[2].split()[:5] == ["M1", "7", "0.3", "EINVAL", "opens"]
     assert rows[3].endswith("agree")
     assert rows[4:] == [
-        "7 calls: 1 of 1 kinds are answered as the model says",
-        "1 of 2 mutants are told",
+        "7 calls: 1 of 1 types of calls agree with the model",
+        "1 of 2 mutants are detected",
     ]
 
 
@@ -67,7 +67,7 @@ def test_a_mutant_that_is_not_told_fails_only_where_too_few_are() -> None:
 
 
 class Mortal:
-    """A guest that dies of one mutant."""
+    """A guest that one mutant kills."""
 
     def mutant(self, mutant: Mutant) -> oracle.Trial:
         if mutant.id == "M15-2":
@@ -97,8 +97,8 @@ def test_nothing_to_ask_is_refused(words: list[str], capsys: pytest.CaptureFixtu
 def test_mutants_of_an_events_attr_are_chosen() -> None:
     ids = {mutant.id for mutant in oracle.chosen("6.12", [])}
     assert {"M14-1", "M15-2", "M16-1"} <= ids
-    assert "M01-1" not in ids  # of another class
-    assert "M20-2" not in ids  # of a target without a list of checks
+    assert "M01-1" not in ids  # another class
+    assert "M20-2" not in ids  # a target that `oracle` cannot check
     assert [mutant.id for mutant in oracle.chosen("6.1", ["M15-2", "M01-1"])] == ["M15-2"]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Seeded faults are the same for a seed, are taken back, and count only if they build."""
+"""Seeded faults depend only on the seed, are removed afterwards, and count only if they build."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ out.mkdir(parents=True, exist_ok=True)
 
 @pytest.fixture(name="tree")
 def fixture_tree(tmp_path: Path) -> Path:
-    """A small project with a check that notices one fault."""
+    """A small project with a check that detects one fault."""
     for name, text in (
         ("driver/core/a.c", "int f(int a)\n{\n\treturn a == 1 ? a + 1 : 5;\n}\n"),
         ("conformance/main.cpp", "int main() { return 0 + 1; }\n"),

@@ -42,7 +42,7 @@ WORDS = [
     ("It is a planted bug.", "It is a bug."),
     ("It is for whoever writes.", "It is for writers."),
 ]
-"""A sentence that breaks each entry of words.toml, in their order, and one that does not."""
+"""For each entry of words.toml, in order, a sentence with a finding and one without."""
 
 
 def findings(text: str, file: str = "a.md", document: bool = True) -> list[prose.Finding]:
@@ -356,7 +356,7 @@ def test_a_project_without_a_style_page_is_one_line(
 
 @pytest.fixture
 def npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A program of that name, to be written; the cache is empty."""
+    """The path of a fake npm that the test writes. The cache is empty."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     path = tmp_path / "npm"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Units run side by side as cores and memory allow; a night goes on where it stood."""
+"""Units run concurrently as cores and memory allow. An interrupted nightly run continues."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def unit(name: str, **changed: object) -> Unit:
 
 
 def ordered(units: list[Unit], machine: Machine, expected: dict[str, float]) -> list[str]:
-    """The units in the order in which they begin."""
+    """The units in the order in which they start."""
     begun: list[str] = []
 
     def run(each: Unit) -> Outcome:
@@ -148,7 +148,7 @@ def test_the_end_says_what_failed_and_how_to_repeat_just_that(tmp_path: Path) ->
         display.ended(each, [])
     display.end([good, bad], [unit("run/c")], 0.1, tmp_path / "t.html")
     text = out.getvalue()
-    assert "x: status 1" in text and "repeat just this: repeat lint/b" in text
+    assert "x: status 1" in text and "repeat only this: repeat lint/b" in text
     assert "failed in lint/b: x" in text and "not run: run/c" in text
     assert "cached: 1 units, 2 tests" in text
     assert text.splitlines()[-1] == "1 passed, 2 failed, 1 skipped"

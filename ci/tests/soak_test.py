@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A soak tells a case that changes from one that is always bad, with the seeds that show it."""
+"""A soak distinguishes a case with changing results from one that is always bad, and reports the seeds."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A file that a unit reads and does not state is found."""
+"""The check reports a file that a unit reads but does not state."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each check of the tree finds what it is for, in a small tree that breaks it."""
+"""Each check of the tree detects the violation in a small tree."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from checks import structure
 
 @pytest.fixture(name="tree")
 def fixture_tree(tmp_path: Path) -> Path:
-    """A tree that keeps every check."""
+    """A tree without violations."""
     files = {
         "driver/core/a.c": '// SPDX-License-Identifier: X\n#include "a.h"\n',
         "driver/core/a.h": '// SPDX-License-Identifier: X\n#include "refpmu_port.h"\n'

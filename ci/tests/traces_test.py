@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A traced command has as inputs what it read, and nothing that it wrote itself."""
+"""The inputs of a traced command are the files that it read, without those that it wrote."""
 
 from __future__ import annotations
 
@@ -42,7 +42,10 @@ def test_reads_of_a_command_and_of_its_children_are_inputs(project: Path) -> Non
     found = traced(project, "/usr/bin/python3", "-c", PROGRAM)
     ours = {name for name in found if name.startswith(("file:", "names:"))}
     assert "exists:absent.txt" in found
-    listed = {"names:.", "names:folder"}  # a program's own folder is where it looks for modules
+    listed = {
+        "names:.",
+        "names:folder",
+    }  # Python searches for modules in the folder of the program.
     assert ours - listed == {"file:read.txt", "file:folder/inner.txt"}
     assert "names:folder" in ours
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A unit that passed is not run again until an input of it changes; a failure always is."""
+"""A unit that passed runs again only after a change of an input. A failed unit always runs again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from units.unit import Outcome, Unit
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project with a cache of its own; units run there."""
+    """A project with its own cache, in which units run."""
     folder = tmp_path / "project"
     folder.mkdir()
     for name in ("a.txt", "b.txt"):
@@ -118,14 +118,14 @@ def test_a_machine_that_cannot_trace_runs_again_after_any_change(
 
 def test_a_unit_that_is_late_fails_with_its_limit(project: Path) -> None:
     outcome = run(project, of(project, "exec sleep 100", budget_s=1))
-    assert [case.message for case in outcome.failed] == ["not done after 1 s"]
+    assert [case.message for case in outcome.failed] == ["not finished after 1 s"]
 
 
 def test_a_report_in_which_nothing_passed_is_a_failure(project: Path) -> None:
     report = project / "out" / "r.json"
     text = '{"totals": {"cases": 0, "passed": 0, "skipped": 0}, "cases": []}'
     outcome = run(project, of(project, f"mkdir -p out; echo '{text}' >{report}", report=report))
-    assert [case.message for case in outcome.failed] == ["nothing passed: an empty run"]
+    assert [case.message for case in outcome.failed] == ["no test passed"]
 
 
 def test_a_missing_report_is_a_failure_that_names_it(project: Path) -> None:
