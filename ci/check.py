@@ -22,7 +22,7 @@ FOLDERS = [str(ROOT / folder) for folder in ("ci", "vm", "kunit", "conformance/r
 sys.path[:0] = FOLDERS
 
 import matrix  # noqa: E402
-from bounded import Commands  # noqa: E402
+from timed_commands import Commands  # noqa: E402
 from mutation import parts  # noqa: E402
 from pmuvm.errors import PmuvmError  # noqa: E402
 from soak import number_above_0  # noqa: E402

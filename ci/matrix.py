@@ -27,8 +27,8 @@ from typing import Any, NoReturn
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "vm"))
 
-import bounded  # noqa: E402
-import kept  # noqa: E402
+import timed_commands  # noqa: E402
+import driver_page  # noqa: E402
 from soak import number_above_0  # noqa: E402
 from pmuvm import arch, kernel, qemu, suite  # noqa: E402
 from pmuvm.errors import PmuvmError  # noqa: E402
@@ -332,7 +332,7 @@ def folder(job: Job) -> Path:
     return OUT / job.name.replace("/", "-")
 
 
-def prepare(jobs: Sequence[Job], commands: bounded.Commands) -> dict[tuple[str, str], str]:
+def prepare(jobs: Sequence[Job], commands: timed_commands.Commands) -> dict[tuple[str, str], str]:
     """Builds and fetches what several jobs need. Returns the errors by (kernel, arch)."""
     log = OUT / "prepare.log"
     log.unlink(missing_ok=True)
@@ -369,7 +369,7 @@ def first_line(message: object) -> str:
     return str(message).partition("\n")[0][:WIDTH]
 
 
-def run(job: Job, commands: bounded.Commands) -> Outcome:
+def run(job: Job, commands: timed_commands.Commands) -> Outcome:
     """Runs one job."""
     out = folder(job)
     out.mkdir(parents=True, exist_ok=True)
@@ -384,7 +384,7 @@ def run(job: Job, commands: bounded.Commands) -> Outcome:
 
 def judge(job: Job, status: int, results: Path, log: Path, took_s: float) -> Outcome:
     """The result of a job that has ended."""
-    if status == bounded.OVERDUE:
+    if status == timed_commands.OVERDUE:
         why = f"it did not end within {job.budget_s / 60:.0f} min"
         return Outcome(job, "HANGS", why, took_s)
     try:
@@ -478,7 +478,7 @@ def write(outcomes: Sequence[Outcome], exclusions: Iterable[tuple[Exclusion, int
     _replace(OUT / "matrix.md", "\n".join(page))
     # The folder of a job without totals may have the reports of an earlier run.
     reports = [folder(outcome.job) / "results.json" for outcome in outcomes if outcome.totals]
-    _replace(OUT / "rules.md", kept.of_runs(reports, OUT))
+    _replace(OUT / "rules.md", driver_page.of_runs(reports, OUT))
 
 
 def _replace(path: Path, text: str) -> None:
@@ -492,7 +492,7 @@ def run_all(chosen: Sequence[Job], matrix: Matrix, parallel: int) -> list[Outcom
     """Runs jobs, `parallel` at the same time, the longest first. Each result is written at once."""
     outcomes = {job: Outcome(job, "NOT_RUN", "not run") for job in chosen}
     write(list(outcomes.values()), matrix.exclusions)
-    commands = bounded.Commands()
+    commands = timed_commands.Commands()
     broken = prepare(chosen, commands)
     number = 0
 

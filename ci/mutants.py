@@ -30,7 +30,7 @@ from pmuvm.guest import GuestLost  # noqa: E402
 
 from generate import CatalogueError, read_catalogue  # noqa: E402
 from mutation import (
-    beyond,
+    exempt_rules,
     kunit,
     matrix,
     passes,
@@ -312,7 +312,7 @@ def _beyond() -> dict[str, str]:
     """The reason why no mutant can violate a rule, by rule."""
     catalogue = read_catalogue((ROOT / "conformance" / "rules").glob("*.toml"))
     wanted = [rule.id for rule in catalogue if rule.status == "active" and "case" in rule.layer]
-    return beyond.read(MUTANTS / beyond.NAME, wanted)[0]
+    return exempt_rules.read(MUTANTS / exempt_rules.NAME, wanted)[0]
 
 
 def main(argv: list[str]) -> int:
@@ -347,7 +347,7 @@ def main(argv: list[str]) -> int:
         if error.details:
             print(error.details, file=sys.stderr)
         print(f"mutants: {error}", file=sys.stderr)
-    except (CatalogueError, beyond.BeyondError, Unclean) as error:
+    except (CatalogueError, exempt_rules.ExemptRulesError, Unclean) as error:
         print(f"mutants: {error}", file=sys.stderr)
     except KeyboardInterrupt:
         print("mutants: interrupted", file=sys.stderr)

@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 
 from generate import CatalogueError, read_catalogue
-from mutation import beyond, matrix, patch
+from mutation import exempt_rules, matrix, patch
 
 FOLDER = Path("driver/mutants")
 NOT_HERE = "not-here.toml"
@@ -20,10 +20,10 @@ def findings(root: Path) -> list[str]:
         catalogue = read_catalogue((root / "conformance" / "rules").glob("*.toml"))
         active = {rule.id: rule.layer for rule in catalogue if rule.status == "active"}
         wanted = {rule for rule, layer in active.items() if "case" in layer}
-        reasons, single = beyond.read(folder / beyond.NAME, wanted)
+        reasons, single = exempt_rules.read(folder / exempt_rules.NAME, wanted)
         classes = matrix.classes(folder)
         absent = tomllib.loads((folder / NOT_HERE).read_text(encoding="utf-8"))["mutant"]
-    except (CatalogueError, beyond.BeyondError, OSError, KeyError, ValueError) as error:
+    except (CatalogueError, exempt_rules.ExemptRulesError, OSError, KeyError, ValueError) as error:
         return [str(error)]
     mutants, errors = patch.collect(folder)
     found = [str(error) for error in errors]
@@ -44,7 +44,7 @@ def findings(root: Path) -> list[str]:
         elif entry["id"] in ids:
             found.append(f"{NOT_HERE}: {entry['id']} is a patch")
     for rule in sorted(wanted - named - reasons.keys()):
-        found.append(f"{rule}: no mutant names it, and {beyond.NAME} gives no reason")
+        found.append(f"{rule}: no mutant names it, and {exempt_rules.NAME} gives no reason")
     for rule in sorted(single & named):
-        found.append(f"{rule}: {beyond.NAME} gives a reason, but a mutant names it")
+        found.append(f"{rule}: {exempt_rules.NAME} gives a reason, but a mutant names it")
     return found

@@ -30,7 +30,7 @@ TOOL = ROOT / "ci" / "prose"
 MANIFEST = ("package.json", "package-lock.json")
 STYLE = "docs/style.md"
 GENERATED = {"docs/drivers.md"}
-"""ci/kept.py writes it; ci/tests/prose_test.py lints the text of that program."""
+"""ci/driver_page.py writes it; ci/tests/prose_test.py lints the text of that program."""
 SECTION = re.compile(r"^## Terms to use\n(.*?)(?=^## |\Z)", re.M | re.S)
 ROW = re.compile(r"^\| *([^|]+?) *\| *([^|]+?) *\|$", re.M)
 QUALIFIER = re.compile(r"\s*\(.*?\)")

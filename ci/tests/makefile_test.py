@@ -60,3 +60,9 @@ def test_packages_for_another_architecture_are_installed_only_when_asked_for() -
 def test_a_boot_is_asked_for_by_a_variable() -> None:
     assert "--boot" in make("-n", "run", "RULE=CNT-007", "BOOT=1").stdout
     assert "--boot" not in make("-n", "run", "RULE=CNT-007").stdout
+
+
+def test_cells_is_an_alias_of_jobs() -> None:
+    for variable in ("JOBS", "CELLS"):
+        assert "ci/matrix.py --jobs '6.1/*'" in make("-n", "matrix", f"{variable}=6.1/*").stdout
+    assert "--jobs" not in make("-n", "matrix").stdout

@@ -9,7 +9,7 @@ import subprocess
 import time
 from pathlib import Path
 
-import bounded
+import timed_commands
 import matrix
 import pytest
 
@@ -306,19 +306,21 @@ def test_suite_and_kernels_are_prepared_once(
 ) -> None:
     ran = []
 
-    def command(_self: bounded.Commands, words: tuple[str, ...], log: Path, _: float) -> int:
+    def command(_self: timed_commands.Commands, words: tuple[str, ...], log: Path, _: float) -> int:
         ran.append(" ".join(words))
         log.write_text("a line\nbad luck\n", encoding="utf-8")
         return 1 if "6.1" in words else 0
 
     monkeypatch.setattr(matrix, "OUT", tmp_path)
-    monkeypatch.setattr(bounded.Commands, "run", command)
+    monkeypatch.setattr(timed_commands.Commands, "run", command)
     places = [
         matrix.Place(kernel, on, "tcg", target, "")
         for kernel, on in (("6.12", "amd64"), ("6.1", "amd64"), ("6.12", "arm64"))
         for target in ("one", "two")
     ]
-    broken = matrix.prepare([matrix.Job(place, 1.0, False) for place in places], bounded.Commands())
+    broken = matrix.prepare(
+        [matrix.Job(place, 1.0, False) for place in places], timed_commands.Commands()
+    )
     assert broken == {("6.1", "amd64"): f"bad luck ({tmp_path / 'prepare.log'})"}
     fetch = f"{matrix.PYTHON} -m pmuvm fetch"
     assert ran == [

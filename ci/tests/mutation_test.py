@@ -9,7 +9,7 @@ from pathlib import Path
 import mutants
 import pytest
 from checks import mutants as step
-from mutation import beyond, matrix, parts, patch, report
+from mutation import exempt_rules, matrix, parts, patch, report
 from mutation.patch import Mutant
 from mutation.trial import Trial
 
@@ -28,7 +28,7 @@ reason = "another"
 
 
 def written(folder: Path, text: str) -> Path:
-    path = folder / beyond.NAME
+    path = folder / exempt_rules.NAME
     path.write_text(text, encoding="utf-8")
     return path
 
@@ -106,7 +106,7 @@ def test_a_run_of_all_keeps_what_came_of_other_kernels(tmp_path: Path) -> None:
 
 
 def test_reasons_stand_for_areas_and_for_rules(tmp_path: Path) -> None:
-    reasons, single = beyond.read(written(tmp_path, REASONS), RULES)
+    reasons, single = exempt_rules.read(written(tmp_path, REASONS), RULES)
     assert reasons == {"ABI-001": "perf's own", "ABI-002": "another", "CNT-002": "another"}
     assert single == {"ABI-002", "CNT-002"}
 
@@ -124,8 +124,8 @@ def test_reasons_stand_for_areas_and_for_rules(tmp_path: Path) -> None:
     ],
 )
 def test_a_malformed_reason_is_one_clear_line(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(beyond.BeyondError) as error:
-        beyond.read(written(tmp_path, text), RULES)
+    with pytest.raises(exempt_rules.ExemptRulesError) as error:
+        exempt_rules.read(written(tmp_path, text), RULES)
     assert said in str(error.value) and "\n" not in str(error.value)
 
 
@@ -142,7 +142,7 @@ def laid_out(root: Path, rules: tuple[str, ...], mutant_rules: str, reasons: str
     (folder / "M01-1-x.patch").write_text(
         f"Id: M01-1\nClass: C01\nRules: {mutant_rules}\n\nText.\n\n{diff}"
     )
-    (folder / beyond.NAME).write_text(reasons)
+    (folder / exempt_rules.NAME).write_text(reasons)
     (folder / matrix.CLASSES).write_text('[classes]\nC01 = "sums"\n')
     (folder / step.NOT_HERE).write_text('[[mutant]]\nid = "M01-2"\nreason = "the same"\n')
     return root

@@ -10,7 +10,7 @@ import subprocess
 import tomllib
 from pathlib import Path
 
-import kept
+import driver_page
 import lint
 import pytest
 from checks import prose
@@ -304,9 +304,9 @@ def test_the_text_of_the_generated_page_is_clean() -> None:
         "rules": [{"id": "CNT-001", "result": "PASSED"}, {"id": "CNT-002", "result": "WAIVED"}],
         "cases": [{"result": "WAIVED", "rules": ["CNT-002"], "message": "waiver W-1: it"}],
     }
-    known = {"W-1": kept.Waiver("W-1", "The kernel is wrong", "a:b")}
-    for waivers in (known, dict[str, kept.Waiver]()):
-        text = kept.page([kept.column(results)], waivers, kept.ROOT)
+    known = {"W-1": driver_page.Waiver("W-1", "The kernel is wrong", "a:b")}
+    for waivers in (known, dict[str, driver_page.Waiver]()):
+        text = driver_page.page([driver_page.column(results)], waivers, driver_page.ROOT)
         assert "W-1" in text and not findings(text)
 
 
@@ -340,7 +340,7 @@ def test_single_files_and_comments_are_linted_on_request(
     monkeypatch.chdir(project / "docs")
     assert prose.main(["--root", str(project), "../a.md"]) == 1
     assert prose.main(["--root", str(project), "none.md"]) == 2
-    assert "none.md: no file of" in capsys.readouterr().err
+    assert "none.md: not a file of" in capsys.readouterr().err
     assert prose.main(["--root", str(project), "--comments"]) == 1
     assert capsys.readouterr().out == "     1 a.sh\n     1 words\nfindings: 1\n"
 

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from bounded import Commands
+from timed_commands import Commands
 from units import records, traces, unit
 from units.inputs import Inputs
 from units.records import Case, Record
@@ -28,7 +28,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(unit, "OUT", folder / "out")
     monkeypatch.setattr(unit, "ROOT", folder)
-    monkeypatch.setattr("bounded.ROOT", folder)
+    monkeypatch.setattr("timed_commands.ROOT", folder)
     (folder / ".gitignore").write_text("out/\nran\n", encoding="utf-8")
     return folder
 

@@ -15,7 +15,7 @@ from units.unit import OUT, ROOT, Unit
 
 PYTHON = "/usr/bin/python3"
 KERNELS = ("6.12", "6.1")
-SOME_AT_NIGHT = re.compile(r"\bnightly\b|\bdaily\b")
+SOME_AT_NIGHT = re.compile(r"\bnightly(_params)?\b")
 TIDY_PARTS = 4
 SAMPLE = 12
 """`make check` tries one of so many mutants, always the same ones."""
@@ -42,7 +42,7 @@ UNTRACED = {
     # These tests use a tracer themselves, and LeakSanitizer does not work under a tracer.
     "ci/tests/traces_test.py": TRACERS,
     "ci/tests/units_test.py": TRACERS,
-    "fuzz/tests/planted_test.py": ("glob:fuzz/*", *CPP_READS),
+    "fuzz/tests/seeded_faults_test.py": ("glob:fuzz/*", *CPP_READS),
     "fuzz/tests/build_test.py": ("glob:fuzz/*", *CPP_READS),
 }
 """Test files whose inputs are stated."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-import held
+import verified_rules
 from evidence import OtherTest, read_tests, read_untested
 from generate import CatalogueError, read_catalogue
 from units.catalogue import KERNELS
@@ -28,7 +28,7 @@ def outcome(outcomes: Sequence[Outcome], night: bool = False) -> Outcome:
         if not night:
             reasons |= {r.id: LATER for r in active if not applies(r.kernels, KERNELS[0])}
         found = verified(outcomes, read_tests(ROOT))
-        rows = held.judge(rules, found, reasons)
+        rows = verified_rules.judge(rules, found, reasons)
     except (OSError, ValueError, KeyError, CatalogueError) as error:
         return Outcome(UNIT, (Case("catalogue", "FAIL", (), str(error)),))
     return Outcome(UNIT, tuple(Case(row["id"], row["result"], (), row["message"]) for row in rows))

@@ -10,7 +10,7 @@ import re
 import time
 from collections.abc import Iterable, Sequence
 
-from bounded import ENDED, OVERDUE, Commands
+from timed_commands import ENDED, OVERDUE, Commands
 from pmuvm.guest import CASES_LOG
 from units import records, traces
 from units.inputs import Inputs

@@ -12,7 +12,7 @@ import pmuvm.runs
 from pmuvm import accel, arch, kernel, suite
 from pmuvm.errors import PmuvmError
 
-from standin import script
+from stubs import write_script
 
 ANY = kernel.Kernel("k", "6.12.1", arch.AMD64, pathlib.Path("/k"), None)
 
@@ -33,7 +33,7 @@ def openable(
 
 def play(fakes: pathlib.Path, text: str) -> None:
     """A QEMU that does `text`; file descriptor 9 is the console."""
-    script(
+    write_script(
         fakes,
         "qemu-system-x86_64",
         f"echo run >>{fakes}/runs\n"

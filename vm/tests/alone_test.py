@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-import daily
+import nightly_params
 from pmuvm import guest, kernel, runs, suite
 
 pytestmark = [pytest.mark.guest, pytest.mark.xdist_group("alone")]
@@ -51,7 +51,7 @@ def written(pmu: str) -> dict[str, Any]:
     return tomllib.loads((suite.TARGETS / f"{pmu}.toml").read_text("utf-8"))
 
 
-@pytest.mark.parametrize("name", daily.kernels())
+@pytest.mark.parametrize("name", nightly_params.stock_kernels())
 @pytest.mark.parametrize("pmu", [pmu for pmu in PMUS if pmu in KNOWN])
 def test_a_draft_agrees_with_the_file_of_its_maker(name: str, pmu: str) -> None:
     found, truth = draft(name, pmu), written(pmu)
@@ -74,7 +74,7 @@ def test_a_draft_agrees_with_the_file_of_its_maker(name: str, pmu: str) -> None:
             assert found[table][key] == truth[table][key], f"{table}.{key}"
 
 
-@pytest.mark.parametrize("name", daily.kernels())
+@pytest.mark.parametrize("name", nightly_params.stock_kernels())
 def test_a_draft_has_the_events_that_any_counter_counts(name: str) -> None:
     for pmu in ("refpmu", "refpmu_uncore"):
         everywhere = {
@@ -86,14 +86,14 @@ def test_a_draft_has_the_events_that_any_counter_counts(name: str) -> None:
         assert found == everywhere
 
 
-@pytest.mark.parametrize("name", daily.kernels())
+@pytest.mark.parametrize("name", nightly_params.stock_kernels())
 @pytest.mark.parametrize("pmu", PMUS)
 def test_a_draft_is_taken_by_run(name: str, pmu: str) -> None:
     done = said(name)[f"run --target /tmp/{pmu}.toml --case AttrSize.*"]
     assert "cases" in done.stdout and "FAIL" not in done.stdout, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("name", daily.kernels())
+@pytest.mark.parametrize("name", nightly_params.stock_kernels())
 def test_it_runs_by_the_name_of_the_pmu_alone(name: str) -> None:
     done = said(name)["run --pmu refpmu --case Counting.D*"]
     assert done.status == 0, done.stdout + done.stderr

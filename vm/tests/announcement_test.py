@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-import daily
+import nightly_params
 from pmuvm import guest, kernel, runs, suite
 
 pytestmark = pytest.mark.guest
@@ -37,7 +37,7 @@ cat <&3 || echo held file gives an error
 
 
 @pytest.mark.rule("SYS-014")
-@pytest.mark.parametrize("name", daily.kernels())
+@pytest.mark.parametrize("name", nightly_params.stock_kernels())
 def test_pmus_are_announced_whole_and_leave_whole(name: str) -> None:
     machine = runs.machine(kernel.find(name), suite.find_target("refpmu"))
     with guest.Guest(machine) as vm:

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-import daily
+import nightly_params
 from pmuvm import accel, guest, image, kernel, qemu, session, suite
 
-from standin import TESTS
+from stubs import TESTS
 
 pytestmark = pytest.mark.guest
 
@@ -23,7 +23,7 @@ def machine(name: str) -> qemu.Machine:
     return qemu.Machine(stock.arch, stock.image, packed, accel=accel.choose(stock))
 
 
-@pytest.mark.parametrize("name", daily.kernels())
+@pytest.mark.parametrize("name", nightly_params.stock_kernels())
 def test_a_stock_kernel_boots_answers_and_powers_off(name: str) -> None:
     with guest.Guest(machine(name)) as vm:
         hello = vm.boot()

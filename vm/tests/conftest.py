@@ -10,7 +10,7 @@ import pytest
 
 from pmuvm import arch, qemu, store
 
-from standin import TESTS
+from stubs import TESTS
 
 
 @pytest.fixture

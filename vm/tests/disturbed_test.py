@@ -9,7 +9,7 @@ import pathlib
 import pytest
 
 from pmuvm import guest, kernel, runs, suite
-from spinners import compiled
+from workloads import compile_program
 
 pytestmark = pytest.mark.guest
 
@@ -43,7 +43,7 @@ start, so that it is at it when its parent has ended."""
 
 
 def test_a_case_whose_cpu_is_taken_away_is_run_again(tmp_path: pathlib.Path) -> None:
-    files = {"bin/taker": compiled(tmp_path, "taker", TAKER, "-O1")}
+    files = {"bin/taker": compile_program(tmp_path, "taker", TAKER, "-O1")}
     target = dataclasses.replace(suite.find_target("refpmu"), cpus=1)
     run = f"pmuconf run --target refpmu --case {CASE} --out /tmp/report"
     counted = """grep -o '"runs": *[0-9]*' /tmp/report/results.json"""

@@ -15,7 +15,7 @@ import pytest
 from pmuvm import image
 from pmuvm.errors import PmuvmError
 
-from standin import TESTS, script
+from stubs import TESTS, write_script
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def test_a_machine_without_cpio_is_told_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for name in ("busybox", "ldd"):
-        script(fakes, name, "exit 0")
+        write_script(fakes, name, "exit 0")
     monkeypatch.setenv("PATH", str(fakes))
     with pytest.raises(PmuvmError, match="no program 'cpio'"):
         image.build(contents)

@@ -15,7 +15,7 @@ from pmuvm import arch as arches
 from pmuvm import kernel, packages, store, tree
 from pmuvm.errors import PmuvmError
 
-from standin import boot_image, script
+from stubs import boot_image, write_script
 
 RELEASE = "6.12.9+deb12-cloud-amd64"
 
@@ -67,9 +67,9 @@ def apt_log(
 ) -> pathlib.Path:
     """A distribution of stand-ins; the file lists the calls of apt-get."""
     monkeypatch.setenv("BOOT_IMAGE", str(boot_image(tmp_path / "stock-image", RELEASE)))
-    script(fakes, "apt-cache", APT_CACHE)
-    script(fakes, "apt-get", APT_GET)
-    script(fakes, "dpkg", DPKG)
+    write_script(fakes, "apt-cache", APT_CACHE)
+    write_script(fakes, "apt-get", APT_GET)
+    write_script(fakes, "dpkg", DPKG)
     return apt_log
 
 
@@ -89,8 +89,8 @@ def test_a_kernel_of_another_architecture_is_built_for_by_programs_of_this_one(
     apt_log: pathlib.Path, fakes: pathlib.Path
 ) -> None:
     foreign = next(arch for arch in arches.ARCHES.values() if arches.foreign(arch))
-    script(fakes, "apt-cache", APT_CACHE.replace("amd64", foreign.name))
-    script(fakes, "dpkg", DPKG.replace("amd64", foreign.name))
+    write_script(fakes, "apt-cache", APT_CACHE.replace("amd64", foreign.name))
+    write_script(fakes, "dpkg", DPKG.replace("amd64", foreign.name))
     found = kernel.find("6.12", foreign)
     assert found.arch == foreign and found.build is not None
     fetched = [line for line in apt_log.read_text("utf-8").splitlines() if " download " in line]
@@ -150,7 +150,7 @@ def test_refresh_asks_again_but_fetches_nothing_that_is_there(apt_log: pathlib.P
 def test_what_cannot_be_fetched_is_one_line_and_leaves_nothing(
     apt_log: pathlib.Path, fakes: pathlib.Path, cache: pathlib.Path, step: str, says: str
 ) -> None:
-    script(
+    write_script(
         fakes,
         "apt-get",
         f'case " $* " in *" {step} "*) touch half.deb; echo "{says}" >&2; exit 100 ;; esac',
@@ -164,7 +164,7 @@ def test_what_cannot_be_fetched_is_one_line_and_leaves_nothing(
 def test_a_package_that_the_sources_lack_is_named(
     apt_log: pathlib.Path, fakes: pathlib.Path
 ) -> None:
-    script(fakes, "apt-cache", "")
+    write_script(fakes, "apt-cache", "")
     with pytest.raises(PmuvmError, match="no package 'linux-headers-6.12-cloud-amd64'"):
         kernel.find("6.12")
 

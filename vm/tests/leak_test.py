@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-import daily
+import nightly_params
 from pmuvm import guest, kernel, runs, suite
 
 pytestmark = pytest.mark.guest
@@ -31,7 +31,7 @@ for fd in /proc/[0-9]*/fd/*; do readlink "$fd"; done | grep -c perf_event
 
 
 @pytest.mark.rule("STR-008")
-@pytest.mark.parametrize("name", daily.kernels())
+@pytest.mark.parametrize("name", nightly_params.stock_kernels())
 def test_nothing_is_left_of_what_cases_do(name: str) -> None:
     machine = runs.machine(kernel.find(name), suite.find_target("refpmu"))
     with guest.Guest(machine) as vm:

@@ -14,7 +14,7 @@ import pytest
 from pmuvm import guest, runs, store, suite
 from pmuvm.__main__ import main
 
-from standin import TESTS, boot_image, module_file
+from stubs import TESTS, boot_image, module_file
 
 SOFTWARE = '[target]\nname = "soft"\n'
 

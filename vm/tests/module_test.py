@@ -12,7 +12,7 @@ import pytest
 from pmuvm import arch, kernel, module
 from pmuvm.errors import PmuvmError
 
-from standin import module_file
+from stubs import module_file
 
 # A build system that makes a module out of the sources that changed, and counts.
 MAKEFILE = """

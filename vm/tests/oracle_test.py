@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-import broken
-import daily
+import mutant_modules
+import nightly_params
 from pmuvm import guest, kernel, runs, store, suite
 
 pytestmark = pytest.mark.guest
@@ -96,7 +96,7 @@ def answers(name: str) -> dict[str, Any]:
     """What `oracle` states on a kernel, by target and kind, and what that kernel said meanwhile."""
     host = dataclasses.replace(suite.find_target("refpmu"), cpus=CPUS)
     stock = kernel.find(name)
-    place = {"modules/broken.ko": broken.mutant(MUTANT, stock)}
+    place = {"modules/broken.ko": mutant_modules.mutant_module(MUTANT, stock)}
     machine = runs.machine(stock, host, files=files() | place)
     found: dict[str, Any] = {}
     with guest.Guest(machine) as vm:
@@ -117,7 +117,7 @@ def answers(name: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("name", daily.kernels("oracle"))
+@pytest.mark.parametrize("name", nightly_params.stock_kernels("oracle"))
 def test_the_kernel_answers_as_the_model_says(name: str) -> None:
     found = answers(name)
     for (target, kind), count in RUNS.items():
@@ -133,7 +133,7 @@ def test_the_kernel_answers_as_the_model_says(name: str) -> None:
     assert found["reports"] == []
 
 
-@pytest.mark.parametrize("name", daily.kernels("oracle"))
+@pytest.mark.parametrize("name", nightly_params.stock_kernels("oracle"))
 def test_each_check_that_can_be_reached_was(name: str) -> None:
     found = answers(name)
     told = {reason for run in found.values() if isinstance(run, dict) for reason in run["reasons"]}
@@ -141,7 +141,7 @@ def test_each_check_that_can_be_reached_was(name: str) -> None:
     assert never - told <= UNTOLD | RARE
 
 
-@pytest.mark.parametrize("name", daily.kernels("oracle"))
+@pytest.mark.parametrize("name", nightly_params.stock_kernels("oracle"))
 def test_a_driver_that_decides_otherwise_is_told(name: str) -> None:
     first, status, again = answers(name)["broken"]
     assert status == 1, again.stderr

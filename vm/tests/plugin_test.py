@@ -13,7 +13,7 @@ import pytest
 
 from pmuvm import store
 
-from standin import TESTS, boot_image
+from stubs import TESTS, boot_image
 
 
 @pytest.fixture

@@ -23,9 +23,9 @@ from collections.abc import Iterator
 import pytest
 
 import perfdata
-from meter import METER, Metered
+from resource_usage import USAGE_PROGRAM, ResourceUsage
 from pmuvm import guest, image, kernel, runs, suite
-from spinners import FOR_ROUNDS, SHARES, compiled
+from workloads import FOR_ROUNDS, SHARES, compile_program
 
 pytestmark = [
     pytest.mark.guest,
@@ -56,7 +56,7 @@ class Taken:
 
 @pytest.fixture(scope="module")
 def rounds(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    return compiled(tmp_path_factory.mktemp("cost"), "rounds", FOR_ROUNDS, "-O0", "-no-pie")
+    return compile_program(tmp_path_factory.mktemp("cost"), "rounds", FOR_ROUNDS, "-O0", "-no-pie")
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def vm(rounds: pathlib.Path) -> Iterator[guest.Guest]:
     files = {
         "bin/profile": suite.tool("profile/profile"),
         "bin/rounds": rounds,
-        "bin/meter": compiled(rounds.parent, "meter", METER, "-O2"),
+        "bin/meter": compile_program(rounds.parent, "meter", USAGE_PROGRAM, "-O2"),
     }
     machine = runs.machine(kernel.find("6.12"), target, files=files | image.with_program("perf"))
     with guest.Guest(machine) as running:
@@ -83,7 +83,7 @@ def vm(rounds: pathlib.Path) -> Iterator[guest.Guest]:
 def metered(vm: guest.Guest, *words: str) -> int:
     done = vm.exec(["meter", *words, "--", *WORK], EXEC_S)
     assert done.status == 0, done.stderr
-    return Metered.of(done.stdout).cpu_us
+    return ResourceUsage.parse(done.stdout).cpu_us
 
 
 def written(vm: guest.Guest, file: str) -> bytes:

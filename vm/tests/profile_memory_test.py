@@ -14,9 +14,9 @@ import re
 
 import pytest
 
-from meter import METER, Metered
+from resource_usage import USAGE_PROGRAM, ResourceUsage
 from pmuvm import arch, guest, kernel, runs, suite
-from spinners import FOR_ROUNDS, compiled
+from workloads import FOR_ROUNDS, compile_program
 
 pytestmark = [
     pytest.mark.guest,
@@ -55,8 +55,8 @@ def test_five_minutes_at_999_hz_lose_nothing_and_take_little_memory(
     target = dataclasses.replace(suite.find_target("software"), cpus=CPUS, icount=INSTRUCTION)
     files = {
         "bin/profile": suite.tool("profile/profile", of),
-        "bin/rounds": compiled(tmp_path, "rounds", FOR_ROUNDS, "-O0", of=of),
-        "bin/meter": compiled(tmp_path, "meter", METER, "-O2", of=of),
+        "bin/rounds": compile_program(tmp_path, "rounds", FOR_ROUNDS, "-O0", of=of),
+        "bin/meter": compile_program(tmp_path, "meter", USAGE_PROGRAM, "-O2", of=of),
     }
     machine = runs.machine(kernel.find("6.12", of), target, files=files)
     with guest.Guest(machine) as vm:
@@ -68,7 +68,7 @@ def test_five_minutes_at_999_hz_lose_nothing_and_take_little_memory(
         options = f"-e cpu-clock -F {HZ} -a -d {SECONDS} -o /tmp/out.json"
         done = vm.exec(["sh", "-c", f"{WORK} meter profile {options}"], EXEC_S)
         assert done.status == 0, done.stderr
-        taken = Metered.of(done.stdout)
+        taken = ResourceUsage.parse(done.stdout)
         print(f"{taken} {done.stderr}")
         pattern = f'"({"|".join(FIELDS)})": *[0-9]+'
         # Those of the whole come first, then those of each stack.

@@ -21,9 +21,9 @@ from typing import Any
 
 import pytest
 
-import daily
+import nightly_params
 from pmuvm import guest, kernel, runs, suite
-from spinners import DEPTH, FOR_ROUNDS, SHARES, compiled
+from workloads import DEPTH, FOR_ROUNDS, SHARES, compile_program
 
 pytestmark = pytest.mark.guest
 
@@ -78,25 +78,25 @@ int main(int argc, char **argv)
 
 @pytest.fixture(
     scope="module",
-    params=daily.kernels("profile"),
+    params=nightly_params.stock_kernels("profile"),
 )
 def vm(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[guest.Guest]:
     """A guest with the driver, `profile`, and work of known shares."""
     folder = tmp_path_factory.mktemp("profile")
-    inlined = compiled(folder, "inlined", INLINED, "-O2", "-g")
+    inlined = compile_program(folder, "inlined", INLINED, "-O2", "-g")
     # As clang leaves it: units of DWARF are not listed by their addresses.
     unlisted = folder / "unlisted"
     argv = ["objcopy", "--remove-section=.debug_aranges", str(inlined), str(unlisted)]
     subprocess.run(argv, check=True, timeout=60)
     files = {
         "bin/profile": suite.tool("profile/profile"),
-        "bin/shares": compiled(folder, "shares", FOR_ROUNDS, "-O0"),
-        "bin/nameless": compiled(folder, "nameless", FOR_ROUNDS, "-O0", "-s"),
+        "bin/shares": compile_program(folder, "shares", FOR_ROUNDS, "-O0"),
+        "bin/nameless": compile_program(folder, "nameless", FOR_ROUNDS, "-O0", "-s"),
         "bin/inlined": inlined,
         "bin/unlisted": unlisted,
-        "bin/made": compiled(folder, "made", MADE, "-O1"),
+        "bin/made": compile_program(folder, "made", MADE, "-O1"),
     }
     found = kernel.find(request.param)
     machine = runs.machine(found, suite.find_target("refpmu"), files=files)
@@ -151,7 +151,7 @@ def intel(
     folder = tmp_path_factory.mktemp("intel")
     files = {
         "bin/profile": suite.tool("profile/profile"),
-        "bin/shares": compiled(folder, "shares", FOR_ROUNDS, "-O0"),
+        "bin/shares": compile_program(folder, "shares", FOR_ROUNDS, "-O0"),
     }
     machine = runs.machine(kernel.find(request.param), suite.find_target("intel"), files=files)
     with guest.Guest(machine) as running:
@@ -161,7 +161,7 @@ def intel(
         running.bye()
 
 
-@pytest.mark.parametrize("event", daily.some(EVENTS, EVENTS[0]))
+@pytest.mark.parametrize("event", nightly_params.choose(EVENTS, EVENTS[0]))
 def test_shares_are_those_of_the_work(vm: guest.Guest, event: str) -> None:
     the_shares_are_seen(vm, event)
 
@@ -198,7 +198,7 @@ def the_shares_are_seen(vm: guest.Guest, event: str) -> None:
     assert found["lost"] == 0
 
 
-@pytest.mark.parametrize("event", daily.some(EVENTS, EVENTS[1]))
+@pytest.mark.parametrize("event", nightly_params.choose(EVENTS, EVENTS[1]))
 def test_a_flame_graph_names_functions_of_the_kernel_and_of_programs(
     vm: guest.Guest, event: str
 ) -> None:

@@ -16,7 +16,7 @@ import pytest
 from pmuvm import arch, qemu
 from pmuvm.errors import PmuvmError
 
-from standin import script
+from stubs import write_script
 
 GOLDEN = [
     "qemu-system-x86_64 -machine pc -accel tcg,thread=single -cpu max -smp 2 -m 512",
@@ -147,6 +147,6 @@ def test_a_machine_left_alone_that_hangs_is_ended_at_the_deadline(machine: qemu.
 
 def test_what_qemu_complains_about_is_kept(machine: qemu.Machine, fakes: pathlib.Path) -> None:
     (fakes / "qemu-system-x86_64").unlink()
-    script(fakes, "qemu-system-x86_64", "echo 'qemu: no such machine' >&2; exit 1")
+    write_script(fakes, "qemu-system-x86_64", "echo 'qemu: no such machine' >&2; exit 1")
     end = qemu.run_to_end(machine, deadline_s=30)
     assert end.exited and end.complaint == "qemu: no such machine"

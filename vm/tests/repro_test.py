@@ -11,7 +11,7 @@ import subprocess
 
 import pytest
 
-import broken
+import mutant_modules
 from pmuvm import guest, kernel, runs, suite
 
 pytestmark = pytest.mark.guest
@@ -94,7 +94,7 @@ def test_a_program_is_replayed_and_told(tmp_path: pathlib.Path) -> None:
     files = {
         "program": program,
         "bin/program": static(source, tmp_path),
-        "modules/broken.ko": broken.mutant(MUTANT, found),
+        "modules/broken.ko": mutant_modules.mutant_module(MUTANT, found),
     }
     with guest.Guest(runs.machine(found, suite.find_target("refpmu"), files=files)) as vm:
         vm.boot()

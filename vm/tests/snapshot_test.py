@@ -15,7 +15,7 @@ from pmuvm import accel, arch, guest, image, kernel, qemu, runs, session, snapsh
 from pmuvm.__main__ import main
 from pmuvm.errors import PmuvmError
 
-from standin import TESTS, boot_image
+from stubs import TESTS, boot_image
 
 SOFTWARE = '[target]\nname = "soft"\n'
 

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 
 import pytest
 
-import daily
+import nightly_params
 import perfdata
 from pmuvm import guest, image, kernel, runs, suite
 from pmuvm.arch import Arch
@@ -66,7 +66,7 @@ def called(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 
 @pytest.fixture(
     scope="module",
-    params=daily.kernels("stock-perf"),
+    params=nightly_params.stock_kernels("stock-perf"),
 )
 def vm(request: pytest.FixtureRequest, called: pathlib.Path) -> Iterator[guest.Guest]:
     """A guest whose `cpu` PMU is the reference driver, with the host's perf in it."""
@@ -119,7 +119,7 @@ def record(vm: guest.Guest, options: list[str], work: list[str]) -> str:
     return data
 
 
-def script(vm: guest.Guest, data: str, fields: str, *options: str) -> list[str]:
+def perf_script(vm: guest.Guest, data: str, fields: str, *options: str) -> list[str]:
     """What perf script says of each sample in these fields, a line each."""
     done = perf(vm, "script", "-i", data, "-F", fields, *options)
     return [line.strip() for line in done.stdout.splitlines() if line.strip()]
@@ -203,7 +203,7 @@ def test_perf_stat_scales_twelve_events_to_within_five_per_cent(vm: guest.Guest)
 def test_perf_record_writes_a_sample_a_period(vm: guest.Guest) -> None:
     data = record(vm, ["-e", "cycles", "-c", str(PERIOD)], WORK)
     samples = Counter(
-        tuple(line.replace(":", " ").split()) for line in script(vm, data, "event,period")
+        tuple(line.replace(":", " ").split()) for line in perf_script(vm, data, "event,period")
     )
     assert list(samples) == [(str(PERIOD), "cycles")]
     assert samples.total() > 1
@@ -211,7 +211,7 @@ def test_perf_record_writes_a_sample_a_period(vm: guest.Guest) -> None:
 
 def test_perf_record_follows_a_frequency(vm: guest.Guest) -> None:
     data = record(vm, ["-e", "cycles", "-F", "999"], WORK)
-    periods = [int(line) for line in script(vm, data, "period")]
+    periods = [int(line) for line in perf_script(vm, data, "period")]
     assert len(set(periods)) > 1
     assert all(period > 0 for period in periods)
 
@@ -246,7 +246,7 @@ def test_perf_record_takes_precise_samples(vm: guest.Guest) -> None:
     samples = [one for one in read(vm, data) if one.type == perfdata.SAMPLE]
     assert len(samples) > 1
     assert all(sample.misc & perfdata.EXACT_IP for sample in samples)
-    assert set(script(vm, data, "period")) == {str(PERIOD)}
+    assert set(perf_script(vm, data, "period")) == {str(PERIOD)}
 
 
 def chain_of(line: str) -> list[int]:
@@ -264,7 +264,7 @@ def chain_of(line: str) -> list[int]:
 def test_perf_record_b_shows_the_branches_before_each_sample(vm: guest.Guest) -> None:
     work = stimulate("branches", "--count", "100")
     data = record(vm, ["-b", "-e", "branches:u", "-c", "10"], work)
-    chains = [chain_of(line) for line in script(vm, data, "brstack")]
+    chains = [chain_of(line) for line in perf_script(vm, data, "brstack")]
     assert chains == [
         list(range(last - 1, max(last - 1 - LBR_DEPTH, -1), -1)) for last in range(10, 101, 10)
     ]
@@ -273,7 +273,7 @@ def test_perf_record_b_shows_the_branches_before_each_sample(vm: guest.Guest) ->
 def test_perf_record_j_shows_branches_of_one_kind(vm: guest.Guest) -> None:
     work = stimulate("branches", "--count", "70")
     data = record(vm, ["-j", "ind_call,u", "-e", "branches:u", "-c", "70"], work)
-    chains = [chain_of(line) for line in script(vm, data, "brstack")]
+    chains = [chain_of(line) for line in perf_script(vm, data, "brstack")]
     assert chains == [list(range(65, 0, -7))]
 
 
@@ -287,7 +287,7 @@ def test_perf_mem_records_loads_with_their_data(vm: guest.Guest) -> None:
         *("--addr", str(address), "--source", str(source)),
     )
     perf(vm, "mem", "record", "-t", "load", "-o", data, "-c", "1", "--", *slow)
-    lines = script(vm, data, "addr,data_src,weight")
+    lines = perf_script(vm, data, "addr,data_src,weight")
     assert len(lines) == 20
     for line in lines:
         words = line.split()
@@ -331,7 +331,9 @@ def test_perf_record_gets_the_branch_trace_to_the_last_byte(vm: guest.Guest) -> 
     # perf's own decoder agrees; one branch begins or ends outside of what it can show.
     shown = {
         (int(source, 16), int(to, 16))
-        for source, _, to in (line.split() for line in script(vm, data, "ip,addr", "--itrace=b"))
+        for source, _, to in (
+            line.split() for line in perf_script(vm, data, "ip,addr", "--itrace=b")
+        )
     }
     assert len(shown) >= 99
     assert shown <= set(branches)

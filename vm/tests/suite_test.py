@@ -10,7 +10,7 @@ import pytest
 from pmuvm import suite
 from pmuvm.errors import PmuvmError
 
-from standin import TESTS, script
+from stubs import TESTS, write_script
 
 
 @pytest.fixture(autouse=True)
@@ -159,7 +159,7 @@ def test_a_suite_without_cases_is_an_error(
 def test_a_list_that_fails_says_so(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, text: str, says: str
 ) -> None:
-    monkeypatch.setenv("PMUCONF_BINARY", str(script(tmp_path, "pmuconf", text)))
+    monkeypatch.setenv("PMUCONF_BINARY", str(write_script(tmp_path, "pmuconf", text)))
     with pytest.raises(PmuvmError, match=says):
         names(suite.Selection(), tmp_path)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-import daily
+import nightly_params
 from pmuvm import guest, kernel, runs, suite
 
 pytestmark = pytest.mark.guest
@@ -39,7 +39,7 @@ def slept(name: str) -> dict[str, Any]:
 
 
 @pytest.mark.rule("PM-001")
-@pytest.mark.parametrize("name", daily.kernels("suspend"))
+@pytest.mark.parametrize("name", nightly_params.stock_kernels("suspend"))
 def test_counts_survive_the_sleep(name: str) -> None:
     facts = slept(name)
     before = {"task": 15, "cpu_that_stays": 15, "cpu_that_leaves": 7}
@@ -50,19 +50,19 @@ def test_counts_survive_the_sleep(name: str) -> None:
 
 
 @pytest.mark.rule("PM-001")
-@pytest.mark.parametrize("name", daily.kernels("suspend"))
+@pytest.mark.parametrize("name", nightly_params.stock_kernels("suspend"))
 def test_the_place_in_the_period_survives_the_sleep(name: str) -> None:
     samples = {when: slept(name)[when]["samples"] for when in ("before", "asleep", "after")}
     assert samples == {"before": 1, "asleep": 0, "after": 2}
 
 
 @pytest.mark.rule("PM-001")
-@pytest.mark.parametrize("name", daily.kernels("suspend"))
+@pytest.mark.parametrize("name", nightly_params.stock_kernels("suspend"))
 def test_a_throttled_event_samples_again(name: str) -> None:
     assert slept(name)["throttled"] == {"was": True, "samples_after": 3}
 
 
 @pytest.mark.rule("PM-002")
-@pytest.mark.parametrize("name", daily.kernels("suspend"))
+@pytest.mark.parametrize("name", nightly_params.stock_kernels("suspend"))
 def test_a_cpu_that_was_away_counts_and_samples_from_the_first_on(name: str) -> None:
     assert slept(name)["fresh"] == {"counts": 33, "samples": 3}

@@ -10,7 +10,7 @@ import pytest
 from pmuvm import arch, suite, sysroot
 from pmuvm.errors import PmuvmError
 
-from standin import script
+from stubs import write_script
 
 APT_CACHE = """
 for name; do
@@ -35,7 +35,7 @@ def apt_log(
     """A distribution of two packages; the file lists the calls of apt-get."""
     monkeypatch.setattr(sysroot, "WANTED", ("libelf-dev",))
     for name, text in (("apt-cache", APT_CACHE), ("apt-get", APT_GET), ("dpkg", DPKG)):
-        script(fakes, name, text)
+        write_script(fakes, name, text)
     return apt_log
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-import daily
+import nightly_params
 from pmuvm import guest, kernel, runs, suite
 
 pytestmark = pytest.mark.guest
@@ -19,7 +19,7 @@ BUSY = "i=0; while [ $i -lt 40000 ]; do i=$((i+1)); done"
 DEADLINE_S = 30
 
 
-@pytest.fixture(scope="module", params=daily.kernels("tickless"))
+@pytest.fixture(scope="module", params=nightly_params.stock_kernels("tickless"))
 def vm(request: pytest.FixtureRequest) -> Iterator[guest.Guest]:
     """A guest whose second CPU has no tick, with the driver."""
     found = kernel.find(request.param)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pytest
 
-import daily
+import nightly_params
 from pmuvm import guest, kernel, runs, suite
 
 pytestmark = pytest.mark.guest
@@ -27,7 +27,7 @@ exit 0
 """
 
 
-@pytest.mark.parametrize("name", daily.kernels())
+@pytest.mark.parametrize("name", nightly_params.stock_kernels())
 def test_no_timer_outlives_the_pmu(name: str) -> None:
     with guest.Guest(runs.machine(kernel.find(name), suite.find_target("refpmu"))) as vm:
         vm.boot()

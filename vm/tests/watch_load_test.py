@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-import daily
+import nightly_params
 from pmuvm import guest, image, kernel, runs, suite
 
 pytestmark = pytest.mark.guest
@@ -38,7 +38,7 @@ DAILY = ("pipe, counted", "messaging, sampled on all CPUs")
 
 @pytest.fixture(
     scope="module",
-    params=daily.kernels("watch-load"),
+    params=nightly_params.stock_kernels("watch-load"),
 )
 def vm(request: pytest.FixtureRequest) -> Iterator[guest.Guest]:
     """A guest with the driver and perf."""

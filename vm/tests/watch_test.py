@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-import broken
-import daily
+import mutant_modules
+import nightly_params
 from pmuvm import guest, kernel, runs, suite
 
 pytestmark = [pytest.mark.guest, pytest.mark.xdist_group("watch")]
@@ -75,10 +75,10 @@ def vm(
 ) -> Iterator[guest.Guest]:
     """A guest with the driver and those of its mutants that tests ask for, none of them loaded."""
     found = kernel.find(KERNEL)
-    untraced = broken.untraced(found, tmp_path_factory.mktemp("watch"))
+    untraced = mutant_modules.untraced_module(found, tmp_path_factory.mktemp("watch"))
     files = {f"modules/{UNTRACED}/refpmu.ko": untraced}
     for name in sorted(wanted(request.session.items)):
-        files[f"modules/{name}/refpmu.ko"] = broken.mutant(name, found)
+        files[f"modules/{name}/refpmu.ko"] = mutant_modules.mutant_module(name, found)
     with guest.Guest(runs.machine(found, suite.find_target("refpmu"), files=files)) as machine:
         machine.boot()
         yield machine
@@ -118,7 +118,7 @@ def test_a_pmu_without_some_callbacks_is_watched_by_the_others(vm: guest.Guest) 
     assert "serves other callbacks too" in calls["cancel_txn"]["unseen"]
 
 
-@pytest.mark.parametrize("name", daily.some(MUTANTS, *DAILY))
+@pytest.mark.parametrize("name", nightly_params.choose(MUTANTS, *DAILY))
 def test_what_is_broken_is_named(vm: guest.Guest, name: str) -> None:
     work = ["pmuconf", "run", "--target", "refpmu", "--rule", MUTANTS[name].rule]
     done, figures = watched(vm, name, "--seconds", SECONDS, "--", *work)

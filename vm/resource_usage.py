@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-METER = """
+USAGE_PROGRAM = """
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -22,10 +22,10 @@ int main(int argc, char **argv)
   return status != 0;
 }
 """
-"""Runs its arguments as a command, and prints the last line that `Metered` reads."""
+"""Runs its arguments as a command, and prints the last line that `ResourceUsage` reads."""
 
 
-class Metered(NamedTuple):
+class ResourceUsage(NamedTuple):
     """What a command took, with its children."""
 
     cpu_us: int
@@ -33,7 +33,7 @@ class Metered(NamedTuple):
     """At most, in any one of its processes."""
 
     @classmethod
-    def of(cls, said: str) -> Metered:
+    def parse(cls, output: str) -> ResourceUsage:
         """`said`: standard output of the program."""
-        cpu_us, resident_kb = said.splitlines()[-1].split()
+        cpu_us, resident_kb = output.splitlines()[-1].split()
         return cls(int(cpu_us), int(resident_kb))

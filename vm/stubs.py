@@ -9,7 +9,7 @@ import subprocess
 TESTS = pathlib.Path(__file__).parent / "tests"
 
 
-def script(folder: pathlib.Path, name: str, text: str) -> pathlib.Path:
+def write_script(folder: pathlib.Path, name: str, text: str) -> pathlib.Path:
     """Put a shell script into a folder."""
     path = folder / name
     path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")

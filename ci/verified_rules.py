@@ -99,7 +99,7 @@ def main() -> int:
         reasons = read_untested(ROOT / "conformance" / "untested.toml")
         rows = judge(catalogue, read(files, read_tests(ROOT)), reasons)
     except (OSError, ValueError, KeyError, JUnitXmlError, CatalogueError) as error:
-        print(f"held: {error}", file=sys.stderr)
+        print(f"verified_rules: {error}", file=sys.stderr)
         return 2
     count = {word: sum(row["result"] == word for row in rows) for word in ("PASS", "SKIP", "FAIL")}
     totals = {

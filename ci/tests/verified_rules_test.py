@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from evidence import OtherTest, kunit_tests, pytest_tests
-from held import judge, read
+from verified_rules import judge, read
 
 KUNIT = """
 static void it_holds(struct kunit *test)

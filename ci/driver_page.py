@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules that each driver passed, by kernel: a page about the runs of a matrix.
 
-`make matrix` writes it into the folder of its reports. `ci/kept.py docs/drivers.md build/matrix/*/results.json` writes
+`make matrix` writes it into the folder of its reports. `ci/driver_page.py docs/drivers.md build/matrix/*/results.json` writes
 the page of the documentation.
 """
 

@@ -10,7 +10,7 @@ from pathlib import Path
 NAME = "beyond.toml"
 
 
-class BeyondError(Exception):
+class ExemptRulesError(Exception):
     """The file has an error. The message is one line."""
 
 
@@ -20,7 +20,7 @@ def read(path: Path, rules: Iterable[str]) -> tuple[dict[str, str], set[str]]:
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError) as error:
-        raise BeyondError(f"{path.name}: {error}") from error
+        raise ExemptRulesError(f"{path.name}: {error}") from error
     known = set(rules)
     areas = {rule.partition("-")[0] for rule in known}
     reasons: dict[str, str] = {}
@@ -28,20 +28,22 @@ def read(path: Path, rules: Iterable[str]) -> tuple[dict[str, str], set[str]]:
     for entry in tables.get("beyond", []):
         reason = str(entry.get("reason", "")).strip()
         if not reason or not set(entry) <= {"areas", "rules", "reason"} or len(entry) < 2:
-            raise BeyondError(f"{path.name}: an entry needs areas or rules, and a reason: {entry}")
+            raise ExemptRulesError(
+                f"{path.name}: an entry needs areas or rules, and a reason: {entry}"
+            )
         for area in entry.get("areas", []):
             if area not in areas:
-                raise BeyondError(f"{path.name}: no area '{area}'")
+                raise ExemptRulesError(f"{path.name}: no area '{area}'")
             for rule in known:
                 if rule.partition("-")[0] == area:
                     reasons.setdefault(rule, reason)
         for rule in entry.get("rules", []):
             if rule not in known:
-                raise BeyondError(f"{path.name}: no active rule with cases '{rule}'")
+                raise ExemptRulesError(f"{path.name}: no active rule with cases '{rule}'")
             if rule in single:
-                raise BeyondError(f"{path.name}: {rule} stands twice")
+                raise ExemptRulesError(f"{path.name}: {rule} stands twice")
             single.add(rule)
             reasons[rule] = reason
     if set(tables) - {"beyond"}:
-        raise BeyondError(f"{path.name}: unknown key '{min(set(tables) - {'beyond'})}'")
+        raise ExemptRulesError(f"{path.name}: unknown key '{min(set(tables) - {'beyond'})}'")
     return reasons, single

@@ -48,7 +48,7 @@ int main(int argc, char **argv)
 """Does the same work each time, so many rounds of it: a guest's time is also its host's."""
 
 
-def compiled(
+def compile_program(
     folder: pathlib.Path, name: str, text: str, *flags: str, of: arch.Arch = arch.AMD64
 ) -> pathlib.Path:
     """A static program with frame pointers."""

@@ -17,7 +17,7 @@ PLACES = "__mcount_loc"
 """Where a module lists the calls that a probe of a function takes the place of."""
 
 
-def mutant(name: str, found: Kernel) -> pathlib.Path:
+def mutant_module(name: str, found: Kernel) -> pathlib.Path:
     """The module of a mutant in driver/mutants; what mutants share is compiled once."""
     known = {each.id: each for each in patch.collect(DRIVER / "mutants")[0]}
     folder = OUT / found.release
@@ -37,7 +37,7 @@ def mutant(name: str, found: Kernel) -> pathlib.Path:
     return product
 
 
-def untraced(found: Kernel, folder: pathlib.Path) -> pathlib.Path:
+def untraced_module(found: Kernel, folder: pathlib.Path) -> pathlib.Path:
     """The module as it is, but that the kernel puts no kprobe on its functions."""
     built = module.build(found, DRIVER, module.default_out(found))
     product = folder / built.name

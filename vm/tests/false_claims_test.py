@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 
-import daily
+import nightly_params
 from pmuvm import guest, kernel, runs, suite
 
 pytestmark = pytest.mark.guest
@@ -22,7 +22,7 @@ DEADLINE_S = 120
 
 
 @dataclasses.dataclass(frozen=True)
-class Lie:
+class FalseClaim:
     """A change to a target file that makes it untrue, and the case that has to say so."""
 
     name: str
@@ -59,14 +59,14 @@ def also(name: str, line: str) -> tuple[str, str]:
 
 
 NO_SAMPLING = r"\[sampling\]\n(?:\w.*\n)+"
-LIES = (
-    Lie(
+FALSE_CLAIMS = (
+    FalseClaim(
         "counters-too-many",
         (("general = 4", "general = 5"),),
         "Group.*",
         "Group.FullGroupCountsInEveryOrder",
     ),
-    Lie(
+    FalseClaim(
         "counters-too-few",
         (
             ("general = 4", "general = 3"),
@@ -75,155 +75,155 @@ LIES = (
         "Group.*",
         "Group.OneMemberMoreIsRefused",
     ),
-    Lie(
+    FalseClaim(
         "fixed-too-few",
         (("fixed = 3", "fixed = 2"), of_event("ref-cycles", "counters", '"all"')),
         "Group.*",
         "Group.OneMemberMoreIsRefused",
     ),
-    Lie(
+    FalseClaim(
         "width-too-small",
         (("width = 48", "width = 40"),),
         "Counting.Wrap*",
         "Counting.WrapIsExactWithPromptInterrupt",
     ),
-    Lie(
+    FalseClaim(
         "width-too-large",
         (("width = 48", "width = 56"),),
         "Counting.Wrap*",
         "Counting.WrapIsExactWhenStoppedBeforeTheInterrupt",
     ),
-    Lie(
+    FalseClaim(
         "no-sampling",
         ((NO_SAMPLING, ""), (r"\[refusals\](.*)\n", '[refusals]\nsampling = "EOPNOTSUPP"\n')),
         "Claims.*",
         "Claims.SamplingThatIsNotClaimedIsRefused",
     ),
-    Lie(
+    FalseClaim(
         "no-excludes",
         (("excludes = true", "excludes = false"),),
         "Claims.*",
         "Claims.ExcludesThatAreNotClaimedAreRefused",
     ),
-    Lie(
+    FalseClaim(
         "min-period-too-large",
         (("min_period = 1", "min_period = 16"),),
         "Control.*",
         "Control.BadPeriodsAreRefusedAndTheOldOneStays",
     ),
-    Lie(
+    FalseClaim(
         "precise-too-low",
         (("precise = 3", "precise = 2"),),
         "[IP]*.*Preci*",
         "Init.PrecisionBeyondThePmuIsRefused",
     ),
-    Lie(
+    FalseClaim(
         "no-precise",
         (("precise = 3", "precise = 0"),),
         "[IP]*.*Preci*",
         "Init.PrecisionBeyondThePmuIsRefused",
     ),
-    Lie(
+    FalseClaim(
         "branches-too-few",
         (("branches = 32", "branches = 16"),),
         "BranchStack.*",
         "BranchStack.IsAsDeepAsTheHardware",
     ),
-    Lie(
+    FalseClaim(
         "branches-too-many",
         (("branches = 32", "branches = 64"),),
         "BranchStack.*",
         "BranchStack.IsAsDeepAsTheHardware",
     ),
-    Lie(
+    FalseClaim(
         "no-branches",
         (("branches = 32", "branches = 0"),),
         "Init.Branch*",
         "Init.BranchStackIsRefusedWithoutBranches",
     ),
-    Lie(
+    FalseClaim(
         "event-on-too-many-counters",
         (of_event("pulse_c", "counters", '"all"'),),
         "Claims.*",
         "Claims.EventsFitAsOftenAsTheirCountersSay",
     ),
-    Lie(
+    FalseClaim(
         "event-on-too-few-counters",
         (of_event("pulse_b", "counters", '"0-1"'),),
         "Claims.*",
         "Claims.EventsFitAsOftenAsTheirCountersSay",
     ),
-    Lie(
+    FalseClaim(
         "event-that-is-not-wide",
         (without("wide", "wide"),),
         "Group.*",
         "Group.ConstrainedMembersFitInEveryPermutation",
     ),
-    Lie(
+    FalseClaim(
         "generic-that-is-not",
         (also("pulse_b", 'generic = "bus-cycles"'), without("bus-cycles", "generic")),
         "Init.Generic*",
         "Init.GenericEventsAreTheOnesClaimed",
     ),
-    Lie(
+    FalseClaim(
         "generic-not-claimed",
         (without("cache-misses", "generic"),),
         "Init.Generic*",
         "Init.GenericEventsAreTheOnesClaimed",
     ),
-    Lie(
+    FalseClaim(
         "cache-event-not-claimed",
         ((r'\[\[cache\]\]\nname = "L1I read miss"\n(?:\w.*\n)+', ""),),
         "Init.Cache*",
         "Init.CacheEventsAreTheOnesClaimed",
     ),
-    Lie(
+    FalseClaim(
         "cache-event-that-is-not",
         (('name = "L1I read miss"', 'name = "L1I read access"'),),
         "Init.Cache*",
         "Init.CacheEventsAreTheOnesClaimed",
     ),
-    Lie(
+    FalseClaim(
         "latency",
         (of_event("mem-loads", "latency", "2"),),
         "Counting.Wrap*",
         "Counting.WrapIsExactWithPromptInterrupt",
     ),
-    Lie(
+    FalseClaim(
         "response",
         (of_event("offcore-reads", "response", "0x40002"),),
         "Counting.Wrap*",
         "Counting.WrapIsExactWithPromptInterrupt",
     ),
-    Lie(
+    FalseClaim(
         "uncore-counters",
         (("general = 4", "general = 5"),),
         "Uncore.Group*",
         "Uncore.GroupBeyondTheCountersIsRefused",
         "refpmu_uncore",
     ),
-    Lie(
+    FalseClaim(
         "uncore-width-too-small",
         (("width = 32", "width = 24"),),
         "Uncore.*Wide*",
         "Uncore.CountersAreAsWideAsClaimed",
         "refpmu_uncore",
     ),
-    Lie(
+    FalseClaim(
         "uncore-width-too-large",
         (("width = 32", "width = 40"),),
         "Uncore.*Wide*",
         "Uncore.CountersAreAsWideAsClaimed",
         "refpmu_uncore",
     ),
-    Lie(
+    FalseClaim(
         "uncore-refusal-of-sampling",
         (('sampling = "EOPNOTSUPP"', 'sampling = "EINVAL"'),),
         "Uncore.*Refused*",
         "Uncore.SamplingIsRefused",
         "refpmu_uncore",
     ),
-    Lie(
+    FalseClaim(
         "uncore-refusal-of-tasks",
         (('task = "EINVAL"', 'task = "EOPNOTSUPP"'),),
         "Uncore.*Refused*",
@@ -233,22 +233,22 @@ LIES = (
 )
 
 
-FALSE = {lie.name: lie for lie in LIES}
+BY_NAME = {claim.name: claim for claim in FALSE_CLAIMS}
 DAILY = ("counters-too-many", "width-too-small", "no-sampling", "no-excludes")
 """The others are told at night."""
 
 
-@pytest.fixture(scope="module", params=daily.kernels("lies"))
+@pytest.fixture(scope="module", params=nightly_params.stock_kernels("false-claims"))
 def vm(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[guest.Guest]:
     """A guest with the driver and the files that lie."""
-    folder = tmp_path_factory.mktemp("lies")
+    folder = tmp_path_factory.mktemp("false-claims")
     files: dict[str, pathlib.Path] = {}
-    for lie in LIES:
-        path = folder / f"{lie.name}.toml"
-        path.write_text(lie.text(), encoding="utf-8")
-        files[f"lies/{lie.name}.toml"] = path
+    for claim in FALSE_CLAIMS:
+        path = folder / f"{claim.name}.toml"
+        path.write_text(claim.text(), encoding="utf-8")
+        files[f"false-claims/{claim.name}.toml"] = path
     machine = runs.machine(kernel.find(request.param), suite.find_target("refpmu"), files=files)
     with guest.Guest(machine) as running:
         running.boot()
@@ -256,10 +256,12 @@ def vm(
         yield running
 
 
-@pytest.mark.parametrize("lie", daily.some([lie.name for lie in LIES], *DAILY))
-def test_a_false_claim_fails_the_case_that_checks_it(vm: guest.Guest, lie: str) -> None:
-    false = FALSE[lie]
-    words = ["pmuconf", "run", "--target", f"/lies/{lie}.toml", "--case", false.cases]
+@pytest.mark.parametrize(
+    "claim", nightly_params.choose([claim.name for claim in FALSE_CLAIMS], *DAILY)
+)
+def test_a_false_claim_fails_the_case_that_checks_it(vm: guest.Guest, claim: str) -> None:
+    false = BY_NAME[claim]
+    words = ["pmuconf", "run", "--target", f"/false-claims/{claim}.toml", "--case", false.cases]
     done = vm.exec(words, DEADLINE_S)
     assert f"FAIL  {false.fails}" in done.stdout, done.stdout[-3000:] + done.stderr
     assert done.status == 1 and "NOT CONFORMANT" in done.stdout
