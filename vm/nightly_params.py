@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters of tests that cost much: one is for each day, all others are for the night."""
+"""Parameters of slow tests: one value runs in make check, the others only in make nightly."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pmuvm import kernel
 
 
 def stock_kernels(group: str = "") -> list[ParameterSet]:
-    """The stock kernels: the last one is for each day. With `group`, a process has all tests of a kernel."""
+    """The stock kernels. Only the last one runs in make check. With `group`, one process runs all tests of a kernel."""
     *_, in_check = kernel.known()
     return [
         pytest.param(
@@ -27,7 +27,7 @@ def stock_kernels(group: str = "") -> list[ParameterSet]:
 
 
 def choose(every: Iterable[str], *in_check: str) -> list[ParameterSet]:
-    """Names of which only `daily` are for each day; KeyError if one of these is not there."""
+    """The names, of which only `in_check` run in make check. KeyError if one of these is unknown."""
     names = list(every)
     if missing := set(in_check) - set(names):
         raise KeyError(f"unknown names: {missing}")

@@ -63,7 +63,7 @@ def untested(path: Path) -> tuple[dict[str, str], list[str]]:
         if set(entry) - {"lacking"} != {"rule", "reason"} or not reason:
             found.append(f"{UNTESTED}: '{rule_id}': an entry needs a rule and a reason")
         elif rule_id in entries:
-            found.append(f"{UNTESTED}: {rule_id} stands twice")
+            found.append(f"{UNTESTED}: {rule_id} occurs twice")
         entries[rule_id] = str(entry.get("lacking", ""))
     return entries, found
 

@@ -41,7 +41,7 @@ def read(path: Path, rules: Iterable[str]) -> tuple[dict[str, str], set[str]]:
             if rule not in known:
                 raise ExemptRulesError(f"{path.name}: no active rule with cases '{rule}'")
             if rule in single:
-                raise ExemptRulesError(f"{path.name}: {rule} stands twice")
+                raise ExemptRulesError(f"{path.name}: {rule} occurs twice")
             single.add(rule)
             reasons[rule] = reason
     if set(tables) - {"beyond"}:

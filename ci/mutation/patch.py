@@ -117,7 +117,7 @@ def _values(path: Path, header: list[str]) -> tuple[dict[str, str], str]:
         if not value:
             raise PatchError(f"{path}:{number}: {key}: has no value")
         if key in values:
-            raise PatchError(f"{path}:{number}: {key}: stands twice")
+            raise PatchError(f"{path}:{number}: {key}: occurs twice")
         values[key] = value
     return values, " ".join(" ".join(text).split())
 

@@ -125,7 +125,7 @@ def test_a_patch_without_header_stands_for_all_cases_and_says_so(tmp_path: Path)
         ),
         (HEADER + "Observers: cases, me\n" + DIFF, "Observers: 'me' must be one of cases, kunit"),
         (HEADER.replace("C01", "") + DIFF, ":2: Class: has no value"),
-        (HEADER + "Id: M02-1\n" + DIFF, "Id: stands twice"),
+        (HEADER + "Id: M02-1\n" + DIFF, "Id: occurs twice"),
         (HEADER, "not a patch: no line starts a diff"),
         (HEADER + DIFF.replace("driver/core", "vm/core"), "which is not in driver/"),
         (HEADER + DIFF.replace("b/driver/core", "b/driver/../vm"), "which is not in driver/"),

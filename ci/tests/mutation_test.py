@@ -120,7 +120,7 @@ def test_reasons_stand_for_areas_and_for_rules(tmp_path: Path) -> None:
         ('[[beyond]]\nreason = "r"\n', "an entry needs areas or rules, and a reason"),
         ('[[beyond]]\nareas = ["XY"]\nreason = "r"\n', "no area 'XY'"),
         ('[[beyond]]\nrules = ["CNT-009"]\nreason = "r"\n', "no active rule with cases 'CNT-009'"),
-        ('[[beyond]]\nrules = ["CNT-001", "CNT-001"]\nreason = "r"\n', "CNT-001 stands twice"),
+        ('[[beyond]]\nrules = ["CNT-001", "CNT-001"]\nreason = "r"\n', "CNT-001 occurs twice"),
     ],
 )
 def test_a_malformed_reason_is_one_clear_line(tmp_path: Path, text: str, said: str) -> None:

@@ -80,7 +80,7 @@ def test_a_catalogue_that_is_true_has_no_finding(tmp_path: Path) -> None:
         ("conformance/untested.toml", "reason", "why", "an entry needs a rule and a reason"),
         ("conformance/untested.toml", "[[untested]]", "[[tested]]", "unknown key 'tested'"),
         ("conformance/rules/CNT.toml", "CNT-001", "CTL-001", "key 'id' must be CNT-NNN"),
-        ("conformance/rules/CNT.toml", "CNT-001", "CNT-002", "CNT-002 stands twice"),
+        ("conformance/rules/CNT.toml", "CNT-001", "CNT-002", "CNT-002 occurs twice"),
     ],
 )
 def test_what_is_untrue_is_found(tmp_path: Path, name: str, old: str, new: str, said: str) -> None:

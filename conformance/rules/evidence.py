@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which KUnit and pytest tests name which rules, read from their sources, and untested.toml."""
+"""Reads the KUnit and pytest tests of each rule from their sources, and untested.toml."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CASE = re.compile(r"\bKUNIT_CASE\w*\((\w+)")
 SUITE = re.compile(r"struct kunit_suite \w+ = \{(.*?)^\};", re.S | re.M)
 SUITE_NAME = re.compile(r'\.name = "([^"]+)"')
 SUITE_CASES = re.compile(r"\.test_cases = (\w+)")
-# The cases of this suite have files of their own, and its name before theirs.
+# The cases of this suite are in files of their own, and its name precedes theirs.
 SHARED = "pmu_contract"
 PYTEST_ROOMS = ("vm", "fuzz")
 
@@ -31,13 +31,13 @@ class OtherTest:
     rule: str
     layer: str
     name: str
-    """As its run reports it: "suite.test" of KUnit, "test_name" of pytest."""
+    """The name in its report: "suite.test" of KUnit, "test_name" of pytest."""
     file: str
-    """From the project's root."""
+    """The path from the project's root."""
 
 
 def kunit_tests(text: str, file: str) -> list[OtherTest]:
-    """The KEEPS() of one file of KUnit suites."""
+    """The tests with KEEPS() in one file of KUnit suites."""
     suites = {}
     for body in SUITE.findall(text):
         name, cases = SUITE_NAME.search(body), SUITE_CASES.search(body)
@@ -71,7 +71,7 @@ def _marks(function: ast.FunctionDef) -> Iterable[str]:
 
 
 def pytest_tests(text: str, layer: str, file: str) -> list[OtherTest]:
-    """The rule marks of one file of pytest tests."""
+    """The tests with rule marks in one file of pytest tests."""
     return [
         OtherTest(rule, layer, node.name, file)
         for node in ast.walk(ast.parse(text))
@@ -81,7 +81,7 @@ def pytest_tests(text: str, layer: str, file: str) -> list[OtherTest]:
 
 
 def read_tests(root: Path) -> list[OtherTest]:
-    """Those of the whole project, in order of rule."""
+    """The tests of the whole project, in the order of rules."""
     found = []
     for path in sorted((root / "kunit").glob("*.c")):
         found += kunit_tests(path.read_text(), str(path.relative_to(root)))
@@ -92,7 +92,7 @@ def read_tests(root: Path) -> list[OtherTest]:
 
 
 def read_untested(path: Path) -> dict[str, str]:
-    """Rule id → why nothing verifies it; no file is no entry."""
+    """The reason why no test verifies a rule, by rule id. A missing file has no entries."""
     if not path.exists():
         return {}
     return {

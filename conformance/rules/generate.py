@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Turn the rule catalogue (rules/*.toml) into C++: a header an area, and rules.cpp; checked on the way."""
+"""Checks the rule catalogue (rules/*.toml) and generates its C++: a header for each area, and rules.cpp."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ HEADER = "// SPDX-License-Identifier: Apache-2.0\n// Generated from the rule cat
 
 
 class CatalogueError(Exception):
-    """One line that names the file, the line and the key that is wrong."""
+    """The catalogue has an error. The message is one line with the file, the line and the key."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Value:
-    """What differs by kernel: `name` is `value` (a number or an errno's name) on `kernels`."""
+    """A kernel-dependent value: `name` is `value` (a number or an errno's name) on `kernels`."""
 
     name: str
     kernels: str
@@ -39,8 +39,8 @@ class Value:
 class Rule:
     """One rule of the catalogue.
 
-    `layer`: what verifies it. `by_kernel`: what differs between kernels, so that no case has to
-    ask which one it runs on.
+    `layer`: the types of tests that verify it. `by_kernel`: values that differ between kernels, so that no case depends
+    on the kernel's version.
     """
 
     id: str
@@ -61,7 +61,7 @@ def header_lines(text: str) -> list[int]:
 
 
 def read_list(where: str, key: str, table: dict[str, object]) -> tuple[str, ...]:
-    """The strings of a key that must have some."""
+    """Reads a list of strings that must not be empty."""
     value = table.get(key)
     if not isinstance(value, list) or not value or not all(isinstance(s, str) for s in value):
         raise CatalogueError(f"{where}: key '{key}' must be a list of strings that is not empty")
@@ -69,7 +69,7 @@ def read_list(where: str, key: str, table: dict[str, object]) -> tuple[str, ...]
 
 
 def read_values(where: str, tables: object) -> tuple[Value, ...]:
-    """by_kernel: a table a name, of kernels and what it is there."""
+    """Reads by_kernel: for each name a table of kernels and values."""
     if not isinstance(tables, dict):
         raise CatalogueError(f"{where}: key 'by_kernel' must be a table")
     values = []
@@ -78,7 +78,9 @@ def read_values(where: str, tables: object) -> tuple[Value, ...]:
             raise CatalogueError(f"{where}: key 'by_kernel.{name}' must be a table of kernels")
         for kernels, value in choices.items():
             if not KERNELS.fullmatch(kernels):
-                raise CatalogueError(f"{where}: key 'by_kernel.{name}': '{kernels}' is no kernels")
+                raise CatalogueError(
+                    f"{where}: key 'by_kernel.{name}': '{kernels}' is not a range of kernels"
+                )
             if type(value) is not int and not (isinstance(value, str) and hasattr(errno, value)):
                 raise CatalogueError(
                     f"{where}: key 'by_kernel.{name}' must be a number or an errno's name"
@@ -88,7 +90,7 @@ def read_values(where: str, tables: object) -> tuple[Value, ...]:
 
 
 def read_rule(where: str, area: str, table: dict[str, object]) -> Rule:
-    """Check one [[rule]] table."""
+    """Checks one [[rule]] table."""
     known = {field.name for field in dataclasses.fields(Rule)}
     for key in table:
         if key not in known:
@@ -113,7 +115,9 @@ def read_rule(where: str, area: str, table: dict[str, object]) -> Rule:
         raise CatalogueError(f"{where}: key 'kernels' must be like '>=6.1' or '>=6.1,<6.12'")
     for name in layer:
         if name not in LAYERS:
-            raise CatalogueError(f"{where}: key 'layer' knows {', '.join(LAYERS)}, not '{name}'")
+            raise CatalogueError(
+                f"{where}: key 'layer' must have only {', '.join(LAYERS)}, not '{name}'"
+            )
     by_kernel = read_values(where, table.get("by_kernel", {}))
     return Rule(source=source, layer=layer, by_kernel=by_kernel, **values)
 
@@ -140,12 +144,12 @@ def read_file(path: pathlib.Path) -> list[Rule]:
 
 
 def read_catalogue(paths: Iterable[pathlib.Path]) -> list[Rule]:
-    """All rules of all files, in order of id; an id may stand only once."""
+    """All rules of all files, in order of id. Each id may occur only once."""
     rules: dict[str, Rule] = {}
     for path in sorted(paths):
         for rule in read_file(path):
             if rule.id in rules:
-                raise CatalogueError(f"{path}: key 'id': {rule.id} stands twice")
+                raise CatalogueError(f"{path}: key 'id': {rule.id} occurs twice")
             rules[rule.id] = rule
     return [rules[key] for key in sorted(rules)]
 
@@ -157,12 +161,12 @@ def quote(text: str) -> str:
 
 
 def area_of(rule: Rule) -> str:
-    """ "CNT" of CNT-003."""
+    """The part of the id before the number: "CNT" of CNT-003."""
     return rule.id.partition("-")[0]
 
 
 def header_of(area: str, rules: list[Rule]) -> str:
-    """pmuconf/rules/<AREA>.h: the names only, so that a text that changes rebuilds no case."""
+    """The text of pmuconf/rules/<AREA>.h. It has only names, so that a changed rule text recompiles no case."""
     guard = f"PMUCONF_RULES_{area}_H_"
     lines = [HEADER, f"#ifndef {guard}", f"#define {guard}", ""]
     lines += ['#include "pmuconf/rule.h"', "", "namespace pmuconf::rule {", ""]
@@ -198,7 +202,7 @@ def definition_of(rule: Rule) -> list[str]:
 
 
 def source_of(rules: list[Rule]) -> str:
-    """rules.cpp: the rules, and the table behind AllRules()."""
+    """The text of rules.cpp: the rules, and the table behind AllRules()."""
     lines = [HEADER, "#include <cerrno>", ""]
     lines += [f'#include "pmuconf/rules/{area}.h"' for area in sorted({*map(area_of, rules)})]
     lines += ["", "namespace pmuconf::rule {", ""]
@@ -212,14 +216,14 @@ def source_of(rules: list[Rule]) -> str:
 
 
 def write_if_changed(path: pathlib.Path, text: str) -> None:
-    """Leave the file's time alone when nothing changed, so that nothing is rebuilt for it."""
+    """Writes the file only if its content changes, so that make does not rebuild its dependents."""
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
 
 
 def main() -> int:
-    """Entry point: 0 when the catalogue is right, 1 with one line when it is not."""
+    """Returns 0 if the catalogue is correct; prints one line and returns 1 if not."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=pathlib.Path, help="folder for rules.cpp and rules/<AREA>.h")
     parser.add_argument("files", type=pathlib.Path, nargs="+", help="rules/*.toml")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rule generator refuses a wrong catalogue with file, line and key."""
+"""The rule generator reports errors of the catalogue with file, line and key."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_nothing_is_rewritten_when_nothing_changed(tmp_path: pathlib.Path) -> No
         ('">=6.1"', '"6.1"', "key 'kernels'"),
         ("id =", "id = =", "TOY.toml: "),
         ("[[rule]]", "[[rules]]", "unknown key 'rules'"),
-        ("id =", 'layer = ["cases"]\nid =', "key 'layer' knows"),
+        ("id =", 'layer = ["cases"]\nid =', "key 'layer' must have only"),
         ("id =", 'by_kernel = { x = { "6" = 1 } }\nid =', "key 'by_kernel.x'"),
         ("id =", 'by_kernel = { x = { ">=6.1" = "EFOO" } }\nid =', "key 'by_kernel.x'"),
     ],
@@ -91,4 +91,4 @@ def test_a_wrong_one_is_refused(tmp_path: pathlib.Path, old: str, new: str, said
 def test_an_id_stands_once(tmp_path: pathlib.Path) -> None:
     done = generate(tmp_path, RULE + RULE)
     assert done.returncode == 1
-    assert "TOY-001 stands twice" in done.stderr
+    assert "TOY-001 occurs twice" in done.stderr

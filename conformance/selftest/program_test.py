@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program from the outside: statuses, messages, the agent's protocol over a pseudo-terminal."""
+"""Runs the program: exit statuses, messages, and the agent's protocol over a pseudo-terminal."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_an_ordinary_user_gets_no_failures(tmp_path: pathlib.Path) -> None:
     paranoid = pathlib.Path("/proc/sys/kernel/perf_event_paranoid")
     if not folder.exists() or int(paranoid.read_text()) < 1:
         pytest.skip("this machine has no software PMU, or forbids nothing")
-    with tempfile.TemporaryDirectory() as name:  # tmp_path is root's alone
+    with tempfile.TemporaryDirectory() as name:  # Only root may read tmp_path.
         place = pathlib.Path(name)
         place.chmod(0o755)
         (place / "soft.toml").write_text(SOFTWARE)
@@ -243,7 +243,7 @@ def test_report_says_that_it_cannot_write(tmp_path: pathlib.Path) -> None:
 
 
 class Agent:
-    """The agent at the other end of a pseudo-terminal."""
+    """The host's end of a connection to the agent over a pseudo-terminal."""
 
     def __init__(self) -> None:
         self.host, guest = pty.openpty()

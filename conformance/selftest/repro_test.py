@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`pmuconf repro` on a machine without a PMU: what it prints compiles, and what it refuses is told."""
+"""`pmuconf repro` on a machine without a PMU prints C that compiles, and reports programs that it cannot replay."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ def test_memory_that_a_slice_lost_is_a_finding(tmp_path: Path) -> None:
     assert found
     (finding,) = told.findings
     assert finding.said == (
-        'kmemleak: 96 bytes lost by "syscall_fuzzer" (77) in refpmu_event_init',
+        'kmemleak: 96 bytes leaked by "syscall_fuzzer" (77) in refpmu_event_init',
     )
     assert Path(finding.log).read_text("utf-8") == LEAK
     lines = campaign.table([told])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shows a person where a run is: one line that changes on a terminal, few plain lines elsewhere."""
+"""Shows the progress of a run: one changing line on a terminal, a few plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WIDTH = 100
 
 
 class Progress:
-    """Counts results and writes them down as they come."""
+    """Counts results and prints them."""
 
     def __init__(self, total: int, out: TextIO) -> None:
         self._total = total
@@ -28,12 +28,12 @@ class Progress:
         self._bad = 0
 
     def say(self, text: str) -> None:
-        """A line that stays."""
+        """Prints a permanent line."""
         self._clear()
         print(text, file=self._out, flush=True)
 
     def result(self, message: Message) -> None:
-        """One more case has ended."""
+        """Counts and prints the result of a case."""
         self._done += 1
         verdict = message["result"]
         if verdict not in GOOD:

@@ -94,10 +94,10 @@ def test_time_that_is_counted_in_instructions_is_the_emulators(
     two = dataclasses.replace(suite.find_target("refpmu"), icount=3)
     one = dataclasses.replace(two, cpus=1)
     assert pmuvm.runs.accelerator(one.accel, one.icount, one.cpus, ANY) == "tcg"
-    with pytest.raises(PmuvmError, match="icount on amd64 is for one CPU: --cpus 1"):
+    with pytest.raises(PmuvmError, match="icount on amd64 needs one CPU: --cpus 1"):
         pmuvm.runs.accelerator(two.accel, two.icount, two.cpus, ANY)
     arm64 = dataclasses.replace(ANY, arch=arch.ARM64)
     assert pmuvm.runs.accelerator(two.accel, two.icount, two.cpus, arm64) == "tcg"
     monkeypatch.setenv("PMUCONF_ACCEL", "kvm")
-    with pytest.raises(PmuvmError, match="icount is for the accelerator tcg, not for kvm"):
+    with pytest.raises(PmuvmError, match="icount needs the accelerator tcg, not kvm"):
         pmuvm.runs.accelerator(one.accel, one.icount, one.cpus, ANY)

@@ -45,7 +45,7 @@ LOSSES = {
     "A.Oopses": ("CRASH", "Oops: 0002", guest.State.PANICKED),
     "A.Hangs": ("TIMEOUT", "no answer to 'case A.Hangs'", guest.State.LOST),
     "A.PowersOff": ("CRASH", "powered off during", guest.State.LOST),
-    "A.AnswersForAnother": ("BROKEN", "answered for another case", guest.State.LOST),
+    "A.AnswersForAnother": ("BROKEN", "answered with another case", guest.State.LOST),
     "A.SaysBye": ("BROKEN", "answered 'bye'", guest.State.LOST),
     "A.Refuses": ("BROKEN", "no such case", guest.State.LOST),
     "A.SendsGarbage": ("BROKEN", "not UTF-8", guest.State.LOST),

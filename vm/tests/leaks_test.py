@@ -27,7 +27,7 @@ def test_the_function_that_lost_memory_is_told(place: str) -> None:
         LISTING.format(comm="pmuconf", pid=77, place=place, maker="setup", caller="refpmu_load")
     )
     assert (leak.size, leak.comm, leak.pid) == (216, "pmuconf", 77)
-    assert str(leak) == 'kmemleak: 216 bytes lost by "pmuconf" (77) in setup, refpmu_load'
+    assert str(leak) == 'kmemleak: 216 bytes leaked by "pmuconf" (77) in setup, refpmu_load'
 
 
 @pytest.mark.parametrize("place", PLACES)

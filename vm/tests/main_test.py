@@ -118,12 +118,12 @@ BAD = {
     "arch": (["--arch", "vax"], "unknown ARCH 'vax'; known: amd64, arm64"),
     "arch of the target": (
         ["--target", "armv8_pmuv3"],
-        "the target armv8_pmuv3 is one of guests with ARCH=arm64",
+        "the target armv8_pmuv3 needs guests with ARCH=arm64",
     ),
     "case": (["--case", "No.Such"], "unknown CASE 'No.Such'"),
     "rule": (["--rule", "XXX-1"], "unknown RULE 'XXX-1'"),
     "module": (["--module", "/nowhere/x.ko"], "no module /nowhere/x.ko"),
-    "file of the module": (["--module", __file__], "is no kernel module: it does not say its name"),
+    "file of the module": (["--module", __file__], "is not a kernel module: it has no name"),
 }
 
 
@@ -190,11 +190,11 @@ def test_a_machine_without_busybox_is_one_line_and_status_2(
 @pytest.mark.parametrize(
     ("how", "says"),
     [
-        ("no-boot", "no guest comes up on .*: Kernel panic - not syncing: No working init found."),
+        ("no-boot", "no guest boots on .*: Kernel panic - not syncing: No working init found."),
         ("no-qemu", "could not set up this machine"),
         ("refuse-module", "module refpmu.ko does not load: Invalid module format"),
         ("refuse-aloud", "does not load: Invalid module format: lbr=7: must be 0, 8, 16 or 32"),
-        ("die-at-load", "does not survive the loading of refpmu.ko: BUG: kernel NULL pointer"),
+        ("die-at-load", "the guest died while it loaded refpmu.ko: BUG: kernel NULL pointer"),
     ],
 )
 def test_a_run_that_cannot_be_judged_is_status_2_and_leaves_nothing(
@@ -259,7 +259,7 @@ def test_a_draft_says_on_which_machine_the_pmu_is(
     argv = ["probe", "--kernel", image, "--pmu", "yours", "--out", str(out), "--icount", "3"]
     argv += ["--cpu-model", "max,pmu=on", "--cmdline", "one two=3"]
     assert main(argv) == 2
-    assert "icount on amd64 is for one CPU: --cpus 1" in capfd.readouterr().err
+    assert "icount on amd64 needs one CPU: --cpus 1" in capfd.readouterr().err
     assert main([*argv, "--cpus", "1"]) == 0
     assert tomllib.loads(out.read_text("utf-8"))["vm"] == {
         "cpu": "max,pmu=on",
@@ -304,7 +304,7 @@ def test_a_pmu_to_probe_is_named_and_for_nothing_else(
     words: list[str], capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["run", *words]) == 2
-    assert "--pmu names what --target probe looks at" in capfd.readouterr().err
+    assert "--pmu goes only with --target probe" in capfd.readouterr().err
 
 
 def test_isolated_cases_get_a_guest_each(tmp_path: pathlib.Path) -> None:

@@ -62,7 +62,7 @@ def test_no_boot_is_wasted_after_a_death_at_the_end(machine: qemu.Machine) -> No
 
 
 def test_a_guest_that_never_comes_up_stops_the_session(machine: qemu.Machine) -> None:
-    with pytest.raises(PmuvmError, match="no guest comes up on .*No working init") as error:
+    with pytest.raises(PmuvmError, match="no guest boots on .*No working init") as error:
         run(machine, ["A.One"], "no-boot")
     assert "Kernel panic" in error.value.details
 
@@ -97,7 +97,7 @@ def test_lost_memory_fails_the_case_whose_process_allocated_it(machine: qemu.Mac
     results = [(r["id"], r["result"]) for r in records if r["t"] == "result"]
     passed = [("A.One", "PASS"), ("A.Two", "PASS"), ("A.Three", "PASS")]
     assert results == [*passed, ("A.Two", "CRASH")]
-    assert 'kmemleak: 96 bytes lost by "pmuconf" (114) in refpmu_event_init' in str(records)
+    assert 'kmemleak: 96 bytes leaked by "pmuconf" (114) in refpmu_event_init' in str(records)
     assert boots == 1
 
 
@@ -120,7 +120,7 @@ def test_memory_that_a_scan_counts_is_reported_by_the_list_alone(machine: qemu.M
 
 def test_a_kernel_that_cannot_look_for_lost_memory_is_told(machine: qemu.Machine) -> None:
     records, _ = run(machine, ["A.One"], "no-scan", debug=True)
-    assert {"t": "kmsg", "reports": ["no scan for lost memory: EBUSY"]} in records
+    assert {"t": "kmsg", "reports": ["no scan for memory leaks: EBUSY"]} in records
 
 
 def test_after_a_report_a_debug_kernel_is_booted_again(machine: qemu.Machine) -> None:
@@ -168,9 +168,9 @@ def test_guests_are_handed_their_module_behind_one_boot(
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ("no-room", "the guest does not take refpmu.ko: err"),
-        ("die-at-load", "the guest does not survive the loading of refpmu.ko: BUG: kernel NULL"),
-        ("bad-state", "QEMU does not write or read its state: failed"),
+        ("no-room", "the guest cannot store refpmu.ko: err"),
+        ("die-at-load", "the guest died while it loaded refpmu.ko: BUG: kernel NULL"),
+        ("bad-state", "QEMU cannot save or restore its state: failed"),
     ],
 )
 def test_a_module_that_cannot_be_handed_over_stops_the_session(
@@ -195,8 +195,8 @@ def test_a_session_leaves_no_state_of_a_guest_behind(
     ("how", "message", "deadline_s"),
     [
         ("no-state", "QEMU: State blocked by x", 60),
-        ("bad-state", "QEMU does not write or read its state: failed", 60),
-        ("mute-monitor", "QEMU's monitor is silent: QMP", 0.5),
+        ("bad-state", "QEMU cannot save or restore its state: failed", 60),
+        ("mute-monitor", "QEMU's monitor does not answer: QMP", 0.5),
     ],
 )
 def test_a_qemu_that_cannot_save_a_guest_stops_the_session(

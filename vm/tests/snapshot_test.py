@@ -108,7 +108,7 @@ def test_a_snapshot_that_no_guest_goes_on_from_is_removed_and_the_guest_boots(
     kept.write_bytes(b"other")
     kept.rename(kept.with_name(f"{key}-{snapshot.checksum(kept)}.state"))
     assert run(tmp_path) == 0
-    assert "booted, as no guest goes on from its snapshot" in capfd.readouterr().err
+    assert "booted, since no guest starts from the snapshot" in capfd.readouterr().err
     assert not states()
 
 
@@ -249,4 +249,4 @@ def test_a_guest_that_is_not_handed_its_module_boots_with_it(
     with session.Session(plan, None, lambda _: None) as guests:
         result = guests.run(suite.Case("A.One", ("CNT-002",), 1.0, "", 0))
     assert result["result"] == "PASS"
-    assert why == ["the guest does not take refpmu.ko: err"]
+    assert why == ["the guest cannot store refpmu.ko: err"]

@@ -61,9 +61,9 @@ def test_a_target_of_the_kernels_own_needs_no_module(tmp_path: pathlib.Path) -> 
         ("", r"mine.toml: no table \[target\]"),
         ("target = 1\n", r"mine.toml: no table \[target\]"),
         ("[target]\nslowness = 0\n", "mine.toml: target.slowness must be a number above 0"),
-        ("[target]\n[vm]\nsmp = '2'\n", "mine.toml: vm.smp must be a whole number above 0"),
-        ("[target]\n[vm]\nsmp = true\n", "mine.toml: vm.smp must be a whole number above 0"),
-        ("[target]\n[vm]\nicount = 'yes'\n", "vm.icount must be a whole number above 0"),
+        ("[target]\n[vm]\nsmp = '2'\n", "mine.toml: vm.smp must be an integer above 0"),
+        ("[target]\n[vm]\nsmp = true\n", "mine.toml: vm.smp must be an integer above 0"),
+        ("[target]\n[vm]\nicount = 'yes'\n", "vm.icount must be an integer above 0"),
         ("[target]\n[vm]\narch = 'vax'\n", "mine.toml: vm.arch is 'vax'; known: amd64, arm64"),
         ("[target]\n[vm]\naccel = 'hvf'\n", "mine.toml: vm.accel is 'hvf'; known: tcg"),
     ],
@@ -92,13 +92,13 @@ def test_a_target_is_built_on_another(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ('base = "nothing"', "mine.toml: key 'base' must be a target beside this one"),
-        ("base = 3", "mine.toml: key 'base' must be"),
-        ('base = "../refpmu"', "mine.toml: key 'base' must be"),
-        ('base = "mine"', "mine.toml: key 'base' leads back to where it came from: .*, .*mine.t"),
+        ('base = "nothing"', "mine.toml: key 'base' must name a target in the same folder"),
+        ("base = 3", "mine.toml: key 'base' must name"),
+        ('base = "../refpmu"', "mine.toml: key 'base' must name"),
+        ('base = "mine"', "mine.toml: key 'base' leads back to the start: .*, .*mine.t"),
         ('base = "back"', "back.toml: key 'base' leads back"),
-        ('base = "bad"', "bad.toml: vm.smp must be a whole number above 0"),
-        ('base = "target"', "mine.toml: key 'base' must be"),
+        ('base = "bad"', "bad.toml: vm.smp must be an integer above 0"),
+        ('base = "target"', "mine.toml: key 'base' must name"),
     ],
 )
 def test_a_wrong_base_names_file_and_key(tmp_path: pathlib.Path, text: str, says: str) -> None:
