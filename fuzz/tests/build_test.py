@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A service that fuzzes for long builds the harnesses by its own variables, and gets all that belongs to them."""
+"""A fuzzing service builds the harnesses with its own variables, and gets all files that belong to them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LIMIT_S = 1200
 
 
 def build(variables: dict[str, str], *subjects: str) -> subprocess.CompletedProcess[str]:
-    """As the service calls it; objects are remembered where ci/build remembers them."""
+    """Builds as the service does, with the ccache of ci/build."""
     known = {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ}
     ccache = {
         "CCACHE_DIR": str(store.cache() / "ccache"),

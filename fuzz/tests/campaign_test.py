@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a campaign of guests makes of what they say, and of the memory of one that died."""
+"""A campaign evaluates the output of guests, and the memory of a dead one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SUM = (
 
 
 def note(number: int, data: bytes, end: int | None = None) -> bytes:
-    """What the fuzzer writes before it tries an input."""
+    """The data that the fuzzer writes to memory before it runs an input."""
     return NOTE.pack(MAGIC, number, len(data), data, number if end is None else end)
 
 
@@ -59,7 +59,7 @@ def test_slices_are_added() -> None:
 
 
 def test_a_slice_without_figures_is_not_judged() -> None:
-    with pytest.raises(PmuvmError, match="without its figures: Killed"):
+    with pytest.raises(PmuvmError, match="without figures: Killed"):
         Campaign("refpmu", "6.12-kcov", True).add("INFO: Seed: 1\nKilled\n")
 
 
@@ -94,7 +94,7 @@ LEAK = """unreferenced object 0xffff888003a1c300 (size 96):
 
 
 class Scanned:
-    """A guest that runs one slice and scans for lost memory."""
+    """A guest that runs one slice and scans for memory leaks."""
 
     def __init__(self, listing: str, status: int = 0) -> None:
         self._said = guest.Done(status, listing, "no such file")
@@ -147,11 +147,11 @@ def test_a_slice_that_lost_nothing_goes_on(tmp_path: Path) -> None:
 
 
 def test_a_scan_that_cannot_be_done_is_no_judgement(tmp_path: Path) -> None:
-    with pytest.raises(PmuvmError, match="no scan for lost memory: no such file"):
+    with pytest.raises(PmuvmError, match="no scan for memory leaks: no such file"):
         sliced(Scanned("", 1), tmp_path, True)
 
 
-# Instead of a guest, something that takes a file away when it ends.
+# This stub replaces a guest. It removes a file when it ends.
 PLAYED = """
 import os, pathlib, select, signal, sys
 # A shell's background job, as these tests may be, does not hear of ^C, and neither do those that it starts.
@@ -187,7 +187,7 @@ def test_guests_run_at_once_and_end_with_who_is_ended(
     played: subprocess.Popen[str], tmp_path: Path, number: signal.Signals
 ) -> None:
     assert played.stdout is not None
-    # Neither ends by itself: both lines come only if both run.
+    # Neither ends by itself, so both lines appear only if both run at the same time.
     assert [played.stdout.readline() for _ in campaign.TARGETS] == ["runs\n", "runs\n"]
     assert {path.name for path in tmp_path.iterdir()} == set(campaign.TARGETS)
     played.send_signal(number)
@@ -199,7 +199,7 @@ def test_no_guest_outlives_who_is_killed(played: subprocess.Popen[str]) -> None:
     assert played.stdout is not None
     assert [played.stdout.readline() for _ in campaign.TARGETS] == ["runs\n", "runs\n"]
     played.kill()
-    # All that have the pipe are gone.
+    # The pipe ends when all processes that hold it have ended.
     assert played.stdout.read() == ""
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of what fuzzing did counts every run of this machine, and shows the last one."""
+"""The page of fuzzing counts every run of this machine, and shows the last one."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fuzz runner tells a finding from a clean run and from one that could not be judged."""
+"""The fuzz runner distinguishes a finding, a clean run, and a run that could not be judged."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_finding_names_its_reproducer_and_how_to_repeat_it(corpus: Path) -> No
     assert run.status([outcome]) == 1
 
 
-# It writes a smaller input where it is asked to, and ends with a finding where it is not.
+# The fake harness writes a smaller input on request, and otherwise ends with a finding.
 SMALLER = """
 for word; do
   case $word in
@@ -91,7 +91,7 @@ def test_a_finding_is_repeated_with_the_smallest_input(corpus: Path) -> None:
     assert Path(f"{corpus.parent}/crash-1").read_text("utf-8") == "longer"
 
 
-# It keeps the input with the name `good`, as libFuzzer's -merge=1 does with those that reach more.
+# The fake harness keeps the input named `good`, as libFuzzer's -merge=1 keeps inputs that reach more code.
 MERGES = """
 made= kept=
 for word; do made=$kept kept=$word; done
@@ -125,7 +125,7 @@ def test_so_many_inputs_are_tried_as_were_asked_for(corpus: Path) -> None:
     run.judge("subject", binary, binary, corpus, corpus.parent / "findings", 1, runs=5_000)
     words = (corpus.parent / "words").read_text("utf-8").split()
     assert "-runs=5000" in words
-    assert "-max_total_time=1" in words  # of the empty one alone
+    assert "-max_total_time=1" in words  # only of the empty one
     assert words.index("-runs=5000") < words.index("-max_total_time=1")
 
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each harness finds the bugs that are planted for it, so a clean run means something.
+"""Each harness detects its seeded faults, so a clean run is meaningful.
 
-The corpus alone has to show each of them, one of each harness by day, which no chance can change: what a search tries differs from run to
-run, whatever its seed, since libFuzzer goes by addresses. By night each is searched for from zeros.
+The corpus alone must detect each fault; make check tests one fault of each harness. Replaying the corpus is
+deterministic. A search is not, whatever its seed, since libFuzzer uses addresses. make nightly also searches for each
+fault, starting from zeros.
 """
 
 from __future__ import annotations
@@ -26,18 +27,18 @@ FUZZ = Path(__file__).resolve().parent.parent
 DRIVER = FUZZ.parent / "driver"
 SUITE = FUZZ.parent / "conformance"
 PURE = ("include", "core", "model")
-# Of those that were measured no search needed a fifth of it.
+# No measured search needed a fifth of this number.
 SEARCH = 1_000_000
 LIMIT_S = 300
 SEARCH_LIMIT_S = 1800
-# What of the suite the other harnesses are made of.
+# The files of the suite that light harnesses need.
 LIGHT = re.compile(r"lib/(kernel_range|one_line|open_\w+|sysfs)\.cpp")
 FLAGS = ["-g", "-O1", "-DNDEBUG", "-fsanitize=undefined", "-fno-sanitize-recover=all"]
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One replacement in one file of the driver, or of the suite."""
+    """A seeded fault: one replacement in one file of the driver or of the suite."""
 
     name: str
     subject: str
@@ -52,14 +53,15 @@ def read_faults() -> list[Fault]:
 
 
 def ccache_environment() -> dict[str, str]:
-    """What is compiled is remembered where ci/build remembers it."""
+    """The environment in which ccache uses the cache of ci/build."""
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     folder = Path(base) / "pmuconf" / "ccache"
     return os.environ | {"CCACHE_DIR": str(folder), "CCACHE_NOHASHDIR": "1"}
 
 
 def fault_params(are_heavy: bool, one_in_check: bool = False) -> list[ParameterSet]:
-    """Those of the harnesses that are heavy, or are not; with `daily`, all but one of each are for the night."""
+    """The faults of heavy or light harnesses. With `one_in_check`, all but one of each harness run only in make
+    nightly."""
     found: dict[str, list[Fault]] = defaultdict(list)
     for fault in read_faults():
         if heavy(fault.subject) == are_heavy:
@@ -101,12 +103,12 @@ def includes() -> list[str]:
 
 
 def heavy(subject: str) -> bool:
-    """Whether what it is made of reads TOML or JSON, which takes minutes to compile on a slow machine."""
+    """Whether the harness needs a parser of TOML or JSON, which takes minutes to compile on a slow machine."""
     return subject in {"ktap", "target_toml"}
 
 
 def suite_files() -> list[str]:
-    """The files of the suite that harnesses are made of."""
+    """The files of the suite that harnesses need."""
     lines = (FUZZ / "suite.txt").read_text(encoding="utf-8").splitlines()
     return [line for line in lines if line and not line.startswith("#")]
 
@@ -119,7 +121,7 @@ def suite_object(source: Path, place: Path) -> Path:
 
 @pytest.fixture(name="suite", scope="module")
 def fixture_suite(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """A library of the suite as it is, compiled when first asked for."""
+    """A library of the unmodified suite, compiled on first use."""
     base = tmp_path_factory.mktemp("suite")
 
     def made(subject: str) -> Path:
@@ -139,7 +141,7 @@ def fixture_suite(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], P
 
 @pytest.fixture(name="harnesses", scope="module")
 def fixture_harnesses(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Objects of the harnesses, compiled when first asked for: they are the same for every fault."""
+    """Objects of the harnesses, compiled on first use. They are the same for every fault."""
     folder = tmp_path_factory.mktemp("harnesses")
 
     def made(subject: str) -> Path:
@@ -173,7 +175,7 @@ def linked(harness: Path, objects: Iterable[Path], folder: Path) -> Path:
 
 
 def suite_with(fault: Fault, harness: Path, library: Path, folder: Path) -> Path:
-    """What the broken file has stands before the library, which gives the rest."""
+    """Links the faulty file before the library, which has all other files."""
     broken = folder / Path(fault.file).name
     shutil.copy(SUITE / fault.file, broken)
     seed_fault(fault, broken)
@@ -181,7 +183,7 @@ def suite_with(fault: Fault, harness: Path, library: Path, folder: Path) -> Path
 
 
 def driver_object(source: Path, place: Path, beside: Path) -> Path:
-    """`beside`: the folder of the headers that stand beside the source in the driver."""
+    """`beside`: the folder of the headers that the driver has next to the source."""
     own = [f"-I{beside}", f"-I{DRIVER / 'include'}", f"-I{DRIVER}"]
     flags = ["ccache", "clang-14", "-std=c11", *FLAGS, "-fsanitize=fuzzer-no-link"]
     check_run([*flags, *own, "-c", str(source), "-o", str(place)], place.parent)
@@ -190,7 +192,7 @@ def driver_object(source: Path, place: Path, beside: Path) -> Path:
 
 @pytest.fixture(name="driver", scope="module")
 def fixture_driver(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Path]:
-    """A library of the driver as it is, compiled when first asked for."""
+    """A library of the unmodified driver, compiled on first use."""
     folder = tmp_path_factory.mktemp("driver")
 
     def made() -> Path:
@@ -207,7 +209,7 @@ def fixture_driver(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Pat
 
 
 def driver_with(fault: Fault, harness: Path, library: Path, folder: Path) -> Path:
-    """As of the suite: the broken file stands before the library."""
+    """Links the faulty file before the library, as for the suite."""
     broken = folder / Path(fault.file).name
     shutil.copy(DRIVER / fault.file, broken)
     seed_fault(fault, broken)
@@ -222,7 +224,7 @@ def fixture_broken(
     driver: Callable[[], Path],
     tmp_path: Path,
 ) -> Callable[[Fault], Path]:
-    """The harness of a fault's subject, made of what has that fault."""
+    """Builds the harness of a fault's subject with the fault."""
 
     def made(fault: Fault) -> Path:
         harness = harnesses(fault.subject)
@@ -234,7 +236,7 @@ def fixture_broken(
 
 
 def assert_finds(binary: Path, words: list[str], limit_s: int = LIMIT_S) -> None:
-    """Fails where a harness that has a fault does not say so."""
+    """Fails if a harness does not report its seeded fault."""
     done = run([str(binary), *words], binary.parent, limit_s)
     assert done.returncode != 0, "the fault survived"
     said = "property broken" in done.stderr or "runtime error" in done.stderr
@@ -245,7 +247,7 @@ def assert_corpus_finds(fault: Fault, binary: Path) -> None:
     assert_finds(binary, ["-runs=0", str(FUZZ / "corpus" / fault.subject)])
 
 
-# The first one of the suite compiles what it is made of.
+# The first test of the suite compiles its files.
 @pytest.mark.timeout(1800)
 @pytest.mark.rule("STR-005")
 @pytest.mark.rule("STR-006")
@@ -272,7 +274,7 @@ def test_search_from_zeros_finds_seeded_fault(
     binary = broken(fault)
     found = binary.parent / "found"
     found.mkdir()
-    # What is shorter than a request goes nowhere, and libFuzzer gives up.
+    # libFuzzer gives up if all inputs are shorter than a request, since they reach no code.
     (found / "zeros").write_bytes(bytes(64))
     words = ["-seed=1", "-reload=0", f"-runs={SEARCH}", str(found)]
     dictionary = FUZZ / "dict" / f"{fault.subject}.dict"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs that fuzzing system calls begins with are what their names say.
+"""The initial programs of the system call fuzzer do what their names promise.
 
-They are input of the fuzzer, which the grammar reads: where it changes, they may come to mean something else.
+They are inputs of the fuzzer's grammar. A change of the grammar may change their meaning.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pmuvm import suite
 
 LIMIT_S = 60
 WORKS = {"refpmu": "pulse", "software": "work"}
-"""What makes events happen."""
+"""The operation that makes events happen."""
 SEEDS = {
     "sampling": "open map ioctl * poll drain * ioctl drain unmap close",
     "group": "open open open ioctl ioctl * read close * read",
@@ -35,7 +35,7 @@ ALONE = {
 
 
 def text(target: str, seed: Path) -> list[str]:
-    """A seed as lines, an operation each."""
+    """A seed as lines, one operation on each."""
     argv = [str(suite.binary()), "repro", "--text", "--target", target, str(seed)]
     done = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=LIMIT_S)
     return done.stdout.splitlines()[1:]

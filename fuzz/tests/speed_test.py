@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is made of the fuzzer's figures: each way a second, and beside calls by chance."""
+"""The figures of the fuzzer are converted to rates, and compared with random calls."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_a_way_has_its_figures_a_second() -> None:
 
 
 def test_a_way_without_figures_is_not_judged() -> None:
-    with pytest.raises(PmuvmError, match="ended without its figures: #2"):
+    with pytest.raises(PmuvmError, match="ended without figures: #2"):
         speed.speed("programs", "#2\n")
 
 

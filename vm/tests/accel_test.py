@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""KVM is used only where a guest has booted on it, and that is found out once."""
+"""KVM is used only if a guest has booted on it, and each boot of the host probes it once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def openable(
 
 
 def play(fakes: pathlib.Path, text: str) -> None:
-    """A QEMU that does `text`; file descriptor 9 is the console."""
+    """A QEMU that runs `text`. File descriptor 9 is the console."""
     write_script(
         fakes,
         "qemu-system-x86_64",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pmuconf alone on a machine: it finds its target, drafts one for a PMU it does not know, and runs.
+"""pmuconf without the rest of the suite finds its target, drafts one for an unknown PMU, and runs.
 
-The drafts of the reference PMUs are held against the files that their makers wrote.
+The test compares the drafts of the reference PMUs with their target files.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PMUS = ("refpmu", "refpmu_uncore", "refpmu_trace", "msr") + tuple(
 
 @functools.cache
 def said(name: str) -> dict[str, guest.Done]:
-    """What the program answers in a guest that has nothing else of the suite; by its words."""
+    """The output of the program, as words, in a guest that has no other file of the suite."""
     machine = runs.machine(kernel.find(name), suite.find_target("refpmu"))
     calls = [f"probe {pmu}" for pmu in PMUS]
     calls += ["run --pmu refpmu --case Counting.D*", "run --pmu msr --case Attr.*"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PMUs are whole when they are announced, and gone, files that are held open too, when they went."""
+"""PMUs are complete when they are announced. When they are removed, files that are still open fail too."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ pytestmark = pytest.mark.guest
 
 DEADLINE_S = 60
 
-# The listener tells what a PMU's folder holds at the moment it hears of it. It hears once it repeats
-# what is said of the software PMU; it hears in order, so what is said of that PMU later ends the rest.
+# The listener prints the content of a PMU's folder when it receives the event. It is ready once it repeats a uevent of
+# the software PMU. It receives events in order, so a later uevent of that PMU marks the end.
 SCRIPT = """
 cd /sys/bus/event_source/devices
 mkfifo /tmp/told
@@ -52,7 +52,7 @@ def test_pmus_are_announced_whole_and_leave_whole(name: str) -> None:
     for action in ("add", "remove"):
         heard = {line.split()[1] for line in said if line.startswith(f"{action} ")}
         assert heard == names, done.stdout
-    # Between the last removal and the error nothing of the module is listed any more.
+    # After the last removal and before the error no PMU of the module is listed.
     assert not names & set(said), done.stdout
     assert said[-1] == "held file gives an error", done.stdout
     assert reports == []

@@ -36,7 +36,7 @@ def test_a_stock_kernel_boots_answers_and_powers_off(name: str) -> None:
 
 
 def judged(name: str, expected: dict[str, str]) -> int:
-    """Fails where cases do not come to what is expected; the boots that they took."""
+    """Runs cases and compares their results with the expected ones. Returns the number of boots."""
     records: list[dict[str, Any]] = []
     plan = session.Plan(machine(name), None, (), slowness=1.0)
     with session.Session(plan, None, records.append) as guests:

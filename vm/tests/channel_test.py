@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The channel takes what keeps to the protocol and nothing else."""
+"""The channel accepts only messages of the protocol."""
 
 from __future__ import annotations
 

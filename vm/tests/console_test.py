@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The console's scan finds a kernel's death in recorded logs, and nowhere else."""
+"""The console's scan detects kernel crashes in recorded logs, and reports no others."""
 
 from __future__ import annotations
 

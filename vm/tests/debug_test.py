@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A debug kernel sees what the driver does wrong, and the case that ran is the one that fails."""
+"""A debug kernel detects the driver's bugs, and exactly the case that ran at that time fails."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import pytest
 from pmuvm import kernel, module, runs, session, store, suite
 from pmuvm.channel import Message
 
-# It takes minutes, and half an hour more where the kernel is not built yet.
+# The test takes minutes, and half an hour more if the kernel is not built yet.
 pytestmark = [pytest.mark.guest, pytest.mark.nightly, pytest.mark.timeout(3600)]
 
-# A fault for each kind of event: it is made when one is opened.
+# One fault for each event type: opening such an event triggers it.
 FAULTS = """\
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -53,7 +53,7 @@ static void fault(struct perf_event *event)
 static void refpmu_destroy("""
 MADE = "	event->destroy = refpmu_destroy;\n"
 
-# Each kind of fault, the case that opens such an event, and what is said of it.
+# Each type of fault, the case that opens such an event, and the kernel's message.
 SAID = {
     "Precise.CountIsExactBetweenRecords": "use-after-free in refpmu_event_init",
     "Counting.DisabledTimeIsNotCounted": "",
@@ -65,7 +65,7 @@ SAID = {
 
 
 def planted(folder: pathlib.Path) -> pathlib.Path:
-    """A copy of the driver with the faults."""
+    """A copy of the driver with the seeded faults."""
     shutil.copytree(store.ROOT / "driver", folder, dirs_exist_ok=True)
     path = folder / "glue" / "init.c"
     text = path.read_text(encoding="utf-8")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A target file that claims what is not so does not get through: each false claim fails a case.
+"""Each false claim in a target file fails a case.
 
-All of them in one guest a kernel; of each only the cases that docs/targets.md says check the claim.
+Each kernel runs all of them in one guest. For each claim, only the cases run that docs/targets.md names for it.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ DEADLINE_S = 120
 
 @dataclasses.dataclass(frozen=True)
 class FalseClaim:
-    """A change to a target file that makes it untrue, and the case that has to say so."""
+    """A change that makes a target file false, and the case that must fail."""
 
     name: str
     edits: tuple[tuple[str, str], ...]
-    """Regular expressions and what stands there instead; each must change something."""
+    """Regular expressions with their replacements. Each must match."""
     cases: str
     """Glob of the cases to run."""
     fails: str
-    """One of them that must FAIL."""
+    """The selected case that must FAIL."""
     target: str = "refpmu"
 
     def text(self) -> str:
-        """The file that lies."""
+        """The text of the false target file."""
         text = (suite.TARGETS / f"{self.target}.toml").read_text("utf-8")
         for pattern, instead in self.edits:
             text, changes = re.subn(pattern, instead, text, flags=re.M)
@@ -44,17 +44,17 @@ class FalseClaim:
 
 
 def of_event(name: str, key: str, value: str) -> tuple[str, str]:
-    """Another value of a key that an event has."""
+    """Replaces the value of an event's key."""
     return rf'(name = "{name}".*(?:\n.+)*?\n{key} = ).*', rf"\g<1>{value}"
 
 
 def without(name: str, key: str) -> tuple[str, str]:
-    """A key that an event has no longer."""
+    """Removes a key of an event."""
     return rf'(name = "{name}".*(?:\n.+)*?)\n{key} = .*', r"\g<1>"
 
 
 def also(name: str, line: str) -> tuple[str, str]:
-    """A line more in an event."""
+    """Adds a line to an event."""
     return rf'(name = "{name}".*)', rf"\g<1>\n{line}"
 
 
@@ -235,14 +235,14 @@ FALSE_CLAIMS = (
 
 BY_NAME = {claim.name: claim for claim in FALSE_CLAIMS}
 DAILY = ("counters-too-many", "width-too-small", "no-sampling", "no-excludes")
-"""The others are told at night."""
+"""The other claims run in make nightly."""
 
 
 @pytest.fixture(scope="module", params=nightly_params.stock_kernels("false-claims"))
 def vm(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[guest.Guest]:
-    """A guest with the driver and the files that lie."""
+    """A guest with the driver and the false target files."""
     folder = tmp_path_factory.mktemp("false-claims")
     files: dict[str, pathlib.Path] = {}
     for claim in FALSE_CLAIMS:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A guest's states, deadlines and first cause, against a stand-in that plays the machine."""
+"""A guest's states, deadlines and first cause, with a fake machine."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Equal contents make equal images, byte for byte; other contents make others."""
+"""Equal contents give identical images, and other contents give others."""
 
 from __future__ import annotations
 

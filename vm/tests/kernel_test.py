@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A kernel is found by name or path; fetching it is atomic, remembered, and needs no root."""
+"""A kernel is found by name or path. Fetching it is atomic, happens once, and needs no root."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from stubs import boot_image, write_script
 
 RELEASE = "6.12.9+deb12-cloud-amd64"
 
-# What the distribution's index says in these tests; the words that matter only.
+# The index of the distribution in these tests: only the relevant fields.
 APT_CACHE = f"""
 for name; do
     case $name in
@@ -46,7 +46,7 @@ case " $* " in
 *" download "*) for name; do case $name in *=*) touch "${name%%=*}.deb" ;; esac; done ;;
 esac
 """
-# A package unpacks to what its name promises.
+# A fake package unpacks to files that match its name.
 DPKG = f"""
 mkdir -p "$3/boot" "$3/usr/src/linux-headers-{RELEASE}"
 case $2 in
@@ -65,7 +65,7 @@ def apt_log(
     tmp_path: pathlib.Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> pathlib.Path:
-    """A distribution of stand-ins; the file lists the calls of apt-get."""
+    """A fake distribution. The file lists the calls of apt-get."""
     monkeypatch.setenv("BOOT_IMAGE", str(boot_image(tmp_path / "stock-image", RELEASE)))
     write_script(fakes, "apt-cache", APT_CACHE)
     write_script(fakes, "apt-get", APT_GET)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What cases leave behind: no event, no reference to the module, no locked page, and it unloads."""
+"""Cases leave no event, no reference to the module, and no locked page behind, and the module unloads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pmuvm import guest, kernel, runs, suite
 
 pytestmark = pytest.mark.guest
 
-# Of each kind of thing that could be left: events, copies in children, buffers, signals, programs.
+# One case for each type of resource: events, inherited events, buffers, signals, programs.
 CASES = (
     "Inherit.StormsOfForksAreCountedExactly",
     "Inherit.ForkThatFailsLeavesNothing",

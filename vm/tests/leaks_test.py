@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Listings of kmemleak, as two kernels write them: whose lost memory is told, and in which function."""
+"""The parser of kmemleak listings of two kernels reports the owner and function of each memory leak."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LISTING = """unreferenced object 0xffff8880001e2640 (size 216):
     {place}{maker}+0x16/0x18
     {place}{caller}+0x1e/0x4f
 """
-# In front of a function; nothing on 6.12.
+# The prefix of a function name; 6.12 has none.
 PLACES = ["[<(____ptrval____)>] ", "[<00000000deadbeef>] ", ""]
 
 

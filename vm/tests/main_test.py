@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line, end to end, on a stand-in machine: streams, statuses, and nothing left behind."""
+"""The command line with a fake machine: streams, exit statuses, and no files left behind."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def stand_in(fakes: pathlib.Path, cache: pathlib.Path, monkeypatch: pytest.Monke
 
 
 def run(tmp_path: pathlib.Path, *more: str, how: str = "well", target: str = SOFTWARE) -> int:
-    """`pmuvm run` on a kernel whose machine behaves as asked."""
+    """Runs `pmuvm run` on a kernel whose machine has the given behaviour."""
     path = tmp_path / "soft.toml"
     path.write_text(target, encoding="utf-8")
     image = boot_image(tmp_path / f"behave={how}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A module is built out of a copy, when something changed, and its failure is shown."""
+"""A module is built from a copy of its sources after each change, and the error shows why a build failed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pmuvm.errors import PmuvmError
 
 from stubs import module_file
 
-# A build system that makes a module out of the sources that changed, and counts.
+# A fake build system. It makes a module from the changed sources and counts them.
 MAKEFILE = """
 count := $(dir $(lastword $(MAKEFILE_LIST)))count
 objects := $(patsubst %.c,%.o,$(sort $(wildcard $(M)/core/*.c)))
@@ -51,7 +51,7 @@ def builds(stock: kernel.Kernel) -> int:
 
 
 def compiled(stock: kernel.Kernel) -> list[str]:
-    """The sources that were compiled since this was asked last."""
+    """The sources that were compiled since the last call."""
     assert stock.build is not None
     count = stock.build / "count"
     names = [name for name in count.read_text("utf-8").splitlines() if name != "built"]
@@ -83,7 +83,7 @@ def test_a_module_is_built_again_only_when_a_source_changed(
 
 @pytest.fixture
 def built(stock: kernel.Kernel, source: pathlib.Path, tmp_path: pathlib.Path) -> pathlib.Path:
-    """The folder of a build of two sources that has been done."""
+    """The folder of a complete build of two sources."""
     (source / "core" / "b.c").write_text("int b;\n", encoding="utf-8")
     module.build(stock, source, tmp_path / "out")
     assert compiled(stock) == ["a.c", "b.c"]
@@ -127,7 +127,7 @@ def test_where_make_cannot_tell_what_changed_all_is_compiled_again(
         options.parent.mkdir(parents=True)
         options.write_text("#define CONFIG_SMP 1\n", encoding="utf-8")
     elif change == "killed":
-        # What a build leaves that did not come to its end.
+        # The files of a build that was killed.
         (built / module.BASIS).unlink()
         (built / module.KEY).unlink()
     elif change == "clock":

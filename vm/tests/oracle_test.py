@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel answers thousands of calls of perf_event_open as the errno model says, and a driver
-that decides otherwise is told.
+"""The errnos of thousands of perf_event_open calls agree with the errno model, and a wrong driver is detected.
 
 The tool `oracle` draws the calls from a seed, so that a run is the same on each machine.
 """
@@ -31,32 +30,32 @@ RUNS = {
     ("tracepoint", "random"): 2_000,
     ("refpmu_coarse", "mutated"): 2_000,
 }
-"""Calls by target and kind. The last one's module has parameters of its own."""
+"""Numbers of calls by target and type. The module of the last target has other parameters."""
 DEADLINE_S = 500
 CPUS = 3
-"""The last of them is taken off, in a run of its own."""
+"""Number of CPUs. One run takes the last of them offline."""
 OFF = ("--offline", str(CPUS - 1))
 LOCKED = ("--lockdown",)
-"""For good, and so at the end."""
+"""Runs last, since the kernel stays locked down."""
 SPECIAL = {OFF: 2_000, LOCKED: 2_000}
-"""Calls to refpmu, of the kind `mutated`, by what else the tool is told."""
+"""Numbers of `mutated` calls to refpmu, by the additional options of the tool."""
 COARSE = ("lbr=0", "records=0", "min_period=16")
 MUTANT = "M15-2"
-"""Ignores the upper half of config: an attr like others tells it."""
+"""Ignores the upper half of config. A call whose attr sets a bit there detects it."""
 
 UNTOLD = {
     "AUX-008 aux_output with a pause",
     "ERR-025 task, on a PMU without",
 }
-"""Answers that these calls cannot have: a PMU that has aux_output is not there; a driver that has no tasks
-says so itself before the kernel does."""
+"""Answers that these calls cannot get: no PMU with aux_output exists, and a driver without task events refuses before
+the kernel does."""
 
 RARE = {
     "ERR-026 cgroup, on a PMU without tasks",
     "PRM-003 no right to raw data of a tracepoint",
     "PRM-008 no right to physical addresses",
 }
-"""Answers that a run of ten thousand calls was seen to go without."""
+"""Answers that did not occur in some runs of ten thousand calls."""
 
 
 def files() -> dict[str, pathlib.Path]:
@@ -82,7 +81,7 @@ def facts(done: guest.Done) -> dict[str, Any]:
 
 
 def told_of_the_mutant(vm: guest.Guest) -> tuple[dict[str, Any], int, guest.Done]:
-    """The first call that a broken driver answers otherwise, and what is said when it is repeated."""
+    """The first call that a broken driver answers differently, and the output of its repro command."""
     vm.load("broken.ko")
     done = asked(vm, "refpmu", "mutated", 20_000, "--stop")
     first = json.loads(done.stdout)["shown"][0]
@@ -93,7 +92,7 @@ def told_of_the_mutant(vm: guest.Guest) -> tuple[dict[str, Any], int, guest.Done
 
 @functools.cache
 def answers(name: str) -> dict[str, Any]:
-    """What `oracle` states on a kernel, by target and kind, and what that kernel said meanwhile."""
+    """The output of `oracle` on a kernel, by target and type, and the kernel log of that time."""
     host = dataclasses.replace(suite.find_target("refpmu"), cpus=CPUS)
     stock = kernel.find(name)
     place = {"modules/broken.ko": mutant_modules.mutant_module(MUTANT, stock)}

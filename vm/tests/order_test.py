@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No case needs another's state: alone, and in another order, it has the same result."""
+"""The result of a case is the same alone and in another order."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def results(
 
 @pytest.fixture(scope="module")
 def ordered(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], pathlib.Path]:
-    """The reports of a run in the suite's order, which is made when first asked for."""
+    """The reports of a run in the suite's order, which the first call runs."""
     made: dict[str, pathlib.Path] = {}
 
     def run(cases: str) -> pathlib.Path:

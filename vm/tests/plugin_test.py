@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pytest sees one item a case and kernel; collecting starts no machine."""
+"""pytest has one item for each case and kernel. Collecting starts no machine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def folder(
     cache: pathlib.Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> pathlib.Path:
-    """A folder with a target and two kernels, for a pytest of its own."""
+    """A folder with a target and two kernels, for a separate pytest process."""
     monkeypatch.setenv("PMUCONF_BINARY", str(TESTS / "agents/pmuconf"))
     monkeypatch.setenv("PMUCONF_ACCEL", "tcg")
     monkeypatch.setenv("PYTHONPATH", str(store.ROOT / "vm"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""QEMU gets the arguments it should, and never outlives its block."""
+"""QEMU gets the correct arguments and ends with its block."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_a_machine_does_not_outlive_a_runner_that_is_killed(machine: qemu.Machin
     runner = os.fork()
     if runner == 0:
         with qemu.Qemu(silent) as running:
-            select.select([running.console], [], [], 10)  # it has come up
+            select.select([running.console], [], [], 10)  # QEMU has started
             os.write(there, f"{process_of(running)}\n".encode())
             signal.pause()
         os._exit(1)

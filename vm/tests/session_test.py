@@ -113,7 +113,7 @@ def test_memory_that_a_scan_counts_is_reported_by_the_list_alone(machine: qemu.M
     records, _ = run(machine, ["A.One"], "warn lose=0,start_kernel", debug=True)
     told = [report for r in records if r["t"] == "kmsg" for report in r["reports"]]
     assert told == ["WARNING: at x.c:1"]
-    # Who has no list has the count.
+    # A kernel without a listing has only the count.
     counted = run(machine, ["A.One"], "lose=0,start_kernel")[0][-1]
     assert "1 new suspected memory leaks" in counted["reports"][0]
 
@@ -144,7 +144,7 @@ def test_cases_that_are_alone_go_on_from_one_boot(machine: qemu.Machine) -> None
 
 
 def handed(machine: qemu.Machine, folder: pathlib.Path, how: str) -> session.Session:
-    """Guests that go on behind a boot and are handed their module."""
+    """Guests that start from the state after a boot and receive their module."""
     behaving = dataclasses.replace(machine, cmdline=f"behave={how}")
     plan = session.Plan(behaving, None, (), slowness=1.0, boot_s=30)
     with session.Session(plan, None, lambda _: None) as first:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run of some cases goes on from a snapshot of a guest behind its boot, or boots as ever."""
+"""A run of some cases starts from a snapshot of a booted guest if there is one, and boots otherwise."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def states() -> list[pathlib.Path]:
 
 @pytest.fixture
 def kept(tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> pathlib.Path:
-    """The snapshot that two runs have left."""
+    """The snapshot after two runs."""
     assert run(tmp_path) == 0
     assert not states()
     assert run(tmp_path) == 0
@@ -96,14 +96,14 @@ def test_a_damaged_snapshot_is_removed_and_the_run_goes_on(
     data = {"truncated": b"stat", "changed": b"stateX", "emptied": b""}[damage]
     kept.write_bytes(data)
     assert run(tmp_path) == 0
-    # Its successor is whole.
+    # The run made a new, intact snapshot.
     assert [state.read_bytes() for state in states()] == [b"state"]
 
 
 def test_a_snapshot_that_no_guest_goes_on_from_is_removed_and_the_guest_boots(
     tmp_path: pathlib.Path, kept: pathlib.Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    # Whole, but of another machine: QEMU finds out when it reads it.
+    # An intact snapshot, but of another machine: QEMU detects that when it reads the file.
     key = kept.stem.rpartition("-")[0]
     kept.write_bytes(b"other")
     kept.rename(kept.with_name(f"{key}-{snapshot.checksum(kept)}.state"))
@@ -119,7 +119,7 @@ def test_a_machine_that_cannot_be_saved_boots_and_is_not_tried_again(
     for _ in range(2):
         assert run(tmp_path, how=how) == 0
     assert not list((store.cache() / "states").glob("*.part*"))
-    monkeypatch.setattr(snapshot, "make", None)  # would be called
+    monkeypatch.setattr(snapshot, "make", None)  # must not be called
     assert run(tmp_path, how=how) == 0
 
 
@@ -179,7 +179,7 @@ def test_what_decides_a_boot_decides_the_snapshot(
 def test_snapshots_that_were_not_used_for_long_go_first(
     tmp_path: pathlib.Path, kept: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(snapshot, "KEPT_BYTES", 5)  # one of them
+    monkeypatch.setattr(snapshot, "KEPT_BYTES", 5)  # room for only one of them
     earlier = time.time() - 100
     os.utime(kept, (earlier, earlier))
     for _ in range(2):

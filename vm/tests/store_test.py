@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An entry of the cache is whole or absent, and one process at a time makes it."""
+"""A cache entry is complete or absent, and only one process at a time makes it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pmuvm.errors import PmuvmError
 
 @pytest.fixture
 def small_files() -> Iterator[int]:
-    """No file of this process may grow past this many bytes: what a full disk looks like."""
+    """Limits the size of this process's files, which simulates a full disk."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
     yield 4096
@@ -88,7 +88,7 @@ def test_the_key_depends_on_every_byte_and_border() -> None:
 
 
 def entries(folder: pathlib.Path, ages_s: list[float]) -> list[pathlib.Path]:
-    """Entries of 100 bytes, last touched so long ago."""
+    """Entries of 100 bytes, last touched at the given ages."""
     made = []
     for number, age in enumerate(ages_s):
         path = folder / f"{number}.entry"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Targets and selections are checked before anything is started, and errors name what is known."""
+"""Targets and selections are checked before a run starts, and errors list the known names."""
 
 from __future__ import annotations
 

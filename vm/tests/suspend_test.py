@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A machine that sleeps and wakes has its events as they were.
+"""Events continue after a suspend and resume.
 
-The tool `suspend` does it in the guest and states what it saw. CPU 1 is taken offline on the way, as
-on any machine, so its events end there; those of CPU 0 and of the task go on.
+The tool `suspend` runs in the guest and prints its observations. A suspend takes CPU 1 offline, as on any machine, so
+its events end. The events of CPU 0 and of the task continue.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DEADLINE_S = 120
 
 @functools.cache
 def slept(name: str) -> dict[str, Any]:
-    """What `suspend` states on a kernel, and what that kernel said meanwhile."""
+    """The output of `suspend` on a kernel, and the kernel log of that time."""
     machine = runs.machine(
         kernel.find(name), suite.find_target("refpmu"), files={"bin/suspend": suite.tool("suspend")}
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The libraries of another architecture are fetched once, whole or not at all."""
+"""The libraries of another architecture are fetched once, completely or not at all."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ DPKG = 'mkdir -p "$3/usr" && touch "$3/usr/$(basename "$2" .deb)"'
 def apt_log(
     apt_log: pathlib.Path, fakes: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> pathlib.Path:
-    """A distribution of two packages; the file lists the calls of apt-get."""
+    """A fake distribution of two packages. The file lists the calls of apt-get."""
     monkeypatch.setattr(sysroot, "WANTED", ("libelf-dev",))
     for name, text in (("apt-cache", APT_CACHE), ("apt-get", APT_GET), ("dpkg", DPKG)):
         write_script(fakes, name, text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A kernel tree: what is asked of its configuration, what it says when it cannot be built."""
+"""A kernel tree reports dropped options and the cause of a failed build."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_option_that_the_kernel_does_not_take_is_named(tmp_path: pathlib.Path) -
 
 @pytest.fixture(name="package")
 def no_source(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
-    """A package whose tree has nothing but the place of the overlay."""
+    """A package whose tree only has the folder of the overlay."""
 
     def unpack(_package: pathlib.Path, into: pathlib.Path) -> None:
         (into / tree.OVERLAY.parent).mkdir(parents=True)

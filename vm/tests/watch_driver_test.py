@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`pmuconf watch` sees of the kernel's own drivers what docs/findings.md tells, and no other breach.
+"""`pmuconf watch` reports only the breaches of docs/findings.md for the kernel's own drivers, while the suite runs.
 
-Meanwhile the suite asks much of them.
-
-Some of their kernels do not describe their types: a file of them, made as docs/watch.md says, does.
+Some of their kernels have no BTF. They use a file of types, generated as docs/watch.md describes.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ pytestmark = [pytest.mark.guest, pytest.mark.nightly, pytest.mark.timeout(3600)]
 
 
 class Driver(NamedTuple):
-    """A driver of the kernel's own, where it runs, and the module that its target needs."""
+    """A driver of the kernel, its guest, and the module that its target needs."""
 
     target: str
     kernel: str
@@ -41,15 +39,15 @@ BREACHES = {
     ("armv8_pmuv3", "THR-*"): {"started-twice"},
     ("amd", "SMP-*"): {"last-period"},
 }
-"""Those of a target's driver under the cases of some rules: docs/findings.md has each."""
+"""The breaches of a target's driver under the cases of some rules. docs/findings.md describes each."""
 WARNS = {"amd": "amd_pmu_v2_handle_irq"}
-"""What the kernel warns of meanwhile, which is a finding as well."""
+"""A warning of the kernel during the run, which is a finding as well."""
 RULES = ("CNT-*", "SMP-*", "THR-*", "MUX-*", "GRP-*")
 EXEC_S = 1500
 
 
 class Guest(NamedTuple):
-    """A guest with a driver of the kernel's, and what names the types of that kernel."""
+    """A guest with a driver of the kernel, and the option that names the types of that kernel."""
 
     vm: guest.Guest
     driver: Driver
@@ -103,7 +101,7 @@ def test_no_breach_is_seen_but_findings_while_the_suite_runs(watched: Guest, rul
     without_data = driver.arch is arch.ARM64 and driver.kernel == "6.1"
     assert bool(figures["unjudged"]) == without_data, figures["unjudged"]
     calls = {row["name"]: row["calls"] for row in figures["calls"]}
-    # Not each add found a counter.
+    # Some adds did not get a counter.
     assert calls["add"] >= calls["del"] >= 10
 
 

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`pmuconf watch` finds nothing wrong with the driver, and names what is wrong with broken ones.
+"""`pmuconf watch` reports no breach of the driver, and the correct breach of each mutant.
 
-One guest takes the modules in turn: each is loaded, watched while the cases of a rule run, and
-unloaded.
+One guest loads one module after the other, watches it while the cases of a rule run, and unloads it.
 """
 
 from __future__ import annotations
@@ -21,15 +20,15 @@ pytestmark = [pytest.mark.guest, pytest.mark.xdist_group("watch")]
 
 KERNEL = "6.12"
 SECONDS = "10"
-"""Within them a breach is named."""
+"""Time limit within which a breach is reported."""
 RIGHT = "."
-"""The folder of the driver as it is, from that of the modules."""
+"""The folder of the unmodified driver, relative to the folder of modules."""
 UNTRACED = "untraced"
-"""The driver as it is, but that no kprobe can be put on its functions."""
+"""The unmodified driver, except that it accepts no kprobe on its functions."""
 
 
 class Seen(NamedTuple):
-    """The rule whose cases run meanwhile, and the breach that is named."""
+    """The rule whose cases run, and the expected breach."""
 
     rule: str
     breach: str
@@ -56,7 +55,7 @@ MUTANTS = {
     "V03": Seen("SMP-005", "last-period"),
 }
 DAILY = ("M07-2",)
-"""The others are broken at night."""
+"""The other mutants run in make nightly."""
 
 
 def wanted(items: list[pytest.Item]) -> set[str]:
@@ -73,7 +72,7 @@ def wanted(items: list[pytest.Item]) -> set[str]:
 def vm(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[guest.Guest]:
-    """A guest with the driver and those of its mutants that tests ask for, none of them loaded."""
+    """A guest with the unloaded driver and the mutants that the tests need."""
     found = kernel.find(KERNEL)
     untraced = mutant_modules.untraced_module(found, tmp_path_factory.mktemp("watch"))
     files = {f"modules/{UNTRACED}/refpmu.ko": untraced}
@@ -88,7 +87,7 @@ def vm(
 def watched(
     vm: guest.Guest, built: str, *options: str, pmu: str = "refpmu"
 ) -> tuple[guest.Done, dict[str, Any]]:
-    """What is told of a module, by word and by figures."""
+    """The findings about a module, as words and as counts."""
     vm.load(f"{built}/refpmu.ko")
     words = ["pmuconf", "watch", "--pmu", pmu, "--json", "/tmp/watch.json", *options]
     done = vm.exec(words, 120)
