@@ -10,7 +10,7 @@ if(NOT IS_DIRECTORY "${PMUCONF_SYSROOT}/usr/include")
   message(FATAL_ERROR "PMUCONF_SYSROOT='${PMUCONF_SYSROOT}' holds no libraries: ci/build sets it")
 endif()
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES PMUCONF_SYSROOT)
-# The compiler brings the C library; the folder has the others, and no host's may be taken.
+# The compiler has the C library and the folder has the others. Libraries of the host must not be used.
 include_directories(SYSTEM "${PMUCONF_SYSROOT}/usr/include")
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-L${PMUCONF_SYSROOT}/usr/lib/aarch64-linux-gnu")
 set(CMAKE_FIND_ROOT_PATH "${PMUCONF_SYSROOT}")

@@ -17,11 +17,11 @@ function(bpf_skeletons target)
       OUTPUT "${dir}/${name}.skel.h"
       COMMAND "${CMAKE_COMMAND}" -E make_directory "${dir}"
       COMMAND "${PMUCONF_BPF_CLANG}" -target bpf -O2 -g -Wall -Werror
-        # The same bytes wherever the sources lie.
+        # The path is relative, so that the object has the same bytes in every checkout.
         "-ffile-prefix-map=${PROJECT_SOURCE_DIR}=."
         -D__TARGET_ARCH_${CMAKE_SYSTEM_PROCESSOR} -idirafter "${PMUCONF_ASM_DIR}"
         -c "${source}" -o "${dir}/${name}.bpf.o"
-      # What bpftool makes leaks where memory runs out.
+      # The skeleton that bpftool generates leaks when memory runs out.
       COMMAND "${CMAKE_COMMAND}" -E echo "/* NOLINTBEGIN(clang-analyzer-unix.Malloc) */"
         > "${dir}/${name}.skel.h.part"
       COMMAND "${PMUCONF_BPFTOOL}" gen skeleton "${dir}/${name}.bpf.o" name "${name}_bpf"

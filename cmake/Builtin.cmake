@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# builtin.cpp: targets, profiles, waivers, and which tests outside of the suite hold which rule.
+# builtin.cpp: targets, profiles, waivers, and the tests outside of the suite with their rules.
 file(GLOB_RECURSE builtin_files CONFIGURE_DEPENDS
   "${CMAKE_CURRENT_SOURCE_DIR}/targets/*.toml"
   "${CMAKE_CURRENT_SOURCE_DIR}/profiles/*.toml"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# rules.cpp and a header an area from the catalogue; pmuconf_rules carries their folder as an include path.
+# Generates rules.cpp and a header for each area from the catalogue. pmuconf_rules has their folder as an include path.
 find_program(PMUCONF_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH REQUIRED)
 file(GLOB rule_files CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/rules/*.toml")
 set(rules_dir "${CMAKE_CURRENT_BINARY_DIR}/generated")

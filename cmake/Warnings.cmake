@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# pmuconf_warnings: what every target of the project is compiled with.
+# pmuconf_warnings: the warning options of all targets of the project.
 option(PMUCONF_WARNINGS_ARE_ERRORS "A warning ends the build" ON)
 add_library(pmuconf_warnings INTERFACE)
 target_compile_options(pmuconf_warnings INTERFACE

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""driver/README.md and docs/ against the tree: they name what is there, and nothing else.
+"""Compares driver/README.md and docs/ with the tree: the texts name existing things, and all that they must name.
 
-Read are the code spans of the text. A span is a file (by its path from driver/ or from the root,
-`*` allowed), a folder (with a `/` at its end), a function (`name()`), a case (`Suite.Name`, of the
-suite or of the unit tests, or `Suite.*`), after the word KUnit a suite of it, or words, of which
-those with an underscore have to occur in the sources. A function of the driver belongs to the file
-that is named last before it in its paragraph, list item or table row. A callback and a module
-parameter begin a table row or the heading of a section. Links are checked in all texts.
+The check reads the code spans of the texts. A span is one of these:
+
+- a file, by its path from driver/ or from the root; `*` is allowed
+- a folder, with a `/` at its end
+- a function (`name()`), which must be in the file that its paragraph, list item or table row names last before it
+- a case (`Suite.Name` or `Suite.*`, of the suite or of the unit tests)
+- after the word KUnit, a suite of it
+- words, of which those with an underscore must occur in the sources
+
+A callback and a module parameter begin a table row or the heading of a section. Links are checked in all texts.
 """
 
 from __future__ import annotations

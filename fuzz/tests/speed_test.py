@@ -28,7 +28,7 @@ def test_a_way_without_figures_is_not_judged() -> None:
 
 def test_each_way_is_told_beside_calls_by_chance() -> None:
     lines = speed.table([Speed(speed.CHANCE, 40.0, 2.0), Speed("programs", 20.0, 8.0)]).splitlines()
-    assert lines[1].split() == ["calls", "by", "chance", "40.0", "1.00x", "2.00", "1.00x"]
+    assert lines[1].split() == ["random", "calls", "40.0", "1.00x", "2.00", "1.00x"]
     assert lines[2].split() == ["programs", "20.0", "0.50x", "8.00", "4.00x"]
 
 
