@@ -53,7 +53,7 @@ def chosen(units: Sequence[Unit], asked: str) -> list[Unit]:
         found += own
     if not found:
         raise ValueError("--stages has no name; --list prints all units")
-    return night.with_builds(list(dict.fromkeys(found)), units)
+    return night.add_builds(list(dict.fromkeys(found)), units)
 
 
 def listing(units: Sequence[Unit]) -> str:
@@ -83,18 +83,18 @@ def run(
     inputs, commands = Inputs(ROOT), Commands()
     runner = Runner(inputs, commands, fresh)
 
-    def one(unit: Unit) -> Outcome:
+    def run_unit(unit: Unit) -> Outcome:
         known = nights.finished(unit, inputs) if nights and not unit.build else None
         outcome = known or runner.run(unit)
         if nights and not unit.build and not known:
-            nights.note(outcome, inputs)
+            nights.record_pass(outcome, inputs)
         return outcome
 
     expected = {unit.name: records.duration(unit.name, unit.default_s) for unit in units}
     machine = Machine.here()
     display = Display(len(units), sys.stdout)
     display.begin(f"{title}: {len(units)} units on {machine.cores} cores")
-    schedule = Schedule(units, one, expected, machine, quickest if stop else urgency)
+    schedule = Schedule(units, run_unit, expected, machine, quickest if stop else urgency)
     processors = Processors()
     outcomes: list[Outcome] = []
     try:
@@ -148,7 +148,9 @@ def main() -> int:
         if not (ROOT / options.readers).is_file():
             print(f"check: --readers: no file {options.readers} in {ROOT}")
             return 2
-        print("\n".join(Readers(ROOT).of(options.readers)) or "no recorded unit reads it")
+        print(
+            "\n".join(Readers(ROOT).units_reading(options.readers)) or "no recorded unit reads it"
+        )
         return 0
     if options.shard and not options.nightly:
         print("check: --shard needs --nightly")

@@ -18,7 +18,7 @@ TIMEOUT_S = 400
 
 
 @dataclass(frozen=True)
-class Question:
+class Comparison:
     """A comparison: its name, its keys in the output of `costs`, and its goal."""
 
     name: str
@@ -27,16 +27,16 @@ class Question:
     at_least: float | None = None
 
 
-QUESTIONS = (
-    Question("context switch, 4 events", ("context_switch_ns",), at_most=1.3),
-    Question("samples/s, 100 us period", ("samples_per_s", "period_100us"), at_least=0.9),
-    Question("samples/s, 25 us period", ("samples_per_s", "period_25us"), at_least=0.9),
-    Question("samples/s, 4000 Hz", ("samples_per_s", "frequency_4000"), at_least=0.9),
+COMPARISONS = (
+    Comparison("context switch, 4 events", ("context_switch_ns",), at_most=1.3),
+    Comparison("samples/s, 100 us period", ("samples_per_s", "period_100us"), at_least=0.9),
+    Comparison("samples/s, 25 us period", ("samples_per_s", "period_25us"), at_least=0.9),
+    Comparison("samples/s, 4000 Hz", ("samples_per_s", "frequency_4000"), at_least=0.9),
 )
 
 
 @dataclass(frozen=True)
-class Answer:
+class Result:
     """The ratio of refpmu to cpu-clock, computed for each round: the median, and the range of the middle half."""
 
     name: str
@@ -54,7 +54,7 @@ class Answer:
         )
 
 
-def answer(question: Question, raw: Mapping[str, Any]) -> Answer:
+def compare(question: Comparison, raw: Mapping[str, Any]) -> Result:
     """Computes the ratios of one comparison from the output of `costs`. PmuvmError if it has no rounds."""
     rows: Any = raw
     try:
@@ -75,7 +75,7 @@ def answer(question: Question, raw: Mapping[str, Any]) -> Answer:
     else:
         assert question.at_least is not None
         aim, met = f"at least {question.at_least}", median >= question.at_least
-    return Answer(question.name, median, low, high, len(ratios), aim, met)
+    return Result(question.name, median, low, high, len(ratios), aim, met)
 
 
 def run(name: str, driver: Path) -> dict[str, Any]:
@@ -103,11 +103,11 @@ def run(name: str, driver: Path) -> dict[str, Any]:
 
 def report(measured: Mapping[str, Any]) -> dict[str, Any]:
     """Prints the ratios with their goals, and returns them for a results file."""
-    answers = [answer(question, measured["costs"]) for question in QUESTIONS]
+    results = [compare(question, measured["costs"]) for question in COMPARISONS]
     print(
         f"\nrefpmu / cpu-clock in one guest, Linux {measured['kernel']} ({measured['accel']}):"
-        f" median of {answers[0].rounds} rounds (and the range of the middle half)"
+        f" median of {results[0].rounds} rounds (and the range of the middle half)"
     )
-    for each in answers:
+    for each in results:
         print(f"  {each}")
-    return {**measured, "ratios": [asdict(each) for each in answers]}
+    return {**measured, "ratios": [asdict(each) for each in results]}

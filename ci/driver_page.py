@@ -172,7 +172,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     return [f"| {' | '.join(row)} |" for row in every]
 
 
-def of_runs(reports: Iterable[Path], folder: Path) -> str:
+def page_of_reports(reports: Iterable[Path], folder: Path) -> str:
     """The page for the existing files of `reports`, without profiles and hidden targets. Links are relative to
     `folder`."""
     columns = []
@@ -190,7 +190,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("page", type=Path, help="the file to write")
     parser.add_argument("results", type=Path, nargs="+", help="results.json of a run of the suite")
     options = parser.parse_args(arguments)
-    options.page.write_text(of_runs(options.results, options.page.resolve().parent) + "\n", "utf-8")
+    options.page.write_text(
+        page_of_reports(options.results, options.page.resolve().parent) + "\n", "utf-8"
+    )
     return 0
 
 

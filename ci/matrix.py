@@ -93,7 +93,7 @@ class Job:
         run = (PYTHON, "-m", "pmuvm", "run", *words, *profile, "--out", str(out))
         return ("env", f"PMUCONF_ACCEL={at.accel}", *run)
 
-    def again(self) -> str:
+    def repro_command(self) -> str:
         """The command with which a user repeats the job."""
         at = self.place
         words = {"PMUCONF_ACCEL": at.accel, "KERNEL": at.kernel, "TARGET": at.target}
@@ -149,7 +149,7 @@ class Outcome:
             "release": self.release,
             "duration_s": round(self.took_s),
             "minutes": self.job.minutes,
-            "again": self.job.again(),
+            "again": self.job.repro_command(),
             "report": folder(self.job).name,
             "totals": self.totals,
         }
@@ -166,7 +166,7 @@ def read(path: Path = DATA) -> Matrix:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise MatrixError(f"{path}: {error}") from error
     root = _Table(f"{path}", tables)
-    could = possible()
+    could = all_places()
     jobs: dict[Place, Job] = {}
     for table in root.tables("jobs"):
         for job in _jobs(table, could):
@@ -293,7 +293,7 @@ def _exclusion(table: _Table, could: Sequence[Place]) -> Exclusion:
     return Exclusion(tuple(globs), reason)
 
 
-def possible() -> list[Place]:
+def all_places() -> list[Place]:
     """All combinations that the files of kernels and targets allow."""
     targets = [suite.find_target(path.stem) for path in sorted(suite.TARGETS.glob("*.toml"))]
     profiles = ["", *sorted(path.stem for path in PROFILES.glob("*.toml"))]
@@ -411,14 +411,17 @@ def judge(job: Job, status: int, results: Path, log: Path, took_s: float) -> Out
     return Outcome(job, verdict, why, took_s, totals, release)
 
 
-def say(number: int, total: int, outcome: Outcome) -> None:
+def print_outcome(number: int, total: int, outcome: Outcome) -> None:
     """Prints a line about a job that has ended."""
     head = f"[{number}/{total}] {outcome.job.name}"
     if not outcome.why:
         cases = outcome.totals.get("cases", 0)
         print(f"{head}: conformant, {cases} cases, {outcome.took_s:.0f} s", flush=True)
         return
-    print(f"{head}: {outcome.verdict}: {outcome.why}; again: {outcome.job.again()}", flush=True)
+    print(
+        f"{head}: {outcome.verdict}: {outcome.why}; again: {outcome.job.repro_command()}",
+        flush=True,
+    )
 
 
 def table(outcomes: Iterable[Outcome]) -> list[list[str]]:
@@ -472,13 +475,16 @@ def write(outcomes: Sequence[Outcome], exclusions: Iterable[tuple[Exclusion, int
     page = ["# The matrix", "", *markdown(table(outcomes)), ""]
     for outcome in outcomes:
         if outcome.why:
-            page += [f"- {outcome.job.name}: {outcome.why}", f"  again: `{outcome.job.again()}`"]
+            page += [
+                f"- {outcome.job.name}: {outcome.why}",
+                f"  again: `{outcome.job.repro_command()}`",
+            ]
     page += ["", "Not run:", ""]
     page += [f"- {count} places: {exclusion.reason}" for exclusion, count in exclusions]
     _replace(OUT / "matrix.md", "\n".join(page))
     # The folder of a job without totals may have the reports of an earlier run.
     reports = [folder(outcome.job) / "results.json" for outcome in outcomes if outcome.totals]
-    _replace(OUT / "rules.md", driver_page.of_runs(reports, OUT))
+    _replace(OUT / "rules.md", driver_page.page_of_reports(reports, OUT))
 
 
 def _replace(path: Path, text: str) -> None:
@@ -500,7 +506,7 @@ def run_all(chosen: Sequence[Job], matrix: Matrix, parallel: int) -> list[Outcom
         nonlocal number
         number += 1
         outcomes[outcome.job] = outcome
-        say(number, len(chosen), outcome)
+        print_outcome(number, len(chosen), outcome)
         write(list(outcomes.values()), matrix.exclusions)
 
     ready = []
@@ -558,7 +564,7 @@ def main(arguments: Sequence[str]) -> int:
         chosen = select(matrix.jobs, options.jobs.split())
         if options.list:
             for job in chosen:
-                print(f"{job.name}  {job.minutes:g} min  {job.again()}")
+                print(f"{job.name}  {job.minutes:g} min  {job.repro_command()}")
             return 0
         OUT.mkdir(parents=True, exist_ok=True)
         minutes = sum(job.minutes for job in chosen) / options.parallel

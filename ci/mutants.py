@@ -75,7 +75,7 @@ class Bench:
         self._lock = threading.Lock()
         self._behind: list[session.Plan | None] = []
         self._guests: session.Session | None = None
-        self._heard: list[Message] = []
+        self._messages: list[Message] = []
 
     def __enter__(self) -> Bench:
         return self
@@ -83,44 +83,44 @@ class Bench:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def open(self, built: Path, log: Path, heard: list[Message]) -> session.Session:
+    def open(self, built: Path, log: Path, messages: list[Message]) -> session.Session:
         """Guests that load the module `built`. Their messages are added to `heard`."""
         with self._lock:
             if not self._behind:
                 folder = self._stack.enter_context(store.scratch(OUT))
-                with _asking("no guest"):
+                with _unclean_on_error("no guest"):
                     self._behind.append(behind_boot(self._target, self.kernel, folder))
         behind = self._behind[0]
         if behind is None:
-            return session.Session(plan(self._target, self.kernel, built), log, heard.append)
-        return session.Session(handing(behind, built), log, heard.append)
+            return session.Session(plan(self._target, self.kernel, built), log, messages.append)
+        return session.Session(handing(behind, built), log, messages.append)
 
-    def end(self, guests: session.Session, heard: list[Message]) -> list[str]:
+    def end(self, guests: session.Session, messages: list[Message]) -> list[str]:
         """The kernel's complaints after the last case. A debug kernel also looks for memory leaks."""
-        before = len(heard)
+        before = len(messages)
         guests.finish()
-        return trial.complaints(heard[before:])
+        return trial.complaints(messages[before:])
 
-    def clean_of(self, complaint: str) -> bool:
+    def is_clean_for(self, complaint: str) -> bool:
         """Whether the clean driver passes the case of a complaint. A complaint without a case stands for any case."""
         known = {case.id: case for case in self.cases}
         return self.clean.fits(known.get(complaint, self.cases[0]))
 
     def _run_clean(self, case: suite.Case) -> str:
-        with _asking("the clean driver"):
+        with _unclean_on_error("the clean driver"):
             first = self._guests is None
             if self._guests is None:
                 log = OUT / f"clean-{self._target.name}-{self.kernel.name}.log"
-                guests = self.open(self._module, log, self._heard)
+                guests = self.open(self._module, log, self._messages)
                 self._guests = self._stack.enter_context(guests)
             result = run_case(self._guests, case)
             # Messages about the module's load and unload are the same for all cases, so one check is enough.
             ends = first or self.kernel.needs.debug
-            return "CRASH" if ends and self.end(self._guests, self._heard) else result
+            return "CRASH" if ends and self.end(self._guests, self._messages) else result
 
 
 @contextlib.contextmanager
-def _asking(whom: str) -> Iterator[None]:
+def _unclean_on_error(whom: str) -> Iterator[None]:
     try:
         yield
     except PmuvmError as error:
@@ -148,7 +148,7 @@ def run_case(guests: session.Session, case: suite.Case) -> str:
     """The result of a case. The cause of a BROKEN result may also break later cases, so they get another guest."""
     result = str(guests.run(case)["result"])
     if result == "BROKEN":
-        guests.drop()
+        guests.power_off_now()
     return result
 
 
@@ -162,22 +162,26 @@ def try_mutant(bench: Bench, mutant: Mutant, known: Killers, options: argparse.N
     except PmuvmError as error:
         last = next((line for line in error.details.splitlines() if "error" in line), "")
         return trial.broken(mutant, name, f"{error}: {last.strip()}".rstrip(": "))
-    own = known.first(mutant, trial.named(mutant, bench.cases))
+    own = known.first(mutant, trial.cases_of_rules(mutant, bench.cases))
     others = [] if options.own else [case for case in bench.cases if case not in own]
     log = OUT / mutant.path.stem / f"console-{name}.log"
-    heard: list[Message] = []
+    messages: list[Message] = []
     try:
-        with bench.open(built, log, heard) as guests:
+        with bench.open(built, log, messages) as guests:
 
-            def hunt(cases: Sequence[suite.Case]) -> Trial:
+            def run_until_kill(cases: Sequence[suite.Case]) -> Trial:
                 run = partial(run_case, guests)
-                done = trial.hunt(mutant, name, cases, run, bench.clean.passes, options.all)
+                done = trial.run_until_kill(
+                    mutant, name, cases, run, bench.clean.passes, options.all
+                )
                 if done.killed:
                     return done
-                return trial.at_the_end(done, [*filter(bench.clean_of, bench.end(guests, heard))])
+                return trial.at_the_end(
+                    done, [*filter(bench.is_clean_for, bench.end(guests, messages))]
+                )
 
-            done = hunt(own)
-            return done.after(hunt(others)) if others and not done.killed else done
+            done = run_until_kill(own)
+            return done.continued_by(run_until_kill(others)) if others and not done.killed else done
     except PmuvmError as error:
         lost = error.__context__
         if not isinstance(lost, GuestLost):
@@ -191,25 +195,25 @@ def try_mutant(bench: Bench, mutant: Mutant, known: Killers, options: argparse.N
 def by_cases(bench: Bench, mutant: Mutant, known: Killers, options: argparse.Namespace) -> Outcome:
     """Judges one mutant, measures the time, and prints the result."""
     begun = time.monotonic()
-    checked = trial.checked(mutant, bench.cases)
+    checked = trial.with_remarks(mutant, bench.cases)
     if not options.fresh and not options.all:
-        before = passes.killed(checked, bench.kernel.name)
+        before = passes.recorded_kill(checked, bench.kernel.name)
         if before is not None:
             return [before], []
     done = try_mutant(bench, checked, known, options)
     done = replace(done, duration_s=round(time.monotonic() - begun, 2))
-    passes.note(done, bench.cases)
-    say(done)
+    passes.record_kill(done, bench.cases)
+    print_trial(done)
     return [done], []
 
 
-def in_turn(jobs: Sequence[Job]) -> Outcome:
+def run_in_turn(jobs: Sequence[Job]) -> Outcome:
     """The results of the jobs, run one after the other."""
     outcomes = [job() for job in jobs]
     return [t for trials, _ in outcomes for t in trials], [f for _, fs in outcomes for f in fs]
 
 
-def in_parallel(jobs: Sequence[Job]) -> list[Outcome]:
+def run_in_parallel(jobs: Sequence[Job]) -> list[Outcome]:
     """The results of the jobs, in their order. PARALLEL jobs run at the same time."""
     with ThreadPoolExecutor(max_workers=PARALLEL) as pool:
         futures = [pool.submit(job) for job in jobs]
@@ -219,7 +223,7 @@ def in_parallel(jobs: Sequence[Job]) -> list[Outcome]:
             pool.shutdown(cancel_futures=True)
 
 
-def say(done: Trial) -> None:
+def print_trial(done: Trial) -> None:
     """Prints a line about a trial that has ended."""
     print(f"{report.line(done)}\n", end="", flush=True)
 
@@ -249,7 +253,7 @@ def run(options: argparse.Namespace) -> int:
         mutants = parts.part_of(mutants, *options.part)
         print(f"{len(mutants)} of {every} mutants: part {options.part[0]} of {options.part[1]}")
 
-    reasons = _beyond()
+    reasons = _exempt_rules()
     names = options.kernel or [DEFAULT_KERNEL] if mutants else []
     away = [m.id for m in mutants if not any(m.wants(name) for name in names)]
     if away:
@@ -289,7 +293,9 @@ def judge(
                 if options.observer in (who, None)
             }
             if wanted.get("kunit"):
-                built_in.append(partial(kunit.judge, name, wanted["kunit"], DRIVER, OUT, say))
+                built_in.append(
+                    partial(kunit.judge, name, wanted["kunit"], DRIVER, OUT, print_trial)
+                )
             if not wanted.get("cases"):
                 continue
             found = kernel.find(name)
@@ -301,14 +307,14 @@ def judge(
                 own = [mutant for mutant in wanted["cases"] if mutant.target == of]
                 jobs += [partial(by_cases, bench, mutant, known, options) for mutant in own]
         # The mutants that are built into a kernel share a build tree and run one after the other, so they start first.
-        outcomes = in_parallel([partial(in_turn, built_in), *jobs])
+        outcomes = run_in_parallel([partial(run_in_turn, built_in), *jobs])
     faults = [fault for _, found in outcomes for fault in found]
     for bench in benches:
         faults += [f"{name} on {bench.kernel.name}: {how}" for name, how in bench.clean.faults()]
     return [done for trials, _ in outcomes for done in trials], faults, rules_of
 
 
-def _beyond() -> dict[str, str]:
+def _exempt_rules() -> dict[str, str]:
     """The reason why no mutant can violate a rule, by rule."""
     catalogue = read_catalogue((ROOT / "conformance" / "rules").glob("*.toml"))
     wanted = [rule.id for rule in catalogue if rule.status == "active" and "case" in rule.layer]

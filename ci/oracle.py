@@ -58,7 +58,7 @@ class Trial:
     """The calls with different answers, each with its repro command."""
 
     @property
-    def told(self) -> bool:
+    def disagrees(self) -> bool:
         return self.status == 1
 
 
@@ -82,7 +82,7 @@ def trial(name: str, done: guest.Done) -> Trial:
 
 def row(t: Trial) -> str:
     """One line of the table."""
-    said = f"{t.model:10}  {t.kernel:11}  {t.reason}" if t.told else "agree"
+    said = f"{t.model:10}  {t.kernel:11}  {t.reason}" if t.disagrees else "agree"
     return f"{t.id:46}{t.calls:>8}{t.seconds:>8.1f}  {said}"
 
 
@@ -91,11 +91,11 @@ def table(clean: Sequence[Trial], mutants: Sequence[Trial]) -> str:
     rows = [f"{'':46}{'calls':>8}{'s':>8}  model says  kernel says  reason"]
     rows += [row(t) for t in (*clean, *mutants)]
     if clean:
-        agreed = sum(not t.told for t in clean)
+        agreed = sum(not t.disagrees for t in clean)
         calls = sum(t.calls for t in clean)
         rows.append(f"{calls} calls: {agreed} of {len(clean)} types of calls agree with the model")
     if mutants:
-        rows.append(f"{sum(t.told for t in mutants)} of {len(mutants)} mutants are detected")
+        rows.append(f"{sum(t.disagrees for t in mutants)} of {len(mutants)} mutants are detected")
     return "\n".join(rows)
 
 
@@ -113,7 +113,7 @@ def chosen(name: str, ids: Sequence[str]) -> list[Mutant]:
 
 def status(clean: Sequence[Trial], mutants: Sequence[Trial], enough: int) -> int:
     """Returns 1 if the driver itself disagrees with the model, or if fewer mutants than `enough` are detected."""
-    return int(any(t.told for t in clean) or sum(t.told for t in mutants) < enough)
+    return int(any(t.disagrees for t in clean) or sum(t.disagrees for t in mutants) < enough)
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class Request:
         return self.calls if target == "refpmu" else max(1, self.calls // SHARE)
 
 
-class Asking:
+class OracleGuest:
     """A guest with the tool `oracle`, the targets, and the modules of the mutants."""
 
     def __init__(self, vm: guest.Guest, request: Request) -> None:
@@ -150,7 +150,7 @@ class Asking:
         self._vm.load("refpmu.ko", PARAMETERS.get(target, ()))
         deadline_s = MARGIN_S + calls // LEAST_PACE
         trials = [
-            self._ask(
+            self._run_oracle(
                 f"{target}, {kind}",
                 target,
                 deadline_s,
@@ -172,11 +172,11 @@ class Asking:
         seconds = self._request.seconds
         self._vm.load(f"{mutant.path.stem}.ko", PARAMETERS[target])
         limit = ("--stop", "--seconds", str(seconds), "--count", str(CALLS))
-        told = self._ask(mutant.path.stem, target, seconds + MARGIN_S, *limit)
+        disagrees = self._run_oracle(mutant.path.stem, target, seconds + MARGIN_S, *limit)
         self._vm.unload("refpmu")
-        return told
+        return disagrees
 
-    def _ask(self, name: str, target: str, deadline_s: int, *words: str) -> Trial:
+    def _run_oracle(self, name: str, target: str, deadline_s: int, *words: str) -> Trial:
         argv = ["oracle", "--target", f"/targets/{target}.toml", *words]
         found = trial(name, self._vm.exec(argv, deadline_s))
         print(row(found), file=sys.stderr, flush=True)
@@ -198,20 +198,20 @@ def files(request: Request, found: kernel.Kernel) -> dict[str, Path]:
     return given
 
 
-def dead(mutant: Mutant, lost: guest.GuestLost) -> Trial:
+def guest_death_trial(mutant: Mutant, lost: guest.GuestLost) -> Trial:
     """A mutant that kills the kernel counts as detected."""
     return Trial(mutant.path.stem, 1, 0, 0.0, lost.cause, "", "dies", lost.tail)
 
 
-def ask_mutants(asking: Asking, pending: list[Mutant]) -> list[Trial]:
+def run_mutants(oracle_guest: OracleGuest, pending: list[Mutant]) -> list[Trial]:
     """Runs the pending mutants and removes them from `pending`, until the guest dies."""
     trials = []
     while pending:
         mutant = pending.pop(0)
         try:
-            trials.append(asking.mutant(mutant))
+            trials.append(oracle_guest.mutant(mutant))
         except guest.GuestLost as lost:
-            trials.append(dead(mutant, lost))
+            trials.append(guest_death_trial(mutant, lost))
             print(row(trials[-1]), file=sys.stderr, flush=True)
             break
     return trials
@@ -228,10 +228,10 @@ def run(request: Request) -> tuple[list[Trial], list[Trial]]:
     while asked or pending:
         with guest.Guest(machine) as vm:
             vm.boot()
-            asking = Asking(vm, request)
+            oracle_guest = OracleGuest(vm, request)
             while asked:
-                clean += asking.clean(asked.pop(0))
-            mutants += ask_mutants(asking, pending)
+                clean += oracle_guest.clean(asked.pop(0))
+            mutants += run_mutants(oracle_guest, pending)
             # The mutant may have damaged the kernel, so an unclean power-off is ignored.
             with contextlib.suppress(guest.GuestLost):
                 vm.bye()
@@ -240,13 +240,13 @@ def run(request: Request) -> tuple[list[Trial], list[Trial]]:
 
 def totals(clean: Sequence[Trial], mutants: Sequence[Trial], enough: int) -> dict[str, int]:
     """An undetected mutant is a failure only if fewer than `enough` are detected: some mutants do not change an errno."""
-    told = sum(t.told for t in mutants)
-    untold = len(mutants) - told
+    disagrees = sum(t.disagrees for t in mutants)
+    untold = len(mutants) - disagrees
     return {
         "cases": len(clean) + len(mutants),
-        "passed": sum(not t.told for t in clean) + told,
-        "failed": sum(t.told for t in clean) + (untold if told < enough else 0),
-        "skipped": 0 if told < enough else untold,
+        "passed": sum(not t.disagrees for t in clean) + disagrees,
+        "failed": sum(t.disagrees for t in clean) + (untold if disagrees < enough else 0),
+        "skipped": 0 if disagrees < enough else untold,
     }
 
 
@@ -302,7 +302,7 @@ def main(argv: Sequence[str]) -> int:
         return 2
     print(table(clean, trials))
     for t in clean:
-        if t.told:
+        if t.disagrees:
             print(f"{t.id}:\n{t.log}")
     report(request, clean, trials, enough)
     return status(clean, trials, enough)

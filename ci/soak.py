@@ -84,7 +84,7 @@ def _spin() -> None:
 
 
 @contextlib.contextmanager
-def busy(processes: int) -> Iterator[None]:
+def busy_host(processes: int) -> Iterator[None]:
     """Keeps the host busy inside the block."""
     load = [multiprocessing.Process(target=_spin, daemon=True) for _ in range(processes)]
     for process in load:
@@ -97,7 +97,7 @@ def busy(processes: int) -> Iterator[None]:
             process.join()
 
 
-def one(options: argparse.Namespace, kind: Kind, seed: int) -> dict[str, str]:
+def run_suite(options: argparse.Namespace, kind: Kind, seed: int) -> dict[str, str]:
     """Runs the suite once and returns the result of each case. PmuvmError if the run has no results."""
     out = OUT / f"{seed}-{kind.name}"
     request = runs.Request(
@@ -111,7 +111,7 @@ def one(options: argparse.Namespace, kind: Kind, seed: int) -> dict[str, str]:
         cpus=kind.cpus,
         icount=kind.icount,
     )
-    runs.one(request)
+    runs.run_target(request)
     try:
         found = json.loads((out / "results.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -132,8 +132,8 @@ def soak(options: argparse.Namespace, kinds: Sequence[Kind]) -> int:
         seed = options.seed + number
         kind = kind_of(seed, kinds)
         print(f"round {number + 1} of {options.n}: {kind.name}, seed {seed}", flush=True)
-        with busy(options.load):
-            seen.add(kind.name, seed, one(options, kind, seed))
+        with busy_host(options.load):
+            seen.add(kind.name, seed, run_suite(options, kind, seed))
         # The results are written after each round, so that an interrupted soak has results.
         text = json.dumps(seen.figures(), indent=1) + "\n"
         (OUT / "results.json").write_text(text, encoding="utf-8")

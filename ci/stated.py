@@ -89,7 +89,7 @@ def main(argv: Sequence[str]) -> int:
     if options.unit not in units:
         print(f"stated: no unit '{options.unit}' with stated inputs", file=sys.stderr)
         return 2
-    if not traces.possible():
+    if not traces.can_trace():
         print("stated: strace(1) is missing, or not allowed here", file=sys.stderr)
         return 2
     unit = units[options.unit]

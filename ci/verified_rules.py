@@ -24,7 +24,7 @@ OUT = ROOT / "build" / "rules"
 SHOWN = 3
 
 
-def of_results(document: dict[str, Any], where: str) -> Iterable[tuple[str, str]]:
+def passed_in_results(document: dict[str, Any], where: str) -> Iterable[tuple[str, str]]:
     """The pairs (rule, test) of the passed cases in a results.json of the suite or of KUnit."""
     for case in document.get("cases", []):
         if case.get("result") == "PASS":
@@ -32,7 +32,7 @@ def of_results(document: dict[str, Any], where: str) -> Iterable[tuple[str, str]
                 yield rule, f"{where} {case['id']}"
 
 
-def of_junit(path: Path, tests: Iterable[OtherTest]) -> Iterable[tuple[str, str]]:
+def passed_in_junit(path: Path, tests: Iterable[OtherTest]) -> Iterable[tuple[str, str]]:
     """The pairs (rule, test) in a report of pytest. A marked test counts if it passed with all its parameters."""
     passed: dict[tuple[str, str], bool] = {}
     report = JUnitXml.fromfile(str(path))
@@ -52,9 +52,9 @@ def read(files: Iterable[Path], tests: list[OtherTest]) -> dict[str, list[str]]:
     held: dict[str, list[str]] = defaultdict(list)
     for path in files:
         if path.suffix == ".xml":
-            pairs = of_junit(path, [test for test in tests if test.layer != "kunit"])
+            pairs = passed_in_junit(path, [test for test in tests if test.layer != "kunit"])
         else:
-            pairs = of_results(json.loads(path.read_text()), path.parent.name)
+            pairs = passed_in_results(json.loads(path.read_text()), path.parent.name)
         for rule, test in pairs:
             held[rule].append(test)
     return held

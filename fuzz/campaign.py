@@ -169,7 +169,7 @@ class Slices:
         self._campaign.corpus = sum(1 for _ in self._kept.iterdir())
         if crashed:
             self._save(done.stdout)
-        return crashed or self._lost()
+        return crashed or self._has_leaks()
 
     def merge(self, seconds: int) -> None:
         """Keeps the inputs that reach more code than the seeds. PmuvmError if that fails; all inputs are kept then."""
@@ -224,7 +224,7 @@ class Slices:
                 if member.isfile() and (source := archive.extractfile(member)) is not None
             }
 
-    def _lost(self) -> bool:
+    def _has_leaks(self) -> bool:
         """The memory leaks of the programs so far, on a kernel that detects leaks."""
         if not self._needs.debug:
             return False
@@ -235,22 +235,24 @@ class Slices:
         if said:
             log = self._found / f"{self._campaign.target}-lost.log"
             store.write(log, done.stdout.encode())
-            repeat = f"fuzz/campaign.py {where(self._campaign)}"
+            repeat = f"fuzz/campaign.py {target_options(self._campaign)}"
             self._campaign.findings.append(Finding(said, "", str(log), repeat))
         return bool(said)
 
     def _save(self, output: str) -> None:
         said = tuple(FINDING.findall(output)) or ("the fuzzer itself crashed",)
         for data in self._out_of("/tmp/found").values():
-            self._campaign.findings.append(saved(self._found, self._campaign, data, said, output))
+            self._campaign.findings.append(
+                save_finding(self._found, self._campaign, data, said, output)
+            )
 
 
-def where(campaign: Campaign) -> str:
+def target_options(campaign: Campaign) -> str:
     """The target, kernel and module as options of this program."""
     return f"--kernel {campaign.kernel} --target {campaign.target}"
 
 
-def saved(
+def save_finding(
     folder: Path, campaign: Campaign, data: bytes, said: tuple[str, ...], log: str
 ) -> Finding:
     """Writes a finding to files."""
@@ -258,7 +260,7 @@ def saved(
     store.write(folder / f"{name}.program", data)
     store.write(folder / f"{name}.log", log.encode())
     path = folder / f"{name}.program"
-    repeat = f"fuzz/campaign.py {where(campaign)} --repro {path}"
+    repeat = f"fuzz/campaign.py {target_options(campaign)} --repro {path}"
     return Finding(said, str(path), str(folder / f"{name}.log"), repeat)
 
 
@@ -301,7 +303,7 @@ def machine(request: Request, found: kernel.Kernel, files: dict[str, Path]) -> q
     return runs.machine(found, suite.find_target(request.target), files=files)
 
 
-def ready(vm: guest.Guest, request: Request, found: kernel.Kernel) -> None:
+def boot_and_load(vm: guest.Guest, request: Request, found: kernel.Kernel) -> None:
     """Boots the guest and loads the driver, if the target has a module."""
     vm.boot(guest.BOOT_S * found.needs.slowness)
     own = suite.find_target(request.target).module
@@ -335,7 +337,7 @@ def fuzz(request: Request, folder: Path = OUT / "findings") -> Campaign:
             campaign.error = f"guest lost before the first program: {lost.cause}"
         else:
             said = (f"guest lost: {lost.cause}",)
-            campaign.findings.append(saved(folder, campaign, data, said, lost.tail))
+            campaign.findings.append(save_finding(folder, campaign, data, said, lost.tail))
     except PmuvmError as error:
         campaign.error = str(error)
     finally:
@@ -354,7 +356,7 @@ def _fuzz(
     log = OUT / f"{request.target}.console"
     log.unlink(missing_ok=True)
     with guest.Guest(off, log) as vm:
-        ready(vm, request, found)
+        boot_and_load(vm, request, found)
         slices = Slices(vm, campaign, request.kept, folder, found.needs)
         if request.merge:
             slices.merge(request.seconds)
@@ -394,7 +396,7 @@ def repro(request: Request, file: Path) -> int:
     """Replays a program in a guest with `pmuconf repro`. Returns its exit status."""
     found = kernel.find(request.kernel)
     with guest.Guest(machine(request, found, {"program": file})) as vm:
-        ready(vm, request, found)
+        boot_and_load(vm, request, found)
         done = vm.exec(["pmuconf", "repro", "--target", request.target, "/program"], MARGIN_S)
     print(done.stdout, end="")
     print(done.stderr, end="", file=sys.stderr)

@@ -61,7 +61,7 @@ def measure(request: campaign.Request) -> list[Speed]:
     off = campaign.machine(request, found, campaign.files_of(request))
     speeds = []
     with guest.Guest(off) as vm:
-        campaign.ready(vm, request, found)
+        campaign.boot_and_load(vm, request, found)
         for way, words in WAYS.items():
             if not request.coverage and way.endswith("coverage"):
                 continue

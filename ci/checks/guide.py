@@ -193,7 +193,7 @@ def named_suites(text: str) -> set[str]:
     return {suite for row in OF_KUNIT.findall(text) for suite in SPAN.findall(row)}
 
 
-def names_are_there(name: Path, text: str, tree: Tree) -> list[str]:
+def unknown_names(name: Path, text: str, tree: Tree) -> list[str]:
     """Checks that each name in the text exists."""
     found = []
     for block in blocks(text):
@@ -210,7 +210,7 @@ def names_are_there(name: Path, text: str, tree: Tree) -> list[str]:
     return found
 
 
-def files_are_named(text: str, tree: Tree) -> list[str]:
+def unnamed_files(text: str, tree: Tree) -> list[str]:
     """Checks that the text names each file of the driver. A header may be represented by its source."""
     named: set[Path] = set()
     for span in SPAN.findall(FENCE.sub("", text)):
@@ -223,7 +223,7 @@ def files_are_named(text: str, tree: Tree) -> list[str]:
     ]
 
 
-def rows_are_there(text: str, tree: Tree) -> list[str]:
+def missing_rows(text: str, tree: Tree) -> list[str]:
     """Checks that each module parameter and each callback of a struct pmu begins a table row or a heading."""
     rows = {name for cell in FIRST_NAMES.findall(text) for name in SPAN.findall(cell)}
     found = []
@@ -240,13 +240,13 @@ def rows_are_there(text: str, tree: Tree) -> list[str]:
     return found
 
 
-def suites_are_named(text: str, tree: Tree) -> list[str]:
+def unnamed_suites(text: str, tree: Tree) -> list[str]:
     """Checks that the text names each suite of KUnit."""
     missing = sorted(tree.suites - named_suites(text))
     return [f"{GUIDE}: does not name the KUnit suite {suite}" for suite in missing]
 
 
-def targets_are_described(root: Path) -> list[str]:
+def undescribed_claims(root: Path) -> list[str]:
     """Checks that the text about targets names each key of a target file and each capability."""
     spans = SPAN.findall((root / TARGETS).read_text())
     named = {word for span in spans for word in WORD.findall(span)}
@@ -265,7 +265,7 @@ def anchors(text: str) -> set[str]:
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def links_lead_somewhere(root: Path) -> list[str]:
+def broken_links(root: Path) -> list[str]:
     """Checks that each link within the tree leads to an existing file and heading."""
     found = []
     for path in sorted({*root.glob("*.md"), *root.glob("*/*.md"), *root.glob("*/*/*.md")}):
@@ -290,11 +290,11 @@ def findings(root: Path) -> list[str]:
     tree = survey(root)
     guide = (root / GUIDE).read_text()
     found = [
-        *files_are_named(guide, tree),
-        *rows_are_there(guide, tree),
-        *suites_are_named(guide, tree),
+        *unnamed_files(guide, tree),
+        *missing_rows(guide, tree),
+        *unnamed_suites(guide, tree),
     ]
     texts = [path for path in sorted((root / DOCS).glob("*.md")) if path.name != STYLE]
     for path in (root / GUIDE, *texts):
-        found += names_are_there(path.relative_to(root), path.read_text(), tree)
-    return found + targets_are_described(root) + links_lead_somewhere(root)
+        found += unknown_names(path.relative_to(root), path.read_text(), tree)
+    return found + undescribed_claims(root) + broken_links(root)

@@ -68,7 +68,7 @@ def untested(path: Path) -> tuple[dict[str, str], list[str]]:
     return entries, found
 
 
-def of_lacking(root: Path, rule: Rule, lacking: str) -> str:
+def lacking_error(root: Path, rule: Rule, lacking: str) -> str:
     """The error in an entry with a lacking capability: no target of this project may have it."""
     if lacking not in re.findall(r"\w+", rule.applies):
         return f"lacks '{lacking}', but applies is '{rule.applies}'"
@@ -78,7 +78,7 @@ def of_lacking(root: Path, rule: Rule, lacking: str) -> str:
     return ""
 
 
-def of_rule(rule: Rule, layers: set[str], excused: bool) -> str:
+def rule_error(rule: Rule, layers: set[str], excused: bool) -> str:
     """The disagreement between a rule and the tests that name it; "" if there is none."""
     if rule.status != "active":
         return f"is {rule.status}, but is named by: {', '.join(sorted(layers))}" if layers else ""
@@ -128,8 +128,8 @@ def findings(root: Path, files: list[Path]) -> list[str]:
         file = RULES / f"{rule.id.partition('-')[0]}.toml"
         found += [f"{file}: {rule.id}: {error}" for error in text_errors(rule)]
         lacking = entries.get(rule.id, "")
-        wrong = of_lacking(root, rule, lacking) if lacking else ""
-        wrong = wrong or of_rule(
+        wrong = lacking_error(root, rule, lacking) if lacking else ""
+        wrong = wrong or rule_error(
             rule, named.get(rule.id, set()), rule.id in entries and not lacking
         )
         if wrong:

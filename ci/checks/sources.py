@@ -42,7 +42,7 @@ def _text(path: Path) -> str | None:
         return None
 
 
-def in_file(tree: Path, name: str, symbol: str) -> str:
+def file_error(tree: Path, name: str, symbol: str) -> str:
     """The error in "linux:NAME#SYMBOL" for this tree; "" if there is none.
 
     For a member, written "struct.member", both names must occur. Other symbols must occur literally. A text of
@@ -71,7 +71,7 @@ def _manual(page: str, section: str) -> str | None:
     return " ".join(re.sub(r"^\.\w+ ?|\"", "", plain, flags=re.M).split()).lower()
 
 
-def in_manual(page: str, section: str, words: str) -> str:
+def manual_error(page: str, section: str, words: str) -> str:
     """The error in "man:PAGE(SECTION)#WORDS"; "" if there is none or the page is not installed."""
     text = _manual(page, section)
     if text is None or words.lower() in text:
@@ -82,18 +82,18 @@ def in_manual(page: str, section: str, words: str) -> str:
     return ""
 
 
-def of_rule(rule: Rule, trees: Mapping[str, Path]) -> list[str]:
+def rule_errors(rule: Rule, trees: Mapping[str, Path]) -> list[str]:
     """The error in a rule's sources. Each must exist in a kernel that the rule applies to."""
     found = []
     mine = [tree for series, tree in trees.items() if is_for(rule.kernels, series)]
     for source in rule.source:
         if linux := LINUX.fullmatch(source):
             name, symbol = linux[1] or linux[3], linux[2] or ""
-            wrong = [in_file(tree, name, symbol) for tree in mine]
+            wrong = [file_error(tree, name, symbol) for tree in mine]
             if wrong and all(wrong):
                 found.append(f"{rule.id}: {source}: {wrong[0]}")
         elif manual := MANUAL.fullmatch(source):
-            if wrong_page := in_manual(*manual.groups()):
+            if wrong_page := manual_error(*manual.groups()):
                 found.append(f"{rule.id}: {source}: {wrong_page}")
         elif source.startswith(("linux:", "man:")):
             found.append(f"{rule.id}: {source}: must be linux:FILE#SYMBOL or man:PAGE(2)#WORDS")
@@ -106,4 +106,6 @@ def findings(root: Path, trees: Mapping[str, Path]) -> list[str]:
         catalogue = read_catalogue((root / "conformance" / "rules").glob("*.toml"))
     except CatalogueError as error:
         return [str(error)]
-    return [line for rule in catalogue if rule.status == "active" for line in of_rule(rule, trees)]
+    return [
+        line for rule in catalogue if rule.status == "active" for line in rule_errors(rule, trees)
+    ]

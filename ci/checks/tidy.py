@@ -112,13 +112,13 @@ def fuzzer_headers() -> str:
     return f"{done.stdout.strip()}/include"
 
 
-def look(source: Source, kind: str, inputs: Inputs) -> list[str]:
+def run_clang_tidy(source: Source, kind: str, inputs: Inputs) -> list[str]:
     """Runs clang-tidy on a source and returns its output. Records a pass."""
     words = command(source, kind)
     begun = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="tidy-") as folder:
         log = Path(folder) / "trace"
-        traced = traces.possible()
+        traced = traces.can_trace()
         done = subprocess.run(
             traces.argv(words, log) if traced else words,
             cwd=source.folder,
@@ -176,7 +176,7 @@ def main(argv: Sequence[str]) -> int:
         if not options.fresh and passed(source, options.kind, inputs):
             known += 1
             continue
-        found = look(source, options.kind, inputs)
+        found = run_clang_tidy(source, options.kind, inputs)
         print("\n".join([f"{'FAIL' if found else 'ok':5}{source.name}", *found]), flush=True)
         status = status or int(bool(found))
     print(f"{len(chosen)} sources, {known} passed before")

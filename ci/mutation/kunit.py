@@ -25,7 +25,7 @@ SHOWN = 100
 
 
 @dataclass(frozen=True)
-class Ran:
+class KunitResults:
     """The content of a results.json of kunit/run.py. `cases`: the rules of each case, by result."""
 
     kernel: str
@@ -39,19 +39,19 @@ class Ran:
         return [name for name, its in found.items() if not rules or set(rules) & set(its)]
 
 
-def read(kernel: str, path: Path) -> Ran:
+def read(kernel: str, path: Path) -> KunitResults:
     """Reads the results of a run."""
     try:
         left = json.loads(path.read_text(encoding="utf-8"))
         cases: dict[str, dict[str, tuple[str, ...]]] = {}
         for case in left["cases"]:
             cases.setdefault(case["result"], {})[case["id"]] = tuple(case["rules"])
-        return Ran(kernel, left["verdict"], cases, tuple(left["problems"]))
+        return KunitResults(kernel, left["verdict"], cases, tuple(left["problems"]))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise PmuvmError(f"{path}: no KUnit results: {error!r}") from error
 
 
-def run(kernel: str, driver: Path, folder: Path) -> Ran:
+def run(kernel: str, driver: Path, folder: Path) -> KunitResults:
     """Runs the suites with the driver in `driver`. PmuvmError if its kernel does not build."""
     series = kernel.removesuffix(DEBUG_SUFFIX)
     words = ["--kernel", series, "--driver", str(driver), "--out", str(folder)]
@@ -64,7 +64,7 @@ def run(kernel: str, driver: Path, folder: Path) -> Ran:
     return read(kernel, results)
 
 
-def decide(mutant: Mutant, clean: Ran, ran: Ran) -> Trial:
+def decide(mutant: Mutant, clean: KunitResults, ran: KunitResults) -> Trial:
     """Judges one mutant. A case kills it if the case fails, but passes on the clean driver. A report of the kernel
     kills it too.
 
@@ -87,7 +87,7 @@ def decide(mutant: Mutant, clean: Ran, ran: Ran) -> Trial:
     return done
 
 
-def faults(clean: Ran) -> list[str]:
+def faults(clean: KunitResults) -> list[str]:
     """The errors of the unmutated driver. With one of these, no mutant is judged."""
     return [f"KUnit on {clean.kernel}: {line}" for line in (*clean.names("FAIL"), *clean.problems)]
 
@@ -108,7 +108,7 @@ def judge(
     return trials, faults(clean)
 
 
-def _one(kernel: str, mutant: Mutant, driver: Path, out: Path, clean: Ran) -> Trial:
+def _one(kernel: str, mutant: Mutant, driver: Path, out: Path, clean: KunitResults) -> Trial:
     folder = out / "workshop-kunit"
     try:
         copy = workshop.restore(driver, folder)

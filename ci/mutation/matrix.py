@@ -18,7 +18,7 @@ CLASSES = "classes.toml"
 RESULTS = ("KILLED", "SURVIVED", "CRASH", "TIMEOUT", "BROKEN")
 
 
-def shown(rows: Iterable[Row], rules_of: Mapping[str, Sequence[str]]) -> set[str]:
+def verified_by_kills(rows: Iterable[Row], rules_of: Mapping[str, Sequence[str]]) -> set[str]:
     """The rules that a mutant names and that a case of theirs verified by killing it. `rules_of`: rules by case."""
     return {
         rule
@@ -82,7 +82,7 @@ def _rules(
 ) -> list[str]:
     """The number of rules that a kill verified, and the other rules by reason; the longest list is last."""
     every = {rule for rules in rules_of.values() for rule in rules}
-    proven = shown(rows, rules_of) & every
+    proven = verified_by_kills(rows, rules_of) & every
     named = {rule for row in rows for rule in row["rules"]} & every
     groups: dict[str, list[str]] = defaultdict(list)
     for rule in sorted(named - proven):

@@ -33,7 +33,7 @@ def _stated(mutant: Mutant, kernel: str) -> list[str]:
     return [*common_inputs(target, kernel), *OURS, patch]
 
 
-def killed(mutant: Mutant, kernel: str) -> Trial | None:
+def recorded_kill(mutant: Mutant, kernel: str) -> Trial | None:
     """The recorded kill with the same inputs, if there is one."""
     if not mutant.path.is_relative_to(store.ROOT):
         return None
@@ -52,7 +52,7 @@ def killed(mutant: Mutant, kernel: str) -> Trial | None:
     )
 
 
-def note(done: Trial, cases: Sequence[SuiteCase]) -> None:
+def record_kill(done: Trial, cases: Sequence[SuiteCase]) -> None:
     """Records a kill by cases. A guest that died outside of a case is not recorded."""
     sources = {case.id: case.file for case in cases}
     path = done.mutant.path

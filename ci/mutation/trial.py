@@ -41,7 +41,7 @@ class Trial:
         """Whether the suite caught the mutant."""
         return self.result == "KILLED"
 
-    def after(self, later: Trial) -> Trial:
+    def continued_by(self, later: Trial) -> Trial:
         """This trial, continued by a later one with other cases. The later one decides."""
         killed = later.killed and bool(self.mutant.rules)
         undecided = later.result == "SURVIVED" and self.result != "SURVIVED"
@@ -73,7 +73,7 @@ def broken(mutant: Mutant, kernel: str, why: str) -> Trial:
     return Trial(mutant, kernel, "BROKEN", detail=why)
 
 
-def hunt(
+def run_until_kill(
     mutant: Mutant,
     kernel: str,
     cases: Sequence[Case],
@@ -147,13 +147,13 @@ class Clean:
         return [(name, result) for name, result in self._results.items() if result not in FINE]
 
 
-def named(mutant: Mutant, cases: Sequence[Case]) -> list[Case]:
+def cases_of_rules(mutant: Mutant, cases: Sequence[Case]) -> list[Case]:
     """The cases of a mutant's rules; all cases if the suite has none for them."""
     chosen = [case for case in cases if set(case.rules) & set(mutant.rules)]
     return chosen or list(cases)
 
 
-def checked(mutant: Mutant, cases: Sequence[Case]) -> Mutant:
+def with_remarks(mutant: Mutant, cases: Sequence[Case]) -> Mutant:
     """The mutant, with a remark for each of its rules that no case verifies."""
     known = {rule for case in cases for rule in case.rules}
     strange = [rule for rule in mutant.rules if rule not in known]

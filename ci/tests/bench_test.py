@@ -10,7 +10,7 @@ from typing import Any
 import bench
 import costs
 import pytest
-from costs import QUESTIONS, Question, answer
+from costs import COMPARISONS, Comparison, compare
 from pmuvm.errors import PmuvmError
 
 
@@ -20,7 +20,7 @@ def rows(*ratios: float) -> list[dict[str, float]]:
 
 
 def measured(switch: float = 1.2, samples: float = 1.0) -> dict[str, Any]:
-    rates = {question.place[-1]: rows(*[samples] * 5) for question in QUESTIONS[1:]}
+    rates = {question.place[-1]: rows(*[samples] * 5) for question in COMPARISONS[1:]}
     said = {"context_switch_ns": rows(*[switch] * 5), "samples_per_s": rates}
     return {"kernel": "6.12.0", "accel": "tcg", "costs": said}
 
@@ -37,7 +37,7 @@ ROW = '{"benchmarks": [{"name": "a", "cpu_time": 1.5, "time_unit": "ns"}]}'
 
 
 def test_each_round_is_compared_with_itself() -> None:
-    told = answer(Question("q", ("x",), at_most=1.3), {"x": rows(1.0, 1.1, 1.2, 1.3, 9.0)})
+    told = compare(Comparison("q", ("x",), at_most=1.3), {"x": rows(1.0, 1.1, 1.2, 1.3, 9.0)})
     assert told.median == pytest.approx(1.2)
     assert told.low < told.median < told.high
     assert told.rounds == 5
@@ -46,14 +46,14 @@ def test_each_round_is_compared_with_itself() -> None:
 @pytest.mark.parametrize(
     ("question", "ratio", "met"),
     [
-        (Question("q", ("x",), at_most=1.3), 1.29, True),
-        (Question("q", ("x",), at_most=1.3), 1.31, False),
-        (Question("q", ("x",), at_least=0.9), 0.91, True),
-        (Question("q", ("x",), at_least=0.9), 0.89, False),
+        (Comparison("q", ("x",), at_most=1.3), 1.29, True),
+        (Comparison("q", ("x",), at_most=1.3), 1.31, False),
+        (Comparison("q", ("x",), at_least=0.9), 0.91, True),
+        (Comparison("q", ("x",), at_least=0.9), 0.89, False),
     ],
 )
-def test_an_aim_is_met_on_its_side(question: Question, ratio: float, met: bool) -> None:
-    told = answer(question, {"x": rows(ratio, ratio)})
+def test_an_aim_is_met_on_its_side(question: Comparison, ratio: float, met: bool) -> None:
+    told = compare(question, {"x": rows(ratio, ratio)})
     assert told.met is met
     assert str(told).endswith("met" if met else "missed")
 
@@ -61,14 +61,14 @@ def test_an_aim_is_met_on_its_side(question: Question, ratio: float, met: bool) 
 @pytest.mark.parametrize("x", [None, [], rows(1.0), [{"pmu": 1}] * 3, [{"pmu": 1, "cpu-clock": 0}]])
 def test_output_without_rounds_is_an_error_that_names_the_question(x: object) -> None:
     with pytest.raises(PmuvmError, match="'of x'"):
-        answer(Question("of x", ("x",), at_most=1.3), {"x": x})
+        compare(Comparison("of x", ("x",), at_most=1.3), {"x": x})
 
 
 def test_every_question_is_answered_and_printed(capsys: pytest.CaptureFixture[str]) -> None:
     told = costs.report(measured(switch=2.0))
     assert [ratio["met"] for ratio in told["ratios"]] == [False, True, True, True]
     printed = capsys.readouterr().out
-    assert all(question.name in printed for question in QUESTIONS)
+    assert all(question.name in printed for question in COMPARISONS)
     assert "2.00 x" in printed and "missed" in printed
 
 

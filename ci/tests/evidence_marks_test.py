@@ -38,7 +38,7 @@ def collected(folder: Path) -> list[tuple[str, list[str], list[str]]]:
     return [(str(i), m, r) for i, m, r in json.loads((folder / "found.json").read_text())]
 
 
-def left_to_the_night(tests: list[tuple[str, list[str], list[str]]]) -> set[str]:
+def nightly_only_rules(tests: list[tuple[str, list[str], list[str]]]) -> set[str]:
     """The rules that only nightly tests name."""
     night = {rule for _, marks, rules in tests if "nightly" in marks for rule in rules}
     day = {rule for _, marks, rules in tests if "nightly" not in marks for rule in rules}
@@ -49,11 +49,11 @@ def test_each_rule_that_a_test_names_has_one_in_make_check(tmp_path: Path) -> No
     tests = collected(tmp_path)
     assert any("nightly" in marks for _, marks, _ in tests)
     assert any(rules for _, _, rules in tests)
-    assert left_to_the_night(tests) == set()
+    assert nightly_only_rules(tests) == set()
 
 
 @pytest.mark.parametrize(
     ("marks", "left"), [([[], ["nightly"]], set()), ([["nightly"], ["nightly"]], {"CNT-001"})]
 )
 def test_a_rule_of_nightly_tests_alone_is_told(marks: list[list[str]], left: set[str]) -> None:
-    assert left_to_the_night([("test", each, ["CNT-001"]) for each in marks]) == left
+    assert nightly_only_rules([("test", each, ["CNT-001"]) for each in marks]) == left

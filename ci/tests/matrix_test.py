@@ -28,15 +28,15 @@ def read(tmp_path: Path, text: str) -> matrix.Matrix:
 
 def test_every_place_of_the_project_is_a_job_or_a_exclusion_with_a_reason() -> None:
     found = matrix.read()
-    assert len(found.jobs) + sum(count for _, count in found.exclusions) == len(matrix.possible())
+    assert len(found.jobs) + sum(count for _, count in found.exclusions) == len(matrix.all_places())
     assert len({matrix.folder(job) for job in found.jobs}) == len(found.jobs)
 
 
 def test_every_target_and_every_kernel_has_a_job() -> None:
     jobs = [job.place for job in matrix.read().jobs]
-    assert {place.target for place in jobs} == {place.target for place in matrix.possible()}
+    assert {place.target for place in jobs} == {place.target for place in matrix.all_places()}
     # The kernels with coverage have the same options as the debug kernels, so they are not judged again.
-    judged = {p.kernel for p in matrix.possible() if not p.kernel.endswith("-kcov")}
+    judged = {p.kernel for p in matrix.all_places() if not p.kernel.endswith("-kcov")}
     assert {place.kernel for place in jobs} == judged
 
 
@@ -47,11 +47,11 @@ def test_the_jobs_together_take_an_hour_on_two_cores_at_most() -> None:
 def test_a_job_is_one_entry_of_data(tmp_path: Path) -> None:
     (job,) = read(tmp_path, ENTRY + EXCLUSIONS).jobs
     assert job.name == "6.12/amd64/tcg/software"
-    assert job.again() == "make run PMUCONF_ACCEL=tcg KERNEL=6.12 TARGET=software"
+    assert job.repro_command() == "make run PMUCONF_ACCEL=tcg KERNEL=6.12 TARGET=software"
     more = ENTRY.replace("minutes", 'arch = "arm64"\nprofile = "software-1.0"\nminutes')
     two = read(tmp_path, ENTRY + more + EXCLUSIONS).jobs[1]
     assert two.name == "6.12/arm64/tcg/software/software-1.0"
-    assert two.again().endswith(" TARGET=software ARCH=arm64 PROFILE=software-1.0")
+    assert two.repro_command().endswith(" TARGET=software ARCH=arm64 PROFILE=software-1.0")
     words = " ".join(two.command(tmp_path))
     assert "--arch arm64 --target software --profile software-1.0 --out" in words
 
@@ -339,7 +339,7 @@ def test_who_is_interrupted_leaves_no_job_running(
     def interrupted(_number: int, _total: int, _outcome: matrix.Outcome) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(matrix, "say", interrupted)
+    monkeypatch.setattr(matrix, "print_outcome", interrupted)
     stand_ins.update({"good": conformant("good"), "hanging": "tail -f /dev/null"})
     begin = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
@@ -361,4 +361,4 @@ def test_status_and_table(
     assert matrix.main(["--parallel", "1"]) == 1
     assert "1 of 2 jobs have the expected result" in capsys.readouterr().out
     assert matrix.main(["--list"]) == 0
-    assert capsys.readouterr().out.splitlines()[0] == f"{good.name}  1 min  {good.again()}"
+    assert capsys.readouterr().out.splitlines()[0] == f"{good.name}  1 min  {good.repro_command()}"

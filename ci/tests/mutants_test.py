@@ -11,7 +11,7 @@ import mutants
 import pytest
 from mutation import kunit, patch, report, trial, workshop
 from mutation.killers import Killers
-from mutation.kunit import Ran
+from mutation.kunit import KunitResults
 from mutation.patch import Mutant, PatchError
 from mutation.trial import Clean, Trial
 from pmuvm.channel import Message
@@ -111,7 +111,7 @@ def test_a_patch_without_header_stands_for_all_cases_and_says_so(tmp_path: Path)
     assert (read.id, read.rules, read.kernels, read.kill) == ("odd", (), (), ("FAIL",))
     assert "all cases are tried" in read.remarks[0]
     cases = [case("A.B", "CNT-001"), case("C.D", "CNT-002")]
-    assert trial.named(read, cases) == cases
+    assert trial.cases_of_rules(read, cases) == cases
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def hunted(
     def run(tried: Case) -> str:
         return results.get(tried.id, "PASS")
 
-    return trial.hunt(wanted, "6.12", CASES, run, lambda c: c.id != unclean, every)
+    return trial.run_until_kill(wanted, "6.12", CASES, run, lambda c: c.id != unclean, every)
 
 
 def test_the_first_failing_case_kills() -> None:
@@ -271,21 +271,23 @@ def test_the_last_killer_comes_first_and_decides_nothing(
 
 def test_no_further_case_is_tried_after_three_lost_guests() -> None:
     cases = [case(f"A.{i}", "CNT-001") for i in range(9)]
-    done = trial.hunt(mutant(), "6.12", cases, lambda c: "TIMEOUT", lambda c: True, every=False)
+    done = trial.run_until_kill(
+        mutant(), "6.12", cases, lambda c: "TIMEOUT", lambda c: True, every=False
+    )
     assert (done.result, done.tried) == ("TIMEOUT", 3)
 
 
 def test_a_kill_by_other_rules_says_so() -> None:
     first = Trial(mutant(), "6.12", "SURVIVED", tried=2)
     later = Trial(mutant(), "6.12", "KILLED", killed_by=("B.Three",), tried=1)
-    joined = first.after(later)
+    joined = first.continued_by(later)
     assert (joined.result, joined.other_rules, joined.tried) == ("KILLED", True, 3)
     assert "other rules" in report.line(joined)
 
 
 def test_a_crash_is_not_forgotten_when_the_other_cases_pass() -> None:
     first = Trial(mutant(), "6.12", "CRASH", detail="CRASH in A.One")
-    joined = first.after(Trial(mutant(), "6.12", "SURVIVED"))
+    joined = first.continued_by(Trial(mutant(), "6.12", "SURVIVED"))
     assert (joined.result, joined.detail) == ("CRASH", "CRASH in A.One")
 
 
@@ -306,23 +308,25 @@ def test_a_case_that_the_clean_driver_fails_is_a_fault_and_one_it_skips_is_not()
 
 def test_rules_without_a_case_are_named_and_all_cases_tried() -> None:
     strange = mutant(rules=("CNT-999",))
-    assert trial.named(strange, CASES) == CASES
-    assert trial.checked(strange, CASES).remarks == (
+    assert trial.cases_of_rules(strange, CASES) == CASES
+    assert trial.with_remarks(strange, CASES).remarks == (
         "no case of the suite verifies CNT-999",
         "all cases are tried",
     )
-    assert trial.checked(mutant(), CASES).remarks == ()
+    assert trial.with_remarks(mutant(), CASES).remarks == ()
 
 
-def ran(*problems: str, verdict: str = "PASSED", own: str = "PASS", other: str = "PASS") -> Ran:
+def ran(
+    *problems: str, verdict: str = "PASSED", own: str = "PASS", other: str = "PASS"
+) -> KunitResults:
     """A run of suite s. The case `own` has the mutant's rule, `other` another one."""
     cases: dict[str, dict[str, tuple[str, ...]]] = {}
     cases.setdefault(own, {})["s.own"] = ("CNT-001",)
     cases.setdefault(other, {})["s.other"] = ("CNT-002",)
-    return Ran("6.12", verdict, cases, problems)
+    return KunitResults("6.12", verdict, cases, problems)
 
 
-def of_kunit(tried: Ran, *kill: str, clean: Ran = ran()) -> Trial:
+def of_kunit(tried: KunitResults, *kill: str, clean: KunitResults = ran()) -> Trial:
     return kunit.decide(mutant(kill=kill or ("FAIL",)), clean, tried)
 
 

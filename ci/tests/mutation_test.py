@@ -73,7 +73,7 @@ def test_a_rule_is_shown_by_a_case_of_its_own_alone() -> None:
         (replace(killed, result="SURVIVED"), set()),
         (replace(killed, observer="kunit"), set(mutant.rules)),
     ):
-        assert matrix.shown(report.rows([done]), rules_of) == expected
+        assert matrix.verified_by_kills(report.rows([done]), rules_of) == expected
 
 
 def test_the_page_tells_classes_survivors_and_rules_without_a_kill() -> None:

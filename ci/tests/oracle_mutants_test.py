@@ -17,7 +17,7 @@ FACTS = {"calls": 7, "seconds": 0.26, "shown": []}
 SHOWN = {"reason": "INI-011 bits of config", "model": "EINVAL", "kernel": "opens"}
 
 
-def told(name: str) -> oracle.Trial:
+def disagreed(name: str) -> oracle.Trial:
     return oracle.trial(name, Done(1, json.dumps(FACTS | {"shown": [SHOWN]}), ""))
 
 
@@ -26,10 +26,10 @@ def agreed(name: str) -> oracle.Trial:
 
 
 def test_a_disagreement_is_told_with_its_reason() -> None:
-    found = told("M")
-    assert (found.told, found.calls, found.seconds) == (True, 7, 0.3)
+    found = disagreed("M")
+    assert (found.disagrees, found.calls, found.seconds) == (True, 7, 0.3)
     assert (found.reason, found.model, found.kernel) == tuple(SHOWN.values())
-    assert not agreed("M").told
+    assert not agreed("M").disagrees
 
 
 def test_what_could_not_be_judged_is_no_result() -> None:
@@ -38,7 +38,7 @@ def test_what_could_not_be_judged_is_no_result() -> None:
 
 
 def test_the_table_counts_what_agrees_and_those_that_are_told() -> None:
-    rows = oracle.table([agreed("refpmu")], [told("M1"), agreed("M2")]).splitlines()
+    rows = oracle.table([agreed("refpmu")], [disagreed("M1"), agreed("M2")]).splitlines()
     assert rows[1].split() == ["refpmu", "7", "0.3", "agree"]
     assert rows[2].split()[:5] == ["M1", "7", "0.3", "EINVAL", "opens"]
     assert rows[3].endswith("agree")
@@ -49,21 +49,21 @@ def test_the_table_counts_what_agrees_and_those_that_are_told() -> None:
 
 
 def test_too_few_mutants_or_a_driver_that_is_told_fail() -> None:
-    ten = [told(str(i)) for i in range(10)]
+    ten = [disagreed(str(i)) for i in range(10)]
     assert oracle.status([agreed("")], [*ten, agreed("M")], 10) == 0
     assert oracle.status([agreed("")], [*ten[1:], agreed("M")], 10) == 1
-    assert oracle.status([told("")], ten, 10) == 1
+    assert oracle.status([disagreed("")], ten, 10) == 1
     assert oracle.status([agreed("")], [], 0) == 0
 
 
 def test_a_mutant_that_is_not_told_fails_only_where_too_few_are() -> None:
     def found(enough: int) -> tuple[int, int, int]:
-        totals = oracle.totals([agreed("")], [told("M1"), agreed("M2")], enough)
+        totals = oracle.totals([agreed("")], [disagreed("M1"), agreed("M2")], enough)
         assert totals["cases"] == totals["passed"] + totals["failed"] + totals["skipped"]
         return totals["passed"], totals["failed"], totals["skipped"]
 
     assert (found(1), found(2)) == ((2, 0, 1), (2, 1, 0))
-    assert oracle.totals([told("")], [], 0)["failed"] == 1
+    assert oracle.totals([disagreed("")], [], 0)["failed"] == 1
 
 
 class Mortal:
@@ -72,13 +72,13 @@ class Mortal:
     def mutant(self, mutant: Mutant) -> oracle.Trial:
         if mutant.id == "M15-2":
             raise GuestLost("LOST", "BUG: kernel NULL pointer dereference")
-        return told(mutant.id)
+        return disagreed(mutant.id)
 
 
 def test_a_mutant_that_ends_the_guest_is_told_and_the_rest_is_left_to_another() -> None:
     pending = oracle.chosen("6.12", ["M14-1", "M15-2", "M16-1"])
-    trials = oracle.ask_mutants(cast(oracle.Asking, Mortal()), pending)
-    assert [t.told for t in trials] == [True, True]
+    trials = oracle.run_mutants(cast(oracle.OracleGuest, Mortal()), pending)
+    assert [t.disagrees for t in trials] == [True, True]
     assert (trials[1].kernel, trials[1].reason) == ("dies", "BUG: kernel NULL pointer dereference")
     assert [mutant.id for mutant in pending] == ["M16-1"]
 

@@ -170,7 +170,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_night_that_was_interrupted_goes_on_where_it_stood(cache: Path) -> None:
     now = Inputs()
-    Night().note(passed("a/1", "one"), now)
+    Night().record_pass(passed("a/1", "one"), now)
     assert Night().finished(unit("a/1"), now) is not None
     assert Night().finished(unit("a/2"), now) is None
     assert Night(again=True).finished(unit("a/1"), now) is None
@@ -183,9 +183,9 @@ def test_a_pass_of_make_check_does_not_finish_a_unit_of_a_night(cache: Path) -> 
 
 def test_a_night_begins_afresh_once_each_unit_has_passed(cache: Path) -> None:
     now, both = Inputs(), [unit("a/1"), unit("a/2"), unit("build/x", build=True)]
-    Night().note(passed("a/1", "one"), now)
+    Night().record_pass(passed("a/1", "one"), now)
     assert not Night().end_if_whole(both)
-    Night().note(passed("a/2", "two"), now)
+    Night().record_pass(passed("a/2", "two"), now)
     assert Night().end_if_whole(both)
     assert Night().finished(unit("a/1"), now) is None
 

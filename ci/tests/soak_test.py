@@ -49,7 +49,7 @@ def test_the_kinds_take_turns_and_each_round_has_its_seed(
         return 0
 
     monkeypatch.setattr(soak, "OUT", tmp_path)
-    monkeypatch.setattr(runs, "one", run)
+    monkeypatch.setattr(runs, "run_target", run)
     assert soak.main(["-n", "5", "--seed", "9", "--load", "0"]) == 0
     assert rounds == [(2, None, 9), (1, None, 10), (4, None, 11), (1, 3, 12), (2, None, 13)]
 
@@ -75,7 +75,7 @@ def test_a_soak_that_ends_early_leaves_the_rounds_it_made(
         return 1
 
     monkeypatch.setattr(soak, "OUT", tmp_path)
-    monkeypatch.setattr(runs, "one", run)
+    monkeypatch.setattr(runs, "run_target", run)
     assert soak.main(["-n", "5", "--kind", "1cpu", "--load", "0"]) == 2
     left = json.loads((tmp_path / "results.json").read_text())
     assert left["rounds"] == 2 and left["bad"] == ["A on 1cpu: always FAIL"]
@@ -88,7 +88,7 @@ def test_a_run_that_cannot_be_made_is_one_line_and_status_2(
         raise PmuvmError("no kernel '5.0'")
 
     monkeypatch.setattr(soak, "OUT", tmp_path)
-    monkeypatch.setattr(runs, "one", run)
+    monkeypatch.setattr(runs, "run_target", run)
     assert soak.main(["-n", "1", "--load", "0"]) == 2
     assert capsys.readouterr().err == "soak: no kernel '5.0'\n"
 

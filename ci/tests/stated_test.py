@@ -12,7 +12,7 @@ from units import catalogue, nightly, traces
 from units.inputs import Inputs
 from units.unit import OUT, Unit
 
-needs_strace = pytest.mark.skipif(not traces.possible(), reason="strace is not allowed here")
+needs_strace = pytest.mark.skipif(not traces.can_trace(), reason="strace is not allowed here")
 
 
 PROGRAM = "product:build/guest/conformance/pmuconf"

@@ -23,7 +23,7 @@ subprocess.run(["cat", "inner.txt"], cwd="folder", check=True)
 
 
 def traced(folder: Path, *command: str) -> set[str]:
-    assert traces.possible()
+    assert traces.can_trace()
     log = folder.parent / "trace"
     subprocess.run(traces.argv(command, log), cwd=folder, check=True, capture_output=True)
     return traces.inputs(log, folder)
@@ -88,10 +88,10 @@ def test_a_call_that_another_thread_interrupts_is_read_whole(tmp_path: Path) -> 
 
 
 def test_a_machine_without_strace_traces_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    traces.possible.cache_clear()
+    traces.can_trace.cache_clear()
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent / "nothing"))
-    assert not traces.possible()
-    traces.possible.cache_clear()
+    assert not traces.can_trace()
+    traces.can_trace.cache_clear()
 
 
 def test_who_asks_git_for_files_reads_the_names_of_all(project: Path) -> None:

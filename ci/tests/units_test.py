@@ -109,7 +109,7 @@ def test_an_input_that_is_written_while_the_unit_runs_makes_no_record(project: P
 def test_a_machine_that_cannot_trace_runs_again_after_any_change(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(traces, "possible", lambda: False)
+    monkeypatch.setattr(traces, "can_trace", lambda: False)
     run(project, of(project))
     assert run(project, of(project)).cached
     (project / "b.txt").write_text("y\n", encoding="utf-8")

@@ -37,7 +37,7 @@ class Night:
             return None
         return Outcome(unit, record.cases, record.took_s, cached=True)
 
-    def note(self, outcome: Outcome, now: Inputs) -> None:
+    def record_pass(self, outcome: Outcome, now: Inputs) -> None:
         """Records a pass."""
         record = records.passed(outcome.unit.name, now, outcome.unit.stated())
         if record is None or outcome.failed:
@@ -67,10 +67,10 @@ def shard(units: Sequence[Unit], number: int, count: int) -> list[Unit]:
         loads[least] += unit.default_s * unit.cores
         if least == number - 1:
             mine.append(unit)
-    return with_builds(mine, units)
+    return add_builds(mine, units)
 
 
-def with_builds(chosen: Sequence[Unit], units: Sequence[Unit]) -> list[Unit]:
+def add_builds(chosen: Sequence[Unit], units: Sequence[Unit]) -> list[Unit]:
     """The chosen units and all builds that they need, in the order of `units`."""
     known = {unit.name: unit for unit in units}
     wanted = {unit.name for unit in chosen}

@@ -134,7 +134,7 @@ def _matrix_jobs() -> list[Unit]:
                     name,
                     (job.command(out),),
                     int(job.budget_s) + HOUR_S,
-                    job.again(),
+                    job.repro_command(),
                     out / "results.json",
                     needs=("build/guest",),
                     reads=EVERYTHING,

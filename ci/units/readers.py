@@ -25,7 +25,7 @@ class Readers:
         self._root = root
         self._units = latest()
 
-    def of(self, path: str) -> list[str]:
+    def units_reading(self, path: str) -> list[str]:
         """The names of the units that read the file `path`, relative to the root."""
         behind = {
             name
@@ -120,7 +120,7 @@ def latest() -> Mapping[str, Iterable[str]]:
 def unread(root: Path) -> list[str]:
     """The files of the project that no recorded unit reads."""
     readers = Readers(root)
-    return [name for name in Inputs(root).files if not readers.of(name)]
+    return [name for name in Inputs(root).files if not readers.units_reading(name)]
 
 
 def _ninja(folder: Path, *words: str) -> str:

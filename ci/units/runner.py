@@ -82,7 +82,7 @@ class Runner:
             if self._fresh and number == len(unit.commands) - 1:
                 command = (*command, *unit.fresh)
             argv: Sequence[str] = command
-            if unit.traced and traces.possible():
+            if unit.traced and traces.can_trace():
                 argv = traces.argv(command, unit.trace.with_suffix(f".trace{number}"))
             status = self._commands.run(argv, unit.log, deadline, environment, command)
             if status != 0:

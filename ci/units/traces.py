@@ -54,7 +54,7 @@ def argv(command: Sequence[str], log: Path) -> list[str]:
 
 
 @functools.cache
-def possible() -> bool:
+def can_trace() -> bool:
     """Whether this machine has strace and permits tracing."""
     if shutil.which("strace") is None:
         return False

@@ -69,7 +69,10 @@ def test_a_service_builds_with_its_compiler_flags_and_engine(tmp_path: Path) -> 
 def test_without_a_place_for_them_nothing_is_built(tmp_path: Path) -> None:
     done = build({"WORK": str(tmp_path)})
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "fuzz/build.sh: OUT is not set: it must name the output folder of the harnesses\n"
+    assert (
+        done.stderr
+        == "fuzz/build.sh: OUT is not set: it must name the output folder of the harnesses\n"
+    )
     assert not any(tmp_path.iterdir())
 
 

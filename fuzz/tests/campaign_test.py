@@ -79,7 +79,9 @@ def test_a_finding_outweighs_what_could_not_be_judged(tmp_path: Path) -> None:
 
 
 def test_a_finding_leaves_its_input_and_a_log(tmp_path: Path) -> None:
-    told = campaign.saved(tmp_path, Campaign("software", "6.12", True), b"\1\2", ("oops",), "log")
+    told = campaign.save_finding(
+        tmp_path, Campaign("software", "6.12", True), b"\1\2", ("oops",), "log"
+    )
     assert Path(told.input).read_bytes() == b"\1\2"
     assert Path(told.log).read_text("utf-8") == "log"
     assert told.repeat.endswith(f"--kernel 6.12 --target software --repro {told.input}")

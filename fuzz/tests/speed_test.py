@@ -10,7 +10,7 @@ from fuzz.speed import Speed
 from pmuvm.errors import PmuvmError
 
 
-def said(operations: int, opened: int, seconds: float) -> str:
+def fuzzer_output(operations: int, opened: int, seconds: float) -> str:
     return (
         f"syscall_fuzzer: programs=7 operations={operations} compared=900 opened={opened}"
         f" places=3 seconds={seconds:.1f}\n"
@@ -18,7 +18,9 @@ def said(operations: int, opened: int, seconds: float) -> str:
 
 
 def test_a_way_has_its_figures_a_second() -> None:
-    assert speed.speed("programs", "#2\n" + said(600, 30, 20.0)) == Speed("programs", 30.0, 1.5)
+    assert speed.speed("programs", "#2\n" + fuzzer_output(600, 30, 20.0)) == Speed(
+        "programs", 30.0, 1.5
+    )
 
 
 def test_a_way_without_figures_is_not_judged() -> None:

@@ -216,8 +216,8 @@ def _run(options: argparse.Namespace) -> int:
         cmdline=options.cmdline,
     )
     if target != ALL:
-        return runs.one(given)
-    return runs.every(given, [options.kernel] if options.kernel else kernel.known())
+        return runs.run_target(given)
+    return runs.run_all_targets(given, [options.kernel] if options.kernel else kernel.known())
 
 
 def _compare(options: argparse.Namespace) -> int:

@@ -62,10 +62,10 @@ class Console:
 
     @property
     def length(self) -> int:
-        """The current length of the console's text, as an argument for said()."""
+        """The current length of the console's text, as an argument for messages_since()."""
         return len(self._log)
 
-    def said(self, who: str, since: int) -> list[str]:
+    def messages_since(self, who: str, since: int) -> list[str]:
         """The kernel's messages about a module since then: lines without the module's name."""
         text = self._log[since:].decode("utf-8", "replace")
         matches = (PRINTK.match(printable(line)) for line in text.splitlines())

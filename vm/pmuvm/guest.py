@@ -140,7 +140,7 @@ class Guest:
         save it."""
         self._qemu.save(file, SAVE_S)
 
-    def take(self, file: str) -> None:
+    def store_passed_file(self, file: str) -> None:
         """Decompresses the file that QEMU passes to the guest, and stores it as /modules/FILE."""
         self.load(f"{HANDING}.ko")
         done = self.exec(["sh", "-c", f"zcat <{qemu.HANDED} >{_words([file])}"])
@@ -155,7 +155,7 @@ class Guest:
             self._ask(f"load {_words([file, *parameters])}", "load", ANSWER_S)
         except ModuleRefused as refused:
             # The errno is not specific; most modules print the reason on the console.
-            said = self.console.said(pathlib.PurePath(file).stem, before)
+            said = self.console.messages_since(pathlib.PurePath(file).stem, before)
             raise ModuleRefused(": ".join([str(refused), *said[-1:]])) from None
 
     def unload(self, name: str) -> Message:
@@ -204,7 +204,7 @@ class Guest:
             left = until - time.monotonic()
             if left <= 0:
                 raise self._lose("TIMEOUT", f"did not power off within {ANSWER_S:.0f} s")
-            self._turn(left)
+            self._read_ports(left)
         self.state = State.DONE
 
     def _ask(self, command: str, kind: str, deadline_s: float) -> None:
@@ -244,9 +244,9 @@ class Guest:
             if left <= 0:
                 stall = f" ({self.console.stall})" if self.console.stall else ""
                 raise self._lose("TIMEOUT", f"no answer to '{what}' in time{stall}")
-            self._turn(left)
+            self._read_ports(left)
         # The console may already report a crash although the agent still answered.
-        self._turn(0)
+        self._read_ports(0)
         if self.console.death:
             raise self._die()
         message = self._messages.pop(0)
@@ -256,7 +256,7 @@ class Guest:
             raise self._lose("BROKEN", f"answered '{message['t']}' to '{what}'")
         return message
 
-    def _turn(self, timeout_s: float) -> None:
+    def _read_ports(self, timeout_s: float) -> None:
         """Reads both ports. All waiting happens here."""
         for key, _ in self._selector.select(timeout_s):
             port = key.fileobj
@@ -283,7 +283,7 @@ class Guest:
         until = time.monotonic() + LAST_WORDS_S
         while self._open and (left := until - time.monotonic()) > 0:
             with contextlib.suppress(GuestLost):
-                self._turn(left)
+                self._read_ports(left)
         return self._lose("CRASH", self.console.death, State.PANICKED)
 
     def _end(self, what: str) -> GuestLost:

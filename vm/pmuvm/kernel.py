@@ -154,7 +154,7 @@ def find(name: str, arch: Arch = arches.AMD64, refresh: bool = False) -> Kernel:
     raise PmuvmError(f"unknown KERNEL '{name}'; known: {names}, or the path of a kernel image")
 
 
-def shipped(found: Kernel, name: str) -> bytes | None:
+def module_of_package(found: Kernel, name: str) -> bytes | None:
     """The module called `name` of a kernel's own package; None if it has none."""
     folder = found.image.parent.parent / "lib" / "modules" / found.release
     for path in folder.rglob(f"{name}.ko*"):

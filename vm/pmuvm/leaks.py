@@ -71,7 +71,7 @@ def parse(text: str) -> list[Leak]:
     return [leak for leak in found if START not in leak.frames]
 
 
-def whose(leak: Leak, begun: Mapping[int, Owner]) -> Owner | None:
+def owner_of(leak: Leak, begun: Mapping[int, Owner]) -> Owner | None:
     """The owner of a leak. `begun` has the owners, which ran one after the other, by the first pid of each.
 
     None for memory of a kernel thread or an interrupt, and for leaks that are older than all owners. Later processes

@@ -38,7 +38,7 @@ def default_out(kernel: Kernel) -> pathlib.Path:
     return store.ROOT / "build" / "driver" / kernel.release
 
 
-def placed(modules: Iterable[pathlib.Path], kernel: Kernel) -> dict[str, pathlib.Path]:
+def guest_files(modules: Iterable[pathlib.Path], kernel: Kernel) -> dict[str, pathlib.Path]:
     """Files of modules by their file names in a guest, which follow the module's name and not the name of the file.
     PmuvmError if one is no module. Prints a warning if one was built for another kernel."""
     found = {}
@@ -107,7 +107,7 @@ def _rebuild(kernel: Kernel, source: pathlib.Path, out: pathlib.Path) -> None:
         for product in (out / KEY, *out.glob("*.ko")):
             product.unlink(missing_ok=True)
         wanted = _basis(kernel, source)
-        if not basis.is_file() or basis.read_text("ascii") != wanted or _set_back(copy):
+        if not basis.is_file() or basis.read_text("ascii") != wanted or _clock_was_set_back(copy):
             shutil.rmtree(out, ignore_errors=True)
         # While this file is missing, a build is running or was killed, and an object may be incomplete.
         basis.unlink(missing_ok=True)
@@ -127,7 +127,7 @@ def _rebuild(kernel: Kernel, source: pathlib.Path, out: pathlib.Path) -> None:
     store.write(out / KEY, key.encode())
 
 
-def _set_back(copy: pathlib.Path) -> bool:
+def _clock_was_set_back(copy: pathlib.Path) -> bool:
     """Whether the clock was set back. A source that is copied now would then be older than its object."""
     return any(path.stat().st_mtime > time.time() for path in copy.rglob("*") if path.is_file())
 

@@ -34,8 +34,8 @@ class Monitor:
         """Runs one command. `files` are open files to pass to QEMU."""
         line = json.dumps({"execute": command, "arguments": arguments}).encode()
         ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", files))]
-        self._port.settimeout(self._left())
-        with self._heard(command):
+        self._port.settimeout(self._remaining_s())
+        with self._answer_expected(command):
             self._port.sendmsg([line], ancillary if files else [])
         self._wait("return")
 
@@ -82,18 +82,18 @@ class Monitor:
                 if key in message:
                     return dict(message)
                 continue
-            self._port.settimeout(self._left())
-            with self._heard(key):
+            self._port.settimeout(self._remaining_s())
+            with self._answer_expected(key):
                 data = self._port.recv(65536)
             if not data:
                 raise PmuvmError("QEMU ended")
             self._rest += data
 
-    def _left(self) -> float:
+    def _remaining_s(self) -> float:
         return max(self._until - time.monotonic(), 0.001)
 
     @contextlib.contextmanager
-    def _heard(self, what: str) -> Iterator[None]:
+    def _answer_expected(self, what: str) -> Iterator[None]:
         try:
             yield
         except TimeoutError:

@@ -62,8 +62,8 @@ def run(
 ) -> guest.Done:
     """Runs `argv` in a guest that also has `programs` of this machine."""
     found = host.kernel
-    placed = module.placed((loaded.path for loaded in modules), found)
-    files = {f"modules/{name}": path for name, path in placed.items()}
+    guest_files = module.guest_files((loaded.path for loaded in modules), found)
+    files = {f"modules/{name}": path for name, path in guest_files.items()}
     for name in programs:
         files.update(image.with_program(name))
     packed = image.build(
@@ -88,7 +88,7 @@ def run(
     try:
         with guest.Guest(machine) as vm:
             vm.boot()
-            for name, loaded in zip(placed, modules, strict=True):
+            for name, loaded in zip(guest_files, modules, strict=True):
                 vm.load(name, list(loaded.parameters))
             return vm.exec(list(argv), timeout_s)
     except guest.ModuleRefused as refused:

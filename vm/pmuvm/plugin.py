@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pmuvm import arch, kernel, session, suite
-from pmuvm.runs import begin
+from pmuvm.runs import plan_from_snapshot
 from pmuvm.channel import Message
 from pmuvm.errors import PmuvmError
 
@@ -123,10 +123,10 @@ class KernelNode(pytest.Collector):
             chosen = sum(item.parent is self for item in self.session.items)
             partial = bool(self.config.getoption("--pmuconf-rule")) or chosen < self._cases
             boot = self.config.getoption("--pmuconf-boot") or not partial
-            self._plan = begin(self.target, found, given, boot=boot)
+            self._plan = plan_from_snapshot(self.target, found, given, boot=boot)
         return self._plan
 
-    def again(self, case: suite.Case) -> str:
+    def repro_command(self, case: suite.Case) -> str:
         """The command that repeats a case."""
         return f"make run TARGET={self.target.name} KERNEL={self._kernel} CASE={case.id}"
 
@@ -150,7 +150,7 @@ class CaseItem(pytest.Item):
             rules = ", ".join(result["rules"])
             raise CaseFailed(
                 f"{result['result']} ({rules}): {result['message']}\n"
-                f"again: {node.again(self._case)}"
+                f"again: {node.repro_command(self._case)}"
             )
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:

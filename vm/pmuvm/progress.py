@@ -27,7 +27,7 @@ class Progress:
         self._done = 0
         self._bad = 0
 
-    def say(self, text: str) -> None:
+    def print_line(self, text: str) -> None:
         """Prints a permanent line."""
         self._clear()
         print(text, file=self._out, flush=True)
@@ -39,14 +39,14 @@ class Progress:
         if verdict not in GOOD:
             self._bad += 1
             text = printable(str(message["message"]).split("\n")[0])[:WIDTH]
-            self.say(f"{self._paint(f'{verdict:8}')} {message['id']}: {text}")
+            self.print_line(f"{self._paint(f'{verdict:8}')} {message['id']}: {text}")
         if self._live:
             self._clear()
             print(f"{self._count()}  {message['id']}"[:WIDTH], end="", file=self._out, flush=True)
             if self._done == self._total:
                 self._clear()
         elif self._done % EVERY == 0 or self._done == self._total:
-            self.say(self._count())
+            self.print_line(self._count())
 
     def _count(self) -> str:
         bad = f", {self._bad} not passed" if self._bad else ""

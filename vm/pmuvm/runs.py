@@ -69,7 +69,7 @@ class Request:
     cpu: str | None = None
     cmdline: str | None = None
 
-    def again(self) -> str:
+    def repro_command(self) -> str:
         """The repro command without the case's id at its end."""
         words = {
             "KERNEL": self.kernel,
@@ -87,7 +87,7 @@ class Request:
         )
 
 
-def one(request: Request) -> int:
+def run_target(request: Request) -> int:
     """Runs the selected cases on one target and kernel, has them judged, and returns the exit status."""
     target = suite.find_target(request.target)
     if request.parameters is not None:
@@ -105,7 +105,7 @@ def one(request: Request) -> int:
     target = dataclasses.replace(target, **{k: v for k, v in asked.items() if v is not None})
     # Booting is cheap compared with the whole catalogue, and isolated cases use a snapshot of their own.
     boot = request.boot or request.isolate or not request.selection.partial
-    ready = begin(target, found, request.module, request.boot_s, boot=boot)
+    ready = plan_from_snapshot(target, found, request.module, request.boot_s, boot=boot)
     if request.shuffle is not None:
         random.Random(request.shuffle).shuffle(cases)
 
@@ -119,7 +119,7 @@ def one(request: Request) -> int:
     start = () if ready.machine.state is None else ("snapshot",)
     where = f"{found.release} ({' '.join((ready.machine.accel, *start, *ready.parameters))})"
     order = "" if request.shuffle is None else f", in the order of --shuffle {request.shuffle}"
-    progress.say(f"{target.name} on {where}: {len(cases)} cases{order}")
+    progress.print_line(f"{target.name} on {where}: {len(cases)} cases{order}")
     first = {
         "t": "run",
         "target": target.name,
@@ -150,7 +150,7 @@ def one(request: Request) -> int:
         with contextlib.suppress(OSError):
             out.rmdir()
         raise
-    return suite.report(stream, target, request.selection, out, request.again())
+    return suite.report(stream, target, request.selection, out, request.repro_command())
 
 
 def _kernel(request: Request, target: suite.Target) -> str:
@@ -163,7 +163,7 @@ def _kernel(request: Request, target: suite.Target) -> str:
     return name
 
 
-def every(request: Request, kernels: Sequence[str]) -> int:
+def run_all_targets(request: Request, kernels: Sequence[str]) -> int:
     """Runs each target of the suite on each of `kernels`, and returns the worst status.
 
     Each run has its own folder in `request.out`. A run that fails to start counts as not judged.
@@ -175,7 +175,7 @@ def every(request: Request, kernels: Sequence[str]) -> int:
             this = dataclasses.replace(request, target=target, kernel=name, out=request.out / label)
             print(f"== {target} on {name}", flush=True)
             try:
-                status = one(this)
+                status = run_target(this)
             except PmuvmError as error:
                 print(f"pmuvm: {error}", file=sys.stderr)
                 status = NOT_JUDGED
@@ -244,7 +244,7 @@ def plan(
     return _packed(target, found, _named(target, found, given), boot_s)
 
 
-def begin(
+def plan_from_snapshot(
     target: suite.Target,
     found: kernel.Kernel,
     given: pathlib.Path | None,
@@ -266,7 +266,7 @@ def _named(
     if given is not None and not given.is_file():
         raise PmuvmError(f"no module {given}")
     modules = _modules(found, target, store.ROOT / "driver") if given is None else (given,)
-    return module.placed(modules, found)
+    return module.guest_files(modules, found)
 
 
 def _packed(
@@ -301,7 +301,7 @@ def _restored(
     loaded, handed = next(iter(named.items()), (None, None))
     if handed is not None:
         handed = _compressed(handed)
-        taker = kernel.shipped(found, guest.HANDING)
+        taker = kernel.module_of_package(found, guest.HANDING)
         if len(named) != 1 or taker is None or handed.stat().st_size > HANDED_BYTES:
             return None
         path = store.cache() / "handed" / f"{found.release}-{guest.HANDING}.ko"
@@ -322,7 +322,7 @@ def _restored(
         return None
     state = made
 
-    def otherwise(why: str) -> session.Plan:
+    def fallback(why: str) -> session.Plan:
         print(f"pmuvm: booted, since no guest starts from the snapshot: {why}", file=sys.stderr)
         snapshot.remove(state)
         if found_state is None:
@@ -333,8 +333,8 @@ def _restored(
         first,
         machine=dataclasses.replace(first.machine, state=state, handed=handed),
         module=loaded,
-        otherwise=otherwise,
-        said=snapshot.console(state),
+        fallback=fallback,
+        console_text=snapshot.console(state),
     )
 
 
@@ -354,7 +354,7 @@ def behind_boot(
     """Guests that receive their module after the boot (`handing`). One guest boots, and its state in `folder` is the
     start of all others. None if the kernel's package does not have the module that reads passed files.
     """
-    taker = kernel.shipped(found, guest.HANDING)
+    taker = kernel.module_of_package(found, guest.HANDING)
     if taker is None:
         return None
     path = folder / f"{guest.HANDING}.ko"

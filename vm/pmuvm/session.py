@@ -34,9 +34,9 @@ class Plan:
     boot_s: float = guest.BOOT_S
     debug: bool = False
     """kernel.Needs.debug: ask for memory leaks at the end of each boot, and boot again after a report."""
-    otherwise: Callable[[str], Plan] | None = None
+    fallback: Callable[[str], Plan] | None = None
     """Returns another plan if no guest starts from the machine's state. Its argument is the cause."""
-    said: pathlib.Path | None = None
+    console_text: pathlib.Path | None = None
     """A file with the console text until the machine's state was saved."""
 
 
@@ -71,7 +71,7 @@ class Session:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.drop()
+        self.power_off_now()
         if self._folder is not None:
             self._folder.cleanup()
 
@@ -82,7 +82,7 @@ class Session:
         try:
             result = vm.case(case.id, case.deadline_s(self._plan.slowness))
         except guest.GuestLost as lost:
-            self.drop()
+            self.power_off_now()
             result = {
                 "t": "result",
                 "id": case.id,
@@ -101,7 +101,7 @@ class Session:
     def save(self, file: pathlib.Path) -> None:
         """Writes the guest's state after its boot to `file`. The guest is gone then."""
         self._ready().save(file)
-        self.drop()
+        self.power_off_now()
 
     def finish(self) -> None:
         """Unloads the module, reads the kernel's complaints, powers off, and records the results."""
@@ -111,11 +111,11 @@ class Session:
         try:
             # The first scan is before the unload, while the module's functions have names. The second one finds leaks
             # of the unload.
-            before = self._lost(vm)
+            before = self._leaks(vm)
             if self._plan.module is not None:
                 self._record(vm.unload(pathlib.Path(self._plan.module).stem))
-            for address, leak in self._lost(vm).items():
-                self._blame(before.get(address, leak))
+            for address, leak in self._leaks(vm).items():
+                self._assign_leak(before.get(address, leak))
             said = vm.kmsg()
             if self._plan.debug:
                 told = [report for report in said["reports"] if leaks.COUNTED not in report]
@@ -124,9 +124,9 @@ class Session:
             vm.bye()
         except guest.GuestLost as lost:
             self._record({"t": "kmsg", "reports": [f"guest lost at the end: {lost.cause}"]})
-        self.drop()
+        self.power_off_now()
 
-    def _lost(self, vm: guest.Guest) -> dict[str, leaks.Leak]:
+    def _leaks(self, vm: guest.Guest) -> dict[str, leaks.Leak]:
         """The memory leaks that kmemleak finds now, by address; empty if the kernel cannot scan."""
         if not self._plan.debug:
             return {}
@@ -137,9 +137,9 @@ class Session:
             self._record({"t": "kmsg", "reports": [f"no scan for memory leaks: {said}"]})
         return {leak.address: leak for leak in leaks.parse(done.stdout)}
 
-    def _blame(self, leak: leaks.Leak) -> None:
+    def _assign_leak(self, leak: leaks.Leak) -> None:
         """The case whose process allocated the memory fails. A leak without a case is a report of the kernel."""
-        case = leaks.whose(leak, self._begun)
+        case = leaks.owner_of(leak, self._begun)
         if case is None:
             self._record({"t": "kmsg", "reports": [str(leak)]})
             return
@@ -170,25 +170,25 @@ class Session:
             if self._plan.machine.state is None:
                 vm.boot(self._plan.boot_s)
             else:
-                vm.resume(self._said())
+                vm.resume(self._console_text())
             booted = True
             if self._plan.module is not None and self._plan.machine.handed is not None:
-                vm.take(self._plan.module)
+                vm.store_passed_file(self._plan.module)
             ready = True
             if self._plan.module is not None:
                 vm.load(self._plan.module, self._plan.parameters)
         except (PmuvmError, OSError, guest.ModuleRefused, guest.GuestLost) as error:
-            self.drop()
-            if self._plan.otherwise is None or ready:
+            self.power_off_now()
+            if self._plan.fallback is None or ready:
                 raise self._failure(error, booted) from None
-            self._plan = self._plan.otherwise(str(error))
+            self._plan = self._plan.fallback(str(error))
             return self._booted()
         return vm
 
-    def _said(self) -> bytes:
+    def _console_text(self) -> bytes:
         """The console text of a restored guest until its state was saved. An error to read it does not stop the run."""
         with contextlib.suppress(OSError):
-            return b"" if self._plan.said is None else self._plan.said.read_bytes()
+            return b"" if self._plan.console_text is None else self._plan.console_text.read_bytes()
         return b""
 
     def _failure(self, error: Exception, booted: bool) -> PmuvmError:
@@ -208,14 +208,14 @@ class Session:
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="pmuvm-")
             self._booted().save(pathlib.Path(self._folder.name) / STATE)
-            self.drop()
+            self.power_off_now()
         state = pathlib.Path(self._folder.name) / STATE
         machine = dataclasses.replace(self._plan.machine, state=state)
         vm = self._stack.enter_context(guest.Guest(machine, self._log))
         vm.resume()
         return vm
 
-    def drop(self) -> None:
+    def power_off_now(self) -> None:
         """Powers off at once. The next case gets a new guest."""
         self._guest = None
         self._begun.clear()

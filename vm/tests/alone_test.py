@@ -25,7 +25,7 @@ PMUS = ("refpmu", "refpmu_uncore", "refpmu_trace", "msr") + tuple(
 
 
 @functools.cache
-def said(name: str) -> dict[str, guest.Done]:
+def pmuconf_output(name: str) -> dict[str, guest.Done]:
     """The output of the program, as words, in a guest that has no other file of the suite."""
     machine = runs.machine(kernel.find(name), suite.find_target("refpmu"))
     calls = [f"probe {pmu}" for pmu in PMUS]
@@ -42,7 +42,7 @@ def said(name: str) -> dict[str, guest.Done]:
 
 
 def draft(name: str, pmu: str) -> dict[str, Any]:
-    done = said(name)[f"probe {pmu}"]
+    done = pmuconf_output(name)[f"probe {pmu}"]
     assert done.status == 0, done.stderr
     return tomllib.loads(done.stdout)
 
@@ -89,16 +89,16 @@ def test_a_draft_has_the_events_that_any_counter_counts(name: str) -> None:
 @pytest.mark.parametrize("name", nightly_params.stock_kernels())
 @pytest.mark.parametrize("pmu", PMUS)
 def test_a_draft_is_taken_by_run(name: str, pmu: str) -> None:
-    done = said(name)[f"run --target /tmp/{pmu}.toml --case AttrSize.*"]
+    done = pmuconf_output(name)[f"run --target /tmp/{pmu}.toml --case AttrSize.*"]
     assert "cases" in done.stdout and "FAIL" not in done.stdout, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("name", nightly_params.stock_kernels())
 def test_it_runs_by_the_name_of_the_pmu_alone(name: str) -> None:
-    done = said(name)["run --pmu refpmu --case Counting.D*"]
+    done = pmuconf_output(name)["run --pmu refpmu --case Counting.D*"]
     assert done.status == 0, done.stdout + done.stderr
     assert "PASS  Counting.DisabledTimeIsNotCounted" in done.stdout
     assert "\x1b" not in done.stdout
-    unknown = said(name)["run --pmu msr --case Attr.*"]
+    unknown = pmuconf_output(name)["run --pmu msr --case Attr.*"]
     assert "no built-in target is for PMU msr: judged by what a probe finds" in unknown.stdout
     assert "FAIL" not in unknown.stdout

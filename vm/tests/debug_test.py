@@ -64,7 +64,7 @@ SAID = {
 }
 
 
-def planted(folder: pathlib.Path) -> pathlib.Path:
+def seeded_driver(folder: pathlib.Path) -> pathlib.Path:
     """A copy of the driver with the seeded faults."""
     shutil.copytree(store.ROOT / "driver", folder, dirs_exist_ok=True)
     path = folder / "glue" / "init.c"
@@ -79,7 +79,7 @@ def planted(folder: pathlib.Path) -> pathlib.Path:
 @pytest.mark.parametrize("name", kernel.debug_known())
 def test_the_case_that_ran_fails_and_no_other(name: str, tmp_path: pathlib.Path) -> None:
     found = kernel.find(name)
-    product = module.build(found, planted(tmp_path / "driver"), tmp_path / "out")
+    product = module.build(found, seeded_driver(tmp_path / "driver"), tmp_path / "out")
     target = suite.find_target("refpmu")
     known = {case.id: case for case in suite.cases(target, suite.Selection())}
     records: list[Message] = []

@@ -74,7 +74,7 @@ def marks(name: str) -> list[pytest.MarkDecorator]:
     return [pytest.mark.nightly, pytest.mark.timeout(3600)] if place(name).alone else []
 
 
-def said(name: str) -> dict[str, Any]:
+def target_claims(name: str) -> dict[str, Any]:
     """The keys in TABLES of a target's file and of the files that it is based on, by table.key."""
     target = suite.find_target(name)
     machine = arch.find(place(name).arch).machine
@@ -145,7 +145,7 @@ def test_a_draft_is_right(name: str) -> None:
     done = drafts(where)[name]
     assert done.status == 0, done.stderr
     found = differences(
-        _flat(tomllib.loads(done.stdout), arch.find(where.arch).machine), said(name)
+        _flat(tomllib.loads(done.stdout), arch.find(where.arch).machine), target_claims(name)
     )
     known = [keys for glob, keys, _ in DIFFERENT if fnmatch.fnmatch(name, glob)]
     left = {key for key in found if not any(fnmatch.fnmatch(key, keys) for keys in known)}

@@ -371,6 +371,6 @@ def test_the_command_that_repeats_a_case_is_whole(tmp_path: pathlib.Path) -> Non
         out=tmp_path,
         parameters="lbr=0 records=0",
     )
-    assert asked.again() == (
+    assert asked.repro_command() == (
         "make run KERNEL=6.1 TARGET='/a b/x.toml' PARAMETERS='lbr=0 records=0' CASE="
     )

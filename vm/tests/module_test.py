@@ -207,7 +207,7 @@ def test_a_module_has_its_name_whatever_its_file_is_called(
 ) -> None:
     file = module_file(tmp_path / "my-driver.v2.ko", "my_driver")
     assert module.name_of(file) == "my_driver"
-    assert module.placed([file], stock) == {"my_driver.ko": file}
+    assert module.guest_files([file], stock) == {"my_driver.ko": file}
 
 
 def test_a_file_that_is_no_module_is_refused(tmp_path: pathlib.Path) -> None:
@@ -227,6 +227,6 @@ def test_a_module_of_another_kernel_is_worth_a_line(
     says: str,
 ) -> None:
     file = module_file(tmp_path / "x.ko", "x", f"{release} SMP mod_unload")
-    module.placed([file], stock)
+    module.guest_files([file], stock)
     said = capfd.readouterr().err
     assert says in said and (not says) == (not said)

@@ -80,7 +80,7 @@ def facts(done: guest.Done) -> dict[str, Any]:
     return found
 
 
-def told_of_the_mutant(vm: guest.Guest) -> tuple[dict[str, Any], int, guest.Done]:
+def mutant_disagreement(vm: guest.Guest) -> tuple[dict[str, Any], int, guest.Done]:
     """The first call that a broken driver answers differently, and the output of its repro command."""
     vm.load("broken.ko")
     done = asked(vm, "refpmu", "mutated", 20_000, "--stop")
@@ -107,7 +107,7 @@ def answers(name: str) -> dict[str, Any]:
                 vm.load("refpmu.ko", COARSE)
             found[f"{target} {kind}"] = facts(asked(vm, target, kind, count))
         assert vm.unload("refpmu")["ok"] is True
-        found["broken"] = told_of_the_mutant(vm)
+        found["broken"] = mutant_disagreement(vm)
         vm.load("refpmu.ko")
         for words, count in SPECIAL.items():
             found[" ".join(words)] = facts(asked(vm, "refpmu", "mutated", count, *words))

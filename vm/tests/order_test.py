@@ -29,7 +29,7 @@ def results(
         shuffle=shuffle,
         isolate=isolate,
     )
-    assert runs.one(asked) == 0
+    assert runs.run_target(asked) == 0
     return out
 
 

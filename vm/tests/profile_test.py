@@ -163,7 +163,7 @@ def intel(
 
 @pytest.mark.parametrize("event", nightly_params.choose(EVENTS, EVENTS[0]))
 def test_shares_are_those_of_the_work(vm: guest.Guest, event: str) -> None:
-    the_shares_are_seen(vm, event)
+    assert_known_shares(vm, event)
 
 
 @pytest.mark.nightly
@@ -171,10 +171,10 @@ def test_shares_are_those_of_the_work(vm: guest.Guest, event: str) -> None:
 def test_shares_are_those_of_the_work_by_interrupts_that_are_not_masked(
     intel: guest.Guest, event: str
 ) -> None:
-    the_shares_are_seen(intel, event)
+    assert_known_shares(intel, event)
 
 
-def the_shares_are_seen(vm: guest.Guest, event: str) -> None:
+def assert_known_shares(vm: guest.Guest, event: str) -> None:
     """Checks that the profile of a workload has the known shares within the bound, and the callers of all samples."""
     options = ("-e", event, "-c", str(PERIOD_NS), "--user-only")
     found = sampled(vm, *options, "--", "shares", "20000")

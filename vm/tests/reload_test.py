@@ -51,7 +51,7 @@ DEADLINE_S = 400
 
 
 @functools.cache
-def worn(name: str, rounds: int) -> dict[str, Any]:
+def reload_output(name: str, rounds: int) -> dict[str, Any]:
     """The output of `reload` on a kernel, and the kernel log of that time."""
     machine = runs.machine(
         kernel.find(name), suite.find_target("refpmu"), files={"bin/reload": suite.tool("reload")}
@@ -94,7 +94,7 @@ KERNELS = pytest.mark.parametrize(("name", "rounds"), kernels())
 
 @KERNELS
 def test_every_kind_of_pmu_was_there(name: str, rounds: int) -> None:
-    pmus = worn(name, rounds)["pmus"]
+    pmus = reload_output(name, rounds)["pmus"]
     usual = ["refpmu", "refpmu_trace", "refpmu_uncore"]
     others = {
         "hybrid=1": ["refpmu_big", "refpmu_little", "refpmu_trace", "refpmu_uncore"],
@@ -106,12 +106,12 @@ def test_every_kind_of_pmu_was_there(name: str, rounds: int) -> None:
 @KERNELS
 def test_an_open_event_keeps_the_module(name: str, rounds: int) -> None:
     # The argument of rmmod asks it not to wait for the users of the module.
-    assert worn(name, rounds)["unload_with_events"] == ["EAGAIN"]
+    assert reload_output(name, rounds)["unload_with_events"] == ["EAGAIN"]
 
 
 @KERNELS
 def test_nothing_stays_behind(name: str, rounds: int) -> None:
-    facts = worn(name, rounds)
+    facts = reload_output(name, rounds)
     assert facts["rounds"] == rounds
     assert facts["left_behind"] == []
     assert facts["reports"] == []
@@ -120,7 +120,7 @@ def test_nothing_stays_behind(name: str, rounds: int) -> None:
 
 @KERNELS
 def test_no_memory_is_lost(name: str, rounds: int) -> None:
-    facts = worn(name, rounds)
+    facts = reload_output(name, rounds)
     grown = {cache: more for cache, more in facts["object_growth"].items() if more > rounds / 2}
     assert grown == {}
     # The tool also prints free memory, but other activity of the kernel changes it by megabytes.
@@ -131,7 +131,7 @@ def test_no_memory_is_lost(name: str, rounds: int) -> None:
 
 @KERNELS
 def test_parameters_out_of_range_are_refused_in_one_line(name: str, rounds: int) -> None:
-    facts = worn(name, rounds)
+    facts = reload_output(name, rounds)
     assert facts["refusals"] == {parameters: ["EINVAL"] for parameters in REFUSED}
     for parameters in REFUSED:
         word = parameters.split()[0]

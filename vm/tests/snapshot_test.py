@@ -202,14 +202,14 @@ def test_debug_kernels_and_those_of_other_machines_boot(
     target = suite.find_target(str(path))
     stock = kernel.Kernel("x", "6.12.1", arch.AMD64, boot_image(tmp_path / "bzImage"), None)
     with pytest.raises(AssertionError):
-        runs.begin(target, stock, None, boot=False)
+        runs.plan_from_snapshot(target, stock, None, boot=False)
     debug = dataclasses.replace(stock, needs=kernel.Needs(debug=True))
     foreign = dataclasses.replace(stock, arch=arch.ARM64)
     counted = dataclasses.replace(target, icount=3, cpus=1)
     for plan in (
-        runs.begin(target, debug, None, boot=False),
-        runs.begin(target, foreign, None, boot=False),
-        runs.begin(counted, stock, None, boot=False),
+        runs.plan_from_snapshot(target, debug, None, boot=False),
+        runs.plan_from_snapshot(target, foreign, None, boot=False),
+        runs.plan_from_snapshot(counted, stock, None, boot=False),
     ):
         assert plan.machine.state is None
 
@@ -217,7 +217,7 @@ def test_debug_kernels_and_those_of_other_machines_boot(
 def test_a_module_that_is_refused_behind_a_snapshot_is_no_reason_to_boot(
     machine: qemu.Machine, tmp_path: pathlib.Path
 ) -> None:
-    def otherwise(_: str) -> session.Plan:
+    def fallback(_: str) -> session.Plan:
         raise AssertionError("booted")
 
     behaving = dataclasses.replace(machine, cmdline="behave=refuse-module")
@@ -225,7 +225,7 @@ def test_a_module_that_is_refused_behind_a_snapshot_is_no_reason_to_boot(
     with session.Session(first, None, lambda _: None) as guests:
         guests.save(tmp_path / "state")
     goes_on = dataclasses.replace(behaving, state=tmp_path / "state")
-    plan = dataclasses.replace(first, machine=goes_on, module="refpmu.ko", otherwise=otherwise)
+    plan = dataclasses.replace(first, machine=goes_on, module="refpmu.ko", fallback=fallback)
     with pytest.raises(PmuvmError, match="refpmu.ko does not load: Invalid module format"):
         with session.Session(plan, None, lambda _: None) as guests:
             guests.run(suite.Case("A.One", ("CNT-002",), 1.0, "", 0))
@@ -240,12 +240,12 @@ def test_a_guest_that_is_not_handed_its_module_boots_with_it(
         guests.save(tmp_path / "state")
     why: list[str] = []
 
-    def otherwise(cause: str) -> session.Plan:
+    def fallback(cause: str) -> session.Plan:
         why.append(cause)
         return booting
 
     goes_on = dataclasses.replace(behaving, state=tmp_path / "state", handed=tmp_path / "ko.gz")
-    plan = dataclasses.replace(booting, machine=goes_on, otherwise=otherwise)
+    plan = dataclasses.replace(booting, machine=goes_on, fallback=fallback)
     with session.Session(plan, None, lambda _: None) as guests:
         result = guests.run(suite.Case("A.One", ("CNT-002",), 1.0, "", 0))
     assert result["result"] == "PASS"

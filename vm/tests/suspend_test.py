@@ -22,7 +22,7 @@ DEADLINE_S = 120
 
 
 @functools.cache
-def slept(name: str) -> dict[str, Any]:
+def suspend_output(name: str) -> dict[str, Any]:
     """The output of `suspend` on a kernel, and the kernel log of that time."""
     machine = runs.machine(
         kernel.find(name), suite.find_target("refpmu"), files={"bin/suspend": suite.tool("suspend")}
@@ -41,7 +41,7 @@ def slept(name: str) -> dict[str, Any]:
 @pytest.mark.rule("PM-001")
 @pytest.mark.parametrize("name", nightly_params.stock_kernels("suspend"))
 def test_counts_survive_the_sleep(name: str) -> None:
-    facts = slept(name)
+    facts = suspend_output(name)
     before = {"task": 15, "cpu_that_stays": 15, "cpu_that_leaves": 7}
     assert facts["before"]["counts"] == before
     assert facts["asleep"]["counts"] == before
@@ -52,17 +52,19 @@ def test_counts_survive_the_sleep(name: str) -> None:
 @pytest.mark.rule("PM-001")
 @pytest.mark.parametrize("name", nightly_params.stock_kernels("suspend"))
 def test_the_place_in_the_period_survives_the_sleep(name: str) -> None:
-    samples = {when: slept(name)[when]["samples"] for when in ("before", "asleep", "after")}
+    samples = {
+        when: suspend_output(name)[when]["samples"] for when in ("before", "asleep", "after")
+    }
     assert samples == {"before": 1, "asleep": 0, "after": 2}
 
 
 @pytest.mark.rule("PM-001")
 @pytest.mark.parametrize("name", nightly_params.stock_kernels("suspend"))
 def test_a_throttled_event_samples_again(name: str) -> None:
-    assert slept(name)["throttled"] == {"was": True, "samples_after": 3}
+    assert suspend_output(name)["throttled"] == {"was": True, "samples_after": 3}
 
 
 @pytest.mark.rule("PM-002")
 @pytest.mark.parametrize("name", nightly_params.stock_kernels("suspend"))
 def test_a_cpu_that_was_away_counts_and_samples_from_the_first_on(name: str) -> None:
-    assert slept(name)["fresh"] == {"counts": 33, "samples": 3}
+    assert suspend_output(name)["fresh"] == {"counts": 33, "samples": 3}

@@ -27,7 +27,7 @@ UNTRACED = "untraced"
 """The unmodified driver, except that it accepts no kprobe on its functions."""
 
 
-class Seen(NamedTuple):
+class Breach(NamedTuple):
     """The rule whose cases run, and the expected breach."""
 
     rule: str
@@ -35,24 +35,24 @@ class Seen(NamedTuple):
 
 
 MUTANTS = {
-    "C01": Seen("SMP-001", "period-left"),
-    "C02": Seen("SMP-001", "period-left-stuck"),
-    "C05": Seen("SMP-001", "period-left"),
-    "C06": Seen("SMP-001", "not-programmed"),
-    "C16": Seen("CNT-005", "del-state"),
-    "C21": Seen("PRC-012", "stop-stale"),
-    "C41": Seen("MUX-004", "add-not-running"),
-    "F01": Seen("ERR-032", "init-foreign"),
-    "M02-2": Seen("SMP-001", "not-programmed"),
-    "M06-2": Seen("CNT-005", "add-not-running"),
-    "M07-1": Seen("THR-001", "overflow-unstopped"),
-    "M07-2": Seen("THR-002", "started-twice"),
-    "M14-1": Seen("INI-001", "init-foreign"),
-    "M14-2": Seen("INI-001", "init-foreign"),
-    "M25-1": Seen("REC-010", "last-period"),
-    "M25-2": Seen("SMP-009", "last-period"),
-    "R05": Seen("SMP-003", "overflow-too-often"),
-    "V03": Seen("SMP-005", "last-period"),
+    "C01": Breach("SMP-001", "period-left"),
+    "C02": Breach("SMP-001", "period-left-stuck"),
+    "C05": Breach("SMP-001", "period-left"),
+    "C06": Breach("SMP-001", "not-programmed"),
+    "C16": Breach("CNT-005", "del-state"),
+    "C21": Breach("PRC-012", "stop-stale"),
+    "C41": Breach("MUX-004", "add-not-running"),
+    "F01": Breach("ERR-032", "init-foreign"),
+    "M02-2": Breach("SMP-001", "not-programmed"),
+    "M06-2": Breach("CNT-005", "add-not-running"),
+    "M07-1": Breach("THR-001", "overflow-unstopped"),
+    "M07-2": Breach("THR-002", "started-twice"),
+    "M14-1": Breach("INI-001", "init-foreign"),
+    "M14-2": Breach("INI-001", "init-foreign"),
+    "M25-1": Breach("REC-010", "last-period"),
+    "M25-2": Breach("SMP-009", "last-period"),
+    "R05": Breach("SMP-003", "overflow-too-often"),
+    "V03": Breach("SMP-005", "last-period"),
 }
 DAILY = ("M07-2",)
 """The other mutants run in make nightly."""
