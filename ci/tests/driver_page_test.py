@@ -36,7 +36,7 @@ def results(target: str, release: str = "6.12.1") -> dict[str, object]:
     }
 
 
-def test_each_rule_has_a_word_for_each_driver_and_kernel() -> None:
+def test_page_has_the_result_of_each_rule_driver_and_kernel() -> None:
     columns = [driver_page.column(results(target)) for target in ("software", "refpmu")]
     columns.append(driver_page.column(results("software", "6.1.9")))
     waivers = {"W-1": driver_page.Waiver("W-1", "it cannot", "a:link")}
@@ -49,7 +49,7 @@ def test_each_rule_has_a_word_for_each_driver_and_kernel() -> None:
     assert "| software | 6.1.9 x86_64 | 1 | 1 | 1 | 2 | 1 |" in lines
 
 
-def test_a_kernel_where_a_rule_is_kept_otherwise_is_named() -> None:
+def test_page_names_kernels_with_another_result() -> None:
     runs = [results("software", release) for release in ("6.1.9", "6.12.1", "6.12.2")]
     rows = [{"id": "CNT-001", "result": "WAIVED"}, {"id": "CNT-006", "result": "PASSED"}]
     odd = driver_page.column({**runs[1], "rules": rows})
@@ -59,7 +59,7 @@ def test_a_kernel_where_a_rule_is_kept_otherwise_is_named() -> None:
     assert "| CNT-006 | not applicable; passed on 6.12.1 x86_64 |" in lines
 
 
-def test_a_waiver_is_told_with_its_cause_its_rules_and_where() -> None:
+def test_page_has_each_waiver_with_cause_rules_and_drivers() -> None:
     known = {"W-1": driver_page.Waiver("W-1", "it cannot", "docs/why.md#it")}
     text = driver_page.page(
         [driver_page.column(results("software"))], known, driver_page.ROOT / "docs"
@@ -72,13 +72,13 @@ def test_a_waiver_is_told_with_its_cause_its_rules_and_where() -> None:
     )
 
 
-def test_the_kernels_own_drivers_and_the_reference_are_shown() -> None:
+def test_page_shows_the_kernels_own_drivers_and_the_reference() -> None:
     shown = {path.stem for path in suite.TARGETS.glob("*.toml") if driver_page.is_shown(path.stem)}
     assert {"software", "tracepoint", "armv8_pmuv3", "intel", "refpmu"} <= shown
     assert "refpmu_big" not in shown and not driver_page.is_shown("gone")
 
 
-def test_runs_that_are_not_there_and_profiles_are_left_out(tmp_path: Path) -> None:
+def test_page_omits_missing_runs_and_profiles(tmp_path: Path) -> None:
     paths = [tmp_path / name for name in ("one", "none", "profile", "big")]
     paths[0].write_text(json.dumps(results("software")), encoding="utf-8")
     paths[2].write_text(json.dumps({**results("tracepoint"), "profile": "x"}), encoding="utf-8")
@@ -89,6 +89,6 @@ def test_runs_that_are_not_there_and_profiles_are_left_out(tmp_path: Path) -> No
     assert "| software |" in text and "tracepoint" not in text and "refpmu_big" not in text
 
 
-def test_every_waiver_of_the_project_can_be_told() -> None:
+def test_every_waiver_has_a_reason_and_a_source() -> None:
     waivers = driver_page.read_waivers()
     assert waivers and all(waiver.reason and waiver.link for waiver in waivers.values())

@@ -55,5 +55,5 @@ def test_each_rule_that_a_test_names_has_one_in_make_check(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("marks", "left"), [([[], ["nightly"]], set()), ([["nightly"], ["nightly"]], {"CNT-001"})]
 )
-def test_a_rule_of_nightly_tests_alone_is_told(marks: list[list[str]], left: set[str]) -> None:
+def test_rule_of_nightly_tests_alone_is_reported(marks: list[list[str]], left: set[str]) -> None:
     assert nightly_only_rules([("test", each, ["CNT-001"]) for each in marks]) == left

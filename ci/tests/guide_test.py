@@ -80,7 +80,7 @@ def add(tree: Path, name: str, text: str) -> None:
     path.write_text((path.read_text() if path.exists() else "") + text)
 
 
-def test_a_true_text_has_no_finding(tree: Path) -> None:
+def test_correct_text_has_no_finding(tree: Path) -> None:
     assert guide.findings(tree) == []
 
 
@@ -106,7 +106,7 @@ def test_a_true_text_has_no_finding(tree: Path) -> None:
         ("CNT-009", "CNT-009 is not an active rule"),
     ],
 )
-def test_a_name_of_nothing_is_found(tree: Path, line: str, complaint: str) -> None:
+def test_unknown_name_is_reported(tree: Path, line: str, complaint: str) -> None:
     add(tree, str(guide.GUIDE), f"\n{line}\n")
     (found,) = guide.findings(tree)
     assert complaint in found
@@ -126,27 +126,27 @@ def test_a_name_of_nothing_is_found(tree: Path, line: str, complaint: str) -> No
         ),
     ],
 )
-def test_what_is_left_out_is_found(tree: Path, name: str, text: str, complaint: str) -> None:
+def test_missing_name_is_reported(tree: Path, name: str, text: str, complaint: str) -> None:
     add(tree, name, text)
     (found,) = guide.findings(tree)
     assert complaint in found
 
 
 @pytest.mark.parametrize("line", ["| `setup_aux` | maps |", "### `setup_aux`"])
-def test_a_callback_is_described_by_a_row_or_a_heading(tree: Path, line: str) -> None:
+def test_row_or_heading_describes_a_callback(tree: Path, line: str) -> None:
     add(tree, "driver/glue/irq.c", "struct pmu trace_pmu = {\n\t.setup_aux = trace_x,\n};\n")
     add(tree, str(guide.GUIDE), f"\n{line}\n")
     assert guide.findings(tree) == []
 
 
-def test_a_callback_that_is_only_mentioned_is_not_described(tree: Path) -> None:
+def test_mention_in_text_does_not_describe_a_callback(tree: Path) -> None:
     add(tree, "driver/glue/irq.c", "struct pmu trace_pmu = {\n\t.setup_aux = trace_x,\n};\n")
     add(tree, str(guide.GUIDE), "\n`setup_aux` maps.\n\n### Not `setup_aux`\n")
     (found,) = guide.findings(tree)
     assert "callback setup_aux of irq.c" in found
 
 
-def test_a_name_of_nothing_is_found_in_every_text(tree: Path) -> None:
+def test_unknown_name_is_reported_in_every_text(tree: Path) -> None:
     add(tree, "docs/other.md", "`Counting.IsGone` holds\n")
     assert guide.findings(tree) == ["docs/other.md: `Counting.IsGone`: no such case"]
 
@@ -158,9 +158,7 @@ def test_a_name_of_nothing_is_found_in_every_text(tree: Path) -> None:
         ("target.cpp", '{Cap::kRed, "red"},\n', "does not name capability red"),
     ],
 )
-def test_a_claim_that_is_not_described_is_found(
-    tree: Path, name: str, text: str, complaint: str
-) -> None:
+def test_undescribed_claim_is_reported(tree: Path, name: str, text: str, complaint: str) -> None:
     add(tree, f"conformance/lib/{name}", text)
     assert guide.findings(tree) == [f"docs/targets.md: {complaint}"]
 
@@ -168,7 +166,7 @@ def test_a_claim_that_is_not_described_is_found(
 @pytest.mark.parametrize(
     "link", ["[x](gone.md)", "[x](#gone)", "[x](../driver/README.md#gone)", "[x](../gone/)"]
 )
-def test_a_link_to_nothing_is_found(tree: Path, link: str) -> None:
+def test_broken_link_is_reported(tree: Path, link: str) -> None:
     add(
         tree,
         "docs/other.md",
@@ -180,10 +178,10 @@ def test_a_link_to_nothing_is_found(tree: Path, link: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["driver/README.md", "docs/targets.md"])
-def test_a_missing_text_is_found(tree: Path, name: str) -> None:
+def test_missing_text_is_reported(tree: Path, name: str) -> None:
     (tree / name).unlink()
     assert guide.findings(tree) == [f"{name}: the file is missing"]
 
 
-def test_the_projects_own_texts_are_true() -> None:
+def test_texts_of_the_project_have_no_finding() -> None:
     assert guide.findings(ROOT) == []

@@ -26,7 +26,7 @@ def read(tmp_path: Path, text: str) -> matrix.Matrix:
     return matrix.read(path)
 
 
-def test_every_place_of_the_project_is_a_job_or_a_exclusion_with_a_reason() -> None:
+def test_every_combination_is_a_job_or_excluded() -> None:
     found = matrix.read()
     assert len(found.jobs) + sum(count for _, count in found.exclusions) == len(matrix.all_places())
     assert len({matrix.folder(job) for job in found.jobs}) == len(found.jobs)
@@ -40,11 +40,11 @@ def test_every_target_and_every_kernel_has_a_job() -> None:
     assert {place.kernel for place in jobs} == judged
 
 
-def test_the_jobs_together_take_an_hour_on_two_cores_at_most() -> None:
+def test_all_jobs_take_at_most_an_hour_on_two_cores() -> None:
     assert sum(job.minutes for job in matrix.read().jobs) / CORES <= HOUR_MIN
 
 
-def test_a_job_is_one_entry_of_data(tmp_path: Path) -> None:
+def test_entry_defines_a_job(tmp_path: Path) -> None:
     (job,) = read(tmp_path, ENTRY + EXCLUSIONS).jobs
     assert job.name == "6.12/amd64/tcg/software"
     assert job.repro_command() == "make run PMUCONF_ACCEL=tcg KERNEL=6.12 TARGET=software"
@@ -56,7 +56,7 @@ def test_a_job_is_one_entry_of_data(tmp_path: Path) -> None:
     assert "--arch arm64 --target software --profile software-1.0 --out" in words
 
 
-def test_make_check_has_each_kind_of_driver_and_the_reference_on_every_stock_kernel() -> None:
+def test_make_check_runs_each_driver_type_and_the_reference_on_every_stock_kernel() -> None:
     checked = {(job.place.kernel, job.place.target) for job in matrix.read().jobs if job.check}
     assert {("6.12", "refpmu"), ("6.1", "refpmu"), ("6.12", "software")} <= checked
 
@@ -116,7 +116,9 @@ def test_make_check_has_each_kind_of_driver_and_the_reference_on_every_stock_ker
         ("jobs = [", "Invalid value (at end of document)"),
     ],
 )
-def test_bad_data_is_one_line_that_names_file_and_key(tmp_path: Path, text: str, said: str) -> None:
+def test_invalid_data_is_a_one_line_error_that_names_file_and_key(
+    tmp_path: Path, text: str, said: str
+) -> None:
     with pytest.raises(matrix.MatrixError) as caught:
         read(tmp_path, text)
     assert str(caught.value).startswith(f"{tmp_path / 'matrix.toml'}: ")
@@ -132,7 +134,7 @@ def test_bad_data_is_one_line_that_names_file_and_key(tmp_path: Path, text: str,
         (["--parallel", "0"], "argument --parallel: invalid"),
     ],
 )
-def test_a_bad_word_is_one_clear_line(words: list[str], said: str) -> None:
+def test_invalid_argument_is_a_one_line_error(words: list[str], said: str) -> None:
     done = subprocess.run(
         [matrix.PYTHON, str(matrix.ROOT / "ci" / "matrix.py"), *words],
         capture_output=True,
@@ -144,7 +146,7 @@ def test_a_bad_word_is_one_clear_line(words: list[str], said: str) -> None:
     assert said in done.stderr.splitlines()[-1]
 
 
-def test_globs_choose_jobs() -> None:
+def test_globs_select_jobs() -> None:
     jobs = matrix.read().jobs
     chosen = matrix.select(jobs, ["6.12-rt/*", "*/tracepoint"])
     assert {job.name for job in chosen} == {
@@ -193,7 +195,7 @@ def run_all(scripts: dict[str, str], parallel: int = 1) -> dict[str, matrix.Outc
     return {outcome.job.place.target: outcome for outcome in outcomes}
 
 
-def test_a_job_that_fails_takes_no_other_down_and_says_why(
+def test_failed_job_reports_its_cause_and_does_not_stop_others(
     stand_ins: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     failed = [{"id": "A.Bad", "result": "FAIL", "message": "1 is not 2\nmore"}]
@@ -236,14 +238,14 @@ def test_a_job_that_fails_takes_no_other_down_and_says_why(
     assert "[12/12] 6.12/amd64/tcg/good: conformant, 8 cases, 0 s" in lines
 
 
-def test_many_failures_are_told_in_one_line(stand_ins: dict[str, str]) -> None:
+def test_many_failures_are_reported_in_one_line(stand_ins: dict[str, str]) -> None:
     bad = [{"id": f"A.Bad{i}", "result": "FAIL", "message": "no"} for i in range(9)]
     stand_ins["many"] = conformant("many", verdict="NOT_CONFORMANT", reason="r", cases=bad)
     why = run_all(stand_ins)["many"].why
     assert why == "r: A.Bad0 FAIL: no; A.Bad1 FAIL: no; A.Bad2 FAIL: no; and 6 more"
 
 
-def test_a_job_that_hangs_is_ended(
+def test_hanging_job_is_ended_at_its_deadline(
     stand_ins: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(matrix, "BUSY", 0)
@@ -253,9 +255,7 @@ def test_a_job_that_hangs_is_ended(
     assert found["hanging"].verdict == "HANGS" and found["good"].why == ""
 
 
-def test_results_are_there_as_soon_as_a_job_has_ended(
-    stand_ins: dict[str, str], tmp_path: Path
-) -> None:
+def test_results_are_written_when_a_job_ends(stand_ins: dict[str, str], tmp_path: Path) -> None:
     stand_ins["first"] = conformant("first")
     stand_ins["second"] = f"cp {tmp_path}/results.json {tmp_path}/seen; false"
     run_all(stand_ins)
@@ -271,7 +271,7 @@ def test_results_are_there_as_soon_as_a_job_has_ended(
     assert "again: `make run PMUCONF_ACCEL=tcg KERNEL=6.12 TARGET=second`" in page
 
 
-def test_a_result_of_an_earlier_run_is_not_taken(stand_ins: dict[str, str], tmp_path: Path) -> None:
+def test_result_of_an_earlier_run_is_not_used(stand_ins: dict[str, str], tmp_path: Path) -> None:
     stand_ins["one"] = conformant("one")
     assert run_all(stand_ins)["one"].why == ""
     stand_ins["one"] = "echo gone; exit 2"
@@ -279,7 +279,7 @@ def test_a_result_of_an_earlier_run_is_not_taken(stand_ins: dict[str, str], tmp_
     assert not (matrix.folder(job("one")) / "results.json").exists()
 
 
-def test_jobs_run_side_by_side(stand_ins: dict[str, str], tmp_path: Path) -> None:
+def test_jobs_run_concurrently(stand_ins: dict[str, str], tmp_path: Path) -> None:
     # Each script waits until the other one has started, so they hang if run one after the other.
     for name, other in (("one", "two"), ("two", "one")):
         os.mkfifo(tmp_path / name)
@@ -288,7 +288,7 @@ def test_jobs_run_side_by_side(stand_ins: dict[str, str], tmp_path: Path) -> Non
     assert all(not outcome.why for outcome in run_all(stand_ins, parallel=2).values())
 
 
-def test_what_cannot_be_prepared_is_told_for_its_jobs_alone(
+def test_failed_preparation_affects_only_its_jobs(
     stand_ins: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stand_ins["good"] = conformant("good")
@@ -333,7 +333,7 @@ def test_suite_and_kernels_are_prepared_once(
     ]
 
 
-def test_who_is_interrupted_leaves_no_job_running(
+def test_interrupt_leaves_no_job_running(
     stand_ins: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(_number: int, _total: int, _outcome: matrix.Outcome) -> None:
@@ -348,7 +348,7 @@ def test_who_is_interrupted_leaves_no_job_running(
     assert time.monotonic() - begin < 60
 
 
-def test_status_and_table(
+def test_status_and_table_are_those_of_the_jobs(
     stand_ins: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stand_ins.update({"good": conformant("good"), "bad": "exit 2"})

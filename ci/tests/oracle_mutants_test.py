@@ -25,19 +25,19 @@ def agreed(name: str) -> oracle.Trial:
     return oracle.trial(name, Done(0, json.dumps(FACTS), ""))
 
 
-def test_a_disagreement_is_told_with_its_reason() -> None:
+def test_disagreement_is_reported_with_its_reason() -> None:
     found = disagreed("M")
     assert (found.disagrees, found.calls, found.seconds) == (True, 7, 0.3)
     assert (found.reason, found.model, found.kernel) == tuple(SHOWN.values())
     assert not agreed("M").disagrees
 
 
-def test_what_could_not_be_judged_is_no_result() -> None:
+def test_failed_oracle_run_is_an_error() -> None:
     with pytest.raises(PmuvmError, match="M: oracle: no such file"):
         oracle.trial("M", Done(2, "", "no such file\n"))
 
 
-def test_the_table_counts_what_agrees_and_those_that_are_told() -> None:
+def test_table_counts_agreements_and_detected_mutants() -> None:
     rows = oracle.table([agreed("refpmu")], [disagreed("M1"), agreed("M2")]).splitlines()
     assert rows[1].split() == ["refpmu", "7", "0.3", "agree"]
     assert rows[2].split()[:5] == ["M1", "7", "0.3", "EINVAL", "opens"]
@@ -48,7 +48,7 @@ def test_the_table_counts_what_agrees_and_those_that_are_told() -> None:
     ]
 
 
-def test_too_few_mutants_or_a_driver_that_is_told_fail() -> None:
+def test_too_few_detected_mutants_or_a_wrong_driver_fail() -> None:
     ten = [disagreed(str(i)) for i in range(10)]
     assert oracle.status([agreed("")], [*ten, agreed("M")], 10) == 0
     assert oracle.status([agreed("")], [*ten[1:], agreed("M")], 10) == 1
@@ -56,7 +56,7 @@ def test_too_few_mutants_or_a_driver_that_is_told_fail() -> None:
     assert oracle.status([agreed("")], [], 0) == 0
 
 
-def test_a_mutant_that_is_not_told_fails_only_where_too_few_are() -> None:
+def test_undetected_mutant_fails_only_if_too_few_are_detected() -> None:
     def found(enough: int) -> tuple[int, int, int]:
         totals = oracle.totals([agreed("")], [disagreed("M1"), agreed("M2")], enough)
         assert totals["cases"] == totals["passed"] + totals["failed"] + totals["skipped"]
@@ -75,7 +75,7 @@ class Mortal:
         return disagreed(mutant.id)
 
 
-def test_a_mutant_that_ends_the_guest_is_told_and_the_rest_is_left_to_another() -> None:
+def test_mutant_that_kills_the_guest_is_detected_and_others_remain_pending() -> None:
     pending = oracle.chosen("6.12", ["M14-1", "M15-2", "M16-1"])
     trials = oracle.run_mutants(cast(oracle.OracleGuest, Mortal()), pending)
     assert [t.disagrees for t in trials] == [True, True]
@@ -83,18 +83,18 @@ def test_a_mutant_that_ends_the_guest_is_told_and_the_rest_is_left_to_another() 
     assert [mutant.id for mutant in pending] == ["M16-1"]
 
 
-def test_refpmu_is_asked_most() -> None:
+def test_refpmu_gets_most_calls() -> None:
     request = oracle.Request("6.12", (), 5_000, 60)
     assert (request.calls_to("refpmu"), request.calls_to("software")) == (5_000, 500)
 
 
 @pytest.mark.parametrize("words", [["--calls", "0", "--no-mutants"], ["--seconds", "0"]])
-def test_nothing_to_ask_is_refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_without_calls_is_refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert oracle.main(words) == 2
     assert "at least 1" in capsys.readouterr().err
 
 
-def test_mutants_of_an_events_attr_are_chosen() -> None:
+def test_mutants_of_the_event_attr_are_chosen() -> None:
     ids = {mutant.id for mutant in oracle.chosen("6.12", [])}
     assert {"M14-1", "M15-2", "M16-1"} <= ids
     assert "M01-1" not in ids  # another class

@@ -98,7 +98,7 @@ def test_a_sentence_has_at_most_40_words(text: str, broken: bool) -> None:
         ("`What counts` is text.", False),
     ],
 )
-def test_no_statement_begins_with_what_or_of(text: str, broken: bool) -> None:
+def test_no_sentence_begins_with_what_or_of(text: str, broken: bool) -> None:
     assert ("sentence-start" in rules(text)) == broken
 
 
@@ -136,7 +136,7 @@ def test_phrases_of_the_style_page_are_refused_with_their_replacement() -> None:
     assert not rules("Memory leaks.")
 
 
-def test_each_pattern_matches_its_words_and_spares_others() -> None:
+def test_each_pattern_matches_only_its_terms() -> None:
     entries = prose.words(PAGE, (prose.TOOL / "words.toml").read_text(encoding="utf-8"))
     entries = entries[len(entries) - len(TABLE["word"]) :]
     texts = [Passage(f"{n:02}", 1, text) for n, pair in enumerate(WORDS) for text in pair[:1]]
@@ -288,7 +288,7 @@ echo '# three' # four
         ("a.md", SHELL, []),
     ],
 )
-def test_comments_are_found(
+def test_docstrings_and_comments_are_passages(
     tmp_path: Path, name: str, text: str, expected: list[tuple[int, str]]
 ) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")

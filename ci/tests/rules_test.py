@@ -48,7 +48,7 @@ def findings(root: Path, changed: dict[str, str]) -> list[str]:
     return rules.findings(root, [path for path in root.rglob("*") if path.is_file()])
 
 
-def test_a_catalogue_that_is_true_has_no_finding(tmp_path: Path) -> None:
+def test_correct_catalogue_has_no_finding(tmp_path: Path) -> None:
     assert not findings(tmp_path, {})
 
 
@@ -83,7 +83,9 @@ def test_a_catalogue_that_is_true_has_no_finding(tmp_path: Path) -> None:
         ("conformance/rules/CNT.toml", "CNT-001", "CNT-002", "CNT-002 occurs twice"),
     ],
 )
-def test_what_is_untrue_is_found(tmp_path: Path, name: str, old: str, new: str, said: str) -> None:
+def test_disagreement_with_tests_is_reported(
+    tmp_path: Path, name: str, old: str, new: str, said: str
+) -> None:
     found = findings(tmp_path, {name: FILES[name].replace(old, new)})
     assert any(said in line for line in found), found
 

@@ -58,7 +58,7 @@ def fixture_findings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: 
         ("sdm:vol 3", ">=6.1"),
     ],
 )
-def test_what_is_there_has_no_finding(findings, source, kernels) -> None:  # type: ignore[no-untyped-def]
+def test_existing_source_has_no_finding(findings, source, kernels) -> None:  # type: ignore[no-untyped-def]
     assert not findings(source, kernels)
 
 
@@ -73,6 +73,6 @@ def test_what_is_there_has_no_finding(findings, source, kernels) -> None:  # typ
         ("man:perf_event_open(2)#EXDEV", ">=6.1", "does not contain 'EXDEV'"),
     ],
 )
-def test_what_is_not_there_is_found(findings, source, kernels, said) -> None:  # type: ignore[no-untyped-def]
+def test_missing_source_is_reported(findings, source, kernels, said) -> None:  # type: ignore[no-untyped-def]
     (line,) = findings(source, kernels)
     assert line.startswith("CNT-001: ") and said in line

@@ -54,14 +54,14 @@ def test_programs_are_inputs_by_their_packages(project: Path) -> None:
     assert "package:coreutils" in traced(project, "cat", "read.txt")
 
 
-def test_a_header_that_is_looked_for_in_vain_is_no_input_of_a_compiler(project: Path) -> None:
+def test_missing_header_is_no_input_of_a_compiler(project: Path) -> None:
     log = project.parent / "trace"
     subprocess.run(traces.argv(["sh", "-c", "cat a.h; cat read.txt"], log), cwd=project, check=True)
     assert "exists:a.h" not in traces.inputs(log, project, probes=False)
     assert {"exists:a.h", "file:read.txt"} <= traces.inputs(log, project)
 
 
-def test_a_pointer_to_a_kernel_is_an_input_and_other_files_of_the_cache_are_not(
+def test_only_kernel_pointers_of_the_cache_are_inputs(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -94,18 +94,18 @@ def test_a_machine_without_strace_traces_nothing(monkeypatch: pytest.MonkeyPatch
     traces.can_trace.cache_clear()
 
 
-def test_who_asks_git_for_files_reads_the_names_of_all(project: Path) -> None:
+def test_reader_of_the_git_index_reads_all_names(project: Path) -> None:
     subprocess.run(["git", "init", "-q"], cwd=project, check=True)
     subprocess.run(["git", "add", "."], cwd=project, check=True)
     assert "names:/" in traced(project, "git", "ls-files")
 
 
-def test_a_file_that_is_only_looked_at_is_an_input_by_its_existence(project: Path) -> None:
+def test_file_that_is_only_tested_is_an_input_by_its_existence(project: Path) -> None:
     found = traced(project, "test", "-f", "read.txt")
     assert "exists:read.txt" in found and "file:read.txt" not in found
 
 
-def test_what_tools_keep_for_themselves_is_no_input(project: Path) -> None:
+def test_caches_of_tools_are_no_inputs(project: Path) -> None:
     (project / ".pytest_cache").mkdir()
     (project / ".pytest_cache" / "lastfailed").write_text("x", encoding="utf-8")
     found = traced(project, "cat", ".pytest_cache/lastfailed", "read.txt")

@@ -36,7 +36,7 @@ def build(variables: dict[str, str], *subjects: str) -> subprocess.CompletedProc
 
 
 @pytest.mark.timeout(LIMIT_S)
-def test_a_service_builds_with_its_compiler_flags_and_engine(tmp_path: Path) -> None:
+def test_service_builds_with_its_compiler_flags_and_engine(tmp_path: Path) -> None:
     out = tmp_path / "out"
     flags = "-g -O1 -fsanitize=address,fuzzer-no-link"
     done = build(
@@ -66,7 +66,7 @@ def test_a_service_builds_with_its_compiler_flags_and_engine(tmp_path: Path) -> 
     assert replayed.edges > 0 and replayed.corpus > 0
 
 
-def test_without_a_place_for_them_nothing_is_built(tmp_path: Path) -> None:
+def test_without_output_folder_nothing_is_built(tmp_path: Path) -> None:
     done = build({"WORK": str(tmp_path)})
     assert (done.returncode, done.stdout) == (2, "")
     assert (
@@ -76,7 +76,7 @@ def test_without_a_place_for_them_nothing_is_built(tmp_path: Path) -> None:
     assert not any(tmp_path.iterdir())
 
 
-def test_a_harness_that_reads_text_comes_with_its_words(tmp_path: Path) -> None:
+def test_text_harness_has_a_dictionary(tmp_path: Path) -> None:
     built, out = tmp_path / "built", tmp_path / "out"
     for folder in (built, out):
         folder.mkdir()
@@ -96,7 +96,7 @@ def test_a_harness_that_reads_text_comes_with_its_words(tmp_path: Path) -> None:
         (["ktap"], "/ktap_fuzzer: No such file or directory"),
     ],
 )
-def test_what_cannot_be_packed_is_one_line_and_status_2(
+def test_missing_harness_is_one_line_and_status_2(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: str
 ) -> None:
     assert pack.main([str(tmp_path / "built"), str(tmp_path / "out"), *words]) == 2

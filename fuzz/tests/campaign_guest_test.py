@@ -27,7 +27,7 @@ def request(folder: Path) -> campaign.Request:
     )
 
 
-def test_a_driver_that_answers_otherwise_is_found(tmp_path: Path) -> None:
+def test_fuzzer_detects_a_driver_that_disagrees_with_the_model(tmp_path: Path) -> None:
     asked = dataclasses.replace(request(tmp_path), parameters=OTHER)
     told = campaign.fuzz(asked, tmp_path / "findings")
     assert told.error == "" and len(told.findings) == 1

@@ -51,7 +51,7 @@ def expected() -> dict[tuple[str, str], str]:
     return both | ALONE
 
 
-def test_there_are_no_others() -> None:
+def test_each_seed_file_has_an_expectation() -> None:
     there = {
         (target, seed.name)
         for target in campaign.TARGETS
@@ -61,19 +61,19 @@ def test_there_are_no_others() -> None:
 
 
 @pytest.mark.parametrize(("target", "name"), expected())
-def test_a_seed_does_what_its_name_says(target: str, name: str) -> None:
+def test_seed_does_what_its_name_promises(target: str, name: str) -> None:
     lines = text(target, campaign.seeds(target) / name)
     assert [line.split()[0] for line in lines] == expected()[target, name].split()
 
 
-def test_a_trace_is_of_the_pmu_with_an_aux_area() -> None:
+def test_trace_seed_uses_the_pmu_with_an_aux_area() -> None:
     lines = text("refpmu", campaign.seeds("refpmu") / "trace")
     assert " attr=0200f000" in lines[0]
     assert lines[1:4] == ["map which=1", "map_aux which=1", "ioctl"]
     assert lines[4] == "branch which=1 value=0xc8"
 
 
-def test_the_events_of_the_others_are_of_the_target() -> None:
+def test_other_seeds_use_events_of_the_target() -> None:
     for target, kind in {"refpmu": "0100f000", "software": "01000000"}.items():
         for name in SEEDS:
             first = text(target, campaign.seeds(target) / name)[0]

@@ -46,20 +46,20 @@ def runs(fakes: pathlib.Path) -> int:
     return len((fakes / "runs").read_text("ascii").splitlines())
 
 
-def test_kvm_is_taken_when_a_guest_boots_on_it(fakes: pathlib.Path) -> None:
+def test_kvm_is_used_if_a_guest_boots_on_it(fakes: pathlib.Path) -> None:
     play(fakes, 'echo "pmuvm: this guest runs" >&9')
     assert accel.choose(ANY) == "kvm"
 
 
 @pytest.mark.parametrize("text", ["exec sleep 60", "exit 1", "echo boots but says nothing >&9"])
-def test_tcg_is_taken_when_none_does_and_asked_once(fakes: pathlib.Path, text: str) -> None:
+def test_tcg_is_used_if_no_guest_boots_and_probe_runs_once(fakes: pathlib.Path, text: str) -> None:
     play(fakes, text)
     assert accel.choose(ANY) == "tcg"
     assert accel.choose(ANY) == "tcg"
     assert runs(fakes) == 1
 
 
-def test_another_boot_of_the_host_asks_again(
+def test_reboot_of_the_host_repeats_the_probe(
     fakes: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     play(fakes, "exit 1")
@@ -87,9 +87,7 @@ def test_the_environment_forces_and_is_checked(monkeypatch: pytest.MonkeyPatch) 
         accel.choose(ANY)
 
 
-def test_time_that_is_counted_in_instructions_is_the_emulators(
-    fakes: pathlib.Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_icount_requires_the_emulator(fakes: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     play(fakes, 'echo "pmuvm: this guest runs" >&9')
     two = dataclasses.replace(suite.find_target("refpmu"), icount=3)
     one = dataclasses.replace(two, cpus=1)

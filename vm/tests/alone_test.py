@@ -53,7 +53,7 @@ def written(pmu: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", nightly_params.stock_kernels())
 @pytest.mark.parametrize("pmu", [pmu for pmu in PMUS if pmu in KNOWN])
-def test_a_draft_agrees_with_the_file_of_its_maker(name: str, pmu: str) -> None:
+def test_draft_agrees_with_the_target_file(name: str, pmu: str) -> None:
     found, truth = draft(name, pmu), written(pmu)
     assert found["target"]["kind"] == truth["target"]["kind"]
     assert ("sampling" in found) == ("sampling" in truth)
@@ -75,7 +75,7 @@ def test_a_draft_agrees_with_the_file_of_its_maker(name: str, pmu: str) -> None:
 
 
 @pytest.mark.parametrize("name", nightly_params.stock_kernels())
-def test_a_draft_has_the_events_that_any_counter_counts(name: str) -> None:
+def test_draft_has_the_events_of_all_counters(name: str) -> None:
     for pmu in ("refpmu", "refpmu_uncore"):
         everywhere = {
             event["name"]: event.get("generic")
@@ -88,13 +88,13 @@ def test_a_draft_has_the_events_that_any_counter_counts(name: str) -> None:
 
 @pytest.mark.parametrize("name", nightly_params.stock_kernels())
 @pytest.mark.parametrize("pmu", PMUS)
-def test_a_draft_is_taken_by_run(name: str, pmu: str) -> None:
+def test_run_accepts_a_draft(name: str, pmu: str) -> None:
     done = pmuconf_output(name)[f"run --target /tmp/{pmu}.toml --case AttrSize.*"]
     assert "cases" in done.stdout and "FAIL" not in done.stdout, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("name", nightly_params.stock_kernels())
-def test_it_runs_by_the_name_of_the_pmu_alone(name: str) -> None:
+def test_run_needs_only_the_name_of_the_pmu(name: str) -> None:
     done = pmuconf_output(name)["run --pmu refpmu --case Counting.D*"]
     assert done.status == 0, done.stdout + done.stderr
     assert "PASS  Counting.DisabledTimeIsNotCounted" in done.stdout

@@ -38,7 +38,7 @@ cat <&3 || echo held file gives an error
 
 @pytest.mark.rule("SYS-014")
 @pytest.mark.parametrize("name", nightly_params.stock_kernels())
-def test_pmus_are_announced_whole_and_leave_whole(name: str) -> None:
+def test_pmus_are_complete_when_announced_and_gone_when_removed(name: str) -> None:
     machine = runs.machine(kernel.find(name), suite.find_target("refpmu"))
     with guest.Guest(machine) as vm:
         vm.boot()

@@ -75,5 +75,5 @@ def test_a_kernel_without_an_init_is_a_panic_at_boot(tmp_path: pathlib.Path) -> 
     assert "Kernel panic - not syncing: VFS: Unable to mount root fs" in lost.value.cause
 
 
-def test_the_probe_tells_a_working_accelerator() -> None:
+def test_probe_detects_a_working_accelerator() -> None:
     assert accel.probe(kernel.find("6.12"), "tcg", deadline_s=60)

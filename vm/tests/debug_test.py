@@ -77,7 +77,7 @@ def seeded_driver(folder: pathlib.Path) -> pathlib.Path:
 
 
 @pytest.mark.parametrize("name", kernel.debug_known())
-def test_the_case_that_ran_fails_and_no_other(name: str, tmp_path: pathlib.Path) -> None:
+def test_only_the_case_that_ran_fails(name: str, tmp_path: pathlib.Path) -> None:
     found = kernel.find(name)
     product = module.build(found, seeded_driver(tmp_path / "driver"), tmp_path / "out")
     target = suite.find_target("refpmu")

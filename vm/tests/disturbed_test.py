@@ -42,7 +42,7 @@ int main(void)
 runs when its parent ends."""
 
 
-def test_a_case_whose_cpu_is_taken_away_is_run_again(tmp_path: pathlib.Path) -> None:
+def test_case_that_loses_its_cpu_runs_again(tmp_path: pathlib.Path) -> None:
     files = {"bin/taker": compile_program(tmp_path, "taker", TAKER, "-O1")}
     target = dataclasses.replace(suite.find_target("refpmu"), cpus=1)
     run = f"pmuconf run --target refpmu --case {CASE} --out /tmp/report"

@@ -140,7 +140,7 @@ def differences(draft: dict[str, Any], hand: dict[str, Any]) -> dict[str, tuple[
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=marks(name)) for name in TARGETS])
-def test_a_draft_is_right(name: str) -> None:
+def test_draft_equals_the_target_file(name: str) -> None:
     where = place(name)
     done = drafts(where)[name]
     assert done.status == 0, done.stderr
@@ -152,7 +152,7 @@ def test_a_draft_is_right(name: str) -> None:
     assert {key: found[key] for key in left} == {}
 
 
-def test_what_a_draft_says_otherwise_is_told() -> None:
+def test_differences_of_a_draft_are_reported() -> None:
     hand = {"counters.general": 4, "features.precise": 0, "refusals.task": "EINVAL"}
     draft = {"counters.general": 3, "refusals.clock": "EINVAL"}
     assert differences(draft, hand) == {

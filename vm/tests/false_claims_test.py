@@ -259,7 +259,7 @@ def vm(
 @pytest.mark.parametrize(
     "claim", nightly_params.choose([claim.name for claim in FALSE_CLAIMS], *DAILY)
 )
-def test_a_false_claim_fails_the_case_that_checks_it(vm: guest.Guest, claim: str) -> None:
+def test_false_claim_fails_its_case(vm: guest.Guest, claim: str) -> None:
     false = BY_NAME[claim]
     words = ["pmuconf", "run", "--target", f"/false-claims/{claim}.toml", "--case", false.cases]
     done = vm.exec(words, DEADLINE_S)

@@ -32,7 +32,7 @@ for fd in /proc/[0-9]*/fd/*; do readlink "$fd"; done | grep -c perf_event
 
 @pytest.mark.rule("STR-008")
 @pytest.mark.parametrize("name", nightly_params.stock_kernels())
-def test_nothing_is_left_of_what_cases_do(name: str) -> None:
+def test_cases_leave_nothing_behind(name: str) -> None:
     machine = runs.machine(kernel.find(name), suite.find_target("refpmu"))
     with guest.Guest(machine) as vm:
         vm.boot()

@@ -22,7 +22,7 @@ PLACES = ["[<(____ptrval____)>] ", "[<00000000deadbeef>] ", ""]
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_the_function_that_lost_memory_is_told(place: str) -> None:
+def test_leak_has_its_function_and_owner(place: str) -> None:
     (leak,) = leaks.parse(
         LISTING.format(comm="pmuconf", pid=77, place=place, maker="setup", caller="refpmu_load")
     )
@@ -31,7 +31,7 @@ def test_the_function_that_lost_memory_is_told(place: str) -> None:
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_what_the_kernel_lost_before_any_driver_is_nobodys(place: str) -> None:
+def test_leaks_before_any_driver_have_no_owner(place: str) -> None:
     early = LISTING.format(
         comm="swapper/0", pid=0, place=place, maker="acpi_early_init", caller=leaks.START
     )

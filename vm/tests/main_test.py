@@ -82,7 +82,7 @@ def test_a_selection_makes_a_partial_run(tmp_path: pathlib.Path) -> None:
     ("more", "loaded"),
     [([], "load refpmu.ko of=target"), (["--parameters", "a=1 b=2"], "load refpmu.ko a=1 b=2")],
 )
-def test_the_module_gets_the_parameters_that_are_asked_for(
+def test_module_gets_the_requested_parameters(
     tmp_path: pathlib.Path, more: list[str], loaded: str
 ) -> None:
     module_file(tmp_path / "refpmu.ko", "refpmu")
@@ -92,14 +92,14 @@ def test_the_module_gets_the_parameters_that_are_asked_for(
     assert [line for line in lines if line.endswith(loaded)]
 
 
-def test_a_module_is_placed_by_its_own_name(tmp_path: pathlib.Path) -> None:
+def test_module_file_in_the_guest_has_the_modules_name(tmp_path: pathlib.Path) -> None:
     file = module_file(tmp_path / "your-driver.v2.ko", "your_driver")
     run(tmp_path, "--module", str(file), target=SOFTWARE + '[vm]\nmodule = "your_driver"\n')
     console = (tmp_path / "out" / "console.log").read_text("utf-8")
     assert "load your_driver.ko" in console
 
 
-def test_a_shuffle_is_an_order_that_its_seed_repeats(
+def test_shuffle_seed_repeats_the_order(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = [f"A.Case{number}" for number in range(8)]
@@ -128,7 +128,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_word_is_one_line_and_status_2(
+def test_invalid_value_is_one_line_and_status_2(
     tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str], name: str
 ) -> None:
     words, says = BAD[name]
@@ -218,7 +218,7 @@ def test_an_old_verdict_does_not_survive_a_run_that_cannot_be_judged(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_kernel_that_hangs_at_boot_is_given_up(
+def test_kernel_that_hangs_at_boot_is_an_error(
     tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert run(tmp_path, "--boot-timeout", "0.5", how="silent") == 2
@@ -252,7 +252,7 @@ def test_a_pmu_is_probed_in_a_guest(
     }
 
 
-def test_a_draft_says_on_which_machine_the_pmu_is(
+def test_draft_has_the_machine_of_the_pmu(
     tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     image, out = str(boot_image(tmp_path / "bzImage")), tmp_path / "yours.toml"
@@ -269,7 +269,7 @@ def test_a_draft_says_on_which_machine_the_pmu_is(
     }
 
 
-def test_the_machine_of_a_program_is_as_asked(
+def test_options_define_the_machine_of_a_program(
     tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     image = str(boot_image(tmp_path / "bzImage"))
@@ -278,7 +278,7 @@ def test_the_machine_of_a_program_is_as_asked(
     assert capfd.readouterr().err.splitlines()[-1].startswith("pmuvm: guest lost: ")
 
 
-def test_a_pmu_that_is_not_there_leaves_no_draft(
+def test_absent_pmu_leaves_no_draft(
     tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     image, out = str(boot_image(tmp_path / "behave=no-pmu")), tmp_path / "yours.toml"
@@ -287,7 +287,7 @@ def test_a_pmu_that_is_not_there_leaves_no_draft(
     assert not out.exists()
 
 
-def test_what_is_probed_is_judged(
+def test_run_judges_by_the_draft_of_a_probe(
     tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store, "ROOT", tmp_path)
@@ -300,7 +300,7 @@ def test_what_is_probed_is_judged(
 
 
 @pytest.mark.parametrize("words", [["--target", "probe"], ["--target", "software", "--pmu", "x"]])
-def test_a_pmu_to_probe_is_named_and_for_nothing_else(
+def test_pmu_option_requires_target_probe(
     words: list[str], capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["run", *words]) == 2
@@ -315,7 +315,7 @@ def test_isolated_cases_get_a_guest_each(tmp_path: pathlib.Path) -> None:
     assert [line["t"] for line in stream(tmp_path)].count("kmsg") == 3
 
 
-def test_a_shuffled_run_tells_its_seed(
+def test_shuffled_run_reports_its_seed(
     tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     run(tmp_path, "--shuffle", "7")
@@ -362,7 +362,7 @@ def test_runs_are_compared_by_the_results_of_their_cases(
     assert main(["compare", str(tmp_path / "a"), str(tmp_path / "nosuch")]) == 2
 
 
-def test_the_command_that_repeats_a_case_is_whole(tmp_path: pathlib.Path) -> None:
+def test_repro_command_has_all_options(tmp_path: pathlib.Path) -> None:
     asked = runs.Request(
         target="/a b/x.toml",
         kernel="6.1",

@@ -90,7 +90,7 @@ def built(stock: kernel.Kernel, source: pathlib.Path, tmp_path: pathlib.Path) ->
     return tmp_path / "out"
 
 
-def test_only_what_changed_is_compiled_again(
+def test_only_changed_sources_are_recompiled(
     stock: kernel.Kernel, source: pathlib.Path, built: pathlib.Path
 ) -> None:
     (source / "core" / "b.c").write_text("int c;\n", encoding="utf-8")
@@ -98,7 +98,7 @@ def test_only_what_changed_is_compiled_again(
     assert compiled(stock) == ["b.c"]
 
 
-def test_after_an_error_only_what_changed_is_compiled_again(
+def test_after_an_error_only_changed_sources_are_recompiled(
     stock: kernel.Kernel, source: pathlib.Path, built: pathlib.Path
 ) -> None:
     (source / "core" / "b.c").write_text("an error\n", encoding="utf-8")
@@ -110,7 +110,7 @@ def test_after_an_error_only_what_changed_is_compiled_again(
 
 
 @pytest.mark.parametrize("change", ["header", "gone", "Kbuild", "options", "killed", "clock"])
-def test_where_make_cannot_tell_what_changed_all_is_compiled_again(
+def test_change_that_make_does_not_track_recompiles_all(
     stock: kernel.Kernel, source: pathlib.Path, built: pathlib.Path, change: str
 ) -> None:
     expected = ["a.c", "b.c"]
@@ -139,7 +139,7 @@ def test_where_make_cannot_tell_what_changed_all_is_compiled_again(
     assert ("int b;" in product) == (change not in ("gone", "clock"))
 
 
-def test_a_build_that_was_killed_is_not_gone_on_with(
+def test_killed_build_is_not_continued(
     stock: kernel.Kernel,
     source: pathlib.Path,
     built: pathlib.Path,
@@ -157,7 +157,7 @@ def test_a_build_that_was_killed_is_not_gone_on_with(
     assert compiled(stock) == ["a.c", "b.c"]
 
 
-def test_a_module_that_is_not_among_the_products_is_one_line(
+def test_missing_product_is_a_one_line_error(
     stock: kernel.Kernel, source: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
     with pytest.raises(PmuvmError, match="builds no other.ko for 6.12, but refpmu$"):
@@ -202,7 +202,7 @@ def test_a_path_with_a_space_is_refused(
         module.build(stock, source, tmp_path / "my out")
 
 
-def test_a_module_has_its_name_whatever_its_file_is_called(
+def test_module_name_is_independent_of_the_file_name(
     stock: kernel.Kernel, tmp_path: pathlib.Path
 ) -> None:
     file = module_file(tmp_path / "my-driver.v2.ko", "my_driver")
@@ -210,7 +210,7 @@ def test_a_module_has_its_name_whatever_its_file_is_called(
     assert module.guest_files([file], stock) == {"my_driver.ko": file}
 
 
-def test_a_file_that_is_no_module_is_refused(tmp_path: pathlib.Path) -> None:
+def test_file_without_module_information_is_refused(tmp_path: pathlib.Path) -> None:
     (tmp_path / "text").write_text("name=mine\n", encoding="utf-8")
     with pytest.raises(PmuvmError, match="text is not a kernel module: it has no name"):
         module.name_of(tmp_path / "text")
@@ -219,7 +219,7 @@ def test_a_file_that_is_no_module_is_refused(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize(
     ("release", "says"), [("6.12.1", ""), ("6.1.9", "x.ko was built for Linux 6.1.9, but")]
 )
-def test_a_module_of_another_kernel_is_worth_a_line(
+def test_module_of_another_kernel_gives_a_warning(
     stock: kernel.Kernel,
     tmp_path: pathlib.Path,
     capfd: pytest.CaptureFixture[str],

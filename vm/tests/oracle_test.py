@@ -117,7 +117,7 @@ def answers(name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", nightly_params.stock_kernels("oracle"))
-def test_the_kernel_answers_as_the_model_says(name: str) -> None:
+def test_kernel_agrees_with_the_errno_model(name: str) -> None:
     found = answers(name)
     for (target, kind), count in RUNS.items():
         run = found[f"{target} {kind}"]
@@ -133,7 +133,7 @@ def test_the_kernel_answers_as_the_model_says(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", nightly_params.stock_kernels("oracle"))
-def test_each_check_that_can_be_reached_was(name: str) -> None:
+def test_each_reachable_check_occurs(name: str) -> None:
     found = answers(name)
     told = {reason for run in found.values() if isinstance(run, dict) for reason in run["reasons"]}
     never = {reason for run in found.values() if isinstance(run, dict) for reason in run["never"]}
@@ -141,7 +141,7 @@ def test_each_check_that_can_be_reached_was(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", nightly_params.stock_kernels("oracle"))
-def test_a_driver_that_decides_otherwise_is_told(name: str) -> None:
+def test_driver_that_disagrees_with_the_model_is_detected(name: str) -> None:
     first, status, again = answers(name)["broken"]
     assert status == 1, again.stderr
     assert first["reason"] == "INI-011 bits of config without a meaning"

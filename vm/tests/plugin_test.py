@@ -73,9 +73,7 @@ def test_each_case_is_an_item_of_its_own(folder: pathlib.Path, workers: list[str
 
 
 @pytest.mark.parametrize("workers", [[], pytest.param(["-n", "2"], marks=pytest.mark.nightly)])
-def test_what_a_kernel_reports_at_the_end_fails_the_run(
-    folder: pathlib.Path, workers: list[str]
-) -> None:
+def test_kernel_report_at_the_end_fails_the_run(folder: pathlib.Path, workers: list[str]) -> None:
     status, text = run_pytest(folder, "--pmuconf-kernel", "./behave=warn", "-k", "Passes", *workers)
     assert "1 passed" in text
     assert "WARNING: at x.c:1" in text
@@ -89,7 +87,7 @@ def test_a_target_that_is_malformed_is_a_collection_error(folder: pathlib.Path) 
     assert "at line 1" in text
 
 
-def test_some_cases_go_on_from_a_snapshot_and_all_of_them_boot(
+def test_selected_cases_use_a_snapshot_and_all_cases_boot(
     folder: pathlib.Path, cache: pathlib.Path
 ) -> None:
     def states(*words: str) -> int:

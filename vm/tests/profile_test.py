@@ -162,15 +162,13 @@ def intel(
 
 
 @pytest.mark.parametrize("event", nightly_params.choose(EVENTS, EVENTS[0]))
-def test_shares_are_those_of_the_work(vm: guest.Guest, event: str) -> None:
+def test_sample_shares_equal_work_shares(vm: guest.Guest, event: str) -> None:
     assert_known_shares(vm, event)
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("event", ["cpu/cpu-cycles/", "cpu-cycles"])
-def test_shares_are_those_of_the_work_by_interrupts_that_are_not_masked(
-    intel: guest.Guest, event: str
-) -> None:
+def test_sample_shares_equal_work_shares_with_nmis(intel: guest.Guest, event: str) -> None:
     assert_known_shares(intel, event)
 
 
@@ -286,13 +284,13 @@ GONE = (
         ("hidden", APART),
     ],
 )
-def test_a_process_that_is_gone_has_its_names(vm: guest.Guest, command: str, script: str) -> None:
+def test_ended_process_has_symbol_names(vm: guest.Guest, command: str, script: str) -> None:
     options = ("-e", "cpu-clock", "-c", str(PERIOD_NS), "--user-only")
     found = sampled(vm, *options, "--", "sh", "-c", script)
     assert mostly_spins(found, command), found
 
 
-def test_what_has_no_symbols_is_shown_by_module_and_offset(vm: guest.Guest) -> None:
+def test_code_without_symbols_is_shown_by_module_and_offset(vm: guest.Guest) -> None:
     options = ("-e", "cpu-clock", "-c", str(PERIOD_NS), "--user-only")
     found = sampled(vm, *options, "--", "nameless", "5000")
     # The kernel's page in each process (vdso) only has names of exported functions.
@@ -304,7 +302,7 @@ def test_what_has_no_symbols_is_shown_by_module_and_offset(vm: guest.Guest) -> N
 
 
 @pytest.mark.parametrize("program", ["inlined", "unlisted"])
-def test_inlined_functions_stand_in_their_order(vm: guest.Guest, program: str) -> None:
+def test_inlined_functions_are_in_call_order(vm: guest.Guest, program: str) -> None:
     options = ("-e", "cpu-clock", "-c", str(PERIOD_NS), "--user-only")
     found = sampled(vm, *options, "--", program, "40000")
     kinds = {frame["name"]: frame["kind"] for frame in found["frames"]}
@@ -314,16 +312,14 @@ def test_inlined_functions_stand_in_their_order(vm: guest.Guest, program: str) -
     assert sum(seen.values()) > 0.9 * found["samples"] > 0
 
 
-def test_inlined_functions_are_left_out_where_nobody_wants_them(vm: guest.Guest) -> None:
+def test_no_inlines_omits_inlined_functions(vm: guest.Guest) -> None:
     options = ("-e", "cpu-clock", "-c", str(PERIOD_NS), "--user-only", "--no-inlines")
     found = sampled(vm, *options, "--", "inlined", "40000")
     assert innermost(found, "inlined")["around"] > 0.9 * found["samples"] > 0
 
 
 @pytest.mark.parametrize("around", [[], ["unshare", "-p", "-f"]])
-def test_code_that_a_program_made_has_the_names_that_it_gave(
-    vm: guest.Guest, around: list[str]
-) -> None:
+def test_generated_code_has_the_names_of_its_map(vm: guest.Guest, around: list[str]) -> None:
     options = ("-e", "cpu-clock", "-c", str(PERIOD_NS), "--user-only")
     found = sampled(vm, *options, "--", *around, "made", "40000")
     names = innermost(found, "made")
@@ -388,7 +384,7 @@ def test_throttling_is_counted(vm: guest.Guest) -> None:
         (("-p", "99999"), "-p 99999: there is no such process"),
     ],
 )
-def test_what_cannot_be_sampled_is_said_in_a_line(
+def test_impossible_sampling_is_a_one_line_error(
     vm: guest.Guest, words: tuple[str, ...], said: str
 ) -> None:
     done = vm.exec(["profile", "-d", "1", *words])
@@ -396,13 +392,13 @@ def test_what_cannot_be_sampled_is_said_in_a_line(
     assert said in done.stderr
 
 
-def test_who_may_not_sample_is_told_what_is_missing(vm: guest.Guest) -> None:
+def test_missing_privilege_is_reported(vm: guest.Guest) -> None:
     done = vm.exec(["unshare", "-U", "profile", "-e", "cpu-clock", "-d", "1"])
     assert (done.status, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert "run it as root, or with CAP_BPF and CAP_PERFMON" in done.stderr
 
 
-def test_a_missing_event_is_replaced_when_that_is_asked_for(vm: guest.Guest) -> None:
+def test_missing_event_is_replaced_on_request(vm: guest.Guest) -> None:
     done = profile(vm, "-e", MISSING, "--fallback", "--", "shares", "3000")
     assert "sampling cpu-clock instead" in done.stderr
     assert "spin_half  shares" in done.stdout

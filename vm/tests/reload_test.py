@@ -93,7 +93,7 @@ KERNELS = pytest.mark.parametrize(("name", "rounds"), kernels())
 
 
 @KERNELS
-def test_every_kind_of_pmu_was_there(name: str, rounds: int) -> None:
+def test_every_pmu_type_was_loaded(name: str, rounds: int) -> None:
     pmus = reload_output(name, rounds)["pmus"]
     usual = ["refpmu", "refpmu_trace", "refpmu_uncore"]
     others = {
@@ -110,7 +110,7 @@ def test_an_open_event_keeps_the_module(name: str, rounds: int) -> None:
 
 
 @KERNELS
-def test_nothing_stays_behind(name: str, rounds: int) -> None:
+def test_unload_leaves_nothing_behind(name: str, rounds: int) -> None:
     facts = reload_output(name, rounds)
     assert facts["rounds"] == rounds
     assert facts["left_behind"] == []
@@ -119,7 +119,7 @@ def test_nothing_stays_behind(name: str, rounds: int) -> None:
 
 
 @KERNELS
-def test_no_memory_is_lost(name: str, rounds: int) -> None:
+def test_reload_leaks_no_memory(name: str, rounds: int) -> None:
     facts = reload_output(name, rounds)
     grown = {cache: more for cache, more in facts["object_growth"].items() if more > rounds / 2}
     assert grown == {}

@@ -87,7 +87,7 @@ def static(source: str, folder: pathlib.Path) -> pathlib.Path:
     return path
 
 
-def test_a_program_is_replayed_and_told(tmp_path: pathlib.Path) -> None:
+def test_program_is_replayed_and_compared_with_the_model(tmp_path: pathlib.Path) -> None:
     program = tmp_path / "text"
     program.write_text(PROGRAM, encoding="utf-8")
     argv = [str(suite.binary()), "repro", "--print", str(program)]

@@ -53,7 +53,7 @@ def kept(tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> pathlib.P
     return state
 
 
-def test_the_second_run_makes_a_snapshot_and_the_third_goes_on_from_it(
+def test_second_run_makes_a_snapshot_and_the_third_uses_it(
     tmp_path: pathlib.Path, kept: pathlib.Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     made = kept.stat().st_ino
@@ -71,7 +71,7 @@ def test_the_console_of_a_run_begins_with_the_boot(
 
 
 @pytest.mark.parametrize("more", [["--boot"], ["--isolate"], ["--icount", "3", "--cpus", "1"]])
-def test_who_asks_for_a_boot_gets_one(
+def test_boot_option_boots(
     tmp_path: pathlib.Path, kept: pathlib.Path, capfd: pytest.CaptureFixture[str], more: list[str]
 ) -> None:
     for _ in range(3):
@@ -80,9 +80,7 @@ def test_who_asks_for_a_boot_gets_one(
     assert states() == [kept]
 
 
-def test_the_whole_catalogue_is_booted(
-    tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_run_of_all_cases_boots(tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> None:
     for _ in range(3):
         run(tmp_path, case="")
     assert "snapshot" not in capfd.readouterr().err
@@ -90,7 +88,7 @@ def test_the_whole_catalogue_is_booted(
 
 
 @pytest.mark.parametrize("damage", ["truncated", "changed", "emptied"])
-def test_a_damaged_snapshot_is_removed_and_the_run_goes_on(
+def test_damaged_snapshot_is_removed_and_the_run_continues(
     tmp_path: pathlib.Path, kept: pathlib.Path, damage: str
 ) -> None:
     data = {"truncated": b"stat", "changed": b"stateX", "emptied": b""}[damage]
@@ -100,7 +98,7 @@ def test_a_damaged_snapshot_is_removed_and_the_run_goes_on(
     assert [state.read_bytes() for state in states()] == [b"state"]
 
 
-def test_a_snapshot_that_no_guest_goes_on_from_is_removed_and_the_guest_boots(
+def test_unusable_snapshot_is_removed_and_the_guest_boots(
     tmp_path: pathlib.Path, kept: pathlib.Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     # An intact snapshot, but of another machine: QEMU detects that when it reads the file.
@@ -113,7 +111,7 @@ def test_a_snapshot_that_no_guest_goes_on_from_is_removed_and_the_guest_boots(
 
 
 @pytest.mark.parametrize("how", ["no-state", "bad-state"])
-def test_a_machine_that_cannot_be_saved_boots_and_is_not_tried_again(
+def test_machine_that_cannot_be_saved_boots_and_is_marked(
     tmp_path: pathlib.Path, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for _ in range(2):
@@ -123,7 +121,7 @@ def test_a_machine_that_cannot_be_saved_boots_and_is_not_tried_again(
     assert run(tmp_path, how=how) == 0
 
 
-def test_a_snapshot_that_another_process_makes_is_not_waited_for(
+def test_run_does_not_wait_for_a_snapshot_of_another_process(
     tmp_path: pathlib.Path,
 ) -> None:
     assert run(tmp_path) == 0
@@ -156,7 +154,7 @@ def test_another_machine_has_another_snapshot(
 
 
 @pytest.mark.parametrize("change", ["kernel", "emulator", "host", "words"])
-def test_what_decides_a_boot_decides_the_snapshot(
+def test_snapshot_key_has_all_inputs_of_a_boot(
     tmp_path: pathlib.Path, fakes: pathlib.Path, monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:
     one = bare(tmp_path)
@@ -176,7 +174,7 @@ def test_what_decides_a_boot_decides_the_snapshot(
     assert snapshot.key(one) != before
 
 
-def test_snapshots_that_were_not_used_for_long_go_first(
+def test_least_recently_used_snapshots_are_removed_first(
     tmp_path: pathlib.Path, kept: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(snapshot, "KEPT_BYTES", 5)  # room for only one of them
@@ -188,7 +186,7 @@ def test_snapshots_that_were_not_used_for_long_go_first(
     assert state != kept
 
 
-def test_debug_kernels_and_those_of_other_machines_boot(
+def test_debug_kernels_and_foreign_machines_boot(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def asked(_: object) -> str:
@@ -214,7 +212,7 @@ def test_debug_kernels_and_those_of_other_machines_boot(
         assert plan.machine.state is None
 
 
-def test_a_module_that_is_refused_behind_a_snapshot_is_no_reason_to_boot(
+def test_refused_module_does_not_invalidate_the_snapshot(
     machine: qemu.Machine, tmp_path: pathlib.Path
 ) -> None:
     def fallback(_: str) -> session.Plan:
@@ -231,7 +229,7 @@ def test_a_module_that_is_refused_behind_a_snapshot_is_no_reason_to_boot(
             guests.run(suite.Case("A.One", ("CNT-002",), 1.0, "", 0))
 
 
-def test_a_guest_that_is_not_handed_its_module_boots_with_it(
+def test_guest_that_does_not_receive_its_module_boots_with_it(
     machine: qemu.Machine, tmp_path: pathlib.Path
 ) -> None:
     behaving = dataclasses.replace(machine, cmdline="behave=no-room")

@@ -140,7 +140,7 @@ def test_the_driver_is_the_cpus_pmu(vm: guest.Guest) -> None:
     assert (done.status, done.stdout.strip()) == (0, "4")
 
 
-def test_perf_list_shows_the_events_and_perf_stat_takes_each(vm: guest.Guest) -> None:
+def test_perf_list_shows_the_events_and_perf_stat_accepts_each(vm: guest.Guest) -> None:
     done = vm.exec(["sh", "-c", f"cd {SYSFS}/cpu/events && ls"])
     names = [name for name in done.stdout.split() if not name.endswith((".scale", ".unit"))]
     assert {"cycles", "instructions", "mem-loads"} <= set(names)
@@ -161,7 +161,7 @@ def manual_clock(vm: guest.Guest) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("manual_clock")
-def test_perf_stat_counts_what_happens_to_the_last_one(vm: guest.Guest) -> None:
+def test_perf_stat_counts_events_exactly(vm: guest.Guest) -> None:
     happens = (
         stimulate("advance", "--count", "1000000"),
         stimulate("pulse", CACHE_MISSES, "--count", "77"),
@@ -295,7 +295,7 @@ def test_perf_mem_records_loads_with_their_data(vm: guest.Guest) -> None:
         assert int(words[-1]) == latency
 
 
-def test_perf_mem_leaves_quick_loads_out(vm: guest.Guest) -> None:
+def test_perf_mem_omits_fast_loads(vm: guest.Guest) -> None:
     quick = stimulate("pulse", LOADS, "--count", "20", "--latency", "3")
     assert [count.value for count in stat(vm, ["cpu/mem-loads,ldlat=30/"], quick)] == [0]
 
@@ -310,7 +310,7 @@ def test_perf_stat_a_counts_on_the_uncore_with_its_unit(vm: guest.Guest) -> None
     assert requests.value == 0
 
 
-def test_perf_stat_a_counts_on_the_uncores_own_cpu_alone(vm: guest.Guest) -> None:
+def test_perf_stat_a_counts_only_on_the_uncores_cpu(vm: guest.Guest) -> None:
     work = stimulate("--cpu", "0", "pulse", DATA_READS, "--count", "64", device="refpmu_uncore")
     options = ["stat", "-j", "-a", "-A", "-e", "refpmu_uncore/event=0x04,umask=0x01/"]
     done = perf(vm, *options, "--", *work)
@@ -319,7 +319,7 @@ def test_perf_stat_a_counts_on_the_uncores_own_cpu_alone(vm: guest.Guest) -> Non
     assert [(row["cpu"], float(row["counter-value"])) for row in rows] == [(cpumask, 64.0)]
 
 
-def test_perf_record_gets_the_branch_trace_to_the_last_byte(vm: guest.Guest) -> None:
+def test_perf_record_gets_the_complete_branch_trace(vm: guest.Guest) -> None:
     work = stimulate("branches", "--count", "100", device="refpmu_trace")
     data = record(vm, ["--per-thread", "-e", "intel_bts//u"], work)
     found = read(vm, data)

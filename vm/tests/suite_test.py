@@ -31,7 +31,7 @@ def test_every_target_of_the_project_is_found_by_name() -> None:
         assert suite.find_target(name).name == name
 
 
-def test_a_target_says_what_its_machine_is(tmp_path: pathlib.Path) -> None:
+def test_target_has_its_machine(tmp_path: pathlib.Path) -> None:
     found = target(
         tmp_path,
         '[target]\nname = "mine"\nport = "/dev/refpmu"\nslowness = 2\n'
@@ -43,7 +43,7 @@ def test_a_target_says_what_its_machine_is(tmp_path: pathlib.Path) -> None:
     assert (found.icount, found.cpu) == (2, "host")
 
 
-def test_a_target_may_be_of_one_architecture_alone() -> None:
+def test_target_may_require_one_architecture() -> None:
     everywhere, there = set(suite.targets_on("amd64")), set(suite.targets_on("arm64"))
     assert "refpmu" in everywhere and "refpmu" in there
     assert "armv8_pmuv3" in there - everywhere
@@ -118,7 +118,7 @@ def names(selection: suite.Selection, tmp_path: pathlib.Path) -> list[str]:
     return [case.id for case in suite.cases(target(tmp_path, "[target]\n"), selection)]
 
 
-def test_a_selection_chooses(tmp_path: pathlib.Path) -> None:
+def test_selection_chooses_cases(tmp_path: pathlib.Path) -> None:
     every = ["Stand.Passes", "Stand.Fails", "Stand.Skips"]
     assert names(suite.Selection(), tmp_path) == every
     assert names(suite.Selection(rule="CNT-002"), tmp_path) == every
@@ -156,7 +156,7 @@ def test_a_suite_without_cases_is_an_error(
         ('echo \'{"cases":[{"id":"A.B"}]}\'', "printed no list of cases"),
     ],
 )
-def test_a_list_that_fails_says_so(
+def test_failed_list_is_an_error(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, text: str, says: str
 ) -> None:
     monkeypatch.setenv("PMUCONF_BINARY", str(write_script(tmp_path, "pmuconf", text)))
@@ -164,7 +164,7 @@ def test_a_list_that_fails_says_so(
         names(suite.Selection(), tmp_path)
 
 
-def test_a_suite_that_is_not_built_says_how_to(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_suite_error_has_the_build_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PMUCONF_BINARY", "/nowhere/pmuconf")
     with pytest.raises(PmuvmError, match="no program /nowhere/pmuconf: build it"):
         suite.binary()

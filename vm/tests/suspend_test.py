@@ -40,7 +40,7 @@ def suspend_output(name: str) -> dict[str, Any]:
 
 @pytest.mark.rule("PM-001")
 @pytest.mark.parametrize("name", nightly_params.stock_kernels("suspend"))
-def test_counts_survive_the_sleep(name: str) -> None:
+def test_counts_survive_the_suspend(name: str) -> None:
     facts = suspend_output(name)
     before = {"task": 15, "cpu_that_stays": 15, "cpu_that_leaves": 7}
     assert facts["before"]["counts"] == before
@@ -51,7 +51,7 @@ def test_counts_survive_the_sleep(name: str) -> None:
 
 @pytest.mark.rule("PM-001")
 @pytest.mark.parametrize("name", nightly_params.stock_kernels("suspend"))
-def test_the_place_in_the_period_survives_the_sleep(name: str) -> None:
+def test_period_position_survives_the_suspend(name: str) -> None:
     samples = {
         when: suspend_output(name)[when]["samples"] for when in ("before", "asleep", "after")
     }
@@ -66,5 +66,5 @@ def test_a_throttled_event_samples_again(name: str) -> None:
 
 @pytest.mark.rule("PM-002")
 @pytest.mark.parametrize("name", nightly_params.stock_kernels("suspend"))
-def test_a_cpu_that_was_away_counts_and_samples_from_the_first_on(name: str) -> None:
+def test_cpu_that_was_offline_counts_and_samples_from_the_first_event(name: str) -> None:
     assert suspend_output(name)["fresh"] == {"counts": 33, "samples": 3}

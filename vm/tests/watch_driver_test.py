@@ -89,7 +89,7 @@ def watched(
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_no_breach_is_seen_but_findings_while_the_suite_runs(watched: Guest, rule: str) -> None:
+def test_suite_causes_only_the_documented_breaches(watched: Guest, rule: str) -> None:
     vm, driver, pmu, types = watched
     work = ["pmuconf", "run", "--target", driver.target, f"--rule={rule}"]
     options = ["--pmu", pmu, "--json", "/tmp/watch.json", *types]
@@ -105,7 +105,7 @@ def test_no_breach_is_seen_but_findings_while_the_suite_runs(watched: Guest, rul
     assert calls["add"] >= calls["del"] >= 10
 
 
-def test_types_in_a_file_do_as_well_as_those_of_the_kernel(watched: Guest) -> None:
+def test_types_from_a_file_work_like_those_of_the_kernel(watched: Guest) -> None:
     work = ["pmuconf", "run", "--target", watched.driver.target, "--rule=CNT-001"]
     options = ["--pmu", watched.pmu, "--btf", "/types.btf"]
     done = watched.vm.exec(["pmuconf", "watch", *options, "--", *work], EXEC_S)
@@ -121,7 +121,7 @@ def test_types_in_a_file_do_as_well_as_those_of_the_kernel(watched: Guest) -> No
         ("/init", "--btf /init: no BTF is in it"),
     ],
 )
-def test_a_file_that_is_not_of_this_kernel_is_refused(watched: Guest, file: str, said: str) -> None:
+def test_types_of_another_kernel_are_refused(watched: Guest, file: str, said: str) -> None:
     done = watched.vm.exec(["pmuconf", "watch", "--pmu", watched.pmu, "--btf", file])
     assert (done.status, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert said in done.stderr

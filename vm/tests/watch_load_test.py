@@ -57,7 +57,7 @@ def vm(request: pytest.FixtureRequest) -> Iterator[guest.Guest]:
     "load",
     [pytest.param(load, marks=[] if load in DAILY else pytest.mark.nightly) for load in LOADS],
 )
-def test_no_breach_is_seen_under_load(vm: guest.Guest, load: str) -> None:
+def test_load_causes_no_breach(vm: guest.Guest, load: str) -> None:
     command = ["pmuconf", "watch", "--pmu", "refpmu", "--json", "/tmp/watch.json", "--"]
     done = vm.exec([*command, "sh", "-c", f"{LOADS[load]} >/tmp/said 2>&1 && echo >/tmp/well"], 300)
     assert done.status == 0, done.stdout + done.stderr
@@ -81,7 +81,7 @@ WITHOUT_TYPES = "mount -t tmpfs none /sys/kernel/btf && exec pmuconf watch --pmu
         (["-m", "sh", "-c", WITHOUT_TYPES], "this kernel does not describe its types"),
     ],
 )
-def test_what_is_missing_to_watch_is_said_in_a_line(
+def test_missing_requirement_is_a_one_line_error(
     vm: guest.Guest, around: list[str], said: str
 ) -> None:
     done = vm.exec(["unshare", *around])

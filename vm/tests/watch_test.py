@@ -96,7 +96,7 @@ def watched(
     return done, figures
 
 
-def test_nothing_is_found_wrong_with_a_driver_that_is_right(vm: guest.Guest) -> None:
+def test_correct_driver_has_no_breach(vm: guest.Guest) -> None:
     done, figures = watched(vm, RIGHT, "--", "pmuconf", "run", "--target", "refpmu", "--rule=SMP-*")
     assert done.status == 0, done.stdout + done.stderr
     assert figures["breaches"] == []
@@ -108,7 +108,7 @@ def test_nothing_is_found_wrong_with_a_driver_that_is_right(vm: guest.Guest) -> 
     assert sum(calls["add"]["below_power_of_2_ns"]) == calls["add"]["calls"]
 
 
-def test_a_pmu_without_some_callbacks_is_watched_by_the_others(vm: guest.Guest) -> None:
+def test_pmu_with_missing_callbacks_is_watched_by_the_others(vm: guest.Guest) -> None:
     work = ["pmuconf", "run", "--target", "refpmu_uncore", "--rule=UNC-00*"]
     done, figures = watched(vm, RIGHT, "--", *work, pmu="refpmu_uncore")
     assert done.status == 0, done.stdout + done.stderr
@@ -118,14 +118,14 @@ def test_a_pmu_without_some_callbacks_is_watched_by_the_others(vm: guest.Guest) 
 
 
 @pytest.mark.parametrize("name", nightly_params.choose(MUTANTS, *DAILY))
-def test_what_is_broken_is_named(vm: guest.Guest, name: str) -> None:
+def test_breach_of_a_mutant_is_reported(vm: guest.Guest, name: str) -> None:
     work = ["pmuconf", "run", "--target", "refpmu", "--rule", MUTANTS[name].rule]
     done, figures = watched(vm, name, "--seconds", SECONDS, "--", *work)
     assert done.status == 1, done.stdout + done.stderr
     assert MUTANTS[name].breach in [breach["name"] for breach in figures["breaches"]]
 
 
-def test_a_driver_that_takes_no_probe_is_not_called_right(vm: guest.Guest) -> None:
+def test_driver_without_probes_is_not_judged(vm: guest.Guest) -> None:
     vm.load(f"{UNTRACED}/refpmu.ko")
     done = vm.exec(["pmuconf", "watch", "--pmu", "refpmu", "--", "true"])
     assert vm.unload("refpmu")["ok"]
@@ -144,7 +144,9 @@ def test_a_driver_that_takes_no_probe_is_not_called_right(vm: guest.Guest) -> No
         (["--seconds", "1"], "--pmu is required"),
     ],
 )
-def test_what_cannot_be_watched_is_one_line(vm: guest.Guest, words: list[str], said: str) -> None:
+def test_invalid_arguments_are_one_line_errors(
+    vm: guest.Guest, words: list[str], said: str
+) -> None:
     vm.load(f"{RIGHT}/refpmu.ko")
     done = vm.exec(["pmuconf", "watch", *words])
     assert vm.unload("refpmu")["ok"]
