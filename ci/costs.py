@@ -95,10 +95,10 @@ def run(name: str, driver: Path) -> dict[str, Any]:
     if done.status != 0:
         raise PmuvmError(f"costs ended with status {done.status}: {done.stderr.strip()}")
     try:
-        said = json.loads(done.stdout)
+        output = json.loads(done.stdout)
     except ValueError as error:
         raise PmuvmError(f"costs: the output is not JSON: {error}") from error
-    return {"kernel": stock.release, "accel": machine.accel, "costs": said}
+    return {"kernel": stock.release, "accel": machine.accel, "costs": output}
 
 
 def report(measured: Mapping[str, Any]) -> dict[str, Any]:

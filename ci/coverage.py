@@ -61,7 +61,7 @@ def read_report(report: Any) -> list[File]:
 
 def judge(files: list[File]) -> tuple[list[str], int]:
     """The report as lines, and the number of folders in which too few branches were taken."""
-    told, failed = [], 0
+    rows, failed = [], 0
     for room in ROOMS:
         here = [file for file in files if Path(file.path).parent == Path(room)]
         reached = percent(here)
@@ -70,12 +70,12 @@ def judge(files: list[File]) -> tuple[list[str], int]:
         for file in here:
             if not file.branches:
                 continue
-            told.append(f"{percent([file]):6.1f} %  {file.taken:4}/{file.branches:<4} {file.path}")
+            rows.append(f"{percent([file]):6.1f} %  {file.taken:4}/{file.branches:<4} {file.path}")
             if short and file.lines:
-                told.append(f"          not taken on lines {', '.join(map(str, file.lines))}")
+                rows.append(f"          not taken on lines {', '.join(map(str, file.lines))}")
         verdict = f"less than {LEAST_PERCENT:.0f} %" if short else "enough"
-        told.append(f"{reached:6.1f} %  of the branches of {room}: {verdict}")
-    return told, failed
+        rows.append(f"{reached:6.1f} %  of the branches of {room}: {verdict}")
+    return rows, failed
 
 
 def run(command: list[str]) -> None:
@@ -87,8 +87,8 @@ def run(command: list[str]) -> None:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise NotMeasured(f"{name}: {error}") from error
     if done.returncode != 0:
-        said = (done.stdout + done.stderr).strip().splitlines()[-40:]
-        raise NotMeasured("\n".join([*said, f"{name} ended with status {done.returncode}"]))
+        output = (done.stdout + done.stderr).strip().splitlines()[-40:]
+        raise NotMeasured("\n".join([*output, f"{name} ended with status {done.returncode}"]))
 
 
 def measure() -> list[File]:
@@ -117,8 +117,8 @@ def main() -> int:
     except NotMeasured as error:
         print(f"coverage: {error}", file=sys.stderr)
         return 2
-    told, failed = judge(files)
-    print("\n".join(told))
+    rows, failed = judge(files)
+    print("\n".join(rows))
     totals = {"cases": len(ROOMS), "passed": len(ROOMS) - failed, "failed": failed, "skipped": 0}
     results.write_text(json.dumps({"totals": totals}, indent=2) + "\n")
     return 1 if failed else 0

@@ -58,14 +58,14 @@ class Tree:
 
     def complaints(self) -> list[str]:
         """The warnings of W=1 about the driver's sources. Warnings about other files of the tree do not count."""
-        said = self.make("W=1", f"{PLACE}/").splitlines()
-        return [line for line in said if re.match(rf"{PLACE}/.*(warning|error):", line)]
+        output = self.make("W=1", f"{PLACE}/").splitlines()
+        return [line for line in output if re.match(rf"{PLACE}/.*(warning|error):", line)]
 
 
 def as_module(built: Tree) -> list[str]:
     """Builds the kernel and refpmu.ko, and returns the errors."""
-    said = built.make("vmlinux", "modules")
-    found = [line for line in said.splitlines() if "refpmu" in line and "modpost" in line]
+    output = built.make("vmlinux", "modules")
+    found = [line for line in output.splitlines() if "refpmu" in line and "modpost" in line]
     product = built.path / PLACE / "refpmu.ko"
     if not product.is_file():
         return [*found, f"no {PLACE}/refpmu.ko"]

@@ -25,5 +25,5 @@ def run(words: Sequence[str], limit_s: float, late: str) -> tuple[int, str]:
         )
     except subprocess.TimeoutExpired as error:
         raise PmuvmError(f"{late} after {limit_s:.0f} s") from error
-    said = done.stderr.strip().splitlines() or [f"status {done.returncode}"]
-    return done.returncode, said[-1]
+    errors = done.stderr.strip().splitlines() or [f"status {done.returncode}"]
+    return done.returncode, errors[-1]

@@ -83,15 +83,15 @@ def judge(counts: Counts) -> tuple[list[Report], list[str], bool]:
         Report(path, len(lines), tuple(sorted(n for n, count in lines.items() if not count)))
         for path, lines in sorted(counts.items())
     ]
-    told = []
+    rows = []
     for file in files:
-        told.append(f"{percent([file]):6.1f} %  {file.reached:4}/{file.lines:<4} {file.path}")
+        rows.append(f"{percent([file]):6.1f} %  {file.reached:4}/{file.lines:<4} {file.path}")
         if file.missed:
-            told.append(f"          not reached: lines {', '.join(_ranges(file.missed))}")
+            rows.append(f"          not reached: lines {', '.join(_ranges(file.missed))}")
     enough = percent(files) >= LEAST_PERCENT
     verdict = "enough" if enough else f"less than {LEAST_PERCENT:.0f} %"
-    told.append(f"{percent(files):6.1f} %  of the lines of {ROOM.rstrip('/')}: {verdict}")
-    return files, told, enough
+    rows.append(f"{percent(files):6.1f} %  of the lines of {ROOM.rstrip('/')}: {verdict}")
+    return files, rows, enough
 
 
 def _ranges(lines: Sequence[int]) -> Iterator[str]:
@@ -112,9 +112,9 @@ def build(name: str) -> Path:
     with (suites / ".kunitconfig").open("a", encoding="utf-8") as fragment:
         fragment.write(CONFIG.read_text(encoding="utf-8"))
     words = ["--build-only", "--kernel", name, "--suites", str(suites), "--out", str(OUT)]
-    status, said = kunit_command.run(words, BUILD_S, "the kernel is not built")
+    status, output = kunit_command.run(words, BUILD_S, "the kernel is not built")
     if status != 0:
-        raise PmuvmError(said)
+        raise PmuvmError(output)
     return OUT / f"bzImage-{name}"
 
 
@@ -195,8 +195,8 @@ def main(argv: list[str]) -> int:
     except (PmuvmError, OSError, ValueError, subprocess.TimeoutExpired) as error:
         print(f"lines: {error}", file=sys.stderr)
         return 2
-    files, told, enough = judge(counts)
-    print("\n".join(told))
+    files, rows, enough = judge(counts)
+    print("\n".join(rows))
     left = {
         "kernel": options.kernel,
         "percent": round(percent(files), 2),

@@ -51,8 +51,8 @@ def tool(*command: str) -> list[str]:
     )
     if done.returncode == 0:
         return []
-    said = (done.stdout + done.stderr).strip()
-    return said.splitlines() or [f"{command[0]}: status {done.returncode}"]
+    output = (done.stdout + done.stderr).strip()
+    return output.splitlines() or [f"{command[0]}: status {done.returncode}"]
 
 
 def with_files(files: list[Path], *command: str) -> Callable[[], list[str]]:

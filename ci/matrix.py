@@ -359,8 +359,8 @@ def prepare(jobs: Sequence[Job], commands: timed_commands.Commands) -> dict[tupl
 def last_line(log: Path) -> str:
     """The last line that a program printed."""
     text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
-    said = [line.strip() for line in text.splitlines() if not line.startswith("$ ")]
-    lines = [line for line in said if line]
+    printed = [line.strip() for line in text.splitlines() if not line.startswith("$ ")]
+    lines = [line for line in printed if line]
     return lines[-1][:WIDTH] if lines else "no output"
 
 

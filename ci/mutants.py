@@ -84,7 +84,7 @@ class Bench:
         self._stack.close()
 
     def open(self, built: Path, log: Path, messages: list[Message]) -> session.Session:
-        """Guests that load the module `built`. Their messages are added to `heard`."""
+        """Guests that load the module `built`. Their messages are added to `messages`."""
         with self._lock:
             if not self._behind:
                 folder = self._stack.enter_context(store.scratch(OUT))

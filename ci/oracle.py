@@ -82,13 +82,13 @@ def trial(name: str, done: guest.Done) -> Trial:
 
 def row(t: Trial) -> str:
     """One line of the table."""
-    said = f"{t.model:10}  {t.kernel:11}  {t.reason}" if t.disagrees else "agree"
-    return f"{t.id:46}{t.calls:>8}{t.seconds:>8.1f}  {said}"
+    disagreement = f"{t.model:10}  {t.kernel:11}  {t.reason}" if t.disagrees else "agree"
+    return f"{t.id:46}{t.calls:>8}{t.seconds:>8.1f}  {disagreement}"
 
 
 def table(clean: Sequence[Trial], mutants: Sequence[Trial]) -> str:
     """One line for each target and type of call, and for each mutant; then the totals."""
-    rows = [f"{'':46}{'calls':>8}{'s':>8}  model says  kernel says  reason"]
+    rows = [f"{'':46}{'calls':>8}{'s':>8}  {'model':10}  {'kernel':11}  reason"]
     rows += [row(t) for t in (*clean, *mutants)]
     if clean:
         agreed = sum(not t.disagrees for t in clean)

@@ -115,7 +115,7 @@ def run_suite(options: argparse.Namespace, kind: Kind, seed: int) -> dict[str, s
     try:
         found = json.loads((out / "results.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise PmuvmError(f"round {seed} on {kind.name} left no results: {error}") from error
+        raise PmuvmError(f"round {seed} on {kind.name} has no results: {error}") from error
     return {case["id"]: case["result"] for case in found["cases"]}
 
 

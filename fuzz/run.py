@@ -372,9 +372,9 @@ def merge_all(chosen: list[str], folder: Path) -> int:
         return f"{subject:<14}{before:>7} inputs, {after} kept"
 
     with ThreadPoolExecutor(max_workers=JOBS) as pool:
-        said = list(pool.map(one, chosen))
-    print("\n".join(said))
-    return 2 if any("not merged: " in line for line in said) else 0
+        rows = list(pool.map(one, chosen))
+    print("\n".join(rows))
+    return 2 if any("not merged: " in line for line in rows) else 0
 
 
 def main(argv: list[str]) -> int:

@@ -52,9 +52,9 @@ def _build(root: Path, folder: str, kernel: kernels.Kernel) -> list[str]:
         check=False,
         stdin=subprocess.DEVNULL,
     )
-    said = (done.stdout + done.stderr).splitlines()
-    found = [text for text in said if "warning:" in text or "error:" in text]
-    return found or ([] if done.returncode == 0 else said[-20:])
+    output = (done.stdout + done.stderr).splitlines()
+    found = [text for text in output if "warning:" in text or "error:" in text]
+    return found or ([] if done.returncode == 0 else output[-20:])
 
 
 def checkpatch_script() -> Path:

@@ -57,10 +57,10 @@ def run(kernel: str, driver: Path, folder: Path) -> KunitResults:
     words = ["--kernel", series, "--driver", str(driver), "--out", str(folder)]
     words += ["--debug"] if series != kernel else []
     words += ["--deadline", str(DEADLINE_S)]
-    _, said = kunit_command.run(words, LIMIT_S, f"KUnit on {kernel}: not finished")
+    _, output = kunit_command.run(words, LIMIT_S, f"KUnit on {kernel}: not finished")
     results = folder / "results.json"
     if not results.is_file():
-        raise PmuvmError(f"KUnit on {kernel}: {said}")
+        raise PmuvmError(f"KUnit on {kernel}: {output}")
     return read(kernel, results)
 
 

@@ -54,10 +54,10 @@ class Trial:
         )
 
 
-def complaints(said: Sequence[Message]) -> list[str]:
+def complaints(messages: Sequence[Message]) -> list[str]:
     """The complaints at a guest's end: the cases that it blames, and reports that belong to no case."""
-    cases = [m["id"] for m in said if m["t"] == "result" and m["result"] == "CRASH"]
-    reports = [f"(kernel: {line})" for m in said if m["t"] == "kmsg" for line in m["reports"]]
+    cases = [m["id"] for m in messages if m["t"] == "result" and m["result"] == "CRASH"]
+    reports = [f"(kernel: {line})" for m in messages if m["t"] == "kmsg" for line in m["reports"]]
     return list(dict.fromkeys([*cases, *reports]))
 
 

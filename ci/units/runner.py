@@ -167,6 +167,6 @@ def compared(outcome: Outcome, now: Record) -> Outcome:
         lines = records.differences(earlier.cases, now.cases)
         if lines:
             records.remove(earlier)
-            said = "the same inputs gave another result: a flaky test, or an unknown input"
-            return dataclasses.replace(outcome, remarks=(said, *lines[:5]))
+            remark = "the same inputs gave another result: a flaky test, or an unknown input"
+            return dataclasses.replace(outcome, remarks=(remark, *lines[:5]))
     return outcome

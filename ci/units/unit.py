@@ -49,8 +49,8 @@ class Unit:
 
     def stated(self) -> set[str]:
         """The inputs that are known before the unit runs. Its commands are one of them."""
-        said = " && ".join(" ".join(command) for command in self.commands)
-        text = f"text:{said.replace(str(ROOT), '.')}"
+        script = " && ".join(" ".join(command) for command in self.commands)
+        text = f"text:{script.replace(str(ROOT), '.')}"
         return {*self.reads, *(f"env:{name}" for name in ENVIRONMENT), text}
 
     @property

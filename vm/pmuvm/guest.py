@@ -126,12 +126,12 @@ class Guest:
         self.state = State.READY
         return hello
 
-    def resume(self, said: bytes = b"") -> None:
+    def resume(self, console_text: bytes = b"") -> None:
         """Continues the guest whose saved state the machine has. Its agent sent hello before the state was saved.
 
-        `said`: the console text until then.
+        `console_text`: the console until then.
         """
-        self.console.feed(said)
+        self.console.feed(console_text)
         self._qemu.restore(SAVE_S)
         self.state = State.READY
 
@@ -155,8 +155,8 @@ class Guest:
             self._ask(f"load {_words([file, *parameters])}", "load", ANSWER_S)
         except ModuleRefused as refused:
             # The errno is not specific; most modules print the reason on the console.
-            said = self.console.messages_since(pathlib.PurePath(file).stem, before)
-            raise ModuleRefused(": ".join([str(refused), *said[-1:]])) from None
+            reasons = self.console.messages_since(pathlib.PurePath(file).stem, before)
+            raise ModuleRefused(": ".join([str(refused), *reasons[-1:]])) from None
 
     def unload(self, name: str) -> Message:
         """Unloads a module and returns the whole answer, since a refusal is a result and not an error."""

@@ -46,8 +46,8 @@ def guest_files(modules: Iterable[pathlib.Path], kernel: Kernel) -> dict[str, pa
         info = _info(file)
         release = (info.get("vermagic", "").split() or [kernel.release])[0]
         if release != kernel.release:
-            said = f"built for Linux {release}, but this kernel is {kernel.release}"
-            print(f"pmuvm: {file.name} was {said}", file=sys.stderr)
+            mismatch = f"built for Linux {release}, but this kernel is {kernel.release}"
+            print(f"pmuvm: {file.name} was {mismatch}", file=sys.stderr)
         found[f"{info['name']}.ko"] = file
     return found
 

@@ -64,9 +64,9 @@ class Apt:
 
     def update(self) -> None:
         """Downloads the package lists of the sources that the host is configured for."""
-        said = self._run(["apt-get", "update", "-q"], "fetch the lists of packages").stderr
+        stderr = self._run(["apt-get", "update", "-q"], "fetch the lists of packages").stderr
         # One failed source is no error: the packages may come from another one.
-        self._warnings = [line for line in said.splitlines() if line.startswith(("W:", "E:"))]
+        self._warnings = [line for line in stderr.splitlines() if line.startswith(("W:", "E:"))]
 
     def closure(self, names: Sequence[str], follow: Callable[[str], bool]) -> list[Package]:
         """`names` and those of their dependencies for which `follow` is true, sorted by name."""

@@ -116,11 +116,13 @@ class Session:
                 self._record(vm.unload(pathlib.Path(self._plan.module).stem))
             for address, leak in self._leaks(vm).items():
                 self._assign_leak(before.get(address, leak))
-            said = vm.kmsg()
+            complaints = vm.kmsg()
             if self._plan.debug:
-                told = [report for report in said["reports"] if leaks.COUNTED not in report]
-                said = {**said, "reports": told}
-            self._record(said)
+                reports = [
+                    report for report in complaints["reports"] if leaks.COUNTED not in report
+                ]
+                complaints = {**complaints, "reports": reports}
+            self._record(complaints)
             vm.bye()
         except guest.GuestLost as lost:
             self._record({"t": "kmsg", "reports": [f"guest lost at the end: {lost.cause}"]})
@@ -133,8 +135,8 @@ class Session:
         deadline_s = math.ceil(leaks.SCAN_S * self._plan.slowness)
         done = vm.exec(["leaks"], deadline_s)
         if done.status != 0:
-            said = done.stderr.strip() or f"status {done.status}"
-            self._record({"t": "kmsg", "reports": [f"no scan for memory leaks: {said}"]})
+            cause = done.stderr.strip() or f"status {done.status}"
+            self._record({"t": "kmsg", "reports": [f"no scan for memory leaks: {cause}"]})
         return {leak.address: leak for leak in leaks.parse(done.stdout)}
 
     def _assign_leak(self, leak: leaks.Leak) -> None:

@@ -76,8 +76,8 @@ class Tree:
             except BaseException as caught:
                 _kill_group(process)
                 if isinstance(caught, subprocess.TimeoutExpired):
-                    said = f"{self.log}: make not finished after {BUILD_DEADLINE_S} s"
-                    raise PmuvmError(said) from None
+                    message = f"{self.log}: make not finished after {BUILD_DEADLINE_S} s"
+                    raise PmuvmError(message) from None
                 raise
         if status == 0:
             return
