@@ -57,7 +57,7 @@ MADE = "	event->destroy = refpmu_destroy;\n"
 SAID = {
     "Precise.CountIsExactBetweenRecords": "use-after-free in refpmu_event_init",
     "Counting.DisabledTimeIsNotCounted": "",
-    "Sampling.EventsSlowerThanTheFrequencyAreAllSampled": "kmemleak: 96 bytes lost",
+    "Sampling.EventsSlowerThanTheFrequencyAreAllSampled": "kmemleak: 96 bytes leaked",
     "BranchStack.HoldsTheNewestBranchFirst": "sleeping function called from invalid context",
     "Counting.NeighboursKeepTheirOwnExcludes": "possible circular locking dependency",
     "Interrupt.ClosingRightAfterAnOverflowIsHarmless": "",
