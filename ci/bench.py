@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the benchmarks, then compares costs in a guest; leaves build/bench/results.json beside it."""
+"""Runs the benchmarks, then compares costs in a guest. Writes build/bench/results.json."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ DEFAULT_KERNEL = "6.12"
 
 
 class BenchError(Exception):
-    """The benchmarks could not be run; one line that says why."""
+    """The benchmarks did not run. The message is one line with the cause."""
 
 
 def pure(program: Path, raw: Path) -> list[dict[str, Any]]:
-    """Run the Google benchmarks; a row for each."""
+    """Runs the Google benchmarks and returns a row for each."""
     command = [str(program), f"--benchmark_out={raw}", "--benchmark_out_format=json"]
     try:
         raw.unlink(missing_ok=True)
         status = subprocess.run(command, check=False, timeout=300).returncode
         rows: list[dict[str, Any]] = json.loads(raw.read_text())["benchmarks"]
     except (OSError, ValueError, KeyError, subprocess.TimeoutExpired) as error:
-        raise BenchError(f"{program}: could not be run: {error}") from error
+        raise BenchError(f"{program}: no benchmark results: {error}") from error
     if status != 0 or not rows:
         raise BenchError(f"{program} ended with status {status}")
     return rows
 
 
 def results(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """What goes into the results file of the benchmarks."""
+    """The content of the results file of the benchmarks."""
     failed = sum(1 for row in rows if row.get("error_occurred"))
     return {
         "totals": {
@@ -60,12 +60,12 @@ def results(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """0, or 1 if a benchmark says that it failed, or 2 if something could not be run. An aim that is
-    missed is told, and no failure: the machine may be busy."""
+    """Returns 0, 1 if a benchmark failed, or 2 if something did not run. A missed goal is reported, but is no failure:
+    the machine may be busy."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--no-vm", action="store_true", help="without the guest")
+    parser.add_argument("--no-vm", action="store_true", help="do not start the guest")
     parser.add_argument(
-        "--kernel", default=DEFAULT_KERNEL, help="of the guest; default %(default)s"
+        "--kernel", default=DEFAULT_KERNEL, help="kernel of the guest; default %(default)s"
     )
     options = parser.parse_args(arguments)
     report = OUT / "results.json"

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the tests of the project: those that a change needs, or with --nightly all; ends in one line that counts them.
+"""Runs the tests that a change needs, or all with --nightly. The last line has the number of tests that passed and
+failed.
 
-A unit of testing that passed before is not run again while nothing that it reads has changed.
+A unit that passed before runs again only if one of its inputs changed.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ FOLDERS = [str(ROOT / folder) for folder in ("ci", "vm", "kunit", "conformance/r
 sys.path[:0] = FOLDERS
 
 import matrix  # noqa: E402
-from bounded import Commands  # noqa: E402
+from timed_commands import Commands  # noqa: E402
 from mutation import parts  # noqa: E402
 from pmuvm.errors import PmuvmError  # noqa: E402
 from soak import number_above_0  # noqa: E402
@@ -37,7 +38,8 @@ from units.unit import OUT, Outcome, Unit  # noqa: E402
 
 
 def chosen(units: Sequence[Unit], asked: str) -> list[Unit]:
-    """The units that `asked` names: groups, units or globs of units, with commas; and their builds."""
+    """The units that match `asked`, and their builds. `asked` has groups, units and globs of units, separated by
+    commas."""
     words = [word for word in asked.split(",") if word]
     found = []
     for word in words:
@@ -47,15 +49,15 @@ def chosen(units: Sequence[Unit], asked: str) -> list[Unit]:
         own += [u for u in units if u.name == word and u.build]
         if not own:
             groups = ", ".join(dict.fromkeys(unit.group for unit in units if not unit.build))
-            raise ValueError(f"unknown stage '{word}'; known: {groups}; --list has all units")
+            raise ValueError(f"unknown stage '{word}'; known: {groups}; --list prints all units")
         found += own
     if not found:
-        raise ValueError("--stages names nothing; --list has all units")
-    return night.with_builds(list(dict.fromkeys(found)), units)
+        raise ValueError("--stages has no name; --list prints all units")
+    return night.add_builds(list(dict.fromkeys(found)), units)
 
 
 def listing(units: Sequence[Unit]) -> str:
-    """Each unit with the seconds that it took last (or is stated to take), and its cores."""
+    """Each unit with its cores and its last duration; without a record, its default duration."""
     rows, total = [], 0.0
     for unit in units:
         took_s = records.duration(unit.name, unit.default_s)
@@ -74,25 +76,25 @@ def run(
     title: str,
     stop: bool = False,
 ) -> int:
-    """Runs units and prints their results: 1 if a test failed, else 0.
+    """Runs units and prints their results. Returns 1 if a test failed, else 0.
 
     `stop`: run the shortest units first, and end at the first failure.
     """
     inputs, commands = Inputs(ROOT), Commands()
     runner = Runner(inputs, commands, fresh)
 
-    def one(unit: Unit) -> Outcome:
+    def run_unit(unit: Unit) -> Outcome:
         known = nights.finished(unit, inputs) if nights and not unit.build else None
         outcome = known or runner.run(unit)
         if nights and not unit.build and not known:
-            nights.note(outcome, inputs)
+            nights.record_pass(outcome, inputs)
         return outcome
 
     expected = {unit.name: records.duration(unit.name, unit.default_s) for unit in units}
     machine = Machine.here()
     display = Display(len(units), sys.stdout)
     display.begin(f"{title}: {len(units)} units on {machine.cores} cores")
-    schedule = Schedule(units, one, expected, machine, quickest if stop else urgency)
+    schedule = Schedule(units, run_unit, expected, machine, quickest if stop else urgency)
     processors = Processors()
     outcomes: list[Outcome] = []
     try:
@@ -120,31 +122,38 @@ def run(
 
 
 def main() -> int:
-    """0 if all passed, 1 if a test failed, 2 if nothing could be run, 130 if interrupted."""
+    """Returns 0 if all passed, 1 if a test failed, 2 if nothing could run, 130 if interrupted."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--stages", help="only these groups, units or globs of units, with commas; ? lists all"
+        "--stages",
+        help="run only these groups, units or globs of units, separated by commas; ? lists all",
     )
     parser.add_argument("--list", action="store_true", help="list the units with their times")
-    parser.add_argument("--readers", metavar="FILE", help="name the units that read a file")
-    parser.add_argument("--nightly", action="store_true", help="all there is")
+    parser.add_argument("--readers", metavar="FILE", help="print the units that read a file")
     parser.add_argument(
-        "--shard", type=parts.numbers, metavar="K/N", help="one of N parts of a night"
+        "--nightly", action="store_true", help="run all tests, also those that take long"
     )
-    parser.add_argument("--fresh", action="store_true", help="run what passed before, too")
     parser.add_argument(
-        "--stop", action="store_true", help="shortest units first; end at the first failure"
+        "--shard", type=parts.numbers, metavar="K/N", help="run one of N shards of make nightly"
     )
-    parser.add_argument("--rounds", type=number_above_0, default=8, help="of the nightly soak (8)")
+    parser.add_argument("--fresh", action="store_true", help="run units that passed before, too")
+    parser.add_argument(
+        "--stop", action="store_true", help="run the shortest units first; end at the first failure"
+    )
+    parser.add_argument(
+        "--rounds", type=number_above_0, default=8, help="rounds of the nightly soak (8)"
+    )
     options = parser.parse_args()
     if options.readers:
         if not (ROOT / options.readers).is_file():
             print(f"check: --readers: no file {options.readers} in {ROOT}")
             return 2
-        print("\n".join(Readers(ROOT).of(options.readers)) or "no recorded unit reads it")
+        print(
+            "\n".join(Readers(ROOT).units_reading(options.readers)) or "no recorded unit reads it"
+        )
         return 0
     if options.shard and not options.nightly:
-        print("check: --shard is for --nightly")
+        print("check: --shard needs --nightly")
         return 2
     try:
         inputs = Inputs(ROOT)
@@ -170,20 +179,20 @@ def main() -> int:
         fresh = options.fresh or options.nightly
         status = run(units, fresh, whole, nights, title, options.stop)
     except KeyboardInterrupt:
-        print(f"\ncheck: interrupted; what has passed is kept, and is not run again: {title}")
+        print(f"\ncheck: interrupted; the next {title} runs only the remaining units")
         return 130
     if nights and nights.end_if_whole(known):
-        print("the night is complete: the next one begins afresh")
+        print("the nightly run is complete; the next one starts from the beginning")
     return status
 
 
 def interrupt(_number: int, _frame: object) -> NoReturn:
-    """An end from outside is one at the terminal."""
+    """A SIGTERM ends this program like an interrupt from the terminal."""
     raise KeyboardInterrupt
 
 
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, interrupt)
-    # For the programs that it starts.
+    # The child processes inherit these variables.
     os.environ |= {"PYTHONPATH": ":".join(FOLDERS[1:]), "PYTHONDONTWRITEBYTECODE": "1"}
     sys.exit(main())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What refpmu's events cost beside cpu-clock's, measured in one guest: ratios, and what they aim at."""
+"""Compares the cost of refpmu's events with the cost of cpu-clock's, in one guest: ratios and their goals."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ TIMEOUT_S = 400
 
 
 @dataclass(frozen=True)
-class Question:
-    """What is compared, where it stands in the output of `costs`, and what it should come to."""
+class Comparison:
+    """A comparison: its name, its keys in the output of `costs`, and its goal."""
 
     name: str
     place: tuple[str, ...]
@@ -27,17 +27,17 @@ class Question:
     at_least: float | None = None
 
 
-QUESTIONS = (
-    Question("context switch, 4 events", ("context_switch_ns",), at_most=1.3),
-    Question("samples/s, 100 us period", ("samples_per_s", "period_100us"), at_least=0.9),
-    Question("samples/s, 25 us period", ("samples_per_s", "period_25us"), at_least=0.9),
-    Question("samples/s, 4000 Hz", ("samples_per_s", "frequency_4000"), at_least=0.9),
+COMPARISONS = (
+    Comparison("context switch, 4 events", ("context_switch_ns",), at_most=1.3),
+    Comparison("samples/s, 100 us period", ("samples_per_s", "period_100us"), at_least=0.9),
+    Comparison("samples/s, 25 us period", ("samples_per_s", "period_25us"), at_least=0.9),
+    Comparison("samples/s, 4000 Hz", ("samples_per_s", "frequency_4000"), at_least=0.9),
 )
 
 
 @dataclass(frozen=True)
-class Answer:
-    """refpmu divided by cpu-clock, each round by itself: the median, and where half of them lie."""
+class Result:
+    """The ratio of refpmu to cpu-clock, computed for each round: the median, and the range of the middle half."""
 
     name: str
     median: float
@@ -54,8 +54,8 @@ class Answer:
         )
 
 
-def answer(question: Question, raw: Mapping[str, Any]) -> Answer:
-    """The answer that the output of `costs` gives; PmuvmError if it gives none."""
+def compare(question: Comparison, raw: Mapping[str, Any]) -> Result:
+    """Computes the ratios of one comparison from the output of `costs`. PmuvmError if it has no rounds."""
     rows: Any = raw
     try:
         for key in question.place:
@@ -75,11 +75,11 @@ def answer(question: Question, raw: Mapping[str, Any]) -> Answer:
     else:
         assert question.at_least is not None
         aim, met = f"at least {question.at_least}", median >= question.at_least
-    return Answer(question.name, median, low, high, len(ratios), aim, met)
+    return Result(question.name, median, low, high, len(ratios), aim, met)
 
 
 def run(name: str, driver: Path) -> dict[str, Any]:
-    """Boot a guest of kernel `name`, load `driver`, run `costs`; what it says. PmuvmError if not."""
+    """Boots a guest of kernel `name`, loads `driver`, runs `costs` and returns its output. PmuvmError if a step fails."""
     stock, target = kernel.find(name), suite.find_target("refpmu")
     machine = runs.machine(stock, target, driver=driver, files={"bin/costs": suite.tool("costs")})
     command = ["costs", "--target", "/target.toml", "--rounds", str(ROUNDS)]
@@ -95,19 +95,19 @@ def run(name: str, driver: Path) -> dict[str, Any]:
     if done.status != 0:
         raise PmuvmError(f"costs ended with status {done.status}: {done.stderr.strip()}")
     try:
-        said = json.loads(done.stdout)
+        output = json.loads(done.stdout)
     except ValueError as error:
-        raise PmuvmError(f"costs: what it says is no JSON: {error}") from error
-    return {"kernel": stock.release, "accel": machine.accel, "costs": said}
+        raise PmuvmError(f"costs: the output is not JSON: {error}") from error
+    return {"kernel": stock.release, "accel": machine.accel, "costs": output}
 
 
 def report(measured: Mapping[str, Any]) -> dict[str, Any]:
-    """Print what was measured beside its aims; the same for a results file."""
-    answers = [answer(question, measured["costs"]) for question in QUESTIONS]
+    """Prints the ratios with their goals, and returns them for a results file."""
+    results = [compare(question, measured["costs"]) for question in COMPARISONS]
     print(
         f"\nrefpmu / cpu-clock in one guest, Linux {measured['kernel']} ({measured['accel']}):"
-        f" median of {answers[0].rounds} rounds (and where half of them lie)"
+        f" median of {results[0].rounds} rounds (and the range of the middle half)"
     )
-    for each in answers:
+    for each in results:
         print(f"  {each}")
-    return {**measured, "ratios": [asdict(each) for each in answers]}
+    return {**measured, "ratios": [asdict(each) for each in results]}

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Which branches of driver/core and driver/model the unit tests take: too few is a failure."""
+"""Reports the branches of driver/core and driver/model that the unit tests take. Too few are a failure."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ PROGRAM = OUT / "driver" / "unit" / "driver_tests"
 ROOMS = ("driver/core", "driver/model")
 LEAST_PERCENT = 95.0
 BUDGET_S = 540
-# These run in copies of the process, which leave no counts; stages unit and asan have them.
+# These tests run in forked processes, which write no counts. The stages unit and asan have them.
 UNCOUNTED = "*WhateverInterruptsHappensBeforeOrAfter*"
 
 
 class NotMeasured(Exception):
-    """There is no figure; the text is the one line that says why."""
+    """Nothing was measured. The text is one line with the cause."""
 
 
 @dataclass(frozen=True)
 class File:
-    """A source file: its branches, those taken, and the lines on which one is not."""
+    """A source file: its branches, the taken branches, and the lines with a branch that was not taken."""
 
     path: str
     branches: int
@@ -42,7 +42,7 @@ def percent(files: list[File]) -> float:
 
 
 def read_report(report: Any) -> list[File]:
-    """The files of a JSON report of gcovr."""
+    """The files in a JSON report of gcovr."""
     files = []
     try:
         for entry in report["files"]:
@@ -55,13 +55,13 @@ def read_report(report: Any) -> list[File]:
             taken = sum(1 for count in every if count)
             files.append(File(entry["file"], len(every), taken, missed))
     except (KeyError, TypeError) as error:
-        raise NotMeasured(f"gcovr left a report that is not understood: {error!r}") from error
+        raise NotMeasured(f"gcovr wrote a report in an unknown format: {error!r}") from error
     return sorted(files, key=lambda file: file.path)
 
 
 def judge(files: list[File]) -> tuple[list[str], int]:
-    """What to tell, line by line, and how many rooms have too few branches taken."""
-    told, failed = [], 0
+    """The report as lines, and the number of folders in which too few branches were taken."""
+    rows, failed = [], 0
     for room in ROOMS:
         here = [file for file in files if Path(file.path).parent == Path(room)]
         reached = percent(here)
@@ -70,12 +70,12 @@ def judge(files: list[File]) -> tuple[list[str], int]:
         for file in here:
             if not file.branches:
                 continue
-            told.append(f"{percent([file]):6.1f} %  {file.taken:4}/{file.branches:<4} {file.path}")
+            rows.append(f"{percent([file]):6.1f} %  {file.taken:4}/{file.branches:<4} {file.path}")
             if short and file.lines:
-                told.append(f"          not taken on lines {', '.join(map(str, file.lines))}")
+                rows.append(f"          not taken on lines {', '.join(map(str, file.lines))}")
         verdict = f"less than {LEAST_PERCENT:.0f} %" if short else "enough"
-        told.append(f"{reached:6.1f} %  of the branches of {room}: {verdict}")
-    return told, failed
+        rows.append(f"{reached:6.1f} %  of the branches of {room}: {verdict}")
+    return rows, failed
 
 
 def run(command: list[str]) -> None:
@@ -87,12 +87,12 @@ def run(command: list[str]) -> None:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise NotMeasured(f"{name}: {error}") from error
     if done.returncode != 0:
-        said = (done.stdout + done.stderr).strip().splitlines()[-40:]
-        raise NotMeasured("\n".join([*said, f"{name} ended with status {done.returncode}"]))
+        output = (done.stdout + done.stderr).strip().splitlines()[-40:]
+        raise NotMeasured("\n".join([*output, f"{name} ended with status {done.returncode}"]))
 
 
 def measure() -> list[File]:
-    """Runs the unit tests, and reads what they took."""
+    """Runs the unit tests and reads the branches that they took."""
     for counts in OUT.rglob("*.gcda"):
         counts.unlink()
     run([str(PROGRAM), "--gtest_brief=1", f"--gtest_filter=-{UNCOUNTED}"])
@@ -117,8 +117,8 @@ def main() -> int:
     except NotMeasured as error:
         print(f"coverage: {error}", file=sys.stderr)
         return 2
-    told, failed = judge(files)
-    print("\n".join(told))
+    rows, failed = judge(files)
+    print("\n".join(rows))
     totals = {"cases": len(ROOMS), "passed": len(ROOMS) - failed, "failed": failed, "skipped": 0}
     results.write_text(json.dumps({"totals": totals}, indent=2) + "\n")
     return 1 if failed else 0

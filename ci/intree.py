@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the driver in kernel trees as driver/README.md tells to: as a module, and linked in."""
+"""Builds the driver in kernel trees as driver/README.md describes: as a module, and linked into the kernel."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pmuvm.errors import PmuvmError
 KERNELS = ("6.1", "6.12")
 FRAGMENT = store.ROOT / "ci" / "intree.config"
 PLACE = Path("drivers/perf/refpmu")
-# What the README says to add beside the folder.
+# driver/README.md requires these changes in the kernel tree, in addition to the driver's folder.
 LINES = (("Kconfig", f'source "{PLACE}/Kconfig"'), ("Makefile", "obj-$(CONFIG_REFPMU) += refpmu/"))
 PARTS = ("Kbuild", "Kconfig", "core", "glue", "include", "model", "msr", "swinc")
 BUILD_S = 1800
@@ -29,13 +29,13 @@ SHOWN = 20
 
 @dataclass(frozen=True)
 class Tree:
-    """A kernel tree with the driver in it, and the file that takes what make says."""
+    """A kernel tree with the driver in it, and the file with make's output."""
 
     path: Path
     log: Path
 
     def make(self, *targets: str) -> str:
-        """What make says; PmuvmError with the first error if it fails."""
+        """Runs make and returns its output. PmuvmError with the first error if make fails."""
         words = ["-C", str(self.path), "ARCH=x86_64", f"-j{os.cpu_count() or 1}", *targets]
         done = kbuild.make(words, BUILD_S, f"make {' '.join(targets)}")
         with self.log.open("a", encoding="utf-8") as log:
@@ -45,7 +45,7 @@ class Tree:
         return done.stdout
 
     def configure(self, value: str) -> None:
-        """tinyconfig with the fragment and CONFIG_REFPMU=`value`; each must be taken."""
+        """Configures with tinyconfig, the fragment and CONFIG_REFPMU=`value`. PmuvmError if Kconfig drops an option."""
         text = f"{FRAGMENT.read_text(encoding='utf-8')}CONFIG_REFPMU={value}\n"
         self.make("tinyconfig")
         config = self.path / ".config"
@@ -54,31 +54,31 @@ class Tree:
         self.make("olddefconfig")
         dropped = tree.dropped_options(text, config.read_text(encoding="utf-8"))
         if dropped:
-            raise PmuvmError(f"the kernel does not take {', '.join(dropped)}")
+            raise PmuvmError(f"Kconfig drops {', '.join(dropped)}")
 
     def complaints(self) -> list[str]:
-        """What W=1 says of the driver's sources; the rest of the tree is not ours."""
-        said = self.make("W=1", f"{PLACE}/").splitlines()
-        return [line for line in said if re.match(rf"{PLACE}/.*(warning|error):", line)]
+        """The warnings of W=1 about the driver's sources. Warnings about other files of the tree do not count."""
+        output = self.make("W=1", f"{PLACE}/").splitlines()
+        return [line for line in output if re.match(rf"{PLACE}/.*(warning|error):", line)]
 
 
 def as_module(built: Tree) -> list[str]:
-    """Builds the kernel and refpmu.ko; what is wrong with it."""
-    said = built.make("vmlinux", "modules")
-    found = [line for line in said.splitlines() if "refpmu" in line and "modpost" in line]
+    """Builds the kernel and refpmu.ko, and returns the errors."""
+    output = built.make("vmlinux", "modules")
+    found = [line for line in output.splitlines() if "refpmu" in line and "modpost" in line]
     product = built.path / PLACE / "refpmu.ko"
     if not product.is_file():
         return [*found, f"no {PLACE}/refpmu.ko"]
     if b"intree=Y" not in product.read_bytes():
-        found.append("refpmu.ko does not say that it is of the tree")
+        found.append("refpmu.ko has no intree flag in its module information")
     return found + built.complaints()
 
 
 def linked_in(built: Tree) -> list[str]:
-    """Links the driver into the kernel; what is wrong with it."""
+    """Links the driver into the kernel, and returns the errors."""
     built.make("vmlinux")
     symbols = (built.path / "System.map").read_text(encoding="ascii").split()
-    found = [] if "refpmu_devices" in symbols else ["vmlinux holds no refpmu_devices"]
+    found = [] if "refpmu_devices" in symbols else ["vmlinux does not have refpmu_devices"]
     return found + built.complaints()
 
 
@@ -86,7 +86,7 @@ WAYS: dict[str, Callable[[Tree], list[str]]] = {"m": as_module, "y": linked_in}
 
 
 def unpacked(series: str, cache: Path) -> Path:
-    """The kernel tree of `series`, unpacked once, with a place for the driver."""
+    """The kernel tree of `series`, unpacked once, with a folder for the driver."""
     package = source.ensure(series, cache / "kunit")
     path = cache / "intree" / package.stem
     if not path.is_dir():
@@ -99,7 +99,7 @@ def unpacked(series: str, cache: Path) -> Path:
 
 
 def prepare(series: str, cache: Path, log: Path) -> Tree:
-    """The kernel tree of `series` with the driver as it is now."""
+    """The kernel tree of `series` with the current driver."""
     path = unpacked(series, cache)
     shutil.rmtree(path / PLACE, ignore_errors=True)
     for part in PARTS:
@@ -115,7 +115,7 @@ def prepare(series: str, cache: Path, log: Path) -> Tree:
 
 
 def build(series: str, out: Path) -> dict[str, list[str]]:
-    """What is wrong with each way to have the driver in the tree of `series`."""
+    """The errors of each way to build the driver in the tree of `series`."""
     cache = store.cache()
     log = out / f"{series}.log"
     with store.writing(cache), store.locked(cache / "intree" / f"{series}.lock"):
@@ -132,7 +132,7 @@ def build(series: str, out: Path) -> dict[str, list[str]]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kernel", choices=KERNELS, help="only this one")
+    parser.add_argument("--kernel", choices=KERNELS, help="build only this kernel")
     asked = parser.parse_args().kernel
     out = store.ROOT / "build" / "intree"
     out.mkdir(parents=True, exist_ok=True)

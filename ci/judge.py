@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Judges a target on a stock kernel; a case that passed before with the same inputs is not run again.
+"""Judges a target on a stock kernel. A case that passed before with the same inputs does not run again.
 
-A case reads the part of the suite that runs cases, its own object file, the target's files, the module, the kernel
-and the emulator. The report is made anew each time, of the results that are there.
+The inputs of a case are the part of the suite that runs cases, the case's object file, the target's files, the module,
+the kernel and the emulator. Each run writes a new report from all available results.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ GOOD = ("PASS", "SKIP")
 
 
 def driver_inputs() -> list[str]:
-    """What the driver's module is built from."""
+    """The inputs of the driver's module."""
     return [
         *(f"glob:driver/{name}/*" for name in module.SOURCES if (ROOT / "driver" / name).is_dir()),
         *(f"file:driver/{name}" for name in module.SOURCES if (ROOT / "driver" / name).is_file()),
@@ -40,7 +40,7 @@ def driver_inputs() -> list[str]:
 
 
 def common_inputs(target: suite.Target, name: str) -> list[str]:
-    """What every case of a run reads."""
+    """The inputs that all cases of a run have."""
     files = [str(path.relative_to(ROOT)) for path in (target.path, *target.bases)]
     return [
         *MACHINE,
@@ -56,12 +56,12 @@ def common_inputs(target: suite.Target, name: str) -> list[str]:
 
 
 def built_inputs(name: str) -> list[str]:
-    """What a kernel is built from that is no stock one."""
+    """The inputs of a kernel that this project builds."""
     return ["glob:vm/kernels/*", f"source:{name.partition('-')[0]}", "package:gcc-12"]
 
 
 def groups(cases: Sequence[suite.Case]) -> dict[str, list[suite.Case]]:
-    """The cases by their source."""
+    """The cases by their source file."""
     found: dict[str, list[suite.Case]] = {}
     for case in cases:
         found.setdefault(case.file, []).append(case)
@@ -69,7 +69,7 @@ def groups(cases: Sequence[suite.Case]) -> dict[str, list[suite.Case]]:
 
 
 def record_name(target: suite.Target, name: str, source: str) -> str:
-    """The unit that the cases of one source are, on one target and kernel."""
+    """The name of the record of one source file's cases on one target and kernel."""
     return f"cases/{target.name}-{name}/{source.removeprefix('conformance/cases/')}"
 
 
@@ -86,7 +86,7 @@ class Run:
         self._fresh = fresh
 
     def judge(self) -> int:
-        """Runs what must be run; the exit status of `pmuconf report`."""
+        """Runs the cases without a valid record. Returns the exit status of `pmuconf report`."""
         inputs = Inputs(ROOT)
         common = common_inputs(self._target, self._name)
         todo: list[suite.Case] = []
@@ -119,7 +119,7 @@ class Run:
         return found
 
     def _run(self, todo: Sequence[suite.Case]) -> bool:
-        """Runs cases in a guest; whether it had nothing to complain of."""
+        """Runs cases in a guest. Returns whether the guest reported no problem."""
         ready = runs.plan(self._target, self._kernel, None)
         progress = Progress(len(todo), sys.stderr)
         begin = len(self._messages)
@@ -164,9 +164,9 @@ class Run:
 
 
 def main(argv: Sequence[str]) -> int:
-    """0 conformant, 1 not, 2 not judged."""
+    """Returns 0 if conformant, 1 if not, 2 if not judged."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--target", required=True, help="a name in conformance/targets")
+    parser.add_argument("--target", required=True, help="name of a file in conformance/targets")
     parser.add_argument("--kernel", required=True, choices=kernel.known())
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--fresh", action="store_true", help="run every case")

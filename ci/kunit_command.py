@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs kunit/run.py for the programs here that need a kernel with the driver in it."""
+"""Runs kunit/run.py for the programs of ci/ that need a kernel with the driver built in."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pmuvm.errors import PmuvmError
 
 
 def run(words: Sequence[str], limit_s: float, late: str) -> tuple[int, str]:
-    """Its status and the last line of its complaints; PmuvmError(`late`) if it is not done in time."""
+    """Returns the status and the last line of stderr. PmuvmError(`late`) at the time limit."""
     try:
         done = subprocess.run(
             [sys.executable, str(store.ROOT / "kunit" / "run.py"), *words],
@@ -25,5 +25,5 @@ def run(words: Sequence[str], limit_s: float, late: str) -> tuple[int, str]:
         )
     except subprocess.TimeoutExpired as error:
         raise PmuvmError(f"{late} after {limit_s:.0f} s") from error
-    said = done.stderr.strip().splitlines() or [f"status {done.returncode}"]
-    return done.returncode, said[-1]
+    errors = done.stderr.strip().splitlines() or [f"status {done.returncode}"]
+    return done.returncode, errors[-1]

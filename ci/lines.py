@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Which lines of driver/glue the KUnit suites and the suite's cases reach together."""
+"""Reports the lines of driver/glue that the KUnit suites and the suite's cases reach together."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ GCOV_S = 120
 BOOT_S = 300.0
 COUNTS = "/sys/kernel/debug/gcov"
 
-# A target, the cases that are about its part of the driver, and words for the kernel. Built in, the
-# driver has its parameters from there; the KUnit suites run at the first boot.
+# A target, the cases for its part of the driver, and kernel parameters. A built-in driver takes its module parameters
+# from the kernel command line. The KUnit suites run at the first boot.
 BOOTS = (
     ("refpmu", "", ""),
     ("refpmu_trace", "Aux*", "kunit.enable=0"),
@@ -41,12 +41,12 @@ BOOTS = (
 )
 
 Counts = dict[str, dict[int, int]]
-"""Of each file: how often each of its lines was reached."""
+"""The number of executions of each line, by file."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """A file of the room, its lines, and those that nothing reached."""
+    """A file of the folder, its lines, and the lines without an execution."""
 
     path: str
     lines: int
@@ -63,7 +63,7 @@ def percent(files: Sequence[Report]) -> float:
 
 
 def merge(counts: Counts, report: Any) -> None:
-    """Add to `counts` what one report of gcov says of the files of the room."""
+    """Adds to `counts` the lines of this folder's files in one report of gcov."""
     try:
         for file in report["files"]:
             _, found, name = file["file"].rpartition(ROOM)
@@ -74,24 +74,24 @@ def merge(counts: Counts, report: Any) -> None:
                 number = line["line_number"]
                 lines[number] = lines.get(number, 0) + line["count"]
     except (KeyError, TypeError) as error:
-        raise PmuvmError(f"gcov left a report that is not understood: {error!r}") from error
+        raise PmuvmError(f"gcov wrote a report in an unknown format: {error!r}") from error
 
 
 def judge(counts: Counts) -> tuple[list[Report], list[str], bool]:
-    """Each file, what to tell line by line, and whether it is enough."""
+    """The files, the report as lines, and whether enough lines were reached."""
     files = [
         Report(path, len(lines), tuple(sorted(n for n, count in lines.items() if not count)))
         for path, lines in sorted(counts.items())
     ]
-    told = []
+    rows = []
     for file in files:
-        told.append(f"{percent([file]):6.1f} %  {file.reached:4}/{file.lines:<4} {file.path}")
+        rows.append(f"{percent([file]):6.1f} %  {file.reached:4}/{file.lines:<4} {file.path}")
         if file.missed:
-            told.append(f"          not reached: lines {', '.join(_ranges(file.missed))}")
+            rows.append(f"          not reached: lines {', '.join(_ranges(file.missed))}")
     enough = percent(files) >= LEAST_PERCENT
     verdict = "enough" if enough else f"less than {LEAST_PERCENT:.0f} %"
-    told.append(f"{percent(files):6.1f} %  of the lines of {ROOM.rstrip('/')}: {verdict}")
-    return files, told, enough
+    rows.append(f"{percent(files):6.1f} %  of the lines of {ROOM.rstrip('/')}: {verdict}")
+    return files, rows, enough
 
 
 def _ranges(lines: Sequence[int]) -> Iterator[str]:
@@ -105,23 +105,23 @@ def _ranges(lines: Sequence[int]) -> Iterator[str]:
 
 
 def build(name: str) -> Path:
-    """A kernel with driver and suites in it that counts the lines of the driver."""
+    """Builds a kernel with the driver and its suites that counts the driver's executed lines."""
     suites = OUT / "suites"
     shutil.rmtree(suites, ignore_errors=True)
     shutil.copytree(store.ROOT / "kunit", suites, ignore=shutil.ignore_patterns("__pycache__"))
     with (suites / ".kunitconfig").open("a", encoding="utf-8") as fragment:
         fragment.write(CONFIG.read_text(encoding="utf-8"))
     words = ["--build-only", "--kernel", name, "--suites", str(suites), "--out", str(OUT)]
-    status, said = kunit_command.run(words, BUILD_S, "the kernel is not built")
+    status, output = kunit_command.run(words, BUILD_S, "the kernel is not built")
     if status != 0:
-        raise PmuvmError(said)
+        raise PmuvmError(output)
     return OUT / f"bzImage-{name}"
 
 
 def boot(image: Path, name: str, glob: str, words: str) -> dict[PurePosixPath, bytes]:
-    """Run the cases of a target in one guest; the counts that its kernel has then, by file.
+    """Runs the cases of a target in one guest, and returns the kernel's counts by file.
 
-    What a case comes to is not asked here: the kernel is not one that the suite is judged on.
+    The results of the cases do not matter here: no target is judged on this kernel.
     """
     target = suite.find_target(name)
     parameters = " ".join(f"refpmu.{parameter}" for parameter in target.parameters)
@@ -139,7 +139,7 @@ def boot(image: Path, name: str, glob: str, words: str) -> dict[PurePosixPath, b
 
 
 def fetch(vm: guest.Guest) -> dict[PurePosixPath, bytes]:
-    """The files with counts, by the path of the object that they are of."""
+    """Copies the files with counts from the guest, by the path of the object file."""
     listed = vm.exec(["/bin/find", COUNTS, "-name", "*.gcda"])
     names = listed.stdout.split()
     if listed.status or not names:
@@ -154,7 +154,7 @@ def fetch(vm: guest.Guest) -> dict[PurePosixPath, bytes]:
 
 
 def read(found: Mapping[PurePosixPath, bytes], folder: Path, counts: Counts) -> None:
-    """Have gcov read what a boot counted, beside what the compiler noted, and add it up."""
+    """Runs gcov on the counts of a boot and the compiler's notes, and adds the result to `counts`."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for path, data in found.items():
@@ -171,7 +171,7 @@ def read(found: Mapping[PurePosixPath, bytes], folder: Path, counts: Counts) -> 
             check=False,
         )
         if done.returncode != 0:
-            raise PmuvmError(f"gcov does not read {folder / path.name}: {done.stderr.strip()}")
+            raise PmuvmError(f"gcov cannot read {folder / path.name}: {done.stderr.strip()}")
         merge(counts, json.loads(done.stdout))
 
 
@@ -195,8 +195,8 @@ def main(argv: list[str]) -> int:
     except (PmuvmError, OSError, ValueError, subprocess.TimeoutExpired) as error:
         print(f"lines: {error}", file=sys.stderr)
         return 2
-    files, told, enough = judge(counts)
-    print("\n".join(told))
+    files, rows, enough = judge(counts)
+    print("\n".join(rows))
     left = {
         "kernel": options.kernel,
         "percent": round(percent(files), 2),

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Format, static analysis, spelling, wording and structure; each check counts as one test."""
+"""Checks format, static analysis, spelling, wording and structure. Each check counts as one test."""
 
 from __future__ import annotations
 
@@ -31,28 +31,28 @@ PYTHON_ROOMS = ("vm", "ci", "kunit", "fuzz", "conformance")
 
 @dataclass(frozen=True)
 class Step:
-    """One check: it returns what it found, nothing if all is well."""
+    """One check. It returns its findings."""
 
     name: str
     run: Callable[[], list[str]]
 
 
 def tracked() -> list[Path]:
-    """The files of the project: those git tracks, and new ones it does not ignore."""
+    """The files of the project: those in git, and new ones that git does not ignore."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     out = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     return [ROOT / name for name in sorted(set(out.splitlines())) if (ROOT / name).is_file()]
 
 
 def tool(*command: str) -> list[str]:
-    """Runs a program whose output is its findings and whose status says whether there are any."""
+    """Runs a program that prints findings and whose status reports whether there are any."""
     done = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
     )
     if done.returncode == 0:
         return []
-    said = (done.stdout + done.stderr).strip()
-    return said.splitlines() or [f"{command[0]}: status {done.returncode}"]
+    output = (done.stdout + done.stderr).strip()
+    return output.splitlines() or [f"{command[0]}: status {done.returncode}"]
 
 
 def with_files(files: list[Path], *command: str) -> Callable[[], list[str]]:
@@ -60,12 +60,12 @@ def with_files(files: list[Path], *command: str) -> Callable[[], list[str]]:
 
 
 def room(file: Path) -> str:
-    """The top folder that a file lives in; kernel C has headers of its own style."""
+    """The top folder of a file. C files of the kernel have other headers."""
     return file.relative_to(ROOT).parts[0]
 
 
 def types() -> list[str]:
-    """mypy, room by room: two rooms may have a test of the same name."""
+    """Runs mypy on each top folder alone, since two of them may have a test of the same name."""
     found = []
     for name in PYTHON_ROOMS:
         found += tool("/usr/bin/mypy", "--config-file", "pyproject.toml", name)
@@ -80,7 +80,7 @@ def is_shell(file: Path) -> bool:
 
 
 def sources_of_rules() -> list[str]:
-    """Those that rules name, in the kernel trees of both series; fetched when they are not here."""
+    """Checks the sources that rules name in the kernel trees of both series. Fetches missing trees."""
     cache = store.cache()
     trees = {}
     try:
@@ -94,7 +94,7 @@ def sources_of_rules() -> list[str]:
 
 
 def clang_tidy() -> list[str]:
-    """Both kinds over every source, built and configured as that needs."""
+    """Runs both kinds of clang-tidy on all sources. Builds and configures the presets first."""
     found = []
     for preset, *targets in (("tidy", "pmuconf_rules_files", "pmuconf_bpf_files"), ("fuzz",)):
         found += tool("ci/build", preset, *(targets or ["config_fuzzer"]))
@@ -104,7 +104,7 @@ def clang_tidy() -> list[str]:
 
 
 def names() -> list[str]:
-    """Of all steps, in their order."""
+    """The names of all steps, in their order."""
     return [step.name for step in steps([])]
 
 
@@ -147,7 +147,7 @@ def main() -> int:
     if unknown:
         print(f"lint: unknown step {', '.join(sorted(unknown))}; known: {every}", file=sys.stderr)
         return 2
-    # Who needs no list of files is not run again when there is another file.
+    # A step without a list of files is not repeated when a file is added.
     known = steps([] if chosen and set(chosen) <= WITHOUT_FILES else tracked())
     cases = []
     for step in known:
@@ -161,7 +161,7 @@ def main() -> int:
     failed = sum(case["result"] == "FAIL" for case in cases)
     totals = {"cases": len(cases), "passed": len(cases) - failed, "failed": failed, "skipped": 0}
     document = json.dumps({"totals": totals, "cases": cases}, indent=2)
-    # Steps may run side by side.
+    # Steps may run concurrently.
     store.write(OUT / "results.json", document.encode())
     print(f"{totals['passed']} passed, {failed} failed")
     return 1 if failed else 0

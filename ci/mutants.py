@@ -30,7 +30,7 @@ from pmuvm.guest import GuestLost  # noqa: E402
 
 from generate import CatalogueError, read_catalogue  # noqa: E402
 from mutation import (
-    beyond,
+    exempt_rules,
     kunit,
     matrix,
     passes,
@@ -53,16 +53,16 @@ DEFAULT_KERNEL = "6.12"
 
 
 Outcome = tuple[list[Trial], list[str]]
-"""Trials, and what is wrong with the clean driver."""
+"""Trials, and the errors of the clean driver."""
 Job = Callable[[], Outcome]
 
 
 class Unclean(Exception):
-    """The unmutated driver cannot be asked: nothing can be said of mutants."""
+    """The unmutated driver cannot be judged, so no mutant can be judged either."""
 
 
 class Bench:
-    """One target on one kernel: the suite for it, and guests that are handed a module."""
+    """One target on one kernel: its cases, and guests that receive a module."""
 
     def __init__(self, found: kernel.Kernel, target: suite.Target, clean: Path) -> None:
         """`clean` is the unmutated driver's module."""
@@ -75,7 +75,7 @@ class Bench:
         self._lock = threading.Lock()
         self._behind: list[session.Plan | None] = []
         self._guests: session.Session | None = None
-        self._heard: list[Message] = []
+        self._messages: list[Message] = []
 
     def __enter__(self) -> Bench:
         return self
@@ -83,44 +83,44 @@ class Bench:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def open(self, built: Path, log: Path, heard: list[Message]) -> session.Session:
-        """Guests that load the module `built`; what they say goes to `heard`."""
+    def open(self, built: Path, log: Path, messages: list[Message]) -> session.Session:
+        """Guests that load the module `built`. Their messages are added to `messages`."""
         with self._lock:
             if not self._behind:
                 folder = self._stack.enter_context(store.scratch(OUT))
-                with _asking("no guest"):
+                with _unclean_on_error("no guest"):
                     self._behind.append(behind_boot(self._target, self.kernel, folder))
         behind = self._behind[0]
         if behind is None:
-            return session.Session(plan(self._target, self.kernel, built), log, heard.append)
-        return session.Session(handing(behind, built), log, heard.append)
+            return session.Session(plan(self._target, self.kernel, built), log, messages.append)
+        return session.Session(handing(behind, built), log, messages.append)
 
-    def end(self, guests: session.Session, heard: list[Message]) -> list[str]:
-        """What a kernel complains of when the cases are over; a debug kernel looks for lost memory."""
-        before = len(heard)
+    def end(self, guests: session.Session, messages: list[Message]) -> list[str]:
+        """The kernel's complaints after the last case. A debug kernel also looks for memory leaks."""
+        before = len(messages)
         guests.finish()
-        return trial.complaints(heard[before:])
+        return trial.complaints(messages[before:])
 
-    def clean_of(self, complaint: str) -> bool:
-        """True if the clean driver passes the case of a complaint; any case if it is of none."""
+    def is_clean_for(self, complaint: str) -> bool:
+        """Whether the clean driver passes the case of a complaint. A complaint without a case stands for any case."""
         known = {case.id: case for case in self.cases}
         return self.clean.fits(known.get(complaint, self.cases[0]))
 
     def _run_clean(self, case: suite.Case) -> str:
-        with _asking("the clean driver"):
+        with _unclean_on_error("the clean driver"):
             first = self._guests is None
             if self._guests is None:
                 log = OUT / f"clean-{self._target.name}-{self.kernel.name}.log"
-                guests = self.open(self._module, log, self._heard)
+                guests = self.open(self._module, log, self._messages)
                 self._guests = self._stack.enter_context(guests)
             result = run_case(self._guests, case)
-            # Once is enough for what is said of its loading and its end.
+            # Messages about the module's load and unload are the same for all cases, so one check is enough.
             ends = first or self.kernel.needs.debug
-            return "CRASH" if ends and self.end(self._guests, self._heard) else result
+            return "CRASH" if ends and self.end(self._guests, self._messages) else result
 
 
 @contextlib.contextmanager
-def _asking(whom: str) -> Iterator[None]:
+def _unclean_on_error(whom: str) -> Iterator[None]:
     try:
         yield
     except PmuvmError as error:
@@ -133,7 +133,7 @@ for _number in range(PARALLEL):
 
 
 def build(found: kernel.Kernel, mutant: Mutant | None) -> Path:
-    """The module of the mutant, or of the driver; PatchError or PmuvmError if there is none."""
+    """Builds the module of the mutant, or of the driver. PatchError or PmuvmError if that fails."""
     folder = OUT / ("clean" if mutant is None else mutant.path.stem)
     product = folder / found.release / f"{module.NAME}.ko"
     number = WORKSHOPS.get()
@@ -145,15 +145,15 @@ def build(found: kernel.Kernel, mutant: Mutant | None) -> Path:
 
 
 def run_case(guests: session.Session, case: suite.Case) -> str:
-    """The result. What broke a case may break the next ones too, so they get another guest."""
+    """The result of a case. The cause of a BROKEN result may also break later cases, so they get another guest."""
     result = str(guests.run(case)["result"])
     if result == "BROKEN":
-        guests.drop()
+        guests.power_off_now()
     return result
 
 
 def try_mutant(bench: Bench, mutant: Mutant, known: Killers, options: argparse.Namespace) -> Trial:
-    """Build the mutant, hand it to a guest, set on it the cases of its rules; then all others."""
+    """Builds the mutant, loads it in a guest, runs the cases of its rules, and then all others."""
     name = bench.kernel.name
     try:
         built = build(bench.kernel, mutant)
@@ -162,55 +162,59 @@ def try_mutant(bench: Bench, mutant: Mutant, known: Killers, options: argparse.N
     except PmuvmError as error:
         last = next((line for line in error.details.splitlines() if "error" in line), "")
         return trial.broken(mutant, name, f"{error}: {last.strip()}".rstrip(": "))
-    own = known.first(mutant, trial.named(mutant, bench.cases))
+    own = known.first(mutant, trial.cases_of_rules(mutant, bench.cases))
     others = [] if options.own else [case for case in bench.cases if case not in own]
     log = OUT / mutant.path.stem / f"console-{name}.log"
-    heard: list[Message] = []
+    messages: list[Message] = []
     try:
-        with bench.open(built, log, heard) as guests:
+        with bench.open(built, log, messages) as guests:
 
-            def hunt(cases: Sequence[suite.Case]) -> Trial:
+            def run_until_kill(cases: Sequence[suite.Case]) -> Trial:
                 run = partial(run_case, guests)
-                done = trial.hunt(mutant, name, cases, run, bench.clean.passes, options.all)
+                done = trial.run_until_kill(
+                    mutant, name, cases, run, bench.clean.passes, options.all
+                )
                 if done.killed:
                     return done
-                return trial.at_the_end(done, [*filter(bench.clean_of, bench.end(guests, heard))])
+                return trial.at_the_end(
+                    done, [*filter(bench.is_clean_for, bench.end(guests, messages))]
+                )
 
-            done = hunt(own)
-            return done.after(hunt(others)) if others and not done.killed else done
+            done = run_until_kill(own)
+            return done.continued_by(run_until_kill(others)) if others and not done.killed else done
     except PmuvmError as error:
         lost = error.__context__
         if not isinstance(lost, GuestLost):
             return trial.broken(mutant, name, str(error))
-        # It took the guest with it while it was being loaded.
+        # The guest died while it loaded the mutant.
         result = "KILLED" if lost.verdict in mutant.kill else lost.verdict
         killers = ("(load)",) if result == "KILLED" else ()
         return Trial(mutant, name, result, killed_by=killers, detail=f"at load: {lost.cause}")
 
 
 def by_cases(bench: Bench, mutant: Mutant, known: Killers, options: argparse.Namespace) -> Outcome:
-    """One mutant, with the time that it took; says what became of it."""
+    """Judges one mutant, measures the time, and prints the result."""
     begun = time.monotonic()
-    checked = trial.checked(mutant, bench.cases)
+    checked = trial.with_remarks(mutant, bench.cases)
     if not options.fresh and not options.all:
-        before = passes.killed(checked, bench.kernel.name)
+        before = passes.recorded_kill(checked, bench.kernel.name)
         if before is not None:
             return [before], []
     done = try_mutant(bench, checked, known, options)
     done = replace(done, duration_s=round(time.monotonic() - begun, 2))
-    passes.note(done, bench.cases)
-    say(done)
+    passes.record_kill(done, bench.cases)
+    print_trial(done)
     return [done], []
 
 
-def in_turn(jobs: Sequence[Job]) -> Outcome:
-    """What the jobs give, one after the other."""
+def run_in_turn(jobs: Sequence[Job]) -> Outcome:
+    """The results of the jobs, run one after the other."""
     outcomes = [job() for job in jobs]
     return [t for trials, _ in outcomes for t in trials], [f for _, fs in outcomes for f in fs]
 
 
-def in_parallel(jobs: Sequence[Job]) -> list[Outcome]:
-    """What the jobs give, in their order; two at a time."""
+def run_in_parallel(jobs: Sequence[Job]) -> list[Outcome]:
+    """The results of the jobs, in their order. PARALLEL jobs run at the same time."""
     with ThreadPoolExecutor(max_workers=PARALLEL) as pool:
         futures = [pool.submit(job) for job in jobs]
         try:
@@ -219,13 +223,13 @@ def in_parallel(jobs: Sequence[Job]) -> list[Outcome]:
             pool.shutdown(cancel_futures=True)
 
 
-def say(done: Trial) -> None:
-    """A line on a trial as it ends."""
+def print_trial(done: Trial) -> None:
+    """Prints a line about a trial that has ended."""
     print(f"{report.line(done)}\n", end="", flush=True)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Judge the mutants of a folder on each kernel."""
+    """Judges the mutants of a folder on each kernel."""
     folder: Path = options.folder
     if not folder.is_dir():
         print(f"mutants: no folder {folder}", file=sys.stderr)
@@ -249,11 +253,11 @@ def run(options: argparse.Namespace) -> int:
         mutants = parts.part_of(mutants, *options.part)
         print(f"{len(mutants)} of {every} mutants: part {options.part[0]} of {options.part[1]}")
 
-    reasons = _beyond()
+    reasons = _exempt_rules()
     names = options.kernel or [DEFAULT_KERNEL] if mutants else []
     away = [m.id for m in mutants if not any(m.wants(name) for name in names)]
     if away:
-        print(f"left out, for other kernels: {report.shortened(away)}")
+        print(f"skipped, for other kernels: {report.shortened(away)}")
     known = Killers.read()
     trials, faults, rules_of = judge(names, mutants, known, options)
     known.write(trials)
@@ -275,7 +279,8 @@ def run(options: argparse.Namespace) -> int:
 def judge(
     names: Sequence[str], mutants: Sequence[Mutant], known: Killers, options: argparse.Namespace
 ) -> tuple[list[Trial], list[str], dict[str, tuple[str, ...]]]:
-    """The mutants on each kernel: trials, faults of the clean driver, the rules of each case."""
+    """Judges the mutants on each kernel. Returns the trials, the faults of the clean driver, and the rules of each
+    case."""
     jobs: list[Job] = []
     built_in: list[Job] = []
     rules_of: dict[str, tuple[str, ...]] = {}
@@ -288,7 +293,9 @@ def judge(
                 if options.observer in (who, None)
             }
             if wanted.get("kunit"):
-                built_in.append(partial(kunit.judge, name, wanted["kunit"], DRIVER, OUT, say))
+                built_in.append(
+                    partial(kunit.judge, name, wanted["kunit"], DRIVER, OUT, print_trial)
+                )
             if not wanted.get("cases"):
                 continue
             found = kernel.find(name)
@@ -299,36 +306,44 @@ def judge(
                 rules_of |= {case.id: case.rules for case in bench.cases}
                 own = [mutant for mutant in wanted["cases"] if mutant.target == of]
                 jobs += [partial(by_cases, bench, mutant, known, options) for mutant in own]
-        # Those that are built into a kernel go one after the other, so they begin first.
-        outcomes = in_parallel([partial(in_turn, built_in), *jobs])
+        # The mutants that are built into a kernel share a build tree and run one after the other, so they start first.
+        outcomes = run_in_parallel([partial(run_in_turn, built_in), *jobs])
     faults = [fault for _, found in outcomes for fault in found]
     for bench in benches:
         faults += [f"{name} on {bench.kernel.name}: {how}" for name, how in bench.clean.faults()]
     return [done for trials, _ in outcomes for done in trials], faults, rules_of
 
 
-def _beyond() -> dict[str, str]:
-    """Rule → why no mutant can show it."""
+def _exempt_rules() -> dict[str, str]:
+    """The reason why no mutant can violate a rule, by rule."""
     catalogue = read_catalogue((ROOT / "conformance" / "rules").glob("*.toml"))
     wanted = [rule.id for rule in catalogue if rule.status == "active" and "case" in rule.layer]
-    return beyond.read(MUTANTS / beyond.NAME, wanted)[0]
+    return exempt_rules.read(MUTANTS / exempt_rules.NAME, wanted)[0]
 
 
 def main(argv: list[str]) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, default=MUTANTS, help="of patches")
-    parser.add_argument("--kernel", action="append", help=f"may be repeated ({DEFAULT_KERNEL})")
-    parser.add_argument("--id", action="append", help="only this mutant; may be repeated")
-    parser.add_argument("--observer", choices=patch.OBSERVERS, help="only what this one is to kill")
     parser.add_argument(
-        "--part", type=parts.numbers, default=(1, 1), metavar="K/N", help="only one of N parts"
+        "--kernel", action="append", help=f"run on this kernel; may be repeated ({DEFAULT_KERNEL})"
+    )
+    parser.add_argument("--id", action="append", help="run only this mutant; may be repeated")
+    parser.add_argument(
+        "--observer",
+        choices=patch.OBSERVERS,
+        help="run only the mutants that this observer must kill",
     )
     parser.add_argument(
-        "--fresh", action="store_true", help="try those, too, that were killed before"
+        "--part", type=parts.numbers, default=(1, 1), metavar="K/N", help="run only one of N parts"
     )
-    parser.add_argument("--out", type=Path, default=OUT, help="folder of results.json")
-    parser.add_argument("--own", action="store_true", help="only cases of the rules it names")
+    parser.add_argument(
+        "--fresh", action="store_true", help="run mutants that were killed before, too"
+    )
+    parser.add_argument("--out", type=Path, default=OUT, help="folder for results.json")
+    parser.add_argument(
+        "--own", action="store_true", help="run only the cases of the mutant's rules"
+    )
     parser.add_argument("--all", action="store_true", help="do not stop at the first kill")
     options = parser.parse_args(argv)
     (options.out / "results.json").unlink(missing_ok=True)
@@ -338,7 +353,7 @@ def main(argv: list[str]) -> int:
         if error.details:
             print(error.details, file=sys.stderr)
         print(f"mutants: {error}", file=sys.stderr)
-    except (CatalogueError, beyond.BeyondError, Unclean) as error:
+    except (CatalogueError, exempt_rules.ExemptRulesError, Unclean) as error:
         print(f"mutants: {error}", file=sys.stderr)
     except KeyboardInterrupt:
         print("mutants: interrupted", file=sys.stderr)

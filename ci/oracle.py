@@ -1,7 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does a kernel answer perf_event_open as the errno model says? And which mutants of what an event may
-ask for does the model tell from the driver, and how soon?"""
+"""Compares the errnos of perf_event_open on a kernel with the errno model. Also counts the mutants that this detects."""
 
 from __future__ import annotations
 
@@ -25,20 +24,20 @@ ROOT = Path(__file__).resolve().parent.parent
 DRIVER = ROOT / "driver"
 BUILD = ROOT / "build"
 CLASSES = ("C14", "C15", "C16", "C17")
-"""Failure classes of types, configs, what is refused, and refusals that leave something."""
+"""Failure classes of event types, configs, missing refusals, and refusals with side effects."""
 PARAMETERS = {
     "refpmu": (),
     "refpmu_plain": ("lbr=0", "records=0"),
     "refpmu_coarse": ("lbr=0", "records=0", "min_period=16"),
 }
-"""Targets of refpmu that `oracle` has a list of checks for, with what their module is loaded with."""
+"""The targets of refpmu that `oracle` can check, with the parameters of their module."""
 TARGETS = (*PARAMETERS, "software", "tracepoint")
 KINDS = ("mutated", "random")
-"""Of calls: an event that opens, with a few things changed; and any fields."""
+"""Types of calls: mutations of an event that opens, and calls with random fields."""
 SHARE = 10
-"""Targets beside refpmu are asked one in so many of its calls: few of their checks are their own."""
+"""Other targets than refpmu get one call for so many of refpmu's, since most of their checks are the same."""
 LEAST_PACE = 50
-"""Calls a second, far less than on a busy machine."""
+"""Calls per second; far fewer than a busy machine makes."""
 CALLS = 10_000_000
 ENOUGH = 10
 MARGIN_S = 60
@@ -46,7 +45,7 @@ MARGIN_S = 60
 
 @dataclass(frozen=True)
 class Trial:
-    """What `oracle` said of one driver: a reason, where it disagreed with the kernel."""
+    """The result of `oracle` for one driver: the reason, if the kernel and the model disagree."""
 
     id: str
     status: int
@@ -56,15 +55,15 @@ class Trial:
     model: str
     kernel: str
     log: str = ""
-    """The calls that were answered otherwise, each with what repeats it."""
+    """The calls with different answers, each with its repro command."""
 
     @property
-    def told(self) -> bool:
+    def disagrees(self) -> bool:
         return self.status == 1
 
 
 def trial(name: str, done: guest.Done) -> Trial:
-    """PmuvmError if `oracle` could not judge."""
+    """Reads the output of `oracle`. PmuvmError if the tool could not judge."""
     if done.status not in (0, 1):
         raise PmuvmError(f"{name}: oracle: {done.stderr.strip()}")
     facts = json.loads(done.stdout)
@@ -83,25 +82,25 @@ def trial(name: str, done: guest.Done) -> Trial:
 
 def row(t: Trial) -> str:
     """One line of the table."""
-    said = f"{t.model:10}  {t.kernel:11}  {t.reason}" if t.told else "agree"
-    return f"{t.id:46}{t.calls:>8}{t.seconds:>8.1f}  {said}"
+    disagreement = f"{t.model:10}  {t.kernel:11}  {t.reason}" if t.disagrees else "agree"
+    return f"{t.id:46}{t.calls:>8}{t.seconds:>8.1f}  {disagreement}"
 
 
 def table(clean: Sequence[Trial], mutants: Sequence[Trial]) -> str:
-    """One line a target and kind of calls, and a mutant; and what that comes to."""
-    rows = [f"{'':46}{'calls':>8}{'s':>8}  model says  kernel says  reason"]
+    """One line for each target and type of call, and for each mutant; then the totals."""
+    rows = [f"{'':46}{'calls':>8}{'s':>8}  {'model':10}  {'kernel':11}  reason"]
     rows += [row(t) for t in (*clean, *mutants)]
     if clean:
-        agreed = sum(not t.told for t in clean)
+        agreed = sum(not t.disagrees for t in clean)
         calls = sum(t.calls for t in clean)
-        rows.append(f"{calls} calls: {agreed} of {len(clean)} kinds are answered as the model says")
+        rows.append(f"{calls} calls: {agreed} of {len(clean)} types of calls agree with the model")
     if mutants:
-        rows.append(f"{sum(t.told for t in mutants)} of {len(mutants)} mutants are told")
+        rows.append(f"{sum(t.disagrees for t in mutants)} of {len(mutants)} mutants are detected")
     return "\n".join(rows)
 
 
 def chosen(name: str, ids: Sequence[str]) -> list[Mutant]:
-    """The mutants of those classes, targets and this kernel; or those of `ids` among them."""
+    """The mutants of these classes and targets for this kernel; with `ids` only those of them."""
     found = []
     for path in sorted((DRIVER / "mutants").glob("*.patch")):
         mutant = patch.read(path)
@@ -113,20 +112,20 @@ def chosen(name: str, ids: Sequence[str]) -> list[Mutant]:
 
 
 def status(clean: Sequence[Trial], mutants: Sequence[Trial], enough: int) -> int:
-    """1 if a call to the driver itself is answered otherwise, or fewer mutants than `enough` are told."""
-    return int(any(t.told for t in clean) or sum(t.told for t in mutants) < enough)
+    """Returns 1 if the driver itself disagrees with the model, or if fewer mutants than `enough` are detected."""
+    return int(any(t.disagrees for t in clean) or sum(t.disagrees for t in mutants) < enough)
 
 
 @dataclass(frozen=True)
 class Request:
-    """What to ask a kernel."""
+    """The options of one run."""
 
     kernel: str
     mutants: tuple[Mutant, ...]
     calls: int
-    """Of each kind to refpmu as it is."""
+    """Number of calls of each type to the unmutated refpmu."""
     seconds: int
-    """For each mutant."""
+    """Time limit for each mutant."""
     first: int = 0
     """The number of the first call."""
 
@@ -138,20 +137,20 @@ class Request:
         return self.calls if target == "refpmu" else max(1, self.calls // SHARE)
 
 
-class Asking:
-    """A guest that has `oracle`, the targets, and the modules of the mutants."""
+class OracleGuest:
+    """A guest with the tool `oracle`, the targets, and the modules of the mutants."""
 
     def __init__(self, vm: guest.Guest, request: Request) -> None:
         self._vm = vm
         self._request = request
 
     def clean(self, target: str) -> list[Trial]:
-        """The driver itself, or the kernel's own events beside it: calls of each kind."""
+        """Runs calls of each type to the driver itself, or to the kernel's own events."""
         calls = self._request.calls_to(target)
         self._vm.load("refpmu.ko", PARAMETERS.get(target, ()))
         deadline_s = MARGIN_S + calls // LEAST_PACE
         trials = [
-            self._ask(
+            self._run_oracle(
                 f"{target}, {kind}",
                 target,
                 deadline_s,
@@ -168,16 +167,16 @@ class Asking:
         return trials
 
     def mutant(self, mutant: Mutant) -> Trial:
-        """Until it is told, or the time is over."""
+        """Runs calls to a mutant until it is detected or the time is over."""
         target = Path(mutant.target).stem
         seconds = self._request.seconds
         self._vm.load(f"{mutant.path.stem}.ko", PARAMETERS[target])
         limit = ("--stop", "--seconds", str(seconds), "--count", str(CALLS))
-        told = self._ask(mutant.path.stem, target, seconds + MARGIN_S, *limit)
+        disagrees = self._run_oracle(mutant.path.stem, target, seconds + MARGIN_S, *limit)
         self._vm.unload("refpmu")
-        return told
+        return disagrees
 
-    def _ask(self, name: str, target: str, deadline_s: int, *words: str) -> Trial:
+    def _run_oracle(self, name: str, target: str, deadline_s: int, *words: str) -> Trial:
         argv = ["oracle", "--target", f"/targets/{target}.toml", *words]
         found = trial(name, self._vm.exec(argv, deadline_s))
         print(row(found), file=sys.stderr, flush=True)
@@ -185,7 +184,7 @@ class Asking:
 
 
 def files(request: Request, found: kernel.Kernel) -> dict[str, Path]:
-    """What the guest has beside the suite; the mutants are built."""
+    """The files of the guest in addition to the suite. Builds the mutants."""
     folders = (suite.TARGETS, DRIVER / "mutants")
     given = {"bin/oracle": suite.tool("oracle/oracle")}
     for target in TARGETS:
@@ -199,27 +198,27 @@ def files(request: Request, found: kernel.Kernel) -> dict[str, Path]:
     return given
 
 
-def dead(mutant: Mutant, lost: guest.GuestLost) -> Trial:
-    """A driver that takes the kernel with it is told, too."""
+def guest_death_trial(mutant: Mutant, lost: guest.GuestLost) -> Trial:
+    """A mutant that kills the kernel counts as detected."""
     return Trial(mutant.path.stem, 1, 0, 0.0, lost.cause, "", "dies", lost.tail)
 
 
-def ask_mutants(asking: Asking, pending: list[Mutant]) -> list[Trial]:
-    """Takes off what it asked, up to one after which there is no guest any more."""
+def run_mutants(oracle_guest: OracleGuest, pending: list[Mutant]) -> list[Trial]:
+    """Runs the pending mutants and removes them from `pending`, until the guest dies."""
     trials = []
     while pending:
         mutant = pending.pop(0)
         try:
-            trials.append(asking.mutant(mutant))
+            trials.append(oracle_guest.mutant(mutant))
         except guest.GuestLost as lost:
-            trials.append(dead(mutant, lost))
+            trials.append(guest_death_trial(mutant, lost))
             print(row(trials[-1]), file=sys.stderr, flush=True)
             break
     return trials
 
 
 def run(request: Request) -> tuple[list[Trial], list[Trial]]:
-    """Trials of drivers as they are and of the mutants, in one guest or as many as the mutants end."""
+    """The trials of the unmutated drivers and of the mutants. A mutant that kills its guest costs a boot."""
     found = kernel.find(request.kernel)
     machine = runs.machine(found, suite.find_target("refpmu"), files=files(request, found))
     asked: list[str] = list(TARGETS) if request.calls else []
@@ -229,30 +228,30 @@ def run(request: Request) -> tuple[list[Trial], list[Trial]]:
     while asked or pending:
         with guest.Guest(machine) as vm:
             vm.boot()
-            asking = Asking(vm, request)
+            oracle_guest = OracleGuest(vm, request)
             while asked:
-                clean += asking.clean(asked.pop(0))
-            mutants += ask_mutants(asking, pending)
-            # A mutant may have left what makes the end of the guest a bad one.
+                clean += oracle_guest.clean(asked.pop(0))
+            mutants += run_mutants(oracle_guest, pending)
+            # The mutant may have damaged the kernel, so an unclean power-off is ignored.
             with contextlib.suppress(guest.GuestLost):
                 vm.bye()
     return clean, mutants
 
 
 def totals(clean: Sequence[Trial], mutants: Sequence[Trial], enough: int) -> dict[str, int]:
-    """Mutants that are not told are no failure where `enough` are: some do not show in an errno."""
-    told = sum(t.told for t in mutants)
-    untold = len(mutants) - told
+    """An undetected mutant is a failure only if fewer than `enough` are detected: some mutants do not change an errno."""
+    disagrees = sum(t.disagrees for t in mutants)
+    untold = len(mutants) - disagrees
     return {
         "cases": len(clean) + len(mutants),
-        "passed": sum(not t.told for t in clean) + told,
-        "failed": sum(t.told for t in clean) + (untold if told < enough else 0),
-        "skipped": 0 if told < enough else untold,
+        "passed": sum(not t.disagrees for t in clean) + disagrees,
+        "failed": sum(t.disagrees for t in clean) + (untold if disagrees < enough else 0),
+        "skipped": 0 if disagrees < enough else untold,
     }
 
 
 def report(request: Request, clean: Sequence[Trial], mutants: Sequence[Trial], enough: int) -> None:
-    """Writes what was found for machines."""
+    """Writes the results for programs."""
     results = {
         "totals": totals(clean, mutants, enough),
         "kernel": request.kernel,
@@ -267,19 +266,25 @@ def main(argv: Sequence[str]) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kernel", default="6.12", help="a name (6.12)")
-    parser.add_argument("--seconds", type=int, default=60, help="for each mutant (60)")
+    parser.add_argument("--seconds", type=int, default=60, help="time limit for each mutant (60)")
     parser.add_argument(
-        "--calls", type=int, default=5_000, help="of each kind to the driver itself (5000); 0: none"
+        "--calls",
+        type=int,
+        default=5_000,
+        help="calls of each type to the driver itself (5000); 0: none",
     )
     parser.add_argument(
         "--from", type=int, default=0, dest="first", help="number of the first call (0): for shards"
     )
-    parser.add_argument("--id", action="append", default=[], help="this mutant alone; repeatedly")
-    parser.add_argument("--no-mutants", action="store_true", help="only what is as it is")
+    parser.add_argument(
+        "--id", action="append", default=[], help="run only this mutant; may be repeated"
+    )
+    parser.add_argument("--no-mutants", action="store_true", help="run only the unmutated drivers")
     options = parser.parse_args(argv)
     if options.seconds < 1 or options.calls < 0 or (options.no_mutants and not options.calls):
         print(
-            "oracle: --seconds must be at least 1, and --calls too without mutants", file=sys.stderr
+            "oracle: --seconds must be at least 1, and with --no-mutants --calls too",
+            file=sys.stderr,
         )
         return 2
     mutants = [] if options.no_mutants else chosen(options.kernel, options.id)
@@ -297,7 +302,7 @@ def main(argv: Sequence[str]) -> int:
         return 2
     print(table(clean, trials))
     for t in clean:
-        if t.told:
+        if t.disagrees:
             print(f"{t.id}:\n{t.log}")
     report(request, clean, trials, enough)
     return status(clean, trials, enough)

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures what `make check` catches: seeds random faults in driver, suite and scripts, one at a time.
 
-Each fault is one mutation of one committed source. It is checked out into a tree of its own, where `make check` runs
-until the first failure, without lint. A fault that does not build is replaced by another one. The faults depend on
-`--seed` and the commit alone. Results are kept in build/plant/results.json; a run that was interrupted continues there.
+Each fault is one mutation of one committed source. It is checked out into a separate tree, where `make check` runs
+until the first failure, without lint. A fault that does not build is replaced by another one. The faults depend only on
+`--seed` and the commit. build/plant/results.json has the results. The same command continues an interrupted run.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ OUT = ROOT / "build" / "plant"
 TREE = OUT / "tree"
 RESULTS = "results.json"
 STAGES = "unit,fuzz,pytest,run,kunit,mutants"
-"""All groups of `make check` except lint: whether a fault is formatted well is no question."""
+"""All groups of `make check` except lint, which would catch a fault only by its format."""
 LIMIT_S, GRACE_S = 2400, 60
 AREAS: dict[str, tuple[str, ...]] = {
     "driver": ("driver/core/*.[ch]", "driver/glue/*.[ch]", "driver/model/*.[ch]", "driver/msr/*.c"),
@@ -63,7 +63,7 @@ class Fault:
 
 
 def files(root: Path) -> dict[str, list[str]]:
-    """The files of each area, as git tracks them."""
+    """The files of each area, from git."""
     command = ["git", "ls-files", "-z"]
     out = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True).stdout
     names = [name for name in out.split("\0") if not any(fnmatch.fnmatch(name, t) for t in TESTS)]
@@ -74,7 +74,7 @@ def files(root: Path) -> dict[str, list[str]]:
 
 
 def faults(root: Path, seed: int) -> Iterator[Fault]:
-    """Faults without end: an area after the other, a file of it by chance, a mutation of that by chance."""
+    """An endless sequence of faults. The areas take turns; the file and its mutation are random."""
     chance = random.Random(seed)
     known = files(root)
     number = 0
@@ -110,7 +110,7 @@ class Tree:
         return commit
 
     def judge(self, fault: Fault) -> dict[str, Any]:
-        """Seeds a fault, runs the checks up to the first failure, and takes the fault back."""
+        """Seeds a fault, runs the checks up to the first failure, and removes the fault."""
         path = self._place / fault.file
         text = path.read_text(encoding="utf-8")
         begun = time.monotonic()
@@ -129,7 +129,7 @@ class Tree:
         }
 
     def check(self) -> tuple[str, str]:
-        """CAUGHT with the test, MISSED, or INVALID if something does not build."""
+        """Returns CAUGHT with the test, MISSED, or INVALID if something does not build."""
         report = self._place / "build" / "check" / RESULTS
         report.unlink(missing_ok=True)
         command = [PYTHON, "ci/check.py", "--stop", "--stages", STAGES]
@@ -152,7 +152,7 @@ class Tree:
             child.terminate()
             child.communicate(timeout=GRACE_S)
         if not report.is_file():
-            # The program that runs all others does not work.
+            # The fault broke ci/check.py itself.
             last = output.strip().splitlines()[-1:]
             return "CAUGHT", f"make check: {' '.join(last)}"[:200]
         units = json.loads(report.read_text(encoding="utf-8"))["units"]
@@ -193,7 +193,7 @@ def summary(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def run(options: argparse.Namespace) -> int:
-    """0 if all faults were caught, 1 if one was missed."""
+    """Returns 0 if all faults were caught, 1 if one was missed."""
     tree = Tree(TREE)
     commit = tree.prepare()
     rows = read(OUT / RESULTS, commit, options.seed)
@@ -210,7 +210,7 @@ def run(options: argparse.Namespace) -> int:
         if fault.number in done:
             continue
         if time.monotonic() > until:
-            print(f"not all: {options.minutes} minutes are over; the same command continues")
+            print(f"incomplete: the {options.minutes} minutes are over; the same command continues")
             break
         row = tree.judge(fault)
         rows.append(row)
@@ -225,9 +225,9 @@ def main(argv: Sequence[str]) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=40, help="faults that build (40)")
+    parser.add_argument("--count", type=int, default=40, help="number of faults that build (40)")
     parser.add_argument(
-        "--minutes", type=float, default=20, help="begin no fault after so many (20)"
+        "--minutes", type=float, default=20, help="start no fault after so many minutes (20)"
     )
     try:
         return run(parser.parse_args(argv))

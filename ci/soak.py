@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Repeats the suite in another order each time, on machines of several kinds and a loaded host."""
+"""Repeats the suite in random order, on several types of virtual machines and on a busy host."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from pmuvm.errors import PmuvmError  # noqa: E402
 OUT = ROOT / "build" / "soak"
 FINE = ("PASS", "SKIP", "WAIVED")
 LOAD = 2
-"""Processes that keep the host busy beside each run."""
+"""Number of processes that keep the host busy during each run."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of virtual machine."""
+    """A type of virtual machine."""
 
     name: str
     cpus: int
@@ -39,19 +39,19 @@ KINDS = (Kind("2cpu", 2), Kind("1cpu", 1), Kind("4cpu", 4), Kind("icount", 1, ic
 
 @dataclass
 class Seen:
-    """Every result that a case has had on one kind of machine, with the seed that showed it first."""
+    """All results of each case on each type of machine, with the seed of the first run that had the result."""
 
     seeds: dict[tuple[str, str], dict[str, int]] = field(default_factory=dict)
     rounds: int = 0
 
     def add(self, kind: str, seed: int, results: dict[str, str]) -> None:
-        """The results of one round."""
+        """Adds the results of one round."""
         self.rounds += 1
         for case, result in results.items():
             self.seeds.setdefault((kind, case), {}).setdefault(result, seed)
 
     def changed(self) -> list[str]:
-        """A line on each case that had more than one result on one kind of machine."""
+        """A line for each case with more than one result on one type of machine."""
         return [
             f"{case} on {kind}: " + ", ".join(f"{r} with seed {s}" for r, s in found.items())
             for (kind, case), found in sorted(self.seeds.items())
@@ -59,7 +59,7 @@ class Seen:
         ]
 
     def bad(self) -> list[str]:
-        """A line on each case that always had the same result, and not a good one."""
+        """A line for each case that always had the same bad result."""
         return [
             f"{case} on {kind}: always {next(iter(found))}"
             for (kind, case), found in sorted(self.seeds.items())
@@ -67,7 +67,7 @@ class Seen:
         ]
 
     def figures(self) -> dict[str, object]:
-        """What a machine reads: a case counts once for each kind it ran on."""
+        """The results for programs. A case counts once for each type of machine."""
         changed, bad = self.changed(), self.bad()
         totals = {
             "cases": len(self.seeds),
@@ -84,8 +84,8 @@ def _spin() -> None:
 
 
 @contextlib.contextmanager
-def busy(processes: int) -> Iterator[None]:
-    """Keeps the host busy meanwhile."""
+def busy_host(processes: int) -> Iterator[None]:
+    """Keeps the host busy inside the block."""
     load = [multiprocessing.Process(target=_spin, daemon=True) for _ in range(processes)]
     for process in load:
         process.start()
@@ -97,8 +97,8 @@ def busy(processes: int) -> Iterator[None]:
             process.join()
 
 
-def one(options: argparse.Namespace, kind: Kind, seed: int) -> dict[str, str]:
-    """Run the suite once; the result of each case. PmuvmError if nothing came of it."""
+def run_suite(options: argparse.Namespace, kind: Kind, seed: int) -> dict[str, str]:
+    """Runs the suite once and returns the result of each case. PmuvmError if the run has no results."""
     out = OUT / f"{seed}-{kind.name}"
     request = runs.Request(
         target=options.target,
@@ -111,30 +111,30 @@ def one(options: argparse.Namespace, kind: Kind, seed: int) -> dict[str, str]:
         cpus=kind.cpus,
         icount=kind.icount,
     )
-    runs.one(request)
+    runs.run_target(request)
     try:
         found = json.loads((out / "results.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise PmuvmError(f"round {seed} on {kind.name} left no results: {error}") from error
+        raise PmuvmError(f"round {seed} on {kind.name} has no results: {error}") from error
     return {case["id"]: case["result"] for case in found["cases"]}
 
 
 def kind_of(seed: int, kinds: Sequence[Kind]) -> Kind:
-    """The machine of a round. It depends on the seed, so that rounds of one each use every machine."""
+    """The machine of a round. It depends on the seed, so that single rounds also use all types."""
     return kinds[(seed - 1) % len(kinds)]
 
 
 def soak(options: argparse.Namespace, kinds: Sequence[Kind]) -> int:
-    """The rounds, their kinds in turn; 0 if no result ever changed and none was bad."""
+    """Runs the rounds. Returns 0 if no result changed and none was bad."""
     seen = Seen()
     OUT.mkdir(parents=True, exist_ok=True)
     for number in range(options.n):
         seed = options.seed + number
         kind = kind_of(seed, kinds)
         print(f"round {number + 1} of {options.n}: {kind.name}, seed {seed}", flush=True)
-        with busy(options.load):
-            seen.add(kind.name, seed, one(options, kind, seed))
-        # After each round: a soak that is ended early has not run in vain.
+        with busy_host(options.load):
+            seen.add(kind.name, seed, run_suite(options, kind, seed))
+        # The results are written after each round, so that an interrupted soak has results.
         text = json.dumps(seen.figures(), indent=1) + "\n"
         (OUT / "results.json").write_text(text, encoding="utf-8")
     for line in (*seen.changed(), *seen.bad()):
@@ -146,7 +146,7 @@ def soak(options: argparse.Namespace, kinds: Sequence[Kind]) -> int:
 
 
 def number_above_0(text: str) -> int:
-    """An argument that counts something."""
+    """A number above 0, from an argument."""
     number = int(text)
     if number < 1:
         raise ValueError(text)
@@ -157,13 +157,17 @@ def main(argv: list[str]) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("-n", type=number_above_0, default=8, help="rounds (8)")
-    parser.add_argument("--seed", type=int, default=1, help="of the first round; one more each (1)")
+    parser.add_argument(
+        "--seed", type=int, default=1, help="seed of the first round; each later round adds one (1)"
+    )
     parser.add_argument("--kernel", default="6.12")
     parser.add_argument("--target", default="refpmu")
-    parser.add_argument("--case", default="", help="only cases that match this glob")
+    parser.add_argument("--case", default="", help="run only cases that match this glob")
     parser.add_argument("--load", type=int, default=LOAD, help=f"busy processes ({LOAD})")
     names = [kind.name for kind in KINDS]
-    parser.add_argument("--kind", action="append", choices=names, help="only this; may be repeated")
+    parser.add_argument(
+        "--kind", action="append", choices=names, help="run only on this kernel; may be repeated"
+    )
     options = parser.parse_args(argv)
     kinds = [kind for kind in KINDS if kind.name in (options.kind or names)]
     (OUT / "results.json").unlink(missing_ok=True)

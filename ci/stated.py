@@ -1,9 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Traces one unit whose inputs are stated, and names the project files that it reads but does not state.
+"""Traces one unit whose inputs are stated, and reports the project files that it reads but does not state.
 
-Such a file would be a hole: a change to it would not run the unit again. LeakSanitizer is off, since it does not work
-under a tracer.
+A change to such a file would not run the unit again. LeakSanitizer is off, since it does not work under a tracer.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ OF_GIT = ("file:.gitignore",)
 
 
 def stated_units(units: Sequence[Unit]) -> list[Unit]:
-    """The units whose inputs are not traced whenever they run, and that can be traced."""
+    """The units that run without a tracer, but can be traced, and state their inputs."""
     return [unit for unit in units if not unit.build and not unit.traced and unit.traceable]
 
 
@@ -51,13 +50,13 @@ def unstated(stated: Iterable[str], found: Iterable[str]) -> list[str]:
         if "/generated/" in rest and "glob:conformance/rules/*" in names:
             continue  # made of the rules and the BPF programs
         if kind == "product" and suite and rest.startswith("build/guest/"):
-            continue  # `suite:` is made of it
+            continue  # `suite:` includes these files
         missing.append(name)
     return missing
 
 
 def traced(unit: Unit, folder: Path) -> set[str]:
-    """Runs the commands of a unit with their reports below `folder`; what they read."""
+    """Runs the commands of a unit with their reports below `folder`, and returns the inputs that they read."""
     found: set[str] = set()
     environment = {
         **os.environ,
@@ -86,15 +85,15 @@ def traced(unit: Unit, folder: Path) -> set[str]:
 
 
 def main(argv: Sequence[str]) -> int:
-    """0 if all that the unit reads is stated, 1 if not, 2 if it could not be traced."""
+    """Returns 0 if the unit states all that it reads, 1 if not, 2 if it could not be traced."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("unit", help="a unit of make check whose inputs are stated")
+    parser.add_argument("unit", help="a unit of make check with stated inputs")
     options = parser.parse_args(argv)
     units = {unit.name: unit for unit in stated_units(catalogue.check_units(Inputs(ROOT)))}
     if options.unit not in units:
         print(f"stated: no unit '{options.unit}' with stated inputs", file=sys.stderr)
         return 2
-    if not traces.possible():
+    if not traces.can_trace():
         print("stated: strace(1) is missing, or not allowed here", file=sys.stderr)
         return 2
     unit = units[options.unit]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/branch: what is kept was asked for, what was asked for is kept, nothing is made up.
+// core/branch: an entry is kept if and only if the filter selects it, and no data is invented.
 #include <fuzzer/FuzzedDataProvider.h>
 
 #include <cstdint>
@@ -19,7 +19,7 @@ constexpr u64 kKernelBit = u64{1} << 63;
 
 bool Has(u64 filter, u64 bit) { return (filter & bit) != 0; }
 
-// The words of perf_event_open(2), one request at a time.
+// The documented values of perf_event_open(2), one request at a time.
 bool KindWanted(const refpmu_pebs_lbr& entry, u64 filter) {
   const unsigned type = entry.info >> 56 & 15;
   const bool jcc = type == 0;
@@ -62,19 +62,19 @@ void CheckShown(const refpmu_pebs_lbr& entry, u64 filter, const refpmu_branch_sa
   HOLDS(Has(filter, REFPMU_WANT_BRANCH_KERNEL) || ((sample.from | sample.to) & kKernelBit) == 0,
         "without KERNEL no address of the kernel is shown");
   HOLDS(sample.cycles == (Has(filter, REFPMU_WANT_BRANCH_NO_CYCLES) ? 0 : entry.info & 0xffff),
-        "cycles are shown unless NO_CYCLES says otherwise");
+        "cycles are shown unless NO_CYCLES is set");
   const bool flags = !Has(filter, REFPMU_WANT_BRANCH_NO_FLAGS);
   const bool mispred = entry.info >> 63 != 0;
   HOLDS(sample.mispred == (flags && mispred) && sample.predicted == (flags && !mispred) &&
             sample.in_tx == (flags && (entry.info >> 62 & 1) != 0) &&
             sample.abort == (flags && (entry.info >> 61 & 1) != 0),
-        "flags are shown unless NO_FLAGS says otherwise");
+        "flags are shown unless NO_FLAGS is set");
   constexpr u8 kTypes[16] = {1, 3, 2, 5, 4, 6};
   HOLDS(sample.type ==
             (Has(filter, REFPMU_WANT_BRANCH_TYPE_SAVE) ? kTypes[entry.info >> 56 & 15] : 0),
-        "a type is shown if TYPE_SAVE says so");
+        "a type is shown if TYPE_SAVE is set");
   HOLDS(sample.priv == (Has(filter, REFPMU_WANT_BRANCH_PRIV_SAVE) ? 1 + (entry.to >> 63) : 0),
-        "the privilege is shown if PRIV_SAVE says so");
+        "the privilege is shown if PRIV_SAVE is set");
 }
 
 u64 Address(FuzzedDataProvider& data) {
@@ -103,9 +103,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   unsigned next = 0;
   for (const refpmu_pebs_lbr& entry : entries) {
     if (!Wanted(entry, filter)) continue;
-    HOLDS(next < kept, "what was asked for is kept");
+    HOLDS(next < kept, "a requested branch is kept");
     CheckShown(entry, filter, samples[next++]);
   }
-  HOLDS(next == kept, "what is kept was asked for");
+  HOLDS(next == kept, "a kept branch was requested");
   return 0;
 }

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the harnesses as a service does that fuzzes for long, by the variables that it sets:
-#   CC CXX CFLAGS CXXFLAGS   the compilers, and the sanitizers with what they need (clang-14, ASan and UBSan)
-#   LIB_FUZZING_ENGINE       what a harness is linked with (-fsanitize=fuzzer)
-#   WORK                     where to build (build/fuzz-service)
-#   OUT                      takes the harnesses, each with its seed corpus, dictionary and options
-# fuzz/build.sh [SUBJECT ...]: only these.
+# Builds the harnesses as a continuous fuzzing service does: fuzz/build.sh [SUBJECT ...]. Variables of the service:
+#
+# - CC CXX CFLAGS CXXFLAGS: compilers and sanitizers with their flags (clang-14, ASan and UBSan)
+# - LIB_FUZZING_ENGINE: library or flag that a harness is linked with (-fsanitize=fuzzer)
+# - WORK: build folder (build/fuzz-service)
+# - OUT: output folder of the harnesses, their seed corpora, dictionaries and options
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 if [ -z "${OUT:-}" ]; then
-  echo "fuzz/build.sh: OUT is not set: the folder that takes the harnesses" >&2
+  echo "fuzz/build.sh: OUT is not set: it must name the output folder of the harnesses" >&2
   exit 2
 fi
 work=${WORK:-$root/build/fuzz-service}
@@ -20,7 +20,7 @@ if [ -z "${CC:-}${CXX:-}" ]; then
 fi
 export CC CXX CFLAGS CXXFLAGS
 
-# The flags are the service's, with its compiler's warnings: they are no errors there.
+# The service sets the flags, with its compiler's warnings, which are no errors there.
 cmake -S "$root" -B "$work/pmuconf" -G Ninja -DCMAKE_BUILD_TYPE=None -DPMUCONF_FUZZ=ON \
   -DPMUCONF_WARNINGS_ARE_ERRORS=OFF -DPMUCONF_FUZZING_ENGINE="${LIB_FUZZING_ENGINE:--fsanitize=fuzzer}" >&2
 targets=(fuzzers)

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fuzzes system calls in guests, one for each target at once, and reports what was found.
+"""Fuzzes system calls in guests, all targets concurrently, and reports findings.
 
-The corpus is kept between runs, outside of the checkout. A finding leaves the input, which
-`pmuconf repro` replays, and what the fuzzer or the console said. With --merge nothing new is tried, but of what is
-kept only that stays which reaches more than the rest.
+The cache keeps the corpus between runs. A finding writes the input, which `pmuconf repro` replays, and the output of
+the fuzzer or the console. --merge runs no new inputs. It keeps only the inputs of the cache that reach more code than
+the others.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ OUT = store.ROOT / "build" / "fuzz-vm"
 TARGETS = ("refpmu", "software")
 KERNEL = "6.12"
 SLICE_S = 600
-"""So often the corpus is brought out of the guest, and lost memory is looked for: that takes half a minute."""
+"""Seconds between copies of the corpus out of the guest. Each time the guest also scans for memory leaks, which takes
+half a minute."""
 MARGIN_S = 120
 PIECE = 32 << 10
 MAX_LEN = 1536
@@ -59,18 +60,18 @@ FINDING = re.compile(r"^FINDING: (.*)$", re.M)
 
 @dataclass(frozen=True)
 class Finding:
-    """An input that shows something, and what that was."""
+    """A finding: its input and its messages."""
 
     said: tuple[str, ...]
     input: str
-    """Empty where many programs ran before it was seen."""
+    """Empty if the input is unknown, because many programs ran before the finding was detected."""
     log: str
     repeat: str
 
 
 @dataclass
 class Campaign:
-    """What fuzzing one target did."""
+    """The results for one target."""
 
     target: str
     kernel: str
@@ -87,11 +88,11 @@ class Campaign:
     error: str = ""
 
     def add(self, output: str) -> None:
-        """Takes the figures of a slice; PmuvmError if it has none."""
+        """Adds the figures of a slice. PmuvmError if the output has none."""
         found = SUM.findall(output)
         if not found:
             tail = output.strip().splitlines()[-1:] or ["no output"]
-            raise PmuvmError(f"the fuzzer ended without its figures: {tail[0]}")
+            raise PmuvmError(f"the fuzzer ended without figures: {tail[0]}")
         programs, operations, compared, opened, places = map(int, found[-1][:5])
         self.programs += programs
         self.operations += operations
@@ -103,7 +104,7 @@ class Campaign:
 
 
 def last_input(memory: Path) -> bytes | None:
-    """The input that a guest tried last, out of its memory; None if there is none."""
+    """The last input before a guest died, from its memory; None if there is none."""
     best, found = 0, None
     with memory.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         at = data.find(MAGIC)
@@ -118,7 +119,7 @@ def last_input(memory: Path) -> bytes | None:
 
 
 def has_coverage(name: str) -> bool:
-    """Whether a kernel tells what calls reach in it: one of the kind that is built for that."""
+    """Whether a kernel reports the code that calls reach, because it was built for that."""
     return name.endswith("-kcov")
 
 
@@ -126,24 +127,24 @@ SEEDS = store.ROOT / "fuzz" / "corpus"
 
 
 def seeds(target: str) -> Path:
-    """Programs to begin with, which the project brings; a folder that need not be there."""
+    """The folder of the project's programs to start with. It may be missing."""
     return SEEDS / f"syscall_{target}"
 
 
 def cache(target: str) -> Path:
-    """Where inputs are kept between runs."""
+    """The folder in which inputs are kept between runs."""
     return store.cache() / "fuzz" / f"syscall-{target}"
 
 
 def memory_file(target: str, size_mb: int) -> Path:
-    """Where the guest's memory is to be: in memory, if there is room."""
+    """The file for the guest's memory: in a RAM file system, if that has room."""
     shared = Path("/dev/shm")
     roomy = shared.is_dir() and shutil.disk_usage(shared).free > size_mb << 20
     return (shared if roomy else OUT) / f"pmuconf-fuzz-{target}-{os.getpid()}.ram"
 
 
 class Slices:
-    """A guest that fuzzes, a slice of time after the other."""
+    """A guest that fuzzes in slices of time."""
 
     def __init__(
         self, vm: guest.Guest, campaign: Campaign, kept: Path, found: Path, needs: kernel.Needs
@@ -156,7 +157,7 @@ class Slices:
         self._margin = int(MARGIN_S * max(1.0, needs.slowness / 2))
 
     def run(self, limit: Sequence[str], seconds: int) -> bool:
-        """One slice; whether something was found."""
+        """Runs one slice. Returns whether it has a finding."""
         done = self._fuzzer([*limit, "/tmp/corpus", "/corpus", "/seeds"], seconds)
         crashed = "Test unit written to" in done.stdout
         if not crashed or SUM.search(done.stdout):
@@ -168,11 +169,11 @@ class Slices:
         self._campaign.corpus = sum(1 for _ in self._kept.iterdir())
         if crashed:
             self._save(done.stdout)
-        return crashed or self._lost()
+        return crashed or self._has_leaks()
 
     def merge(self, seconds: int) -> None:
-        """Keeps what reaches more than the seeds; PmuvmError, and all is kept, if that is not known."""
-        # What the project brings is worth keeping before what was found by chance.
+        """Keeps the inputs that reach more code than the seeds. PmuvmError if that fails; all inputs are kept then."""
+        # The project's seeds come first, so that a random input is kept only if it reaches more code.
         before = "cp /seeds/* /tmp/corpus 2>/dev/null"
         done = self._fuzzer(["-merge=1", "/tmp/corpus", "/corpus"], seconds, before)
         if done.status != 0 or "MERGE-OUTER: " not in done.stdout:
@@ -200,7 +201,7 @@ class Slices:
         return self._vm.exec(["sh", "-c", script], seconds + self._margin)
 
     def _file(self, script: str) -> bytes:
-        """What a script leaves in /tmp/out, over a channel of short texts."""
+        """The content of a script's output file, /tmp/out, in pieces that fit into the messages of the channel."""
         said = self._ask(f"({script}) | gzip | base64 -w0 >/tmp/out; wc -c </tmp/out")
         pieces = range(-(-int(said) // PIECE))
         text = [
@@ -211,7 +212,7 @@ class Slices:
     def _ask(self, script: str) -> str:
         done = self._vm.exec(["sh", "-c", script], self._margin)
         if done.status != 0:
-            raise PmuvmError(f"the guest does not hand out its files: {done.stderr.strip()}")
+            raise PmuvmError(f"the guest cannot send its files: {done.stderr.strip()}")
         return done.stdout
 
     def _out_of(self, folder: str) -> dict[str, bytes]:
@@ -223,61 +224,63 @@ class Slices:
                 if member.isfile() and (source := archive.extractfile(member)) is not None
             }
 
-    def _lost(self) -> bool:
-        """Whether what ran up to now lost memory of the kernel: one that looks for that says so."""
+    def _has_leaks(self) -> bool:
+        """The memory leaks of the programs so far, on a kernel that detects leaks."""
         if not self._needs.debug:
             return False
         done = self._vm.exec(["leaks"], math.ceil(leaks.SCAN_S * self._needs.slowness))
         if done.status != 0:
-            raise PmuvmError(f"no scan for lost memory: {done.stderr.strip()}")
+            raise PmuvmError(f"no scan for memory leaks: {done.stderr.strip()}")
         said = tuple(dict.fromkeys(str(leak) for leak in leaks.parse(done.stdout)))
         if said:
             log = self._found / f"{self._campaign.target}-lost.log"
             store.write(log, done.stdout.encode())
-            repeat = f"fuzz/campaign.py {where(self._campaign)}"
+            repeat = f"fuzz/campaign.py {target_options(self._campaign)}"
             self._campaign.findings.append(Finding(said, "", str(log), repeat))
         return bool(said)
 
     def _save(self, output: str) -> None:
         said = tuple(FINDING.findall(output)) or ("the fuzzer itself crashed",)
         for data in self._out_of("/tmp/found").values():
-            self._campaign.findings.append(saved(self._found, self._campaign, data, said, output))
+            self._campaign.findings.append(
+                save_finding(self._found, self._campaign, data, said, output)
+            )
 
 
-def where(campaign: Campaign) -> str:
-    """As options of this program."""
+def target_options(campaign: Campaign) -> str:
+    """The target, kernel and module as options of this program."""
     return f"--kernel {campaign.kernel} --target {campaign.target}"
 
 
-def saved(
+def save_finding(
     folder: Path, campaign: Campaign, data: bytes, said: tuple[str, ...], log: str
 ) -> Finding:
-    """Writes down a finding."""
+    """Writes a finding to files."""
     name = f"{campaign.target}-{store.digest([data])[:12]}"
     store.write(folder / f"{name}.program", data)
     store.write(folder / f"{name}.log", log.encode())
     path = folder / f"{name}.program"
-    repeat = f"fuzz/campaign.py {where(campaign)} --repro {path}"
+    repeat = f"fuzz/campaign.py {target_options(campaign)} --repro {path}"
     return Finding(said, str(path), str(folder / f"{name}.log"), repeat)
 
 
 @dataclass(frozen=True)
 class Request:
-    """What to fuzz, and for how long."""
+    """The options of a campaign."""
 
     target: str
     kernel: str = KERNEL
     seconds: int = 60
     runs: int = 0
-    """So many programs, instead of a time."""
+    """Number of programs, instead of a time."""
     merge: bool = False
-    """Nothing new; of what is kept, only that stays which reaches more than the rest."""
+    """Run no new inputs. Keep only the inputs that reach more code than the others."""
     coverage: bool = True
     module: Path | None = None
     parameters: tuple[str, ...] = ()
-    """Of the module."""
+    """Parameters of the module."""
     corpus: Path | None = None
-    """Where inputs are kept, instead of the cache."""
+    """The folder of kept inputs, instead of the cache."""
 
     @property
     def kept(self) -> Path:
@@ -285,7 +288,7 @@ class Request:
 
 
 def files_of(request: Request) -> dict[str, Path]:
-    """What the guest of a campaign has beside the suite."""
+    """The files of the guest in addition to the suite."""
     folders = {"corpus": request.kept, "seeds": seeds(request.target)}
     files = {
         f"{name}/{path.name}": path for name, folder in folders.items() for path in folder.glob("*")
@@ -294,14 +297,14 @@ def files_of(request: Request) -> dict[str, Path]:
 
 
 def machine(request: Request, found: kernel.Kernel, files: dict[str, Path]) -> qemu.Machine:
-    """The guest, off."""
+    """The configuration of the guest's machine."""
     if request.module is not None:
         files = files | {f"modules/{request.module.name}": request.module}
     return runs.machine(found, suite.find_target(request.target), files=files)
 
 
-def ready(vm: guest.Guest, request: Request, found: kernel.Kernel) -> None:
-    """Boots it and loads the driver, if it is a module's."""
+def boot_and_load(vm: guest.Guest, request: Request, found: kernel.Kernel) -> None:
+    """Boots the guest and loads the driver, if the target has a module."""
     vm.boot(guest.BOOT_S * found.needs.slowness)
     own = suite.find_target(request.target).module
     name = request.module.name if request.module else f"{own}.ko"
@@ -310,7 +313,7 @@ def ready(vm: guest.Guest, request: Request, found: kernel.Kernel) -> None:
 
 
 def fuzzer() -> Path:
-    """The program, as ci/build guest makes it."""
+    """The path of the fuzzer, which ci/build guest builds."""
     path = suite.binary().parent.parent / "fuzz" / "guest" / "syscall_fuzzer"
     if not path.is_file():
         raise PmuvmError(f"no program {path}: build it with ci/build guest pmuconf")
@@ -318,7 +321,7 @@ def fuzzer() -> Path:
 
 
 def fuzz(request: Request, folder: Path = OUT / "findings") -> Campaign:
-    """Boots a guest and fuzzes in it until the time is over or something is found."""
+    """Boots a guest and fuzzes in it until the time is over or there is a finding."""
     campaign = Campaign(request.target, request.kernel, request.coverage)
     folder.mkdir(parents=True, exist_ok=True)
     request.kept.mkdir(parents=True, exist_ok=True)
@@ -334,7 +337,7 @@ def fuzz(request: Request, folder: Path = OUT / "findings") -> Campaign:
             campaign.error = f"guest lost before the first program: {lost.cause}"
         else:
             said = (f"guest lost: {lost.cause}",)
-            campaign.findings.append(saved(folder, campaign, data, said, lost.tail))
+            campaign.findings.append(save_finding(folder, campaign, data, said, lost.tail))
     except PmuvmError as error:
         campaign.error = str(error)
     finally:
@@ -353,7 +356,7 @@ def _fuzz(
     log = OUT / f"{request.target}.console"
     log.unlink(missing_ok=True)
     with guest.Guest(off, log) as vm:
-        ready(vm, request, found)
+        boot_and_load(vm, request, found)
         slices = Slices(vm, campaign, request.kept, folder, found.needs)
         if request.merge:
             slices.merge(request.seconds)
@@ -371,29 +374,29 @@ def _fuzz(
 
 
 def _interrupt(_number: int, _frame: object) -> NoReturn:
-    # Whatever ends now does so once.
+    # A second signal must not interrupt the cleanup.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise SystemExit(130)
 
 
 def _worker(bind: Callable[[], None]) -> None:
     bind()
-    # The first process hears of a terminal's ^C too, and ends this one in order.
+    # The terminal sends ^C to all processes of the group. The first process ends this one in order.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _interrupt)
 
 
 def fuzz_all(requests: Sequence[Request], jobs: int) -> list[Campaign]:
-    """Each guest keeps a core busy, and has a process of its own that does not outlive this one."""
+    """Fuzzes the targets concurrently. Each guest has a process of its own, which ends with this one."""
     with multiprocessing.Pool(jobs, _worker, (orphan.dies_with_parent(),)) as pool:
         return pool.map(fuzz, requests, chunksize=1)
 
 
 def repro(request: Request, file: Path) -> int:
-    """Replays a program in a guest, with `pmuconf repro`; its exit status."""
+    """Replays a program in a guest with `pmuconf repro`. Returns its exit status."""
     found = kernel.find(request.kernel)
     with guest.Guest(machine(request, found, {"program": file})) as vm:
-        ready(vm, request, found)
+        boot_and_load(vm, request, found)
         done = vm.exec(["pmuconf", "repro", "--target", request.target, "/program"], MARGIN_S)
     print(done.stdout, end="")
     print(done.stderr, end="", file=sys.stderr)
@@ -401,7 +404,7 @@ def repro(request: Request, file: Path) -> int:
 
 
 def table(campaigns: Sequence[Campaign]) -> str:
-    """One line a target, and the findings below."""
+    """A line for each target, and the findings below."""
     rows = [
         f"{'target':<10}{'programs':>10}{'per s':>7}{'operations':>12}{'per s':>7}{'compared':>10}"
         f"{'places':>8}{'corpus':>8}  findings"
@@ -421,14 +424,15 @@ def table(campaigns: Sequence[Campaign]) -> str:
 
 
 def status(campaigns: Sequence[Campaign]) -> int:
-    """0 clean, 1 a finding, 2 not judged; a finding outweighs what could not be judged."""
+    """Returns 0 if clean, 1 for a finding, 2 if not judged. A finding takes precedence over a target that was not
+    judged."""
     if any(c.findings for c in campaigns):
         return 1
     return 2 if not campaigns or any(c.error for c in campaigns) else 0
 
 
 def report(campaigns: Sequence[Campaign], path: Path) -> None:
-    """Writes the figures for machines."""
+    """Writes the results for programs."""
     passed = sum(not c.findings and not c.error for c in campaigns)
     totals = {
         "executions": sum(c.programs for c in campaigns),
@@ -444,7 +448,7 @@ def report(campaigns: Sequence[Campaign], path: Path) -> None:
 
 
 def as_run(campaign: Campaign) -> page.Run:
-    """What the page has of it."""
+    """The row of the page."""
     return page.Run(
         subject=f"{campaign.target} on {campaign.kernel}",
         executions=campaign.operations,
@@ -458,13 +462,17 @@ def as_run(campaign: Campaign) -> page.Run:
 def main(argv: Sequence[str]) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--time", type=int, default=120, metavar="S", help="seconds in all (120)")
-    parser.add_argument("--merge", action="store_true", help="minimise what is kept, instead")
+    parser.add_argument("--time", type=int, default=120, metavar="S", help="seconds in total (120)")
+    parser.add_argument("--merge", action="store_true", help="minimise the kept inputs instead")
     parser.add_argument("--kernel", default=KERNEL, help=f"a name ({KERNEL})")
-    parser.add_argument("--target", action="append", choices=TARGETS, help="only this one")
-    parser.add_argument("--coverage", choices=("on", "off"), help="of the kernel (if it has it)")
+    parser.add_argument("--target", action="append", choices=TARGETS, help="fuzz only this target")
+    parser.add_argument(
+        "--coverage",
+        choices=("on", "off"),
+        help="parameters of the kernel's module (if it has one)",
+    )
     parser.add_argument("--module", type=Path, help="another refpmu.ko")
-    parser.add_argument("--repro", type=Path, metavar="FILE", help="replay a finding, instead")
+    parser.add_argument("--repro", type=Path, metavar="FILE", help="replay a finding instead")
     options = parser.parse_args(argv)
     targets: Sequence[str] = options.target or TARGETS
     jobs = min(len(targets), len(os.sched_getaffinity(0)))
@@ -496,7 +504,7 @@ def main(argv: Sequence[str]) -> int:
         print(f"fuzz-vm: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("fuzz-vm: interrupted; what was kept is there for the next run", file=sys.stderr)
+        print("fuzz-vm: interrupted; the next run continues with the kept inputs", file=sys.stderr)
         return 130
     if options.merge:
         for campaign in campaigns:
@@ -506,7 +514,7 @@ def main(argv: Sequence[str]) -> int:
     report(campaigns, OUT / "results.json")
     written = page.write(as_run(campaign) for campaign in campaigns if not campaign.error)
     print(table(campaigns))
-    print(f"with all runs on this machine: {written}")
+    print(f"page of all runs on this machine: {written}")
     return status(campaigns)
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/config against a second reading of the event and format lists, written as tables.
+// core/config against an independent reading of the event and format lists, written as tables.
 #include <fuzzer/FuzzedDataProvider.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ constexpr u64 kBranchUser = 0x1, kBranchKernel = 0x2, kBranchAny = 0x8, kBranchA
               kBranchIndJump = 0x1000, kBranchCall = 0x2000, kBranchKinds = 0x3ff8,
               kBranchKnown = 0x7ffff;
 
-// Which filters want the kind of branch that a bit of LBR_SELECT leaves out.
+// The filters that exclude the type of branches that a bit of LBR_SELECT drops.
 struct BranchKind {
   u64 select;
   u64 filters;
@@ -101,7 +101,8 @@ Extra ExtraOf(u64 config) {
   }
 }
 
-// Every reason to refuse, each with its errno: which of several is told first is the driver's.
+// Every reason to refuse, each with its errno. If there are several, the driver may return any of
+// them.
 struct Expected {
   RefpmuEncoding encoding = {};
   std::set<int> refusals;
@@ -163,7 +164,7 @@ Expected Read(const refpmu_attr& attr, const refpmu_caps& caps) {
 
 refpmu_caps AnyCaps(FuzzedDataProvider& data) {
   refpmu_caps caps = {};
-  // Types 0 to 5 are the ABI's own; a PMU gets a dynamic one, or RAW when it is the CPU's.
+  // Types 0 to 5 belong to the ABI. A PMU gets a dynamic type, or RAW if it is the CPU's.
   caps.own_type = data.ConsumeBool() ? kRaw : data.ConsumeIntegralInRange(6u, 40u);
   caps.general = data.ConsumeIntegralInRange<u8>(1, 32);
   caps.fixed = data.ConsumeIntegralInRange<u8>(0, 3);
@@ -199,7 +200,7 @@ u64 AnyConfig(FuzzedDataProvider& data) {
   }
 }
 
-// Rare ones share a byte, so that most inputs get past them.
+// Rare fields share a byte, so that most inputs do not set them.
 void AddRare(FuzzedDataProvider& data, refpmu_attr& attr) {
   const auto rare = data.ConsumeIntegral<u8>();
   attr.exclude_idle = (rare & 0xf4) == 0xd4;
@@ -236,8 +237,8 @@ refpmu_attr AnyAttr(FuzzedDataProvider& data, const refpmu_caps& caps) {
   return attr;
 }
 
-// Compared as a whole: padding included, so a partial or stray write shows. Word by word, as each
-// call of memset or memcmp is looked at by ASan.
+// The whole structures are compared, including padding, so that a partial or stray write is
+// detected. They are compared word by word, since ASan checks each call of memset or memcmp.
 struct Slot {
   static constexpr u64 kFill = 0xa55aa55aa55aa55a;
   Slot() { std::fill(words.begin(), words.end(), kFill); }
@@ -261,11 +262,11 @@ bool Same(const refpmu_request& a, const refpmu_request& b) {
 
 void CheckCounters(const refpmu_attr& attr, const refpmu_caps& caps, const RefpmuEncoding& encoding,
                    const refpmu_request& request) {
-  HOLDS(request.allowed != 0, "an accepted event has a counter to go to");
+  HOLDS(request.allowed != 0, "an accepted event can use at least one counter");
   HOLDS(request.allowed == Counters(encoding.config, caps),
         "the counters are those that can count it");
   HOLDS(refpmu_events_counters(encoding.config, &caps) == request.allowed,
-        "the counters of a code are told the same way twice");
+        "both readings of a code have the same counters");
   HOLDS((request.preferred >> 32) == (request.allowed >> 32) && (request.preferred << 32) == 0,
         "fixed counters are preferred, and nothing else");
   HOLDS(request.wide == ((encoding.config & kRefpmuCode) == kWide),
@@ -274,19 +275,19 @@ void CheckCounters(const refpmu_attr& attr, const refpmu_caps& caps, const Refpm
   const u64 rings =
       (attr.exclude_user ? 0 : REFPMU_EVTSEL_USR) | (attr.exclude_kernel ? 0 : REFPMU_EVTSEL_OS);
   HOLDS(request.evtsel == (encoding.config | rings | REFPMU_EVTSEL_INT),
-        "the selector holds the event, its rings and the interrupt, and never the enable bit");
+        "the selector has the event, its rings and the interrupt, but not the enable bit");
   HOLDS(request.extra == ExtraOf(encoding.config).kind && request.extra_value == encoding.config1,
-        "the extra register is the event's, and its value the one asked for");
+        "the extra register is the event's, with the requested value");
 }
 
 void CheckPeriodOf(const refpmu_attr& attr, const refpmu_caps& caps,
                    const refpmu_request& request) {
   HOLDS(request.sampling == (attr.sample_period != 0), "a period or frequency makes it sample");
-  HOLDS(request.freq == (request.sampling && attr.freq), "the mode is the one asked for");
+  HOLDS(request.freq == (request.sampling && attr.freq), "the mode is the requested one");
   if (request.freq) {
     HOLDS(request.period == caps.min_period, "a frequency starts with the shortest period");
   } else if (request.sampling) {
-    HOLDS(request.period == attr.sample_period, "the first period is the one asked for");
+    HOLDS(request.period == attr.sample_period, "the first period is the requested one");
   } else {
     HOLDS(request.period == (u64{1} << (caps.width - 1)) - 1,
           "a counting event folds every half range");
@@ -308,9 +309,9 @@ void CheckSamples(const refpmu_attr& attr, const refpmu_caps& caps, const refpmu
   const bool branches = (attr.sample_type & kSampleBranches) != 0;
   HOLDS(request.branches == branches, "branches are recorded if samples carry them");
   HOLDS(request.branch_filter == (branches ? attr.branch_sample_type : 0),
-        "the filter of branches is the one asked for");
+        "the filter of branches is the requested one");
   HOLDS(request.branch_select == (branches ? BranchSelect(attr.branch_sample_type) : 0),
-        "the device leaves out the kinds that nobody wants, and no others");
+        "the device drops exactly the types of branches that are not requested");
 
   u64 groups = 0;
   if (attr.precise_ip != 0) {
@@ -318,11 +319,11 @@ void CheckSamples(const refpmu_attr& attr, const refpmu_caps& caps, const refpmu
     if ((attr.sample_type & kSampleRegs) != 0) groups |= 0x2;
     if (branches) groups |= 0x8 | static_cast<u64>(caps.lbr - 1) << 24;
   }
-  HOLDS(request.precise == attr.precise_ip, "an event is as precise as it was asked to be");
-  HOLDS(request.record == groups, "a record has what the samples show, and nothing else");
+  HOLDS(request.precise == attr.precise_ip, "an event is as precise as requested");
+  HOLDS(request.record == groups, "a record has exactly the data that samples show");
 }
 
-// Bits that mean nothing yet, one at a time, on an event that is otherwise accepted.
+// Bits without a meaning, one at a time, on an event that is otherwise accepted.
 void CheckReservedBits(const refpmu_attr& accepted, const refpmu_caps& caps) {
   const std::array<std::pair<u64 refpmu_attr::*, u64>, 4> fields = {
       {{&refpmu_attr::config, kRefpmuConfig},
@@ -355,9 +356,9 @@ void CheckOne(const refpmu_attr& attr, const refpmu_caps& caps) {
   const Expected expected = Read(attr, caps);
 
   if (expected.refusals.empty()) {
-    HOLDS(status == 0, "an event with nothing against it is accepted");
+    HOLDS(status == 0, "an event without a reason to refuse it is accepted");
   } else {
-    HOLDS(expected.refusals.count(status) == 1, "a refusal has an errno that something calls for");
+    HOLDS(expected.refusals.count(status) == 1, "a refusal has the errno of a reason");
     HOLDS(slot.Untouched(), "a refusal writes nothing");
   }
   Slot second;
@@ -385,7 +386,7 @@ refpmu_caps WholeDevice() {
   return caps;
 }
 
-// The list that sysfs shows: each of its events opens on a device that has everything.
+// Each event of the list in sysfs opens on a device with all features.
 void CheckEventList() {
   const refpmu_caps caps = WholeDevice();
   for (unsigned i = 0; i < refpmu_events_count; ++i) {
@@ -396,13 +397,14 @@ void CheckEventList() {
     attr.config1 = event.encoding.config1;
     HOLDS(RefpmuByCode(attr.config & kRefpmuCode) != nullptr, "a listed event is a documented one");
     HOLDS(event.name != nullptr && event.name[0] != '\0', "a listed event has a name");
-    HOLDS((event.scale == nullptr) == (event.unit == nullptr), "a scale is one of some unit");
+    HOLDS((event.scale == nullptr) == (event.unit == nullptr), "a scale belongs to a unit");
     Slot slot;
     HOLDS(refpmu_config_parse(&attr, &caps, slot.request()) == 0, "a listed event can be opened");
   }
 }
 
-// All generic events and the numbers next to them: too few of them to be left to chance.
+// All generic events and the numbers next to them. They are few, so the harness does not rely on
+// random inputs.
 void CheckGenericEvents() {
   const refpmu_caps caps = WholeDevice();
   refpmu_attr attr = {};
@@ -417,7 +419,7 @@ void CheckGenericEvents() {
   for (attr.config = 0; attr.config < kRefpmuGeneric.size(); ++attr.config) {
     Slot slot;
     HOLDS(refpmu_config_parse(&attr, &least, slot.request()) == 0,
-          "no device lacks what a generic hardware event needs");
+          "each device has the counters of a generic hardware event");
   }
   attr.type = kCache;
   for (u64 cell = 0; cell < 8 * 4 * 3; ++cell) {

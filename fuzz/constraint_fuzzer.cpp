@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/constraint against brute force (up to 8 wants), against a matching from the counters' side,
-// and, for wide wants, registers and what excludes each other, against all ways there are.
+// core/constraint against brute force (up to 8 wants), and against a matching from the counters'
+// side. Wide wants, registers and exclusions are compared with all possible assignments.
 #include <fuzzer/FuzzedDataProvider.h>
 
 #include <algorithm>
@@ -44,8 +44,8 @@ bool Place(const std::vector<u64>& options, size_t next, u64 taken) {
   return false;
 }
 
-// Tries every way. A want with at least as many options as there are wants never stands in the
-// way, so it is left out: that keeps the search small.
+// Tries all assignments. A want with at least as many options as there are wants always fits, so it
+// is omitted to keep the search small.
 bool FitsByBruteForce(const std::vector<refpmu_want>& wants) {
   std::vector<u64> options;
   for (const refpmu_want& want : wants) {
@@ -57,7 +57,7 @@ bool FitsByBruteForce(const std::vector<refpmu_want>& wants) {
   return Place(options, 0, 0);
 }
 
-// A matching grown from the counters: each counter looks for a want, the other way round from core.
+// A matching that starts from the counters: each counter searches for a want, unlike in core.
 class CounterSideMatching {
  public:
   explicit CounterSideMatching(const std::vector<refpmu_want>& wants)
@@ -90,7 +90,7 @@ class CounterSideMatching {
   std::vector<bool> seen_;
 };
 
-// A device of a few counters makes collisions likely; the full 64 bits reach the edges.
+// A device with few counters makes collisions likely; all 64 bits test the limits.
 std::vector<refpmu_want> Wants(FuzzedDataProvider& data) {
   const auto device = data.PickValueInArray<u64>(
       {0x0fULL, 0x70000000fULL, 0xffULL, 0x7000000ffULL, 0x7ffffffffULL, ~0ULL});
@@ -106,7 +106,7 @@ std::vector<refpmu_want> Wants(FuzzedDataProvider& data) {
   return wants;
 }
 
-// The interface gives places; the properties are about counters.
+// The interface returns places, but the properties are about counters.
 int Assign(const refpmu_want* wants, size_t n, s8* counters) {
   std::vector<refpmu_place> places(n, {kUntouched, kUntouched});
   const int status = refpmu_constraint_assign(wants, static_cast<unsigned>(n), places.data());
@@ -123,7 +123,7 @@ Counters Blank() {
 void CheckAssignment(const std::vector<refpmu_want>& wants, const Counters& counters) {
   u64 taken = 0;
   for (size_t i = 0; i < wants.size(); ++i) {
-    HOLDS(Contains(wants[i].allowed, counters[i]), "an event sits on a counter that can count it");
+    HOLDS(Contains(wants[i].allowed, counters[i]), "an event has a counter that can count it");
     HOLDS(!Contains(taken, counters[i]), "no two events share a counter");
     HOLDS(!wants[i].pinned || counters[i] == wants[i].previous, "a pinned event stays");
     taken |= u64{1} << counters[i];
@@ -132,7 +132,7 @@ void CheckAssignment(const std::vector<refpmu_want>& wants, const Counters& coun
     HOLDS(counters[i] == kUntouched, "nothing is written past the last event");
 }
 
-// Everybody runs where the first call put them: every event can be kept, so every event is.
+// All events run where the first call put them, so all of them can keep their counters and must.
 void CheckKept(std::vector<refpmu_want> wants, const Counters& counters, bool pinned) {
   for (size_t i = 0; i < wants.size(); ++i) {
     wants[i].previous = counters[i];
@@ -140,7 +140,7 @@ void CheckKept(std::vector<refpmu_want> wants, const Counters& counters, bool pi
   }
   Counters again = Blank();
   HOLDS(Assign(wants.data(), wants.size(), again.data()) == 0,
-        "what fits still fits when it is already in place");
+        "events that fit still fit in their places");
   HOLDS(again == counters, "an event keeps its counter when all can keep theirs");
 }
 
@@ -153,7 +153,7 @@ void CheckOne(const std::vector<refpmu_want>& wants) {
         "the same wants give the same answer");
 
   if (!std::all_of(wants.begin(), wants.end(), PinIsValid)) {
-    HOLDS(status == -EINVAL, "a pin without a counter of its own is refused");
+    HOLDS(status == -EINVAL, "a pin without a separate counter is refused");
     HOLDS(counters == Blank(), "a refusal writes nothing");
     return;
   }
@@ -189,8 +189,8 @@ void CheckTooMany(const std::vector<refpmu_want>& wants, unsigned excess) {
         "a refusal writes nothing");
 }
 
-// What follows is about the whole interface, on few counters: a want takes one or two of them,
-// maybe a register, maybe the selector of branches or a feature that it has for itself.
+// The following checks use the whole interface with few counters: a want takes one or two of them,
+// and possibly a register, the branch selector, or an exclusive feature.
 constexpr unsigned kFewCounters = 8;
 constexpr unsigned kFewWants = 6;
 
@@ -229,7 +229,7 @@ bool WholePinIsValid(const refpmu_want& want) {
                               static_cast<unsigned>(want.previous_extra) < RegistersOf(want)));
 }
 
-// All ways at once: which sets of counters the first i wants may have taken.
+// All assignments at the same time: the sets of counters that the first i wants may take.
 bool CountersFit(const WantList& wants, const std::vector<u64>& options) {
   std::array<bool, 1u << kFewCounters> taken = {true};
   for (size_t i = 0; i < wants.size(); ++i) {
@@ -279,17 +279,17 @@ void CheckPlaces(const WantList& wants, const Places& places) {
   u64 taken = 0;
   for (size_t i = 0; i < wants.size(); ++i) {
     const refpmu_want& want = wants[i];
-    HOLDS(Contains(want.allowed, places[i].counter), "a want sits where it is allowed");
+    HOLDS(Contains(want.allowed, places[i].counter), "a want has an allowed counter");
     const u64 span = Span(want, u64{1} << places[i].counter);
-    HOLDS((taken & span) == 0, "no counter is given twice, half of a pair neither");
+    HOLDS((taken & span) == 0, "no counter is assigned twice, not even half of a pair");
     taken |= span;
     HOLDS(!want.pinned || places[i].counter == want.previous, "a pinned want stays");
     if (want.extra == 0) {
-      HOLDS(places[i].extra == REFPMU_REGISTER_NONE, "who needs no register gets none");
+      HOLDS(places[i].extra == REFPMU_REGISTER_NONE, "a want that needs no register gets none");
       continue;
     }
     HOLDS(places[i].extra >= 0 && static_cast<unsigned>(places[i].extra) < RegistersOf(want),
-          "who needs a register gets one that exists");
+          "a want that needs a register gets an existing one");
     HOLDS(!want.pinned || places[i].extra == want.previous_extra,
           "the register of a pinned want stays");
     for (size_t k = 0; k < i; ++k) {
@@ -300,14 +300,14 @@ void CheckPlaces(const WantList& wants, const Places& places) {
   }
 }
 
-// Each keeps its counter in order, if the others, and the earlier ones on theirs, still fit.
+// Each want keeps its counter, in order, if the earlier wants keep theirs and the others still fit.
 void CheckStays(const WantList& wants, const Places& places, std::vector<u64> options) {
   for (size_t i = 0; i < wants.size(); ++i) {
     if (wants[i].pinned || !Contains(wants[i].allowed, wants[i].previous)) continue;
     const u64 all = options[i];
     options[i] = u64{1} << wants[i].previous;
     if (places[i].counter == wants[i].previous) continue;
-    HOLDS(!CountersFit(wants, options), "a want moves only where it has to");
+    HOLDS(!CountersFit(wants, options), "a want moves only if it has to");
     options[i] = all;
   }
 }
@@ -325,7 +325,7 @@ void CheckWhole(const WantList& wants) {
     options.push_back(valid ? Options(want) : 0);
   }
   if (!valid) {
-    HOLDS(status == -EINVAL, "a pin without a place of its own is refused");
+    HOLDS(status == -EINVAL, "a pin without a separate place is refused");
   } else {
     const bool fits =
         CountersFit(wants, options) && RegistersFit(wants) && NobodyExcludesAnother(wants);
@@ -347,7 +347,7 @@ void CheckWhole(const WantList& wants) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   using namespace pmuconf::fuzz;
   FuzzedDataProvider data(bytes, size);
-  // Inputs that end on a byte from 0xf0 up are about the whole interface.
+  // Inputs whose last byte is at least 0xf0 test the whole interface.
   if (size != 0 && bytes[size - 1] >= 0xf0) {
     data.ConsumeIntegral<u8>();
     CheckWhole(WholeWants(data));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What libFuzzer and the sanitizers cost by themselves: fuzz/run.py runs it beside each harness,
-// on inputs of the same kind.
+// Measures the cost of libFuzzer and the sanitizers alone: fuzz/run.py runs it together with each
+// harness, on the same type of inputs.
 #include <cstddef>
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recorded stream of results, whatever is in it: it is refused in one line that names the file,
-// or judged, and its reports say to a second reader what the judge decided. No message forges a
-// result, ends a line or steers a terminal.
+// Any recorded stream of results is either refused in one line that names the file, or judged. An
+// independent reading of the reports agrees with the judgement. No message can forge a result, end
+// a line or control a terminal.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -31,7 +31,7 @@ constexpr std::array<Rule, 4> kRules = {{
 
 }  // namespace
 
-// The harness has a catalogue of its own.
+// The harness has its own catalogue.
 std::span<const Rule> AllRules() { return kRules; }
 
 namespace fuzz {
@@ -79,7 +79,7 @@ auto Refused(Make make) -> std::optional<decltype(make())> {
     return std::nullopt;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
-    HOLDS(false, "a stream is refused as a wrong file, and in no other way");
+    HOLDS(false, "a stream is only refused as a wrong file");
   }
 }
 
@@ -91,7 +91,7 @@ std::optional<Report> Judged(const Stream& stream) {
   });
 }
 
-// What lines of a file are, but for a last one that is cut short.
+// The lines of a file, without a last line that is cut off.
 void CheckStream(std::string_view text, const Stream& stream) {
   std::size_t results = 0;
   std::size_t runs = 0;
@@ -105,11 +105,11 @@ void CheckStream(std::string_view text, const Stream& stream) {
     ended = ended || type == "end";
   }
   HOLDS(runs == 1, "a stream is one run");
-  HOLDS(stream.results.size() == results, "each result of the file is there");
-  HOLDS(stream.ended == ended, "a stream ends if it says so");
+  HOLDS(stream.results.size() == results, "the stream has each result of the file");
+  HOLDS(stream.ended == ended, "a stream is complete if it has an end");
 }
 
-// Whether a case stands in the way of CONFORMANT, by the words of docs/architecture.md.
+// Whether a case prevents CONFORMANT, as docs/architecture.md defines it.
 bool Spoils(const CaseResult& row, const Stream& stream) {
   const bool must = row.id != "B.Three" || stream.partial;
   switch (row.result) {
@@ -136,58 +136,58 @@ void CheckVerdict(const Report& report, const Stream& stream) {
                                   [&told](const CaseResult& one) { return one.id == told.id; });
     HOLDS(row != report.cases.end(), "no result gets lost");
     HOLDS(!bad || (row->result != Result::kPass && row->result != Result::kSkip),
-          "of two results for a case the worse counts");
+          "the worse of two results for a case counts");
   }
-  HOLDS((ExitStatus(report.verdict) == 0) == IsGood(report.verdict), "0 means that all is well");
-  HOLDS(report.verdict != Verdict::kPartial || stream.partial, "what is whole is not partial");
+  HOLDS((ExitStatus(report.verdict) == 0) == IsGood(report.verdict), "status 0 means conformant");
+  HOLDS(report.verdict != Verdict::kPartial || stream.partial, "a complete run is not partial");
   if (!IsGood(report.verdict)) return;
   HOLDS(stream.ended, "a stream without its end is never a pass");
   HOLDS(report.problems.empty(), "a kernel that complains is never a pass");
   HOLDS(report.totals.passed + report.totals.waived > 0, "an empty run is never a pass");
   for (const CaseResult& row : report.cases)
-    HOLDS(!Spoils(row, stream), "what failed, or gave no answer, is never a pass");
+    HOLDS(!Spoils(row, stream), "a case that failed or has no answer is never a pass");
 }
 
 void CheckWorse(const Stream& stream) {
   Stream cut = stream;
   cut.ended = false;
   const auto lost = Judged(cut);
-  HOLDS(lost && !IsGood(lost->verdict), "a stream that lost its end is not judged well");
+  HOLDS(lost && !IsGood(lost->verdict), "a stream without its end is not judged conformant");
   const auto one = std::find(stream.selected.begin(), stream.selected.end(), "A.One");
   if (one == stream.selected.end() || !KernelMatches(">=6.1", stream.release)) return;
   if (std::count(one, stream.selected.end(), "A.One") > 1) return;
   Stream failed = stream;
   failed.results.push_back({"A.One", Result::kFail, 0.0, "late", {}});
   const auto worse = Judged(failed);
-  HOLDS(worse && worse->verdict == Verdict::kNotConformant, "of two results the worse counts");
+  HOLDS(worse && worse->verdict == Verdict::kNotConformant, "the worse of two results counts");
 }
 
-// As a reader of KTAP sees it for whom a carriage return and its like end a line, too.
+// Reads KTAP like a reader for which a carriage return and similar characters also end a line.
 void CheckKtap(const Report& report) {
   const std::string ktap = ToKtap(report);
-  for (const char c : ktap) HOLDS(c == '\n' || !IsControl(c), "nothing but '\\n' ends a line");
+  for (const char c : ktap) HOLDS(c == '\n' || !IsControl(c), "only '\\n' ends a line");
   const std::vector<std::string> lines = Lines(ktap);
-  HOLDS(lines.size() >= 2 && lines[0] == "KTAP version 1", "it begins with the version");
-  HOLDS(lines[1] == "1.." + std::to_string(report.cases.size()), "then comes the plan");
+  HOLDS(lines.size() >= 2 && lines[0] == "KTAP version 1", "KTAP begins with the version");
+  HOLDS(lines[1] == "1.." + std::to_string(report.cases.size()), "the plan follows the version");
   std::size_t n = 0;
   for (auto line = lines.begin() + 2; line != lines.end(); ++line) {
     if (line->starts_with("# ")) continue;
-    HOLDS(n < report.cases.size(), "there are as many results as the plan says");
+    HOLDS(n < report.cases.size(), "the number of results is that of the plan");
     const CaseResult& row = report.cases[n++];
     const bool good =
         row.result == Result::kPass || row.result == Result::kSkip || row.result == Result::kWaived;
     const std::string head = (good ? "ok " : "not ok ") + std::to_string(n) + " " + row.id;
     HOLDS(line->starts_with(head), "a result has its word, its number and its name");
     const std::string_view rest = std::string_view{*line}.substr(head.size());
-    HOLDS(rest.empty() || rest.starts_with(" # "), "behind the name is a directive, or nothing");
-    HOLDS(rest.starts_with(" # SKIP ") == (row.result == Result::kSkip),
-          "a skip is said to be one");
-    HOLDS(rest.starts_with(" # XFAIL ") == (row.result == Result::kWaived), "so is what is waived");
+    HOLDS(rest.empty() || rest.starts_with(" # "), "only a directive may follow the name");
+    HOLDS(rest.starts_with(" # SKIP ") == (row.result == Result::kSkip), "a skipped case has SKIP");
+    HOLDS(rest.starts_with(" # XFAIL ") == (row.result == Result::kWaived),
+          "a waived case has XFAIL");
   }
-  HOLDS(n == report.cases.size(), "there are as many results as the plan says");
+  HOLDS(n == report.cases.size(), "the number of results is that of the plan");
 }
 
-// Takes one piece of markup off the front: "<name ...>", "</name>", "&amp;" or a plain byte.
+// Removes one piece of markup from the front: "<name ...>", "</name>", "&amp;" or a plain byte.
 class Xml {
  public:
   explicit Xml(std::string_view text) : rest_(text) {}
@@ -208,12 +208,13 @@ class Xml {
  private:
   void Tag() {
     const std::size_t end = rest_.find('>');
-    HOLDS(end != std::string_view::npos, "a tag comes to its end");
+    HOLDS(end != std::string_view::npos, "each tag is closed");
     std::string_view tag = rest_.substr(1, end - 1);
     rest_.remove_prefix(end + 1);
     if (tag.starts_with("?xml ")) return;
     if (tag.starts_with("/")) {
-      HOLDS(!open_.empty() && open_.back() == tag.substr(1), "what is closed was opened last");
+      HOLDS(!open_.empty() && open_.back() == tag.substr(1),
+            "a closing tag matches the last open one");
       open_.pop_back();
       return;
     }
@@ -227,11 +228,11 @@ class Xml {
   void Character() {
     HOLDS(!IsControl(rest_.front()) || rest_.front() == '\n' || rest_.front() == '\r' ||
               rest_.front() == 0x7f,
-          "a character is one that XML has");
+          "XML permits each character");
     if (rest_.front() == '&') {
       const std::string_view entity = rest_.substr(0, rest_.find(';') + 1);
       HOLDS(entity == "&amp;" || entity == "&lt;" || entity == "&gt;" || entity == "&quot;",
-            "an entity is one that XML has");
+            "each entity is one of XML");
     }
     rest_.remove_prefix(1);
   }
@@ -252,7 +253,7 @@ void CheckJunit(const Report& report) {
     return row.result != Result::kPass && row.result != Result::kSkip &&
            row.result != Result::kWaived;
   });
-  HOLDS(xml.bad() == static_cast<std::size_t>(bad), "junit.xml says what did not pass");
+  HOLDS(xml.bad() == static_cast<std::size_t>(bad), "junit.xml has each case that did not pass");
 }
 
 void CheckJson(const Report& report) {
@@ -265,12 +266,12 @@ void CheckJson(const Report& report) {
     HOLDS(json["cases"][i]["id"] == report.cases[i].id &&
               json["cases"][i]["result"] == ToString(report.cases[i].result) &&
               json["cases"][i]["message"] == report.cases[i].message,
-          "results.json has what became of a case");
+          "results.json has the result of each case");
 }
 
 void CheckSummary(const Report& report) {
   const std::string summary = Summary(report);
-  for (const char c : summary) HOLDS(c == '\n' || !IsControl(c), "nothing steers the terminal");
+  for (const char c : summary) HOLDS(c == '\n' || !IsControl(c), "no text controls the terminal");
   std::string verdict(ToString(report.verdict));
   std::replace(verdict.begin(), verdict.end(), '_', ' ');
   std::size_t told = 0;
@@ -278,7 +279,8 @@ void CheckSummary(const Report& report) {
   for (const std::string& line : lines)
     for (const char* const word : {"CONFORMANT: ", "NOT CONFORMANT: ", "NOT JUDGED: ", "PARTIAL: "})
       told += line.starts_with(word) ? 1 : 0;
-  HOLDS(!lines.empty() && lines.back().starts_with(verdict + ": "), "it ends in the verdict");
+  HOLDS(!lines.empty() && lines.back().starts_with(verdict + ": "),
+        "the output ends with the verdict");
   HOLDS(told == 1, "there is one verdict");
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mutator of texts in which a line is what means something: it takes lines out, says them twice,
-// exchanges them and moves them, and leaves the bytes of a line to libFuzzer.
+// A mutator of texts with meaningful lines: it removes, duplicates, swaps and moves lines.
+// libFuzzer mutates the bytes of a line.
 #ifndef PMUCONF_FUZZ_LINES_H_
 #define PMUCONF_FUZZ_LINES_H_
 
@@ -49,7 +49,7 @@ inline void ChangeOneLine(std::vector<std::string>& lines, std::minstd_rand& ran
   }
 }
 
-// One in four as any bytes.
+// One in four inputs is mutated as bytes instead of lines.
 inline std::size_t MutateLines(uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
   std::minstd_rand random(seed);
   std::vector<std::string> lines = Lines({reinterpret_cast<const char*>(data), size});

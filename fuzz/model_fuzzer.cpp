@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The modelled hardware against a slow one that counts cycle by cycle and keeps registers in a map.
+// The modelled hardware against a slow model that counts cycle by cycle and stores registers in a
+// map.
 #include <fuzzer/FuzzedDataProvider.h>
 
 #include <cstdint>

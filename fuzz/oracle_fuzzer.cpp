@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The errno model: total, stable, and monotone in the caller's rights; its parser against a second
-// reading; and what opens has nothing wrong with it.
+// The errno model is total, stable, and monotone in the caller's rights. Its parser agrees with an
+// independent reading, and a call that opens an event violates no check.
 #include <fuzzer/FuzzedDataProvider.h>
 #include <linux/perf_event.h>
 #include <time.h>
@@ -27,7 +27,7 @@ namespace {
 constexpr std::uint32_t kOwnType = 40, kUncoreType = 41, kOpaqueType = 42;
 constexpr std::uint64_t kTracepoint = 300;
 
-// Bytes are chance; where they end, nothing more is wrong.
+// The bytes of the input are random; after their end all fields are valid.
 class InputDraw : public OpenDraw {
  public:
   explicit InputDraw(FuzzedDataProvider& data) : data_(data) {}
@@ -64,7 +64,8 @@ std::vector<OpenPmu> Pmus() {
           OpaquePmu(kOpaqueType)};
 }
 
-// A model, and the calls that are drawn for it: made once, as each reads its lists anew.
+// A model with the calls that are drawn for it. They are created once, since each reads its lists
+// again.
 struct Asked {
   Asked(const OpenSystem& system, const OpenPmu& target, const std::vector<OpenPmu>& others)
       : model(system, target, others), drawer(model) {}
@@ -104,7 +105,7 @@ void CheckAnswer(const OpenAnswer& answer) {
         "the errno is that of the check");
 }
 
-// What the attr alone is refused for, read once more; 0: nothing.
+// The errno for the attr alone, by an independent reading; 0 if there is none.
 int Parsed(const OpenSystem& system, bool recent, const OpenCall& call) {
   std::array<std::byte, 256> bytes = {};
   perf_event_attr attr = {};
@@ -155,7 +156,7 @@ int Parsed(const OpenSystem& system, bool recent, const OpenCall& call) {
 void CheckParser(const OpenModel& model, bool recent, const OpenCall& call,
                  const OpenAnswer& answer) {
   if ((call.flags & ~15ul) != 0) {
-    HOLDS(answer.error == EINVAL, "an unknown flag is told before all else");
+    HOLDS(answer.error == EINVAL, "an unknown flag is checked first");
     return;
   }
   const int parsed = Parsed(model.system(), recent, call);
@@ -167,11 +168,11 @@ void CheckParser(const OpenModel& model, bool recent, const OpenCall& call,
   other.who = OpenWho::kNobody;
   other.cpu = OpenCpu::kBeyond;
   other.group = OpenGroup::kClosed;
-  HOLDS(Same(model.Predict(other), answer), "the parser looks at the attr alone");
+  HOLDS(Same(model.Predict(other), answer), "the parser depends only on the attr");
   HOLDS(Same(model.PredictModify(call), answer), "modifying an event has the same parser");
 }
 
-// What nobody looks at changes nothing.
+// Bytes that the kernel ignores do not change the answer.
 void CheckIgnored(const OpenModel& model, const OpenCall& call, const OpenAnswer& answer) {
   OpenCall other = call;
   const std::uint32_t given = call.Attr().size;
@@ -187,24 +188,25 @@ void CheckIgnored(const OpenModel& model, const OpenCall& call, const OpenAnswer
     if (!has(PERF_SAMPLE_CALLCHAIN)) attr.sample_max_stack ^= 0x7fff;
     if (!attr.use_clockid) attr.clockid ^= 5;
   });
-  HOLDS(Same(model.Predict(other), answer), "what is not looked at changes nothing");
+  HOLDS(Same(model.Predict(other), answer), "ignored bytes do not change the answer");
 }
 
-// More rights never refuse anything, and change nothing but what they are for.
+// More rights never cause a refusal, and change only the errors about rights.
 void CheckRights(const OpenSystem& system, std::size_t first, const OpenCall& call,
                  const OpenAnswer& answer) {
   OpenSystem more = system;
   more.administrator = true;
   const OpenAnswer all = Ask(more, first).model.Predict(call);
-  HOLDS(all.error != EACCES, "nothing is forbidden to who may do everything");
-  HOLDS(all.error != EPERM || system.lockdown, "nothing is forbidden to who may do everything");
-  if (!OfRights(answer.error)) HOLDS(Same(all, answer), "rights change only what they are for");
+  HOLDS(all.error != EACCES, "an administrator gets no error about rights");
+  HOLDS(all.error != EPERM || system.lockdown, "an administrator gets no error about rights");
+  if (!OfRights(answer.error)) HOLDS(Same(all, answer), "rights change only errors about rights");
 
   if (system.paranoid == -1) return;
   more = system;
   --more.paranoid;
   const OpenAnswer looser = Ask(more, first).model.Predict(call);
-  if (!OfRights(answer.error)) HOLDS(Same(looser, answer), "a looser setting forbids nothing new");
+  if (!OfRights(answer.error))
+    HOLDS(Same(looser, answer), "a less strict setting refuses nothing new");
 }
 
 bool KnownEvent(const perf_event_attr& attr) {
@@ -224,7 +226,7 @@ bool KnownEvent(const perf_event_attr& attr) {
   }
 }
 
-// Such an event, with nothing wrong with what was asked of it.
+// An event that opens violates none of these checks.
 void CheckOpened(const OpenSystem& system, const perf_event_attr& attr, const OpenCall& call) {
   const bool cgroup = (call.flags & PERF_FLAG_PID_CGROUP) != 0;
   const bool task = !cgroup && call.who != OpenWho::kEveryone;
@@ -232,25 +234,25 @@ void CheckOpened(const OpenSystem& system, const perf_event_attr& attr, const Op
   const bool grouped = fd && (call.flags & PERF_FLAG_FD_NO_GROUP) == 0;
   const bool output = fd && (call.flags & PERF_FLAG_FD_OUTPUT) != 0;
   const bool kernel = !attr.exclude_kernel || attr.text_poke;
-  HOLDS(KnownEvent(attr), "what opens is an event of some PMU");
+  HOLDS(KnownEvent(attr), "an event that opens belongs to a PMU");
   HOLDS(system.administrator || !kernel || system.paranoid < 2, "the kernel needs rights");
   HOLDS(system.administrator || task || system.paranoid < 1, "a CPU needs rights");
   HOLDS(system.administrator || !attr.namespaces, "namespaces need rights");
   HOLDS(attr.sample_period <= (attr.freq ? system.max_sample_rate : INT64_MAX),
         "a period has 63 bits, a frequency a limit");
-  HOLDS(task || call.cpu != OpenCpu::kAny, "an event is of a task or on a CPU");
-  HOLDS(call.cpu != OpenCpu::kBeyond, "a CPU is one that can be");
-  HOLDS(!task || (call.who != OpenWho::kNobody && call.who != OpenWho::kExited), "a task lives");
-  HOLDS(!cgroup || call.who == OpenWho::kCgroup, "a cgroup is one");
+  HOLDS(task || call.cpu != OpenCpu::kAny, "an event has a task or a CPU");
+  HOLDS(call.cpu != OpenCpu::kBeyond, "a CPU is a possible one");
+  HOLDS(!task || (call.who != OpenWho::kNobody && call.who != OpenWho::kExited), "a task is alive");
+  HOLDS(!cgroup || call.who == OpenWho::kCgroup, "a cgroup event has a cgroup");
   HOLDS(!fd || (call.group != OpenGroup::kClosed && call.group != OpenGroup::kFile),
         "a leader is an event");
-  HOLDS(!grouped || !(attr.pinned || attr.exclusive), "pinned and exclusive are leaders' alone");
+  HOLDS(!grouped || !(attr.pinned || attr.exclusive), "only leaders are pinned or exclusive");
   HOLDS(!grouped || (call.group != OpenGroup::kSibling && call.group != OpenGroup::kFull),
         "a leader leads, and its group has room");
   HOLDS(!grouped || attr.use_clockid == 0, "a group has one clock");
   HOLDS(!output || call.group == OpenGroup::kBuffer, "output goes to a buffer");
   HOLDS(!attr.sigtrap || task, "a signal has a task");
-  HOLDS(call.descriptors_left, "an event takes a descriptor");
+  HOLDS(call.descriptors_left, "an event needs a descriptor");
   HOLDS(!system.lockdown || (attr.sample_type & PERF_SAMPLE_REGS_INTR) == 0,
         "a kernel that is locked down shows no registers");
 }
@@ -269,7 +271,7 @@ void CheckOne(const std::uint8_t* bytes, std::size_t n) {
   HOLDS(Same(model.Predict(call), answer), "the same call has the same answer");
   CheckAnswer(answer);
   CheckAnswer(model.PredictModify(call));
-  HOLDS(model.PredictModify(call).error != 0, "none of these can be modified");
+  HOLDS(model.PredictModify(call).error != 0, "these events cannot be modified");
   CheckParser(model, recent, call, answer);
   CheckIgnored(model, call, answer);
   CheckRights(system, first, call, answer);

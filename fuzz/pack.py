@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Packs built harnesses as services that fuzz for long take them.
+"""Packs built harnesses for continuous fuzzing services.
 
-Of each subject: SUBJECT_fuzzer, SUBJECT_fuzzer_seed_corpus.zip, SUBJECT_fuzzer.options and, where it reads text,
-SUBJECT_fuzzer.dict. `fuzz/build.sh` builds and packs.
+The files of each subject are SUBJECT_fuzzer, SUBJECT_fuzzer_seed_corpus.zip, SUBJECT_fuzzer.options and, if it reads
+text, SUBJECT_fuzzer.dict. `fuzz/build.sh` builds and packs.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ sys.path.insert(0, str(ROOT))
 from fuzz import run  # noqa: E402
 
 DATED = (1980, 1, 1, 0, 0, 0)
-"""The same inputs are the same archive."""
+"""A fixed date, so that the same inputs give the same archive."""
 
 
 def options(corpus: Path) -> str:
-    """The bounds of each input, in the file that goes with a harness."""
+    """The text of the .options file, with the maximum length of an input."""
     bounds = {
         "max_len": run.longest(corpus),
         "timeout": run.INPUT_LIMIT_S,
@@ -35,7 +35,7 @@ def options(corpus: Path) -> str:
 
 
 def pack(subject: str, built: Path, out: Path, fuzz: Path = ROOT / "fuzz") -> None:
-    """Puts all that belongs to one subject into a folder."""
+    """Packs the files of one subject into a folder."""
     harness = f"{subject}_fuzzer"
     shutil.copy2(built / harness, out / harness)
     corpus = fuzz / "corpus" / subject
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str]) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("built", type=Path, help="the folder of the harnesses")
-    parser.add_argument("out", type=Path, help="where they go, with what belongs to them")
+    parser.add_argument("out", type=Path, help="folder for the harnesses and their files")
     parser.add_argument("subject", nargs="*", help="only these")
     chosen = parser.parse_args(arguments)
     known = run.subjects(ROOT / "fuzz")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of what fuzzing did: the last run of each subject, and all that this machine ran.
+"""Writes the page of fuzzing: the last run of each subject, and the sum of all runs on this machine.
 
-A run is a line of a file in the cache, so that many short runs count like a long one.
+The cache has a file with a line for each run, so that many short runs count like a long one.
 """
 
 from __future__ import annotations
@@ -24,36 +24,36 @@ from pmuvm import store  # noqa: E402
 PAGE = ROOT / "build" / "fuzz" / "page.md"
 GIT_LIMIT_S = 60
 HEAD = (
-    *("subject", "executions", "a second", "of the empty harness's", "reached", "corpus"),
+    *("subject", "executions", "a second", "relative to the empty harness", "reached", "corpus"),
     *("findings", "last", "of", "executions, all runs", "hours", "findings, all runs"),
 )
 
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """One subject for a while."""
+    """A run of one subject."""
 
     subject: str
-    """A harness, or the target and kernel of a guest."""
+    """A harness, or a target and the kernel of its guest."""
     executions: int
     seconds: float
     reached: int
-    """Edges of a harness; places of a kernel with coverage."""
+    """Edges of a harness; code locations of a kernel with coverage."""
     corpus: int
     findings: int
     ratio: float = 0.0
-    """Of the pace of the empty harness; 0 where there is none to compare with."""
+    """The speed relative to the empty harness; 0 if there is no comparison."""
     when: float = 0.0
     commit: str = ""
 
 
 def history() -> Path:
-    """Where runs are remembered: outside of the checkout."""
+    """The file with all runs, outside of the checkout."""
     return store.cache() / "fuzz" / "history.jsonl"
 
 
 def commit() -> str:
-    """What was fuzzed; with a + if files differ from it, empty outside of a checkout."""
+    """The tested commit, followed by + if files differ from it; empty outside of a checkout."""
     words = [
         "git",
         "-C",
@@ -74,7 +74,7 @@ def commit() -> str:
 
 
 def remember(runs: Iterable[Run], path: Path) -> None:
-    """Adds runs, at once and whole: others may do so too."""
+    """Appends runs in one write, since other processes may append too."""
     now, made = time.time(), commit()
     lines = [
         json.dumps(dataclasses.asdict(dataclasses.replace(run, when=now, commit=made)))
@@ -86,7 +86,7 @@ def remember(runs: Iterable[Run], path: Path) -> None:
 
 
 def recall(path: Path) -> list[Run]:
-    """All runs there were; a line that another version wrote is passed over."""
+    """All recorded runs. Lines in the format of another version are ignored."""
     names = {field.name for field in dataclasses.fields(Run)}
     found: list[Run] = []
     if not path.is_file():
@@ -127,15 +127,15 @@ def text(runs: Sequence[Run]) -> str:
         )
         rows.append("| " + " | ".join(map(str, cells)) + " |")
     note = (
-        "What fuzzing did, by subject: the last run, and all runs on this machine. Reached are edges of the code\n"
-        "under test, or places of a kernel with coverage. Where a finding is, and how it is seen again, say\n"
+        "The last fuzzing run of each subject, and the sum of all runs on this machine. `reached` counts edges of the code\n"
+        "under test, or code locations of a kernel with coverage. The findings and their repro commands are in\n"
         "`build/fuzz/results.json` and `build/fuzz-vm/results.json`.\n"
     )
     return f"# Fuzzing\n\n{note}\n" + "\n".join(rows) + "\n"
 
 
 def write(runs: Iterable[Run], page: Path = PAGE) -> Path:
-    """Remembers runs, and writes the page anew."""
+    """Records runs and rewrites the page."""
     remember(runs, history())
     page.parent.mkdir(parents=True, exist_ok=True)
     page.write_text(text(recall(history())), encoding="utf-8")

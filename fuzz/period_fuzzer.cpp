@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/period: no event is lost or counted twice, whatever the width, the period and the delays.
+// core/period: no event is lost or counted twice, for any width, period and delay.
 #include <fuzzer/FuzzedDataProvider.h>
 
 #include <algorithm>
@@ -47,30 +47,30 @@ struct Device {
   u64 counter;
 };
 
-// Events that the programmed value leaves until the counter wraps.
+// Number of events until a counter with the programmed value wraps.
 Wide Distance(const Device& device) { return Range(device.width) - device.counter; }
 
 void CheckProgrammed(const Device& device, s64 left, u64 raw) {
-  HOLDS((raw & ~refpmu_low_bits(device.width)) == 0, "what is written fits the counter");
+  HOLDS((raw & ~refpmu_low_bits(device.width)) == 0, "the written value fits the counter");
   HOLDS(raw != 0, "the counter is not programmed as already overflowed");
   const Wide distance = Distance(device);
   HOLDS(distance <= Range(device.width) / 2, "at most half of the range is programmed");
   HOLDS(distance >= Wide{device.min_period}, "at least the shortest period is programmed");
   const Wide longest = std::max<Wide>(left, device.min_period);
-  HOLDS(distance <= longest, "no more than what is left is programmed");
+  HOLDS(distance <= longest, "at most the remaining events are programmed");
   HOLDS(distance == longest || distance >= Range(device.width) / 2 - 1,
-        "no less than what is left, or all that is allowed, is programmed");
+        "the remaining events, or the allowed maximum, are programmed");
 }
 
-// One reload, checked against arithmetic that cannot overflow. True if a period was reported.
+// One reload, compared with arithmetic that cannot overflow. True if a period was reported.
 refpmu_reload CheckReload(refpmu_period& p, Device& device) {
   const refpmu_period before = p;
   const refpmu_reload reload = refpmu_period_reload(&p, device.width, device.min_period);
   device.counter = reload.raw;
 
-  HOLDS(reload.elapsed == (before.left <= 0), "a period is over exactly when nothing is left");
+  HOLDS(reload.elapsed == (before.left <= 0), "a period is over if and only if no event remains");
   HOLDS(p.period == before.period, "a reload does not change the period");
-  HOLDS(p.left >= 1, "after a reload there is something left");
+  HOLDS(p.left >= 1, "after a reload an event remains");
   if (!reload.elapsed) {
     HOLDS(p.left == before.left && p.last == before.last, "a partial reload changes nothing");
   } else {
@@ -78,13 +78,13 @@ refpmu_reload CheckReload(refpmu_period& p, Device& device) {
     HOLDS(p.last == period, "the period that elapsed, at least the shortest, is the one reported");
     const Wide carried = Wide{before.left} + period;
     HOLDS(Wide{p.left} == (carried > 0 ? carried : Wide{period}),
-          "the next period is shortened by the overshoot, or starts afresh");
+          "the next period is shortened by the overshoot, or restarts");
   }
   CheckProgrammed(device, p.left, reload.raw);
   return reload;
 }
 
-// A counter that runs, wraps and is served late: events in == periods out + what is left.
+// A counter that runs, wraps and is serviced late: events in == periods out + remaining events.
 void CheckConservation(FuzzedDataProvider& data) {
   Device device = {};
   device.width = data.ConsumeIntegralInRange(2u, 64u);
@@ -101,7 +101,7 @@ void CheckConservation(FuzzedDataProvider& data) {
   while (data.remaining_bytes() > 0 && events < Wide{INT64_MAX}) {
     const Wide distance = Distance(device);
     const Wide late = data.ConsumeBool() ? 0 : AnyBits(data, device.width - 1);
-    // The hardware's promise to the driver: it is served before the counter wraps twice.
+    // The device guarantees that the counter is serviced before it wraps twice.
     const Wide n = data.ConsumeBool() ? std::min(distance + late, Range(device.width) - 1)
                                       : AnyBits(data, 64) % distance;
     if (n > Wide{INT64_MAX} - (p.left < 0 ? -Wide{p.left} : 0)) return;
@@ -114,9 +114,9 @@ void CheckConservation(FuzzedDataProvider& data) {
 
     const bool restarted = Wide{p.left} <= -Wide{period};
     const refpmu_reload reload = CheckReload(p, device);
-    if (restarted) return;  // the books are closed: events beyond a period late are dropped
+    if (restarted) return;  // the sum ends here: events beyond a late period are dropped
     if (reload.elapsed) reported += p.last;
-    HOLDS(reported + period - p.left == events, "periods reported and what is left add up");
+    HOLDS(reported + period - p.left == events, "reported periods and remaining events add up");
   }
 }
 

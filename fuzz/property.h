@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a harness states a property: a sentence that holds for every input, or the program ends.
+// A harness states a property as a sentence that is true for every input; otherwise the program
+// ends.
 #ifndef PMUCONF_FUZZ_PROPERTY_H_
 #define PMUCONF_FUZZ_PROPERTY_H_
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/record: any memory at all is decoded within its bounds, to the words that are there; what
-// is well-formed is decoded to its end.
+// core/record: any memory is decoded within its bounds to exactly the words in it. Well-formed
+// memory is decoded to its end.
 #include <fuzzer/FuzzedDataProvider.h>
 
 #include <cstdint>
@@ -19,12 +19,12 @@ namespace {
 
 constexpr u64 kLayoutBits = 0xff00000bULL;
 
-// A reading of the same words that knows the order of the groups alone.
+// An independent reading of the same words that only knows the order of the groups.
 class Words {
  public:
   Words(const u64* words, u64 count) : words_(words), count_(count) {}
   u64 Next() {
-    HOLDS(at_ < count_, "a record that is decoded is all there");
+    HOLDS(at_ < count_, "a decoded record is complete");
     return words_[at_++];
   }
   u64 at() const { return at_; }
@@ -39,22 +39,22 @@ void CheckRecord(const u64* words, u64 count, u64 bytes, const refpmu_record& re
   Words in(words, count);
   const u64 format = in.Next();
   HOLDS((format & ((u64{1} << 48) - 1) & ~kLayoutBits) == 0, "only known layouts are decoded");
-  HOLDS(format >> 48 == bytes, "a record is as long as it says");
+  HOLDS(format >> 48 == bytes, "a record has the size of its header");
   HOLDS(bytes == refpmu_record_size(format & kLayoutBits), "a record is as long as its layout");
   HOLDS(record.ip == in.Next() && record.counters == in.Next() && record.time == in.Next(),
         "the basic group is that of the memory");
-  HOLDS(record.has_memory == ((format & 1) != 0), "the memory group is there if it says so");
+  HOLDS(record.has_memory == ((format & 1) != 0), "the memory group exists if the header has it");
   if (record.has_memory)
     HOLDS(record.memory.address == in.Next() && record.memory.source == in.Next() &&
               record.memory.latency == in.Next() && record.memory.transaction == in.Next(),
           "the memory group is that of the memory");
-  HOLDS(record.has_gprs == ((format & 2) != 0), "the registers are there if it says so");
+  HOLDS(record.has_gprs == ((format & 2) != 0), "the registers exist if the header has them");
   if (record.has_gprs) {
     HOLDS(record.gprs.flags == in.Next() && record.gprs.ip == in.Next(), "flags and ip are right");
     for (const u64 gpr : record.gprs.gpr) HOLDS(gpr == in.Next(), "each register is right");
   }
   HOLDS(record.n_lbr == ((format & 8) != 0 ? (format >> 24 & 0xff) + 1 : 0),
-        "as many branches as it says");
+        "the number of branches is that of the header");
   HOLDS((record.lbr != nullptr) == (record.n_lbr != 0), "no branches, no pointer to them");
   for (unsigned i = 0; i < record.n_lbr; ++i)
     HOLDS(record.lbr[i].from == in.Next() && record.lbr[i].to == in.Next() &&
@@ -63,7 +63,8 @@ void CheckRecord(const u64* words, u64 count, u64 bytes, const refpmu_record& re
   HOLDS(8 * in.at() == bytes, "the next record begins where this one ends");
 }
 
-// The bytes lie in memory of their own size, so that the sanitizer sees a read past them.
+// The bytes are in an allocation of their exact size, so that the sanitizer detects a read past the
+// end.
 struct Memory {
   explicit Memory(const std::vector<u64>& from) : words(new u64[from.size()]), count(from.size()) {
     if (count != 0) std::memcpy(words.get(), from.data(), 8 * count);
@@ -72,7 +73,7 @@ struct Memory {
   u64 count;
 };
 
-// How many records come out; @whole if the buffer ends with a record.
+// The number of decoded records; @whole if the buffer ends with a record.
 unsigned Decode(const Memory& memory, u64 size, bool* whole) {
   u64 offset = 0;
   unsigned records = 0;
@@ -82,14 +83,14 @@ unsigned Decode(const Memory& memory, u64 size, bool* whole) {
     const u64 ip = record.ip;
     const u64 before = offset;
     const int status = refpmu_record_next(memory.words.get(), size, &offset, &record);
-    HOLDS(status == 1 || status == 0 || status == -EINVAL, "there is one of three answers");
+    HOLDS(status == 1 || status == 0 || status == -EINVAL, "the status is one of three");
     if (status != 1) {
       HOLDS(offset == before && record.ip == ip, "an end writes nothing");
-      HOLDS((status == 0) == (offset == size), "the end is where the size says");
+      HOLDS((status == 0) == (offset == size), "the end is at the given size");
       *whole = status == 0;
       return records;
     }
-    HOLDS(offset > before && offset <= size, "each record moves on, within the buffer");
+    HOLDS(offset > before && offset <= size, "each record advances within the buffer");
     CheckRecord(memory.words.get() + before / 8, memory.count - before / 8, offset - before,
                 record);
     ++records;
@@ -100,7 +101,7 @@ void CheckAnything(FuzzedDataProvider& data) {
   std::vector<u64> words(data.ConsumeIntegralInRange(0u, 128u));
   const unsigned lie = data.ConsumeIntegralInRange(0u, 7u);
   for (u64& word : words) {
-    // Headers with the size that their layout asks for now and then, or nothing is decoded.
+    // Some headers get the size of their layout, since otherwise nearly no record would be decoded.
     word = data.ConsumeIntegral<u32>();
     if (data.ConsumeBool()) word |= data.ConsumeIntegral<u64>() << 32;
     if (data.ConsumeBool())
@@ -120,11 +121,11 @@ void CheckAnything(FuzzedDataProvider& data) {
     const u64* raw = memory.words.get() + (offset - 24) / 8;
     HOLDS(offset <= size && branch.from == raw[0] && branch.to == raw[1] &&
               branch.predicted == ((raw[2] & 16) != 0),
-          "a branch is that of the memory");
+          "a branch has the data of the memory");
     ++branches;
   }
-  HOLDS(offset == start + 24 * branches, "each branch moves on by its size");
-  if (start == 0) HOLDS(branches == size / 24, "all branches that are there come out");
+  HOLDS(offset == start + 24 * branches, "each branch advances by its size");
+  if (start == 0) HOLDS(branches == size / 24, "all branches of the memory are decoded");
 }
 
 void CheckWellFormed(FuzzedDataProvider& data) {
@@ -141,7 +142,7 @@ void CheckWellFormed(FuzzedDataProvider& data) {
   const Memory memory(words);
   bool whole;
   HOLDS(Decode(memory, 8 * memory.count, &whole) == records && whole,
-        "what is well-formed is decoded to its end");
+        "well-formed memory is decoded to its end");
 }
 
 void CheckFilled(FuzzedDataProvider& data) {
@@ -151,9 +152,9 @@ void CheckFilled(FuzzedDataProvider& data) {
   const u64 index = data.ConsumeBool() ? data.ConsumeIntegral<u64>()
                                        : base + data.ConsumeIntegralInRange<u64>(0, 0x1008) - 4;
   const u64 filled = refpmu_record_filled(base, size, index);
-  HOLDS(filled <= size && filled % 8 == 0, "no more is filled than there is");
+  HOLDS(filled <= size && filled % 8 == 0, "no more is filled than exists");
   const bool inside = index >= base && index <= base + size;
-  HOLDS(filled == (inside ? (index - base) / 8 * 8 : 0), "the index says how much");
+  HOLDS(filled == (inside ? (index - base) / 8 * 8 : 0), "the index has the size");
 }
 
 }  // namespace

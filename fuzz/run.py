@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Replays the corpora, then fuzzes each harness for a while, and reports what was found.
+"""Replays the corpora, then fuzzes each harness for some time, and reports findings.
 
-With --merge it fuzzes nothing, but keeps of what earlier runs found only what reaches more than the rest.
+--merge runs no new inputs. It keeps only the inputs of earlier runs that reach more code than the others.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ from pmuvm.errors import PmuvmError  # noqa: E402
 
 JOBS = 2
 REPLAY_LIMIT_S = 120
-# What a harness may take beyond its time: loading the corpus, and one slow input.
+# Additional time for a harness: loading the corpus, and one slow input.
 GRACE_S = 60
 INPUT_LIMIT_S = 10
 MEMORY_LIMIT_MB = 1024
-# Inputs may grow to twice the longest of the corpus, and to this at least.
+# Inputs may grow to twice the longest one of the corpus, and at least to this length.
 LEAST_LENGTH = 512
-# Of each allocation, who made it is kept in short: a finding that is repeated tells all.
+# Short stack traces of allocations: a repeated finding has the complete ones.
 SHORT_STACKS = {"ASAN_OPTIONS": "malloc_context_size=2"}
-# The harness that does nothing, and how long it runs beside each other one.
+# The harness without code under test, and the time that it runs next to each other harness.
 EMPTY = "empty"
 EMPTY_S = 1
-# The slowest harness does five times as many on a busy machine.
+# Five times slower than the slowest harness on a busy machine.
 LEAST_PACE = 200
-# A finding is made smaller for so long.
+# Time limit to minimise a finding.
 SMALLER_S = 20
 MERGE_LIMIT_S = 3600
 
 
 class NotJudged(Exception):
-    """Something kept a harness from being judged; the text is the one line that says what."""
+    """A harness could not be judged. The text is one line with the cause."""
 
 
 @dataclass(frozen=True)
@@ -68,46 +68,46 @@ class Phase:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one harness did; a finding is an input that breaks a property."""
+    """The result of one harness. A finding is an input that violates a property."""
 
     harness: str
     executions: int
     executions_per_s: int
-    """Of a second on the clock."""
+    """Executions per second of wall-clock time."""
     executions_per_cpu_s: int
-    """Of a second of the CPU, without the time to load the corpus."""
+    """Executions per second of CPU time, without the time to load the corpus."""
     empty_per_cpu_s: int
-    """The same of a harness that does nothing: same flags, same inputs to begin with, same lengths."""
+    """The same for the empty harness, with the same flags, initial inputs and lengths."""
     edges: int
     corpus: int
     replayed: int
     findings: tuple[str, ...]
     repeat: tuple[str, ...]
-    """Of each finding, the smallest input that also ends the harness."""
+    """For each finding, the smallest input that also ends the harness."""
     error: str
     cases: int
     passed: int
 
 
 def subjects(fuzz: Path) -> list[str]:
-    """The harnesses there are: one source file each."""
+    """All harnesses, from their source files."""
     names = {p.name.removesuffix("_fuzzer.cpp") for p in fuzz.glob("*_fuzzer.cpp")}
     return sorted(names - {EMPTY})
 
 
 def cache_folder(subject: str) -> Path:
-    """Where inputs found by chance are kept between runs: never in the checkout."""
+    """The folder in which random inputs are kept between runs, outside of the checkout."""
     return store.cache() / "fuzz" / subject
 
 
 def last_number(pattern: str, text: str) -> int:
-    """The last match of a one-group pattern as a number, 0 without one."""
+    """The last match of a one-group pattern as a number; 0 without a match."""
     found = re.findall(pattern, text)
     return int(found[-1]) if found else 0
 
 
 def parse(output: str, seconds: float, cpu_s: float) -> Phase:
-    """Reads what libFuzzer printed."""
+    """Parses the output of libFuzzer."""
     artifact = re.search(r"Test unit written to (\S+)", output)
     executions = last_number(r"stat::number_of_executed_units:\s+(\d+)", output)
     return Phase(
@@ -122,7 +122,7 @@ def parse(output: str, seconds: float, cpu_s: float) -> Phase:
 
 
 def execute(command: list[str], limit_s: float) -> Phase:
-    """Runs one harness; a status that is no finding is no judgement either."""
+    """Runs one harness. NotJudged for a status that is neither success nor a finding."""
     start = time.monotonic()
     try:
         process = subprocess.Popen(  # pylint: disable=consider-using-with
@@ -147,7 +147,7 @@ def execute(command: list[str], limit_s: float) -> Phase:
         assert process.stdout is not None
         with process.stdout:
             output = process.stdout.read()
-        # The one call that tells the time that this child was on a CPU, and no other.
+        # wait4() is the only call that returns the CPU time of this child alone.
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     finally:
@@ -162,13 +162,13 @@ def execute(command: list[str], limit_s: float) -> Phase:
 
 
 def pace(replayed: Phase, fuzzed: Phase) -> int:
-    """Executions a second of the CPU, less what it took to load the corpus."""
+    """Executions per second of CPU time, without the time to load the corpus."""
     seconds = fuzzed.cpu_s - replayed.cpu_s
     return int((fuzzed.executions - replayed.executions) / seconds) if seconds > 0 else 0
 
 
 def pace_of_empty(empty: Path, flags: list[str], folders: list[str]) -> int:
-    """The pace of the empty harness: it keeps all inputs, as none of them differs to it."""
+    """The speed of the empty harness. It keeps all inputs, since they all reach the same code."""
     command = [str(empty), *flags, "-keep_seed=1", "-reload=0"]
     with tempfile.TemporaryDirectory() as found:
         replayed = execute([*command, "-runs=0", found, *folders], REPLAY_LIMIT_S)
@@ -178,31 +178,31 @@ def pace_of_empty(empty: Path, flags: list[str], folders: list[str]) -> int:
 
 
 def longest(corpus: Path) -> int:
-    """What an input may grow to, in bytes."""
+    """Maximum length of an input in bytes."""
     sizes = [p.stat().st_size for p in corpus.glob("*") if p.is_file()]
     return max(LEAST_LENGTH, 2 * max(sizes, default=0))
 
 
 def flags_for(corpus: Path) -> list[str]:
-    """What each run of a harness with this corpus is bounded by, and led by."""
+    """The flags for a harness with this corpus: its limits, and its choice of inputs."""
     return [
         f"-max_len={longest(corpus)}",
         f"-timeout={INPUT_LIMIT_S}",
         f"-rss_limit_mb={MEMORY_LIMIT_MB}",
         "-print_final_stats=1",
-        # The schedule by rare features costs more than half of the time where there are many.
+        # The schedule by rare features takes more than half of the time if there are many features.
         "-entropic=0",
     ]
 
 
 def smallest(binary: Path, reproducer: str, flags: list[str]) -> str:
-    """An input that ends the harness too, and is as small as some seconds allow; beside it."""
+    """The smallest input found within the time limit that also ends the harness, written next to the finding."""
     made = f"{reproducer}.small"
     command = [str(binary), *flags, "-minimize_crash=1", f"-max_total_time={SMALLER_S}"]
     try:
         execute([*command, f"-exact_artifact_path={made}", reproducer], SMALLER_S + GRACE_S)
     except NotJudged:
-        pass  # it ends without a status that says whether there is a smaller one
+        pass  # Without a valid status it is unknown whether the input also ends the harness.
     there = Path(made)
     if not there.is_file() or there.stat().st_size >= Path(reproducer).stat().st_size:
         return reproducer
@@ -210,9 +210,10 @@ def smallest(binary: Path, reproducer: str, flags: list[str]) -> str:
 
 
 def merge(subject: str, binary: Path, corpus: Path) -> tuple[int, int]:
-    """Keeps in the cache what reaches more than the corpus; how many inputs there were, and are.
+    """Keeps the inputs in the cache that reach more code than the corpus. Returns the numbers of inputs before and
+    after.
 
-    NotJudged: it could not be done, and the cache is as it was.
+    NotJudged: the merge failed, and the cache is unchanged.
     """
     kept = cache_folder(subject)
     before = len(list(kept.iterdir())) if kept.is_dir() else 0
@@ -240,7 +241,7 @@ def judge(
     seconds: int,
     runs: int = 0,
 ) -> Outcome:
-    """Replays and then fuzzes one harness: for a time, or until it ran so many inputs."""
+    """Replays and then fuzzes one harness, for a time or a number of inputs."""
     seeds = sum(1 for p in corpus.glob("*") if p.is_file()) if corpus.is_dir() else 0
     phases: list[Phase] = []
     error = ""
@@ -294,13 +295,13 @@ def judge(
 
 
 def ratio(outcome: Outcome) -> float:
-    """How fast a harness is beside one that does nothing, 0 where that is not known."""
+    """The speed relative to the empty harness; 0 if unknown."""
     empty = outcome.empty_per_cpu_s
     return outcome.executions_per_cpu_s / empty if empty else 0.0
 
 
 def table(outcomes: list[Outcome]) -> str:
-    """One line a harness, and the findings below."""
+    """A line for each harness, and the findings below."""
     head = (
         f"{'harness':<14}{'executions':>11}{'exec/s':>9}{'exec/cpu s':>12}{'empty':>9}{'ratio':>7}"
     )
@@ -318,7 +319,8 @@ def table(outcomes: list[Outcome]) -> str:
 
 
 def status(outcomes: list[Outcome]) -> int:
-    """0 clean, 1 a finding, 2 not judged; a finding outweighs what could not be judged."""
+    """Returns 0 if clean, 1 for a finding, 2 if not judged. A finding takes precedence over a harness that was not
+    judged."""
     if any(o.findings for o in outcomes):
         return 1
     if not outcomes or any(o.error for o in outcomes):
@@ -327,7 +329,7 @@ def status(outcomes: list[Outcome]) -> int:
 
 
 def report(outcomes: list[Outcome], path: Path) -> None:
-    """Writes the figures for machines."""
+    """Writes the results for programs."""
     cases = sum(o.cases for o in outcomes)
     passed = sum(o.passed for o in outcomes)
     totals = {
@@ -335,7 +337,7 @@ def report(outcomes: list[Outcome], path: Path) -> None:
         "findings": sum(len(o.findings) for o in outcomes),
         "cases": cases,
         "passed": passed,
-        # What was not judged has not passed.
+        # A harness that was not judged counts as failed.
         "failed": cases - passed,
         "skipped": 0,
     }
@@ -346,7 +348,7 @@ def report(outcomes: list[Outcome], path: Path) -> None:
 
 
 def as_run(outcome: Outcome) -> page.Run:
-    """What the page has of it."""
+    """The row of the page."""
     return page.Run(
         subject=outcome.harness,
         executions=outcome.executions,
@@ -359,7 +361,7 @@ def as_run(outcome: Outcome) -> page.Run:
 
 
 def merge_all(chosen: list[str], folder: Path) -> int:
-    """Merges each; 0, or 2 if one could not be."""
+    """Merges each harness. Returns 0, or 2 if one merge failed."""
 
     def one(subject: str) -> str:
         binary = folder / "fuzz" / f"{subject}_fuzzer"
@@ -370,18 +372,24 @@ def merge_all(chosen: list[str], folder: Path) -> int:
         return f"{subject:<14}{before:>7} inputs, {after} kept"
 
     with ThreadPoolExecutor(max_workers=JOBS) as pool:
-        said = list(pool.map(one, chosen))
-    print("\n".join(said))
-    return 2 if any("not merged: " in line for line in said) else 0
+        rows = list(pool.map(one, chosen))
+    print("\n".join(rows))
+    return 2 if any("not merged: " in line for line in rows) else 0
 
 
 def main(argv: list[str]) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--time", type=int, default=30, metavar="S", help="seconds in all (30)")
-    parser.add_argument("--runs", type=int, metavar="N", help="inputs each, instead")
-    parser.add_argument("--merge", action="store_true", help="minimise what runs found, instead")
-    parser.add_argument("--harness", action="append", metavar="SUBJECT", help="only this one")
+    parser.add_argument("--time", type=int, default=30, metavar="S", help="seconds in total (30)")
+    parser.add_argument(
+        "--runs", type=int, metavar="N", help="number of inputs for each harness, instead of a time"
+    )
+    parser.add_argument(
+        "--merge", action="store_true", help="minimise the inputs of earlier runs instead"
+    )
+    parser.add_argument(
+        "--harness", action="append", metavar="SUBJECT", help="run only this harness"
+    )
     options = parser.parse_args(argv)
     known = subjects(ROOT / "fuzz")
     chosen: list[str] = options.harness or known
@@ -400,7 +408,7 @@ def main(argv: list[str]) -> int:
         return merge_all(chosen, folder)
     seconds = max(1, options.time * min(JOBS, len(chosen)) // len(chosen) - EMPTY_S)
     each = f"{options.runs} inputs" if options.runs else f"{seconds} s"
-    print(f"fuzz: {len(chosen)} harnesses, {each} each, {JOBS} at once", flush=True)
+    print(f"fuzz: {len(chosen)} harnesses, {each} each, {JOBS} at the same time", flush=True)
 
     def one(subject: str) -> Outcome:
         return judge(
@@ -418,7 +426,7 @@ def main(argv: list[str]) -> int:
     report(outcomes, folder / "results.json")
     written = page.write(as_run(outcome) for outcome in outcomes if not outcome.error)
     print(table(outcomes))
-    print(f"with all runs on this machine: {written}")
+    print(f"page of all runs on this machine: {written}")
     return status(outcomes)
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""How many operations a second does the fuzzer of system calls try? In one guest: by chance and led
-by nothing, as programs, and as programs that the kernel's coverage leads."""
+"""Measures how many operations per second the fuzzer of system calls tries in one guest: random calls, programs, and
+programs selected by the kernel's coverage."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ from pmuvm import guest, kernel  # noqa: E402
 from pmuvm.errors import PmuvmError  # noqa: E402
 
 MARGIN_S = 240
-CHANCE = "calls by chance"
+CHANCE = "random calls"
 WAYS = {
     CHANCE: "--random={s}",
     "programs": "--coverage=off -max_total_time={s}",
-    "programs, led by coverage": "-max_total_time={s}",
+    "programs, with coverage": "-max_total_time={s}",
 }
 
 
 @dataclass(frozen=True)
 class Speed:
-    """What one way came to, a second."""
+    """The results of one way per second."""
 
     way: str
     operations: float
     opened: float
-    """Of the calls of perf_event_open that the errno model knows, those that opened an event."""
+    """Fraction of the modelled perf_event_open calls that opened an event."""
 
 
 def speed(way: str, output: str) -> Speed:
-    """Of what the fuzzer said; PmuvmError if it has no figures."""
+    """Parses the fuzzer's output. PmuvmError if it has no figures."""
     done = campaign.Campaign("", "", False)
     done.add(output)
     return Speed(way, done.operations / done.seconds, done.opened / done.seconds)
 
 
 def table(speeds: Sequence[Speed]) -> str:
-    """One line a way, with what it is of calls by chance."""
+    """A line for each way, with the ratio to random calls."""
     base = next(s for s in speeds if s.way == CHANCE)
     rows = [f"{'':28}{'operations/s':>14}{'of chance':>11}{'opened/s':>10}{'of chance':>11}"]
     for s in speeds:
@@ -56,12 +56,12 @@ def table(speeds: Sequence[Speed]) -> str:
 
 
 def measure(request: campaign.Request) -> list[Speed]:
-    """One way after the other, in one guest, from the programs that the project brings."""
+    """Measures one way after the other in one guest. Each starts with the project's programs."""
     found = kernel.find(request.kernel)
     off = campaign.machine(request, found, campaign.files_of(request))
     speeds = []
     with guest.Guest(off) as vm:
-        campaign.ready(vm, request, found)
+        campaign.boot_and_load(vm, request, found)
         for way, words in WAYS.items():
             if not request.coverage and way.endswith("coverage"):
                 continue
@@ -82,7 +82,7 @@ def measure(request: campaign.Request) -> list[Speed]:
 def main(argv: Sequence[str]) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=int, default=60, help="for each way (60)")
+    parser.add_argument("--seconds", type=int, default=60, help="seconds for each way (60)")
     parser.add_argument("--kernel", default="6.12-kcov", help="a name (6.12-kcov)")
     parser.add_argument("--target", choices=campaign.TARGETS, default="refpmu")
     options = parser.parse_args(argv)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/port_arg: what comes through the stimulus port is taken if every field is within what the
-// header tells users, and refused as a whole otherwise; nothing else that stands there matters.
+// core/port_arg: an argument of the stimulus port is accepted if every field is within the bounds
+// of uapi/refpmu.h, and refused as a whole otherwise. Other bytes do not matter.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -19,13 +19,13 @@ extern "C" {
 namespace pmuconf::fuzz {
 namespace {
 
-// A field of 32 bits, by where it is, and the most that it may be.
+// A field of 32 bits: its offset and its maximum.
 struct Field {
   std::size_t offset;
   std::uint32_t most;
 };
 
-// The words of uapi/refpmu.h, as a table. The fields of 64 bits may be anything.
+// The bounds in uapi/refpmu.h as a table. Fields of 64 bits have none.
 struct Kind {
   unsigned cmd;
   std::size_t size;
@@ -52,7 +52,7 @@ constexpr std::array<Kind, 11> kKinds = {{
 }};
 #undef AT
 
-// What user space wrote, and how the kernel looks at it.
+// The bytes from user space, as the kernel reads them.
 class Memory {
  public:
   explicit Memory(std::span<const uint8_t> bytes) {
@@ -84,7 +84,7 @@ class Memory {
   std::array<uint8_t, sizeof(refpmu_port_arg)> bytes_ = {};
 };
 
-// No request has a bound at offset 0: its size is there.
+// No request has a bound at offset 0, since that is the size.
 bool IsGood(const Kind& kind, const Memory& memory) {
   if (kind.size == 0) return true;
   if (memory.Read(0) != kind.size) return false;
@@ -93,20 +93,20 @@ bool IsGood(const Kind& kind, const Memory& memory) {
   });
 }
 
-// Each field once at its bound and once beyond it, in a request that is good otherwise.
+// Each field once at its bound and once above it, in an otherwise valid request.
 void CheckBounds(const Kind& kind, Memory memory) {
   for (const Field& field : kind.fields) {
     if (field.offset == 0) continue;
     const std::uint32_t before = memory.Read(field.offset);
     memory.Write(field.offset, field.most);
-    HOLDS(memory.Check(kind.cmd) == 0, "a field may be as much as the header says");
+    HOLDS(memory.Check(kind.cmd) == 0, "a field may have the maximum of the header");
     memory.Write(field.offset, field.most + 1);
     HOLDS(memory.Check(kind.cmd) == -EINVAL, "a field may not be more than the header says");
     memory.Write(field.offset, before);
   }
 }
 
-// All the rest turned round, what is behind the request as well: the answer stays.
+// Inverting all other bytes, including those after the request, does not change the answer.
 void CheckRest(const Kind& kind, const Memory& memory, int status) {
   Memory other = memory;
   for (uint8_t& byte : other.bytes()) byte = static_cast<uint8_t>(~byte);
@@ -153,7 +153,8 @@ void CheckEntries(const std::vector<refpmu_branch_entry>& entries) {
 }  // namespace
 }  // namespace pmuconf::fuzz
 
-// The first byte says which request, the second whether it has its right size; then its bytes come.
+// The first byte selects the request, the second whether its size is correct; the others are its
+// bytes.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   using namespace pmuconf::fuzz;
   if (size < 2) return 0;

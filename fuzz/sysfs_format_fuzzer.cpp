@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The suite's parsers of format, events and CPU list files: any text is either read as a second,
-// plain reading of the kernel's ABI text reads it, or refused as a whole.
+// The suite's parsers of format, events and CPU list files: any text is either refused as a whole,
+// or read like an independent, simple reading of the kernel's ABI text reads it.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -21,7 +21,7 @@ namespace {
 
 using Term = std::pair<std::string, std::uint64_t>;
 
-// Takes characters off the front of a text, and allocates nothing.
+// Removes characters from the front of a text, without allocation.
 class Cursor {
  public:
   explicit Cursor(std::string_view text) : rest_(text) {}
@@ -37,7 +37,7 @@ class Cursor {
     rest_.remove_prefix(head.size());
     return head;
   }
-  // Digits of `base`, one at least, that do not go beyond `most`.
+  // At least one digit of `base`, with a value of at most `most`.
   std::optional<std::uint64_t> Number(unsigned base, std::uint64_t most) {
     std::uint64_t value = 0;
     bool any = false;
@@ -61,7 +61,8 @@ class Cursor {
   std::string_view rest_;
 };
 
-// Calls `mark(first, last)` for each range of a list; false if it is none, or `mark` says so.
+// Calls `mark(first, last)` for each range of a list. False for a malformed list, or if `mark`
+// returns false.
 template <typename Mark>
 bool ReadRanges(Cursor cursor, std::uint64_t most, Mark mark) {
   while (true) {
@@ -100,7 +101,7 @@ std::optional<Mask> ReadFormat(std::string_view text) {
   return std::nullopt;
 }
 
-// The low bits of `value` to the bits of `mask`, lowest first.
+// Distributes the low bits of `value` over the bits of `mask`, lowest first.
 std::uint64_t Deposit(std::uint64_t value, std::uint64_t mask) {
   std::uint64_t word = 0;
   for (; mask != 0; mask &= mask - 1, value >>= 1)
@@ -218,7 +219,7 @@ void CheckCpus(std::string_view text) {
 }  // namespace
 }  // namespace pmuconf::fuzz
 
-// A line is a file: "name=config:0-7" a format with its name, anything else whatever it may be.
+// A line is a file: "name=config:0-7" is a named format; any other text may be any file.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   using namespace pmuconf::fuzz;
   using pmuconf::FormatField;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Target files: any text is a target that keeps its promises and says what the file says, or one
-// line that names file, line and key; never something in between.
+// Target files: any text gives either a consistent target with the values of the text, or one line
+// that names file, line and key.
 #include <toml++/toml.h>
 
 #include <bit>
@@ -23,7 +23,7 @@ constexpr const char* kPath = "t.toml";
 constexpr std::string_view kBaseName = "below";
 constexpr std::string_view kCut = "\n-- base --\n";
 
-// A target file, and the one that it may name as its base.
+// A target file, and the file that it may name as its base.
 struct Files {
   std::string_view text;
   std::string_view base;
@@ -55,7 +55,7 @@ std::size_t LinesOf(std::string_view text) {
   return 1 + static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-// "t.toml:7: key 'counters.general' must ...", or what the parser of TOML has against line 7.
+// "t.toml:7: key 'counters.general' must ...", or an error of the TOML parser at line 7.
 void CheckError(std::string_view error, const Files& files) {
   for (const char c : error)
     HOLDS((static_cast<unsigned char>(c) >= 0x20 && c != 0x7f) || c == '\t',
@@ -119,7 +119,7 @@ void CheckTarget(const Target& target) {
   HOLDS(target.Claims(Cap::kPort) == !target.port_path().empty(), "a port is claimed by its path");
 }
 
-// What can be asked of a target, but for its name.
+// All properties of a target, except its name.
 std::string Described(const Target& target) {
   std::string text = target.match() + "|" + target.kind() + "|" + target.kernel() + "|" +
                      target.module() + "|" + target.port_path();
@@ -143,7 +143,7 @@ std::string Described(const Target& target) {
   return text;
 }
 
-// Without a base, what the file says is what the target has.
+// Without a base, the target has exactly the values of the file.
 void CheckAgainstFile(const Target& target, std::string_view text) {
   const toml::table file = toml::parse(text);
   if (file.contains("base")) return;
@@ -180,7 +180,7 @@ void CheckStrict(const Files& files) {
         "a key that nobody knows is refused by its name");
 }
 
-// A file that has nothing but a base and a name is that base under that name.
+// A file with only a base and a name is that base with that name.
 void CheckBase(const Target& target, std::string_view text) {
   const Answer heir = Read("base = 'below'\n[target]\nname = 'heir'\n", text);
   HOLDS(heir.target && heir.target->name() == "heir", "what is a target can be a base");

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The types of a kernel that does not describe them itself, as docs/watch.md has them made."""
+"""Generates BTF for a kernel without it, as docs/watch.md describes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TIMEOUT_S = 300
 
 
 def of(kernel: Kernel, folder: pathlib.Path) -> pathlib.Path:
-    """A file of BTF, made in `folder` (a new one), of a kernel that modules can be built for."""
+    """Generates a file of BTF in the new folder `folder`, for a kernel that modules can be built for."""
     shutil.copytree(TYPES, folder)
     made = kbuild.external(kernel, folder, (), TIMEOUT_S, "the build of the types")
     assert made.returncode == 0, made.stdout

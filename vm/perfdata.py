@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads perf.data files as far as the tests need it: the records, and the traces behind theirs."""
+"""Reads perf.data files as far as the tests need it: the records, and the traces behind them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from collections.abc import Iterator
 MAGIC = b"PERFILE2"
 LOST, THROTTLE, SAMPLE, AUX, AUXTRACE = 2, 5, 9, 11, 71
 EXACT_IP = 1 << 14
-"""In misc of a sample: its address is that of the instruction that did it."""
+"""In misc of a sample: its address is that of the sampled instruction itself."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Record:
-    """One record; `trace` is what follows an AUXTRACE record in the file."""
+    """One record. `trace` is the data that follows an AUXTRACE record in the file."""
 
     type: int
     misc: int
@@ -28,7 +28,7 @@ class Record:
 
 
 def records(data: bytes) -> Iterator[Record]:
-    """The records of a perf.data file, which must be whole."""
+    """The records of a complete perf.data file."""
     magic, _, _, _, _, begin, size = struct.unpack_from("<8s6Q", data)
     assert magic == MAGIC and begin + size <= len(data)
     at, end = begin, begin + size

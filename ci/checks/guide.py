@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""driver/README.md and docs/ against the tree: they name what is there, and nothing else.
+"""Compares driver/README.md and docs/ with the tree: the texts name existing things, and all that they must name.
 
-Read are the code spans of the text. A span is a file (by its path from driver/ or from the root,
-`*` allowed), a folder (with a `/` at its end), a function (`name()`), a case (`Suite.Name`, of the
-suite or of the unit tests, or `Suite.*`), after the word KUnit a suite of it, or words, of which
-those with an underscore have to occur in the sources. A function of the driver belongs to the file
-that is named last before it in its paragraph, list item or table row. A callback and a module
-parameter begin a table row or the heading of a section. Links are checked in all texts.
+The check reads the code spans of the texts. A span is one of these:
+
+- a file, by its path from driver/ or from the root; `*` is allowed
+- a folder, with a `/` at its end
+- a function (`name()`), which must be in the file that its paragraph, list item or table row names last before it
+- a case (`Suite.Name` or `Suite.*`, of the suite or of the unit tests)
+- after the word KUnit, a suite of it
+- words, of which those with an underscore must occur in the sources
+
+A callback and a module parameter begin a table row or the heading of a section. Links are checked in all texts.
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ from pathlib import Path
 GUIDE = Path("driver/README.md")
 DOCS = Path("docs")
 STYLE = "style.md"
-"""Its names are examples, and some of them are wrong on purpose."""
+"""The names in this page are examples, and some of them are intentionally wrong."""
 TARGETS = DOCS / "targets.md"
 TARGET_READER = Path("conformance/lib/target_file.cpp")
 TARGET_SOURCE = Path("conformance/lib/target.cpp")
@@ -53,11 +57,11 @@ CAPABILITY = re.compile(r"\{Cap::k\w+, \"(\w+)\"\}")
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 HEADING = re.compile(r"^#+ (.*)$", re.M)
 FIRST_NAMES = re.compile(r"^(?:\||##+) ((?:`[^`]+`(?:, )?)+)", re.M)
-"""The names that a table row or the heading of a section begins with."""
+"""The names at the beginning of a table row or of the heading of a section."""
 
 
 def blocks(text: str) -> Iterator[str]:
-    """Paragraphs, list items and table rows: what a name is looked up in."""
+    """Paragraphs, list items and table rows, each the scope of the last named file."""
     lines: list[str] = []
     for line in FENCE.sub("", text).splitlines():
         if not line.strip() or re.match(r"\s*([-*|#]|\d+\.) ?", line):
@@ -72,10 +76,10 @@ def spans(block: str) -> Iterator[str]:
 
 
 def heads(text: str) -> Iterator[tuple[str, bool]]:
-    """Functions that begin a line of C, and whether a body follows."""
+    """Functions whose definition or declaration starts a line of C, and whether a body follows."""
     for match in HEAD.finditer(text):
         name, first = match.groups()
-        # A macro that makes the head of a function has its name first.
+        # A macro that generates the head of a function has the function's name as its first argument.
         name = first if name.isupper() else name
         depth, end = 0, match.end(1)
         while end < len(text):
@@ -88,18 +92,20 @@ def heads(text: str) -> Iterator[tuple[str, bool]]:
 
 @dataclass(frozen=True)
 class Tree:
-    """What can be named."""
+    """The names that texts may use."""
 
     root: Path
-    functions: dict[str, set[Path]]  # defined in, or, of headers, declared in
+    functions: dict[
+        str, set[Path]
+    ]  # Functions by the files that define them; for a header, that declare them.
     called: set[str]
     cases: set[str]
     words: set[str]
     rules: set[str]
-    suites: set[str]  # of KUnit
+    suites: set[str]  # The suites of KUnit.
 
     def find(self, name: str) -> list[Path]:
-        """Files of a path from driver/ or from the root."""
+        """The files with a path from driver/ or from the root."""
         return [
             path
             for base in (self.root / "driver", self.root)
@@ -108,10 +114,10 @@ class Tree:
         ]
 
     def function(self, name: str, file: str) -> str | None:
-        """What is wrong with a function that is said to be in `file`, the last one named."""
+        """The error about a function that the text assigns to `file`, the last named file."""
         homes = self.functions.get(name)
         if homes is None:
-            return None if name in self.called else "there is no such function"
+            return None if name in self.called else "no such function"
         if not file:
             return "no file is named before it"
         return None if homes & set(self.find(file)) else f"is not in {file}"
@@ -126,7 +132,7 @@ def sources(root: Path) -> dict[Path, str]:
 
 
 def words(root: Path) -> set[str]:
-    """Every word of the sources; not those of the text that is checked."""
+    """All words of the sources, without those of the checked texts."""
     found: set[str] = set()
     for room in WORD_ROOMS:
         for path in (root / room).rglob("*"):
@@ -162,12 +168,12 @@ def survey(root: Path) -> Tree:
 
 
 def check_span(span: str, file: str, tree: Tree) -> str | None:
-    """What is wrong with one code span, if anything."""
+    """The error in one code span, if it has one."""
     if FILE.match(span):
-        return None if tree.find(span) else "there is no such file"
+        return None if tree.find(span) else "no such file"
     if FOLDER.match(span):
         known = (tree.root / "driver" / span).is_dir() or (tree.root / span).is_dir()
-        return None if known else "there is no such folder"
+        return None if known else "no such folder"
     if function := FUNCTION.match(span):
         return tree.function(function[1], file)
     if case := CASE.match(span):
@@ -176,10 +182,10 @@ def check_span(span: str, file: str, tree: Tree) -> str | None:
             known = any(name.startswith(prefix) for name in tree.cases)
         else:
             known = span in tree.cases
-        return None if known else "there is no such case"
+        return None if known else "no such case"
     for word in WORD.findall(span):
         if "_" in word.strip("_") and word not in tree.words:
-            return f"nothing is called {word}"
+            return f"no source contains {word}"
     return None
 
 
@@ -187,8 +193,8 @@ def named_suites(text: str) -> set[str]:
     return {suite for row in OF_KUNIT.findall(text) for suite in SPAN.findall(row)}
 
 
-def names_are_there(name: Path, text: str, tree: Tree) -> list[str]:
-    """Each thing that the text names exists."""
+def unknown_names(name: Path, text: str, tree: Tree) -> list[str]:
+    """Checks that each name in the text exists."""
     found = []
     for block in blocks(text):
         file = ""
@@ -198,14 +204,14 @@ def names_are_there(name: Path, text: str, tree: Tree) -> list[str]:
             if FILE.match(span):
                 file = span
     for suite in sorted(named_suites(text) - tree.suites):
-        found.append(f"{name}: `{suite}` is no suite of KUnit")
+        found.append(f"{name}: `{suite}` is not a suite of KUnit")
     for rule in sorted(set(RULE.findall(text)) - tree.rules):
-        found.append(f"{name}: {rule} is no active rule")
+        found.append(f"{name}: {rule} is not an active rule")
     return found
 
 
-def files_are_named(text: str, tree: Tree) -> list[str]:
-    """Each file of the driver stands in the text; a header may stand for itself by its source."""
+def unnamed_files(text: str, tree: Tree) -> list[str]:
+    """Checks that the text names each file of the driver. A header may be represented by its source."""
     named: set[Path] = set()
     for span in SPAN.findall(FENCE.sub("", text)):
         if FILE.match(span):
@@ -217,8 +223,8 @@ def files_are_named(text: str, tree: Tree) -> list[str]:
     ]
 
 
-def rows_are_there(text: str, tree: Tree) -> list[str]:
-    """Each module parameter, and each callback of a struct pmu, begins a table row or a heading."""
+def missing_rows(text: str, tree: Tree) -> list[str]:
+    """Checks that each module parameter and each callback of a struct pmu begins a table row or a heading."""
     rows = {name for cell in FIRST_NAMES.findall(text) for name in SPAN.findall(cell)}
     found = []
     for path, code in sources(tree.root).items():
@@ -234,14 +240,14 @@ def rows_are_there(text: str, tree: Tree) -> list[str]:
     return found
 
 
-def suites_are_named(text: str, tree: Tree) -> list[str]:
-    """Each suite of KUnit shows something."""
+def unnamed_suites(text: str, tree: Tree) -> list[str]:
+    """Checks that the text names each suite of KUnit."""
     missing = sorted(tree.suites - named_suites(text))
     return [f"{GUIDE}: does not name the KUnit suite {suite}" for suite in missing]
 
 
-def targets_are_described(root: Path) -> list[str]:
-    """Each key of a target file, and each capability, stands in the text about targets."""
+def undescribed_claims(root: Path) -> list[str]:
+    """Checks that the text about targets names each key of a target file and each capability."""
     spans = SPAN.findall((root / TARGETS).read_text())
     named = {word for span in spans for word in WORD.findall(span)}
     keys = set(KEY.findall((root / TARGET_READER).read_text()))
@@ -254,13 +260,13 @@ def targets_are_described(root: Path) -> list[str]:
 
 
 def anchors(text: str) -> set[str]:
-    """What headings are called in links, as the usual renderers have it."""
+    """The anchors of headings, as the usual renderers generate them."""
     headings = HEADING.findall(FENCE.sub("", text))
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def links_lead_somewhere(root: Path) -> list[str]:
-    """Each link within the tree has a file, and a heading, that it leads to."""
+def broken_links(root: Path) -> list[str]:
+    """Checks that each link within the tree leads to an existing file and heading."""
     found = []
     for path in sorted({*root.glob("*.md"), *root.glob("*/*.md"), *root.glob("*/*/*.md")}):
         if path.relative_to(root).parts[0] == "build":
@@ -272,23 +278,23 @@ def links_lead_somewhere(root: Path) -> list[str]:
             lost = not target.exists() or (anchor and anchor not in anchors(target.read_text()))
             if lost:
                 link = f"{name}#{anchor}" if anchor else name
-                found.append(f"{path.relative_to(root)}: nothing is at ({link})")
+                found.append(f"{path.relative_to(root)}: the link ({link}) leads nowhere")
     return found
 
 
 def findings(root: Path) -> list[str]:
-    """What is not true of the texts, or not in them."""
+    """The errors in the texts."""
     for name in (GUIDE, TARGETS):
         if not (root / name).is_file():
-            return [f"{name}: is not there"]
+            return [f"{name}: the file is missing"]
     tree = survey(root)
     guide = (root / GUIDE).read_text()
     found = [
-        *files_are_named(guide, tree),
-        *rows_are_there(guide, tree),
-        *suites_are_named(guide, tree),
+        *unnamed_files(guide, tree),
+        *missing_rows(guide, tree),
+        *unnamed_suites(guide, tree),
     ]
     texts = [path for path in sorted((root / DOCS).glob("*.md")) if path.name != STYLE]
     for path in (root / GUIDE, *texts):
-        found += names_are_there(path.relative_to(root), path.read_text(), tree)
-    return found + targets_are_described(root) + links_lead_somewhere(root)
+        found += unknown_names(path.relative_to(root), path.read_text(), tree)
+    return found + undescribed_claims(root) + broken_links(root)

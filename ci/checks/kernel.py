@@ -24,14 +24,14 @@ KERNEL_ROOMS = (
     "conformance/watch/types",
 )
 MODULES = ("driver", "conformance/watch/types")
-# The pure code is also C for userspace: fixed-width types from stdint.h, and no kernel macros.
+# The pure code also compiles in userspace: fixed-width types from stdint.h, and no kernel macros.
 # FILE_PATH_CHANGES is about patches; the SPDX line of the uapi header names an exception.
 SCRIPTS = ("checkpatch.pl", "spelling.txt", "const_structs.checkpatch")
 IGNORED = "FILE_PATH_CHANGES,SPDX_LICENSE_TAG,MACRO_ARG_REUSE,PREFER_KERNEL_TYPES"
 
 
 def build(root: Path, line: str) -> list[str]:
-    """What gcc (W=1) and sparse (C=2) say of what is built as a module, on kernel `line`."""
+    """The warnings of gcc (W=1) and sparse (C=2) about the modules on kernel `line`."""
     try:
         kernel = kernels.find(line)
     except PmuvmError as error:
@@ -52,13 +52,13 @@ def _build(root: Path, folder: str, kernel: kernels.Kernel) -> list[str]:
         check=False,
         stdin=subprocess.DEVNULL,
     )
-    said = (done.stdout + done.stderr).splitlines()
-    found = [text for text in said if "warning:" in text or "error:" in text]
-    return found or ([] if done.returncode == 0 else said[-20:])
+    output = (done.stdout + done.stderr).splitlines()
+    found = [text for text in output if "warning:" in text or "error:" in text]
+    return found or ([] if done.returncode == 0 else output[-20:])
 
 
 def checkpatch_script() -> Path:
-    """checkpatch.pl and the word lists beside it, out of the kernel's source package."""
+    """Extracts checkpatch.pl and its word lists from the kernel's source package."""
     cache = store.cache() / "kunit"
     package = source.ensure("6.12", cache)
     folder = store.cache() / "checkpatch" / package.stem
@@ -76,7 +76,7 @@ def checkpatch_script() -> Path:
 
 
 def checkpatch(root: Path, files: list[Path]) -> list[str]:
-    """What checkpatch --strict of the kernel's own source says of the kernel C."""
+    """The findings of checkpatch --strict, from the kernel's own source, in the kernel C."""
     rooms = tuple(root / room for room in KERNEL_ROOMS)
     sources = [
         str(file.relative_to(root))

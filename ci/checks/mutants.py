@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The catalogue against the mutants: no rule of the driver without one that is to show it fail."""
+"""Compares the catalogue with the mutants: a mutant must violate each rule of the driver."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ import tomllib
 from pathlib import Path
 
 from generate import CatalogueError, read_catalogue
-from mutation import beyond, matrix, patch
+from mutation import exempt_rules, matrix, patch
 
 FOLDER = Path("driver/mutants")
 NOT_HERE = "not-here.toml"
 
 
 def findings(root: Path) -> list[str]:
-    """Rules that cases hold, that no mutant names and that have no reason; names that are none."""
+    """Rules with cases but without a mutant or a reason, and unknown names."""
     folder = root / FOLDER
     try:
         catalogue = read_catalogue((root / "conformance" / "rules").glob("*.toml"))
         active = {rule.id: rule.layer for rule in catalogue if rule.status == "active"}
         wanted = {rule for rule, layer in active.items() if "case" in layer}
-        reasons, single = beyond.read(folder / beyond.NAME, wanted)
+        reasons, single = exempt_rules.read(folder / exempt_rules.NAME, wanted)
         classes = matrix.classes(folder)
         absent = tomllib.loads((folder / NOT_HERE).read_text(encoding="utf-8"))["mutant"]
-    except (CatalogueError, beyond.BeyondError, OSError, KeyError, ValueError) as error:
+    except (CatalogueError, exempt_rules.ExemptRulesError, OSError, KeyError, ValueError) as error:
         return [str(error)]
     mutants, errors = patch.collect(folder)
     found = [str(error) for error in errors]
@@ -40,11 +40,11 @@ def findings(root: Path) -> list[str]:
     ids = {mutant.id for mutant in mutants}
     for entry in absent:
         if set(entry) != {"id", "reason"} or not entry["reason"].strip():
-            found.append(f"{NOT_HERE}: an entry has an id and a reason: {entry}")
+            found.append(f"{NOT_HERE}: an entry needs an id and a reason: {entry}")
         elif entry["id"] in ids:
             found.append(f"{NOT_HERE}: {entry['id']} is a patch")
     for rule in sorted(wanted - named - reasons.keys()):
-        found.append(f"{rule}: no mutant names it, and {beyond.NAME} gives no reason")
+        found.append(f"{rule}: no mutant names it, and {exempt_rules.NAME} gives no reason")
     for rule in sorted(single & named):
-        found.append(f"{rule}: {beyond.NAME} gives a reason, but a mutant names it")
+        found.append(f"{rule}: {exempt_rules.NAME} gives a reason, but a mutant names it")
     return found

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Passages of prose in the project's files: Markdown, fields of TOML, docstrings and comments."""
+"""Extracts passages of prose from the project's files: Markdown, fields of TOML, docstrings and comments."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FIELD_ROOMS = ("conformance/rules/", "conformance/waivers/", "conformance/untested.toml")
-"""Where TOML has fields that are prose."""
+"""Folders whose TOML files have fields with prose."""
 FIELD = re.compile(r"^(text|why|reason)\s*=")
 C_SUFFIXES = (".c", ".cpp", ".h", ".S", ".inc")
 HASH_SUFFIXES = (".sh", ".toml", ".cmake", ".config")
@@ -23,7 +23,7 @@ SHEBANG = re.compile(r"#!.*\b(sh|bash)\b")
 NO_PROSE = re.compile(
     r"\s*(SPDX-License-Identifier|NOLINT|clang-format |noqa\b|type: |shellcheck |fmt: |pylint: |!)"
 )
-"""Comments that are for programs."""
+"""Comments that programs read."""
 C_TOKEN = re.compile(
     r"""//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|R"(\w*)\(.*?\)\1\"""", re.S
 )
@@ -35,14 +35,14 @@ class Passage:
 
     file: str
     line: int
-    """The line of the file where it begins."""
+    """The first line of the text in its file."""
     text: str
     document: bool = False
-    """It is the whole file, so the length of its lines counts."""
+    """The text is the whole file, so the lengths of its lines are checked."""
 
 
 def passages(root: Path, name: str, comments: bool = False) -> list[Passage]:
-    """The prose of a file of the project; `comments`: docstrings and comments instead of documents and fields."""
+    """The prose of a file. `comments`: docstrings and comments instead of documents and fields."""
     if comments:
         text = (root / name).read_text(encoding="utf-8", errors="replace")
         return list(_comments(name, text))
@@ -63,7 +63,7 @@ def fields(name: str, text: str) -> Iterator[Passage]:
             try:
                 value = tomllib.loads("\n".join(lines[number - 1 : end]))
             except tomllib.TOMLDecodeError:
-                # The value goes beyond this line.
+                # The value continues on the next line.
                 continue
             below = line.rstrip().endswith('"""') and end > number
             yield Passage(name, number + int(below), str(*value.values()))
@@ -107,7 +107,7 @@ def python_comments(name: str, text: str) -> Iterator[Passage]:
 
 
 def hash_comments(name: str, text: str) -> Iterator[Passage]:
-    """Comments of shell, TOML, CMake and make that have lines of their own."""
+    """Whole-line comments of shell, TOML, CMake and make."""
     found = []
     for number, line in enumerate(text.splitlines(), 1):
         bare = line.lstrip()
@@ -133,7 +133,7 @@ def c_comments(name: str, text: str) -> Iterator[Passage]:
 
 
 def _joined(name: str, comments: Iterable[tuple[int, int, bool, str]]) -> Iterator[Passage]:
-    """Passages of one-line comments (line, column, alone on it, text); those right below each other are one."""
+    """Passages of one-line comments (line, column, alone on its line, text). Adjacent comments are one passage."""
     begin, lines, column = 0, list[str](), -1
     for number, at, alone, text in comments:
         if NO_PROSE.match(text):

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The wording of documents and rules by docs/style.md, with textlint's engine and the rules of ci/prose/."""
+"""Checks the wording of documents and rules with textlint's engine and the rules of ci/prose/. docs/style.md explains
+the rules."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ TOOL = ROOT / "ci" / "prose"
 MANIFEST = ("package.json", "package-lock.json")
 STYLE = "docs/style.md"
 GENERATED = {"docs/drivers.md"}
-"""ci/kept.py writes it; ci/tests/prose_test.py lints the text of that program."""
+"""ci/driver_page.py writes it; ci/tests/prose_test.py lints the text of that program."""
 SECTION = re.compile(r"^## Terms to use\n(.*?)(?=^## |\Z)", re.M | re.S)
 ROW = re.compile(r"^\| *([^|]+?) *\| *([^|]+?) *\|$", re.M)
 QUALIFIER = re.compile(r"\s*\(.*?\)")
@@ -59,7 +60,7 @@ class Term:
     text: str
     instead: str
     literal: bool
-    """It can be searched for as it is: two or more words, in every meaning."""
+    """The text can be searched literally: it has several words, and every use is wrong."""
 
 
 def terms(page: str) -> list[Term]:
@@ -81,7 +82,7 @@ def terms(page: str) -> list[Term]:
 
 
 def words(page: str, table: str) -> list[dict[str, str]]:
-    """The patterns of refused words, and what to write instead: of the style page, and of words.toml."""
+    """The patterns of refused words with their replacements, from the style page and words.toml."""
     known = {term.text: term for term in terms(page)}
     entries = tomllib.loads(table)["word"]
     covered = {text for entry in entries for text in entry.get("terms", [])}
@@ -108,7 +109,7 @@ def program(name: str) -> str:
 
 
 def modules(tool: Path = TOOL) -> Path:
-    """The folder with the packages of package-lock.json; installed if it is missing."""
+    """The folder with the packages of package-lock.json. Installs it if it is missing."""
     parts = [(tool / name).read_bytes() for name in MANIFEST]
     final = store.cache() / "npm" / store.digest(parts)
     if not final.is_dir():
@@ -120,7 +121,7 @@ def modules(tool: Path = TOOL) -> Path:
 
 
 def install(tool: Path, folder: Path) -> None:
-    """npm ci in `folder`."""
+    """Runs npm ci in `folder`."""
     for name in MANIFEST:
         shutil.copy(tool / name, folder / name)
     command = [program("npm"), "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
@@ -193,7 +194,7 @@ def check(root: Path, names: Iterable[str], comments: bool = False) -> list[Find
 
 
 def findings(root: Path, files: list[Path]) -> list[str]:
-    """The step of ci/lint.py."""
+    """The step `prose` of ci/lint.py."""
     try:
         return [str(f) for f in check(root, [str(file.relative_to(root)) for file in files])]
     except PmuvmError as error:
@@ -201,17 +202,19 @@ def findings(root: Path, files: list[Path]) -> list[str]:
 
 
 def main(argv: Sequence[str]) -> int:
-    """0 without findings, 1 with some, 2 if the linter cannot run."""
+    """Returns 0 without findings, 1 with some, 2 if the linter cannot run."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "files", nargs="*", type=Path, help="only these; default: all of the project"
+        "files", nargs="*", type=Path, help="check only these files; default: all of the project"
     )
     parser.add_argument("--root", type=Path, default=ROOT, help="the checkout (default: this one)")
-    parser.add_argument("--install", action="store_true", help="only install its npm packages")
+    parser.add_argument(
+        "--install", action="store_true", help="only install the npm packages of the linter"
+    )
     parser.add_argument(
         "--comments",
         action="store_true",
-        help="count the findings in docstrings and comments, by file and rule",
+        help="check docstrings and comments; without FILE print only the number of findings by file and rule",
     )
     options = parser.parse_args(argv)
     root = options.root.resolve()
@@ -235,11 +238,11 @@ def main(argv: Sequence[str]) -> int:
 
 
 def name_in(root: Path, file: Path) -> str:
-    """The name of a file in the project: it is relative to the checkout, or else to the current folder."""
+    """The name of a file in the project. `file` is relative to the checkout, or else to the current folder."""
     for path in (root / file, Path.cwd() / file):
         if path.is_file() and path.resolve().is_relative_to(root):
             return str(path.resolve().relative_to(root))
-    raise PmuvmError(f"{file}: no file of {root}")
+    raise PmuvmError(f"{file}: not a file of {root}")
 
 
 def counts(found: Iterable[Finding]) -> list[str]:

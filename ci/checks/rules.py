@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The catalogue against what verifies it: no rule without a test or a reason, no untrue claim.
+"""Compares the catalogue with its tests: each rule needs a test or a reason, and its `layer` must be correct.
 
-A rule's text is checked too: one sentence with one keyword that fits its level. So is the table of renamed cases.
+A rule's text must be one sentence with one keyword that fits its level. The table of renamed cases must be correct.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ SENTENCE_END = re.compile(r"[.!?](?=\s)")
 WORD = re.compile(r"\S*\w\S*")
 MAX_WORDS = 40
 
-Evidence = dict[str, set[str]]  # rule id → layers that name it
+Evidence = dict[str, set[str]]  # The layers that name each rule.
 
 
 def evidence(root: Path, files: list[Path]) -> Evidence:
-    """Which layers name which rule: cases by rule::, KUnit by KEEPS(), pytest by its mark."""
+    """The layers that name each rule: cases by rule::, KUnit by KEEPS(), pytest by its mark."""
     named: Evidence = defaultdict(set)
     for file in files:
         relative = file.relative_to(root)
@@ -52,7 +52,7 @@ def evidence(root: Path, files: list[Path]) -> Evidence:
 
 
 def untested(path: Path) -> tuple[dict[str, str], list[str]]:
-    """Rule id → the capability that its case lacks ("" where it has none); what is wrong here."""
+    """The capability that the case of each untested rule lacks ("" if it has no case), and the errors of the file."""
     if not path.exists():
         return {}, []
     try:
@@ -64,15 +64,15 @@ def untested(path: Path) -> tuple[dict[str, str], list[str]]:
     for entry in tables.get("untested", []):
         rule_id, reason = str(entry.get("rule", "")), str(entry.get("reason", "")).strip()
         if set(entry) - {"lacking"} != {"rule", "reason"} or not reason:
-            found.append(f"{UNTESTED}: '{rule_id}': an entry has a rule and a reason")
+            found.append(f"{UNTESTED}: '{rule_id}': an entry needs a rule and a reason")
         elif rule_id in entries:
-            found.append(f"{UNTESTED}: {rule_id} stands twice")
+            found.append(f"{UNTESTED}: {rule_id} occurs twice")
         entries[rule_id] = str(entry.get("lacking", ""))
     return entries, found
 
 
-def of_lacking(root: Path, rule: Rule, lacking: str) -> str:
-    """What is wrong with a case that no target here runs: it must be so."""
+def lacking_error(root: Path, rule: Rule, lacking: str) -> str:
+    """The error in an entry with a lacking capability: no target of this project may have it."""
     if lacking not in re.findall(r"\w+", rule.applies):
         return f"lacks '{lacking}', but applies is '{rule.applies}'"
     for target in sorted((root / "conformance" / "targets").glob("*.toml")):
@@ -81,8 +81,8 @@ def of_lacking(root: Path, rule: Rule, lacking: str) -> str:
     return ""
 
 
-def of_rule(rule: Rule, layers: set[str], excused: bool) -> str:
-    """What is wrong between a rule and what names it; "" for nothing."""
+def rule_error(rule: Rule, layers: set[str], excused: bool) -> str:
+    """The disagreement between a rule and the tests that name it; "" if there is none."""
     if rule.status != "active":
         return f"is {rule.status}, but is named by: {', '.join(sorted(layers))}" if layers else ""
     if excused and layers:
@@ -90,9 +90,9 @@ def of_rule(rule: Rule, layers: set[str], excused: bool) -> str:
     if excused:
         return "" if rule.layer == ("review",) else f"is in {UNTESTED}: its layer is review alone"
     if not layers:
-        return f"nothing verifies it: it has no case, and no reason in {UNTESTED}"
+        return f"no test verifies it: it has no case, and no reason in {UNTESTED}"
     if set(rule.layer) - {"review"} != layers:
-        return f"layer says {', '.join(rule.layer)}; it is named by: {', '.join(sorted(layers))}"
+        return f"layer is {', '.join(rule.layer)}, but these name it: {', '.join(sorted(layers))}"
     return ""
 
 
@@ -137,7 +137,7 @@ def renamed_errors(root: Path, files: list[Path]) -> list[str]:
 
 
 def findings(root: Path, files: list[Path]) -> list[str]:
-    """Every disagreement of the catalogue, its tests and untested.toml, and every wrong text."""
+    """All disagreements between the catalogue, its tests and untested.toml, and all wrong texts."""
     try:
         catalogue = {rule.id: rule for rule in read_catalogue((root / RULES).glob("*.toml"))}
     except CatalogueError as error:
@@ -145,14 +145,17 @@ def findings(root: Path, files: list[Path]) -> list[str]:
     named = evidence(root, files)
     entries, found = untested(root / UNTESTED)
     found += renamed_errors(root, files)
-    found += [f"{rule_id}: named, but not in the catalogue" for rule_id in named.keys() - catalogue]
+    found += [
+        f"{rule_id}: a test names it, but it is not in the catalogue"
+        for rule_id in named.keys() - catalogue
+    ]
     found += [f"{UNTESTED}: no rule '{name}'" for name in entries.keys() - catalogue.keys()]
     for rule in catalogue.values():
         file = RULES / f"{rule.id.partition('-')[0]}.toml"
         found += [f"{file}: {rule.id}: {error}" for error in text_errors(rule)]
         lacking = entries.get(rule.id, "")
-        wrong = of_lacking(root, rule, lacking) if lacking else ""
-        wrong = wrong or of_rule(
+        wrong = lacking_error(root, rule, lacking) if lacking else ""
+        wrong = wrong or rule_error(
             rule, named.get(rule.id, set()), rule.id in entries and not lacking
         )
         if wrong:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sources that rules name: the file and the symbol must be there, in the kernel or the manual."""
+"""Checks the sources that rules name: the file and the symbol must exist, in the kernel or in the manual."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HOLDS: dict[str, Callable[[tuple[int, ...], tuple[int, ...]], bool]] = {
 
 
 def is_for(kernels: str, series: str) -> bool:
-    """Whether a rule for `kernels` (">=6.1,<6.12") is for that series."""
+    """Whether `kernels` (">=6.1,<6.12") includes a series."""
     here = tuple(int(part) for part in series.split("."))
     return all(
         HOLDS[how](here, (int(major), int(minor)))
@@ -42,11 +42,11 @@ def _text(path: Path) -> str | None:
         return None
 
 
-def in_file(tree: Path, name: str, symbol: str) -> str:
-    """What is wrong with "linux:NAME#SYMBOL" in that tree; "" for nothing.
+def file_error(tree: Path, name: str, symbol: str) -> str:
+    """The error in "linux:NAME#SYMBOL" for this tree; "" if there is none.
 
-    A member is written "struct.member": both must be there. Else the words stand there as they are.
-    A text of Documentation/ may stand whole, without a symbol.
+    For a member, written "struct.member", both names must occur. Other symbols must occur literally. A text of
+    Documentation/ needs no symbol.
     """
     text = _text(tree / name)
     if text is None:
@@ -56,7 +56,7 @@ def in_file(tree: Path, name: str, symbol: str) -> str:
     parts = symbol.split(".") if re.fullmatch(r"[\w.]+", symbol) else [symbol]
     for part in parts:
         if not re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text):
-            return f"{name} does not hold '{part}'"
+            return f"{name} does not contain '{part}'"
     return ""
 
 
@@ -71,39 +71,41 @@ def _manual(page: str, section: str) -> str | None:
     return " ".join(re.sub(r"^\.\w+ ?|\"", "", plain, flags=re.M).split()).lower()
 
 
-def in_manual(page: str, section: str, words: str) -> str:
-    """What is wrong with "man:PAGE(SECTION)#WORDS"; "" also where the page is not installed."""
+def manual_error(page: str, section: str, words: str) -> str:
+    """The error in "man:PAGE(SECTION)#WORDS"; "" if there is none or the page is not installed."""
     text = _manual(page, section)
     if text is None or words.lower() in text:
         return ""
     for word in re.split(r"[\s_]+", words.lower()):
         if word not in text:
-            return f"{page}({section}) does not hold '{words}'"
+            return f"{page}({section}) does not contain '{words}'"
     return ""
 
 
-def of_rule(rule: Rule, trees: Mapping[str, Path]) -> list[str]:
-    """What is wrong with its sources: each must be in a kernel that the rule is for."""
+def rule_errors(rule: Rule, trees: Mapping[str, Path]) -> list[str]:
+    """The error in a rule's sources. Each must exist in a kernel that the rule applies to."""
     found = []
     mine = [tree for series, tree in trees.items() if is_for(rule.kernels, series)]
     for source in rule.source:
         if linux := LINUX.fullmatch(source):
             name, symbol = linux[1] or linux[3], linux[2] or ""
-            wrong = [in_file(tree, name, symbol) for tree in mine]
+            wrong = [file_error(tree, name, symbol) for tree in mine]
             if wrong and all(wrong):
                 found.append(f"{rule.id}: {source}: {wrong[0]}")
         elif manual := MANUAL.fullmatch(source):
-            if wrong_page := in_manual(*manual.groups()):
+            if wrong_page := manual_error(*manual.groups()):
                 found.append(f"{rule.id}: {source}: {wrong_page}")
         elif source.startswith(("linux:", "man:")):
-            found.append(f"{rule.id}: {source}: is not linux:FILE#SYMBOL, nor man:PAGE(2)#WORDS")
+            found.append(f"{rule.id}: {source}: must be linux:FILE#SYMBOL or man:PAGE(2)#WORDS")
     return found
 
 
 def findings(root: Path, trees: Mapping[str, Path]) -> list[str]:
-    """Every source of the catalogue that is not there; `trees`: series → a kernel's sources."""
+    """All sources of the catalogue that do not exist. `trees`: a kernel's sources for each series."""
     try:
         catalogue = read_catalogue((root / "conformance" / "rules").glob("*.toml"))
     except CatalogueError as error:
         return [str(error)]
-    return [line for rule in catalogue if rule.status == "active" for line in of_rule(rule, trees)]
+    return [
+        line for rule in catalogue if rule.status == "active" for line in rule_errors(rule, trees)
+    ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of the tree itself: what a reviewer would refuse and a machine can see."""
+"""Checks the structure of the tree."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 PURE = ("driver/core", "driver/model")
-# core/ writes the model's registers; the model has no idea which driver sits on it.
+# core/ writes the model's registers; the model must not depend on the driver.
 MAY_INCLUDE = {"driver/core": PURE, "driver/model": ("driver/model",)}
-# What users may write is decided on in core/; the header is theirs as well.
+# core/ validates the values that users may write, so it includes the uapi header too.
 MAY_READ = {"driver/core": ('"uapi/refpmu.h"',)}
 SOURCES = {".c", ".h", ".cpp", ".py", ".js", ".sh", ".cmake", ".inc"}
 SLEEP = re.compile(r"\b(sleep|usleep|nanosleep|msleep|mdelay|sleep_for|sleep_until)\s*\(")
@@ -25,7 +25,7 @@ Check = Callable[[Path, list[Path]], list[str]]
 
 
 def pure_code_is_pure(root: Path, files: list[Path]) -> list[str]:
-    """core/ and model/ include nothing but their own headers and the port, core/ also the uapi."""
+    """core/ and model/ include only their own headers and the port; core/ also the uapi."""
     found = []
     for file in files:
         folder = str(file.relative_to(root).parent)
@@ -42,7 +42,7 @@ def pure_code_is_pure(root: Path, files: list[Path]) -> list[str]:
 
 
 def build_lists_agree(root: Path, files: list[Path]) -> list[str]:
-    """Kbuild and CMake compile the same files of core/ and model/, and they are all of them."""
+    """Kbuild and CMake compile the same files of core/ and model/, and no file is missing."""
     on_disk = {
         str(file.relative_to(root / "driver").with_suffix(""))
         for file in files
@@ -57,7 +57,7 @@ def build_lists_agree(root: Path, files: list[Path]) -> list[str]:
 
 
 def files_have_a_licence(root: Path, files: list[Path]) -> list[str]:
-    """Each source opens with its SPDX line."""
+    """Each source begins with its SPDX line."""
     return [
         f"{file.relative_to(root)}: no SPDX line"
         for file in files
@@ -67,7 +67,7 @@ def files_have_a_licence(root: Path, files: list[Path]) -> list[str]:
 
 
 def nothing_sleeps(root: Path, files: list[Path]) -> list[str]:
-    """Nothing sleeps to synchronise."""
+    """No test synchronises with a sleep."""
     found = []
     for file in files:
         relative = file.relative_to(root)
@@ -82,7 +82,7 @@ def nothing_sleeps(root: Path, files: list[Path]) -> list[str]:
 
 
 def waiting_cases_say_so(root: Path, files: list[Path]) -> list[str]:
-    """A case in which a clock decides, in its body or in a helper of its file, has .timing."""
+    """A case whose result depends on a clock, in its body or in a helper of its file, has .timing."""
     found = []
     for file in files:
         if not file.relative_to(root).match("conformance/cases/**/*_test.cpp"):
@@ -93,7 +93,9 @@ def waiting_cases_say_so(root: Path, files: list[Path]) -> list[str]:
         for case, meta, body in CASE.findall(text):
             decides = CLOCK.search(body) or (calls and calls.search(body))
             if decides and ".timing" not in meta:
-                found.append(f"{file.relative_to(root)}: {case}: a clock decides, and no .timing")
+                found.append(
+                    f"{file.relative_to(root)}: {case}: a clock decides, but .timing is missing"
+                )
     return found
 
 
@@ -107,6 +109,6 @@ CHECKS: tuple[Check, ...] = (
 
 
 def run_all(root: Path, files: Iterable[Path]) -> dict[str, list[str]]:
-    """Findings of every check by its name; an empty list means it holds."""
+    """The findings of every check by its name."""
     known = list(files)
     return {check.__name__: check(root, known) for check in CHECKS}

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""clang-tidy over the C++ of the project. A source that passed before with the same inputs is not looked at again.
+"""Runs clang-tidy on the C++ of the project. A source that passed before with the same inputs is not checked again.
 
-Two kinds: `tidy` has every check but the static analyzer, which takes four times as long as all the others: it is
-the kind `analyzer`.
+There are two kinds of run. `analyzer` has the static analyzer, which takes four times as long as all other checks;
+`tidy` has the others.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from units.inputs import Inputs  # noqa: E402
 from units.records import Case, Record  # noqa: E402
 
 PROGRAM = "clang-tidy-22"
-"""Older ones look for mistakes in the headers of the system, too: three times the time."""
+"""Older versions also check system headers, which takes three times as long."""
 KINDS = {"tidy": "-clang-analyzer-*", "analyzer": "-*,clang-analyzer-*"}
-"""What is added to the checks of .clang-tidy."""
+"""The change to the checks of .clang-tidy."""
 NEWER = ("-Wno-deprecated-declarations", "-Wno-missing-designated-field-initializers")
-"""Warnings of this program's compiler that those of the builds do not have."""
+"""Warnings of this version's compiler that the compilers of the builds do not have."""
 OFF = re.compile(r"-clang-analyzer-[\w.]+")
 PRESETS = ("tidy", "fuzz")
-"""Configured before: their compile_commands.json has the sources, and how they are compiled."""
+"""These presets must be configured first: their compile_commands.json has the sources and their compile commands."""
 TIMEOUT_S = 600
 
 
@@ -47,21 +47,21 @@ class Source:
 
     path: Path
     arguments: tuple[str, ...]
-    """Of the compiler, without files and outputs."""
+    """Arguments of the compiler, without files and outputs."""
     folder: Path
 
     @property
     def name(self) -> str:
-        """Its path in the project."""
+        """The path in the project."""
         return str(self.path.relative_to(ROOT))
 
 
 class TidyError(Exception):
-    """One line: the sources cannot be found."""
+    """The sources cannot be found. The message is one line."""
 
 
 def sources(root: Path = ROOT) -> list[Source]:
-    """Every C++ file that the presets compile, generated ones aside, in one order everywhere."""
+    """All C++ files that the presets compile, except generated ones, in the same order on each machine."""
     found: dict[Path, Source] = {}
     for preset in PRESETS:
         path = root / "build" / preset / "compile_commands.json"
@@ -78,10 +78,10 @@ def sources(root: Path = ROOT) -> list[Source]:
 
 
 def compiler_arguments(words: Sequence[str], file: str) -> tuple[str, ...]:
-    """The arguments of a compile command that decide what the source means."""
+    """The arguments of a compile command that affect the meaning of the source."""
     kept: list[str] = []
     skip = False
-    # A launcher such as ccache stands before the compiler.
+    # A launcher such as ccache precedes the compiler.
     begin = next(i for i, word in enumerate(words) if word.startswith("-"))
     for word in words[begin:]:
         if skip or word in ("-c", file):
@@ -95,7 +95,7 @@ def compiler_arguments(words: Sequence[str], file: str) -> tuple[str, ...]:
 
 
 def command(source: Source, kind: str) -> list[str]:
-    """The call of clang-tidy."""
+    """The command line of clang-tidy."""
     checks = KINDS[kind]
     if kind == "analyzer":
         text = (ROOT / ".clang-tidy").read_text(encoding="utf-8")
@@ -106,19 +106,19 @@ def command(source: Source, kind: str) -> list[str]:
 
 @functools.cache
 def fuzzer_headers() -> str:
-    """The folder of libFuzzer's headers, which come with the compiler of the builds."""
+    """The folder of libFuzzer's headers, which belong to the compiler of the builds."""
     words = ["clang-14", "-print-resource-dir"]
     done = subprocess.run(words, check=True, capture_output=True, text=True)
     return f"{done.stdout.strip()}/include"
 
 
-def look(source: Source, kind: str, inputs: Inputs) -> list[str]:
-    """What clang-tidy says of a source; a pass is recorded."""
+def run_clang_tidy(source: Source, kind: str, inputs: Inputs) -> list[str]:
+    """Runs clang-tidy on a source and returns its output. Records a pass."""
     words = command(source, kind)
     begun = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="tidy-") as folder:
         log = Path(folder) / "trace"
-        traced = traces.possible()
+        traced = traces.can_trace()
         done = subprocess.run(
             traces.argv(words, log) if traced else words,
             cwd=source.folder,
@@ -144,18 +144,20 @@ def look(source: Source, kind: str, inputs: Inputs) -> list[str]:
 
 
 def passed(source: Source, kind: str, inputs: Inputs) -> bool:
-    """Whether nothing has changed since clang-tidy had nothing to say."""
+    """Whether the source passed before with the same inputs."""
     text = f"text:{' '.join(command(source, kind)).replace(str(ROOT), '.')}"
     return records.passed(f"{kind}/{source.name}", inputs, [text]) is not None
 
 
 def main(argv: Sequence[str]) -> int:
-    """0 if clang-tidy has nothing to say, 1 if it has, 2 if it could not be asked."""
+    """Returns 0 without findings, 1 with some, 2 if clang-tidy could not run."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kind", choices=sorted(KINDS), default="tidy")
     parser.add_argument("--part", type=parts.numbers, default=(1, 1), metavar="K/N")
-    parser.add_argument("--fresh", action="store_true", help="look at sources that passed, too")
-    parser.add_argument("sources", nargs="*", help="only these; default: all")
+    parser.add_argument(
+        "--fresh", action="store_true", help="check sources that passed before, too"
+    )
+    parser.add_argument("sources", nargs="*", help="check only these files; default: all")
     options = parser.parse_args(argv)
     try:
         every = sources()
@@ -164,7 +166,7 @@ def main(argv: Sequence[str]) -> int:
         return 2
     unknown = set(options.sources) - {source.name for source in every}
     if unknown:
-        print(f"tidy: {min(unknown)} is no source that a preset compiles", file=sys.stderr)
+        print(f"tidy: {min(unknown)}: no preset compiles this source", file=sys.stderr)
         return 2
     number, count = options.part
     chosen = [s for s in every[number - 1 :: count] if s.name in (options.sources or [s.name])]
@@ -174,7 +176,7 @@ def main(argv: Sequence[str]) -> int:
         if not options.fresh and passed(source, options.kind, inputs):
             known += 1
             continue
-        found = look(source, options.kind, inputs)
+        found = run_clang_tidy(source, options.kind, inputs)
         print("\n".join([f"{'FAIL' if found else 'ok':5}{source.name}", *found]), flush=True)
         status = status or int(bool(found))
     print(f"{len(chosen)} sources, {known} passed before")

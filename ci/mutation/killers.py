@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Remembers which case killed a mutant last, so that it is the first to be tried; it decides nothing."""
+"""Records the case that last killed each mutant, so that it runs first the next time. It affects no result."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from mutation.trial import Trial
 
 
 class Killers:
-    """Of each patch file, the case that killed it last, on whichever kernel."""
+    """The case that last killed each patch file's mutant, on any kernel."""
 
     def __init__(self, known: dict[str, str]) -> None:
         self._known = known
 
     @staticmethod
     def read() -> Killers:
-        """What the cache holds; nothing if it holds nothing that can be read."""
+        """The records in the cache; empty if the cache file is missing or unreadable."""
         try:
             known = json.loads(_path().read_text(encoding="utf-8"))
             return Killers({str(key): str(case) for key, case in known.items()})
@@ -30,12 +30,12 @@ class Killers:
             return Killers({})
 
     def first(self, mutant: Mutant, cases: Sequence[Case]) -> list[Case]:
-        """The same cases, the killer before the others."""
+        """The same cases, with the killer first."""
         killer = self._known.get(mutant.path.name)
         return sorted(cases, key=lambda case: case.id != killer)
 
     def write(self, trials: Iterable[Trial]) -> None:
-        """Remember these, beside what other runs have left meanwhile."""
+        """Adds these records to the file, which other runs may have changed in the meantime."""
         killed = [done for done in trials if done.killed and done.observer == "cases"]
         with store.locked(_path().with_suffix(".lock")):
             known = Killers.read()._known

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sets the KUnit suites on mutants: a kernel with the mutant in it, all suites in one boot."""
+"""Runs the KUnit suites on mutants: one kernel with the mutant, all suites in one boot."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from mutation.patch import Mutant
 from mutation.trial import Trial
 
 DEADLINE_S = 120
-"""For the suites; a mutant may hang them."""
+"""Deadline of the suites. A mutant may make them hang."""
 LIMIT_S = 1800
-"""For kernel and suites."""
+"""Time limit for the build of the kernel and the suites."""
 SHOWN = 100
 
 
 @dataclass(frozen=True)
-class Ran:
-    """What kunit/run.py left in results.json. `cases`: id to rules, by result."""
+class KunitResults:
+    """The content of a results.json of kunit/run.py. `cases`: the rules of each case, by result."""
 
     kernel: str
     verdict: str
@@ -34,40 +34,41 @@ class Ran:
     problems: tuple[str, ...]
 
     def names(self, result: str, rules: Sequence[str] = ()) -> list[str]:
-        """The cases with this result: those of one of `rules`, or all."""
+        """The cases with this result: all of them, or those of `rules`."""
         found = self.cases.get(result, {})
         return [name for name, its in found.items() if not rules or set(rules) & set(its)]
 
 
-def read(kernel: str, path: Path) -> Ran:
-    """The results of a run."""
+def read(kernel: str, path: Path) -> KunitResults:
+    """Reads the results of a run."""
     try:
         left = json.loads(path.read_text(encoding="utf-8"))
         cases: dict[str, dict[str, tuple[str, ...]]] = {}
         for case in left["cases"]:
             cases.setdefault(case["result"], {})[case["id"]] = tuple(case["rules"])
-        return Ran(kernel, left["verdict"], cases, tuple(left["problems"]))
+        return KunitResults(kernel, left["verdict"], cases, tuple(left["problems"]))
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise PmuvmError(f"{path}: no results of KUnit: {error!r}") from error
+        raise PmuvmError(f"{path}: no KUnit results: {error!r}") from error
 
 
-def run(kernel: str, driver: Path, folder: Path) -> Ran:
-    """What the suites say of the driver in `driver`; PmuvmError if there is no kernel with it."""
+def run(kernel: str, driver: Path, folder: Path) -> KunitResults:
+    """Runs the suites with the driver in `driver`. PmuvmError if its kernel does not build."""
     series = kernel.removesuffix(DEBUG_SUFFIX)
     words = ["--kernel", series, "--driver", str(driver), "--out", str(folder)]
     words += ["--debug"] if series != kernel else []
     words += ["--deadline", str(DEADLINE_S)]
-    _, said = kunit_command.run(words, LIMIT_S, f"KUnit on {kernel}: not done")
+    _, output = kunit_command.run(words, LIMIT_S, f"KUnit on {kernel}: not finished")
     results = folder / "results.json"
     if not results.is_file():
-        raise PmuvmError(f"KUnit on {kernel}: {said}")
+        raise PmuvmError(f"KUnit on {kernel}: {output}")
     return read(kernel, results)
 
 
-def decide(mutant: Mutant, clean: Ran, ran: Ran) -> Trial:
-    """One trial: cases that fail, and pass on the clean driver, kill; so do reports of the kernel.
+def decide(mutant: Mutant, clean: KunitResults, ran: KunitResults) -> Trial:
+    """Judges one mutant. A case kills it if the case fails, but passes on the clean driver. A report of the kernel
+    kills it too.
 
-    A guest that does not come to its end is a CRASH: nobody else is there to say which case it was.
+    A guest that ends early counts as CRASH, since no report names the case.
     """
     passed = set(clean.names("PASS"))
     own = [name for name in ran.names("FAIL", mutant.rules) if name in passed]
@@ -86,15 +87,15 @@ def decide(mutant: Mutant, clean: Ran, ran: Ran) -> Trial:
     return done
 
 
-def faults(clean: Ran) -> list[str]:
-    """What the unmutated driver does wrong: nothing is said of mutants then."""
+def faults(clean: KunitResults) -> list[str]:
+    """The errors of the unmutated driver. With one of these, no mutant is judged."""
     return [f"KUnit on {clean.kernel}: {line}" for line in (*clean.names("FAIL"), *clean.problems)]
 
 
 def judge(
     kernel: str, mutants: Sequence[Mutant], driver: Path, out: Path, say: Callable[[Trial], None]
 ) -> tuple[list[Trial], list[str]]:
-    """Every mutant on one kernel, one after the other: they share the tree they are built in."""
+    """Judges all mutants on one kernel, one after the other, since they share a build tree."""
     clean = run(kernel, driver, out / "clean-kunit" / kernel)
     print(f"clean driver, KUnit on {kernel}: {len(clean.names('PASS'))} cases", flush=True)
     trials = []
@@ -107,7 +108,7 @@ def judge(
     return trials, faults(clean)
 
 
-def _one(kernel: str, mutant: Mutant, driver: Path, out: Path, clean: Ran) -> Trial:
+def _one(kernel: str, mutant: Mutant, driver: Path, out: Path, clean: KunitResults) -> Trial:
     folder = out / "workshop-kunit"
     try:
         copy = workshop.restore(driver, folder)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of the mutants: what became of each class, and which rules no killed mutant shows."""
+"""Writes the page of the mutants: the results of each class, and the rules without a killed mutant."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ CLASSES = "classes.toml"
 RESULTS = ("KILLED", "SURVIVED", "CRASH", "TIMEOUT", "BROKEN")
 
 
-def shown(rows: Iterable[Row], rules_of: Mapping[str, Sequence[str]]) -> set[str]:
-    """The rules that a mutant names and one of whose cases killed it; `rules_of` by case."""
+def verified_by_kills(rows: Iterable[Row], rules_of: Mapping[str, Sequence[str]]) -> set[str]:
+    """The rules that a mutant names and that a case of theirs verified by killing it. `rules_of`: rules by case."""
     return {
         rule
         for row in rows
@@ -35,7 +35,7 @@ def page(
     beyond: Mapping[str, str],
     titles: Mapping[str, str],
 ) -> str:
-    """Markdown. `beyond`: rule → why no mutant can show it; `titles` of the classes."""
+    """The page as Markdown. `beyond`: the reason why no mutant can violate a rule. `titles`: the titles of the classes."""
     lines = ["# Mutants", ""]
     for where in _sides(rows):
         results = Counter(row["result"] for row in rows if _side(row) == where)
@@ -58,9 +58,9 @@ def _sides(rows: Iterable[Row]) -> list[str]:
 
 
 def _classes(rows: Sequence[Row], titles: Mapping[str, str]) -> list[str]:
-    """A line a class: on each kernel, killed of tried; and the results that are no kill."""
+    """The table of classes: killed and tried mutants on each kernel, and the other results."""
     sides = _sides(rows)
-    head = ["class", "what goes wrong", *sides, *RESULTS[1:]]
+    head = ["class", "failure", *sides, *RESULTS[1:]]
     lines = ["## Classes", "", f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
     classes = sorted({row["class"] for row in rows})
     for name, own in [
@@ -80,22 +80,22 @@ def _classes(rows: Sequence[Row], titles: Mapping[str, str]) -> list[str]:
 def _rules(
     rows: Sequence[Row], rules_of: Mapping[str, Sequence[str]], beyond: Mapping[str, str]
 ) -> list[str]:
-    """How many rules were seen to fail, and of those that were not: why, with the longest list last."""
+    """The number of rules that a kill verified, and the other rules by reason; the longest list is last."""
     every = {rule for rules in rules_of.values() for rule in rules}
-    proven = shown(rows, rules_of) & every
+    proven = verified_by_kills(rows, rules_of) & every
     named = {rule for row in rows for rule in row["rules"]} & every
     groups: dict[str, list[str]] = defaultdict(list)
     for rule in sorted(named - proven):
-        groups["named by a mutant that another of its rules killed first, or that lives"] += [rule]
+        groups["a mutant names it, but another rule killed the mutant first, or none did"] += [rule]
     for rule in sorted(every - named):
-        groups[beyond.get(rule, "named by no mutant of these runs")].append(rule)
+        groups[beyond.get(rule, "no mutant of these runs names it")].append(rule)
     lines = [
         "## Rules without a killed mutant",
         "",
-        f"Of {len(every)} rules that have cases, a mutant was killed by one of their own of {len(proven)}. "
-        "A run stops at the first kill of each mutant: `ci/mutants.py --all` shows more.",
+        f"{len(every)} rules have cases. For {len(proven)} of them, a case of the rule killed a mutant. "
+        "A run stops at the first kill of each mutant; `ci/mutants.py --all` runs all cases.",
         "",
-        "| rules | why not | which |",
+        "| rules | reason | which |",
         "|---|---|---|",
     ]
     for reason, rules in sorted(groups.items(), key=lambda group: (len(group[1]), group[0])):
@@ -104,7 +104,7 @@ def _rules(
 
 
 def classes(folder: Path) -> dict[str, str]:
-    """Class → what goes wrong, of a folder of patches; none if the folder has none."""
+    """The title of each class in a folder of patches. Without a file of titles it is empty."""
     path = folder / CLASSES
     if not path.is_file():
         return {}
@@ -113,9 +113,9 @@ def classes(folder: Path) -> dict[str, str]:
 
 
 def with_other_kernels(rows: Sequence[Row], folder: Path, whole: bool) -> list[Row]:
-    """`rows`, and behind them what the last whole run on each other kernel gave.
+    """`rows`, followed by the rows of the last complete run on each other kernel.
 
-    `folder` keeps a file for each kernel; a run of all mutants (`whole`) leaves its own there.
+    `folder` has a file for each kernel. A run of all mutants (`whole`) writes one.
     """
     ran = list(dict.fromkeys(str(row["kernel"]) for row in rows))
     for kernel in ran if whole else ():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the places where a source can be changed by one small mutation: an operator, a constant, a condition, a call."""
+"""Finds the places where one small mutation can change a source: an operator, a constant, a condition, a call."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ OPERATORS = {
 }
 WORDS = {"true": "false", "false": "true"}
 PYTHON_OPERATORS = ("==", "!=", "<", "<=", ">", ">=", "+", "-", "+=", "-=")
-"""`|` and `&` are also in type hints and sets."""
+"""Without `|` and `&`, which also occur in type hints and sets."""
 PYTHON_WORDS = {
     "and": "or",
     "or": "and",
@@ -47,7 +47,7 @@ C_SKIPPED = re.compile(
     r"//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*",
     re.S | re.M,
 )
-"""Comments, strings and preprocessor lines."""
+"""Matches comments, strings and preprocessor lines."""
 C_OPERATOR = re.compile(r"(?<= )(" + "|".join(map(re.escape, OPERATORS)) + r")(?= )")
 C_WORD = re.compile(r"\b(true|false)\b")
 C_NUMBER = re.compile(r"(?<![\w.'])(\d+)(?![\w.'])")
@@ -72,12 +72,12 @@ class Mutation:
         return text[: self.begin] + self.after + text[end:]
 
     def line(self, text: str) -> int:
-        """The number of its line, from 1."""
+        """The number of the line, from 1."""
         return text.count("\n", 0, self.begin) + 1
 
 
 def mutations(name: str, text: str) -> list[Mutation]:
-    """All mutations of a source, in its order; the language is that of the suffix of `name`."""
+    """All mutations of a source, in order. The suffix of `name` determines the language."""
     if name.endswith(".py"):
         found = _python(text)
     elif name.endswith((".c", ".h", ".cpp")):
@@ -115,7 +115,7 @@ def _python(text: str) -> Iterator[Mutation]:
     for number, each in enumerate(tokens):
         begin = starts[each.start[0] - 1] + each.start[1]
         if each.type == token.OP and each.string in PYTHON_OPERATORS:
-            # A sign, an annotation `->` or `*args` is no binary operator.
+            # A sign, the `->` of an annotation and `*args` are no binary operators.
             if tokens[number - 1].type in (token.NAME, token.NUMBER) or tokens[
                 number - 1
             ].string in (")", "]"):
@@ -149,5 +149,5 @@ def _is_loop(tokens: list[tokenize.TokenInfo], number: int) -> bool:
 
 
 def _blanked(text: str, skipped: re.Pattern[str]) -> str:
-    """The text with blanks in place of what `skipped` matches; its lines and offsets stay."""
+    """The text with blanks instead of the matches of `skipped`. Lines and offsets stay the same."""
     return skipped.sub(lambda match: re.sub(r"[^\n]", "\x00", match[0]), text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parts of the mutants, by their ids: always the same ones, whatever mutants are added."""
+"""Divides the mutants into parts by their ids. A new mutant does not change the part of another one."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from mutation.patch import Mutant
 
 
 def part_of(mutants: Sequence[Mutant], number: int, count: int) -> list[Mutant]:
-    """Part `number` (from 1) of `count`; the parts together are all. New mutants move no other one."""
+    """Part `number` (from 1) of `count`. All parts together are the mutants."""
     return [m for m in mutants if zlib.crc32(m.id.encode()) % count == number - 1]
 
 
 def numbers(text: str) -> tuple[int, int]:
-    """K/N as numbers."""
+    """Parses K/N."""
     number, slash, count = text.partition("/")
     if not slash or not 1 <= int(number) <= int(count):
         raise ValueError(text)
     return int(number), int(count)
 
 
-numbers.__name__ = "part K/N"  # argparse says: invalid ... value
+numbers.__name__ = "part K/N"  # argparse prints "invalid ... value".

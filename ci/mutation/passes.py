@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mutants that cases have killed, recorded: the next run with the same inputs need not kill them again.
+"""Records the mutants that cases killed. The next run with the same inputs skips them.
 
-A kill rests on the patch, the driver, the kernel, the target, the part of the suite that runs cases, and the cases
-that killed. Other cases may change: the mutant stays dead.
+The inputs of a kill are the patch, the driver, the kernel, the target, the part of the suite that runs cases, and the
+cases that killed. A change of another case does not invalidate the record.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def _stated(mutant: Mutant, kernel: str) -> list[str]:
     return [*common_inputs(target, kernel), *OURS, patch]
 
 
-def killed(mutant: Mutant, kernel: str) -> Trial | None:
-    """The trial that killed it with the same inputs."""
+def recorded_kill(mutant: Mutant, kernel: str) -> Trial | None:
+    """The recorded kill with the same inputs, if there is one."""
     if not mutant.path.is_relative_to(store.ROOT):
         return None
     found = records.passed(_unit(mutant, kernel), INPUTS, _stated(mutant, kernel))
@@ -52,8 +52,8 @@ def killed(mutant: Mutant, kernel: str) -> Trial | None:
     )
 
 
-def note(done: Trial, cases: Sequence[SuiteCase]) -> None:
-    """Record a kill by cases; one by a death of the guest outside of a case is not recorded."""
+def record_kill(done: Trial, cases: Sequence[SuiteCase]) -> None:
+    """Records a kill by cases. A guest that died outside of a case is not recorded."""
     sources = {case.id: case.file for case in cases}
     path = done.mutant.path
     if not done.killed or not path.is_relative_to(store.ROOT):

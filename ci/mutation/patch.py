@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a mutant's patch, its header above all, and applies it."""
+"""Reads a mutant's patch and its header, and applies it."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ APPLY_LIMIT_S = 60
 
 
 class PatchError(Exception):
-    """A patch that cannot be used; the text is one line that names the file and the reason."""
+    """A patch has an error. The message is one line with the file and the reason."""
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """One known-bad behaviour. Empty rules stand for every case, empty kernels for every stock kernel."""
+    """One variant with a known bug. Without rules all cases run on it; without kernels it is for all stock kernels."""
 
     id: str
     path: Path
@@ -42,15 +42,15 @@ class Mutant:
     remarks: tuple[str, ...]
     target: str = DEFAULT_TARGET
     observers: tuple[str, ...] = ("cases",)
-    """Who must kill it: the suite's cases, the KUnit suites, or each of them."""
+    """Who must kill it: the suite's cases, the KUnit suites, or both."""
 
     def wants(self, kernel: str) -> bool:
-        """True if it is to be killed on `kernel`; on a debug kernel only if it needs one."""
+        """Whether it must be killed on `kernel`. A debug kernel is only for mutants that need one."""
         return kernel in self.kernels or not (self.kernels or kernel.endswith(DEBUG_SUFFIX))
 
 
 def read(path: Path) -> Mutant:
-    """The mutant in a patch file; PatchError if there is none in it, or its header is malformed."""
+    """Reads a patch file. PatchError if it has no mutant, or its header is malformed."""
     try:
         whole = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -59,11 +59,13 @@ def read(path: Path) -> Mutant:
     _check_touched(path, diff)
     values, text = _values(path, header)
     if not NAME.match(path.stem):
-        raise PatchError(f"{path}: a patch is called <id>-<what-is-wrong>.patch, without spaces")
+        raise PatchError(
+            f"{path}: a patch must be named <id>-<what-is-wrong>.patch, without spaces"
+        )
     rules = _words(values.get("Rules", ""))
     for rule in rules:
         if not RULE.match(rule):
-            raise PatchError(f"{path}: Rules: '{rule}' is no rule id (like CNT-003)")
+            raise PatchError(f"{path}: Rules: '{rule}' is not a rule id (like CNT-003)")
     kernels = _words(values.get("Kernels", "both"))
     if kernels == ("both",):
         kernels = ()
@@ -74,12 +76,12 @@ def read(path: Path) -> Mutant:
     kill = _words(values.get("Kill", "FAIL"))
     for result in kill:
         if result not in KILLS:
-            raise PatchError(f"{path}: Kill: '{result}' is none of {', '.join(KILLS)}")
+            raise PatchError(f"{path}: Kill: '{result}' must be one of {', '.join(KILLS)}")
     observers = _words(values.get("Observers", "cases"))
     for observer in observers:
         if observer not in OBSERVERS:
             known = ", ".join(OBSERVERS)
-            raise PatchError(f"{path}: Observers: '{observer}' is none of {known}")
+            raise PatchError(f"{path}: Observers: '{observer}' must be one of {known}")
     return Mutant(
         id=values.get("Id") or _id_of(path),
         path=path,
@@ -100,7 +102,7 @@ def _split(path: Path, whole: str) -> tuple[list[str], str]:
     for number, line in enumerate(lines):
         if DIFF_START.match(line):
             return [line.rstrip() for line in lines[:number]], "".join(lines[number:])
-    raise PatchError(f"{path}: no patch: there is no line that starts a diff")
+    raise PatchError(f"{path}: not a patch: no line starts a diff")
 
 
 def _values(path: Path, header: list[str]) -> tuple[dict[str, str], str]:
@@ -115,7 +117,7 @@ def _values(path: Path, header: list[str]) -> tuple[dict[str, str], str]:
         if not value:
             raise PatchError(f"{path}:{number}: {key}: has no value")
         if key in values:
-            raise PatchError(f"{path}:{number}: {key}: stands twice")
+            raise PatchError(f"{path}:{number}: {key}: occurs twice")
         values[key] = value
     return values, " ".join(" ".join(text).split())
 
@@ -132,15 +134,15 @@ def _id_of(path: Path) -> str:
 def _check_touched(path: Path, diff: str) -> None:
     touched = [name for name in TOUCHED.findall(diff) if name != "/dev/null"]
     if not touched:
-        raise PatchError(f"{path}: no patch: it names no file")
+        raise PatchError(f"{path}: not a patch: it names no file")
     for name in touched:
-        parts = name.split("/")[1:]  # -p1
+        parts = name.split("/")[1:]  # without a/ or b/
         if len(parts) < 2 or parts[0] != "driver" or ".." in parts:
-            raise PatchError(f"{path}: touches {name}, which is not in driver/")
+            raise PatchError(f"{path}: changes {name}, which is not in driver/")
 
 
 def collect(folder: Path) -> tuple[list[Mutant], list[PatchError]]:
-    """The mutants in a folder, and what is wrong with the patches that hold none."""
+    """The mutants in a folder, and the errors of the patches that have none."""
     mutants: list[Mutant] = []
     errors: list[PatchError] = []
     owners: dict[str, Path] = {}
@@ -148,7 +150,9 @@ def collect(folder: Path) -> tuple[list[Mutant], list[PatchError]]:
         try:
             mutant = read(path)
             if mutant.id in owners:
-                raise PatchError(f"{path}: Id {mutant.id} is that of {owners[mutant.id].name}")
+                raise PatchError(
+                    f"{path}: Id {mutant.id} is also the id of {owners[mutant.id].name}"
+                )
         except PatchError as error:
             errors.append(error)
             continue
@@ -158,7 +162,7 @@ def collect(folder: Path) -> tuple[list[Mutant], list[PatchError]]:
 
 
 def apply(mutant: Mutant, folder: Path) -> None:
-    """Patch the copy of the driver that `folder`/driver is; PatchError if that does not work."""
+    """Patches the copy of the driver in `folder`/driver. PatchError if the patch does not apply."""
     command = ["patch", "-p1", "--fuzz=0", "--force", "--no-backup-if-mismatch", "-r", "-"]
     try:
         done = subprocess.run(

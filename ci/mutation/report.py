@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What became of the mutants: for a person, for a machine, and as an exit status."""
+"""Reports the results of the mutants: for a person, for programs, and as an exit status."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ NAMES_SHOWN = 20
 
 
 def shortened(names: Sequence[str], shown: int = NAMES_SHOWN) -> str:
-    """The first names of a list, and how many more there are."""
+    """The first names of a list, and the number of the others."""
     more = [f"and {len(names) - shown} more"] if len(names) > shown else []
     return ", ".join([*names[:shown], *more])
 
 
 def line(trial: Trial) -> str:
-    """One line on one trial."""
+    """One line about one trial."""
     words = []
     if trial.killed_by:
         words.append(f"by {shortened(trial.killed_by, CASES_SHOWN)}")
     if trial.other_rules:
-        words.append("(other rules than it names)")
+        words.append("(by other rules than it names)")
     if trial.detail:
         words.append(trial.detail)
     words += [f"[{remark}]" for remark in trial.mutant.remarks]
@@ -37,7 +37,7 @@ def line(trial: Trial) -> str:
 
 
 def summary(trials: Sequence[Trial], errors: Sequence[str], faults: Sequence[str]) -> str:
-    """The closing lines: what was not killed, what could not be judged, and the count."""
+    """The last lines: surviving mutants, mutants that were not judged, and the count."""
     lines = [f"not judged: {error}" for error in errors]
     lines += [f"the clean driver is not clean: {fault}" for fault in faults]
     for trial in trials:
@@ -55,7 +55,7 @@ def _what(trial: Trial) -> str:
 
 
 def status(trials: Sequence[Trial], errors: Sequence[str], faults: Sequence[str]) -> int:
-    """0 all killed; 1 some were not; 2 not judged. Nothing is said with an unclean driver."""
+    """Returns 0 if all mutants were killed, 1 if not, 2 if not judged. An unclean driver prevents all judgements."""
     if faults or not trials and not errors:
         return 2
     if any(trial.result not in ("KILLED", "BROKEN") for trial in trials):
@@ -64,7 +64,7 @@ def status(trials: Sequence[Trial], errors: Sequence[str], faults: Sequence[str]
 
 
 def rows(trials: Sequence[Trial]) -> list[dict[str, Any]]:
-    """The trials as they stand in files."""
+    """The trials as rows of the results file."""
     return [
         {
             "id": trial.mutant.id,
@@ -92,7 +92,7 @@ def write(
     skipped: int,
     path: Path,
 ) -> None:
-    """Leave the figures in a file."""
+    """Writes the results to a file."""
     killed = sum(trial.killed for trial in trials)
     cases = len(trials) + len(errors) + len(faults)
     figures = {

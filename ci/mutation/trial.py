@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sets cases on a mutant and says whether one of them killed it."""
+"""Runs cases on a mutant and decides whether one of them killed it."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from pmuvm.suite import Case
 from mutation.patch import Mutant
 
 DEATHS = 3
-"""Guests that one mutant may take with it before no further case is tried on it."""
+"""After so many dead guests no more cases run on a mutant."""
 LOST = ("CRASH", "TIMEOUT")
 FINE = ("PASS", "SKIP", "WAIVED")
-"""Results that say nothing against a driver."""
+"""Results that do not count against a driver."""
 
 Run = Callable[[Case], str]
-"""Runs one case and gives its result."""
+"""Runs one case and returns its result."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """How one mutant fared on one kernel."""
+    """The result of one mutant on one kernel."""
 
     mutant: Mutant
     kernel: str
@@ -38,11 +38,11 @@ class Trial:
 
     @property
     def killed(self) -> bool:
-        """True if the suite caught it."""
+        """Whether the suite caught the mutant."""
         return self.result == "KILLED"
 
-    def after(self, later: Trial) -> Trial:
-        """This trial continued by a later one with other cases, which decides."""
+    def continued_by(self, later: Trial) -> Trial:
+        """This trial, continued by a later one with other cases. The later one decides."""
         killed = later.killed and bool(self.mutant.rules)
         undecided = later.result == "SURVIVED" and self.result != "SURVIVED"
         return replace(
@@ -54,26 +54,26 @@ class Trial:
         )
 
 
-def complaints(said: Sequence[Message]) -> list[str]:
-    """Of what the end of a guest has told: the cases that it lays a fault to, reports of no case."""
-    cases = [m["id"] for m in said if m["t"] == "result" and m["result"] == "CRASH"]
-    reports = [f"(kernel: {line})" for m in said if m["t"] == "kmsg" for line in m["reports"]]
+def complaints(messages: Sequence[Message]) -> list[str]:
+    """The complaints at a guest's end: the cases that it blames, and reports that belong to no case."""
+    cases = [m["id"] for m in messages if m["t"] == "result" and m["result"] == "CRASH"]
+    reports = [f"(kernel: {line})" for m in messages if m["t"] == "kmsg" for line in m["reports"]]
     return list(dict.fromkeys([*cases, *reports]))
 
 
 def at_the_end(done: Trial, found: Sequence[str]) -> Trial:
-    """`done` with the complaints about the mutant that came when the cases were over."""
+    """Adds to `done` the complaints about the mutant that came after the last case."""
     if "CRASH" not in done.mutant.kill or not found:
         return done
     return replace(done, result="KILLED", killed_by=tuple(found))
 
 
 def broken(mutant: Mutant, kernel: str, why: str) -> Trial:
-    """A mutant that could not be tried."""
+    """The result of a mutant that could not be tried."""
     return Trial(mutant, kernel, "BROKEN", detail=why)
 
 
-def hunt(
+def run_until_kill(
     mutant: Mutant,
     kernel: str,
     cases: Sequence[Case],
@@ -81,9 +81,9 @@ def hunt(
     clean: Callable[[Case], bool],
     every: bool,
 ) -> Trial:
-    """Try `cases` on a mutant until one kills it, or all of them if `every`.
+    """Runs `cases` on a mutant until one kills it, or all of them if `every`.
 
-    What a case says counts only if the unmutated driver passes it: `clean` is asked then.
+    A result counts only if the unmutated driver passes the case. `clean` runs the case for that.
     """
     killed_by: list[str] = []
     lost: list[tuple[str, str]] = []
@@ -120,20 +120,20 @@ def hunt(
 
 
 class Clean:
-    """What the unmutated driver does on the cases: only those it passes can kill a mutant."""
+    """The results of the unmutated driver. Only the cases that it passes can kill a mutant."""
 
     def __init__(self, run: Run) -> None:
-        """`run` is called once for each case that is asked for, and never by two threads at once."""
+        """`run` is called once for each requested case, and never by two threads at the same time."""
         self._run = run
         self._lock = threading.Lock()
         self._results: dict[str, str] = {}
 
     def passes(self, case: Case) -> bool:
-        """True if the clean driver passes it."""
+        """Whether the clean driver passes the case."""
         return self._result(case) == "PASS"
 
     def fits(self, case: Case) -> bool:
-        """True if the clean driver passes it, or has not what it is about."""
+        """Whether the clean driver passes the case, or the case does not apply to it."""
         return self._result(case) in FINE
 
     def _result(self, case: Case) -> str:
@@ -143,23 +143,23 @@ class Clean:
             return self._results[case.id]
 
     def faults(self) -> list[tuple[str, str]]:
-        """Cases that the clean driver does not pass; one that is skipped is no fault."""
+        """The cases that the clean driver fails. A skipped case is no fault."""
         return [(name, result) for name, result in self._results.items() if result not in FINE]
 
 
-def named(mutant: Mutant, cases: Sequence[Case]) -> list[Case]:
-    """The cases of a mutant's rules; all cases if it names none that the suite has."""
+def cases_of_rules(mutant: Mutant, cases: Sequence[Case]) -> list[Case]:
+    """The cases of a mutant's rules; all cases if the suite has none for them."""
     chosen = [case for case in cases if set(case.rules) & set(mutant.rules)]
     return chosen or list(cases)
 
 
-def checked(mutant: Mutant, cases: Sequence[Case]) -> Mutant:
-    """The mutant, with a remark on each of its rules that no case holds."""
+def with_remarks(mutant: Mutant, cases: Sequence[Case]) -> Mutant:
+    """The mutant, with a remark for each of its rules that no case verifies."""
     known = {rule for case in cases for rule in case.rules}
     strange = [rule for rule in mutant.rules if rule not in known]
     remarks = list(mutant.remarks)
     if strange:
-        remarks.append(f"no case of the suite holds {', '.join(strange)}")
+        remarks.append(f"no case of the suite verifies {', '.join(strange)}")
     if strange and len(strange) == len(mutant.rules):
         remarks.append("all cases are tried")
     return replace(mutant, remarks=tuple(remarks))

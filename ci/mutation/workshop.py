@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A folder in which mutants are built one after the other: what they share is compiled once."""
+"""Builds mutants one after the other in one folder, so that unchanged files are compiled once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mutation.patch import Mutant
 
 
 def restore(driver: Path, folder: Path) -> Path:
-    """`folder`/driver is as `driver` is; what is as it was keeps its age, and what was made of it."""
+    """Makes `folder`/driver a copy of `driver`. An unchanged file keeps its time and its object file."""
     copy = folder / "driver"
     copy.mkdir(parents=True, exist_ok=True)
     for name in module.SOURCES:
@@ -28,7 +28,7 @@ def restore(driver: Path, folder: Path) -> Path:
 
 
 def build(mutant: Mutant | None, kernel: Kernel, driver: Path, folder: Path, product: Path) -> Path:
-    """The mutant's module, as `product`, or the driver's; PatchError or PmuvmError if there is none."""
+    """Builds the module of a mutant, or of the driver, as `product`. PatchError or PmuvmError if that fails."""
     product.unlink(missing_ok=True)
     copy = restore(driver, folder)
     if mutant is not None:
@@ -38,7 +38,7 @@ def build(mutant: Mutant | None, kernel: Kernel, driver: Path, folder: Path, pro
     try:
         module.make(kernel, copy)
     except BaseException:
-        shutil.rmtree(folder)  # half a build is nothing to go on with
+        shutil.rmtree(folder)  # An incomplete build must not be reused.
         raise
     product.parent.mkdir(parents=True, exist_ok=True)
     os.replace(made, product)

@@ -9,7 +9,8 @@ const fs = require("node:fs");
 const { TextlintKernel } = require("@textlint/kernel");
 const markdown = require("@textlint/textlint-plugin-markdown");
 
-// Loaded one by one: a list of the folder would make every file in it an input of the lint step.
+// The rules are loaded by name: listing the folder would make each of its files an input of the
+// lint step.
 const RULES = ["sentence-length", "sentence-start", "words", "line-length", "cell-length"];
 
 async function main() {

@@ -3,7 +3,7 @@
 
 "use strict";
 
-// A code span is one word, whatever it contains.
+// A code span counts as one word.
 const CODE = "`x`";
 const END = /[.!?]+["'”’)\]]*(?=\s|$)/g;
 const ABBREVIATION = /(?:^|[\s("])(?:e\.g|i\.e|cf|vs|approx|etc)\.$/i;
@@ -61,7 +61,7 @@ function sentences(text) {
   return found;
 }
 
-/** The words of a sentence; punctuation that stands alone is none. */
+/** The words of a sentence, without separate punctuation. */
 function words(sentence) {
   return sentence.split(/\s+/).filter((word) => /[\p{L}\p{N}`]/u.test(word));
 }
@@ -79,7 +79,7 @@ function visitors(context, visit, types = ["Paragraph", "Header", "TableCell"]) 
   return Object.fromEntries(types.map((type) => [context.Syntax[type], enter]));
 }
 
-/** The nodes whose wording counts: the tables of a page of examples show bad wording, too. */
+/** The nodes whose wording is checked. Tables of a page of examples also show bad wording, so they are not checked. */
 function worded(options) {
   return options.examples ? ["Paragraph", "Header"] : undefined;
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Costs are compared round by round, a missed aim is told and fails nothing, bad output is an error."""
+"""The benchmarks compare costs round by round. A missed goal is reported but not a failure; bad output is an error."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import Any
 import bench
 import costs
 import pytest
-from costs import QUESTIONS, Question, answer
+from costs import COMPARISONS, Comparison, compare
 from pmuvm.errors import PmuvmError
 
 
 def rows(*ratios: float) -> list[dict[str, float]]:
-    """Rounds with these ratios, each on a machine of another speed."""
+    """Rounds with these ratios, each on a machine of a different speed."""
     return [{"cpu-clock": 10.0 * i, "pmu": 10.0 * i * r} for i, r in enumerate(ratios, start=1)]
 
 
 def measured(switch: float = 1.2, samples: float = 1.0) -> dict[str, Any]:
-    rates = {question.place[-1]: rows(*[samples] * 5) for question in QUESTIONS[1:]}
+    rates = {question.place[-1]: rows(*[samples] * 5) for question in COMPARISONS[1:]}
     said = {"context_switch_ns": rows(*[switch] * 5), "samples_per_s": rates}
     return {"kernel": "6.12.0", "accel": "tcg", "costs": said}
 
 
 def program(folder: Path, text: str, status: int = 0) -> Path:
-    """Stands in for the Google benchmarks."""
+    """Replaces the program of the Google benchmarks."""
     path = folder / "core_bench"
     path.write_text(f"#!/bin/sh\ncat >\"${{1#*=}}\" <<'END'\n{text}\nEND\nexit {status}\n")
     path.chmod(0o755)
@@ -36,8 +36,8 @@ def program(folder: Path, text: str, status: int = 0) -> Path:
 ROW = '{"benchmarks": [{"name": "a", "cpu_time": 1.5, "time_unit": "ns"}]}'
 
 
-def test_each_round_is_compared_with_itself() -> None:
-    told = answer(Question("q", ("x",), at_most=1.3), {"x": rows(1.0, 1.1, 1.2, 1.3, 9.0)})
+def test_ratios_are_computed_for_each_round() -> None:
+    told = compare(Comparison("q", ("x",), at_most=1.3), {"x": rows(1.0, 1.1, 1.2, 1.3, 9.0)})
     assert told.median == pytest.approx(1.2)
     assert told.low < told.median < told.high
     assert told.rounds == 5
@@ -46,33 +46,33 @@ def test_each_round_is_compared_with_itself() -> None:
 @pytest.mark.parametrize(
     ("question", "ratio", "met"),
     [
-        (Question("q", ("x",), at_most=1.3), 1.29, True),
-        (Question("q", ("x",), at_most=1.3), 1.31, False),
-        (Question("q", ("x",), at_least=0.9), 0.91, True),
-        (Question("q", ("x",), at_least=0.9), 0.89, False),
+        (Comparison("q", ("x",), at_most=1.3), 1.29, True),
+        (Comparison("q", ("x",), at_most=1.3), 1.31, False),
+        (Comparison("q", ("x",), at_least=0.9), 0.91, True),
+        (Comparison("q", ("x",), at_least=0.9), 0.89, False),
     ],
 )
-def test_an_aim_is_met_on_its_side(question: Question, ratio: float, met: bool) -> None:
-    told = answer(question, {"x": rows(ratio, ratio)})
+def test_goal_is_met_at_its_bound(question: Comparison, ratio: float, met: bool) -> None:
+    told = compare(question, {"x": rows(ratio, ratio)})
     assert told.met is met
     assert str(told).endswith("met" if met else "missed")
 
 
 @pytest.mark.parametrize("x", [None, [], rows(1.0), [{"pmu": 1}] * 3, [{"pmu": 1, "cpu-clock": 0}]])
-def test_output_without_rounds_is_an_error_that_names_the_question(x: object) -> None:
+def test_output_without_rounds_is_an_error_that_names_the_comparison(x: object) -> None:
     with pytest.raises(PmuvmError, match="'of x'"):
-        answer(Question("of x", ("x",), at_most=1.3), {"x": x})
+        compare(Comparison("of x", ("x",), at_most=1.3), {"x": x})
 
 
-def test_every_question_is_answered_and_printed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_report_prints_every_comparison(capsys: pytest.CaptureFixture[str]) -> None:
     told = costs.report(measured(switch=2.0))
     assert [ratio["met"] for ratio in told["ratios"]] == [False, True, True, True]
     printed = capsys.readouterr().out
-    assert all(question.name in printed for question in QUESTIONS)
+    assert all(question.name in printed for question in COMPARISONS)
     assert "2.00 x" in printed and "missed" in printed
 
 
-def test_a_missed_aim_is_reported_and_fails_nothing(
+def test_missed_goal_is_reported_but_no_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bench, "OUT", tmp_path)
@@ -84,9 +84,7 @@ def test_a_missed_aim_is_reported_and_fails_nothing(
     assert found["guest"]["ratios"][0]["median"] == pytest.approx(3.0)
 
 
-def test_no_guest_is_booted_if_none_is_wanted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_vm_boots_no_guest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(kernel: str, driver: Path) -> dict[str, Any]:
         raise AssertionError(f"a guest of {kernel}")
 
@@ -97,7 +95,7 @@ def test_no_guest_is_booted_if_none_is_wanted(
     assert "guest" not in json.loads((tmp_path / "results.json").read_text())
 
 
-def test_a_guest_that_does_not_come_up_is_told(
+def test_guest_that_does_not_boot_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def lose(kernel: str, driver: Path) -> dict[str, Any]:
@@ -113,7 +111,7 @@ def test_a_guest_that_does_not_come_up_is_told(
 @pytest.mark.parametrize(
     ("text", "status"), [("{", 0), ("{}", 0), ('{"benchmarks": []}', 0), (ROW, 1)]
 )
-def test_benchmarks_that_do_not_run_are_told(
+def test_benchmarks_that_do_not_run_are_reported(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -127,7 +125,9 @@ def test_benchmarks_that_do_not_run_are_told(
     assert not (tmp_path / "results.json").exists()
 
 
-def test_a_benchmark_that_failed_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_benchmark_counts_as_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = '{"benchmarks": [{"name": "a", "error_occurred": true}]}'
     monkeypatch.setattr(bench, "OUT", tmp_path)
     monkeypatch.setattr(bench, "PROGRAM", program(tmp_path, text))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What make check and make nightly are made of: the same on every day, and nothing is in neither."""
+"""The units of make check and make nightly are the same on every day, and each test is in one of them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def names(units: list[Unit]) -> set[str]:
     return {unit.name for unit in units}
 
 
-def test_units_have_names_and_reports_of_their_own() -> None:
+def test_units_have_unique_names_and_reports() -> None:
     units = nightly.nightly_units(INPUTS, 8)
     assert len(names(units)) == len(units)
     reports = [unit.report for unit in units if unit.report and not unit.lock]
@@ -36,26 +36,26 @@ def test_units_have_names_and_reports_of_their_own() -> None:
         assert unit.build or unit.reads or unit.traced, unit.name
 
 
-def test_a_night_has_all_of_make_check() -> None:
+def test_nightly_includes_all_units_of_make_check() -> None:
     assert names(catalogue.check_units(INPUTS)) <= names(nightly.nightly_units(INPUTS, 8))
 
 
-def test_each_file_of_tests_each_step_of_lint_and_each_cell_runs() -> None:
+def test_each_test_file_lint_step_and_job_belongs_to_a_unit() -> None:
     night = names(nightly.nightly_units(INPUTS, 8))
     check_too = names(catalogue.check_units(INPUTS))
     for name in INPUTS.files:
         if name.endswith("_test.py"):
             assert {f"pytest/{name}", f"pytest-nightly/{name}"} & night, name
-    for cell in matrix.read().cells:
-        place = cell.place
+    for job in matrix.read().jobs:
+        place = job.place
         run = f"run/{place.target}-{place.kernel}"
-        assert run in check_too if cell.check else f"matrix/{cell.name}" in night
+        assert run in check_too if job.check else f"matrix/{job.name}" in night
     assert {f"lint/{name}" for name in lint.names()} - night == {"lint/clang-tidy"}
     assert {"kunit/6.1", "kunit/6.12", "unit/driver-1of3", "unit/driver-dev-1of3"} <= night
 
 
 @pytest.mark.parametrize(("marks", "group"), [("not nightly", ""), ("nightly", "-nightly")])
-def test_each_test_in_python_is_one_of_a_unit(marks: str, group: str) -> None:
+def test_each_python_test_belongs_to_a_unit(marks: str, group: str) -> None:
     argv = [catalogue.PYTHON, "-m", "pytest", "-q", "--collect-only", "-m", marks]
     done = subprocess.run(
         argv, cwd=check.ROOT, capture_output=True, text=True, timeout=200, check=False
@@ -65,7 +65,7 @@ def test_each_test_in_python_is_one_of_a_unit(marks: str, group: str) -> None:
     assert files and {f"pytest{group}/{name}" for name in files} - units == set()
 
 
-def test_each_mutant_is_tried_at_night_on_each_kernel_by_each_of_its_observers() -> None:
+def test_nightly_tries_each_mutant_on_each_kernel_with_each_observer() -> None:
     night = names(nightly.nightly_units(INPUTS, 8))
     for name in ("6.12", "6.1", *kernel.debug_known()):
         for observer in ("cases", "kunit"):
@@ -74,14 +74,14 @@ def test_each_mutant_is_tried_at_night_on_each_kernel_by_each_of_its_observers()
             assert f"mutants/{name}-{observer}-1of{count}" in own
 
 
-def test_at_night_kunit_and_every_target_run_on_every_debug_kernel() -> None:
+def test_nightly_runs_kunit_and_every_target_on_every_debug_kernel() -> None:
     night = names(nightly.nightly_units(INPUTS, 8))
     for name in kernel.debug_known():
         assert f"kunit/{name}" in night
         assert {f"run/{target}-{name}" for target in nightly.targets()} <= night
 
 
-def test_nothing_of_a_night_is_expected_to_take_an_hour() -> None:
+def test_no_nightly_unit_takes_an_hour() -> None:
     assert [u.name for u in nightly.nightly_units(INPUTS, 8) if u.default_s > 3600] == []
 
 
@@ -97,7 +97,7 @@ def command(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("words", [["--list"], ["--stages", "?"], ["--nightly", "--list"]])
-def test_a_list_has_each_unit_with_its_time(words: list[str]) -> None:
+def test_list_has_each_unit_with_its_duration(words: list[str]) -> None:
     done = command(*words)
     assert done.returncode == 0
     lines = done.stdout.splitlines()
@@ -109,24 +109,24 @@ def test_a_list_has_each_unit_with_its_time(words: list[str]) -> None:
     ("words", "line"),
     [
         (["--stages", "soup"], "check: unknown stage 'soup'; known: lint, "),
-        (["--stages", ","], "check: --stages names nothing"),
+        (["--stages", ","], "check: --stages has no name"),
         (["--stages", "soak"], "check: unknown stage 'soak'; known: lint, "),
-        (["--shard", "1/2"], "check: --shard is for --nightly"),
+        (["--shard", "1/2"], "check: --shard needs --nightly"),
     ],
 )
-def test_a_bad_choice_is_one_line(words: list[str], line: str) -> None:
+def test_unknown_stage_is_a_one_line_error(words: list[str], line: str) -> None:
     done = command(*words)
     assert done.returncode == 2
     assert done.stdout.startswith(line) and len(done.stdout.splitlines()) == 1
 
 
-def test_a_bad_shard_names_the_option() -> None:
+def test_invalid_shard_error_names_the_option() -> None:
     done = command("--nightly", "--shard", "3/2")
     assert done.returncode == 2
     assert "--shard: invalid part K/N value: '3/2'" in done.stderr
 
 
-def test_stages_are_groups_units_or_globs_and_bring_their_builds() -> None:
+def test_stages_select_groups_units_and_globs_with_their_builds() -> None:
     units = catalogue.check_units(INPUTS)
     chosen = names(check.chosen(units, "fuzz/period,run/software-*"))
     assert chosen == {
@@ -168,7 +168,7 @@ KUNIT = {"kunit/6.12"}
         ("docs/check.md", set()),
     ],
 )
-def test_a_change_makes_exactly_its_readers_run(changed: str, readers: set[str]) -> None:
+def test_change_runs_exactly_the_units_that_read_it(changed: str, readers: set[str]) -> None:
     groups = ("run", "mutants", "kunit", "fuzz", "unit")
     found = {
         unit.name
@@ -180,13 +180,13 @@ def test_a_change_makes_exactly_its_readers_run(changed: str, readers: set[str])
 
 
 @pytest.mark.parametrize("stop", [True, False])
-def test_a_run_that_stops_at_a_failure_ends_the_other_units(
+def test_stop_ends_the_other_units_at_the_first_failure(
     stop: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     for module in (check, unit):
         monkeypatch.setattr(module, "OUT", tmp_path)
-    # The other one ends by itself only where nothing stops it.
+    # Without --stop the other unit runs to its end.
     other = ("sh", "-c", f"read line <{tmp_path}/pipe" if stop else "true")
     os.mkfifo(tmp_path / "pipe")
     units = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Too few branches taken are a failure that names the lines; a report that is none is no pass."""
+"""Too few taken branches are a failure that names the lines. An unreadable report is an error."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ def entry(path: str, *lines: tuple[int, list[int]]) -> dict[str, Any]:
     }
 
 
-def test_a_branch_is_taken_if_its_count_is_not_zero() -> None:
+def test_branch_with_a_count_is_taken() -> None:
     report = {"files": [entry("driver/core/a.c", (7, [5, 0]), (3, [0, 0]), (9, [1, 2]), (11, []))]}
     (file,) = coverage.read_report(report)
     assert file == coverage.File("driver/core/a.c", branches=6, taken=3, lines=(3, 7))
 
 
 @pytest.mark.parametrize("report", [{}, [], {"files": [{}]}, {"files": [{"file": "a"}]}])
-def test_a_report_of_another_kind_is_no_figure(report: Any) -> None:
+def test_report_in_another_format_is_an_error(report: Any) -> None:
     with pytest.raises(coverage.NotMeasured):
         coverage.read_report(report)
 
 
-def test_a_room_below_the_limit_fails_with_its_lines() -> None:
+def test_folder_below_the_limit_fails_and_names_lines() -> None:
     files = [
         coverage.File("driver/core/a.c", 100, 94, (3, 7)),
         coverage.File("driver/model/b.c", 100, 95, (5,)),
@@ -45,7 +45,7 @@ def test_a_room_below_the_limit_fails_with_its_lines() -> None:
     assert not any("lines 5" in line for line in told)
 
 
-def test_rooms_at_the_limit_pass_together_file_by_file() -> None:
+def test_folders_at_the_limit_pass() -> None:
     files = [
         coverage.File("driver/core/a.c", 10, 5, (3,)),
         coverage.File("driver/core/b.c", 90, 90, ()),
@@ -56,11 +56,11 @@ def test_rooms_at_the_limit_pass_together_file_by_file() -> None:
     assert sum("driver/" in line and ".c" in line for line in told) == 3
 
 
-def test_a_room_without_branches_fails() -> None:
+def test_folder_without_branches_fails() -> None:
     assert coverage.judge([])[1] == len(coverage.ROOMS)
 
 
-def test_tests_that_fail_are_no_figure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_tests_give_no_coverage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "driver_tests"
     program.write_text("#!/bin/sh\necho a test failed\nexit 1\n")
     program.chmod(0o755)

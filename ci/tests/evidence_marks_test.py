@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No test of a rule is at night alone: make check has evidence for each rule that a test names."""
+"""Each rule that a Python test names has a test in make check."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def pytest_collection_finish(session):
 
 
 def collected(folder: Path) -> list[tuple[str, list[str], list[str]]]:
-    """Each test, whenever it runs: its id, its marks, its rules."""
+    """Each test, whether nightly or not: its id, its marks, its rules."""
     (folder / "telling.py").write_text(PLUGIN, encoding="utf-8")
     path = f"{folder}:{os.environ.get('PYTHONPATH', '')}"
     known = os.environ | {"PYTHONPATH": path, "FOUND": str(folder / "found.json")}
@@ -38,8 +38,8 @@ def collected(folder: Path) -> list[tuple[str, list[str], list[str]]]:
     return [(str(i), m, r) for i, m, r in json.loads((folder / "found.json").read_text())]
 
 
-def left_to_the_night(tests: list[tuple[str, list[str], list[str]]]) -> set[str]:
-    """Rules that a test names at night, and none in make check."""
+def nightly_only_rules(tests: list[tuple[str, list[str], list[str]]]) -> set[str]:
+    """The rules that only nightly tests name."""
     night = {rule for _, marks, rules in tests if "nightly" in marks for rule in rules}
     day = {rule for _, marks, rules in tests if "nightly" not in marks for rule in rules}
     return night - day
@@ -49,11 +49,11 @@ def test_each_rule_that_a_test_names_has_one_in_make_check(tmp_path: Path) -> No
     tests = collected(tmp_path)
     assert any("nightly" in marks for _, marks, _ in tests)
     assert any(rules for _, _, rules in tests)
-    assert left_to_the_night(tests) == set()
+    assert nightly_only_rules(tests) == set()
 
 
 @pytest.mark.parametrize(
     ("marks", "left"), [([[], ["nightly"]], set()), ([["nightly"], ["nightly"]], {"CNT-001"})]
 )
-def test_a_rule_of_nightly_tests_alone_is_told(marks: list[list[str]], left: set[str]) -> None:
-    assert left_to_the_night([("test", each, ["CNT-001"]) for each in marks]) == left
+def test_rule_of_nightly_tests_alone_is_reported(marks: list[list[str]], left: set[str]) -> None:
+    assert nightly_only_rules([("test", each, ["CNT-001"]) for each in marks]) == left

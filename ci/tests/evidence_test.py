@@ -38,7 +38,7 @@ def test_a_marked_test_verifies_its_rule_if_all_of_its_parameters_pass() -> None
         assert (test.rule in evidence.verified([ran], tests)) == expected
 
 
-def test_without_tests_every_rule_without_a_reason_fails_and_at_night_those_of_old_kernels_too() -> (
+def test_without_tests_each_rule_without_a_reason_fails_nightly_also_those_of_older_kernels() -> (
     None
 ):
     day, night = (evidence.outcome([], night=night) for night in (False, True))

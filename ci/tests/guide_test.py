@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the texts say wrongly, or leave out, is found; what they say rightly is let pass."""
+"""The check of the guide reports wrong and missing names in the texts, and accepts correct ones."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ Opens and closes.
 
 @pytest.fixture(name="tree")
 def fixture_tree(tmp_path: Path) -> Path:
-    """A tree whose text is true."""
+    """A tree whose text is correct."""
     for name, text in {**FILES, str(guide.GUIDE): TEXT}.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
@@ -80,33 +80,33 @@ def add(tree: Path, name: str, text: str) -> None:
     path.write_text((path.read_text() if path.exists() else "") + text)
 
 
-def test_a_true_text_has_no_finding(tree: Path) -> None:
+def test_correct_text_has_no_finding(tree: Path) -> None:
     assert guide.findings(tree) == []
 
 
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
-        ("`glue/gone.c`", "`glue/gone.c`: there is no such file"),
-        ("`pmu.c`", "`pmu.c`: there is no such file"),
-        ("`glue/gone*.c`", "`glue/gone*.c`: there is no such file"),
-        ("`gone/`", "`gone/`: there is no such folder"),
-        ("`glue/pmu.c` `gone()`", "`gone()`: there is no such function"),
+        ("`glue/gone.c`", "`glue/gone.c`: no such file"),
+        ("`pmu.c`", "`pmu.c`: no such file"),
+        ("`glue/gone*.c`", "`glue/gone*.c`: no such file"),
+        ("`gone/`", "`gone/`: no such folder"),
+        ("`glue/pmu.c` `gone()`", "`gone()`: no such function"),
         ("`glue/pmu.c` `two()`", "`two()`: is not in glue/pmu.c"),
         ("`glue/irq.c` `one()`", "`one()`: is not in glue/irq.c"),
         ("`one()`", "`one()`: no file is named before it"),
         ("`glue/pmu.c`\n\n`one()`", "`one()`: no file is named before it"),
         ("`glue/pmu.c`\n- `one()`", "`one()`: no file is named before it"),
-        ("`Counting.IsGone`", "`Counting.IsGone`: there is no such case"),
-        ("`Gone.*`", "`Gone.*`: there is no such case"),
-        ("`of gone_word=1`", "nothing is called gone_word"),
-        ("KUnit `toy`, `toys`", "`toys` is no suite of KUnit"),
-        ("KUnit `toy`,\n`toys`", "`toys` is no suite of KUnit"),
-        ("CNT-002", "CNT-002 is no active rule"),
-        ("CNT-009", "CNT-009 is no active rule"),
+        ("`Counting.IsGone`", "`Counting.IsGone`: no such case"),
+        ("`Gone.*`", "`Gone.*`: no such case"),
+        ("`of gone_word=1`", "no source contains gone_word"),
+        ("KUnit `toy`, `toys`", "`toys` is not a suite of KUnit"),
+        ("KUnit `toy`,\n`toys`", "`toys` is not a suite of KUnit"),
+        ("CNT-002", "CNT-002 is not an active rule"),
+        ("CNT-009", "CNT-009 is not an active rule"),
     ],
 )
-def test_a_name_of_nothing_is_found(tree: Path, line: str, complaint: str) -> None:
+def test_unknown_name_is_reported(tree: Path, line: str, complaint: str) -> None:
     add(tree, str(guide.GUIDE), f"\n{line}\n")
     (found,) = guide.findings(tree)
     assert complaint in found
@@ -126,29 +126,29 @@ def test_a_name_of_nothing_is_found(tree: Path, line: str, complaint: str) -> No
         ),
     ],
 )
-def test_what_is_left_out_is_found(tree: Path, name: str, text: str, complaint: str) -> None:
+def test_missing_name_is_reported(tree: Path, name: str, text: str, complaint: str) -> None:
     add(tree, name, text)
     (found,) = guide.findings(tree)
     assert complaint in found
 
 
 @pytest.mark.parametrize("line", ["| `setup_aux` | maps |", "### `setup_aux`"])
-def test_a_callback_is_described_by_a_row_or_a_heading(tree: Path, line: str) -> None:
+def test_row_or_heading_describes_a_callback(tree: Path, line: str) -> None:
     add(tree, "driver/glue/irq.c", "struct pmu trace_pmu = {\n\t.setup_aux = trace_x,\n};\n")
     add(tree, str(guide.GUIDE), f"\n{line}\n")
     assert guide.findings(tree) == []
 
 
-def test_a_callback_that_is_only_mentioned_is_not_described(tree: Path) -> None:
+def test_mention_in_text_does_not_describe_a_callback(tree: Path) -> None:
     add(tree, "driver/glue/irq.c", "struct pmu trace_pmu = {\n\t.setup_aux = trace_x,\n};\n")
     add(tree, str(guide.GUIDE), "\n`setup_aux` maps.\n\n### Not `setup_aux`\n")
     (found,) = guide.findings(tree)
     assert "callback setup_aux of irq.c" in found
 
 
-def test_a_name_of_nothing_is_found_in_every_text(tree: Path) -> None:
+def test_unknown_name_is_reported_in_every_text(tree: Path) -> None:
     add(tree, "docs/other.md", "`Counting.IsGone` holds\n")
-    assert guide.findings(tree) == ["docs/other.md: `Counting.IsGone`: there is no such case"]
+    assert guide.findings(tree) == ["docs/other.md: `Counting.IsGone`: no such case"]
 
 
 @pytest.mark.parametrize(
@@ -158,9 +158,7 @@ def test_a_name_of_nothing_is_found_in_every_text(tree: Path) -> None:
         ("target.cpp", '{Cap::kRed, "red"},\n', "does not name capability red"),
     ],
 )
-def test_a_claim_that_is_not_described_is_found(
-    tree: Path, name: str, text: str, complaint: str
-) -> None:
+def test_undescribed_claim_is_reported(tree: Path, name: str, text: str, complaint: str) -> None:
     add(tree, f"conformance/lib/{name}", text)
     assert guide.findings(tree) == [f"docs/targets.md: {complaint}"]
 
@@ -168,7 +166,7 @@ def test_a_claim_that_is_not_described_is_found(
 @pytest.mark.parametrize(
     "link", ["[x](gone.md)", "[x](#gone)", "[x](../driver/README.md#gone)", "[x](../gone/)"]
 )
-def test_a_link_to_nothing_is_found(tree: Path, link: str) -> None:
+def test_broken_link_is_reported(tree: Path, link: str) -> None:
     add(
         tree,
         "docs/other.md",
@@ -176,14 +174,14 @@ def test_a_link_to_nothing_is_found(tree: Path, link: str) -> None:
     )
     add(tree, "docs/other.md", "[u](targets.md) [v](../driver/README.md#a-driver) [w](../driver)\n")
     (found,) = guide.findings(tree)
-    assert found.startswith("docs/other.md: nothing is at (")
+    assert found.startswith("docs/other.md: the link (")
 
 
 @pytest.mark.parametrize("name", ["driver/README.md", "docs/targets.md"])
-def test_a_missing_text_is_found(tree: Path, name: str) -> None:
+def test_missing_text_is_reported(tree: Path, name: str) -> None:
     (tree / name).unlink()
-    assert guide.findings(tree) == [f"{name}: is not there"]
+    assert guide.findings(tree) == [f"{name}: the file is missing"]
 
 
-def test_the_projects_own_texts_are_true() -> None:
+def test_texts_of_the_project_have_no_finding() -> None:
     assert guide.findings(ROOT) == []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A change of an input changes its digest, and that of no other."""
+"""A change of an input changes its own digest and no other."""
 
 from __future__ import annotations
 
@@ -51,23 +51,23 @@ def changed_by(checkout: Path, name: str, text: str) -> set[str]:
     return set(Inputs(checkout).changed(before))
 
 
-def test_a_changed_file_changes_itself_and_the_globs_that_match_it(checkout: Path) -> None:
+def test_changed_file_changes_its_digest_and_those_of_matching_globs(checkout: Path) -> None:
     changed = changed_by(checkout, "driver/irq.c", "int irq = 1;\n")
     assert changed == {"file:driver/irq.c", "glob:driver/*.c"}
 
 
-def test_a_new_file_changes_the_names_of_its_folder_and_what_looked_for_it(checkout: Path) -> None:
+def test_new_file_changes_the_names_of_its_folder_and_its_own_digest(checkout: Path) -> None:
     changed = changed_by(checkout, "driver/absent.c", "int x;\n")
     assert changed == {name for name in NAMES if "absent" in name} | {
         *("names:/", "names:driver", "glob:driver/*.c")
     }
 
 
-def test_an_ignored_file_is_no_name_of_its_folder(checkout: Path) -> None:
+def test_ignored_file_does_not_change_the_names_of_its_folder(checkout: Path) -> None:
     assert changed_by(checkout, "build/driver.log", "x") == set()
 
 
-def test_an_object_of_cases_changes_its_case_alone(checkout: Path) -> None:
+def test_object_of_cases_changes_only_its_own_digest(checkout: Path) -> None:
     name = "build/guest/conformance/CMakeFiles/pmuconf_cases.dir/cases/a/b_test.cpp.o"
     assert changed_by(checkout, name, "other") == {"case:conformance/cases/a/b_test.cpp"}
 
@@ -80,7 +80,7 @@ def test_a_new_version_of_a_package_changes_its_readers(
     assert Inputs(checkout).changed(before) == ["package:python3"]
 
 
-def test_a_program_that_may_not_be_run_any_more_has_changed(checkout: Path) -> None:
+def test_lost_executable_bit_changes_the_digest(checkout: Path) -> None:
     path = checkout / "driver" / "irq.c"
     path.chmod(0o755)
     before = inputs.content(path)
@@ -88,7 +88,7 @@ def test_a_program_that_may_not_be_run_any_more_has_changed(checkout: Path) -> N
     assert inputs.content(path) != before
 
 
-def test_what_was_built_is_looked_at_again(checkout: Path) -> None:
+def test_forget_recomputes_digests_of_built_inputs(checkout: Path) -> None:
     now = Inputs(checkout)
     name = "product:build/tool"
     assert now.digest(name) == inputs.ABSENT

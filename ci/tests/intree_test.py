@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The driver is put into a kernel tree as its README tells to, and what make says of it is heard."""
+"""The driver is built in a kernel tree as its README describes, and make's warnings are reported."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ def make(folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch, text: str) -> in
     return intree.Tree(folder, folder / "log")
 
 
-def test_the_recipe_is_that_of_the_readme() -> None:
+def test_recipe_equals_that_of_the_readme() -> None:
     readme = (store.ROOT / "driver" / "README.md").read_text(encoding="utf-8")
     assert str(intree.PLACE) in readme
     for _, line in intree.LINES:
         assert f"\n{line}\n" in readme
 
 
-def test_every_part_of_the_driver_that_is_built_is_copied() -> None:
+def test_all_built_parts_of_the_driver_are_copied() -> None:
     kbuild = (store.ROOT / "driver" / "Kbuild").read_text(encoding="utf-8")
     folders = {word.split("/")[0] for word in kbuild.split() if word.endswith(".o") and "/" in word}
     assert {folder.split(",")[-1] for folder in folders} <= set(intree.PARTS)
 
 
-def test_a_warning_is_heard_if_it_is_of_the_driver(
+def test_only_warnings_about_the_driver_are_reported(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = [
@@ -46,7 +46,7 @@ def test_a_warning_is_heard_if_it_is_of_the_driver(
     assert make(tmp_path, monkeypatch, lines).complaints() == said[:1]
 
 
-def test_a_failure_is_the_first_error_and_is_in_the_log(
+def test_failure_reports_the_first_error_and_the_log(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built = make(tmp_path, monkeypatch, 'echo "b.c:2: error: no"; exit 2')
@@ -55,7 +55,7 @@ def test_a_failure_is_the_first_error_and_is_in_the_log(
     assert "b.c:2" in built.log.read_text(encoding="utf-8")
 
 
-def test_a_module_that_is_not_there_is_found(
+def test_missing_module_is_reported(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built = make(tmp_path, monkeypatch, 'echo "WARNING: modpost: \\"x\\" [refpmu.ko] undefined!"')
@@ -65,9 +65,9 @@ def test_a_module_that_is_not_there_is_found(
     ]
 
 
-def test_a_kernel_without_the_driver_is_found(
+def test_kernel_without_the_driver_is_reported(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built = make(tmp_path, monkeypatch, "exit 0")
     (tmp_path / "System.map").write_text("ffffffff81000000 T _text\n", encoding="ascii")
-    assert intree.linked_in(built) == ["vmlinux holds no refpmu_devices"]
+    assert intree.linked_in(built) == ["vmlinux does not have refpmu_devices"]

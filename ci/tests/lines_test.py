@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lines are counted over all boots; too few are a failure that names them; no report is no pass."""
+"""Lines count over all boots. Too few are a failure that names them, and an unreadable report is an error."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def report(path: str, counts: dict[int, int]) -> dict[str, Any]:
     return {"files": [{"file": path, "lines": said}]}
 
 
-def test_a_line_is_reached_if_one_of_the_boots_or_objects_reaches_it() -> None:
+def test_line_is_reached_if_any_boot_or_object_reaches_it() -> None:
     counts: lines.Counts = {}
     lines.merge(counts, report("drivers/perf/refpmu/driver/glue/a.h", {3: 0, 4: 2}))
     lines.merge(counts, report("drivers/perf/refpmu/driver/glue/a.h", {3: 1, 4: 0, 9: 0}))
     assert counts == {"driver/glue/a.h": {3: 1, 4: 2, 9: 0}}
 
 
-def test_what_is_not_of_the_room_is_not_counted() -> None:
+def test_lines_of_other_folders_are_not_counted() -> None:
     counts: lines.Counts = {}
     lines.merge(counts, report("include/linux/list.h", {3: 0}))
     lines.merge(counts, report("drivers/perf/refpmu/driver/core/a.c", {3: 0}))
@@ -34,8 +34,8 @@ def test_what_is_not_of_the_room_is_not_counted() -> None:
 @pytest.mark.parametrize(
     "strange", [{}, [], {"files": [{}]}, {"files": [{"file": "driver/glue/a"}]}]
 )
-def test_a_report_of_another_kind_is_no_figure(strange: Any) -> None:
-    with pytest.raises(PmuvmError, match="not understood"):
+def test_report_in_another_format_is_an_error(strange: Any) -> None:
+    with pytest.raises(PmuvmError, match="unknown format"):
         lines.merge({}, strange)
 
 
@@ -52,12 +52,12 @@ def test_too_few_lines_are_a_failure_that_names_them() -> None:
     assert "lines 1-6, 8-16" in told[1]
 
 
-def test_nothing_counted_is_not_enough() -> None:
+def test_report_without_counts_fails() -> None:
     assert not lines.judge({})[2]
 
 
 class FakeGuest:
-    """Answers find and base64 with what it is told to."""
+    """Answers find and base64 with given output."""
 
     def __init__(self, names: str, status: int = 0) -> None:
         self.names = names
@@ -69,18 +69,18 @@ class FakeGuest:
         return Done(self.status, "AAEC\n", "no such file")
 
 
-def test_counts_come_by_the_path_of_their_object() -> None:
+def test_counts_are_fetched_by_the_path_of_their_object() -> None:
     vm: Any = FakeGuest(f"{lines.COUNTS}/tree/driver/glue/a.gcda\n")
     assert lines.fetch(vm) == {PurePosixPath("/tree/driver/glue/a.gcda"): b"\0\1\2"}
 
 
 @pytest.mark.parametrize("vm", [FakeGuest(""), FakeGuest(f"{lines.COUNTS}/a.gcda", status=1)])
-def test_a_kernel_that_counts_nothing_is_said_to(vm: Any) -> None:
+def test_kernel_without_counts_is_reported(vm: Any) -> None:
     with pytest.raises(PmuvmError):
         lines.fetch(vm)
 
 
-def test_a_kernel_that_cannot_be_had_is_not_judged(
+def test_kernel_that_does_not_build_is_not_judged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def no_kernel(name: str) -> Path:

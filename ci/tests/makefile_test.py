@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The front door: what `make` makes of its variables."""
+"""The Makefile passes its variables to the programs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LIMIT_S = 60
 
 
 def make(*words: str) -> subprocess.CompletedProcess[str]:
-    """make as a user calls it, not as a part of a make that runs these tests."""
+    """Runs make as a user would, without the variables of an outer make."""
     ours = ("MAKE", "MFLAGS", "DEBUG", "KERNEL", "ARCH")
     env = {key: value for key, value in os.environ.items() if not key.startswith(ours)}
     return subprocess.run(
@@ -29,7 +29,7 @@ def make(*words: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("value", ["2", "yes", "1 1 0"])
 @pytest.mark.parametrize("target", ["run", "kunit"])
-def test_a_bad_debug_is_one_line_and_nothing_is_run(target: str, value: str) -> None:
+def test_invalid_debug_is_a_one_line_error_and_runs_nothing(target: str, value: str) -> None:
     done = make(target, f"DEBUG={value}")
     assert done.returncode != 0
     assert done.stdout == ""
@@ -38,17 +38,17 @@ def test_a_bad_debug_is_one_line_and_nothing_is_run(target: str, value: str) -> 
 
 
 @pytest.mark.parametrize("value", ["", "0"])
-def test_no_debug_is_the_stock_kernel(value: str) -> None:
+def test_without_debug_the_stock_kernel_runs(value: str) -> None:
     assert "--kernel '6.1'" in make("-n", "run", "KERNEL=6.1", f"DEBUG={value}").stdout
     assert "--debug" not in make("-n", "kunit", f"DEBUG={value}").stdout
 
 
-def test_debug_is_the_debug_kernel_of_the_series() -> None:
+def test_debug_selects_the_debug_kernel_of_the_series() -> None:
     assert "--kernel '6.1-debug'" in make("-n", "run", "KERNEL=6.1", "DEBUG=1").stdout
     assert "--kernel '6.1' --debug" in make("-n", "kunit", "KERNEL=6.1", "DEBUG=1").stdout
 
 
-def test_packages_for_another_architecture_are_installed_only_when_asked_for() -> None:
+def test_packages_for_another_architecture_are_installed_only_on_request() -> None:
     assert "ARCH='arm64' ci/install-deps" in make("-n", "run", "ARCH=arm64").stdout
     assert "ARCH='amd64' ci/install-deps" in make("-n", "run").stdout
     done = make("deps", "ARCH=vax")
@@ -57,6 +57,12 @@ def test_packages_for_another_architecture_are_installed_only_when_asked_for() -
     assert line == "ci/install-deps: unknown ARCH 'vax'; known: amd64, arm64"
 
 
-def test_a_boot_is_asked_for_by_a_variable() -> None:
+def test_boot_variable_requests_a_boot() -> None:
     assert "--boot" in make("-n", "run", "RULE=CNT-007", "BOOT=1").stdout
     assert "--boot" not in make("-n", "run", "RULE=CNT-007").stdout
+
+
+def test_cells_is_an_alias_of_jobs() -> None:
+    for variable in ("JOBS", "CELLS"):
+        assert "ci/matrix.py --jobs '6.1/*'" in make("-n", "matrix", f"{variable}=6.1/*").stdout
+    assert "--jobs" not in make("-n", "matrix").stdout

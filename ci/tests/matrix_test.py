@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The matrix: its data is whole, a cell takes nobody down, and what went wrong is one line."""
+"""The data of the matrix is complete, one job cannot stop the others, and each error is one line."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import subprocess
 import time
 from pathlib import Path
 
-import bounded
+import timed_commands
 import matrix
 import pytest
 
 CORES = 2
 HOUR_MIN = 60
-HOLES = '[[hole]]\nreason = "a test"\n'
-ENTRY = '[[cells]]\nkernels = ["6.12"]\ntargets = ["software"]\nminutes = 1\n'
+EXCLUSIONS = '[[exclusion]]\nreason = "a test"\n'
+ENTRY = '[[jobs]]\nkernels = ["6.12"]\ntargets = ["software"]\nminutes = 1\n'
 GOOD = {"passed": 7, "failed": 0, "skipped": 1, "waived": 0, "broken": 0, "lost": 0, "cases": 8}
 
 
@@ -26,73 +26,99 @@ def read(tmp_path: Path, text: str) -> matrix.Matrix:
     return matrix.read(path)
 
 
-def test_every_place_of_the_project_is_a_cell_or_a_hole_with_a_reason() -> None:
+def test_every_combination_is_a_job_or_excluded() -> None:
     found = matrix.read()
-    assert len(found.cells) + sum(count for _, count in found.holes) == len(matrix.possible())
-    assert len({matrix.folder(cell) for cell in found.cells}) == len(found.cells)
+    assert len(found.jobs) + sum(count for _, count in found.exclusions) == len(matrix.all_places())
+    assert len({matrix.folder(job) for job in found.jobs}) == len(found.jobs)
 
 
-def test_every_target_and_every_kernel_has_a_cell() -> None:
-    cells = [cell.place for cell in matrix.read().cells]
-    assert {place.target for place in cells} == {place.target for place in matrix.possible()}
-    # Those with coverage are the debug kernels once more: they judge nothing that those do not.
-    judged = {p.kernel for p in matrix.possible() if not p.kernel.endswith("-kcov")}
-    assert {place.kernel for place in cells} == judged
+def test_every_target_and_every_kernel_has_a_job() -> None:
+    jobs = [job.place for job in matrix.read().jobs]
+    assert {place.target for place in jobs} == {place.target for place in matrix.all_places()}
+    # The kernels with coverage have the same options as the debug kernels, so they are not judged again.
+    judged = {p.kernel for p in matrix.all_places() if not p.kernel.endswith("-kcov")}
+    assert {place.kernel for place in jobs} == judged
 
 
-def test_the_cells_together_take_an_hour_on_two_cores_at_most() -> None:
-    assert sum(cell.minutes for cell in matrix.read().cells) / CORES <= HOUR_MIN
+def test_all_jobs_take_at_most_an_hour_on_two_cores() -> None:
+    assert sum(job.minutes for job in matrix.read().jobs) / CORES <= HOUR_MIN
 
 
-def test_a_cell_is_one_entry_of_data(tmp_path: Path) -> None:
-    (cell,) = read(tmp_path, ENTRY + HOLES).cells
-    assert cell.name == "6.12/amd64/tcg/software"
-    assert cell.again() == "make run PMUCONF_ACCEL=tcg KERNEL=6.12 TARGET=software"
+def test_entry_defines_a_job(tmp_path: Path) -> None:
+    (job,) = read(tmp_path, ENTRY + EXCLUSIONS).jobs
+    assert job.name == "6.12/amd64/tcg/software"
+    assert job.repro_command() == "make run PMUCONF_ACCEL=tcg KERNEL=6.12 TARGET=software"
     more = ENTRY.replace("minutes", 'arch = "arm64"\nprofile = "software-1.0"\nminutes')
-    two = read(tmp_path, ENTRY + more + HOLES).cells[1]
+    two = read(tmp_path, ENTRY + more + EXCLUSIONS).jobs[1]
     assert two.name == "6.12/arm64/tcg/software/software-1.0"
-    assert two.again().endswith(" TARGET=software ARCH=arm64 PROFILE=software-1.0")
+    assert two.repro_command().endswith(" TARGET=software ARCH=arm64 PROFILE=software-1.0")
     words = " ".join(two.command(tmp_path))
     assert "--arch arm64 --target software --profile software-1.0 --out" in words
 
 
-def test_make_check_has_each_kind_of_driver_and_the_reference_on_every_stock_kernel() -> None:
-    checked = {(cell.place.kernel, cell.place.target) for cell in matrix.read().cells if cell.check}
+def test_make_check_runs_each_driver_type_and_the_reference_on_every_stock_kernel() -> None:
+    checked = {(job.place.kernel, job.place.target) for job in matrix.read().jobs if job.check}
     assert {("6.12", "refpmu"), ("6.1", "refpmu"), ("6.12", "software")} <= checked
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (ENTRY + "colour = 3\n" + HOLES, "cells 1: colour: unknown key"),
-        (ENTRY + HOLES + "colour = 3\n", "hole 1: colour: unknown key"),
-        ("colour = 3\n" + ENTRY + HOLES, "colour: unknown key"),
-        (ENTRY.replace("6.12", "6.13") + HOLES, "cells 1: kernels: unknown '6.13'; known: 6.1, "),
-        (ENTRY.replace("soft", "hard") + HOLES, "cells 1: targets: no 'hardware' can be on 6.12"),
-        (ENTRY.replace("software", "intel") + HOLES, "targets: no 'intel' can be on 6.12"),
-        (ENTRY + 'arch = "vax"\n' + HOLES, "cells 1: arch: unknown 'vax'; known: amd64, arm64"),
-        (ENTRY + 'accel = "x"\n' + HOLES, "cells 1: accel: unknown 'x'; known: kvm, tcg, "),
-        (ENTRY + 'profile = "x"\n' + HOLES, "cells 1: profile: unknown 'x'; known: counting-"),
-        (ENTRY.replace("= 1", "= 0") + HOLES, "cells 1: minutes: must be a number above 0"),
-        (ENTRY.replace("= 1", "= inf") + HOLES, "cells 1: minutes: must be a number above 0"),
-        (ENTRY.replace("minutes = 1\n", "") + HOLES, "cells 1: minutes: must be a number above 0"),
-        (ENTRY.replace('["6.12"]', '"6.12"') + HOLES, "cells 1: kernels: must be a list of texts"),
-        (ENTRY.replace('["6.12"]', "[6.12]") + HOLES, "cells 1: kernels: must be a list of texts"),
-        (ENTRY.replace('["6.12"]', "[]") + HOLES, "cells 1: kernels: is missing"),
+        (ENTRY + "colour = 3\n" + EXCLUSIONS, "jobs 1: colour: unknown key"),
+        (ENTRY + EXCLUSIONS + "colour = 3\n", "exclusion 1: colour: unknown key"),
+        ("colour = 3\n" + ENTRY + EXCLUSIONS, "colour: unknown key"),
         (
-            ENTRY + ENTRY + HOLES,
-            "cells 2: targets: the cell 6.12/amd64/tcg/software is there twice",
+            ENTRY.replace("6.12", "6.13") + EXCLUSIONS,
+            "jobs 1: kernels: unknown '6.13'; known: 6.1, ",
         ),
-        (ENTRY, " is no cell, and no hole says why"),
-        (ENTRY + "[[hole]]\n", "hole 1: reason: is missing"),
-        (ENTRY + HOLES + HOLES, "hole 2: says why of nothing that is not a cell or another's"),
-        (ENTRY + HOLES + 'archs = ["vax"]\n', "hole 1: archs: 'vax' is none of amd64, arm64"),
-        ("hole = 3\n" + ENTRY, "hole: must be tables [[hole]]"),
-        (HOLES, "cells: there is none"),
-        ("cells = [", "Invalid value (at end of document)"),
+        (
+            ENTRY.replace("soft", "hard") + EXCLUSIONS,
+            "jobs 1: targets: no target 'hardware' can run on 6.12",
+        ),
+        (
+            ENTRY.replace("software", "intel") + EXCLUSIONS,
+            "targets: no target 'intel' can run on 6.12",
+        ),
+        (ENTRY + 'arch = "vax"\n' + EXCLUSIONS, "jobs 1: arch: unknown 'vax'; known: amd64, arm64"),
+        (ENTRY + 'accel = "x"\n' + EXCLUSIONS, "jobs 1: accel: unknown 'x'; known: kvm, tcg, "),
+        (ENTRY + 'profile = "x"\n' + EXCLUSIONS, "jobs 1: profile: unknown 'x'; known: counting-"),
+        (ENTRY.replace("= 1", "= 0") + EXCLUSIONS, "jobs 1: minutes: must be a number above 0"),
+        (ENTRY.replace("= 1", "= inf") + EXCLUSIONS, "jobs 1: minutes: must be a number above 0"),
+        (
+            ENTRY.replace("minutes = 1\n", "") + EXCLUSIONS,
+            "jobs 1: minutes: must be a number above 0",
+        ),
+        (
+            ENTRY.replace('["6.12"]', '"6.12"') + EXCLUSIONS,
+            "jobs 1: kernels: must be a list of strings",
+        ),
+        (
+            ENTRY.replace('["6.12"]', "[6.12]") + EXCLUSIONS,
+            "jobs 1: kernels: must be a list of strings",
+        ),
+        (ENTRY.replace('["6.12"]', "[]") + EXCLUSIONS, "jobs 1: kernels: is missing"),
+        (
+            ENTRY + ENTRY + EXCLUSIONS,
+            "jobs 2: targets: the job 6.12/amd64/tcg/software occurs twice",
+        ),
+        (ENTRY, " is neither a job nor excluded"),
+        (ENTRY + "[[exclusion]]\n", "exclusion 1: reason: is missing"),
+        (
+            ENTRY + EXCLUSIONS + EXCLUSIONS,
+            "exclusion 2: excludes only jobs, or combinations that earlier exclusions cover",
+        ),
+        (
+            ENTRY + EXCLUSIONS + 'archs = ["vax"]\n',
+            "exclusion 1: archs: 'vax' matches none of amd64, arm64",
+        ),
+        ("exclusion = 3\n" + ENTRY, "exclusion: must be tables [[exclusion]]"),
+        (EXCLUSIONS, "jobs: the file has none"),
+        ("jobs = [", "Invalid value (at end of document)"),
     ],
 )
-def test_bad_data_is_one_line_that_names_file_and_key(tmp_path: Path, text: str, said: str) -> None:
+def test_invalid_data_is_a_one_line_error_that_names_file_and_key(
+    tmp_path: Path, text: str, said: str
+) -> None:
     with pytest.raises(matrix.MatrixError) as caught:
         read(tmp_path, text)
     assert str(caught.value).startswith(f"{tmp_path / 'matrix.toml'}: ")
@@ -103,12 +129,12 @@ def test_bad_data_is_one_line_that_names_file_and_key(tmp_path: Path, text: str,
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--cells", "6.13*"], "matrix: CELLS='6.13*' matches no cell; "),
-        (["--cells", "6.12/* x"], "matrix: CELLS='x' matches no cell; "),
-        (["--jobs", "0"], "argument --jobs: invalid"),
+        (["--jobs", "6.13*"], "matrix: JOBS='6.13*' matches no job; "),
+        (["--jobs", "6.12/* x"], "matrix: JOBS='x' matches no job; "),
+        (["--parallel", "0"], "argument --parallel: invalid"),
     ],
 )
-def test_a_bad_word_is_one_clear_line(words: list[str], said: str) -> None:
+def test_invalid_argument_is_a_one_line_error(words: list[str], said: str) -> None:
     done = subprocess.run(
         [matrix.PYTHON, str(matrix.ROOT / "ci" / "matrix.py"), *words],
         capture_output=True,
@@ -120,21 +146,21 @@ def test_a_bad_word_is_one_clear_line(words: list[str], said: str) -> None:
     assert said in done.stderr.splitlines()[-1]
 
 
-def test_globs_choose_cells() -> None:
-    cells = matrix.read().cells
-    chosen = matrix.select(cells, ["6.12-rt/*", "*/tracepoint"])
-    assert {cell.name for cell in chosen} == {
-        cell.name for cell in cells if "6.12-rt/" in cell.name or "/tracepoint" in cell.name
+def test_globs_select_jobs() -> None:
+    jobs = matrix.read().jobs
+    chosen = matrix.select(jobs, ["6.12-rt/*", "*/tracepoint"])
+    assert {job.name for job in chosen} == {
+        job.name for job in jobs if "6.12-rt/" in job.name or "/tracepoint" in job.name
     }
-    assert matrix.select(cells, []) == list(cells)
+    assert matrix.select(jobs, []) == list(jobs)
 
 
-def cell(name: str) -> matrix.Cell:
-    return matrix.Cell(matrix.Place("6.12", "amd64", "tcg", name, ""), 1.0, False)
+def job(name: str) -> matrix.Job:
+    return matrix.Job(matrix.Place("6.12", "amd64", "tcg", name, ""), 1.0, False)
 
 
 def conformant(name: str, **changed: object) -> str:
-    """A stand-in for a run: a program that leaves these results."""
+    """A shell script that replaces a run and writes these results."""
     results = {
         "verdict": "CONFORMANT",
         "reason": "every MUST rule holds",
@@ -151,25 +177,25 @@ def conformant(name: str, **changed: object) -> str:
 
 @pytest.fixture(name="stand_ins")
 def fixture_stand_ins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
-    """What the run of each target does instead, as a shell's text with its folder in $0."""
+    """Shell scripts that replace the runs of the targets. $0 is the folder of the run."""
     scripts: dict[str, str] = {}
 
-    def command(self: matrix.Cell, out: Path) -> tuple[str, ...]:
+    def command(self: matrix.Job, out: Path) -> tuple[str, ...]:
         return ("sh", "-c", scripts[self.place.target], str(out))
 
     monkeypatch.setattr(matrix, "OUT", tmp_path)
-    monkeypatch.setattr(matrix.Cell, "command", command)
+    monkeypatch.setattr(matrix.Job, "command", command)
     monkeypatch.setattr(matrix, "prepare", lambda *_: {})
     return scripts
 
 
-def run_all(scripts: dict[str, str], jobs: int = 1) -> dict[str, matrix.Outcome]:
-    cells = [cell(name) for name in scripts]
-    outcomes = matrix.run_all(cells, matrix.Matrix(tuple(cells), ()), jobs)
-    return {outcome.cell.place.target: outcome for outcome in outcomes}
+def run_all(scripts: dict[str, str], parallel: int = 1) -> dict[str, matrix.Outcome]:
+    jobs = [job(name) for name in scripts]
+    outcomes = matrix.run_all(jobs, matrix.Matrix(tuple(jobs), ()), parallel)
+    return {outcome.job.place.target: outcome for outcome in outcomes}
 
 
-def test_a_cell_that_fails_takes_no_other_down_and_says_why(
+def test_failed_job_reports_its_cause_and_does_not_stop_others(
     stand_ins: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     failed = [{"id": "A.Bad", "result": "FAIL", "message": "1 is not 2\nmore"}]
@@ -198,8 +224,8 @@ def test_a_cell_that_fails_takes_no_other_down_and_says_why(
     assert found["refused"].why == "status 2: pmuvm: no such thing"
     assert found["broken"].why == "1 broken, 0 lost"
     assert found["lost"].why == "0 broken, 2 lost"
-    assert found["other"].why == "the results are those of else"
-    assert found["crashing"].why == "status -9: it said nothing"
+    assert found["other"].why == "the results belong to else"
+    assert found["crashing"].why == "status -9: no output"
     assert found["wrong"].why == "its status is 1"
     assert found["partial"].verdict == "PARTIAL"
     lines = capsys.readouterr().out.splitlines()
@@ -212,14 +238,14 @@ def test_a_cell_that_fails_takes_no_other_down_and_says_why(
     assert "[12/12] 6.12/amd64/tcg/good: conformant, 8 cases, 0 s" in lines
 
 
-def test_many_failures_are_told_in_one_line(stand_ins: dict[str, str]) -> None:
+def test_many_failures_are_reported_in_one_line(stand_ins: dict[str, str]) -> None:
     bad = [{"id": f"A.Bad{i}", "result": "FAIL", "message": "no"} for i in range(9)]
     stand_ins["many"] = conformant("many", verdict="NOT_CONFORMANT", reason="r", cases=bad)
     why = run_all(stand_ins)["many"].why
     assert why == "r: A.Bad0 FAIL: no; A.Bad1 FAIL: no; A.Bad2 FAIL: no; and 6 more"
 
 
-def test_a_cell_that_hangs_is_ended(
+def test_hanging_job_is_ended_at_its_deadline(
     stand_ins: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(matrix, "BUSY", 0)
@@ -229,9 +255,7 @@ def test_a_cell_that_hangs_is_ended(
     assert found["hanging"].verdict == "HANGS" and found["good"].why == ""
 
 
-def test_results_are_there_as_soon_as_a_cell_has_ended(
-    stand_ins: dict[str, str], tmp_path: Path
-) -> None:
+def test_results_are_written_when_a_job_ends(stand_ins: dict[str, str], tmp_path: Path) -> None:
     stand_ins["first"] = conformant("first")
     stand_ins["second"] = f"cp {tmp_path}/results.json {tmp_path}/seen; false"
     run_all(stand_ins)
@@ -247,28 +271,28 @@ def test_results_are_there_as_soon_as_a_cell_has_ended(
     assert "again: `make run PMUCONF_ACCEL=tcg KERNEL=6.12 TARGET=second`" in page
 
 
-def test_a_result_of_an_earlier_run_is_not_taken(stand_ins: dict[str, str], tmp_path: Path) -> None:
+def test_result_of_an_earlier_run_is_not_used(stand_ins: dict[str, str], tmp_path: Path) -> None:
     stand_ins["one"] = conformant("one")
     assert run_all(stand_ins)["one"].why == ""
     stand_ins["one"] = "echo gone; exit 2"
     assert run_all(stand_ins)["one"].why == "status 2: gone"
-    assert not (matrix.folder(cell("one")) / "results.json").exists()
+    assert not (matrix.folder(job("one")) / "results.json").exists()
 
 
-def test_cells_run_side_by_side(stand_ins: dict[str, str], tmp_path: Path) -> None:
-    # Each waits until the other has begun: one after the other they would hang.
+def test_jobs_run_concurrently(stand_ins: dict[str, str], tmp_path: Path) -> None:
+    # Each script waits until the other one has started, so they hang if run one after the other.
     for name, other in (("one", "two"), ("two", "one")):
         os.mkfifo(tmp_path / name)
         write = f"echo >{tmp_path}/{other} & "
         stand_ins[name] = f"{write} read x <{tmp_path}/{name}\n{conformant(name)}"
-    assert all(not outcome.why for outcome in run_all(stand_ins, jobs=2).values())
+    assert all(not outcome.why for outcome in run_all(stand_ins, parallel=2).values())
 
 
-def test_what_cannot_be_prepared_is_told_for_its_cells_alone(
+def test_failed_preparation_affects_only_its_jobs(
     stand_ins: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stand_ins["good"] = conformant("good")
-    good, bad = cell("good"), matrix.Cell(matrix.Place("x", "amd64", "tcg", "t", ""), 1.0, False)
+    good, bad = job("good"), matrix.Job(matrix.Place("x", "amd64", "tcg", "t", ""), 1.0, False)
     monkeypatch.setattr(matrix, "prepare", lambda *_: {("x", "amd64"): "no such kernel"})
     found = matrix.run_all([good, bad], matrix.Matrix((good, bad), ()), 1)
     assert [(outcome.verdict, outcome.why) for outcome in found] == [
@@ -282,20 +306,20 @@ def test_suite_and_kernels_are_prepared_once(
 ) -> None:
     ran = []
 
-    def command(_self: bounded.Commands, words: tuple[str, ...], log: Path, _: float) -> int:
+    def command(_self: timed_commands.Commands, words: tuple[str, ...], log: Path, _: float) -> int:
         ran.append(" ".join(words))
         log.write_text("a line\nbad luck\n", encoding="utf-8")
         return 1 if "6.1" in words else 0
 
     monkeypatch.setattr(matrix, "OUT", tmp_path)
-    monkeypatch.setattr(bounded.Commands, "run", command)
+    monkeypatch.setattr(timed_commands.Commands, "run", command)
     places = [
         matrix.Place(kernel, on, "tcg", target, "")
         for kernel, on in (("6.12", "amd64"), ("6.1", "amd64"), ("6.12", "arm64"))
         for target in ("one", "two")
     ]
     broken = matrix.prepare(
-        [matrix.Cell(place, 1.0, False) for place in places], bounded.Commands()
+        [matrix.Job(place, 1.0, False) for place in places], timed_commands.Commands()
     )
     assert broken == {("6.1", "amd64"): f"bad luck ({tmp_path / 'prepare.log'})"}
     fetch = f"{matrix.PYTHON} -m pmuvm fetch"
@@ -309,32 +333,32 @@ def test_suite_and_kernels_are_prepared_once(
     ]
 
 
-def test_who_is_interrupted_leaves_no_cell_running(
+def test_interrupt_leaves_no_job_running(
     stand_ins: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(_number: int, _total: int, _outcome: matrix.Outcome) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(matrix, "say", interrupted)
+    monkeypatch.setattr(matrix, "print_outcome", interrupted)
     stand_ins.update({"good": conformant("good"), "hanging": "tail -f /dev/null"})
     begin = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        run_all(stand_ins, jobs=2)
-    # Far from its budget, which is minutes.
+        run_all(stand_ins, parallel=2)
+    # The budget of a job is several minutes, so it does not end this run.
     assert time.monotonic() - begin < 60
 
 
-def test_status_and_table(
+def test_status_and_table_are_those_of_the_jobs(
     stand_ins: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stand_ins.update({"good": conformant("good"), "bad": "exit 2"})
-    good = cell("good")
-    monkeypatch.setattr(matrix, "read", lambda: matrix.Matrix((good, cell("bad")), ()))
-    assert matrix.main(["--cells", "*/good", "--jobs", "1"]) == 0
+    good = job("good")
+    monkeypatch.setattr(matrix, "read", lambda: matrix.Matrix((good, job("bad")), ()))
+    assert matrix.main(["--jobs", "*/good", "--parallel", "1"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("1 of 2 cells, 1 at once: about 1 min\n")
-    assert "1 of 1 cells are as expected" in out
-    assert matrix.main(["--jobs", "1"]) == 1
-    assert "1 of 2 cells are as expected" in capsys.readouterr().out
+    assert out.startswith("1 of 2 jobs, 1 at the same time: about 1 min\n")
+    assert "1 of 1 jobs have the expected result" in out
+    assert matrix.main(["--parallel", "1"]) == 1
+    assert "1 of 2 jobs have the expected result" in capsys.readouterr().out
     assert matrix.main(["--list"]) == 0
-    assert capsys.readouterr().out.splitlines()[0] == f"{good.name}  1 min  {good.again()}"
+    assert capsys.readouterr().out.splitlines()[0] == f"{good.name}  1 min  {good.repro_command()}"

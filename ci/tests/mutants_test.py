@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mutants are read, applied, tried and counted as documented; nothing is called killed that is not."""
+"""Mutants are read, applied, tried and counted as documented. Only a killed mutant counts as killed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import mutants
 import pytest
 from mutation import kunit, patch, report, trial, workshop
 from mutation.killers import Killers
-from mutation.kunit import Ran
+from mutation.kunit import KunitResults
 from mutation.patch import Mutant, PatchError
 from mutation.trial import Clean, Trial
 from pmuvm.channel import Message
@@ -65,25 +65,25 @@ def test_a_header_is_read(tmp_path: Path) -> None:
     assert not read.remarks
 
 
-def test_a_mutant_of_one_kernel_is_not_wanted_on_another(tmp_path: Path) -> None:
+def test_mutant_of_one_kernel_does_not_run_on_another(tmp_path: Path) -> None:
     read = patch.read(written(tmp_path, HEADER.replace("both", "6.12") + DIFF))
     assert read.wants("6.12") and not read.wants("6.1")
 
 
-def test_a_mutant_of_a_debug_kernel_is_wanted_there_alone_and_no_other_is(tmp_path: Path) -> None:
+def test_debug_kernel_runs_exactly_its_own_mutants(tmp_path: Path) -> None:
     read = patch.read(written(tmp_path, HEADER.replace("both", "6.12-debug") + DIFF))
     kernels = ("6.1", "6.12", "6.1-debug", "6.12-debug")
     assert [name for name in kernels if read.wants(name)] == ["6.12-debug"]
     assert [name for name in kernels if mutant().wants(name)] == ["6.1", "6.12"]
 
 
-def test_mutants_of_other_kernels_are_named_and_not_tried(
+def test_mutants_of_other_kernels_are_listed_but_do_not_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(mutants, "OUT", tmp_path / "out")
     written(tmp_path, HEADER.replace("both", "6.12-debug") + DIFF)
     assert mutants.main(["--folder", str(tmp_path), "--kernel", "6.12"]) == 2
-    assert "left out, for other kernels: M01-1\n" in capsys.readouterr().out
+    assert "skipped, for other kernels: M01-1\n" in capsys.readouterr().out
 
 
 KASAN = "BUG: KASAN: slab-out-of-bounds in x"
@@ -96,7 +96,7 @@ SAID: list[Message] = [
 ]
 
 
-def test_what_a_debug_kernel_says_at_the_end_kills_if_a_crash_does() -> None:
+def test_report_of_a_debug_kernel_at_the_end_kills_if_a_crash_does() -> None:
     found = trial.complaints(SAID)
     assert found == ["A.Loses", f"(kernel: {KASAN})"]
     lives = Trial(mutant(kill=("CRASH",)), "6.12-debug", "SURVIVED")
@@ -106,30 +106,33 @@ def test_what_a_debug_kernel_says_at_the_end_kills_if_a_crash_does() -> None:
     assert not trial.at_the_end(replace(lives, mutant=mutant()), found).killed
 
 
-def test_a_patch_without_header_stands_for_all_cases_and_says_so(tmp_path: Path) -> None:
+def test_patch_without_header_runs_all_cases_and_has_a_remark(tmp_path: Path) -> None:
     read = patch.read(written(tmp_path, "From: somebody\n\nJust a text.\n" + DIFF, "odd.patch"))
     assert (read.id, read.rules, read.kernels, read.kill) == ("odd", (), (), ("FAIL",))
     assert "all cases are tried" in read.remarks[0]
     cases = [case("A.B", "CNT-001"), case("C.D", "CNT-002")]
-    assert trial.named(read, cases) == cases
+    assert trial.cases_of_rules(read, cases) == cases
 
 
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        (HEADER.replace("CNT-007,", "CNT7,") + DIFF, "Rules: 'CNT7' is no rule id"),
+        (HEADER.replace("CNT-007,", "CNT7,") + DIFF, "Rules: 'CNT7' is not a rule id"),
         (HEADER.replace("both", "new") + DIFF, "Kernels: 'new' is neither 'both' nor"),
-        (HEADER.replace("FAIL,", "LOSE,") + DIFF, "Kill: 'LOSE' is none of FAIL, CRASH, TIMEOUT"),
-        (HEADER + "Observers: cases, me\n" + DIFF, "Observers: 'me' is none of cases, kunit"),
+        (
+            HEADER.replace("FAIL,", "LOSE,") + DIFF,
+            "Kill: 'LOSE' must be one of FAIL, CRASH, TIMEOUT",
+        ),
+        (HEADER + "Observers: cases, me\n" + DIFF, "Observers: 'me' must be one of cases, kunit"),
         (HEADER.replace("C01", "") + DIFF, ":2: Class: has no value"),
-        (HEADER + "Id: M02-1\n" + DIFF, "Id: stands twice"),
-        (HEADER, "no patch: there is no line that starts a diff"),
+        (HEADER + "Id: M02-1\n" + DIFF, "Id: occurs twice"),
+        (HEADER, "not a patch: no line starts a diff"),
         (HEADER + DIFF.replace("driver/core", "vm/core"), "which is not in driver/"),
         (HEADER + DIFF.replace("b/driver/core", "b/driver/../vm"), "which is not in driver/"),
-        ("", "no patch"),
+        ("", "not a patch"),
     ],
 )
-def test_a_malformed_patch_gets_one_line_that_names_it(
+def test_malformed_patch_is_a_one_line_error_that_names_it(
     tmp_path: Path, text: str, complaint: str
 ) -> None:
     path = written(tmp_path, text)
@@ -140,12 +143,12 @@ def test_a_malformed_patch_gets_one_line_that_names_it(
     assert "\n" not in str(caught.value)
 
 
-def test_two_patches_of_one_id_are_a_fault(tmp_path: Path) -> None:
+def test_duplicate_id_is_an_error(tmp_path: Path) -> None:
     written(tmp_path, HEADER + DIFF, "M01-1-a.patch")
     written(tmp_path, HEADER + DIFF, "M01-1-b.patch")
     found, errors = patch.collect(tmp_path)
     assert [m.path.name for m in found] == ["M01-1-a.patch"]
-    assert "Id M01-1 is that of M01-1-a.patch" in str(errors[0])
+    assert "Id M01-1 is also the id of M01-1-a.patch" in str(errors[0])
 
 
 def driver(folder: Path, text: str = "one\ntwo\nthree\n") -> Path:
@@ -154,7 +157,7 @@ def driver(folder: Path, text: str = "one\ntwo\nthree\n") -> Path:
     return folder / "driver"
 
 
-def test_a_patch_changes_the_copy_alone(tmp_path: Path) -> None:
+def test_patch_changes_only_the_copy(tmp_path: Path) -> None:
     source = driver(tmp_path)
     read = patch.read(written(tmp_path / "patches", HEADER + DIFF))
     copy = workshop.restore(source, tmp_path / "copy")
@@ -163,7 +166,7 @@ def test_a_patch_changes_the_copy_alone(tmp_path: Path) -> None:
     assert (source / "core" / "period.c").read_text() == "one\ntwo\nthree\n"
 
 
-def test_a_patch_whose_context_moved_on_does_not_apply(tmp_path: Path) -> None:
+def test_patch_with_old_context_does_not_apply(tmp_path: Path) -> None:
     source = driver(tmp_path, "ONE\ntwo\nthree\n")
     read = patch.read(written(tmp_path / "patches", HEADER + DIFF))
     workshop.restore(source, tmp_path / "copy")
@@ -171,7 +174,7 @@ def test_a_patch_whose_context_moved_on_does_not_apply(tmp_path: Path) -> None:
         patch.apply(read, tmp_path / "copy")
 
 
-def test_every_mutant_of_the_project_reads_and_applies(tmp_path: Path) -> None:
+def test_every_mutant_is_readable_and_applies(tmp_path: Path) -> None:
     found, errors = patch.collect(mutants.DRIVER / "mutants")
     assert not errors
     assert len(found) >= 12
@@ -182,7 +185,7 @@ def test_every_mutant_of_the_project_reads_and_applies(tmp_path: Path) -> None:
         patch.apply(each, tmp_path / "copy")
 
 
-def test_a_workshop_touches_what_differs_alone(tmp_path: Path) -> None:
+def test_workshop_writes_only_changed_files(tmp_path: Path) -> None:
     source = driver(tmp_path)
     (source / "core" / "state.c").write_text("state", encoding="utf-8")
     copy = workshop.restore(source, tmp_path / "copy")
@@ -209,7 +212,7 @@ def hunted(
     def run(tried: Case) -> str:
         return results.get(tried.id, "PASS")
 
-    return trial.hunt(wanted, "6.12", CASES, run, lambda c: c.id != unclean, every)
+    return trial.run_until_kill(wanted, "6.12", CASES, run, lambda c: c.id != unclean, every)
 
 
 def test_the_first_failing_case_kills() -> None:
@@ -234,7 +237,7 @@ def test_a_lost_guest_kills_only_where_the_header_expects_it(result: str) -> Non
     assert hunted({"A.One": result}, mutant(kill=("FAIL", result))).result == "KILLED"
 
 
-def test_a_survivor_tells_which_cases_could_not_judge_it() -> None:
+def test_survivor_reports_the_broken_cases() -> None:
     done = hunted({"A.Two": "BROKEN"}, mutant())
     assert (done.result, done.detail) == ("SURVIVED", "BROKEN, not FAIL, in A.Two")
 
@@ -245,12 +248,12 @@ def test_a_failure_after_a_lost_guest_still_kills() -> None:
 
 
 @pytest.mark.parametrize("result", ["FAIL", "CRASH", "TIMEOUT", "BROKEN"])
-def test_what_the_clean_driver_does_not_pass_says_nothing(result: str) -> None:
+def test_case_that_the_clean_driver_fails_does_not_kill(result: str) -> None:
     done = hunted({"A.One": result}, mutant(kill=("FAIL", "CRASH")), unclean="A.One")
     assert (done.result, done.detail, done.tried) == ("SURVIVED", "", 3)
 
 
-def test_the_last_killer_comes_first_and_decides_nothing(
+def test_last_killer_runs_first_without_effect_on_the_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -266,23 +269,25 @@ def test_the_last_killer_comes_first_and_decides_nothing(
     assert Killers.read().first(mutant(), CASES) == CASES
 
 
-def test_no_further_case_is_tried_after_three_lost_guests() -> None:
+def test_no_case_runs_after_three_lost_guests() -> None:
     cases = [case(f"A.{i}", "CNT-001") for i in range(9)]
-    done = trial.hunt(mutant(), "6.12", cases, lambda c: "TIMEOUT", lambda c: True, every=False)
+    done = trial.run_until_kill(
+        mutant(), "6.12", cases, lambda c: "TIMEOUT", lambda c: True, every=False
+    )
     assert (done.result, done.tried) == ("TIMEOUT", 3)
 
 
-def test_a_kill_by_other_rules_says_so() -> None:
+def test_kill_by_other_rules_is_marked() -> None:
     first = Trial(mutant(), "6.12", "SURVIVED", tried=2)
     later = Trial(mutant(), "6.12", "KILLED", killed_by=("B.Three",), tried=1)
-    joined = first.after(later)
+    joined = first.continued_by(later)
     assert (joined.result, joined.other_rules, joined.tried) == ("KILLED", True, 3)
     assert "other rules" in report.line(joined)
 
 
-def test_a_crash_is_not_forgotten_when_the_other_cases_pass() -> None:
+def test_crash_remains_the_result_if_the_other_cases_pass() -> None:
     first = Trial(mutant(), "6.12", "CRASH", detail="CRASH in A.One")
-    joined = first.after(Trial(mutant(), "6.12", "SURVIVED"))
+    joined = first.continued_by(Trial(mutant(), "6.12", "SURVIVED"))
     assert (joined.result, joined.detail) == ("CRASH", "CRASH in A.One")
 
 
@@ -303,23 +308,25 @@ def test_a_case_that_the_clean_driver_fails_is_a_fault_and_one_it_skips_is_not()
 
 def test_rules_without_a_case_are_named_and_all_cases_tried() -> None:
     strange = mutant(rules=("CNT-999",))
-    assert trial.named(strange, CASES) == CASES
-    assert trial.checked(strange, CASES).remarks == (
-        "no case of the suite holds CNT-999",
+    assert trial.cases_of_rules(strange, CASES) == CASES
+    assert trial.with_remarks(strange, CASES).remarks == (
+        "no case of the suite verifies CNT-999",
         "all cases are tried",
     )
-    assert trial.checked(mutant(), CASES).remarks == ()
+    assert trial.with_remarks(mutant(), CASES).remarks == ()
 
 
-def ran(*problems: str, verdict: str = "PASSED", own: str = "PASS", other: str = "PASS") -> Ran:
-    """A run of suite s: case `own` has the mutant's rule, `other` another one."""
+def ran(
+    *problems: str, verdict: str = "PASSED", own: str = "PASS", other: str = "PASS"
+) -> KunitResults:
+    """A run of suite s. The case `own` has the mutant's rule, `other` another one."""
     cases: dict[str, dict[str, tuple[str, ...]]] = {}
     cases.setdefault(own, {})["s.own"] = ("CNT-001",)
     cases.setdefault(other, {})["s.other"] = ("CNT-002",)
-    return Ran("6.12", verdict, cases, problems)
+    return KunitResults("6.12", verdict, cases, problems)
 
 
-def of_kunit(tried: Ran, *kill: str, clean: Ran = ran()) -> Trial:
+def of_kunit(tried: KunitResults, *kill: str, clean: KunitResults = ran()) -> Trial:
     return kunit.decide(mutant(kill=kill or ("FAIL",)), clean, tried)
 
 
@@ -336,7 +343,7 @@ def test_a_kunit_case_of_its_rules_kills_before_others() -> None:
     assert (done.result, done.killed_by, done.other_rules) == ("KILLED", ("s.other",), True)
 
 
-def test_a_report_of_the_kernel_kills() -> None:
+def test_kernel_report_kills() -> None:
     done = of_kunit(ran("BUG: sleeping function", verdict="FAILED"))
     assert (done.result, done.killed_by) == ("KILLED", ("(kernel: BUG: sleeping function)",))
 
@@ -355,7 +362,7 @@ def test_a_guest_that_does_not_end_kills_only_where_the_header_expects_it() -> N
     assert of_kunit(lost, "FAIL", "CRASH").result == "KILLED"
 
 
-def test_results_of_kunit_are_read_or_refused_in_one_line(tmp_path: Path) -> None:
+def test_invalid_kunit_results_are_a_one_line_error(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     path.write_text(
         '{"verdict": "FAILED", "problems": ["p"],'
@@ -364,7 +371,7 @@ def test_results_of_kunit_are_read_or_refused_in_one_line(tmp_path: Path) -> Non
     read = kunit.read("6.1", path)
     assert (read.names("FAIL", ["CNT-001"]), read.problems) == (["s.a"], ("p",))
     path.write_text("{}")
-    with pytest.raises(PmuvmError, match="no results of KUnit"):
+    with pytest.raises(PmuvmError, match="no KUnit results"):
         kunit.read("6.1", path)
 
 
@@ -393,7 +400,7 @@ def test_the_status_is_0_only_if_all_are_killed(
     assert report.status(trials, errors, faults) == expected
 
 
-def test_the_figures_count_what_is_not_killed_as_failed(tmp_path: Path) -> None:
+def test_totals_count_survivors_as_failed(tmp_path: Path) -> None:
     out = tmp_path / "results.json"
     report.write([KILLED, SURVIVED, UNTRIED], ["bad.patch: no patch"], [], 1, out)
     figures = json.loads(out.read_text())
@@ -430,5 +437,5 @@ def test_a_folder_of_unreadable_patches_is_not_judged(
     monkeypatch.setattr(mutants, "OUT", tmp_path / "out")
     written(tmp_path, HEADER)
     assert mutants.main(["--folder", str(tmp_path)]) == 2
-    assert "no line that starts a diff" in capsys.readouterr().err
+    assert "no line starts a diff" in capsys.readouterr().err
     assert json.loads((tmp_path / "out" / "results.json").read_text())["killed"] == 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mutations change code, one place at a time, and never comments, strings or types."""
+"""Each mutation changes one place in the code, never a comment, a string or a type."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_c_is_mutated_in_operators_constants_conditions_and_calls() -> None:
     ]
 
 
-def test_python_is_mutated_in_its_expressions_alone() -> None:
+def test_python_is_mutated_only_in_expressions() -> None:
     assert changes("a.py", PYTHON) == [
         (4, "and", "or"),
         (4, "1", "2"),
@@ -59,7 +59,7 @@ def test_a_shell_script_is_mutated_outside_of_comments_and_strings() -> None:
 
 
 @pytest.mark.parametrize(("name", "text"), [("a.c", C), ("a.py", PYTHON), ("build", SHELL)])
-def test_each_mutation_changes_its_place_and_nothing_else(name: str, text: str) -> None:
+def test_mutation_changes_only_its_place(name: str, text: str) -> None:
     for each in mutations(name, text):
         changed = each.apply(text)
         assert changed != text

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parts have every mutant; the page and the lint step miss no rule."""
+"""The parts contain every mutant, and the page and the lint step include every rule."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import mutants
 import pytest
 from checks import mutants as step
-from mutation import beyond, matrix, parts, patch, report
+from mutation import exempt_rules, matrix, parts, patch, report
 from mutation.patch import Mutant
 from mutation.trial import Trial
 
@@ -28,33 +28,33 @@ reason = "another"
 
 
 def written(folder: Path, text: str) -> Path:
-    path = folder / beyond.NAME
+    path = folder / exempt_rules.NAME
     path.write_text(text, encoding="utf-8")
     return path
 
 
-def test_the_parts_together_have_every_mutant_once() -> None:
+def test_parts_together_have_every_mutant_once() -> None:
     all_of_them = [replace(PLAIN, id=f"M{n}-1") for n in range(100)]
     for count in (1, 7, 30):
         each = [parts.part_of(all_of_them, number, count) for number in range(1, count + 1)]
         assert sorted(m.id for part in each for m in part) == sorted(m.id for m in all_of_them)
 
 
-def test_a_new_mutant_moves_no_other_one() -> None:
+def test_new_mutant_does_not_change_the_part_of_others() -> None:
     before = [replace(PLAIN, id=f"M{n}-1") for n in range(50)]
     after = [replace(PLAIN, id="A1"), *before]
     mine = parts.part_of(before, 3, 8)
     assert [m for m in parts.part_of(after, 3, 8) if m.id != "A1"] == mine
 
 
-def test_the_mutants_of_the_project_fall_into_even_parts() -> None:
+def test_parts_of_the_mutants_have_similar_sizes() -> None:
     found, _ = patch.collect(ROOT / "driver" / "mutants")
     sizes = [len(parts.part_of(found, number, 8)) for number in range(1, 9)]
     assert min(sizes) > 0 and max(sizes) < 2 * len(found) / 8
 
 
 @pytest.mark.parametrize("given", [["--part", "0/2"], ["--part", "3/2"], ["--part", "x"]])
-def test_a_bad_part_is_refused_in_one_line(
+def test_invalid_part_is_a_one_line_error(
     given: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as refused:
@@ -63,7 +63,7 @@ def test_a_bad_part_is_refused_in_one_line(
     assert f"argument {given[0]}: invalid" in capsys.readouterr().err.splitlines()[-1]
 
 
-def test_a_rule_is_shown_by_a_case_of_its_own_alone() -> None:
+def test_only_a_case_of_the_rule_verifies_it_by_a_kill() -> None:
     mutant = replace(PLAIN, rules=("CNT-001", "CNT-002"))
     rules_of = {"A.One": ("CNT-001",), "A.Other": ("ABI-001",)}
     killed = Trial(mutant, "6.12", "KILLED", killed_by=("A.One",))
@@ -73,10 +73,10 @@ def test_a_rule_is_shown_by_a_case_of_its_own_alone() -> None:
         (replace(killed, result="SURVIVED"), set()),
         (replace(killed, observer="kunit"), set(mutant.rules)),
     ):
-        assert matrix.shown(report.rows([done]), rules_of) == expected
+        assert matrix.verified_by_kills(report.rows([done]), rules_of) == expected
 
 
-def test_the_page_tells_classes_survivors_and_rules_without_a_kill() -> None:
+def test_page_has_classes_survivors_and_rules_without_a_kill() -> None:
     trials = [
         Trial(PLAIN, "6.12", "KILLED", killed_by=("A.One",)),
         Trial(replace(PLAIN, id="M2-1", rules=("CNT-002",)), "6.12", "SURVIVED"),
@@ -89,12 +89,12 @@ def test_the_page_tells_classes_survivors_and_rules_without_a_kill() -> None:
     assert "| C01 | sums | 1/2 | 1/1 | 1/1 | 1 |  |  |  |" in page
     assert "| all |  | 1/2 | 1/1 | 1/1 | 1 |  |  |  |" in page
     assert "- M2-1 (M1-1-x.patch) on 6.12, cases: SURVIVED, rules CNT-002\n" in page
-    assert "killed first, or that lives | CNT-002 |\n" in page
+    assert "another rule killed the mutant first, or none did | CNT-002 |\n" in page
     assert "| 1 | perf's own | ABI-001 |\n" in page
-    assert "| 1 | named by no mutant of these runs | ABI-002 |\n" in page
+    assert "| 1 | no mutant of these runs names it | ABI-002 |\n" in page
 
 
-def test_a_run_of_all_keeps_what_came_of_other_kernels(tmp_path: Path) -> None:
+def test_complete_run_keeps_the_rows_of_other_kernels(tmp_path: Path) -> None:
     new = report.rows([Trial(PLAIN, "6.12", "KILLED", killed_by=("A.One",))])
     old = report.rows([Trial(PLAIN, "6.1", "SURVIVED")])
     assert matrix.with_other_kernels(new, tmp_path, whole=False) == new
@@ -105,8 +105,8 @@ def test_a_run_of_all_keeps_what_came_of_other_kernels(tmp_path: Path) -> None:
     assert matrix.with_other_kernels(old, tmp_path, whole=True) == [*old, *new]
 
 
-def test_reasons_stand_for_areas_and_for_rules(tmp_path: Path) -> None:
-    reasons, single = beyond.read(written(tmp_path, REASONS), RULES)
+def test_reasons_cover_areas_and_rules(tmp_path: Path) -> None:
+    reasons, single = exempt_rules.read(written(tmp_path, REASONS), RULES)
     assert reasons == {"ABI-001": "perf's own", "ABI-002": "another", "CNT-002": "another"}
     assert single == {"ABI-002", "CNT-002"}
 
@@ -116,16 +116,16 @@ def test_reasons_stand_for_areas_and_for_rules(tmp_path: Path) -> None:
     [
         ("x", "beyond.toml: "),
         ("[other]\n", "unknown key 'other'"),
-        ('[[beyond]]\nrules = ["CNT-001"]\n', "an entry has areas or rules, and a reason"),
-        ('[[beyond]]\nreason = "r"\n', "an entry has areas or rules, and a reason"),
+        ('[[beyond]]\nrules = ["CNT-001"]\n', "an entry needs areas or rules, and a reason"),
+        ('[[beyond]]\nreason = "r"\n', "an entry needs areas or rules, and a reason"),
         ('[[beyond]]\nareas = ["XY"]\nreason = "r"\n', "no area 'XY'"),
         ('[[beyond]]\nrules = ["CNT-009"]\nreason = "r"\n', "no active rule with cases 'CNT-009'"),
-        ('[[beyond]]\nrules = ["CNT-001", "CNT-001"]\nreason = "r"\n', "CNT-001 stands twice"),
+        ('[[beyond]]\nrules = ["CNT-001", "CNT-001"]\nreason = "r"\n', "CNT-001 occurs twice"),
     ],
 )
-def test_a_malformed_reason_is_one_clear_line(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(beyond.BeyondError) as error:
-        beyond.read(written(tmp_path, text), RULES)
+def test_malformed_reason_is_a_one_line_error(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(exempt_rules.ExemptRulesError) as error:
+        exempt_rules.read(written(tmp_path, text), RULES)
     assert said in str(error.value) and "\n" not in str(error.value)
 
 
@@ -142,35 +142,35 @@ def laid_out(root: Path, rules: tuple[str, ...], mutant_rules: str, reasons: str
     (folder / "M01-1-x.patch").write_text(
         f"Id: M01-1\nClass: C01\nRules: {mutant_rules}\n\nText.\n\n{diff}"
     )
-    (folder / beyond.NAME).write_text(reasons)
+    (folder / exempt_rules.NAME).write_text(reasons)
     (folder / matrix.CLASSES).write_text('[classes]\nC01 = "sums"\n')
     (folder / step.NOT_HERE).write_text('[[mutant]]\nid = "M01-2"\nreason = "the same"\n')
     return root
 
 
-def test_a_rule_without_mutant_and_reason_is_found(tmp_path: Path) -> None:
+def test_rule_without_mutant_and_reason_is_reported(tmp_path: Path) -> None:
     root = laid_out(tmp_path, ("CNT-001", "CNT-002"), "CNT-001", "")
     assert step.findings(root) == ["CNT-002: no mutant names it, and beyond.toml gives no reason"]
 
 
-def test_a_reason_that_is_no_longer_true_is_found(tmp_path: Path) -> None:
+def test_outdated_reason_is_reported(tmp_path: Path) -> None:
     reasons = '[[beyond]]\nrules = ["CNT-001"]\nreason = "r"\n'
     root = laid_out(tmp_path, ("CNT-001",), "CNT-001", reasons)
     assert step.findings(root) == ["CNT-001: beyond.toml gives a reason, but a mutant names it"]
 
 
-def test_a_mutant_that_names_no_rule_of_the_catalogue_is_found(tmp_path: Path) -> None:
+def test_mutant_with_an_unknown_rule_is_reported(tmp_path: Path) -> None:
     root = laid_out(tmp_path, ("CNT-001",), "CNT-001, CNT-077", "")
     assert step.findings(root) == ["M01-1-x.patch: no active rule CNT-077"]
 
 
-def test_a_mutant_of_no_class_is_found(tmp_path: Path) -> None:
+def test_mutant_with_an_unknown_class_is_reported(tmp_path: Path) -> None:
     root = laid_out(tmp_path, ("CNT-001",), "CNT-001", "")
     (root / "driver" / "mutants" / matrix.CLASSES).write_text("[classes]\n")
     assert step.findings(root) == ["M01-1-x.patch: classes.toml has no class C01"]
 
 
-def test_an_absent_mutant_that_is_there_is_found(tmp_path: Path) -> None:
+def test_existing_mutant_listed_as_absent_is_reported(tmp_path: Path) -> None:
     root = laid_out(tmp_path, ("CNT-001",), "CNT-001", "")
     path = root / "driver" / "mutants" / step.NOT_HERE
     path.write_text('[[mutant]]\nid = "M01-1"\nreason = "the same"\n')

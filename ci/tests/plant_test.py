@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Seeded faults are the same for a seed, are taken back, and count only if they build."""
+"""Seeded faults depend only on the seed, are removed afterwards, and count only if they build."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ out.mkdir(parents=True, exist_ok=True)
 
 @pytest.fixture(name="tree")
 def fixture_tree(tmp_path: Path) -> Path:
-    """A small project with a check that notices one fault."""
+    """A small project with a check that detects one fault."""
     for name, text in (
         ("driver/core/a.c", "int f(int a)\n{\n\treturn a == 1 ? a + 1 : 5;\n}\n"),
         ("conformance/main.cpp", "int main() { return 0 + 1; }\n"),
@@ -48,7 +48,7 @@ def fault(before: str, after: str) -> plant.Fault:
     return plant.Fault(1, "driver", "driver/core/a.c", Mutation(begin, before, after), 3)
 
 
-def test_a_seed_gives_the_same_faults_of_each_area_and_none_of_a_test(tree: Path) -> None:
+def test_seed_determines_the_faults_of_each_area(tree: Path) -> None:
     first, again = (list(itertools.islice(plant.faults(tree, 7), 30)) for _ in range(2))
     assert first == again
     assert [each.area for each in first[:3]] == ["driver", "suite", "scripts"]
@@ -65,7 +65,7 @@ def test_a_seed_gives_the_same_faults_of_each_area_and_none_of_a_test(tree: Path
         ("5", "6", "MISSED", ""),
     ],
 )
-def test_a_fault_is_judged_by_the_first_failure_and_taken_back(
+def test_fault_is_judged_by_the_first_failure_and_removed(
     tree: Path, before: str, after: str, result: str, by: str
 ) -> None:
     text = (tree / "driver/core/a.c").read_text(encoding="utf-8")
@@ -88,7 +88,7 @@ def test_results_of_other_faults_do_not_count(tmp_path: Path) -> None:
     assert plant.read(path, "a", 1) == []
 
 
-def test_a_summary_counts_each_area_without_what_does_not_build() -> None:
+def test_summary_counts_each_area_without_invalid_faults() -> None:
     rows = [
         {"area": "driver", "result": "CAUGHT"},
         {"area": "driver", "result": "MISSED"},

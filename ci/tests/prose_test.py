@@ -10,7 +10,7 @@ import subprocess
 import tomllib
 from pathlib import Path
 
-import kept
+import driver_page
 import lint
 import pytest
 from checks import prose
@@ -42,7 +42,7 @@ WORDS = [
     ("It is a planted bug.", "It is a bug."),
     ("It is for whoever writes.", "It is for writers."),
 ]
-"""A sentence that breaks each entry of words.toml, in their order, and one that does not."""
+"""For each entry of words.toml, in order, a sentence with a finding and one without."""
 
 
 def findings(text: str, file: str = "a.md", document: bool = True) -> list[prose.Finding]:
@@ -98,7 +98,7 @@ def test_a_sentence_has_at_most_40_words(text: str, broken: bool) -> None:
         ("`What counts` is text.", False),
     ],
 )
-def test_no_statement_begins_with_what_or_of(text: str, broken: bool) -> None:
+def test_no_sentence_begins_with_what_or_of(text: str, broken: bool) -> None:
     assert ("sentence-start" in rules(text)) == broken
 
 
@@ -136,7 +136,7 @@ def test_phrases_of_the_style_page_are_refused_with_their_replacement() -> None:
     assert not rules("Memory leaks.")
 
 
-def test_each_pattern_matches_its_words_and_spares_others() -> None:
+def test_each_pattern_matches_only_its_terms() -> None:
     entries = prose.words(PAGE, (prose.TOOL / "words.toml").read_text(encoding="utf-8"))
     entries = entries[len(entries) - len(TABLE["word"]) :]
     texts = [Passage(f"{n:02}", 1, text) for n, pair in enumerate(WORDS) for text in pair[:1]]
@@ -288,7 +288,7 @@ echo '# three' # four
         ("a.md", SHELL, []),
     ],
 )
-def test_comments_are_found(
+def test_docstrings_and_comments_are_passages(
     tmp_path: Path, name: str, text: str, expected: list[tuple[int, str]]
 ) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
@@ -304,9 +304,9 @@ def test_the_text_of_the_generated_page_is_clean() -> None:
         "rules": [{"id": "CNT-001", "result": "PASSED"}, {"id": "CNT-002", "result": "WAIVED"}],
         "cases": [{"result": "WAIVED", "rules": ["CNT-002"], "message": "waiver W-1: it"}],
     }
-    known = {"W-1": kept.Waiver("W-1", "The kernel is wrong", "a:b")}
-    for waivers in (known, dict[str, kept.Waiver]()):
-        text = kept.page([kept.column(results)], waivers, kept.ROOT)
+    known = {"W-1": driver_page.Waiver("W-1", "The kernel is wrong", "a:b")}
+    for waivers in (known, dict[str, driver_page.Waiver]()):
+        text = driver_page.page([driver_page.column(results)], waivers, driver_page.ROOT)
         assert "W-1" in text and not findings(text)
 
 
@@ -340,7 +340,7 @@ def test_single_files_and_comments_are_linted_on_request(
     monkeypatch.chdir(project / "docs")
     assert prose.main(["--root", str(project), "../a.md"]) == 1
     assert prose.main(["--root", str(project), "none.md"]) == 2
-    assert "none.md: no file of" in capsys.readouterr().err
+    assert "none.md: not a file of" in capsys.readouterr().err
     assert prose.main(["--root", str(project), "--comments"]) == 1
     assert capsys.readouterr().out == "     1 a.sh\n     1 words\nfindings: 1\n"
 
@@ -356,7 +356,7 @@ def test_a_project_without_a_style_page_is_one_line(
 
 @pytest.fixture
 def npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A program of that name, to be written; the cache is empty."""
+    """The path of a fake npm that the test writes. The cache is empty."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     path = tmp_path / "npm"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A catalogue that says less, or more, than its tests do is found."""
+"""The check of the catalogue reports a rule that claims fewer or more layers than its tests."""
 
 from __future__ import annotations
 
@@ -50,31 +50,36 @@ def findings(root: Path, changed: dict[str, str]) -> list[str]:
     return rules.findings(root, [path for path in root.rglob("*") if path.is_file()])
 
 
-def test_a_catalogue_that_is_true_has_no_finding(tmp_path: Path) -> None:
+def test_correct_catalogue_has_no_finding(tmp_path: Path) -> None:
     assert not findings(tmp_path, {})
 
 
 @pytest.mark.parametrize(
     ("name", "old", "new", "said"),
     [
-        ("conformance/cases/x/x_test.cpp", "rule::CNT_001, ", "", "CNT-001: nothing verifies it"),
+        ("conformance/cases/x/x_test.cpp", "rule::CNT_001, ", "", "CNT-001: no test verifies it"),
         (
             "kunit/x_kunit.c",
             "CNT-002",
             "CNT-001",
-            "CNT-001: layer says case; it is named by: case, kunit",
+            "CNT-001: layer is case, but these name it: case, kunit",
         ),
-        ("kunit/x_kunit.c", "CNT-002", "CNT-007", "CNT-007: named, but not in the catalogue"),
+        (
+            "kunit/x_kunit.c",
+            "CNT-002",
+            "CNT-007",
+            "CNT-007: a test names it, but it is not in the catalogue",
+        ),
         ("kunit/x_kunit.c", "CNT-002", "CNT-009", "CNT-009: is retired, but is named by: kunit"),
         ("kunit/x_kunit.c", "CNT-002", "CNT-004", "CNT-004: is in conformance/untested.toml, but"),
-        ("vm/tests/x_test.py", "mark.rule", "mark.rules", "CNT-003: nothing verifies it"),
+        ("vm/tests/x_test.py", "mark.rule", "mark.rules", "CNT-003: no test verifies it"),
         ("conformance/untested.toml", "CNT-004", "CNT-007", "untested.toml: no rule 'CNT-007'"),
         ("conformance/targets/hen.toml", "false", "true", "lacks 'wings', but hen.toml has it"),
         ("conformance/untested.toml", '"wings"', '"fins"', "CNT-005: lacks 'fins', but applies"),
-        ("conformance/cases/x/x_test.cpp", ", rule::CNT_005", "", "CNT-005: nothing verifies it"),
+        ("conformance/cases/x/x_test.cpp", ", rule::CNT_005", "", "CNT-005: no test verifies it"),
         ("conformance/rules/CNT.toml", '"review"', '"case"', "CNT-004: is in conformance/untested"),
-        ("conformance/untested.toml", "No guest can.", " ", "an entry has a rule and a reason"),
-        ("conformance/untested.toml", "reason", "why", "an entry has a rule and a reason"),
+        ("conformance/untested.toml", "No guest can.", " ", "an entry needs a rule and a reason"),
+        ("conformance/untested.toml", "reason", "why", "an entry needs a rule and a reason"),
         ("conformance/untested.toml", "[[untested]]", "[[tested]]", "unknown key 'tested'"),
         (
             "conformance/renamed.toml",
@@ -99,10 +104,12 @@ def test_a_catalogue_that_is_true_has_no_finding(tmp_path: Path) -> None:
             "renamed.toml: entries must be sorted by 'old'",
         ),
         ("conformance/rules/CNT.toml", "CNT-001", "CTL-001", "key 'id' must be CNT-NNN"),
-        ("conformance/rules/CNT.toml", "CNT-001", "CNT-002", "CNT-002 stands twice"),
+        ("conformance/rules/CNT.toml", "CNT-001", "CNT-002", "CNT-002 occurs twice"),
     ],
 )
-def test_what_is_untrue_is_found(tmp_path: Path, name: str, old: str, new: str, said: str) -> None:
+def test_disagreement_with_tests_is_reported(
+    tmp_path: Path, name: str, old: str, new: str, said: str
+) -> None:
     found = findings(tmp_path, {name: FILES[name].replace(old, new)})
     assert any(said in line for line in found), found
 

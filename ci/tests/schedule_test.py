@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Units run side by side as cores and memory allow; a night goes on where it stood."""
+"""Units run concurrently as cores and memory allow. An interrupted nightly run continues."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def unit(name: str, **changed: object) -> Unit:
 
 
 def ordered(units: list[Unit], machine: Machine, expected: dict[str, float]) -> list[str]:
-    """The units in the order in which they begin."""
+    """The units in the order in which they start."""
     begun: list[str] = []
 
     def run(each: Unit) -> Outcome:
@@ -38,13 +38,13 @@ def ordered(units: list[Unit], machine: Machine, expected: dict[str, float]) -> 
     return begun
 
 
-def test_the_longest_begins_first() -> None:
+def test_longest_unit_starts_first() -> None:
     units = [unit("a"), unit("b"), unit("c")]
     expected = {"a": 1.0, "b": 3.0, "c": 2.0}
     assert ordered(units, Machine(1, 4000), expected) == ["b", "c", "a"]
 
 
-def test_the_shortest_unit_and_its_build_begin_first_where_a_run_stops_at_a_failure() -> None:
+def test_stop_at_failure_starts_the_shortest_unit_and_its_build_first() -> None:
     units = [
         unit("long"),
         unit("build/a", build=True),
@@ -61,7 +61,7 @@ def test_the_shortest_unit_and_its_build_begin_first_where_a_run_stops_at_a_fail
     ]
 
 
-def test_a_build_is_as_urgent_as_all_that_waits_for_it() -> None:
+def test_build_has_the_urgency_of_the_units_that_need_it() -> None:
     units = [unit("long"), unit("build/x", build=True), unit("tests", needs=("build/x",))]
     expected = {"long": 5.0, "build/x": 1.0, "tests": 6.0}
     assert ordered(units, Machine(1, 4000), expected) == ["build/x", "tests", "long"]
@@ -78,7 +78,7 @@ def test_a_build_is_as_urgent_as_all_that_waits_for_it() -> None:
         ({}, Machine(4, 4000), 4),
     ],
 )
-def test_as_many_run_at_once_as_the_machine_allows(
+def test_concurrent_units_fit_cores_and_memory(
     changed: dict[str, object], machine: Machine, most: int
 ) -> None:
     units = [unit(f"u/{n}", **changed) for n in range(4)]
@@ -99,7 +99,7 @@ def test_as_many_run_at_once_as_the_machine_allows(
     assert peak == most
 
 
-def test_what_needs_a_build_that_failed_is_never_begun() -> None:
+def test_unit_whose_build_failed_never_starts() -> None:
     units = [unit("build/x", build=True), unit("tests", needs=("build/x",))]
 
     def run(each: Unit) -> Outcome:
@@ -110,7 +110,7 @@ def test_what_needs_a_build_that_failed_is_never_begun() -> None:
     assert ended == ["build/x"]
 
 
-def test_an_interrupt_in_a_unit_reaches_who_waits() -> None:
+def test_interrupt_in_a_unit_reaches_the_waiting_thread() -> None:
     def run(_: Unit) -> Outcome:
         raise KeyboardInterrupt
 
@@ -139,7 +139,7 @@ def test_idle_cores_are_read_from_the_kernel(tmp_path: Path) -> None:
     assert processors.idle() == pytest.approx(0.2)
 
 
-def test_the_end_says_what_failed_and_how_to_repeat_just_that(tmp_path: Path) -> None:
+def test_last_lines_have_failures_and_repro_commands(tmp_path: Path) -> None:
     out = io.StringIO()
     display = Display(3, out)
     good = Outcome(unit("lint/a"), (Case("a", "PASS"), Case("b", "SKIP")), 1.0, cached=True)
@@ -148,7 +148,7 @@ def test_the_end_says_what_failed_and_how_to_repeat_just_that(tmp_path: Path) ->
         display.ended(each, [])
     display.end([good, bad], [unit("run/c")], 0.1, tmp_path / "t.html")
     text = out.getvalue()
-    assert "x: status 1" in text and "repeat just this: repeat lint/b" in text
+    assert "x: status 1" in text and "repeat only this: repeat lint/b" in text
     assert "failed in lint/b: x" in text and "not run: run/c" in text
     assert "cached: 1 units, 2 tests" in text
     assert text.splitlines()[-1] == "1 passed, 2 failed, 1 skipped"
@@ -168,29 +168,29 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_night_that_was_interrupted_goes_on_where_it_stood(cache: Path) -> None:
+def test_interrupted_nightly_run_continues(cache: Path) -> None:
     now = Inputs()
-    Night().note(passed("a/1", "one"), now)
+    Night().record_pass(passed("a/1", "one"), now)
     assert Night().finished(unit("a/1"), now) is not None
     assert Night().finished(unit("a/2"), now) is None
     assert Night(again=True).finished(unit("a/1"), now) is None
 
 
-def test_a_pass_of_make_check_does_not_finish_a_unit_of_a_night(cache: Path) -> None:
+def test_pass_of_make_check_does_not_finish_a_nightly_unit(cache: Path) -> None:
     passed("a/1", "one")
     assert Night().finished(unit("a/1"), Inputs()) is None
 
 
-def test_a_night_begins_afresh_once_each_unit_has_passed(cache: Path) -> None:
+def test_complete_nightly_run_is_followed_by_a_new_one(cache: Path) -> None:
     now, both = Inputs(), [unit("a/1"), unit("a/2"), unit("build/x", build=True)]
-    Night().note(passed("a/1", "one"), now)
+    Night().record_pass(passed("a/1", "one"), now)
     assert not Night().end_if_whole(both)
-    Night().note(passed("a/2", "two"), now)
+    Night().record_pass(passed("a/2", "two"), now)
     assert Night().end_if_whole(both)
     assert Night().finished(unit("a/1"), now) is None
 
 
-def test_shards_have_each_unit_once_the_builds_they_need_and_about_the_same_time() -> None:
+def test_shards_have_each_unit_once_with_builds_and_similar_durations() -> None:
     units = [unit("build/x", build=True)]
     units += [unit(f"u/{n}", default_s=float(n + 1), needs=("build/x",)) for n in range(40)]
     shards = [night.shard(units, k, 3) for k in (1, 2, 3)]
@@ -201,6 +201,6 @@ def test_shards_have_each_unit_once_the_builds_they_need_and_about_the_same_time
     assert max(loads) - min(loads) <= 40
 
 
-def test_the_machine_has_the_cores_that_this_process_may_use() -> None:
+def test_machine_has_the_cores_that_this_process_may_use() -> None:
     here = schedule.Machine.here()
     assert here.cores >= 1 and here.memory_mb >= 1

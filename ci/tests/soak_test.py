@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A soak tells a case that changes from one that is always bad, with the seeds that show it."""
+"""A soak distinguishes a case with changing results from one that is always bad, and reports the seeds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from units import catalogue, nightly
 from units.inputs import Inputs
 
 
-def test_a_result_that_changes_is_told_with_its_seeds() -> None:
+def test_changed_result_reports_its_seeds() -> None:
     seen = soak.Seen()
     seen.add("2cpu", 1, {"A.One": "PASS", "A.Two": "PASS"})
     seen.add("2cpu", 2, {"A.One": "FAIL", "A.Two": "PASS"})
@@ -24,20 +24,20 @@ def test_a_result_that_changes_is_told_with_its_seeds() -> None:
     assert seen.figures()["totals"] == {"cases": 2, "passed": 1, "failed": 1, "skipped": 0}
 
 
-def test_machines_of_different_kinds_may_differ() -> None:
+def test_results_may_differ_between_machine_types() -> None:
     seen = soak.Seen()
     seen.add("2cpu", 1, {"A.One": "PASS"})
     seen.add("1cpu", 2, {"A.One": "SKIP"})
     assert seen.changed() == [] and seen.bad() == []
 
 
-def test_what_always_fails_is_bad() -> None:
+def test_case_that_always_fails_is_bad() -> None:
     seen = soak.Seen()
     seen.add("icount", 4, {"A.One": "TIMEOUT"})
     assert seen.bad() == ["A.One on icount: always TIMEOUT"]
 
 
-def test_the_kinds_take_turns_and_each_round_has_its_seed(
+def test_machine_types_take_turns_and_each_round_has_its_seed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     rounds = []
@@ -49,12 +49,12 @@ def test_the_kinds_take_turns_and_each_round_has_its_seed(
         return 0
 
     monkeypatch.setattr(soak, "OUT", tmp_path)
-    monkeypatch.setattr(runs, "one", run)
+    monkeypatch.setattr(runs, "run_target", run)
     assert soak.main(["-n", "5", "--seed", "9", "--load", "0"]) == 0
     assert rounds == [(2, None, 9), (1, None, 10), (4, None, 11), (1, 3, 12), (2, None, 13)]
 
 
-def test_rounds_of_one_each_use_every_machine() -> None:
+def test_single_rounds_use_every_machine_type() -> None:
     units = [unit for unit in nightly.nightly_units(Inputs(), 8) if unit.group == "soak"]
     found: dict[str, set[str]] = {}
     for unit in units:
@@ -64,7 +64,7 @@ def test_rounds_of_one_each_use_every_machine() -> None:
     assert found == {name: {kind.name for kind in soak.KINDS} for name in catalogue.KERNELS}
 
 
-def test_a_soak_that_ends_early_leaves_the_rounds_it_made(
+def test_interrupted_soak_has_the_results_of_its_rounds(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def run(request: runs.Request) -> int:
@@ -75,25 +75,25 @@ def test_a_soak_that_ends_early_leaves_the_rounds_it_made(
         return 1
 
     monkeypatch.setattr(soak, "OUT", tmp_path)
-    monkeypatch.setattr(runs, "one", run)
+    monkeypatch.setattr(runs, "run_target", run)
     assert soak.main(["-n", "5", "--kind", "1cpu", "--load", "0"]) == 2
     left = json.loads((tmp_path / "results.json").read_text())
     assert left["rounds"] == 2 and left["bad"] == ["A on 1cpu: always FAIL"]
 
 
-def test_a_run_that_cannot_be_made_is_one_line_and_status_2(
+def test_run_that_does_not_start_is_one_line_and_status_2(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def run(_request: runs.Request) -> int:
         raise PmuvmError("no kernel '5.0'")
 
     monkeypatch.setattr(soak, "OUT", tmp_path)
-    monkeypatch.setattr(runs, "one", run)
+    monkeypatch.setattr(runs, "run_target", run)
     assert soak.main(["-n", "1", "--load", "0"]) == 2
     assert capsys.readouterr().err == "soak: no kernel '5.0'\n"
 
 
-def test_no_rounds_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_zero_rounds_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         soak.main(["-n", "0"])
     assert "argument -n: invalid number_above_0 value: '0'" in capsys.readouterr().err

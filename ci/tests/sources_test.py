@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A source that is not there is found: in a kernel's tree, and in the manual."""
+"""The check reports a source that does not exist, in a kernel's tree and in the manual."""
 
 from __future__ import annotations
 
@@ -58,21 +58,21 @@ def fixture_findings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: 
         ("sdm:vol 3", ">=6.1"),
     ],
 )
-def test_what_is_there_has_no_finding(findings, source, kernels) -> None:  # type: ignore[no-untyped-def]
+def test_existing_source_has_no_finding(findings, source, kernels) -> None:  # type: ignore[no-untyped-def]
     assert not findings(source, kernels)
 
 
 @pytest.mark.parametrize(
     ("source", "kernels", "said"),
     [
-        ("linux:kernel/core.c#pmu.start", ">=6.1", "does not hold 'start'"),
-        ("linux:kernel/core.c#old", ">=6.1", "does not hold 'old'"),
-        ("linux:kernel/core.c#old_one", ">=6.12", "does not hold 'old_one'"),
+        ("linux:kernel/core.c#pmu.start", ">=6.1", "does not contain 'start'"),
+        ("linux:kernel/core.c#old", ">=6.1", "does not contain 'old'"),
+        ("linux:kernel/core.c#old_one", ">=6.12", "does not contain 'old_one'"),
         ("linux:kernel/cor.c#stop", ">=6.1", "no file kernel/cor.c"),
-        ("linux:kernel/core.c", ">=6.1", "is not linux:FILE#SYMBOL"),
-        ("man:perf_event_open(2)#EXDEV", ">=6.1", "does not hold 'EXDEV'"),
+        ("linux:kernel/core.c", ">=6.1", "must be linux:FILE#SYMBOL"),
+        ("man:perf_event_open(2)#EXDEV", ">=6.1", "does not contain 'EXDEV'"),
     ],
 )
-def test_what_is_not_there_is_found(findings, source, kernels, said) -> None:  # type: ignore[no-untyped-def]
+def test_missing_source_is_reported(findings, source, kernels, said) -> None:  # type: ignore[no-untyped-def]
     (line,) = findings(source, kernels)
     assert line.startswith("CNT-001: ") and said in line

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A file that a unit reads and does not state is found."""
+"""The check reports a file that a unit reads but does not state."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from units import catalogue, nightly, traces
 from units.inputs import Inputs
 from units.unit import OUT, Unit
 
-needs_strace = pytest.mark.skipif(not traces.possible(), reason="strace is not allowed here")
+needs_strace = pytest.mark.skipif(not traces.can_trace(), reason="strace is not allowed here")
 
 
 PROGRAM = "product:build/guest/conformance/pmuconf"
@@ -45,7 +45,7 @@ def test_an_input_must_be_stated_by_its_name_or_by_a_glob(
 
 
 @needs_strace
-def test_a_unit_is_traced_with_reports_of_its_own(tmp_path: Path) -> None:
+def test_traced_unit_has_separate_reports(tmp_path: Path) -> None:
     command = ("sh", "-c", f"cat docs/check.md >{OUT}/stated-report")
     unit = Unit("group/one", (command,), 60, "repeat")
     assert "file:docs/check.md" in stated.traced(unit, tmp_path)
@@ -59,7 +59,7 @@ def test_a_unit_that_fails_is_an_error(tmp_path: Path) -> None:
         stated.traced(Unit("group/one", (("sh", "-c", "exit 3"),), 60, "repeat"), tmp_path)
 
 
-def test_each_unit_with_stated_inputs_is_traced_at_night() -> None:
+def test_nightly_traces_each_unit_with_stated_inputs() -> None:
     known = Inputs(check.ROOT)
     units = catalogue.check_units(known)
     night = {unit.name for unit in nightly.nightly_units(known, 8)}
@@ -68,6 +68,6 @@ def test_each_unit_with_stated_inputs_is_traced_at_night() -> None:
         assert (name in night) == (not unit.build and not unit.traced and unit.traceable)
 
 
-def test_an_unknown_unit_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_unit_is_a_one_line_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert stated.main(["soup"]) == 2
     assert capsys.readouterr().err == "stated: no unit 'soup' with stated inputs\n"

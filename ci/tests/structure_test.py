@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each check of the tree finds what it is for, in a small tree that breaks it."""
+"""Each check of the tree detects the violation in a small tree."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from checks import structure
 
 @pytest.fixture(name="tree")
 def fixture_tree(tmp_path: Path) -> Path:
-    """A tree that keeps every check."""
+    """A tree without violations."""
     files = {
         "driver/core/a.c": '// SPDX-License-Identifier: X\n#include "a.h"\n',
         "driver/core/a.h": '// SPDX-License-Identifier: X\n#include "refpmu_port.h"\n'
@@ -31,7 +31,7 @@ def findings(tree: Path) -> dict[str, list[str]]:
     return {name: found for name, found in structure.run_all(tree, files).items() if found}
 
 
-def test_a_good_tree_has_no_finding(tree: Path) -> None:
+def test_correct_tree_has_no_finding(tree: Path) -> None:
     assert not findings(tree)
 
 
@@ -55,12 +55,12 @@ def add(tree: Path, name: str, text: str) -> None:
         ("nothing_sleeps", "vm/pmuvm/x.py", "# SPDX-License-Identifier: X\ntime.sleep(1)\n"),
     ],
 )
-def test_a_planted_fault_is_found(tree: Path, check: str, name: str, text: str) -> None:
+def test_violation_is_reported(tree: Path, check: str, name: str, text: str) -> None:
     add(tree, name, text)
     assert check in findings(tree)
 
 
-def test_a_case_in_which_a_clock_decides_says_so(tmp_path: Path) -> None:
+def test_case_that_depends_on_a_clock_needs_timing(tmp_path: Path) -> None:
     text = (
         "bool Wait(int n) {\n  const auto end = steady_clock::now();\n}\n"
         "CONFORMANCE_CASE(A, Plain, .rules = {rule::A_001}) {\n  Go();\n}\n"

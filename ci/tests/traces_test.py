@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A traced command has as inputs what it read, and nothing that it wrote itself."""
+"""The inputs of a traced command are the files that it read, without those that it wrote."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ subprocess.run(["cat", "inner.txt"], cwd="folder", check=True)
 
 
 def traced(folder: Path, *command: str) -> set[str]:
-    assert traces.possible()
+    assert traces.can_trace()
     log = folder.parent / "trace"
     subprocess.run(traces.argv(command, log), cwd=folder, check=True, capture_output=True)
     return traces.inputs(log, folder)
@@ -42,7 +42,10 @@ def test_reads_of_a_command_and_of_its_children_are_inputs(project: Path) -> Non
     found = traced(project, "/usr/bin/python3", "-c", PROGRAM)
     ours = {name for name in found if name.startswith(("file:", "names:"))}
     assert "exists:absent.txt" in found
-    listed = {"names:.", "names:folder"}  # a program's own folder is where it looks for modules
+    listed = {
+        "names:.",
+        "names:folder",
+    }  # Python searches for modules in the folder of the program.
     assert ours - listed == {"file:read.txt", "file:folder/inner.txt"}
     assert "names:folder" in ours
 
@@ -51,14 +54,14 @@ def test_programs_are_inputs_by_their_packages(project: Path) -> None:
     assert "package:coreutils" in traced(project, "cat", "read.txt")
 
 
-def test_a_header_that_is_looked_for_in_vain_is_no_input_of_a_compiler(project: Path) -> None:
+def test_missing_header_is_no_input_of_a_compiler(project: Path) -> None:
     log = project.parent / "trace"
     subprocess.run(traces.argv(["sh", "-c", "cat a.h; cat read.txt"], log), cwd=project, check=True)
     assert "exists:a.h" not in traces.inputs(log, project, probes=False)
     assert {"exists:a.h", "file:read.txt"} <= traces.inputs(log, project)
 
 
-def test_a_pointer_to_a_kernel_is_an_input_and_other_files_of_the_cache_are_not(
+def test_only_kernel_pointers_of_the_cache_are_inputs(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -85,24 +88,24 @@ def test_a_call_that_another_thread_interrupts_is_read_whole(tmp_path: Path) -> 
 
 
 def test_a_machine_without_strace_traces_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    traces.possible.cache_clear()
+    traces.can_trace.cache_clear()
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent / "nothing"))
-    assert not traces.possible()
-    traces.possible.cache_clear()
+    assert not traces.can_trace()
+    traces.can_trace.cache_clear()
 
 
-def test_who_asks_git_for_files_reads_the_names_of_all(project: Path) -> None:
+def test_reader_of_the_git_index_reads_all_names(project: Path) -> None:
     subprocess.run(["git", "init", "-q"], cwd=project, check=True)
     subprocess.run(["git", "add", "."], cwd=project, check=True)
     assert "names:/" in traced(project, "git", "ls-files")
 
 
-def test_a_file_that_is_only_looked_at_is_an_input_by_its_existence(project: Path) -> None:
+def test_file_that_is_only_tested_is_an_input_by_its_existence(project: Path) -> None:
     found = traced(project, "test", "-f", "read.txt")
     assert "exists:read.txt" in found and "file:read.txt" not in found
 
 
-def test_what_tools_keep_for_themselves_is_no_input(project: Path) -> None:
+def test_caches_of_tools_are_no_inputs(project: Path) -> None:
     (project / ".pytest_cache").mkdir()
     (project / ".pytest_cache" / "lastfailed").write_text("x", encoding="utf-8")
     found = traced(project, "cat", ".pytest_cache/lastfailed", "read.txt")

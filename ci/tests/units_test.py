@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A unit that passed is not run again until an input of it changes; a failure always is."""
+"""A unit that passed runs again only after a change of an input. A failed unit always runs again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from bounded import Commands
+from timed_commands import Commands
 from units import records, traces, unit
 from units.inputs import Inputs
 from units.records import Case, Record
@@ -19,7 +19,7 @@ from units.unit import Outcome, Unit
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project with a cache of its own; units run there."""
+    """A project with its own cache, in which units run."""
     folder = tmp_path / "project"
     folder.mkdir()
     for name in ("a.txt", "b.txt"):
@@ -28,7 +28,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(unit, "OUT", folder / "out")
     monkeypatch.setattr(unit, "ROOT", folder)
-    monkeypatch.setattr("bounded.ROOT", folder)
+    monkeypatch.setattr("timed_commands.ROOT", folder)
     (folder / ".gitignore").write_text("out/\nran\n", encoding="utf-8")
     return folder
 
@@ -59,7 +59,7 @@ def test_a_pass_is_cached_until_a_file_that_it_read_changes(project: Path) -> No
     assert times(project) == 2
 
 
-def test_a_change_that_is_taken_back_is_cached_again(project: Path) -> None:
+def test_reverted_change_is_cached_again(project: Path) -> None:
     run(project, of(project))
     (project / "a.txt").write_text("y\n", encoding="utf-8")
     run(project, of(project))
@@ -89,7 +89,7 @@ def test_a_fresh_run_runs_what_is_cached(project: Path) -> None:
     assert (outcome.cached, outcome.remarks, times(project)) == (False, (), 2)
 
 
-def test_a_fresh_run_reports_a_result_that_differs_and_forgets_the_pass(project: Path) -> None:
+def test_fresh_run_reports_a_different_result_and_removes_the_record(project: Path) -> None:
     script = "cat a.txt; test $(wc -l <ran) = 1"
     assert not run(project, of(project, script)).failed
     outcome = run(project, of(project, script), fresh=True)
@@ -109,23 +109,23 @@ def test_an_input_that_is_written_while_the_unit_runs_makes_no_record(project: P
 def test_a_machine_that_cannot_trace_runs_again_after_any_change(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(traces, "possible", lambda: False)
+    monkeypatch.setattr(traces, "can_trace", lambda: False)
     run(project, of(project))
     assert run(project, of(project)).cached
     (project / "b.txt").write_text("y\n", encoding="utf-8")
     assert not run(project, of(project)).cached
 
 
-def test_a_unit_that_is_late_fails_with_its_limit(project: Path) -> None:
+def test_unit_over_its_budget_fails_with_its_limit(project: Path) -> None:
     outcome = run(project, of(project, "exec sleep 100", budget_s=1))
-    assert [case.message for case in outcome.failed] == ["not done after 1 s"]
+    assert [case.message for case in outcome.failed] == ["not finished after 1 s"]
 
 
-def test_a_report_in_which_nothing_passed_is_a_failure(project: Path) -> None:
+def test_report_without_a_pass_is_a_failure(project: Path) -> None:
     report = project / "out" / "r.json"
     text = '{"totals": {"cases": 0, "passed": 0, "skipped": 0}, "cases": []}'
     outcome = run(project, of(project, f"mkdir -p out; echo '{text}' >{report}", report=report))
-    assert [case.message for case in outcome.failed] == ["nothing passed: an empty run"]
+    assert [case.message for case in outcome.failed] == ["no test passed"]
 
 
 def test_a_missing_report_is_a_failure_that_names_it(project: Path) -> None:
@@ -134,14 +134,14 @@ def test_a_missing_report_is_a_failure_that_names_it(project: Path) -> None:
     assert str(report) in case.message
 
 
-def test_a_record_that_cannot_be_read_is_none(project: Path) -> None:
+def test_unreadable_record_counts_as_missing(project: Path) -> None:
     run(project, of(project))
     for path in (records.folder()).rglob("*.json"):
         path.write_text("{", encoding="utf-8")
     assert not run(project, of(project)).cached
 
 
-def test_cases_that_a_guest_ran_are_inputs_by_their_sources(project: Path) -> None:
+def test_sources_of_cases_that_a_guest_ran_are_inputs(project: Path) -> None:
     source = project / "conformance" / "cases" / "a" / "b_test.cpp"
     source.parent.mkdir(parents=True)
     source.write_text("CONFORMANCE_CASE(Counting, Wraps, .rules = {}) {}\n", encoding="utf-8")
@@ -162,7 +162,7 @@ def test_records_of_a_unit_are_bounded(project: Path) -> None:
     assert len(records.read("group/one")) == records.KEPT
 
 
-def test_a_report_of_mutants_passes_where_they_were_killed(tmp_path: Path) -> None:
+def test_killed_mutant_counts_as_passed(tmp_path: Path) -> None:
     rows = [
         {"id": name, "kernel": "6.12", "result": result, "detail": "why"}
         for name, result in (("C01", "KILLED"), ("C02", "SURVIVED"))
@@ -176,7 +176,7 @@ def test_a_report_of_mutants_passes_where_they_were_killed(tmp_path: Path) -> No
     )
 
 
-def test_a_report_that_only_counts_has_as_many_tests(tmp_path: Path) -> None:
+def test_report_with_only_totals_has_that_number_of_tests(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     path.write_text('{"totals": {"cases": 6, "passed": 3, "skipped": 2}}', encoding="utf-8")
     results = [case.result for case in unit.read_report(path)]

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Units of testing: what each reads, which passed before, and how they run side by side."""
+"""Units of testing: their inputs, the records of their passes, and their schedule."""

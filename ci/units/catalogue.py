@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The units of `make check`: the same for every change and on every day."""
+"""The units of `make check`. They are the same for every change and on every day."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from units.unit import OUT, ROOT, Unit
 
 PYTHON = "/usr/bin/python3"
 KERNELS = ("6.12", "6.1")
-SOME_AT_NIGHT = re.compile(r"\bnightly\b|\bdaily\b")
+SOME_AT_NIGHT = re.compile(r"\bnightly(_params)?\b")
 TIDY_PARTS = 4
 SAMPLE = 12
-"""`make check` tries one of so many mutants: always the same ones."""
+"""`make check` tries one of so many mutants, always the same ones."""
 HOUR_S = 3600
 GUEST_MB = 1200
 NIGHTLY = re.compile(r"^pytestmark = .*?nightly", re.M)
@@ -40,10 +40,10 @@ CPP_READS = (
 )
 TRACERS = ("glob:ci/*.py", "glob:vm/*.py", "package:strace")
 UNTRACED = {
-    # These trace themselves; and LeakSanitizer does not run under a tracer.
+    # These tests use a tracer themselves, and LeakSanitizer does not work under a tracer.
     "ci/tests/traces_test.py": TRACERS,
     "ci/tests/units_test.py": TRACERS,
-    "fuzz/tests/planted_test.py": ("glob:fuzz/*", *CPP_READS),
+    "fuzz/tests/seeded_faults_test.py": ("glob:fuzz/*", *CPP_READS),
     "fuzz/tests/build_test.py": ("glob:fuzz/*", *CPP_READS),
 }
 """Files of tests whose inputs are stated."""
@@ -60,11 +60,11 @@ BINARIES: dict[str, tuple[str, int, tuple[str, ...]]] = {
         ("glob:conformance/*.toml", "glob:conformance/selftest/*"),
     ),
 }
-"""Programs of unit tests below build/PRESET, their shards, and what they read beside themselves."""
+"""Programs of unit tests below build/PRESET, the number of their shards, and their inputs."""
 
 
 def build(name: str, *targets: str, cores: int = 2, default_s: float = 120) -> Unit:
-    """A preset that others need."""
+    """A unit that builds a preset for other units."""
     return Unit(
         f"build/{name}",
         (("ci/build", name, *targets),),
@@ -78,7 +78,7 @@ def build(name: str, *targets: str, cores: int = 2, default_s: float = 120) -> U
 
 
 def builds() -> list[Unit]:
-    """What is built for `make check`."""
+    """The builds of `make check`."""
     fetched = [
         Unit(
             f"build/kernel-{name}",
@@ -123,7 +123,7 @@ GUESTS = ("build/guest", *(f"build/module-{name}" for name in KERNELS))
 
 
 def lint_units() -> list[Unit]:
-    """Each step of ci/lint.py; clang-tidy in parts."""
+    """The steps of ci/lint.py; clang-tidy in parts."""
     heavy = {"kernel-6.12": 40.0, "kernel-6.1": 40.0, "sources": 60.0, "mypy": 30.0}
     found = []
     for name in lint.names():
@@ -147,7 +147,7 @@ def lint_units() -> list[Unit]:
 
 
 def tidy_units(kind: str, parts: int, default_s: float) -> list[Unit]:
-    """clang-tidy in parts; `kind` as ci/checks/tidy.py has it."""
+    """clang-tidy in parts. `kind` is one of ci/checks/tidy.py."""
     return [
         Unit(
             f"{kind}/{part}of{parts}",
@@ -164,7 +164,7 @@ def tidy_units(kind: str, parts: int, default_s: float) -> list[Unit]:
 
 
 def unit_tests(preset: str) -> list[Unit]:
-    """The programs of unit tests of a preset, in shards of GoogleTest's."""
+    """The programs of unit tests of a preset, in shards of GoogleTest."""
     found = []
     for name, (program, shards, reads) in BINARIES.items():
         path = f"build/{preset}/{program}"
@@ -190,7 +190,7 @@ def unit_tests(preset: str) -> list[Unit]:
 
 
 def pytest_files(inputs: Inputs, night: bool) -> list[str]:
-    """The files with tests in Python: all, or those with a test for make check."""
+    """The files with Python tests: all of them, or those with a test for make check."""
     found = []
     for name in inputs.files:
         if not name.endswith("_test.py"):
@@ -203,7 +203,7 @@ def pytest_files(inputs: Inputs, night: bool) -> list[str]:
 
 
 def pytest_units(inputs: Inputs, night: bool = False) -> list[Unit]:
-    """The tests in Python, a unit a file."""
+    """The Python tests, a unit for each file."""
     found = []
     for name in pytest_files(inputs, night):
         label = f"pytest{'-nightly' if night else ''}/{name}"
@@ -236,7 +236,7 @@ def pytest_units(inputs: Inputs, night: bool = False) -> list[Unit]:
 
 
 def kunit_unit(kernel: str) -> Unit:
-    """The KUnit suites in one kernel; `kernel` may end in -debug."""
+    """The KUnit suites on one kernel. `kernel` may end in -debug."""
     out = OUT / f"kunit-{kernel}"
     series = kernel.removesuffix("-debug")
     command = (PYTHON, "kunit/run.py", "--kernel", series, "--out", str(out))
@@ -255,16 +255,16 @@ def kunit_unit(kernel: str) -> Unit:
 
 
 def variables(kernel: str) -> str:
-    """A kernel as make has it."""
+    """A kernel as variables of make."""
     series = kernel.removesuffix("-debug")
     return f"KERNEL={series}" if series == kernel else f"KERNEL={series} DEBUG=1"
 
 
-def run_units(cells: Sequence[matrix.Cell]) -> list[Unit]:
-    """Targets on stock kernels; a case that passed with the same inputs is not run again."""
+def run_units(jobs: Sequence[matrix.Job]) -> list[Unit]:
+    """The targets on stock kernels. A case that passed with the same inputs does not run again."""
     found = []
-    for cell in cells:
-        kernel, target = cell.place.kernel, cell.place.target
+    for job in jobs:
+        kernel, target = job.place.kernel, job.place.target
         out = OUT / f"{target}-{kernel}"
         found.append(
             Unit(
@@ -290,7 +290,7 @@ def run_units(cells: Sequence[matrix.Cell]) -> list[Unit]:
                     f"cache:kernels/{kernel}-amd64.json",
                 ),
                 memory_mb=GUEST_MB,
-                default_s=60 * cell.minutes,
+                default_s=60 * job.minutes,
                 fresh=("--fresh",),
             )
         )
@@ -298,13 +298,13 @@ def run_units(cells: Sequence[matrix.Cell]) -> list[Unit]:
 
 
 def subjects() -> list[str]:
-    """The harnesses; `empty` is one to compare with."""
+    """The harnesses, without `empty`, which only serves for comparison."""
     names = {path.name.removesuffix("_fuzzer.cpp") for path in (ROOT / "fuzz").glob("*_fuzzer.cpp")}
     return sorted(names - {"empty"})
 
 
 def fuzz_units() -> list[Unit]:
-    """The corpus of each harness, replayed."""
+    """A unit for each harness, which replays its corpus."""
     found = []
     for subject in subjects():
         program = f"build/fuzz/fuzz/{subject}_fuzzer"
@@ -323,7 +323,7 @@ def fuzz_units() -> list[Unit]:
 
 
 def mutants_unit(name: str, words: Sequence[str], default_s: float, needs: Sequence[str]) -> Unit:
-    """Some of the mutants; what is known of each is kept by ci/mutants.py."""
+    """Some of the mutants. ci/mutants.py keeps the records of their kills."""
     out = OUT / name.replace("/", "-")
     return Unit(
         name,
@@ -347,15 +347,15 @@ def mutants_unit(name: str, words: Sequence[str], default_s: float, needs: Seque
 
 
 def check_units(inputs: Inputs) -> list[Unit]:
-    """All of `make check`."""
-    cells = [cell for cell in matrix.read().cells if cell.check]
+    """All units of `make check`."""
+    jobs = [job for job in matrix.read().jobs if job.check]
     return [
         *builds(),
         *lint_units(),
         *unit_tests("asan"),
         *pytest_units(inputs),
         kunit_unit(KERNELS[0]),
-        *run_units(cells),
+        *run_units(jobs),
         *fuzz_units(),
         mutants_unit(
             "mutants/sample",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a person reads while units run, and at the end: what failed, why, and how to repeat just that."""
+"""Prints the progress of units, and at the end the failures with their causes and repro commands."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CLEAR = "\r\033[K"
 
 
 class Display:
-    """A line for each unit that ran; at a terminal also one with those that run."""
+    """Prints a line for each unit that ran. A terminal also shows the running units."""
 
     def __init__(self, count: int, out: TextIO) -> None:
         self._count = count
@@ -27,11 +27,11 @@ class Display:
         self._colours = self._live and "NO_COLOR" not in os.environ
 
     def begin(self, text: str) -> None:
-        """The first line."""
+        """Prints the first line."""
         self._print(text)
 
     def ended(self, outcome: Outcome, running: Sequence[str]) -> None:
-        """A unit has ended. One that passed before is worth no line."""
+        """Prints a line about a unit that has ended. A cached unit has none."""
         self._done += 1
         if not outcome.cached:
             self._print(self._line(outcome))
@@ -51,7 +51,7 @@ class Display:
         timeline: Path,
         stopped: bool = False,
     ) -> None:
-        """The last lines: failures by name, and the count of all tests.
+        """Prints the last lines: the failures by name, and the count of all tests.
 
         `stopped`: the run ended at its first failure, which is why `never` did not run.
         """
@@ -97,7 +97,7 @@ class Display:
         for line in _tail(outcome.unit.log):
             self._print(f"    | {line}")
         self._print(f"    whole log: {os.path.relpath(outcome.unit.log)}")
-        self._print(f"    repeat just this: {outcome.unit.repeat}")
+        self._print(f"    repeat only this: {outcome.unit.repeat}")
 
     def _colour(self, code: str, text: str) -> str:
         return f"{code}{text}{PLAIN}" if self._colours else text

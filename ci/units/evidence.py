@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which rules of the catalogue the tests of a run verify; a rule that no test verifies is a failure."""
+"""Reports the rules that the tests of a run verify. A rule that no test verifies is a failure."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-import held
+import verified_rules
 from evidence import OtherTest, read_tests, read_untested
 from generate import CatalogueError, read_catalogue
 from units.catalogue import KERNELS
 from units.records import Case
 from units.unit import ROOT, Outcome, Unit
 
-LATER = "of older kernels alone: make nightly"
+LATER = "applies only to older kernels: make nightly"
 UNIT = Unit("rules/all", (), 0, "make check")
 
 
 def outcome(outcomes: Sequence[Outcome], night: bool = False) -> Outcome:
-    """A test a rule. One of older kernels alone may be verified at night: KUnit runs in them then."""
+    """A test for each rule. A rule that applies only to older kernels is skipped in make check, since KUnit runs on
+    them at night."""
     folder = ROOT / "conformance" / "rules"
     try:
         active = [r for r in read_catalogue(folder.glob("*.toml")) if r.status == "active"]
@@ -27,14 +28,14 @@ def outcome(outcomes: Sequence[Outcome], night: bool = False) -> Outcome:
         if not night:
             reasons |= {r.id: LATER for r in active if not applies(r.kernels, KERNELS[0])}
         found = verified(outcomes, read_tests(ROOT))
-        rows = held.judge(rules, found, reasons)
+        rows = verified_rules.judge(rules, found, reasons)
     except (OSError, ValueError, KeyError, CatalogueError) as error:
         return Outcome(UNIT, (Case("catalogue", "FAIL", (), str(error)),))
     return Outcome(UNIT, tuple(Case(row["id"], row["result"], (), row["message"]) for row in rows))
 
 
 def applies(kernels: str, series: str) -> bool:
-    """Whether a range such as ">=6.1,<6.12" has a series."""
+    """Whether a range such as ">=6.1,<6.12" includes a series."""
     version = tuple(map(int, series.split(".")))
     for term in filter(None, (word.strip() for word in kernels.split(","))):
         sign = term.rstrip("0123456789.")
@@ -46,7 +47,7 @@ def applies(kernels: str, series: str) -> bool:
 
 
 def verified(outcomes: Iterable[Outcome], tests: Sequence[OtherTest]) -> dict[str, list[str]]:
-    """Rule → the tests that verify it, and passed."""
+    """The passed tests that verify each rule."""
     found: dict[str, list[str]] = defaultdict(list)
     for each in outcomes:
         if each.unit.group in ("run", "kunit"):
@@ -60,7 +61,7 @@ def verified(outcomes: Iterable[Outcome], tests: Sequence[OtherTest]) -> dict[st
 
 
 def _passed(each: Outcome, tests: Sequence[OtherTest]) -> Iterable[OtherTest]:
-    """The marked tests of a file all of whose parameters passed."""
+    """The marked tests of a file that passed with all their parameters."""
     good: dict[tuple[str, str], bool] = {}
     for case in each.cases:
         module, _, name = case.id.rpartition("::")

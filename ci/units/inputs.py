@@ -44,15 +44,15 @@ RUNNER = (
 )
 REPORT = ("libpmuconf_report.a",)
 LINKED = ("libbpf-dev", "libelf-dev", "zlib1g-dev", "libgtest-dev", "libgmock-dev", "libc6-dev")
-"""Packages of the libraries that are linked into the suite."""
+"""Packages of the libraries that the suite is linked with."""
 
 
 class InputError(Exception):
-    """A name that stands for nothing; the message says which."""
+    """An input name has no meaning. The message has the name."""
 
 
 class Inputs:
-    """Digests of inputs in one checkout. Each is computed once; `forget` after a build."""
+    """Digests of the inputs in one checkout. Each is computed once; call `forget` after a build."""
 
     def __init__(self, root: Path = store.ROOT) -> None:
         self.root = root
@@ -74,7 +74,7 @@ class Inputs:
         }
 
     def digest(self, name: str) -> str:
-        """A short text that changes when the content does."""
+        """A short text that changes with the content."""
         if name not in self._digests:
             kind, colon, rest = name.partition(":")
             if not colon or kind not in self._kinds:
@@ -87,16 +87,16 @@ class Inputs:
         return {name: self.digest(name) for name in sorted(set(names))}
 
     def changed(self, recorded: Mapping[str, str]) -> list[str]:
-        """The names whose content is no longer what was recorded."""
+        """The names whose content differs from the recorded digests."""
         return [name for name, digest in recorded.items() if self.digest(name) != digest]
 
     def forget(self, *kinds: str) -> None:
-        """Compute inputs of these kinds again: something was built."""
+        """Drops the digests of inputs of these kinds, since a build changed them."""
         self._digests = {n: d for n, d in self._digests.items() if n.partition(":")[0] not in kinds}
 
     @functools.cached_property
     def files(self) -> list[str]:
-        """The project's files: those that git tracks, and new ones that it does not ignore."""
+        """The project's files: those in git, and new ones that git does not ignore."""
         command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
         out = subprocess.run(command, cwd=self.root, check=True, capture_output=True).stdout
         names = sorted(set(out.decode().split("\0")) - {""})
@@ -104,7 +104,7 @@ class Inputs:
 
     @property
     def case_sources(self) -> list[str]:
-        """The sources of cases."""
+        """The source files of cases."""
         return fnmatch.filter(self.files, "conformance/cases/*_test.cpp")
 
     @functools.cached_property
@@ -143,7 +143,7 @@ class Inputs:
 
 
 def content(path: Path) -> str:
-    """A digest of a file, with the bit that makes it a program; of a link, where it leads to."""
+    """A digest of a file's content and executable bit, or of a link's target."""
     try:
         if path.is_symlink():
             return _hash(["link", os.readlink(path)])
@@ -156,7 +156,7 @@ def content(path: Path) -> str:
 
 @functools.cache
 def packages() -> dict[str, str]:
-    """The packages of this machine and their versions."""
+    """The Debian packages of this machine and their versions."""
     command = ["dpkg-query", "-W", "-f", "${binary:Package} ${Version}\n"]
     out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     pairs = (line.split() for line in out.splitlines())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A night that goes on where it stood: which units have passed in it, and which shard has which units."""
+"""Continues an interrupted nightly run: records its passed units, and assigns units to shards."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from units.unit import Outcome, Unit
 
 
 class Night:
-    """Units that have passed since the night began, with the key of their inputs. It outlives the process."""
+    """The units that passed since the nightly run began, with the digest of their inputs. Stored on disk."""
 
     def __init__(self, again: bool = False) -> None:
-        """`again`: begin a new night, whatever the last one left open."""
+        """`again`: begin a new nightly run, even if the last one is incomplete."""
         self._path = store.cache() / "nightly.json"
         self._lock = threading.Lock()
         self._done: dict[str, str] = {}
@@ -28,7 +28,7 @@ class Night:
                 self._done = {str(name): str(key) for name, key in done.items()}
 
     def finished(self, unit: Unit, now: Inputs) -> Outcome | None:
-        """The pass of this night, if nothing that the unit reads has changed since."""
+        """The recorded pass of this nightly run, if no input of the unit has changed since."""
         key = self._done.get(unit.name)
         if key is None:
             return None
@@ -37,8 +37,8 @@ class Night:
             return None
         return Outcome(unit, record.cases, record.took_s, cached=True)
 
-    def note(self, outcome: Outcome, now: Inputs) -> None:
-        """A unit has passed."""
+    def record_pass(self, outcome: Outcome, now: Inputs) -> None:
+        """Records a pass."""
         record = records.passed(outcome.unit.name, now, outcome.unit.stated())
         if record is None or outcome.failed:
             return
@@ -47,7 +47,7 @@ class Night:
             store.write(self._path, json.dumps({"done": self._done}, indent=1).encode())
 
     def end_if_whole(self, units: Sequence[Unit]) -> bool:
-        """The next one begins afresh once each of `units` has passed in this one."""
+        """Removes the record if each of `units` has passed, so that the next nightly run starts from the beginning."""
         whole = {unit.name for unit in units if not unit.build} <= self._done.keys()
         if whole:
             self._path.unlink(missing_ok=True)
@@ -55,9 +55,9 @@ class Night:
 
 
 def shard(units: Sequence[Unit], number: int, count: int) -> list[Unit]:
-    """Shard `number` (from 1) of `count`, of about the same time each; with the builds that it needs.
+    """Shard `number` (from 1) of `count`, with the builds that it needs. All shards take about the same time.
 
-    It goes by what units are stated to take, so that each machine makes the same shards.
+    The units' default durations decide, so that each machine makes the same shards.
     """
     loads = [0.0] * count
     mine: list[Unit] = []
@@ -67,10 +67,10 @@ def shard(units: Sequence[Unit], number: int, count: int) -> list[Unit]:
         loads[least] += unit.default_s * unit.cores
         if least == number - 1:
             mine.append(unit)
-    return with_builds(mine, units)
+    return add_builds(mine, units)
 
 
-def with_builds(chosen: Sequence[Unit], units: Sequence[Unit]) -> list[Unit]:
+def add_builds(chosen: Sequence[Unit], units: Sequence[Unit]) -> list[Unit]:
     """The chosen units and all builds that they need, in the order of `units`."""
     known = {unit.name: unit for unit in units}
     wanted = {unit.name for unit in chosen}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The units of `make nightly`: those of `make check`, and whatever takes longer; none takes hours."""
+"""The units of `make nightly`: those of `make check`, and those that take longer. No unit takes hours."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ MUTANT_PARTS = 16
 ORACLE_CALLS = 100_000
 ORACLE_PARTS = 5
 FUZZ_S = 3600
-"""Seconds of the pure harnesses on two cores, all together."""
+"""Total time for the harnesses that need no guest, on two cores."""
 CAMPAIGN_S = 600
 CAMPAIGNS = 6
 EVERYTHING = ("glob:*", "suite:runner", "suite:report", "suite:cases")
 
 
 def nightly_units(inputs: Inputs, rounds: int) -> list[Unit]:
-    """All of `make nightly`. `rounds`: of the soak on each kernel."""
+    """All units of `make nightly`. `rounds`: rounds of the soak on each kernel."""
     return [
         *catalogue.check_units(inputs),
         catalogue.build("dev", default_s=280),
@@ -38,7 +38,7 @@ def nightly_units(inputs: Inputs, rounds: int) -> list[Unit]:
         *(catalogue.kunit_unit(name) for name in (*KERNELS[1:], *kernel.debug_known())),
         *_stated(catalogue.check_units(inputs)),
         *_debug_runs(),
-        *_cells(),
+        *_matrix_jobs(),
         *_mutants(),
         *_oracle(),
         *_fuzzing(),
@@ -47,7 +47,7 @@ def nightly_units(inputs: Inputs, rounds: int) -> list[Unit]:
 
 
 def _stated(units: Sequence[Unit]) -> list[Unit]:
-    """Each unit of make check with stated inputs, traced once: it reads nothing that it does not state."""
+    """Traces each unit of make check with stated inputs once, and fails if it reads another project file."""
     return [
         Unit(
             f"stated/{unit.name.replace('/', '+')}",
@@ -73,7 +73,7 @@ def _tool(
     default_s: float,
     cores: int = 1,
 ) -> Unit:
-    """A program that leaves build/FOLDER/results.json."""
+    """A program that writes build/FOLDER/results.json."""
     return Unit(
         name,
         ((PYTHON, *words),),
@@ -105,8 +105,8 @@ def _run(name: str, words: tuple[str, ...], repeat: str, default_s: float) -> Un
 
 
 def targets() -> list[str]:
-    """Those that `make check` runs, on whichever kernel."""
-    return sorted({cell.place.target for cell in matrix.read().cells if cell.check})
+    """The targets that `make check` runs, on all kernels."""
+    return sorted({job.place.target for job in matrix.read().jobs if job.check})
 
 
 def _debug_runs() -> list[Unit]:
@@ -122,31 +122,31 @@ def _debug_runs() -> list[Unit]:
     ]
 
 
-def _cells() -> list[Unit]:
-    """The cells of the matrix that `make check` leaves out."""
+def _matrix_jobs() -> list[Unit]:
+    """The jobs of the matrix that `make check` omits."""
     found = []
-    for cell in matrix.read().cells:
-        if not cell.check:
-            name = f"matrix/{cell.name}"
+    for job in matrix.read().jobs:
+        if not job.check:
+            name = f"matrix/{job.name}"
             out = OUT / name.replace("/", "+")
             found.append(
                 Unit(
                     name,
-                    (cell.command(out),),
-                    int(cell.budget_s) + HOUR_S,
-                    cell.again(),
+                    (job.command(out),),
+                    int(job.budget_s) + HOUR_S,
+                    job.repro_command(),
                     out / "results.json",
                     needs=("build/guest",),
                     reads=EVERYTHING,
                     memory_mb=GUEST_MB,
-                    default_s=60 * cell.minutes,
+                    default_s=60 * job.minutes,
                 )
             )
     return found
 
 
 def _mutants() -> list[Unit]:
-    """Each mutant, by its observers, on each kernel."""
+    """All mutants, by observer, on each kernel."""
     found = []
     for name in (*KERNELS, *kernel.debug_known()):
         factor = 4 if name.endswith("-debug") else 1
@@ -164,7 +164,7 @@ def _mutants() -> list[Unit]:
 
 
 def _oracle() -> list[Unit]:
-    """A kernel's errno, call by call, in shards; and the mutants that show there."""
+    """Compares a kernel's errnos with the model in shards, and detects mutants."""
     found = []
     calls = ORACLE_CALLS // ORACLE_PARTS
     for name in KERNELS:

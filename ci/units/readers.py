@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which units read a file of the project, by what their last passes are known to have read."""
+"""Finds the units that read a file of the project, from the inputs of their last passes."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ TIMEOUT_S = 120
 
 
 class Readers:
-    """The inputs of all recorded units, and the files behind what is built."""
+    """The inputs of all recorded units, and the source files of built inputs."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
         self._units = latest()
 
-    def of(self, path: str) -> list[str]:
+    def units_reading(self, path: str) -> list[str]:
         """The names of the units that read the file `path`, relative to the root."""
         behind = {
             name
@@ -39,7 +39,7 @@ class Readers:
         )
 
     def _built(self, path: str, preset: str) -> set[str]:
-        """The inputs that are built from a file, in one preset."""
+        """The inputs that one preset builds from a file."""
         folder = self._root / "build" / preset
         objects = {name for name, files in self._dependencies(preset).items() if path in files}
         if path in self._generated(preset):
@@ -67,7 +67,7 @@ class Readers:
 
     @functools.cache
     def _dependencies(self, preset: str) -> dict[str, set[str]]:
-        """The project's files that each object was compiled from, as the compiler named them."""
+        """The project's files that each object was compiled from, from the compiler's dependency files."""
         folder = self._root / "build" / preset
         found: dict[str, set[str]] = {}
         current: set[str] = set()
@@ -83,7 +83,7 @@ class Readers:
 
     @functools.cache
     def _generated(self, preset: str) -> set[str]:
-        """The project's files that generators read."""
+        """The project's files that code generators read."""
         folder = self._root / "build" / preset
         found = set()
         for line in _ninja(folder, "-t", "inputs", "all").splitlines():
@@ -94,7 +94,7 @@ class Readers:
 
 
 def reads(name: str, path: str) -> bool:
-    """Whether an input is made of a file: of its content, or of its name."""
+    """Whether an input depends on a file's content or name."""
     kind, _, rest = name.partition(":")
     if kind == "file":
         return rest == path
@@ -104,7 +104,7 @@ def reads(name: str, path: str) -> bool:
 
 
 def latest() -> Mapping[str, Iterable[str]]:
-    """The names of the inputs of the last pass of each unit."""
+    """The input names of the last pass of each unit."""
     found: dict[str, Iterable[str]] = {}
     for place in sorted(records.folder().glob("*/")):
         paths = sorted(place.glob("*.json"), key=lambda path: path.stat().st_mtime)
@@ -120,7 +120,7 @@ def latest() -> Mapping[str, Iterable[str]]:
 def unread(root: Path) -> list[str]:
     """The files of the project that no recorded unit reads."""
     readers = Readers(root)
-    return [name for name in Inputs(root).files if not readers.of(name)]
+    return [name for name in Inputs(root).files if not readers.units_reading(name)]
 
 
 def _ninja(folder: Path, *words: str) -> str:

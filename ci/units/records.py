@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Passes of units, kept in the cache: what was read, and what passed. A failure is never recorded.
+"""Records the passes of units in the cache: their inputs and tests. A failure is never recorded.
 
-A record is a file passes/UNIT/KEY.json of the cache; its name is the digest of the unit's inputs. Correctness does
-not depend on it: a record that cannot be read is none.
+A record is a file passes/UNIT/KEY.json of the cache. KEY is the digest of the unit's inputs. An unreadable record
+counts as missing, so correctness does not depend on the cache.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from units import inputs
 from units.inputs import Inputs
 
 KEPT = 12
-"""Records of a unit: a change that is taken back finds its own again."""
+"""Maximum number of records of a unit. With several, reverting a change makes an earlier record valid again."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,13 +31,13 @@ class Case:
 
     id: str
     result: str
-    """As in results.json: PASS, SKIP, WAIVED; anything else is a failure."""
+    """As in results.json: PASS, SKIP, WAIVED; all others are failures."""
     rules: tuple[str, ...] = ()
     message: str = ""
 
     @property
     def good(self) -> bool:
-        """Whether it says nothing against what is tested."""
+        """Whether the result is not a failure."""
         return self.result in ("PASS", "SKIP", "WAIVED")
 
 
@@ -50,7 +50,7 @@ class Record:
     cases: tuple[Case, ...]
     took_s: float
     details: dict[str, Any] = dataclasses.field(default_factory=dict)
-    """What a unit keeps for itself."""
+    """Data that only the unit itself reads."""
 
     @property
     def key(self) -> str:
@@ -59,7 +59,7 @@ class Record:
 
 
 def folder() -> Path:
-    """Where all records are."""
+    """The folder of all records."""
     return store.cache() / "passes"
 
 
@@ -79,7 +79,7 @@ def read(unit: str) -> list[Record]:
 
 
 def passed(unit: str, now: Inputs, stated: Iterable[str] = ()) -> Record | None:
-    """The record that has all `stated` inputs (names of texts too), and whose inputs are all as they are now."""
+    """The record with exactly the `stated` inputs (by name and content) whose inputs have not changed since."""
     wanted = set(stated)
     for record in read(unit):
         if wanted <= record.inputs.keys() and not now.changed(record.inputs):
@@ -90,7 +90,7 @@ def passed(unit: str, now: Inputs, stated: Iterable[str] = ()) -> Record | None:
 
 
 def write(record: Record) -> None:
-    """Keep a pass; the oldest ones of the unit go."""
+    """Writes a record, and removes the oldest ones of the unit."""
     if not all(case.good for case in record.cases):
         raise ValueError(f"{record.unit}: a failure is never recorded")
     place = _place(record.unit)
@@ -105,12 +105,12 @@ def write(record: Record) -> None:
 
 
 def remove(record: Record) -> None:
-    """Forget a pass that a later run with the same inputs denies."""
+    """Removes a record, since a later run with the same inputs had another result."""
     (_place(record.unit) / f"{record.key}.json").unlink(missing_ok=True)
 
 
 def differences(before: Sequence[Case], now: Sequence[Case]) -> list[str]:
-    """Tests whose results differ between two runs with the same inputs, a line each."""
+    """One line for each test whose results differ between two runs with the same inputs."""
     old, new = ({case.id: case.result for case in cases} for cases in (before, now))
     return [
         f"{name}: {old.get(name, 'absent')} before, {new.get(name, 'absent')} now"
@@ -120,7 +120,7 @@ def differences(before: Sequence[Case], now: Sequence[Case]) -> list[str]:
 
 
 def duration(unit: str, default_s: float) -> float:
-    """What the unit took last, in seconds."""
+    """Last duration of the unit in seconds."""
     path = _place(unit) / "took"
     try:
         return float(path.read_text(encoding="ascii"))
@@ -129,12 +129,12 @@ def duration(unit: str, default_s: float) -> float:
 
 
 def note_duration(unit: str, took_s: float) -> None:
-    """Remember what a run of the unit took, whether it passed or not."""
+    """Records the duration of a unit, whether it passed or not."""
     store.write(_place(unit) / "took", f"{took_s:.2f}\n".encode())
 
 
 def now_s() -> float:
-    """The clock of durations."""
+    """The clock for durations."""
     return time.monotonic()
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one unit, unless it has passed before with the same inputs."""
+"""Runs one unit, unless it passed before with the same inputs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import re
 import time
 from collections.abc import Iterable, Sequence
 
-from bounded import ENDED, OVERDUE, Commands
+from timed_commands import ENDED, OVERDUE, Commands
 from pmuvm.guest import CASES_LOG
 from units import records, traces
 from units.inputs import Inputs
@@ -25,13 +25,13 @@ class Runner:
     """Runs units of one checkout."""
 
     def __init__(self, inputs: Inputs, commands: Commands, fresh: bool = False) -> None:
-        """`fresh`: run what has passed before, too, and compare."""
+        """`fresh`: also run what passed before, and compare the results."""
         self._inputs = inputs
         self._commands = commands
         self._fresh = fresh
 
     def run(self, unit: Unit) -> Outcome:
-        """The outcome of a unit; `commands` was ended: KeyboardInterrupt."""
+        """The outcome of a unit. KeyboardInterrupt if `commands` was ended."""
         if not unit.build and not self._fresh:
             record = records.passed(unit.name, self._inputs, unit.stated())
             if record is not None:
@@ -58,19 +58,19 @@ class Runner:
         return outcome
 
     def _why(self, unit: Unit) -> str:
-        """Which inputs differ from the latest pass."""
+        """The inputs that differ from the latest pass."""
         latest = next(iter(records.read(unit.name)), None)
         if latest is None:
             return "no pass is recorded"
         changed = self._inputs.changed(latest.inputs)
         changed += sorted(unit.stated() - latest.inputs.keys())
         if not changed:
-            return "asked to run again"
+            return "requested by --fresh"
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
         return f"changed: {changed[0]}{more}"
 
     def _execute(self, unit: Unit) -> int:
-        """Runs the commands up to the first that fails; its status."""
+        """Runs the commands up to the first that fails. Returns its status."""
         unit.log.parent.mkdir(parents=True, exist_ok=True)
         for stale in (unit.log, unit.trace, unit.cases_log, unit.report):
             if stale is not None:
@@ -82,7 +82,7 @@ class Runner:
             if self._fresh and number == len(unit.commands) - 1:
                 command = (*command, *unit.fresh)
             argv: Sequence[str] = command
-            if unit.traced and traces.possible():
+            if unit.traced and traces.can_trace():
                 argv = traces.argv(command, unit.trace.with_suffix(f".trace{number}"))
             status = self._commands.run(argv, unit.log, deadline, environment, command)
             if status != 0:
@@ -90,8 +90,8 @@ class Runner:
         return status
 
     def _cases(self, unit: Unit, status: int) -> tuple[Case, ...]:
-        """The tests of a unit; what is broken before it can count is one failure."""
-        overdue = f"not done after {unit.budget_s} s" if status == OVERDUE else ""
+        """The tests of a unit. A unit without a valid report counts as one failed test."""
+        overdue = f"not finished after {unit.budget_s} s" if status == OVERDUE else ""
         if unit.report is None:
             if unit.build and status == 0:
                 return ()
@@ -105,7 +105,7 @@ class Runner:
             return (*cases, Case(unit.name, "FAIL", (), overdue or f"status {status}"))
         if status == 0 and not any(case.result == "PASS" for case in cases):
             if not cases or any(not case.good for case in cases):
-                return (*cases, Case(unit.name, "FAIL", (), "nothing passed: an empty run"))
+                return (*cases, Case(unit.name, "FAIL", (), "no test passed"))
         return cases
 
     def _record(self, unit: Unit, outcome: Outcome) -> Record:
@@ -117,7 +117,8 @@ class Runner:
         )
 
     def traced(self, unit: Unit) -> set[str]:
-        """What the traced commands of a unit have read; everything, where nothing could be traced."""
+        """The inputs that the tracer saw the unit's commands read. If the machine cannot trace, all files of the
+        project."""
         logs = [unit.trace.with_suffix(f".trace{number}") for number in range(len(unit.commands))]
         if not all(log.exists() for log in logs):
             return {"glob:*", "suite:runner", "suite:report", "suite:cases"}
@@ -130,7 +131,7 @@ class Runner:
         return found
 
     def _cases_that_ran(self, unit: Unit) -> Iterable[str]:
-        """The sources of the cases that the unit's guests ran."""
+        """The source files of the cases that the unit's guests ran."""
         with contextlib.suppress(OSError):
             ran = set(unit.cases_log.read_text(encoding="utf-8").split())
             sources = self._sources()
@@ -140,7 +141,7 @@ class Runner:
         return set()
 
     def _sources(self) -> dict[str, str]:
-        """The source of each case."""
+        """The source file of each case."""
         found = {}
         for name in self._inputs.case_sources:
             text = (self._inputs.root / name).read_text(encoding="utf-8")
@@ -148,7 +149,7 @@ class Runner:
         return found
 
     def _changed_since(self, wall: float, names: Iterable[str]) -> bool:
-        """Whether one of the inputs was written while the unit ran: then nobody knows what it saw."""
+        """Whether an input was written while the unit ran. Then the unit may have read the old or the new content."""
         for name in names:
             kind, _, rest = name.partition(":")
             with contextlib.suppress(OSError):
@@ -158,13 +159,14 @@ class Runner:
 
 
 def compared(outcome: Outcome, now: Record) -> Outcome:
-    """The outcome, with remarks where a recorded pass with the same inputs says otherwise; that record goes."""
+    """The outcome, with a remark for each difference from the recorded pass with the same inputs. That record is
+    removed."""
     for earlier in records.read(now.unit):
         if earlier.key != now.key:
             continue
         lines = records.differences(earlier.cases, now.cases)
         if lines:
             records.remove(earlier)
-            said = "the same inputs gave another result: a flake, or an input that is not known"
-            return dataclasses.replace(outcome, remarks=(said, *lines[:5]))
+            remark = "the same inputs gave another result: a flaky test, or an unknown input"
+            return dataclasses.replace(outcome, remarks=(remark, *lines[:5]))
     return outcome

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs units side by side, as many as cores and memory allow; the longest first."""
+"""Runs units concurrently, as many as cores and memory allow. The unit with the longest chain behind it starts first."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from pathlib import Path
 from units.unit import Outcome, Unit
 
 SPARE_MB = 1500
-"""For the machine itself."""
+"""Memory reserved for the rest of the machine."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Machine:
-    """What units share."""
+    """The cores and memory that units share."""
 
     cores: int
     memory_mb: int
 
     @classmethod
     def here(cls) -> Machine:
-        """This machine: the cores that this process may use, the memory that is free now."""
+        """This machine: the cores that this process may use, and the memory that is free now."""
         words = Path("/proc/meminfo").read_text(encoding="ascii").split()
         free = int(words[words.index("MemAvailable:") + 1]) // 1024
         return cls(len(os.sched_getaffinity(0)), max(free - SPARE_MB, 1))
 
 
 Order = Callable[[Sequence[Unit], Mapping[str, float]], dict[str, float]]
-"""The priority of each unit by its name; the highest begins first."""
+"""Computes the priority of each unit by name. The highest priority starts first."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Span:
-    """When a unit ran, in seconds since the run began."""
+    """The time in which a unit ran, in seconds since the start of the run."""
 
     unit: Unit
     begin_s: float
@@ -46,7 +46,7 @@ class Span:
 
 
 class Schedule:
-    """Units that wait, that run, that are done."""
+    """The waiting, running and finished units."""
 
     def __init__(
         self,
@@ -56,9 +56,9 @@ class Schedule:
         machine: Machine,
         order: Order | None = None,
     ) -> None:
-        """`run` is called in a thread of its own. `expected`: seconds by the name of a unit.
+        """`run` is called in a separate thread. `expected`: seconds by the name of a unit.
 
-        `order`: which unit begins first; without it, the one with the longest chain behind it.
+        `order`: priorities of the units. By default the unit with the longest chain behind it starts first.
         """
         self._run = run
         self._machine = machine
@@ -72,11 +72,11 @@ class Schedule:
         self.spans: list[Span] = []
 
     def outcomes(self) -> Iterator[Outcome]:
-        """The outcome of each unit as it ends. A unit whose build failed is never begun."""
+        """Yields the outcome of each unit when it ends. A unit whose build failed never starts."""
         while self._waiting or self._running:
             self._start()
             if not self._running:
-                return  # what they need has failed
+                return  # A build failed that the remaining units need.
             unit, outcome = self._ended.get()
             del self._running[unit.name]
             self.spans.append(Span(unit, self._starts[unit.name], self._now()))
@@ -92,7 +92,8 @@ class Schedule:
         return sorted(self._running, key=lambda name: self._starts[name])
 
     def _start(self) -> None:
-        """Begins whatever may begin: the most urgent first, smaller ones where that does not fit."""
+        """Starts units in the order of their priority, while cores and memory are free. A smaller unit may overtake a
+        larger one."""
         for name in sorted(self._waiting, key=lambda each: -self._urgency[each]):
             unit = self._waiting[name]
             if set(unit.needs) <= self._done and self._fits(unit):
@@ -104,12 +105,12 @@ class Schedule:
     def _one(self, unit: Unit) -> None:
         try:
             outcome: Outcome | BaseException = self._run(unit)
-        except BaseException as error:  # the thread that waits is the one to raise it
+        except BaseException as error:  # The waiting thread raises the exception.
             outcome = error
         self._ended.put((unit, outcome))
 
     def _fits(self, unit: Unit) -> bool:
-        """Whether cores and memory are free for it; one that is too large for the machine runs alone."""
+        """Whether cores and memory are free for the unit. A unit that is too large for the machine runs alone."""
         if unit.lock and unit.lock in {each.lock for each in self._running.values()}:
             return False
         if not self._running:
@@ -126,7 +127,7 @@ class Schedule:
 
 
 def urgency(units: Sequence[Unit], expected: Mapping[str, float]) -> dict[str, float]:
-    """Seconds from the begin of a unit to the end of the longest chain of units that wait for it."""
+    """Seconds from the start of a unit to the end of the longest chain of units that wait for it."""
     followers: dict[str, list[Unit]] = {}
     for unit in units:
         for name in unit.needs:
@@ -145,7 +146,7 @@ def urgency(units: Sequence[Unit], expected: Mapping[str, float]) -> dict[str, f
 
 
 def quickest(units: Sequence[Unit], expected: Mapping[str, float]) -> dict[str, float]:
-    """The shortest unit first; a build has the priority of the shortest unit that needs it."""
+    """The shortest unit first. A build has the priority of the shortest unit that needs it."""
     found = {unit.name: -expected[unit.name] for unit in units if not unit.build}
     for build in reversed([unit for unit in units if unit.build]):
         waiting = [found[u.name] for u in units if build.name in u.needs and u.name in found]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A page that shows when each unit ran, on which core: where the time of a run goes."""
+"""Draws a page that shows when each unit ran, and on which core."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WIDTH_PX = 1500
 
 
 def lanes(spans: Sequence[Span], cores: int) -> list[tuple[Span, tuple[int, ...]]]:
-    """Each span with the cores it is drawn on; one that finds none free is drawn below them."""
+    """Each span with its cores. A span without a free core is drawn in a row below the cores."""
     free = [0.0] * cores
     placed = []
     for span in sorted(spans, key=lambda each: (each.begin_s, each.unit.name)):
@@ -34,14 +34,14 @@ def lanes(spans: Sequence[Span], cores: int) -> list[tuple[Span, tuple[int, ...]
 
 
 def busy(spans: Sequence[Span], cores: int) -> float:
-    """The part of the cores' time, from 0 to 1, that units were given."""
+    """The fraction of the cores' time, from 0 to 1, that was assigned to units."""
     end = max((span.end_s for span in spans), default=0.0)
     used = sum((s.end_s - s.begin_s) * min(s.unit.cores, cores) for s in spans)
     return min(used / (end * cores), 1.0) if end else 0.0
 
 
 def page(spans: Sequence[Span], cores: int, idle: float, title: str) -> str:
-    """HTML that needs nothing beside it. `idle`: the part of the cores' time that nobody used."""
+    """One HTML file without references to others. `idle`: the idle fraction of the cores' time."""
     end = max((span.end_s for span in spans), default=1.0) or 1.0
     placed = lanes(spans, cores)
     rows = max((lane for _, own in placed for lane in own), default=0) + 1
@@ -86,5 +86,5 @@ def page(spans: Sequence[Span], cores: int, idle: float, title: str) -> str:
 
 
 def write(path: Path, spans: Sequence[Span], cores: int, idle: float, title: str) -> None:
-    """Leave the page in a file."""
+    """Writes the page to a file."""
     store.write(path, page(spans, cores, idle, title).encode())

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a command reads, seen by strace(1) while it runs: the names of its inputs.
+"""Finds the inputs of a command from an strace(1) log.
 
-A command that reads nothing else the next time, and finds the same content, gives the same answer: so these are all
-inputs that its record needs. What it has written itself before it reads it is no input.
+A command that reads the same files with the same content gives the same result, so these are all inputs of its record.
+A file that the command wrote before it read it is not an input.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ WRITING = re.compile(r"O_WRONLY|O_RDWR|O_CREAT|O_TRUNC")
 SYSTEM = ("/usr/", "/lib/", "/lib64/", "/bin/", "/sbin/", "/opt/")
 IGNORED = ("/proc/", "/sys/", "/dev/", "/tmp/", "/run/", "/var/", "/etc/", "/root/.cache/ccache")
 PRODUCTS = ("guest", "guest-arm64", "dev", "asan", "fuzz", "tidy", "bench")
-"""Presets: programs and generated sources there are inputs. What else is below build/ is for programs' own use."""
+"""Presets whose programs and generated sources are inputs. Other files below build/ only serve the programs that write
+them."""
 CACHES = (".pytest_cache", ".mypy_cache", ".hypothesis", "CACHEDIR.TAG")
-"""What tools write for themselves."""
+"""Files that tools write only for themselves."""
 SUITE = "build/guest/conformance/pmuconf"
 
 
@@ -53,8 +54,8 @@ def argv(command: Sequence[str], log: Path) -> list[str]:
 
 
 @functools.cache
-def possible() -> bool:
-    """Whether this machine has strace, and lets it trace."""
+def can_trace() -> bool:
+    """Whether this machine has strace and permits tracing."""
     if shutil.which("strace") is None:
         return False
     done = subprocess.run(argv(["true"], Path(os.devnull)), capture_output=True, check=False)
@@ -62,10 +63,10 @@ def possible() -> bool:
 
 
 def inputs(log: Path, root: Path, here: Path | None = None, probes: bool = True) -> set[str]:
-    """The names of what a traced command has read, as units.inputs has them.
+    """The inputs that a traced command has read, as names of units.inputs.
 
-    `here`: the folder that it was started in, if not `root`. `probes`: with files that it looked for in vain; a
-    compiler looks for each header in many folders.
+    `here`: the start folder of the command, if not `root`. `probes`: include files that were searched but do not exist;
+    a compiler searches for each header in many folders.
     """
     found: set[str] = set()
     with log.open(encoding="utf-8", errors="replace") as lines:
@@ -79,7 +80,7 @@ def inputs(log: Path, root: Path, here: Path | None = None, probes: bool = True)
 
 
 def _reads(lines: Iterable[str], start: str) -> Iterator[tuple[str, str]]:
-    """Absolute paths, and how each was read: as a `file`, its `names` as a folder, or only whether it `exists`."""
+    """Absolute paths and the type of each access: the `file`, the `names` in a folder, or only whether it `exists`."""
     written: set[str] = set()
     seen: set[tuple[str, str]] = set()
     folders: dict[str, str] = {}
@@ -100,7 +101,7 @@ def _reads(lines: Iterable[str], start: str) -> Iterator[tuple[str, str]]:
             continue
         pid, call, arguments, status, rest = match.groups()
         if pid not in folders:
-            # A child may run before the call that made it returns.
+            # A child may run before the call that created it returns.
             folders[pid] = folders.get(parent, start)
         here = folders[pid]
         if FORK.search(line):
@@ -134,9 +135,9 @@ def _reads(lines: Iterable[str], start: str) -> Iterator[tuple[str, str]]:
 
 
 def _names(call: str, arguments: str) -> list[str]:
-    """The paths among the arguments of a call; none where one is relative to an open folder."""
+    """The paths among the arguments of a call. It is empty if a path is relative to an open folder."""
     if "at" in call and call not in ("stat", "lstat", "creat"):
-        # Each path of an *at call follows its folder.
+        # In the *at calls each path follows its folder.
         found = re.findall(r'(AT_FDCWD|-?\d+)(?:<[^>]*>)?, "((?:[^"\\]|\\.)*)"', arguments)
         if call in ("symlinkat",):
             return STRING.findall(arguments)
@@ -151,7 +152,7 @@ def _absolute(name: str, here: str) -> str:
 
 
 def _name(path: str, how: str, root: Path) -> str | None:
-    """The input that a path is; None if it is none."""
+    """The input name of a path; None if the path is no input."""
     base, cache = f"{root}/", f"{store.cache()}/"
     if path == str(root):
         return "names:." if how == "names" else None
@@ -168,7 +169,7 @@ def _name(path: str, how: str, root: Path) -> str | None:
         return f"{how}:{name}"
     if path.startswith(cache):
         name = path.removeprefix(cache)
-        # All else there is called by its content.
+        # All other files of the cache are named by their content, so a name is enough.
         return f"cache:{name}" if re.fullmatch(r"kernels/[^/]+\.json", name) else None
     if path.startswith(IGNORED) or not path.startswith(SYSTEM):
         return None
@@ -190,7 +191,7 @@ def _product(name: str, root: Path) -> str | None:
 
 @functools.cache
 def owners() -> dict[str, str]:
-    """The package of each file that Debian's packages brought."""
+    """The Debian package of each installed file."""
     found = {}
     for path in Path("/var/lib/dpkg/info").glob("*.list"):
         package = path.stem.partition(":")[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A unit of testing: what it runs, what it reads, what it takes; and what came of it."""
+"""A unit of testing: its commands, inputs, resources and outcome."""
 
 from __future__ import annotations
 
@@ -15,93 +15,93 @@ from units.records import Case
 ROOT = store.ROOT
 OUT = ROOT / "build" / "check"
 ENVIRONMENT = ("PMUCONF_ACCEL", "PMUCONF_SYSROOT")
-"""Variables that change what units do."""
+"""Environment variables that change the behaviour of units."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Unit:
-    """Commands that run in order, and the file that says what they tested."""
+    """Commands that run in order, and a report of their tests."""
 
     name: str
-    """GROUP/WHAT; the group is what `--stages` names."""
+    """GROUP/NAME; `--stages` selects groups."""
     commands: tuple[tuple[str, ...], ...]
     budget_s: int
     repeat: str
-    """The command that repeats just this."""
+    """The command that repeats only this unit."""
     report: Path | None = None
-    """results.json, or JUnit's XML; without one the unit is a single test that its exit status decides."""
+    """results.json or JUnit XML. Without a report the unit is one test, and its exit status is the result."""
     needs: tuple[str, ...] = ()
-    """Names of the builds that must be done before."""
+    """Names of the builds that must finish first."""
     reads: tuple[str, ...] = ()
-    """Inputs that are known beforehand, as units.inputs names them."""
+    """Stated inputs, as names of units.inputs."""
     traced: bool = False
-    """The commands are traced: whatever else they read is an input, too."""
+    """Whether a tracer records further inputs."""
     traceable: bool = True
     """Whether its commands work under a tracer; if not, its stated inputs cannot be verified."""
     cores: int = 1
     memory_mb: int = 700
     default_s: float = 10
-    """What it takes where no earlier run tells."""
+    """Duration of a unit without an earlier run."""
     lock: str = ""
-    """Two units of the same lock never run at once: they write the same files."""
+    """Units with the same lock never run concurrently, since they write the same files."""
     fresh: tuple[str, ...] = ()
-    """What is added to the last command to have it run what passed before, too."""
+    """Arguments for the last command that make it run what passed before, too."""
     build: bool = False
-    """It tests nothing: others need it. It runs each time, and does nothing where nothing changed."""
+    """The unit has no tests: other units need it. It always runs; without changes it is fast."""
 
     def stated(self) -> set[str]:
-        """The inputs that are known before it runs; its commands are one."""
-        said = " && ".join(" ".join(command) for command in self.commands)
-        text = f"text:{said.replace(str(ROOT), '.')}"
+        """The inputs that are known before the unit runs. Its commands are one of them."""
+        script = " && ".join(" ".join(command) for command in self.commands)
+        text = f"text:{script.replace(str(ROOT), '.')}"
         return {*self.reads, *(f"env:{name}" for name in ENVIRONMENT), text}
 
     @property
     def group(self) -> str:
-        """What `--stages` calls it."""
+        """The name of the group for `--stages`."""
         return self.name.partition("/")[0]
 
     @property
     def log(self) -> Path:
-        """What its commands print."""
+        """The output of the commands."""
         return OUT / "logs" / f"{self.name.replace('/', '+')}.log"
 
     @property
     def trace(self) -> Path:
-        """What strace prints of its commands."""
+        """The output of strace."""
         return self.log.with_suffix(".trace")
 
     @property
     def cases_log(self) -> Path:
-        """The ids of the cases that its guests ran."""
+        """The ids of the cases that the unit's guests ran."""
         return self.log.with_suffix(".cases")
 
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What came of a unit."""
+    """The result of a unit."""
 
     unit: Unit
     cases: tuple[Case, ...]
     took_s: float = 0.0
     cached: bool = False
-    """It passed before, with the same inputs."""
+    """The unit passed before with the same inputs and did not run."""
     remarks: tuple[str, ...] = ()
-    """Results that differ from a recorded pass with the same inputs, and other lines worth reading."""
+    """Results that differ from a recorded pass with the same inputs, and other remarks."""
     why: str = ""
-    """Why a recorded pass did not do."""
+    """The reason why no recorded pass was valid."""
 
     @property
     def failed(self) -> list[Case]:
-        """The tests that did not pass, whatever the way."""
+        """The tests that did not pass."""
         return [case for case in self.cases if not case.good]
 
 
 class ReportError(Exception):
-    """A report is missing or cannot be read; the message names it."""
+    """A report is missing or unreadable. The message names it."""
 
 
 def read_report(path: Path) -> tuple[Case, ...]:
-    """The tests of a report."""
+    """Reads the tests of a report."""
     return _junit(path) if path.suffix == ".xml" else _results(path)
 
 
@@ -124,7 +124,7 @@ def _junit(path: Path) -> tuple[Case, ...]:
 
 
 def _results(path: Path) -> tuple[Case, ...]:
-    """A results.json: its cases and problems; where it has none, its totals."""
+    """Reads a results.json: its cases and problems. If it has no cases, its totals."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
         totals = document["totals"]
@@ -138,7 +138,7 @@ def _results(path: Path) -> tuple[Case, ...]:
             for case in document.get("cases", [])
         ]
         found += [
-            # A mutant passes when it is killed.
+            # A killed mutant counts as a pass.
             Case(
                 f"{row['id']} on {row['kernel']}",
                 "PASS" if row["result"] == "KILLED" else str(row["result"]),

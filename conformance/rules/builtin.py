@@ -17,14 +17,14 @@ DELIMITER = "pmuconf_file"
 
 
 def raw(text: str) -> str:
-    """A raw string literal of `text`."""
+    """A C++ raw string literal of `text`."""
     if f"){DELIMITER}" in text:
         raise ValueError(f"a file holds ){DELIMITER}")
     return f'R"{DELIMITER}({text}){DELIMITER}"'
 
 
 def source_of(root: Path) -> str:
-    """builtin.cpp of the checkout at `root`."""
+    """The text of builtin.cpp for the checkout at `root`."""
     suite = root / "conformance"
     lines = [HEADER.replace("rule catalogue by rules/generate.py", "suite by rules/builtin.py")]
     lines += ['#include "report/builtin.h"', "", "namespace pmuconf {", ""]
@@ -52,7 +52,7 @@ def source_of(root: Path) -> str:
 
 
 def main() -> int:
-    """Entry point."""
+    """Writes builtin.cpp."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--root", type=Path, required=True, help="the checkout")
     parser.add_argument("--out", type=Path, required=True, help="builtin.cpp")

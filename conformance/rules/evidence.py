@@ -71,7 +71,7 @@ def _marks(function: ast.FunctionDef) -> Iterable[str]:
 
 
 def pytest_tests(text: str, layer: str, file: str) -> list[OtherTest]:
-    """The rule marks of one file of pytest tests."""
+    """The tests with rule marks in one file of pytest tests."""
     return [
         OtherTest(rule, layer, node.name, file)
         for node in ast.walk(ast.parse(text))

@@ -78,7 +78,9 @@ def read_values(where: str, tables: object) -> tuple[Value, ...]:
             raise CatalogueError(f"{where}: key 'by_kernel.{name}' must be a table of kernels")
         for kernels, value in choices.items():
             if not KERNELS.fullmatch(kernels):
-                raise CatalogueError(f"{where}: key 'by_kernel.{name}': '{kernels}' is no kernels")
+                raise CatalogueError(
+                    f"{where}: key 'by_kernel.{name}': '{kernels}' is not a range of kernels"
+                )
             if type(value) is not int and not (isinstance(value, str) and hasattr(errno, value)):
                 raise CatalogueError(
                     f"{where}: key 'by_kernel.{name}' must be a number or an errno's name"
@@ -88,7 +90,7 @@ def read_values(where: str, tables: object) -> tuple[Value, ...]:
 
 
 def read_rule(where: str, area: str, table: dict[str, object]) -> Rule:
-    """Check one [[rule]] table."""
+    """Checks one [[rule]] table."""
     known = {field.name for field in dataclasses.fields(Rule)}
     for key in table:
         if key not in known:
@@ -113,7 +115,9 @@ def read_rule(where: str, area: str, table: dict[str, object]) -> Rule:
         raise CatalogueError(f"{where}: key 'kernels' must be like '>=6.1' or '>=6.1,<6.12'")
     for name in layer:
         if name not in LAYERS:
-            raise CatalogueError(f"{where}: key 'layer' knows {', '.join(LAYERS)}, not '{name}'")
+            raise CatalogueError(
+                f"{where}: key 'layer' must have only {', '.join(LAYERS)}, not '{name}'"
+            )
     by_kernel = read_values(where, table.get("by_kernel", {}))
     return Rule(source=source, layer=layer, by_kernel=by_kernel, **values)
 
@@ -145,7 +149,7 @@ def read_catalogue(paths: Iterable[pathlib.Path]) -> list[Rule]:
     for path in sorted(paths):
         for rule in read_file(path):
             if rule.id in rules:
-                raise CatalogueError(f"{path}: key 'id': {rule.id} stands twice")
+                raise CatalogueError(f"{path}: key 'id': {rule.id} occurs twice")
             rules[rule.id] = rule
     return [rules[key] for key in sorted(rules)]
 

@@ -29,7 +29,7 @@ def generate(tmp_path: pathlib.Path, text: str) -> subprocess.CompletedProcess[s
     return subprocess.run(argv, capture_output=True, text=True, timeout=60)
 
 
-def test_a_right_catalogue_becomes_constants(tmp_path: pathlib.Path) -> None:
+def test_catalogue_becomes_cpp_constants(tmp_path: pathlib.Path) -> None:
     assert generate(tmp_path, RULE).returncode == 0
     assert "extern const Rule TOY_001;" in (tmp_path / "rules" / "TOY.h").read_text()
     source = (tmp_path / "rules.cpp").read_text()
@@ -39,7 +39,7 @@ def test_a_right_catalogue_becomes_constants(tmp_path: pathlib.Path) -> None:
     assert "rule::TOY_001," in source
 
 
-def test_a_text_that_changes_rebuilds_no_case(tmp_path: pathlib.Path) -> None:
+def test_changed_rule_text_rebuilds_no_case(tmp_path: pathlib.Path) -> None:
     generate(tmp_path, RULE)
     before = (tmp_path / "rules" / "TOY.h").stat().st_mtime_ns
     generate(tmp_path, RULE.replace("Toys matter.", "Toys are everything."))
@@ -47,7 +47,7 @@ def test_a_text_that_changes_rebuilds_no_case(tmp_path: pathlib.Path) -> None:
     assert "Toys are everything." in (tmp_path / "rules.cpp").read_text()
 
 
-def test_what_differs_by_kernel_is_data(tmp_path: pathlib.Path) -> None:
+def test_kernel_dependent_values_become_data(tmp_path: pathlib.Path) -> None:
     more = 'by_kernel = { size = { "<6.12" = 128, ">=6.12" = 136 }, no = { ">=6.1" = "EINVAL" } }'
     assert generate(tmp_path, RULE + more + "\n").returncode == 0
     source = (tmp_path / "rules.cpp").read_text()
@@ -56,7 +56,7 @@ def test_what_differs_by_kernel_is_data(tmp_path: pathlib.Path) -> None:
     assert ".by_kernel = kTOY_001_values," in source
 
 
-def test_nothing_is_rewritten_when_nothing_changed(tmp_path: pathlib.Path) -> None:
+def test_unchanged_files_are_not_rewritten(tmp_path: pathlib.Path) -> None:
     generate(tmp_path, RULE)
     before = (tmp_path / "rules.cpp").stat().st_mtime_ns
     generate(tmp_path, RULE)
@@ -76,19 +76,19 @@ def test_nothing_is_rewritten_when_nothing_changed(tmp_path: pathlib.Path) -> No
         ('">=6.1"', '"6.1"', "key 'kernels'"),
         ("id =", "id = =", "TOY.toml: "),
         ("[[rule]]", "[[rules]]", "unknown key 'rules'"),
-        ("id =", 'layer = ["cases"]\nid =', "key 'layer' knows"),
+        ("id =", 'layer = ["cases"]\nid =', "key 'layer' must have only"),
         ("id =", 'by_kernel = { x = { "6" = 1 } }\nid =', "key 'by_kernel.x'"),
         ("id =", 'by_kernel = { x = { ">=6.1" = "EFOO" } }\nid =', "key 'by_kernel.x'"),
     ],
 )
-def test_a_wrong_one_is_refused(tmp_path: pathlib.Path, old: str, new: str, said: str) -> None:
+def test_invalid_rule_is_refused(tmp_path: pathlib.Path, old: str, new: str, said: str) -> None:
     done = generate(tmp_path, RULE.replace(old, new, 1))
     assert done.returncode == 1
     assert said in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_an_id_stands_once(tmp_path: pathlib.Path) -> None:
+def test_duplicate_id_is_refused(tmp_path: pathlib.Path) -> None:
     done = generate(tmp_path, RULE + RULE)
     assert done.returncode == 1
-    assert "TOY-001 stands twice" in done.stderr
+    assert "TOY-001 occurs twice" in done.stderr

@@ -36,7 +36,7 @@ def listed(*words: str) -> list[dict[str, Any]]:
     return cases
 
 
-def test_list_has_the_facts_of_every_case() -> None:
+def test_list_has_all_properties_of_every_case() -> None:
     case = {case["id"]: case for case in listed()}[ID]
     assert case["rules"] == ["CNT-002", "CNT-005"]
     assert case["needs"] == ["stimulus"]
@@ -45,7 +45,7 @@ def test_list_has_the_facts_of_every_case() -> None:
     assert case["line"] > 0
 
 
-def test_list_selects() -> None:
+def test_list_honours_the_selection() -> None:
     assert [case["id"] for case in listed("--case", ID)] == [ID]
     assert ID in [case["id"] for case in listed("--rule", "CNT-002")]
     assert ID in [case["id"] for case in listed("--profile", "counting-1.0")]
@@ -73,7 +73,7 @@ def test_an_old_id_selects_the_renamed_case() -> None:
         (("--case", ID, "--rule", "BPF-001"), "no case is selected"),
     ],
 )
-def test_a_wrong_selection_is_one_line_and_status_2(words: tuple[str, ...], said: str) -> None:
+def test_invalid_selection_is_one_line_and_status_2(words: tuple[str, ...], said: str) -> None:
     done = pmuconf("list", "--target", str(TARGET), *words)
     assert done.returncode == 2
     assert said in done.stderr
@@ -99,7 +99,7 @@ def test_no_command_is_status_2() -> None:
     assert pmuconf("list").returncode == 2
 
 
-def test_a_case_without_its_pmu_is_skipped_and_judges_nothing() -> None:
+def test_case_without_its_pmu_is_skipped_and_nothing_is_judged() -> None:
     if pathlib.Path("/sys/bus/event_source/devices/refpmu").exists():
         pytest.skip("this machine has a refpmu")
     done = pmuconf("case", ID, "--target", str(TARGET))
@@ -130,14 +130,14 @@ def test_targets_and_profiles_are_built_in(tmp_path: pathlib.Path) -> None:
         (("explain",), "no rule: give its id"),
     ],
 )
-def test_what_it_does_not_know_is_one_line_and_status_2(words: tuple[str, ...], said: str) -> None:
+def test_unknown_argument_is_one_line_and_status_2(words: tuple[str, ...], said: str) -> None:
     done = pmuconf(*words)
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
     assert said in done.stderr or "not permitted here" in done.stderr
 
 
-def test_a_run_without_the_pmu_says_so_and_judges_nothing(tmp_path: pathlib.Path) -> None:
+def test_run_without_the_pmu_reports_it_and_judges_nothing(tmp_path: pathlib.Path) -> None:
     if pathlib.Path("/sys/bus/event_source/devices/refpmu").exists():
         pytest.skip("this machine has a refpmu")
     done = pmuconf("run", "--pmu", "refpmu", "--case", ID, "--out", str(tmp_path))
@@ -165,7 +165,7 @@ accuracy = "exact"
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become somebody else")
-def test_an_ordinary_user_gets_no_failures(tmp_path: pathlib.Path) -> None:
+def test_unprivileged_user_gets_no_failures(tmp_path: pathlib.Path) -> None:
     folder = pathlib.Path("/sys/bus/event_source/devices/software")
     paranoid = pathlib.Path("/proc/sys/kernel/perf_event_paranoid")
     if not folder.exists() or int(paranoid.read_text()) < 1:
@@ -198,7 +198,7 @@ def test_explain_prints_a_rule_with_its_cases() -> None:
     assert f"{ID}  conformance/cases/counting/enable_disable_test.cpp:" in done.stdout
 
 
-def test_explain_has_every_rule_as_a_page() -> None:
+def test_explain_markdown_has_every_rule() -> None:
     page = pmuconf("explain", "--markdown").stdout
     for case in listed():
         assert f"[{case['id']}](../../{case['file']}#L{case['line']})" in page
@@ -246,7 +246,7 @@ def test_report_judges_a_stream(
     assert verdict.replace("_", " ") in done.stdout
 
 
-def test_report_says_that_it_cannot_write(tmp_path: pathlib.Path) -> None:
+def test_report_that_cannot_write_is_an_error(tmp_path: pathlib.Path) -> None:
     stream = write_stream(tmp_path / "stream.jsonl", "PASS")
     done = pmuconf(
         "report", "--stream", str(stream), "--target", str(TARGET), "--out", str(stream / "x")
@@ -321,12 +321,12 @@ def test_the_agent_cuts_long_lines(agent: Agent) -> None:
     "line",
     ["dance", "case", "case Counting.X", "case No.Such 5", "exec 5", "exec x [1]", "exec 5 [1]"],
 )
-def test_the_agent_refuses_what_it_does_not_know(agent: Agent, line: str) -> None:
+def test_agent_refuses_unknown_commands(agent: Agent, line: str) -> None:
     assert agent.ask(line)["t"] == "error"
     assert agent.ask('exec 10 ["true"]')["status"] == 0
 
 
-def test_the_agent_says_why_a_module_does_not_load(agent: Agent) -> None:
+def test_agent_reports_why_a_module_does_not_load(agent: Agent) -> None:
     answer = agent.ask("load /nonexistent.ko a=1")
     assert answer["ok"] is False and "No such file" in answer["error"]
     answer = agent.ask("unload no_such_module")

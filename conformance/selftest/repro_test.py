@@ -28,9 +28,7 @@ def chance(folder: pathlib.Path, seed: int, steps: int) -> pathlib.Path:
 
 
 @pytest.mark.parametrize("target", ["refpmu", "software"])
-def test_what_is_printed_is_c_that_compiles_without_a_warning(
-    target: str, tmp_path: pathlib.Path
-) -> None:
+def test_printed_c_program_compiles_without_warnings(target: str, tmp_path: pathlib.Path) -> None:
     seen = set()
     for seed in range(6):
         done = repro("--print", "--target", target, chance(tmp_path, seed, 24))
@@ -46,7 +44,7 @@ def test_what_is_printed_is_c_that_compiles_without_a_warning(
     assert {"open", "ioctl", "map", "read", "close", "fork", "child", "pulse", "attach"} <= seen
 
 
-def test_the_text_of_an_input_is_the_same_program(tmp_path: pathlib.Path) -> None:
+def test_text_of_an_input_is_the_same_program(tmp_path: pathlib.Path) -> None:
     given = chance(tmp_path, 1, 24)
     text = tmp_path / "text"
     text.write_text(repro("--text", given).stdout)
@@ -64,7 +62,7 @@ def test_the_text_of_an_input_is_the_same_program(tmp_path: pathlib.Path) -> Non
         (f"{HEADER}fork\n", "refpmu"),
     ],
 )
-def test_what_cannot_be_replayed_is_one_line_and_status_2(
+def test_invalid_program_is_one_line_and_status_2(
     text: str | None, said: str, tmp_path: pathlib.Path
 ) -> None:
     path = tmp_path / "file"
@@ -76,7 +74,7 @@ def test_what_cannot_be_replayed_is_one_line_and_status_2(
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_no_cpu_of_a_machine_that_is_no_guest_is_taken_off(tmp_path: pathlib.Path) -> None:
+def test_cpus_stay_online_outside_of_a_guest(tmp_path: pathlib.Path) -> None:
     path = tmp_path / "file"
     path.write_text("pmuconf program for software\ncpu\n")
     done = repro(path)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hands places of the kernel to libFuzzer as counters.
+// Passes places of the kernel to libFuzzer as counters.
 #include "guest/coverage.h"
 
 #include <fcntl.h>
@@ -15,11 +15,11 @@
 namespace pmuconf::fuzz {
 namespace {
 
-constexpr std::size_t kWords = 64 << 10;  // for one program; what is more is not counted
+constexpr std::size_t kWords = 64 << 10;  // for one program; further places are not counted
 constexpr unsigned kCounterBits = 15;
 constexpr std::uint64_t kMix = 0x9e37'79b9'7f4a'7c15;
 
-// libFuzzer finds the section by its name, clears it before each input and reads it behind.
+// libFuzzer finds the section by its name, clears it before each input, and reads it afterwards.
 __attribute__((section("__libfuzzer_extra_counters"))) std::uint8_t counters[1 << kCounterBits];
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What system calls reached in the kernel, for libFuzzer to be led by.
+// Coverage of system calls in the kernel, for libFuzzer.
 #ifndef PMUCONF_FUZZ_GUEST_COVERAGE_H_
 #define PMUCONF_FUZZ_GUEST_COVERAGE_H_
 
@@ -11,21 +11,22 @@
 
 namespace pmuconf::fuzz {
 
-// Makes libFuzzer see that an input came by `place`: a hash says which of its counters is meant.
+// Reports to libFuzzer that an input reached `place`. A hash selects one of its counters.
 void CountPlace(std::uint64_t place);
 
-// KCOV: places in the kernel that one task's calls come by, as the kernel writes them down.
+// KCOV: the places in the kernel that the calls of one task reach, as recorded by the kernel.
 class Coverage {
  public:
-  // Throws Broken on a kernel that has it not.
+  // Throws Broken if the kernel does not have KCOV.
   Coverage();
   Coverage(const Coverage&) = delete;
   ~Coverage();
 
-  // Of the task that calls, until Stop(): one at a time. A child of who made this may do so.
+  // Records the calling task until Stop(), only one task at a time. A child of the owner may call
+  // it.
   void Start() const;
   void Stop() const;
-  // Counts the places of the last task.
+  // Counts the places that the last task reached.
   void Count();
   std::size_t places() const { return seen_.size(); }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs of perf operations, led by what they reach in the kernel. A finding is an answer of
-// perf_event_open that the errno model does not give, something that the kernel reports, or a
-// program that does not end.
+// Fuzzes programs of perf operations, led by kernel coverage. A finding is an answer of
+// perf_event_open that disagrees with the errno model, a report of the kernel, or a program that
+// does not end.
 //
-// syscall_fuzzer [--target=NAME] [--coverage=off] and what libFuzzer takes; or --random=SECONDS, to
-// compare with: operations by chance, one after the other, led by nothing. It belongs into a guest.
+// syscall_fuzzer [--target=NAME] [--coverage=off] [option of libFuzzer ...]; or, for comparison,
+// --random=SECONDS: random operations one after the other, without coverage. It must run in a
+// guest.
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -42,20 +43,20 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// More samples would keep an emulated machine from anything else.
+// With more samples an emulated machine would do nothing else.
 constexpr std::uint64_t kSampleRate = 2'000;
 constexpr std::size_t kLongest = kProgramSteps * kStepBytes;
-// To make a process takes longer than what a program does; and at its end it leaves its events to
-// the kernel, which is to be tried as well.
+// Creating a process takes longer than a program. A process that ends also leaves its open events
+// to the kernel, which tests their cleanup.
 constexpr unsigned kProgramsOfAProcess = 32;
 
-// Whoever has the memory of a guest that died finds here what it did last.
+// The last input, which the host finds in the memory of a guest that died.
 struct Last {
   char magic[16];
-  std::uint64_t number;  // counts up: there may be copies
+  std::uint64_t number;  // increases, since the memory may have older copies
   std::uint64_t size;
   std::uint8_t input[kLongest];
-  std::uint64_t end;  // the same number, once the input is whole
+  std::uint64_t end;  // the same number, once the input is complete
 };
 constexpr char kMagic[] = "PMUCONF-PROGRAM";
 static_assert(sizeof(kMagic) == sizeof(Last::magic));
@@ -102,7 +103,8 @@ class Fuzzer {
     std::abort();
   }
 
-  // What perf_fuzzer does, with our operations: the events of one process, until the time is over.
+  // Like perf_fuzzer, but with the operations of this suite: the events of one process, until the
+  // time is over.
   void Random(double seconds) {
     std::uint8_t bytes[kStepBytes];
     std::mt19937_64 chance(1);
@@ -134,7 +136,8 @@ class Fuzzer {
     opened_ += outcome.ran && outcome.known && outcome.error == 0 ? 1 : 0;
   }
 
-  // Else the kernel would patch its text with each program, and take it back behind it.
+  // Open events keep the kernel's text patched. Otherwise the kernel would patch it for each
+  // program.
   void KeepPatched() const {
     for (const OpenPmu& pmu : machine_.model(true).pmus()) {
       if (!pmu.software || pmu.type == PERF_TYPE_BREAKPOINT) continue;
@@ -156,23 +159,25 @@ class Fuzzer {
     last_->size = size;
     if (size > 0) std::memcpy(last_->input, input.data(), size);
     last_->end = last_->number;
-    // The last that is written: what begins like this is whole.
+    // The magic is written last, so that it marks a complete input.
     std::memcpy(last_->magic, kMagic, sizeof(kMagic));
   }
 
-  // Which operation was answered what: new answers are worth something, with or without coverage.
+  // A key of the operation and its answer. New answers make an input worth keeping, with or without
+  // coverage.
   static std::uint64_t Answered(const Step& step, const Outcome& outcome) {
     const auto act = static_cast<std::uint64_t>(step.act);
     return act << 16 | std::uint64_t{step.which} << 8 | static_cast<unsigned>(outcome.error);
   }
 
-  // The input alone may not show it again: then the log says so.
+  // If the input alone does not show the finding, the log states that.
   void TellWhetherAlone(const Program& program, unsigned before) {
     process_->Kill();
     const Ended alone = RunProgram(machine_, program, options_);
     if (!alone.Good() || !FindReports(log_.Lines()).empty()) return;
-    std::printf("FINDING: not when it is tried again alone; %u others ran in its process before\n",
-                before);
+    std::printf(
+        "FINDING: not reproduced by this program alone; %u others ran in its process before\n",
+        before);
   }
 
   static void Tell(const Program& program, const Ended& ended,
@@ -208,8 +213,8 @@ std::unique_ptr<Fuzzer>& TheFuzzer() {
   return fuzzer;
 }
 
-// Reads its own words, which begin with two dashes: libFuzzer passes over them, and hands them on
-// to the processes that it merges with.
+// Parses the fuzzer's own options, which begin with two dashes. libFuzzer ignores them, and passes
+// them on to the processes of a merge.
 void Start(int argc, char** argv) {
   std::string target = "refpmu";
   bool coverage = true;
@@ -245,7 +250,7 @@ Bytes::iterator At(Bytes& bytes, std::size_t step) {
   return bytes.begin() + static_cast<std::ptrdiff_t>(step * kStepBytes);
 }
 
-// Of whole operations, as an operation is what means something.
+// Rounds up to complete operations, since mutations work on operations.
 Bytes Whole(const std::uint8_t* data, std::size_t size) {
   Bytes bytes(data, data + size);
   bytes.resize((size + kStepBytes - 1) / kStepBytes * kStepBytes);
@@ -258,11 +263,11 @@ void Mutate(Bytes& bytes, std::mt19937& chance) {
   std::uint8_t* const own = &bytes[step * kStepBytes];
   Bytes copy(own, own + kStepBytes);
   switch (chance() % 8) {
-    case 0:  // another one, new
+    case 0:  // insert a new operation
       for (std::uint8_t& byte : copy) byte = static_cast<std::uint8_t>(chance());
       bytes.insert(At(bytes, step), copy.begin(), copy.end());
       break;
-    case 1:  // again, elsewhere
+    case 1:  // copy the operation
       bytes.insert(At(bytes, chance() % (StepsOf(bytes) + 1)), copy.begin(), copy.end());
       break;
     case 2:
@@ -271,10 +276,10 @@ void Mutate(Bytes& bytes, std::mt19937& chance) {
     case 3:
       std::swap_ranges(At(bytes, step), At(bytes, step + 1), At(bytes, chance() % StepsOf(bytes)));
       break;
-    case 4:  // what it is, or to which event
+    case 4:  // change its type or its event
       own[chance() % 3] = static_cast<std::uint8_t>(chance());
       break;
-    case 5:  // the same, otherwise
+    case 5:  // change its arguments
       std::generate_n(own + 3, kStepBytes - 3,
                       [&chance] { return static_cast<std::uint8_t>(chance()); });
       break;
@@ -318,7 +323,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
   return pmuconf::fuzz::Put(bytes, data, max_size);
 }
 
-// Operations of one, and then of the other.
+// Combines operations of both inputs.
 extern "C" std::size_t LLVMFuzzerCustomCrossOver(const std::uint8_t* one, std::size_t one_size,
                                                  const std::uint8_t* other, std::size_t other_size,
                                                  std::uint8_t* out, std::size_t max_out,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A service that fuzzes for long builds the harnesses by its own variables, and gets all that belongs to them."""
+"""A fuzzing service builds the harnesses with its own variables, and gets all files that belong to them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LIMIT_S = 1200
 
 
 def build(variables: dict[str, str], *subjects: str) -> subprocess.CompletedProcess[str]:
-    """As the service calls it; objects are remembered where ci/build remembers them."""
+    """Builds as the service does, with the ccache of ci/build."""
     known = {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ}
     ccache = {
         "CCACHE_DIR": str(store.cache() / "ccache"),
@@ -36,7 +36,7 @@ def build(variables: dict[str, str], *subjects: str) -> subprocess.CompletedProc
 
 
 @pytest.mark.timeout(LIMIT_S)
-def test_a_service_builds_with_its_compiler_flags_and_engine(tmp_path: Path) -> None:
+def test_service_builds_with_its_compiler_flags_and_engine(tmp_path: Path) -> None:
     out = tmp_path / "out"
     flags = "-g -O1 -fsanitize=address,fuzzer-no-link"
     done = build(
@@ -66,14 +66,17 @@ def test_a_service_builds_with_its_compiler_flags_and_engine(tmp_path: Path) -> 
     assert replayed.edges > 0 and replayed.corpus > 0
 
 
-def test_without_a_place_for_them_nothing_is_built(tmp_path: Path) -> None:
+def test_without_output_folder_nothing_is_built(tmp_path: Path) -> None:
     done = build({"WORK": str(tmp_path)})
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "fuzz/build.sh: OUT is not set: the folder that takes the harnesses\n"
+    assert (
+        done.stderr
+        == "fuzz/build.sh: OUT is not set: it must name the output folder of the harnesses\n"
+    )
     assert not any(tmp_path.iterdir())
 
 
-def test_a_harness_that_reads_text_comes_with_its_words(tmp_path: Path) -> None:
+def test_text_harness_has_a_dictionary(tmp_path: Path) -> None:
     built, out = tmp_path / "built", tmp_path / "out"
     for folder in (built, out):
         folder.mkdir()
@@ -93,7 +96,7 @@ def test_a_harness_that_reads_text_comes_with_its_words(tmp_path: Path) -> None:
         (["ktap"], "/ktap_fuzzer: No such file or directory"),
     ],
 )
-def test_what_cannot_be_packed_is_one_line_and_status_2(
+def test_missing_harness_is_one_line_and_status_2(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: str
 ) -> None:
     assert pack.main([str(tmp_path / "built"), str(tmp_path / "out"), *words]) == 2

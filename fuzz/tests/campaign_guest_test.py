@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""In a guest, the fuzzer of system calls finds a driver that answers otherwise than the errno model, and
-leaves what shows it again.
+"""In a guest, the fuzzer of system calls detects a driver that disagrees with the errno model, and writes a repro.
 
-On a stock kernel, led by new answers alone: one with coverage takes longer to build than all tests.
+It runs on a stock kernel and selects inputs by new answers, since a kernel with coverage takes long to build.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ pytestmark = [pytest.mark.guest, pytest.mark.nightly, pytest.mark.timeout(1800)]
 
 RUNS = 20_000
 LIMIT_S = 900
-# So loaded, the driver has no branches and no records, which the model takes it to have.
+# With these parameters the driver has no branches and no records, but the model expects them.
 OTHER = ("lbr=0", "records=0")
 
 
@@ -28,7 +27,7 @@ def request(folder: Path) -> campaign.Request:
     )
 
 
-def test_a_driver_that_answers_otherwise_is_found(tmp_path: Path) -> None:
+def test_fuzzer_detects_a_driver_that_disagrees_with_the_model(tmp_path: Path) -> None:
     asked = dataclasses.replace(request(tmp_path), parameters=OTHER)
     told = campaign.fuzz(asked, tmp_path / "findings")
     assert told.error == "" and len(told.findings) == 1

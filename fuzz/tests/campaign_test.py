@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a campaign of guests makes of what they say, and of the memory of one that died."""
+"""A campaign evaluates the output of guests, and the memory of a dead one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SUM = (
 
 
 def note(number: int, data: bytes, end: int | None = None) -> bytes:
-    """What the fuzzer writes before it tries an input."""
+    """The data that the fuzzer writes to memory before it runs an input."""
     return NOTE.pack(MAGIC, number, len(data), data, number if end is None else end)
 
 
@@ -37,12 +37,12 @@ def memory(folder: Path, *parts: bytes) -> Path:
     return path
 
 
-def test_the_last_input_is_found_in_the_memory_of_a_guest(tmp_path: Path) -> None:
+def test_last_input_is_read_from_the_memory_of_a_guest(tmp_path: Path) -> None:
     path = memory(tmp_path, note(7, b"older"), note(9, b"newest"), note(8, b"old"))
     assert campaign.last_input(path) == b"newest"
 
 
-def test_a_note_that_is_not_whole_is_no_input(tmp_path: Path) -> None:
+def test_incomplete_note_is_no_input(tmp_path: Path) -> None:
     whole, half = note(3, b"whole"), note(4, b"half", end=3)
     too_long = NOTE.pack(MAGIC, 5, MAX_LEN + 1, b"", 5)
     assert campaign.last_input(memory(tmp_path, half, whole, too_long, MAGIC)) == b"whole"
@@ -50,7 +50,7 @@ def test_a_note_that_is_not_whole_is_no_input(tmp_path: Path) -> None:
     assert campaign.last_input(memory(tmp_path, MAGIC)) is None
 
 
-def test_slices_are_added() -> None:
+def test_figures_of_slices_are_added() -> None:
     told = Campaign("refpmu", "6.12-kcov", True)
     told.add(SUM)
     told.add(SUM.replace("places=1234", "places=1000").replace("ft: 77", "ft: 80"))
@@ -59,11 +59,11 @@ def test_slices_are_added() -> None:
 
 
 def test_a_slice_without_figures_is_not_judged() -> None:
-    with pytest.raises(PmuvmError, match="without its figures: Killed"):
+    with pytest.raises(PmuvmError, match="without figures: Killed"):
         Campaign("refpmu", "6.12-kcov", True).add("INFO: Seed: 1\nKilled\n")
 
 
-def test_a_finding_outweighs_what_could_not_be_judged(tmp_path: Path) -> None:
+def test_finding_takes_precedence_over_not_judged(tmp_path: Path) -> None:
     clean, broken, found = (Campaign("refpmu", "6.12", True) for _ in range(3))
     broken.error = "no kernel"
     found.findings.append(Finding(("it hung",), "x.program", "x.log", "again x.program"))
@@ -79,7 +79,9 @@ def test_a_finding_outweighs_what_could_not_be_judged(tmp_path: Path) -> None:
 
 
 def test_a_finding_leaves_its_input_and_a_log(tmp_path: Path) -> None:
-    told = campaign.saved(tmp_path, Campaign("software", "6.12", True), b"\1\2", ("oops",), "log")
+    told = campaign.save_finding(
+        tmp_path, Campaign("software", "6.12", True), b"\1\2", ("oops",), "log"
+    )
     assert Path(told.input).read_bytes() == b"\1\2"
     assert Path(told.log).read_text("utf-8") == "log"
     assert told.repeat.endswith(f"--kernel 6.12 --target software --repro {told.input}")
@@ -94,7 +96,7 @@ LEAK = """unreferenced object 0xffff888003a1c300 (size 96):
 
 
 class Scanned:
-    """A guest that runs one slice and scans for lost memory."""
+    """A guest that runs one slice and scans for memory leaks."""
 
     def __init__(self, listing: str, status: int = 0) -> None:
         self._said = guest.Done(status, listing, "no such file")
@@ -126,12 +128,12 @@ def sliced(vm: Scanned, folder: Path, debug: bool) -> tuple[bool, Campaign]:
     return slices.run([], 1), told
 
 
-def test_memory_that_a_slice_lost_is_a_finding(tmp_path: Path) -> None:
+def test_memory_leak_of_a_slice_is_a_finding(tmp_path: Path) -> None:
     found, told = sliced(Scanned(LEAK), tmp_path, True)
     assert found
     (finding,) = told.findings
     assert finding.said == (
-        'kmemleak: 96 bytes lost by "syscall_fuzzer" (77) in refpmu_event_init',
+        'kmemleak: 96 bytes leaked by "syscall_fuzzer" (77) in refpmu_event_init',
     )
     assert Path(finding.log).read_text("utf-8") == LEAK
     lines = campaign.table([told])
@@ -139,19 +141,19 @@ def test_memory_that_a_slice_lost_is_a_finding(tmp_path: Path) -> None:
     assert f"\n  {finding.log}\n  repeat with: {repeat}" in lines
 
 
-def test_a_slice_that_lost_nothing_goes_on(tmp_path: Path) -> None:
+def test_slice_without_leak_has_no_finding(tmp_path: Path) -> None:
     clean, stock = Scanned(""), Scanned(LEAK)
     assert sliced(clean, tmp_path, True)[0] is False
     assert sliced(stock, tmp_path, False)[0] is False
     assert (clean.scans, stock.scans) == (1, 0)
 
 
-def test_a_scan_that_cannot_be_done_is_no_judgement(tmp_path: Path) -> None:
-    with pytest.raises(PmuvmError, match="no scan for lost memory: no such file"):
+def test_failed_leak_scan_is_not_judged(tmp_path: Path) -> None:
+    with pytest.raises(PmuvmError, match="no scan for memory leaks: no such file"):
         sliced(Scanned("", 1), tmp_path, True)
 
 
-# Instead of a guest, something that takes a file away when it ends.
+# This stub replaces a guest. It removes a file when it ends.
 PLAYED = """
 import os, pathlib, select, signal, sys
 # A shell's background job, as these tests may be, does not hear of ^C, and neither do those that it starts.
@@ -183,11 +185,11 @@ def fixture_played(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_guests_run_at_once_and_end_with_who_is_ended(
+def test_guests_run_concurrently_and_end_with_the_runner(
     played: subprocess.Popen[str], tmp_path: Path, number: signal.Signals
 ) -> None:
     assert played.stdout is not None
-    # Neither ends by itself: both lines come only if both run.
+    # Neither ends by itself, so both lines appear only if both run at the same time.
     assert [played.stdout.readline() for _ in campaign.TARGETS] == ["runs\n", "runs\n"]
     assert {path.name for path in tmp_path.iterdir()} == set(campaign.TARGETS)
     played.send_signal(number)
@@ -195,11 +197,11 @@ def test_guests_run_at_once_and_end_with_who_is_ended(
     assert not any(tmp_path.iterdir())
 
 
-def test_no_guest_outlives_who_is_killed(played: subprocess.Popen[str]) -> None:
+def test_no_guest_outlives_a_killed_runner(played: subprocess.Popen[str]) -> None:
     assert played.stdout is not None
     assert [played.stdout.readline() for _ in campaign.TARGETS] == ["runs\n", "runs\n"]
     played.kill()
-    # All that have the pipe are gone.
+    # The pipe ends when all processes that hold it have ended.
     assert played.stdout.read() == ""
 
 
@@ -210,7 +212,7 @@ def test_no_guest_outlives_who_is_killed(played: subprocess.Popen[str]) -> None:
         (["--module", "/no/such.ko"], "fuzz-vm: no module /no/such.ko"),
     ],
 )
-def test_a_wrong_command_is_one_line_and_status_2(
+def test_invalid_arguments_are_one_line_and_status_2(
     words: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert campaign.main(words) == 2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of what fuzzing did counts every run of this machine, and shows the last one."""
+"""The page of fuzzing counts every run of this machine, and shows the last one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def fixture_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache"
 
 
-def test_runs_add_up_and_the_last_is_shown(tmp_path: Path) -> None:
+def test_page_sums_runs_and_shows_the_last(tmp_path: Path) -> None:
     where = tmp_path / "build" / "page.md"
     first = page.Run("config", 1_000, 1.0, 40, 7, 1, 0.25)
     page.write([first, page.Run("refpmu on 6.12", 50, 3600.0, 0, 3, 0)], where)
@@ -28,20 +28,20 @@ def test_runs_add_up_and_the_last_is_shown(tmp_path: Path) -> None:
     assert guest[9:] == ["50", "1.00", "0 |"]
 
 
-def test_a_run_says_when_it_was_and_of_what() -> None:
+def test_run_has_its_time_and_commit() -> None:
     page.remember([page.Run("config", 1, 1.0, 1, 1, 0)], page.history())
     (run,) = page.recall(page.history())
     assert run.when > 0
     assert run.commit == page.commit()
 
 
-def test_lines_that_are_no_run_are_passed_over() -> None:
+def test_unknown_lines_are_ignored() -> None:
     page.remember([page.Run("config", 1, 1.0, 1, 1, 0)], page.history())
     with page.history().open("a", encoding="utf-8") as file:
         file.write('{"subject": "config"}\nhalf a li')
     assert [run.executions for run in page.recall(page.history())] == [1]
 
 
-def test_without_a_run_there_is_an_empty_page() -> None:
+def test_page_without_runs_is_empty() -> None:
     assert page.recall(page.history()) == []
     assert page.text([]).splitlines()[-1].startswith("|---")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The corpus of `config` reaches every branch of core/config, both ways."""
+"""The corpus of `config` reaches each branch of core/config in both directions."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ DRIVER = FUZZ.parent / "driver"
 ROOMS = (DRIVER, DRIVER / "include", DRIVER / "model", FUZZ.parent / "conformance")
 COUNTED = ["-fprofile-instr-generate", "-fcoverage-mapping"]
 LIMIT_S = 300
-# A generic hardware event that the device lacks: each of them goes to any general counter, of which
-# there is one at least. The harness holds that, on the smallest device.
+# A generic hardware event that the device lacks. Each of these may use any general counter, and each device has at
+# least one. The harness checks that with the smallest device.
 NEVER = {("attr->type == TYPE_HARDWARE", True)}
 
 
@@ -34,7 +34,7 @@ def run(command: list[str], folder: Path) -> str:
 
 
 def never_taken(exported: str, source: list[str]) -> set[tuple[str, bool]]:
-    """Conditions, as they are written, with what they never were."""
+    """Conditions as written in the source, with the value that they never had."""
     never = set()
     for line, first, _, last, yes, no, *_ in json.loads(exported)["data"][0]["files"][0][
         "branches"

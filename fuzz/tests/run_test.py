@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fuzz runner tells a finding from a clean run and from one that could not be judged."""
+"""The fuzz runner distinguishes a finding, a clean run, and a run that could not be judged."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_clean_harness_passes_replay_and_fuzzing(corpus: Path) -> None:
     assert outcome.executions_per_cpu_s == 0 == run.ratio(outcome)
 
 
-def test_the_pace_is_that_beside_an_empty_harness() -> None:
+def test_speed_is_relative_to_the_empty_harness() -> None:
     replayed = run.Phase(100, 0, 0, 9.0, 0.5, None, "")
     fuzzed = run.Phase(2_100, 0, 0, 9.0, 2.5, None, "")
     assert run.pace(replayed, fuzzed) == 1_000
@@ -51,7 +51,7 @@ def test_the_pace_is_that_beside_an_empty_harness() -> None:
     assert "  0.250" in run.table([outcome])
 
 
-def test_a_harness_without_an_end_is_killed_and_not_judged(corpus: Path) -> None:
+def test_hanging_harness_is_killed_and_not_judged(corpus: Path) -> None:
     binary = program(corpus.parent, "while :; do :; done")
     with pytest.raises(run.NotJudged, match="no end after 1 s: "):
         run.execute([str(binary)], 1.0)
@@ -63,7 +63,7 @@ def test_inputs_grow_to_twice_the_longest_of_the_corpus(corpus: Path) -> None:
     assert run.longest(corpus) == 1400
 
 
-def test_a_finding_names_its_reproducer_and_how_to_repeat_it(corpus: Path) -> None:
+def test_finding_names_its_reproducer_and_repro_command(corpus: Path) -> None:
     body = "printf 'Test unit written to /tmp/crash-1\\n' >&2; exit 77"
     outcome = judged(program(corpus.parent, body), corpus)
     assert outcome.findings == ("/tmp/crash-1",)
@@ -72,7 +72,7 @@ def test_a_finding_names_its_reproducer_and_how_to_repeat_it(corpus: Path) -> No
     assert run.status([outcome]) == 1
 
 
-# It writes a smaller input where it is asked to, and ends with a finding where it is not.
+# The fake harness writes a smaller input on request, and otherwise ends with a finding.
 SMALLER = """
 for word; do
   case $word in
@@ -84,14 +84,14 @@ printf 'Test unit written to FOLDER/crash-1\\n' >&2; exit 77
 """
 
 
-def test_a_finding_is_repeated_with_the_smallest_input(corpus: Path) -> None:
+def test_finding_has_the_smallest_input(corpus: Path) -> None:
     outcome = judged(program(corpus.parent, SMALLER.replace("FOLDER", str(corpus.parent))), corpus)
     assert outcome.findings == (f"{corpus.parent}/crash-1",)
     assert outcome.repeat == (f"{corpus.parent}/harness {corpus.parent}/crash-1.small",)
     assert Path(f"{corpus.parent}/crash-1").read_text("utf-8") == "longer"
 
 
-# It keeps the input with the name `good`, as libFuzzer's -merge=1 does with those that reach more.
+# The fake harness keeps the input named `good`, as libFuzzer's -merge=1 keeps inputs that reach more code.
 MERGES = """
 made= kept=
 for word; do made=$kept kept=$word; done
@@ -99,7 +99,7 @@ case $* in -merge=1*) cp "$kept/good" "$made/";; *) exit 3;; esac
 """
 
 
-def test_merging_keeps_what_reaches_more_and_no_seed(corpus: Path) -> None:
+def test_merge_keeps_inputs_that_reach_more_but_no_seeds(corpus: Path) -> None:
     kept = run.cache_folder("subject")
     kept.mkdir(parents=True)
     for name in ("good", "same"):
@@ -109,7 +109,7 @@ def test_merging_keeps_what_reaches_more_and_no_seed(corpus: Path) -> None:
     assert [path.name for path in corpus.iterdir()] == ["seed"]
 
 
-def test_a_merge_that_fails_leaves_what_was_kept(corpus: Path) -> None:
+def test_failed_merge_leaves_the_kept_inputs(corpus: Path) -> None:
     kept = run.cache_folder("subject")
     kept.mkdir(parents=True)
     (kept / "one").write_text("one", encoding="utf-8")
@@ -119,17 +119,17 @@ def test_a_merge_that_fails_leaves_what_was_kept(corpus: Path) -> None:
     assert [path.name for path in kept.parent.iterdir()] == ["subject"]
 
 
-def test_so_many_inputs_are_tried_as_were_asked_for(corpus: Path) -> None:
+def test_runs_limits_the_number_of_inputs(corpus: Path) -> None:
     body = f"printf '%s ' \"$@\" >>{corpus.parent}/words; printf '{CLEAN}' >&2"
     binary = program(corpus.parent, body)
     run.judge("subject", binary, binary, corpus, corpus.parent / "findings", 1, runs=5_000)
     words = (corpus.parent / "words").read_text("utf-8").split()
     assert "-runs=5000" in words
-    assert "-max_total_time=1" in words  # of the empty one alone
+    assert "-max_total_time=1" in words  # only of the empty one
     assert words.index("-runs=5000") < words.index("-max_total_time=1")
 
 
-def test_a_finding_outweighs_what_was_not_judged(corpus: Path) -> None:
+def test_finding_takes_precedence_over_not_judged_harness(corpus: Path) -> None:
     body = "printf 'Test unit written to /tmp/crash-1\\n' >&2; exit 77"
     found = judged(program(corpus.parent, body), corpus)
     missing = judged(corpus.parent / "nowhere", corpus)
@@ -143,13 +143,13 @@ def test_a_finding_outweighs_what_was_not_judged(corpus: Path) -> None:
         ("kill -9 $$", "status -9 without a reproducer (no output)"),
     ],
 )
-def test_a_harness_that_breaks_down_is_not_judged(corpus: Path, body: str, error: str) -> None:
+def test_crash_without_reproducer_is_not_judged(corpus: Path, body: str, error: str) -> None:
     outcome = judged(program(corpus.parent, body), corpus)
     assert outcome.error == error
     assert run.status([outcome]) == 2
 
 
-def test_a_harness_that_is_not_there_is_not_judged(corpus: Path) -> None:
+def test_missing_harness_is_not_judged(corpus: Path) -> None:
     outcome = judged(corpus.parent / "nowhere", corpus)
     assert "not built" in outcome.error
     assert run.status([outcome]) == 2
@@ -162,7 +162,7 @@ def test_an_empty_corpus_is_not_judged(corpus: Path) -> None:
     assert run.status([outcome]) == 2
 
 
-def test_no_harness_at_all_is_not_judged() -> None:
+def test_run_without_harnesses_is_not_judged() -> None:
     assert run.status([]) == 2
 
 
@@ -173,12 +173,12 @@ def test_an_unknown_harness_is_refused_with_the_known_ones(
     assert "unknown harness nothing (known: branch, " in capsys.readouterr().err
 
 
-def test_no_inputs_at_all_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_zero_inputs_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert run.main(["--runs", "0"]) == 2
     assert capsys.readouterr().err == "fuzz: --runs must be at least 1\n"
 
 
-def test_what_was_not_judged_has_not_passed(corpus: Path) -> None:
+def test_harness_that_was_not_judged_counts_as_failed(corpus: Path) -> None:
     results = corpus.parent / "results.json"
     clean = judged(program(corpus.parent, f"printf '{CLEAN}' >&2"), corpus)
     missing = judged(corpus.parent / "nowhere", corpus)
@@ -194,7 +194,7 @@ def test_what_was_not_judged_has_not_passed(corpus: Path) -> None:
     }
 
 
-def test_each_harness_has_a_corpus_and_stands_in_the_build() -> None:
+def test_each_harness_has_a_corpus_and_a_build_target() -> None:
     built = (run.ROOT / "fuzz" / "CMakeLists.txt").read_text()
     for subject in run.subjects(run.ROOT / "fuzz"):
         assert any((run.ROOT / "fuzz" / "corpus" / subject).iterdir())

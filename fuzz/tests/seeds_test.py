@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs that fuzzing system calls begins with are what their names say.
+"""The initial programs of the system call fuzzer do what their names promise.
 
-They are input of the fuzzer, which the grammar reads: where it changes, they may come to mean something else.
+They are inputs of the fuzzer's grammar. A change of the grammar may change their meaning.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pmuvm import suite
 
 LIMIT_S = 60
 WORKS = {"refpmu": "pulse", "software": "work"}
-"""What makes events happen."""
+"""The operation that makes events happen."""
 SEEDS = {
     "sampling": "open map ioctl * poll drain * ioctl drain unmap close",
     "group": "open open open ioctl ioctl * read close * read",
@@ -35,7 +35,7 @@ ALONE = {
 
 
 def text(target: str, seed: Path) -> list[str]:
-    """A seed as lines, an operation each."""
+    """A seed as lines, one operation on each."""
     argv = [str(suite.binary()), "repro", "--text", "--target", target, str(seed)]
     done = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=LIMIT_S)
     return done.stdout.splitlines()[1:]
@@ -51,7 +51,7 @@ def expected() -> dict[tuple[str, str], str]:
     return both | ALONE
 
 
-def test_there_are_no_others() -> None:
+def test_each_seed_file_has_an_expectation() -> None:
     there = {
         (target, seed.name)
         for target in campaign.TARGETS
@@ -61,19 +61,19 @@ def test_there_are_no_others() -> None:
 
 
 @pytest.mark.parametrize(("target", "name"), expected())
-def test_a_seed_does_what_its_name_says(target: str, name: str) -> None:
+def test_seed_does_what_its_name_promises(target: str, name: str) -> None:
     lines = text(target, campaign.seeds(target) / name)
     assert [line.split()[0] for line in lines] == expected()[target, name].split()
 
 
-def test_a_trace_is_of_the_pmu_with_an_aux_area() -> None:
+def test_trace_seed_uses_the_pmu_with_an_aux_area() -> None:
     lines = text("refpmu", campaign.seeds("refpmu") / "trace")
     assert " attr=0200f000" in lines[0]
     assert lines[1:4] == ["map which=1", "map_aux which=1", "ioctl"]
     assert lines[4] == "branch which=1 value=0xc8"
 
 
-def test_the_events_of_the_others_are_of_the_target() -> None:
+def test_other_seeds_use_events_of_the_target() -> None:
     for target, kind in {"refpmu": "0100f000", "software": "01000000"}.items():
         for name in SEEDS:
             first = text(target, campaign.seeds(target) / name)[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is made of the fuzzer's figures: each way a second, and beside calls by chance."""
+"""The figures of the fuzzer are converted to rates, and compared with random calls."""
 
 from __future__ import annotations
 
@@ -10,28 +10,30 @@ from fuzz.speed import Speed
 from pmuvm.errors import PmuvmError
 
 
-def said(operations: int, opened: int, seconds: float) -> str:
+def fuzzer_output(operations: int, opened: int, seconds: float) -> str:
     return (
         f"syscall_fuzzer: programs=7 operations={operations} compared=900 opened={opened}"
         f" places=3 seconds={seconds:.1f}\n"
     )
 
 
-def test_a_way_has_its_figures_a_second() -> None:
-    assert speed.speed("programs", "#2\n" + said(600, 30, 20.0)) == Speed("programs", 30.0, 1.5)
+def test_figures_are_rates_per_second() -> None:
+    assert speed.speed("programs", "#2\n" + fuzzer_output(600, 30, 20.0)) == Speed(
+        "programs", 30.0, 1.5
+    )
 
 
-def test_a_way_without_figures_is_not_judged() -> None:
-    with pytest.raises(PmuvmError, match="ended without its figures: #2"):
+def test_output_without_figures_is_not_judged() -> None:
+    with pytest.raises(PmuvmError, match="ended without figures: #2"):
         speed.speed("programs", "#2\n")
 
 
-def test_each_way_is_told_beside_calls_by_chance() -> None:
+def test_table_compares_each_way_with_random_calls() -> None:
     lines = speed.table([Speed(speed.CHANCE, 40.0, 2.0), Speed("programs", 20.0, 8.0)]).splitlines()
-    assert lines[1].split() == ["calls", "by", "chance", "40.0", "1.00x", "2.00", "1.00x"]
+    assert lines[1].split() == ["random", "calls", "40.0", "1.00x", "2.00", "1.00x"]
     assert lines[2].split() == ["programs", "20.0", "0.50x", "8.00", "4.00x"]
 
 
-def test_a_time_of_nothing_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_zero_seconds_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert speed.main(["--seconds", "0"]) == 2
     assert capsys.readouterr().err == "speed: --seconds must be at least 1\n"

@@ -64,7 +64,7 @@ def test_lost_memory_fails_the_case_in_whose_function_it_was_allocated(passed: b
     assert verdict.status == results.FAILED
     failed = [case for case in verdict.run.cases if case.outcome is Outcome.FAILED]
     assert [case.name for case in failed] == ["flags_are_those_of_perf"]
-    assert "kmemleak: 96 bytes lost" in failed[0].message
+    assert "kmemleak: 96 bytes leaked" in failed[0].message
 
 
 def test_lost_memory_fails_the_case_whose_thread_allocated_it(passed: bytes) -> None:

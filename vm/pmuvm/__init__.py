@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gets kernels, builds images, runs guests and carries their lines; knows no rule, judges nothing."""
+"""Fetches kernels, builds images, runs guests and transfers their messages. It knows no rules and judges no results."""

@@ -14,14 +14,14 @@ from pmuvm import arch, guest, kernel, module, once, runs, store, suite, sysroot
 from pmuvm.errors import PmuvmError
 
 ALL = "all"
-"""Every target of the suite, one after the other; on every kernel if none is named."""
+"""Selects all targets of the suite, one after the other. Without --kernel it also selects every kernel."""
 PROBE = "probe"
-"""The target that a probe of --pmu drafts."""
+"""Selects a target file that a probe of --pmu drafts."""
 DEFAULT_KERNEL = "6.12"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run one command; its exit status. 2 says that it could not be done."""
+    """Runs one command and returns its exit status. Status 2: the command could not run."""
     options = parser().parse_args(arguments)
     signal.signal(signal.SIGTERM, _interrupt)
     try:
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 class Parser(argparse.ArgumentParser):
-    """Says in one line what it does not understand."""
+    """Reports an error in the arguments in one line."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"pmuvm: {message}; see {self.prog} --help\n")
@@ -53,7 +53,9 @@ def parser() -> argparse.ArgumentParser:
 
     fetch = commands.add_parser("fetch", help="fetch and unpack a stock kernel")
     _kernel_options(fetch)
-    fetch.add_argument("--refresh", action="store_true", help="look for a newer version")
+    fetch.add_argument(
+        "--refresh", action="store_true", help="check whether a newer version is available"
+    )
     fetch.set_defaults(command=_fetch)
 
     build = commands.add_parser("module", help="build the reference driver for a kernel")
@@ -62,7 +64,7 @@ def parser() -> argparse.ArgumentParser:
     build.add_argument("--out", type=pathlib.Path)
     build.set_defaults(command=_module)
 
-    libraries = commands.add_parser("sysroot", help="fetch what is linked for another architecture")
+    libraries = commands.add_parser("sysroot", help="fetch the libraries of another architecture")
     libraries.add_argument("--arch", required=True)
     libraries.set_defaults(command=_sysroot)
 
@@ -71,23 +73,25 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--target",
         required=True,
-        help=f"a name in conformance/targets, a file, {ALL}, or {PROBE}: what one drafts for --pmu",
+        help=f"a name in conformance/targets, a file, {ALL}, or {PROBE}: a draft for --pmu",
     )
     run.add_argument("--pmu", default="", help="its name in sysfs")
-    run.add_argument("--rule", default="", help="only cases of this rule")
-    run.add_argument("--case", default="", help="only cases that match this glob")
+    run.add_argument("--rule", default="", help="run only cases of this rule")
+    run.add_argument("--case", default="", help="run only cases that match this glob")
     run.add_argument("--profile", default="", help="the profile to judge by")
     run.add_argument("--module", type=pathlib.Path, help="load this module instead of a built one")
-    run.add_argument("--parameters", help="of the module, instead of the target's")
+    run.add_argument("--parameters", help="parameters of the module, instead of the target's")
     run.add_argument("--out", type=pathlib.Path, default=store.ROOT / "build" / "report")
-    run.add_argument("--shuffle", type=int, metavar="SEED", help="run the cases in another order")
+    run.add_argument("--shuffle", type=int, metavar="SEED", help="run the cases in random order")
     _machine_options(run)
     run.add_argument(
         "--isolate",
         action="store_true",
-        help="each case in a guest that no other ran in: some seconds more a case",
+        help="run each case in a separate guest: this takes some seconds more for each case",
     )
-    run.add_argument("--boot", action="store_true", help="boot: go on from no snapshot of a guest")
+    run.add_argument(
+        "--boot", action="store_true", help="boot the guest: do not start it from a snapshot"
+    )
     run.add_argument("--boot-timeout", type=float, default=guest.BOOT_S, metavar="SECONDS")
     run.set_defaults(command=_run)
 
@@ -95,12 +99,14 @@ def parser() -> argparse.ArgumentParser:
     _kernel_options(probe)
     _machine_options(probe)
     probe.add_argument("--pmu", required=True, help="its name in sysfs")
-    probe.add_argument("--module", type=pathlib.Path, help="its driver, if the kernel has it not")
-    probe.add_argument("--parameters", default="", help="of the module")
+    probe.add_argument(
+        "--module", type=pathlib.Path, help="its driver, if the kernel does not have it"
+    )
+    probe.add_argument("--parameters", default="", help="parameters of the module")
     probe.add_argument("--out", type=pathlib.Path, required=True)
     probe.set_defaults(command=_probe)
 
-    compare = commands.add_parser("compare", help="tell the results of two runs apart")
+    compare = commands.add_parser("compare", help="compare the results of two runs")
     compare.add_argument("one", type=pathlib.Path, help="results.json, or its folder")
     compare.add_argument("other", type=pathlib.Path)
     compare.set_defaults(command=_compare)
@@ -124,18 +130,20 @@ def _kernel_options(command: argparse.ArgumentParser, required: bool = True) -> 
 
 
 def _machine_options(command: argparse.ArgumentParser) -> None:
-    """What a target file says in [vm]."""
+    """The options that override [vm] of a target file."""
     command.add_argument("--cpus", type=int, choices=range(1, 17), help="instead of the target's")
     command.add_argument(
         "--icount",
         type=int,
         choices=range(11),
-        help="a clock of 2^ICOUNT ns an instruction, whatever the host does; on amd64 with --cpus 1",
+        help="a clock of 2^ICOUNT ns for each instruction, independent of the host; on amd64 with --cpus 1",
     )
     command.add_argument(
-        "--cpu-model", metavar="MODEL", help="the processor that QEMU shows, and so its PMU"
+        "--cpu-model", metavar="MODEL", help="the processor model of QEMU, which determines its PMU"
     )
-    command.add_argument("--cmdline", metavar="WORDS", help="for the kernel's command line")
+    command.add_argument(
+        "--cmdline", metavar="WORDS", help="additional words of the kernel's command line"
+    )
 
 
 def _host(options: argparse.Namespace, found: kernel.Kernel) -> once.Host:
@@ -178,7 +186,9 @@ def _sysroot(options: argparse.Namespace) -> int:
 def _run(options: argparse.Namespace) -> int:
     target = options.target
     if bool(options.pmu) != (target == PROBE):
-        raise PmuvmError(f"--pmu names what --target {PROBE} looks at, and goes with it alone")
+        raise PmuvmError(
+            f"--pmu goes only with --target {PROBE}, and names the PMU to draft a target for"
+        )
     if target == PROBE:
         target = str(store.ROOT / "build" / PROBE / f"{options.pmu}.toml")
         once.draft(
@@ -206,8 +216,8 @@ def _run(options: argparse.Namespace) -> int:
         cmdline=options.cmdline,
     )
     if target != ALL:
-        return runs.one(given)
-    return runs.every(given, [options.kernel] if options.kernel else kernel.known())
+        return runs.run_target(given)
+    return runs.run_all_targets(given, [options.kernel] if options.kernel else kernel.known())
 
 
 def _compare(options: argparse.Namespace) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Chooses the accelerator: KVM only where a tiny guest has just booted on it, else TCG."""
+"""Selects the accelerator: KVM if a tiny guest boots on it, else TCG."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BOOT_ID = pathlib.Path("/proc/sys/kernel/random/boot_id")
 
 
 def choose(kernel: Kernel, *, emulated: bool = False) -> str:
-    """A key of qemu.ACCELS, KVM only unless `emulated`; its probe's answer is kept for this boot."""
+    """A key of qemu.ACCELS. KVM is not used if `emulated`. The result of the probe is cached until the host reboots."""
     forced = os.environ.get("PMUCONF_ACCEL", "")
     if forced:
         if forced not in qemu.ACCELS:
@@ -42,7 +42,7 @@ def choose(kernel: Kernel, *, emulated: bool = False) -> str:
 
 
 def probe(kernel: Kernel, accel: str = "kvm", *, deadline_s: float) -> bool:
-    """True if a tiny guest says its sentence before the deadline."""
+    """Whether a tiny guest prints its message before the deadline."""
     packed = image.build(image.Contents(init=PROBE_INIT, arch=kernel.arch))
     console = kernel.arch.console
     machine = qemu.Machine(

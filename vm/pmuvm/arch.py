@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What differs between the architectures of guests: one frozen dataclass each."""
+"""The differences between the architectures of guests, one frozen dataclass for each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Arch:
     kbuild: str
     """As the kernel's Makefile takes it in ARCH=."""
     compiler: str
-    """What the names of the distribution's cross compilers begin with."""
+    """The prefix of the names of the distribution's cross compilers."""
     qemu: str
     qemu_package: str
     qemu_machine: str
@@ -28,9 +28,9 @@ class Arch:
     console: str
     channel: str
     channel_port: tuple[str, ...]
-    """What makes the chardev `channel` that serial port."""
+    """The arguments that connect the chardev `channel` to the second serial port."""
     icount_smp: bool
-    """Whether more than one CPU comes up when time is what is executed (`-icount`)."""
+    """Whether more than one CPU comes up with a clock that counts instructions (`-icount`)."""
 
 
 AMD64 = Arch(
@@ -41,7 +41,7 @@ AMD64 = Arch(
     qemu="qemu-system-x86_64",
     qemu_package="qemu-system-x86",
     qemu_machine="pc",
-    # The PMU of a KVM host must not show: the driver under test is to be the only one.
+    # The guest must not see the PMU of a KVM host: the driver under test must have the only one.
     cpu={"tcg": "max", "tcg-multi": "max", "kvm": "max,pmu=off"},
     console="ttyS0",
     channel="ttyS1",
@@ -57,7 +57,7 @@ ARM64 = Arch(
     qemu="qemu-system-aarch64",
     qemu_package="qemu-system-arm",
     qemu_machine="virt,gic-version=3",
-    # `max` signs pointers, which takes an emulator most of its time. No PMU, as above.
+    # `max` signs pointers, which takes an emulator most of its time. It has no PMU, for the same reason as above.
     cpu={"tcg": "cortex-a57,pmu=off", "tcg-multi": "cortex-a57,pmu=off", "kvm": "host,pmu=off"},
     console="ttyAMA0",
     channel="ttyS0",
@@ -84,5 +84,5 @@ def host() -> Arch:
 
 
 def foreign(arch: Arch) -> bool:
-    """Whether its programs do not run on this machine."""
+    """Whether programs of this architecture do not run on this machine."""
     return arch.machine != platform.machine()

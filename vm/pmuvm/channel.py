@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a guest says on its second serial port: bytes in, checked messages out. The guest is hostile."""
+"""Parses the bytes of a guest's second serial port into checked messages. The guest is not trusted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import jsonschema
 from pmuvm.console import printable
 
 LINE_LIMIT = 64 << 10
-"""Bytes of one line, its end included."""
+"""Maximum length of a line in bytes, including its end."""
 
 Message = dict[str, Any]
 
@@ -21,17 +21,17 @@ _VALIDATOR = jsonschema.Draft202012Validator(_SCHEMA)
 
 
 class BadLine(Exception):
-    """The guest broke the protocol; the text says how, and may be shown on a terminal."""
+    """The guest violated the protocol. The text has the reason, and is safe to print on a terminal."""
 
 
 class Channel:
-    """Splits the stream of one guest into messages."""
+    """Splits the byte stream of one guest into messages."""
 
     def __init__(self) -> None:
         self._rest = bytearray()
 
     def feed(self, data: bytes) -> list[Message]:
-        """The messages that `data` completes; BadLine at the first line that is not one."""
+        """Returns the messages that `data` completes. BadLine at the first invalid line."""
         self._rest += data
         messages = []
         while (end := self._rest.find(b"\n")) >= 0:
@@ -46,14 +46,14 @@ class Channel:
 
 
 def parse(line: bytes) -> Message:
-    """One line as a message that keeps to the schema; BadLine if it does not."""
+    """Parses one line. BadLine if it is no message of the schema."""
     shown = printable(line[:60].decode("utf-8", "replace"))
     try:
         text = line.decode("utf-8")
         message = json.loads(
             text, parse_constant=_refuse_constant, object_pairs_hook=_refuse_duplicates
         )
-        # A lone surrogate is valid JSON but no text: it could not be written down again.
+        # A lone surrogate is valid JSON, but it cannot be encoded as UTF-8 when the message is recorded.
         json.dumps(message, ensure_ascii=False).encode("utf-8")
     except UnicodeError:
         raise BadLine(f"a line is not UTF-8: {shown}") from None
@@ -73,5 +73,5 @@ def _refuse_constant(name: str) -> NoReturn:
 def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> Message:
     message = dict(pairs)
     if len(message) != len(pairs):
-        raise ValueError("a key stands twice")
+        raise ValueError("a key occurs twice")
     return message

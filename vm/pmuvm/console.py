@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a console log as the guest writes it, and finds the kernel's death in it."""
+"""Reads the console of a guest, and detects crashes and stalls of its kernel."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 
 from pmuvm.qemu import CONSOLE_LIMIT
 
-# Only lines of printk count (they carry a time): a case may print any text it likes.
+# Only lines of printk count (they have a time stamp), since a case may print any text.
 PRINTK = re.compile(r"^(?:<\d+>)?\[ *\d+\.\d+\](?:\[[^\]]*\])? *(.*)$")
 DEATHS = re.compile(
     r"Kernel panic - not syncing"
@@ -31,18 +31,18 @@ LINE_LIMIT = 4096
 
 
 class Console:
-    """The console of one boot: what it said, its first death, its first stall."""
+    """The console of one boot: its text, the first crash and the first stall."""
 
     def __init__(self) -> None:
         self.death = ""
-        """The first line that says that the kernel crashed; empty while it lives."""
+        """The first line that reports a crash of the kernel; empty before that."""
         self.stall = ""
-        """The first line that says that something hangs; a slow host can cause it too."""
+        """The first line that reports a hang. A slow host can also cause one."""
         self._log = bytearray()
         self._rest = b""
 
     def feed(self, data: bytes) -> None:
-        """Take bytes as they come."""
+        """Adds bytes of the console."""
         self._log += data[: CONSOLE_LIMIT - len(self._log)]
         *lines, self._rest = (self._rest + data).split(b"\n")
         self._rest = self._rest[:LINE_LIMIT]
@@ -50,23 +50,23 @@ class Console:
             self._scan(printable(line[:LINE_LIMIT].decode("utf-8", "replace")))
 
     def save(self, path: pathlib.Path) -> None:
-        """Append the log of this boot to a file."""
+        """Appends the log of this boot to a file."""
         with path.open("ab") as file:
             file.write(self._log)
 
     def tail(self, lines: int = 12) -> str:
-        """The last lines, fit for a terminal."""
+        """The last lines, safe to print on a terminal."""
         text = self._log[-lines * LINE_LIMIT :].decode("utf-8", "replace")
         kept = [printable(line) for line in text.splitlines() if line.strip()]
         return "\n".join(kept[-lines:])
 
     @property
     def length(self) -> int:
-        """How much has been said, for `said()`."""
+        """The current length of the console's text, as an argument for messages_since()."""
         return len(self._log)
 
-    def said(self, who: str, since: int) -> list[str]:
-        """What the kernel has said since then on behalf of a module: its lines, without its name."""
+    def messages_since(self, who: str, since: int) -> list[str]:
+        """The kernel's messages about a module since then: lines without the module's name."""
         text = self._log[since:].decode("utf-8", "replace")
         matches = (PRINTK.match(printable(line)) for line in text.splitlines())
         lines = (match.group(1) for match in matches if match is not None)
@@ -84,5 +84,5 @@ class Console:
 
 
 def printable(text: str) -> str:
-    """Text of a guest without what would steer a terminal."""
+    """Text of a guest without control characters for a terminal."""
     return "".join(c if c.isprintable() else " " for c in text).strip()

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The errors that pmuvm reports to a person: one clear line each."""
+"""The errors that pmuvm reports to a user, each in one line."""
 
 
 class PmuvmError(Exception):
-    """Something that stops the work; the text is one line, and a caller exits with status 2."""
+    """An error that ends the command with status 2. The text is one line."""
 
     def __init__(self, message: str, details: str = "") -> None:
         super().__init__(message)
         self.details = details
-        """Lines that help to understand it (the end of a log); may be empty."""
+        """Lines that help to find the cause, such as the end of a log; may be empty."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One boot of a guest: its states, its deadlines, the commands that it answers."""
+"""One boot of a guest: its states, its deadlines, and its commands."""
 
 from __future__ import annotations
 
@@ -24,22 +24,23 @@ from pmuvm.errors import PmuvmError
 
 BOOT_S = 120.0
 ANSWER_S = 60.0
-"""For commands that take no time of their own."""
+"""Deadline of commands that do no work of their own."""
 SAVE_S = 60.0
-"""For a state to be written or read: some hundred MB."""
+"""Deadline to save or restore a state of some hundred megabytes."""
 LAST_WORDS_S = 3.0
-"""How long a dying guest may still write its log."""
+"""Time in which a dying guest may complete its log."""
 CASE_MARGIN_S = 20.0
-"""On top of the deadline that the agent itself keeps."""
+"""Time in addition to the deadline that the agent itself enforces."""
 
 CASES_LOG = "PMUCONF_CASES_LOG"
-"""The variable with the file that takes the ids of the cases that guests run; ALL_CASES: any may have run."""
+"""Environment variable with a file that receives the ids of the cases that guests run. ALL_CASES: any case may have
+run."""
 ALL_CASES = "*"
 
 HANDING = "qemu_fw_cfg"
-"""The kernel's module that shows a guest what its machine was handed."""
+"""The kernel module through which a guest reads the file that QEMU passes to it."""
 
-# A slow host must not look like a hang of the guest, nor its clock like a broken one.
+# A slow host must not look like a hang of the guest or like an unstable clock.
 CMDLINE = (
     "console={console} rdinit=/init panic=-1 printk.time=1 printk.devkmsg=on loglevel=6"
     " tsc=reliable watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120"
@@ -47,7 +48,7 @@ CMDLINE = (
 
 
 class State(enum.Enum):
-    """Where a guest is. PANICKED and LOST are final."""
+    """The state of a guest. PANICKED and LOST are final."""
 
     OFF = "off"
     BOOTING = "booting"
@@ -59,7 +60,7 @@ class State(enum.Enum):
 
 
 class GuestLost(Exception):
-    """The guest is gone. `verdict` is what its running case gets; `cause` is the first cause."""
+    """The guest is gone. `verdict` is the result of the running case, `cause` the first cause."""
 
     def __init__(self, verdict: str, cause: str, tail: str = "") -> None:
         super().__init__(cause)
@@ -75,7 +76,7 @@ class ModuleRefused(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Done:
-    """How a program in the guest ended; status is 128 + signal if one killed it."""
+    """The exit of a program in the guest. After a signal the status is 128 + its number."""
 
     status: int
     stdout: str
@@ -83,7 +84,7 @@ class Done:
 
 
 class Guest:
-    """A guest from power on to power off. As a context manager it never outlives the block."""
+    """A guest from power on to power off. As a context manager it powers off at the end of the block."""
 
     def __init__(self, machine: qemu.Machine, log: pathlib.Path | None = None) -> None:
         arch = machine.arch
@@ -120,51 +121,52 @@ class Guest:
                 self.console.save(self._log)
 
     def boot(self, deadline_s: float = BOOT_S) -> Message:
-        """Wait for the agent's hello."""
+        """Waits for the agent's hello."""
         hello = self._expect("hello", deadline_s, "boot")
         self.state = State.READY
         return hello
 
-    def resume(self, said: bytes = b"") -> None:
-        """Go on where the guest stood whose state the machine has: its agent said hello there.
+    def resume(self, console_text: bytes = b"") -> None:
+        """Continues the guest whose saved state the machine has. Its agent sent hello before the state was saved.
 
-        `said`: its console until then.
+        `console_text`: the console until then.
         """
-        self.console.feed(said)
+        self.console.feed(console_text)
         self._qemu.restore(SAVE_S)
         self.state = State.READY
 
     def save(self, file: pathlib.Path) -> None:
-        """Stop the guest and write its state to `file`; PmuvmError if QEMU cannot. It answers no more."""
+        """Stops the guest and writes its state to `file`. It answers no commands afterwards. PmuvmError if QEMU cannot
+        save it."""
         self._qemu.save(file, SAVE_S)
 
-    def take(self, file: str) -> None:
-        """Store what the machine was handed, which is compressed, as /modules/FILE."""
+    def store_passed_file(self, file: str) -> None:
+        """Decompresses the file that QEMU passes to the guest, and stores it as /modules/FILE."""
         self.load(f"{HANDING}.ko")
         done = self.exec(["sh", "-c", f"zcat <{qemu.HANDED} >{_words([file])}"])
         if done.status != 0:
-            raise PmuvmError(f"the guest does not take {file}: {done.stderr.strip()}")
+            raise PmuvmError(f"the guest cannot store {file}: {done.stderr.strip()}")
         self.unload(HANDING)
 
     def load(self, file: str, parameters: Sequence[str] = ()) -> None:
-        """Load /modules/FILE with PARAM=VALUE words; ModuleRefused with the kernel's reason."""
+        """Loads /modules/FILE with words PARAM=VALUE. ModuleRefused with the kernel's reason."""
         before = self.console.length
         try:
             self._ask(f"load {_words([file, *parameters])}", "load", ANSWER_S)
         except ModuleRefused as refused:
-            # An errno tells little; most modules say on the console what they mind.
-            said = self.console.said(pathlib.PurePath(file).stem, before)
-            raise ModuleRefused(": ".join([str(refused), *said[-1:]])) from None
+            # The errno is not specific; most modules print the reason on the console.
+            reasons = self.console.messages_since(pathlib.PurePath(file).stem, before)
+            raise ModuleRefused(": ".join([str(refused), *reasons[-1:]])) from None
 
     def unload(self, name: str) -> Message:
-        """Unload a module; the whole answer, since a refusal is a finding and not an error."""
+        """Unloads a module and returns the whole answer, since a refusal is a result and not an error."""
         self._send(f"unload {_words([name])}")
         return self._expect("unload", ANSWER_S, "unload")
 
     def case(
         self, case_id: str, deadline_s: int, started: Callable[[], None] | None = None
     ) -> Message:
-        """Run one case; its result."""
+        """Runs one case and returns its result."""
         _note_case(case_id)
         what = f"case {case_id}"
         limit = deadline_s + CASE_MARGIN_S
@@ -174,27 +176,27 @@ class Guest:
         for kind in ("start", "result"):
             message = self._expect(kind, until - time.monotonic(), what)
             if message["id"] != case_id:
-                raise self._lose("BROKEN", f"answered for another case than {case_id}")
+                raise self._lose("BROKEN", f"answered with another case than {case_id}")
             if kind == "start" and started is not None:
                 started()
         self.state = State.READY
         return message
 
     def kmsg(self) -> Message:
-        """What the kernel complained about since boot."""
+        """The kernel's complaints since boot."""
         self._send("kmsg")
         return self._expect("kmsg", ANSWER_S, "kmsg")
 
     def exec(self, argv: Sequence[str], deadline_s: int = 60) -> Done:
-        """Run a program in the guest."""
+        """Runs a program in the guest."""
         if {"run", "case"} & set(argv):
-            _note_case(ALL_CASES)  # it may run any
+            _note_case(ALL_CASES)  # The program may run any case.
         self._send(f"exec {deadline_s} {json.dumps(list(argv))}")
         answer = self._expect("exec", deadline_s + CASE_MARGIN_S, f"exec {argv[0]}")
         return Done(answer["status"], answer["stdout"], answer["stderr"])
 
     def bye(self) -> None:
-        """Say goodbye and wait for the power to go."""
+        """Sends bye and waits for the power-off."""
         self._send("bye")
         self._expect("bye", ANSWER_S, "bye")
         until = time.monotonic() + ANSWER_S
@@ -202,7 +204,7 @@ class Guest:
             left = until - time.monotonic()
             if left <= 0:
                 raise self._lose("TIMEOUT", f"did not power off within {ANSWER_S:.0f} s")
-            self._turn(left)
+            self._read_ports(left)
         self.state = State.DONE
 
     def _ask(self, command: str, kind: str, deadline_s: float) -> None:
@@ -223,7 +225,7 @@ class Guest:
             except BlockingIOError:
                 left = until - time.monotonic()
                 if left <= 0:
-                    raise self._lose("TIMEOUT", "takes no more commands") from None
+                    raise self._lose("TIMEOUT", "accepts no more commands") from None
                 with selectors.DefaultSelector() as writable:
                     writable.register(self._qemu.channel, selectors.EVENT_WRITE)
                     writable.select(left)
@@ -242,9 +244,9 @@ class Guest:
             if left <= 0:
                 stall = f" ({self.console.stall})" if self.console.stall else ""
                 raise self._lose("TIMEOUT", f"no answer to '{what}' in time{stall}")
-            self._turn(left)
-        # The death of the kernel may be on the console already although the agent still spoke.
-        self._turn(0)
+            self._read_ports(left)
+        # The console may already report a crash although the agent still answered.
+        self._read_ports(0)
         if self.console.death:
             raise self._die()
         message = self._messages.pop(0)
@@ -254,8 +256,8 @@ class Guest:
             raise self._lose("BROKEN", f"answered '{message['t']}' to '{what}'")
         return message
 
-    def _turn(self, timeout_s: float) -> None:
-        """Take what the ports have to say; the only place that waits."""
+    def _read_ports(self, timeout_s: float) -> None:
+        """Reads both ports. All waiting happens here."""
         for key, _ in self._selector.select(timeout_s):
             port = key.fileobj
             assert isinstance(port, (socket.socket, io.FileIO))
@@ -271,7 +273,7 @@ class Guest:
                 try:
                     self._messages += self._channel.feed(data)
                 except channel.BadLine as error:
-                    raise self._lose("BROKEN", f"broke the protocol: {error}") from None
+                    raise self._lose("BROKEN", f"violated the protocol: {error}") from None
 
     def _check(self) -> None:
         if self._lost is not None:
@@ -281,7 +283,7 @@ class Guest:
         until = time.monotonic() + LAST_WORDS_S
         while self._open and (left := until - time.monotonic()) > 0:
             with contextlib.suppress(GuestLost):
-                self._turn(left)
+                self._read_ports(left)
         return self._lose("CRASH", self.console.death, State.PANICKED)
 
     def _end(self, what: str) -> GuestLost:
@@ -297,7 +299,7 @@ class Guest:
 
 
 def _note_case(case_id: str) -> None:
-    """Tell whoever wants to know what this process has read (ci/check.py): a case is an input, too."""
+    """Appends the case to the file for ci/check.py, since the case is an input of this process."""
     log = os.environ.get(CASES_LOG)
     if log:
         with open(log, "a", encoding="utf-8") as file:
@@ -307,5 +309,5 @@ def _note_case(case_id: str) -> None:
 def _words(words: Sequence[str]) -> str:
     for word in words:
         if not word or word != shlex.quote(word).strip("'") or any(c.isspace() for c in word):
-            raise PmuvmError(f"'{word}' cannot be sent to a guest: no spaces or quotes")
+            raise PmuvmError(f"'{word}' cannot be sent to a guest: it has a space or a quote")
     return " ".join(words)

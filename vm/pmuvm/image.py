@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packs what a guest needs into an initramfs: reproducible, kept by content, made without root."""
+"""Packs files for a guest into an initramfs: reproducible, cached by content, without root."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ INIT = store.ROOT / "vm" / "guest" / "init"
 FOLDERS = ("bin", "dev", "lib", "modules", "proc", "sys", "tmp", "etc")
 TIMEOUT_S = 120
 KEPT_DAYS = 7.0
-# Those of a few whole runs: one that is in use is always among the last that were touched.
+# Enough for a few complete runs. An image in use was always touched recently, so it stays.
 KEPT_BYTES = 4 << 30
 
 
 @dataclasses.dataclass(frozen=True)
 class Contents:
-    """What goes into an image, by where it lies on the host."""
+    """Files of an image: path in the guest, path on the host."""
 
     agent: pathlib.Path | None = None
-    """Becomes /bin/pmuconf."""
+    """The file for /bin/pmuconf."""
     target: pathlib.Path | None = None
-    """Becomes /target.toml."""
+    """The file for /target.toml."""
     modules: tuple[pathlib.Path, ...] = ()
-    """Become /modules/<name>."""
+    """The files for /modules/<name>."""
     files: Mapping[str, pathlib.Path] = dataclasses.field(default_factory=dict)
-    """Further files: place in the guest (without the first slash) to file of the host."""
+    """Further files: path in the guest (without the first slash) to path on the host."""
     init: pathlib.Path = INIT
     arch: Arch = AMD64
 
 
 def build(contents: Contents) -> pathlib.Path:
-    """The image of `contents`, from the cache if it is there."""
+    """The image of `contents`. It is built if the cache does not have it."""
     data = _read(contents)
     image = _place(data)
     folder, key = image.parent, image.name.partition(".")[0]
@@ -60,7 +60,7 @@ def build(contents: Contents) -> pathlib.Path:
 
 
 def place(contents: Contents) -> pathlib.Path:
-    """Where the image of `contents` is once it is built; its name is a key of the content."""
+    """The path of the image of `contents`. Its name is a digest of the content."""
     return _place(_read(contents))
 
 
@@ -70,7 +70,7 @@ def _place(data: Mapping[str, bytes]) -> pathlib.Path:
 
 
 def _read(contents: Contents) -> dict[str, bytes]:
-    """What an image has: place in the guest to content."""
+    """The content of an image: bytes by path in the guest."""
     busybox = find_busybox(contents.arch)
     placed: dict[str, pathlib.Path] = {"init": contents.init, "bin/busybox": busybox}
     if contents.agent is not None:
@@ -91,7 +91,7 @@ def _read(contents: Contents) -> dict[str, bytes]:
 
 
 def find_busybox(arch: Arch = AMD64) -> pathlib.Path:
-    """The static busybox: the host's own, or that of the packages for another architecture."""
+    """The static busybox of the host, or of the packages for another architecture."""
     if arches.foreign(arch):
         return sysroot.find(arch) / "bin" / "busybox"
     found = shutil.which("busybox", path=f"{os.environ.get('PATH', '')}:/bin:/usr/bin")
@@ -104,7 +104,7 @@ def find_busybox(arch: Arch = AMD64) -> pathlib.Path:
 
 
 def libraries(program: pathlib.Path) -> list[pathlib.Path]:
-    """The shared libraries and the loader that a program of the host needs; none if static."""
+    """The shared libraries and the loader of a host program; none if it is static."""
     done = subprocess.run(
         ["ldd", str(program)],
         stdin=subprocess.DEVNULL,
@@ -120,7 +120,7 @@ def libraries(program: pathlib.Path) -> list[pathlib.Path]:
 
 
 def with_program(name: str) -> dict[str, pathlib.Path]:
-    """The files (for Contents.files) that make a program of the host run in a guest as /bin/NAME."""
+    """The files (for Contents.files) with which a program of the host runs in a guest as /bin/NAME."""
     found = shutil.which(name)
     if found is None:
         raise PmuvmError(f"no program '{name}' on this machine")
@@ -139,7 +139,7 @@ def _stage(staging: pathlib.Path, data: Mapping[str, bytes]) -> None:
         path.write_bytes(content)
         executable = place == "init" or content.startswith((b"\x7fELF", b"#!"))
         path.chmod(0o755 if executable else 0o644)
-    # The host's knows the same applets as that of another architecture, which does not run here.
+    # The busybox of another architecture does not run here, but that of the host has the same applets.
     own = find_busybox(arches.host())
     done = subprocess.run([str(own), "--list"], capture_output=True, text=True, check=True)
     for applet in done.stdout.split():
@@ -149,7 +149,7 @@ def _stage(staging: pathlib.Path, data: Mapping[str, bytes]) -> None:
 
 
 def _pack(staging: pathlib.Path) -> bytes:
-    """newc archive, gzipped: sorted, owned by root, without times, so equal for equal contents."""
+    """A newc archive, gzipped: sorted, owned by root, without times, so the same contents give the same bytes."""
     paths = sorted(staging.rglob("*"))
     for path in [staging, *paths]:
         if path.is_dir() and not path.is_symlink():

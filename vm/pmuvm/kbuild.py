@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel's make, from outside of whatever make runs us."""
+"""Runs the kernel's make, without the variables of the make that may run this program."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from pmuvm.kernel import Kernel
 
 
 def make(words: Sequence[str], timeout_s: float, what: str) -> subprocess.CompletedProcess[str]:
-    """Runs make with these words; both outputs in one. PmuvmError if it does not end: `what`."""
-    # The flags and job server of an outer make are not for the kernel's.
+    """Runs make with these words and returns both outputs as one. PmuvmError at the deadline: `what` did not end."""
+    # The flags and job server of an outer make are not valid for the kernel's make.
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
     try:
         return subprocess.run(
@@ -39,7 +39,7 @@ def make(words: Sequence[str], timeout_s: float, what: str) -> subprocess.Comple
 def external(
     kernel: Kernel, folder: pathlib.Path, words: Sequence[str], timeout_s: float, what: str
 ) -> subprocess.CompletedProcess[str]:
-    """The same for what lies in `folder`, against a kernel that modules can be built for."""
+    """Builds the modules in `folder` against a kernel that modules can be built for."""
     assert kernel.build is not None
     place = [
         *("-C", str(kernel.build)),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a kernel comes from: the distribution's packages, its sources, or a file of the user's."""
+"""Finds kernels: the distribution's packages, kernels built from its sources, or a file of the user."""
 
 from __future__ import annotations
 
@@ -20,34 +20,34 @@ from pmuvm.errors import PmuvmError
 KERNELS = store.ROOT / "vm" / "kernels"
 DEBUG = "debug"
 DEBUG_SUFFIX = f"-{DEBUG}"
-# In its tree, for the tree builds other images too.
+# An exclusive lock, since the tree also builds other images.
 BUILT = pathlib.Path("pmuconf/bzImage")
 KERNEL_PACKAGE = re.compile(r"linux-(image|headers|kbuild)-\d")
 
 
 @dataclasses.dataclass(frozen=True)
 class Needs:
-    """What a kernel asks of a machine and of those who wait for it."""
+    """The requirements of a kernel for the machine and the deadlines."""
 
     slowness: float = 1.0
-    """Factor on every deadline."""
+    """Factor for every deadline."""
     memory_mb: int = 0
-    """At least."""
+    """Minimum memory in megabytes."""
     parameters: str = ""
-    """On its command line."""
+    """Words for its command line."""
     debug: bool = False
-    """It finds lost memory when it is asked to, and lockdep is quiet after its first report."""
+    """The kernel finds memory leaks on request, and lockdep is off after its first report."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
-    """A kind of kernels that are built: its folder in vm/kernels."""
+    """A kind of built kernels: its folder in vm/kernels."""
 
     kind: str
     series: tuple[str, ...]
     options: str
     overlay: tuple[str, ...]
-    """What of driver/ is built into it."""
+    """The parts of driver/ that are built into it."""
     make: tuple[str, ...]
     """Words for the make that builds it."""
     needs: Needs
@@ -58,20 +58,20 @@ class Kernel:
     """A kernel that can be booted."""
 
     name: str
-    """As the user named it."""
+    """The name that the user gave."""
     release: str
     """As `uname -r` prints it."""
     arch: Arch
     image: pathlib.Path
     build: pathlib.Path | None
-    """The folder that modules are built against; None where nothing can be built."""
+    """The folder that modules are built against; None if that is impossible."""
     needs: Needs = Needs()
     lock: pathlib.Path | None = None
-    """To be held while a module is built, where the folder is one that others build in."""
+    """A lock to hold during the build of a module, if other processes build in the same folder."""
 
 
 def known() -> list[str]:
-    """The stock kernels, one a series: those that are meant where none is named."""
+    """The stock kernels, one for each series. They are the default where no kernel is named."""
     return [name for name in fetched_known() if "-" not in name]
 
 
@@ -81,22 +81,22 @@ def fetched_known() -> list[str]:
 
 
 def debug_known() -> list[str]:
-    """The names of the kernels that pmuvm can build, with reports that a stock kernel has not."""
+    """The names of the kernels that pmuvm can build with more checks than a stock kernel."""
     return [f"{series}{DEBUG_SUFFIX}" for series in recipe(DEBUG).series]
 
 
 def debug_options() -> str:
-    """What a debug kernel is configured with."""
+    """The configuration of debug kernels."""
     return recipe(DEBUG).options
 
 
 def debug_needs() -> Needs:
-    """What the debug kernels need."""
+    """The requirements of debug kernels."""
     return recipe(DEBUG).needs
 
 
 def recipe(kind: str) -> Recipe:
-    """How the kernels of `kind` are built."""
+    """The recipe of the kernels of `kind`."""
     folder = KERNELS / kind
     path = folder / "kernel.toml"
     try:
@@ -124,7 +124,7 @@ def kinds() -> list[str]:
 
 
 def built_known() -> dict[str, Recipe]:
-    """The kernels that pmuvm can build, by name: a series, and behind it the kind."""
+    """The kernels that pmuvm can build, by name: a series, followed by the kind."""
     recipes = [recipe(kind) for kind in kinds()]
     return {f"{series}-{how.kind}": how for how in recipes for series in how.series}
 
@@ -137,9 +137,9 @@ def arches_of(name: str) -> list[str]:
 
 
 def find(name: str, arch: Arch = arches.AMD64, refresh: bool = False) -> Kernel:
-    """The kernel called `name` (fetched when it is not there), or the image file at that path.
+    """The kernel called `name` (fetched if it is missing), or the image file at that path.
 
-    A fetched kernel stays the same until `refresh` asks the distribution for a newer one.
+    A fetched kernel stays the same until `refresh` requests a newer one from the distribution.
     """
     if (KERNELS / f"{name}.toml").is_file() and "/" not in name:
         return _stock(name, arch, refresh)
@@ -154,8 +154,8 @@ def find(name: str, arch: Arch = arches.AMD64, refresh: bool = False) -> Kernel:
     raise PmuvmError(f"unknown KERNEL '{name}'; known: {names}, or the path of a kernel image")
 
 
-def shipped(found: Kernel, name: str) -> bytes | None:
-    """The module called `name` that came with a kernel; None if none did."""
+def module_of_package(found: Kernel, name: str) -> bytes | None:
+    """The module called `name` of a kernel's own package; None if it has none."""
     folder = found.image.parent.parent / "lib" / "modules" / found.release
     for path in folder.rglob(f"{name}.ko*"):
         data = path.read_bytes()
@@ -184,7 +184,8 @@ def _x86_release(path: pathlib.Path, data: bytes) -> str:
 
 
 def _arm64_release(path: pathlib.Path, data: bytes) -> str:
-    """The header (Documentation/arch/arm64/booting.rst) has none: it is in the banner's text."""
+    """The arm64 header (Documentation/arch/arm64/booting.rst) has no release, so it is read from the text of the
+    banner."""
     if data[0x38:0x3C] != b"ARM\x64":
         raise PmuvmError(f"{path} is not an arm64 kernel image (Image): it has no boot header")
     banner = re.search(rb"Linux version ([0-9][A-Za-z0-9.+~_-]*) ", data)
@@ -194,7 +195,7 @@ def _arm64_release(path: pathlib.Path, data: bytes) -> str:
 
 
 def _built(name: str, how: Recipe, arch: Arch) -> Kernel:
-    """A kernel of the distribution's sources. Where KUnit builds in its tree too, it has no driver."""
+    """A kernel built from the distribution's sources. If KUnit also builds in its tree, the image has no driver."""
     series = name.removesuffix(f"-{how.kind}")
     log = tree.cache() / f"{name}.log"
     overlay = tree.overlay(store.ROOT / "driver", how.overlay)
@@ -272,7 +273,7 @@ def _stock(name: str, arch: Arch, refresh: bool) -> Kernel:
         store.write(pointer, json.dumps({"key": key}).encode())
     found = _recorded(pointer, name, arch)
     if found is None:
-        raise PmuvmError(f"the packages {', '.join(wanted)} hold no kernel image")
+        raise PmuvmError(f"the packages {', '.join(wanted)} have no kernel image")
     return found
 
 
@@ -281,7 +282,7 @@ def _key(needed: list[packages.Package]) -> str:
 
 
 def _headers(release: str, arch: Arch) -> pathlib.Path | None:
-    """The headers of `release`, if a kernel of that release has been fetched."""
+    """The headers of `release`, if a kernel of that release is fetched."""
     for name in fetched_known():
         fetched = _recorded(store.cache() / "kernels" / f"{name}-{arch.name}.json", name, arch)
         if fetched is not None and fetched.release == release:
@@ -296,7 +297,7 @@ def _fill(
     arch: Arch,
     state: pathlib.Path,
 ) -> None:
-    # The programs that build modules run here, whatever they build for.
+    # The programs that build modules run on this machine, for any target architecture.
     tools = [package for package in needed if package.name.startswith("linux-kbuild-")]
     if arches.foreign(arch) and tools:
         own = packages.Apt(state / "host", arches.host().name)
@@ -317,7 +318,7 @@ def _unpack(root: pathlib.Path, apt: packages.Apt, wanted: list[packages.Package
 
 
 def relocate(root: pathlib.Path) -> None:
-    """Make unpacked headers work wherever they lie: their Makefiles name /usr/src."""
+    """Makes unpacked headers work in any folder: their Makefiles name /usr/src."""
     for makefile in (root / "usr/src").glob("linux-headers-*/Makefile"):
         text = makefile.read_text(encoding="utf-8")
         here = "$(dir $(abspath $(lastword $(MAKEFILE_LIST))))"

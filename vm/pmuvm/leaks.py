@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads what kmemleak says of memory that nothing points to any more, and whose it was."""
+"""Parses the memory leaks that kmemleak reports, and assigns them to processes."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from typing import TypeVar
 from pmuvm import store
 
 SCRIPT = store.ROOT / "vm" / "guest" / "leaks"
-"""Scans in a guest, and prints what it found; status 0 if it could."""
+"""Scans for leaks in a guest and prints them. Status 0 if the scan worked."""
 FILES: Mapping[str, pathlib.Path] = {"bin/leaks": SCRIPT}
-"""The script's place, for an image."""
+"""The script's path in an image."""
 DONE = "pmuvm-leaks-scanned"
-"""What the guest says on its console when the script could."""
-# Two scans of all memory, and the 5 s that an object must be old. By the guest's clock, which runs
-# fifteen times too fast where a busy host kept the guest from measuring it well.
+"""The line on the guest's console after a successful scan."""
+# Two scans of all memory, and the 5 s that an object must be old. The guest's clock measures the time. It runs fifteen
+# times too fast if a busy host disturbed the clock's calibration.
 SCAN_S = 120
 
 _OBJECT = re.compile(r"unreferenced object (0x[0-9a-f]+) \(size (\d+)\):")
 _OWNER = re.compile(r'comm "(.*)", pid (\d+), jiffies')
 _FRAME = re.compile(r"(?:\[<[^>]+>\] )?([A-Za-z_][\w.]*)\+0x[0-9a-f]+/0x[0-9a-f]+(?: \[\w+\])?")
-# Where memory comes from says nothing: the first that do are those who asked for it.
+# Allocation functions are not informative: the first other functions are those that requested the memory.
 _ALLOCATORS = re.compile(r"_*(k[mzcv]+alloc|kmem_cache_|slab_|alloc_pages|kmemleak_|vmalloc|kstr)")
-# Before there are threads, and so before any driver: ACPI loses some of its own there on 6.1.
+# Allocations before the first thread, and so before any driver. ACPI leaks some of its own there on 6.1.
 START = "start_kernel"
-# What a scan says in the kernel log. The list says which they are, and whose.
+# The message of a scan in the kernel log. The listing has the details and the owners.
 COUNTED = "new suspected memory leaks"
 KERNEL_THREADS = ("kthread", "worker_thread", "smpboot_thread_fn")
 FRAMES_SHOWN = 5
@@ -39,7 +39,7 @@ Owner = TypeVar("Owner")
 
 @dataclasses.dataclass(frozen=True)
 class Leak:
-    """An object that was allocated, and is lost."""
+    """An object that was allocated and can no longer be reached."""
 
     address: str
     size: int
@@ -47,16 +47,16 @@ class Leak:
     pid: int
     """The thread that allocated it; 0 in an interrupt."""
     frames: tuple[str, ...]
-    """The functions that led there, the innermost first; not those of an unloaded module."""
+    """The call chain, the innermost function first, without functions of an unloaded module."""
 
     def __str__(self) -> str:
         asked = [frame for frame in self.frames if not _ALLOCATORS.match(frame)]
-        way = ", ".join(asked[:FRAMES_SHOWN]) or "functions that are gone"
-        return f'kmemleak: {self.size} bytes lost by "{self.comm}" ({self.pid}) in {way}'
+        way = ", ".join(asked[:FRAMES_SHOWN]) or "functions that are unloaded"
+        return f'kmemleak: {self.size} bytes leaked by "{self.comm}" ({self.pid}) in {way}'
 
 
 def parse(text: str) -> list[Leak]:
-    """The leaks of a listing of kmemleak, or of a console with one, but for those of START."""
+    """The leaks in a listing of kmemleak, or in a console with one, except those of START."""
     found: list[Leak] = []
     for line in text.splitlines():
         if match := _OBJECT.search(line):
@@ -71,11 +71,11 @@ def parse(text: str) -> list[Leak]:
     return [leak for leak in found if START not in leak.frames]
 
 
-def whose(leak: Leak, begun: Mapping[int, Owner]) -> Owner | None:
-    """Who allocated it, of those that ran one after the other, each by the pid it began with.
+def owner_of(leak: Leak, begun: Mapping[int, Owner]) -> Owner | None:
+    """The owner of a leak. `begun` has the owners, which ran one after the other, by the first pid of each.
 
-    None for memory of a thread of the kernel or of an interrupt, and for what is older than all.
-    Later processes have larger pids: the guest's init sets a limit that no run comes to.
+    None for memory of a kernel thread or an interrupt, and for leaks that are older than all owners. Later processes
+    have larger pids: the guest's init sets a limit that no run reaches.
     """
     pids = sorted(pid for pid in begun if pid)
     at = bisect.bisect_right(pids, leak.pid)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the driver under test against a kernel's headers, out of a copy of its sources."""
+"""Builds the driver under test against a kernel's headers, from a copy of its sources."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ TIMEOUT_S = 600
 SOURCES = ("Kbuild", "Kconfig", "include", "core", "model", "glue", "swinc")
 LOG_LINES = 15
 KEY = "key"
-"""File of a build's folder: what the modules there were made of; not there if there are none."""
+"""File in a build's folder with the digest of the modules' inputs. It is missing if there are no modules."""
 BASIS = "basis"
-"""File of a build's folder: what its objects have in common, if the next build may use them."""
+"""File in a build's folder with the digest of the common inputs of its objects, if the next build may reuse them."""
 READ_S = 60
 INFO = re.compile(r"^ *\[ *[0-9a-f]+\] +(\w+)=(.*)$", re.M)
 
 
 class BuildFailed(PmuvmError):
-    """The kernel's make came to its end and made no module."""
+    """The kernel's make ended without a module."""
 
 
 def default_out(kernel: Kernel) -> pathlib.Path:
@@ -38,28 +38,27 @@ def default_out(kernel: Kernel) -> pathlib.Path:
     return store.ROOT / "build" / "driver" / kernel.release
 
 
-def placed(modules: Iterable[pathlib.Path], kernel: Kernel) -> dict[str, pathlib.Path]:
-    """Files of modules by what they are to be called in a guest: as the kernel calls the module, however the
-    file is called. PmuvmError if one is no module; one that was built for another kernel is worth a line.
-    """
+def guest_files(modules: Iterable[pathlib.Path], kernel: Kernel) -> dict[str, pathlib.Path]:
+    """Files of modules by their file names in a guest, which follow the module's name and not the name of the file.
+    PmuvmError if one is no module. Prints a warning if one was built for another kernel."""
     found = {}
     for file in modules:
         info = _info(file)
         release = (info.get("vermagic", "").split() or [kernel.release])[0]
         if release != kernel.release:
-            said = f"built for Linux {release}, and this is {kernel.release}"
-            print(f"pmuvm: {file.name} was {said}", file=sys.stderr)
+            mismatch = f"built for Linux {release}, but this kernel is {kernel.release}"
+            print(f"pmuvm: {file.name} was {mismatch}", file=sys.stderr)
         found[f"{info['name']}.ko"] = file
     return found
 
 
 def name_of(file: pathlib.Path) -> str:
-    """What a kernel calls the module in a file, however that is called; PmuvmError if there is none."""
+    """The kernel's name for the module in a file, independent of the file name. PmuvmError if it is no module."""
     return _info(file)["name"]
 
 
 def _info(file: pathlib.Path) -> dict[str, str]:
-    """What modinfo(8) prints, of what is there once; it has a name."""
+    """The output of modinfo(8), keys that occur once. It has a name."""
     words = ["readelf", "--string-dump=.modinfo", str(file)]
     try:
         done = subprocess.run(words, capture_output=True, text=True, timeout=READ_S, check=False)
@@ -67,25 +66,25 @@ def _info(file: pathlib.Path) -> dict[str, str]:
         raise PmuvmError(f"cannot read {file}: {error}") from error
     info = dict(INFO.findall(done.stdout))
     if "name" not in info:
-        raise PmuvmError(f"{file} is no kernel module: it does not say its name")
+        raise PmuvmError(f"{file} is not a kernel module: it has no name")
     return info
 
 
 def build(
     kernel: Kernel, source: pathlib.Path, out: pathlib.Path, name: str = NAME
 ) -> pathlib.Path:
-    """Build `source` (a folder like driver/) into `out`, and return its `name`.ko: nothing is done
-    when that is up to date.
+    """Builds `source` (a folder like driver/) into `out`, and returns its `name`.ko. Does nothing if that is up to
+    date.
 
-    Safe against a second process with the same `out`. PmuvmError, with the end of the log, if the
-    build fails; `out` then holds no module. PmuvmError, too, if `source` has no `name`.ko there.
+    Safe against a second process with the same `out`. PmuvmError, with the end of the log, if the build fails; `out`
+    then has no module. PmuvmError also if `source` has no `name`.ko.
     """
     if kernel.build is None:
         raise PmuvmError(f"no headers for kernel {kernel.name}: name a module with --module")
     if not (source / "Kbuild").is_file():
-        raise PmuvmError(f"{source} holds no driver: no file Kbuild")
+        raise PmuvmError(f"{source} has no driver: no file Kbuild")
     if any(c.isspace() for c in f"{out.resolve()}{kernel.build}"):
-        raise PmuvmError(f"the kernel's build system takes no path with a space: {out.resolve()}")
+        raise PmuvmError(f"the kernel's build system accepts no path with a space: {out.resolve()}")
     stamp = out / KEY
     with store.locked(out.parent / f".{out.name}.lock"):
         if not stamp.is_file() or stamp.read_text("ascii") != _key(kernel, source):
@@ -93,14 +92,14 @@ def build(
         found = {product.stem: product for product in out.glob("*.ko")}
     if name not in found:
         known = ", ".join(sorted(found))
-        raise PmuvmError(f"{source} makes no {name}.ko for {kernel.name}, but {known}")
+        raise PmuvmError(f"{source} builds no {name}.ko for {kernel.name}, but {known}")
     return found[name]
 
 
 def _rebuild(kernel: Kernel, source: pathlib.Path, out: pathlib.Path) -> None:
-    """Only what changed is compiled, where kbuild can tell that; else all of it.
+    """Compiles only changed files, if kbuild can detect the change; otherwise all files.
 
-    The products of the last build go first, and kbuild links its modules each time.
+    The products of the last build are removed first, and kbuild links its modules each time.
     """
     copy = out / "src"
     basis = out / BASIS
@@ -108,9 +107,9 @@ def _rebuild(kernel: Kernel, source: pathlib.Path, out: pathlib.Path) -> None:
         for product in (out / KEY, *out.glob("*.ko")):
             product.unlink(missing_ok=True)
         wanted = _basis(kernel, source)
-        if not basis.is_file() or basis.read_text("ascii") != wanted or _set_back(copy):
+        if not basis.is_file() or basis.read_text("ascii") != wanted or _clock_was_set_back(copy):
             shutil.rmtree(out, ignore_errors=True)
-        # While it is not there, a build was killed: an object may be half written.
+        # While this file is missing, a build is running or was killed, and an object may be incomplete.
         basis.unlink(missing_ok=True)
         copy.mkdir(parents=True, exist_ok=True)
         copy_sources(source, copy)
@@ -128,13 +127,13 @@ def _rebuild(kernel: Kernel, source: pathlib.Path, out: pathlib.Path) -> None:
     store.write(out / KEY, key.encode())
 
 
-def _set_back(copy: pathlib.Path) -> bool:
-    """True if the clock was: a source that is copied now would be older than its object."""
+def _clock_was_set_back(copy: pathlib.Path) -> bool:
+    """Whether the clock was set back. A source that is copied now would then be older than its object."""
     return any(path.stat().st_mtime > time.time() for path in copy.rglob("*") if path.is_file())
 
 
 def copy_sources(source: pathlib.Path, copy: pathlib.Path) -> None:
-    """What a build needs of `source`, into `copy`; a file that is the same there is left alone."""
+    """Copies the sources that a build needs to `copy`. An unchanged file is not written."""
     for name in SOURCES:
         if (source / name).is_dir():
             shutil.copytree(
@@ -150,23 +149,26 @@ def copy_sources(source: pathlib.Path, copy: pathlib.Path) -> None:
 
 def _copy_changed(source: str, copy: str) -> str:
     if not os.path.exists(copy) or not filecmp.cmp(source, copy, shallow=False):
-        shutil.copyfile(source, copy)  # as new as the change is: what was made of it is older
+        shutil.copyfile(
+            source, copy
+        )  # The copy gets the current time, so it is newer than the object files of the old source.
     return copy
 
 
 def make(kernel: Kernel, copy: pathlib.Path, *flags: str) -> str:
-    """Make refpmu.ko in `copy` of the sources there; the log, or PmuvmError with the end of it.
+    """Builds refpmu.ko from the sources in `copy` and returns the log. PmuvmError with the end of it if the build
+    fails.
 
     `flags` are further words for the kernel's make.
     """
     words = [
-        # Type information of the module serves nobody here and would need pahole.
+        # No program here uses the type information of the module, and it would need pahole.
         "CONFIG_DEBUG_INFO_BTF_MODULES=",
-        # The tree may have the driver in it, for KUnit.
+        # The tree may have the driver built in, for KUnit.
         f"CONFIG_{NAME.upper()}=m",
         f"CONFIG_{NAME.upper()}_KUNIT_TEST=",
         f"CONFIG_{NAME.upper()}_MSR=",
-        # What serves a debugger would be most of what is written, and of what guests are handed.
+        # Debug information would be most of the written and transferred bytes.
         "KCFLAGS=-g0",
         *flags,
         "modules",
@@ -182,14 +184,14 @@ def make(kernel: Kernel, copy: pathlib.Path, *flags: str) -> str:
 
 
 def _key(kernel: Kernel, source: pathlib.Path) -> str:
-    """Of all that the modules are made of."""
+    """A digest of all inputs of the modules."""
     return store.digest([_basis(kernel, source).encode(), *_sources(source).values()])
 
 
 def _basis(kernel: Kernel, source: pathlib.Path) -> str:
-    """Of what kbuild does not look at, or not at each place: where it changes, nothing old is of use.
+    """A digest of the inputs that kbuild does not track everywhere. If it changes, no old object may be used.
 
-    A header that is new may hide another; what is gone leaves an object.
+    A new header may hide another one; a removed file leaves its object.
     """
     assert kernel.build is not None
     options = kernel.build / "include" / "generated" / "autoconf.h"
@@ -198,7 +200,7 @@ def _basis(kernel: Kernel, source: pathlib.Path) -> str:
         [
             f"{kernel.release} {kernel.build} {_compiler(kernel)}".encode(),
             options.read_bytes() if options.is_file() else b"",
-            pathlib.Path(__file__).read_bytes(),  # the words for make
+            pathlib.Path(__file__).read_bytes(),  # This file has the words for make.
             *(name.encode() for name in sources),
             *(text for name, text in sources.items() if not name.endswith((".c", ".h", ".S"))),
         ]
@@ -206,7 +208,7 @@ def _basis(kernel: Kernel, source: pathlib.Path) -> str:
 
 
 def _compiler(kernel: Kernel) -> str:
-    """The file of it: another version is another file."""
+    """The compiler's path, size and time, which change with its version."""
     prefix = kernel.arch.compiler if arch.foreign(kernel.arch) else ""
     found = shutil.which(f"{prefix}gcc")
     if found is None:
@@ -217,7 +219,7 @@ def _compiler(kernel: Kernel) -> str:
 
 
 def _sources(source: pathlib.Path) -> dict[str, bytes]:
-    """What a build needs of `source`: name to content."""
+    """The sources that a build needs: content by name."""
     found = {}
     for name in SOURCES:
         path = source / name

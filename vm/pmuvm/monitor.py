@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""QEMU's monitor (QMP): has a machine write its state down, for others to go on from."""
+"""QEMU's monitor (QMP): saves and restores the state of a machine."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ _STATE = "state"
 
 
 class Monitor:
-    """The host's end of one machine's monitor."""
+    """The connection to one machine's monitor."""
 
     def __init__(self, port: socket.socket, deadline_s: float) -> None:
-        """Say hello. PmuvmError, here and later: QEMU refuses, is gone, or is silent too long."""
+        """Negotiates the capabilities. This and later methods raise PmuvmError if QEMU refuses, is gone, or does not
+        answer."""
         self._port = port
         self._rest = b""
         self._until = time.monotonic() + deadline_s
@@ -30,18 +31,18 @@ class Monitor:
         self.do("qmp_capabilities")
 
     def do(self, command: str, *files: int, **arguments: Any) -> None:
-        """Carry out one command; `files` are open files that QEMU is to take over."""
+        """Runs one command. `files` are open files to pass to QEMU."""
         line = json.dumps({"execute": command, "arguments": arguments}).encode()
         ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", files))]
-        self._port.settimeout(self._left())
-        with self._heard(command):
+        self._port.settimeout(self._remaining_s())
+        with self._answer_expected(command):
             self._port.sendmsg([line], ancillary if files else [])
         self._wait("return")
 
     def save(self, file: pathlib.Path) -> None:
-        """Write the machine's state to `file`; it is stopped then."""
+        """Writes the state of the machine to `file`. The machine is stopped then."""
         self._ask_for_events()
-        # Else it would write at the speed of a network.
+        # The default limits the speed to that of a network.
         self.do("migrate-set-parameters", **{"max-bandwidth": 1 << 40})
         with file.open("wb") as out:
             self.do("getfd", out.fileno(), fdname=_STATE)
@@ -49,13 +50,13 @@ class Monitor:
         self._wait_for("completed")
 
     def restore(self, file: pathlib.Path) -> None:
-        """Have a machine that waits for its state take it from `file`; it runs then."""
+        """Restores a waiting machine from `file`. The machine runs then."""
         self._ask_for_events()
         with file.open("rb") as state:
             self.do("getfd", state.fileno(), fdname=_STATE)
         self.do("migrate-incoming", uri=f"fd:{_STATE}")
         self._wait_for("completed")
-        # Only now do its ports belong to the machine of the file.
+        # The ports are connected to the machine only after its state is restored.
         self.do("cont")
 
     def _ask_for_events(self) -> None:
@@ -67,10 +68,10 @@ class Monitor:
             event = self._wait("event")
             status = event["data"]["status"] if event["event"] == "MIGRATION" else status
             if status in ("failed", "cancelled"):
-                raise PmuvmError(f"QEMU does not write or read its state: {status}")
+                raise PmuvmError(f"QEMU cannot save or restore its state: {status}")
 
     def _wait(self, key: str) -> dict[str, Any]:
-        """The next message that has `key`; events that come before an answer are passed over."""
+        """The next message that has `key`. Skips events that come before an answer."""
         while True:
             line, end, rest = self._rest.partition(b"\n")
             if end:
@@ -81,21 +82,21 @@ class Monitor:
                 if key in message:
                     return dict(message)
                 continue
-            self._port.settimeout(self._left())
-            with self._heard(key):
+            self._port.settimeout(self._remaining_s())
+            with self._answer_expected(key):
                 data = self._port.recv(65536)
             if not data:
                 raise PmuvmError("QEMU ended")
             self._rest += data
 
-    def _left(self) -> float:
+    def _remaining_s(self) -> float:
         return max(self._until - time.monotonic(), 0.001)
 
     @contextlib.contextmanager
-    def _heard(self, what: str) -> Iterator[None]:
+    def _answer_expected(self, what: str) -> Iterator[None]:
         try:
             yield
         except TimeoutError:
-            raise PmuvmError(f"QEMU's monitor is silent: {what}") from None
+            raise PmuvmError(f"QEMU's monitor does not answer: {what}") from None
         except ConnectionError:
             raise PmuvmError("QEMU ended") from None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One program in a guest of its own; and with it, the draft of a target file for a PMU in there."""
+"""Runs one program in a separate guest, or drafts the target file of a PMU there."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Loaded:
 
 @dataclasses.dataclass(frozen=True)
 class Host:
-    """The machine that a guest is to find: what the keys of the same names in [vm] say."""
+    """The guest's machine, with the same keys as in [vm] of a target file."""
 
     kernel: kernel.Kernel
     cpu: str | None = None
@@ -33,7 +33,7 @@ class Host:
     smp: int = 2
 
     def table(self) -> str:
-        """Its keys of a target file, but for those that every guest has anyway."""
+        """The keys for [vm] of a target file, except those with default values."""
         foreign = self.kernel.arch != arch.AMD64
         keys: dict[str, str | int | None] = {
             "arch": self.kernel.arch.name if foreign else None,
@@ -43,11 +43,12 @@ class Host:
             "cmdline": self.cmdline,
             "smp": self.smp if self.smp != Host.smp else None,
         }
-        # What is quoted has neither quotes nor backslashes: Linux and QEMU have no use for them.
+        # These values have no quotes or backslashes, since Linux and QEMU do not accept them, so JSON strings are valid
+        # TOML.
         return "".join(f"{key} = {json.dumps(word)}\n" for key, word in keys.items() if word)
 
     def _kind(self) -> str | None:
-        """Of the built kernels that have the PMU; any kernel can be made to tell more of itself."""
+        """The kind of the built kernel; None for debug kernels, since any kernel can be built with more checks."""
         built = kernel.built_known().get(self.kernel.name)
         return None if built is None or built.needs.debug else built.kind
 
@@ -59,10 +60,10 @@ def run(
     argv: Sequence[str],
     timeout_s: int,
 ) -> guest.Done:
-    """What came of `argv` in a guest that has `programs` of this machine, too."""
+    """Runs `argv` in a guest that also has `programs` of this machine."""
     found = host.kernel
-    placed = module.placed((loaded.path for loaded in modules), found)
-    files = {f"modules/{name}": path for name, path in placed.items()}
+    guest_files = module.guest_files((loaded.path for loaded in modules), found)
+    files = {f"modules/{name}": path for name, path in guest_files.items()}
     for name in programs:
         files.update(image.with_program(name))
     packed = image.build(
@@ -87,7 +88,7 @@ def run(
     try:
         with guest.Guest(machine) as vm:
             vm.boot()
-            for name, loaded in zip(placed, modules, strict=True):
+            for name, loaded in zip(guest_files, modules, strict=True):
                 vm.load(name, list(loaded.parameters))
             return vm.exec(list(argv), timeout_s)
     except guest.ModuleRefused as refused:
@@ -97,9 +98,9 @@ def run(
 
 
 def draft(host: Host, pmu: str, modules: Sequence[Loaded], out: pathlib.Path) -> None:
-    """Have `pmuconf probe` look at the PMU in a guest; what it drafts becomes the file `out`.
+    """Runs `pmuconf probe` on the PMU in a guest, and writes the draft to the file `out`.
 
-    The draft says how the guest was made: its processor, its module and the parameters of that, …
+    The draft also has the guest's machine, the module and its parameters.
     """
     done = run(host, modules, (), ["pmuconf", "probe", pmu], PROBE_S)
     if done.status != 0:

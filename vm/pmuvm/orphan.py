@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No guest is left behind by a runner that is killed and cannot clean up."""
+"""Kills a guest when its runner is killed."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _libc = ctypes.CDLL(None)
 
 
 def dies_with_parent() -> Callable[[], None]:
-    """What a child does before it becomes a program: SIGKILL comes when its parent's thread ends."""
+    """A hook for a child before exec: the kernel sends it SIGKILL when its parent's thread ends."""
     parent = os.getpid()
 
     def bind() -> None:
         _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        # A parent that has ended before that sends nothing any more.
+        # If the parent has already ended, the signal never comes.
         if os.getppid() != parent:
             os._exit(1)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packages of the distribution, resolved, fetched and unpacked without root and without installing."""
+"""Resolves, downloads and unpacks packages of the distribution, without root and without installing them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from pmuvm.errors import PmuvmError
 
 TIMEOUT_S = 900
 
-# The state is ours, so that neither root nor a fresh `apt-get update` of the host is needed; the
-# hooks of the host's configuration must not run on it.
+# The state is private, so that neither root nor a fresh `apt-get update` of the host is needed. The hooks of the host's
+# configuration must not run on it.
 CONFIG = """\
 Dir::State "{state}";
 Dir::State::status "{state}/status";
@@ -38,7 +38,7 @@ Acquire::Retries "3";
 
 @dataclasses.dataclass(frozen=True)
 class Package:
-    """One version of one package, as the distribution's index states it."""
+    """One version of one package, as in the distribution's index."""
 
     name: str
     version: str
@@ -47,7 +47,7 @@ class Package:
 
 
 class Apt:
-    """apt with a private state below `folder`; one at a time (the caller holds a lock)."""
+    """apt with a private state below `folder`. Only one process at a time may use it (the caller holds a lock)."""
 
     def __init__(self, folder: pathlib.Path, architecture: str) -> None:
         self._folder = folder
@@ -63,10 +63,10 @@ class Apt:
         store.write(self._config, text.encode())
 
     def update(self) -> None:
-        """Fetch the lists of packages of the sources that the host is configured for."""
-        said = self._run(["apt-get", "update", "-q"], "fetch the lists of packages").stderr
-        # One source that fails is no error: it may not be the one that matters.
-        self._warnings = [line for line in said.splitlines() if line.startswith(("W:", "E:"))]
+        """Downloads the package lists of the sources that the host is configured for."""
+        stderr = self._run(["apt-get", "update", "-q"], "fetch the lists of packages").stderr
+        # One failed source is no error: the packages may come from another one.
+        self._warnings = [line for line in stderr.splitlines() if line.startswith(("W:", "E:"))]
 
     def closure(self, names: Sequence[str], follow: Callable[[str], bool]) -> list[Package]:
         """`names` and those of their dependencies for which `follow` is true, sorted by name."""
@@ -87,7 +87,7 @@ class Apt:
         return [found[name] for name in sorted(found)]
 
     def download(self, packages: Sequence[Package], into: pathlib.Path) -> list[pathlib.Path]:
-        """Fetch packages (apt checks their sums) into a folder; the paths of the .deb files."""
+        """Downloads packages (apt verifies their checksums) into a folder. Returns the paths of the .deb files."""
         names = [f"{package.name}={package.version}" for package in packages]
         what = f"fetch {names[0]}" + (f" and {len(names) - 1} more" if names[1:] else "")
         with store.writing(into):
@@ -100,7 +100,7 @@ class Apt:
 
     def _show(self, names: Sequence[str]) -> list[Package]:
         argv = ["apt-cache", "show", "--no-all-versions", *names]
-        # Its status tells only that one of them is not there; the caller sees which.
+        # The status only shows that one of them is missing; the caller checks which.
         return parse_show(self._run(argv, "read the lists of packages", fail=False).stdout)
 
     def _run(
@@ -111,14 +111,14 @@ class Apt:
 
 
 def run(argv: list[str], what: str, cwd: pathlib.Path) -> str:
-    """Run a program of the host; its standard output, or a PmuvmError that says `what` failed."""
+    """Runs a program of the host and returns its standard output. PmuvmError if it fails: could not `what`."""
     return process(argv, what, cwd).stdout
 
 
 def process(
     argv: list[str], what: str, cwd: pathlib.Path, fail: bool = True
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program of the host; a PmuvmError that says `what` failed if it does (and `fail`)."""
+    """Runs a program of the host. PmuvmError if it fails (and `fail`): could not `what`."""
     if shutil.which(argv[0]) is None:
         raise PmuvmError(f"cannot {what}: no program '{argv[0]}' on this machine")
     try:
@@ -143,7 +143,7 @@ def process(
 
 
 def unpack(deb: pathlib.Path, into: pathlib.Path) -> None:
-    """Unpack the files of a package; runs nothing of it."""
+    """Unpacks the files of a package, without running its scripts."""
     run(["dpkg", "-x", str(deb), str(into)], f"unpack {deb.name}", into)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pytest: collects a target file as one item a case, kernel and architecture; runs them in guests."""
+"""pytest plugin: collects a target file as one item for each case, kernel and architecture, and runs them in guests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pmuvm import arch, kernel, session, suite
-from pmuvm.runs import begin
+from pmuvm.runs import plan_from_snapshot
 from pmuvm.channel import Message
 from pmuvm.errors import PmuvmError
 
@@ -23,20 +23,20 @@ class CaseFailed(Exception):
 
 
 class Guests:
-    """The sessions of one pytest process: a guest a kernel, started when a case needs it."""
+    """The sessions of one pytest process: one for each kernel. A case starts its guest when it needs it."""
 
     def __init__(self) -> None:
         self._sessions: dict[str, session.Session] = {}
         self.problems: list[str] = []
 
     def run(self, key: str, ready: session.Plan, case: suite.Case) -> Message:
-        """Run a case in the guest called `key`."""
+        """Runs a case in the guest called `key`."""
         if key not in self._sessions:
             self._sessions[key] = session.Session(ready, None, self._note)
         return self._sessions[key].run(case)
 
     def finish(self) -> None:
-        """Power all guests off; what they complain about becomes a problem."""
+        """Powers all guests off. Their complaints become problems."""
         for guests in self._sessions.values():
             with guests:
                 guests.finish()
@@ -58,7 +58,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--pmuconf-arch", action="append", metavar="ARCH")
     group.addoption("--pmuconf-rule", default="", metavar="ID")
     group.addoption("--pmuconf-profile", default="", metavar="NAME")
-    group.addoption("--pmuconf-boot", action="store_true", help="go on from no snapshot of a guest")
+    group.addoption("--pmuconf-boot", action="store_true", help="start no guest from a snapshot")
     group.addoption("--pmuconf-module", type=pathlib.Path, metavar="FILE.ko")
 
 
@@ -74,13 +74,13 @@ def pytest_collect_file(file_path: pathlib.Path, parent: pytest.Collector) -> Ta
 
 
 def _asked(config: pytest.Config) -> set[pathlib.Path]:
-    """Only files that were named: a folder may hold tables that are no targets."""
+    """Only files that the user named are targets: a folder may have other TOML files."""
     names = (argument.split("::")[0] for argument in config.args)
     return {(config.invocation_params.dir / name).resolve() for name in names}
 
 
 class TargetFile(pytest.File):
-    """A target; its children are the kernels that it is run on. Opens no event."""
+    """A target. Its children are the kernels that it runs on. Opens no event."""
 
     def collect(self) -> Iterator[pytest.Collector]:
         option = self.config.getoption
@@ -116,17 +116,17 @@ class KernelNode(pytest.Collector):
             yield CaseItem.from_parent(self, name=case.id, case=case)
 
     def ready(self) -> session.Plan:
-        """What a guest of this node is made of; built when the first case runs."""
+        """The plan of this node's guests. Builds it when the first case runs."""
         if self._plan is None:
             found = kernel.find(self._kernel, arch.find(self._arch))
             given = self.config.getoption("--pmuconf-module")
             chosen = sum(item.parent is self for item in self.session.items)
             partial = bool(self.config.getoption("--pmuconf-rule")) or chosen < self._cases
             boot = self.config.getoption("--pmuconf-boot") or not partial
-            self._plan = begin(self.target, found, given, boot=boot)
+            self._plan = plan_from_snapshot(self.target, found, given, boot=boot)
         return self._plan
 
-    def again(self, case: suite.Case) -> str:
+    def repro_command(self, case: suite.Case) -> str:
         """The command that repeats a case."""
         return f"make run TARGET={self.target.name} KERNEL={self._kernel} CASE={case.id}"
 
@@ -150,7 +150,7 @@ class CaseItem(pytest.Item):
             rules = ", ".join(result["rules"])
             raise CaseFailed(
                 f"{result['result']} ({rules}): {result['message']}\n"
-                f"again: {node.again(self._case)}"
+                f"again: {node.repro_command(self._case)}"
             )
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shows a person where a run is: one line that changes on a terminal, few plain lines elsewhere."""
+"""Shows the progress of a run: one changing line on a terminal, a few plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WIDTH = 100
 
 
 class Progress:
-    """Counts results and writes them down as they come."""
+    """Counts results and prints them."""
 
     def __init__(self, total: int, out: TextIO) -> None:
         self._total = total
@@ -27,26 +27,26 @@ class Progress:
         self._done = 0
         self._bad = 0
 
-    def say(self, text: str) -> None:
-        """A line that stays."""
+    def print_line(self, text: str) -> None:
+        """Prints a permanent line."""
         self._clear()
         print(text, file=self._out, flush=True)
 
     def result(self, message: Message) -> None:
-        """One more case has ended."""
+        """Counts and prints the result of a case."""
         self._done += 1
         verdict = message["result"]
         if verdict not in GOOD:
             self._bad += 1
             text = printable(str(message["message"]).split("\n")[0])[:WIDTH]
-            self.say(f"{self._paint(f'{verdict:8}')} {message['id']}: {text}")
+            self.print_line(f"{self._paint(f'{verdict:8}')} {message['id']}: {text}")
         if self._live:
             self._clear()
             print(f"{self._count()}  {message['id']}"[:WIDTH], end="", file=self._out, flush=True)
             if self._done == self._total:
                 self._clear()
         elif self._done % EVERY == 0 or self._done == self._total:
-            self.say(self._count())
+            self.print_line(self._count())
 
     def _count(self) -> str:
         bad = f", {self._bad} not passed" if self._bad else ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The QEMU process: its arguments, its two serial ports, its end. Knows nothing of Linux."""
+"""The QEMU process: its arguments, its two serial ports, its end. It is independent of Linux."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ from pmuvm.arch import Arch
 from pmuvm.errors import PmuvmError
 from pmuvm.monitor import Monitor
 
-# One thread for all CPUs: with one each, a guest now and then runs stale code while its kernel patches
-# text (perf does so with the first event), and dies of an int3. It costs nothing on two cores.
+# One thread for all CPUs. With one thread for each, a guest sometimes runs stale code while its kernel patches text
+# (perf does that with the first event), and dies of an int3. On two cores this is not slower.
 ACCELS = {"tcg": "tcg,thread=single", "tcg-multi": "tcg,thread=multi", "kvm": "kvm"}
 KILL_TIMEOUT_S = 10
-# The kernel polls its console and gives a character up when the device stays busy, as it is while
-# the far end is full: a socket, which holds some hundred of single characters, would lose text.
+# The kernel polls its console and drops a character if the device stays busy. The device is busy while the other end is
+# full. A socket holds only some hundred single characters, so text would be lost.
 CONSOLE_PIPE_BYTES = 1 << 20
 CONSOLE_LIMIT = 8 << 20
-"""Bytes of console that are kept; a guest that floods it must not fill the host."""
+"""Maximum number of console bytes: a guest must not fill the host's memory."""
 
 HANDED_AS = "opt/pmuvm/handed"
 HANDED = f"/sys/firmware/qemu_fw_cfg/by_name/{HANDED_AS}/raw"
-"""Where Linux shows the file that a machine was handed; it reads a byte at a time, so a small one."""
+"""The path of the passed file in the guest's sysfs. Linux reads it one byte at a time, so it must be small."""
 
 Port = socket.socket | io.FileIO
-"""The host's end of a serial port: the channel goes both ways, the console is only read."""
+"""The host's end of a serial port. The channel is bidirectional; the console is only read."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Machine:
-    """One virtual machine, off."""
+    """The configuration of one virtual machine."""
 
     arch: Arch
     kernel: pathlib.Path
@@ -53,16 +53,16 @@ class Machine:
     accel: str = "tcg"
     cmdline: str = ""
     cpu: str | None = None
-    """A processor of QEMU's, instead of the accelerator's usual one."""
+    """A processor model of QEMU, instead of the accelerator's default."""
     state: pathlib.Path | None = None
-    """What `Qemu.save` wrote of the same machine: `restore` goes on from there."""
+    """A state that `Qemu.save` wrote of the same machine; `restore` continues from there."""
     handed: pathlib.Path | None = None
-    """A file of the host that the guest may read as HANDED once it has the module for that."""
+    """A file of the host that the guest may read as HANDED after it loads the kernel module for that."""
     ram: pathlib.Path | None = None
-    """A file to have the guest's memory in: who comes after the guest's death finds it as it was."""
+    """A file that has the guest's memory. After the guest's death its content can still be read."""
     icount: int | None = None
-    """If given, time is what is executed: an instruction takes 2^icount ns, whatever the host does.
-    Emulated, and for one CPU where the architecture has no `icount_smp`."""
+    """If given, an instruction takes 2^icount ns of guest time, independent of the host. It needs emulation, and one
+    CPU if the architecture has no `icount_smp`."""
 
 
 def argv(
@@ -71,7 +71,7 @@ def argv(
     channel_fd: int,
     monitor_fd: int,
 ) -> list[str]:
-    """The command line: no network, no disk, no host folder; all that it speaks to are open files."""
+    """The command line of QEMU: no network, no disk, no host folder; only open files."""
     arch = machine.arch
     initrd = [] if machine.initrd is None else ["-initrd", str(machine.initrd)]
     incoming = [] if machine.state is None else ["-incoming", "defer", "-S"]
@@ -114,7 +114,7 @@ def _handing(file: pathlib.Path) -> str:
 
 
 class Qemu:
-    """A running machine. As a context manager it never outlives the block."""
+    """A running machine. As a context manager it ends with the block."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
@@ -122,7 +122,7 @@ class Qemu:
         self._errors: IO[bytes] | None = None
         reader, writer = os.pipe()
         self.console, self._console_far = io.FileIO(reader), io.FileIO(writer, "w")
-        # Not allowed everywhere; a smaller pipe is no worse while somebody reads.
+        # The limit may be smaller here. A small pipe also works while the host reads it.
         with contextlib.suppress(OSError):
             fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, CONSOLE_PIPE_BYTES)
         self.channel, self._channel_far = socket.socketpair()
@@ -150,7 +150,7 @@ class Qemu:
             raise PmuvmError(
                 f"no program '{arguments[0]}' on this machine (package {package})"
             ) from None
-        # Only QEMU may hold the far ends, or its end would not be seen.
+        # Only QEMU may hold the other ends, since otherwise its end would not be detected.
         for end in far:
             end.close()
         os.set_blocking(self.console.fileno(), False)
@@ -167,14 +167,14 @@ class Qemu:
         self._close()
 
     def kill(self) -> None:
-        """End the process now; nothing of the guest is worth saving."""
+        """Kills the process at once, without saving data of the guest."""
         if self._process is not None and self._process.poll() is None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait(KILL_TIMEOUT_S)
 
     def wait(self, timeout_s: float) -> int | None:
-        """The exit status, or None if it still runs after `timeout_s`."""
+        """The exit status, or None if QEMU still runs after `timeout_s`."""
         assert self._process is not None
         try:
             return self._process.wait(timeout_s)
@@ -182,16 +182,16 @@ class Qemu:
             return None
 
     def save(self, file: pathlib.Path, deadline_s: float) -> None:
-        """Stop the machine and write its state to `file`; PmuvmError if it cannot be done."""
+        """Stops the machine and writes its state to `file`. PmuvmError if that fails."""
         Monitor(self._monitor, deadline_s).save(file)
 
     def restore(self, deadline_s: float) -> None:
-        """Start a machine that has a state; PmuvmError if it cannot be done."""
+        """Starts a machine that has a state. PmuvmError if that fails."""
         assert self._machine.state is not None
         Monitor(self._monitor, deadline_s).restore(self._machine.state)
 
     def complaint(self) -> str:
-        """What QEMU itself said, in one line; empty most of the time."""
+        """The error output of QEMU itself in one line; usually empty."""
         if self._errors is None:
             return ""
         self._errors.seek(0)
@@ -209,16 +209,16 @@ class Qemu:
 
 @dataclasses.dataclass(frozen=True)
 class End:
-    """How a machine that was left alone ended."""
+    """The end of a machine that nobody controlled."""
 
     exited: bool
-    """False: it still ran at the deadline and was killed."""
+    """False: the machine still ran at the deadline and was killed."""
     console: bytes
     complaint: str
 
 
 def run_to_end(machine: Machine, deadline_s: float, log: pathlib.Path | None = None) -> End:
-    """Boot a machine that needs nobody, collect its console until it powers off or is late."""
+    """Boots a machine and collects its console until it powers off or the deadline is over."""
     console = bytearray()
     until = time.monotonic() + deadline_s
     with Qemu(machine) as qemu, selectors.DefaultSelector() as selector:
@@ -243,7 +243,7 @@ def run_to_end(machine: Machine, deadline_s: float, log: pathlib.Path | None = N
 
 
 def receive(port: Port) -> bytes | None:
-    """What lies in a serial port now: None if nothing, empty if QEMU has closed it."""
+    """Reads the available bytes of a serial port: None if there are none, empty if QEMU has closed it."""
     try:
         return os.read(port.fileno(), 65536)
     except BlockingIOError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of the suite: one target on one kernel, all of them, and two runs compared."""
+"""Runs the suite for one target and kernel, or for all of them, and compares two runs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from pmuvm.progress import Progress
 
 PRODUCTS = ("stream.jsonl", "console.log", "results.json", "results.ktap", "junit.xml")
 HANDED_BYTES = 512 << 10
-"""Of a compressed module: a guest reads it a byte at a time."""
+"""Maximum size of a compressed module that is passed to a guest, which reads it one byte at a time."""
 HANDED_LEVEL = 6
 HANDED_KEPT_BYTES = 64 << 20
 CONFORMANT, NOT_CONFORMANT, NOT_JUDGED = 0, 1, 2
@@ -43,7 +43,7 @@ CONFORMANT, NOT_CONFORMANT, NOT_JUDGED = 0, 1, 2
 
 @dataclasses.dataclass(frozen=True)
 class Request:
-    """What a user asked for."""
+    """The options of a run."""
 
     target: str
     """A name in conformance/targets, or a file."""
@@ -52,25 +52,25 @@ class Request:
     selection: suite.Selection
     out: pathlib.Path
     module: pathlib.Path | None = None
-    """Instead of a built one."""
+    """A module to load instead of a built one."""
     parameters: str | None = None
-    """Of the module, instead of the target's."""
+    """Parameters of the module, instead of the target's."""
     shuffle: int | None = None
-    """The seed of another order of the cases."""
+    """The seed of a random order of the cases."""
     isolate: bool = False
-    """A fresh guest for each case."""
+    """Whether each case has a separate guest."""
     boot: bool = False
-    """Boot each guest: go on from no snapshot."""
+    """Whether to boot each guest instead of starting it from a snapshot."""
     boot_s: float = guest.BOOT_S
     cpus: int | None = None
-    """Instead of the target's number."""
+    """Number of CPUs, instead of the target's."""
     icount: int | None = None
-    """As qemu.Machine has it; this one and the next two instead of the target's."""
+    """As in qemu.Machine. This field and the next two override the target's."""
     cpu: str | None = None
     cmdline: str | None = None
 
-    def again(self) -> str:
-        """The command that repeats one case, but for its id."""
+    def repro_command(self) -> str:
+        """The repro command without the case's id at its end."""
         words = {
             "KERNEL": self.kernel,
             "TARGET": self.target,
@@ -87,13 +87,13 @@ class Request:
         )
 
 
-def one(request: Request) -> int:
-    """Run the selected cases on one target and kernel, and have them judged; the exit status."""
+def run_target(request: Request) -> int:
+    """Runs the selected cases on one target and kernel, has them judged, and returns the exit status."""
     target = suite.find_target(request.target)
     if request.parameters is not None:
         target = dataclasses.replace(target, parameters=tuple(request.parameters.split()))
     if target.arch not in (None, request.arch):
-        raise PmuvmError(f"the target {target.name} is one of guests with ARCH={target.arch}")
+        raise PmuvmError(f"the target {target.name} needs guests with ARCH={target.arch}")
     cases = suite.cases(target, request.selection)
     found = kernel.find(_kernel(request, target), arch.find(request.arch))
     asked = {
@@ -103,9 +103,9 @@ def one(request: Request) -> int:
         "cmdline": request.cmdline,
     }
     target = dataclasses.replace(target, **{k: v for k, v in asked.items() if v is not None})
-    # The whole catalogue is worth a boot of its own; who goes on alone has a snapshot anyway.
+    # Booting is cheap compared with the whole catalogue, and isolated cases use a snapshot of their own.
     boot = request.boot or request.isolate or not request.selection.partial
-    ready = begin(target, found, request.module, request.boot_s, boot=boot)
+    ready = plan_from_snapshot(target, found, request.module, request.boot_s, boot=boot)
     if request.shuffle is not None:
         random.Random(request.shuffle).shuffle(cases)
 
@@ -119,7 +119,7 @@ def one(request: Request) -> int:
     start = () if ready.machine.state is None else ("snapshot",)
     where = f"{found.release} ({' '.join((ready.machine.accel, *start, *ready.parameters))})"
     order = "" if request.shuffle is None else f", in the order of --shuffle {request.shuffle}"
-    progress.say(f"{target.name} on {where}: {len(cases)} cases{order}")
+    progress.print_line(f"{target.name} on {where}: {len(cases)} cases{order}")
     first = {
         "t": "run",
         "target": target.name,
@@ -144,17 +144,17 @@ def one(request: Request) -> int:
                 session.run_all(guests, cases, progress.result)
             record({"t": "end"})
     except (PmuvmError, KeyboardInterrupt):
-        # Nothing was judged: nothing stays that could be taken for a result.
+        # No result was judged, so no file may remain that looks like a result.
         for name in PRODUCTS:
             (out / name).unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             out.rmdir()
         raise
-    return suite.report(stream, target, request.selection, out, request.again())
+    return suite.report(stream, target, request.selection, out, request.repro_command())
 
 
 def _kernel(request: Request, target: suite.Target) -> str:
-    """The kernel that was asked for: of the target's kind, where a series was named."""
+    """The requested kernel. If the request is a series, the kernel of the target's kind."""
     if target.kind is None or request.kernel not in kernel.known():
         return request.kernel
     name = f"{request.kernel}-{target.kind}"
@@ -163,10 +163,10 @@ def _kernel(request: Request, target: suite.Target) -> str:
     return name
 
 
-def every(request: Request, kernels: Sequence[str]) -> int:
-    """Run each target of the suite on each of `kernels`; the worst status of them.
+def run_all_targets(request: Request, kernels: Sequence[str]) -> int:
+    """Runs each target of the suite on each of `kernels`, and returns the worst status.
 
-    Each has a folder of its own in `request.out`. What cannot be run at all is not judged.
+    Each run has its own folder in `request.out`. A run that fails to start counts as not judged.
     """
     rows = []
     for target in suite.targets_on(request.arch):
@@ -175,7 +175,7 @@ def every(request: Request, kernels: Sequence[str]) -> int:
             this = dataclasses.replace(request, target=target, kernel=name, out=request.out / label)
             print(f"== {target} on {name}", flush=True)
             try:
-                status = one(this)
+                status = run_target(this)
             except PmuvmError as error:
                 print(f"pmuvm: {error}", file=sys.stderr)
                 status = NOT_JUDGED
@@ -189,7 +189,7 @@ def every(request: Request, kernels: Sequence[str]) -> int:
 
 
 def differences(one_path: pathlib.Path, other_path: pathlib.Path) -> list[str]:
-    """Cases whose results differ between two results.json (or folders of them), a line each."""
+    """A line for each case whose results differ between two results.json (or folders of them)."""
     results = []
     for path in (one_path, other_path):
         found = _results(path)
@@ -227,9 +227,9 @@ def machine(
     files: Mapping[str, pathlib.Path] = types.MappingProxyType({}),
     cmdline: str = "",
 ) -> qemu.Machine:
-    """A machine, off, with the suite's agent, `target`, its module built from `driver`, and `files`.
+    """The configuration of a machine with the suite's agent, `target`, its module built from `driver`, and `files`.
 
-    `files`: place in the guest to file of the host. `cmdline`: more words for the kernel.
+    `files`: path in the guest to path on the host. `cmdline`: more words for the kernel.
     """
     return _machine(found, target, _modules(found, target, driver), files, cmdline)
 
@@ -240,11 +240,11 @@ def plan(
     given: pathlib.Path | None,
     boot_s: float = guest.BOOT_S,
 ) -> session.Plan:
-    """Build and pack what `target` needs on a kernel."""
+    """Builds and packs the files that `target` needs on a kernel."""
     return _packed(target, found, _named(target, found, given), boot_s)
 
 
-def begin(
+def plan_from_snapshot(
     target: suite.Target,
     found: kernel.Kernel,
     given: pathlib.Path | None,
@@ -252,9 +252,8 @@ def begin(
     *,
     boot: bool,
 ) -> session.Plan:
-    """As `plan`, but guests go on from a snapshot if there is one, or if it is worth making, and not
-    `boot`. They are handed their module: the snapshot serves until something else changes.
-    """
+    """As plan(), but guests start from a snapshot if there is one or one is worth making, and `boot` is false. They
+    receive their module after that, so the snapshot stays valid when the module changes."""
     named = _named(target, found, given)
     restored = None if boot else _restored(target, found, named, boot_s)
     return restored or _packed(target, found, named, boot_s)
@@ -263,11 +262,11 @@ def begin(
 def _named(
     target: suite.Target, found: kernel.Kernel, given: pathlib.Path | None
 ) -> dict[str, pathlib.Path]:
-    """The modules of a target by what they are called in a guest; the first is loaded."""
+    """The modules of a target by their file names in a guest. The first one is loaded."""
     if given is not None and not given.is_file():
         raise PmuvmError(f"no module {given}")
     modules = _modules(found, target, store.ROOT / "driver") if given is None else (given,)
-    return module.placed(modules, found)
+    return module.guest_files(modules, found)
 
 
 def _packed(
@@ -294,15 +293,15 @@ def _plan(
 def _restored(
     target: suite.Target, found: kernel.Kernel, named: Mapping[str, pathlib.Path], boot_s: float
 ) -> session.Plan | None:
-    """Guests that go on from a snapshot; None where there is none, and where none is to be made."""
-    # Tried with the emulator, where time is the host's; what a debug kernel finds begins with its boot.
+    """Guests that start from a snapshot; None if there is no snapshot and none should be made."""
+    # Snapshots need an emulator whose time is the host's. The checks of a debug kernel begin with its boot.
     if arch.foreign(found.arch) or found.needs.debug or target.icount is not None:
         return None
     files: dict[str, pathlib.Path] = {}
     loaded, handed = next(iter(named.items()), (None, None))
     if handed is not None:
         handed = _compressed(handed)
-        taker = kernel.shipped(found, guest.HANDING)
+        taker = kernel.module_of_package(found, guest.HANDING)
         if len(named) != 1 or taker is None or handed.stat().st_size > HANDED_BYTES:
             return None
         path = store.cache() / "handed" / f"{found.release}-{guest.HANDING}.ko"
@@ -316,31 +315,31 @@ def _restored(
     found_state = snapshot.find(key)
     if found_state is None and not snapshot.wanted(key):
         return None
-    # QEMU wants the image of a guest that goes on, too.
+    # QEMU also needs the image to restore a guest.
     first = _plan(target, found, _machine(found, target, (), files, ""), None, boot_s)
     made = found_state or snapshot.make(key, first)
     if made is None:
         return None
     state = made
 
-    def otherwise(why: str) -> session.Plan:
-        print(f"pmuvm: booted, as no guest goes on from its snapshot: {why}", file=sys.stderr)
+    def fallback(why: str) -> session.Plan:
+        print(f"pmuvm: booted, since no guest starts from the snapshot: {why}", file=sys.stderr)
         snapshot.remove(state)
         if found_state is None:
-            snapshot.refuse(key)  # the next would be no better
+            snapshot.refuse(key)  # A new snapshot would also fail.
         return _packed(target, found, named, boot_s)
 
     return dataclasses.replace(
         first,
         machine=dataclasses.replace(first.machine, state=state, handed=handed),
         module=loaded,
-        otherwise=otherwise,
-        said=snapshot.console(state),
+        fallback=fallback,
+        console_text=snapshot.console(state),
     )
 
 
 def _compressed(built: pathlib.Path) -> pathlib.Path:
-    """A module as guests are handed it, in the cache."""
+    """The compressed module, in the cache."""
     data = gzip.compress(built.read_bytes(), compresslevel=HANDED_LEVEL, mtime=0)
     path = store.cache() / "handed" / f"{store.digest([data])}.ko.gz"
     if not path.is_file():
@@ -352,10 +351,10 @@ def _compressed(built: pathlib.Path) -> pathlib.Path:
 def behind_boot(
     target: suite.Target, found: kernel.Kernel, folder: pathlib.Path
 ) -> session.Plan | None:
-    """Guests that are to be handed their module (`handing`): they go on behind one boot, whose state
-    is kept in `folder`. None if the kernel came without the module that takes it.
+    """Guests that receive their module after the boot (`handing`). One guest boots, and its state in `folder` is the
+    start of all others. None if the kernel's package does not have the module that reads passed files.
     """
-    taker = kernel.shipped(found, guest.HANDING)
+    taker = kernel.module_of_package(found, guest.HANDING)
     if taker is None:
         return None
     path = folder / f"{guest.HANDING}.ko"
@@ -369,7 +368,7 @@ def behind_boot(
 
 
 def handing(behind: session.Plan, built: pathlib.Path) -> session.Plan:
-    """The guests of `behind_boot`, which take the module `built` and load it."""
+    """The guests of behind_boot(), which receive the module `built` and load it."""
     packed = built.with_suffix(".ko.gz")
     store.write(packed, gzip.compress(built.read_bytes(), mtime=0))
     machine = dataclasses.replace(behind.machine, handed=packed)
@@ -377,13 +376,13 @@ def handing(behind: session.Plan, built: pathlib.Path) -> session.Plan:
 
 
 def accelerator(named: str | None, icount: int | None, cpus: int, found: kernel.Kernel) -> str:
-    """What a guest runs on: a key of qemu.ACCELS; `named`, if one is."""
+    """The accelerator of a guest, a key of qemu.ACCELS: `named`, or else chosen."""
     chosen = named or accel.choose(found, emulated=icount is not None)
     if icount is not None:
         if chosen != "tcg":
-            raise PmuvmError(f"icount is for the accelerator tcg, not for {chosen}")
+            raise PmuvmError(f"icount needs the accelerator tcg, not {chosen}")
         if cpus != 1 and not found.arch.icount_smp:
-            raise PmuvmError(f"icount on {found.arch.name} is for one CPU: --cpus 1")
+            raise PmuvmError(f"icount on {found.arch.name} needs one CPU: --cpus 1")
     return chosen
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs cases one after the other over as many boots as that takes; a crash costs one case."""
+"""Runs cases one after the other, over as many boots as needed. A crash affects one case."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from pmuvm.suite import Case
 
 
 STATE = "state"
-"""File of the guest's state behind its boot, in a folder of the session's own."""
+"""File with the guest's state after its boot, in the session's own folder."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """What every boot of a session has in common."""
+    """The data that all boots of a session share."""
 
     machine: qemu.Machine
     module: str | None
-    """File in /modules that is loaded first, or None; it is what the machine was handed, if it was."""
+    """File in /modules to load first, or None. If the machine passes a file to the guest, it is that file."""
     parameters: tuple[str, ...]
     slowness: float
     boot_s: float = guest.BOOT_S
     debug: bool = False
-    """kernel.Needs.debug: lost memory is asked for at the end of each boot; a report ends one."""
-    otherwise: Callable[[str], Plan] | None = None
-    """The plan to go on with if no guest goes on from the machine's state; it is told why."""
-    said: pathlib.Path | None = None
-    """A file of what was on the console until the machine's state was saved."""
+    """kernel.Needs.debug: ask for memory leaks at the end of each boot, and boot again after a report."""
+    fallback: Callable[[str], Plan] | None = None
+    """Returns another plan if no guest starts from the machine's state. Its argument is the cause."""
+    console_text: pathlib.Path | None = None
+    """A file with the console text until the machine's state was saved."""
 
 
 class Session:
-    """A guest that is there when a case needs it. As a context manager it leaves none behind."""
+    """Starts a guest when a case needs one. As a context manager it ends with its guest."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Session:
         record: Callable[[Message], None],
         alone: bool = False,
     ) -> None:
-        """`alone`: no two cases meet in a guest. Each goes on from the state behind one boot."""
+        """`alone`: each case has a separate guest, which starts from the state after one boot."""
         self._alone = alone
         self._plan = plan
         self._log = log
@@ -71,18 +71,18 @@ class Session:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.drop()
+        self.power_off_now()
         if self._folder is not None:
             self._folder.cleanup()
 
     def run(self, case: Case) -> Message:
-        """Run one case; its result is recorded and returned. The guest's death is a result too."""
+        """Runs one case, records its result and returns it. The guest's death is also a result."""
         vm = self._ready()
         begun = time.monotonic()
         try:
             result = vm.case(case.id, case.deadline_s(self._plan.slowness))
         except guest.GuestLost as lost:
-            self.drop()
+            self.power_off_now()
             result = {
                 "t": "result",
                 "id": case.id,
@@ -99,46 +99,49 @@ class Session:
         return result
 
     def save(self, file: pathlib.Path) -> None:
-        """Write the guest's state as it is behind its boot to `file`; the guest is gone then."""
+        """Writes the guest's state after its boot to `file`. The guest is gone then."""
         self._ready().save(file)
-        self.drop()
+        self.power_off_now()
 
     def finish(self) -> None:
-        """Unload, ask for the kernel's complaints, power off; record what came of it."""
+        """Unloads the module, reads the kernel's complaints, powers off, and records the results."""
         if self._guest is None:
             return
         vm = self._guest
         try:
-            # While the module is there its functions have names; its last leaks are made by unloading.
-            before = self._lost(vm)
+            # The first scan is before the unload, while the module's functions have names. The second one finds leaks
+            # of the unload.
+            before = self._leaks(vm)
             if self._plan.module is not None:
                 self._record(vm.unload(pathlib.Path(self._plan.module).stem))
-            for address, leak in self._lost(vm).items():
-                self._blame(before.get(address, leak))
-            said = vm.kmsg()
+            for address, leak in self._leaks(vm).items():
+                self._assign_leak(before.get(address, leak))
+            complaints = vm.kmsg()
             if self._plan.debug:
-                told = [report for report in said["reports"] if leaks.COUNTED not in report]
-                said = {**said, "reports": told}
-            self._record(said)
+                reports = [
+                    report for report in complaints["reports"] if leaks.COUNTED not in report
+                ]
+                complaints = {**complaints, "reports": reports}
+            self._record(complaints)
             vm.bye()
         except guest.GuestLost as lost:
             self._record({"t": "kmsg", "reports": [f"guest lost at the end: {lost.cause}"]})
-        self.drop()
+        self.power_off_now()
 
-    def _lost(self, vm: guest.Guest) -> dict[str, leaks.Leak]:
-        """What kmemleak finds now, by address; nothing where it is not asked."""
+    def _leaks(self, vm: guest.Guest) -> dict[str, leaks.Leak]:
+        """The memory leaks that kmemleak finds now, by address; empty if the kernel cannot scan."""
         if not self._plan.debug:
             return {}
         deadline_s = math.ceil(leaks.SCAN_S * self._plan.slowness)
         done = vm.exec(["leaks"], deadline_s)
         if done.status != 0:
-            said = done.stderr.strip() or f"status {done.status}"
-            self._record({"t": "kmsg", "reports": [f"no scan for lost memory: {said}"]})
+            cause = done.stderr.strip() or f"status {done.status}"
+            self._record({"t": "kmsg", "reports": [f"no scan for memory leaks: {cause}"]})
         return {leak.address: leak for leak in leaks.parse(done.stdout)}
 
-    def _blame(self, leak: leaks.Leak) -> None:
-        """The case whose process allocated it fails; a leak of no case is a report of the kernel."""
-        case = leaks.whose(leak, self._begun)
+    def _assign_leak(self, leak: leaks.Leak) -> None:
+        """The case whose process allocated the memory fails. A leak without a case is a report of the kernel."""
+        case = leaks.owner_of(leak, self._begun)
         if case is None:
             self._record({"t": "kmsg", "reports": [str(leak)]})
             return
@@ -154,7 +157,7 @@ class Session:
         )
 
     def _ready(self) -> guest.Guest:
-        """The running guest, or a new one: booted, its module loaded."""
+        """The running guest, or a new one: booted, with its module loaded."""
         if self._guest is None and self._alone:
             self._guest = self._resumed()
         elif self._guest is None:
@@ -169,60 +172,60 @@ class Session:
             if self._plan.machine.state is None:
                 vm.boot(self._plan.boot_s)
             else:
-                vm.resume(self._said())
+                vm.resume(self._console_text())
             booted = True
             if self._plan.module is not None and self._plan.machine.handed is not None:
-                vm.take(self._plan.module)
+                vm.store_passed_file(self._plan.module)
             ready = True
             if self._plan.module is not None:
                 vm.load(self._plan.module, self._plan.parameters)
         except (PmuvmError, OSError, guest.ModuleRefused, guest.GuestLost) as error:
-            self.drop()
-            if self._plan.otherwise is None or ready:
+            self.power_off_now()
+            if self._plan.fallback is None or ready:
                 raise self._failure(error, booted) from None
-            self._plan = self._plan.otherwise(str(error))
+            self._plan = self._plan.fallback(str(error))
             return self._booted()
         return vm
 
-    def _said(self) -> bytes:
-        """Of a guest that goes on: its console until then. It is not worth a run if it is gone."""
+    def _console_text(self) -> bytes:
+        """The console text of a restored guest until its state was saved. An error to read it does not stop the run."""
         with contextlib.suppress(OSError):
-            return b"" if self._plan.said is None else self._plan.said.read_bytes()
+            return b"" if self._plan.console_text is None else self._plan.console_text.read_bytes()
         return b""
 
     def _failure(self, error: Exception, booted: bool) -> PmuvmError:
-        """An error of a guest's beginning in one line."""
+        """One line about an error at the start of a guest."""
         if isinstance(error, PmuvmError):
             return error
         if isinstance(error, guest.ModuleRefused):
             return PmuvmError(f"module {self._plan.module} does not load: {error}")
         if isinstance(error, guest.GuestLost):
-            what = f"no guest comes up on {self._plan.machine.kernel}"
+            what = f"no guest boots on {self._plan.machine.kernel}"
             if booted:
-                what = f"the guest does not survive the loading of {self._plan.module}"
+                what = f"the guest died while it loaded {self._plan.module}"
             return PmuvmError(f"{what}: {error.cause}", details=error.tail)
-        return PmuvmError(f"no guest goes on from {self._plan.machine.state}: {error}")
+        return PmuvmError(f"no guest starts from {self._plan.machine.state}: {error}")
 
     def _resumed(self) -> guest.Guest:
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="pmuvm-")
             self._booted().save(pathlib.Path(self._folder.name) / STATE)
-            self.drop()
+            self.power_off_now()
         state = pathlib.Path(self._folder.name) / STATE
         machine = dataclasses.replace(self._plan.machine, state=state)
         vm = self._stack.enter_context(guest.Guest(machine, self._log))
         vm.resume()
         return vm
 
-    def drop(self) -> None:
-        """Power off at once: the next case gets a guest that no other has used."""
+    def power_off_now(self) -> None:
+        """Powers off at once. The next case gets a new guest."""
         self._guest = None
         self._begun.clear()
         self._stack.close()
 
 
 def run_all(session: Session, cases: Sequence[Case], done: Callable[[Message], None]) -> None:
-    """Run `cases` in their order; `done` hears each result."""
+    """Runs `cases` in order. `done` receives each result."""
     for case in cases:
         done(session.run(case))
     session.finish()

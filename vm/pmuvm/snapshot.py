@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Snapshots of guests behind their boot, in the cache: a run that finds one need not boot."""
+"""Snapshots of booted guests in the cache. A run with a snapshot does not boot."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from pmuvm.errors import PmuvmError
 KEPT_DAYS = 7.0
 KEPT_BYTES = 2 << 30
 PART_DAYS = 1.0
-"""After that nobody writes a file any more."""
+"""An incomplete file of this age has no writer any more."""
 REFUSED = "refused"
-"""In the mark of a machine that QEMU does not save, or that does not go on."""
+"""Marks a machine that QEMU cannot save or restore."""
 
 
 def key(machine: qemu.Machine) -> str:
-    """Of all that decides what a guest is behind its boot; its image is named by its content."""
+    """A digest of all that affects a guest's state after its boot. The name of its image is a digest of the content."""
     assert machine.initrd is not None
     found = shutil.which(machine.arch.qemu)
     emulator = pathlib.Path(found).resolve() if found else pathlib.Path(machine.arch.qemu)
@@ -31,7 +31,7 @@ def key(machine: qemu.Machine) -> str:
         version = f"{emulator.stat().st_size} {emulator.stat().st_mtime_ns}"
     off = dataclasses.replace(machine, state=None, handed=None)
     words = [*qemu.argv(off, 0, 0, 0), guest.CMDLINE, str(emulator), version]
-    # The guest has measured the host's clock, which may run otherwise after the host's boot.
+    # The guest has calibrated its clock with the host's, which may differ after a reboot of the host.
     words.append(accel.BOOT_ID.read_text("ascii"))
     try:
         return store.digest([machine.kernel.read_bytes(), *(word.encode() for word in words)])
@@ -40,32 +40,32 @@ def key(machine: qemu.Machine) -> str:
 
 
 def find(of: str) -> pathlib.Path | None:
-    """The snapshot with a key, if it is there and whole; one that is damaged is removed."""
+    """The snapshot with a key, if it exists and is intact. A damaged one is removed."""
     for path in _folder().glob(f"{of}-*.state"):
         try:
             if path.stem.rpartition("-")[2] == checksum(path):
                 os.utime(path)
                 return path
         except OSError:
-            continue  # another process may be removing it
+            continue  # Another process may remove it at the same time.
         remove(path)
     return None
 
 
 def remove(path: pathlib.Path) -> None:
-    """No run is to go on from a snapshot any more."""
+    """Removes a snapshot, so that no run starts from it."""
     for file in (path, console(path)):
         with contextlib.suppress(OSError):
             file.unlink()
 
 
 def console(path: pathlib.Path) -> pathlib.Path:
-    """The file of what the guest of a snapshot had said on its console."""
+    """The file with the console text of a snapshot's guest."""
     return path.with_suffix(".log")
 
 
 def wanted(of: str) -> bool:
-    """True if a run has asked for this snapshot before: a guest that runs once is not worth saving."""
+    """Whether an earlier run asked for this snapshot. A guest that runs only once is not worth saving."""
     mark = _folder() / f"{of}.seen"
     if mark.is_file():
         return mark.read_text("ascii") != REFUSED
@@ -75,13 +75,13 @@ def wanted(of: str) -> bool:
 
 
 def refuse(of: str) -> None:
-    """No run is to make this snapshot again."""
+    """Marks the snapshot, so that no run makes it again."""
     store.write(_folder() / f"{of}.seen", REFUSED.encode())
 
 
 def make(of: str, plan: session.Plan) -> pathlib.Path | None:
-    """Boot a guest of `plan`, which loads no module, and save it; None if that cannot be done, or if
-    another process does it now."""
+    """Boots a guest of `plan`, which loads no module, and saves it. None if that fails, or if another process is making
+    the same snapshot."""
     folder = _folder()
     part = folder / f".{of}.part"
     with store.locked_now(folder / f".{of}.lock") as held:
@@ -111,7 +111,7 @@ def _folder() -> pathlib.Path:
 
 
 def checksum(path: pathlib.Path) -> str:
-    """For accidents: a disk that was full, a file that was cut off."""
+    """A checksum against accidents: a full disk, a truncated file."""
     total = 0
     with path.open("rb") as file:
         while block := file.read(1 << 20):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gets the distribution's kernel source package, without root and without installing it."""
+"""Fetches the distribution's kernel source package, without root and without installing it."""
 
 import shutil
 from pathlib import Path
@@ -10,7 +10,7 @@ from pmuvm.errors import PmuvmError
 FULL = "No space left on device"
 NEARLY_NOTHING = 1 << 20
 
-# Large, and read by no build of this configuration.
+# This folder is large, and no build of this configuration reads it.
 UNUSED = (
     "*/Documentation/devicetree",
     "*/arch/*/boot/dts",
@@ -27,9 +27,9 @@ def present(series: str, cache: Path) -> Path | None:
 
 
 def ensure(series: str, cache: Path) -> Path:
-    """The newest source package of @series in the cache, fetched when there is none.
+    """The newest source package of @series in the cache. It is fetched if the cache has none.
 
-    Its file name carries the exact version.
+    Its file name has the exact version.
     """
     name = f"linux-source-{series}"
     kept = cache / "packages"
@@ -48,21 +48,21 @@ def ensure(series: str, cache: Path) -> Path:
 
 
 def unpack(package: Path, into: Path) -> None:
-    """Unpacks the kernel tree of @package to @into, which holds nothing yet."""
+    """Unpacks the kernel tree of @package into the empty folder @into."""
     with store.new_folder(into / ".deb") as scratch:
         packages.unpack(package, scratch)
         tarballs = list(scratch.glob("usr/src/linux-source-*.tar.xz"))
         if len(tarballs) != 1:
-            raise PmuvmError(f"{package} holds no kernel source; remove it and run again")
+            raise PmuvmError(f"{package} has no kernel source; remove it and run again")
         excludes = [f"--exclude={glob}" for glob in UNUSED]
         what = f"unpack {tarballs[0].name}"
         argv = ["tar", "-xJf", str(tarballs[0]), "--strip-components=1", *excludes]
         try:
             packages.run(argv, what, into)
         except PmuvmError as error:
-            # tar says so on one of many lines, and ends with one that says nothing.
+            # tar reports a full disk on one of many lines; its last line has no cause.
             if shutil.disk_usage(into).free < NEARLY_NOTHING:
                 raise PmuvmError(f"cannot write to {into.parent}: {FULL}") from error
             raise
-    # The sources are unpacked; the package is kept, its copy is not.
+    # The sources are unpacked. The package stays, its copy is not needed.
     shutil.rmtree(into / ".deb")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cache folder: where things live, locks between processes, entries that are whole or absent."""
+"""The cache folder: paths, locks between processes, and entries that are complete or absent."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def cache() -> pathlib.Path:
-    """The folder for what outlives a checkout: ${XDG_CACHE_HOME:-~/.cache}/pmuconf."""
+    """The folder for data that outlives a checkout: ${XDG_CACHE_HOME:-~/.cache}/pmuconf."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return pathlib.Path(base) / "pmuconf"
 
 
 @contextlib.contextmanager
 def locked(path: pathlib.Path) -> Iterator[None]:
-    """Hold the lock file `path` (made if absent) against other processes."""
+    """Holds the lock file `path` (created if missing) against other processes."""
     with writing(path.parent):
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = open(path, "w", encoding="ascii")  # noqa: SIM115 - closed below
@@ -38,7 +38,7 @@ def locked(path: pathlib.Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def locked_now(path: pathlib.Path) -> Iterator[bool]:
-    """Hold the lock file `path` unless another process does; whether it is held."""
+    """Tries to lock the file `path`. Yields whether it is locked."""
     with open(path, "w", encoding="ascii") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -50,7 +50,7 @@ def locked_now(path: pathlib.Path) -> Iterator[bool]:
 
 @contextlib.contextmanager
 def writing(where: pathlib.Path) -> Iterator[None]:
-    """Turn a failure to write (full disk, no permission) into one line that names the folder."""
+    """Converts a write error (full disk, no permission) into a one-line error that names the folder."""
     try:
         yield
     except OSError as error:
@@ -59,7 +59,7 @@ def writing(where: pathlib.Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def scratch(parent: pathlib.Path) -> Iterator[pathlib.Path]:
-    """A folder below `parent` that vanishes at the end."""
+    """A folder below `parent` that is removed at the end."""
     with writing(parent):
         parent.mkdir(parents=True, exist_ok=True)
         temporary = pathlib.Path(tempfile.mkdtemp(prefix=".scratch.", dir=parent))
@@ -71,7 +71,7 @@ def scratch(parent: pathlib.Path) -> Iterator[pathlib.Path]:
 
 @contextlib.contextmanager
 def new_folder(final: pathlib.Path) -> Iterator[pathlib.Path]:
-    """A folder to fill, which becomes `final` in one step at the end, or vanishes on an error."""
+    """A folder to fill. At the end it becomes `final` in one step, or is removed after an error."""
     with writing(final.parent):
         final.parent.mkdir(parents=True, exist_ok=True)
         temporary = pathlib.Path(tempfile.mkdtemp(prefix=f".{final.name}.", dir=final.parent))
@@ -87,7 +87,7 @@ def new_folder(final: pathlib.Path) -> Iterator[pathlib.Path]:
 
 
 def write(path: pathlib.Path, data: bytes) -> None:
-    """Write a file so that a reader sees the old one or the new one, never a part."""
+    """Writes a file so that a reader sees the old or the new content, never a part of it."""
     with writing(path.parent):
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
@@ -102,12 +102,12 @@ def write(path: pathlib.Path, data: bytes) -> None:
 
 
 def prune(folder: pathlib.Path, pattern: str, unused_days: float, kept_bytes: int) -> None:
-    """Remove entries that nobody has touched for `unused_days`, or that are of little use: those
-    untouched longest, until the others have `kept_bytes` at most."""
+    """Removes entries that were not touched for `unused_days`. Then removes the oldest ones until the rest has at most
+    `kept_bytes`."""
     limit = time.time() - unused_days * 86400
     entries = []
     for path in folder.glob(pattern):
-        with contextlib.suppress(OSError):  # another process may be removing it
+        with contextlib.suppress(OSError):  # Another process may remove it at the same time.
             status = path.stat()
             entries.append((status.st_mtime, status.st_size, path))
     total = 0
@@ -119,7 +119,7 @@ def prune(folder: pathlib.Path, pattern: str, unused_days: float, kept_bytes: in
 
 
 def digest(parts: Iterable[bytes]) -> str:
-    """A key over a sequence of byte strings; their borders count."""
+    """A digest of a sequence of byte strings. The boundaries between the strings count."""
     total = hashlib.sha256()
     for part in parts:
         total.update(len(part).to_bytes(8, "little"))
@@ -128,7 +128,7 @@ def digest(parts: Iterable[bytes]) -> str:
 
 
 def tree_parts(root: pathlib.Path) -> Iterator[bytes]:
-    """Names and contents of all regular files below `root`, in one order everywhere."""
+    """Names and contents of all regular files below `root`, in the same order on each machine."""
     for path in sorted(root.rglob("*")):
         if path.is_file():
             yield str(path.relative_to(root)).encode()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asks the host's `pmuconf` what there is to run and what it came to."""
+"""Runs the host's `pmuconf` to list cases and to judge and report results."""
 
 from __future__ import annotations
 
@@ -28,34 +28,34 @@ RENAMED = re.compile(r"pmuconf: case \S+ is now \S+")
 
 @dataclasses.dataclass(frozen=True)
 class Target:
-    """What pmuvm has to know of a target file; the rest is the suite's."""
+    """The parts of a target file that pmuvm needs; the suite reads the others."""
 
     name: str
     path: pathlib.Path
     bases: tuple[pathlib.Path, ...]
-    """The files that it is built on: its base, the base of that, …"""
+    """The files that it is based on: its base, the base of that, …"""
     module: str | None
-    """The module that brings the PMU, or None where the kernel has it."""
+    """The module with the PMU's driver, or None if the kernel has the driver."""
     parameters: tuple[str, ...]
     slowness: float
     cpus: int
     memory_mb: int
     accel: str | None
     icount: int | None
-    """As qemu.Machine has it."""
+    """As in qemu.Machine."""
     cpu: str | None
-    """The processor that QEMU shows, instead of the accelerator's usual one."""
+    """The processor model of QEMU, instead of the accelerator's default."""
     arch: str | None
-    """The only architecture whose guests have the PMU; None for one that all have."""
+    """The only architecture whose guests have the PMU; None if all have it."""
     kind: str | None
-    """Of the built kernels that have the PMU; None where it can be on any kernel."""
+    """The kind of the built kernels that have the PMU; None if any kernel may have it."""
     cmdline: str
-    """Words on the kernel's command line."""
+    """Words for the kernel's command line."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """One case, as `pmuconf list --json` states it."""
+    """One case, as in the output of `pmuconf list --json`."""
 
     id: str
     rules: tuple[str, ...]
@@ -64,13 +64,13 @@ class Case:
     line: int
 
     def deadline_s(self, slowness: float) -> int:
-        """Seconds after which the agent ends it."""
+        """Seconds after which the agent ends the case."""
         return max(1, math.ceil(self.budget_s * slowness))
 
 
 @dataclasses.dataclass(frozen=True)
 class Selection:
-    """What a user asked for; empty strings choose everything."""
+    """The cases that a user selects; empty strings select all."""
 
     case: str = ""
     rule: str = ""
@@ -78,27 +78,27 @@ class Selection:
 
     @property
     def partial(self) -> bool:
-        """True if it can leave cases out."""
+        """Whether it can omit cases."""
         return bool(self.case or self.rule)
 
     def arguments(self) -> list[str]:
-        """As words for pmuconf."""
+        """The selection as arguments of pmuconf."""
         pairs = (("--case", self.case), ("--rule", self.rule), ("--profile", self.profile))
         return [word for pair in pairs if pair[1] for word in pair]
 
 
 def binary() -> pathlib.Path:
-    """The static pmuconf of the host, which runs in guests of its architecture too."""
+    """The host's static pmuconf, which also runs in guests of the same architecture."""
     return _built(os.environ.get("PMUCONF_BINARY") or "", "guest")
 
 
 def agent(of: Arch) -> pathlib.Path:
-    """The static pmuconf that runs in a guest."""
+    """The static pmuconf for a guest."""
     return binary() if not arch.foreign(of) else _built("", f"guest-{of.name}")
 
 
 def tool(name: str, of: Arch | None = None) -> pathlib.Path:
-    """A program of conformance/tools, which lies beside pmuconf; without `of` the host's."""
+    """A program of conformance/tools, in the same build folder as pmuconf; without `of` that of the host."""
     of = of or arch.host()
     preset = f"guest-{of.name}" if arch.foreign(of) else "guest"
     return _program(agent(of).parent / "tools" / name, preset)
@@ -153,13 +153,13 @@ def find_target(name: str) -> Target:
 
 
 def targets_on(of: str) -> list[str]:
-    """The names of the project's targets that guests of an architecture have."""
+    """The names of the project's targets that guests of an architecture can run."""
 
     def elsewhere(name: str) -> bool:
         try:
             return find_target(name).arch not in (None, of)
         except PmuvmError:
-            return False  # whoever runs it is told what is wrong with its file
+            return False  # A run of that target reports the error in its file.
 
     return [
         name for name in sorted(path.stem for path in TARGETS.glob("*.toml")) if not elsewhere(name)
@@ -167,7 +167,7 @@ def targets_on(of: str) -> list[str]:
 
 
 def cases(target: Target, selection: Selection) -> list[Case]:
-    """The selected cases in the suite's order; PmuvmError if there is none."""
+    """The selected cases in the suite's order. PmuvmError if there is none."""
     found = _list(target, selection.arguments())
     if found:
         return found
@@ -183,9 +183,9 @@ def cases(target: Target, selection: Selection) -> list[Case]:
 def report(
     stream: pathlib.Path, target: Target, selection: Selection, out: pathlib.Path, again: str
 ) -> int:
-    """Have the recorded stream judged and reported; the exit status of `pmuconf report`.
+    """Runs `pmuconf report` on the recorded stream and returns its exit status.
 
-    `again` is the command that repeats one case, but for the case's id at its end.
+    `again` is the repro command without the case's id at its end.
     """
     argv = [str(binary()), "report", "--stream", str(stream), "--target", str(target.path)]
     argv += ["--profile", selection.profile] if selection.profile else []
@@ -243,14 +243,12 @@ class _File:
 
 
 def _with_bases(path: pathlib.Path) -> list[_File]:
-    """A target's file and those that it is built on, which lie beside it or are the project's."""
+    """A target's file and those that it is based on, which are in the same folder or in the project's."""
     files: list[_File] = []
     while True:
         if path in [file.path for file in files]:
             way = ", ".join(str(file.path) for file in files)
-            raise PmuvmError(
-                f"{files[-1].path}: key 'base' leads back to where it came from: {way}, {path}"
-            )
+            raise PmuvmError(f"{files[-1].path}: key 'base' leads back to the start: {way}, {path}")
         try:
             files.append(_File(path, tomllib.loads(path.read_text(encoding="utf-8"))))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -264,13 +262,13 @@ def _with_bases(path: pathlib.Path) -> list[_File]:
         found = [file for file in beside if file.is_file() and base != "target"]
         if not found:
             raise PmuvmError(
-                f"{path}: key 'base' must be a target beside this one, or one of the project's"
+                f"{path}: key 'base' must name a target in the same folder, or one of the project's"
             )
         path = found[0].resolve()
 
 
 def _value(files: Sequence[_File], table: str, key: str, default: Any) -> Any:
-    """What the first file says that says anything."""
+    """The value of a key in the first file that has it."""
     for file in files:
         if key not in file.table(table):
             continue
@@ -281,7 +279,7 @@ def _value(files: Sequence[_File], table: str, key: str, default: Any) -> Any:
         if good and isinstance(value, (int, float)):
             good = value > 0
         if not good:
-            kind = {str: "a text", int: "a whole number above 0", float: "a number above 0"}
+            kind = {str: "a text", int: "an integer above 0", float: "a number above 0"}
             raise PmuvmError(f"{file.path}: {table}.{key} must be {kind[type(default)]}")
         return value
     return default

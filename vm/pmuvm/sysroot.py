@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Libraries and programs of another architecture, from packages, unpacked and never installed."""
+"""Libraries and programs of another architecture, from unpacked packages that are never installed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pmuvm import packages, store
 from pmuvm.arch import Arch
 
 WANTED = (
-    # What conformance/CMakeLists.txt links and includes; the cross compiler brings the C library.
+    # Libraries that conformance/CMakeLists.txt needs. The cross compiler has the C library.
     "googletest",
     "libbpf-dev",
     "libbz2-dev",
@@ -23,13 +23,13 @@ WANTED = (
     "libtomlplusplus-dev",
     "nlohmann-json3-dev",
     "zlib1g-dev",
-    # What a guest runs beside the suite.
+    # Programs that a guest runs in addition to the suite.
     "busybox-static",
 )
 
 
 def find(arch: Arch) -> pathlib.Path:
-    """The folder with the files of WANTED for `arch`, as their packages place them; fetched once."""
+    """The folder with the files of WANTED for `arch`, at the paths of their packages. They are fetched once."""
     folder = store.cache() / "sysroot"
     pointer = folder / f"{arch.name}.json"
     with store.locked(folder / ".lock"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernel trees in the cache, by content, each configured and built by one process at a time."""
+"""Kernel trees in the cache, by content. Only one process at a time configures and builds a tree."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from pmuvm.errors import PmuvmError
 BUILD_DEADLINE_S = 3600
 KILL_DEADLINE_S = 10
 
-# Changes what a tree is made of beside source, fragment and compiler: count up to start afresh.
+# Covers changes of the tree other than source, fragment and compiler: increase it to start with an empty tree.
 RECIPE = 1
 
 OVERLAY = Path("drivers/perf/refpmu")
-"""A folder that every tree builds, for a driver and its tests; empty at first."""
+"""A folder that every tree builds, for a driver and its tests. It is empty at first."""
 IMAGE = "arch/x86/boot/bzImage"
 KEPT_TREES = 8
-"""Of each series: those for tests, for lines, of the kinds of vm/kernels, and two from before a change."""
+"""Number of trees of each series: for tests, for lines, for the kinds of vm/kernels, and two from before a change."""
 SOURCES = {".c", ".h", ".inc"}
 SOURCE_NAMES = {"Kbuild", "Kconfig"}
 
 
 @dataclasses.dataclass(frozen=True)
 class Tree:
-    """A kernel tree, held by this process, and the file that takes what make says."""
+    """A kernel tree that this process has locked, and the file with make's output."""
 
     path: Path
     log: Path
 
     def configure(self, options: str) -> None:
-        """tinyconfig and `options`; again only when they or a Kconfig of the overlay changed."""
+        """Runs tinyconfig with `options`, if these or a Kconfig of the overlay changed."""
         kconfigs = sorted((self.path / OVERLAY).rglob("Kconfig"))
         digest = store.digest([options.encode(), *(path.read_bytes() for path in kconfigs)])
         stamp = self.path / ".pmuconf-config"
@@ -53,13 +53,13 @@ class Tree:
         config = (self.path / ".config").read_text(encoding="utf-8")
         dropped = dropped_options(options, config)
         if dropped:
-            raise PmuvmError(f"the kernel does not take {', '.join(dropped)}")
+            raise PmuvmError(f"Kconfig drops {', '.join(dropped)}")
         stamp.write_text(digest, encoding="utf-8")
 
     def make(self, *targets: str) -> None:
-        """Runs make; PmuvmError with the first error if it fails."""
+        """Runs make. PmuvmError with the first error if it fails."""
         argv = ["make", "-C", str(self.path), "ARCH=x86_64", f"-j{os.cpu_count() or 1}", *targets]
-        # A user's make flags and kernel variables must not reach this build.
+        # A user's make flags and kernel variables must not affect this build.
         ours = ("MAKE", "MFLAGS", "KBUILD")
         env = {k: v for k, v in os.environ.items() if not k.startswith(ours)} | {"LC_ALL": "C"}
         with open(self.log, "wb") as handle:
@@ -76,34 +76,34 @@ class Tree:
             except BaseException as caught:
                 _kill_group(process)
                 if isinstance(caught, subprocess.TimeoutExpired):
-                    said = f"{self.log}: make not done after {BUILD_DEADLINE_S} s"
-                    raise PmuvmError(said) from None
+                    message = f"{self.log}: make not finished after {BUILD_DEADLINE_S} s"
+                    raise PmuvmError(message) from None
                 raise
         if status == 0:
             return
         log = self.log.read_text(encoding="utf-8", errors="replace")
         if source.FULL in log:
-            # A tree that cannot be finished only keeps the disk full.
+            # An incomplete tree would only fill the disk.
             shutil.rmtree(self.path, ignore_errors=True)
             raise PmuvmError(f"cannot write to {self.path}: {source.FULL}")
         raise PmuvmError(f"{self.log}: {first_error(log)}")
 
 
 def cache() -> Path:
-    """The folder of the trees and of the packages that they come from."""
+    """The folder of the trees and of their source packages."""
     return store.cache() / "kunit"
 
 
 def lock(tree: Path) -> Path:
-    """The lock file of a tree, beside it: to be held by whoever configures it or builds in it."""
+    """The lock file of a tree, in the same folder. A process must hold it to configure or build the tree."""
     return tree.with_name(f"{tree.name}.lock")
 
 
 @contextlib.contextmanager
 def opened(series: str, fragment: str, folder: Path, log: Path) -> Iterator[Tree]:
-    """The tree in `folder` that is kept for `fragment`, options as in .config; unpacked if needed.
+    """The tree in `folder` for `fragment` (options as in .config). It is unpacked if needed.
 
-    Not configured yet: options beside the fragment's, of what lies in the overlay, may change.
+    It is not configured yet. Options of the overlay may change without a new tree.
     """
     package = source.ensure(series, folder)
     path = folder / _key(package, fragment)
@@ -116,7 +116,7 @@ def opened(series: str, fragment: str, folder: Path, log: Path) -> Iterator[Tree
 
 
 def lay(target: Path, wanted: Mapping[Path, bytes]) -> None:
-    """Makes `target` hold the sources `wanted`; a file with the same content keeps its time."""
+    """Makes `target` contain the sources `wanted`. A file with the same content keeps its time."""
     for name, content in wanted.items():
         path = target / name
         if not path.is_file() or path.read_bytes() != content:
@@ -128,18 +128,18 @@ def lay(target: Path, wanted: Mapping[Path, bytes]) -> None:
 
 
 def is_source(path: Path) -> bool:
-    """Whether a build reads a file of that name; what it writes is none."""
+    """Whether a build reads a file of that name, so that it is not a product."""
     named = path.suffix in SOURCES or path.name in SOURCE_NAMES
     return named and not path.name.endswith(".mod.c")
 
 
 def overlay(driver: Path, parts: Sequence[str]) -> dict[Path, bytes]:
-    """`parts` of `driver` as the overlay of a tree; nothing if there are none."""
+    """`parts` of `driver` as the overlay of a tree; empty if there are none."""
     if not parts:
         return {}
     wanted = {
         Path("Kconfig"): f'source "{OVERLAY}/driver/Kconfig"\n'.encode(),
-        # Not of the whole kernel: other sources may warn where reports are built in.
+        # Only for the driver: other sources of the kernel may warn in a build with more checks.
         Path("Kbuild"): b"subdir-ccflags-y := -Werror\nobj-y += driver/\n",
     }
     for part in parts:
@@ -151,7 +151,8 @@ def overlay(driver: Path, parts: Sequence[str]) -> dict[Path, bytes]:
 
 
 def wanted_options(fragment: str) -> list[str]:
-    """The lines of @fragment that must stand in .config, as Kconfig writes them: the last of each option."""
+    """The lines of @fragment that must be in .config, as Kconfig writes them. For an option that occurs twice, the last
+    one."""
     wanted: dict[str, str] = {}
     for line in map(str.strip, fragment.splitlines()):
         if found := re.fullmatch(r"(CONFIG_\w+)=.+|# (CONFIG_\w+) is not set", line):
@@ -160,7 +161,7 @@ def wanted_options(fragment: str) -> list[str]:
 
 
 def dropped_options(fragment: str, config: str) -> list[str]:
-    """Options of @fragment that @config does not have; one that is unknown may well be 'n'."""
+    """Options of @fragment that @config lacks. An unknown option is equivalent to 'n'."""
     have = set(config.splitlines())
     dropped = []
     for line in wanted_options(fragment):
@@ -175,18 +176,18 @@ def dropped_options(fragment: str, config: str) -> list[str]:
 
 
 def first_error(log: str) -> str:
-    """The line of a build log that says why it failed."""
+    """The line of a build log that has the cause of the failure."""
     lines = [line.strip() for line in log.splitlines() if line.strip()]
     for sign in (r"\berror:", r"undefined reference", r"\*\*\*", ""):
         for line in lines:
             if re.search(sign, line):
                 return line
-    return "make failed and said nothing"
+    return "make failed without output"
 
 
 def _key(package: Path, fragment: str) -> str:
-    compiler = packages.run(["gcc", "--version"], "ask for the compiler's version", package.parent)
-    # The options, not the file: a comment needs no new kernel.
+    compiler = packages.run(["gcc", "--version"], "get the compiler's version", package.parent)
+    # The digest has the options, not the file: a changed comment needs no new kernel.
     parts = [str(RECIPE), package.name, compiler, *wanted_options(fragment)]
     return f"{package.stem}-{store.digest(part.encode() for part in parts)[:12]}"
 

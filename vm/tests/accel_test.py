@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""KVM is used only where a guest has booted on it, and that is found out once."""
+"""KVM is used only if a guest has booted on it, and each boot of the host probes it once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pmuvm.runs
 from pmuvm import accel, arch, kernel, suite
 from pmuvm.errors import PmuvmError
 
-from standin import script
+from stubs import write_script
 
 ANY = kernel.Kernel("k", "6.12.1", arch.AMD64, pathlib.Path("/k"), None)
 
@@ -32,8 +32,8 @@ def openable(
 
 
 def play(fakes: pathlib.Path, text: str) -> None:
-    """A QEMU that does `text`; file descriptor 9 is the console."""
-    script(
+    """A QEMU that runs `text`. File descriptor 9 is the console."""
+    write_script(
         fakes,
         "qemu-system-x86_64",
         f"echo run >>{fakes}/runs\n"
@@ -46,20 +46,20 @@ def runs(fakes: pathlib.Path) -> int:
     return len((fakes / "runs").read_text("ascii").splitlines())
 
 
-def test_kvm_is_taken_when_a_guest_boots_on_it(fakes: pathlib.Path) -> None:
+def test_kvm_is_used_if_a_guest_boots_on_it(fakes: pathlib.Path) -> None:
     play(fakes, 'echo "pmuvm: this guest runs" >&9')
     assert accel.choose(ANY) == "kvm"
 
 
 @pytest.mark.parametrize("text", ["exec sleep 60", "exit 1", "echo boots but says nothing >&9"])
-def test_tcg_is_taken_when_none_does_and_asked_once(fakes: pathlib.Path, text: str) -> None:
+def test_tcg_is_used_if_no_guest_boots_and_probe_runs_once(fakes: pathlib.Path, text: str) -> None:
     play(fakes, text)
     assert accel.choose(ANY) == "tcg"
     assert accel.choose(ANY) == "tcg"
     assert runs(fakes) == 1
 
 
-def test_another_boot_of_the_host_asks_again(
+def test_reboot_of_the_host_repeats_the_probe(
     fakes: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     play(fakes, "exit 1")
@@ -87,17 +87,15 @@ def test_the_environment_forces_and_is_checked(monkeypatch: pytest.MonkeyPatch) 
         accel.choose(ANY)
 
 
-def test_time_that_is_counted_in_instructions_is_the_emulators(
-    fakes: pathlib.Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_icount_requires_the_emulator(fakes: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     play(fakes, 'echo "pmuvm: this guest runs" >&9')
     two = dataclasses.replace(suite.find_target("refpmu"), icount=3)
     one = dataclasses.replace(two, cpus=1)
     assert pmuvm.runs.accelerator(one.accel, one.icount, one.cpus, ANY) == "tcg"
-    with pytest.raises(PmuvmError, match="icount on amd64 is for one CPU: --cpus 1"):
+    with pytest.raises(PmuvmError, match="icount on amd64 needs one CPU: --cpus 1"):
         pmuvm.runs.accelerator(two.accel, two.icount, two.cpus, ANY)
     arm64 = dataclasses.replace(ANY, arch=arch.ARM64)
     assert pmuvm.runs.accelerator(two.accel, two.icount, two.cpus, arm64) == "tcg"
     monkeypatch.setenv("PMUCONF_ACCEL", "kvm")
-    with pytest.raises(PmuvmError, match="icount is for the accelerator tcg, not for kvm"):
+    with pytest.raises(PmuvmError, match="icount needs the accelerator tcg, not kvm"):
         pmuvm.runs.accelerator(one.accel, one.icount, one.cpus, ANY)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pmuconf alone on a machine: it finds its target, drafts one for a PMU it does not know, and runs.
+"""pmuconf without the rest of the suite finds its target, drafts one for an unknown PMU, and runs.
 
-The drafts of the reference PMUs are held against the files that their makers wrote.
+The test compares the drafts of the reference PMUs with their target files.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-import daily
+import nightly_params
 from pmuvm import guest, kernel, runs, suite
 
 pytestmark = [pytest.mark.guest, pytest.mark.xdist_group("alone")]
@@ -25,8 +25,8 @@ PMUS = ("refpmu", "refpmu_uncore", "refpmu_trace", "msr") + tuple(
 
 
 @functools.cache
-def said(name: str) -> dict[str, guest.Done]:
-    """What the program answers in a guest that has nothing else of the suite; by its words."""
+def pmuconf_output(name: str) -> dict[str, guest.Done]:
+    """The output of the program, as words, in a guest that has no other file of the suite."""
     machine = runs.machine(kernel.find(name), suite.find_target("refpmu"))
     calls = [f"probe {pmu}" for pmu in PMUS]
     calls += ["run --pmu refpmu --case Counting.D*", "run --pmu msr --case Attr.*"]
@@ -42,7 +42,7 @@ def said(name: str) -> dict[str, guest.Done]:
 
 
 def draft(name: str, pmu: str) -> dict[str, Any]:
-    done = said(name)[f"probe {pmu}"]
+    done = pmuconf_output(name)[f"probe {pmu}"]
     assert done.status == 0, done.stderr
     return tomllib.loads(done.stdout)
 
@@ -51,9 +51,9 @@ def written(pmu: str) -> dict[str, Any]:
     return tomllib.loads((suite.TARGETS / f"{pmu}.toml").read_text("utf-8"))
 
 
-@pytest.mark.parametrize("name", daily.kernels())
+@pytest.mark.parametrize("name", nightly_params.stock_kernels())
 @pytest.mark.parametrize("pmu", [pmu for pmu in PMUS if pmu in KNOWN])
-def test_a_draft_agrees_with_the_file_of_its_maker(name: str, pmu: str) -> None:
+def test_draft_agrees_with_the_target_file(name: str, pmu: str) -> None:
     found, truth = draft(name, pmu), written(pmu)
     assert found["target"]["kind"] == truth["target"]["kind"]
     assert ("sampling" in found) == ("sampling" in truth)
@@ -74,8 +74,8 @@ def test_a_draft_agrees_with_the_file_of_its_maker(name: str, pmu: str) -> None:
             assert found[table][key] == truth[table][key], f"{table}.{key}"
 
 
-@pytest.mark.parametrize("name", daily.kernels())
-def test_a_draft_has_the_events_that_any_counter_counts(name: str) -> None:
+@pytest.mark.parametrize("name", nightly_params.stock_kernels())
+def test_draft_has_the_events_of_all_counters(name: str) -> None:
     for pmu in ("refpmu", "refpmu_uncore"):
         everywhere = {
             event["name"]: event.get("generic")
@@ -86,19 +86,19 @@ def test_a_draft_has_the_events_that_any_counter_counts(name: str) -> None:
         assert found == everywhere
 
 
-@pytest.mark.parametrize("name", daily.kernels())
+@pytest.mark.parametrize("name", nightly_params.stock_kernels())
 @pytest.mark.parametrize("pmu", PMUS)
-def test_a_draft_is_taken_by_run(name: str, pmu: str) -> None:
-    done = said(name)[f"run --target /tmp/{pmu}.toml --case AttrSize.*"]
+def test_run_accepts_a_draft(name: str, pmu: str) -> None:
+    done = pmuconf_output(name)[f"run --target /tmp/{pmu}.toml --case AttrSize.*"]
     assert "cases" in done.stdout and "FAIL" not in done.stdout, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("name", daily.kernels())
-def test_it_runs_by_the_name_of_the_pmu_alone(name: str) -> None:
-    done = said(name)["run --pmu refpmu --case Counting.D*"]
+@pytest.mark.parametrize("name", nightly_params.stock_kernels())
+def test_run_needs_only_the_name_of_the_pmu(name: str) -> None:
+    done = pmuconf_output(name)["run --pmu refpmu --case Counting.D*"]
     assert done.status == 0, done.stdout + done.stderr
     assert "PASS  Counting.DisabledTimeIsNotCounted" in done.stdout
     assert "\x1b" not in done.stdout
-    unknown = said(name)["run --pmu msr --case Attr.*"]
+    unknown = pmuconf_output(name)["run --pmu msr --case Attr.*"]
     assert "no built-in target is for PMU msr: uses the draft of a probe" in unknown.stdout
     assert "FAIL" not in unknown.stdout

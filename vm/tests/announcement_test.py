@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PMUs are whole when they are announced, and gone, files that are held open too, when they went."""
+"""PMUs are complete when they are announced. When they are removed, files that are still open fail too."""
 
 from __future__ import annotations
 
 import pytest
 
-import daily
+import nightly_params
 from pmuvm import guest, kernel, runs, suite
 
 pytestmark = pytest.mark.guest
 
 DEADLINE_S = 60
 
-# The listener tells what a PMU's folder holds at the moment it hears of it. It hears once it repeats
-# what is said of the software PMU; it hears in order, so what is said of that PMU later ends the rest.
+# The listener prints the content of a PMU's folder when it receives the event. It is ready once it repeats a uevent of
+# the software PMU. It receives events in order, so a later uevent of that PMU marks the end.
 SCRIPT = """
 cd /sys/bus/event_source/devices
 mkfifo /tmp/told
@@ -37,8 +37,8 @@ cat <&3 || echo held file gives an error
 
 
 @pytest.mark.rule("SYS-014")
-@pytest.mark.parametrize("name", daily.kernels())
-def test_pmus_are_announced_whole_and_leave_whole(name: str) -> None:
+@pytest.mark.parametrize("name", nightly_params.stock_kernels())
+def test_pmus_are_complete_when_announced_and_gone_when_removed(name: str) -> None:
     machine = runs.machine(kernel.find(name), suite.find_target("refpmu"))
     with guest.Guest(machine) as vm:
         vm.boot()
@@ -52,7 +52,7 @@ def test_pmus_are_announced_whole_and_leave_whole(name: str) -> None:
     for action in ("add", "remove"):
         heard = {line.split()[1] for line in said if line.startswith(f"{action} ")}
         assert heard == names, done.stdout
-    # Between the last removal and the error nothing of the module is listed any more.
+    # After the last removal and before the error no PMU of the module is listed.
     assert not names & set(said), done.stdout
     assert said[-1] == "held file gives an error", done.stdout
     assert reports == []

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-import daily
+import nightly_params
 from pmuvm import accel, guest, image, kernel, qemu, session, suite
 
-from standin import TESTS
+from stubs import TESTS
 
 pytestmark = pytest.mark.guest
 
@@ -23,7 +23,7 @@ def machine(name: str) -> qemu.Machine:
     return qemu.Machine(stock.arch, stock.image, packed, accel=accel.choose(stock))
 
 
-@pytest.mark.parametrize("name", daily.kernels())
+@pytest.mark.parametrize("name", nightly_params.stock_kernels())
 def test_a_stock_kernel_boots_answers_and_powers_off(name: str) -> None:
     with guest.Guest(machine(name)) as vm:
         hello = vm.boot()
@@ -36,7 +36,7 @@ def test_a_stock_kernel_boots_answers_and_powers_off(name: str) -> None:
 
 
 def judged(name: str, expected: dict[str, str]) -> int:
-    """Fails where cases do not come to what is expected; the boots that they took."""
+    """Runs cases and compares their results with the expected ones. Returns the number of boots."""
     records: list[dict[str, Any]] = []
     plan = session.Plan(machine(name), None, (), slowness=1.0)
     with session.Session(plan, None, records.append) as guests:
@@ -75,5 +75,5 @@ def test_a_kernel_without_an_init_is_a_panic_at_boot(tmp_path: pathlib.Path) -> 
     assert "Kernel panic - not syncing: VFS: Unable to mount root fs" in lost.value.cause
 
 
-def test_the_probe_tells_a_working_accelerator() -> None:
+def test_probe_detects_a_working_accelerator() -> None:
     assert accel.probe(kernel.find("6.12"), "tcg", deadline_s=60)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The channel takes what keeps to the protocol and nothing else."""
+"""The channel accepts only messages of the protocol."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("text", GOOD)
-def test_a_line_of_the_protocol_is_taken(text: bytes) -> None:
+def test_line_of_the_protocol_is_accepted(text: bytes) -> None:
     assert channel.parse(text) == json.loads(text)
 
 
@@ -85,13 +85,13 @@ def test_a_hostile_line_is_refused(name: str) -> None:
         channel.parse(HOSTILE[name])
 
 
-def test_a_refusal_cannot_steer_the_terminal() -> None:
+def test_refusal_cannot_control_the_terminal() -> None:
     with pytest.raises(channel.BadLine) as refusal:
         channel.parse(b"\x1b[2J\x07 oops")
     assert str(refusal.value).isprintable()
 
 
-def test_messages_come_whole_however_they_are_cut() -> None:
+def test_split_messages_are_reassembled() -> None:
     text = b"".join(part + b"\n" for part in GOOD)
     for size in (1, 7, 64, len(text)):
         split = channel.Channel()
@@ -105,7 +105,7 @@ def test_carriage_return_before_the_line_end_is_white_space() -> None:
     assert channel.Channel().feed(b'{"t":"bye"}\r\n') == [{"t": "bye"}]
 
 
-def test_the_longest_line_is_taken_and_one_byte_more_is_not() -> None:
+def test_longest_line_is_accepted_and_one_byte_more_is_refused() -> None:
     frame = b'{"t":"error","message":""}\n'
     fill = b"x" * (channel.LINE_LIMIT - len(frame))
     longest = frame.replace(b'""', b'"' + fill + b'"')

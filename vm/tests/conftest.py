@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fixtures that the tests share: a private cache, programs on PATH, a machine that is not real."""
+"""Shared fixtures: a private cache, programs on PATH, a fake machine."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import pytest
 
 from pmuvm import arch, qemu, store
 
-from standin import TESTS
+from stubs import TESTS
 
 
 @pytest.fixture
 def cache(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
-    """An empty cache of this test's own."""
+    """An empty cache for this test alone."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return store.cache()
 
 
 @pytest.fixture
 def fakes(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
-    """A folder before all others on PATH; it holds the stand-in for QEMU."""
+    """A folder in front of PATH. It has the fake QEMU."""
     folder = tmp_path / "fakes"
     folder.mkdir()
     (folder / "qemu-system-x86_64").symlink_to(TESTS / "fakes" / "qemu-system-x86_64")
@@ -34,7 +34,7 @@ def fakes(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Pa
 def apt_log(
     cache: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> pathlib.Path:
-    """Where a stand-in for apt-get lists its calls; the tests bring the distribution."""
+    """The file in which a fake apt-get lists its calls. The tests provide the distribution."""
     log = tmp_path / "apt.log"
     log.touch()
     monkeypatch.setenv("APT_LOG", str(log))
@@ -43,5 +43,5 @@ def apt_log(
 
 @pytest.fixture
 def machine(fakes: pathlib.Path, tmp_path: pathlib.Path) -> qemu.Machine:
-    """A machine that the stand-in plays."""
+    """A machine that the fake QEMU runs."""
     return qemu.Machine(arch.AMD64, kernel=tmp_path / "bzImage", initrd=tmp_path / "initrd")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The console's scan finds a kernel's death in recorded logs, and nowhere else."""
+"""The console's scan detects kernel crashes in recorded logs, and reports no others."""
 
 from __future__ import annotations
 
@@ -29,29 +29,29 @@ def scan(name: str, size: int = 4096) -> console.Console:
 
 @pytest.mark.parametrize("name", DEATHS)
 @pytest.mark.parametrize("size", [1, 5, 4096])
-def test_a_death_is_found_with_its_first_line(name: str, size: int) -> None:
+def test_crash_is_detected_with_its_first_line(name: str, size: int) -> None:
     assert scan(name, size).death == DEATHS[name]
 
 
 @pytest.mark.parametrize("name", ALIVE)
-def test_a_living_kernel_is_left_alone(name: str) -> None:
+def test_log_without_crash_has_no_finding(name: str) -> None:
     assert scan(name).death == ""
 
 
-def test_a_stall_is_noted_and_is_no_death() -> None:
+def test_stall_is_recorded_but_no_crash() -> None:
     found = scan("lockup.log")
     assert found.stall.startswith("watchdog: BUG: soft lockup - CPU#1")
     assert found.death == ""
 
 
-def test_the_end_of_a_log_is_fit_for_a_terminal() -> None:
+def test_tail_has_no_control_characters() -> None:
     found = console.Console()
     found.feed(b"one\n\x1b[31mtwo\x07\n\nthree")
     assert found.tail(2) == "[31mtwo\nthree"
     assert found.tail(2).replace("\n", "").isprintable()
 
 
-def test_a_flood_is_kept_up_to_a_limit(tmp_path: pathlib.Path) -> None:
+def test_console_is_limited_in_size(tmp_path: pathlib.Path) -> None:
     found = console.Console()
     for _ in range(10):
         found.feed(b"x" * (1 << 20))

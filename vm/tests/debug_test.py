@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A debug kernel sees what the driver does wrong, and the case that ran is the one that fails."""
+"""A debug kernel detects the driver's bugs, and exactly the case that ran at that time fails."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import pytest
 from pmuvm import kernel, module, runs, session, store, suite
 from pmuvm.channel import Message
 
-# It takes minutes, and half an hour more where the kernel is not built yet.
+# The test takes minutes, and half an hour more if the kernel is not built yet.
 pytestmark = [pytest.mark.guest, pytest.mark.nightly, pytest.mark.timeout(3600)]
 
-# A fault for each kind of event: it is made when one is opened.
+# One fault for each event type: opening such an event triggers it.
 FAULTS = """\
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -53,19 +53,19 @@ static void fault(struct perf_event *event)
 static void refpmu_destroy("""
 MADE = "	event->destroy = refpmu_destroy;\n"
 
-# Each kind of fault, the case that opens such an event, and what is said of it.
+# Each type of fault, the case that opens such an event, and the kernel's message.
 SAID = {
     "Precise.CountIsExactBetweenRecords": "use-after-free in refpmu_event_init",
     "Counting.DisabledTimeIsNotCounted": "",
-    "Sampling.EventsSlowerThanTheFrequencyAreAllSampled": "kmemleak: 96 bytes lost",
+    "Sampling.EventsSlowerThanTheFrequencyAreAllSampled": "kmemleak: 96 bytes leaked",
     "BranchStack.HoldsTheNewestBranchFirst": "sleeping function called from invalid context",
     "Counting.NeighboursKeepTheirOwnExcludes": "possible circular locking dependency",
     "Interrupt.ClosingRightAfterAnOverflowIsHarmless": "",
 }
 
 
-def planted(folder: pathlib.Path) -> pathlib.Path:
-    """A copy of the driver with the faults."""
+def seeded_driver(folder: pathlib.Path) -> pathlib.Path:
+    """A copy of the driver with the seeded faults."""
     shutil.copytree(store.ROOT / "driver", folder, dirs_exist_ok=True)
     path = folder / "glue" / "init.c"
     text = path.read_text(encoding="utf-8")
@@ -77,9 +77,9 @@ def planted(folder: pathlib.Path) -> pathlib.Path:
 
 
 @pytest.mark.parametrize("name", kernel.debug_known())
-def test_the_case_that_ran_fails_and_no_other(name: str, tmp_path: pathlib.Path) -> None:
+def test_only_the_case_that_ran_fails(name: str, tmp_path: pathlib.Path) -> None:
     found = kernel.find(name)
-    product = module.build(found, planted(tmp_path / "driver"), tmp_path / "out")
+    product = module.build(found, seeded_driver(tmp_path / "driver"), tmp_path / "out")
     target = suite.find_target("refpmu")
     known = {case.id: case for case in suite.cases(target, suite.Selection())}
     records: list[Message] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A case that asks for its CPU, and does not get it, is run again whatever it came to, and says so."""
+"""A case that needs its CPU but loses it runs again, and the report names it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pathlib
 import pytest
 
 from pmuvm import guest, kernel, runs, suite
-from spinners import compiled
+from workloads import compile_program
 
 pytestmark = pytest.mark.guest
 
@@ -38,12 +38,12 @@ int main(void)
   return 1;
 }
 """
-"""A child takes the CPU from what is less urgent, for a moment, and again: it is as urgent from the
-start, so that it is at it when its parent has ended."""
+"""A child repeatedly takes the CPU for a moment from less urgent tasks. It inherits its priority, so that it already
+runs when its parent ends."""
 
 
-def test_a_case_whose_cpu_is_taken_away_is_run_again(tmp_path: pathlib.Path) -> None:
-    files = {"bin/taker": compiled(tmp_path, "taker", TAKER, "-O1")}
+def test_case_that_loses_its_cpu_runs_again(tmp_path: pathlib.Path) -> None:
+    files = {"bin/taker": compile_program(tmp_path, "taker", TAKER, "-O1")}
     target = dataclasses.replace(suite.find_target("refpmu"), cpus=1)
     run = f"pmuconf run --target refpmu --case {CASE} --out /tmp/report"
     counted = """grep -o '"runs": *[0-9]*' /tmp/report/results.json"""
@@ -56,5 +56,5 @@ def test_a_case_whose_cpu_is_taken_away_is_run_again(tmp_path: pathlib.Path) -> 
     said = f"run again, because another task preempted them: {CASE}\n"
     assert said in disturbed.stdout
     assert disturbed.stdout.endswith(f'"runs": {RUNS}\n')
-    # And it is judged: without anybody who takes the CPU it passes.
+    # With an undisturbed CPU the same case passes.
     assert "1 passed" in calm.stdout

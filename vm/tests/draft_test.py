@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `pmuconf probe` drafts of a PMU is what its target file, written by hand, says of it.
+"""The draft of `pmuconf probe` for a PMU agrees with the target file, which was written by hand.
 
-Of each target; those of built kernels and of another architecture are nightly's. What a draft cannot know, or knows
-otherwise, stands in DIFFERENT with the reason. `pmuvm run --target probe` judges by such a draft.
+The drafts of targets for built kernels and for another architecture run in make nightly. DIFFERENT lists the keys that
+a draft cannot have or has with other values, each with the reason. `pmuvm run --target probe` judges by such a draft.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DEADLINE_S = 300
 TABLES = ("counters", "sampling", "features", "refusals", "trace")
 
 DIFFERENT = (
-    # A glob of targets, one of keys (table.key), and why a draft has it otherwise.
+    # A glob of targets, a glob of keys (table.key), and the reason for the difference.
     ("*", "counters.width", "how wide a counter is cannot be seen; the draft's 64 claims nothing"),
     ("*", "refusals.config3", "probe opens with the attr of the oldest kernel, which has none"),
     ("*", "refusals.aux_start_paused", "as config3: a bit that the oldest kernel has not"),
@@ -52,12 +52,12 @@ TARGETS = sorted(path.stem for path in suite.TARGETS.glob("*.toml"))
 
 
 class Place(NamedTuple):
-    """A guest that has some targets' PMUs, one after the other where the module's parameters differ."""
+    """A guest with the PMUs of some targets, one after the other if the parameters of the module differ."""
 
     kernel: str
     arch: str
     alone: str
-    """The only target of a guest that a word on its command line, or its processor, makes."""
+    """The only target of this guest, if it needs a kernel parameter or a processor of its own."""
 
 
 def place(name: str) -> Place:
@@ -70,12 +70,12 @@ def place(name: str) -> Place:
 
 
 def marks(name: str) -> list[pytest.MarkDecorator]:
-    """A kernel is built for some, and another architecture's guest is slow."""
+    """Some kernels must be built, and a guest of another architecture is slow."""
     return [pytest.mark.nightly, pytest.mark.timeout(3600)] if place(name).alone else []
 
 
-def said(name: str) -> dict[str, Any]:
-    """What the file of a target says in TABLES, and those that it is built on, by table.key."""
+def target_claims(name: str) -> dict[str, Any]:
+    """The keys in TABLES of a target's file and of the files that it is based on, by table.key."""
     target = suite.find_target(name)
     machine = arch.find(place(name).arch).machine
     keys: dict[str, Any] = {}
@@ -101,10 +101,10 @@ def _flat(tables: dict[str, Any], machine: str) -> dict[str, Any]:
 
 @functools.cache
 def drafts(where: Place) -> dict[str, guest.Done]:
-    """What probe prints of each target in one guest, by the target's name."""
+    """The drafts of all targets in one guest, by the target's name."""
     names = [name for name in TARGETS if place(name) == where]
     targets = {name: suite.find_target(name) for name in names}
-    # One that has a module brings it for all.
+    # The module of the first target with one has the PMUs of all.
     first = max(targets.values(), key=lambda target: target.module is not None)
     found = kernel.find(where.kernel, arch.find(where.arch))
     done = {}
@@ -121,7 +121,7 @@ def drafts(where: Place) -> dict[str, guest.Done]:
 
 
 def match_of(name: str) -> str:
-    """What its PMU is called in sysfs."""
+    """The name of the target's PMU in sysfs."""
     target = suite.find_target(name)
     for path in (target.path, *target.bases):
         match = tomllib.loads(path.read_text("utf-8"))["target"].get("match")
@@ -131,7 +131,7 @@ def match_of(name: str) -> str:
 
 
 def differences(draft: dict[str, Any], hand: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """The keys that only one of them has, or that say something else; no key is as good as 0."""
+    """The keys that only one of them has, or whose values differ. A missing key counts as 0."""
     return {
         key: (draft.get(key), hand.get(key))
         for key in sorted(draft.keys() | hand.keys())
@@ -140,19 +140,19 @@ def differences(draft: dict[str, Any], hand: dict[str, Any]) -> dict[str, tuple[
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=marks(name)) for name in TARGETS])
-def test_a_draft_is_right(name: str) -> None:
+def test_draft_equals_the_target_file(name: str) -> None:
     where = place(name)
     done = drafts(where)[name]
     assert done.status == 0, done.stderr
     found = differences(
-        _flat(tomllib.loads(done.stdout), arch.find(where.arch).machine), said(name)
+        _flat(tomllib.loads(done.stdout), arch.find(where.arch).machine), target_claims(name)
     )
     known = [keys for glob, keys, _ in DIFFERENT if fnmatch.fnmatch(name, glob)]
     left = {key for key in found if not any(fnmatch.fnmatch(key, keys) for keys in known)}
     assert {key: found[key] for key in left} == {}
 
 
-def test_what_a_draft_says_otherwise_is_told() -> None:
+def test_differences_of_a_draft_are_reported() -> None:
     hand = {"counters.general": 4, "features.precise": 0, "refusals.task": "EINVAL"}
     draft = {"counters.general": 3, "refusals.clock": "EINVAL"}
     assert differences(draft, hand) == {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A guest's states, deadlines and first cause, against a stand-in that plays the machine."""
+"""A guest's states, deadlines and first cause, with a fake machine."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ LOSSES = {
     "A.Oopses": ("CRASH", "Oops: 0002", guest.State.PANICKED),
     "A.Hangs": ("TIMEOUT", "no answer to 'case A.Hangs'", guest.State.LOST),
     "A.PowersOff": ("CRASH", "powered off during", guest.State.LOST),
-    "A.AnswersForAnother": ("BROKEN", "answered for another case", guest.State.LOST),
+    "A.AnswersForAnother": ("BROKEN", "answered with another case", guest.State.LOST),
     "A.SaysBye": ("BROKEN", "answered 'bye'", guest.State.LOST),
     "A.Refuses": ("BROKEN", "no such case", guest.State.LOST),
     "A.SendsGarbage": ("BROKEN", "not UTF-8", guest.State.LOST),
@@ -73,7 +73,7 @@ def test_a_hang_names_the_stall_that_the_console_showed(machine: qemu.Machine) -
             vm.case("A.Hangs", 1)
 
 
-def test_text_of_a_case_on_the_console_is_no_death(machine: qemu.Machine) -> None:
+def test_text_of_a_case_on_the_console_is_no_crash(machine: qemu.Machine) -> None:
     with guest.Guest(machine) as vm:
         vm.boot(30)
         assert vm.case("A.PrintsOops", 5)["result"] == "PASS"
@@ -88,7 +88,7 @@ def test_text_of_a_case_on_the_console_is_no_death(machine: qemu.Machine) -> Non
         ("protocol-2", "BROKEN", "breaks the protocol"),
     ],
 )
-def test_a_guest_that_does_not_come_up_says_why(
+def test_guest_that_does_not_boot_reports_the_cause(
     machine: qemu.Machine, how: str, verdict: str, cause: str
 ) -> None:
     with guest.Guest(behaving(machine, how)) as vm:
@@ -99,7 +99,7 @@ def test_a_guest_that_does_not_come_up_says_why(
     assert "Linux version 6.12" in lost.value.tail
 
 
-def test_a_refused_module_is_told_apart_from_a_lost_guest(machine: qemu.Machine) -> None:
+def test_refused_module_is_not_a_lost_guest(machine: qemu.Machine) -> None:
     with guest.Guest(behaving(machine, "refuse-module")) as vm:
         vm.boot(30)
         with pytest.raises(guest.ModuleRefused, match="Invalid module format"):
@@ -107,7 +107,7 @@ def test_a_refused_module_is_told_apart_from_a_lost_guest(machine: qemu.Machine)
         assert vm.case("A.Passes", 5)["result"] == "PASS"
 
 
-def test_a_guest_that_stays_on_after_goodbye_is_lost(
+def test_guest_that_stays_on_after_bye_is_lost(
     machine: qemu.Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(guest, "ANSWER_S", 1.0)
@@ -118,9 +118,7 @@ def test_a_guest_that_stays_on_after_goodbye_is_lost(
 
 
 @pytest.mark.parametrize("word", ["two words", "a\nbye", "", "it's"])
-def test_a_word_that_would_make_another_command_is_not_sent(
-    machine: qemu.Machine, word: str
-) -> None:
+def test_word_with_spaces_or_quotes_is_not_sent(machine: qemu.Machine, word: str) -> None:
     with guest.Guest(machine) as vm:
         vm.boot(30)
         with pytest.raises(PmuvmError, match="cannot be sent"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Equal contents make equal images, byte for byte; other contents make others."""
+"""Equal contents give identical images, and other contents give others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from pmuvm import image
 from pmuvm.errors import PmuvmError
 
-from standin import TESTS, script
+from stubs import TESTS, write_script
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def listing(path: pathlib.Path) -> str:
     return done.stdout.decode()
 
 
-def test_an_image_holds_what_was_asked_for(cache: pathlib.Path, contents: image.Contents) -> None:
+def test_image_has_the_requested_files(cache: pathlib.Path, contents: image.Contents) -> None:
     text = listing(image.build(contents))
     for place in ("init", "bin/busybox", "bin/pmuconf", "target.toml", "modules/refpmu.ko"):
         assert f" {place}\n" in text
@@ -59,7 +59,7 @@ def test_equal_contents_make_equal_images(
     assert made[0].read_bytes() == made[1].read_bytes()
 
 
-def test_an_image_is_made_once(cache: pathlib.Path, contents: image.Contents) -> None:
+def test_image_is_built_once(cache: pathlib.Path, contents: image.Contents) -> None:
     first = image.build(contents)
     identity = first.stat().st_ino
     assert image.build(contents).stat().st_ino == identity
@@ -67,7 +67,7 @@ def test_an_image_is_made_once(cache: pathlib.Path, contents: image.Contents) ->
     assert left == {first.name, ".lock"}
 
 
-def test_another_byte_makes_another_image(cache: pathlib.Path, contents: image.Contents) -> None:
+def test_changed_byte_changes_the_image(cache: pathlib.Path, contents: image.Contents) -> None:
     first = image.build(contents)
     contents.modules[0].write_bytes(b"\x7fELF modulf")
     assert image.build(contents) != first
@@ -105,19 +105,19 @@ def test_a_static_program_has_no_libraries() -> None:
     assert image.libraries(image.find_busybox()) == []
 
 
-def test_a_program_that_is_not_there_is_named() -> None:
+def test_missing_program_is_named() -> None:
     with pytest.raises(PmuvmError, match="no program 'no-such-program'"):
         image.with_program("no-such-program")
 
 
-def test_a_machine_without_cpio_is_told_so(
+def test_missing_cpio_is_reported(
     cache: pathlib.Path,
     contents: image.Contents,
     fakes: pathlib.Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for name in ("busybox", "ldd"):
-        script(fakes, name, "exit 0")
+        write_script(fakes, name, "exit 0")
     monkeypatch.setenv("PATH", str(fakes))
     with pytest.raises(PmuvmError, match="no program 'cpio'"):
         image.build(contents)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A kernel is found by name or path; fetching it is atomic, remembered, and needs no root."""
+"""A kernel is found by name or path. Fetching it is atomic, happens once, and needs no root."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from pmuvm import arch as arches
 from pmuvm import kernel, packages, store, tree
 from pmuvm.errors import PmuvmError
 
-from standin import boot_image, script
+from stubs import boot_image, write_script
 
 RELEASE = "6.12.9+deb12-cloud-amd64"
 
-# What the distribution's index says in these tests; the words that matter only.
+# The index of the distribution in these tests: only the relevant fields.
 APT_CACHE = f"""
 for name; do
     case $name in
@@ -46,7 +46,7 @@ case " $* " in
 *" download "*) for name; do case $name in *=*) touch "${name%%=*}.deb" ;; esac; done ;;
 esac
 """
-# A package unpacks to what its name promises.
+# A fake package unpacks to files that match its name.
 DPKG = f"""
 mkdir -p "$3/boot" "$3/usr/src/linux-headers-{RELEASE}"
 case $2 in
@@ -65,11 +65,11 @@ def apt_log(
     tmp_path: pathlib.Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> pathlib.Path:
-    """A distribution of stand-ins; the file lists the calls of apt-get."""
+    """A fake distribution. The file lists the calls of apt-get."""
     monkeypatch.setenv("BOOT_IMAGE", str(boot_image(tmp_path / "stock-image", RELEASE)))
-    script(fakes, "apt-cache", APT_CACHE)
-    script(fakes, "apt-get", APT_GET)
-    script(fakes, "dpkg", DPKG)
+    write_script(fakes, "apt-cache", APT_CACHE)
+    write_script(fakes, "apt-get", APT_GET)
+    write_script(fakes, "dpkg", DPKG)
     return apt_log
 
 
@@ -85,12 +85,12 @@ def test_a_fetched_kernel_has_image_release_and_headers(apt_log: pathlib.Path) -
     assert "kmod" not in fetched[0] and "gcc-12" not in fetched[0]
 
 
-def test_a_kernel_of_another_architecture_is_built_for_by_programs_of_this_one(
+def test_modules_for_another_architecture_are_built_by_programs_of_this_one(
     apt_log: pathlib.Path, fakes: pathlib.Path
 ) -> None:
     foreign = next(arch for arch in arches.ARCHES.values() if arches.foreign(arch))
-    script(fakes, "apt-cache", APT_CACHE.replace("amd64", foreign.name))
-    script(fakes, "dpkg", DPKG.replace("amd64", foreign.name))
+    write_script(fakes, "apt-cache", APT_CACHE.replace("amd64", foreign.name))
+    write_script(fakes, "dpkg", DPKG.replace("amd64", foreign.name))
     found = kernel.find("6.12", foreign)
     assert found.arch == foreign and found.build is not None
     fetched = [line for line in apt_log.read_text("utf-8").splitlines() if " download " in line]
@@ -108,7 +108,7 @@ def test_a_kernel_of_another_architecture_is_built_for_by_programs_of_this_one(
         ("3", 0.0, "6.12.toml: .*line"),
     ],
 )
-def test_a_fetched_kernel_says_what_it_needs(
+def test_fetched_kernel_has_its_requirements(
     apt_log: pathlib.Path,
     tmp_path: pathlib.Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -126,14 +126,14 @@ def test_a_fetched_kernel_says_what_it_needs(
         assert kernel.find("6.12").needs.slowness == slowness
 
 
-def test_a_second_time_asks_nobody(apt_log: pathlib.Path) -> None:
+def test_second_fetch_uses_the_cache(apt_log: pathlib.Path) -> None:
     first = kernel.find("6.12")
     calls = apt_log.read_text("utf-8")
     assert kernel.find("6.12") == first
     assert apt_log.read_text("utf-8") == calls
 
 
-def test_refresh_asks_again_but_fetches_nothing_that_is_there(apt_log: pathlib.Path) -> None:
+def test_refresh_fetches_only_newer_packages(apt_log: pathlib.Path) -> None:
     first = kernel.find("6.12")
     assert kernel.find("6.12", refresh=True) == first
     words = apt_log.read_text("utf-8").split()
@@ -147,10 +147,10 @@ def test_refresh_asks_again_but_fetches_nothing_that_is_there(apt_log: pathlib.P
         ("download", "E: Failed to fetch it: No space left on device"),
     ],
 )
-def test_what_cannot_be_fetched_is_one_line_and_leaves_nothing(
+def test_failed_fetch_is_one_line_and_leaves_nothing(
     apt_log: pathlib.Path, fakes: pathlib.Path, cache: pathlib.Path, step: str, says: str
 ) -> None:
-    script(
+    write_script(
         fakes,
         "apt-get",
         f'case " $* " in *" {step} "*) touch half.deb; echo "{says}" >&2; exit 100 ;; esac',
@@ -164,20 +164,18 @@ def test_what_cannot_be_fetched_is_one_line_and_leaves_nothing(
 def test_a_package_that_the_sources_lack_is_named(
     apt_log: pathlib.Path, fakes: pathlib.Path
 ) -> None:
-    script(fakes, "apt-cache", "")
+    write_script(fakes, "apt-cache", "")
     with pytest.raises(PmuvmError, match="no package 'linux-headers-6.12-cloud-amd64'"):
         kernel.find("6.12")
 
 
-def test_a_machine_without_apt_is_told_so(
-    apt_log: pathlib.Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_apt_is_reported(apt_log: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(PmuvmError, match="no program 'apt-get'"):
         kernel.find("6.12")
 
 
-def test_a_debug_kernel_is_built_once_and_says_what_it_needs(
+def test_debug_kernel_is_built_once_with_its_requirements(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[tuple[str, ...]] = []
@@ -230,7 +228,7 @@ def test_an_image_of_a_fetched_release_can_have_modules(
 
 
 @pytest.mark.parametrize("content", [b"", b"\x7fELF" + bytes(4096), bytes(0x202) + b"HdrS"])
-def test_a_file_that_is_no_kernel_is_refused(
+def test_file_without_kernel_header_is_refused(
     cache: pathlib.Path, tmp_path: pathlib.Path, content: bytes
 ) -> None:
     (tmp_path / "file").write_bytes(content)
@@ -276,14 +274,14 @@ def test_the_index_is_read_with_versions_and_alternatives() -> None:
     assert packages.parse_show(text) == [packages.Package("a", "1:2", "ff", ("b", "d", "e"))]
 
 
-def test_a_kind_of_kernels_says_what_it_is_built_of() -> None:
+def test_kind_of_kernels_has_its_recipe() -> None:
     how = kernel.recipe("msr")
     assert "msr" in how.overlay and "CONFIG_REFPMU_MSR=y" in how.options and not how.needs.debug
     assert kernel.recipe("debug").overlay == () and kernel.recipe("debug").needs.debug
     assert set(kernel.debug_known()) < set(kernel.built_known())
 
 
-def test_a_kind_can_be_another_one_and_more() -> None:
+def test_kind_can_extend_another_kind() -> None:
     how, debug = kernel.recipe("kcov"), kernel.recipe("debug")
     more = how.options.removeprefix('CONFIG_LOCALVERSION="-kcov"\n')
     assert more.startswith(debug.options.removeprefix('CONFIG_LOCALVERSION="-debug"\n'))
@@ -292,7 +290,7 @@ def test_a_kind_can_be_another_one_and_more() -> None:
     assert debug.make == () and [word.split("=")[0] for word in how.make] == ["KCOV_INSTRUMENT"]
 
 
-def test_a_kernel_is_built_again_when_it_is_made_with_other_words(
+def test_kernel_is_rebuilt_after_a_change_of_make_arguments(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[tuple[str, ...]] = []
@@ -320,19 +318,19 @@ def test_a_kernel_is_built_again_when_it_is_made_with_other_words(
     assert made == [(*how.make, "bzImage", "modules"), ("KCOV_INSTRUMENT=y", "bzImage", "modules")]
 
 
-def test_a_kind_that_is_not_there_is_one_line() -> None:
+def test_unknown_kind_is_a_one_line_error() -> None:
     with pytest.raises(PmuvmError, match="vm/kernels/other/kernel.toml: No such file"):
         kernel.recipe("other")
 
 
-def test_a_flavour_is_fetched_by_its_name_alone() -> None:
+def test_flavour_is_fetched_by_its_name() -> None:
     assert kernel.known() == ["6.1", "6.12"]
     assert set(kernel.fetched_known()) - set(kernel.known()) == {"6.12-rt"}
     assert kernel.arches_of("6.12") == ["amd64", "arm64"]
     assert kernel.arches_of("6.12-rt") == kernel.arches_of("6.12-debug") == ["amd64"]
 
 
-def test_every_kind_is_built_with_what_all_have_and_named_after_itself() -> None:
+def test_every_kind_has_the_common_options_and_its_own_release() -> None:
     common = (kernel.KERNELS / "config").read_text(encoding="utf-8")
     for kind in kernel.kinds():
         options = kernel.recipe(kind).options
@@ -345,12 +343,12 @@ def named(options: str) -> list[str]:
 
 
 @pytest.mark.parametrize("path", sorted(kernel.KERNELS.rglob("config")), ids=str)
-def test_a_file_of_options_has_each_once(path: pathlib.Path) -> None:
+def test_option_file_has_each_option_once(path: pathlib.Path) -> None:
     found = named(path.read_text(encoding="utf-8"))
     assert len(found) == len(set(found)) > 0
 
 
-def test_a_guest_of_a_built_kernel_ends_by_the_words_that_it_is_booted_with() -> None:
+def test_built_kernel_has_parameters_that_end_the_guest() -> None:
     init = (store.ROOT / "vm" / "guest" / "init").read_text(encoding="utf-8")
     assert "*reboot=t*) reboot -f" in init
     for kind in kernel.kinds():

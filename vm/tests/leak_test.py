@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What cases leave behind: no event, no reference to the module, no locked page, and it unloads."""
+"""Cases leave no event, no reference to the module, and no locked page behind, and the module unloads."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import re
 
 import pytest
 
-import daily
+import nightly_params
 from pmuvm import guest, kernel, runs, suite
 
 pytestmark = pytest.mark.guest
 
-# Of each kind of thing that could be left: events, copies in children, buffers, signals, programs.
+# One case for each type of resource: events, inherited events, buffers, signals, programs.
 CASES = (
     "Inherit.StormsOfForksAreCountedExactly",
     "Inherit.ForkThatFailsLeavesNothing",
@@ -31,8 +31,8 @@ for fd in /proc/[0-9]*/fd/*; do readlink "$fd"; done | grep -c perf_event
 
 
 @pytest.mark.rule("STR-008")
-@pytest.mark.parametrize("name", daily.kernels())
-def test_nothing_is_left_of_what_cases_do(name: str) -> None:
+@pytest.mark.parametrize("name", nightly_params.stock_kernels())
+def test_cases_leave_nothing_behind(name: str) -> None:
     machine = runs.machine(kernel.find(name), suite.find_target("refpmu"))
     with guest.Guest(machine) as vm:
         vm.boot()

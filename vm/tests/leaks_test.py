@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Listings of kmemleak, as two kernels write them: whose lost memory is told, and in which function."""
+"""The parser of kmemleak listings of two kernels reports the owner and function of each memory leak."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ LISTING = """unreferenced object 0xffff8880001e2640 (size 216):
     {place}{maker}+0x16/0x18
     {place}{caller}+0x1e/0x4f
 """
-# In front of a function; nothing on 6.12.
+# The prefix of a function name; 6.12 has none.
 PLACES = ["[<(____ptrval____)>] ", "[<00000000deadbeef>] ", ""]
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_the_function_that_lost_memory_is_told(place: str) -> None:
+def test_leak_has_its_function_and_owner(place: str) -> None:
     (leak,) = leaks.parse(
         LISTING.format(comm="pmuconf", pid=77, place=place, maker="setup", caller="refpmu_load")
     )
     assert (leak.size, leak.comm, leak.pid) == (216, "pmuconf", 77)
-    assert str(leak) == 'kmemleak: 216 bytes lost by "pmuconf" (77) in setup, refpmu_load'
+    assert str(leak) == 'kmemleak: 216 bytes leaked by "pmuconf" (77) in setup, refpmu_load'
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_what_the_kernel_lost_before_any_driver_is_nobodys(place: str) -> None:
+def test_leaks_before_any_driver_have_no_owner(place: str) -> None:
     early = LISTING.format(
         comm="swapper/0", pid=0, place=place, maker="acpi_early_init", caller=leaks.START
     )

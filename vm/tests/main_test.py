@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line, end to end, on a stand-in machine: streams, statuses, and nothing left behind."""
+"""The command line with a fake machine: streams, exit statuses, and no files left behind."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from pmuvm import guest, runs, store, suite
 from pmuvm.__main__ import main
 
-from standin import TESTS, boot_image, module_file
+from stubs import TESTS, boot_image, module_file
 
 SOFTWARE = '[target]\nname = "soft"\n'
 
@@ -28,7 +28,7 @@ def stand_in(fakes: pathlib.Path, cache: pathlib.Path, monkeypatch: pytest.Monke
 
 
 def run(tmp_path: pathlib.Path, *more: str, how: str = "well", target: str = SOFTWARE) -> int:
-    """`pmuvm run` on a kernel whose machine behaves as asked."""
+    """Runs `pmuvm run` on a kernel whose machine has the given behaviour."""
     path = tmp_path / "soft.toml"
     path.write_text(target, encoding="utf-8")
     image = boot_image(tmp_path / f"behave={how}")
@@ -82,7 +82,7 @@ def test_a_selection_makes_a_partial_run(tmp_path: pathlib.Path) -> None:
     ("more", "loaded"),
     [([], "load refpmu.ko of=target"), (["--parameters", "a=1 b=2"], "load refpmu.ko a=1 b=2")],
 )
-def test_the_module_gets_the_parameters_that_are_asked_for(
+def test_module_gets_the_requested_parameters(
     tmp_path: pathlib.Path, more: list[str], loaded: str
 ) -> None:
     module_file(tmp_path / "refpmu.ko", "refpmu")
@@ -92,14 +92,14 @@ def test_the_module_gets_the_parameters_that_are_asked_for(
     assert [line for line in lines if line.endswith(loaded)]
 
 
-def test_a_module_is_placed_by_its_own_name(tmp_path: pathlib.Path) -> None:
+def test_module_file_in_the_guest_has_the_modules_name(tmp_path: pathlib.Path) -> None:
     file = module_file(tmp_path / "your-driver.v2.ko", "your_driver")
     run(tmp_path, "--module", str(file), target=SOFTWARE + '[vm]\nmodule = "your_driver"\n')
     console = (tmp_path / "out" / "console.log").read_text("utf-8")
     assert "load your_driver.ko" in console
 
 
-def test_a_shuffle_is_an_order_that_its_seed_repeats(
+def test_shuffle_seed_repeats_the_order(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = [f"A.Case{number}" for number in range(8)]
@@ -118,17 +118,17 @@ BAD = {
     "arch": (["--arch", "vax"], "unknown ARCH 'vax'; known: amd64, arm64"),
     "arch of the target": (
         ["--target", "armv8_pmuv3"],
-        "the target armv8_pmuv3 is one of guests with ARCH=arm64",
+        "the target armv8_pmuv3 needs guests with ARCH=arm64",
     ),
     "case": (["--case", "No.Such"], "unknown CASE 'No.Such'"),
     "rule": (["--rule", "XXX-1"], "unknown RULE 'XXX-1'"),
     "module": (["--module", "/nowhere/x.ko"], "no module /nowhere/x.ko"),
-    "file of the module": (["--module", __file__], "is no kernel module: it does not say its name"),
+    "file of the module": (["--module", __file__], "is not a kernel module: it has no name"),
 }
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_word_is_one_line_and_status_2(
+def test_invalid_value_is_one_line_and_status_2(
     tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str], name: str
 ) -> None:
     words, says = BAD[name]
@@ -190,11 +190,11 @@ def test_a_machine_without_busybox_is_one_line_and_status_2(
 @pytest.mark.parametrize(
     ("how", "says"),
     [
-        ("no-boot", "no guest comes up on .*: Kernel panic - not syncing: No working init found."),
+        ("no-boot", "no guest boots on .*: Kernel panic - not syncing: No working init found."),
         ("no-qemu", "could not set up this machine"),
         ("refuse-module", "module refpmu.ko does not load: Invalid module format"),
         ("refuse-aloud", "does not load: Invalid module format: lbr=7: must be 0, 8, 16 or 32"),
-        ("die-at-load", "does not survive the loading of refpmu.ko: BUG: kernel NULL pointer"),
+        ("die-at-load", "the guest died while it loaded refpmu.ko: BUG: kernel NULL pointer"),
     ],
 )
 def test_a_run_that_cannot_be_judged_is_status_2_and_leaves_nothing(
@@ -218,7 +218,7 @@ def test_an_old_verdict_does_not_survive_a_run_that_cannot_be_judged(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_kernel_that_hangs_at_boot_is_given_up(
+def test_kernel_that_hangs_at_boot_is_an_error(
     tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert run(tmp_path, "--boot-timeout", "0.5", how="silent") == 2
@@ -252,14 +252,14 @@ def test_a_pmu_is_probed_in_a_guest(
     }
 
 
-def test_a_draft_says_on_which_machine_the_pmu_is(
+def test_draft_has_the_machine_of_the_pmu(
     tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     image, out = str(boot_image(tmp_path / "bzImage")), tmp_path / "yours.toml"
     argv = ["probe", "--kernel", image, "--pmu", "yours", "--out", str(out), "--icount", "3"]
     argv += ["--cpu-model", "max,pmu=on", "--cmdline", "one two=3"]
     assert main(argv) == 2
-    assert "icount on amd64 is for one CPU: --cpus 1" in capfd.readouterr().err
+    assert "icount on amd64 needs one CPU: --cpus 1" in capfd.readouterr().err
     assert main([*argv, "--cpus", "1"]) == 0
     assert tomllib.loads(out.read_text("utf-8"))["vm"] == {
         "cpu": "max,pmu=on",
@@ -269,7 +269,7 @@ def test_a_draft_says_on_which_machine_the_pmu_is(
     }
 
 
-def test_the_machine_of_a_program_is_as_asked(
+def test_options_define_the_machine_of_a_program(
     tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     image = str(boot_image(tmp_path / "bzImage"))
@@ -278,7 +278,7 @@ def test_the_machine_of_a_program_is_as_asked(
     assert capfd.readouterr().err.splitlines()[-1].startswith("pmuvm: guest lost: ")
 
 
-def test_a_pmu_that_is_not_there_leaves_no_draft(
+def test_absent_pmu_leaves_no_draft(
     tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     image, out = str(boot_image(tmp_path / "behave=no-pmu")), tmp_path / "yours.toml"
@@ -287,7 +287,7 @@ def test_a_pmu_that_is_not_there_leaves_no_draft(
     assert not out.exists()
 
 
-def test_what_is_probed_is_judged(
+def test_run_judges_by_the_draft_of_a_probe(
     tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store, "ROOT", tmp_path)
@@ -300,11 +300,11 @@ def test_what_is_probed_is_judged(
 
 
 @pytest.mark.parametrize("words", [["--target", "probe"], ["--target", "software", "--pmu", "x"]])
-def test_a_pmu_to_probe_is_named_and_for_nothing_else(
+def test_pmu_option_requires_target_probe(
     words: list[str], capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["run", *words]) == 2
-    assert "--pmu names what --target probe looks at" in capfd.readouterr().err
+    assert "--pmu goes only with --target probe" in capfd.readouterr().err
 
 
 def test_isolated_cases_get_a_guest_each(tmp_path: pathlib.Path) -> None:
@@ -315,7 +315,7 @@ def test_isolated_cases_get_a_guest_each(tmp_path: pathlib.Path) -> None:
     assert [line["t"] for line in stream(tmp_path)].count("kmsg") == 3
 
 
-def test_a_shuffled_run_tells_its_seed(
+def test_shuffled_run_reports_its_seed(
     tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     run(tmp_path, "--shuffle", "7")
@@ -362,7 +362,7 @@ def test_runs_are_compared_by_the_results_of_their_cases(
     assert main(["compare", str(tmp_path / "a"), str(tmp_path / "nosuch")]) == 2
 
 
-def test_the_command_that_repeats_a_case_is_whole(tmp_path: pathlib.Path) -> None:
+def test_repro_command_has_all_options(tmp_path: pathlib.Path) -> None:
     asked = runs.Request(
         target="/a b/x.toml",
         kernel="6.1",
@@ -371,6 +371,6 @@ def test_the_command_that_repeats_a_case_is_whole(tmp_path: pathlib.Path) -> Non
         out=tmp_path,
         parameters="lbr=0 records=0",
     )
-    assert asked.again() == (
+    assert asked.repro_command() == (
         "make run KERNEL=6.1 TARGET='/a b/x.toml' PARAMETERS='lbr=0 records=0' CASE="
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A module is built out of a copy, when something changed, and its failure is shown."""
+"""A module is built from a copy of its sources after each change, and the error shows why a build failed."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pytest
 from pmuvm import arch, kernel, module
 from pmuvm.errors import PmuvmError
 
-from standin import module_file
+from stubs import module_file
 
-# A build system that makes a module out of the sources that changed, and counts.
+# A fake build system. It makes a module from the changed sources and counts them.
 MAKEFILE = """
 count := $(dir $(lastword $(MAKEFILE_LIST)))count
 objects := $(patsubst %.c,%.o,$(sort $(wildcard $(M)/core/*.c)))
@@ -51,7 +51,7 @@ def builds(stock: kernel.Kernel) -> int:
 
 
 def compiled(stock: kernel.Kernel) -> list[str]:
-    """The sources that were compiled since this was asked last."""
+    """The sources that were compiled since the last call."""
     assert stock.build is not None
     count = stock.build / "count"
     names = [name for name in count.read_text("utf-8").splitlines() if name != "built"]
@@ -83,14 +83,14 @@ def test_a_module_is_built_again_only_when_a_source_changed(
 
 @pytest.fixture
 def built(stock: kernel.Kernel, source: pathlib.Path, tmp_path: pathlib.Path) -> pathlib.Path:
-    """The folder of a build of two sources that has been done."""
+    """The folder of a complete build of two sources."""
     (source / "core" / "b.c").write_text("int b;\n", encoding="utf-8")
     module.build(stock, source, tmp_path / "out")
     assert compiled(stock) == ["a.c", "b.c"]
     return tmp_path / "out"
 
 
-def test_only_what_changed_is_compiled_again(
+def test_only_changed_sources_are_recompiled(
     stock: kernel.Kernel, source: pathlib.Path, built: pathlib.Path
 ) -> None:
     (source / "core" / "b.c").write_text("int c;\n", encoding="utf-8")
@@ -98,7 +98,7 @@ def test_only_what_changed_is_compiled_again(
     assert compiled(stock) == ["b.c"]
 
 
-def test_after_an_error_only_what_changed_is_compiled_again(
+def test_after_an_error_only_changed_sources_are_recompiled(
     stock: kernel.Kernel, source: pathlib.Path, built: pathlib.Path
 ) -> None:
     (source / "core" / "b.c").write_text("an error\n", encoding="utf-8")
@@ -110,7 +110,7 @@ def test_after_an_error_only_what_changed_is_compiled_again(
 
 
 @pytest.mark.parametrize("change", ["header", "gone", "Kbuild", "options", "killed", "clock"])
-def test_where_make_cannot_tell_what_changed_all_is_compiled_again(
+def test_change_that_make_does_not_track_recompiles_all(
     stock: kernel.Kernel, source: pathlib.Path, built: pathlib.Path, change: str
 ) -> None:
     expected = ["a.c", "b.c"]
@@ -127,7 +127,7 @@ def test_where_make_cannot_tell_what_changed_all_is_compiled_again(
         options.parent.mkdir(parents=True)
         options.write_text("#define CONFIG_SMP 1\n", encoding="utf-8")
     elif change == "killed":
-        # What a build leaves that did not come to its end.
+        # The files of a build that was killed.
         (built / module.BASIS).unlink()
         (built / module.KEY).unlink()
     elif change == "clock":
@@ -139,7 +139,7 @@ def test_where_make_cannot_tell_what_changed_all_is_compiled_again(
     assert ("int b;" in product) == (change not in ("gone", "clock"))
 
 
-def test_a_build_that_was_killed_is_not_gone_on_with(
+def test_killed_build_is_not_continued(
     stock: kernel.Kernel,
     source: pathlib.Path,
     built: pathlib.Path,
@@ -157,10 +157,10 @@ def test_a_build_that_was_killed_is_not_gone_on_with(
     assert compiled(stock) == ["a.c", "b.c"]
 
 
-def test_a_module_that_is_not_among_the_products_is_one_line(
+def test_missing_product_is_a_one_line_error(
     stock: kernel.Kernel, source: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
-    with pytest.raises(PmuvmError, match="makes no other.ko for 6.12, but refpmu$"):
+    with pytest.raises(PmuvmError, match="builds no other.ko for 6.12, but refpmu$"):
         module.build(stock, source, tmp_path / "out", "other")
     assert stock.build is not None
     makefile = stock.build / "Makefile"
@@ -191,7 +191,7 @@ def test_a_kernel_without_headers_asks_for_a_module(
 
 
 def test_a_folder_without_a_driver_is_refused(stock: kernel.Kernel, tmp_path: pathlib.Path) -> None:
-    with pytest.raises(PmuvmError, match="holds no driver"):
+    with pytest.raises(PmuvmError, match="has no driver"):
         module.build(stock, tmp_path, tmp_path / "out")
 
 
@@ -202,24 +202,24 @@ def test_a_path_with_a_space_is_refused(
         module.build(stock, source, tmp_path / "my out")
 
 
-def test_a_module_has_its_name_whatever_its_file_is_called(
+def test_module_name_is_independent_of_the_file_name(
     stock: kernel.Kernel, tmp_path: pathlib.Path
 ) -> None:
     file = module_file(tmp_path / "my-driver.v2.ko", "my_driver")
     assert module.name_of(file) == "my_driver"
-    assert module.placed([file], stock) == {"my_driver.ko": file}
+    assert module.guest_files([file], stock) == {"my_driver.ko": file}
 
 
-def test_a_file_that_is_no_module_is_refused(tmp_path: pathlib.Path) -> None:
+def test_file_without_module_information_is_refused(tmp_path: pathlib.Path) -> None:
     (tmp_path / "text").write_text("name=mine\n", encoding="utf-8")
-    with pytest.raises(PmuvmError, match="text is no kernel module: it does not say its name"):
+    with pytest.raises(PmuvmError, match="text is not a kernel module: it has no name"):
         module.name_of(tmp_path / "text")
 
 
 @pytest.mark.parametrize(
-    ("release", "says"), [("6.12.1", ""), ("6.1.9", "x.ko was built for Linux 6.1.9, and")]
+    ("release", "says"), [("6.12.1", ""), ("6.1.9", "x.ko was built for Linux 6.1.9, but")]
 )
-def test_a_module_of_another_kernel_is_worth_a_line(
+def test_module_of_another_kernel_gives_a_warning(
     stock: kernel.Kernel,
     tmp_path: pathlib.Path,
     capfd: pytest.CaptureFixture[str],
@@ -227,6 +227,6 @@ def test_a_module_of_another_kernel_is_worth_a_line(
     says: str,
 ) -> None:
     file = module_file(tmp_path / "x.ko", "x", f"{release} SMP mod_unload")
-    module.placed([file], stock)
+    module.guest_files([file], stock)
     said = capfd.readouterr().err
     assert says in said and (not says) == (not said)

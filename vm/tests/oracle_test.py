@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel answers thousands of calls of perf_event_open as the errno model says, and a driver
-that decides otherwise is told.
+"""The errnos of thousands of perf_event_open calls agree with the errno model, and a wrong driver is detected.
 
 The tool `oracle` draws the calls from a seed, so that a run is the same on each machine.
 """
@@ -15,8 +14,8 @@ from typing import Any
 
 import pytest
 
-import broken
-import daily
+import mutant_modules
+import nightly_params
 from pmuvm import guest, kernel, runs, store, suite
 
 pytestmark = pytest.mark.guest
@@ -31,32 +30,32 @@ RUNS = {
     ("tracepoint", "random"): 2_000,
     ("refpmu_coarse", "mutated"): 2_000,
 }
-"""Calls by target and kind. The last one's module has parameters of its own."""
+"""Numbers of calls by target and type. The module of the last target has other parameters."""
 DEADLINE_S = 500
 CPUS = 3
-"""The last of them is taken off, in a run of its own."""
+"""Number of CPUs. One run takes the last of them offline."""
 OFF = ("--offline", str(CPUS - 1))
 LOCKED = ("--lockdown",)
-"""For good, and so at the end."""
+"""Runs last, since the kernel stays locked down."""
 SPECIAL = {OFF: 2_000, LOCKED: 2_000}
-"""Calls to refpmu, of the kind `mutated`, by what else the tool is told."""
+"""Numbers of `mutated` calls to refpmu, by the additional options of the tool."""
 COARSE = ("lbr=0", "records=0", "min_period=16")
 MUTANT = "M15-2"
-"""Ignores the upper half of config: an attr like others tells it."""
+"""Ignores the upper half of config. A call whose attr sets a bit there detects it."""
 
 UNTOLD = {
     "AUX-008 aux_output with a pause",
     "ERR-025 task, on a PMU without",
 }
-"""Answers that these calls cannot have: a PMU that has aux_output is not there; a driver that has no tasks
-says so itself before the kernel does."""
+"""Answers that these calls cannot get: no PMU with aux_output exists, and a driver without task events refuses before
+the kernel does."""
 
 RARE = {
     "ERR-026 cgroup, on a PMU without tasks",
     "PRM-003 no right to raw data of a tracepoint",
     "PRM-008 no right to physical addresses",
 }
-"""Answers that a run of ten thousand calls was seen to go without."""
+"""Answers that did not occur in some runs of ten thousand calls."""
 
 
 def files() -> dict[str, pathlib.Path]:
@@ -81,8 +80,8 @@ def facts(done: guest.Done) -> dict[str, Any]:
     return found
 
 
-def told_of_the_mutant(vm: guest.Guest) -> tuple[dict[str, Any], int, guest.Done]:
-    """The first call that a broken driver answers otherwise, and what is said when it is repeated."""
+def mutant_disagreement(vm: guest.Guest) -> tuple[dict[str, Any], int, guest.Done]:
+    """The first call that a broken driver answers differently, and the output of its repro command."""
     vm.load("broken.ko")
     done = asked(vm, "refpmu", "mutated", 20_000, "--stop")
     first = json.loads(done.stdout)["shown"][0]
@@ -93,10 +92,10 @@ def told_of_the_mutant(vm: guest.Guest) -> tuple[dict[str, Any], int, guest.Done
 
 @functools.cache
 def answers(name: str) -> dict[str, Any]:
-    """What `oracle` states on a kernel, by target and kind, and what that kernel said meanwhile."""
+    """The output of `oracle` on a kernel, by target and type, and the kernel log of that time."""
     host = dataclasses.replace(suite.find_target("refpmu"), cpus=CPUS)
     stock = kernel.find(name)
-    place = {"modules/broken.ko": broken.mutant(MUTANT, stock)}
+    place = {"modules/broken.ko": mutant_modules.mutant_module(MUTANT, stock)}
     machine = runs.machine(stock, host, files=files() | place)
     found: dict[str, Any] = {}
     with guest.Guest(machine) as vm:
@@ -108,7 +107,7 @@ def answers(name: str) -> dict[str, Any]:
                 vm.load("refpmu.ko", COARSE)
             found[f"{target} {kind}"] = facts(asked(vm, target, kind, count))
         assert vm.unload("refpmu")["ok"] is True
-        found["broken"] = told_of_the_mutant(vm)
+        found["broken"] = mutant_disagreement(vm)
         vm.load("refpmu.ko")
         for words, count in SPECIAL.items():
             found[" ".join(words)] = facts(asked(vm, "refpmu", "mutated", count, *words))
@@ -117,8 +116,8 @@ def answers(name: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("name", daily.kernels("oracle"))
-def test_the_kernel_answers_as_the_model_says(name: str) -> None:
+@pytest.mark.parametrize("name", nightly_params.stock_kernels("oracle"))
+def test_kernel_agrees_with_the_errno_model(name: str) -> None:
     found = answers(name)
     for (target, kind), count in RUNS.items():
         run = found[f"{target} {kind}"]
@@ -133,16 +132,16 @@ def test_the_kernel_answers_as_the_model_says(name: str) -> None:
     assert found["reports"] == []
 
 
-@pytest.mark.parametrize("name", daily.kernels("oracle"))
-def test_each_check_that_can_be_reached_was(name: str) -> None:
+@pytest.mark.parametrize("name", nightly_params.stock_kernels("oracle"))
+def test_each_reachable_check_occurs(name: str) -> None:
     found = answers(name)
     told = {reason for run in found.values() if isinstance(run, dict) for reason in run["reasons"]}
     never = {reason for run in found.values() if isinstance(run, dict) for reason in run["never"]}
     assert never - told <= UNTOLD | RARE
 
 
-@pytest.mark.parametrize("name", daily.kernels("oracle"))
-def test_a_driver_that_decides_otherwise_is_told(name: str) -> None:
+@pytest.mark.parametrize("name", nightly_params.stock_kernels("oracle"))
+def test_driver_that_disagrees_with_the_model_is_detected(name: str) -> None:
     first, status, again = answers(name)["broken"]
     assert status == 1, again.stderr
     assert first["reason"] == "INI-011 bits of config without a meaning"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No case needs another's state: alone, and in another order, it has the same result."""
+"""The result of a case is the same alone and in another order."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def results(
         shuffle=shuffle,
         isolate=isolate,
     )
-    assert runs.one(asked) == 0
+    assert runs.run_target(asked) == 0
     return out
 
 
 @pytest.fixture(scope="module")
 def ordered(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], pathlib.Path]:
-    """The reports of a run in the suite's order, which is made when first asked for."""
+    """The reports of a run in the suite's order, which the first call runs."""
     made: dict[str, pathlib.Path] = {}
 
     def run(cases: str) -> pathlib.Path:

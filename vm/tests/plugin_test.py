@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pytest sees one item a case and kernel; collecting starts no machine."""
+"""pytest has one item for each case and kernel. Collecting starts no machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 from pmuvm import store
 
-from standin import TESTS, boot_image
+from stubs import TESTS, boot_image
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def folder(
     cache: pathlib.Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> pathlib.Path:
-    """A folder with a target and two kernels, for a pytest of its own."""
+    """A folder with a target and two kernels, for a separate pytest process."""
     monkeypatch.setenv("PMUCONF_BINARY", str(TESTS / "agents/pmuconf"))
     monkeypatch.setenv("PMUCONF_ACCEL", "tcg")
     monkeypatch.setenv("PYTHONPATH", str(store.ROOT / "vm"))
@@ -73,9 +73,7 @@ def test_each_case_is_an_item_of_its_own(folder: pathlib.Path, workers: list[str
 
 
 @pytest.mark.parametrize("workers", [[], pytest.param(["-n", "2"], marks=pytest.mark.nightly)])
-def test_what_a_kernel_reports_at_the_end_fails_the_run(
-    folder: pathlib.Path, workers: list[str]
-) -> None:
+def test_kernel_report_at_the_end_fails_the_run(folder: pathlib.Path, workers: list[str]) -> None:
     status, text = run_pytest(folder, "--pmuconf-kernel", "./behave=warn", "-k", "Passes", *workers)
     assert "1 passed" in text
     assert "WARNING: at x.c:1" in text
@@ -89,7 +87,7 @@ def test_a_target_that_is_malformed_is_a_collection_error(folder: pathlib.Path) 
     assert "at line 1" in text
 
 
-def test_some_cases_go_on_from_a_snapshot_and_all_of_them_boot(
+def test_selected_cases_use_a_snapshot_and_all_cases_boot(
     folder: pathlib.Path, cache: pathlib.Path
 ) -> None:
     def states(*words: str) -> int:

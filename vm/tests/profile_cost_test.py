@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`profile` beside `perf record -g`, in one guest: what a sample costs, what is lost, what is seen.
+"""Compares `profile` with `perf record -g` in one guest: the cost of a sample, lost samples, and seen functions.
 
-The guest's time is what it executes, so CPU time is instructions, and the same on any host. What a
-sample costs is the slope of the CPU time of the profiler and of the work under it: many samples of some
-work against few of the same. What a profiler costs that takes no sample is in both.
+The guest's clock counts instructions, so CPU time is the same on any host. The cost of a sample is the slope of the CPU
+time of profiler and work: many samples of some work compared with few of the same. Costs that do not depend on samples
+are in both.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from collections.abc import Iterator
 import pytest
 
 import perfdata
-from meter import METER, Metered
+from resource_usage import USAGE_PROGRAM, ResourceUsage
 from pmuvm import guest, image, kernel, runs, suite
-from spinners import FOR_ROUNDS, SHARES, compiled
+from workloads import FOR_ROUNDS, SHARES, compile_program
 
 pytestmark = [
     pytest.mark.guest,
@@ -39,14 +39,14 @@ OFTEN_NS, SELDOM_NS = 20_000, 1_000_000
 WORK = ("rounds", "12000")
 ROUNDS = 3
 AT_MOST = {"perf record -g": 1.2, "perf record -g --no-buildid": 1.35}
-"""Of perf's cost; the second writes what it read and never looks at it."""
+"""Fraction of perf's cost. The second command only writes the data that it read."""
 SIGMAS = 5.0
 EXEC_S = 600
 
 
 @dataclasses.dataclass(frozen=True)
 class Taken:
-    """A profile: CPU time of the profiler and the work, samples, and how many each function has."""
+    """A profile: CPU time of the profiler and the work, samples, and the number of samples in each function."""
 
     cpu_us: int
     samples: int
@@ -56,23 +56,23 @@ class Taken:
 
 @pytest.fixture(scope="module")
 def rounds(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    return compiled(tmp_path_factory.mktemp("cost"), "rounds", FOR_ROUNDS, "-O0", "-no-pie")
+    return compile_program(tmp_path_factory.mktemp("cost"), "rounds", FOR_ROUNDS, "-O0", "-no-pie")
 
 
 @pytest.fixture(scope="module")
 def vm(rounds: pathlib.Path) -> Iterator[guest.Guest]:
-    """A guest whose time is what it executes, with both profilers."""
+    """A guest whose clock counts instructions, with both profilers."""
     target = dataclasses.replace(suite.find_target("refpmu"), cpus=1, icount=0)
     files = {
         "bin/profile": suite.tool("profile/profile"),
         "bin/rounds": rounds,
-        "bin/meter": compiled(rounds.parent, "meter", METER, "-O2"),
+        "bin/meter": compile_program(rounds.parent, "meter", USAGE_PROGRAM, "-O2"),
     }
     machine = runs.machine(kernel.find("6.12"), target, files=files | image.with_program("perf"))
     with guest.Guest(machine) as running:
         running.boot()
         running.load("refpmu.ko")
-        # The kernel would lower the rate of both, by what the first of them costs.
+        # Otherwise the kernel would reduce the rate of both, because of the cost of the first one.
         said = running.exec(["sh", "-c", "echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent"])
         assert said.status == 0, said.stderr
         yield running
@@ -83,11 +83,11 @@ def vm(rounds: pathlib.Path) -> Iterator[guest.Guest]:
 def metered(vm: guest.Guest, *words: str) -> int:
     done = vm.exec(["meter", *words, "--", *WORK], EXEC_S)
     assert done.status == 0, done.stderr
-    return Metered.of(done.stdout).cpu_us
+    return ResourceUsage.parse(done.stdout).cpu_us
 
 
 def written(vm: guest.Guest, file: str) -> bytes:
-    """A file of the guest, in pieces that fit into lines."""
+    """Reads a file of the guest in pieces that fit into a message."""
     piece = 32 << 10
     done = vm.exec(["sh", "-c", f"gzip -c {file} >{file}.gz && wc -c <{file}.gz"], EXEC_S)
     assert done.status == 0, done.stderr
@@ -99,7 +99,7 @@ def written(vm: guest.Guest, file: str) -> bytes:
 
 
 class Symbols:
-    """The functions of a program that is not moved when it is loaded."""
+    """The functions of a program with a fixed load address."""
 
     def __init__(self, program: pathlib.Path) -> None:
         argv = ["nm", "--defined-only", "-n", str(program)]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`profile` for five minutes on four busy CPUs: how much memory it keeps, and that nothing is lost.
+"""`profile` runs for five minutes on four busy CPUs, with bounded memory and without lost samples.
 
-On arm64, where four CPUs can have a time that is what they execute: how late a timer is does not
-depend on how busy the host is. They are slow CPUs, though, and cpu-clock's timer passes over what
-it is a whole period late for. So the kernel counts how often it goes off: each time is a sample.
+It runs on arm64, where four CPUs can have a clock that counts instructions, so a timer's delay does not depend on the
+host. These CPUs are slow, and cpu-clock's timer skips periods when it is a whole period late. So the kernel counts the
+expiries of the timer, and each of them must be a sample.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import re
 
 import pytest
 
-from meter import METER, Metered
+from resource_usage import USAGE_PROGRAM, ResourceUsage
 from pmuvm import arch, guest, kernel, runs, suite
-from spinners import FOR_ROUNDS, compiled
+from workloads import FOR_ROUNDS, compile_program
 
 pytestmark = [
     pytest.mark.guest,
@@ -28,12 +28,12 @@ pytestmark = [
 CPUS, SECONDS, HZ = 4, 300, 999
 AT_MOST_KB = 64 << 10
 INSTRUCTION = 2
-"""Of 4 ns: 250 million a second, which the CPUs share."""
+"""Instructions take 4 ns: 250 million per second, which the CPUs share."""
 EXEC_S = 3300
 AT_LEAST = 0.9
-"""Of the times that it goes off on CPUs that are never late."""
+"""Minimum fraction of the expiries on CPUs that are never late."""
 AT_THE_ENDS = 2
-"""Times that it goes off on a CPU while its event begins or ends."""
+"""Expiries on a CPU while its event starts or ends."""
 TIMER = "perf_swevent_hrtimer"
 TRACING = "/sys/kernel/tracing"
 EXPIRED = f"{TRACING}/events/timer/hrtimer_expire_entry"
@@ -45,7 +45,7 @@ while :; do rounds 1; done &
 while :; do dd if=/dev/zero of=/dev/null bs=64k count=100 2>/dev/null | wc -c >/dev/null; done &
 rounds 1000000000 &
 """
-"""Processes that come and go, ask much of the kernel, or go on: one for each CPU, and more."""
+"""Short processes, system calls and endless loops: more processes than CPUs."""
 
 
 def test_five_minutes_at_999_hz_lose_nothing_and_take_little_memory(
@@ -55,8 +55,8 @@ def test_five_minutes_at_999_hz_lose_nothing_and_take_little_memory(
     target = dataclasses.replace(suite.find_target("software"), cpus=CPUS, icount=INSTRUCTION)
     files = {
         "bin/profile": suite.tool("profile/profile", of),
-        "bin/rounds": compiled(tmp_path, "rounds", FOR_ROUNDS, "-O0", of=of),
-        "bin/meter": compiled(tmp_path, "meter", METER, "-O2", of=of),
+        "bin/rounds": compile_program(tmp_path, "rounds", FOR_ROUNDS, "-O0", of=of),
+        "bin/meter": compile_program(tmp_path, "meter", USAGE_PROGRAM, "-O2", of=of),
     }
     machine = runs.machine(kernel.find("6.12", of), target, files=files)
     with guest.Guest(machine) as vm:
@@ -68,10 +68,10 @@ def test_five_minutes_at_999_hz_lose_nothing_and_take_little_memory(
         options = f"-e cpu-clock -F {HZ} -a -d {SECONDS} -o /tmp/out.json"
         done = vm.exec(["sh", "-c", f"{WORK} meter profile {options}"], EXEC_S)
         assert done.status == 0, done.stderr
-        taken = Metered.of(done.stdout)
+        taken = ResourceUsage.parse(done.stdout)
         print(f"{taken} {done.stderr}")
         pattern = f'"({"|".join(FIELDS)})": *[0-9]+'
-        # Those of the whole come first, then those of each stack.
+        # The totals come first, then the values of each stack.
         script = f"grep -oE '{pattern}' /tmp/out.json | head -n {len(FIELDS)}"
         said = vm.exec(["sh", "-c", script], EXEC_S).stdout
         times = vm.exec(["grep", TIMER, f"{EXPIRED}/hist"]).stdout

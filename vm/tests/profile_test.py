@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`profile` tells where a guest spends its time: on the reference driver and on cpu-clock.
+"""`profile` shows where a guest spends its time, with events of the reference driver and with cpu-clock.
 
-How often functions are seen is compared with how much each did. They are the same loop, and count
-their turns: what happens to the machine meanwhile happens to each in proportion. So the samples of
-one of n are binomial; five of its deviations miss the truth once in 1.7 million.
+The test compares samples of functions with the work that each did. The functions run the same loop and count their
+iterations, so disturbances affect each in proportion. The samples of one function are thus binomially distributed. A
+deviation of five sigma occurs once in 1.7 million runs.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from typing import Any
 
 import pytest
 
-import daily
+import nightly_params
 from pmuvm import guest, kernel, runs, suite
-from spinners import DEPTH, FOR_ROUNDS, SHARES, compiled
+from workloads import DEPTH, FOR_ROUNDS, SHARES, compile_program
 
 pytestmark = pytest.mark.guest
 
 EVENTS = ("refpmu/cycles/", "cpu-clock")
 MISSING = "node-prefetch-misses"
 PERIOD_NS = 1_000_000
-"""Of both events: a cycle of the model takes a nanosecond."""
+"""Period of both events: a cycle of the model takes one nanosecond."""
 SIGMAS = 5.0
 
 INLINED = """
@@ -73,30 +73,30 @@ int main(int argc, char **argv)
   return 0;
 }
 """
-"""Runs code that it made, and says what it calls it where perf looks."""
+"""Runs generated code, and writes its name to the file that perf reads."""
 
 
 @pytest.fixture(
     scope="module",
-    params=daily.kernels("profile"),
+    params=nightly_params.stock_kernels("profile"),
 )
 def vm(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[guest.Guest]:
-    """A guest with the driver, `profile`, and work of known shares."""
+    """A guest with the driver, `profile`, and a workload of known shares."""
     folder = tmp_path_factory.mktemp("profile")
-    inlined = compiled(folder, "inlined", INLINED, "-O2", "-g")
-    # As clang leaves it: units of DWARF are not listed by their addresses.
+    inlined = compile_program(folder, "inlined", INLINED, "-O2", "-g")
+    # clang writes DWARF units that are not sorted by address.
     unlisted = folder / "unlisted"
     argv = ["objcopy", "--remove-section=.debug_aranges", str(inlined), str(unlisted)]
     subprocess.run(argv, check=True, timeout=60)
     files = {
         "bin/profile": suite.tool("profile/profile"),
-        "bin/shares": compiled(folder, "shares", FOR_ROUNDS, "-O0"),
-        "bin/nameless": compiled(folder, "nameless", FOR_ROUNDS, "-O0", "-s"),
+        "bin/shares": compile_program(folder, "shares", FOR_ROUNDS, "-O0"),
+        "bin/nameless": compile_program(folder, "nameless", FOR_ROUNDS, "-O0", "-s"),
         "bin/inlined": inlined,
         "bin/unlisted": unlisted,
-        "bin/made": compiled(folder, "made", MADE, "-O1"),
+        "bin/made": compile_program(folder, "made", MADE, "-O1"),
     }
     found = kernel.find(request.param)
     machine = runs.machine(found, suite.find_target("refpmu"), files=files)
@@ -116,14 +116,14 @@ def profile(vm: guest.Guest, *words: str) -> guest.Done:
 
 
 def written(vm: guest.Guest, file: str) -> bytes:
-    """A file of the guest."""
+    """Reads a file of the guest."""
     done = vm.exec(["sh", "-c", f"gzip -c {file} | base64"])
     assert done.status == 0, done.stderr
     return gzip.decompress(base64.b64decode(done.stdout))
 
 
 def sampled(vm: guest.Guest, *words: str) -> dict[str, Any]:
-    """What profile finds, as JSON."""
+    """The result of profile as JSON."""
     profile(vm, "-o", "/tmp/out.json", *words)
     found = json.loads(written(vm, "/tmp/out.json"))
     assert isinstance(found, dict)
@@ -131,7 +131,7 @@ def sampled(vm: guest.Guest, *words: str) -> dict[str, Any]:
 
 
 def stacks(found: dict[str, Any]) -> Iterator[tuple[list[str], int]]:
-    """Each stack's names, the outermost first, and its samples."""
+    """The names of each stack, the outermost first, and its samples."""
     names = [frame["name"] for frame in found["frames"]]
     for stack in found["stacks"]:
         yield [names[frame] for frame in stack["frames"]], stack["samples"]
@@ -147,11 +147,11 @@ def stacks(found: dict[str, Any]) -> Iterator[tuple[list[str], int]]:
 def intel(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[guest.Guest]:
-    """A guest with the kernel's own driver on modelled registers, `profile`, and work."""
+    """A guest with the kernel's own driver on modelled registers, `profile`, and a workload."""
     folder = tmp_path_factory.mktemp("intel")
     files = {
         "bin/profile": suite.tool("profile/profile"),
-        "bin/shares": compiled(folder, "shares", FOR_ROUNDS, "-O0"),
+        "bin/shares": compile_program(folder, "shares", FOR_ROUNDS, "-O0"),
     }
     machine = runs.machine(kernel.find(request.param), suite.find_target("intel"), files=files)
     with guest.Guest(machine) as running:
@@ -161,21 +161,19 @@ def intel(
         running.bye()
 
 
-@pytest.mark.parametrize("event", daily.some(EVENTS, EVENTS[0]))
-def test_shares_are_those_of_the_work(vm: guest.Guest, event: str) -> None:
-    the_shares_are_seen(vm, event)
+@pytest.mark.parametrize("event", nightly_params.choose(EVENTS, EVENTS[0]))
+def test_sample_shares_equal_work_shares(vm: guest.Guest, event: str) -> None:
+    assert_known_shares(vm, event)
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("event", ["cpu/cpu-cycles/", "cpu-cycles"])
-def test_shares_are_those_of_the_work_by_interrupts_that_are_not_masked(
-    intel: guest.Guest, event: str
-) -> None:
-    the_shares_are_seen(intel, event)
+def test_sample_shares_equal_work_shares_with_nmis(intel: guest.Guest, event: str) -> None:
+    assert_known_shares(intel, event)
 
 
-def the_shares_are_seen(vm: guest.Guest, event: str) -> None:
-    """A profile of work of known shares gives them within the bound, and the callers of all."""
+def assert_known_shares(vm: guest.Guest, event: str) -> None:
+    """Checks that the profile of a workload has the known shares within the bound, and the callers of all samples."""
     options = ("-e", event, "-c", str(PERIOD_NS), "--user-only")
     found = sampled(vm, *options, "--", "shares", "20000")
     seen: Counter[str] = Counter()
@@ -185,12 +183,12 @@ def the_shares_are_seen(vm: guest.Guest, event: str) -> None:
             seen[names[-1]] += samples
             deep += samples if names[-1 - len(DEPTH) : -1] == DEPTH else 0
     n = seen.total()
-    # Where a function has just begun, or ends, its frame is not there and its caller not seen: that
-    # is less than one in a thousand of its instructions.
+    # At the begin and end of a function its frame is missing, so its caller is unknown. That is less than one in a
+    # thousand instructions.
     assert deep >= 0.98 * n
-    # The rest is the start of the program, and what counts its time.
+    # The rest is the program's start and the code that measures its time.
     assert n > 0.9 * found["samples"]
-    # A guest that waits for its host has time pass without samples.
+    # While a guest waits for its host, time passes without samples.
     assert n > 200
     for name, share in SHARES.items():
         bound = SIGMAS * math.sqrt(share * (1 - share) / n)
@@ -198,7 +196,7 @@ def the_shares_are_seen(vm: guest.Guest, event: str) -> None:
     assert found["lost"] == 0
 
 
-@pytest.mark.parametrize("event", daily.some(EVENTS, EVENTS[1]))
+@pytest.mark.parametrize("event", nightly_params.choose(EVENTS, EVENTS[1]))
 def test_a_flame_graph_names_functions_of_the_kernel_and_of_programs(
     vm: guest.Guest, event: str
 ) -> None:
@@ -222,7 +220,7 @@ document.documentElement.setAttribute("data-share", search("^spin_(half|third)$"
 
 
 def browsed(svg: bytes, script: str, folder: pathlib.Path) -> xml.etree.ElementTree.Element:
-    """The picture as a browser has it that opened the file, and did what `script` says."""
+    """The picture in a browser after `script` ran in it."""
     page = folder / "out.svg"
     page.write_bytes(svg.replace(b"</svg>", f"<script>{script}</script></svg>".encode()))
     argv = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"]
@@ -238,7 +236,7 @@ def test_a_browser_zooms_and_searches_the_flame_graph(
     profile(vm, *options, "--", "shares", "3000")
     svg = browsed(written(vm, "/tmp/out.svg"), CLICK_AND_SEARCH, tmp_path)
     boxes = [box for box in svg.iter() if box.get("data-name")]
-    # A function whose caller a sample does not show has two boxes: the first was clicked at.
+    # A function with some samples without a caller has two boxes. The test clicked the first one.
     clicked = next(box for box in boxes if box.get("data-name") == "spin_third")
     assert float(clicked[1].get("width") or 0) == pytest.approx(1180), "as wide as the picture"
     assert clicked[2].text == "spin_third"
@@ -253,7 +251,7 @@ def test_a_browser_zooms_and_searches_the_flame_graph(
 
 
 def innermost(found: dict[str, Any], command: str) -> Counter[str]:
-    """Of the stacks of a command: their innermost names, with samples."""
+    """The innermost names in the stacks of a command, with their samples."""
     names: Counter[str] = Counter()
     for stack, samples in stacks(found):
         if stack[0] == command:
@@ -286,16 +284,16 @@ GONE = (
         ("hidden", APART),
     ],
 )
-def test_a_process_that_is_gone_has_its_names(vm: guest.Guest, command: str, script: str) -> None:
+def test_ended_process_has_symbol_names(vm: guest.Guest, command: str, script: str) -> None:
     options = ("-e", "cpu-clock", "-c", str(PERIOD_NS), "--user-only")
     found = sampled(vm, *options, "--", "sh", "-c", script)
     assert mostly_spins(found, command), found
 
 
-def test_what_has_no_symbols_is_shown_by_module_and_offset(vm: guest.Guest) -> None:
+def test_code_without_symbols_is_shown_by_module_and_offset(vm: guest.Guest) -> None:
     options = ("-e", "cpu-clock", "-c", str(PERIOD_NS), "--user-only")
     found = sampled(vm, *options, "--", "nameless", "5000")
-    # The kernel's page in each process names only what others call.
+    # The kernel's page in each process (vdso) only has names of exported functions.
     frames = [frame for frame in found["frames"] if frame["module"] == "/bin/nameless"]
     assert {frame["name"] for frame in frames} == {"[unknown]"}
     assert all(frame["offset"] > 0 for frame in frames)
@@ -304,7 +302,7 @@ def test_what_has_no_symbols_is_shown_by_module_and_offset(vm: guest.Guest) -> N
 
 
 @pytest.mark.parametrize("program", ["inlined", "unlisted"])
-def test_inlined_functions_stand_in_their_order(vm: guest.Guest, program: str) -> None:
+def test_inlined_functions_are_in_call_order(vm: guest.Guest, program: str) -> None:
     options = ("-e", "cpu-clock", "-c", str(PERIOD_NS), "--user-only")
     found = sampled(vm, *options, "--", program, "40000")
     kinds = {frame["name"]: frame["kind"] for frame in found["frames"]}
@@ -314,16 +312,14 @@ def test_inlined_functions_stand_in_their_order(vm: guest.Guest, program: str) -
     assert sum(seen.values()) > 0.9 * found["samples"] > 0
 
 
-def test_inlined_functions_are_left_out_where_nobody_wants_them(vm: guest.Guest) -> None:
+def test_no_inlines_omits_inlined_functions(vm: guest.Guest) -> None:
     options = ("-e", "cpu-clock", "-c", str(PERIOD_NS), "--user-only", "--no-inlines")
     found = sampled(vm, *options, "--", "inlined", "40000")
     assert innermost(found, "inlined")["around"] > 0.9 * found["samples"] > 0
 
 
 @pytest.mark.parametrize("around", [[], ["unshare", "-p", "-f"]])
-def test_code_that_a_program_made_has_the_names_that_it_gave(
-    vm: guest.Guest, around: list[str]
-) -> None:
+def test_generated_code_has_the_names_of_its_map(vm: guest.Guest, around: list[str]) -> None:
     options = ("-e", "cpu-clock", "-c", str(PERIOD_NS), "--user-only")
     found = sampled(vm, *options, "--", *around, "made", "40000")
     names = innermost(found, "made")
@@ -333,7 +329,7 @@ def test_code_that_a_program_made_has_the_names_that_it_gave(
 
 def test_a_cpu_that_comes_online_is_sampled(vm: guest.Guest) -> None:
     online = "/sys/devices/system/cpu/cpu1/online"
-    # It is on as many CPUs as links hold its program.
+    # Each link to the program runs on one CPU.
     script = f"""
 on() {{ until [ "$(ls -l /proc/$p/fd 2>/dev/null | grep -c bpf_link)" = $1 ]; do :; done; }}
 echo 0 >{online}
@@ -359,10 +355,10 @@ wait $p
 
 @pytest.fixture
 def low_limit(vm: guest.Guest) -> Iterator[None]:
-    """A thousand samples a second are the most that the kernel allows: four in a tick."""
+    """The kernel permits at most a thousand samples per second, which is four in a tick."""
     names = ("perf_cpu_time_max_percent", "perf_event_max_sample_rate")
     before = vm.exec(["sh", "-c", f"cd /proc/sys/kernel && cat {' '.join(names)}"]).stdout.split()
-    # Where the percentage is 0 or 100 the kernel takes no limit.
+    # With the percentage 0 or 100 the kernel does not enforce the limit.
     for name, value in zip(names, ("50", "1000")):
         assert vm.exec(["sh", "-c", f"echo {value} >/proc/sys/kernel/{name}"]).status == 0
     yield
@@ -388,7 +384,7 @@ def test_throttling_is_counted(vm: guest.Guest) -> None:
         (("-p", "99999"), "-p 99999: there is no such process"),
     ],
 )
-def test_what_cannot_be_sampled_is_said_in_a_line(
+def test_impossible_sampling_is_a_one_line_error(
     vm: guest.Guest, words: tuple[str, ...], said: str
 ) -> None:
     done = vm.exec(["profile", "-d", "1", *words])
@@ -396,13 +392,13 @@ def test_what_cannot_be_sampled_is_said_in_a_line(
     assert said in done.stderr
 
 
-def test_who_may_not_sample_is_told_what_is_missing(vm: guest.Guest) -> None:
+def test_missing_privilege_is_reported(vm: guest.Guest) -> None:
     done = vm.exec(["unshare", "-U", "profile", "-e", "cpu-clock", "-d", "1"])
     assert (done.status, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert "run it as root, or with CAP_BPF and CAP_PERFMON" in done.stderr
 
 
-def test_a_missing_event_is_replaced_when_that_is_asked_for(vm: guest.Guest) -> None:
+def test_missing_event_is_replaced_on_request(vm: guest.Guest) -> None:
     done = profile(vm, "-e", MISSING, "--fallback", "--", "shares", "3000")
     assert "sampling cpu-clock instead" in done.stderr
     assert "spin_half  shares" in done.stdout

@@ -46,10 +46,10 @@ def test_a_terminal_gets_one_line_that_changes(monkeypatch: pytest.MonkeyPatch) 
     assert text.endswith("\r\x1b[K")
 
 
-def test_no_color_is_obeyed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_color_disables_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b[31m" not in run(Terminal(), ["FAIL"])
 
 
-def test_a_message_of_the_guest_cannot_steer_the_terminal() -> None:
+def test_message_of_the_guest_cannot_control_the_terminal() -> None:
     assert "\x1b" not in run(io.StringIO(), ["FAIL"], "\x1b[2Jgone")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""QEMU gets the arguments it should, and never outlives its block."""
+"""QEMU gets the correct arguments and ends with its block."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 from pmuvm import arch, qemu
 from pmuvm.errors import PmuvmError
 
-from standin import script
+from stubs import write_script
 
 GOLDEN = [
     "qemu-system-x86_64 -machine pc -accel tcg,thread=single -cpu max -smp 2 -m 512",
@@ -30,7 +30,7 @@ GOLDEN = [
 ]
 
 
-def test_the_command_line_is_the_golden_one() -> None:
+def test_qemu_command_line_equals_the_golden_one() -> None:
     machine = qemu.Machine(arch.AMD64, pathlib.Path("/k"), pathlib.Path("/i"), cmdline="a b")
     assert " ".join(qemu.argv(machine, 5, 6, 7)) == " ".join(GOLDEN)
 
@@ -72,7 +72,7 @@ def test_the_memory_of_a_machine_can_be_a_file() -> None:
     assert words[words.index("-object") + 1] == backend
 
 
-def test_a_machine_is_handed_a_file() -> None:
+def test_file_is_passed_to_the_machine() -> None:
     machine = qemu.Machine(arch.AMD64, pathlib.Path("/k"), None, handed=pathlib.Path("/a,b"))
     words = ["-fw_cfg", "name=opt/pmuvm/handed,file=/a,,b"]
     assert qemu.argv(machine, 5, 6, 7)[-2:] == words
@@ -100,7 +100,7 @@ def test_a_machine_does_not_outlive_a_runner_that_is_killed(machine: qemu.Machin
     runner = os.fork()
     if runner == 0:
         with qemu.Qemu(silent) as running:
-            select.select([running.console], [], [], 10)  # it has come up
+            select.select([running.console], [], [], 10)  # QEMU has started
             os.write(there, f"{process_of(running)}\n".encode())
             signal.pause()
         os._exit(1)
@@ -119,7 +119,7 @@ def test_a_machine_does_not_outlive_a_runner_that_is_killed(machine: qemu.Machin
         os.close(watch)
 
 
-def test_a_missing_qemu_is_one_clear_line(
+def test_missing_qemu_is_a_one_line_error(
     machine: qemu.Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
@@ -128,7 +128,7 @@ def test_a_missing_qemu_is_one_clear_line(
             pass
 
 
-def test_a_machine_left_alone_ends_with_its_console(
+def test_uncontrolled_machine_ends_with_its_console(
     machine: qemu.Machine, tmp_path: pathlib.Path
 ) -> None:
     stopping = dataclasses.replace(machine, cmdline="behave=no-boot")
@@ -138,15 +138,15 @@ def test_a_machine_left_alone_ends_with_its_console(
     assert (tmp_path / "log").read_bytes() == end.console
 
 
-def test_a_machine_left_alone_that_hangs_is_ended_at_the_deadline(machine: qemu.Machine) -> None:
+def test_uncontrolled_machine_that_hangs_is_killed_at_the_deadline(machine: qemu.Machine) -> None:
     begun = time.monotonic()
     end = qemu.run_to_end(dataclasses.replace(machine, cmdline="behave=silent"), deadline_s=1)
     assert not end.exited
     assert time.monotonic() - begun < 10
 
 
-def test_what_qemu_complains_about_is_kept(machine: qemu.Machine, fakes: pathlib.Path) -> None:
+def test_error_output_of_qemu_is_recorded(machine: qemu.Machine, fakes: pathlib.Path) -> None:
     (fakes / "qemu-system-x86_64").unlink()
-    script(fakes, "qemu-system-x86_64", "echo 'qemu: no such machine' >&2; exit 1")
+    write_script(fakes, "qemu-system-x86_64", "echo 'qemu: no such machine' >&2; exit 1")
     end = qemu.run_to_end(machine, deadline_s=30)
     assert end.exited and end.complaint == "qemu: no such machine"

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The module can be loaded and unloaded for ever: nothing stays behind, and not while it is in use.
+"""Loading and unloading the module many times leaves nothing behind, and a module in use cannot be unloaded.
 
-The tool `reload` does it in the guest and states what it saw. Memory is compared after a warm-up and
-with the caches of the allocators drained, so a leak of one object a load shows as one object a load,
-and half of that is already too much.
+The tool `reload` runs in the guest and prints its observations. The test compares memory after a warm-up, and with
+drained allocator caches. A leak of one object per load thus shows as one object per load; half of that fails the test.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from pmuvm import guest, kernel, runs, suite
 pytestmark = pytest.mark.guest
 
 ROUNDS, DAILY = 100, 40
-"""Loads at night, and in make check: a page that leaks at each load must exceed the bounds below."""
+"""Number of loads in make nightly and in make check. A leak of one page per load must exceed the bounds below."""
 SETS = (
     "defaults",
     "hybrid=1",
@@ -43,16 +42,17 @@ REFUSED = (
     "hybrid=1 cpu=1",
 )
 REFUSALS = 5
-"""Times that `reload` tries each."""
+"""Number of attempts for each type of refusal."""
 KILOBYTES_A_LOAD = 1.0
 STACK_KILOBYTES = 6 * 16
-"""The kernel caches two stacks of 16 kB of ended tasks on each of the two CPUs (NR_CACHED_STACKS), and may start workers."""
+"""The kernel caches two stacks of 16 kB of ended tasks on each of the two CPUs (NR_CACHED_STACKS), and may start
+workers."""
 DEADLINE_S = 400
 
 
 @functools.cache
-def worn(name: str, rounds: int) -> dict[str, Any]:
-    """What `reload` states on a kernel, and what that kernel said meanwhile."""
+def reload_output(name: str, rounds: int) -> dict[str, Any]:
+    """The output of `reload` on a kernel, and the kernel log of that time."""
     machine = runs.machine(
         kernel.find(name), suite.find_target("refpmu"), files={"bin/reload": suite.tool("reload")}
     )
@@ -65,7 +65,7 @@ def worn(name: str, rounds: int) -> dict[str, Any]:
         assert done.status == 0, done.stderr
         facts: dict[str, Any] = json.loads(done.stdout)
         facts["reports"] = vm.kmsg()["reports"]
-        # A refusal begins with the parameter; what the kernel says of every such module does not.
+        # A refusal begins with the parameter. The kernel's messages about every out-of-tree module do not.
         said = vm.exec(["sh", "-c", "dmesg | grep -o 'refpmu: [a-z_]*=.*'"]).stdout
         facts["said"] = said.splitlines()
         vm.bye()
@@ -73,7 +73,7 @@ def worn(name: str, rounds: int) -> dict[str, Any]:
 
 
 def kernels() -> list[ParameterSet]:
-    """Each kernel is worn at night, whichever process has its tests; one of them, less, each day."""
+    """One process runs all tests of a kernel. make nightly reloads on all kernels, make check on one and less often."""
     names = kernel.known()
     kinds = [(names[-1], DAILY), *((name, ROUNDS) for name in names)]
     return [
@@ -93,8 +93,8 @@ KERNELS = pytest.mark.parametrize(("name", "rounds"), kernels())
 
 
 @KERNELS
-def test_every_kind_of_pmu_was_there(name: str, rounds: int) -> None:
-    pmus = worn(name, rounds)["pmus"]
+def test_every_pmu_type_was_loaded(name: str, rounds: int) -> None:
+    pmus = reload_output(name, rounds)["pmus"]
     usual = ["refpmu", "refpmu_trace", "refpmu_uncore"]
     others = {
         "hybrid=1": ["refpmu_big", "refpmu_little", "refpmu_trace", "refpmu_uncore"],
@@ -105,13 +105,13 @@ def test_every_kind_of_pmu_was_there(name: str, rounds: int) -> None:
 
 @KERNELS
 def test_an_open_event_keeps_the_module(name: str, rounds: int) -> None:
-    # What rmmod asks is not to wait for the users to go.
-    assert worn(name, rounds)["unload_with_events"] == ["EAGAIN"]
+    # The argument of rmmod asks it not to wait for the users of the module.
+    assert reload_output(name, rounds)["unload_with_events"] == ["EAGAIN"]
 
 
 @KERNELS
-def test_nothing_stays_behind(name: str, rounds: int) -> None:
-    facts = worn(name, rounds)
+def test_unload_leaves_nothing_behind(name: str, rounds: int) -> None:
+    facts = reload_output(name, rounds)
     assert facts["rounds"] == rounds
     assert facts["left_behind"] == []
     assert facts["reports"] == []
@@ -119,11 +119,11 @@ def test_nothing_stays_behind(name: str, rounds: int) -> None:
 
 
 @KERNELS
-def test_no_memory_is_lost(name: str, rounds: int) -> None:
-    facts = worn(name, rounds)
+def test_reload_leaks_no_memory(name: str, rounds: int) -> None:
+    facts = reload_output(name, rounds)
     grown = {cache: more for cache, more in facts["object_growth"].items() if more > rounds / 2}
     assert grown == {}
-    # Free memory is stated too, but what the kernel does meanwhile moves it by megabytes.
+    # The tool also prints free memory, but other activity of the kernel changes it by megabytes.
     kilobytes = facts["kilobyte_growth"]
     assert kilobytes["Percpu"] < KILOBYTES_A_LOAD * rounds
     assert kilobytes["VmallocUsed"] < KILOBYTES_A_LOAD * rounds + STACK_KILOBYTES
@@ -131,7 +131,7 @@ def test_no_memory_is_lost(name: str, rounds: int) -> None:
 
 @KERNELS
 def test_parameters_out_of_range_are_refused_in_one_line(name: str, rounds: int) -> None:
-    facts = worn(name, rounds)
+    facts = reload_output(name, rounds)
     assert facts["refusals"] == {parameters: ["EINVAL"] for parameters in REFUSED}
     for parameters in REFUSED:
         word = parameters.split()[0]

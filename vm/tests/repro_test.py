@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`pmuconf repro` replays a program in a guest: it says what each operation came to, as the errno model
-does, and tells a driver that answers otherwise. The C program that it prints is answered the same.
+"""`pmuconf repro` replays a program in a guest and prints the result of each operation.
+
+It compares the results with the errno model and detects a wrong driver. The C program that it prints gets the same
+results.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import subprocess
 
 import pytest
 
-import broken
+import mutant_modules
 from pmuvm import guest, kernel, runs, suite
 
 pytestmark = pytest.mark.guest
@@ -20,15 +22,15 @@ MUTANT = "M15-2"
 """Ignores the upper half of config."""
 GCC_S = 120
 
-# The leader counts pulse_a; its sibling has a bit of config that has no meaning; then a child, a
-# group, a buffer, a cgroup, which no task's event is in, the second CPU off and on, and a trace of branches.
+# The leader counts pulse_a. The sibling has an undefined bit in config. Then follow a child, a group, a buffer, a
+# cgroup without events, the second CPU offline and online, and a branch trace.
 OWN = "0100f00080000000d001000000000000"
 BAD = "0100f00080000000d001000001000000"
 REST = "00" * 24 + "01"
 TRACE = "0200f00080000000" + "00" * 8
 BRANCHES = 8
 RECORD = 24
-"""Bytes of a branch in an AUX area."""
+"""Bytes of a branch record in an AUX area."""
 PROGRAM = f"""\
 pmuconf program for refpmu
 open slot=1 flags=8 readable=0x100 descriptors=1 rights=1 attr={OWN}{REST}
@@ -61,7 +63,7 @@ ANSWERS = [
     *("", "opens", "", "", "", "", "", "opens", "EINVAL", "", "ENODEV", "", "EBADF"),
     *("", "", "", "", "", "", ""),
 ]
-"""Of each operation: what is told of a call, or an errno; nothing of what works."""
+"""The output for each operation: the result of a call or an errno; empty for an operation that only succeeds."""
 
 
 def replayed(vm: guest.Guest, path: str = "/program") -> guest.Done:
@@ -69,7 +71,7 @@ def replayed(vm: guest.Guest, path: str = "/program") -> guest.Done:
 
 
 def answers(said: str) -> list[str]:
-    """What was answered to each operation."""
+    """The answer to each operation."""
     found = []
     for line in re.findall(r"^    (.*)$", said, re.M):
         told = re.fullmatch(r"(\w+); so says the model: (\w+)(?: \(.*\))?", line)
@@ -85,7 +87,7 @@ def static(source: str, folder: pathlib.Path) -> pathlib.Path:
     return path
 
 
-def test_a_program_is_replayed_and_told(tmp_path: pathlib.Path) -> None:
+def test_program_is_replayed_and_compared_with_the_model(tmp_path: pathlib.Path) -> None:
     program = tmp_path / "text"
     program.write_text(PROGRAM, encoding="utf-8")
     argv = [str(suite.binary()), "repro", "--print", str(program)]
@@ -94,7 +96,7 @@ def test_a_program_is_replayed_and_told(tmp_path: pathlib.Path) -> None:
     files = {
         "program": program,
         "bin/program": static(source, tmp_path),
-        "modules/broken.ko": broken.mutant(MUTANT, found),
+        "modules/broken.ko": mutant_modules.mutant_module(MUTANT, found),
     }
     with guest.Guest(runs.machine(found, suite.find_target("refpmu"), files=files)) as vm:
         vm.boot()
@@ -107,11 +109,11 @@ def test_a_program_is_replayed_and_told(tmp_path: pathlib.Path) -> None:
         vm.bye()
     assert (done.status, answers(done.stdout)) == (0, ANSWERS), done.stdout + done.stderr
     drained = int(done.stdout.splitlines()[-1])
-    # Beside what is in the AUX area there is a record that tells of it.
+    # A record of the ring buffer refers to the data in the AUX area.
     assert BRANCHES * RECORD < drained < 2 * BRANCHES * RECORD
     assert wrong.status == 1
     assert "MISMATCH, the model says EINVAL (INI-011 bits of config" in wrong.stdout
-    # The C program says the same of every operation: a value where it worked, else why it did not.
+    # The C program prints the same for every operation: a value if it succeeded, else the errno.
     lines = [line.split(": ", 1)[1] for line in as_c.stdout.splitlines()]
     assert as_c.status == 0 and len(lines) == len(ANSWERS)
     worked = [line.isdecimal() for line in lines]

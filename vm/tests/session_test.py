@@ -46,7 +46,7 @@ def test_results_come_in_order_and_the_end_is_recorded(machine: qemu.Machine) ->
     assert boots == 1
 
 
-def test_each_death_is_one_result_and_one_more_boot(machine: qemu.Machine) -> None:
+def test_each_crash_is_one_result_and_one_more_boot(machine: qemu.Machine) -> None:
     records, boots = run(machine, ["A.Oopses", "A.Two", "A.Hangs", "A.PowersOff", "A.Last"])
     verdicts = [record["result"] for record in records if record["t"] == "result"]
     assert verdicts == ["CRASH", "PASS", "TIMEOUT", "CRASH", "PASS"]
@@ -55,14 +55,14 @@ def test_each_death_is_one_result_and_one_more_boot(machine: qemu.Machine) -> No
     assert "Oops: 0002" in records[0]["message"]
 
 
-def test_no_boot_is_wasted_after_a_death_at_the_end(machine: qemu.Machine) -> None:
+def test_no_boot_follows_a_crash_in_the_last_case(machine: qemu.Machine) -> None:
     records, boots = run(machine, ["A.One", "A.Oopses"])
     assert [record["t"] for record in records] == ["result", "result"]
     assert boots == 1
 
 
-def test_a_guest_that_never_comes_up_stops_the_session(machine: qemu.Machine) -> None:
-    with pytest.raises(PmuvmError, match="no guest comes up on .*No working init") as error:
+def test_guest_that_never_boots_stops_the_session(machine: qemu.Machine) -> None:
+    with pytest.raises(PmuvmError, match="no guest boots on .*No working init") as error:
         run(machine, ["A.One"], "no-boot")
     assert "Kernel panic" in error.value.details
 
@@ -79,7 +79,7 @@ def test_a_module_that_does_not_load_stops_the_session(machine: qemu.Machine) ->
         ("warn", {"t": "kmsg", "reports": ["WARNING: at x.c:1"]}),
     ],
 )
-def test_what_goes_wrong_at_the_end_is_recorded(
+def test_errors_at_the_end_are_recorded(
     machine: qemu.Machine, how: str, record: dict[str, Any]
 ) -> None:
     assert record in run(machine, ["A.One"], how)[0]
@@ -91,36 +91,38 @@ def test_a_guest_that_dies_at_the_end_leaves_a_report(machine: qemu.Machine) -> 
     assert "BUG: unable to handle page fault" in last["reports"][0]
 
 
-def test_lost_memory_fails_the_case_whose_process_allocated_it(machine: qemu.Machine) -> None:
+def test_memory_leak_fails_the_case_whose_process_allocated_it(machine: qemu.Machine) -> None:
     how = "well lose=114,refpmu_event_init"
     records, boots = run(machine, ["A.One", "A.Two", "A.Three"], how, debug=True)
     results = [(r["id"], r["result"]) for r in records if r["t"] == "result"]
     passed = [("A.One", "PASS"), ("A.Two", "PASS"), ("A.Three", "PASS")]
     assert results == [*passed, ("A.Two", "CRASH")]
-    assert 'kmemleak: 96 bytes lost by "pmuconf" (114) in refpmu_event_init' in str(records)
+    assert 'kmemleak: 96 bytes leaked by "pmuconf" (114) in refpmu_event_init' in str(records)
     assert boots == 1
 
 
 @pytest.mark.parametrize("owner", ["0,refpmu_timer", "114,worker_thread", "7,init_module"])
-def test_lost_memory_of_no_case_is_a_report_of_the_run(machine: qemu.Machine, owner: str) -> None:
+def test_memory_leak_without_a_case_is_a_report_of_the_run(
+    machine: qemu.Machine, owner: str
+) -> None:
     records, _ = run(machine, ["A.One", "A.Two"], f"well lose={owner}", debug=True)
     assert [r["result"] for r in records if r["t"] == "result"] == ["PASS", "PASS"]
     told = [report for r in records if r["t"] == "kmsg" for report in r["reports"]]
     assert [report.split(":")[0] for report in told] == ["kmemleak"]
 
 
-def test_memory_that_a_scan_counts_is_reported_by_the_list_alone(machine: qemu.Machine) -> None:
+def test_count_of_a_scan_is_reported_only_without_a_listing(machine: qemu.Machine) -> None:
     records, _ = run(machine, ["A.One"], "warn lose=0,start_kernel", debug=True)
     told = [report for r in records if r["t"] == "kmsg" for report in r["reports"]]
     assert told == ["WARNING: at x.c:1"]
-    # Who has no list has the count.
+    # A kernel without a listing has only the count.
     counted = run(machine, ["A.One"], "lose=0,start_kernel")[0][-1]
     assert "1 new suspected memory leaks" in counted["reports"][0]
 
 
-def test_a_kernel_that_cannot_look_for_lost_memory_is_told(machine: qemu.Machine) -> None:
+def test_failed_leak_scan_is_reported(machine: qemu.Machine) -> None:
     records, _ = run(machine, ["A.One"], "no-scan", debug=True)
-    assert {"t": "kmsg", "reports": ["no scan for lost memory: EBUSY"]} in records
+    assert {"t": "kmsg", "reports": ["no scan for memory leaks: EBUSY"]} in records
 
 
 def test_after_a_report_a_debug_kernel_is_booted_again(machine: qemu.Machine) -> None:
@@ -134,7 +136,7 @@ def test_a_deadline_follows_budget_and_slowness() -> None:
     assert case("A.One").deadline_s(2.5) == 3
 
 
-def test_cases_that_are_alone_go_on_from_one_boot(machine: qemu.Machine) -> None:
+def test_isolated_cases_start_from_one_boot(machine: qemu.Machine) -> None:
     records, boots = run(machine, ["A.One", "A.Oopses", "A.Two"], alone=True)
     kinds = [record["t"] for record in records]
     assert kinds == ["result", "unload", "kmsg", "result", "result", "unload", "kmsg"]
@@ -144,7 +146,7 @@ def test_cases_that_are_alone_go_on_from_one_boot(machine: qemu.Machine) -> None
 
 
 def handed(machine: qemu.Machine, folder: pathlib.Path, how: str) -> session.Session:
-    """Guests that go on behind a boot and are handed their module."""
+    """Guests that start from the state after a boot and receive their module."""
     behaving = dataclasses.replace(machine, cmdline=f"behave={how}")
     plan = session.Plan(behaving, None, (), slowness=1.0, boot_s=30)
     with session.Session(plan, None, lambda _: None) as first:
@@ -155,7 +157,7 @@ def handed(machine: qemu.Machine, folder: pathlib.Path, how: str) -> session.Ses
     return session.Session(plan, folder / "console.log", lambda _: None)
 
 
-def test_guests_are_handed_their_module_behind_one_boot(
+def test_guests_receive_their_module_after_one_boot(
     machine: qemu.Machine, tmp_path: pathlib.Path
 ) -> None:
     with handed(machine, tmp_path, "well") as guests:
@@ -168,12 +170,12 @@ def test_guests_are_handed_their_module_behind_one_boot(
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ("no-room", "the guest does not take refpmu.ko: err"),
-        ("die-at-load", "the guest does not survive the loading of refpmu.ko: BUG: kernel NULL"),
-        ("bad-state", "QEMU does not write or read its state: failed"),
+        ("no-room", "the guest cannot store refpmu.ko: err"),
+        ("die-at-load", "the guest died while it loaded refpmu.ko: BUG: kernel NULL"),
+        ("bad-state", "QEMU cannot save or restore its state: failed"),
     ],
 )
-def test_a_module_that_cannot_be_handed_over_stops_the_session(
+def test_guest_without_its_module_stops_the_session(
     machine: qemu.Machine, tmp_path: pathlib.Path, how: str, message: str
 ) -> None:
     with pytest.raises(PmuvmError, match=message):
@@ -195,8 +197,8 @@ def test_a_session_leaves_no_state_of_a_guest_behind(
     ("how", "message", "deadline_s"),
     [
         ("no-state", "QEMU: State blocked by x", 60),
-        ("bad-state", "QEMU does not write or read its state: failed", 60),
-        ("mute-monitor", "QEMU's monitor is silent: QMP", 0.5),
+        ("bad-state", "QEMU cannot save or restore its state: failed", 60),
+        ("mute-monitor", "QEMU's monitor does not answer: QMP", 0.5),
     ],
 )
 def test_a_qemu_that_cannot_save_a_guest_stops_the_session(

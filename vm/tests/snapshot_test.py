@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run of some cases goes on from a snapshot of a guest behind its boot, or boots as ever."""
+"""A run of some cases starts from a snapshot of a booted guest if there is one, and boots otherwise."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pmuvm import accel, arch, guest, image, kernel, qemu, runs, session, snapsh
 from pmuvm.__main__ import main
 from pmuvm.errors import PmuvmError
 
-from standin import TESTS, boot_image
+from stubs import TESTS, boot_image
 
 SOFTWARE = '[target]\nname = "soft"\n'
 
@@ -44,7 +44,7 @@ def states() -> list[pathlib.Path]:
 
 @pytest.fixture
 def kept(tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> pathlib.Path:
-    """The snapshot that two runs have left."""
+    """The snapshot after two runs."""
     assert run(tmp_path) == 0
     assert not states()
     assert run(tmp_path) == 0
@@ -53,7 +53,7 @@ def kept(tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> pathlib.P
     return state
 
 
-def test_the_second_run_makes_a_snapshot_and_the_third_goes_on_from_it(
+def test_second_run_makes_a_snapshot_and_the_third_uses_it(
     tmp_path: pathlib.Path, kept: pathlib.Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     made = kept.stat().st_ino
@@ -71,7 +71,7 @@ def test_the_console_of_a_run_begins_with_the_boot(
 
 
 @pytest.mark.parametrize("more", [["--boot"], ["--isolate"], ["--icount", "3", "--cpus", "1"]])
-def test_who_asks_for_a_boot_gets_one(
+def test_boot_option_boots(
     tmp_path: pathlib.Path, kept: pathlib.Path, capfd: pytest.CaptureFixture[str], more: list[str]
 ) -> None:
     for _ in range(3):
@@ -80,9 +80,7 @@ def test_who_asks_for_a_boot_gets_one(
     assert states() == [kept]
 
 
-def test_the_whole_catalogue_is_booted(
-    tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_run_of_all_cases_boots(tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> None:
     for _ in range(3):
         run(tmp_path, case="")
     assert "snapshot" not in capfd.readouterr().err
@@ -90,40 +88,40 @@ def test_the_whole_catalogue_is_booted(
 
 
 @pytest.mark.parametrize("damage", ["truncated", "changed", "emptied"])
-def test_a_damaged_snapshot_is_removed_and_the_run_goes_on(
+def test_damaged_snapshot_is_removed_and_the_run_continues(
     tmp_path: pathlib.Path, kept: pathlib.Path, damage: str
 ) -> None:
     data = {"truncated": b"stat", "changed": b"stateX", "emptied": b""}[damage]
     kept.write_bytes(data)
     assert run(tmp_path) == 0
-    # Its successor is whole.
+    # The run made a new, intact snapshot.
     assert [state.read_bytes() for state in states()] == [b"state"]
 
 
-def test_a_snapshot_that_no_guest_goes_on_from_is_removed_and_the_guest_boots(
+def test_unusable_snapshot_is_removed_and_the_guest_boots(
     tmp_path: pathlib.Path, kept: pathlib.Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    # Whole, but of another machine: QEMU finds out when it reads it.
+    # An intact snapshot, but of another machine: QEMU detects that when it reads the file.
     key = kept.stem.rpartition("-")[0]
     kept.write_bytes(b"other")
     kept.rename(kept.with_name(f"{key}-{snapshot.checksum(kept)}.state"))
     assert run(tmp_path) == 0
-    assert "booted, as no guest goes on from its snapshot" in capfd.readouterr().err
+    assert "booted, since no guest starts from the snapshot" in capfd.readouterr().err
     assert not states()
 
 
 @pytest.mark.parametrize("how", ["no-state", "bad-state"])
-def test_a_machine_that_cannot_be_saved_boots_and_is_not_tried_again(
+def test_machine_that_cannot_be_saved_boots_and_is_marked(
     tmp_path: pathlib.Path, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for _ in range(2):
         assert run(tmp_path, how=how) == 0
     assert not list((store.cache() / "states").glob("*.part*"))
-    monkeypatch.setattr(snapshot, "make", None)  # would be called
+    monkeypatch.setattr(snapshot, "make", None)  # must not be called
     assert run(tmp_path, how=how) == 0
 
 
-def test_a_snapshot_that_another_process_makes_is_not_waited_for(
+def test_run_does_not_wait_for_a_snapshot_of_another_process(
     tmp_path: pathlib.Path,
 ) -> None:
     assert run(tmp_path) == 0
@@ -156,7 +154,7 @@ def test_another_machine_has_another_snapshot(
 
 
 @pytest.mark.parametrize("change", ["kernel", "emulator", "host", "words"])
-def test_what_decides_a_boot_decides_the_snapshot(
+def test_snapshot_key_has_all_inputs_of_a_boot(
     tmp_path: pathlib.Path, fakes: pathlib.Path, monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:
     one = bare(tmp_path)
@@ -176,10 +174,10 @@ def test_what_decides_a_boot_decides_the_snapshot(
     assert snapshot.key(one) != before
 
 
-def test_snapshots_that_were_not_used_for_long_go_first(
+def test_least_recently_used_snapshots_are_removed_first(
     tmp_path: pathlib.Path, kept: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(snapshot, "KEPT_BYTES", 5)  # one of them
+    monkeypatch.setattr(snapshot, "KEPT_BYTES", 5)  # room for only one of them
     earlier = time.time() - 100
     os.utime(kept, (earlier, earlier))
     for _ in range(2):
@@ -188,7 +186,7 @@ def test_snapshots_that_were_not_used_for_long_go_first(
     assert state != kept
 
 
-def test_debug_kernels_and_those_of_other_machines_boot(
+def test_debug_kernels_and_foreign_machines_boot(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def asked(_: object) -> str:
@@ -202,22 +200,22 @@ def test_debug_kernels_and_those_of_other_machines_boot(
     target = suite.find_target(str(path))
     stock = kernel.Kernel("x", "6.12.1", arch.AMD64, boot_image(tmp_path / "bzImage"), None)
     with pytest.raises(AssertionError):
-        runs.begin(target, stock, None, boot=False)
+        runs.plan_from_snapshot(target, stock, None, boot=False)
     debug = dataclasses.replace(stock, needs=kernel.Needs(debug=True))
     foreign = dataclasses.replace(stock, arch=arch.ARM64)
     counted = dataclasses.replace(target, icount=3, cpus=1)
     for plan in (
-        runs.begin(target, debug, None, boot=False),
-        runs.begin(target, foreign, None, boot=False),
-        runs.begin(counted, stock, None, boot=False),
+        runs.plan_from_snapshot(target, debug, None, boot=False),
+        runs.plan_from_snapshot(target, foreign, None, boot=False),
+        runs.plan_from_snapshot(counted, stock, None, boot=False),
     ):
         assert plan.machine.state is None
 
 
-def test_a_module_that_is_refused_behind_a_snapshot_is_no_reason_to_boot(
+def test_refused_module_does_not_invalidate_the_snapshot(
     machine: qemu.Machine, tmp_path: pathlib.Path
 ) -> None:
-    def otherwise(_: str) -> session.Plan:
+    def fallback(_: str) -> session.Plan:
         raise AssertionError("booted")
 
     behaving = dataclasses.replace(machine, cmdline="behave=refuse-module")
@@ -225,13 +223,13 @@ def test_a_module_that_is_refused_behind_a_snapshot_is_no_reason_to_boot(
     with session.Session(first, None, lambda _: None) as guests:
         guests.save(tmp_path / "state")
     goes_on = dataclasses.replace(behaving, state=tmp_path / "state")
-    plan = dataclasses.replace(first, machine=goes_on, module="refpmu.ko", otherwise=otherwise)
+    plan = dataclasses.replace(first, machine=goes_on, module="refpmu.ko", fallback=fallback)
     with pytest.raises(PmuvmError, match="refpmu.ko does not load: Invalid module format"):
         with session.Session(plan, None, lambda _: None) as guests:
             guests.run(suite.Case("A.One", ("CNT-002",), 1.0, "", 0))
 
 
-def test_a_guest_that_is_not_handed_its_module_boots_with_it(
+def test_guest_that_does_not_receive_its_module_boots_with_it(
     machine: qemu.Machine, tmp_path: pathlib.Path
 ) -> None:
     behaving = dataclasses.replace(machine, cmdline="behave=no-room")
@@ -240,13 +238,13 @@ def test_a_guest_that_is_not_handed_its_module_boots_with_it(
         guests.save(tmp_path / "state")
     why: list[str] = []
 
-    def otherwise(cause: str) -> session.Plan:
+    def fallback(cause: str) -> session.Plan:
         why.append(cause)
         return booting
 
     goes_on = dataclasses.replace(behaving, state=tmp_path / "state", handed=tmp_path / "ko.gz")
-    plan = dataclasses.replace(booting, machine=goes_on, otherwise=otherwise)
+    plan = dataclasses.replace(booting, machine=goes_on, fallback=fallback)
     with session.Session(plan, None, lambda _: None) as guests:
         result = guests.run(suite.Case("A.One", ("CNT-002",), 1.0, "", 0))
     assert result["result"] == "PASS"
-    assert why == ["the guest does not take refpmu.ko: err"]
+    assert why == ["the guest cannot store refpmu.ko: err"]

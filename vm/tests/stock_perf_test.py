@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Unchanged perf works in a guest on the reference driver when that stands in for the CPU's PMU.
+"""Unmodified perf works in a guest in which the reference driver is the CPU's PMU.
 
-What perf writes for programs is read, its files by perfdata.py. The events come from time and from
-the tool `stimulate`, so most of it can be compared exactly. Debian 12 has one perf, of the 6.1 line,
-for both kernels. It knows memory events and AUX areas by the names that Intel's have: of CPUs with
-another vendor it asks for other PMUs, and of a PMU called refpmu_trace it maps no AUX area.
+The test reads perf's output for programs, and its files with perfdata.py. The events come from time and from the tool
+`stimulate`, so that most counts can be compared exactly. Debian 12 has one perf, of the 6.1 series, for both kernels.
+It expects Intel's names for memory events and AUX areas. On CPUs of other vendors it opens other PMUs. It maps no AUX
+area for a PMU called refpmu_trace.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collections.abc import Iterator
 
 import pytest
 
-import daily
+import nightly_params
 import perfdata
 from pmuvm import guest, image, kernel, runs, suite
 from pmuvm.arch import Arch
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.guest
 
 WORK = ["dd", "if=/dev/zero", "of=/dev/null", "bs=64k", "count=400"]
 LONG_WORK = [*WORK[:-1], "count=40000"]
-"""Lasts for many of the turns that more events than counters take, however fast the host is."""
+"""Takes many rotations of more events than counters, on any host."""
 PERIOD = 1_000_000
 SYSFS = "/sys/bus/event_source/devices"
 BRANCHES, CACHE_MISSES, LOADS, DATA_READS = "0xc4", "0x412e", "0x1cd", "0x104"
@@ -51,12 +51,12 @@ __attribute__((noinline)) void middle(void) { innermost(); turns++; }
 __attribute__((noinline)) void outermost(void) { middle(); turns++; }
 int main(void) { outermost(); turns++; return 0; }
 """
-"""Each function still has something to do when the one that it calls is back."""
+"""Each function does more work after the call of the next one, so that it stays on the stack."""
 
 
 @pytest.fixture(scope="module")
 def called(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    """A program whose calls are known."""
+    """A program with a known call chain."""
     program = tmp_path_factory.mktemp("called") / "called"
     flags = ["-static", "-O0", "-fno-omit-frame-pointer"]
     argv = ["gcc", *flags, "-x", "c", "-", "-o", str(program)]
@@ -66,10 +66,10 @@ def called(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 
 @pytest.fixture(
     scope="module",
-    params=daily.kernels("stock-perf"),
+    params=nightly_params.stock_kernels("stock-perf"),
 )
 def vm(request: pytest.FixtureRequest, called: pathlib.Path) -> Iterator[guest.Guest]:
-    """A guest whose `cpu` PMU is the reference driver, with the host's perf in it."""
+    """A guest with the reference driver as the PMU `cpu`, and the host's perf."""
     stock = kernel.find(request.param)
     programs = {"bin/stimulate": suite.tool("stimulate"), "bin/called": called}
     machine = runs.machine(
@@ -92,7 +92,7 @@ class Count:
     value: float
     unit: str
     ran: float
-    """Per cent of its time that it was on a counter."""
+    """Percentage of its time that it was on a counter."""
 
 
 def perf(vm: guest.Guest, *words: str) -> guest.Done:
@@ -112,15 +112,15 @@ def stat(vm: guest.Guest, events: list[str], work: list[str], *options: str) -> 
 
 
 def record(vm: guest.Guest, options: list[str], work: list[str]) -> str:
-    """The file that perf record leaves in the guest."""
+    """Runs perf record in the guest. Returns the path of its file."""
     data = "/tmp/perf.data"
-    # Nobody asks which build of a file was sampled: perf takes seconds to read that from all.
+    # Without build ids, since perf takes seconds to read them from all files.
     perf(vm, "record", "-q", "-B", "-o", data, *options, "--", *work)
     return data
 
 
-def script(vm: guest.Guest, data: str, fields: str, *options: str) -> list[str]:
-    """What perf script says of each sample in these fields, a line each."""
+def perf_script(vm: guest.Guest, data: str, fields: str, *options: str) -> list[str]:
+    """The given fields of each sample, from perf script, a line each."""
     done = perf(vm, "script", "-i", data, "-F", fields, *options)
     return [line.strip() for line in done.stdout.splitlines() if line.strip()]
 
@@ -140,11 +140,11 @@ def test_the_driver_is_the_cpus_pmu(vm: guest.Guest) -> None:
     assert (done.status, done.stdout.strip()) == (0, "4")
 
 
-def test_perf_list_shows_the_events_and_perf_stat_takes_each(vm: guest.Guest) -> None:
+def test_perf_list_shows_the_events_and_perf_stat_accepts_each(vm: guest.Guest) -> None:
     done = vm.exec(["sh", "-c", f"cd {SYSFS}/cpu/events && ls"])
     names = [name for name in done.stdout.split() if not name.endswith((".scale", ".unit"))]
     assert {"cycles", "instructions", "mem-loads"} <= set(names)
-    # The names alone, for completion in a shell.
+    # Only the names, as for completion in a shell.
     listed = perf(vm, "list", "--raw-dump", "pmu").stdout.split()
     assert {f"cpu/{name}/" for name in names} <= {*listed, *(f"cpu/{word}/" for word in listed)}
     counts = stat(vm, [f"cpu/{name}/" for name in names], LONG_WORK)
@@ -154,14 +154,14 @@ def test_perf_list_shows_the_events_and_perf_stat_takes_each(vm: guest.Guest) ->
 
 @pytest.fixture
 def manual_clock(vm: guest.Guest) -> Iterator[None]:
-    """No cycle passes in the guest but by `stimulate advance`."""
+    """Cycles in the guest pass only by `stimulate advance`."""
     assert vm.exec(stimulate("clock", "manual")).status == 0
     yield
     assert vm.exec(stimulate("clock", "auto")).status == 0
 
 
 @pytest.mark.usefixtures("manual_clock")
-def test_perf_stat_counts_what_happens_to_the_last_one(vm: guest.Guest) -> None:
+def test_perf_stat_counts_events_exactly(vm: guest.Guest) -> None:
     happens = (
         stimulate("advance", "--count", "1000000"),
         stimulate("pulse", CACHE_MISSES, "--count", "77"),
@@ -181,16 +181,16 @@ def test_perf_stat_counts_what_happens_to_the_last_one(vm: guest.Guest) -> None:
 def test_perf_stat_counts_cycles_as_time_passes(vm: guest.Guest) -> None:
     counts = stat(vm, ["task-clock", "cycles", "instructions"], LONG_WORK)
     clock, cycles, instructions = (count.value for count in counts)
-    # Each counter starts and stops on its own: a few of the model's ticks apart.
+    # The counters start and stop separately, a few of the model's ticks apart.
     assert cycles == pytest.approx(clock * 1e6, rel=0.05)
     assert instructions == pytest.approx(cycles / 2, rel=0.01)
 
 
 def test_perf_stat_scales_twelve_events_to_within_five_per_cent(vm: guest.Guest) -> None:
-    # An emulated CPU needs long for the turn itself, when nothing counts: turns are made rare.
+    # An emulated CPU needs much time for a rotation, in which nothing counts, so rotations are rare.
     interval = f"{SYSFS}/cpu/perf_event_mux_interval_ms"
     assert vm.exec(["sh", "-c", f"echo 20 >{interval}"]).status == 0
-    # Software counts the nanoseconds that the task runs, on no counter: as many cycles pass.
+    # A software event counts the nanoseconds of the task, on no counter; the same number of cycles passes.
     cycles = "cpu/event=0x3c/"
     truth, *counts = stat(vm, ["task-clock", *[cycles] * 12], LONG_WORK)
     assert len(counts) == 12
@@ -203,7 +203,7 @@ def test_perf_stat_scales_twelve_events_to_within_five_per_cent(vm: guest.Guest)
 def test_perf_record_writes_a_sample_a_period(vm: guest.Guest) -> None:
     data = record(vm, ["-e", "cycles", "-c", str(PERIOD)], WORK)
     samples = Counter(
-        tuple(line.replace(":", " ").split()) for line in script(vm, data, "event,period")
+        tuple(line.replace(":", " ").split()) for line in perf_script(vm, data, "event,period")
     )
     assert list(samples) == [(str(PERIOD), "cycles")]
     assert samples.total() > 1
@@ -211,7 +211,7 @@ def test_perf_record_writes_a_sample_a_period(vm: guest.Guest) -> None:
 
 def test_perf_record_follows_a_frequency(vm: guest.Guest) -> None:
     data = record(vm, ["-e", "cycles", "-F", "999"], WORK)
-    periods = [int(line) for line in script(vm, data, "period")]
+    periods = [int(line) for line in perf_script(vm, data, "period")]
     assert len(set(periods)) > 1
     assert all(period > 0 for period in periods)
 
@@ -223,8 +223,8 @@ def test_perf_record_g_shows_how_the_kernel_was_entered(vm: guest.Guest) -> None
     symbols = [[line.split()[1] for line in chain if line.strip()] for chain in chains]
     assert len(symbols) > 1
     assert sum("do_syscall_64" in chain for chain in symbols) > len(symbols) / 2
-    # A sample shows what was interrupted, not what did that. That may be the driver, which 6.1 asks for each
-    # event whether it is to hear of a mapping.
+    # A sample shows the interrupted code, not the code that caused the event. On 6.1 that may be the driver, which the
+    # kernel calls for each event of a mapping.
     samplers = ("refpmu", "perf_event_overflow", "__perf_event_overflow", "perf_prepare_sample")
     others = [chain for chain in symbols if "pmu_filter_match" not in chain]
     assert [chain for chain in others if chain[0].startswith(samplers)] == []
@@ -246,11 +246,11 @@ def test_perf_record_takes_precise_samples(vm: guest.Guest) -> None:
     samples = [one for one in read(vm, data) if one.type == perfdata.SAMPLE]
     assert len(samples) > 1
     assert all(sample.misc & perfdata.EXACT_IP for sample in samples)
-    assert set(script(vm, data, "period")) == {str(PERIOD)}
+    assert set(perf_script(vm, data, "period")) == {str(PERIOD)}
 
 
 def chain_of(line: str) -> list[int]:
-    """Numbers of the branches of `stimulate` that a brstack shows, each as that tool made it."""
+    """Numbers of the branches of `stimulate` in a brstack, as assigned by that tool."""
     numbers = []
     for word in line.split():
         source, to, missed, _, _, cycles = word.rstrip("/").split("/")[:6]
@@ -264,7 +264,7 @@ def chain_of(line: str) -> list[int]:
 def test_perf_record_b_shows_the_branches_before_each_sample(vm: guest.Guest) -> None:
     work = stimulate("branches", "--count", "100")
     data = record(vm, ["-b", "-e", "branches:u", "-c", "10"], work)
-    chains = [chain_of(line) for line in script(vm, data, "brstack")]
+    chains = [chain_of(line) for line in perf_script(vm, data, "brstack")]
     assert chains == [
         list(range(last - 1, max(last - 1 - LBR_DEPTH, -1), -1)) for last in range(10, 101, 10)
     ]
@@ -273,7 +273,7 @@ def test_perf_record_b_shows_the_branches_before_each_sample(vm: guest.Guest) ->
 def test_perf_record_j_shows_branches_of_one_kind(vm: guest.Guest) -> None:
     work = stimulate("branches", "--count", "70")
     data = record(vm, ["-j", "ind_call,u", "-e", "branches:u", "-c", "70"], work)
-    chains = [chain_of(line) for line in script(vm, data, "brstack")]
+    chains = [chain_of(line) for line in perf_script(vm, data, "brstack")]
     assert chains == [list(range(65, 0, -7))]
 
 
@@ -287,7 +287,7 @@ def test_perf_mem_records_loads_with_their_data(vm: guest.Guest) -> None:
         *("--addr", str(address), "--source", str(source)),
     )
     perf(vm, "mem", "record", "-t", "load", "-o", data, "-c", "1", "--", *slow)
-    lines = script(vm, data, "addr,data_src,weight")
+    lines = perf_script(vm, data, "addr,data_src,weight")
     assert len(lines) == 20
     for line in lines:
         words = line.split()
@@ -295,7 +295,7 @@ def test_perf_mem_records_loads_with_their_data(vm: guest.Guest) -> None:
         assert int(words[-1]) == latency
 
 
-def test_perf_mem_leaves_quick_loads_out(vm: guest.Guest) -> None:
+def test_perf_mem_omits_fast_loads(vm: guest.Guest) -> None:
     quick = stimulate("pulse", LOADS, "--count", "20", "--latency", "3")
     assert [count.value for count in stat(vm, ["cpu/mem-loads,ldlat=30/"], quick)] == [0]
 
@@ -310,7 +310,7 @@ def test_perf_stat_a_counts_on_the_uncore_with_its_unit(vm: guest.Guest) -> None
     assert requests.value == 0
 
 
-def test_perf_stat_a_counts_on_the_uncores_own_cpu_alone(vm: guest.Guest) -> None:
+def test_perf_stat_a_counts_only_on_the_uncores_cpu(vm: guest.Guest) -> None:
     work = stimulate("--cpu", "0", "pulse", DATA_READS, "--count", "64", device="refpmu_uncore")
     options = ["stat", "-j", "-a", "-A", "-e", "refpmu_uncore/event=0x04,umask=0x01/"]
     done = perf(vm, *options, "--", *work)
@@ -319,7 +319,7 @@ def test_perf_stat_a_counts_on_the_uncores_own_cpu_alone(vm: guest.Guest) -> Non
     assert [(row["cpu"], float(row["counter-value"])) for row in rows] == [(cpumask, 64.0)]
 
 
-def test_perf_record_gets_the_branch_trace_to_the_last_byte(vm: guest.Guest) -> None:
+def test_perf_record_gets_the_complete_branch_trace(vm: guest.Guest) -> None:
     work = stimulate("branches", "--count", "100", device="refpmu_trace")
     data = record(vm, ["--per-thread", "-e", "intel_bts//u"], work)
     found = read(vm, data)
@@ -328,10 +328,12 @@ def test_perf_record_gets_the_branch_trace_to_the_last_byte(vm: guest.Guest) -> 
     trace = b"".join(one.trace for one in found if one.type == perfdata.AUXTRACE)
     branches = [(source, to) for source, to, _ in struct.iter_unpack("<3Q", trace)]
     assert branches == [(0x1000 + 0x10 * i, 0x1010 + 0x10 * i) for i in range(100)]
-    # perf's own decoder agrees; one branch begins or ends outside of what it can show.
+    # perf's own decoder agrees. One branch begins or ends outside of the visible range.
     shown = {
         (int(source, 16), int(to, 16))
-        for source, _, to in (line.split() for line in script(vm, data, "ip,addr", "--itrace=b"))
+        for source, _, to in (
+            line.split() for line in perf_script(vm, data, "ip,addr", "--itrace=b")
+        )
     }
     assert len(shown) >= 99
     assert shown <= set(branches)

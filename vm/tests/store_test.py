@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An entry of the cache is whole or absent, and one process at a time makes it."""
+"""A cache entry is complete or absent, and only one process at a time makes it."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from pmuvm.errors import PmuvmError
 
 @pytest.fixture
 def small_files() -> Iterator[int]:
-    """No file of this process may grow past this many bytes: what a full disk looks like."""
+    """Limits the size of this process's files, which simulates a full disk."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
     yield 4096
     resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
-def test_the_cache_is_where_the_user_wants_it(cache: pathlib.Path, tmp_path: pathlib.Path) -> None:
+def test_cache_folder_follows_the_environment(cache: pathlib.Path, tmp_path: pathlib.Path) -> None:
     assert cache == tmp_path / "cache" / "pmuconf"
 
 
@@ -71,7 +71,7 @@ def _append(path: pathlib.Path, rounds: int) -> None:
             path.write_text(str(count + 1), encoding="ascii")
 
 
-def test_two_processes_take_turns(tmp_path: pathlib.Path) -> None:
+def test_lock_serialises_two_processes(tmp_path: pathlib.Path) -> None:
     counter = tmp_path / "counter"
     counter.write_text("0", encoding="ascii")
     pair = [multiprocessing.Process(target=_append, args=(counter, 200)) for _ in range(2)]
@@ -88,7 +88,7 @@ def test_the_key_depends_on_every_byte_and_border() -> None:
 
 
 def entries(folder: pathlib.Path, ages_s: list[float]) -> list[pathlib.Path]:
-    """Entries of 100 bytes, last touched so long ago."""
+    """Entries of 100 bytes, last touched at the given ages."""
     made = []
     for number, age in enumerate(ages_s):
         path = folder / f"{number}.entry"
@@ -99,13 +99,13 @@ def entries(folder: pathlib.Path, ages_s: list[float]) -> list[pathlib.Path]:
     return made
 
 
-def test_what_nobody_touches_is_removed(tmp_path: pathlib.Path) -> None:
+def test_unused_entries_are_removed(tmp_path: pathlib.Path) -> None:
     fresh, old = entries(tmp_path, [0, 3 * 86400])
     store.prune(tmp_path, "*.entry", unused_days=2, kept_bytes=1000)
     assert fresh.is_file() and not old.exists()
 
 
-def test_the_cache_does_not_grow_without_bound(tmp_path: pathlib.Path) -> None:
+def test_cache_has_a_maximum_size(tmp_path: pathlib.Path) -> None:
     oldest, newest, middle = entries(tmp_path, [300, 0, 200])
     (tmp_path / "other").write_bytes(b"x" * 500)
     store.prune(tmp_path, "*.entry", unused_days=2, kept_bytes=200)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Targets and selections are checked before anything is started, and errors name what is known."""
+"""Targets and selections are checked before a run starts, and errors list the known names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from pmuvm import suite
 from pmuvm.errors import PmuvmError
 
-from standin import TESTS, script
+from stubs import TESTS, write_script
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +31,7 @@ def test_every_target_of_the_project_is_found_by_name() -> None:
         assert suite.find_target(name).name == name
 
 
-def test_a_target_says_what_its_machine_is(tmp_path: pathlib.Path) -> None:
+def test_target_has_its_machine(tmp_path: pathlib.Path) -> None:
     found = target(
         tmp_path,
         '[target]\nname = "mine"\nport = "/dev/refpmu"\nslowness = 2\n'
@@ -43,7 +43,7 @@ def test_a_target_says_what_its_machine_is(tmp_path: pathlib.Path) -> None:
     assert (found.icount, found.cpu) == (2, "host")
 
 
-def test_a_target_may_be_of_one_architecture_alone() -> None:
+def test_target_may_require_one_architecture() -> None:
     everywhere, there = set(suite.targets_on("amd64")), set(suite.targets_on("arm64"))
     assert "refpmu" in everywhere and "refpmu" in there
     assert "armv8_pmuv3" in there - everywhere
@@ -61,9 +61,9 @@ def test_a_target_of_the_kernels_own_needs_no_module(tmp_path: pathlib.Path) -> 
         ("", r"mine.toml: no table \[target\]"),
         ("target = 1\n", r"mine.toml: no table \[target\]"),
         ("[target]\nslowness = 0\n", "mine.toml: target.slowness must be a number above 0"),
-        ("[target]\n[vm]\nsmp = '2'\n", "mine.toml: vm.smp must be a whole number above 0"),
-        ("[target]\n[vm]\nsmp = true\n", "mine.toml: vm.smp must be a whole number above 0"),
-        ("[target]\n[vm]\nicount = 'yes'\n", "vm.icount must be a whole number above 0"),
+        ("[target]\n[vm]\nsmp = '2'\n", "mine.toml: vm.smp must be an integer above 0"),
+        ("[target]\n[vm]\nsmp = true\n", "mine.toml: vm.smp must be an integer above 0"),
+        ("[target]\n[vm]\nicount = 'yes'\n", "vm.icount must be an integer above 0"),
         ("[target]\n[vm]\narch = 'vax'\n", "mine.toml: vm.arch is 'vax'; known: amd64, arm64"),
         ("[target]\n[vm]\naccel = 'hvf'\n", "mine.toml: vm.accel is 'hvf'; known: tcg"),
     ],
@@ -92,13 +92,13 @@ def test_a_target_is_built_on_another(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ('base = "nothing"', "mine.toml: key 'base' must be a target beside this one"),
-        ("base = 3", "mine.toml: key 'base' must be"),
-        ('base = "../refpmu"', "mine.toml: key 'base' must be"),
-        ('base = "mine"', "mine.toml: key 'base' leads back to where it came from: .*, .*mine.t"),
+        ('base = "nothing"', "mine.toml: key 'base' must name a target in the same folder"),
+        ("base = 3", "mine.toml: key 'base' must name"),
+        ('base = "../refpmu"', "mine.toml: key 'base' must name"),
+        ('base = "mine"', "mine.toml: key 'base' leads back to the start: .*, .*mine.t"),
         ('base = "back"', "back.toml: key 'base' leads back"),
-        ('base = "bad"', "bad.toml: vm.smp must be a whole number above 0"),
-        ('base = "target"', "mine.toml: key 'base' must be"),
+        ('base = "bad"', "bad.toml: vm.smp must be an integer above 0"),
+        ('base = "target"', "mine.toml: key 'base' must name"),
     ],
 )
 def test_a_wrong_base_names_file_and_key(tmp_path: pathlib.Path, text: str, says: str) -> None:
@@ -118,7 +118,7 @@ def names(selection: suite.Selection, tmp_path: pathlib.Path) -> list[str]:
     return [case.id for case in suite.cases(target(tmp_path, "[target]\n"), selection)]
 
 
-def test_a_selection_chooses(tmp_path: pathlib.Path) -> None:
+def test_selection_chooses_cases(tmp_path: pathlib.Path) -> None:
     every = ["Stand.Passes", "Stand.Fails", "Stand.Skips"]
     assert names(suite.Selection(), tmp_path) == every
     assert names(suite.Selection(rule="CNT-002"), tmp_path) == every
@@ -171,15 +171,15 @@ def test_a_suite_without_cases_is_an_error(
         ('echo \'{"cases":[{"id":"A.B"}]}\'', "printed no list of cases"),
     ],
 )
-def test_a_list_that_fails_says_so(
+def test_failed_list_is_an_error(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, text: str, says: str
 ) -> None:
-    monkeypatch.setenv("PMUCONF_BINARY", str(script(tmp_path, "pmuconf", text)))
+    monkeypatch.setenv("PMUCONF_BINARY", str(write_script(tmp_path, "pmuconf", text)))
     with pytest.raises(PmuvmError, match=says):
         names(suite.Selection(), tmp_path)
 
 
-def test_a_suite_that_is_not_built_says_how_to(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_suite_error_has_the_build_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PMUCONF_BINARY", "/nowhere/pmuconf")
     with pytest.raises(PmuvmError, match="no program /nowhere/pmuconf: build it"):
         suite.binary()

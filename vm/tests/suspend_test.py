@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A machine that sleeps and wakes has its events as they were.
+"""Events continue after a suspend and resume.
 
-The tool `suspend` does it in the guest and states what it saw. CPU 1 is taken offline on the way, as
-on any machine, so its events end there; those of CPU 0 and of the task go on.
+The tool `suspend` runs in the guest and prints its observations. A suspend takes CPU 1 offline, as on any machine, so
+its events end. The events of CPU 0 and of the task continue.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-import daily
+import nightly_params
 from pmuvm import guest, kernel, runs, suite
 
 pytestmark = pytest.mark.guest
@@ -22,8 +22,8 @@ DEADLINE_S = 120
 
 
 @functools.cache
-def slept(name: str) -> dict[str, Any]:
-    """What `suspend` states on a kernel, and what that kernel said meanwhile."""
+def suspend_output(name: str) -> dict[str, Any]:
+    """The output of `suspend` on a kernel, and the kernel log of that time."""
     machine = runs.machine(
         kernel.find(name), suite.find_target("refpmu"), files={"bin/suspend": suite.tool("suspend")}
     )
@@ -39,9 +39,9 @@ def slept(name: str) -> dict[str, Any]:
 
 
 @pytest.mark.rule("PM-001")
-@pytest.mark.parametrize("name", daily.kernels("suspend"))
-def test_counts_survive_the_sleep(name: str) -> None:
-    facts = slept(name)
+@pytest.mark.parametrize("name", nightly_params.stock_kernels("suspend"))
+def test_counts_survive_the_suspend(name: str) -> None:
+    facts = suspend_output(name)
     before = {"task": 15, "cpu_that_stays": 15, "cpu_that_leaves": 7}
     assert facts["before"]["counts"] == before
     assert facts["asleep"]["counts"] == before
@@ -50,19 +50,21 @@ def test_counts_survive_the_sleep(name: str) -> None:
 
 
 @pytest.mark.rule("PM-001")
-@pytest.mark.parametrize("name", daily.kernels("suspend"))
-def test_the_place_in_the_period_survives_the_sleep(name: str) -> None:
-    samples = {when: slept(name)[when]["samples"] for when in ("before", "asleep", "after")}
+@pytest.mark.parametrize("name", nightly_params.stock_kernels("suspend"))
+def test_period_position_survives_the_suspend(name: str) -> None:
+    samples = {
+        when: suspend_output(name)[when]["samples"] for when in ("before", "asleep", "after")
+    }
     assert samples == {"before": 1, "asleep": 0, "after": 2}
 
 
 @pytest.mark.rule("PM-001")
-@pytest.mark.parametrize("name", daily.kernels("suspend"))
+@pytest.mark.parametrize("name", nightly_params.stock_kernels("suspend"))
 def test_a_throttled_event_samples_again(name: str) -> None:
-    assert slept(name)["throttled"] == {"was": True, "samples_after": 3}
+    assert suspend_output(name)["throttled"] == {"was": True, "samples_after": 3}
 
 
 @pytest.mark.rule("PM-002")
-@pytest.mark.parametrize("name", daily.kernels("suspend"))
-def test_a_cpu_that_was_away_counts_and_samples_from_the_first_on(name: str) -> None:
-    assert slept(name)["fresh"] == {"counts": 33, "samples": 3}
+@pytest.mark.parametrize("name", nightly_params.stock_kernels("suspend"))
+def test_cpu_that_was_offline_counts_and_samples_from_the_first_event(name: str) -> None:
+    assert suspend_output(name)["fresh"] == {"counts": 33, "samples": 3}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The libraries of another architecture are fetched once, whole or not at all."""
+"""The libraries of another architecture are fetched once, completely or not at all."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from pmuvm import arch, suite, sysroot
 from pmuvm.errors import PmuvmError
 
-from standin import script
+from stubs import write_script
 
 APT_CACHE = """
 for name; do
@@ -32,14 +32,14 @@ DPKG = 'mkdir -p "$3/usr" && touch "$3/usr/$(basename "$2" .deb)"'
 def apt_log(
     apt_log: pathlib.Path, fakes: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> pathlib.Path:
-    """A distribution of two packages; the file lists the calls of apt-get."""
+    """A fake distribution of two packages. The file lists the calls of apt-get."""
     monkeypatch.setattr(sysroot, "WANTED", ("libelf-dev",))
     for name, text in (("apt-cache", APT_CACHE), ("apt-get", APT_GET), ("dpkg", DPKG)):
-        script(fakes, name, text)
+        write_script(fakes, name, text)
     return apt_log
 
 
-def test_it_is_fetched_once(apt_log: pathlib.Path) -> None:
+def test_sysroot_is_fetched_once(apt_log: pathlib.Path) -> None:
     root = sysroot.find(arch.ARM64)
     assert [path.name for path in (root / "usr").iterdir()] == ["libelf-dev"]
     calls = apt_log.read_text("utf-8")
@@ -56,7 +56,7 @@ def test_another_list_of_packages_is_another_folder(
     assert sysroot.find(arch.ARM64) != old
 
 
-def test_what_cannot_be_fetched_leaves_nothing(apt_log: pathlib.Path, cache: pathlib.Path) -> None:
+def test_failed_fetch_leaves_nothing(apt_log: pathlib.Path, cache: pathlib.Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sysroot, "WANTED", ("libelf-dev", "libnothing-dev"))
         with pytest.raises(PmuvmError, match="no package 'libnothing-dev'"):
@@ -64,7 +64,7 @@ def test_what_cannot_be_fetched_leaves_nothing(apt_log: pathlib.Path, cache: pat
     assert [path.name for path in (cache / "sysroot").iterdir()] == [".lock"]
 
 
-def test_a_suite_that_is_not_built_says_how(tmp_path: pathlib.Path) -> None:
+def test_missing_foreign_suite_error_has_the_build_command(tmp_path: pathlib.Path) -> None:
     foreign = next(one for one in arch.ARCHES.values() if arch.foreign(one))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("pmuvm.store.ROOT", tmp_path)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""On a CPU without a periodic tick perf still does what it does by time: events take turns, and a throttle
-ends, for which a tick is asked for as long as it takes."""
+"""On a CPU without a periodic tick, events still rotate and a throttle ends. perf keeps the tick while it needs it."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-import daily
+import nightly_params
 from pmuvm import guest, kernel, runs, suite
 
 pytestmark = pytest.mark.guest
@@ -19,9 +18,9 @@ BUSY = "i=0; while [ $i -lt 40000 ]; do i=$((i+1)); done"
 DEADLINE_S = 30
 
 
-@pytest.fixture(scope="module", params=daily.kernels("tickless"))
+@pytest.fixture(scope="module", params=nightly_params.stock_kernels("tickless"))
 def vm(request: pytest.FixtureRequest) -> Iterator[guest.Guest]:
-    """A guest whose second CPU has no tick, with the driver."""
+    """A guest with the driver whose second CPU has no tick."""
     found = kernel.find(request.param)
     machine = runs.machine(found, suite.find_target("refpmu"), cmdline=TICKLESS)
     with guest.Guest(machine) as running:
@@ -34,7 +33,7 @@ def vm(request: pytest.FixtureRequest) -> Iterator[guest.Guest]:
 
 
 def ticks(vm: guest.Guest, cpu: int) -> int:
-    """Timer interrupts of `cpu` while the only task there is busy."""
+    """Timer interrupts of `cpu` while its only task is busy."""
     script = (
         f"grep LOC /proc/interrupts; taskset {1 << cpu} sh -c '{BUSY}'; grep LOC /proc/interrupts"
     )
@@ -46,7 +45,7 @@ def ticks(vm: guest.Guest, cpu: int) -> int:
 
 @pytest.mark.rule("THR-009")
 def test_a_throttle_ends_on_a_cpu_without_a_tick(vm: guest.Guest) -> None:
-    # Only where the tick does stop can the case show that one is asked for.
+    # The case is conclusive only if the tick stops otherwise.
     assert ticks(vm, 1) < ticks(vm, 0) / 4
     result = vm.case("Throttle.ThrottleEndsOnTheSecondCpuToo", DEADLINE_S)
     assert result["result"] == "PASS", result["message"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A kernel tree: what is asked of its configuration, what it says when it cannot be built."""
+"""A kernel tree reports dropped options and the cause of a failed build."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CONFIG = "CONFIG_KUNIT=y\nCONFIG_SMP=y\n# CONFIG_VT is not set\n"
 OPTIONS = "# why\nCONFIG_SMP=y\n# CONFIG_VT is not set\n"
 
 
-def test_options_that_are_there_are_not_dropped() -> None:
+def test_present_options_are_not_dropped() -> None:
     assert tree.dropped_options(OPTIONS, CONFIG) == []
 
 
@@ -26,7 +26,7 @@ def test_dropped_option_is_named(line: str) -> None:
     assert tree.dropped_options(line, CONFIG) == [line]
 
 
-def test_the_last_word_on_an_option_counts() -> None:
+def test_last_value_of_an_option_counts() -> None:
     said = "CONFIG_HZ_250=y\nCONFIG_SMP=y\n# CONFIG_HZ_250 is not set\nCONFIG_HZ_100=y\n"
     wanted = ["# CONFIG_HZ_250 is not set", "CONFIG_SMP=y", "CONFIG_HZ_100=y"]
     assert tree.wanted_options(said) == wanted
@@ -34,14 +34,14 @@ def test_the_last_word_on_an_option_counts() -> None:
     assert tree.dropped_options(said, CONFIG + "CONFIG_HZ_250=y\n") == [wanted[0], wanted[2]]
 
 
-def test_unknown_option_may_well_be_off() -> None:
+def test_unknown_option_counts_as_off() -> None:
     assert tree.dropped_options("# CONFIG_NEVER_HEARD is not set", CONFIG) == []
 
 
-def test_first_error_of_a_build_is_what_is_told() -> None:
+def test_first_error_of_a_build_is_reported() -> None:
     log = "  CC a.o\na.c:3:1: error: expected ';'\na.c:9:1: error: more\nmake: *** [a.o] Error 1\n"
     assert tree.first_error(log) == "a.c:3:1: error: expected ';'"
-    assert tree.first_error("") == "make failed and said nothing"
+    assert tree.first_error("") == "make failed without output"
 
 
 def of_makefile(path: pathlib.Path, rules: str) -> tree.Tree:
@@ -50,7 +50,7 @@ def of_makefile(path: pathlib.Path, rules: str) -> tree.Tree:
     return tree.Tree(path, path.parent / "log")
 
 
-def test_full_disk_is_told_and_leaves_no_tree(tmp_path: pathlib.Path) -> None:
+def test_full_disk_is_reported_and_leaves_no_tree(tmp_path: pathlib.Path) -> None:
     full = "bzImage:\n\t@echo 'cc: No space left on device'; exit 1\n"
     kernel = of_makefile(tmp_path / "tree", full)
     with pytest.raises(PmuvmError, match=r"cannot write to .*tree: No space left on device"):
@@ -68,16 +68,16 @@ def test_configuration_is_made_again_only_for_other_options(tmp_path: pathlib.Pa
     assert (kernel.path / "count").read_text() == "x\nx\n"
 
 
-def test_option_that_the_kernel_does_not_take_is_named(tmp_path: pathlib.Path) -> None:
+def test_option_that_kconfig_drops_is_named(tmp_path: pathlib.Path) -> None:
     drops = CONFIGURES.replace("@echo x >>count", "@echo >.config")
     kernel = of_makefile(tmp_path / "tree", drops)
-    with pytest.raises(PmuvmError, match="does not take CONFIG_KASAN=y"):
+    with pytest.raises(PmuvmError, match="drops CONFIG_KASAN=y"):
         kernel.configure("CONFIG_KASAN=y\n")
 
 
 @pytest.fixture(name="package")
 def no_source(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
-    """A package whose tree has nothing but the place of the overlay."""
+    """A package whose tree only has the folder of the overlay."""
 
     def unpack(_package: pathlib.Path, into: pathlib.Path) -> None:
         (into / tree.OVERLAY.parent).mkdir(parents=True)
@@ -92,7 +92,7 @@ def opened(folder: pathlib.Path, options: str) -> contextlib.AbstractContextMana
     return tree.opened("6.12", options, folder / "cache", folder / "log")
 
 
-def test_trees_are_kept_by_their_options_and_only_the_last_of_them(
+def test_only_the_latest_trees_are_cached_by_their_options(
     tmp_path: pathlib.Path, package: pathlib.Path
 ) -> None:
     def path_of(options: str) -> pathlib.Path:
@@ -108,7 +108,7 @@ def test_trees_are_kept_by_their_options_and_only_the_last_of_them(
     assert store.ROOT not in first.parents
 
 
-def test_tree_that_is_built_in_stays_and_keeps_no_other_waiting(
+def test_locked_tree_stays_and_blocks_no_other(
     tmp_path: pathlib.Path, package: pathlib.Path
 ) -> None:
     with opened(tmp_path, "CONFIG_DEBUG_KERNEL=y\n") as slow:
@@ -122,7 +122,7 @@ def test_tree_that_is_built_in_stays_and_keeps_no_other_waiting(
         assert free
 
 
-def test_an_overlay_has_the_sources_of_its_parts_alone(tmp_path: pathlib.Path) -> None:
+def test_overlay_has_only_the_sources_of_its_parts(tmp_path: pathlib.Path) -> None:
     for name in ("Kbuild", "model/a.c", "model/a.o", "glue/b.c", "glue/x.mod.c"):
         path = tmp_path / "driver" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -133,7 +133,7 @@ def test_an_overlay_has_the_sources_of_its_parts_alone(tmp_path: pathlib.Path) -
     assert tree.overlay(tmp_path / "driver", []) == {}
 
 
-def test_what_is_laid_replaces_what_was_and_keeps_what_is_the_same(tmp_path: pathlib.Path) -> None:
+def test_lay_replaces_changed_files_and_keeps_unchanged_ones(tmp_path: pathlib.Path) -> None:
     tree.lay(tmp_path, {pathlib.Path("a/b.c"): b"1", pathlib.Path("c.h"): b"2"})
     (tmp_path / "a" / "b.o").write_bytes(b"built")
     before = (tmp_path / "a" / "b.c").stat().st_mtime_ns

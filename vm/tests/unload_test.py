@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An unloaded PMU leaves no timer behind that would rotate its events.
+"""An unloaded PMU leaves no rotation timer behind.
 
-perf arms one where events wait for a counter, for as long as perf_event_mux_interval_ms says, and
-frees it with the PMU whether it is armed or not: the next one that is loaded finds it in its memory.
+perf arms a timer if events wait for a counter, for perf_event_mux_interval_ms, and frees it with the PMU even if it is
+armed. The next PMU may reuse its memory.
 """
 
 from __future__ import annotations
 
 import pytest
 
-import daily
+import nightly_params
 from pmuvm import guest, kernel, runs, suite
 
 pytestmark = pytest.mark.guest
 
 DEADLINE_S = 120
-CASE = "Multiplex.EqualEventsGetEqualTurns"  # none gets a turn within a minute: it fails, quickly
+CASE = "Multiplex.EqualEventsGetEqualTurns"  # No rotation happens within a minute, so the test fails quickly.
 TIMERS = "grep -c perf_mux_hrtimer_handler /proc/timer_list"
 UNLOAD = f"""
 echo 60000 >/sys/bus/event_source/devices/refpmu/perf_event_mux_interval_ms || exit 1
@@ -27,7 +27,7 @@ exit 0
 """
 
 
-@pytest.mark.parametrize("name", daily.kernels())
+@pytest.mark.parametrize("name", nightly_params.stock_kernels())
 def test_no_timer_outlives_the_pmu(name: str) -> None:
     with guest.Guest(runs.machine(kernel.find(name), suite.find_target("refpmu"))) as vm:
         vm.boot()

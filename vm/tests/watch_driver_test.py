@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`pmuconf watch` sees of the kernel's own drivers what docs/findings.md tells, and no other breach.
+"""`pmuconf watch` reports only the breaches of docs/findings.md for the kernel's own drivers, while the suite runs.
 
-Meanwhile the suite asks much of them.
-
-Some of their kernels do not describe their types: a file of them, made as docs/watch.md says, does.
+Some of their kernels have no BTF. They use a file of types, generated as docs/watch.md describes.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ pytestmark = [pytest.mark.guest, pytest.mark.nightly, pytest.mark.timeout(3600)]
 
 
 class Driver(NamedTuple):
-    """A driver of the kernel's own, where it runs, and the module that its target needs."""
+    """A driver of the kernel, its guest, and the module that its target needs."""
 
     target: str
     kernel: str
@@ -41,15 +39,15 @@ BREACHES = {
     ("armv8_pmuv3", "THR-*"): {"started-twice"},
     ("amd", "SMP-*"): {"last-period"},
 }
-"""Those of a target's driver under the cases of some rules: docs/findings.md has each."""
+"""The breaches of a target's driver under the cases of some rules. docs/findings.md describes each."""
 WARNS = {"amd": "amd_pmu_v2_handle_irq"}
-"""What the kernel warns of meanwhile, which is a finding as well."""
+"""A warning of the kernel during the run, which is a finding as well."""
 RULES = ("CNT-*", "SMP-*", "THR-*", "MUX-*", "GRP-*")
 EXEC_S = 1500
 
 
 class Guest(NamedTuple):
-    """A guest with a driver of the kernel's, and what names the types of that kernel."""
+    """A guest with a driver of the kernel, and the option that names the types of that kernel."""
 
     vm: guest.Guest
     driver: Driver
@@ -91,7 +89,7 @@ def watched(
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_no_breach_is_seen_but_findings_while_the_suite_runs(watched: Guest, rule: str) -> None:
+def test_suite_causes_only_the_documented_breaches(watched: Guest, rule: str) -> None:
     vm, driver, pmu, types = watched
     work = ["pmuconf", "run", "--target", driver.target, f"--rule={rule}"]
     options = ["--pmu", pmu, "--json", "/tmp/watch.json", *types]
@@ -103,11 +101,11 @@ def test_no_breach_is_seen_but_findings_while_the_suite_runs(watched: Guest, rul
     without_data = driver.arch is arch.ARM64 and driver.kernel == "6.1"
     assert bool(figures["unjudged"]) == without_data, figures["unjudged"]
     calls = {row["name"]: row["calls"] for row in figures["calls"]}
-    # Not each add found a counter.
+    # Some adds did not get a counter.
     assert calls["add"] >= calls["del"] >= 10
 
 
-def test_types_in_a_file_do_as_well_as_those_of_the_kernel(watched: Guest) -> None:
+def test_types_from_a_file_work_like_those_of_the_kernel(watched: Guest) -> None:
     work = ["pmuconf", "run", "--target", watched.driver.target, "--rule=CNT-001"]
     options = ["--pmu", watched.pmu, "--btf", "/types.btf"]
     done = watched.vm.exec(["pmuconf", "watch", *options, "--", *work], EXEC_S)
@@ -123,7 +121,7 @@ def test_types_in_a_file_do_as_well_as_those_of_the_kernel(watched: Guest) -> No
         ("/init", "--btf /init: the file has no BTF"),
     ],
 )
-def test_a_file_that_is_not_of_this_kernel_is_refused(watched: Guest, file: str, said: str) -> None:
+def test_types_of_another_kernel_are_refused(watched: Guest, file: str, said: str) -> None:
     done = watched.vm.exec(["pmuconf", "watch", "--pmu", watched.pmu, "--btf", file])
     assert (done.status, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert said in done.stderr

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`pmuconf watch` sees no breach of the driver while perf and its benchmarks are at work.
+"""`pmuconf watch` reports no breach of the driver while perf and its benchmarks run.
 
-And it says what is missing where it cannot watch.
+It also reports missing requirements.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-import daily
+import nightly_params
 from pmuvm import guest, image, kernel, runs, suite
 
 pytestmark = pytest.mark.guest
 
 PULSES = ("pulse_a", "pulse_b", "pulse_c", "pulse_d", "branches", "cache-misses")
 EVENTS = ",".join(f"refpmu/{name}/" for name in ("cycles", "instructions", "ref-cycles", *PULSES))
-"""More than there are counters: they take turns."""
+"""More events than counters, so that they rotate."""
 COUNT = f"perf stat -o /dev/null -e {EVENTS}"
 SAMPLE = "perf record -q -g -o /tmp/watched.data -e refpmu/cycles/"
 PIPE = "perf bench sched pipe -l 500"
@@ -33,12 +33,12 @@ LOADS = {
     "messaging, sampled on all CPUs": f"{SAMPLE} -a -F 999 -- {MESSAGING}",
 }
 DAILY = ("pipe, counted", "messaging, sampled on all CPUs")
-"""The others are left to the night."""
+"""The other loads run in make nightly."""
 
 
 @pytest.fixture(
     scope="module",
-    params=daily.kernels("watch-load"),
+    params=nightly_params.stock_kernels("watch-load"),
 )
 def vm(request: pytest.FixtureRequest) -> Iterator[guest.Guest]:
     """A guest with the driver and perf."""
@@ -57,11 +57,11 @@ def vm(request: pytest.FixtureRequest) -> Iterator[guest.Guest]:
     "load",
     [pytest.param(load, marks=[] if load in DAILY else pytest.mark.nightly) for load in LOADS],
 )
-def test_no_breach_is_seen_under_load(vm: guest.Guest, load: str) -> None:
+def test_load_causes_no_breach(vm: guest.Guest, load: str) -> None:
     command = ["pmuconf", "watch", "--pmu", "refpmu", "--json", "/tmp/watch.json", "--"]
     done = vm.exec([*command, "sh", "-c", f"{LOADS[load]} >/tmp/said 2>&1 && echo >/tmp/well"], 300)
     assert done.status == 0, done.stdout + done.stderr
-    # The load itself did what it was to do.
+    # The load itself succeeded.
     well = vm.exec(["rm", "/tmp/well"])
     assert well.status == 0, vm.exec(["cat", "/tmp/said"]).stdout
     figures: dict[str, Any] = json.loads(vm.exec(["cat", "/tmp/watch.json"]).stdout)
@@ -81,7 +81,7 @@ WITHOUT_TYPES = "mount -t tmpfs none /sys/kernel/btf && exec pmuconf watch --pmu
         (["-m", "sh", "-c", WITHOUT_TYPES], "this kernel does not describe its types"),
     ],
 )
-def test_what_is_missing_to_watch_is_said_in_a_line(
+def test_missing_requirement_is_a_one_line_error(
     vm: guest.Guest, around: list[str], said: str
 ) -> None:
     done = vm.exec(["unshare", *around])

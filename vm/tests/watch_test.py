@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`pmuconf watch` finds nothing wrong with the driver, and names what is wrong with broken ones.
+"""`pmuconf watch` reports no breach of the driver, and the correct breach of each mutant.
 
-One guest takes the modules in turn: each is loaded, watched while the cases of a rule run, and
-unloaded.
+One guest loads one module after the other, watches it while the cases of a rule run, and unloads it.
 """
 
 from __future__ import annotations
@@ -13,50 +12,50 @@ from typing import Any, NamedTuple
 
 import pytest
 
-import broken
-import daily
+import mutant_modules
+import nightly_params
 from pmuvm import guest, kernel, runs, suite
 
 pytestmark = [pytest.mark.guest, pytest.mark.xdist_group("watch")]
 
 KERNEL = "6.12"
 SECONDS = "10"
-"""Within them a breach is named."""
+"""Time limit within which a breach is reported."""
 RIGHT = "."
-"""The folder of the driver as it is, from that of the modules."""
+"""The folder of the unmodified driver, relative to the folder of modules."""
 UNTRACED = "untraced"
-"""The driver as it is, but that no kprobe can be put on its functions."""
+"""The unmodified driver, except that it accepts no kprobe on its functions."""
 
 
-class Seen(NamedTuple):
-    """The rule whose cases run meanwhile, and the breach that is named."""
+class Breach(NamedTuple):
+    """The rule whose cases run, and the expected breach."""
 
     rule: str
     breach: str
 
 
 MUTANTS = {
-    "C01": Seen("SMP-001", "period-left"),
-    "C02": Seen("SMP-001", "period-left-stuck"),
-    "C05": Seen("SMP-001", "period-left"),
-    "C06": Seen("SMP-001", "not-programmed"),
-    "C16": Seen("CNT-005", "del-state"),
-    "C21": Seen("PRC-012", "stop-stale"),
-    "C41": Seen("MUX-004", "add-not-running"),
-    "F01": Seen("ERR-032", "init-foreign"),
-    "M02-2": Seen("SMP-001", "not-programmed"),
-    "M06-2": Seen("CNT-005", "add-not-running"),
-    "M07-1": Seen("THR-001", "overflow-unstopped"),
-    "M07-2": Seen("THR-002", "started-twice"),
-    "M14-1": Seen("INI-001", "init-foreign"),
-    "M14-2": Seen("INI-001", "init-foreign"),
-    "M25-1": Seen("REC-010", "last-period"),
-    "M25-2": Seen("SMP-009", "last-period"),
-    "R05": Seen("SMP-003", "overflow-too-often"),
-    "V03": Seen("SMP-005", "last-period"),
+    "C01": Breach("SMP-001", "period-left"),
+    "C02": Breach("SMP-001", "period-left-stuck"),
+    "C05": Breach("SMP-001", "period-left"),
+    "C06": Breach("SMP-001", "not-programmed"),
+    "C16": Breach("CNT-005", "del-state"),
+    "C21": Breach("PRC-012", "stop-stale"),
+    "C41": Breach("MUX-004", "add-not-running"),
+    "F01": Breach("ERR-032", "init-foreign"),
+    "M02-2": Breach("SMP-001", "not-programmed"),
+    "M06-2": Breach("CNT-005", "add-not-running"),
+    "M07-1": Breach("THR-001", "overflow-unstopped"),
+    "M07-2": Breach("THR-002", "started-twice"),
+    "M14-1": Breach("INI-001", "init-foreign"),
+    "M14-2": Breach("INI-001", "init-foreign"),
+    "M25-1": Breach("REC-010", "last-period"),
+    "M25-2": Breach("SMP-009", "last-period"),
+    "R05": Breach("SMP-003", "overflow-too-often"),
+    "V03": Breach("SMP-005", "last-period"),
 }
 DAILY = ("M07-2",)
-"""The others are broken at night."""
+"""The other mutants run in make nightly."""
 
 
 def wanted(items: list[pytest.Item]) -> set[str]:
@@ -73,12 +72,12 @@ def wanted(items: list[pytest.Item]) -> set[str]:
 def vm(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[guest.Guest]:
-    """A guest with the driver and those of its mutants that tests ask for, none of them loaded."""
+    """A guest with the unloaded driver and the mutants that the tests need."""
     found = kernel.find(KERNEL)
-    untraced = broken.untraced(found, tmp_path_factory.mktemp("watch"))
+    untraced = mutant_modules.untraced_module(found, tmp_path_factory.mktemp("watch"))
     files = {f"modules/{UNTRACED}/refpmu.ko": untraced}
     for name in sorted(wanted(request.session.items)):
-        files[f"modules/{name}/refpmu.ko"] = broken.mutant(name, found)
+        files[f"modules/{name}/refpmu.ko"] = mutant_modules.mutant_module(name, found)
     with guest.Guest(runs.machine(found, suite.find_target("refpmu"), files=files)) as machine:
         machine.boot()
         yield machine
@@ -88,7 +87,7 @@ def vm(
 def watched(
     vm: guest.Guest, built: str, *options: str, pmu: str = "refpmu"
 ) -> tuple[guest.Done, dict[str, Any]]:
-    """What is told of a module, by word and by figures."""
+    """The findings about a module, as words and as counts."""
     vm.load(f"{built}/refpmu.ko")
     words = ["pmuconf", "watch", "--pmu", pmu, "--json", "/tmp/watch.json", *options]
     done = vm.exec(words, 120)
@@ -97,7 +96,7 @@ def watched(
     return done, figures
 
 
-def test_nothing_is_found_wrong_with_a_driver_that_is_right(vm: guest.Guest) -> None:
+def test_correct_driver_has_no_breach(vm: guest.Guest) -> None:
     done, figures = watched(vm, RIGHT, "--", "pmuconf", "run", "--target", "refpmu", "--rule=SMP-*")
     assert done.status == 0, done.stdout + done.stderr
     assert figures["breaches"] == []
@@ -109,7 +108,7 @@ def test_nothing_is_found_wrong_with_a_driver_that_is_right(vm: guest.Guest) -> 
     assert sum(calls["add"]["below_power_of_2_ns"]) == calls["add"]["calls"]
 
 
-def test_a_pmu_without_some_callbacks_is_watched_by_the_others(vm: guest.Guest) -> None:
+def test_pmu_with_missing_callbacks_is_watched_by_the_others(vm: guest.Guest) -> None:
     work = ["pmuconf", "run", "--target", "refpmu_uncore", "--rule=UNC-00*"]
     done, figures = watched(vm, RIGHT, "--", *work, pmu="refpmu_uncore")
     assert done.status == 0, done.stdout + done.stderr
@@ -118,15 +117,15 @@ def test_a_pmu_without_some_callbacks_is_watched_by_the_others(vm: guest.Guest) 
     assert "serves other callbacks too" in calls["cancel_txn"]["unseen"]
 
 
-@pytest.mark.parametrize("name", daily.some(MUTANTS, *DAILY))
-def test_what_is_broken_is_named(vm: guest.Guest, name: str) -> None:
+@pytest.mark.parametrize("name", nightly_params.choose(MUTANTS, *DAILY))
+def test_breach_of_a_mutant_is_reported(vm: guest.Guest, name: str) -> None:
     work = ["pmuconf", "run", "--target", "refpmu", "--rule", MUTANTS[name].rule]
     done, figures = watched(vm, name, "--seconds", SECONDS, "--", *work)
     assert done.status == 1, done.stdout + done.stderr
     assert MUTANTS[name].breach in [breach["name"] for breach in figures["breaches"]]
 
 
-def test_a_driver_that_takes_no_probe_is_not_called_right(vm: guest.Guest) -> None:
+def test_driver_without_probes_is_not_judged(vm: guest.Guest) -> None:
     vm.load(f"{UNTRACED}/refpmu.ko")
     done = vm.exec(["pmuconf", "watch", "--pmu", "refpmu", "--", "true"])
     assert vm.unload("refpmu")["ok"]
@@ -145,7 +144,9 @@ def test_a_driver_that_takes_no_probe_is_not_called_right(vm: guest.Guest) -> No
         (["--seconds", "1"], "--pmu is required"),
     ],
 )
-def test_what_cannot_be_watched_is_one_line(vm: guest.Guest, words: list[str], said: str) -> None:
+def test_invalid_arguments_are_one_line_errors(
+    vm: guest.Guest, words: list[str], said: str
+) -> None:
     vm.load(f"{RIGHT}/refpmu.ko")
     done = vm.exec(["pmuconf", "watch", *words])
     assert vm.unload("refpmu")["ok"]

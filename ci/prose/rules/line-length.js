@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line of prose has at most 120 characters. Code, tables and what cannot be broken may be longer.
+// A line of prose has at most 120 characters. Code, tables and unbreakable words may be longer.
 
 "use strict";
 

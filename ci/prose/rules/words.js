@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words of the style page that have a better one. `options.words`: [{pattern, instead}].
+// Words that the style page refuses. `options.words`: [{pattern, instead}].
 
 "use strict";
 

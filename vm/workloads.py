@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs for guests that spend their time in known functions, in known shares."""
+"""Programs for guests that spend known shares of their time in known functions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pmuvm import arch
 
 SHARES = {"spin_half": 0.5, "spin_third": 0.3, "spin_rest": 0.2}
 DEPTH = ["main", "one_round", "outer", "middle"]
-"""The callers of those, the outermost first."""
+"""The callers of these functions, the outermost first."""
 
 SPINNER = """
 __attribute__((noinline, aligned(64))) void {name}(unsigned long turns)
@@ -45,13 +45,13 @@ int main(int argc, char **argv)
 }
 """
 )
-"""Does the same work each time, so many rounds of it: a guest's time is also its host's."""
+"""The number of rounds is fixed, not the time, since a guest's time depends on its host."""
 
 
-def compiled(
+def compile_program(
     folder: pathlib.Path, name: str, text: str, *flags: str, of: arch.Arch = arch.AMD64
 ) -> pathlib.Path:
-    """A static program with frame pointers."""
+    """Compiles a static program with frame pointers."""
     program = folder / name
     gcc = f"{of.compiler}gcc" if arch.foreign(of) else "gcc"
     argv = [gcc, "-static", "-fno-omit-frame-pointer", *flags, "-x", "c", "-", "-o", str(program)]

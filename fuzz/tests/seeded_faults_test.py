@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each harness finds the bugs that are planted for it, so a clean run means something.
+"""Each harness detects its seeded faults, so a clean run is meaningful.
 
-The corpus alone has to show each of them, one of each harness by day, which no chance can change: what a search tries differs from run to
-run, whatever its seed, since libFuzzer goes by addresses. By night each is searched for from zeros.
+The corpus alone must detect each fault; make check tests one fault of each harness. Replaying the corpus is
+deterministic. A search is not, whatever its seed, since libFuzzer uses addresses. make nightly also searches for each
+fault, starting from zeros.
 """
 
 from __future__ import annotations
@@ -26,18 +27,18 @@ FUZZ = Path(__file__).resolve().parent.parent
 DRIVER = FUZZ.parent / "driver"
 SUITE = FUZZ.parent / "conformance"
 PURE = ("include", "core", "model")
-# Of those that were measured no search needed a fifth of it.
+# No measured search needed a fifth of this number.
 SEARCH = 1_000_000
 LIMIT_S = 300
 SEARCH_LIMIT_S = 1800
-# What of the suite the other harnesses are made of.
+# The files of the suite that light harnesses need.
 LIGHT = re.compile(r"lib/(kernel_range|one_line|open_\w+|sysfs)\.cpp")
 FLAGS = ["-g", "-O1", "-DNDEBUG", "-fsanitize=undefined", "-fno-sanitize-recover=all"]
 
 
 @dataclass(frozen=True)
-class Bug:
-    """One replacement in one file of the driver, or of the suite."""
+class Fault:
+    """A seeded fault: one replacement in one file of the driver or of the suite."""
 
     name: str
     subject: str
@@ -46,32 +47,33 @@ class Bug:
     new: str
 
 
-def bugs() -> list[Bug]:
-    text = (FUZZ / "tests" / "planted.toml").read_text(encoding="utf-8")
-    return [Bug(**bug) for bug in tomllib.loads(text)["bug"]]
+def read_faults() -> list[Fault]:
+    text = (FUZZ / "tests" / "seeded_faults.toml").read_text(encoding="utf-8")
+    return [Fault(**fault) for fault in tomllib.loads(text)["fault"]]
 
 
-def remembered() -> dict[str, str]:
-    """What is compiled is remembered where ci/build remembers it."""
+def ccache_environment() -> dict[str, str]:
+    """The environment in which ccache uses the cache of ci/build."""
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     folder = Path(base) / "pmuconf" / "ccache"
     return os.environ | {"CCACHE_DIR": str(folder), "CCACHE_NOHASHDIR": "1"}
 
 
-def rows(are_heavy: bool, daily: bool = False) -> list[ParameterSet]:
-    """Those of the harnesses that are heavy, or are not; with `daily`, all but one of each are for the night."""
-    found: dict[str, list[Bug]] = defaultdict(list)
-    for bug in bugs():
-        if heavy(bug.subject) == are_heavy:
-            found[bug.subject].append(bug)
+def fault_params(are_heavy: bool, one_in_check: bool = False) -> list[ParameterSet]:
+    """The faults of heavy or light harnesses. With `one_in_check`, all but one of each harness run only in make
+    nightly."""
+    found: dict[str, list[Fault]] = defaultdict(list)
+    for fault in read_faults():
+        if heavy(fault.subject) == are_heavy:
+            found[fault.subject].append(fault)
     return [
         pytest.param(
-            bug,
-            id=f"{subject}-{bug.name}",
-            marks=pytest.mark.nightly if daily and bug is not of_subject[-1] else [],
+            fault,
+            id=f"{subject}-{fault.name}",
+            marks=pytest.mark.nightly if one_in_check and fault is not of_subject[-1] else [],
         )
         for subject, of_subject in found.items()
-        for bug in of_subject
+        for fault in of_subject
     ]
 
 
@@ -81,7 +83,7 @@ def run(
     return subprocess.run(
         command,
         cwd=folder,
-        env=remembered(),
+        env=ccache_environment(),
         capture_output=True,
         text=True,
         errors="replace",
@@ -90,7 +92,7 @@ def run(
     )
 
 
-def compiled(command: list[str], folder: Path) -> None:
+def check_run(command: list[str], folder: Path) -> None:
     done = run(command, folder)
     assert done.returncode == 0, done.stderr
 
@@ -101,25 +103,25 @@ def includes() -> list[str]:
 
 
 def heavy(subject: str) -> bool:
-    """Whether what it is made of reads TOML or JSON, which takes minutes to compile on a slow machine."""
+    """Whether the harness needs a parser of TOML or JSON, which takes minutes to compile on a slow machine."""
     return subject in {"ktap", "target_toml"}
 
 
 def suite_files() -> list[str]:
-    """The files of the suite that harnesses are made of."""
+    """The files of the suite that harnesses need."""
     lines = (FUZZ / "suite.txt").read_text(encoding="utf-8").splitlines()
     return [line for line in lines if line and not line.startswith("#")]
 
 
 def suite_object(source: Path, place: Path) -> Path:
     flags = ["ccache", "clang++-14", "-std=c++20", *FLAGS, "-fsanitize=fuzzer-no-link"]
-    compiled([*flags, *includes(), "-c", str(source), "-o", str(place)], place.parent)
+    check_run([*flags, *includes(), "-c", str(source), "-o", str(place)], place.parent)
     return place
 
 
 @pytest.fixture(name="suite", scope="module")
 def fixture_suite(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """A library of the suite as it is, compiled when first asked for."""
+    """A library of the unmodified suite, compiled on first use."""
     base = tmp_path_factory.mktemp("suite")
 
     def made(subject: str) -> Path:
@@ -131,7 +133,7 @@ def fixture_suite(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], P
             places = [folder / f"{name.replace('/', '_')}.o" for name in files]
             with ThreadPoolExecutor(max_workers=2) as pool:
                 list(pool.map(suite_object, [SUITE / name for name in files], places))
-            compiled(["ar", "rc", str(library), *map(str, places)], folder)
+            check_run(["ar", "rc", str(library), *map(str, places)], folder)
         return library
 
     return made
@@ -139,7 +141,7 @@ def fixture_suite(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], P
 
 @pytest.fixture(name="harnesses", scope="module")
 def fixture_harnesses(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Objects of the harnesses, compiled when first asked for: they are the same for every bug."""
+    """Objects of the harnesses, compiled on first use. They are the same for every fault."""
     folder = tmp_path_factory.mktemp("harnesses")
 
     def made(subject: str) -> Path:
@@ -148,47 +150,49 @@ def fixture_harnesses(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str
             source = FUZZ / f"{subject}_fuzzer.cpp"
             command = ["ccache", "clang++-14", "-std=c++20", *FLAGS, *includes()]
             command += ["-c", str(source)]
-            compiled([*command, "-o", str(place)], folder)
+            check_run([*command, "-o", str(place)], folder)
         return place
 
     return made
 
 
-def replaced(bug: Bug, broken: Path) -> None:
+def seed_fault(fault: Fault, broken: Path) -> None:
     text = broken.read_text(encoding="utf-8")
-    assert text.count(bug.old) == 1, f"{bug.file} has not one place to plant {bug.name}"
-    broken.write_text(text.replace(bug.old, bug.new), encoding="utf-8")
+    assert (
+        text.count(fault.old) == 1
+    ), f"{fault.file} does not have exactly one place for {fault.name}"
+    broken.write_text(text.replace(fault.old, fault.new), encoding="utf-8")
 
 
 def linked(harness: Path, objects: Iterable[Path], folder: Path) -> Path:
     binary = folder / "harness"
     parts = [str(harness), *map(str, objects)]
-    compiled(
+    check_run(
         ["clang++-14", *FLAGS, "-fsanitize=fuzzer", *parts, "-o", str(binary)],
         folder,
     )
     return binary
 
 
-def suite_with(bug: Bug, harness: Path, library: Path, folder: Path) -> Path:
-    """What the broken file has stands before the library, which gives the rest."""
-    broken = folder / Path(bug.file).name
-    shutil.copy(SUITE / bug.file, broken)
-    replaced(bug, broken)
+def suite_with(fault: Fault, harness: Path, library: Path, folder: Path) -> Path:
+    """Links the faulty file before the library, which has all other files."""
+    broken = folder / Path(fault.file).name
+    shutil.copy(SUITE / fault.file, broken)
+    seed_fault(fault, broken)
     return linked(harness, [suite_object(broken, folder / "broken.o"), library], folder)
 
 
 def driver_object(source: Path, place: Path, beside: Path) -> Path:
-    """`beside`: the folder of the headers that stand beside the source in the driver."""
+    """`beside`: the folder of the headers that the driver has next to the source."""
     own = [f"-I{beside}", f"-I{DRIVER / 'include'}", f"-I{DRIVER}"]
     flags = ["ccache", "clang-14", "-std=c11", *FLAGS, "-fsanitize=fuzzer-no-link"]
-    compiled([*flags, *own, "-c", str(source), "-o", str(place)], place.parent)
+    check_run([*flags, *own, "-c", str(source), "-o", str(place)], place.parent)
     return place
 
 
 @pytest.fixture(name="driver", scope="module")
 def fixture_driver(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Path]:
-    """A library of the driver as it is, compiled when first asked for."""
+    """A library of the unmodified driver, compiled on first use."""
     folder = tmp_path_factory.mktemp("driver")
 
     def made() -> Path:
@@ -198,18 +202,18 @@ def fixture_driver(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Pat
             places = [folder / f"{path.stem}.o" for path in sources]
             with ThreadPoolExecutor(max_workers=2) as pool:
                 list(pool.map(driver_object, sources, places, [path.parent for path in sources]))
-            compiled(["ar", "rc", str(library), *map(str, places)], folder)
+            check_run(["ar", "rc", str(library), *map(str, places)], folder)
         return library
 
     return made
 
 
-def driver_with(bug: Bug, harness: Path, library: Path, folder: Path) -> Path:
-    """As of the suite: the broken file stands before the library."""
-    broken = folder / Path(bug.file).name
-    shutil.copy(DRIVER / bug.file, broken)
-    replaced(bug, broken)
-    made = driver_object(broken, folder / "broken.o", (DRIVER / bug.file).parent)
+def driver_with(fault: Fault, harness: Path, library: Path, folder: Path) -> Path:
+    """Links the faulty file before the library, as for the suite."""
+    broken = folder / Path(fault.file).name
+    shutil.copy(DRIVER / fault.file, broken)
+    seed_fault(fault, broken)
+    made = driver_object(broken, folder / "broken.o", (DRIVER / fault.file).parent)
     return linked(harness, [made, library], folder)
 
 
@@ -219,65 +223,67 @@ def fixture_broken(
     suite: Callable[[str], Path],
     driver: Callable[[], Path],
     tmp_path: Path,
-) -> Callable[[Bug], Path]:
-    """The harness of a bug's subject, made of what has that bug."""
+) -> Callable[[Fault], Path]:
+    """Builds the harness of a fault's subject with the fault."""
 
-    def made(bug: Bug) -> Path:
-        harness = harnesses(bug.subject)
-        if bug.file in suite_files():
-            return suite_with(bug, harness, suite(bug.subject), tmp_path)
-        return driver_with(bug, harness, driver(), tmp_path)
+    def made(fault: Fault) -> Path:
+        harness = harnesses(fault.subject)
+        if fault.file in suite_files():
+            return suite_with(fault, harness, suite(fault.subject), tmp_path)
+        return driver_with(fault, harness, driver(), tmp_path)
 
     return made
 
 
-def finds(binary: Path, words: list[str], limit_s: int = LIMIT_S) -> None:
-    """Fails where a harness that has a bug does not say so."""
+def assert_finds(binary: Path, words: list[str], limit_s: int = LIMIT_S) -> None:
+    """Fails if a harness does not report its seeded fault."""
     done = run([str(binary), *words], binary.parent, limit_s)
-    assert done.returncode != 0, "the bug survived"
+    assert done.returncode != 0, "the fault survived"
     said = "property broken" in done.stderr or "runtime error" in done.stderr
     assert said, done.stderr[-500:]
 
 
-def shown(bug: Bug, binary: Path) -> None:
-    finds(binary, ["-runs=0", str(FUZZ / "corpus" / bug.subject)])
+def assert_corpus_finds(fault: Fault, binary: Path) -> None:
+    assert_finds(binary, ["-runs=0", str(FUZZ / "corpus" / fault.subject)])
 
 
-# The first one of the suite compiles what it is made of.
+# The first test of the suite compiles its files.
 @pytest.mark.timeout(1800)
 @pytest.mark.rule("STR-005")
 @pytest.mark.rule("STR-006")
-@pytest.mark.parametrize("bug", rows(are_heavy=False, daily=True))
-def test_the_corpus_shows_a_planted_bug(bug: Bug, broken: Callable[[Bug], Path]) -> None:
-    shown(bug, broken(bug))
+@pytest.mark.parametrize("fault", fault_params(are_heavy=False, one_in_check=True))
+def test_corpus_detects_seeded_fault(fault: Fault, broken: Callable[[Fault], Path]) -> None:
+    assert_corpus_finds(fault, broken(fault))
 
 
 @pytest.mark.nightly
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("bug", rows(are_heavy=True))
-def test_the_corpus_shows_a_bug_planted_in_what_compiles_long(
-    bug: Bug, broken: Callable[[Bug], Path]
+@pytest.mark.parametrize("fault", fault_params(are_heavy=True))
+def test_corpus_detects_seeded_fault_in_large_harness(
+    fault: Fault, broken: Callable[[Fault], Path]
 ) -> None:
-    shown(bug, broken(bug))
+    assert_corpus_finds(fault, broken(fault))
 
 
 @pytest.mark.nightly
 @pytest.mark.timeout(SEARCH_LIMIT_S + 2 * LIMIT_S)
-@pytest.mark.parametrize("bug", rows(are_heavy=False))
-def test_a_planted_bug_is_found_from_zeros(bug: Bug, broken: Callable[[Bug], Path]) -> None:
-    binary = broken(bug)
+@pytest.mark.parametrize("fault", fault_params(are_heavy=False))
+def test_search_from_zeros_finds_seeded_fault(
+    fault: Fault, broken: Callable[[Fault], Path]
+) -> None:
+    binary = broken(fault)
     found = binary.parent / "found"
     found.mkdir()
-    # What is shorter than a request goes nowhere, and libFuzzer gives up.
+    # libFuzzer gives up if all inputs are shorter than a request, since they reach no code.
     (found / "zeros").write_bytes(bytes(64))
     words = ["-seed=1", "-reload=0", f"-runs={SEARCH}", str(found)]
-    dictionary = FUZZ / "dict" / f"{bug.subject}.dict"
+    dictionary = FUZZ / "dict" / f"{fault.subject}.dict"
     if dictionary.exists():
         words.append(f"-dict={dictionary}")
-    finds(binary, words, SEARCH_LIMIT_S)
+    assert_finds(binary, words, SEARCH_LIMIT_S)
 
 
-def test_each_harness_has_two_planted_bugs() -> None:
-    count = Counter(bug.subject for bug in bugs())
+def test_each_harness_has_two_seeded_faults() -> None:
+    count = Counter(fault.subject for fault in read_faults())
     few = [subject for subject in subjects(FUZZ) if count[subject] < 2]
     assert not few

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules of the driver that tests need broken: built once for all of them, and remembered."""
+"""Builds variants of the driver's module for tests: mutants, and one that probes cannot attach to. Builds are cached."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ DRIVER = store.ROOT / "driver"
 OUT = store.ROOT / "build" / "broken"
 OBJCOPY_S = 60
 PLACES = "__mcount_loc"
-"""Where a module lists the calls that a probe of a function takes the place of."""
+"""The section that lists the call sites of ftrace, which a probe of a function needs."""
 
 
-def mutant(name: str, found: Kernel) -> pathlib.Path:
-    """The module of a mutant in driver/mutants; what mutants share is compiled once."""
+def mutant_module(name: str, found: Kernel) -> pathlib.Path:
+    """The module of a mutant in driver/mutants. Files that mutants share are compiled once."""
     known = {each.id: each for each in patch.collect(DRIVER / "mutants")[0]}
     folder = OUT / found.release
     product, stamp = folder / name / "refpmu.ko", folder / name / "key"
@@ -37,8 +37,8 @@ def mutant(name: str, found: Kernel) -> pathlib.Path:
     return product
 
 
-def untraced(found: Kernel, folder: pathlib.Path) -> pathlib.Path:
-    """The module as it is, but that the kernel puts no kprobe on its functions."""
+def untraced_module(found: Kernel, folder: pathlib.Path) -> pathlib.Path:
+    """The unmodified module, except that the kernel can put no kprobe on its functions."""
     built = module.build(found, DRIVER, module.default_out(found))
     product = folder / built.name
     words = ["objcopy", f"--remove-section={PLACES}", f"--remove-section=.rela{PLACES}"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs commands that end: at a deadline, or with whoever started them."""
+"""Runs commands with a deadline. They also end when the program that started them asks for it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ENDED = 125
 
 
 class Commands:
-    """Commands that run at once, each for a thread that waits for it."""
+    """Commands that run concurrently. A thread waits for each of them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -33,11 +33,12 @@ class Commands:
         environment: Mapping[str, str] | None = None,
         shown: Sequence[str] = (),
     ) -> int:
-        """Runs one command in its own process group; its output is added to `log`.
+        """Runs one command in its own process group and appends its output to `log`.
 
-        `environment` is added to that of this process. `shown` stands in the log instead of `command`.
+        `environment` is added to the environment of this process. `shown` replaces `command` in the log.
 
-        At the deadline the group is ended, and the status is OVERDUE. ENDED: none begins any more.
+        At the deadline the process group is killed, and the status is OVERDUE. After end() the status is ENDED, and the
+        command does not start.
         """
         with log.open("ab") as out:
             out.write(f"$ {' '.join(shown or command)}\n".encode())
@@ -68,7 +69,7 @@ class Commands:
                     child.wait()
 
     def end(self) -> None:
-        """Ends those that run, and lets none begin."""
+        """Kills the running commands. No other command starts afterwards."""
         with self._lock:
             self._ended = True
             for group in self._groups:

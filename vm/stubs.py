@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes stand-ins for what a test does without: programs of the host, kernel images."""
+"""Writes stubs for tests: programs of the host, kernel images, modules."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import subprocess
 TESTS = pathlib.Path(__file__).parent / "tests"
 
 
-def script(folder: pathlib.Path, name: str, text: str) -> pathlib.Path:
-    """Put a shell script into a folder."""
+def write_script(folder: pathlib.Path, name: str, text: str) -> pathlib.Path:
+    """Writes a shell script to a folder."""
     path = folder / name
     path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
     path.chmod(0o755)
@@ -18,7 +18,7 @@ def script(folder: pathlib.Path, name: str, text: str) -> pathlib.Path:
 
 
 def boot_image(path: pathlib.Path, release: str = "6.12.1-test") -> pathlib.Path:
-    """A file with the boot header of an x86 kernel, and nothing else."""
+    """Writes a file that has only the boot header of an x86 kernel."""
     data = bytearray(0x1000)
     data[0x202:0x206] = b"HdrS"
     data[0x20E:0x210] = (0x600).to_bytes(2, "little")
@@ -29,7 +29,7 @@ def boot_image(path: pathlib.Path, release: str = "6.12.1-test") -> pathlib.Path
 
 
 def module_file(path: pathlib.Path, name: str, magic: str = "") -> pathlib.Path:
-    """An object that says a module's name and which kernels it is for, and has nothing else."""
+    """Compiles an object that has only a module's name and the kernels that it is for."""
     info = f"license=GPL\\0name={name}" + (f"\\0vermagic={magic}" if magic else "")
     says = f'char says[] __attribute__((section(".modinfo"))) = "{info}";'
     words = ["gcc", "-x", "c", "-c", "-o", str(path), "-"]

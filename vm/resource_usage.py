@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program for guests that says what another one took."""
+"""A program for guests that measures the CPU time and memory of another program."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-METER = """
+USAGE_PROGRAM = """
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -22,18 +22,18 @@ int main(int argc, char **argv)
   return status != 0;
 }
 """
-"""Runs its arguments as a command, and prints the last line that `Metered` reads."""
+"""Runs its arguments as a command. Its last output line is for ResourceUsage.parse()."""
 
 
-class Metered(NamedTuple):
-    """What a command took, with its children."""
+class ResourceUsage(NamedTuple):
+    """The resources of a command, including its children."""
 
     cpu_us: int
     resident_kb: int
-    """At most, in any one of its processes."""
+    """The maximum of any one of its processes."""
 
     @classmethod
-    def of(cls, said: str) -> Metered:
-        """`said`: standard output of the program."""
-        cpu_us, resident_kb = said.splitlines()[-1].split()
+    def parse(cls, output: str) -> ResourceUsage:
+        """Parses the program's standard output."""
+        cpu_us, resident_kb = output.splitlines()[-1].split()
         return cls(int(cpu_us), int(resident_kb))

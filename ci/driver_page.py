@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules that each driver passed, by kernel: a page about the runs of a matrix.
 
-`make matrix` writes it into the folder of its reports. `ci/kept.py docs/drivers.md build/matrix/*/results.json` writes
+`make matrix` writes it into the folder of its reports. `ci/driver_page.py docs/drivers.md build/matrix/*/results.json` writes
 the page of the documentation.
 """
 
@@ -27,7 +27,7 @@ from pmuvm.errors import PmuvmError  # noqa: E402
 
 WAIVERS = ROOT / "conformance" / "waivers"
 OURS = "refpmu"
-"""Its module brings its variants too, which are not shown; all other drivers are the kernel's."""
+"""The module of this target also has variants of the driver, which the page omits. All other drivers are the kernel's."""
 WORDS = {
     "PASSED": "passed",
     "WAIVED": "waived",
@@ -41,7 +41,7 @@ WAIVED_BY = re.compile(r"waiver (\S+): ")
 
 @dataclass(frozen=True)
 class Waiver:
-    """Why a case may fail."""
+    """An accepted known failure of a case."""
 
     id: str
     reason: str
@@ -50,24 +50,24 @@ class Waiver:
 
 @dataclass(frozen=True)
 class Column:
-    """What one run showed of one driver."""
+    """The results of one driver in one run."""
 
     target: str
     kernel: str
-    """Its release, with the architecture behind it."""
+    """The release, followed by the architecture."""
     rules: dict[str, str]
-    """Rule to word; one without a word is not for this driver."""
+    """The word for each rule. It is empty if the rule does not apply to the driver."""
     waived: dict[str, frozenset[str]]
-    """Rule to the waivers of its cases."""
+    """The waivers of each rule's cases."""
 
     @property
     def head(self) -> str:
-        """Above the column."""
+        """The heading of the column."""
         return f"{self.target} {self.kernel}"
 
 
 def is_shown(target: str) -> bool:
-    """Whether a target is one of the kernel's own drivers, or the reference."""
+    """Whether a target is one of the kernel's own drivers, or the reference driver."""
     try:
         return target == OURS or suite.find_target(target).module != OURS
     except PmuvmError:
@@ -75,7 +75,7 @@ def is_shown(target: str) -> bool:
 
 
 def read_waivers(folder: Path = WAIVERS) -> dict[str, Waiver]:
-    """All of them by id."""
+    """All waivers by id."""
     found = {}
     for path in sorted(folder.glob("*.toml")):
         for row in tomllib.loads(path.read_text(encoding="utf-8")).get("waiver", []):
@@ -84,7 +84,7 @@ def read_waivers(folder: Path = WAIVERS) -> dict[str, Waiver]:
 
 
 def column(results: dict[str, Any]) -> Column:
-    """What a results.json of the suite shows."""
+    """The column for a results.json of the suite."""
     waived: dict[str, set[str]] = {}
     for case in results["cases"]:
         by = WAIVED_BY.match(case.get("message", ""))
@@ -100,7 +100,7 @@ def column(results: dict[str, Any]) -> Column:
 
 
 def page(columns: Sequence[Column], waivers: dict[str, Waiver], folder: Path) -> str:
-    """For a reader; it will lie in `folder`."""
+    """The page as Markdown, with links relative to `folder`."""
     columns = sorted(columns, key=lambda c: (c.target == OURS, c.target, c.kernel))
     lines = [
         "# Rules that each driver passed, by kernel",
@@ -113,7 +113,7 @@ def page(columns: Sequence[Column], waivers: dict[str, Waiver], folder: Path) ->
         "- empty: the rule does not apply to this driver or this kernel",
         "",
         *_table(
-            ["driver", "kernel", "passed", "waived", "broken", "open", "not for it"],
+            ["driver", "kernel", "passed", "waived", "broken", "open", "not applicable"],
             (
                 [
                     c.target,
@@ -160,11 +160,11 @@ def page(columns: Sequence[Column], waivers: dict[str, Waiver], folder: Path) ->
 
 
 def _word(rule: str, columns: Sequence[Column]) -> str:
-    """What the runs of one driver came to."""
+    """The most frequent result of one driver, and the kernels with other results."""
     words = {c.kernel: c.rules.get(rule, "") for c in columns}
     usual = collections.Counter(words.values()).most_common(1)[0][0]
     others = [f"{word or 'not for it'} on {at}" for at, word in words.items() if word != usual]
-    return "; ".join([usual or "not for it", *others]) if others else usual
+    return "; ".join([usual or "not applicable", *others]) if others else usual
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
@@ -172,8 +172,9 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     return [f"| {' | '.join(row)} |" for row in every]
 
 
-def of_runs(reports: Iterable[Path], folder: Path) -> str:
-    """The page, for `folder`, of these results.json; not of those that are not there, or of other targets."""
+def page_of_reports(reports: Iterable[Path], folder: Path) -> str:
+    """The page for the existing files of `reports`, without profiles and hidden targets. Links are relative to
+    `folder`."""
     columns = []
     for path in reports:
         if path.is_file():
@@ -184,12 +185,14 @@ def of_runs(reports: Iterable[Path], folder: Path) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """What the command line asks for."""
+    """Writes the page."""
     parser = argparse.ArgumentParser(description="The rules that each driver passed, by kernel.")
     parser.add_argument("page", type=Path, help="the file to write")
     parser.add_argument("results", type=Path, nargs="+", help="results.json of a run of the suite")
     options = parser.parse_args(arguments)
-    options.page.write_text(of_runs(options.results, options.page.resolve().parent) + "\n", "utf-8")
+    options.page.write_text(
+        page_of_reports(options.results, options.page.resolve().parent) + "\n", "utf-8"
+    )
     return 0
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Which rules of the catalogue the tests that just ran hold; one that nothing holds is a failure."""
+"""Reports the rules that the tests of this run verified. A rule that no test verified is a failure."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ OUT = ROOT / "build" / "rules"
 SHOWN = 3
 
 
-def of_results(document: dict[str, Any], where: str) -> Iterable[tuple[str, str]]:
-    """(rule, test) of a results.json of the suite or of KUnit: what passed."""
+def passed_in_results(document: dict[str, Any], where: str) -> Iterable[tuple[str, str]]:
+    """The pairs (rule, test) of the passed cases in a results.json of the suite or of KUnit."""
     for case in document.get("cases", []):
         if case.get("result") == "PASS":
             for rule in case.get("rules", []):
                 yield rule, f"{where} {case['id']}"
 
 
-def of_junit(path: Path, tests: Iterable[OtherTest]) -> Iterable[tuple[str, str]]:
-    """(rule, test) of pytest's report: the marked tests all of whose parameters passed."""
+def passed_in_junit(path: Path, tests: Iterable[OtherTest]) -> Iterable[tuple[str, str]]:
+    """The pairs (rule, test) in a report of pytest. A marked test counts if it passed with all its parameters."""
     passed: dict[tuple[str, str], bool] = {}
     report = JUnitXml.fromfile(str(path))
     for suite in report if isinstance(report, JUnitXml) else [report]:
         for case in suite:
-            # "vm.tests.hotplug_test": the file, with or without its class behind.
+            # The class name is "vm.tests.hotplug_test": the path of the file, in some reports with a class after it.
             key = (str(case.classname or ""), str(case.name).partition("[")[0])
             passed[key] = passed.get(key, True) and bool(case.is_passed)
     for test in tests:
@@ -48,13 +48,13 @@ def of_junit(path: Path, tests: Iterable[OtherTest]) -> Iterable[tuple[str, str]
 
 
 def read(files: Iterable[Path], tests: list[OtherTest]) -> dict[str, list[str]]:
-    """Rule → the passing tests that hold it. OSError, ValueError: a file cannot be read."""
+    """The passed tests that verify each rule. OSError or ValueError if a file cannot be read."""
     held: dict[str, list[str]] = defaultdict(list)
     for path in files:
         if path.suffix == ".xml":
-            pairs = of_junit(path, [test for test in tests if test.layer != "kunit"])
+            pairs = passed_in_junit(path, [test for test in tests if test.layer != "kunit"])
         else:
-            pairs = of_results(json.loads(path.read_text()), path.parent.name)
+            pairs = passed_in_results(json.loads(path.read_text()), path.parent.name)
         for rule, test in pairs:
             held[rule].append(test)
     return held
@@ -63,7 +63,7 @@ def read(files: Iterable[Path], tests: list[OtherTest]) -> dict[str, list[str]]:
 def judge(
     rules: Iterable[str], held: dict[str, list[str]], reasons: dict[str, str]
 ) -> list[dict[str, str]]:
-    """A result a rule."""
+    """The result of each rule."""
     rows = []
     for rule in rules:
         if held.get(rule):
@@ -77,17 +77,19 @@ def judge(
                 {
                     "id": rule,
                     "result": "FAIL",
-                    "message": "no test that passed in this run holds it",
+                    "message": "no test that passed in this run verifies it",
                 }
             )
     return rows
 
 
 def main() -> int:
-    """Entry point: 0 if every active rule is held or has a reason."""
+    """Returns 0 if each active rule is verified or has a reason."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=OUT)
-    parser.add_argument("files", type=Path, nargs="+", help="results.json, or pytest's JUnit")
+    parser.add_argument(
+        "files", type=Path, nargs="+", help="a results.json, or a JUnit file of pytest"
+    )
     options = parser.parse_args()
     files = [path for path in options.files if path.exists()]
     missing = [path for path in options.files if not path.exists()]
@@ -97,7 +99,7 @@ def main() -> int:
         reasons = read_untested(ROOT / "conformance" / "untested.toml")
         rows = judge(catalogue, read(files, read_tests(ROOT)), reasons)
     except (OSError, ValueError, KeyError, JUnitXmlError, CatalogueError) as error:
-        print(f"held: {error}", file=sys.stderr)
+        print(f"verified_rules: {error}", file=sys.stderr)
         return 2
     count = {word: sum(row["result"] == word for row in rows) for word in ("PASS", "SKIP", "FAIL")}
     totals = {
@@ -116,7 +118,7 @@ def main() -> int:
         if row["result"] == "FAIL":
             print(f"{row['id']}: {row['message']}")
     tail = f", {count['FAIL']} by nothing" if count["FAIL"] else ""
-    print(f"{len(rows)} rules: {count['PASS']} held, {count['SKIP']} with reasons{tail}")
+    print(f"{len(rows)} rules: {count['PASS']} verified, {count['SKIP']} with reasons{tail}")
     return 1 if count["FAIL"] else 0
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A rule is held by a test that passed in this run, and by nothing else."""
+"""Only a test that passed in this run verifies a rule."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from evidence import OtherTest, kunit_tests, pytest_tests
-from held import judge, read
+from verified_rules import judge, read
 
 KUNIT = """
 static void it_holds(struct kunit *test)
@@ -56,14 +56,14 @@ JUNIT = """<testsuites><testsuite name="pytest" tests="3">
 </testsuite></testsuites>"""
 
 
-def test_kunit_names_are_those_of_its_report() -> None:
+def test_kunit_tests_have_the_names_of_the_report() -> None:
     assert kunit_tests(KUNIT, "kunit/x.c") == [
         OtherTest("DRV-001", "kunit", "refpmu_x.it_holds", "kunit/x.c"),
         OtherTest("DRV-002", "kunit", "refpmu_x.it_holds", "kunit/x.c"),
     ]
 
 
-def test_shared_cases_are_those_of_their_suite() -> None:
+def test_shared_kunit_cases_belong_to_their_suite() -> None:
     assert kunit_tests(SHARED, "kunit/x.c") == [
         OtherTest("DRV-001", "kunit", "pmu_contract.it_holds", "kunit/x.c"),
     ]
@@ -77,7 +77,7 @@ def test_pytest_marks_are_read() -> None:
     ]
 
 
-def test_only_what_passed_holds(tmp_path: Path) -> None:
+def test_only_passed_tests_verify_rules(tmp_path: Path) -> None:
     results = tmp_path / "refpmu-6.12" / "results.json"
     results.parent.mkdir()
     cases = [

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of rules and drivers says of each rule what the runs showed, and why it is waived."""
+"""The page of drivers has the result of each rule, and the reasons of its waivers."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-import kept
+import driver_page
 from pmuvm import suite
 
 RULES = {
@@ -36,11 +36,11 @@ def results(target: str, release: str = "6.12.1") -> dict[str, object]:
     }
 
 
-def test_each_rule_has_a_word_for_each_driver_and_kernel() -> None:
-    columns = [kept.column(results(target)) for target in ("software", "refpmu")]
-    columns.append(kept.column(results("software", "6.1.9")))
-    waivers = {"W-1": kept.Waiver("W-1", "it cannot", "a:link")}
-    lines = kept.page(columns, waivers, kept.ROOT).splitlines()
+def test_page_has_the_result_of_each_rule_driver_and_kernel() -> None:
+    columns = [driver_page.column(results(target)) for target in ("software", "refpmu")]
+    columns.append(driver_page.column(results("software", "6.1.9")))
+    waivers = {"W-1": driver_page.Waiver("W-1", "it cannot", "a:link")}
+    lines = driver_page.page(columns, waivers, driver_page.ROOT).splitlines()
     assert "| rule | software | refpmu |" in lines
     for rule, word in (("CNT-001", "passed"), ("CNT-002", "waived"), ("CNT-003", "broken")):
         assert f"| {rule} | {word} | {word} |" in lines
@@ -49,44 +49,46 @@ def test_each_rule_has_a_word_for_each_driver_and_kernel() -> None:
     assert "| software | 6.1.9 x86_64 | 1 | 1 | 1 | 2 | 1 |" in lines
 
 
-def test_a_kernel_where_a_rule_is_kept_otherwise_is_named() -> None:
+def test_page_names_kernels_with_another_result() -> None:
     runs = [results("software", release) for release in ("6.1.9", "6.12.1", "6.12.2")]
     rows = [{"id": "CNT-001", "result": "WAIVED"}, {"id": "CNT-006", "result": "PASSED"}]
-    odd = kept.column({**runs[1], "rules": rows})
-    columns = [kept.column(runs[0]), odd, kept.column(runs[2])]
-    lines = kept.page(columns, {}, kept.ROOT).splitlines()
+    odd = driver_page.column({**runs[1], "rules": rows})
+    columns = [driver_page.column(runs[0]), odd, driver_page.column(runs[2])]
+    lines = driver_page.page(columns, {}, driver_page.ROOT).splitlines()
     assert "| CNT-001 | passed; waived on 6.12.1 x86_64 |" in lines
-    assert "| CNT-006 | not for it; passed on 6.12.1 x86_64 |" in lines
+    assert "| CNT-006 | not applicable; passed on 6.12.1 x86_64 |" in lines
 
 
-def test_a_waiver_is_told_with_its_cause_its_rules_and_where() -> None:
-    known = {"W-1": kept.Waiver("W-1", "it cannot", "docs/why.md#it")}
-    text = kept.page([kept.column(results("software"))], known, kept.ROOT / "docs")
+def test_page_has_each_waiver_with_cause_rules_and_drivers() -> None:
+    known = {"W-1": driver_page.Waiver("W-1", "it cannot", "docs/why.md#it")}
+    text = driver_page.page(
+        [driver_page.column(results("software"))], known, driver_page.ROOT / "docs"
+    )
     assert (
         "- W-1 (CNT-002): it cannot. [Source](why.md#it)\n  Seen on software 6.12.1 x86_64." in text
     )
-    assert "the waiver no longer exists" in kept.page(
-        [kept.column(results("software"))], {}, kept.ROOT
+    assert "the waiver no longer exists" in driver_page.page(
+        [driver_page.column(results("software"))], {}, driver_page.ROOT
     )
 
 
-def test_the_kernels_own_drivers_and_the_reference_are_shown() -> None:
-    shown = {path.stem for path in suite.TARGETS.glob("*.toml") if kept.is_shown(path.stem)}
+def test_page_shows_the_kernels_own_drivers_and_the_reference() -> None:
+    shown = {path.stem for path in suite.TARGETS.glob("*.toml") if driver_page.is_shown(path.stem)}
     assert {"software", "tracepoint", "armv8_pmuv3", "intel", "refpmu"} <= shown
-    assert "refpmu_big" not in shown and not kept.is_shown("gone")
+    assert "refpmu_big" not in shown and not driver_page.is_shown("gone")
 
 
-def test_runs_that_are_not_there_and_profiles_are_left_out(tmp_path: Path) -> None:
+def test_page_omits_missing_runs_and_profiles(tmp_path: Path) -> None:
     paths = [tmp_path / name for name in ("one", "none", "profile", "big")]
     paths[0].write_text(json.dumps(results("software")), encoding="utf-8")
     paths[2].write_text(json.dumps({**results("tracepoint"), "profile": "x"}), encoding="utf-8")
     paths[3].write_text(json.dumps(results("refpmu_big")), encoding="utf-8")
     out = tmp_path / "page.md"
-    assert kept.main([str(out), *map(str, paths)]) == 0
+    assert driver_page.main([str(out), *map(str, paths)]) == 0
     text = out.read_text("utf-8")
     assert "| software |" in text and "tracepoint" not in text and "refpmu_big" not in text
 
 
-def test_every_waiver_of_the_project_can_be_told() -> None:
-    waivers = kept.read_waivers()
+def test_every_waiver_has_a_reason_and_a_source() -> None:
+    waivers = driver_page.read_waivers()
     assert waivers and all(waiver.reason and waiver.link for waiver in waivers.values())
