@@ -8,8 +8,8 @@ export PYTHONDONTWRITEBYTECODE := 1
 KERNEL ?= 6.12
 TARGET ?= refpmu
 ARCH ?= amd64
-# CELLS is an older name of JOBS.
-JOBS ?= $(CELLS)
+# CELLS is an older name of JOBS. A variable JOBS of the environment selects nothing.
+SELECTED_JOBS := $(if $(filter command,$(firstword $(origin JOBS))),$(JOBS),$(CELLS))
 DEBUGGED := $(if $(filter-out 0 1,$(DEBUG))$(word 2,$(DEBUG)),$(error DEBUG='$(DEBUG)': 1 for a debug kernel, or nothing))$(if $(filter 1,$(DEBUG)),-debug)
 SELECT := $(if $(RULE),--rule '$(RULE)') $(if $(CASE),--case '$(CASE)') $(if $(PROFILE),--profile '$(PROFILE)')
 
@@ -50,7 +50,7 @@ soak: deps guest-suite ## repeat the suite in random order, on 1, 2 and 4 CPUs a
 	@$(PYTHON) ci/soak.py $(if $(N),-n '$(N)') $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)') $(if $(CASE),--case '$(CASE)')
 
 matrix: deps ## run all jobs of ci/matrix.toml (kernel, architecture, accelerator, target, profile), or JOBS='globs'; an hour
-	@$(PYTHON) ci/matrix.py $(if $(JOBS),--jobs '$(JOBS)')
+	@$(PYTHON) ci/matrix.py $(if $(SELECTED_JOBS),--jobs '$(SELECTED_JOBS)')
 
 nightly: deps ## run all tests; continues an interrupted run; SHARD=k/n runs a shard, N= rounds of the soak
 	@$(PYTHON) ci/check.py --nightly $(if $(N),--rounds '$(N)') $(if $(STAGES),--stages '$(STAGES)') $(if $(SHARD),--shard '$(SHARD)') $(if $(filter-out 0,$(FRESH)),--fresh)

@@ -181,12 +181,16 @@ def lint(found: Iterable[Passage], page: str) -> list[Finding]:
     return sorted(Finding(**finding) for finding in json.loads(done.stdout))
 
 
-def check(root: Path, names: Iterable[str], comments: bool = False) -> list[Finding]:
-    """The findings in these files of the project at `root`."""
+def check(root: Path, names: Iterable[str]) -> list[Finding]:
+    """The findings in the documents, docstrings and comments of these files of the project at `root`."""
     try:
         page = (root / STYLE).read_text(encoding="utf-8")
         read = [
-            p for name in names if name not in GENERATED for p in passages(root, name, comments)
+            passage
+            for name in names
+            if name not in GENERATED
+            for comments in (False, True)
+            for passage in passages(root, name, comments)
         ]
     except OSError as error:
         raise PmuvmError(f"{error.filename}: {error.strerror}") from error
@@ -212,9 +216,9 @@ def main(argv: Sequence[str]) -> int:
         "--install", action="store_true", help="only install the npm packages of the linter"
     )
     parser.add_argument(
-        "--comments",
+        "--counts",
         action="store_true",
-        help="check docstrings and comments; without FILE print only the number of findings by file and rule",
+        help="print only the number of findings by file and rule",
     )
     options = parser.parse_args(argv)
     root = options.root.resolve()
@@ -223,11 +227,11 @@ def main(argv: Sequence[str]) -> int:
             modules()
             return 0
         names = [name_in(root, file) for file in options.files] or Inputs(root).files
-        found = check(root, names, options.comments)
+        found = check(root, names)
     except (PmuvmError, subprocess.CalledProcessError) as error:
         print(f"prose: {error}", file=sys.stderr)
         return 2
-    if options.comments and not options.files:
+    if options.counts:
         for row in counts(found):
             print(row)
     else:

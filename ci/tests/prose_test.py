@@ -323,17 +323,17 @@ def project(tmp_path: Path) -> Path:
     return root
 
 
-def test_all_documents_but_the_generated_one_are_linted(
+def test_all_documents_and_comments_except_the_generated_page_are_linted(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert prose.main(["--root", str(project)]) == 1
-    finding = 'a.md:2: words: "told"; write: report, return'
-    assert capsys.readouterr().out == f"{finding}\nfindings: 1\n"
+    expected = [f'{place}: words: "told"; write: report, return' for place in ("a.md:2", "a.sh:1")]
+    assert capsys.readouterr().out == "\n".join([*expected, "findings: 2\n"])
     files = [project / "a.md", project / "docs/drivers.md", project / "a.sh"]
-    assert prose.findings(project, files) == [finding]
+    assert prose.findings(project, files) == expected
 
 
-def test_single_files_and_comments_are_linted_on_request(
+def test_single_files_are_linted_and_findings_counted_on_request(
     project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert prose.main(["--root", str(project), "docs/style.md"]) == 0
@@ -341,8 +341,8 @@ def test_single_files_and_comments_are_linted_on_request(
     assert prose.main(["--root", str(project), "../a.md"]) == 1
     assert prose.main(["--root", str(project), "none.md"]) == 2
     assert "none.md: not a file of" in capsys.readouterr().err
-    assert prose.main(["--root", str(project), "--comments"]) == 1
-    assert capsys.readouterr().out == "     1 a.sh\n     1 words\nfindings: 1\n"
+    assert prose.main(["--root", str(project), "--counts"]) == 1
+    assert capsys.readouterr().out == "     1 a.md\n     1 a.sh\n     2 words\nfindings: 2\n"
 
 
 def test_a_project_without_a_style_page_is_one_line(

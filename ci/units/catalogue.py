@@ -25,7 +25,7 @@ NIGHTLY = re.compile(r"^pytestmark = .*?nightly", re.M)
 NIGHTLY_LIST = re.compile(r"^pytestmark = \[[^\]]*nightly[^\]]*\]", re.M)
 KUNIT_READS = (
     *("glob:driver/*.[chS]", "glob:driver/*Kbuild", "glob:driver/*Kconfig"),
-    *("glob:kunit/*", "glob:vm/kernels/*", "glob:vm/pmuvm/*.py"),
+    *("glob:kunit/*", "glob:vm/kernels/*", "glob:vm/pmuvm/*"),
     *("package:gcc-12", "package:qemu-system-x86"),
 )
 PYTEST_READS = ("package:python3-pytest", "file:pyproject.toml", "file:conftest.py")
@@ -43,6 +43,7 @@ UNTRACED = {
     # These tests use a tracer themselves, and LeakSanitizer does not work under a tracer.
     "ci/tests/traces_test.py": TRACERS,
     "ci/tests/units_test.py": TRACERS,
+    "ci/tests/stated_test.py": (*TRACERS, "glob:*.toml", "names:/"),
     "fuzz/tests/seeded_faults_test.py": ("glob:fuzz/*", *CPP_READS),
     "fuzz/tests/build_test.py": ("glob:fuzz/*", *CPP_READS),
 }

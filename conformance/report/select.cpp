@@ -45,7 +45,8 @@ bool Fits(const std::string& glob, const std::string& name) {
   throw ConfigError(text);
 }
 
-// The ids of `known` whose old ids fit the glob; says so on standard error.
+// Returns the ids of `known` whose old ids match the glob, and prints each of them on standard
+// error.
 std::set<std::string> ByOldId(const std::string& glob, const std::vector<std::string>& known,
                               std::span<const RenamedCase> renamed) {
   std::set<std::string> ids;

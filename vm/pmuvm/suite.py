@@ -23,7 +23,7 @@ from pmuvm.errors import PmuvmError
 TARGETS = store.ROOT / "conformance" / "targets"
 TIMEOUT_S = 300
 RENAMED = re.compile(r"pmuconf: case \S+ is now \S+")
-"""What pmuconf prints about an old id; the user reads it here."""
+"""The notice of pmuconf about an old case id. It is passed on to the user."""
 
 
 @dataclasses.dataclass(frozen=True)

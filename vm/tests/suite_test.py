@@ -144,7 +144,7 @@ def test_an_old_id_of_a_case_is_reported_to_the_user(
 ) -> None:
     notice = "pmuconf: case A.Old is now A.New"
     cases = '{"cases":[{"id":"A.New","rules":[],"budget_s":1}]}'
-    program = script(tmp_path, "pmuconf", f"echo '{notice}' >&2; echo '{cases}'")
+    program = write_script(tmp_path, "pmuconf", f"echo '{notice}' >&2; echo '{cases}'")
     monkeypatch.setenv("PMUCONF_BINARY", str(program))
     assert names(suite.Selection(case="A.Old"), tmp_path) == ["A.New"]
     assert capsys.readouterr() == ("", f"{notice}\n")
