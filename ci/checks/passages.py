@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Extracts passages of prose from the project's files: Markdown, fields of TOML, docstrings and comments."""
+"""Extracts passages of prose from the project's files: Markdown, fields of TOML, descriptions of mutants, docstrings
+and comments."""
 
 from __future__ import annotations
 
@@ -13,7 +14,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-FIELD_ROOMS = ("conformance/rules/", "conformance/waivers/", "conformance/untested.toml")
+from mutation.patch import DIFF_START, KEY_LINE
+
+MUTANTS = "driver/mutants/"
+FIELD_ROOMS = (
+    "conformance/rules/",
+    "conformance/waivers/",
+    "conformance/untested.toml",
+    MUTANTS,
+)
 """Folders whose TOML files have fields with prose."""
 FIELD = re.compile(r"^(text|why|reason)\s*=")
 C_SUFFIXES = (".c", ".cpp", ".h", ".S", ".inc")
@@ -50,6 +59,8 @@ def passages(root: Path, name: str, comments: bool = False) -> list[Passage]:
         return [Passage(name, 1, (root / name).read_text(encoding="utf-8"), document=True)]
     if name.endswith(".toml") and name.startswith(FIELD_ROOMS):
         return list(fields(name, (root / name).read_text(encoding="utf-8")))
+    if name.endswith(".patch") and name.startswith(MUTANTS):
+        return list(description(name, (root / name).read_text(encoding="utf-8")))
     return []
 
 
@@ -68,6 +79,21 @@ def fields(name: str, text: str) -> Iterator[Passage]:
             below = line.rstrip().endswith('"""') and end > number
             yield Passage(name, number + int(below), str(*value.values()))
             break
+
+
+def description(name: str, text: str) -> Iterator[Passage]:
+    """The description of a mutant: the text between the keys of its header and its diff."""
+    begin, lines = 1, list[str]()
+    for number, line in enumerate(text.splitlines(), 1):
+        if DIFF_START.match(line):
+            break
+        if KEY_LINE.match(line) or not (lines or line.strip()):
+            continue
+        if not lines:
+            begin = number
+        lines.append(line)
+    if lines:
+        yield Passage(name, begin, "\n".join(lines).rstrip())
 
 
 def _comments(name: str, text: str) -> Iterator[Passage]:

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the wording of documents and rules with textlint's engine and the rules of ci/prose/. docs/style.md explains
-the rules."""
+"""Checks the wording of documents, rules and mutants with textlint's engine and the rules of ci/prose/. docs/style.md
+explains the rules."""
 
 from __future__ import annotations
 

@@ -214,6 +214,7 @@ def test_the_texts_of_rules_and_waivers_are_fields() -> None:
         ("conformance/rules/A.toml", 3),
         ("conformance/waivers/a.toml", 3),
         ("conformance/untested.toml", 3),
+        ("driver/mutants/beyond.toml", 3),
         ("conformance/targets/a.toml", 0),
         ("docs/a.md", 1),
         ("ci/a.py", 0),
@@ -223,6 +224,45 @@ def test_documents_and_texts_are_linted(tmp_path: Path, name: str, count: int) -
     (tmp_path / name).parent.mkdir(parents=True)
     (tmp_path / name).write_text(FIELDS, encoding="utf-8")
     assert len(passages(tmp_path, name)) == count
+
+
+MUTANT = """\
+Id: told
+Rules: CNT-001
+
+The driver
+told.
+
+--- a/driver/told.c
++++ b/driver/told.c
+@@ -1,1 +1,1 @@
+-told
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("driver/mutants/C01-a.patch", MUTANT, [(4, "The driver\ntold.")]),
+        ("driver/mutants/C01-a.patch", MUTANT.replace("The driver\ntold.\n\n", ""), []),
+        ("driver/a.patch", MUTANT, []),
+    ],
+)
+def test_the_description_of_a_mutant_is_linted_without_its_header_and_diff(
+    tmp_path: Path, name: str, text: str, expected: list[tuple[int, str]]
+) -> None:
+    (tmp_path / name).parent.mkdir(parents=True)
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    found = [(passage.line, passage.text) for passage in passages(tmp_path, name)]
+    assert found == expected
+
+
+def test_a_finding_in_the_description_of_a_mutant_names_its_line(tmp_path: Path) -> None:
+    name = "driver/mutants/C01-a.patch"
+    (tmp_path / name).parent.mkdir(parents=True)
+    (tmp_path / name).write_text(MUTANT, encoding="utf-8")
+    found = prose.lint(passages(tmp_path, name), PAGE)
+    assert [(finding.line, finding.rule) for finding in found] == [(5, "words")]
 
 
 PYTHON = '''\
