@@ -156,7 +156,7 @@ KUNIT = {"kunit/6.12"}
         ("driver/mutants/C02-x.patch", MUTANTS),
         ("kunit/rig.c", MUTANTS | KUNIT),
         ("vm/guest/init", RUNS | MUTANTS),
-        ("conformance/waivers/x86.toml", RUNS),
+        ("conformance/waivers/x86.toml", RUNS | {"unit/conformance"}),
         ("ci/units/records.py", RUNS),
         ("vm/kernels/6.12.toml", RUNS | MUTANTS | KUNIT),
         ("conformance/targets/refpmu.toml", RUNS | MUTANTS | {"unit/conformance"}),

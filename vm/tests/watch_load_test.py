@@ -78,7 +78,7 @@ WITHOUT_TYPES = "mount -t tmpfs none /sys/kernel/btf && exec pmuconf watch --pmu
     ("around", "said"),
     [
         (["-U", "pmuconf", "watch", "--pmu", "refpmu"], "watching needs root"),
-        (["-m", "sh", "-c", WITHOUT_TYPES], "this kernel does not describe its types"),
+        (["-m", "sh", "-c", WITHOUT_TYPES], "this kernel has no BTF"),
     ],
 )
 def test_missing_requirement_is_a_one_line_error(
