@@ -129,6 +129,8 @@ class ProgramProcess::Maker {
         owner.Serve(socket.get());
       }
       const pid_t pid = made < 0 ? -errno : static_cast<pid_t>(made);
+      // The end of the new process must close the connection.
+      socket.Reset();
       if (send(asked.get(), &pid, sizeof(pid), MSG_NOSIGNAL) != sizeof(pid)) break;
     }
     _exit(0);

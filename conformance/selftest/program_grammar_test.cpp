@@ -328,7 +328,8 @@ struct Noted {
 class ProgramProcessTest : public testing::Test {
  protected:
   ProgramProcessTest() {
-    options_.limit_s = 30;
+    // Longer than the time limit of the test: a process that dies must end the wait at once.
+    options_.limit_s = 600;
     options_.begin = [this] {
       noted_->pid = getpid();
       noted_->seen = here_;
