@@ -385,7 +385,7 @@ TEST(TargetFile, BuiltOnWhatIsWrongSaysFileAndKey) {
                 HasSubstr(std::string("toy.toml:2: key 'without' cannot take '") + what + "' out"));
   }
   EXPECT_THAT(ErrorOf(std::string("without = [\"event.a\"]\n") + kGood),
-              HasSubstr("toy.toml:1: key 'without' needs a base"));
+              HasSubstr("toy.toml:1: key 'without' needs a 'base'"));
 }
 
 TEST(TargetFile, NamesTheLineOfASyntaxError) {
