@@ -67,6 +67,17 @@ TEST(Counted, IsExactUnlessTheTargetSaysOtherwise) {
   EXPECT_FALSE(WithinAccuracy(spec, 1000, 1021));
 }
 
+TEST(Counted, FailureReportsValueAndBounds) {
+  EventSpec spec;
+  testing::StringMatchResultListener exact;
+  EXPECT_FALSE(testing::ExplainMatchResult(Counted(spec, 1000), std::uint64_t{999}, &exact));
+  EXPECT_EQ(exact.str(), "counted 999, wanted 1000");
+  spec.accuracy.abs = 3;
+  testing::StringMatchResultListener bounds;
+  EXPECT_FALSE(testing::ExplainMatchResult(Counted(spec, 1000), std::uint64_t{990}, &bounds));
+  EXPECT_EQ(bounds.str(), "counted 990, wanted 997 to 1003");
+}
+
 TEST(Counted, HandlesTheEndsOfTheRange) {
   EventSpec spec;
   spec.accuracy.abs = 10;
