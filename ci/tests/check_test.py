@@ -136,6 +136,14 @@ def test_stages_select_groups_units_and_globs_with_their_builds() -> None:
     assert {"lint/black", "tidy/1of4"} & names(check.chosen(units, "lint")) == {"lint/black"}
 
 
+def test_skipped_units_are_left_out_and_builds_stay() -> None:
+    units = catalogue.check_units(INPUTS)
+    found = names(check.without(units, "run/*,fuzz/period"))
+    assert names(units) - found == RUNS | {"fuzz/period"}
+    assert names(check.without(units, "")) == names(units)
+    assert "build/guest" in names(check.without(units, "*"))
+
+
 def test_no_unit_of_make_check_depends_on_the_day() -> None:
     for name in INPUTS.files:
         if name.startswith("ci/") and name.endswith(".py") and "/tests/" not in name:
