@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pmuconf: list, run, probe, watch, explain, serve, case, repro, report. Exit status: 0 success, 1
-// not conformant, 2 no verdict.
+// pmuconf: list, target, run, probe, watch, explain, serve, case, repro, report. Exit status: 0
+// success, 1 not conformant, 2 no verdict.
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -17,6 +17,7 @@
 #include "lib/executor.h"
 #include "lib/probe.h"
 #include "lib/runner.h"
+#include "lib/target_json.h"
 #include "pmuconf/case.h"
 #include "pmuconf/kmsg.h"
 #include "program/command.h"
@@ -107,6 +108,14 @@ int List(Options options) {
     const nlohmann::ordered_json json = {{"target", target.name()}, {"cases", cases}};
     std::cout << json.dump(1) << "\n";
   }
+  Flush();
+  return 0;
+}
+
+int DescribeTarget(const Options& options) {
+  const TargetSource source = FindTarget(options.target);
+  std::cout << (options.json ? TargetAsJson(source.file, source.find_base)
+                             : MergedTarget(source.file, source.find_base));
   Flush();
   return 0;
 }
@@ -341,6 +350,11 @@ int Main(int argc, char** argv) {
   list->add_flag("--json", options.json, "print JSON");
   add_selection(list);
 
+  auto* const described =
+      app.add_subcommand("target", "print a target with its base and all defaults; opens no event");
+  add_target(described)->required();
+  described->add_flag("--json", options.json, "print JSON instead of a target file");
+
   auto* const run = app.add_subcommand("run", "run cases on this machine and print the verdict");
   add_target(run);
   add_selection(run);
@@ -404,6 +418,7 @@ int Main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   if (list->parsed()) return List(options);
+  if (described->parsed()) return DescribeTarget(options);
   if (run->parsed()) return Run(options);
   if (probe->parsed()) return Probe(options);
   if (watch->parsed()) return Watch(options.watch);

@@ -159,6 +159,21 @@ std::uint64_t ReadCounters(TomlTable* event, unsigned general, unsigned fixed) {
   return *counters;
 }
 
+MachineClaim ReadMachine(TomlTable* vm) {
+  MachineClaim machine;
+  machine.arch = vm->StringOr("arch", "");
+  machine.kernel = vm->StringOr("kernel", "");
+  machine.accel = vm->StringOr("accel", "");
+  machine.cpu = vm->StringOr("cpu", "");
+  machine.cmdline = vm->StringOr("cmdline", "");
+  machine.parameters = vm->StringOr("parameters", "");
+  machine.cpus = static_cast<unsigned>(vm->IntOr("smp", machine.cpus, 1, 64));
+  machine.memory_mb = static_cast<unsigned>(vm->IntOr("memory_mb", machine.memory_mb, 64, 65536));
+  if (vm->Node("icount") != nullptr)
+    machine.icount = static_cast<unsigned>(vm->Int("icount", 1, 10));
+  return machine;
+}
+
 CacheClaim ReadCacheEvent(TomlTable event, unsigned general, unsigned fixed) {
   CacheClaim claim;
   claim.name = event.String("name");
@@ -243,16 +258,11 @@ Target Target::Parse(std::string_view text, const std::string& path, const FindB
   if (!target.port_.empty()) target.module_ = "refpmu";
   head->Finish();
 
-  if (auto vm = root.Table("vm")) {  // the VM runner reads it too
-    vm->IntOr("smp", 2, 1, 64);
-    vm->IntOr("memory_mb", 512, 64, 65536);
+  if (auto vm = root.Table("vm")) {
+    target.machine_ = ReadMachine(&*vm);
     // A target that names a kernel needs no module: that kernel has the PMU built in.
-    if (!vm->StringOr("kernel", "").empty()) target.module_.clear();
+    if (!target.machine_.kernel.empty()) target.module_.clear();
     target.module_ = vm->StringOr("module", target.module_);
-    for (const char* const key : {"parameters", "accel", "arch", "cpu", "cmdline"}) {
-      vm->StringOr(key, "");
-    }
-    vm->IntOr("icount", 1, 1, 10);
     vm->Finish();
   }
   const bool traces = target.kind_ == "trace";

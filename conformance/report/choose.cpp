@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "pmuconf/sysfs.h"
 #include "report/builtin.h"
 
 namespace pmuconf {
@@ -61,20 +62,30 @@ std::optional<TargetText> FindFileBase(const std::string& name, const std::strin
   return beside ? std::move(beside) : FindBuiltinBase(name, path);
 }
 
-Target ParseBuiltin(const BuiltinFile& file) {
-  return Target::Parse(file.text, BuiltinPath(file), FindBuiltinBase);
+TargetSource SourceOf(const BuiltinFile& file) {
+  return {{BuiltinPath(file), std::string(file.text)}, FindBuiltinBase};
+}
+
+Target Parse(const TargetSource& source) {
+  return Target::Parse(source.file.text, source.file.path, source.find_base);
 }
 
 }  // namespace
 
-Target LoadTarget(const std::string& target) {
+Target LoadTarget(const std::string& target) { return Parse(FindTarget(target)); }
+
+TargetSource FindTarget(const std::string& target) {
   if (!IsFile(target)) {
     const BuiltinFile* const file = FindBuiltin("targets", target);
-    if (file != nullptr) return ParseBuiltin(*file);
+    if (file != nullptr) return SourceOf(*file);
     throw ConfigError("unknown target '" + target + "' (known: " + Joined(KnownIn("", "targets")) +
                       ", or the path of a file)");
   }
-  if (std::filesystem::exists(target)) return Target::Load(target, FindFileBase);
+  if (std::filesystem::exists(target)) {
+    auto text = ReadFile(target);
+    if (!text) throw ConfigError(target + ": cannot be read");
+    return {{target, std::move(*text)}, FindFileBase};
+  }
   const auto folder = std::filesystem::path(target).parent_path();
   std::ostringstream known;
   std::error_code error;
@@ -90,7 +101,7 @@ std::string TargetForPmu(const std::string& pmu) {
   std::set<std::string> fit;
   for (const BuiltinFile& file : BuiltinFiles()) {
     if (file.folder != "targets") continue;
-    const Target target = ParseBuiltin(file);
+    const Target target = Parse(SourceOf(file));
     if (fnmatch(target.match().c_str(), pmu.c_str(), 0) != 0) continue;
     if (file.name == pmu) return pmu;
     // A name like "cpu" belongs to different processors, so a target with a port matches only if

@@ -16,6 +16,14 @@ namespace pmuconf {
 // ConfigError with a list of the known names.
 Target LoadTarget(const std::string& target);
 
+// The text of a target file, and the places where its base is.
+struct TargetSource {
+  TargetText file;
+  FindBase find_base;
+};
+// As LoadTarget(), but does not parse the file.
+TargetSource FindTarget(const std::string& target);
+
 // Returns the built-in target for a PMU: the target with the PMU's name, or the only matching one
 // whose port, if it has one, exists. Returns "" if there is none. Throws ConfigError if several
 // match equally well.

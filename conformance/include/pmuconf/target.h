@@ -112,6 +112,17 @@ struct CacheClaim {
   Accuracy accuracy;
 };
 
+// The virtual machine that a target file asks for: its table [vm]. Empty values select the defaults
+// of the VM runner.
+struct MachineClaim {
+  std::string arch, kernel, accel, cpu;
+  std::string cmdline;     // additional parameters of the kernel
+  std::string parameters;  // parameters of the module
+  unsigned cpus = 2;
+  unsigned memory_mb = 512;
+  unsigned icount = 0;  // an instruction takes 2^icount ns; 0: time is independent of instructions
+};
+
 // The properties of events that a case asks for.
 struct EventWish {
   std::optional<StimulusKind> stimulus = {};
@@ -148,6 +159,7 @@ class Target {
   const std::string& kernel() const { return kernel_; }
   const std::string& path() const { return path_; }
   const std::string& module() const { return module_; }  // "" if the kernel itself provides the PMU
+  const MachineClaim& machine() const { return machine_; }
   // The number of general counters; 0 if counters do not limit events.
   unsigned general() const { return general_; }
   unsigned fixed() const { return fixed_; }  // number of fixed counters
@@ -209,6 +221,7 @@ class Target {
   std::size_t IndependentEvents() const;  // number of exact events with different stimuli
 
   std::string path_, name_, match_, kind_, kernel_, module_;
+  MachineClaim machine_;
   unsigned general_ = 0, fixed_ = 0, width_ = 0;
   bool sampling_ = false, frequency_ = false, excludes_ = false, filters_ = false;
   bool addresses_ = true;
