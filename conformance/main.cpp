@@ -22,6 +22,7 @@
 #include "pmuconf/kmsg.h"
 #include "program/command.h"
 #include "report/choose.h"
+#include "report/evidence.h"
 #include "report/explain.h"
 #include "report/formats.h"
 #include "report/progress.h"
@@ -47,6 +48,7 @@ struct Options {
   std::string out;
   std::string rule;
   bool markdown = false;
+  std::string evidence;
   WatchOptions watch;
   ReproOptions repro;
 };
@@ -293,8 +295,11 @@ int ExplainRules(const Options& options) {
     for (const Rule& rule : info.meta.rules) place.rules.emplace_back(rule.id);
     cases.push_back(std::move(place));
   }
+  const Evidence evidence =
+      options.evidence.empty() ? EvidenceBesideProgram() : ReadEvidence(options.evidence);
   if (options.markdown) {
-    std::cout << ExplainAll(AllRules(), cases, OtherTests());
+    if (!evidence.known) throw ConfigError("no evidence.json next to the program: give --evidence");
+    std::cout << ExplainAll(AllRules(), cases, evidence);
     Flush();
     return 0;
   }
@@ -304,7 +309,7 @@ int ExplainRules(const Options& options) {
     Select({.rule = options.rule}, WholeCatalogue(AllRules()), Suite(), AllRules());
     throw ConfigError("not the id of one rule: '" + options.rule + "'");
   }
-  std::cout << ExplainRule(*rule, cases, OtherTests());
+  std::cout << ExplainRule(*rule, cases, evidence);
   Flush();
   return 0;
 }
@@ -391,6 +396,8 @@ int Main(int argc, char** argv) {
 
   auto* const explain = app.add_subcommand("explain", "print a rule and what verifies it");
   explain->add_option("rule", options.rule, "id of the rule");
+  explain->add_option("--evidence", options.evidence,
+                      "list of other tests (default: evidence.json next to the program)");
   explain->add_flag("--markdown", options.markdown, "print all rules, as docs/generated/rules.md");
 
   auto* const serve = app.add_subcommand("serve", "run as the agent in a guest");

@@ -20,16 +20,6 @@ std::span<const BuiltinFile> BuiltinFiles();
 // Returns the file, or null.
 const BuiltinFile* FindBuiltin(std::string_view folder, std::string_view name);
 
-// A test outside the suite that verifies a rule. For layer "untested", `name` is the reason why no
-// test does.
-struct OtherTest {
-  std::string_view rule;
-  std::string_view layer;  // "kunit", "vm", "fuzz", "untested"
-  std::string_view name;
-  std::string_view file;  // from the project's root
-};
-std::span<const OtherTest> OtherTests();
-
 // A case that was renamed since the last release.
 struct RenamedCase {
   std::string_view old_id;

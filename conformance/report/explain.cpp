@@ -64,7 +64,7 @@ std::string LinkTo(const std::string& name, std::string_view file, int line) {
 }  // namespace
 
 std::string ExplainRule(const Rule& rule, std::span<const CasePlace> cases,
-                        std::span<const OtherTest> tests) {
+                        const Evidence& evidence) {
   std::ostringstream os;
   os << rule.id << "  " << pmuconf::ToString(rule.level) << ", " << ToString(rule.status) << "\n"
      << "  " << rule.text << "\n"
@@ -79,26 +79,31 @@ std::string ExplainRule(const Rule& rule, std::span<const CasePlace> cases,
     os << "case:     " << place->id << "  " << place->file << ":" << place->line << "\n";
     any = true;
   }
-  for (const OtherTest& test : tests) {
+  for (const OtherTest& test : evidence.tests) {
     if (test.rule != rule.id) continue;
     any = true;
-    if (test.layer == "untested") {
-      os << "untested: " << test.name << "\n";
-    } else {
-      os << (test.layer == "kunit" ? "KUnit:    " : "pytest:   ") << test.name << "  " << test.file
-         << "\n";
-    }
+    os << (test.layer == "kunit" ? "KUnit:    " : "pytest:   ") << test.name << "  " << test.file
+       << "\n";
   }
-  if (!any && rule.status == RuleStatus::kActive) os << "untested: nothing says why\n";
+  for (const UntestedRule& untested : evidence.untested) {
+    if (untested.rule != rule.id) continue;
+    any = true;
+    os << "untested: " << untested.reason << "\n";
+  }
+  if (!evidence.known) {
+    os << "others:   not listed: there is no evidence.json next to the program\n";
+  } else if (!any && rule.status == RuleStatus::kActive) {
+    os << "untested: no reason is given\n";
+  }
   return os.str();
 }
 
 std::string ExplainAll(std::span<const Rule> rules, std::span<const CasePlace> cases,
-                       std::span<const OtherTest> tests) {
+                       const Evidence& evidence) {
   std::map<std::string_view, int> areas;
   for (const Rule& rule : rules) ++areas[AreaOf(rule.id)];
   std::ostringstream os;
-  os << "# The rules\n\nMade by `make rules` of conformance/rules and of what verifies them. "
+  os << "# The rules\n\n`make rules` generates this page from the catalogue and the tests. "
      << rules.size() << " rules in " << areas.size() << " areas:";
   for (const auto& [area, n] : areas) os << " [" << area << "](#" << area << ") " << n;
   os << ".\n";
@@ -118,14 +123,13 @@ std::string ExplainAll(std::span<const Rule> rules, std::span<const CasePlace> c
     for (const CasePlace* place : CasesOf(rule, cases)) {
       os << "- Case " << LinkTo(place->id, place->file, place->line) << "\n";
     }
-    for (const OtherTest& test : tests) {
+    for (const OtherTest& test : evidence.tests) {
       if (test.rule != rule.id) continue;
-      if (test.layer == "untested") {
-        os << "- Untested: " << Markdown(test.name) << "\n";
-      } else {
-        os << "- " << (test.layer == "kunit" ? "KUnit " : "pytest ")
-           << LinkTo(std::string(test.name), test.file, 0) << "\n";
-      }
+      os << "- " << (test.layer == "kunit" ? "KUnit " : "pytest ")
+         << LinkTo(test.name, test.file, 0) << "\n";
+    }
+    for (const UntestedRule& untested : evidence.untested) {
+      if (untested.rule == rule.id) os << "- Untested: " << Markdown(untested.reason) << "\n";
     }
   }
   return os.str();

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "pmuconf/rule.h"
-#include "report/builtin.h"
+#include "report/evidence.h"
 
 namespace pmuconf {
 
@@ -21,11 +21,11 @@ struct CasePlace {
 };
 
 std::string ExplainRule(const Rule& rule, std::span<const CasePlace> cases,
-                        std::span<const OtherTest> tests);
+                        const Evidence& evidence);
 
 // Returns docs/generated/rules.md with every rule. Its links are relative to that directory.
 std::string ExplainAll(std::span<const Rule> rules, std::span<const CasePlace> cases,
-                       std::span<const OtherTest> tests);
+                       const Evidence& evidence);
 
 }  // namespace pmuconf
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Generate builtin.cpp, the built-in files of `pmuconf`: targets, profiles, waivers, and the tests of rules."""
+"""Generate builtin.cpp, the built-in files of `pmuconf`: targets, profiles, waivers, and renamed cases."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import argparse
 import sys
 from pathlib import Path
 
-from evidence import read_tests, read_untested
 from generate import HEADER, quote, write_if_changed
 from renamed import read_renamed
 
@@ -34,15 +33,6 @@ def source_of(root: Path) -> str:
         for path in sorted((suite / folder).glob("*.toml")):
             lines.append(f"      {{{quote(folder)}, {quote(path.stem)}, {raw(path.read_text())}}},")
     lines += ["  };", "  return std::span(kFiles).subspan(1);", "}", ""]
-    lines += ["std::span<const OtherTest> OtherTests() {"]
-    lines += ["  static const OtherTest kTests[] = {", '      {"", "", "", ""},']
-    for test in read_tests(root):
-        words = ", ".join(map(quote, (test.rule, test.layer, test.name, test.file)))
-        lines.append(f"      {{{words}}},")
-    for rule, reason in sorted(read_untested(suite / "untested.toml").items()):
-        words = ", ".join(map(quote, (rule, "untested", reason, "conformance/untested.toml")))
-        lines.append(f"      {{{words}}},")
-    lines += ["  };", "  return std::span(kTests).subspan(1);", "}", ""]
     lines += ["std::span<const RenamedCase> RenamedCases() {"]
     lines += ["  static const RenamedCase kCases[] = {", '      {"", ""},']
     for old, new in read_renamed(root).items():

@@ -8,6 +8,7 @@ import os
 import pathlib
 import pty
 import select
+import shutil
 import subprocess
 import tempfile
 import time
@@ -24,8 +25,8 @@ ID = "Counting.DisabledTimeIsNotCounted"
 TIMEOUT_S = 60
 
 
-def pmuconf(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([BINARY, *words], capture_output=True, text=True, timeout=TIMEOUT_S)
+def pmuconf(*words: str, program: str = BINARY) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([program, *words], capture_output=True, text=True, timeout=TIMEOUT_S)
 
 
 def listed(*words: str) -> list[dict[str, Any]]:
@@ -196,6 +197,22 @@ def test_explain_prints_a_rule_with_its_cases() -> None:
     lines = dict(line.split(":", 1) for line in done.stdout.splitlines()[2:])
     assert {"why", "source", "applies", "kernels", "layer", "case"} <= lines.keys()
     assert f"{ID}  conformance/cases/counting/enable_disable_test.cpp:" in done.stdout
+
+
+def test_explain_prints_the_tests_outside_the_suite() -> None:
+    evidence = json.loads(pathlib.Path(BINARY).with_name("evidence.json").read_text())
+    for layer, label in (("kunit", "KUnit:    "), ("vm", "pytest:   ")):
+        test = next(test for test in evidence["tests"] if test["layer"] == layer)
+        assert f"{label}{test['name']}  {test['file']}\n" in pmuconf("explain", test["rule"]).stdout
+
+
+def test_explain_without_the_list_of_tests_reports_that(tmp_path: pathlib.Path) -> None:
+    alone = str(shutil.copy2(BINARY, tmp_path / "pmuconf"))
+    done = pmuconf("explain", "CNT-002", program=alone)
+    assert "others:   not listed: there is no evidence.json next to the program\n" in done.stdout
+    done = pmuconf("explain", "--markdown", program=alone)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "pmuconf: no evidence.json next to the program: give --evidence\n"
 
 
 def test_explain_markdown_has_every_rule() -> None:

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+# Generates evidence.json next to `pmuconf`: the tests outside the suite with the rules that they verify, for
+# `pmuconf explain`.
+file(GLOB_RECURSE evidence_sources CONFIGURE_DEPENDS
+  "${CMAKE_CURRENT_SOURCE_DIR}/untested.toml"
+  "${CMAKE_SOURCE_DIR}/kunit/*.c"
+  "${CMAKE_SOURCE_DIR}/*_test.py")
+set(evidence_file "${CMAKE_CURRENT_BINARY_DIR}/evidence.json")
+add_custom_command(
+  OUTPUT "${evidence_file}"
+  COMMAND "${PMUCONF_PYTHON}" -B "${CMAKE_CURRENT_SOURCE_DIR}/rules/evidence_file.py"
+    --root "${CMAKE_SOURCE_DIR}" --out "${evidence_file}"
+  COMMAND "${CMAKE_COMMAND}" -E touch "${evidence_file}"
+  DEPENDS ${evidence_sources}
+    "${CMAKE_CURRENT_SOURCE_DIR}/rules/evidence.py"
+    "${CMAKE_CURRENT_SOURCE_DIR}/rules/evidence_file.py"
+    "${CMAKE_CURRENT_SOURCE_DIR}/rules/generate.py"
+  COMMENT "Listing the tests of each rule"
+  VERBATIM)
+add_custom_target(pmuconf_evidence DEPENDS "${evidence_file}")
