@@ -7,13 +7,13 @@ import json
 import os
 import pathlib
 
-from pmuvm import arch, image, qemu, store
-from pmuvm.errors import PmuvmError
-from pmuvm.kernel import Kernel
+from . import arch, image, qemu, store
+from .errors import PmuvmError
+from .kernel import Kernel
 
 PROBE_S = 5.0
 MARK = b"pmuvm: this guest runs"
-PROBE_INIT = store.ROOT / "vm" / "guest" / "probe"
+PROBE_INIT = store.PACKAGE / "guest" / "probe"
 DEVICE = pathlib.Path("/dev/kvm")
 BOOT_ID = pathlib.Path("/proc/sys/kernel/random/boot_id")
 

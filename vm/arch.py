@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import platform
 
-from pmuvm.errors import PmuvmError
+from .errors import PmuvmError
 
 
 @dataclasses.dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import jsonschema
 
-from pmuvm.console import printable
+from .console import printable
 
 LINE_LIMIT = 64 << 10
 """Maximum length of a line in bytes, including its end."""

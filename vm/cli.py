@@ -10,8 +10,8 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from pmuvm import arch, guest, kernel, module, once, runs, store, suite, sysroot
-from pmuvm.errors import PmuvmError
+from . import arch, guest, kernel, module, once, runs, store, suite, sysroot
+from .errors import PmuvmError
 
 ALL = "all"
 """Selects all targets of the suite, one after the other. Without --kernel it also selects every kernel."""
@@ -256,7 +256,3 @@ def _exec(options: argparse.Namespace) -> int:
 
 def _interrupt(_number: int, _frame: object) -> NoReturn:
     raise KeyboardInterrupt
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

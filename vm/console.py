@@ -6,7 +6,7 @@ from __future__ import annotations
 import pathlib
 import re
 
-from pmuvm.qemu import CONSOLE_LIMIT
+from .qemu import CONSOLE_LIMIT
 
 # Only lines of printk count (they have a time stamp), since a case may print any text.
 PRINTK = re.compile(r"^(?:<\d+>)?\[ *\d+\.\d+\](?:\[[^\]]*\])? *(.*)$")

@@ -17,10 +17,10 @@ import time
 from collections.abc import Callable, Sequence
 from types import TracebackType
 
-from pmuvm import channel, qemu
-from pmuvm.channel import Message
-from pmuvm.console import Console
-from pmuvm.errors import PmuvmError
+from . import channel, qemu
+from .channel import Message
+from .console import Console
+from .errors import PmuvmError
 
 BOOT_S = 120.0
 ANSWER_S = 60.0
@@ -299,7 +299,7 @@ class Guest:
 
 
 def _note_case(case_id: str) -> None:
-    """Appends the case to the file for ci/check.py, since the case is an input of this process."""
+    """Appends the case to the file for ci.check, since the case is an input of this process."""
     log = os.environ.get(CASES_LOG)
     if log:
         with open(log, "a", encoding="utf-8") as file:

@@ -12,12 +12,12 @@ import shutil
 import subprocess
 from collections.abc import Mapping
 
-from pmuvm import arch as arches
-from pmuvm import store, sysroot
-from pmuvm.arch import AMD64, Arch
-from pmuvm.errors import PmuvmError
+from . import store, sysroot
+from . import arch as arches
+from .arch import AMD64, Arch
+from .errors import PmuvmError
 
-INIT = store.ROOT / "vm" / "guest" / "init"
+INIT = store.PACKAGE / "guest" / "init"
 FOLDERS = ("bin", "dev", "lib", "modules", "proc", "sys", "tmp", "etc")
 TIMEOUT_S = 120
 KEPT_DAYS = 7.0

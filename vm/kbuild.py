@@ -9,9 +9,9 @@ import pathlib
 import subprocess
 from collections.abc import Sequence
 
-from pmuvm import arch, store
-from pmuvm.errors import PmuvmError
-from pmuvm.kernel import Kernel
+from . import arch, store
+from .errors import PmuvmError
+from .kernel import Kernel
 
 
 def make(words: Sequence[str], timeout_s: float, what: str) -> subprocess.CompletedProcess[str]:

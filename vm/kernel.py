@@ -12,12 +12,12 @@ import shutil
 import tomllib
 from typing import Any
 
-from pmuvm import arch as arches
-from pmuvm import packages, store, tree
-from pmuvm.arch import Arch
-from pmuvm.errors import PmuvmError
+from . import packages, store, tree
+from . import arch as arches
+from .arch import Arch
+from .errors import PmuvmError
 
-KERNELS = store.ROOT / "vm" / "kernels"
+KERNELS = store.PACKAGE / "kernels"
 DEBUG = "debug"
 DEBUG_SUFFIX = f"-{DEBUG}"
 # An exclusive lock, since the tree also builds other images.

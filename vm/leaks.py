@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping
 from typing import TypeVar
 
-from pmuvm import store
+from . import store
 
-SCRIPT = store.ROOT / "vm" / "guest" / "leaks"
+SCRIPT = store.PACKAGE / "guest" / "leaks"
 """Scans for leaks in a guest and prints them. Status 0 if the scan worked."""
 FILES: Mapping[str, pathlib.Path] = {"bin/leaks": SCRIPT}
 """The script's path in an image."""

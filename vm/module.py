@@ -13,9 +13,9 @@ import sys
 import time
 from collections.abc import Iterable
 
-from pmuvm import arch, kbuild, store
-from pmuvm.errors import PmuvmError
-from pmuvm.kernel import Kernel
+from . import arch, kbuild, store
+from .errors import PmuvmError
+from .kernel import Kernel
 
 NAME = "refpmu"
 TIMEOUT_S = 600

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from pmuvm.errors import PmuvmError
+from .errors import PmuvmError
 
 _STATE = "state"
 """The monitor's name for the file."""

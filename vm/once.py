@@ -8,8 +8,8 @@ import json
 import pathlib
 from collections.abc import Sequence
 
-from pmuvm import arch, guest, image, kernel, module, qemu, runs, store, suite
-from pmuvm.errors import PmuvmError
+from . import arch, guest, image, kernel, module, qemu, runs, store, suite
+from .errors import PmuvmError
 
 PROBE_S = 300
 

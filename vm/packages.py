@@ -11,8 +11,8 @@ import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 
-from pmuvm import store
-from pmuvm.errors import PmuvmError
+from . import store
+from .errors import PmuvmError
 
 TIMEOUT_S = 900
 

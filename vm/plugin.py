@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from pmuvm import arch, kernel, session, suite
-from pmuvm.runs import plan_from_snapshot
-from pmuvm.channel import Message
-from pmuvm.errors import PmuvmError
+from . import arch, kernel, session, suite
+from .channel import Message
+from .errors import PmuvmError
+from .runs import plan_from_snapshot
 
 DEFAULT_KERNEL = "6.12"
 GOOD = ("PASS", "WAIVED")

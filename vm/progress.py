@@ -7,8 +7,8 @@ import os
 import time
 from typing import TextIO
 
-from pmuvm.channel import Message
-from pmuvm.console import printable
+from .channel import Message
+from .console import printable
 
 EVERY = 10
 GOOD = ("PASS", "SKIP", "WAIVED")

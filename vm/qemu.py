@@ -18,10 +18,10 @@ import time
 from types import TracebackType
 from typing import IO
 
-from pmuvm import orphan
-from pmuvm.arch import Arch
-from pmuvm.errors import PmuvmError
-from pmuvm.monitor import Monitor
+from . import orphan
+from .arch import Arch
+from .errors import PmuvmError
+from .monitor import Monitor
 
 # One thread for all CPUs. With one thread for each, a guest sometimes runs stale code while its kernel patches text
 # (perf does that with the first event), and dies of an int3. On two cores this is not slower.

@@ -15,7 +15,7 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pmuvm import (
+from . import (
     accel,
     arch,
     guest,
@@ -29,9 +29,9 @@ from pmuvm import (
     store,
     suite,
 )
-from pmuvm.channel import Message
-from pmuvm.errors import PmuvmError
-from pmuvm.progress import Progress
+from .channel import Message
+from .errors import PmuvmError
+from .progress import Progress
 
 PRODUCTS = ("stream.jsonl", "console.log", "results.json", "results.ktap", "junit.xml")
 HANDED_BYTES = 512 << 10

@@ -12,10 +12,10 @@ import time
 from collections.abc import Callable, Sequence
 from types import TracebackType
 
-from pmuvm import guest, leaks, qemu
-from pmuvm.channel import Message
-from pmuvm.errors import PmuvmError
-from pmuvm.suite import Case
+from . import guest, leaks, qemu
+from .channel import Message
+from .errors import PmuvmError
+from .suite import Case
 
 
 STATE = "state"

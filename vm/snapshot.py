@@ -10,8 +10,8 @@ import pathlib
 import shutil
 import zlib
 
-from pmuvm import accel, guest, qemu, session, store
-from pmuvm.errors import PmuvmError
+from . import accel, guest, qemu, session, store
+from .errors import PmuvmError
 
 KEPT_DAYS = 7.0
 KEPT_BYTES = 2 << 30

@@ -4,8 +4,8 @@
 import shutil
 from pathlib import Path
 
-from pmuvm import packages, store
-from pmuvm.errors import PmuvmError
+from . import packages, store
+from .errors import PmuvmError
 
 FULL = "No space left on device"
 NEARLY_NOTHING = 1 << 20

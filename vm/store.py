@@ -13,9 +13,39 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator
 
-from pmuvm.errors import PmuvmError
+from .errors import PmuvmError
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+PACKAGE = pathlib.Path(__file__).resolve().parent
+"""This package, with kernels/ and guest/."""
+FOLDERS = ("vm", "conformance")
+"""A folder that has these is a checkout."""
+
+
+def _is_checkout(folder: pathlib.Path) -> bool:
+    return all((folder / name).is_dir() for name in FOLDERS)
+
+
+def find_checkout() -> pathlib.Path:
+    """The checkout that this package is in. For an installed package: PMUCONF_ROOT, or the nearest parent of the
+    working directory. PmuvmError if there is none."""
+    if _is_checkout(PACKAGE.parent):
+        return PACKAGE.parent
+    if given := os.environ.get("PMUCONF_ROOT"):
+        if not _is_checkout(pathlib.Path(given)):
+            raise PmuvmError(
+                f"PMUCONF_ROOT={given}: no checkout of pmuconf, which has vm/ and conformance/"
+            )
+        return pathlib.Path(given).resolve()
+    here = pathlib.Path.cwd()
+    for folder in (here, *here.parents):
+        if _is_checkout(folder):
+            return folder
+    raise PmuvmError(
+        f"{here} is in no checkout of pmuconf: change to one, or set PMUCONF_ROOT to it"
+    )
+
+
+ROOT = find_checkout()
 """The checkout."""
 
 

@@ -16,9 +16,9 @@ import tomllib
 from collections.abc import Sequence
 from typing import Any
 
-from pmuvm import arch, qemu, store
-from pmuvm.arch import Arch
-from pmuvm.errors import PmuvmError
+from . import arch, qemu, store
+from .arch import Arch
+from .errors import PmuvmError
 
 TARGETS = store.ROOT / "conformance" / "targets"
 TIMEOUT_S = 300

@@ -6,8 +6,8 @@ from __future__ import annotations
 import json
 import pathlib
 
-from pmuvm import packages, store
-from pmuvm.arch import Arch
+from . import packages, store
+from .arch import Arch
 
 WANTED = (
     # Libraries that conformance/CMakeLists.txt needs. The cross compiler has the C library.

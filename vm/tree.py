@@ -13,8 +13,8 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from pmuvm import packages, source, store
-from pmuvm.errors import PmuvmError
+from . import packages, source, store
+from .errors import PmuvmError
 
 BUILD_DEADLINE_S = 3600
 KILL_DEADLINE_S = 10

@@ -7,8 +7,8 @@ import pathlib
 import shutil
 import subprocess
 
-from pmuvm import kbuild, store
-from pmuvm.kernel import Kernel
+from vm import kbuild, store
+from vm.kernel import Kernel
 
 TYPES = store.ROOT / "conformance/watch/types"
 TIMEOUT_S = 300

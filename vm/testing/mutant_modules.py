@@ -6,9 +6,9 @@ from __future__ import annotations
 import pathlib
 import subprocess
 
-from mutation import patch, workshop
-from pmuvm import module, store
-from pmuvm.kernel import Kernel
+from ci.mutation import patch, workshop
+from vm import module, store
+from vm.kernel import Kernel
 
 DRIVER = store.ROOT / "driver"
 OUT = store.ROOT / "build" / "broken"

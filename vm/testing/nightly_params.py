@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import pytest
 from _pytest.mark import ParameterSet
 
-from pmuvm import kernel
+from vm import kernel
 
 
 def stock_kernels(group: str = "") -> list[ParameterSet]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pathlib
 import subprocess
 
-TESTS = pathlib.Path(__file__).parent / "tests"
+TESTS = pathlib.Path(__file__).resolve().parents[1] / "tests"
 
 
 def write_script(folder: pathlib.Path, name: str, text: str) -> pathlib.Path:

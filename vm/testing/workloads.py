@@ -6,7 +6,7 @@ from __future__ import annotations
 import pathlib
 import subprocess
 
-from pmuvm import arch
+from vm import arch
 
 SHARES = {"spin_half": 0.5, "spin_third": 0.3, "spin_rest": 0.2}
 DEPTH = ["main", "one_round", "outer", "middle"]
