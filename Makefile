@@ -2,7 +2,6 @@
 # Each target calls a program, which has more options: see its --help.
 SHELL := /bin/bash
 PYTHON := /usr/bin/python3
-export PYTHONPATH := $(CURDIR)/vm:$(CURDIR)/kunit:$(CURDIR)/conformance/rules
 export PYTHONDONTWRITEBYTECODE := 1
 
 KERNEL ?= 6.12
@@ -20,52 +19,52 @@ help: ## print this list
 	@echo "  variables: TARGET= KERNEL=6.1|6.12|FILE ARCH= RULE= CASE= PROFILE= PMU= MODULE= PARAMETERS= CPU_MODEL= ICOUNT= CMDLINE= SHUFFLE=SEED ISOLATE=1 BOOT=1 DEBUG=1 MUTANTS=FOLDER TIME=SECONDS RUNS=N CALLS=N MERGE=1 STAGES=LIST FRESH=1 STOP=1 SHARD=K/N N=ROUNDS JOBS='GLOB ...'"
 
 run: deps guest-suite ## judge TARGET (or all) on KERNEL in a virtual machine; exit status 0 conformant, 1 not, 2 not judged
-	@$(PYTHON) -m pmuvm run --target '$(TARGET)' $(if $(filter all-file-,$(TARGET)-$(origin KERNEL)-$(DEBUGGED)),,--kernel '$(KERNEL)$(DEBUGGED)') $(if $(SHUFFLE),--shuffle '$(SHUFFLE)') $(if $(ISOLATE),--isolate) $(if $(BOOT),--boot) --arch '$(ARCH)' $(SELECT) $(if $(PMU),--pmu '$(PMU)') $(if $(MODULE),--module '$(MODULE)') $(if $(PARAMETERS),--parameters '$(PARAMETERS)') $(if $(CPU_MODEL),--cpu-model '$(CPU_MODEL)') $(if $(ICOUNT),--icount '$(ICOUNT)') $(if $(CMDLINE),--cmdline '$(CMDLINE)')
+	@$(PYTHON) -m vm run --target '$(TARGET)' $(if $(filter all-file-,$(TARGET)-$(origin KERNEL)-$(DEBUGGED)),,--kernel '$(KERNEL)$(DEBUGGED)') $(if $(SHUFFLE),--shuffle '$(SHUFFLE)') $(if $(ISOLATE),--isolate) $(if $(BOOT),--boot) --arch '$(ARCH)' $(SELECT) $(if $(PMU),--pmu '$(PMU)') $(if $(MODULE),--module '$(MODULE)') $(if $(PARAMETERS),--parameters '$(PARAMETERS)') $(if $(CPU_MODEL),--cpu-model '$(CPU_MODEL)') $(if $(ICOUNT),--icount '$(ICOUNT)') $(if $(CMDLINE),--cmdline '$(CMDLINE)')
 
 check: deps ## run the tests that a change needs; STAGES=? lists them, STAGES='lint,run/*' selects, FRESH=1 runs all, STOP=1 ends at the first failure
-	@$(PYTHON) ci/check.py $(if $(filter-out 0,$(STOP)),--stop) $(if $(STAGES),--stages '$(STAGES)') $(if $(filter-out 0,$(FRESH)),--fresh)
+	@$(PYTHON) -m ci.check $(if $(filter-out 0,$(STOP)),--stop) $(if $(STAGES),--stages '$(STAGES)') $(if $(filter-out 0,$(FRESH)),--fresh)
 
 kunit: deps ## run the KUnit suites in a kernel built for them
-	@$(PYTHON) kunit/run.py $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)') $(if $(DEBUGGED),--debug)
+	@$(PYTHON) -m kunit.pmukunit $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)') $(if $(DEBUGGED),--debug)
 
 intree: deps ## build the driver in kernel trees, as a module and linked in; minutes, longer the first time
-	@$(PYTHON) ci/intree.py $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')
+	@$(PYTHON) -m ci.intree $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')
 
 fuzz: deps ## replay the corpora, then fuzz each harness; TIME= seconds in total, or RUNS= inputs for each; MERGE=1 minimises the found inputs
-	@ci/build fuzz && $(PYTHON) fuzz/run.py $(if $(TIME),--time '$(TIME)') $(if $(RUNS),--runs '$(RUNS)') $(if $(MERGE),--merge)
+	@ci/build fuzz && $(PYTHON) -m fuzz.run $(if $(TIME),--time '$(TIME)') $(if $(RUNS),--runs '$(RUNS)') $(if $(MERGE),--merge)
 
 fuzz-vm: deps guest-suite ## fuzz system calls in guests; TIME= seconds in total; MERGE=1 minimises the found inputs
-	@$(PYTHON) fuzz/campaign.py $(if $(TIME),--time '$(TIME)') $(if $(MERGE),--merge) $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)') $(if $(filter file,$(origin TARGET)),,--target '$(TARGET)')
+	@$(PYTHON) -m fuzz.campaign $(if $(TIME),--time '$(TIME)') $(if $(MERGE),--merge) $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)') $(if $(filter file,$(origin TARGET)),,--target '$(TARGET)')
 
 oracle: deps guest-suite ## compare KERNEL with the errno model, CALLS= calls of each type; and detect mutants that way
-	@$(PYTHON) ci/oracle.py $(if $(CALLS),--calls '$(CALLS)') $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')
+	@$(PYTHON) -m ci.oracle $(if $(CALLS),--calls '$(CALLS)') $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')
 
 mutants: deps guest-suite ## prove that the suite catches broken drivers; MUTANTS= a folder of patches
-	@$(PYTHON) ci/mutants.py $(if $(MUTANTS),--folder '$(MUTANTS)') $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')
+	@$(PYTHON) -m ci.mutants $(if $(MUTANTS),--folder '$(MUTANTS)') $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')
 
 bench: deps guest-suite ## benchmark the driver's decisions and the model; compare costs with cpu-clock in a guest
-	@ci/build bench core_bench && $(PYTHON) ci/bench.py $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')
+	@ci/build bench core_bench && $(PYTHON) -m ci.bench $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')
 
 soak: deps guest-suite ## repeat the suite in random order, on 1, 2 and 4 CPUs and with a fixed clock; N= rounds
-	@$(PYTHON) ci/soak.py $(if $(N),-n '$(N)') $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)') $(if $(CASE),--case '$(CASE)')
+	@$(PYTHON) -m ci.soak $(if $(N),-n '$(N)') $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)') $(if $(CASE),--case '$(CASE)')
 
 matrix: deps ## run all jobs of ci/matrix.toml (kernel, architecture, accelerator, target, profile), or JOBS='globs'; an hour
-	@$(PYTHON) ci/matrix.py $(if $(SELECTED_JOBS),--jobs '$(SELECTED_JOBS)')
+	@$(PYTHON) -m ci.matrix $(if $(SELECTED_JOBS),--jobs '$(SELECTED_JOBS)')
 
 nightly: deps ## run all tests; continues an interrupted run; SHARD=k/n runs a shard, N= rounds of the soak
-	@$(PYTHON) ci/check.py --nightly $(if $(N),--rounds '$(N)') $(if $(STAGES),--stages '$(STAGES)') $(if $(SHARD),--shard '$(SHARD)') $(if $(filter-out 0,$(FRESH)),--fresh)
+	@$(PYTHON) -m ci.check --nightly $(if $(N),--rounds '$(N)') $(if $(STAGES),--stages '$(STAGES)') $(if $(SHARD),--shard '$(SHARD)') $(if $(filter-out 0,$(FRESH)),--fresh)
 
 rules: deps guest-suite ## write the catalogue, with the tests of each rule, to docs/generated/rules.md
 	@mkdir -p docs/generated && build/guest/conformance/pmuconf explain --markdown >docs/generated/rules.md && echo docs/generated/rules.md
 
 coverage: deps lines ## report the branches of driver/core and driver/model that the unit tests take; and make lines
-	@ci/build coverage driver_tests && $(PYTHON) ci/coverage.py
+	@ci/build coverage driver_tests && $(PYTHON) -m ci.coverage
 
 lines: deps guest-suite ## report the lines of driver/glue that KUnit and the suite reach, in a kernel that counts them
-	@$(PYTHON) ci/lines.py $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')
+	@$(PYTHON) -m ci.lines $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')
 
 lint: deps ## check format, static analysis, spelling, wording, structure
-	@$(PYTHON) ci/lint.py
+	@$(PYTHON) -m ci.lint
 
 deps: ## install missing packages
 	@ARCH='$(ARCH)' ci/install-deps

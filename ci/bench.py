@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Runs the benchmarks, then compares costs in a guest. Writes build/bench/results.json."""
 
@@ -12,10 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "vm"))
-
-import costs  # noqa: E402
-from pmuvm.errors import PmuvmError  # noqa: E402
+from ci import costs
+from vm.errors import PmuvmError
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "build" / "bench"
@@ -62,7 +59,7 @@ def results(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 def main(arguments: Sequence[str]) -> int:
     """Returns 0, 1 if a benchmark failed, or 2 if something did not run. A missed goal is reported, but is no failure:
     the machine may be busy."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python3 -m ci.bench", description=__doc__)
     parser.add_argument("--no-vm", action="store_true", help="do not start the guest")
     parser.add_argument(
         "--kernel", default=DEFAULT_KERNEL, help="kernel of the guest; default %(default)s"

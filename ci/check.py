@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Runs the tests that a change needs, or all with --nightly. The last line has the number of tests that passed and
 failed.
@@ -17,24 +16,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = [str(ROOT / folder) for folder in ("ci", "vm", "kunit", "conformance/rules")]
-sys.path[:0] = FOLDERS
+from ci import matrix
+from ci.mutation import parts
+from ci.soak import number_above_0
+from ci.timed_commands import Commands
+from ci.units import catalogue, evidence, night, nightly, records, summary, timeline
+from ci.units.display import Display
+from ci.units.inputs import Inputs
+from ci.units.night import Night
+from ci.units.processors import Processors
+from ci.units.readers import Readers
+from ci.units.runner import Runner
+from ci.units.schedule import Machine, Schedule, quickest, urgency
+from ci.units.unit import OUT, Outcome, Unit
+from vm.errors import PmuvmError
 
-import matrix  # noqa: E402
-from timed_commands import Commands  # noqa: E402
-from mutation import parts  # noqa: E402
-from pmuvm.errors import PmuvmError  # noqa: E402
-from soak import number_above_0  # noqa: E402
-from units import catalogue, evidence, night, nightly, records, summary, timeline  # noqa: E402
-from units.display import Display  # noqa: E402
-from units.inputs import Inputs  # noqa: E402
-from units.night import Night  # noqa: E402
-from units.processors import Processors  # noqa: E402
-from units.readers import Readers  # noqa: E402
-from units.runner import Runner  # noqa: E402
-from units.schedule import Machine, Schedule, quickest, urgency  # noqa: E402
-from units.unit import OUT, Outcome, Unit  # noqa: E402
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def chosen(units: Sequence[Unit], asked: str) -> list[Unit]:
@@ -129,7 +126,7 @@ def run(
 
 def main() -> int:
     """Returns 0 if all passed, 1 if a test failed, 2 if nothing could run, 130 if interrupted."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python3 -m ci.check", description=__doc__)
     parser.add_argument(
         "--stages",
         help="run only these groups, units or globs of units, separated by commas; ? lists all",
@@ -203,6 +200,6 @@ def interrupt(_number: int, _frame: object) -> NoReturn:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, interrupt)
-    # The child processes inherit these variables.
-    os.environ |= {"PYTHONPATH": ":".join(FOLDERS[1:]), "PYTHONDONTWRITEBYTECODE": "1"}
+    # The child processes inherit it.
+    os.environ |= {"PYTHONDONTWRITEBYTECODE": "1"}
     sys.exit(main())

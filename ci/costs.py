@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pmuvm import guest, kernel, runs, suite
-from pmuvm.errors import PmuvmError
+from vm import guest, kernel, runs, suite
+from vm.errors import PmuvmError
 
 ROUNDS = 15
 TIMEOUT_S = 400

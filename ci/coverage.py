@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Reports the branches of driver/core and driver/model that the unit tests take. Too few are a failure."""
 
@@ -109,7 +108,7 @@ def measure() -> list[File]:
 
 
 def main() -> int:
-    argparse.ArgumentParser(description=__doc__).parse_args()
+    argparse.ArgumentParser(prog="python3 -m ci.coverage", description=__doc__).parse_args()
     results = OUT / "results.json"
     results.unlink(missing_ok=True)
     try:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules that each driver passed, by kernel: a page about the runs of a matrix.
 
-`make matrix` writes it into the folder of its reports. `ci/driver_page.py docs/drivers.md build/matrix/*/results.json` writes
+`make matrix` writes it into the folder of its reports. `python3 -m ci.driver_page docs/drivers.md build/matrix/*/results.json` writes
 the page of the documentation.
 """
 
@@ -19,11 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.append(str(ROOT / "vm"))
+from vm import suite
+from vm.errors import PmuvmError
 
-from pmuvm import suite  # noqa: E402
-from pmuvm.errors import PmuvmError  # noqa: E402
+ROOT = Path(__file__).resolve().parent.parent
 
 WAIVERS = ROOT / "conformance" / "waivers"
 OURS = "refpmu"
@@ -186,7 +185,10 @@ def page_of_reports(reports: Iterable[Path], folder: Path) -> str:
 
 def main(arguments: Sequence[str]) -> int:
     """Writes the page."""
-    parser = argparse.ArgumentParser(description="The rules that each driver passed, by kernel.")
+    parser = argparse.ArgumentParser(
+        prog="python3 -m ci.driver_page",
+        description="The rules that each driver passed, by kernel.",
+    )
     parser.add_argument("page", type=Path, help="the file to write")
     parser.add_argument("results", type=Path, nargs="+", help="results.json of a run of the suite")
     options = parser.parse_args(arguments)

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Builds the driver in kernel trees as driver/README.md describes: as a module, and linked into the kernel."""
 
@@ -14,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pmuvm import kbuild, source, store, tree
-from pmuvm.errors import PmuvmError
+from vm import kbuild, source, store, tree
+from vm.errors import PmuvmError
 
 KERNELS = ("6.1", "6.12")
 FRAGMENT = store.ROOT / "ci" / "intree.config"
@@ -131,7 +130,7 @@ def build(series: str, out: Path) -> dict[str, list[str]]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python3 -m ci.intree", description=__doc__)
     parser.add_argument("--kernel", choices=KERNELS, help="build only this kernel")
     asked = parser.parse_args().kernel
     out = store.ROOT / "build" / "intree"

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Judges a target on a stock kernel. A case that passed before with the same inputs does not run again.
 
@@ -14,19 +13,18 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "vm"))
+from ci.units import records
+from ci.units.inputs import Inputs, package_files
+from ci.units.records import Case, Record
+from vm import kernel, module, runs, session, store, suite
+from vm.channel import Message
+from vm.errors import PmuvmError
+from vm.progress import Progress
 
-from pmuvm import kernel, module, runs, session, store, suite  # noqa: E402
-from pmuvm.channel import Message  # noqa: E402
-from pmuvm.errors import PmuvmError  # noqa: E402
-from pmuvm.progress import Progress  # noqa: E402
-from units import records  # noqa: E402
-from units.inputs import Inputs  # noqa: E402
-from units.records import Case, Record  # noqa: E402
+ROOT = Path(__file__).resolve().parent.parent
 
 MACHINE = ("package:qemu-system-x86", "package:qemu-system-data", "package:busybox-static")
-RUNNER = ("glob:vm/pmuvm/*", "file:vm/guest/init", "file:ci/judge.py")
+RUNNER = (*package_files("vm"), "file:vm/guest/init", "file:ci/__init__.py", "file:ci/judge.py")
 GOOD = ("PASS", "SKIP")
 
 
@@ -165,7 +163,7 @@ class Run:
 
 def main(argv: Sequence[str]) -> int:
     """Returns 0 if conformant, 1 if not, 2 if not judged."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python3 -m ci.judge", description=__doc__)
     parser.add_argument("--target", required=True, help="name of a file in conformance/targets")
     parser.add_argument("--kernel", required=True, choices=kernel.known())
     parser.add_argument("--out", type=Path, required=True)

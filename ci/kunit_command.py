@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs kunit/run.py for the programs of ci/ that need a kernel with the driver built in."""
+"""Runs kunit.pmukunit for the programs of ci/ that need a kernel with the driver built in."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from pmuvm import store
-from pmuvm.errors import PmuvmError
+from vm import store
+from vm.errors import PmuvmError
 
 
 def run(words: Sequence[str], limit_s: float, late: str) -> tuple[int, str]:
     """Returns the status and the last line of stderr. PmuvmError(`late`) at the time limit."""
     try:
         done = subprocess.run(
-            [sys.executable, str(store.ROOT / "kunit" / "run.py"), *words],
+            [sys.executable, "-m", "kunit.pmukunit", *words],
+            cwd=store.ROOT,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Reports the lines of driver/glue that the KUnit suites and the suite's cases reach together."""
 
@@ -15,12 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "vm"))
-
-from pmuvm import guest, kernel, runs, store, suite  # noqa: E402
-from pmuvm.errors import PmuvmError  # noqa: E402
-
-import kunit_command  # noqa: E402
+from ci import kunit_command
+from vm import guest, kernel, runs, store, suite
+from vm.errors import PmuvmError
 
 OUT = store.ROOT / "build" / "lines"
 CONFIG = store.ROOT / "ci" / "coverage.config"
@@ -184,7 +180,7 @@ def measure(name: str) -> Counts:
 
 
 def main(argv: list[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python3 -m ci.lines", description=__doc__)
     parser.add_argument("--kernel", choices=KERNELS, default=KERNELS[0])
     options = parser.parse_args(argv)
     OUT.mkdir(parents=True, exist_ok=True)

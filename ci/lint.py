@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Checks format, static analysis, spelling, wording and structure. Each check counts as one test."""
 
@@ -13,20 +12,18 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / folder) for folder in ("vm", "kunit", "conformance/rules")]
+from ci import intree
+from ci.checks import guide, kernel, mutants, prose, rules, sources, structure, tidy
+from vm import store
+from vm.errors import PmuvmError
 
-import intree  # noqa: E402
-from checks import guide, kernel, mutants, prose, rules, sources, structure, tidy  # noqa: E402
-from pmuvm import store  # noqa: E402
-from pmuvm.errors import PmuvmError  # noqa: E402
+ROOT = Path(__file__).resolve().parent.parent
 
 OUT = ROOT / "build" / "lint"
 CPP_ROOMS = ("conformance", "fuzz")
 SERIES = ("6.1", "6.12")
 WITHOUT_FILES = {"mypy", "kernel-6.1", "kernel-6.12", "mutants", "sources", "guide"}
 """Steps that find their files themselves."""
-PYTHON_ROOMS = ("vm", "ci", "kunit", "fuzz", "conformance")
 
 
 @dataclass(frozen=True)
@@ -65,11 +62,8 @@ def room(file: Path) -> str:
 
 
 def types() -> list[str]:
-    """Runs mypy on each top folder alone, since two of them may have a test of the same name."""
-    found = []
-    for name in PYTHON_ROOMS:
-        found += tool("/usr/bin/mypy", "--config-file", "pyproject.toml", name)
-    return found
+    """Runs mypy on all Python code of the project."""
+    return tool("/usr/bin/mypy", "--config-file", "pyproject.toml", ".")
 
 
 def is_shell(file: Path) -> bool:
@@ -99,7 +93,7 @@ def clang_tidy() -> list[str]:
     for preset, *targets in (("tidy", "pmuconf_rules_files", "pmuconf_bpf_files"), ("fuzz",)):
         found += tool("ci/build", preset, *(targets or ["config_fuzzer"]))
     for kind in tidy.KINDS:
-        found += tool("/usr/bin/python3", "ci/checks/tidy.py", "--kind", kind)
+        found += tool("/usr/bin/python3", "-m", "ci.checks.tidy", "--kind", kind)
     return found
 
 
@@ -140,7 +134,7 @@ def steps(files: list[Path]) -> list[Step]:
 
 def main() -> int:
     every = ", ".join(names())
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python3 -m ci.lint", description=__doc__)
     parser.add_argument("steps", nargs="*", help=f"of: {every}")
     chosen = parser.parse_args().steps
     unknown = set(chosen) - set(names())

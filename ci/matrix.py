@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Runs the jobs of ci/matrix.toml, each in a guest, and prints a table. Returns 0 if all targets conform."""
 
@@ -24,14 +23,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "vm"))
+from ci import driver_page, timed_commands
+from ci.soak import number_above_0
+from vm import arch, kernel, qemu, suite
+from vm.errors import PmuvmError
 
-import timed_commands  # noqa: E402
-import driver_page  # noqa: E402
-from soak import number_above_0  # noqa: E402
-from pmuvm import arch, kernel, qemu, suite  # noqa: E402
-from pmuvm.errors import PmuvmError  # noqa: E402
+ROOT = Path(__file__).resolve().parent.parent
 
 DATA = ROOT / "ci" / "matrix.toml"
 OUT = ROOT / "build" / "matrix"
@@ -90,7 +87,7 @@ class Job:
         at = self.place
         words = ("--kernel", at.kernel, "--arch", at.arch, "--target", at.target)
         profile = ("--profile", at.profile) if at.profile else ()
-        run = (PYTHON, "-m", "pmuvm", "run", *words, *profile, "--out", str(out))
+        run = (PYTHON, "-m", "vm", "run", *words, *profile, "--out", str(out))
         return ("env", f"PMUCONF_ACCEL={at.accel}", *run)
 
     def repro_command(self) -> str:
@@ -322,7 +319,7 @@ def select(jobs: Sequence[Job], globs: Sequence[str]) -> list[Job]:
             near = difflib.get_close_matches(glob.replace("*", ""), names, n=3, cutoff=0.3)
             hint = f"did you mean {' or '.join(near)}? " if near else ""
             raise MatrixError(
-                f"JOBS='{glob}' matches no job; {hint}ci/matrix.py --list prints all jobs"
+                f"JOBS='{glob}' matches no job; {hint}python3 -m ci.matrix --list prints all jobs"
             )
     return [job for job in jobs if not globs or _matches(job.name, globs)]
 
@@ -351,7 +348,7 @@ def prepare(jobs: Sequence[Job], commands: timed_commands.Commands) -> dict[tupl
         )
     found = {}
     for name, on in sorted({(job.place.kernel, job.place.arch) for job in jobs}):
-        fetch = (PYTHON, "-m", "pmuvm", "fetch", "--kernel", name, "--arch", on)
+        fetch = (PYTHON, "-m", "vm", "fetch", "--kernel", name, "--arch", on)
         found[name, on] = suites[on] or done(*fetch)
     return {key: why for key, why in found.items() if why}
 
@@ -541,7 +538,7 @@ def _interrupt(_number: int, _frame: object) -> NoReturn:
 
 def main(arguments: Sequence[str]) -> int:
     """Returns 0 if each job has the expected result, 1 if one has not, 2 if nothing could run."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python3 -m ci.matrix", description=__doc__)
     parser.add_argument(
         "--jobs",
         "--cells",

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Proves that the suite catches broken drivers: builds, boots and judges each mutant."""
 
@@ -17,32 +16,16 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-sys.path[:0] = [
-    str(Path(__file__).resolve().parent.parent / folder)
-    for folder in ("vm", "kunit", "conformance/rules")
-]
-
-from pmuvm import kernel, module, session, store, suite  # noqa: E402
-from pmuvm.runs import behind_boot, handing, plan  # noqa: E402
-from pmuvm.channel import Message  # noqa: E402
-from pmuvm.errors import PmuvmError  # noqa: E402
-from pmuvm.guest import GuestLost  # noqa: E402
-
-from generate import CatalogueError, read_catalogue  # noqa: E402
-from mutation import (
-    exempt_rules,
-    kunit,
-    matrix,
-    passes,
-    patch,
-    parts,
-    report,
-    trial,
-    workshop,
-)  # noqa: E402
-from mutation.killers import Killers  # noqa: E402
-from mutation.patch import Mutant  # noqa: E402
-from mutation.trial import Clean, Trial  # noqa: E402
+from ci.mutation import exempt_rules, kunit, matrix, parts, passes, patch, report, trial, workshop
+from ci.mutation.killers import Killers
+from ci.mutation.patch import Mutant
+from ci.mutation.trial import Clean, Trial
+from conformance.rules.generate import CatalogueError, read_catalogue
+from vm import kernel, module, session, store, suite
+from vm.channel import Message
+from vm.errors import PmuvmError
+from vm.guest import GuestLost
+from vm.runs import behind_boot, handing, plan
 
 ROOT = Path(__file__).resolve().parent.parent
 DRIVER = ROOT / "driver"
@@ -323,7 +306,7 @@ def _exempt_rules() -> dict[str, str]:
 
 def main(argv: list[str]) -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python3 -m ci.mutants", description=__doc__)
     parser.add_argument("--folder", type=Path, default=MUTANTS, help="of patches")
     parser.add_argument(
         "--kernel", action="append", help=f"run on this kernel; may be repeated ({DEFAULT_KERNEL})"

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Compares the errnos of perf_event_open on a kernel with the errno model. Also counts the mutants that this detects."""
 
@@ -12,13 +11,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "vm"))
-
-from pmuvm import guest, kernel, runs, store, suite  # noqa: E402
-from pmuvm.errors import PmuvmError  # noqa: E402
-
-from mutation import patch, workshop  # noqa: E402
-from mutation.patch import Mutant  # noqa: E402
+from ci.mutation import patch, workshop
+from ci.mutation.patch import Mutant
+from vm import guest, kernel, runs, store, suite
+from vm.errors import PmuvmError
 
 ROOT = Path(__file__).resolve().parent.parent
 DRIVER = ROOT / "driver"
@@ -264,7 +260,7 @@ def report(request: Request, clean: Sequence[Trial], mutants: Sequence[Trial], e
 
 def main(argv: Sequence[str]) -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python3 -m ci.oracle", description=__doc__)
     parser.add_argument("--kernel", default="6.12", help="a name (6.12)")
     parser.add_argument("--seconds", type=int, default=60, help="time limit for each mutant (60)")
     parser.add_argument(

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Measures what `make check` catches: seeds random faults in driver, suite and scripts, one at a time.
 
@@ -23,11 +22,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "vm")]
+from ci.mutation import mutate
+from vm import store
 
-from mutation import mutate  # noqa: E402
-from pmuvm import store  # noqa: E402
+ROOT = Path(__file__).resolve().parent.parent
 
 PYTHON = "/usr/bin/python3"
 OUT = ROOT / "build" / "plant"
@@ -135,7 +133,8 @@ class Tree:
         """Returns CAUGHT with the test, MISSED, or INVALID if something does not build."""
         report = self._place / "build" / "check" / RESULTS
         report.unlink(missing_ok=True)
-        command = [PYTHON, "ci/check.py", "--stop", "--stages", STAGES, "--skip", ",".join(BY_TEXT)]
+        command = [PYTHON, "-m", "ci.check", "--stop", "--stages", STAGES]
+        command += ["--skip", ",".join(BY_TEXT)]
         environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
         child = subprocess.Popen(
             command,
@@ -226,7 +225,7 @@ def run(options: argparse.Namespace) -> int:
 
 def main(argv: Sequence[str]) -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python3 -m ci.plant", description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=40, help="number of faults that build (40)")
     parser.add_argument(

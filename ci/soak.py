@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Repeats the suite in random order, on several types of virtual machines and on a busy host."""
 
@@ -13,11 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "vm"))
+from vm import arch, runs, suite
+from vm.errors import PmuvmError
 
-from pmuvm import arch, runs, suite  # noqa: E402
-from pmuvm.errors import PmuvmError  # noqa: E402
+ROOT = Path(__file__).resolve().parent.parent
 
 OUT = ROOT / "build" / "soak"
 FINE = ("PASS", "SKIP", "WAIVED")
@@ -155,7 +153,7 @@ def number_above_0(text: str) -> int:
 
 def main(argv: list[str]) -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python3 -m ci.soak", description=__doc__)
     parser.add_argument("-n", type=number_above_0, default=8, help="rounds (8)")
     parser.add_argument(
         "--seed", type=int, default=1, help="seed of the first round; each later round adds one (1)"

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Traces one unit whose inputs are stated, and reports the project files that it reads but does not state.
 
@@ -15,15 +14,13 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = [str(ROOT / folder) for folder in ("ci", "vm", "kunit", "conformance/rules")]
-sys.path[:0] = FOLDERS
+from ci.units import catalogue, traces
+from ci.units.inputs import Inputs
+from ci.units.readers import reads
+from ci.units.unit import OUT, Unit
+from vm.guest import CASES_LOG
 
-from pmuvm.guest import CASES_LOG  # noqa: E402
-from units import catalogue, traces  # noqa: E402
-from units.inputs import Inputs  # noqa: E402
-from units.readers import reads  # noqa: E402
-from units.unit import OUT, Unit  # noqa: E402
+ROOT = Path(__file__).resolve().parent.parent
 
 KINDS = ("file", "product", "cache")
 """Kinds of traced inputs that must be stated. Folders and failed look-ups follow from the files."""
@@ -62,7 +59,6 @@ def traced(unit: Unit, folder: Path) -> set[str]:
         **os.environ,
         CASES_LOG: str(folder / "cases"),
         "ASAN_OPTIONS": "detect_leaks=0",
-        "PYTHONPATH": ":".join(FOLDERS[1:]),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     for number, command in enumerate(unit.commands):
@@ -86,7 +82,7 @@ def traced(unit: Unit, folder: Path) -> set[str]:
 
 def main(argv: Sequence[str]) -> int:
     """Returns 0 if the unit states all that it reads, 1 if not, 2 if it could not be traced."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python3 -m ci.stated", description=__doc__)
     parser.add_argument("unit", help="a unit of make check with stated inputs")
     options = parser.parse_args(argv)
     units = {unit.name: unit for unit in stated_units(catalogue.check_units(Inputs(ROOT)))}

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Reports the rules that the tests of this run verified. A rule that no test verified is a failure."""
 
@@ -14,11 +13,10 @@ from typing import Any
 
 from junitparser import JUnitXml, JUnitXmlError
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.append(str(ROOT / "conformance" / "rules"))
+from conformance.rules.evidence import OtherTest, read_tests, read_untested
+from conformance.rules.generate import CatalogueError, read_catalogue
 
-from evidence import OtherTest, read_tests, read_untested  # noqa: E402
-from generate import CatalogueError, read_catalogue  # noqa: E402
+ROOT = Path(__file__).resolve().parent.parent
 
 OUT = ROOT / "build" / "rules"
 SHOWN = 3
@@ -85,7 +83,7 @@ def judge(
 
 def main() -> int:
     """Returns 0 if each active rule is verified or has a reason."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python3 -m ci.verified_rules", description=__doc__)
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument(
         "files", type=Path, nargs="+", help="a results.json, or a JUnit file of pytest"

@@ -8,13 +8,14 @@ file(GLOB_RECURSE evidence_sources CONFIGURE_DEPENDS
 set(evidence_file "${CMAKE_CURRENT_BINARY_DIR}/evidence.json")
 add_custom_command(
   OUTPUT "${evidence_file}"
-  COMMAND "${PMUCONF_PYTHON}" -B "${CMAKE_CURRENT_SOURCE_DIR}/rules/evidence_file.py"
+  COMMAND "${PMUCONF_PYTHON}" -B -m conformance.rules.evidence_file
     --root "${CMAKE_SOURCE_DIR}" --out "${evidence_file}"
   COMMAND "${CMAKE_COMMAND}" -E touch "${evidence_file}"
   DEPENDS ${evidence_sources}
     "${CMAKE_CURRENT_SOURCE_DIR}/rules/evidence.py"
     "${CMAKE_CURRENT_SOURCE_DIR}/rules/evidence_file.py"
     "${CMAKE_CURRENT_SOURCE_DIR}/rules/generate.py"
+  WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}"
   COMMENT "Listing the tests of each rule"
   VERBATIM)
 add_custom_target(pmuconf_evidence DEPENDS "${evidence_file}")

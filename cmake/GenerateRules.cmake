@@ -12,10 +12,11 @@ endforeach()
 add_custom_command(
   OUTPUT "${rules_dir}/rules.stamp"
   BYPRODUCTS "${rules_source}" ${rules_headers}
-  COMMAND "${PMUCONF_PYTHON}" "${CMAKE_CURRENT_SOURCE_DIR}/rules/generate.py"
+  COMMAND "${PMUCONF_PYTHON}" -B -m conformance.rules.generate
     --out "${rules_dir}/pmuconf" ${rule_files}
   COMMAND "${CMAKE_COMMAND}" -E touch "${rules_dir}/rules.stamp"
   DEPENDS ${rule_files} "${CMAKE_CURRENT_SOURCE_DIR}/rules/generate.py"
+  WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}"
   COMMENT "Generating the rules"
   VERBATIM)
 add_custom_target(pmuconf_rules_files DEPENDS "${rules_dir}/rules.stamp")

@@ -26,4 +26,7 @@ cmake -S "$root" -B "$work/pmuconf" -G Ninja -DCMAKE_BUILD_TYPE=None -DPMUCONF_F
 targets=(fuzzers)
 [ $# -eq 0 ] || targets=("${@/%/_fuzzer}")
 cmake --build "$work/pmuconf" --target "${targets[@]}" >&2
-exec /usr/bin/python3 -B "$root/fuzz/pack.py" "$work/pmuconf/fuzz" "$OUT" "$@"
+built=$(cd "$work/pmuconf/fuzz" && pwd)
+mkdir -p "$OUT"
+out=$(cd "$OUT" && pwd)
+cd "$root" && exec /usr/bin/python3 -B -m fuzz.pack "$built" "$out" "$@"

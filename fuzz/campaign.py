@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Fuzzes system calls in guests, all targets concurrently, and reports findings.
 
@@ -31,11 +30,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NoReturn
 
-sys.path[:0] = [str(Path(__file__).resolve().parent.parent / folder) for folder in ("", "vm")]
-
-from fuzz import page  # noqa: E402
-from pmuvm import guest, kernel, leaks, orphan, qemu, runs, store, suite  # noqa: E402
-from pmuvm.errors import PmuvmError  # noqa: E402
+from fuzz import page
+from vm import guest, kernel, leaks, orphan, qemu, runs, store, suite
+from vm.errors import PmuvmError
 
 OUT = store.ROOT / "build" / "fuzz-vm"
 TARGETS = ("refpmu", "software")
@@ -235,7 +232,7 @@ class Slices:
         if said:
             log = self._found / f"{self._campaign.target}-lost.log"
             store.write(log, done.stdout.encode())
-            repeat = f"fuzz/campaign.py {target_options(self._campaign)}"
+            repeat = f"python3 -m fuzz.campaign {target_options(self._campaign)}"
             self._campaign.findings.append(Finding(said, "", str(log), repeat))
         return bool(said)
 
@@ -260,7 +257,7 @@ def save_finding(
     store.write(folder / f"{name}.program", data)
     store.write(folder / f"{name}.log", log.encode())
     path = folder / f"{name}.program"
-    repeat = f"fuzz/campaign.py {target_options(campaign)} --repro {path}"
+    repeat = f"python3 -m fuzz.campaign {target_options(campaign)} --repro {path}"
     return Finding(said, str(path), str(folder / f"{name}.log"), repeat)
 
 
@@ -461,7 +458,7 @@ def as_run(campaign: Campaign) -> page.Run:
 
 def main(argv: Sequence[str]) -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python3 -m fuzz.campaign", description=__doc__)
     parser.add_argument("--time", type=int, default=120, metavar="S", help="seconds in total (120)")
     parser.add_argument("--merge", action="store_true", help="minimise the kept inputs instead")
     parser.add_argument("--kernel", default=KERNEL, help=f"a name ({KERNEL})")

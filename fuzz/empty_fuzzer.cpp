@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures the cost of libFuzzer and the sanitizers alone: fuzz/run.py runs it together with each
+// Measures the cost of libFuzzer and the sanitizers alone: fuzz.run runs it together with each
 // harness, on the same type of inputs.
 #include <cstddef>
 #include <cstdint>

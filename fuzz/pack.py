@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Packs built harnesses for continuous fuzzing services.
 
@@ -15,10 +14,9 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from fuzz import run
 
-from fuzz import run  # noqa: E402
+ROOT = Path(__file__).resolve().parent.parent
 
 DATED = (1980, 1, 1, 0, 0, 0)
 """A fixed date, so that the same inputs give the same archive."""
@@ -50,7 +48,9 @@ def pack(subject: str, built: Path, out: Path, fuzz: Path = ROOT / "fuzz") -> No
 
 def main(arguments: Sequence[str]) -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="python3 -m fuzz.pack", description=__doc__.splitlines()[0]
+    )
     parser.add_argument("built", type=Path, help="the folder of the harnesses")
     parser.add_argument("out", type=Path, help="folder for the harnesses and their files")
     parser.add_argument("subject", nargs="*", help="only these")

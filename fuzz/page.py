@@ -11,15 +11,13 @@ import dataclasses
 import datetime
 import json
 import subprocess
-import sys
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.append(str(ROOT / "vm"))
+from vm import store
 
-from pmuvm import store  # noqa: E402
+ROOT = Path(__file__).resolve().parent.parent
 
 PAGE = ROOT / "build" / "fuzz" / "page.md"
 GIT_LIMIT_S = 60

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Replays the corpora, then fuzzes each harness for some time, and reports findings.
 
@@ -22,12 +21,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "vm")]
+from fuzz import page
+from vm import store
+from vm.errors import PmuvmError
 
-from fuzz import page  # noqa: E402
-from pmuvm import store  # noqa: E402
-from pmuvm.errors import PmuvmError  # noqa: E402
+ROOT = Path(__file__).resolve().parent.parent
 
 JOBS = 2
 REPLAY_LIMIT_S = 120
@@ -379,7 +377,7 @@ def merge_all(chosen: list[str], folder: Path) -> int:
 
 def main(argv: list[str]) -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python3 -m fuzz.run", description=__doc__)
     parser.add_argument("--time", type=int, default=30, metavar="S", help="seconds in total (30)")
     parser.add_argument(
         "--runs", type=int, metavar="N", help="number of inputs for each harness, instead of a time"

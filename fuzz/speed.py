@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Measures how many operations per second the fuzzer of system calls tries in one guest: random calls, programs, and
 programs selected by the kernel's coverage."""
@@ -9,13 +8,10 @@ import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).resolve().parent.parent / folder) for folder in ("", "vm")]
-
-from fuzz import campaign  # noqa: E402
-from pmuvm import guest, kernel  # noqa: E402
-from pmuvm.errors import PmuvmError  # noqa: E402
+from fuzz import campaign
+from vm import guest, kernel
+from vm.errors import PmuvmError
 
 MARGIN_S = 240
 CHANCE = "random calls"
@@ -81,7 +77,7 @@ def measure(request: campaign.Request) -> list[Speed]:
 
 def main(argv: Sequence[str]) -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python3 -m fuzz.speed", description=__doc__)
     parser.add_argument("--seconds", type=int, default=60, help="seconds for each way (60)")
     parser.add_argument("--kernel", default="6.12-kcov", help="a name (6.12-kcov)")
     parser.add_argument("--target", choices=campaign.TARGETS, default="refpmu")

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """Copies driver and suites into a kernel tree, for the kernel's own kunit.py: see README.md."""
 
@@ -36,7 +35,7 @@ def lay(tree: Path) -> None:
 
 
 def main(argv: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="kunit/overlay.py", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python3 -m kunit.overlay", description=__doc__)
     parser.add_argument("tree", type=Path, help="a kernel's sources, without a build in them")
     tree: Path = parser.parse_args(argv).tree
     needed = (*HOOKS, Path("tools/testing/kunit/kunit.py"))

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that ci/lint.py runs."""
+"""Checks that ci.lint runs."""

@@ -8,10 +8,9 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from pmuvm import source
-from pmuvm import kernel as kernels
-from pmuvm import packages, store
-from pmuvm.errors import PmuvmError
+from vm import packages, source, store
+from vm import kernel as kernels
+from vm.errors import PmuvmError
 
 KERNEL_ROOMS = (
     "driver/glue",

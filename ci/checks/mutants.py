@@ -6,8 +6,8 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
-from generate import CatalogueError, read_catalogue
-from mutation import exempt_rules, matrix, patch
+from ci.mutation import exempt_rules, matrix, patch
+from conformance.rules.generate import CatalogueError, read_catalogue
 
 FOLDER = Path("driver/mutants")
 NOT_HERE = "not-here.toml"

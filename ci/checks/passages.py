@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from mutation.patch import DIFF_START, KEY_LINE
+from ci.mutation.patch import DIFF_START, KEY_LINE
 
 MUTANTS = "driver/mutants/"
 FIELD_ROOMS = (

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Checks the wording of documents, rules and mutants with textlint's engine and the rules of ci/prose/. docs/style.md
 explains the rules."""
@@ -18,13 +17,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [str(ROOT / "vm"), str(ROOT / "ci")]
+from ci.checks.passages import Passage, passages
+from ci.units.inputs import Inputs
+from vm import store
+from vm.errors import PmuvmError
 
-from checks.passages import Passage, passages  # noqa: E402
-from pmuvm import store  # noqa: E402
-from pmuvm.errors import PmuvmError  # noqa: E402
-from units.inputs import Inputs  # noqa: E402
+ROOT = Path(__file__).resolve().parent.parent.parent
 
 TOOL = ROOT / "ci" / "prose"
 MANIFEST = ("package.json", "package-lock.json")
@@ -207,7 +205,7 @@ def findings(root: Path, files: list[Path]) -> list[str]:
 
 def main(argv: Sequence[str]) -> int:
     """Returns 0 without findings, 1 with some, 2 if the linter cannot run."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python3 -m ci.checks.prose", description=__doc__)
     parser.add_argument(
         "files", nargs="*", type=Path, help="check only these files; default: all of the project"
     )

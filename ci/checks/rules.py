@@ -11,10 +11,10 @@ import tomllib
 from collections import defaultdict
 from pathlib import Path
 
-from evidence import KEEPS, QUOTED
-from generate import CatalogueError, Rule, read_catalogue
-from renamed import NAME as RENAMED
-from renamed import read_renamed
+from conformance.rules.evidence import KEEPS, QUOTED
+from conformance.rules.generate import CatalogueError, Rule, read_catalogue
+from conformance.rules.renamed import read_renamed
+from conformance.rules.renamed import NAME as RENAMED
 
 CASE_USE = re.compile(r"\brule::([A-Z][A-Z0-9]*)_([0-9]{3})\b")
 PYTEST_USE = re.compile(r"@pytest\.mark\.rule\(([^)]*)\)", re.S)

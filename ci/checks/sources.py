@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from generate import CatalogueError, Rule, read_catalogue
+from conformance.rules.generate import CatalogueError, Rule, read_catalogue
 
 MANUALS = Path("/usr/share/man")
 LINUX = re.compile(r"linux:([^#]+)#(.+)|linux:(Documentation/[^#]+)")

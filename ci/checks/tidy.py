@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Runs clang-tidy on the C++ of the project. A source that passed before with the same inputs is not checked again.
 
@@ -21,13 +20,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [str(ROOT / "vm"), str(ROOT / "ci")]
+from ci.mutation import parts
+from ci.units import records, traces
+from ci.units.inputs import Inputs
+from ci.units.records import Case, Record
 
-from mutation import parts  # noqa: E402
-from units import records, traces  # noqa: E402
-from units.inputs import Inputs  # noqa: E402
-from units.records import Case, Record  # noqa: E402
+ROOT = Path(__file__).resolve().parent.parent.parent
 
 PROGRAM = "clang-tidy-22"
 """Older versions also check system headers, which takes three times as long."""
@@ -151,7 +149,7 @@ def passed(source: Source, kind: str, inputs: Inputs) -> bool:
 
 def main(argv: Sequence[str]) -> int:
     """Returns 0 without findings, 1 with some, 2 if clang-tidy could not run."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python3 -m ci.checks.tidy", description=__doc__)
     parser.add_argument("--kind", choices=sorted(KINDS), default="tidy")
     parser.add_argument("--part", type=parts.numbers, default=(1, 1), metavar="K/N")
     parser.add_argument(

@@ -7,11 +7,10 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from pmuvm import store
-from pmuvm.suite import Case
-
-from mutation.patch import Mutant
-from mutation.trial import Trial
+from ci.mutation.patch import Mutant
+from ci.mutation.trial import Trial
+from vm import store
+from vm.suite import Case
 
 
 class Killers:

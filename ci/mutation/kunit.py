@@ -9,13 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pmuvm.errors import PmuvmError
-from pmuvm.kernel import DEBUG_SUFFIX
-
-import kunit_command
-from mutation import patch, trial, workshop
-from mutation.patch import Mutant
-from mutation.trial import Trial
+from ci import kunit_command
+from ci.mutation import patch, trial, workshop
+from ci.mutation.patch import Mutant
+from ci.mutation.trial import Trial
+from vm.errors import PmuvmError
+from vm.kernel import DEBUG_SUFFIX
 
 DEADLINE_S = 120
 """Deadline of the suites. A mutant may make them hang."""
@@ -26,7 +25,7 @@ SHOWN = 100
 
 @dataclass(frozen=True)
 class KunitResults:
-    """The content of a results.json of kunit/run.py. `cases`: the rules of each case, by result."""
+    """The content of a results.json of kunit.pmukunit. `cases`: the rules of each case, by result."""
 
     kernel: str
     verdict: str

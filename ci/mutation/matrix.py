@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pmuvm import store
+from vm import store
 
 Row = dict[str, Any]
 """One trial, as in results.json."""
@@ -93,7 +93,7 @@ def _rules(
         "## Rules without a killed mutant",
         "",
         f"{len(every)} rules have cases. For {len(proven)} of them, a case of the rule killed a mutant. "
-        "A run stops at the first kill of each mutant; `ci/mutants.py --all` runs all cases.",
+        "A run stops at the first kill of each mutant; `python3 -m ci.mutants --all` runs all cases.",
         "",
         "| rules | reason | which |",
         "|---|---|---|",

@@ -6,7 +6,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 
-from mutation.patch import Mutant
+from ci.mutation.patch import Mutant
 
 
 def part_of(mutants: Sequence[Mutant], number: int, count: int) -> list[Mutant]:

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from judge import common_inputs
-from pmuvm import store, suite
-from pmuvm.suite import Case as SuiteCase
-from units import records
-from units.inputs import Inputs
-from units.records import Case, Record
-
-from mutation.patch import Mutant
-from mutation.trial import Trial
+from ci.judge import common_inputs
+from ci.mutation.patch import Mutant
+from ci.mutation.trial import Trial
+from ci.units import records
+from ci.units.inputs import Inputs
+from ci.units.records import Case, Record
+from vm import store, suite
+from vm.suite import Case as SuiteCase
 
 OURS = ("glob:ci/mutation/*.py", "file:ci/mutants.py")
 INPUTS = Inputs()

@@ -8,7 +8,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from pmuvm.kernel import DEBUG_SUFFIX
+from vm.kernel import DEBUG_SUFFIX
 
 KEYS = ("Id", "Class", "Rules", "After", "Target", "Kernels", "Kill", "Observers")
 KEY_LINE = re.compile(rf"^({'|'.join(KEYS)}):(.*)$")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mutation.trial import Trial
+from ci.mutation.trial import Trial
 
 CASES_SHOWN = 3
 NAMES_SHOWN = 20

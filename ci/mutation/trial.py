@@ -7,10 +7,9 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from pmuvm.channel import Message
-from pmuvm.suite import Case
-
-from mutation.patch import Mutant
+from ci.mutation.patch import Mutant
+from vm.channel import Message
+from vm.suite import Case
 
 DEATHS = 3
 """After so many dead guests no more cases run on a mutant."""

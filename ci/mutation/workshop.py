@@ -7,11 +7,10 @@ import os
 import shutil
 from pathlib import Path
 
-from pmuvm import module
-from pmuvm.kernel import Kernel
-
-from mutation import patch
-from mutation.patch import Mutant
+from ci.mutation import patch
+from ci.mutation.patch import Mutant
+from vm import module
+from vm.kernel import Kernel
 
 
 def restore(driver: Path, folder: Path) -> Path:

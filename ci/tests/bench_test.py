@@ -7,11 +7,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import bench
-import costs
 import pytest
-from costs import COMPARISONS, Comparison, compare
-from pmuvm.errors import PmuvmError
+
+from ci import bench, costs
+from ci.costs import COMPARISONS, Comparison, compare
+from vm.errors import PmuvmError
 
 
 def rows(*ratios: float) -> list[dict[str, float]]:

@@ -8,16 +8,15 @@ import os
 import subprocess
 from pathlib import Path
 
-import check
-import lint
-import matrix
 import pytest
-from pmuvm import kernel
-from units import catalogue, nightly, unit
-from units.inputs import Inputs
-from units.readers import reads
-from units.schedule import Machine
-from units.unit import Unit
+
+from ci import check, lint, matrix
+from ci.units import catalogue, nightly, unit
+from ci.units.inputs import Inputs
+from ci.units.readers import reads
+from ci.units.schedule import Machine
+from ci.units.unit import Unit
+from vm import kernel
 
 INPUTS = Inputs()
 
@@ -87,7 +86,7 @@ def test_no_nightly_unit_takes_an_hour() -> None:
 
 def command(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [catalogue.PYTHON, str(check.ROOT / "ci" / "check.py"), *words],
+        [catalogue.PYTHON, "-m", "ci.check", *words],
         cwd=check.ROOT,
         capture_output=True,
         text=True,

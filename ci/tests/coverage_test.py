@@ -7,8 +7,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import coverage
 import pytest
+
+from ci import coverage
 
 
 def entry(path: str, *lines: tuple[int, list[int]]) -> dict[str, Any]:

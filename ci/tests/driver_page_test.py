@@ -6,8 +6,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import driver_page
-from pmuvm import suite
+from ci import driver_page
+from vm import suite
 
 RULES = {
     "CNT-001": "PASSED",

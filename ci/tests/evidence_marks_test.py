@@ -8,9 +8,10 @@ import os
 import subprocess
 from pathlib import Path
 
-import check
 import pytest
-from units import catalogue
+
+from ci import check
+from ci.units import catalogue
 
 PLUGIN = """
 import json, os, pathlib
@@ -28,8 +29,7 @@ def pytest_collection_finish(session):
 def collected(folder: Path) -> list[tuple[str, list[str], list[str]]]:
     """Each test, whether nightly or not: its id, its marks, its rules."""
     (folder / "telling.py").write_text(PLUGIN, encoding="utf-8")
-    path = f"{folder}:{os.environ.get('PYTHONPATH', '')}"
-    known = os.environ | {"PYTHONPATH": path, "FOUND": str(folder / "found.json")}
+    known = os.environ | {"PYTHONPATH": str(folder), "FOUND": str(folder / "found.json")}
     argv = [catalogue.PYTHON, "-m", "pytest", "-q", "--collect-only", "-m", "", "-p", "telling"]
     done = subprocess.run(
         argv, cwd=check.ROOT, env=known, capture_output=True, text=True, timeout=200, check=False

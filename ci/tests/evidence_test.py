@@ -6,10 +6,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from evidence import OtherTest, read_tests
-from units import evidence
-from units.records import Case
-from units.unit import ROOT, Outcome, Unit
+
+from ci.units import evidence
+from ci.units.records import Case
+from ci.units.unit import ROOT, Outcome, Unit
+from conformance.rules.evidence import OtherTest, read_tests
 
 
 def outcome(name: str, *cases: Case) -> Outcome:

@@ -6,7 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from checks import guide
+
+from ci.checks import guide
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

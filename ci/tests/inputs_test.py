@@ -7,8 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from units import inputs
-from units.inputs import Inputs
+
+from ci.units import inputs
+from ci.units.inputs import Inputs
 
 
 @pytest.fixture

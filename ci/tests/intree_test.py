@@ -7,9 +7,9 @@ import pathlib
 
 import pytest
 
-import intree
-from pmuvm import store
-from pmuvm.errors import PmuvmError
+from ci import intree
+from vm import store
+from vm.errors import PmuvmError
 
 
 def make(folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch, text: str) -> intree.Tree:

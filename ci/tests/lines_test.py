@@ -6,10 +6,11 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import lines
 import pytest
-from pmuvm.errors import PmuvmError
-from pmuvm.guest import Done
+
+from ci import lines
+from vm.errors import PmuvmError
+from vm.guest import Done
 
 
 def report(path: str, counts: dict[int, int]) -> dict[str, Any]:

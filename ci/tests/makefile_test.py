@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from check import ROOT
+from ci.check import ROOT
 
 LIMIT_S = 60
 
@@ -64,5 +64,5 @@ def test_boot_variable_requests_a_boot() -> None:
 
 def test_cells_is_an_alias_of_jobs() -> None:
     for variable in ("JOBS", "CELLS"):
-        assert "ci/matrix.py --jobs '6.1/*'" in make("-n", "matrix", f"{variable}=6.1/*").stdout
+        assert "-m ci.matrix --jobs '6.1/*'" in make("-n", "matrix", f"{variable}=6.1/*").stdout
     assert "--jobs" not in make("-n", "matrix").stdout

@@ -9,9 +9,9 @@ import subprocess
 import time
 from pathlib import Path
 
-import timed_commands
-import matrix
 import pytest
+
+from ci import matrix, timed_commands
 
 CORES = 2
 HOUR_MIN = 60
@@ -136,7 +136,8 @@ def test_invalid_data_is_a_one_line_error_that_names_file_and_key(
 )
 def test_invalid_argument_is_a_one_line_error(words: list[str], said: str) -> None:
     done = subprocess.run(
-        [matrix.PYTHON, str(matrix.ROOT / "ci" / "matrix.py"), *words],
+        [matrix.PYTHON, "-m", "ci.matrix", *words],
+        cwd=matrix.ROOT,
         capture_output=True,
         text=True,
         timeout=60,
@@ -322,7 +323,7 @@ def test_suite_and_kernels_are_prepared_once(
         [matrix.Job(place, 1.0, False) for place in places], timed_commands.Commands()
     )
     assert broken == {("6.1", "amd64"): f"bad luck ({tmp_path / 'prepare.log'})"}
-    fetch = f"{matrix.PYTHON} -m pmuvm fetch"
+    fetch = f"{matrix.PYTHON} -m vm fetch"
     assert ran == [
         "ci/build guest pmuconf",
         "env ARCH=arm64 ci/install-deps",

@@ -7,16 +7,17 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import mutants
 import pytest
-from mutation import kunit, patch, report, trial, workshop
-from mutation.killers import Killers
-from mutation.kunit import KunitResults
-from mutation.patch import Mutant, PatchError
-from mutation.trial import Clean, Trial
-from pmuvm.channel import Message
-from pmuvm.errors import PmuvmError
-from pmuvm.suite import Case
+
+from ci import mutants
+from ci.mutation import kunit, patch, report, trial, workshop
+from ci.mutation.killers import Killers
+from ci.mutation.kunit import KunitResults
+from ci.mutation.patch import Mutant, PatchError
+from ci.mutation.trial import Clean, Trial
+from vm.channel import Message
+from vm.errors import PmuvmError
+from vm.suite import Case
 
 HEADER = """Id: M01-1
 Class: C01

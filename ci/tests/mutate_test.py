@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import pytest
-from mutation.mutate import mutations
+
+from ci.mutation.mutate import mutations
 
 C = """// a == b
 #define N (1 + 2)

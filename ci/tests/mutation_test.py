@@ -6,12 +6,13 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import mutants
 import pytest
-from checks import mutants as step
-from mutation import exempt_rules, matrix, parts, patch, report
-from mutation.patch import Mutant
-from mutation.trial import Trial
+
+from ci import mutants
+from ci.checks import mutants as step
+from ci.mutation import exempt_rules, matrix, parts, patch, report
+from ci.mutation.patch import Mutant
+from ci.mutation.trial import Trial
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PLAIN = Mutant("M1-1", Path("M1-1-x.patch"), "C01", ("CNT-001",), "", (), ("FAIL",), "t", ())

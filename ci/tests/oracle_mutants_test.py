@@ -8,10 +8,10 @@ from typing import cast
 
 import pytest
 
-import oracle
-from pmuvm.errors import PmuvmError
-from mutation.patch import Mutant
-from pmuvm.guest import Done, GuestLost
+from ci import oracle
+from ci.mutation.patch import Mutant
+from vm.errors import PmuvmError
+from vm.guest import Done, GuestLost
 
 FACTS = {"calls": 7, "seconds": 0.26, "shown": []}
 SHOWN = {"reason": "INI-011 bits of config", "model": "EINVAL", "kernel": "opens"}

@@ -8,9 +8,10 @@ import json
 import subprocess
 from pathlib import Path
 
-import plant
 import pytest
-from mutation.mutate import Mutation
+
+from ci import plant
+from ci.mutation.mutate import Mutation
 
 CHECK = """import json, pathlib
 text = pathlib.Path("driver/core/a.c").read_text()

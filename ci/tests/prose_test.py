@@ -10,12 +10,12 @@ import subprocess
 import tomllib
 from pathlib import Path
 
-import driver_page
-import lint
 import pytest
-from checks import prose
-from checks.passages import Passage, fields, passages
-from pmuvm.errors import PmuvmError
+
+from ci import driver_page, lint
+from ci.checks import prose
+from ci.checks.passages import Passage, fields, passages
+from vm.errors import PmuvmError
 
 PAGE = (prose.ROOT / prose.STYLE).read_text(encoding="utf-8")
 TABLE = tomllib.loads((prose.TOOL / "words.toml").read_text(encoding="utf-8"))

@@ -6,7 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from checks import rules
+
+from ci.checks import rules
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

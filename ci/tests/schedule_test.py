@@ -9,14 +9,15 @@ import threading
 from pathlib import Path
 
 import pytest
-from units import night, records, schedule, timeline
-from units.display import Display
-from units.inputs import Inputs
-from units.night import Night
-from units.processors import Processors
-from units.records import Case, Record
-from units.schedule import Machine, Schedule, Span
-from units.unit import Outcome, Unit
+
+from ci.units import night, records, schedule, timeline
+from ci.units.display import Display
+from ci.units.inputs import Inputs
+from ci.units.night import Night
+from ci.units.processors import Processors
+from ci.units.records import Case, Record
+from ci.units.schedule import Machine, Schedule, Span
+from ci.units.unit import Outcome, Unit
 
 TWO = Machine(2, 4000)
 

@@ -7,11 +7,12 @@ import json
 from pathlib import Path
 
 import pytest
-import soak
-from pmuvm import runs
-from pmuvm.errors import PmuvmError
-from units import catalogue, nightly
-from units.inputs import Inputs
+
+from ci import soak
+from ci.units import catalogue, nightly
+from ci.units.inputs import Inputs
+from vm import runs
+from vm.errors import PmuvmError
 
 
 def test_changed_result_reports_its_seeds() -> None:

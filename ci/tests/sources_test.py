@@ -7,7 +7,8 @@ import gzip
 from pathlib import Path
 
 import pytest
-from checks import sources
+
+from ci.checks import sources
 
 RULE = """[[rule]]
 id = "CNT-001"

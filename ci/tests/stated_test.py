@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import check
 import pytest
-import stated
-from units import catalogue, nightly, traces
-from units.inputs import Inputs
-from units.unit import OUT, Unit
+
+from ci import check, stated
+from ci.units import catalogue, nightly, traces
+from ci.units.inputs import Inputs
+from ci.units.unit import OUT, Unit
 
 needs_strace = pytest.mark.skipif(not traces.can_trace(), reason="strace is not allowed here")
 

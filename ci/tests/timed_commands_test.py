@@ -7,7 +7,7 @@ import threading
 import time
 from pathlib import Path
 
-from timed_commands import ENDED, OVERDUE, Commands
+from ci.timed_commands import ENDED, OVERDUE, Commands
 
 FOREVER = ("tail", "-f", "/dev/null")
 

@@ -8,8 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from pmuvm import store
-from units import traces
+
+from ci.units import traces
+from vm import store
 
 PROGRAM = """
 import os, pathlib, subprocess

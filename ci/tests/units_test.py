@@ -9,12 +9,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from timed_commands import Commands
-from units import records, traces, unit
-from units.inputs import Inputs
-from units.records import Case, Record
-from units.runner import Runner
-from units.unit import Outcome, Unit
+
+from ci.timed_commands import Commands
+from ci.units import records, traces, unit
+from ci.units.inputs import Inputs
+from ci.units.records import Case, Record
+from ci.units.runner import Runner
+from ci.units.unit import Outcome, Unit
 
 
 @pytest.fixture

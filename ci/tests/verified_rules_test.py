@@ -6,8 +6,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from evidence import OtherTest, kunit_tests, pytest_tests
-from verified_rules import judge, read
+from ci.verified_rules import judge, read
+from conformance.rules.evidence import OtherTest, kunit_tests, pytest_tests
 
 KUNIT = """
 static void it_holds(struct kunit *test)

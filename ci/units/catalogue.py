@@ -6,12 +6,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-import judge
-import lint
-import matrix
-from pmuvm import suite
-from units.inputs import Inputs
-from units.unit import OUT, ROOT, Unit
+from ci import judge, lint, matrix
+from ci.units.inputs import Inputs, package_files
+from ci.units.unit import OUT, ROOT, Unit
+from vm import suite
 
 PYTHON = "/usr/bin/python3"
 KERNELS = ("6.12", "6.1")
@@ -25,7 +23,7 @@ NIGHTLY = re.compile(r"^pytestmark = .*?nightly", re.M)
 NIGHTLY_LIST = re.compile(r"^pytestmark = \[[^\]]*nightly[^\]]*\]", re.M)
 KUNIT_READS = (
     *("glob:driver/*.[chS]", "glob:driver/*Kbuild", "glob:driver/*Kconfig"),
-    *("glob:kunit/*", "glob:vm/kernels/*", "glob:vm/pmuvm/*"),
+    *("glob:kunit/*", "glob:vm/kernels/*", *package_files("vm")),
     *("package:gcc-12", "package:qemu-system-x86"),
 )
 PYTEST_READS = ("package:python3-pytest", "file:pyproject.toml", "file:conftest.py")
@@ -33,17 +31,19 @@ CPP_READS = (
     *("glob:*.cpp", "glob:*.h", "glob:*.c", "glob:*CMakeLists.txt", "glob:cmake/*"),
     *("glob:conformance/rules/*", "glob:conformance/*.toml", "file:CMakePresets.json"),
     *("glob:*.clang-tidy", "file:ci/checks/tidy.py", "package:clang-tidy-22"),
-    *("glob:ci/units/*.py", "glob:ci/mutation/*.py", "glob:vm/pmuvm/*"),
+    *("file:ci/__init__.py", "file:ci/checks/__init__.py"),
+    *("glob:ci/units/*.py", "glob:ci/mutation/*.py", *package_files("vm")),
     *("package:libstdc++-12-dev", "package:libgtest-dev", "package:libgmock-dev"),
     *("package:nlohmann-json3-dev", "package:libtomlplusplus-dev", "package:libcli11-dev"),
     *("package:libbpf-dev", "package:libc6-dev", "package:linux-libc-dev"),
 )
+RECORDS = tuple(f"file:ci/units/{name}.py" for name in ("__init__", "inputs", "records"))
 TRACERS = ("glob:ci/*.py", "glob:vm/*.py", "package:strace")
 UNTRACED = {
     # These tests use a tracer themselves, and LeakSanitizer does not work under a tracer.
     "ci/tests/traces_test.py": TRACERS,
     "ci/tests/units_test.py": TRACERS,
-    "ci/tests/stated_test.py": (*TRACERS, "glob:*.toml", "names:/"),
+    "ci/tests/stated_test.py": (*TRACERS, "glob:conformance/*.py", "glob:*.toml", "names:/"),
     "fuzz/tests/seeded_faults_test.py": ("glob:fuzz/*", *CPP_READS),
     "fuzz/tests/build_test.py": ("glob:fuzz/*", *CPP_READS),
 }
@@ -83,9 +83,9 @@ def builds() -> list[Unit]:
     fetched = [
         Unit(
             f"build/kernel-{name}",
-            ((PYTHON, "-m", "pmuvm", "fetch", "--kernel", name),),
+            ((PYTHON, "-m", "vm", "fetch", "--kernel", name),),
             900,
-            f"PYTHONPATH=vm {PYTHON} -m pmuvm fetch --kernel {name}",
+            f"{PYTHON} -m vm fetch --kernel {name}",
             build=True,
         )
         for name in KERNELS
@@ -93,9 +93,9 @@ def builds() -> list[Unit]:
     modules = [
         Unit(
             f"build/module-{name}",
-            ((PYTHON, "-m", "pmuvm", "module", "--kernel", name),),
+            ((PYTHON, "-m", "vm", "module", "--kernel", name),),
             900,
-            f"PYTHONPATH=vm {PYTHON} -m pmuvm module --kernel {name}",
+            f"{PYTHON} -m vm module --kernel {name}",
             needs=(f"build/kernel-{name}",),
             build=True,
         )
@@ -110,9 +110,9 @@ def builds() -> list[Unit]:
         *modules,
         Unit(
             PROSE,
-            ((PYTHON, "ci/checks/prose.py", "--install"),),
+            ((PYTHON, "-m", "ci.checks.prose", "--install"),),
             400,
-            f"{PYTHON} ci/checks/prose.py --install",
+            f"{PYTHON} -m ci.checks.prose --install",
             default_s=1,
             build=True,
         ),
@@ -136,9 +136,9 @@ def lint_units() -> list[Unit]:
         found.append(
             Unit(
                 f"lint/{name}",
-                ((PYTHON, "ci/lint.py", name),),
+                ((PYTHON, "-m", "ci.lint", name),),
                 1200,
-                f"{PYTHON} ci/lint.py {name}",
+                f"{PYTHON} -m ci.lint {name}",
                 needs=needs,
                 traced=True,
                 default_s=heavy.get(name, 5.0),
@@ -152,9 +152,9 @@ def tidy_units(kind: str, parts: int, default_s: float) -> list[Unit]:
     return [
         Unit(
             f"{kind}/{part}of{parts}",
-            ((PYTHON, "ci/checks/tidy.py", "--kind", kind, "--part", f"{part}/{parts}"),),
+            ((PYTHON, "-m", "ci.checks.tidy", "--kind", kind, "--part", f"{part}/{parts}"),),
             2 * HOUR_S,
-            f"{PYTHON} ci/checks/tidy.py --kind {kind} --part {part}/{parts}",
+            f"{PYTHON} -m ci.checks.tidy --kind {kind} --part {part}/{parts}",
             needs=("build/tidy", "build/fuzz"),
             reads=CPP_READS,
             default_s=default_s,
@@ -240,7 +240,7 @@ def kunit_unit(kernel: str) -> Unit:
     """The KUnit suites on one kernel. `kernel` may end in -debug."""
     out = OUT / f"kunit-{kernel}"
     series = kernel.removesuffix("-debug")
-    command = (PYTHON, "kunit/run.py", "--kernel", series, "--out", str(out))
+    command = (PYTHON, "-m", "kunit.pmukunit", "--kernel", series, "--out", str(out))
     debug = series != kernel
     return Unit(
         f"kunit/{kernel}",
@@ -272,7 +272,7 @@ def run_units(jobs: Sequence[matrix.Job]) -> list[Unit]:
                 f"run/{target}-{kernel}",
                 (
                     (
-                        *(PYTHON, "ci/judge.py", "--target", target, "--kernel", kernel),
+                        *(PYTHON, "-m", "ci.judge", "--target", target, "--kernel", kernel),
                         *("--out", str(out)),
                     ),
                 ),
@@ -282,7 +282,7 @@ def run_units(jobs: Sequence[matrix.Job]) -> list[Unit]:
                 needs=("build/guest", f"build/module-{kernel}"),
                 reads=(
                     *judge.RUNNER,
-                    *(f"file:ci/units/{name}.py" for name in ("__init__", "inputs", "records")),
+                    *RECORDS,
                     *judge.MACHINE,
                     *(judge.driver_inputs() if suite.find_target(target).module else ()),
                     *("suite:runner", "suite:report", "suite:cases"),
@@ -328,13 +328,16 @@ def mutants_unit(name: str, words: Sequence[str], default_s: float, needs: Seque
     out = OUT / name.replace("/", "-")
     return Unit(
         name,
-        ((PYTHON, "ci/mutants.py", *words, "--out", str(out)),),
+        ((PYTHON, "-m", "ci.mutants", *words, "--out", str(out)),),
         2 * HOUR_S,
-        " ".join((PYTHON, "ci/mutants.py", *words)),
+        " ".join((PYTHON, "-m", "ci.mutants", *words)),
         out / "results.json",
         needs=tuple(needs),
         reads=(
             *("glob:driver/*", "glob:ci/mutation/*.py", "file:ci/mutants.py", "glob:vm/*"),
+            *("file:ci/__init__.py", "file:ci/judge.py", "file:ci/kunit_command.py", *RECORDS),
+            *package_files("conformance"),
+            *package_files("conformance/rules"),
             *("suite:runner", "suite:report", "suite:cases", *judge.MACHINE, "package:gcc-12"),
             *("glob:conformance/targets/*", *(f"cache:kernels/{k}-amd64.json" for k in KERNELS)),
             *("glob:kunit/*", *(f"source:{kernel}" for kernel in KERNELS)),

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
-from units.unit import Outcome, Unit
+from ci.units.unit import Outcome, Unit
 
 TAIL_LINES = 40
 NAMES_SHOWN = 20

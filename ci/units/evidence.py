@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-import verified_rules
-from evidence import OtherTest, read_tests, read_untested
-from generate import CatalogueError, read_catalogue
-from units.catalogue import KERNELS
-from units.records import Case
-from units.unit import ROOT, Outcome, Unit
+from ci import verified_rules
+from ci.units.catalogue import KERNELS
+from ci.units.records import Case
+from ci.units.unit import ROOT, Outcome, Unit
+from conformance.rules.evidence import OtherTest, read_tests, read_untested
+from conformance.rules.generate import CatalogueError, read_catalogue
 
 LATER = "applies only to older kernels: make nightly"
 UNIT = Unit("rules/all", (), 0, "make check")

@@ -31,7 +31,7 @@ import subprocess
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from pmuvm import source, store, tree
+from vm import source, store, tree
 
 ABSENT = "absent"
 SUITE = Path("build/guest/conformance")
@@ -140,6 +140,12 @@ class Inputs:
 
     def _case(self, source: str) -> str:
         return self._file(str(CASES / f"{source.removeprefix('conformance/')}.o"))
+
+
+def package_files(folder: str) -> tuple[str, ...]:
+    """The inputs that the modules and schemas of a Python package are, without those of the folders in it."""
+    paths = sorted((store.ROOT / folder).iterdir())
+    return tuple(f"file:{folder}/{path.name}" for path in paths if path.suffix in (".py", ".json"))
 
 
 def content(path: Path) -> str:

@@ -8,10 +8,10 @@ import json
 import threading
 from collections.abc import Sequence
 
-from pmuvm import store
-from units import records
-from units.inputs import Inputs
-from units.unit import Outcome, Unit
+from ci.units import records
+from ci.units.inputs import Inputs
+from ci.units.unit import Outcome, Unit
+from vm import store
 
 
 class Night:

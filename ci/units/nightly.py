@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import matrix
-import stated
-from pmuvm import kernel
-from units import catalogue
-from units.catalogue import GUEST_MB, GUESTS, HOUR_S, KERNELS, PYTHON
-from units.inputs import Inputs
-from units.unit import OUT, ROOT, Unit
+from ci import matrix, stated
+from ci.units import catalogue
+from ci.units.catalogue import GUESTS, GUEST_MB, HOUR_S, KERNELS, PYTHON
+from ci.units.inputs import Inputs
+from ci.units.unit import OUT, ROOT, Unit
+from vm import kernel
 
 ANALYZER_PARTS = 16
 MUTANT_PARTS = 16
@@ -31,8 +30,8 @@ def nightly_units(inputs: Inputs, rounds: int) -> list[Unit]:
         catalogue.build("dev", default_s=280),
         catalogue.build("coverage", "driver_tests", default_s=70),
         *catalogue.unit_tests("dev"),
-        _tool("coverage/driver", ("ci/coverage.py",), "coverage", ("build/coverage",), 40),
-        _tool("lines/driver", ("ci/lines.py",), "lines", ("build/guest",), 900, cores=2),
+        _tool("coverage/driver", ("ci.coverage",), "coverage", ("build/coverage",), 40),
+        _tool("lines/driver", ("ci.lines",), "lines", ("build/guest",), 900, cores=2),
         *catalogue.tidy_units("analyzer", ANALYZER_PARTS, 120),
         *catalogue.pytest_units(inputs, night=True),
         *(catalogue.kunit_unit(name) for name in (*KERNELS[1:], *kernel.debug_known())),
@@ -51,9 +50,9 @@ def _stated(units: Sequence[Unit]) -> list[Unit]:
     return [
         Unit(
             f"stated/{unit.name.replace('/', '+')}",
-            ((PYTHON, "ci/stated.py", unit.name),),
+            ((PYTHON, "-m", "ci.stated", unit.name),),
             unit.budget_s + HOUR_S,
-            f"{PYTHON} ci/stated.py {unit.name}",
+            f"{PYTHON} -m ci.stated {unit.name}",
             needs=unit.needs,
             reads=EVERYTHING,
             cores=unit.cores,
@@ -73,12 +72,12 @@ def _tool(
     default_s: float,
     cores: int = 1,
 ) -> Unit:
-    """A program that writes build/FOLDER/results.json."""
+    """A program that writes build/FOLDER/results.json. `words`: its module and its arguments."""
     return Unit(
         name,
-        ((PYTHON, *words),),
+        ((PYTHON, "-m", *words),),
         2 * HOUR_S,
-        " ".join((PYTHON, *words)),
+        " ".join((PYTHON, "-m", *words)),
         ROOT / "build" / folder / "results.json",
         needs=tuple(needs),
         reads=EVERYTHING,
@@ -113,7 +112,7 @@ def _debug_runs() -> list[Unit]:
     return [
         _run(
             f"run/{target}-{name}",
-            (PYTHON, "-m", "pmuvm", "run", "--target", target, "--kernel", name),
+            (PYTHON, "-m", "vm", "run", "--target", target, "--kernel", name),
             f"make run {catalogue.variables(name)} TARGET={target}",
             1200,
         )
@@ -173,7 +172,7 @@ def _oracle() -> list[Unit]:
             for n in range(ORACLE_PARTS)
         ]
         for label, words, first in (*kinds, ("mutants", ("--calls", "0"), 0)):
-            command = ("ci/oracle.py", "--kernel", name, *words, "--from", str(first))
+            command = ("ci.oracle", "--kernel", name, *words, "--from", str(first))
             found.append(
                 _tool(f"oracle/{name}-{label}", command, f"oracle-{name}", GUESTS, 900, cores=2)
             )
@@ -186,9 +185,9 @@ def _fuzzing() -> list[Unit]:
     pure = [
         Unit(
             f"fuzz/{subject}-{each_s}s",
-            ((PYTHON, "fuzz/run.py", "--harness", subject, "--time", str(each_s)),),
+            ((PYTHON, "-m", "fuzz.run", "--harness", subject, "--time", str(each_s)),),
             each_s + HOUR_S,
-            f"{PYTHON} fuzz/run.py --harness {subject} --time {each_s}",
+            f"{PYTHON} -m fuzz.run --harness {subject} --time {each_s}",
             needs=("build/fuzz",),
             reads=EVERYTHING,
             memory_mb=1500,
@@ -201,7 +200,7 @@ def _fuzzing() -> list[Unit]:
             f"fuzz-vm/{target}-{number}of{CAMPAIGNS}",
             (
                 (
-                    *(PYTHON, "fuzz/campaign.py", "--kernel", "6.12-kcov"),
+                    *(PYTHON, "-m", "fuzz.campaign", "--kernel", "6.12-kcov"),
                     *("--target", target, "--time", str(CAMPAIGN_S)),
                 ),
             ),
@@ -223,7 +222,7 @@ def _soaks(rounds: int) -> list[Unit]:
     return [
         _tool(
             f"soak/{name}-{number}of{rounds}",
-            ("ci/soak.py", "-n", "1", "--seed", str(number), "--kernel", name),
+            ("ci.soak", "-n", "1", "--seed", str(number), "--kernel", name),
             "soak",
             GUESTS,
             500,

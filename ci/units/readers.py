@@ -11,8 +11,8 @@ import subprocess
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from units import records
-from units.inputs import CASES, Inputs
+from ci.units import records
+from ci.units.inputs import CASES, Inputs
 
 DEPENDENCY = re.compile(r"^(\S+): #deps", re.M)
 TIMEOUT_S = 120

@@ -16,10 +16,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from pmuvm import store
-
-from units import inputs
-from units.inputs import Inputs
+from ci.units import inputs
+from ci.units.inputs import Inputs
+from vm import store
 
 KEPT = 12
 """Maximum number of records of a unit. With several, reverting a change makes an earlier record valid again."""

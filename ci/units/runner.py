@@ -10,12 +10,12 @@ import re
 import time
 from collections.abc import Iterable, Sequence
 
-from timed_commands import ENDED, OVERDUE, Commands
-from pmuvm.guest import CASES_LOG
-from units import records, traces
-from units.inputs import Inputs
-from units.records import Case, Record
-from units.unit import Outcome, ReportError, Unit, read_report
+from ci.timed_commands import ENDED, OVERDUE, Commands
+from ci.units import records, traces
+from ci.units.inputs import Inputs
+from ci.units.records import Case, Record
+from ci.units.unit import Outcome, ReportError, Unit, read_report
+from vm.guest import CASES_LOG
 
 MACRO = re.compile(r"^\w*CONFORMANCE_CASE\w*\(\s*(\w+),\s*(\w+)", re.M)
 BUILT = ("product", "suite", "case", "cache", "source")

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from units.unit import Outcome, Unit
+from ci.units.unit import Outcome, Unit
 
 SPARE_MB = 1500
 """Memory reserved for the rest of the machine."""

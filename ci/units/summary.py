@@ -7,8 +7,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from pmuvm import store
-from units.unit import Outcome, Unit
+from ci.units.unit import Outcome, Unit
+from vm import store
 
 
 def write(path: Path, outcomes: Sequence[Outcome], never: Sequence[Unit], idle: float) -> None:

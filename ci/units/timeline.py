@@ -7,8 +7,8 @@ import html
 from collections.abc import Sequence
 from pathlib import Path
 
-from pmuvm import store
-from units.schedule import Span
+from ci.units.schedule import Span
+from vm import store
 
 COLOURS = ("#4878a8", "#a85848", "#58a868", "#a89848", "#7858a8", "#48a0a0", "#a85890", "#808080")
 ROW_PX = 34

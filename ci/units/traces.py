@@ -15,7 +15,7 @@ import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from pmuvm import store
+from vm import store
 
 CALLS = (
     "open,openat,openat2,creat,execve,execveat,stat,lstat,newfstatat,statx,access,faccessat,"

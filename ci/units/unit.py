@@ -9,8 +9,8 @@ from pathlib import Path
 
 from junitparser import Error, Failure, JUnitXml, JUnitXmlError, Skipped, TestSuite
 
-from pmuvm import store
-from units.records import Case
+from ci.units.records import Case
+from vm import store
 
 ROOT = store.ROOT
 OUT = ROOT / "build" / "check"

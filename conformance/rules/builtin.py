@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Generate builtin.cpp, the built-in files of `pmuconf`: targets, profiles, waivers, and renamed cases."""
 
@@ -8,8 +7,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from generate import HEADER, quote, write_if_changed
-from renamed import read_renamed
+from conformance.rules.generate import HEADER, quote, write_if_changed
+from conformance.rules.renamed import read_renamed
 
 FOLDERS = ("targets", "profiles", "waivers")
 DELIMITER = "pmuconf_file"
@@ -43,7 +42,9 @@ def source_of(root: Path) -> str:
 
 def main() -> int:
     """Writes builtin.cpp."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python3 -m conformance.rules.builtin", description=__doc__
+    )
     parser.add_argument("--root", type=Path, required=True, help="the checkout")
     parser.add_argument("--out", type=Path, required=True, help="builtin.cpp")
     options = parser.parse_args()

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Write evidence.json for `pmuconf explain`: the tests outside the suite that verify each rule, and the rules without
 a test. It is not compiled into the program, so that a changed test does not link the suite again."""
@@ -10,8 +9,8 @@ import json
 import sys
 from pathlib import Path
 
-from evidence import read_tests, read_untested
-from generate import write_if_changed
+from conformance.rules.evidence import read_tests, read_untested
+from conformance.rules.generate import write_if_changed
 
 
 def text_of(root: Path) -> str:

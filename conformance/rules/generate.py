@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Check the rule catalogue (rules/*.toml) and convert it to C++: a header per area, and rules.cpp."""
 
@@ -224,7 +223,9 @@ def write_if_changed(path: pathlib.Path, text: str) -> None:
 
 def main() -> int:
     """Entry point: 0 for a valid catalogue, 1 and an error message of one line otherwise."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python3 -m conformance.rules.generate", description=__doc__
+    )
     parser.add_argument("--out", type=pathlib.Path, help="folder for rules.cpp and rules/<AREA>.h")
     parser.add_argument("files", type=pathlib.Path, nargs="+", help="rules/*.toml")
     args = parser.parse_args()

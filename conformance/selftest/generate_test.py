@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-GENERATE = pathlib.Path(__file__).parent.parent / "rules" / "generate.py"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 RULE = """[[rule]]
 id = "TOY-001"
 level = "MUST"
@@ -25,8 +25,15 @@ kernels = ">=6.1"
 def generate(tmp_path: pathlib.Path, text: str) -> subprocess.CompletedProcess[str]:
     catalogue = tmp_path / "TOY.toml"
     catalogue.write_text(text, encoding="utf-8")
-    argv = [sys.executable, str(GENERATE), "--out", str(tmp_path), str(catalogue)]
-    return subprocess.run(argv, capture_output=True, text=True, timeout=60)
+    argv = [
+        sys.executable,
+        "-m",
+        "conformance.rules.generate",
+        "--out",
+        str(tmp_path),
+        str(catalogue),
+    ]
+    return subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, timeout=60)
 
 
 def test_catalogue_becomes_cpp_constants(tmp_path: pathlib.Path) -> None:

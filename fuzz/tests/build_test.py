@@ -9,9 +9,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from fuzz import pack, run
 
-from pmuvm import store
+from fuzz import pack, run
+from vm import store
 
 SCRIPT = run.ROOT / "fuzz" / "build.sh"
 LIMIT_S = 1200

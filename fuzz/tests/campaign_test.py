@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from fuzz import campaign
 from fuzz.campaign import MAGIC, MAX_LEN, NOTE, Campaign, Finding
-
-from pmuvm import guest, kernel, store
-from pmuvm.errors import PmuvmError
+from vm import guest, kernel, store
+from vm.errors import PmuvmError
 
 SUM = (
     "#512\tDONE   ft: 77 corp: 9/1Kb exec/s: 2 rss: 30Mb\n"
@@ -137,7 +137,7 @@ def test_memory_leak_of_a_slice_is_a_finding(tmp_path: Path) -> None:
     )
     assert Path(finding.log).read_text("utf-8") == LEAK
     lines = campaign.table([told])
-    repeat = "fuzz/campaign.py --kernel 6.12-kcov --target refpmu"
+    repeat = "python3 -m fuzz.campaign --kernel 6.12-kcov --target refpmu"
     assert f"\n  {finding.log}\n  repeat with: {repeat}" in lines
 
 
@@ -158,10 +158,9 @@ PLAYED = """
 import os, pathlib, select, signal, sys
 # A shell's background job, as these tests may be, does not hear of ^C, and neither do those that it starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-sys.path[:0] = sys.argv[1:3]
 from fuzz import campaign
 def fuzz(request):
-    file = pathlib.Path(sys.argv[3]) / request.target
+    file = pathlib.Path(sys.argv[1]) / request.target
     try:
         file.touch()
         os.write(1, b"runs\\n")
@@ -178,8 +177,8 @@ sys.exit(campaign.main([]))
 @pytest.fixture(name="played")
 def fixture_played(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     words = ["/usr/bin/python3", "-B", "-c", PLAYED]
-    folders = [str(store.ROOT), str(store.ROOT / "vm"), str(tmp_path)]
-    with subprocess.Popen([*words, *folders], stdout=subprocess.PIPE, text=True) as process:
+    words.append(str(tmp_path))
+    with subprocess.Popen(words, cwd=store.ROOT, stdout=subprocess.PIPE, text=True) as process:
         yield process
         process.kill()
 

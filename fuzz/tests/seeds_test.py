@@ -10,9 +10,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from fuzz import campaign
 
-from pmuvm import suite
+from fuzz import campaign
+from vm import suite
 
 LIMIT_S = 60
 WORKS = {"refpmu": "pulse", "software": "work"}

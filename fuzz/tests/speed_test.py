@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import pytest
+
 from fuzz import speed
 from fuzz.speed import Speed
-
-from pmuvm.errors import PmuvmError
+from vm.errors import PmuvmError
 
 
 def fuzzer_output(operations: int, opened: int, seconds: float) -> str:

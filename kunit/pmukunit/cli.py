@@ -8,10 +8,10 @@ import re
 import sys
 from pathlib import Path
 
-from pmukunit import guest, results, stock, tree
-from pmuvm import kernel, store
-from pmuvm import tree as trees
-from pmuvm.errors import PmuvmError
+from kunit.pmukunit import guest, results, stock, tree
+from vm import kernel, store
+from vm import tree as trees
+from vm.errors import PmuvmError
 
 KERNELS = ("6.12", "6.1")
 DEADLINE_S = 300
@@ -41,7 +41,7 @@ def main(argv: list[str]) -> int:
 
 
 def _options(argv: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="kunit/run.py", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python3 -m kunit.pmukunit", description=__doc__)
     parser.add_argument(
         "--kernel", metavar="|".join(KERNELS), default=os.environ.get("KERNEL") or "6.12"
     )

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from pmuvm import image, kernel, leaks, orphan, qemu, store
-from pmuvm.arch import AMD64
-from pmuvm.errors import PmuvmError
+from vm import image, kernel, leaks, orphan, qemu, store
+from vm.arch import AMD64
+from vm.errors import PmuvmError
 
 # reboot=t ends the guest by a triple fault, without a shutdown.
 # no_timer_check: on a busy host the emulated timer may miss the few ticks of the kernel's check.

@@ -6,10 +6,10 @@ import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pmukunit import ktap
-from pmukunit.guest import Boot
-from pmukunit.ktap import Outcome
-from pmuvm import leaks, store
+from kunit.pmukunit import ktap
+from kunit.pmukunit.guest import Boot
+from kunit.pmukunit.ktap import Outcome
+from vm import leaks, store
 
 PASSED, FAILED, NOT_JUDGED = 0, 1, 2
 FAILED_LINES_SHOWN = 12

@@ -7,10 +7,10 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from pmukunit.guest import Boot
-from pmuvm import accel, image, kbuild, kernel, module, qemu, store, suite
-from pmuvm import guest as machines
-from pmuvm.errors import PmuvmError
+from kunit.pmukunit.guest import Boot
+from vm import accel, image, kbuild, kernel, module, qemu, store, suite
+from vm import guest as machines
+from vm.errors import PmuvmError
 
 NAME = "pmu_contract"
 BUILD_DEADLINE_S = 600

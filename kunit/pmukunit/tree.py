@@ -5,8 +5,8 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from pmuvm import kernel, tree
-from pmuvm.errors import PmuvmError
+from vm import kernel, tree
+from vm.errors import PmuvmError
 
 
 @dataclass(frozen=True)

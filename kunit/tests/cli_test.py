@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pmukunit import cli, results
+from kunit.pmukunit import cli, results
 
 
 @pytest.mark.parametrize(

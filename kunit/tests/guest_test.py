@@ -6,9 +6,9 @@ from typing import Protocol
 
 import pytest
 
-from pmukunit import guest
-from pmuvm.arch import AMD64
-from pmuvm.errors import PmuvmError
+from kunit.pmukunit import guest
+from vm.arch import AMD64
+from vm.errors import PmuvmError
 
 
 class Booter(Protocol):

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pmukunit import ktap
-from pmukunit.ktap import Outcome
+from kunit.pmukunit import ktap
+from kunit.pmukunit.ktap import Outcome
 
 LOGS = Path(__file__).parent / "logs"
 

@@ -1,23 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The overlay: a kernel tree has one copy after repeated calls; other folders are rejected."""
 
-import importlib.util
 import re
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
+from kunit import overlay
+
 KUNIT = Path(__file__).resolve().parents[1]
-
-
-@pytest.fixture(name="overlay")
-def overlay_module() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("overlay", KUNIT / "overlay.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(name="tree")
@@ -29,9 +20,7 @@ def kernel_tree(tmp_path: Path) -> Path:
     return tmp_path / "linux"
 
 
-def test_tree_has_what_kunit_py_asks_for(
-    overlay: ModuleType, tree: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_tree_has_what_kunit_py_asks_for(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert overlay.main([str(tree)]) == 0
     command = capsys.readouterr().out
     config = re.search(r"--kunitconfig (\S+)", command)
@@ -43,7 +32,7 @@ def test_tree_has_what_kunit_py_asks_for(
             assert (tree / overlay.PLACE / folder / f"{made}.c").is_file()
 
 
-def test_second_time_replaces_what_the_first_one_laid(overlay: ModuleType, tree: Path) -> None:
+def test_second_time_replaces_what_the_first_one_laid(tree: Path) -> None:
     overlay.main([str(tree)])
     stale = tree / overlay.PLACE / "kunit" / "stale_kunit.c"
     stale.write_text("")
@@ -54,7 +43,7 @@ def test_second_time_replaces_what_the_first_one_laid(overlay: ModuleType, tree:
 
 
 def test_folder_that_is_no_kernel_gets_one_line_and_nothing_else(
-    overlay: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert overlay.main([str(tmp_path)]) == 2
     said = capsys.readouterr().err

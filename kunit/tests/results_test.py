@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from pmukunit import results
-from pmukunit.guest import Boot
-from pmukunit.ktap import Outcome
-from pmuvm import leaks
+from kunit.pmukunit import results
+from kunit.pmukunit.guest import Boot
+from kunit.pmukunit.ktap import Outcome
+from vm import leaks
 
 LOGS = Path(__file__).parent / "logs"
 STATE = frozenset({"refpmu_state"})

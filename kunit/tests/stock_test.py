@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from pmukunit import cli, results
-from pmuvm import store
+from kunit.pmukunit import cli, results
+from vm import store
 
 pytestmark = pytest.mark.guest
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pmukunit import cli, tree
-from pmuvm.errors import PmuvmError
+from kunit.pmukunit import cli, tree
+from vm.errors import PmuvmError
 
 
 def inputs_of(root: Path) -> tree.Inputs:

@@ -8,11 +8,10 @@ import pathlib
 
 import pytest
 
-import pmuvm.runs
-from pmuvm import accel, arch, kernel, suite
-from pmuvm.errors import PmuvmError
-
-from stubs import write_script
+from vm import accel, arch, kernel, suite
+from vm.errors import PmuvmError
+import vm.runs
+from vm.testing.stubs import write_script
 
 ANY = kernel.Kernel("k", "6.12.1", arch.AMD64, pathlib.Path("/k"), None)
 
@@ -91,11 +90,11 @@ def test_icount_requires_the_emulator(fakes: pathlib.Path, monkeypatch: pytest.M
     play(fakes, 'echo "pmuvm: this guest runs" >&9')
     two = dataclasses.replace(suite.find_target("refpmu"), icount=3)
     one = dataclasses.replace(two, cpus=1)
-    assert pmuvm.runs.accelerator(one.accel, one.icount, one.cpus, ANY) == "tcg"
+    assert vm.runs.accelerator(one.accel, one.icount, one.cpus, ANY) == "tcg"
     with pytest.raises(PmuvmError, match="icount on amd64 needs one CPU: --cpus 1"):
-        pmuvm.runs.accelerator(two.accel, two.icount, two.cpus, ANY)
+        vm.runs.accelerator(two.accel, two.icount, two.cpus, ANY)
     arm64 = dataclasses.replace(ANY, arch=arch.ARM64)
-    assert pmuvm.runs.accelerator(two.accel, two.icount, two.cpus, arm64) == "tcg"
+    assert vm.runs.accelerator(two.accel, two.icount, two.cpus, arm64) == "tcg"
     monkeypatch.setenv("PMUCONF_ACCEL", "kvm")
     with pytest.raises(PmuvmError, match="icount needs the accelerator tcg, not kvm"):
-        pmuvm.runs.accelerator(one.accel, one.icount, one.cpus, ANY)
+        vm.runs.accelerator(one.accel, one.icount, one.cpus, ANY)

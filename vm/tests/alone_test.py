@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-import nightly_params
-from pmuvm import guest, kernel, runs, suite
+from vm import guest, kernel, runs, suite
+from vm.testing import nightly_params
 
 pytestmark = [pytest.mark.guest, pytest.mark.xdist_group("alone")]
 

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-import nightly_params
-from pmuvm import accel, guest, image, kernel, qemu, session, suite
-
-from stubs import TESTS
+from vm import accel, guest, image, kernel, qemu, session, suite
+from vm.testing import nightly_params
+from vm.testing.stubs import TESTS
 
 pytestmark = pytest.mark.guest
 

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from pmuvm import channel
+from vm import channel
 
 RESULT = {
     "t": "result",

@@ -8,9 +8,8 @@ import pathlib
 
 import pytest
 
-from pmuvm import arch, qemu, store
-
-from stubs import TESTS
+from vm import arch, qemu, store
+from vm.testing.stubs import TESTS
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pathlib
 
 import pytest
 
-from pmuvm import console, qemu
+from vm import console, qemu
 
 LOGS = pathlib.Path(__file__).parent / "logs"
 

@@ -8,8 +8,8 @@ import shutil
 
 import pytest
 
-from pmuvm import kernel, module, runs, session, store, suite
-from pmuvm.channel import Message
+from vm import kernel, module, runs, session, store, suite
+from vm.channel import Message
 
 # The test takes minutes, and half an hour more if the kernel is not built yet.
 pytestmark = [pytest.mark.guest, pytest.mark.nightly, pytest.mark.timeout(3600)]

@@ -8,8 +8,8 @@ import pathlib
 
 import pytest
 
-from pmuvm import guest, kernel, runs, suite
-from workloads import compile_program
+from vm import guest, kernel, runs, suite
+from vm.testing.workloads import compile_program
 
 pytestmark = pytest.mark.guest
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from pmuvm import arch, guest, kernel, runs, suite
+from vm import arch, guest, kernel, runs, suite
 
 pytestmark = [pytest.mark.guest, pytest.mark.xdist_group("drafts")]
 

@@ -8,8 +8,8 @@ import pathlib
 
 import pytest
 
-from pmuvm import guest, qemu
-from pmuvm.errors import PmuvmError
+from vm import guest, qemu
+from vm.errors import PmuvmError
 
 
 def behaving(machine: qemu.Machine, how: str) -> qemu.Machine:

@@ -12,10 +12,9 @@ import subprocess
 
 import pytest
 
-from pmuvm import image
-from pmuvm.errors import PmuvmError
-
-from stubs import TESTS, write_script
+from vm import image
+from vm.errors import PmuvmError
+from vm.testing.stubs import TESTS, write_script
 
 
 @pytest.fixture

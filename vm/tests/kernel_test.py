@@ -11,11 +11,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from pmuvm import arch as arches
-from pmuvm import kernel, packages, store, tree
-from pmuvm.errors import PmuvmError
-
-from stubs import boot_image, write_script
+from vm import kernel, packages, store, tree
+from vm import arch as arches
+from vm.errors import PmuvmError
+from vm.testing.stubs import boot_image, write_script
 
 RELEASE = "6.12.9+deb12-cloud-amd64"
 

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-import nightly_params
-from pmuvm import guest, kernel, runs, suite
+from vm import guest, kernel, runs, suite
+from vm.testing import nightly_params
 
 pytestmark = pytest.mark.guest
 

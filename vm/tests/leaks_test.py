@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from pmuvm import leaks
+from vm import leaks
 
 LISTING = """unreferenced object 0xffff8880001e2640 (size 216):
   comm "{comm}", pid {pid}, jiffies 4294892296

@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 
-from pmuvm import guest, runs, store, suite
-from pmuvm.__main__ import main
-
-from stubs import TESTS, boot_image, module_file
+from vm import guest, runs, store, suite
+from vm.cli import main
+from vm.testing.stubs import TESTS, boot_image, module_file
 
 SOFTWARE = '[target]\nname = "soft"\n'
 
@@ -181,7 +180,7 @@ def test_a_misused_command_line_is_one_line_and_status_2(
 def test_a_machine_without_busybox_is_one_line_and_status_2(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("pmuvm.image.shutil.which", lambda *_, **__: None)
+    monkeypatch.setattr("vm.image.shutil.which", lambda *_, **__: None)
     assert run(tmp_path) == 2
     errors = capfd.readouterr().err.splitlines()
     assert errors == ["pmuvm: no program 'busybox' on this machine (package busybox-static)"]

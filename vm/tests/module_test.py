@@ -9,10 +9,9 @@ import time
 
 import pytest
 
-from pmuvm import arch, kernel, module
-from pmuvm.errors import PmuvmError
-
-from stubs import module_file
+from vm import arch, kernel, module
+from vm.errors import PmuvmError
+from vm.testing.stubs import module_file
 
 # A fake build system. It makes a module from the changed sources and counts them.
 MAKEFILE = """

@@ -14,9 +14,8 @@ from typing import Any
 
 import pytest
 
-import mutant_modules
-import nightly_params
-from pmuvm import guest, kernel, runs, store, suite
+from vm import guest, kernel, runs, store, suite
+from vm.testing import mutant_modules, nightly_params
 
 pytestmark = pytest.mark.guest
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from pmuvm import runs, suite
+from vm import runs, suite
 
 pytestmark = [pytest.mark.guest, pytest.mark.xdist_group("order")]
 

@@ -11,9 +11,8 @@ import sys
 import junitparser
 import pytest
 
-from pmuvm import store
-
-from stubs import TESTS, boot_image
+from vm import store
+from vm.testing.stubs import TESTS, boot_image
 
 
 @pytest.fixture
@@ -26,7 +25,7 @@ def folder(
     """A folder with a target and two kernels, for a separate pytest process."""
     monkeypatch.setenv("PMUCONF_BINARY", str(TESTS / "agents/pmuconf"))
     monkeypatch.setenv("PMUCONF_ACCEL", "tcg")
-    monkeypatch.setenv("PYTHONPATH", str(store.ROOT / "vm"))
+    monkeypatch.setenv("PYTHONPATH", str(store.ROOT))
     monkeypatch.setenv("CASES", "Stand.Passes Stand.Oopses Stand.Works")
     folder = tmp_path / "project"
     folder.mkdir()
@@ -39,7 +38,7 @@ def folder(
 def run_pytest(folder: pathlib.Path, *words: str) -> tuple[int, str]:
     for name in [name for name in os.environ if name.startswith("PYTEST_")]:
         os.environ.pop(name)
-    argv = [sys.executable, "-m", "pytest", "-p", "pmuvm.plugin", "-q", "soft.toml", *words]
+    argv = [sys.executable, "-m", "pytest", "-p", "vm.plugin", "-q", "soft.toml", *words]
     done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, timeout=120)
     return done.returncode, done.stdout + done.stderr
 

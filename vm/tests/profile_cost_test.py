@@ -22,10 +22,10 @@ from collections.abc import Iterator
 
 import pytest
 
-import perfdata
-from resource_usage import USAGE_PROGRAM, ResourceUsage
-from pmuvm import guest, image, kernel, runs, suite
-from workloads import FOR_ROUNDS, SHARES, compile_program
+from vm import guest, image, kernel, runs, suite
+from vm.testing import perfdata
+from vm.testing.resource_usage import USAGE_PROGRAM, ResourceUsage
+from vm.testing.workloads import FOR_ROUNDS, SHARES, compile_program
 
 pytestmark = [
     pytest.mark.guest,

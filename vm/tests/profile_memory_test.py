@@ -14,9 +14,9 @@ import re
 
 import pytest
 
-from resource_usage import USAGE_PROGRAM, ResourceUsage
-from pmuvm import arch, guest, kernel, runs, suite
-from workloads import FOR_ROUNDS, compile_program
+from vm import arch, guest, kernel, runs, suite
+from vm.testing.resource_usage import USAGE_PROGRAM, ResourceUsage
+from vm.testing.workloads import FOR_ROUNDS, compile_program
 
 pytestmark = [
     pytest.mark.guest,

@@ -21,9 +21,9 @@ from typing import Any
 
 import pytest
 
-import nightly_params
-from pmuvm import guest, kernel, runs, suite
-from workloads import DEPTH, FOR_ROUNDS, SHARES, compile_program
+from vm import guest, kernel, runs, suite
+from vm.testing import nightly_params
+from vm.testing.workloads import DEPTH, FOR_ROUNDS, SHARES, compile_program
 
 pytestmark = pytest.mark.guest
 

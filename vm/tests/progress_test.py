@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from pmuvm.progress import Progress
+from vm.progress import Progress
 
 
 class Terminal(io.StringIO):

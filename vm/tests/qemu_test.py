@@ -13,10 +13,9 @@ import time
 
 import pytest
 
-from pmuvm import arch, qemu
-from pmuvm.errors import PmuvmError
-
-from stubs import write_script
+from vm import arch, qemu
+from vm.errors import PmuvmError
+from vm.testing.stubs import write_script
 
 GOLDEN = [
     "qemu-system-x86_64 -machine pc -accel tcg,thread=single -cpu max -smp 2 -m 512",

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from _pytest.mark import ParameterSet
 
-from pmuvm import guest, kernel, runs, suite
+from vm import guest, kernel, runs, suite
 
 pytestmark = pytest.mark.guest
 

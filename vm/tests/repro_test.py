@@ -13,8 +13,8 @@ import subprocess
 
 import pytest
 
-import mutant_modules
-from pmuvm import guest, kernel, runs, suite
+from vm import guest, kernel, runs, suite
+from vm.testing import mutant_modules
 
 pytestmark = pytest.mark.guest
 

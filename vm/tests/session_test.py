@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from pmuvm import guest, qemu, session, suite
-from pmuvm.errors import PmuvmError
+from vm import guest, qemu, session, suite
+from vm.errors import PmuvmError
 
 
 @pytest.fixture(autouse=True)

@@ -11,11 +11,10 @@ from typing import Any
 
 import pytest
 
-from pmuvm import accel, arch, guest, image, kernel, qemu, runs, session, snapshot, store, suite
-from pmuvm.__main__ import main
-from pmuvm.errors import PmuvmError
-
-from stubs import TESTS, boot_image
+from vm import accel, arch, guest, image, kernel, qemu, runs, session, snapshot, store, suite
+from vm.cli import main
+from vm.errors import PmuvmError
+from vm.testing.stubs import TESTS, boot_image
 
 SOFTWARE = '[target]\nname = "soft"\n'
 

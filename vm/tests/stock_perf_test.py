@@ -21,10 +21,9 @@ from collections.abc import Iterator
 
 import pytest
 
-import nightly_params
-import perfdata
-from pmuvm import guest, image, kernel, runs, suite
-from pmuvm.arch import Arch
+from vm import guest, image, kernel, runs, suite
+from vm.arch import Arch
+from vm.testing import nightly_params, perfdata
 
 pytestmark = pytest.mark.guest
 

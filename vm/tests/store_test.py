@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from pmuvm import store
-from pmuvm.errors import PmuvmError
+from vm import store
+from vm.errors import PmuvmError
 
 
 @pytest.fixture

@@ -7,10 +7,9 @@ import pathlib
 
 import pytest
 
-from pmuvm import suite
-from pmuvm.errors import PmuvmError
-
-from stubs import TESTS, write_script
+from vm import suite
+from vm.errors import PmuvmError
+from vm.testing.stubs import TESTS, write_script
 
 
 @pytest.fixture(autouse=True)

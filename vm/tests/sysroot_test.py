@@ -7,10 +7,9 @@ import pathlib
 
 import pytest
 
-from pmuvm import arch, suite, sysroot
-from pmuvm.errors import PmuvmError
-
-from stubs import write_script
+from vm import arch, suite, sysroot
+from vm.errors import PmuvmError
+from vm.testing.stubs import write_script
 
 APT_CACHE = """
 for name; do
@@ -67,6 +66,6 @@ def test_failed_fetch_leaves_nothing(apt_log: pathlib.Path, cache: pathlib.Path)
 def test_missing_foreign_suite_error_has_the_build_command(tmp_path: pathlib.Path) -> None:
     foreign = next(one for one in arch.ARCHES.values() if arch.foreign(one))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pmuvm.store.ROOT", tmp_path)
+        patch.setattr("vm.store.ROOT", tmp_path)
         with pytest.raises(PmuvmError, match=f"build it with ci/build guest-{foreign.name}"):
             suite.agent(foreign)

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-import nightly_params
-from pmuvm import guest, kernel, runs, suite
+from vm import guest, kernel, runs, suite
+from vm.testing import nightly_params
 
 pytestmark = pytest.mark.guest
 

@@ -8,8 +8,8 @@ import pathlib
 
 import pytest
 
-from pmuvm import source, store, tree
-from pmuvm.errors import PmuvmError
+from vm import source, store, tree
+from vm.errors import PmuvmError
 
 CONFIG = "CONFIG_KUNIT=y\nCONFIG_SMP=y\n# CONFIG_VT is not set\n"
 OPTIONS = "# why\nCONFIG_SMP=y\n# CONFIG_VT is not set\n"

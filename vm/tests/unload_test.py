@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import pytest
 
-import nightly_params
-from pmuvm import guest, kernel, runs, suite
+from vm import guest, kernel, runs, suite
+from vm.testing import nightly_params
 
 pytestmark = pytest.mark.guest
 

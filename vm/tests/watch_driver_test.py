@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-import btf
-from pmuvm import arch, guest, kernel, runs, suite
+from vm import arch, guest, kernel, runs, suite
+from vm.testing import btf
 
 pytestmark = [pytest.mark.guest, pytest.mark.nightly, pytest.mark.timeout(3600)]
 

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-import mutant_modules
-import nightly_params
-from pmuvm import guest, kernel, runs, suite
+from vm import guest, kernel, runs, suite
+from vm.testing import mutant_modules, nightly_params
 
 pytestmark = [pytest.mark.guest, pytest.mark.xdist_group("watch")]
 

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The suite. Its Python code generates C++ code from the catalogue."""

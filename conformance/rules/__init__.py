@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The catalogue of rules, and its conversion to C++."""

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: kernels, fetch, module, run, probe, compare, exec."""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+import signal
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from . import arch, guest, kernel, module, once, runs, store, suite, sysroot
+from .errors import PmuvmError
+
+ALL = "all"
+"""Selects all targets of the suite, one after the other. Without --kernel it also selects every kernel."""
+PROBE = "probe"
+"""Selects a target file that a probe of --pmu drafts."""
+DEFAULT_KERNEL = "6.12"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs one command and returns its exit status. Status 2: the command could not run."""
+    options = parser().parse_args(arguments)
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        return int(options.command(options))
+    except PmuvmError as error:
+        if error.details:
+            print(error.details, file=sys.stderr)
+        print(f"pmuvm: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("pmuvm: interrupted", file=sys.stderr)
+        return 130
+
+
+class Parser(argparse.ArgumentParser):
+    """Reports an error in the arguments in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"pmuvm: {message}; see {self.prog} --help\n")
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options of all commands."""
+    top = Parser(prog="pmuvm", description=__doc__)
+    commands = top.add_subparsers(required=True, metavar="COMMAND")
+
+    listed = commands.add_parser("kernels", help="list the kernels that can be fetched")
+    listed.set_defaults(command=_kernels)
+
+    fetch = commands.add_parser("fetch", help="fetch and unpack a stock kernel")
+    _kernel_options(fetch)
+    fetch.add_argument(
+        "--refresh", action="store_true", help="check whether a newer version is available"
+    )
+    fetch.set_defaults(command=_fetch)
+
+    build = commands.add_parser("module", help="build the reference driver for a kernel")
+    _kernel_options(build)
+    build.add_argument("--source", type=pathlib.Path, default=store.ROOT / "driver")
+    build.add_argument("--out", type=pathlib.Path)
+    build.set_defaults(command=_module)
+
+    libraries = commands.add_parser("sysroot", help="fetch the libraries of another architecture")
+    libraries.add_argument("--arch", required=True)
+    libraries.set_defaults(command=_sysroot)
+
+    run = commands.add_parser("run", help="run the suite against a target and judge it")
+    _kernel_options(run, required=False)
+    run.add_argument(
+        "--target",
+        required=True,
+        help=f"a name in conformance/targets, a file, {ALL}, or {PROBE}: a draft for --pmu",
+    )
+    run.add_argument("--pmu", default="", help="its name in sysfs")
+    run.add_argument("--rule", default="", help="run only cases of this rule")
+    run.add_argument("--case", default="", help="run only cases that match this glob")
+    run.add_argument("--profile", default="", help="the profile to judge by")
+    run.add_argument("--module", type=pathlib.Path, help="load this module instead of a built one")
+    run.add_argument("--parameters", help="parameters of the module, instead of the target's")
+    run.add_argument("--out", type=pathlib.Path, default=store.ROOT / "build" / "report")
+    run.add_argument("--shuffle", type=int, metavar="SEED", help="run the cases in random order")
+    _machine_options(run)
+    run.add_argument(
+        "--isolate",
+        action="store_true",
+        help="run each case in a separate guest: this takes some seconds more for each case",
+    )
+    run.add_argument(
+        "--boot", action="store_true", help="boot the guest: do not start it from a snapshot"
+    )
+    run.add_argument("--boot-timeout", type=float, default=guest.BOOT_S, metavar="SECONDS")
+    run.set_defaults(command=_run)
+
+    probe = commands.add_parser("probe", help="draft a target file for a PMU of a guest")
+    _kernel_options(probe)
+    _machine_options(probe)
+    probe.add_argument("--pmu", required=True, help="its name in sysfs")
+    probe.add_argument(
+        "--module", type=pathlib.Path, help="its driver, if the kernel does not have it"
+    )
+    probe.add_argument("--parameters", default="", help="parameters of the module")
+    probe.add_argument("--out", type=pathlib.Path, required=True)
+    probe.set_defaults(command=_probe)
+
+    compare = commands.add_parser("compare", help="compare the results of two runs")
+    compare.add_argument("one", type=pathlib.Path, help="results.json, or its folder")
+    compare.add_argument("other", type=pathlib.Path)
+    compare.set_defaults(command=_compare)
+
+    program = commands.add_parser("exec", help="run one program in a guest")
+    _kernel_options(program)
+    _machine_options(program)
+    program.add_argument("--module", action="append", default=[], metavar="FILE.ko[,PARAM=VALUE]")
+    program.add_argument("--with", action="append", default=[], dest="programs", metavar="PROGRAM")
+    program.add_argument("--timeout", type=int, default=60, metavar="SECONDS")
+    program.add_argument("argv", nargs="+", help="after --: the program and its arguments")
+    program.set_defaults(command=_exec)
+    return top
+
+
+def _kernel_options(command: argparse.ArgumentParser, required: bool = True) -> None:
+    command.add_argument(
+        "--kernel", required=required, help="a name, or the path of a kernel image"
+    )
+    command.add_argument("--arch", default=arch.AMD64.name)
+
+
+def _machine_options(command: argparse.ArgumentParser) -> None:
+    """The options that override [vm] of a target file."""
+    command.add_argument("--cpus", type=int, choices=range(1, 17), help="instead of the target's")
+    command.add_argument(
+        "--icount",
+        type=int,
+        choices=range(11),
+        help="a clock of 2^ICOUNT ns for each instruction, independent of the host; on amd64 with --cpus 1",
+    )
+    command.add_argument(
+        "--cpu-model", metavar="MODEL", help="the processor model of QEMU, which determines its PMU"
+    )
+    command.add_argument(
+        "--cmdline", metavar="WORDS", help="additional words of the kernel's command line"
+    )
+
+
+def _host(options: argparse.Namespace, found: kernel.Kernel) -> once.Host:
+    return once.Host(
+        kernel=found,
+        cpu=options.cpu_model,
+        icount=options.icount,
+        cmdline=options.cmdline or "",
+        smp=options.cpus or once.Host.smp,
+    )
+
+
+def _kernel(options: argparse.Namespace, refresh: bool = False) -> kernel.Kernel:
+    return kernel.find(options.kernel, arch.find(options.arch), refresh)
+
+
+def _kernels(_options: argparse.Namespace) -> int:
+    for name in kernel.fetched_known():
+        print(name)
+    return 0
+
+
+def _fetch(options: argparse.Namespace) -> int:
+    found = _kernel(options, options.refresh)
+    print(f"{found.release}  {found.image}")
+    return 0
+
+
+def _module(options: argparse.Namespace) -> int:
+    found = _kernel(options)
+    print(module.build(found, options.source, options.out or module.default_out(found)))
+    return 0
+
+
+def _sysroot(options: argparse.Namespace) -> int:
+    print(sysroot.find(arch.find(options.arch)))
+    return 0
+
+
+def _run(options: argparse.Namespace) -> int:
+    target = options.target
+    if bool(options.pmu) != (target == PROBE):
+        raise PmuvmError(
+            f"--pmu goes only with --target {PROBE}, and names the PMU to draft a target for"
+        )
+    if target == PROBE:
+        target = str(store.ROOT / "build" / PROBE / f"{options.pmu}.toml")
+        once.draft(
+            _host(options, kernel.find(options.kernel or DEFAULT_KERNEL, arch.find(options.arch))),
+            options.pmu,
+            _loaded(options.module, options.parameters or ""),
+            pathlib.Path(target),
+        )
+        print(f"drafted: {target}", file=sys.stderr)
+    given = runs.Request(
+        target=target,
+        kernel=options.kernel or DEFAULT_KERNEL,
+        arch=options.arch,
+        selection=suite.Selection(options.case, options.rule, options.profile),
+        out=options.out,
+        module=options.module,
+        parameters=options.parameters,
+        shuffle=options.shuffle,
+        isolate=options.isolate,
+        boot=options.boot,
+        boot_s=options.boot_timeout,
+        cpus=options.cpus,
+        icount=options.icount,
+        cpu=options.cpu_model,
+        cmdline=options.cmdline,
+    )
+    if target != ALL:
+        return runs.run_target(given)
+    return runs.run_all_targets(given, [options.kernel] if options.kernel else kernel.known())
+
+
+def _compare(options: argparse.Namespace) -> int:
+    found = runs.differences(options.one, options.other)
+    for line in found:
+        print(line)
+    print(f"{len(found)} cases differ" if found else "the same results")
+    return 1 if found else 0
+
+
+def _loaded(file: pathlib.Path | None, parameters: str) -> list[once.Loaded]:
+    if file is None:
+        return []
+    if not file.is_file():
+        raise PmuvmError(f"no module {file}")
+    return [once.Loaded(file, tuple(parameters.split()))]
+
+
+def _probe(options: argparse.Namespace) -> int:
+    modules = _loaded(options.module, options.parameters)
+    once.draft(_host(options, _kernel(options)), options.pmu, modules, options.out)
+    print(options.out)
+    return 0
+
+
+def _exec(options: argparse.Namespace) -> int:
+    words = [entry.split(",") for entry in options.module]
+    modules = [once.Loaded(pathlib.Path(word[0]), tuple(word[1:])) for word in words]
+    done = once.run(
+        _host(options, _kernel(options)), modules, options.programs, options.argv, options.timeout
+    )
+    print(done.stdout, end="")
+    print(done.stderr, end="", file=sys.stderr)
+    return done.status
+
+
+def _interrupt(_number: int, _frame: object) -> NoReturn:
+    raise KeyboardInterrupt

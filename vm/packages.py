@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Resolves, downloads and unpacks packages of the distribution, without root and without installing them."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+
+from . import store
+from .errors import PmuvmError
+
+TIMEOUT_S = 900
+
+# The state is private, so that neither root nor a fresh `apt-get update` of the host is needed. The hooks of the host's
+# configuration must not run on it.
+CONFIG = """\
+Dir::State "{state}";
+Dir::State::status "{state}/status";
+Dir::Cache "{state}/cache";
+APT::Architecture "{architecture}";
+APT::Architectures {{ "{architecture}"; }};
+APT::Sandbox::User "{user}";
+Acquire::Languages "none";
+Acquire::Retries "3";
+#clear APT::Update::Pre-Invoke;
+#clear APT::Update::Post-Invoke;
+#clear APT::Update::Post-Invoke-Success;
+#clear Acquire::IndexTargets::deb-src;
+#clear Acquire::IndexTargets::deb::DEP-11;
+#clear Acquire::IndexTargets::deb::Contents-deb;
+"""
+
+
+@dataclasses.dataclass(frozen=True)
+class Package:
+    """One version of one package, as in the distribution's index."""
+
+    name: str
+    version: str
+    sha256: str
+    depends: tuple[str, ...]
+
+
+class Apt:
+    """apt with a private state below `folder`. Only one process at a time may use it (the caller holds a lock)."""
+
+    def __init__(self, folder: pathlib.Path, architecture: str) -> None:
+        self._folder = folder
+        self._config = folder / "apt.conf"
+        self._warnings: list[str] = []
+        with store.writing(folder):
+            for part in ("lists/partial", "cache/archives/partial"):
+                (folder / part).mkdir(parents=True, exist_ok=True)
+            (folder / "status").touch()
+        text = CONFIG.format(
+            state=folder, architecture=architecture, user="root" if os.geteuid() == 0 else ""
+        )
+        store.write(self._config, text.encode())
+
+    def update(self) -> None:
+        """Downloads the package lists of the sources that the host is configured for."""
+        stderr = self._run(["apt-get", "update", "-q"], "fetch the lists of packages").stderr
+        # One failed source is no error: the packages may come from another one.
+        self._warnings = [line for line in stderr.splitlines() if line.startswith(("W:", "E:"))]
+
+    def closure(self, names: Sequence[str], follow: Callable[[str], bool]) -> list[Package]:
+        """`names` and those of their dependencies for which `follow` is true, sorted by name."""
+        found: dict[str, Package] = {}
+        wanted = list(names)
+        while wanted:
+            batch = sorted(set(wanted) - found.keys())
+            wanted = []
+            if not batch:
+                break
+            for package in self._show(batch):
+                found[package.name] = package
+                wanted += [name for name in package.depends if follow(name)]
+            for name in batch:
+                if name not in found:
+                    cause = f" ({self._warnings[0]})" if self._warnings else ""
+                    raise PmuvmError(f"no package '{name}' in the host's apt sources{cause}")
+        return [found[name] for name in sorted(found)]
+
+    def download(self, packages: Sequence[Package], into: pathlib.Path) -> list[pathlib.Path]:
+        """Downloads packages (apt verifies their checksums) into a folder. Returns the paths of the .deb files."""
+        names = [f"{package.name}={package.version}" for package in packages]
+        what = f"fetch {names[0]}" + (f" and {len(names) - 1} more" if names[1:] else "")
+        with store.writing(into):
+            into.mkdir(parents=True, exist_ok=True)
+        self._run(["apt-get", "download", "-q", *names], what, cwd=into)
+        files = sorted(into.glob("*.deb"))
+        if len(files) != len(packages):
+            raise PmuvmError(f"could not {what}: {len(files)} of {len(packages)} files arrived")
+        return files
+
+    def _show(self, names: Sequence[str]) -> list[Package]:
+        argv = ["apt-cache", "show", "--no-all-versions", *names]
+        # The status only shows that one of them is missing; the caller checks which.
+        return parse_show(self._run(argv, "read the lists of packages", fail=False).stdout)
+
+    def _run(
+        self, argv: list[str], what: str, cwd: pathlib.Path | None = None, fail: bool = True
+    ) -> subprocess.CompletedProcess[str]:
+        program, *rest = argv
+        return process([program, "-c", str(self._config), *rest], what, cwd or self._folder, fail)
+
+
+def run(argv: list[str], what: str, cwd: pathlib.Path) -> str:
+    """Runs a program of the host and returns its standard output. PmuvmError if it fails: could not `what`."""
+    return process(argv, what, cwd).stdout
+
+
+def process(
+    argv: list[str], what: str, cwd: pathlib.Path, fail: bool = True
+) -> subprocess.CompletedProcess[str]:
+    """Runs a program of the host. PmuvmError if it fails (and `fail`): could not `what`."""
+    if shutil.which(argv[0]) is None:
+        raise PmuvmError(f"cannot {what}: no program '{argv[0]}' on this machine")
+    try:
+        done = subprocess.run(
+            argv,
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=TIMEOUT_S,
+            env={**os.environ, "LC_ALL": "C"},
+        )
+    except subprocess.TimeoutExpired:
+        raise PmuvmError(f"could not {what}: no end after {TIMEOUT_S} s") from None
+    if fail and done.returncode != 0:
+        errors = [line for line in done.stderr.splitlines() if line.strip()]
+        cause = next((line for line in errors if line.startswith(("E:", "dpkg"))), "")
+        cause = cause or (errors[-1] if errors else f"status {done.returncode}")
+        raise PmuvmError(f"could not {what}: {cause.strip()}")
+    return done
+
+
+def unpack(deb: pathlib.Path, into: pathlib.Path) -> None:
+    """Unpacks the files of a package, without running its scripts."""
+    run(["dpkg", "-x", str(deb), str(into)], f"unpack {deb.name}", into)
+
+
+def parse_show(text: str) -> list[Package]:
+    """The packages in the output of `apt-cache show`."""
+    packages = []
+    for stanza in text.split("\n\n"):
+        fields = dict(re.findall(r"^([A-Za-z0-9-]+): (.*)$", stanza, re.MULTILINE))
+        if "Package" not in fields:
+            continue
+        alternatives = [item.split("|")[0] for item in fields.get("Depends", "").split(",")]
+        depends = tuple(item.split()[0].split(":")[0] for item in alternatives if item.split())
+        packages.append(
+            Package(
+                name=fields["Package"],
+                version=fields.get("Version", ""),
+                sha256=fields.get("SHA256", ""),
+                depends=depends,
+            )
+        )
+    return packages

@@ -1,0 +1,428 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the suite for one target and kernel, or for all of them, and compares two runs."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import gzip
+import json
+import pathlib
+import random
+import shlex
+import sys
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from . import (
+    accel,
+    arch,
+    guest,
+    image,
+    kernel,
+    leaks,
+    module,
+    qemu,
+    session,
+    snapshot,
+    store,
+    suite,
+)
+from .channel import Message
+from .errors import PmuvmError
+from .progress import Progress
+
+PRODUCTS = ("stream.jsonl", "console.log", "results.json", "results.ktap", "junit.xml")
+HANDED_BYTES = 512 << 10
+"""Maximum size of a compressed module that is passed to a guest, which reads it one byte at a time."""
+HANDED_LEVEL = 6
+HANDED_KEPT_BYTES = 64 << 20
+CONFORMANT, NOT_CONFORMANT, NOT_JUDGED = 0, 1, 2
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    """The options of a run."""
+
+    target: str
+    """A name in conformance/targets, or a file."""
+    kernel: str
+    arch: str
+    selection: suite.Selection
+    out: pathlib.Path
+    module: pathlib.Path | None = None
+    """A module to load instead of a built one."""
+    parameters: str | None = None
+    """Parameters of the module, instead of the target's."""
+    shuffle: int | None = None
+    """The seed of a random order of the cases."""
+    isolate: bool = False
+    """Whether each case has a separate guest."""
+    boot: bool = False
+    """Whether to boot each guest instead of starting it from a snapshot."""
+    boot_s: float = guest.BOOT_S
+    cpus: int | None = None
+    """Number of CPUs, instead of the target's."""
+    icount: int | None = None
+    """As in qemu.Machine. This field and the next two override the target's."""
+    cpu: str | None = None
+    cmdline: str | None = None
+
+    def repro_command(self) -> str:
+        """The repro command without the case's id at its end."""
+        words = {
+            "KERNEL": self.kernel,
+            "TARGET": self.target,
+            "ARCH": self.arch if self.arch != arch.AMD64.name else "",
+            "MODULE": str(self.module or ""),
+            "PARAMETERS": self.parameters or "",
+            "CPU_MODEL": self.cpu or "",
+            "ICOUNT": "" if self.icount is None else str(self.icount),
+            "CMDLINE": self.cmdline or "",
+        }
+        return " ".join(
+            ["make run", *(f"{key}={shlex.quote(word)}" for key, word in words.items() if word)]
+            + ["CASE="]
+        )
+
+
+def run_target(request: Request) -> int:
+    """Runs the selected cases on one target and kernel, has them judged, and returns the exit status."""
+    target = suite.find_target(request.target)
+    if request.parameters is not None:
+        target = dataclasses.replace(target, parameters=tuple(request.parameters.split()))
+    if target.arch not in (None, request.arch):
+        raise PmuvmError(f"the target {target.name} needs guests with ARCH={target.arch}")
+    cases = suite.cases(target, request.selection)
+    found = kernel.find(_kernel(request, target), arch.find(request.arch))
+    asked = {
+        "cpus": request.cpus,
+        "icount": request.icount,
+        "cpu": request.cpu,
+        "cmdline": request.cmdline,
+    }
+    target = dataclasses.replace(target, **{k: v for k, v in asked.items() if v is not None})
+    # Booting is cheap compared with the whole catalogue, and isolated cases use a snapshot of their own.
+    boot = request.boot or request.isolate or not request.selection.partial
+    ready = plan_from_snapshot(target, found, request.module, request.boot_s, boot=boot)
+    if request.shuffle is not None:
+        random.Random(request.shuffle).shuffle(cases)
+
+    out = request.out
+    with store.writing(out):
+        out.mkdir(parents=True, exist_ok=True)
+        for name in PRODUCTS:
+            (out / name).unlink(missing_ok=True)
+    stream = out / "stream.jsonl"
+    progress = Progress(len(cases), sys.stderr)
+    start = () if ready.machine.state is None else ("snapshot",)
+    where = f"{found.release} ({' '.join((ready.machine.accel, *start, *ready.parameters))})"
+    order = "" if request.shuffle is None else f", in the order of --shuffle {request.shuffle}"
+    progress.print_line(f"{target.name} on {where}: {len(cases)} cases{order}")
+    first = {
+        "t": "run",
+        "target": target.name,
+        "kernel": found.name,
+        "release": found.release,
+        "arch": found.arch.machine,
+        "profile": request.selection.profile,
+        "selected": [case.id for case in cases],
+        "partial": request.selection.partial,
+        "shuffle": request.shuffle,
+    }
+    try:
+        with store.writing(out), stream.open("w", encoding="utf-8") as file:
+
+            def record(message: Message) -> None:
+                file.write(json.dumps(message) + "\n")
+                file.flush()
+
+            record(first)
+            log = out / "console.log"
+            with session.Session(ready, log, record, alone=request.isolate) as guests:
+                session.run_all(guests, cases, progress.result)
+            record({"t": "end"})
+    except (PmuvmError, KeyboardInterrupt):
+        # No result was judged, so no file may remain that looks like a result.
+        for name in PRODUCTS:
+            (out / name).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            out.rmdir()
+        raise
+    return suite.report(stream, target, request.selection, out, request.repro_command())
+
+
+def _kernel(request: Request, target: suite.Target) -> str:
+    """The requested kernel. If the request is a series, the kernel of the target's kind."""
+    if target.kind is None or request.kernel not in kernel.known():
+        return request.kernel
+    name = f"{request.kernel}-{target.kind}"
+    if name not in kernel.built_known():
+        raise PmuvmError(f"{target.path}: vm.kernel: there is no kernel {name}")
+    return name
+
+
+def run_all_targets(request: Request, kernels: Sequence[str]) -> int:
+    """Runs each target of the suite on each of `kernels`, and returns the worst status.
+
+    Each run has its own folder in `request.out`. A run that fails to start counts as not judged.
+    """
+    rows = []
+    for target in suite.targets_on(request.arch):
+        for name in kernels:
+            label = f"{target}-{pathlib.Path(name).name}"
+            this = dataclasses.replace(request, target=target, kernel=name, out=request.out / label)
+            print(f"== {target} on {name}", flush=True)
+            try:
+                status = run_target(this)
+            except PmuvmError as error:
+                print(f"pmuvm: {error}", file=sys.stderr)
+                status = NOT_JUDGED
+            rows.append((label, status, _results(this.out) if status != NOT_JUDGED else {}))
+    print()
+    for label, status, results in rows:
+        print(f"{label:32} {_tally(status, results)}")
+    bad = [status for _, status, _ in rows if status != CONFORMANT]
+    print(f"{len(rows) - len(bad)} of {len(rows)} runs are conformant")
+    return NOT_CONFORMANT if NOT_CONFORMANT in bad else NOT_JUDGED if bad or not rows else 0
+
+
+def differences(one_path: pathlib.Path, other_path: pathlib.Path) -> list[str]:
+    """A line for each case whose results differ between two results.json (or folders of them)."""
+    results = []
+    for path in (one_path, other_path):
+        found = _results(path)
+        if not found:
+            raise PmuvmError(f"{path} has no results.json")
+        results.append({case["id"]: case["result"] for case in found["cases"]})
+    return [
+        f"{case}: {results[0].get(case, 'not there')}, {results[1].get(case, 'not there')}"
+        for case in sorted(results[0].keys() | results[1].keys())
+        if results[0].get(case) != results[1].get(case)
+    ]
+
+
+def _results(path: pathlib.Path) -> dict[str, Any]:
+    try:
+        found = json.loads((path / "results.json" if path.is_dir() else path).read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    assert isinstance(found, dict)
+    return found
+
+
+def _tally(status: int, results: dict[str, Any]) -> str:
+    word = {CONFORMANT: "conformant", NOT_CONFORMANT: "NOT CONFORMANT"}.get(status, "NOT JUDGED")
+    totals = results.get("totals", {})
+    counts = [f"{n} {key}" for key, n in totals.items() if n and not key.startswith("rules")]
+    return f"{word:15} {', '.join(counts)}".rstrip()
+
+
+def machine(
+    found: kernel.Kernel,
+    target: suite.Target,
+    *,
+    driver: pathlib.Path = store.ROOT / "driver",
+    files: Mapping[str, pathlib.Path] = types.MappingProxyType({}),
+    cmdline: str = "",
+) -> qemu.Machine:
+    """The configuration of a machine with the suite's agent, `target`, its module built from `driver`, and `files`.
+
+    `files`: path in the guest to path on the host. `cmdline`: more words for the kernel.
+    """
+    return _machine(found, target, _modules(found, target, driver), files, cmdline)
+
+
+def plan(
+    target: suite.Target,
+    found: kernel.Kernel,
+    given: pathlib.Path | None,
+    boot_s: float = guest.BOOT_S,
+) -> session.Plan:
+    """Builds and packs the files that `target` needs on a kernel."""
+    return _packed(target, found, _named(target, found, given), boot_s)
+
+
+def plan_from_snapshot(
+    target: suite.Target,
+    found: kernel.Kernel,
+    given: pathlib.Path | None,
+    boot_s: float = guest.BOOT_S,
+    *,
+    boot: bool,
+) -> session.Plan:
+    """As plan(), but guests start from a snapshot if there is one or one is worth making, and `boot` is false. They
+    receive their module after that, so the snapshot stays valid when the module changes."""
+    named = _named(target, found, given)
+    restored = None if boot else _restored(target, found, named, boot_s)
+    return restored or _packed(target, found, named, boot_s)
+
+
+def _named(
+    target: suite.Target, found: kernel.Kernel, given: pathlib.Path | None
+) -> dict[str, pathlib.Path]:
+    """The modules of a target by their file names in a guest. The first one is loaded."""
+    if given is not None and not given.is_file():
+        raise PmuvmError(f"no module {given}")
+    modules = _modules(found, target, store.ROOT / "driver") if given is None else (given,)
+    return module.guest_files(modules, found)
+
+
+def _packed(
+    target: suite.Target, found: kernel.Kernel, named: Mapping[str, pathlib.Path], boot_s: float
+) -> session.Plan:
+    files = {f"modules/{name}": path for name, path in named.items()}
+    ready = _machine(found, target, (), files, "")
+    return _plan(target, found, ready, next(iter(named), None), boot_s)
+
+
+def _plan(
+    target: suite.Target,
+    found: kernel.Kernel,
+    ready: qemu.Machine,
+    loaded: str | None,
+    boot_s: float,
+) -> session.Plan:
+    needs = found.needs
+    slowness = target.slowness * needs.slowness
+    boot_s *= needs.slowness
+    return session.Plan(ready, loaded, target.parameters, slowness, boot_s, needs.debug)
+
+
+def _restored(
+    target: suite.Target, found: kernel.Kernel, named: Mapping[str, pathlib.Path], boot_s: float
+) -> session.Plan | None:
+    """Guests that start from a snapshot; None if there is no snapshot and none should be made."""
+    # Snapshots need an emulator whose time is the host's. The checks of a debug kernel begin with its boot.
+    if arch.foreign(found.arch) or found.needs.debug or target.icount is not None:
+        return None
+    files: dict[str, pathlib.Path] = {}
+    loaded, handed = next(iter(named.items()), (None, None))
+    if handed is not None:
+        handed = _compressed(handed)
+        taker = kernel.module_of_package(found, guest.HANDING)
+        if len(named) != 1 or taker is None or handed.stat().st_size > HANDED_BYTES:
+            return None
+        path = store.cache() / "handed" / f"{found.release}-{guest.HANDING}.ko"
+        if not path.is_file() or path.read_bytes() != taker:
+            store.write(path, taker)
+        files[f"modules/{guest.HANDING}.ko"] = path
+    machine = _machine(found, target, (), files, "", image.place)
+    if machine.accel == "kvm":
+        return None
+    key = snapshot.key(machine)
+    found_state = snapshot.find(key)
+    if found_state is None and not snapshot.wanted(key):
+        return None
+    # QEMU also needs the image to restore a guest.
+    first = _plan(target, found, _machine(found, target, (), files, ""), None, boot_s)
+    made = found_state or snapshot.make(key, first)
+    if made is None:
+        return None
+    state = made
+
+    def fallback(why: str) -> session.Plan:
+        print(f"pmuvm: booted, since no guest starts from the snapshot: {why}", file=sys.stderr)
+        snapshot.remove(state)
+        if found_state is None:
+            snapshot.refuse(key)  # A new snapshot would also fail.
+        return _packed(target, found, named, boot_s)
+
+    return dataclasses.replace(
+        first,
+        machine=dataclasses.replace(first.machine, state=state, handed=handed),
+        module=loaded,
+        fallback=fallback,
+        console_text=snapshot.console(state),
+    )
+
+
+def _compressed(built: pathlib.Path) -> pathlib.Path:
+    """The compressed module, in the cache."""
+    data = gzip.compress(built.read_bytes(), compresslevel=HANDED_LEVEL, mtime=0)
+    path = store.cache() / "handed" / f"{store.digest([data])}.ko.gz"
+    if not path.is_file():
+        store.write(path, data)
+        store.prune(path.parent, "*.ko.gz", image.KEPT_DAYS, HANDED_KEPT_BYTES)
+    return path
+
+
+def behind_boot(
+    target: suite.Target, found: kernel.Kernel, folder: pathlib.Path
+) -> session.Plan | None:
+    """Guests that receive their module after the boot (`handing`). One guest boots, and its state in `folder` is the
+    start of all others. None if the kernel's package does not have the module that reads passed files.
+    """
+    taker = kernel.module_of_package(found, guest.HANDING)
+    if taker is None:
+        return None
+    path = folder / f"{guest.HANDING}.ko"
+    store.write(path, taker)
+    first = dataclasses.replace(plan(target, found, path), module=None)
+    state = folder / session.STATE
+    with session.Session(first, None, lambda _: None) as guests:
+        guests.save(state)
+    machine = dataclasses.replace(first.machine, state=state)
+    return dataclasses.replace(first, machine=machine)
+
+
+def handing(behind: session.Plan, built: pathlib.Path) -> session.Plan:
+    """The guests of behind_boot(), which receive the module `built` and load it."""
+    packed = built.with_suffix(".ko.gz")
+    store.write(packed, gzip.compress(built.read_bytes(), mtime=0))
+    machine = dataclasses.replace(behind.machine, handed=packed)
+    return dataclasses.replace(behind, machine=machine, module=built.name)
+
+
+def accelerator(named: str | None, icount: int | None, cpus: int, found: kernel.Kernel) -> str:
+    """The accelerator of a guest, a key of qemu.ACCELS: `named`, or else chosen."""
+    chosen = named or accel.choose(found, emulated=icount is not None)
+    if icount is not None:
+        if chosen != "tcg":
+            raise PmuvmError(f"icount needs the accelerator tcg, not {chosen}")
+        if cpus != 1 and not found.arch.icount_smp:
+            raise PmuvmError(f"icount on {found.arch.name} needs one CPU: --cpus 1")
+    return chosen
+
+
+def _modules(
+    found: kernel.Kernel, target: suite.Target, driver: pathlib.Path
+) -> tuple[pathlib.Path, ...]:
+    if target.module is None or found.build is None:
+        return ()
+    return (module.build(found, driver, module.default_out(found), target.module),)
+
+
+def _machine(
+    found: kernel.Kernel,
+    target: suite.Target,
+    modules: tuple[pathlib.Path, ...],
+    files: Mapping[str, pathlib.Path],
+    cmdline: str,
+    pack: Callable[[image.Contents], pathlib.Path] = image.build,
+) -> qemu.Machine:
+    packed = pack(
+        image.Contents(
+            agent=suite.agent(found.arch),
+            target=target.path,
+            modules=modules,
+            files={
+                **{base.name: base for base in target.bases},
+                **(leaks.FILES if found.needs.debug else {}),
+                **files,
+            },
+            arch=found.arch,
+        )
+    )
+    return qemu.Machine(
+        arch=found.arch,
+        kernel=found.image,
+        initrd=packed,
+        cpus=target.cpus,
+        memory_mb=max(target.memory_mb, found.needs.memory_mb),
+        accel=accelerator(target.accel, target.icount, target.cpus, found),
+        icount=target.icount,
+        cpu=target.cpu,
+        cmdline=" ".join(f"{found.needs.parameters} {target.cmdline} {cmdline}".split()),
+    )
