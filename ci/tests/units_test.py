@@ -29,7 +29,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(unit, "OUT", folder / "out")
     monkeypatch.setattr(unit, "ROOT", folder)
-    monkeypatch.setattr("timed_commands.ROOT", folder)
+    monkeypatch.setattr("ci.timed_commands.ROOT", folder)
     (folder / ".gitignore").write_text("out/\nran\n", encoding="utf-8")
     return folder
 

@@ -37,7 +37,6 @@ CPP_READS = (
     *("package:nlohmann-json3-dev", "package:libtomlplusplus-dev", "package:libcli11-dev"),
     *("package:libbpf-dev", "package:libc6-dev", "package:linux-libc-dev"),
 )
-RECORDS = tuple(f"file:ci/units/{name}.py" for name in ("__init__", "inputs", "records"))
 TRACERS = ("glob:ci/*.py", "glob:vm/*.py", "package:strace")
 UNTRACED = {
     # These tests use a tracer themselves, and LeakSanitizer does not work under a tracer.
@@ -282,7 +281,7 @@ def run_units(jobs: Sequence[matrix.Job]) -> list[Unit]:
                 needs=("build/guest", f"build/module-{kernel}"),
                 reads=(
                     *judge.RUNNER,
-                    *RECORDS,
+                    *(f"file:ci/units/{name}.py" for name in ("__init__", "inputs", "records")),
                     *judge.MACHINE,
                     *(judge.driver_inputs() if suite.find_target(target).module else ()),
                     *("suite:runner", "suite:report", "suite:cases"),
@@ -335,9 +334,7 @@ def mutants_unit(name: str, words: Sequence[str], default_s: float, needs: Seque
         needs=tuple(needs),
         reads=(
             *("glob:driver/*", "glob:ci/mutation/*.py", "file:ci/mutants.py", "glob:vm/*"),
-            *("file:ci/__init__.py", "file:ci/judge.py", "file:ci/kunit_command.py", *RECORDS),
-            *package_files("conformance"),
-            *package_files("conformance/rules"),
+            "file:ci/__init__.py",
             *("suite:runner", "suite:report", "suite:cases", *judge.MACHINE, "package:gcc-12"),
             *("glob:conformance/targets/*", *(f"cache:kernels/{k}-amd64.json" for k in KERNELS)),
             *("glob:kunit/*", *(f"source:{kernel}" for kernel in KERNELS)),
