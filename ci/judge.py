@@ -39,7 +39,6 @@ def driver_inputs() -> list[str]:
 
 def common_inputs(target: suite.Target, name: str) -> list[str]:
     """The inputs that all cases of a run have."""
-    files = [str(path.relative_to(ROOT)) for path in (target.path, *target.bases)]
     return [
         *MACHINE,
         *RUNNER,
@@ -47,7 +46,7 @@ def common_inputs(target: suite.Target, name: str) -> list[str]:
         "env:PMUCONF_ACCEL",
         f"file:vm/kernels/{name}.toml",
         f"cache:kernels/{name}-amd64.json",
-        *(f"file:{file}" for file in files),
+        f"text:{store.digest([target.merged.encode()])}",
         *(driver_inputs() if target.module else ()),
         *(built_inputs(name) if name not in kernel.known() else ()),
     ]

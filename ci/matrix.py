@@ -301,9 +301,9 @@ def all_places() -> list[Place]:
         # A kernel with a driver of this project built in is only for targets with that kind.
         kind = how.kind if how is not None and how.overlay else None
         for target, accel in itertools.product(targets, qemu.ACCELS):
-            if target.kind != kind or (target.accel or accel) != accel:
+            if target.kind != kind or (target.machine.accel or accel) != accel:
                 continue
-            if target.icount is not None and accel != "tcg":
+            if target.machine.icount is not None and accel != "tcg":
                 continue
             for on in kernel.arches_of(name):
                 if target.arch in (None, on):

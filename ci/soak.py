@@ -14,6 +14,7 @@ from pathlib import Path
 
 from vm import arch, runs, suite
 from vm.errors import PmuvmError
+from vm.machine_options import MachineOptions
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -106,8 +107,7 @@ def run_suite(options: argparse.Namespace, kind: Kind, seed: int) -> dict[str, s
         out=out,
         shuffle=seed,
         boot=True,
-        cpus=kind.cpus,
-        icount=kind.icount,
+        machine=MachineOptions(cpus=kind.cpus, icount=kind.icount),
     )
     runs.run_target(request)
     try:

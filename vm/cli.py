@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from . import arch, guest, kernel, module, once, runs, store, suite, sysroot
 from .errors import PmuvmError
+from .machine_options import MachineOptions
 
 ALL = "all"
 """Selects all targets of the suite, one after the other. Without --kernel it also selects every kernel."""
@@ -83,7 +84,7 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--parameters", help="parameters of the module, instead of the target's")
     run.add_argument("--out", type=pathlib.Path, default=store.ROOT / "build" / "report")
     run.add_argument("--shuffle", type=int, metavar="SEED", help="run the cases in random order")
-    _machine_options(run)
+    MachineOptions.add_arguments(run)
     run.add_argument(
         "--isolate",
         action="store_true",
@@ -97,7 +98,7 @@ def parser() -> argparse.ArgumentParser:
 
     probe = commands.add_parser("probe", help="draft a target file for a PMU of a guest")
     _kernel_options(probe)
-    _machine_options(probe)
+    MachineOptions.add_arguments(probe)
     probe.add_argument("--pmu", required=True, help="its name in sysfs")
     probe.add_argument(
         "--module", type=pathlib.Path, help="its driver, if the kernel does not have it"
@@ -113,7 +114,7 @@ def parser() -> argparse.ArgumentParser:
 
     program = commands.add_parser("exec", help="run one program in a guest")
     _kernel_options(program)
-    _machine_options(program)
+    MachineOptions.add_arguments(program)
     program.add_argument("--module", action="append", default=[], metavar="FILE.ko[,PARAM=VALUE]")
     program.add_argument("--with", action="append", default=[], dest="programs", metavar="PROGRAM")
     program.add_argument("--timeout", type=int, default=60, metavar="SECONDS")
@@ -129,31 +130,8 @@ def _kernel_options(command: argparse.ArgumentParser, required: bool = True) -> 
     command.add_argument("--arch", default=arch.AMD64.name)
 
 
-def _machine_options(command: argparse.ArgumentParser) -> None:
-    """The options that override [vm] of a target file."""
-    command.add_argument("--cpus", type=int, choices=range(1, 17), help="instead of the target's")
-    command.add_argument(
-        "--icount",
-        type=int,
-        choices=range(11),
-        help="a clock of 2^ICOUNT ns for each instruction, independent of the host; on amd64 with --cpus 1",
-    )
-    command.add_argument(
-        "--cpu-model", metavar="MODEL", help="the processor model of QEMU, which determines its PMU"
-    )
-    command.add_argument(
-        "--cmdline", metavar="WORDS", help="additional words of the kernel's command line"
-    )
-
-
 def _host(options: argparse.Namespace, found: kernel.Kernel) -> once.Host:
-    return once.Host(
-        kernel=found,
-        cpu=options.cpu_model,
-        icount=options.icount,
-        cmdline=options.cmdline or "",
-        smp=options.cpus or once.Host.smp,
-    )
+    return once.Host(found, MachineOptions.of_arguments(options))
 
 
 def _kernel(options: argparse.Namespace, refresh: bool = False) -> kernel.Kernel:
@@ -210,10 +188,7 @@ def _run(options: argparse.Namespace) -> int:
         isolate=options.isolate,
         boot=options.boot,
         boot_s=options.boot_timeout,
-        cpus=options.cpus,
-        icount=options.icount,
-        cpu=options.cpu_model,
-        cmdline=options.cmdline,
+        machine=MachineOptions.of_arguments(options),
     )
     if target != ALL:
         return runs.run_target(given)

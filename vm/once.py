@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import pathlib
 from collections.abc import Sequence
 
-from . import arch, guest, image, kernel, module, qemu, runs, store, suite
+from . import guest, image, kernel, module, store, suite
 from .errors import PmuvmError
+from .machine_options import MachineOptions, foreign_arch
 
 PROBE_S = 300
 
@@ -24,28 +24,16 @@ class Loaded:
 
 @dataclasses.dataclass(frozen=True)
 class Host:
-    """The guest's machine, with the same keys as in [vm] of a target file."""
+    """A kernel and the machine that it runs on."""
 
     kernel: kernel.Kernel
-    cpu: str | None = None
-    icount: int | None = None
-    cmdline: str = ""
-    smp: int = 2
+    machine: MachineOptions = MachineOptions()
 
     def table(self) -> str:
         """The keys for [vm] of a target file, except those with default values."""
-        foreign = self.kernel.arch != arch.AMD64
-        keys: dict[str, str | int | None] = {
-            "arch": self.kernel.arch.name if foreign else None,
-            "kernel": self._kind(),
-            "cpu": self.cpu,
-            "icount": self.icount,
-            "cmdline": self.cmdline,
-            "smp": self.smp if self.smp != Host.smp else None,
-        }
-        # These values have no quotes or backslashes, since Linux and QEMU do not accept them, so JSON strings are valid
-        # TOML.
-        return "".join(f"{key} = {json.dumps(word)}\n" for key, word in keys.items() if word)
+        keys = {"arch": foreign_arch(self.kernel), "kernel": self._kind()}
+        own = "".join(f'{key} = "{value}"\n' for key, value in keys.items() if value)
+        return own + self.machine.table()
 
     def _kind(self) -> str | None:
         """The kind of the built kernel; None for debug kernels, since any kernel can be built with more checks."""
@@ -69,22 +57,12 @@ def run(
     packed = image.build(
         image.Contents(
             agent=suite.agent(found.arch),
-            target=suite.TARGETS / "refpmu.toml",
+            target=suite.find_target("refpmu").merged_file(),
             files=files,
             arch=found.arch,
         )
     )
-    machine = qemu.Machine(
-        found.arch,
-        found.image,
-        packed,
-        cpus=host.smp,
-        memory_mb=max(qemu.Machine.memory_mb, found.needs.memory_mb),
-        accel=runs.accelerator(None, host.icount, host.smp, found),
-        icount=host.icount,
-        cpu=host.cpu,
-        cmdline=" ".join(f"{found.needs.parameters} {host.cmdline}".split()),
-    )
+    machine = host.machine.configure(found, packed)
     try:
         with guest.Guest(machine) as vm:
             vm.boot()

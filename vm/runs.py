@@ -16,7 +16,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import (
-    accel,
     arch,
     guest,
     image,
@@ -31,6 +30,7 @@ from . import (
 )
 from .channel import Message
 from .errors import PmuvmError
+from .machine_options import MachineOptions
 from .progress import Progress
 
 PRODUCTS = ("stream.jsonl", "console.log", "results.json", "results.ktap", "junit.xml")
@@ -62,12 +62,8 @@ class Request:
     boot: bool = False
     """Whether to boot each guest instead of starting it from a snapshot."""
     boot_s: float = guest.BOOT_S
-    cpus: int | None = None
-    """Number of CPUs, instead of the target's."""
-    icount: int | None = None
-    """As in qemu.Machine. This field and the next two override the target's."""
-    cpu: str | None = None
-    cmdline: str | None = None
+    machine: MachineOptions = MachineOptions()
+    """Options that override the target's."""
 
     def repro_command(self) -> str:
         """The repro command without the case's id at its end."""
@@ -77,9 +73,7 @@ class Request:
             "ARCH": self.arch if self.arch != arch.AMD64.name else "",
             "MODULE": str(self.module or ""),
             "PARAMETERS": self.parameters or "",
-            "CPU_MODEL": self.cpu or "",
-            "ICOUNT": "" if self.icount is None else str(self.icount),
-            "CMDLINE": self.cmdline or "",
+            **self.machine.variables(),
         }
         return " ".join(
             ["make run", *(f"{key}={shlex.quote(word)}" for key, word in words.items() if word)]
@@ -96,13 +90,7 @@ def run_target(request: Request) -> int:
         raise PmuvmError(f"the target {target.name} needs guests with ARCH={target.arch}")
     cases = suite.cases(target, request.selection)
     found = kernel.find(_kernel(request, target), arch.find(request.arch))
-    asked = {
-        "cpus": request.cpus,
-        "icount": request.icount,
-        "cpu": request.cpu,
-        "cmdline": request.cmdline,
-    }
-    target = dataclasses.replace(target, **{k: v for k, v in asked.items() if v is not None})
+    target = dataclasses.replace(target, machine=request.machine.over(target.machine))
     # Booting is cheap compared with the whole catalogue, and isolated cases use a snapshot of their own.
     boot = request.boot or request.isolate or not request.selection.partial
     ready = plan_from_snapshot(target, found, request.module, request.boot_s, boot=boot)
@@ -295,7 +283,7 @@ def _restored(
 ) -> session.Plan | None:
     """Guests that start from a snapshot; None if there is no snapshot and none should be made."""
     # Snapshots need an emulator whose time is the host's. The checks of a debug kernel begin with its boot.
-    if arch.foreign(found.arch) or found.needs.debug or target.icount is not None:
+    if arch.foreign(found.arch) or found.needs.debug or target.machine.icount is not None:
         return None
     files: dict[str, pathlib.Path] = {}
     loaded, handed = next(iter(named.items()), (None, None))
@@ -375,17 +363,6 @@ def handing(behind: session.Plan, built: pathlib.Path) -> session.Plan:
     return dataclasses.replace(behind, machine=machine, module=built.name)
 
 
-def accelerator(named: str | None, icount: int | None, cpus: int, found: kernel.Kernel) -> str:
-    """The accelerator of a guest, a key of qemu.ACCELS: `named`, or else chosen."""
-    chosen = named or accel.choose(found, emulated=icount is not None)
-    if icount is not None:
-        if chosen != "tcg":
-            raise PmuvmError(f"icount needs the accelerator tcg, not {chosen}")
-        if cpus != 1 and not found.arch.icount_smp:
-            raise PmuvmError(f"icount on {found.arch.name} needs one CPU: --cpus 1")
-    return chosen
-
-
 def _modules(
     found: kernel.Kernel, target: suite.Target, driver: pathlib.Path
 ) -> tuple[pathlib.Path, ...]:
@@ -405,24 +382,10 @@ def _machine(
     packed = pack(
         image.Contents(
             agent=suite.agent(found.arch),
-            target=target.path,
+            target=target.merged_file(),
             modules=modules,
-            files={
-                **{base.name: base for base in target.bases},
-                **(leaks.FILES if found.needs.debug else {}),
-                **files,
-            },
+            files={**(leaks.FILES if found.needs.debug else {}), **files},
             arch=found.arch,
         )
     )
-    return qemu.Machine(
-        arch=found.arch,
-        kernel=found.image,
-        initrd=packed,
-        cpus=target.cpus,
-        memory_mb=max(target.memory_mb, found.needs.memory_mb),
-        accel=accelerator(target.accel, target.icount, target.cpus, found),
-        icount=target.icount,
-        cpu=target.cpu,
-        cmdline=" ".join(f"{found.needs.parameters} {target.cmdline} {cmdline}".split()),
-    )
+    return target.machine.configure(found, packed, cmdline)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import functools
 import json
 import math
 import os
@@ -12,16 +13,22 @@ import pathlib
 import re
 import subprocess
 import sys
-import tomllib
 from collections.abc import Sequence
 from typing import Any
 
-from . import arch, qemu, store
+import jsonschema
+
+from . import arch, store
 from .arch import Arch
 from .errors import PmuvmError
+from .machine_options import MachineOptions
 
 TARGETS = store.ROOT / "conformance" / "targets"
 TIMEOUT_S = 300
+MERGED_DAYS = 30
+MERGED_BYTES = 16 << 20
+SCHEMAS = json.loads((pathlib.Path(__file__).parent / "suite_schema.json").read_text("utf-8"))
+"""The JSON output of commands of pmuconf."""
 RENAMED = re.compile(r"pmuconf: case \S+ is now \S+")
 """The notice of pmuconf about an old case id. It is passed on to the user."""
 
@@ -32,25 +39,29 @@ class Target:
 
     name: str
     path: pathlib.Path
-    bases: tuple[pathlib.Path, ...]
-    """The files that it is based on: its base, the base of that, …"""
     module: str | None
     """The module with the PMU's driver, or None if the kernel has the driver."""
     parameters: tuple[str, ...]
     slowness: float
-    cpus: int
-    memory_mb: int
-    accel: str | None
-    icount: int | None
-    """As in qemu.Machine."""
-    cpu: str | None
-    """The processor model of QEMU, instead of the accelerator's default."""
+    machine: MachineOptions
     arch: str | None
     """The only architecture whose guests have the PMU; None if all have it."""
     kind: str | None
     """The kind of the built kernels that have the PMU; None if any kernel may have it."""
-    cmdline: str
-    """Words for the kernel's command line."""
+    merged: str
+    """The target file that the guest reads: the content of the file and its bases."""
+
+    def on(self, **options: Any) -> Target:
+        """The target on a machine with other options."""
+        return dataclasses.replace(self, machine=dataclasses.replace(self.machine, **options))
+
+    def merged_file(self) -> pathlib.Path:
+        """A file in the cache with `merged`."""
+        path = store.cache() / "targets" / f"{store.digest([self.merged.encode()])}.toml"
+        if not path.is_file():
+            store.write(path, self.merged.encode())
+            store.prune(path.parent, "*.toml", MERGED_DAYS, MERGED_BYTES)
+        return path
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,30 +136,28 @@ def find_target(name: str) -> Target:
             raise PmuvmError(
                 f"unknown TARGET '{name}'; known: {known}, or the path of a target's .toml"
             )
-    files = _with_bases(path.resolve())
-    port = _value(files, "target", "port", "")
-    accel = _value(files, "vm", "accel", "")
-    only = _value(files, "vm", "arch", "")
-    if only and only not in arch.ARCHES:
-        raise PmuvmError(f"{path}: vm.arch is '{only}'; known: {', '.join(arch.ARCHES)}")
-    kind = _value(files, "vm", "kernel", "")
-    if accel and accel not in qemu.ACCELS:
-        raise PmuvmError(f"{path}: vm.accel is '{accel}'; known: {', '.join(qemu.ACCELS)}")
+    path = path.resolve()
+    return _read_target(path, path.stat().st_mtime_ns)
+
+
+@functools.cache
+def _read_target(path: pathlib.Path, _modified_ns: int) -> Target:
+    """The target in a file. pmuconf is the only reader of target files."""
+    found = _json(["target", "--json", "--target", str(path)])
+    table = found["vm"]
+    if table["arch"] is not None and table["arch"] not in arch.ARCHES:
+        known = ", ".join(arch.ARCHES)
+        raise PmuvmError(f"{path}: vm.arch is '{table['arch']}'; known: {known}")
     return Target(
-        name=_value(files[:1], "target", "name", "") or path.stem,
-        path=files[0].path,
-        bases=tuple(file.path for file in files[1:]),
-        module=_value(files, "vm", "module", "refpmu" if port and not kind else "") or None,
-        parameters=tuple(_value(files, "vm", "parameters", "").split()),
-        slowness=_value(files, "target", "slowness", 1.0),
-        cpus=_value(files, "vm", "smp", 2),
-        memory_mb=_value(files, "vm", "memory_mb", 512),
-        accel=accel or None,
-        icount=_value(files, "vm", "icount", 0) or None,
-        cpu=_value(files, "vm", "cpu", "") or None,
-        arch=only or None,
-        kind=kind or None,
-        cmdline=_value(files, "vm", "cmdline", ""),
+        name=found["name"],
+        path=path,
+        module=found["module"],
+        parameters=tuple(table["parameters"].split()),
+        slowness=found["slowness"],
+        machine=MachineOptions.of_target(table, path),
+        arch=table["arch"],
+        kind=table["kernel"],
+        merged=found["toml"],
     )
 
 
@@ -194,7 +203,22 @@ def report(
 
 
 def _list(target: Target, arguments: Sequence[str]) -> list[Case]:
-    argv = [str(binary()), "list", "--json", "--target", str(target.path), *arguments]
+    found = _json(["list", "--json", "--target", str(target.path), *arguments])
+    return [
+        Case(
+            id=case["id"],
+            rules=tuple(case["rules"]),
+            budget_s=case["budget_s"],
+            file=case["file"],
+            line=case["line"],
+        )
+        for case in found["cases"]
+    ]
+
+
+def _json(arguments: Sequence[str]) -> dict[str, Any]:
+    """The JSON object that a command of pmuconf prints, checked by its schema. PmuvmError with pmuconf's message."""
+    argv = [str(binary()), *arguments]
     try:
         done = subprocess.run(
             argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT_S
@@ -206,20 +230,17 @@ def _list(target: Target, arguments: Sequence[str]) -> list[Case]:
         print(line, file=sys.stderr)
     if done.returncode != 0:
         errors = [line for line in lines if not RENAMED.fullmatch(line)]
-        raise PmuvmError(errors[0] if errors else f"pmuconf list ended with {done.returncode}")
+        raise PmuvmError(errors[0] if errors else f"pmuconf {argv[1]} ended with {done.returncode}")
     try:
-        return [
-            Case(
-                id=str(case["id"]),
-                rules=tuple(case["rules"]),
-                budget_s=float(case["budget_s"]),
-                file=str(case.get("file", "")),
-                line=int(case.get("line", 0)),
-            )
-            for case in json.loads(done.stdout)["cases"]
-        ]
-    except (ValueError, KeyError, TypeError) as error:
-        raise PmuvmError(f"pmuconf list printed no list of cases: {error!r}") from error
+        found = json.loads(done.stdout)
+        jsonschema.validate(found, SCHEMAS[argv[1]])
+    except (ValueError, jsonschema.ValidationError) as error:
+        why = str(error).splitlines()[0]
+        raise PmuvmError(
+            f"pmuconf {argv[1]} printed something else than expected: {why}"
+        ) from error
+    assert isinstance(found, dict)
+    return found
 
 
 def _unknown(variable: str, asked: str, names: Sequence[str]) -> str:
@@ -228,58 +249,3 @@ def _unknown(variable: str, asked: str, names: Sequence[str]) -> str:
     suites = sorted({name.split(".")[0] for name in names})
     known = names if len(names) <= 100 else [f"{suite}.*" for suite in suites]
     return f"unknown {variable} '{asked}'; {hint}known: {', '.join(known) or 'none'}"
-
-
-@dataclasses.dataclass(frozen=True)
-class _File:
-    path: pathlib.Path
-    tables: dict[str, Any]
-
-    def table(self, name: str) -> dict[str, Any]:
-        section = self.tables.get(name, {})
-        if not isinstance(section, dict) or (name == "target" and name not in self.tables):
-            raise PmuvmError(f"{self.path}: no table [{name}]")
-        return section
-
-
-def _with_bases(path: pathlib.Path) -> list[_File]:
-    """A target's file and those that it is based on, which are in the same folder or in the project's."""
-    files: list[_File] = []
-    while True:
-        if path in [file.path for file in files]:
-            way = ", ".join(str(file.path) for file in files)
-            raise PmuvmError(f"{files[-1].path}: key 'base' leads back to the start: {way}, {path}")
-        try:
-            files.append(_File(path, tomllib.loads(path.read_text(encoding="utf-8"))))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise PmuvmError(f"{path}: {error}") from error
-        if "base" not in files[-1].tables:
-            return files
-        base = files[-1].tables["base"]
-        name = f"{base}.toml" if isinstance(base, str) and "/" not in base else "/"
-        beside = [folder / name for folder in (path.parent, TARGETS)]
-        # In a guest the target's own file is called target.toml.
-        found = [file for file in beside if file.is_file() and base != "target"]
-        if not found:
-            raise PmuvmError(
-                f"{path}: key 'base' must name a target in the same folder, or one of the project's"
-            )
-        path = found[0].resolve()
-
-
-def _value(files: Sequence[_File], table: str, key: str, default: Any) -> Any:
-    """The value of a key in the first file that has it."""
-    for file in files:
-        if key not in file.table(table):
-            continue
-        value = file.table(table)[key]
-        if isinstance(default, float) and type(value) is int:
-            value = float(value)
-        good = type(value) is type(default)
-        if good and isinstance(value, (int, float)):
-            good = value > 0
-        if not good:
-            kind = {str: "a text", int: "an integer above 0", float: "a number above 0"}
-            raise PmuvmError(f"{file.path}: {table}.{key} must be {kind[type(default)]}")
-        return value
-    return default

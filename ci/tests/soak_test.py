@@ -44,7 +44,7 @@ def test_machine_types_take_turns_and_each_round_has_its_seed(
     rounds = []
 
     def run(request: runs.Request) -> int:
-        rounds.append((request.cpus, request.icount, request.shuffle))
+        rounds.append((request.machine.cpus, request.machine.icount, request.shuffle))
         request.out.mkdir(parents=True)
         (request.out / "results.json").write_text('{"cases": [{"id": "A", "result": "PASS"}]}')
         return 0

@@ -34,7 +34,7 @@ def run(
     packed = image.build(
         image.Contents(
             agent=suite.binary(),
-            target=suite.find_target("refpmu").path,
+            target=suite.find_target("refpmu").merged_file(),
             modules=files,
             arch=stock.arch,
         )

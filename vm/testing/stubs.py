@@ -35,3 +35,12 @@ def module_file(path: pathlib.Path, name: str, magic: str = "") -> pathlib.Path:
     words = ["gcc", "-x", "c", "-c", "-o", str(path), "-"]
     subprocess.run(words, input=says, text=True, check=True)
     return path
+
+
+def target_text(name: str, head: str = "", vm: str = "") -> str:
+    """A target file of a software PMU. `head` and `vm`: more lines for [target], and the lines of [vm]."""
+    return (
+        f'[target]\nname = "{name}"\nmatch = "software"\nkind = "software"\n{head}'
+        f"[vm]\n{vm}"
+        '[[event]]\nname = "context-switches"\naccuracy = "exact"\n'
+    )

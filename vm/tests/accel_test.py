@@ -86,15 +86,18 @@ def test_the_environment_forces_and_is_checked(monkeypatch: pytest.MonkeyPatch) 
         accel.choose(ANY)
 
 
+IMAGE = pathlib.Path("image")
+
+
 def test_icount_requires_the_emulator(fakes: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     play(fakes, 'echo "pmuvm: this guest runs" >&9')
-    two = dataclasses.replace(suite.find_target("refpmu"), icount=3)
-    one = dataclasses.replace(two, cpus=1)
-    assert vm.runs.accelerator(one.accel, one.icount, one.cpus, ANY) == "tcg"
+    two = suite.find_target("refpmu").on(icount=3)
+    one = two.on(cpus=1)
+    assert one.machine.configure(ANY, IMAGE).accel == "tcg"
     with pytest.raises(PmuvmError, match="icount on amd64 needs one CPU: --cpus 1"):
-        vm.runs.accelerator(two.accel, two.icount, two.cpus, ANY)
+        two.machine.configure(ANY, IMAGE).accel
     arm64 = dataclasses.replace(ANY, arch=arch.ARM64)
-    assert vm.runs.accelerator(two.accel, two.icount, two.cpus, arm64) == "tcg"
+    assert two.machine.configure(arm64, IMAGE).accel == "tcg"
     monkeypatch.setenv("PMUCONF_ACCEL", "kvm")
     with pytest.raises(PmuvmError, match="icount needs the accelerator tcg, not kvm"):
-        vm.runs.accelerator(one.accel, one.icount, one.cpus, ANY)
+        one.machine.configure(ANY, IMAGE).accel

@@ -12,6 +12,13 @@ from vm import arch, qemu, store
 from vm.testing.stubs import TESTS
 
 
+@pytest.fixture(autouse=True)
+def target_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program that describes targets for the stub of pmuconf."""
+    program = store.ROOT / "build" / "guest" / "conformance" / "pmuconf"
+    monkeypatch.setenv("PMUCONF_REAL", str(program))
+
+
 @pytest.fixture
 def cache(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
     """An empty cache for this test alone."""

@@ -44,7 +44,7 @@ runs when its parent ends."""
 
 def test_case_that_loses_its_cpu_runs_again(tmp_path: pathlib.Path) -> None:
     files = {"bin/taker": compile_program(tmp_path, "taker", TAKER, "-O1")}
-    target = dataclasses.replace(suite.find_target("refpmu"), cpus=1)
+    target = suite.find_target("refpmu").on(cpus=1)
     run = f"pmuconf run --target refpmu --case {CASE} --out /tmp/report"
     counted = """grep -o '"runs": *[0-9]*' /tmp/report/results.json"""
     with guest.Guest(runs.machine(kernel.find("6.12"), target, files=files)) as vm:

@@ -75,20 +75,10 @@ def marks(name: str) -> list[pytest.MarkDecorator]:
 
 
 def target_claims(name: str) -> dict[str, Any]:
-    """The keys in TABLES of a target's file and of the files that it is based on, by table.key."""
+    """The keys in TABLES of a target, by table.key."""
     target = suite.find_target(name)
     machine = arch.find(place(name).arch).machine
-    keys: dict[str, Any] = {}
-    for path in reversed((target.path, *target.bases)):
-        tables = tomllib.loads(path.read_text("utf-8"))
-        for gone in tables.get("without", []):
-            keys = {key: word for key, word in keys.items() if not _covers(gone, key)}
-        keys.update(_flat(tables, machine))
-    return keys
-
-
-def _covers(gone: str, key: str) -> bool:
-    return key == gone or key.startswith(f"{gone}.")
+    return _flat(tomllib.loads(target.merged), machine)
 
 
 def _flat(tables: dict[str, Any], machine: str) -> dict[str, Any]:
@@ -108,8 +98,8 @@ def drafts(where: Place) -> dict[str, guest.Done]:
     first = max(targets.values(), key=lambda target: target.module is not None)
     found = kernel.find(where.kernel, arch.find(where.arch))
     done = {}
-    cpus = max(target.cpus for target in targets.values())
-    with guest.Guest(runs.machine(found, dataclasses.replace(first, cpus=cpus))) as vm:
+    cpus = max(target.machine.cpus or 1 for target in targets.values())
+    with guest.Guest(runs.machine(found, first.on(cpus=cpus))) as vm:
         vm.boot()
         for name, target in targets.items():
             if target.module:
@@ -122,12 +112,8 @@ def drafts(where: Place) -> dict[str, guest.Done]:
 
 def match_of(name: str) -> str:
     """The name of the target's PMU in sysfs."""
-    target = suite.find_target(name)
-    for path in (target.path, *target.bases):
-        match = tomllib.loads(path.read_text("utf-8"))["target"].get("match")
-        if match:
-            return str(match).rstrip("*")
-    raise AssertionError(f"{name} matches nothing")
+    match = tomllib.loads(suite.find_target(name).merged)["target"]["match"]
+    return str(match).rstrip("*")
 
 
 def differences(draft: dict[str, Any], hand: dict[str, Any]) -> dict[str, tuple[Any, Any]]:

@@ -13,9 +13,9 @@ import pytest
 
 from vm import guest, runs, store, suite
 from vm.cli import main
-from vm.testing.stubs import TESTS, boot_image, module_file
+from vm.testing.stubs import TESTS, boot_image, module_file, target_text
 
-SOFTWARE = '[target]\nname = "soft"\n'
+SOFTWARE = target_text("soft")
 
 
 @pytest.fixture(autouse=True)
@@ -328,7 +328,7 @@ def test_all_targets_run_and_the_worst_status_counts(
     targets = tmp_path / "targets"
     targets.mkdir()
     for name in ("one", "two"):
-        (targets / f"{name}.toml").write_text(f'[target]\nname = "{name}"\n')
+        (targets / f"{name}.toml").write_text(target_text(name))
     monkeypatch.setattr(suite, "TARGETS", targets)
     image = boot_image(tmp_path / "behave=well")
     words = ["run", "--target", "all", "--kernel", str(image), "--out", str(tmp_path / "out")]

@@ -92,7 +92,7 @@ def mutant_disagreement(vm: guest.Guest) -> tuple[dict[str, Any], int, guest.Don
 @functools.cache
 def answers(name: str) -> dict[str, Any]:
     """The output of `oracle` on a kernel, by target and type, and the kernel log of that time."""
-    host = dataclasses.replace(suite.find_target("refpmu"), cpus=CPUS)
+    host = suite.find_target("refpmu").on(cpus=CPUS)
     stock = kernel.find(name)
     place = {"modules/broken.ko": mutant_modules.mutant_module(MUTANT, stock)}
     machine = runs.machine(stock, host, files=files() | place)

@@ -12,7 +12,7 @@ import junitparser
 import pytest
 
 from vm import store
-from vm.testing.stubs import TESTS, boot_image
+from vm.testing.stubs import TESTS, boot_image, target_text
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def folder(
     monkeypatch.setenv("CASES", "Stand.Passes Stand.Oopses Stand.Works")
     folder = tmp_path / "project"
     folder.mkdir()
-    (folder / "soft.toml").write_text('[target]\nname = "soft"\n', encoding="utf-8")
+    (folder / "soft.toml").write_text(target_text("soft"), encoding="utf-8")
     for name in ("one", "behave=warn"):
         boot_image(folder / name)
     return folder

@@ -62,7 +62,7 @@ def rounds(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 @pytest.fixture(scope="module")
 def vm(rounds: pathlib.Path) -> Iterator[guest.Guest]:
     """A guest whose clock counts instructions, with both profilers."""
-    target = dataclasses.replace(suite.find_target("refpmu"), cpus=1, icount=0)
+    target = suite.find_target("refpmu").on(cpus=1, icount=0)
     files = {
         "bin/profile": suite.tool("profile/profile"),
         "bin/rounds": rounds,

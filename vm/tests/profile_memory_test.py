@@ -52,7 +52,7 @@ def test_five_minutes_at_999_hz_lose_nothing_and_take_little_memory(
     tmp_path: pathlib.Path,
 ) -> None:
     of = arch.ARM64
-    target = dataclasses.replace(suite.find_target("software"), cpus=CPUS, icount=INSTRUCTION)
+    target = suite.find_target("software").on(cpus=CPUS, icount=INSTRUCTION)
     files = {
         "bin/profile": suite.tool("profile/profile", of),
         "bin/rounds": compile_program(tmp_path, "rounds", FOR_ROUNDS, "-O0", of=of),

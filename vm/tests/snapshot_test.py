@@ -14,9 +14,9 @@ import pytest
 from vm import accel, arch, guest, image, kernel, qemu, runs, session, snapshot, store, suite
 from vm.cli import main
 from vm.errors import PmuvmError
-from vm.testing.stubs import TESTS, boot_image
+from vm.testing.stubs import TESTS, boot_image, target_text
 
-SOFTWARE = '[target]\nname = "soft"\n'
+SOFTWARE = target_text("soft")
 
 
 @pytest.fixture(autouse=True)
@@ -202,7 +202,7 @@ def test_debug_kernels_and_foreign_machines_boot(
         runs.plan_from_snapshot(target, stock, None, boot=False)
     debug = dataclasses.replace(stock, needs=kernel.Needs(debug=True))
     foreign = dataclasses.replace(stock, arch=arch.ARM64)
-    counted = dataclasses.replace(target, icount=3, cpus=1)
+    counted = target.on(icount=3, cpus=1)
     for plan in (
         runs.plan_from_snapshot(target, debug, None, boot=False),
         runs.plan_from_snapshot(target, foreign, None, boot=False),

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import pathlib
+import tomllib
 
 import pytest
 
 from vm import suite
 from vm.errors import PmuvmError
-from vm.testing.stubs import TESTS, write_script
+from vm.machine_options import MachineOptions
+from vm.testing.stubs import TESTS, target_text, write_script
 
 
 @pytest.fixture(autouse=True)
@@ -33,13 +35,15 @@ def test_every_target_of_the_project_is_found_by_name() -> None:
 def test_target_has_its_machine(tmp_path: pathlib.Path) -> None:
     found = target(
         tmp_path,
-        '[target]\nname = "mine"\nport = "/dev/refpmu"\nslowness = 2\n'
-        '[vm]\nsmp = 4\nmemory_mb = 1024\naccel = "tcg-multi"\nparameters = "cpu=1"\n'
-        'icount = 2\ncpu = "host"\n',
+        target_text(
+            "mine",
+            'port = "/dev/refpmu"\nslowness = 2\n',
+            'smp = 4\nmemory_mb = 1024\naccel = "tcg-multi"\nparameters = "cpu=1"\n'
+            'icount = 2\ncpu = "host"\n',
+        ),
     )
     assert (found.module, found.parameters, found.slowness) == ("refpmu", ("cpu=1",), 2.0)
-    assert (found.cpus, found.memory_mb, found.accel) == (4, 1024, "tcg-multi")
-    assert (found.icount, found.cpu) == (2, "host")
+    assert found.machine == MachineOptions(4, 1024, "tcg-multi", 2, "host", "")
 
 
 def test_target_may_require_one_architecture() -> None:
@@ -49,22 +53,23 @@ def test_target_may_require_one_architecture() -> None:
 
 
 def test_a_target_of_the_kernels_own_needs_no_module(tmp_path: pathlib.Path) -> None:
-    found = target(tmp_path, "[target]\n")
-    assert (found.name, found.module, found.cpus, found.accel) == ("mine", None, 2, None)
+    found = target(tmp_path, target_text("mine"))
+    assert (found.name, found.module, found.arch, found.kind) == ("mine", None, None, None)
+    assert found.machine == MachineOptions(cpus=2, memory_mb=512, cmdline="")
 
 
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("[target\n", r"mine.toml: .*\(at line 1"),
-        ("", r"mine.toml: no table \[target\]"),
-        ("target = 1\n", r"mine.toml: no table \[target\]"),
-        ("[target]\nslowness = 0\n", "mine.toml: target.slowness must be a number above 0"),
-        ("[target]\n[vm]\nsmp = '2'\n", "mine.toml: vm.smp must be an integer above 0"),
-        ("[target]\n[vm]\nsmp = true\n", "mine.toml: vm.smp must be an integer above 0"),
-        ("[target]\n[vm]\nicount = 'yes'\n", "vm.icount must be an integer above 0"),
-        ("[target]\n[vm]\narch = 'vax'\n", "mine.toml: vm.arch is 'vax'; known: amd64, arm64"),
-        ("[target]\n[vm]\naccel = 'hvf'\n", "mine.toml: vm.accel is 'hvf'; known: tcg"),
+        ("[target\n", r"mine.toml:1: "),
+        ("", r"mine.toml:1: key 'target' is missing"),
+        (target_text("mine", "slowness = 0\n"), "mine.toml:5: key 'target.slowness'"),
+        (target_text("mine", "", "smp = '2'\n"), "mine.toml:6: key 'vm.smp'"),
+        (target_text("mine", "", "smp = true\n"), "mine.toml:6: key 'vm.smp'"),
+        (target_text("mine", "", "icount = 'yes'\n"), "mine.toml:6: key 'vm.icount'"),
+        (target_text("mine", "", "archs = 'vax'\n"), "mine.toml:6: key 'vm.archs'"),
+        (target_text("mine", "", "arch = 'vax'\n"), "vm.arch is 'vax'; known: amd64, arm64"),
+        (target_text("mine", "", "accel = 'hvf'\n"), "mine.toml: vm.accel is 'hvf'; known: tcg"),
     ],
 )
 def test_a_malformed_target_names_file_and_key(
@@ -74,38 +79,43 @@ def test_a_malformed_target_names_file_and_key(
         target(tmp_path, text)
 
 
-def test_a_target_is_built_on_another(tmp_path: pathlib.Path) -> None:
-    (tmp_path / "far.toml").write_text(
-        '[target]\nname = "far"\nport = "/dev/x"\n[vm]\nsmp = 4\nparameters = "a=1 b=2"\n'
-    )
-    (tmp_path / "near.toml").write_text('base = "far"\n[target]\n[vm]\nparameters = "a=2"\n')
-    found = target(tmp_path, 'base = "near"\n[target]\nslowness = 3\n')
+def test_target_inherits_the_keys_of_its_bases(tmp_path: pathlib.Path) -> None:
+    far = target_text("far", 'port = "/dev/x"\n', 'smp = 4\nparameters = "a=1 b=2"\n')
+    (tmp_path / "far.toml").write_text(far)
+    near = 'base = "far"\n[target]\nname = "near"\n[vm]\nparameters = "a=2"\n'
+    (tmp_path / "near.toml").write_text(near)
+    found = target(tmp_path, 'base = "near"\n[target]\nname = "mine"\nslowness = 3\n')
     assert (found.name, found.module, found.parameters) == ("mine", "refpmu", ("a=2",))
-    assert (found.slowness, found.cpus, found.memory_mb) == (3.0, 4, 512)
-    assert [path.name for path in found.bases] == ["near.toml", "far.toml"]
-    assert target(tmp_path, 'base = "refpmu"\n[target]\n').bases == (
-        suite.TARGETS.resolve() / "refpmu.toml",
-    )
+    assert (found.slowness, found.machine.cpus, found.machine.memory_mb) == (3.0, 4, 512)
+
+
+def test_guest_reads_a_target_file_without_base(
+    tmp_path: pathlib.Path, cache: pathlib.Path
+) -> None:
+    found = target(tmp_path, 'base = "refpmu"\n[target]\nname = "mine"\n')
+    file = found.merged_file()
+    assert cache in file.parents and file.read_text() == found.merged
+    tables = tomllib.loads(found.merged)
+    assert "base" not in tables and tables["target"]["name"] == "mine"
+    assert tables["event"] == tomllib.loads(suite.find_target("refpmu").merged)["event"]
 
 
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ('base = "nothing"', "mine.toml: key 'base' must name a target in the same folder"),
-        ("base = 3", "mine.toml: key 'base' must name"),
-        ('base = "../refpmu"', "mine.toml: key 'base' must name"),
-        ('base = "mine"', "mine.toml: key 'base' leads back to the start: .*, .*mine.t"),
-        ('base = "back"', "back.toml: key 'base' leads back"),
-        ('base = "bad"', "bad.toml: vm.smp must be an integer above 0"),
-        ('base = "target"', "mine.toml: key 'base' must name"),
+        ('base = "nothing"', "mine.toml:1: key 'base'"),
+        ("base = 3", "mine.toml:1: key 'base'"),
+        ('base = "../refpmu"', "mine.toml:1: key 'base'"),
+        ('base = "mine"', "mine.toml:1: key 'base' leads back"),
+        ('base = "back"', "back.toml:1: key 'base' leads back|mine.toml:1: key 'base' leads back"),
+        ('base = "bad"', "key 'vm.smp'"),
     ],
 )
 def test_a_wrong_base_names_file_and_key(tmp_path: pathlib.Path, text: str, says: str) -> None:
-    (tmp_path / "back.toml").write_text('base = "mine"\n[target]\n')
-    (tmp_path / "bad.toml").write_text("[target]\n[vm]\nsmp = 0\n")
-    (tmp_path / "target.toml").write_text("[target]\n")
+    (tmp_path / "back.toml").write_text('base = "mine"\n[target]\nname = "back"\n')
+    (tmp_path / "bad.toml").write_text(target_text("bad", "", "smp = 0\n"))
     with pytest.raises(PmuvmError, match=says):
-        target(tmp_path, f"{text}\n[target]\n")
+        target(tmp_path, f'{text}\n[target]\nname = "mine"\n')
 
 
 def test_an_unknown_target_names_the_known_ones() -> None:
@@ -113,8 +123,14 @@ def test_an_unknown_target_names_the_known_ones() -> None:
         suite.find_target("nothing")
 
 
+def soft(tmp_path: pathlib.Path) -> suite.Target:
+    """A target without a file: some tests replace the program that reads target files."""
+    path = tmp_path / "mine.toml"
+    return suite.Target("mine", path, None, (), 1.0, MachineOptions(), None, None, "")
+
+
 def names(selection: suite.Selection, tmp_path: pathlib.Path) -> list[str]:
-    return [case.id for case in suite.cases(target(tmp_path, "[target]\n"), selection)]
+    return [case.id for case in suite.cases(soft(tmp_path), selection)]
 
 
 def test_selection_chooses_cases(tmp_path: pathlib.Path) -> None:
@@ -142,7 +158,7 @@ def test_an_old_id_of_a_case_is_reported_to_the_user(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     notice = "pmuconf: case A.Old is now A.New"
-    cases = '{"cases":[{"id":"A.New","rules":[],"budget_s":1}]}'
+    cases = '{"cases":[{"id":"A.New","rules":[],"budget_s":1,"file":"","line":0}]}'
     program = write_script(tmp_path, "pmuconf", f"echo '{notice}' >&2; echo '{cases}'")
     monkeypatch.setenv("PMUCONF_BINARY", str(program))
     assert names(suite.Selection(case="A.Old"), tmp_path) == ["A.New"]
@@ -166,8 +182,8 @@ def test_a_suite_without_cases_is_an_error(
             "^pmuconf: no case$",
         ),
         ("exit 3", "pmuconf list ended with 3"),
-        ("echo no json", "printed no list of cases"),
-        ('echo \'{"cases":[{"id":"A.B"}]}\'', "printed no list of cases"),
+        ("echo no json", "pmuconf list printed something else"),
+        ('echo \'{"cases":[{"id":"A.B"}]}\'', "pmuconf list printed something else"),
     ],
 )
 def test_failed_list_is_an_error(

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options of a guest's machine, from the command line and [vm] of a target file to QEMU."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import pathlib
+from typing import Any
+
+from . import accel, arch, kernel, qemu
+from .errors import PmuvmError
+
+
+@dataclasses.dataclass(frozen=True)
+class MachineOptions:
+    """Options that select a machine. None: not given."""
+
+    cpus: int | None = None
+    memory_mb: int | None = None
+    accel: str | None = None
+    """A key of qemu.ACCELS."""
+    icount: int | None = None
+    """As in qemu.Machine."""
+    cpu: str | None = None
+    """The processor model of QEMU, instead of the accelerator's default."""
+    cmdline: str | None = None
+    """Additional parameters of the kernel."""
+
+    @staticmethod
+    def add_arguments(command: argparse.ArgumentParser) -> None:
+        """The command-line options that override [vm] of a target file."""
+        command.add_argument(
+            "--cpus", type=int, choices=range(1, 17), help="instead of the target's"
+        )
+        command.add_argument(
+            "--icount",
+            type=int,
+            choices=range(11),
+            help="a clock of 2^ICOUNT ns for each instruction, independent of the host; on amd64 with --cpus 1",
+        )
+        command.add_argument(
+            "--cpu-model",
+            metavar="MODEL",
+            help="the processor model of QEMU, which determines its PMU",
+        )
+        command.add_argument(
+            "--cmdline", metavar="WORDS", help="additional words of the kernel's command line"
+        )
+
+    @classmethod
+    def of_arguments(cls, arguments: argparse.Namespace) -> MachineOptions:
+        """The options of add_arguments()."""
+        return cls(
+            cpus=arguments.cpus,
+            icount=arguments.icount,
+            cpu=arguments.cpu_model,
+            cmdline=arguments.cmdline,
+        )
+
+    @classmethod
+    def of_target(cls, table: dict[str, Any], path: pathlib.Path) -> MachineOptions:
+        """The options in the object `vm` of `pmuconf target --json`. PmuvmError for an unknown accelerator."""
+        if table["accel"] is not None and table["accel"] not in qemu.ACCELS:
+            known = ", ".join(qemu.ACCELS)
+            raise PmuvmError(f"{path}: vm.accel is '{table['accel']}'; known: {known}")
+        return cls(
+            cpus=table["smp"],
+            memory_mb=table["memory_mb"],
+            accel=table["accel"],
+            icount=table["icount"],
+            cpu=table["cpu"],
+            cmdline=table["cmdline"],
+        )
+
+    def over(self, base: MachineOptions) -> MachineOptions:
+        """These options, and those of `base` where none is given."""
+        given = {key: value for key, value in vars(self).items() if value is not None}
+        return dataclasses.replace(base, **given)
+
+    def variables(self) -> dict[str, str]:
+        """The options as variables of `make run`; empty texts are not given."""
+        return {
+            "CPU_MODEL": self.cpu or "",
+            "ICOUNT": "" if self.icount is None else str(self.icount),
+            "CMDLINE": self.cmdline or "",
+        }
+
+    def table(self) -> str:
+        """The keys for [vm] of a target file, except those with default values."""
+        keys = {
+            "cpu": self.cpu,
+            "icount": self.icount,
+            "cmdline": self.cmdline,
+            "smp": self.cpus if self.cpus != qemu.Machine.cpus else None,
+        }
+        # These values have no quotes or backslashes, since Linux and QEMU do not accept them, so JSON strings are valid
+        # TOML.
+        return "".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items() if value)
+
+    def configure(
+        self, found: kernel.Kernel, initrd: pathlib.Path, cmdline: str = ""
+    ) -> qemu.Machine:
+        """The machine with these options, a kernel and an image. PmuvmError if they exclude each other."""
+        needs = found.needs
+        cpus = self.cpus or qemu.Machine.cpus
+        words = f"{needs.parameters} {self.cmdline or ''} {cmdline}"
+        return qemu.Machine(
+            arch=found.arch,
+            kernel=found.image,
+            initrd=initrd,
+            cpus=cpus,
+            memory_mb=max(self.memory_mb or qemu.Machine.memory_mb, needs.memory_mb),
+            accel=self._accelerator(found, cpus),
+            icount=self.icount,
+            cpu=self.cpu,
+            cmdline=" ".join(words.split()),
+        )
+
+    def _accelerator(self, found: kernel.Kernel, cpus: int) -> str:
+        """The accelerator: the given one, or else chosen."""
+        chosen = self.accel or accel.choose(found, emulated=self.icount is not None)
+        if self.icount is not None:
+            if chosen != "tcg":
+                raise PmuvmError(f"icount needs the accelerator tcg, not {chosen}")
+            if cpus != 1 and not found.arch.icount_smp:
+                raise PmuvmError(f"icount on {found.arch.name} needs one CPU: --cpus 1")
+        return chosen
+
+
+def foreign_arch(found: kernel.Kernel) -> str | None:
+    """The architecture of a kernel for [vm] of a target file; None if it is the default."""
+    return found.arch.name if found.arch != arch.AMD64 else None
