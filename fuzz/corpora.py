@@ -36,9 +36,10 @@ class CorpusError(Exception):
     """A corpus cannot be read or written. The text is one line with the file."""
 
 
-def subjects(corpus: Path = CORPUS) -> list[str]:
-    """The harnesses with an archive."""
-    return sorted(path.stem for path in corpus.glob("*.zip"))
+def subjects(fuzz: Path = CORPUS.parent) -> list[str]:
+    """All harnesses, from their source files. The one without code under test has no corpus."""
+    names = {path.name.removesuffix("_fuzzer.cpp") for path in fuzz.glob("*_fuzzer.cpp")}
+    return sorted(names - {"empty"})
 
 
 def archive_of(subject: str, corpus: Path = CORPUS) -> Path:

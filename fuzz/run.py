@@ -93,8 +93,7 @@ class Outcome:
 
 def subjects(fuzz: Path) -> list[str]:
     """All harnesses, from their source files."""
-    names = {p.name.removesuffix("_fuzzer.cpp") for p in fuzz.glob("*_fuzzer.cpp")}
-    return sorted(names - {EMPTY})
+    return corpora.subjects(fuzz)
 
 
 def cache_folder(subject: str) -> Path:
