@@ -14,6 +14,7 @@ from pathlib import Path
 sys.path[:0] = [str(Path(__file__).resolve().parent.parent / folder) for folder in ("", "vm")]
 
 from fuzz import campaign  # noqa: E402
+from fuzz.campaign_results import Campaign  # noqa: E402
 from pmuvm import guest, kernel  # noqa: E402
 from pmuvm.errors import PmuvmError  # noqa: E402
 
@@ -38,7 +39,7 @@ class Speed:
 
 def speed(way: str, output: str) -> Speed:
     """Parses the fuzzer's output. PmuvmError if it has no figures."""
-    done = campaign.Campaign("", "", False)
+    done = Campaign("", "", False)
     done.add(output)
     return Speed(way, done.operations / done.seconds, done.opened / done.seconds)
 
