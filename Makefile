@@ -30,7 +30,7 @@ kunit: deps ## run the KUnit suites in a kernel built for them
 intree: deps ## build the driver in kernel trees, as a module and linked in; minutes, longer the first time
 	@$(PYTHON) -m ci.intree $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')
 
-fuzz: deps ## replay the corpora, then fuzz each harness; TIME= seconds in total, or RUNS= inputs for each; MERGE=1 minimises the found inputs
+fuzz: deps ## replay the corpora, then fuzz each harness; TIME= seconds in total, or RUNS= inputs for each; MERGE=1 minimises the found inputs and adds them to the corpora
 	@ci/build fuzz && $(PYTHON) -m fuzz.run $(if $(TIME),--time '$(TIME)') $(if $(RUNS),--runs '$(RUNS)') $(if $(MERGE),--merge)
 
 fuzz-vm: deps guest-suite ## fuzz system calls in guests; TIME= seconds in total; MERGE=1 minimises the found inputs

@@ -13,7 +13,6 @@ import base64
 import dataclasses
 import gzip
 import io
-import json
 import math
 import mmap
 import multiprocessing
@@ -26,11 +25,12 @@ import sys
 import tarfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from fuzz import page
+from fuzz import campaign_results, page
+from fuzz.campaign_results import Campaign, Finding
 from vm import guest, kernel, leaks, orphan, qemu, runs, store, suite
 from vm.errors import PmuvmError
 
@@ -46,58 +46,7 @@ MAX_LEN = 1536
 WORDS = (f"-max_len={MAX_LEN}", "-len_control=0", "-reload=0", "-timeout=0", "-rss_limit_mb=0")
 MAGIC = b"PMUCONF-PROGRAM\0"
 NOTE = struct.Struct(f"<16sQQ{MAX_LEN}sQ")
-SUM = re.compile(
-    r"^syscall_fuzzer: programs=(\d+) operations=(\d+) compared=(\d+) opened=(\d+) places=(\d+)"
-    r" seconds=([\d.]+)$",
-    re.M,
-)
-FEATURES = re.compile(r"\bft: (\d+)")
 FINDING = re.compile(r"^FINDING: (.*)$", re.M)
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A finding: its input and its messages."""
-
-    said: tuple[str, ...]
-    input: str
-    """Empty if the input is unknown, because many programs ran before the finding was detected."""
-    log: str
-    repeat: str
-
-
-@dataclass
-class Campaign:
-    """The results for one target."""
-
-    target: str
-    kernel: str
-    coverage: bool
-    programs: int = 0
-    operations: int = 0
-    compared: int = 0
-    opened: int = 0
-    places: int = 0
-    features: int = 0
-    corpus: int = 0
-    seconds: float = 0.0
-    findings: list[Finding] = dataclasses.field(default_factory=list)
-    error: str = ""
-
-    def add(self, output: str) -> None:
-        """Adds the figures of a slice. PmuvmError if the output has none."""
-        found = SUM.findall(output)
-        if not found:
-            tail = output.strip().splitlines()[-1:] or ["no output"]
-            raise PmuvmError(f"the fuzzer ended without figures: {tail[0]}")
-        programs, operations, compared, opened, places = map(int, found[-1][:5])
-        self.programs += programs
-        self.operations += operations
-        self.compared += compared
-        self.opened += opened
-        self.places = max(self.places, places)
-        self.features = max([self.features, *map(int, FEATURES.findall(output))])
-        self.seconds += float(found[-1][5])
 
 
 def last_input(memory: Path) -> bytes | None:
@@ -157,7 +106,7 @@ class Slices:
         """Runs one slice. Returns whether it has a finding."""
         done = self._fuzzer([*limit, "/tmp/corpus", "/corpus", "/seeds"], seconds)
         crashed = "Test unit written to" in done.stdout
-        if not crashed or SUM.search(done.stdout):
+        if not crashed or campaign_results.FIGURES.search(done.stdout):
             self._campaign.add(done.stdout)
         if not crashed and done.status != 0:
             raise PmuvmError(f"the fuzzer: status {done.status}: {done.stdout.strip()[-300:]}")
@@ -400,62 +349,6 @@ def repro(request: Request, file: Path) -> int:
     return done.status
 
 
-def table(campaigns: Sequence[Campaign]) -> str:
-    """A line for each target, and the findings below."""
-    rows = [
-        f"{'target':<10}{'programs':>10}{'per s':>7}{'operations':>12}{'per s':>7}{'compared':>10}"
-        f"{'places':>8}{'corpus':>8}  findings"
-    ]
-    for c in campaigns:
-        what = f"not judged: {c.error}" if c.error else str(len(c.findings))
-        per_s = 1 / c.seconds if c.seconds else 0
-        rows.append(
-            f"{c.target:<10}{c.programs:>10}{c.programs * per_s:>7.0f}{c.operations:>12}"
-            f"{c.operations * per_s:>7.0f}{c.compared:>10}{c.places:>8}{c.corpus:>8}  {what}"
-        )
-    for c in campaigns:
-        for finding in c.findings:
-            rows += [f"finding on {c.target}: {line}" for line in finding.said]
-            rows.append(f"  {finding.input or finding.log}\n  repeat with: {finding.repeat}")
-    return "\n".join(rows)
-
-
-def status(campaigns: Sequence[Campaign]) -> int:
-    """Returns 0 if clean, 1 for a finding, 2 if not judged. A finding takes precedence over a target that was not
-    judged."""
-    if any(c.findings for c in campaigns):
-        return 1
-    return 2 if not campaigns or any(c.error for c in campaigns) else 0
-
-
-def report(campaigns: Sequence[Campaign], path: Path) -> None:
-    """Writes the results for programs."""
-    passed = sum(not c.findings and not c.error for c in campaigns)
-    totals = {
-        "executions": sum(c.programs for c in campaigns),
-        "operations": sum(c.operations for c in campaigns),
-        "findings": sum(len(c.findings) for c in campaigns),
-        "cases": len(campaigns),
-        "passed": passed,
-        "failed": len(campaigns) - passed,
-        "skipped": 0,
-    }
-    figures = {"totals": totals, "targets": [asdict(c) for c in campaigns]}
-    store.write(path, (json.dumps(figures, indent=2) + "\n").encode())
-
-
-def as_run(campaign: Campaign) -> page.Run:
-    """The row of the page."""
-    return page.Run(
-        subject=f"{campaign.target} on {campaign.kernel}",
-        executions=campaign.operations,
-        seconds=campaign.seconds,
-        reached=campaign.places,
-        corpus=campaign.corpus,
-        findings=len(campaign.findings),
-    )
-
-
 def main(argv: Sequence[str]) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python3 -m fuzz.campaign", description=__doc__)
@@ -507,12 +400,14 @@ def main(argv: Sequence[str]) -> int:
         for campaign in campaigns:
             what = campaign.error or f"{campaign.corpus} inputs are kept"
             print(f"{campaign.target}: {what}")
-        return status(campaigns)
-    report(campaigns, OUT / "results.json")
-    written = page.write(as_run(campaign) for campaign in campaigns if not campaign.error)
-    print(table(campaigns))
+        return campaign_results.status(campaigns)
+    campaign_results.report(campaigns, OUT / "results.json")
+    written = page.write(
+        campaign_results.as_run(campaign) for campaign in campaigns if not campaign.error
+    )
+    print(campaign_results.table(campaigns))
     print(f"page of all runs on this machine: {written}")
-    return status(campaigns)
+    return campaign_results.status(campaigns)
 
 
 if __name__ == "__main__":

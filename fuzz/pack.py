@@ -10,22 +10,18 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
-import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from fuzz import run
+from fuzz import corpora, run
 
 ROOT = Path(__file__).resolve().parent.parent
 
-DATED = (1980, 1, 1, 0, 0, 0)
-"""A fixed date, so that the same inputs give the same archive."""
 
-
-def options(corpus: Path) -> str:
+def options(inputs: Mapping[str, bytes]) -> str:
     """The text of the .options file, with the maximum length of an input."""
     bounds = {
-        "max_len": run.longest(corpus),
+        "max_len": run.longest(map(len, inputs.values())),
         "timeout": run.INPUT_LIMIT_S,
         "rss_limit_mb": run.MEMORY_LIMIT_MB,
     }
@@ -36,11 +32,9 @@ def pack(subject: str, built: Path, out: Path, fuzz: Path = ROOT / "fuzz") -> No
     """Packs the files of one subject into a folder."""
     harness = f"{subject}_fuzzer"
     shutil.copy2(built / harness, out / harness)
-    corpus = fuzz / "corpus" / subject
-    with zipfile.ZipFile(out / f"{harness}_seed_corpus.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        for seed in sorted(corpus.iterdir()):
-            archive.writestr(zipfile.ZipInfo(seed.name, DATED), seed.read_bytes())
-    (out / f"{harness}.options").write_text(options(corpus), encoding="utf-8")
+    inputs = corpora.inputs(subject, fuzz / "corpus")
+    (out / f"{harness}_seed_corpus.zip").write_bytes(corpora.packed(inputs))
+    (out / f"{harness}.options").write_text(options(inputs), encoding="utf-8")
     words = fuzz / "dict" / f"{subject}.dict"
     if words.is_file():
         shutil.copy(words, out / f"{harness}.dict")
@@ -64,6 +58,9 @@ def main(arguments: Sequence[str]) -> int:
         chosen.out.mkdir(parents=True, exist_ok=True)
         for subject in chosen.subject or known:
             pack(subject, chosen.built, chosen.out)
+    except corpora.CorpusError as error:
+        print(f"pack: {error}", file=sys.stderr)
+        return 2
     except OSError as error:
         print(f"pack: {error.filename}: {error.strerror}", file=sys.stderr)
         return 2

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Replays the corpora, then fuzzes each harness for some time, and reports findings.
 
---merge runs no new inputs. It keeps only the inputs of earlier runs that reach more code than the others.
+--merge runs no new inputs. It keeps only the inputs of earlier runs that reach more code than the others, and adds them
+to the archives of the corpora.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from fuzz import page
+from fuzz import corpora, page
 from vm import store
 from vm.errors import PmuvmError
 
@@ -89,8 +91,7 @@ class Outcome:
 
 def subjects(fuzz: Path) -> list[str]:
     """All harnesses, from their source files."""
-    names = {p.name.removesuffix("_fuzzer.cpp") for p in fuzz.glob("*_fuzzer.cpp")}
-    return sorted(names - {EMPTY})
+    return corpora.subjects(fuzz)
 
 
 def cache_folder(subject: str) -> Path:
@@ -175,16 +176,15 @@ def pace_of_empty(empty: Path, flags: list[str], folders: list[str]) -> int:
         return pace(replayed, execute([*command, limit, found, *folders], EMPTY_S + GRACE_S))
 
 
-def longest(corpus: Path) -> int:
-    """Maximum length of an input in bytes."""
-    sizes = [p.stat().st_size for p in corpus.glob("*") if p.is_file()]
+def longest(sizes: Iterable[int]) -> int:
+    """Maximum length of an input in bytes, from the lengths of a corpus."""
     return max(LEAST_LENGTH, 2 * max(sizes, default=0))
 
 
 def flags_for(corpus: Path) -> list[str]:
     """The flags for a harness with this corpus: its limits, and its choice of inputs."""
     return [
-        f"-max_len={longest(corpus)}",
+        f"-max_len={longest(p.stat().st_size for p in corpus.glob('*') if p.is_file())}",
         f"-timeout={INPUT_LIMIT_S}",
         f"-rss_limit_mb={MEMORY_LIMIT_MB}",
         "-print_final_stats=1",
@@ -359,15 +359,18 @@ def as_run(outcome: Outcome) -> page.Run:
 
 
 def merge_all(chosen: list[str], folder: Path) -> int:
-    """Merges each harness. Returns 0, or 2 if one merge failed."""
+    """Merges each harness, and adds the inputs that it keeps to the archive of the corpus. Returns 0, or 2 if one merge
+    failed."""
 
     def one(subject: str) -> str:
         binary = folder / "fuzz" / f"{subject}_fuzzer"
         try:
-            before, after = merge(subject, binary, ROOT / "fuzz" / "corpus" / subject)
-        except (NotJudged, PmuvmError, OSError) as problem:
+            before, after = merge(subject, binary, corpora.unpacked(subject))
+            kept = sorted(cache_folder(subject).iterdir()) if after else []
+            new = corpora.add(subject, [path.read_bytes() for path in kept])
+        except (NotJudged, PmuvmError, corpora.CorpusError, OSError) as problem:
             return f"{subject:<14}not merged: {problem}"
-        return f"{subject:<14}{before:>7} inputs, {after} kept"
+        return f"{subject:<14}{before:>7} inputs, {after} kept, {new} added to the archive"
 
     with ThreadPoolExecutor(max_workers=JOBS) as pool:
         rows = list(pool.map(one, chosen))
@@ -383,7 +386,9 @@ def main(argv: list[str]) -> int:
         "--runs", type=int, metavar="N", help="number of inputs for each harness, instead of a time"
     )
     parser.add_argument(
-        "--merge", action="store_true", help="minimise the inputs of earlier runs instead"
+        "--merge",
+        action="store_true",
+        help="minimise the inputs of earlier runs instead, and add them to the archives",
     )
     parser.add_argument(
         "--harness", action="append", metavar="SUBJECT", help="run only this harness"
@@ -404,6 +409,11 @@ def main(argv: list[str]) -> int:
     folder = ROOT / "build" / "fuzz"
     if options.merge:
         return merge_all(chosen, folder)
+    try:
+        corpus = {subject: corpora.unpacked(subject) for subject in chosen}
+    except corpora.CorpusError as error:
+        print(f"fuzz: {error}", file=sys.stderr)
+        return 2
     seconds = max(1, options.time * min(JOBS, len(chosen)) // len(chosen) - EMPTY_S)
     each = f"{options.runs} inputs" if options.runs else f"{seconds} s"
     print(f"fuzz: {len(chosen)} harnesses, {each} each, {JOBS} at the same time", flush=True)
@@ -413,7 +423,7 @@ def main(argv: list[str]) -> int:
             subject,
             folder / "fuzz" / f"{subject}_fuzzer",
             folder / "fuzz" / f"{EMPTY}_fuzzer",
-            ROOT / "fuzz" / "corpus" / subject,
+            corpus[subject],
             folder / "findings" / subject,
             seconds,
             options.runs or 0,

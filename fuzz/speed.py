@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fuzz import campaign
+from fuzz.campaign_results import Campaign
 from vm import guest, kernel
 from vm.errors import PmuvmError
 
@@ -34,7 +35,7 @@ class Speed:
 
 def speed(way: str, output: str) -> Speed:
     """Parses the fuzzer's output. PmuvmError if it has no figures."""
-    done = campaign.Campaign("", "", False)
+    done = Campaign("", "", False)
     done.add(output)
     return Speed(way, done.operations / done.seconds, done.opened / done.seconds)
 

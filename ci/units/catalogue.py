@@ -308,14 +308,18 @@ def fuzz_units() -> list[Unit]:
     found = []
     for subject in subjects():
         program = f"build/fuzz/fuzz/{subject}_fuzzer"
+        replay = (PYTHON, "-m", "fuzz.corpora", "replay", subject, program)
         found.append(
             Unit(
                 f"fuzz/{subject}",
-                ((program, "-runs=0", f"fuzz/corpus/{subject}"),),
+                (replay,),
                 300,
-                f"ci/build fuzz fuzzers && {program} -runs=0 fuzz/corpus/{subject}",
+                f"ci/build fuzz fuzzers && {' '.join(replay)}",
                 needs=("build/fuzz",),
-                reads=(f"product:{program}", f"glob:fuzz/corpus/{subject}/*"),
+                reads=(
+                    *(f"product:{program}", "file:fuzz/corpora.py"),
+                    *(f"file:fuzz/corpus/{subject}.zip", f"glob:fuzz/corpus/{subject}/*"),
+                ),
                 default_s=4,
             )
         )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fuzz import pack, run
+from fuzz import corpora, pack, run
 from vm import store
 
 SCRIPT = run.ROOT / "fuzz" / "build.sh"
@@ -57,10 +57,7 @@ def test_service_builds_with_its_compiler_flags_and_engine(tmp_path: Path) -> No
     seeds = tmp_path / "seeds"
     with zipfile.ZipFile(out / "config_fuzzer_seed_corpus.zip") as archive:
         archive.extractall(seeds)
-    corpus = run.ROOT / "fuzz" / "corpus" / "config"
-    assert {p.name: p.read_bytes() for p in seeds.iterdir()} == {
-        p.name: p.read_bytes() for p in corpus.iterdir()
-    }
+    assert {p.name: p.read_bytes() for p in seeds.iterdir()} == corpora.inputs("config")
     replayed = run.execute([str(out / "config_fuzzer"), "-runs=0", str(seeds)], LIMIT_S)
     assert replayed.reproducer is None
     assert replayed.edges > 0 and replayed.corpus > 0
@@ -86,7 +83,8 @@ def test_text_harness_has_a_dictionary(tmp_path: Path) -> None:
     assert (out / "ktap_fuzzer.dict").read_bytes() == words
     bounds = (out / "ktap_fuzzer.options").read_text().splitlines()
     assert bounds[0] == "[libfuzzer]"
-    assert f"max_len = {run.longest(run.ROOT / 'fuzz' / 'corpus' / 'ktap')}" in bounds
+    sizes = [len(data) for data in corpora.inputs("ktap").values()]
+    assert f"max_len = {2 * max(sizes)}" in bounds
 
 
 @pytest.mark.parametrize(

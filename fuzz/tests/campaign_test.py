@@ -15,8 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from fuzz import campaign
-from fuzz.campaign import MAGIC, MAX_LEN, NOTE, Campaign, Finding
+from fuzz import campaign, campaign_results
+from fuzz.campaign import MAGIC, MAX_LEN, NOTE
+from fuzz.campaign_results import Campaign, Finding
 from vm import guest, kernel, store
 from vm.errors import PmuvmError
 
@@ -67,13 +68,13 @@ def test_finding_takes_precedence_over_not_judged(tmp_path: Path) -> None:
     clean, broken, found = (Campaign("refpmu", "6.12", True) for _ in range(3))
     broken.error = "no kernel"
     found.findings.append(Finding(("it hung",), "x.program", "x.log", "again x.program"))
-    assert campaign.status([clean]) == 0
-    assert campaign.status([clean, broken]) == campaign.status([]) == 2
-    assert campaign.status([clean, broken, found]) == 1
-    campaign.report([clean, broken, found], tmp_path / "results.json")
+    assert campaign_results.status([clean]) == 0
+    assert campaign_results.status([clean, broken]) == campaign_results.status([]) == 2
+    assert campaign_results.status([clean, broken, found]) == 1
+    campaign_results.report([clean, broken, found], tmp_path / "results.json")
     totals = json.loads((tmp_path / "results.json").read_text("utf-8"))["totals"]
     assert (totals["cases"], totals["passed"], totals["failed"], totals["findings"]) == (3, 1, 2, 1)
-    lines = campaign.table([clean, broken, found])
+    lines = campaign_results.table([clean, broken, found])
     assert "not judged: no kernel" in lines
     assert "finding on refpmu: it hung\n  x.program\n  repeat with: again x.program" in lines
 
@@ -136,7 +137,7 @@ def test_memory_leak_of_a_slice_is_a_finding(tmp_path: Path) -> None:
         'kmemleak: 96 bytes leaked by "syscall_fuzzer" (77) in refpmu_event_init',
     )
     assert Path(finding.log).read_text("utf-8") == LEAK
-    lines = campaign.table([told])
+    lines = campaign_results.table([told])
     repeat = "python3 -m fuzz.campaign --kernel 6.12-kcov --target refpmu"
     assert f"\n  {finding.log}\n  repeat with: {repeat}" in lines
 

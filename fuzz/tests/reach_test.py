@@ -8,6 +8,8 @@ import os
 import subprocess
 from pathlib import Path
 
+from fuzz import corpora
+
 FUZZ = Path(__file__).resolve().parent.parent
 DRIVER = FUZZ.parent / "driver"
 ROOMS = (DRIVER, DRIVER / "include", DRIVER / "model", FUZZ.parent / "conformance")
@@ -52,7 +54,8 @@ def test_the_corpus_of_config_reaches_every_branch_of_core_config(tmp_path: Path
     fuzzer = [str(FUZZ / "config_fuzzer.cpp"), *map(str, sorted(tmp_path.glob("*.o")))]
     flags = ["-std=c++20", "-O1", *includes, "-fprofile-instr-generate", "-fsanitize=fuzzer"]
     run(["clang++-14", *flags, *fuzzer, "-o", "harness"], tmp_path)
-    run(["./harness", "-runs=0", str(FUZZ / "corpus" / "config")], tmp_path)
+    corpus = corpora.fill(tmp_path / "corpus", corpora.inputs("config"))
+    run(["./harness", "-runs=0", str(corpus)], tmp_path)
     run(["llvm-profdata-14", "merge", "raw", "-o", "merged"], tmp_path)
     command = ["llvm-cov-14", "export", "harness", "-instr-profile=merged", str(config)]
     never = never_taken(run(command, tmp_path), config.read_text("utf-8").splitlines())

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import stat
 from pathlib import Path
 
 import pytest
-from fuzz import run
+from fuzz import corpora, run
 
 CLEAN = "#12 REDUCE cov: 40 ft: 90 corp: 7/99b\\nstat::number_of_executed_units: 1234\\n"
 
@@ -58,9 +59,9 @@ def test_hanging_harness_is_killed_and_not_judged(corpus: Path) -> None:
 
 
 def test_inputs_grow_to_twice_the_longest_of_the_corpus(corpus: Path) -> None:
-    assert run.longest(corpus) == run.LEAST_LENGTH
+    assert f"-max_len={run.LEAST_LENGTH}" in run.flags_for(corpus)
     (corpus / "long").write_bytes(b"x" * 700)
-    assert run.longest(corpus) == 1400
+    assert "-max_len=1400" in run.flags_for(corpus)
 
 
 def test_finding_names_its_reproducer_and_repro_command(corpus: Path) -> None:
@@ -117,6 +118,54 @@ def test_failed_merge_leaves_the_kept_inputs(corpus: Path) -> None:
         run.merge("subject", program(corpus.parent, "exit 1"), corpus)
     assert [path.name for path in kept.iterdir()] == ["one"]
     assert [path.name for path in kept.parent.iterdir()] == ["subject"]
+
+
+@pytest.fixture(name="toy")
+def fixture_toy(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The corpora folder of a harness `toy`, which replaces the project's corpora. The cache has two inputs."""
+    folder = corpus.parent / "corpora"
+    corpora.add("toy", [b"archived"], folder)
+    corpora.fill(folder / "toy", {"named": b"named"})
+    unpacked = functools.partial(corpora.unpacked, corpus=folder, out=corpus.parent / "out")
+    monkeypatch.setattr(corpora, "unpacked", unpacked)
+    monkeypatch.setattr(corpora, "add", functools.partial(corpora.add, corpus=folder))
+    corpora.fill(run.cache_folder("toy"), {"good": b"good", "same": b"same"})
+    (corpus.parent / "fuzz").mkdir()
+    return folder
+
+
+def merge_toy(folder: Path, body: str) -> int:
+    program(folder / "fuzz", body).rename(folder / "fuzz" / "toy_fuzzer")
+    return run.merge_all(["toy"], folder)
+
+
+def test_merge_adds_the_kept_inputs_to_the_archive(
+    toy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert merge_toy(toy.parent, MERGES) == 0
+    archived = corpora.archived(corpora.archive_of("toy", toy))
+    assert sorted(archived.values()) == [b"archived", b"good"]
+    assert corpora.regression("toy", toy) == {"named": b"named"}
+    assert capsys.readouterr().out.split(maxsplit=1) == [
+        "toy",
+        "2 inputs, 1 kept, 1 added to the archive\n",
+    ]
+
+
+def test_failed_merge_leaves_the_archive(toy: Path) -> None:
+    before = corpora.archive_of("toy", toy).read_bytes()
+    assert merge_toy(toy.parent, "exit 1") == 2
+    assert corpora.archive_of("toy", toy).read_bytes() == before
+
+
+def test_merge_without_an_archive_is_an_error(
+    toy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpora.archive_of("toy", toy).unlink()
+    assert merge_toy(toy.parent, MERGES) == 2
+    (line,) = capsys.readouterr().out.splitlines()
+    assert "not merged: " in line and "toy.zip: no such archive: " in line
+    assert not corpora.archive_of("toy", toy).exists()
 
 
 def test_runs_limits_the_number_of_inputs(corpus: Path) -> None:
@@ -197,5 +246,5 @@ def test_harness_that_was_not_judged_counts_as_failed(corpus: Path) -> None:
 def test_each_harness_has_a_corpus_and_a_build_target() -> None:
     built = (run.ROOT / "fuzz" / "CMakeLists.txt").read_text()
     for subject in run.subjects(run.ROOT / "fuzz"):
-        assert any((run.ROOT / "fuzz" / "corpus" / subject).iterdir())
+        assert corpora.inputs(subject)
         assert subject in built

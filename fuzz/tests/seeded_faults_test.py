@@ -21,6 +21,7 @@ from pathlib import Path
 
 import pytest
 from _pytest.mark import ParameterSet
+from fuzz import corpora
 from fuzz.run import subjects
 
 FUZZ = Path(__file__).resolve().parent.parent
@@ -244,7 +245,12 @@ def assert_finds(binary: Path, words: list[str], limit_s: int = LIMIT_S) -> None
 
 
 def assert_corpus_finds(fault: Fault, binary: Path) -> None:
-    assert_finds(binary, ["-runs=0", str(FUZZ / "corpus" / fault.subject)])
+    inputs = corpora.inputs(fault.subject)
+    corpus = corpora.fill(binary.parent / "corpus", inputs)
+    assert_finds(binary, ["-runs=0", str(corpus)])
+    # An input that is named after the fault detects it without the other inputs.
+    if fault.name in inputs:
+        assert_finds(binary, ["-runs=0", str(corpus / fault.name)])
 
 
 # The first test of the suite compiles its files.
