@@ -22,11 +22,13 @@ from pmuvm import store  # noqa: E402
 from pmuvm.errors import PmuvmError  # noqa: E402
 
 OUT = ROOT / "build" / "lint"
-CPP_ROOMS = ("conformance", "fuzz")
+CPP_ROOMS = ("conformance", "oracle", "tools", "fuzz")
 SERIES = ("6.1", "6.12")
 WITHOUT_FILES = {"mypy", "kernel-6.1", "kernel-6.12", "mutants", "sources", "guide"}
 """Steps that find their files themselves."""
-PYTHON_ROOMS = ("vm", "ci", "kunit", "fuzz", "conformance")
+PYTHON_ROOMS = ("vm", "ci", "kunit", "fuzz", "conformance", "oracle", "tools", "driver")
+GENERATED = ("pmuconf_rules_files", "pmuconf_bpf_files", "profile_bpf_files", "watch_bpf_files")
+"""The targets of generated headers, which clang-tidy needs."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ def sources_of_rules() -> list[str]:
 def clang_tidy() -> list[str]:
     """Runs both kinds of clang-tidy on all sources. Builds and configures the presets first."""
     found = []
-    for preset, *targets in (("tidy", "pmuconf_rules_files", "pmuconf_bpf_files"), ("fuzz",)):
+    for preset, *targets in (("tidy", *GENERATED), ("fuzz",)):
         found += tool("ci/build", preset, *(targets or ["config_fuzzer"]))
     for kind in tidy.KINDS:
         found += tool("/usr/bin/python3", "ci/checks/tidy.py", "--kind", kind)

@@ -12,14 +12,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "lib/agent.h"
-#include "lib/context.h"
-#include "lib/executor.h"
-#include "lib/probe.h"
-#include "lib/runner.h"
-#include "pmuconf/case.h"
-#include "pmuconf/kmsg.h"
-#include "program/command.h"
+#include "harness/agent.h"
+#include "harness/case.h"
+#include "harness/executor.h"
+#include "harness/kmsg.h"
+#include "harness/runner.h"
 #include "report/choose.h"
 #include "report/explain.h"
 #include "report/formats.h"
@@ -27,7 +24,11 @@
 #include "report/select.h"
 #include "report/stream.h"
 #include "report/verdict.h"
-#include "watch/command.h"
+#include "system/context.h"
+#include "target/probe.h"
+#include "target/target_of_process.h"
+#include "tools/repro/command.h"
+#include "tools/watch/command.h"
 
 namespace pmuconf {
 namespace {
@@ -129,7 +130,7 @@ std::string TargetWords(const Options& options, bool drafted) {
 }
 
 int RunCase(Options options) {
-  context().target = ChosenTarget(&options);
+  SetTarget(ChosenTarget(&options));
   context().pmu = options.pmu;
   const CaseInfo* info = FindCase(options.case_id);
   if (info == nullptr) {  // Select() finds an old id, or throws with the nearest known ids
@@ -308,8 +309,8 @@ int ReproOne(const Options& options) {
     Flush();
     return 0;
   }
-  context().target = LoadTarget(program.target);
-  context().target->Resolve({});
+  SetTarget(LoadTarget(program.target));
+  ResolveTarget();
   return Repro(program, options.repro.cpus);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checks of drivers, in the order in which they make them: for the PMUs of the kernel itself,
 // and for the reference driver by the independent tables in refpmu_events.h.
-#include "pmuconf/open_driver.h"
+#include "oracle/open_driver.h"
 
 #include <linux/hw_breakpoint.h>
 
@@ -10,8 +10,8 @@
 #include <cerrno>
 #include <utility>
 
-#include "lib/open_facts.h"
-#include "lib/refpmu_events.h"
+#include "oracle/open_facts.h"
+#include "oracle/refpmu_events.h"
 
 namespace pmuconf {
 namespace {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The errors that drivers of PMUs return, for drivers that the errno model describes check by
 // check: those in the kernel, and the reference driver. Each function returns a PMU for OpenModel.
-#ifndef PMUCONF_OPEN_DRIVER_H_
-#define PMUCONF_OPEN_DRIVER_H_
+#ifndef PMUCONF_ORACLE_OPEN_DRIVER_H_
+#define PMUCONF_ORACLE_OPEN_DRIVER_H_
 
 #include <cstdint>
 #include <vector>
 
-#include "pmuconf/open_model.h"
+#include "oracle/open_model.h"
 
 namespace pmuconf {
 
@@ -27,4 +27,4 @@ std::vector<std::span<const OpenCheck>> OpenDrivers();
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_OPEN_DRIVER_H_
+#endif  // PMUCONF_ORACLE_OPEN_DRIVER_H_

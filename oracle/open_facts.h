@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The input of a check of the errno model: the call as the kernel parses it, and the PMU that the
 // kernel tries.
-#ifndef PMUCONF_LIB_OPEN_FACTS_H_
-#define PMUCONF_LIB_OPEN_FACTS_H_
+#ifndef PMUCONF_ORACLE_OPEN_FACTS_H_
+#define PMUCONF_ORACLE_OPEN_FACTS_H_
 
 #include <cstddef>
 #include <cstdint>
 
-#include "pmuconf/open_model.h"
+#include "oracle/open_model.h"
 
 namespace pmuconf {
 
@@ -76,4 +76,4 @@ struct OpenFacts {
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_LIB_OPEN_FACTS_H_
+#endif  // PMUCONF_ORACLE_OPEN_FACTS_H_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads sysfs, sysctls and tracefs: finds the PMUs of the machine, and those that the model knows
 // by name.
-#include "lib/open_machine.h"
+#include "oracle/open_machine.h"
 
 #include <linux/perf_event.h>
 #include <sys/utsname.h>
@@ -12,13 +12,13 @@
 #include <optional>
 #include <string>
 
-#include "lib/context.h"
-#include "lib/expression.h"
-#include "pmuconf/case.h"
-#include "pmuconf/open_driver.h"
-#include "pmuconf/sysctl.h"
-#include "pmuconf/sysfs.h"
-#include "pmuconf/tracefs.h"
+#include "oracle/open_driver.h"
+#include "system/context.h"
+#include "system/sysctl.h"
+#include "system/sysfs.h"
+#include "system/tracefs.h"
+#include "target/expression.h"
+#include "target/target_of_process.h"
 
 namespace pmuconf {
 namespace {

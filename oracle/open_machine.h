@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // This machine as the errno model describes it: its kernel and its PMUs.
-#ifndef PMUCONF_LIB_OPEN_MACHINE_H_
-#define PMUCONF_LIB_OPEN_MACHINE_H_
+#ifndef PMUCONF_ORACLE_OPEN_MACHINE_H_
+#define PMUCONF_ORACLE_OPEN_MACHINE_H_
 
 #include <vector>
 
-#include "pmuconf/open_model.h"
+#include "oracle/open_model.h"
 
 namespace pmuconf {
 
@@ -18,4 +18,4 @@ std::vector<OpenPmu> PmusHere(const OpenSystem& system);
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_LIB_OPEN_MACHINE_H_
+#endif  // PMUCONF_ORACLE_OPEN_MACHINE_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checks of perf_event_open(2) and their errnos.
-#include "pmuconf/open_model.h"
+#include "oracle/open_model.h"
 
 #include <time.h>
 
@@ -9,8 +9,8 @@
 #include <cstring>
 #include <utility>
 
-#include "lib/expression.h"
-#include "lib/open_facts.h"
+#include "oracle/open_facts.h"
+#include "target/expression.h"
 
 namespace pmuconf {
 

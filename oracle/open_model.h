@@ -5,8 +5,8 @@
 // The model contains the kernel's own checks. A driver's choices come from [refusals] of the target
 // file: a check with a `choice` applies only if the file has that key. The model needs neither a
 // kernel nor GoogleTest, so cases and fuzz harnesses can both use it.
-#ifndef PMUCONF_OPEN_MODEL_H_
-#define PMUCONF_OPEN_MODEL_H_
+#ifndef PMUCONF_ORACLE_OPEN_MODEL_H_
+#define PMUCONF_ORACLE_OPEN_MODEL_H_
 
 #include <linux/perf_event.h>
 
@@ -134,7 +134,7 @@ struct OpenPmu {
   bool Refuses(std::string_view what) const { return refusals.contains(what); }
 };
 
-// The input of a check (lib/open_facts.h).
+// The input of a check (open_facts.h).
 struct OpenFacts;
 
 // One check. `error` is 0 if the target file states the errno. The order of the members is the
@@ -218,4 +218,4 @@ std::vector<const OpenViolation*> OpenViolationsOf(const OpenModel& model);
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_OPEN_MODEL_H_
+#endif  // PMUCONF_ORACLE_OPEN_MODEL_H_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draws calls. Most errors come from the list of violations, so that every check occurs often
 // enough. Random bit flips find errors that are not in the list.
-#include "pmuconf/open_random.h"
+#include "oracle/open_random.h"
 
 #include <linux/hw_breakpoint.h>
 #include <time.h>

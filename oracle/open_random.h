@@ -5,13 +5,13 @@
 // A case can execute every call, and the model can predict it. So no call needs an offline CPU
 // where none is offline, or a PMU whose checks the model does not know. All events are disabled,
 // because a period of 1 on every CPU would overload the machine.
-#ifndef PMUCONF_OPEN_RANDOM_H_
-#define PMUCONF_OPEN_RANDOM_H_
+#ifndef PMUCONF_ORACLE_OPEN_RANDOM_H_
+#define PMUCONF_ORACLE_OPEN_RANDOM_H_
 
 #include <cstdint>
 #include <vector>
 
-#include "pmuconf/open_model.h"
+#include "oracle/open_model.h"
 
 namespace pmuconf {
 
@@ -55,4 +55,4 @@ class OpenDrawer {
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_OPEN_RANDOM_H_
+#endif  // PMUCONF_ORACLE_OPEN_RANDOM_H_

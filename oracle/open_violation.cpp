@@ -2,8 +2,8 @@
 // Violations: for each check one change that makes a call of perf_event_open(2) fail it.
 #include <time.h>
 
-#include "lib/expression.h"
-#include "pmuconf/open_model.h"
+#include "oracle/open_model.h"
+#include "target/expression.h"
 
 namespace pmuconf {
 namespace {

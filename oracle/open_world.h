@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The environment for calls of the errno model: the tasks, events and descriptors that a call
 // names, and the model of this kernel and this target.
-#ifndef PMUCONF_CASES_ERRNO_OPEN_WORLD_H_
-#define PMUCONF_CASES_ERRNO_OPEN_WORLD_H_
+#ifndef PMUCONF_ORACLE_OPEN_WORLD_H_
+#define PMUCONF_ORACLE_OPEN_WORLD_H_
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -18,12 +18,13 @@
 #include <utility>
 #include <vector>
 
-#include "cases/cgroup.h"
-#include "cases/common.h"
-#include "lib/open_machine.h"
-#include "pmuconf/open_model.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/sysctl.h"
+#include "oracle/open_machine.h"
+#include "oracle/open_model.h"
+#include "perf/ring.h"
+#include "system/cgroup.h"
+#include "system/cpu.h"
+#include "system/sysctl.h"
+#include "target/target.h"
 
 namespace pmuconf {
 
@@ -306,4 +307,4 @@ class OpenWorld {
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_CASES_ERRNO_OPEN_WORLD_H_
+#endif  // PMUCONF_ORACLE_OPEN_WORLD_H_

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables of refpmu's events and formats, written independently of the driver, for the errno model
 // and the fuzz harness, which check the driver's own lists.
-#ifndef PMUCONF_LIB_REFPMU_EVENTS_H_
-#define PMUCONF_LIB_REFPMU_EVENTS_H_
+#ifndef PMUCONF_ORACLE_REFPMU_EVENTS_H_
+#define PMUCONF_ORACLE_REFPMU_EVENTS_H_
 
 #include <array>
 #include <cstdint>
@@ -130,4 +130,4 @@ inline constexpr std::uint64_t kRefpmuBranchCallStack = 0x800, kRefpmuBranchKind
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_LIB_REFPMU_EVENTS_H_
+#endif  // PMUCONF_ORACLE_REFPMU_EVENTS_H_

@@ -16,12 +16,12 @@
 #include <string>
 #include <vector>
 
-#include "lib/context.h"
-#include "pmuconf/broken.h"
-#include "pmuconf/cpu.h"
-#include "pmuconf/event.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/target.h"
+#include "perf/event.h"
+#include "perf/ring.h"
+#include "system/broken.h"
+#include "system/cpu.h"
+#include "target/target.h"
+#include "target/target_of_process.h"
 
 namespace pmuconf {
 namespace {
@@ -214,8 +214,8 @@ int Main(int argc, char** argv) {
       ->check(CLI::Range(10, 1000000));
   CLI11_PARSE(app, argc, argv);
 
-  context().target = Target::Load(options.target);
-  context().target->Resolve(options.pmu);
+  SetTarget(Target::Load(options.target));
+  ResolveTarget(options.pmu);
   const int cpu = OnlineCpus().back();
   PinTo(cpu);
   Json result;

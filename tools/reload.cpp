@@ -22,10 +22,10 @@
 #include <utility>
 #include <vector>
 
-#include "pmuconf/broken.h"
-#include "pmuconf/event.h"
-#include "pmuconf/fd.h"
-#include "pmuconf/sysfs.h"
+#include "perf/event.h"
+#include "system/broken.h"
+#include "system/fd.h"
+#include "system/sysfs.h"
 
 namespace pmuconf {
 namespace {

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "pmuconf/broken.h"
-#include "pmuconf/cpu.h"
-#include "pmuconf/stimulus.h"
+#include "stimulus/stimulus.h"
+#include "system/broken.h"
+#include "system/cpu.h"
 
 namespace pmuconf {
 namespace {

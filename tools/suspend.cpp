@@ -9,12 +9,12 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "lib/context.h"
-#include "pmuconf/case.h"
-#include "pmuconf/cpu.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/sysctl.h"
-#include "pmuconf/sysfs.h"
+#include "perf/ring.h"
+#include "system/cpu.h"
+#include "system/sysctl.h"
+#include "system/sysfs.h"
+#include "target/target.h"
+#include "target/target_of_process.h"
 
 namespace pmuconf {
 namespace {
@@ -113,8 +113,8 @@ int Main(int argc, char** argv) {
   app.add_option("--seconds", seconds, "time until the real-time clock wakes the machine")
       ->check(CLI::Range(1, 60));
   CLI11_PARSE(app, argc, argv);
-  context().target = Target::Load(file);
-  context().target->Resolve({});
+  SetTarget(Target::Load(file));
+  ResolveTarget();
   port().Reset();
   std::cout << Run(seconds).dump() << '\n';
   return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The agent's main loop and its commands.
-#include "lib/agent.h"
+#include "harness/agent.h"
 
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -17,16 +17,16 @@
 #include <optional>
 #include <sstream>
 
-#include "lib/context.h"
-#include "lib/executor.h"
-#include "lib/json_line.h"
-#include "lib/process.h"
-#include "lib/runner.h"
-#include "pmuconf/broken.h"
-#include "pmuconf/case.h"
-#include "pmuconf/cpu.h"
-#include "pmuconf/fd.h"
-#include "pmuconf/kmsg.h"
+#include "harness/case.h"
+#include "harness/executor.h"
+#include "harness/kmsg.h"
+#include "harness/process.h"
+#include "harness/runner.h"
+#include "system/broken.h"
+#include "system/context.h"
+#include "system/cpu.h"
+#include "system/fd.h"
+#include "text/json_line.h"
 
 namespace pmuconf {
 namespace {

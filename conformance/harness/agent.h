@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The agent in the guest: executes the commands of the channel (docs/architecture.md, "The
 // channel").
-#ifndef PMUCONF_LIB_AGENT_H_
-#define PMUCONF_LIB_AGENT_H_
+#ifndef PMUCONF_HARNESS_AGENT_H_
+#define PMUCONF_HARNESS_AGENT_H_
 
 #include <string>
 
@@ -14,4 +14,4 @@ int Serve(const std::string& target_path, const std::string& channel);
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_LIB_AGENT_H_
+#endif  // PMUCONF_HARNESS_AGENT_H_

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A time budget that tolerates stalls. A virtual machine on a busy host can stand still for
 // seconds, and a program cannot use that time.
-#ifndef PMUCONF_LIB_BUDGET_H_
-#define PMUCONF_LIB_BUDGET_H_
+#ifndef PMUCONF_HARNESS_BUDGET_H_
+#define PMUCONF_HARNESS_BUDGET_H_
 
 #include <algorithm>
 
@@ -30,4 +30,4 @@ class Budget {
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_LIB_BUDGET_H_
+#endif  // PMUCONF_HARNESS_BUDGET_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The registry of cases, and the fixture around the body of a case.
-#include "pmuconf/case.h"
+#include "harness/case.h"
 
 #include <sched.h>
 
@@ -14,12 +14,13 @@
 #include <utility>
 #include <vector>
 
-#include "lib/context.h"
-#include "lib/expression.h"
-#include "lib/permission.h"
-#include "pmuconf/cpu.h"
-#include "pmuconf/stimuli.h"
-#include "pmuconf/sysctl.h"
+#include "perf/permission.h"
+#include "stimulus/stimuli.h"
+#include "system/context.h"
+#include "system/cpu.h"
+#include "system/sysctl.h"
+#include "target/expression.h"
+#include "target/target_of_process.h"
 
 namespace pmuconf {
 namespace {
@@ -175,8 +176,6 @@ void SkipCase(Cap missing, std::string_view reason) {
                 "needs " + std::string(ToString(missing)) + ": " + std::string(reason)};
 }
 
-void SkipUnclaimed(const std::string& what) { throw Skipped{Obstacle::kNotClaimed, what}; }
-
 void Case::Prepare() const {
   if (meta_.cpu >= 0) PinTo(target().Cpu(static_cast<std::size_t>(meta_.cpu)));
   if (!target().Claims(Cap::kQuietFork)) PrepareFaults();
@@ -185,7 +184,7 @@ void Case::Prepare() const {
 
 void Case::TestBody() {
   try {
-    context().target->Resolve(context().pmu);
+    ResolveTarget(context().pmu);
     CheckApplies(meta_);
     if (const auto refused = EventsRefused()) throw Skipped{refused->obstacle, refused->reason};
     Prepare();

@@ -22,8 +22,8 @@
 // After the body it resets the port again. The executor runs each case in a process of its own and
 // reads the kernel log and the taint when the process has ended. A kernel report makes the case a
 // CRASH.
-#ifndef PMUCONF_CASE_H_
-#define PMUCONF_CASE_H_
+#ifndef PMUCONF_HARNESS_CASE_H_
+#define PMUCONF_HARNESS_CASE_H_
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,12 +33,13 @@
 #include <string_view>
 #include <vector>
 
-#include "pmuconf/broken.h"
-#include "pmuconf/event.h"
-#include "pmuconf/matchers.h"
-#include "pmuconf/rule.h"
-#include "pmuconf/stimulus.h"
-#include "pmuconf/target.h"
+#include "harness/rule.h"
+#include "perf/event.h"
+#include "perf/matchers.h"
+#include "stimulus/stimulus.h"
+#include "system/broken.h"
+#include "target/target.h"
+#include "target/target_port.h"
 
 namespace pmuconf {
 
@@ -113,4 +114,4 @@ std::int64_t ValueHere(const Rule& rule, std::string_view name);
        }});                                                                                 \
   void Suite##_##Name##_Case::Body()
 
-#endif  // PMUCONF_CASE_H_
+#endif  // PMUCONF_HARNESS_CASE_H_

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // One case: marks the end of the kernel log, runs the process, judges its end, reads the log.
-#include "lib/executor.h"
+#include "harness/executor.h"
 
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "lib/json_line.h"
-#include "lib/process.h"
-#include "pmuconf/case.h"
-#include "pmuconf/kmsg.h"
+#include "harness/case.h"
+#include "harness/kmsg.h"
+#include "harness/process.h"
+#include "text/json_line.h"
 
 namespace pmuconf {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs each case in a process of its own and reads the kernel log for reports.
-#ifndef PMUCONF_LIB_EXECUTOR_H_
-#define PMUCONF_LIB_EXECUTOR_H_
+#ifndef PMUCONF_HARNESS_EXECUTOR_H_
+#define PMUCONF_HARNESS_EXECUTOR_H_
 
 #include <string>
 
-#include "lib/result.h"
+#include "harness/result.h"
 
 namespace pmuconf {
 
@@ -39,4 +39,4 @@ bool DecodeResult(const std::string& text, CaseResult* result);
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_LIB_EXECUTOR_H_
+#endif  // PMUCONF_HARNESS_EXECUTOR_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the kernel log and recognises reports.
-#include "pmuconf/kmsg.h"
+#include "harness/kmsg.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -10,8 +10,8 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "pmuconf/broken.h"
-#include "pmuconf/sysfs.h"
+#include "system/broken.h"
+#include "system/sysfs.h"
 
 namespace pmuconf {
 namespace {

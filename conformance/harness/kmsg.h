@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernel log and taint, which show whether the kernel reported a fault.
-#ifndef PMUCONF_KMSG_H_
-#define PMUCONF_KMSG_H_
+#ifndef PMUCONF_HARNESS_KMSG_H_
+#define PMUCONF_HARNESS_KMSG_H_
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "pmuconf/fd.h"
+#include "system/fd.h"
 
 namespace pmuconf {
 
@@ -39,4 +39,4 @@ std::uint64_t Taint();
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_KMSG_H_
+#endif  // PMUCONF_HARNESS_KMSG_H_

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A CPU that goes offline and returns.
-#ifndef PMUCONF_CASES_OFFLINE_H_
-#define PMUCONF_CASES_OFFLINE_H_
+#ifndef PMUCONF_HARNESS_OFFLINE_H_
+#define PMUCONF_HARNESS_OFFLINE_H_
 
 #include <fstream>
 #include <string>
 
-#include "pmuconf/case.h"
+#include "harness/case.h"
 
 namespace pmuconf {
 
@@ -40,4 +40,4 @@ class Offline {
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_CASES_OFFLINE_H_
+#endif  // PMUCONF_HARNESS_OFFLINE_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // fork, exec, poll on a pidfd and three pipes, kill by process group.
-#include "lib/process.h"
+#include "harness/process.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -15,9 +15,9 @@
 #include <csignal>
 #include <cstring>
 
-#include "lib/budget.h"
-#include "pmuconf/broken.h"
-#include "pmuconf/fd.h"
+#include "harness/budget.h"
+#include "system/broken.h"
+#include "system/fd.h"
 
 namespace pmuconf {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs one program with a deadline and collects its output.
-#ifndef PMUCONF_LIB_PROCESS_H_
-#define PMUCONF_LIB_PROCESS_H_
+#ifndef PMUCONF_HARNESS_PROCESS_H_
+#define PMUCONF_HARNESS_PROCESS_H_
 
 #include <string>
 #include <vector>
@@ -30,4 +30,4 @@ ProcessResult RunProcess(const std::vector<std::string>& argv, double deadline_s
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_LIB_PROCESS_H_
+#endif  // PMUCONF_HARNESS_PROCESS_H_

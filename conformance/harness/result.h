@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The results of a case.
-#ifndef PMUCONF_LIB_RESULT_H_
-#define PMUCONF_LIB_RESULT_H_
+#ifndef PMUCONF_HARNESS_RESULT_H_
+#define PMUCONF_HARNESS_RESULT_H_
 
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "system/obstacle.h"
 
 namespace pmuconf {
 
@@ -25,21 +27,6 @@ enum class Result {
 std::string_view ToString(Result result);  // "NOT_RUN"
 std::optional<Result> ResultFromString(std::string_view name);
 
-// The skip reason of a SKIP or BROKEN case. A SKIP with one of the first two leaves its rules open,
-// because they are facts about the process or machine. The next two make a rule not applicable.
-enum class Obstacle {
-  kNone,
-  kNotPermitted,  // this process lacks the privileges that cases need
-  kNoSuchPmu,     // the machine has no PMU that matches the target file
-  kKernelLacks,   // the running kernel or machine lacks something that the case needs
-  kNotClaimed,    // the target file does not claim the capability
-  kBroken,        // the setup of the case failed
-};
-
-std::string_view ToString(Obstacle obstacle);  // "not_permitted"; "" for none
-std::string_view Phrase(Obstacle obstacle);    // "not permitted here"
-std::optional<Obstacle> ObstacleFromString(std::string_view name);
-
 struct CaseResult {
   std::string id;
   Result result = Result::kNotRun;
@@ -54,4 +41,4 @@ struct CaseResult {
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_LIB_RESULT_H_
+#endif  // PMUCONF_HARNESS_RESULT_H_

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Looks up rules and their values for a kernel.
-#include "pmuconf/rule.h"
+#include "harness/rule.h"
 
 #include <algorithm>
 #include <string>
 
-#include "lib/expression.h"
-#include "pmuconf/target.h"
+#include "target/expression.h"
+#include "target/target.h"
 
 namespace pmuconf {
 

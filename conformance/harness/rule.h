@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The structure of a rule of the catalogue. The generated headers pmuconf/rules/<AREA>.h have the
+// The structure of a rule of the catalogue. The generated headers rules/<AREA>.h have the
 // rules themselves.
-#ifndef PMUCONF_RULE_H_
-#define PMUCONF_RULE_H_
+#ifndef PMUCONF_HARNESS_RULE_H_
+#define PMUCONF_HARNESS_RULE_H_
 
 #include <cstdint>
 #include <span>
@@ -48,4 +48,4 @@ const Rule* FindRule(std::string_view id);
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_RULE_H_
+#endif  // PMUCONF_HARNESS_RULE_H_

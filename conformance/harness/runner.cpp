@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converts GoogleTest's verdict to the project's result and message.
-#include "lib/runner.h"
+#include "harness/runner.h"
 
 #include <algorithm>
 #include <regex>
@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "lib/context.h"
-#include "pmuconf/case.h"
+#include "harness/case.h"
+#include "system/context.h"
 
 namespace pmuconf {
 namespace {

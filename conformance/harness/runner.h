@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs one case in this process, as a GoogleTest test.
-#ifndef PMUCONF_LIB_RUNNER_H_
-#define PMUCONF_LIB_RUNNER_H_
+#ifndef PMUCONF_HARNESS_RUNNER_H_
+#define PMUCONF_HARNESS_RUNNER_H_
 
 #include <string_view>
 
-#include "lib/result.h"
+#include "harness/result.h"
 
 namespace pmuconf {
 
@@ -19,4 +19,4 @@ CaseResult RunHere(const CaseInfo& info);
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_LIB_RUNNER_H_
+#endif  // PMUCONF_HARNESS_RUNNER_H_

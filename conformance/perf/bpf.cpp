@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // BPF programs on events.
-#include "pmuconf/bpf.h"
+#include "perf/bpf.h"
 
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 
-#include "lib/context.h"
-#include "pmuconf/broken.h"
+#include "system/broken.h"
+#include "system/context.h"
 
 namespace pmuconf {
 namespace {

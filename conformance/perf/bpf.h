@@ -5,8 +5,8 @@
 //   Skeleton<count_overflows_bpf> bpf;         // opened and loaded, or BROKEN
 //   BpfLink link = AttachBpf(bpf->progs.on_overflow, event);
 //   EXPECT_EQ(bpf->bss->overflows, 10u);
-#ifndef PMUCONF_BPF_H_
-#define PMUCONF_BPF_H_
+#ifndef PMUCONF_PERF_BPF_H_
+#define PMUCONF_PERF_BPF_H_
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -14,7 +14,7 @@
 #include <functional>
 #include <string>
 
-#include "pmuconf/event.h"
+#include "perf/event.h"
 
 namespace pmuconf {
 
@@ -70,4 +70,4 @@ std::uint32_t ProgramId(const bpf_program* program);
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_BPF_H_
+#endif  // PMUCONF_PERF_BPF_H_

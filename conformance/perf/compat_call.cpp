@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The 32-bit entry: interrupt 0x80 on x86-64. Other architectures have none for a 64-bit process.
-#include "pmuconf/compat_call.h"
+#include "perf/compat_call.h"
 
 #include <sys/mman.h>
 
 #include <cerrno>
 
-#include "pmuconf/broken.h"
-#include "pmuconf/cpu.h"
+#include "system/broken.h"
+#include "system/cpu.h"
 
 namespace pmuconf {
 namespace {

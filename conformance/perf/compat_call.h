@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // System calls through the 32-bit entry, made by this 64-bit program.
-#ifndef PMUCONF_COMPAT_CALL_H_
-#define PMUCONF_COMPAT_CALL_H_
+#ifndef PMUCONF_PERF_COMPAT_CALL_H_
+#define PMUCONF_PERF_COMPAT_CALL_H_
 
 #include <cstddef>
 #include <cstdint>
 
-#include "pmuconf/event.h"
+#include "perf/event.h"
 
 namespace pmuconf {
 
@@ -35,4 +35,4 @@ class LowPage {
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_COMPAT_CALL_H_
+#endif  // PMUCONF_PERF_COMPAT_CALL_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens events and calls their ioctls.
-#include "pmuconf/event.h"
+#include "perf/event.h"
 
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -10,18 +10,23 @@
 #include <cerrno>
 #include <sstream>
 
-#include "lib/context.h"
-#include "pmuconf/broken.h"
-#include "pmuconf/matchers.h"
+#include "perf/matchers.h"
+#include "system/broken.h"
+#include "system/context.h"
 
 namespace pmuconf {
 namespace {
 
 constexpr std::size_t kReadBuffer = 16 * 1024;
 
+OpenPolicy& Policy() {
+  static OpenPolicy the_policy;
+  return the_policy;
+}
+
 // Skips a case whose period is shorter than the target file claims to support.
 void SkipIfTooShort(std::uint64_t period) {
-  const std::uint64_t shortest = target().min_period();
+  const std::uint64_t shortest = Policy().min_period;
   if (period == 0 || period >= shortest) return;
   SkipUnclaimed("needs a period of " + std::to_string(period) +
                 "; the shortest that the target supports is " + std::to_string(shortest));
@@ -94,9 +99,11 @@ void Remember(std::string opened) {
 
 // On a system-wide PMU, replaces the default (this task, any CPU) by the designated CPU.
 void Place(pid_t* pid, int* cpu) {
-  if (*pid != 0 || *cpu != -1 || !target().Claims(Cap::kSystemWide)) return;
+  if (*pid != 0 || *cpu != -1 || !Policy().default_cpu) return;
+  const std::optional<int> designated = Policy().default_cpu();
+  if (!designated) return;
   *pid = -1;
-  *cpu = target().DesignatedCpu();
+  *cpu = *designated;
 }
 
 void Assert(const SysResult& result, const char* what, const perf_event_attr& attr) {
@@ -104,6 +111,16 @@ void Assert(const SysResult& result, const char* what, const perf_event_attr& at
 }
 
 }  // namespace
+
+void SetOpenPolicy(OpenPolicy policy) { Policy() = std::move(policy); }
+
+EventSpec Software(perf_sw_ids id) {
+  EventSpec spec;
+  spec.name = "software event " + std::to_string(id);
+  spec.type = PERF_TYPE_SOFTWARE;
+  spec.config = id;
+  return spec;
+}
 
 EventSpec AsGeneric(const EventSpec& spec) {
   if (!spec.generic) throw Broken(spec.name + " has no generic event");

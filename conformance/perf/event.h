@@ -5,8 +5,8 @@
 // There are two kinds of calls. Plain calls (Open, Enable, Read) assert: a failure ends the case as
 // BROKEN with the errno and the attr. Their Try variants return the error to the case:
 //   EXPECT_THAT(TryOpen(attr), FailsWith(EINVAL));
-#ifndef PMUCONF_EVENT_H_
-#define PMUCONF_EVENT_H_
+#ifndef PMUCONF_PERF_EVENT_H_
+#define PMUCONF_PERF_EVENT_H_
 
 #include <linux/perf_event.h>
 #include <sys/types.h>
@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "pmuconf/fd.h"
+#include "system/fd.h"
 
 namespace pmuconf {
 
@@ -70,6 +70,9 @@ struct EventSpec {
   Accuracy accuracy;
 };
 
+// Returns the software event with that number.
+EventSpec Software(perf_sw_ids id);
+
 // Returns the same event by its generic number (PERF_TYPE_HARDWARE). Throws Broken if it has none.
 EventSpec AsGeneric(const EventSpec& spec);
 
@@ -105,6 +108,16 @@ struct OpenOptions {
   bool write_backward = false;
   std::function<void(perf_event_attr&)> edit = {};  // changes any other field; runs last
 };
+
+// Properties of the PMU under test that affect how its events are opened. Without a policy there
+// are none.
+struct OpenPolicy {
+  std::uint64_t min_period = 0;  // Open() skips a case with a shorter period
+  // Returns the CPU that replaces the default (this task, any CPU) on a system-wide PMU; nullopt
+  // for other PMUs.
+  std::function<std::optional<int>()> default_cpu = {};
+};
+void SetOpenPolicy(OpenPolicy policy);
 
 // Returns the attr that Open(spec, options) uses. attr.size is PERF_ATTR_SIZE_VER7, the size of
 // Linux 6.1.
@@ -209,4 +222,4 @@ SysResult TryOpenRaw(const void* attr, pid_t pid, int cpu, int group_fd, unsigne
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_EVENT_H_
+#endif  // PMUCONF_PERF_EVENT_H_

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens groups.
-#include "pmuconf/group.h"
+#include "perf/group.h"
 
-#include "pmuconf/broken.h"
+#include "system/broken.h"
 
 namespace pmuconf {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A group of events that the kernel schedules together.
-#ifndef PMUCONF_GROUP_H_
-#define PMUCONF_GROUP_H_
+#ifndef PMUCONF_PERF_GROUP_H_
+#define PMUCONF_PERF_GROUP_H_
 
 #include <cstddef>
 #include <vector>
 
-#include "pmuconf/event.h"
+#include "perf/event.h"
 
 namespace pmuconf {
 
@@ -45,4 +45,4 @@ GroupOpenResult TryOpenGroup(const std::vector<EventSpec>& specs, const OpenOpti
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_GROUP_H_
+#endif  // PMUCONF_PERF_GROUP_H_

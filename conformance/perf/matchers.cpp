@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes bounds and prints values for the matchers.
-#include "pmuconf/matchers.h"
+#include "perf/matchers.h"
 
 #include <cmath>
 

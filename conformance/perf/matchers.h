@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matchers for perf: counts with the target's accuracy, and errnos by name.
-#ifndef PMUCONF_MATCHERS_H_
-#define PMUCONF_MATCHERS_H_
+#ifndef PMUCONF_PERF_MATCHERS_H_
+#define PMUCONF_PERF_MATCHERS_H_
 
 #include <gmock/gmock.h>
 
@@ -9,11 +9,10 @@
 #include <ostream>
 #include <string>
 
-#include "pmuconf/event.h"
+#include "perf/event.h"
+#include "text/errno_name.h"
 
 namespace pmuconf {
-
-std::string ErrnoName(int error);  // "EINVAL"; "errno 999" if it has no name
 
 // Returns whether `value` is a valid count of `n` events of `spec`, within its accuracy. Stores the
 // bounds in `low` and `high`.
@@ -66,4 +65,4 @@ void PrintTo(const SysResult& result, std::ostream* os);
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_MATCHERS_H_
+#endif  // PMUCONF_PERF_MATCHERS_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queries the kernel for the privileges of this process.
-#include "lib/permission.h"
+#include "perf/permission.h"
 
 #include <linux/capability.h>
 #include <sys/syscall.h>
@@ -9,10 +9,10 @@
 #include <array>
 #include <cerrno>
 
-#include "pmuconf/cpu.h"
-#include "pmuconf/event.h"
-#include "pmuconf/matchers.h"
-#include "pmuconf/sysfs.h"
+#include "perf/event.h"
+#include "perf/matchers.h"
+#include "system/cpu.h"
+#include "system/sysfs.h"
 
 namespace pmuconf {
 

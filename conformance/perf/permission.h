@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The privileges of this process.
-#ifndef PMUCONF_LIB_PERMISSION_H_
-#define PMUCONF_LIB_PERMISSION_H_
+#ifndef PMUCONF_PERF_PERMISSION_H_
+#define PMUCONF_PERF_PERMISSION_H_
 
 #include <optional>
 #include <string>
 
-#include "lib/result.h"
+#include "system/obstacle.h"
 
 namespace pmuconf {
 
@@ -25,4 +25,4 @@ bool Privileged();
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_LIB_PERMISSION_H_
+#endif  // PMUCONF_PERF_PERMISSION_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layouts of attr.read_format (perf_event_open(2), "Reading results").
-#include "lib/reading.h"
+#include "perf/reading.h"
 
 namespace pmuconf {
 

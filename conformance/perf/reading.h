@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses readings inside longer data: results of read(2) and samples.
-#ifndef PMUCONF_LIB_READING_H_
-#define PMUCONF_LIB_READING_H_
+#ifndef PMUCONF_PERF_READING_H_
+#define PMUCONF_PERF_READING_H_
 
-#include "lib/words.h"
-#include "pmuconf/event.h"
+#include "perf/event.h"
+#include "text/words.h"
 
 namespace pmuconf {
 
@@ -13,4 +13,4 @@ GroupReading TakeGroupReading(Words* words, std::uint64_t read_format);
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_LIB_READING_H_
+#endif  // PMUCONF_PERF_READING_H_

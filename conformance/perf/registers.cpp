@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Detects registers of this processor beyond the general ones.
-#include "pmuconf/registers.h"
+#include "perf/registers.h"
 
 #if defined(__aarch64__)
 #include <asm/hwcap.h>

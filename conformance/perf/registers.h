@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The registers in samples (attr.sample_regs_user, attr.sample_regs_intr), by purpose. Their
 // numbers depend on the architecture: asm/perf_regs.h.
-#ifndef PMUCONF_REGISTERS_H_
-#define PMUCONF_REGISTERS_H_
+#ifndef PMUCONF_PERF_REGISTERS_H_
+#define PMUCONF_PERF_REGISTERS_H_
 
 #include <asm/perf_regs.h>
 
@@ -57,4 +57,4 @@ bool HasVectors();
 
 }  // namespace pmuconf::reg
 
-#endif  // PMUCONF_REGISTERS_H_
+#endif  // PMUCONF_PERF_REGISTERS_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Maps the ring buffer and extracts records.
-#include "pmuconf/ring.h"
+#include "perf/ring.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -11,7 +11,7 @@
 #include <cstring>
 #include <utility>
 
-#include "pmuconf/broken.h"
+#include "system/broken.h"
 
 namespace pmuconf {
 namespace {

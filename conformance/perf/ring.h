@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ring buffer of an event: its mapping, its control page, and its records.
-#ifndef PMUCONF_RING_H_
-#define PMUCONF_RING_H_
+#ifndef PMUCONF_PERF_RING_H_
+#define PMUCONF_PERF_RING_H_
 
 #include <linux/perf_event.h>
 
@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
-#include "pmuconf/event.h"
-#include "pmuconf/sample.h"
+#include "perf/event.h"
+#include "perf/sample.h"
 
 namespace pmuconf {
 
@@ -85,4 +85,4 @@ class Ring {
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_RING_H_
+#endif  // PMUCONF_PERF_RING_H_

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses records in the order of fields in perf_event_open(2), "PERF_RECORD_SAMPLE".
-#include "pmuconf/sample.h"
+#include "perf/sample.h"
 
 #include <bit>
 
-#include "lib/reading.h"
-#include "lib/words.h"
-#include "pmuconf/ring.h"
+#include "perf/reading.h"
+#include "perf/ring.h"
+#include "text/words.h"
 
 namespace pmuconf {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records of the ring buffer, parsed by the attr of their event.
-#ifndef PMUCONF_SAMPLE_H_
-#define PMUCONF_SAMPLE_H_
+#ifndef PMUCONF_PERF_SAMPLE_H_
+#define PMUCONF_PERF_SAMPLE_H_
 
 #include <linux/perf_event.h>
 
@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "pmuconf/event.h"
+#include "perf/event.h"
 
 namespace pmuconf {
 
@@ -95,4 +95,4 @@ std::optional<ReadRecord> ParseReadRecord(const Record& record, const perf_event
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_SAMPLE_H_
+#endif  // PMUCONF_PERF_SAMPLE_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The protocol of the control page, and the instructions of each architecture.
-#include "pmuconf/user_page.h"
+#include "perf/user_page.h"
 
 #include <signal.h>
 
@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "pmuconf/broken.h"
+#include "system/broken.h"
 
 namespace pmuconf {
 

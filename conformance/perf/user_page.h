@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads an event without a system call: through the control page and a counter instruction.
-#ifndef PMUCONF_USER_PAGE_H_
-#define PMUCONF_USER_PAGE_H_
+#ifndef PMUCONF_PERF_USER_PAGE_H_
+#define PMUCONF_PERF_USER_PAGE_H_
 
 #include <linux/perf_event.h>
 
@@ -10,7 +10,7 @@
 
 namespace pmuconf {
 
-// These use instructions of this architecture (lib/user_page.cpp). They throw Broken if the suite
+// These use instructions of this architecture (user_page.cpp). They throw Broken if the suite
 // knows none for it.
 std::uint64_t ReadCounter(std::uint32_t counter);  // kCounterFault where it is not permitted
 extern const int kCounterFault;                    // a signal number
@@ -39,4 +39,4 @@ std::uint64_t CyclesToTime(const volatile perf_event_mmap_page& page, std::uint6
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_USER_PAGE_H_
+#endif  // PMUCONF_PERF_USER_PAGE_H_

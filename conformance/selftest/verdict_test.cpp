@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "pmuconf/target.h"
 #include "report/select.h"
+#include "target/target.h"
 
 namespace pmuconf {
 namespace {

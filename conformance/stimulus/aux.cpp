@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Maps an AUX area and extracts the trace.
-#include "pmuconf/aux.h"
+#include "stimulus/aux.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "pmuconf/broken.h"
+#include "system/broken.h"
 
 namespace pmuconf {
 namespace {

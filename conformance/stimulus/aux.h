@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The AUX area of a trace event: its mapping, its positions, and the records that report new data
 // in it.
-#ifndef PMUCONF_AUX_H_
-#define PMUCONF_AUX_H_
+#ifndef PMUCONF_STIMULUS_AUX_H_
+#define PMUCONF_STIMULUS_AUX_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "pmuconf/event.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/stimulus.h"
+#include "perf/event.h"
+#include "perf/ring.h"
+#include "stimulus/stimulus.h"
 
 namespace pmuconf {
 
@@ -91,4 +91,4 @@ std::vector<Branch> SomeBranches(std::size_t n, std::uint64_t first = 0,
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_AUX_H_
+#endif  // PMUCONF_STIMULUS_AUX_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pmuconf/branch_code.h"
+#include "stimulus/branch_code.h"
 
 #include <sys/mman.h>
 
@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <set>
 
-#include "pmuconf/broken.h"
-#include "pmuconf/ring.h"
+#include "perf/ring.h"
+#include "system/broken.h"
 
 namespace pmuconf {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Executes branches whose source addresses contain real branch instructions, for drivers that
 // decode the instruction.
-#ifndef PMUCONF_BRANCH_CODE_H_
-#define PMUCONF_BRANCH_CODE_H_
+#ifndef PMUCONF_STIMULUS_BRANCH_CODE_H_
+#define PMUCONF_STIMULUS_BRANCH_CODE_H_
 
 #include <vector>
 
-#include "pmuconf/stimulus.h"
+#include "stimulus/stimulus.h"
 
 namespace pmuconf {
 
@@ -17,4 +17,4 @@ void RunBranches(const Port& port, const std::vector<Branch>& branches);
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_BRANCH_CODE_H_
+#endif  // PMUCONF_STIMULUS_BRANCH_CODE_H_

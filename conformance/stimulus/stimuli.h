@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stimuli without a stimulus port: this program causes a known number of events itself. Every call
 // throws Broken on failure.
-#ifndef PMUCONF_STIMULI_H_
-#define PMUCONF_STIMULI_H_
+#ifndef PMUCONF_STIMULUS_STIMULI_H_
+#define PMUCONF_STIMULUS_STIMULI_H_
 
 #include <cstdint>
 #include <optional>
@@ -22,9 +22,9 @@ void PrepareFaults();
 // it back. The number is exact if no other task wants the CPU (cpu.h: Undisturbed).
 void SwitchContexts(std::uint64_t n);
 
-// Migrates this thread `n` times. It ends on the target's first CPU, or on another one after an odd
-// number of migrations, and stays pinned there.
-void Migrate(std::uint64_t n);
+// Migrates this thread `n` times between two CPUs and leaves it pinned there. It must run on one of
+// them.
+void Migrate(std::uint64_t n, int first_cpu, int second_cpu);
 
 // Returns the number of a system call that takes no argument, has no effect, and is not used
 // elsewhere in this program. nullopt if `name` is not such a call.
@@ -49,4 +49,4 @@ void Increment(std::uint64_t n);
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_STIMULI_H_
+#endif  // PMUCONF_STIMULUS_STIMULI_H_

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of the stimulus port.
-#include "pmuconf/stimulus.h"
+#include "stimulus/stimulus.h"
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
 
 #include <cerrno>
 
-#include "lib/context.h"
-#include "pmuconf/broken.h"
+#include "system/broken.h"
 
 namespace pmuconf {
 namespace {
@@ -23,16 +22,6 @@ T Request(int cpu) {
 
 void Assert(const SysResult& result, const std::string& what) {
   if (!result.ok()) throw BrokenErrno("stimulus port: " + what, result.error);
-}
-
-// Destructors restore the clock or line. They cannot throw, so a failure is stored in the context.
-template <typename F>
-void Restore(F&& call) {
-  try {
-    call();
-  } catch (const Broken& broken) {
-    if (!context().broken) context().broken = broken.what();
-  }
 }
 
 }  // namespace
@@ -159,28 +148,5 @@ refpmu_info Port::Info() const {
 }
 
 void Port::Reset() const { Assert(TryIoctl(REFPMU_IOC_RESET, nullptr), "reset"); }
-
-const Port& port() {
-  static const Port the_port = [] {
-    if (target().port_path().empty()) throw Broken("target " + target().name() + " has no port");
-    return Port(target().port_path());
-  }();
-  return the_port;
-}
-
-AutoClock::AutoClock(int cpu) : cpu_(cpu) { port().SetManualClock(cpu_, false); }
-AutoClock::~AutoClock() {
-  Restore([this] { port().SetManualClock(cpu_, true); });
-}
-
-HoldLine::HoldLine(int cpu) : cpu_(cpu) { port().SetLine(true, cpu_); }
-HoldLine::~HoldLine() {
-  Restore([this] { Release(); });
-}
-void HoldLine::Release() {
-  if (!held_) return;
-  held_ = false;
-  port().SetLine(false, cpu_);
-}
 
 }  // namespace pmuconf

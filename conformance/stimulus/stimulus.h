@@ -2,8 +2,8 @@
 // C++ interface of the stimulus port of the reference PMU (/dev/refpmu,
 // driver/include/uapi/refpmu.h). Every call throws Broken on failure, except calls whose names
 // begin with Try.
-#ifndef PMUCONF_STIMULUS_H_
-#define PMUCONF_STIMULUS_H_
+#ifndef PMUCONF_STIMULUS_STIMULUS_H_
+#define PMUCONF_STIMULUS_STIMULUS_H_
 
 #include <uapi/refpmu.h>
 
@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "pmuconf/event.h"
-#include "pmuconf/fd.h"
+#include "perf/event.h"
+#include "system/fd.h"
 
 namespace pmuconf {
 
@@ -97,35 +97,6 @@ class Port {
   Fd fd_;
 };
 
-// Returns the port of this process, which the first call opens. Throws Broken if the target has
-// none.
-const Port& port();
-
-// The clock of one CPU runs automatically during the lifetime of this object. Then it is manual
-// again, the default in a case.
-class AutoClock {
- public:
-  explicit AutoClock(int cpu = REFPMU_CPU_CURRENT);
-  AutoClock(const AutoClock&) = delete;
-  ~AutoClock();
-
- private:
-  int cpu_;
-};
-
-// Holds the interrupt line of one CPU low until Release() or destruction.
-class HoldLine {
- public:
-  explicit HoldLine(int cpu = REFPMU_CPU_CURRENT);
-  HoldLine(const HoldLine&) = delete;
-  ~HoldLine();
-  void Release();
-
- private:
-  int cpu_;
-  bool held_ = true;
-};
-
 }  // namespace pmuconf
 
-#endif  // PMUCONF_STIMULUS_H_
+#endif  // PMUCONF_STIMULUS_STIMULUS_H_

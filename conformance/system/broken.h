@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exception that ends a case as BROKEN.
-#ifndef PMUCONF_BROKEN_H_
-#define PMUCONF_BROKEN_H_
+#ifndef PMUCONF_SYSTEM_BROKEN_H_
+#define PMUCONF_SYSTEM_BROKEN_H_
 
 #include <stdexcept>
 #include <string>
@@ -20,4 +20,4 @@ Broken BrokenErrno(const std::string& what, int error);
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_BROKEN_H_
+#endif  // PMUCONF_SYSTEM_BROKEN_H_

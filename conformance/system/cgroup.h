@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A cgroup for one case.
-#ifndef PMUCONF_CASES_CGROUP_H_
-#define PMUCONF_CASES_CGROUP_H_
+#ifndef PMUCONF_SYSTEM_CGROUP_H_
+#define PMUCONF_SYSTEM_CGROUP_H_
 
 #include <fcntl.h>
 #include <sched.h>
@@ -15,9 +15,9 @@
 #include <fstream>
 #include <string>
 
-#include "lib/root_cgroup.h"
-#include "pmuconf/broken.h"
-#include "pmuconf/fd.h"
+#include "system/broken.h"
+#include "system/fd.h"
+#include "system/root_cgroup.h"
 
 namespace pmuconf {
 
@@ -96,4 +96,4 @@ class Cgroup {
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_CASES_CGROUP_H_
+#endif  // PMUCONF_SYSTEM_CGROUP_H_

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The context of this process.
-#include "lib/context.h"
+#include "system/context.h"
 
 #include <cerrno>
 #include <cstring>
 
-#include "pmuconf/broken.h"
-#include "pmuconf/matchers.h"
+#include "system/broken.h"
+#include "text/errno_name.h"
 
 namespace pmuconf {
 
@@ -15,16 +15,13 @@ Context& context() {
   return the_context;
 }
 
-const Target& target() {
-  if (!context().target) throw Broken("this process has no target");
-  return *context().target;
-}
-
 Broken BrokenErrno(const std::string& what, int error) {
   Broken broken(what + ": " + ErrnoName(error) + ": " + std::strerror(error));
   context().failed_call = {broken.what(), error};
   if (error == EPERM || error == EACCES) context().denied = true;
   return broken;
 }
+
+void SkipUnclaimed(const std::string& what) { throw Skipped{Obstacle::kNotClaimed, what}; }
 
 }  // namespace pmuconf

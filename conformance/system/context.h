@@ -1,24 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // State of the case process that ends up in its result.
-#ifndef PMUCONF_LIB_CONTEXT_H_
-#define PMUCONF_LIB_CONTEXT_H_
+#ifndef PMUCONF_SYSTEM_CONTEXT_H_
+#define PMUCONF_SYSTEM_CONTEXT_H_
 
 #include <cstddef>
 #include <deque>
 #include <optional>
 #include <string>
 
-#include "lib/result.h"
-#include "pmuconf/broken.h"
-#include "pmuconf/target.h"
+#include "system/obstacle.h"
 
 namespace pmuconf {
-
-// No PMU matches the target file or --pmu.
-class NoSuchPmu : public Broken {
- public:
-  using Broken::Broken;
-};
 
 // The last system call for which BrokenErrno() was called.
 struct FailedCall {
@@ -27,7 +19,6 @@ struct FailedCall {
 };
 
 struct Context {
-  std::optional<Target> target;
   std::string pmu;  // --pmu: overrides the target's match
   static constexpr std::size_t kOpenedKept = 4;
   std::deque<std::string> opened;  // the last attrs and their results, as messages show them
@@ -56,4 +47,4 @@ struct Skipped {
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_LIB_CONTEXT_H_
+#endif  // PMUCONF_SYSTEM_CONTEXT_H_

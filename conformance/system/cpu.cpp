@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CPUs and child processes.
-#include "pmuconf/cpu.h"
+#include "system/cpu.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -17,9 +17,9 @@
 #include <cstdlib>
 #include <string>
 
-#include "lib/context.h"
-#include "pmuconf/broken.h"
-#include "pmuconf/sysfs.h"
+#include "system/broken.h"
+#include "system/context.h"
+#include "system/sysfs.h"
 
 namespace pmuconf {
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // CPUs and child processes for cases.
-#ifndef PMUCONF_CPU_H_
-#define PMUCONF_CPU_H_
+#ifndef PMUCONF_SYSTEM_CPU_H_
+#define PMUCONF_SYSTEM_CPU_H_
 
 #include <sys/types.h>
 
 #include <functional>
 #include <vector>
 
-#include "pmuconf/fd.h"
+#include "system/fd.h"
 
 namespace pmuconf {
 
@@ -60,4 +60,4 @@ void Spin(double seconds);
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_CPU_H_
+#endif  // PMUCONF_SYSTEM_CPU_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A mapping whose end is inaccessible, and a thread that uses it as its stack.
-#include "pmuconf/edge_stack.h"
+#include "system/edge_stack.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <exception>
 
-#include "pmuconf/broken.h"
+#include "system/broken.h"
 
 namespace pmuconf {
 namespace {

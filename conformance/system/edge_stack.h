@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stack that ends directly before unmapped memory.
-#ifndef PMUCONF_EDGE_STACK_H_
-#define PMUCONF_EDGE_STACK_H_
+#ifndef PMUCONF_SYSTEM_EDGE_STACK_H_
+#define PMUCONF_SYSTEM_EDGE_STACK_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -15,4 +15,4 @@ void OnEdgeStack(std::size_t bytes, const std::function<void(std::uint64_t top)>
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_EDGE_STACK_H_
+#endif  // PMUCONF_SYSTEM_EDGE_STACK_H_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file descriptor that closes itself on destruction.
-#ifndef PMUCONF_FD_H_
-#define PMUCONF_FD_H_
+#ifndef PMUCONF_SYSTEM_FD_H_
+#define PMUCONF_SYSTEM_FD_H_
 
 #include <unistd.h>
 
@@ -33,4 +33,4 @@ class Fd {
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_FD_H_
+#endif  // PMUCONF_SYSTEM_FD_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A detached mount of cgroup v2. The kernel unmounts it with the last descriptor.
-#include "lib/root_cgroup.h"
+#include "system/root_cgroup.h"
 
 #include <fcntl.h>
 #include <linux/mount.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The root cgroup, which contains every task.
-#ifndef PMUCONF_LIB_ROOT_CGROUP_H_
-#define PMUCONF_LIB_ROOT_CGROUP_H_
+#ifndef PMUCONF_SYSTEM_ROOT_CGROUP_H_
+#define PMUCONF_SYSTEM_ROOT_CGROUP_H_
 
-#include "pmuconf/fd.h"
+#include "system/fd.h"
 
 namespace pmuconf {
 
@@ -14,4 +14,4 @@ Fd RootCgroup();
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_LIB_ROOT_CGROUP_H_
+#endif  // PMUCONF_SYSTEM_ROOT_CGROUP_H_

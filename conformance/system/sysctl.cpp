@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads and writes kernel settings.
-#include "pmuconf/sysctl.h"
+#include "system/sysctl.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
 
-#include "lib/context.h"
-#include "pmuconf/broken.h"
-#include "pmuconf/fd.h"
-#include "pmuconf/sysfs.h"
+#include "system/broken.h"
+#include "system/context.h"
+#include "system/fd.h"
+#include "system/sysfs.h"
 
 namespace pmuconf {
 namespace {

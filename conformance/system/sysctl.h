@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernel settings that a case changes and that are restored when it ends.
-#ifndef PMUCONF_SYSCTL_H_
-#define PMUCONF_SYSCTL_H_
+#ifndef PMUCONF_SYSTEM_SYSCTL_H_
+#define PMUCONF_SYSTEM_SYSCTL_H_
 
 #include <cstdint>
 #include <string>
@@ -36,4 +36,4 @@ class SampleRateLimit {
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_SYSCTL_H_
+#endif  // PMUCONF_SYSTEM_SYSCTL_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parsers for the sysfs files of a PMU.
-#include "pmuconf/sysfs.h"
+#include "system/sysfs.h"
 
 #include <algorithm>
 #include <charconv>

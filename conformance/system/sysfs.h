@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The files of a PMU in /sys/bus/event_source/devices, parsed as the kernel's ABI documents define
 // them (testing/sysfs-bus-event_source-devices-format and -events).
-#ifndef PMUCONF_SYSFS_H_
-#define PMUCONF_SYSFS_H_
+#ifndef PMUCONF_SYSTEM_SYSFS_H_
+#define PMUCONF_SYSTEM_SYSFS_H_
 
 #include <cstdint>
 #include <map>
@@ -55,4 +55,4 @@ inline constexpr const char* kEventSource = "/sys/bus/event_source/devices";
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_SYSFS_H_
+#endif  // PMUCONF_SYSTEM_SYSFS_H_

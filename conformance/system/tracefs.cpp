@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mounts tracefs and reads its descriptions of tracepoints.
-#include "pmuconf/tracefs.h"
+#include "system/tracefs.h"
 
 #include <sys/mount.h>
 
@@ -8,8 +8,8 @@
 #include <cstdio>
 #include <sstream>
 
-#include "pmuconf/broken.h"
-#include "pmuconf/sysfs.h"
+#include "system/broken.h"
+#include "system/sysfs.h"
 
 namespace pmuconf {
 namespace {

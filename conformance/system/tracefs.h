@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tracepoints as tracefs describes them: their ids and the fields of their records.
-#ifndef PMUCONF_TRACEFS_H_
-#define PMUCONF_TRACEFS_H_
+#ifndef PMUCONF_SYSTEM_TRACEFS_H_
+#define PMUCONF_SYSTEM_TRACEFS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -42,4 +42,4 @@ std::optional<std::vector<TraceField>> ParseTraceFormat(std::string_view text);
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_TRACEFS_H_
+#endif  // PMUCONF_SYSTEM_TRACEFS_H_

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <sstream>
 
-#include "lib/probe.h"
-#include "pmuconf/matchers.h"
+#include "perf/matchers.h"
+#include "target/probe.h"
 
 namespace pmuconf {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Evaluates `applies` by recursive descent.
-#include "lib/expression.h"
+#include "target/expression.h"
 
 #include <cctype>
 #include <utility>

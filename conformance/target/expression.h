@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two expressions of the catalogue: `applies` over capabilities, and `kernels` over releases.
-#ifndef PMUCONF_LIB_EXPRESSION_H_
-#define PMUCONF_LIB_EXPRESSION_H_
+#ifndef PMUCONF_TARGET_EXPRESSION_H_
+#define PMUCONF_TARGET_EXPRESSION_H_
 
 #include <functional>
 #include <string>
 #include <string_view>
 
-#include "pmuconf/target.h"
+#include "target/target.h"
 
 namespace pmuconf {
 
@@ -23,4 +23,4 @@ std::string KernelRelease();  // uname -r
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_LIB_EXPRESSION_H_
+#endif  // PMUCONF_TARGET_EXPRESSION_H_

@@ -5,8 +5,8 @@
 #include <charconv>
 #include <utility>
 
-#include "lib/expression.h"
-#include "lib/one_line.h"
+#include "target/expression.h"
+#include "text/one_line.h"
 
 namespace pmuconf {
 namespace {

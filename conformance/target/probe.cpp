@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The experiments of a probe.
-#include "lib/probe.h"
+#include "target/probe.h"
 
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -14,12 +14,12 @@
 #include <functional>
 #include <initializer_list>
 
-#include "lib/context.h"
-#include "lib/permission.h"
-#include "pmuconf/cpu.h"
-#include "pmuconf/matchers.h"
-#include "pmuconf/sysfs.h"
-#include "pmuconf/target.h"
+#include "perf/matchers.h"
+#include "perf/permission.h"
+#include "system/context.h"
+#include "system/cpu.h"
+#include "system/sysfs.h"
+#include "target/target.h"
 
 namespace pmuconf {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Drafts a target file for a PMU without one.
-#ifndef PMUCONF_LIB_PROBE_H_
-#define PMUCONF_LIB_PROBE_H_
+#ifndef PMUCONF_TARGET_PROBE_H_
+#define PMUCONF_TARGET_PROBE_H_
 
 #include <cstdint>
 #include <map>
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "pmuconf/event.h"
+#include "perf/event.h"
 
 namespace pmuconf {
 
@@ -63,4 +63,4 @@ std::string DraftTarget(const std::string& pmu);
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_LIB_PROBE_H_
+#endif  // PMUCONF_TARGET_PROBE_H_

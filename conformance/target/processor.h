@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Facts about Linux on a processor architecture that a running kernel does not report.
-#ifndef PMUCONF_PROCESSOR_H_
-#define PMUCONF_PROCESSOR_H_
+#ifndef PMUCONF_TARGET_PROCESSOR_H_
+#define PMUCONF_TARGET_PROCESSOR_H_
 
 #include <string_view>
 
@@ -30,4 +30,4 @@ inline constexpr bool kWatchesWholeWords = false;
 
 }  // namespace pmuconf::processor
 
-#endif  // PMUCONF_PROCESSOR_H_
+#endif  // PMUCONF_TARGET_PROCESSOR_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The capabilities of a target, and its events as sysfs resolves them.
-#include "pmuconf/target.h"
+#include "target/target.h"
 
 #include <fnmatch.h>
 #include <unistd.h>
@@ -8,16 +8,17 @@
 #include <algorithm>
 #include <iterator>
 
-#include "lib/context.h"
-#include "lib/target_claims.h"
-#include "pmuconf/broken.h"
-#include "pmuconf/compat_call.h"
-#include "pmuconf/cpu.h"
-#include "pmuconf/processor.h"
-#include "pmuconf/registers.h"
-#include "pmuconf/stimuli.h"
-#include "pmuconf/sysfs.h"
-#include "pmuconf/tracefs.h"
+#include "perf/compat_call.h"
+#include "perf/registers.h"
+#include "stimulus/stimuli.h"
+#include "system/broken.h"
+#include "system/context.h"
+#include "system/cpu.h"
+#include "system/sysfs.h"
+#include "system/tracefs.h"
+#include "target/processor.h"
+#include "target/target_claims.h"
+#include "target/target_port.h"
 
 namespace pmuconf {
 namespace {
@@ -267,7 +268,7 @@ void Target::Stimulate(const EventSpec& spec, std::uint64_t n, const PulseOption
     case StimulusKind::kContextSwitches:
       return SwitchContexts(n);
     case StimulusKind::kMigrations:
-      return Migrate(n);
+      return Migrate(n, Cpu(0), Cpu(1));
     case StimulusKind::kSyscalls:
       return CallSystem(spec.code, n);
     case StimulusKind::kInstructions:

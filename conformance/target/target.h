@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The PMU under test: the claims of its target file, and its events as sysfs of this machine
 // resolves them.
-#ifndef PMUCONF_TARGET_H_
-#define PMUCONF_TARGET_H_
+#ifndef PMUCONF_TARGET_TARGET_H_
+#define PMUCONF_TARGET_TARGET_H_
 
 #include <cstdint>
 #include <functional>
@@ -13,8 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "pmuconf/event.h"
-#include "pmuconf/stimulus.h"
+#include "perf/event.h"
+#include "stimulus/stimulus.h"
+#include "system/broken.h"
 
 namespace pmuconf {
 
@@ -81,6 +82,12 @@ const std::vector<Cap>& AllCaps();
 class ConfigError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+};
+
+// No PMU matches the target file or --pmu.
+class NoSuchPmu : public Broken {
+ public:
+  using Broken::Broken;
 };
 
 // Returns the type of the PMU with that name in sysfs. Otherwise throws ConfigError with a list of
@@ -238,8 +245,9 @@ PulseOptions Meeting(const EventSpec& spec, PulseOptions options);
 inline constexpr const char* kFaultTracepoint =
     "/sys/kernel/tracing/events/exceptions/page_fault_kernel/id";
 
+// Returns the target of this process (see target_of_process.h). Throws Broken if it has none.
 const Target& target();
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_TARGET_H_
+#endif  // PMUCONF_TARGET_TARGET_H_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Merges a target file with its base: its keys override keys of the base, its list entries override
 // entries with the same name, and `without` removes keys and entries of the base.
-#include "lib/target_base.h"
+#include "target/target_base.h"
 
 #include <fnmatch.h>
 
@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "lib/toml_table.h"
-#include "pmuconf/sysfs.h"
+#include "system/sysfs.h"
+#include "target/toml_table.h"
 
 namespace pmuconf {
 namespace {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Merges a target file with the one that it names as its `base`.
-#ifndef PMUCONF_LIB_TARGET_BASE_H_
-#define PMUCONF_LIB_TARGET_BASE_H_
+#ifndef PMUCONF_TARGET_TARGET_BASE_H_
+#define PMUCONF_TARGET_TARGET_BASE_H_
 
 #include <toml++/toml.h>
 
 #include <string>
 #include <string_view>
 
-#include "pmuconf/target.h"
+#include "target/target.h"
 
 namespace pmuconf {
 
@@ -17,4 +17,4 @@ toml::table ReadWithBase(std::string_view text, const std::string& path, const F
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_LIB_TARGET_BASE_H_
+#endif  // PMUCONF_TARGET_TARGET_BASE_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Capabilities: their names, and which of them a target file claims.
-#include "lib/target_claims.h"
+#include "target/target_claims.h"
 
 #include <algorithm>
 #include <array>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Helpers for the claims of a target file that several source files use.
-#ifndef PMUCONF_LIB_TARGET_CLAIMS_H_
-#define PMUCONF_LIB_TARGET_CLAIMS_H_
+#ifndef PMUCONF_TARGET_TARGET_CLAIMS_H_
+#define PMUCONF_TARGET_TARGET_CLAIMS_H_
 
 #include <cstdint>
 
-#include "pmuconf/target.h"
+#include "target/target.h"
 
 namespace pmuconf {
 
@@ -19,4 +19,4 @@ bool Driven(const EventClaim& claim);
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_LIB_TARGET_CLAIMS_H_
+#endif  // PMUCONF_TARGET_TARGET_CLAIMS_H_

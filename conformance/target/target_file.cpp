@@ -6,15 +6,15 @@
 #include <array>
 #include <utility>
 
-#include "lib/errno_name.h"
-#include "lib/expression.h"
-#include "lib/target_base.h"
-#include "lib/target_claims.h"
-#include "lib/toml_table.h"
-#include "pmuconf/processor.h"
-#include "pmuconf/stimuli.h"
-#include "pmuconf/sysfs.h"
-#include "pmuconf/target.h"
+#include "stimulus/stimuli.h"
+#include "system/sysfs.h"
+#include "target/expression.h"
+#include "target/processor.h"
+#include "target/target.h"
+#include "target/target_base.h"
+#include "target/target_claims.h"
+#include "target/toml_table.h"
+#include "text/errno_name.h"
 
 namespace pmuconf {
 namespace {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Strict reader of TOML tables.
-#include "lib/toml_table.h"
+#include "target/toml_table.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "lib/one_line.h"
-#include "pmuconf/sysfs.h"
-#include "pmuconf/target.h"
+#include "system/sysfs.h"
+#include "target/target.h"
+#include "text/one_line.h"
 
 namespace pmuconf {
 namespace {

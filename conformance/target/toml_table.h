@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Strict reader of the project's TOML files. Every error is one line with file, line and key.
-#ifndef PMUCONF_LIB_TOML_TABLE_H_
-#define PMUCONF_LIB_TOML_TABLE_H_
+#ifndef PMUCONF_TARGET_TOML_TABLE_H_
+#define PMUCONF_TARGET_TOML_TABLE_H_
 
 #include <toml++/toml.h>
 
@@ -51,4 +51,4 @@ class TomlTable {
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_LIB_TOML_TABLE_H_
+#endif  // PMUCONF_TARGET_TOML_TABLE_H_

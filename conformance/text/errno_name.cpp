@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Errno names from the C library.
-#include "lib/errno_name.h"
+#include "text/errno_name.h"
 
 #include <cstring>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Errno names.
-#ifndef PMUCONF_LIB_ERRNO_NAME_H_
-#define PMUCONF_LIB_ERRNO_NAME_H_
+#ifndef PMUCONF_TEXT_ERRNO_NAME_H_
+#define PMUCONF_TEXT_ERRNO_NAME_H_
 
 #include <optional>
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace pmuconf {
 
-std::string ErrnoName(int error);  // NOLINT(readability-redundant-declaration): matchers.h has it
+std::string ErrnoName(int error);  // "EINVAL"; "errno 999" if it has no name
 std::optional<int> ErrnoFromName(std::string_view name);
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_LIB_ERRNO_NAME_H_
+#endif  // PMUCONF_TEXT_ERRNO_NAME_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Truncates JSON lines.
-#include "lib/json_line.h"
+#include "text/json_line.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One JSON object as one line of the channel: at most 64 KiB of valid UTF-8, also if a string is
 // not.
-#ifndef PMUCONF_LIB_JSON_LINE_H_
-#define PMUCONF_LIB_JSON_LINE_H_
+#ifndef PMUCONF_TEXT_JSON_LINE_H_
+#define PMUCONF_TEXT_JSON_LINE_H_
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -16,4 +16,4 @@ std::string JsonLine(nlohmann::json object);
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_LIB_JSON_LINE_H_
+#endif  // PMUCONF_TEXT_JSON_LINE_H_

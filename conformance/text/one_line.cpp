@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replaces control characters.
-#include "lib/one_line.h"
+#include "text/one_line.h"
 
 namespace pmuconf {
 

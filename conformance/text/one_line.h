@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes any text safe as a part of one line.
-#ifndef PMUCONF_LIB_ONE_LINE_H_
-#define PMUCONF_LIB_ONE_LINE_H_
+#ifndef PMUCONF_TEXT_ONE_LINE_H_
+#define PMUCONF_TEXT_ONE_LINE_H_
 
 #include <string>
 #include <string_view>
@@ -14,4 +14,4 @@ std::string OneLine(std::string_view text);
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_LIB_ONE_LINE_H_
+#endif  // PMUCONF_TEXT_ONE_LINE_H_

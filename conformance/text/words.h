@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads words from the front of untrusted bytes.
-#ifndef PMUCONF_LIB_WORDS_H_
-#define PMUCONF_LIB_WORDS_H_
+#ifndef PMUCONF_TEXT_WORDS_H_
+#define PMUCONF_TEXT_WORDS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -60,4 +60,4 @@ class Words {
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_LIB_WORDS_H_
+#endif  // PMUCONF_TEXT_WORDS_H_

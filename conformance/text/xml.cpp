@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes any text valid as content and attributes of XML.
-#include "lib/xml.h"
+#include "text/xml.h"
 
 namespace pmuconf {
 namespace {

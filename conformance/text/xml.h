@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text as content and attributes of XML.
-#ifndef PMUCONF_LIB_XML_H_
-#define PMUCONF_LIB_XML_H_
+#ifndef PMUCONF_TEXT_XML_H_
+#define PMUCONF_TEXT_XML_H_
 
 #include <string>
 #include <string_view>
@@ -13,4 +13,4 @@ std::string XmlEscape(std::string_view text);
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_LIB_XML_H_
+#endif  // PMUCONF_TEXT_XML_H_

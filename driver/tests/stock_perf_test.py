@@ -71,7 +71,7 @@ def called(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 def vm(request: pytest.FixtureRequest, called: pathlib.Path) -> Iterator[guest.Guest]:
     """A guest with the reference driver as the PMU `cpu`, and the host's perf."""
     stock = kernel.find(request.param)
-    programs = {"bin/stimulate": suite.tool("stimulate"), "bin/called": called}
+    programs = {"bin/stimulate": suite.tool("tools/stimulate"), "bin/called": called}
     machine = runs.machine(
         stock, suite.find_target("refpmu"), files=programs | image.with_program("perf")
     )

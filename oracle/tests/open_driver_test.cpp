@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The errno model with several PMUs: which PMU the kernel tries, and which errno each driver
 // returns.
-#include "pmuconf/open_driver.h"
+#include "oracle/open_driver.h"
 
 #include <gtest/gtest.h>
 #include <linux/hw_breakpoint.h>
@@ -10,7 +10,7 @@
 #include <set>
 #include <string>
 
-#include "pmuconf/open_random.h"
+#include "oracle/open_random.h"
 
 namespace pmuconf {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The errno model: violations reach each check, the table is valid, and the order is the kernel's.
-#include "pmuconf/open_model.h"
+#include "oracle/open_model.h"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 #include <set>
 #include <string>
 
-#include "lib/expression.h"
-#include "pmuconf/rule.h"
-#include "pmuconf/target.h"
+#include "harness/rule.h"
+#include "target/expression.h"
+#include "target/target.h"
 
 namespace pmuconf {
 namespace {

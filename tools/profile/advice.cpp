@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "lib/errno_name.h"
+#include "text/errno_name.h"
 
 namespace pmuconf::profile {
 namespace {

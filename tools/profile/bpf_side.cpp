@@ -8,11 +8,11 @@
 #include <bit>
 #include <cerrno>
 
-#include "bpf/profile_sample.h"
-#include "lib/context.h"
-#include "pmuconf/bpf.h"
+#include "perf/bpf.h"
 #include "profile.skel.h"
+#include "system/context.h"
 #include "tools/profile/advice.h"
+#include "tools/profile/profile_sample.h"
 
 namespace pmuconf::profile {
 namespace {

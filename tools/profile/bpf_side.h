@@ -10,7 +10,7 @@
 #include <map>
 #include <span>
 
-#include "pmuconf/fd.h"
+#include "system/fd.h"
 #include "tools/profile/options.h"
 
 struct profile_bpf;

@@ -9,9 +9,9 @@
 #include <set>
 #include <vector>
 
-#include "pmuconf/bpf.h"
-#include "pmuconf/event.h"
-#include "pmuconf/ring.h"
+#include "perf/bpf.h"
+#include "perf/event.h"
+#include "perf/ring.h"
 #include "tools/profile/bpf_side.h"
 #include "tools/profile/event_name.h"
 #include "tools/profile/options.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "pmuconf/fd.h"
+#include "system/fd.h"
 
 namespace pmuconf::profile {
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-#include "pmuconf/sysfs.h"
+#include "system/sysfs.h"
 #include "tools/profile/options.h"
 
 namespace pmuconf::profile {

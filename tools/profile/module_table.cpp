@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <span>
 
-#include "pmuconf/ring.h"
+#include "perf/ring.h"
 
 namespace pmuconf::profile {
 namespace {

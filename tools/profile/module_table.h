@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "pmuconf/fd.h"
+#include "system/fd.h"
 #include "tools/profile/address_space.h"
 #include "tools/profile/elf_symbols.h"
 #include "tools/profile/inlines.h"

@@ -8,7 +8,7 @@
 #include <iostream>
 #include <map>
 
-#include "pmuconf/sysfs.h"
+#include "system/sysfs.h"
 
 namespace pmuconf::profile {
 namespace {

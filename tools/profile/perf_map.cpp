@@ -10,7 +10,7 @@
 #include <charconv>
 #include <fstream>
 
-#include "pmuconf/fd.h"
+#include "system/fd.h"
 
 namespace pmuconf::profile {
 namespace {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /* The format of a sample that profile.bpf.c sends to the tool `profile`. */
-#ifndef PMUCONF_BPF_PROFILE_SAMPLE_H_
-#define PMUCONF_BPF_PROFILE_SAMPLE_H_
+#ifndef PMUCONF_TOOLS_PROFILE_PROFILE_SAMPLE_H_
+#define PMUCONF_TOOLS_PROFILE_PROFILE_SAMPLE_H_
 
 #include <linux/types.h>
 
@@ -22,4 +22,4 @@ struct profile_sample {
   char comm[PROFILE_COMM_BYTES];
 };
 
-#endif /* PMUCONF_BPF_PROFILE_SAMPLE_H_ */
+#endif /* PMUCONF_TOOLS_PROFILE_PROFILE_SAMPLE_H_ */

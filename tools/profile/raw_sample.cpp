@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "lib/words.h"
+#include "text/words.h"
 
 namespace pmuconf::profile {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "bpf/profile_sample.h"
+#include "tools/profile/profile_sample.h"
 
 namespace pmuconf::profile {
 

@@ -19,9 +19,9 @@
 #include <iostream>
 #include <memory>
 
-#include "pmuconf/broken.h"
-#include "pmuconf/cpu.h"
-#include "pmuconf/sysfs.h"
+#include "system/broken.h"
+#include "system/cpu.h"
+#include "system/sysfs.h"
 #include "tools/profile/bpf_side.h"
 #include "tools/profile/collector.h"
 #include "tools/profile/cpu_events.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <ctime>
 
-#include "lib/words.h"
+#include "text/words.h"
 
 namespace pmuconf::profile {
 namespace {

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <fstream>
 
-#include "pmuconf/sysfs.h"
+#include "system/sysfs.h"
 
 namespace pmuconf::profile {
 namespace {

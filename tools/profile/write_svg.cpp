@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "lib/xml.h"
+#include "text/xml.h"
 #include "tools/profile/flame_script.h"
 #include "tools/profile/report.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "program/program.h"
+#include "tools/repro/program.h"
 
 namespace pmuconf {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each operation makes one or two system calls and only records their results.
-#include "program/child.h"
+#include "tools/repro/child.h"
 
 #include <fcntl.h>
 #include <linux/bpf.h>
@@ -22,7 +22,7 @@
 #include <cstring>
 #include <optional>
 
-#include "pmuconf/broken.h"
+#include "system/broken.h"
 #include "uapi/refpmu.h"
 
 namespace pmuconf {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Executes the operations of a program in this process, one after the other. TakeBack() undoes the
 // effects of a program before the next one runs.
-#ifndef PMUCONF_PROGRAM_CHILD_H_
-#define PMUCONF_PROGRAM_CHILD_H_
+#ifndef PMUCONF_TOOLS_REPRO_CHILD_H_
+#define PMUCONF_TOOLS_REPRO_CHILD_H_
 
 #include <sys/types.h>
 
 #include <array>
 #include <cstddef>
 
-#include "pmuconf/fd.h"
-#include "program/held.h"
-#include "program/machine.h"
-#include "program/program.h"
-#include "program/run.h"
+#include "system/fd.h"
+#include "tools/repro/held.h"
+#include "tools/repro/machine.h"
+#include "tools/repro/program.h"
+#include "tools/repro/run.h"
 
 namespace pmuconf {
 
@@ -75,4 +75,4 @@ class ProgramChild {
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_PROGRAM_CHILD_H_
+#endif  // PMUCONF_TOOLS_REPRO_CHILD_H_

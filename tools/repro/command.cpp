@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replays one program and prints the results.
-#include "program/command.h"
+#include "tools/repro/command.h"
 
 #include <unistd.h>
 
@@ -11,13 +11,13 @@
 #include <sstream>
 #include <vector>
 
-#include "lib/errno_name.h"
-#include "pmuconf/broken.h"
-#include "pmuconf/event.h"
-#include "pmuconf/kmsg.h"
-#include "pmuconf/target.h"
-#include "program/grammar.h"
-#include "program/run.h"
+#include "harness/kmsg.h"
+#include "perf/event.h"
+#include "system/broken.h"
+#include "target/target.h"
+#include "text/errno_name.h"
+#include "tools/repro/grammar.h"
+#include "tools/repro/run.h"
 
 namespace pmuconf {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `pmuconf repro`.
-#ifndef PMUCONF_PROGRAM_COMMAND_H_
-#define PMUCONF_PROGRAM_COMMAND_H_
+#ifndef PMUCONF_TOOLS_REPRO_COMMAND_H_
+#define PMUCONF_TOOLS_REPRO_COMMAND_H_
 
 #include <string>
 
-#include "program/program.h"
+#include "tools/repro/program.h"
 
 namespace pmuconf {
 
@@ -27,4 +27,4 @@ int Repro(const Program& program, bool cpus);
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_PROGRAM_COMMAND_H_
+#endif  // PMUCONF_TOOLS_REPRO_COMMAND_H_

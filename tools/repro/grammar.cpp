@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first byte of an operation selects its act, and the next bytes its arguments. Calls of
 // perf_event_open(2) are drawn as for the errno model, so most are almost valid.
-#include "program/grammar.h"
+#include "tools/repro/grammar.h"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "pmuconf/open_driver.h"
-#include "pmuconf/target.h"
+#include "oracle/open_driver.h"
+#include "target/target.h"
 
 namespace pmuconf {
 namespace {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decodes bytes to a program. Every byte string is a program, and the result is deterministic.
-#ifndef PMUCONF_PROGRAM_GRAMMAR_H_
-#define PMUCONF_PROGRAM_GRAMMAR_H_
+#ifndef PMUCONF_TOOLS_REPRO_GRAMMAR_H_
+#define PMUCONF_TOOLS_REPRO_GRAMMAR_H_
 
 #include <cstdint>
 #include <span>
 #include <string>
 
-#include "pmuconf/open_random.h"
-#include "program/program.h"
+#include "oracle/open_random.h"
+#include "tools/repro/program.h"
 
 namespace pmuconf {
 
@@ -30,4 +30,4 @@ class Grammar {
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_PROGRAM_GRAMMAR_H_
+#endif  // PMUCONF_TOOLS_REPRO_GRAMMAR_H_

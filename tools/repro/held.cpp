@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tracks the events of a program.
-#include "program/held.h"
+#include "tools/repro/held.h"
 
 #include <linux/perf_event.h>
 

@@ -2,14 +2,14 @@
 // The open events of a program, and whether the errno model can predict the next open. The model
 // can use an event as leader only if it is as simple as the model's own leaders and is alone in its
 // group.
-#ifndef PMUCONF_PROGRAM_HELD_H_
-#define PMUCONF_PROGRAM_HELD_H_
+#ifndef PMUCONF_TOOLS_REPRO_HELD_H_
+#define PMUCONF_TOOLS_REPRO_HELD_H_
 
 #include <array>
 #include <optional>
 
-#include "program/machine.h"
-#include "program/program.h"
+#include "tools/repro/machine.h"
+#include "tools/repro/program.h"
 
 namespace pmuconf {
 
@@ -45,4 +45,4 @@ bool PlainLeader(const ProgramMachine& machine, const OpenCall& call);
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_PROGRAM_HELD_H_
+#endif  // PMUCONF_TOOLS_REPRO_HELD_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replaces the placeholders of programs with the numbers of a machine.
-#include "program/machine.h"
+#include "tools/repro/machine.h"
 
 #include <linux/perf_event.h>
 
@@ -8,12 +8,12 @@
 #include <string>
 #include <utility>
 
-#include "lib/context.h"
-#include "lib/open_machine.h"
-#include "lib/root_cgroup.h"
-#include "pmuconf/case.h"
-#include "pmuconf/sysfs.h"
-#include "program/program.h"
+#include "harness/case.h"
+#include "oracle/open_machine.h"
+#include "system/context.h"
+#include "system/root_cgroup.h"
+#include "system/sysfs.h"
+#include "tools/repro/program.h"
 
 namespace pmuconf {
 namespace {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The machine that runs programs, and its errno models.
-#ifndef PMUCONF_PROGRAM_MACHINE_H_
-#define PMUCONF_PROGRAM_MACHINE_H_
+#ifndef PMUCONF_TOOLS_REPRO_MACHINE_H_
+#define PMUCONF_TOOLS_REPRO_MACHINE_H_
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "pmuconf/fd.h"
-#include "pmuconf/open_model.h"
+#include "oracle/open_model.h"
+#include "system/fd.h"
 
 namespace pmuconf {
 
@@ -49,4 +49,4 @@ ProgramMachine ProgramMachineHere();
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_PROGRAM_MACHINE_H_
+#endif  // PMUCONF_TOOLS_REPRO_MACHINE_H_

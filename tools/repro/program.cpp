@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names of acts, and the text format of programs.
-#include "program/program.h"
+#include "tools/repro/program.h"
 
 #include <linux/perf_event.h>
 
@@ -10,7 +10,7 @@
 #include <map>
 #include <sstream>
 
-#include "pmuconf/target.h"
+#include "target/target.h"
 
 namespace pmuconf {
 namespace {

@@ -4,8 +4,8 @@
 //
 // A program contains no number of a machine. It has placeholders for types of PMUs and ids of
 // tracepoints, which are replaced when it runs.
-#ifndef PMUCONF_PROGRAM_PROGRAM_H_
-#define PMUCONF_PROGRAM_PROGRAM_H_
+#ifndef PMUCONF_TOOLS_REPRO_PROGRAM_H_
+#define PMUCONF_TOOLS_REPRO_PROGRAM_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pmuconf/open_model.h"
+#include "oracle/open_model.h"
 
 namespace pmuconf {
 
@@ -101,4 +101,4 @@ std::string PrintProgramAsC(const Program& program);
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_PROGRAM_PROGRAM_H_
+#endif  // PMUCONF_TOOLS_REPRO_PROGRAM_H_

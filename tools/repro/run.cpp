@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parent: passes programs to their process, waits for the results, and kills a process that
 // does not answer.
-#include "program/run.h"
+#include "tools/repro/run.h"
 
 #include <poll.h>
 #include <sys/mman.h>
@@ -19,9 +19,9 @@
 #include <cstring>
 #include <utility>
 
-#include "pmuconf/broken.h"
-#include "pmuconf/fd.h"
-#include "program/child.h"
+#include "system/broken.h"
+#include "system/fd.h"
+#include "tools/repro/child.h"
 
 namespace pmuconf {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs programs in separate processes. Compares the errno of perf_event_open(2) with the errno
 // model wherever the model can predict it.
-#ifndef PMUCONF_PROGRAM_RUN_H_
-#define PMUCONF_PROGRAM_RUN_H_
+#ifndef PMUCONF_TOOLS_REPRO_RUN_H_
+#define PMUCONF_TOOLS_REPRO_RUN_H_
 
 #include <cstdint>
 #include <functional>
@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "program/machine.h"
-#include "program/program.h"
+#include "tools/repro/machine.h"
+#include "tools/repro/program.h"
 
 namespace pmuconf {
 
@@ -81,4 +81,4 @@ Ended RunProgram(const ProgramMachine& machine, const Program& program, const Ru
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_PROGRAM_RUN_H_
+#endif  // PMUCONF_TOOLS_REPRO_RUN_H_

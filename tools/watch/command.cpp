@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Watches for some time or during a command, and prints the results.
-#include "watch/command.h"
+#include "tools/watch/command.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,9 +12,9 @@
 #include <fstream>
 #include <iostream>
 
-#include "pmuconf/target.h"
-#include "watch/report.h"
-#include "watch/watcher.h"
+#include "target/target.h"
+#include "tools/watch/report.h"
+#include "tools/watch/watcher.h"
 
 namespace pmuconf {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // pmuconf watch.
-#ifndef PMUCONF_WATCH_COMMAND_H_
-#define PMUCONF_WATCH_COMMAND_H_
+#ifndef PMUCONF_TOOLS_WATCH_COMMAND_H_
+#define PMUCONF_TOOLS_WATCH_COMMAND_H_
 
 #include <optional>
 #include <string>
@@ -23,4 +23,4 @@ int Watch(const WatchOptions& options);
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_WATCH_COMMAND_H_
+#endif  // PMUCONF_TOOLS_WATCH_COMMAND_H_

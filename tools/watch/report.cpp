@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints the callbacks with their histograms, and the breaches.
-#include "watch/report.h"
+#include "tools/watch/report.h"
 
 #include <algorithm>
 #include <cinttypes>

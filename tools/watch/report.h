@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The results of a watch, as text and as JSON.
-#ifndef PMUCONF_WATCH_REPORT_H_
-#define PMUCONF_WATCH_REPORT_H_
+#ifndef PMUCONF_TOOLS_WATCH_REPORT_H_
+#define PMUCONF_TOOLS_WATCH_REPORT_H_
 
 #include <array>
 #include <cstdint>
@@ -57,4 +57,4 @@ std::string WatchJson(const Watched& watched);
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_WATCH_REPORT_H_
+#endif  // PMUCONF_TOOLS_WATCH_REPORT_H_

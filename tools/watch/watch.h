@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /* The data that watch.bpf.c shares with user space: callbacks, breaches, and their tables. */
-#ifndef PMUCONF_BPF_WATCH_H_
-#define PMUCONF_BPF_WATCH_H_
+#ifndef PMUCONF_TOOLS_WATCH_WATCH_H_
+#define PMUCONF_TOOLS_WATCH_WATCH_H_
 
 /* The watched members of struct pmu. */
 #define WATCH_CALLBACKS(X) \
@@ -95,4 +95,4 @@ struct watch_seen {
   char comm[16];
 };
 
-#endif /* PMUCONF_BPF_WATCH_H_ */
+#endif /* PMUCONF_TOOLS_WATCH_WATCH_H_ */

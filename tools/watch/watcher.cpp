@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the callbacks of a PMU through one of its events, and attaches the programs to them.
-#include "watch/watcher.h"
+#include "tools/watch/watcher.h"
 
 #include <bpf/btf.h>
 #include <sys/ioctl.h>
@@ -14,12 +14,12 @@
 #include <map>
 #include <sstream>
 
-#include "bpf/watch.h"
-#include "pmuconf/bpf.h"
-#include "pmuconf/broken.h"
-#include "pmuconf/cpu.h"
-#include "pmuconf/sysfs.h"
-#include "pmuconf/target.h"
+#include "perf/bpf.h"
+#include "system/broken.h"
+#include "system/cpu.h"
+#include "system/sysfs.h"
+#include "target/target.h"
+#include "tools/watch/watch.h"
 #include "watch.skel.h"
 
 namespace pmuconf {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the callbacks of a live PMU's driver with BPF programs (bpf/watch.bpf.c). It works with
 // any driver, without a rebuild or knowledge of its functions.
-#ifndef PMUCONF_WATCH_WATCHER_H_
-#define PMUCONF_WATCH_WATCHER_H_
+#ifndef PMUCONF_TOOLS_WATCH_WATCHER_H_
+#define PMUCONF_TOOLS_WATCH_WATCHER_H_
 
 #include <memory>
 #include <string>
 
-#include "watch/report.h"
+#include "tools/watch/report.h"
 
 namespace pmuconf {
 
@@ -32,4 +32,4 @@ class Watcher {
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_WATCH_WATCHER_H_
+#endif  // PMUCONF_TOOLS_WATCH_WATCHER_H_

@@ -8,10 +8,10 @@
 #include <memory>
 #include <thread>
 
-#include "pmuconf/broken.h"
-#include "pmuconf/cpu.h"
-#include "pmuconf/fd.h"
-#include "pmuconf/stimuli.h"
+#include "stimulus/stimuli.h"
+#include "system/broken.h"
+#include "system/cpu.h"
+#include "system/fd.h"
 
 namespace pmuconf {
 namespace {

@@ -2,8 +2,8 @@
 // Software increments of arm64 counters, by a write to PMSWINC_EL0.
 #include <unistd.h>
 
-#include "pmuconf/broken.h"
-#include "pmuconf/stimuli.h"
+#include "stimulus/stimuli.h"
+#include "system/broken.h"
 
 namespace pmuconf {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A known number of instructions, in assembly.
-#include "pmuconf/broken.h"
-#include "pmuconf/stimuli.h"
+#include "stimulus/stimuli.h"
+#include "system/broken.h"
 
 namespace pmuconf {
 namespace {

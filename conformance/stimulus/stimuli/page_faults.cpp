@@ -9,8 +9,8 @@
 #include <climits>
 #include <cstdlib>
 
-#include "pmuconf/broken.h"
-#include "pmuconf/stimuli.h"
+#include "stimulus/stimuli.h"
+#include "system/broken.h"
 
 namespace pmuconf {
 namespace {

@@ -7,7 +7,7 @@
 #include <array>
 #include <utility>
 
-#include "pmuconf/stimuli.h"
+#include "stimulus/stimuli.h"
 
 namespace pmuconf {
 namespace {

@@ -64,7 +64,7 @@ def vm(rounds: pathlib.Path) -> Iterator[guest.Guest]:
     """A guest whose clock counts instructions, with both profilers."""
     target = dataclasses.replace(suite.find_target("refpmu"), cpus=1, icount=0)
     files = {
-        "bin/profile": suite.tool("profile/profile"),
+        "bin/profile": suite.tool("tools/profile/profile"),
         "bin/rounds": rounds,
         "bin/meter": compile_program(rounds.parent, "meter", USAGE_PROGRAM, "-O2"),
     }

@@ -54,7 +54,7 @@ def test_five_minutes_at_999_hz_lose_nothing_and_take_little_memory(
     of = arch.ARM64
     target = dataclasses.replace(suite.find_target("software"), cpus=CPUS, icount=INSTRUCTION)
     files = {
-        "bin/profile": suite.tool("profile/profile", of),
+        "bin/profile": suite.tool("tools/profile/profile", of),
         "bin/rounds": compile_program(tmp_path, "rounds", FOR_ROUNDS, "-O0", of=of),
         "bin/meter": compile_program(tmp_path, "meter", USAGE_PROGRAM, "-O2", of=of),
     }

@@ -91,7 +91,7 @@ def vm(
     argv = ["objcopy", "--remove-section=.debug_aranges", str(inlined), str(unlisted)]
     subprocess.run(argv, check=True, timeout=60)
     files = {
-        "bin/profile": suite.tool("profile/profile"),
+        "bin/profile": suite.tool("tools/profile/profile"),
         "bin/shares": compile_program(folder, "shares", FOR_ROUNDS, "-O0"),
         "bin/nameless": compile_program(folder, "nameless", FOR_ROUNDS, "-O0", "-s"),
         "bin/inlined": inlined,
@@ -150,7 +150,7 @@ def intel(
     """A guest with the kernel's own driver on modelled registers, `profile`, and a workload."""
     folder = tmp_path_factory.mktemp("intel")
     files = {
-        "bin/profile": suite.tool("profile/profile"),
+        "bin/profile": suite.tool("tools/profile/profile"),
         "bin/shares": compile_program(folder, "shares", FOR_ROUNDS, "-O0"),
     }
     machine = runs.machine(kernel.find(request.param), suite.find_target("intel"), files=files)

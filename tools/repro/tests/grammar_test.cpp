@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every byte string is a program within limits, and its text parses to the same program.
+#include "tools/repro/grammar.h"
+
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -19,12 +21,11 @@
 #include <string_view>
 #include <vector>
 
-#include "pmuconf/open_driver.h"
-#include "pmuconf/target.h"
-#include "program/grammar.h"
-#include "program/held.h"
-#include "program/machine.h"
-#include "program/run.h"
+#include "oracle/open_driver.h"
+#include "target/target.h"
+#include "tools/repro/held.h"
+#include "tools/repro/machine.h"
+#include "tools/repro/run.h"
 
 namespace pmuconf {
 namespace {

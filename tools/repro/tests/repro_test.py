@@ -9,8 +9,8 @@ import subprocess
 
 import pytest
 
-CONFORMANCE = pathlib.Path(__file__).parent.parent
-BINARY = str(CONFORMANCE.parent / "build" / "guest" / "conformance" / "pmuconf")
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+BINARY = str(ROOT / "build" / "guest" / "conformance" / "pmuconf")
 TIMEOUT_S = 120
 STEP_BYTES = 64
 HEADER = "pmuconf program for refpmu\n"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The report of a watch.
+#include "tools/watch/report.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
-
-#include "watch/report.h"
 
 namespace pmuconf {
 namespace {

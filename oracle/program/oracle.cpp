@@ -19,14 +19,14 @@
 #include <utility>
 #include <vector>
 
-#include "cases/errno/open_world.h"
-#include "cases/offline.h"
-#include "lib/context.h"
-#include "lib/errno_name.h"
-#include "lib/expression.h"
-#include "lib/open_machine.h"
-#include "pmuconf/open_driver.h"
-#include "pmuconf/open_random.h"
+#include "harness/offline.h"
+#include "oracle/open_driver.h"
+#include "oracle/open_machine.h"
+#include "oracle/open_random.h"
+#include "oracle/open_world.h"
+#include "target/expression.h"
+#include "target/target_of_process.h"
+#include "text/errno_name.h"
 
 namespace pmuconf {
 namespace {
@@ -272,8 +272,8 @@ int Main(int argc, char** argv) {
   // Do this before the target is loaded, because the target uses the online CPUs.
   std::optional<Offline> off;
   if (options.offline_cpu > 0) off.emplace(options.offline_cpu);
-  context().target = Target::Load(options.target);
-  context().target->Resolve({});
+  SetTarget(Target::Load(options.target));
+  ResolveTarget();
   // Otherwise the kernel would lower the sample rate limit on a slow machine.
   Sysctl::Set("kernel/perf_cpu_time_max_percent", "0");
   Oracle oracle(options);
