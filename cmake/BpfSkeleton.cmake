@@ -11,7 +11,7 @@ function(bpf_skeletons target)
   set(headers)
   foreach(source IN LISTS ARGN)
     get_filename_component(folder "${source}" DIRECTORY)
-    file(GLOB shared CONFIGURE_DEPENDS "${folder}/*.h")
+    file(GLOB shared CONFIGURE_DEPENDS "${folder}/*.h" "${folder}/../*.h")
     get_filename_component(name "${source}" NAME)
     string(REGEX REPLACE "\\.bpf\\.c$" "" name "${name}")
     add_custom_command(

@@ -3,7 +3,6 @@
 #include "target/probe.h"
 
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,9 +15,11 @@
 
 #include "perf/matchers.h"
 #include "perf/permission.h"
-#include "system/context.h"
+#include "system/broken.h"
 #include "system/cpu.h"
 #include "system/sysfs.h"
+#include "target/probe_actions.h"
+#include "target/probe_names.h"
 #include "target/target.h"
 
 namespace pmuconf {
@@ -28,48 +29,8 @@ constexpr unsigned kMostGeneral = 32;  // the maximum in a target file
 constexpr unsigned kMostFixed = 16;
 constexpr std::uint64_t kPeriod = 100'003;
 constexpr std::uint64_t kFrequency_hz = 100;
-constexpr int kLoopTurns = 100'000;
-constexpr std::uint64_t kPages = 100;
-constexpr std::uint64_t kCalls = 100;
-constexpr const char* kFreshPages = "100 fresh pages";
-constexpr const char* kSystemCalls = "100 system calls";
 constexpr std::uint64_t kNumbersTried = 64;
 constexpr std::size_t kNumbersKept = 16;
-
-// Generic events and their names in sysfs. Target files use `name`.
-struct GenericName {
-  const char* name;
-  std::uint64_t config;
-  std::array<const char*, 3> in_sysfs;  // the last one is the name on arm64
-};
-constexpr std::array<GenericName, 10> kGeneric = {{
-    {"cpu-cycles", PERF_COUNT_HW_CPU_CYCLES, {"cpu-cycles", "cycles", "cpu_cycles"}},
-    {"instructions", PERF_COUNT_HW_INSTRUCTIONS, {"instructions", "", "inst_retired"}},
-    {"cache-references", PERF_COUNT_HW_CACHE_REFERENCES, {"cache-references", "", "l1d_cache"}},
-    {"cache-misses", PERF_COUNT_HW_CACHE_MISSES, {"cache-misses", "", "l1d_cache_refill"}},
-    {"branch-instructions",
-     PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
-     {"branch-instructions", "branches", "br_retired"}},
-    {"branch-misses", PERF_COUNT_HW_BRANCH_MISSES, {"branch-misses", "", "br_mis_pred"}},
-    {"bus-cycles", PERF_COUNT_HW_BUS_CYCLES, {"bus-cycles", "", "bus_cycles"}},
-    {"stalled-cycles-frontend",
-     PERF_COUNT_HW_STALLED_CYCLES_FRONTEND,
-     {"stalled-cycles-frontend", "", "stall_frontend"}},
-    {"stalled-cycles-backend",
-     PERF_COUNT_HW_STALLED_CYCLES_BACKEND,
-     {"stalled-cycles-backend", "", "stall_backend"}},
-    {"ref-cycles", PERF_COUNT_HW_REF_CPU_CYCLES, {"ref-cycles", "", ""}},
-}};
-
-// The kernel's software events by number, with the names that perf uses.
-constexpr std::array<const char*, 12> kSoftware = {
-    "cpu-clock",        "task-clock",   "page-faults",  "context-switches",
-    "cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
-    "emulation-faults", "dummy",        "bpf-output",   "cgroup-switches"};
-
-// Tracepoints that the experiments can trigger.
-constexpr std::array<const char*, 3> kTracepoints = {
-    "syscalls:sys_enter_getppid", "syscalls:sys_exit_getppid", "sched:sched_switch"};
 
 bool AnyOf(std::string_view name, const std::array<const char*, 3>& names) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -96,7 +57,11 @@ class Probe {
     if (facts_.sampling.ok()) Sampling();
     Formats();
     Choices();
-    for (EventFacts& event : facts_.events) Watch(&event);
+    for (std::size_t i = 0; i < facts_.events.size(); ++i) {
+      const ActionCounts counts = CountActions([this, i] { return Open(kept_[i], {}); });
+      facts_.events[i].seen = counts.seen;
+      facts_.events[i].stimulus = counts.stimulus;
+    }
     return facts_;
   }
 
@@ -460,51 +425,6 @@ class Probe {
       attr.use_clockid = 1;
       attr.clockid = CLOCK_REALTIME;
     });
-  }
-
-  // Records the counts of an event during several actions, so that a person can choose its
-  // stimulus.
-  void Watch(EventFacts* event) const {
-    const auto index = static_cast<std::size_t>(event - facts_.events.data());
-    const std::pair<const char*, std::function<void()>> deeds[] = {
-        {"nothing", [] {}},
-        {"a loop of 100000 turns",
-         [] {
-           for (int i = 0; i < kLoopTurns; ++i) asm volatile("");
-         }},
-        {kFreshPages,
-         [] {
-           const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-           void* const area = mmap(nullptr, kPages * page, PROT_READ | PROT_WRITE,
-                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-           if (area == MAP_FAILED) return;
-           for (std::uint64_t i = 0; i < kPages; ++i) {
-             static_cast<volatile char*>(area)[i * page] = 1;
-           }
-           munmap(area, kPages * page);
-         }},
-        {kSystemCalls,
-         [] {
-           for (std::uint64_t i = 0; i < kCalls; ++i) syscall(SYS_getppid);
-         }},
-    };
-    event->seen = "counted";
-    std::map<std::string, std::uint64_t> counts;
-    const char* separator = " ";
-    for (const auto& [what, deed] : deeds) {
-      const OpenResult opened = Open(kept_[index], {});
-      if (!opened.ok() || !opened.event.TryEnable().ok()) continue;
-      deed();
-      opened.event.Disable();
-      counts[what] = opened.event.Read().value;
-      event->seen += separator + std::to_string(counts[what]) + " in " + std::string(what);
-      separator = ", ";
-    }
-    // The stimulus is certain only if the event counted each occurrence once and nothing else.
-    std::uint64_t all = 0;
-    for (const auto& [what, count] : counts) all += count;
-    if (all == kPages && counts[kFreshPages] == kPages) event->stimulus = "page_faults";
-    if (all == kCalls && counts[kSystemCalls] == kCalls) event->stimulus = "syscalls";
   }
 
   PmuFacts facts_;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Repeated stacks are counted without a lookup, until their process changes.
+#include "tools/profile/known_stacks.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -10,7 +12,6 @@
 #include <sstream>
 
 #include "tools/profile/collector.h"
-#include "tools/profile/known_stacks.h"
 
 namespace pmuconf::profile {
 namespace {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command line of `profile`, and names of events.
+#include "tools/profile/options.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -11,7 +13,6 @@
 
 #include "tools/profile/advice.h"
 #include "tools/profile/event_name.h"
-#include "tools/profile/options.h"
 
 namespace pmuconf::profile {
 namespace {

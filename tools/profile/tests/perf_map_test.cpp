@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Perf maps, which any user may write, name generated code.
+#include "tools/profile/perf_map.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -7,8 +9,6 @@
 
 #include <filesystem>
 #include <fstream>
-
-#include "tools/profile/perf_map.h"
 
 namespace pmuconf::profile {
 namespace {

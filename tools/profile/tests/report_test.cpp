@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The output formats of `profile`, for known stacks.
+#include "tools/profile/report.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <sstream>
-
-#include "tools/profile/report.h"
 
 namespace pmuconf::profile {
 namespace {
