@@ -54,7 +54,9 @@ DEADLINE_S = 400
 def reload_output(name: str, rounds: int) -> dict[str, Any]:
     """The output of `reload` on a kernel, and the kernel log of that time."""
     machine = runs.machine(
-        kernel.find(name), suite.find_target("refpmu"), files={"bin/reload": suite.tool("tools/reload")}
+        kernel.find(name),
+        suite.find_target("refpmu"),
+        files={"bin/reload": suite.tool("tools/reload")},
     )
     words = ["reload", "--module", "/modules/refpmu.ko", "--rounds", str(rounds)]
     words += [f"--parameters={parameters}" for parameters in SETS]

@@ -25,7 +25,9 @@ DEADLINE_S = 120
 def suspend_output(name: str) -> dict[str, Any]:
     """The output of `suspend` on a kernel, and the kernel log of that time."""
     machine = runs.machine(
-        kernel.find(name), suite.find_target("refpmu"), files={"bin/suspend": suite.tool("tools/suspend")}
+        kernel.find(name),
+        suite.find_target("refpmu"),
+        files={"bin/suspend": suite.tool("tools/suspend")},
     )
     with guest.Guest(machine) as vm:
         vm.boot()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Has every type that conformance/bpf/watch.bpf.c reads, so that pahole can convert the debug
+ * Has every type that tools/watch/bpf/kernel.h declares, so that pahole can convert the debug
  * information to BTF. The code never runs.
  */
 #include <linux/fdtable.h>
