@@ -13,8 +13,8 @@
 #include "system/cpu.h"
 #include "system/sysctl.h"
 #include "system/sysfs.h"
-#include "target/target.h"
 #include "target/target_of_process.h"
+#include "target/target_port.h"
 
 namespace pmuconf {
 namespace {

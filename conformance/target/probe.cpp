@@ -172,17 +172,17 @@ class Probe {
 
   void FindSoftware() {
     facts_.names_how = "as perf calls it";
-    for (std::uint64_t number = 0; number < kSoftware.size(); ++number) {
+    for (std::uint64_t number = 0; number < kSoftwareNames.size(); ++number) {
       EventSpec spec;
       spec.type = facts_.type;
       spec.config = number;
-      Take(Named(kSoftware[number]), spec);
+      Take(Named(kSoftwareNames[number]), spec);
     }
   }
 
   void FindTracepoints() {
     facts_.names_how = "of tracefs";
-    for (const std::string name : kTracepoints) {
+    for (const std::string name : kTracepointNames) {
       std::string folder = name;
       std::replace(folder.begin(), folder.end(), ':', '/');
       const auto id = ReadFile("/sys/kernel/tracing/events/" + folder + "/id");
@@ -270,7 +270,7 @@ class Probe {
 
   void Generic() {
     for (EventFacts& event : facts_.events) {
-      for (const GenericName& generic : kGeneric) {
+      for (const GenericName& generic : kGenericNames) {
         if (!AnyOf(event.name, generic.in_sysfs)) continue;
         EventSpec spec;
         spec.type = PERF_TYPE_HARDWARE;

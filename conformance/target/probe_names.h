@@ -16,7 +16,7 @@ struct GenericName {
   std::uint64_t config;
   std::array<const char*, 3> in_sysfs;  // the last one is the name on arm64
 };
-inline constexpr std::array<GenericName, 10> kGeneric = {{
+inline constexpr std::array<GenericName, 10> kGenericNames = {{
     {"cpu-cycles", PERF_COUNT_HW_CPU_CYCLES, {"cpu-cycles", "cycles", "cpu_cycles"}},
     {"instructions", PERF_COUNT_HW_INSTRUCTIONS, {"instructions", "", "inst_retired"}},
     {"cache-references", PERF_COUNT_HW_CACHE_REFERENCES, {"cache-references", "", "l1d_cache"}},
@@ -36,13 +36,13 @@ inline constexpr std::array<GenericName, 10> kGeneric = {{
 }};
 
 // The kernel's software events by number, with the names that perf uses.
-inline constexpr std::array<const char*, 12> kSoftware = {
+inline constexpr std::array<const char*, 12> kSoftwareNames = {
     "cpu-clock",        "task-clock",   "page-faults",  "context-switches",
     "cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
     "emulation-faults", "dummy",        "bpf-output",   "cgroup-switches"};
 
 // Tracepoints that the experiments can trigger.
-inline constexpr std::array<const char*, 3> kTracepoints = {
+inline constexpr std::array<const char*, 3> kTracepointNames = {
     "syscalls:sys_enter_getppid", "syscalls:sys_exit_getppid", "sched:sched_switch"};
 
 }  // namespace pmuconf
