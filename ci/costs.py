@@ -81,7 +81,9 @@ def compare(question: Comparison, raw: Mapping[str, Any]) -> Result:
 def run(name: str, driver: Path) -> dict[str, Any]:
     """Boots a guest of kernel `name`, loads `driver`, runs `costs` and returns its output. PmuvmError if a step fails."""
     stock, target = kernel.find(name), suite.find_target("refpmu")
-    machine = runs.machine(stock, target, driver=driver, files={"bin/costs": suite.tool("costs")})
+    machine = runs.machine(
+        stock, target, driver=driver, files={"bin/costs": suite.tool("tools/costs")}
+    )
     command = ["costs", "--target", "/target.toml", "--rounds", str(ROUNDS)]
     try:
         with guest.Guest(machine) as vm:

@@ -20,10 +20,12 @@ from vm.errors import PmuvmError
 ROOT = Path(__file__).resolve().parent.parent
 
 OUT = ROOT / "build" / "lint"
-CPP_ROOMS = ("conformance", "fuzz")
+CPP_ROOMS = ("conformance", "oracle", "tools", "fuzz")
 SERIES = ("6.1", "6.12")
 WITHOUT_FILES = {"mypy", "kernel-6.1", "kernel-6.12", "mutants", "sources", "guide"}
 """Steps that find their files themselves."""
+GENERATED = ("pmuconf_rules_files", "pmuconf_bpf_files", "profile_bpf_files", "watch_bpf_files")
+"""The targets of generated headers, which clang-tidy needs."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ def sources_of_rules() -> list[str]:
 def clang_tidy() -> list[str]:
     """Runs both kinds of clang-tidy on all sources. Builds and configures the presets first."""
     found = []
-    for preset, *targets in (("tidy", "pmuconf_rules_files", "pmuconf_bpf_files"), ("fuzz",)):
+    for preset, *targets in (("tidy", *GENERATED), ("fuzz",)):
         found += tool("ci/build", preset, *(targets or ["config_fuzzer"]))
     for kind in tidy.KINDS:
         found += tool("/usr/bin/python3", "-m", "ci.checks.tidy", "--kind", kind)

@@ -39,9 +39,8 @@ LIMIT_S, GRACE_S = 2400, 60
 AREAS: dict[str, tuple[str, ...]] = {
     "driver": ("driver/core/*.[ch]", "driver/glue/*.[ch]", "driver/model/*.[ch]", "driver/msr/*.c"),
     "suite": (
-        *("conformance/lib/*.cpp", "conformance/report/*.cpp", "conformance/program/*.cpp"),
-        *("conformance/tools/*.cpp", "conformance/cases/*.cpp", "conformance/include/*.h"),
-        *("conformance/watch/*.cpp", "conformance/main.cpp"),
+        *("conformance/*.cpp", "conformance/perf/*.h", "conformance/target/*.h"),
+        *("conformance/harness/*.h", "oracle/*.cpp", "tools/*.cpp"),
     ),
     "scripts": ("ci/*.py", "vm/*.py", "kunit/pmukunit/*.py", "conformance/rules/*.py", "fuzz/*.py"),
 }

@@ -9,8 +9,9 @@ find_path(PMUCONF_ASM_DIR asm/types.h PATHS "/usr/include/${CMAKE_CXX_LIBRARY_AR
 function(bpf_skeletons target)
   set(dir "${CMAKE_CURRENT_BINARY_DIR}/generated/bpf")
   set(headers)
-  file(GLOB shared CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/bpf/*.h")
   foreach(source IN LISTS ARGN)
+    get_filename_component(folder "${source}" DIRECTORY)
+    file(GLOB shared CONFIGURE_DEPENDS "${folder}/*.h" "${folder}/../*.h")
     get_filename_component(name "${source}" NAME)
     string(REGEX REPLACE "\\.bpf\\.c$" "" name "${name}")
     add_custom_command(

@@ -4,7 +4,12 @@
 file(GLOB_RECURSE evidence_sources CONFIGURE_DEPENDS
   "${CMAKE_CURRENT_SOURCE_DIR}/untested.toml"
   "${CMAKE_SOURCE_DIR}/kunit/*.c"
-  "${CMAKE_SOURCE_DIR}/*_test.py")
+  "${CMAKE_SOURCE_DIR}/conformance/selftest/*_test.py"
+  "${CMAKE_SOURCE_DIR}/driver/tests/*_test.py"
+  "${CMAKE_SOURCE_DIR}/oracle/*_test.py"
+  "${CMAKE_SOURCE_DIR}/tools/*_test.py"
+  "${CMAKE_SOURCE_DIR}/vm/*_test.py"
+  "${CMAKE_SOURCE_DIR}/fuzz/*_test.py")
 set(evidence_file "${CMAKE_CURRENT_BINARY_DIR}/evidence.json")
 add_custom_command(
   OUTPUT "${evidence_file}"

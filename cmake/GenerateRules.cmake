@@ -3,17 +3,17 @@
 find_program(PMUCONF_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH REQUIRED)
 file(GLOB rule_files CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/rules/*.toml")
 set(rules_dir "${CMAKE_CURRENT_BINARY_DIR}/generated")
-set(rules_source "${rules_dir}/pmuconf/rules.cpp")
+set(rules_source "${rules_dir}/rules.cpp")
 set(rules_headers "")
 foreach(file IN LISTS rule_files)
   get_filename_component(area "${file}" NAME_WE)
-  list(APPEND rules_headers "${rules_dir}/pmuconf/rules/${area}.h")
+  list(APPEND rules_headers "${rules_dir}/rules/${area}.h")
 endforeach()
 add_custom_command(
   OUTPUT "${rules_dir}/rules.stamp"
   BYPRODUCTS "${rules_source}" ${rules_headers}
   COMMAND "${PMUCONF_PYTHON}" -B -m conformance.rules.generate
-    --out "${rules_dir}/pmuconf" ${rule_files}
+    --out "${rules_dir}" ${rule_files}
   COMMAND "${CMAKE_COMMAND}" -E touch "${rules_dir}/rules.stamp"
   DEPENDS ${rule_files} "${CMAKE_CURRENT_SOURCE_DIR}/rules/generate.py"
   WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}"

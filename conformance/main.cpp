@@ -12,15 +12,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "lib/agent.h"
-#include "lib/context.h"
-#include "lib/executor.h"
-#include "lib/probe.h"
-#include "lib/runner.h"
-#include "lib/target_json.h"
-#include "pmuconf/case.h"
-#include "pmuconf/kmsg.h"
-#include "program/command.h"
+#include "harness/agent.h"
+#include "harness/case.h"
+#include "harness/executor.h"
+#include "harness/kmsg.h"
+#include "harness/runner.h"
 #include "report/choose.h"
 #include "report/evidence.h"
 #include "report/explain.h"
@@ -29,7 +25,11 @@
 #include "report/select.h"
 #include "report/stream.h"
 #include "report/verdict.h"
-#include "watch/command.h"
+#include "system/context.h"
+#include "target/probe.h"
+#include "target/target_of_process.h"
+#include "tools/repro/command.h"
+#include "tools/watch/command.h"
 
 namespace pmuconf {
 namespace {
@@ -140,7 +140,7 @@ std::string TargetWords(const Options& options, bool drafted) {
 }
 
 int RunCase(Options options) {
-  context().target = ChosenTarget(&options);
+  SetTarget(ChosenTarget(&options));
   context().pmu = options.pmu;
   const CaseInfo* info = FindCase(options.case_id);
   if (info == nullptr) {  // Select() finds an old id, or throws with the nearest known ids
@@ -322,8 +322,8 @@ int ReproOne(const Options& options) {
     Flush();
     return 0;
   }
-  context().target = LoadTarget(program.target);
-  context().target->Resolve({});
+  SetTarget(LoadTarget(program.target));
+  ResolveTarget();
   return Repro(program, options.repro.cpus);
 }
 

@@ -9,7 +9,7 @@
 #include <set>
 #include <utility>
 
-#include "lib/refpmu_events.h"
+#include "oracle/refpmu_events.h"
 #include "property.h"
 
 extern "C" {

@@ -12,11 +12,11 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/expression.h"
 #include "lines.h"
 #include "property.h"
 #include "report/formats.h"
 #include "report/stream.h"
+#include "target/expression.h"
 
 namespace pmuconf {
 namespace {

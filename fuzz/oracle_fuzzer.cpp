@@ -16,9 +16,9 @@
 #include <tuple>
 #include <vector>
 
-#include "pmuconf/open_driver.h"
-#include "pmuconf/open_model.h"
-#include "pmuconf/open_random.h"
+#include "oracle/open_driver.h"
+#include "oracle/open_model.h"
+#include "oracle/open_random.h"
 #include "property.h"
 
 namespace pmuconf::fuzz {

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "pmuconf/sysfs.h"
 #include "property.h"
+#include "system/sysfs.h"
 
 namespace pmuconf::fuzz {
 namespace {

@@ -13,8 +13,8 @@
 #include <variant>
 
 #include "lines.h"
-#include "pmuconf/target.h"
 #include "property.h"
+#include "target/target.h"
 
 namespace pmuconf::fuzz {
 namespace {

@@ -109,10 +109,10 @@ def agent(of: Arch) -> pathlib.Path:
 
 
 def tool(name: str, of: Arch | None = None) -> pathlib.Path:
-    """A program of conformance/tools, in the same build folder as pmuconf; without `of` that of the host."""
+    """The program `name`, e.g. "tools/costs", in the build folder of pmuconf; without `of` that of the host."""
     of = of or arch.host()
     preset = f"guest-{of.name}" if arch.foreign(of) else "guest"
-    return _program(agent(of).parent / "tools" / name, preset)
+    return _program(agent(of).parent.parent / name, preset)
 
 
 def _built(given: str, preset: str) -> pathlib.Path:

@@ -26,10 +26,10 @@ DOCS = Path("docs")
 STYLE = "style.md"
 """The names in this page are examples, and some of them are intentionally wrong."""
 TARGETS = DOCS / "targets.md"
-TARGET_READER = Path("conformance/lib/target_file.cpp")
-TARGET_SOURCE = Path("conformance/lib/target.cpp")
+TARGET_READER = Path("conformance/target/target_file.cpp")
+TARGET_SOURCE = Path("conformance/target/target.cpp")
 DRIVER_ROOMS = ("core", "model", "glue", "include")
-WORD_ROOMS = ("driver", "kunit", "conformance", "ci", "vm", "fuzz")
+WORD_ROOMS = ("driver", "kunit", "conformance", "oracle", "tools", "ci", "vm", "fuzz")
 WORD_SUFFIXES = {".c", ".h", ".cpp", ".toml", ".py", ".patch", ""}
 
 FENCE = re.compile(r"^```.*?^```$", re.M | re.S)

@@ -11,7 +11,7 @@ import tomllib
 from collections import defaultdict
 from pathlib import Path
 
-from conformance.rules.evidence import KEEPS, QUOTED
+from conformance.rules.evidence import KEEPS, PYTEST_ROOMS, QUOTED
 from conformance.rules.generate import CatalogueError, Rule, read_catalogue
 from conformance.rules.renamed import read_renamed
 from conformance.rules.renamed import NAME as RENAMED
@@ -44,11 +44,17 @@ def evidence(root: Path, files: list[Path]) -> Evidence:
             for arguments in KEEPS.findall(file.read_text()):
                 for rule_id in QUOTED.findall(arguments):
                     named[rule_id].add("kunit")
-        elif room in {"vm", "fuzz"} and file.name.endswith("_test.py"):
+        elif file.name.endswith("_test.py") and (layer := pytest_layer(relative)):
             for arguments in PYTEST_USE.findall(file.read_text()):
                 for rule_id in QUOTED.findall(arguments):
-                    named[rule_id].add(room)
+                    named[rule_id].add(layer)
     return named
+
+
+def pytest_layer(file: Path) -> str:
+    """The layer of a file of pytest tests; "" if its marks do not count."""
+    layers = [layer for room, layer in PYTEST_ROOMS.items() if file.is_relative_to(room)]
+    return layers[0] if layers else ""
 
 
 def untested(path: Path) -> tuple[dict[str, str], list[str]]:

@@ -12,9 +12,30 @@ PURE = ("driver/core", "driver/model")
 MAY_INCLUDE = {"driver/core": PURE, "driver/model": ("driver/model",)}
 # core/ validates the values that users may write, so it includes the uapi header too.
 MAY_READ = {"driver/core": ('"uapi/refpmu.h"',)}
+MODEL_ROOMS = tuple(f"conformance/{n}" for n in ("text", "system", "perf", "stimulus", "target"))
+SUITE_ROOMS = (*MODEL_ROOMS, "conformance/harness")
+MAY_USE = {
+    **{room: MODEL_ROOMS[:place] for place, room in enumerate(MODEL_ROOMS)},
+    "conformance/harness": MODEL_ROOMS,
+    "conformance/report": SUITE_ROOMS,
+    "conformance/bpf": (),
+    "conformance/cases": (*SUITE_ROOMS, "oracle"),
+    "conformance/selftest": (*SUITE_ROOMS, "conformance/report"),
+    "conformance": (*SUITE_ROOMS, "conformance/report", "tools/repro", "tools/watch"),
+    "oracle": MODEL_ROOMS,
+    "oracle/program": (*SUITE_ROOMS, "oracle"),
+    "oracle/tests": (*SUITE_ROOMS, "oracle"),
+    "tools": MODEL_ROOMS,
+    "tools/profile": MODEL_ROOMS[:3],
+    "tools/repro": (*SUITE_ROOMS, "oracle"),
+    "tools/watch": MODEL_ROOMS,
+}
+"""The rooms whose headers the C++ of a room may include, in addition to its own. They form no cycle."""
+FOR_TESTS = ("conformance/selftest",)
+"""Folders called `tests` may also include the headers of these rooms."""
 SOURCES = {".c", ".h", ".cpp", ".py", ".js", ".sh", ".cmake", ".inc"}
 SLEEP = re.compile(r"\b(sleep|usleep|nanosleep|msleep|mdelay|sleep_for|sleep_until)\s*\(")
-SLEEP_ROOMS = ("conformance", "driver", "kunit", "vm", "ci", "fuzz")
+SLEEP_ROOMS = ("conformance", "oracle", "tools", "driver", "kunit", "vm", "ci", "fuzz")
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"][^>"]+[>"])', re.M)
 CLOCK = re.compile(r"\b(steady_clock|system_clock|clock_gettime|gettimeofday|\w*Deadline\w*)\b")
 CASE = re.compile(r"^CONFORMANCE_CASE\(\s*\w+,\s*(\w+)(.*?)\) \{(.*?)^\}", re.S | re.M)
@@ -38,6 +59,32 @@ def pure_code_is_pure(root: Path, files: list[Path]) -> list[str]:
                 continue
             if name.startswith("<") or Path(name.strip('"')).name not in own:
                 found.append(f"{file.relative_to(root)}: includes {name}")
+    return found
+
+
+def room_of(path: Path) -> str:
+    """The innermost room of a file, relative to the root; "" if it is in none."""
+    return next((str(folder) for folder in path.parents if str(folder) in MAY_USE), "")
+
+
+def rooms_use_lower_rooms(root: Path, files: list[Path]) -> list[str]:
+    """C++ includes only headers of its own room and of those that MAY_USE lists for it."""
+    known = {file.relative_to(root) for file in files if file.suffix == ".h"}
+    found = []
+    for file in files:
+        relative = file.relative_to(root)
+        room = room_of(relative)
+        if not room or file.suffix not in {".cpp", ".h"}:
+            continue
+        may = {room, *MAY_USE[room], *(FOR_TESTS if "tests" in relative.parts else ())}
+        for name in INCLUDE.findall(file.read_text()):
+            header = Path(name.strip('<>"'))
+            places = [place for place in (header, "conformance" / header) if place in known]
+            found += [
+                f"{relative}: includes {name}: {room} must not use {room_of(place)}"
+                for place in places
+                if room_of(place) not in may
+            ]
     return found
 
 
@@ -101,6 +148,7 @@ def waiting_cases_say_so(root: Path, files: list[Path]) -> list[str]:
 
 CHECKS: tuple[Check, ...] = (
     pure_code_is_pure,
+    rooms_use_lower_rooms,
     build_lists_agree,
     files_have_a_licence,
     nothing_sleeps,

@@ -39,8 +39,8 @@ const struct pmu ops = {
     "conformance/rules/CNT.toml": '[[rule]]\nid = "CNT-001"\nstatus = "active"\n'
     '[[rule]]\nid = "CNT-009"\nstatus = "retired"\n',
     "kunit/toy_kunit.c": 'struct kunit_suite toy = {\n\t.name = "toy",\n};\n',
-    "conformance/lib/target_file.cpp": 'root.Table("target"); head->StringOr("port", "");\n',
-    "conformance/lib/target.cpp": '{{Cap::kFast, "fast"},\n',
+    "conformance/target/target_file.cpp": 'root.Table("target"); head->StringOr("port", "");\n',
+    "conformance/target/target.cpp": '{{Cap::kFast, "fast"},\n',
     "docs/targets.md": "`[target]` has `port`; `fast` is what it can be. `Counting.IsExact`\n",
 }
 
@@ -160,7 +160,7 @@ def test_unknown_name_is_reported_in_every_text(tree: Path) -> None:
     ],
 )
 def test_undescribed_claim_is_reported(tree: Path, name: str, text: str, complaint: str) -> None:
-    add(tree, f"conformance/lib/{name}", text)
+    add(tree, f"conformance/target/{name}", text)
     assert guide.findings(tree) == [f"docs/targets.md: {complaint}"]
 
 

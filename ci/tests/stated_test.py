@@ -16,7 +16,7 @@ needs_strace = pytest.mark.skipif(not traces.can_trace(), reason="strace is not 
 
 
 PROGRAM = "product:build/guest/conformance/pmuconf"
-GENERATED = "product:build/tidy/conformance/generated/pmuconf/rules/CNT.h"
+GENERATED = "product:build/tidy/conformance/generated/rules/CNT.h"
 POINTER = "cache:kernels/6.1-amd64.json"
 
 

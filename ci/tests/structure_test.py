@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import graphlib
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,10 @@ def fixture_tree(tmp_path: Path) -> Path:
         "driver/core/a.h": '// SPDX-License-Identifier: X\n#include "refpmu_port.h"\n'
         '#include "uapi/refpmu.h"\n',
         "driver/model/m.c": "// SPDX-License-Identifier: X\n",
+        "conformance/perf/e.h": "// SPDX-License-Identifier: X\n",
+        "conformance/target/t.h": '// SPDX-License-Identifier: X\n#include "perf/e.h"\n',
+        "conformance/main.cpp": '// SPDX-License-Identifier: X\n#include "tools/watch/w.h"\n',
+        "tools/watch/w.h": '// SPDX-License-Identifier: X\n#include "target/t.h"\n',
         "driver/Kbuild": "# SPDX-License-Identifier: X\nrefpmu-y := core/a.o model/m.o\n",
         "driver/CMakeLists.txt": "# SPDX-License-Identifier: X\nset(S core/a.c model/m.c)\n",
     }
@@ -50,6 +55,10 @@ def add(tree: Path, name: str, text: str) -> None:
         ("pure_code_is_pure", "driver/model/m.c", '#include "../core/a.h"\n'),
         ("pure_code_is_pure", "driver/model/m.c", '#include "uapi/refpmu.h"\n'),
         ("pure_code_is_pure", "driver/core/a.c", "#include <uapi/refpmu.h>\n"),
+        ("rooms_use_lower_rooms", "conformance/perf/e.h", '#include "target/t.h"\n'),
+        ("rooms_use_lower_rooms", "conformance/target/t.cpp", '#include "tools/watch/w.h"\n'),
+        ("rooms_use_lower_rooms", "conformance/cases/a/a_test.cpp", '#include "tools/watch/w.h"\n'),
+        ("rooms_use_lower_rooms", "oracle/tests/a_test.cpp", '#include "tools/watch/w.h"\n'),
         ("build_lists_agree", "driver/core/b.c", "// SPDX-License-Identifier: X\n"),
         ("build_lists_agree", "driver/Kbuild", "refpmu-y += core/gone.o\n"),
         ("files_have_a_licence", "vm/x.py", "print()\n"),
@@ -59,6 +68,10 @@ def add(tree: Path, name: str, text: str) -> None:
 def test_violation_is_reported(tree: Path, check: str, name: str, text: str) -> None:
     add(tree, name, text)
     assert check in findings(tree)
+
+
+def test_order_of_the_rooms_has_no_cycle() -> None:
+    assert list(graphlib.TopologicalSorter(structure.MAY_USE).static_order())
 
 
 def test_case_that_depends_on_a_clock_needs_timing(tmp_path: Path) -> None:

@@ -59,6 +59,10 @@ BINARIES: dict[str, tuple[str, int, tuple[str, ...]]] = {
         1,
         ("glob:conformance/*.toml", "glob:conformance/selftest/*"),
     ),
+    "unit/oracle": ("oracle/tests/oracle_tests", 1, ()),
+    "unit/profile": ("tools/profile/tests/profile_tests", 1, ()),
+    "unit/repro": ("tools/repro/tests/repro_tests", 1, ()),
+    "unit/watch": ("tools/watch/tests/watch_tests", 1, ()),
 }
 """Programs of unit tests below build/PRESET, the number of their shards, and their inputs."""
 
@@ -104,7 +108,7 @@ def builds() -> list[Unit]:
         build("guest", "pmuconf", default_s=330),
         build("asan", default_s=280),
         build("fuzz", "fuzzers", default_s=90),
-        build("tidy", "pmuconf_rules_files", "pmuconf_bpf_files", cores=1, default_s=15),
+        build("tidy", *lint.GENERATED, cores=1, default_s=15),
         *fetched,
         *modules,
         Unit(

@@ -34,15 +34,21 @@ from pathlib import Path
 from vm import source, store, tree
 
 ABSENT = "absent"
-SUITE = Path("build/guest/conformance")
-CASES = SUITE / "CMakeFiles" / "pmuconf_cases.dir"
+GUEST = Path("build/guest")
+CASES = GUEST / "conformance" / "CMakeFiles" / "pmuconf_cases.dir"
 RUNNER = (
-    "CMakeFiles/pmuconf.dir/main.cpp.o",
-    "libpmuconf_lib.a",
-    "libpmuconf_program.a",
-    "libpmuconf_watch.a",
+    "conformance/CMakeFiles/pmuconf.dir/main.cpp.o",
+    "conformance/text/libpmuconf_text.a",
+    "conformance/system/libpmuconf_system.a",
+    "conformance/perf/libpmuconf_perf.a",
+    "conformance/stimulus/libpmuconf_stimulus.a",
+    "conformance/target/libpmuconf_target.a",
+    "conformance/harness/libpmuconf_harness.a",
+    "oracle/libpmuconf_errno_model.a",
+    "tools/repro/libpmuconf_repro.a",
+    "tools/watch/libpmuconf_watch.a",
 )
-REPORT = ("libpmuconf_report.a",)
+REPORT = ("conformance/report/libpmuconf_report.a",)
 LINKED = ("libbpf-dev", "libelf-dev", "zlib1g-dev", "libgtest-dev", "libgmock-dev", "libc6-dev")
 """Packages of the libraries that the suite is linked with."""
 
@@ -136,7 +142,7 @@ class Inputs:
         if linked is None:
             raise InputError(f"unknown input 'suite:{part}'")
         libraries = [packages().get(name, ABSENT) for name in LINKED]
-        return _hash([*(self._file(str(SUITE / name)) for name in linked), *libraries])
+        return _hash([*(self._file(str(GUEST / name)) for name in linked), *libraries])
 
     def _case(self, source: str) -> str:
         return self._file(str(CASES / f"{source.removeprefix('conformance/')}.o"))

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "pmuconf/case.h"
+#include "harness/case.h"
 
 namespace pmuconf {
 

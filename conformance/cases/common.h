@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "pmuconf/case.h"
-#include "pmuconf/cpu.h"
-#include "pmuconf/group.h"
-#include "pmuconf/sysfs.h"
+#include "harness/case.h"
+#include "perf/group.h"
+#include "system/cpu.h"
+#include "system/sysfs.h"
 
 namespace pmuconf {
 
@@ -84,14 +84,6 @@ inline std::vector<std::uint64_t> PulseEach(const std::vector<EventSpec>& specs,
     want.push_back(base + first);
   }
   return want;
-}
-
-inline EventSpec Software(perf_sw_ids id) {
-  EventSpec spec;
-  spec.name = "software event " + std::to_string(id);
-  spec.type = PERF_TYPE_SOFTWARE;
-  spec.config = id;
-  return spec;
 }
 
 // The path of the target's sysfs file with this name.

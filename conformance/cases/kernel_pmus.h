@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <string>
 
-#include "pmuconf/case.h"
-#include "pmuconf/sysfs.h"
+#include "harness/case.h"
+#include "system/sysfs.h"
 
 namespace pmuconf {
 

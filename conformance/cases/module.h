@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "pmuconf/case.h"
-#include "pmuconf/sysfs.h"
+#include "harness/case.h"
+#include "system/sysfs.h"
 
 namespace pmuconf {
 

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "pmuconf/broken.h"
+#include "system/broken.h"
 
 namespace pmuconf {
 

@@ -10,8 +10,8 @@
 #include <functional>
 #include <initializer_list>
 
-#include "pmuconf/case.h"
-#include "pmuconf/cpu.h"
+#include "harness/case.h"
+#include "system/cpu.h"
 
 namespace pmuconf {
 

@@ -7,8 +7,8 @@
 
 #include <cstring>
 
-#include "pmuconf/case.h"
-#include "pmuconf/fd.h"
+#include "harness/case.h"
+#include "system/fd.h"
 
 namespace pmuconf {
 

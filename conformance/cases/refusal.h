@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <string>
 
-#include "pmuconf/target.h"
+#include "target/target.h"
 
 namespace pmuconf {
 

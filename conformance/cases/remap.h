@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "pmuconf/ring.h"
+#include "perf/ring.h"
 
 namespace pmuconf {
 

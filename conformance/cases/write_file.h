@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <string>
 
-#include "pmuconf/fd.h"
+#include "system/fd.h"
 
 namespace pmuconf {
 

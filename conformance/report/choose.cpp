@@ -8,8 +8,8 @@
 #include <set>
 #include <sstream>
 
-#include "pmuconf/sysfs.h"
 #include "report/builtin.h"
+#include "system/sysfs.h"
 
 namespace pmuconf {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "pmuconf/target.h"
 #include "report/profile.h"
 #include "report/waiver.h"
+#include "target/target.h"
 
 namespace pmuconf {
 

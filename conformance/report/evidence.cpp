@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "pmuconf/sysfs.h"
-#include "pmuconf/target.h"
+#include "system/sysfs.h"
+#include "target/target.h"
 
 namespace pmuconf {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "pmuconf/rule.h"
+#include "harness/rule.h"
 #include "report/evidence.h"
 
 namespace pmuconf {

@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <sstream>
 
-#include "lib/xml.h"
 #include "report/formats.h"
+#include "text/xml.h"
 
 namespace pmuconf {
 namespace {

@@ -2,8 +2,8 @@
 // results.ktap: the kernel's test protocol KTAP, version 1.
 #include <sstream>
 
-#include "lib/one_line.h"
 #include "report/formats.h"
+#include "text/one_line.h"
 
 namespace pmuconf {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "lib/toml_table.h"
-#include "pmuconf/sysfs.h"
-#include "pmuconf/target.h"
+#include "system/sysfs.h"
+#include "target/target.h"
+#include "target/toml_table.h"
 
 namespace pmuconf {
 namespace {

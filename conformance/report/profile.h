@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pmuconf/rule.h"
+#include "harness/rule.h"
 
 namespace pmuconf {
 

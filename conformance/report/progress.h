@@ -7,7 +7,7 @@
 #include <ostream>
 #include <string>
 
-#include "lib/result.h"
+#include "harness/result.h"
 
 namespace pmuconf {
 

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <set>
 
-#include "pmuconf/target.h"
+#include "target/target.h"
 
 namespace pmuconf {
 namespace {

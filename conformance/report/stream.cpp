@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "lib/one_line.h"
-#include "pmuconf/sysfs.h"
-#include "pmuconf/target.h"
+#include "system/sysfs.h"
+#include "target/target.h"
+#include "text/one_line.h"
 
 namespace pmuconf {
 namespace {

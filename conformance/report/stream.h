@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/result.h"
+#include "harness/result.h"
 
 namespace pmuconf {
 

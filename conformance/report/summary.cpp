@@ -4,8 +4,8 @@
 #include <map>
 #include <sstream>
 
-#include "lib/one_line.h"
 #include "report/formats.h"
+#include "text/one_line.h"
 
 namespace pmuconf {
 namespace {

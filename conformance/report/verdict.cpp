@@ -6,9 +6,9 @@
 #include <map>
 #include <set>
 
-#include "lib/expression.h"
-#include "lib/one_line.h"
-#include "pmuconf/target.h"
+#include "target/expression.h"
+#include "target/target.h"
+#include "text/one_line.h"
 
 namespace pmuconf {
 namespace {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/result.h"
-#include "pmuconf/rule.h"
+#include "harness/result.h"
+#include "harness/rule.h"
 #include "report/profile.h"
 #include "report/stream.h"
 #include "report/waiver.h"

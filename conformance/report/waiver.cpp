@@ -8,10 +8,10 @@
 #include <ctime>
 #include <regex>
 
-#include "lib/expression.h"
-#include "lib/toml_table.h"
-#include "pmuconf/sysfs.h"
-#include "pmuconf/target.h"
+#include "system/sysfs.h"
+#include "target/expression.h"
+#include "target/target.h"
+#include "target/toml_table.h"
 
 namespace pmuconf {
 

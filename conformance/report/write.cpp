@@ -8,8 +8,8 @@
 #include <system_error>
 #include <utility>
 
-#include "pmuconf/target.h"
 #include "report/formats.h"
+#include "target/target.h"
 
 namespace pmuconf {
 namespace {

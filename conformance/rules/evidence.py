@@ -21,7 +21,15 @@ SUITE_NAME = re.compile(r'\.name = "([^"]+)"')
 SUITE_CASES = re.compile(r"\.test_cases = (\w+)")
 # The functions of this suite are in several files. Their names have the name of the suite as prefix.
 SHARED = "pmu_contract"
-PYTEST_ROOMS = ("vm", "fuzz")
+PYTEST_ROOMS = {
+    "conformance/selftest": "vm",
+    "driver/tests": "vm",
+    "fuzz": "fuzz",
+    "oracle": "vm",
+    "tools": "vm",
+    "vm": "vm",
+}
+"""The layer of the pytest tests below each folder."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,9 +93,9 @@ def read_tests(root: Path) -> list[OtherTest]:
     found = []
     for path in sorted((root / "kunit").glob("*.c")):
         found += kunit_tests(path.read_text(), str(path.relative_to(root)))
-    for room in PYTEST_ROOMS:
+    for room, layer in PYTEST_ROOMS.items():
         for path in sorted((root / room).rglob("*_test.py")):
-            found += pytest_tests(path.read_text(), room, str(path.relative_to(root)))
+            found += pytest_tests(path.read_text(), layer, str(path.relative_to(root)))
     return sorted(found, key=lambda test: (test.rule, test.layer, test.file, test.name))
 
 

@@ -165,10 +165,10 @@ def area_of(rule: Rule) -> str:
 
 
 def header_of(area: str, rules: list[Rule]) -> str:
-    """pmuconf/rules/<AREA>.h. It has only names, so that a changed rule text rebuilds no case."""
+    """rules/<AREA>.h. It has only names, so that a changed rule text rebuilds no case."""
     guard = f"PMUCONF_RULES_{area}_H_"
     lines = [HEADER, f"#ifndef {guard}", f"#define {guard}", ""]
-    lines += ['#include "pmuconf/rule.h"', "", "namespace pmuconf::rule {", ""]
+    lines += ['#include "harness/rule.h"', "", "namespace pmuconf::rule {", ""]
     lines += [f"extern const Rule {rule.id.replace('-', '_')};" for rule in rules]
     lines += ["", "}  // namespace pmuconf::rule", "", f"#endif  // {guard}", ""]
     return "\n".join(lines)
@@ -203,7 +203,7 @@ def definition_of(rule: Rule) -> list[str]:
 def source_of(rules: list[Rule]) -> str:
     """rules.cpp, with the rules and the table behind AllRules()."""
     lines = [HEADER, "#include <cerrno>", ""]
-    lines += [f'#include "pmuconf/rules/{area}.h"' for area in sorted({*map(area_of, rules)})]
+    lines += [f'#include "rules/{area}.h"' for area in sorted({*map(area_of, rules)})]
     lines += ["", "namespace pmuconf::rule {", ""]
     for rule in rules:
         lines += definition_of(rule)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A budget charges only time in which the machine ran.
-#include "lib/budget.h"
+#include "harness/budget.h"
 
 #include <gtest/gtest.h>
 

@@ -6,9 +6,9 @@
 #include <cerrno>
 #include <sstream>
 
-#include "lib/probe.h"
-#include "pmuconf/target.h"
 #include "report/choose.h"
+#include "target/probe.h"
+#include "target/target.h"
 
 namespace pmuconf {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // OnEdgeStack() runs a thread whose stack ends at unreadable memory, and passes on its exceptions.
-#include "pmuconf/edge_stack.h"
+#include "system/edge_stack.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "lib/context.h"
-#include "pmuconf/fd.h"
+#include "system/context.h"
+#include "system/fd.h"
 
 namespace pmuconf {
 namespace {

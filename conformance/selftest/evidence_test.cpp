@@ -9,8 +9,8 @@
 #include <fstream>
 #include <string>
 
-#include "pmuconf/target.h"
 #include "report/explain.h"
+#include "target/target.h"
 
 namespace pmuconf {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The expressions of the catalogue, and the catalogue itself.
-#include "lib/expression.h"
+#include "target/expression.h"
 
 #include <gtest/gtest.h>
 
-#include "pmuconf/rule.h"
+#include "harness/rule.h"
 
 namespace pmuconf {
 namespace {

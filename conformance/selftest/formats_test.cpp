@@ -11,11 +11,11 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "lib/executor.h"
-#include "lib/json_line.h"
-#include "lib/xml.h"
-#include "pmuconf/target.h"
+#include "harness/executor.h"
 #include "report/stream.h"
+#include "target/target.h"
+#include "text/json_line.h"
+#include "text/xml.h"
 
 namespace pmuconf {
 namespace {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // RunProcess() ends a process at its deadline, with all its children.
-#include "lib/process.h"
+#include "harness/process.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <csignal>
 
-#include "lib/context.h"
-#include "pmuconf/broken.h"
-#include "pmuconf/cpu.h"
+#include "system/broken.h"
+#include "system/context.h"
+#include "system/cpu.h"
 
 namespace pmuconf {
 namespace {

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pmuconf/event.h"
-#include "pmuconf/matchers.h"
+#include "perf/event.h"
+#include "perf/matchers.h"
 #include "selftest/words.h"
 
 namespace pmuconf {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // TakeRecords() returns only whole records, for any content of the ring buffer.
-#include "pmuconf/ring.h"
+#include "perf/ring.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records are parsed by their attr, and a body that does not match it is rejected.
-#include "pmuconf/sample.h"
+#include "perf/sample.h"
 
 #include <gtest/gtest.h>
 
-#include "pmuconf/ring.h"
+#include "perf/ring.h"
 #include "selftest/words.h"
 
 namespace pmuconf {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The arithmetic of the stimuli, and their effects that are visible without perf.
-#include "pmuconf/stimuli.h"
+#include "stimulus/stimuli.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sysfs parsers follow the kernel's ABI documents.
-#include "pmuconf/sysfs.h"
+#include "system/sysfs.h"
 
 #include <gtest/gtest.h>
 
-#include "pmuconf/kmsg.h"
+#include "harness/kmsg.h"
 
 namespace pmuconf {
 namespace {

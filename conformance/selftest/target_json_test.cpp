@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The description of a target has its base, its defaults, and a target file that reads the same.
-#include "lib/target_json.h"
+#include "target/target_json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

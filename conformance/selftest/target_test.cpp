@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parser of target files is strict, and its errors name file, line and key.
-#include "pmuconf/target.h"
+#include "target/target.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <set>
 #include <string>
 
-#include "pmuconf/processor.h"
+#include "target/processor.h"
 
 namespace pmuconf {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Format files of tracepoints are parsed completely or not at all.
-#include "pmuconf/tracefs.h"
+#include "system/tracefs.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ReadUserPage() follows perf_event_open(2), for every counter width and with concurrent updates.
-#include "pmuconf/user_page.h"
+#include "perf/user_page.h"
 
 #include <gtest/gtest.h>
 

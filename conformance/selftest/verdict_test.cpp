@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of rules, verdicts, waivers, profiles and selection.
+// Results of rules, verdicts, waivers and profiles.
 #include "report/verdict.h"
 
 #include <gmock/gmock.h>
@@ -8,67 +8,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "pmuconf/target.h"
-#include "report/select.h"
+#include "selftest/toy_suite.h"
+#include "target/target.h"
 
 namespace pmuconf {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-constexpr Rule kRules[] = {
-    {.id = "AAA-001",
-     .text = "a",
-     .why = "w",
-     .source = "s",
-     .applies = "true",
-     .kernels = ">=6.1",
-     .layer = "case"},
-    {.id = "AAA-002",
-     .text = "b",
-     .why = "w",
-     .source = "s",
-     .applies = "true",
-     .kernels = ">=6.1",
-     .layer = "case"},
-    {.id = "AAA-003",
-     .level = Level::kShould,
-     .text = "c",
-     .why = "w",
-     .source = "s",
-     .applies = "true",
-     .kernels = ">=6.1",
-     .layer = "case"},
-    {.id = "BBB-001",
-     .text = "d",
-     .why = "w",
-     .source = "s",
-     .applies = "sampling",
-     .kernels = ">=6.1",
-     .layer = "case"},
-    {.id = "BBB-002",
-     .status = RuleStatus::kDraft,
-     .text = "e",
-     .why = "w",
-     .source = "s",
-     .applies = "true",
-     .kernels = ">=6.1",
-     .layer = "case"},
-    {.id = "CCC-001",
-     .text = "f",
-     .why = "w",
-     .source = "s",
-     .applies = "true",
-     .kernels = ">=6.1",
-     .layer = "kunit"},
-};
-
-const std::vector<KnownCase> kSuite = {{"One.Holds", {"AAA-001"}},
-                                       {"One.Too", {"AAA-001", "AAA-002"}},
-                                       {"Two.Should", {"AAA-003"}},
-                                       {"Two.Samples", {"BBB-001"}},
-                                       {"Two.Draft", {"BBB-002"}}};
 
 Target Toy() {
   return Target::Parse(R"([target]
@@ -428,80 +375,6 @@ TEST(Profiles, OfTheProjectAreRight) {
                  "unknown profile 'nosuch' (known: counting-1.0, sampling-1.0, software-1.0, "
                  "trace-1.0, tracepoint-1.0, uncore-1.0)");
   }
-}
-
-TEST(Selection, TakesGlobsAndRules) {
-  const Profile all = WholeCatalogue(kRules);
-  EXPECT_THAT(Select({.case_glob = "One.*"}, all, kSuite, kRules),
-              ElementsAre("One.Holds", "One.Too"));
-  EXPECT_THAT(Select({.rule = "AAA-002"}, all, kSuite, kRules), ElementsAre("One.Too"));
-  EXPECT_THAT(Select({.case_glob = "Two.*", .rule = "AAA-*"}, all, kSuite, kRules),
-              ElementsAre("Two.Should"));
-  EXPECT_EQ(Select({}, all, kSuite, kRules).size(), kSuite.size());
-}
-
-constexpr RenamedCase kRenamed[] = {{"One.Keeps", "One.Holds"},
-                                    {"One.Old", "Two.Should"},
-                                    {"Past.Also", "One.Too"},
-                                    {"Past.Gone", "One.Gone"},
-                                    {"Past.Keeps", "Two.Draft"}};
-
-// Ids that the glob selects, and what is printed on standard error meanwhile.
-std::pair<std::vector<std::string>, std::string> SelectRenamed(const std::string& glob) {
-  testing::internal::CaptureStderr();
-  auto ids = Select({.case_glob = glob}, WholeCatalogue(kRules), kSuite, kRules, kRenamed);
-  return {std::move(ids), testing::internal::GetCapturedStderr()};
-}
-
-TEST(Selection, OldIdSelectsRenamedCase) {
-  const auto [ids, printed] = SelectRenamed("One.Keeps");
-  EXPECT_THAT(ids, ElementsAre("One.Holds"));
-  EXPECT_EQ(printed, "pmuconf: case One.Keeps is now One.Holds\n");
-}
-
-TEST(Selection, GlobOfOldIdsSelectsTheirCases) {
-  const auto [ids, printed] = SelectRenamed("Past.*");
-  EXPECT_THAT(ids, ElementsAre("One.Too", "Two.Draft"));
-  EXPECT_EQ(printed,
-            "pmuconf: case Past.Also is now One.Too\n"
-            "pmuconf: case Past.Keeps is now Two.Draft\n");
-}
-
-TEST(Selection, GlobOfPresentCasesIgnoresOldIds) {
-  const auto [ids, printed] = SelectRenamed("One.*");
-  EXPECT_THAT(ids, ElementsAre("One.Holds", "One.Too"));
-  EXPECT_EQ(printed, "");
-}
-
-TEST(Selection, OldIdOfMissingCaseIsUnknown) {
-  EXPECT_THROW(Select({.case_glob = "Past.Gone"}, WholeCatalogue(kRules), kSuite, kRules, kRenamed),
-               ConfigError);
-}
-
-TEST(Selection, KeepsToTheProfile) {
-  Profile profile = WholeCatalogue(kRules);
-  profile.name = "p-1.0";
-  profile.rules = {kRules[1]};
-  EXPECT_THAT(Select({}, profile, kSuite, kRules), ElementsAre("One.Too"));
-  EXPECT_THROW(Select({.case_glob = "One.Holds"}, profile, kSuite, kRules), ConfigError);
-}
-
-TEST(Selection, NamesTheNearestOfAnUnknownName) {
-  const auto error_of = [](const Selection& selection) -> std::string {
-    try {
-      Select(selection, WholeCatalogue(kRules), kSuite, kRules);
-    } catch (const ConfigError& error) {
-      return error.what();
-    }
-    return "no error";
-  };
-  EXPECT_THAT(error_of({.case_glob = "One.Hold"}),
-              HasSubstr("unknown case 'One.Hold'; nearest: One.Holds "));
-  EXPECT_THAT(error_of({.rule = "AAB-001"}),
-              HasSubstr("unknown rule 'AAB-001'; nearest: AAA-001 "));
-  EXPECT_THAT(error_of({.rule = "AAB-001"}), HasSubstr("known: AAA-* BBB-*"));
-  EXPECT_THAT(error_of({.case_glob = "One.*", .rule = "BBB-001"}),
-              HasSubstr("no case is selected"));
 }
 
 }  // namespace

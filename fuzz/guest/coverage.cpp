@@ -10,7 +10,7 @@
 
 #include <cerrno>
 
-#include "pmuconf/broken.h"
+#include "system/broken.h"
 
 namespace pmuconf::fuzz {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <unordered_set>
 
-#include "pmuconf/fd.h"
+#include "system/fd.h"
 
 namespace pmuconf::fuzz {
 

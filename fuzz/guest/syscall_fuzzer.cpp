@@ -26,15 +26,15 @@
 #include <vector>
 
 #include "guest/coverage.h"
-#include "lib/context.h"
-#include "lib/errno_name.h"
-#include "pmuconf/broken.h"
-#include "pmuconf/kmsg.h"
-#include "pmuconf/sysctl.h"
-#include "program/child.h"
-#include "program/grammar.h"
-#include "program/run.h"
+#include "harness/kmsg.h"
 #include "report/choose.h"
+#include "system/broken.h"
+#include "system/sysctl.h"
+#include "target/target_of_process.h"
+#include "text/errno_name.h"
+#include "tools/repro/child.h"
+#include "tools/repro/grammar.h"
+#include "tools/repro/run.h"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
 
@@ -231,8 +231,8 @@ void Start(int argc, char** argv) {
       random_s = std::stod(std::string(word.substr(kRandom.size())));
     }
   }
-  context().target = LoadTarget(target);
-  context().target->Resolve({});
+  SetTarget(LoadTarget(target));
+  ResolveTarget();
   SampleRateLimit::Set(kSampleRate);
   TheFuzzer() = std::make_unique<Fuzzer>(target, coverage && random_s == 0);
   if (random_s > 0) {

@@ -12,7 +12,7 @@ from fuzz import corpora
 
 FUZZ = Path(__file__).resolve().parent.parent
 DRIVER = FUZZ.parent / "driver"
-ROOMS = (DRIVER, DRIVER / "include", DRIVER / "model", FUZZ.parent / "conformance")
+ROOMS = (DRIVER, DRIVER / "include", DRIVER / "model", FUZZ.parent)
 COUNTED = ["-fprofile-instr-generate", "-fcoverage-mapping"]
 LIMIT_S = 300
 # A generic hardware event that the device lacks. Each of these may use any general counter, and each device has at

@@ -26,14 +26,14 @@ from fuzz.run import subjects
 
 FUZZ = Path(__file__).resolve().parent.parent
 DRIVER = FUZZ.parent / "driver"
-SUITE = FUZZ.parent / "conformance"
+ROOT = FUZZ.parent
 PURE = ("include", "core", "model")
 # No measured search needed a fifth of this number.
 SEARCH = 1_000_000
 LIMIT_S = 300
 SEARCH_LIMIT_S = 1800
 # The files of the suite that light harnesses need.
-LIGHT = re.compile(r"lib/(kernel_range|one_line|open_\w+|sysfs)\.cpp")
+LIGHT = re.compile(r"(conformance/.*/(kernel_range|one_line|sysfs)|oracle/open_\w+)\.cpp")
 FLAGS = ["-g", "-O1", "-DNDEBUG", "-fsanitize=undefined", "-fno-sanitize-recover=all"]
 
 
@@ -99,7 +99,7 @@ def check_run(command: list[str], folder: Path) -> None:
 
 
 def includes() -> list[str]:
-    folders = (DRIVER, DRIVER / "model", SUITE, SUITE / "include", DRIVER / "include")
+    folders = (DRIVER, DRIVER / "model", ROOT, ROOT / "conformance", DRIVER / "include")
     return [f"-I{folder}" for folder in folders]
 
 
@@ -133,7 +133,7 @@ def fixture_suite(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], P
             files = [name for name in suite_files() if heavy(subject) or LIGHT.match(name)]
             places = [folder / f"{name.replace('/', '_')}.o" for name in files]
             with ThreadPoolExecutor(max_workers=2) as pool:
-                list(pool.map(suite_object, [SUITE / name for name in files], places))
+                list(pool.map(suite_object, [ROOT / name for name in files], places))
             check_run(["ar", "rc", str(library), *map(str, places)], folder)
         return library
 
@@ -178,7 +178,7 @@ def linked(harness: Path, objects: Iterable[Path], folder: Path) -> Path:
 def suite_with(fault: Fault, harness: Path, library: Path, folder: Path) -> Path:
     """Links the faulty file before the library, which has all other files."""
     broken = folder / Path(fault.file).name
-    shutil.copy(SUITE / fault.file, broken)
+    shutil.copy(ROOT / fault.file, broken)
     seed_fault(fault, broken)
     return linked(harness, [suite_object(broken, folder / "broken.o"), library], folder)
 

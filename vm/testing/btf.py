@@ -10,7 +10,7 @@ import subprocess
 from vm import kbuild, store
 from vm.kernel import Kernel
 
-TYPES = store.ROOT / "conformance/watch/types"
+TYPES = store.ROOT / "tools/watch/types"
 TIMEOUT_S = 300
 
 

@@ -3,9 +3,9 @@
 #include <cstring>
 
 #include "cases/branch/branch.h"
-#include "pmuconf/case.h"
-#include "pmuconf/rules/ABI.h"
-#include "pmuconf/sysctl.h"
+#include "harness/case.h"
+#include "rules/ABI.h"
+#include "system/sysctl.h"
 
 namespace pmuconf {
 namespace {

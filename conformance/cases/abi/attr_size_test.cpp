@@ -4,8 +4,8 @@
 
 #include <cstring>
 
-#include "pmuconf/case.h"
-#include "pmuconf/rules/ABI.h"
+#include "harness/case.h"
+#include "rules/ABI.h"
 
 namespace pmuconf {
 namespace {

@@ -5,9 +5,9 @@
 #include <array>
 #include <cstring>
 
-#include "cases/errno/open_world.h"
-#include "pmuconf/compat_call.h"
-#include "pmuconf/rules/ABI.h"
+#include "oracle/open_world.h"
+#include "perf/compat_call.h"
+#include "rules/ABI.h"
 
 namespace pmuconf {
 namespace {

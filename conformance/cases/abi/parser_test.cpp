@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernel's parser of the attr, without any driver. PERF_EVENT_IOC_MODIFY_ATTRIBUTES parses the
 // attr and fails before it calls the driver.
-#include "cases/errno/open_world.h"
-#include "pmuconf/rules/ABI.h"
+#include "oracle/open_world.h"
+#include "rules/ABI.h"
 
 namespace pmuconf {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "cases/aux/trace.h"
 #include "cases/remap.h"
-#include "pmuconf/rules/AUX.h"
-#include "pmuconf/rules/RB.h"
+#include "rules/AUX.h"
+#include "rules/RB.h"
 
 namespace pmuconf {
 namespace {

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "cases/aux/trace.h"
-#include "pmuconf/rules/AUX.h"
+#include "rules/AUX.h"
 
 namespace pmuconf {
 namespace {

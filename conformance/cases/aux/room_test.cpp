@@ -3,7 +3,7 @@
 #include <poll.h>
 
 #include "cases/aux/trace.h"
-#include "pmuconf/rules/AUX.h"
+#include "rules/AUX.h"
 
 namespace pmuconf {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "cases/aux/trace.h"
 #include "cases/module.h"
-#include "pmuconf/rules/AUX.h"
-#include "pmuconf/rules/DRC.h"
+#include "rules/AUX.h"
+#include "rules/DRC.h"
 
 namespace pmuconf {
 namespace {

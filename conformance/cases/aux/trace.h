@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "cases/common.h"
-#include "pmuconf/aux.h"
-#include "pmuconf/ring.h"
+#include "perf/ring.h"
+#include "stimulus/aux.h"
 
 namespace pmuconf {
 

@@ -4,14 +4,14 @@
 
 #include "cases/common.h"
 #include "count_overflows.skel.h"
-#include "pmuconf/bpf.h"
-#include "pmuconf/case.h"
-#include "pmuconf/cpu.h"
-#include "pmuconf/group.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/BPF.h"
-#include "pmuconf/rules/DRC.h"
-#include "pmuconf/sysctl.h"
+#include "harness/case.h"
+#include "perf/bpf.h"
+#include "perf/group.h"
+#include "perf/ring.h"
+#include "rules/BPF.h"
+#include "rules/DRC.h"
+#include "system/cpu.h"
+#include "system/sysctl.h"
 
 namespace pmuconf {
 namespace {

@@ -6,12 +6,12 @@
 #include <cstddef>
 
 #include "cases/common.h"
+#include "harness/case.h"
 #include "overflow_context.skel.h"
-#include "pmuconf/bpf.h"
-#include "pmuconf/case.h"
-#include "pmuconf/cpu.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/BPF.h"
+#include "perf/bpf.h"
+#include "perf/ring.h"
+#include "rules/BPF.h"
+#include "system/cpu.h"
 
 namespace pmuconf {
 namespace {

@@ -8,8 +8,8 @@
 
 #include <cstdint>
 
-#include "pmuconf/broken.h"
-#include "pmuconf/event.h"
+#include "perf/event.h"
+#include "system/broken.h"
 
 namespace pmuconf {
 

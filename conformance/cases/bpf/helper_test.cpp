@@ -10,11 +10,11 @@
 #include "overflow_facts.skel.h"
 #include "overflow_helpers.skel.h"
 #include "overflow_output.skel.h"
-#include "pmuconf/bpf.h"
-#include "pmuconf/cpu.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/BPF.h"
+#include "perf/bpf.h"
+#include "perf/ring.h"
 #include "read_branches.skel.h"
+#include "rules/BPF.h"
+#include "system/cpu.h"
 #include "tracepoint.skel.h"
 
 namespace pmuconf {

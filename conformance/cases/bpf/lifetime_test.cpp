@@ -3,10 +3,10 @@
 #include <bpf/bpf.h>
 
 #include "count_overflows.skel.h"
-#include "pmuconf/bpf.h"
-#include "pmuconf/case.h"
-#include "pmuconf/cpu.h"
-#include "pmuconf/rules/BPF.h"
+#include "harness/case.h"
+#include "perf/bpf.h"
+#include "rules/BPF.h"
+#include "system/cpu.h"
 
 namespace pmuconf {
 namespace {

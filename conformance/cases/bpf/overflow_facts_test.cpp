@@ -2,12 +2,12 @@
 // The data that a program reads about an overflow, and the effect of its return value.
 #include <vector>
 
+#include "harness/case.h"
 #include "overflow_facts.skel.h"
-#include "pmuconf/bpf.h"
-#include "pmuconf/case.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/BPF.h"
-#include "pmuconf/rules/DRC.h"
+#include "perf/bpf.h"
+#include "perf/ring.h"
+#include "rules/BPF.h"
+#include "rules/DRC.h"
 
 namespace pmuconf {
 namespace {

@@ -3,12 +3,12 @@
 #include <cstring>
 
 #include "cases/bpf/event_map.h"
+#include "harness/case.h"
 #include "overflow_output.skel.h"
-#include "pmuconf/bpf.h"
-#include "pmuconf/case.h"
-#include "pmuconf/cpu.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/BPF.h"
+#include "perf/bpf.h"
+#include "perf/ring.h"
+#include "rules/BPF.h"
+#include "system/cpu.h"
 
 namespace pmuconf {
 namespace {

@@ -2,9 +2,9 @@
 // A BPF program on an event runs once for each overflow.
 #include "cases/precise/precise.h"
 #include "count_overflows.skel.h"
-#include "pmuconf/bpf.h"
-#include "pmuconf/case.h"
-#include "pmuconf/rules/BPF.h"
+#include "harness/case.h"
+#include "perf/bpf.h"
+#include "rules/BPF.h"
 
 namespace pmuconf {
 namespace {

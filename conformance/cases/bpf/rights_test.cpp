@@ -3,10 +3,10 @@
 #include <linux/capability.h>
 
 #include "cases/nobody.h"
-#include "pmuconf/bpf.h"
-#include "pmuconf/case.h"
-#include "pmuconf/rules/BPF.h"
-#include "pmuconf/sysctl.h"
+#include "harness/case.h"
+#include "perf/bpf.h"
+#include "rules/BPF.h"
+#include "system/sysctl.h"
 
 namespace pmuconf {
 namespace {

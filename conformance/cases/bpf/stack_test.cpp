@@ -2,10 +2,10 @@
 // The stack helpers: skipped frames, stack ids, and invalid arguments.
 #include <algorithm>
 
+#include "harness/case.h"
 #include "overflow_stacks.skel.h"
-#include "pmuconf/bpf.h"
-#include "pmuconf/case.h"
-#include "pmuconf/rules/BPF.h"
+#include "perf/bpf.h"
+#include "rules/BPF.h"
 
 namespace pmuconf {
 namespace {

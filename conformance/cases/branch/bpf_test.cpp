@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // BPF programs on overflow read the branch stack of the sample.
-#include "pmuconf/bpf.h"
+#include "perf/bpf.h"
 
 #include "cases/branch/branch.h"
-#include "pmuconf/rules/BPF.h"
-#include "pmuconf/rules/BRS.h"
 #include "read_branches.skel.h"
+#include "rules/BPF.h"
+#include "rules/BRS.h"
 
 namespace pmuconf {
 namespace {

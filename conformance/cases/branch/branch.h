@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "cases/record/kernel_symbol.h"
-#include "pmuconf/branch_code.h"
-#include "pmuconf/case.h"
-#include "pmuconf/cpu.h"
-#include "pmuconf/ring.h"
+#include "harness/case.h"
+#include "perf/ring.h"
+#include "stimulus/branch_code.h"
+#include "system/cpu.h"
 
 namespace pmuconf {
 

@@ -3,7 +3,7 @@
 // PMU.
 #include "cases/branch/branch.h"
 #include "cases/common.h"
-#include "pmuconf/rules/BRS.h"
+#include "rules/BRS.h"
 
 namespace pmuconf {
 namespace {

@@ -2,10 +2,10 @@
 // Contents of a branch stack: which branches, their order, their flags, and their number.
 #include "cases/branch/branch.h"
 #include "cases/common.h"
-#include "pmuconf/rules/BRS.h"
-#include "pmuconf/rules/PRC.h"
-#include "pmuconf/rules/REC.h"
-#include "pmuconf/rules/SMP.h"
+#include "rules/BRS.h"
+#include "rules/PRC.h"
+#include "rules/REC.h"
+#include "rules/SMP.h"
 
 namespace pmuconf {
 namespace {

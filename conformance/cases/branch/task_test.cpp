@@ -5,7 +5,7 @@
 
 #include "cases/branch/branch.h"
 #include "cases/common.h"
-#include "pmuconf/rules/BRS.h"
+#include "rules/BRS.h"
 
 namespace pmuconf {
 namespace {

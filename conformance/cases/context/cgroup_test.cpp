@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events of a cgroup count its members and the members of cgroups below it, and no other tasks.
-#include "cases/cgroup.h"
+#include "system/cgroup.h"
 
-#include "pmuconf/case.h"
-#include "pmuconf/cpu.h"
-#include "pmuconf/rules/CTX.h"
+#include "harness/case.h"
+#include "rules/CTX.h"
+#include "system/cpu.h"
 
 namespace pmuconf {
 namespace {

@@ -4,8 +4,8 @@
 #include <iterator>
 
 #include "cases/common.h"
-#include "pmuconf/rules/CTX.h"
-#include "pmuconf/rules/INI.h"
+#include "rules/CTX.h"
+#include "rules/INI.h"
 
 namespace pmuconf {
 namespace {

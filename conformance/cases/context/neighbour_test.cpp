@@ -8,9 +8,9 @@
 
 #include "cases/common.h"
 #include "cases/kernel_pmus.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/CTX.h"
-#include "pmuconf/rules/PM.h"
+#include "perf/ring.h"
+#include "rules/CTX.h"
+#include "rules/PM.h"
 
 namespace pmuconf {
 namespace {

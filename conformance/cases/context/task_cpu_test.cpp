@@ -3,9 +3,9 @@
 #include <future>
 #include <thread>
 
-#include "pmuconf/case.h"
-#include "pmuconf/cpu.h"
-#include "pmuconf/rules/CTX.h"
+#include "harness/case.h"
+#include "rules/CTX.h"
+#include "system/cpu.h"
 
 namespace pmuconf {
 namespace {

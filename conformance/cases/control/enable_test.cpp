@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Enable and disable: single events, repeated calls, groups, and single members.
 #include "cases/common.h"
-#include "pmuconf/rules/CTL.h"
+#include "rules/CTL.h"
 
 namespace pmuconf {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "cases/common.h"
 #include "cases/pass_fd.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/CTL.h"
+#include "perf/ring.h"
+#include "rules/CTL.h"
 
 namespace pmuconf {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // PERF_EVENT_IOC_PERIOD: the next overflow occurs after exactly the new period.
 #include "cases/common.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/CTL.h"
-#include "pmuconf/rules/REC.h"
+#include "perf/ring.h"
+#include "rules/CTL.h"
+#include "rules/REC.h"
 
 namespace pmuconf {
 namespace {

@@ -7,10 +7,10 @@
 #include "cases/breakpoint.h"
 #include "cases/common.h"
 #include "cases/rendezvous.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/CTL.h"
-#include "pmuconf/rules/NMI.h"
-#include "pmuconf/sysctl.h"
+#include "perf/ring.h"
+#include "rules/CTL.h"
+#include "rules/NMI.h"
+#include "system/sysctl.h"
 
 namespace pmuconf {
 namespace {

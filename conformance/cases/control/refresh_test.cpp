@@ -4,9 +4,9 @@
 #include <signal.h>
 
 #include "cases/common.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/CTL.h"
-#include "pmuconf/rules/DRV.h"
+#include "perf/ring.h"
+#include "rules/CTL.h"
+#include "rules/DRV.h"
 
 namespace pmuconf {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PERF_EVENT_IOC_RESET sets the count to 0 and changes nothing else.
 #include "cases/common.h"
-#include "pmuconf/rules/CTL.h"
+#include "rules/CTL.h"
 
 namespace pmuconf {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An event counts exactly what happens between its enable and its disable.
-#include "pmuconf/case.h"
-#include "pmuconf/rules/CNT.h"
+#include "harness/case.h"
+#include "rules/CNT.h"
 
 namespace pmuconf {
 namespace {

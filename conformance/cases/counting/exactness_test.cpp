@@ -2,8 +2,8 @@
 // A count is the number of events while the event was enabled, on each counter and over any
 // sequence of enables and disables.
 #include "cases/common.h"
-#include "pmuconf/rules/CNT.h"
-#include "pmuconf/rules/DRV.h"
+#include "rules/CNT.h"
+#include "rules/DRV.h"
 
 namespace pmuconf {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exclude bits suppress their privilege level, on each counter that can count the event.
 #include "cases/common.h"
-#include "pmuconf/rules/CNT.h"
+#include "rules/CNT.h"
 
 namespace pmuconf {
 namespace {

@@ -5,8 +5,8 @@
 #include <thread>
 
 #include "cases/common.h"
-#include "pmuconf/rules/CNT.h"
-#include "pmuconf/rules/DRV.h"
+#include "rules/CNT.h"
+#include "rules/DRV.h"
 
 namespace pmuconf {
 namespace {

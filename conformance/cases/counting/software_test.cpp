@@ -7,11 +7,11 @@
 
 #include <cstring>
 
-#include "cases/cgroup.h"
 #include "cases/common.h"
 #include "cases/rendezvous.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/CNT.h"
+#include "perf/ring.h"
+#include "rules/CNT.h"
+#include "system/cgroup.h"
 
 namespace pmuconf {
 namespace {

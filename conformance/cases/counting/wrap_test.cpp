@@ -2,8 +2,8 @@
 // Counts beyond the width of the hardware counter: with prompt and late interrupts, on each
 // counter.
 #include "cases/common.h"
-#include "pmuconf/rules/CNT.h"
-#include "pmuconf/rules/DRV.h"
+#include "rules/CNT.h"
+#include "rules/DRV.h"
 
 namespace pmuconf {
 namespace {

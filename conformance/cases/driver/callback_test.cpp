@@ -3,9 +3,9 @@
 #include <map>
 
 #include "cases/common.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/DRV.h"
-#include "pmuconf/rules/GRP.h"
+#include "perf/ring.h"
+#include "rules/DRV.h"
+#include "rules/GRP.h"
 
 namespace pmuconf {
 namespace {

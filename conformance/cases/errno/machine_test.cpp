@@ -3,9 +3,9 @@
 // other PMUs.
 #include <sys/stat.h>
 
-#include "cases/errno/open_world.h"
-#include "cases/offline.h"
-#include "pmuconf/rules/ERR.h"
+#include "harness/offline.h"
+#include "oracle/open_world.h"
+#include "rules/ERR.h"
 
 namespace pmuconf {
 namespace {

@@ -6,10 +6,10 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "pmuconf/case.h"
-#include "pmuconf/cpu.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/ERR.h"
+#include "harness/case.h"
+#include "perf/ring.h"
+#include "rules/ERR.h"
+#include "system/cpu.h"
 
 namespace pmuconf {
 namespace {

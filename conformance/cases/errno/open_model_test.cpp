@@ -3,9 +3,9 @@
 #include <random>
 #include <tuple>
 
-#include "cases/errno/open_world.h"
-#include "pmuconf/rules/ABI.h"
-#include "pmuconf/rules/ERR.h"
+#include "oracle/open_world.h"
+#include "rules/ABI.h"
+#include "rules/ERR.h"
 
 namespace pmuconf {
 namespace {

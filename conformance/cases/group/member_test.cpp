@@ -4,11 +4,11 @@
 #include <random>
 
 #include "cases/common.h"
-#include "pmuconf/rules/DRC.h"
-#include "pmuconf/rules/DRV.h"
-#include "pmuconf/rules/GRP.h"
-#include "pmuconf/rules/INI.h"
-#include "pmuconf/rules/MUX.h"
+#include "rules/DRC.h"
+#include "rules/DRV.h"
+#include "rules/GRP.h"
+#include "rules/INI.h"
+#include "rules/MUX.h"
 
 namespace pmuconf {
 namespace {

@@ -4,9 +4,9 @@
 #include <thread>
 
 #include "cases/common.h"
-#include "pmuconf/rules/DRV.h"
-#include "pmuconf/rules/GRP.h"
-#include "pmuconf/rules/MUX.h"
+#include "rules/DRV.h"
+#include "rules/GRP.h"
+#include "rules/MUX.h"
 
 namespace pmuconf {
 namespace {

@@ -8,12 +8,12 @@
 #include <thread>
 
 #include "cases/common.h"
-#include "cases/offline.h"
 #include "cases/write_file.h"
 #include "count_overflows.skel.h"
-#include "pmuconf/bpf.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/HOT.h"
+#include "harness/offline.h"
+#include "perf/bpf.h"
+#include "perf/ring.h"
+#include "rules/HOT.h"
 
 namespace pmuconf {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // CPUs that go offline and online again: events keep their counts, and counting continues.
 #include "cases/common.h"
-#include "cases/offline.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/DRV.h"
-#include "pmuconf/rules/HOT.h"
+#include "harness/offline.h"
+#include "perf/ring.h"
+#include "rules/DRV.h"
+#include "rules/HOT.h"
 
 namespace pmuconf {
 namespace {

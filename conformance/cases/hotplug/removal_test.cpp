@@ -7,9 +7,9 @@
 
 #include "cases/common.h"
 #include "cases/module.h"
-#include "pmuconf/rules/DRC.h"
-#include "pmuconf/rules/HOT.h"
-#include "pmuconf/rules/INI.h"
+#include "rules/DRC.h"
+#include "rules/HOT.h"
+#include "rules/INI.h"
 
 namespace pmuconf {
 namespace {

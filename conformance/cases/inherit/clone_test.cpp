@@ -12,7 +12,7 @@
 #include "cases/common.h"
 #include "cases/pass_fd.h"
 #include "cases/rendezvous.h"
-#include "pmuconf/rules/INH.h"
+#include "rules/INH.h"
 
 namespace pmuconf {
 namespace {

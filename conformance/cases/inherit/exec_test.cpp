@@ -11,10 +11,10 @@
 #include "cases/common.h"
 #include "cases/pass_fd.h"
 #include "cases/rendezvous.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/CTL.h"
-#include "pmuconf/rules/INH.h"
-#include "pmuconf/sysctl.h"
+#include "perf/ring.h"
+#include "rules/CTL.h"
+#include "rules/INH.h"
+#include "system/sysctl.h"
 
 namespace pmuconf {
 namespace {

@@ -4,12 +4,12 @@
 #include <thread>
 
 #include "cases/rendezvous.h"
-#include "pmuconf/case.h"
-#include "pmuconf/cpu.h"
-#include "pmuconf/group.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/DRC.h"
-#include "pmuconf/rules/INH.h"
+#include "harness/case.h"
+#include "perf/group.h"
+#include "perf/ring.h"
+#include "rules/DRC.h"
+#include "rules/INH.h"
+#include "system/cpu.h"
 
 namespace pmuconf {
 namespace {

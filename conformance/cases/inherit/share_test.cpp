@@ -5,9 +5,9 @@
 #include "cases/common.h"
 #include "cases/rendezvous.h"
 #include "count_overflows.skel.h"
-#include "pmuconf/bpf.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/INH.h"
+#include "perf/bpf.h"
+#include "perf/ring.h"
+#include "rules/INH.h"
 
 namespace pmuconf {
 namespace {

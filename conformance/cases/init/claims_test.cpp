@@ -5,8 +5,8 @@
 
 #include "cases/common.h"
 #include "cases/refusal.h"
-#include "pmuconf/rules/GRP.h"
-#include "pmuconf/rules/INI.h"
+#include "rules/GRP.h"
+#include "rules/INI.h"
 
 namespace pmuconf {
 namespace {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "cases/common.h"
-#include "pmuconf/rules/DRC.h"
-#include "pmuconf/rules/INI.h"
+#include "rules/DRC.h"
+#include "rules/INI.h"
 
 namespace pmuconf {
 namespace {

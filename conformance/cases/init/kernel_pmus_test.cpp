@@ -10,10 +10,10 @@
 
 #include "cases/common.h"
 #include "cases/nobody.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/INI.h"
-#include "pmuconf/rules/SYS.h"
-#include "pmuconf/sysctl.h"
+#include "perf/ring.h"
+#include "rules/INI.h"
+#include "rules/SYS.h"
+#include "system/sysctl.h"
 
 namespace pmuconf {
 namespace {

@@ -5,9 +5,9 @@
 #include <set>
 
 #include "cases/common.h"
-#include "pmuconf/registers.h"
-#include "pmuconf/rules/ERR.h"
-#include "pmuconf/rules/INI.h"
+#include "perf/registers.h"
+#include "rules/ERR.h"
+#include "rules/INI.h"
 
 namespace pmuconf {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A close and a failed open must release everything that an open acquires.
 #include "cases/common.h"
-#include "pmuconf/rules/DRV.h"
-#include "pmuconf/rules/INI.h"
+#include "rules/DRV.h"
+#include "rules/INI.h"
 
 namespace pmuconf {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "cases/common.h"
 #include "cases/signal/overflow_signals.h"
-#include "pmuconf/edge_stack.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/NMI.h"
+#include "perf/ring.h"
+#include "rules/NMI.h"
+#include "system/edge_stack.h"
 
 namespace pmuconf {
 namespace {

@@ -2,12 +2,12 @@
 // Interrupts that are late, that have no cause, or whose event is closed.
 #include <fstream>
 
-#include "pmuconf/case.h"
-#include "pmuconf/cpu.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/DRC.h"
-#include "pmuconf/rules/NMI.h"
-#include "pmuconf/rules/SMP.h"
+#include "harness/case.h"
+#include "perf/ring.h"
+#include "rules/DRC.h"
+#include "rules/NMI.h"
+#include "rules/SMP.h"
+#include "system/cpu.h"
 
 namespace pmuconf {
 namespace {

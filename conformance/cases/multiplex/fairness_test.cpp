@@ -8,9 +8,9 @@
 #include <set>
 
 #include "cases/breakpoint.h"
-#include "cases/cgroup.h"
 #include "cases/common.h"
-#include "pmuconf/rules/MUX.h"
+#include "rules/MUX.h"
+#include "system/cgroup.h"
 
 namespace pmuconf {
 namespace {

@@ -2,9 +2,9 @@
 // Which events get the counters when not all fit: pinned before flexible, CPU before task,
 // exclusive alone.
 #include "cases/common.h"
-#include "pmuconf/rules/CTL.h"
-#include "pmuconf/rules/MUX.h"
-#include "pmuconf/rules/RDF.h"
+#include "rules/CTL.h"
+#include "rules/MUX.h"
+#include "rules/RDF.h"
 
 namespace pmuconf {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // More events than counters: each event gets a turn, and no pulse is lost or counted twice.
 #include "cases/common.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/DRV.h"
-#include "pmuconf/rules/MUX.h"
-#include "pmuconf/rules/RDF.h"
+#include "perf/ring.h"
+#include "rules/DRV.h"
+#include "rules/MUX.h"
+#include "rules/RDF.h"
 
 namespace pmuconf {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "cases/kernel_pmus.h"
 #include "cases/nobody.h"
-#include "pmuconf/rules/PRM.h"
-#include "pmuconf/sysctl.h"
+#include "rules/PRM.h"
+#include "system/sysctl.h"
 
 namespace pmuconf {
 namespace {

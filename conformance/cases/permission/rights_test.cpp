@@ -10,12 +10,12 @@
 #include "cases/common.h"
 #include "cases/kernel_pmus.h"
 #include "cases/nobody.h"
-#include "pmuconf/cpu.h"
-#include "pmuconf/registers.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/INI.h"
-#include "pmuconf/rules/PRM.h"
-#include "pmuconf/sysctl.h"
+#include "perf/registers.h"
+#include "perf/ring.h"
+#include "rules/INI.h"
+#include "rules/PRM.h"
+#include "system/cpu.h"
+#include "system/sysctl.h"
 
 namespace pmuconf {
 namespace {

@@ -3,12 +3,12 @@
 #include <unistd.h>
 
 #include "cases/mount.h"
-#include "pmuconf/bpf.h"
-#include "pmuconf/case.h"
-#include "pmuconf/registers.h"
-#include "pmuconf/rules/PRM.h"
-#include "pmuconf/sysfs.h"
+#include "harness/case.h"
+#include "perf/bpf.h"
+#include "perf/registers.h"
+#include "rules/PRM.h"
 #include "security_hooks.skel.h"
+#include "system/sysfs.h"
 
 namespace pmuconf {
 namespace {

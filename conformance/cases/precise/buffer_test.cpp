@@ -2,8 +2,8 @@
 // Records in a buffer: none is lost or doubled, and the count is exact while records are pending.
 #include "cases/common.h"
 #include "cases/precise/precise.h"
-#include "pmuconf/rules/PRC.h"
-#include "pmuconf/rules/SMP.h"
+#include "rules/PRC.h"
+#include "rules/SMP.h"
 
 namespace pmuconf {
 namespace {

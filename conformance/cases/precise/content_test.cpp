@@ -7,9 +7,9 @@
 #include "cases/common.h"
 #include "cases/precise/precise.h"
 #include "cases/raw_clock.h"
-#include "pmuconf/registers.h"
-#include "pmuconf/rules/PRC.h"
-#include "pmuconf/rules/REC.h"
+#include "perf/registers.h"
+#include "rules/PRC.h"
+#include "rules/REC.h"
 
 namespace pmuconf {
 namespace {

@@ -3,10 +3,10 @@
 // switches.
 #include "cases/common.h"
 #include "cases/precise/precise.h"
-#include "pmuconf/rules/PRC.h"
-#include "pmuconf/rules/SMP.h"
-#include "pmuconf/rules/THR.h"
-#include "pmuconf/sysctl.h"
+#include "rules/PRC.h"
+#include "rules/SMP.h"
+#include "rules/THR.h"
+#include "system/sysctl.h"
 
 namespace pmuconf {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-#include "pmuconf/case.h"
-#include "pmuconf/cpu.h"
-#include "pmuconf/ring.h"
+#include "harness/case.h"
+#include "perf/ring.h"
+#include "system/cpu.h"
 
 namespace pmuconf {
 

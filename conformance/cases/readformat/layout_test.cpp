@@ -7,7 +7,7 @@
 
 #include "cases/common.h"
 #include "cases/raw_read.h"
-#include "pmuconf/rules/RDF.h"
+#include "rules/RDF.h"
 
 namespace pmuconf {
 namespace {

@@ -4,11 +4,11 @@
 #include <fcntl.h>
 #include <sched.h>
 
-#include "cases/cgroup.h"
 #include "cases/common.h"
-#include "cases/offline.h"
 #include "cases/raw_read.h"
-#include "pmuconf/rules/RDF.h"
+#include "harness/offline.h"
+#include "rules/RDF.h"
+#include "system/cgroup.h"
 
 namespace pmuconf {
 namespace {

@@ -8,8 +8,8 @@
 #include <cstring>
 
 #include "cases/common.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/RDF.h"
+#include "perf/ring.h"
+#include "rules/RDF.h"
 
 namespace pmuconf {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Readings in samples, and the count of samples for which the buffer had no space.
 #include "cases/common.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/RDF.h"
+#include "perf/ring.h"
+#include "rules/RDF.h"
 
 namespace pmuconf {
 namespace {

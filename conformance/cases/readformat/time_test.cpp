@@ -5,8 +5,8 @@
 
 #include "cases/common.h"
 #include "cases/pass_fd.h"
-#include "pmuconf/rules/MUX.h"
-#include "pmuconf/rules/RDF.h"
+#include "rules/MUX.h"
+#include "rules/RDF.h"
 
 namespace pmuconf {
 namespace {

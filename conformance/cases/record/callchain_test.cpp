@@ -4,9 +4,9 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
-#include "pmuconf/case.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/REC.h"
+#include "harness/case.h"
+#include "perf/ring.h"
+#include "rules/REC.h"
 
 namespace pmuconf {
 namespace {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string>
 
-#include "pmuconf/broken.h"
+#include "system/broken.h"
 
 namespace pmuconf {
 

@@ -9,12 +9,12 @@
 #include <memory>
 
 #include "cases/branch/branch.h"
-#include "cases/cgroup.h"
 #include "cases/common.h"
 #include "cases/precise/precise.h"
 #include "cases/record/kernel_symbol.h"
-#include "pmuconf/rules/REC.h"
-#include "pmuconf/sysctl.h"
+#include "rules/REC.h"
+#include "system/cgroup.h"
+#include "system/sysctl.h"
 
 namespace pmuconf {
 namespace {

@@ -5,9 +5,9 @@
 
 #include "cases/common.h"
 #include "overflow_output.skel.h"
-#include "pmuconf/bpf.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/REC.h"
+#include "perf/bpf.h"
+#include "perf/ring.h"
+#include "rules/REC.h"
 
 namespace pmuconf {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "cases/common.h"
 #include "cases/raw_clock.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/REC.h"
-#include "pmuconf/rules/SMP.h"
+#include "perf/ring.h"
+#include "rules/REC.h"
+#include "rules/SMP.h"
 
 namespace pmuconf {
 namespace {

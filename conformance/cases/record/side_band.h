@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "cases/common.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/REC.h"
+#include "perf/ring.h"
+#include "rules/REC.h"
 
 namespace pmuconf {
 

@@ -7,10 +7,10 @@
 
 #include <cstdio>
 
-#include "cases/cgroup.h"
 #include "cases/record/kernel_symbol.h"
 #include "cases/record/side_band.h"
-#include "pmuconf/bpf.h"
+#include "perf/bpf.h"
+#include "system/cgroup.h"
 
 namespace pmuconf {
 namespace {

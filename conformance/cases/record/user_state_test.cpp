@@ -9,10 +9,10 @@
 
 #include "cases/common.h"
 #include "cases/program32.h"
-#include "pmuconf/edge_stack.h"
-#include "pmuconf/registers.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/REC.h"
+#include "perf/registers.h"
+#include "perf/ring.h"
+#include "rules/REC.h"
+#include "system/edge_stack.h"
 
 namespace pmuconf {
 namespace {

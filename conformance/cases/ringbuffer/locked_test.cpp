@@ -6,9 +6,9 @@
 
 #include "cases/common.h"
 #include "cases/nobody.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/RB.h"
-#include "pmuconf/sysctl.h"
+#include "perf/ring.h"
+#include "rules/RB.h"
+#include "system/sysctl.h"
 
 namespace pmuconf {
 namespace {

@@ -3,10 +3,10 @@
 #include <signal.h>
 #include <sys/mman.h>
 
-#include "pmuconf/case.h"
-#include "pmuconf/cpu.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/RB.h"
+#include "harness/case.h"
+#include "perf/ring.h"
+#include "rules/RB.h"
+#include "system/cpu.h"
 
 namespace pmuconf {
 namespace {

@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 
 #include "cases/common.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/RB.h"
+#include "perf/ring.h"
+#include "rules/RB.h"
 
 namespace pmuconf {
 namespace {

@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "cases/common.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/RB.h"
+#include "perf/ring.h"
+#include "rules/RB.h"
 
 namespace pmuconf {
 namespace {

@@ -3,10 +3,10 @@
 // backwards.
 #include <cstring>
 
-#include "pmuconf/case.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/RB.h"
-#include "pmuconf/rules/REC.h"
+#include "harness/case.h"
+#include "perf/ring.h"
+#include "rules/RB.h"
+#include "rules/REC.h"
 
 namespace pmuconf {
 namespace {

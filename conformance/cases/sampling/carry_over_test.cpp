@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // An unfinished period: it survives descheduling, and a new period drops it.
-#include "pmuconf/case.h"
-#include "pmuconf/cpu.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/REC.h"
-#include "pmuconf/rules/SMP.h"
+#include "harness/case.h"
+#include "perf/ring.h"
+#include "rules/REC.h"
+#include "rules/SMP.h"
+#include "system/cpu.h"
 
 namespace pmuconf {
 namespace {

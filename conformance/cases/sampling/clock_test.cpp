@@ -6,9 +6,9 @@
 #include <thread>
 
 #include "cases/common.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/SMP.h"
-#include "pmuconf/sysctl.h"
+#include "perf/ring.h"
+#include "rules/SMP.h"
+#include "system/sysctl.h"
 
 namespace pmuconf {
 namespace {

@@ -2,12 +2,12 @@
 // Overflows of each counter, of several counters at once, and in groups.
 #include <array>
 
-#include "pmuconf/case.h"
-#include "pmuconf/cpu.h"
-#include "pmuconf/group.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/REC.h"
-#include "pmuconf/rules/SMP.h"
+#include "harness/case.h"
+#include "perf/group.h"
+#include "perf/ring.h"
+#include "rules/REC.h"
+#include "rules/SMP.h"
+#include "system/cpu.h"
 
 namespace pmuconf {
 namespace {

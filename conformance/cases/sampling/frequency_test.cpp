@@ -5,12 +5,12 @@
 #include <iterator>
 #include <vector>
 
-#include "pmuconf/case.h"
-#include "pmuconf/cpu.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/REC.h"
-#include "pmuconf/rules/SMP.h"
-#include "pmuconf/sysctl.h"
+#include "harness/case.h"
+#include "perf/ring.h"
+#include "rules/REC.h"
+#include "rules/SMP.h"
+#include "system/cpu.h"
+#include "system/sysctl.h"
 
 namespace pmuconf {
 namespace {

@@ -7,11 +7,11 @@
 #include <thread>
 
 #include "cases/precise/precise.h"
+#include "harness/case.h"
 #include "overflow_signals.h"
-#include "pmuconf/case.h"
-#include "pmuconf/cpu.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/SIG.h"
+#include "perf/ring.h"
+#include "rules/SIG.h"
+#include "system/cpu.h"
 
 namespace pmuconf {
 namespace {

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "pmuconf/case.h"
+#include "harness/case.h"
 
 namespace pmuconf {
 

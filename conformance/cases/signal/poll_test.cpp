@@ -5,10 +5,10 @@
 #include <sys/prctl.h>
 
 #include "cases/precise/precise.h"
-#include "pmuconf/case.h"
-#include "pmuconf/cpu.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/SIG.h"
+#include "harness/case.h"
+#include "perf/ring.h"
+#include "rules/SIG.h"
+#include "system/cpu.h"
 
 namespace pmuconf {
 namespace {

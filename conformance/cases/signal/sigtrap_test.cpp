@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "cases/precise/precise.h"
-#include "pmuconf/case.h"
-#include "pmuconf/rules/SIG.h"
+#include "harness/case.h"
+#include "rules/SIG.h"
 
 namespace pmuconf {
 namespace {

@@ -7,13 +7,13 @@
 
 #include <cerrno>
 
-#include "cases/cgroup.h"
 #include "cases/common.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/SWE.h"
-#include "pmuconf/rules/TPT.h"
-#include "pmuconf/stimuli.h"
-#include "pmuconf/sysctl.h"
+#include "perf/ring.h"
+#include "rules/SWE.h"
+#include "rules/TPT.h"
+#include "stimulus/stimuli.h"
+#include "system/cgroup.h"
+#include "system/sysctl.h"
 
 namespace pmuconf {
 namespace {
@@ -72,7 +72,7 @@ CONFORMANCE_CASE(Software, EachMoveIsOneMigration, .rules = {rule::SWE_003},
   event.Enable();
   std::uint64_t want = 0;
   for (const std::uint64_t n : {1, 12, 3}) {
-    Migrate(n);
+    Migrate(n, target().Cpu(0), target().Cpu(1));
     want += n;
     EXPECT_EQ(event.Read().value, want) << rule::SWE_003.text;
     SwitchContexts(5);

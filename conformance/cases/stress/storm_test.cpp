@@ -13,9 +13,9 @@
 
 #include "cases/common.h"
 #include "cases/nobody.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/STR.h"
-#include "pmuconf/sysctl.h"
+#include "perf/ring.h"
+#include "rules/STR.h"
+#include "system/sysctl.h"
 
 namespace pmuconf {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "cases/common.h"
 #include "cases/write_file.h"
-#include "pmuconf/rules/DRC.h"
-#include "pmuconf/rules/SYS.h"
+#include "rules/DRC.h"
+#include "rules/SYS.h"
 
 namespace pmuconf {
 namespace {

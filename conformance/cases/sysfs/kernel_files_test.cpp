@@ -4,8 +4,8 @@
 
 #include "cases/common.h"
 #include "cases/write_file.h"
-#include "pmuconf/rules/SYS.h"
-#include "pmuconf/sysctl.h"
+#include "rules/SYS.h"
+#include "system/sysctl.h"
 
 namespace pmuconf {
 namespace {

@@ -4,11 +4,11 @@
 #include <time.h>
 
 #include "cases/common.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/MUX.h"
-#include "pmuconf/rules/REC.h"
-#include "pmuconf/rules/THR.h"
-#include "pmuconf/sysctl.h"
+#include "perf/ring.h"
+#include "rules/MUX.h"
+#include "rules/REC.h"
+#include "rules/THR.h"
+#include "system/sysctl.h"
 
 namespace pmuconf {
 namespace {

@@ -5,10 +5,10 @@
 
 #include "cases/nobody.h"
 #include "cases/tracepoint/tracepoint.h"
-#include "pmuconf/bpf.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/BPF.h"
-#include "pmuconf/rules/TPT.h"
+#include "perf/bpf.h"
+#include "perf/ring.h"
+#include "rules/BPF.h"
+#include "rules/TPT.h"
 #include "tracepoint.skel.h"
 
 namespace pmuconf {

@@ -4,10 +4,10 @@
 
 #include "cases/nobody.h"
 #include "cases/tracepoint/tracepoint.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/SWE.h"
-#include "pmuconf/rules/TPT.h"
-#include "pmuconf/sysctl.h"
+#include "perf/ring.h"
+#include "rules/SWE.h"
+#include "rules/TPT.h"
+#include "system/sysctl.h"
 
 namespace pmuconf {
 namespace {

@@ -9,8 +9,8 @@
 #include <initializer_list>
 #include <string>
 
-#include "pmuconf/case.h"
-#include "pmuconf/tracefs.h"
+#include "harness/case.h"
+#include "system/tracefs.h"
 
 namespace pmuconf {
 

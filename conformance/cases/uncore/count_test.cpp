@@ -4,8 +4,8 @@
 #include <thread>
 
 #include "cases/uncore/uncore.h"
-#include "pmuconf/rules/CTX.h"
-#include "pmuconf/rules/UNC.h"
+#include "rules/CTX.h"
+#include "rules/UNC.h"
 
 namespace pmuconf {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The designated CPU, on which perf keeps the events of the machine: its choice, and its hotplug.
 #include "cases/uncore/uncore.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/DRC.h"
-#include "pmuconf/rules/HOT.h"
-#include "pmuconf/rules/INI.h"
-#include "pmuconf/rules/SYS.h"
-#include "pmuconf/rules/UNC.h"
+#include "perf/ring.h"
+#include "rules/DRC.h"
+#include "rules/HOT.h"
+#include "rules/INI.h"
+#include "rules/SYS.h"
+#include "rules/UNC.h"
 
 namespace pmuconf {
 namespace {

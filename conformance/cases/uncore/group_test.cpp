@@ -2,9 +2,9 @@
 // Groups on a PMU of the whole machine: one that fits opens and counts, one that never fits is
 // rejected.
 #include "cases/uncore/uncore.h"
-#include "pmuconf/rules/DRC.h"
-#include "pmuconf/rules/GRP.h"
-#include "pmuconf/rules/UNC.h"
+#include "rules/DRC.h"
+#include "rules/GRP.h"
+#include "rules/UNC.h"
 
 namespace pmuconf {
 namespace {

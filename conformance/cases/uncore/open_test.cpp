@@ -4,9 +4,9 @@
 
 #include "cases/refusal.h"
 #include "cases/uncore/uncore.h"
-#include "pmuconf/rules/DRC.h"
-#include "pmuconf/rules/INI.h"
-#include "pmuconf/rules/UNC.h"
+#include "rules/DRC.h"
+#include "rules/INI.h"
+#include "rules/UNC.h"
 
 namespace pmuconf {
 namespace {

@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "cases/uncore/uncore.h"
-#include "pmuconf/rules/UNC.h"
+#include "rules/UNC.h"
 
 namespace pmuconf {
 namespace {

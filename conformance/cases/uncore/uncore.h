@@ -4,7 +4,7 @@
 #define PMUCONF_CASES_UNCORE_UNCORE_H_
 
 #include "cases/common.h"
-#include "cases/offline.h"
+#include "harness/offline.h"
 
 namespace pmuconf {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times without a system call: the clock's cycles, converted with the values in the control page.
 #include "cases/common.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/RDP.h"
-#include "pmuconf/user_page.h"
+#include "perf/ring.h"
+#include "perf/user_page.h"
+#include "rules/RDP.h"
 
 namespace pmuconf {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The control page as a way to read an event: its contents if user space cannot read the counters.
 #include "cases/common.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/RDP.h"
+#include "perf/ring.h"
+#include "rules/RDP.h"
 
 namespace pmuconf {
 namespace {

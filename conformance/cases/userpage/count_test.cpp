@@ -5,9 +5,9 @@
 #include <thread>
 
 #include "cases/common.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/RDP.h"
-#include "pmuconf/user_page.h"
+#include "perf/ring.h"
+#include "perf/user_page.h"
+#include "rules/RDP.h"
 
 namespace pmuconf {
 namespace {

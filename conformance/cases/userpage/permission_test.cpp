@@ -6,10 +6,10 @@
 
 #include "cases/common.h"
 #include "cases/remap.h"
-#include "pmuconf/ring.h"
-#include "pmuconf/rules/DRC.h"
-#include "pmuconf/rules/RDP.h"
-#include "pmuconf/user_page.h"
+#include "perf/ring.h"
+#include "perf/user_page.h"
+#include "rules/DRC.h"
+#include "rules/RDP.h"
 
 namespace pmuconf {
 namespace {

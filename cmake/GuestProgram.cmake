@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+# guest_program(NAME SOURCE...) adds a program for guests, which the target `pmuconf` also builds if PMUCONF_STATIC is
+# set. Other builds compile its sources only for analysis.
+if(PMUCONF_STATIC)
+  set(PMUCONF_IN_ALL "")
+else()
+  set(PMUCONF_IN_ALL EXCLUDE_FROM_ALL)
+endif()
+
+function(guest_program name)
+  add_executable(${name} ${PMUCONF_IN_ALL} ${ARGN})
+  target_link_libraries(${name} PRIVATE pmuconf_warnings)
+  link_static(${name})
+  if(PMUCONF_STATIC)
+    add_dependencies(pmuconf ${name})
+  endif()
+endfunction()

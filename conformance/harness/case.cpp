@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// The registry of cases, and the fixture around the body of a case.
+#include "harness/case.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "perf/permission.h"
+#include "stimulus/stimuli.h"
+#include "system/context.h"
+#include "system/cpu.h"
+#include "system/sysctl.h"
+#include "target/expression.h"
+#include "target/target_of_process.h"
+
+namespace pmuconf {
+namespace {
+
+std::vector<CaseInfo>& Registry() {
+  static std::vector<CaseInfo> cases;
+  return cases;
+}
+
+[[noreturn]] void Refuse(const CaseInfo& info, std::string_view why) {
+  std::cerr << info.file << ":" << info.line << ": case " << info.Id() << " " << why << "\n";
+  std::abort();
+}
+
+// Sorting by suite and name gives the order of the ids: no character in a name sorts before the
+// dot.
+const std::vector<CaseInfo>& InOrder(std::vector<CaseInfo>& cases) {
+  const auto parts = [](const CaseInfo& info) { return std::tie(info.suite, info.name); };
+  std::sort(cases.begin(), cases.end(),
+            [&](const CaseInfo& a, const CaseInfo& b) { return parts(a) < parts(b); });
+  const auto twice = std::adjacent_find(
+      cases.begin(), cases.end(),
+      [&](const CaseInfo& a, const CaseInfo& b) { return parts(a) == parts(b); });
+  if (twice != cases.end()) Refuse(*twice, "is defined twice");
+  return cases;
+}
+
+// __FILE__ is the path in the build; reports show the path from the project's root.
+std::string FromRoot(const std::string& file) {
+  const std::size_t at = file.rfind("conformance/");
+  return at == std::string::npos ? file : file.substr(at);
+}
+
+// A capability that the target file claims may still be absent on this machine.
+Obstacle WhoLacks(Cap cap) {
+  return target().Claims(cap) ? Obstacle::kKernelLacks : Obstacle::kNotClaimed;
+}
+
+void CheckApplies(const CaseMeta& meta) {
+  const std::string release = KernelRelease();
+  if (!KernelMatches(target().kernel(), release)) {
+    throw Broken("target " + target().name() + " is for kernels " + target().kernel());
+  }
+  const bool of_traces =
+      std::find(meta.needs.begin(), meta.needs.end(), Cap::kTrace) != meta.needs.end();
+  if (!of_traces && !target().Has(Cap::kCounting)) {
+    throw Skipped{Obstacle::kNotClaimed, "needs " + std::string(ToString(Cap::kCounting))};
+  }
+  for (const Cap cap : meta.needs) {
+    if (!target().Has(cap)) throw Skipped{WhoLacks(cap), "needs " + std::string(ToString(cap))};
+  }
+  if (!meta.kernels.empty() && !KernelMatches(meta.kernels, release)) {
+    throw Skipped{Obstacle::kKernelLacks, "needs kernel " + meta.kernels};
+  }
+  for (const Rule& rule : meta.rules) {
+    const std::string id(rule.id);
+    if (!KernelMatches(rule.kernels, release)) {
+      throw Skipped{Obstacle::kKernelLacks, id + " needs kernel " + std::string(rule.kernels)};
+    }
+    const auto claims = [](Cap cap) { return target().Claims(cap); };
+    const auto has = [](Cap cap) { return target().Has(cap); };
+    if (EvaluateApplies(rule.applies, has)) continue;
+    const bool claimed = EvaluateApplies(rule.applies, claims);
+    throw Skipped{claimed ? Obstacle::kKernelLacks : Obstacle::kNotClaimed,
+                  id + " applies only to: " + std::string(rule.applies)};
+  }
+}
+
+// Converts an exception from the body to the result: SKIP (not permitted) if this process lacks a
+// privilege, otherwise BROKEN.
+void TakeError(const std::exception& error) {
+  Context& c = context();
+  const bool denied = c.failed_call.text == error.what() &&
+                      (c.failed_call.error == EPERM || c.failed_call.error == EACCES);
+  if (!denied || Privileged()) {
+    c.broken = error.what();
+    return;
+  }
+  c.skipped = error.what();
+  c.obstacle = Obstacle::kNotPermitted;
+}
+
+bool PortKnows(int cpu) {
+  refpmu_stats stats = {};
+  stats.size = sizeof(stats);
+  stats.cpu = cpu;
+  return port().TryIoctl(REFPMU_IOC_STATS, &stats).error != ENXIO;
+}
+
+// The kernel may free events of the previous case later: an event in a BPF map lives for another
+// grace period, and a worker frees it. The function waits until they are gone, at most two seconds,
+// which is many grace periods. If a driver reports live events for ever, the cases detect that.
+void AwaitNoEvents(int cpu) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  while (port().Stats(cpu).live_events != 0 && std::chrono::steady_clock::now() < deadline) {
+    sched_yield();
+  }
+}
+
+// Resets the port before and after the body, also after an exception.
+class PortOfCase {
+ public:
+  PortOfCase() : used_(!target().port_path().empty()) {
+    if (!used_) return;
+    // The port may not know a CPU that sysfs lists. Then that CPU has no PMU, which the cases
+    // detect.
+    std::vector<int> cpus = target().Cpus();
+    std::erase_if(cpus, [](int cpu) { return !PortKnows(cpu); });
+    // A case that is not pinned may run on a CPU without the PMU.
+    if (!cpus.empty()) AwaitNoEvents(cpus.front());
+    port().Reset();
+    if (!target().Claims(Cap::kManualClock)) return;
+    for (const int cpu : cpus) port().SetManualClock(cpu, true);
+  }
+  PortOfCase(const PortOfCase&) = delete;
+  void Reset() {
+    if (used_) port().Reset();
+    used_ = false;
+  }
+  ~PortOfCase() {
+    try {
+      Reset();
+    } catch (const Broken& broken) {
+      if (!context().broken) context().broken = broken.what();
+    }
+  }
+
+ private:
+  bool used_;
+};
+
+}  // namespace
+
+bool RegisterCase(CaseInfo info) {
+  info.file = FromRoot(info.file);
+  if (info.meta.rules.empty()) Refuse(info, "names no rule");
+  Registry().push_back(std::move(info));
+  return true;
+}
+
+// Sorts once. Sorted insertion at registration would take half the time of a short case.
+std::span<const CaseInfo> AllCases() {
+  static const std::vector<CaseInfo>& cases = InOrder(Registry());
+  return cases;
+}
+
+std::int64_t ValueHere(const Rule& rule, std::string_view name) {
+  return ValueOn(rule, name, KernelRelease());
+}
+
+void SkipCase(Cap missing, std::string_view reason) {
+  throw Skipped{Obstacle::kKernelLacks,
+                "needs " + std::string(ToString(missing)) + ": " + std::string(reason)};
+}
+
+void Case::Prepare() const {
+  if (meta_.cpu >= 0) PinTo(target().Cpu(static_cast<std::size_t>(meta_.cpu)));
+  if (!target().Claims(Cap::kQuietFork)) PrepareFaults();
+  if (target().Claims(Cap::kSampling)) SampleRateLimit::Set(SampleRateLimit::kNoLimit);
+}
+
+void Case::TestBody() {
+  try {
+    ResolveTarget(context().pmu);
+    CheckApplies(meta_);
+    if (const auto refused = EventsRefused()) throw Skipped{refused->obstacle, refused->reason};
+    Prepare();
+    PortOfCase port_of_case;
+    Body();
+    port_of_case.Reset();
+  } catch (const Skipped& skipped) {
+    context().skipped = skipped.reason;
+    context().obstacle = skipped.obstacle;
+  } catch (const NoSuchPmu& missing) {
+    context().skipped = missing.what();
+    context().obstacle = Obstacle::kNoSuchPmu;
+  } catch (const std::exception& error) {
+    TakeError(error);
+  }
+  // A call failed for lack of a privilege, and that may be why an expectation failed.
+  if (HasFailure() && context().denied && !Privileged()) {
+    context().skipped = "a call failed with EPERM or EACCES, and this process is not privileged";
+    context().obstacle = Obstacle::kNotPermitted;
+  }
+}
+
+}  // namespace pmuconf

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// One case: marks the end of the kernel log, runs the process, judges its end, reads the log.
+#include "harness/executor.h"
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "harness/case.h"
+#include "harness/kmsg.h"
+#include "harness/process.h"
+#include "text/json_line.h"
+
+namespace pmuconf {
+namespace {
+
+std::string Number(double value) {
+  std::string text = std::to_string(value);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+void JudgeEnd(const ProcessResult& process, double deadline_s, CaseResult* result) {
+  if (process.timed_out) {
+    result->result = Result::kTimeout;
+    result->message = "did not end within " + Number(deadline_s) + " s";
+    if (process.unkillable) result->message += "; the process survived SIGKILL";
+    return;
+  }
+  if (!process.signalled && process.status == 0 && DecodeResult(process.result, result)) return;
+  result->result = Result::kBroken;
+  result->obstacle = Obstacle::kBroken;
+  result->message = (process.signalled ? "killed by signal " + std::to_string(process.status - 128)
+                                       : "ended with status " + std::to_string(process.status)) +
+                    " without a result\n" + process.out + process.err;
+}
+
+}  // namespace
+
+std::string EncodeResult(const CaseResult& result) {
+  return JsonLine({{"result", ToString(result.result)},
+                   {"message", result.message},
+                   {"obstacle", ToString(result.obstacle)},
+                   {"disturbed", result.disturbed}});
+}
+
+bool DecodeResult(const std::string& text, CaseResult* result) {
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object() || !json.contains("result") || !json.contains("message")) return false;
+  if (!json["result"].is_string() || !json["message"].is_string()) return false;
+  const auto parsed = ResultFromString(json["result"].get<std::string>());
+  if (!parsed) return false;
+  result->result = *parsed;
+  result->message = json["message"].get<std::string>();
+  result->obstacle =
+      ObstacleFromString(json.value("obstacle", std::string())).value_or(Obstacle::kNone);
+  result->disturbed = json.value("disturbed", false);
+  return true;
+}
+
+CaseResult Executor::Run(const CaseInfo& info, double deadline_s) const {
+  CaseResult result = Once(info, deadline_s);
+  // Repeats a disturbed run whatever its result is, so that PASS and FAIL are treated the same. A
+  // CRASH stands, because the kernel reported it.
+  while (result.disturbed && result.result != Result::kCrash && result.runs < kRuns) {
+    CaseResult next = Once(info, deadline_s - result.duration_s);
+    next.runs = result.runs + 1;
+    next.duration_s += result.duration_s;
+    if (next.result == Result::kTimeout) break;
+    result = next;
+  }
+  return result;
+}
+
+CaseResult Executor::Once(const CaseInfo& info, double deadline_s) const {
+  CaseResult result;
+  result.id = info.Id();
+  for (const Rule& rule : info.meta.rules) result.rules.emplace_back(rule.id);
+
+  std::optional<KernelLog> log;
+  if (kernel_log_) log.emplace();
+  const std::uint64_t taint_before = Taint();
+  std::vector<std::string> argv = {
+      "/proc/self/exe",         "case", result.id, "--target", target_, "--result-fd",
+      std::to_string(kResultFd)};
+  if (!pmu_.empty()) argv.insert(argv.end(), {"--pmu", pmu_});
+  const ProcessResult process = RunProcess(argv, deadline_s);
+  result.duration_s = process.duration_s;
+  result.pid = process.pid;
+  JudgeEnd(process, deadline_s, &result);
+
+  std::vector<std::string> reports;
+  if (log) reports = FindReports(log->Lines());
+  const std::uint64_t taint = Taint();
+  if (!reports.empty() || taint != taint_before) {
+    std::string text = reports.empty() ? "taint" : "oops";
+    if (taint != taint_before) {
+      text += "\nkernel taint " + std::to_string(taint_before) + " became " + std::to_string(taint);
+    }
+    for (const std::string& report : reports) text += "\n" + report;
+    result.message = text + (result.message.empty() ? "" : "\n" + result.message);
+    result.result = Result::kCrash;
+    result.obstacle = Obstacle::kNone;
+  }
+  return result;
+}
+
+}  // namespace pmuconf

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The results of a case.
+#ifndef PMUCONF_HARNESS_RESULT_H_
+#define PMUCONF_HARNESS_RESULT_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "system/obstacle.h"
+
+namespace pmuconf {
+
+enum class Result {
+  kPass,
+  kFail,            // the driver violated a rule
+  kSkip,            // the case did not run: see the skip reason
+  kWaived,          // failed, and a waiver accepts the failure
+  kBroken,          // the setup of the case failed
+  kTimeout,         // the deadline passed
+  kCrash,           // the kernel reported a fault, or died
+  kNotRun,          // selected, but has no result
+  kUnexpectedPass,  // passed, although a waiver expects a failure
+};
+
+std::string_view ToString(Result result);  // "NOT_RUN"
+std::optional<Result> ResultFromString(std::string_view name);
+
+struct CaseResult {
+  std::string id;
+  Result result = Result::kNotRun;
+  double duration_s = 0.0;
+  std::string message;
+  std::vector<std::string> rules;
+  Obstacle obstacle = Obstacle::kNone;
+  int pid = 0;             // of the process that ran the case; 0 if unknown
+  bool disturbed = false;  // another task preempted it, so the result is no evidence
+  int runs = 1;            // number of runs until this result
+};
+
+}  // namespace pmuconf
+
+#endif  // PMUCONF_HARNESS_RESULT_H_

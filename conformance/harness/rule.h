@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The structure of a rule of the catalogue. The generated headers rules/<AREA>.h have the
+// rules themselves.
+#ifndef PMUCONF_HARNESS_RULE_H_
+#define PMUCONF_HARNESS_RULE_H_
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace pmuconf {
+
+enum class Level { kMust, kShould, kMay };
+enum class RuleStatus { kDraft, kActive, kRetired };
+
+// A value of a rule that depends on the kernel: a number or an errno.
+struct RuleValue {
+  std::string_view name;
+  std::string_view kernels;
+  std::int64_t value = 0;
+};
+
+// One rule, as conformance/rules/<AREA>.toml states it.
+struct Rule {
+  std::string_view id;  // "CNT-003"
+  Level level = Level::kMust;
+  RuleStatus status = RuleStatus::kActive;
+  std::string_view text;
+  std::string_view why;
+  std::string_view source;   // joined with "; "
+  std::string_view applies;  // expression over capability names, e.g. "sampling and not bpf"
+  std::string_view kernels;  // e.g. ">=6.1"
+  std::string_view layer;    // verified by: case, kunit, fuzz, vm or review
+  std::span<const RuleValue> by_kernel = {};
+};
+
+// Returns the value `name` from the rule's by_kernel for the kernel `release` ("6.12.5-1"). Throws
+// ConfigError if the rule has no such value for that kernel.
+std::int64_t ValueOn(const Rule& rule, std::string_view name, std::string_view release);
+
+std::string_view ToString(Level level);
+
+// Returns the whole catalogue, in order of id. The generated rules.cpp defines it.
+std::span<const Rule> AllRules();
+
+// Returns the rule with that id, or null.
+const Rule* FindRule(std::string_view id);
+
+}  // namespace pmuconf
+
+#endif  // PMUCONF_HARNESS_RULE_H_

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Converts GoogleTest's verdict to the project's result and message.
+#include "harness/runner.h"
+
+#include <algorithm>
+#include <regex>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "harness/case.h"
+#include "system/context.h"
+
+namespace pmuconf {
+namespace {
+
+// Removes GoogleTest's byte dump of a value that it cannot print. The matcher's text follows it.
+std::string WithoutBytes(const std::string& text) {
+  static const std::regex kBytes("[0-9]+-byte object <[-0-9A-F .]*>( \\(of type [^)]*\\))?(, )?");
+  return std::regex_replace(text, kBytes, "");
+}
+
+// Collects failures. GoogleTest's own printer is disabled.
+class Listener : public testing::EmptyTestEventListener {
+ public:
+  // Returns each failure once, with the number of times it occurred.
+  std::string failures() const {
+    std::ostringstream os;
+    for (const auto& [failure, times] : failures_) {
+      os << failure;
+      if (times > 1) os << "(" << times << " times)\n";
+    }
+    return os.str();
+  }
+
+ private:
+  void OnTestPartResult(const testing::TestPartResult& part) override {
+    if (!part.failed()) return;
+    std::string file = part.file_name() == nullptr ? "" : part.file_name();
+    const std::size_t at = file.rfind("conformance/");
+    if (at != std::string::npos) file.erase(0, at);
+    const std::string text = file + ":" + std::to_string(part.line_number()) + ": " +
+                             WithoutBytes(part.message()) + "\n";
+    const auto it = std::find_if(failures_.begin(), failures_.end(),
+                                 [&](const auto& known) { return known.first == text; });
+    if (it == failures_.end()) {
+      failures_.emplace_back(text, 1);
+    } else {
+      ++it->second;
+    }
+  }
+
+  std::vector<std::pair<std::string, int>> failures_;
+};
+
+// Returns whether a line only repeats a rule's text, which the message prints anyway.
+bool IsRule(const CaseInfo& info, const std::string& line) {
+  return std::any_of(info.meta.rules.begin(), info.meta.rules.end(),
+                     [&](const Rule& rule) { return line == rule.text; });
+}
+
+// Composes the message of a case that did not pass.
+std::string Explain(const CaseInfo& info, const std::string& what) {
+  std::string text;
+  std::istringstream lines(what);
+  for (std::string line; std::getline(lines, line);) {
+    if (!IsRule(info, line)) text += line + "\n";
+  }
+  for (const Rule& rule : info.meta.rules) {
+    text += "rule " + std::string(rule.id) + " (" + std::string(ToString(rule.level)) +
+            "): " + std::string(rule.text) + "\n";
+  }
+  const Context& c = context();
+  if (c.opens > c.opened.size()) {
+    text += "opened: " + std::to_string(c.opens - c.opened.size()) + " before these\n";
+  }
+  for (const std::string& opened : c.opened) text += "opened: " + opened + "\n";
+  text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+const CaseInfo* FindCase(std::string_view id) {
+  const auto cases = AllCases();
+  const auto it =
+      std::find_if(cases.begin(), cases.end(), [&](const CaseInfo& c) { return c.Id() == id; });
+  return it == cases.end() ? nullptr : &*it;
+}
+
+CaseResult RunHere(const CaseInfo& info) {
+  std::string name = "pmuconf";
+  char* argv[] = {name.data(), nullptr};
+  int argc = 1;
+  testing::InitGoogleMock(&argc, argv);
+  auto& listeners = testing::UnitTest::GetInstance()->listeners();
+  delete listeners.Release(listeners.default_result_printer());
+  auto* const listener = new Listener;
+  listeners.Append(listener);
+  testing::RegisterTest(info.suite.c_str(), info.name.c_str(), nullptr, nullptr, info.file.c_str(),
+                        info.line, [&info] { return info.make(info.meta); });
+  const bool good = RUN_ALL_TESTS() == 0;
+
+  CaseResult result;
+  result.id = info.Id();
+  for (const Rule& rule : info.meta.rules) result.rules.emplace_back(rule.id);
+  const Context& c = context();
+  if (c.obstacle != Obstacle::kNone) {
+    result.result = Result::kSkip;
+    result.obstacle = c.obstacle;
+    result.message = *c.skipped;
+  } else if (!good) {  // a failed expectation counts even if something else broke later
+    result.result = Result::kFail;
+    result.message =
+        Explain(info, listener->failures() + (c.broken ? "then broken: " + *c.broken : ""));
+  } else if (c.broken) {
+    result.result = Result::kBroken;
+    result.obstacle = Obstacle::kBroken;
+    result.message = Explain(info, *c.broken);
+  } else {
+    result.result = Result::kPass;
+  }
+  result.disturbed = c.disturbed;
+  return result;
+}
+
+}  // namespace pmuconf

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stimuli without a stimulus port: this program causes a known number of events itself. Every call
+// throws Broken on failure.
+#ifndef PMUCONF_STIMULUS_STIMULI_H_
+#define PMUCONF_STIMULUS_STIMULI_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pmuconf {
+
+// Causes `n` minor page faults of this thread, all from user space. The call causes no other fault
+// if PrepareFaults() has run in this process.
+void TouchFreshPages(std::uint64_t n);
+// Populates all mappings of this program (text, data, stack, heap), so that they cause no more
+// faults. A fork undoes this: parent and child then fault on shared pages.
+void PrepareFaults();
+
+// Causes `n` context switches of this thread: it passes its CPU to a partner thread, which passes
+// it back. The number is exact if no other task wants the CPU (cpu.h: Undisturbed).
+void SwitchContexts(std::uint64_t n);
+
+// Migrates this thread `n` times between two CPUs and leaves it pinned there. It must run on one of
+// them.
+void Migrate(std::uint64_t n, int first_cpu, int second_cpu);
+
+// Returns the number of a system call that takes no argument, has no effect, and is not used
+// elsewhere in this program. nullopt if `name` is not such a call.
+std::optional<std::uint16_t> CheapCall(std::string_view name);
+// Makes one of these calls `n` times.
+void CallSystem(std::uint16_t number, std::uint64_t n);
+
+// A plan for `n` instructions: two before the loop, one more if `n` is odd, and two per round.
+struct InstructionPlan {
+  std::uint64_t rounds = 0;
+  bool odd = false;
+};
+// Returns nullopt if `n` is below four, the length of the shortest path.
+std::optional<InstructionPlan> PlanInstructions(std::uint64_t n);
+// Executes `n` instructions in user space, in addition to those of the call itself. Throws Broken
+// if the function does not support this processor.
+void ExecuteInstructions(std::uint64_t n);
+
+// Makes `n` software increments (SW_INCR) in user space, on every arm64 counter that counts them.
+// User space may do that only while the module refpmu_swinc is loaded.
+void Increment(std::uint64_t n);
+
+}  // namespace pmuconf
+
+#endif  // PMUCONF_STIMULUS_STIMULI_H_

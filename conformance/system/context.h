@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// State of the case process that ends up in its result.
+#ifndef PMUCONF_SYSTEM_CONTEXT_H_
+#define PMUCONF_SYSTEM_CONTEXT_H_
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "system/obstacle.h"
+
+namespace pmuconf {
+
+// The last system call for which BrokenErrno() was called.
+struct FailedCall {
+  std::string text;
+  int error = 0;
+};
+
+struct Context {
+  std::string pmu;  // --pmu: overrides the target's match
+  static constexpr std::size_t kOpenedKept = 4;
+  std::deque<std::string> opened;  // the last attrs and their results, as messages show them
+  std::size_t opens = 0;           // number of all opens
+  std::string bpf_log;             // the end of libbpf's log
+  FailedCall failed_call;
+  // Another task preempted a thread that is Undisturbed, so the result is no evidence.
+  bool disturbed = false;
+  bool denied = false;                // a call failed with EPERM or EACCES
+  std::optional<std::string> broken;  // first cause
+  std::optional<std::string> skipped;
+  Obstacle obstacle = Obstacle::kNone;  // the skip reason of `skipped`
+};
+
+Context& context();
+
+// Thrown if a case is not for this target or machine. A child process passes it to its parent.
+struct Skipped {
+  Obstacle obstacle;
+  std::string reason;
+};
+
+// Ends the case as SKIP because it requests something that the target does not claim. The report
+// prints `what`.
+[[noreturn]] void SkipUnclaimed(const std::string& what);
+
+}  // namespace pmuconf
+
+#endif  // PMUCONF_SYSTEM_CONTEXT_H_

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// CPUs and child processes.
+#include "system/cpu.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <climits>
+#include <csignal>
+#include <cstdlib>
+#include <string>
+
+#include "system/broken.h"
+#include "system/context.h"
+#include "system/sysfs.h"
+
+namespace pmuconf {
+
+std::vector<int> OnlineCpus() {
+  const auto text = ReadFile("/sys/devices/system/cpu/online");
+  const auto cpus = text ? ParseCpuList(*text) : std::nullopt;
+  if (!cpus || cpus->empty()) throw Broken("/sys/devices/system/cpu/online lists no CPU");
+  return *cpus;
+}
+
+void PinTo(int cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  if (sched_setaffinity(0, sizeof(set), &set) != 0) {
+    throw BrokenErrno("pinning to CPU " + std::to_string(cpu), errno);
+  }
+}
+
+int CurrentCpu() { return sched_getcpu(); }
+
+namespace {
+
+bool Schedule(int policy, int priority) {
+  const sched_param param = {.sched_priority = priority};
+  return sched_setscheduler(0, policy, &param) == 0;
+}
+
+// Returns how often the scheduler preempted this thread.
+long TakenAway() {
+  rusage used = {};
+  getrusage(RUSAGE_THREAD, &used);
+  return used.ru_nivcsw;
+}
+
+}  // namespace
+
+Undisturbed::Undisturbed() : switches_(TakenAway()) {
+  if (!Schedule(SCHED_FIFO, 1)) throw BrokenErrno("a priority above ordinary tasks", errno);
+}
+
+Undisturbed::~Undisturbed() {
+  if (TakenAway() != switches_) context().disturbed = true;
+  Schedule(SCHED_OTHER, 0);
+}
+
+void Undisturbed::Yield() {
+  const long before = TakenAway();
+  sched_yield();
+  switches_ += TakenAway() - before;
+}
+
+namespace {
+
+// Writes a Skipped to the pipe: one byte for the enumerator of the skip reason, then the text. Both
+// fit into the empty pipe.
+void Tell(int fd, const Skipped& skipped) {
+  const std::string words = static_cast<char>(skipped.obstacle) + skipped.reason;
+  if (write(fd, words.data(), words.size()) < 0) _exit(126);
+}
+
+// Throws the Skipped that the child wrote, if any. Other processes may still have the write end
+// open, so this does not wait for end of file: the child has ended, and its data is in the pipe.
+void ThrowTold(int fd) {
+  std::array<char, PIPE_BUF> words;
+  const ssize_t size = read(fd, words.data(), words.size());
+  if (size <= 0) return;
+  throw Skipped{static_cast<Obstacle>(words[0]), {words.data() + 1, words.data() + size}};
+}
+
+}  // namespace
+
+Child::Child(const std::function<int()>& body) {
+  int go[2], why[2];
+  if (pipe2(go, O_CLOEXEC) != 0) throw BrokenErrno("pipe", errno);
+  if (pipe2(why, O_CLOEXEC | O_NONBLOCK) != 0) throw BrokenErrno("pipe", errno);
+  why_skipped_ = Fd(why[0]);
+  const Fd tell(why[1]);
+  pid_ = fork();
+  if (pid_ < 0) throw BrokenErrno("fork", errno);
+  if (pid_ == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    close(go[1]);
+    char byte = 0;
+    if (read(go[0], &byte, 1) != 1) _exit(127);  // the parent has exited
+    int status = 126;
+    try {
+      status = body();
+    } catch (const Skipped& skipped) {
+      Tell(tell.get(), skipped);
+    } catch (const std::exception&) {
+    }
+    _exit(status);
+  }
+  close(go[0]);
+  go_fd_ = go[1];
+}
+
+Child::~Child() {
+  if (go_fd_ >= 0) close(go_fd_);
+  if (pid_ < 0) return;
+  kill(pid_, SIGKILL);
+  waitpid(pid_, nullptr, 0);
+}
+
+void Child::Go() {
+  const char byte = 1;
+  if (write(go_fd_, &byte, 1) != 1) throw BrokenErrno("starting the child", errno);
+  close(go_fd_);
+  go_fd_ = -1;
+}
+
+int Child::Wait() {
+  int status = 0;
+  pid_t reaped;
+  do {
+    reaped = waitpid(pid_, &status, 0);
+  } while (reaped < 0 && errno == EINTR);
+  if (reaped < 0) throw BrokenErrno("waitpid", errno);
+  pid_ = -1;
+  ThrowTold(why_skipped_.get());
+  return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+void Spin(double seconds) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  while (std::chrono::steady_clock::now() < until) {
+  }
+}
+
+}  // namespace pmuconf

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// CPUs and child processes for cases.
+#ifndef PMUCONF_SYSTEM_CPU_H_
+#define PMUCONF_SYSTEM_CPU_H_
+
+#include <sys/types.h>
+
+#include <functional>
+#include <vector>
+
+#include "system/fd.h"
+
+namespace pmuconf {
+
+std::vector<int> OnlineCpus();
+void PinTo(int cpu);  // pins this thread; throws Broken on failure
+int CurrentCpu();
+
+// Gives this thread a real-time priority (SCHED_FIFO), which its new children inherit, so that no
+// ordinary task preempts it. Cases use it where the hardware loses state at a context switch.
+// Throws Broken on failure.
+// The kernel limits real-time runtime, so it may still preempt the thread after a long stall of the
+// virtual machine. Then the result is no evidence, whatever it is, and the executor runs the case
+// again.
+class Undisturbed {
+ public:
+  Undisturbed();
+  Undisturbed(const Undisturbed&) = delete;
+  ~Undisturbed();
+
+  void Yield();  // lets a child run; does not count as a disturbance
+
+ private:
+  long switches_;
+};
+
+// A child process that blocks until Go(), then runs `body`. Wait() returns its exit status, which
+// is the return value of `body`, or -signal if a signal killed it. If `body` skips the case, Wait()
+// skips it in the parent. The destructor kills and reaps a child that is still alive. Both sides
+// synchronise through a pipe, not by sleeping.
+class Child {
+ public:
+  explicit Child(const std::function<int()>& body);
+  Child(const Child&) = delete;
+  ~Child();
+
+  pid_t pid() const { return pid_; }
+  void Go();
+  int Wait();
+
+ private:
+  pid_t pid_ = -1;
+  int go_fd_ = -1;
+  Fd why_skipped_;
+};
+
+// Keeps this CPU busy for `seconds` of wall-clock time. Use it only to let time pass, never to wait
+// for another task.
+void Spin(double seconds);
+
+}  // namespace pmuconf
+
+#endif  // PMUCONF_SYSTEM_CPU_H_

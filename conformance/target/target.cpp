@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// The capabilities of a target, and its events as sysfs resolves them.
+#include "target/target.h"
+
+#include <fnmatch.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "perf/compat_call.h"
+#include "perf/registers.h"
+#include "stimulus/stimuli.h"
+#include "system/broken.h"
+#include "system/context.h"
+#include "system/cpu.h"
+#include "system/sysfs.h"
+#include "system/tracefs.h"
+#include "target/processor.h"
+#include "target/target_claims.h"
+#include "target/target_port.h"
+
+namespace pmuconf {
+namespace {
+
+// Returns the first PMU whose name matches.
+std::string Find(const std::string& pattern) {
+  for (const std::string& device : ListFolder(kEventSource)) {
+    if (fnmatch(pattern.c_str(), device.c_str(), 0) == 0) return device;
+  }
+  throw NoSuchPmu("no PMU matches '" + pattern + "' in " + kEventSource);
+}
+
+}  // namespace
+
+bool Target::Has(Cap cap) const {
+  if (!Claims(cap)) return false;
+  switch (cap) {
+    case Cap::kBpf:
+      return access("/proc/sys/kernel/unprivileged_bpf_disabled", F_OK) == 0;
+    case Cap::kCompat:
+      return HasCompatCalls();
+    case Cap::kVectors:
+      return reg::HasVectors();
+    case Cap::kExactIp:
+      return processor::kSaysExactIp;
+    case Cap::kTextPoke:
+      return processor::kTellsTextPokes;
+    case Cap::kWholeWords:
+      return processor::kWatchesWholeWords;
+    case Cap::kFaultTrace:
+      return access(kFaultTracepoint, F_OK) == 0;
+    case Cap::kHugePages:
+      return access("/sys/kernel/mm/transparent_hugepage", F_OK) == 0;
+    case Cap::kCpus2:
+      return Cpus().size() >= 2;
+    case Cap::kSomeCpus:
+      return Cpus().size() < OnlineCpus().size();
+    case Cap::kHotplug: {
+      const std::vector<int> cpus = Cpus();
+      if (cpus.size() < 2) return false;
+      const std::string cpu = "/sys/devices/system/cpu/cpu" + std::to_string(cpus[1]);
+      return access((cpu + "/online").c_str(), F_OK) == 0;
+    }
+    default:
+      return true;
+  }
+}
+
+std::uint32_t TypeOfPmu(const std::string& name) {
+  const auto type = ReadFile(std::string(kEventSource) + "/" + name + "/type");
+  if (!name.empty() && type && !type->empty()) {
+    return static_cast<std::uint32_t>(std::strtoul(type->c_str(), nullptr, 10));
+  }
+  std::string known;
+  for (const std::string& there : ListFolder(kEventSource)) known += " " + there;
+  throw ConfigError("no PMU '" + name + "' in " + kEventSource +
+                    " (PMUs:" + (known.empty() ? " none" : known) + ")");
+}
+
+void Target::Resolve(const std::string& pmu) {
+  const std::string device = Find(pmu.empty() ? match_ : pmu);
+  const std::string path = std::string(kEventSource) + "/" + device + "/type";
+  const auto type = ReadFile(path);
+  if (!type || type->empty() || type->find_first_not_of("0123456789") != std::string::npos) {
+    throw Broken(path + " is not a number");
+  }
+  type_ = static_cast<std::uint32_t>(std::stoul(*type));
+  device_ = device;
+  if (kind_ != "tracepoint") return;
+  const TraceFs tracing;
+  for (const EventClaim& claim : claims_) {
+    if (!claim.code || claim.stimulus == StimulusKind::kSyscalls) {
+      tracepoints_[claim.name] = tracing.Id(claim.name);
+    }
+  }
+}
+
+std::vector<int> Target::Cpus() const {
+  const std::string device = resolved() ? device_ : Find(match_);
+  std::vector<int> online = OnlineCpus();
+  const auto text = ReadFile(std::string(kEventSource) + "/" + device + "/cpus");
+  const auto listed = text ? ParseCpuList(*text) : std::nullopt;
+  if (!listed) return online;
+  std::vector<int> cpus;
+  std::set_intersection(online.begin(), online.end(), listed->begin(), listed->end(),
+                        std::back_inserter(cpus));
+  return cpus;
+}
+
+int Target::Cpu(std::size_t i) const {
+  const std::vector<int> cpus = Cpus();
+  if (i >= cpus.size()) throw Broken("fewer CPUs of " + name_ + " are online than the case needs");
+  return cpus[i];
+}
+
+int Target::DesignatedCpu() const {
+  const std::string path = std::string(kEventSource) + "/" + device_ + "/cpumask";
+  const auto text = ReadFile(path);
+  const auto cpus = text ? ParseCpuList(*text) : std::nullopt;
+  if (!cpus || cpus->empty()) throw Broken(path + " names no CPU");
+  return cpus->front();
+}
+
+EventSpec Target::ResolveClaim(const EventClaim& claim) const {
+  if (!resolved()) throw Broken("event " + claim.name + ": the target is not resolved yet");
+  EventSpec spec;
+  spec.name = claim.name;
+  spec.type = type_;
+  spec.stimulus = claim.stimulus;
+  spec.ticks = claim.ticks;
+  spec.latency = claim.latency;
+  spec.response = claim.response;
+  spec.counters = claim.counters;
+  spec.wide = claim.wide;
+  spec.generic = claim.generic;
+  spec.accuracy = claim.accuracy;
+  if (claim.code) {
+    spec.code = *claim.code;
+    spec.config = *claim.code;
+  }
+  if (claim.software) spec.config = *claim.software;
+  const auto tracepoint = tracepoints_.find(claim.name);
+  if (tracepoint != tracepoints_.end()) spec.config = tracepoint->second;
+  if (claim.code || claim.software || tracepoint != tracepoints_.end()) return spec;
+  const std::string folder = std::string(kEventSource) + "/" + device_;
+  const std::string path = folder + "/events/" + claim.name;
+  const auto text = ReadFile(path);
+  const auto terms = text ? ParseTerms(*text) : std::nullopt;
+  if (!terms) throw Broken(path + " is no event (the target file claims it)");
+  std::map<std::string, FormatField> formats;
+  for (const auto& [name, value] : *terms) {
+    const auto format = ReadFile(folder + "/format/" + name);
+    const auto field = format ? ParseFormat(*format) : std::nullopt;
+    if (!field)
+      throw Broken(folder + "/format/" + name + " is no format, and " + path + " uses it");
+    formats[name] = *field;
+    if (name == "event") spec.code |= static_cast<std::uint16_t>(value & 0xff);
+    if (name == "umask") spec.code |= static_cast<std::uint16_t>((value & 0xff) << 8);
+  }
+  const auto configs = EncodeTerms(*terms, formats);
+  if (!configs) throw Broken(path + ": a term does not fit its format");
+  spec.config = configs->config;
+  spec.config1 = configs->config1;
+  spec.config2 = configs->config2;
+  return spec;
+}
+
+EventSpec Target::Trace() const {
+  if (kind_ != "trace") throw Broken("target " + name_ + " has no trace");
+  EventSpec spec;
+  spec.name = "trace";
+  spec.type = type_;
+  return spec;
+}
+
+EventSpec Target::Event(std::string_view name) const {
+  for (const EventClaim& claim : claims_) {
+    if (claim.name == name) return ResolveClaim(claim);
+  }
+  throw Broken("target " + name_ + " has no event " + std::string(name));
+}
+
+std::vector<EventSpec> Target::Events(const EventWish& wish) const {
+  std::vector<EventSpec> specs;
+  const std::uint64_t all = LowBits(general_);
+  // All events with a port are exact, so the choice matters only without one.
+  const bool choosy = Unlimited() || (port_.empty() && Claims(Cap::kStimulus));
+  for (const EventClaim& claim : claims_) {
+    const bool everywhere = (claim.counters & all) == all;
+    if (claim.wide && !wish.wide) continue;
+    if (!wish.rough && choosy && !Driven(claim)) continue;
+    if (wish.stimulus && claim.stimulus != *wish.stimulus) continue;
+    if (wish.any_general && !everywhere) continue;
+    if (wish.constrained && everywhere) continue;
+    if (wish.fixed && (claim.counters >> kFixedBase) == 0) continue;
+    if (wish.generic && !claim.generic) continue;
+    specs.push_back(ResolveClaim(claim));
+  }
+  if (specs.empty()) throw Broken("target " + name_ + " has no event that the case asks for");
+  return specs;
+}
+
+std::vector<EventSpec> Target::CacheEvents() const {
+  std::vector<EventSpec> specs;
+  for (const CacheClaim& claim : cache_claims_) {
+    EventSpec spec;
+    spec.name = claim.name;
+    spec.type = PERF_TYPE_HW_CACHE;
+    spec.config = claim.config;
+    spec.stimulus = StimulusKind::kPulse;
+    spec.code = claim.code;
+    spec.response = claim.response;
+    spec.counters = claim.counters;
+    spec.accuracy = claim.accuracy;
+    specs.push_back(spec);
+  }
+  return specs;
+}
+
+std::vector<std::uint16_t> Target::Codes() const {
+  std::vector<std::uint16_t> codes;
+  for (const EventSpec& spec : Events({.wide = true})) codes.push_back(spec.code);
+  for (const CacheClaim& claim : cache_claims_) codes.push_back(claim.code);
+  return codes;
+}
+
+EventSpec Target::AnyEvent() const { return AnyEvents(1).front(); }
+
+std::vector<EventSpec> Target::AnyEvents(std::size_t n) const {
+  std::vector<EventSpec> known;
+  if (!port_.empty()) {
+    known = Events({.stimulus = StimulusKind::kPulse, .any_general = true});
+  } else {
+    for (const EventSpec& spec : Events({.any_general = true, .rough = !Claims(Cap::kStimulus)})) {
+      const auto same = [&spec](const EventSpec& other) { return HappenTogether(spec, other); };
+      if (std::none_of(known.begin(), known.end(), same)) known.push_back(spec);
+    }
+  }
+  std::vector<EventSpec> specs;
+  for (std::size_t i = 0; i < n; ++i) specs.push_back(known[i % known.size()]);
+  return specs;
+}
+
+bool HappenTogether(const EventSpec& a, const EventSpec& b) {
+  return a.stimulus == b.stimulus && a.code == b.code;
+}
+
+PulseOptions Meeting(const EventSpec& spec, PulseOptions options) {
+  if (options.latency == 0) options.latency = spec.latency;
+  if (options.response == 0) options.response = spec.response;
+  return options;
+}
+
+void Target::Stimulate(const EventSpec& spec, std::uint64_t n, const PulseOptions& options) const {
+  if (port_.empty() && options != PulseOptions{}) {
+    throw Broken("the case sets options of a pulse, which need a stimulus port");
+  }
+  switch (spec.stimulus) {
+    case StimulusKind::kPulse:
+      port().Pulse(spec.code, n, Meeting(spec, options));
+      return;
+    case StimulusKind::kClock:
+      port().Advance(n * spec.ticks, options);
+      return;
+    case StimulusKind::kPageFaults:
+      return TouchFreshPages(n);
+    case StimulusKind::kContextSwitches:
+      return SwitchContexts(n);
+    case StimulusKind::kMigrations:
+      return Migrate(n, Cpu(0), Cpu(1));
+    case StimulusKind::kSyscalls:
+      return CallSystem(spec.code, n);
+    case StimulusKind::kInstructions:
+      return ExecuteInstructions(n);
+    case StimulusKind::kIncrements:
+      return Increment(n);
+    case StimulusKind::kNone:
+      throw Broken("event " + spec.name + " has no stimulus");
+  }
+}
+
+}  // namespace pmuconf

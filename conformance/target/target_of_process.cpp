@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The target of this process, and the policy that it gives to Open().
+#include "target/target_of_process.h"
+
+#include <optional>
+#include <utility>
+
+#include "perf/event.h"
+
+namespace pmuconf {
+namespace {
+
+std::optional<Target>& TargetOfProcess() {
+  static std::optional<Target> the_target;
+  return the_target;
+}
+
+Target& Existing() {
+  if (!TargetOfProcess()) throw Broken("this process has no target");
+  return *TargetOfProcess();
+}
+
+std::optional<int> DefaultCpu() {
+  if (!target().Claims(Cap::kSystemWide)) return std::nullopt;
+  return target().DesignatedCpu();
+}
+
+}  // namespace
+
+const Target& target() { return Existing(); }
+
+void SetTarget(Target target) {
+  TargetOfProcess() = std::move(target);
+  SetOpenPolicy({.min_period = TargetOfProcess()->min_period(), .default_cpu = DefaultCpu});
+}
+
+void ResolveTarget(const std::string& pmu) { Existing().Resolve(pmu); }
+
+}  // namespace pmuconf

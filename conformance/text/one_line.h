@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes any text safe as a part of one line.
+#ifndef PMUCONF_TEXT_ONE_LINE_H_
+#define PMUCONF_TEXT_ONE_LINE_H_
+
+#include <string>
+#include <string_view>
+
+namespace pmuconf {
+
+// Replaces each control character except tabs with '?', so that the text cannot end the line or
+// control a terminal.
+std::string OneLine(std::string_view text);
+
+}  // namespace pmuconf
+
+#endif  // PMUCONF_TEXT_ONE_LINE_H_

@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checks of perf_event_open(2) and their errnos.
+#include "oracle/open_model.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "oracle/open_facts.h"
+#include "target/expression.h"
+
+namespace pmuconf {
+
+namespace {
+
+constexpr std::size_t kFirstSize = 64;  // PERF_ATTR_SIZE_VER0, the first published size of the attr
+constexpr std::uint64_t kFlags =
+    PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT | PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC;
+constexpr int kKnownFlagBits = 38;
+constexpr std::uint64_t kSampleTypes = (1ull << 25) - 1;
+constexpr std::uint64_t kReadFormats = (1ull << 5) - 1;
+
+template <typename T>
+T At(const std::vector<std::byte>& bytes, std::size_t offset) {
+  T value = {};
+  std::memcpy(&value, &bytes[offset], sizeof(T));
+  return value;
+}
+
+}  // namespace
+
+namespace {
+
+using F = OpenFacts;
+
+constexpr std::string_view kAll = kAllKernels;
+constexpr std::string_view kOld = kOldKernels;
+constexpr std::string_view kNew = kNewKernels;
+
+constexpr OpenCheck kChecks[] = {
+    {"ABI-034", "unknown bit of flags", kAll, EINVAL,
+     [](const F& f) { return (f.call.flags & ~kFlags) != 0; }},
+
+    // Checks of the attr alone.
+    {"ABI-001", "attr that cannot be read", kAll, EFAULT,
+     [](const F& f) { return f.call.readable < 8; }, true},
+    {"ABI-003", "size below the first one", kAll, E2BIG,
+     [](const F& f) { return f.size < kFirstSize; }, true},
+    {"ABI-005", "size above a page", kAll, E2BIG,
+     [](const F& f) { return f.size > f.system.page_size; }, true},
+    {"ABI-007", "byte that the kernel does not know", kAll, E2BIG,
+     [](const F& f) {
+       const std::size_t end = std::min({f.size, f.call.readable, f.call.attr.size()});
+       for (std::size_t i = f.known; i < end; ++i) {
+         if (f.call.attr[i] != std::byte{0}) return true;
+       }
+       return false;
+     },
+     true},
+    {"ABI-011", "size beyond what can be read", kAll, EFAULT,
+     [](const F& f) { return f.size > f.call.readable; }, true},
+    {"ABI-012", "reserved flag of the attr", kAll, EINVAL,
+     [](const F& f) { return f.flag_bits >> kKnownFlagBits != 0; }, true},
+    {"ABI-013", "__reserved_2", kAll, EINVAL, [](const F& f) { return f.attr.__reserved_2 != 0; },
+     true},
+    {"ABI-014", "__reserved_3", kOld, EINVAL, [](const F& f) { return f.reserved_3 != 0; }, true},
+    {"ABI-014", "__reserved_3", kNew, EINVAL,
+     [](const F& f) { return (f.reserved_3 & ~7u) != 0; }, true},
+    {"ABI-016", "unknown bit of sample_type", kAll, EINVAL,
+     [](const F& f) { return f.Samples(~kSampleTypes); }, true},
+    {"ABI-017", "unknown bit of read_format", kAll, EINVAL,
+     [](const F& f) { return (f.attr.read_format & ~kReadFormats) != 0; }, true},
+    {"ABI-018", "unknown bit of branch_sample_type", kOld, EINVAL,
+     [](const F& f) {
+       return f.Samples(PERF_SAMPLE_BRANCH_STACK) && f.attr.branch_sample_type >> 19 != 0;
+     },
+     true},
+    {"ABI-018", "unknown bit of branch_sample_type", kNew, EINVAL,
+     [](const F& f) {
+       return f.Samples(PERF_SAMPLE_BRANCH_STACK) && f.attr.branch_sample_type >> 20 != 0;
+     },
+     true},
+    {"ABI-019", "branches of no kind", kAll, EINVAL,
+     [](const F& f) {
+       return f.Samples(PERF_SAMPLE_BRANCH_STACK) &&
+              (f.attr.branch_sample_type & ~kOpenBranchPrivileges) == 0;
+     },
+     true},
+    {"PRM-010", "no right to branches of the kernel", kAll, EACCES,
+     [](const F& f) {
+       return f.Samples(PERF_SAMPLE_BRANCH_STACK) && !f.MayKernel() &&
+              (f.BranchPrivileges() & ~std::uint64_t{PERF_SAMPLE_BRANCH_USER}) != 0;
+     },
+     true},
+    {"ABI-022", "user registers that there are not", kAll, EINVAL,
+     [](const F& f) {
+       return f.Samples(PERF_SAMPLE_REGS_USER) && f.BadRegisters(f.attr.sample_regs_user);
+     },
+     true},
+    {"ABI-024", "user stack of no possible size", kAll, EINVAL,
+     [](const F& f) {
+       return f.Samples(PERF_SAMPLE_STACK_USER) &&
+              (f.attr.sample_stack_user >= 65'535 || f.attr.sample_stack_user % 8 != 0);
+     },
+     true},
+    {"ABI-026", "two kinds of weight", kAll, EINVAL,
+     [](const F& f) {
+       return f.Samples(PERF_SAMPLE_WEIGHT) && f.Samples(PERF_SAMPLE_WEIGHT_STRUCT);
+     },
+     true},
+    {"ABI-028", "inherit_thread without inherit", kAll, EINVAL,
+     [](const F& f) { return f.attr.inherit_thread && !f.attr.inherit; }, true},
+    {"ABI-029", "remove_on_exec with enable_on_exec", kAll, EINVAL,
+     [](const F& f) { return f.attr.remove_on_exec && f.attr.enable_on_exec; }, true},
+    {"ABI-030", "sigtrap without remove_on_exec", kAll, EINVAL,
+     [](const F& f) { return f.attr.sigtrap && !f.attr.remove_on_exec; }, true},
+    {"ABI-023", "interrupt registers that there are not", kAll, EINVAL,
+     [](const F& f) {
+       return f.Samples(PERF_SAMPLE_REGS_INTR) && f.BadRegisters(f.attr.sample_regs_intr);
+     },
+     true},
+
+    // Checks of privileges and arguments.
+    {"PRM-005", "no right to anything", kAll, EACCES,
+     [](const F& f) {
+       return f.system.paranoid_any && f.system.paranoid > 2 && !f.system.administrator;
+     }},
+    {"PRM-001", "no right to the kernel", kAll, EACCES,
+     [](const F& f) { return (!f.attr.exclude_kernel || f.attr.text_poke) && !f.MayKernel(); }},
+    {"PRM-009", "no right to call chains of the kernel", kNew, EACCES,
+     [](const F& f) {
+       return f.Samples(PERF_SAMPLE_CALLCHAIN) && !f.attr.exclude_callchain_kernel &&
+              !f.MayKernel();
+     }},
+    {"PRM-008", "no right to namespaces", kAll, EACCES,
+     [](const F& f) { return f.attr.namespaces && !f.system.administrator; }},
+    {"ABI-032", "frequency above the limit", kAll, EINVAL,
+     [](const F& f) { return f.attr.freq && f.attr.sample_freq > f.system.max_sample_rate; }},
+    {"ABI-033", "period of 64 bits", kAll, EINVAL,
+     [](const F& f) { return !f.attr.freq && f.attr.sample_period >> 63 != 0; }},
+    {"PRM-008", "no right to physical addresses", kAll, EACCES,
+     [](const F& f) { return f.Samples(PERF_SAMPLE_PHYS_ADDR) && !f.MayKernel(); }},
+    {"PRM-012", "interrupt registers, where lockdown keeps them", kAll, EPERM,
+     [](const F& f) { return f.Samples(PERF_SAMPLE_REGS_INTR) && f.system.lockdown; }},
+    {"ERR-016", "cgroup without a descriptor or a CPU", kAll, EINVAL,
+     [](const F& f) {
+       return f.Cgroup() && (f.call.who == OpenWho::kEveryone || f.call.cpu == OpenCpu::kAny);
+     }},
+    {"ERR-006", "no descriptor left", kAll, EMFILE,
+     [](const F& f) { return !f.call.descriptors_left; }},
+    {"ERR-001", "group_fd that is no event", kAll, EBADF,
+     [](const F& f) {
+       return f.call.group == OpenGroup::kClosed || f.call.group == OpenGroup::kFile;
+     }},
+    {"ERR-022", "group_fd of a dead event", kNew, ENODEV,
+     [](const F& f) { return f.call.group == OpenGroup::kDead; }},
+    {"ERR-002", "no such task", kAll, ESRCH,
+     [](const F& f) { return f.Task() && f.call.who == OpenWho::kNobody; }},
+    {"ERR-012", "inherit that differs from the leader's", kAll, EINVAL,
+     [](const F& f) { return f.Task() && f.Grouped() && f.attr.inherit; }},
+
+    // Checks of the event alone.
+    {"ERR-003", "neither task nor CPU", kAll, EINVAL,
+     [](const F& f) { return !f.Task() && f.call.cpu == OpenCpu::kAny; }},
+    {"ERR-004", "CPU that cannot be", kAll, EINVAL,
+     [](const F& f) { return f.call.cpu == OpenCpu::kBeyond; }},
+    {"ABI-031", "sigtrap without a task", kAll, EINVAL,
+     [](const F& f) { return f.attr.sigtrap && !f.Task(); }},
+    {"INH-009", "inherited samples of counts", kOld, EINVAL,
+     [](const F& f) { return f.attr.inherit && f.Samples(PERF_SAMPLE_READ); }},
+    {"INH-009", "inherited samples of counts without their task", kNew, EINVAL,
+     [](const F& f) {
+       return f.attr.inherit && f.Samples(PERF_SAMPLE_READ) && !f.Samples(PERF_SAMPLE_TID);
+     }},
+    {"INI-009", "generic event that names a PMU without", kAll, ENOENT,
+     [](const F& f) { return f.misnamed; }},
+    {"INI-001", "type of no PMU", kAll, ENOENT, [](const F&) { return true; }},
+
+    // Checks of the driver: first invalid fields, then features that the device lacks.
+    {"INI-011", "config2 without a meaning", kAll, 0,
+     [](const F& f) { return f.attr.config2 != f.pmu->config2; }, false, "config2"},
+    {"ABI-015", "config3 without a meaning", kNew, 0, [](const F& f) { return f.config3 != 0; },
+     false, "config3"},
+    {"ERR-025", "task, to the driver of a PMU without", kAll, 0,
+     [](const F& f) { return f.Task(); }, false, "task"},
+    {"INI-028", "precise counting", kAll, 0,
+     [](const F& f) { return f.attr.precise_ip != 0 && !f.Sampling(); }, false,
+     "precise_counting"},
+    {"INI-012", "sampling, to the driver of a PMU without", kAll, 0,
+     [](const F& f) { return f.Sampling(); }, false, "sampling"},
+    {"INI-015", "branches, on a PMU without", kAll, 0,
+     [](const F& f) { return f.Samples(PERF_SAMPLE_BRANCH_STACK); }, false, "branch_stack"},
+    {"INI-028", "precise samples, on a PMU without", kAll, 0,
+     [](const F& f) { return f.attr.precise_ip != 0; }, false, "precise"},
+    {"ERR-032", "exclude_idle, where it cannot be", kAll, 0,
+     [](const F& f) { return f.attr.exclude_idle != 0; }, false, "exclude_idle"},
+    {"ERR-032", "exclude_host, where it cannot be", kAll, 0,
+     [](const F& f) { return f.attr.exclude_host != 0; }, false, "exclude_host"},
+
+    // Checks of the PMU's capabilities, which the driver announced to the kernel.
+    {"INI-014", "extended registers, on a PMU without", kNew, 0,
+     [](const F& f) {
+       return ((f.attr.sample_regs_user | f.attr.sample_regs_intr) &
+               f.system.extended_registers) != 0;
+     },
+     false, "extended_registers"},
+    {"INI-013", "exclude bits, on a PMU without", kAll, 0,
+     [](const F& f) {
+       return f.attr.exclude_user || f.attr.exclude_kernel || f.attr.exclude_hv ||
+              f.attr.exclude_idle || f.attr.exclude_host || f.attr.exclude_guest;
+     },
+     false, "exclude"},
+    {"INI-014", "extended registers, on a PMU without", kOld, 0,
+     [](const F& f) {
+       return ((f.attr.sample_regs_user | f.attr.sample_regs_intr) &
+               f.system.extended_registers) != 0;
+     },
+     false, "extended_registers"},
+    {"ERR-026", "cgroup, on a PMU without tasks", kAll, EINVAL,
+     [](const F& f) { return f.Cgroup() && !f.pmu->tasks; }},
+    {"ERR-025", "task, on a PMU without", kNew, EINVAL,
+     [](const F& f) { return f.Task() && !f.pmu->tasks; }},
+    {"AUX-008", "aux_output, on a PMU without", kAll, 0,
+     [](const F& f) { return f.attr.aux_output != 0; }, false, "aux_output"},
+    {"AUX-008", "aux_output with a pause", kNew, EOPNOTSUPP,
+     [](const F& f) { return f.attr.aux_output && f.AuxAction(); }},
+    {"ERR-031", "aux_pause with aux_resume", kNew, EINVAL,
+     [](const F& f) {
+       return (f.reserved_3 & kOpenAuxPause) != 0 && (f.reserved_3 & kOpenAuxResume) != 0;
+     }},
+    {"ERR-031", "aux_start_paused, on a PMU without", kNew, 0,
+     [](const F& f) { return (f.reserved_3 & kOpenAuxStartPaused) != 0; }, false,
+     "aux_start_paused"},
+    {"ERR-016", "descriptor that is no cgroup", kAll, EBADF,
+     [](const F& f) { return f.Cgroup() && f.call.who != OpenWho::kCgroup; }},
+    {"ERR-017", "leader outside the cgroup", kAll, EINVAL,
+     [](const F& f) { return f.Cgroup() && f.Grouped(); }},
+    {"ERR-021", "exclusive PMU that is used the other way", kAll, 0,
+     [](const F& f) { return f.call.other == (f.Task() ? OpenOther::kOnCpu : OpenOther::kOnTask); },
+     false, "exclusive"},
+    {"ABI-025", "call chain above the limit", kAll, EOVERFLOW,
+     [](const F& f) {
+       return f.Samples(PERF_SAMPLE_CALLCHAIN) && f.attr.sample_max_stack > f.system.max_stack;
+     }},
+
+    // Checks of the event in its context. Kernels differ mainly in when they look up the context.
+    {"ERR-023", "clock that is none", kAll, EINVAL,
+     [](const F& f) {
+       constexpr std::int32_t kClocks[] = {CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_REALTIME,
+                                           CLOCK_BOOTTIME, CLOCK_TAI};
+       return f.attr.use_clockid &&
+              std::find(std::begin(kClocks), std::end(kClocks), f.attr.clockid) ==
+                  std::end(kClocks);
+     }},
+    {"ERR-023", "clock that an NMI cannot read", kAll, 0,
+     [](const F& f) {
+       return f.attr.use_clockid && f.attr.clockid != CLOCK_MONOTONIC &&
+              f.attr.clockid != CLOCK_MONOTONIC_RAW;
+     },
+     false, "clock"},
+    {"PRM-007", "no right to the task", kNew, EACCES,
+     [](const F& f) {
+       return f.Task() && f.call.who != OpenWho::kThisTask && !f.system.administrator;
+     }},
+    {"PRM-002", "no right to a CPU", kAll, EACCES,
+     [](const F& f) { return !f.Task() && !f.MayCpu(); }},
+    {"ERR-025", "task, on a PMU without", kOld, EINVAL,
+     [](const F& f) { return f.Task() && !f.pmu->tasks; }},
+    {"ERR-029", "task that has exited", kAll, ESRCH,
+     [](const F& f) { return f.Task() && f.call.who == OpenWho::kExited; }},
+    {"ERR-005", "CPU that is offline", kNew, ENODEV,
+     [](const F& f) { return !f.Task() && f.OnOfflineCpu(); }},
+    {"ERR-008", "leader that is a sibling", kAll, EINVAL,
+     [](const F& f) { return f.Grouped() && f.call.group == OpenGroup::kSibling; }},
+    {"ERR-011", "clock that is not the leader's", kAll, EINVAL,
+     [](const F& f) { return f.Grouped() && f.attr.use_clockid; }},
+    {"ERR-009", "CPU that is not the leader's", kAll, EINVAL,
+     [](const F& f) { return f.Grouped() && f.Cpu() != f.call.group_cpu; }},
+    {"ERR-010", "task that is not the leader's", kAll, EINVAL,
+     [](const F& f) { return f.Grouped() && !f.SameContext(); }},
+    {"ERR-013", "pinned or exclusive sibling", kAll, EINVAL,
+     [](const F& f) { return f.Grouped() && (f.attr.pinned || f.attr.exclusive); }},
+    {"ERR-018", "output to another CPU's buffer", kAll, EINVAL,
+     [](const F& f) { return f.Output() && f.Cpu() != f.call.group_cpu; }},
+    {"ERR-018", "output to another task's buffer", kAll, EINVAL,
+     [](const F& f) {
+       return f.Output() && f.call.group_cpu == OpenCpu::kAny && !f.SameTask();
+     }},
+    {"ERR-018", "output to a buffer with another clock", kAll, EINVAL,
+     [](const F& f) { return f.Output() && f.attr.use_clockid; }},
+    {"ERR-018", "output to a buffer that is written the other way", kAll, EINVAL,
+     [](const F& f) { return f.Output() && f.attr.write_backward; }},
+    {"ERR-018", "output to an event without a buffer", kAll, EINVAL,
+     [](const F& f) { return f.Output() && f.call.group != OpenGroup::kBuffer; }},
+    {"PRM-007", "no right to the task", kOld, EACCES,
+     [](const F& f) {
+       return f.Task() && f.call.who != OpenWho::kThisTask && !f.system.administrator;
+     }},
+    {"ERR-015", "group of too long readings", kAll, E2BIG,
+     [](const F& f) { return f.Grouped() && f.call.group == OpenGroup::kFull; }},
+    {"ERR-005", "CPU that is offline", kOld, ENODEV,
+     [](const F& f) { return !f.Task() && f.OnOfflineCpu(); }},
+    {"ERR-031", "aux_sample_size without a leader that serves it", kAll, EINVAL,
+     [](const F& f) { return f.attr.aux_sample_size != 0; }},
+    {"ERR-031", "aux_pause or aux_resume without a leader that serves it", kNew, EINVAL,
+     [](const F& f) { return f.AuxAction(); }},
+    {"ERR-021", "exclusive PMU that is in use here", kAll, 0,
+     [](const F& f) {
+       return f.Task() ? f.call.other == OpenOther::kOnTask && f.call.who == OpenWho::kThisTask
+                       : f.call.other == OpenOther::kOnCpu && f.call.cpu == OpenCpu::kFirst;
+     },
+     false, "exclusive"},
+};
+
+// Returns the index of the first check with that name.
+constexpr std::size_t Place(std::string_view name) {
+  std::size_t i = 0;
+  while (kChecks[i].name != name) ++i;
+  return i;
+}
+
+constexpr std::size_t kMisnamedPlace = Place("generic event that names a PMU without");
+constexpr std::size_t kChoicePlace = Place("type of no PMU") + 1;
+constexpr std::size_t kEventPlace = Place("extended registers, on a PMU without");
+constexpr std::span<const OpenCheck> kAllChecks = kChecks;
+// kCallChecks: before the kernel looks for a PMU. kUntakenChecks: if no PMU has accepted the event.
+// kChoices: by a driver that has no list of checks of its own. kEventChecks: by the kernel after a
+// PMU has accepted the event.
+constexpr std::span<const OpenCheck> kCallChecks = kAllChecks.first(kMisnamedPlace);
+constexpr std::span<const OpenCheck> kUntakenChecks =
+    kAllChecks.subspan(kMisnamedPlace, kChoicePlace - kMisnamedPlace);
+constexpr std::span<const OpenCheck> kChoices =
+    kAllChecks.subspan(kChoicePlace, kEventPlace - kChoicePlace);
+constexpr std::span<const OpenCheck> kEventChecks = kAllChecks.subspan(kEventPlace);
+
+// Differences between kernels beyond single checks.
+struct KernelFacts {
+  std::string_view kernels;
+  std::size_t attr_size = 0;
+  bool software_by_type = false;  // the kernel looks up PERF_TYPE_SOFTWARE like other types
+};
+constexpr KernelFacts kKernelFacts[] = {{kOld, 128, false}, {kNew, 136, true}};
+
+}  // namespace
+
+perf_event_attr OpenCall::Attr() const {
+  perf_event_attr out = {};
+  std::memcpy(&out, attr.data(), PERF_ATTR_SIZE_VER7);
+  return out;
+}
+
+void OpenCall::Edit(const std::function<void(perf_event_attr&)>& edit) {
+  perf_event_attr copy = Attr();
+  edit(copy);
+  std::memcpy(attr.data(), &copy, PERF_ATTR_SIZE_VER7);
+}
+
+std::span<const OpenCheck> OpenChecks() { return kChecks; }
+std::span<const OpenCheck> OpenEventChecks() { return kEventChecks; }
+
+OpenModel::OpenModel(OpenSystem system, OpenPmu pmu, std::vector<OpenPmu> others)
+    : system_(std::move(system)), pmus_(std::move(others)) {
+  pmus_.insert(pmus_.begin(), std::move(pmu));
+  for (const KernelFacts& kernel : kKernelFacts) {
+    if (!KernelMatches(kernel.kernels, system_.release)) continue;
+    attr_size_ = kernel.attr_size;
+    software_by_type_ = kernel.software_by_type;
+  }
+  const auto here = [this](std::span<const OpenCheck> checks, const OpenPmu* of) {
+    std::vector<const OpenCheck*> made;
+    for (const OpenCheck& check : checks) {
+      const bool chosen = check.choice.empty() || (of != nullptr && of->Refuses(check.choice));
+      if (chosen && KernelMatches(check.kernels, system_.release)) made.push_back(&check);
+    }
+    return made;
+  };
+  checks_.call = here(kCallChecks, nullptr);
+  for (const OpenPmu& each : pmus_) {
+    checks_.driver.push_back(here(each.driver.empty() ? kChoices : each.driver, &each));
+    checks_.event.push_back(here(kEventChecks, &each));
+  }
+}
+
+OpenCall OpenModel::Good() const {
+  const OpenPmu& target = pmu();
+  OpenCall call;
+  call.attr.resize(256);
+  call.group_type = target.type;
+  call.group_software = target.software;
+  call.Edit([&target](perf_event_attr& attr) {
+    attr.size = PERF_ATTR_SIZE_VER7;
+    attr.type = target.type;
+    attr.config = target.config;
+    attr.config1 = target.config1;
+    attr.config2 = target.config2;
+    attr.disabled = 1;
+  });
+  if (!target.tasks) {
+    call.who = call.group_who = OpenWho::kEveryone;
+    call.cpu = call.group_cpu = OpenCpu::kFirst;
+  }
+  return call;
+}
+
+OpenFacts OpenModel::Read(const OpenCall& call) const {
+  OpenFacts facts = {.call = call, .system = system_, .pmu = &pmu(), .known = attr_size_};
+  std::vector<std::byte> bytes(256);
+  const auto size = At<std::uint32_t>(call.attr, offsetof(perf_event_attr, size));
+  facts.size = size == 0 ? kFirstSize : size;
+  std::copy_n(call.attr.begin(), std::min({facts.size, attr_size_, bytes.size()}), bytes.begin());
+  std::memcpy(&facts.attr, bytes.data(), PERF_ATTR_SIZE_VER7);
+  facts.flag_bits = At<std::uint64_t>(bytes, kOpenFlagBits);
+  facts.reserved_3 = At<std::uint32_t>(bytes, kOpenReserved3);
+  facts.config3 = At<std::uint64_t>(bytes, kOpenConfig3);
+  return facts;
+}
+
+std::vector<std::size_t> OpenModel::Asked(OpenFacts& facts) const {
+  std::vector<std::size_t> all, named;
+  std::uint32_t type = facts.attr.type;
+  const std::uint64_t upper = facts.attr.config >> 32;
+  const bool generic = type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE;
+  if (generic && upper != 0) {
+    type = static_cast<std::uint32_t>(upper);
+    facts.attr.config &= 0xffff'ffff;
+  }
+  for (std::size_t i = 0; i < pmus_.size(); ++i) {
+    all.push_back(i);
+    const bool by_type = pmus_[i].type != PERF_TYPE_SOFTWARE || software_by_type_;
+    if (pmus_[i].type == type && by_type) named.push_back(i);
+  }
+  if (named.empty()) return all;
+  facts.misnamed = type != facts.attr.type && type != PERF_TYPE_RAW && !pmus_[named[0]].extended;
+  return facts.misnamed ? std::vector<std::size_t>() : named;
+}
+
+OpenAnswer OpenModel::Told(const OpenCheck& check, const OpenPmu& pmu) const {
+  return {check.choice.empty() ? check.error : pmu.refusals.find(check.choice)->second, &check};
+}
+
+OpenAnswer OpenModel::First(const std::vector<const OpenCheck*>& checks,
+                            const OpenFacts& facts) const {
+  for (const OpenCheck* check : checks) {
+    if (check->refuses(facts)) return Told(*check, *facts.pmu);
+  }
+  return {};
+}
+
+OpenAnswer OpenModel::Predict(const OpenCall& call) const {
+  OpenFacts facts = Read(call);
+  const OpenAnswer refused = First(checks_.call, facts);
+  if (refused.check != nullptr) return refused;
+
+  OpenAnswer untaken;
+  for (const std::size_t i : Asked(facts)) {
+    facts.pmu = &pmus_[i];
+    if (!facts.Owned()) continue;
+    const OpenAnswer driver = First(checks_.driver[i], facts);
+    // ENOENT means that another PMU may accept the event.
+    if (driver.error == ENOENT) {
+      untaken = driver;
+      continue;
+    }
+    return driver.check != nullptr ? driver : First(checks_.event[i], facts);
+  }
+  if (untaken.check != nullptr) return untaken;
+  return First({&kUntakenChecks[0], &kUntakenChecks[1]}, facts);
+}
+
+OpenAnswer OpenModel::PredictModify(const OpenCall& call) const {
+  static constexpr OpenCheck kOther = {"ABI-036", "another type", kAll, EINVAL};
+  static constexpr OpenCheck kNever = {"ABI-036", "type that cannot be modified", kAll, EOPNOTSUPP};
+  OpenAnswer parsed;
+  const OpenFacts facts = Read(call);
+  for (const OpenCheck* check : checks_.call) {
+    if (!check->parser || !check->refuses(facts)) continue;
+    parsed = Told(*check, pmu());
+    break;
+  }
+  if (parsed.check != nullptr) return parsed;
+  const bool same = At<std::uint32_t>(call.attr, 0) == pmu().type;
+  return same ? OpenAnswer{EOPNOTSUPP, &kNever} : OpenAnswer{EINVAL, &kOther};
+}
+
+}  // namespace pmuconf

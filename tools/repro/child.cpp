@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each operation makes one or two system calls and only records their results.
+#include "tools/repro/child.h"
+
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+
+#include "system/broken.h"
+#include "tools/repro/outcome.h"
+#include "uapi/refpmu.h"
+
+namespace pmuconf {
+namespace {
+
+constexpr uid_t kNobodyUid = 65534;
+constexpr int kNoSuchPid = 0x3fff'ffff;
+constexpr int kBeyond = 1 << 20;
+constexpr int kClosedFd = 99'999;
+constexpr int kGone = 127;
+constexpr char kSecondCpu[] = "/sys/devices/system/cpu/cpu1/online";
+constexpr char kOther[] = "/bin/true";
+
+// Drops all privileges of root except the saved user id, to restore them.
+class WithoutRights {
+ public:
+  WithoutRights() : dropped_(setresuid(kNobodyUid, kNobodyUid, 0) == 0) {}
+  WithoutRights(const WithoutRights&) = delete;
+  ~WithoutRights() {
+    if (dropped_ && setresuid(0, 0, 0) != 0) _exit(kGone);
+  }
+
+ private:
+  bool dropped_;
+};
+
+void Work(unsigned which, std::uint64_t rounds) {
+  const std::size_t page = PageSize();
+  constexpr std::uint64_t kPages = 8;
+  if (which == 1) {
+    const std::size_t size = kPages * page;
+    void* const at =
+        mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) return;
+    auto* const bytes = static_cast<volatile char*>(at);
+    for (std::uint64_t i = 0; i < std::min(rounds, kPages); ++i) bytes[i * page] = 1;
+    munmap(at, size);
+    return;
+  }
+  volatile std::uint64_t spun = 0;
+  for (std::uint64_t i = 0; i < rounds; ++i) {
+    if (which == 0) spun = spun + i;
+    if (which == 2) sched_yield();
+    if (which == 3) syscall(SYS_getppid);
+  }
+}
+
+// Shares one BPF program between all programs of a process, because load and unload dominate the
+// run time.
+int Bpf() {
+  static const Fd program = [] {
+    bpf_insn code[2] = {};
+    code[0].code = BPF_ALU64 | BPF_MOV | BPF_K;
+    code[1].code = BPF_JMP | BPF_EXIT;
+    union bpf_attr attr = {};
+    constexpr char kLicense[] = "GPL";
+    attr.prog_type = BPF_PROG_TYPE_PERF_EVENT;
+    attr.insns = reinterpret_cast<std::uint64_t>(code);
+    attr.insn_cnt = 2;
+    attr.license = reinterpret_cast<std::uint64_t>(kLicense);
+    return Fd(static_cast<int>(syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr))));
+  }();
+  return program.get();
+}
+
+// The main loop of a program's child: each letter is a command, which the child confirms.
+[[noreturn]] void Obey(int fd) {
+  constexpr std::uint64_t kRounds = 16;
+  char letter = 0;
+  while (read(fd, &letter, 1) == 1) {
+    if (letter == '0') _exit(0);
+    if (letter == '1') {
+      execl(kOther, kOther, static_cast<char*>(nullptr));
+      _exit(kGone);
+    }
+    for (unsigned way = 0; way < Ways(Act::kWork); ++way) Work(way, kRounds);
+    if (write(fd, &letter, 1) != 1) break;
+  }
+  _exit(0);
+}
+
+}  // namespace
+
+ProgramChild::ProgramChild(const ProgramMachine& machine, bool cpus)
+    : machine_(machine), cpus_(cpus) {
+  // Events may send these signals. They must not end the process, and with SIG_IGN the kernel would
+  // drop them.
+  for (const int number : {SIGTRAP, SIGIO}) signal(number, [](int) {});
+  file_.Reset(open("/dev/null", O_RDWR | O_CLOEXEC));
+  port_.Reset(open(machine.port().c_str(), O_RDWR | O_CLOEXEC));
+  trace_port_.Reset(open(machine.trace_port().c_str(), O_RDWR | O_CLOEXEC));
+  const std::size_t page = PageSize();
+  void* const at =
+      mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  memory_ = static_cast<std::byte*>(at);
+  if (at == MAP_FAILED || mprotect(memory_ + page, page, PROT_NONE) != 0) _exit(kGone);
+}
+
+ProgramChild::~ProgramChild() {
+  TakeBack();
+  munmap(memory_, 2 * PageSize());
+}
+
+Outcome ProgramChild::Do(const Step& step) {
+  const Slot& slot = slots_[step.slot];
+  pollfd poll_fd = {slot.fd, POLLIN, 0};
+  switch (step.act) {
+    case Act::kOpen:
+      return DoOpen(step);
+    case Act::kIoctl:
+      return Ioctl(step);
+    case Act::kMap:
+      return Map(step);
+    case Act::kMapAux:
+      return MapAux(step);
+    case Act::kUnmap:
+      return step.which == 0 ? Unmap(step.slot) : UnmapAux(step.slot);
+    case Act::kRead:
+      return Read(step);
+    case Act::kDrain:
+      return Drain(step.slot);
+    case Act::kPoll:
+      return Noted(poll(&poll_fd, 1, 0));
+    case Act::kClose:
+      return Close(step.slot);
+    case Act::kTasks:
+      return Noted(prctl(step.which == 0 ? PR_TASK_PERF_EVENTS_DISABLE : PR_TASK_PERF_EVENTS_ENABLE,
+                         0, 0, 0, 0));
+    case Act::kFork:
+      return ForkOne();
+    case Act::kChild:
+      return LetChild(step.which);
+    case Act::kWork:
+      Work(step.which, step.value);
+      return Noted(0);
+    case Act::kPulse:
+      return Pulse(step);
+    case Act::kBranch:
+      return Branch(step);
+    case Act::kAttach:
+      return Attach(step.slot);
+    case Act::kCpu:
+      return Cpu(step.which == 1);
+  }
+  return {};
+}
+
+void ProgramChild::End() {
+  if (child_ > 0) {
+    kill(child_, SIGKILL);
+    waitpid(child_, nullptr, 0);
+    close(child_fd_);
+  }
+  if (exited_ > 0) waitpid(exited_, nullptr, 0);
+  child_ = exited_ = -1;
+  if (second_off_) Cpu(true);
+}
+
+void ProgramChild::TakeBack() {
+  End();
+  for (unsigned slot = 0; slot < slots_.size(); ++slot) {
+    UnmapAux(slot);
+    Unmap(slot);
+    if (slots_[slot].fd >= 0) close(slots_[slot].fd);
+  }
+  slots_ = {};
+  held_ = {};
+}
+
+std::byte* ProgramChild::Place(const OpenCall& call) {
+  std::byte* const attr = memory_ + PageSize() - call.readable;
+  std::memcpy(attr, call.attr.data(), call.readable);
+  return attr;
+}
+
+void ProgramChild::Find(OpenCall& call) const {
+  if (call.who == OpenWho::kCgroup && machine_.cgroup() < 0) call.who = OpenWho::kFile;
+  if (call.who == OpenWho::kOtherTask && child_ < 0) call.who = OpenWho::kNobody;
+  if (call.who == OpenWho::kExited && exited_ < 0) call.who = OpenWho::kNobody;
+  if (call.cpu == OpenCpu::kOffline) call.cpu = OpenCpu::kBeyond;
+  if (call.cpu != OpenCpu::kSecond) return;
+  if (machine_.model(true).pmu().cpus < 2) call.cpu = OpenCpu::kFirst;
+  if (second_off_) call.cpu = OpenCpu::kOffline;
+}
+
+int ProgramChild::Pid(const OpenCall& call) const {
+  switch (call.who) {
+    case OpenWho::kThisTask:
+      return 0;
+    case OpenWho::kOtherTask:
+      return child_;
+    case OpenWho::kEveryone:
+      return -1;
+    case OpenWho::kExited:
+      return exited_;
+    case OpenWho::kCgroup:
+      return machine_.cgroup();
+    case OpenWho::kFile:
+      return file_.get();
+    case OpenWho::kNobody:
+      break;
+  }
+  return kNoSuchPid;
+}
+
+int ProgramChild::CpuOf(OpenCpu cpu) const {
+  switch (cpu) {
+    case OpenCpu::kAny:
+      return -1;
+    case OpenCpu::kFirst:
+      return 0;
+    case OpenCpu::kSecond:
+    case OpenCpu::kOffline:
+      return 1;
+    case OpenCpu::kBeyond:
+      break;
+  }
+  return kBeyond;
+}
+
+Outcome ProgramChild::DoOpen(const Step& step) {
+  OpenCall call = machine_.Bind(step.call);
+  Find(call);
+  const std::optional<OpenCall> question = held_.Question(machine_, call, step.other);
+  int group_fd = -1;
+  if (call.group != OpenGroup::kNone) {
+    group_fd = call.group == OpenGroup::kFile     ? file_.get()
+               : call.group == OpenGroup::kClosed ? kClosedFd
+                                                  : slots_[step.other].fd;
+    if (group_fd < 0) group_fd = kClosedFd;
+  }
+  const std::byte* const attr = Place(call);
+  rlimit before = {};
+  getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit none = {0, before.rlim_max};
+  if (!call.descriptors_left) setrlimit(RLIMIT_NOFILE, &none);
+  Outcome outcome = [&] {
+    std::optional<WithoutRights> without;
+    if (!step.rights) without.emplace();
+    return Noted(
+        syscall(SYS_perf_event_open, attr, Pid(call), CpuOf(call.cpu), group_fd, call.flags));
+  }();
+  if (!call.descriptors_left) setrlimit(RLIMIT_NOFILE, &before);
+  if (question) {
+    const OpenAnswer answer = machine_.model(step.rights).Predict(*question);
+    outcome.known = true;
+    outcome.told = answer.error;
+    outcome.check = answer.check;
+  }
+  if (outcome.error != 0) return outcome;
+  UnmapAux(step.slot);
+  Unmap(step.slot);
+  held_.Opened(machine_, call, step.slot, step.other);
+  if (slots_[step.slot].fd >= 0) close(slots_[step.slot].fd);
+  slots_[step.slot].fd = static_cast<int>(outcome.value);
+  return outcome;
+}
+
+Outcome ProgramChild::Ioctl(const Step& step) {
+  const ProgramIoctl& ioctl_row = ProgramIoctls()[step.which];
+  const int fd = slots_[step.slot].fd;
+  std::uint64_t value[4] = {step.value, 0, 0, 0};
+  char filter[] = "filter 0x1000/0x1000";
+  unsigned long arg = step.value;
+  switch (ioctl_row.takes) {
+    case ProgramIoctl::Takes::kValue:
+      break;
+    case ProgramIoctl::Takes::kPointer:
+      value[0] = ioctl_row.request == PERF_EVENT_IOC_QUERY_BPF ? 2 : step.value;
+      arg = reinterpret_cast<unsigned long>(value);
+      break;
+    case ProgramIoctl::Takes::kEvent:
+      arg = static_cast<unsigned long>(static_cast<long>(slots_[step.other].fd));
+      held_.Touched(step.other);
+      held_.Touched(step.slot);
+      break;
+    case ProgramIoctl::Takes::kFilter:
+      arg = reinterpret_cast<unsigned long>(filter);
+      break;
+    case ProgramIoctl::Takes::kBpf:
+      arg = static_cast<unsigned long>(static_cast<long>(Bpf()));
+      break;
+    case ProgramIoctl::Takes::kAttr: {
+      OpenCall call = machine_.model(true).Good();
+      call.Edit([&step](perf_event_attr& attr) {
+        attr.type = PERF_TYPE_BREAKPOINT;
+        attr.bp_type = 1 + static_cast<unsigned>(step.value % 3);
+        attr.bp_addr = step.value & ~7ull & 0xff'ffff;
+        attr.bp_len = 8;
+      });
+      arg = reinterpret_cast<unsigned long>(Place(call));
+      held_.Touched(step.slot);
+      break;
+    }
+  }
+  return Noted(ioctl(fd, ioctl_row.request, arg));
+}
+
+Outcome ProgramChild::Read(const Step& step) {
+  std::byte bytes[kProgramWork] = {};
+  return Noted(read(slots_[step.slot].fd, bytes, std::min<std::size_t>(step.value, sizeof(bytes))));
+}
+
+Outcome ProgramChild::Close(unsigned at) {
+  Slot& slot = slots_[at];
+  const Outcome outcome = Noted(slot.fd < 0 ? (errno = EBADF, -1) : close(slot.fd));
+  slot.fd = -1;
+  // If the ring buffer is still mapped, the event stays alive.
+  held_.Closed(at);
+  return outcome;
+}
+
+Outcome ProgramChild::ForkOne() {
+  if (child_ > 0) return Missing(EBUSY);
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return Noted(-1);
+  const pid_t pid = fork();
+  if (pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    close(ends[0]);
+    Obey(ends[1]);
+  }
+  const Outcome outcome = Noted(pid);
+  close(ends[1]);
+  if (pid < 0) {
+    close(ends[0]);
+    return outcome;
+  }
+  child_ = pid;
+  child_fd_ = ends[0];
+  return outcome;
+}
+
+Outcome ProgramChild::LetChild(unsigned which) {
+  if (child_ < 0) return Missing(ECHILD);
+  char letter = static_cast<char>('0' + which);
+  if (send(child_fd_, &letter, 1, MSG_NOSIGNAL) != 1) letter = '0';
+  const bool goes_on = letter == '2' && read(child_fd_, &letter, 1) == 1;
+  if (goes_on) return Noted(0);
+  siginfo_t info = {};
+  const Outcome outcome = Noted(waitid(P_PID, static_cast<id_t>(child_), &info, WEXITED | WNOWAIT));
+  if (exited_ > 0) waitpid(exited_, nullptr, 0);
+  exited_ = child_;
+  child_ = -1;
+  close(child_fd_);
+  held_.AllTouched();
+  return outcome;
+}
+
+Outcome ProgramChild::Pulse(const Step& step) {
+  if (port_.get() < 0) return Missing(ENXIO);
+  refpmu_pulse pulse = {};
+  pulse.size = sizeof(pulse);
+  pulse.cpu = REFPMU_CPU_CURRENT;
+  pulse.event = ProgramPulses()[step.which];
+  pulse.privilege = step.value % 2 == 0 ? REFPMU_PRIV_USER : REFPMU_PRIV_KERNEL;
+  pulse.n = step.value;
+  return Noted(ioctl(port_.get(), REFPMU_IOC_PULSE, &pulse));
+}
+
+Outcome ProgramChild::Branch(const Step& step) {
+  constexpr std::uint64_t kUser = 0x40'1000, kKernel = 0xffff'ffff'8100'0000, kApart = 0x40;
+  constexpr unsigned kKinds = 7;
+  const Fd& port = step.which == 0 ? port_ : trace_port_;
+  if (port.get() < 0) return Missing(ENXIO);
+  std::array<refpmu_branch_entry, kProgramWork> entries = {};
+  const std::uint64_t count = std::min<std::uint64_t>(step.value, entries.size());
+  for (unsigned i = 0; i < count; ++i) {
+    refpmu_branch_entry& entry = entries[i];
+    // Uses all kinds and privileges equally often.
+    entry.privilege = (step.value + i) % 2 == 0 ? REFPMU_PRIV_USER : REFPMU_PRIV_KERNEL;
+    entry.from = (entry.privilege == REFPMU_PRIV_USER ? kUser : kKernel) + i * kApart;
+    entry.to = entry.from + kApart;
+    entry.kind = i % kKinds;
+  }
+  refpmu_branches branches = {};
+  branches.size = sizeof(branches);
+  branches.cpu = REFPMU_CPU_CURRENT;
+  branches.entries = reinterpret_cast<std::uint64_t>(entries.data());
+  branches.count = static_cast<std::uint32_t>(count);
+  return Noted(ioctl(port.get(), REFPMU_IOC_BRANCHES, &branches));
+}
+
+Outcome ProgramChild::Attach(unsigned slot) {
+  return Noted(ioctl(slots_[slot].fd, PERF_EVENT_IOC_SET_BPF, Bpf()));
+}
+
+Outcome ProgramChild::Cpu(bool on) {
+  if (!cpus_) return Missing(EPERM);
+  const Fd fd(open(kSecondCpu, O_WRONLY | O_CLOEXEC));
+  if (fd.get() < 0) return Noted(-1);
+  const Outcome outcome = Noted(write(fd.get(), on ? "1" : "0", 1));
+  if (outcome.error == 0) second_off_ = !on;
+  held_.AllTouched();
+  return outcome;
+}
+
+}  // namespace pmuconf

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Executes the operations of a program in this process, one after the other. TakeBack() undoes the
+// effects of a program before the next one runs.
+#ifndef PMUCONF_TOOLS_REPRO_CHILD_H_
+#define PMUCONF_TOOLS_REPRO_CHILD_H_
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstddef>
+
+#include "system/fd.h"
+#include "tools/repro/held.h"
+#include "tools/repro/machine.h"
+#include "tools/repro/program.h"
+#include "tools/repro/run.h"
+
+namespace pmuconf {
+
+class ProgramChild {
+ public:
+  ProgramChild(const ProgramMachine& machine, bool cpus);
+  ProgramChild(const ProgramChild&) = delete;
+  ~ProgramChild();
+
+  Outcome Do(const Step& step);
+  // Kills children and switches the CPU on again. A process that exits after this leaves events and
+  // buffers to the kernel.
+  void End();
+  // Does End(), and also closes events and unmaps buffers.
+  void TakeBack();
+
+ private:
+  struct Slot {
+    int fd = -1;
+    std::byte* ring = nullptr;
+    std::size_t size = 0;
+    bool writable = false;
+    std::byte* aux = nullptr;
+    std::size_t aux_size = 0;
+  };
+  Outcome DoOpen(const Step& step);
+  Outcome Ioctl(const Step& step);
+  Outcome Map(const Step& step);
+  Outcome MapAux(const Step& step);
+  Outcome Unmap(unsigned slot);
+  Outcome UnmapAux(unsigned slot);
+  Outcome Read(const Step& step);
+  Outcome Drain(unsigned slot);
+  Outcome Close(unsigned slot);
+  Outcome ForkOne();
+  Outcome LetChild(unsigned which);
+  Outcome Pulse(const Step& step);
+  Outcome Branch(const Step& step);
+  Outcome Attach(unsigned slot);
+  Outcome Cpu(bool on);
+  std::byte* Place(const OpenCall& call);
+  // If the call names a task, cgroup or CPU that this process lacks, changes it to one that no
+  // machine has.
+  void Find(OpenCall& call) const;
+  int Pid(const OpenCall& call) const;
+  int CpuOf(OpenCpu cpu) const;
+
+  const ProgramMachine& machine_;
+  bool cpus_;
+  bool second_off_ = false;
+  HeldEvents held_;
+  std::array<Slot, kProgramSlots> slots_;
+  pid_t child_ = -1;
+  int child_fd_ = -1;
+  pid_t exited_ = -1;
+  Fd file_, port_, trace_port_;
+  std::byte* memory_ = nullptr;
+};
+
+}  // namespace pmuconf
+
+#endif  // PMUCONF_TOOLS_REPRO_CHILD_H_

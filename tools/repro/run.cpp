@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parent: passes programs to their process, waits for the results, and kills a process that
+// does not answer.
+#include "tools/repro/run.h"
+
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+#include "system/broken.h"
+#include "system/fd.h"
+#include "tools/repro/child.h"
+
+namespace pmuconf {
+namespace {
+
+constexpr double kKillLimit_s = 10;
+
+// Commands of the parent. The process confirms a command with the same letter.
+constexpr char kRun = 'r';
+constexpr char kRunAndExit = 'x';
+
+}  // namespace
+
+// Shared memory: the parent writes a program, the process writes the result of each operation.
+struct ProgramProcess::Shared {
+  std::size_t size;
+  std::uint8_t bytes[kProgramSteps * kStepBytes];
+  std::size_t steps;
+  Outcome outcomes[kProgramSteps];
+};
+
+// The helper process that creates processes. They become children of the process that owns this
+// object (CLONE_PARENT).
+class ProgramProcess::Maker {
+ public:
+  explicit Maker(const ProgramProcess& owner) {
+    Fd other = Pair(socket_);
+    pid_ = fork();
+    if (pid_ < 0) throw BrokenErrno("fork", errno);
+    if (pid_ > 0) return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    socket_.Reset();
+    Serve(owner, other);
+  }
+  Maker(const Maker&) = delete;
+  ~Maker() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+
+  // Creates a process that serves the other end of `socket`.
+  pid_t Make(Fd& socket) const {
+    const Fd other = Pair(socket);
+    pid_t pid = -1;
+    if (!Send(socket_, other) || recv(socket_.get(), &pid, sizeof(pid), 0) != sizeof(pid)) {
+      throw Broken("the helper process has exited");
+    }
+    if (pid < 0) throw BrokenErrno("clone", -pid);
+    return pid;
+  }
+
+ private:
+  // Stores one end of a new socket pair in `mine` and returns the other.
+  static Fd Pair(Fd& mine) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+      throw BrokenErrno("socketpair", errno);
+    }
+    mine.Reset(ends[0]);
+    return Fd(ends[1]);
+  }
+
+  // A one-byte message that carries a file descriptor.
+  struct Letter {
+    char byte = 0;
+    iovec part = {&byte, 1};
+    alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int))] = {};
+    msghdr header = {};
+    Letter() {
+      header.msg_iov = &part;
+      header.msg_iovlen = 1;
+      header.msg_control = room;
+      header.msg_controllen = sizeof(room);
+    }
+    Letter(const Letter&) = delete;
+  };
+
+  static bool Send(const Fd& to, const Fd& file) {
+    Letter letter;
+    cmsghdr* const item = CMSG_FIRSTHDR(&letter.header);
+    item->cmsg_level = SOL_SOCKET;
+    item->cmsg_type = SCM_RIGHTS;
+    item->cmsg_len = CMSG_LEN(sizeof(int));
+    const int fd = file.get();
+    std::memcpy(CMSG_DATA(item), &fd, sizeof(fd));
+    return sendmsg(to.get(), &letter.header, MSG_NOSIGNAL) == 1;
+  }
+
+  // Returns a closed Fd at the end of the connection.
+  static Fd Receive(const Fd& from) {
+    Letter letter;
+    int fd = -1;
+    if (recvmsg(from.get(), &letter.header, MSG_CMSG_CLOEXEC) != 1) return Fd();
+    const cmsghdr* const item = CMSG_FIRSTHDR(&letter.header);
+    if (item == nullptr) return Fd();
+    std::memcpy(&fd, CMSG_DATA(item), sizeof(fd));
+    return Fd(fd);
+  }
+
+  [[noreturn]] static void Serve(const ProgramProcess& owner, Fd& asked) {
+    for (Fd socket = Receive(asked); socket.get() >= 0; socket = Receive(asked)) {
+      // CLONE_PARENT: the owner of this object gets SIGCHLD and can wait for the process.
+      const long made = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, nullptr, nullptr, nullptr, 0);
+      if (made == 0) {
+        asked.Reset();
+        owner.Serve(socket.get());
+      }
+      const pid_t pid = made < 0 ? -errno : static_cast<pid_t>(made);
+      // The end of the new process must close the connection.
+      socket.Reset();
+      if (send(asked.get(), &pid, sizeof(pid), MSG_NOSIGNAL) != sizeof(pid)) break;
+    }
+    _exit(0);
+  }
+
+  Fd socket_;
+  pid_t pid_ = -1;
+};
+
+class ProgramProcess::Running {
+ public:
+  explicit Running(const Maker& maker) : pid_(maker.Make(socket_)) {
+    pidfd_.Reset(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
+    if (pidfd_.get() < 0) {
+      const int error = errno;
+      End();
+      throw BrokenErrno("pidfd_open", error);
+    }
+  }
+  Running(const Running&) = delete;
+
+  // Sends a command. Returns whether the process answered or ended within `limit_s`.
+  bool Ask(char what, double limit_s) {
+    const bool asked = send(socket_.get(), &what, 1, MSG_NOSIGNAL) == 1;
+    if (asked && what == kRun && Readable(socket_, limit_s) &&
+        recv(socket_.get(), &what, 1, 0) == 1) {
+      return true;
+    }
+    // The process exits after this command, or is exiting. Its socket closes before the process is
+    // gone.
+    return Gone(limit_s);
+  }
+
+  bool ended() const { return pid_ < 0; }
+
+  // Kills the process; returns whether it ended.
+  bool End() {
+    if (ended()) return true;
+    kill(-pid_, SIGKILL);
+    kill(pid_, SIGKILL);
+    return Gone(kKillLimit_s);
+  }
+
+ private:
+  static bool Readable(const Fd& fd, double limit_s) {
+    pollfd waited = {fd.get(), POLLIN, 0};
+    return poll(&waited, 1, static_cast<int>(limit_s * 1e3)) == 1;
+  }
+
+  // Returns whether the process ended within `limit_s`, and reaps it.
+  bool Gone(double limit_s) {
+    if (pidfd_.get() >= 0 && !Readable(pidfd_, limit_s)) return false;
+    waitpid(pid_, nullptr, 0);
+    pid_ = -1;
+    return true;
+  }
+
+  Fd socket_, pidfd_;
+  pid_t pid_ = -1;
+};
+
+bool Ended::Good() const {
+  return !hung && std::none_of(outcomes.begin(), outcomes.end(),
+                               [](const Outcome& outcome) { return outcome.Mismatch(); });
+}
+
+void ProgramProcess::Serve(int socket) const {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ProgramChild child(machine_, options_.cpus);
+  char what = 0;
+  while (recv(socket, &what, 1, 0) == 1) {
+    const Program program = decode_({shared_->bytes, shared_->size});
+    shared_->steps = program.steps.size();
+    options_.begin();
+    for (std::size_t i = 0; i < shared_->steps; ++i) {
+      shared_->outcomes[i] = child.Do(program.steps[i]);
+    }
+    options_.end();
+    if (what == kRunAndExit) break;
+    child.TakeBack();
+    if (send(socket, &what, 1, MSG_NOSIGNAL) != 1) break;
+  }
+  child.End();
+  _exit(0);
+}
+
+ProgramProcess::ProgramProcess(const ProgramMachine& machine, Decode decode, RunOptions options)
+    : machine_(machine), decode_(std::move(decode)), options_(std::move(options)) {
+  void* const at =
+      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED) throw BrokenErrno("mmap", errno);
+  shared_ = static_cast<Shared*>(at);
+  maker_ = std::make_unique<Maker>(*this);
+}
+
+ProgramProcess::~ProgramProcess() {
+  Kill();
+  munmap(shared_, sizeof(Shared));
+}
+
+Ended ProgramProcess::Run(std::span<const std::uint8_t> bytes, bool last) {
+  shared_->size = std::min(bytes.size(), sizeof(shared_->bytes));
+  std::copy_n(bytes.begin(), shared_->size, shared_->bytes);
+  shared_->steps = 0;
+  std::fill_n(shared_->outcomes, kProgramSteps, Outcome{});
+  if (!running_) running_ = std::make_unique<Running>(*maker_);
+  Ended ended;
+  ended.hung = !running_->Ask(last ? kRunAndExit : kRun, options_.limit_s);
+  if (ended.hung) {
+    ended.stuck = !Kill();
+  } else if (running_->ended()) {
+    running_.reset();
+  }
+  ended.outcomes.assign(shared_->outcomes, shared_->outcomes + shared_->steps);
+  return ended;
+}
+
+bool ProgramProcess::Kill() {
+  const bool ended = !running_ || running_->End();
+  running_.reset();
+  return ended;
+}
+
+Ended RunProgram(const ProgramMachine& machine, const Program& program, const RunOptions& options) {
+  return ProgramProcess(
+             machine, [&program](std::span<const std::uint8_t>) { return program; }, options)
+      .Run({}, true);
+}
+
+}  // namespace pmuconf

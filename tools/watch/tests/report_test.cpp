@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report of a watch.
+#include "tools/watch/report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace pmuconf {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+WatchedCalls Calls(const std::string& name,
+                   const std::vector<std::pair<int, std::uint64_t>>& buckets) {
+  WatchedCalls calls;
+  calls.name = name;
+  calls.function = "driver_" + name;
+  for (const auto& [bucket, n] : buckets) {
+    calls.buckets[static_cast<std::size_t>(bucket)] = n;
+    calls.calls += n;
+    calls.longest = std::uint64_t{1} << bucket;
+    calls.total += n << bucket;
+  }
+  return calls;
+}
+
+WatchedBreach Breach() {
+  WatchedBreach breach;
+  breach.name = "stop-running";
+  breach.rule = "DRC-052";
+  breach.text = "stop did not set STOPPED";
+  breach.times = 2;
+  breach.callback = "stop";
+  breach.values = "hw.state: expected 1, found 0";
+  breach.type = 11;
+  breach.config = 0x1d0;
+  breach.flags = 4;
+  breach.cpu = 1;
+  breach.pid = 77;
+  breach.command = "workload";
+  return breach;
+}
+
+TEST(Watch, DurationsAreOfAUnitThatFits) {
+  EXPECT_EQ(Duration(0), "0 ns");
+  EXPECT_EQ(Duration(999), "999 ns");
+  EXPECT_EQ(Duration(1'300), "1.3 us");
+  EXPECT_EQ(Duration(2'500'000), "2.5 ms");
+  EXPECT_EQ(Duration(7'000'000'000), "7.0 s");
+}
+
+TEST(Watch, SharesComeFromTheHistogram) {
+  const WatchedCalls calls = Calls("add", {{8, 60}, {10, 38}, {20, 2}});
+  EXPECT_EQ(Below(calls, 0.5), 256u);
+  EXPECT_EQ(Below(calls, 0.61), 1024u);
+  EXPECT_EQ(Below(calls, 0.99), 1u << 20);
+  EXPECT_EQ(Below(calls, 1.0), 1u << 20);
+  EXPECT_EQ(Below(WatchedCalls(), 0.5), 0u);
+}
+
+TEST(Watch, ACallbackIsALineWithItsPicture) {
+  Watched watched;
+  watched.pmu = "refpmu";
+  watched.calls = {Calls("add", {{8, 7}, {10, 70}}), Calls("del", {})};
+  const std::string text = WatchText(watched);
+  EXPECT_THAT(text, HasSubstr("add                  77    1.0 us   1.0 us   1.0 us   ▁ █"));
+  EXPECT_THAT(text, HasSubstr("driver_add\n"));
+  EXPECT_THAT(text, HasSubstr("driver_del\n"));
+  EXPECT_THAT(text, HasSubstr("no breach of the driver contract was seen\n"));
+}
+
+TEST(Watch, WhatIsNotWatchedIsSaidWithItsReason) {
+  Watched watched;
+  watched.calls = {Calls("read", {})};
+  watched.calls[0].unseen = "no kprobe: Invalid argument";
+  EXPECT_THAT(WatchText(watched), HasSubstr("read         not watched: no kprobe: Invalid"));
+}
+
+TEST(Watch, WhatThisKernelLeavesUnjudgedIsSaid) {
+  Watched watched;
+  EXPECT_THAT(WatchText(watched), Not(HasSubstr("not judged")));
+  watched.unjudged = "this and that";
+  EXPECT_THAT(WatchText(watched), HasSubstr("\nnot judged: this and that\nno breach"));
+  EXPECT_EQ(nlohmann::json::parse(WatchJson(watched))["unjudged"], "this and that");
+}
+
+TEST(Watch, ABreachNamesRulePlaceAndValues) {
+  Watched watched;
+  watched.breaches = {Breach()};
+  const std::string text = WatchText(watched);
+  EXPECT_THAT(text, HasSubstr("BREACH  DRC-052 stop-running: stop did not set STOPPED, 2 times\n"
+                              "    first in stop (flags 0x4) on CPU 1, in process 77 (workload), "
+                              "event type 11 config 0x1d0; hw.state: expected 1, found 0\n"));
+  EXPECT_THAT(text, Not(HasSubstr("no breach")));
+}
+
+TEST(Watch, ProgramsGetTheSame) {
+  Watched watched;
+  watched.pmu = "refpmu";
+  watched.seconds = 1.5;
+  watched.calls = {Calls("add", {{8, 7}})};
+  watched.breaches = {Breach()};
+  const auto json = nlohmann::json::parse(WatchJson(watched));
+  EXPECT_EQ(json["pmu"], "refpmu");
+  EXPECT_EQ(json["calls"][0]["calls"], 7);
+  EXPECT_EQ(json["calls"][0]["below_power_of_2_ns"][8], 7);
+  EXPECT_EQ(json["breaches"][0]["rule"], "DRC-052");
+  EXPECT_EQ(json["breaches"][0]["times"], 2);
+}
+
+}  // namespace
+}  // namespace pmuconf
