@@ -43,7 +43,7 @@ AREAS: dict[str, tuple[str, ...]] = {
     "suite": (
         *("conformance/lib/*.cpp", "conformance/report/*.cpp", "conformance/program/*.cpp"),
         *("conformance/tools/*.cpp", "conformance/cases/*.cpp", "conformance/include/*.h"),
-        *("conformance/watch/*.cpp", "conformance/main.cpp"),
+        *("conformance/watch/*.cpp", "conformance/scaffold/*.cpp", "conformance/main.cpp"),
     ),
     "scripts": ("ci/*.py", "vm/*.py", "kunit/pmukunit/*.py", "conformance/rules/*.py", "fuzz/*.py"),
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pmuconf: list, run, probe, watch, explain, serve, case, repro, report. Exit status: 0 success, 1
-// not conformant, 2 no verdict.
+// pmuconf: list, run, probe, watch, explain, new, serve, case, repro, report. Exit status: 0
+// success, 1 not conformant, 2 no verdict.
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -27,6 +27,7 @@
 #include "report/select.h"
 #include "report/stream.h"
 #include "report/verdict.h"
+#include "scaffold/command.h"
 #include "watch/command.h"
 
 namespace pmuconf {
@@ -48,6 +49,7 @@ struct Options {
   bool markdown = false;
   WatchOptions watch;
   ReproOptions repro;
+  NewOptions scaffold;
 };
 
 std::vector<KnownCase> Suite() {
@@ -379,6 +381,8 @@ int Main(int argc, char** argv) {
   explain->add_option("rule", options.rule, "id of the rule");
   explain->add_flag("--markdown", options.markdown, "print all rules, as docs/generated/rules.md");
 
+  auto* const new_files = AddNew(&app, &options.scaffold);
+
   auto* const serve = app.add_subcommand("serve", "run as the agent in a guest");
   add_target(serve)->required();
   serve->add_option("--channel", options.channel, "serial port to the host")->required();
@@ -409,6 +413,7 @@ int Main(int argc, char** argv) {
   if (watch->parsed()) return Watch(options.watch);
   if (repro->parsed()) return ReproOne(options);
   if (explain->parsed()) return ExplainRules(options);
+  if (new_files->parsed()) return New(*new_files, options.scaffold);
   if (one->parsed()) return RunCase(options);
   if (report->parsed()) return ReportStream(options);
   context().pmu = options.pmu;
