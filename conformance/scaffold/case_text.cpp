@@ -31,24 +31,25 @@ std::string Constant(const std::string& rule) {
   return name;
 }
 
-// Adds `.key = {item, …}` and `end` to the last line of `text`, or begins a new line.
-void AddList(std::string* text, const std::string& key, const std::vector<std::string>& items,
-             const std::string& end) {
+// Adds `.key = {item, …}` and `end` to the last line of `text` if it fits and `join` allows it, or
+// else begins a new line. Returns whether the list is in one line, so that another may follow it.
+bool AddList(std::string* text, const std::string& key, const std::vector<std::string>& items,
+             const std::string& end, bool join) {
   const auto column = [&] { return text->size() - (text->rfind('\n') + 1); };
   const std::string head = "." + key + " = {";
   std::string whole = head;
   for (std::size_t i = 0; i < items.size(); ++i) whole += (i == 0 ? "" : ", ") + items[i];
   whole += "}" + end;
-  if (column() + 1 + whole.size() <= kColumns) {
+  if (join && column() + 1 + whole.size() <= kColumns) {
     *text += " " + whole;
-    return;
+    return true;
   }
   const std::string indent(std::string(kMacro).size(), ' ');
   *text += "\n" + indent + head;
   const std::string inner(indent.size() + head.size(), ' ');
   if (indent.size() + whole.size() <= kColumns) {
     *text += whole.substr(head.size());
-    return;
+    return true;
   }
   for (std::size_t i = 0; i < items.size(); ++i) {
     const std::string item = items[i] + (i + 1 == items.size() ? "}" + end : ",");
@@ -59,6 +60,7 @@ void AddList(std::string* text, const std::string& key, const std::vector<std::s
       *text += (first ? "" : " ") + item;
     }
   }
+  return false;
 }
 
 std::string FirstLine(const CaseText& text) { return kMacro + text.suite + ", " + text.name + ","; }
@@ -68,8 +70,8 @@ std::string Case(const CaseText& text) {
   for (const std::string& rule : text.rules) rules.push_back(Constant(rule));
   for (const std::string& need : text.needs) needs.push_back("Cap::k" + CamelCase(need));
   std::string lines = FirstLine(text);
-  AddList(&lines, "rules", rules, ",");
-  AddList(&lines, "needs", needs, ") {");
+  const bool join = AddList(&lines, "rules", rules, ",", true);
+  AddList(&lines, "needs", needs, ") {", join);
   // A trace has no event to count.
   const bool trace = std::find(text.needs.begin(), text.needs.end(), "trace") != text.needs.end();
   lines += std::string("\n  const EventSpec spec = target().") +

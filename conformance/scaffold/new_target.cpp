@@ -19,7 +19,8 @@ slowness = 1.0    # factor for the deadline of each case
 smp = 2
 memory_mb = 512
 
-# The counters: take the numbers from the manual of the hardware. Kinds software, tracepoint and trace lack this table.
+# The counters: take the numbers from the manual of the hardware. The kinds software, tracepoint and trace do not have
+# this table. The kind trace has [trace] instead, with the size of a record in bytes: record = 64
 [counters]
 general = 1  # 1 to 32
 fixed = 0    # 0 to 16
@@ -45,31 +46,41 @@ branches = 0        # maximum number of branches in a sample
 # One entry for each event. With a stimulus, the cases that count can run: see docs/targets.md. An entry [[cache]] for
 # PERF_TYPE_HW_CACHE, and a stimulus "port" or "clock", need a `port` in [target].
 [[event]]
-name = "cycles"       # as in sysfs; a name that sysfs lacks needs a `code`
-stimulus = "none"     # nothing causes the event on purpose
-counters = "all"      # for example "0-3,f1": general and fixed counters
-accuracy = "exact"    # or { abs = 3 } or { rel = 0.02 }
+name = "cycles"     # as in sysfs; a name that sysfs lacks needs a `code`
+stimulus = "none"   # nothing causes the event on purpose
+counters = "all"    # for example "0-3,f1": general and fixed counters
+accuracy = "exact"  # or { abs = 3 } or { rel = 0.02 }
 )";
 
 constexpr const char* kBased = R"(
-# Each table below changes keys of the base. Remove the mark of comment where this PMU differs from the base.
+# The tables below change keys of the base. To change one, delete the '#' before it and before its table.
 
-# [vm]: the guest.
-# smp = 2
+# The guest that `make run` boots.
+#[vm]
+#smp = 2
 
-# [counters]: number and width of the counters.
-# general = 4
+# Number and width of the counters.
+#[counters]
+#general = 4
 
-# [sampling]: overflow interrupts.
-# min_period = 1
+# Overflow interrupts.
+#[sampling]
+#min_period = 1
 
-# [features]: optional features.
-# excludes = true
+# Optional features.
+#[features]
+#excludes = true
 
-# [refusals]: the errno of each request that the PMU refuses.
-# exclude_idle = "EOPNOTSUPP"
+# The errno of each request that the PMU refuses.
+#[refusals]
+#exclude_idle = "EOPNOTSUPP"
 
-# [[event]] and [[cache]]: an entry with a name of the base changes that entry, others are added.
+# An entry with a name of the base changes that entry. Others are added, and need all keys. [[cache]] works alike.
+#[[event]]
+#name = "yours"
+#code = 0x01
+#counters = "all"
+#accuracy = "exact"
 )";
 
 std::string Alone(const TargetRequest& request) {

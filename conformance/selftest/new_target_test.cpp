@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <regex>
+
 #include "selftest/new_tree.h"
 
 namespace pmuconf::scaffold {
@@ -49,6 +51,18 @@ TEST_F(NewTargetFile, FileWithABaseInheritsItsClaims) {
   EXPECT_EQ(target.match(), "simple");
   EXPECT_EQ(target.kind(), "software");
   EXPECT_EQ(Made({.name = "yours", .base = "simple", .pmu = "other"}).match(), "other");
+}
+
+TEST_F(NewTargetFile, TablesInCommentsAreValid) {
+  Put("conformance/targets/toy.toml",
+      NewTarget(Checkout(root()), {.name = "toy", .base = "", .pmu = ""}).changes[0].text);
+  const Scaffold made = NewTarget(Checkout(root()), {.name = "yours", .base = "toy", .pmu = ""});
+  const std::string text = std::regex_replace(made.changes[0].text, std::regex("\n#(?! )"), "\n");
+  const Target target = Target::Parse(text, root() + "/" + made.changes[0].path);
+  EXPECT_EQ(target.claims().size(), 2u);
+  EXPECT_EQ(target.general(), 4u);
+  EXPECT_TRUE(target.Claims(Cap::kExcludes));
+  EXPECT_TRUE(target.refusal("exclude_idle"));
 }
 
 TEST_F(NewTargetFile, NextCommandRunsIt) {
