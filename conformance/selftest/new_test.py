@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ ROOT = CONFORMANCE.parent
 BINARY = ROOT / "build" / "guest" / "conformance" / "pmuconf"
 INCLUDES = (ROOT, CONFORMANCE, CONFORMANCE / "include", ROOT / "driver" / "include")
 PARTS = ("rules", "cases", "targets", "renamed.toml")
+CAPABILITY = re.compile(r"\{Cap::k\w+, \"(\w+)\"\}")
 TIMEOUT_S = 300
 TEXT = 'A test of "pmuconf new" MUST leave\n  a complete rule.'
 RULE = ("--text", TEXT, "--why", "It is tested.", "--source", "man:perf_event_open(2)#disabled")
@@ -40,6 +42,12 @@ def last_rule(tree: pathlib.Path) -> dict[str, object]:
     rule = table["rule"][-1]
     assert isinstance(rule, dict)
     return rule
+
+
+def capabilities() -> list[str]:
+    """All capabilities except `trace`, with which the case has another body."""
+    (source,) = CONFORMANCE.glob("*/target.cpp")
+    return [name for name in CAPABILITY.findall(source.read_text()) if name != "trace"]
 
 
 def format_errors(file: pathlib.Path) -> str:
@@ -70,7 +78,9 @@ def test_rule_and_its_case_compile(tree: pathlib.Path, tmp_path: pathlib.Path) -
     words = command.removeprefix("next: build/guest/conformance/pmuconf new ").split()
     assert words == ["case", "Counting.NameOfClaim", "--rule", str(rule["id"])]
 
-    case, rules, *_, command = new(tree, *words)
+    needs = capabilities()
+    assert len(needs) > 40
+    case, rules, *_, command = new(tree, *words, "--needs", ",".join(needs))
     assert (case, rules) == ("conformance/cases/counting/name_of_claim_test.cpp", file)
     assert command == "next: make run CASE=Counting.NameOfClaim"
     assert last_rule(tree)["status"] == "active"
