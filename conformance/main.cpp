@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pmuconf: list, target, run, probe, watch, explain, serve, case, repro, report. Exit status: 0
-// success, 1 not conformant, 2 no verdict.
+// pmuconf: list, target, run, probe, watch, explain, new, serve, case, repro, report. Exit status:
+// 0 success, 1 not conformant, 2 no verdict.
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -25,6 +25,7 @@
 #include "report/select.h"
 #include "report/stream.h"
 #include "report/verdict.h"
+#include "scaffold/command.h"
 #include "system/context.h"
 #include "target/probe.h"
 #include "target/target_of_process.h"
@@ -51,6 +52,7 @@ struct Options {
   std::string evidence;
   WatchOptions watch;
   ReproOptions repro;
+  NewOptions scaffold;
 };
 
 std::vector<KnownCase> Suite() {
@@ -400,6 +402,8 @@ int Main(int argc, char** argv) {
                       "list of other tests (default: evidence.json next to the program)");
   explain->add_flag("--markdown", options.markdown, "print all rules, as docs/generated/rules.md");
 
+  auto* const new_files = AddNew(&app, &options.scaffold);
+
   auto* const serve = app.add_subcommand("serve", "run as the agent in a guest");
   add_target(serve)->required();
   serve->add_option("--channel", options.channel, "serial port to the host")->required();
@@ -431,6 +435,7 @@ int Main(int argc, char** argv) {
   if (watch->parsed()) return Watch(options.watch);
   if (repro->parsed()) return ReproOne(options);
   if (explain->parsed()) return ExplainRules(options);
+  if (new_files->parsed()) return New(*new_files, options.scaffold);
   if (one->parsed()) return RunCase(options);
   if (report->parsed()) return ReportStream(options);
   context().pmu = options.pmu;
