@@ -146,7 +146,7 @@ class Outcome:
             "release": self.release,
             "duration_s": round(self.took_s),
             "minutes": self.job.minutes,
-            "again": self.job.repro_command(),
+            "repro": self.job.repro_command(),
             "report": folder(self.job).name,
             "totals": self.totals,
         }
@@ -416,7 +416,7 @@ def print_outcome(number: int, total: int, outcome: Outcome) -> None:
         print(f"{head}: conformant, {cases} cases, {outcome.took_s:.0f} s", flush=True)
         return
     print(
-        f"{head}: {outcome.verdict}: {outcome.why}; again: {outcome.job.repro_command()}",
+        f"{head}: {outcome.verdict}: {outcome.why}; repro: {outcome.job.repro_command()}",
         flush=True,
     )
 
@@ -474,7 +474,7 @@ def write(outcomes: Sequence[Outcome], exclusions: Iterable[tuple[Exclusion, int
         if outcome.why:
             page += [
                 f"- {outcome.job.name}: {outcome.why}",
-                f"  again: `{outcome.job.repro_command()}`",
+                f"  repro: `{outcome.job.repro_command()}`",
             ]
     page += ["", "Not run:", ""]
     page += [f"- {count} places: {exclusion.reason}" for exclusion, count in exclusions]

@@ -150,7 +150,7 @@ class CaseItem(pytest.Item):
             rules = ", ".join(result["rules"])
             raise CaseFailed(
                 f"{result['result']} ({rules}): {result['message']}\n"
-                f"again: {node.repro_command(self._case)}"
+                f"repro: {node.repro_command(self._case)}"
             )
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:

@@ -233,7 +233,7 @@ def test_failed_job_reports_its_cause_and_does_not_stop_others(
     assert len(lines) == len(stand_ins)
     again = "make run PMUCONF_ACCEL=tcg KERNEL=6.12 TARGET=refused"
     assert (
-        f"[2/12] 6.12/amd64/tcg/refused: NO_RESULT: status 2: pmuvm: no such thing; again: {again}"
+        f"[2/12] 6.12/amd64/tcg/refused: NO_RESULT: status 2: pmuvm: no such thing; repro: {again}"
         in lines
     )
     assert "[12/12] 6.12/amd64/tcg/good: conformant, 8 cases, 0 s" in lines
@@ -269,7 +269,7 @@ def test_results_are_written_when_a_job_ends(stand_ins: dict[str, str], tmp_path
     assert last["totals"] == {"cases": 2, "passed": 1, "failed": 1, "skipped": 0}
     page = (tmp_path / "matrix.md").read_text(encoding="utf-8")
     assert "| 6.12/amd64/tcg/first | CONFORMANT | 7 | 0 | 1 | 0 |" in page
-    assert "again: `make run PMUCONF_ACCEL=tcg KERNEL=6.12 TARGET=second`" in page
+    assert "repro: `make run PMUCONF_ACCEL=tcg KERNEL=6.12 TARGET=second`" in page
 
 
 def test_result_of_an_earlier_run_is_not_used(stand_ins: dict[str, str], tmp_path: Path) -> None:

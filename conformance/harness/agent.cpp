@@ -164,7 +164,7 @@ class Agent {
                  {"message", result.message},
                  {"rules", result.rules},
                  {"pid", result.pid}};
-    if (result.obstacle != Obstacle::kNone) line["obstacle"] = ToString(result.obstacle);
+    if (result.obstacle != Obstacle::kNone) line["skip_reason"] = ToString(result.obstacle);
     if (result.runs > 1) line["runs"] = result.runs;
     Send(line);
   }

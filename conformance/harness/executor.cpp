@@ -40,7 +40,7 @@ void JudgeEnd(const ProcessResult& process, double deadline_s, CaseResult* resul
 std::string EncodeResult(const CaseResult& result) {
   return JsonLine({{"result", ToString(result.result)},
                    {"message", result.message},
-                   {"obstacle", ToString(result.obstacle)},
+                   {"skip_reason", ToString(result.obstacle)},
                    {"disturbed", result.disturbed}});
 }
 
@@ -53,7 +53,7 @@ bool DecodeResult(const std::string& text, CaseResult* result) {
   result->result = *parsed;
   result->message = json["message"].get<std::string>();
   result->obstacle =
-      ObstacleFromString(json.value("obstacle", std::string())).value_or(Obstacle::kNone);
+      ObstacleFromString(json.value("skip_reason", std::string())).value_or(Obstacle::kNone);
   result->disturbed = json.value("disturbed", false);
   return true;
 }

@@ -17,9 +17,9 @@ std::string ToJson(const Report& report) {
                 {"result", ToString(row.result)},
                 {"duration_s", std::round(row.duration_s * 1000) / 1000},
                 {"message", row.message}};
-    if (row.obstacle != Obstacle::kNone) one["obstacle"] = ToString(row.obstacle);
+    if (row.obstacle != Obstacle::kNone) one["skip_reason"] = ToString(row.obstacle);
     if (row.runs > 1) one["runs"] = row.runs;
-    if (!good && !report.again.empty()) one["again"] = report.again + row.id;
+    if (!good && !report.again.empty()) one["repro"] = report.again + row.id;
     cases.push_back(std::move(one));
   }
   Json rules = Json::array();
@@ -56,7 +56,7 @@ std::string ToJson(const Report& report) {
                        {"lost", t.lost},
                        {"rules", t.rules},
                        {"rules_passed", t.rules_passed}}},
-                     {"obstacles", obstacles},
+                     {"skip_reasons", obstacles},
                      {"cases", cases},
                      {"rules", rules},
                      {"problems", report.problems}};

@@ -36,9 +36,10 @@ void TakeResult(const Json& json, Stream* stream) {
   result.result = *parsed;
   result.duration_s = json.at("duration_s").get<double>();
   result.message = json.at("message").get<std::string>();
-  const auto obstacle = json.value("obstacle", std::string());
-  const auto known = ObstacleFromString(obstacle);
-  if (!known) throw std::runtime_error("unknown obstacle '" + obstacle + "'");
+  // Streams of earlier versions have the key `obstacle`.
+  const auto reason = json.value("skip_reason", json.value("obstacle", std::string()));
+  const auto known = ObstacleFromString(reason);
+  if (!known) throw std::runtime_error("unknown skip reason '" + reason + "'");
   result.obstacle = *known;
   result.runs = json.value("runs", 1);
   stream->results.push_back(std::move(result));

@@ -89,7 +89,7 @@ std::string Failure(const Report& report, const CaseResult& row) {
     }
     text += "\nwhy " + id + ": " + std::string(rule->why);
   }
-  if (!report.again.empty()) text += "\nagain: " + report.again + row.id;
+  if (!report.again.empty()) text += "\nrepro: " + report.again + row.id;
   return text;
 }
 

@@ -163,10 +163,10 @@ TEST(Reports, SayOfAFailureAllThatItTakes) {
     EXPECT_THAT(text, HasSubstr("opened: type=17: open"));
     EXPECT_THAT(text, HasSubstr("rule CNT-002 (MUST): "));
     EXPECT_THAT(text, HasSubstr("why CNT-002: "));
-    EXPECT_THAT(text, HasSubstr("again: make run KERNEL=6.12 CASE=Suite.Name"));
+    EXPECT_THAT(text, HasSubstr("repro: make run KERNEL=6.12 CASE=Suite.Name"));
   }
   const auto json = nlohmann::json::parse(ToJson(report));
-  EXPECT_EQ(json["cases"][0]["again"], "make run KERNEL=6.12 CASE=Suite.Name");
+  EXPECT_EQ(json["cases"][0]["repro"], "make run KERNEL=6.12 CASE=Suite.Name");
 }
 
 TEST(Reports, TellTheClassesOfWhatHasNoAnswerApart) {
@@ -178,9 +178,9 @@ TEST(Reports, TellTheClassesOfWhatHasNoAnswerApart) {
   EXPECT_THAT(ToKtap(report), HasSubstr("# SKIP target does not claim it: needs bpf\n"));
   EXPECT_THAT(ToJunit(report), HasSubstr("<skipped type=\"SKIP.not_claimed\""));
   const auto json = nlohmann::json::parse(ToJson(report));
-  EXPECT_EQ(json["cases"][0]["obstacle"], "not_claimed");
-  EXPECT_EQ(json["obstacles"]["not_claimed"], 1);
-  EXPECT_EQ(json["obstacles"]["not_permitted"], 0);
+  EXPECT_EQ(json["cases"][0]["skip_reason"], "not_claimed");
+  EXPECT_EQ(json["skip_reasons"]["not_claimed"], 1);
+  EXPECT_EQ(json["skip_reasons"]["not_permitted"], 0);
 }
 
 TEST(Reports, NameWhatWasRunAgain) {
@@ -200,12 +200,15 @@ TEST(Stream, HasHowOftenACaseWasRun) {
   EXPECT_EQ(ParseStream(kRun + pass + ",\"runs\":2}\n", "s").results[0].runs, 2);
 }
 
-TEST(Stream, HasTheObstacleOfAResult) {
+TEST(Stream, HasTheSkipReasonOfAResult) {
   const std::string skip =
-      R"({"t":"result","id":"A.B","result":"SKIP","duration_s":0.5,"message":"","rules":[],"obstacle":")";
-  const Stream stream = ParseStream(kRun + skip + "kernel_lacks\"}\n", "s");
-  EXPECT_EQ(stream.results[0].obstacle, Obstacle::kKernelLacks);
-  EXPECT_THROW(ParseStream(kRun + skip + "bad_weather\"}\n", "s"), ConfigError);
+      R"({"t":"result","id":"A.B","result":"SKIP","duration_s":0.5,"message":"","rules":[],)";
+  // Earlier versions wrote the key `obstacle`.
+  for (const std::string key : {R"("skip_reason":")", R"("obstacle":")"}) {
+    const Stream stream = ParseStream(kRun + skip + key + "kernel_lacks\"}\n", "s");
+    EXPECT_EQ(stream.results[0].obstacle, Obstacle::kKernelLacks);
+    EXPECT_THROW(ParseStream(kRun + skip + key + "bad_weather\"}\n", "s"), ConfigError);
+  }
 }
 
 TEST(Obstacles, HaveNamesThatAreReadBack) {
@@ -242,7 +245,7 @@ TEST(Summary, SaysWhatFailedAndHowToRepeatIt) {
   EXPECT_THAT(text, HasSubstr("count was 7?[2J"));
   EXPECT_THAT(text, HasSubstr("rule CNT-002 (MUST): "));
   EXPECT_THAT(text, HasSubstr("why CNT-002: "));
-  EXPECT_THAT(text, HasSubstr("again: make run KERNEL=6.12 CASE=Suite.Name"));
+  EXPECT_THAT(text, HasSubstr("repro: make run KERNEL=6.12 CASE=Suite.Name"));
   EXPECT_THAT(text, HasSubstr("NOT CONFORMANT: failed: CNT-002\n"));
 }
 

@@ -146,7 +146,7 @@ def test_run_without_the_pmu_reports_it_and_judges_nothing(tmp_path: pathlib.Pat
     assert "no such PMU (no PMU matches 'refpmu'" in done.stdout
     assert "\x1b" not in done.stdout
     results = json.loads((tmp_path / "results.json").read_text())
-    assert results["obstacles"]["no_such_pmu"] == 1 and results["totals"]["failed"] == 0
+    assert results["skip_reasons"]["no_such_pmu"] == 1 and results["totals"]["failed"] == 0
 
 
 SOFTWARE = """

@@ -211,13 +211,13 @@ class Oracle {
                         {"reason", Name(told)},    {"kernel", ErrorOrOpens(seen)},
                         {"rights", rights},        {"paranoid", model.system().paranoid},
                         {"call", Arguments(call)}, {"attr", Describe(call.Attr())},
-                        {"bytes", Bytes(call)},    {"again", again}};
+                        {"bytes", Bytes(call)},    {"repro", again}};
     shown_.push_back(shown);
     std::cerr << "call " << number_ << ": the model says " << ErrorOrOpens(told.error) << " ("
               << Name(told) << "), the kernel says " << ErrorOrOpens(seen) << "\n  "
               << Arguments(call) << ", rights: " << rights
               << ", paranoid: " << model.system().paranoid << "\n  " << Describe(call.Attr())
-              << "\n  " << Bytes(call) << "\n  again: " << again << std::endl;
+              << "\n  " << Bytes(call) << "\n  repro: " << again << std::endl;
   }
 
   // Returns all results that the model can predict for this kernel and these PMUs.

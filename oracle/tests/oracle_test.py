@@ -84,7 +84,7 @@ def mutant_disagreement(vm: guest.Guest) -> tuple[dict[str, Any], int, guest.Don
     vm.load("broken.ko")
     done = asked(vm, "refpmu", "mutated", 20_000, "--stop")
     first = json.loads(done.stdout)["shown"][0]
-    again = vm.exec(first["again"].split(), DEADLINE_S)
+    again = vm.exec(first["repro"].split(), DEADLINE_S)
     assert vm.unload("refpmu")["ok"] is True
     return first, done.status, again
 

@@ -66,7 +66,7 @@ def test_each_case_is_an_item_of_its_own(folder: pathlib.Path, workers: list[str
     )
     assert status == 1
     assert "CRASH (CNT-002): guest lost: Oops: 0002" in text
-    assert "again: make run TARGET=soft KERNEL=./one CASE=Stand.Oopses" in text
+    assert "repro: make run TARGET=soft KERNEL=./one CASE=Stand.Oopses" in text
     xml = junitparser.JUnitXml.fromfile(str(folder / "junit.xml"))
     assert (xml.tests, xml.failures, xml.errors) == (3, 1, 0)
 
