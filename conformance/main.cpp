@@ -45,7 +45,7 @@ struct Options {
   std::string case_id;
   int result_fd = -1;
   std::string stream;
-  std::string again;
+  std::string repro_command;
   std::string out;
   std::string rule;
   bool markdown = false;
@@ -125,20 +125,20 @@ int DescribeTarget(const Options& options) {
 }
 
 // Quotes an argument for a shell if needed.
-std::string Quoted(const std::string& word) {
-  const bool plain = word.find_first_not_of(
+std::string Quoted(const std::string& argument) {
+  const bool plain = argument.find_first_not_of(
                          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                          "0123456789_-+=./:,@%") == std::string::npos;
-  return plain && !word.empty() ? word : "'" + word + "'";
+  return plain && !argument.empty() ? argument : "'" + argument + "'";
 }
 
 // Returns the command-line options that name the target. `drafted`: the target was drafted from
 // --pmu.
-std::string TargetWords(const Options& options, bool drafted) {
-  std::string words;
-  if (!drafted) words += " --target " + Quoted(options.target);
-  if (!options.pmu.empty()) words += " --pmu " + Quoted(options.pmu);
-  return words;
+std::string TargetArguments(const Options& options, bool drafted) {
+  std::string arguments;
+  if (!drafted) arguments += " --target " + Quoted(options.target);
+  if (!options.pmu.empty()) arguments += " --pmu " + Quoted(options.pmu);
+  return arguments;
 }
 
 int RunCase(Options options) {
@@ -154,7 +154,7 @@ int RunCase(Options options) {
     }
     info = FindCase(ids.front());
   }
-  const CaseResult result = RunHere(*info);
+  const CaseResult result = RunInThisProcess(*info);
   if (options.result_fd >= 0) {
     const std::string line = EncodeResult(result);
     const ssize_t n = write(options.result_fd, line.data(), line.size());
@@ -165,18 +165,18 @@ int RunCase(Options options) {
     std::cout << WhySkipped(result) << "\n";
   } else if (result.result != Result::kPass) {
     Report report;
-    report.again = "pmuconf case" + TargetWords(options, false) + " ";
+    report.repro_command = "pmuconf case" + TargetArguments(options, false) + " ";
     std::cout << Failure(report, result) << "\n";
   }
   Flush();
-  if (ForRules(result) == Result::kNotRun || result.result == Result::kBroken) return 2;
+  if (ResultForRules(result) == Result::kNotRun || result.result == Result::kBroken) return 2;
   return result.result == Result::kPass || result.result == Result::kSkip ? 0 : 1;
 }
 
 int Finish(const Options& options, const Stream& stream, const Target& target,
-           const Profile& profile, const std::string& again) {
+           const Profile& profile, const std::string& repro_command) {
   Report report = Judge(stream, target, profile, Suite(), ChooseWaivers(options.target), Today());
-  report.again = again;
+  report.repro_command = repro_command;
   if (!options.out.empty()) WriteReports(report, options.out);
   std::cout << Summary(report);
   if (!options.out.empty()) std::cout << "reports: " << options.out << "\n";
@@ -212,10 +212,10 @@ void RunAll(const Options& options, const Target& target, Stream* stream) {
   try {
     log.emplace();
   } catch (const Broken& broken) {
-    stream->unseen = std::string(
-                         "cannot read the kernel log, so kernel reports would go "
-                         "unnoticed: ") +
-                     broken.what();
+    stream->no_kernel_log = std::string(
+                                "cannot read the kernel log, so kernel reports would go "
+                                "unnoticed: ") +
+                            broken.what();
   }
   const Executor executor(options.target, options.pmu, log.has_value());
   Progress progress(stream->selected.size(), isatty(STDOUT_FILENO) == 1, Colour(STDOUT_FILENO),
@@ -263,7 +263,7 @@ int Run(Options options) {
   stream.selected = Select(options.selection, profile, Suite(), AllRules());
   RunAll(options, target, &stream);
   return Finish(options, stream, target, profile,
-                "pmuconf run" + TargetWords(options, drafted) + " --case ");
+                "pmuconf run" + TargetArguments(options, drafted) + " --case ");
 }
 
 int ReportStream(const Options& options) {
@@ -272,8 +272,9 @@ int ReportStream(const Options& options) {
   const Profile profile =
       ChooseProfile(options.target, options.profile.empty() ? stream.profile : options.profile);
   const std::string which = target.name() == "refpmu" ? "" : " TARGET=" + options.target;
-  const std::string again = "make run KERNEL=" + stream.kernel + which + " CASE=";
-  return Finish(options, stream, target, profile, options.again.empty() ? again : options.again);
+  const std::string repro_command = "make run KERNEL=" + stream.kernel + which + " CASE=";
+  return Finish(options, stream, target, profile,
+                options.repro_command.empty() ? repro_command : options.repro_command);
 }
 
 int Probe(const Options& options) {
@@ -420,7 +421,7 @@ int Main(int argc, char** argv) {
   add_target(report)->required();
   report->add_option("--stream", options.stream, "stream.jsonl")->required();
   report->add_option("--profile", options.profile, "judge by this profile, not by the stream's");
-  report->add_option("--again", options.again, "repro command, without the id of the case");
+  report->add_option("--again", options.repro_command, "repro command, without the id of the case");
   report->add_option("--out", options.out, "folder for the reports")->required();
 
   try {
@@ -440,7 +441,7 @@ int Main(int argc, char** argv) {
   if (report->parsed()) return ReportStream(options);
   context().pmu = options.pmu;
   LoadTarget(options.target);
-  return Serve(options.target, options.channel);
+  return RunAgent(options.target, options.channel);
 }
 
 }  // namespace

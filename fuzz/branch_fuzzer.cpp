@@ -20,7 +20,7 @@ constexpr u64 kKernelBit = u64{1} << 63;
 bool Has(u64 filter, u64 bit) { return (filter & bit) != 0; }
 
 // The documented values of perf_event_open(2), one request at a time.
-bool KindWanted(const refpmu_pebs_lbr& entry, u64 filter) {
+bool KindSelected(const refpmu_pebs_lbr& entry, u64 filter) {
   const unsigned type = entry.info >> 56 & 15;
   const bool jcc = type == 0;
   const bool ind_jump = type == 1;
@@ -40,41 +40,41 @@ bool KindWanted(const refpmu_pebs_lbr& entry, u64 filter) {
   return Has(filter, REFPMU_WANT_BRANCH_CALL) && call;
 }
 
-bool TransactionWanted(const refpmu_pebs_lbr& entry, u64 filter) {
+bool TransactionSelected(const refpmu_pebs_lbr& entry, u64 filter) {
   const bool in = Has(filter, REFPMU_WANT_BRANCH_IN_TX);
   const bool out = Has(filter, REFPMU_WANT_BRANCH_NO_TX);
   return in == out || in == ((entry.info >> 62 & 1) != 0);
 }
 
-bool PrivilegeWanted(const refpmu_pebs_lbr& entry, u64 filter) {
+bool PrivilegeSelected(const refpmu_pebs_lbr& entry, u64 filter) {
   const bool kernel = Has(filter, REFPMU_WANT_BRANCH_KERNEL);
   if ((entry.to & kKernelBit) != 0) return kernel;
   return Has(filter, REFPMU_WANT_BRANCH_USER) && (kernel || (entry.from & kKernelBit) == 0);
 }
 
-bool Wanted(const refpmu_pebs_lbr& entry, u64 filter) {
-  return (entry.from != 0 || entry.to != 0) && KindWanted(entry, filter) &&
-         TransactionWanted(entry, filter) && PrivilegeWanted(entry, filter);
+bool IsSelected(const refpmu_pebs_lbr& entry, u64 filter) {
+  return (entry.from != 0 || entry.to != 0) && KindSelected(entry, filter) &&
+         TransactionSelected(entry, filter) && PrivilegeSelected(entry, filter);
 }
 
-void CheckShown(const refpmu_pebs_lbr& entry, u64 filter, const refpmu_branch_sample& sample) {
-  HOLDS(sample.from == entry.from && sample.to == entry.to, "entries keep order and addresses");
-  HOLDS(Has(filter, REFPMU_WANT_BRANCH_KERNEL) || ((sample.from | sample.to) & kKernelBit) == 0,
-        "without KERNEL no address of the kernel is shown");
-  HOLDS(sample.cycles == (Has(filter, REFPMU_WANT_BRANCH_NO_CYCLES) ? 0 : entry.info & 0xffff),
-        "cycles are shown unless NO_CYCLES is set");
+void CheckSample(const refpmu_pebs_lbr& entry, u64 filter, const refpmu_branch_sample& sample) {
+  PROPERTY(sample.from == entry.from && sample.to == entry.to, "entries keep order and addresses");
+  PROPERTY(Has(filter, REFPMU_WANT_BRANCH_KERNEL) || ((sample.from | sample.to) & kKernelBit) == 0,
+           "without KERNEL no address of the kernel is shown");
+  PROPERTY(sample.cycles == (Has(filter, REFPMU_WANT_BRANCH_NO_CYCLES) ? 0 : entry.info & 0xffff),
+           "cycles are shown unless NO_CYCLES is set");
   const bool flags = !Has(filter, REFPMU_WANT_BRANCH_NO_FLAGS);
   const bool mispred = entry.info >> 63 != 0;
-  HOLDS(sample.mispred == (flags && mispred) && sample.predicted == (flags && !mispred) &&
-            sample.in_tx == (flags && (entry.info >> 62 & 1) != 0) &&
-            sample.abort == (flags && (entry.info >> 61 & 1) != 0),
-        "flags are shown unless NO_FLAGS is set");
+  PROPERTY(sample.mispred == (flags && mispred) && sample.predicted == (flags && !mispred) &&
+               sample.in_tx == (flags && (entry.info >> 62 & 1) != 0) &&
+               sample.abort == (flags && (entry.info >> 61 & 1) != 0),
+           "flags are shown unless NO_FLAGS is set");
   constexpr u8 kTypes[16] = {1, 3, 2, 5, 4, 6};
-  HOLDS(sample.type ==
-            (Has(filter, REFPMU_WANT_BRANCH_TYPE_SAVE) ? kTypes[entry.info >> 56 & 15] : 0),
-        "a type is shown if TYPE_SAVE is set");
-  HOLDS(sample.priv == (Has(filter, REFPMU_WANT_BRANCH_PRIV_SAVE) ? 1 + (entry.to >> 63) : 0),
-        "the privilege is shown if PRIV_SAVE is set");
+  PROPERTY(sample.type ==
+               (Has(filter, REFPMU_WANT_BRANCH_TYPE_SAVE) ? kTypes[entry.info >> 56 & 15] : 0),
+           "a type is shown if TYPE_SAVE is set");
+  PROPERTY(sample.priv == (Has(filter, REFPMU_WANT_BRANCH_PRIV_SAVE) ? 1 + (entry.to >> 63) : 0),
+           "the privilege is shown if PRIV_SAVE is set");
 }
 
 u64 Address(FuzzedDataProvider& data) {
@@ -98,14 +98,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
     entry.info |= u64{data.ConsumeIntegral<u8>()} << 16;  // bits without a meaning
   }
   std::vector<refpmu_branch_sample> samples(entries.size());
-  const unsigned kept = refpmu_branch_filter(entries.data(), static_cast<unsigned>(entries.size()),
-                                             filter, samples.data());
+  const unsigned selected = refpmu_branch_filter(
+      entries.data(), static_cast<unsigned>(entries.size()), filter, samples.data());
   unsigned next = 0;
   for (const refpmu_pebs_lbr& entry : entries) {
-    if (!Wanted(entry, filter)) continue;
-    HOLDS(next < kept, "a requested branch is kept");
-    CheckShown(entry, filter, samples[next++]);
+    if (!IsSelected(entry, filter)) continue;
+    PROPERTY(next < selected, "a requested branch is kept");
+    CheckSample(entry, filter, samples[next++]);
   }
-  HOLDS(next == kept, "a kept branch was requested");
+  PROPERTY(next == selected, "a kept branch was requested");
   return 0;
 }

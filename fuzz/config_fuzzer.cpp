@@ -56,9 +56,9 @@ constexpr std::array<BranchKind, 7> kBranchSelect = {{
 // PERF_SAMPLE_*
 constexpr u64 kSampleMemory = 0x14ac008, kSampleRegs = 0x40000, kSampleBranches = 0x800;
 
-bool Owns(const refpmu_caps& caps, u32 type) { return type == caps.own_type || type == kRaw; }
+bool IsOwnType(const refpmu_caps& caps, u32 type) { return type == caps.own_type || type == kRaw; }
 
-bool GoesTo(RefpmuPlace place, int counter, const refpmu_caps& caps) {
+bool CanUse(RefpmuPlace place, int counter, const refpmu_caps& caps) {
   switch (place) {
     case RefpmuPlace::kFirstTwo:
       return counter < 2;
@@ -78,18 +78,18 @@ u64 Counters(u64 config, const refpmu_caps& caps) {
   if (event == nullptr) return 0;
   u64 set = 0;
   for (int i = 0; i < caps.general; ++i)
-    if (GoesTo(event->place, i, caps)) set |= u64{1} << i;
+    if (CanUse(event->place, i, caps)) set |= u64{1} << i;
   const bool plain = (config & ~kRefpmuCode) == 0;
   if (plain && event->fixed >= 0 && event->fixed < caps.fixed) set |= u64{1} << (32 + event->fixed);
   return set;
 }
 
-struct Extra {
+struct ExtraRegister {
   int kind;
   u64 valid;
 };
 
-Extra ExtraOf(u64 config) {
+ExtraRegister ExtraRegisterOf(u64 config) {
   switch (config & kRefpmuCode) {
     case 0x01b7:
     case 0x01bb:
@@ -110,13 +110,13 @@ struct Expected {
 
 void ReadEvent(const refpmu_attr& attr, const refpmu_caps& caps, Expected& expected) {
   std::set<int>& no = expected.refusals;
-  const bool own = Owns(caps, attr.type);
+  const bool own = IsOwnType(caps, attr.type);
   if (attr.config2 != 0 || attr.config3 != 0 || (!own && attr.config1 != 0)) no.insert(-EINVAL);
   if (own) {
     expected.encoding = {attr.config, attr.config1};
     const bool malformed = (attr.config & ~kRefpmuConfig) != 0 ||
                            ((attr.config & kInv) != 0 && (attr.config & kCmask) == 0) ||
-                           (attr.config1 & ~ExtraOf(attr.config).valid) != 0;
+                           (attr.config1 & ~ExtraRegisterOf(attr.config).valid) != 0;
     if (malformed || Counters(attr.config, caps) == 0) no.insert(-EINVAL);
     return;
   }
@@ -145,7 +145,7 @@ void ReadBranches(const refpmu_attr& attr, const refpmu_caps& caps, std::set<int
 Expected Read(const refpmu_attr& attr, const refpmu_caps& caps) {
   Expected expected;
   std::set<int>& no = expected.refusals;
-  if (!Owns(caps, attr.type) && attr.type != kHardware && attr.type != kCache) {
+  if (!IsOwnType(caps, attr.type) && attr.type != kHardware && attr.type != kCache) {
     no.insert(-ENOENT);
     return expected;
   }
@@ -215,7 +215,7 @@ refpmu_attr AnyAttr(FuzzedDataProvider& data, const refpmu_caps& caps) {
   attr.type = data.PickValueInArray(
       {caps.own_type, caps.own_type, kHardware, kCache, kRaw, any_type % 48, any_type});
   attr.config = attr.type == kCache && data.ConsumeBool() ? AnyCacheId(data) : AnyConfig(data);
-  if (ExtraOf(attr.config).valid != 0 || data.ConsumeIntegralInRange(0, 15) == 15)
+  if (ExtraRegisterOf(attr.config).valid != 0 || data.ConsumeIntegralInRange(0, 15) == 15)
     attr.config1 = data.ConsumeIntegral<u64>() & refpmu_low_bits(data.ConsumeIntegral<u8>() % 64);
   if (data.ConsumeBool()) {
     const unsigned bits = data.ConsumeIntegralInRange(1u, 64u);
@@ -262,35 +262,36 @@ bool Same(const refpmu_request& a, const refpmu_request& b) {
 
 void CheckCounters(const refpmu_attr& attr, const refpmu_caps& caps, const RefpmuEncoding& encoding,
                    const refpmu_request& request) {
-  HOLDS(request.allowed != 0, "an accepted event can use at least one counter");
-  HOLDS(request.allowed == Counters(encoding.config, caps),
-        "the counters are those that can count it");
-  HOLDS(refpmu_events_counters(encoding.config, &caps) == request.allowed,
-        "both readings of a code have the same counters");
-  HOLDS((request.preferred >> 32) == (request.allowed >> 32) && (request.preferred << 32) == 0,
-        "fixed counters are preferred, and nothing else");
-  HOLDS(request.wide == ((encoding.config & kRefpmuCode) == kWide),
-        "the one wide event takes two counters");
+  PROPERTY(request.allowed != 0, "an accepted event can use at least one counter");
+  PROPERTY(request.allowed == Counters(encoding.config, caps),
+           "the counters are those that can count it");
+  PROPERTY(refpmu_events_counters(encoding.config, &caps) == request.allowed,
+           "both readings of a code have the same counters");
+  PROPERTY((request.preferred >> 32) == (request.allowed >> 32) && (request.preferred << 32) == 0,
+           "fixed counters are preferred, and nothing else");
+  PROPERTY(request.wide == ((encoding.config & kRefpmuCode) == kWide),
+           "the one wide event takes two counters");
 
   const u64 rings =
       (attr.exclude_user ? 0 : REFPMU_EVTSEL_USR) | (attr.exclude_kernel ? 0 : REFPMU_EVTSEL_OS);
-  HOLDS(request.evtsel == (encoding.config | rings | REFPMU_EVTSEL_INT),
-        "the selector has the event, its rings and the interrupt, but not the enable bit");
-  HOLDS(request.extra == ExtraOf(encoding.config).kind && request.extra_value == encoding.config1,
-        "the extra register is the event's, with the requested value");
+  PROPERTY(request.evtsel == (encoding.config | rings | REFPMU_EVTSEL_INT),
+           "the selector has the event, its rings and the interrupt, but not the enable bit");
+  PROPERTY(request.extra == ExtraRegisterOf(encoding.config).kind &&
+               request.extra_value == encoding.config1,
+           "the extra register is the event's, with the requested value");
 }
 
 void CheckPeriodOf(const refpmu_attr& attr, const refpmu_caps& caps,
                    const refpmu_request& request) {
-  HOLDS(request.sampling == (attr.sample_period != 0), "a period or frequency makes it sample");
-  HOLDS(request.freq == (request.sampling && attr.freq), "the mode is the requested one");
+  PROPERTY(request.sampling == (attr.sample_period != 0), "a period or frequency makes it sample");
+  PROPERTY(request.freq == (request.sampling && attr.freq), "the mode is the requested one");
   if (request.freq) {
-    HOLDS(request.period == caps.min_period, "a frequency starts with the shortest period");
+    PROPERTY(request.period == caps.min_period, "a frequency starts with the shortest period");
   } else if (request.sampling) {
-    HOLDS(request.period == attr.sample_period, "the first period is the requested one");
+    PROPERTY(request.period == attr.sample_period, "the first period is the requested one");
   } else {
-    HOLDS(request.period == (u64{1} << (caps.width - 1)) - 1,
-          "a counting event folds every half range");
+    PROPERTY(request.period == (u64{1} << (caps.width - 1)) - 1,
+             "a counting event folds every half range");
   }
 }
 
@@ -307,11 +308,11 @@ u64 BranchSelect(u64 filter) {
 
 void CheckSamples(const refpmu_attr& attr, const refpmu_caps& caps, const refpmu_request& request) {
   const bool branches = (attr.sample_type & kSampleBranches) != 0;
-  HOLDS(request.branches == branches, "branches are recorded if samples carry them");
-  HOLDS(request.branch_filter == (branches ? attr.branch_sample_type : 0),
-        "the filter of branches is the requested one");
-  HOLDS(request.branch_select == (branches ? BranchSelect(attr.branch_sample_type) : 0),
-        "the device drops exactly the types of branches that are not requested");
+  PROPERTY(request.branches == branches, "branches are recorded if samples carry them");
+  PROPERTY(request.branch_filter == (branches ? attr.branch_sample_type : 0),
+           "the filter of branches is the requested one");
+  PROPERTY(request.branch_select == (branches ? BranchSelect(attr.branch_sample_type) : 0),
+           "the device drops exactly the types of branches that are not requested");
 
   u64 groups = 0;
   if (attr.precise_ip != 0) {
@@ -319,15 +320,15 @@ void CheckSamples(const refpmu_attr& attr, const refpmu_caps& caps, const refpmu
     if ((attr.sample_type & kSampleRegs) != 0) groups |= 0x2;
     if (branches) groups |= 0x8 | static_cast<u64>(caps.lbr - 1) << 24;
   }
-  HOLDS(request.precise == attr.precise_ip, "an event is as precise as requested");
-  HOLDS(request.record == groups, "a record has exactly the data that samples show");
+  PROPERTY(request.precise == attr.precise_ip, "an event is as precise as requested");
+  PROPERTY(request.record == groups, "a record has exactly the data that samples show");
 }
 
 // Bits without a meaning, one at a time, on an event that is otherwise accepted.
 void CheckReservedBits(const refpmu_attr& accepted, const refpmu_caps& caps) {
   const std::array<std::pair<u64 refpmu_attr::*, u64>, 4> fields = {
       {{&refpmu_attr::config, kRefpmuConfig},
-       {&refpmu_attr::config1, ExtraOf(accepted.config).valid},
+       {&refpmu_attr::config1, ExtraRegisterOf(accepted.config).valid},
        {&refpmu_attr::config2, 0},
        {&refpmu_attr::config3, 0}}};
   Slot slot;
@@ -336,9 +337,9 @@ void CheckReservedBits(const refpmu_attr& accepted, const refpmu_caps& caps) {
     for (unsigned bit = 0; bit < 64; ++bit) {
       if (((advertised >> bit) & 1) != 0) continue;
       attr.*field ^= u64{1} << bit;
-      HOLDS(refpmu_config_parse(&attr, &caps, slot.request()) == -EINVAL,
-            "a bit outside the advertised formats is refused");
-      HOLDS(slot.Untouched(), "a refusal writes nothing");
+      PROPERTY(refpmu_config_parse(&attr, &caps, slot.request()) == -EINVAL,
+               "a bit outside the advertised formats is refused");
+      PROPERTY(slot.Untouched(), "a refusal writes nothing");
       attr.*field = accepted.*field;
     }
   }
@@ -346,8 +347,8 @@ void CheckReservedBits(const refpmu_attr& accepted, const refpmu_caps& caps) {
 
 void CheckPeriod(u64 period, const refpmu_caps& caps) {
   const bool fine = period >= 1 && period >= caps.min_period && period <= kLongestPeriod;
-  HOLDS(refpmu_config_check_period(period, &caps) == (fine ? 0 : -EINVAL),
-        "a period is taken from the shortest to the longest");
+  PROPERTY(refpmu_config_check_period(period, &caps) == (fine ? 0 : -EINVAL),
+           "a period is taken from the shortest to the longest");
 }
 
 void CheckOne(const refpmu_attr& attr, const refpmu_caps& caps) {
@@ -356,25 +357,25 @@ void CheckOne(const refpmu_attr& attr, const refpmu_caps& caps) {
   const Expected expected = Read(attr, caps);
 
   if (expected.refusals.empty()) {
-    HOLDS(status == 0, "an event without a reason to refuse it is accepted");
+    PROPERTY(status == 0, "an event without a reason to refuse it is accepted");
   } else {
-    HOLDS(expected.refusals.count(status) == 1, "a refusal has the errno of a reason");
-    HOLDS(slot.Untouched(), "a refusal writes nothing");
+    PROPERTY(expected.refusals.count(status) == 1, "a refusal has the errno of a reason");
+    PROPERTY(slot.Untouched(), "a refusal writes nothing");
   }
   Slot second;
-  HOLDS(refpmu_config_parse(&attr, &caps, second.request()) == status,
-        "the same request gets the same answer");
+  PROPERTY(refpmu_config_parse(&attr, &caps, second.request()) == status,
+           "the same request gets the same answer");
   if (status != 0) return;
 
   const refpmu_request request = *slot.request();
-  HOLDS(Same(request, *second.request()), "the same request gets the same answer");
+  PROPERTY(Same(request, *second.request()), "the same request gets the same answer");
   CheckCounters(attr, caps, expected.encoding, request);
   CheckPeriodOf(attr, caps, request);
   CheckSamples(attr, caps, request);
-  if (Owns(caps, attr.type)) CheckReservedBits(attr, caps);
+  if (IsOwnType(caps, attr.type)) CheckReservedBits(attr, caps);
 }
 
-refpmu_caps WholeDevice() {
+refpmu_caps FullDevice() {
   refpmu_caps caps = {};
   caps.own_type = 9;
   caps.general = 8;
@@ -388,25 +389,27 @@ refpmu_caps WholeDevice() {
 
 // Each event of the list in sysfs opens on a device with all features.
 void CheckEventList() {
-  const refpmu_caps caps = WholeDevice();
+  const refpmu_caps caps = FullDevice();
   for (unsigned i = 0; i < refpmu_events_count; ++i) {
     const refpmu_event& event = refpmu_events[i];
     refpmu_attr attr = {};
     attr.type = caps.own_type;
     attr.config = event.encoding.config;
     attr.config1 = event.encoding.config1;
-    HOLDS(RefpmuByCode(attr.config & kRefpmuCode) != nullptr, "a listed event is a documented one");
-    HOLDS(event.name != nullptr && event.name[0] != '\0', "a listed event has a name");
-    HOLDS((event.scale == nullptr) == (event.unit == nullptr), "a scale belongs to a unit");
+    PROPERTY(RefpmuByCode(attr.config & kRefpmuCode) != nullptr,
+             "a listed event is a documented one");
+    PROPERTY(event.name != nullptr && event.name[0] != '\0', "a listed event has a name");
+    PROPERTY((event.scale == nullptr) == (event.unit == nullptr), "a scale belongs to a unit");
     Slot slot;
-    HOLDS(refpmu_config_parse(&attr, &caps, slot.request()) == 0, "a listed event can be opened");
+    PROPERTY(refpmu_config_parse(&attr, &caps, slot.request()) == 0,
+             "a listed event can be opened");
   }
 }
 
 // All generic events and the numbers next to them. They are few, so the harness does not rely on
 // random inputs.
 void CheckGenericEvents() {
-  const refpmu_caps caps = WholeDevice();
+  const refpmu_caps caps = FullDevice();
   refpmu_attr attr = {};
   attr.type = kHardware;
   for (attr.config = 0; attr.config < kRefpmuGeneric.size() + 2; ++attr.config)
@@ -418,8 +421,8 @@ void CheckGenericEvents() {
   least.min_period = 1;
   for (attr.config = 0; attr.config < kRefpmuGeneric.size(); ++attr.config) {
     Slot slot;
-    HOLDS(refpmu_config_parse(&attr, &least, slot.request()) == 0,
-          "each device has the counters of a generic hardware event");
+    PROPERTY(refpmu_config_parse(&attr, &least, slot.request()) == 0,
+             "each device has the counters of a generic hardware event");
   }
   attr.type = kCache;
   for (u64 cell = 0; cell < 8 * 4 * 3; ++cell) {

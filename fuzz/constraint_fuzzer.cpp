@@ -36,10 +36,10 @@ u64 Options(const refpmu_want& want) {
   return want.pinned ? u64{1} << want.previous : want.allowed;
 }
 
-bool Place(const std::vector<u64>& options, size_t next, u64 taken) {
+bool FitsFrom(const std::vector<u64>& options, size_t next, u64 used_counters) {
   if (next == options.size()) return true;
-  for (u64 open = options[next] & ~taken; open != 0; open &= open - 1) {
-    if (Place(options, next + 1, taken | (open & -open))) return true;
+  for (u64 open = options[next] & ~used_counters; open != 0; open &= open - 1) {
+    if (FitsFrom(options, next + 1, used_counters | (open & -open))) return true;
   }
   return false;
 }
@@ -54,7 +54,7 @@ bool FitsByBruteForce(const std::vector<refpmu_want>& wants) {
   }
   std::sort(options.begin(), options.end(),
             [](u64 a, u64 b) { return std::popcount(a) < std::popcount(b); });
-  return Place(options, 0, 0);
+  return FitsFrom(options, 0, 0);
 }
 
 // A matching that starts from the counters: each counter searches for a want, unlike in core.
@@ -67,17 +67,17 @@ class CounterSideMatching {
     size_t matched = 0;
     for (int counter = 0; counter < 64; ++counter) {
       seen_.assign(wants_.size(), false);
-      if (Serve(counter)) ++matched;
+      if (AssignWant(counter)) ++matched;
     }
     return matched == wants_.size();
   }
 
  private:
-  bool Serve(int counter) {
+  bool AssignWant(int counter) {
     for (size_t i = 0; i < wants_.size(); ++i) {
       if (seen_[i] || !Contains(Options(wants_[i]), counter)) continue;
       seen_[i] = true;
-      if (owner_[i] < 0 || Serve(owner_[i])) {
+      if (owner_[i] < 0 || AssignWant(owner_[i])) {
         owner_[i] = counter;
         return true;
       }
@@ -114,60 +114,60 @@ int Assign(const refpmu_want* wants, size_t n, s8* counters) {
   return status;
 }
 
-Counters Blank() {
+Counters UntouchedCounters() {
   Counters counters;
   counters.fill(kUntouched);
   return counters;
 }
 
 void CheckAssignment(const std::vector<refpmu_want>& wants, const Counters& counters) {
-  u64 taken = 0;
+  u64 used_counters = 0;
   for (size_t i = 0; i < wants.size(); ++i) {
-    HOLDS(Contains(wants[i].allowed, counters[i]), "an event has a counter that can count it");
-    HOLDS(!Contains(taken, counters[i]), "no two events share a counter");
-    HOLDS(!wants[i].pinned || counters[i] == wants[i].previous, "a pinned event stays");
-    taken |= u64{1} << counters[i];
+    PROPERTY(Contains(wants[i].allowed, counters[i]), "an event has a counter that can count it");
+    PROPERTY(!Contains(used_counters, counters[i]), "no two events share a counter");
+    PROPERTY(!wants[i].pinned || counters[i] == wants[i].previous, "a pinned event stays");
+    used_counters |= u64{1} << counters[i];
   }
   for (size_t i = wants.size(); i < counters.size(); ++i)
-    HOLDS(counters[i] == kUntouched, "nothing is written past the last event");
+    PROPERTY(counters[i] == kUntouched, "nothing is written past the last event");
 }
 
 // All events run where the first call put them, so all of them can keep their counters and must.
-void CheckKept(std::vector<refpmu_want> wants, const Counters& counters, bool pinned) {
+void CheckStability(std::vector<refpmu_want> wants, const Counters& counters, bool pinned) {
   for (size_t i = 0; i < wants.size(); ++i) {
     wants[i].previous = counters[i];
     wants[i].pinned = pinned;
   }
-  Counters again = Blank();
-  HOLDS(Assign(wants.data(), wants.size(), again.data()) == 0,
-        "events that fit still fit in their places");
-  HOLDS(again == counters, "an event keeps its counter when all can keep theirs");
+  Counters again = UntouchedCounters();
+  PROPERTY(Assign(wants.data(), wants.size(), again.data()) == 0,
+           "events that fit still fit in their places");
+  PROPERTY(again == counters, "an event keeps its counter when all can keep theirs");
 }
 
 void CheckOne(const std::vector<refpmu_want>& wants) {
-  Counters counters = Blank();
+  Counters counters = UntouchedCounters();
   const int status = Assign(wants.data(), wants.size(), counters.data());
 
-  Counters second = Blank();
-  HOLDS(Assign(wants.data(), wants.size(), second.data()) == status && second == counters,
-        "the same wants give the same answer");
+  Counters second = UntouchedCounters();
+  PROPERTY(Assign(wants.data(), wants.size(), second.data()) == status && second == counters,
+           "the same wants give the same answer");
 
   if (!std::all_of(wants.begin(), wants.end(), PinIsValid)) {
-    HOLDS(status == -EINVAL, "a pin without a separate counter is refused");
-    HOLDS(counters == Blank(), "a refusal writes nothing");
+    PROPERTY(status == -EINVAL, "a pin without a separate counter is refused");
+    PROPERTY(counters == UntouchedCounters(), "a refusal writes nothing");
     return;
   }
   const bool fits = CounterSideMatching(wants).Complete();
   if (wants.size() <= kBruteForceWants)
-    HOLDS(FitsByBruteForce(wants) == fits, "both oracles agree");
-  HOLDS(status == (fits ? 0 : -ENOSPC), "an assignment is found exactly when there is one");
+    PROPERTY(FitsByBruteForce(wants) == fits, "both oracles agree");
+  PROPERTY(status == (fits ? 0 : -ENOSPC), "an assignment is found exactly when there is one");
   if (!fits) {
-    HOLDS(counters == Blank(), "a refusal writes nothing");
+    PROPERTY(counters == UntouchedCounters(), "a refusal writes nothing");
     return;
   }
   CheckAssignment(wants, counters);
-  CheckKept(wants, counters, /*pinned=*/true);
-  CheckKept(wants, counters, /*pinned=*/false);
+  CheckStability(wants, counters, /*pinned=*/true);
+  CheckStability(wants, counters, /*pinned=*/false);
 }
 
 void CheckPreferred(const refpmu_want& want) {
@@ -176,17 +176,17 @@ void CheckPreferred(const refpmu_want& want) {
   fresh.previous = REFPMU_COUNTER_NONE;
   fresh.pinned = false;
   s8 counter = kUntouched;
-  HOLDS(Assign(&fresh, 1, &counter) == 0, "one event with a counter fits");
-  HOLDS(Contains(want.preferred, counter), "an event alone gets a counter it prefers");
+  PROPERTY(Assign(&fresh, 1, &counter) == 0, "one event with a counter fits");
+  PROPERTY(Contains(want.preferred, counter), "an event alone gets a counter it prefers");
 }
 
 void CheckTooMany(const std::vector<refpmu_want>& wants, unsigned excess) {
   std::vector<refpmu_want> many(kMaxWants + excess, wants.front());
   std::vector<s8> counters(many.size(), kUntouched);
-  HOLDS(Assign(many.data(), many.size(), counters.data()) == -EINVAL,
-        "more wants than counters can exist are refused as malformed");
-  HOLDS(std::all_of(counters.begin(), counters.end(), [](s8 c) { return c == kUntouched; }),
-        "a refusal writes nothing");
+  PROPERTY(Assign(many.data(), many.size(), counters.data()) == -EINVAL,
+           "more wants than counters can exist are refused as malformed");
+  PROPERTY(std::all_of(counters.begin(), counters.end(), [](s8 c) { return c == kUntouched; }),
+           "a refusal writes nothing");
 }
 
 // The following checks use the whole interface with few counters: a want takes one or two of them,
@@ -197,7 +197,7 @@ constexpr unsigned kFewWants = 6;
 using WantList = std::vector<refpmu_want>;
 using Places = std::vector<refpmu_place>;
 
-WantList WholeWants(FuzzedDataProvider& data) {
+WantList AnyWantList(FuzzedDataProvider& data) {
   WantList wants(data.ConsumeIntegralInRange(0u, kFewWants));
   for (refpmu_want& want : wants) {
     const auto kind = data.ConsumeIntegral<u8>();
@@ -222,7 +222,7 @@ unsigned RegistersOf(const refpmu_want& want) {
   return want.extra == REFPMU_EXTRA_OFFCORE ? 2 : want.extra == REFPMU_EXTRA_LOAD_LATENCY;
 }
 
-bool WholePinIsValid(const refpmu_want& want) {
+bool ListPinIsValid(const refpmu_want& want) {
   if (!want.pinned) return true;
   return PinIsValid(want) &&
          (want.extra == 0 || (want.previous_extra >= 0 &&
@@ -231,39 +231,39 @@ bool WholePinIsValid(const refpmu_want& want) {
 
 // All assignments at the same time: the sets of counters that the first i wants may take.
 bool CountersFit(const WantList& wants, const std::vector<u64>& options) {
-  std::array<bool, 1u << kFewCounters> taken = {true};
+  std::array<bool, 1u << kFewCounters> used_counters = {true};
   for (size_t i = 0; i < wants.size(); ++i) {
     std::array<bool, 1u << kFewCounters> next = {};
     for (u64 open = options[i]; open != 0; open &= open - 1) {
       const u64 span = Span(wants[i], open & -open);
-      for (u64 used = 0; used < taken.size(); ++used) {
-        if (taken[used] && !(used & span)) next[used | span] = true;
+      for (u64 used = 0; used < used_counters.size(); ++used) {
+        if (used_counters[used] && !(used & span)) next[used | span] = true;
       }
     }
-    taken = next;
+    used_counters = next;
   }
-  return std::find(taken.begin(), taken.end(), true) != taken.end();
+  return std::find(used_counters.begin(), used_counters.end(), true) != used_counters.end();
 }
 
 bool RegistersFit(const WantList& wants) {
   for (unsigned way = 0; way < 1u << wants.size(); ++way) {
-    std::array<const refpmu_want*, 2 * REFPMU_EXTRA_MAX> holder = {};
+    std::array<const refpmu_want*, 2 * REFPMU_EXTRA_MAX> register_users = {};
     bool fits = true;
     for (size_t i = 0; fits && i < wants.size(); ++i) {
       if (wants[i].extra == 0) continue;
       const unsigned reg = way >> i & 1;
-      const refpmu_want*& held = holder[2 * wants[i].extra + reg];
+      const refpmu_want*& user = register_users[2 * wants[i].extra + reg];
       fits = reg < RegistersOf(wants[i]) &&
              (!wants[i].pinned || static_cast<unsigned>(wants[i].previous_extra) == reg) &&
-             (!held || held->extra_value == wants[i].extra_value);
-      held = &wants[i];
+             (!user || user->extra_value == wants[i].extra_value);
+      user = &wants[i];
     }
     if (fits) return true;
   }
   return false;
 }
 
-bool NobodyExcludesAnother(const WantList& wants) {
+bool NoWantExcludesAnother(const WantList& wants) {
   for (size_t i = 0; i < wants.size(); ++i) {
     for (size_t k = 0; k < i; ++k) {
       if (wants[i].exclusive & wants[k].exclusive) return false;
@@ -276,26 +276,26 @@ bool NobodyExcludesAnother(const WantList& wants) {
 }
 
 void CheckPlaces(const WantList& wants, const Places& places) {
-  u64 taken = 0;
+  u64 used_counters = 0;
   for (size_t i = 0; i < wants.size(); ++i) {
     const refpmu_want& want = wants[i];
-    HOLDS(Contains(want.allowed, places[i].counter), "a want has an allowed counter");
+    PROPERTY(Contains(want.allowed, places[i].counter), "a want has an allowed counter");
     const u64 span = Span(want, u64{1} << places[i].counter);
-    HOLDS((taken & span) == 0, "no counter is assigned twice, not even half of a pair");
-    taken |= span;
-    HOLDS(!want.pinned || places[i].counter == want.previous, "a pinned want stays");
+    PROPERTY((used_counters & span) == 0, "no counter is assigned twice, not even half of a pair");
+    used_counters |= span;
+    PROPERTY(!want.pinned || places[i].counter == want.previous, "a pinned want stays");
     if (want.extra == 0) {
-      HOLDS(places[i].extra == REFPMU_REGISTER_NONE, "a want that needs no register gets none");
+      PROPERTY(places[i].extra == REFPMU_REGISTER_NONE, "a want that needs no register gets none");
       continue;
     }
-    HOLDS(places[i].extra >= 0 && static_cast<unsigned>(places[i].extra) < RegistersOf(want),
-          "a want that needs a register gets an existing one");
-    HOLDS(!want.pinned || places[i].extra == want.previous_extra,
-          "the register of a pinned want stays");
+    PROPERTY(places[i].extra >= 0 && static_cast<unsigned>(places[i].extra) < RegistersOf(want),
+             "a want that needs a register gets an existing one");
+    PROPERTY(!want.pinned || places[i].extra == want.previous_extra,
+             "the register of a pinned want stays");
     for (size_t k = 0; k < i; ++k) {
-      HOLDS(wants[k].extra != want.extra || places[k].extra != places[i].extra ||
-                wants[k].extra_value == want.extra_value,
-            "a register holds one value");
+      PROPERTY(wants[k].extra != want.extra || places[k].extra != places[i].extra ||
+                   wants[k].extra_value == want.extra_value,
+               "a register holds one value");
     }
   }
 }
@@ -307,12 +307,12 @@ void CheckStays(const WantList& wants, const Places& places, std::vector<u64> op
     const u64 all = options[i];
     options[i] = u64{1} << wants[i].previous;
     if (places[i].counter == wants[i].previous) continue;
-    HOLDS(!CountersFit(wants, options), "a want moves only if it has to");
+    PROPERTY(!CountersFit(wants, options), "a want moves only if it has to");
     options[i] = all;
   }
 }
 
-void CheckWhole(const WantList& wants) {
+void CheckWantList(const WantList& wants) {
   const refpmu_place blank = {kUntouched, kUntouched};
   Places places(wants.size(), blank);
   const int status =
@@ -321,19 +321,20 @@ void CheckWhole(const WantList& wants) {
   std::vector<u64> options;
   bool valid = true;
   for (const refpmu_want& want : wants) {
-    valid = valid && WholePinIsValid(want);
+    valid = valid && ListPinIsValid(want);
     options.push_back(valid ? Options(want) : 0);
   }
   if (!valid) {
-    HOLDS(status == -EINVAL, "a pin without a separate place is refused");
+    PROPERTY(status == -EINVAL, "a pin without a separate place is refused");
   } else {
     const bool fits =
-        CountersFit(wants, options) && RegistersFit(wants) && NobodyExcludesAnother(wants);
-    HOLDS(status == (fits ? 0 : -ENOSPC), "a fit is found exactly when there is one");
+        CountersFit(wants, options) && RegistersFit(wants) && NoWantExcludesAnother(wants);
+    PROPERTY(status == (fits ? 0 : -ENOSPC), "a fit is found exactly when there is one");
   }
   if (status != 0) {
     for (const refpmu_place& place : places) {
-      HOLDS(place.counter == kUntouched && place.extra == kUntouched, "a refusal writes nothing");
+      PROPERTY(place.counter == kUntouched && place.extra == kUntouched,
+               "a refusal writes nothing");
     }
     return;
   }
@@ -350,7 +351,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   // Inputs whose last byte is at least 0xf0 test the whole interface.
   if (size != 0 && bytes[size - 1] >= 0xf0) {
     data.ConsumeIntegral<u8>();
-    CheckWhole(WholeWants(data));
+    CheckWantList(AnyWantList(data));
     return 0;
   }
   const std::vector<refpmu_want> wants = Wants(data);

@@ -53,7 +53,7 @@ const std::vector<Waiver>& Waivers() {
   return waivers;
 }
 
-const Target& Toy() {
+const Target& ToyTarget() {
   static const Target toy = Target::Parse(
       "[target]\nname = 'toy'\nmatch = 'toy'\nkind = 'core'\n"
       "[counters]\ngeneral = 2\nwidth = 48\n"
@@ -71,22 +71,23 @@ bool IsGood(Verdict verdict) {
 }
 
 template <typename Make>
-auto Refused(Make make) -> std::optional<decltype(make())> {
+auto ValueUnlessRefused(Make make) -> std::optional<decltype(make())> {
   try {
     return make();
   } catch (const ConfigError& error) {
-    HOLDS(*error.what() != '\0' && IsOneLine(error.what()), "a refusal is one line");
+    PROPERTY(*error.what() != '\0' && IsOneLine(error.what()), "a refusal is one line");
     return std::nullopt;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
-    HOLDS(false, "a stream is only refused as a wrong file");
+    PROPERTY(false, "a stream is only refused as a wrong file");
   }
 }
 
 std::optional<Report> Judged(const Stream& stream) {
-  return Refused([&stream] {
-    Report report = Judge(stream, Toy(), WholeCatalogue(AllRules()), Suite(), Waivers(), kToday);
-    report.again = "pmuconf run --case ";
+  return ValueUnlessRefused([&stream] {
+    Report report =
+        Judge(stream, ToyTarget(), WholeCatalogue(AllRules()), Suite(), Waivers(), kToday);
+    report.repro_command = "pmuconf run --case ";
     return report;
   });
 }
@@ -104,20 +105,21 @@ void CheckStream(std::string_view text, const Stream& stream) {
     runs += type == "run" ? 1 : 0;
     ended = ended || type == "end";
   }
-  HOLDS(runs == 1, "a stream is one run");
-  HOLDS(stream.results.size() == results, "the stream has each result of the file");
-  HOLDS(stream.ended == ended, "a stream is complete if it has an end");
+  PROPERTY(runs == 1, "a stream is one run");
+  PROPERTY(stream.results.size() == results, "the stream has each result of the file");
+  PROPERTY(stream.ended == ended, "a stream is complete if it has an end");
 }
 
 // Whether a case prevents CONFORMANT, as docs/architecture.md defines it.
-bool Spoils(const CaseResult& row, const Stream& stream) {
+bool PreventsVerdict(const CaseResult& row, const Stream& stream) {
   const bool must = row.id != "B.Three" || stream.partial;
   switch (row.result) {
     case Result::kPass:
     case Result::kWaived:
       return false;
     case Result::kSkip:
-      return row.obstacle == Obstacle::kNotPermitted || row.obstacle == Obstacle::kNoSuchPmu;
+      return row.skip_reason == SkipReason::kNotPermitted ||
+             row.skip_reason == SkipReason::kNoSuchPmu;
     case Result::kUnexpectedPass:
       return true;
     default:
@@ -126,65 +128,68 @@ bool Spoils(const CaseResult& row, const Stream& stream) {
 }
 
 void CheckVerdict(const Report& report, const Stream& stream) {
-  HOLDS(report.cases.size() == stream.selected.size(), "each selected case has a result");
+  PROPERTY(report.cases.size() == stream.selected.size(), "each selected case has a result");
   for (std::size_t i = 0; i < report.cases.size(); ++i)
-    HOLDS(report.cases[i].id == stream.selected[i], "cases stand in the order of selection");
-  for (const CaseResult& told : stream.results) {
-    const bool bad = told.result == Result::kFail || told.result == Result::kTimeout ||
-                     told.result == Result::kCrash;
-    const auto row = std::find_if(report.cases.begin(), report.cases.end(),
-                                  [&told](const CaseResult& one) { return one.id == told.id; });
-    HOLDS(row != report.cases.end(), "no result gets lost");
-    HOLDS(!bad || (row->result != Result::kPass && row->result != Result::kSkip),
-          "the worse of two results for a case counts");
+    PROPERTY(report.cases[i].id == stream.selected[i], "cases stand in the order of selection");
+  for (const CaseResult& recorded : stream.results) {
+    const bool bad = recorded.result == Result::kFail || recorded.result == Result::kTimeout ||
+                     recorded.result == Result::kCrash;
+    const auto row =
+        std::find_if(report.cases.begin(), report.cases.end(),
+                     [&recorded](const CaseResult& one) { return one.id == recorded.id; });
+    PROPERTY(row != report.cases.end(), "no result gets lost");
+    PROPERTY(!bad || (row->result != Result::kPass && row->result != Result::kSkip),
+             "the worse of two results for a case counts");
   }
-  HOLDS((ExitStatus(report.verdict) == 0) == IsGood(report.verdict), "status 0 means conformant");
-  HOLDS(report.verdict != Verdict::kPartial || stream.partial, "a complete run is not partial");
+  PROPERTY((ExitStatus(report.verdict) == 0) == IsGood(report.verdict),
+           "status 0 means conformant");
+  PROPERTY(report.verdict != Verdict::kPartial || stream.partial, "a complete run is not partial");
   if (!IsGood(report.verdict)) return;
-  HOLDS(stream.ended, "a stream without its end is never a pass");
-  HOLDS(report.problems.empty(), "a kernel that complains is never a pass");
-  HOLDS(report.totals.passed + report.totals.waived > 0, "an empty run is never a pass");
+  PROPERTY(stream.ended, "a stream without its end is never a pass");
+  PROPERTY(report.problems.empty(), "a kernel that complains is never a pass");
+  PROPERTY(report.totals.passed + report.totals.waived > 0, "an empty run is never a pass");
   for (const CaseResult& row : report.cases)
-    HOLDS(!Spoils(row, stream), "a case that failed or has no answer is never a pass");
+    PROPERTY(!PreventsVerdict(row, stream), "a case that failed or has no answer is never a pass");
 }
 
 void CheckWorse(const Stream& stream) {
   Stream cut = stream;
   cut.ended = false;
   const auto lost = Judged(cut);
-  HOLDS(lost && !IsGood(lost->verdict), "a stream without its end is not judged conformant");
+  PROPERTY(lost && !IsGood(lost->verdict), "a stream without its end is not judged conformant");
   const auto one = std::find(stream.selected.begin(), stream.selected.end(), "A.One");
   if (one == stream.selected.end() || !KernelMatches(">=6.1", stream.release)) return;
   if (std::count(one, stream.selected.end(), "A.One") > 1) return;
   Stream failed = stream;
   failed.results.push_back({"A.One", Result::kFail, 0.0, "late", {}});
   const auto worse = Judged(failed);
-  HOLDS(worse && worse->verdict == Verdict::kNotConformant, "the worse of two results counts");
+  PROPERTY(worse && worse->verdict == Verdict::kNotConformant, "the worse of two results counts");
 }
 
 // Reads KTAP like a reader for which a carriage return and similar characters also end a line.
 void CheckKtap(const Report& report) {
   const std::string ktap = ToKtap(report);
-  for (const char c : ktap) HOLDS(c == '\n' || !IsControl(c), "only '\\n' ends a line");
+  for (const char c : ktap) PROPERTY(c == '\n' || !IsControl(c), "only '\\n' ends a line");
   const std::vector<std::string> lines = Lines(ktap);
-  HOLDS(lines.size() >= 2 && lines[0] == "KTAP version 1", "KTAP begins with the version");
-  HOLDS(lines[1] == "1.." + std::to_string(report.cases.size()), "the plan follows the version");
+  PROPERTY(lines.size() >= 2 && lines[0] == "KTAP version 1", "KTAP begins with the version");
+  PROPERTY(lines[1] == "1.." + std::to_string(report.cases.size()), "the plan follows the version");
   std::size_t n = 0;
   for (auto line = lines.begin() + 2; line != lines.end(); ++line) {
     if (line->starts_with("# ")) continue;
-    HOLDS(n < report.cases.size(), "the number of results is that of the plan");
+    PROPERTY(n < report.cases.size(), "the number of results is that of the plan");
     const CaseResult& row = report.cases[n++];
     const bool good =
         row.result == Result::kPass || row.result == Result::kSkip || row.result == Result::kWaived;
     const std::string head = (good ? "ok " : "not ok ") + std::to_string(n) + " " + row.id;
-    HOLDS(line->starts_with(head), "a result has its word, its number and its name");
+    PROPERTY(line->starts_with(head), "a result has its word, its number and its name");
     const std::string_view rest = std::string_view{*line}.substr(head.size());
-    HOLDS(rest.empty() || rest.starts_with(" # "), "only a directive may follow the name");
-    HOLDS(rest.starts_with(" # SKIP ") == (row.result == Result::kSkip), "a skipped case has SKIP");
-    HOLDS(rest.starts_with(" # XFAIL ") == (row.result == Result::kWaived),
-          "a waived case has XFAIL");
+    PROPERTY(rest.empty() || rest.starts_with(" # "), "only a directive may follow the name");
+    PROPERTY(rest.starts_with(" # SKIP ") == (row.result == Result::kSkip),
+             "a skipped case has SKIP");
+    PROPERTY(rest.starts_with(" # XFAIL ") == (row.result == Result::kWaived),
+             "a waived case has XFAIL");
   }
-  HOLDS(n == report.cases.size(), "the number of results is that of the plan");
+  PROPERTY(n == report.cases.size(), "the number of results is that of the plan");
 }
 
 // Removes one piece of markup from the front: "<name ...>", "</name>", "&amp;" or a plain byte.
@@ -200,7 +205,7 @@ class Xml {
         Character();
       }
     }
-    HOLDS(open_.empty(), "each element of junit.xml is closed");
+    PROPERTY(open_.empty(), "each element of junit.xml is closed");
   }
   std::size_t cases() const { return cases_; }
   std::size_t bad() const { return bad_; }
@@ -208,31 +213,31 @@ class Xml {
  private:
   void Tag() {
     const std::size_t end = rest_.find('>');
-    HOLDS(end != std::string_view::npos, "each tag is closed");
+    PROPERTY(end != std::string_view::npos, "each tag is closed");
     std::string_view tag = rest_.substr(1, end - 1);
     rest_.remove_prefix(end + 1);
     if (tag.starts_with("?xml ")) return;
     if (tag.starts_with("/")) {
-      HOLDS(!open_.empty() && open_.back() == tag.substr(1),
-            "a closing tag matches the last open one");
+      PROPERTY(!open_.empty() && open_.back() == tag.substr(1),
+               "a closing tag matches the last open one");
       open_.pop_back();
       return;
     }
     const std::string_view name = tag.substr(0, tag.find(' '));
-    HOLDS(kNames.contains(name), "junit.xml has no element but its own");
+    PROPERTY(kNames.contains(name), "junit.xml has no element but its own");
     cases_ += name == "testcase" ? 1 : 0;
     bad_ += name == "failure" || name == "error" ? 1 : 0;
-    HOLDS(std::count(tag.begin(), tag.end(), '"') % 2 == 0, "attributes are in quotes");
+    PROPERTY(std::count(tag.begin(), tag.end(), '"') % 2 == 0, "attributes are in quotes");
     open_.push_back(name);
   }
   void Character() {
-    HOLDS(!IsControl(rest_.front()) || rest_.front() == '\n' || rest_.front() == '\r' ||
-              rest_.front() == 0x7f,
-          "XML permits each character");
+    PROPERTY(!IsControl(rest_.front()) || rest_.front() == '\n' || rest_.front() == '\r' ||
+                 rest_.front() == 0x7f,
+             "XML permits each character");
     if (rest_.front() == '&') {
       const std::string_view entity = rest_.substr(0, rest_.find(';') + 1);
-      HOLDS(entity == "&amp;" || entity == "&lt;" || entity == "&gt;" || entity == "&quot;",
-            "each entity is one of XML");
+      PROPERTY(entity == "&amp;" || entity == "&lt;" || entity == "&gt;" || entity == "&quot;",
+               "each entity is one of XML");
     }
     rest_.remove_prefix(1);
   }
@@ -248,44 +253,46 @@ void CheckJunit(const Report& report) {
   const std::string text = ToJunit(report);
   Xml xml(text);
   xml.Read();
-  HOLDS(xml.cases() == report.cases.size(), "junit.xml has each case once");
+  PROPERTY(xml.cases() == report.cases.size(), "junit.xml has each case once");
   const auto bad = std::count_if(report.cases.begin(), report.cases.end(), [](const auto& row) {
     return row.result != Result::kPass && row.result != Result::kSkip &&
            row.result != Result::kWaived;
   });
-  HOLDS(xml.bad() == static_cast<std::size_t>(bad), "junit.xml has each case that did not pass");
+  PROPERTY(xml.bad() == static_cast<std::size_t>(bad), "junit.xml has each case that did not pass");
 }
 
 void CheckJson(const Report& report) {
   const auto json = nlohmann::json::parse(ToJson(report), nullptr, false);
-  HOLDS(json.is_object(), "results.json is JSON");
-  HOLDS(json["verdict"] == ToString(report.verdict) && json["reason"] == report.reason,
-        "results.json has the verdict");
-  HOLDS(json["cases"].size() == report.cases.size(), "results.json has each case");
+  PROPERTY(json.is_object(), "results.json is JSON");
+  PROPERTY(json["verdict"] == ToString(report.verdict) && json["reason"] == report.reason,
+           "results.json has the verdict");
+  PROPERTY(json["cases"].size() == report.cases.size(), "results.json has each case");
   for (std::size_t i = 0; i < report.cases.size(); ++i)
-    HOLDS(json["cases"][i]["id"] == report.cases[i].id &&
-              json["cases"][i]["result"] == ToString(report.cases[i].result) &&
-              json["cases"][i]["message"] == report.cases[i].message,
-          "results.json has the result of each case");
+    PROPERTY(json["cases"][i]["id"] == report.cases[i].id &&
+                 json["cases"][i]["result"] == ToString(report.cases[i].result) &&
+                 json["cases"][i]["message"] == report.cases[i].message,
+             "results.json has the result of each case");
 }
 
 void CheckSummary(const Report& report) {
   const std::string summary = Summary(report);
-  for (const char c : summary) HOLDS(c == '\n' || !IsControl(c), "no text controls the terminal");
+  for (const char c : summary)
+    PROPERTY(c == '\n' || !IsControl(c), "no text controls the terminal");
   std::string verdict(ToString(report.verdict));
   std::replace(verdict.begin(), verdict.end(), '_', ' ');
-  std::size_t told = 0;
+  std::size_t verdict_lines = 0;
   const std::vector<std::string> lines = Lines(summary);
   for (const std::string& line : lines)
-    for (const char* const word : {"CONFORMANT: ", "NOT CONFORMANT: ", "NOT JUDGED: ", "PARTIAL: "})
-      told += line.starts_with(word) ? 1 : 0;
-  HOLDS(!lines.empty() && lines.back().starts_with(verdict + ": "),
-        "the output ends with the verdict");
-  HOLDS(told == 1, "there is one verdict");
+    for (const char* const label :
+         {"CONFORMANT: ", "NOT CONFORMANT: ", "NOT JUDGED: ", "PARTIAL: "})
+      verdict_lines += line.starts_with(label) ? 1 : 0;
+  PROPERTY(!lines.empty() && lines.back().starts_with(verdict + ": "),
+           "the output ends with the verdict");
+  PROPERTY(verdict_lines == 1, "there is one verdict");
 }
 
 void CheckOne(std::string_view text) {
-  const auto stream = Refused([text] { return ParseStream(text, "s"); });
+  const auto stream = ValueUnlessRefused([text] { return ParseStream(text, "s"); });
   if (!stream) return;
   CheckStream(text, *stream);
   const auto report = Judged(*stream);
@@ -302,8 +309,9 @@ void CheckOne(std::string_view text) {
 }  // namespace fuzz
 }  // namespace pmuconf
 
-extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t most, unsigned seed) {
-  return pmuconf::fuzz::MutateLines(data, size, most, seed);
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
+                                          unsigned seed) {
+  return pmuconf::fuzz::MutateLines(data, size, max_size, seed);
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {

@@ -50,14 +50,15 @@ inline void ChangeOneLine(std::vector<std::string>& lines, std::minstd_rand& ran
 }
 
 // One in four inputs is mutated as bytes instead of lines.
-inline std::size_t MutateLines(uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
+inline std::size_t MutateLines(uint8_t* data, std::size_t size, std::size_t max_size,
+                               unsigned seed) {
   std::minstd_rand random(seed);
   std::vector<std::string> lines = Lines({reinterpret_cast<const char*>(data), size});
-  if (random() % 4 == 0 || lines.empty()) return LLVMFuzzerMutate(data, size, most);
+  if (random() % 4 == 0 || lines.empty()) return LLVMFuzzerMutate(data, size, max_size);
   ChangeOneLine(lines, random);
   std::string text;
   for (const std::string& line : lines) text += line + "\n";
-  if (text.empty() || text.size() > most) return LLVMFuzzerMutate(data, size, most);
+  if (text.empty() || text.size() > max_size) return LLVMFuzzerMutate(data, size, max_size);
   std::copy(text.begin(), text.end(), data);
   return text.size();
 }

@@ -13,9 +13,9 @@
 namespace pmuconf::fuzz {
 namespace {
 
-class FuzzedDraw {
+class FuzzedSource {
  public:
-  explicit FuzzedDraw(FuzzedDataProvider& data) : data_(data) {}
+  explicit FuzzedSource(FuzzedDataProvider& data) : data_(data) {}
   u64 operator()(u64 low, u64 high) { return data_.ConsumeIntegralInRange<u64>(low, high); }
   bool more() const { return data_.remaining_bytes() > 0; }
 
@@ -31,11 +31,11 @@ void CheckReset(const refpmu_model_params& params) {
   const bool fine = params.general >= 1 && params.general <= REFPMU_MAX_GENERAL &&
                     params.fixed <= REFPMU_MAX_FIXED && params.width >= 16 && params.width <= 64 &&
                     depth;
-  HOLDS(refpmu_model_reset(&model, &params) == (fine ? 0 : -EINVAL),
-        "parameters out of range are refused");
-  HOLDS(fine || std::memcmp(static_cast<const void*>(&model), static_cast<const void*>(&before),
-                            sizeof(model)) == 0,
-        "a refused reset changes nothing");
+  PROPERTY(refpmu_model_reset(&model, &params) == (fine ? 0 : -EINVAL),
+           "parameters out of range are refused");
+  PROPERTY(fine || std::memcmp(static_cast<const void*>(&model), static_cast<const void*>(&before),
+                               sizeof(model)) == 0,
+           "a refused reset changes nothing");
 }
 
 }  // namespace
@@ -59,13 +59,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   params.records = data.ConsumeBool();
   params.trace = data.ConsumeBool();
   params.min_period = data.PickValueInArray<u64>({0, 0, 1, 2, 16, 200});
-  FuzzedDraw draw(data);
+  FuzzedSource draw(data);
   const char* broken = nullptr;
   try {
-    ModelSession<FuzzedDraw>(draw, params).Run(60);
+    ModelSession<FuzzedSource>(draw, params).Run(60);
   } catch (const std::logic_error& error) {
     broken = error.what();
-    HOLDS(broken == nullptr, broken);
+    PROPERTY(broken == nullptr, broken);
   }
   return 0;
 }

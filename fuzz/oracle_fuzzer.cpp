@@ -28,9 +28,9 @@ constexpr std::uint32_t kOwnType = 40, kUncoreType = 41, kOpaqueType = 42;
 constexpr std::uint64_t kTracepoint = 300;
 
 // The bytes of the input are random; after their end all fields are valid.
-class InputDraw : public OpenDraw {
+class InputSource : public RandomSource {
  public:
-  explicit InputDraw(FuzzedDataProvider& data) : data_(data) {}
+  explicit InputSource(FuzzedDataProvider& data) : data_(data) {}
   std::uint64_t Bits(unsigned n) override {
     const std::uint64_t mask = n >= 64 ? ~0ull : (1ull << n) - 1;
     if (data_.remaining_bytes() == 0) return mask;
@@ -66,17 +66,19 @@ std::vector<OpenPmu> Pmus() {
 
 // A model with the calls that are drawn for it. They are created once, since each reads its lists
 // again.
-struct Asked {
-  Asked(const OpenSystem& system, const OpenPmu& target, const std::vector<OpenPmu>& others)
-      : model(system, target, others), drawer(model) {}
-  Asked(const Asked&) = delete;
+struct ModelAndGenerator {
+  ModelAndGenerator(const OpenSystem& system, const OpenPmu& target,
+                    const std::vector<OpenPmu>& others)
+      : model(system, target, others), generator(model) {}
+  ModelAndGenerator(const ModelAndGenerator&) = delete;
   OpenModel model;
-  OpenDrawer drawer;
+  OpenCallGenerator generator;
 };
 
 // One of the PMUs is the target.
-const Asked& Ask(const OpenSystem& system, std::size_t first) {
-  static std::map<std::tuple<std::string, bool, int, bool, bool, std::size_t>, Asked> known;
+const ModelAndGenerator& Cached(const OpenSystem& system, std::size_t first) {
+  static std::map<std::tuple<std::string, bool, int, bool, bool, std::size_t>, ModelAndGenerator>
+      known;
   const std::tuple key{system.release,      system.administrator, system.paranoid,
                        system.paranoid_any, system.lockdown,      first};
   const auto found = known.find(key);
@@ -87,22 +89,22 @@ const Asked& Ask(const OpenSystem& system, std::size_t first) {
   return known.try_emplace(key, system, target, pmus).first->second;
 }
 
-bool Same(const OpenAnswer& one, const OpenAnswer& other) {
+bool Same(const OpenPrediction& one, const OpenPrediction& other) {
   return one.error == other.error && one.check == other.check;
 }
 
-bool OfRights(int error) { return error == EACCES || error == EPERM; }
+bool IsPermissionError(int error) { return error == EACCES || error == EPERM; }
 
-void CheckAnswer(const OpenAnswer& answer) {
+void CheckPrediction(const OpenPrediction& prediction) {
   static const std::set<int> kErrors = {E2BIG,  EACCES, EBADF,      EFAULT, EINVAL, EMFILE,
                                         ENODEV, ENOENT, EOPNOTSUPP, EPERM,  ESRCH,  EOVERFLOW};
-  HOLDS((answer.error == 0) == (answer.check == nullptr), "a refusal has a reason");
-  if (answer.check == nullptr) return;
-  HOLDS(kErrors.contains(answer.error), "the errno is one that the call can give");
-  HOLDS(!answer.check->name.empty() && !answer.check->rule.empty(),
-        "a reason has a name and a rule");
-  HOLDS(!answer.check->choice.empty() || answer.check->error == answer.error,
-        "the errno is that of the check");
+  PROPERTY((prediction.error == 0) == (prediction.check == nullptr), "a refusal has a reason");
+  if (prediction.check == nullptr) return;
+  PROPERTY(kErrors.contains(prediction.error), "the errno is one that the call can give");
+  PROPERTY(!prediction.check->name.empty() && !prediction.check->rule.empty(),
+           "a reason has a name and a rule");
+  PROPERTY(!prediction.check->choice.empty() || prediction.check->error == prediction.error,
+           "the errno is that of the check");
 }
 
 // The errno for the attr alone, by an independent reading; 0 if there is none.
@@ -154,26 +156,26 @@ int Parsed(const OpenSystem& system, bool recent, const OpenCall& call) {
 }
 
 void CheckParser(const OpenModel& model, bool recent, const OpenCall& call,
-                 const OpenAnswer& answer) {
+                 const OpenPrediction& prediction) {
   if ((call.flags & ~15ul) != 0) {
-    HOLDS(answer.error == EINVAL, "an unknown flag is checked first");
+    PROPERTY(prediction.error == EINVAL, "an unknown flag is checked first");
     return;
   }
   const int parsed = Parsed(model.system(), recent, call);
-  const bool parser = answer.check != nullptr && answer.check->parser;
-  HOLDS(parser == (parsed != 0), "the parser refuses what a second reading refuses");
+  const bool parser = prediction.check != nullptr && prediction.check->parser;
+  PROPERTY(parser == (parsed != 0), "the parser refuses what a second reading refuses");
   if (!parser) return;
-  HOLDS(answer.error == parsed, "with the same errno");
+  PROPERTY(prediction.error == parsed, "with the same errno");
   OpenCall other = call;
-  other.who = OpenWho::kNobody;
-  other.cpu = OpenCpu::kBeyond;
+  other.who = OpenWho::kNoTask;
+  other.cpu = OpenCpu::kInvalid;
   other.group = OpenGroup::kClosed;
-  HOLDS(Same(model.Predict(other), answer), "the parser depends only on the attr");
-  HOLDS(Same(model.PredictModify(call), answer), "modifying an event has the same parser");
+  PROPERTY(Same(model.Predict(other), prediction), "the parser depends only on the attr");
+  PROPERTY(Same(model.PredictModify(call), prediction), "modifying an event has the same parser");
 }
 
 // Bytes that the kernel ignores do not change the answer.
-void CheckIgnored(const OpenModel& model, const OpenCall& call, const OpenAnswer& answer) {
+void CheckIgnored(const OpenModel& model, const OpenCall& call, const OpenPrediction& prediction) {
   OpenCall other = call;
   const std::uint32_t given = call.Attr().size;
   for (std::size_t i = given == 0 ? 64 : given; i >= 64 && i < other.attr.size(); ++i) {
@@ -188,25 +190,26 @@ void CheckIgnored(const OpenModel& model, const OpenCall& call, const OpenAnswer
     if (!has(PERF_SAMPLE_CALLCHAIN)) attr.sample_max_stack ^= 0x7fff;
     if (!attr.use_clockid) attr.clockid ^= 5;
   });
-  HOLDS(Same(model.Predict(other), answer), "ignored bytes do not change the answer");
+  PROPERTY(Same(model.Predict(other), prediction), "ignored bytes do not change the answer");
 }
 
 // More rights never cause a refusal, and change only the errors about rights.
 void CheckRights(const OpenSystem& system, std::size_t first, const OpenCall& call,
-                 const OpenAnswer& answer) {
+                 const OpenPrediction& prediction) {
   OpenSystem more = system;
   more.administrator = true;
-  const OpenAnswer all = Ask(more, first).model.Predict(call);
-  HOLDS(all.error != EACCES, "an administrator gets no error about rights");
-  HOLDS(all.error != EPERM || system.lockdown, "an administrator gets no error about rights");
-  if (!OfRights(answer.error)) HOLDS(Same(all, answer), "rights change only errors about rights");
+  const OpenPrediction all = Cached(more, first).model.Predict(call);
+  PROPERTY(all.error != EACCES, "an administrator gets no error about rights");
+  PROPERTY(all.error != EPERM || system.lockdown, "an administrator gets no error about rights");
+  if (!IsPermissionError(prediction.error))
+    PROPERTY(Same(all, prediction), "rights change only errors about rights");
 
   if (system.paranoid == -1) return;
   more = system;
   --more.paranoid;
-  const OpenAnswer looser = Ask(more, first).model.Predict(call);
-  if (!OfRights(answer.error))
-    HOLDS(Same(looser, answer), "a less strict setting refuses nothing new");
+  const OpenPrediction looser = Cached(more, first).model.Predict(call);
+  if (!IsPermissionError(prediction.error))
+    PROPERTY(Same(looser, prediction), "a less strict setting refuses nothing new");
 }
 
 bool KnownEvent(const perf_event_attr& attr) {
@@ -229,32 +232,34 @@ bool KnownEvent(const perf_event_attr& attr) {
 // An event that opens violates none of these checks.
 void CheckOpened(const OpenSystem& system, const perf_event_attr& attr, const OpenCall& call) {
   const bool cgroup = (call.flags & PERF_FLAG_PID_CGROUP) != 0;
-  const bool task = !cgroup && call.who != OpenWho::kEveryone;
+  const bool task = !cgroup && call.who != OpenWho::kAllTasks;
   const bool fd = call.group != OpenGroup::kNone;
   const bool grouped = fd && (call.flags & PERF_FLAG_FD_NO_GROUP) == 0;
   const bool output = fd && (call.flags & PERF_FLAG_FD_OUTPUT) != 0;
   const bool kernel = !attr.exclude_kernel || attr.text_poke;
-  HOLDS(KnownEvent(attr), "an event that opens belongs to a PMU");
-  HOLDS(system.administrator || !kernel || system.paranoid < 2, "the kernel needs rights");
-  HOLDS(system.administrator || task || system.paranoid < 1, "a CPU needs rights");
-  HOLDS(system.administrator || !attr.namespaces, "namespaces need rights");
-  HOLDS(attr.sample_period <= (attr.freq ? system.max_sample_rate : INT64_MAX),
-        "a period has 63 bits, a frequency a limit");
-  HOLDS(task || call.cpu != OpenCpu::kAny, "an event has a task or a CPU");
-  HOLDS(call.cpu != OpenCpu::kBeyond, "a CPU is a possible one");
-  HOLDS(!task || (call.who != OpenWho::kNobody && call.who != OpenWho::kExited), "a task is alive");
-  HOLDS(!cgroup || call.who == OpenWho::kCgroup, "a cgroup event has a cgroup");
-  HOLDS(!fd || (call.group != OpenGroup::kClosed && call.group != OpenGroup::kFile),
-        "a leader is an event");
-  HOLDS(!grouped || !(attr.pinned || attr.exclusive), "only leaders are pinned or exclusive");
-  HOLDS(!grouped || (call.group != OpenGroup::kSibling && call.group != OpenGroup::kFull),
-        "a leader leads, and its group has room");
-  HOLDS(!grouped || attr.use_clockid == 0, "a group has one clock");
-  HOLDS(!output || call.group == OpenGroup::kBuffer, "output goes to a buffer");
-  HOLDS(!attr.sigtrap || task, "a signal has a task");
-  HOLDS(call.descriptors_left, "an event needs a descriptor");
-  HOLDS(!system.lockdown || (attr.sample_type & PERF_SAMPLE_REGS_INTR) == 0,
-        "a kernel that is locked down shows no registers");
+  PROPERTY(KnownEvent(attr), "an event that opens belongs to a PMU");
+  PROPERTY(system.administrator || !kernel || system.paranoid < 2, "the kernel needs rights");
+  PROPERTY(system.administrator || task || system.paranoid < 1, "a CPU needs rights");
+  PROPERTY(system.administrator || !attr.namespaces, "namespaces need rights");
+  PROPERTY(attr.sample_period <= (attr.freq ? system.max_sample_rate : INT64_MAX),
+           "a period has 63 bits, a frequency a limit");
+  PROPERTY(task || call.cpu != OpenCpu::kAny, "an event has a task or a CPU");
+  PROPERTY(call.cpu != OpenCpu::kInvalid, "a CPU is a possible one");
+  PROPERTY(!task || (call.who != OpenWho::kNoTask && call.who != OpenWho::kExited),
+           "a task is alive");
+  PROPERTY(!cgroup || call.who == OpenWho::kCgroup, "a cgroup event has a cgroup");
+  PROPERTY(!fd || (call.group != OpenGroup::kClosed && call.group != OpenGroup::kFile),
+           "a leader is an event");
+  PROPERTY(!grouped || !(attr.pinned || attr.exclusive), "only leaders are pinned or exclusive");
+  PROPERTY(
+      !grouped || (call.group != OpenGroup::kSibling && call.group != OpenGroup::kReadSizeLimit),
+      "a leader leads, and its group has room");
+  PROPERTY(!grouped || attr.use_clockid == 0, "a group has one clock");
+  PROPERTY(!output || call.group == OpenGroup::kBuffer, "output goes to a buffer");
+  PROPERTY(!attr.sigtrap || task, "a signal has a task");
+  PROPERTY(call.descriptors_available, "an event needs a descriptor");
+  PROPERTY(!system.lockdown || (attr.sample_type & PERF_SAMPLE_REGS_INTR) == 0,
+           "a kernel that is locked down shows no registers");
 }
 
 void CheckOne(const std::uint8_t* bytes, std::size_t n) {
@@ -262,20 +267,20 @@ void CheckOne(const std::uint8_t* bytes, std::size_t n) {
   const OpenSystem system = AnySystem(data);
   const bool recent = system.release.starts_with("6.12");
   const auto first = data.ConsumeIntegralInRange<std::size_t>(0, 4);
-  const OpenKind kind = data.ConsumeBool() ? OpenKind::kMutated : OpenKind::kRandom;
-  const Asked& asked = Ask(system, first);
-  const OpenModel& model = asked.model;
-  InputDraw draw(data);
-  const OpenCall call = asked.drawer.Call(kind, draw);
-  const OpenAnswer answer = model.Predict(call);
-  HOLDS(Same(model.Predict(call), answer), "the same call has the same answer");
-  CheckAnswer(answer);
-  CheckAnswer(model.PredictModify(call));
-  HOLDS(model.PredictModify(call).error != 0, "these events cannot be modified");
-  CheckParser(model, recent, call, answer);
-  CheckIgnored(model, call, answer);
-  CheckRights(system, first, call, answer);
-  if (answer.check != nullptr) return;
+  const OpenCallKind kind = data.ConsumeBool() ? OpenCallKind::kMutated : OpenCallKind::kRandom;
+  const ModelAndGenerator& cached = Cached(system, first);
+  const OpenModel& model = cached.model;
+  InputSource random(data);
+  const OpenCall call = cached.generator.Call(kind, random);
+  const OpenPrediction prediction = model.Predict(call);
+  PROPERTY(Same(model.Predict(call), prediction), "the same call has the same answer");
+  CheckPrediction(prediction);
+  CheckPrediction(model.PredictModify(call));
+  PROPERTY(model.PredictModify(call).error != 0, "these events cannot be modified");
+  CheckParser(model, recent, call, prediction);
+  CheckIgnored(model, call, prediction);
+  CheckRights(system, first, call, prediction);
+  if (prediction.check != nullptr) return;
   perf_event_attr attr = call.Attr();
   const std::size_t size = attr.size == 0 ? 64 : attr.size;
   if (size < 128) std::memset(reinterpret_cast<char*>(&attr) + size, 0, 128 - size);

@@ -28,17 +28,17 @@ void CheckDelta(FuzzedDataProvider& data) {
   const u64 prev = data.ConsumeIntegral<u64>() & refpmu_low_bits(width);
   const u64 events = AnyBits(data, 64) & refpmu_low_bits(width);
   const u64 now = static_cast<u64>((Wide{prev} + events) % Range(width));
-  HOLDS(refpmu_period_delta(prev, now, width) == events,
-        "the delta is the number of events since, across one wrap");
+  PROPERTY(refpmu_period_delta(prev, now, width) == events,
+           "the delta is the number of events since, across one wrap");
   const u64 sign_extended = prev | ~refpmu_low_bits(width);
-  HOLDS(refpmu_period_delta(sign_extended, now, width) == events,
-        "bits above the width do not enter the delta");
+  PROPERTY(refpmu_period_delta(sign_extended, now, width) == events,
+           "bits above the width do not enter the delta");
 }
 
 void CheckCounting(unsigned width) {
   const u64 period = refpmu_period_counting(width);
-  HOLDS(Wide{period} == Range(width) / 2 || Wide{period} == Range(width) / 2 - 1,
-        "a counting event folds every half range");
+  PROPERTY(Wide{period} == Range(width) / 2 || Wide{period} == Range(width) / 2 - 1,
+           "a counting event folds every half range");
 }
 
 struct Device {
@@ -51,15 +51,15 @@ struct Device {
 Wide Distance(const Device& device) { return Range(device.width) - device.counter; }
 
 void CheckProgrammed(const Device& device, s64 left, u64 raw) {
-  HOLDS((raw & ~refpmu_low_bits(device.width)) == 0, "the written value fits the counter");
-  HOLDS(raw != 0, "the counter is not programmed as already overflowed");
+  PROPERTY((raw & ~refpmu_low_bits(device.width)) == 0, "the written value fits the counter");
+  PROPERTY(raw != 0, "the counter is not programmed as already overflowed");
   const Wide distance = Distance(device);
-  HOLDS(distance <= Range(device.width) / 2, "at most half of the range is programmed");
-  HOLDS(distance >= Wide{device.min_period}, "at least the shortest period is programmed");
+  PROPERTY(distance <= Range(device.width) / 2, "at most half of the range is programmed");
+  PROPERTY(distance >= Wide{device.min_period}, "at least the shortest period is programmed");
   const Wide longest = std::max<Wide>(left, device.min_period);
-  HOLDS(distance <= longest, "at most the remaining events are programmed");
-  HOLDS(distance == longest || distance >= Range(device.width) / 2 - 1,
-        "the remaining events, or the allowed maximum, are programmed");
+  PROPERTY(distance <= longest, "at most the remaining events are programmed");
+  PROPERTY(distance == longest || distance >= Range(device.width) / 2 - 1,
+           "the remaining events, or the allowed maximum, are programmed");
 }
 
 // One reload, compared with arithmetic that cannot overflow. True if a period was reported.
@@ -68,17 +68,19 @@ refpmu_reload CheckReload(refpmu_period& p, Device& device) {
   const refpmu_reload reload = refpmu_period_reload(&p, device.width, device.min_period);
   device.counter = reload.raw;
 
-  HOLDS(reload.elapsed == (before.left <= 0), "a period is over if and only if no event remains");
-  HOLDS(p.period == before.period, "a reload does not change the period");
-  HOLDS(p.left >= 1, "after a reload an event remains");
+  PROPERTY(reload.elapsed == (before.left <= 0),
+           "a period is over if and only if no event remains");
+  PROPERTY(p.period == before.period, "a reload does not change the period");
+  PROPERTY(p.left >= 1, "after a reload an event remains");
   if (!reload.elapsed) {
-    HOLDS(p.left == before.left && p.last == before.last, "a partial reload changes nothing");
+    PROPERTY(p.left == before.left && p.last == before.last, "a partial reload changes nothing");
   } else {
     const u64 period = std::max(before.period, device.min_period);
-    HOLDS(p.last == period, "the period that elapsed, at least the shortest, is the one reported");
+    PROPERTY(p.last == period,
+             "the period that elapsed, at least the shortest, is the one reported");
     const Wide carried = Wide{before.left} + period;
-    HOLDS(Wide{p.left} == (carried > 0 ? carried : Wide{period}),
-          "the next period is shortened by the overshoot, or restarts");
+    PROPERTY(Wide{p.left} == (carried > 0 ? carried : Wide{period}),
+             "the next period is shortened by the overshoot, or restarts");
   }
   CheckProgrammed(device, p.left, reload.raw);
   return reload;
@@ -108,7 +110,7 @@ void CheckConservation(FuzzedDataProvider& data) {
     const u64 prev = device.counter;
     device.counter = static_cast<u64>((Wide{device.counter} + n) % Range(device.width));
     const u64 delta = refpmu_period_delta(prev, device.counter, device.width);
-    HOLDS(Wide{delta} == n, "every event is in the delta");
+    PROPERTY(Wide{delta} == n, "every event is in the delta");
     events += n;
     p.left -= static_cast<s64>(delta);
 
@@ -116,7 +118,7 @@ void CheckConservation(FuzzedDataProvider& data) {
     const refpmu_reload reload = CheckReload(p, device);
     if (restarted) return;  // the sum ends here: events beyond a late period are dropped
     if (reload.elapsed) reported += p.last;
-    HOLDS(reported + period - p.left == events, "reported periods and remaining events add up");
+    PROPERTY(reported + period - p.left == events, "reported periods and remaining events add up");
   }
 }
 

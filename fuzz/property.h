@@ -9,17 +9,17 @@
 
 namespace pmuconf::fuzz {
 
-[[noreturn]] inline void Broken(const char* file, int line, const char* expression,
-                                const char* sentence) {
-  std::fprintf(stderr, "%s:%d: property broken: %s (%s)\n", file, line, sentence, expression);
+[[noreturn]] inline void Violated(const char* file, int line, const char* expression,
+                                  const char* claim) {
+  std::fprintf(stderr, "%s:%d: property broken: %s (%s)\n", file, line, claim, expression);
   std::abort();
 }
 
 }  // namespace pmuconf::fuzz
 
-#define HOLDS(expression, sentence)                                                        \
-  do {                                                                                     \
-    if (!(expression)) ::pmuconf::fuzz::Broken(__FILE__, __LINE__, #expression, sentence); \
+#define PROPERTY(expression, claim)                                                       \
+  do {                                                                                    \
+    if (!(expression)) ::pmuconf::fuzz::Violated(__FILE__, __LINE__, #expression, claim); \
   } while (false)
 
 #endif  // PMUCONF_FUZZ_PROPERTY_H_

@@ -24,7 +24,7 @@ class Words {
  public:
   Words(const u64* words, u64 count) : words_(words), count_(count) {}
   u64 Next() {
-    HOLDS(at_ < count_, "a decoded record is complete");
+    PROPERTY(at_ < count_, "a decoded record is complete");
     return words_[at_++];
   }
   u64 at() const { return at_; }
@@ -38,29 +38,31 @@ class Words {
 void CheckRecord(const u64* words, u64 count, u64 bytes, const refpmu_record& record) {
   Words in(words, count);
   const u64 format = in.Next();
-  HOLDS((format & ((u64{1} << 48) - 1) & ~kLayoutBits) == 0, "only known layouts are decoded");
-  HOLDS(format >> 48 == bytes, "a record has the size of its header");
-  HOLDS(bytes == refpmu_record_size(format & kLayoutBits), "a record is as long as its layout");
-  HOLDS(record.ip == in.Next() && record.counters == in.Next() && record.time == in.Next(),
-        "the basic group is that of the memory");
-  HOLDS(record.has_memory == ((format & 1) != 0), "the memory group exists if the header has it");
+  PROPERTY((format & ((u64{1} << 48) - 1) & ~kLayoutBits) == 0, "only known layouts are decoded");
+  PROPERTY(format >> 48 == bytes, "a record has the size of its header");
+  PROPERTY(bytes == refpmu_record_size(format & kLayoutBits), "a record is as long as its layout");
+  PROPERTY(record.ip == in.Next() && record.counters == in.Next() && record.time == in.Next(),
+           "the basic group is that of the memory");
+  PROPERTY(record.has_memory == ((format & 1) != 0),
+           "the memory group exists if the header has it");
   if (record.has_memory)
-    HOLDS(record.memory.address == in.Next() && record.memory.source == in.Next() &&
-              record.memory.latency == in.Next() && record.memory.transaction == in.Next(),
-          "the memory group is that of the memory");
-  HOLDS(record.has_gprs == ((format & 2) != 0), "the registers exist if the header has them");
+    PROPERTY(record.memory.address == in.Next() && record.memory.source == in.Next() &&
+                 record.memory.latency == in.Next() && record.memory.transaction == in.Next(),
+             "the memory group is that of the memory");
+  PROPERTY(record.has_gprs == ((format & 2) != 0), "the registers exist if the header has them");
   if (record.has_gprs) {
-    HOLDS(record.gprs.flags == in.Next() && record.gprs.ip == in.Next(), "flags and ip are right");
-    for (const u64 gpr : record.gprs.gpr) HOLDS(gpr == in.Next(), "each register is right");
+    PROPERTY(record.gprs.flags == in.Next() && record.gprs.ip == in.Next(),
+             "flags and ip are right");
+    for (const u64 gpr : record.gprs.gpr) PROPERTY(gpr == in.Next(), "each register is right");
   }
-  HOLDS(record.n_lbr == ((format & 8) != 0 ? (format >> 24 & 0xff) + 1 : 0),
-        "the number of branches is that of the header");
-  HOLDS((record.lbr != nullptr) == (record.n_lbr != 0), "no branches, no pointer to them");
+  PROPERTY(record.n_lbr == ((format & 8) != 0 ? (format >> 24 & 0xff) + 1 : 0),
+           "the number of branches is that of the header");
+  PROPERTY((record.lbr != nullptr) == (record.n_lbr != 0), "no branches, no pointer to them");
   for (unsigned i = 0; i < record.n_lbr; ++i)
-    HOLDS(record.lbr[i].from == in.Next() && record.lbr[i].to == in.Next() &&
-              record.lbr[i].info == in.Next(),
-          "each branch is right");
-  HOLDS(8 * in.at() == bytes, "the next record begins where this one ends");
+    PROPERTY(record.lbr[i].from == in.Next() && record.lbr[i].to == in.Next() &&
+                 record.lbr[i].info == in.Next(),
+             "each branch is right");
+  PROPERTY(8 * in.at() == bytes, "the next record begins where this one ends");
 }
 
 // The bytes are in an allocation of their exact size, so that the sanitizer detects a read past the
@@ -74,7 +76,7 @@ struct Memory {
 };
 
 // The number of decoded records; @whole if the buffer ends with a record.
-unsigned Decode(const Memory& memory, u64 size, bool* whole) {
+unsigned Decode(const Memory& memory, u64 size, bool* complete) {
   u64 offset = 0;
   unsigned records = 0;
   for (;;) {
@@ -83,14 +85,14 @@ unsigned Decode(const Memory& memory, u64 size, bool* whole) {
     const u64 ip = record.ip;
     const u64 before = offset;
     const int status = refpmu_record_next(memory.words.get(), size, &offset, &record);
-    HOLDS(status == 1 || status == 0 || status == -EINVAL, "the status is one of three");
+    PROPERTY(status == 1 || status == 0 || status == -EINVAL, "the status is one of three");
     if (status != 1) {
-      HOLDS(offset == before && record.ip == ip, "an end writes nothing");
-      HOLDS((status == 0) == (offset == size), "the end is at the given size");
-      *whole = status == 0;
+      PROPERTY(offset == before && record.ip == ip, "an end writes nothing");
+      PROPERTY((status == 0) == (offset == size), "the end is at the given size");
+      *complete = status == 0;
       return records;
     }
-    HOLDS(offset > before && offset <= size, "each record advances within the buffer");
+    PROPERTY(offset > before && offset <= size, "each record advances within the buffer");
     CheckRecord(memory.words.get() + before / 8, memory.count - before / 8, offset - before,
                 record);
     ++records;
@@ -99,7 +101,7 @@ unsigned Decode(const Memory& memory, u64 size, bool* whole) {
 
 void CheckAnything(FuzzedDataProvider& data) {
   std::vector<u64> words(data.ConsumeIntegralInRange(0u, 128u));
-  const unsigned lie = data.ConsumeIntegralInRange(0u, 7u);
+  const unsigned shortfall = data.ConsumeIntegralInRange(0u, 7u);
   for (u64& word : words) {
     // Some headers get the size of their layout, since otherwise nearly no record would be decoded.
     word = data.ConsumeIntegral<u32>();
@@ -109,9 +111,9 @@ void CheckAnything(FuzzedDataProvider& data) {
   }
   const Memory memory(words);
   const u64 size = 8 * memory.count;
-  bool whole;
-  Decode(memory, size, &whole);
-  if (size > lie) Decode(memory, size - lie, &whole);
+  bool complete;
+  Decode(memory, size, &complete);
+  if (size > shortfall) Decode(memory, size - shortfall, &complete);
 
   u64 offset = data.ConsumeBool() ? data.ConsumeIntegral<u64>() : 0;
   const u64 start = offset;
@@ -119,13 +121,13 @@ void CheckAnything(FuzzedDataProvider& data) {
   u64 branches = 0;
   while (refpmu_record_next_branch(memory.words.get(), size, &offset, &branch) == 1) {
     const u64* raw = memory.words.get() + (offset - 24) / 8;
-    HOLDS(offset <= size && branch.from == raw[0] && branch.to == raw[1] &&
-              branch.predicted == ((raw[2] & 16) != 0),
-          "a branch has the data of the memory");
+    PROPERTY(offset <= size && branch.from == raw[0] && branch.to == raw[1] &&
+                 branch.predicted == ((raw[2] & 16) != 0),
+             "a branch has the data of the memory");
     ++branches;
   }
-  HOLDS(offset == start + 24 * branches, "each branch advances by its size");
-  if (start == 0) HOLDS(branches == size / 24, "all branches of the memory are decoded");
+  PROPERTY(offset == start + 24 * branches, "each branch advances by its size");
+  if (start == 0) PROPERTY(branches == size / 24, "all branches of the memory are decoded");
 }
 
 void CheckWellFormed(FuzzedDataProvider& data) {
@@ -135,14 +137,14 @@ void CheckWellFormed(FuzzedDataProvider& data) {
     const u64 layout =
         data.ConsumeIntegral<u32>() & (data.ConsumeBool() ? kLayoutBits : 0x0f00000bU);
     const u64 bytes = refpmu_record_size(layout);
-    HOLDS(bytes >= 32 && bytes % 8 == 0, "a known layout has a size");
+    PROPERTY(bytes >= 32 && bytes % 8 == 0, "a known layout has a size");
     words.push_back(layout | bytes << 48);
     for (u64 word = 1; word < bytes / 8; ++word) words.push_back(word << 32 | i);
   }
   const Memory memory(words);
-  bool whole;
-  HOLDS(Decode(memory, 8 * memory.count, &whole) == records && whole,
-        "well-formed memory is decoded to its end");
+  bool complete;
+  PROPERTY(Decode(memory, 8 * memory.count, &complete) == records && complete,
+           "well-formed memory is decoded to its end");
 }
 
 void CheckFilled(FuzzedDataProvider& data) {
@@ -152,9 +154,9 @@ void CheckFilled(FuzzedDataProvider& data) {
   const u64 index = data.ConsumeBool() ? data.ConsumeIntegral<u64>()
                                        : base + data.ConsumeIntegralInRange<u64>(0, 0x1008) - 4;
   const u64 filled = refpmu_record_filled(base, size, index);
-  HOLDS(filled <= size && filled % 8 == 0, "no more is filled than exists");
+  PROPERTY(filled <= size && filled % 8 == 0, "no more is filled than exists");
   const bool inside = index >= base && index <= base + size;
-  HOLDS(filled == (inside ? (index - base) / 8 * 8 : 0), "the index has the size");
+  PROPERTY(filled == (inside ? (index - base) / 8 * 8 : 0), "the index has the size");
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ struct Field {
 };
 
 // The bounds in uapi/refpmu.h as a table. Fields of 64 bits have none.
-struct Kind {
+struct RequestKind {
   unsigned cmd;
   std::size_t size;
   std::array<Field, 5> fields;
@@ -34,7 +34,7 @@ struct Kind {
 
 #define AT(type, field, most) \
   Field { offsetof(refpmu_##type, field), most }
-constexpr std::array<Kind, 11> kKinds = {{
+constexpr std::array<RequestKind, 11> kKinds = {{
     {REFPMU_IOC_RESET, 0, {}},
     {REFPMU_IOC_INFO, 32, {}},
     {REFPMU_IOC_PULSE,
@@ -75,8 +75,8 @@ class Memory {
   int Check(unsigned cmd) const {
     const refpmu_port_arg arg = this->arg();
     const int status = refpmu_port_check(cmd, &arg);
-    HOLDS(std::equal(bytes_.begin(), bytes_.end(), reinterpret_cast<const uint8_t*>(&arg)),
-          "a request is not changed");
+    PROPERTY(std::equal(bytes_.begin(), bytes_.end(), reinterpret_cast<const uint8_t*>(&arg)),
+             "a request is not changed");
     return status;
   }
 
@@ -85,7 +85,7 @@ class Memory {
 };
 
 // No request has a bound at offset 0, since that is the size.
-bool IsGood(const Kind& kind, const Memory& memory) {
+bool IsValid(const RequestKind& kind, const Memory& memory) {
   if (kind.size == 0) return true;
   if (memory.Read(0) != kind.size) return false;
   return std::all_of(kind.fields.begin(), kind.fields.end(), [&memory](const Field& field) {
@@ -94,60 +94,62 @@ bool IsGood(const Kind& kind, const Memory& memory) {
 }
 
 // Each field once at its bound and once above it, in an otherwise valid request.
-void CheckBounds(const Kind& kind, Memory memory) {
+void CheckBounds(const RequestKind& kind, Memory memory) {
   for (const Field& field : kind.fields) {
     if (field.offset == 0) continue;
     const std::uint32_t before = memory.Read(field.offset);
     memory.Write(field.offset, field.most);
-    HOLDS(memory.Check(kind.cmd) == 0, "a field may have the maximum of the header");
+    PROPERTY(memory.Check(kind.cmd) == 0, "a field may have the maximum of the header");
     memory.Write(field.offset, field.most + 1);
-    HOLDS(memory.Check(kind.cmd) == -EINVAL, "a field may not be more than the header says");
+    PROPERTY(memory.Check(kind.cmd) == -EINVAL, "a field may not be more than the header says");
     memory.Write(field.offset, before);
   }
 }
 
 // Inverting all other bytes, including those after the request, does not change the answer.
-void CheckRest(const Kind& kind, const Memory& memory, int status) {
+void CheckRest(const RequestKind& kind, const Memory& memory, int status) {
   Memory other = memory;
   for (uint8_t& byte : other.bytes()) byte = static_cast<uint8_t>(~byte);
   if (kind.size != 0) other.Write(0, memory.Read(0));
   for (const Field& field : kind.fields)
     if (field.offset != 0) other.Write(field.offset, memory.Read(field.offset));
-  HOLDS(other.Check(kind.cmd) == status, "what has no bound may be anything");
+  PROPERTY(other.Check(kind.cmd) == status, "what has no bound may be anything");
 }
 
 void CheckPlain(const Memory& memory) {
   const refpmu_port_arg arg = memory.arg();
   const refpmu_pulse& pulse = arg.pulse;
   const bool plain = (pulse.skid | pulse.latency | pulse.source | pulse.response | pulse.regs) == 0;
-  HOLDS(refpmu_port_check_plain(&arg) == (plain && pulse.per_pulse < 2 ? 0 : -EINVAL),
-        "a plain pulse has nothing that only a sample shows");
+  PROPERTY(refpmu_port_check_plain(&arg) == (plain && pulse.per_pulse < 2 ? 0 : -EINVAL),
+           "a plain pulse has nothing that only a sample shows");
 }
 
-void CheckRequest(const Kind& kind, const Memory& memory) {
-  HOLDS(kind.size == _IOC_SIZE(kind.cmd), "a request is as long as it was when it was published");
+void CheckRequest(const RequestKind& kind, const Memory& memory) {
+  PROPERTY(kind.size == _IOC_SIZE(kind.cmd),
+           "a request is as long as it was when it was published");
   const int status = memory.Check(kind.cmd);
-  const bool good = IsGood(kind, memory);
-  HOLDS(status == (good ? 0 : -EINVAL), "a request is taken if each of its fields may be so");
-  if (good) CheckBounds(kind, memory);
+  const bool valid = IsValid(kind, memory);
+  PROPERTY(status == (valid ? 0 : -EINVAL), "a request is taken if each of its fields may be so");
+  if (valid) CheckBounds(kind, memory);
   CheckRest(kind, memory, status);
 }
 
-void CheckForeign(unsigned cmd, const Memory& memory) {
+void CheckUnknownRequest(unsigned cmd, const Memory& memory) {
   const bool known = std::any_of(kKinds.begin(), kKinds.end(),
-                                 [cmd](const Kind& kind) { return kind.cmd == cmd; });
-  HOLDS(known || memory.Check(cmd) == -ENOTTY, "what is no request gives ENOTTY");
+                                 [cmd](const RequestKind& kind) { return kind.cmd == cmd; });
+  PROPERTY(known || memory.Check(cmd) == -ENOTTY, "what is no request gives ENOTTY");
 }
 
 void CheckEntries(const std::vector<refpmu_branch_entry>& entries) {
   const auto n = static_cast<u32>(entries.size());
-  const auto bad = std::find_if(entries.begin(), entries.end(), [](const auto& entry) {
+  const auto invalid = std::find_if(entries.begin(), entries.end(), [](const auto& entry) {
     return entry.kind > 6 || entry.flags > 7 || entry.cycles > 65535 || entry.privilege > 1;
   });
-  const auto fine = static_cast<u32>(bad - entries.begin());
-  HOLDS(refpmu_port_check_entries(entries.data(), fine) == 0, "branches that can happen are taken");
-  HOLDS(refpmu_port_check_entries(entries.data(), n) == (fine == n ? 0 : -EINVAL),
-        "branches are refused if one of them cannot happen");
+  const auto valid_count = static_cast<u32>(invalid - entries.begin());
+  PROPERTY(refpmu_port_check_entries(entries.data(), valid_count) == 0,
+           "branches that can happen are taken");
+  PROPERTY(refpmu_port_check_entries(entries.data(), n) == (valid_count == n ? 0 : -EINVAL),
+           "branches are refused if one of them cannot happen");
 }
 
 }  // namespace
@@ -159,10 +161,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   using namespace pmuconf::fuzz;
   if (size < 2) return 0;
   const std::span<const uint8_t> rest(bytes + 2, size - 2);
-  const Kind& kind = kKinds.at(bytes[0] % kKinds.size());
+  const RequestKind& kind = kKinds.at(bytes[0] % kKinds.size());
   Memory memory(rest);
-  CheckForeign(memory.Read(0), memory);
-  CheckForeign(kind.cmd ^ 1U << bytes[0] % 32, memory);
+  CheckUnknownRequest(memory.Read(0), memory);
+  CheckUnknownRequest(kind.cmd ^ 1U << bytes[0] % 32, memory);
   if (bytes[1] % 8 != 0) memory.Write(0, static_cast<std::uint32_t>(kind.size));
   CheckRequest(kind, memory);
   CheckPlain(memory);

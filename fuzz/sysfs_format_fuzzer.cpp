@@ -74,7 +74,7 @@ bool ReadRanges(Cursor cursor, std::uint64_t most, Mark mark) {
   }
 }
 
-std::uint64_t Low(std::uint64_t bits) {
+std::uint64_t LowBits(std::uint64_t bits) {
   return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
 }
 
@@ -91,7 +91,7 @@ std::optional<Mask> ReadFormat(std::string_view text) {
     if (!cursor.Skip(kWords.at(i))) continue;
     Mask mask = {static_cast<int>(i)};
     const auto set = [&mask](std::uint64_t first, std::uint64_t last) {
-      const std::uint64_t range = Low(last - first + 1) << first;
+      const std::uint64_t range = LowBits(last - first + 1) << first;
       const bool fresh = (mask.bits & range) == 0;
       mask.bits |= range;
       return fresh;
@@ -109,7 +109,7 @@ std::uint64_t Deposit(std::uint64_t value, std::uint64_t mask) {
   return word;
 }
 
-std::string Printed(const FormatField& field) {
+std::string FormatText(const FormatField& field) {
   std::string text = "config";
   if (field.config != 0) text += std::to_string(field.config);
   char separator = ':';
@@ -122,32 +122,33 @@ std::string Printed(const FormatField& field) {
 }
 
 void CheckEncode(const FormatField& field, std::uint64_t mask, std::uint64_t value) {
-  const std::uint64_t most = Low(std::popcount(mask));
+  const std::uint64_t most = LowBits(std::popcount(mask));
   const auto encoded = field.Encode(value);
-  HOLDS(encoded.has_value() == (value <= most), "a value is refused if it is wider than its field");
-  HOLDS(!encoded || *encoded == Deposit(value, mask), "a value goes to the bits of its field");
-  HOLDS(field.Encode(value & most) == Deposit(value & most, mask),
-        "a value that is narrow enough is taken");
+  PROPERTY(encoded.has_value() == (value <= most),
+           "a value is refused if it is wider than its field");
+  PROPERTY(!encoded || *encoded == Deposit(value, mask), "a value goes to the bits of its field");
+  PROPERTY(field.Encode(value & most) == Deposit(value & most, mask),
+           "a value that is narrow enough is taken");
 }
 
 std::optional<FormatField> CheckFormat(std::string_view text, std::uint64_t value) {
   auto field = ParseFormat(text);
   const auto mask = ReadFormat(text);
-  HOLDS(field.has_value() == mask.has_value(), "what is a format is read, and nothing else");
+  PROPERTY(field.has_value() == mask.has_value(), "what is a format is read, and nothing else");
   if (!field) return field;
-  HOLDS(field->config == mask->config, "the word is the one that the text names");
-  HOLDS(field->width() == std::popcount(mask->bits), "a field is as wide as it has bits");
+  PROPERTY(field->config == mask->config, "the word is the one that the text names");
+  PROPERTY(field->width() == std::popcount(mask->bits), "a field is as wide as it has bits");
   std::uint64_t bits = 0;
   for (const auto& [first, last] : field->bits) {
-    HOLDS(0 <= first && first <= last && last <= 63, "a range lies in a word");
-    HOLDS((bits >> first) == 0, "ranges stand in order and keep apart");
-    bits |= Low(last - first + 1) << first;
+    PROPERTY(0 <= first && first <= last && last <= 63, "a range lies in a word");
+    PROPERTY((bits >> first) == 0, "ranges stand in order and keep apart");
+    bits |= LowBits(last - first + 1) << first;
   }
-  HOLDS(bits == mask->bits, "the bits are those that the text names");
+  PROPERTY(bits == mask->bits, "the bits are those that the text names");
   CheckEncode(*field, bits, value);
-  const auto again = ParseFormat(Printed(*field));
-  HOLDS(again && again->config == field->config && again->bits == field->bits,
-        "a format that is printed reads the same");
+  const auto again = ParseFormat(FormatText(*field));
+  PROPERTY(again && again->config == field->config && again->bits == field->bits,
+           "a format that is printed reads the same");
   return field;
 }
 
@@ -162,58 +163,59 @@ void CheckTerms(std::string_view text) {
   const auto terms = ParseTerms(text);
   Cursor cursor(text);
   std::size_t n = 0;
-  bool good = true;
+  bool valid = true;
   do {
     const std::string_view name = cursor.Until("=,");
     std::optional<std::uint64_t> value = 1;
     if (cursor.Skip("=")) value = ReadValue(cursor.Until(","));
-    good = good && !name.empty() && value;
+    valid = valid && !name.empty() && value;
     if (!terms) continue;
-    HOLDS(good && n < terms->size() && (*terms)[n].first == name && (*terms)[n].second == *value,
-          "a term has its name and its value");
+    PROPERTY(
+        valid && n < terms->size() && (*terms)[n].first == name && (*terms)[n].second == *value,
+        "a term has its name and its value");
     ++n;
   } while (cursor.Skip(","));
-  HOLDS(good == terms.has_value(), "what is a list of terms is read, and nothing else");
-  HOLDS(!terms || n == terms->size(), "there are as many terms as the text has");
+  PROPERTY(valid == terms.has_value(), "what is a list of terms is read, and nothing else");
+  PROPERTY(!terms || n == terms->size(), "there are as many terms as the text has");
 }
 
 void CheckConfigs(const std::vector<Term>& terms, const std::map<std::string, FormatField>& formats,
                   const std::map<std::string, Mask>& masks) {
   std::array<std::uint64_t, 4> words = {};
-  bool good = true;
+  bool valid = true;
   for (const auto& [name, value] : terms) {
     const auto mask = masks.find(name);
-    good = good && mask != masks.end() && value <= Low(std::popcount(mask->second.bits)) &&
-           mask->second.config <= 2;
-    if (!good) break;
+    valid = valid && mask != masks.end() && value <= LowBits(std::popcount(mask->second.bits)) &&
+            mask->second.config <= 2;
+    if (!valid) break;
     words.at(mask->second.config) |= Deposit(value, mask->second.bits);
   }
   const auto configs = EncodeTerms(terms, formats);
-  HOLDS(configs.has_value() == good, "terms are refused if one has no format or does not fit");
-  HOLDS(!configs || (configs->config == words[0] && configs->config1 == words[1] &&
-                     configs->config2 == words[2]),
-        "terms go to their fields, and nowhere else");
+  PROPERTY(configs.has_value() == valid, "terms are refused if one has no format or does not fit");
+  PROPERTY(!configs || (configs->config == words[0] && configs->config1 == words[1] &&
+                        configs->config2 == words[2]),
+           "terms go to their fields, and nowhere else");
 }
 
 void CheckCpus(std::string_view text) {
   const auto cpus = ParseCpuList(text);
   std::map<std::uint64_t, std::uint64_t> ranges;
-  const bool good = text.empty() || ReadRanges(Cursor(text), 65535, [&](auto first, auto last) {
-                      const auto after = ranges.upper_bound(last);
-                      if (after != ranges.begin() && std::prev(after)->second >= first)
-                        return false;
-                      ranges.emplace_hint(after, first, last);
-                      return true;
-                    });
-  HOLDS(good == cpus.has_value(), "what is a CPU list is read, and nothing else");
+  const bool valid = text.empty() || ReadRanges(Cursor(text), 65535, [&](auto first, auto last) {
+                       const auto after = ranges.upper_bound(last);
+                       if (after != ranges.begin() && std::prev(after)->second >= first)
+                         return false;
+                       ranges.emplace_hint(after, first, last);
+                       return true;
+                     });
+  PROPERTY(valid == cpus.has_value(), "what is a CPU list is read, and nothing else");
   if (!cpus) return;
   auto cpu = cpus->begin();
   for (const auto& [first, last] : ranges) {
     for (std::uint64_t n = first; n <= last; ++n, ++cpu)
-      HOLDS(cpu != cpus->end() && static_cast<std::uint64_t>(*cpu) == n,
-            "the CPUs of the text stand there in order, each once");
+      PROPERTY(cpu != cpus->end() && static_cast<std::uint64_t>(*cpu) == n,
+               "the CPUs of the text stand there in order, each once");
   }
-  HOLDS(cpu == cpus->end(), "no other CPU stands there");
+  PROPERTY(cpu == cpus->end(), "no other CPU stands there");
 }
 
 }  // namespace

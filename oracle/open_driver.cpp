@@ -35,51 +35,51 @@ const OpenEvent* EventOf(const F& f) {
 
 constexpr OpenCheck kSoftware[] = {
     {"INI-015", "branches of a software event", kAll, EOPNOTSUPP, Branches},
-    {"INI-016", "number of no software event", kAll, ENOENT,
+    {"INI-016", "unknown software event", kAll, ENOENT,
      [](const F& f) { return f.attr.config >= kSoftwareEvents; }},
 };
 
 constexpr OpenCheck kTracepoint[] = {
     {"INI-015", "branches of a tracepoint", kAll, EOPNOTSUPP, Branches},
-    {"INI-017", "number of no tracepoint", kAll, EINVAL,
+    {"INI-017", "unknown tracepoint", kAll, EINVAL,
      [](const F& f) { return EventOf(f) == nullptr; }},
-    {"PRM-003", "no right to raw data of a tracepoint", kAll, EPERM,
+    {"PRM-003", "no privilege for raw tracepoint data", kAll, EPERM,
      [](const F& f) {
        return f.Samples(PERF_SAMPLE_RAW) && f.system.paranoid > -1 && !f.system.administrator &&
-              !(f.Task() && EventOf(f)->for_all);
+              !(f.Task() && EventOf(f)->cap_any);
      }},
 };
 
 // For a breakpoint, config1 is bp_addr and config2 is bp_len.
 constexpr OpenCheck kBreakpoint[] = {
     {"INI-015", "branches of a breakpoint", kAll, EOPNOTSUPP, Branches},
-    {"INI-019", "breakpoint without a type, or of all", kAll, EINVAL,
+    {"INI-019", "invalid breakpoint type", kAll, EINVAL,
      [](const F& f) {
        return f.attr.bp_type == HW_BREAKPOINT_EMPTY || f.attr.bp_type == HW_BREAKPOINT_INVALID;
      }},
-    {"INI-019", "breakpoint of no length, or beyond the last address", kAll, EINVAL,
+    {"INI-019", "breakpoint length 0 or address overflow", kAll, EINVAL,
      [](const F& f) { return f.attr.bp_len == 0 || f.attr.bp_addr > ~0ull - (f.attr.bp_len - 1); }},
-    {"INI-019", "type that the processor has no breakpoint for", kAll, EINVAL,
+    {"INI-019", "breakpoint type not supported by the processor", kAll, EINVAL,
      [](const F& f) {
        return f.attr.bp_type != HW_BREAKPOINT_W && f.attr.bp_type != HW_BREAKPOINT_RW &&
               f.attr.bp_type != HW_BREAKPOINT_X;
      }},
-    {"INI-019", "breakpoint on an instruction of another length than a word", kAll, EINVAL,
+    {"INI-019", "instruction breakpoint with a wrong length", kAll, EINVAL,
      [](const F& f) { return f.attr.bp_type == HW_BREAKPOINT_X && f.attr.bp_len != sizeof(long); }},
-    {"INI-019", "breakpoint of a range", kAll, EOPNOTSUPP,
+    {"INI-019", "range breakpoint", kAll, EOPNOTSUPP,
      [](const F& f) {
        return f.attr.bp_len > 8 && std::has_single_bit(f.attr.bp_len) &&
               f.attr.bp_addr % f.attr.bp_len == 0;
      }},
-    {"INI-019", "breakpoint of no possible length", kAll, EINVAL,
+    {"INI-019", "invalid breakpoint length", kAll, EINVAL,
      [](const F& f) { return f.attr.bp_len > 8 || !std::has_single_bit(f.attr.bp_len); }},
-    {"INI-019", "breakpoint across words", kAll, EINVAL,
+    {"INI-019", "unaligned breakpoint", kAll, EINVAL,
      [](const F& f) {
        return f.attr.bp_type != HW_BREAKPOINT_X && f.attr.bp_addr % f.attr.bp_len != 0;
      }},
-    {"INI-019", "breakpoint in the kernel that excludes it", kAll, EINVAL,
+    {"INI-019", "kernel breakpoint with exclude_kernel", kAll, EINVAL,
      [](const F& f) { return f.attr.bp_addr >= kKernelHalf && f.attr.exclude_kernel; }},
-    {"INI-019", "no right to a breakpoint in the kernel", kAll, EPERM,
+    {"INI-019", "no privilege for a kernel breakpoint", kAll, EPERM,
      [](const F& f) { return f.attr.bp_addr >= kKernelHalf && !f.system.administrator; }},
 };
 
@@ -88,19 +88,19 @@ bool Generic(const F& f) {
 }
 
 // Returns the encoding of a generic event; nullptr if the number is invalid or unsupported.
-const RefpmuEncoding* Stands(const F& f) {
+const RefpmuEncoding* GenericEncoding(const F& f) {
   return f.attr.type == PERF_TYPE_HARDWARE ? RefpmuByGeneric(f.attr.config)
                                            : RefpmuByCache(f.attr.config);
 }
 
 // Call this only after the checks of generic events: it dereferences Stands().
 RefpmuEncoding Encoding(const F& f) {
-  return Generic(f) ? *Stands(f) : RefpmuEncoding{f.attr.config, f.attr.config1};
+  return Generic(f) ? *GenericEncoding(f) : RefpmuEncoding{f.attr.config, f.attr.config1};
 }
 
 // Returns whether no counter of the device counts the event: its code is unknown, or it needs a
 // record register that this device lacks.
-bool Uncountable(const F& f) {
+bool HasNoCounter(const F& f) {
   const RefpmuEvent* const event = RefpmuByCode(Encoding(f).config & kRefpmuCode);
   return event == nullptr || (event->place == RefpmuPlace::kRecords && f.pmu->Refuses("precise"));
 }
@@ -112,87 +112,88 @@ bool OnFixedCounter(const F& f) {
 }
 
 bool LeaderOfAnotherPmu(const F& f) {
-  return f.Grouped() && !f.LeaderOfThis() && !f.call.group_software;
+  return f.Grouped() && !f.LeaderIsOfThisPmu() && !f.call.group_software;
 }
 
 constexpr OpenCheck kReference[] = {
     // Invalid fields.
-    {"INI-011", "config2 or config3 without a meaning", kAll, EINVAL,
+    {"INI-011", "unsupported config2 or config3", kAll, EINVAL,
      [](const F& f) { return f.attr.config2 != 0 || f.config3 != 0; }},
     {"INI-011", "config1 of a generic event", kAll, EINVAL,
      [](const F& f) { return Generic(f) && f.attr.config1 != 0; }},
-    {"INI-005", "number of no generic event", kAll, EINVAL,
+    {"INI-005", "unknown generic event", kAll, EINVAL,
      [](const F& f) {
        return f.attr.type == PERF_TYPE_HARDWARE && f.attr.config >= kRefpmuGeneric.size();
      }},
-    {"INI-007", "number of no cache event", kAll, EINVAL,
+    {"INI-007", "unknown cache event", kAll, EINVAL,
      [](const F& f) { return f.attr.type == PERF_TYPE_HW_CACHE && !RefpmuIsCache(f.attr.config); }},
-    {"INI-007", "cache event that the device has not", kAll, ENOENT,
-     [](const F& f) { return Generic(f) && Stands(f) == nullptr; }},
-    {"INI-011", "bits of config without a meaning", kAll, EINVAL,
+    {"INI-007", "cache event not supported", kAll, ENOENT,
+     [](const F& f) { return Generic(f) && GenericEncoding(f) == nullptr; }},
+    {"INI-011", "unsupported bits of config", kAll, EINVAL,
      [](const F& f) { return !Generic(f) && (f.attr.config & ~kRefpmuConfig) != 0; }},
-    {"INI-035", "period below the shortest", kAll, EINVAL,
+    {"INI-035", "period below the minimum", kAll, EINVAL,
      [](const F& f) {
        return f.Sampling() && !f.attr.freq && f.attr.sample_period < f.pmu->min_period;
      }},
-    {"INI-030", "inversion without a threshold", kAll, EINVAL,
+    {"INI-030", "inv without cmask", kAll, EINVAL,
      [](const F& f) {
        const std::uint64_t config = Encoding(f).config;
        return (config & kRefpmuInv) != 0 && (config & kRefpmuCmask) == 0;
      }},
-    {"INI-034", "config1 without a meaning for this code", kAll, EINVAL,
+    {"INI-034", "unsupported config1 for this code", kAll, EINVAL,
      [](const F& f) {
        const RefpmuEncoding encoding = Encoding(f);
        return (encoding.config1 & ~RefpmuConfig1(encoding.config & kRefpmuCode)) != 0;
      }},
-    {"INI-004", "code of no event", kAll, EINVAL,
-     [](const F& f) { return !Generic(f) && Uncountable(f); }},
-    {"INI-006", "generic event that no counter counts", kAll, ENOENT, Uncountable},
+    {"INI-004", "unknown event code", kAll, EINVAL,
+     [](const F& f) { return !Generic(f) && HasNoCounter(f); }},
+    {"INI-006", "generic event without a counter", kAll, ENOENT, HasNoCounter},
     // Features that the device lacks.
-    {"INI-015", "branches, or what the device does not know of them", kAll, EOPNOTSUPP,
+    {"INI-015", "branch stack or branch type not supported", kAll, EOPNOTSUPP,
      [](const F& f) {
        return Branches(f) && (f.pmu->Refuses("branch_stack") ||
                               (f.attr.branch_sample_type & ~kRefpmuBranchKnown) != 0);
      }},
-    {"BRS-002", "branches of no kind, or a stack of calls with others", kAll, EINVAL,
+    {"BRS-002", "no branch type, or call stack with other types", kAll, EINVAL,
      [](const F& f) {
        const std::uint64_t kinds = f.attr.branch_sample_type & kRefpmuBranchKinds;
        const bool stack = (kinds & kRefpmuBranchCallStack) != 0;
        return Branches(f) && (kinds == 0 || (stack && kinds != kRefpmuBranchCallStack));
      }},
-    {"INI-028", "precise event, on a device without records", kAll, EOPNOTSUPP,
+    {"INI-028", "precise_ip on a device without records", kAll, EOPNOTSUPP,
      [](const F& f) { return f.attr.precise_ip != 0 && f.pmu->Refuses("precise"); }},
-    {"INI-028", "precise event that does not sample", kAll, EINVAL,
+    {"INI-028", "precise_ip without sampling", kAll, EINVAL,
      [](const F& f) { return f.attr.precise_ip != 0 && !f.Sampling(); }},
-    {"ERR-032", "idle task or host excluded", kAll, EOPNOTSUPP,
+    {"ERR-032", "exclude_idle or exclude_host", kAll, EOPNOTSUPP,
      [](const F& f) { return f.attr.exclude_idle || f.attr.exclude_host; }},
     // Group constraints.
     {"ERR-014", "group of two hardware PMUs", kAll, EINVAL, LeaderOfAnotherPmu},
-    {"INI-021", "group that can never fit", kAll, EINVAL,
+    {"INI-021", "group exceeds the counters", kAll, EINVAL,
      [](const F& f) {
-       return f.Grouped() && f.LeaderOfThis() && f.call.group == OpenGroup::kCrowded &&
+       return f.Grouped() && f.LeaderIsOfThisPmu() && f.call.group == OpenGroup::kAllCounters &&
               !OnFixedCounter(f);
      }},
 };
 
 constexpr OpenCheck kUncore[] = {
-    {"INI-004", "code of no event", kAll, EINVAL, [](const F& f) { return EventOf(f) == nullptr; }},
-    {"INI-011", "config1 to config3 without a meaning", kAll, EINVAL,
+    {"INI-004", "unknown event code", kAll, EINVAL,
+     [](const F& f) { return EventOf(f) == nullptr; }},
+    {"INI-011", "unsupported config1 to config3", kAll, EINVAL,
      [](const F& f) { return f.attr.config1 != 0 || f.attr.config2 != 0 || f.config3 != 0; }},
-    {"ERR-025", "task, or no CPU", kAll, EINVAL,
+    {"ERR-025", "task event, or no CPU", kAll, EINVAL,
      [](const F& f) { return f.Task() || f.call.cpu == OpenCpu::kAny; }},
-    {"UNC-002", "sampling, branches or precision", kAll, EOPNOTSUPP,
+    {"UNC-002", "sampling, branch stack or precise_ip", kAll, EOPNOTSUPP,
      [](const F& f) { return f.Sampling() || Branches(f) || f.attr.precise_ip != 0; }},
     {"ERR-014", "group of two hardware PMUs", kAll, EINVAL, LeaderOfAnotherPmu},
 };
 
 // Features that the kernel itself refuses for its own PMUs, because they do not announce them.
-std::map<std::string, int, std::less<>> Lacks(bool nmi_safe_clocks_alone) {
-  std::map<std::string, int, std::less<>> lacks = {{"extended_registers", EOPNOTSUPP},
-                                                   {"aux_output", EOPNOTSUPP},
-                                                   {"aux_start_paused", EOPNOTSUPP}};
-  if (nmi_safe_clocks_alone) lacks["clock"] = EINVAL;
-  return lacks;
+std::map<std::string, int, std::less<>> KernelRefusals(bool nmi_safe_clocks_alone) {
+  std::map<std::string, int, std::less<>> refusals = {{"extended_registers", EOPNOTSUPP},
+                                                      {"aux_output", EOPNOTSUPP},
+                                                      {"aux_start_paused", EOPNOTSUPP}};
+  if (nmi_safe_clocks_alone) refusals["clock"] = EINVAL;
+  return refusals;
 }
 
 }  // namespace
@@ -201,7 +202,7 @@ OpenPmu SoftwarePmu() {
   OpenPmu pmu;
   pmu.type = PERF_TYPE_SOFTWARE;
   pmu.config = PERF_COUNT_SW_DUMMY;
-  pmu.refusals = Lacks(false);
+  pmu.refusals = KernelRefusals(false);
   pmu.software = true;
   pmu.driver = kSoftware;
   for (std::uint64_t i = 0; i < kSoftwareEvents; ++i) pmu.events.push_back({pmu.type, i});
@@ -212,7 +213,7 @@ OpenPmu TracepointPmu(std::vector<OpenEvent> events) {
   OpenPmu pmu;
   pmu.type = PERF_TYPE_TRACEPOINT;
   pmu.config = events.empty() ? 0 : events.front().config;
-  pmu.refusals = Lacks(true);
+  pmu.refusals = KernelRefusals(true);
   pmu.software = true;
   pmu.driver = kTracepoint;
   pmu.events = std::move(events);
@@ -222,7 +223,7 @@ OpenPmu TracepointPmu(std::vector<OpenEvent> events) {
 OpenPmu BreakpointPmu() {
   OpenPmu pmu;
   pmu.type = PERF_TYPE_BREAKPOINT;
-  pmu.refusals = Lacks(true);
+  pmu.refusals = KernelRefusals(true);
   pmu.software = true;
   pmu.driver = kBreakpoint;
   pmu.events = {{pmu.type, 0, 0x10'0000, HW_BREAKPOINT_LEN_1, HW_BREAKPOINT_W},
@@ -236,7 +237,7 @@ OpenPmu ReferencePmu(std::uint32_t type) {
   OpenPmu pmu;
   pmu.type = type;
   pmu.config = 0x01d0;
-  pmu.refusals = Lacks(true);
+  pmu.refusals = KernelRefusals(true);
   pmu.generic = pmu.extended = true;
   pmu.driver = kReference;
   for (const RefpmuEvent& event : kRefpmuEvents) {
@@ -257,7 +258,7 @@ OpenPmu ReferenceUncorePmu(std::uint32_t type, bool scoped) {
   OpenPmu pmu;
   pmu.type = type;
   pmu.config = 0x0101;
-  pmu.refusals = Lacks(true);
+  pmu.refusals = KernelRefusals(true);
   pmu.refusals["exclude"] = EINVAL;
   pmu.tasks = false;
   pmu.cpu_local = scoped;

@@ -33,22 +33,22 @@ struct OpenFacts {
   bool misnamed = false;  // a generic event that names a PMU without generic events
 
   bool Cgroup() const { return (call.flags & PERF_FLAG_PID_CGROUP) != 0; }
-  bool Task() const { return !Cgroup() && call.who != OpenWho::kEveryone; }
+  bool Task() const { return !Cgroup() && call.who != OpenWho::kAllTasks; }
   bool HasFd() const { return call.group != OpenGroup::kNone; }
   bool Grouped() const { return HasFd() && (call.flags & PERF_FLAG_FD_NO_GROUP) == 0; }
   bool Output() const { return HasFd() && (call.flags & PERF_FLAG_FD_OUTPUT) != 0; }
   bool Samples(std::uint64_t types) const { return (attr.sample_type & types) != 0; }
   bool Sampling() const { return attr.sample_period != 0; }
   bool AuxAction() const { return (reserved_3 & (kOpenAuxPause | kOpenAuxResume)) != 0; }
-  bool MayKernel() const { return system.administrator || system.paranoid <= 1; }
-  bool MayCpu() const { return system.administrator || system.paranoid <= 0; }
-  bool BadRegisters(std::uint64_t mask) const {
+  bool MayProfileKernel() const { return system.administrator || system.paranoid <= 1; }
+  bool MayProfileCpu() const { return system.administrator || system.paranoid <= 0; }
+  bool InvalidRegisters(std::uint64_t mask) const {
     return mask == 0 || (mask & ~system.known_registers) != 0;
   }
   // Returns the privileges of the sampled branches. If the attr gives none, the event's apply.
   std::uint64_t BranchPrivileges() const {
-    const std::uint64_t given = attr.branch_sample_type & kOpenBranchPrivileges;
-    if (given != 0) return given;
+    const std::uint64_t requested = attr.branch_sample_type & kOpenBranchPrivileges;
+    if (requested != 0) return requested;
     std::uint64_t all = 0;
     if (!attr.exclude_user) all |= PERF_SAMPLE_BRANCH_USER;
     if (!attr.exclude_kernel) all |= PERF_SAMPLE_BRANCH_KERNEL;
@@ -60,18 +60,18 @@ struct OpenFacts {
   bool OnOfflineCpu() const { return pmu->cpu_local && call.cpu == OpenCpu::kOffline; }
   // An event whose task has exited belongs to no task.
   OpenWho GroupWho() const {
-    return call.group == OpenGroup::kDead ? OpenWho::kNobody : call.group_who;
+    return call.group == OpenGroup::kExitedTask ? OpenWho::kNoTask : call.group_who;
   }
   bool SameTask() const { return !Cgroup() && call.who == GroupWho(); }
   // Returns whether this PMU accepts the type of the event.
-  bool Owned() const {
+  bool AcceptsType() const {
     const bool generic = attr.type == PERF_TYPE_HARDWARE || attr.type == PERF_TYPE_HW_CACHE ||
                          attr.type == PERF_TYPE_RAW;
     return attr.type == pmu->type || (generic && pmu->generic);
   }
   // Returns whether the event behind group_fd is an event of this PMU.
-  bool LeaderOfThis() const { return call.group_type == pmu->type; }
-  bool SameContext() const { return Task() ? SameTask() : GroupWho() == OpenWho::kEveryone; }
+  bool LeaderIsOfThisPmu() const { return call.group_type == pmu->type; }
+  bool SameContext() const { return Task() ? SameTask() : GroupWho() == OpenWho::kAllTasks; }
 };
 
 }  // namespace pmuconf

@@ -28,10 +28,10 @@ std::vector<OpenEvent> Tracepoints() {
   return {{.type = PERF_TYPE_TRACEPOINT, .config = files.Id("sched:sched_switch")},
           {.type = PERF_TYPE_TRACEPOINT,
            .config = files.Id("raw_syscalls:sys_enter"),
-           .for_all = true}};
+           .cap_any = true}};
 }
 
-OpenPmu Described(const std::string& name, std::uint32_t type, bool recent) {
+OpenPmu DescribePmu(const std::string& name, std::uint32_t type, bool recent) {
   if (name == "software") return SoftwarePmu();
   if (name == "tracepoint") return TracepointPmu(Tracepoints());
   if (name == "breakpoint") return BreakpointPmu();
@@ -51,7 +51,7 @@ void AddClaims(OpenPmu& pmu) {
 
 }  // namespace
 
-OpenSystem SystemHere() {
+OpenSystem LocalSystem() {
   struct Registers {
     std::uint64_t known = ~0ull;
     std::uint64_t extended = 0;
@@ -77,11 +77,11 @@ OpenSystem SystemHere() {
   return system;
 }
 
-std::vector<OpenPmu> PmusHere(const OpenSystem& system) {
+std::vector<OpenPmu> LocalPmus(const OpenSystem& system) {
   const bool recent = KernelMatches(">=6.12", system.release);
   std::vector<OpenPmu> pmus;
   for (const std::string& name : ListFolder(kEventSource)) {
-    OpenPmu pmu = Described(name, TypeOfPmu(name), recent);
+    OpenPmu pmu = DescribePmu(name, TypeOfPmu(name), recent);
     if (name != target().device()) {
       pmus.push_back(pmu);
       continue;

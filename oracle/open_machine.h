@@ -10,11 +10,11 @@
 namespace pmuconf {
 
 // Returns the kernel, with the privileges of root.
-OpenSystem SystemHere();
+OpenSystem LocalSystem();
 
 // Returns all PMUs of the machine, the target's first. For a PMU without a list of checks only the
 // type is known. Throws ConfigError if the target's PMU has no list.
-std::vector<OpenPmu> PmusHere(const OpenSystem& system);
+std::vector<OpenPmu> LocalPmus(const OpenSystem& system);
 
 }  // namespace pmuconf
 

@@ -45,13 +45,13 @@ constexpr OpenCheck kChecks[] = {
      [](const F& f) { return (f.call.flags & ~kFlags) != 0; }},
 
     // Checks of the attr alone.
-    {"ABI-001", "attr that cannot be read", kAll, EFAULT,
+    {"ABI-001", "unreadable attr", kAll, EFAULT,
      [](const F& f) { return f.call.readable < 8; }, true},
-    {"ABI-003", "size below the first one", kAll, E2BIG,
+    {"ABI-003", "size below the minimum", kAll, E2BIG,
      [](const F& f) { return f.size < kFirstSize; }, true},
-    {"ABI-005", "size above a page", kAll, E2BIG,
+    {"ABI-005", "size above the page size", kAll, E2BIG,
      [](const F& f) { return f.size > f.system.page_size; }, true},
-    {"ABI-007", "byte that the kernel does not know", kAll, E2BIG,
+    {"ABI-007", "nonzero byte beyond the kernel's attr", kAll, E2BIG,
      [](const F& f) {
        const std::size_t end = std::min({f.size, f.call.readable, f.call.attr.size()});
        for (std::size_t i = f.known; i < end; ++i) {
@@ -60,9 +60,9 @@ constexpr OpenCheck kChecks[] = {
        return false;
      },
      true},
-    {"ABI-011", "size beyond what can be read", kAll, EFAULT,
+    {"ABI-011", "size beyond readable memory", kAll, EFAULT,
      [](const F& f) { return f.size > f.call.readable; }, true},
-    {"ABI-012", "reserved flag of the attr", kAll, EINVAL,
+    {"ABI-012", "reserved attr flag", kAll, EINVAL,
      [](const F& f) { return f.flag_bits >> kKnownFlagBits != 0; }, true},
     {"ABI-013", "__reserved_2", kAll, EINVAL, [](const F& f) { return f.attr.__reserved_2 != 0; },
      true},
@@ -83,30 +83,30 @@ constexpr OpenCheck kChecks[] = {
        return f.Samples(PERF_SAMPLE_BRANCH_STACK) && f.attr.branch_sample_type >> 20 != 0;
      },
      true},
-    {"ABI-019", "branches of no kind", kAll, EINVAL,
+    {"ABI-019", "no branch type", kAll, EINVAL,
      [](const F& f) {
        return f.Samples(PERF_SAMPLE_BRANCH_STACK) &&
               (f.attr.branch_sample_type & ~kOpenBranchPrivileges) == 0;
      },
      true},
-    {"PRM-010", "no right to branches of the kernel", kAll, EACCES,
+    {"PRM-010", "no privilege for kernel branches", kAll, EACCES,
      [](const F& f) {
-       return f.Samples(PERF_SAMPLE_BRANCH_STACK) && !f.MayKernel() &&
+       return f.Samples(PERF_SAMPLE_BRANCH_STACK) && !f.MayProfileKernel() &&
               (f.BranchPrivileges() & ~std::uint64_t{PERF_SAMPLE_BRANCH_USER}) != 0;
      },
      true},
-    {"ABI-022", "user registers that there are not", kAll, EINVAL,
+    {"ABI-022", "invalid user registers", kAll, EINVAL,
      [](const F& f) {
-       return f.Samples(PERF_SAMPLE_REGS_USER) && f.BadRegisters(f.attr.sample_regs_user);
+       return f.Samples(PERF_SAMPLE_REGS_USER) && f.InvalidRegisters(f.attr.sample_regs_user);
      },
      true},
-    {"ABI-024", "user stack of no possible size", kAll, EINVAL,
+    {"ABI-024", "invalid user stack size", kAll, EINVAL,
      [](const F& f) {
        return f.Samples(PERF_SAMPLE_STACK_USER) &&
               (f.attr.sample_stack_user >= 65'535 || f.attr.sample_stack_user % 8 != 0);
      },
      true},
-    {"ABI-026", "two kinds of weight", kAll, EINVAL,
+    {"ABI-026", "two weight formats", kAll, EINVAL,
      [](const F& f) {
        return f.Samples(PERF_SAMPLE_WEIGHT) && f.Samples(PERF_SAMPLE_WEIGHT_STRUCT);
      },
@@ -117,113 +117,113 @@ constexpr OpenCheck kChecks[] = {
      [](const F& f) { return f.attr.remove_on_exec && f.attr.enable_on_exec; }, true},
     {"ABI-030", "sigtrap without remove_on_exec", kAll, EINVAL,
      [](const F& f) { return f.attr.sigtrap && !f.attr.remove_on_exec; }, true},
-    {"ABI-023", "interrupt registers that there are not", kAll, EINVAL,
+    {"ABI-023", "invalid interrupt registers", kAll, EINVAL,
      [](const F& f) {
-       return f.Samples(PERF_SAMPLE_REGS_INTR) && f.BadRegisters(f.attr.sample_regs_intr);
+       return f.Samples(PERF_SAMPLE_REGS_INTR) && f.InvalidRegisters(f.attr.sample_regs_intr);
      },
      true},
 
     // Checks of privileges and arguments.
-    {"PRM-005", "no right to anything", kAll, EACCES,
+    {"PRM-005", "no privilege for any event", kAll, EACCES,
      [](const F& f) {
        return f.system.paranoid_any && f.system.paranoid > 2 && !f.system.administrator;
      }},
-    {"PRM-001", "no right to the kernel", kAll, EACCES,
-     [](const F& f) { return (!f.attr.exclude_kernel || f.attr.text_poke) && !f.MayKernel(); }},
-    {"PRM-009", "no right to call chains of the kernel", kNew, EACCES,
+    {"PRM-001", "no privilege for kernel events", kAll, EACCES,
+     [](const F& f) { return (!f.attr.exclude_kernel || f.attr.text_poke) && !f.MayProfileKernel(); }},
+    {"PRM-009", "no privilege for kernel call chains", kNew, EACCES,
      [](const F& f) {
        return f.Samples(PERF_SAMPLE_CALLCHAIN) && !f.attr.exclude_callchain_kernel &&
-              !f.MayKernel();
+              !f.MayProfileKernel();
      }},
-    {"PRM-008", "no right to namespaces", kAll, EACCES,
+    {"PRM-008", "no privilege for namespaces", kAll, EACCES,
      [](const F& f) { return f.attr.namespaces && !f.system.administrator; }},
     {"ABI-032", "frequency above the limit", kAll, EINVAL,
      [](const F& f) { return f.attr.freq && f.attr.sample_freq > f.system.max_sample_rate; }},
     {"ABI-033", "period of 64 bits", kAll, EINVAL,
      [](const F& f) { return !f.attr.freq && f.attr.sample_period >> 63 != 0; }},
-    {"PRM-008", "no right to physical addresses", kAll, EACCES,
-     [](const F& f) { return f.Samples(PERF_SAMPLE_PHYS_ADDR) && !f.MayKernel(); }},
-    {"PRM-012", "interrupt registers, where lockdown keeps them", kAll, EPERM,
+    {"PRM-008", "no privilege for physical addresses", kAll, EACCES,
+     [](const F& f) { return f.Samples(PERF_SAMPLE_PHYS_ADDR) && !f.MayProfileKernel(); }},
+    {"PRM-012", "interrupt registers under lockdown", kAll, EPERM,
      [](const F& f) { return f.Samples(PERF_SAMPLE_REGS_INTR) && f.system.lockdown; }},
     {"ERR-016", "cgroup without a descriptor or a CPU", kAll, EINVAL,
      [](const F& f) {
-       return f.Cgroup() && (f.call.who == OpenWho::kEveryone || f.call.cpu == OpenCpu::kAny);
+       return f.Cgroup() && (f.call.who == OpenWho::kAllTasks || f.call.cpu == OpenCpu::kAny);
      }},
-    {"ERR-006", "no descriptor left", kAll, EMFILE,
-     [](const F& f) { return !f.call.descriptors_left; }},
-    {"ERR-001", "group_fd that is no event", kAll, EBADF,
+    {"ERR-006", "no descriptor available", kAll, EMFILE,
+     [](const F& f) { return !f.call.descriptors_available; }},
+    {"ERR-001", "group_fd is not an event", kAll, EBADF,
      [](const F& f) {
        return f.call.group == OpenGroup::kClosed || f.call.group == OpenGroup::kFile;
      }},
-    {"ERR-022", "group_fd of a dead event", kNew, ENODEV,
-     [](const F& f) { return f.call.group == OpenGroup::kDead; }},
+    {"ERR-022", "group_fd of an exited task's event", kNew, ENODEV,
+     [](const F& f) { return f.call.group == OpenGroup::kExitedTask; }},
     {"ERR-002", "no such task", kAll, ESRCH,
-     [](const F& f) { return f.Task() && f.call.who == OpenWho::kNobody; }},
-    {"ERR-012", "inherit that differs from the leader's", kAll, EINVAL,
+     [](const F& f) { return f.Task() && f.call.who == OpenWho::kNoTask; }},
+    {"ERR-012", "inherit differs from the leader's", kAll, EINVAL,
      [](const F& f) { return f.Task() && f.Grouped() && f.attr.inherit; }},
 
     // Checks of the event alone.
     {"ERR-003", "neither task nor CPU", kAll, EINVAL,
      [](const F& f) { return !f.Task() && f.call.cpu == OpenCpu::kAny; }},
-    {"ERR-004", "CPU that cannot be", kAll, EINVAL,
-     [](const F& f) { return f.call.cpu == OpenCpu::kBeyond; }},
+    {"ERR-004", "invalid CPU", kAll, EINVAL,
+     [](const F& f) { return f.call.cpu == OpenCpu::kInvalid; }},
     {"ABI-031", "sigtrap without a task", kAll, EINVAL,
      [](const F& f) { return f.attr.sigtrap && !f.Task(); }},
-    {"INH-009", "inherited samples of counts", kOld, EINVAL,
+    {"INH-009", "inherit with PERF_SAMPLE_READ", kOld, EINVAL,
      [](const F& f) { return f.attr.inherit && f.Samples(PERF_SAMPLE_READ); }},
-    {"INH-009", "inherited samples of counts without their task", kNew, EINVAL,
+    {"INH-009", "inherit with PERF_SAMPLE_READ but no TID", kNew, EINVAL,
      [](const F& f) {
        return f.attr.inherit && f.Samples(PERF_SAMPLE_READ) && !f.Samples(PERF_SAMPLE_TID);
      }},
-    {"INI-009", "generic event that names a PMU without", kAll, ENOENT,
+    {"INI-009", "generic event for a PMU without generic events", kAll, ENOENT,
      [](const F& f) { return f.misnamed; }},
-    {"INI-001", "type of no PMU", kAll, ENOENT, [](const F&) { return true; }},
+    {"INI-001", "type without a PMU", kAll, ENOENT, [](const F&) { return true; }},
 
     // Checks of the driver: first invalid fields, then features that the device lacks.
-    {"INI-011", "config2 without a meaning", kAll, 0,
+    {"INI-011", "unsupported config2", kAll, 0,
      [](const F& f) { return f.attr.config2 != f.pmu->config2; }, false, "config2"},
-    {"ABI-015", "config3 without a meaning", kNew, 0, [](const F& f) { return f.config3 != 0; },
+    {"ABI-015", "unsupported config3", kNew, 0, [](const F& f) { return f.config3 != 0; },
      false, "config3"},
-    {"ERR-025", "task, to the driver of a PMU without", kAll, 0,
+    {"ERR-025", "task event rejected by the driver", kAll, 0,
      [](const F& f) { return f.Task(); }, false, "task"},
-    {"INI-028", "precise counting", kAll, 0,
+    {"INI-028", "precise_ip of a counting event", kAll, 0,
      [](const F& f) { return f.attr.precise_ip != 0 && !f.Sampling(); }, false,
      "precise_counting"},
-    {"INI-012", "sampling, to the driver of a PMU without", kAll, 0,
+    {"INI-012", "sampling not supported", kAll, 0,
      [](const F& f) { return f.Sampling(); }, false, "sampling"},
-    {"INI-015", "branches, on a PMU without", kAll, 0,
+    {"INI-015", "branch stack not supported", kAll, 0,
      [](const F& f) { return f.Samples(PERF_SAMPLE_BRANCH_STACK); }, false, "branch_stack"},
-    {"INI-028", "precise samples, on a PMU without", kAll, 0,
+    {"INI-028", "precise_ip not supported", kAll, 0,
      [](const F& f) { return f.attr.precise_ip != 0; }, false, "precise"},
-    {"ERR-032", "exclude_idle, where it cannot be", kAll, 0,
+    {"ERR-032", "exclude_idle not supported", kAll, 0,
      [](const F& f) { return f.attr.exclude_idle != 0; }, false, "exclude_idle"},
-    {"ERR-032", "exclude_host, where it cannot be", kAll, 0,
+    {"ERR-032", "exclude_host not supported", kAll, 0,
      [](const F& f) { return f.attr.exclude_host != 0; }, false, "exclude_host"},
 
     // Checks of the PMU's capabilities, which the driver announced to the kernel.
-    {"INI-014", "extended registers, on a PMU without", kNew, 0,
+    {"INI-014", "extended registers not supported", kNew, 0,
      [](const F& f) {
        return ((f.attr.sample_regs_user | f.attr.sample_regs_intr) &
                f.system.extended_registers) != 0;
      },
      false, "extended_registers"},
-    {"INI-013", "exclude bits, on a PMU without", kAll, 0,
+    {"INI-013", "exclude bits not supported", kAll, 0,
      [](const F& f) {
        return f.attr.exclude_user || f.attr.exclude_kernel || f.attr.exclude_hv ||
               f.attr.exclude_idle || f.attr.exclude_host || f.attr.exclude_guest;
      },
      false, "exclude"},
-    {"INI-014", "extended registers, on a PMU without", kOld, 0,
+    {"INI-014", "extended registers not supported", kOld, 0,
      [](const F& f) {
        return ((f.attr.sample_regs_user | f.attr.sample_regs_intr) &
                f.system.extended_registers) != 0;
      },
      false, "extended_registers"},
-    {"ERR-026", "cgroup, on a PMU without tasks", kAll, EINVAL,
+    {"ERR-026", "cgroup event on a PMU without task events", kAll, EINVAL,
      [](const F& f) { return f.Cgroup() && !f.pmu->tasks; }},
-    {"ERR-025", "task, on a PMU without", kNew, EINVAL,
+    {"ERR-025", "task event not supported", kNew, EINVAL,
      [](const F& f) { return f.Task() && !f.pmu->tasks; }},
-    {"AUX-008", "aux_output, on a PMU without", kAll, 0,
+    {"AUX-008", "aux_output not supported", kAll, 0,
      [](const F& f) { return f.attr.aux_output != 0; }, false, "aux_output"},
     {"AUX-008", "aux_output with a pause", kNew, EOPNOTSUPP,
      [](const F& f) { return f.attr.aux_output && f.AuxAction(); }},
@@ -231,14 +231,14 @@ constexpr OpenCheck kChecks[] = {
      [](const F& f) {
        return (f.reserved_3 & kOpenAuxPause) != 0 && (f.reserved_3 & kOpenAuxResume) != 0;
      }},
-    {"ERR-031", "aux_start_paused, on a PMU without", kNew, 0,
+    {"ERR-031", "aux_start_paused not supported", kNew, 0,
      [](const F& f) { return (f.reserved_3 & kOpenAuxStartPaused) != 0; }, false,
      "aux_start_paused"},
-    {"ERR-016", "descriptor that is no cgroup", kAll, EBADF,
+    {"ERR-016", "descriptor is not a cgroup", kAll, EBADF,
      [](const F& f) { return f.Cgroup() && f.call.who != OpenWho::kCgroup; }},
     {"ERR-017", "leader outside the cgroup", kAll, EINVAL,
      [](const F& f) { return f.Cgroup() && f.Grouped(); }},
-    {"ERR-021", "exclusive PMU that is used the other way", kAll, 0,
+    {"ERR-021", "exclusive PMU with events of the other scope", kAll, 0,
      [](const F& f) { return f.call.other == (f.Task() ? OpenOther::kOnCpu : OpenOther::kOnTask); },
      false, "exclusive"},
     {"ABI-025", "call chain above the limit", kAll, EOVERFLOW,
@@ -247,7 +247,7 @@ constexpr OpenCheck kChecks[] = {
      }},
 
     // Checks of the event in its context. Kernels differ mainly in when they look up the context.
-    {"ERR-023", "clock that is none", kAll, EINVAL,
+    {"ERR-023", "invalid clock", kAll, EINVAL,
      [](const F& f) {
        constexpr std::int32_t kClocks[] = {CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_REALTIME,
                                            CLOCK_BOOTTIME, CLOCK_TAI};
@@ -255,31 +255,31 @@ constexpr OpenCheck kChecks[] = {
               std::find(std::begin(kClocks), std::end(kClocks), f.attr.clockid) ==
                   std::end(kClocks);
      }},
-    {"ERR-023", "clock that an NMI cannot read", kAll, 0,
+    {"ERR-023", "clock not readable in NMI context", kAll, 0,
      [](const F& f) {
        return f.attr.use_clockid && f.attr.clockid != CLOCK_MONOTONIC &&
               f.attr.clockid != CLOCK_MONOTONIC_RAW;
      },
      false, "clock"},
-    {"PRM-007", "no right to the task", kNew, EACCES,
+    {"PRM-007", "no privilege for the task", kNew, EACCES,
      [](const F& f) {
        return f.Task() && f.call.who != OpenWho::kThisTask && !f.system.administrator;
      }},
-    {"PRM-002", "no right to a CPU", kAll, EACCES,
-     [](const F& f) { return !f.Task() && !f.MayCpu(); }},
-    {"ERR-025", "task, on a PMU without", kOld, EINVAL,
+    {"PRM-002", "no privilege for CPU events", kAll, EACCES,
+     [](const F& f) { return !f.Task() && !f.MayProfileCpu(); }},
+    {"ERR-025", "task event not supported", kOld, EINVAL,
      [](const F& f) { return f.Task() && !f.pmu->tasks; }},
-    {"ERR-029", "task that has exited", kAll, ESRCH,
+    {"ERR-029", "exited task", kAll, ESRCH,
      [](const F& f) { return f.Task() && f.call.who == OpenWho::kExited; }},
-    {"ERR-005", "CPU that is offline", kNew, ENODEV,
+    {"ERR-005", "offline CPU", kNew, ENODEV,
      [](const F& f) { return !f.Task() && f.OnOfflineCpu(); }},
-    {"ERR-008", "leader that is a sibling", kAll, EINVAL,
+    {"ERR-008", "leader is a sibling", kAll, EINVAL,
      [](const F& f) { return f.Grouped() && f.call.group == OpenGroup::kSibling; }},
-    {"ERR-011", "clock that is not the leader's", kAll, EINVAL,
+    {"ERR-011", "clock differs from the leader's", kAll, EINVAL,
      [](const F& f) { return f.Grouped() && f.attr.use_clockid; }},
-    {"ERR-009", "CPU that is not the leader's", kAll, EINVAL,
+    {"ERR-009", "CPU differs from the leader's", kAll, EINVAL,
      [](const F& f) { return f.Grouped() && f.Cpu() != f.call.group_cpu; }},
-    {"ERR-010", "task that is not the leader's", kAll, EINVAL,
+    {"ERR-010", "task differs from the leader's", kAll, EINVAL,
      [](const F& f) { return f.Grouped() && !f.SameContext(); }},
     {"ERR-013", "pinned or exclusive sibling", kAll, EINVAL,
      [](const F& f) { return f.Grouped() && (f.attr.pinned || f.attr.exclusive); }},
@@ -291,23 +291,23 @@ constexpr OpenCheck kChecks[] = {
      }},
     {"ERR-018", "output to a buffer with another clock", kAll, EINVAL,
      [](const F& f) { return f.Output() && f.attr.use_clockid; }},
-    {"ERR-018", "output to a buffer that is written the other way", kAll, EINVAL,
+    {"ERR-018", "output to a buffer with another write direction", kAll, EINVAL,
      [](const F& f) { return f.Output() && f.attr.write_backward; }},
     {"ERR-018", "output to an event without a buffer", kAll, EINVAL,
      [](const F& f) { return f.Output() && f.call.group != OpenGroup::kBuffer; }},
-    {"PRM-007", "no right to the task", kOld, EACCES,
+    {"PRM-007", "no privilege for the task", kOld, EACCES,
      [](const F& f) {
        return f.Task() && f.call.who != OpenWho::kThisTask && !f.system.administrator;
      }},
-    {"ERR-015", "group of too long readings", kAll, E2BIG,
-     [](const F& f) { return f.Grouped() && f.call.group == OpenGroup::kFull; }},
-    {"ERR-005", "CPU that is offline", kOld, ENODEV,
+    {"ERR-015", "group reading too long", kAll, E2BIG,
+     [](const F& f) { return f.Grouped() && f.call.group == OpenGroup::kReadSizeLimit; }},
+    {"ERR-005", "offline CPU", kOld, ENODEV,
      [](const F& f) { return !f.Task() && f.OnOfflineCpu(); }},
-    {"ERR-031", "aux_sample_size without a leader that serves it", kAll, EINVAL,
+    {"ERR-031", "aux_sample_size without a suitable leader", kAll, EINVAL,
      [](const F& f) { return f.attr.aux_sample_size != 0; }},
-    {"ERR-031", "aux_pause or aux_resume without a leader that serves it", kNew, EINVAL,
+    {"ERR-031", "aux_pause or aux_resume without a suitable leader", kNew, EINVAL,
      [](const F& f) { return f.AuxAction(); }},
-    {"ERR-021", "exclusive PMU that is in use here", kAll, 0,
+    {"ERR-021", "exclusive PMU in use", kAll, 0,
      [](const F& f) {
        return f.Task() ? f.call.other == OpenOther::kOnTask && f.call.who == OpenWho::kThisTask
                        : f.call.other == OpenOther::kOnCpu && f.call.cpu == OpenCpu::kFirst;
@@ -316,21 +316,21 @@ constexpr OpenCheck kChecks[] = {
 };
 
 // Returns the index of the first check with that name.
-constexpr std::size_t Place(std::string_view name) {
+constexpr std::size_t CheckIndex(std::string_view name) {
   std::size_t i = 0;
   while (kChecks[i].name != name) ++i;
   return i;
 }
 
-constexpr std::size_t kMisnamedPlace = Place("generic event that names a PMU without");
-constexpr std::size_t kChoicePlace = Place("type of no PMU") + 1;
-constexpr std::size_t kEventPlace = Place("extended registers, on a PMU without");
+constexpr std::size_t kMisnamedPlace = CheckIndex("generic event for a PMU without generic events");
+constexpr std::size_t kChoicePlace = CheckIndex("type without a PMU") + 1;
+constexpr std::size_t kEventPlace = CheckIndex("extended registers not supported");
 constexpr std::span<const OpenCheck> kAllChecks = kChecks;
-// kCallChecks: before the kernel looks for a PMU. kUntakenChecks: if no PMU has accepted the event.
+// kCallChecks: before the kernel looks for a PMU. kNoPmuChecks: if no PMU has accepted the event.
 // kChoices: by a driver that has no list of checks of its own. kEventChecks: by the kernel after a
 // PMU has accepted the event.
 constexpr std::span<const OpenCheck> kCallChecks = kAllChecks.first(kMisnamedPlace);
-constexpr std::span<const OpenCheck> kUntakenChecks =
+constexpr std::span<const OpenCheck> kNoPmuChecks =
     kAllChecks.subspan(kMisnamedPlace, kChoicePlace - kMisnamedPlace);
 constexpr std::span<const OpenCheck> kChoices =
     kAllChecks.subspan(kChoicePlace, kEventPlace - kChoicePlace);
@@ -384,7 +384,7 @@ OpenModel::OpenModel(OpenSystem system, OpenPmu pmu, std::vector<OpenPmu> others
   }
 }
 
-OpenCall OpenModel::Good() const {
+OpenCall OpenModel::ValidCall() const {
   const OpenPmu& target = pmu();
   OpenCall call;
   call.attr.resize(256);
@@ -399,7 +399,7 @@ OpenCall OpenModel::Good() const {
     attr.disabled = 1;
   });
   if (!target.tasks) {
-    call.who = call.group_who = OpenWho::kEveryone;
+    call.who = call.group_who = OpenWho::kAllTasks;
     call.cpu = call.group_cpu = OpenCpu::kFirst;
   }
   return call;
@@ -418,7 +418,7 @@ OpenFacts OpenModel::Read(const OpenCall& call) const {
   return facts;
 }
 
-std::vector<std::size_t> OpenModel::Asked(OpenFacts& facts) const {
+std::vector<std::size_t> OpenModel::CandidatePmus(OpenFacts& facts) const {
   std::vector<std::size_t> all, named;
   std::uint32_t type = facts.attr.type;
   const std::uint64_t upper = facts.attr.config >> 32;
@@ -437,52 +437,52 @@ std::vector<std::size_t> OpenModel::Asked(OpenFacts& facts) const {
   return facts.misnamed ? std::vector<std::size_t>() : named;
 }
 
-OpenAnswer OpenModel::Told(const OpenCheck& check, const OpenPmu& pmu) const {
+OpenPrediction OpenModel::PredictionFor(const OpenCheck& check, const OpenPmu& pmu) const {
   return {check.choice.empty() ? check.error : pmu.refusals.find(check.choice)->second, &check};
 }
 
-OpenAnswer OpenModel::First(const std::vector<const OpenCheck*>& checks,
-                            const OpenFacts& facts) const {
+OpenPrediction OpenModel::FirstFailing(const std::vector<const OpenCheck*>& checks,
+                                       const OpenFacts& facts) const {
   for (const OpenCheck* check : checks) {
-    if (check->refuses(facts)) return Told(*check, *facts.pmu);
+    if (check->refuses(facts)) return PredictionFor(*check, *facts.pmu);
   }
   return {};
 }
 
-OpenAnswer OpenModel::Predict(const OpenCall& call) const {
+OpenPrediction OpenModel::Predict(const OpenCall& call) const {
   OpenFacts facts = Read(call);
-  const OpenAnswer refused = First(checks_.call, facts);
+  const OpenPrediction refused = FirstFailing(checks_.call, facts);
   if (refused.check != nullptr) return refused;
 
-  OpenAnswer untaken;
-  for (const std::size_t i : Asked(facts)) {
+  OpenPrediction not_found;
+  for (const std::size_t i : CandidatePmus(facts)) {
     facts.pmu = &pmus_[i];
-    if (!facts.Owned()) continue;
-    const OpenAnswer driver = First(checks_.driver[i], facts);
+    if (!facts.AcceptsType()) continue;
+    const OpenPrediction driver = FirstFailing(checks_.driver[i], facts);
     // ENOENT means that another PMU may accept the event.
     if (driver.error == ENOENT) {
-      untaken = driver;
+      not_found = driver;
       continue;
     }
-    return driver.check != nullptr ? driver : First(checks_.event[i], facts);
+    return driver.check != nullptr ? driver : FirstFailing(checks_.event[i], facts);
   }
-  if (untaken.check != nullptr) return untaken;
-  return First({&kUntakenChecks[0], &kUntakenChecks[1]}, facts);
+  if (not_found.check != nullptr) return not_found;
+  return FirstFailing({&kNoPmuChecks[0], &kNoPmuChecks[1]}, facts);
 }
 
-OpenAnswer OpenModel::PredictModify(const OpenCall& call) const {
+OpenPrediction OpenModel::PredictModify(const OpenCall& call) const {
   static constexpr OpenCheck kOther = {"ABI-036", "another type", kAll, EINVAL};
   static constexpr OpenCheck kNever = {"ABI-036", "type that cannot be modified", kAll, EOPNOTSUPP};
-  OpenAnswer parsed;
+  OpenPrediction parsed;
   const OpenFacts facts = Read(call);
   for (const OpenCheck* check : checks_.call) {
     if (!check->parser || !check->refuses(facts)) continue;
-    parsed = Told(*check, pmu());
+    parsed = PredictionFor(*check, pmu());
     break;
   }
   if (parsed.check != nullptr) return parsed;
   const bool same = At<std::uint32_t>(call.attr, 0) == pmu().type;
-  return same ? OpenAnswer{EOPNOTSUPP, &kNever} : OpenAnswer{EINVAL, &kOther};
+  return same ? OpenPrediction{EOPNOTSUPP, &kNever} : OpenPrediction{EINVAL, &kOther};
 }
 
 }  // namespace pmuconf

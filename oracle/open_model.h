@@ -25,27 +25,28 @@ namespace pmuconf {
 enum class OpenWho {
   kThisTask,
   kOtherTask,
-  kEveryone,  // -1
-  kNobody,    // a number that no task has
+  kAllTasks,  // -1
+  kNoTask,    // a number that no task has
   kExited,    // a task that has exited but was not waited for
   kCgroup,    // a descriptor of a cgroup's directory; with PERF_FLAG_PID_CGROUP
   kFile,      // a descriptor of another file; with PERF_FLAG_PID_CGROUP
 };
 
 // The meaning of the argument `cpu`.
-enum class OpenCpu { kAny, kFirst, kSecond, kOffline, kBeyond };
+enum class OpenCpu { kAny, kFirst, kSecond, kOffline, kInvalid };
 
 // The meaning of the argument `group_fd`.
 enum class OpenGroup {
   kNone,  // -1
   kClosed,
-  kFile,     // a descriptor that is no event
-  kLeader,   // an event without a ring buffer
-  kSibling,  // a member of that event's group
-  kBuffer,   // an event with a ring buffer
-  kDead,     // an event whose task has exited
-  kFull,     // the leader of a group so large that a reading of one more member would be too long
-  kCrowded,  // the leader of as many enabled members as the PMU has general counters
+  kFile,           // a descriptor that is no event
+  kLeader,         // an event without a ring buffer
+  kSibling,        // a member of that event's group
+  kBuffer,         // an event with a ring buffer
+  kExitedTask,     // an event whose task has exited
+  kReadSizeLimit,  // the leader of a group so large that a reading of one more member would be too
+                   // long
+  kAllCounters,    // the leader of as many enabled members as the PMU has general counters
 };
 
 // Another event that exists during the call. It matters for exclusive PMUs only.
@@ -64,7 +65,7 @@ struct OpenCall {
   std::uint32_t group_type = 0;  // type of the PMU of the event behind group_fd
   bool group_software = false;   // that event may be in a group of any PMU
   unsigned long flags = PERF_FLAG_FD_CLOEXEC;
-  bool descriptors_left = true;
+  bool descriptors_available = true;
   OpenOther other = OpenOther::kNone;
 
   // Returns the first 128 bytes of the attr.
@@ -108,7 +109,7 @@ struct OpenEvent {
   std::uint64_t config1 = 0;
   std::uint64_t config2 = 0;
   std::uint32_t bp_type = 0;
-  bool for_all = false;  // a tracepoint whose raw data an unprivileged task may sample for itself
+  bool cap_any = false;  // a tracepoint whose raw data an unprivileged task may sample for itself
 };
 
 // A PMU, and the errors that its target file states for its driver.
@@ -156,7 +157,7 @@ std::span<const OpenCheck> OpenChecks();
 std::span<const OpenCheck> OpenEventChecks();
 
 // The predicted errno and the check that returns it. Without a check the event opens.
-struct OpenAnswer {
+struct OpenPrediction {
   int error = 0;
   const OpenCheck* check = nullptr;
 };
@@ -174,10 +175,10 @@ class OpenModel {
   std::size_t attr_size() const { return attr_size_; }
 
   // Returns a call that opens an event of the PMU.
-  OpenCall Good() const;
-  OpenAnswer Predict(const OpenCall& call) const;
-  // Predicts PERF_EVENT_IOC_MODIFY_ATTRIBUTES with that attr, on an event that Good() opened.
-  OpenAnswer PredictModify(const OpenCall& call) const;
+  OpenCall ValidCall() const;
+  OpenPrediction Predict(const OpenCall& call) const;
+  // Predicts PERF_EVENT_IOC_MODIFY_ATTRIBUTES with that attr, on an event that ValidCall() opened.
+  OpenPrediction PredictModify(const OpenCall& call) const;
 
  private:
   struct Checks {
@@ -189,9 +190,10 @@ class OpenModel {
   OpenFacts Read(const OpenCall& call) const;
   // Returns the indices in pmus() of the PMUs that the kernel tries, in order. Moves the PMU that a
   // generic event names out of facts.attr.config.
-  std::vector<std::size_t> Asked(OpenFacts& facts) const;
-  OpenAnswer Told(const OpenCheck& check, const OpenPmu& pmu) const;
-  OpenAnswer First(const std::vector<const OpenCheck*>& checks, const OpenFacts& facts) const;
+  std::vector<std::size_t> CandidatePmus(OpenFacts& facts) const;
+  OpenPrediction PredictionFor(const OpenCheck& check, const OpenPmu& pmu) const;
+  OpenPrediction FirstFailing(const std::vector<const OpenCheck*>& checks,
+                              const OpenFacts& facts) const;
 
   OpenSystem system_;
   std::vector<OpenPmu> pmus_;
@@ -214,7 +216,7 @@ struct OpenViolation {
 std::span<const OpenViolation> OpenViolations();
 
 // Returns the violations that apply to this PMU on this kernel.
-std::vector<const OpenViolation*> OpenViolationsOf(const OpenModel& model);
+std::vector<const OpenViolation*> ApplicableViolations(const OpenModel& model);
 
 }  // namespace pmuconf
 

@@ -16,18 +16,18 @@
 namespace pmuconf {
 
 // The source of randomness: a seed, or the input of a fuzzer.
-class OpenDraw {
+class RandomSource {
  public:
-  virtual ~OpenDraw() = default;
+  virtual ~RandomSource() = default;
   virtual std::uint64_t Bits(unsigned n) = 0;  // the lowest `n` bits are random, up to 64
   std::uint64_t Below(std::uint64_t n) { return Bits(n <= 256 ? 16 : 64) % n; }
   bool OneIn(std::uint64_t n) { return Below(n) == 0; }
 };
 
 // Returns the same sequence for the same seed and number on every machine.
-class SeededDraw : public OpenDraw {
+class SeededSource : public RandomSource {
  public:
-  SeededDraw(std::uint64_t seed, std::uint64_t number);
+  SeededSource(std::uint64_t seed, std::uint64_t number);
   std::uint64_t Bits(unsigned n) override;
 
  private:
@@ -35,19 +35,19 @@ class SeededDraw : public OpenDraw {
   std::uint64_t state_ = 0;
 };
 
-enum class OpenKind { kRandom, kMutated };
+enum class OpenCallKind { kRandom, kMutated };
 
 // Draws calls for a model. The model must outlive it.
-class OpenDrawer {
+class OpenCallGenerator {
  public:
-  explicit OpenDrawer(const OpenModel& model)
-      : model_(&model), violations_(OpenViolationsOf(model)) {}
+  explicit OpenCallGenerator(const OpenModel& model)
+      : model_(&model), violations_(ApplicableViolations(model)) {}
 
-  OpenCall Call(OpenKind kind, OpenDraw& draw) const;
+  OpenCall Call(OpenCallKind kind, RandomSource& random) const;
 
  private:
-  OpenCall Random(OpenDraw& draw) const;
-  OpenCall Mutated(OpenDraw& draw) const;
+  OpenCall Random(RandomSource& random) const;
+  OpenCall Mutated(RandomSource& random) const;
 
   const OpenModel* model_;
   std::vector<const OpenViolation*> violations_;

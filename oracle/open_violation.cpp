@@ -93,7 +93,7 @@ constexpr OpenViolation kViolations[] = {
     {"cgroup -1",
      [](Call& c) {
        c.flags |= PERF_FLAG_PID_CGROUP;
-       c.who = OpenWho::kEveryone;
+       c.who = OpenWho::kAllTasks;
      }},
     {"no cgroup",
      [](Call& c) {
@@ -101,11 +101,11 @@ constexpr OpenViolation kViolations[] = {
        c.who = OpenWho::kFile;
        c.cpu = OpenCpu::kFirst;
      }},
-    {"no descriptor left", [](Call& c) { c.descriptors_left = false; }},
+    {"no descriptor left", [](Call& c) { c.descriptors_available = false; }},
     {"closed group_fd", [](Call& c) { c.group = OpenGroup::kClosed; }},
     {"group_fd of a file", [](Call& c) { c.group = OpenGroup::kFile; }},
-    {"group_fd of a dead event", [](Call& c) { c.group = OpenGroup::kDead; }, ">=6.1", true},
-    {"no such task", [](Call& c) { c.who = OpenWho::kNobody; }},
+    {"group_fd of a dead event", [](Call& c) { c.group = OpenGroup::kExitedTask; }, ">=6.1", true},
+    {"no such task", [](Call& c) { c.who = OpenWho::kNoTask; }},
     {"inherit under a leader without",
      [](Call& c) {
        c.group = OpenGroup::kLeader;
@@ -114,13 +114,13 @@ constexpr OpenViolation kViolations[] = {
      ">=6.1", true},
     {"neither task nor CPU",
      [](Call& c) {
-       c.who = OpenWho::kEveryone;
+       c.who = OpenWho::kAllTasks;
        c.cpu = OpenCpu::kAny;
      }},
-    {"impossible CPU", [](Call& c) { c.cpu = OpenCpu::kBeyond; }},
+    {"impossible CPU", [](Call& c) { c.cpu = OpenCpu::kInvalid; }},
     {"sigtrap on a CPU",
      [](Call& c) {
-       c.who = OpenWho::kEveryone;
+       c.who = OpenWho::kAllTasks;
        c.cpu = OpenCpu::kFirst;
        c.Edit([](Attr& a) { a.sigtrap = a.remove_on_exec = 1; });
      }},
@@ -240,7 +240,7 @@ constexpr OpenViolation kViolations[] = {
     {"unchecked rights of a task", [](Call& c) { c.who = OpenWho::kOtherTask; }, ">=6.1", true},
     {"everyone",
      [](Call& c) {
-       c.who = OpenWho::kEveryone;
+       c.who = OpenWho::kAllTasks;
        c.cpu = OpenCpu::kFirst;
      }},
     {"physical addresses", [](Call& c) { Samples(c, PERF_SAMPLE_PHYS_ADDR); }},
@@ -252,7 +252,7 @@ constexpr OpenViolation kViolations[] = {
 
 std::span<const OpenViolation> OpenViolations() { return kViolations; }
 
-std::vector<const OpenViolation*> OpenViolationsOf(const OpenModel& model) {
+std::vector<const OpenViolation*> ApplicableViolations(const OpenModel& model) {
   const OpenPmu& pmu = model.pmu();
   const bool two_cpus = pmu.cpu_local && pmu.cpus > 1;
   std::vector<const OpenViolation*> fit;

@@ -156,7 +156,7 @@ double SampleRate(const EventSpec& spec, const OpenOptions& how, const Options& 
   Ring ring(event, 512);
   event.Enable();
   const double begin = Now_ns();
-  Spin(options.spin_s);
+  BusyWait(options.spin_s);
   const double passed_s = (Now_ns() - begin) / 1e9;
   event.Disable();
   const RingContents contents = ring.Drain();

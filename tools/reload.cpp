@@ -46,8 +46,8 @@ struct Options {
 int Load(const Options& options, const std::string& parameters) {
   const Fd file(open(options.module.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) throw BrokenErrno(options.module, errno);
-  const char* const words = parameters == kDefaults ? "" : parameters.c_str();
-  return syscall(SYS_finit_module, file.get(), words, 0) == 0 ? 0 : errno;
+  const char* const fields = parameters == kDefaults ? "" : parameters.c_str();
+  return syscall(SYS_finit_module, file.get(), fields, 0) == 0 ? 0 : errno;
 }
 
 int Unload(const Options& options) {
@@ -70,10 +70,10 @@ Names Column(const std::string& path, unsigned field) {
   Names names;
   std::istringstream lines(ReadFile(path).value_or(""));
   for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::string word;
-    for (unsigned i = 0; i <= field; ++i) words >> word;
-    names.insert(word);
+    std::istringstream fields(line);
+    std::string field_text;
+    for (unsigned i = 0; i <= field; ++i) fields >> field_text;
+    names.insert(field_text);
   }
   return names;
 }
@@ -84,9 +84,9 @@ Names Timers(const std::string& module) {
   Names names;
   std::istringstream lines(ReadFile("/proc/timer_list").value_or(""));
   for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
+    std::istringstream fields(line);
     std::string number, place, function;
-    words >> number >> place >> function;
+    fields >> number >> place >> function;
     if (number.empty() || number.front() != '#') continue;
     if (function.starts_with("0x") || line.find("[" + module + "]") != std::string::npos) {
       names.insert(function);
@@ -149,7 +149,7 @@ std::vector<Fd> Shrinkers() {
 }
 
 // Rereads an open file of /proc.
-std::istringstream ReadAgain(const Fd& file) {
+std::istringstream Reread(const Fd& file) {
   std::string text;
   char part[4096];
   ssize_t n = 0;
@@ -161,19 +161,19 @@ std::istringstream ReadAgain(const Fd& file) {
 
 Memory ReadMemory(const Fd& slabinfo, const Fd& meminfo) {
   Memory memory;
-  std::istringstream caches = ReadAgain(slabinfo);
+  std::istringstream caches = Reread(slabinfo);
   for (std::string line; std::getline(caches, line);) {
-    std::istringstream words(line);
+    std::istringstream fields(line);
     std::string name;
     long active = 0;
-    if (words >> name >> active) memory.objects[name] = active;
+    if (fields >> name >> active) memory.objects[name] = active;
   }
-  std::istringstream lines = ReadAgain(meminfo);
+  std::istringstream lines = Reread(meminfo);
   for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
+    std::istringstream fields(line);
     std::string name;
     long kilobytes = 0;
-    words >> name >> kilobytes;
+    fields >> name >> kilobytes;
     if (name == "Percpu:" || name == "VmallocUsed:" || name == "MemFree:") {
       memory.kilobytes[name.substr(0, name.size() - 1)] = kilobytes;
     }

@@ -63,7 +63,7 @@ void Branches(const Options& options) {
   branches.entries = reinterpret_cast<std::uintptr_t>(entries.data());
   branches.count = static_cast<std::uint32_t>(entries.size());
   // A context switch would clear the branch stack.
-  const Undisturbed undisturbed;
+  const NoPreemption no_preemption;
   const SysResult result = Port(options.device).TryIoctl(REFPMU_IOC_BRANCHES, &branches);
   if (!result.ok()) throw BrokenErrno(options.device + ": branches", result.error);
 }

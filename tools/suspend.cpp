@@ -99,7 +99,7 @@ Json Run(unsigned seconds) {
   Suspend(seconds);
   SampleRateLimit::Set(SampleRateLimit::kNoLimit);
   // Wait for the tick that unthrottles the event.
-  Spin(0.1);
+  BusyWait(0.1);
   target().Stimulate(spec, 3);
   facts["throttled"] = {{"was", throttled}, {"samples_after", often.Samples()}};
   return facts;

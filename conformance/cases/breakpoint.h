@@ -12,8 +12,8 @@
 namespace pmuconf {
 
 // The attr of an event that counts the stores of user space to `variable`.
-inline perf_event_attr Watch(const volatile std::uint64_t& variable,
-                             const OpenOptions& options = {}) {
+inline perf_event_attr CountStores(const volatile std::uint64_t& variable,
+                                   const OpenOptions& options = {}) {
   EventSpec spec;
   spec.type = PERF_TYPE_BREAKPOINT;
   perf_event_attr attr = MakeAttr(spec, options);

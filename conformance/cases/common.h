@@ -39,7 +39,7 @@ inline void DisableEach(const std::vector<Event>& events) {
 // other events that a clock step would cause.
 inline void Pulse(const EventSpec& spec, std::uint64_t n, const PulseOptions& options = {}) {
   if (spec.stimulus == StimulusKind::kClock) {
-    port().Pulse(spec.code, n, Meeting(spec, options));
+    port().Pulse(spec.code, n, WithRequirements(spec, options));
   } else {
     target().Stimulate(spec, n, options);
   }
@@ -79,7 +79,7 @@ inline std::vector<std::uint64_t> PulseEach(const std::vector<EventSpec>& specs,
   std::vector<std::uint64_t> want;
   for (std::size_t i = 0; i < specs.size(); ++i) {
     std::size_t first = 0;
-    while (!HappenTogether(specs[first], specs[i])) ++first;
+    while (!ShareStimulus(specs[first], specs[i])) ++first;
     if (first == i) Pulse(specs[i], base + i);
     want.push_back(base + first);
   }
@@ -93,7 +93,7 @@ inline std::string DeviceFile(const std::string& name) {
 }
 
 // The types of the PMUs of other core types: PMUs that cover only a part of the CPUs.
-inline std::set<std::uint32_t> OtherKinds() {
+inline std::set<std::uint32_t> OtherCoreTypes() {
   const std::string folder = kEventSource;
   std::set<std::uint32_t> types;
   for (const std::string& device : ListFolder(folder)) {

@@ -15,16 +15,16 @@
 
 namespace pmuconf {
 
-struct RemapTry {
+struct RemapAttempt {
   std::string what;
-  int wanted = 0;
+  int expected = 0;
   int error = 0;
 };
 
 // Tries to remove parts of a mapping of `pages` pages at `base`, and to extend it. If the kernel
 // permits an attempt, the mapping has changed. `covered` is the expected errno of mapping other
 // memory over a part.
-inline std::vector<RemapTry> RefusedRemaps(void* base, std::size_t pages, int covered) {
+inline std::vector<RemapAttempt> RefusedRemaps(void* base, std::size_t pages, int covered) {
   const std::size_t page = PageSize();
   const std::size_t size = pages * page;
   char* const at = static_cast<char*>(base);
@@ -52,9 +52,9 @@ inline std::vector<RemapTry> RefusedRemaps(void* base, std::size_t pages, int co
 // Moves a whole mapping to a free range of addresses. Returns MAP_FAILED if the kernel rejects
 // that.
 inline void* MoveElsewhere(void* base, std::size_t size) {
-  void* const room = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (room == MAP_FAILED) return MAP_FAILED;
-  return mremap(base, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, room);
+  void* const destination = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (destination == MAP_FAILED) return MAP_FAILED;
+  return mremap(base, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, destination);
 }
 
 }  // namespace pmuconf

@@ -26,9 +26,9 @@ class Rendezvous {
   ~Rendezvous() {
     for (const int fd : {reached_[0], reached_[1], go_on_[0], go_on_[1]}) close(fd);
   }
-  void ReachAndWait() const { Write(reached_[1]), Read(go_on_[0]); }  // called by the child
-  void AwaitReached() const { Read(reached_[0]); }                    // called by the parent
-  void GoOn() const { Write(go_on_[1]); }                             // called by the parent
+  void ReportAndWait() const { Write(reached_[1]), Read(go_on_[0]); }  // called by the child
+  void WaitUntilReached() const { Read(reached_[0]); }                 // called by the parent
+  void Continue() const { Write(go_on_[1]); }                          // called by the parent
 
   // Replaces this process by a shell that reports, waits, and then runs the rest of `script`, with
   // `argument` as $0.
@@ -37,8 +37,8 @@ class Rendezvous {
     execl("/bin/sh", "sh", "-c", script, argument, nullptr);
     return 125;
   }
-  static constexpr const char* kReachAndWait = "echo; read go";
-  void LetShellGoOn() const { Write(go_on_[1], '\n'); }  // called by the parent
+  static constexpr const char* kReportAndWait = "echo; read go";
+  void ContinueShell() const { Write(go_on_[1], '\n'); }  // called by the parent
 
  private:
   static void Write(int fd, char byte = 'x') {

@@ -33,7 +33,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kReportsKept = 200;
+constexpr std::size_t kMaxReports = 200;
 constexpr double kLongestDeadline_s = 86400;
 
 class Agent {
@@ -106,53 +106,53 @@ class Agent {
   }
 
   void Execute(const std::string& line) {
-    std::istringstream words(line);
+    std::istringstream arguments(line);
     std::string command;
-    words >> command;
+    arguments >> command;
     if (command == "load") {
-      Load(words);
+      Load(arguments);
     } else if (command == "unload") {
-      Unload(words);
+      Unload(arguments);
     } else if (command == "case") {
-      RunCase(words);
+      RunCase(arguments);
     } else if (command == "kmsg") {
       Kmsg();
     } else if (command == "exec") {
-      Exec(words);
+      Exec(arguments);
     } else {
       Error("unknown command '" + command + "' (known: load, unload, case, kmsg, exec, bye)");
     }
   }
 
-  void Answer(const char* what, const std::string& error) {
+  void SendAnswer(const char* what, const std::string& error) {
     Send({{"t", what}, {"ok", error.empty()}, {"error", error}});
   }
 
-  void Load(std::istringstream& words) {
+  void Load(std::istringstream& arguments) {
     std::string file, param, params;
-    words >> file;
-    while (words >> param) params += (params.empty() ? "" : " ") + param;
+    arguments >> file;
+    while (arguments >> param) params += (params.empty() ? "" : " ") + param;
     const Fd fd(open(file.c_str(), O_RDONLY | O_CLOEXEC));
     const bool good = fd.get() >= 0 && syscall(SYS_finit_module, fd.get(), params.c_str(), 0) == 0;
-    Answer("load", good ? "" : file + ": " + std::strerror(errno));
+    SendAnswer("load", good ? "" : file + ": " + std::strerror(errno));
   }
 
-  void Unload(std::istringstream& words) {
+  void Unload(std::istringstream& arguments) {
     std::string name;
-    words >> name;
+    arguments >> name;
     const bool good = syscall(SYS_delete_module, name.c_str(), O_NONBLOCK) == 0;
-    Answer("unload", good ? "" : name + ": " + std::strerror(errno));
+    SendAnswer("unload", good ? "" : name + ": " + std::strerror(errno));
   }
 
-  static bool TakeDeadline(std::istringstream& words, double* deadline_s) {
-    return words >> *deadline_s && *deadline_s > 0 && *deadline_s <= kLongestDeadline_s;
+  static bool ReadDeadline(std::istringstream& arguments, double* deadline_s) {
+    return arguments >> *deadline_s && *deadline_s > 0 && *deadline_s <= kLongestDeadline_s;
   }
 
-  void RunCase(std::istringstream& words) {
+  void RunCase(std::istringstream& arguments) {
     std::string id;
     double deadline_s = 0;
-    words >> id;
-    if (!TakeDeadline(words, &deadline_s)) return Error("case: needs ID and DEADLINE_S");
+    arguments >> id;
+    if (!ReadDeadline(arguments, &deadline_s)) return Error("case: needs ID and DEADLINE_S");
     const CaseInfo* const info = FindCase(id);
     if (info == nullptr) return Error("case: unknown case '" + id + "'");
     Send({{"t", "start"}, {"id", id}});
@@ -164,32 +164,32 @@ class Agent {
                  {"message", result.message},
                  {"rules", result.rules},
                  {"pid", result.pid}};
-    if (result.obstacle != Obstacle::kNone) line["skip_reason"] = ToString(result.obstacle);
+    if (result.skip_reason != SkipReason::kNone) line["skip_reason"] = ToString(result.skip_reason);
     if (result.runs > 1) line["runs"] = result.runs;
     Send(line);
   }
 
   void Kmsg() {
     std::vector<std::string> reports = FindReports(KernelLog(KernelLog::From::kBoot).Lines());
-    if (reports.size() > kReportsKept) {
-      const std::size_t more = reports.size() - kReportsKept;
-      reports.resize(kReportsKept);
+    if (reports.size() > kMaxReports) {
+      const std::size_t more = reports.size() - kMaxReports;
+      reports.resize(kMaxReports);
       reports.push_back(std::to_string(more) + " more reports");
     }
     Send({{"t", "kmsg"}, {"reports", reports}});
   }
 
-  void Exec(std::istringstream& words) {
+  void Exec(std::istringstream& arguments) {
     double deadline_s = 0;
-    if (!TakeDeadline(words, &deadline_s)) return Error("exec: needs DEADLINE_S and JSON_ARGV");
+    if (!ReadDeadline(arguments, &deadline_s)) return Error("exec: needs DEADLINE_S and JSON_ARGV");
     std::string text;
-    std::getline(words, text);
+    std::getline(arguments, text);
     const Json json = Json::parse(text, nullptr, false);
     std::vector<std::string> argv;
     bool good = json.is_array() && !json.empty();
-    for (const Json& word : good ? json : Json::array()) {
-      good = good && word.is_string();
-      if (good) argv.push_back(word.get<std::string>());
+    for (const Json& argument : good ? json : Json::array()) {
+      good = good && argument.is_string();
+      if (good) argv.push_back(argument.get<std::string>());
     }
     if (!good) return Error("exec: JSON_ARGV must be a list of strings that is not empty");
     const ProcessResult result = RunProcess(argv, deadline_s);
@@ -206,7 +206,7 @@ class Agent {
 
 }  // namespace
 
-int Serve(const std::string& target_path, const std::string& channel) {
+int RunAgent(const std::string& target_path, const std::string& channel) {
   return Agent(target_path, channel).Run();
 }
 

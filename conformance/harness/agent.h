@@ -10,7 +10,7 @@ namespace pmuconf {
 
 // Serves commands until `bye` or the end of the channel, and returns the exit status. Throws Broken
 // if it cannot open the channel.
-int Serve(const std::string& target_path, const std::string& channel);
+int RunAgent(const std::string& target_path, const std::string& channel);
 
 }  // namespace pmuconf
 

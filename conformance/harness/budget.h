@@ -14,18 +14,18 @@ class Budget {
   // time.
   static constexpr double kSlice_s = 0.25;
 
-  explicit Budget(double seconds) : left_s_(seconds) {}
+  explicit Budget(double seconds) : remaining_s_(seconds) {}
 
   // Charges the time since the last call.
-  void Charge(double elapsed_s) { left_s_ -= std::min(elapsed_s, 2 * kSlice_s); }
-  bool over() const { return left_s_ <= 0; }
+  void Charge(double elapsed_s) { remaining_s_ -= std::min(elapsed_s, 2 * kSlice_s); }
+  bool over() const { return remaining_s_ <= 0; }
   // Returns the maximum time to wait now, in milliseconds; 0 only if the budget is over.
   int WaitMs() const {
-    return over() ? 0 : static_cast<int>(std::min(left_s_, kSlice_s) * 1000) + 1;
+    return over() ? 0 : static_cast<int>(std::min(remaining_s_, kSlice_s) * 1000) + 1;
   }
 
  private:
-  double left_s_;
+  double remaining_s_;
 };
 
 }  // namespace pmuconf

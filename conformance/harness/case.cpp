@@ -30,33 +30,33 @@ std::vector<CaseInfo>& Registry() {
   return cases;
 }
 
-[[noreturn]] void Refuse(const CaseInfo& info, std::string_view why) {
+[[noreturn]] void AbortRegistration(const CaseInfo& info, std::string_view why) {
   std::cerr << info.file << ":" << info.line << ": case " << info.Id() << " " << why << "\n";
   std::abort();
 }
 
 // Sorting by suite and name gives the order of the ids: no character in a name sorts before the
 // dot.
-const std::vector<CaseInfo>& InOrder(std::vector<CaseInfo>& cases) {
+const std::vector<CaseInfo>& Sorted(std::vector<CaseInfo>& cases) {
   const auto parts = [](const CaseInfo& info) { return std::tie(info.suite, info.name); };
   std::sort(cases.begin(), cases.end(),
             [&](const CaseInfo& a, const CaseInfo& b) { return parts(a) < parts(b); });
   const auto twice = std::adjacent_find(
       cases.begin(), cases.end(),
       [&](const CaseInfo& a, const CaseInfo& b) { return parts(a) == parts(b); });
-  if (twice != cases.end()) Refuse(*twice, "is defined twice");
+  if (twice != cases.end()) AbortRegistration(*twice, "is defined twice");
   return cases;
 }
 
 // __FILE__ is the path in the build; reports show the path from the project's root.
-std::string FromRoot(const std::string& file) {
+std::string RelativeToRoot(const std::string& file) {
   const std::size_t at = file.rfind("conformance/");
   return at == std::string::npos ? file : file.substr(at);
 }
 
 // A capability that the target file claims may still be absent on this machine.
-Obstacle WhoLacks(Cap cap) {
-  return target().Claims(cap) ? Obstacle::kKernelLacks : Obstacle::kNotClaimed;
+SkipReason SkipReasonFor(Cap cap) {
+  return target().Claims(cap) ? SkipReason::kKernelLacks : SkipReason::kNotClaimed;
 }
 
 void CheckApplies(const CaseMeta& meta) {
@@ -67,31 +67,32 @@ void CheckApplies(const CaseMeta& meta) {
   const bool of_traces =
       std::find(meta.needs.begin(), meta.needs.end(), Cap::kTrace) != meta.needs.end();
   if (!of_traces && !target().Has(Cap::kCounting)) {
-    throw Skipped{Obstacle::kNotClaimed, "needs " + std::string(ToString(Cap::kCounting))};
+    throw Skipped{SkipReason::kNotClaimed, "needs " + std::string(ToString(Cap::kCounting))};
   }
   for (const Cap cap : meta.needs) {
-    if (!target().Has(cap)) throw Skipped{WhoLacks(cap), "needs " + std::string(ToString(cap))};
+    if (!target().Has(cap))
+      throw Skipped{SkipReasonFor(cap), "needs " + std::string(ToString(cap))};
   }
   if (!meta.kernels.empty() && !KernelMatches(meta.kernels, release)) {
-    throw Skipped{Obstacle::kKernelLacks, "needs kernel " + meta.kernels};
+    throw Skipped{SkipReason::kKernelLacks, "needs kernel " + meta.kernels};
   }
   for (const Rule& rule : meta.rules) {
     const std::string id(rule.id);
     if (!KernelMatches(rule.kernels, release)) {
-      throw Skipped{Obstacle::kKernelLacks, id + " needs kernel " + std::string(rule.kernels)};
+      throw Skipped{SkipReason::kKernelLacks, id + " needs kernel " + std::string(rule.kernels)};
     }
     const auto claims = [](Cap cap) { return target().Claims(cap); };
     const auto has = [](Cap cap) { return target().Has(cap); };
     if (EvaluateApplies(rule.applies, has)) continue;
     const bool claimed = EvaluateApplies(rule.applies, claims);
-    throw Skipped{claimed ? Obstacle::kKernelLacks : Obstacle::kNotClaimed,
+    throw Skipped{claimed ? SkipReason::kKernelLacks : SkipReason::kNotClaimed,
                   id + " applies only to: " + std::string(rule.applies)};
   }
 }
 
 // Converts an exception from the body to the result: SKIP (not permitted) if this process lacks a
 // privilege, otherwise BROKEN.
-void TakeError(const std::exception& error) {
+void RecordError(const std::exception& error) {
   Context& c = context();
   const bool denied = c.failed_call.text == error.what() &&
                       (c.failed_call.error == EPERM || c.failed_call.error == EACCES);
@@ -100,10 +101,10 @@ void TakeError(const std::exception& error) {
     return;
   }
   c.skipped = error.what();
-  c.obstacle = Obstacle::kNotPermitted;
+  c.skip_reason = SkipReason::kNotPermitted;
 }
 
-bool PortKnows(int cpu) {
+bool PortHasCpu(int cpu) {
   refpmu_stats stats = {};
   stats.size = sizeof(stats);
   stats.cpu = cpu;
@@ -128,7 +129,7 @@ class PortOfCase {
     // The port may not know a CPU that sysfs lists. Then that CPU has no PMU, which the cases
     // detect.
     std::vector<int> cpus = target().Cpus();
-    std::erase_if(cpus, [](int cpu) { return !PortKnows(cpu); });
+    std::erase_if(cpus, [](int cpu) { return !PortHasCpu(cpu); });
     // A case that is not pinned may run on a CPU without the PMU.
     if (!cpus.empty()) AwaitNoEvents(cpus.front());
     port().Reset();
@@ -155,24 +156,24 @@ class PortOfCase {
 }  // namespace
 
 bool RegisterCase(CaseInfo info) {
-  info.file = FromRoot(info.file);
-  if (info.meta.rules.empty()) Refuse(info, "names no rule");
+  info.file = RelativeToRoot(info.file);
+  if (info.meta.rules.empty()) AbortRegistration(info, "names no rule");
   Registry().push_back(std::move(info));
   return true;
 }
 
 // Sorts once. Sorted insertion at registration would take half the time of a short case.
 std::span<const CaseInfo> AllCases() {
-  static const std::vector<CaseInfo>& cases = InOrder(Registry());
+  static const std::vector<CaseInfo>& cases = Sorted(Registry());
   return cases;
 }
 
-std::int64_t ValueHere(const Rule& rule, std::string_view name) {
+std::int64_t ValueOnThisKernel(const Rule& rule, std::string_view name) {
   return ValueOn(rule, name, KernelRelease());
 }
 
 void SkipCase(Cap missing, std::string_view reason) {
-  throw Skipped{Obstacle::kKernelLacks,
+  throw Skipped{SkipReason::kKernelLacks,
                 "needs " + std::string(ToString(missing)) + ": " + std::string(reason)};
 }
 
@@ -186,24 +187,25 @@ void Case::TestBody() {
   try {
     ResolveTarget(context().pmu);
     CheckApplies(meta_);
-    if (const auto refused = EventsRefused()) throw Skipped{refused->obstacle, refused->reason};
+    if (const auto refused = WhyEventsDenied())
+      throw Skipped{refused->skip_reason, refused->reason};
     Prepare();
     PortOfCase port_of_case;
     Body();
     port_of_case.Reset();
   } catch (const Skipped& skipped) {
     context().skipped = skipped.reason;
-    context().obstacle = skipped.obstacle;
+    context().skip_reason = skipped.skip_reason;
   } catch (const NoSuchPmu& missing) {
     context().skipped = missing.what();
-    context().obstacle = Obstacle::kNoSuchPmu;
+    context().skip_reason = SkipReason::kNoSuchPmu;
   } catch (const std::exception& error) {
-    TakeError(error);
+    RecordError(error);
   }
   // A call failed for lack of a privilege, and that may be why an expectation failed.
   if (HasFailure() && context().denied && !Privileged()) {
     context().skipped = "a call failed with EPERM or EACCES, and this process is not privileged";
-    context().obstacle = Obstacle::kNotPermitted;
+    context().skip_reason = SkipReason::kNotPermitted;
   }
 }
 

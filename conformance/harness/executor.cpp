@@ -29,7 +29,7 @@ void JudgeEnd(const ProcessResult& process, double deadline_s, CaseResult* resul
   }
   if (!process.signalled && process.status == 0 && DecodeResult(process.result, result)) return;
   result->result = Result::kBroken;
-  result->obstacle = Obstacle::kBroken;
+  result->skip_reason = SkipReason::kBroken;
   result->message = (process.signalled ? "killed by signal " + std::to_string(process.status - 128)
                                        : "ended with status " + std::to_string(process.status)) +
                     " without a result\n" + process.out + process.err;
@@ -40,8 +40,8 @@ void JudgeEnd(const ProcessResult& process, double deadline_s, CaseResult* resul
 std::string EncodeResult(const CaseResult& result) {
   return JsonLine({{"result", ToString(result.result)},
                    {"message", result.message},
-                   {"skip_reason", ToString(result.obstacle)},
-                   {"disturbed", result.disturbed}});
+                   {"skip_reason", ToString(result.skip_reason)},
+                   {"disturbed", result.preempted}});
 }
 
 bool DecodeResult(const std::string& text, CaseResult* result) {
@@ -52,9 +52,9 @@ bool DecodeResult(const std::string& text, CaseResult* result) {
   if (!parsed) return false;
   result->result = *parsed;
   result->message = json["message"].get<std::string>();
-  result->obstacle =
-      ObstacleFromString(json.value("skip_reason", std::string())).value_or(Obstacle::kNone);
-  result->disturbed = json.value("disturbed", false);
+  result->skip_reason =
+      SkipReasonFromString(json.value("skip_reason", std::string())).value_or(SkipReason::kNone);
+  result->preempted = json.value("disturbed", false);
   return true;
 }
 
@@ -62,7 +62,7 @@ CaseResult Executor::Run(const CaseInfo& info, double deadline_s) const {
   CaseResult result = Once(info, deadline_s);
   // Repeats a disturbed run whatever its result is, so that PASS and FAIL are treated the same. A
   // CRASH stands, because the kernel reported it.
-  while (result.disturbed && result.result != Result::kCrash && result.runs < kRuns) {
+  while (result.preempted && result.result != Result::kCrash && result.runs < kRuns) {
     CaseResult next = Once(info, deadline_s - result.duration_s);
     next.runs = result.runs + 1;
     next.duration_s += result.duration_s;
@@ -100,7 +100,7 @@ CaseResult Executor::Once(const CaseInfo& info, double deadline_s) const {
     for (const std::string& report : reports) text += "\n" + report;
     result.message = text + (result.message.empty() ? "" : "\n" + result.message);
     result.result = Result::kCrash;
-    result.obstacle = Obstacle::kNone;
+    result.skip_reason = SkipReason::kNone;
   }
   return result;
 }

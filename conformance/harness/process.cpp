@@ -67,8 +67,8 @@ bool Drain(int fd, std::string* to) {
     const ssize_t n = read(fd, buffer.data(), buffer.size());
     if (n == 0) return false;
     if (n < 0) return errno == EAGAIN || errno == EINTR;
-    const std::size_t room = kOutputLimit - to->size();
-    to->append(buffer.data(), std::min(static_cast<std::size_t>(n), room));
+    const std::size_t capacity = kOutputLimit - to->size();
+    to->append(buffer.data(), std::min(static_cast<std::size_t>(n), capacity));
   }
 }
 
@@ -79,9 +79,9 @@ double Seconds(Clock::time_point from) {
 }  // namespace
 
 ProcessResult RunProcess(const std::vector<std::string>& argv, double deadline_s) {
-  std::vector<char*> words;
-  for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
+  std::vector<char*> arguments;
+  for (const std::string& argument : argv) arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
 
   ProcessResult result;
   std::array<Pipe, 3> pipes = {MakePipe(), MakePipe(), MakePipe()};
@@ -90,7 +90,7 @@ ProcessResult RunProcess(const std::vector<std::string>& argv, double deadline_s
   const pid_t pid = fork();
   if (pid < 0) throw BrokenErrno("fork", errno);
   if (pid == 0) {
-    Exec(words.data(),
+    Exec(arguments.data(),
          {pipes[0].write_end.get(), pipes[1].write_end.get(), pipes[2].write_end.get()});
   }
   result.pid = pid;

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "system/obstacle.h"
+#include "system/skip_reason.h"
 
 namespace pmuconf {
 
@@ -33,9 +33,9 @@ struct CaseResult {
   double duration_s = 0.0;
   std::string message;
   std::vector<std::string> rules;
-  Obstacle obstacle = Obstacle::kNone;
+  SkipReason skip_reason = SkipReason::kNone;
   int pid = 0;             // of the process that ran the case; 0 if unknown
-  bool disturbed = false;  // another task preempted it, so the result is no evidence
+  bool preempted = false;  // another task preempted it, so the result is no evidence
   int runs = 1;            // number of runs until this result
 };
 

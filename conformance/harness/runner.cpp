@@ -88,7 +88,7 @@ const CaseInfo* FindCase(std::string_view id) {
   return it == cases.end() ? nullptr : &*it;
 }
 
-CaseResult RunHere(const CaseInfo& info) {
+CaseResult RunInThisProcess(const CaseInfo& info) {
   std::string name = "pmuconf";
   char* argv[] = {name.data(), nullptr};
   int argc = 1;
@@ -105,9 +105,9 @@ CaseResult RunHere(const CaseInfo& info) {
   result.id = info.Id();
   for (const Rule& rule : info.meta.rules) result.rules.emplace_back(rule.id);
   const Context& c = context();
-  if (c.obstacle != Obstacle::kNone) {
+  if (c.skip_reason != SkipReason::kNone) {
     result.result = Result::kSkip;
-    result.obstacle = c.obstacle;
+    result.skip_reason = c.skip_reason;
     result.message = *c.skipped;
   } else if (!good) {  // a failed expectation counts even if something else broke later
     result.result = Result::kFail;
@@ -115,12 +115,12 @@ CaseResult RunHere(const CaseInfo& info) {
         Explain(info, listener->failures() + (c.broken ? "then broken: " + *c.broken : ""));
   } else if (c.broken) {
     result.result = Result::kBroken;
-    result.obstacle = Obstacle::kBroken;
+    result.skip_reason = SkipReason::kBroken;
     result.message = Explain(info, *c.broken);
   } else {
     result.result = Result::kPass;
   }
-  result.disturbed = c.disturbed;
+  result.preempted = c.preempted;
   return result;
 }
 

@@ -15,7 +15,7 @@ struct CaseInfo;
 const CaseInfo* FindCase(std::string_view id);
 
 // Runs the case in this process. The context must have the target. Only one call per process.
-CaseResult RunHere(const CaseInfo& info);
+CaseResult RunInThisProcess(const CaseInfo& info);
 
 }  // namespace pmuconf
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kLogEnd = 4096;
 
-int Remember(libbpf_print_level level, const char* format, va_list args) {
+int AppendToLog(libbpf_print_level level, const char* format, va_list args) {
   if (level == LIBBPF_DEBUG) return 0;
   // The verifier's whole log is one message, and the error is at its end, so the end is kept.
   char* text = nullptr;
@@ -34,7 +34,7 @@ void BpfBroken(const char* what, int error) {
   throw BrokenErrno(std::string("BPF ") + what + " (" + context().bpf_log + ")", error);
 }
 
-void QuietLibbpf() { libbpf_set_print(Remember); }
+void SilenceLibbpf() { libbpf_set_print(AppendToLog); }
 
 int ProgramFd(const bpf_program* program) {
   const int fd = bpf_program__fd(program);

@@ -19,7 +19,7 @@
 namespace pmuconf {
 
 [[noreturn]] void BpfBroken(const char* what, int error);
-void QuietLibbpf();  // libbpf prints nothing; the failure message of the case includes its log
+void SilenceLibbpf();  // libbpf prints nothing; the failure message of the case includes its log
 
 // A loaded skeleton. Destroys it on destruction.
 template <typename S>
@@ -28,7 +28,7 @@ class Skeleton {
   // `prepare` may set read-only data before the load. `types` is a BTF file of the kernel's types,
   // for a kernel without /sys/kernel/btf/vmlinux; empty: the kernel's own BTF.
   explicit Skeleton(const std::function<void(S&)>& prepare = {}, const std::string& types = {}) {
-    QuietLibbpf();
+    SilenceLibbpf();
     LIBBPF_OPTS(bpf_object_open_opts, options);
     options.btf_custom_path = types.empty() ? nullptr : types.c_str();
     skeleton_ = S::open(&options);

@@ -90,11 +90,11 @@ std::string Opened(const perf_event_attr& attr, pid_t pid, int cpu, int group_fd
 }
 
 // Stores the last opens for the failure message of the case.
-void Remember(std::string opened) {
-  auto& kept = context().opened;
+void RecordOpen(std::string opened) {
+  auto& calls = context().opened;
   ++context().opens;
-  if (kept.size() == Context::kOpenedKept) kept.pop_front();
-  kept.push_back(std::move(opened));
+  if (calls.size() == Context::kMaxOpened) calls.pop_front();
+  calls.push_back(std::move(opened));
 }
 
 // On a system-wide PMU, replaces the default (this task, any CPU) by the designated CPU.
@@ -106,7 +106,7 @@ void Place(pid_t* pid, int* cpu) {
   *cpu = *designated;
 }
 
-void Assert(const SysResult& result, const char* what, const perf_event_attr& attr) {
+void ThrowUnlessOk(const SysResult& result, const char* what, const perf_event_attr& attr) {
   if (!result.ok()) throw BrokenErrno(std::string(what) + " on " + Describe(attr), result.error);
 }
 
@@ -238,45 +238,45 @@ std::string Describe(const perf_event_attr& attr) {
   return os.str();
 }
 
-void Event::Enable() const { Assert(TryIoctl(PERF_EVENT_IOC_ENABLE), "ENABLE", attr_); }
-void Event::Disable() const { Assert(TryIoctl(PERF_EVENT_IOC_DISABLE), "DISABLE", attr_); }
-void Event::Reset() const { Assert(TryIoctl(PERF_EVENT_IOC_RESET), "RESET", attr_); }
+void Event::Enable() const { ThrowUnlessOk(TryIoctl(PERF_EVENT_IOC_ENABLE), "ENABLE", attr_); }
+void Event::Disable() const { ThrowUnlessOk(TryIoctl(PERF_EVENT_IOC_DISABLE), "DISABLE", attr_); }
+void Event::Reset() const { ThrowUnlessOk(TryIoctl(PERF_EVENT_IOC_RESET), "RESET", attr_); }
 void Event::EnableGroup() const {
-  Assert(TryIoctl(PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP), "ENABLE group", attr_);
+  ThrowUnlessOk(TryIoctl(PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP), "ENABLE group", attr_);
 }
 void Event::DisableGroup() const {
-  Assert(TryIoctl(PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP), "DISABLE group", attr_);
+  ThrowUnlessOk(TryIoctl(PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP), "DISABLE group", attr_);
 }
 void Event::ResetGroup() const {
-  Assert(TryIoctl(PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP), "RESET group", attr_);
+  ThrowUnlessOk(TryIoctl(PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP), "RESET group", attr_);
 }
-void Event::Refresh(int n) const { Assert(TryRefresh(n), "REFRESH", attr_); }
+void Event::Refresh(int n) const { ThrowUnlessOk(TryRefresh(n), "REFRESH", attr_); }
 void Event::Period(std::uint64_t period) const {
   SkipIfTooShort(period);
-  Assert(TryPeriod(period), "PERIOD", attr_);
+  ThrowUnlessOk(TryPeriod(period), "PERIOD", attr_);
 }
 
 std::uint64_t Event::Id() const {
   std::uint64_t id = 0;
-  Assert(TryIoctl(PERF_EVENT_IOC_ID, reinterpret_cast<unsigned long>(&id)), "ID", attr_);
+  ThrowUnlessOk(TryIoctl(PERF_EVENT_IOC_ID, reinterpret_cast<unsigned long>(&id)), "ID", attr_);
   return id;
 }
 
 void Event::SetOutput(const Event& to) const {
-  Assert(TryIoctl(PERF_EVENT_IOC_SET_OUTPUT, static_cast<unsigned long>(to.fd())), "SET_OUTPUT",
-         attr_);
+  ThrowUnlessOk(TryIoctl(PERF_EVENT_IOC_SET_OUTPUT, static_cast<unsigned long>(to.fd())),
+                "SET_OUTPUT", attr_);
 }
 void Event::PauseOutput(bool pause) const {
-  Assert(TryIoctl(PERF_EVENT_IOC_PAUSE_OUTPUT, pause ? 1 : 0), "PAUSE_OUTPUT", attr_);
+  ThrowUnlessOk(TryIoctl(PERF_EVENT_IOC_PAUSE_OUTPUT, pause ? 1 : 0), "PAUSE_OUTPUT", attr_);
 }
 void Event::SetBpf(int program_fd) const {
-  Assert(TryIoctl(PERF_EVENT_IOC_SET_BPF, static_cast<unsigned long>(program_fd)), "SET_BPF",
-         attr_);
+  ThrowUnlessOk(TryIoctl(PERF_EVENT_IOC_SET_BPF, static_cast<unsigned long>(program_fd)), "SET_BPF",
+                attr_);
 }
 
 Reading Event::Read() const {
   std::vector<std::byte> bytes;
-  Assert(TryRead(kReadBuffer, &bytes), "read", attr_);
+  ThrowUnlessOk(TryRead(kReadBuffer, &bytes), "read", attr_);
   const auto reading = ParseReading(bytes, attr_.read_format);
   if (!reading) {
     throw Broken("read on " + Describe(attr_) + ": " + std::to_string(bytes.size()) +
@@ -287,7 +287,7 @@ Reading Event::Read() const {
 
 GroupReading Event::ReadGroup() const {
   std::vector<std::byte> bytes;
-  Assert(TryRead(kReadBuffer, &bytes), "read", attr_);
+  ThrowUnlessOk(TryRead(kReadBuffer, &bytes), "read", attr_);
   auto reading = ParseGroupReading(bytes, attr_.read_format);
   if (!reading) {
     throw Broken("read on " + Describe(attr_) + ": " + std::to_string(bytes.size()) +
@@ -328,7 +328,7 @@ SysResult TryOpenRaw(const void* attr, pid_t pid, int cpu, int group_fd, unsigne
 OpenResult TryOpen(const perf_event_attr& attr, pid_t pid, int cpu, int group_fd,
                    unsigned long flags) {
   Place(&pid, &cpu);
-  Remember(Opened(attr, pid, cpu, group_fd, flags));
+  RecordOpen(Opened(attr, pid, cpu, group_fd, flags));
   perf_event_attr copy = attr;  // with E2BIG the kernel writes its own size to the attr
   const SysResult result = TryOpenRaw(&copy, pid, cpu, group_fd, flags);
   context().opened.back() += result.ok() ? ": open" : ": " + ErrnoName(result.error);

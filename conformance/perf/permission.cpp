@@ -16,7 +16,7 @@
 
 namespace pmuconf {
 
-std::optional<Refused> EventsRefused() {
+std::optional<EventsDenied> WhyEventsDenied() {
   perf_event_attr attr = {};
   attr.size = PERF_ATTR_SIZE_VER7;
   attr.type = PERF_TYPE_SOFTWARE;
@@ -25,14 +25,14 @@ std::optional<Refused> EventsRefused() {
   const SysResult opened = TryOpenRaw(&attr, -1, OnlineCpus().front(), -1, PERF_FLAG_FD_CLOEXEC);
   const Fd fd(opened.ok() ? static_cast<int>(opened.value) : -1);
   if (opened.error == ENOSYS) {
-    return Refused{Obstacle::kKernelLacks, "perf_event_open: ENOSYS: no perf events here"};
+    return EventsDenied{SkipReason::kKernelLacks, "perf_event_open: ENOSYS: no perf events here"};
   }
   if (opened.error != EPERM && opened.error != EACCES) return std::nullopt;
   const auto paranoid = ReadFile("/proc/sys/kernel/perf_event_paranoid");
-  return Refused{Obstacle::kNotPermitted, "perf_event_open: " + ErrnoName(opened.error) +
-                                              " (kernel.perf_event_paranoid is " +
-                                              paranoid.value_or("unknown") +
-                                              "): run as root, outside of containers"};
+  return EventsDenied{SkipReason::kNotPermitted, "perf_event_open: " + ErrnoName(opened.error) +
+                                                     " (kernel.perf_event_paranoid is " +
+                                                     paranoid.value_or("unknown") +
+                                                     "): run as root, outside of containers"};
 }
 
 bool Privileged() {

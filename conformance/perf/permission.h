@@ -6,18 +6,18 @@
 #include <optional>
 #include <string>
 
-#include "system/obstacle.h"
+#include "system/skip_reason.h"
 
 namespace pmuconf {
 
-struct Refused {
-  Obstacle obstacle = Obstacle::kNone;
+struct EventsDenied {
+  SkipReason skip_reason = SkipReason::kNone;
   std::string reason;
 };
 
 // Returns why this process cannot open any CPU-wide event; nullopt if it can. The function tries a
 // software event, so no driver is called.
-std::optional<Refused> EventsRefused();
+std::optional<EventsDenied> WhyEventsDenied();
 
 // Returns whether this process has the privileges that cases need: it is root, and has
 // CAP_SYS_ADMIN, which root of a container usually lacks.

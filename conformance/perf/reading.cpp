@@ -4,44 +4,44 @@
 
 namespace pmuconf {
 
-Reading TakeReading(Words* words, std::uint64_t read_format) {
+Reading ReadReading(ByteReader* reader, std::uint64_t read_format) {
   Reading reading;
-  reading.value = words->U64();
-  if (read_format & PERF_FORMAT_TOTAL_TIME_ENABLED) reading.time_enabled = words->U64();
-  if (read_format & PERF_FORMAT_TOTAL_TIME_RUNNING) reading.time_running = words->U64();
-  if (read_format & PERF_FORMAT_ID) reading.id = words->U64();
-  if (read_format & PERF_FORMAT_LOST) reading.lost = words->U64();
+  reading.value = reader->U64();
+  if (read_format & PERF_FORMAT_TOTAL_TIME_ENABLED) reading.time_enabled = reader->U64();
+  if (read_format & PERF_FORMAT_TOTAL_TIME_RUNNING) reading.time_running = reader->U64();
+  if (read_format & PERF_FORMAT_ID) reading.id = reader->U64();
+  if (read_format & PERF_FORMAT_LOST) reading.lost = reader->U64();
   return reading;
 }
 
-GroupReading TakeGroupReading(Words* words, std::uint64_t read_format) {
+GroupReading ReadGroupReading(ByteReader* reader, std::uint64_t read_format) {
   GroupReading reading;
-  const std::uint64_t n = words->U64();
-  if (read_format & PERF_FORMAT_TOTAL_TIME_ENABLED) reading.time_enabled = words->U64();
-  if (read_format & PERF_FORMAT_TOTAL_TIME_RUNNING) reading.time_running = words->U64();
-  for (std::uint64_t i = 0; i < n && words->ok(); ++i) {
+  const std::uint64_t n = reader->U64();
+  if (read_format & PERF_FORMAT_TOTAL_TIME_ENABLED) reading.time_enabled = reader->U64();
+  if (read_format & PERF_FORMAT_TOTAL_TIME_RUNNING) reading.time_running = reader->U64();
+  for (std::uint64_t i = 0; i < n && reader->ok(); ++i) {
     GroupEntry entry;
-    entry.value = words->U64();
-    if (read_format & PERF_FORMAT_ID) entry.id = words->U64();
-    if (read_format & PERF_FORMAT_LOST) entry.lost = words->U64();
-    if (words->ok()) reading.entries.push_back(entry);
+    entry.value = reader->U64();
+    if (read_format & PERF_FORMAT_ID) entry.id = reader->U64();
+    if (read_format & PERF_FORMAT_LOST) entry.lost = reader->U64();
+    if (reader->ok()) reading.entries.push_back(entry);
   }
   return reading;
 }
 
 std::optional<Reading> ParseReading(std::span<const std::byte> bytes, std::uint64_t read_format) {
   if (read_format & PERF_FORMAT_GROUP) return std::nullopt;
-  Words words(bytes);
-  const Reading reading = TakeReading(&words, read_format);
-  return words.done() ? std::optional(reading) : std::nullopt;
+  ByteReader reader(bytes);
+  const Reading reading = ReadReading(&reader, read_format);
+  return reader.done() ? std::optional(reading) : std::nullopt;
 }
 
 std::optional<GroupReading> ParseGroupReading(std::span<const std::byte> bytes,
                                               std::uint64_t read_format) {
   if (!(read_format & PERF_FORMAT_GROUP)) return std::nullopt;
-  Words words(bytes);
-  GroupReading reading = TakeGroupReading(&words, read_format);
-  return words.done() ? std::optional(std::move(reading)) : std::nullopt;
+  ByteReader reader(bytes);
+  GroupReading reading = ReadGroupReading(&reader, read_format);
+  return reader.done() ? std::optional(std::move(reading)) : std::nullopt;
 }
 
 }  // namespace pmuconf

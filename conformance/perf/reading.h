@@ -4,12 +4,12 @@
 #define PMUCONF_PERF_READING_H_
 
 #include "perf/event.h"
-#include "text/words.h"
+#include "text/byte_reader.h"
 
 namespace pmuconf {
 
-Reading TakeReading(Words* words, std::uint64_t read_format);
-GroupReading TakeGroupReading(Words* words, std::uint64_t read_format);
+Reading ReadReading(ByteReader* reader, std::uint64_t read_format);
+GroupReading ReadGroupReading(ByteReader* reader, std::uint64_t read_format);
 
 }  // namespace pmuconf
 

@@ -33,32 +33,33 @@ void CopyWrapped(std::span<const std::byte> data, std::uint64_t at, void* to, st
 
 std::size_t PageSize() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 
-TakenRecords TakeRecords(std::span<const std::byte> data, std::uint64_t tail, std::uint64_t head) {
-  TakenRecords taken;
-  taken.tail = tail;
+ExtractedRecords ExtractRecords(std::span<const std::byte> data, std::uint64_t tail,
+                                std::uint64_t head) {
+  ExtractedRecords extracted;
+  extracted.tail = tail;
   if (data.empty() || (data.size() & (data.size() - 1)) != 0 || head - tail > data.size()) {
-    taken.ok = head == tail;
-    return taken;
+    extracted.ok = head == tail;
+    return extracted;
   }
-  while (taken.tail != head) {
-    const std::uint64_t left = head - taken.tail;
+  while (extracted.tail != head) {
+    const std::uint64_t remaining = head - extracted.tail;
     perf_event_header header = {};
-    if (left < sizeof(header)) {
-      taken.ok = false;
-      return taken;
+    if (remaining < sizeof(header)) {
+      extracted.ok = false;
+      return extracted;
     }
-    CopyWrapped(data, taken.tail, &header, sizeof(header));
-    if (header.size < sizeof(header) || header.size % 8 != 0 || header.size > left) {
-      taken.ok = false;
-      return taken;
+    CopyWrapped(data, extracted.tail, &header, sizeof(header));
+    if (header.size < sizeof(header) || header.size % 8 != 0 || header.size > remaining) {
+      extracted.ok = false;
+      return extracted;
     }
     Record record{header.type, header.misc, {}};
     record.body.resize(header.size - sizeof(header));
-    CopyWrapped(data, taken.tail + sizeof(header), record.body.data(), record.body.size());
-    taken.records.push_back(std::move(record));
-    taken.tail += header.size;
+    CopyWrapped(data, extracted.tail + sizeof(header), record.body.data(), record.body.size());
+    extracted.records.push_back(std::move(record));
+    extracted.tail += header.size;
   }
-  return taken;
+  return extracted;
 }
 
 std::uint64_t RingContents::PeriodSum() const {
@@ -121,40 +122,40 @@ void Ring::set_tail(std::uint64_t tail) {
   control().data_tail = tail;
 }
 
-std::vector<Record> Ring::Take() {
+std::vector<Record> Ring::DrainRaw() {
   const std::uint64_t head_now = head();
-  TakenRecords taken = TakeRecords(data(), tail(), head_now);
-  if (!taken.ok) {
-    ADD_FAILURE() << "the ring holds no whole record at offset " << taken.tail << " (head "
+  ExtractedRecords extracted = ExtractRecords(data(), tail(), head_now);
+  if (!extracted.ok) {
+    ADD_FAILURE() << "the ring holds no whole record at offset " << extracted.tail << " (head "
                   << head_now << ", " << data().size() << " bytes)";
   }
   set_tail(head_now);
-  return std::move(taken.records);
+  return std::move(extracted.records);
 }
 
 RingContents Ring::Drain() {
   RingContents contents;
-  for (Record& record : Take()) {
+  for (Record& record : DrainRaw()) {
     contents.order.push_back(record.type);
     bool parsed = true;
-    const auto keep = [&](auto value, auto* to) {
+    const auto append_parsed = [&](auto value, auto* to) {
       parsed = value.has_value();
       if (parsed) to->push_back(*std::move(value));
     };
     switch (record.type) {
       case PERF_RECORD_SAMPLE:
-        keep(ParseSample(record, attr_), &contents.samples);
+        append_parsed(ParseSample(record, attr_), &contents.samples);
         break;
       case PERF_RECORD_LOST:
       case PERF_RECORD_LOST_SAMPLES:
-        keep(ParseLost(record, attr_), &contents.lost);
+        append_parsed(ParseLost(record, attr_), &contents.lost);
         break;
       case PERF_RECORD_THROTTLE:
       case PERF_RECORD_UNTHROTTLE:
-        keep(ParseThrottle(record, attr_), &contents.throttles);
+        append_parsed(ParseThrottle(record, attr_), &contents.throttles);
         break;
       case PERF_RECORD_READ:
-        keep(ParseReadRecord(record, attr_), &contents.reads);
+        append_parsed(ParseReadRecord(record, attr_), &contents.reads);
         break;
       default:
         contents.others.push_back(record);

@@ -29,12 +29,13 @@ struct Record {
 // does not trust the data. At a record that is shorter than its header, not a multiple of 8, or
 // longer than the remaining bytes, it stops with ok = false. `tail` of the result is the position
 // where it stopped.
-struct TakenRecords {
+struct ExtractedRecords {
   std::vector<Record> records;
   std::uint64_t tail = 0;
   bool ok = true;
 };
-TakenRecords TakeRecords(std::span<const std::byte> data, std::uint64_t tail, std::uint64_t head);
+ExtractedRecords ExtractRecords(std::span<const std::byte> data, std::uint64_t tail,
+                                std::uint64_t head);
 
 // All records of a ring buffer, parsed by the attr of its event, in order within each kind.
 struct RingContents {
@@ -72,9 +73,10 @@ class Ring {
 
   // Removes and returns all records up to the head. An invalid record fails the case (ADD_FAILURE)
   // and ends the loop.
-  std::vector<Record> Take();
+  std::vector<Record> DrainRaw();
 
-  // Take(), then parse by the event's attr. A record that does not match the attr fails the case.
+  // DrainRaw(), then parse by the event's attr. A record that does not match the attr fails the
+  // case.
   RingContents Drain();
 
  private:

@@ -19,7 +19,7 @@ bool IsFile(const std::string& target) {
 }
 
 // The directories of profiles and waivers are siblings of the directory of targets.
-std::string Beside(const std::string& target, const char* folder) {
+std::string SiblingFolder(const std::string& target, const char* folder) {
   if (!IsFile(target)) return "";
   const std::filesystem::path path(target);
   return (path.parent_path() / ".." / folder).lexically_normal().string();
@@ -58,8 +58,8 @@ std::optional<TargetText> FindBuiltinBase(const std::string& name, const std::st
 
 // Finds the base of a target file: in the same directory, or else built in.
 std::optional<TargetText> FindFileBase(const std::string& name, const std::string& path) {
-  auto beside = FindBeside(name, path);
-  return beside ? std::move(beside) : FindBuiltinBase(name, path);
+  auto sibling = FindInSameFolder(name, path);
+  return sibling ? std::move(sibling) : FindBuiltinBase(name, path);
 }
 
 TargetSource SourceOf(const BuiltinFile& file) {
@@ -117,7 +117,7 @@ std::string TargetForPmu(const std::string& pmu) {
 }
 
 Profile ChooseProfile(const std::string& target, const std::string& name) {
-  const std::string folder = Beside(target, "profiles");
+  const std::string folder = SiblingFolder(target, "profiles");
   if (name.empty() || (!folder.empty() && std::filesystem::exists(folder + "/" + name + ".toml"))) {
     return LoadProfile(folder, name, AllRules());
   }
@@ -129,7 +129,7 @@ Profile ChooseProfile(const std::string& target, const std::string& name) {
 }
 
 std::vector<Waiver> ChooseWaivers(const std::string& target) {
-  const std::string folder = Beside(target, "waivers");
+  const std::string folder = SiblingFolder(target, "waivers");
   if (!folder.empty() && std::filesystem::is_directory(folder)) return LoadWaivers(folder);
   std::vector<Waiver> waivers;
   for (const BuiltinFile& file : BuiltinFiles()) {

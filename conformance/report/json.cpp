@@ -17,9 +17,9 @@ std::string ToJson(const Report& report) {
                 {"result", ToString(row.result)},
                 {"duration_s", std::round(row.duration_s * 1000) / 1000},
                 {"message", row.message}};
-    if (row.obstacle != Obstacle::kNone) one["skip_reason"] = ToString(row.obstacle);
+    if (row.skip_reason != SkipReason::kNone) one["skip_reason"] = ToString(row.skip_reason);
     if (row.runs > 1) one["runs"] = row.runs;
-    if (!good && !report.again.empty()) one["repro"] = report.again + row.id;
+    if (!good && !report.repro_command.empty()) one["repro"] = report.repro_command + row.id;
     cases.push_back(std::move(one));
   }
   Json rules = Json::array();
@@ -30,12 +30,12 @@ std::string ToJson(const Report& report) {
                      {"text", row.rule.text}});
   }
   const Totals& t = report.totals;
-  Json obstacles = Json::object();
-  for (const Obstacle obstacle :
-       {Obstacle::kNotPermitted, Obstacle::kNoSuchPmu, Obstacle::kKernelLacks,
-        Obstacle::kNotClaimed, Obstacle::kBroken}) {
-    const auto it = t.obstacles.find(obstacle);
-    obstacles[std::string(ToString(obstacle))] = it == t.obstacles.end() ? 0 : it->second;
+  Json skip_reasons = Json::object();
+  for (const SkipReason skip_reason :
+       {SkipReason::kNotPermitted, SkipReason::kNoSuchPmu, SkipReason::kKernelLacks,
+        SkipReason::kNotClaimed, SkipReason::kBroken}) {
+    const auto it = t.skip_reasons.find(skip_reason);
+    skip_reasons[std::string(ToString(skip_reason))] = it == t.skip_reasons.end() ? 0 : it->second;
   }
   const Json json = {{"verdict", ToString(report.verdict)},
                      {"reason", report.reason},
@@ -56,7 +56,7 @@ std::string ToJson(const Report& report) {
                        {"lost", t.lost},
                        {"rules", t.rules},
                        {"rules_passed", t.rules_passed}}},
-                     {"skip_reasons", obstacles},
+                     {"skip_reasons", skip_reasons},
                      {"cases", cases},
                      {"rules", rules},
                      {"problems", report.problems}};

@@ -21,7 +21,7 @@ void Child(const char* element, const Report& report, const CaseResult& row, std
   const std::string first = skip ? WhySkipped(row) : row.message.substr(0, row.message.find('\n'));
   os << "    <" << element << " type=\"" << ToString(row.result);
   // The type of a SKIP includes its skip reason: "SKIP.not_claimed".
-  if (skip && row.obstacle != Obstacle::kNone) os << "." << ToString(row.obstacle);
+  if (skip && row.skip_reason != SkipReason::kNone) os << "." << ToString(row.skip_reason);
   os << "\" message=\"" << XmlEscape(first) << "\">"
      << XmlEscape(skip ? row.message : Failure(report, row)) << "</" << element << ">\n";
 }

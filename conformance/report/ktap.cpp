@@ -12,7 +12,7 @@ namespace {
 // printed.
 std::string FirstLine(const std::string& text) { return OneLine(text.substr(0, text.find('\n'))); }
 
-void Diagnose(const std::string& message, std::ostream& os) {
+void WriteDiagnostic(const std::string& message, std::ostream& os) {
   std::istringstream lines(message);
   for (std::string line; std::getline(lines, line);) os << "# " << OneLine(line) << "\n";
 }
@@ -27,7 +27,7 @@ std::string ToKtap(const Report& report) {
     ++number;
     const bool skip = row.result == Result::kSkip;
     const bool good = row.result == Result::kPass || skip || row.result == Result::kWaived;
-    if (!skip && row.result != Result::kPass) Diagnose(Failure(report, row), os);
+    if (!skip && row.result != Result::kPass) WriteDiagnostic(Failure(report, row), os);
     os << (good ? "ok " : "not ok ") << number << " " << row.id;
     if (skip) os << " # SKIP " << OneLine(WhySkipped(row));
     if (row.result == Result::kWaived) os << " # XFAIL " << FirstLine(row.message);

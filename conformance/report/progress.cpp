@@ -14,7 +14,7 @@ constexpr std::size_t kWidth = 79;
 constexpr const char* kRed = "\x1b[31m";
 constexpr const char* kPlain = "\x1b[0m";
 
-bool Good(Result result) {
+bool IsGood(Result result) {
   return result == Result::kPass || result == Result::kSkip || result == Result::kWaived;
 }
 
@@ -39,7 +39,7 @@ void Progress::Begin(const std::string& id) {
 
 void Progress::End(const CaseResult& result) {
   ++done_;
-  const bool good = Good(result.result);
+  const bool good = IsGood(result.result);
   bad_ += good ? 0 : 1;
   Clear();
   if (live_ && good) return;

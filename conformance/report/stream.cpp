@@ -16,7 +16,7 @@ using Json = nlohmann::json;
 
 std::vector<std::string> Strings(const Json& json) { return json.get<std::vector<std::string>>(); }
 
-void TakeRun(const Json& json, Stream* stream) {
+void ParseRun(const Json& json, Stream* stream) {
   stream->target = json.at("target").get<std::string>();
   stream->kernel = json.at("kernel").get<std::string>();
   stream->release = json.at("release").get<std::string>();
@@ -27,7 +27,7 @@ void TakeRun(const Json& json, Stream* stream) {
   stream->partial = json.at("partial").get<bool>();
 }
 
-void TakeResult(const Json& json, Stream* stream) {
+void ParseResult(const Json& json, Stream* stream) {
   CaseResult result;
   result.id = json.at("id").get<std::string>();
   const auto name = json.at("result").get<std::string>();
@@ -38,19 +38,19 @@ void TakeResult(const Json& json, Stream* stream) {
   result.message = json.at("message").get<std::string>();
   // Streams of earlier versions have the key `obstacle`.
   const auto reason = json.value("skip_reason", json.value("obstacle", std::string()));
-  const auto known = ObstacleFromString(reason);
+  const auto known = SkipReasonFromString(reason);
   if (!known) throw std::runtime_error("unknown skip reason '" + reason + "'");
-  result.obstacle = *known;
+  result.skip_reason = *known;
   result.runs = json.value("runs", 1);
   stream->results.push_back(std::move(result));
 }
 
-void TakeLine(const Json& json, Stream* stream) {
+void ParseLine(const Json& json, Stream* stream) {
   const auto type = json.at("t").get<std::string>();
   if (type == "run") {
-    TakeRun(json, stream);
+    ParseRun(json, stream);
   } else if (type == "result") {
-    TakeResult(json, stream);
+    ParseResult(json, stream);
   } else if (type == "kmsg") {
     for (const std::string& report : Strings(json.at("reports"))) {
       stream->problems.push_back(std::string(kKernelLog) + report);
@@ -85,7 +85,7 @@ Stream ParseStream(std::string_view text, const std::string& path) {
       throw ConfigError(where + "the first line, and only that, must have the type 'run'");
     }
     try {
-      TakeLine(json, &stream);
+      ParseLine(json, &stream);
     } catch (const std::exception& error) {
       throw ConfigError(OneLine(where + error.what()));
     }

@@ -24,7 +24,7 @@ struct Stream {
   bool partial = false;               // the run selected less than the profile
   std::vector<CaseResult> results;    // in the order of arrival
   std::vector<std::string> problems;  // kernel reports, unload failures
-  std::string unseen;                 // why the run could not see kernel reports; "" if it could
+  std::string no_kernel_log;          // why the run could not see kernel reports; "" if it could
   bool ended = false;
 };
 

@@ -23,7 +23,7 @@ const Rule* RuleOf(const Report& report, std::string_view id) {
   return FindRule(id);
 }
 
-std::string Listed(const std::string& head, const std::map<std::string, int>& counts) {
+std::string CountsLine(const std::string& head, const std::map<std::string, int>& counts) {
   std::string text = head;
   const char* separator = "";
   for (const auto& [what, n] : counts) {
@@ -36,7 +36,7 @@ std::string Listed(const std::string& head, const std::map<std::string, int>& co
 
 // Returns the names of cases, or the number per suite if there are many. results.json has all
 // names.
-std::string Named(const std::vector<std::string>& ids) {
+std::string JoinedIds(const std::vector<std::string>& ids) {
   constexpr std::size_t kNames = 5;
   std::string text;
   if (ids.size() <= kNames) {
@@ -45,36 +45,37 @@ std::string Named(const std::vector<std::string>& ids) {
   }
   std::map<std::string, int> suites;
   for (const std::string& id : ids) ++suites[id.substr(0, id.find('.'))];
-  return Listed(" ", suites);
+  return CountsLine(" ", suites);
 }
 
 // Lists all skipped cases by reason, so that no skip goes unnoticed.
 std::string Skips(const Report& report) {
-  std::map<std::pair<Obstacle, std::string>, std::vector<std::string>> by_reason;
+  std::map<std::pair<SkipReason, std::string>, std::vector<std::string>> by_reason;
   for (const CaseResult& row : report.cases) {
-    if (row.result == Result::kSkip) by_reason[{row.obstacle, WhySkipped(row)}].push_back(row.id);
+    if (row.result == Result::kSkip)
+      by_reason[{row.skip_reason, WhySkipped(row)}].push_back(row.id);
   }
   std::string text;
   for (const auto& [reason, ids] : by_reason)
-    text += "  skipped, " + OneLine(reason.second) + ":" + Named(ids);
+    text += "  skipped, " + OneLine(reason.second) + ":" + JoinedIds(ids);
   return text;
 }
 
 // Lists the cases that were run again because another task preempted them. This does not change
 // results.
-std::string RunAgain(const Report& report) {
+std::string PreemptedCases(const Report& report) {
   std::vector<std::string> ids;
   for (const CaseResult& row : report.cases) {
     if (row.runs > 1) ids.push_back(row.id);
   }
-  return ids.empty() ? "" : "  run again, because another task preempted them:" + Named(ids);
+  return ids.empty() ? "" : "  run again, because another task preempted them:" + JoinedIds(ids);
 }
 
 }  // namespace
 
 std::string WhySkipped(const CaseResult& row) {
   const std::string first = row.message.substr(0, row.message.find('\n'));
-  const std::string phrase(Phrase(row.obstacle));
+  const std::string phrase(Phrase(row.skip_reason));
   return phrase + (phrase.empty() || first.empty() ? "" : ": ") + first;
 }
 
@@ -89,7 +90,7 @@ std::string Failure(const Report& report, const CaseResult& row) {
     }
     text += "\nwhy " + id + ": " + std::string(rule->why);
   }
-  if (!report.again.empty()) text += "\nrepro: " + report.again + row.id;
+  if (!report.repro_command.empty()) text += "\nrepro: " + report.repro_command + row.id;
   return text;
 }
 
@@ -111,19 +112,20 @@ std::string Summary(const Report& report) {
      << OneLine(report.target) << " on Linux " << OneLine(report.release) << " ("
      << OneLine(report.arch) << "), "
      << (report.profile.empty() ? "whole catalogue" : "profile " + report.profile) << "\n";
-  os << Listed("  cases " + std::to_string(t.cases) + ": ", {{"passed", t.passed},
-                                                             {"failed", t.failed},
-                                                             {"skipped", t.skipped},
-                                                             {"waived", t.waived},
-                                                             {"broken", t.broken},
-                                                             {"timed out", t.timeout},
-                                                             {"crashed", t.crash},
-                                                             {"lost", t.lost}});
-  std::map<std::string, int> obstacles;
-  for (const auto& [obstacle, n] : t.obstacles) obstacles[std::string(Phrase(obstacle))] = n;
-  if (!obstacles.empty()) os << Listed("  without an answer: ", obstacles);
-  os << Listed("  rules " + std::to_string(t.rules) + ": ", rules);
-  os << Skips(report) << RunAgain(report);
+  os << CountsLine("  cases " + std::to_string(t.cases) + ": ", {{"passed", t.passed},
+                                                                 {"failed", t.failed},
+                                                                 {"skipped", t.skipped},
+                                                                 {"waived", t.waived},
+                                                                 {"broken", t.broken},
+                                                                 {"timed out", t.timeout},
+                                                                 {"crashed", t.crash},
+                                                                 {"lost", t.lost}});
+  std::map<std::string, int> skip_reasons;
+  for (const auto& [skip_reason, n] : t.skip_reasons)
+    skip_reasons[std::string(Phrase(skip_reason))] = n;
+  if (!skip_reasons.empty()) os << CountsLine("  without an answer: ", skip_reasons);
+  os << CountsLine("  rules " + std::to_string(t.rules) + ": ", rules);
+  os << Skips(report) << PreemptedCases(report);
   for (const std::string& problem : report.problems)
     os << "  problem: " << OneLine(problem) << "\n";
   std::string verdict(ToString(report.verdict));

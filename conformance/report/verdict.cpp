@@ -15,7 +15,7 @@ namespace {
 
 // Orders results by severity. If a case has two results, from the guest and from the host that saw
 // the guest die, the more severe one counts.
-int Badness(Result result) {
+int Severity(Result result) {
   switch (result) {
     case Result::kPass:
       return 0;
@@ -47,7 +47,7 @@ std::vector<CaseResult> Collect(const Stream& stream, std::span<const KnownCase>
   std::map<std::string, CaseResult> by_id;
   for (const CaseResult& result : stream.results) {
     const auto [it, fresh] = by_id.try_emplace(result.id, result);
-    if (!fresh && Badness(result.result) > Badness(it->second.result)) it->second = result;
+    if (!fresh && Severity(result.result) > Severity(it->second.result)) it->second = result;
   }
   std::vector<CaseResult> cases;
   for (const std::string& id : stream.selected) {
@@ -61,7 +61,7 @@ std::vector<CaseResult> Collect(const Stream& stream, std::span<const KnownCase>
       row.message = stream.ended ? "no result arrived" : "the run ended before its result arrived";
     }
     row.rules = known[id]->rules;
-    if (row.result == Result::kBroken) row.obstacle = Obstacle::kBroken;
+    if (row.result == Result::kBroken) row.skip_reason = SkipReason::kBroken;
     cases.push_back(std::move(row));
     by_id.erase(id);
   }
@@ -92,7 +92,7 @@ void ApplyWaivers(std::span<const Waiver> waivers, std::string_view today, Repor
     }
     for (CaseResult& row : report->cases) {
       if (!waiver.Covers(row.id, report->target, report->release, report->arch)) continue;
-      if (waiver.Excuses(row.result) && !row.message.starts_with(kGuestLost)) {
+      if (waiver.Accepts(row.result) && !row.message.starts_with(kGuestLost)) {
         if (row.result == Result::kCrash) WaiveReports(row, &report->problems);
         row.message =
             "waiver " + waiver.id + ": " + waiver.reason + " (" + waiver.link + ")\n" + row.message;
@@ -106,21 +106,21 @@ void ApplyWaivers(std::span<const Waiver> waivers, std::string_view today, Repor
 }
 
 // Rules that only other layers verify (KUnit, fuzzers, reviews) are not part of the verdict.
-bool ShownByCases(const Rule& rule) { return rule.layer.find("case") != std::string_view::npos; }
+bool VerifiedByCases(const Rule& rule) { return rule.layer.find("case") != std::string_view::npos; }
 
-std::vector<RuleRow> RollUpAll(const Report& report, const Target& target, const Profile& profile,
-                               bool partial) {
+std::vector<RuleRow> CombineAllResults(const Report& report, const Target& target,
+                                       const Profile& profile, bool partial) {
   std::map<std::string_view, std::vector<Result>> by_rule;
   for (const CaseResult& row : report.cases) {
-    for (const std::string& rule : row.rules) by_rule[rule].push_back(ForRules(row));
+    for (const std::string& rule : row.rules) by_rule[rule].push_back(ResultForRules(row));
   }
   std::vector<RuleRow> rows;
   const auto claims = [&](Cap cap) { return target.Claims(cap); };
   for (const Rule& rule : profile.rules) {
     if (partial && !by_rule.contains(rule.id)) continue;
-    const bool applies = ShownByCases(rule) && EvaluateApplies(rule.applies, claims) &&
+    const bool applies = VerifiedByCases(rule) && EvaluateApplies(rule.applies, claims) &&
                          KernelMatches(rule.kernels, report.release);
-    rows.push_back({rule, RollUp(by_rule[rule.id], applies)});
+    rows.push_back({rule, CombineResults(by_rule[rule.id], applies)});
   }
   return rows;
 }
@@ -129,7 +129,7 @@ Totals Count(const Report& report) {
   Totals totals;
   for (const CaseResult& row : report.cases) {
     ++totals.cases;
-    if (row.obstacle != Obstacle::kNone) ++totals.obstacles[row.obstacle];
+    if (row.skip_reason != SkipReason::kNone) ++totals.skip_reasons[row.skip_reason];
     switch (row.result) {
       case Result::kPass:
         ++totals.passed;
@@ -167,29 +167,30 @@ Totals Count(const Report& report) {
 
 // Returns "40 of 41 cases have no answer: not permitted here (perf_event_open: EPERM)",
 // or "" if there is no such case. Such cases usually have one cause, so it names the first.
-std::string KeptFrom(const Report& report) {
+std::string UnansweredReason(const Report& report) {
   int n = 0;
   const CaseResult* first = nullptr;
   for (const CaseResult& row : report.cases) {
-    if (row.result != Result::kSkip || ForRules(row) != Result::kNotRun) continue;
+    if (row.result != Result::kSkip || ResultForRules(row) != Result::kNotRun) continue;
     if (n++ == 0) first = &row;
   }
   if (n == 0) return "";
   return std::to_string(n) + " of " + std::to_string(report.cases.size()) +
-         " cases have no answer: " + std::string(Phrase(first->obstacle)) + " (" +
+         " cases have no answer: " + std::string(Phrase(first->skip_reason)) + " (" +
          first->message.substr(0, first->message.find('\n')) + ")";
 }
 
-std::string Ids(const std::vector<std::string>& ids) {
-  constexpr std::size_t kShown = 8;
+std::string ListIds(const std::vector<std::string>& ids) {
+  constexpr std::size_t kMaxListed = 8;
   std::string text;
-  for (std::size_t i = 0; i < std::min(ids.size(), kShown); ++i) text += (i ? ", " : "") + ids[i];
-  if (ids.size() > kShown) text += " and " + std::to_string(ids.size() - kShown) + " more";
+  for (std::size_t i = 0; i < std::min(ids.size(), kMaxListed); ++i)
+    text += (i ? ", " : "") + ids[i];
+  if (ids.size() > kMaxListed) text += " and " + std::to_string(ids.size() - kMaxListed) + " more";
   return text;
 }
 
 template <typename Rows, typename Predicate, typename Name>
-std::vector<std::string> Those(const Rows& rows, Predicate predicate, Name name) {
+std::vector<std::string> NamesWhere(const Rows& rows, Predicate predicate, Name name) {
   std::vector<std::string> names;
   for (const auto& row : rows) {
     if (predicate(row)) names.emplace_back(name(row));
@@ -203,40 +204,41 @@ std::pair<Verdict, std::string> Decide(const Stream& stream, const Report& repor
   const auto must = [](const RuleRow& row) { return row.rule.level == Level::kMust; };
 
   if (report.cases.empty()) return {Verdict::kNotJudged, "no case was selected"};
-  const auto failed_rules = Those(
+  const auto failed_rules = NamesWhere(
       report.rules, [&](const RuleRow& r) { return must(r) && r.result == RuleResult::kFailed; },
       rule_id);
-  const auto unexpected = Those(
+  const auto unexpected = NamesWhere(
       report.cases, [](const CaseResult& r) { return r.result == Result::kUnexpectedPass; },
       case_id);
-  const auto failed_cases = Those(
+  const auto failed_cases = NamesWhere(
       report.cases, [](const CaseResult& r) { return IsFailure(r.result); }, case_id);
-  if (!failed_rules.empty()) return {Verdict::kNotConformant, "failed: " + Ids(failed_rules)};
+  if (!failed_rules.empty()) return {Verdict::kNotConformant, "failed: " + ListIds(failed_rules)};
   if (!unexpected.empty()) {
-    return {Verdict::kNotConformant, "passed in spite of a waiver: " + Ids(unexpected)};
+    return {Verdict::kNotConformant, "passed in spite of a waiver: " + ListIds(unexpected)};
   }
   if (stream.partial && !failed_cases.empty()) {
-    return {Verdict::kNotConformant, "failed: " + Ids(failed_cases)};
+    return {Verdict::kNotConformant, "failed: " + ListIds(failed_cases)};
   }
   if (!report.problems.empty()) return {Verdict::kNotConformant, report.problems.front()};
   if (!stream.ended) return {Verdict::kNotJudged, "lost: the stream has no end"};
-  if (const std::string kept = KeptFrom(report); !kept.empty()) return {Verdict::kNotJudged, kept};
-  if (!stream.unseen.empty()) return {Verdict::kNotJudged, stream.unseen};
+  if (const std::string unanswered = UnansweredReason(report); !unanswered.empty())
+    return {Verdict::kNotJudged, unanswered};
+  if (!stream.no_kernel_log.empty()) return {Verdict::kNotJudged, stream.no_kernel_log};
 
-  const auto no_answer = Those(
+  const auto no_answer = NamesWhere(
       report.cases,
       [&](const CaseResult& r) {
         return (r.result == Result::kBroken || r.result == Result::kNotRun);
       },
       case_id);
   if (stream.partial) {
-    if (!no_answer.empty()) return {Verdict::kNotJudged, "no answer from: " + Ids(no_answer)};
+    if (!no_answer.empty()) return {Verdict::kNotJudged, "no answer from: " + ListIds(no_answer)};
     if (report.totals.passed + report.totals.waived == 0) {
       return {Verdict::kNotJudged, "every selected case was skipped"};
     }
     return {Verdict::kPartial, "all that was selected passed"};
   }
-  const auto open_rules = Those(
+  const auto open_rules = NamesWhere(
       report.rules,
       [&](const RuleRow& r) {
         return must(r) && (r.result == RuleResult::kPartial || r.result == RuleResult::kNotTested);
@@ -244,8 +246,8 @@ std::pair<Verdict, std::string> Decide(const Stream& stream, const Report& repor
       rule_id);
   if (!open_rules.empty()) {
     return {Verdict::kNotJudged,
-            "not tested to the end: " + Ids(open_rules) +
-                (no_answer.empty() ? "" : " (no answer from: " + Ids(no_answer) + ")")};
+            "not tested to the end: " + ListIds(open_rules) +
+                (no_answer.empty() ? "" : " (no answer from: " + ListIds(no_answer) + ")")};
   }
   if (report.totals.rules_passed == 0) return {Verdict::kNotJudged, "no rule was tested"};
   return {Verdict::kConformant, "every MUST rule holds"};
@@ -298,13 +300,13 @@ int ExitStatus(Verdict verdict) {
   return 2;
 }
 
-Result ForRules(const CaseResult& row) {
-  const bool tells_nothing =
-      row.obstacle == Obstacle::kNotPermitted || row.obstacle == Obstacle::kNoSuchPmu;
-  return row.result == Result::kSkip && tells_nothing ? Result::kNotRun : row.result;
+Result ResultForRules(const CaseResult& row) {
+  const bool uninformative =
+      row.skip_reason == SkipReason::kNotPermitted || row.skip_reason == SkipReason::kNoSuchPmu;
+  return row.result == Result::kSkip && uninformative ? Result::kNotRun : row.result;
 }
 
-RuleResult RollUp(const std::vector<Result>& results, bool applies) {
+RuleResult CombineResults(const std::vector<Result>& results, bool applies) {
   if (!applies) return RuleResult::kNotApplicable;
   const auto count = [&](auto predicate) {
     return std::count_if(results.begin(), results.end(), predicate);
@@ -339,7 +341,7 @@ Report Judge(const Stream& stream, const Target& target, const Profile& profile,
   report.problems = stream.problems;
   report.cases = Collect(stream, suite);
   ApplyWaivers(waivers, today, &report);
-  report.rules = RollUpAll(report, target, profile, stream.partial);
+  report.rules = CombineAllResults(report, target, profile, stream.partial);
   report.totals = Count(report);
   std::tie(report.verdict, report.reason) = Decide(stream, report);
   report.reason = OneLine(report.reason);

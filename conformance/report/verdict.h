@@ -42,15 +42,15 @@ struct RuleRow {
 };
 
 struct Totals {
-  std::map<Obstacle, int> obstacles;  // of skipped and broken cases, by skip reason
+  std::map<SkipReason, int> skip_reasons;  // of skipped and broken cases, by skip reason
   int cases = 0, passed = 0, failed = 0, skipped = 0, waived = 0, broken = 0, timeout = 0,
       crash = 0, lost = 0, rules = 0, rules_passed = 0;
 };
 
 struct Report {
   Verdict verdict = Verdict::kNotJudged;
-  std::string reason;  // why this verdict, on one line
-  std::string again;   // repro command, without the id of the case
+  std::string reason;         // why this verdict, on one line
+  std::string repro_command;  // repro command, without the id of the case
   std::string target, kernel, release, arch, profile;
   Totals totals;
   std::vector<CaseResult> cases;  // the selected ones in order, with waivers applied
@@ -66,10 +66,10 @@ struct KnownCase {
 
 // Returns the meaning of a case's result for its rules. A SKIP without information about the target
 // (not permitted here, no such PMU) counts as NOT_RUN.
-Result ForRules(const CaseResult& row);
+Result ResultForRules(const CaseResult& row);
 
-// Combines the results of a rule's cases, after ForRules().
-RuleResult RollUp(const std::vector<Result>& results, bool applies);
+// Combines the results of a rule's cases, after ResultForRules().
+RuleResult CombineResults(const std::vector<Result>& results, bool applies);
 
 // Throws ConfigError if the stream has a case that is not in the suite.
 Report Judge(const Stream& stream, const Target& target, const Profile& profile,

@@ -39,7 +39,7 @@ std::vector<Result> Results(TomlTable& scope) {
 
 }  // namespace
 
-bool Waiver::Excuses(Result result) const {
+bool Waiver::Accepts(Result result) const {
   return std::find(results.begin(), results.end(), result) != results.end();
 }
 

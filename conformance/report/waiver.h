@@ -27,7 +27,7 @@ struct Waiver {
   bool Covers(std::string_view case_id, std::string_view target_name, std::string_view release,
               std::string_view machine) const;
   // Returns whether the waiver accepts this result.
-  bool Excuses(Result result) const;
+  bool Accepts(Result result) const;
   bool ExpiredOn(std::string_view today) const { return today > expires; }
 };
 

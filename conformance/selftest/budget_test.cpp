@@ -21,7 +21,7 @@ TEST(Budget, IsOverAfterItsTimeInSlices) {
   EXPECT_EQ(budget.WaitMs(), 0);
 }
 
-TEST(Budget, AStandstillOfTheMachineIsNotCharged) {
+TEST(Budget, StallOfMachineIsNotCharged) {
   Budget budget(1.0);
   budget.Charge(30.0);
   EXPECT_FALSE(budget.over());
@@ -29,7 +29,7 @@ TEST(Budget, AStandstillOfTheMachineIsNotCharged) {
   EXPECT_TRUE(budget.over());
 }
 
-TEST(Budget, OfNothingIsOverAtOnce) { EXPECT_TRUE(Budget(0).over()); }
+TEST(Budget, ZeroBudgetIsOverAtOnce) { EXPECT_TRUE(Budget(0).over()); }
 
 }  // namespace
 }  // namespace pmuconf

@@ -36,7 +36,7 @@ PmuFacts Facts() {
   return facts;
 }
 
-TEST(Draft, LoadsAndSaysWhatWasFound) {
+TEST(Draft, LoadsAndStatesFindings) {
   const Target target = Target::Parse(WriteDraft(Facts()), "draft");
   EXPECT_EQ(target.match(), "toy");
   EXPECT_EQ(target.general(), 4u);
@@ -54,7 +54,7 @@ TEST(Draft, LoadsAndSaysWhatWasFound) {
   EXPECT_EQ(target.claims()[2].counters, 0x200000000ULL) << "no general counter has it";
 }
 
-TEST(Draft, SaysWhatIsRefused) {
+TEST(Draft, StatesRefusals) {
   PmuFacts facts = Facts();
   facts.kind = "uncore";
   facts.sampling = {0, EOPNOTSUPP, "sample_period gives EOPNOTSUPP"};
@@ -67,7 +67,7 @@ TEST(Draft, SaysWhatIsRefused) {
   EXPECT_EQ(target.refusal("exclude_idle"), EOPNOTSUPP);
 }
 
-TEST(Draft, HasACommentOnEachLine) {
+TEST(Draft, EachLineHasComment) {
   std::istringstream lines(WriteDraft(Facts()));
   for (std::string line; std::getline(lines, line);) {
     if (line.empty() || line[0] == '[') continue;
@@ -75,13 +75,13 @@ TEST(Draft, HasACommentOnEachLine) {
   }
 }
 
-TEST(Draft, OfATraceLoads) {
+TEST(Draft, DraftOfTracePmuLoads) {
   PmuFacts facts = Facts();
   facts.kind = "trace";
   EXPECT_TRUE(Target::Parse(WriteDraft(facts), "draft").Claims(Cap::kTrace));
 }
 
-TEST(Choose, ThePmuOfABuiltInTarget) {
+TEST(Choose, FindsBuiltInTargetForPmu) {
   EXPECT_EQ(TargetForPmu("refpmu"), "refpmu");  // although other targets match it too
   EXPECT_EQ(TargetForPmu("refpmu_trace"), "refpmu_trace");
   EXPECT_EQ(TargetForPmu("nosuch"), "");
@@ -91,7 +91,7 @@ TEST(Choose, ThePmuOfABuiltInTarget) {
   EXPECT_THROW(LoadTarget("nosuch"), ConfigError);
 }
 
-TEST(Choose, ProfilesThatAreBuiltIn) {
+TEST(Choose, FindsBuiltInProfiles) {
   EXPECT_EQ(ChooseProfile("refpmu", "counting-1.0").name, "counting-1.0");
   EXPECT_EQ(ChooseProfile("/nowhere/x.toml", "counting-1.0").name, "counting-1.0");
   EXPECT_THROW(ChooseProfile("refpmu", "nosuch"), ConfigError);

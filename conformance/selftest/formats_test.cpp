@@ -58,13 +58,13 @@ TEST(Stream, IsRead) {
   EXPECT_EQ(stream.problems.size(), 2u);
 }
 
-TEST(Stream, ThatIsCutShortHasNoEnd) {
+TEST(Stream, TruncatedStreamHasNoEnd) {
   const Stream stream = ParseStream(kRun + kPass + R"({"t":"en)", "s");
   EXPECT_FALSE(stream.ended);
   EXPECT_EQ(stream.results.size(), 1u);
 }
 
-TEST(Stream, NamesTheLineThatIsWrong) {
+TEST(Stream, ErrorNamesTheInvalidLine) {
   const auto error_of = [](const std::string& text) -> std::string {
     try {
       ParseStream(text, "s");
@@ -92,7 +92,7 @@ TEST(Stream, NamesTheLineThatIsWrong) {
       HasSubstr("s:2: unknown result 'F?E'"));
 }
 
-TEST(JsonLine, CutsLongStringsAndStaysOneLine) {
+TEST(JsonLine, TruncatesLongStringsToOneLine) {
   const std::string line = JsonLine({{"t", "x"}, {"message", std::string(200'000, '\n')}});
   EXPECT_LE(line.size(), kLineLimit);
   EXPECT_EQ(line.find('\n'), line.size() - 1);
@@ -100,12 +100,12 @@ TEST(JsonLine, CutsLongStringsAndStaysOneLine) {
   EXPECT_EQ(nlohmann::json::parse(line)["t"], "x");
 }
 
-TEST(JsonLine, ReplacesWhatIsNoUtf8) {
+TEST(JsonLine, ReplacesInvalidUtf8) {
   const auto json = nlohmann::json::parse(JsonLine({{"message", "a\xff\xc3"}}));
   EXPECT_THAT(json["message"].get<std::string>(), HasSubstr("a\xef\xbf\xbd"));
 }
 
-TEST(Result, GoesThroughThePipe) {
+TEST(Result, DecodesToWhatWasEncoded) {
   CaseResult decoded;
   EXPECT_TRUE(DecodeResult(EncodeResult({"A.B", Result::kFail, 1.0, "why\n", {}}), &decoded));
   EXPECT_EQ(decoded.result, Result::kFail);
@@ -116,7 +116,7 @@ TEST(Result, GoesThroughThePipe) {
   }
 }
 
-TEST(Json, HasWhatTheArchitecturePromises) {
+TEST(Json, HasDocumentedKeys) {
   const auto json = nlohmann::json::parse(ToJson(ReportOf(Result::kFail, "bad \xff byte")));
   EXPECT_EQ(json["verdict"], "NOT_JUDGED");
   for (const char* key :
@@ -130,21 +130,21 @@ TEST(Json, HasWhatTheArchitecturePromises) {
   }
 }
 
-TEST(Ktap, NoMessageEndsALine) {
+TEST(Ktap, MessagesCannotEndLines) {
   EXPECT_EQ(ToKtap(ReportOf(Result::kSkip, "x\rok 1 A.B")),
             "KTAP version 1\n1..1\nok 1 Suite.Name # SKIP x?ok 1 A.B\n");
   EXPECT_THAT(ToKtap(ReportOf(Result::kFail, "x\rok 1 A.B\ny")),
               HasSubstr("\n# x?ok 1 A.B\n# y\n"));
 }
 
-TEST(Summary, NoProblemPassesForTheVerdict) {
+TEST(Summary, ProblemCannotImitateVerdict) {
   Report report = ReportOf(Result::kPass, "");
   report.problems = {"kernel log: x\nCONFORMANT: every MUST rule holds"};
   EXPECT_THAT(Summary(report),
               HasSubstr("  problem: kernel log: x?CONFORMANT: every MUST rule holds\n"));
 }
 
-TEST(Ktap, TellsResultsApart) {
+TEST(Ktap, EachResultHasItsOwnLine) {
   EXPECT_EQ(ToKtap(ReportOf(Result::kPass, "")), "KTAP version 1\n1..1\nok 1 Suite.Name\n");
   EXPECT_EQ(ToKtap(ReportOf(Result::kSkip, "needs bpf")),
             "KTAP version 1\n1..1\nok 1 Suite.Name # SKIP needs bpf\n");
@@ -154,9 +154,9 @@ TEST(Ktap, TellsResultsApart) {
   EXPECT_THAT(ToKtap(ReportOf(Result::kCrash, "oops")), HasSubstr("not ok 1 Suite.Name # CRASH"));
 }
 
-TEST(Reports, SayOfAFailureAllThatItTakes) {
+TEST(Reports, FailureHasAllFactsForAnalysis) {
   Report report = ReportOf(Result::kFail, "count was 7\nopened: type=17: open");
-  report.again = "make run KERNEL=6.12 CASE=";
+  report.repro_command = "make run KERNEL=6.12 CASE=";
   report.rules.push_back({*FindRule("CNT-002"), RuleResult::kFailed});
   for (const std::string& text : {Summary(report), ToKtap(report), ToJunit(report)}) {
     EXPECT_THAT(text, HasSubstr("count was 7"));
@@ -169,10 +169,10 @@ TEST(Reports, SayOfAFailureAllThatItTakes) {
   EXPECT_EQ(json["cases"][0]["repro"], "make run KERNEL=6.12 CASE=Suite.Name");
 }
 
-TEST(Reports, TellTheClassesOfWhatHasNoAnswerApart) {
+TEST(Reports, EveryFormatShowsSkipReason) {
   Report report = ReportOf(Result::kSkip, "needs bpf");
-  report.cases[0].obstacle = Obstacle::kNotClaimed;
-  report.totals.obstacles = {{Obstacle::kNotClaimed, 1}};
+  report.cases[0].skip_reason = SkipReason::kNotClaimed;
+  report.totals.skip_reasons = {{SkipReason::kNotClaimed, 1}};
   EXPECT_THAT(Summary(report), HasSubstr("without an answer: 1 target does not claim it"));
   EXPECT_THAT(Summary(report), HasSubstr("skipped, target does not claim it: needs bpf: Suite.N"));
   EXPECT_THAT(ToKtap(report), HasSubstr("# SKIP target does not claim it: needs bpf\n"));
@@ -183,7 +183,7 @@ TEST(Reports, TellTheClassesOfWhatHasNoAnswerApart) {
   EXPECT_EQ(json["skip_reasons"]["not_permitted"], 0);
 }
 
-TEST(Reports, NameWhatWasRunAgain) {
+TEST(Reports, NamePreemptedCases) {
   Report report = ReportOf(Result::kPass, "");
   EXPECT_THAT(Summary(report), Not(HasSubstr("again")));
   EXPECT_FALSE(nlohmann::json::parse(ToJson(report))["cases"][0].contains("runs"));
@@ -193,7 +193,7 @@ TEST(Reports, NameWhatWasRunAgain) {
   EXPECT_EQ(nlohmann::json::parse(ToJson(report))["cases"][0]["runs"], 3);
 }
 
-TEST(Stream, HasHowOftenACaseWasRun) {
+TEST(Stream, HasNumberOfRuns) {
   const std::string pass =
       R"({"t":"result","id":"A.B","result":"PASS","duration_s":0.5,"message":"","rules":[])";
   EXPECT_EQ(ParseStream(kRun + pass + "}\n", "s").results[0].runs, 1);
@@ -206,18 +206,18 @@ TEST(Stream, HasTheSkipReasonOfAResult) {
   // Earlier versions wrote the key `obstacle`.
   for (const std::string key : {R"("skip_reason":")", R"("obstacle":")"}) {
     const Stream stream = ParseStream(kRun + skip + key + "kernel_lacks\"}\n", "s");
-    EXPECT_EQ(stream.results[0].obstacle, Obstacle::kKernelLacks);
+    EXPECT_EQ(stream.results[0].skip_reason, SkipReason::kKernelLacks);
     EXPECT_THROW(ParseStream(kRun + skip + key + "bad_weather\"}\n", "s"), ConfigError);
   }
 }
 
-TEST(Obstacles, HaveNamesThatAreReadBack) {
-  for (const Obstacle obstacle :
-       {Obstacle::kNone, Obstacle::kNotPermitted, Obstacle::kNoSuchPmu, Obstacle::kKernelLacks,
-        Obstacle::kNotClaimed, Obstacle::kBroken}) {
-    EXPECT_EQ(ObstacleFromString(ToString(obstacle)), obstacle);
+TEST(SkipReasons, NamesParseToTheirSkipReason) {
+  for (const SkipReason skip_reason :
+       {SkipReason::kNone, SkipReason::kNotPermitted, SkipReason::kNoSuchPmu,
+        SkipReason::kKernelLacks, SkipReason::kNotClaimed, SkipReason::kBroken}) {
+    EXPECT_EQ(SkipReasonFromString(ToString(skip_reason)), skip_reason);
   }
-  EXPECT_EQ(ObstacleFromString("bad_weather"), std::nullopt);
+  EXPECT_EQ(SkipReasonFromString("bad_weather"), std::nullopt);
 }
 
 TEST(Junit, EscapesAndReplaces) {
@@ -228,18 +228,18 @@ TEST(Junit, EscapesAndReplaces) {
   EXPECT_THAT(xml, HasSubstr("<failure type=\"FAIL\""));
 }
 
-TEST(Junit, KeepsOnlyCharactersOfXml) {
+TEST(Junit, ReplacesInvalidXmlCharacters) {
   EXPECT_EQ(XmlEscape("\xc3\xa4\t\n"), "\xc3\xa4\t\n");
   EXPECT_EQ(XmlEscape("\xed\xa0\x80"), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");  // a surrogate
   EXPECT_EQ(XmlEscape("\xc0\x80"), "\xef\xbf\xbd\xef\xbf\xbd");                  // overlong
   EXPECT_EQ(XmlEscape("\xe2\x82"), "\xef\xbf\xbd\xef\xbf\xbd");                  // truncated
 }
 
-TEST(Summary, SaysWhatFailedAndHowToRepeatIt) {
+TEST(Summary, NamesFailuresAndReproCommands) {
   Report report = ReportOf(Result::kFail, "count was 7\x1b[2J");
   report.verdict = Verdict::kNotConformant;
   report.reason = "failed: CNT-002";
-  report.again = "make run KERNEL=6.12 CASE=";
+  report.repro_command = "make run KERNEL=6.12 CASE=";
   const std::string text = Summary(report);
   EXPECT_THAT(text, HasSubstr("FAIL  Suite.Name"));
   EXPECT_THAT(text, HasSubstr("count was 7?[2J"));
@@ -249,12 +249,12 @@ TEST(Summary, SaysWhatFailedAndHowToRepeatIt) {
   EXPECT_THAT(text, HasSubstr("NOT CONFORMANT: failed: CNT-002\n"));
 }
 
-TEST(Summary, NamesWhatWasSkippedAndWhy) {
+TEST(Summary, NamesSkippedCasesAndReasons) {
   EXPECT_THAT(Summary(ReportOf(Result::kSkip, "needs bpf")),
               HasSubstr("skipped, needs bpf: Suite.Name\n"));
 }
 
-TEST(Summary, CountsByTheirSuitesWhatWasSkippedIfThatIsMuch) {
+TEST(Summary, CountsManySkippedCasesBySuite) {
   Report report = ReportOf(Result::kSkip, "needs bpf");
   for (const char* id : {"Suite.Two", "Other.One", "Other.Two", "Other.Three"}) {
     report.cases.push_back(report.cases.front());
@@ -265,7 +265,7 @@ TEST(Summary, CountsByTheirSuitesWhatWasSkippedIfThatIsMuch) {
   EXPECT_THAT(Summary(report), HasSubstr("skipped, needs bpf: 3 Other, 3 Suite\n"));
 }
 
-TEST(Reports, AreAllWrittenOrNone) {
+TEST(Reports, FailedWriteLeavesNoReport) {
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / ("pmuconf-" + std::to_string(getpid()));
   // A directory prevents the last report.

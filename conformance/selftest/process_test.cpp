@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(RunProcess, KeepsStatusAndOutputs) {
+TEST(RunProcess, ReturnsStatusAndOutputs) {
   const ProcessResult result =
       RunProcess({"sh", "-c", "echo out; echo err >&2; echo result >&3; exit 3"}, 10);
   EXPECT_EQ(result.status, 3);
@@ -27,46 +27,46 @@ TEST(RunProcess, KeepsStatusAndOutputs) {
   EXPECT_EQ(result.result, "result\n");
 }
 
-TEST(RunProcess, TellsASignal) {
+TEST(RunProcess, ReportsSignal) {
   const ProcessResult result = RunProcess({"sh", "-c", "kill -ABRT $$"}, 10);
   EXPECT_TRUE(result.signalled);
   EXPECT_EQ(result.status, 128 + SIGABRT);
 }
 
-TEST(RunProcess, EndsAtTheDeadlineWithItsChildren) {
+TEST(RunProcess, KillsProcessGroupAtDeadline) {
   const ProcessResult result = RunProcess({"sh", "-c", "sleep 60 & echo $!; sleep 60"}, 0.5);
   EXPECT_TRUE(result.timed_out);
   EXPECT_FALSE(result.unkillable);
   EXPECT_LT(result.duration_s, 6.0);
 }
 
-TEST(RunProcess, DoesNotWaitForChildrenThatOutliveIt) {
+TEST(RunProcess, DoesNotWaitForRemainingChildren) {
   const ProcessResult result = RunProcess({"sh", "-c", "sleep 60 & exit 0"}, 30);
   EXPECT_EQ(result.status, 0);
   EXPECT_LT(result.duration_s, 20.0);
 }
 
-TEST(RunProcess, BoundsWhatItKeeps) {
+TEST(RunProcess, TruncatesOutput) {
   const ProcessResult result = RunProcess({"sh", "-c", "yes | head -c 1000000"}, 30);
   EXPECT_EQ(result.status, 0);
   EXPECT_EQ(result.out.size(), kOutputLimit);
 }
 
-TEST(RunProcess, SaysThatAProgramIsMissing) {
+TEST(RunProcess, ReportsMissingProgram) {
   const ProcessResult result = RunProcess({"no-such-program"}, 10);
   EXPECT_EQ(result.status, 127);
   EXPECT_THAT(result.err, HasSubstr("no-such-program"));
 }
 
-TEST(RunProcess, GivesAnEmptyInput) { EXPECT_EQ(RunProcess({"cat"}, 10).status, 0); }
+TEST(RunProcess, StandardInputIsEmpty) { EXPECT_EQ(RunProcess({"cat"}, 10).status, 0); }
 
-TEST(Child, RunsWhenItIsTold) {
+TEST(Child, RunsAfterGo) {
   Child child([] { return 7; });
   child.Go();
   EXPECT_EQ(child.Wait(), 7);
 }
 
-TEST(Child, TellsThatTheCaseIsNotForTheTarget) {
+TEST(Child, SkipInChildSkipsParent) {
   Child inner([] {
     Child child([]() -> int { SkipUnclaimed("needs a period of 1"); });
     child.Go();
@@ -77,18 +77,18 @@ TEST(Child, TellsThatTheCaseIsNotForTheTarget) {
     inner.Wait();
     FAIL() << "nothing was told";
   } catch (const Skipped& skipped) {
-    EXPECT_EQ(skipped.obstacle, Obstacle::kNotClaimed);
+    EXPECT_EQ(skipped.skip_reason, SkipReason::kNotClaimed);
     EXPECT_EQ(skipped.reason, "needs a period of 1");
   }
 }
 
-TEST(Child, TellsASignal) {
+TEST(Child, ReportsSignal) {
   Child child([] { return raise(SIGKILL); });
   child.Go();
   EXPECT_EQ(child.Wait(), -SIGKILL);
 }
 
-TEST(Child, ThatIsNeverToldGoesAwayWithItsOwner) {
+TEST(Child, DestructorKillsChildWithoutGo) {
   const Child child([] { return 0; });
   EXPECT_GT(child.pid(), 0);
 }

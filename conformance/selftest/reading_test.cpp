@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kAll = kReadTimes | PERF_FORMAT_ID | PERF_FORMAT_LOST;
 
-TEST(Reading, TakesFieldsInTheOrderOfTheManual) {
+TEST(Reading, ParsesFieldsInDocumentedOrder) {
   const auto reading = ParseReading(Bytes({1, 2, 3, 4, 5}), kAll);
   ASSERT_TRUE(reading);
   EXPECT_EQ(reading->value, 1u);
@@ -22,7 +22,7 @@ TEST(Reading, TakesFieldsInTheOrderOfTheManual) {
   EXPECT_EQ(reading->lost, 5u);
 }
 
-TEST(Reading, LeavesOutWhatWasNotAskedFor) {
+TEST(Reading, OmitsFieldsThatWereNotRequested) {
   const auto reading = ParseReading(Bytes({7, 9}), PERF_FORMAT_ID);
   ASSERT_TRUE(reading);
   EXPECT_EQ(reading->value, 7u);
@@ -30,14 +30,14 @@ TEST(Reading, LeavesOutWhatWasNotAskedFor) {
   EXPECT_EQ(reading->id, 9u);
 }
 
-TEST(Reading, RefusesTooFewAndTooManyBytes) {
+TEST(Reading, RejectsWrongSize) {
   EXPECT_FALSE(ParseReading(Bytes({1, 2, 3, 4}), kAll));
   EXPECT_FALSE(ParseReading(Bytes({1, 2, 3, 4, 5, 6}), kAll));
   EXPECT_FALSE(ParseReading({}, 0));
   EXPECT_FALSE(ParseReading(Bytes({1}), PERF_FORMAT_GROUP));
 }
 
-TEST(GroupReading, TakesEveryMember) {
+TEST(GroupReading, ParsesEveryMember) {
   const auto reading =
       ParseGroupReading(Bytes({2, 10, 11, 100, 1, 0, 200, 2, 5}), kAll | PERF_FORMAT_GROUP);
   ASSERT_TRUE(reading);
@@ -49,12 +49,12 @@ TEST(GroupReading, TakesEveryMember) {
   EXPECT_EQ(reading->entries[1].lost, 5u);
 }
 
-TEST(GroupReading, RefusesACountThatDoesNotFitTheBytes) {
+TEST(GroupReading, RejectsMemberCountBeyondSize) {
   EXPECT_FALSE(ParseGroupReading(Bytes({~0ULL, 1, 2}), PERF_FORMAT_GROUP));
   EXPECT_FALSE(ParseGroupReading(Bytes({1, 1, 2}), PERF_FORMAT_GROUP));
 }
 
-TEST(Counted, IsExactUnlessTheTargetSaysOtherwise) {
+TEST(Counted, IsExactUnlessTargetStatesAccuracy) {
   EventSpec spec;
   EXPECT_TRUE(WithinAccuracy(spec, 1000, 1000));
   EXPECT_FALSE(WithinAccuracy(spec, 1000, 1001));
@@ -78,7 +78,7 @@ TEST(Counted, FailureReportsValueAndBounds) {
   EXPECT_EQ(bounds.str(), "counted 990, wanted 997 to 1003");
 }
 
-TEST(Counted, HandlesTheEndsOfTheRange) {
+TEST(Counted, HandlesLimitsOfRange) {
   EventSpec spec;
   spec.accuracy.abs = 10;
   EXPECT_TRUE(WithinAccuracy(spec, 3, 0));
@@ -93,7 +93,7 @@ TEST(FailsWith, NamesErrnos) {
   EXPECT_THAT((SysResult{0, 0}), testing::Not(FailsWith(EINVAL)));
 }
 
-TEST(Describe, ShowsWhatIsNotZero) {
+TEST(Describe, ShowsFieldsThatAreNotZero) {
   perf_event_attr attr = {};
   attr.type = 17;
   attr.config = 0x1d0;

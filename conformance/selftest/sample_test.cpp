@@ -20,7 +20,7 @@ Record SampleOf(std::initializer_list<std::uint64_t> words) {
   return {PERF_RECORD_SAMPLE, 2, Bytes(words)};
 }
 
-TEST(ParseSample, TakesTheFixedFieldsInOrder) {
+TEST(ParseSample, ParsesFixedFieldsInOrder) {
   const auto sample =
       ParseSample(SampleOf({1, 2, Pair(3, 4), 5, 6, 7, 8, Pair(9, 0), 10}),
                   AttrOf(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
@@ -41,7 +41,7 @@ TEST(ParseSample, TakesTheFixedFieldsInOrder) {
   EXPECT_FALSE(sample->callchain);
 }
 
-TEST(ParseSample, TakesReadCallchainRawAndBranches) {
+TEST(ParseSample, ParsesReadCallchainRawAndBranches) {
   perf_event_attr attr =
       AttrOf(PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW | PERF_SAMPLE_BRANCH_STACK);
   attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
@@ -56,7 +56,7 @@ TEST(ParseSample, TakesReadCallchainRawAndBranches) {
   EXPECT_EQ(sample->branches->front().from, 5u);
 }
 
-TEST(ParseSample, TakesRegistersAndStack) {
+TEST(ParseSample, ParsesRegistersAndStack) {
   perf_event_attr attr =
       AttrOf(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_REGS_INTR);
   attr.sample_regs_user = 0b101;
@@ -69,14 +69,14 @@ TEST(ParseSample, TakesRegistersAndStack) {
   EXPECT_TRUE(sample->regs_intr->empty());
 }
 
-TEST(ParseSample, RefusesWhatIsTooShortOrTooLong) {
+TEST(ParseSample, RejectsWrongSizeOfRecord) {
   const perf_event_attr attr = AttrOf(PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD);
   EXPECT_TRUE(ParseSample(SampleOf({1, 2}), attr));
   EXPECT_FALSE(ParseSample(SampleOf({1}), attr));
   EXPECT_FALSE(ParseSample(SampleOf({1, 2, 3}), attr));
 }
 
-TEST(ParseSample, RefusesCountsThatDoNotFit) {
+TEST(ParseSample, RejectsCountsBeyondSize) {
   EXPECT_FALSE(ParseSample(SampleOf({~0ULL, 1}), AttrOf(PERF_SAMPLE_CALLCHAIN)));
   EXPECT_FALSE(ParseSample(SampleOf({1ULL << 61, 1}), AttrOf(PERF_SAMPLE_CALLCHAIN)));
   EXPECT_FALSE(ParseSample(SampleOf({~0ULL, 1}), AttrOf(PERF_SAMPLE_BRANCH_STACK)));
@@ -84,11 +84,11 @@ TEST(ParseSample, RefusesCountsThatDoNotFit) {
   EXPECT_FALSE(ParseSample(SampleOf({~0ULL, 1}), AttrOf(PERF_SAMPLE_STACK_USER)));
 }
 
-TEST(ParseSample, RefusesOtherRecords) {
+TEST(ParseSample, RejectsOtherRecords) {
   EXPECT_FALSE(ParseSample({PERF_RECORD_LOST, 0, Bytes({1})}, AttrOf(PERF_SAMPLE_IP)));
 }
 
-TEST(ParseLost, TakesTheTrailer) {
+TEST(ParseLost, ParsesTrailer) {
   perf_event_attr attr = AttrOf(PERF_SAMPLE_TID | PERF_SAMPLE_CPU);
   attr.sample_id_all = 1;
   const auto lost = ParseLost({PERF_RECORD_LOST, 0, Bytes({5, 3, Pair(1, 2), Pair(1, 0)})}, attr);
@@ -100,14 +100,14 @@ TEST(ParseLost, TakesTheTrailer) {
   EXPECT_FALSE(ParseLost({PERF_RECORD_LOST, 0, Bytes({5, 3})}, attr));
 }
 
-TEST(ParseThrottle, TellsThrottleFromUnthrottle) {
+TEST(ParseThrottle, SeparatesThrottleFromUnthrottle) {
   const perf_event_attr attr = AttrOf(0);
   EXPECT_TRUE(ParseThrottle({PERF_RECORD_THROTTLE, 0, Bytes({1, 2, 3})}, attr)->throttle);
   EXPECT_FALSE(ParseThrottle({PERF_RECORD_UNTHROTTLE, 0, Bytes({1, 2, 3})}, attr)->throttle);
   EXPECT_FALSE(ParseThrottle({PERF_RECORD_THROTTLE, 0, Bytes({1, 2})}, attr));
 }
 
-TEST(ParseReadRecord, TakesTheReading) {
+TEST(ParseReadRecord, ParsesReading) {
   perf_event_attr attr = AttrOf(0);
   attr.read_format = kReadTimes;
   const auto read = ParseReadRecord({PERF_RECORD_READ, 0, Bytes({Pair(8, 9), 100, 2, 1})}, attr);

@@ -17,7 +17,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TEST(Selection, TakesGlobsAndRules) {
+TEST(Selection, AcceptsGlobsAndRules) {
   const Profile all = WholeCatalogue(kRules);
   EXPECT_THAT(Select({.case_glob = "One.*"}, all, kSuite, kRules),
               ElementsAre("One.Holds", "One.Too"));
@@ -65,7 +65,7 @@ TEST(Selection, OldIdOfMissingCaseIsUnknown) {
                ConfigError);
 }
 
-TEST(Selection, KeepsToTheProfile) {
+TEST(Selection, SelectsWithinProfile) {
   Profile profile = WholeCatalogue(kRules);
   profile.name = "p-1.0";
   profile.rules = {kRules[1]};
@@ -73,7 +73,7 @@ TEST(Selection, KeepsToTheProfile) {
   EXPECT_THROW(Select({.case_glob = "One.Holds"}, profile, kSuite, kRules), ConfigError);
 }
 
-TEST(Selection, NamesTheNearestOfAnUnknownName) {
+TEST(Selection, UnknownNameErrorListsNearestNames) {
   const auto error_of = [](const Selection& selection) -> std::string {
     try {
       Select(selection, WholeCatalogue(kRules), kSuite, kRules);

@@ -12,7 +12,7 @@
 namespace pmuconf {
 namespace {
 
-TEST(Instructions, ArePlannedToTheLastOne) {
+TEST(Instructions, PlanHasExactNumber) {
   for (const std::uint64_t n : {0, 1, 2, 3}) EXPECT_FALSE(PlanInstructions(n)) << n;
   for (std::uint64_t n = 4; n < 100; ++n) {
     const auto plan = PlanInstructions(n);
@@ -25,11 +25,11 @@ TEST(Instructions, ArePlannedToTheLastOne) {
   EXPECT_EQ(2 * most->rounds + (most->odd ? 1 : 0), UINT64_MAX - 2);
 }
 
-TEST(Instructions, AreExecuted) {
+TEST(Instructions, ExecutionSucceeds) {
   for (const std::uint64_t n : {0, 4, 5, 1'001}) ExecuteInstructions(n);
 }
 
-TEST(PageFaults, AreAsManyAsAskedFor) {
+TEST(PageFaults, NumberIsExact) {
   const auto faults = [] {
     rusage usage = {};
     getrusage(RUSAGE_THREAD, &usage);
@@ -49,7 +49,7 @@ TEST(PageFaults, AreAsManyAsAskedFor) {
   }
 }
 
-TEST(Syscalls, AreKnownByName) {
+TEST(Syscalls, CheapCallsHaveNames) {
   EXPECT_EQ(CheapCall("getppid"), SYS_getppid);
   EXPECT_EQ(CheapCall("reboot"), std::nullopt);
   CallSystem(SYS_getppid, 3);

@@ -11,7 +11,7 @@ namespace {
 
 using Terms = std::vector<std::pair<std::string, std::uint64_t>>;
 
-TEST(ParseFormat, SpreadsAValueOverItsBits) {
+TEST(ParseFormat, EncodesValueIntoItsBits) {
   const auto field = ParseFormat("config1:0-7,32-35");
   ASSERT_TRUE(field);
   EXPECT_EQ(field->config, 1);
@@ -20,18 +20,18 @@ TEST(ParseFormat, SpreadsAValueOverItsBits) {
   EXPECT_FALSE(field->Encode(0x1000));
 }
 
-TEST(ParseFormat, TakesOneBitAndTheWholeWord) {
+TEST(ParseFormat, AcceptsOneBitAndAllBits) {
   EXPECT_EQ(ParseFormat("config:63")->Encode(1), 1ULL << 63);
   EXPECT_EQ(ParseFormat("config2:0-63")->Encode(~0ULL), ~0ULL);
 }
 
-TEST(ParseFormat, TakesBitsInAnyOrderForASet) {
+TEST(ParseFormat, AcceptsRangesInAnyOrder) {
   const auto field = ParseFormat("config:32-35,0-7");
   ASSERT_TRUE(field);
   EXPECT_EQ(field->Encode(0xabc), 0xa'0000'00bcULL);
 }
 
-TEST(ParseFormat, RefusesWhatIsNoFormat) {
+TEST(ParseFormat, RejectsInvalidFormats) {
   for (const char* text :
        {"", "config", "config:", "config:a", "config:3-1", "config:0-64", "config4:0", "foo:0-7",
         "config:0-63,0-63", "config:0-3,2", "config:8,0-8"}) {
@@ -39,18 +39,18 @@ TEST(ParseFormat, RefusesWhatIsNoFormat) {
   }
 }
 
-TEST(ParseTerms, TakesHexDecimalAndBareNames) {
+TEST(ParseTerms, ParsesHexDecimalAndBareNames) {
   EXPECT_EQ(*ParseTerms("event=0x3c,umask=1,any"),
             (Terms{{"event", 0x3c}, {"umask", 1}, {"any", 1}}));
 }
 
-TEST(ParseTerms, RefusesWhatIsNoTerm) {
+TEST(ParseTerms, RejectsInvalidTerms) {
   for (const char* text : {"", "=1", "event=", "event=0x", "event=1x", "event=1,,any"}) {
     EXPECT_FALSE(ParseTerms(text)) << text;
   }
 }
 
-TEST(EncodeTerms, PutsTermsTogether) {
+TEST(EncodeTerms, CombinesTerms) {
   const std::map<std::string, FormatField> formats = {{"event", *ParseFormat("config:0-7")},
                                                       {"umask", *ParseFormat("config:8-15")},
                                                       {"extra", *ParseFormat("config1:0-63")}};
@@ -62,7 +62,7 @@ TEST(EncodeTerms, PutsTermsTogether) {
   EXPECT_FALSE(EncodeTerms({{"event", 0x100}}, formats));
 }
 
-TEST(ParseCpuList, TakesRanges) {
+TEST(ParseCpuList, ParsesRanges) {
   EXPECT_EQ(*ParseCpuList("0-2,7"), (std::vector<int>{0, 1, 2, 7}));
   EXPECT_EQ(*ParseCpuList("7,0-2"), (std::vector<int>{0, 1, 2, 7}));
   EXPECT_TRUE(ParseCpuList("")->empty());
@@ -71,12 +71,12 @@ TEST(ParseCpuList, TakesRanges) {
   }
 }
 
-TEST(Kmsg, ShowsTheTextOfARecord) {
+TEST(Kmsg, ReturnsTextOfRecord) {
   EXPECT_EQ(KmsgText("4,1075,5000,-;WARNING: CPU: 0 PID: 1\n SUBSYSTEM=cpu\n"),
             "WARNING: CPU: 0 PID: 1");
 }
 
-TEST(Kmsg, KnowsReports) {
+TEST(Kmsg, FindsReports) {
   const std::vector<std::string> bad = {
       "WARNING: CPU: 1 PID: 99 at kernel/events/core.c:1 perf_foo+0x1/0x2",
       "BUG: kernel NULL pointer dereference, address: 0000000000000008",
@@ -90,7 +90,7 @@ TEST(Kmsg, KnowsReports) {
   EXPECT_EQ(FindReports(bad), bad);
 }
 
-TEST(Kmsg, LeavesOrdinaryLinesAlone) {
+TEST(Kmsg, IgnoresOrdinaryLines) {
   EXPECT_TRUE(FindReports({"refpmu: loading out-of-tree module taints kernel.",
                            "perf: Dynamic interrupt throttling disabled, can hang your system!",
                            "Spectre V2 : WARNING: Unprivileged eBPF is enabled",

@@ -79,7 +79,7 @@ TEST(TargetFile, IsRead) {
   EXPECT_EQ(target.claims()[1].generic, 0u);
 }
 
-TEST(TargetFile, RefusalsMayBeThoseOfAMachine) {
+TEST(TargetFile, RefusalsCanDependOnMachine) {
   const auto on = [](std::string_view machine) {
     const std::string text = "{ " + std::string(machine) + " = \"EINVAL\" }";
     return Target::Parse(With("\"EOPNOTSUPP\"", text), "toy.toml").refusal("branch");
@@ -89,7 +89,7 @@ TEST(TargetFile, RefusalsMayBeThoseOfAMachine) {
   EXPECT_EQ(on(x86 ? "aarch64" : "x86_64"), std::nullopt);
 }
 
-TEST(TargetFile, GivesCapabilities) {
+TEST(TargetFile, ClaimsCapabilities) {
   const Target target = Target::Parse(kGood, "toy.toml");
   for (const Cap cap :
        {Cap::kStimulus, Cap::kSampling, Cap::kManualClock, Cap::kFixedCounters, Cap::kConstraints,
@@ -100,7 +100,7 @@ TEST(TargetFile, GivesCapabilities) {
   EXPECT_FALSE(target.Claims(Cap::kExcludes));
 }
 
-TEST(TargetFile, AnErrorIsOneLineWhateverItQuotes) {
+TEST(TargetFile, ErrorIsOneLine) {
   EXPECT_EQ(ErrorOf("\"a\\nb\" = 1\n").substr(0, 16), "toy.toml:1: key ");
   EXPECT_THAT(ErrorOf(With("name = \"toy\"", "name = \"toy\"\n\"a\\nb\" = 1")),
               HasSubstr("toy.toml:3: key 'target.a?b' is unknown"));
@@ -113,7 +113,7 @@ TEST(TargetFile, SlownessAndAccuracyAreNumbers) {
               HasSubstr("'event.accuracy.rel' must be a number that is not negative"));
 }
 
-TEST(TargetFile, OnlyStringsAndCommentsHaveLettersBeyondAscii) {
+TEST(TargetFile, NonAsciiIsAllowedInStringsAndCommentsOnly) {
   EXPECT_EQ(ErrorOf(With("[sampling]", "# \u00e4 'x\n[sampling]")), "no error");
   EXPECT_EQ(Target::Parse(With("\"toy*\"", "'t\u00e4\"y'"), "toy.toml").match(), "t\u00e4\"y");
   EXPECT_EQ(Target::Parse(With("\"toy*\"", "\"\"\"\\\"\"\u00e4\"\"\"\"\""), "toy.toml").match(),
@@ -122,7 +122,7 @@ TEST(TargetFile, OnlyStringsAndCommentsHaveLettersBeyondAscii) {
             "toy.toml:9: only strings and comments may have characters beyond ASCII");
 }
 
-TEST(TargetFile, NamesFileLineAndKeyOfAnError) {
+TEST(TargetFile, ErrorNamesFileLineAndKey) {
   EXPECT_EQ(ErrorOf(With("width = 48", "width = 480")),
             "toy.toml:9: key 'counters.width' must be an integer from 16 to 64");
   EXPECT_EQ(ErrorOf(With("width = 48", "width = \"48\"")),
@@ -163,7 +163,7 @@ stimulus = "context_switches"
 accuracy = { abs = 3 }
 )";
 
-TEST(TargetFile, NeedsNoCountersForSoftware) {
+TEST(TargetFile, SoftwareNeedsNoCounters) {
   const Target target = Target::Parse(kSoftware, "software.toml");
   EXPECT_EQ(target.general(), 0u);
   for (const Cap cap : {Cap::kStimulus, Cap::kSampling, Cap::kGroups, Cap::kCounters3, Cap::kTasks,
@@ -204,7 +204,7 @@ counters = "all"
 accuracy = "exact"
 )";
 
-TEST(TargetFile, WhatHappensByItselfIsNoUseBesideWhatCanBeMadeToHappen) {
+TEST(TargetFile, EventsWithStimulusExcludeOthers) {
   const Target target = Target::Parse(kWithoutPort, "core.toml");
   for (const Cap cap : {Cap::kStimulus, Cap::kCounters, Cap::kQuietFork, Cap::kGroups}) {
     EXPECT_TRUE(target.Claims(cap)) << ToString(cap);
@@ -241,7 +241,7 @@ syscall = "getuid"
 accuracy = "exact"
 )";
 
-TEST(TargetFile, TellsWhichEventsAreIndependent) {
+TEST(TargetFile, SeparatesIndependentEvents) {
   const Target two = Target::Parse(kTracepoints, "tracepoint.toml");
   EXPECT_TRUE(two.Claims(Cap::kQuietFork));
   EXPECT_FALSE(two.Claims(Cap::kSeveralEvents));
@@ -284,7 +284,7 @@ TEST(TargetFile, ClaimsEventsOfTheCacheTable) {
   EXPECT_THAT(ErrorOf(std::string(kGood) + kCache + kCache), HasSubstr("is defined twice"));
 }
 
-TEST(TargetFile, TellsWhatAnEventTakes) {
+TEST(TargetFile, ReadsRequirementsOfEvent) {
   const Target target = Target::Parse(
       With("stimulus = \"port\"", "stimulus = \"port\"\nlatency = 7\nresponse = 5\nwide = true"),
       "toy.toml");
@@ -298,7 +298,7 @@ TEST(TargetFile, TellsWhatAnEventTakes) {
   EventSpec spec;
   spec.latency = 7;
   spec.response = 5;
-  const PulseOptions met = Meeting(spec, {.latency = 9});
+  const PulseOptions met = WithRequirements(spec, {.latency = 9});
   EXPECT_EQ(met.latency, 9u);
   EXPECT_EQ(met.response, 5u);
 }
@@ -331,7 +331,7 @@ std::string ErrorOfBuilt(const std::string& text) {
 
 constexpr const char* kNamed = "[target]\nname = \"toy2\"\n";
 
-TEST(TargetFile, BuiltOnAnotherSaysWhatThatSays) {
+TEST(TargetFile, InheritsClaimsOfBase) {
   const Target target = Built(std::string("base = \"b\"\n") + kNamed +
                               "[[event]]\nname = \"new\"\ncounters = \"all\"\naccuracy = "
                               "\"exact\"\n[[event]]\nname = \"c\"\ncounters = \"all,f0\"\n"
@@ -350,7 +350,7 @@ TEST(TargetFile, BuiltOnAnotherSaysWhatThatSays) {
   EXPECT_EQ(target.claims()[2].name, "new");
 }
 
-TEST(TargetFile, BuiltOnAnotherLeavesOut) {
+TEST(TargetFile, CanRemoveClaimsOfBase) {
   const Target target =
       Built(std::string("base = \"a\"\n"
                         "without = [\"sampling\", \"features.precise\", \"event.[b-d]\"]\n") +
@@ -364,7 +364,7 @@ TEST(TargetFile, BuiltOnAnotherLeavesOut) {
               HasSubstr("key 'event' is missing"));
 }
 
-TEST(TargetFile, BuiltOnWhatIsWrongSaysFileAndKey) {
+TEST(TargetFile, ErrorInBaseNamesFileAndKey) {
   const std::string on_a = "base = \"a\"\n";
   EXPECT_THAT(ErrorOfBuilt(on_a), HasSubstr("key 'target.name' is missing"));
   EXPECT_THAT(ErrorOfBuilt(std::string("base = \"x\"\n") + kNamed),
@@ -388,11 +388,11 @@ TEST(TargetFile, BuiltOnWhatIsWrongSaysFileAndKey) {
               HasSubstr("toy.toml:1: key 'without' needs a 'base'"));
 }
 
-TEST(TargetFile, NamesTheLineOfASyntaxError) {
+TEST(TargetFile, SyntaxErrorNamesLine) {
   EXPECT_THAT(ErrorOf(With("general = 4", "general = = 4")), HasSubstr("toy.toml:7: "));
 }
 
-TEST(TargetFile, OfTheReferencePmuIsRight) {
+TEST(TargetFile, ReferencePmuFileIsValid) {
   const Target target = Target::Load(PMUCONF_CONFORMANCE_DIR "/targets/refpmu.toml");
   EXPECT_EQ(target.claims().size(), 17u);
   EXPECT_EQ(target.CacheEvents().size(), 22u);
@@ -404,7 +404,7 @@ TEST(TargetFile, OfTheReferencePmuIsRight) {
     EXPECT_EQ(target.Claims(cap), !others.contains(cap)) << ToString(cap);
 }
 
-TEST(TargetFile, TellKindsOfTheReferencePmuApart) {
+TEST(TargetFile, ReferencePmuFilesDifferByKind) {
   const auto claims = [](const std::string& name, Cap cap) {
     return Target::Load(PMUCONF_CONFORMANCE_DIR "/targets/" + name + ".toml").Claims(cap);
   };
@@ -426,7 +426,7 @@ TEST(TargetFile, TellKindsOfTheReferencePmuApart) {
   EXPECT_TRUE(claims("tracepoint", Cap::kSeveralEvents));
 }
 
-TEST(Cap, NamesGoBothWays) {
+TEST(Cap, NamesParseToTheirCapability) {
   for (const Cap cap : AllCaps()) EXPECT_EQ(CapFromString(ToString(cap)), cap);
   EXPECT_EQ(CapFromString("telepathy"), std::nullopt);
 }

@@ -31,7 +31,7 @@ TEST(TraceFormat, IsRead) {
   EXPECT_EQ((*fields)[3].size, 16u);
 }
 
-TEST(TraceFormat, IsRefusedWhereItIsNone) {
+TEST(TraceFormat, RejectsInvalidFormat) {
   EXPECT_FALSE(ParseTraceFormat(""));
   EXPECT_FALSE(ParseTraceFormat("field:int a"));
   EXPECT_FALSE(ParseTraceFormat("field:int a; size:4; offset:0; signed:0;"));

@@ -17,19 +17,19 @@ perf_event_mmap_page Page() {
   return page;
 }
 
-TEST(ReadUserPage, AddsTheSignExtendedCounterBehindTheIndex) {
+TEST(ReadUserPage, AddsSignExtendedCounterOfIndex) {
   const perf_event_mmap_page page = Page();
-  std::uint32_t asked = 0;
-  const auto below_zero = [&asked](std::uint32_t counter) {
-    asked = counter;
+  std::uint32_t counter_read = 0;
+  const auto below_zero = [&counter_read](std::uint32_t counter) {
+    counter_read = counter;
     return 0xffff'ffff'fff0u;
   };
   EXPECT_EQ(ReadUserPage(page, below_zero).count, 1'000u - 16);
-  EXPECT_EQ(asked, 2u);
+  EXPECT_EQ(counter_read, 2u);
   EXPECT_EQ(ReadUserPage(page, [](std::uint32_t) { return 5u; }).count, 1'005u);
 }
 
-TEST(ReadUserPage, LeavesTheCounterAloneWithoutIndexOrPermission) {
+TEST(ReadUserPage, DoesNotReadCounterWithoutIndexOrPermission) {
   const auto never = [](std::uint32_t) -> std::uint64_t {
     ADD_FAILURE();
     return 0;
@@ -42,7 +42,7 @@ TEST(ReadUserPage, LeavesTheCounterAloneWithoutIndexOrPermission) {
   EXPECT_EQ(ReadUserPage(page, never).count, 1'000u);
 }
 
-TEST(ReadUserPage, StartsOverWhenAnUpdateCameInBetween) {
+TEST(ReadUserPage, RetriesAfterConcurrentUpdate) {
   perf_event_mmap_page page = Page();
   int reads = 0;
   const auto interrupted = [&](std::uint32_t) -> std::uint64_t {
@@ -58,7 +58,7 @@ TEST(ReadUserPage, StartsOverWhenAnUpdateCameInBetween) {
   EXPECT_EQ(read.count, 1'207u);
 }
 
-TEST(ReadUserPage, TurnsCyclesIntoTime) {
+TEST(ReadUserPage, ConvertsCyclesToTime) {
   perf_event_mmap_page page = Page();
   page.cap_user_rdpmc = 0;
   page.cap_user_time = 1;

@@ -69,7 +69,7 @@ Stream WithResult(std::size_t at, Result result) {
   return stream;
 }
 
-TEST(Judge, WhatOtherLayersShowIsNotItsToJudge) {
+TEST(Judge, RulesOfOtherLayersAreIgnored) {
   const Report report = JudgeIt(AllPass());
   EXPECT_EQ(report.verdict, Verdict::kConformant) << report.reason;
   const auto row =
@@ -78,24 +78,24 @@ TEST(Judge, WhatOtherLayersShowIsNotItsToJudge) {
   EXPECT_EQ(row->result, RuleResult::kNotApplicable);
 }
 
-TEST(RollUp, FollowsTheWorstAnswer) {
+TEST(CombineResults, WorstResultDecides) {
   using enum Result;
-  EXPECT_EQ(RollUp({kPass, kPass}, true), RuleResult::kPassed);
-  EXPECT_EQ(RollUp({kPass, kSkip}, true), RuleResult::kPassed);
-  EXPECT_EQ(RollUp({kPass, kFail}, true), RuleResult::kFailed);
-  EXPECT_EQ(RollUp({kPass, kTimeout}, true), RuleResult::kFailed);
-  EXPECT_EQ(RollUp({kPass, kCrash}, true), RuleResult::kFailed);
-  EXPECT_EQ(RollUp({kPass, kUnexpectedPass}, true), RuleResult::kFailed);
-  EXPECT_EQ(RollUp({kPass, kBroken}, true), RuleResult::kPartial);
-  EXPECT_EQ(RollUp({kPass, kNotRun}, true), RuleResult::kPartial);
-  EXPECT_EQ(RollUp({kPass, kWaived}, true), RuleResult::kWaived);
-  EXPECT_EQ(RollUp({kBroken, kBroken}, true), RuleResult::kNotTested);
-  EXPECT_EQ(RollUp({kSkip}, true), RuleResult::kNotApplicable);
-  EXPECT_EQ(RollUp({}, true), RuleResult::kNotTested);
-  EXPECT_EQ(RollUp({kPass}, false), RuleResult::kNotApplicable);
+  EXPECT_EQ(CombineResults({kPass, kPass}, true), RuleResult::kPassed);
+  EXPECT_EQ(CombineResults({kPass, kSkip}, true), RuleResult::kPassed);
+  EXPECT_EQ(CombineResults({kPass, kFail}, true), RuleResult::kFailed);
+  EXPECT_EQ(CombineResults({kPass, kTimeout}, true), RuleResult::kFailed);
+  EXPECT_EQ(CombineResults({kPass, kCrash}, true), RuleResult::kFailed);
+  EXPECT_EQ(CombineResults({kPass, kUnexpectedPass}, true), RuleResult::kFailed);
+  EXPECT_EQ(CombineResults({kPass, kBroken}, true), RuleResult::kPartial);
+  EXPECT_EQ(CombineResults({kPass, kNotRun}, true), RuleResult::kPartial);
+  EXPECT_EQ(CombineResults({kPass, kWaived}, true), RuleResult::kWaived);
+  EXPECT_EQ(CombineResults({kBroken, kBroken}, true), RuleResult::kNotTested);
+  EXPECT_EQ(CombineResults({kSkip}, true), RuleResult::kNotApplicable);
+  EXPECT_EQ(CombineResults({}, true), RuleResult::kNotTested);
+  EXPECT_EQ(CombineResults({kPass}, false), RuleResult::kNotApplicable);
 }
 
-TEST(Judge, ConformantWhenEveryMustRuleHolds) {
+TEST(Judge, ConformantWhenEveryMustRulePasses) {
   const Report report = JudgeIt(AllPass());
   EXPECT_EQ(report.verdict, Verdict::kConformant) << report.reason;
   EXPECT_EQ(ExitStatus(report.verdict), 0);
@@ -113,11 +113,11 @@ TEST(Judge, OneFailedMustRuleIsNotConformant) {
   EXPECT_THAT(report.reason, HasSubstr("AAA-001, AAA-002"));
 }
 
-TEST(Judge, AShouldRuleDoesNotDecide) {
+TEST(Judge, ShouldRuleDoesNotDecide) {
   EXPECT_EQ(JudgeIt(WithResult(2, Result::kFail)).verdict, Verdict::kConformant);
 }
 
-TEST(Judge, ADraftRuleDoesNotDecide) {
+TEST(Judge, DraftRuleDoesNotDecide) {
   EXPECT_EQ(JudgeIt(WithResult(4, Result::kFail)).verdict, Verdict::kConformant);
 }
 
@@ -128,7 +128,7 @@ TEST(Judge, BrokenIsNotFailed) {
   EXPECT_THAT(report.reason, HasSubstr("One.Too"));
 }
 
-TEST(Judge, AMissingResultIsNoPass) {
+TEST(Judge, MissingResultIsNoPass) {
   Stream stream = AllPass();
   stream.results.erase(stream.results.begin());
   const Report report = JudgeIt(stream);
@@ -136,7 +136,7 @@ TEST(Judge, AMissingResultIsNoPass) {
   EXPECT_EQ(report.totals.lost, 1);
 }
 
-TEST(Judge, AStreamWithoutItsEndIsLost) {
+TEST(Judge, StreamWithoutEndIsLost) {
   Stream stream = AllPass();
   stream.ended = false;
   const Report report = JudgeIt(stream);
@@ -144,7 +144,7 @@ TEST(Judge, AStreamWithoutItsEndIsLost) {
   EXPECT_THAT(report.reason, HasSubstr("lost"));
 }
 
-TEST(Judge, ARuleWithoutACaseIsNotTested) {
+TEST(Judge, RuleWithoutCaseIsNotTested) {
   Stream stream = AllPass();
   stream.selected.erase(stream.selected.begin() + 1);
   stream.results.erase(stream.results.begin() + 1);
@@ -155,19 +155,19 @@ TEST(Judge, ARuleWithoutACaseIsNotTested) {
 
 TEST(Judge, NothingSelectedIsNoPass) { EXPECT_EQ(JudgeIt(Ended({})).verdict, Verdict::kNotJudged); }
 
-TEST(Judge, AProblemOfTheKernelIsNotConformant) {
+TEST(Judge, KernelProblemIsNotConformant) {
   Stream stream = AllPass();
   stream.problems.push_back("kernel log: WARNING: CPU: 0");
   EXPECT_EQ(JudgeIt(stream).verdict, Verdict::kNotConformant);
 }
 
-TEST(Judge, TheWorseOfTwoResultsCounts) {
+TEST(Judge, WorseOfTwoResultsCounts) {
   Stream stream = AllPass();
   stream.results.push_back({"One.Holds", Result::kCrash, 0.1, "panic", {}});
   EXPECT_EQ(JudgeIt(stream).cases.front().result, Result::kCrash);
 }
 
-TEST(Judge, ASelectionThatPassesIsPartial) {
+TEST(Judge, PassedSelectionIsPartial) {
   Stream stream = Ended({{"One.Holds", Result::kPass}});
   stream.partial = true;
   const Report report = JudgeIt(stream);
@@ -176,7 +176,7 @@ TEST(Judge, ASelectionThatPassesIsPartial) {
   EXPECT_EQ(report.totals.rules, 1);
 }
 
-TEST(Judge, ASelectionThatFailsOrIsOnlySkippedIsNoPass) {
+TEST(Judge, FailedOrSkippedSelectionIsNoPass) {
   Stream failed = Ended({{"Two.Should", Result::kFail}});
   failed.partial = true;
   EXPECT_EQ(JudgeIt(failed).verdict, Verdict::kNotConformant);
@@ -188,33 +188,33 @@ TEST(Judge, ASelectionThatFailsOrIsOnlySkippedIsNoPass) {
   EXPECT_EQ(JudgeIt(broken).verdict, Verdict::kNotJudged);
 }
 
-TEST(Judge, WhatIsNotPermittedOrNotThereIsNotJudged) {
-  for (const Obstacle obstacle : {Obstacle::kNotPermitted, Obstacle::kNoSuchPmu}) {
+TEST(Judge, DeniedOrAbsentPmuIsNotJudged) {
+  for (const SkipReason skip_reason : {SkipReason::kNotPermitted, SkipReason::kNoSuchPmu}) {
     Stream stream = Ended({{"One.Holds", Result::kPass}, {"One.Too", Result::kSkip}});
-    stream.results[1].obstacle = obstacle;
+    stream.results[1].skip_reason = skip_reason;
     stream.results[1].message = "perf_event_open: EPERM";
     const Report report = JudgeIt(stream);
     EXPECT_EQ(report.verdict, Verdict::kNotJudged);
-    EXPECT_THAT(report.reason, HasSubstr(std::string(Phrase(obstacle))));
+    EXPECT_THAT(report.reason, HasSubstr(std::string(Phrase(skip_reason))));
     EXPECT_THAT(report.reason, HasSubstr("perf_event_open: EPERM"));
-    EXPECT_EQ(report.totals.obstacles.at(obstacle), 1);
+    EXPECT_EQ(report.totals.skip_reasons.at(skip_reason), 1);
   }
 }
 
-TEST(Judge, WhatTheTargetDoesNotClaimDoesNotApply) {
+TEST(Judge, UnclaimedFeatureDoesNotApply) {
   Stream stream = Ended({{"One.Holds", Result::kPass}, {"One.Too", Result::kSkip}});
-  stream.results[1].obstacle = Obstacle::kNotClaimed;
+  stream.results[1].skip_reason = SkipReason::kNotClaimed;
   EXPECT_EQ(JudgeIt(stream).verdict, Verdict::kConformant);
 }
 
-TEST(Judge, AKernelLogThatNobodySeesIsNoPass) {
+TEST(Judge, UnreadableKernelLogIsNoPass) {
   Stream stream = Ended({{"One.Holds", Result::kPass}, {"One.Too", Result::kPass}});
-  stream.unseen = "the kernel log cannot be read here";
+  stream.no_kernel_log = "the kernel log cannot be read here";
   EXPECT_EQ(JudgeIt(stream).verdict, Verdict::kNotJudged);
-  EXPECT_EQ(JudgeIt(stream).reason, stream.unseen);
+  EXPECT_EQ(JudgeIt(stream).reason, stream.no_kernel_log);
 }
 
-TEST(Judge, RefusesCasesThatItDoesNotKnowOrThatWereNotSelected) {
+TEST(Judge, RejectsUnknownOrUnselectedCases) {
   EXPECT_THROW(JudgeIt(Ended({{"No.Such", Result::kPass}})), ConfigError);
   Stream stream = AllPass();
   stream.selected.pop_back();
@@ -224,14 +224,14 @@ TEST(Judge, RefusesCasesThatItDoesNotKnowOrThatWereNotSelected) {
   EXPECT_THROW(JudgeIt(stream), ConfigError);
 }
 
-TEST(Waivers, CoverAFailure) {
+TEST(Waivers, AcceptFailure) {
   const Report report = JudgeIt(WithResult(1, Result::kFail), {WaiverOf("One.Too")});
   EXPECT_EQ(report.verdict, Verdict::kConformant) << report.reason;
   EXPECT_EQ(report.cases[1].result, Result::kWaived);
   EXPECT_THAT(report.cases[1].message, HasSubstr("WVR-001"));
 }
 
-TEST(Waivers, CoverOnlyWhatTheySay) {
+TEST(Waivers, AcceptOnlyStatedResults) {
   Waiver waiver = WaiverOf("One.Too");
   for (const Result result : {Result::kCrash, Result::kTimeout, Result::kBroken}) {
     EXPECT_EQ(JudgeIt(WithResult(1, result), {waiver}).cases[1].result, result);
@@ -241,7 +241,7 @@ TEST(Waivers, CoverOnlyWhatTheySay) {
   EXPECT_EQ(JudgeIt(WithResult(1, Result::kFail), {waiver}).cases[1].result, Result::kFail);
 }
 
-TEST(Waivers, CoverNoGuestThatDied) {
+TEST(Waivers, DoNotAcceptDeadGuest) {
   Waiver waiver = WaiverOf("One.Too");
   waiver.results = {Result::kCrash, Result::kTimeout};
   for (const Result result : waiver.results) {
@@ -252,7 +252,7 @@ TEST(Waivers, CoverNoGuestThatDied) {
   }
 }
 
-TEST(Waivers, CoverWhatTheCaseMadeTheKernelReport) {
+TEST(Waivers, AcceptKernelReportsOfTheCase) {
   Stream stream = WithResult(1, Result::kCrash);
   stream.results[1].message = "oops\nWARNING: CPU: 0";
   stream.problems = {"kernel log: WARNING: CPU: 0"};
@@ -266,13 +266,13 @@ TEST(Waivers, CoverWhatTheCaseMadeTheKernelReport) {
   EXPECT_EQ(JudgeIt(stream, {waiver}).verdict, Verdict::kNotConformant);
 }
 
-TEST(Waivers, ThatNoLongerBiteAreAFailure) {
+TEST(Waivers, UnexpectedPassFailsRun) {
   const Report report = JudgeIt(AllPass(), {WaiverOf("One.Too")});
   EXPECT_EQ(report.verdict, Verdict::kNotConformant);
   EXPECT_EQ(report.cases[1].result, Result::kUnexpectedPass);
 }
 
-TEST(Waivers, HoldToTheirLastDayAndThenFailTheRun) {
+TEST(Waivers, ExpiredWaiverFailsRun) {
   Waiver waiver = WaiverOf("One.Too");
   waiver.expires = "2026-11-21";
   const Stream failing = WithResult(1, Result::kFail);
@@ -284,7 +284,7 @@ TEST(Waivers, HoldToTheirLastDayAndThenFailTheRun) {
   EXPECT_THAT(report.problems.front(), HasSubstr("expired"));
 }
 
-TEST(Waivers, KeepToTheirScope) {
+TEST(Waivers, ApplyWithinScopeOnly) {
   Waiver other = WaiverOf("One.Too");
   other.targets = {"other"};
   Waiver older = WaiverOf("One.Too");
@@ -299,7 +299,7 @@ TEST(Waivers, KeepToTheirScope) {
   }
 }
 
-TEST(Waivers, NeedOwnerReasonLinkScopeAndExpiry) {
+TEST(Waivers, RequireOwnerReasonLinkScopeAndExpiry) {
   const std::string good = R"([[waiver]]
 id = "WVR-001"
 owner = "somebody"
@@ -348,7 +348,7 @@ TEST(Profiles, ListAreasAndRules) {
   EXPECT_FALSE(profile.Contains("BBB-002"));  // a draft
 }
 
-TEST(Profiles, RefuseUnknownAreasAndRules) {
+TEST(Profiles, RejectUnknownAreasAndRules) {
   const std::string head = "[profile]\nname = \"p\"\nversion = \"1.0\"\ntext = \"t\"\n";
   for (const char* tail : {"areas = [\"XXX\"]\n", "rules = [\"AAA-009\"]\n", "areas = []\n",
                            "areas = [\"AAA\"]\nwithout = [\"ZZZ-001\"]\n", "area = [\"AAA\"]\n"}) {
@@ -356,7 +356,7 @@ TEST(Profiles, RefuseUnknownAreasAndRules) {
   }
 }
 
-TEST(Profiles, OfTheProjectAreRight) {
+TEST(Profiles, ProjectProfilesAreValid) {
   const std::string folder = PMUCONF_CONFORMANCE_DIR "/profiles";
   for (const char* name : {"counting-1.0", "sampling-1.0", "software-1.0", "trace-1.0",
                            "tracepoint-1.0", "uncore-1.0"}) {

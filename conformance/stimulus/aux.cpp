@@ -27,7 +27,7 @@ void* Map(const Event& event, Ring* ring, const AuxMapping& mapping) {
 }
 
 template <typename T>
-std::vector<T> Bodies(const RingContents& contents, std::uint32_t type) {
+std::vector<T> ParseBodies(const RingContents& contents, std::uint32_t type) {
   std::vector<T> found;
   for (const Record& record : contents.others) {
     if (record.type != type) continue;
@@ -43,7 +43,7 @@ std::vector<T> Bodies(const RingContents& contents, std::uint32_t type) {
   return found;
 }
 
-std::uint64_t Word(std::span<const std::byte> bytes, std::size_t at) {
+std::uint64_t ReadU64(std::span<const std::byte> bytes, std::size_t at) {
   std::uint64_t word = 0;
   std::memcpy(&word, bytes.data() + at, sizeof(word));
   return word;
@@ -100,11 +100,11 @@ std::vector<std::byte> AuxArea::Copy(std::uint64_t from, std::uint64_t to) const
 }
 
 std::vector<AuxRecord> AuxRecords(const RingContents& contents) {
-  return Bodies<AuxRecord>(contents, PERF_RECORD_AUX);
+  return ParseBodies<AuxRecord>(contents, PERF_RECORD_AUX);
 }
 
 std::vector<ItraceStart> ItraceStarts(const RingContents& contents) {
-  return Bodies<ItraceStart>(contents, PERF_RECORD_ITRACE_START);
+  return ParseBodies<ItraceStart>(contents, PERF_RECORD_ITRACE_START);
 }
 
 std::vector<TracedBranch> DecodeTrace(std::span<const std::byte> bytes, std::uint64_t at,
@@ -113,20 +113,20 @@ std::vector<TracedBranch> DecodeTrace(std::span<const std::byte> bytes, std::uin
   std::size_t i = 0;
   while (i < bytes.size()) {
     const std::size_t to_end = area - ((at + i) & (area - 1));
-    const std::size_t left = bytes.size() - i;
+    const std::size_t remaining = bytes.size() - i;
     if (to_end < record) {
-      const auto padding = bytes.subspan(i, std::min(to_end, left));
+      const auto padding = bytes.subspan(i, std::min(to_end, remaining));
       const bool zero = std::all_of(padding.begin(), padding.end(),
                                     [](std::byte byte) { return byte == std::byte{0}; });
       if (!zero) ADD_FAILURE() << "padding at position " << at + i << " is not zero";
       i += padding.size();
       continue;
     }
-    if (left < record) {
+    if (remaining < record) {
       ADD_FAILURE() << "the trace ends inside a record, at position " << at + i;
       break;
     }
-    branches.push_back({Word(bytes, i), Word(bytes, i + sizeof(std::uint64_t))});
+    branches.push_back({ReadU64(bytes, i), ReadU64(bytes, i + sizeof(std::uint64_t))});
     i += record;
   }
   return branches;

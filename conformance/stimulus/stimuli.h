@@ -19,7 +19,7 @@ void TouchFreshPages(std::uint64_t n);
 void PrepareFaults();
 
 // Causes `n` context switches of this thread: it passes its CPU to a partner thread, which passes
-// it back. The number is exact if no other task wants the CPU (cpu.h: Undisturbed).
+// it back. The number is exact if no other task wants the CPU (cpu.h: NoPreemption).
 void SwitchContexts(std::uint64_t n);
 
 // Migrates this thread `n` times between two CPUs and leaves it pinned there. It must run on one of

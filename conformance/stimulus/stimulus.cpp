@@ -20,7 +20,7 @@ T Request(int cpu) {
   return request;
 }
 
-void Assert(const SysResult& result, const std::string& what) {
+void ThrowUnlessOk(const SysResult& result, const std::string& what) {
   if (!result.ok()) throw BrokenErrno("stimulus port: " + what, result.error);
 }
 
@@ -56,7 +56,7 @@ void Port::Pulse(std::uint16_t code, std::uint64_t n, const PulseOptions& option
   const SysResult result = TryPulse(pulse);
   const std::string what = "pulse of event " + std::to_string(code) + ", " +
                            std::to_string(pulse.done) + " of " + std::to_string(n) + " done";
-  Assert(result, what);
+  ThrowUnlessOk(result, what);
   if (pulse.done != n) throw Broken("stimulus port: " + what);
 }
 
@@ -72,14 +72,14 @@ void Port::Branches(const std::vector<Branch>& branches, int cpu) const {
   const SysResult result = TryIoctl(REFPMU_IOC_BRANCHES, &request);
   const std::string what =
       std::to_string(request.done) + " of " + std::to_string(entries.size()) + " branches done";
-  Assert(result, what);
+  ThrowUnlessOk(result, what);
   if (request.done != entries.size()) throw Broken("stimulus port: " + what);
 }
 
 void Port::SetManualClock(int cpu, bool manual) const {
   auto clock = Request<refpmu_clock>(cpu);
   clock.mode = manual ? REFPMU_CLOCK_MANUAL : REFPMU_CLOCK_AUTO;
-  Assert(TryIoctl(REFPMU_IOC_CLOCK, &clock), "clock of CPU " + std::to_string(cpu));
+  ThrowUnlessOk(TryIoctl(REFPMU_IOC_CLOCK, &clock), "clock of CPU " + std::to_string(cpu));
 }
 
 void Port::Advance(std::uint64_t ticks, const PulseOptions& options) const {
@@ -91,14 +91,14 @@ void Port::Advance(std::uint64_t ticks, const PulseOptions& options) const {
   const SysResult result = TryIoctl(REFPMU_IOC_ADVANCE, &advance);
   const std::string what = "advance of the clock, " + std::to_string(advance.done) + " of " +
                            std::to_string(ticks) + " ticks done";
-  Assert(result, what);
+  ThrowUnlessOk(result, what);
   if (advance.done != ticks) throw Broken("stimulus port: " + what);
 }
 
 std::uint64_t Port::ReadRegister(std::uint32_t reg, int cpu) const {
   auto request = Request<refpmu_reg>(cpu);
   request.reg = reg;
-  Assert(TryIoctl(REFPMU_IOC_REG, &request), "read of register " + std::to_string(reg));
+  ThrowUnlessOk(TryIoctl(REFPMU_IOC_REG, &request), "read of register " + std::to_string(reg));
   return request.value;
 }
 
@@ -107,19 +107,20 @@ void Port::WriteRegister(std::uint32_t reg, std::uint64_t value, int cpu) const 
   request.reg = reg;
   request.write = 1;
   request.value = value;
-  Assert(TryIoctl(REFPMU_IOC_REG, &request), "write of register " + std::to_string(reg));
+  ThrowUnlessOk(TryIoctl(REFPMU_IOC_REG, &request), "write of register " + std::to_string(reg));
 }
 
 void Port::SetLine(bool held, int cpu) const {
   auto line = Request<refpmu_line>(cpu);
   line.hold = held ? 1 : 0;
-  Assert(TryIoctl(REFPMU_IOC_LINE, &line), held ? "hold of the line" : "release of the line");
+  ThrowUnlessOk(TryIoctl(REFPMU_IOC_LINE, &line),
+                held ? "hold of the line" : "release of the line");
 }
 
 InjectResult Port::Inject(std::uint64_t status, int cpu) const {
   auto inject = Request<refpmu_inject>(cpu);
   inject.status = status;
-  Assert(TryIoctl(REFPMU_IOC_INJECT, &inject), "injection of an interrupt");
+  ThrowUnlessOk(TryIoctl(REFPMU_IOC_INJECT, &inject), "injection of an interrupt");
   return {inject.runs, inject.claimed};
 }
 
@@ -128,7 +129,7 @@ std::vector<refpmu_log_entry> Port::Log(std::size_t capacity, int cpu) const {
   auto log = Request<refpmu_log>(cpu);
   log.entries = reinterpret_cast<std::uint64_t>(entries.data());
   log.capacity = static_cast<std::uint32_t>(capacity);
-  Assert(TryIoctl(REFPMU_IOC_LOG, &log), "reading of the log");
+  ThrowUnlessOk(TryIoctl(REFPMU_IOC_LOG, &log), "reading of the log");
   if (log.count > capacity) throw Broken("stimulus port: the log has more entries than requested");
   entries.resize(log.count);
   return entries;
@@ -136,17 +137,17 @@ std::vector<refpmu_log_entry> Port::Log(std::size_t capacity, int cpu) const {
 
 refpmu_stats Port::Stats(int cpu) const {
   auto stats = Request<refpmu_stats>(cpu);
-  Assert(TryIoctl(REFPMU_IOC_STATS, &stats), "reading of the statistics");
+  ThrowUnlessOk(TryIoctl(REFPMU_IOC_STATS, &stats), "reading of the statistics");
   return stats;
 }
 
 refpmu_info Port::Info() const {
   refpmu_info info = {};
   info.size = sizeof(info);
-  Assert(TryIoctl(REFPMU_IOC_INFO, &info), "reading of the device's figures");
+  ThrowUnlessOk(TryIoctl(REFPMU_IOC_INFO, &info), "reading of the device's figures");
   return info;
 }
 
-void Port::Reset() const { Assert(TryIoctl(REFPMU_IOC_RESET, nullptr), "reset"); }
+void Port::Reset() const { ThrowUnlessOk(TryIoctl(REFPMU_IOC_RESET, nullptr), "reset"); }
 
 }  // namespace pmuconf

@@ -53,7 +53,7 @@ class CgroupRoot {
 
 // Moves this process into the cgroup of that folder, and returns whether it could. Restores its CPU
 // affinity, which Linux before 6.2 resets when a cgroup has its own CPUs.
-inline bool MovedTo(const std::string& folder) {
+inline bool MoveToCgroup(const std::string& folder) {
   cpu_set_t cpus;
   if (sched_getaffinity(0, sizeof(cpus), &cpus) != 0) return false;
   std::ofstream procs(folder + "/cgroup.procs");
@@ -74,7 +74,7 @@ class Cgroup {
   }
   Cgroup(const Cgroup&) = delete;
   ~Cgroup() {
-    MovedTo(root_);
+    MoveToCgroup(root_);
     rmdir(path_.c_str());
   }
 
@@ -82,10 +82,10 @@ class Cgroup {
   const std::string& path() const { return path_; }
   Fd Folder() const { return OpenFolder(path_); }
   void Enter() const {
-    if (!MovedTo(path_)) throw Broken("cannot enter the cgroup " + path_);
+    if (!MoveToCgroup(path_)) throw Broken("cannot enter the cgroup " + path_);
   }
   void Leave() const {
-    if (!MovedTo(root_)) throw Broken("cannot leave the cgroup " + path_);
+    if (!MoveToCgroup(root_)) throw Broken("cannot leave the cgroup " + path_);
   }
 
  private:

@@ -22,6 +22,6 @@ Broken BrokenErrno(const std::string& what, int error) {
   return broken;
 }
 
-void SkipUnclaimed(const std::string& what) { throw Skipped{Obstacle::kNotClaimed, what}; }
+void SkipUnclaimed(const std::string& what) { throw Skipped{SkipReason::kNotClaimed, what}; }
 
 }  // namespace pmuconf

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "system/obstacle.h"
+#include "system/skip_reason.h"
 
 namespace pmuconf {
 
@@ -20,24 +20,24 @@ struct FailedCall {
 
 struct Context {
   std::string pmu;  // --pmu: overrides the target's match
-  static constexpr std::size_t kOpenedKept = 4;
+  static constexpr std::size_t kMaxOpened = 4;
   std::deque<std::string> opened;  // the last attrs and their results, as messages show them
   std::size_t opens = 0;           // number of all opens
   std::string bpf_log;             // the end of libbpf's log
   FailedCall failed_call;
-  // Another task preempted a thread that is Undisturbed, so the result is no evidence.
-  bool disturbed = false;
+  // Another task preempted a thread with NoPreemption, so the result is no evidence.
+  bool preempted = false;
   bool denied = false;                // a call failed with EPERM or EACCES
   std::optional<std::string> broken;  // first cause
   std::optional<std::string> skipped;
-  Obstacle obstacle = Obstacle::kNone;  // the skip reason of `skipped`
+  SkipReason skip_reason = SkipReason::kNone;  // the skip reason of `skipped`
 };
 
 Context& context();
 
 // Thrown if a case is not for this target or machine. A child process passes it to its parent.
 struct Skipped {
-  Obstacle obstacle;
+  SkipReason skip_reason;
   std::string reason;
 };
 

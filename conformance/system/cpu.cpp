@@ -49,7 +49,7 @@ bool Schedule(int policy, int priority) {
 }
 
 // Returns how often the scheduler preempted this thread.
-long TakenAway() {
+long Preemptions() {
   rusage used = {};
   getrusage(RUSAGE_THREAD, &used);
   return used.ru_nivcsw;
@@ -57,65 +57,65 @@ long TakenAway() {
 
 }  // namespace
 
-Undisturbed::Undisturbed() : switches_(TakenAway()) {
+NoPreemption::NoPreemption() : switches_(Preemptions()) {
   if (!Schedule(SCHED_FIFO, 1)) throw BrokenErrno("a priority above ordinary tasks", errno);
 }
 
-Undisturbed::~Undisturbed() {
-  if (TakenAway() != switches_) context().disturbed = true;
+NoPreemption::~NoPreemption() {
+  if (Preemptions() != switches_) context().preempted = true;
   Schedule(SCHED_OTHER, 0);
 }
 
-void Undisturbed::Yield() {
-  const long before = TakenAway();
+void NoPreemption::Yield() {
+  const long before = Preemptions();
   sched_yield();
-  switches_ += TakenAway() - before;
+  switches_ += Preemptions() - before;
 }
 
 namespace {
 
 // Writes a Skipped to the pipe: one byte for the enumerator of the skip reason, then the text. Both
 // fit into the empty pipe.
-void Tell(int fd, const Skipped& skipped) {
-  const std::string words = static_cast<char>(skipped.obstacle) + skipped.reason;
-  if (write(fd, words.data(), words.size()) < 0) _exit(126);
+void WriteSkipped(int fd, const Skipped& skipped) {
+  const std::string message = static_cast<char>(skipped.skip_reason) + skipped.reason;
+  if (write(fd, message.data(), message.size()) < 0) _exit(126);
 }
 
 // Throws the Skipped that the child wrote, if any. Other processes may still have the write end
 // open, so this does not wait for end of file: the child has ended, and its data is in the pipe.
-void ThrowTold(int fd) {
-  std::array<char, PIPE_BUF> words;
-  const ssize_t size = read(fd, words.data(), words.size());
+void ThrowIfSkipped(int fd) {
+  std::array<char, PIPE_BUF> message;
+  const ssize_t size = read(fd, message.data(), message.size());
   if (size <= 0) return;
-  throw Skipped{static_cast<Obstacle>(words[0]), {words.data() + 1, words.data() + size}};
+  throw Skipped{static_cast<SkipReason>(message[0]), {message.data() + 1, message.data() + size}};
 }
 
 }  // namespace
 
 Child::Child(const std::function<int()>& body) {
-  int go[2], why[2];
-  if (pipe2(go, O_CLOEXEC) != 0) throw BrokenErrno("pipe", errno);
-  if (pipe2(why, O_CLOEXEC | O_NONBLOCK) != 0) throw BrokenErrno("pipe", errno);
-  why_skipped_ = Fd(why[0]);
-  const Fd tell(why[1]);
+  int go_ends[2], skip_ends[2];
+  if (pipe2(go_ends, O_CLOEXEC) != 0) throw BrokenErrno("pipe", errno);
+  if (pipe2(skip_ends, O_CLOEXEC | O_NONBLOCK) != 0) throw BrokenErrno("pipe", errno);
+  skip_fd_ = Fd(skip_ends[0]);
+  const Fd skip_pipe(skip_ends[1]);
   pid_ = fork();
   if (pid_ < 0) throw BrokenErrno("fork", errno);
   if (pid_ == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    close(go[1]);
+    close(go_ends[1]);
     char byte = 0;
-    if (read(go[0], &byte, 1) != 1) _exit(127);  // the parent has exited
+    if (read(go_ends[0], &byte, 1) != 1) _exit(127);  // the parent has exited
     int status = 126;
     try {
       status = body();
     } catch (const Skipped& skipped) {
-      Tell(tell.get(), skipped);
+      WriteSkipped(skip_pipe.get(), skipped);
     } catch (const std::exception&) {
     }
     _exit(status);
   }
-  close(go[0]);
-  go_fd_ = go[1];
+  close(go_ends[0]);
+  go_fd_ = go_ends[1];
 }
 
 Child::~Child() {
@@ -140,11 +140,11 @@ int Child::Wait() {
   } while (reaped < 0 && errno == EINTR);
   if (reaped < 0) throw BrokenErrno("waitpid", errno);
   pid_ = -1;
-  ThrowTold(why_skipped_.get());
+  ThrowIfSkipped(skip_fd_.get());
   return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-void Spin(double seconds) {
+void BusyWait(double seconds) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   while (std::chrono::steady_clock::now() < until) {
   }

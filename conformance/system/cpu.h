@@ -22,11 +22,11 @@ int CurrentCpu();
 // The kernel limits real-time runtime, so it may still preempt the thread after a long stall of the
 // virtual machine. Then the result is no evidence, whatever it is, and the executor runs the case
 // again.
-class Undisturbed {
+class NoPreemption {
  public:
-  Undisturbed();
-  Undisturbed(const Undisturbed&) = delete;
-  ~Undisturbed();
+  NoPreemption();
+  NoPreemption(const NoPreemption&) = delete;
+  ~NoPreemption();
 
   void Yield();  // lets a child run; does not count as a disturbance
 
@@ -51,12 +51,12 @@ class Child {
  private:
   pid_t pid_ = -1;
   int go_fd_ = -1;
-  Fd why_skipped_;
+  Fd skip_fd_;
 };
 
 // Keeps this CPU busy for `seconds` of wall-clock time. Use it only to let time pass, never to wait
 // for another task.
-void Spin(double seconds);
+void BusyWait(double seconds);
 
 }  // namespace pmuconf
 

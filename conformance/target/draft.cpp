@@ -81,7 +81,7 @@ void WriteRefusals(const PmuFacts& facts, Writer* out) {
 }
 
 void WriteStimulus(const EventFacts& event, Writer* out) {
-  out->Line("stimulus", Quoted(event.stimulus), event.seen);
+  out->Line("stimulus", Quoted(event.stimulus), event.counts);
   if (event.stimulus == "syscalls") {
     out->Line("syscall", "\"getppid\"", "the one that was called");
   }

@@ -30,7 +30,7 @@ class Applies {
       ++n;
     return rest_.substr(0, n == 0 ? 1 : n);
   }
-  bool Take(std::string_view word) {
+  bool Consume(std::string_view word) {
     if (Peek() != word) return false;
     rest_.remove_prefix(word.size());
     return true;
@@ -42,30 +42,30 @@ class Applies {
 
   bool Or() {
     bool value = And();
-    while (Take("or")) value = And() || value;
+    while (Consume("or")) value = And() || value;
     return value;
   }
   bool And() {
     bool value = Not();
-    while (Take("and")) value = Not() && value;
+    while (Consume("and")) value = Not() && value;
     return value;
   }
   bool Not() {
-    if (Take("not")) return !Not();
+    if (Consume("not")) return !Not();
     return Atom();
   }
   bool Atom() {
-    if (Take("(")) {
+    if (Consume("(")) {
       const bool value = Or();
-      if (!Take(")")) Fail();
+      if (!Consume(")")) Fail();
       return value;
     }
-    if (Take("true")) return true;
-    if (Take("false")) return false;
+    if (Consume("true")) return true;
+    if (Consume("false")) return false;
     const std::string_view word = Peek();
     const auto cap = CapFromString(word);
     if (!cap) Fail();
-    Take(word);
+    Consume(word);
     return has_(*cap);
   }
 

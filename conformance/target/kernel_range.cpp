@@ -12,7 +12,7 @@ namespace pmuconf {
 namespace {
 
 // Removes "6.12" from the front of `text` and stores it in `version`.
-bool TakeVersion(std::string_view* text, std::pair<int, int>* version) {
+bool ParseVersion(std::string_view* text, std::pair<int, int>* version) {
   const auto number = [&](int* value) {
     const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), *value);
     if (error != std::errc()) return false;
@@ -32,7 +32,7 @@ bool KernelMatches(std::string_view text, std::string_view release) {
                               std::string(release) + "': not understood"));
   };
   std::pair<int, int> running;
-  if (!TakeVersion(&release, &running)) return fail();
+  if (!ParseVersion(&release, &running)) return fail();
   std::string_view rest = text;
   bool good = true;
   while (true) {
@@ -42,7 +42,7 @@ bool KernelMatches(std::string_view text, std::string_view release) {
     const std::string_view op = part.substr(0, n);
     rest.remove_prefix(n);
     std::pair<int, int> wanted;
-    if (!TakeVersion(&rest, &wanted)) return fail();
+    if (!ParseVersion(&rest, &wanted)) return fail();
     if (op == ">=") {
       good = good && running >= wanted;
     } else if (op == ">") {

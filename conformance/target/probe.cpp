@@ -30,7 +30,7 @@ constexpr unsigned kMostFixed = 16;
 constexpr std::uint64_t kPeriod = 100'003;
 constexpr std::uint64_t kFrequency_hz = 100;
 constexpr std::uint64_t kNumbersTried = 64;
-constexpr std::size_t kNumbersKept = 16;
+constexpr std::size_t kMaxEventSpecs = 16;
 
 bool AnyOf(std::string_view name, const std::array<const char*, 3>& names) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -39,15 +39,15 @@ bool AnyOf(std::string_view name, const std::array<const char*, 3>& names) {
 std::string Folder(const std::string& pmu) { return std::string(kEventSource) + "/" + pmu; }
 
 // Returns the result as the comments of a target file state it.
-std::string Gave(int error) { return error == 0 ? "opens" : "gives " + ErrnoName(error); }
+std::string ErrnoText(int error) { return error == 0 ? "opens" : "gives " + ErrnoName(error); }
 
 class Probe {
  public:
   explicit Probe(const std::string& pmu) { facts_.device = pmu; }
 
   PmuFacts Run() {
-    if (const auto refused = EventsRefused()) {
-      throw ConfigError(std::string(Phrase(refused->obstacle)) + ": " + refused->reason);
+    if (const auto refused = WhyEventsDenied()) {
+      throw ConfigError(std::string(Phrase(refused->skip_reason)) + ": " + refused->reason);
     }
     Identify();
     if (facts_.kind == "trace") return facts_;
@@ -58,8 +58,8 @@ class Probe {
     Formats();
     Choices();
     for (std::size_t i = 0; i < facts_.events.size(); ++i) {
-      const ActionCounts counts = CountActions([this, i] { return Open(kept_[i], {}); });
-      facts_.events[i].seen = counts.seen;
+      const ActionCounts counts = CountActions([this, i] { return Open(event_specs_[i], {}); });
+      facts_.events[i].counts = counts.counts;
       facts_.events[i].stimulus = counts.stimulus;
     }
     return facts_;
@@ -85,7 +85,7 @@ class Probe {
 
   Finding Try(const EventSpec& spec, const OpenOptions& options, const std::string& what) const {
     const OpenResult opened = Open(spec, options);
-    return {0, opened.error, what + " " + Gave(opened.error)};
+    return {0, opened.error, what + " " + ErrnoText(opened.error)};
   }
 
   void Identify() {
@@ -147,7 +147,7 @@ class Probe {
       try {
         Target target = Target::Parse(text, "probe");
         target.Resolve(facts_.device);
-        Take(Named(name), target.Event(name));
+        AddEvent(EventNamed(name), target.Event(name));
       } catch (const std::exception& error) {
         facts_.skipped.push_back(name + ": " + error.what());
       }
@@ -155,15 +155,15 @@ class Probe {
     if (facts_.kind == "software") FindSoftware();
     if (facts_.kind == "tracepoint") FindTracepoints();
     if (!specs_.empty()) return;
-    for (std::uint64_t number = 0; number < kNumbersTried && specs_.size() < kNumbersKept;
+    for (std::uint64_t number = 0; number < kNumbersTried && specs_.size() < kMaxEventSpecs;
          ++number) {
       EventSpec spec;
       spec.type = facts_.type;
       spec.config = number;
       if (!Open(spec, {}).ok()) continue;
-      EventFacts facts = Named("config-" + std::to_string(number));
+      EventFacts facts = EventNamed("config-" + std::to_string(number));
       facts.code = static_cast<std::uint16_t>(number);
-      Take(facts, spec);
+      AddEvent(facts, spec);
     }
     if (specs_.empty()) {
       throw ConfigError("no event of PMU '" + facts_.device + "' opens: write its target by hand");
@@ -176,7 +176,7 @@ class Probe {
       EventSpec spec;
       spec.type = facts_.type;
       spec.config = number;
-      Take(Named(kSoftwareNames[number]), spec);
+      AddEvent(EventNamed(kSoftwareNames[number]), spec);
     }
   }
 
@@ -189,28 +189,28 @@ class Probe {
       EventSpec spec;
       spec.type = facts_.type;
       spec.config = std::strtoull(id.value_or("0").c_str(), nullptr, 10);
-      if (id) Take(Named(name), spec);
+      if (id) AddEvent(EventNamed(name), spec);
     }
   }
 
-  static EventFacts Named(const std::string& name) {
+  static EventFacts EventNamed(const std::string& name) {
     EventFacts facts;
     facts.name = name;
     return facts;
   }
 
-  void Take(const EventFacts& facts, const EventSpec& spec) {
+  void AddEvent(const EventFacts& facts, const EventSpec& spec) {
     const OpenResult opened = Open(spec, {});
     if (opened.ok()) {
       specs_.push_back({facts, spec});
     } else {
-      facts_.skipped.push_back(facts.name + ": open " + Gave(opened.error));
+      facts_.skipped.push_back(facts.name + ": open " + ErrnoText(opened.error));
     }
   }
 
   // Returns how many of `specs` fit into one group, at most `most`. The events are enabled, because
   // a driver may ignore disabled events when it validates a group.
-  unsigned Fit(const std::vector<EventSpec>& specs, unsigned most) const {
+  unsigned CountFitting(const std::vector<EventSpec>& specs, unsigned most) const {
     std::vector<Event> group;
     for (const EventSpec& spec : specs) {
       if (group.size() == most) break;
@@ -224,7 +224,7 @@ class Probe {
   void Count() {
     std::map<unsigned, unsigned> votes;
     for (Spec& spec : specs_) {
-      spec.facts.fit = Fit(std::vector(kMostGeneral, spec.spec), kMostGeneral);
+      spec.facts.fit = CountFitting(std::vector(kMostGeneral, spec.spec), kMostGeneral);
       ++votes[spec.facts.fit];
     }
     const auto most =
@@ -246,7 +246,7 @@ class Probe {
     for (Spec& spec : specs_) {
       if (spec.facts.fit != general + 1 && spec.facts.fit != 1) continue;
       full.push_back(spec.spec);
-      if (Fit(full, kMostGeneral + kMostFixed) == full.size()) {
+      if (CountFitting(full, kMostGeneral + kMostFixed) == full.size()) {
         spec.facts.fixed = true;
       } else {
         full.pop_back();
@@ -258,7 +258,7 @@ class Probe {
     for (const Spec& spec : specs_) {
       if (spec.facts.fit == general || spec.facts.fixed) {
         facts_.events.push_back(spec.facts);
-        kept_.push_back(spec.spec);
+        event_specs_.push_back(spec.spec);
       } else {
         facts_.skipped.push_back(spec.facts.name + ": " + std::to_string(spec.facts.fit) +
                                  " fit into a group: its `counters` are unknown");
@@ -284,7 +284,7 @@ class Probe {
   // Reads the counter width from the control page, if user space may read counters.
   void Width() {
     facts_.width = {64, 0, "unknown; 64 claims nothing"};
-    const OpenResult opened = Open(kept_.front(), {.disabled = false});
+    const OpenResult opened = Open(event_specs_.front(), {.disabled = false});
     if (!opened.ok()) return;
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     void* const base = mmap(nullptr, page, PROT_READ, MAP_SHARED, opened.event.fd(), 0);
@@ -298,9 +298,9 @@ class Probe {
   }
 
   // Returns the first success over all events; otherwise the result of the first event.
-  Finding Any(const OpenOptions& options, const std::string& what) const {
-    Finding first = Try(kept_.front(), options, what);
-    for (const EventSpec& spec : kept_) {
+  Finding TryAny(const OpenOptions& options, const std::string& what) const {
+    Finding first = Try(event_specs_.front(), options, what);
+    for (const EventSpec& spec : event_specs_) {
       Finding finding = Try(spec, options, what);
       if (finding.ok()) return finding;
     }
@@ -308,32 +308,33 @@ class Probe {
   }
 
   void Refusals() {
-    facts_.sampling = Any({.sample_period = kPeriod, .sample_type = PERF_SAMPLE_IP},
-                          "sample_period = " + std::to_string(kPeriod));
+    facts_.sampling = TryAny({.sample_period = kPeriod, .sample_type = PERF_SAMPLE_IP},
+                             "sample_period = " + std::to_string(kPeriod));
     const bool before = std::exchange(per_cpu_, false);
-    facts_.task = Any({}, "an event of a task");
+    facts_.task = TryAny({}, "an event of a task");
     per_cpu_ = before;
-    facts_.exclude_user = Any({.exclude_user = true}, "exclude_user");
-    facts_.exclude_kernel = Any({.exclude_kernel = true}, "exclude_kernel");
+    facts_.exclude_user = TryAny({.exclude_user = true}, "exclude_user");
+    facts_.exclude_kernel = TryAny({.exclude_kernel = true}, "exclude_kernel");
   }
 
   void Sampling() {
-    facts_.frequency = Any({.sample_freq = kFrequency_hz, .sample_type = PERF_SAMPLE_IP},
-                           "sample_freq = " + std::to_string(kFrequency_hz));
-    const auto takes = [&](std::uint64_t period) {
-      return Any({.sample_period = period, .sample_type = PERF_SAMPLE_IP}, "").ok();
+    facts_.frequency = TryAny({.sample_freq = kFrequency_hz, .sample_type = PERF_SAMPLE_IP},
+                              "sample_freq = " + std::to_string(kFrequency_hz));
+    const auto accepts = [&](std::uint64_t period) {
+      return TryAny({.sample_period = period, .sample_type = PERF_SAMPLE_IP}, "").ok();
     };
-    std::uint64_t refused = 0, taken = kPeriod;
-    while (taken - refused > 1) {
-      const std::uint64_t middle = refused == 0 && taken > 2 ? 1 : refused + (taken - refused) / 2;
-      (takes(middle) ? taken : refused) = middle;
+    std::uint64_t refused = 0, accepted = kPeriod;
+    while (accepted - refused > 1) {
+      const std::uint64_t middle =
+          refused == 0 && accepted > 2 ? 1 : refused + (accepted - refused) / 2;
+      (accepts(middle) ? accepted : refused) = middle;
     }
-    facts_.min_period = {taken, 0, "the shortest that opens"};
+    facts_.min_period = {accepted, 0, "the shortest that opens"};
     facts_.precise = {0, 0, "no precise_ip opens"};
     for (std::uint64_t level = 3; level > 0 && facts_.precise.value == 0; --level) {
       const auto edit = [level](perf_event_attr& attr) { attr.precise_ip = level & 3; };
       const bool opens =
-          Any({.sample_period = kPeriod, .sample_type = PERF_SAMPLE_IP, .edit = edit}, "").ok();
+          TryAny({.sample_period = kPeriod, .sample_type = PERF_SAMPLE_IP, .edit = edit}, "").ok();
       if (opens) facts_.precise = {level, 0, "the highest precise_ip that opens"};
     }
     if (facts_.precise.value > 0 && !ReadFile(Folder(facts_.device) + "/caps/max_precise")) {
@@ -342,10 +343,10 @@ class Probe {
     const auto edit = [](perf_event_attr& attr) {
       attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER;
     };
-    facts_.branches = Any({.sample_period = kPeriod,
-                           .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_BRANCH_STACK,
-                           .edit = edit},
-                          "PERF_SAMPLE_BRANCH_STACK");
+    facts_.branches = TryAny({.sample_period = kPeriod,
+                              .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_BRANCH_STACK,
+                              .edit = edit},
+                             "PERF_SAMPLE_BRANCH_STACK");
     if (!facts_.branches.ok()) return;
     const auto deep = ReadFile(Folder(facts_.device) + "/caps/branches");
     facts_.branches.value = deep ? std::strtoul(deep->c_str(), nullptr, 10) : 1;
@@ -378,7 +379,7 @@ class Probe {
                const std::function<void(perf_event_attr&)>& edit, const OpenOptions& plain = {}) {
     OpenOptions options = plain;
     options.edit = edit;
-    Finding finding = Try(kept_.front(), options, what);
+    Finding finding = Try(event_specs_.front(), options, what);
     if (std::find(errors.begin(), errors.end(), finding.error) == errors.end()) return false;
     facts_.refused.emplace_back(key, std::move(finding));
     return true;
@@ -429,8 +430,8 @@ class Probe {
 
   PmuFacts facts_;
   std::vector<Spec> specs_;
-  std::vector<EventSpec> kept_;  // the events in facts_.events
-  bool config2_ = false;         // sysfs has a format that uses config2
+  std::vector<EventSpec> event_specs_;  // the events in facts_.events
+  bool config2_ = false;                // sysfs has a format that uses config2
   int cpu_ = 0;
   bool per_cpu_ = false;
 };

@@ -29,7 +29,7 @@ struct EventFacts {
   unsigned fit = 0;                   // how many instances of it alone fit into a group
   bool fixed = false;   // it has a fixed counter: one more instance fits than of other events
   std::string generic;  // "cpu-cycles"; "" if none
-  std::string seen;     // its counts during different actions
+  std::string counts;   // its counts during different actions
   std::string stimulus = "none";  // the stimulus that it counted exactly
 };
 

@@ -11,18 +11,18 @@ namespace pmuconf::processor {
 
 inline constexpr std::string_view kMachine = "x86_64";  // as uname -m prints it
 // perf_misc_flags() reports PERF_RECORD_MISC_EXACT_IP.
-inline constexpr bool kSaysExactIp = true;
+inline constexpr bool kReportsExactIp = true;
 // The code that patches kernel text calls perf_event_text_poke().
-inline constexpr bool kTellsTextPokes = true;
+inline constexpr bool kReportsTextPokes = true;
 // hw_breakpoint_arch_parse() accepts lengths of 1, 2, 4 or 8 bytes, at aligned addresses.
-inline constexpr bool kWatchesWholeWords = true;
+inline constexpr bool kAlignedBreakpointsOnly = true;
 
 #elif defined(__aarch64__)
 
 inline constexpr std::string_view kMachine = "aarch64";
-inline constexpr bool kSaysExactIp = false;
-inline constexpr bool kTellsTextPokes = false;
-inline constexpr bool kWatchesWholeWords = false;
+inline constexpr bool kReportsExactIp = false;
+inline constexpr bool kReportsTextPokes = false;
+inline constexpr bool kAlignedBreakpointsOnly = false;
 
 #else
 #error "what Linux makes of this processor is not known"

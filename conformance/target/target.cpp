@@ -43,11 +43,11 @@ bool Target::Has(Cap cap) const {
     case Cap::kVectors:
       return reg::HasVectors();
     case Cap::kExactIp:
-      return processor::kSaysExactIp;
+      return processor::kReportsExactIp;
     case Cap::kTextPoke:
-      return processor::kTellsTextPokes;
+      return processor::kReportsTextPokes;
     case Cap::kWholeWords:
-      return processor::kWatchesWholeWords;
+      return processor::kAlignedBreakpointsOnly;
     case Cap::kFaultTrace:
       return access(kFaultTracepoint, F_OK) == 0;
     case Cap::kHugePages:
@@ -181,20 +181,20 @@ EventSpec Target::Event(std::string_view name) const {
   throw Broken("target " + name_ + " has no event " + std::string(name));
 }
 
-std::vector<EventSpec> Target::Events(const EventWish& wish) const {
+std::vector<EventSpec> Target::Events(const EventFilter& filter) const {
   std::vector<EventSpec> specs;
   const std::uint64_t all = LowBits(general_);
   // All events with a port are exact, so the choice matters only without one.
-  const bool choosy = Unlimited() || (port_.empty() && Claims(Cap::kStimulus));
+  const bool require_exact = Unlimited() || (port_.empty() && Claims(Cap::kStimulus));
   for (const EventClaim& claim : claims_) {
     const bool everywhere = (claim.counters & all) == all;
-    if (claim.wide && !wish.wide) continue;
-    if (!wish.rough && choosy && !Driven(claim)) continue;
-    if (wish.stimulus && claim.stimulus != *wish.stimulus) continue;
-    if (wish.any_general && !everywhere) continue;
-    if (wish.constrained && everywhere) continue;
-    if (wish.fixed && (claim.counters >> kFixedBase) == 0) continue;
-    if (wish.generic && !claim.generic) continue;
+    if (claim.wide && !filter.wide) continue;
+    if (!filter.inexact && require_exact && !HasExactStimulus(claim)) continue;
+    if (filter.stimulus && claim.stimulus != *filter.stimulus) continue;
+    if (filter.any_general && !everywhere) continue;
+    if (filter.constrained && everywhere) continue;
+    if (filter.fixed && (claim.counters >> kFixedBase) == 0) continue;
+    if (filter.generic && !claim.generic) continue;
     specs.push_back(ResolveClaim(claim));
   }
   if (specs.empty()) throw Broken("target " + name_ + " has no event that the case asks for");
@@ -232,8 +232,9 @@ std::vector<EventSpec> Target::AnyEvents(std::size_t n) const {
   if (!port_.empty()) {
     known = Events({.stimulus = StimulusKind::kPulse, .any_general = true});
   } else {
-    for (const EventSpec& spec : Events({.any_general = true, .rough = !Claims(Cap::kStimulus)})) {
-      const auto same = [&spec](const EventSpec& other) { return HappenTogether(spec, other); };
+    for (const EventSpec& spec :
+         Events({.any_general = true, .inexact = !Claims(Cap::kStimulus)})) {
+      const auto same = [&spec](const EventSpec& other) { return ShareStimulus(spec, other); };
       if (std::none_of(known.begin(), known.end(), same)) known.push_back(spec);
     }
   }
@@ -242,11 +243,11 @@ std::vector<EventSpec> Target::AnyEvents(std::size_t n) const {
   return specs;
 }
 
-bool HappenTogether(const EventSpec& a, const EventSpec& b) {
+bool ShareStimulus(const EventSpec& a, const EventSpec& b) {
   return a.stimulus == b.stimulus && a.code == b.code;
 }
 
-PulseOptions Meeting(const EventSpec& spec, PulseOptions options) {
+PulseOptions WithRequirements(const EventSpec& spec, PulseOptions options) {
   if (options.latency == 0) options.latency = spec.latency;
   if (options.response == 0) options.response = spec.response;
   return options;
@@ -258,7 +259,7 @@ void Target::Stimulate(const EventSpec& spec, std::uint64_t n, const PulseOption
   }
   switch (spec.stimulus) {
     case StimulusKind::kPulse:
-      port().Pulse(spec.code, n, Meeting(spec, options));
+      port().Pulse(spec.code, n, WithRequirements(spec, options));
       return;
     case StimulusKind::kClock:
       port().Advance(n * spec.ticks, options);

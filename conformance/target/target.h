@@ -131,7 +131,7 @@ struct MachineClaim {
 };
 
 // The properties of events that a case asks for.
-struct EventWish {
+struct EventFilter {
   std::optional<StimulusKind> stimulus = {};
   bool wide = false;         // also events that use two counters
   bool any_general = false;  // only events that every general counter can count
@@ -139,7 +139,7 @@ struct EventWish {
   bool fixed = false;        // only events that a fixed counter can also count
   bool generic = false;      // only events that PERF_TYPE_HARDWARE also selects
   // Also events that are not exact, have no stimulus, or whose stimulus migrates the thread.
-  bool rough = false;
+  bool inexact = false;
 };
 
 // A target file: its path and its content.
@@ -151,14 +151,14 @@ struct TargetText {
 using FindBase =
     std::function<std::optional<TargetText>(const std::string& name, const std::string& path)>;
 // Looks in the directory of the file that names the base.
-std::optional<TargetText> FindBeside(const std::string& name, const std::string& path);
+std::optional<TargetText> FindInSameFolder(const std::string& name, const std::string& path);
 
 class Target {
  public:
   // Reads a target file. Throws ConfigError (file, line, key). Opens no event and needs no PMU.
-  static Target Load(const std::string& path, const FindBase& find_base = FindBeside);
+  static Target Load(const std::string& path, const FindBase& find_base = FindInSameFolder);
   static Target Parse(std::string_view text, const std::string& path,
-                      const FindBase& find_base = FindBeside);
+                      const FindBase& find_base = FindInSameFolder);
 
   const std::string& name() const { return name_; }
   const std::string& match() const { return match_; }
@@ -205,7 +205,7 @@ class Target {
 
   // Resolved events. An unknown name, or a wish that no event meets, ends the case as BROKEN.
   EventSpec Event(std::string_view name) const;
-  std::vector<EventSpec> Events(const EventWish& wish = {}) const;  // in the order of the file
+  std::vector<EventSpec> Events(const EventFilter& filter = {}) const;  // in the order of the file
   std::vector<EventSpec> CacheEvents() const;
   // Returns the event codes of all events and cache events of the target file.
   std::vector<std::uint16_t> Codes() const;
@@ -249,10 +249,10 @@ class Target {
 };
 
 // Returns whether one stimulus makes both events happen.
-bool HappenTogether(const EventSpec& a, const EventSpec& b);
+bool ShareStimulus(const EventSpec& a, const EventSpec& b);
 
 // Returns `options` with the latency and response that `spec` needs, unless `options` sets them.
-PulseOptions Meeting(const EventSpec& spec, PulseOptions options);
+PulseOptions WithRequirements(const EventSpec& spec, PulseOptions options);
 
 // The id file of the tracepoint behind Cap::kFaultTrace. Its content is the value for attr.config.
 inline constexpr const char* kFaultTracepoint =

@@ -20,7 +20,7 @@ namespace {
 using Paths = std::vector<std::string>;
 
 // Moves the node, because a copy of a toml++ node loses its file and line.
-void Put(toml::table* table, std::string_view key, toml::node&& node) {
+void Insert(toml::table* table, std::string_view key, toml::node&& node) {
   std::move(node).visit(
       [&](auto&& value) { table->insert_or_assign(key, std::forward<decltype(value)>(value)); });
 }
@@ -28,7 +28,7 @@ void Put(toml::table* table, std::string_view key, toml::node&& node) {
 // Adds the keys of `base` that `table` lacks.
 void InheritKeys(toml::table* table, toml::table&& base) {
   for (auto&& [key, node] : base) {
-    if (!table->contains(key)) Put(table, key, std::move(node));
+    if (!table->contains(key)) Insert(table, key, std::move(node));
   }
 }
 
@@ -46,8 +46,8 @@ void InheritEntries(toml::array* list, toml::array&& base) {
         [&](auto&& value) { list->push_back(std::forward<decltype(value)>(value)); });
   };
   for (toml::node& entry : base) {
-    const auto over = std::find_if(own.begin(), own.end(), [&](const toml::node& mine) {
-      return !NameOf(mine).empty() && NameOf(mine) == NameOf(entry);
+    const auto over = std::find_if(own.begin(), own.end(), [&](const toml::node& own_entry) {
+      return !NameOf(own_entry).empty() && NameOf(own_entry) == NameOf(entry);
     });
     if (over == own.end()) {
       add(std::move(entry));
@@ -64,7 +64,7 @@ void Inherit(toml::table* file, toml::table&& base) {
   for (auto&& [key, node] : base) {
     toml::node* const own = file->get(key);
     if (own == nullptr) {
-      Put(file, key, std::move(node));
+      Insert(file, key, std::move(node));
     } else if (own->is_table() && node.is_table()) {
       InheritKeys(own->as_table(), std::move(*node.as_table()));
     } else if (own->is_array() && node.is_array()) {
@@ -75,7 +75,7 @@ void Inherit(toml::table* file, toml::table&& base) {
 
 // Removes "table", "table.key", or the entries "list.name" (a glob) from `base`. Returns false if
 // nothing matches.
-bool TakeOut(toml::table* base, const std::string& what) {
+bool Remove(toml::table* base, const std::string& what) {
   const auto dot = what.find('.');
   const std::string table = what.substr(0, dot);
   if (dot == std::string::npos) return base->erase(table) != 0;
@@ -118,7 +118,7 @@ toml::table Read(std::string_view text, const std::string& path, const FindBase&
     const std::string table = what.substr(0, what.find('.'));
     // The VM runner also reads these two tables and does not support `without`. All their keys have
     // defaults, so removal is not needed.
-    if (table == "target" || table == "vm" || !TakeOut(&base, what)) {
+    if (table == "target" || table == "vm" || !Remove(&base, what)) {
       root.Fail("without", "cannot take '" + what + "' out of " + found->path);
     }
   }
@@ -131,12 +131,12 @@ toml::table Read(std::string_view text, const std::string& path, const FindBase&
 
 }  // namespace
 
-std::optional<TargetText> FindBeside(const std::string& name, const std::string& path) {
+std::optional<TargetText> FindInSameFolder(const std::string& name, const std::string& path) {
   if (name.find('/') != std::string::npos) return std::nullopt;
-  const auto beside = std::filesystem::path(path).parent_path() / (name + ".toml");
-  auto text = ReadFile(beside.string());
+  const auto sibling = std::filesystem::path(path).parent_path() / (name + ".toml");
+  auto text = ReadFile(sibling.string());
   if (!text) return std::nullopt;
-  return TargetText{beside.string(), std::move(*text)};
+  return TargetText{sibling.string(), std::move(*text)};
 }
 
 toml::table ReadWithBase(std::string_view text, const std::string& path,

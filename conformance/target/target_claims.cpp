@@ -88,7 +88,7 @@ const std::vector<Cap>& AllCaps() {
   return caps;
 }
 
-bool Driven(const EventClaim& claim) {
+bool HasExactStimulus(const EventClaim& claim) {
   switch (claim.stimulus) {
     case StimulusKind::kNone:
     case StimulusKind::kContextSwitches:
@@ -114,7 +114,7 @@ bool Target::Claims(Cap cap) const {
   // In a target that has events with and without a stimulus, cases know the count only of those
   // with one.
   const auto useful = [&](const EventClaim& e) {
-    return !port_.empty() || Driven(e) || !any(stimulated);
+    return !port_.empty() || HasExactStimulus(e) || !any(stimulated);
   };
   switch (cap) {
     case Cap::kStimulus:
@@ -224,7 +224,7 @@ bool Target::Unlimited() const {
 std::size_t Target::IndependentEvents() const {
   std::set<std::pair<StimulusKind, std::uint64_t>> different;
   for (const EventClaim& claim : claims_) {
-    if (!Driven(claim)) continue;
+    if (!HasExactStimulus(claim)) continue;
     const std::uint64_t own = port_.empty() ? 0 : static_cast<std::uint64_t>(&claim - &claims_[0]);
     different.emplace(claim.stimulus, claim.code.value_or(own));
   }

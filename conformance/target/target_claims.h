@@ -15,7 +15,7 @@ constexpr std::uint64_t LowBits(unsigned n) { return n >= 64 ? ~0ULL : (1ULL << 
 
 // Returns whether the event is exact and has a stimulus that neither migrates the thread nor blocks
 // it.
-bool Driven(const EventClaim& claim);
+bool HasExactStimulus(const EventClaim& claim);
 
 }  // namespace pmuconf
 

@@ -24,7 +24,7 @@ __attribute__((section("__libfuzzer_extra_counters"))) std::uint8_t counters[1 <
 
 }  // namespace
 
-void CountPlace(std::uint64_t place) {
+void ReportPlace(std::uint64_t place) {
   std::uint8_t& counter = counters[place * kMix >> (64 - kCounterBits)];
   if (counter < UINT8_MAX) ++counter;
 }
@@ -51,7 +51,7 @@ void Coverage::Stop() const { ioctl(fd_.get(), KCOV_DISABLE, 0); }
 void Coverage::Count() {
   const std::uint64_t size = __atomic_load_n(&area_[0], __ATOMIC_RELAXED);
   for (std::uint64_t i = 1; i <= size && i < kWords; ++i) {
-    CountPlace(area_[i]);
+    ReportPlace(area_[i]);
     seen_.insert(area_[i]);
   }
   __atomic_store_n(&area_[0], 0, __ATOMIC_RELAXED);

@@ -12,7 +12,7 @@
 namespace pmuconf::fuzz {
 
 // Reports to libFuzzer that an input reached `place`. A hash selects one of its counters.
-void CountPlace(std::uint64_t place);
+void ReportPlace(std::uint64_t place);
 
 // KCOV: the places in the kernel that the calls of one task reach, as recorded by the kernel.
 class Coverage {

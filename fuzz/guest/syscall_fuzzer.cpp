@@ -64,7 +64,7 @@ static_assert(sizeof(kMagic) == sizeof(Last::magic));
 class Fuzzer {
  public:
   Fuzzer(const std::string& target, bool coverage)
-      : grammar_(target), machine_(ProgramMachineHere()) {
+      : grammar_(target), machine_(LocalProgramMachine()) {
     if (coverage) coverage_.emplace();
     void* const at = mmap(nullptr, sizeof(Last), PROT_READ | PROT_WRITE,
                           MAP_SHARED | MAP_ANONYMOUS | MAP_LOCKED, -1, 0);
@@ -76,30 +76,30 @@ class Fuzzer {
       options_.begin = [this] { coverage_->Start(); };
       options_.end = [this] { coverage_->Stop(); };
     }
-    KeepPatched();
+    OpenStaticKeyEvents();
     process_.emplace(
         machine_, [this](std::span<const std::uint8_t> input) { return grammar_.Decode(input); },
         options_);
   }
   Fuzzer(const Fuzzer&) = delete;
 
-  void Try(std::span<const std::uint8_t> input) {
-    Note(input);
+  void RunInput(std::span<const std::uint8_t> input) {
+    SaveInput(input);
     const Program program = grammar_.Decode(input);
     const unsigned before = static_cast<unsigned>(programs_ % kProgramsOfAProcess);
-    const Ended ended = process_->Run(input, before + 1 == kProgramsOfAProcess);
+    const RunResult result = process_->Run(input, before + 1 == kProgramsOfAProcess);
     if (coverage_) coverage_->Count();
     ++programs_;
-    for (std::size_t i = 0; i < ended.outcomes.size(); ++i) {
-      const Outcome& outcome = ended.outcomes[i];
-      if (outcome.ran) CountPlace(Answered(program.steps[i], outcome));
+    for (std::size_t i = 0; i < result.outcomes.size(); ++i) {
+      const Outcome& outcome = result.outcomes[i];
+      if (outcome.ran) ReportPlace(OutcomeKey(program.steps[i], outcome));
       Add(outcome);
     }
     std::vector<std::string> reports = FindReports(log_.Lines());
-    if (ended.Good() && reports.empty()) return;
-    Tell(program, ended, reports);
-    if (before > 0 && !ended.stuck) TellWhetherAlone(program, before);
-    Sum();
+    if (result.Passed() && reports.empty()) return;
+    ReportFinding(program, result, reports);
+    if (before > 0 && !result.stuck) ReportIfNotReproduced(program, before);
+    PrintTotals();
     std::abort();
   }
 
@@ -108,7 +108,7 @@ class Fuzzer {
   void Random(double seconds) {
     std::uint8_t bytes[kStepBytes];
     std::mt19937_64 chance(1);
-    ProgramChild child(machine_, options_.cpus);
+    ProgramExecutor child(machine_, options_.cpus);
     const auto passed_s = [this] {
       return std::chrono::duration<double>(Clock::now() - begin_).count();
     };
@@ -117,10 +117,10 @@ class Fuzzer {
       const Step step = grammar_.Decode(bytes).steps.at(0);
       Add(child.Do(step));
     }
-    Sum();
+    PrintTotals();
   }
 
-  void Sum() const {
+  void PrintTotals() const {
     const double seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
     std::printf(
         "syscall_fuzzer: programs=%llu operations=%llu compared=%llu opened=%llu places=%zu "
@@ -138,7 +138,7 @@ class Fuzzer {
 
   // Open events keep the kernel's text patched. Otherwise the kernel would patch it for each
   // program.
-  void KeepPatched() const {
+  void OpenStaticKeyEvents() const {
     for (const OpenPmu& pmu : machine_.model(true).pmus()) {
       if (!pmu.software || pmu.type == PERF_TYPE_BREAKPOINT) continue;
       for (const OpenEvent& event : pmu.events) {
@@ -153,7 +153,7 @@ class Fuzzer {
     }
   }
 
-  void Note(std::span<const std::uint8_t> input) {
+  void SaveInput(std::span<const std::uint8_t> input) {
     const std::size_t size = std::min(input.size(), kLongest);
     last_->number = programs_ + 1;
     last_->size = size;
@@ -165,34 +165,35 @@ class Fuzzer {
 
   // A key of the operation and its answer. New answers make an input worth keeping, with or without
   // coverage.
-  static std::uint64_t Answered(const Step& step, const Outcome& outcome) {
-    const auto act = static_cast<std::uint64_t>(step.act);
-    return act << 16 | std::uint64_t{step.which} << 8 | static_cast<unsigned>(outcome.error);
+  static std::uint64_t OutcomeKey(const Step& step, const Outcome& outcome) {
+    const auto operation = static_cast<std::uint64_t>(step.operation);
+    return operation << 16 | std::uint64_t{step.which} << 8 | static_cast<unsigned>(outcome.error);
   }
 
   // If the input alone does not show the finding, the log states that.
-  void TellWhetherAlone(const Program& program, unsigned before) {
+  void ReportIfNotReproduced(const Program& program, unsigned before) {
     process_->Kill();
-    const Ended alone = RunProgram(machine_, program, options_);
-    if (!alone.Good() || !FindReports(log_.Lines()).empty()) return;
+    const RunResult alone = RunProgram(machine_, program, options_);
+    if (!alone.Passed() || !FindReports(log_.Lines()).empty()) return;
     std::printf(
         "FINDING: not reproduced by this program alone; %u others ran in its process before\n",
         before);
   }
 
-  static void Tell(const Program& program, const Ended& ended,
-                   const std::vector<std::string>& reports) {
-    for (std::size_t i = 0; i < ended.outcomes.size(); ++i) {
-      const Outcome& outcome = ended.outcomes[i];
+  static void ReportFinding(const Program& program, const RunResult& result,
+                            const std::vector<std::string>& reports) {
+    for (std::size_t i = 0; i < result.outcomes.size(); ++i) {
+      const Outcome& outcome = result.outcomes[i];
       if (!outcome.Mismatch()) continue;
-      const std::string told = outcome.told == 0 ? "opens" : ErrnoName(outcome.told);
-      const std::string seen = outcome.error == 0 ? "opens" : ErrnoName(outcome.error);
-      std::printf(
-          "FINDING: operation %zu: the model says %s (%s), the kernel says %s\n", i, told.c_str(),
-          outcome.check == nullptr ? "" : std::string(outcome.check->name).c_str(), seen.c_str());
+      const std::string predicted = outcome.predicted == 0 ? "opens" : ErrnoName(outcome.predicted);
+      const std::string actual = outcome.error == 0 ? "opens" : ErrnoName(outcome.error);
+      std::printf("FINDING: operation %zu: the model says %s (%s), the kernel says %s\n", i,
+                  predicted.c_str(),
+                  outcome.check == nullptr ? "" : std::string(outcome.check->name).c_str(),
+                  actual.c_str());
     }
     for (const std::string& report : reports) std::printf("FINDING: %s\n", report.c_str());
-    if (ended.hung) std::printf("FINDING: it hung%s\n", ended.stuck ? " in the kernel" : "");
+    if (result.hung) std::printf("FINDING: it hung%s\n", result.stuck ? " in the kernel" : "");
     std::printf("%s", PrintProgram(program).c_str());
     std::fflush(stdout);
   }
@@ -222,13 +223,13 @@ void Start(int argc, char** argv) {
   constexpr std::string_view kRandom = "--random=";
   double random_s = 0;
   for (int i = 1; i < argc; ++i) {
-    const std::string_view word = argv[i];
-    if (word.starts_with(kTarget)) {
-      target = word.substr(kTarget.size());
-    } else if (word == kCoverage) {
+    const std::string_view argument = argv[i];
+    if (argument.starts_with(kTarget)) {
+      target = argument.substr(kTarget.size());
+    } else if (argument == kCoverage) {
       coverage = false;
-    } else if (word.starts_with(kRandom)) {
-      random_s = std::stod(std::string(word.substr(kRandom.size())));
+    } else if (argument.starts_with(kRandom)) {
+      random_s = std::stod(std::string(argument.substr(kRandom.size())));
     }
   }
   SetTarget(LoadTarget(target));
@@ -239,7 +240,7 @@ void Start(int argc, char** argv) {
     TheFuzzer()->Random(random_s);
     std::_Exit(0);
   }
-  std::atexit([] { TheFuzzer()->Sum(); });
+  std::atexit([] { TheFuzzer()->PrintTotals(); });
 }
 
 using Bytes = std::vector<std::uint8_t>;
@@ -251,7 +252,7 @@ Bytes::iterator At(Bytes& bytes, std::size_t step) {
 }
 
 // Rounds up to complete operations, since mutations work on operations.
-Bytes Whole(const std::uint8_t* data, std::size_t size) {
+Bytes CompleteSteps(const std::uint8_t* data, std::size_t size) {
   Bytes bytes(data, data + size);
   bytes.resize((size + kStepBytes - 1) / kStepBytes * kStepBytes);
   if (bytes.empty()) bytes.resize(kStepBytes);
@@ -311,14 +312,14 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  pmuconf::fuzz::TheFuzzer()->Try({data, size});
+  pmuconf::fuzz::TheFuzzer()->RunInput({data, size});
   return 0;
 }
 
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
                                                std::size_t max_size, unsigned seed) {
   std::mt19937 chance(seed);
-  Bytes bytes = pmuconf::fuzz::Whole(data, size);
+  Bytes bytes = pmuconf::fuzz::CompleteSteps(data, size);
   for (unsigned n = 1 + chance() % 3; n > 0; --n) pmuconf::fuzz::Mutate(bytes, chance);
   return pmuconf::fuzz::Put(bytes, data, max_size);
 }
@@ -329,8 +330,8 @@ extern "C" std::size_t LLVMFuzzerCustomCrossOver(const std::uint8_t* one, std::s
                                                  std::uint8_t* out, std::size_t max_out,
                                                  unsigned seed) {
   std::mt19937 chance(seed);
-  Bytes first = pmuconf::fuzz::Whole(one, one_size);
-  Bytes second = pmuconf::fuzz::Whole(other, other_size);
+  Bytes first = pmuconf::fuzz::CompleteSteps(one, one_size);
+  Bytes second = pmuconf::fuzz::CompleteSteps(other, other_size);
   first.erase(pmuconf::fuzz::At(first, 1 + chance() % pmuconf::fuzz::StepsOf(first)), first.end());
   first.insert(first.end(), pmuconf::fuzz::At(second, chance() % pmuconf::fuzz::StepsOf(second)),
                second.end());

@@ -21,9 +21,9 @@
 
 #include "harness/offline.h"
 #include "oracle/open_driver.h"
+#include "oracle/open_environment.h"
 #include "oracle/open_machine.h"
 #include "oracle/open_random.h"
-#include "oracle/open_world.h"
 #include "target/expression.h"
 #include "target/target_of_process.h"
 #include "text/errno_name.h"
@@ -39,7 +39,7 @@ constexpr std::uint64_t kBlock = 512;
 constexpr int kSettings[] = {-1, 0, 1, 2, 3};
 // Marks the random numbers of blocks, in contrast to those of calls.
 constexpr std::uint64_t kOfBlocks = 1ull << 63;
-constexpr std::size_t kShown = 20;  // maximum number of printed mismatches
+constexpr std::size_t kMaxMismatches = 20;  // maximum number of printed mismatches
 
 struct Options {
   std::string target;
@@ -68,7 +68,7 @@ void LockDown() {
   Write(std::string(kPlace) + "/lockdown", "confidentiality");
 }
 
-std::string Name(const OpenAnswer& answer) {
+std::string PredictionName(const OpenPrediction& answer) {
   if (answer.check == nullptr) return "opens";
   return std::string(answer.check->rule) + " " + std::string(answer.check->name);
 }
@@ -91,7 +91,7 @@ std::string Arguments(const OpenCall& call) {
         << ", cpu: " << kCpu[static_cast<int>(call.group_cpu)] << ")";
   }
   out << ", flags: 0x" << std::hex << call.flags << std::dec << ", readable: " << call.readable;
-  if (!call.descriptors_left) out << ", no descriptor left";
+  if (!call.descriptors_available) out << ", no descriptor left";
   return out.str();
 }
 
@@ -109,7 +109,7 @@ std::string Bytes(const OpenCall& call) {
 
 // Opens events that keep static keys enabled. Otherwise the kernel would patch its text for each
 // call.
-std::vector<Event> Patched(const OpenModel& model) {
+std::vector<Event> OpenStaticKeyEvents(const OpenModel& model) {
   std::vector<Event> events;
   for (const OpenPmu& pmu : model.pmus()) {
     if (!pmu.software || pmu.type == PERF_TYPE_BREAKPOINT) continue;
@@ -128,10 +128,10 @@ std::vector<Event> Patched(const OpenModel& model) {
 class Oracle {
  public:
   explicit Oracle(const Options& options) : options_(options) {
-    OpenSystem system = SystemHere();
+    OpenSystem system = LocalSystem();
     system.lockdown = options.lockdown;
     system.offline_cpu = options.offline_cpu;
-    std::vector<OpenPmu> pmus = PmusHere(system);
+    std::vector<OpenPmu> pmus = LocalPmus(system);
     const OpenPmu first = pmus.front();
     pmus.erase(pmus.begin());
     for (const int paranoid : kSettings) {
@@ -140,29 +140,30 @@ class Oracle {
         system.administrator = administrator;
         const std::pair key{paranoid, administrator};
         const OpenModel& model = models_.try_emplace(key, system, first, pmus).first->second;
-        drawers_.emplace(&model, OpenDrawer(model));
+        generators_.emplace(&model, OpenCallGenerator(model));
       }
     }
   }
 
   // Returns whether kernel and model agreed on all calls.
   bool Run() {
-    OpenWorld world(Model(2, true));
-    const std::vector<Event> patched = Patched(Model(2, true));
+    OpenEnvironment environment(Model(2, true));
+    const std::vector<Event> patched = OpenStaticKeyEvents(Model(2, true));
     const Sysctl setting("kernel/perf_event_paranoid", "2");
-    const OpenKind kind = options_.kind == "random" ? OpenKind::kRandom : OpenKind::kMutated;
+    const OpenCallKind kind =
+        options_.kind == "random" ? OpenCallKind::kRandom : OpenCallKind::kMutated;
     const Clock::time_point begin = Clock::now();
     int paranoid = 2;
     for (number_ = options_.from; number_ - options_.from < options_.count; ++number_) {
       if (number_ % kBlock == 0 || number_ == options_.from) {
-        SeededDraw block(options_.seed, kOfBlocks | number_ / kBlock);
+        SeededSource block(options_.seed, kOfBlocks | number_ / kBlock);
         paranoid = kSettings[block.Below(std::size(kSettings))];
         Sysctl::Set("kernel/perf_event_paranoid", std::to_string(paranoid));
         if (options_.limit_s != 0 && Seconds(begin) > options_.limit_s) break;
       }
-      SeededDraw draw(options_.seed, number_);
-      const OpenModel& model = Model(paranoid, !draw.OneIn(3));
-      Compare(world, model, drawers_.at(&model).Call(kind, draw));
+      SeededSource random(options_.seed, number_);
+      const OpenModel& model = Model(paranoid, !random.OneIn(3));
+      Compare(environment, model, generators_.at(&model).Call(kind, random));
       if (options_.stop && disagreements_ > 0) break;
     }
     seconds_ = Seconds(begin);
@@ -182,7 +183,7 @@ class Oracle {
             {"calls", number_ - options_.from + (options_.stop && disagreements_ > 0 ? 1 : 0)},
             {"seconds", seconds_},
             {"disagreements", disagreements_},
-            {"shown", shown_},
+            {"shown", mismatches_},
             {"reasons", reasons_},
             {"never", never}};
   }
@@ -195,29 +196,34 @@ class Oracle {
     return models_.at({paranoid, administrator});
   }
 
-  void Compare(OpenWorld& world, const OpenModel& model, const OpenCall& call) {
-    const OpenAnswer told = model.Predict(call);
-    ++reasons_[Name(told)];
-    const int seen = world.Make(call, model.system().administrator);
-    if (seen == told.error) return;
-    if (++disagreements_ > kShown) return;
-    const std::string again =
+  void Compare(OpenEnvironment& environment, const OpenModel& model, const OpenCall& call) {
+    const OpenPrediction predicted = model.Predict(call);
+    ++reasons_[PredictionName(predicted)];
+    const int actual = environment.Execute(call, model.system().administrator);
+    if (actual == predicted.error) return;
+    if (++disagreements_ > kMaxMismatches) return;
+    const std::string repro_command =
         "oracle --target " + options_.target + " --kind " + options_.kind + " --seed " +
         std::to_string(options_.seed) + " --from " + std::to_string(number_) + " --count 1" +
         (options_.lockdown ? " --lockdown" : "") +
         (options_.offline_cpu < 0 ? "" : " --offline " + std::to_string(options_.offline_cpu));
     const std::string rights = model.system().administrator ? "all" : "none";
-    const Json shown = {{"number", number_},       {"model", ErrorOrOpens(told.error)},
-                        {"reason", Name(told)},    {"kernel", ErrorOrOpens(seen)},
-                        {"rights", rights},        {"paranoid", model.system().paranoid},
-                        {"call", Arguments(call)}, {"attr", Describe(call.Attr())},
-                        {"bytes", Bytes(call)},    {"repro", again}};
-    shown_.push_back(shown);
-    std::cerr << "call " << number_ << ": the model says " << ErrorOrOpens(told.error) << " ("
-              << Name(told) << "), the kernel says " << ErrorOrOpens(seen) << "\n  "
-              << Arguments(call) << ", rights: " << rights
+    const Json mismatch = {{"number", number_},
+                           {"model", ErrorOrOpens(predicted.error)},
+                           {"reason", PredictionName(predicted)},
+                           {"kernel", ErrorOrOpens(actual)},
+                           {"rights", rights},
+                           {"paranoid", model.system().paranoid},
+                           {"call", Arguments(call)},
+                           {"attr", Describe(call.Attr())},
+                           {"bytes", Bytes(call)},
+                           {"repro", repro_command}};
+    mismatches_.push_back(mismatch);
+    std::cerr << "call " << number_ << ": the model says " << ErrorOrOpens(predicted.error) << " ("
+              << PredictionName(predicted) << "), the kernel says " << ErrorOrOpens(actual)
+              << "\n  " << Arguments(call) << ", rights: " << rights
               << ", paranoid: " << model.system().paranoid << "\n  " << Describe(call.Attr())
-              << "\n  " << Bytes(call) << "\n  repro: " << again << std::endl;
+              << "\n  " << Bytes(call) << "\n  repro: " << repro_command << std::endl;
   }
 
   // Returns all results that the model can predict for this kernel and these PMUs.
@@ -228,7 +234,7 @@ class Oracle {
       for (const OpenCheck& check : checks) {
         const bool chosen = check.choice.empty() || (of != nullptr && of->Refuses(check.choice));
         if (chosen && KernelMatches(check.kernels, model.system().release)) {
-          names.insert(Name({check.error, &check}));
+          names.insert(PredictionName({check.error, &check}));
         }
       }
     };
@@ -243,9 +249,9 @@ class Oracle {
 
   Options options_;
   std::map<std::pair<int, bool>, OpenModel> models_;
-  std::map<const OpenModel*, OpenDrawer> drawers_;
+  std::map<const OpenModel*, OpenCallGenerator> generators_;
   std::map<std::string, std::uint64_t> reasons_;
-  Json shown_ = Json::array();
+  Json mismatches_ = Json::array();
   std::uint64_t number_ = 0;
   std::uint64_t disagreements_ = 0;
   double seconds_ = 0;

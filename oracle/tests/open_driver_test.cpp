@@ -26,10 +26,10 @@ OpenModel Model(const std::string& release, const OpenPmu& target = ReferencePmu
                     ReferenceUncorePmu(kUncore, true), OpaquePmu(kOpaque)});
 }
 
-OpenAnswer Answer(
+OpenPrediction PredictionOf(
     const OpenModel& model, const OpenEvent& event,
     const std::function<void(perf_event_attr&)>& edit = [](perf_event_attr&) {}) {
-  OpenCall call = model.Good();
+  OpenCall call = model.ValidCall();
   call.Edit([&](perf_event_attr& attr) {
     attr.type = event.type;
     attr.config = event.config;
@@ -41,20 +41,21 @@ OpenAnswer Answer(
   return model.Predict(call);
 }
 
-TEST(OpenDriver, EachEventOfItsOwnOpens) {
+TEST(OpenDriver, EachListedEventOpens) {
   for (const char* release : kReleases) {
     const OpenModel model = Model(release);
     for (const OpenPmu& pmu : model.pmus()) {
       for (const OpenEvent& event : pmu.events) {
         if (!pmu.tasks) continue;
-        const OpenAnswer answer = Answer(model, event);
-        EXPECT_EQ(answer.check, nullptr) << event.type << " " << event.config << answer.check->name;
+        const OpenPrediction prediction = PredictionOf(model, event);
+        EXPECT_EQ(prediction.check, nullptr)
+            << event.type << " " << event.config << prediction.check->name;
       }
     }
   }
 }
 
-TEST(OpenDriver, EachCheckIsOfARuleAndHasAnErrno) {
+TEST(OpenDriver, EachCheckHasRuleAndErrno) {
   for (const std::span<const OpenCheck> driver : OpenDrivers()) {
     for (const OpenCheck& check : driver) {
       EXPECT_EQ(check.rule.size(), 7u) << check.name;
@@ -65,66 +66,66 @@ TEST(OpenDriver, EachCheckIsOfARuleAndHasAnErrno) {
   }
 }
 
-TEST(OpenDriver, GenericEventsAreForWhoeverHasThemOrIsNamed) {
+TEST(OpenDriver, GenericEventsGoToCapableOrNamedPmu) {
   const std::uint64_t upper = 1ull << 32;
   for (const char* release : kReleases) {
     const bool recent = release == kReleases[1];
     const OpenModel model = Model(release);
-    const auto told = [&](std::uint32_t type, std::uint64_t config) {
-      return Answer(model, {type, config}).error;
+    const auto errno_of = [&](std::uint32_t type, std::uint64_t config) {
+      return PredictionOf(model, {type, config}).error;
     };
-    EXPECT_EQ(told(PERF_TYPE_HARDWARE, 0), 0);
-    EXPECT_EQ(told(PERF_TYPE_HARDWARE, kOwn * upper), 0);
-    EXPECT_EQ(told(PERF_TYPE_HARDWARE, 77 * upper), 0) << "of no PMU: all are asked";
-    EXPECT_EQ(told(PERF_TYPE_HARDWARE, kUncore * upper), ENOENT);
-    EXPECT_EQ(told(PERF_TYPE_HARDWARE, kOpaque * upper), ENOENT);
-    EXPECT_EQ(told(PERF_TYPE_HARDWARE, PERF_TYPE_TRACEPOINT * upper), ENOENT);
-    EXPECT_EQ(told(PERF_TYPE_HARDWARE, PERF_TYPE_SOFTWARE * upper), recent ? ENOENT : 0)
+    EXPECT_EQ(errno_of(PERF_TYPE_HARDWARE, 0), 0);
+    EXPECT_EQ(errno_of(PERF_TYPE_HARDWARE, kOwn * upper), 0);
+    EXPECT_EQ(errno_of(PERF_TYPE_HARDWARE, 77 * upper), 0) << "of no PMU: all are asked";
+    EXPECT_EQ(errno_of(PERF_TYPE_HARDWARE, kUncore * upper), ENOENT);
+    EXPECT_EQ(errno_of(PERF_TYPE_HARDWARE, kOpaque * upper), ENOENT);
+    EXPECT_EQ(errno_of(PERF_TYPE_HARDWARE, PERF_TYPE_TRACEPOINT * upper), ENOENT);
+    EXPECT_EQ(errno_of(PERF_TYPE_HARDWARE, PERF_TYPE_SOFTWARE * upper), recent ? ENOENT : 0)
         << "older kernels do not look software up";
-    EXPECT_EQ(told(PERF_TYPE_HARDWARE, 10), EINVAL);
-    EXPECT_EQ(told(PERF_TYPE_HW_CACHE, 7), EINVAL);
-    EXPECT_EQ(told(PERF_TYPE_HW_CACHE, 0x201), ENOENT) << "a hole in the table";
-    EXPECT_EQ(told(PERF_TYPE_RAW, 0x01d0), 0);
-    EXPECT_EQ(told(99, 0), ENOENT);
+    EXPECT_EQ(errno_of(PERF_TYPE_HARDWARE, 10), EINVAL);
+    EXPECT_EQ(errno_of(PERF_TYPE_HW_CACHE, 7), EINVAL);
+    EXPECT_EQ(errno_of(PERF_TYPE_HW_CACHE, 0x201), ENOENT) << "a hole in the table";
+    EXPECT_EQ(errno_of(PERF_TYPE_RAW, 0x01d0), 0);
+    EXPECT_EQ(errno_of(99, 0), ENOENT);
     const OpenModel software = Model(release, SoftwarePmu());
-    EXPECT_EQ(Answer(software, {PERF_TYPE_HARDWARE, 0}).error, ENOENT);
-    EXPECT_EQ(Answer(software, {PERF_TYPE_RAW, 0}).check->rule, "INI-001");
+    EXPECT_EQ(PredictionOf(software, {PERF_TYPE_HARDWARE, 0}).error, ENOENT);
+    EXPECT_EQ(PredictionOf(software, {PERF_TYPE_RAW, 0}).check->rule, "INI-001");
   }
 }
 
-TEST(OpenDriver, WhatIsMalformedComesBeforeWhatIsLacking) {
+TEST(OpenDriver, MalformedEventIsReportedBeforeMissingFeature) {
   const OpenModel model = Model(kReleases[1]);
   const auto idle = [](perf_event_attr& attr) { attr.exclude_idle = 1; };
-  EXPECT_EQ(Answer(model, {kOwn, 0x01d0}, idle).error, EOPNOTSUPP);
-  EXPECT_EQ(Answer(model, {kOwn, 1ull << 32 | 0x01d0}, idle).check->rule, "INI-011");
-  EXPECT_EQ(Answer(model, {kOwn, 0x01d0, 1}, idle).check->rule, "INI-034");
-  EXPECT_EQ(Answer(model, {kOwn, 0x01b7, 0x3ffffc0001}).check, nullptr);
-  EXPECT_EQ(Answer(model, {kOwn, 0xffff}).check->rule, "INI-004");
-  EXPECT_EQ(Answer(model, {kOwn, 0x01d0 | 1u << 23}).check->rule, "INI-030");
+  EXPECT_EQ(PredictionOf(model, {kOwn, 0x01d0}, idle).error, EOPNOTSUPP);
+  EXPECT_EQ(PredictionOf(model, {kOwn, 1ull << 32 | 0x01d0}, idle).check->rule, "INI-011");
+  EXPECT_EQ(PredictionOf(model, {kOwn, 0x01d0, 1}, idle).check->rule, "INI-034");
+  EXPECT_EQ(PredictionOf(model, {kOwn, 0x01b7, 0x3ffffc0001}).check, nullptr);
+  EXPECT_EQ(PredictionOf(model, {kOwn, 0xffff}).check->rule, "INI-004");
+  EXPECT_EQ(PredictionOf(model, {kOwn, 0x01d0 | 1u << 23}).check->rule, "INI-030");
 }
 
-TEST(OpenDriver, ADeviceWithLessRefusesMore) {
+TEST(OpenDriver, SmallerDeviceRejectsMore) {
   OpenPmu plain = ReferencePmu(kOwn);
   plain.refusals["precise"] = plain.refusals["branch_stack"] = EOPNOTSUPP;
   plain.min_period = 16;
   const OpenModel model = Model(kReleases[0], plain);
-  EXPECT_EQ(Answer(model, {PERF_TYPE_HW_CACHE, 2}).check->rule, "INI-006");
-  EXPECT_EQ(Answer(model, {kOwn, 0x01b7}).check->rule, "INI-004");
+  EXPECT_EQ(PredictionOf(model, {PERF_TYPE_HW_CACHE, 2}).check->rule, "INI-006");
+  EXPECT_EQ(PredictionOf(model, {kOwn, 0x01b7}).check->rule, "INI-004");
   const auto every = [](std::uint64_t period, bool freq) {
     return [=](perf_event_attr& attr) {
       attr.sample_period = period;
       attr.freq = freq;
     };
   };
-  EXPECT_EQ(Answer(model, {kOwn, 0x01d0}, every(15, false)).check->rule, "INI-035");
-  EXPECT_EQ(Answer(model, {kOwn, 0x01d0}, every(16, false)).check, nullptr);
-  EXPECT_EQ(Answer(model, {kOwn, 0x01d0}, every(15, true)).check, nullptr);
+  EXPECT_EQ(PredictionOf(model, {kOwn, 0x01d0}, every(15, false)).check->rule, "INI-035");
+  EXPECT_EQ(PredictionOf(model, {kOwn, 0x01d0}, every(16, false)).check, nullptr);
+  EXPECT_EQ(PredictionOf(model, {kOwn, 0x01d0}, every(15, true)).check, nullptr);
 }
 
-TEST(OpenDriver, AGroupThatIsFullHasRoomOnFixedCounters) {
+TEST(OpenDriver, FullGroupAcceptsFixedCounterEvents) {
   const OpenModel model = Model(kReleases[1]);
-  OpenCall call = model.Good();
-  call.group = OpenGroup::kCrowded;
+  OpenCall call = model.ValidCall();
+  call.group = OpenGroup::kAllCounters;
   EXPECT_EQ(model.Predict(call).check->rule, "INI-021");
   call.Edit([](perf_event_attr& attr) { attr.config = 0x00c0; });
   EXPECT_EQ(model.Predict(call).check, nullptr);
@@ -138,42 +139,42 @@ TEST(OpenDriver, AGroupThatIsFullHasRoomOnFixedCounters) {
   EXPECT_EQ(model.Predict(call).check->rule, "ERR-014");
 }
 
-TEST(OpenDriver, BreakpointsHaveATypeALengthAndAPlace) {
+TEST(OpenDriver, BreakpointTypeLengthAndAddressAreChecked) {
   const OpenModel model = Model(kReleases[0]);
-  const auto told = [&](std::uint64_t place, std::uint64_t length, std::uint32_t type) {
-    return Answer(model, {PERF_TYPE_BREAKPOINT, 0, place, length, type}).error;
+  const auto errno_of = [&](std::uint64_t place, std::uint64_t length, std::uint32_t type) {
+    return PredictionOf(model, {PERF_TYPE_BREAKPOINT, 0, place, length, type}).error;
   };
-  EXPECT_EQ(told(0x1000, 4, HW_BREAKPOINT_W), 0);
-  EXPECT_EQ(told(0x1002, 4, HW_BREAKPOINT_W), EINVAL);
-  EXPECT_EQ(told(0x1000, 3, HW_BREAKPOINT_W), EINVAL);
-  EXPECT_EQ(told(0x1000, 16, HW_BREAKPOINT_W), EOPNOTSUPP);
-  EXPECT_EQ(told(0x1000, 4, HW_BREAKPOINT_R), EINVAL);
-  EXPECT_EQ(told(0x1000, 4, HW_BREAKPOINT_EMPTY), EINVAL);
-  EXPECT_EQ(told(0x1001, 8, HW_BREAKPOINT_X), 0);
-  EXPECT_EQ(told(0x1001, 4, HW_BREAKPOINT_X), EINVAL);
-  EXPECT_EQ(told(0x1000, 0, HW_BREAKPOINT_W), EINVAL);
+  EXPECT_EQ(errno_of(0x1000, 4, HW_BREAKPOINT_W), 0);
+  EXPECT_EQ(errno_of(0x1002, 4, HW_BREAKPOINT_W), EINVAL);
+  EXPECT_EQ(errno_of(0x1000, 3, HW_BREAKPOINT_W), EINVAL);
+  EXPECT_EQ(errno_of(0x1000, 16, HW_BREAKPOINT_W), EOPNOTSUPP);
+  EXPECT_EQ(errno_of(0x1000, 4, HW_BREAKPOINT_R), EINVAL);
+  EXPECT_EQ(errno_of(0x1000, 4, HW_BREAKPOINT_EMPTY), EINVAL);
+  EXPECT_EQ(errno_of(0x1001, 8, HW_BREAKPOINT_X), 0);
+  EXPECT_EQ(errno_of(0x1001, 4, HW_BREAKPOINT_X), EINVAL);
+  EXPECT_EQ(errno_of(0x1000, 0, HW_BREAKPOINT_W), EINVAL);
 }
 
 // The drawn calls are reproducible for a seed, and they reach every check of every driver.
-TEST(OpenDriver, ChanceIsRepeatableAndReachesEveryDriver) {
+TEST(OpenDriver, RandomCallsAreRepeatableAndReachEveryDriver) {
   const OpenModel model = Model(kReleases[1]);
-  const OpenDrawer drawer(model);
+  const OpenCallGenerator generator(model);
   std::set<std::string_view> names;
   for (std::uint64_t number = 0; number < 20'000; ++number) {
-    SeededDraw one(7, number), other(7, number);
-    const OpenCall call = drawer.Call(OpenKind::kMutated, one);
+    SeededSource one(7, number), other(7, number);
+    const OpenCall call = generator.Call(OpenCallKind::kMutated, one);
     if (number < 100) {
-      EXPECT_EQ(call.attr, drawer.Call(OpenKind::kMutated, other).attr);
+      EXPECT_EQ(call.attr, generator.Call(OpenCallKind::kMutated, other).attr);
     }
-    const OpenAnswer answer = model.Predict(call);
-    names.insert(answer.check == nullptr ? "opens" : answer.check->name);
+    const OpenPrediction prediction = model.Predict(call);
+    names.insert(prediction.check == nullptr ? "opens" : prediction.check->name);
     EXPECT_TRUE(call.Attr().disabled) << number;
     EXPECT_NE(call.Attr().type, kOpaque) << number;
   }
   const std::set<std::string_view> elsewhere = {
-      "no right to raw data of a tracepoint", "no right to a breakpoint in the kernel",
-      "generic event that no counter counts", "precise event, on a device without records",
-      "period below the shortest"};
+      "no privilege for raw tracepoint data", "no privilege for a kernel breakpoint",
+      "generic event without a counter", "precise_ip on a device without records",
+      "period below the minimum"};
   for (const std::span<const OpenCheck> driver : OpenDrivers()) {
     for (const OpenCheck& check : driver) {
       EXPECT_TRUE(names.contains(check.name) || elsewhere.contains(check.name)) << check.name;

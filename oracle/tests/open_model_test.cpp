@@ -29,7 +29,7 @@ OpenSystem System(const std::string& release) {
 OpenPmu Plain() { return {.type = 42, .config = 7}; }
 
 // Returns that PMU, and for each choice of a target file a PMU that refuses it.
-std::vector<OpenPmu> Choosy() {
+std::vector<OpenPmu> PmusWithChoices() {
   std::vector<OpenPmu> pmus = {Plain()};
   for (const OpenCheck& check : OpenChecks()) {
     pmus.push_back(Plain());
@@ -39,47 +39,47 @@ std::vector<OpenPmu> Choosy() {
 }
 
 const OpenViolation& Named(const OpenModel& model, std::string_view name) {
-  for (const OpenViolation* violation : OpenViolationsOf(model)) {
+  for (const OpenViolation* violation : ApplicableViolations(model)) {
     if (violation->name == name) return *violation;
   }
   throw std::runtime_error("no violation " + std::string(name));
 }
 
-OpenAnswer Answer(const OpenModel& model, const std::vector<std::string_view>& names) {
-  OpenCall call = model.Good();
+OpenPrediction PredictionOf(const OpenModel& model, const std::vector<std::string_view>& names) {
+  OpenCall call = model.ValidCall();
   for (const std::string_view name : names) Named(model, name).apply(call);
   return model.Predict(call);
 }
 
-TEST(OpenModel, GoodCallsOpen) {
+TEST(OpenModel, ValidCallsOpen) {
   for (const char* release : kReleases) {
     for (const bool tasks : {true, false}) {
       OpenPmu pmu = Plain();
       pmu.tasks = pmu.cpu_local = tasks;
       const OpenModel model(System(release), pmu);
-      EXPECT_EQ(model.Predict(model.Good()).check, nullptr) << release << tasks;
+      EXPECT_EQ(model.Predict(model.ValidCall()).check, nullptr) << release << tasks;
     }
   }
 }
 
-TEST(OpenModel, OneCpuHasNoOther) {
+TEST(OpenModel, NoViolationNeedsAbsentCpu) {
   OpenPmu pmu = Plain();
-  const std::size_t all = OpenViolationsOf(OpenModel(System("6.12"), pmu)).size();
+  const std::size_t all = ApplicableViolations(OpenModel(System("6.12"), pmu)).size();
   pmu.cpus = 1;
   const OpenModel alone(System("6.12"), pmu);
-  EXPECT_LT(OpenViolationsOf(alone).size(), all);
-  for (const OpenViolation* violation : OpenViolationsOf(alone)) {
-    OpenCall call = alone.Good();
+  EXPECT_LT(ApplicableViolations(alone).size(), all);
+  for (const OpenViolation* violation : ApplicableViolations(alone)) {
+    OpenCall call = alone.ValidCall();
     violation->apply(call);
     EXPECT_NE(call.cpu, OpenCpu::kSecond) << violation->name;
   }
 }
 
-TEST(OpenModel, ReleasesThatAreNoneAreRefused) {
+TEST(OpenModel, InvalidReleaseIsRejected) {
   EXPECT_THROW(OpenModel(System("six"), Plain()), ConfigError);
 }
 
-TEST(OpenModel, EveryCheckIsOfOneKindAndOfARule) {
+TEST(OpenModel, EveryCheckHasErrnoOrChoice) {
   for (const OpenCheck& check : OpenChecks()) {
     EXPECT_NE(check.refuses, nullptr) << check.name;
     EXPECT_EQ(check.error == 0, !check.choice.empty()) << check.name;
@@ -89,53 +89,54 @@ TEST(OpenModel, EveryCheckIsOfOneKindAndOfARule) {
 }
 
 // Each check must be reached by a single violation, so that a case covers it.
-TEST(OpenModel, EachCheckIsToldOfSomeViolationAlone) {
+TEST(OpenModel, SingleViolationReachesEachCheck) {
   // Other tests cover privileges, and checks that need a machine in a special state.
   const std::set<std::string_view> elsewhere = {"PRM-001", "PRM-002", "PRM-005", "PRM-007",
                                                 "PRM-008", "PRM-009", "PRM-010", "PRM-012",
                                                 "ERR-005", "ERR-015", "INI-009"};
-  std::set<const OpenCheck*> told;
+  std::set<const OpenCheck*> found;
   for (const char* release : kReleases) {
     for (const bool tasks : {true, false}) {
-      for (const OpenPmu& kind : Choosy()) {
+      for (const OpenPmu& kind : PmusWithChoices()) {
         OpenPmu pmu = kind;
         pmu.tasks = pmu.cpu_local = tasks;
         const OpenModel model(System(release), pmu);
-        for (const OpenViolation* violation : OpenViolationsOf(model)) {
-          told.insert(Answer(model, {violation->name}).check);
+        for (const OpenViolation* violation : ApplicableViolations(model)) {
+          found.insert(PredictionOf(model, {violation->name}).check);
         }
-        OpenCall task = model.Good();
+        OpenCall task = model.ValidCall();
         task.who = OpenWho::kThisTask;
-        told.insert(model.Predict(task).check);
-        OpenCall paused = model.Good();
+        found.insert(model.Predict(task).check);
+        OpenCall paused = model.ValidCall();
         paused.Put(kOpenReserved3, std::uint32_t{2});
         paused.Edit([](perf_event_attr& attr) { attr.aux_output = 1; });
-        told.insert(model.Predict(paused).check);
+        found.insert(model.Predict(paused).check);
       }
     }
   }
   for (const OpenCheck& check : OpenChecks()) {
     if (!elsewhere.contains(check.rule)) {
-      EXPECT_TRUE(told.contains(&check)) << check.rule << " " << check.name << " " << check.kernels;
+      EXPECT_TRUE(found.contains(&check))
+          << check.rule << " " << check.name << " " << check.kernels;
     }
   }
 }
 
-TEST(OpenModel, WhatTheTargetFileDoesNotSayIsLeftOut) {
+TEST(OpenModel, UnstatedChoicesAreIgnored) {
   const OpenModel plain(System(kReleases[1]), Plain());
-  for (const OpenViolation* violation : OpenViolationsOf(plain)) {
+  for (const OpenViolation* violation : ApplicableViolations(plain)) {
     EXPECT_TRUE(violation->choice.empty()) << violation->name;
   }
   OpenPmu pmu = Plain();
   pmu.refusals["sampling"] = EOPNOTSUPP;
   const OpenModel model(System(kReleases[1]), pmu);
-  EXPECT_EQ(Answer(model, {"sampling"}).error, EOPNOTSUPP);
-  EXPECT_EQ(OpenViolationsOf(model).size(), OpenViolationsOf(plain).size() + 1);
+  EXPECT_EQ(PredictionOf(model, {"sampling"}).error, EOPNOTSUPP);
+  EXPECT_EQ(ApplicableViolations(model).size(), ApplicableViolations(plain).size() + 1);
 }
 
 TEST(OpenModel, FieldsBeyondTheSizeAreZero) {
   const OpenModel model(System(kReleases[0]), Plain());
-  OpenCall call = model.Good();
+  OpenCall call = model.ValidCall();
   call.Edit([](perf_event_attr& attr) {
     attr.sample_type = PERF_SAMPLE_STACK_USER;
     attr.sample_stack_user = 12;
@@ -147,18 +148,18 @@ TEST(OpenModel, FieldsBeyondTheSizeAreZero) {
   EXPECT_EQ(model.Predict(call).check, nullptr) << "no stack size, and the clock is number 0";
 }
 
-TEST(OpenModel, KernelsDifferInWhatTheyKnow) {
+TEST(OpenModel, KnownFieldsDependOnKernel) {
   const OpenModel old(System(kReleases[0]), Plain());
   OpenPmu pmu = Plain();
   pmu.refusals["config3"] = EINVAL;
   const OpenModel recent(System(kReleases[1]), pmu);
   EXPECT_EQ(old.attr_size(), 128u);
   EXPECT_EQ(recent.attr_size(), 136u);
-  EXPECT_EQ(Answer(old, {"config3"}).error, E2BIG);
-  EXPECT_EQ(Answer(recent, {"config3"}).check->rule, "ABI-015");
-  EXPECT_EQ(Answer(old, {"aux_pause"}).check->rule, "ABI-014");
-  EXPECT_EQ(Answer(recent, {"aux_pause"}).check->rule, "ERR-031");
-  OpenCall counts = recent.Good();
+  EXPECT_EQ(PredictionOf(old, {"config3"}).error, E2BIG);
+  EXPECT_EQ(PredictionOf(recent, {"config3"}).check->rule, "ABI-015");
+  EXPECT_EQ(PredictionOf(old, {"aux_pause"}).check->rule, "ABI-014");
+  EXPECT_EQ(PredictionOf(recent, {"aux_pause"}).check->rule, "ERR-031");
+  OpenCall counts = recent.ValidCall();
   counts.Edit([](perf_event_attr& attr) {
     attr.inherit = 1;
     attr.sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_TID;
@@ -167,24 +168,24 @@ TEST(OpenModel, KernelsDifferInWhatTheyKnow) {
   EXPECT_EQ(recent.Predict(counts).check, nullptr);
 }
 
-TEST(OpenModel, KernelsDifferInTheirOrder) {
+TEST(OpenModel, OrderOfChecksDependsOnKernel) {
   OpenSystem system = System(kReleases[0]);
   system.administrator = false;
   system.paranoid = -1;
   const OpenModel old(system, Plain());
   system.release = kReleases[1];
   const OpenModel recent(system, Plain());
-  EXPECT_EQ(Answer(old, {"another task than the leader's"}).error, EINVAL);
-  EXPECT_EQ(Answer(recent, {"another task than the leader's"}).error, EACCES);
-  EXPECT_EQ(Answer(old, {"output to another task"}).error, EINVAL);
-  EXPECT_EQ(Answer(recent, {"output to another task"}).error, EACCES);
+  EXPECT_EQ(PredictionOf(old, {"another task than the leader's"}).error, EINVAL);
+  EXPECT_EQ(PredictionOf(recent, {"another task than the leader's"}).error, EACCES);
+  EXPECT_EQ(PredictionOf(old, {"output to another task"}).error, EINVAL);
+  EXPECT_EQ(PredictionOf(recent, {"output to another task"}).error, EACCES);
 
   const auto offline = [](const OpenModel& model, OpenGroup group) {
-    OpenCall call = model.Good();
-    call.who = OpenWho::kEveryone;
+    OpenCall call = model.ValidCall();
+    call.who = OpenWho::kAllTasks;
     call.cpu = OpenCpu::kOffline;
     call.group = group;
-    call.group_who = OpenWho::kEveryone;
+    call.group_who = OpenWho::kAllTasks;
     call.group_cpu = OpenCpu::kOffline;
     return model.Predict(call).error;
   };
@@ -192,8 +193,8 @@ TEST(OpenModel, KernelsDifferInTheirOrder) {
   EXPECT_EQ(offline(recent, OpenGroup::kNone), ENODEV);
   EXPECT_EQ(offline(old, OpenGroup::kSibling), EINVAL);
   EXPECT_EQ(offline(recent, OpenGroup::kSibling), ENODEV);
-  EXPECT_EQ(offline(old, OpenGroup::kFull), E2BIG);
-  EXPECT_EQ(offline(recent, OpenGroup::kFull), ENODEV);
+  EXPECT_EQ(offline(old, OpenGroup::kReadSizeLimit), E2BIG);
+  EXPECT_EQ(offline(recent, OpenGroup::kReadSizeLimit), ENODEV);
   // An event that the kernel moves to another CPU ignores the offline CPU. `oracle` found that on
   // 6.1.
   OpenPmu elsewhere = Plain();
@@ -203,42 +204,42 @@ TEST(OpenModel, KernelsDifferInTheirOrder) {
   OpenPmu pmu = Plain();
   pmu.refusals = {{"exclude", EINVAL}, {"extended_registers", EOPNOTSUPP}};
   const std::vector<std::string_view> both = {"extended registers", "exclude_user"};
-  EXPECT_EQ(Answer(OpenModel(System(kReleases[0]), pmu), both).error, EINVAL);
-  EXPECT_EQ(Answer(OpenModel(System(kReleases[1]), pmu), both).error, EOPNOTSUPP);
+  EXPECT_EQ(PredictionOf(OpenModel(System(kReleases[0]), pmu), both).error, EINVAL);
+  EXPECT_EQ(PredictionOf(OpenModel(System(kReleases[1]), pmu), both).error, EOPNOTSUPP);
 }
 
-TEST(OpenModel, RightsFollowTheSetting) {
+TEST(OpenModel, PrivilegesFollowParanoidLevel) {
   for (const char* release : kReleases) {
     OpenSystem system = System(release);
     system.administrator = false;
-    const auto told = [&](int paranoid, const std::vector<std::string_view>& names,
-                          bool user_only) {
+    const auto found = [&](int paranoid, const std::vector<std::string_view>& names,
+                           bool user_only) {
       system.paranoid = paranoid;
       const OpenModel model(system, Plain());
-      OpenCall call = model.Good();
+      OpenCall call = model.ValidCall();
       call.Edit([&](perf_event_attr& attr) { attr.exclude_kernel = user_only; });
       for (const std::string_view name : names) Named(model, name).apply(call);
-      const OpenAnswer answer = model.Predict(call);
-      return answer.check == nullptr ? std::string() : std::string(answer.check->rule);
+      const OpenPrediction prediction = model.Predict(call);
+      return prediction.check == nullptr ? std::string() : std::string(prediction.check->rule);
     };
-    EXPECT_EQ(told(3, {}, true), "PRM-005");
-    EXPECT_EQ(told(2, {}, false), "PRM-001");
-    EXPECT_EQ(told(2, {}, true), "");
-    EXPECT_EQ(told(1, {}, false), "");
-    EXPECT_EQ(told(1, {"everyone"}, true), "PRM-002");
-    EXPECT_EQ(told(0, {"everyone"}, true), "");
-    EXPECT_EQ(told(2, {"physical addresses"}, true), "PRM-008");
-    EXPECT_EQ(told(-1, {"namespaces"}, true), "PRM-008");
-    EXPECT_EQ(told(-1, {"unchecked rights of a task"}, true), "PRM-007");
-    EXPECT_EQ(told(2, {"call chain"}, true), release == kReleases[1] ? "PRM-009" : "");
+    EXPECT_EQ(found(3, {}, true), "PRM-005");
+    EXPECT_EQ(found(2, {}, false), "PRM-001");
+    EXPECT_EQ(found(2, {}, true), "");
+    EXPECT_EQ(found(1, {}, false), "");
+    EXPECT_EQ(found(1, {"everyone"}, true), "PRM-002");
+    EXPECT_EQ(found(0, {"everyone"}, true), "");
+    EXPECT_EQ(found(2, {"physical addresses"}, true), "PRM-008");
+    EXPECT_EQ(found(-1, {"namespaces"}, true), "PRM-008");
+    EXPECT_EQ(found(-1, {"unchecked rights of a task"}, true), "PRM-007");
+    EXPECT_EQ(found(2, {"call chain"}, true), release == kReleases[1] ? "PRM-009" : "");
   }
 }
 
-TEST(OpenModel, LockdownKeepsRegistersFromRootToo) {
+TEST(OpenModel, LockdownHidesRegistersFromRoot) {
   OpenSystem system = System(kReleases[0]);
   system.lockdown = true;
   const OpenModel model(system, Plain());
-  OpenCall call = model.Good();
+  OpenCall call = model.ValidCall();
   EXPECT_EQ(model.Predict(call).check, nullptr);
   call.Edit([](perf_event_attr& attr) {
     attr.sample_type = PERF_SAMPLE_REGS_INTR;
@@ -249,20 +250,20 @@ TEST(OpenModel, LockdownKeepsRegistersFromRootToo) {
   EXPECT_EQ(model.Predict(call).check->rule, "PRM-012");
 }
 
-TEST(OpenModel, ASizeBeyondWhatCanBeReadIsToldEvenOfALongAttr) {
+TEST(OpenModel, UnreadableSizeIsReportedForLongAttr) {
   const OpenModel model(System(kReleases[1]), Plain());
-  OpenCall call = model.Good();
+  OpenCall call = model.ValidCall();
   call.Put(4, std::uint32_t{4'096});
   EXPECT_EQ(model.Predict(call).error, EFAULT);
   call.Put(200, std::uint8_t{1});
   EXPECT_EQ(model.Predict(call).error, E2BIG) << "a byte that is not zero comes before it";
 }
 
-TEST(OpenModel, ModifyingAsksTheParserAlone) {
+TEST(OpenModel, ModifyMakesParserChecksOnly) {
   OpenPmu pmu = Plain();
   pmu.refusals["exclude_idle"] = EOPNOTSUPP;
   const OpenModel model(System(kReleases[1]), pmu);
-  OpenCall call = model.Good();
+  OpenCall call = model.ValidCall();
   EXPECT_EQ(model.PredictModify(call).error, EOPNOTSUPP);
   Named(model, "no such task").apply(call);
   Named(model, "exclude_idle").apply(call);

@@ -10,9 +10,9 @@ namespace {
 
 // Removes a number and the character `behind` from the front of `text`.
 template <typename T>
-bool Take(std::string_view& text, int base, char behind, T& value) {
+bool ConsumeNumber(std::string_view& text, int base, char separator, T& value) {
   const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (error != std::errc() || at == text.data() + text.size() || *at != behind) return false;
+  if (error != std::errc() || at == text.data() + text.size() || *at != separator) return false;
   text.remove_prefix(static_cast<std::size_t>(at - text.data()) + 1);
   return true;
 }
@@ -21,12 +21,13 @@ bool Take(std::string_view& text, int base, char behind, T& value) {
 
 std::optional<Mapping> ParseMapsLine(std::string_view line) {
   Mapping mapping;
-  if (!Take(line, 16, '-', mapping.begin) || !Take(line, 16, ' ', mapping.end)) return std::nullopt;
+  if (!ConsumeNumber(line, 16, '-', mapping.begin) || !ConsumeNumber(line, 16, ' ', mapping.end))
+    return std::nullopt;
   if (line.size() < 5 || line[2] != 'x') return std::nullopt;
   line.remove_prefix(5);
   FileKey& file = mapping.file;
-  if (!Take(line, 16, ' ', mapping.file_offset) || !Take(line, 16, ':', file.major) ||
-      !Take(line, 16, ' ', file.minor)) {
+  if (!ConsumeNumber(line, 16, ' ', mapping.file_offset) ||
+      !ConsumeNumber(line, 16, ':', file.major) || !ConsumeNumber(line, 16, ' ', file.minor)) {
     return std::nullopt;
   }
   const std::size_t inode_end = std::min(line.find(' '), line.size());
@@ -39,25 +40,25 @@ std::optional<Mapping> ParseMapsLine(std::string_view line) {
 
 void AddressSpace::Map(const Mapped& mapped) {
   if (mapped.begin >= mapped.end) return;
-  std::vector<Mapped> kept;
-  kept.reserve(mapped_.size() + 2);
+  std::vector<Mapped> mappings;
+  mappings.reserve(mapped_.size() + 2);
   for (const Mapped& old : mapped_) {
     if (old.begin < mapped.begin) {
-      kept.push_back(old);
-      kept.back().end = std::min(old.end, mapped.begin);
+      mappings.push_back(old);
+      mappings.back().end = std::min(old.end, mapped.begin);
     }
     if (old.end > mapped.end) {
-      kept.push_back(old);
-      Mapped& rest = kept.back();
+      mappings.push_back(old);
+      Mapped& rest = mappings.back();
       rest.begin = std::max(old.begin, mapped.end);
       rest.file_offset += rest.begin - old.begin;
     }
   }
   const auto place =
-      std::upper_bound(kept.begin(), kept.end(), mapped.begin,
+      std::upper_bound(mappings.begin(), mappings.end(), mapped.begin,
                        [](std::uint64_t at, const Mapped& one) { return at < one.begin; });
-  kept.insert(place, mapped);
-  mapped_ = std::move(kept);
+  mappings.insert(place, mapped);
+  mapped_ = std::move(mappings);
 }
 
 const Mapped* AddressSpace::Find(std::uint64_t address) const {
@@ -91,7 +92,7 @@ void Processes::End(std::uint32_t pid) {
   const auto space = spaces_.find(pid);
   if (space == spaces_.end()) return;
   ended_.push_back({pid, space->second});
-  if (ended_.size() <= kEndedKept) return;
+  if (ended_.size() <= kMaxEnded) return;
   const Ended oldest = ended_.front();
   ended_.pop_front();
   const auto still = spaces_.find(oldest.pid);

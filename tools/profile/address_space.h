@@ -58,9 +58,9 @@ class AddressSpace {
 class Processes {
  public:
   // Number of ended processes that are kept for late samples. Older ones are dropped.
-  static constexpr std::size_t kEndedKept = 1024;
+  static constexpr std::size_t kMaxEnded = 1024;
 
-  bool Knows(std::uint32_t pid) const { return spaces_.contains(pid); }
+  bool IsKnown(std::uint32_t pid) const { return spaces_.contains(pid); }
   // Call this also after exec.
   void Begin(std::uint32_t pid) { spaces_[pid] = std::make_shared<AddressSpace>(); }
   void Fork(std::uint32_t parent, std::uint32_t child);

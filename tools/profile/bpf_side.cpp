@@ -31,7 +31,7 @@ std::uint32_t RingBytes(int cpus) {
 
 BpfSide::BpfSide(const Options& options, int cpus, Sink sink)
     : ring_bytes_(RingBytes(cpus)), sink_(std::move(sink)) {
-  QuietLibbpf();
+  SilenceLibbpf();
   skeleton_ = profile_bpf::open();
   if (skeleton_ == nullptr) throw UserError(WhyNoBpf(errno, context().bpf_log));
   skeleton_->rodata->want_kernel = !options.user_only;

@@ -7,7 +7,7 @@
 
 namespace pmuconf::profile {
 
-void Collector::Take(std::span<const std::byte> bytes) {
+void Collector::Add(std::span<const std::byte> bytes) {
   const auto head = ParseHead(bytes);
   if (!head) {
     ++broken_;
@@ -18,7 +18,7 @@ void Collector::Take(std::span<const std::byte> bytes) {
   bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
 }
 
-void Collector::Take(const SideRecord& record) {
+void Collector::Add(const SideRecord& record) {
   switch (record.kind) {
     case SideRecord::Kind::kThrottle:
       ++throttled_;
@@ -33,8 +33,8 @@ void Collector::Take(const SideRecord& record) {
   }
 }
 
-void Collector::WorkOff(std::uint64_t time_ns,
-                        const std::function<void(const SideRecord&)>& followed) {
+void Collector::ProcessUntil(std::uint64_t time_ns,
+                             const std::function<void(const SideRecord&)>& applied) {
   const auto earlier = [](const Item& a, const Item& b) { return a.time_ns < b.time_ns; };
   // The samples of one CPU usually arrive in order.
   if (!std::is_sorted(waiting_.begin(), waiting_.end(), earlier)) {
@@ -45,18 +45,18 @@ void Collector::WorkOff(std::uint64_t time_ns,
       [](std::uint64_t limit_ns, const Item& item) { return limit_ns < item.time_ns; });
   for (auto item = waiting_.begin(); item != later; ++item) {
     if (item->bytes == 0) {
-      Follow(records_[item->at]);
-      followed(records_[item->at]);
+      Apply(records_[item->at]);
+      applied(records_[item->at]);
     } else {
       Count(std::span(bytes_).subspan(item->at, item->bytes));
     }
   }
   waiting_.erase(waiting_.begin(), later);
-  LetGo();
+  DiscardProcessed();
 }
 
 // Removes the bytes and records before the first waiting item.
-void Collector::LetGo() {
+void Collector::DiscardProcessed() {
   auto sample = static_cast<std::uint32_t>(bytes_.size());
   auto record = static_cast<std::uint32_t>(records_.size());
   for (const Item& item : waiting_) {
@@ -68,12 +68,12 @@ void Collector::LetGo() {
   for (Item& item : waiting_) item.at -= item.bytes == 0 ? record : sample;
 }
 
-void Collector::Follow(const SideRecord& record) {
-  symbolizer_.Follow(record);
+void Collector::Apply(const SideRecord& record) {
+  symbolizer_.Apply(record);
   const bool thread_alone =
       (record.kind == SideRecord::Kind::kFork && record.pid == record.parent_pid) ||
       (record.kind == SideRecord::Kind::kExit && record.pid != record.tid);
-  if (!thread_alone) known_.Forget(record.pid);
+  if (!thread_alone) known_.RemoveProcess(record.pid);
 }
 
 void Collector::Count(std::span<const std::byte> bytes) {
@@ -91,21 +91,21 @@ void Collector::Count(std::span<const std::byte> bytes) {
     return;
   }
   const auto sample = ParseSample(bytes);
-  if (!sample) return;  // Take() counts invalid samples
-  bool lasting = true;
-  const auto node = Resolve(*sample, lasting);
-  if (lasting) known_.Add(head.pid, digest, node);
+  if (!sample) return;  // Add() counts invalid samples
+  bool cacheable = true;
+  const auto node = Resolve(*sample, cacheable);
+  if (cacheable) known_.Add(head.pid, digest, node);
   stacks_.Add(node, head.period);
 }
 
-StackStore::NodeId Collector::Resolve(const RawSample& sample, bool& lasting) {
+StackStore::NodeId Collector::Resolve(const RawSample& sample, bool& cacheable) {
   const std::string comm = sample.Command();
   const std::uint32_t pid = sample.head.pid;
   stack_.assign(1, symbolizer_.Command(comm));
   SampleText text = {.comm = comm, .pid = pid, .cpu = sample.head.cpu, .kernel = {}, .user = {}};
   const auto add = [&](const Resolved& resolved) {
     stack_.insert(stack_.end(), resolved.frames.rbegin(), resolved.frames.rend());
-    lasting = lasting && resolved.lasting;
+    cacheable = cacheable && resolved.cacheable;
   };
   // Resolves a caller at the call: its return address may belong to another line or function.
   for (std::size_t i = sample.user.size(); i-- > 0;) {
@@ -118,7 +118,7 @@ StackStore::NodeId Collector::Resolve(const RawSample& sample, bool& lasting) {
     add(resolved);
     if (text_ != nullptr) text.kernel.push_back({sample.kernel[i], &resolved, i != 0});
   }
-  const auto node = stacks_.Place(stack_);
+  const auto node = stacks_.NodeOf(stack_);
   if (text_ != nullptr) {
     std::reverse(text.user.begin(), text.user.end());
     std::reverse(text.kernel.begin(), text.kernel.end());

@@ -24,10 +24,10 @@ class Collector {
   Collector(StackStore& stacks, Symbolizer& symbolizer, std::ostream* text)
       : stacks_(stacks), symbolizer_(symbolizer), text_(text) {}
 
-  void Take(std::span<const std::byte> sample);
-  void Take(const SideRecord& record);
-  // Processes all items older than `time_ns` in order. Calls `followed` for each record.
-  void WorkOff(std::uint64_t time_ns, const std::function<void(const SideRecord&)>& followed);
+  void Add(std::span<const std::byte> sample);
+  void Add(const SideRecord& record);
+  // Processes all items older than `time_ns` in order. Calls `applied` for each record.
+  void ProcessUntil(std::uint64_t time_ns, const std::function<void(const SideRecord&)>& applied);
 
   std::uint64_t throttled() const { return throttled_; }
   std::uint64_t records_lost() const { return records_lost_; }
@@ -41,10 +41,10 @@ class Collector {
     std::uint32_t bytes;  // 0: a record
   };
 
-  void Follow(const SideRecord& record);
+  void Apply(const SideRecord& record);
   void Count(std::span<const std::byte> bytes);
-  StackStore::NodeId Resolve(const RawSample& sample, bool& lasting);
-  void LetGo();
+  StackStore::NodeId Resolve(const RawSample& sample, bool& cacheable);
+  void DiscardProcessed();
 
   StackStore& stacks_;
   Symbolizer& symbolizer_;

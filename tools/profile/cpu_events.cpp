@@ -22,7 +22,7 @@ bool Has(const std::vector<int>& list, int one) {
 CpuEvents::CpuEvents(const Options& options, SampledEvent event, Tasks tasks, BpfSide& bpf)
     : options_(options), event_(std::move(event)), tasks_(std::move(tasks)), bpf_(bpf) {}
 
-bool CpuEvents::Wanted(int cpu) const {
+bool CpuEvents::IsSelected(int cpu) const {
   return (options_.cpus.empty() || Has(options_.cpus, cpu)) &&
          (event_.cpus.empty() || Has(event_.cpus, cpu));
 }
@@ -54,7 +54,7 @@ OpenResult CpuEvents::TrySampler(int cpu, int tid) const {
   return TryOpen(spec, how);
 }
 
-void CpuEvents::AddSampler(OneCpu& one, Event event) {
+void CpuEvents::AddSampler(EventsOfCpu& one, Event event) {
   event.SetOutput(one.side);  // so that throttle records go to the side-band ring buffer
   one.links.push_back(AttachBpf(bpf_.program(), event));
   if (enabled_) event.Enable();
@@ -67,13 +67,13 @@ void CpuEvents::Attach(int cpu) {
     if (begun_) return;  // the CPU went offline again
     throw UserError(WhyNoEvent(side.error, options_, "dummy"));
   }
-  OneCpu one;
+  EventsOfCpu one;
   one.side = std::move(side.event);
   one.records.emplace(one.side, kSidePages);
-  if (Wanted(cpu)) {
+  if (IsSelected(cpu)) {
     bpf_.AddRing(cpu);
     std::vector<int> tids(tasks_.tids.begin(), tasks_.tids.end());
-    if (tasks_.everyone) tids.push_back(-1);
+    if (tasks_.all_tasks) tids.push_back(-1);
     for (const int tid : tids) {
       OpenResult opened = TrySampler(cpu, tid);
       if (!begun_ && options_.fallback && IsMissingEvent(opened.error)) {
@@ -94,7 +94,7 @@ void CpuEvents::Attach(int cpu) {
   cpus_.emplace(cpu, std::move(one));
 }
 
-void CpuEvents::Follow(const std::vector<int>& online) {
+void CpuEvents::UpdateCpus(const std::vector<int>& online) {
   std::erase_if(cpus_, [&](const auto& entry) { return !Has(online, entry.first); });
   for (const int cpu : online) {
     if (!cpus_.contains(cpu)) Attach(cpu);
@@ -132,7 +132,7 @@ std::vector<int> CpuEvents::wait_fds() const {
   return fds;
 }
 
-void CpuEvents::NoteTask(const SideRecord& record) {
+void CpuEvents::UpdateTasks(const SideRecord& record) {
   if (record.kind == SideRecord::Kind::kFork && tasks_.children &&
       tasks_.tids.contains(record.parent_tid)) {
     tasks_.tids.insert(record.tid);
@@ -142,7 +142,7 @@ void CpuEvents::NoteTask(const SideRecord& record) {
 
 void CpuEvents::Drain(const std::function<void(const SideRecord&)>& sink) {
   for (auto& [cpu, one] : cpus_) {
-    for (const Record& record : one.records->Take()) {
+    for (const Record& record : one.records->DrainRaw()) {
       const auto parsed = ParseSideRecord(record.type, record.misc, record.body);
       if (parsed) sink(*parsed);
     }

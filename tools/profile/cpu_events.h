@@ -21,7 +21,7 @@ namespace pmuconf::profile {
 
 // The tasks that are sampled.
 struct Tasks {
-  bool everyone = true;
+  bool all_tasks = true;
   std::set<std::uint32_t> tids;  // if not everyone
   bool children = false;         // children too
   bool on_exec = false;          // from the next exec of the task on
@@ -35,7 +35,7 @@ class CpuEvents {
   // Opens missing events on the CPUs `online`, and closes events on other CPUs. The first call
   // throws UserError if no event can be opened. If only the event is not supported and the user
   // allows a fallback, it opens cpu-clock, and event() returns that.
-  void Follow(const std::vector<int>& online);
+  void UpdateCpus(const std::vector<int>& online);
   void Enable();
   void Stop();
 
@@ -46,27 +46,27 @@ class CpuEvents {
   // Passes all available records to `sink`, for each CPU in order.
   void Drain(const std::function<void(const SideRecord&)>& sink);
   // Updates the sampled tasks from a record. The records must be in order of time.
-  void NoteTask(const SideRecord& record);
-  bool AllGone() const { return !tasks_.everyone && tasks_.tids.empty(); }
+  void UpdateTasks(const SideRecord& record);
+  bool AllTasksExited() const { return !tasks_.all_tasks && tasks_.tids.empty(); }
 
  private:
-  struct OneCpu {
+  struct EventsOfCpu {
     Event side;
     std::optional<Ring> records;
     std::vector<Event> samplers;
     std::vector<BpfLink> links;
   };
 
-  bool Wanted(int cpu) const;
+  bool IsSelected(int cpu) const;
   OpenResult TrySampler(int cpu, int tid) const;
-  void AddSampler(OneCpu& one, Event event);
+  void AddSampler(EventsOfCpu& one, Event event);
   void Attach(int cpu);
 
   const Options& options_;
   SampledEvent event_;
   Tasks tasks_;
   BpfSide& bpf_;
-  std::map<int, OneCpu> cpus_;
+  std::map<int, EventsOfCpu> cpus_;
   bool begun_ = false;
   bool enabled_ = false;
 };

@@ -70,7 +70,7 @@ std::optional<std::uint64_t> RawConfig(std::string_view name) {
   return error == std::errc() && at == end ? std::optional(config) : std::nullopt;
 }
 
-[[noreturn]] void Unknown(const std::string& name, const std::string& why) {
+[[noreturn]] void ThrowUnknown(const std::string& name, const std::string& why) {
   throw UserError("no event '" + name + "': " + why);
 }
 
@@ -80,7 +80,7 @@ using Terms = std::vector<std::pair<std::string, std::uint64_t>>;
 // file.
 Terms TermsOf(const std::string& event, const std::string& pmu, const std::string& text) {
   const auto terms = ParseTerms(text);
-  if (!terms) Unknown(event, "terms are written name=value,name=value");
+  if (!terms) ThrowUnknown(event, "terms are written name=value,name=value");
   Terms all;
   for (const auto& term : *terms) {
     const auto file = ReadFile(pmu + "/events/" + term.first);
@@ -89,7 +89,7 @@ Terms TermsOf(const std::string& event, const std::string& pmu, const std::strin
       continue;
     }
     const auto meant = ParseTerms(*file);
-    if (!meant) Unknown(event, pmu + "/events/" + term.first + " is invalid");
+    if (!meant) ThrowUnknown(event, pmu + "/events/" + term.first + " is invalid");
     all.insert(all.end(), meant->begin(), meant->end());
   }
   return all;
@@ -98,8 +98,9 @@ Terms TermsOf(const std::string& event, const std::string& pmu, const std::strin
 std::map<std::string, FormatField> FormatsOf(const std::string& pmu) {
   std::map<std::string, FormatField> formats = ReadFormats(pmu);
   // As in perf, config to config2 are always valid as 64-bit fields.
-  for (int word = 0; word < 3; ++word) {
-    formats.insert({"config" + (word == 0 ? "" : std::to_string(word)), {word, {{0, 63}}}});
+  for (int config_index = 0; config_index < 3; ++config_index) {
+    formats.insert({"config" + (config_index == 0 ? "" : std::to_string(config_index)),
+                    {config_index, {{0, 63}}}});
   }
   return formats;
 }
@@ -115,19 +116,19 @@ SampledEvent OfPmu(const std::string& event, const std::string& folder, const st
   const std::string pmu = folder + "/" + name;
   const auto type = ReadFile(pmu + "/type");
   if (!type)
-    Unknown(event, "there is no PMU '" + name + "'; there are: " + Names(ListFolder(folder)));
+    ThrowUnknown(event, "there is no PMU '" + name + "'; there are: " + Names(ListFolder(folder)));
   const Terms all = TermsOf(event, pmu, terms);
   const auto formats = FormatsOf(pmu);
   const auto configs = EncodeTerms(all, formats);
   if (!configs) {
     std::vector<std::string> known = ListFolder(pmu + "/events");
     for (const auto& [field, format] : formats) known.push_back(field + "=");
-    Unknown(event,
-            "a term is unknown to " + name + ", or its value too large; known: " + Names(known));
+    ThrowUnknown(
+        event, "a term is unknown to " + name + ", or its value too large; known: " + Names(known));
   }
   SampledEvent found;
   const auto [at, error] = std::from_chars(type->data(), type->data() + type->size(), found.type);
-  if (error != std::errc()) Unknown(event, pmu + "/type is not a number");
+  if (error != std::errc()) ThrowUnknown(event, pmu + "/type is not a number");
   found.config = configs->config;
   found.config1 = configs->config1;
   found.config2 = configs->config2;
@@ -139,14 +140,14 @@ SampledEvent OfPmu(const std::string& event, const std::string& folder, const st
 }
 
 // Applies the modifiers "u" and "k".
-void Confine(const std::string& event, std::string_view modifiers, SampledEvent& found) {
+void ApplyModifiers(const std::string& event, std::string_view modifiers, SampledEvent& found) {
   for (const char modifier : modifiers) {
     if (modifier == 'u') {
       found.exclude_kernel = true;
     } else if (modifier == 'k') {
       found.exclude_user = true;
     } else {
-      Unknown(event, std::string("unknown modifier '") + modifier + "' (known: u, k)");
+      ThrowUnknown(event, std::string("unknown modifier '") + modifier + "' (known: u, k)");
     }
   }
   if (found.exclude_kernel && found.exclude_user) {  // as in perf, ":uk" excludes nothing
@@ -170,11 +171,12 @@ SampledEvent FindEvent(const std::string& name, const std::string& folder) {
   SampledEvent found;
   if (slash != std::string::npos) {
     const std::size_t last = name.rfind('/');
-    if (last == slash) Unknown(name, "terms of a PMU must be between slashes, as in cpu/cycles/");
+    if (last == slash)
+      ThrowUnknown(name, "terms of a PMU must be between slashes, as in cpu/cycles/");
     found = OfPmu(name, folder, name.substr(0, slash), name.substr(slash + 1, last - slash - 1));
     std::string_view modifiers = text.substr(last + 1);
     if (modifiers.starts_with(':')) modifiers.remove_prefix(1);
-    Confine(name, modifiers, found);
+    ApplyModifiers(name, modifiers, found);
   } else {
     const std::size_t colon = name.find(':');
     const std::string_view plain = text.substr(0, colon);
@@ -188,12 +190,12 @@ SampledEvent FindEvent(const std::string& name, const std::string& folder) {
       found.type = PERF_TYPE_RAW;
       found.config = *raw;
     } else {
-      Unknown(name,
-              "known are cycles, instructions, cpu-clock, LLC-load-misses, … , rHEX, and "
-              "PMU/EVENT/ of " +
-                  folder);
+      ThrowUnknown(name,
+                   "known are cycles, instructions, cpu-clock, LLC-load-misses, … , rHEX, and "
+                   "PMU/EVENT/ of " +
+                       folder);
     }
-    if (colon != std::string::npos) Confine(name, text.substr(colon + 1), found);
+    if (colon != std::string::npos) ApplyModifiers(name, text.substr(colon + 1), found);
   }
   found.name = name;
   return found;

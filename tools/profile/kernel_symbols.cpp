@@ -30,9 +30,9 @@ void KernelSymbols::Read(std::istream& kallsyms, std::istream& modules) {
   std::map<std::string, std::uint32_t, std::less<>> known;
   std::string line;
   while (std::getline(modules, line)) {
-    std::istringstream words(line);
+    std::istringstream fields(line);
     std::string name, size, users, needs, state, address;
-    if (!(words >> name >> size >> users >> needs >> state >> address)) continue;
+    if (!(fields >> name >> size >> users >> needs >> state >> address)) continue;
     const std::uint64_t begin = Hex(address);
     known["[" + name + "]"] = static_cast<std::uint32_t>(modules_.size());
     modules_.push_back({"[" + name + "]", begin, begin + std::strtoull(size.c_str(), nullptr, 10)});

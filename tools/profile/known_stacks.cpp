@@ -22,7 +22,7 @@ StackDigest Digest(std::span<const std::byte> bytes, StackDigest digest) {
   return digest;
 }
 
-KnownStacks::OfProcess& KnownStacks::Of(std::uint32_t pid) {
+KnownStacks::StacksOfProcess& KnownStacks::StacksOf(std::uint32_t pid) {
   if (last_ == nullptr || last_pid_ != pid) {
     last_ = &processes_[pid];
     last_pid_ = pid;
@@ -31,22 +31,22 @@ KnownStacks::OfProcess& KnownStacks::Of(std::uint32_t pid) {
 }
 
 std::optional<StackStore::NodeId> KnownStacks::Find(std::uint32_t pid, StackDigest digest) {
-  const OfProcess& process = Of(pid);
+  const StacksOfProcess& process = StacksOf(pid);
   const auto known = process.find(digest.key);
   if (known == process.end() || known->second.check != digest.check) return std::nullopt;
   return known->second.node;
 }
 
 void KnownStacks::Add(std::uint32_t pid, StackDigest digest, StackStore::NodeId node) {
-  if (size_ >= kMost) {
+  if (size_ >= kMaxStacks) {
     processes_.clear();
     last_ = nullptr;
     size_ = 0;
   }
-  if (Of(pid).insert_or_assign(digest.key, Known{digest.check, node}).second) ++size_;
+  if (StacksOf(pid).insert_or_assign(digest.key, Known{digest.check, node}).second) ++size_;
 }
 
-void KnownStacks::Forget(std::uint32_t pid) {
+void KnownStacks::RemoveProcess(std::uint32_t pid) {
   const auto process = processes_.find(pid);
   if (process == processes_.end()) return;
   size_ -= process->second.size();

@@ -25,11 +25,11 @@ StackDigest Digest(std::span<const std::byte> bytes, StackDigest begin = {});
 class KnownStacks {
  public:
   // Maximum number of stacks of all processes. If there are more, the cache is cleared.
-  static constexpr std::size_t kMost = 32 * 1024;
+  static constexpr std::size_t kMaxStacks = 32 * 1024;
 
   std::optional<StackStore::NodeId> Find(std::uint32_t pid, StackDigest digest);
   void Add(std::uint32_t pid, StackDigest digest, StackStore::NodeId node);
-  void Forget(std::uint32_t pid);  // after exec or exit, addresses have a new meaning
+  void RemoveProcess(std::uint32_t pid);  // after exec or exit, addresses have a new meaning
   std::size_t size() const { return size_; }
 
  private:
@@ -37,12 +37,12 @@ class KnownStacks {
     std::uint64_t check = 0;
     StackStore::NodeId node = StackStore::kRoot;
   };
-  using OfProcess = std::unordered_map<std::uint64_t, Known>;
-  OfProcess& Of(std::uint32_t pid);
+  using StacksOfProcess = std::unordered_map<std::uint64_t, Known>;
+  StacksOfProcess& StacksOf(std::uint32_t pid);
 
-  std::unordered_map<std::uint32_t, OfProcess> processes_;
+  std::unordered_map<std::uint32_t, StacksOfProcess> processes_;
   std::uint32_t last_pid_ = 0;
-  OfProcess* last_ = nullptr;  // consecutive samples are often of one process
+  StacksOfProcess* last_ = nullptr;  // consecutive samples are often of one process
   std::size_t size_ = 0;
 };
 

@@ -104,7 +104,7 @@ const Resolved& ModuleTable::Resolve(std::uint32_t id, std::uint64_t file_offset
   Frame frame = {.kind = FrameKind::kUser, .name = Frame::kUnknown, .module = path, .offset = 0};
   // Code without a file has no stable offset, so it gets one common frame.
   if (path[0] == '/') frame.offset = file_offset;
-  resolved.lasting = module.symbols.has_value();
+  resolved.cacheable = module.symbols.has_value();
   const auto address = module.symbols ? module.symbols->Address(file_offset) : std::nullopt;
   const auto symbol = address ? module.symbols->Find(*address) : std::nullopt;
   if (symbol) {

@@ -24,7 +24,7 @@ namespace pmuconf::profile {
 struct Resolved {
   std::vector<FrameId> frames;
   std::uint64_t offset = 0;  // in the function
-  bool lasting = true;       // false: a perf map of the process may still name it
+  bool cacheable = true;     // false: a perf map of the process may still name it
 };
 
 struct ModuleInfo {

@@ -63,8 +63,8 @@ std::optional<Options> ParseOptions(int argc, const char* const* argv) {
   std::string pids, tids, cpus, format;
   // The arguments after `--` belong to the command.
   const char* const* const end = argv + argc;
-  const char* const* const dashes =
-      std::find_if(argv, end, [](const char* word) { return std::string_view(word) == "--"; });
+  const char* const* const dashes = std::find_if(
+      argv, end, [](const char* argument) { return std::string_view(argument) == "--"; });
   if (dashes != end) {
     options.command.assign(dashes + 1, end);
     if (options.command.empty()) throw UserError("a command is needed after --");

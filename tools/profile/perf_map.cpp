@@ -20,14 +20,14 @@ constexpr std::size_t kLongestLine = 64 * 1024;
 // time.
 constexpr unsigned kLongestPause = 64;
 
-std::optional<std::uint64_t> TakeHex(std::string_view& line) {
+std::optional<std::uint64_t> ConsumeHex(std::string_view& line) {
   const std::size_t space = line.find(' ');
   if (space == std::string_view::npos) return std::nullopt;
-  std::string_view word = line.substr(0, space);
-  if (word.starts_with("0x")) word.remove_prefix(2);
+  std::string_view digits = line.substr(0, space);
+  if (digits.starts_with("0x")) digits.remove_prefix(2);
   std::uint64_t value = 0;
-  const auto [at, error] = std::from_chars(word.data(), word.data() + word.size(), value, 16);
-  if (error != std::errc() || at != word.data() + word.size()) return std::nullopt;
+  const auto [at, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
+  if (error != std::errc() || at != digits.data() + digits.size()) return std::nullopt;
   line.remove_prefix(space + 1);
   return value;
 }
@@ -59,8 +59,8 @@ Fd OpenMap(const std::string& root, std::uint32_t pid) {
 }  // namespace
 
 void PerfMap::AddLine(std::string_view line) {
-  const auto begin = TakeHex(line);
-  const auto size = begin ? TakeHex(line) : std::nullopt;
+  const auto begin = ConsumeHex(line);
+  const auto size = begin ? ConsumeHex(line) : std::nullopt;
   if (!size || *size == 0 || line.empty() || *begin + *size < *begin) return;
   // New code may replace older code at the same addresses.
   const std::uint64_t end = *begin + *size;
@@ -96,16 +96,17 @@ bool PerfMaps::ReadMore(std::uint32_t pid, File& file) const {
   struct stat status = {};
   if (opened.get() < 0 || fstat(opened.get(), &status) != 0) return false;
   const auto size = static_cast<std::uint64_t>(status.st_size);
-  if (size < file.taken) file = {};  // the program started a new file
-  const std::uint64_t before = file.taken;
+  if (size < file.bytes_read) file = {};  // the program started a new file
+  const std::uint64_t before = file.bytes_read;
   std::array<char, 16 * 1024> part;
-  while (file.taken < PerfMap::kMostBytes) {
-    const ssize_t n = pread(opened.get(), part.data(), part.size(), static_cast<off_t>(file.taken));
+  while (file.bytes_read < PerfMap::kMaxBytes) {
+    const ssize_t n =
+        pread(opened.get(), part.data(), part.size(), static_cast<off_t>(file.bytes_read));
     if (n <= 0) break;
     file.map.Add({part.data(), static_cast<std::size_t>(n)});
-    file.taken += static_cast<std::uint64_t>(n);
+    file.bytes_read += static_cast<std::uint64_t>(n);
   }
-  return file.taken != before;
+  return file.bytes_read != before;
 }
 
 std::optional<FoundSymbol> PerfMaps::Find(std::uint32_t pid, std::uint64_t address) {

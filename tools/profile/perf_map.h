@@ -17,7 +17,7 @@ namespace pmuconf::profile {
 class PerfMap {
  public:
   // Maximum number of bytes that are read from a file.
-  static constexpr std::uint64_t kMostBytes = 8U << 20;
+  static constexpr std::uint64_t kMaxBytes = 8U << 20;
 
   // Parses lines "BEGIN LENGTH NAME" with hexadecimal numbers and skips other lines. An incomplete
   // last line waits for its rest.
@@ -42,12 +42,12 @@ class PerfMaps {
   explicit PerfMaps(std::string root = "") : root_(std::move(root)) {}
 
   std::optional<FoundSymbol> Find(std::uint32_t pid, std::uint64_t address);
-  void Forget(std::uint32_t pid) { files_.erase(pid); }  // another program has the pid
+  void RemoveProcess(std::uint32_t pid) { files_.erase(pid); }  // another program has the pid
 
  private:
   struct File {
-    std::uint64_t taken = 0;  // bytes
-    unsigned pause = 0;       // number of unknown addresses until the next attempt to read the file
+    std::uint64_t bytes_read = 0;  // bytes
+    unsigned pause = 0;  // number of unknown addresses until the next attempt to read the file
     unsigned next_pause = 1;
     PerfMap map;
   };

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "text/words.h"
+#include "text/byte_reader.h"
 
 namespace pmuconf::profile {
 
@@ -14,22 +14,22 @@ std::string RawSample::Command() const {
 }
 
 std::optional<profile_sample> ParseHead(std::span<const std::byte> bytes) {
-  Words words(bytes);
-  const auto head = words.Take<profile_sample>();
+  ByteReader reader(bytes);
+  const auto head = reader.Read<profile_sample>();
   constexpr std::size_t kFrame = sizeof(std::uint64_t);
-  const bool whole = words.ok() && head.kernel_bytes % kFrame == 0 &&
+  const bool whole = reader.ok() && head.kernel_bytes % kFrame == 0 &&
                      head.user_bytes % kFrame == 0 &&
-                     words.left() == std::uint64_t{head.kernel_bytes} + head.user_bytes;
+                     reader.remaining() == std::uint64_t{head.kernel_bytes} + head.user_bytes;
   return whole ? std::optional(head) : std::nullopt;
 }
 
 std::optional<RawSample> ParseSample(std::span<const std::byte> bytes) {
   const auto head = ParseHead(bytes);
   if (!head) return std::nullopt;
-  Words words(bytes.subspan(sizeof(*head)));
+  ByteReader reader(bytes.subspan(sizeof(*head)));
   RawSample sample = {.head = *head, .kernel = {}, .user = {}};
-  sample.kernel = words.TakeMany<std::uint64_t>(head->kernel_bytes / sizeof(std::uint64_t));
-  sample.user = words.TakeMany<std::uint64_t>(head->user_bytes / sizeof(std::uint64_t));
+  sample.kernel = reader.ReadMany<std::uint64_t>(head->kernel_bytes / sizeof(std::uint64_t));
+  sample.user = reader.ReadMany<std::uint64_t>(head->user_bytes / sizeof(std::uint64_t));
   return sample;
 }
 

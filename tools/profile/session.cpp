@@ -105,7 +105,7 @@ std::unique_ptr<Child> Start(const std::vector<std::string>& command) {
     const sigset_t set = EndingSignals();
     sigprocmask(SIG_UNBLOCK, &set, nullptr);
     std::vector<char*> argv;
-    for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+    for (const std::string& argument : command) argv.push_back(const_cast<char*>(argument.c_str()));
     argv.push_back(nullptr);
     execvp(argv[0], argv.data());
     std::fprintf(stderr, "profile: cannot start '%s': %s\n", argv[0], std::strerror(errno));
@@ -115,7 +115,7 @@ std::unique_ptr<Child> Start(const std::vector<std::string>& command) {
 
 Tasks TasksOf(const Options& options, const Child* child) {
   Tasks tasks;
-  tasks.everyone = options.SystemWide();
+  tasks.all_tasks = options.SystemWide();
   tasks.children = options.tids.empty();
   tasks.on_exec = child != nullptr;
   if (child != nullptr) tasks.tids.insert(static_cast<std::uint32_t>(child->pid()));
@@ -136,13 +136,13 @@ class Session {
     RaiseFileLimit();
     Signals signals;
     // Resolve the event name first, so that an invalid one starts no process.
-    SampledEvent wanted = Wanted();
+    SampledEvent requested = RequestedEvent();
     if (!options_.command.empty()) child_ = Start(options_.command);
     BpfSide bpf(options_, libbpf_num_possible_cpus(),
-                [this](std::span<const std::byte> bytes) { collector_.Take(bytes); });
-    CpuEvents events(options_, wanted, TasksOf(options_, child_.get()), bpf);
-    events.Follow(OnlineCpus());
-    if (events.event().name != options_.event) SayFallback();
+                [this](std::span<const std::byte> bytes) { collector_.Add(bytes); });
+    CpuEvents events(options_, requested, TasksOf(options_, child_.get()), bpf);
+    events.UpdateCpus(OnlineCpus());
+    if (events.event().name != options_.event) PrintFallback();
     if (!symbolizer_.KernelReadable() && !options_.user_only) {
       std::cerr << "profile: /proc/kallsyms hides addresses (kernel.kptr_restrict): kernel frames "
                    "have no names\n";
@@ -151,13 +151,13 @@ class Session {
     facts_.cpus = events.cpus();
     events.Enable();
     // The kernel reports all mappings from here on.
-    if (options_.SystemWide()) symbolizer_.LearnAll();
+    if (options_.SystemWide()) symbolizer_.ReadAllMappings();
     const std::uint64_t begin_ns = Now_ns();
     if (child_ != nullptr) child_->Go();
     Loop(signals, bpf, events, begin_ns);
     events.Stop();
     facts_.seconds = static_cast<double>(Now_ns() - begin_ns) / kSecond_ns;
-    Take(bpf, events, ~std::uint64_t{0});
+    DrainAll(bpf, events, ~std::uint64_t{0});
     facts_.lost = bpf.Lost() + collector_.broken();
     signals.Release();
     const int status = EndChild();
@@ -166,7 +166,7 @@ class Session {
   }
 
  private:
-  SampledEvent Wanted() {
+  SampledEvent RequestedEvent() {
     try {
       return FindEvent(options_.event, kEventSource);
     } catch (const UserError& error) {
@@ -175,15 +175,15 @@ class Session {
     }
   }
 
-  void SayFallback() const {
+  void PrintFallback() const {
     std::cerr << "profile: event '" << options_.event
               << "' is not supported: sampling cpu-clock instead (--fallback)\n";
   }
 
-  void Take(BpfSide& bpf, CpuEvents& events, std::uint64_t upto_ns) {
+  void DrainAll(BpfSide& bpf, CpuEvents& events, std::uint64_t upto_ns) {
     bpf.Drain();
-    events.Drain([this](const SideRecord& record) { collector_.Take(record); });
-    collector_.WorkOff(upto_ns, [&](const SideRecord& record) { events.NoteTask(record); });
+    events.Drain([this](const SideRecord& record) { collector_.Add(record); });
+    collector_.ProcessUntil(upto_ns, [&](const SideRecord& record) { events.UpdateTasks(record); });
   }
 
   void Loop(const Signals& signals, BpfSide& bpf, CpuEvents& events, std::uint64_t begin_ns) {
@@ -194,7 +194,7 @@ class Session {
     // Readable when the child has exited.
     const Fd ended(child_ == nullptr ? -1
                                      : static_cast<int>(syscall(SYS_pidfd_open, child_->pid(), 0)));
-    while (!events.AllGone()) {
+    while (!events.AllTasksExited()) {
       const std::uint64_t now_ns = Now_ns();
       if (now_ns >= end_ns) return;
       std::vector<pollfd> fds = {{signals.fd(), POLLIN, 0}, {ended.get(), POLLIN, 0}};
@@ -205,7 +205,7 @@ class Session {
       if (poll(fds.data(), fds.size(), left_ms) < 0 && errno != EINTR) {
         throw BrokenErrno("poll", errno);
       }
-      Take(bpf, events, Now_ns() - kSettle_ns);
+      DrainAll(bpf, events, Now_ns() - kSettle_ns);
       if (fds[0].revents != 0 || fds[1].revents != 0) return;
       FollowCpus(events);
     }
@@ -214,7 +214,7 @@ class Session {
   void FollowCpus(CpuEvents& events) {
     const auto online = OnlineCpus();
     if (online == online_) return;
-    events.Follow(online);
+    events.UpdateCpus(online);
     online_ = online;
     for (const int cpu : events.cpus()) {
       if (std::find(facts_.cpus.begin(), facts_.cpus.end(), cpu) == facts_.cpus.end()) {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <ctime>
 
-#include "text/words.h"
+#include "text/byte_reader.h"
 
 namespace pmuconf::profile {
 namespace {
@@ -13,37 +13,37 @@ namespace {
 constexpr std::size_t kTrailer = 16;  // pid and tid, time
 
 std::uint64_t TimeOf(std::span<const std::byte> trailer) {
-  Words words(trailer);
-  words.U64();
-  return words.U64();
+  ByteReader reader(trailer);
+  reader.U64();
+  return reader.U64();
 }
 
-SideRecord ReadMap(Words& words) {
+SideRecord ReadMap(ByteReader& reader) {
   SideRecord record;
-  record.pid = words.U32();
-  record.tid = words.U32();
-  record.mapping.begin = words.U64();
-  record.mapping.end = record.mapping.begin + words.U64();
-  record.mapping.file_offset = words.U64();
+  record.pid = reader.U32();
+  record.tid = reader.U32();
+  record.mapping.begin = reader.U64();
+  record.mapping.end = record.mapping.begin + reader.U64();
+  record.mapping.file_offset = reader.U64();
   FileKey& file = record.mapping.file;
-  file.major = words.U32();
-  file.minor = words.U32();
-  file.inode = words.U64();
-  words.U64();  // inode generation
-  words.U64();  // protection and flags
-  const auto name = words.Bytes(words.left());
+  file.major = reader.U32();
+  file.minor = reader.U32();
+  file.inode = reader.U64();
+  reader.U64();  // inode generation
+  reader.U64();  // protection and flags
+  const auto name = reader.Bytes(reader.remaining());
   const auto* const text = reinterpret_cast<const char*>(name.data());
   file.path.assign(text, std::find(text, text + name.size(), '\0'));
   return record;
 }
 
-SideRecord ReadTask(Words& words, SideRecord::Kind kind) {
+SideRecord ReadTask(ByteReader& reader, SideRecord::Kind kind) {
   SideRecord record;
   record.kind = kind;
-  record.pid = words.U32();
-  record.parent_pid = words.U32();
-  record.tid = words.U32();
-  record.parent_tid = words.U32();
+  record.pid = reader.U32();
+  record.parent_pid = reader.U32();
+  record.tid = reader.U32();
+  record.parent_tid = reader.U32();
   return record;
 }
 
@@ -78,30 +78,30 @@ std::optional<SideRecord> ParseSideRecord(std::uint32_t type, std::uint16_t misc
     return record;
   }
   if (type == PERF_RECORD_LOST) {
-    Words words(body);
-    words.U64();
+    ByteReader reader(body);
+    reader.U64();
     record.kind = SideRecord::Kind::kLost;
-    record.lost = words.U64();
-    return words.ok() ? std::optional(record) : std::nullopt;
+    record.lost = reader.U64();
+    return reader.ok() ? std::optional(record) : std::nullopt;
   }
   if (body.size() < kTrailer) return std::nullopt;
-  Words words(body.first(body.size() - kTrailer));
+  ByteReader reader(body.first(body.size() - kTrailer));
   if (type == PERF_RECORD_MMAP2) {
-    record = ReadMap(words);
+    record = ReadMap(reader);
   } else if (type == PERF_RECORD_COMM) {
     if ((misc & PERF_RECORD_MISC_COMM_EXEC) == 0) return std::nullopt;
     record.kind = SideRecord::Kind::kExec;
-    record.pid = words.U32();
-    record.tid = words.U32();
+    record.pid = reader.U32();
+    record.tid = reader.U32();
   } else if (type == PERF_RECORD_FORK) {
-    record = ReadTask(words, SideRecord::Kind::kFork);
+    record = ReadTask(reader, SideRecord::Kind::kFork);
   } else if (type == PERF_RECORD_EXIT) {
-    record = ReadTask(words, SideRecord::Kind::kExit);
+    record = ReadTask(reader, SideRecord::Kind::kExit);
   } else {
     return std::nullopt;
   }
   record.time_ns = TimeOf(body.last(kTrailer));
-  return words.ok() ? std::optional(record) : std::nullopt;
+  return reader.ok() ? std::optional(record) : std::nullopt;
 }
 
 }  // namespace pmuconf::profile

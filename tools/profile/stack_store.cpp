@@ -19,7 +19,7 @@ FrameId StackStore::Intern(const Frame& frame) {
   return entry->second;
 }
 
-StackStore::NodeId StackStore::Place(std::span<const FrameId> stack) {
+StackStore::NodeId StackStore::NodeOf(std::span<const FrameId> stack) {
   NodeId at = kRoot;
   for (const FrameId frame : stack) {
     const std::uint64_t key = static_cast<std::uint64_t>(at) << 32 | frame;

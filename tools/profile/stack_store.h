@@ -47,9 +47,9 @@ class StackStore {
   std::size_t frames() const { return frames_.size(); }
 
   // Place() returns the node of a stack, outermost frame first. Add() counts a sample of it.
-  NodeId Place(std::span<const FrameId> stack);
+  NodeId NodeOf(std::span<const FrameId> stack);
   void Add(NodeId node, std::uint64_t events);
-  void Add(std::span<const FrameId> stack, std::uint64_t events) { Add(Place(stack), events); }
+  void Add(std::span<const FrameId> stack, std::uint64_t events) { Add(NodeOf(stack), events); }
 
   const std::vector<Node>& nodes() const { return nodes_; }  // parents come before their children
   std::vector<FrameId> Stack(NodeId node) const;             // outermost frame first

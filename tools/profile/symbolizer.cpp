@@ -26,8 +26,8 @@ void Symbolizer::ReadKernel() {
   kernel_.Read(kallsyms, modules);
 }
 
-void Symbolizer::Learn(std::uint32_t pid) {
-  if (processes_.Knows(pid)) return;
+void Symbolizer::ReadMappings(std::uint32_t pid) {
+  if (processes_.IsKnown(pid)) return;
   processes_.Begin(pid);
   std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
   std::string line;
@@ -39,12 +39,12 @@ void Symbolizer::Learn(std::uint32_t pid) {
   }
 }
 
-void Symbolizer::LearnAll() {
+void Symbolizer::ReadAllMappings() {
   for (const std::string& name : ListFolder("/proc")) {
     std::uint32_t pid = 0;
     const char* const end = name.data() + name.size();
     const auto [at, error] = std::from_chars(name.data(), end, pid);
-    if (error == std::errc() && at == end) Learn(pid);
+    if (error == std::errc() && at == end) ReadMappings(pid);
   }
 }
 
@@ -52,19 +52,19 @@ void Symbolizer::Prefetch(const SideRecord& record) {
   if (record.kind == SideRecord::Kind::kMap) modules_.Find(record.pid, record.mapping);
 }
 
-void Symbolizer::Follow(const SideRecord& record) {
+void Symbolizer::Apply(const SideRecord& record) {
   switch (record.kind) {
     case SideRecord::Kind::kMap: {
       const Mapping& mapping = record.mapping;
       // /proc has the mappings from before the start of this program, unless the process has
       // exited.
-      Learn(record.pid);
+      ReadMappings(record.pid);
       processes_.Map(record.pid, {mapping.begin, mapping.end, mapping.file_offset,
                                   modules_.Find(record.pid, mapping)});
       break;
     }
     case SideRecord::Kind::kExec:
-      Forget(record.pid);
+      RemoveProcess(record.pid);
       processes_.Begin(record.pid);
       break;
     case SideRecord::Kind::kFork:
@@ -72,7 +72,7 @@ void Symbolizer::Follow(const SideRecord& record) {
       break;
     case SideRecord::Kind::kExit:
       if (record.pid == record.tid) {
-        Forget(record.pid);
+        RemoveProcess(record.pid);
         processes_.End(record.pid);
       }
       break;
@@ -83,7 +83,7 @@ void Symbolizer::Follow(const SideRecord& record) {
 }
 
 const Resolved& Symbolizer::Kernel(std::uint64_t address) {
-  const auto [entry, fresh] = kernel_known_.try_emplace(address);
+  const auto [entry, fresh] = kernel_resolved_.try_emplace(address);
   Resolved& resolved = entry->second;
   if (!fresh) return resolved;
   auto frame = kernel_.Find(address);
@@ -104,12 +104,12 @@ const Resolved& Symbolizer::Kernel(std::uint64_t address) {
 }
 
 const Resolved& Symbolizer::User(std::uint32_t pid, std::uint64_t address) {
-  Learn(pid);
+  ReadMappings(pid);
   const AddressSpace* const space = processes_.Find(pid);
   const Mapped* const mapped = space == nullptr ? nullptr : space->Find(address);
   if (mapped != nullptr) {
     if (!modules_.HasFile(mapped->module)) {
-      if (const Resolved* const made = Made(pid, address)) return *made;
+      if (const Resolved* const made = FindGenerated(pid, address)) return *made;
     }
     return modules_.Resolve(mapped->module, address - mapped->begin + mapped->file_offset);
   }
@@ -121,15 +121,15 @@ const Resolved& Symbolizer::User(std::uint32_t pid, std::uint64_t address) {
   return unmapped_;
 }
 
-const Resolved* Symbolizer::Made(std::uint32_t pid, std::uint64_t address) {
-  const auto known = made_.find(pid);
-  if (known != made_.end()) {
+const Resolved* Symbolizer::FindGenerated(std::uint32_t pid, std::uint64_t address) {
+  const auto known = generated_.find(pid);
+  if (known != generated_.end()) {
     const auto resolved = known->second.find(address);
     if (resolved != known->second.end()) return &resolved->second;
   }
   const auto symbol = perf_maps_.Find(pid, address);
   if (!symbol) return nullptr;
-  Resolved& resolved = made_[pid][address];
+  Resolved& resolved = generated_[pid][address];
   resolved.offset = symbol->offset;
   resolved.frames.push_back(store_.Intern({.kind = FrameKind::kUser,
                                            .name = Demangle(symbol->name),
@@ -138,9 +138,9 @@ const Resolved* Symbolizer::Made(std::uint32_t pid, std::uint64_t address) {
   return &resolved;
 }
 
-void Symbolizer::Forget(std::uint32_t pid) {
-  made_.erase(pid);
-  perf_maps_.Forget(pid);
+void Symbolizer::RemoveProcess(std::uint32_t pid) {
+  generated_.erase(pid);
+  perf_maps_.RemoveProcess(pid);
 }
 
 FrameId Symbolizer::Command(const std::string& comm) {

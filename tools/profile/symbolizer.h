@@ -24,13 +24,13 @@ class Symbolizer {
   bool KernelReadable() const { return kernel_.Readable(); }
 
   // Read the mappings of one process, or of all processes, unless they are known.
-  void Learn(std::uint32_t pid);
-  void LearnAll();
+  void ReadMappings(std::uint32_t pid);
+  void ReadAllMappings();
 
-  // Opens the files of a record while its process is alive. Follow() then gets the records in order
+  // Opens the files of a record while its process is alive. Apply() then gets the records in order
   // of time.
   void Prefetch(const SideRecord& record);
-  void Follow(const SideRecord& record);
+  void Apply(const SideRecord& record);
 
   const Resolved& Kernel(std::uint64_t address);
   const Resolved& User(std::uint32_t pid, std::uint64_t address);
@@ -41,17 +41,17 @@ class Symbolizer {
  private:
   void ReadKernel();
   // Resolves generated code that a perf map names.
-  const Resolved* Made(std::uint32_t pid, std::uint64_t address);
-  void Forget(std::uint32_t pid);
+  const Resolved* FindGenerated(std::uint32_t pid, std::uint64_t address);
+  void RemoveProcess(std::uint32_t pid);
 
   StackStore& store_;
   KernelSymbols kernel_;
-  std::unordered_map<std::uint64_t, Resolved> kernel_known_;
+  std::unordered_map<std::uint64_t, Resolved> kernel_resolved_;
   unsigned kernel_rereads_ = 0;
   ModuleTable modules_;
   Processes processes_;
   PerfMaps perf_maps_;
-  std::unordered_map<std::uint32_t, std::unordered_map<std::uint64_t, Resolved>> made_;
+  std::unordered_map<std::uint32_t, std::unordered_map<std::uint64_t, Resolved>> generated_;
   std::unordered_map<std::string, FrameId> commands_;
   Resolved unmapped_;
 };

@@ -7,13 +7,14 @@
 namespace pmuconf::profile {
 namespace {
 
-void WriteStack(const char* some, const char* none, const std::vector<SampleText::Line>& lines,
-                const StackStore& stacks, std::ostream& out) {
+void WriteStack(const char* heading, const char* message_if_empty,
+                const std::vector<SampleText::Line>& lines, const StackStore& stacks,
+                std::ostream& out) {
   if (lines.empty()) {
-    out << none << '\n';
+    out << message_if_empty << '\n';
     return;
   }
-  out << some << '\n';
+  out << heading << '\n';
   char text[64];
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const Resolved& resolved = *lines[i].resolved;

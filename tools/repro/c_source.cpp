@@ -33,23 +33,23 @@ std::string IoctlOf(const Step& step) {
     out << "ioctl(fds[" << step.slot << "], " << row.constant << ", " << arg << ")";
   };
   const std::string value = std::to_string(step.value) + "ull";
-  switch (row.takes) {
-    case ProgramIoctl::Takes::kValue:
+  switch (row.argument) {
+    case ProgramIoctl::Argument::kValue:
       call(value);
       break;
-    case ProgramIoctl::Takes::kPointer:
+    case ProgramIoctl::Argument::kPointer:
       call("(uint64_t[]){" + (row.name == "QUERY_BPF" ? "2" : value) + ", 0, 0, 0}");
       break;
-    case ProgramIoctl::Takes::kEvent:
+    case ProgramIoctl::Argument::kEvent:
       call("fds[" + std::to_string(step.other) + "]");
       break;
-    case ProgramIoctl::Takes::kFilter:
+    case ProgramIoctl::Argument::kFilter:
       call("\"filter 0x1000/0x1000\"");
       break;
-    case ProgramIoctl::Takes::kBpf:
+    case ProgramIoctl::Argument::kBpf:
       call("bpf_program()");
       break;
-    case ProgramIoctl::Takes::kAttr:
+    case ProgramIoctl::Argument::kAttr:
       out << "modify(" << step.slot << ", " << value << ")";
       break;
   }
@@ -59,61 +59,61 @@ std::string IoctlOf(const Step& step) {
 std::string CallOf(const Step& step, std::size_t number) {
   std::ostringstream out;
   const OpenCall& call = step.call;
-  switch (step.act) {
-    case Act::kOpen:
+  switch (step.operation) {
+    case Operation::kOpen:
       out << "open_event(" << step.slot << ", " << step.other << ", attr_" << number << ", "
           << call.readable << ", " << static_cast<int>(call.who) << ", " << CpuNumber(call.cpu)
           << ", " << static_cast<int>(call.group) << ", " << call.flags << "ul, "
-          << call.descriptors_left << ", " << step.rights << ")";
+          << call.descriptors_available << ", " << step.rights << ")";
       break;
-    case Act::kIoctl:
+    case Operation::kIoctl:
       return IoctlOf(step);
-    case Act::kMap:
+    case Operation::kMap:
       out << "map(" << step.slot << ", " << step.which << ", " << (step.value % 2 == 0) << ")";
       break;
-    case Act::kMapAux:
+    case Operation::kMapAux:
       out << "map_aux(" << step.slot << ", " << step.which << ", " << (step.value % 2 == 0) << ")";
       break;
-    case Act::kUnmap:
+    case Operation::kUnmap:
       out << (step.which == 0 ? "unmap(" : "unmap_aux(") << step.slot << ")";
       break;
-    case Act::kRead:
+    case Operation::kRead:
       out << "read_event(" << step.slot << ", " << step.value << ")";
       break;
-    case Act::kDrain:
+    case Operation::kDrain:
       out << "drain(" << step.slot << ")";
       break;
-    case Act::kPoll:
+    case Operation::kPoll:
       out << "poll_event(" << step.slot << ")";
       break;
-    case Act::kClose:
+    case Operation::kClose:
       out << "close_event(" << step.slot << ")";
       break;
-    case Act::kTasks:
+    case Operation::kTasks:
       out << "prctl("
           << (step.which == 0 ? "PR_TASK_PERF_EVENTS_DISABLE" : "PR_TASK_PERF_EVENTS_ENABLE")
           << ", 0, 0, 0, 0)";
       break;
-    case Act::kFork:
+    case Operation::kFork:
       out << "fork_one()";
       break;
-    case Act::kChild:
+    case Operation::kChild:
       out << "let_child(" << step.which << ")";
       break;
-    case Act::kWork:
+    case Operation::kWork:
       out << "work(" << step.which << ", " << step.value << ")";
       break;
-    case Act::kPulse:
+    case Operation::kPulse:
       out << "pulse(" << ProgramPulses()[step.which] << ", " << step.value << ")";
       break;
-    case Act::kBranch:
+    case Operation::kBranch:
       out << "branch(\"/dev/\" PMU " << (step.which == 0 ? "\"\"" : "\"_trace\"") << ", "
           << step.value << ")";
       break;
-    case Act::kAttach:
+    case Operation::kAttach:
       out << "ioctl(fds[" << step.slot << "], PERF_EVENT_IOC_SET_BPF, bpf_program())";
       break;
-    case Act::kCpu:
+    case Operation::kCpu:
       out << "second_cpu(" << step.which << ")";
       break;
   }
@@ -133,13 +133,14 @@ std::string PrintProgramAsC(const Program& program) {
       << kProgramCHelpers << "\n";
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const Step& step = program.steps[i];
-    if (step.act != Act::kOpen) continue;
+    if (step.operation != Operation::kOpen) continue;
     out << "const unsigned char attr_" << i << "[256] = {" << Bytes(step.call.attr) << "\n};\n";
   }
   out << "\nint main(void)\n{\n\tstart();\n";
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const Step& step = program.steps[i];
-    out << "\tsay(\"" << i << " " << ActName(step.act) << "\", " << CallOf(step, i) << ");\n";
+    out << "\treport(\"" << i << " " << OperationName(step.operation) << "\", " << CallOf(step, i)
+        << ");\n";
   }
   out << "\tfinish();\n\treturn 0;\n}\n";
   return out.str();

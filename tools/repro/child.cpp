@@ -33,7 +33,7 @@ constexpr uid_t kNobodyUid = 65534;
 constexpr int kNoSuchPid = 0x3fff'ffff;
 constexpr int kBeyond = 1 << 20;
 constexpr int kClosedFd = 99'999;
-constexpr int kGone = 127;
+constexpr int kChildFailed = 127;
 constexpr char kSecondCpu[] = "/sys/devices/system/cpu/cpu1/online";
 constexpr char kOther[] = "/bin/true";
 
@@ -43,7 +43,7 @@ class WithoutRights {
   WithoutRights() : dropped_(setresuid(kNobodyUid, kNobodyUid, 0) == 0) {}
   WithoutRights(const WithoutRights&) = delete;
   ~WithoutRights() {
-    if (dropped_ && setresuid(0, 0, 0) != 0) _exit(kGone);
+    if (dropped_ && setresuid(0, 0, 0) != 0) _exit(kChildFailed);
   }
 
  private:
@@ -90,16 +90,16 @@ int Bpf() {
 }
 
 // The main loop of a program's child: each letter is a command, which the child confirms.
-[[noreturn]] void Obey(int fd) {
+[[noreturn]] void RunChildCommands(int fd) {
   constexpr std::uint64_t kRounds = 16;
   char letter = 0;
   while (read(fd, &letter, 1) == 1) {
     if (letter == '0') _exit(0);
     if (letter == '1') {
       execl(kOther, kOther, static_cast<char*>(nullptr));
-      _exit(kGone);
+      _exit(kChildFailed);
     }
-    for (unsigned way = 0; way < Ways(Act::kWork); ++way) Work(way, kRounds);
+    for (unsigned way = 0; way < ChoiceCount(Operation::kWork); ++way) Work(way, kRounds);
     if (write(fd, &letter, 1) != 1) break;
   }
   _exit(0);
@@ -107,7 +107,7 @@ int Bpf() {
 
 }  // namespace
 
-ProgramChild::ProgramChild(const ProgramMachine& machine, bool cpus)
+ProgramExecutor::ProgramExecutor(const ProgramMachine& machine, bool cpus)
     : machine_(machine), cpus_(cpus) {
   // Events may send these signals. They must not end the process, and with SIG_IGN the kernel would
   // drop them.
@@ -119,59 +119,59 @@ ProgramChild::ProgramChild(const ProgramMachine& machine, bool cpus)
   void* const at =
       mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   memory_ = static_cast<std::byte*>(at);
-  if (at == MAP_FAILED || mprotect(memory_ + page, page, PROT_NONE) != 0) _exit(kGone);
+  if (at == MAP_FAILED || mprotect(memory_ + page, page, PROT_NONE) != 0) _exit(kChildFailed);
 }
 
-ProgramChild::~ProgramChild() {
-  TakeBack();
+ProgramExecutor::~ProgramExecutor() {
+  Undo();
   munmap(memory_, 2 * PageSize());
 }
 
-Outcome ProgramChild::Do(const Step& step) {
+Outcome ProgramExecutor::Do(const Step& step) {
   const Slot& slot = slots_[step.slot];
   pollfd poll_fd = {slot.fd, POLLIN, 0};
-  switch (step.act) {
-    case Act::kOpen:
+  switch (step.operation) {
+    case Operation::kOpen:
       return DoOpen(step);
-    case Act::kIoctl:
+    case Operation::kIoctl:
       return Ioctl(step);
-    case Act::kMap:
+    case Operation::kMap:
       return Map(step);
-    case Act::kMapAux:
+    case Operation::kMapAux:
       return MapAux(step);
-    case Act::kUnmap:
+    case Operation::kUnmap:
       return step.which == 0 ? Unmap(step.slot) : UnmapAux(step.slot);
-    case Act::kRead:
+    case Operation::kRead:
       return Read(step);
-    case Act::kDrain:
+    case Operation::kDrain:
       return Drain(step.slot);
-    case Act::kPoll:
-      return Noted(poll(&poll_fd, 1, 0));
-    case Act::kClose:
+    case Operation::kPoll:
+      return OutcomeOf(poll(&poll_fd, 1, 0));
+    case Operation::kClose:
       return Close(step.slot);
-    case Act::kTasks:
-      return Noted(prctl(step.which == 0 ? PR_TASK_PERF_EVENTS_DISABLE : PR_TASK_PERF_EVENTS_ENABLE,
-                         0, 0, 0, 0));
-    case Act::kFork:
+    case Operation::kTasks:
+      return OutcomeOf(prctl(
+          step.which == 0 ? PR_TASK_PERF_EVENTS_DISABLE : PR_TASK_PERF_EVENTS_ENABLE, 0, 0, 0, 0));
+    case Operation::kFork:
       return ForkOne();
-    case Act::kChild:
-      return LetChild(step.which);
-    case Act::kWork:
+    case Operation::kChild:
+      return CommandChild(step.which);
+    case Operation::kWork:
       Work(step.which, step.value);
-      return Noted(0);
-    case Act::kPulse:
+      return OutcomeOf(0);
+    case Operation::kPulse:
       return Pulse(step);
-    case Act::kBranch:
+    case Operation::kBranch:
       return Branch(step);
-    case Act::kAttach:
+    case Operation::kAttach:
       return Attach(step.slot);
-    case Act::kCpu:
+    case Operation::kCpu:
       return Cpu(step.which == 1);
   }
   return {};
 }
 
-void ProgramChild::End() {
+void ProgramExecutor::End() {
   if (child_ > 0) {
     kill(child_, SIGKILL);
     waitpid(child_, nullptr, 0);
@@ -179,10 +179,10 @@ void ProgramChild::End() {
   }
   if (exited_ > 0) waitpid(exited_, nullptr, 0);
   child_ = exited_ = -1;
-  if (second_off_) Cpu(true);
+  if (cpu_offline_) Cpu(true);
 }
 
-void ProgramChild::TakeBack() {
+void ProgramExecutor::Undo() {
   End();
   for (unsigned slot = 0; slot < slots_.size(); ++slot) {
     UnmapAux(slot);
@@ -190,32 +190,32 @@ void ProgramChild::TakeBack() {
     if (slots_[slot].fd >= 0) close(slots_[slot].fd);
   }
   slots_ = {};
-  held_ = {};
+  events_ = {};
 }
 
-std::byte* ProgramChild::Place(const OpenCall& call) {
+std::byte* ProgramExecutor::CopyAttr(const OpenCall& call) {
   std::byte* const attr = memory_ + PageSize() - call.readable;
   std::memcpy(attr, call.attr.data(), call.readable);
   return attr;
 }
 
-void ProgramChild::Find(OpenCall& call) const {
+void ProgramExecutor::ReplaceMissing(OpenCall& call) const {
   if (call.who == OpenWho::kCgroup && machine_.cgroup() < 0) call.who = OpenWho::kFile;
-  if (call.who == OpenWho::kOtherTask && child_ < 0) call.who = OpenWho::kNobody;
-  if (call.who == OpenWho::kExited && exited_ < 0) call.who = OpenWho::kNobody;
-  if (call.cpu == OpenCpu::kOffline) call.cpu = OpenCpu::kBeyond;
+  if (call.who == OpenWho::kOtherTask && child_ < 0) call.who = OpenWho::kNoTask;
+  if (call.who == OpenWho::kExited && exited_ < 0) call.who = OpenWho::kNoTask;
+  if (call.cpu == OpenCpu::kOffline) call.cpu = OpenCpu::kInvalid;
   if (call.cpu != OpenCpu::kSecond) return;
   if (machine_.model(true).pmu().cpus < 2) call.cpu = OpenCpu::kFirst;
-  if (second_off_) call.cpu = OpenCpu::kOffline;
+  if (cpu_offline_) call.cpu = OpenCpu::kOffline;
 }
 
-int ProgramChild::Pid(const OpenCall& call) const {
+int ProgramExecutor::Pid(const OpenCall& call) const {
   switch (call.who) {
     case OpenWho::kThisTask:
       return 0;
     case OpenWho::kOtherTask:
       return child_;
-    case OpenWho::kEveryone:
+    case OpenWho::kAllTasks:
       return -1;
     case OpenWho::kExited:
       return exited_;
@@ -223,13 +223,13 @@ int ProgramChild::Pid(const OpenCall& call) const {
       return machine_.cgroup();
     case OpenWho::kFile:
       return file_.get();
-    case OpenWho::kNobody:
+    case OpenWho::kNoTask:
       break;
   }
   return kNoSuchPid;
 }
 
-int ProgramChild::CpuOf(OpenCpu cpu) const {
+int ProgramExecutor::CpuOf(OpenCpu cpu) const {
   switch (cpu) {
     case OpenCpu::kAny:
       return -1;
@@ -238,16 +238,16 @@ int ProgramChild::CpuOf(OpenCpu cpu) const {
     case OpenCpu::kSecond:
     case OpenCpu::kOffline:
       return 1;
-    case OpenCpu::kBeyond:
+    case OpenCpu::kInvalid:
       break;
   }
   return kBeyond;
 }
 
-Outcome ProgramChild::DoOpen(const Step& step) {
+Outcome ProgramExecutor::DoOpen(const Step& step) {
   OpenCall call = machine_.Bind(step.call);
-  Find(call);
-  const std::optional<OpenCall> question = held_.Question(machine_, call, step.other);
+  ReplaceMissing(call);
+  const std::optional<OpenCall> model_call = events_.ModelCall(machine_, call, step.other);
   int group_fd = -1;
   if (call.group != OpenGroup::kNone) {
     group_fd = call.group == OpenGroup::kFile     ? file_.get()
@@ -255,98 +255,99 @@ Outcome ProgramChild::DoOpen(const Step& step) {
                                                   : slots_[step.other].fd;
     if (group_fd < 0) group_fd = kClosedFd;
   }
-  const std::byte* const attr = Place(call);
+  const std::byte* const attr = CopyAttr(call);
   rlimit before = {};
   getrlimit(RLIMIT_NOFILE, &before);
   const rlimit none = {0, before.rlim_max};
-  if (!call.descriptors_left) setrlimit(RLIMIT_NOFILE, &none);
+  if (!call.descriptors_available) setrlimit(RLIMIT_NOFILE, &none);
   Outcome outcome = [&] {
     std::optional<WithoutRights> without;
     if (!step.rights) without.emplace();
-    return Noted(
+    return OutcomeOf(
         syscall(SYS_perf_event_open, attr, Pid(call), CpuOf(call.cpu), group_fd, call.flags));
   }();
-  if (!call.descriptors_left) setrlimit(RLIMIT_NOFILE, &before);
-  if (question) {
-    const OpenAnswer answer = machine_.model(step.rights).Predict(*question);
+  if (!call.descriptors_available) setrlimit(RLIMIT_NOFILE, &before);
+  if (model_call) {
+    const OpenPrediction prediction = machine_.model(step.rights).Predict(*model_call);
     outcome.known = true;
-    outcome.told = answer.error;
-    outcome.check = answer.check;
+    outcome.predicted = prediction.error;
+    outcome.check = prediction.check;
   }
   if (outcome.error != 0) return outcome;
   UnmapAux(step.slot);
   Unmap(step.slot);
-  held_.Opened(machine_, call, step.slot, step.other);
+  events_.Opened(machine_, call, step.slot, step.other);
   if (slots_[step.slot].fd >= 0) close(slots_[step.slot].fd);
   slots_[step.slot].fd = static_cast<int>(outcome.value);
   return outcome;
 }
 
-Outcome ProgramChild::Ioctl(const Step& step) {
+Outcome ProgramExecutor::Ioctl(const Step& step) {
   const ProgramIoctl& ioctl_row = ProgramIoctls()[step.which];
   const int fd = slots_[step.slot].fd;
   std::uint64_t value[4] = {step.value, 0, 0, 0};
   char filter[] = "filter 0x1000/0x1000";
   unsigned long arg = step.value;
-  switch (ioctl_row.takes) {
-    case ProgramIoctl::Takes::kValue:
+  switch (ioctl_row.argument) {
+    case ProgramIoctl::Argument::kValue:
       break;
-    case ProgramIoctl::Takes::kPointer:
+    case ProgramIoctl::Argument::kPointer:
       value[0] = ioctl_row.request == PERF_EVENT_IOC_QUERY_BPF ? 2 : step.value;
       arg = reinterpret_cast<unsigned long>(value);
       break;
-    case ProgramIoctl::Takes::kEvent:
+    case ProgramIoctl::Argument::kEvent:
       arg = static_cast<unsigned long>(static_cast<long>(slots_[step.other].fd));
-      held_.Touched(step.other);
-      held_.Touched(step.slot);
+      events_.Modified(step.other);
+      events_.Modified(step.slot);
       break;
-    case ProgramIoctl::Takes::kFilter:
+    case ProgramIoctl::Argument::kFilter:
       arg = reinterpret_cast<unsigned long>(filter);
       break;
-    case ProgramIoctl::Takes::kBpf:
+    case ProgramIoctl::Argument::kBpf:
       arg = static_cast<unsigned long>(static_cast<long>(Bpf()));
       break;
-    case ProgramIoctl::Takes::kAttr: {
-      OpenCall call = machine_.model(true).Good();
+    case ProgramIoctl::Argument::kAttr: {
+      OpenCall call = machine_.model(true).ValidCall();
       call.Edit([&step](perf_event_attr& attr) {
         attr.type = PERF_TYPE_BREAKPOINT;
         attr.bp_type = 1 + static_cast<unsigned>(step.value % 3);
         attr.bp_addr = step.value & ~7ull & 0xff'ffff;
         attr.bp_len = 8;
       });
-      arg = reinterpret_cast<unsigned long>(Place(call));
-      held_.Touched(step.slot);
+      arg = reinterpret_cast<unsigned long>(CopyAttr(call));
+      events_.Modified(step.slot);
       break;
     }
   }
-  return Noted(ioctl(fd, ioctl_row.request, arg));
+  return OutcomeOf(ioctl(fd, ioctl_row.request, arg));
 }
 
-Outcome ProgramChild::Read(const Step& step) {
+Outcome ProgramExecutor::Read(const Step& step) {
   std::byte bytes[kProgramWork] = {};
-  return Noted(read(slots_[step.slot].fd, bytes, std::min<std::size_t>(step.value, sizeof(bytes))));
+  return OutcomeOf(
+      read(slots_[step.slot].fd, bytes, std::min<std::size_t>(step.value, sizeof(bytes))));
 }
 
-Outcome ProgramChild::Close(unsigned at) {
+Outcome ProgramExecutor::Close(unsigned at) {
   Slot& slot = slots_[at];
-  const Outcome outcome = Noted(slot.fd < 0 ? (errno = EBADF, -1) : close(slot.fd));
+  const Outcome outcome = OutcomeOf(slot.fd < 0 ? (errno = EBADF, -1) : close(slot.fd));
   slot.fd = -1;
   // If the ring buffer is still mapped, the event stays alive.
-  held_.Closed(at);
+  events_.Closed(at);
   return outcome;
 }
 
-Outcome ProgramChild::ForkOne() {
+Outcome ProgramExecutor::ForkOne() {
   if (child_ > 0) return Missing(EBUSY);
   int ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return Noted(-1);
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return OutcomeOf(-1);
   const pid_t pid = fork();
   if (pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     close(ends[0]);
-    Obey(ends[1]);
+    RunChildCommands(ends[1]);
   }
-  const Outcome outcome = Noted(pid);
+  const Outcome outcome = OutcomeOf(pid);
   close(ends[1]);
   if (pid < 0) {
     close(ends[0]);
@@ -357,23 +358,24 @@ Outcome ProgramChild::ForkOne() {
   return outcome;
 }
 
-Outcome ProgramChild::LetChild(unsigned which) {
+Outcome ProgramExecutor::CommandChild(unsigned which) {
   if (child_ < 0) return Missing(ECHILD);
   char letter = static_cast<char>('0' + which);
   if (send(child_fd_, &letter, 1, MSG_NOSIGNAL) != 1) letter = '0';
   const bool goes_on = letter == '2' && read(child_fd_, &letter, 1) == 1;
-  if (goes_on) return Noted(0);
+  if (goes_on) return OutcomeOf(0);
   siginfo_t info = {};
-  const Outcome outcome = Noted(waitid(P_PID, static_cast<id_t>(child_), &info, WEXITED | WNOWAIT));
+  const Outcome outcome =
+      OutcomeOf(waitid(P_PID, static_cast<id_t>(child_), &info, WEXITED | WNOWAIT));
   if (exited_ > 0) waitpid(exited_, nullptr, 0);
   exited_ = child_;
   child_ = -1;
   close(child_fd_);
-  held_.AllTouched();
+  events_.AllModified();
   return outcome;
 }
 
-Outcome ProgramChild::Pulse(const Step& step) {
+Outcome ProgramExecutor::Pulse(const Step& step) {
   if (port_.get() < 0) return Missing(ENXIO);
   refpmu_pulse pulse = {};
   pulse.size = sizeof(pulse);
@@ -381,10 +383,10 @@ Outcome ProgramChild::Pulse(const Step& step) {
   pulse.event = ProgramPulses()[step.which];
   pulse.privilege = step.value % 2 == 0 ? REFPMU_PRIV_USER : REFPMU_PRIV_KERNEL;
   pulse.n = step.value;
-  return Noted(ioctl(port_.get(), REFPMU_IOC_PULSE, &pulse));
+  return OutcomeOf(ioctl(port_.get(), REFPMU_IOC_PULSE, &pulse));
 }
 
-Outcome ProgramChild::Branch(const Step& step) {
+Outcome ProgramExecutor::Branch(const Step& step) {
   constexpr std::uint64_t kUser = 0x40'1000, kKernel = 0xffff'ffff'8100'0000, kApart = 0x40;
   constexpr unsigned kKinds = 7;
   const Fd& port = step.which == 0 ? port_ : trace_port_;
@@ -404,20 +406,20 @@ Outcome ProgramChild::Branch(const Step& step) {
   branches.cpu = REFPMU_CPU_CURRENT;
   branches.entries = reinterpret_cast<std::uint64_t>(entries.data());
   branches.count = static_cast<std::uint32_t>(count);
-  return Noted(ioctl(port.get(), REFPMU_IOC_BRANCHES, &branches));
+  return OutcomeOf(ioctl(port.get(), REFPMU_IOC_BRANCHES, &branches));
 }
 
-Outcome ProgramChild::Attach(unsigned slot) {
-  return Noted(ioctl(slots_[slot].fd, PERF_EVENT_IOC_SET_BPF, Bpf()));
+Outcome ProgramExecutor::Attach(unsigned slot) {
+  return OutcomeOf(ioctl(slots_[slot].fd, PERF_EVENT_IOC_SET_BPF, Bpf()));
 }
 
-Outcome ProgramChild::Cpu(bool on) {
+Outcome ProgramExecutor::Cpu(bool on) {
   if (!cpus_) return Missing(EPERM);
   const Fd fd(open(kSecondCpu, O_WRONLY | O_CLOEXEC));
-  if (fd.get() < 0) return Noted(-1);
-  const Outcome outcome = Noted(write(fd.get(), on ? "1" : "0", 1));
-  if (outcome.error == 0) second_off_ = !on;
-  held_.AllTouched();
+  if (fd.get() < 0) return OutcomeOf(-1);
+  const Outcome outcome = OutcomeOf(write(fd.get(), on ? "1" : "0", 1));
+  if (outcome.error == 0) cpu_offline_ = !on;
+  events_.AllModified();
   return outcome;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executes the operations of a program in this process, one after the other. TakeBack() undoes the
+// Executes the operations of a program in this process, one after the other. Undo() undoes the
 // effects of a program before the next one runs.
 #ifndef PMUCONF_TOOLS_REPRO_CHILD_H_
 #define PMUCONF_TOOLS_REPRO_CHILD_H_
@@ -10,25 +10,25 @@
 #include <cstddef>
 
 #include "system/fd.h"
-#include "tools/repro/held.h"
+#include "tools/repro/event_slots.h"
 #include "tools/repro/machine.h"
 #include "tools/repro/program.h"
 #include "tools/repro/run.h"
 
 namespace pmuconf {
 
-class ProgramChild {
+class ProgramExecutor {
  public:
-  ProgramChild(const ProgramMachine& machine, bool cpus);
-  ProgramChild(const ProgramChild&) = delete;
-  ~ProgramChild();
+  ProgramExecutor(const ProgramMachine& machine, bool cpus);
+  ProgramExecutor(const ProgramExecutor&) = delete;
+  ~ProgramExecutor();
 
   Outcome Do(const Step& step);
   // Kills children and switches the CPU on again. A process that exits after this leaves events and
   // buffers to the kernel.
   void End();
   // Does End(), and also closes events and unmaps buffers.
-  void TakeBack();
+  void Undo();
 
  private:
   struct Slot {
@@ -49,22 +49,22 @@ class ProgramChild {
   Outcome Drain(unsigned slot);
   Outcome Close(unsigned slot);
   Outcome ForkOne();
-  Outcome LetChild(unsigned which);
+  Outcome CommandChild(unsigned which);
   Outcome Pulse(const Step& step);
   Outcome Branch(const Step& step);
   Outcome Attach(unsigned slot);
   Outcome Cpu(bool on);
-  std::byte* Place(const OpenCall& call);
+  std::byte* CopyAttr(const OpenCall& call);
   // If the call names a task, cgroup or CPU that this process lacks, changes it to one that no
   // machine has.
-  void Find(OpenCall& call) const;
+  void ReplaceMissing(OpenCall& call) const;
   int Pid(const OpenCall& call) const;
   int CpuOf(OpenCpu cpu) const;
 
   const ProgramMachine& machine_;
   bool cpus_;
-  bool second_off_ = false;
-  HeldEvents held_;
+  bool cpu_offline_ = false;
+  EventSlots events_;
   std::array<Slot, kProgramSlots> slots_;
   pid_t child_ = -1;
   int child_fd_ = -1;

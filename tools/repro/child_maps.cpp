@@ -8,7 +8,7 @@
 
 namespace pmuconf {
 
-Outcome ProgramChild::Map(const Step& step) {
+Outcome ProgramExecutor::Map(const Step& step) {
   Slot& slot = slots_[step.slot];
   if (slot.ring != nullptr) return Missing(EBUSY);
   const bool writable = step.value % 2 == 0;
@@ -25,7 +25,7 @@ Outcome ProgramChild::Map(const Step& step) {
 }
 
 // The control page of the ring buffer must have the offset and size of the area.
-Outcome ProgramChild::MapAux(const Step& step) {
+Outcome ProgramExecutor::MapAux(const Step& step) {
   Slot& slot = slots_[step.slot];
   if (slot.aux != nullptr) return Missing(EBUSY);
   const std::size_t at = PageSize() * kProgramAuxPage;
@@ -43,7 +43,7 @@ Outcome ProgramChild::MapAux(const Step& step) {
   return Noted(0);
 }
 
-Outcome ProgramChild::UnmapAux(unsigned at) {
+Outcome ProgramExecutor::UnmapAux(unsigned at) {
   Slot& slot = slots_[at];
   if (slot.aux == nullptr) return Missing(ENOENT);
   const Outcome outcome = Noted(munmap(slot.aux, slot.aux_size));
@@ -52,7 +52,7 @@ Outcome ProgramChild::UnmapAux(unsigned at) {
   return outcome;
 }
 
-Outcome ProgramChild::Unmap(unsigned at) {
+Outcome ProgramExecutor::Unmap(unsigned at) {
   Slot& slot = slots_[at];
   if (slot.ring == nullptr) return Missing(ENOENT);
   const Outcome outcome = Noted(munmap(slot.ring, slot.size));
@@ -61,7 +61,7 @@ Outcome ProgramChild::Unmap(unsigned at) {
   return outcome;
 }
 
-Outcome ProgramChild::Drain(unsigned at) {
+Outcome ProgramExecutor::Drain(unsigned at) {
   const Slot& slot = slots_[at];
   if (slot.ring == nullptr) return Missing(ENOENT);
   auto* const page = reinterpret_cast<perf_event_mmap_page*>(slot.ring);

@@ -25,21 +25,21 @@ namespace {
 // Returns whether this is a guest of the project, where CPU hotplug affects nobody else.
 bool InGuest() { return access("/channel", R_OK) == 0 && access("/target.toml", R_OK) == 0; }
 
-std::string Shown(const Step& step) {
+std::string StepText(const Step& step) {
   const std::string line = PrintStep(step);
-  return step.act == Act::kOpen
+  return step.operation == Operation::kOpen
              ? line.substr(0, line.find(" attr=")) + " " + Describe(step.call.Attr())
              : line;
 }
 
 std::string Name(int error) { return error == 0 ? "opens" : ErrnoName(error); }
 
-std::string Said(const Outcome& outcome) {
+std::string OutcomeText(const Outcome& outcome) {
   if (!outcome.ran) return "did not end";
   std::string text = outcome.error == 0 ? std::to_string(outcome.value) : ErrnoName(outcome.error);
   if (!outcome.known) return text;
   text += outcome.Mismatch() ? "; MISMATCH, the model says " : "; so says the model: ";
-  text += Name(outcome.told);
+  text += Name(outcome.predicted);
   if (outcome.check != nullptr) {
     text += " (" + std::string(outcome.check->rule) + " " + std::string(outcome.check->name) + ")";
   }
@@ -70,24 +70,25 @@ Program LoadProgram(const std::string& path, const std::string& target) {
 
 int Repro(const Program& program, bool cpus) {
   const bool may = cpus || InGuest();
-  if (TouchesCpus(program) && !may) {
+  if (SwitchesCpus(program) && !may) {
     throw ConfigError(
         "the program takes a CPU offline, and this is not a guest: allow it with --cpus");
   }
-  const ProgramMachine machine = ProgramMachineHere();
+  const ProgramMachine machine = LocalProgramMachine();
   std::optional<KernelLog> log = Log();
   RunOptions options;
   options.cpus = may;
-  const Ended ended = RunProgram(machine, program, options);
-  for (std::size_t i = 0; i < ended.outcomes.size(); ++i) {
-    std::cout << i << " " << Shown(program.steps[i]) << "\n    " << Said(ended.outcomes[i]) << "\n";
+  const RunResult result = RunProgram(machine, program, options);
+  for (std::size_t i = 0; i < result.outcomes.size(); ++i) {
+    std::cout << i << " " << StepText(program.steps[i]) << "\n    "
+              << OutcomeText(result.outcomes[i]) << "\n";
   }
   std::vector<std::string> reports;
   if (log) reports = FindReports(log->Lines());
   for (const std::string& report : reports) std::cout << "the kernel reports: " << report << "\n";
-  if (ended.hung) std::cout << "it hung" << (ended.stuck ? ", and cannot be killed\n" : "\n");
+  if (result.hung) std::cout << "it hung" << (result.stuck ? ", and cannot be killed\n" : "\n");
   std::cout.flush();
-  return ended.Good() && reports.empty() ? 0 : 1;
+  return result.Passed() && reports.empty() ? 0 : 1;
 }
 
 }  // namespace pmuconf

@@ -14,48 +14,49 @@ namespace pmuconf {
 namespace {
 
 // The frequency of each act, out of 64. Slow acts are rare.
-constexpr std::array<std::pair<Act, unsigned>, kActs> kShares = {{{Act::kOpen, 21},
-                                                                  {Act::kIoctl, 13},
-                                                                  {Act::kMap, 5},
-                                                                  {Act::kMapAux, 1},
-                                                                  {Act::kUnmap, 1},
-                                                                  {Act::kRead, 3},
-                                                                  {Act::kDrain, 2},
-                                                                  {Act::kPoll, 1},
-                                                                  {Act::kClose, 2},
-                                                                  {Act::kTasks, 2},
-                                                                  {Act::kFork, 2},
-                                                                  {Act::kChild, 2},
-                                                                  {Act::kWork, 2},
-                                                                  {Act::kPulse, 3},
-                                                                  {Act::kBranch, 1},
-                                                                  {Act::kAttach, 2},
-                                                                  {Act::kCpu, 1}}};
-constexpr unsigned kWhole = 64;
+constexpr std::array<std::pair<Operation, unsigned>, kOperations> kShares = {
+    {{Operation::kOpen, 21},
+     {Operation::kIoctl, 13},
+     {Operation::kMap, 5},
+     {Operation::kMapAux, 1},
+     {Operation::kUnmap, 1},
+     {Operation::kRead, 3},
+     {Operation::kDrain, 2},
+     {Operation::kPoll, 1},
+     {Operation::kClose, 2},
+     {Operation::kTasks, 2},
+     {Operation::kFork, 2},
+     {Operation::kChild, 2},
+     {Operation::kWork, 2},
+     {Operation::kPulse, 3},
+     {Operation::kBranch, 1},
+     {Operation::kAttach, 2},
+     {Operation::kCpu, 1}}};
+constexpr unsigned kShareTotal = 64;
 constexpr unsigned kSimple = 16;  // of 32 calls
 constexpr unsigned kTraces = 8;   // one of this many simple calls opens an event with an AUX area
 
 constexpr unsigned Total() {
   unsigned total = 0;
-  for (const auto& [act, share] : kShares) total += share;
+  for (const auto& [operation, share] : kShares) total += share;
   return total;
 }
-static_assert(Total() == kWhole);
+static_assert(Total() == kShareTotal);
 
-Act Chosen(unsigned byte) {
-  unsigned left = byte % kWhole;
-  for (const auto& [act, share] : kShares) {
-    if (left < share) return act;
-    left -= share;
+Operation OperationFor(unsigned byte) {
+  unsigned remaining = byte % kShareTotal;
+  for (const auto& [operation, share] : kShares) {
+    if (remaining < share) return operation;
+    remaining -= share;
   }
-  return Act::kOpen;
+  return Operation::kOpen;
 }
 
 // Uses one byte for a value from a small range. After the end of the bytes it returns values that
 // cause no further errors.
-class StepDraw : public OpenDraw {
+class StepSource : public RandomSource {
  public:
-  explicit StepDraw(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
+  explicit StepSource(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
   std::uint64_t Bits(unsigned n) override {
     const std::uint64_t mask = n >= 64 ? ~0ull : (1ull << n) - 1;
     if (n <= 16) return (at_ < bytes_.size() ? bytes_[at_++] + 1u : 1u) & mask;
@@ -80,7 +81,7 @@ OpenSystem SomeSystem() {
 OpenPmu Tracepoints() {
   return TracepointPmu(
       {{.type = PERF_TYPE_TRACEPOINT, .config = kProgramTracepoints},
-       {.type = PERF_TYPE_TRACEPOINT, .config = kProgramTracepoints + 1, .for_all = true}});
+       {.type = PERF_TYPE_TRACEPOINT, .config = kProgramTracepoints + 1, .cap_any = true}});
 }
 
 OpenModel ModelOf(const std::string& target) {
@@ -96,30 +97,30 @@ OpenModel ModelOf(const std::string& target) {
 
 // Changes the content of samples on the reference device. After the end of the bytes it changes
 // nothing.
-void Refine(perf_event_attr& attr, bool own, StepDraw& draw) {
+void Refine(perf_event_attr& attr, bool own, StepSource& random) {
   constexpr std::uint64_t kRarely = 8, kFastest = 1'000;
   constexpr std::array<std::uint64_t, 4> kBranches = {
       PERF_SAMPLE_BRANCH_ANY, PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER,
       PERF_SAMPLE_BRANCH_COND, PERF_SAMPLE_BRANCH_CALL_STACK};
-  if (draw.OneIn(kRarely)) attr.exclude_user = 1;
-  if (draw.OneIn(kRarely)) attr.exclude_kernel = 1;
+  if (random.OneIn(kRarely)) attr.exclude_user = 1;
+  if (random.OneIn(kRarely)) attr.exclude_kernel = 1;
   if (attr.sample_period == 0) return;
-  if (draw.OneIn(kRarely)) {
+  if (random.OneIn(kRarely)) {
     attr.freq = 1;
-    attr.sample_freq = 1 + draw.Below(kFastest);
+    attr.sample_freq = 1 + random.Below(kFastest);
   }
   if (!own) return;
-  if (draw.OneIn(kRarely)) attr.precise_ip = 1 + draw.Below(3);
-  if (draw.OneIn(kRarely)) {
+  if (random.OneIn(kRarely)) attr.precise_ip = 1 + random.Below(3);
+  if (random.OneIn(kRarely)) {
     attr.sample_type |= PERF_SAMPLE_BRANCH_STACK;
-    attr.branch_sample_type = kBranches[draw.Below(kBranches.size())];
+    attr.branch_sample_type = kBranches[random.Below(kBranches.size())];
   }
 }
 
 // Returns a valid call. Its random fields change the behaviour of the event, not whether it opens.
-OpenCall Simple(const OpenModel& model, StepDraw& draw) {
+OpenCall Simple(const OpenModel& model, StepSource& random) {
   // The model does not know the trace PMU, so the result of the open is not compared.
-  const bool trace = model.pmu().type == kProgramOwnType && draw.Below(kTraces) == 0;
+  const bool trace = model.pmu().type == kProgramOwnType && random.Below(kTraces) == 0;
   constexpr std::array<std::uint64_t, 8> kPeriods = {0, 0, 1, 7, 100, 4'000, 100'000, 1ull << 40};
   constexpr std::array<std::uint64_t, 8> kSamples = {
       0,
@@ -130,66 +131,66 @@ OpenCall Simple(const OpenModel& model, StepDraw& draw) {
       PERF_SAMPLE_RAW | PERF_SAMPLE_ADDR,
       PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_PHYS_ADDR,
       PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_ID | PERF_SAMPLE_CODE_PAGE_SIZE};
-  OpenCall call = model.Good();
-  const OpenPmu& pmu = model.pmus()[draw.Below(2) == 0 ? draw.Below(model.pmus().size()) : 0];
-  const OpenEvent event = pmu.events[draw.Below(4) == 0 ? draw.Below(pmu.events.size()) : 0];
-  const std::uint64_t period = kPeriods[draw.Below(kPeriods.size())];
-  const std::uint64_t samples = kSamples[draw.Below(kSamples.size())];
+  OpenCall call = model.ValidCall();
+  const OpenPmu& pmu = model.pmus()[random.Below(2) == 0 ? random.Below(model.pmus().size()) : 0];
+  const OpenEvent event = pmu.events[random.Below(4) == 0 ? random.Below(pmu.events.size()) : 0];
+  const std::uint64_t period = kPeriods[random.Below(kPeriods.size())];
+  const std::uint64_t samples = kSamples[random.Below(kSamples.size())];
   // Each of 16 flag bits is equally likely, for example inherit, pinned, enable_on_exec and the
   // side-band records.
-  const std::uint64_t flags = draw.Below(4) == 0 ? draw.Bits(8) << 1 | draw.Bits(8) << 9 : 0;
+  const std::uint64_t flags = random.Below(4) == 0 ? random.Bits(8) << 1 | random.Bits(8) << 9 : 0;
   call.Edit([&](perf_event_attr& attr) {
     attr.type = event.type;
-    const bool plain = pmu.type == model.pmu().type && draw.Below(2) == 0;
+    const bool plain = pmu.type == model.pmu().type && random.Below(2) == 0;
     attr.config = plain ? pmu.config : event.config;
     attr.config1 = plain ? pmu.config1 : event.config1;
     attr.config2 = plain ? pmu.config2 : event.config2;
     attr.bp_type = event.bp_type;
     attr.sample_period = period;
     attr.sample_type = samples;
-    attr.read_format = draw.Below(32);
-    attr.wakeup_events = static_cast<std::uint32_t>(draw.Below(4));
+    attr.read_format = random.Below(32);
+    attr.wakeup_events = static_cast<std::uint32_t>(random.Below(4));
     if (!trace) return;
     attr.type = kProgramTraceType;
     attr.config = attr.config1 = attr.config2 = attr.bp_type = 0;
   });
   // Flags that require other fields are left to the calls that the errno model draws.
-  constexpr std::uint64_t kKept = 0x3b0f;
-  call.attr[kOpenFlagBits] |= static_cast<std::byte>(flags & kKept & 0xff);
-  call.attr[kOpenFlagBits + 1] |= static_cast<std::byte>((flags & kKept) >> 8);
-  if (draw.Below(4) == 0) {
-    call.who = OpenWho::kEveryone;
-    call.cpu = draw.Below(4) == 0 ? OpenCpu::kSecond : OpenCpu::kFirst;
-    if (draw.Below(4) == 0) {
+  constexpr std::uint64_t kCopiedFlags = 0x3b0f;
+  call.attr[kOpenFlagBits] |= static_cast<std::byte>(flags & kCopiedFlags & 0xff);
+  call.attr[kOpenFlagBits + 1] |= static_cast<std::byte>((flags & kCopiedFlags) >> 8);
+  if (random.Below(4) == 0) {
+    call.who = OpenWho::kAllTasks;
+    call.cpu = random.Below(4) == 0 ? OpenCpu::kSecond : OpenCpu::kFirst;
+    if (random.Below(4) == 0) {
       call.who = OpenWho::kCgroup;
       call.flags |= PERF_FLAG_PID_CGROUP;
     }
-  } else if (draw.Below(4) == 0) {
+  } else if (random.Below(4) == 0) {
     call.who = OpenWho::kOtherTask;
   }
-  if (draw.Below(2) == 0) call.group = OpenGroup::kLeader;
-  call.Edit([&](perf_event_attr& attr) { Refine(attr, attr.type == kProgramOwnType, draw); });
+  if (random.Below(2) == 0) call.group = OpenGroup::kLeader;
+  call.Edit([&](perf_event_attr& attr) { Refine(attr, attr.type == kProgramOwnType, random); });
   return call;
 }
 
 // Returns mostly small numbers, and sometimes one next to a power of two.
-std::uint64_t Number(StepDraw& draw) {
-  switch (draw.Below(4)) {
+std::uint64_t Number(StepSource& random) {
+  switch (random.Below(4)) {
     case 0:
-      return draw.Below(256);
+      return random.Below(256);
     case 1:
-      return (1ull << draw.Below(64)) - draw.Below(2);
+      return (1ull << random.Below(64)) - random.Below(2);
     case 2:
-      return draw.Below(256) << 8;
+      return random.Below(256) << 8;
     default:
-      return draw.Bits(64);
+      return random.Bits(64);
   }
 }
 
 }  // namespace
 
 Grammar::Grammar(const std::string& target)
-    : target_(target), model_(ModelOf(target)), drawer_(model_) {}
+    : target_(target), model_(ModelOf(target)), generator_(model_) {}
 
 Program Grammar::Decode(std::span<const std::uint8_t> bytes) const {
   Program program;
@@ -199,29 +200,32 @@ Program Grammar::Decode(std::span<const std::uint8_t> bytes) const {
     const std::size_t size = std::min(bytes.size(), own.size());
     std::copy_n(bytes.begin(), size, own.begin());
     bytes = bytes.subspan(size);
-    StepDraw draw(std::span<const std::uint8_t>(own).subspan(3));
+    StepSource random(std::span<const std::uint8_t>(own).subspan(3));
     Step step;
-    step.act = Chosen(own[0]);
-    if (step.act == Act::kOpen) {
+    step.operation = OperationFor(own[0]);
+    if (step.operation == Operation::kOpen) {
       step.slot = own[1] % kProgramSlots;
       step.other = own[1] / kProgramSlots % kProgramSlots;
       step.rights = own[2] % 8 != 7;
       const unsigned way = own[2] / 8;
-      step.call = way < kSimple
-                      ? Simple(model_, draw)
-                      : drawer_.Call(way == kSimple ? OpenKind::kRandom : OpenKind::kMutated, draw);
+      step.call = way < kSimple ? Simple(model_, random)
+                                : generator_.Call(way == kSimple ? OpenCallKind::kRandom
+                                                                 : OpenCallKind::kMutated,
+                                                  random);
     } else {
-      const bool of_event = step.act < Act::kTasks || step.act == Act::kAttach;
+      const bool of_event =
+          step.operation < Operation::kTasks || step.operation == Operation::kAttach;
       if (of_event) step.slot = own[1] % kProgramSlots;
-      if (step.act == Act::kIoctl) step.other = own[1] / kProgramSlots % kProgramSlots;
-      step.which = own[2] % Ways(step.act);
-      if (step.act == Act::kIoctl) step.value = Number(draw);
-      if (step.act == Act::kMap || step.act == Act::kMapAux) {
-        step.value = draw.Below(4) == 3 ? 1 : 0;
+      if (step.operation == Operation::kIoctl) step.other = own[1] / kProgramSlots % kProgramSlots;
+      step.which = own[2] % ChoiceCount(step.operation);
+      if (step.operation == Operation::kIoctl) step.value = Number(random);
+      if (step.operation == Operation::kMap || step.operation == Operation::kMapAux) {
+        step.value = random.Below(4) == 3 ? 1 : 0;
       }
-      if (step.act == Act::kRead) step.value = draw.Below(256);
-      if (step.act == Act::kWork || step.act == Act::kPulse || step.act == Act::kBranch) {
-        step.value = 1 + draw.Below(kProgramWork);
+      if (step.operation == Operation::kRead) step.value = random.Below(256);
+      if (step.operation == Operation::kWork || step.operation == Operation::kPulse ||
+          step.operation == Operation::kBranch) {
+        step.value = 1 + random.Below(kProgramWork);
       }
     }
     program.steps.push_back(std::move(step));

@@ -25,7 +25,7 @@ class Grammar {
  private:
   std::string target_;
   OpenModel model_;
-  OpenDrawer drawer_;
+  OpenCallGenerator generator_;
 };
 
 }  // namespace pmuconf

@@ -18,7 +18,7 @@
 namespace pmuconf {
 namespace {
 
-constexpr std::uint32_t kNobodysType = 0x4000'0000;
+constexpr std::uint32_t kUnusedType = 0x4000'0000;
 constexpr std::uint64_t kNoTracepoint = 1ull << 40;
 constexpr std::uint64_t kHalf = 32;
 
@@ -51,9 +51,9 @@ const OpenPmu* ProgramMachine::PmuOf(std::uint32_t type) const {
 OpenCall ProgramMachine::Bind(OpenCall call) const {
   const auto known = [this](std::uint32_t type) {
     if (type == kProgramOwnType) return with_.pmu().type;
-    if (type == kProgramTraceType) return trace_.value_or(type | kNobodysType);
+    if (type == kProgramTraceType) return trace_.value_or(type | kUnusedType);
     const OpenPmu* const pmu = PmuOf(type);
-    return pmu != nullptr && pmu->events.empty() ? type | kNobodysType : type;
+    return pmu != nullptr && pmu->events.empty() ? type | kUnusedType : type;
   };
   call.Edit([&](perf_event_attr& attr) {
     if (Generic(attr) && attr.config >> kHalf != 0) {
@@ -70,13 +70,13 @@ OpenCall ProgramMachine::Bind(OpenCall call) const {
   return call;
 }
 
-ProgramMachine ProgramMachineHere() {
-  const OpenSystem system = SystemHere();
+ProgramMachine LocalProgramMachine() {
+  const OpenSystem system = LocalSystem();
   const std::string trace = target().device() + "_trace";
   const std::vector<std::string> there = ListFolder(kEventSource);
   std::optional<std::uint32_t> type;
   if (std::find(there.begin(), there.end(), trace) != there.end()) type = TypeOfPmu(trace);
-  return {system, PmusHere(system), "/dev/" + target().device(), RootCgroup(), type};
+  return {system, LocalPmus(system), "/dev/" + target().device(), RootCgroup(), type};
 }
 
 }  // namespace pmuconf

@@ -45,7 +45,7 @@ class ProgramMachine {
 
 // Returns this machine, for the target in the context. Throws ConfigError or Broken if the machine
 // is not suitable.
-ProgramMachine ProgramMachineHere();
+ProgramMachine LocalProgramMachine();
 
 }  // namespace pmuconf
 

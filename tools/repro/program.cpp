@@ -16,33 +16,33 @@ namespace pmuconf {
 namespace {
 
 constexpr std::string_view kHeader = "pmuconf program for ";
-constexpr std::size_t kAttrRoom = 256;
+constexpr std::size_t kAttrSize = 256;
 
-struct ActRow {
+struct OperationRow {
   std::string_view name;
   unsigned ways;
 };
-constexpr std::array<ActRow, kActs> kRows = {{{"open", 1},
-                                              {"ioctl", 12},
-                                              {"map", kProgramPageOrder + 1},
-                                              {"map_aux", kProgramPageOrder + 1},
-                                              {"unmap", 2},
-                                              {"read", 1},
-                                              {"drain", 1},
-                                              {"poll", 1},
-                                              {"close", 1},
-                                              {"tasks", 2},
-                                              {"fork", 1},
-                                              {"child", 3},
-                                              {"work", 4},
-                                              {"pulse", 8},
-                                              {"branch", 2},
-                                              {"attach", 1},
-                                              {"cpu", 2}}};
+constexpr std::array<OperationRow, kOperations> kRows = {{{"open", 1},
+                                                          {"ioctl", 12},
+                                                          {"map", kProgramPageOrder + 1},
+                                                          {"map_aux", kProgramPageOrder + 1},
+                                                          {"unmap", 2},
+                                                          {"read", 1},
+                                                          {"drain", 1},
+                                                          {"poll", 1},
+                                                          {"close", 1},
+                                                          {"tasks", 2},
+                                                          {"fork", 1},
+                                                          {"child", 3},
+                                                          {"work", 4},
+                                                          {"pulse", 8},
+                                                          {"branch", 2},
+                                                          {"attach", 1},
+                                                          {"cpu", 2}}};
 
-using Takes = ProgramIoctl::Takes;
-#define PMUCONF_IOCTL(name, takes) \
-  ProgramIoctl { #name, "PERF_EVENT_IOC_" #name, PERF_EVENT_IOC_##name, Takes::takes }
+using Argument = ProgramIoctl::Argument;
+#define PMUCONF_IOCTL(name, argument) \
+  ProgramIoctl { #name, "PERF_EVENT_IOC_" #name, PERF_EVENT_IOC_##name, Argument::argument }
 constexpr std::array<ProgramIoctl, 12> kIoctls = {
     {PMUCONF_IOCTL(ENABLE, kValue), PMUCONF_IOCTL(DISABLE, kValue), PMUCONF_IOCTL(REFRESH, kValue),
      PMUCONF_IOCTL(RESET, kValue), PMUCONF_IOCTL(PERIOD, kPointer),
@@ -67,28 +67,29 @@ std::string AttrHex(const std::vector<std::byte>& attr) {
   return text;
 }
 
-std::string Quoted(std::string_view word) {
+std::string Quoted(std::string_view argument_text) {
   std::string text = "'";
-  text += word;
+  text += argument_text;
   text += '\'';
   return text;
 }
 
 // The arguments of one line, by name.
-class Words {
+class Arguments {
  public:
-  Words(std::string_view line, unsigned number) : number_(number) {
+  Arguments(std::string_view line, unsigned number) : number_(number) {
     std::istringstream in{std::string(line)};
-    in >> act_;
-    for (std::string word; in >> word;) {
-      const std::size_t equal = word.find('=');
-      if (equal == std::string::npos) Fail(Quoted(word) + " is not NAME=VALUE");
-      if (!values_.emplace(word.substr(0, equal), word.substr(equal + 1)).second) {
-        Fail(Quoted(word.substr(0, equal)) + " is given twice");
+    in >> operation_;
+    for (std::string argument_text; in >> argument_text;) {
+      const std::size_t equal = argument_text.find('=');
+      if (equal == std::string::npos) Fail(Quoted(argument_text) + " is not NAME=VALUE");
+      if (!values_.emplace(argument_text.substr(0, equal), argument_text.substr(equal + 1))
+               .second) {
+        Fail(Quoted(argument_text.substr(0, equal)) + " is given twice");
       }
     }
   }
-  const std::string& act() const { return act_; }
+  const std::string& operation() const { return operation_; }
 
   std::string Text(const std::string& name) {
     const auto found = values_.find(name);
@@ -98,7 +99,7 @@ class Words {
     return value;
   }
   // Returns a number, 0 if it is absent. It must be below `limit`, unless that is 0.
-  std::uint64_t Take(const std::string& name, std::uint64_t limit = 0) {
+  std::uint64_t Number(const std::string& name, std::uint64_t limit = 0) {
     const std::string text = Text(name);
     if (text.empty()) return 0;
     const bool hex = text.starts_with("0x");
@@ -112,7 +113,7 @@ class Words {
     }
     return value;
   }
-  void Done() const {
+  void ExpectNoneUnused() const {
     if (!values_.empty())
       Fail(Quoted(values_.begin()->first) + " is not an argument of this operation");
   }
@@ -122,48 +123,50 @@ class Words {
 
  private:
   unsigned number_;
-  std::string act_;
+  std::string operation_;
   std::map<std::string, std::string> values_;
 };
 
-std::vector<std::byte> AttrOf(Words& words) {
-  const std::string text = words.Text("attr");
-  if (text.size() % 2 != 0 || text.size() > 2 * kAttrRoom) words.Fail("attr has an invalid length");
-  std::vector<std::byte> attr(kAttrRoom);
+std::vector<std::byte> AttrOf(Arguments& arguments) {
+  const std::string text = arguments.Text("attr");
+  if (text.size() % 2 != 0 || text.size() > 2 * kAttrSize)
+    arguments.Fail("attr has an invalid length");
+  std::vector<std::byte> attr(kAttrSize);
   for (std::size_t i = 0; i < text.size() / 2; ++i) {
     unsigned byte = 0;
     const char* const at = text.data() + 2 * i;
     const auto [end, error] = std::from_chars(at, at + 2, byte, 16);
-    if (error != std::errc() || end != at + 2) words.Fail("attr is not hexadecimal");
+    if (error != std::errc() || end != at + 2) arguments.Fail("attr is not hexadecimal");
     attr[i] = static_cast<std::byte>(byte);
   }
   return attr;
 }
 
-Step ParseStep(Words& words) {
-  const auto* const row = std::find_if(
-      kRows.begin(), kRows.end(), [&](const ActRow& each) { return each.name == words.act(); });
-  if (row == kRows.end()) words.Fail("unknown operation '" + words.act() + "'");
+Step ParseStep(Arguments& arguments) {
+  const auto* const row = std::find_if(kRows.begin(), kRows.end(), [&](const OperationRow& each) {
+    return each.name == arguments.operation();
+  });
+  if (row == kRows.end()) arguments.Fail("unknown operation '" + arguments.operation() + "'");
   Step step;
-  step.act = static_cast<Act>(row - kRows.begin());
-  step.slot = static_cast<unsigned>(words.Take("slot", kProgramSlots));
-  step.other = static_cast<unsigned>(words.Take("other", kProgramSlots));
-  step.which = static_cast<unsigned>(words.Take("which", row->ways));
-  const bool bounded = step.act == Act::kWork || step.act == Act::kPulse ||
-                       step.act == Act::kBranch || step.act == Act::kRead;
-  step.value = words.Take("value", bounded ? kProgramWork + 1 : 0);
-  if (step.act == Act::kOpen) {
+  step.operation = static_cast<Operation>(row - kRows.begin());
+  step.slot = static_cast<unsigned>(arguments.Number("slot", kProgramSlots));
+  step.other = static_cast<unsigned>(arguments.Number("other", kProgramSlots));
+  step.which = static_cast<unsigned>(arguments.Number("which", row->ways));
+  const bool bounded = step.operation == Operation::kWork || step.operation == Operation::kPulse ||
+                       step.operation == Operation::kBranch || step.operation == Operation::kRead;
+  step.value = arguments.Number("value", bounded ? kProgramWork + 1 : 0);
+  if (step.operation == Operation::kOpen) {
     OpenCall& call = step.call;
-    call.who = static_cast<OpenWho>(words.Take("who", 7));
-    call.cpu = static_cast<OpenCpu>(words.Take("cpu", 5));
-    call.group = static_cast<OpenGroup>(words.Take("group", 9));
-    call.flags = words.Take("flags");
-    call.readable = words.Take("readable", kAttrRoom + 1);
-    call.descriptors_left = words.Take("descriptors", 2) != 0;
-    step.rights = words.Take("rights", 2) != 0;
-    call.attr = AttrOf(words);
+    call.who = static_cast<OpenWho>(arguments.Number("who", 7));
+    call.cpu = static_cast<OpenCpu>(arguments.Number("cpu", 5));
+    call.group = static_cast<OpenGroup>(arguments.Number("group", 9));
+    call.flags = arguments.Number("flags");
+    call.readable = arguments.Number("readable", kAttrSize + 1);
+    call.descriptors_available = arguments.Number("descriptors", 2) != 0;
+    step.rights = arguments.Number("rights", 2) != 0;
+    call.attr = AttrOf(arguments);
   }
-  words.Done();
+  arguments.ExpectNoneUnused();
   return step;
 }
 
@@ -171,17 +174,21 @@ Step ParseStep(Words& words) {
 
 std::span<const ProgramIoctl> ProgramIoctls() { return kIoctls; }
 std::span<const std::uint32_t> ProgramPulses() { return kPulses; }
-std::string_view ActName(Act act) { return kRows[static_cast<std::size_t>(act)].name; }
-unsigned Ways(Act act) { return kRows[static_cast<std::size_t>(act)].ways; }
+std::string_view OperationName(Operation operation) {
+  return kRows[static_cast<std::size_t>(operation)].name;
+}
+unsigned ChoiceCount(Operation operation) {
+  return kRows[static_cast<std::size_t>(operation)].ways;
+}
 
-bool TouchesCpus(const Program& program) {
+bool SwitchesCpus(const Program& program) {
   return std::any_of(program.steps.begin(), program.steps.end(),
-                     [](const Step& step) { return step.act == Act::kCpu; });
+                     [](const Step& step) { return step.operation == Operation::kCpu; });
 }
 
 std::string PrintStep(const Step& step) {
   std::ostringstream out;
-  out << ActName(step.act);
+  out << OperationName(step.operation);
   const auto put = [&out](std::string_view name, std::uint64_t value, std::uint64_t usual = 0) {
     if (value != usual) out << ' ' << name << '=' << (value < 10 ? "" : "0x") << std::hex << value;
   };
@@ -189,14 +196,14 @@ std::string PrintStep(const Step& step) {
   put("other", step.other);
   put("which", step.which);
   put("value", step.value);
-  if (step.act == Act::kOpen) {
+  if (step.operation == Operation::kOpen) {
     const OpenCall& call = step.call;
     put("who", static_cast<std::uint64_t>(call.who));
     put("cpu", static_cast<std::uint64_t>(call.cpu));
     put("group", static_cast<std::uint64_t>(call.group));
     put("flags", call.flags);
     put("readable", call.readable);
-    put("descriptors", call.descriptors_left ? 1 : 0);
+    put("descriptors", call.descriptors_available ? 1 : 0);
     put("rights", step.rights ? 1 : 0);
     out << " attr=" << AttrHex(call.attr);
   }
@@ -223,9 +230,9 @@ Program ParseProgram(std::string_view text) {
     ++number;
     const std::size_t first = line.find_first_not_of(" \t");
     if (first == std::string::npos || line[first] == '#') continue;
-    Words words(line, number);
-    if (program.steps.size() == kProgramSteps) words.Fail("too many operations");
-    program.steps.push_back(ParseStep(words));
+    Arguments arguments(line, number);
+    if (program.steps.size() == kProgramSteps) arguments.Fail("too many operations");
+    program.steps.push_back(ParseStep(arguments));
   }
   return program;
 }

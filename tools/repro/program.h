@@ -34,7 +34,7 @@ inline constexpr std::uint32_t kProgramTraceType = 0x00f0'0002;
 // Id of a tracepoint; + 1: of another one.
 inline constexpr std::uint64_t kProgramTracepoints = 0xfe'0000;
 
-enum class Act {
+enum class Operation {
   kOpen,    // into `slot`; `other`: slot of the leader, if `call` has one
   kIoctl,   // `which`: index in ProgramIoctls(); `value`, or `other` if it takes an event
   kMap,     // the ring buffer of 2^which pages; an even `value`: writable
@@ -53,11 +53,11 @@ enum class Act {
   kAttach,  // a BPF program
   kCpu,     // takes the second CPU offline (`which` 0) or online (1)
 };
-inline constexpr unsigned kActs = 17;
+inline constexpr unsigned kOperations = 17;
 
 // Members that the comment of an act does not mention are 0.
 struct Step {
-  Act act = Act::kOpen;
+  Operation operation = Operation::kOpen;
   unsigned slot = 0;
   unsigned other = 0;
   unsigned which = 0;
@@ -72,20 +72,20 @@ struct Program {
 };
 
 struct ProgramIoctl {
-  enum class Takes { kValue, kPointer, kEvent, kFilter, kBpf, kAttr };
+  enum class Argument { kValue, kPointer, kEvent, kFilter, kBpf, kAttr };
   std::string_view name;
   std::string_view constant;
   unsigned long request;
-  Takes takes;
+  Argument argument;
 };
 std::span<const ProgramIoctl> ProgramIoctls();
 // Returns event codes of the stimulus port.
 std::span<const std::uint32_t> ProgramPulses();
-std::string_view ActName(Act act);
-unsigned Ways(Act act);  // number of valid values of `which`
+std::string_view OperationName(Operation operation);
+unsigned ChoiceCount(Operation operation);  // number of valid values of `which`
 
 // Returns whether the program switches CPUs off or on.
-bool TouchesCpus(const Program& program);
+bool SwitchesCpus(const Program& program);
 
 // Prints a header line and one line per operation.
 std::string PrintProgram(const Program& program);

@@ -44,19 +44,19 @@ struct ProgramProcess::Shared {
 
 // The helper process that creates processes. They become children of the process that owns this
 // object (CLONE_PARENT).
-class ProgramProcess::Maker {
+class ProgramProcess::Forker {
  public:
-  explicit Maker(const ProgramProcess& owner) {
+  explicit Forker(const ProgramProcess& owner) {
     Fd other = Pair(socket_);
     pid_ = fork();
     if (pid_ < 0) throw BrokenErrno("fork", errno);
     if (pid_ > 0) return;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     socket_.Reset();
-    Serve(owner, other);
+    Loop(owner, other);
   }
-  Maker(const Maker&) = delete;
-  ~Maker() {
+  Forker(const Forker&) = delete;
+  ~Forker() {
     kill(pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
   }
@@ -84,54 +84,54 @@ class ProgramProcess::Maker {
   }
 
   // A one-byte message that carries a file descriptor.
-  struct Letter {
+  struct FdMessage {
     char byte = 0;
     iovec part = {&byte, 1};
-    alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int))] = {};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
     msghdr header = {};
-    Letter() {
+    FdMessage() {
       header.msg_iov = &part;
       header.msg_iovlen = 1;
-      header.msg_control = room;
-      header.msg_controllen = sizeof(room);
+      header.msg_control = control;
+      header.msg_controllen = sizeof(control);
     }
-    Letter(const Letter&) = delete;
+    FdMessage(const FdMessage&) = delete;
   };
 
   static bool Send(const Fd& to, const Fd& file) {
-    Letter letter;
-    cmsghdr* const item = CMSG_FIRSTHDR(&letter.header);
+    FdMessage message;
+    cmsghdr* const item = CMSG_FIRSTHDR(&message.header);
     item->cmsg_level = SOL_SOCKET;
     item->cmsg_type = SCM_RIGHTS;
     item->cmsg_len = CMSG_LEN(sizeof(int));
     const int fd = file.get();
     std::memcpy(CMSG_DATA(item), &fd, sizeof(fd));
-    return sendmsg(to.get(), &letter.header, MSG_NOSIGNAL) == 1;
+    return sendmsg(to.get(), &message.header, MSG_NOSIGNAL) == 1;
   }
 
   // Returns a closed Fd at the end of the connection.
   static Fd Receive(const Fd& from) {
-    Letter letter;
+    FdMessage message;
     int fd = -1;
-    if (recvmsg(from.get(), &letter.header, MSG_CMSG_CLOEXEC) != 1) return Fd();
-    const cmsghdr* const item = CMSG_FIRSTHDR(&letter.header);
+    if (recvmsg(from.get(), &message.header, MSG_CMSG_CLOEXEC) != 1) return Fd();
+    const cmsghdr* const item = CMSG_FIRSTHDR(&message.header);
     if (item == nullptr) return Fd();
     std::memcpy(&fd, CMSG_DATA(item), sizeof(fd));
     return Fd(fd);
   }
 
-  [[noreturn]] static void Serve(const ProgramProcess& owner, Fd& asked) {
-    for (Fd socket = Receive(asked); socket.get() >= 0; socket = Receive(asked)) {
+  [[noreturn]] static void Loop(const ProgramProcess& owner, Fd& requests) {
+    for (Fd socket = Receive(requests); socket.get() >= 0; socket = Receive(requests)) {
       // CLONE_PARENT: the owner of this object gets SIGCHLD and can wait for the process.
-      const long made = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, nullptr, nullptr, nullptr, 0);
-      if (made == 0) {
-        asked.Reset();
-        owner.Serve(socket.get());
+      const long new_pid = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, nullptr, nullptr, nullptr, 0);
+      if (new_pid == 0) {
+        requests.Reset();
+        owner.Loop(socket.get());
       }
-      const pid_t pid = made < 0 ? -errno : static_cast<pid_t>(made);
+      const pid_t pid = new_pid < 0 ? -errno : static_cast<pid_t>(new_pid);
       // The end of the new process must close the connection.
       socket.Reset();
-      if (send(asked.get(), &pid, sizeof(pid), MSG_NOSIGNAL) != sizeof(pid)) break;
+      if (send(requests.get(), &pid, sizeof(pid), MSG_NOSIGNAL) != sizeof(pid)) break;
     }
     _exit(0);
   }
@@ -142,7 +142,7 @@ class ProgramProcess::Maker {
 
 class ProgramProcess::Running {
  public:
-  explicit Running(const Maker& maker) : pid_(maker.Make(socket_)) {
+  explicit Running(const Forker& forker) : pid_(forker.Make(socket_)) {
     pidfd_.Reset(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
     if (pidfd_.get() < 0) {
       const int error = errno;
@@ -153,25 +153,25 @@ class ProgramProcess::Running {
   Running(const Running&) = delete;
 
   // Sends a command. Returns whether the process answered or ended within `limit_s`.
-  bool Ask(char what, double limit_s) {
-    const bool asked = send(socket_.get(), &what, 1, MSG_NOSIGNAL) == 1;
-    if (asked && what == kRun && Readable(socket_, limit_s) &&
+  bool Command(char what, double limit_s) {
+    const bool sent = send(socket_.get(), &what, 1, MSG_NOSIGNAL) == 1;
+    if (sent && what == kRun && Readable(socket_, limit_s) &&
         recv(socket_.get(), &what, 1, 0) == 1) {
       return true;
     }
     // The process exits after this command, or is exiting. Its socket closes before the process is
     // gone.
-    return Gone(limit_s);
+    return WaitForExit(limit_s);
   }
 
-  bool ended() const { return pid_ < 0; }
+  bool has_exited() const { return pid_ < 0; }
 
   // Kills the process; returns whether it ended.
   bool End() {
-    if (ended()) return true;
+    if (has_exited()) return true;
     kill(-pid_, SIGKILL);
     kill(pid_, SIGKILL);
-    return Gone(kKillLimit_s);
+    return WaitForExit(kKillLimit_s);
   }
 
  private:
@@ -181,7 +181,7 @@ class ProgramProcess::Running {
   }
 
   // Returns whether the process ended within `limit_s`, and reaps it.
-  bool Gone(double limit_s) {
+  bool WaitForExit(double limit_s) {
     if (pidfd_.get() >= 0 && !Readable(pidfd_, limit_s)) return false;
     waitpid(pid_, nullptr, 0);
     pid_ = -1;
@@ -192,15 +192,15 @@ class ProgramProcess::Running {
   pid_t pid_ = -1;
 };
 
-bool Ended::Good() const {
+bool RunResult::Passed() const {
   return !hung && std::none_of(outcomes.begin(), outcomes.end(),
                                [](const Outcome& outcome) { return outcome.Mismatch(); });
 }
 
-void ProgramProcess::Serve(int socket) const {
+void ProgramProcess::Loop(int socket) const {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  ProgramChild child(machine_, options_.cpus);
+  ProgramExecutor child(machine_, options_.cpus);
   char what = 0;
   while (recv(socket, &what, 1, 0) == 1) {
     const Program program = decode_({shared_->bytes, shared_->size});
@@ -211,7 +211,7 @@ void ProgramProcess::Serve(int socket) const {
     }
     options_.end();
     if (what == kRunAndExit) break;
-    child.TakeBack();
+    child.Undo();
     if (send(socket, &what, 1, MSG_NOSIGNAL) != 1) break;
   }
   child.End();
@@ -224,7 +224,7 @@ ProgramProcess::ProgramProcess(const ProgramMachine& machine, Decode decode, Run
       mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (at == MAP_FAILED) throw BrokenErrno("mmap", errno);
   shared_ = static_cast<Shared*>(at);
-  maker_ = std::make_unique<Maker>(*this);
+  forker_ = std::make_unique<Forker>(*this);
 }
 
 ProgramProcess::~ProgramProcess() {
@@ -232,30 +232,31 @@ ProgramProcess::~ProgramProcess() {
   munmap(shared_, sizeof(Shared));
 }
 
-Ended ProgramProcess::Run(std::span<const std::uint8_t> bytes, bool last) {
+RunResult ProgramProcess::Run(std::span<const std::uint8_t> bytes, bool last) {
   shared_->size = std::min(bytes.size(), sizeof(shared_->bytes));
   std::copy_n(bytes.begin(), shared_->size, shared_->bytes);
   shared_->steps = 0;
   std::fill_n(shared_->outcomes, kProgramSteps, Outcome{});
-  if (!running_) running_ = std::make_unique<Running>(*maker_);
-  Ended ended;
-  ended.hung = !running_->Ask(last ? kRunAndExit : kRun, options_.limit_s);
-  if (ended.hung) {
-    ended.stuck = !Kill();
-  } else if (running_->ended()) {
+  if (!running_) running_ = std::make_unique<Running>(*forker_);
+  RunResult result;
+  result.hung = !running_->Command(last ? kRunAndExit : kRun, options_.limit_s);
+  if (result.hung) {
+    result.stuck = !Kill();
+  } else if (running_->has_exited()) {
     running_.reset();
   }
-  ended.outcomes.assign(shared_->outcomes, shared_->outcomes + shared_->steps);
-  return ended;
+  result.outcomes.assign(shared_->outcomes, shared_->outcomes + shared_->steps);
+  return result;
 }
 
 bool ProgramProcess::Kill() {
-  const bool ended = !running_ || running_->End();
+  const bool result = !running_ || running_->End();
   running_.reset();
-  return ended;
+  return result;
 }
 
-Ended RunProgram(const ProgramMachine& machine, const Program& program, const RunOptions& options) {
+RunResult RunProgram(const ProgramMachine& machine, const Program& program,
+                     const RunOptions& options) {
   return ProgramProcess(
              machine, [&program](std::span<const std::uint8_t>) { return program; }, options)
       .Run({}, true);

@@ -20,18 +20,18 @@ struct Outcome {
   long value = 0;
   int error = 0;
   bool known = false;  // the model predicts the errno:
-  int told = 0;
+  int predicted = 0;
   const OpenCheck* check = nullptr;
 
-  bool Mismatch() const { return ran && known && told != error; }
+  bool Mismatch() const { return ran && known && predicted != error; }
 };
 
-struct Ended {
+struct RunResult {
   std::vector<Outcome> outcomes;  // one per operation
   bool hung = false;              // it exceeded its time limit
   bool stuck = false;             // it also survived SIGKILL, so it is stuck in the kernel
 
-  bool Good() const;
+  bool Passed() const;
 };
 
 struct RunOptions {
@@ -58,26 +58,27 @@ class ProgramProcess {
 
   // Runs a program. If `last`, the process then exits with its events open, and the next program
   // gets a new process. Throws Broken if it cannot create a process.
-  Ended Run(std::span<const std::uint8_t> bytes, bool last);
+  RunResult Run(std::span<const std::uint8_t> bytes, bool last);
   // Kills the process and returns whether it ended. The next program gets a new process.
   bool Kill();
 
  private:
   struct Shared;
-  class Maker;
+  class Forker;
   class Running;
   // The main loop of the process, until the other end of the socket is closed.
-  [[noreturn]] void Serve(int socket) const;
+  [[noreturn]] void Loop(int socket) const;
   const ProgramMachine& machine_;
   Decode decode_;
   RunOptions options_;
   Shared* shared_ = nullptr;
-  std::unique_ptr<Maker> maker_;
+  std::unique_ptr<Forker> forker_;
   std::unique_ptr<Running> running_;
 };
 
 // Runs one program in a process of its own. Throws Broken if it cannot create one.
-Ended RunProgram(const ProgramMachine& machine, const Program& program, const RunOptions& options);
+RunResult RunProgram(const ProgramMachine& machine, const Program& program,
+                     const RunOptions& options);
 
 }  // namespace pmuconf
 

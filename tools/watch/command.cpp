@@ -30,7 +30,7 @@ sigset_t EndingSignals() {
 
 pid_t Start(const std::vector<std::string>& command) {
   std::vector<char*> argv;
-  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+  for (const std::string& argument : command) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
   const pid_t pid = fork();
   if (pid < 0) throw ConfigError(std::string("no process: ") + std::strerror(errno));
@@ -49,10 +49,10 @@ void Await(const std::optional<double>& seconds) {
     while (sigwaitinfo(&set, nullptr) < 0 && errno == EINTR) continue;
     return;
   }
-  timespec left = {};
-  left.tv_sec = static_cast<time_t>(*seconds);
-  left.tv_nsec = static_cast<long>((*seconds - static_cast<double>(left.tv_sec)) * 1e9);
-  while (sigtimedwait(&set, nullptr, &left) < 0 && errno == EINTR) continue;
+  timespec timeout = {};
+  timeout.tv_sec = static_cast<time_t>(*seconds);
+  timeout.tv_nsec = static_cast<long>((*seconds - static_cast<double>(timeout.tv_sec)) * 1e9);
+  while (sigtimedwait(&set, nullptr, &timeout) < 0 && errno == EINTR) continue;
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ int Watch(const WatchOptions& options) {
   const pid_t child = options.command.empty() ? -1 : Start(options.command);
   if (child < 0) std::cerr << "watching " << options.pmu << "; Ctrl-C ends it" << std::endl;
   Await(options.seconds);
-  const Watched watched = watcher.Seen();
+  const Watched watched = watcher.Results();
   bool not_run = false;
   if (child > 0) {
     int status = 0;

@@ -19,7 +19,7 @@ std::string Format(const char* format, Args... args) {
 
 // Draws the histogram with one character per power of two from 64 ns on. A higher bar means more
 // calls.
-std::string Picture(const WatchedCalls& calls) {
+std::string Histogram(const WatchedCalls& calls) {
   static constexpr const char* kBars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   constexpr std::size_t kFirst = 7, kLast = 24;  // first: below 64 ns; last: from 8 ms on
   std::array<std::uint64_t, kLast - kFirst + 1> columns = {};
@@ -36,15 +36,15 @@ std::string Picture(const WatchedCalls& calls) {
 
 std::string Line(const WatchedCalls& calls) {
   std::string line = Format("  %-12s ", calls.name.c_str());
-  if (!calls.unseen.empty()) return line + "not watched: " + calls.unseen + "\n";
+  if (!calls.unwatched.empty()) return line + "not watched: " + calls.unwatched + "\n";
   line += Format("%10" PRIu64 "  ", calls.calls);
   if (calls.total == 0) return line + Format("%41s", "") + calls.function + "\n";
   line += Format("%8s %8s %8s  ", Duration(Below(calls, 0.5)).c_str(),
                  Duration(Below(calls, 0.99)).c_str(), Duration(calls.longest).c_str());
-  return line + Picture(calls) + "  " + calls.function + "\n";
+  return line + Histogram(calls) + "  " + calls.function + "\n";
 }
 
-std::string Story(const WatchedBreach& breach) {
+std::string BreachText(const WatchedBreach& breach) {
   std::string text = "BREACH  " + breach.rule + " " + breach.name + ": " + breach.text + ", " +
                      std::to_string(breach.times) + (breach.times == 1 ? " time" : " times") + "\n";
   text += "    first in " + breach.callback;
@@ -83,7 +83,7 @@ std::string WatchText(const Watched& watched) {
   text += Format("  %-12s %10s  %8s %8s %8s  %-18s  %s\n", "callback", "calls", "half", "99 %",
                  "longest", "64 ns ... 8 ms", "function");
   for (const WatchedCalls& calls : watched.calls) text += Line(calls);
-  for (const WatchedBreach& breach : watched.breaches) text += Story(breach);
+  for (const WatchedBreach& breach : watched.breaches) text += BreachText(breach);
   if (!watched.unjudged.empty()) text += "not judged: " + watched.unjudged + "\n";
   if (watched.breaches.empty()) text += "no breach of the driver contract was seen\n";
   return text;
@@ -93,8 +93,8 @@ std::string WatchJson(const Watched& watched) {
   auto calls = nlohmann::ordered_json::array();
   for (const WatchedCalls& one : watched.calls) {
     nlohmann::ordered_json row = {{"name", one.name}, {"function", one.function}};
-    if (!one.unseen.empty()) {
-      row["unseen"] = one.unseen;
+    if (!one.unwatched.empty()) {
+      row["unseen"] = one.unwatched;
     } else {
       row["calls"] = one.calls;
       row["total_ns"] = one.total;

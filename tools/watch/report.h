@@ -12,9 +12,9 @@ namespace pmuconf {
 
 // The calls of one callback.
 struct WatchedCalls {
-  std::string name;      // "add"
-  std::string function;  // "refpmu_add", or the address if kallsyms has no name for it
-  std::string unseen;    // why its calls cannot be watched; empty if they are
+  std::string name;       // "add"
+  std::string function;   // "refpmu_add", or the address if kallsyms has no name for it
+  std::string unwatched;  // why its calls cannot be watched; empty if they are
   std::uint64_t calls = 0;
   std::uint64_t longest = 0;                   // ns
   std::uint64_t total = 0;                     // ns

@@ -109,7 +109,7 @@ std::uint32_t KprobeType() {
 Skeleton<watch_bpf> Load(const std::string& btf) {
   if (!btf.empty()) {
     if (!std::ifstream(btf)) throw ConfigError("--btf " + btf + ": " + std::strerror(errno));
-    QuietLibbpf();
+    SilenceLibbpf();
     struct btf* const types = btf__parse(btf.c_str(), nullptr);
     if (types == nullptr) throw ConfigError("--btf " + btf + ": the file has no BTF");
     btf__free(types);
@@ -132,10 +132,10 @@ std::map<std::uint64_t, std::string> FunctionsAt(std::vector<std::uint64_t> addr
   std::map<std::uint64_t, std::string> names;
   std::ifstream symbols("/proc/kallsyms");
   for (std::string line; std::getline(symbols, line);) {
-    std::istringstream words(line);
+    std::istringstream fields(line);
     std::uint64_t address = 0;
     std::string kind, name;
-    words >> std::hex >> address >> kind >> name;
+    fields >> std::hex >> address >> kind >> name;
     if (std::binary_search(addresses.begin(), addresses.end(), address)) {
       names.emplace(address, name);
     }
@@ -191,7 +191,7 @@ class Watcher::Programs {
     begin_ = Clock::now();
   }
 
-  Watched Seen() const {
+  Watched Results() const {
     const auto& data = *bpf()->bss;
     Watched watched;
     watched.pmu = pmu_;
@@ -206,7 +206,7 @@ class Watcher::Programs {
       WatchedCalls calls;
       calls.name = kCallbacks[i];
       calls.function = i == WATCH_overflow ? "perf_event_overflow" : NameOf(data.addresses[i]);
-      calls.unseen = unseen_.contains(i) ? unseen_.at(i) : "";
+      calls.unwatched = unseen_.contains(i) ? unseen_.at(i) : "";
       calls.calls = data.calls[i].calls;
       calls.longest = data.calls[i].longest;
       calls.total = data.calls[i].total;
@@ -326,6 +326,6 @@ Watcher::Watcher(const std::string& pmu, const std::string& event, const std::st
 
 Watcher::~Watcher() = default;
 
-Watched Watcher::Seen() const { return programs_->Seen(); }
+Watched Watcher::Results() const { return programs_->Results(); }
 
 }  // namespace pmuconf

@@ -23,7 +23,7 @@ class Watcher {
   Watcher(const Watcher&) = delete;
   ~Watcher();
 
-  Watched Seen() const;  // since the constructor
+  Watched Results() const;  // since the constructor
 
  private:
   class Programs;

@@ -135,7 +135,7 @@ CONFORMANCE_CASE(Attr, UnknownConfig3IsRefused, .rules = {rule::ABI_015}) {
   };
   EXPECT_THAT(open_with(0), Succeeds()) << rule::ABI_015.text;
   // A kernel that knows config3 passes it to the driver. The driver decides the result: INI-011.
-  const bool too_big = ValueHere(rule::ABI_015, "too_big") != 0;
+  const bool too_big = ValueOnThisKernel(rule::ABI_015, "too_big") != 0;
   EXPECT_EQ(open_with(1ull << 63).error == E2BIG, too_big) << rule::ABI_015.text;
 }
 
@@ -155,7 +155,7 @@ CONFORMANCE_CASE(Attr, BranchPrivilegesDefaultToEvent, .rules = {rule::ABI_021},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes}) {
   const std::vector<Branch> user = Jumps(0x60400000, 3);
   const std::vector<Branch> kernel = {InKernel(0), InKernel(16), InKernel(32), InKernel(48)};
-  const Undisturbed undisturbed;
+  const NoPreemption no_preemption;
   std::vector<Branch> both = user;
   both.insert(both.end(), kernel.begin(), kernel.end());
   const EventSpec spec = target().AnyEvent();

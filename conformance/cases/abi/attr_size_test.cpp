@@ -55,7 +55,7 @@ CONFORMANCE_CASE(AttrSize, ZeroMeansTheFirstSize, .rules = {rule::ABI_002},
 }
 
 CONFORMANCE_CASE(AttrSize, TooSmallIsRefused, .rules = {rule::ABI_003, rule::ABI_008}) {
-  const auto known = static_cast<std::uint32_t>(ValueHere(rule::ABI_008, "attr_size"));
+  const auto known = static_cast<std::uint32_t>(ValueOnThisKernel(rule::ABI_008, "attr_size"));
   for (std::uint32_t size = 1; size < 64; ++size) {
     WideAttr attr(size);
     EXPECT_THAT(OpenHere(attr.bytes.data()), FailsWith(E2BIG)) << size << rule::ABI_003.text;
@@ -65,7 +65,7 @@ CONFORMANCE_CASE(AttrSize, TooSmallIsRefused, .rules = {rule::ABI_003, rule::ABI
 
 CONFORMANCE_CASE(AttrSize, PublishedSizesAreAccepted, .rules = {rule::ABI_004},
                  .needs = {Cap::kTasks}) {
-  const auto newest = static_cast<std::uint32_t>(ValueHere(rule::ABI_004, "newest_size"));
+  const auto newest = static_cast<std::uint32_t>(ValueOnThisKernel(rule::ABI_004, "newest_size"));
   for (const std::uint32_t size : {64u, 72u, 80u, 96u, 104u, 112u, 120u, 128u, newest}) {
     WideAttr attr(size);
     attr.bytes[size] = std::byte{0xff};  // the kernel must not read it
@@ -78,7 +78,7 @@ CONFORMANCE_CASE(AttrSize, MoreThanAPageIsRefused, .rules = {rule::ABI_005, rule
   for (const std::uint32_t size : {4'097u, 8'192u, 1u << 20, ~0u}) {
     WideAttr attr(size);
     EXPECT_THAT(OpenHere(attr.bytes.data()), FailsWith(E2BIG)) << size << rule::ABI_005.text;
-    EXPECT_EQ(attr.size(), ValueHere(rule::ABI_008, "attr_size")) << rule::ABI_008.text;
+    EXPECT_EQ(attr.size(), ValueOnThisKernel(rule::ABI_008, "attr_size")) << rule::ABI_008.text;
     EXPECT_THAT(OpenHere(attr.bytes.data()), Succeeds()) << rule::ABI_008.text;
   }
 }
@@ -112,14 +112,14 @@ CONFORMANCE_CASE(AttrSize, FailedOpenPreservesAttr, .rules = {rule::ABI_009}) {
     EXPECT_THAT(TryOpenRaw(&attr, pid, cpu, group_fd, flags), FailsWith(error));
     EXPECT_EQ(std::memcmp(&before, &attr, sizeof(attr)), 0) << rule::ABI_009.text;
   };
-  const auto keep = [](perf_event_attr&) {};
+  const auto no_edit = [](perf_event_attr&) {};
   unchanged([](perf_event_attr& attr) { attr.type = 0x7fff'fff0; }, 0, -1, -1, 0, ENOENT);
   unchanged([](perf_event_attr& attr) { attr.sample_type = 1ull << 60; }, 0, -1, -1, 0, EINVAL);
   unchanged([](perf_event_attr& attr) { attr.sample_period = 1ull << 63; }, 0, -1, -1, 0, EINVAL);
-  unchanged(keep, -2, -1, -1, 0, ESRCH);
-  unchanged(keep, -1, -1, -1, 0, EINVAL);
-  unchanged(keep, 0, -1, 999, 0, EBADF);
-  unchanged(keep, 0, -1, -1, 1ul << 40, EINVAL);
+  unchanged(no_edit, -2, -1, -1, 0, ESRCH);
+  unchanged(no_edit, -1, -1, -1, 0, EINVAL);
+  unchanged(no_edit, 0, -1, 999, 0, EBADF);
+  unchanged(no_edit, 0, -1, -1, 1ul << 40, EINVAL);
 }
 
 CONFORMANCE_CASE(AttrSize, UnreadableAttrReturnsEfault,

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstring>
 
-#include "oracle/open_world.h"
+#include "oracle/open_environment.h"
 #include "perf/compat_call.h"
 #include "rules/ABI.h"
 
@@ -13,33 +13,33 @@ namespace pmuconf {
 namespace {
 
 // The errno of an open, and the contents of the attr after the call.
-struct Answer {
+struct Result {
   int error = 0;
   std::vector<std::byte> attr;
-  bool operator==(const Answer&) const = default;
+  bool operator==(const Result&) const = default;
 };
 
-void PrintTo(const Answer& answer, std::ostream* os) { *os << ErrnoName(answer.error); }
+void PrintTo(const Result& result, std::ostream* os) { *os << ErrnoName(result.error); }
 
 CONFORMANCE_CASE(Compat, OpenReturnsSameResult, .rules = {rule::ABI_037}, .needs = {Cap::kCompat}) {
-  const OpenWorld world;
+  const OpenEnvironment environment;
   const LowPage low;
-  const OpenModel& model = world.model();
-  const auto answer = [&](const OpenCall& call, const auto& open) {
+  const OpenModel& model = environment.model();
+  const auto result_of = [&](const OpenCall& call, const auto& open) {
     std::memcpy(low.data(), call.attr.data(), call.attr.size());
     const SysResult result = open(static_cast<std::uint32_t>(call.flags));
     const Fd opened(result.ok() ? static_cast<int>(result.value) : -1);
-    return Answer{result.error, {low.data(), low.data() + call.attr.size()}};
+    return Result{result.error, {low.data(), low.data() + call.attr.size()}};
   };
   const int pid = model.pmu().tasks ? 0 : -1;
   const int cpu = model.pmu().tasks ? -1 : target().Cpu(0);
-  for (const OpenViolation* violation : OpenViolationsOf(model)) {
-    OpenCall call = model.Good();
+  for (const OpenViolation* violation : ApplicableViolations(model)) {
+    OpenCall call = model.ValidCall();
     violation->apply(call);
     call.flags &= ~static_cast<unsigned long>(PERF_FLAG_PID_CGROUP);
-    const Answer wide = answer(
+    const Result wide = result_of(
         call, [&](std::uint32_t flags) { return TryOpenRaw(low.data(), pid, cpu, -1, flags); });
-    const Answer narrow = answer(
+    const Result narrow = result_of(
         call, [&](std::uint32_t flags) { return CompatOpen(low.address(), pid, cpu, -1, flags); });
     EXPECT_EQ(narrow, wide) << violation->name << rule::ABI_037.text;
   }
@@ -48,13 +48,13 @@ CONFORMANCE_CASE(Compat, OpenReturnsSameResult, .rules = {rule::ABI_037}, .needs
 // The kernel sign-extends the 32-bit arguments pid, cpu and group_fd.
 CONFORMANCE_CASE(Compat, ArgumentsAreSignExtended, .rules = {rule::ABI_037},
                  .needs = {Cap::kCompat}) {
-  const OpenWorld world;
+  const OpenEnvironment environment;
   const LowPage low;
-  const OpenCall good = world.model().Good();
+  const OpenCall valid = environment.model().ValidCall();
   for (const int pid : {-1, 0, -2, 0x3fff'ffff}) {
     for (const int cpu : {-1, target().Cpu(0), -2, 1 << 20}) {
-      for (const int group_fd : {-1, world.leader().fd(), 999, -2}) {
-        std::memcpy(low.data(), good.attr.data(), good.attr.size());
+      for (const int group_fd : {-1, environment.leader().fd(), 999, -2}) {
+        std::memcpy(low.data(), valid.attr.data(), valid.attr.size());
         const SysResult wide = TryOpenRaw(low.data(), pid, cpu, group_fd, PERF_FLAG_FD_CLOEXEC);
         if (wide.ok()) close(static_cast<int>(wide.value));
         const SysResult narrow =
@@ -77,9 +77,9 @@ constexpr std::uint32_t Narrow(unsigned long request) {
 
 CONFORMANCE_CASE(Compat, IoctlReturnsSameResult, .rules = {rule::ABI_037},
                  .needs = {Cap::kCompat}) {
-  const OpenWorld world;
+  const OpenEnvironment environment;
   const LowPage low;
-  const Event& event = world.leader();
+  const Event& event = environment.leader();
   struct Request {
     unsigned long wide;
     std::uint32_t narrow;
@@ -98,7 +98,7 @@ CONFORMANCE_CASE(Compat, IoctlReturnsSameResult, .rules = {rule::ABI_037},
       {PERF_EVENT_IOC_QUERY_BPF, Narrow(PERF_EVENT_IOC_QUERY_BPF)},
       {PERF_EVENT_IOC_MODIFY_ATTRIBUTES, Narrow(PERF_EVENT_IOC_MODIFY_ATTRIBUTES)},
   }};
-  const std::vector<std::byte> attr = world.model().Good().attr;
+  const std::vector<std::byte> attr = environment.model().ValidCall().attr;
   for (const Request& request : requests) {
     for (const std::uint32_t arg : {0u, low.address()}) {
       std::memcpy(low.data(), attr.data(), attr.size());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernel's parser of the attr, without any driver. PERF_EVENT_IOC_MODIFY_ATTRIBUTES parses the
 // attr and fails before it calls the driver.
-#include "oracle/open_world.h"
+#include "oracle/open_environment.h"
 #include "rules/ABI.h"
 
 namespace pmuconf {
@@ -12,7 +12,7 @@ using Edit = std::function<void(perf_event_attr&)>;
 class Parser {
  public:
   // The parser's result for the attr of an event of the target, changed by `edit`: 0, or an errno.
-  int Says(const Edit& edit) const {
+  int ParserErrno(const Edit& edit) const {
     perf_event_attr attr = event_.attr();
     edit(attr);
     const auto arg = reinterpret_cast<unsigned long>(&attr);
@@ -26,57 +26,57 @@ class Parser {
 
 CONFORMANCE_CASE(AttrParser, UnknownAuxActionBitsAreRefused, .rules = {rule::ABI_014}) {
   const Parser parser;
-  const int known = static_cast<int>(ValueHere(rule::ABI_014, "known_bits"));
+  const int known = static_cast<int>(ValueOnThisKernel(rule::ABI_014, "known_bits"));
   for (int bit = 0; bit < 32; ++bit) {
     const auto set = [bit](perf_event_attr& attr) { attr.__reserved_3 = 1u << bit; };
-    EXPECT_EQ(parser.Says(set), bit < known ? 0 : EINVAL) << bit << rule::ABI_014.text;
+    EXPECT_EQ(parser.ParserErrno(set), bit < known ? 0 : EINVAL) << bit << rule::ABI_014.text;
   }
 }
 
 CONFORMANCE_CASE(AttrParser, UnknownBranchBitsAreRefused, .rules = {rule::ABI_018}) {
   const Parser parser;
-  const int known = static_cast<int>(ValueHere(rule::ABI_018, "known_bits"));
+  const int known = static_cast<int>(ValueOnThisKernel(rule::ABI_018, "known_bits"));
   for (int bit = 0; bit < 64; ++bit) {
     const auto set = [bit](perf_event_attr& attr) {
       attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
       attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY | 1ull << bit;
     };
-    EXPECT_EQ(parser.Says(set), bit < known ? 0 : EINVAL) << bit << rule::ABI_018.text;
+    EXPECT_EQ(parser.ParserErrno(set), bit < known ? 0 : EINVAL) << bit << rule::ABI_018.text;
   }
 }
 
 // A mask of 0 is invalid. Another mask is invalid as soon as it has one bit without a register.
-void CheckRegisters(const std::function<int(std::uint64_t)>& says, const Rule& rule) {
-  const std::uint64_t known = SystemHere().known_registers;
-  EXPECT_EQ(says(0), EINVAL) << rule.text;
-  EXPECT_EQ(says(known), 0) << rule.text;
+void CheckRegisters(const std::function<int(std::uint64_t)>& parser_errno, const Rule& rule) {
+  const std::uint64_t known = LocalSystem().known_registers;
+  EXPECT_EQ(parser_errno(0), EINVAL) << rule.text;
+  EXPECT_EQ(parser_errno(known), 0) << rule.text;
   for (int bit = 0; bit < 64; ++bit) {
     const std::uint64_t one = 1ull << bit;
-    EXPECT_EQ(says(one), (known & one) != 0 ? 0 : EINVAL) << bit << rule.text;
-    EXPECT_EQ(says(known | one), (known & one) != 0 ? 0 : EINVAL) << bit << rule.text;
+    EXPECT_EQ(parser_errno(one), (known & one) != 0 ? 0 : EINVAL) << bit << rule.text;
+    EXPECT_EQ(parser_errno(known | one), (known & one) != 0 ? 0 : EINVAL) << bit << rule.text;
   }
 }
 
 CONFORMANCE_CASE(AttrParser, UnknownUserRegistersAreRefused, .rules = {rule::ABI_022}) {
   const Parser parser;
-  const auto says = [&](std::uint64_t mask) {
-    return parser.Says([mask](perf_event_attr& attr) {
+  const auto parser_errno = [&](std::uint64_t mask) {
+    return parser.ParserErrno([mask](perf_event_attr& attr) {
       attr.sample_type = PERF_SAMPLE_REGS_USER;
       attr.sample_regs_user = mask;
     });
   };
-  CheckRegisters(says, rule::ABI_022);
+  CheckRegisters(parser_errno, rule::ABI_022);
 }
 
 CONFORMANCE_CASE(AttrParser, UnknownInterruptRegistersAreRefused, .rules = {rule::ABI_023}) {
   const Parser parser;
-  const auto says = [&](std::uint64_t mask) {
-    return parser.Says([mask](perf_event_attr& attr) {
+  const auto parser_errno = [&](std::uint64_t mask) {
+    return parser.ParserErrno([mask](perf_event_attr& attr) {
       attr.sample_type = PERF_SAMPLE_REGS_INTR;
       attr.sample_regs_intr = mask;
     });
   };
-  CheckRegisters(says, rule::ABI_023);
+  CheckRegisters(parser_errno, rule::ABI_023);
 }
 
 // /proc/cgroups lists the controller perf_event only on a kernel with CONFIG_CGROUP_PERF.
@@ -84,8 +84,9 @@ CONFORMANCE_CASE(AttrParser, CgroupSamplesNeedCgroupSupport, .rules = {rule::ABI
   const Parser parser;
   const auto controllers = ReadFile("/proc/cgroups");
   const bool there = controllers && controllers->find("perf_event") != std::string::npos;
-  EXPECT_EQ(parser.Says([](perf_event_attr& attr) { attr.sample_type = PERF_SAMPLE_CGROUP; }),
-            there ? 0 : EINVAL)
+  EXPECT_EQ(
+      parser.ParserErrno([](perf_event_attr& attr) { attr.sample_type = PERF_SAMPLE_CGROUP; }),
+      there ? 0 : EINVAL)
       << rule::ABI_027.text;
 }
 
@@ -93,10 +94,10 @@ CONFORMANCE_CASE(AttrParser, CgroupSamplesNeedCgroupSupport, .rules = {rule::ABI
 // both attrs only after the new attr was parsed.
 CONFORMANCE_CASE(AttrParser, TypeIsCheckedLast, .rules = {rule::ABI_036}) {
   const Parser parser;
-  EXPECT_EQ(parser.Says([](perf_event_attr&) {}), 0) << rule::ABI_036.text;
+  EXPECT_EQ(parser.ParserErrno([](perf_event_attr&) {}), 0) << rule::ABI_036.text;
   const auto another = [](perf_event_attr& attr) { attr.type = PERF_TYPE_BREAKPOINT; };
-  EXPECT_EQ(parser.Says(another), EINVAL) << rule::ABI_036.text;
-  EXPECT_EQ(parser.Says([&](perf_event_attr& attr) {
+  EXPECT_EQ(parser.ParserErrno(another), EINVAL) << rule::ABI_036.text;
+  EXPECT_EQ(parser.ParserErrno([&](perf_event_attr& attr) {
     another(attr);
     attr.size = 63;
   }),

@@ -169,13 +169,13 @@ CONFORMANCE_CASE(Aux, PartialUnmapAndResizeAreRefused, .rules = {rule::RB_004},
                  .needs = {Cap::kTrace}) {
   Trace trace({.pages = 4});
   void* const area = const_cast<std::byte*>(trace.aux().data().data());
-  const int covered = static_cast<int>(ValueHere(rule::RB_004, "covered"));
-  for (const RemapTry& attempt : RefusedRemaps(area, 4, covered)) {
-    EXPECT_EQ(attempt.error, attempt.wanted) << attempt.what << ": " << rule::RB_004.text;
+  const int covered = static_cast<int>(ValueOnThisKernel(rule::RB_004, "covered"));
+  for (const RemapAttempt& attempt : RefusedRemaps(area, 4, covered)) {
+    EXPECT_EQ(attempt.error, attempt.expected) << attempt.what << ": " << rule::RB_004.text;
   }
   const auto branches = SomeBranches(30);
   TraceBranches(trace.event(), branches);
-  EXPECT_EQ(trace.Take().branches, AsTraced(branches)) << rule::RB_004.text;
+  EXPECT_EQ(trace.Drain().branches, AsTraced(branches)) << rule::RB_004.text;
 }
 
 CONFORMANCE_CASE(Aux, MovedAreaIsFreedOnce, .rules = {rule::RB_004, rule::AUX_006},

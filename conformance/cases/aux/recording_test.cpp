@@ -33,10 +33,10 @@ CONFORMANCE_CASE(Aux, TraceHoldsEachBranchOnceInOrder,
   const auto branches = SomeBranches(100);
   TraceBranches(trace.event(), branches);
   EXPECT_EQ(trace.aux().head(), 100 * target().trace_record()) << rule::AUX_023.text;
-  const Taken taken = trace.Take();
-  EXPECT_EQ(taken.branches, AsTraced(branches)) << rule::AUX_017.text;
-  CheckContiguous(taken.records, 0, trace.aux().head(), trace.aux().data().size());
-  for (const AuxRecord& record : taken.records) EXPECT_EQ(record.flags, 0u) << rule::AUX_003.text;
+  const TraceData traced = trace.Drain();
+  EXPECT_EQ(traced.branches, AsTraced(branches)) << rule::AUX_017.text;
+  CheckContiguous(traced.records, 0, trace.aux().head(), trace.aux().data().size());
+  for (const AuxRecord& record : traced.records) EXPECT_EQ(record.flags, 0u) << rule::AUX_003.text;
 }
 
 CONFORMANCE_CASE(Aux, AnySizeOfAreaHoldsTheSameTrace,
@@ -50,9 +50,9 @@ CONFORMANCE_CASE(Aux, AnySizeOfAreaHoldsTheSameTrace,
     for (std::size_t round = 0; round < 6; ++round) {
       const auto branches = SomeBranches(step, round * step);
       TraceBranches(trace.event(), branches);
-      const Taken taken = trace.Take();
-      ASSERT_EQ(taken.branches, AsTraced(branches)) << rule::AUX_014.text;
-      CheckContiguous(taken.records, start, trace.aux().head(), trace.aux().data().size());
+      const TraceData traced = trace.Drain();
+      ASSERT_EQ(traced.branches, AsTraced(branches)) << rule::AUX_014.text;
+      CheckContiguous(traced.records, start, trace.aux().head(), trace.aux().data().size());
       start = trace.aux().head();
     }
   }
@@ -60,7 +60,7 @@ CONFORMANCE_CASE(Aux, AnySizeOfAreaHoldsTheSameTrace,
 
 CONFORMANCE_CASE(Aux, DisabledTimeIsNotInTheTrace, .rules = {rule::AUX_023, rule::AUX_029},
                  .needs = {Cap::kTrace}) {
-  const Undisturbed undisturbed;  // each context switch ends a record
+  const NoPreemption no_preemption;  // each context switch ends a record
   Trace trace;
   const auto first = SomeBranches(5);
   TraceBranches(trace.event(), first);
@@ -68,9 +68,9 @@ CONFORMANCE_CASE(Aux, DisabledTimeIsNotInTheTrace, .rules = {rule::AUX_023, rule
   const auto second = SomeBranches(7, 2'000);
   TraceBranches(trace.event(), second);
   for (int i = 0; i < 10; ++i) TraceBranches(trace.event(), {});
-  const Taken taken = trace.Take();
-  EXPECT_EQ(taken.branches, AsTraced(first + second)) << rule::AUX_023.text;
-  EXPECT_EQ(taken.records.size(), 2u) << rule::AUX_029.text;
+  const TraceData traced = trace.Drain();
+  EXPECT_EQ(traced.branches, AsTraced(first + second)) << rule::AUX_023.text;
+  EXPECT_EQ(traced.records.size(), 2u) << rule::AUX_029.text;
 }
 
 CONFORMANCE_CASE(Aux, DisablingMakesTheTraceVisible, .rules = {rule::AUX_023},
@@ -78,7 +78,7 @@ CONFORMANCE_CASE(Aux, DisablingMakesTheTraceVisible, .rules = {rule::AUX_023},
   Trace trace({.pages = 16});
   for (std::size_t n = 1; n <= 20; ++n) {
     TraceBranches(trace.event(), SomeBranches(n));
-    ASSERT_EQ(trace.Take().branches.size(), n) << rule::AUX_023.text;
+    ASSERT_EQ(trace.Drain().branches.size(), n) << rule::AUX_023.text;
   }
 }
 
@@ -106,18 +106,18 @@ CONFORMANCE_CASE(Aux, ExcludesFilterTheTrace, .rules = {rule::AUX_020},
     mixed = mixed + SomeBranches(1, i, i % 3 == 0 ? Privilege::kKernel : Privilege::kUser);
   }
   const auto only = [&](bool user, bool kernel) {
-    std::vector<Branch> left;
+    std::vector<Branch> selected;
     for (const Branch& branch : mixed) {
-      if (branch.privilege == Privilege::kUser ? user : kernel) left.push_back(branch);
+      if (branch.privilege == Privilege::kUser ? user : kernel) selected.push_back(branch);
     }
-    return AsTraced(left);
+    return AsTraced(selected);
   };
   for (const bool user : {false, true}) {
     for (const bool kernel : {false, true}) {
       SCOPED_TRACE(testing::Message() << "user " << user << ", kernel " << kernel);
       Trace trace({}, {.exclude_user = !user, .exclude_kernel = !kernel});
       TraceBranches(trace.event(), mixed);
-      EXPECT_EQ(trace.Take().branches, only(user, kernel)) << rule::AUX_020.text;
+      EXPECT_EQ(trace.Drain().branches, only(user, kernel)) << rule::AUX_020.text;
     }
   }
 }
@@ -135,10 +135,10 @@ CONFORMANCE_CASE(Aux, TraceFollowsItsTaskToOtherCpus,
     all = all + branches;
   }
   trace.event().Disable();
-  const Taken taken = trace.Take();
-  EXPECT_EQ(taken.branches, AsTraced(all)) << rule::AUX_015.text;
-  CheckContiguous(taken.records, 0, trace.aux().head(), trace.aux().data().size());
-  EXPECT_EQ(taken.starts.size(), 1u);
+  const TraceData traced = trace.Drain();
+  EXPECT_EQ(traced.branches, AsTraced(all)) << rule::AUX_015.text;
+  CheckContiguous(traced.records, 0, trace.aux().head(), trace.aux().data().size());
+  EXPECT_EQ(traced.starts.size(), 1u);
 }
 
 CONFORMANCE_CASE(Aux, OtherTasksAreNotInTheTrace, .rules = {rule::AUX_015},
@@ -158,7 +158,7 @@ CONFORMANCE_CASE(Aux, OtherTasksAreNotInTheTrace, .rules = {rule::AUX_015},
     ASSERT_EQ(other.Wait(), 0);
   }
   trace.event().Disable();
-  EXPECT_EQ(trace.Take().branches, AsTraced(own)) << rule::AUX_015.text;
+  EXPECT_EQ(trace.Drain().branches, AsTraced(own)) << rule::AUX_015.text;
 }
 
 CONFORMANCE_CASE(Aux, ChildrenOfATracedTaskAreInTheTrace, .rules = {rule::AUX_015},
@@ -179,7 +179,7 @@ CONFORMANCE_CASE(Aux, ChildrenOfATracedTaskAreInTheTrace, .rules = {rule::AUX_01
   const auto after = SomeBranches(7, 2'000);
   port().Branches(after);
   trace.event().Disable();
-  EXPECT_EQ(trace.Take().branches, AsTraced(before + inside + after)) << rule::AUX_015.text;
+  EXPECT_EQ(trace.Drain().branches, AsTraced(before + inside + after)) << rule::AUX_015.text;
 }
 
 CONFORMANCE_CASE(Aux, TraceOfACpuHoldsAllItsTasks, .rules = {rule::AUX_030},
@@ -201,7 +201,7 @@ CONFORMANCE_CASE(Aux, TraceOfACpuHoldsAllItsTasks, .rules = {rule::AUX_030},
   ASSERT_EQ(other.Wait(), 0);
   trace.event().Disable();
   port().Branches(SomeBranches(9, 60'000), there);
-  EXPECT_EQ(trace.Take().branches, AsTraced(first + second)) << rule::AUX_030.text;
+  EXPECT_EQ(trace.Drain().branches, AsTraced(first + second)) << rule::AUX_030.text;
 }
 
 CONFORMANCE_CASE(Aux, CpuTraceHoldsKernelBranches, .rules = {rule::AUX_030, rule::AUX_020},
@@ -210,7 +210,7 @@ CONFORMANCE_CASE(Aux, CpuTraceHoldsKernelBranches, .rules = {rule::AUX_030, rule
   const auto branches =
       SomeBranches(3) + SomeBranches(5, 1'000, Privilege::kKernel) + SomeBranches(2, 2'000);
   TraceBranches(trace.event(), branches);
-  EXPECT_EQ(trace.Take().branches, AsTraced(branches)) << rule::AUX_030.text;
+  EXPECT_EQ(trace.Drain().branches, AsTraced(branches)) << rule::AUX_030.text;
 }
 
 }  // namespace

@@ -62,8 +62,8 @@ CONFORMANCE_CASE(Aux, DifferentCpusAndTasksAreTracedAtTheSameTime,
     port().Branches(there, target().Cpu(1));
     zero.event().Disable();
     one.event().Disable();
-    EXPECT_EQ(zero.Take().branches, AsTraced(here)) << rule::AUX_030.text;
-    EXPECT_EQ(one.Take().branches, AsTraced(there)) << rule::AUX_030.text;
+    EXPECT_EQ(zero.Drain().branches, AsTraced(here)) << rule::AUX_030.text;
+    EXPECT_EQ(one.Drain().branches, AsTraced(there)) << rule::AUX_030.text;
   }
   Child other([] { return 0; });
   const Event own = Open(target().Trace());
@@ -100,9 +100,9 @@ CONFORMANCE_CASE(Aux, UnknownSettingsAreRefused, .rules = {rule::AUX_025}, .need
 
 CONFORMANCE_CASE(Aux, ForeignTypeReturnsEnoent, .rules = {rule::AUX_025}, .needs = {Cap::kTrace}) {
   const Event clock = Open(Software(PERF_COUNT_SW_TASK_CLOCK));
-  EventSpec nobody = target().Trace();
-  nobody.type = 0x7fff'ffff;
-  EXPECT_THAT(TryOpen(nobody), FailsWith(ENOENT)) << rule::AUX_025.text;
+  EventSpec invalid_type = target().Trace();
+  invalid_type.type = 0x7fff'ffff;
+  EXPECT_THAT(TryOpen(invalid_type), FailsWith(ENOENT)) << rule::AUX_025.text;
   EXPECT_EQ(port().Stats().calls[REFPMU_CALL_DESTROY], 0u) << rule::AUX_025.text;
 }
 
@@ -172,7 +172,7 @@ CONFORMANCE_CASE(Aux, RedirectedTraceWritesToTargetArea, .rules = {rule::AUX_026
   child.Go();
   ASSERT_EQ(child.Wait(), 0);
   trace.event().Disable();
-  EXPECT_EQ(trace.Take().branches, AsTraced(own + childs)) << rule::AUX_026.text;
+  EXPECT_EQ(trace.Drain().branches, AsTraced(own + childs)) << rule::AUX_026.text;
 }
 
 CONFORMANCE_CASE(Aux, OpenTracesPinTheModule, .rules = {rule::AUX_028}, .needs = {Cap::kTrace}) {
@@ -184,7 +184,7 @@ CONFORMANCE_CASE(Aux, OpenTracesPinTheModule, .rules = {rule::AUX_028}, .needs =
   EXPECT_EQ(errno, EWOULDBLOCK) << rule::AUX_028.text;
   const auto branches = SomeBranches(5);
   TraceBranches(trace->event(), branches);
-  EXPECT_EQ(trace->Take().branches, AsTraced(branches)) << rule::AUX_028.text;
+  EXPECT_EQ(trace->Drain().branches, AsTraced(branches)) << rule::AUX_028.text;
   trace.reset();
   EXPECT_EQ(ModuleReferences(), before) << rule::AUX_028.text;
 }
@@ -221,12 +221,12 @@ CONFORMANCE_CASE(Aux, ResumeEventStartsPausedTrace, .rules = {rule::AUX_009},
   Fault();
   port().Branches(late);
   trace.event().Disable();
-  EXPECT_EQ(trace.Take().branches, AsTraced(late)) << rule::AUX_009.text;
+  EXPECT_EQ(trace.Drain().branches, AsTraced(late)) << rule::AUX_009.text;
 }
 
 CONFORMANCE_CASE(Aux, PauseStopsTraceWithinTransaction, .rules = {rule::AUX_009},
                  .needs = {Cap::kTrace, Cap::kTracePause}) {
-  const Undisturbed undisturbed;  // each context switch ends a record
+  const NoPreemption no_preemption;  // each context switch ends a record
   Trace trace;
   const Event pause = OpenFaults(trace.event(), kPause);
   const auto early = SomeBranches(5);
@@ -237,9 +237,9 @@ CONFORMANCE_CASE(Aux, PauseStopsTraceWithinTransaction, .rules = {rule::AUX_009}
   Fault();
   port().Branches(late);
   trace.event().Disable();
-  const Taken taken = trace.Take();
-  EXPECT_EQ(taken.branches, AsTraced(early)) << rule::AUX_009.text;
-  EXPECT_EQ(taken.records.size(), 1u) << rule::AUX_009.text;
+  const TraceData traced = trace.Drain();
+  EXPECT_EQ(traced.branches, AsTraced(early)) << rule::AUX_009.text;
+  EXPECT_EQ(traced.records.size(), 1u) << rule::AUX_009.text;
 }
 
 CONFORMANCE_CASE(Aux, PauseNeedsTraceLeader, .rules = {rule::AUX_009},

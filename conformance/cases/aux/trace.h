@@ -18,7 +18,7 @@ namespace pmuconf {
 inline std::size_t RecordsIn(std::size_t bytes) { return bytes / target().trace_record(); }
 
 // The data that a reader got from the AUX area and the ring buffer.
-struct Taken {
+struct TraceData {
   std::vector<TracedBranch> branches;
   std::vector<AuxRecord> records;
   std::vector<ItraceStart> starts;
@@ -36,18 +36,18 @@ class Trace {
   AuxArea& aux() { return aux_; }
 
   // Returns all branches between tail and head with their records, and releases the space.
-  Taken Take() {
+  TraceData Drain() {
     const std::uint64_t head = aux_.head();  // the device may move it during the read
-    Taken taken = Look(head);
+    TraceData traced = Peek(head);
     aux_.set_tail(head);
-    return taken;
+    return traced;
   }
 
-  // Like Take(), but without releasing the space.
-  Taken Look() { return Look(aux_.head()); }
+  // Like Drain(), but without releasing the space.
+  TraceData Peek() { return Peek(aux_.head()); }
 
  private:
-  Taken Look(std::uint64_t head) {
+  TraceData Peek(std::uint64_t head) {
     const std::uint64_t tail = aux_.tail();
     const RingContents contents = ring_.Drain();
     return {DecodeTrace(aux_.Copy(tail, head), tail, aux_.data().size(), target().trace_record()),

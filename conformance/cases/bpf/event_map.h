@@ -14,18 +14,18 @@
 namespace pmuconf {
 
 // Puts the event of `event_fd` into the map. Returns 0, or the errno.
-inline int ErrnoOfPut(int map_fd, std::uint32_t key, int event_fd) {
+inline int PutErrno(int map_fd, std::uint32_t key, int event_fd) {
   return -bpf_map_update_elem(map_fd, &key, &event_fd, BPF_ANY);
 }
 
-inline void Put(int map_fd, std::uint32_t key, const Event& event) {
-  if (const int error = ErrnoOfPut(map_fd, key, event.fd()); error != 0) {
+inline void PutEvent(int map_fd, std::uint32_t key, const Event& event) {
+  if (const int error = PutErrno(map_fd, key, event.fd()); error != 0) {
     throw BrokenErrno("an event into a map", error);
   }
 }
 
-inline void Put(const bpf_map* map, std::uint32_t key, const Event& event) {
-  Put(bpf_map__fd(map), key, event);
+inline void PutEvent(const bpf_map* map, std::uint32_t key, const Event& event) {
+  PutEvent(bpf_map__fd(map), key, event);
 }
 
 // The event of a perf buffer. Its ring buffer receives all output of programs on `cpu`.

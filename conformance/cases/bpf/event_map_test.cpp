@@ -20,8 +20,8 @@ constexpr std::uint32_t kPlaces = 8;  // same as in overflow_results.bpf.c
 constexpr std::uint64_t kOtherFlag = std::uint64_t{1} << 32;
 
 // The result that the program's helper returns for `flags` at one overflow of `spec`.
-std::int64_t Answer(Skeleton<overflow_results_bpf>& bpf, const EventSpec& spec,
-                    std::uint64_t flags) {
+std::int64_t ProgramResult(Skeleton<overflow_results_bpf>& bpf, const EventSpec& spec,
+                           std::uint64_t flags) {
   bpf->bss->flags = flags;
   bpf->bss->result = 1;
   std::fill_n(bpf->bss->value, 8, ~std::uint64_t{0});
@@ -35,11 +35,11 @@ CONFORMANCE_CASE(BpfEventMap, ReadOfInvalidIndexIsRefused, .rules = {rule::BPF_0
   const Event event = Open(spec, {.sample_period = kPeriod, .disabled = false});
   Skeleton<overflow_results_bpf> bpf;
   event.SetBpf(ProgramFd(bpf->progs.read_value));
-  EXPECT_EQ(Answer(bpf, spec, kPlaces), -E2BIG) << rule::BPF_028.text;
-  EXPECT_EQ(Answer(bpf, spec, BPF_F_INDEX_MASK - 1), -E2BIG) << rule::BPF_028.text;
-  EXPECT_EQ(Answer(bpf, spec, kPlaces - 1), -ENOENT) << rule::BPF_028.text;
-  EXPECT_EQ(Answer(bpf, spec, BPF_F_CURRENT_CPU), -ENOENT) << rule::BPF_028.text;
-  EXPECT_EQ(Answer(bpf, spec, kOtherFlag), -EINVAL) << rule::BPF_028.text;
+  EXPECT_EQ(ProgramResult(bpf, spec, kPlaces), -E2BIG) << rule::BPF_028.text;
+  EXPECT_EQ(ProgramResult(bpf, spec, BPF_F_INDEX_MASK - 1), -E2BIG) << rule::BPF_028.text;
+  EXPECT_EQ(ProgramResult(bpf, spec, kPlaces - 1), -ENOENT) << rule::BPF_028.text;
+  EXPECT_EQ(ProgramResult(bpf, spec, BPF_F_CURRENT_CPU), -ENOENT) << rule::BPF_028.text;
+  EXPECT_EQ(ProgramResult(bpf, spec, kOtherFlag), -EINVAL) << rule::BPF_028.text;
   EXPECT_EQ(std::count(bpf->bss->value, bpf->bss->value + 3, 0u), 3) << rule::BPF_028.text;
   EXPECT_EQ(bpf->bss->value[3], ~std::uint64_t{0}) << rule::BPF_028.text;
 }
@@ -53,9 +53,9 @@ CONFORMANCE_CASE(BpfEventMap, ValuesOfAnotherSizeAreRefused, .rules = {rule::BPF
         [size](overflow_results_bpf& skeleton) { skeleton.rodata->value_size = size; });
     for (const bpf_program* program : {bpf->progs.read_value, bpf->progs.read_own_value}) {
       const Event event = Open(spec, {.sample_period = kPeriod, .disabled = false});
-      Put(bpf->maps.events, 0, event);
+      PutEvent(bpf->maps.events, 0, event);
       event.SetBpf(ProgramFd(program));
-      EXPECT_EQ(Answer(bpf, spec, 0), -EINVAL) << rule::BPF_028.text;
+      EXPECT_EQ(ProgramResult(bpf, spec, 0), -EINVAL) << rule::BPF_028.text;
       EXPECT_EQ(std::count(bpf->bss->value, bpf->bss->value + size / 8, 0u), size / 8)
           << rule::BPF_028.text;
       EXPECT_EQ(bpf->bss->value[size / 8], ~std::uint64_t{0}) << rule::BPF_028.text;
@@ -71,13 +71,13 @@ CONFORMANCE_CASE(BpfEventMap, PerfEventReadReturnsCount, .rules = {rule::BPF_009
   const Event event = Open(specs[0], {.sample_period = kPeriod, .disabled = false});
   const Event counting = Open(specs[1], {.disabled = false});
   Skeleton<overflow_results_bpf> bpf;
-  Put(bpf->maps.events, 3, counting);
+  PutEvent(bpf->maps.events, 3, counting);
   event.SetBpf(ProgramFd(bpf->progs.read_plain));
   for (std::int64_t i = 1; i <= 3; ++i) {
     target().Stimulate(specs[1], 1'111);
-    EXPECT_EQ(Answer(bpf, specs[0], 3), 1'111 * i) << rule::BPF_009.text;
+    EXPECT_EQ(ProgramResult(bpf, specs[0], 3), 1'111 * i) << rule::BPF_009.text;
   }
-  EXPECT_EQ(Answer(bpf, specs[0], 2), -ENOENT) << rule::BPF_009.text;
+  EXPECT_EQ(ProgramResult(bpf, specs[0], 2), -ENOENT) << rule::BPF_009.text;
 }
 
 CONFORMANCE_CASE(BpfEventMap, EntriesAreReplacedAndDeleted, .rules = {rule::BPF_029},
@@ -93,12 +93,12 @@ CONFORMANCE_CASE(BpfEventMap, EntriesAreReplacedAndDeleted, .rules = {rule::BPF_
   target().Stimulate(specs[2], 2'002);
   const int map = bpf_map__fd(bpf->maps.events);
   const std::uint32_t key = 0;
-  Put(map, key, first);
-  EXPECT_EQ(Answer(bpf, specs[0], key), 1'001) << rule::BPF_029.text;
-  Put(map, key, second);
-  EXPECT_EQ(Answer(bpf, specs[0], key), 2'002) << rule::BPF_029.text;
+  PutEvent(map, key, first);
+  EXPECT_EQ(ProgramResult(bpf, specs[0], key), 1'001) << rule::BPF_029.text;
+  PutEvent(map, key, second);
+  EXPECT_EQ(ProgramResult(bpf, specs[0], key), 2'002) << rule::BPF_029.text;
   EXPECT_EQ(bpf_map_delete_elem(map, &key), 0) << rule::BPF_029.text;
-  EXPECT_EQ(Answer(bpf, specs[0], key), -ENOENT) << rule::BPF_029.text;
+  EXPECT_EQ(ProgramResult(bpf, specs[0], key), -ENOENT) << rule::BPF_029.text;
   EXPECT_EQ(bpf_map_delete_elem(map, &key), -ENOENT) << rule::BPF_029.text;
 }
 
@@ -109,10 +109,10 @@ CONFORMANCE_CASE(BpfEventMap, OnlyEventsAreAcceptedAndLookupFails, .rules = {rul
   const Event event = Open(target().AnyEvent(), {.sample_period = kPeriod});
   Skeleton<overflow_results_bpf> bpf;
   const int map = bpf_map__fd(bpf->maps.events);
-  EXPECT_EQ(ErrnoOfPut(map, 0, map), EBADF) << rule::BPF_029.text;
-  EXPECT_EQ(ErrnoOfPut(map, 0, 999), EBADF) << rule::BPF_029.text;
-  EXPECT_EQ(ErrnoOfPut(map, kPlaces, event.fd()), E2BIG) << rule::BPF_029.text;
-  EXPECT_EQ(ErrnoOfPut(map, kPlaces - 1, event.fd()), 0) << rule::BPF_029.text;
+  EXPECT_EQ(PutErrno(map, 0, map), EBADF) << rule::BPF_029.text;
+  EXPECT_EQ(PutErrno(map, 0, 999), EBADF) << rule::BPF_029.text;
+  EXPECT_EQ(PutErrno(map, kPlaces, event.fd()), E2BIG) << rule::BPF_029.text;
+  EXPECT_EQ(PutErrno(map, kPlaces - 1, event.fd()), 0) << rule::BPF_029.text;
   const std::uint32_t key = kPlaces - 1;
   std::uint32_t value = 0;
   EXPECT_EQ(bpf_map_lookup_elem(map, &key, &value), -kNotSupported) << rule::BPF_029.text;
@@ -127,17 +127,17 @@ CONFORMANCE_CASE(BpfEventMap, OutputNeedsBufferOfThisCpu, .rules = {rule::BPF_02
       OpenBpfOutput(target().Cpu(0) == CurrentCpu() ? target().Cpu(1) : target().Cpu(0));
   Skeleton<overflow_results_bpf> bpf;
   event.SetBpf(ProgramFd(bpf->progs.write_output));
-  Put(bpf->maps.events, 0, here);
-  Put(bpf->maps.events, 1, elsewhere);
-  Put(bpf->maps.events, 2, event);
-  EXPECT_EQ(Answer(bpf, spec, 0), -ENOSPC) << rule::BPF_028.text;
+  PutEvent(bpf->maps.events, 0, here);
+  PutEvent(bpf->maps.events, 1, elsewhere);
+  PutEvent(bpf->maps.events, 2, event);
+  EXPECT_EQ(ProgramResult(bpf, spec, 0), -ENOSPC) << rule::BPF_028.text;
   const Ring ring(here, 1);
-  EXPECT_EQ(Answer(bpf, spec, 0), 0) << rule::BPF_028.text;
-  EXPECT_EQ(Answer(bpf, spec, 1), -EOPNOTSUPP) << rule::BPF_028.text;
-  EXPECT_EQ(Answer(bpf, spec, 2), -EINVAL) << rule::BPF_028.text;
-  EXPECT_EQ(Answer(bpf, spec, 3), -ENOENT) << rule::BPF_028.text;
-  EXPECT_EQ(Answer(bpf, spec, kPlaces), -E2BIG) << rule::BPF_028.text;
-  EXPECT_EQ(Answer(bpf, spec, kOtherFlag), -EINVAL) << rule::BPF_028.text;
+  EXPECT_EQ(ProgramResult(bpf, spec, 0), 0) << rule::BPF_028.text;
+  EXPECT_EQ(ProgramResult(bpf, spec, 1), -EOPNOTSUPP) << rule::BPF_028.text;
+  EXPECT_EQ(ProgramResult(bpf, spec, 2), -EINVAL) << rule::BPF_028.text;
+  EXPECT_EQ(ProgramResult(bpf, spec, 3), -ENOENT) << rule::BPF_028.text;
+  EXPECT_EQ(ProgramResult(bpf, spec, kPlaces), -E2BIG) << rule::BPF_028.text;
+  EXPECT_EQ(ProgramResult(bpf, spec, kOtherFlag), -EINVAL) << rule::BPF_028.text;
 }
 
 CONFORMANCE_CASE(BpfEventMap, OutputOfAnySizeArrivesWhole, .rules = {rule::BPF_014},
@@ -150,12 +150,12 @@ CONFORMANCE_CASE(BpfEventMap, OutputOfAnySizeArrivesWhole, .rules = {rule::BPF_0
   for (std::size_t i = 0; i < sizeof(bpf->bss->output); ++i) {
     bpf->bss->output[i] = static_cast<std::uint8_t>(i + 1);
   }
-  Put(bpf->maps.events, 0, output);
+  PutEvent(bpf->maps.events, 0, output);
   event.SetBpf(ProgramFd(bpf->progs.write_output));
   for (const std::size_t size : {1, 3, 4, 5, 12, 13, 63, 64}) {
     SCOPED_TRACE(size);
     bpf->bss->output_size = size;
-    EXPECT_EQ(Answer(bpf, spec, 0), 0) << rule::BPF_014.text;
+    EXPECT_EQ(ProgramResult(bpf, spec, 0), 0) << rule::BPF_014.text;
     const RingContents got = ring.Drain();
     ASSERT_EQ(got.samples.size(), 1u) << rule::BPF_014.text;
     const std::vector<std::byte>& raw = *got.samples[0].raw;

@@ -100,7 +100,7 @@ CONFORMANCE_CASE(BpfHelper, NestedProgramIsSkipped, .rules = {rule::BPF_017},
   EXPECT_EQ(outer->bss->runs, 4u) << rule::BPF_017.text;
   EXPECT_GT(outer->bss->result, 0) << rule::BPF_017.text;
   EXPECT_EQ(inner->bss->order, 0u) << rule::BPF_017.text;
-  Pass({3});
+  HitTracepoint({3});
   EXPECT_EQ(inner->bss->order, 1u) << rule::BPF_017.text;
 }
 
@@ -139,7 +139,7 @@ CONFORMANCE_CASE(BpfHelper, PreserveFlagKeepsMapEntries, .rules = {rule::BPF_015
     event.Enable();
     {
       const Fd another_way_in(bpf_map_get_fd_by_id(info.id));
-      Put(another_way_in.get(), 0, counting);
+      PutEvent(another_way_in.get(), 0, counting);
       target().Stimulate(spec, kPeriod);
       EXPECT_EQ(bpf->bss->other_error, 0) << rule::BPF_015.text;
     }
@@ -156,7 +156,7 @@ CONFORMANCE_CASE(BpfHelper, ReadOfUnsuitableEventFails, .rules = {rule::BPF_009}
   event.SetBpf(ProgramFd(bpf->progs.read_other));
   const auto error_of = [&](const OpenOptions& options) {
     const Event other = Open(spec, options);
-    Put(bpf->maps.other, 0, other);
+    PutEvent(bpf->maps.other, 0, other);
     target().Stimulate(spec, kPeriod);
     return bpf->bss->other_error;
   };
@@ -164,7 +164,7 @@ CONFORMANCE_CASE(BpfHelper, ReadOfUnsuitableEventFails, .rules = {rule::BPF_009}
   EXPECT_EQ(error_of({.pinned = true}), -EBUSY) << rule::BPF_009.text;
   EXPECT_EQ(error_of({}), 0) << rule::BPF_009.text;
   const Event inherited = Open(spec, {.inherit = true});
-  EXPECT_EQ(ErrnoOfPut(bpf_map__fd(bpf->maps.other), 0, inherited.fd()), EOPNOTSUPP)
+  EXPECT_EQ(PutErrno(bpf_map__fd(bpf->maps.other), 0, inherited.fd()), EOPNOTSUPP)
       << rule::BPF_009.text;
 }
 
@@ -175,13 +175,13 @@ CONFORMANCE_CASE(BpfHelper, DroppedOverflowSignalDependsOnKernel, .rules = {rule
   Skeleton<overflow_facts_bpf> bpf;
   event.SetBpf(ProgramFd(bpf->progs.on_overflow));
   const OverflowSignals signals(event, gettid(), SIGRTMIN);
-  const auto signalled = static_cast<std::uint64_t>(ValueHere(rule::BPF_003, "signals"));
+  const auto signalled = static_cast<std::uint64_t>(ValueOnThisKernel(rule::BPF_003, "signals"));
   for (const bool drop : {true, false}) {
     bpf->bss->drop_mask = drop ? ~std::uint64_t{0} : 0;
     event.Enable();
     target().Stimulate(spec, kPeriod);
     event.Disable();
-    EXPECT_EQ(signals.Take().size(), drop ? signalled : 1u) << rule::BPF_003.text;
+    EXPECT_EQ(signals.Drain().size(), drop ? signalled : 1u) << rule::BPF_003.text;
   }
   bpf->bss->drop_mask = ~std::uint64_t{0};
   const std::uint64_t before = event.Read().value;

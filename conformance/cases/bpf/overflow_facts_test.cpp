@@ -24,14 +24,14 @@ struct OverflowFact {
 };
 
 // Consumes all facts in the program's BPF ring buffer.
-std::vector<OverflowFact> Take(Skeleton<overflow_facts_bpf>& bpf) {
+std::vector<OverflowFact> DrainFacts(Skeleton<overflow_facts_bpf>& bpf) {
   std::vector<OverflowFact> facts;
-  const auto keep = [](void* to, void* data, std::size_t size) {
+  const auto append = [](void* to, void* data, std::size_t size) {
     if (size != sizeof(OverflowFact)) return -EINVAL;
     static_cast<std::vector<OverflowFact>*>(to)->push_back(*static_cast<OverflowFact*>(data));
     return 0;
   };
-  ring_buffer* ring = ring_buffer__new(bpf_map__fd(bpf->maps.facts), keep, &facts, nullptr);
+  ring_buffer* ring = ring_buffer__new(bpf_map__fd(bpf->maps.facts), append, &facts, nullptr);
   if (ring == nullptr) throw Broken("ring_buffer__new");
   const int consumed = ring_buffer__consume(ring);
   ring_buffer__free(ring);
@@ -52,7 +52,7 @@ CONFORMANCE_CASE(Bpf, ContextHoldsPeriodAndAddress, .rules = {rule::BPF_007},
     event.Period(period);
     for (const std::uint64_t addr : {0x1000, 0x2345, 0}) {
       target().Stimulate(spec, period, {.addr = addr});
-      const std::vector<OverflowFact> facts = Take(bpf);
+      const std::vector<OverflowFact> facts = DrainFacts(bpf);
       ASSERT_EQ(facts.size(), 1u);
       EXPECT_EQ(facts[0].sample_period, period) << rule::BPF_007.text;
       EXPECT_EQ(facts[0].addr, addr) << rule::BPF_007.text;
@@ -69,7 +69,7 @@ CONFORMANCE_CASE(Bpf, ProgramReadsItsEventsCount, .rules = {rule::BPF_008},
   event.Enable();
   target().Stimulate(spec, 33 * 40 + 5);
   event.Disable();
-  const std::vector<OverflowFact> facts = Take(bpf);
+  const std::vector<OverflowFact> facts = DrainFacts(bpf);
   ASSERT_EQ(facts.size(), 40u);
   std::uint64_t enabled = 0;
   for (std::size_t i = 0; i < facts.size(); ++i) {
@@ -96,7 +96,7 @@ CONFORMANCE_CASE(Bpf, CookieIsTheOneGivenAtAttach, .rules = {rule::BPF_013},
   }
   for (const std::uint64_t i : {0, 1, 1, 0}) {
     target().Stimulate(specs[i], 10);
-    const std::vector<OverflowFact> facts = Take(bpf);
+    const std::vector<OverflowFact> facts = DrainFacts(bpf);
     ASSERT_EQ(facts.size(), 1u);
     EXPECT_EQ(facts[0].cookie, 0xc00c1e00'00000000 + i) << rule::BPF_013.text;
   }
@@ -123,7 +123,7 @@ CONFORMANCE_CASE(Bpf, ReturnZeroDropsSample, .rules = {rule::BPF_003, rule::DRC_
 
   bpf->bss->drop_mask = ~0ull;
   target().Stimulate(spec, 100);
-  EXPECT_THAT(ring.Take(), testing::IsEmpty()) << rule::BPF_003.text;
+  EXPECT_THAT(ring.DrainRaw(), testing::IsEmpty()) << rule::BPF_003.text;
   EXPECT_THAT(event.Read(), Counted(spec, 300)) << rule::BPF_003.text;
 }
 

@@ -21,7 +21,7 @@ CONFORMANCE_CASE(Bpf, OutputRecordsArriveWholeOrAreCountedAsLost, .rules = {rule
   Skeleton<overflow_output_bpf> bpf;
   const Event output = OpenBpfOutput(CurrentCpu());
   Ring ring(output, 1);
-  Put(bpf->maps.records, static_cast<std::uint32_t>(CurrentCpu()), output);
+  PutEvent(bpf->maps.records, static_cast<std::uint32_t>(CurrentCpu()), output);
   event.SetBpf(ProgramFd(bpf->progs.on_overflow));
   event.Enable();
   for (std::uint64_t i = 1; i <= 30; ++i) target().Stimulate(spec, 10, {.addr = 100 + i});
@@ -36,11 +36,11 @@ CONFORMANCE_CASE(Bpf, OutputRecordsArriveWholeOrAreCountedAsLost, .rules = {rule
     EXPECT_EQ(record[1], 100 + i) << rule::BPF_014.text;
   }
   target().Stimulate(spec, 10 * 500);
-  const std::size_t kept = ring.Drain().samples.size();
+  const std::size_t received = ring.Drain().samples.size();
   target().Stimulate(spec, 10);
   const RingContents after = ring.Drain();
   ASSERT_EQ(after.lost.size(), 1u) << rule::BPF_014.text;
-  EXPECT_EQ(kept + after.lost[0].lost, 500u) << rule::BPF_014.text;
+  EXPECT_EQ(received + after.lost[0].lost, 500u) << rule::BPF_014.text;
 }
 
 CONFORMANCE_CASE(Bpf, ProgramReadsAnotherEventsExactCount, .rules = {rule::BPF_009},
@@ -50,7 +50,7 @@ CONFORMANCE_CASE(Bpf, ProgramReadsAnotherEventsExactCount, .rules = {rule::BPF_0
   const Event event = Open(specs[0], {.sample_period = 10});
   const Event counting = Open(specs[1]);
   Skeleton<overflow_output_bpf> bpf;
-  Put(bpf->maps.other, 0, counting);
+  PutEvent(bpf->maps.other, 0, counting);
   event.SetBpf(ProgramFd(bpf->progs.read_other));
   event.Enable();
   counting.Enable();
@@ -71,7 +71,7 @@ CONFORMANCE_CASE(Bpf, ProgramCannotReadAnEventOfAnotherTask, .rules = {rule::BPF
   Child other_task([] { return 0; });
   const Event counting = Open(specs[1], {.pid = other_task.pid()});
   Skeleton<overflow_output_bpf> bpf;
-  Put(bpf->maps.other, 0, counting);
+  PutEvent(bpf->maps.other, 0, counting);
   event.SetBpf(ProgramFd(bpf->progs.read_other));
   event.Enable();
   target().Stimulate(specs[0], 10);

@@ -2,7 +2,7 @@
 // Capabilities for loading a program and attaching it to an event.
 #include <linux/capability.h>
 
-#include "cases/nobody.h"
+#include "cases/unprivileged.h"
 #include "harness/case.h"
 #include "perf/bpf.h"
 #include "rules/BPF.h"
@@ -32,10 +32,10 @@ CONFORMANCE_CASE(BpfPermission, ProgramsNeedBothCapabilities, .rules = {rule::BP
                  .needs = {Cap::kSampling, Cap::kBpf}) {
   const Sysctl paranoid("kernel/perf_event_paranoid", "2");
   EXPECT_NE(Sysctl::Get("kernel/unprivileged_bpf_disabled"), "0") << rule::BPF_020.text;
-  EXPECT_EQ(AsNobody(ErrnoOfAProgram), EPERM) << rule::BPF_020.text;
-  EXPECT_EQ(AsNobody(ErrnoOfAProgram, {CAP_BPF}), EPERM) << rule::BPF_020.text;
-  EXPECT_EQ(AsNobody(ErrnoOfAProgram, {CAP_PERFMON}), EPERM) << rule::BPF_020.text;
-  EXPECT_EQ(AsNobody(ErrnoOfAProgram, {CAP_BPF, CAP_PERFMON}), 0) << rule::BPF_020.text;
+  EXPECT_EQ(RunUnprivileged(ErrnoOfAProgram), EPERM) << rule::BPF_020.text;
+  EXPECT_EQ(RunUnprivileged(ErrnoOfAProgram, {CAP_BPF}), EPERM) << rule::BPF_020.text;
+  EXPECT_EQ(RunUnprivileged(ErrnoOfAProgram, {CAP_PERFMON}), EPERM) << rule::BPF_020.text;
+  EXPECT_EQ(RunUnprivileged(ErrnoOfAProgram, {CAP_BPF, CAP_PERFMON}), 0) << rule::BPF_020.text;
 }
 
 }  // namespace

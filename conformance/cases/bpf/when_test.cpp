@@ -69,7 +69,7 @@ CONFORMANCE_CASE(BpfOverflow, PausedBufferDoesNotStopProgram, .rules = {rule::BP
   event.PauseOutput(true);
   target().Stimulate(spec, 5 * kPeriod);
   EXPECT_EQ(bpf->bss->overflows, 5u) << rule::BPF_033.text;
-  EXPECT_THAT(ring.Take(), testing::IsEmpty());
+  EXPECT_THAT(ring.DrainRaw(), testing::IsEmpty());
   event.PauseOutput(false);
   target().Stimulate(spec, 2 * kPeriod);
   EXPECT_EQ(bpf->bss->overflows, 7u) << rule::BPF_033.text;
@@ -125,7 +125,7 @@ CONFORMANCE_CASE(BpfOverflow, ProgramWithoutBtfRuns, .rules = {rule::BPF_001},
   EXPECT_EQ(ring.Drain().samples.size(), 3u);
   event.SetBpf(program.get());
   target().Stimulate(spec, 3 * kPeriod);
-  EXPECT_THAT(ring.Take(), testing::IsEmpty()) << rule::BPF_001.text;
+  EXPECT_THAT(ring.DrainRaw(), testing::IsEmpty()) << rule::BPF_001.text;
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 CONFORMANCE_CASE(BranchBpf, ProgramReadsTheStackOfTheSample,
                  .rules = {rule::BRS_009, rule::BPF_010},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kBpf}) {
-  const Undisturbed undisturbed;
+  const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
   for (const unsigned precise : {0u, target().precise()}) {
     SCOPED_TRACE(precise);

@@ -54,7 +54,7 @@ inline constexpr std::uint64_t kKernelCode = 0xffff'ffff'8100'0000;
 
 // The address of an instruction that returns from an interrupt. A driver may check the instruction
 // at that address. The first call takes longer than a real-time task may run: call it before
-// Undisturbed.
+// NoPreemption.
 inline std::uint64_t EndOfInterrupts() {
 #ifdef __x86_64__
   static const std::uint64_t end = AddressOf("native_irq_return_iret");

@@ -42,20 +42,21 @@ const std::vector<FilterFact>& Filters() {
 
 std::vector<FromTo> OfKinds(const std::vector<Branch>& branches,
                             const std::vector<BranchKind>& kinds) {
-  std::vector<Branch> kept;
+  std::vector<Branch> selected;
   for (const Branch& branch : branches) {
-    if (std::find(kinds.begin(), kinds.end(), branch.kind) != kinds.end()) kept.push_back(branch);
+    if (std::find(kinds.begin(), kinds.end(), branch.kind) != kinds.end())
+      selected.push_back(branch);
   }
-  return Newest(kept, kept.size());
+  return Newest(selected, selected.size());
 }
 
-std::vector<FromTo> StackOf(std::uint64_t filter, const std::vector<Branch>& branches) {
+std::vector<FromTo> SampledStack(std::uint64_t filter, const std::vector<Branch>& branches) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, WithBranches(filter));
   Ring ring(event, 4);
-  // Undisturbed lasts no longer than needed: the kernel throttles a real-time task after about a
+  // NoPreemption lasts no longer than needed: the kernel throttles a real-time task after about a
   // second.
-  const Undisturbed undisturbed;
+  const NoPreemption no_preemption;
   event.Enable();
   RunBranches(port(), branches);
   return StackNow(spec, ring);
@@ -65,7 +66,7 @@ CONFORMANCE_CASE(BranchFilter, FilterPassesOnlyItsBranchType, .rules = {rule::BR
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const std::vector<Branch> branches = OneOfEach();
   for (const FilterFact& fact : Filters()) {
-    EXPECT_EQ(StackOf(kUser | fact.filter, branches), OfKinds(branches, fact.kinds))
+    EXPECT_EQ(SampledStack(kUser | fact.filter, branches), OfKinds(branches, fact.kinds))
         << rule::BRS_001.text << " filter 0x" << std::hex << fact.filter;
   }
 }
@@ -78,7 +79,8 @@ CONFORMANCE_CASE(BranchFilter, CombinedFiltersPassBothTypes, .rules = {rule::BRS
       if (second.filter <= first.filter) continue;
       std::vector<BranchKind> kinds = first.kinds;
       kinds.insert(kinds.end(), second.kinds.begin(), second.kinds.end());
-      EXPECT_EQ(StackOf(kUser | first.filter | second.filter, branches), OfKinds(branches, kinds))
+      EXPECT_EQ(SampledStack(kUser | first.filter | second.filter, branches),
+                OfKinds(branches, kinds))
           << rule::BRS_001.text << " filter 0x" << std::hex << (first.filter | second.filter);
     }
   }
@@ -90,10 +92,10 @@ CONFORMANCE_CASE(BranchFilter, AnyCallAndAnyReturnPassNearBranches, .rules = {ru
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   std::vector<Branch> branches = OneOfEach();
   branches.pop_back();
-  EXPECT_EQ(StackOf(kUser | PERF_SAMPLE_BRANCH_ANY_CALL, branches),
+  EXPECT_EQ(SampledStack(kUser | PERF_SAMPLE_BRANCH_ANY_CALL, branches),
             OfKinds(branches, {BranchKind::kCall, BranchKind::kIndirectCall}))
       << rule::BRS_001.text;
-  EXPECT_EQ(StackOf(kUser | PERF_SAMPLE_BRANCH_ANY_RETURN, branches),
+  EXPECT_EQ(SampledStack(kUser | PERF_SAMPLE_BRANCH_ANY_RETURN, branches),
             OfKinds(branches, {BranchKind::kReturn}))
       << rule::BRS_001.text;
 }
@@ -107,10 +109,11 @@ CONFORMANCE_CASE(BranchFilter, TransactionFiltersSelectBranches, .rules = {rule:
   const std::vector<Branch> outside = Jumps(0x60500000, 4);
   std::vector<Branch> both = inside;
   both.insert(both.end(), outside.begin(), outside.end());
-  EXPECT_EQ(StackOf(any | PERF_SAMPLE_BRANCH_IN_TX, both), Newest(inside, 3)) << rule::BRS_001.text;
-  EXPECT_EQ(StackOf(any | PERF_SAMPLE_BRANCH_NO_TX, both), Newest(outside, 4))
+  EXPECT_EQ(SampledStack(any | PERF_SAMPLE_BRANCH_IN_TX, both), Newest(inside, 3))
       << rule::BRS_001.text;
-  EXPECT_EQ(StackOf(any | PERF_SAMPLE_BRANCH_IN_TX | PERF_SAMPLE_BRANCH_NO_TX, both),
+  EXPECT_EQ(SampledStack(any | PERF_SAMPLE_BRANCH_NO_TX, both), Newest(outside, 4))
+      << rule::BRS_001.text;
+  EXPECT_EQ(SampledStack(any | PERF_SAMPLE_BRANCH_IN_TX | PERF_SAMPLE_BRANCH_NO_TX, both),
             Newest(both, 7))
       << rule::BRS_001.text;
 }
@@ -120,9 +123,9 @@ CONFORMANCE_CASE(BranchFilter, KernelEntryIsACallAndItsExitAReturn, .rules = {ru
   const Branch in = IntoKernel(0x60400000);
   const Branch out = OutOfKernel(0x60400002);
   const std::uint64_t both = kUser | PERF_SAMPLE_BRANCH_KERNEL;
-  EXPECT_EQ(StackOf(both | PERF_SAMPLE_BRANCH_ANY_CALL, {in, out}), Newest({in}, 1))
+  EXPECT_EQ(SampledStack(both | PERF_SAMPLE_BRANCH_ANY_CALL, {in, out}), Newest({in}, 1))
       << rule::BRS_001.text;
-  EXPECT_EQ(StackOf(both | PERF_SAMPLE_BRANCH_ANY_RETURN, {in, out}), Newest({out}, 1))
+  EXPECT_EQ(SampledStack(both | PERF_SAMPLE_BRANCH_ANY_RETURN, {in, out}), Newest({out}, 1))
       << rule::BRS_001.text;
 }
 
@@ -134,10 +137,11 @@ CONFORMANCE_CASE(BranchFilter, PrivilegeFiltersSelectBranches,
   std::vector<Branch> both = user;
   both.insert(both.end(), kernel.begin(), kernel.end());
   const std::uint64_t any = PERF_SAMPLE_BRANCH_ANY;
-  EXPECT_EQ(StackOf(any | PERF_SAMPLE_BRANCH_USER, both), Newest(user, 3)) << rule::BRS_013.text;
-  EXPECT_EQ(StackOf(any | PERF_SAMPLE_BRANCH_KERNEL, both), Newest(kernel, 4))
+  EXPECT_EQ(SampledStack(any | PERF_SAMPLE_BRANCH_USER, both), Newest(user, 3))
       << rule::BRS_013.text;
-  EXPECT_EQ(StackOf(any | PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL, both),
+  EXPECT_EQ(SampledStack(any | PERF_SAMPLE_BRANCH_KERNEL, both), Newest(kernel, 4))
+      << rule::BRS_013.text;
+  EXPECT_EQ(SampledStack(any | PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL, both),
             Newest(both, 7))
       << rule::BRS_013.text;
 }
@@ -186,11 +190,11 @@ CONFORMANCE_CASE(BranchFilter, ConflictingFiltersTakeTurns, .rules = {rule::BRS_
         EndPeriod(spec);
         for (std::size_t i = 0; i < filters.size(); ++i) {
           for (const Sample& sample : rings[i].Drain().samples) {
-            const std::vector<FromTo> mine = OfKinds(branches, filters[i].kinds);
+            const std::vector<FromTo> expected = OfKinds(branches, filters[i].kinds);
             // If an event got the counter after the branches, its stack has fewer of them or none.
-            if (FromTos(sample) == mine) ++samples[i];
+            if (FromTos(sample) == expected) ++samples[i];
             for (const FromTo& entry : FromTos(sample)) {
-              EXPECT_THAT(mine, testing::Contains(entry)) << rule::BRS_014.text;
+              EXPECT_THAT(expected, testing::Contains(entry)) << rule::BRS_014.text;
             }
           }
         }

@@ -15,7 +15,7 @@ using testing::IsEmpty;
 
 CONFORMANCE_CASE(BranchStack, HoldsTheNewestBranchFirst, .rules = {rule::BRS_012, rule::BRS_003},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
-  const Undisturbed undisturbed;
+  const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, WithBranches(kAnyUserBranch));
   Ring ring(event, 4);
@@ -34,7 +34,7 @@ CONFORMANCE_CASE(BranchStack, HoldsTheNewestBranchFirst, .rules = {rule::BRS_012
 CONFORMANCE_CASE(BranchStack, BranchToAddressZeroIsRecorded,
                  .rules = {rule::BRS_012, rule::BRS_003},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
-  const Undisturbed undisturbed;
+  const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, WithBranches(kAnyUserBranch));
   Ring ring(event, 4);
@@ -49,7 +49,7 @@ CONFORMANCE_CASE(BranchStack, BranchToAddressZeroIsRecorded,
 
 CONFORMANCE_CASE(BranchStack, DepthEqualsHardwareDepth, .rules = {rule::BRS_003},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
-  const Undisturbed undisturbed;
+  const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
   const std::size_t depth = target().branches();
   const auto cap = ReadFile(DeviceFile("caps/branches"));
@@ -69,7 +69,7 @@ CONFORMANCE_CASE(BranchStack, DepthEqualsHardwareDepth, .rules = {rule::BRS_003}
 
 CONFORMANCE_CASE(BranchStack, EntriesReportFlagsAndCycles, .rules = {rule::BRS_012},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
-  const Undisturbed undisturbed;
+  const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, WithBranches(kAnyUserBranch));
   Ring ring(event, 4);
@@ -103,7 +103,7 @@ CONFORMANCE_CASE(BranchStack, EntriesReportFlagsAndCycles, .rules = {rule::BRS_0
 
 CONFORMANCE_CASE(BranchStack, UnwantedFlagsAndCyclesAreZero, .rules = {rule::BRS_015},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
-  const Undisturbed undisturbed;
+  const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, WithBranches(kAnyUserBranch | PERF_SAMPLE_BRANCH_NO_FLAGS |
                                               PERF_SAMPLE_BRANCH_NO_CYCLES));
@@ -126,14 +126,15 @@ CONFORMANCE_CASE(BranchStack, UnwantedFlagsAndCyclesAreZero, .rules = {rule::BRS
 
 CONFORMANCE_CASE(BranchStack, TypeSaveAddsType, .rules = {rule::BRS_007},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
-  const Undisturbed undisturbed;
+  const NoPreemption no_preemption;
   const std::vector<std::pair<BranchKind, std::uint64_t>> kinds = {
       {BranchKind::kConditional, PERF_BR_COND},      {BranchKind::kJump, PERF_BR_UNCOND},
       {BranchKind::kIndirectJump, PERF_BR_IND},      {BranchKind::kCall, PERF_BR_CALL},
       {BranchKind::kIndirectCall, PERF_BR_IND_CALL}, {BranchKind::kReturn, PERF_BR_RET}};
   const EventSpec spec = target().AnyEvent();
-  for (const std::uint64_t ask : {std::uint64_t{PERF_SAMPLE_BRANCH_TYPE_SAVE}, std::uint64_t{0}}) {
-    const Event event = Open(spec, WithBranches(kAnyUserBranch | ask));
+  for (const std::uint64_t type_bit :
+       {std::uint64_t{PERF_SAMPLE_BRANCH_TYPE_SAVE}, std::uint64_t{0}}) {
+    const Event event = Open(spec, WithBranches(kAnyUserBranch | type_bit));
     Ring ring(event, 4);
     event.Enable();
     for (const auto& [kind, type] : kinds) {
@@ -143,7 +144,7 @@ CONFORMANCE_CASE(BranchStack, TypeSaveAddsType, .rules = {rule::BRS_007},
       ASSERT_EQ(got.samples.size(), 1u);
       const std::vector<perf_branch_entry>& stack = *got.samples[0].branches;
       ASSERT_GE(stack.size(), 1u);
-      EXPECT_EQ(std::uint64_t{stack[0].type}, ask == 0 ? 0 : type) << rule::BRS_007.text;
+      EXPECT_EQ(std::uint64_t{stack[0].type}, type_bit == 0 ? 0 : type) << rule::BRS_007.text;
     }
   }
 }
@@ -151,10 +152,12 @@ CONFORMANCE_CASE(BranchStack, TypeSaveAddsType, .rules = {rule::BRS_007},
 CONFORMANCE_CASE(BranchStack, PrivSaveAddsPrivilege, .rules = {rule::BRS_007},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes}) {
   const std::vector<Branch> branches = {Jumps(0x60400000, 1)[0], InKernel(0)};
-  const Undisturbed undisturbed;
+  const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
-  for (const std::uint64_t ask : {std::uint64_t{PERF_SAMPLE_BRANCH_PRIV_SAVE}, std::uint64_t{0}}) {
-    const Event event = Open(spec, WithBranches(kAnyUserBranch | PERF_SAMPLE_BRANCH_KERNEL | ask));
+  for (const std::uint64_t type_bit :
+       {std::uint64_t{PERF_SAMPLE_BRANCH_PRIV_SAVE}, std::uint64_t{0}}) {
+    const Event event =
+        Open(spec, WithBranches(kAnyUserBranch | PERF_SAMPLE_BRANCH_KERNEL | type_bit));
     Ring ring(event, 4);
     event.Enable();
     RunBranches(port(), branches);
@@ -163,9 +166,9 @@ CONFORMANCE_CASE(BranchStack, PrivSaveAddsPrivilege, .rules = {rule::BRS_007},
     ASSERT_EQ(got.samples.size(), 1u);
     const std::vector<perf_branch_entry>& stack = *got.samples[0].branches;
     ASSERT_GE(stack.size(), 2u);
-    EXPECT_EQ(std::uint64_t{stack[0].priv}, ask == 0 ? 0 : std::uint64_t{PERF_BR_PRIV_KERNEL})
+    EXPECT_EQ(std::uint64_t{stack[0].priv}, type_bit == 0 ? 0 : std::uint64_t{PERF_BR_PRIV_KERNEL})
         << rule::BRS_007.text;
-    EXPECT_EQ(std::uint64_t{stack[1].priv}, ask == 0 ? 0 : std::uint64_t{PERF_BR_PRIV_USER})
+    EXPECT_EQ(std::uint64_t{stack[1].priv}, type_bit == 0 ? 0 : std::uint64_t{PERF_BR_PRIV_USER})
         << rule::BRS_007.text;
   }
 }
@@ -173,7 +176,7 @@ CONFORMANCE_CASE(BranchStack, PrivSaveAddsPrivilege, .rules = {rule::BRS_007},
 CONFORMANCE_CASE(BranchStack, PrivilegeIsThatOfBranchTarget, .rules = {rule::BRS_007},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes}) {
   const std::vector<Branch> branches = {IntoKernel(0x60400000), OutOfKernel(0x60400002)};
-  const Undisturbed undisturbed;
+  const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, WithBranches(kAnyUserBranch | PERF_SAMPLE_BRANCH_KERNEL |
                                               PERF_SAMPLE_BRANCH_PRIV_SAVE));
@@ -191,7 +194,7 @@ CONFORMANCE_CASE(BranchStack, PrivilegeIsThatOfBranchTarget, .rules = {rule::BRS
 
 CONFORMANCE_CASE(BranchStack, HwIndexBitAddsHwIndex, .rules = {rule::BRS_003, rule::REC_001},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
-  const Undisturbed undisturbed;
+  const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
   for (const unsigned precise : {0u, target().precise()}) {
     const Event event = Open(spec, WithBranches(kAnyUserBranch | PERF_SAMPLE_BRANCH_HW_INDEX,
@@ -219,7 +222,7 @@ CONFORMANCE_CASE(BranchStack, HwIndexBitAddsHwIndex, .rules = {rule::BRS_003, ru
 CONFORMANCE_CASE(BranchStack, BranchEventSampleStartsWithItsBranch,
                  .rules = {rule::BRS_012, rule::BRS_010},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
-  const Undisturbed undisturbed;
+  const NoPreemption no_preemption;
   const EventSpec spec = target().Event("branches");
   for (const unsigned precise : {0u, target().precise()}) {
     SCOPED_TRACE(precise);
@@ -242,7 +245,7 @@ CONFORMANCE_CASE(BranchStack, BranchEventSampleStartsWithItsBranch,
 
 CONFORMANCE_CASE(BranchStack, ClosedEventKeepsStackOfOther, .rules = {rule::BRS_003},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kGroups}) {
-  const Undisturbed undisturbed;
+  const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
   const Event stays = Open(spec, WithBranches(kAnyUserBranch));
   Ring ring(stays, 4);
@@ -262,7 +265,7 @@ CONFORMANCE_CASE(BranchStack, ClosedEventKeepsStackOfOther, .rules = {rule::BRS_
 // lost.
 CONFORMANCE_CASE(BranchStack, NewEventKeepsStackOfPinnedEvent, .rules = {rule::BRS_003},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kGroups}) {
-  const Undisturbed undisturbed;
+  const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
   OpenOptions options = WithBranches(kAnyUserBranch);
   const Event comes = Open(spec, options);
@@ -279,7 +282,7 @@ CONFORMANCE_CASE(BranchStack, NewEventKeepsStackOfPinnedEvent, .rules = {rule::B
 CONFORMANCE_CASE(BranchStack, PreciseStackEndsAtEvent, .rules = {rule::BRS_010},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kPrecise,
                            Cap::kRegisters}) {
-  const Undisturbed undisturbed;
+  const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
   OpenOptions options = WithBranches(kAnyUserBranch, 2, target().precise());
   options.pid = -1;
@@ -304,7 +307,7 @@ CONFORMANCE_CASE(BranchStack, PreciseStackEndsAtEvent, .rules = {rule::BRS_010},
 
 CONFORMANCE_CASE(BranchStack, LateInterruptShowsBranchesBeforeOverflow, .rules = {rule::BRS_012},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kRegisters}) {
-  const Undisturbed undisturbed;
+  const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
   OpenOptions options = WithBranches(kAnyUserBranch, 2);
   options.pid = -1;
@@ -327,7 +330,7 @@ CONFORMANCE_CASE(BranchStack, LateInterruptShowsBranchesBeforeOverflow, .rules =
 
 CONFORMANCE_CASE(BranchStack, StackOmitsBranchesBeforeEnable, .rules = {rule::BRS_008},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
-  const Undisturbed undisturbed;
+  const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
   for (int round = 0; round < 3; ++round) {
     const Event event = Open(spec, WithBranches(kAnyUserBranch));
@@ -354,7 +357,7 @@ CONFORMANCE_CASE(BranchStack, ReturnToUserHidesKernelAddress,
                                         InKernel(0),
                                         OutOfKernel(0x60401110),
                                         {.from = 0x60401118, .to = 0x60401200}};
-  const Undisturbed undisturbed;
+  const NoPreemption no_preemption;
   for (const unsigned precise : {0u, target().precise()}) {
     SCOPED_TRACE(precise);
     OpenOptions options = WithBranches(kAnyUserBranch, target().min_period(), precise);

@@ -11,21 +11,22 @@ namespace pmuconf {
 namespace {
 
 // Two tasks that run alternately, synchronized over a pair of pipes. Exactly one of them runs.
-class Turns {
+class Handover {
  public:
-  Turns() {
-    if (pipe2(there_, O_CLOEXEC) != 0 || pipe2(back_, O_CLOEXEC) != 0)
+  Handover() {
+    if (pipe2(to_child_, O_CLOEXEC) != 0 || pipe2(to_parent_, O_CLOEXEC) != 0)
       throw BrokenErrno("pipe", errno);
   }
-  Turns(const Turns&) = delete;
-  ~Turns() {
-    for (const int fd : {there_[0], there_[1], back_[0], back_[1]}) close(fd);
+  Handover(const Handover&) = delete;
+  ~Handover() {
+    for (const int fd : {to_child_[0], to_child_[1], to_parent_[0], to_parent_[1]}) close(fd);
   }
   // The parent calls this. It lets the child run until the child waits again.
-  void Give() const { Pass(there_[1], back_[0]); }
-  // The child calls Await() before its work, to wait for the parent's Give(), and Done() after it.
-  void Await() const { Read(there_[0]); }
-  void Done() const { Write(back_[1]); }
+  void RunChildUntilDone() const { SendAndWait(to_child_[1], to_parent_[0]); }
+  // The child calls WaitForTurn() before its work, to wait for the parent's RunChildUntilDone(),
+  // and EndTurn() after it.
+  void WaitForTurn() const { Read(to_child_[0]); }
+  void EndTurn() const { Write(to_parent_[1]); }
 
  private:
   static void Read(int fd) {
@@ -36,13 +37,13 @@ class Turns {
     const char byte = 1;
     if (write(fd, &byte, 1) != 1) throw BrokenErrno("waking the other task", errno);
   }
-  static void Pass(int to, int from) {
+  static void SendAndWait(int to, int from) {
     Write(to);
     Read(from);
   }
 
-  int there_[2] = {-1, -1};
-  int back_[2] = {-1, -1};
+  int to_child_[2] = {-1, -1};
+  int to_parent_[2] = {-1, -1};
 };
 
 constexpr std::uint64_t kOwn = 0x60400000;
@@ -51,14 +52,14 @@ constexpr int kRounds = 8;
 
 CONFORMANCE_CASE(BranchTask, NoBranchOfAnotherTaskIsShown, .rules = {rule::BRS_005},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
-  const Undisturbed undisturbed;
+  const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
-  const Turns turns;
+  const Handover handover;
   Child child([&] {
     for (int i = 0; i < kRounds; ++i) {
-      turns.Await();
+      handover.WaitForTurn();
       RunBranches(port(), Jumps(kOther, target().branches()));
-      turns.Done();
+      handover.EndTurn();
     }
     return 0;
   });
@@ -71,7 +72,7 @@ CONFORMANCE_CASE(BranchTask, NoBranchOfAnotherTaskIsShown, .rules = {rule::BRS_0
   other.Enable();
   child.Go();
   for (int i = 0; i < kRounds; ++i) {
-    turns.Give();
+    handover.RunChildUntilDone();
     const std::vector<Branch> some = Jumps(kOwn + 0x1000, 2);
     RunBranches(port(), some);
     EXPECT_EQ(StackNow(spec, ring), Newest(some, 2)) << rule::BRS_005.text << " round " << i;
@@ -81,9 +82,9 @@ CONFORMANCE_CASE(BranchTask, NoBranchOfAnotherTaskIsShown, .rules = {rule::BRS_0
 
 CONFORMANCE_CASE(BranchTask, InheritedStacksHoldOwnTaskOnly, .rules = {rule::BRS_005},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
-  const Undisturbed undisturbed;
+  const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
-  const Turns turns;
+  const Handover handover;
   OpenOptions options = WithBranches(kAnyUserBranch);
   options.cpu = CurrentCpu();
   options.inherit = true;
@@ -92,17 +93,17 @@ CONFORMANCE_CASE(BranchTask, InheritedStacksHoldOwnTaskOnly, .rules = {rule::BRS
   event.Enable();
   Child child([&] {
     for (int i = 0; i < kRounds; ++i) {
-      turns.Await();
+      handover.WaitForTurn();
       RunBranches(port(), Jumps(kOther, 3));
       EndPeriod(spec);
-      turns.Done();
+      handover.EndTurn();
     }
     return 0;
   });
   const auto child_tid = static_cast<std::uint32_t>(child.pid());
   child.Go();
   for (int i = 0; i < kRounds; ++i) {
-    turns.Give();
+    handover.RunChildUntilDone();
     RunBranches(port(), Jumps(kOwn, 3));
     EndPeriod(spec);
   }
@@ -120,7 +121,7 @@ CONFORMANCE_CASE(BranchTask, InheritedStacksHoldOwnTaskOnly, .rules = {rule::BRS
 
 CONFORMANCE_CASE(BranchTask, CallStackHoldsTheCallsThatAreOpen, .rules = {rule::BRS_004},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
-  const Undisturbed undisturbed;
+  const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, WithBranches(kCallStack));
   Ring ring(event, 4);
@@ -150,17 +151,17 @@ CONFORMANCE_CASE(BranchTask, CallStackHoldsTheCallsThatAreOpen, .rules = {rule::
 CONFORMANCE_CASE(BranchTask, CallStackFollowsTask,
                  .rules = {rule::BRS_004, rule::BRS_005, rule::BRS_012},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
-  const Undisturbed undisturbed;
+  const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
-  const Turns turns;
+  const Handover handover;
   Child child([&] {
     for (std::uint64_t i = 0; i < kRounds; ++i) {
-      turns.Await();
+      handover.WaitForTurn();
       Branch call = Call(kOther + 0x100 * i, kOther + 0x100 * i + 0x80);
       call.flags = REFPMU_BRANCH_MISPREDICTED;
       RunBranches(port(), {call});
       EndPeriod(spec);
-      turns.Done();
+      handover.EndTurn();
     }
     return 0;
   });
@@ -178,7 +179,7 @@ CONFORMANCE_CASE(BranchTask, CallStackFollowsTask,
   for (std::uint64_t i = 0; i < kRounds; ++i) {
     open.push_back(Call(kOwn + 0x100 * i, kOwn + 0x100 * i + 0x80));
     RunBranches(port(), {open.back()});
-    turns.Give();
+    handover.RunChildUntilDone();
     EXPECT_EQ(StackNow(spec, own_ring), Newest(open, open.size())) << rule::BRS_004.text;
     open_there.push_back(Call(kOther + 0x100 * i, kOther + 0x100 * i + 0x80));
     const RingContents got = other_ring.Drain();
@@ -195,20 +196,20 @@ CONFORMANCE_CASE(BranchTask, CallStackFollowsTask,
 CONFORMANCE_CASE(BranchTask, CallStackHoldsNothingFromBeforeItsEvent,
                  .rules = {rule::BRS_004, rule::BRS_008},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
-  const Undisturbed undisturbed;
+  const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
-  const Turns turns;
+  const Handover handover;
   const std::vector<Branch> before = {Call(kOther, kOther + 0x80),
                                       Return(kOther + 0x88, kOther + 5)};
   const std::vector<Branch> open = {Call(kOther + 0x100, kOther + 0x180)};
   Child child([&] {
-    turns.Await();
+    handover.WaitForTurn();
     RunBranches(port(), before);
-    turns.Done();
-    turns.Await();
+    handover.EndTurn();
+    handover.WaitForTurn();
     RunBranches(port(), open);
     EndPeriod(spec);
-    turns.Done();
+    handover.EndTurn();
     return 0;
   });
   OpenOptions options = WithBranches(kAnyUserBranch);
@@ -220,10 +221,10 @@ CONFORMANCE_CASE(BranchTask, CallStackHoldsNothingFromBeforeItsEvent,
   Ring ring(calls, 8);
   all.Enable();
   child.Go();
-  turns.Give();
+  handover.RunChildUntilDone();
   all.Disable();
   calls.Enable();
-  turns.Give();
+  handover.RunChildUntilDone();
   const RingContents got = ring.Drain();
   ASSERT_EQ(got.samples.size(), 1u);
   EXPECT_EQ(FromTos(got.samples[0]), Newest(open, 1)) << rule::BRS_008.text;
@@ -232,9 +233,9 @@ CONFORMANCE_CASE(BranchTask, CallStackHoldsNothingFromBeforeItsEvent,
 
 CONFORMANCE_CASE(BranchTask, InheritedCallStackFollowsTask, .rules = {rule::BRS_004, rule::BRS_005},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
-  const Undisturbed undisturbed;
+  const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
-  const Turns turns;
+  const Handover handover;
   OpenOptions options = WithBranches(kCallStack);
   options.cpu = CurrentCpu();
   options.inherit = true;
@@ -244,10 +245,10 @@ CONFORMANCE_CASE(BranchTask, InheritedCallStackFollowsTask, .rules = {rule::BRS_
   // The contexts of parent and child are clones. The kernel may swap them at a context switch.
   Child child([&] {
     for (std::uint64_t i = 0; i < kRounds; ++i) {
-      turns.Await();
+      handover.WaitForTurn();
       RunBranches(port(), {Call(kOther + 0x100 * i, kOther + 0x100 * i + 0x80)});
       EndPeriod(spec);
-      turns.Done();
+      handover.EndTurn();
     }
     return 0;
   });
@@ -255,7 +256,7 @@ CONFORMANCE_CASE(BranchTask, InheritedCallStackFollowsTask, .rules = {rule::BRS_
   child.Go();
   for (std::uint64_t i = 0; i < kRounds; ++i) {
     RunBranches(port(), {Call(kOwn + 0x100 * i, kOwn + 0x100 * i + 0x80)});
-    turns.Give();
+    handover.RunChildUntilDone();
     EndPeriod(spec);
   }
   ASSERT_EQ(child.Wait(), 0);

@@ -150,7 +150,7 @@ CONFORMANCE_CASE(Context, EventFollowsKernelThread, .rules = {rule::CTX_012},
       << rule::CTX_012.text;
   PinTo(there);
   const Reading still = event.Read();
-  Spin(0.002);
+  BusyWait(0.002);
   EXPECT_EQ(event.Read().time_running, still.time_running) << rule::CTX_012.text;
   EXPECT_EQ(event.Read().value, 0u) << rule::CTX_012.text;
 }
@@ -173,7 +173,7 @@ CONFORMANCE_CASE(Context, EventsTakeTurnsWithoutATick, .rules = {rule::CTX_013},
   for (int round = 0; round < 20; ++round) {
     std::vector<std::uint64_t> before;
     for (const Event& event : events) before.push_back(event.Read().value);
-    EXPECT_TRUE(RepeatUntil([&] { Spin(0.001), Pulse(spec, 1); },
+    EXPECT_TRUE(RepeatUntil([&] { BusyWait(0.001), Pulse(spec, 1); },
                             [&] {
                               for (std::size_t i = 0; i < events.size(); ++i) {
                                 if (events[i].Read().value == before[i]) return false;

@@ -17,7 +17,7 @@ void ExpectOverflowAfter(const EventSpec& spec, Ring& ring, std::uint64_t period
 
 CONFORMANCE_CASE(Control, NewPeriodTakesEffectAtOnce, .rules = {rule::CTL_015},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
-  const Undisturbed undisturbed;  // a context switch may lengthen the remaining period
+  const NoPreemption no_preemption;  // a context switch may lengthen the remaining period
   for (const EventSpec& spec : target().Events()) {
     const Event event = Open(spec, {.sample_period = 1'000});
     Ring ring(event, 1);

@@ -22,28 +22,28 @@ CONFORMANCE_CASE(Control, ResetKeepsWhatExitedChildrenAdded, .rules = {rule::CTL
   target().Stimulate(spec, 3);
   // Prevents a swap of contexts between this task and a child: no child runs before `apart` makes
   // the context of this task differ from its clones.
-  const Undisturbed until_it_waits;
+  const NoPreemption no_preemption;
   Child ended([&spec] {
     target().Stimulate(spec, 100);
     return 0;
   });
   const Rendezvous rendezvous;
-  Child lives([&] {
+  Child running([&] {
     target().Stimulate(spec, 4'000);
-    rendezvous.ReachAndWait();
+    rendezvous.ReportAndWait();
     target().Stimulate(spec, 50);
     return 0;
   });
   const Event apart = Open(spec);
   ended.Go();
   ASSERT_EQ(ended.Wait(), 0);
-  lives.Go();
-  rendezvous.AwaitReached();
+  running.Go();
+  rendezvous.WaitUntilReached();
   EXPECT_THAT(event.Read(), Counted(spec, 4'103));
   event.Reset();
   EXPECT_THAT(event.Read(), Counted(spec, 100)) << rule::CTL_009.text;
-  rendezvous.GoOn();
-  ASSERT_EQ(lives.Wait(), 0);
+  rendezvous.Continue();
+  ASSERT_EQ(running.Wait(), 0);
   EXPECT_THAT(event.Read(), Counted(spec, 150)) << rule::CTL_009.text;
   event.Reset();
   target().Stimulate(spec, 7);
@@ -57,20 +57,20 @@ CONFORMANCE_CASE(Control, PrctlReachesTheCopiesInChildren, .rules = {rule::CTL_0
   const Rendezvous rendezvous;
   Child child([&] {
     for (const std::uint64_t n : {1, 20, 300}) {
-      rendezvous.ReachAndWait();
+      rendezvous.ReportAndWait();
       target().Stimulate(spec, n);
     }
-    rendezvous.ReachAndWait();
+    rendezvous.ReportAndWait();
     return 0;
   });
   child.Go();
-  rendezvous.AwaitReached();
+  rendezvous.WaitUntilReached();
   for (const int switched : {0, PR_TASK_PERF_EVENTS_DISABLE, PR_TASK_PERF_EVENTS_ENABLE}) {
     if (switched != 0) prctl(switched);
-    rendezvous.GoOn();
-    rendezvous.AwaitReached();
+    rendezvous.Continue();
+    rendezvous.WaitUntilReached();
   }
-  rendezvous.GoOn();
+  rendezvous.Continue();
   ASSERT_EQ(child.Wait(), 0);
   EXPECT_THAT(event.Read(), Counted(spec, 301)) << rule::CTL_024.text;
 }
@@ -169,19 +169,19 @@ SysResult TryModify(const Event& event, const perf_event_attr& attr) {
 }
 
 CONFORMANCE_CASE(Control, BreakpointMovesAtOnceAlsoInChildren, .rules = {rule::CTL_022}) {
-  const Event event = Open(Watch(watched[0], {.inherit = true}));
+  const Event event = Open(CountStores(watched[0], {.inherit = true}));
   event.Enable();
   WriteEach(5, 70);
   EXPECT_EQ(event.Read().value, 5u);
   const Rendezvous rendezvous;
   Child child([&rendezvous] {
     WriteEach(10, 300);
-    rendezvous.ReachAndWait();
+    rendezvous.ReportAndWait();
     WriteEach(2'000, 40);
     return 0;
   });
   child.Go();
-  rendezvous.AwaitReached();
+  rendezvous.WaitUntilReached();
   EXPECT_EQ(event.Read().value, 15u);
   perf_event_attr moved = event.attr();
   moved.bp_addr = reinterpret_cast<std::uint64_t>(&watched[1]);
@@ -189,7 +189,7 @@ CONFORMANCE_CASE(Control, BreakpointMovesAtOnceAlsoInChildren, .rules = {rule::C
   EXPECT_THAT(TryModify(event, moved), Succeeds()) << rule::CTL_022.text;
   WriteEach(600, 3);
   EXPECT_EQ(event.Read().value, 18u) << rule::CTL_022.text;
-  rendezvous.GoOn();
+  rendezvous.Continue();
   ASSERT_EQ(child.Wait(), 0);
   EXPECT_EQ(event.Read().value, 58u) << rule::CTL_022.text;
   moved.type = PERF_TYPE_SOFTWARE;
@@ -201,7 +201,7 @@ CONFORMANCE_CASE(Control, OnlyBreakpointsAreModified, .rules = {rule::CTL_022},
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.disabled = false});
   EXPECT_THAT(TryModify(event, event.attr()), FailsWith(EOPNOTSUPP)) << rule::CTL_022.text;
-  EXPECT_THAT(TryModify(event, Watch(watched[0])), FailsWith(EINVAL)) << rule::CTL_022.text;
+  EXPECT_THAT(TryModify(event, CountStores(watched[0])), FailsWith(EINVAL)) << rule::CTL_022.text;
   target().Stimulate(spec, 9);
   EXPECT_THAT(event.Read(), Counted(spec, 9)) << rule::CTL_022.text;
 }

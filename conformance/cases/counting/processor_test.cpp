@@ -53,18 +53,18 @@ CONFORMANCE_CASE(Counting, CpuCountersAreIndependent, .rules = {rule::DRV_035},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2, Cap::kCpuLocal}) {
   const std::vector<EventSpec> specs = FullSet();
   const int here = CurrentCpu();
-  const std::vector<Event> mine = OpenEach(specs, {.pid = -1, .cpu = here});
-  EnableEach(mine);
+  const std::vector<Event> local = OpenEach(specs, {.pid = -1, .cpu = here});
+  EnableEach(local);
   for (const int cpu : target().Cpus()) {
     if (cpu == here) continue;
     EXPECT_EQ(port().Stats(cpu).used, 0u) << rule::DRV_035.text;
-    const std::vector<Event> theirs = OpenEach(specs, {.pid = -1, .cpu = cpu});
-    EnableEach(theirs);
+    const std::vector<Event> remote = OpenEach(specs, {.pid = -1, .cpu = cpu});
+    EnableEach(remote);
     for (const EventSpec& spec : specs) Pulse(spec, 99, {.cpu = cpu});
   }
   const std::vector<std::uint64_t> want = PulseEach(specs, 500);
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    EXPECT_THAT(mine[i].Read(), Counted(specs[i], want[i])) << rule::DRV_035.text;
+    EXPECT_THAT(local[i].Read(), Counted(specs[i], want[i])) << rule::DRV_035.text;
   }
 }
 
@@ -74,27 +74,27 @@ CONFORMANCE_CASE(Counting, RemoteReadingsNeverDecrease, .rules = {rule::CNT_014}
   const Event event = Open(spec);
   event.Enable();
   std::atomic<bool> stop = false;
-  std::vector<std::uint64_t> seen;
+  std::vector<std::uint64_t> counts;
   std::thread reader([&] {
     PinTo(target().Cpu(1));
-    while (!stop) seen.push_back(event.Read().value);
+    while (!stop) counts.push_back(event.Read().value);
   });
   for (int i = 0; i < 100; ++i) target().Stimulate(spec, 1'001);
   stop = true;
   reader.join();
   EXPECT_THAT(event.Read(), Counted(spec, 100'100));
-  EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end())) << rule::CNT_014.text;
-  for (const std::uint64_t value : seen)
+  EXPECT_TRUE(std::is_sorted(counts.begin(), counts.end())) << rule::CNT_014.text;
+  for (const std::uint64_t value : counts)
     ASSERT_EQ(value % 1'001, 0u) << "a reading has only a part of a pulse";
 }
 
 CONFORMANCE_CASE(Counting, CoreTypeEventCountsOnItsCpusOnly, .rules = {rule::CNT_017},
                  .needs = {Cap::kStimulus, Cap::kSomeCpus, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
-  EventSpec foreign = spec;
-  foreign.type = *OtherKinds().begin();
+  EventSpec other_type = spec;
+  other_type.type = *OtherCoreTypes().begin();
   PinTo(target().Cpu(0));
-  const Event own = Open(spec), other = Open(foreign);
+  const Event own = Open(spec), other = Open(other_type);
   other.Enable();
   own.Enable();
   std::uint64_t total = 0;
@@ -109,10 +109,10 @@ CONFORMANCE_CASE(Counting, CoreTypeEventCountsOnItsCpusOnly, .rules = {rule::CNT
   }
   own.Disable();
   other.Disable();
-  const Reading mine = own.Read(), theirs = other.Read();
-  EXPECT_GT(mine.time_running, 0u) << rule::CNT_017.text;
-  EXPECT_GT(theirs.time_running, 0u) << rule::CNT_017.text;
-  EXPECT_LE(mine.time_running + theirs.time_running, theirs.time_enabled) << rule::CNT_017.text;
+  const Reading local = own.Read(), remote = other.Read();
+  EXPECT_GT(local.time_running, 0u) << rule::CNT_017.text;
+  EXPECT_GT(remote.time_running, 0u) << rule::CNT_017.text;
+  EXPECT_LE(local.time_running + remote.time_running, remote.time_enabled) << rule::CNT_017.text;
 }
 
 }  // namespace

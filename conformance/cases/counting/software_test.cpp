@@ -31,7 +31,7 @@ class Pages {
     auto* bytes = static_cast<volatile char*>(base_);
     for (std::size_t at = 0; at < bytes_; at += step) bytes[at] = 1;
   }
-  void Forget() const { madvise(base_, bytes_, MADV_DONTNEED); }
+  void Discard() const { madvise(base_, bytes_, MADV_DONTNEED); }
 
  private:
   std::size_t bytes_;
@@ -49,7 +49,7 @@ CONFORMANCE_CASE(Software, EachFaultIsCounted, .rules = {rule::CNT_010}) {
   for (const Event* event : {&all, &minor, &major}) event->Reset();
   for (int round = 0; round < 2; ++round) {
     pages.Touch();
-    pages.Forget();
+    pages.Discard();
   }
   pages.Touch();
   for (const Event* event : {&all, &minor, &major}) event->Disable();
@@ -69,7 +69,7 @@ CONFORMANCE_CASE(Software, EachContextSwitchIsCounted, .rules = {rule::CNT_010},
   constexpr int kRounds = 50;
   const Rendezvous rendezvous;
   Child partner([&rendezvous] {
-    for (int i = 0; i < kRounds; ++i) rendezvous.ReachAndWait();
+    for (int i = 0; i < kRounds; ++i) rendezvous.ReportAndWait();
     return 0;
   });
   const Event event = Open(Software(PERF_COUNT_SW_CONTEXT_SWITCHES));
@@ -78,8 +78,8 @@ CONFORMANCE_CASE(Software, EachContextSwitchIsCounted, .rules = {rule::CNT_010},
   event.Enable();
   const std::uint64_t after_enable = SwitchesSoFar();
   for (int i = 0; i < kRounds; ++i) {
-    rendezvous.AwaitReached();
-    rendezvous.GoOn();
+    rendezvous.WaitUntilReached();
+    rendezvous.Continue();
   }
   const std::uint64_t before_disable = SwitchesSoFar();
   event.Disable();
@@ -131,7 +131,7 @@ CONFORMANCE_CASE(Software, SwitchesBetweenCgroupsAreCounted, .rules = {rule::CNT
     const Rendezvous rendezvous;
     Child partner([&] {
       if (apart) own.Enter();
-      for (int i = 0; i < 30; ++i) rendezvous.ReachAndWait();
+      for (int i = 0; i < 30; ++i) rendezvous.ReportAndWait();
       return 0;
     });
     OpenOptions options = {.pid = partner.pid()};
@@ -140,14 +140,14 @@ CONFORMANCE_CASE(Software, SwitchesBetweenCgroupsAreCounted, .rules = {rule::CNT
     options.disabled = false;
     const Event between = Open(Software(PERF_COUNT_SW_CGROUP_SWITCHES), options);
     partner.Go();
-    rendezvous.AwaitReached();
+    rendezvous.WaitUntilReached();
     switches.Enable();
     for (int i = 0; i < 29; ++i) {
-      rendezvous.GoOn();
-      rendezvous.AwaitReached();
+      rendezvous.Continue();
+      rendezvous.WaitUntilReached();
     }
     switches.Disable();
-    rendezvous.GoOn();
+    rendezvous.Continue();
     ASSERT_EQ(partner.Wait(), 0);
     EXPECT_GE(switches.Read().value, 29u);
     EXPECT_EQ(between.Read().value, apart ? switches.Read().value : 0u) << rule::CNT_010.text;
@@ -158,7 +158,7 @@ CONFORMANCE_CASE(Software, SwitchesBetweenCgroupsAreCounted, .rules = {rule::CNT
 // task's name causes a record.
 std::uint64_t Now(Ring& ring) {
   prctl(PR_SET_NAME, "pmuconf");
-  for (const Record& record : ring.Take()) {
+  for (const Record& record : ring.DrainRaw()) {
     if (record.type != PERF_RECORD_COMM) continue;
     std::uint64_t time = 0;
     std::memcpy(&time, record.body.data() + record.body.size() - sizeof(time), sizeof(time));
@@ -179,7 +179,7 @@ CONFORMANCE_CASE(Software, CpuClockCountsEnabledTime, .rules = {rule::CNT_011}) 
     const std::uint64_t counted = clock.Read().value;
     const std::uint64_t before_enable = Now(ring);
     clock.Enable();
-    Spin(0.002);
+    BusyWait(0.002);
     clock.Disable();
     const std::uint64_t after_disable = Now(ring);
     const Reading reading = clock.Read();
@@ -191,7 +191,7 @@ CONFORMANCE_CASE(Software, CpuClockCountsEnabledTime, .rules = {rule::CNT_011}) 
   const std::uint64_t before_enable = Now(ring);
   of_cpu.Enable();
   const std::uint64_t begin = Now(ring);
-  Spin(0.005);
+  BusyWait(0.005);
   const std::uint64_t end = Now(ring);
   of_cpu.Disable();
   EXPECT_GE(of_cpu.Read().value, end - begin) << rule::CNT_011.text;
@@ -202,8 +202,8 @@ CONFORMANCE_CASE(Software, TaskClockStopsWhileTaskSleeps, .rules = {rule::CNT_01
   const Rendezvous rendezvous;
   Child child([&rendezvous] {
     for (int i = 0; i < 2; ++i) {
-      Spin(0.002);
-      rendezvous.ReachAndWait();
+      BusyWait(0.002);
+      rendezvous.ReportAndWait();
     }
     return 0;
   });
@@ -211,13 +211,13 @@ CONFORMANCE_CASE(Software, TaskClockStopsWhileTaskSleeps, .rules = {rule::CNT_01
       Open(Software(PERF_COUNT_SW_TASK_CLOCK), {.pid = child.pid(), .disabled = false});
   child.Go();
   for (int i = 0; i < 2; ++i) {
-    rendezvous.AwaitReached();
+    rendezvous.WaitUntilReached();
     ASSERT_TRUE(AwaitState("/proc/" + std::to_string(child.pid()) + "/stat", 'S'));
     const std::uint64_t before = clock.Read().value;
     EXPECT_GT(before, 0u) << rule::CNT_011.text;
-    Spin(0.003);
+    BusyWait(0.003);
     EXPECT_EQ(clock.Read().value, before) << rule::CNT_011.text;
-    rendezvous.GoOn();
+    rendezvous.Continue();
   }
   ASSERT_EQ(child.Wait(), 0);
 }

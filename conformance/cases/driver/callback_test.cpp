@@ -265,7 +265,7 @@ CONFORMANCE_CASE(Driver, ReadTransactionsDisturbNothing, .rules = {rule::DRV_019
   std::vector<std::uint64_t> want(specs.size());
   for (std::uint64_t round = 1; round <= 10; ++round) {
     const std::vector<std::uint64_t> more = PulseEach(specs, round);
-    for (int again = 0; again < 3; ++again) group.Read();
+    for (int repeat = 0; repeat < 3; ++repeat) group.Read();
     const GroupReading reading = group.Read();
     for (std::size_t i = 0; i < specs.size(); ++i) {
       want[i] += more[i];

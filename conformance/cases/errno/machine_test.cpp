@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "harness/offline.h"
-#include "oracle/open_world.h"
+#include "oracle/open_environment.h"
 #include "rules/ERR.h"
 
 namespace pmuconf {
@@ -24,7 +24,7 @@ CONFORMANCE_CASE(OpenErrno, EventOnOfflineCpuIsRefused, .rules = {rule::ERR_005}
     const Offline offline(cpu);
     EXPECT_THAT(TryOpen(target().AnyEvent(), OnCpu(cpu)), FailsWith(ENODEV)) << rule::ERR_005.text;
     EXPECT_THAT(TryOpen(target().AnyEvent(), OnCpu(cpu, leader.fd())),
-                FailsWith(static_cast<int>(ValueHere(rule::ERR_005, "with_a_wrong_group"))))
+                FailsWith(static_cast<int>(ValueOnThisKernel(rule::ERR_005, "with_a_wrong_group"))))
         << rule::ERR_005.text;
     EXPECT_THAT(TryOpen(target().AnyEvent(), {.pid = -1, .cpu = cpu, .group_fd = 999}),
                 FailsWith(EBADF))
@@ -36,7 +36,7 @@ CONFORMANCE_CASE(OpenErrno, EventOnOfflineCpuIsRefused, .rules = {rule::ERR_005}
 }
 
 // An event of this task, or of the designated CPU if the PMU has no events of tasks.
-OpenOptions Anywhere(int group_fd = -1) {
+OpenOptions OnAnyCpu(int group_fd = -1) {
   if (target().Claims(Cap::kSystemWide)) return OnCpu(target().DesignatedCpu(), group_fd);
   return {.group_fd = group_fd};
 }
@@ -46,7 +46,7 @@ OpenOptions Anywhere(int group_fd = -1) {
 CONFORMANCE_CASE(OpenErrno, FullFileTableReturnsEnfile, .rules = {rule::ERR_007}) {
   const Sysctl paranoid("kernel/perf_event_paranoid", "-1");
   const EventSpec spec = target().AnyEvent();
-  const OpenOptions anywhere = Anywhere();
+  const OpenOptions anywhere = OnAnyCpu();
   Child child([&] {
     constexpr uid_t kNobody = 65534;
     Sysctl::Set("fs/file-max", "0");  // 0: the kernel counts a few open files inexactly
@@ -69,7 +69,7 @@ CONFORMANCE_CASE(OpenErrno, DeadLeadersAreRefused, .rules = {rule::ERR_022},
   child.Go();
   ASSERT_EQ(child.Wait(), 0);
   EXPECT_THAT(TryOpen(target().AnyEvent(), {.group_fd = leader.fd()}),
-              FailsWith(static_cast<int>(ValueHere(rule::ERR_022, "answer"))))
+              FailsWith(static_cast<int>(ValueOnThisKernel(rule::ERR_022, "answer"))))
       << rule::ERR_022.text;
   EXPECT_THAT(TryOpen(target().AnyEvent()), Succeeds()) << rule::ERR_022.text;
 }
@@ -79,11 +79,11 @@ CONFORMANCE_CASE(OpenErrno, GroupReadingsAreBounded, .rules = {rule::ERR_015}, .
   // The maximum number of events. Each one has a value, an id and a lost count.
   constexpr std::size_t kMost = (16 * 1024 - 8) / 24;
   constexpr std::uint64_t kFormat = PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_LOST;
-  const rlimit room = {2 * kMost, 2 * kMost};
-  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &room), 0);
+  const rlimit limit_value = {2 * kMost, 2 * kMost};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit_value), 0);
   const Event leader = Open(target().AnyEvent(), {.read_format = kFormat});
   const perf_event_attr& attr = leader.attr();
-  const OpenOptions member = Anywhere(leader.fd());
+  const OpenOptions member = OnAnyCpu(leader.fd());
   const EventSpec dummy = Software(PERF_COUNT_SW_DUMMY);
   std::vector<Event> members;
   OpenResult last = TryOpen(dummy, member);
@@ -104,8 +104,8 @@ CONFORMANCE_CASE(OpenErrno, GroupReadingsAreBounded, .rules = {rule::ERR_015}, .
 CONFORMANCE_CASE(OpenErrno, ReadingsOfMembersAreBoundedToo, .rules = {rule::ERR_015},
                  .budget_s = 60) {
   constexpr std::size_t kMost = (16 * 1024 - 24) / 24;  // the header also has both times
-  const rlimit room = {2 * kMost, 2 * kMost};
-  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &room), 0);
+  const rlimit limit_value = {2 * kMost, 2 * kMost};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit_value), 0);
   const EventSpec dummy = Software(PERF_COUNT_SW_DUMMY);
   const Event leader = Open(dummy, {.read_format = 0});
   OpenOptions member = {
@@ -209,11 +209,11 @@ CONFORMANCE_CASE(OpenErrno, ExclusivePmuRefusesSecondEvent, .rules = {rule::ERR_
 // Each attr is opened without a leader, and with a leader that has no AUX area.
 CONFORMANCE_CASE(OpenErrno, AuxFieldsNeedAuxLeader, .rules = {rule::ERR_031},
                  .needs = {Cap::kCounters}) {
-  const Event leader = Open(Software(PERF_COUNT_SW_DUMMY), Anywhere());
+  const Event leader = Open(Software(PERF_COUNT_SW_DUMMY), OnAnyCpu());
   const std::uint32_t kPause = 2, kResume = 4;
   for (const int group_fd : {-1, leader.fd()}) {
     const auto with = [&](const std::function<void(perf_event_attr&)>& edit) {
-      OpenOptions options = Anywhere(group_fd);
+      OpenOptions options = OnAnyCpu(group_fd);
       options.edit = edit;
       return TryOpen(target().AnyEvent(), options);
     };
@@ -257,7 +257,7 @@ std::optional<EventSpec> EventOf(const std::string& device, int cpu) {
 }
 
 // One event of each other hardware PMU, and a CPU on which that PMU has events.
-std::vector<std::pair<EventSpec, int>> OfOtherPmus() {
+std::vector<std::pair<EventSpec, int>> EventsOfOtherPmus() {
   std::vector<std::pair<EventSpec, int>> specs;
   const std::string folder = kEventSource;
   for (const std::string& device : ListFolder(folder)) {
@@ -275,7 +275,7 @@ std::vector<std::pair<EventSpec, int>> OfOtherPmus() {
 CONFORMANCE_CASE(OpenErrno, GroupsAreOfOnePmu, .rules = {rule::ERR_014},
                  .needs = {Cap::kCounting}) {
   const std::vector<int> cpus = target().Cpus();
-  const auto others = OfOtherPmus();
+  const auto others = EventsOfOtherPmus();
   if (others.empty()) SkipCase(Cap::kSystemWide, "no other hardware PMU is here");
   for (const auto& [other, there] : others) {
     const bool shared = std::find(cpus.begin(), cpus.end(), there) != cpus.end();

@@ -29,10 +29,10 @@ CONFORMANCE_CASE(OpenErrno, GroupHasToBeAnEvent, .rules = {rule::ERR_001}) {
 CONFORMANCE_CASE(OpenErrno, TaskHasToExist, .rules = {rule::ERR_002}) {
   const EventSpec spec = target().AnyEvent();
   Child child([] { return 0; });
-  const pid_t gone = child.pid();
+  const pid_t exited = child.pid();
   child.Go();
   ASSERT_EQ(child.Wait(), 0);
-  for (const pid_t pid : {gone, -2, -1'000, 0x3fff'ffff}) {
+  for (const pid_t pid : {exited, -2, -1'000, 0x3fff'ffff}) {
     EXPECT_THAT(TryOpen(spec, {.pid = pid}), FailsWith(ESRCH)) << pid << rule::ERR_002.text;
   }
 }
@@ -148,9 +148,9 @@ CONFORMANCE_CASE(OpenErrno, MismatchedOutputIsRefused, .rules = {rule::ERR_018},
 CONFORMANCE_CASE(OpenErrno, CloexecSetsDescriptorFlag, .rules = {rule::ERR_019}) {
   const EventSpec spec = target().AnyEvent();
   const Event closed = Open(spec, {.flags = PERF_FLAG_FD_CLOEXEC});
-  const Event kept = Open(spec, {.flags = 0});
+  const Event inherited = Open(spec, {.flags = 0});
   EXPECT_EQ(fcntl(closed.fd(), F_GETFD), FD_CLOEXEC) << rule::ERR_019.text;
-  EXPECT_EQ(fcntl(kept.fd(), F_GETFD), 0) << rule::ERR_019.text;
+  EXPECT_EQ(fcntl(inherited.fd(), F_GETFD), 0) << rule::ERR_019.text;
 }
 
 CONFORMANCE_CASE(OpenErrno, NoGroupFlagIgnoresLeader, .rules = {rule::ERR_020},

@@ -3,7 +3,7 @@
 #include <random>
 #include <tuple>
 
-#include "oracle/open_world.h"
+#include "oracle/open_environment.h"
 #include "rules/ABI.h"
 #include "rules/ERR.h"
 
@@ -20,58 +20,59 @@ std::string Names(const Violations& violations) {
   return names.empty() ? "none" : names;
 }
 
-std::string Told(const OpenAnswer& answer) {
-  if (answer.check == nullptr) return "success";
-  return ErrnoName(answer.error) + " for " + std::string(answer.check->rule) + ", " +
-         std::string(answer.check->name);
+std::string PredictionText(const OpenPrediction& prediction) {
+  if (prediction.check == nullptr) return "success";
+  return ErrnoName(prediction.error) + " for " + std::string(prediction.check->rule) + ", " +
+         std::string(prediction.check->name);
 }
 
 // Reports a failure unless the kernel returned the predicted errno. Returns whether it did.
-bool Agrees(const OpenAnswer& predicted, int seen, const OpenCall& call,
+bool Agrees(const OpenPrediction& predicted, int actual, const OpenCall& call,
             const Violations& violations) {
-  if (predicted.error == seen) return true;
+  if (predicted.error == actual) return true;
   const perf_event_attr attr = call.Attr();
   ADD_FAILURE() << rule::ERR_027.text << "\nviolations: " << Names(violations)
-                << "\nthe model predicts " << Told(predicted) << "\nthe kernel returns "
-                << (seen == 0 ? "success" : ErrnoName(seen)) << "\nattr: size=" << attr.size << " "
-                << Describe(attr) << " who=" << static_cast<int>(call.who)
+                << "\nthe model predicts " << PredictionText(predicted) << "\nthe kernel returns "
+                << (actual == 0 ? "success" : ErrnoName(actual)) << "\nattr: size=" << attr.size
+                << " " << Describe(attr) << " who=" << static_cast<int>(call.who)
                 << " cpu=" << static_cast<int>(call.cpu)
                 << " group=" << static_cast<int>(call.group) << " flags=" << call.flags;
   return false;
 }
 
-OpenCall With(const OpenModel& model, const Violations& violations) {
-  OpenCall call = model.Good();
+OpenCall CallWith(const OpenModel& model, const Violations& violations) {
+  OpenCall call = model.ValidCall();
   for (const OpenViolation* violation : violations) violation->apply(call);
   return call;
 }
 
-bool Check(OpenWorld& world, const Violations& violations) {
-  const OpenCall call = With(world.model(), violations);
-  return Agrees(world.model().Predict(call), world.Make(call), call, violations);
+bool Check(OpenEnvironment& environment, const Violations& violations) {
+  const OpenCall call = CallWith(environment.model(), violations);
+  return Agrees(environment.model().Predict(call), environment.Execute(call), call, violations);
 }
 
 void CheckEachAlone() {
-  OpenWorld world;
-  EXPECT_TRUE(Check(world, {}));
-  for (const OpenViolation* violation : OpenViolationsOf(world.model())) Check(world, {violation});
+  OpenEnvironment environment;
+  EXPECT_TRUE(Check(environment, {}));
+  for (const OpenViolation* violation : ApplicableViolations(environment.model()))
+    Check(environment, {violation});
 }
 
 // Checks both orders, because a violation may overwrite a field that another one has set.
 void CheckPairs() {
-  OpenWorld world;
-  const Violations all = OpenViolationsOf(world.model());
+  OpenEnvironment environment;
+  const Violations all = ApplicableViolations(environment.model());
   int wrong = 0;
   for (const OpenViolation* first : all) {
     for (const OpenViolation* second : all) {
-      if (first != second && !Check(world, {first, second})) ++wrong;
+      if (first != second && !Check(environment, {first, second})) ++wrong;
       ASSERT_LT(wrong, 10);
     }
   }
 }
 
 // Randomizes fields that do not change the result, or change it only in combination.
-void Vary(OpenCall& call, std::mt19937_64& random) {
+void ChangeAtRandom(OpenCall& call, std::mt19937_64& random) {
   constexpr std::uint64_t kPlainTypes =
       PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_READ |
       PERF_SAMPLE_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_STREAM_ID |
@@ -100,48 +101,48 @@ void Vary(OpenCall& call, std::mt19937_64& random) {
   });
 }
 
-Violations Some(const Violations& all, std::mt19937_64& random) {
+Violations RandomSubset(const Violations& all, std::mt19937_64& random) {
   Violations some;
   for (std::uint64_t n = random() % 5; n > 0; --n) some.push_back(all[random() % all.size()]);
   return some;
 }
 
-void CheckAtRandom(OpenWorld& world, std::uint64_t seed, int calls) {
+void CheckAtRandom(OpenEnvironment& environment, std::uint64_t seed, int calls) {
   std::mt19937_64 random(seed);
-  const Violations all = OpenViolationsOf(world.model());
+  const Violations all = ApplicableViolations(environment.model());
   int opened = 0;
   for (int i = 0; i < calls; ++i) {
-    const Violations some = Some(all, random);
-    OpenCall call = world.model().Good();
-    Vary(call, random);
+    const Violations some = RandomSubset(all, random);
+    OpenCall call = environment.model().ValidCall();
+    ChangeAtRandom(call, random);
     for (const OpenViolation* violation : some) violation->apply(call);
-    const OpenAnswer predicted = world.model().Predict(call);
-    const int seen = world.Make(call);
-    ASSERT_TRUE(Agrees(predicted, seen, call, some)) << "seed " << seed << ", call " << i;
-    if (seen == 0) ++opened;
+    const OpenPrediction predicted = environment.model().Predict(call);
+    const int actual = environment.Execute(call);
+    ASSERT_TRUE(Agrees(predicted, actual, call, some)) << "seed " << seed << ", call " << i;
+    if (actual == 0) ++opened;
   }
   EXPECT_GT(opened, calls / 50) << "too few random calls succeed";
 }
 
 // Random combinations. The fixed seeds make them the same in each run.
 void CheckCombinations() {
-  OpenWorld world;
-  for (const std::uint64_t seed : {1, 2, 3, 4}) CheckAtRandom(world, seed, 750);
+  OpenEnvironment environment;
+  for (const std::uint64_t seed : {1, 2, 3, 4}) CheckAtRandom(environment, seed, 750);
 }
 
 // The kernel checks the attr before it checks the event that the request would modify.
 void CheckModifying() {
-  OpenWorld world;
-  const OpenModel& model = world.model();
-  const OpenCall good = model.Good();
-  const Event event = Open(good.Attr(), good.who == OpenWho::kEveryone ? -1 : 0,
-                           good.cpu == OpenCpu::kAny ? -1 : target().Cpu(0));
-  const Violations all = OpenViolationsOf(model);
+  OpenEnvironment environment;
+  const OpenModel& model = environment.model();
+  const OpenCall valid = model.ValidCall();
+  const Event event = Open(valid.Attr(), valid.who == OpenWho::kAllTasks ? -1 : 0,
+                           valid.cpu == OpenCpu::kAny ? -1 : target().Cpu(0));
+  const Violations all = ApplicableViolations(model);
   for (const OpenViolation* first : all) {
     for (const OpenViolation* second : all) {
-      const OpenCall call = With(model, {first, second});
-      ASSERT_TRUE(
-          Agrees(model.PredictModify(call), world.Modify(event, call), call, {first, second}));
+      const OpenCall call = CallWith(model, {first, second});
+      ASSERT_TRUE(Agrees(model.PredictModify(call), environment.Modify(event, call), call,
+                         {first, second}));
     }
   }
 }
@@ -149,16 +150,16 @@ void CheckModifying() {
 // Compares the next free descriptor, the driver's live events and the references to its module
 // before and after each failed open.
 void CheckTraces() {
-  OpenWorld world;
+  OpenEnvironment environment;
   const std::string references = "/sys/module/" + target().module() + "/refcnt";
   const auto state = [&] {
-    const Fd next(dup(world.leader().fd()));
+    const Fd next(dup(environment.leader().fd()));
     return std::tuple(next.get(), port().Stats().live_events, ReadFile(references));
   };
   const auto before = state();
-  for (const OpenViolation* violation : OpenViolationsOf(world.model())) {
-    const OpenCall call = With(world.model(), {violation});
-    for (int i = 0; i < 3; ++i) world.Make(call);
+  for (const OpenViolation* violation : ApplicableViolations(environment.model())) {
+    const OpenCall call = CallWith(environment.model(), {violation});
+    for (int i = 0; i < 3; ++i) environment.Execute(call);
     EXPECT_EQ(state(), before) << violation->name << rule::ERR_028.text;
   }
 }
@@ -172,10 +173,10 @@ Violations WithoutOthers(Violations violations) {
 // Makes calls with one violation or with two, as an unprivileged process.
 void CheckRights(int paranoid, bool pairs) {
   const Sysctl setting("kernel/perf_event_paranoid", std::to_string(paranoid));
-  OpenSystem system = SystemHere();
+  OpenSystem system = LocalSystem();
   system.administrator = false;
-  OpenWorld world(system);
-  const Violations all = WithoutOthers(OpenViolationsOf(world.model()));
+  OpenEnvironment environment(system);
+  const Violations all = WithoutOthers(ApplicableViolations(environment.model()));
   const Violations none = {nullptr};
   const Unprivileged unprivileged;
   for (const OpenViolation* first : all) {
@@ -183,10 +184,11 @@ void CheckRights(int paranoid, bool pairs) {
       for (const bool user_only : {false, true}) {
         Violations wrong = {first};
         if (second != nullptr) wrong.push_back(second);
-        OpenCall call = world.model().Good();
+        OpenCall call = environment.model().ValidCall();
         call.Edit([&](perf_event_attr& attr) { attr.exclude_kernel = user_only; });
         for (const OpenViolation* violation : wrong) violation->apply(call);
-        ASSERT_TRUE(Agrees(world.model().Predict(call), world.Make(call), call, wrong))
+        ASSERT_TRUE(
+            Agrees(environment.model().Predict(call), environment.Execute(call), call, wrong))
             << "kernel.perf_event_paranoid " << paranoid;
       }
     }

@@ -54,7 +54,7 @@ CONFORMANCE_CASE(Group, GroupReadingIsOneSnapshot, .rules = {rule::GRP_007, rule
     group.Enable();
     for (std::uint64_t n = 1; n <= 20; ++n) {
       target().Stimulate(spec, 31);
-      for (int again = 0; again < 2; ++again) {
+      for (int repeat = 0; repeat < 2; ++repeat) {
         for (const GroupEntry& entry : group.Read().entries) {
           ASSERT_THAT(entry, Counted(spec, 31 * n)) << rule::DRV_019.text;
         }
@@ -69,15 +69,15 @@ CONFORMANCE_CASE(Group, RemoteGroupReadingIsOneSnapshot, .rules = {rule::GRP_007
   Group group(std::vector(CounterCount(spec), spec));
   group.Enable();
   std::atomic<bool> stop = false;
-  std::vector<GroupReading> seen;
+  std::vector<GroupReading> readings;
   std::thread reader([&] {
     PinTo(target().Cpu(1));
-    while (!stop) seen.push_back(group.Read());
+    while (!stop) readings.push_back(group.Read());
   });
   for (int i = 0; i < 200; ++i) target().Stimulate(spec, 3);
   stop = true;
   reader.join();
-  for (const GroupReading& reading : seen) {
+  for (const GroupReading& reading : readings) {
     for (const GroupEntry& entry : reading.entries) {
       ASSERT_EQ(entry.value, reading.entries.front().value) << rule::GRP_007.text;
     }

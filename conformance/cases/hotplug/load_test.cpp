@@ -19,14 +19,14 @@ namespace pmuconf {
 namespace {
 
 // Repeats `step` in a separate thread on this CPU while the object lives.
-class Meanwhile {
+class BackgroundLoop {
  public:
-  explicit Meanwhile(const std::function<void()>& step)
+  explicit BackgroundLoop(const std::function<void()>& step)
       : thread_([this, step] {
           while (!over_) step();
         }) {}
-  Meanwhile(const Meanwhile&) = delete;
-  ~Meanwhile() {
+  BackgroundLoop(const BackgroundLoop&) = delete;
+  ~BackgroundLoop() {
     over_ = true;
     thread_.join();
   }
@@ -46,13 +46,13 @@ CONFORMANCE_CASE(Hotplug, LastCpuOfPmuCanGoOffline, .rules = {rule::HOT_005},
   Pulse(spec, 12, {.cpu = cpus.back()});
   PinTo(0);
   {
-    std::vector<std::unique_ptr<Offline>> gone;
-    for (const int cpu : cpus) gone.push_back(std::make_unique<Offline>(cpu));
+    std::vector<std::unique_ptr<Offline>> offline_cpus;
+    for (const int cpu : cpus) offline_cpus.push_back(std::make_unique<Offline>(cpu));
     for (const int cpu : cpus) {
       EXPECT_THAT(TryOpen(spec, {.pid = -1, .cpu = cpu}), FailsWith(ENODEV)) << rule::HOT_005.text;
     }
     EXPECT_THAT(event.Read(), Counted(spec, 12)) << rule::HOT_005.text;
-    for (const auto& cpu : gone) cpu->Return();
+    for (const auto& cpu : offline_cpus) cpu->Return();
   }
   for (const int cpu : cpus) {
     const Event fresh = Open(spec, {.pid = -1, .cpu = cpu, .disabled = false});
@@ -106,7 +106,7 @@ CONFORMANCE_CASE(Hotplug, CpuGoesOfflineUnderBpfPrograms, .rules = {rule::HOT_00
   const Event event = Open(spec, {.pid = -1, .cpu = there, .sample_period = 2, .disabled = false});
   event.SetBpf(ProgramFd(bpf->progs.on_overflow));
   {
-    const Meanwhile pulses([&] {
+    const BackgroundLoop pulses([&] {
       refpmu_pulse pulse = {};
       pulse.cpu = there;
       pulse.event = spec.code;
@@ -137,14 +137,14 @@ CONFORMANCE_CASE(Hotplug, CpuGoesOfflineUnderRotatingSamplers, .rules = {rule::H
     std::atomic<std::uint64_t> pages = 0;
     // The port rejects a pulse on an offline CPU. TryPulse() allows that, because the CPU goes
     // offline while this thread runs.
-    const Meanwhile pulses([&] {
+    const BackgroundLoop pulses([&] {
       refpmu_pulse pulse = {};
       pulse.cpu = there;
       pulse.event = spec.code;
       pulse.n = 5;
       port().TryPulse(pulse);
     });
-    const Meanwhile reader([&] {
+    const BackgroundLoop reader([&] {
       for (const Ring& ring : rings) pages += ring.page().index;
       for (const Event& event : events) event.Read();
     });
@@ -165,7 +165,7 @@ CONFORMANCE_CASE(Hotplug, ConcurrentOpenSucceedsOrReturnsEnodev, .rules = {rule:
   const EventSpec spec = target().AnyEvent();
   std::atomic<std::uint64_t> opened = 0, refused = 0, wrong = 0;
   {
-    const Meanwhile opener([&] {
+    const BackgroundLoop opener([&] {
       const int error = TryOpen(spec, {.pid = -1, .cpu = there, .disabled = false}).error;
       if (error == 0) ++opened;
       if (error == ENODEV) ++refused;

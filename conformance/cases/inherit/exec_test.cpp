@@ -63,22 +63,22 @@ CONFORMANCE_CASE(Inherit, RemovalByExecLeavesTheOtherCopies, .rules = {rule::INH
   Event event = Open(spec, {.disabled = false, .inherit = true, .edit = remove_on_exec});
   const Rendezvous stays, execs;
   Child sibling([&] {
-    stays.ReachAndWait();
+    stays.ReportAndWait();
     target().Stimulate(spec, 7);
     return 0;
   });
   Child child([&] {
     target().Stimulate(spec, 100);
-    return execs.ExecShell(Rendezvous::kReachAndWait, "sh");
+    return execs.ExecShell(Rendezvous::kReportAndWait, "sh");
   });
   sibling.Go();
-  stays.AwaitReached();
+  stays.WaitUntilReached();
   child.Go();
-  execs.AwaitReached();
+  execs.WaitUntilReached();
   target().Stimulate(spec, 5'000);
-  stays.GoOn();
+  stays.Continue();
   ASSERT_EQ(sibling.Wait(), 0);
-  execs.LetShellGoOn();
+  execs.ContinueShell();
   ASSERT_EQ(child.Wait(), 0);
   EXPECT_THAT(event.Read(), Counted(spec, 5'107)) << rule::INH_014.text;
   event.Close();
@@ -100,12 +100,12 @@ CONFORMANCE_CASE(Control, ExecEnablesOnce, .rules = {rule::CTL_025},
   const Event cycles = Open(Clock(), at_exec);
   const AutoClock running;
   child.Go();
-  rendezvous.AwaitReached();
+  rendezvous.WaitUntilReached();
   cycles.Disable();
   const Reading once = cycles.Read();
   EXPECT_GT(once.value, 0u) << rule::CTL_025.text;
   EXPECT_GT(pulses.Read().time_enabled, 0u) << rule::CTL_025.text;
-  rendezvous.LetShellGoOn();
+  rendezvous.ContinueShell();
   ASSERT_EQ(child.Wait(), 0);
   EXPECT_EQ(cycles.Read().value, once.value) << rule::CTL_025.text;
   EXPECT_THAT(pulses.Read(), Counted(spec, 0)) << rule::CTL_025.text;
@@ -120,26 +120,26 @@ CONFORMANCE_CASE(Inherit, ExecOfTheParentLeavesItsChildDisabled, .rules = {rule:
     Child grandchild([&] {
       for (const std::uint64_t n : {0, 1'000}) {
         target().Stimulate(spec, n);
-        inner.ReachAndWait();
+        inner.ReportAndWait();
       }
       return 0;
     });
     grandchild.Go();
-    return outer.ExecShell(Rendezvous::kReachAndWait, "sh");
+    return outer.ExecShell(Rendezvous::kReportAndWait, "sh");
   });
   const OpenOptions at_exec = {.pid = child.pid(), .inherit = true, .enable_on_exec = true};
   const Event pulses = Open(spec, at_exec);
   const Event cycles = Open(Clock(), at_exec);
   const AutoClock running;
   child.Go();
-  inner.AwaitReached();
-  outer.AwaitReached();
-  inner.GoOn();
-  inner.AwaitReached();
+  inner.WaitUntilReached();
+  outer.WaitUntilReached();
+  inner.Continue();
+  inner.WaitUntilReached();
   EXPECT_GT(cycles.Read().value, 0u) << rule::INH_013.text;
   EXPECT_THAT(pulses.Read(), Counted(spec, 0)) << rule::INH_013.text;
-  inner.GoOn();
-  outer.LetShellGoOn();
+  inner.Continue();
+  outer.ContinueShell();
   ASSERT_EQ(child.Wait(), 0);
 }
 
@@ -149,11 +149,11 @@ CONFORMANCE_CASE(Inherit, ExecOfTheChildLeavesItsParentDisabled, .rules = {rule:
   const EventSpec spec = target().AnyEvent();
   const Rendezvous inner, outer;
   Child child([&] {
-    Child grandchild([&] { return inner.ExecShell(Rendezvous::kReachAndWait, "sh"); });
+    Child grandchild([&] { return inner.ExecShell(Rendezvous::kReportAndWait, "sh"); });
     grandchild.Go();
-    outer.ReachAndWait();
+    outer.ReportAndWait();
     target().Stimulate(spec, 1'000);
-    outer.ReachAndWait();
+    outer.ReportAndWait();
     return grandchild.Wait();
   });
   const OpenOptions at_exec = {.pid = child.pid(), .inherit = true, .enable_on_exec = true};
@@ -161,14 +161,14 @@ CONFORMANCE_CASE(Inherit, ExecOfTheChildLeavesItsParentDisabled, .rules = {rule:
   const Event cycles = Open(Clock(), at_exec);
   const AutoClock running;
   child.Go();
-  outer.AwaitReached();
-  inner.AwaitReached();
-  outer.GoOn();
-  outer.AwaitReached();
+  outer.WaitUntilReached();
+  inner.WaitUntilReached();
+  outer.Continue();
+  outer.WaitUntilReached();
   EXPECT_GT(cycles.Read().value, 0u) << rule::INH_013.text;
   EXPECT_THAT(pulses.Read(), Counted(spec, 0)) << rule::INH_013.text;
-  inner.LetShellGoOn();
-  outer.GoOn();
+  inner.ContinueShell();
+  outer.Continue();
   ASSERT_EQ(child.Wait(), 0);
 }
 
@@ -191,7 +191,7 @@ class ShellWithMode {
 };
 
 // Whether the event of an unprivileged task ends when the task executes the shell and lives on.
-bool IsOverAfterExecOf(const ShellWithMode& shell) {
+bool IsRemovedByExecOf(const ShellWithMode& shell) {
   const Rendezvous rendezvous;
   const std::string program = shell.path();
   FdPipe pipe;
@@ -202,19 +202,19 @@ bool IsOverAfterExecOf(const ShellWithMode& shell) {
     }
     const Event own = Open(target().AnyEvent(), {.disabled = false, .exclude_kernel = true});
     pipe.Send(own.fd());
-    rendezvous.ReachAndWait();
+    rendezvous.ReportAndWait();
     return rendezvous.ExecShell("exec \"$0\" -c 'echo; read go'", program.c_str());
   });
   child.Go();
   const Event event(pipe.Receive(), MakeAttr(target().AnyEvent()));
   const Ring mapped(event, 1);  // without a buffer, poll(2) reports a hang-up
   pollfd over = {event.fd(), POLLIN, 0};
-  rendezvous.AwaitReached();
+  rendezvous.WaitUntilReached();
   EXPECT_EQ(poll(&over, 1, 0), 0);
-  rendezvous.GoOn();
-  rendezvous.AwaitReached();
+  rendezvous.Continue();
+  rendezvous.WaitUntilReached();
   poll(&over, 1, 0);
-  rendezvous.LetShellGoOn();
+  rendezvous.ContinueShell();
   EXPECT_EQ(child.Wait(), 0);
   return (over.revents & POLLHUP) != 0;
 }
@@ -222,9 +222,9 @@ bool IsOverAfterExecOf(const ShellWithMode& shell) {
 CONFORMANCE_CASE(Inherit, NonDumpableExecRemovesEvents, .rules = {rule::INH_016},
                  .needs = {Cap::kTasks, Cap::kExcludes}, .budget_s = 30) {
   const Sysctl paranoid("kernel/perf_event_paranoid", "1");
-  EXPECT_FALSE(IsOverAfterExecOf(ShellWithMode(0755))) << "no privilege was gained";
-  EXPECT_TRUE(IsOverAfterExecOf(ShellWithMode(04755))) << rule::INH_016.text;
-  EXPECT_TRUE(IsOverAfterExecOf(ShellWithMode(0711))) << rule::INH_016.text;
+  EXPECT_FALSE(IsRemovedByExecOf(ShellWithMode(0755))) << "no privilege was gained";
+  EXPECT_TRUE(IsRemovedByExecOf(ShellWithMode(04755))) << rule::INH_016.text;
+  EXPECT_TRUE(IsRemovedByExecOf(ShellWithMode(0711))) << rule::INH_016.text;
 }
 
 }  // namespace

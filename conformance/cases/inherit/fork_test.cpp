@@ -76,15 +76,15 @@ CONFORMANCE_CASE(Inherit, LivingChildrenAreRead, .rules = {rule::INH_005, rule::
   const Rendezvous rendezvous;
   Child child([&] {
     target().Stimulate(spec, 500);
-    rendezvous.ReachAndWait();
+    rendezvous.ReportAndWait();
     target().Stimulate(spec, 70);
     return 0;
   });
   child.Go();
-  rendezvous.AwaitReached();
+  rendezvous.WaitUntilReached();
   target().Stimulate(spec, 6'000);
   EXPECT_THAT(event.Read(), Counted(spec, 6'500)) << rule::INH_005.text;
-  rendezvous.GoOn();
+  rendezvous.Continue();
   ASSERT_EQ(child.Wait(), 0);
   EXPECT_THAT(event.Read(), Counted(spec, 6'570)) << rule::INH_004.text;
 }
@@ -98,13 +98,13 @@ CONFORMANCE_CASE(Inherit, LivingChildOnAnotherCpuIsRead, .rules = {rule::INH_005
   Child child([&] {
     PinTo(target().Cpu(1));
     target().Stimulate(spec, 500);
-    rendezvous.ReachAndWait();
+    rendezvous.ReportAndWait();
     return 0;
   });
   child.Go();
-  rendezvous.AwaitReached();
+  rendezvous.WaitUntilReached();
   EXPECT_THAT(event.Read(), Counted(spec, 500)) << rule::INH_005.text;
-  rendezvous.GoOn();
+  rendezvous.Continue();
   ASSERT_EQ(child.Wait(), 0);
   EXPECT_THAT(event.Read(), Counted(spec, 500)) << rule::INH_005.text;
 }
@@ -145,7 +145,7 @@ CONFORMANCE_CASE(Inherit, SampleReadNeedsTid, .rules = {rule::INH_009},
                          .inherit = true};
   EXPECT_THAT(TryOpen(spec, options), FailsWith(EINVAL)) << rule::INH_009.text;
   options.sample_type |= PERF_SAMPLE_TID;
-  EXPECT_EQ(TryOpen(spec, options).error, ValueHere(rule::INH_009, "with_tid"))
+  EXPECT_EQ(TryOpen(spec, options).error, ValueOnThisKernel(rule::INH_009, "with_tid"))
       << rule::INH_009.text;
 }
 
@@ -184,27 +184,27 @@ CONFORMANCE_CASE(Inherit, EnableAndDisableReachChildren, .rules = {rule::INH_012
   Child child([&] {
     for (const std::uint64_t n : {1, 20, 300, 4'000}) {
       target().Stimulate(spec, n);
-      rendezvous.ReachAndWait();
+      rendezvous.ReportAndWait();
     }
     return 0;
   });
   child.Go();
-  rendezvous.AwaitReached();
+  rendezvous.WaitUntilReached();
   EXPECT_THAT(event.Read(), Counted(spec, 0)) << rule::INH_012.text;
   event.Enable();
-  rendezvous.GoOn();
-  rendezvous.AwaitReached();
+  rendezvous.Continue();
+  rendezvous.WaitUntilReached();
   EXPECT_THAT(event.Read(), Counted(spec, 20)) << rule::INH_012.text;
   event.Disable();
-  rendezvous.GoOn();
-  rendezvous.AwaitReached();
+  rendezvous.Continue();
+  rendezvous.WaitUntilReached();
   EXPECT_THAT(event.Read(), Counted(spec, 20)) << rule::INH_012.text;
   event.Reset();
   event.Enable();
-  rendezvous.GoOn();
-  rendezvous.AwaitReached();
+  rendezvous.Continue();
+  rendezvous.WaitUntilReached();
   EXPECT_THAT(event.Read(), Counted(spec, 4'000)) << rule::INH_012.text;
-  rendezvous.GoOn();
+  rendezvous.Continue();
   ASSERT_EQ(child.Wait(), 0);
 }
 
@@ -217,15 +217,15 @@ CONFORMANCE_CASE(Inherit, ClosingTheParentFreesTheChildren,
   Event event = Open(spec, {.disabled = false, .inherit = true});
   Child child([&] {
     event.Close();  // the child's copy of the descriptor, so that the parent's is the last
-    rendezvous.ReachAndWait();
+    rendezvous.ReportAndWait();
     return 0;
   });
   child.Go();
-  rendezvous.AwaitReached();
+  rendezvous.WaitUntilReached();
   EXPECT_EQ(port().Stats().live_events, live + 2) << rule::INH_024.text;
   event.Close();
   EXPECT_EQ(port().Stats().live_events, live) << rule::INH_024.text;
-  rendezvous.GoOn();
+  rendezvous.Continue();
   ASSERT_EQ(child.Wait(), 0);
 }
 

@@ -16,17 +16,17 @@ namespace {
 // between, so the kernel may swap their contexts.
 constexpr std::uint64_t kRounds = 20;
 
-void Serve(const Rendezvous& turns, const EventSpec& spec, std::uint64_t n) {
+void StimulateFirst(const Rendezvous& rendezvous, const EventSpec& spec, std::uint64_t n) {
   for (std::uint64_t i = 0; i < kRounds; ++i) {
-    turns.AwaitReached();
+    rendezvous.WaitUntilReached();
     target().Stimulate(spec, n);
-    turns.GoOn();
+    rendezvous.Continue();
   }
 }
 
-void Return(const Rendezvous& turns, const EventSpec& spec, std::uint64_t n) {
+void StimulateSecond(const Rendezvous& rendezvous, const EventSpec& spec, std::uint64_t n) {
   for (std::uint64_t i = 0; i < kRounds; ++i) {
-    turns.ReachAndWait();
+    rendezvous.ReportAndWait();
     target().Stimulate(spec, n);
   }
 }
@@ -56,29 +56,29 @@ CONFORMANCE_CASE(Inherit, ReadRecordHoldsOwnTaskCount, .rules = {rule::INH_006},
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, WithRecords());
   Ring ring(event, 1);
-  const Rendezvous turns;
+  const Rendezvous rendezvous;
   // Prevents a swap of contexts between this task and a child: no child runs before `apart` makes
   // the context of this task differ from its clones.
-  const Undisturbed until_it_waits;
-  Child often([&] {
-    Serve(turns, spec, 1'000);
+  const NoPreemption no_preemption;
+  Child first_child([&] {
+    StimulateFirst(rendezvous, spec, 1'000);
     return ExecNothing();
   });
-  Child rarely([&] {
-    Return(turns, spec, 7);
+  Child second_child([&] {
+    StimulateSecond(rendezvous, spec, 7);
     return ExecNothing();
   });
-  const pid_t often_pid = often.pid(), rarely_pid = rarely.pid();
-  const Event apart = Open(spec);
-  often.Go();
-  rarely.Go();
-  ASSERT_EQ(often.Wait(), 0);
-  ASSERT_EQ(rarely.Wait(), 0);
+  const pid_t first_pid = first_child.pid(), second_pid = second_child.pid();
+  const Event own_event = Open(spec);
+  first_child.Go();
+  second_child.Go();
+  ASSERT_EQ(first_child.Wait(), 0);
+  ASSERT_EQ(second_child.Wait(), 0);
   target().Stimulate(spec, 3);
   const RingContents contents = ring.Drain();
   EXPECT_EQ(contents.reads.size(), 2u) << rule::INH_006.text;
-  EXPECT_EQ(CountOf(contents, often_pid), kRounds * 1'000) << rule::INH_006.text;
-  EXPECT_EQ(CountOf(contents, rarely_pid), kRounds * 7) << rule::INH_006.text;
+  EXPECT_EQ(CountOf(contents, first_pid), kRounds * 1'000) << rule::INH_006.text;
+  EXPECT_EQ(CountOf(contents, second_pid), kRounds * 7) << rule::INH_006.text;
   EXPECT_THAT(event.Read(), Counted(spec, kRounds * 1'007 + 3)) << rule::INH_006.text;
 }
 
@@ -93,7 +93,7 @@ CONFORMANCE_CASE(Inherit, ReadRecordAtExitDependsOnKernel, .rules = {rule::INH_0
   });
   child.Go();
   ASSERT_EQ(child.Wait(), 0);
-  EXPECT_EQ(ring.Drain().reads.size(), ValueHere(rule::INH_006, "records_at_exit"))
+  EXPECT_EQ(ring.Drain().reads.size(), ValueOnThisKernel(rule::INH_006, "records_at_exit"))
       << rule::INH_006.text;
   EXPECT_THAT(event.Read(), Counted(spec, 55)) << rule::INH_006.text;
 }
@@ -104,9 +104,9 @@ CONFORMANCE_CASE(Inherit, TasksWithEqualEventsKeepTheirCounts, .rules = {rule::I
   const Event all = Open(spec, {.disabled = false, .inherit = true});
   for (const bool one_has_its_own : {false, true}) {
     const std::uint64_t before = all.Read().value;
-    const Rendezvous turns;
-    Child first([&] { return Serve(turns, spec, 1'000), 0; });
-    Child second([&] { return Return(turns, spec, 7), 0; });
+    const Rendezvous rendezvous;
+    Child first([&] { return StimulateFirst(rendezvous, spec, 1'000), 0; });
+    Child second([&] { return StimulateSecond(rendezvous, spec, 7), 0; });
     Event own;
     if (one_has_its_own) own = Open(spec, {.pid = first.pid(), .disabled = false});
     first.Go();
@@ -139,15 +139,15 @@ CONFORMANCE_CASE(
                       return std::all_of(events.begin(), events.end(),
                                          [](const Event& event) { return event.Read().value > 0; });
                     });
-    rendezvous.ReachAndWait();
+    rendezvous.ReportAndWait();
     return all ? 0 : 1;
   });
   child.Go();
-  rendezvous.AwaitReached();
+  rendezvous.WaitUntilReached();
   DisableEach(events);
   std::vector<Reading> alive;
   for (const Event& event : events) alive.push_back(event.Read());
-  rendezvous.GoOn();
+  rendezvous.Continue();
   ASSERT_EQ(child.Wait(), 0);
   for (std::size_t i = 0; i < events.size(); ++i) {
     const Reading ended = events[i].Read();
@@ -205,18 +205,18 @@ CONFORMANCE_CASE(Inherit, ChildContinuesPeriodOfParent, .rules = {rule::INH_019}
   EXPECT_TRUE(RepeatUntil(
       [&] {
         target().Stimulate(spec, 1);
-        Spin(50e-6);
+        BusyWait(50e-6);
         for (const Sample& sample : ring.Drain().samples) period = *sample.period;
       },
       [&] { return period >= 16; }));
   // Prevents a swap of contexts between this task and its child: the child does not run before
   // `apart` makes the two contexts differ.
-  const Undisturbed until_it_waits;
+  const NoPreemption no_preemption;
   Child child([&spec] {
     target().Stimulate(spec, 100'000);
     return 0;
   });
-  const Event apart = Open(spec);
+  const Event own_event = Open(spec);
   const auto child_pid = static_cast<std::uint32_t>(child.pid());
   child.Go();
   ASSERT_EQ(child.Wait(), 0);

@@ -14,7 +14,7 @@ namespace {
 using Terms = std::vector<std::pair<std::string, std::uint64_t>>;
 
 // `spec` with `terms` in place of the same fields of its config, as sysfs format/ encodes them.
-EventSpec With(EventSpec spec, const Terms& terms) {
+EventSpec WithTerms(EventSpec spec, const Terms& terms) {
   for (const auto& [name, value] : terms) {
     const auto text = ReadFile(DeviceFile("format/" + name));
     const auto field = text ? ParseFormat(*text) : std::nullopt;
@@ -30,7 +30,7 @@ EventSpec With(EventSpec spec, const Terms& terms) {
 }
 
 // The count of one pulse: a cycle with `occurrences` of the event, then an idle cycle.
-std::uint64_t Gain(unsigned occurrences, std::uint64_t cmask, bool inv, bool edge) {
+std::uint64_t PulseCount(unsigned occurrences, std::uint64_t cmask, bool inv, bool edge) {
   if (edge) return occurrences >= std::max<std::uint64_t>(cmask, 1);
   if (cmask == 0) return occurrences;
   return inv ? 1 + (occurrences < cmask) : occurrences >= cmask;
@@ -42,12 +42,12 @@ CONFORMANCE_CASE(Init, CmaskInvAndEdgeFilterCycles, .rules = {rule::INI_030, rul
   for (const std::uint64_t cmask : {0, 1, 2, 3, 15, 16, 255}) {
     for (const auto& [inv, edge] : {std::pair(0, 0), {1, 0}, {0, 1}, {1, 1}}) {
       if (inv == 1 && cmask == 0) continue;
-      const EventSpec spec = With(plain, {{"cmask", cmask}, {"inv", inv}, {"edge", edge}});
+      const EventSpec spec = WithTerms(plain, {{"cmask", cmask}, {"inv", inv}, {"edge", edge}});
       const Event event = Open(spec, {.disabled = false});
       std::uint64_t want = 0;
       for (const unsigned occurrences : {1u, 2u, 3u, 14u, 16u, 63u}) {
         target().Stimulate(spec, 100 + occurrences, {.per_pulse = occurrences});
-        want += (100 + occurrences) * Gain(occurrences, cmask, inv != 0, edge != 0);
+        want += (100 + occurrences) * PulseCount(occurrences, cmask, inv != 0, edge != 0);
         ASSERT_THAT(event.Read(), Counted(spec, want))
             << rule::INI_030.text << occurrences << " occurrences in a cycle";
       }
@@ -72,7 +72,7 @@ CONFORMANCE_CASE(Init, CmaskInvAndEdgeFilterTicks, .rules = {rule::INI_030},
                                                                          {1, 1, 1, edges}}) {
       const auto value = [](int n) { return static_cast<std::uint64_t>(n); };
       const EventSpec spec =
-          With(plain, {{"cmask", value(cmask)}, {"inv", value(inv)}, {"edge", value(edge)}});
+          WithTerms(plain, {{"cmask", value(cmask)}, {"inv", value(inv)}, {"edge", value(edge)}});
       const Event event = Open(spec, {.disabled = false});
       target().Stimulate(spec, 1'000);
       EXPECT_THAT(event.Read(), Counted(spec, 1'000 * want)) << rule::INI_030.text << ticks;
@@ -82,7 +82,7 @@ CONFORMANCE_CASE(Init, CmaskInvAndEdgeFilterTicks, .rules = {rule::INI_030},
 
 CONFORMANCE_CASE(Init, FilteredEventsSample, .rules = {rule::INI_030},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kFilters, Cap::kSampling}) {
-  const EventSpec spec = With(target().AnyEvent(), {{"cmask", 4}, {"edge", 1}});
+  const EventSpec spec = WithTerms(target().AnyEvent(), {{"cmask", 4}, {"edge", 1}});
   const Event event = Open(spec, {.sample_period = 7, .disabled = false});
   const std::uint64_t before = port().Stats().overflows;
   target().Stimulate(spec, 100, {.per_pulse = 3});
@@ -170,7 +170,7 @@ CONFORMANCE_CASE(Init, LatencyThresholdSelectsLoads, .rules = {rule::INI_031, ru
     if (spec.latency != 0) load = spec;
   }
   for (const std::uint64_t threshold : {0, 1, 3, 100, 0xfffe, 0xffff}) {
-    const EventSpec spec = With(load, {{"ldlat", threshold}});
+    const EventSpec spec = WithTerms(load, {{"ldlat", threshold}});
     const Event event = Open(spec, {.disabled = false});
     std::uint64_t want = 0;
     for (const std::uint32_t latency : {1u, 2u, 3u, 4u, 100u, 101u, 0xffffu}) {
@@ -179,8 +179,8 @@ CONFORMANCE_CASE(Init, LatencyThresholdSelectsLoads, .rules = {rule::INI_031, ru
       ASSERT_THAT(event.Read(), Counted(spec, want)) << rule::INI_031.text << latency;
     }
   }
-  const EventSpec short_ones = With(load, {{"ldlat", 5}});
-  const EventSpec long_ones = With(load, {{"ldlat", 50}});
+  const EventSpec short_ones = WithTerms(load, {{"ldlat", 5}});
+  const EventSpec long_ones = WithTerms(load, {{"ldlat", 50}});
   EXPECT_THAT(TryOpenGroup({short_ones, short_ones}), Succeeds()) << rule::INI_032.text;
   EXPECT_THAT(TryOpenGroup({short_ones, long_ones}), FailsWith(EINVAL)) << rule::INI_032.text;
 }

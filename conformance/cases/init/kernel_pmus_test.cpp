@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "cases/common.h"
-#include "cases/nobody.h"
+#include "cases/unprivileged.h"
 #include "perf/ring.h"
 #include "rules/INI.h"
 #include "rules/SYS.h"
@@ -78,9 +78,9 @@ perf_event_attr Probe(const std::string& pmu, const char* where, std::uint64_t o
 }
 
 // The errno of opening the probe in an unprivileged process that keeps only these capabilities.
-int ProbeErrnoAsNobody(perf_event_attr attr, std::initializer_list<int> keep) {
+int UnprivilegedProbeErrno(perf_event_attr attr, std::initializer_list<int> capabilities) {
   attr.exclude_kernel = 1;
-  return AsNobody([&] { return TryOpen(attr, getpid()).error; }, keep);
+  return RunUnprivileged([&] { return TryOpen(attr, getpid()).error; }, capabilities);
 }
 
 // The kernel calls this function once for each open(2) of a file.
@@ -102,8 +102,8 @@ CONFORMANCE_CASE(Init, KernelProbeNeedsFunctionAndPrivilege, .rules = {rule::INI
       << rule::INI_018.text;
   const Sysctl paranoid(kParanoid, "-1");
   const perf_event_attr attr = Probe("kprobe", kOpenFunction, 0, false);
-  EXPECT_EQ(ProbeErrnoAsNobody(attr, {}), EACCES) << rule::INI_018.text;
-  EXPECT_EQ(ProbeErrnoAsNobody(attr, {CAP_PERFMON}), 0) << rule::INI_018.text;
+  EXPECT_EQ(UnprivilegedProbeErrno(attr, {}), EACCES) << rule::INI_018.text;
+  EXPECT_EQ(UnprivilegedProbeErrno(attr, {CAP_PERFMON}), 0) << rule::INI_018.text;
 }
 
 volatile int probed_calls = 0;
@@ -134,8 +134,8 @@ CONFORMANCE_CASE(Init, UserProbesCountCallsAndReturns, .rules = {rule::INI_018})
       << rule::INI_018.text;
   const Sysctl paranoid(kParanoid, "-1");
   const perf_event_attr attr = Probe("uprobe", "/proc/self/exe", offset, false);
-  EXPECT_EQ(ProbeErrnoAsNobody(attr, {CAP_PERFMON}), EACCES) << rule::INI_018.text;
-  EXPECT_EQ(ProbeErrnoAsNobody(attr, {CAP_SYS_ADMIN}), 0) << rule::INI_018.text;
+  EXPECT_EQ(UnprivilegedProbeErrno(attr, {CAP_PERFMON}), EACCES) << rule::INI_018.text;
+  EXPECT_EQ(UnprivilegedProbeErrno(attr, {CAP_SYS_ADMIN}), 0) << rule::INI_018.text;
 }
 
 alignas(64) volatile std::uint64_t watched[16] = {};
@@ -203,8 +203,8 @@ CONFORMANCE_CASE(Init, KernelBreakpointNeedsPrivilege, .rules = {rule::INI_019})
   attr.exclude_kernel = 0;
   EXPECT_EQ(open_it(), 0) << rule::INI_019.text;
   const Sysctl paranoid(kParanoid, "-1");
-  EXPECT_EQ(AsNobody(open_it), EPERM) << rule::INI_019.text;
-  EXPECT_EQ(AsNobody(open_it, {CAP_SYS_ADMIN}), 0) << rule::INI_019.text;
+  EXPECT_EQ(RunUnprivileged(open_it), EPERM) << rule::INI_019.text;
+  EXPECT_EQ(RunUnprivileged(open_it, {CAP_SYS_ADMIN}), 0) << rule::INI_019.text;
 }
 
 }  // namespace

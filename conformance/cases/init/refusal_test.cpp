@@ -203,7 +203,7 @@ CONFORMANCE_CASE(Init, GenericEventsMatchClaims, .rules = {rule::INI_005, rule::
 
 CONFORMANCE_CASE(Init, GenericEventReachesTheNamedPmuAlone, .rules = {rule::INI_008, rule::INI_009},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kGenericEvents}) {
-  const std::set<std::uint32_t> kinds = OtherKinds();
+  const std::set<std::uint32_t> kinds = OtherCoreTypes();
   for (const EventSpec& spec : target().Events({.generic = true})) {
     const OpenResult opened = TryOpen(Named(AsGeneric(spec), target().type()));
     EXPECT_THAT(opened, Succeeds()) << rule::INI_008.text << spec.name;

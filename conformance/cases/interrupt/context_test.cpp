@@ -10,7 +10,7 @@
 #include "cases/signal/overflow_signals.h"
 #include "perf/ring.h"
 #include "rules/NMI.h"
-#include "system/edge_stack.h"
+#include "system/guarded_stack.h"
 
 namespace pmuconf {
 namespace {
@@ -37,7 +37,7 @@ CONFORMANCE_CASE(Interrupt, OverflowDeliversSampleWakeupAndSignal, .rules = {rul
     EXPECT_EQ(poll(&ready, 1, 0), 0) << rule::NMI_001.text;
     target().Stimulate(spec, last);
     EXPECT_EQ(poll(&ready, 1, 1'000), 1) << rule::NMI_001.text;
-    EXPECT_EQ(signals.Take().size(), 1u) << rule::NMI_001.text;
+    EXPECT_EQ(signals.Drain().size(), 1u) << rule::NMI_001.text;
     const RingContents contents = ring.Drain();
     ASSERT_EQ(contents.samples.size(), 1u) << rule::NMI_001.text;
     EXPECT_FALSE(contents.samples[0].callchain->empty()) << rule::NMI_001.text;
@@ -53,17 +53,17 @@ CONFORMANCE_CASE(Interrupt, ReadingsBetweenOverflowsAddNothingTwice, .rules = {r
   Ring ring(event, 64);
   event.Enable();
   std::atomic<bool> stop = false;
-  std::vector<std::uint64_t> seen;
+  std::vector<std::uint64_t> readings;
   std::thread reader([&] {
     PinTo(target().Cpu(1));
-    while (!stop && seen.size() < 1'000) seen.push_back(event.Read().value);
+    while (!stop && readings.size() < 1'000) readings.push_back(event.Read().value);
   });
   for (int i = 0; i < 30; ++i) target().Stimulate(spec, 107);
   stop = true;
   reader.join();
   EXPECT_THAT(event.Read(), Counted(spec, 3'210)) << rule::NMI_002.text;
   EXPECT_EQ(ring.Drain().samples.size(), 321u) << rule::NMI_002.text;
-  EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end())) << rule::NMI_002.text;
+  EXPECT_TRUE(std::is_sorted(readings.begin(), readings.end())) << rule::NMI_002.text;
 }
 
 // Time drives the counter. So its interrupts occur at any moment: in reads, in enables and
@@ -128,7 +128,7 @@ CONFORMANCE_CASE(Interrupt, ClosingRightAfterAnOverflowIsHarmless, .rules = {rul
       if (round % 3 == 0) event.Close();
     }
     event.Close();
-    EXPECT_LE(signals.Take().size(), 1u) << rule::NMI_006.text;
+    EXPECT_LE(signals.Drain().size(), 1u) << rule::NMI_006.text;
   }
   EXPECT_EQ(port().Stats().live_events, live) << rule::NMI_006.text;
   const Event event = Open(spec, {.sample_period = 10, .disabled = false});
@@ -144,7 +144,7 @@ CONFORMANCE_CASE(Interrupt, FaultInASampleOnlyShortensIt, .rules = {rule::NMI_00
   constexpr std::size_t kStack = 256 * 1024;
   RingContents contents;
   std::uint64_t faults = 0, counted = 0;
-  OnEdgeStack(kStack, [&](std::uint64_t) {
+  RunOnGuardedStack(kStack, [&](std::uint64_t) {
     const Event event = Open(spec, {.sample_period = 10,
                                     .sample_type = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER,
                                     .edit = whole_stack});
@@ -152,7 +152,7 @@ CONFORMANCE_CASE(Interrupt, FaultInASampleOnlyShortensIt, .rules = {rule::NMI_00
     const Event fault = Open(Software(PERF_COUNT_SW_PAGE_FAULTS));
     event.Enable();
     target().Stimulate(spec, 10);  // from here on, code and stack cause no faults
-    ring.Take();
+    ring.DrainRaw();
     fault.Enable();
     target().Stimulate(spec, 95);
     fault.Disable();

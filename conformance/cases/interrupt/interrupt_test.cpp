@@ -31,7 +31,7 @@ std::uint64_t AllFlags() {
 
 CONFORMANCE_CASE(Interrupt, SpuriousInterruptIsNotClaimed, .rules = {rule::NMI_004},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters}) {
-  const Undisturbed undisturbed;  // a context switch may lengthen the remaining period
+  const NoPreemption no_preemption;  // a context switch may lengthen the remaining period
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 100});
   Ring ring(event, 1);
@@ -50,7 +50,7 @@ CONFORMANCE_CASE(Interrupt, SpuriousInterruptIsNotClaimed, .rules = {rule::NMI_0
 
 CONFORMANCE_CASE(Interrupt, FlagOfAnUnusedCounterIsAcknowledged, .rules = {rule::NMI_004},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters}) {
-  const Undisturbed undisturbed;  // a context switch may lengthen the remaining period
+  const NoPreemption no_preemption;  // a context switch may lengthen the remaining period
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 100});
   Ring ring(event, 1);
@@ -122,7 +122,7 @@ CONFORMANCE_CASE(Interrupt, ForeignNmiIsIgnored, .rules = {rule::NMI_004},
 
 CONFORMANCE_CASE(Interrupt, EarlyFlagOfAUsedCounterGivesNoSample, .rules = {rule::NMI_004},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters}) {
-  const Undisturbed undisturbed;  // a context switch may lengthen the remaining period
+  const NoPreemption no_preemption;  // a context switch may lengthen the remaining period
   const std::vector<EventSpec> specs = target().AnyEvents(target().general());
   std::vector<Event> events;
   std::vector<Ring> rings;

@@ -49,7 +49,7 @@ Rotation Rotate(const EventSpec& spec) {
   for (const Event& event : rotation.events) rotation.ids.push_back(event.Id());
   const std::size_t enough = 3 * rotation.events.size();
   const std::uint64_t mark = port().Log().back().seq;
-  EXPECT_TRUE(RepeatUntil([] { Spin(0.002); },
+  EXPECT_TRUE(RepeatUntil([] { BusyWait(0.002); },
                           [&] {
                             rotation.turns = TurnsSince(mark, CounterCount(spec));
                             return rotation.turns.size() >= enough;
@@ -219,7 +219,7 @@ CONFORMANCE_CASE(Multiplex, OtherPmusRunThroughTheRotation, .rules = {rule::MUX_
                  .timing = kOneTurnAMillisecond) {
   const MuxInterval interval(1);
   static volatile std::uint64_t watched;
-  const Event stores = Open(Watch(watched, {.disabled = false}));
+  const Event stores = Open(CountStores(watched, {.disabled = false}));
   const Event clock = Open(Software(PERF_COUNT_SW_TASK_CLOCK), {.disabled = false});
   const EventSpec spec = target().AnyEvent();
   const std::vector<Event> events = OpenEach(std::vector(CounterCount(spec) + 2, spec));

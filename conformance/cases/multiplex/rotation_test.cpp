@@ -71,7 +71,7 @@ CONFORMANCE_CASE(Multiplex, DifferentEventsAreNeverMixedUp,
   // Only one of several names of the same event.
   std::vector<EventSpec> specs;
   for (const EventSpec& spec : target().Events({.stimulus = StimulusKind::kPulse})) {
-    const auto same = [&spec](const EventSpec& other) { return HappenTogether(spec, other); };
+    const auto same = [&spec](const EventSpec& other) { return ShareStimulus(spec, other); };
     if (std::none_of(specs.begin(), specs.end(), same)) specs.push_back(spec);
   }
   const std::vector<Event> events = OpenEach(specs);
@@ -112,7 +112,7 @@ CONFORMANCE_CASE(Multiplex, RotatedSamplersKeepTheirPlaceInThePeriod, .rules = {
 
 // Generates one pulse and returns the index of the event that misses it. `events` has one event
 // more than there are counters.
-std::size_t SittingOut(const EventSpec& spec, const std::vector<Event>& events) {
+std::size_t NotCounting(const EventSpec& spec, const std::vector<Event>& events) {
   std::vector<std::uint64_t> before;
   for (const Event& event : events) before.push_back(event.Read().value);
   Pulse(spec, 1);
@@ -128,18 +128,18 @@ CONFORMANCE_CASE(Multiplex, IntervalDecidesWhenEventsRotate, .rules = {rule::MUX
   using std::chrono::steady_clock;
   const EventSpec spec = target().AnyEvent();
   std::size_t turns = 0;
-  const auto count_turns = [&](const std::vector<Event>& events, std::size_t& out) {
-    const std::size_t now = SittingOut(spec, events);
+  const auto count_schedulings = [&](const std::vector<Event>& events, std::size_t& out) {
+    const std::size_t now = NotCounting(spec, events);
     turns += now != out;
     out = now;
   };
   const OpenOptions options = {.disabled = false};
   const std::vector<Event> events = OpenEach(std::vector(CounterCount(spec) + 1, spec), options);
-  std::size_t out = SittingOut(spec, events);
+  std::size_t out = NotCounting(spec, events);
   {
     const MuxInterval slow(40);
     const auto begin = steady_clock::now();
-    EXPECT_TRUE(RepeatUntil([&] { count_turns(events, out); },
+    EXPECT_TRUE(RepeatUntil([&] { count_schedulings(events, out); },
                             [&] { return steady_clock::now() - begin > milliseconds(90); }));
     const auto elapsed = steady_clock::now() - begin;
     // Two more turns: one for a timer that was already armed, one for an interval that began
@@ -149,7 +149,7 @@ CONFORMANCE_CASE(Multiplex, IntervalDecidesWhenEventsRotate, .rules = {rule::MUX
   }
   const MuxInterval fast(1);
   turns = 0;
-  EXPECT_TRUE(RepeatUntil([&] { count_turns(events, out); }, [&] { return turns >= 10; }))
+  EXPECT_TRUE(RepeatUntil([&] { count_schedulings(events, out); }, [&] { return turns >= 10; }))
       << rule::MUX_010.text;
 }
 

@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "cases/kernel_pmus.h"
-#include "cases/nobody.h"
+#include "cases/unprivileged.h"
 #include "rules/PRM.h"
 #include "system/sysctl.h"
 
@@ -15,21 +15,21 @@ CONFORMANCE_CASE(Permission, KernelEventNeedsPrivilege, .rules = {rule::PRM_001}
   const OpenOptions user_only = {.exclude_kernel = true, .exclude_hv = true};
   {
     const Sysctl paranoid(kParanoid, "2");
-    EXPECT_EQ(ErrnoAsNobody({}), EACCES) << rule::PRM_001.text;
-    EXPECT_EQ(ErrnoAsNobody(user_only), 0) << rule::PRM_001.text;
+    EXPECT_EQ(UnprivilegedErrno({}), EACCES) << rule::PRM_001.text;
+    EXPECT_EQ(UnprivilegedErrno(user_only), 0) << rule::PRM_001.text;
   }
   const Sysctl paranoid(kParanoid, "1");
-  EXPECT_EQ(ErrnoAsNobody({}), 0) << rule::PRM_001.text;
+  EXPECT_EQ(UnprivilegedErrno({}), 0) << rule::PRM_001.text;
 }
 
 CONFORMANCE_CASE(Permission, CpuEventNeedsPrivilege, .rules = {rule::PRM_002}) {
   const OpenOptions cpu_wide = {.pid = -1, .cpu = target().Cpu(0)};
   {
     const Sysctl paranoid(kParanoid, "1");
-    EXPECT_EQ(ErrnoAsNobody(cpu_wide), EACCES) << rule::PRM_002.text;
+    EXPECT_EQ(UnprivilegedErrno(cpu_wide), EACCES) << rule::PRM_002.text;
   }
   const Sysctl paranoid(kParanoid, "0");
-  EXPECT_EQ(ErrnoAsNobody(cpu_wide), 0) << rule::PRM_002.text;
+  EXPECT_EQ(UnprivilegedErrno(cpu_wide), 0) << rule::PRM_002.text;
 }
 
 CONFORMANCE_CASE(Permission, CapPerfmonIsSufficient, .rules = {rule::PRM_006}) {
@@ -40,9 +40,10 @@ CONFORMANCE_CASE(Permission, CapPerfmonIsSufficient, .rules = {rule::PRM_006}) {
                                        OpenOptions{}, OpenOptions{.pid = getpid()}}) {
       // A PMU of the whole machine has no events of tasks.
       if (options.cpu < 0 && !target().Has(Cap::kTasks)) continue;
-      EXPECT_EQ(ErrnoAsNobody(options, {cap}), 0) << rule::PRM_006.text << " capability " << cap;
+      EXPECT_EQ(UnprivilegedErrno(options, {cap}), 0)
+          << rule::PRM_006.text << " capability " << cap;
     }
-    EXPECT_EQ(ErrnoAsNobody(Tracepoint("sched/sched_switch"), raw, {cap}), 0)
+    EXPECT_EQ(UnprivilegedErrno(Tracepoint("sched/sched_switch"), raw, {cap}), 0)
         << rule::PRM_006.text << " capability " << cap;
   }
 }
@@ -50,8 +51,9 @@ CONFORMANCE_CASE(Permission, CapPerfmonIsSufficient, .rules = {rule::PRM_006}) {
 CONFORMANCE_CASE(Permission, OtherUsersTasksAreOffLimits, .rules = {rule::PRM_007},
                  .needs = {Cap::kExcludes}) {
   const Sysctl paranoid(kParanoid, "-1");
-  EXPECT_EQ(ErrnoAsNobody({.pid = getpid()}), EACCES) << rule::PRM_007.text;
-  EXPECT_EQ(ErrnoAsNobody({.pid = getpid(), .exclude_kernel = true}), EACCES) << rule::PRM_007.text;
+  EXPECT_EQ(UnprivilegedErrno({.pid = getpid()}), EACCES) << rule::PRM_007.text;
+  EXPECT_EQ(UnprivilegedErrno({.pid = getpid(), .exclude_kernel = true}), EACCES)
+      << rule::PRM_007.text;
 }
 
 // A task that has changed its user is not dumpable, so the case sets the flag itself.
@@ -66,7 +68,7 @@ CONFORMANCE_CASE(Permission, UndumpableTasksAreOffLimits, .rules = {rule::PRM_00
       opener.Go();
       return opener.Wait();
     };
-    EXPECT_EQ(AsNobody(open_self_from_a_child), want) << rule::PRM_007.text << dumpable;
+    EXPECT_EQ(RunUnprivileged(open_self_from_a_child), want) << rule::PRM_007.text << dumpable;
   }
 }
 
@@ -80,14 +82,14 @@ CONFORMANCE_CASE(Permission, PhysAddrAndNamespacesNeedPrivilege, .rules = {rule:
                                  .edit = [](perf_event_attr& attr) { attr.text_poke = 1; }};
   {
     const Sysctl paranoid(kParanoid, "2");
-    EXPECT_EQ(ErrnoAsNobody(physical), EACCES) << rule::PRM_008.text;
-    EXPECT_EQ(ErrnoAsNobody(namespaces), EACCES) << rule::PRM_008.text;
-    EXPECT_EQ(ErrnoAsNobody(text_poke), EACCES) << rule::PRM_008.text;
+    EXPECT_EQ(UnprivilegedErrno(physical), EACCES) << rule::PRM_008.text;
+    EXPECT_EQ(UnprivilegedErrno(namespaces), EACCES) << rule::PRM_008.text;
+    EXPECT_EQ(UnprivilegedErrno(text_poke), EACCES) << rule::PRM_008.text;
   }
   const Sysctl paranoid(kParanoid, "-1");
-  EXPECT_EQ(ErrnoAsNobody(physical), 0) << rule::PRM_008.text;
-  EXPECT_EQ(ErrnoAsNobody(text_poke), 0) << rule::PRM_008.text;
-  EXPECT_EQ(ErrnoAsNobody(namespaces), EACCES) << rule::PRM_008.text;
+  EXPECT_EQ(UnprivilegedErrno(physical), 0) << rule::PRM_008.text;
+  EXPECT_EQ(UnprivilegedErrno(text_poke), 0) << rule::PRM_008.text;
+  EXPECT_EQ(UnprivilegedErrno(namespaces), EACCES) << rule::PRM_008.text;
 }
 
 CONFORMANCE_CASE(Permission, DescriptorOutlivesThePrivilege, .rules = {rule::PRM_016},
@@ -97,16 +99,16 @@ CONFORMANCE_CASE(Permission, DescriptorOutlivesThePrivilege, .rules = {rule::PRM
   const Event event = Open(spec);
   // The system call drops the privilege of one thread. The C library's function would change all
   // threads.
-  const auto as_nobody = [&](const std::function<void()>& body) {
+  const auto unprivileged = [&](const std::function<void()>& body) {
     std::thread([&] {
       ASSERT_EQ(syscall(SYS_setresuid, kNobody, kNobody, kNobody), 0);
       body();
     }).join();
   };
-  as_nobody([&event] { EXPECT_THAT(event.TryEnable(), Succeeds()) << rule::PRM_016.text; });
+  unprivileged([&event] { EXPECT_THAT(event.TryEnable(), Succeeds()) << rule::PRM_016.text; });
   target().Stimulate(spec, 321);
-  as_nobody([&] { EXPECT_THAT(event.Read(), Counted(spec, 321)) << rule::PRM_016.text; });
-  as_nobody([&event] { event.Disable(); });
+  unprivileged([&] { EXPECT_THAT(event.Read(), Counted(spec, 321)) << rule::PRM_016.text; });
+  unprivileged([&event] { event.Disable(); });
   target().Stimulate(spec, 5);
   EXPECT_THAT(event.Read(), Counted(spec, 321)) << rule::PRM_016.text;
 }

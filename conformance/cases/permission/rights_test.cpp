@@ -9,7 +9,7 @@
 
 #include "cases/common.h"
 #include "cases/kernel_pmus.h"
-#include "cases/nobody.h"
+#include "cases/unprivileged.h"
 #include "perf/registers.h"
 #include "perf/ring.h"
 #include "rules/INI.h"
@@ -22,12 +22,12 @@ namespace {
 
 // The errno that an unprivileged process gets while kernel.perf_event_paranoid is `level`.
 int ErrnoAt(const char* level, const EventSpec& spec, const OpenOptions& options,
-            std::initializer_list<int> keep = {}) {
+            std::initializer_list<int> capabilities = {}) {
   const Sysctl paranoid(kParanoid, level);
-  return ErrnoAsNobody(spec, options, keep);
+  return UnprivilegedErrno(spec, options, capabilities);
 }
 
-OpenOptions Chains(bool exclude_kernel, bool exclude_callchain_kernel) {
+OpenOptions CallchainOptions(bool exclude_kernel, bool exclude_callchain_kernel) {
   return {.sample_period = 1'000,
           .sample_type = PERF_SAMPLE_CALLCHAIN,
           .exclude_kernel = exclude_kernel,
@@ -54,15 +54,16 @@ CONFORMANCE_CASE(Permission, LockedMemoryIsLimited, .rules = {rule::PRM_004}) {
   const EventSpec spec = target().AnyEvent();
   const Sysctl allowance("kernel/perf_event_mlock_kb", "8");
   const auto pages = static_cast<std::size_t>(OnlineCpus().size() * 8 * 1024 / getpagesize());
-  const auto map = [&spec](std::size_t data, rlim_t limit, std::initializer_list<int> keep = {}) {
-    return AsNobody(
+  const auto map = [&spec](std::size_t data, rlim_t limit,
+                           std::initializer_list<int> capabilities = {}) {
+    return RunUnprivileged(
         [&] {
           const rlimit locked = {limit, limit};
           if (setrlimit(RLIMIT_MEMLOCK, &locked) != 0) return 125;
           const OpenResult opened = TryOpen(spec);
           return opened.ok() ? Ring::TryMap(opened.event, data).error : 124;
         },
-        keep);
+        capabilities);
   };
   const std::size_t within = std::bit_floor(pages - 1), beyond = 2 * std::bit_ceil(pages);
   {
@@ -80,31 +81,34 @@ CONFORMANCE_CASE(Permission, LockedMemoryIsLimited, .rules = {rule::PRM_004}) {
 CONFORMANCE_CASE(Permission, ParanoidAboveTwoAppliesToAllEvents, .rules = {rule::PRM_005}) {
   static volatile std::uint64_t watched = 0;
   perf_event_attr breakpoint = Breakpoint(&watched, 8);
-  const OpenOptions mine = {.exclude_kernel = true, .exclude_hv = true};
+  const OpenOptions own = {.exclude_kernel = true, .exclude_hv = true};
   for (const char* level : {"3", "4"}) {
     const Sysctl paranoid(kParanoid, level);
-    const int error = ErrnoAsNobody(Software(PERF_COUNT_SW_DUMMY), mine);
+    const int error = UnprivilegedErrno(Software(PERF_COUNT_SW_DUMMY), own);
     EXPECT_THAT(error, testing::AnyOf(0, EACCES)) << rule::PRM_005.text;
-    EXPECT_EQ(ErrnoAsNobody(Software(PERF_COUNT_SW_TASK_CLOCK), mine), error) << rule::PRM_005.text;
-    EXPECT_EQ(ErrnoAsNobody(Tracepoint("sched/sched_switch"), mine), error) << rule::PRM_005.text;
-    EXPECT_EQ(AsNobody([&] { return TryOpen(breakpoint, getpid()).error; }), error)
+    EXPECT_EQ(UnprivilegedErrno(Software(PERF_COUNT_SW_TASK_CLOCK), own), error)
         << rule::PRM_005.text;
-    EXPECT_EQ(ErrnoAsNobody(Software(PERF_COUNT_SW_DUMMY), mine, {CAP_PERFMON}), error)
+    EXPECT_EQ(UnprivilegedErrno(Tracepoint("sched/sched_switch"), own), error)
         << rule::PRM_005.text;
-    EXPECT_EQ(ErrnoAsNobody({.pid = -1, .cpu = target().Cpu(0)}), EACCES) << rule::PRM_005.text;
-    EXPECT_EQ(ErrnoAsNobody({.pid = -1, .cpu = target().Cpu(0)}, {CAP_SYS_ADMIN}), 0)
+    EXPECT_EQ(RunUnprivileged([&] { return TryOpen(breakpoint, getpid()).error; }), error)
+        << rule::PRM_005.text;
+    EXPECT_EQ(UnprivilegedErrno(Software(PERF_COUNT_SW_DUMMY), own, {CAP_PERFMON}), error)
+        << rule::PRM_005.text;
+    EXPECT_EQ(UnprivilegedErrno({.pid = -1, .cpu = target().Cpu(0)}), EACCES) << rule::PRM_005.text;
+    EXPECT_EQ(UnprivilegedErrno({.pid = -1, .cpu = target().Cpu(0)}, {CAP_SYS_ADMIN}), 0)
         << rule::PRM_005.text;
   }
 }
 
 CONFORMANCE_CASE(Permission, KernelCallChainNeedsPrivilege, .rules = {rule::PRM_009}) {
   const EventSpec spec = target().AnyEvent();
-  const int want = static_cast<int>(ValueHere(rule::PRM_009, "kernel_chain"));
-  EXPECT_EQ(ErrnoAt("2", spec, Chains(true, false)), want) << rule::PRM_009.text;
-  EXPECT_EQ(ErrnoAt("2", spec, Chains(true, true)), 0) << rule::PRM_009.text;
-  EXPECT_EQ(ErrnoAt("2", spec, Chains(false, true)), EACCES) << rule::PRM_009.text;
-  EXPECT_EQ(ErrnoAt("2", spec, Chains(true, false), {CAP_PERFMON}), 0) << rule::PRM_009.text;
-  EXPECT_EQ(ErrnoAt("1", spec, Chains(true, false)), 0) << rule::PRM_009.text;
+  const int want = static_cast<int>(ValueOnThisKernel(rule::PRM_009, "kernel_chain"));
+  EXPECT_EQ(ErrnoAt("2", spec, CallchainOptions(true, false)), want) << rule::PRM_009.text;
+  EXPECT_EQ(ErrnoAt("2", spec, CallchainOptions(true, true)), 0) << rule::PRM_009.text;
+  EXPECT_EQ(ErrnoAt("2", spec, CallchainOptions(false, true)), EACCES) << rule::PRM_009.text;
+  EXPECT_EQ(ErrnoAt("2", spec, CallchainOptions(true, false), {CAP_PERFMON}), 0)
+      << rule::PRM_009.text;
+  EXPECT_EQ(ErrnoAt("1", spec, CallchainOptions(true, false)), 0) << rule::PRM_009.text;
 }
 
 CONFORMANCE_CASE(Permission, KernelBranchesNeedPrivilege, .rules = {rule::PRM_010}) {
@@ -121,10 +125,10 @@ CONFORMANCE_CASE(Permission, KernelBranchesNeedPrivilege, .rules = {rule::PRM_01
   // A PMU without branches rejects even the branch stack that a user may have.
   const int users = target().branches() > 0 ? 0 : EOPNOTSUPP;
   for (const std::uint64_t kernel : {PERF_SAMPLE_BRANCH_KERNEL, PERF_SAMPLE_BRANCH_HV}) {
-    const OpenOptions asked = branches(PERF_SAMPLE_BRANCH_USER | kernel);
-    EXPECT_EQ(ErrnoAt("2", spec, asked), EACCES) << rule::PRM_010.text;
-    EXPECT_NE(ErrnoAt("1", spec, asked), EACCES) << rule::PRM_010.text;
-    EXPECT_NE(ErrnoAt("2", spec, asked, {CAP_PERFMON}), EACCES) << rule::PRM_010.text;
+    const OpenOptions requested = branches(PERF_SAMPLE_BRANCH_USER | kernel);
+    EXPECT_EQ(ErrnoAt("2", spec, requested), EACCES) << rule::PRM_010.text;
+    EXPECT_NE(ErrnoAt("1", spec, requested), EACCES) << rule::PRM_010.text;
+    EXPECT_NE(ErrnoAt("2", spec, requested, {CAP_PERFMON}), EACCES) << rule::PRM_010.text;
   }
   EXPECT_EQ(ErrnoAt("2", spec, branches(PERF_SAMPLE_BRANCH_USER)), users) << rule::PRM_010.text;
   EXPECT_EQ(ErrnoAt("2", spec, branches(0)), users) << rule::PRM_010.text;
@@ -154,14 +158,14 @@ CONFORMANCE_CASE(Permission, SigtrapOnOtherTaskNeedsPrivilege, .rules = {rule::P
   const OpenOptions plain = {.pid = getpid(), .sample_period = 1'000, .exclude_kernel = true};
   const OpenOptions signals = {
       .pid = getpid(), .sample_period = 1'000, .exclude_kernel = true, .sigtrap = true};
-  EXPECT_EQ(ErrnoAsNobody(spec, plain, {CAP_PERFMON}), 0) << rule::PRM_015.text;
-  EXPECT_EQ(ErrnoAsNobody(spec, signals, {CAP_PERFMON}), EACCES) << rule::PRM_015.text;
-  EXPECT_EQ(ErrnoAsNobody(spec, signals, {CAP_KILL}), EACCES) << rule::PRM_015.text;
-  EXPECT_EQ(ErrnoAsNobody(spec, signals, {CAP_PERFMON, CAP_KILL}), 0) << rule::PRM_015.text;
-  EXPECT_EQ(ErrnoAsNobody(spec, signals, {CAP_SYS_PTRACE}), 0) << rule::PRM_015.text;
+  EXPECT_EQ(UnprivilegedErrno(spec, plain, {CAP_PERFMON}), 0) << rule::PRM_015.text;
+  EXPECT_EQ(UnprivilegedErrno(spec, signals, {CAP_PERFMON}), EACCES) << rule::PRM_015.text;
+  EXPECT_EQ(UnprivilegedErrno(spec, signals, {CAP_KILL}), EACCES) << rule::PRM_015.text;
+  EXPECT_EQ(UnprivilegedErrno(spec, signals, {CAP_PERFMON, CAP_KILL}), 0) << rule::PRM_015.text;
+  EXPECT_EQ(UnprivilegedErrno(spec, signals, {CAP_SYS_PTRACE}), 0) << rule::PRM_015.text;
 }
 
-bool OfTheKernel(std::uint64_t address) { return address >> 63 != 0; }
+bool IsKernelAddress(std::uint64_t address) { return address >> 63 != 0; }
 
 // Pulses in the kernel, with kernel addresses, occur between the pulses of user code.
 CONFORMANCE_CASE(Permission, UserSamplesHideKernelAddresses, .rules = {rule::PRM_013},
@@ -184,7 +188,7 @@ CONFORMANCE_CASE(Permission, UserSamplesHideKernelAddresses, .rules = {rule::PRM
   }
   // This interrupt arrives when the kernel runs already. If the task left the CPU before the
   // interrupt, the overflow would have no sample.
-  const Undisturbed undisturbed;
+  const NoPreemption no_preemption;
   HoldLine line;
   Pulse(spec, 1, {.privilege = Privilege::kUser, .ip = kUser, .addr = kUser + 8});
   Pulse(spec, 1, {.privilege = Privilege::kKernel, .ip = kKernel, .addr = kKernel + 8});
@@ -192,10 +196,10 @@ CONFORMANCE_CASE(Permission, UserSamplesHideKernelAddresses, .rules = {rule::PRM
   const RingContents contents = ring.Drain();
   ASSERT_EQ(contents.samples.size(), 21u) << rule::PRM_013.text;
   for (const Sample& sample : contents.samples) {
-    EXPECT_FALSE(OfTheKernel(*sample.ip)) << rule::PRM_013.text;
-    EXPECT_FALSE(OfTheKernel(*sample.addr)) << rule::PRM_013.text;
+    EXPECT_FALSE(IsKernelAddress(*sample.ip)) << rule::PRM_013.text;
+    EXPECT_FALSE(IsKernelAddress(*sample.addr)) << rule::PRM_013.text;
     for (const std::uint64_t value : sample.regs_intr.value_or(std::vector<std::uint64_t>{})) {
-      EXPECT_FALSE(OfTheKernel(value)) << rule::PRM_013.text << " register " << value;
+      EXPECT_FALSE(IsKernelAddress(value)) << rule::PRM_013.text << " register " << value;
     }
     // The entries after the first one come from the user's stack frames, which may have any value.
     const std::vector<std::uint64_t>& chain = *sample.callchain;
@@ -203,7 +207,7 @@ CONFORMANCE_CASE(Permission, UserSamplesHideKernelAddresses, .rules = {rule::PRM
                 testing::Not(testing::Contains(static_cast<std::uint64_t>(PERF_CONTEXT_KERNEL))))
         << rule::PRM_013.text;
     ASSERT_GE(chain.size(), 2u) << rule::PRM_013.text;
-    EXPECT_FALSE(OfTheKernel(chain[1])) << rule::PRM_013.text;
+    EXPECT_FALSE(IsKernelAddress(chain[1])) << rule::PRM_013.text;
   }
 }
 

@@ -43,7 +43,7 @@ class SecurityModule {
     if (error != 0) BpfBroken("attach", -error);
   }
   void Refuse(Hook hook) { bpf_->data->refused = hook; }
-  std::uint64_t Asked(Hook hook) { return bpf_->bss->asked[hook]; }
+  std::uint64_t CallCount(Hook hook) { return bpf_->bss->asked[hook]; }
 
  private:
   Offered offered_;
@@ -55,14 +55,14 @@ CONFORMANCE_CASE(Permission, SecurityModuleCanRefuseEachCall, .rules = {rule::PR
   SecurityModule module;
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec);
-  EXPECT_GE(module.Asked(kOpen), 1u) << rule::PRM_011.text;
-  EXPECT_EQ(module.Asked(kAlloc), 1u) << rule::PRM_011.text;
-  const std::uint64_t writes = module.Asked(kWrite), reads = module.Asked(kRead);
+  EXPECT_GE(module.CallCount(kOpen), 1u) << rule::PRM_011.text;
+  EXPECT_EQ(module.CallCount(kAlloc), 1u) << rule::PRM_011.text;
+  const std::uint64_t writes = module.CallCount(kWrite), reads = module.CallCount(kRead);
   event.Enable();
   target().Stimulate(spec, 12);
   EXPECT_THAT(event.Read(), Counted(spec, 12));
-  EXPECT_EQ(module.Asked(kWrite), writes + 1) << rule::PRM_011.text;
-  EXPECT_EQ(module.Asked(kRead), reads + 1) << rule::PRM_011.text;
+  EXPECT_EQ(module.CallCount(kWrite), writes + 1) << rule::PRM_011.text;
+  EXPECT_EQ(module.CallCount(kRead), reads + 1) << rule::PRM_011.text;
   module.Refuse(kRead);
   EXPECT_THAT(event.TryRead(sizeof(Reading)), FailsWith(EACCES)) << rule::PRM_011.text;
   module.Refuse(kWrite);
@@ -89,7 +89,7 @@ CONFORMANCE_CASE(Permission, LockdownRefusesInterruptRegisters, .rules = {rule::
   };
   const std::uint64_t others = PERF_SAMPLE_IP | PERF_SAMPLE_REGS_USER;
   EXPECT_THAT(open_with(PERF_SAMPLE_REGS_INTR), Succeeds());
-  EXPECT_EQ(module.Asked(kLockedDown), 1u) << rule::PRM_012.text;
+  EXPECT_EQ(module.CallCount(kLockedDown), 1u) << rule::PRM_012.text;
   module.Refuse(kLockedDown);
   EXPECT_THAT(open_with(PERF_SAMPLE_REGS_INTR), FailsWith(EPERM)) << rule::PRM_012.text;
   EXPECT_THAT(open_with(others | PERF_SAMPLE_REGS_INTR), FailsWith(EPERM)) << rule::PRM_012.text;

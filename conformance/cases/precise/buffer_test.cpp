@@ -13,7 +13,7 @@ constexpr std::uint64_t kRecordBuffer = 1ull << 62;  // the bit of the buffer in
 CONFORMANCE_CASE(Precise, SamplesEqualCountDividedByPeriod, .rules = {rule::PRC_003, rule::SMP_005},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}) {
   const EventSpec spec = target().AnyEvent();
-  for (const std::uint64_t type : {kBuffered, kAtOnce}) {
+  for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
     for (const std::uint64_t period : {1, 2, 7, 1'000, 65'537}) {
       SCOPED_TRACE(testing::Message()
                    << "sample_type 0x" << std::hex << type << std::dec << ", period " << period);
@@ -49,7 +49,7 @@ CONFORMANCE_CASE(Precise, RecordsBeyondBufferSizeAreKept, .rules = {rule::PRC_00
 CONFORMANCE_CASE(Precise, CountIsExactBetweenRecords, .rules = {rule::PRC_008},
                  .needs = {Cap::kStimulus, Cap::kPrecise}) {
   const EventSpec spec = target().AnyEvent();
-  for (const std::uint64_t type : {kBuffered, kAtOnce}) {
+  for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
     const Event event = Open(spec, Precise(10, type));
     Ring ring(event);
     event.Enable();
@@ -69,7 +69,7 @@ CONFORMANCE_CASE(Precise, PartOfAPeriodIsKeptWhenTheEventStops,
                  .rules = {rule::PRC_009, rule::PRC_003},
                  .needs = {Cap::kStimulus, Cap::kPrecise}) {
   const EventSpec spec = target().AnyEvent();
-  for (const std::uint64_t type : {kBuffered, kAtOnce}) {
+  for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
     const Event event = Open(spec, Precise(100, type));
     Ring ring(event);
     std::size_t samples = 0;
@@ -163,7 +163,7 @@ CONFORMANCE_CASE(Precise, AllCountersArePreciseAtOnce, .rules = {rule::PRC_007},
   std::vector<Event> events;
   std::vector<Ring> rings;
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    events.push_back(Open(specs[i], Precise(10 + i, i % 2 ? kAtOnce : kBuffered)));
+    events.push_back(Open(specs[i], Precise(10 + i, i % 2 ? kUnbuffered : kBuffered)));
     rings.emplace_back(events.back(), 8);
   }
   EnableEach(events);
@@ -236,9 +236,9 @@ CONFORMANCE_CASE(Precise, SampleReadHoldsCountAtEvent, .rules = {rule::PRC_008, 
 
 CONFORMANCE_CASE(Precise, LateInterruptInventsNothing, .rules = {rule::PRC_011},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kRegisters}) {
-  const Undisturbed undisturbed;  // a context switch drains the buffer of records
+  const NoPreemption no_preemption;  // a context switch drains the buffer of records
   const EventSpec spec = target().AnyEvent();
-  for (const std::uint64_t type : {kBuffered, kAtOnce}) {
+  for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
     SCOPED_TRACE(testing::Message() << "sample_type 0x" << std::hex << type);
     const Event event = Open(spec, PreciseOnCpu(10, type));
     Ring ring(event, 1024);
@@ -292,9 +292,9 @@ CONFORMANCE_CASE(Precise, PeriodBeyondTheCounterGivesOneSample,
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kLongPeriods}) {
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t half = (target().counter_mask() >> 1) + 1;
-  // kAtOnce comes first. If a driver shortens the period, these samples reveal it before the device
-  // has written as many records as there are events.
-  for (const std::uint64_t type : {kAtOnce, kBuffered}) {
+  // kUnbuffered comes first. If a driver shortens the period, these samples reveal it before the
+  // device has written as many records as there are events.
+  for (const std::uint64_t type : {kUnbuffered, kBuffered}) {
     for (const std::uint64_t period : {half - 1, half, half + 1, 2 * half + 12'345}) {
       SCOPED_TRACE(testing::Message() << period << ", sample_type 0x" << std::hex << type);
       const Event event = Open(spec, Precise(period, type));

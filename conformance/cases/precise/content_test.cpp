@@ -63,7 +63,7 @@ CONFORMANCE_CASE(Precise, IpPointsToSampledInstruction, .rules = {rule::PRC_002,
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}) {
   const EventSpec spec = target().AnyEvent();
   for (unsigned level = 1; level <= target().precise(); ++level) {
-    for (const std::uint64_t type : {kBuffered, kAtOnce}) {
+    for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
       SCOPED_TRACE(testing::Message()
                    << "level " << level << ", sample_type 0x" << std::hex << type);
       const Event event = Open(spec, Precise(2, type, level));
@@ -87,7 +87,7 @@ CONFORMANCE_CASE(Precise, ExactSamplesSetExactIpFlag, .rules = {rule::PRC_002},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kExactIp}) {
   const EventSpec spec = target().AnyEvent();
   for (unsigned level = 2; level <= target().precise(); ++level) {
-    for (const std::uint64_t type : {kBuffered, kAtOnce}) {
+    for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
       const Event event = Open(spec, Precise(2, type, level));
       Ring ring(event, 1);
       event.Enable();
@@ -106,7 +106,7 @@ CONFORMANCE_CASE(Precise, ExactSamplesSetExactIpFlag, .rules = {rule::PRC_002},
 CONFORMANCE_CASE(Precise, LateInterruptHasNoSkid, .rules = {rule::PRC_002},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kRegisters}) {
   const EventSpec spec = target().AnyEvent();
-  for (const std::uint64_t type : {kBuffered, kAtOnce}) {
+  for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
     const Event event = Open(spec, PreciseOnCpu(100, type));
     Ring ring(event, 1);
     event.Enable();
@@ -127,7 +127,7 @@ CONFORMANCE_CASE(Precise, LateInterruptHasNoSkid, .rules = {rule::PRC_002},
 CONFORMANCE_CASE(Precise, CpumodeMatchesEventPrivilege, .rules = {rule::PRC_002, rule::REC_025},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kExcludes}) {
   const EventSpec spec = target().AnyEvent();
-  for (const std::uint64_t type : {kBuffered, kAtOnce}) {
+  for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
     const Event event = Open(spec, Precise(5, type));
     Ring ring(event, 1);
     event.Enable();
@@ -273,7 +273,7 @@ CONFORMANCE_CASE(Precise, RegistersAreTakenAtEvent, .rules = {rule::PRC_006},
 CONFORMANCE_CASE(Precise, FixedCountersArePreciseToo, .rules = {rule::PRC_015},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kFixedCounters}) {
   for (const EventSpec& spec : target().Events({.fixed = true})) {
-    for (const std::uint64_t type : {kBuffered, kAtOnce}) {
+    for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
       SCOPED_TRACE(testing::Message() << spec.name << ", sample_type 0x" << std::hex << type);
       const Event event = Open(spec, Precise(10, type));
       Ring ring(event, 1);

@@ -14,7 +14,7 @@ namespace {
 CONFORMANCE_CASE(Precise, RefreshLimitsPreciseSamples, .rules = {rule::PRC_012},
                  .needs = {Cap::kStimulus, Cap::kPrecise}) {
   const EventSpec spec = target().AnyEvent();
-  for (const std::uint64_t type : {kBuffered, kAtOnce}) {
+  for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
     const Event event = Open(spec, Precise(10, type));
     Ring ring(event, 4);
     for (int limit : {1, 3}) {
@@ -28,7 +28,7 @@ CONFORMANCE_CASE(Precise, RefreshLimitsPreciseSamples, .rules = {rule::PRC_012},
 CONFORMANCE_CASE(Precise, NewPeriodBeginsAtOnce, .rules = {rule::PRC_012},
                  .needs = {Cap::kStimulus, Cap::kPrecise}) {
   const EventSpec spec = target().AnyEvent();
-  for (const std::uint64_t type : {kBuffered, kAtOnce}) {
+  for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
     SCOPED_TRACE(testing::Message() << "sample_type 0x" << std::hex << type);
     const Event event = Open(spec, Precise(10, type));
     Ring ring(event, 4);
@@ -95,7 +95,7 @@ CONFORMANCE_CASE(Precise, FrequencyRaisesThePeriod, .rules = {rule::PRC_012, rul
 CONFORMANCE_CASE(Precise, ThrottledEventResumes, .rules = {rule::PRC_012},
                  .needs = {Cap::kStimulus, Cap::kPrecise}) {
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, Precise(1, kAtOnce));
+  const Event event = Open(spec, Precise(1, kUnbuffered));
   Ring ring(event, 512);
   const SampleRateLimit limit(1'000);
   event.Enable();
@@ -121,7 +121,7 @@ CONFORMANCE_CASE(Precise, ThrottledEventResumes, .rules = {rule::PRC_012},
 CONFORMANCE_CASE(Precise, ThrottledEventGivesNoSample, .rules = {rule::PRC_012, rule::THR_001},
                  .needs = {Cap::kStimulus, Cap::kPrecise}) {
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, Precise(1, kAtOnce));
+  const Event event = Open(spec, Precise(1, kUnbuffered));
   Ring ring(event, 512);
   const SampleRateLimit limit(1);
   event.Enable();

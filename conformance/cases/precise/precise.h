@@ -15,7 +15,7 @@ namespace pmuconf {
 // samples with one cannot wait.
 inline constexpr std::uint64_t kBuffered =
     PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_PERIOD | PERF_SAMPLE_TID;
-inline constexpr std::uint64_t kAtOnce = kBuffered | PERF_SAMPLE_CALLCHAIN;
+inline constexpr std::uint64_t kUnbuffered = kBuffered | PERF_SAMPLE_CALLCHAIN;
 
 // The default level is the highest precision of the target.
 inline OpenOptions Precise(std::uint64_t period, std::uint64_t sample_type = kBuffered,

@@ -98,7 +98,7 @@ CONFORMANCE_CASE(ReadFormat, ReadOfOfflineCpuReturnsLastCount, .rules = {rule::R
   const Event event = Open(spec, {.pid = -1, .cpu = there, .disabled = false});
   target().Stimulate(spec, 77, {.cpu = there});
   const Reading online = event.Read();
-  const Offline gone(there);
+  const Offline offline_cpu(there);
   for (int i = 0; i < 3; ++i) {
     const Reading offline = event.Read();
     EXPECT_THAT(offline, Counted(spec, 77)) << rule::RDF_018.text;
@@ -120,7 +120,7 @@ CONFORMANCE_CASE(ReadFormat, CgroupTimesAdvanceWithItsTasks, .rules = {rule::RDF
   for (std::uint64_t round = 1; round <= 3; ++round) {
     const Reading first = event.Read();
     Pulse(spec, 50);
-    Spin(0.002);
+    BusyWait(0.002);
     const Reading still = event.Read();
     EXPECT_THAT(still, Counted(spec, total)) << rule::RDF_014.text;
     EXPECT_EQ(still.time_enabled, first.time_enabled) << rule::RDF_014.text;

@@ -66,9 +66,9 @@ CONFORMANCE_CASE(ReadFormat, LostSamplesAreCounted, .rules = {rule::RDF_005},
   Pulse(spec, 5 * 400);
   event.Disable();
   const Reading reading = event.Read();
-  const std::uint64_t kept = ring.Drain().samples.size();
+  const std::uint64_t received = ring.Drain().samples.size();
   EXPECT_GT(reading.lost, 0u) << rule::RDF_005.text;
-  EXPECT_EQ(reading.lost + kept, 400u) << rule::RDF_005.text;
+  EXPECT_EQ(reading.lost + received, 400u) << rule::RDF_005.text;
   event.Enable();
   Pulse(spec, 5 * 3);
   EXPECT_EQ(event.Read().lost, reading.lost) << rule::RDF_005.text;

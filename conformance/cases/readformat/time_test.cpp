@@ -20,7 +20,7 @@ CONFORMANCE_CASE(ReadFormat, RunningEqualsEnabledWhileAllFit,
   std::vector<std::uint64_t> want(specs.size());
   for (int round = 0; round < 10; ++round) {
     const std::vector<std::uint64_t> more = PulseEach(specs, 3);
-    Spin(0.002);
+    BusyWait(0.002);
     for (std::size_t i = 0; i < specs.size(); ++i) {
       want[i] += more[i];
       const Reading reading = events[i].Read();
@@ -47,7 +47,7 @@ CONFORMANCE_CASE(ReadFormat, TimesStandStillWhileTheTaskSleeps,
   event.Enable();
   const Reading first = event.Read();
   target().Stimulate(spec, 50);
-  Spin(0.003);
+  BusyWait(0.003);
   const Reading second = event.Read();
   EXPECT_EQ(second.time_enabled, first.time_enabled) << rule::RDF_013.text;
   EXPECT_EQ(second.time_running, first.time_running) << rule::RDF_013.text;
@@ -58,7 +58,7 @@ CONFORMANCE_CASE(ReadFormat, TimesStandStillWhileTheTaskSleeps,
   const Reading last = event.Read();
   EXPECT_THAT(last, Counted(spec, 777)) << rule::RDF_016.text;
   EXPECT_GT(last.time_running, second.time_running) << rule::RDF_016.text;
-  Spin(0.001);
+  BusyWait(0.001);
   EXPECT_EQ(event.Read().time_enabled, last.time_enabled) << rule::RDF_016.text;
 }
 

@@ -12,12 +12,12 @@
 namespace pmuconf {
 namespace {
 
-void AskForNames(perf_event_attr& attr) { attr.comm = 1; }
+void RequestComm(perf_event_attr& attr) { attr.comm = 1; }
 
 // Changes the task's name, creates a child, and maps executable and read-only memory. So there is a
 // cause for each record that the events below request.
-void HaveSomethingToTell() {
-  prctl(PR_SET_NAME, "told");
+void CauseSideBandRecords() {
+  prctl(PR_SET_NAME, "named");
   Child child([] { return 0; });
   child.Go();
   child.Wait();
@@ -37,23 +37,23 @@ CONFORMANCE_CASE(Record, EventsReceiveRequestedRecordsOnly, .rules = {rule::REC_
                  .needs = {Cap::kTasks}) {
   using Types = std::set<std::uint32_t>;
   SideBand nothing([](perf_event_attr&) {});
-  SideBand names(AskForNames);
+  SideBand names(RequestComm);
   SideBand tasks([](perf_event_attr& attr) { attr.task = 1; });
   SideBand code([](perf_event_attr& attr) { attr.mmap = 1; });
   SideBand data([](perf_event_attr& attr) { attr.mmap_data = 1; });
   SideBand switches([](perf_event_attr& attr) { attr.context_switch = 1; });
   SideBand symbols([](perf_event_attr& attr) { attr.ksymbol = 1; });
-  HaveSomethingToTell();
-  const auto told = [](SideBand& asks) { return TypesOf(asks.Take()); };
+  CauseSideBandRecords();
+  const auto types_of = [](SideBand& side_band) { return TypesOf(side_band.DrainRaw()); };
   // An event that requests names or mappings also gets FORK records, because a new task starts with
   // a copy of both. No event follows the child, so there is no EXIT record.
-  EXPECT_EQ(told(nothing), Types{}) << rule::REC_119.text;
-  EXPECT_EQ(told(names), (Types{PERF_RECORD_COMM, PERF_RECORD_FORK})) << rule::REC_119.text;
-  EXPECT_EQ(told(tasks), Types{PERF_RECORD_FORK}) << rule::REC_119.text;
-  EXPECT_EQ(told(code), (Types{PERF_RECORD_MMAP, PERF_RECORD_FORK})) << rule::REC_119.text;
-  EXPECT_EQ(told(data), (Types{PERF_RECORD_MMAP, PERF_RECORD_FORK})) << rule::REC_119.text;
-  EXPECT_EQ(told(switches), Types{PERF_RECORD_SWITCH}) << rule::REC_119.text;
-  EXPECT_EQ(told(symbols), Types{}) << rule::REC_119.text;
+  EXPECT_EQ(types_of(nothing), Types{}) << rule::REC_119.text;
+  EXPECT_EQ(types_of(names), (Types{PERF_RECORD_COMM, PERF_RECORD_FORK})) << rule::REC_119.text;
+  EXPECT_EQ(types_of(tasks), Types{PERF_RECORD_FORK}) << rule::REC_119.text;
+  EXPECT_EQ(types_of(code), (Types{PERF_RECORD_MMAP, PERF_RECORD_FORK})) << rule::REC_119.text;
+  EXPECT_EQ(types_of(data), (Types{PERF_RECORD_MMAP, PERF_RECORD_FORK})) << rule::REC_119.text;
+  EXPECT_EQ(types_of(switches), Types{PERF_RECORD_SWITCH}) << rule::REC_119.text;
+  EXPECT_EQ(types_of(symbols), Types{}) << rule::REC_119.text;
 }
 
 CONFORMANCE_CASE(Record, EventsReceiveRecordsOfOwnTaskOnly, .rules = {rule::REC_119},
@@ -62,16 +62,16 @@ CONFORMANCE_CASE(Record, EventsReceiveRecordsOfOwnTaskOnly, .rules = {rule::REC_
     prctl(PR_SET_NAME, "child");
     return 0;
   });
-  SideBand own(AskForNames);
-  SideBand of_child(AskForNames, {.pid = child.pid()});
+  SideBand own(RequestComm);
+  SideBand of_child(RequestComm, {.pid = child.pid()});
   prctl(PR_SET_NAME, "parent");
-  EXPECT_EQ(own.Take(PERF_RECORD_COMM).size(), 1u) << rule::REC_119.text;
-  EXPECT_THAT(of_child.Take(), testing::IsEmpty()) << rule::REC_119.text;
+  EXPECT_EQ(own.DrainRaw(PERF_RECORD_COMM).size(), 1u) << rule::REC_119.text;
+  EXPECT_THAT(of_child.DrainRaw(), testing::IsEmpty()) << rule::REC_119.text;
   const pid_t pid = child.pid();
   child.Go();
   ASSERT_EQ(child.Wait(), 0);
-  EXPECT_THAT(own.Take(), testing::IsEmpty()) << rule::REC_119.text;
-  const std::vector<Record> records = of_child.Take();
+  EXPECT_THAT(own.DrainRaw(), testing::IsEmpty()) << rule::REC_119.text;
+  const std::vector<Record> records = of_child.DrainRaw();
   ASSERT_EQ(TypesOf(records), (std::set<std::uint32_t>{PERF_RECORD_COMM, PERF_RECORD_EXIT}))
       << rule::REC_119.text;
   for (const Record& record : records) {
@@ -81,13 +81,13 @@ CONFORMANCE_CASE(Record, EventsReceiveRecordsOfOwnTaskOnly, .rules = {rule::REC_
 
 CONFORMANCE_CASE(Record, DisabledEventReceivesNoRecords, .rules = {rule::REC_119},
                  .needs = {Cap::kTasks}) {
-  SideBand asks(AskForNames);
-  asks.event().Disable();
+  SideBand side_band(RequestComm);
+  side_band.event().Disable();
   prctl(PR_SET_NAME, "off");
-  EXPECT_THAT(asks.Take(), testing::IsEmpty()) << rule::REC_119.text;
-  asks.event().Enable();
+  EXPECT_THAT(side_band.DrainRaw(), testing::IsEmpty()) << rule::REC_119.text;
+  side_band.event().Enable();
   prctl(PR_SET_NAME, "on");
-  const std::vector<Record> records = asks.Take(PERF_RECORD_COMM);
+  const std::vector<Record> records = side_band.DrainRaw(PERF_RECORD_COMM);
   ASSERT_EQ(records.size(), 1u) << rule::REC_119.text;
   EXPECT_EQ(NameAt(records[0], 8), "on") << rule::REC_119.text;
 }
@@ -95,10 +95,10 @@ CONFORMANCE_CASE(Record, DisabledEventReceivesNoRecords, .rules = {rule::REC_119
 CONFORMANCE_CASE(Record, DummyReceivesRecordsWhileCounterIsOff, .rules = {rule::REC_120},
                  .needs = {Cap::kTasks}) {
   const Event counter = Open(target().AnyEvent());
-  SideBand dummy(Software(PERF_COUNT_SW_DUMMY), AskForNames);
+  SideBand dummy(Software(PERF_COUNT_SW_DUMMY), RequestComm);
   for (const char* name : {"before", "while", "after"}) {
     prctl(PR_SET_NAME, name);
-    const std::vector<Record> records = dummy.Take(PERF_RECORD_COMM);
+    const std::vector<Record> records = dummy.DrainRaw(PERF_RECORD_COMM);
     ASSERT_EQ(records.size(), 1u) << rule::REC_120.text;
     EXPECT_EQ(NameAt(records[0], 8), name) << rule::REC_120.text;
     if (name[0] == 'b') counter.Enable();
@@ -112,7 +112,7 @@ CONFORMANCE_CASE(Record, CpuDummyReceivesRecordsOfItsCpu, .rules = {rule::REC_12
       Open(target().AnyEvent(), {.pid = -1, .cpu = target().Cpu(0), .disabled = false});
   std::vector<std::unique_ptr<SideBand>> dummies;
   for (const std::size_t i : {0, 1}) {
-    dummies.push_back(std::make_unique<SideBand>(Software(PERF_COUNT_SW_DUMMY), AskForNames,
+    dummies.push_back(std::make_unique<SideBand>(Software(PERF_COUNT_SW_DUMMY), RequestComm,
                                                  OpenOptions{.pid = -1, .cpu = target().Cpu(i)}));
   }
   for (const std::size_t i : {1, 0, 1}) {
@@ -120,7 +120,7 @@ CONFORMANCE_CASE(Record, CpuDummyReceivesRecordsOfItsCpu, .rules = {rule::REC_12
     const std::string name = "on-cpu-" + std::to_string(i);
     prctl(PR_SET_NAME, name.c_str());
     const auto of_this_task = [&](std::size_t cpu) {
-      std::vector<Record> records = dummies[cpu]->Take();
+      std::vector<Record> records = dummies[cpu]->DrainRaw();
       std::erase_if(records, [](const Record& record) {
         return record.type != PERF_RECORD_COMM || TrailerTid(record) != Unsigned(gettid());
       });

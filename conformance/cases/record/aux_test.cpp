@@ -54,14 +54,15 @@ CONFORMANCE_CASE(Record, AuxReportsOffsetAndSize,
 
 CONFORMANCE_CASE(Record, AuxReportsTruncation, .rules = {rule::REC_108}, .needs = {Cap::kTrace}) {
   Trace trace({.pages = 1}, kWithTrailer);
-  const std::size_t room = RecordsIn(PageSize());
-  for (const std::size_t n : {room / 2, 2 * room, room / 2}) {
+  const std::size_t capacity = RecordsIn(PageSize());
+  for (const std::size_t n : {capacity / 2, 2 * capacity, capacity / 2}) {
     TraceBranches(trace.event(), SomeBranches(n));
     std::uint64_t flags = 0;
     for (const Record& record : AuxOf(trace.ring().Drain(), trace.event())) {
       flags |= FlagsOf(record);
     }
-    EXPECT_EQ(flags, n > room ? std::uint64_t{PERF_AUX_FLAG_TRUNCATED} : 0u) << rule::REC_108.text;
+    EXPECT_EQ(flags, n > capacity ? std::uint64_t{PERF_AUX_FLAG_TRUNCATED} : 0u)
+        << rule::REC_108.text;
     trace.aux().set_tail(trace.aux().head());
   }
 }

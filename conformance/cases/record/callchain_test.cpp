@@ -35,19 +35,19 @@ std::uint64_t ReturnAddress(void* address) { return reinterpret_cast<std::uint64
 }
 
 // The call chain of one overflow, and the return addresses that it must have, innermost first.
-struct Shown {
+struct OverflowChain {
   Chain chain;
   Chain returns;
 };
 
-Shown Overflow(std::uint32_t privilege, std::uint64_t ip,
-               const std::function<void(perf_event_attr&)>& edit = {}) {
+OverflowChain Overflow(std::uint32_t privilege, std::uint64_t ip,
+                       const std::function<void(perf_event_attr&)>& edit = {}) {
   const EventSpec spec = target().AnyEvent();
   const Event event =
       Open(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_CALLCHAIN, .edit = edit});
   Ring ring(event, 4);
   event.Enable();
-  Shown shown;
+  OverflowChain result;
   refpmu_pulse pulse = {};
   pulse.size = sizeof(pulse);
   pulse.cpu = REFPMU_CPU_CURRENT;
@@ -55,58 +55,58 @@ Shown Overflow(std::uint32_t privilege, std::uint64_t ip,
   pulse.privilege = privilege;
   pulse.n = 1;
   pulse.ip = ip;
-  Outer(&pulse, &shown.returns);
+  Outer(&pulse, &result.returns);
   const RingContents got = ring.Drain();
   if (got.samples.size() != 1) throw Broken("not one sample of one overflow");
-  shown.chain = *got.samples[0].callchain;
-  return shown;
+  result.chain = *got.samples[0].callchain;
+  return result;
 }
 
 // The part of `chain` behind `marker`, at most `n` addresses.
-Chain Behind(std::uint64_t marker, const Chain& chain, std::size_t n) {
+Chain AfterMarker(std::uint64_t marker, const Chain& chain, std::size_t n) {
   auto begin = std::find(chain.begin(), chain.end(), marker);
   if (begin != chain.end()) ++begin;
-  const auto left = static_cast<std::size_t>(chain.end() - begin);
-  return {begin, begin + static_cast<std::ptrdiff_t>(std::min(n, left))};
+  const auto rest = static_cast<std::size_t>(chain.end() - begin);
+  return {begin, begin + static_cast<std::ptrdiff_t>(std::min(n, rest))};
 }
 
-bool InKernel(std::uint64_t address) { return address >> 63 != 0; }
+bool IsKernelAddress(std::uint64_t address) { return address >> 63 != 0; }
 
 CONFORMANCE_CASE(Record, CallchainStartsAtOverflow, .rules = {rule::REC_007},
                  .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks}) {
-  const Shown shown = Overflow(REFPMU_PRIV_USER, kIp);
-  ASSERT_GE(shown.chain.size(), 5u) << rule::REC_007.text;
-  EXPECT_EQ(shown.chain[0], kUser) << rule::REC_007.text;
-  EXPECT_EQ(shown.chain[1], kIp) << rule::REC_007.text;
-  EXPECT_EQ(Chain(shown.chain.begin() + 2, shown.chain.begin() + 5), shown.returns)
+  const OverflowChain result = Overflow(REFPMU_PRIV_USER, kIp);
+  ASSERT_GE(result.chain.size(), 5u) << rule::REC_007.text;
+  EXPECT_EQ(result.chain[0], kUser) << rule::REC_007.text;
+  EXPECT_EQ(result.chain[1], kIp) << rule::REC_007.text;
+  EXPECT_EQ(Chain(result.chain.begin() + 2, result.chain.begin() + 5), result.returns)
       << rule::REC_007.text;
-  EXPECT_THAT(shown.chain, testing::Not(testing::Contains(kKernel))) << rule::REC_007.text;
+  EXPECT_THAT(result.chain, testing::Not(testing::Contains(kKernel))) << rule::REC_007.text;
 }
 
 CONFORMANCE_CASE(Record, KernelCallchainContinuesInUserSpace, .rules = {rule::REC_007},
                  .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks, Cap::kExcludes}) {
-  const Shown shown = Overflow(REFPMU_PRIV_KERNEL, 0);
-  ASSERT_EQ(shown.chain.front(), kKernel) << rule::REC_007.text;
-  const auto user = std::find(shown.chain.begin(), shown.chain.end(), kUser);
-  ASSERT_GE(user - shown.chain.begin(), 3) << rule::REC_007.text;
-  EXPECT_TRUE(std::all_of(shown.chain.begin() + 1, user, InKernel)) << rule::REC_007.text;
+  const OverflowChain result = Overflow(REFPMU_PRIV_KERNEL, 0);
+  ASSERT_EQ(result.chain.front(), kKernel) << rule::REC_007.text;
+  const auto user = std::find(result.chain.begin(), result.chain.end(), kUser);
+  ASSERT_GE(user - result.chain.begin(), 3) << rule::REC_007.text;
+  EXPECT_TRUE(std::all_of(result.chain.begin() + 1, user, IsKernelAddress)) << rule::REC_007.text;
   // The outer functions have no frame pointers. So the entries behind these four have any value.
-  const Chain users = Behind(kUser, shown.chain, 4);
+  const Chain users = AfterMarker(kUser, result.chain, 4);
   ASSERT_EQ(users.size(), 4u) << rule::REC_007.text;
-  EXPECT_TRUE(std::none_of(users.begin(), users.end(), InKernel)) << rule::REC_007.text;
-  EXPECT_EQ(Chain(users.begin() + 1, users.end()), shown.returns) << rule::REC_007.text;
+  EXPECT_TRUE(std::none_of(users.begin(), users.end(), IsKernelAddress)) << rule::REC_007.text;
+  EXPECT_EQ(Chain(users.begin() + 1, users.end()), result.returns) << rule::REC_007.text;
 }
 
 CONFORMANCE_CASE(Record, CallchainLeavesOutWhatIsExcluded, .rules = {rule::REC_007},
                  .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks, Cap::kExcludes}) {
-  const Shown kernel_only = Overflow(
+  const OverflowChain kernel_only = Overflow(
       REFPMU_PRIV_KERNEL, 0, [](perf_event_attr& attr) { attr.exclude_callchain_user = 1; });
   EXPECT_EQ(kernel_only.chain.front(), kKernel) << rule::REC_007.text;
   EXPECT_GE(kernel_only.chain.size(), 3u) << rule::REC_007.text;
-  EXPECT_TRUE(std::all_of(kernel_only.chain.begin(), kernel_only.chain.end(), InKernel))
+  EXPECT_TRUE(std::all_of(kernel_only.chain.begin(), kernel_only.chain.end(), IsKernelAddress))
       << rule::REC_007.text;
   EXPECT_THAT(kernel_only.chain, testing::Not(testing::Contains(kUser))) << rule::REC_007.text;
-  const Shown user_only = Overflow(
+  const OverflowChain user_only = Overflow(
       REFPMU_PRIV_KERNEL, 0, [](perf_event_attr& attr) { attr.exclude_callchain_kernel = 1; });
   ASSERT_GE(user_only.chain.size(), 5u) << rule::REC_007.text;
   EXPECT_EQ(user_only.chain.front(), kUser) << rule::REC_007.text;
@@ -117,11 +117,11 @@ CONFORMANCE_CASE(Record, CallchainLeavesOutWhatIsExcluded, .rules = {rule::REC_0
 CONFORMANCE_CASE(Record, CallchainIsNoLongerThanAskedFor, .rules = {rule::REC_007},
                  .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks}) {
   for (const std::uint16_t depth : {1, 2, 3}) {
-    const Shown shown = Overflow(REFPMU_PRIV_USER, kIp,
-                                 [depth](perf_event_attr& attr) { attr.sample_max_stack = depth; });
+    const OverflowChain result = Overflow(
+        REFPMU_PRIV_USER, kIp, [depth](perf_event_attr& attr) { attr.sample_max_stack = depth; });
     Chain want = {kUser, kIp};
-    want.insert(want.end(), shown.returns.begin(), shown.returns.begin() + depth - 1);
-    EXPECT_EQ(shown.chain, want) << rule::REC_007.text;
+    want.insert(want.end(), result.returns.begin(), result.returns.begin() + depth - 1);
+    EXPECT_EQ(result.chain, want) << rule::REC_007.text;
   }
 }
 

@@ -55,7 +55,7 @@ class Mapped {
 };
 
 // The records about `mapped`. Others are about memory that the program itself maps.
-std::vector<Record> About(const Mapped& mapped, const std::vector<Record>& records) {
+std::vector<Record> RecordsOf(const Mapped& mapped, const std::vector<Record>& records) {
   std::vector<Record> about;
   for (const Record& record : records) {
     if (At<std::uint64_t>(record, 8) == mapped.address()) about.push_back(record);
@@ -102,43 +102,43 @@ std::string ElfFile(const std::string& build_id) {
 CONFORMANCE_CASE(Record, MmapReportsExecutableMappings, .rules = {rule::REC_101, rule::REC_024},
                  .needs = {Cap::kTasks}) {
   const TempFile file(std::string(3 * kPage, 'x'));
-  SideBand asks([](perf_event_attr& attr) { attr.mmap = 1; });
+  SideBand side_band([](perf_event_attr& attr) { attr.mmap = 1; });
   const Mapped data(file, PROT_READ);
   const Mapped code(file, PROT_READ | PROT_EXEC);
-  const std::vector<Record> records = asks.Take(PERF_RECORD_MMAP);
-  EXPECT_THAT(About(data, records), testing::IsEmpty()) << rule::REC_101.text;
-  ASSERT_EQ(About(code, records).size(), 1u) << rule::REC_101.text;
-  const Record record = About(code, records).front();
+  const std::vector<Record> records = side_band.DrainRaw(PERF_RECORD_MMAP);
+  EXPECT_THAT(RecordsOf(data, records), testing::IsEmpty()) << rule::REC_101.text;
+  ASSERT_EQ(RecordsOf(code, records).size(), 1u) << rule::REC_101.text;
+  const Record record = RecordsOf(code, records).front();
   ExpectMapping(record, code, rule::REC_101);
   EXPECT_EQ(NameAt(record, kName), file.path()) << rule::REC_101.text;
   EXPECT_EQ(record.misc & PERF_RECORD_MISC_MMAP_DATA, 0) << rule::REC_101.text;
-  ExpectTrailer(record, asks.event(), gettid());
+  ExpectTrailer(record, side_band.event(), gettid());
 }
 
 CONFORMANCE_CASE(Record, MmapDataReportsOtherMappings, .rules = {rule::REC_101, rule::REC_024},
                  .needs = {Cap::kTasks}) {
   const TempFile file(std::string(3 * kPage, 'x'));
-  SideBand asks([](perf_event_attr& attr) { attr.mmap_data = 1; });
+  SideBand side_band([](perf_event_attr& attr) { attr.mmap_data = 1; });
   const Mapped data(file, PROT_READ | PROT_WRITE);
   const Mapped code(file, PROT_READ | PROT_EXEC);
-  const std::vector<Record> records = asks.Take(PERF_RECORD_MMAP);
-  EXPECT_THAT(About(code, records), testing::IsEmpty()) << rule::REC_101.text;
-  ASSERT_EQ(About(data, records).size(), 1u) << rule::REC_101.text;
-  const Record record = About(data, records).front();
+  const std::vector<Record> records = side_band.DrainRaw(PERF_RECORD_MMAP);
+  EXPECT_THAT(RecordsOf(code, records), testing::IsEmpty()) << rule::REC_101.text;
+  ASSERT_EQ(RecordsOf(data, records).size(), 1u) << rule::REC_101.text;
+  const Record record = RecordsOf(data, records).front();
   ExpectMapping(record, data, rule::REC_101);
   EXPECT_EQ(NameAt(record, kName), file.path()) << rule::REC_101.text;
   EXPECT_NE(record.misc & PERF_RECORD_MISC_MMAP_DATA, 0) << rule::REC_101.text;
-  ExpectTrailer(record, asks.event(), gettid());
+  ExpectTrailer(record, side_band.event(), gettid());
 }
 
 CONFORMANCE_CASE(Record, MemoryWithoutAFileHasAName, .rules = {rule::REC_101},
                  .needs = {Cap::kTasks}) {
-  SideBand asks([](perf_event_attr& attr) { attr.mmap = 1; });
+  SideBand side_band([](perf_event_attr& attr) { attr.mmap = 1; });
   void* const base =
       mmap(nullptr, kPage, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(base, MAP_FAILED);
   munmap(base, kPage);
-  const std::vector<Record> records = asks.Take(PERF_RECORD_MMAP);
+  const std::vector<Record> records = side_band.DrainRaw(PERF_RECORD_MMAP);
   ASSERT_EQ(records.size(), 1u) << rule::REC_101.text;
   EXPECT_EQ(At<std::uint64_t>(records[0], 8), reinterpret_cast<std::uint64_t>(base));
   EXPECT_EQ(NameAt(records[0], kName), "//anon") << rule::REC_101.text;
@@ -147,23 +147,23 @@ CONFORMANCE_CASE(Record, MemoryWithoutAFileHasAName, .rules = {rule::REC_101},
 CONFORMANCE_CASE(Record, Mmap2ReportsFile, .rules = {rule::REC_102, rule::REC_024},
                  .needs = {Cap::kTasks}) {
   const TempFile file(std::string(3 * kPage, 'x'));
-  SideBand asks([](perf_event_attr& attr) { attr.mmap = attr.mmap2 = attr.mmap_data = 1; });
+  SideBand side_band([](perf_event_attr& attr) { attr.mmap = attr.mmap2 = attr.mmap_data = 1; });
   const Mapped code(file, PROT_READ | PROT_EXEC);
   const Mapped shared(file, PROT_READ | PROT_WRITE, MAP_SHARED);
-  const std::vector<Record> records = asks.Take(PERF_RECORD_MMAP2);
+  const std::vector<Record> records = side_band.DrainRaw(PERF_RECORD_MMAP2);
   for (const Mapped* mapped : {&code, &shared}) {
-    ASSERT_EQ(About(*mapped, records).size(), 1u) << rule::REC_102.text;
-    const Record record = About(*mapped, records).front();
+    ASSERT_EQ(RecordsOf(*mapped, records).size(), 1u) << rule::REC_102.text;
+    const Record record = RecordsOf(*mapped, records).front();
     ExpectMapping(record, *mapped, rule::REC_102);
     EXPECT_EQ(At<std::uint32_t>(record, 32), major(file.stat().st_dev)) << rule::REC_102.text;
     EXPECT_EQ(At<std::uint32_t>(record, 36), minor(file.stat().st_dev)) << rule::REC_102.text;
     EXPECT_EQ(At<std::uint64_t>(record, 40), file.stat().st_ino) << rule::REC_102.text;
     EXPECT_EQ(record.misc & PERF_RECORD_MISC_MMAP_BUILD_ID, 0) << rule::REC_102.text;
     EXPECT_EQ(NameAt(record, kName2), file.path()) << rule::REC_102.text;
-    ExpectTrailer(record, asks.event(), gettid());
+    ExpectTrailer(record, side_band.event(), gettid());
   }
   const auto of = [&](const Mapped& mapped, std::size_t offset) {
-    return At<std::uint32_t>(About(mapped, records).front(), offset);
+    return At<std::uint32_t>(RecordsOf(mapped, records).front(), offset);
   };
   EXPECT_EQ(of(code, 56), std::uint32_t{PROT_READ | PROT_EXEC}) << rule::REC_102.text;
   EXPECT_EQ(of(code, 60), std::uint32_t{MAP_PRIVATE}) << rule::REC_102.text;
@@ -172,14 +172,14 @@ CONFORMANCE_CASE(Record, Mmap2ReportsFile, .rules = {rule::REC_102, rule::REC_02
 }
 
 CONFORMANCE_CASE(Record, Mmap2ReportsBuildId, .rules = {rule::REC_102}, .needs = {Cap::kTasks}) {
-  const Ask ask = [](perf_event_attr& attr) { attr.mmap = attr.mmap2 = attr.build_id = 1; };
+  const AttrEdit edit = [](perf_event_attr& attr) { attr.mmap = attr.mmap2 = attr.build_id = 1; };
   for (const std::size_t size : {std::size_t{20}, std::size_t{16}, std::size_t{8}}) {
     std::string build_id;
     for (std::size_t i = 0; i < size; ++i) build_id.push_back(static_cast<char>(0xa0 + i));
     const TempFile file(ElfFile(build_id));
-    SideBand asks(ask);
+    SideBand side_band(edit);
     const Mapped code(file, PROT_READ | PROT_EXEC);
-    const std::vector<Record> records = asks.Take(PERF_RECORD_MMAP2);
+    const std::vector<Record> records = side_band.DrainRaw(PERF_RECORD_MMAP2);
     ASSERT_EQ(records.size(), 1u) << rule::REC_102.text;
     ExpectMapping(records[0], code, rule::REC_102);
     EXPECT_NE(records[0].misc & PERF_RECORD_MISC_MMAP_BUILD_ID, 0) << rule::REC_102.text;
@@ -195,9 +195,9 @@ CONFORMANCE_CASE(Record, Mmap2ReportsBuildId, .rules = {rule::REC_102}, .needs =
 CONFORMANCE_CASE(Record, FileWithoutBuildIdReportsInode, .rules = {rule::REC_102},
                  .needs = {Cap::kTasks}) {
   const TempFile file(std::string(3 * kPage, 'x'));
-  SideBand asks([](perf_event_attr& attr) { attr.mmap = attr.mmap2 = attr.build_id = 1; });
+  SideBand side_band([](perf_event_attr& attr) { attr.mmap = attr.mmap2 = attr.build_id = 1; });
   const Mapped code(file, PROT_READ | PROT_EXEC);
-  const std::vector<Record> records = asks.Take(PERF_RECORD_MMAP2);
+  const std::vector<Record> records = side_band.DrainRaw(PERF_RECORD_MMAP2);
   ASSERT_EQ(records.size(), 1u) << rule::REC_102.text;
   EXPECT_EQ(records[0].misc & PERF_RECORD_MISC_MMAP_BUILD_ID, 0) << rule::REC_102.text;
   EXPECT_EQ(At<std::uint64_t>(records[0], 40), file.stat().st_ino) << rule::REC_102.text;

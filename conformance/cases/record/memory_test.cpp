@@ -73,8 +73,8 @@ class Pages {
 class HugePage {
  public:
   HugePage() {
-    std::size_t room = 2 * kHugePage;
-    if (std::align(kHugePage, kHugePage, base_, room) == nullptr) throw Broken("no room to align");
+    std::size_t space = 2 * kHugePage;
+    if (std::align(kHugePage, kHugePage, base_, space) == nullptr) throw Broken("no room to align");
     *static_cast<volatile char*>(base_) = 1;
     if (madvise(base_, kHugePage, MADV_COLLAPSE) != 0) throw BrokenErrno("a huge page", errno);
   }
@@ -165,7 +165,7 @@ CONFORMANCE_CASE(Record, UnknownSourceIsNotAvailable, .rules = {rule::REC_017},
   EXPECT_EQ(source.mem_lock, PERF_MEM_LOCK_NA) << rule::REC_017.text;
   EXPECT_EQ(source.mem_dtlb, PERF_MEM_TLB_NA) << rule::REC_017.text;
   EXPECT_EQ(static_cast<std::int64_t>(source.mem_lvl_num),
-            ValueHere(rule::REC_017, "level_not_available"))
+            ValueOnThisKernel(rule::REC_017, "level_not_available"))
       << rule::REC_017.text;
 }
 
@@ -192,7 +192,7 @@ CONFORMANCE_CASE(Record, PhysAddrMatchesDataAddress, .rules = {rule::REC_020},
 
 CONFORMANCE_CASE(Record, PhysAddrNeedsKernelPrivilege, .rules = {rule::REC_020},
                  .needs = {Cap::kSampling, Cap::kTasks, Cap::kExcludes}) {
-  const auto as_nobody = [](std::uint64_t sample_type) {
+  const auto unprivileged = [](std::uint64_t sample_type) {
     Child child([sample_type] {
       if (setresuid(65534, 65534, 65534) != 0) return 126;
       return TryOpen(target().AnyEvent(), {.sample_period = 1'000,
@@ -206,11 +206,11 @@ CONFORMANCE_CASE(Record, PhysAddrNeedsKernelPrivilege, .rules = {rule::REC_020},
   };
   {
     const Sysctl paranoid("kernel/perf_event_paranoid", "2");
-    EXPECT_EQ(as_nobody(PERF_SAMPLE_PHYS_ADDR), EACCES) << rule::REC_020.text;
-    EXPECT_EQ(as_nobody(PERF_SAMPLE_ADDR), 0) << rule::REC_020.text;
+    EXPECT_EQ(unprivileged(PERF_SAMPLE_PHYS_ADDR), EACCES) << rule::REC_020.text;
+    EXPECT_EQ(unprivileged(PERF_SAMPLE_ADDR), 0) << rule::REC_020.text;
   }
   const Sysctl paranoid("kernel/perf_event_paranoid", "1");
-  EXPECT_EQ(as_nobody(PERF_SAMPLE_PHYS_ADDR), 0) << rule::REC_020.text;
+  EXPECT_EQ(unprivileged(PERF_SAMPLE_PHYS_ADDR), 0) << rule::REC_020.text;
 }
 
 CONFORMANCE_CASE(Record, CgroupIdMatchesTask, .rules = {rule::REC_021},
@@ -273,7 +273,7 @@ CONFORMANCE_CASE(Record, KernelPageSizesArePowersOfTwo, .rules = {rule::REC_022}
 
 CONFORMANCE_CASE(Record, BranchCountMatchesEntries, .rules = {rule::REC_012},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kAddresses}) {
-  const Undisturbed undisturbed;
+  const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
   for (const std::uint64_t index : {std::uint64_t{0}, std::uint64_t{PERF_SAMPLE_BRANCH_HW_INDEX}}) {
     OpenOptions options = WithBranches(kAnyUserBranch | index);
@@ -284,7 +284,7 @@ CONFORMANCE_CASE(Record, BranchCountMatchesEntries, .rules = {rule::REC_012},
     for (const std::uint64_t n : {0, 1, 5}) {
       RunBranches(port(), Jumps(0x60400000 + 0x1000 * n, n));
       EndPeriod(spec, {.addr = 0x1234});
-      const std::vector<Record> records = ring.Take();
+      const std::vector<Record> records = ring.DrainRaw();
       ASSERT_EQ(records.size(), 1u);
       const auto sample = ParseSample(records[0], event.attr());
       ASSERT_TRUE(sample) << rule::REC_012.text;

@@ -72,12 +72,12 @@ CONFORMANCE_CASE(Record, RawMatchesTracepointFormat, .rules = {rule::REC_011}) {
   const RingContents got = ring.Drain();
   ASSERT_EQ(got.samples.size(), 3u) << rule::REC_011.text;
   for (std::size_t i = 0; i < 3; ++i) {
-    const std::uint64_t asked[] = {static_cast<std::uint64_t>(getpid()), 123'456, 0};
+    const std::uint64_t arguments[] = {static_cast<std::uint64_t>(getpid()), 123'456, 0};
     const std::vector<std::byte>& raw = *got.samples[i].raw;
     EXPECT_EQ((raw.size() + 4) % 8, 0u) << rule::REC_011.text;
     EXPECT_EQ(Value(raw, "common_type"), tracepoint.config) << rule::REC_011.text;
     EXPECT_EQ(Value(raw, "common_pid"), static_cast<std::uint64_t>(gettid())) << rule::REC_011.text;
-    EXPECT_EQ(Value(raw, "pid"), asked[i]) << rule::REC_011.text;
+    EXPECT_EQ(Value(raw, "pid"), arguments[i]) << rule::REC_011.text;
   }
 }
 

@@ -55,7 +55,7 @@ class Fields {
     target().Stimulate(spec_, 3 * static_cast<std::uint64_t>(samples), {.ip = kIp, .addr = kAddr});
     event.Disable();
     std::vector<Sample> got;
-    for (const Record& record : ring_.Take()) {
+    for (const Record& record : ring_.DrainRaw()) {
       const auto sample = ParseSample(record, event.attr());
       EXPECT_TRUE(sample) << rule::REC_001.text << " " << Describe(event.attr());
       if (sample) got.push_back(*sample);

@@ -73,35 +73,35 @@ inline void ExpectTrailer(const Record& record, const Event& event, pid_t task) 
 }
 
 // Sets the bits of an attr that request records.
-using Ask = std::function<void(perf_event_attr&)>;
+using AttrEdit = std::function<void(perf_event_attr&)>;
 
 // An enabled event that requests records, with a ring buffer for them. By default it counts an
 // event of the target.
 class SideBand {
  public:
-  explicit SideBand(const Ask& ask, const OpenOptions& options = {})
-      : SideBand(target().AnyEvent(), ask, options) {}
-  SideBand(const EventSpec& spec, const Ask& ask, const OpenOptions& options = {})
-      : event_(Open(spec, Asking(ask, options))), ring_(event_, 8) {
+  explicit SideBand(const AttrEdit& edit, const OpenOptions& options = {})
+      : SideBand(target().AnyEvent(), edit, options) {}
+  SideBand(const EventSpec& spec, const AttrEdit& edit, const OpenOptions& options = {})
+      : event_(Open(spec, WithEdit(edit, options))), ring_(event_, 8) {
     event_.Enable();
   }
 
   const Event& event() const { return event_; }
 
   // Returns all records since the last call.
-  std::vector<Record> Take() { return ring_.Take(); }
+  std::vector<Record> DrainRaw() { return ring_.DrainRaw(); }
   // Does the same, and checks that all of them have that type.
-  std::vector<Record> Take(std::uint32_t type) {
-    std::vector<Record> records = Take();
+  std::vector<Record> DrainRaw(std::uint32_t type) {
+    std::vector<Record> records = DrainRaw();
     for (const Record& record : records) EXPECT_EQ(record.type, type);
     return records;
   }
 
  private:
-  static OpenOptions Asking(const Ask& ask, OpenOptions options) {
+  static OpenOptions WithEdit(const AttrEdit& edit, OpenOptions options) {
     options.sample_type = kTrailer;
     options.sample_id_all = true;
-    options.edit = ask;
+    options.edit = edit;
     return options;
   }
 

@@ -68,17 +68,17 @@ CONFORMANCE_CASE(Record, CommReportsExec, .rules = {rule::REC_104, rule::REC_024
     return 125;
   });
   const pid_t pid = child.pid();
-  SideBand asks([](perf_event_attr& attr) { attr.comm = attr.comm_exec = 1; }, {.pid = pid});
+  SideBand side_band([](perf_event_attr& attr) { attr.comm = attr.comm_exec = 1; }, {.pid = pid});
   child.Go();
   ASSERT_EQ(child.Wait(), 0);
-  std::vector<Record> records = asks.Take();
+  std::vector<Record> records = side_band.DrainRaw();
   std::erase_if(records, [](const Record& record) { return record.type != PERF_RECORD_COMM; });
   ASSERT_EQ(records.size(), 2u) << rule::REC_104.text;
   EXPECT_EQ(NameAt(records[0], 8), "before") << rule::REC_104.text;
   EXPECT_EQ(records[0].misc & PERF_RECORD_MISC_COMM_EXEC, 0) << rule::REC_104.text;
   EXPECT_EQ(NameAt(records[1], 8), "true") << rule::REC_104.text;
   EXPECT_NE(records[1].misc & PERF_RECORD_MISC_COMM_EXEC, 0) << rule::REC_104.text;
-  for (const Record& record : records) ExpectTrailer(record, asks.event(), pid);
+  for (const Record& record : records) ExpectTrailer(record, side_band.event(), pid);
 }
 
 // A child that generates `n` events and then executes another program.
@@ -94,7 +94,7 @@ CONFORMANCE_CASE(Record, ReadReportsChildCount,
   const EventSpec spec = target().AnyEvent();
   for (const bool until_exec : {true, false}) {
     SCOPED_TRACE(until_exec ? "taken from the child at exec" : "at the child's end");
-    const auto ask = [until_exec](perf_event_attr& attr) {
+    const auto edit = [until_exec](perf_event_attr& attr) {
       attr.inherit_stat = 1;
       attr.remove_on_exec = until_exec;
     };
@@ -104,7 +104,7 @@ CONFORMANCE_CASE(Record, ReadReportsChildCount,
                                     .disabled = false,
                                     .inherit = true,
                                     .sample_id_all = true,
-                                    .edit = ask});
+                                    .edit = edit});
     Ring ring(event, 1);
     // Makes the contexts of parent and child differ. Otherwise the kernel may swap them at a
     // context switch, and the child gets the events of its parent.
@@ -115,7 +115,7 @@ CONFORMANCE_CASE(Record, ReadReportsChildCount,
     child.Go();
     ASSERT_EQ(child.Wait(), 0);
     const RingContents got = ring.Drain();
-    const std::int64_t want = until_exec ? 1 : ValueHere(rule::REC_107, "records_at_exit");
+    const std::int64_t want = until_exec ? 1 : ValueOnThisKernel(rule::REC_107, "records_at_exit");
     ASSERT_EQ(got.order,
               std::vector<std::uint32_t>(static_cast<std::size_t>(want), PERF_RECORD_READ))
         << rule::REC_107.text;
@@ -143,12 +143,12 @@ CONFORMANCE_CASE(Record, LostReportsEventAndNumber, .rules = {rule::REC_103, rul
   event.Enable();
   for (int i = 0; i < 3; ++i) {
     target().Stimulate(spec, 200);
-    const std::size_t kept = ring.Drain().samples.size();
-    ASSERT_LT(kept, 200u);
+    const std::size_t received = ring.Drain().samples.size();
+    ASSERT_LT(received, 200u);
     target().Stimulate(spec, 1);
     const RingContents got = ring.Drain();
     ASSERT_EQ(got.lost.size(), 1u) << rule::REC_103.text;
-    EXPECT_EQ(got.lost[0].lost, 200 - kept) << rule::REC_103.text;
+    EXPECT_EQ(got.lost[0].lost, 200 - received) << rule::REC_103.text;
     EXPECT_EQ(got.lost[0].id, event.Id()) << rule::REC_103.text;
     EXPECT_EQ(got.lost[0].trailer.id, event.Id()) << rule::REC_024.text;
     EXPECT_EQ(got.lost[0].trailer.cpu, static_cast<std::uint32_t>(CurrentCpu()))
@@ -165,11 +165,11 @@ CONFORMANCE_CASE(Record, MixedRecordsParseWithoutAGap, .rules = {rule::REC_121},
                                .sample_id_all = true,
                                .edit = [](perf_event_attr& attr) { attr.comm = 1; }};
   const Event owner = Open(specs[0], options);
-  const Event guest = Open(specs[1], options);
+  const Event redirected = Open(specs[1], options);
   Ring ring(owner, 1);
-  guest.SetOutput(owner);
+  redirected.SetOutput(owner);
   owner.Enable();
-  guest.Enable();
+  redirected.Enable();
   std::uint64_t written = 0;
   for (std::uint64_t i = 1; i <= 60; ++i) {
     target().Stimulate(specs[i % 2], i);

@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint16_t kOut = PERF_RECORD_MISC_SWITCH_OUT;
 constexpr std::uint16_t kPreempted = PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
 
-void AskForSwitches(perf_event_attr& attr) { attr.context_switch = 1; }
+void RequestSwitches(perf_event_attr& attr) { attr.context_switch = 1; }
 
 // How often the task gave up its CPU voluntarily.
 std::ptrdiff_t Voluntary(const std::vector<Record>& records) {
@@ -34,36 +34,36 @@ void ExpectSwitches(const std::vector<Record>& records, const Event& event) {
 
 CONFORMANCE_CASE(Record, SwitchReportsPreemptedAndBlocked, .rules = {rule::REC_111, rule::REC_024},
                  .needs = {Cap::kTasks}) {
-  Undisturbed undisturbed;  // a child runs only when this task yields or waits
+  NoPreemption no_preemption;  // a child runs only when this task yields or waits
   Child first([] { return 0; });
   Child second([] { return 0; });
-  SideBand asks(AskForSwitches);
-  asks.Take(PERF_RECORD_SWITCH);
+  SideBand side_band(RequestSwitches);
+  side_band.DrainRaw(PERF_RECORD_SWITCH);
   first.Go();
-  EXPECT_EQ(Voluntary(asks.Take(PERF_RECORD_SWITCH)), 0) << rule::REC_111.text;
-  undisturbed.Yield();
-  const std::vector<Record> yielded = asks.Take(PERF_RECORD_SWITCH);
+  EXPECT_EQ(Voluntary(side_band.DrainRaw(PERF_RECORD_SWITCH)), 0) << rule::REC_111.text;
+  no_preemption.Yield();
+  const std::vector<Record> yielded = side_band.DrainRaw(PERF_RECORD_SWITCH);
   EXPECT_GE(yielded.size(), 2u) << rule::REC_111.text;
-  ExpectSwitches(yielded, asks.event());
+  ExpectSwitches(yielded, side_band.event());
   EXPECT_EQ(Voluntary(yielded), 0) << rule::REC_111.text;
   ASSERT_EQ(first.Wait(), 0);
-  asks.Take(PERF_RECORD_SWITCH);
+  side_band.DrainRaw(PERF_RECORD_SWITCH);
   second.Go();
   ASSERT_EQ(second.Wait(), 0);
-  const std::vector<Record> blocked = asks.Take(PERF_RECORD_SWITCH);
-  ExpectSwitches(blocked, asks.event());
+  const std::vector<Record> blocked = side_band.DrainRaw(PERF_RECORD_SWITCH);
+  ExpectSwitches(blocked, side_band.event());
   EXPECT_EQ(Voluntary(blocked), 1) << rule::REC_111.text;
 }
 
 CONFORMANCE_CASE(Record, CpuWideSwitchReportsBothTasks, .rules = {rule::REC_112, rule::REC_024},
                  .needs = {Cap::kCpuLocal, Cap::kTasks}) {
-  Undisturbed undisturbed;
+  NoPreemption no_preemption;
   Child child([] { return 0; });
-  SideBand asks(AskForSwitches, {.pid = -1, .cpu = CurrentCpu()});
-  asks.Take(PERF_RECORD_SWITCH_CPU_WIDE);
+  SideBand side_band(RequestSwitches, {.pid = -1, .cpu = CurrentCpu()});
+  side_band.DrainRaw(PERF_RECORD_SWITCH_CPU_WIDE);
   child.Go();
-  undisturbed.Yield();
-  const std::vector<Record> records = asks.Take(PERF_RECORD_SWITCH_CPU_WIDE);
+  no_preemption.Yield();
+  const std::vector<Record> records = side_band.DrainRaw(PERF_RECORD_SWITCH_CPU_WIDE);
   EXPECT_TRUE(std::any_of(records.begin(), records.end(), [&child](const Record& record) {
     return TrailerTid(record) == Unsigned(child.pid());
   })) << rule::REC_112.text;

@@ -51,9 +51,9 @@ class Program {
 
 CONFORMANCE_CASE(Record, NamespacesReportDeviceAndInode, .rules = {rule::REC_113, rule::REC_024},
                  .needs = {Cap::kTasks}) {
-  SideBand asks([](perf_event_attr& attr) { attr.namespaces = 1; });
+  SideBand side_band([](perf_event_attr& attr) { attr.namespaces = 1; });
   ASSERT_EQ(unshare(CLONE_NEWUTS | CLONE_NEWIPC), 0);
-  const std::vector<Record> records = asks.Take(PERF_RECORD_NAMESPACES);
+  const std::vector<Record> records = side_band.DrainRaw(PERF_RECORD_NAMESPACES);
   ASSERT_EQ(records.size(), 1u) << rule::REC_113.text;
   EXPECT_EQ(At<std::uint32_t>(records[0], 0), Unsigned(getpid())) << rule::REC_113.text;
   EXPECT_EQ(At<std::uint32_t>(records[0], 4), Unsigned(gettid())) << rule::REC_113.text;
@@ -67,32 +67,32 @@ CONFORMANCE_CASE(Record, NamespacesReportDeviceAndInode, .rules = {rule::REC_113
     EXPECT_EQ(At<std::uint64_t>(records[0], at + 8), status.st_ino) << rule::REC_113.text << name;
     at += 16;
   }
-  ExpectTrailer(records[0], asks.event(), gettid());
+  ExpectTrailer(records[0], side_band.event(), gettid());
 }
 
 CONFORMANCE_CASE(Record, CgroupReportsIdAndPath, .rules = {rule::REC_116, rule::REC_024},
                  .needs = {Cap::kTasks}) {
   const CgroupRoot root;
-  SideBand asks([](perf_event_attr& attr) { attr.cgroup = 1; });
+  SideBand side_band([](perf_event_attr& attr) { attr.cgroup = 1; });
   const Cgroup outer(root, "pmuconf-outer");
   const Cgroup inner(root, "pmuconf-outer/inner");
-  const std::vector<Record> records = asks.Take(PERF_RECORD_CGROUP);
+  const std::vector<Record> records = side_band.DrainRaw(PERF_RECORD_CGROUP);
   ASSERT_EQ(records.size(), 2u) << rule::REC_116.text;
   EXPECT_EQ(At<std::uint64_t>(records[0], 0), outer.id()) << rule::REC_116.text;
   EXPECT_EQ(NameAt(records[0], 8), "/pmuconf-outer") << rule::REC_116.text;
   EXPECT_EQ(At<std::uint64_t>(records[1], 0), inner.id()) << rule::REC_116.text;
   EXPECT_EQ(NameAt(records[1], 8), "/pmuconf-outer/inner") << rule::REC_116.text;
-  for (const Record& record : records) ExpectTrailer(record, asks.event(), gettid());
+  for (const Record& record : records) ExpectTrailer(record, side_band.event(), gettid());
 }
 
 CONFORMANCE_CASE(Record, KsymbolReportsNewAndRemovedSymbols,
                  .rules = {rule::REC_114, rule::REC_024}, .needs = {Cap::kTasks}) {
   { const Program first; }  // libbpf probes the kernel's features at the first load
-  SideBand asks([](perf_event_attr& attr) { attr.ksymbol = 1; });
+  SideBand side_band([](perf_event_attr& attr) { attr.ksymbol = 1; });
   Program program;
-  const std::vector<Record> loaded = asks.Take(PERF_RECORD_KSYMBOL);
+  const std::vector<Record> loaded = side_band.DrainRaw(PERF_RECORD_KSYMBOL);
   program.Unload();
-  const std::vector<Record> unloaded = asks.Take(PERF_RECORD_KSYMBOL);
+  const std::vector<Record> unloaded = side_band.DrainRaw(PERF_RECORD_KSYMBOL);
   ASSERT_EQ(loaded.size(), 1u) << rule::REC_114.text;
   ASSERT_EQ(unloaded.size(), 1u) << rule::REC_114.text;
   for (const Record& record : {loaded[0], unloaded[0]}) {
@@ -100,7 +100,7 @@ CONFORMANCE_CASE(Record, KsymbolReportsNewAndRemovedSymbols,
     EXPECT_EQ(At<std::uint32_t>(record, 8), program.info().jited_prog_len) << rule::REC_114.text;
     EXPECT_EQ(At<std::uint16_t>(record, 12), PERF_RECORD_KSYMBOL_TYPE_BPF) << rule::REC_114.text;
     EXPECT_EQ(NameAt(record, 16), program.symbol()) << rule::REC_114.text;
-    ExpectTrailer(record, asks.event(), gettid());
+    ExpectTrailer(record, side_band.event(), gettid());
   }
   EXPECT_EQ(At<std::uint16_t>(loaded[0], 14), 0) << rule::REC_114.text;
   EXPECT_EQ(At<std::uint16_t>(unloaded[0], 14), PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER)
@@ -110,11 +110,11 @@ CONFORMANCE_CASE(Record, KsymbolReportsNewAndRemovedSymbols,
 CONFORMANCE_CASE(Record, BpfEventReportsLoadAndUnload, .rules = {rule::REC_115, rule::REC_024},
                  .needs = {Cap::kTasks}) {
   { const Program first; }  // libbpf probes the kernel's features at the first load
-  SideBand asks([](perf_event_attr& attr) { attr.bpf_event = 1; });
+  SideBand side_band([](perf_event_attr& attr) { attr.bpf_event = 1; });
   Program program;
-  const std::vector<Record> loaded = asks.Take(PERF_RECORD_BPF_EVENT);
+  const std::vector<Record> loaded = side_band.DrainRaw(PERF_RECORD_BPF_EVENT);
   program.Unload();
-  const std::vector<Record> unloaded = asks.Take(PERF_RECORD_BPF_EVENT);
+  const std::vector<Record> unloaded = side_band.DrainRaw(PERF_RECORD_BPF_EVENT);
   ASSERT_EQ(loaded.size(), 1u) << rule::REC_115.text;
   ASSERT_EQ(unloaded.size(), 1u) << rule::REC_115.text;
   EXPECT_EQ(At<std::uint16_t>(loaded[0], 0), PERF_BPF_EVENT_PROG_LOAD) << rule::REC_115.text;
@@ -126,7 +126,7 @@ CONFORMANCE_CASE(Record, BpfEventReportsLoadAndUnload, .rules = {rule::REC_115, 
     std::memcpy(&tag, program.info().tag, sizeof(tag));
     EXPECT_EQ(At<std::uint64_t>(record, 8), tag) << rule::REC_115.text;
     EXPECT_EQ(record.body.size(), 16 + kTrailerBytes) << rule::REC_115.text;
-    ExpectTrailer(record, asks.event(), gettid());
+    ExpectTrailer(record, side_band.event(), gettid());
   }
 }
 
@@ -160,20 +160,20 @@ CONFORMANCE_CASE(Record, TextPokeReportsOldAndNewBytes, .rules = {rule::REC_117,
   EventSpec probe;
   probe.type = static_cast<std::uint32_t>(std::stoul(*type));
   probe.config1 = reinterpret_cast<std::uint64_t>(kSeldomCalled);
-  SideBand asks([](perf_event_attr& attr) { attr.text_poke = 1; });
+  SideBand side_band([](perf_event_attr& attr) { attr.text_poke = 1; });
   Event event = Open(probe, {.disabled = false});
-  const std::vector<Record> set = asks.Take(PERF_RECORD_TEXT_POKE);
+  const std::vector<Record> set = side_band.DrainRaw(PERF_RECORD_TEXT_POKE);
   event.Close();
-  const std::vector<Record> cleared = asks.Take(PERF_RECORD_TEXT_POKE);
+  const std::vector<Record> cleared = side_band.DrainRaw(PERF_RECORD_TEXT_POKE);
   const std::vector<Poke> there = PokesAt(AddressOf(kSeldomCalled), set);
-  const std::vector<Poke> gone = PokesAt(AddressOf(kSeldomCalled), cleared);
+  const std::vector<Poke> restored = PokesAt(AddressOf(kSeldomCalled), cleared);
   ASSERT_EQ(there.size(), 1u) << rule::REC_117.text;
-  ASSERT_EQ(gone.size(), 1u) << rule::REC_117.text;
+  ASSERT_EQ(restored.size(), 1u) << rule::REC_117.text;
   EXPECT_NE(there[0].before, there[0].after) << rule::REC_117.text;
   EXPECT_EQ(there[0].before.size(), there[0].after.size()) << rule::REC_117.text;
-  EXPECT_EQ(gone[0].before, there[0].after) << rule::REC_117.text;
-  EXPECT_EQ(gone[0].after, there[0].before) << rule::REC_117.text;
-  for (const Record& record : set) ExpectTrailer(record, asks.event(), gettid());
+  EXPECT_EQ(restored[0].before, there[0].after) << rule::REC_117.text;
+  EXPECT_EQ(restored[0].after, there[0].before) << rule::REC_117.text;
+  for (const Record& record : set) ExpectTrailer(record, side_band.event(), gettid());
 }
 
 }  // namespace

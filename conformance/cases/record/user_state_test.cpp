@@ -12,7 +12,7 @@
 #include "perf/registers.h"
 #include "perf/ring.h"
 #include "rules/REC.h"
-#include "system/edge_stack.h"
+#include "system/guarded_stack.h"
 
 namespace pmuconf {
 namespace {
@@ -47,7 +47,7 @@ OpenOptions WithRegs(std::uint64_t fields, std::uint64_t mask, std::uint16_t sta
 }
 
 // The only sample in the ring buffer.
-Sample Only(Ring& ring) {
+Sample OnlySample(Ring& ring) {
   RingContents got = ring.Drain();
   if (got.samples.size() != 1) throw Broken("not one sample of one overflow");
   return got.samples[0];
@@ -79,13 +79,13 @@ CONFORMANCE_CASE(Record, UserRegistersMatchTask, .rules = {rule::REC_013},
   event.Enable();
   refpmu_pulse pulse = OnePulse(spec);
   ASSERT_THAT(port().TryPulse(pulse), Succeeds());
-  const Sample of_user = Only(ring);
+  const Sample of_user = OnlySample(ring);
   EXPECT_EQ(of_user.regs_user_abi, std::uint64_t{PERF_SAMPLE_REGS_ABI_64}) << rule::REC_013.text;
   EXPECT_EQ(Reg(*of_user.regs_user, kAll, reg::kIp), kIp) << rule::REC_013.text;
   ExpectCallOf(pulse, *of_user.regs_user, rule::REC_013);
   pulse = OnePulse(spec, Privilege::kKernel);
   ASSERT_THAT(port().TryPulse(pulse), Succeeds());
-  const Sample of_kernel = Only(ring);
+  const Sample of_kernel = OnlySample(ring);
   EXPECT_EQ(of_kernel.regs_user_abi, std::uint64_t{PERF_SAMPLE_REGS_ABI_64}) << rule::REC_013.text;
   EXPECT_EQ(Reg(*of_kernel.regs_user, kAll, reg::kIp) >> 63, 0u) << rule::REC_013.text;
   ExpectCallOf(pulse, *of_kernel.regs_user, rule::REC_013);
@@ -106,7 +106,7 @@ CONFORMANCE_CASE(Record, RegistersAreInTheOrderOfTheirBits, .rules = {rule::REC_
     some.Enable();
     refpmu_pulse pulse = OnePulse(spec);
     ASSERT_THAT(port().TryPulse(pulse), Succeeds());
-    const Sample want = Only(of_all), got = Only(of_some);
+    const Sample want = OnlySample(of_all), got = OnlySample(of_some);
     std::vector<std::uint64_t> user, at_overflow;
     for (int reg = 0; reg < reg::kCount; ++reg) {
       if ((mask & Bit(reg)) == 0) continue;
@@ -126,13 +126,13 @@ CONFORMANCE_CASE(Record, InterruptRegistersMatchPrivilege, .rules = {rule::REC_0
   event.Enable();
   refpmu_pulse pulse = OnePulse(spec);
   ASSERT_THAT(port().TryPulse(pulse), Succeeds());
-  const Sample of_user = Only(ring);
+  const Sample of_user = OnlySample(ring);
   EXPECT_EQ(of_user.regs_intr_abi, std::uint64_t{PERF_SAMPLE_REGS_ABI_64}) << rule::REC_019.text;
   EXPECT_EQ(of_user.regs_intr, of_user.regs_user) << rule::REC_019.text;
   ExpectCallOf(pulse, *of_user.regs_intr, rule::REC_019);
   pulse = OnePulse(spec, Privilege::kKernel);
   ASSERT_THAT(port().TryPulse(pulse), Succeeds());
-  const Sample of_kernel = Only(ring);
+  const Sample of_kernel = OnlySample(ring);
   EXPECT_EQ(of_kernel.regs_intr_abi, std::uint64_t{PERF_SAMPLE_REGS_ABI_64}) << rule::REC_019.text;
   EXPECT_EQ(Reg(*of_kernel.regs_intr, kAll, reg::kIp), kKernelIp) << rule::REC_019.text;
   EXPECT_EQ(Reg(*of_kernel.regs_intr, kAll, reg::kSp) >> 63, 1u) << rule::REC_019.text;
@@ -148,7 +148,7 @@ CONFORMANCE_CASE(Record, KernelThreadHasNoUserState, .rules = {rule::REC_013, ru
   Ring ring(event, 1);
   event.Enable();
   port().Pulse(spec.code, kPeriod, {.cpu = options.cpu, .privilege = Privilege::kKernel});
-  const std::vector<Record> records = ring.Take();
+  const std::vector<Record> records = ring.DrainRaw();
   ASSERT_EQ(records.size(), 1u);
   const auto sample = ParseSample(records[0], event.attr());
   ASSERT_TRUE(sample) << rule::REC_013.text;
@@ -200,7 +200,7 @@ CONFORMANCE_CASE(Record, UserStackIsCopiedFromTheStackPointer, .rules = {rule::R
     event.Enable();
     refpmu_pulse pulse = OnePulse(spec);
     ASSERT_THAT(port().TryPulse(pulse), Succeeds());
-    const std::vector<Record> records = ring.Take();
+    const std::vector<Record> records = ring.DrainRaw();
     ASSERT_EQ(records.size(), 1u);
     const Sample sample = ParseSample(records[0], event.attr()).value();
     const std::uint64_t sp = Reg(*sample.regs_user, kAll, reg::kSp);
@@ -220,14 +220,14 @@ CONFORMANCE_CASE(Record, UserStackReportsValidSize, .rules = {rule::REC_014},
                  .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const std::size_t stack = std::max<std::size_t>(16 * kPage, PTHREAD_STACK_MIN);
-  OnEdgeStack(stack, [&spec](std::uint64_t top) {
+  RunOnGuardedStack(stack, [&spec](std::uint64_t top) {
     const Event event =
         Open(spec, WithRegs(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER, kAll, 0xf000));
     Ring ring(event, 32);
     event.Enable();
     refpmu_pulse pulse = OnePulse(spec);
     ASSERT_THAT(port().TryPulse(pulse), Succeeds());
-    const std::vector<Record> records = ring.Take();
+    const std::vector<Record> records = ring.DrainRaw();
     ASSERT_EQ(records.size(), 1u);
     const Sample sample = ParseSample(records[0], event.attr()).value();
     const std::uint64_t sp = Reg(*sample.regs_user, kAll, reg::kSp);
@@ -250,7 +250,7 @@ CONFORMANCE_CASE(Record, LongSampleShortensUserStack, .rules = {rule::REC_027, r
     Ring ring(event, 64);
     event.Enable();
     for (int i = 0; i < 3; ++i) target().Stimulate(spec, kPeriod, {.ip = kIp});
-    const std::vector<Record> records = ring.Take();
+    const std::vector<Record> records = ring.DrainRaw();
     ASSERT_EQ(records.size(), 3u) << rule::REC_027.text;
     for (const Record& record : records) {
       EXPECT_EQ(sizeof(perf_event_header) + record.body.size(), kLongest) << rule::REC_027.text;

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "cases/common.h"
-#include "cases/nobody.h"
+#include "cases/unprivileged.h"
 #include "perf/ring.h"
 #include "rules/RB.h"
 #include "system/sysctl.h"
@@ -78,7 +78,7 @@ CONFORMANCE_CASE(RingBuffer, UnmapReleasesLockedMemory, .rules = {rule::RB_016},
     {
       const Ring ring(event, 32);
       EXPECT_EQ(Pinned(), charged) << rule::RB_016.text;
-      const Ring again(event, 32);
+      const Ring remapped(event, 32);
       EXPECT_EQ(Pinned(), charged) << "one buffer, charged once: " << rule::RB_016.text;
       EXPECT_THAT(Ring::TryMap(event, 16), FailsWith(EINVAL));
       EXPECT_EQ(Pinned(), charged) << "a refused mapping costs nothing: " << rule::RB_016.text;

@@ -29,9 +29,9 @@ CONFORMANCE_CASE(RingBuffer, PartialUnmapAndResizeAreRefused, .rules = {rule::RB
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, Sampling());
   Ring ring(event, 4);
-  const int covered = static_cast<int>(ValueHere(rule::RB_004, "covered"));
-  for (const RemapTry& attempt : RefusedRemaps(AddressOf(ring), 5, covered)) {
-    EXPECT_EQ(attempt.error, attempt.wanted) << attempt.what << ": " << rule::RB_004.text;
+  const int covered = static_cast<int>(ValueOnThisKernel(rule::RB_004, "covered"));
+  for (const RemapAttempt& attempt : RefusedRemaps(AddressOf(ring), 5, covered)) {
+    EXPECT_EQ(attempt.error, attempt.expected) << attempt.what << ": " << rule::RB_004.text;
   }
   event.Enable();
   Pulse(spec, 600);
@@ -75,8 +75,8 @@ CONFORMANCE_CASE(RingBuffer, CoveredMappingIsReleased, .rules = {rule::RB_004, r
   Pulse(spec, 10);
   EXPECT_EQ(static_cast<const volatile perf_event_mmap_page*>(first)->data_head, 0u)
       << rule::RB_004.text;
-  const Ring again(event, 1);
-  EXPECT_EQ(again.head(), 0u) << "the buffer ended with its mapping: " << rule::RB_017.text;
+  const Ring remapped(event, 1);
+  EXPECT_EQ(remapped.head(), 0u) << "the buffer ended with its mapping: " << rule::RB_017.text;
   munmap(first, size);
 }
 
@@ -84,64 +84,64 @@ CONFORMANCE_CASE(RingBuffer, LastUnmapDetachesWriters, .rules = {rule::RB_017},
                  .needs = {Cap::kStimulus, Cap::kSeveralEvents, Cap::kSampling, Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
   const Event owner = Open(specs[0], Sampling());
-  const Event guest = Open(specs[1], Sampling());
+  const Event redirected = Open(specs[1], Sampling());
   {
     const Ring ring(owner, 1);
-    guest.SetOutput(owner);
-    guest.Enable();
+    redirected.SetOutput(owner);
+    redirected.Enable();
     Pulse(specs[1], 5);
     EXPECT_EQ(ring.head(), 80u) << rule::RB_017.text;
-    EXPECT_EQ(Polled(guest) & POLLHUP, 0) << rule::RB_017.text;
+    EXPECT_EQ(Polled(redirected) & POLLHUP, 0) << rule::RB_017.text;
   }
-  EXPECT_EQ(Polled(guest), POLLHUP) << rule::RB_017.text;
+  EXPECT_EQ(Polled(redirected), POLLHUP) << rule::RB_017.text;
   Pulse(specs[1], 100);
-  const Ring again(owner, 2);
+  const Ring remapped(owner, 2);
   Pulse(specs[1], 100);
-  EXPECT_EQ(again.head(), 0u) << rule::RB_017.text;
-  Ring own(guest, 4);
+  EXPECT_EQ(remapped.head(), 0u) << rule::RB_017.text;
+  Ring own(redirected, 4);
   Pulse(specs[1], 7);
   EXPECT_EQ(own.Drain().samples.size(), 7u) << rule::RB_017.text;
-  EXPECT_THAT(guest.Read(), Counted(specs[1], 212)) << rule::RB_017.text;
+  EXPECT_THAT(redirected.Read(), Counted(specs[1], 212)) << rule::RB_017.text;
 }
 
 CONFORMANCE_CASE(RingBuffer, BufferLivesAsLongAsOneMapping, .rules = {rule::RB_017},
                  .needs = {Cap::kStimulus, Cap::kSeveralEvents, Cap::kSampling, Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
   Event owner = Open(specs[0], Sampling());
-  const Event guest = Open(specs[1], Sampling());
+  const Event redirected = Open(specs[1], Sampling());
   std::optional<Ring> owners(std::in_place, owner, 1);
-  guest.SetOutput(owner);
-  Ring guests(guest, 1);  // a mapping of the same buffer
-  guest.Enable();
+  redirected.SetOutput(owner);
+  Ring redirected_ring(redirected, 1);  // a mapping of the same buffer
+  redirected.Enable();
   owner.Enable();
   Pulse(specs[0], 3);
   Pulse(specs[1], 5);
-  EXPECT_EQ(owners->head(), guests.head()) << rule::RB_017.text;
+  EXPECT_EQ(owners->head(), redirected_ring.head()) << rule::RB_017.text;
   owners.reset();  // the owner's last mapping, so this detaches the owner
   Pulse(specs[0], 11);
   Pulse(specs[1], 5);
-  EXPECT_EQ(guests.Drain().samples.size(), 13u) << rule::RB_017.text;
+  EXPECT_EQ(redirected_ring.Drain().samples.size(), 13u) << rule::RB_017.text;
   owner.Close();
   Pulse(specs[1], 4);
-  EXPECT_EQ(guests.Drain().samples.size(), 4u) << rule::RB_017.text;
+  EXPECT_EQ(redirected_ring.Drain().samples.size(), 4u) << rule::RB_017.text;
 }
 
 CONFORMANCE_CASE(RingBuffer, BufferOutlivesClosedOwner, .rules = {rule::RB_017},
                  .needs = {Cap::kStimulus, Cap::kSeveralEvents, Cap::kSampling, Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
-  const Event guest = Open(specs[1], Sampling());
+  const Event redirected = Open(specs[1], Sampling());
   {
     Event owner = Open(specs[0], Sampling());
     Ring ring(owner, 1);
-    guest.SetOutput(owner);
+    redirected.SetOutput(owner);
     owner.Close();
-    guest.Enable();
+    redirected.Enable();
     Pulse(specs[1], 9);
     EXPECT_EQ(ring.Drain().samples.size(), 9u) << rule::RB_017.text;
   }
   Pulse(specs[1], 300);
-  EXPECT_EQ(Polled(guest), POLLHUP) << rule::RB_017.text;
-  Ring own(guest, 1);
+  EXPECT_EQ(Polled(redirected), POLLHUP) << rule::RB_017.text;
+  Ring own(redirected, 1);
   Pulse(specs[1], 2);
   EXPECT_EQ(own.Drain().samples.size(), 2u) << rule::RB_017.text;
 }

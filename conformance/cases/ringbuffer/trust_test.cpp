@@ -22,7 +22,7 @@ OpenOptions Numbered() {
           .read_format = kReadTimes | PERF_FORMAT_LOST};
 }
 
-void Scribble(Ring* ring, unsigned char byte) {
+void Overwrite(Ring* ring, unsigned char byte) {
   auto* const at = reinterpret_cast<volatile unsigned char*>(&ring->control());
   for (std::size_t i = 0; i < PageSize(); ++i) at[i] = byte;
 }
@@ -35,15 +35,15 @@ CONFORMANCE_CASE(RingBuffer, GarbageInTheControlPageDoesNoHarm, .rules = {rule::
     const Event event = Open(spec, Numbered());
     Ring ring(event, 1);
     event.Enable();
-    Scribble(&ring, byte);
-    const std::uint64_t room = (ring.tail() - 1) % PageSize() / 16;
+    Overwrite(&ring, byte);
+    const std::uint64_t capacity = (ring.tail() - 1) % PageSize() / 16;
     Pulse(spec, 400);
-    EXPECT_EQ(ring.head(), 16 * room) << rule::RB_020.text;
+    EXPECT_EQ(ring.head(), 16 * capacity) << rule::RB_020.text;
     const Reading reading = event.Read();
     EXPECT_THAT(reading, Counted(spec, 400)) << rule::RB_020.text;
-    EXPECT_EQ(reading.lost, 400 - room) << rule::RB_020.text;
+    EXPECT_EQ(reading.lost, 400 - capacity) << rule::RB_020.text;
     ring.set_tail(0);
-    EXPECT_EQ(ring.Drain().samples.size(), room) << rule::RB_020.text;
+    EXPECT_EQ(ring.Drain().samples.size(), capacity) << rule::RB_020.text;
   }
 }
 
@@ -53,14 +53,14 @@ CONFORMANCE_CASE(RingBuffer, ConcurrentControlPageWritesAreHarmless, .rules = {r
   const Event event = Open(spec, Numbered());
   Ring ring(event, 2);
   std::atomic<bool> done = false;
-  std::thread scribbler([&] {
+  std::thread overwriter([&] {
     PinTo(target().Cpu(1));
-    for (unsigned char byte = 0; !done; byte += 37) Scribble(&ring, byte);
+    for (unsigned char byte = 0; !done; byte += 37) Overwrite(&ring, byte);
   });
   event.Enable();
   for (int i = 0; i < 100; ++i) Pulse(spec, 20);
   done = true;
-  scribbler.join();
+  overwriter.join();
   EXPECT_THAT(event.Read(), Counted(spec, 2'000)) << rule::RB_020.text;
   Pulse(spec, 1);  // makes the kernel write data_head again
   EXPECT_LE(ring.head(), 2'001u * (16 + 24)) << rule::RB_020.text;
@@ -73,7 +73,7 @@ CONFORMANCE_CASE(RingBuffer, ConcurrentControlPageWritesAreHarmless, .rules = {r
 
 // Runs `body` below 16 pages of stack that are not allocated. A sample's copy of the stack faults
 // in the first of these pages.
-__attribute__((noinline)) void BelowAHole(const std::function<void()>& body) {
+__attribute__((noinline)) void BelowStackGap(const std::function<void()>& body) {
   const std::size_t size = 16 * PageSize();
   char* const hole = static_cast<char*>(alloca(size));
   const std::uintptr_t page = PageSize();
@@ -102,11 +102,11 @@ CONFORMANCE_CASE(RingBuffer, NestedRecordIsComplete, .rules = {rule::RB_021},
   inner.SetOutput(outer);
   outer.Enable();
   inner.Enable();
-  BelowAHole([&spec] { Pulse(spec, 8); });
+  BelowStackGap([&spec] { Pulse(spec, 8); });
   inner.Disable();
   outer.Disable();
   std::vector<std::uint64_t> ids;
-  for (const Record& record : ring.Take()) {
+  for (const Record& record : ring.DrainRaw()) {
     ASSERT_EQ(record.type, static_cast<std::uint32_t>(PERF_RECORD_SAMPLE)) << rule::RB_021.text;
     ASSERT_GE(record.body.size(), sizeof(std::uint64_t)) << rule::RB_021.text;
     std::memcpy(&ids.emplace_back(), record.body.data(), sizeof(std::uint64_t));
@@ -205,10 +205,10 @@ CONFORMANCE_CASE(RingBuffer, EachBufferSizeFillsExactly, .rules = {rule::RB_024,
       const std::uint64_t lost = event.Read().lost;
       for (std::uint64_t i = 0; i < fit + 2; ++i) target().Stimulate(spec, 1, {.addr = at + i});
       EXPECT_EQ(event.Read().lost, lost + 2) << rule::RB_024.text;
-      const std::vector<Sample> kept = ring.Drain().samples;
-      ASSERT_EQ(kept.size(), fit) << rule::RB_024.text;
+      const std::vector<Sample> samples = ring.Drain().samples;
+      ASSERT_EQ(samples.size(), fit) << rule::RB_024.text;
       for (std::uint64_t i = 0; i < fit; ++i) {
-        ASSERT_EQ(kept[i].addr, at + i) << rule::RB_019.text;
+        ASSERT_EQ(samples[i].addr, at + i) << rule::RB_019.text;
       }
       at += fit + 2;
     }

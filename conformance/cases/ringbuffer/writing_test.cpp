@@ -57,16 +57,16 @@ CONFORMANCE_CASE(RingBuffer, UnreadRecordsAreNotOverwritten,
   event.Enable();
   StimulateNumbered(spec, 1, 400);
   EXPECT_EQ(event.Read().lost + ring.head() / 16, 400u) << rule::RB_011.text;
-  const RingContents kept = ring.Drain();
-  ExpectNumbered(kept.samples, 1, rule::RB_009);
-  EXPECT_THAT(kept.lost, testing::IsEmpty()) << rule::RB_009.text;
+  const RingContents received = ring.Drain();
+  ExpectNumbered(received.samples, 1, rule::RB_009);
+  EXPECT_THAT(received.lost, testing::IsEmpty()) << rule::RB_009.text;
 
   StimulateNumbered(spec, 401, 1);
   const RingContents after = ring.Drain();
   EXPECT_THAT(after.order, testing::ElementsAre(PERF_RECORD_LOST, PERF_RECORD_SAMPLE))
       << rule::RB_010.text;
   ASSERT_EQ(after.lost.size(), 1u) << rule::RB_010.text;
-  EXPECT_EQ(after.lost[0].lost, 400 - kept.samples.size()) << rule::RB_010.text;
+  EXPECT_EQ(after.lost[0].lost, 400 - received.samples.size()) << rule::RB_010.text;
   EXPECT_EQ(after.lost[0].lost, event.Read().lost) << rule::RB_011.text;
   ExpectNumbered(after.samples, 401, rule::RB_010);
 }
@@ -172,10 +172,10 @@ CONFORMANCE_CASE(RingBuffer, ReadOnlyMappingKeepsTheNewest, .rules = {rule::RB_0
   event.PauseOutput(true);
   EXPECT_EQ(ring.head(), 700u * 16) << rule::RB_007.text;
   EXPECT_EQ(event.Read().lost, 0u) << rule::RB_007.text;
-  const std::vector<std::uint64_t> kept = WalkFrom(ring, ring.head());
-  ASSERT_EQ(kept.size(), kPage / 16) << rule::RB_007.text;
-  for (std::size_t i = 0; i < kept.size(); ++i) {
-    EXPECT_EQ(kept[i], 700 - kPage / 16 + 1 + i) << rule::RB_007.text;
+  const std::vector<std::uint64_t> received = WalkFrom(ring, ring.head());
+  ASSERT_EQ(received.size(), kPage / 16) << rule::RB_007.text;
+  for (std::size_t i = 0; i < received.size(); ++i) {
+    EXPECT_EQ(received[i], 700 - kPage / 16 + 1 + i) << rule::RB_007.text;
   }
 }
 
@@ -189,10 +189,10 @@ CONFORMANCE_CASE(RingBuffer, BackwardBufferHasTheNewestFirst, .rules = {rule::RB
     StimulateNumbered(spec, total == 3 ? 1 : 4, total == 3 ? 3 : 597);
     event.PauseOutput(true);
     EXPECT_EQ(ring.head(), 0 - 16 * total) << rule::RB_008.text;
-    const std::vector<std::uint64_t> kept = WalkFrom(ring, ring.head());
-    ASSERT_EQ(kept.size(), std::min<std::size_t>(total, kPage / 16)) << rule::RB_008.text;
-    for (std::size_t i = 0; i < kept.size(); ++i) {
-      EXPECT_EQ(kept[i], total - i) << rule::RB_008.text;
+    const std::vector<std::uint64_t> received = WalkFrom(ring, ring.head());
+    ASSERT_EQ(received.size(), std::min<std::size_t>(total, kPage / 16)) << rule::RB_008.text;
+    for (std::size_t i = 0; i < received.size(); ++i) {
+      EXPECT_EQ(received[i], total - i) << rule::RB_008.text;
     }
     event.PauseOutput(false);
   }

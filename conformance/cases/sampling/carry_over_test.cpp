@@ -33,7 +33,7 @@ CONFORMANCE_CASE(Sampling, UnfinishedPeriodSurvivesDisabling,
 CONFORMANCE_CASE(Sampling, RemainderBelowMinimumStillOverflows,
                  .rules = {rule::SMP_020, rule::SMP_011},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
-  const Undisturbed undisturbed;  // a context switch may lengthen the remaining period
+  const NoPreemption no_preemption;  // a context switch may lengthen the remaining period
   const std::uint64_t shortest = target().min_period();
   const std::uint64_t period = 10 * shortest;
   for (const EventSpec& spec : target().Events()) {
@@ -57,7 +57,7 @@ CONFORMANCE_CASE(Sampling, RemainderBelowMinimumStillOverflows,
 CONFORMANCE_CASE(Sampling, UnfinishedLongPeriodSurvivesDisabling,
                  .rules = {rule::SMP_011, rule::SMP_003},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kLongPeriods}) {
-  const Undisturbed undisturbed;  // a context switch may lengthen the remaining period
+  const NoPreemption no_preemption;  // a context switch may lengthen the remaining period
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t period = 4 * (target().counter_mask() + 1) + 9;
   const Event event = Open(spec, {.sample_period = period});
@@ -117,7 +117,7 @@ CONFORMANCE_CASE(Sampling, UnfinishedPeriodSurvivesContextSwitches, .rules = {ru
 
 CONFORMANCE_CASE(Sampling, FirstPeriodIsComplete, .rules = {rule::SMP_017},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
-  const Undisturbed undisturbed;  // a context switch may lengthen the remaining period
+  const NoPreemption no_preemption;  // a context switch may lengthen the remaining period
   const std::vector<EventSpec> specs = target().AnyEvents(target().general());
   for (const std::uint64_t before : {1, 99, 700, 1'000'000}) {
     {

@@ -100,7 +100,7 @@ CONFORMANCE_CASE(Sampling, SoftwareClocksKeepToTheirShortestPeriod, .rules = {ru
     Ring ring(event, 256);
     event.Enable();
     std::size_t samples = 0;
-    EXPECT_TRUE(RepeatUntil([] { Spin(0.0005); },
+    EXPECT_TRUE(RepeatUntil([] { BusyWait(0.0005); },
                             [&] {
                               samples += ring.Drain().samples.size();
                               return samples >= 100;
@@ -127,7 +127,7 @@ CONFORMANCE_CASE(Sampling, IdleIsSampledUnlessExcluded, .rules = {rule::SMP_016}
     return std::ranges::count_if(contents.samples, [](const Sample& s) { return s.pid == 0; });
   };
   std::ptrdiff_t seen = 0;
-  EXPECT_TRUE(RepeatUntil([] { Spin(0.002); },
+  EXPECT_TRUE(RepeatUntil([] { BusyWait(0.002); },
                           [&] {
                             EXPECT_EQ(idle(of_busy.Drain()), 0) << rule::SMP_016.text;
                             seen += idle(of_all.Drain());

@@ -62,7 +62,7 @@ CONFORMANCE_CASE(Sampling, EveryGeneralCounterOverflows, .rules = {rule::SMP_001
   for (Sampler& sampler : samplers) {
     std::uint64_t events = 0;  // generated for this counter or for another one
     for (const Sampler& other : samplers) {
-      if (HappenTogether(sampler.spec, other.spec)) events += 10 * other.period;
+      if (ShareStimulus(sampler.spec, other.spec)) events += 10 * other.period;
     }
     ExpectSamples(sampler, events / sampler.period, rule::SMP_001);
     EXPECT_THAT(sampler.event.Read(), Counted(sampler.spec, events));
@@ -81,7 +81,7 @@ CONFORMANCE_CASE(Sampling, ConstrainedEventsOverflow, .rules = {rule::SMP_001},
 
 CONFORMANCE_CASE(Sampling, EveryFixedCounterOverflows, .rules = {rule::SMP_001, rule::SMP_003},
                  .needs = {Cap::kSampling, Cap::kManualClock, Cap::kFixedCounters}) {
-  const Undisturbed undisturbed;  // a context switch may lengthen the remaining period
+  const NoPreemption no_preemption;  // a context switch may lengthen the remaining period
   for (const EventSpec& spec : target().Events({.fixed = true})) {
     Sampler sampler = MakeSampler(spec, 1'000);
     target().Stimulate(spec, 7'999);
@@ -190,7 +190,7 @@ CONFORMANCE_CASE(Sampling, SiblingSamplesWhileLeaderCounts, .rules = {rule::SMP_
   leader.Disable();
   target().Stimulate(specs[1], 90);
   EXPECT_EQ(ring.Drain().samples.size(), 2u) << rule::SMP_008.text;
-  EXPECT_THAT(leader_ring.Take(), testing::IsEmpty()) << rule::SMP_008.text;
+  EXPECT_THAT(leader_ring.DrainRaw(), testing::IsEmpty()) << rule::SMP_008.text;
   EXPECT_THAT(leader.Read(), Counted(specs[0], 5'000)) << rule::SMP_008.text;
   EXPECT_THAT(sibling.Read(), Counted(specs[1], 90)) << rule::SMP_008.text;
 }

@@ -63,7 +63,7 @@ CONFORMANCE_CASE(Sampling, SampleReportsElapsedPeriod, .rules = {rule::REC_010, 
   const auto changed = [](const Sample& before, const Sample& after) {
     return *before.period > target().min_period() && *before.period != *after.period;
   };
-  const auto ends_its_own = [&] {
+  const auto sample_has_elapsed_period = [&] {
     const Event event =
         Open(spec, {.sample_freq = 1'000, .sample_type = PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ});
     Ring ring(event);
@@ -79,9 +79,9 @@ CONFORMANCE_CASE(Sampling, SampleReportsElapsedPeriod, .rules = {rule::REC_010, 
     }
     return false;
   };
-  int told = 0;
-  for (int i = 0; i < 20; ++i) told += ends_its_own() ? 1 : 0;
-  EXPECT_GE(told, 10) << rule::REC_010.text;
+  int elapsed_periods = 0;
+  for (int i = 0; i < 20; ++i) elapsed_periods += sample_has_elapsed_period() ? 1 : 0;
+  EXPECT_GE(elapsed_periods, 10) << rule::REC_010.text;
 }
 
 CONFORMANCE_CASE(Sampling, IdleTicksLeaveThePeriodAlone, .rules = {rule::SMP_018},
@@ -91,7 +91,7 @@ CONFORMANCE_CASE(Sampling, IdleTicksLeaveThePeriodAlone, .rules = {rule::SMP_018
   Ring ring(event, 1);
   event.Enable();
   for (int i = 0; i < 3; ++i) {
-    Spin(0.02);
+    BusyWait(0.02);
     target().Stimulate(spec, 2 * target().min_period());
     const RingContents got = ring.Drain();
     EXPECT_EQ(got.samples.size(), 2u) << rule::SMP_018.text;

@@ -47,7 +47,7 @@ CONFORMANCE_CASE(Sampling, PeriodOneSamplesEveryEvent, .rules = {rule::SMP_002, 
 
 CONFORMANCE_CASE(Sampling, OverflowComesWithTheLastEventOfThePeriod, .rules = {rule::SMP_001},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
-  const Undisturbed undisturbed;  // a context switch may lengthen the remaining period
+  const NoPreemption no_preemption;  // a context switch may lengthen the remaining period
   const EventSpec spec = target().AnyEvent();
   for (const std::uint64_t period : {2ull, 5ull, 1'000ull, 1ull << 31, (1ull << 32) + 1}) {
     SCOPED_TRACE(period);
@@ -98,7 +98,7 @@ CONFORMANCE_CASE(Sampling, PeriodZeroOnlyCounts, .rules = {rule::SMP_010},
   const std::uint64_t n = 3 * (target().counter_mask() + 1) + 11;
   target().Stimulate(spec, n);
   event.Disable();
-  EXPECT_THAT(ring.Take(), testing::IsEmpty()) << rule::SMP_010.text;
+  EXPECT_THAT(ring.DrainRaw(), testing::IsEmpty()) << rule::SMP_010.text;
   EXPECT_THAT(event.Read(), Counted(spec, n)) << rule::SMP_010.text;
 }
 
@@ -152,7 +152,7 @@ CONFORMANCE_CASE(Sampling, SampleHoldsTheCountAtItsOverflow,
 
 CONFORMANCE_CASE(Sampling, ExcludedKernelEventsGiveNoSample, .rules = {rule::SMP_007},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kExcludes}) {
-  const Undisturbed undisturbed;  // a context switch may lengthen the remaining period
+  const NoPreemption no_preemption;  // a context switch may lengthen the remaining period
   const EventSpec spec = target().AnyEvent();
   const Event event =
       Open(spec, {.sample_period = 10, .sample_type = PERF_SAMPLE_IP, .exclude_kernel = true});

@@ -25,9 +25,9 @@ CONFORMANCE_CASE(Signal, EachOverflowIsSignalled, .rules = {rule::SIG_001, rule:
   const std::uint64_t last = target().min_period();  // the driver may lengthen a shorter period
   for (int i = 0; i < 5; ++i) {
     target().Stimulate(spec, 10 - last);
-    EXPECT_THAT(signals.Take(), testing::IsEmpty()) << rule::SIG_001.text;
+    EXPECT_THAT(signals.Drain(), testing::IsEmpty()) << rule::SIG_001.text;
     target().Stimulate(spec, last);
-    const std::vector<siginfo_t> got = signals.Take();
+    const std::vector<siginfo_t> got = signals.Drain();
     ASSERT_EQ(got.size(), 1u) << rule::SIG_004.text;
     EXPECT_EQ(got[0].si_fd, event.fd()) << rule::SIG_001.text;
     EXPECT_EQ(got[0].si_code, POLL_IN) << rule::SIG_001.text;
@@ -45,7 +45,7 @@ CONFORMANCE_CASE(Signal, SignalIdentifiesItsEvent, .rules = {rule::SIG_001},
   second.Enable();
   for (const Event* event : {&first, &second, &first}) {
     target().Stimulate(specs[event == &second], event->attr().sample_period);
-    const std::vector<siginfo_t> got = signals.Take();
+    const std::vector<siginfo_t> got = signals.Drain();
     ASSERT_EQ(got.size(), 1u) << rule::SIG_001.text;
     EXPECT_EQ(got[0].si_fd, event->fd()) << rule::SIG_001.text;
   }
@@ -61,13 +61,13 @@ CONFORMANCE_CASE(Signal, LastOverflowOfARefreshHangsUp, .rules = {rule::SIG_002}
     event.Refresh(limit);
     for (int i = 1; i <= limit; ++i) {
       target().Stimulate(spec, 10);
-      const std::vector<siginfo_t> got = signals.Take();
+      const std::vector<siginfo_t> got = signals.Drain();
       ASSERT_EQ(got.size(), 1u) << rule::SIG_002.text;
       EXPECT_EQ(got[0].si_code, i == limit ? POLL_HUP : POLL_IN) << rule::SIG_002.text;
     }
     counted += 10 * static_cast<std::uint64_t>(limit);
     target().Stimulate(spec, 45);
-    EXPECT_THAT(signals.Take(), testing::IsEmpty()) << rule::SIG_002.text;
+    EXPECT_THAT(signals.Drain(), testing::IsEmpty()) << rule::SIG_002.text;
     EXPECT_THAT(event.Read(), Counted(spec, counted)) << rule::SIG_002.text;
   }
 }
@@ -80,7 +80,7 @@ CONFORMANCE_CASE(Signal, RefreshLimitStopsBurst, .rules = {rule::SIG_002},
   const OverflowSignals signals(event, gettid(), SIGRTMIN);
   event.Refresh(1);
   target().Stimulate(spec, 1'000);
-  const std::vector<siginfo_t> got = signals.Take();
+  const std::vector<siginfo_t> got = signals.Drain();
   ASSERT_EQ(got.size(), 1u) << rule::SIG_002.text;
   EXPECT_EQ(got[0].si_code, POLL_HUP) << rule::SIG_002.text;
   EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::SIG_002.text;
@@ -96,7 +96,7 @@ CONFORMANCE_CASE(Signal, WakeupEventsDoNotHoldSignalsBack, .rules = {rule::SIG_0
   event.Enable();
   for (int i = 0; i < 9; ++i) {
     target().Stimulate(spec, 10);
-    EXPECT_EQ(signals.Take().size(), 1u) << rule::SIG_005.text;
+    EXPECT_EQ(signals.Drain().size(), 1u) << rule::SIG_005.text;
   }
   EXPECT_EQ(ring.Drain().samples.size(), 9u);
 }
@@ -113,9 +113,9 @@ CONFORMANCE_CASE(Signal, PreciseOverflowsAreSignalledOneByOne,
   event.Enable();
   for (int i = 0; i < 5; ++i) {
     target().Stimulate(spec, 9);
-    EXPECT_THAT(signals.Take(), testing::IsEmpty()) << rule::SIG_004.text;
+    EXPECT_THAT(signals.Drain(), testing::IsEmpty()) << rule::SIG_004.text;
     target().Stimulate(spec, 1);
-    EXPECT_EQ(signals.Take().size(), 1u) << rule::SIG_005.text;
+    EXPECT_EQ(signals.Drain().size(), 1u) << rule::SIG_005.text;
   }
   EXPECT_EQ(ring.Drain().samples.size(), 5u);
 }
@@ -131,12 +131,12 @@ CONFORMANCE_CASE(Signal, OnlyTheOwnerIsSignalled, .rules = {rule::SIG_003},
   std::thread owner([&] {
     tid.set_value(gettid());
     overflowed.get_future().wait();
-    in_thread = blocked_here_and_in_threads.Take().size();
+    in_thread = blocked_here_and_in_threads.Drain().size();
   });
   const OverflowSignals to_thread(event, tid.get_future().get(), SIGRTMIN);
   event.Enable();
   target().Stimulate(spec, 10);
-  const std::size_t in_main = to_thread.Take().size();
+  const std::size_t in_main = to_thread.Drain().size();
   overflowed.set_value();
   owner.join();
   EXPECT_EQ(in_thread, 1u) << rule::SIG_003.text;
@@ -154,7 +154,7 @@ CONFORMANCE_CASE(Signal, MappedEventSignalsAfterItsClose, .rules = {rule::SIG_01
   event.Close();
   for (int i = 0; i < 4; ++i) {
     target().Stimulate(spec, 10);
-    const std::vector<siginfo_t> got = signals.Take();
+    const std::vector<siginfo_t> got = signals.Drain();
     ASSERT_EQ(got.size(), 1u) << rule::SIG_012.text;
     EXPECT_EQ(got[0].si_code, POLL_IN) << rule::SIG_012.text;
     EXPECT_EQ(got[0].si_fd, fd) << rule::SIG_012.text;
@@ -162,7 +162,7 @@ CONFORMANCE_CASE(Signal, MappedEventSignalsAfterItsClose, .rules = {rule::SIG_01
   EXPECT_EQ(ring->Drain().samples.size(), 4u) << rule::SIG_012.text;
   ring.reset();
   target().Stimulate(spec, 10);
-  EXPECT_THAT(signals.Take(), testing::IsEmpty()) << rule::SIG_012.text;
+  EXPECT_THAT(signals.Drain(), testing::IsEmpty()) << rule::SIG_012.text;
 }
 
 // Replaces this process by a program that reads `input`. The next overflow on this CPU signals it.

@@ -15,7 +15,7 @@
 namespace pmuconf {
 
 // Sends `signal` to the thread `owner` at each overflow of `event`. Blocks the signal in the
-// calling thread, so that it stays queued until Take().
+// calling thread, so that it stays queued until Drain().
 class OverflowSignals {
  public:
   OverflowSignals(const Event& event, pid_t owner, int signal) {
@@ -30,12 +30,12 @@ class OverflowSignals {
   }
 
   // Returns all signals that are queued for the calling thread.
-  std::vector<siginfo_t> Take() const {
-    std::vector<siginfo_t> taken;
+  std::vector<siginfo_t> Drain() const {
+    std::vector<siginfo_t> signals;
     const timespec at_once = {};
     siginfo_t info = {};
-    while (sigtimedwait(&set_, &info, &at_once) > 0) taken.push_back(info);
-    return taken;
+    while (sigtimedwait(&set_, &info, &at_once) > 0) signals.push_back(info);
+    return signals;
   }
 
  private:

@@ -133,10 +133,10 @@ CONFORMANCE_CASE(Poll, RedirectedRecordsWakeTheBuffersReader, .rules = {rule::SI
   const std::vector<EventSpec> specs = target().AnyEvents(2);
   const OpenOptions options = {.sample_period = 10, .wakeup_events = 1};
   const Event owner = Open(specs[0], options);
-  const Event guest = Open(specs[1], options);
+  const Event redirected = Open(specs[1], options);
   Ring ring(owner, 1);
-  guest.SetOutput(owner);
-  guest.Enable();
+  redirected.SetOutput(owner);
+  redirected.Enable();
   const std::uint64_t last = target().min_period();  // the driver may lengthen a shorter period
   target().Stimulate(specs[1], 10 - last);
   EXPECT_EQ(Poll(owner), 0) << rule::SIG_018.text;

@@ -20,7 +20,7 @@ namespace {
 
 CONFORMANCE_CASE(Stimulus, CountEqualsStimulus, .rules = {rule::SWE_010},
                  .needs = {Cap::kStimulus, Cap::kCpus2}) {
-  for (const EventSpec& spec : target().Events({.rough = true})) {
+  for (const EventSpec& spec : target().Events({.inexact = true})) {
     if (spec.stimulus == StimulusKind::kNone) continue;
     const Event event = Open(spec);
     std::uint64_t want = 0;
@@ -54,7 +54,7 @@ CONFORMANCE_CASE(Software, FaultsAreMinorOrMajor, .rules = {rule::SWE_001},
 CONFORMANCE_CASE(Software, EachDescheduleCountsOneSwitch, .rules = {rule::SWE_002},
                  .needs = {Cap::kSoftware}) {
   const Event event = Open(Software(PERF_COUNT_SW_CONTEXT_SWITCHES));
-  const Undisturbed undisturbed;
+  const NoPreemption no_preemption;
   std::uint64_t want = 0;
   for (const std::uint64_t n : {1, 25, 3}) {
     event.Enable();
@@ -92,7 +92,7 @@ Clocks ClocksOfAWait() {
   const Event task = Open(Software(PERF_COUNT_SW_TASK_CLOCK));
   Child other([] {
     PinTo(target().Cpu(1));
-    Spin(0.02);
+    BusyWait(0.02);
     return 0;
   });
   cpu.Enable();
@@ -227,7 +227,7 @@ CONFORMANCE_CASE(Software, CpuEventCountsCgroupSwitches, .rules = {rule::SWE_011
   SwitchContexts(20);
   EXPECT_EQ(event.Read().value, 0u) << rule::SWE_011.text;
   Child outside([] {
-    Spin(0.001);
+    BusyWait(0.001);
     return 0;
   });
   own.Enter();

@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "cases/common.h"
-#include "cases/nobody.h"
+#include "cases/unprivileged.h"
 #include "perf/ring.h"
 #include "rules/STR.h"
 #include "system/sysctl.h"
@@ -21,22 +21,22 @@ namespace pmuconf {
 namespace {
 
 // Each step makes a random call with random arguments. The result of the call does not matter.
-class AnythingGoes {
+class RandomOperations {
  public:
-  explicit AnythingGoes(const EventSpec& spec) : spec_(spec) {}
+  explicit RandomOperations(const EventSpec& spec) : spec_(spec) {}
 
   void Step() {
-    const Event* event = events_.empty() ? nullptr : &events_[Draw(events_.size())];
-    switch (Draw(10)) {
+    const Event* event = events_.empty() ? nullptr : &events_[RandomBelow(events_.size())];
+    switch (RandomBelow(10)) {
       case 0:
       case 1:
         return Add();
       case 2:
         return Drop();
       case 3:
-        return Switch(event);
+        return EnableDisableOrReset(event);
       case 4:
-        return Number(event);
+        return RandomIoctl(event);
       case 5:
         return Redirect(event);
       case 6:
@@ -44,7 +44,7 @@ class AnythingGoes {
       case 7:
         return Read(event);
       default:
-        return target().Stimulate(spec_, Draw(200));
+        return target().Stimulate(spec_, RandomBelow(200));
     }
   }
   void End() {
@@ -53,59 +53,60 @@ class AnythingGoes {
   }
 
  private:
-  std::size_t Draw(std::size_t below) { return random_() % below; }
+  std::size_t RandomBelow(std::size_t below) { return random_() % below; }
 
   void Add() {
     if (events_.size() > 24) return;
     OpenOptions options;
     const std::array<pid_t, 2> pids = {0, -1};
-    options.pid = pids[Draw(2)];
-    options.cpu = options.pid == 0 && Draw(2) == 0 ? -1 : CurrentCpu();
-    if (!events_.empty() && Draw(3) == 0) options.group_fd = events_[Draw(events_.size())].fd();
-    options.sample_period = Draw(2) * Draw(5'000);
+    options.pid = pids[RandomBelow(2)];
+    options.cpu = options.pid == 0 && RandomBelow(2) == 0 ? -1 : CurrentCpu();
+    if (!events_.empty() && RandomBelow(3) == 0)
+      options.group_fd = events_[RandomBelow(events_.size())].fd();
+    options.sample_period = RandomBelow(2) * RandomBelow(5'000);
     options.sample_type = random_() & (PERF_SAMPLE_MAX - 1) & ~PERF_SAMPLE_BRANCH_STACK;
-    options.read_format = Draw(PERF_FORMAT_MAX);
-    options.disabled = Draw(2) != 0;
-    options.inherit = Draw(4) == 0;
-    options.pinned = Draw(6) == 0;
-    options.exclusive = Draw(6) == 0;
+    options.read_format = RandomBelow(PERF_FORMAT_MAX);
+    options.disabled = RandomBelow(2) != 0;
+    options.inherit = RandomBelow(4) == 0;
+    options.pinned = RandomBelow(6) == 0;
+    options.exclusive = RandomBelow(6) == 0;
     OpenResult result =
-        TryOpen(Draw(5) == 0 ? Software(PERF_COUNT_SW_PAGE_FAULTS) : spec_, options);
+        TryOpen(RandomBelow(5) == 0 ? Software(PERF_COUNT_SW_PAGE_FAULTS) : spec_, options);
     if (result.ok()) events_.push_back(std::move(result.event));
   }
   void Drop() {
-    if (Draw(2) == 0 && !rings_.empty()) rings_.pop_back();
+    if (RandomBelow(2) == 0 && !rings_.empty()) rings_.pop_back();
     if (!events_.empty())
-      events_.erase(events_.begin() + static_cast<std::ptrdiff_t>(Draw(events_.size())));
+      events_.erase(events_.begin() + static_cast<std::ptrdiff_t>(RandomBelow(events_.size())));
   }
-  void Switch(const Event* event) {
+  void EnableDisableOrReset(const Event* event) {
     const std::array<unsigned long, 3> requests = {PERF_EVENT_IOC_ENABLE, PERF_EVENT_IOC_DISABLE,
                                                    PERF_EVENT_IOC_RESET};
-    if (event != nullptr) event->TryIoctl(requests[Draw(3)], Draw(2));
+    if (event != nullptr) event->TryIoctl(requests[RandomBelow(3)], RandomBelow(2));
   }
-  void Number(const Event* event) {
+  void RandomIoctl(const Event* event) {
     if (event == nullptr) return;
-    if (Draw(2) == 0) {
-      event->TryRefresh(static_cast<int>(Draw(4)));
+    if (RandomBelow(2) == 0) {
+      event->TryRefresh(static_cast<int>(RandomBelow(4)));
     } else {
-      event->TryPeriod(Draw(3) * 1'000);
+      event->TryPeriod(RandomBelow(3) * 1'000);
     }
-    event->TryIoctl(_IO('$', Draw(256)), 0);
+    event->TryIoctl(_IO('$', RandomBelow(256)), 0);
   }
   void Redirect(const Event* event) {
     if (event == nullptr) return;
-    const int other = Draw(3) == 0 ? -1 : events_[Draw(events_.size())].fd();
+    const int other = RandomBelow(3) == 0 ? -1 : events_[RandomBelow(events_.size())].fd();
     event->TryIoctl(PERF_EVENT_IOC_SET_OUTPUT, static_cast<unsigned long>(other));
-    event->TryIoctl(PERF_EVENT_IOC_PAUSE_OUTPUT, Draw(2));
+    event->TryIoctl(PERF_EVENT_IOC_PAUSE_OUTPUT, RandomBelow(2));
   }
   void Map(const Event* event) {
     if (event == nullptr) return;
-    const std::size_t pages = Draw(5);
+    const std::size_t pages = RandomBelow(5);
     if (rings_.size() < 8 && Ring::TryMap(*event, pages).ok()) rings_.emplace_back(*event, pages);
-    if (!rings_.empty()) static_cast<void>(rings_[Draw(rings_.size())].head());
+    if (!rings_.empty()) static_cast<void>(rings_[RandomBelow(rings_.size())].head());
   }
   void Read(const Event* event) {
-    if (event != nullptr) event->TryRead(Draw(300));
+    if (event != nullptr) event->TryRead(RandomBelow(300));
   }
 
   EventSpec spec_;
@@ -126,7 +127,7 @@ CONFORMANCE_CASE(Stress, RandomCallsLeaveWorkingPmu, .rules = {rule::STR_001},
                  .budget_s = 30) {
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t live = port().Stats().live_events;
-  AnythingGoes storm(spec);
+  RandomOperations storm(spec);
   for (int step = 0; step < 2'000; ++step) storm.Step();
   storm.End();
   EXPECT_EQ(port().Stats().live_events, live) << rule::STR_001.text;
@@ -236,7 +237,7 @@ CONFORMANCE_CASE(Stress, ExhaustionReturnsErrorAndRecovers, .rules = {rule::STR_
 CONFORMANCE_CASE(Stress, LockedMemoryLimitReturnsEperm, .rules = {rule::STR_004},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kTasks}) {
   const Sysctl paranoid(kParanoid, "1");
-  const int error = AsNobody([] {
+  const int error = RunUnprivileged([] {
     const rlimit none = {0, 0};
     setrlimit(RLIMIT_MEMLOCK, &none);
     const Event event = Open(target().AnyEvent(), {.sample_period = 10});
@@ -247,8 +248,8 @@ CONFORMANCE_CASE(Stress, LockedMemoryLimitReturnsEperm, .rules = {rule::STR_004}
   EXPECT_EQ(error, EPERM) << rule::STR_004.text;
 }
 
-thread_local volatile int traps_here = 0;
-void CountTrap(int) { traps_here = traps_here + 1; }
+thread_local volatile int thread_traps = 0;
+void CountTrap(int) { thread_traps = thread_traps + 1; }
 
 // The period is 1. The kernel may swap the events of two related threads at a context switch. The
 // remainder of a longer period would stay with the event, not with the thread.
@@ -268,7 +269,7 @@ CONFORMANCE_CASE(Stress, EachThreadGetsItsOwnSignals, .rules = {rule::STR_009},
         target().Stimulate(spec, 1);
         sched_yield();
       }
-      got[i] = traps_here;
+      got[i] = thread_traps;
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -276,7 +277,7 @@ CONFORMANCE_CASE(Stress, EachThreadGetsItsOwnSignals, .rules = {rule::STR_009},
     EXPECT_EQ(got[i], 10 * (static_cast<int>(i) + 1)) << rule::STR_009.text;
   }
   EXPECT_THAT(event.Read(), Counted(spec, 210)) << rule::STR_009.text;
-  EXPECT_EQ(traps_here, 0) << rule::STR_009.text;
+  EXPECT_EQ(thread_traps, 0) << rule::STR_009.text;
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 // ids.
 #include <array>
 
-#include "cases/nobody.h"
 #include "cases/tracepoint/tracepoint.h"
+#include "cases/unprivileged.h"
 #include "perf/bpf.h"
 #include "perf/ring.h"
 #include "rules/BPF.h"
@@ -21,26 +21,26 @@ CONFORMANCE_CASE(TracepointProgram, ProgramSeesArgumentsOfEachHit, .rules = {rul
   event.SetBpf(ProgramFd(bpf->progs.keep_argument));
   std::uint64_t passes = 0;
   for (const long argument : {7, 0, 0x12345678}) {
-    Pass({argument});
+    HitTracepoint({argument});
     EXPECT_EQ(bpf->bss->runs, ++passes) << rule::TPT_005.text;
     EXPECT_EQ(bpf->bss->argument, static_cast<std::uint64_t>(argument)) << rule::TPT_005.text;
     EXPECT_EQ(bpf->bss->number, SYS_getpgid) << rule::TPT_005.text;
   }
   Child other([] {
-    Pass({99});
+    HitTracepoint({99});
     return 0;
   });
   other.Go();
   ASSERT_EQ(other.Wait(), 0);
   EXPECT_EQ(bpf->bss->runs, ++passes) << rule::TPT_005.text;
   event.Close();
-  Pass({5});
+  HitTracepoint({5});
   EXPECT_EQ(bpf->bss->runs, passes) << rule::TPT_005.text;
 }
 
 // The argument of PERF_EVENT_IOC_QUERY_BPF, with space for `room` ids.
 struct Query {
-  std::uint32_t room = 0;
+  std::uint32_t capacity = 0;
   std::uint32_t programs = 0;
   std::array<std::uint32_t, 64> ids = {};
 };
@@ -58,10 +58,10 @@ CONFORMANCE_CASE(TracepointProgram, SeveralProgramsRunInAttachOrder,
     events.push_back(Open(SpecOfTracepoint(kGetpgid)));
     events.back().SetBpf(ProgramFd(program));
   }
-  Pass({1});
+  HitTracepoint({1});
   EXPECT_EQ(bpf->bss->order, 213u) << rule::TPT_006.text;
   for (const Event& event : events) {
-    Query query = {.room = 64};
+    Query query = {.capacity = 64};
     ASSERT_THAT(TryQuery(event, query), Succeeds()) << rule::BPF_021.text;
     ASSERT_EQ(query.programs, 3u) << rule::BPF_021.text;
     for (std::size_t i = 0; i < 3; ++i) {
@@ -70,7 +70,7 @@ CONFORMANCE_CASE(TracepointProgram, SeveralProgramsRunInAttachOrder,
   }
   bpf->bss->order = 0;
   events.erase(events.begin());
-  Pass({1});
+  HitTracepoint({1});
   EXPECT_EQ(bpf->bss->order, 13u) << rule::TPT_006.text;
 }
 
@@ -83,15 +83,15 @@ CONFORMANCE_CASE(TracepointProgram, InvalidQueryIsRefused, .rules = {rule::BPF_0
     events.push_back(Open(SpecOfTracepoint(kGetpgid)));
     events.back().SetBpf(ProgramFd(program));
   }
-  Query little = {.room = 1};
-  EXPECT_THAT(TryQuery(events[0], little), FailsWith(ENOSPC)) << rule::BPF_021.text;
-  EXPECT_EQ(little.programs, 2u) << rule::BPF_021.text;
-  Query much = {.room = 65};
-  EXPECT_THAT(TryQuery(events[0], much), FailsWith(E2BIG)) << rule::BPF_021.text;
+  Query too_small = {.capacity = 1};
+  EXPECT_THAT(TryQuery(events[0], too_small), FailsWith(ENOSPC)) << rule::BPF_021.text;
+  EXPECT_EQ(too_small.programs, 2u) << rule::BPF_021.text;
+  Query too_large = {.capacity = 65};
+  EXPECT_THAT(TryQuery(events[0], too_large), FailsWith(E2BIG)) << rule::BPF_021.text;
   EXPECT_THAT(events[0].TryIoctl(PERF_EVENT_IOC_QUERY_BPF, 8), FailsWith(EFAULT))
       << rule::BPF_021.text;
-  Query query = {.room = 64};
-  EXPECT_EQ(AsNobody([&] { return TryQuery(events[0], query).error; }), EPERM)
+  Query query = {.capacity = 64};
+  EXPECT_EQ(RunUnprivileged([&] { return TryQuery(events[0], query).error; }), EPERM)
       << rule::BPF_021.text;
 }
 
@@ -101,16 +101,16 @@ CONFORMANCE_CASE(TracepointProgram, ReturnZeroDropsHit, .rules = {rule::TPT_007}
   const Event witness = Open(SpecOfTracepoint(kGetpgid), {.sample_period = 1});
   Ring ring(witness, 1);
   witness.Enable();
-  Pass({1, 2});
+  HitTracepoint({1, 2});
   {
     const Event event = Open(SpecOfTracepoint(kGetpgid), {.disabled = false});
     event.SetBpf(ProgramFd(bpf->progs.drop));
-    Pass({1, 2, 3});
+    HitTracepoint({1, 2, 3});
     EXPECT_EQ(bpf->bss->runs, 3u) << rule::TPT_007.text;
     EXPECT_EQ(event.Read().value, 0u) << rule::TPT_007.text;
   }
   EXPECT_EQ(witness.Read().value, 2u) << rule::TPT_007.text;
-  Pass({4});
+  HitTracepoint({4});
   EXPECT_EQ(witness.Read().value, 3u) << rule::TPT_007.text;
   EXPECT_EQ(ring.Drain().samples.size(), 3u) << rule::TPT_007.text;
 }

@@ -2,8 +2,8 @@
 // The record of a tracepoint, the filters of its events, and the permission to get its raw data.
 #include <cstring>
 
-#include "cases/nobody.h"
 #include "cases/tracepoint/tracepoint.h"
+#include "cases/unprivileged.h"
 #include "perf/ring.h"
 #include "rules/SWE.h"
 #include "rules/TPT.h"
@@ -36,7 +36,7 @@ CONFORMANCE_CASE(Tracepoint, RecordMatchesFormat, .rules = {rule::TPT_001},
   Ring ring(event, 1);
   event.Enable();
   for (const long argument : {0, 7, 0x12345678}) {
-    Pass({argument});
+    HitTracepoint({argument});
     const RingContents got = ring.Drain();
     ASSERT_EQ(got.samples.size(), 1u) << rule::TPT_001.text;
     const std::vector<std::byte>& raw = *got.samples[0].raw;
@@ -63,7 +63,7 @@ CONFORMANCE_CASE(Tracepoint, FilterLetsItsMatchesThrough, .rules = {rule::TPT_00
     Ring ring(event, 1);
     ASSERT_THAT(TryFilter(event, filter), Succeeds()) << rule::TPT_002.text;
     event.Enable();
-    Pass({7, 8, 9, 7, 0});
+    HitTracepoint({7, 8, 9, 7, 0});
     event.Disable();
     EXPECT_EQ(event.Read().value, matches) << rule::TPT_002.text;
     EXPECT_EQ(ring.Drain().samples.size(), matches) << rule::TPT_002.text;
@@ -77,11 +77,11 @@ CONFORMANCE_CASE(Tracepoint, BadFiltersLeaveTheEventAsItWas, .rules = {rule::TPT
   for (const char* bad : {"nosuchfield == 1", "pid ==", "pid == 1 &&", "pid ~ \"x\""}) {
     EXPECT_THAT(TryFilter(event, bad), FailsWith(EINVAL)) << rule::TPT_003.text << " " << bad;
   }
-  Pass({1, 2, 3});
+  HitTracepoint({1, 2, 3});
   EXPECT_EQ(event.Read().value, 3u) << rule::TPT_003.text;
   ASSERT_THAT(TryFilter(event, "pid == 2"), Succeeds());
   EXPECT_THAT(TryFilter(event, "pid == 3"), FailsWith(EEXIST)) << rule::TPT_003.text;
-  Pass({1, 2, 3});
+  HitTracepoint({1, 2, 3});
   EXPECT_EQ(event.Read().value, 4u) << rule::TPT_003.text;
 }
 
@@ -111,7 +111,7 @@ CONFORMANCE_CASE(Tracepoint, CpuRecordsNeedPrivilege, .rules = {rule::TPT_009},
   const Sysctl paranoid("kernel/perf_event_paranoid", "0");
   const EventSpec spec = SpecOfTracepoint(kGetpgid);
   const auto errno_of = [&spec](std::uint64_t sample_type) {
-    return AsNobody([&spec, sample_type] {
+    return RunUnprivileged([&spec, sample_type] {
       const OpenOptions options = {
           .pid = -1, .cpu = target().Cpu(0), .sample_period = 1, .sample_type = sample_type};
       return TryOpen(spec, options).error;

@@ -25,7 +25,7 @@ inline EventSpec SpecOfTracepoint(const std::string& name) {
 }
 
 // Hits the tracepoint once with each argument. There need not be such a process.
-inline void Pass(std::initializer_list<long> arguments) {
+inline void HitTracepoint(std::initializer_list<long> arguments) {
   for (const long argument : arguments) syscall(SYS_getpgid, argument);
 }
 

@@ -47,16 +47,17 @@ CONFORMANCE_CASE(Uncore, EventsAreOnCpumaskCpuOnly, .rules = {rule::INI_020},
                  .needs = {Cap::kCpus2}) {
   const int designated = target().DesignatedCpu();
   // Skips if the kernel manages the cpumask: then an event stays on the requested CPU.
-  KeepEventsOn(designated);
-  for (const int asked : OnlineCpus()) {
-    const Event event = Open(target().AnyEvent(), {.pid = -1, .cpu = asked});
+  MoveEventsTo(designated);
+  for (const int requested_cpu : OnlineCpus()) {
+    const Event event = Open(target().AnyEvent(), {.pid = -1, .cpu = requested_cpu});
     for (const int cpu : OnlineCpus()) {
       const Event of_cpu = Open(Software(PERF_COUNT_SW_DUMMY), {.pid = -1, .cpu = cpu});
       const Ring ring(of_cpu, 1);
       const auto output = static_cast<unsigned long>(of_cpu.fd());
       EXPECT_THAT(event.TryIoctl(PERF_EVENT_IOC_SET_OUTPUT, output),
                   FailsWith(cpu == designated ? 0 : EINVAL))
-          << rule::INI_020.text << " requested CPU " << asked << ", compared with CPU " << cpu;
+          << rule::INI_020.text << " requested CPU " << requested_cpu << ", compared with CPU "
+          << cpu;
       event.TryIoctl(PERF_EVENT_IOC_SET_OUTPUT, static_cast<unsigned long>(-1));
     }
   }
@@ -65,7 +66,7 @@ CONFORMANCE_CASE(Uncore, EventsAreOnCpumaskCpuOnly, .rules = {rule::INI_020},
 CONFORMANCE_CASE(Uncore, EventsMoveWhenCpuGoesOffline,
                  .rules = {rule::UNC_007, rule::UNC_004, rule::HOT_004, rule::DRC_091},
                  .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kHotplug}, .budget_s = 20) {
-  KeepEventsOn(1);
+  MoveEventsTo(1);
   ASSERT_EQ(target().DesignatedCpu(), 1) << rule::UNC_004.text;
   const std::vector<EventSpec> specs = FullSet();
   const std::vector<Event> events = OpenEach(specs, {.disabled = false});
@@ -83,25 +84,25 @@ CONFORMANCE_CASE(Uncore, EventsMoveWhenCpuGoesOffline,
 CONFORMANCE_CASE(Uncore, CountersArePolledAfterMove,
                  .rules = {rule::UNC_007, rule::UNC_008, rule::UNC_009},
                  .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kHotplug}, .budget_s = 20) {
-  KeepEventsOn(1);
+  MoveEventsTo(1);
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.disabled = false});
-  Pulse(spec, Range() + 1);
+  Pulse(spec, CounterRange() + 1);
   Offline offline(1);
-  EXPECT_TRUE(PollsGoOn()) << rule::UNC_009.text;
-  Pulse(spec, 2 * Range() + 2);
-  EXPECT_THAT(event.Read(), Counted(spec, 3 * Range() + 3)) << rule::UNC_008.text;
+  EXPECT_TRUE(PollsContinue()) << rule::UNC_009.text;
+  Pulse(spec, 2 * CounterRange() + 2);
+  EXPECT_THAT(event.Read(), Counted(spec, 3 * CounterRange() + 3)) << rule::UNC_008.text;
   offline.Return();
   event.Disable();
   const std::uint64_t idle = Polls();
-  Spin(0.2);
+  BusyWait(0.2);
   EXPECT_EQ(Polls(), idle) << rule::UNC_009.text;
 }
 
 CONFORMANCE_CASE(Uncore, GroupsMoveWhole, .rules = {rule::UNC_007, rule::HOT_004},
                  .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kHotplug, Cap::kGroups},
                  .budget_s = 20) {
-  KeepEventsOn(1);
+  MoveEventsTo(1);
   const std::vector<EventSpec> specs = FullSet();
   Group group(specs);
   group.Enable();
@@ -118,7 +119,7 @@ CONFORMANCE_CASE(Uncore, GroupsMoveWhole, .rules = {rule::UNC_007, rule::HOT_004
 // disables the event after the move.
 CONFORMANCE_CASE(Uncore, MovedEventObeysEnableAndDisable, .rules = {rule::UNC_007},
                  .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kHotplug}, .budget_s = 20) {
-  KeepEventsOn(1);
+  MoveEventsTo(1);
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec);
   Offline offline(1);
@@ -137,7 +138,7 @@ CONFORMANCE_CASE(Uncore, EventsSurviveManyMoves, .rules = {rule::UNC_007},
   const std::vector<Event> events = OpenEach(specs, {.disabled = false});
   Tally tally(specs, events);
   for (int i = 0; i < 10; ++i) {
-    KeepEventsOn(i % 2);
+    MoveEventsTo(i % 2);
     EXPECT_EQ(target().DesignatedCpu(), i % 2) << rule::UNC_007.text;
     tally.Count(10, rule::UNC_007);
   }
@@ -145,7 +146,7 @@ CONFORMANCE_CASE(Uncore, EventsSurviveManyMoves, .rules = {rule::UNC_007},
 
 CONFORMANCE_CASE(Uncore, OfflineOtherCpuChangesNothing, .rules = {rule::UNC_007},
                  .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kHotplug}, .budget_s = 20) {
-  if (target().DesignatedCpu() == 1) KeepEventsOn(0);
+  if (target().DesignatedCpu() == 1) MoveEventsTo(0);
   const std::vector<EventSpec> specs = FullSet();
   const std::vector<Event> events = OpenEach(specs, {.disabled = false});
   Tally tally(specs, events);
@@ -160,7 +161,7 @@ CONFORMANCE_CASE(Uncore, OfflineOtherCpuChangesNothing, .rules = {rule::UNC_007}
 
 CONFORMANCE_CASE(Uncore, RequestedCpuCanGoOffline, .rules = {rule::UNC_007, rule::UNC_005},
                  .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kHotplug}, .budget_s = 20) {
-  KeepEventsOn(0);
+  MoveEventsTo(0);
   const std::vector<EventSpec> specs = FullSet();
   const std::vector<Event> events = OpenEach(specs, {.pid = -1, .cpu = 1, .disabled = false});
   Tally tally(specs, events);

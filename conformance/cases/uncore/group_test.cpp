@@ -41,10 +41,10 @@ CONFORMANCE_CASE(Uncore, ConstraintsDecideIfGroupFits, .rules = {rule::UNC_010},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSystemWide, Cap::kConstraints}) {
   const EventSpec picky = target().Events({.constrained = true}).front();
   const EventSpec any = target().AnyEvent();
-  const std::size_t room = CounterCount(picky);
+  const std::size_t capacity = CounterCount(picky);
   // The constrained events come last, when the other ones have taken the counters that they need.
-  std::vector<EventSpec> fits(target().general() - room, any);
-  fits.insert(fits.end(), room, picky);
+  std::vector<EventSpec> fits(target().general() - capacity, any);
+  fits.insert(fits.end(), capacity, picky);
   Group group(fits);
   group.Enable();
   Pulse(any, 6);
@@ -54,9 +54,9 @@ CONFORMANCE_CASE(Uncore, ConstraintsDecideIfGroupFits, .rules = {rule::UNC_010},
     const std::uint64_t want = fits[i].code == any.code ? 6 : 8;
     EXPECT_THAT(reading.entries[i], Counted(fits[i], want)) << rule::UNC_010.text;
   }
-  const GroupOpenResult never = TryOpenGroup(std::vector<EventSpec>(room + 1, picky));
+  const GroupOpenResult never = TryOpenGroup(std::vector<EventSpec>(capacity + 1, picky));
   EXPECT_THAT(never, FailsWith(EINVAL)) << rule::UNC_010.text;
-  EXPECT_EQ(never.events.size(), room) << rule::UNC_010.text;
+  EXPECT_EQ(never.events.size(), capacity) << rule::UNC_010.text;
 }
 
 CONFORMANCE_CASE(Uncore, BusyDeviceTakesNewGroups, .rules = {rule::UNC_010},

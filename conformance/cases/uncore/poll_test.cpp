@@ -15,7 +15,7 @@ CONFORMANCE_CASE(Uncore, ManyWrapsAreCounted, .rules = {rule::UNC_008},
                  .needs = {Cap::kStimulus, Cap::kSystemWide}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.disabled = false});
-  const std::uint64_t n = 9 * Range() + 12'345;
+  const std::uint64_t n = 9 * CounterRange() + 12'345;
   Pulse(spec, n);
   EXPECT_THAT(event.Read(), Counted(spec, n)) << rule::UNC_008.text;
 }
@@ -41,7 +41,7 @@ CONFORMANCE_CASE(Uncore, EveryCounterIsPolledBeforeWrap, .rules = {rule::UNC_008
   const std::vector<EventSpec> specs = FullSet();
   Group group(specs);
   group.Enable();
-  const std::vector<std::uint64_t> want = PulseEach(specs, 2 * Range() + 5);
+  const std::vector<std::uint64_t> want = PulseEach(specs, 2 * CounterRange() + 5);
   const GroupReading reading = group.Read();
   for (std::size_t i = 0; i < specs.size(); ++i) {
     EXPECT_THAT(reading.entries[i], Counted(specs[i], want[i])) << rule::UNC_008.text;
@@ -53,7 +53,8 @@ CONFORMANCE_CASE(Uncore, WrapsAroundAStopAreCounted, .rules = {rule::UNC_008},
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec);
   std::uint64_t want = 0;
-  for (const std::uint64_t n : {Range() / 2, Range() - 1, Range(), Range() + 1, Range() / 2 - 1}) {
+  for (const std::uint64_t n : {CounterRange() / 2, CounterRange() - 1, CounterRange(),
+                                CounterRange() + 1, CounterRange() / 2 - 1}) {
     event.Enable();
     Pulse(spec, n);
     event.Disable();
@@ -68,19 +69,19 @@ CONFORMANCE_CASE(Uncore, CountersArePolledOnlyWhileEventCounts, .rules = {rule::
   const Event first = Open(spec);
   const Event second = Open(spec);
   std::uint64_t idle = Polls();
-  Spin(0.2);
+  BusyWait(0.2);
   EXPECT_EQ(Polls(), idle) << rule::UNC_009.text;
   first.Enable();
   second.Enable();
-  EXPECT_TRUE(PollsGoOn()) << rule::UNC_009.text;
+  EXPECT_TRUE(PollsContinue()) << rule::UNC_009.text;
   first.Disable();
-  EXPECT_TRUE(PollsGoOn()) << rule::UNC_009.text;
+  EXPECT_TRUE(PollsContinue()) << rule::UNC_009.text;
   second.Disable();
   idle = Polls();
-  Spin(0.2);
+  BusyWait(0.2);
   EXPECT_EQ(Polls(), idle) << rule::UNC_009.text;
   first.Enable();
-  EXPECT_TRUE(PollsGoOn()) << rule::UNC_009.text;
+  EXPECT_TRUE(PollsContinue()) << rule::UNC_009.text;
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace pmuconf {
 
 // Moves the events of the target to `cpu`. SKIPs the case if the driver has no parameter for that.
-inline void KeepEventsOn(int cpu) {
+inline void MoveEventsTo(int cpu) {
   const std::string path = "/sys/module/" + target().module() + "/parameters/uncore_cpu";
   std::ofstream file(path);
   file << cpu << std::flush;
@@ -17,13 +17,13 @@ inline void KeepEventsOn(int cpu) {
 }
 
 // The number of counts after which a counter of the target is 0 again.
-inline std::uint64_t Range() { return target().counter_mask() + 1; }
+inline std::uint64_t CounterRange() { return target().counter_mask() + 1; }
 
 // How often the driver's timer has read the counters.
 inline std::uint64_t Polls() { return port().Stats().pmi; }
 
 // Whether the driver's timer reads the counters within five seconds.
-inline bool PollsGoOn() {
+inline bool PollsContinue() {
   const std::uint64_t before = Polls();
   return RepeatUntil([] { sched_yield(); }, [&] { return Polls() > before; });
 }

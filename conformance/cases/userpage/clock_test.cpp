@@ -13,7 +13,7 @@ namespace {
 class Calibration {
  public:
   explicit Calibration(const Ring& ring) : page_(ring.page()), before_(Now()) {}
-  bool Holds() const { return Now() == before_; }
+  bool IsUnchanged() const { return Now() == before_; }
 
  private:
   std::pair<std::uint32_t, std::uint16_t> Now() const {
@@ -42,7 +42,7 @@ CONFORMANCE_CASE(UserPage, CyclesScaleToTimeSinceUpdate, .rules = {rule::RDP_006
     const std::uint64_t after = event.Read().time_enabled;
     event.Disable();
     event.Enable();
-    if (!clock.Holds()) continue;
+    if (!clock.IsUnchanged()) continue;
     ++judged;
     EXPECT_GE(page.time_enabled + page.since, before) << rule::RDP_006.text;
     EXPECT_LE(page.time_enabled + page.since, after) << rule::RDP_006.text;
@@ -69,7 +69,7 @@ CONFORMANCE_CASE(UserPage, CyclesScaleToSampleTime, .rules = {rule::RDP_007},
     const std::uint64_t after = now();
     const RingContents got = ring.Drain();
     ASSERT_EQ(got.samples.size(), 1u);
-    if (!clock.Holds()) continue;
+    if (!clock.IsUnchanged()) continue;
     ++judged;
     EXPECT_GE(*got.samples[0].time, before) << rule::RDP_007.text;
     EXPECT_LE(*got.samples[0].time, after) << rule::RDP_007.text;

@@ -103,7 +103,7 @@ CONFORMANCE_CASE(UserPage, RunningTimeFallsBehindUnderRotation, .rules = {rule::
     }
     return behind >= 3;
   };
-  EXPECT_TRUE(RepeatUntil([] { Spin(0.001); }, all_behind)) << behind << rule::RDP_005.text;
+  EXPECT_TRUE(RepeatUntil([] { BusyWait(0.001); }, all_behind)) << behind << rule::RDP_005.text;
   DisableEach(events);
 }
 

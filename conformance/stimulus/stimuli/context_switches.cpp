@@ -23,11 +23,11 @@ struct Pipe {
     from = Fd(ends[0]);
     to = Fd(ends[1]);
   }
-  bool Put() const {
+  bool Send() const {
     const char byte = 1;
     return write(to.get(), &byte, 1) == 1;
   }
-  bool Take() const {
+  bool Receive() const {
     char byte = 0;
     return read(from.get(), &byte, 1) == 1;
   }
@@ -42,16 +42,16 @@ struct Pipe {
 void SwitchContexts(std::uint64_t n) {
   if (n == 0) return;
   PinTo(CurrentCpu());
-  std::unique_ptr<Undisturbed> priority;
-  if (sched_getscheduler(0) != SCHED_FIFO) priority = std::make_unique<Undisturbed>();
+  std::unique_ptr<NoPreemption> priority;
+  if (sched_getscheduler(0) != SCHED_FIFO) priority = std::make_unique<NoPreemption>();
   const Pipe there, back;
   std::thread partner([&] {
     for (std::uint64_t i = 0; i < n; ++i) {
-      if (!there.Take() || !back.Put()) return;
+      if (!there.Receive() || !back.Send()) return;
     }
   });
   std::uint64_t done = 0;
-  while (done < n && there.Put() && back.Take()) ++done;
+  while (done < n && there.Send() && back.Receive()) ++done;
   partner.join();
   if (done != n) throw BrokenErrno("handing over the CPU", errno);
 }

@@ -13,8 +13,8 @@ constexpr std::uint64_t kRound = 2;   // instructions per round
 
 std::optional<InstructionPlan> PlanInstructions(std::uint64_t n) {
   if (n < kBefore + kRound) return std::nullopt;
-  const std::uint64_t left = n - kBefore;
-  return InstructionPlan{left / kRound, left % kRound != 0};
+  const std::uint64_t remaining = n - kBefore;
+  return InstructionPlan{remaining / kRound, remaining % kRound != 0};
 }
 
 void ExecuteInstructions(std::uint64_t n) {

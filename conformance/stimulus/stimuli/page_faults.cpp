@@ -42,8 +42,8 @@ volatile char* Area() {
 
 // Populates the stack that functions called later may use.
 [[gnu::noinline]] void GrowStack() {
-  volatile char room[kStack];
-  std::fill(room, room + kStack, 0);
+  volatile char memory[kStack];
+  std::fill(memory, memory + kStack, 0);
 }
 
 // Makes the allocator keep freed memory, so that later allocations do not fault.
@@ -51,10 +51,10 @@ void GrowHeap() {
   if (mallopt(M_MMAP_MAX, 0) != 1 || mallopt(M_TRIM_THRESHOLD, INT_MAX) != 1) {
     throw Broken("the allocator does not keep memory");
   }
-  auto* const room = static_cast<volatile char*>(std::malloc(kHeap));
-  if (room == nullptr) throw Broken("no memory");
-  for (std::size_t i = 0; i < kHeap; i += 1024) room[i] = 0;
-  std::free(const_cast<char*>(room));
+  auto* const memory = static_cast<volatile char*>(std::malloc(kHeap));
+  if (memory == nullptr) throw Broken("no memory");
+  for (std::size_t i = 0; i < kHeap; i += 1024) memory[i] = 0;
+  std::free(const_cast<char*>(memory));
 }
 
 }  // namespace

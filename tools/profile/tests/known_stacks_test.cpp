@@ -20,7 +20,7 @@ StackDigest DigestOf(const std::vector<std::uint64_t>& words) {
   return Digest(std::as_bytes(std::span(words)));
 }
 
-TEST(ProfileDigest, EveryWordAndItsPlaceCount) {
+TEST(ProfileDigest, DigestDependsOnEveryWordAndItsPosition) {
   std::set<std::uint64_t> keys, checks;
   for (const auto& words : std::vector<std::vector<std::uint64_t>>{
            {}, {0}, {0, 0}, {1}, {1, 2}, {2, 1}, {1, 2, 3}, {1, 3, 2}, {1ULL << 63}}) {
@@ -34,7 +34,7 @@ TEST(ProfileDigest, EveryWordAndItsPlaceCount) {
   EXPECT_NE(Digest({}, {.key = 1, .check = 1}).key, DigestOf({0}).key);
 }
 
-TEST(ProfileKnownStacks, AStackIsOfItsProcess) {
+TEST(ProfileKnownStacks, StacksBelongToTheirProcess) {
   KnownStacks known;
   known.Add(7, {.key = 1, .check = 2}, 3);
   EXPECT_EQ(known.Find(7, {.key = 1, .check = 2}), 3U);
@@ -43,7 +43,7 @@ TEST(ProfileKnownStacks, AStackIsOfItsProcess) {
   EXPECT_EQ(known.Find(7, {.key = 2, .check = 2}), std::nullopt);
 }
 
-TEST(ProfileKnownStacks, AProcessThatChangesIsForgottenAndNoOther) {
+TEST(ProfileKnownStacks, OnlyChangedProcessIsRemoved) {
   KnownStacks known;
   known.Add(7, {.key = 1, .check = 1}, 3);
   known.Add(8, {.key = 1, .check = 1}, 4);
@@ -54,7 +54,7 @@ TEST(ProfileKnownStacks, AProcessThatChangesIsForgottenAndNoOther) {
   EXPECT_EQ(known.size(), 1U);
 }
 
-TEST(ProfileKnownStacks, ThereAreNeverMoreThanItsMeasure) {
+TEST(ProfileKnownStacks, CacheSizeIsLimited) {
   KnownStacks known;
   for (std::uint64_t key = 0; key < KnownStacks::kMost; ++key) known.Add(1, {key, key}, 2);
   EXPECT_EQ(known.size(), KnownStacks::kMost);
@@ -80,7 +80,7 @@ std::vector<std::byte> OwnSample(std::uint64_t time_ns) {
   return bytes;
 }
 
-TEST(ProfileCollector, AnExecGivesTheSameAddressesOtherNames) {
+TEST(ProfileCollector, ExecChangesNamesOfAddresses) {
   StackStore stacks;
   Symbolizer symbolizer(stacks, false);
   Collector collector(stacks, symbolizer, nullptr);
@@ -94,17 +94,17 @@ TEST(ProfileCollector, AnExecGivesTheSameAddressesOtherNames) {
   collector.Take(OwnSample(30));
   collector.WorkOff(100, [](const SideRecord&) {});
   // No mapping is reported after the exec.
-  std::map<std::string, std::uint64_t> seen;
+  std::map<std::string, std::uint64_t> counts;
   for (std::size_t node = 1; node < stacks.nodes().size(); ++node) {
     const auto& one = stacks.nodes()[node];
-    if (one.self.samples > 0) seen[stacks.label(one.frame)] += one.self.samples;
+    if (one.self.samples > 0) counts[stacks.label(one.frame)] += one.self.samples;
   }
-  ASSERT_EQ(seen.size(), 2U);
-  EXPECT_EQ(seen["[unmapped]"], 1U);
+  ASSERT_EQ(counts.size(), 2U);
+  EXPECT_EQ(counts["[unmapped]"], 1U);
   EXPECT_EQ(stacks.Total().samples, 3U);
 }
 
-TEST(ProfileCollector, WhatIsNotWorkedOffYetStaysWhole) {
+TEST(ProfileCollector, UnprocessedItemsStayIntact) {
   StackStore stacks;
   Symbolizer symbolizer(stacks, false);
   Collector collector(stacks, symbolizer, nullptr);

@@ -35,7 +35,7 @@ std::string Refused(const std::vector<const char*>& words) {
   return "taken";
 }
 
-TEST(ProfileOptions, WithoutAnyAllTasksAreSampledAt99Hz) {
+TEST(ProfileOptions, DefaultSamplesAllTasksAt99Hz) {
   const Options options = Parse({});
   EXPECT_EQ(options.event, "cycles");
   EXPECT_EQ(options.frequency, 99U);
@@ -43,7 +43,7 @@ TEST(ProfileOptions, WithoutAnyAllTasksAreSampledAt99Hz) {
   EXPECT_EQ(options.format, Format::kTop);
 }
 
-TEST(ProfileOptions, EachIsTaken) {
+TEST(ProfileOptions, EachOptionIsParsed) {
   const Options options = Parse({"-e", "cpu-clock", "-c", "1000", "-C", "0-1,3", "-d", "2.5",
                                  "--user-only", "-o", "a.svg", "-t", "12,34", "--fallback"});
   EXPECT_EQ(options.event, "cpu-clock");
@@ -57,21 +57,21 @@ TEST(ProfileOptions, EachIsTaken) {
   EXPECT_EQ(options.format, Format::kSvg);
 }
 
-TEST(ProfileOptions, WhatFollowsTheDashesIsTheCommandsOwn) {
+TEST(ProfileOptions, ArgumentsAfterDashesBelongToCommand) {
   const Options options = Parse({"-F", "10", "--", "dd", "-F", "--"});
   EXPECT_EQ(options.frequency, 10U);
   EXPECT_THAT(options.command, ElementsAre("dd", "-F", "--"));
   EXPECT_FALSE(options.SystemWide());
 }
 
-TEST(ProfileOptions, TheFormIsTheSuffixsUnlessItIsNamed) {
+TEST(ProfileOptions, FormatFollowsSuffixUnlessGiven) {
   EXPECT_EQ(Parse({"-o", "x.json"}).format, Format::kJson);
   EXPECT_EQ(Parse({"-o", "x.folded"}).format, Format::kFolded);
   EXPECT_EQ(Parse({"-o", "x.txt"}).format, Format::kTop);
   EXPECT_EQ(Parse({"-o", "x.txt", "--format", "stacks"}).format, Format::kStacks);
 }
 
-TEST(ProfileOptions, WhatMakesNoSenseIsRefusedInOneLine) {
+TEST(ProfileOptions, InvalidOptionsAreRejectedInOneLine) {
   EXPECT_THAT(Refused({"-p", "x"}), HasSubstr("-p 'x': numbers are needed"));
   EXPECT_THAT(Refused({"-t", "1,"}), HasSubstr("-t '1,': numbers are needed"));
   EXPECT_THAT(Refused({"-p", "-3"}), HasSubstr("numbers are needed"));
@@ -133,7 +133,7 @@ TEST_F(ProfileEvent, GenericNamesNeedNoPmu) {
   EXPECT_EQ(Find("r1a8").config, 0x1a8U);
 }
 
-TEST_F(ProfileEvent, EventsAndTermsOfSysfsArePutTogether) {
+TEST_F(ProfileEvent, EventsAndTermsOfSysfsAreCombined) {
   const SampledEvent event = Find("demo/loads,extra=3/");
   EXPECT_EQ(event.type, 33U);
   EXPECT_EQ(event.config, 0x1cdU);
@@ -143,14 +143,14 @@ TEST_F(ProfileEvent, EventsAndTermsOfSysfsArePutTogether) {
   EXPECT_THAT(Find("socket/event=1/").cpus, ElementsAre(0, 4));
 }
 
-TEST_F(ProfileEvent, ModifiersConfineIt) {
+TEST_F(ProfileEvent, ModifiersSetExcludeBits) {
   EXPECT_TRUE(Find("cycles:u").exclude_kernel);
   EXPECT_FALSE(Find("cycles:u").exclude_user);
   EXPECT_TRUE(Find("demo/loads/k").exclude_user);
   EXPECT_FALSE(Find("cycles:uk").exclude_user);
 }
 
-TEST_F(ProfileEvent, WhatIsNotThereIsNamedWithWhatIs) {
+TEST_F(ProfileEvent, UnknownNameErrorListsKnownNames) {
   EXPECT_THAT(Missing("cycels"), HasSubstr("no event 'cycels': known are cycles"));
   EXPECT_THAT(Missing("nosuch/x/"), HasSubstr("no PMU 'nosuch'; there are: demo socket"));
   EXPECT_THAT(Missing("demo/stores/"), HasSubstr("known: loads "));
@@ -161,7 +161,7 @@ TEST_F(ProfileEvent, WhatIsNotThereIsNamedWithWhatIs) {
   EXPECT_THAT(Missing("rxyz"), HasSubstr("no event 'rxyz'"));
 }
 
-TEST(ProfileAdvice, SaysWhatToDo) {
+TEST(ProfileAdvice, NamesRemedy) {
   Options options;
   options.frequency = 7000;
   EXPECT_THAT(WhyNoEvent(EACCES, options, "cycles"), HasSubstr("CAP_PERFMON"));

@@ -18,7 +18,7 @@ std::string NameAt(const PerfMap& map, std::uint64_t address) {
   return found ? found->name : "none";
 }
 
-TEST(ProfilePerfMap, AnAddressIsOfTheCodeThatHasIt) {
+TEST(ProfilePerfMap, FindsSymbolThatContainsAddress) {
   PerfMap map;
   map.Add("1000 20 first\n0x2000 0x10 LazyCompile:~f /a b.js:1\n");
   EXPECT_EQ(NameAt(map, 0x0fff), "none");
@@ -28,7 +28,7 @@ TEST(ProfilePerfMap, AnAddressIsOfTheCodeThatHasIt) {
   EXPECT_EQ(NameAt(map, 0x200f), "LazyCompile:~f /a b.js:1");
 }
 
-TEST(ProfilePerfMap, LaterCodeTakesThePlaceOfWhatWasThere) {
+TEST(ProfilePerfMap, LaterCodeReplacesOverlappedCode) {
   PerfMap map;
   map.Add("1000 100 first\n1100 100 second\n1200 100 third\n10f0 20 new\n");
   EXPECT_EQ(NameAt(map, 0x1000), "none");
@@ -38,7 +38,7 @@ TEST(ProfilePerfMap, LaterCodeTakesThePlaceOfWhatWasThere) {
   EXPECT_EQ(NameAt(map, 0x1200), "third");
 }
 
-TEST(ProfilePerfMap, LinesThatMakeNoSenseArePassedOver) {
+TEST(ProfilePerfMap, InvalidLinesAreSkipped) {
   PerfMap map;
   map.Add(
       "\n1000\n1000 20\n1000 20 \n1000 0 empty\nffffffffffffffff 2 round\nxyz 10 no\n20 4 yes\n");
@@ -48,7 +48,7 @@ TEST(ProfilePerfMap, LinesThatMakeNoSenseArePassedOver) {
   EXPECT_EQ(NameAt(map, 0x23), "yes");
 }
 
-TEST(ProfilePerfMap, ALineThatIsNotWholeWaitsForTheRest) {
+TEST(ProfilePerfMap, IncompleteLineWaitsForItsRest) {
   PerfMap map;
   map.Add("1000 20 fi");
   EXPECT_EQ(NameAt(map, 0x1000), "none");
@@ -76,27 +76,27 @@ class ProfilePerfMaps : public testing::Test {
   PerfMaps maps{root_.string()};
 };
 
-TEST_F(ProfilePerfMaps, AFileIsTheOneOfWhereTheProcessRuns) {
+TEST_F(ProfilePerfMaps, ReadsMapOfTheProcessNamespace) {
   Write("proc/7/status", "Name:\tx\nNSpid:\t7\t3\nVmPeak:\t1\n");
   Write("tmp/perf-7.map", "1000 20 outside\n");
   Write("proc/7/root/tmp/perf-3.map", "1000 20 inside\n");
   EXPECT_EQ(NameAt(0x1000), "inside");
 }
 
-TEST_F(ProfilePerfMaps, OfAProcessThatIsGoneThereIsTheFile) {
+TEST_F(ProfilePerfMaps, ReadsMapOfExitedProcess) {
   std::filesystem::remove_all(root_ / "proc/7");
   Write("tmp/perf-7.map", "1000 20 left\n");
   EXPECT_EQ(NameAt(0x1000), "left");
 }
 
-TEST_F(ProfilePerfMaps, WhatIsAddedIsReadWhenItIsNeeded) {
+TEST_F(ProfilePerfMaps, AppendedLinesAreReadOnDemand) {
   Write("tmp/perf-7.map", "1000 20 first\n");
   EXPECT_EQ(NameAt(0x1000), "first");
   Write("tmp/perf-7.map", "2000 20 second\n", true);
   EXPECT_EQ(NameAt(0x2000), "second");
 }
 
-TEST_F(ProfilePerfMaps, AFileThatIsBegunAgainIsReadAgain) {
+TEST_F(ProfilePerfMaps, TruncatedFileIsReadFromStart) {
   Write("tmp/perf-7.map", "1000 20 first\n2000 20 second\n");
   EXPECT_EQ(NameAt(0x1000), "first");
   Write("tmp/perf-7.map", "3000 20 third\n");
@@ -104,7 +104,7 @@ TEST_F(ProfilePerfMaps, AFileThatIsBegunAgainIsReadAgain) {
   EXPECT_EQ(NameAt(0x1000), "none");
 }
 
-TEST_F(ProfilePerfMaps, AnotherProgramOfTheNumberHasOtherNames) {
+TEST_F(ProfilePerfMaps, NewProgramOfSamePidHasNewNames) {
   Write("tmp/perf-7.map", "1000 20 first\n");
   EXPECT_EQ(NameAt(0x1000), "first");
   Write("tmp/perf-7.map", "1000 20 other\n");
@@ -112,14 +112,14 @@ TEST_F(ProfilePerfMaps, AnotherProgramOfTheNumberHasOtherNames) {
   EXPECT_EQ(NameAt(0x1000), "other");
 }
 
-TEST_F(ProfilePerfMaps, LinksAndPipesAreNotRead) {
+TEST_F(ProfilePerfMaps, SymlinksAndPipesAreNotRead) {
   Write("secret", "1000 20 secret\n");
   std::filesystem::create_symlink(root_ / "secret", root_ / "tmp/perf-7.map");
   ASSERT_EQ(mkfifo((root_ / "proc/7/root/tmp/perf-7.map").c_str(), 0600), 0);
   EXPECT_EQ(NameAt(0x1000), "none");
 }
 
-TEST_F(ProfilePerfMaps, AFileIsReadUpToAMeasure) {
+TEST_F(ProfilePerfMaps, FileIsReadUpToItsLimit) {
   const std::string line = std::string(1023, 'x') + '\n';
   std::string filler;
   while (filler.size() < PerfMap::kMostBytes) filler += line;

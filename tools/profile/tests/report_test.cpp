@@ -39,7 +39,7 @@ class ProfileReport : public testing::Test {
   StackStore stacks;
 };
 
-TEST_F(ProfileReport, FoldedHasALinePerStackWithItsSamples) {
+TEST_F(ProfileReport, FoldedHasOneLinePerStack) {
   const FrameId work = Make(FrameKind::kCommand, "work", "");
   const FrameId main = Make(FrameKind::kUser, "main");
   const FrameId read = Make(FrameKind::kKernel, "vfs_read", "[kernel]");
@@ -48,17 +48,17 @@ TEST_F(ProfileReport, FoldedHasALinePerStackWithItsSamples) {
   EXPECT_EQ(Written(WriteFolded), "work;main 2\nwork;main;vfs_read_[k] 3\n");
 }
 
-TEST_F(ProfileReport, FoldedKeepsSeparatorsOutOfNames) {
+TEST_F(ProfileReport, FoldedEscapesSeparatorsInNames) {
   Add({Make(FrameKind::kUser, "a;b\nc")}, 1);
   EXPECT_EQ(Written(WriteFolded), "a:b c 1\n");
 }
 
-TEST_F(ProfileReport, WhatIsUnknownIsShownByModuleAndOffset) {
+TEST_F(ProfileReport, UnknownFrameShowsModuleAndOffset) {
   Add({Make(FrameKind::kUser, Frame::kUnknown, "/lib/libz.so", 0x1f)}, 1);
   EXPECT_EQ(Written(WriteFolded), "[unknown] libz.so+0x1f 1\n");
 }
 
-TEST_F(ProfileReport, TopCountsAFunctionOfAStackOnce) {
+TEST_F(ProfileReport, TopCountsRecursiveFunctionOnce) {
   const FrameId main = Make(FrameKind::kUser, "main");
   const FrameId again = Make(FrameKind::kUser, "again");
   Add({main, again, again}, 3);
@@ -68,7 +68,7 @@ TEST_F(ProfileReport, TopCountsAFunctionOfAStackOnce) {
   EXPECT_THAT(top, HasSubstr(" 25.00% 100.0%          1  main"));
 }
 
-TEST_F(ProfileReport, TopGoesByEventsNotBySamples) {
+TEST_F(ProfileReport, TopSortsByEvents) {
   Add({Make(FrameKind::kUser, "often")}, 9, 1);
   Add({Make(FrameKind::kUser, "long")}, 1, 91);
   EXPECT_THAT(Top(), HasSubstr(" 91.00%  91.0%          1  long"));
@@ -76,7 +76,7 @@ TEST_F(ProfileReport, TopGoesByEventsNotBySamples) {
   EXPECT_THAT(Top(1), HasSubstr("… and 1 more"));
 }
 
-TEST_F(ProfileReport, LossAndThrottlingAreSaid) {
+TEST_F(ProfileReport, SummaryReportsLossAndThrottling) {
   EXPECT_THAT(Top(),
               HasSubstr("0 samples of cycles in 5.0 s on 2 CPUs; 3 lost, throttled 2 times"));
 }
@@ -98,18 +98,18 @@ TEST_F(ProfileReport, JsonHasFramesStacksAndModules) {
             nlohmann::json({{"events", 10}, {"frames", {main}}, {"samples", 1}}));
 }
 
-TEST_F(ProfileReport, JsonTakesNamesThatAreNoText) {
+TEST_F(ProfileReport, JsonAcceptsInvalidUtf8Names) {
   Add({Make(FrameKind::kUser, "\xff\x01")}, 1);
   EXPECT_EQ(nlohmann::json::parse(Written(WriteJson))["samples"], 1);
 }
 
-TEST_F(ProfileReport, AnEmptyProfileIsWrittenInEachForm) {
+TEST_F(ProfileReport, EmptyProfileIsWrittenInEachFormat) {
   EXPECT_EQ(Written(WriteFolded), "");
   EXPECT_EQ(nlohmann::json::parse(Written(WriteJson))["stacks"].size(), 0U);
   EXPECT_THAT(Written(WriteSvg), HasSubstr("</svg>"));
 }
 
-TEST_F(ProfileReport, BoxesOfTheFlameGraphLieOnTheirCallers) {
+TEST_F(ProfileReport, FlameGraphPlacesCalleesAboveCallers) {
   const FrameId main = Make(FrameKind::kUser, "main");
   Add({main, Make(FrameKind::kUser, "b")}, 1);
   Add({main, Make(FrameKind::kUser, "a")}, 3);
@@ -124,13 +124,13 @@ TEST_F(ProfileReport, BoxesOfTheFlameGraphLieOnTheirCallers) {
   EXPECT_THAT(svg, box("b", "0.7500000", "0.2500000", "2"));
 }
 
-TEST_F(ProfileReport, TheFlameGraphEscapesNames) {
+TEST_F(ProfileReport, FlameGraphEscapesNames) {
   Add({Make(FrameKind::kUser, "std::vector<int>::at(\"&\")\x01")}, 1);
   EXPECT_THAT(Written(WriteSvg),
               HasSubstr("data-name=\"std::vector&lt;int&gt;::at(&quot;&amp;&quot;)\xef\xbf\xbd\""));
 }
 
-TEST_F(ProfileReport, BoxesTooNarrowToSeeAreLeftOut) {
+TEST_F(ProfileReport, FlameGraphOmitsInvisibleBoxes) {
   Add({Make(FrameKind::kUser, "wide")}, 1, 1'000'000);
   Add({Make(FrameKind::kUser, "narrow")}, 1, 1);
   const std::string svg = Written(WriteSvg);
@@ -138,7 +138,7 @@ TEST_F(ProfileReport, BoxesTooNarrowToSeeAreLeftOut) {
   EXPECT_THAT(svg, Not(HasSubstr("data-name=\"narrow\"")));
 }
 
-TEST_F(ProfileReport, ASampleIsWrittenFrameByFrame) {
+TEST_F(ProfileReport, SampleIsWrittenFrameByFrame) {
   const Resolved inner = {.frames = {Make(FrameKind::kKernel, "do_idle", "[kernel]")},
                           .offset = 0x92};
   const Resolved outer = {.frames = {Make(FrameKind::kKernel, "start", "[kernel]")}, .offset = 4};
@@ -156,7 +156,7 @@ TEST_F(ProfileReport, ASampleIsWrittenFrameByFrame) {
             "No Userspace Stack\n\n");
 }
 
-TEST_F(ProfileReport, InlinedFunctionsStandBelowTheOneTheyAreIn) {
+TEST_F(ProfileReport, InlinedFunctionsFollowTheirCaller) {
   const Resolved at = {
       .frames = {Make(FrameKind::kInlined, "swap"), Make(FrameKind::kUser, "sort")}, .offset = 1};
   std::ostringstream out;

@@ -42,7 +42,7 @@ class ProfileKernel : public testing::Test {
   KernelSymbols kernel;
 };
 
-TEST_F(ProfileKernel, AnAddressIsOfTheSymbolBeforeIt) {
+TEST_F(ProfileKernel, AddressBelongsToSymbolBeforeIt) {
   Read("ffffffff81000000 T first\nffffffff81000100 t second\nffffffff81000200 D data\n");
   EXPECT_EQ(NameAt(0xffffffff81000000), "first[kernel]");
   EXPECT_EQ(NameAt(0xffffffff810000ff), "first[kernel]");
@@ -51,7 +51,7 @@ TEST_F(ProfileKernel, AnAddressIsOfTheSymbolBeforeIt) {
   EXPECT_EQ(NameAt(0xffffffff80ffffff), "none");
 }
 
-TEST_F(ProfileKernel, AModuleReachesAsFarAsItIsLong) {
+TEST_F(ProfileKernel, ModuleEndsAtItsSize) {
   Read("ffffffff81000000 T kernel\nffffffffc0000010 t probe\t[demo]\n",
        "demo 8192 1 - Live 0xffffffffc0000000 (OE)\n");
   EXPECT_EQ(NameAt(0xffffffffc0000020), "probe[demo]");
@@ -60,18 +60,18 @@ TEST_F(ProfileKernel, AModuleReachesAsFarAsItIsLong) {
   EXPECT_EQ(NameAt(0xffffffffb0000000), "none");
 }
 
-TEST_F(ProfileKernel, ProgramsThatNoListHasAreShort) {
+TEST_F(ProfileKernel, BpfProgramsSpanOnePage) {
   Read("ffffffff81000000 T kernel\nffffffffc0000000 t bpf_prog_1\t[bpf]\n");
   EXPECT_EQ(NameAt(0xffffffffc0000ff0), "bpf_prog_1[bpf]");
   EXPECT_EQ(NameAt(0xffffffffc0001000), "none");
 }
 
-TEST_F(ProfileKernel, OfSeveralNamesTheFirstIsShown) {
+TEST_F(ProfileKernel, FirstOfSeveralNamesIsShown) {
   Read("ffffffff81000000 T __x64_sys_read\nffffffff81000000 T __ia32_sys_read\n");
   EXPECT_EQ(NameAt(0xffffffff81000004), "__x64_sys_read[kernel]");
 }
 
-TEST_F(ProfileKernel, HiddenAddressesAreNoSymbols) {
+TEST_F(ProfileKernel, HiddenAddressesGiveNoSymbols) {
   Read("0000000000000000 T first\n");
   EXPECT_FALSE(kernel.Readable());
 }
@@ -91,7 +91,7 @@ std::uint64_t PlaceInFile(const void* address) {
   return 0;
 }
 
-TEST(ProfileElf, AFunctionOfThisProgramIsFound) {
+TEST(ProfileElf, FindsFunctionOfThisProgram) {
   const auto symbols = ElfSymbols::Open(OpenSelf());
   ASSERT_TRUE(symbols);
   const auto address =
@@ -103,25 +103,25 @@ TEST(ProfileElf, AFunctionOfThisProgramIsFound) {
   EXPECT_EQ(found->offset, 2U);
 }
 
-TEST(ProfileElf, WhatIsNotLoadedOrOutsideOfAllIsNot) {
+TEST(ProfileElf, AddressOutsideSegmentsIsNotFound) {
   const auto symbols = ElfSymbols::Open(OpenSelf());
   ASSERT_TRUE(symbols);
   EXPECT_FALSE(symbols->Address(~std::uint64_t{0}));
   EXPECT_FALSE(symbols->Find(0));
 }
 
-TEST(ProfileElf, OtherFilesAreNone) {
+TEST(ProfileElf, OtherFilesAreRejected) {
   EXPECT_FALSE(ElfSymbols::Open(Fd(open("/dev/null", O_RDONLY | O_CLOEXEC))));
   EXPECT_FALSE(ElfSymbols::Open(Fd(open("/proc/self/maps", O_RDONLY | O_CLOEXEC))));
   EXPECT_FALSE(ElfSymbols::Open(Fd()));
 }
 
-TEST(ProfileElf, NamesOfOthersStayAsTheyAre) {
+TEST(ProfileElf, UnmangledNamesAreUnchanged) {
   EXPECT_EQ(Demangle("main"), "main");
   EXPECT_EQ(Demangle("_Znot a name"), "_Znot a name");
 }
 
-TEST(ProfileMaps, ALineIsTakenApart) {
+TEST(ProfileMaps, ParsesMapsLine) {
   const auto mapping = ParseMapsLine(
       "7f0000001000-7f0000003000 r-xp 00002000 fd:01 1234                       /lib/a b.so");
   ASSERT_TRUE(mapping);
@@ -132,14 +132,14 @@ TEST(ProfileMaps, ALineIsTakenApart) {
             (FileKey{.major = 0xfd, .minor = 1, .inode = 1234, .path = "/lib/a b.so"}));
 }
 
-TEST(ProfileMaps, OnlyCodeCounts) {
+TEST(ProfileMaps, OnlyExecutableMappingsCount) {
   EXPECT_FALSE(ParseMapsLine("1000-2000 rw-p 00000000 00:00 0 [heap]"));
   EXPECT_FALSE(ParseMapsLine("1000-2000"));
   EXPECT_FALSE(ParseMapsLine(""));
   EXPECT_TRUE(ParseMapsLine("1000-2000 r-xp 00000000 00:00 0"));
 }
 
-TEST(ProfileMaps, ANewMappingTakesThePlaceOfThoseUnderIt) {
+TEST(ProfileMaps, NewMappingReplacesOverlappedMappings) {
   AddressSpace space;
   space.Map({.begin = 0x1000, .end = 0x5000, .file_offset = 0, .module = 1});
   space.Map({.begin = 0x2000, .end = 0x3000, .file_offset = 0x40, .module = 2});
@@ -156,7 +156,7 @@ TEST(ProfileMaps, ANewMappingTakesThePlaceOfThoseUnderIt) {
   EXPECT_EQ(space.size(), 1U);
 }
 
-TEST(ProfileMaps, AChildHasWhatItsParentHadThen) {
+TEST(ProfileMaps, ForkCopiesMappings) {
   Processes processes;
   processes.Map(10, {.begin = 0x1000, .end = 0x2000, .file_offset = 0, .module = 1});
   processes.Fork(10, 11);
@@ -168,7 +168,7 @@ TEST(ProfileMaps, AChildHasWhatItsParentHadThen) {
   EXPECT_NE(processes.Find(10)->Find(0x1000), nullptr);
 }
 
-TEST(ProfileMaps, OfThoseThatEndedTheOldestAreForgotten) {
+TEST(ProfileMaps, OldestEndedProcessesAreDropped) {
   Processes processes;
   for (std::uint32_t pid = 1; pid <= Processes::kEndedKept + 1; ++pid) {
     processes.Begin(pid);
@@ -179,7 +179,7 @@ TEST(ProfileMaps, OfThoseThatEndedTheOldestAreForgotten) {
   EXPECT_EQ(processes.size(), Processes::kEndedKept);
 }
 
-TEST(ProfileMaps, ANumberThatIsTakenAgainIsNotForgotten) {
+TEST(ProfileMaps, ReusedPidIsNotDropped) {
   Processes processes;
   processes.Begin(1);
   processes.End(1);
@@ -194,7 +194,7 @@ TEST(ProfileMaps, ANumberThatIsTakenAgainIsNotForgotten) {
 // "/bin/demo", padded to a multiple of 8 bytes.
 constexpr std::uint64_t kName[] = {0x6d65642f6e69622f, 0x6f};
 
-TEST(ProfileSideBand, AMappingIsReadWithItsTime) {
+TEST(ProfileSideBand, ParsesMappingAndTime) {
   const auto body = Bytes({Pair(7, 8), 0x1000, 0x2000, 0x300, Pair(8, 1), 99, 0, Pair(5, 2),
                            kName[0], kName[1], Pair(7, 8), 12345});
   const auto record = ParseSideRecord(PERF_RECORD_MMAP2, 0, body);
@@ -208,7 +208,7 @@ TEST(ProfileSideBand, AMappingIsReadWithItsTime) {
             (FileKey{.major = 8, .minor = 1, .inode = 99, .path = "/bin/demo"}));
 }
 
-TEST(ProfileSideBand, TasksBeginAndEnd) {
+TEST(ProfileSideBand, ParsesForkExecAndExit) {
   const auto fork =
       ParseSideRecord(PERF_RECORD_FORK, 0, Bytes({Pair(8, 7), Pair(9, 7), 1, Pair(7, 7), 55}));
   ASSERT_TRUE(fork);
@@ -223,12 +223,12 @@ TEST(ProfileSideBand, TasksBeginAndEnd) {
   EXPECT_FALSE(ParseSideRecord(PERF_RECORD_COMM, 0, exec));
 }
 
-TEST(ProfileSideBand, LossAndThrottlingAreRead) {
+TEST(ProfileSideBand, ParsesLossAndThrottling) {
   EXPECT_EQ(ParseSideRecord(PERF_RECORD_LOST, 0, Bytes({1, 17}))->lost, 17U);
   EXPECT_EQ(ParseSideRecord(PERF_RECORD_THROTTLE, 0, {})->kind, SideRecord::Kind::kThrottle);
 }
 
-TEST(ProfileSideBand, RecordsThatAreTooShortAreNone) {
+TEST(ProfileSideBand, ShortRecordsAreRejected) {
   EXPECT_FALSE(ParseSideRecord(PERF_RECORD_MMAP2, 0, Bytes({1, 2})));
   EXPECT_FALSE(ParseSideRecord(PERF_RECORD_EXIT, 0, Bytes({1})));
   EXPECT_FALSE(ParseSideRecord(PERF_RECORD_LOST, 0, Bytes({1})));
@@ -247,7 +247,7 @@ std::vector<std::byte> SampleBytes(std::uint64_t time_ns, const char* comm,
   return bytes;
 }
 
-TEST(ProfileSample, StacksAreTakenApart) {
+TEST(ProfileSample, ParsesStacks) {
   const auto sample = ParseSample(SampleBytes(5, "sixteen letters!", 0x77));
   ASSERT_TRUE(sample);
   EXPECT_EQ(sample->Command(), "sixteen letters!");
@@ -255,7 +255,7 @@ TEST(ProfileSample, StacksAreTakenApart) {
   EXPECT_TRUE(sample->user.empty());
 }
 
-TEST(ProfileSample, BytesTooFewOrTooManyAreNone) {
+TEST(ProfileSample, WrongSizeIsRejected) {
   auto bytes = SampleBytes(5, "c", 0x77);
   bytes.push_back(std::byte{0});
   EXPECT_FALSE(ParseSample(bytes));
@@ -263,7 +263,7 @@ TEST(ProfileSample, BytesTooFewOrTooManyAreNone) {
   EXPECT_FALSE(ParseSample(bytes));
 }
 
-TEST(ProfileCollector, WorksInTheOrderOfTime) {
+TEST(ProfileCollector, ProcessesInOrderOfTime) {
   StackStore stacks;
   Symbolizer symbolizer(stacks, false);
   std::ostringstream text;
@@ -283,7 +283,7 @@ TEST(ProfileCollector, WorksInTheOrderOfTime) {
   EXPECT_EQ(stacks.Total().samples, 4U);
 }
 
-TEST(ProfileCollector, CountsWhatIsLostAndThrottled) {
+TEST(ProfileCollector, CountsLossAndThrottling) {
   StackStore stacks;
   Symbolizer symbolizer(stacks, false);
   Collector collector(stacks, symbolizer, nullptr);

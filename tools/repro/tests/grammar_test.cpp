@@ -23,7 +23,7 @@
 
 #include "oracle/open_driver.h"
 #include "target/target.h"
-#include "tools/repro/held.h"
+#include "tools/repro/event_slots.h"
 #include "tools/repro/machine.h"
 #include "tools/repro/run.h"
 
@@ -50,12 +50,12 @@ ProgramMachine SomeMachine() {
   return {SystemOf(),
           {Own(), SoftwarePmu(),
            TracepointPmu({{.type = PERF_TYPE_TRACEPOINT, .config = kSwitch},
-                          {.type = PERF_TYPE_TRACEPOINT, .config = kEnter, .for_all = true}}),
+                          {.type = PERF_TYPE_TRACEPOINT, .config = kEnter, .cap_any = true}}),
            BreakpointPmu(), OpaquePmu(8)},
           "/dev/null"};
 }
 
-TEST(ProgramGrammar, EveryLengthIsAProgramWithinBounds) {
+TEST(ProgramGrammar, InputOfAnyLengthDecodesWithinLimits) {
   const Grammar grammar("refpmu");
   std::set<Act> seen;
   for (std::uint32_t size = 0; size < 2'000; ++size) {
@@ -80,7 +80,7 @@ TEST(ProgramGrammar, EveryLengthIsAProgramWithinBounds) {
   EXPECT_EQ(seen.size(), kActs);
 }
 
-TEST(ProgramGrammar, TheSameBytesAreTheSameProgram) {
+TEST(ProgramGrammar, DecodingIsDeterministic) {
   const Grammar grammar("software"), another("software");
   for (std::uint32_t seed = 0; seed < 200; ++seed) {
     const auto bytes = Chance(seed, 640);
@@ -88,7 +88,7 @@ TEST(ProgramGrammar, TheSameBytesAreTheSameProgram) {
   }
 }
 
-TEST(ProgramGrammar, WhatIsMissingOfTheLastOperationIsZero) {
+TEST(ProgramGrammar, MissingBytesOfLastOperationAreZero) {
   const Grammar grammar("refpmu");
   auto bytes = Chance(3, kStepBytes + 5);
   const std::string cut = PrintProgram(grammar.Decode(bytes));
@@ -125,18 +125,20 @@ TEST(ProgramGrammar, OpensEventsOfEachKind) {
   EXPECT_EQ(open.size(), 6u);
 }
 
-TEST(ProgramGrammar, AnotherTargetIsRefused) { EXPECT_THROW(Grammar("armv8_pmuv3"), ConfigError); }
+TEST(ProgramGrammar, UnsupportedTargetIsRejected) {
+  EXPECT_THROW(Grammar("armv8_pmuv3"), ConfigError);
+}
 
-TEST(ProgramText, IsTheSameProgramAgain) {
+TEST(ProgramText, ParsesToTheSameProgram) {
   for (const char* target : {"refpmu", "software"}) {
     const Grammar grammar(target);
     for (std::uint32_t seed = 0; seed < 300; ++seed) {
       const Program program = grammar.Decode(Chance(seed, kProgramSteps * kStepBytes));
-      const Program again = ParseProgram(PrintProgram(program));
-      ASSERT_EQ(again.target, target);
-      ASSERT_EQ(again.steps.size(), program.steps.size());
+      const Program reparsed = ParseProgram(PrintProgram(program));
+      ASSERT_EQ(reparsed.target, target);
+      ASSERT_EQ(reparsed.steps.size(), program.steps.size());
       for (std::size_t i = 0; i < program.steps.size(); ++i) {
-        const Step &one = program.steps[i], &other = again.steps[i];
+        const Step &one = program.steps[i], &other = reparsed.steps[i];
         ASSERT_EQ(one.act, other.act);
         ASSERT_EQ(std::tie(one.slot, one.other, one.which, one.value),
                   std::tie(other.slot, other.other, other.which, other.value));
@@ -145,15 +147,15 @@ TEST(ProgramText, IsTheSameProgramAgain) {
         const OpenCall &call = one.call, &parsed = other.call;
         ASSERT_EQ(call.attr, parsed.attr);
         ASSERT_EQ(std::tie(call.readable, call.who, call.cpu, call.group, call.flags,
-                           call.descriptors_left),
+                           call.descriptors_available),
                   std::tie(parsed.readable, parsed.who, parsed.cpu, parsed.group, parsed.flags,
-                           parsed.descriptors_left));
+                           parsed.descriptors_available));
       }
     }
   }
 }
 
-TEST(ProgramText, SaysWhichLineIsWrong) {
+TEST(ProgramText, ErrorNamesTheInvalidLine) {
   const auto refused = [](const std::string& lines) {
     try {
       ParseProgram("pmuconf program for refpmu\n" + lines);
@@ -181,7 +183,7 @@ TEST(ProgramText, SaysWhichLineIsWrong) {
   EXPECT_THROW(ParseProgram("fork\n"), ConfigError);
 }
 
-TEST(ProgramMachine, ExchangesNumbers) {
+TEST(ProgramMachine, ReplacesPlaceholders) {
   const ProgramMachine machine = SomeMachine();
   const auto bound = [&machine](std::uint32_t type, std::uint64_t config) {
     OpenCall call = machine.model(true).Good();
@@ -205,7 +207,7 @@ TEST(ProgramMachine, ExchangesNumbers) {
 }
 
 // The model predicts nothing for a PMU that is absent or that it does not know.
-TEST(ProgramMachine, KnowsAnEventWithAnAuxAreaByItsType) {
+TEST(ProgramMachine, IdentifiesTraceEventsByType) {
   constexpr std::uint32_t kTrace = 9;
   const ProgramMachine with(SystemOf(), {Own(), SoftwarePmu(), OpaquePmu(kTrace)}, "/dev/null",
                             Fd(), kTrace);
@@ -222,12 +224,12 @@ TEST(ProgramMachine, KnowsAnEventWithAnAuxAreaByItsType) {
   EXPECT_TRUE(with.IsTrace(kTrace));
   EXPECT_FALSE(without.IsTrace(kTrace));
   EXPECT_EQ(with.trace_port(), "/dev/null_trace");
-  EXPECT_FALSE(HeldEvents().Question(with, with.Bind(call), 0));
-  EXPECT_TRUE(HeldEvents().Question(without, without.Bind(call), 0));
+  EXPECT_FALSE(EventSlots().Question(with, with.Bind(call), 0));
+  EXPECT_TRUE(EventSlots().Question(without, without.Bind(call), 0));
   EXPECT_FALSE(PlainLeader(with, with.Bind(call)));
 }
 
-TEST(ProgramGrammar, OnlyTheTargetWithSuchAPmuHasEventsWithAnAuxArea) {
+TEST(ProgramGrammar, OnlyTargetsWithTracePmuGetTraceEvents) {
   const auto traces = [](const char* target) {
     const Grammar grammar(target);
     std::size_t found = 0;
@@ -242,61 +244,61 @@ TEST(ProgramGrammar, OnlyTheTargetWithSuchAPmuHasEventsWithAnAuxArea) {
   EXPECT_EQ(traces("software"), 0u);
 }
 
-TEST(HeldEvents, AnEmptySlotIsAClosedDescriptor) {
+TEST(EventSlots, EmptySlotIsClosedDescriptor) {
   const ProgramMachine machine = SomeMachine();
   OpenCall call = machine.model(true).Good();
-  call.group = OpenGroup::kFull;
-  const auto asked = HeldEvents().Question(machine, call, 2);
-  ASSERT_TRUE(asked);
-  EXPECT_EQ(asked->group, OpenGroup::kClosed);
-  EXPECT_EQ(machine.model(true).Predict(*asked).error, EBADF);
+  call.group = OpenGroup::kReadSizeLimit;
+  const auto model_call = EventSlots().Question(machine, call, 2);
+  ASSERT_TRUE(model_call);
+  EXPECT_EQ(model_call->group, OpenGroup::kClosed);
+  EXPECT_EQ(machine.model(true).Predict(*model_call).error, EBADF);
 }
 
-TEST(HeldEvents, OnlyAPlainLeaderAloneIsKnown) {
+TEST(EventSlots, OnlyPlainLeaderWithoutMembersIsPredictable) {
   const ProgramMachine machine = SomeMachine();
   const OpenCall good = machine.model(true).Good();
   OpenCall member = good;
   member.group = OpenGroup::kSibling;
-  HeldEvents held;
-  held.Opened(machine, good, 1, 0);
-  const auto asked = held.Question(machine, member, 1);
-  ASSERT_TRUE(asked);
-  EXPECT_EQ(asked->group, OpenGroup::kLeader);
-  EXPECT_EQ(asked->group_type, 31u);
-  EXPECT_EQ(machine.model(true).Predict(*asked).error, 0);
-  held.Mapped(1);
-  EXPECT_EQ(held.Question(machine, member, 1)->group, OpenGroup::kBuffer);
-  held.Opened(machine, *asked, 2, 1);
-  EXPECT_FALSE(held.Question(machine, member, 1));
-  EXPECT_FALSE(held.Question(machine, member, 2));
-  held.Closed(2);
-  EXPECT_FALSE(held.Question(machine, member, 1));
+  EventSlots slots;
+  slots.Opened(machine, good, 1, 0);
+  const auto model_call = slots.Question(machine, member, 1);
+  ASSERT_TRUE(model_call);
+  EXPECT_EQ(model_call->group, OpenGroup::kLeader);
+  EXPECT_EQ(model_call->group_type, 31u);
+  EXPECT_EQ(machine.model(true).Predict(*model_call).error, 0);
+  slots.Mapped(1);
+  EXPECT_EQ(slots.Question(machine, member, 1)->group, OpenGroup::kBuffer);
+  slots.Opened(machine, *model_call, 2, 1);
+  EXPECT_FALSE(slots.Question(machine, member, 1));
+  EXPECT_FALSE(slots.Question(machine, member, 2));
+  slots.Closed(2);
+  EXPECT_FALSE(slots.Question(machine, member, 1));
   OpenCall pinned = good;
   pinned.Edit([](perf_event_attr& attr) { attr.pinned = 1; });
-  held.Opened(machine, pinned, 3, 0);
-  EXPECT_FALSE(held.Question(machine, member, 3));
+  slots.Opened(machine, pinned, 3, 0);
+  EXPECT_FALSE(slots.Question(machine, member, 3));
 }
 
-TEST(HeldEvents, BreakpointsAreFew) {
+TEST(EventSlots, BreakpointsAreNotPredictedAfterTheFirst) {
   const ProgramMachine machine = SomeMachine();
   OpenCall call = machine.model(true).Good();
   call.Edit([](perf_event_attr& attr) { attr.type = PERF_TYPE_BREAKPOINT; });
-  HeldEvents held;
-  EXPECT_TRUE(held.Question(machine, call, 0));
-  held.Opened(machine, call, 0, 0);
-  held.Closed(0);
-  EXPECT_FALSE(held.Question(machine, call, 0));
+  EventSlots slots;
+  EXPECT_TRUE(slots.Question(machine, call, 0));
+  slots.Opened(machine, call, 0, 0);
+  slots.Closed(0);
+  EXPECT_FALSE(slots.Question(machine, call, 0));
 }
 
 // This test needs no event to show that a program runs in its own process and ends.
-TEST(RunProgram, LeavesThisProcessAlone) {
+TEST(RunProgram, OperationsDoNotAffectThisProcess) {
   const ProgramMachine machine = SomeMachine();
   const Program program = ParseProgram(
       "pmuconf program for refpmu\nwork which=3 value=5\nfork\nfork\nchild which=2\nchild which=1\n"
       "child\nclose slot=1\ncpu\nunmap\nunmap which=1\nmap_aux\nbranch value=1\npoll\n");
   const Ended ended = RunProgram(machine, program, {});
   ASSERT_EQ(ended.outcomes.size(), program.steps.size());
-  EXPECT_TRUE(ended.Good());
+  EXPECT_TRUE(ended.Passed());
   std::vector<int> errors;
   for (const Outcome& outcome : ended.outcomes) {
     EXPECT_TRUE(outcome.ran);
@@ -306,7 +308,7 @@ TEST(RunProgram, LeavesThisProcessAlone) {
                                       EBADF, ENOTTY, 0}));
 }
 
-TEST(RunProgram, TellsAHang) {
+TEST(RunProgram, ReportsHang) {
   const ProgramMachine machine = SomeMachine();
   RunOptions options;
   options.limit_s = 0.05;
@@ -315,7 +317,7 @@ TEST(RunProgram, TellsAHang) {
       RunProgram(machine, ParseProgram("pmuconf program for refpmu\nfork\n"), options);
   EXPECT_TRUE(ended.hung);
   EXPECT_FALSE(ended.stuck);
-  EXPECT_FALSE(ended.Good());
+  EXPECT_FALSE(ended.Passed());
   EXPECT_FALSE(ended.outcomes[0].ran);
 }
 
@@ -349,7 +351,7 @@ class ProgramProcessTest : public testing::Test {
   std::vector<int> Errors(std::string_view text, bool last = false) {
     const std::vector<std::uint8_t> bytes(text.begin(), text.end());
     const Ended ended = process_->Run(bytes, last);
-    EXPECT_TRUE(ended.Good());
+    EXPECT_TRUE(ended.Passed());
     std::vector<int> errors;
     for (const Outcome& outcome : ended.outcomes) errors.push_back(outcome.error);
     return errors;
@@ -363,14 +365,14 @@ class ProgramProcessTest : public testing::Test {
   std::optional<ProgramProcess> process_;
 };
 
-TEST_F(ProgramProcessTest, TakesBackWhatEachProgramDid) {
+TEST_F(ProgramProcessTest, UndoesEffectsOfEachProgram) {
   EXPECT_EQ(Errors("fork\nfork\n"), (std::vector<int>{0, EBUSY}));
   const pid_t first = noted_->pid;
   EXPECT_EQ(Errors("child\nfork\n"), (std::vector<int>{ECHILD, 0}));
   EXPECT_EQ(noted_->pid, first);
 }
 
-TEST_F(ProgramProcessTest, IsAnotherOneAfterTheLast) {
+TEST_F(ProgramProcessTest, IsReplacedAfterLastProgram) {
   EXPECT_EQ(Errors("fork\n", true), std::vector<int>{0});
   const pid_t first = noted_->pid;
   EXPECT_EQ(kill(first, 0), -1);
@@ -379,7 +381,7 @@ TEST_F(ProgramProcessTest, IsAnotherOneAfterTheLast) {
   EXPECT_NE(noted_->pid, first);
 }
 
-TEST_F(ProgramProcessTest, IsAnotherOneAfterItDied) {
+TEST_F(ProgramProcessTest, IsReplacedAfterItDied) {
   noted_->dies = true;
   EXPECT_EQ(Errors("poll\n"), std::vector<int>{0});
   const pid_t first = noted_->pid;
@@ -388,7 +390,7 @@ TEST_F(ProgramProcessTest, IsAnotherOneAfterItDied) {
   EXPECT_NE(noted_->pid, first);
 }
 
-TEST_F(ProgramProcessTest, IsNoCopyOfWhatCameLater) {
+TEST_F(ProgramProcessTest, HasMemoryOfConstructionTime) {
   here_ = 2;
   for (const bool last : {true, false}) {
     EXPECT_EQ(Errors("poll\n", last), std::vector<int>{0});
@@ -396,14 +398,14 @@ TEST_F(ProgramProcessTest, IsNoCopyOfWhatCameLater) {
   }
 }
 
-TEST_F(ProgramProcessTest, LeavesNoProcess) {
+TEST_F(ProgramProcessTest, LeavesNoChildProcess) {
   EXPECT_EQ(Errors("fork\n"), std::vector<int>{0});
   process_.reset();
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
   EXPECT_EQ(errno, ECHILD);
 }
 
-TEST(ProgramOutcome, AMismatchIsAnAnswerThatIsKnownToBeAnother) {
+TEST(ProgramOutcome, MismatchNeedsDifferentPredictedErrno) {
   Outcome outcome;
   outcome.ran = outcome.known = true;
   outcome.error = EINVAL;

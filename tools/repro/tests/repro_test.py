@@ -34,7 +34,7 @@ def test_printed_c_program_compiles_without_warnings(target: str, tmp_path: path
         done = repro("--print", "--target", target, chance(tmp_path, seed, 24))
         assert done.returncode == 0, done.stderr
         seen |= {
-            line.split()[1].rstrip('",') for line in done.stdout.splitlines() if "\tsay(" in line
+            line.split()[1].rstrip('",') for line in done.stdout.splitlines() if "\treport(" in line
         }
         source = tmp_path / f"program-{seed}.c"
         source.write_text(done.stdout)

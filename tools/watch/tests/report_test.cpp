@@ -44,7 +44,7 @@ WatchedBreach Breach() {
   return breach;
 }
 
-TEST(Watch, DurationsAreOfAUnitThatFits) {
+TEST(Watch, DurationsHaveSuitableUnits) {
   EXPECT_EQ(Duration(0), "0 ns");
   EXPECT_EQ(Duration(999), "999 ns");
   EXPECT_EQ(Duration(1'300), "1.3 us");
@@ -52,7 +52,7 @@ TEST(Watch, DurationsAreOfAUnitThatFits) {
   EXPECT_EQ(Duration(7'000'000'000), "7.0 s");
 }
 
-TEST(Watch, SharesComeFromTheHistogram) {
+TEST(Watch, QuantilesComeFromHistogram) {
   const WatchedCalls calls = Calls("add", {{8, 60}, {10, 38}, {20, 2}});
   EXPECT_EQ(Below(calls, 0.5), 256u);
   EXPECT_EQ(Below(calls, 0.61), 1024u);
@@ -61,7 +61,7 @@ TEST(Watch, SharesComeFromTheHistogram) {
   EXPECT_EQ(Below(WatchedCalls(), 0.5), 0u);
 }
 
-TEST(Watch, ACallbackIsALineWithItsPicture) {
+TEST(Watch, CallbackLineHasHistogram) {
   Watched watched;
   watched.pmu = "refpmu";
   watched.calls = {Calls("add", {{8, 7}, {10, 70}}), Calls("del", {})};
@@ -72,14 +72,14 @@ TEST(Watch, ACallbackIsALineWithItsPicture) {
   EXPECT_THAT(text, HasSubstr("no breach of the driver contract was seen\n"));
 }
 
-TEST(Watch, WhatIsNotWatchedIsSaidWithItsReason) {
+TEST(Watch, UnwatchedCallbackHasReason) {
   Watched watched;
   watched.calls = {Calls("read", {})};
   watched.calls[0].unseen = "no kprobe: Invalid argument";
   EXPECT_THAT(WatchText(watched), HasSubstr("read         not watched: no kprobe: Invalid"));
 }
 
-TEST(Watch, WhatThisKernelLeavesUnjudgedIsSaid) {
+TEST(Watch, UnsupportedChecksAreReported) {
   Watched watched;
   EXPECT_THAT(WatchText(watched), Not(HasSubstr("not judged")));
   watched.unjudged = "this and that";
@@ -87,7 +87,7 @@ TEST(Watch, WhatThisKernelLeavesUnjudgedIsSaid) {
   EXPECT_EQ(nlohmann::json::parse(WatchJson(watched))["unjudged"], "this and that");
 }
 
-TEST(Watch, ABreachNamesRulePlaceAndValues) {
+TEST(Watch, BreachNamesRulePlaceAndValues) {
   Watched watched;
   watched.breaches = {Breach()};
   const std::string text = WatchText(watched);
@@ -97,7 +97,7 @@ TEST(Watch, ABreachNamesRulePlaceAndValues) {
   EXPECT_THAT(text, Not(HasSubstr("no breach")));
 }
 
-TEST(Watch, ProgramsGetTheSame) {
+TEST(Watch, JsonHasSameResults) {
   Watched watched;
   watched.pmu = "refpmu";
   watched.seconds = 1.5;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads words from the front of untrusted bytes.
-#ifndef PMUCONF_TEXT_WORDS_H_
-#define PMUCONF_TEXT_WORDS_H_
+#ifndef PMUCONF_TEXT_BYTE_READER_H_
+#define PMUCONF_TEXT_BYTE_READER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -12,23 +12,23 @@
 namespace pmuconf {
 
 // After the first read beyond the end, all values are 0 and ok() is false.
-class Words {
+class ByteReader {
  public:
-  explicit Words(std::span<const std::byte> bytes) : rest_(bytes) {}
+  explicit ByteReader(std::span<const std::byte> bytes) : rest_(bytes) {}
 
   template <typename T>
-  T Take() {
+  T Read() {
     T value = {};
     if (!Fits(sizeof(T))) return value;
     std::memcpy(&value, rest_.data(), sizeof(T));
     rest_ = rest_.subspan(sizeof(T));
     return value;
   }
-  std::uint64_t U64() { return Take<std::uint64_t>(); }
-  std::uint32_t U32() { return Take<std::uint32_t>(); }
+  std::uint64_t U64() { return Read<std::uint64_t>(); }
+  std::uint32_t U32() { return Read<std::uint32_t>(); }
 
   template <typename T>
-  std::vector<T> TakeMany(std::uint64_t n) {
+  std::vector<T> ReadMany(std::uint64_t n) {
     std::vector<T> values;
     if (n > rest_.size() / sizeof(T)) ok_ = false;
     if (!ok_ || n == 0) return values;
@@ -46,7 +46,7 @@ class Words {
 
   bool ok() const { return ok_; }
   bool done() const { return ok_ && rest_.empty(); }
-  std::size_t left() const { return rest_.size(); }
+  std::size_t remaining() const { return rest_.size(); }
 
  private:
   bool Fits(std::uint64_t n) {
@@ -60,4 +60,4 @@ class Words {
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_TEXT_WORDS_H_
+#endif  // PMUCONF_TEXT_BYTE_READER_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tracks the events of a program.
-#include "tools/repro/held.h"
+#include "tools/repro/event_slots.h"
 
 #include <linux/perf_event.h>
 
@@ -10,18 +10,18 @@
 namespace pmuconf {
 namespace {
 
-bool OfSlot(OpenGroup group) {
+bool NeedsSlot(OpenGroup group) {
   return group != OpenGroup::kNone && group != OpenGroup::kClosed && group != OpenGroup::kFile;
 }
 
 }  // namespace
 
-bool PlainLeader(const ProgramMachine& machine, const OpenCall& call) {
+bool IsPlainLeader(const ProgramMachine& machine, const OpenCall& call) {
   perf_event_attr attr = call.Attr();
   const OpenPmu* const pmu = machine.PmuOf(attr.type);
   if (pmu == nullptr || pmu->events.empty() || pmu->type == PERF_TYPE_BREAKPOINT) return false;
   const bool task = call.who == OpenWho::kThisTask && call.cpu == OpenCpu::kAny;
-  const bool cpu = call.who == OpenWho::kEveryone && call.cpu == OpenCpu::kFirst;
+  const bool cpu = call.who == OpenWho::kAllTasks && call.cpu == OpenCpu::kFirst;
   perf_event_attr plain = {};
   plain.type = pmu->type;
   plain.config = pmu->config;
@@ -33,41 +33,41 @@ bool PlainLeader(const ProgramMachine& machine, const OpenCall& call) {
          std::memcmp(&attr, &plain, sizeof(attr)) == 0;
 }
 
-std::optional<OpenCall> HeldEvents::Question(const ProgramMachine& machine, OpenCall call,
-                                             unsigned leader) const {
+std::optional<OpenCall> EventSlots::ModelCall(const ProgramMachine& machine, OpenCall call,
+                                              unsigned leader) const {
   if (machine.IsTrace(call.Attr().type)) return std::nullopt;
   // The model does not count the few breakpoint registers of the processor.
   if (breakpoints_ && call.Attr().type == PERF_TYPE_BREAKPOINT) return std::nullopt;
-  if (!OfSlot(call.group)) return call;
-  const Held& held = slots_[leader];
-  if (!held.open) {
+  if (!NeedsSlot(call.group)) return call;
+  const SlotState& state = slots_[leader];
+  if (!state.open) {
     call.group = OpenGroup::kClosed;
     return call;
   }
-  if (!held.plain) return std::nullopt;
-  call.group = held.buffer ? OpenGroup::kBuffer : OpenGroup::kLeader;
-  call.group_who = held.call.who;
-  call.group_cpu = held.call.cpu;
-  call.group_type = held.call.Attr().type;
+  if (!state.plain) return std::nullopt;
+  call.group = state.buffer ? OpenGroup::kBuffer : OpenGroup::kLeader;
+  call.group_who = state.call.who;
+  call.group_cpu = state.call.cpu;
+  call.group_type = state.call.Attr().type;
   call.group_software = machine.PmuOf(call.group_type)->software;
   return call;
 }
 
-void HeldEvents::Opened(const ProgramMachine& machine, const OpenCall& call, unsigned slot,
+void EventSlots::Opened(const ProgramMachine& machine, const OpenCall& call, unsigned slot,
                         unsigned leader) {
-  Held held;
-  held.open = true;
-  held.call = call;
-  held.plain = call.group == OpenGroup::kNone && PlainLeader(machine, call);
-  if (OfSlot(call.group)) slots_[leader].plain = false;
-  slots_[slot] = std::move(held);
+  SlotState state;
+  state.open = true;
+  state.call = call;
+  state.plain = call.group == OpenGroup::kNone && IsPlainLeader(machine, call);
+  if (NeedsSlot(call.group)) slots_[leader].plain = false;
+  slots_[slot] = std::move(state);
   breakpoints_ = breakpoints_ || call.Attr().type == PERF_TYPE_BREAKPOINT;
 }
 
-void HeldEvents::Closed(unsigned slot) { slots_[slot] = {}; }
+void EventSlots::Closed(unsigned slot) { slots_[slot] = {}; }
 
-void HeldEvents::AllTouched() {
-  for (Held& held : slots_) held.plain = false;
+void EventSlots::AllModified() {
+  for (SlotState& state : slots_) state.plain = false;
 }
 
 }  // namespace pmuconf

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The skip reasons of a case.
-#ifndef PMUCONF_SYSTEM_OBSTACLE_H_
-#define PMUCONF_SYSTEM_OBSTACLE_H_
+#ifndef PMUCONF_SYSTEM_SKIP_REASON_H_
+#define PMUCONF_SYSTEM_SKIP_REASON_H_
 
 #include <optional>
 #include <string_view>
@@ -10,7 +10,7 @@ namespace pmuconf {
 
 // The skip reason of a SKIP or BROKEN case. A SKIP with one of the first two leaves its rules open,
 // because they are facts about the process or machine. The next two make a rule not applicable.
-enum class Obstacle {
+enum class SkipReason {
   kNone,
   kNotPermitted,  // this process lacks the privileges that cases need
   kNoSuchPmu,     // the machine has no PMU that matches the target file
@@ -19,10 +19,10 @@ enum class Obstacle {
   kBroken,        // the setup of the case failed
 };
 
-std::string_view ToString(Obstacle obstacle);  // "not_permitted"; "" for none
-std::string_view Phrase(Obstacle obstacle);    // "not permitted here"
-std::optional<Obstacle> ObstacleFromString(std::string_view name);
+std::string_view ToString(SkipReason skip_reason);  // "not_permitted"; "" for none
+std::string_view Phrase(SkipReason skip_reason);    // "not permitted here"
+std::optional<SkipReason> SkipReasonFromString(std::string_view name);
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_SYSTEM_OBSTACLE_H_
+#endif  // PMUCONF_SYSTEM_SKIP_REASON_H_

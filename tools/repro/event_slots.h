@@ -2,8 +2,8 @@
 // The open events of a program, and whether the errno model can predict the next open. The model
 // can use an event as leader only if it is as simple as the model's own leaders and is alone in its
 // group.
-#ifndef PMUCONF_TOOLS_REPRO_HELD_H_
-#define PMUCONF_TOOLS_REPRO_HELD_H_
+#ifndef PMUCONF_TOOLS_REPRO_EVENT_SLOTS_H_
+#define PMUCONF_TOOLS_REPRO_EVENT_SLOTS_H_
 
 #include <array>
 #include <optional>
@@ -13,36 +13,36 @@
 
 namespace pmuconf {
 
-class HeldEvents {
+class EventSlots {
  public:
   // Returns the call as the model must be asked, with the event in slot `leader` behind group_fd.
   // Returns nullopt if the model cannot predict it.
-  std::optional<OpenCall> Question(const ProgramMachine& machine, OpenCall call,
-                                   unsigned leader) const;
+  std::optional<OpenCall> ModelCall(const ProgramMachine& machine, OpenCall call,
+                                    unsigned leader) const;
   // The call opened an event into `slot`, with that leader.
   void Opened(const ProgramMachine& machine, const OpenCall& call, unsigned slot, unsigned leader);
   void Closed(unsigned slot);
   void Mapped(unsigned slot) { slots_[slot].buffer = true; }
   void Unmapped(unsigned slot) { slots_[slot].buffer = false; }
   // An operation changed the event in a way that the model's leaders never experience.
-  void Touched(unsigned slot) { slots_[slot].plain = false; }
+  void Modified(unsigned slot) { slots_[slot].plain = false; }
   // As Touched(), for all events, because a CPU or a task went away.
-  void AllTouched();
+  void AllModified();
 
  private:
-  struct Held {
+  struct SlotState {
     bool open = false;
     bool plain = false;
     bool buffer = false;
     OpenCall call;
   };
-  std::array<Held, kProgramSlots> slots_;
+  std::array<SlotState, kProgramSlots> slots_;
   bool breakpoints_ = false;  // a breakpoint was opened and may still exist
 };
 
 // Returns whether an event from this call is like the model's own leaders.
-bool PlainLeader(const ProgramMachine& machine, const OpenCall& call);
+bool IsPlainLeader(const ProgramMachine& machine, const OpenCall& call);
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_TOOLS_REPRO_HELD_H_
+#endif  // PMUCONF_TOOLS_REPRO_EVENT_SLOTS_H_

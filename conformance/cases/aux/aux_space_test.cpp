@@ -18,9 +18,9 @@ CONFORMANCE_CASE(Aux, DrainedAreaWrapsWithoutLoss,
     const auto branches = SomeBranches(60 + round, 1'000 * round);
     port().Branches(branches);
     trace.event().Disable();
-    const Taken taken = trace.Take();
-    ASSERT_EQ(taken.branches, AsTraced(branches)) << rule::AUX_017.text;
-    for (const AuxRecord& record : taken.records) {
+    const TraceData traced = trace.Drain();
+    ASSERT_EQ(traced.branches, AsTraced(branches)) << rule::AUX_017.text;
+    for (const AuxRecord& record : traced.records) {
       ASSERT_EQ(record.flags & PERF_AUX_FLAG_TRUNCATED, 0u) << rule::AUX_021.text;
     }
     trace.event().Enable();
@@ -52,55 +52,55 @@ CONFORMANCE_CASE(Aux, FullAreaIsTruncatedAndKeepsWhatItHas,
     SCOPED_TRACE(pages);
     Trace trace({.pages = pages});
     const std::size_t size = pages * PageSize();
-    const std::size_t room = RecordsIn(size - 1);
-    const auto branches = SomeBranches(room + 100);
+    const std::size_t capacity = RecordsIn(size - 1);
+    const auto branches = SomeBranches(capacity + 100);
     trace.event().Enable();
     port().Branches(branches);
-    const Taken taken = trace.Look();
-    auto kept = AsTraced(branches);
-    kept.resize(room);
-    EXPECT_EQ(taken.branches, kept) << rule::AUX_004.text;
+    const TraceData traced = trace.Peek();
+    auto fitting = AsTraced(branches);
+    fitting.resize(capacity);
+    EXPECT_EQ(traced.branches, fitting) << rule::AUX_004.text;
 
-    ASSERT_FALSE(taken.records.empty());
+    ASSERT_FALSE(traced.records.empty());
     std::uint64_t sum = 0;
-    for (const AuxRecord& record : taken.records) {
+    for (const AuxRecord& record : traced.records) {
       sum += record.size;
-      const bool last = &record == &taken.records.back();
+      const bool last = &record == &traced.records.back();
       EXPECT_EQ(record.flags, last ? std::uint64_t{PERF_AUX_FLAG_TRUNCATED} : 0u)
           << rule::AUX_021.text;
       EXPECT_GT(record.size, 0u) << rule::AUX_021.text;
     }
-    EXPECT_EQ(sum, room * target().trace_record()) << rule::AUX_003.text;
+    EXPECT_EQ(sum, capacity * target().trace_record()) << rule::AUX_003.text;
     EXPECT_EQ(trace.aux().head(), sum) << rule::AUX_003.text;
   }
 }
 
 // Fills an area of one page, drains it, and checks that the device writes nothing more.
-void FillAndTake(Trace& trace) {
+void FillAndDrain(Trace& trace) {
   trace.event().Enable();
   port().Branches(SomeBranches(RecordsIn(PageSize())));
   const std::uint64_t full = trace.aux().head();
   // Padding at the end of the area may take the space of one record.
-  EXPECT_GE(trace.Take().branches.size(), RecordsIn(PageSize() - 1) - 1) << rule::AUX_021.text;
+  EXPECT_GE(trace.Drain().branches.size(), RecordsIn(PageSize() - 1) - 1) << rule::AUX_021.text;
   port().Branches(SomeBranches(30, 10'000));
   EXPECT_EQ(trace.aux().head(), full) << rule::AUX_021.text;
 }
 
-void CheckGoesOn(Trace& trace, const Rule& rule) {
+void CheckTracingContinues(Trace& trace, const Rule& rule) {
   const auto branches = SomeBranches(40, 20'000);
   TraceBranches(trace.event(), branches);
-  const Taken taken = trace.Take();
-  EXPECT_EQ(taken.branches, AsTraced(branches)) << rule.text;
-  for (const AuxRecord& record : taken.records) EXPECT_EQ(record.flags, 0u) << rule::AUX_021.text;
+  const TraceData traced = trace.Drain();
+  EXPECT_EQ(traced.branches, AsTraced(branches)) << rule.text;
+  for (const AuxRecord& record : traced.records) EXPECT_EQ(record.flags, 0u) << rule::AUX_021.text;
 }
 
 CONFORMANCE_CASE(Aux, TruncatedTraceStopsUntilEnabled, .rules = {rule::AUX_021, rule::AUX_022},
                  .needs = {Cap::kTrace}) {
   Trace trace({.pages = 1});
   for (int i = 0; i < 3; ++i) {
-    FillAndTake(trace);
+    FillAndDrain(trace);
     trace.event().Disable();
-    CheckGoesOn(trace, rule::AUX_022);
+    CheckTracingContinues(trace, rule::AUX_022);
   }
 }
 
@@ -110,14 +110,14 @@ CONFORMANCE_CASE(Aux, TruncatedTraceIsDisabled, .rules = {rule::AUX_031},
     SCOPED_TRACE(cpu);
     PinTo(cpu);
     Trace trace({.pages = 1});
-    FillAndTake(trace);
-    CheckGoesOn(trace, rule::AUX_031);
+    FillAndDrain(trace);
+    CheckTracingContinues(trace, rule::AUX_031);
     // The same when the area has no space at the moment of the enable.
     TraceBranches(trace.event(), SomeBranches(RecordsIn(PageSize() - 1)));
     trace.event().Enable();
     port().Branches(SomeBranches(10));
-    trace.Take();
-    CheckGoesOn(trace, rule::AUX_031);
+    trace.Drain();
+    CheckTracingContinues(trace, rule::AUX_031);
   }
 }
 
@@ -132,12 +132,13 @@ CONFORMANCE_CASE(Aux, RoomThatIsReleasedWhileTracingIsUsed, .rules = {rule::AUX_
   for (std::size_t i = 0; i < branches.size(); i += 20) {
     const auto begin = branches.begin() + static_cast<std::ptrdiff_t>(i);
     port().Branches({begin, begin + 20});
-    const Taken taken = trace.Take();
-    got.insert(got.end(), taken.branches.begin(), taken.branches.end());
-    for (const AuxRecord& record : taken.records) EXPECT_EQ(record.flags, 0u) << rule::AUX_021.text;
+    const TraceData traced = trace.Drain();
+    got.insert(got.end(), traced.branches.begin(), traced.branches.end());
+    for (const AuxRecord& record : traced.records)
+      EXPECT_EQ(record.flags, 0u) << rule::AUX_021.text;
   }
   trace.event().Disable();
-  const Taken rest = trace.Take();
+  const TraceData rest = trace.Drain();
   got.insert(got.end(), rest.branches.begin(), rest.branches.end());
   EXPECT_EQ(got, AsTraced(branches)) << rule::AUX_004.text;
 }
@@ -148,15 +149,15 @@ CONFORMANCE_CASE(Aux, EnableWithoutRoomKeepsData,
   const auto branches = SomeBranches(RecordsIn(PageSize() - 1));
   TraceBranches(trace.event(), branches);
   for (int i = 0; i < 3; ++i) TraceBranches(trace.event(), SomeBranches(10, 7'000));
-  EXPECT_EQ(trace.Look().branches, AsTraced(branches)) << rule::AUX_004.text;
-  trace.Take();
+  EXPECT_EQ(trace.Peek().branches, AsTraced(branches)) << rule::AUX_004.text;
+  trace.Drain();
   const auto more = SomeBranches(20, 9'000);
   TraceBranches(trace.event(), more);
-  EXPECT_EQ(trace.Take().branches, AsTraced(more)) << rule::AUX_022.text;
+  EXPECT_EQ(trace.Drain().branches, AsTraced(more)) << rule::AUX_022.text;
 }
 
 // True if a wakeup occurred since the last call.
-bool Woken(const Event& event) {
+bool HasWakeup(const Event& event) {
   pollfd entry = {event.fd(), POLLIN, 0};
   return poll(&entry, 1, 0) == 1 && (entry.revents & POLLIN) != 0;
 }
@@ -167,15 +168,15 @@ void CheckWakeups(std::uint32_t watermark, std::size_t pages) {
   Trace trace({.pages = pages},
               {.edit = [watermark](auto& attr) { attr.aux_watermark = watermark; }});
   trace.event().Enable();
-  Woken(trace.event());
+  HasWakeup(trace.event());
   std::size_t written = 0;
   for (std::size_t mark = 1; mark <= 3; ++mark) {
     const std::size_t due = (mark * bytes + record - 1) / record;  // in records
     if (due * record >= pages * PageSize()) break;
     port().Branches(SomeBranches(due - 1 - written, written));
-    EXPECT_FALSE(Woken(trace.event())) << rule::AUX_024.text;
+    EXPECT_FALSE(HasWakeup(trace.event())) << rule::AUX_024.text;
     port().Branches(SomeBranches(1, due));
-    EXPECT_TRUE(Woken(trace.event())) << rule::AUX_024.text;
+    EXPECT_TRUE(HasWakeup(trace.event())) << rule::AUX_024.text;
     written = due;
     EXPECT_EQ(trace.aux().head(), written * record) << rule::AUX_024.text;
   }
@@ -203,9 +204,9 @@ CONFORMANCE_CASE(Aux, ReaderIsWokenByTruncation, .rules = {rule::AUX_024, rule::
   const auto whole = static_cast<std::uint32_t>(PageSize());
   Trace trace({.pages = 1}, {.edit = [whole](auto& attr) { attr.aux_watermark = whole; }});
   trace.event().Enable();
-  Woken(trace.event());
+  HasWakeup(trace.event());
   port().Branches(SomeBranches(RecordsIn(PageSize() - 1)));
-  EXPECT_TRUE(Woken(trace.event())) << rule::AUX_021.text;
+  EXPECT_TRUE(HasWakeup(trace.event())) << rule::AUX_021.text;
 }
 
 // The records in the area from the oldest to the newest. The oldest one is at the head.
@@ -225,11 +226,11 @@ CONFORMANCE_CASE(Aux, SnapshotKeepsTheNewest, .rules = {rule::AUX_005}, .needs =
   for (const std::size_t pages : {1, 4}) {
     SCOPED_TRACE(pages);
     Trace trace({.pages = pages, .writable = false});
-    const std::size_t room = RecordsIn(pages * PageSize());
-    const auto branches = SomeBranches(3 * room + 17);
+    const std::size_t capacity = RecordsIn(pages * PageSize());
+    const auto branches = SomeBranches(3 * capacity + 17);
     TraceBranches(trace.event(), branches);
     const auto all = AsTraced(branches);
-    const std::vector<TracedBranch> newest(all.end() - static_cast<std::ptrdiff_t>(room),
+    const std::vector<TracedBranch> newest(all.end() - static_cast<std::ptrdiff_t>(capacity),
                                            all.end());
     EXPECT_EQ(Snapshot(trace), newest) << rule::AUX_005.text;
   }
@@ -237,7 +238,7 @@ CONFORMANCE_CASE(Aux, SnapshotKeepsTheNewest, .rules = {rule::AUX_005}, .needs =
 
 CONFORMANCE_CASE(Aux, SnapshotContinuesWhereItStopped, .rules = {rule::AUX_005, rule::AUX_029},
                  .needs = {Cap::kTrace}) {
-  const Undisturbed undisturbed;  // each context switch ends a record
+  const NoPreemption no_preemption;  // each context switch ends a record
   Trace trace({.pages = 1, .writable = false});
   std::vector<Branch> all;
   for (std::size_t i = 0; i < 30; ++i) {
@@ -289,7 +290,7 @@ CONFORMANCE_CASE(Aux, InvalidTailKeepsWritesInsideArea, .rules = {rule::AUX_004}
   trace.aux().set_tail(trace.aux().head());
   const auto branches = SomeBranches(20);
   TraceBranches(trace.event(), branches);
-  EXPECT_EQ(trace.Take().branches.size(), 20u) << rule::AUX_004.text;
+  EXPECT_EQ(trace.Drain().branches.size(), 20u) << rule::AUX_004.text;
 }
 
 }  // namespace

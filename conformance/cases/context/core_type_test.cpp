@@ -31,7 +31,7 @@ CONFORMANCE_CASE(CoreType, TaskEventCountsOnItsCpusOnly, .rules = {rule::CTX_014
     total += n;
     PinTo(OtherCpus().front());
     const Reading before = event.Read();
-    Spin(0.005);
+    BusyWait(0.005);
     const Reading after = event.Read();
     EXPECT_EQ(before.value, total) << rule::CTX_014.text;
     EXPECT_EQ(after.value, total) << rule::CTX_014.text;
@@ -46,7 +46,7 @@ CONFORMANCE_CASE(CoreType, EventEnabledElsewhereCountsAfterReturn, .rules = {rul
   PinTo(OtherCpus().front());
   const Event event = Open(spec);
   event.Enable();
-  Spin(0.002);
+  BusyWait(0.002);
   EXPECT_EQ(event.Read().value, 0U) << rule::CTX_014.text;
   EXPECT_EQ(event.Read().time_running, 0U) << rule::CTX_014.text;
   PinTo(target().Cpu(0));
@@ -90,12 +90,12 @@ CONFORMANCE_CASE(CoreType, GroupOfTwoCoreTypesIsRefused, .rules = {rule::CTX_015
                  .needs = {Cap::kSomeCpus, Cap::kStimulus, Cap::kTasks, Cap::kGroups}) {
   const EventSpec spec = target().AnyEvent();
   const Event leader = Open(spec);
-  EventSpec foreign = spec;
-  ASSERT_FALSE(OtherKinds().empty());
-  for (const std::uint32_t type : OtherKinds()) {
-    foreign.type = type;
-    ASSERT_THAT(TryOpen(foreign), Succeeds());
-    EXPECT_THAT(TryOpen(foreign, {.group_fd = leader.fd()}), FailsWith(EINVAL))
+  EventSpec other_type = spec;
+  ASSERT_FALSE(OtherCoreTypes().empty());
+  for (const std::uint32_t type : OtherCoreTypes()) {
+    other_type.type = type;
+    ASSERT_THAT(TryOpen(other_type), Succeeds());
+    EXPECT_THAT(TryOpen(other_type, {.group_fd = leader.fd()}), FailsWith(EINVAL))
         << rule::CTX_015.text;
   }
 }

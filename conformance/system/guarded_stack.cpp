@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A mapping whose end is inaccessible, and a thread that uses it as its stack.
-#include "system/edge_stack.h"
+#include "system/guarded_stack.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -51,7 +51,7 @@ void* Run(void* what) {
 
 }  // namespace
 
-void OnEdgeStack(std::size_t bytes, const std::function<void(std::uint64_t top)>& body) {
+void RunOnGuardedStack(std::size_t bytes, const std::function<void(std::uint64_t top)>& body) {
   const Mapping stack(bytes);
   Call call{body, reinterpret_cast<std::uint64_t>(stack.base()) + bytes, nullptr};
   pthread_attr_t attr;
