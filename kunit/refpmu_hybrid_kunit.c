@@ -2,7 +2,7 @@
 /* KUnit suite of two core types: which PMU accepts an event, and where the event counts. */
 #include <linux/err.h>
 
-#include "glue/compat.h"
+#include "compat/compat.h"
 #include "kinds.h"
 #include "rig.h"
 

@@ -2,7 +2,7 @@
 /* KUnit suite of the branch records: their contents in samples, and their separation by task. */
 #include <linux/slab.h>
 
-#include "glue/compat.h"
+#include "compat/compat.h"
 #include "rig.h"
 
 #define USER_CODE 0x401000ULL

@@ -4,7 +4,7 @@
  */
 #include <linux/hw_breakpoint.h>
 
-#include "glue/uncore.h"
+#include "uncore/uncore.h"
 #include "rig.h"
 
 #define SETTLED (PERF_HES_STOPPED | PERF_HES_UPTODATE)

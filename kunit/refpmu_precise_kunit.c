@@ -3,7 +3,7 @@
 #include <linux/err.h>
 #include <linux/sizes.h>
 
-#include "glue/compat.h"
+#include "compat/compat.h"
 #include "rig.h"
 
 #define PERIOD 10ULL

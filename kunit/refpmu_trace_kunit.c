@@ -8,8 +8,8 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-#include "glue/compat.h"
-#include "glue/trace.h"
+#include "compat/compat.h"
+#include "trace/trace.h"
 /* of kernel/events: functions for ring buffers, which otherwise only mmap() creates */
 #include "internal.h"
 #include "keeps.h"

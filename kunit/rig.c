@@ -6,7 +6,7 @@
 #include <linux/smp.h>
 #include <linux/sysctl.h>
 
-#include "glue/compat.h"
+#include "compat/compat.h"
 #include "rig.h"
 
 static void choose_clock(void *mode)

@@ -28,7 +28,7 @@ STYLE = "style.md"
 TARGETS = DOCS / "targets.md"
 TARGET_READER = Path("conformance/lib/target_file.cpp")
 TARGET_SOURCE = Path("conformance/lib/target.cpp")
-DRIVER_ROOMS = ("core", "model", "glue", "include")
+DRIVER_ROOMS = ("core", "model", "core_pmu", "uncore", "trace", "port", "compat", "include")
 WORD_ROOMS = ("driver", "kunit", "conformance", "ci", "vm", "fuzz")
 WORD_SUFFIXES = {".c", ".h", ".cpp", ".toml", ".py", ".patch", ""}
 
@@ -126,8 +126,11 @@ class Tree:
 def sources(root: Path) -> dict[Path, str]:
     return {
         path: path.read_text()
-        for room in DRIVER_ROOMS
-        for path in sorted((root / "driver" / room).rglob("*.[ch]"))
+        for found in (
+            (root / "driver").glob("*.[ch]"),
+            *((root / "driver" / room).rglob("*.[ch]") for room in DRIVER_ROOMS),
+        )
+        for path in sorted(found)
     }
 
 

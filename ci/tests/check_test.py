@@ -160,7 +160,7 @@ KUNIT = {"kunit/6.12"}
 @pytest.mark.parametrize(
     ("changed", "readers"),
     [
-        ("driver/glue/irq.c", OF_THE_DRIVER | MUTANTS | KUNIT),
+        ("driver/core_pmu/irq.c", OF_THE_DRIVER | MUTANTS | KUNIT),
         ("driver/mutants/C02-x.patch", MUTANTS),
         ("kunit/rig.c", MUTANTS | KUNIT),
         ("vm/guest/init", RUNS | MUTANTS),

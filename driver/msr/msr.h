@@ -3,7 +3,7 @@
 #ifndef REFPMU_MSR_H
 #define REFPMU_MSR_H
 
-#include "glue/refpmu.h"
+#include "core_pmu/refpmu.h"
 #include "numbers.h"
 
 /* The processor that the kernel command line selects. */

@@ -2,7 +2,7 @@
 /* refpmu_uncore, a system-wide PMU: its parameters and its struct pmu. */
 #include <linux/module.h>
 
-#include "compat.h"
+#include "compat/compat.h"
 #include "uncore.h"
 
 static unsigned int general = 4;

@@ -20,8 +20,8 @@
 
 #include <asm/irq_regs.h>
 
-#include "compat.h"
-#include "refpmu.h"
+#include "compat/compat.h"
+#include "core_pmu/refpmu.h"
 
 /*
  * Limits of the timer. A timer that fires more often than SOONEST_NS would take all CPU time, so

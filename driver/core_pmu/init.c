@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Open an event: check its perf_event_attr, and store its settings in hw. */
-#include "compat.h"
+#include "compat/compat.h"
 #include "refpmu.h"
 
 static struct refpmu_attr translate(struct perf_event *event)

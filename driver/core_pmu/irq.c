@@ -3,7 +3,7 @@
 #include <linux/bitops.h>
 #include <linux/sched/clock.h>
 
-#include "compat.h"
+#include "compat/compat.h"
 #include "refpmu.h"
 
 bool refpmu_pmi_is_nmi;

@@ -7,8 +7,8 @@
 #include <linux/device.h>
 #include <linux/module.h>
 
-#include "compat.h"
-#include "refpmu.h"
+#include "compat/compat.h"
+#include "core_pmu/refpmu.h"
 #include "trace.h"
 
 /* Limit of handler runs for one interrupt, after which the line counts as an interrupt storm. */

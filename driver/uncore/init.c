@@ -2,7 +2,7 @@
 /* Open an event of refpmu_uncore: check its attr and its group. */
 #include <linux/slab.h>
 
-#include "compat.h"
+#include "compat/compat.h"
 #include "uncore.h"
 
 static const struct refpmu_uncore_event *find(u64 config)

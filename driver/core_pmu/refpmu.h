@@ -16,9 +16,9 @@
 #include "core/constraint.h"
 #include "core/period.h"
 #include "core/state.h"
-#include "log.h"
+#include "port/journal.h"
 #include "model/model.h"
-#include "port.h"
+#include "port/port.h"
 #include "precise.h"
 #include "uapi/refpmu.h"
 

@@ -8,7 +8,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "compat.h"
+#include "compat/compat.h"
 #include "trace.h"
 
 /**

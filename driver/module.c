@@ -2,8 +2,8 @@
 /* Load and unload the module: its parameters, and the order of setup and teardown. */
 #include <linux/module.h>
 
-#include "compat.h"
-#include "refpmu.h"
+#include "compat/compat.h"
+#include "core_pmu/refpmu.h"
 
 static unsigned int general = 4;
 module_param(general, uint, 0444);

@@ -8,7 +8,7 @@
 #include <linux/device.h>
 #include <linux/module.h>
 
-#include "compat.h"
+#include "compat/compat.h"
 #include "uncore.h"
 
 static unsigned int first; /* the designated CPU at load */

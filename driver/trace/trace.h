@@ -8,9 +8,9 @@
 #include <linux/perf_event.h>
 
 #include "core/window.h"
-#include "log.h"
+#include "port/journal.h"
 #include "model/model.h"
-#include "port.h"
+#include "port/port.h"
 
 #define REFPMU_TRACE_RECORD sizeof(struct refpmu_bts_record)
 

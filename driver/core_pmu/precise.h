@@ -5,7 +5,7 @@
 
 #include <linux/perf_event.h>
 
-#include "compat.h"
+#include "compat/compat.h"
 #include "core/branch.h"
 #include "core/config.h"
 #include "core/record.h"

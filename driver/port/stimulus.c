@@ -5,7 +5,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "refpmu.h"
+#include "core_pmu/refpmu.h"
 
 #define SERVE_TIMEOUT_NS NSEC_PER_SEC
 

@@ -3,7 +3,7 @@
 #include <linux/ktime.h>
 #include <linux/sched/signal.h>
 
-#include "port.h"
+#include "port/port.h"
 #include "uncore.h"
 
 /* Maximum time that events wait for the driver: ten times the device's guarantee. */

@@ -10,7 +10,7 @@
 #include <linux/miscdevice.h>
 
 #include "core/port_arg.h"
-#include "log.h"
+#include "journal.h"
 
 struct refpmu_port;
 

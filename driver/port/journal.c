@@ -3,7 +3,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "refpmu.h"
+#include "core_pmu/refpmu.h"
 
 int refpmu_journal_setup(struct refpmu_journal *journal)
 {

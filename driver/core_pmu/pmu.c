@@ -3,7 +3,7 @@
 #include <linux/build_bug.h>
 #include <linux/module.h>
 
-#include "compat.h"
+#include "compat/compat.h"
 #include "refpmu.h"
 
 static_assert(REFPMU_STOPPED == PERF_HES_STOPPED);
