@@ -3,7 +3,16 @@
 #include <linux/module.h>
 
 #include "compat/compat.h"
-#include "core_pmu/refpmu.h"
+#include "core/period.h"
+#include "core_pmu/device.h"
+#include "core_pmu/hotplug.h"
+#include "core_pmu/hybrid.h"
+#include "core_pmu/nmi.h"
+#include "core_pmu/sysfs.h"
+#include "module.h"
+#include "port/interrupt.h"
+#include "trace/trace.h"
+#include "uncore/uncore.h"
 
 static unsigned int general = 4;
 module_param(general, uint, 0444);
@@ -40,9 +49,6 @@ MODULE_PARM_DESC(hybrid, "register two core types, refpmu_big and refpmu_little,
 static char *pmi;
 module_param(pmi, charp, 0444);
 MODULE_PARM_DESC(pmi, "the interrupt: nmi or irq_work; default: nmi if the machine has one");
-
-struct refpmu_device refpmu_devices[REFPMU_MAX_DEVICES];
-unsigned int refpmu_devices_count;
 
 static int check(const char *name, u64 value, u64 min, u64 max)
 {

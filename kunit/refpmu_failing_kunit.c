@@ -3,6 +3,7 @@
 #include <linux/err.h>
 
 #include "failing.h"
+#include "module.h"
 #include "trace/trace.h"
 #include "uncore/uncore.h"
 #include "rig.h"

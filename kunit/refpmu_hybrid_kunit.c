@@ -3,6 +3,7 @@
 #include <linux/err.h>
 
 #include "compat/compat.h"
+#include "core_pmu/hybrid.h"
 #include "kinds.h"
 #include "rig.h"
 

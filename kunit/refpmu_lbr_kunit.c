@@ -3,6 +3,8 @@
 #include <linux/slab.h>
 
 #include "compat/compat.h"
+#include "core_pmu/irq.h"
+#include "core_pmu/lbr.h"
 #include "rig.h"
 
 #define USER_CODE 0x401000ULL

@@ -4,6 +4,7 @@
  */
 #include <linux/hw_breakpoint.h>
 
+#include "core_pmu/pmu.h"
 #include "uncore/uncore.h"
 #include "rig.h"
 

@@ -4,6 +4,8 @@
 #include <linux/sizes.h>
 
 #include "compat/compat.h"
+#include "core_pmu/irq.h"
+#include "core_pmu/precise.h"
 #include "rig.h"
 
 #define PERIOD 10ULL

@@ -7,6 +7,8 @@
 #include <linux/sysctl.h>
 
 #include "compat/compat.h"
+#include "port/clock.h"
+#include "port/interrupt.h"
 #include "rig.h"
 
 static void choose_clock(void *mode)

@@ -5,7 +5,7 @@
 
 #include <kunit/test.h>
 
-#include "core_pmu/refpmu.h"
+#include "core_pmu/cpu.h"
 #include "keeps.h"
 
 /* The device of the suites, and their CPU. */

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * All differences between kernel versions and architectures. Each one is detected by a feature, not
- * by a version number.
+ * All differences between kernel versions and architectures; filter.h has one more. Each one is
+ * detected by a feature, not by a version number.
  */
 #ifndef REFPMU_COMPAT_H
 #define REFPMU_COMPAT_H
 
 #include <linux/perf_event.h>
 #include <linux/ptrace.h>
+
+#ifdef CONFIG_X86_LOCAL_APIC
+#include <asm/apic.h>
+#endif
 
 #include "model/record.h"
 
@@ -29,29 +33,6 @@ static inline u64 refpmu_compat_config3(const struct perf_event_attr *attr)
 #define REFPMU_COMPAT_CAPS PERF_PMU_CAP_HETEROGENEOUS_CPUS
 #else
 #define REFPMU_COMPAT_CAPS 0
-#endif
-
-/*
- * Return true if events of @pmu may run on @cpu. Older kernels ask about an event whether it can
- * run (filter_match). Newer ones ask about the PMU whether to skip it (filter). Kernels with the
- * flag above are older ones.
- */
-bool refpmu_runs_on(struct pmu *pmu, int cpu);
-
-#ifdef PERF_PMU_CAP_HETEROGENEOUS_CPUS
-static inline int refpmu_compat_filter(struct perf_event *event)
-{
-	return refpmu_runs_on(event->pmu, smp_processor_id());
-}
-
-#define REFPMU_COMPAT_FILTER .filter_match = refpmu_compat_filter
-#else
-static inline bool refpmu_compat_filter(struct pmu *pmu, int cpu)
-{
-	return !refpmu_runs_on(pmu, cpu);
-}
-
-#define REFPMU_COMPAT_FILTER .filter = refpmu_compat_filter
 #endif
 
 /* Kernels on which another event can pause and resume a trace have this capability flag. */
@@ -84,6 +65,17 @@ static inline bool refpmu_compat_scope(struct pmu *pmu)
 	return true;
 #else
 	return false;
+#endif
+}
+
+/*
+ * Send an NMI to this CPU, if refpmu_nmi_setup() has succeeded. Interrupts off. The NMI arrives at
+ * once, or at the end of the NMI that is being handled.
+ */
+static inline void refpmu_compat_send_nmi(void)
+{
+#ifdef CONFIG_X86_LOCAL_APIC
+	apic->send_IPI(smp_processor_id(), NMI_VECTOR);
 #endif
 }
 

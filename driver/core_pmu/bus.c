@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The register bus: the only path from the driver to the device. It logs every access. */
-#include "refpmu.h"
+#include "bus.h"
+#include "port/clock.h"
 
 /*
  * The driver derives every register number and value from parameters that it gave to the device

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One event on its counter: fold, reload, enable, disable, and the event's hw.state. */
-#include "refpmu.h"
+/* One event on its counter: fold, reload, enable, disable. */
+#include "bus.h"
+#include "core/period.h"
+#include "counter.h"
+#include "precise.h"
 
 static u32 value_reg(int idx)
 {
@@ -79,13 +82,15 @@ static void merge_switch(struct refpmu_cpu *cpuc, const struct hw_perf_event *hw
 				 on ? REFPMU_EVENT_MERGE | REFPMU_EVTSEL_EN : 0);
 }
 
-static void counter_enable(struct refpmu_cpu *cpuc, const struct hw_perf_event *hwc)
+/* Let the counter of an event count, as soon as GLOBAL_CTRL allows it. */
+void refpmu_counter_enable(struct refpmu_cpu *cpuc, const struct hw_perf_event *hwc)
 {
 	merge_switch(cpuc, hwc, true);
 	counter_switch(cpuc, hwc, true);
 }
 
-static void counter_disable(struct refpmu_cpu *cpuc, const struct hw_perf_event *hwc)
+/* Undo refpmu_counter_enable(). */
+void refpmu_counter_disable(struct refpmu_cpu *cpuc, const struct hw_perf_event *hwc)
 {
 	counter_switch(cpuc, hwc, false);
 	merge_switch(cpuc, hwc, false);
@@ -162,42 +167,4 @@ bool refpmu_set_period(struct refpmu_cpu *cpuc, struct perf_event *event)
 	if (hwc->flags & REFPMU_HW_PRECISE)
 		refpmu_precise_reload(cpuc, event, reload.raw);
 	return reload.elapsed;
-}
-
-/**
- * refpmu_do() - Perform a transition of an event's state.
- * @cpuc: State of this CPU.
- * @event: The event; it has a counter.
- * @op: The operation.
- *
- * A reload begins a new count. It therefore also acknowledges an overflow that the counter still
- * shows, which may belong to the counter's previous owner.
- */
-void refpmu_do(struct refpmu_cpu *cpuc, struct perf_event *event, enum refpmu_op op)
-{
-	struct hw_perf_event *hwc = &event->hw;
-	const struct refpmu_step step = refpmu_state_step(hwc->state, op);
-
-	WARN_ON_ONCE(step.actions & REFPMU_DO_WARN);
-	if (step.actions & REFPMU_DO_DISABLE) {
-		counter_disable(cpuc, hwc);
-		cpuc->running--;
-		hwc->state |= PERF_HES_STOPPED;
-		if (hwc->flags & REFPMU_HW_PRECISE)
-			refpmu_precise_disable(cpuc, event);
-	}
-	if (step.actions & REFPMU_DO_FOLD)
-		refpmu_update(cpuc, event);
-	if (step.actions & REFPMU_DO_RELOAD) {
-		refpmu_ack(cpuc, BIT_ULL(hwc->idx));
-		refpmu_set_period(cpuc, event);
-	}
-	hwc->state = step.next;
-	if (step.actions & REFPMU_DO_ENABLE) {
-		if (hwc->flags & REFPMU_HW_PRECISE)
-			refpmu_precise_enable(cpuc, event);
-		counter_enable(cpuc, hwc);
-		cpuc->running++;
-	}
-	perf_event_update_userpage(event);
 }

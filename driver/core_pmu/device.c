@@ -2,7 +2,15 @@
 /* One core type: the memory of its CPUs, its PMU and its stimulus port. */
 #include <linux/slab.h>
 
-#include "refpmu.h"
+#include "compat/compat.h"
+#include "device.h"
+#include "irq.h"
+#include "lbr.h"
+#include "pmu.h"
+#include "port/clock_timer.h"
+#include "port/interrupt.h"
+#include "port/stimulus.h"
+#include "precise.h"
 
 static void free_cpus(struct refpmu_device *dev)
 {

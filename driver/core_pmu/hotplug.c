@@ -4,7 +4,11 @@
  * stop what still runs for that CPU. When the CPU comes back, the driver must not rely on its
  * registers: a CPU that was only parked has preserved them.
  */
-#include "refpmu.h"
+#include "bus.h"
+#include "counter.h"
+#include "device.h"
+#include "hotplug.h"
+#include "precise.h"
 
 static int prepare_state;
 

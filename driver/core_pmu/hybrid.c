@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A machine with two core types: their parameters, and the CPUs of each. */
-#include "refpmu.h"
+#include "hybrid.h"
 
 static const struct {
 	const char *name;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Open an event: check its perf_event_attr, and store its settings in hw. */
 #include "compat/compat.h"
-#include "refpmu.h"
+#include "cpu.h"
+#include "init.h"
+#include "port/log.h"
+#include "schedule.h"
 
 static struct refpmu_attr translate(struct perf_event *event)
 {

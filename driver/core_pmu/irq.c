@@ -3,22 +3,16 @@
 #include <linux/bitops.h>
 #include <linux/sched/clock.h>
 
+#include "bus.h"
 #include "compat/compat.h"
-#include "refpmu.h"
+#include "counter.h"
+#include "irq.h"
+#include "port/clock.h"
+#include "port/interrupt.h"
+#include "sample.h"
+#include "transition.h"
 
 bool refpmu_pmi_is_nmi;
-
-/* Return true while the line is up and not held back by the stimulus port. */
-bool refpmu_line(const struct refpmu_cpu *cpuc)
-{
-	return refpmu_model_line(&cpuc->model) && !cpuc->held;
-}
-
-/* Return true while an interrupt, or work that belongs to it, is pending. */
-bool refpmu_pending(const struct refpmu_cpu *cpuc)
-{
-	return READ_ONCE(cpuc->raised) || irq_work_is_busy((struct irq_work *)&cpuc->pmi);
-}
 
 /*
  * Do what an interrupt controller does. raised must be set before the NMI is sent: the NMI handler
@@ -28,7 +22,7 @@ static void deliver(struct refpmu_cpu *cpuc)
 {
 	WRITE_ONCE(cpuc->raised, true);
 	if (refpmu_pmi_is_nmi)
-		refpmu_nmi_send();
+		refpmu_compat_send_nmi();
 	else
 		irq_work_queue(&cpuc->pmi);
 }

@@ -6,7 +6,9 @@
  */
 #include <linux/slab.h>
 
-#include "refpmu.h"
+#include "bus.h"
+#include "compat/compat.h"
+#include "lbr.h"
 
 /* The open calls of a task that is not running. */
 struct refpmu_task_calls {
@@ -169,32 +171,17 @@ static void restore(struct refpmu_cpu *cpuc, struct refpmu_task_calls *calls)
 	calls->n = 0;
 }
 
-static struct refpmu_cpu *cpu_of_kind(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < refpmu_devices_count; i++) {
-		if (cpumask_test_cpu(smp_processor_id(), &refpmu_devices[i].supported))
-			return refpmu_this_cpu(&refpmu_devices[i]);
-	}
-	return NULL;
-}
-
-/*
- * Handle a context switch. Before the old task leaves the CPU, its precise records become samples,
- * while it is still current. When the new task runs, it gets its own branch records. Older kernels
- * pass no context for events of a CPU, so the device is found by the current CPU.
+/**
+ * refpmu_lbr_switch_task() - Keep the branch records of two tasks apart.
+ * @cpuc: State of this CPU.
+ * @calls: The saved call stack of the task, or NULL.
+ * @sched_in: The task begins to run; otherwise it leaves the CPU.
+ *
+ * A call stack is saved and restored with its task.
  */
-REFPMU_COMPAT_SCHED_TASK(refpmu_sched_task)
+void refpmu_lbr_switch_task(struct refpmu_cpu *cpuc, struct refpmu_task_calls *calls,
+			    bool sched_in)
 {
-	struct refpmu_cpu *cpuc = cpu_of_kind();
-	struct refpmu_task_calls *calls = refpmu_compat_task_data(context);
-
-	if (!cpuc)
-		return;
-	refpmu_log_here(cpuc, REFPMU_CALL_SCHED_TASK, sched_in, 0);
-	if (!sched_in)
-		refpmu_precise_drain(cpuc);
 	if (!cpuc->lbr.users)
 		return;
 	if (!stack_of_calls(&cpuc->lbr))
@@ -206,19 +193,6 @@ REFPMU_COMPAT_SCHED_TASK(refpmu_sched_task)
 	clear(cpuc);
 	if (calls)
 		restore(cpuc, calls);
-}
-
-/*
- * Two tasks exchange their perf contexts, with all events. The saved calls must stay with the task,
- * so swap them back.
- */
-void refpmu_swap_task_ctx(struct refpmu_compat_context *prev, struct refpmu_compat_context *next)
-{
-	struct refpmu_cpu *cpuc = cpu_of_kind();
-
-	if (cpuc)
-		refpmu_log_device(cpuc->dev, REFPMU_CALL_SWAP_TASK_CTX, 0, 0);
-	swap(prev->task_ctx_data, next->task_ctx_data);
 }
 
 int refpmu_lbr_setup(struct refpmu_device *dev)

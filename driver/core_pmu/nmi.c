@@ -5,7 +5,8 @@
 #include <asm/apic.h>
 #include <asm/nmi.h>
 
-#include "refpmu.h"
+#include "irq.h"
+#include "nmi.h"
 
 /*
  * Claim only NMIs that this driver has raised. perf, the watchdog and backtraces share the vector,
@@ -35,13 +36,4 @@ int refpmu_nmi_setup(void)
 void refpmu_nmi_teardown(void)
 {
 	unregister_nmi_handler(NMI_LOCAL, "refpmu");
-}
-
-/*
- * Send an NMI to this CPU. Interrupts off. The NMI arrives at once, or at the end of the NMI that
- * is being handled.
- */
-void refpmu_nmi_send(void)
-{
-	apic->send_IPI(smp_processor_id(), NMI_VECTOR);
 }

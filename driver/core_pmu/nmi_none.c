@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* NMI functions for architectures on which the driver cannot raise an NMI. */
-#include "refpmu.h"
+#include "nmi.h"
 
 int refpmu_nmi_setup(void)
 {
@@ -8,9 +8,5 @@ int refpmu_nmi_setup(void)
 }
 
 void refpmu_nmi_teardown(void)
-{
-}
-
-void refpmu_nmi_send(void)
 {
 }

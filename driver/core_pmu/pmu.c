@@ -3,8 +3,21 @@
 #include <linux/build_bug.h>
 #include <linux/module.h>
 
+#include "bus.h"
 #include "compat/compat.h"
-#include "refpmu.h"
+#include "compat/filter.h"
+#include "counter.h"
+#include "hybrid.h"
+#include "init.h"
+#include "irq.h"
+#include "lbr.h"
+#include "pmu.h"
+#include "port/clock.h"
+#include "port/log.h"
+#include "schedule.h"
+#include "sysfs.h"
+#include "task.h"
+#include "transition.h"
 
 static_assert(REFPMU_STOPPED == PERF_HES_STOPPED);
 static_assert(REFPMU_UPTODATE == PERF_HES_UPTODATE);

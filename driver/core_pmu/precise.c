@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Precise events: the memory that the device writes records to, and the conversion of records to
- * counts and samples.
+ * Precise events: the memory that the device writes records to, and the counters that write them.
+ * transition.c converts the records to counts and samples.
  *
  * When a counter ends a period, the device writes a record and loads the counter with its reset
  * value. If the period is fixed and fits into the counter, the reset value is the whole period.
@@ -14,9 +14,12 @@
 #include <linux/sizes.h>
 #include <linux/slab.h>
 
-#include "refpmu.h"
-
-#define BUFFER_BYTES (60 * SZ_1K)
+#include "bus.h"
+#include "compat/compat.h"
+#include "core/period.h"
+#include "core/record.h"
+#include "port/interrupt.h"
+#include "precise.h"
 
 /*
  * Fields of a sample that are in the record, or that do not change until the next context switch.
@@ -26,20 +29,6 @@
 	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |       \
 	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_WEIGHT_TYPE | PERF_SAMPLE_DATA_SRC |               \
 	 PERF_SAMPLE_TRANSACTION | PERF_SAMPLE_REGS_INTR)
-
-struct refpmu_precise_memory {
-	struct refpmu_ds area;
-	u64 words[BUFFER_BYTES / sizeof(u64)];
-};
-
-/*
- * Address of the buffer. The driver does not read it from the DS area, which only the device may
- * trust.
- */
-static u64 buffer_base(const struct refpmu_precise *p)
-{
-	return (u64)(uintptr_t)p->memory->words;
-}
 
 /*
  * Memory access of the device. The device can reach only the memory of its own CPU, even if a
@@ -100,9 +89,9 @@ void refpmu_precise_reset(struct refpmu_cpu *cpuc)
 static void lay_out(struct refpmu_precise *p)
 {
 	struct refpmu_ds *area = &p->memory->area;
-	const u64 base = buffer_base(p);
+	const u64 base = refpmu_buffer_base(p);
 	const u64 record = refpmu_record_size(p->data_cfg);
-	const u64 room = BUFFER_BYTES / record * record;
+	const u64 room = REFPMU_BUFFER_BYTES / record * record;
 	/*
 	 * An eighth of the buffer is reserved for records that arrive before the interrupt is
 	 * handled.
@@ -167,14 +156,13 @@ void refpmu_precise_reload(struct refpmu_cpu *cpuc, struct perf_event *event, u6
  * @cpuc: State of this CPU.
  * @event: The event.
  *
- * The function drains the buffer first, because the buffer must not contain records of two layouts.
+ * The buffer is empty: the function may change the layout of the records.
  */
 void refpmu_precise_enable(struct refpmu_cpu *cpuc, struct perf_event *event)
 {
 	struct refpmu_precise *p = &cpuc->precise;
 	const u64 bit = BIT_ULL(event->hw.idx);
 
-	refpmu_precise_drain(cpuc);
 	if (!p->enabled)
 		refpmu_bus_write(cpuc, REFPMU_REG_DS_AREA, (u64)(uintptr_t)&p->memory->area);
 	p->data_cfg = (p->enabled ? p->data_cfg : 0) | event->hw.event_base_rdpmc;
@@ -192,7 +180,7 @@ void refpmu_precise_enable(struct refpmu_cpu *cpuc, struct perf_event *event)
  * @cpuc: State of this CPU.
  * @event: The event; its counter is disabled.
  *
- * The last records become samples while the event still owns the counter.
+ * Its last records are still in the buffer.
  */
 void refpmu_precise_disable(struct refpmu_cpu *cpuc, struct perf_event *event)
 {
@@ -202,132 +190,4 @@ void refpmu_precise_disable(struct refpmu_cpu *cpuc, struct perf_event *event)
 	p->enabled &= ~bit;
 	p->prompt &= ~bit;
 	refpmu_bus_write(cpuc, REFPMU_REG_PEBS_ENABLE, p->enabled);
-	refpmu_precise_drain(cpuc);
-}
-
-/* Fold a counter that has wrapped once and that the device has reloaded with a whole period. */
-static void fold_period(const struct refpmu_cpu *cpuc, struct perf_event *event)
-{
-	struct hw_perf_event *hwc = &event->hw;
-	const u64 mask = refpmu_low_bits(cpuc->model.params.width);
-	const u64 prev = local64_read(&hwc->prev_count);
-
-	local64_add((0 - prev) & mask, &event->count);
-	local64_set(&hwc->prev_count, (0 - hwc->last_tag) & mask);
-	local64_set(&hwc->period_left, hwc->last_tag);
-	hwc->last_period = hwc->last_tag;
-}
-
-/*
- * Handle a record of counter @idx: a period has ended, or a part of a period that is longer than
- * the counter's range.
- */
-static void period_over(struct refpmu_cpu *cpuc, unsigned int idx,
-			const struct refpmu_record *record, u64 *muted)
-{
-	struct refpmu_precise *p = &cpuc->precise;
-	struct perf_event *event = cpuc->owner[idx];
-	bool elapsed = true;
-
-	if (!event || !(event->hw.flags & REFPMU_HW_PRECISE))
-		return;
-	if (p->reloaded & BIT_ULL(idx)) {
-		fold_period(cpuc, event);
-	} else {
-		refpmu_update(cpuc, event);
-		elapsed = refpmu_set_period(cpuc, event);
-	}
-	perf_event_update_userpage(event);
-	if (!elapsed)
-		return;
-	/*
-	 * perf wants no more samples. The count must still be right, so this comes after the fold.
-	 */
-	if (*muted & BIT_ULL(idx))
-		return;
-	if (!refpmu_sample_record(cpuc, event, record, !p->left[idx]))
-		return;
-	*muted |= BIT_ULL(idx);
-	if (!(event->hw.state & PERF_HES_STOPPED))
-		refpmu_do(cpuc, event, REFPMU_OP_STOP);
-}
-
-/*
- * Count the records of each counter from @offset to @size. Only the last record of a counter is
- * reported as an overflow.
- */
-static void count_records(struct refpmu_precise *p, u64 offset, u64 size)
-{
-	struct refpmu_record record;
-	u64 bits;
-
-	memset(p->left, 0, sizeof(p->left));
-	while (refpmu_record_next(p->memory->words, size, &offset, &record) > 0) {
-		for (bits = record.counters; bits; bits &= bits - 1)
-			p->left[__ffs64(bits)]++;
-	}
-}
-
-static u64 filled(const struct refpmu_precise *p)
-{
-	return refpmu_record_filled(buffer_base(p), BUFFER_BYTES,
-				    READ_ONCE(p->memory->area.pebs_index));
-}
-
-/**
- * refpmu_precise_drain() - Convert all records to samples and empty the buffer.
- * @cpuc: State of this CPU.
- *
- * Writing a sample may read an event, which would drain the buffer again. Such a read gets the
- * count as of the current record. The function runs on its own CPU, with interrupts off and the
- * handler masked.
- */
-void refpmu_precise_drain(struct refpmu_cpu *cpuc)
-{
-	struct refpmu_precise *p = &cpuc->precise;
-	struct refpmu_record record;
-	u64 offset = 0, size = 0, muted = 0, bits;
-
-	if (p->draining || !p->memory)
-		return;
-	p->draining = true;
-	for (;;) {
-		if (offset == size) {
-			size = filled(p);
-			if (offset >= size)
-				break;
-			count_records(p, offset, size);
-		}
-		/* Data after an invalid record cannot be trusted. */
-		if (refpmu_record_next(p->memory->words, size, &offset, &record) <= 0)
-			break;
-		for (bits = record.counters; bits; bits &= bits - 1) {
-			p->left[__ffs64(bits)]--;
-			period_over(cpuc, __ffs64(bits), &record, &muted);
-		}
-	}
-	WRITE_ONCE(p->memory->area.pebs_index, buffer_base(p));
-	p->draining = false;
-}
-
-/**
- * refpmu_precise_read() - Prepare to read an event.
- * @cpuc: State of this CPU.
- * @event: The event.
- *
- * The function drains the records of a precise event.
- *
- * Return: false if the caller must not fold the counter. That is so if the event is up to date, or
- * if the counter is ahead of the record that is being drained.
- */
-bool refpmu_precise_read(struct refpmu_cpu *cpuc, struct perf_event *event)
-{
-	struct refpmu_precise *p = &cpuc->precise;
-
-	if (!(event->hw.flags & REFPMU_HW_PRECISE))
-		return true;
-	if (p->draining)
-		return !(p->reloaded & BIT_ULL(event->hw.idx));
-	refpmu_precise_drain(cpuc);
-	return !(event->hw.state & PERF_HES_UPTODATE);
 }

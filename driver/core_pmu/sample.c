@@ -2,7 +2,9 @@
 /* Fill in perf_sample_data. No other file does that. */
 #include <linux/sched/task_stack.h>
 
-#include "refpmu.h"
+#include "compat/compat.h"
+#include "lbr.h"
+#include "sample.h"
 
 /* Get the registers of the user task, if there is one. */
 static void user_regs(struct refpmu_cpu *cpuc, struct pt_regs *to)

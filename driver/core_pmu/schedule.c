@@ -2,7 +2,11 @@
 /* Assign counters to events: when events are added, and as a trial when a group is opened. */
 #include <linux/slab.h>
 
-#include "refpmu.h"
+#include "bus.h"
+#include "counter.h"
+#include "lbr.h"
+#include "schedule.h"
+#include "transition.h"
 
 /* Convert the settings that event_init has stored in hw to a want. */
 static struct refpmu_want want(const struct perf_event *event)

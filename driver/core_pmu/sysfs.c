@@ -8,7 +8,8 @@
 #include <linux/sysfs.h>
 
 #include "core/events.h"
-#include "refpmu.h"
+#include "cpu.h"
+#include "sysfs.h"
 
 static struct refpmu_device *device_of(struct device *dev)
 {

@@ -18,10 +18,7 @@
  */
 #include <linux/sched/clock.h>
 
-#include <asm/irq_regs.h>
-
-#include "compat/compat.h"
-#include "core_pmu/refpmu.h"
+#include "clock.h"
 
 /*
  * Limits of the timer. A timer that fires more often than SOONEST_NS would take all CPU time, so
@@ -34,13 +31,14 @@
 /* Limit of the time that the clock catches up on. */
 #define CARRIED_NS (100 * NSEC_PER_USEC)
 
-static bool stands_still(const struct refpmu_cpu *cpuc)
+/* Return true while the model gets no ticks from the clock. */
+bool refpmu_clock_stands_still(const struct refpmu_cpu *cpuc)
 {
 	return cpuc->clock_mode != REFPMU_CLOCK_AUTO || cpuc->serving || refpmu_line(cpuc);
 }
 
-/* Ticks since the last update of the model; 0 if the clock was stopped. */
-static u64 elapsed_ticks(const struct refpmu_cpu *cpuc, u64 now)
+/* Return the ticks since the last update of the model; 0 if the clock was stopped. */
+u64 refpmu_clock_elapsed(const struct refpmu_cpu *cpuc, u64 now)
 {
 	const u64 base = cpuc->clock_base;
 
@@ -65,9 +63,9 @@ void refpmu_clock_pass(struct refpmu_cpu *cpuc)
 		return;
 	}
 	now = local_clock();
-	ticks = elapsed_ticks(cpuc, now);
+	ticks = refpmu_clock_elapsed(cpuc, now);
 	cpuc->clock_base = now;
-	if (stands_still(cpuc))
+	if (refpmu_clock_stands_still(cpuc))
 		return;
 	if (cpuc->held)
 		refpmu_model_advance(&cpuc->model, ticks, priv, true);
@@ -101,9 +99,9 @@ void refpmu_clock_arm(struct refpmu_cpu *cpuc)
 
 	if (!cpuc->clock_base && refpmu_model_counting(&cpuc->model))
 		cpuc->clock_base = now;
-	if (stands_still(cpuc) || cpuc->held || ticks == ~0ULL)
+	if (refpmu_clock_stands_still(cpuc) || cpuc->held || ticks == ~0ULL)
 		return;
-	due = min_t(u64, ticks, LATEST_NS) + now - elapsed_ticks(cpuc, now);
+	due = min_t(u64, ticks, LATEST_NS) + now - refpmu_clock_elapsed(cpuc, now);
 	due = max(due, now + SOONEST_NS);
 	if (hrtimer_is_queued(&cpuc->timer) && cpuc->timer_due <= due)
 		return;
@@ -118,61 +116,4 @@ void refpmu_clock_mode(struct refpmu_cpu *cpuc, u32 mode)
 	cpuc->clock_mode = mode;
 	cpuc->clock_base = 0;
 	refpmu_clock_arm(cpuc);
-}
-
-/* Advance the clock up to an overflow. Samples get the registers that the timer interrupted. */
-static void fire(struct refpmu_cpu *cpuc, struct pt_regs *regs)
-{
-	struct refpmu_cause *cause = &cpuc->cause;
-	const u64 now = local_clock();
-	const struct refpmu_stimulus stimulus = {
-		.clock = true,
-		.n = elapsed_ticks(cpuc, now),
-		.origin = &cause->origin,
-	};
-	struct refpmu_model_step step;
-
-	if (!stimulus.n || stands_still(cpuc) || cpuc->held)
-		return;
-	cause->regs = *regs;
-	cause->origin = (struct refpmu_origin){
-		.privilege = user_mode(regs) ? REFPMU_USER : REFPMU_KERNEL,
-		.ip = instruction_pointer(regs),
-		.time = refpmu_record_time(),
-	};
-	refpmu_compat_get_gprs(regs, &cause->origin.flags, cause->origin.gpr);
-	step = refpmu_model_stimulate(&cpuc->model, &stimulus);
-	cpuc->clock_base += step.done;
-	if (refpmu_line(cpuc))
-		refpmu_raise_pmi_in_irq(cpuc);
-}
-
-static enum hrtimer_restart refpmu_timer(struct hrtimer *timer)
-{
-	struct refpmu_cpu *cpuc = container_of(timer, struct refpmu_cpu, timer);
-	struct pt_regs *regs = get_irq_regs();
-
-	/* The timers of a CPU that goes offline migrate to another CPU. */
-	if (cpuc->cpu != smp_processor_id() || WARN_ON_ONCE(!regs))
-		return HRTIMER_NORESTART;
-	/*
-	 * An NMI that arrives until arming is false again need not queue the irq_work that arms the
-	 * clock, because refpmu_clock_arm() follows below.
-	 */
-	cpuc->arming = true;
-	fire(cpuc, regs);
-	cpuc->arming = false;
-	barrier();
-	refpmu_clock_arm(cpuc);
-	return HRTIMER_NORESTART;
-}
-
-/*
- * Must come before every other function of the clock. There is no teardown besides
- * hrtimer_cancel().
- */
-void refpmu_clock_setup(struct refpmu_cpu *cpuc)
-{
-	hrtimer_init(&cpuc->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	cpuc->timer.function = refpmu_timer;
 }

@@ -3,7 +3,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "core_pmu/refpmu.h"
+#include "journal.h"
 
 int refpmu_journal_setup(struct refpmu_journal *journal)
 {
@@ -58,18 +58,4 @@ void refpmu_journal_stats(const struct refpmu_journal *journal, struct refpmu_st
 	stats->pmi = local64_read(&journal->pmi);
 	stats->pmi_claimed = local64_read(&journal->pmi_claimed);
 	stats->overflows = local64_read(&journal->overflows);
-}
-
-void refpmu_log_device(struct refpmu_device *dev, enum refpmu_call call, u64 flags, u64 event)
-{
-	unsigned long irqs;
-
-	local_irq_save(irqs);
-	refpmu_journal_call(&refpmu_this_cpu(dev)->journal, call, flags, event);
-	local_irq_restore(irqs);
-}
-
-void refpmu_log_call(enum refpmu_call call, const struct perf_event *event, u64 flags)
-{
-	refpmu_log_device(to_refpmu(event->pmu), call, flags, event->id);
 }

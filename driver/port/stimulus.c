@@ -5,7 +5,9 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "core_pmu/refpmu.h"
+#include "clock.h"
+#include "interrupt.h"
+#include "stimulus.h"
 
 #define SERVE_TIMEOUT_NS NSEC_PER_SEC
 

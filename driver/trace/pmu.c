@@ -1,51 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * refpmu_trace, a PMU with an AUX area, to which it writes a record of every branch. This file has
- * the callbacks, the interrupt, and the setup. An event of this PMU has no count and no samples.
+ * the callbacks and the registration. An event of this PMU has no count and no samples.
  */
-#include <linux/cpuhotplug.h>
 #include <linux/device.h>
 #include <linux/module.h>
 
 #include "compat/compat.h"
-#include "core_pmu/refpmu.h"
 #include "trace.h"
-
-/* Limit of handler runs for one interrupt, after which the line counts as an interrupt storm. */
-#define TRACE_RUNS 64
 
 static bool as_bts;
 module_param_named(bts, as_bts, bool, 0444);
 MODULE_PARM_DESC(bts, "register refpmu_trace as \"intel_bts\", so that tools decode its records");
 
-struct refpmu_trace_cpu __percpu *refpmu_trace_cpus;
-
-static enum cpuhp_state hotplug;
 static struct pmu trace_pmu;
-static atomic64_t inits; /* event_init and destroy are not tied to a CPU */
-static atomic64_t destroys;
-static atomic64_t live; /* events that event_init accepted and that are not destroyed yet */
-
-u64 refpmu_trace_inits(void)
-{
-	return atomic64_read(&inits);
-}
-
-u64 refpmu_trace_destroys(void)
-{
-	return atomic64_read(&destroys);
-}
-
-u64 refpmu_trace_live(void)
-{
-	return atomic64_read(&live);
-}
-
-void refpmu_trace_forget(void)
-{
-	atomic64_set(&inits, 0);
-	atomic64_set(&destroys, 0);
-}
 
 /* Log a callback, from any context. */
 static void note(enum refpmu_call call, const struct perf_event *event, u64 flags)
@@ -57,63 +25,10 @@ static void note(enum refpmu_call call, const struct perf_event *event, u64 flag
 	local_irq_restore(irqs);
 }
 
-/* Return true while the line is up and not held back by the stimulus port. */
-bool refpmu_trace_line(const struct refpmu_trace_cpu *t)
-{
-	return refpmu_model_line(&t->model) && !t->held;
-}
-
-/* Raise the interrupt of @t on its own CPU. It arrives when interrupts are on. */
-void refpmu_trace_raise(struct refpmu_trace_cpu *t)
-{
-	t->runs = 0;
-	irq_work_queue(&t->pmi);
-}
-
-/* Pass the written records to the reader, and give the device the next window. */
-static void next_window(struct refpmu_trace_cpu *t, struct perf_event *event)
-{
-	if (!refpmu_trace_close(t) && refpmu_trace_open(t, event))
-		return;
-	/* perf is about to disable the event. */
-	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
-}
-
-/* Acknowledge first, so that a later threshold raises the line again. */
-static void handle(struct refpmu_trace_cpu *t)
-{
-	const u64 status = refpmu_trace_read(t, REFPMU_REG_GLOBAL_STATUS) & REFPMU_STATUS_DS;
-	struct perf_event *event = t->event;
-
-	local64_inc(&t->journal.pmi);
-	if (status) {
-		local64_inc(&t->journal.pmi_claimed);
-		refpmu_trace_write(t, REFPMU_REG_GLOBAL_STATUS_RESET, status);
-		if (event && !(event->hw.state & PERF_HES_STOPPED))
-			next_window(t, event);
-	}
-	refpmu_journal_note(&t->journal, REFPMU_LOG_PMI, status != 0, status, 0);
-}
-
-static void pmi(struct irq_work *work)
-{
-	struct refpmu_trace_cpu *t = container_of(work, struct refpmu_trace_cpu, pmi);
-
-	/*
-	 * The CPU of @t went offline meanwhile and was reset, and the irq_work runs on another CPU.
-	 */
-	if (t->cpu != smp_processor_id())
-		return;
-	t->runs++;
-	handle(t);
-	if (refpmu_trace_line(t) && t->runs < TRACE_RUNS)
-		irq_work_queue(&t->pmi);
-}
-
 static void trace_destroy(struct perf_event *event)
 {
-	atomic64_inc(&destroys);
-	atomic64_dec(&live);
+	atomic64_inc(&refpmu_trace_totals.destroys);
+	atomic64_dec(&refpmu_trace_totals.live);
 }
 
 /*
@@ -127,7 +42,7 @@ static int trace_event_init(struct perf_event *event)
 	if (attr->type != event->pmu->type)
 		return -ENOENT;
 	note(REFPMU_CALL_EVENT_INIT, event, 0);
-	atomic64_inc(&inits);
+	atomic64_inc(&refpmu_trace_totals.inits);
 	if (attr->config || attr->config1 || attr->config2 || refpmu_compat_config3(attr))
 		return -EINVAL;
 	if (attr->precise_ip || has_branch_stack(event))
@@ -144,7 +59,7 @@ static int trace_event_init(struct perf_event *event)
 		event->hw.config |= REFPMU_DEBUGCTL_BTS_OFF_USR;
 	if (attr->exclude_kernel)
 		event->hw.config |= REFPMU_DEBUGCTL_BTS_OFF_OS;
-	atomic64_inc(&live);
+	atomic64_inc(&refpmu_trace_totals.live);
 	event->destroy = trace_destroy;
 	return 0;
 }
@@ -290,77 +205,16 @@ static const struct pmu trace_ops = {
 	.free_aux = trace_free_aux,
 };
 
-/* Set the power-on state of @cpu, which is not online yet or has had no event so far. */
-static int prepare(unsigned int cpu)
-{
-	struct refpmu_trace_cpu *t = per_cpu_ptr(refpmu_trace_cpus, cpu);
-	const struct refpmu_model_params params = {
-		.general = 1,
-		.width = 48,
-		.trace = true,
-		.memory = refpmu_trace_memory,
-		.context = t,
-	};
-
-	t->cpu = cpu;
-	t->event = NULL;
-	t->buffer = NULL;
-	t->control = 0;
-	t->held = false;
-	memset(&t->ds, 0, sizeof(t->ds));
-	return refpmu_model_reset(&t->model, &params);
-}
-
-static void free_cpus(void)
-{
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu) {
-		struct refpmu_trace_cpu *t = per_cpu_ptr(refpmu_trace_cpus, cpu);
-
-		irq_work_sync(&t->pmi);
-		refpmu_journal_free(&t->journal);
-	}
-	free_percpu(refpmu_trace_cpus);
-}
-
-/*
- * The irq_work runs in hard interrupt context on every kernel, PREEMPT_RT included, like the
- * interrupt of a real device.
- */
-static int alloc_cpus(void)
-{
-	unsigned int cpu;
-
-	refpmu_trace_cpus = alloc_percpu(struct refpmu_trace_cpu);
-	if (!refpmu_trace_cpus)
-		return -ENOMEM;
-	for_each_possible_cpu(cpu)
-		per_cpu_ptr(refpmu_trace_cpus, cpu)->pmi = IRQ_WORK_INIT_HARD(pmi);
-	for_each_possible_cpu(cpu) {
-		if (refpmu_journal_setup(&per_cpu_ptr(refpmu_trace_cpus, cpu)->journal)) {
-			free_cpus();
-			return -ENOMEM;
-		}
-	}
-	return 0;
-}
-
 int refpmu_trace_register(void)
 {
 	const char *name = as_bts ? "intel_bts" : "refpmu_trace";
-	int err = alloc_cpus();
+	int err = refpmu_trace_cpus_setup();
 
 	if (err)
 		return err;
-	/* The callback must run before a CPU comes online, so before its first event. */
-	err = cpuhp_setup_state(CPUHP_BP_PREPARE_DYN, "perf/refpmu_trace:prepare", prepare, NULL);
-	if (err < 0)
-		goto free;
-	hotplug = err;
 	err = refpmu_trace_port_register("refpmu_trace");
 	if (err)
-		goto hotplug;
+		goto cpus;
 	/* perf would take a struct pmu that was registered before as partly registered */
 	trace_pmu = trace_ops;
 	err = perf_pmu_register(&trace_pmu, name, -1);
@@ -369,10 +223,8 @@ int refpmu_trace_register(void)
 
 	pr_err("refpmu: perf refused the PMU %s: %d\n", name, err);
 	refpmu_trace_port_unregister();
-hotplug:
-	cpuhp_remove_state_nocalls(hotplug);
-free:
-	free_cpus();
+cpus:
+	refpmu_trace_cpus_teardown();
 	return err;
 }
 
@@ -380,6 +232,5 @@ void refpmu_trace_unregister(void)
 {
 	refpmu_compat_unregister(&trace_pmu);
 	refpmu_trace_port_unregister();
-	cpuhp_remove_state_nocalls(hotplug);
-	free_cpus();
+	refpmu_trace_cpus_teardown();
 }

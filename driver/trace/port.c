@@ -173,9 +173,9 @@ static int run_stats(struct refpmu_port_request *req)
 	stats->used = t->event ? 1 : 0;
 	stats->disable_depth = 0;
 	local_irq_restore(irqs);
-	stats->calls[REFPMU_CALL_EVENT_INIT] = refpmu_trace_inits();
-	stats->calls[REFPMU_CALL_DESTROY] = refpmu_trace_destroys();
-	stats->live_events = refpmu_trace_live();
+	stats->calls[REFPMU_CALL_EVENT_INIT] = atomic64_read(&refpmu_trace_totals.inits);
+	stats->calls[REFPMU_CALL_DESTROY] = atomic64_read(&refpmu_trace_totals.destroys);
+	stats->live_events = atomic64_read(&refpmu_trace_totals.live);
 	return 0;
 }
 
@@ -197,7 +197,8 @@ static int ioctl_reset(struct refpmu_port_request *req)
 
 	req->run = run_reset;
 	err = refpmu_port_run_everywhere(req);
-	refpmu_trace_forget();
+	atomic64_set(&refpmu_trace_totals.inits, 0);
+	atomic64_set(&refpmu_trace_totals.destroys, 0);
 	return err;
 }
 

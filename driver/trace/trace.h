@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Declarations that the files of refpmu_trace share: per-CPU device, transaction and buffer. */
-#ifndef REFPMU_GLUE_TRACE_H
-#define REFPMU_GLUE_TRACE_H
+#ifndef REFPMU_TRACE_H
+#define REFPMU_TRACE_H
 
 #include <linux/irq_work.h>
 #include <linux/percpu.h>
@@ -46,17 +46,29 @@ struct refpmu_trace_cpu {
 	struct refpmu_journal journal;
 };
 
-extern struct refpmu_trace_cpu __percpu *refpmu_trace_cpus;
+/* Totals of all CPUs: event_init and destroy are not tied to a CPU. */
+struct refpmu_trace_totals {
+	atomic64_t inits;
+	atomic64_t destroys;
+	atomic64_t live; /* events that event_init accepted and that are not destroyed yet */
+};
 
-/* trace.c */
+/* cpus.c */
+extern struct refpmu_trace_cpu __percpu *refpmu_trace_cpus;
+extern struct refpmu_trace_totals refpmu_trace_totals;
+int refpmu_trace_cpus_setup(void);
+void refpmu_trace_cpus_teardown(void);
+
+/* pmu.c */
+int refpmu_trace_register(void);
+void refpmu_trace_unregister(void);
+
+/* irq.c: the interrupt */
 void refpmu_trace_raise(struct refpmu_trace_cpu *t);
 bool refpmu_trace_line(const struct refpmu_trace_cpu *t);
-u64 refpmu_trace_inits(void);
-u64 refpmu_trace_destroys(void);
-u64 refpmu_trace_live(void);
-void refpmu_trace_forget(void);
+void refpmu_trace_irq_setup(struct refpmu_trace_cpu *t);
 
-/* trace_output.c: transactions of the AUX area */
+/* output.c: transactions of the AUX area */
 void *refpmu_trace_setup_aux(struct perf_event *event, void **pages, int nr_pages, bool overwrite);
 void refpmu_trace_free_aux(void *aux);
 void *refpmu_trace_memory(void *context, u64 address, u64 size);
@@ -66,8 +78,8 @@ void refpmu_trace_switch(struct refpmu_trace_cpu *t, const struct perf_event *ev
 u64 refpmu_trace_read(struct refpmu_trace_cpu *t, u32 reg);
 void refpmu_trace_write(struct refpmu_trace_cpu *t, u32 reg, u64 value);
 
-/* trace_port.c: /dev/refpmu_trace */
+/* port.c: /dev/refpmu_trace */
 int refpmu_trace_port_register(const char *name);
 void refpmu_trace_port_unregister(void);
 
-#endif /* REFPMU_GLUE_TRACE_H */
+#endif /* REFPMU_TRACE_H */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Events of refpmu_uncore on its counters: add, start, read, stop, del. */
-#include "core/period.h"
 #include "uncore.h"
 
 /*
@@ -28,25 +27,6 @@ static void set_running(struct refpmu_uncore *uncore, u64 running)
 		refpmu_uncore_timer_stop(uncore);
 }
 
-/* Fold the counter of an event. */
-static void fold(struct refpmu_uncore *uncore, struct perf_event *event)
-{
-	struct hw_perf_event *hwc = &event->hw;
-	const u64 prev = local64_read(&hwc->prev_count);
-	const u64 now = refpmu_uncore_bus_read(uncore, REFPMU_REG_PMC(hwc->idx));
-
-	local64_set(&hwc->prev_count, now);
-	local64_add(refpmu_period_delta(prev, now, uncore->params.width), &event->count);
-}
-
-/* Begin a new count: set the counter to 0, and acknowledge an overflow that it still shows. */
-static void reload(struct refpmu_uncore *uncore, struct perf_event *event)
-{
-	refpmu_uncore_bus_write(uncore, REFPMU_REG_GLOBAL_STATUS_RESET, BIT_ULL(event->hw.idx));
-	refpmu_uncore_bus_write(uncore, REFPMU_REG_A_PMC(event->hw.idx), 0);
-	local64_set(&event->hw.prev_count, 0);
-}
-
 /* Perform a transition of the state of @event, which has a counter. */
 static void step(struct refpmu_uncore *uncore, struct perf_event *event, enum refpmu_op op)
 {
@@ -58,9 +38,9 @@ static void step(struct refpmu_uncore *uncore, struct perf_event *event, enum re
 	if (next.actions & REFPMU_DO_DISABLE)
 		set_running(uncore, uncore->running & ~bit);
 	if (next.actions & REFPMU_DO_FOLD)
-		fold(uncore, event);
+		refpmu_uncore_fold(uncore, event);
 	if (next.actions & REFPMU_DO_RELOAD)
-		reload(uncore, event);
+		refpmu_uncore_reload(uncore, event);
 	hwc->state = next.next;
 	if (next.actions & REFPMU_DO_ENABLE)
 		set_running(uncore, uncore->running | bit);
@@ -136,7 +116,7 @@ static int schedule_event(struct refpmu_uncore *uncore, struct perf_event *event
 		if (!(moved & BIT_ULL(i)))
 			continue;
 		claim(uncore, uncore->queue[i], uncore->places[i].counter);
-		reload(uncore, uncore->queue[i]);
+		refpmu_uncore_reload(uncore, uncore->queue[i]);
 		if (started & BIT_ULL(i))
 			step(uncore, uncore->queue[i], REFPMU_OP_START);
 	}
@@ -212,16 +192,6 @@ void refpmu_uncore_read(struct perf_event *event)
 		return;
 	uncore->calls[REFPMU_CALL_READ]++;
 	if (event->hw.idx >= 0 && !(event->hw.state & REFPMU_UPTODATE))
-		fold(uncore, event);
+		refpmu_uncore_fold(uncore, event);
 	raw_spin_unlock(&uncore->lock);
-}
-
-/* Fold all running counters. The caller holds the lock. */
-void refpmu_uncore_poll(struct refpmu_uncore *uncore)
-{
-	u64 left;
-
-	uncore->polls++;
-	for (left = uncore->running; left; left &= left - 1)
-		fold(uncore, uncore->owner[refpmu_lowest_bit(left)]);
 }

@@ -17,8 +17,6 @@ static bool scope = true;
 module_param_named(uncore_scope, scope, bool, 0444);
 MODULE_PARM_DESC(uncore_scope, "let the kernel choose the CPU of refpmu_uncore, if it can");
 
-struct refpmu_uncore refpmu_uncore;
-
 /*
  * There is no pmu_enable and no pmu_disable, and so no transaction: they would stop the device for
  * all users while one context is switched. There is no event_idx, because user space cannot read

@@ -3,8 +3,8 @@
  * refpmu_uncore: a system-wide PMU. It counts for the whole machine, so its events belong to no
  * task and to no CPU, and it has no interrupt. This file has the declarations that its files share.
  */
-#ifndef REFPMU_GLUE_UNCORE_H
-#define REFPMU_GLUE_UNCORE_H
+#ifndef REFPMU_UNCORE_H
+#define REFPMU_UNCORE_H
 
 #include <linux/cpuhotplug.h>
 #include <linux/hrtimer.h>
@@ -82,47 +82,50 @@ struct refpmu_uncore_event {
 extern const struct refpmu_uncore_event refpmu_uncore_events[];
 extern const unsigned int refpmu_uncore_events_count;
 
-/* uncore.c, for module.c and tests */
+/* pmu.c, for module.c and tests */
 int refpmu_uncore_register(void);
 void refpmu_uncore_unregister(void);
 extern const struct pmu refpmu_uncore_ops;
 
-/* uncore_init.c: opening an event */
+/* init.c: opening an event */
 int refpmu_uncore_event_init(struct perf_event *event);
 
-/* uncore_box.c: events on counters. Interrupts off; the functions take the lock. */
+/* box.c: events on counters. Interrupts off; the functions take the lock. */
 int refpmu_uncore_add(struct perf_event *event, int flags);
 void refpmu_uncore_del(struct perf_event *event, int flags);
 void refpmu_uncore_start(struct perf_event *event, int flags);
 void refpmu_uncore_stop(struct perf_event *event, int flags);
 void refpmu_uncore_read(struct perf_event *event);
-void refpmu_uncore_poll(struct refpmu_uncore *uncore);
 
 /* Return the want of @event for the constraint solver. */
 struct refpmu_want refpmu_uncore_want(const struct perf_event *event);
 
-/* uncore_timer.c: read the counters before they wrap. The caller holds the lock. */
+/* timer.c: read the counters before they wrap. The caller holds the lock. */
 void refpmu_uncore_timer_setup(struct refpmu_uncore *uncore);
 void refpmu_uncore_timer_start(struct refpmu_uncore *uncore);
 void refpmu_uncore_timer_stop(struct refpmu_uncore *uncore);
 
-/* uncore_cpu.c: the CPU of the events */
+/* cpu.c: the CPU of the events */
 int refpmu_uncore_online(struct refpmu_uncore *uncore);
 void refpmu_uncore_offline(struct refpmu_uncore *uncore);
 extern const struct attribute_group refpmu_uncore_cpumask_group;
 
-/* uncore_sysfs.c */
+/* sysfs.c */
 extern const struct attribute_group *refpmu_uncore_attr_groups[];
 int refpmu_uncore_sysfs_setup(void);
 void refpmu_uncore_sysfs_teardown(void);
 
-/*
- * uncore_port.c: the device, /dev/refpmu_uncore and the register bus. The caller of the bus
- * functions holds the lock.
- */
+/* counter.c: the counters. The caller holds the lock. */
+void refpmu_uncore_fold(struct refpmu_uncore *uncore, struct perf_event *event);
+void refpmu_uncore_reload(struct refpmu_uncore *uncore, struct perf_event *event);
+void refpmu_uncore_poll(struct refpmu_uncore *uncore);
+
+/* bus.c: the registers. The caller holds the lock. */
 u64 refpmu_uncore_bus_read(struct refpmu_uncore *uncore, u32 reg);
 void refpmu_uncore_bus_write(struct refpmu_uncore *uncore, u32 reg, u64 value);
+
+/* port.c: /dev/refpmu_uncore */
 int refpmu_uncore_port_register(void);
 void refpmu_uncore_port_unregister(void);
 
-#endif /* REFPMU_GLUE_UNCORE_H */
+#endif /* REFPMU_UNCORE_H */

@@ -20,7 +20,7 @@ from pmuvm.kernel import Kernel
 NAME = "refpmu"
 TIMEOUT_S = 600
 SOURCES = (
-    *("Kbuild", "Kconfig", "module.c", "include", "core", "model"),
+    *("Kbuild", "Kconfig", "module.c", "module.h", "include", "core", "model"),
     *("core_pmu", "uncore", "trace", "port", "compat", "swinc"),
 )
 LOG_LINES = 15
