@@ -103,6 +103,8 @@ void refpmu_counter_disable(struct refpmu_cpu *cpuc, const struct hw_perf_event 
  *
  * While the PMU is disabled, no new bit can appear. The function then skips the write if the status
  * that was read at pmu_disable has none of the bits.
+ *
+ * Context: On the CPU of @cpuc, interrupts off; also in an NMI.
  */
 void refpmu_ack(struct refpmu_cpu *cpuc, u64 status)
 {
@@ -119,6 +121,8 @@ void refpmu_ack(struct refpmu_cpu *cpuc, u64 status)
  *
  * The function reads prev_count before the counter. An interrupt in between, which also folds,
  * changes prev_count, so the function tries again and counts nothing twice.
+ *
+ * Context: On the CPU of @cpuc, interrupts off; also in an NMI.
  */
 void refpmu_update(struct refpmu_cpu *cpuc, struct perf_event *event)
 {
@@ -144,6 +148,7 @@ void refpmu_update(struct refpmu_cpu *cpuc, struct perf_event *event)
  * last_tag holds the length of the current period. When the period ends, this value becomes
  * last_period.
  *
+ * Context: On the CPU of @cpuc, interrupts off; the handler is masked or running.
  * Return: true if a whole period has elapsed.
  */
 bool refpmu_set_period(struct refpmu_cpu *cpuc, struct perf_event *event)

@@ -93,8 +93,9 @@ static void refpmu_destroy(struct perf_event *event)
  * refpmu_event_init() - Check and set up a new event.
  * @event: The event.
  *
- * A rejected event leaves no state behind. May sleep.
+ * A rejected event leaves no state behind.
  *
+ * Context: A task; may sleep.
  * Return: 0; -ENOENT if the event belongs to another PMU, so that perf tries the next one; another
  * errno if the event is invalid or not supported.
  */

@@ -76,9 +76,9 @@ static u64 pending(struct refpmu_cpu *cpuc)
  * @cpuc: State of this CPU.
  *
  * Each round handles and acknowledges exactly the pending status bits. If bits are still pending
- * after REFPMU_IRQ_ROUNDS rounds, the device is broken and the handler disables it. Interrupts are
- * off.
+ * after REFPMU_IRQ_ROUNDS rounds, the device is broken and the handler disables it.
  *
+ * Context: On the CPU of @cpuc, in an NMI or a hard interrupt; not while the PMU is disabled.
  * Return: IRQ_HANDLED, or IRQ_NONE if nothing was pending.
  */
 irqreturn_t refpmu_irq(struct refpmu_cpu *cpuc)
@@ -156,6 +156,7 @@ static bool take(struct refpmu_cpu *cpuc)
  * The kernel calls this for every NMI, whatever its source. A timer cannot be set in an NMI, so the
  * irq_work does that later.
  *
+ * Context: On the CPU of @cpuc, in an NMI.
  * Return: IRQ_HANDLED if the NMI was raised by this driver, otherwise IRQ_NONE.
  */
 irqreturn_t refpmu_nmi(struct refpmu_cpu *cpuc)
@@ -195,7 +196,14 @@ void refpmu_raise_pmi_in_irq(struct refpmu_cpu *cpuc)
 		serve(cpuc);
 }
 
-/* Undo refpmu_mask(). If an interrupt arrived meanwhile, deliver it now. Interrupts off. */
+/**
+ * refpmu_unmask() - Undo refpmu_mask().
+ * @cpuc: State of this CPU.
+ *
+ * If an interrupt arrived meanwhile, the function delivers it now.
+ *
+ * Context: On the CPU of @cpuc, interrupts off.
+ */
 void refpmu_unmask(struct refpmu_cpu *cpuc)
 {
 	barrier();

@@ -33,6 +33,7 @@ static_assert(sizeof(unsigned long) == sizeof(u64));
  * members at once. The state bit PERF_HES_ARCH marks an event that was added without PERF_EF_START,
  * so that commit_txn does not start it either.
  *
+ * Context: On the CPU of the event, interrupts off, PMU disabled.
  * Return: 0; -EAGAIN if no counter is available.
  */
 int refpmu_add(struct perf_event *event, int flags)
@@ -77,6 +78,8 @@ static void forget(struct refpmu_cpu *cpuc, const struct perf_event *event)
  * refpmu_del() - Remove an event from this CPU.
  * @event: The event.
  * @flags: Unused.
+ *
+ * Context: On the CPU of the event, interrupts off, PMU disabled.
  */
 void refpmu_del(struct perf_event *event, int flags)
 {
@@ -99,6 +102,8 @@ void refpmu_del(struct perf_event *event, int flags)
  * @flags: PERF_EF_RELOAD to program its counter, or 0.
  *
  * perf may call start, stop and read while the PMU is enabled, so they mask the handler.
+ *
+ * Context: On the CPU of the event, interrupts off.
  */
 void refpmu_start(struct perf_event *event, int flags)
 {
@@ -118,6 +123,8 @@ void refpmu_start(struct perf_event *event, int flags)
  * refpmu_stop() - Stop an event.
  * @event: The event.
  * @flags: PERF_EF_UPDATE to fold its counter, or 0.
+ *
+ * Context: On the CPU of the event, interrupts off.
  */
 void refpmu_stop(struct perf_event *event, int flags)
 {
@@ -135,6 +142,8 @@ void refpmu_stop(struct perf_event *event, int flags)
 /**
  * refpmu_read() - Fold the counter of an event.
  * @event: The event.
+ *
+ * Context: On the CPU of the event, interrupts off; also in an NMI, when a sample is written.
  */
 void refpmu_read(struct perf_event *event)
 {
@@ -175,6 +184,14 @@ static void switch_on(struct refpmu_cpu *cpuc)
 	refpmu_unmask(cpuc);
 }
 
+/**
+ * refpmu_pmu_enable() - Start the counters of this CPU.
+ * @pmu: Unused: see refpmu_here().
+ *
+ * Calls nest with refpmu_pmu_disable(). A pending interrupt is delivered at the end.
+ *
+ * Context: Interrupts off.
+ */
 static void refpmu_pmu_enable(struct pmu *pmu)
 {
 	struct refpmu_cpu *cpuc = refpmu_here();
@@ -183,6 +200,14 @@ static void refpmu_pmu_enable(struct pmu *pmu)
 	switch_on(cpuc);
 }
 
+/**
+ * refpmu_pmu_disable() - Stop the counters of this CPU.
+ * @pmu: Unused: see refpmu_here().
+ *
+ * An interrupt that arrives until refpmu_pmu_enable() stays pending.
+ *
+ * Context: Interrupts off.
+ */
 static void refpmu_pmu_disable(struct pmu *pmu)
 {
 	struct refpmu_cpu *cpuc = refpmu_here();
@@ -191,7 +216,16 @@ static void refpmu_pmu_disable(struct pmu *pmu)
 	switch_off(cpuc);
 }
 
-/* A READ transaction needs no assignment of counters. The driver only records it until it ends. */
+/**
+ * refpmu_start_txn() - Begin a transaction.
+ * @pmu: Unused: see refpmu_here().
+ * @flags: PERF_PMU_TXN_*.
+ *
+ * Events that are added in an ADD transaction get their counters at its commit. A READ transaction
+ * needs no assignment of counters. The driver only records it until it ends.
+ *
+ * Context: Interrupts off.
+ */
 static void refpmu_start_txn(struct pmu *pmu, unsigned int flags)
 {
 	struct refpmu_cpu *cpuc = refpmu_here();
@@ -205,7 +239,15 @@ static void refpmu_start_txn(struct pmu *pmu, unsigned int flags)
 	cpuc->n_before_txn = cpuc->n_events;
 }
 
-/* After a failure the transaction stays open; perf deletes the members and cancels it. */
+/**
+ * refpmu_commit_txn() - Assign counters to the events of a transaction, and end it.
+ * @pmu: Unused: see refpmu_here().
+ *
+ * After a failure the transaction stays open; perf deletes the members and cancels it.
+ *
+ * Context: Interrupts off.
+ * Return: 0; -EAGAIN if not all events get a counter.
+ */
 static int refpmu_commit_txn(struct pmu *pmu)
 {
 	struct refpmu_cpu *cpuc = refpmu_here();
@@ -226,6 +268,12 @@ static int refpmu_commit_txn(struct pmu *pmu)
 	return 0;
 }
 
+/**
+ * refpmu_cancel_txn() - End a transaction without its events.
+ * @pmu: Unused: see refpmu_here().
+ *
+ * Context: Interrupts off.
+ */
 static void refpmu_cancel_txn(struct pmu *pmu)
 {
 	struct refpmu_cpu *cpuc = refpmu_here();
@@ -240,6 +288,14 @@ static void refpmu_cancel_txn(struct pmu *pmu)
 	switch_on(cpuc);
 }
 
+/**
+ * refpmu_check_period() - Check a new period of an event.
+ * @event: The event.
+ * @value: The period, or the frequency of an event with a frequency.
+ *
+ * Context: A task.
+ * Return: 0; -EINVAL if the device cannot count such a period.
+ */
 static int refpmu_check_period(struct perf_event *event, u64 value)
 {
 	refpmu_log_call(REFPMU_CALL_CHECK_PERIOD, event, value);

@@ -92,6 +92,8 @@ static void claim(struct refpmu_cpu *cpuc, struct perf_event *event, struct refp
  * @event: The event; it is stopped.
  *
  * The function also acknowledges an overflow that the counter still shows.
+ *
+ * Context: On the CPU of @cpuc, interrupts off, PMU disabled.
  */
 void refpmu_release(struct refpmu_cpu *cpuc, struct perf_event *event)
 {
@@ -189,10 +191,11 @@ static bool place_newest(struct refpmu_cpu *cpuc)
 
 /**
  * refpmu_schedule() - Assign a counter to every event of this CPU.
- * @cpuc: State of this CPU; interrupts are off and the PMU is disabled.
+ * @cpuc: State of this CPU.
  *
  * Running events move only if the others cannot be placed otherwise.
  *
+ * Context: On the CPU of @cpuc, interrupts off, PMU disabled.
  * Return: 0; -EAGAIN, with nothing changed, if no assignment exists.
  */
 int refpmu_schedule(struct refpmu_cpu *cpuc)
@@ -262,8 +265,9 @@ static int collect_group(struct trial *trial, struct perf_event *event)
  * @event: The new event.
  *
  * The check uses temporary data only. It does not depend on the current use of the PMU and changes
- * no event. May sleep.
+ * no event.
  *
+ * Context: A task; may sleep.
  * Return: 0; -EINVAL if an idle PMU cannot count @event together with its group; -ENOMEM.
  */
 int refpmu_validate_group(struct perf_event *event)

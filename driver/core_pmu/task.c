@@ -18,9 +18,9 @@ static struct refpmu_cpu *cpu_of_kind(void)
 }
 
 /*
- * Handle a context switch. Before the old task leaves the CPU, its precise records become samples,
- * while it is still current. When the new task runs, it gets its own branch records. Older kernels
- * pass no context for events of a CPU, so the device is found by the current CPU.
+ * Handle a context switch. Interrupts off. Before the old task leaves the CPU, its precise records
+ * become samples, while it is still current. When the new task runs, it gets its own records.
+ * Older kernels pass no context for events of a CPU, so the device is found by the current CPU.
  */
 REFPMU_COMPAT_SCHED_TASK(refpmu_sched_task)
 {

@@ -17,6 +17,8 @@
  *
  * A reload begins a new count. It therefore also acknowledges an overflow that the counter still
  * shows, which may belong to the counter's previous owner.
+ *
+ * Context: On the CPU of @cpuc, interrupts off; the handler is masked or running.
  */
 void refpmu_do(struct refpmu_cpu *cpuc, struct perf_event *event, enum refpmu_op op)
 {
@@ -127,8 +129,9 @@ static u64 filled(const struct refpmu_precise *p)
  * @cpuc: State of this CPU.
  *
  * Writing a sample may read an event, which would drain the buffer again. Such a read gets the
- * count as of the current record. The function runs on its own CPU, with interrupts off and the
- * handler masked.
+ * count as of the current record.
+ *
+ * Context: On the CPU of @cpuc, interrupts off; the handler is masked or running.
  */
 void refpmu_precise_drain(struct refpmu_cpu *cpuc)
 {
@@ -165,6 +168,7 @@ void refpmu_precise_drain(struct refpmu_cpu *cpuc)
  *
  * The function drains the records of a precise event.
  *
+ * Context: On the CPU of @cpuc, interrupts off; the handler is masked or running.
  * Return: false if the caller must not fold the counter. That is so if the event is up to date, or
  * if the counter is ahead of the record that is being drained.
  */
