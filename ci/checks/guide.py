@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares driver/README.md and docs/ with the tree: the texts name existing things, and all that they must name.
+"""Compares driver/README.md, driver/docs/ and docs/ with the tree: the texts name existing things, and all that they must name.
 
 The check reads the code spans of the texts. A span is one of these:
 
@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 GUIDE = Path("driver/README.md")
+PAGES = Path("driver/docs")
+"""The guide consists of GUIDE and of the pages in this folder."""
 DOCS = Path("docs")
 STYLE = "style.md"
 """The names in this page are examples, and some of them are intentionally wrong."""
@@ -291,13 +293,14 @@ def findings(root: Path) -> list[str]:
         if not (root / name).is_file():
             return [f"{name}: the file is missing"]
     tree = survey(root)
-    guide = (root / GUIDE).read_text()
+    pages = [root / GUIDE, *sorted((root / PAGES).glob("*.md"))]
+    guide = "\n".join(page.read_text() for page in pages)
     found = [
         *unnamed_files(guide, tree),
         *missing_rows(guide, tree),
         *unnamed_suites(guide, tree),
     ]
     texts = [path for path in sorted((root / DOCS).glob("*.md")) if path.name != STYLE]
-    for path in (root / GUIDE, *texts):
+    for path in (*pages, *texts):
         found += unknown_names(path.relative_to(root), path.read_text(), tree)
     return found + undescribed_claims(root) + broken_links(root)

@@ -118,7 +118,11 @@ def test_unknown_name_is_reported(tree: Path, line: str, complaint: str) -> None
         ("driver/core/new.c", "", "does not name core/new.c"),
         ("driver/core/new.h", "", "does not name core/new.h"),
         ("kunit/new_kunit.c", '\t.name = "new",\n', "does not name the KUnit suite new"),
-        ("driver/core_pmu/pmu.c", "module_param_named(more, m, uint, 0444);\n", "parameter more of"),
+        (
+            "driver/core_pmu/pmu.c",
+            "module_param_named(more, m, uint, 0444);\n",
+            "parameter more of",
+        ),
         (
             "driver/core_pmu/irq.c",
             "static struct pmu trace_pmu = {\n\t.setup_aux = trace_setup_aux,\n};\n",
