@@ -40,8 +40,18 @@ BY_TEXT = ("pytest/ci/tests/mutants_test.py", "pytest/fuzz/tests/seeded_faults_t
 LIMIT_S, GRACE_S = 2400, 60
 AREAS: dict[str, tuple[str, ...]] = {
     "driver": (
-        *("driver/module.[ch]", "driver/core/*.[ch]", "driver/model/*.[ch]", "driver/core_pmu/*.[ch]"),
-        *("driver/uncore/*.[ch]", "driver/trace/*.[ch]", "driver/port/*.[ch]", "driver/compat/*.[ch]"),
+        *(
+            "driver/module.[ch]",
+            "driver/core/*.[ch]",
+            "driver/model/*.[ch]",
+            "driver/core_pmu/*.[ch]",
+        ),
+        *(
+            "driver/uncore/*.[ch]",
+            "driver/trace/*.[ch]",
+            "driver/port/*.[ch]",
+            "driver/compat/*.[ch]",
+        ),
         "driver/msr/*.c",
     ),
     "suite": (
