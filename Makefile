@@ -60,7 +60,7 @@ rules: deps guest-suite ## write the catalogue, with the tests of each rule, to 
 coverage: deps lines ## report the branches of driver/core and driver/model that the unit tests take; and make lines
 	@ci/build coverage driver_tests && $(PYTHON) -m ci.coverage
 
-lines: deps guest-suite ## report the lines of driver/glue that KUnit and the suite reach, in a kernel that counts them
+lines: deps guest-suite ## report the lines of the driver's kernel code that KUnit and the suite reach, in a kernel that counts them
 	@$(PYTHON) -m ci.lines $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')
 
 lint: deps ## check format, static analysis, spelling, wording, structure

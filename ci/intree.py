@@ -21,7 +21,10 @@ FRAGMENT = store.ROOT / "ci" / "intree.config"
 PLACE = Path("drivers/perf/refpmu")
 # driver/README.md requires these changes in the kernel tree, in addition to the driver's folder.
 LINES = (("Kconfig", f'source "{PLACE}/Kconfig"'), ("Makefile", "obj-$(CONFIG_REFPMU) += refpmu/"))
-PARTS = ("Kbuild", "Kconfig", "core", "glue", "include", "model", "msr", "swinc")
+PARTS = (
+    *("Kbuild", "Kconfig", "module.c", "module.h", "include", "core", "model"),
+    *("core_pmu", "uncore", "trace", "port", "compat", "msr", "swinc"),
+)
 BUILD_S = 1800
 SHOWN = 20
 

@@ -98,7 +98,7 @@ def table(clean: Sequence[Trial], mutants: Sequence[Trial]) -> str:
 def chosen(name: str, ids: Sequence[str]) -> list[Mutant]:
     """The mutants of these classes and targets for this kernel; with `ids` only those of them."""
     found = []
-    for path in sorted((DRIVER / "mutants").glob("*.patch")):
+    for path in sorted((DRIVER / "mutants").rglob("*.patch"), key=lambda path: path.name):
         mutant = patch.read(path)
         target = Path(mutant.target).stem
         fits = mutant.failure_class in CLASSES and target in PARAMETERS and mutant.wants(name)

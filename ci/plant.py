@@ -37,7 +37,21 @@ BY_TEXT = ("pytest/ci/tests/mutants_test.py", "pytest/fuzz/tests/seeded_faults_t
 """These tests compare the text of sources with patches, so that they would catch a fault by its mere text."""
 LIMIT_S, GRACE_S = 2400, 60
 AREAS: dict[str, tuple[str, ...]] = {
-    "driver": ("driver/core/*.[ch]", "driver/glue/*.[ch]", "driver/model/*.[ch]", "driver/msr/*.c"),
+    "driver": (
+        *(
+            "driver/module.[ch]",
+            "driver/core/*.[ch]",
+            "driver/model/*.[ch]",
+            "driver/core_pmu/*.[ch]",
+        ),
+        *(
+            "driver/uncore/*.[ch]",
+            "driver/trace/*.[ch]",
+            "driver/port/*.[ch]",
+            "driver/compat/*.[ch]",
+        ),
+        "driver/msr/*.c",
+    ),
     "suite": (
         *("conformance/*.cpp", "conformance/perf/*.h", "conformance/target/*.h"),
         *("conformance/harness/*.h", "oracle/*.cpp", "tools/*.cpp"),

@@ -5,7 +5,7 @@
 #include <linux/kernfs.h>
 #include <linux/kthread.h>
 
-#include "glue/compat.h"
+#include "compat/compat.h"
 #include "recorder.h"
 #include "rig.h"
 

@@ -5,7 +5,7 @@
 #include <linux/ktime.h>
 #include <linux/workqueue.h>
 
-#include "glue/compat.h"
+#include "compat/compat.h"
 #include "recorder.h"
 
 #define THROTTLED (~0ULL) /* hw.interrupts of a throttled event */

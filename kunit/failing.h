@@ -2,7 +2,7 @@
 /*
  * Wrappers of kernel functions that the driver calls, in a kernel with the KUnit suites. One call
  * can be made to fail, and the resources that the driver holds are counted. driver/Kbuild includes
- * this header before each file of glue/.
+ * this header before each file of the driver except core/ and model/.
  */
 #ifndef REFPMU_KUNIT_FAILING_H
 #define REFPMU_KUNIT_FAILING_H

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Replace the only core type by two core types while a suite runs. */
+#include "core_pmu/device.h"
+#include "core_pmu/hotplug.h"
+#include "core_pmu/hybrid.h"
 #include "kinds.h"
 
 /* Parameters of the only core type, to restore it. */

@@ -5,7 +5,7 @@
 
 #include <kunit/test.h>
 
-#include "glue/refpmu.h"
+#include "core_pmu/cpu.h"
 
 /* The core type of the even CPUs, which replaces refpmu, and that of the odd CPUs. */
 #define kinds_big (&refpmu_devices[0])

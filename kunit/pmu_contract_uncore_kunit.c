@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* KUnit suite for any driver, on the system-wide PMU of refpmu. */
-#include "glue/uncore.h"
+#include "uncore/uncore.h"
 #include "pmu_contract.h"
 
 #define REQUESTS 0x0101

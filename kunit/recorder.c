@@ -5,7 +5,7 @@
 #include <linux/sched.h>
 #include <linux/smp.h>
 
-#include "glue/compat.h"
+#include "compat/compat.h"
 #include "recorder.h"
 
 static struct recorder *to_recorder(struct pmu *pmu)

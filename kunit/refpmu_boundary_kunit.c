@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* KUnit suite of the fields of an event's hw: they are correct before and after every callback. */
+#include "core_pmu/irq.h"
+#include "core_pmu/pmu.h"
 #include "rig.h"
 
 #define SETTLED (PERF_HES_STOPPED | PERF_HES_UPTODATE)

@@ -3,8 +3,9 @@
 #include <linux/err.h>
 
 #include "failing.h"
-#include "glue/trace.h"
-#include "glue/uncore.h"
+#include "module.h"
+#include "trace/trace.h"
+#include "uncore/uncore.h"
 #include "rig.h"
 
 /* Maximum number of attempts to load. In each attempt, a later call fails. */

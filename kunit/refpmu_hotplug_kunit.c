@@ -3,7 +3,7 @@
 #include <linux/cpu.h>
 #include <linux/err.h>
 
-#include "glue/trace.h"
+#include "trace/trace.h"
 #include "rig.h"
 
 /* The CPU that goes offline. The other CPU checks its state. */

@@ -2,7 +2,8 @@
 /* KUnit suite of two core types: which PMU accepts an event, and where the event counts. */
 #include <linux/err.h>
 
-#include "glue/compat.h"
+#include "compat/compat.h"
+#include "core_pmu/hybrid.h"
 #include "kinds.h"
 #include "rig.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* KUnit suite of the overflow handler: claiming, acknowledging, folding, samples. */
+#include "core_pmu/irq.h"
 #include "rig.h"
 
 /* Set the counter of @event to its maximum: the next event overflows it. */

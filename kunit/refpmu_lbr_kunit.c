@@ -2,7 +2,9 @@
 /* KUnit suite of the branch records: their contents in samples, and their separation by task. */
 #include <linux/slab.h>
 
-#include "glue/compat.h"
+#include "compat/compat.h"
+#include "core_pmu/irq.h"
+#include "core_pmu/lbr.h"
 #include "rig.h"
 
 #define USER_CODE 0x401000ULL

@@ -6,6 +6,9 @@
 #include <asm/nmi.h>
 #endif
 
+#include "compat/compat.h"
+#include "core_pmu/irq.h"
+#include "port/interrupt.h"
 #include "rig.h"
 
 #define PERIOD 10
@@ -208,7 +211,7 @@ static void nmi_of_somebody_else_is_left_to_him(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, register_nmi_handler(NMI_LOCAL, take_foreign, 0, "refpmu_kunit"), 0);
 	before = runs();
 	preempt_disable();
-	refpmu_nmi_send();
+	refpmu_compat_send_nmi();
 	preempt_enable();
 	while (!READ_ONCE(foreign_nmis) && ktime_get_ns() < deadline)
 		cpu_relax();

@@ -4,7 +4,8 @@
  */
 #include <linux/hw_breakpoint.h>
 
-#include "glue/uncore.h"
+#include "core_pmu/pmu.h"
+#include "uncore/uncore.h"
 #include "rig.h"
 
 #define SETTLED (PERF_HES_STOPPED | PERF_HES_UPTODATE)

@@ -3,7 +3,9 @@
 #include <linux/err.h>
 #include <linux/sizes.h>
 
-#include "glue/compat.h"
+#include "compat/compat.h"
+#include "core_pmu/irq.h"
+#include "core_pmu/precise.h"
 #include "rig.h"
 
 #define PERIOD 10ULL

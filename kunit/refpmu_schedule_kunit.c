@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* KUnit suite of add, del and transactions: assignment and release of counters, no leaks. */
+#include "core_pmu/irq.h"
+#include "core_pmu/schedule.h"
 #include "rig.h"
 
 #define GENERAL 4 /* general counters: the default of the module */

@@ -8,8 +8,8 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-#include "glue/compat.h"
-#include "glue/trace.h"
+#include "compat/compat.h"
+#include "trace/trace.h"
 /* of kernel/events: functions for ring buffers, which otherwise only mmap() creates */
 #include "internal.h"
 #include "keeps.h"
@@ -28,6 +28,21 @@ struct trace_rig {
 	struct perf_buffer *rb; /* buffer of the event */
 	u64 taken; /* number of branches so far */
 };
+
+static u64 total_inits(void)
+{
+	return atomic64_read(&refpmu_trace_totals.inits);
+}
+
+static u64 total_destroys(void)
+{
+	return atomic64_read(&refpmu_trace_totals.destroys);
+}
+
+static u64 total_live(void)
+{
+	return atomic64_read(&refpmu_trace_totals.live);
+}
 
 static struct perf_event_attr attr_of(u32 type)
 {
@@ -105,7 +120,7 @@ static void trace_rig_exit(struct kunit *test)
 	smp_call_function_single(HERE, del_event, rig, 1);
 	free_buffer(rig);
 	perf_event_release_kernel(rig->event);
-	KUNIT_EXPECT_EQ(test, refpmu_trace_live(), 0ULL);
+	KUNIT_EXPECT_EQ(test, total_live(), 0ULL);
 }
 
 static void open_attr(struct kunit *test, struct perf_event_attr *attr)
@@ -320,7 +335,7 @@ static void refusal_has_its_errno_and_leaves_no_trace(struct kunit *test)
 	const struct refusal *refusal = test->param_value;
 	const struct trace_rig *rig = test->priv;
 	struct perf_event_attr attr = refusal->attr;
-	const u64 inits = refpmu_trace_inits();
+	const u64 inits = total_inits();
 	struct perf_event *event;
 
 	KEEPS(test, "DRC-035", "DRC-037");
@@ -328,15 +343,15 @@ static void refusal_has_its_errno_and_leaves_no_trace(struct kunit *test)
 	event = new_event(test, &attr);
 	KUNIT_EXPECT_EQ(test, rig->pmu->event_init(event), refusal->err);
 	KUNIT_EXPECT_NULL(test, event->destroy);
-	KUNIT_EXPECT_EQ(test, refpmu_trace_live(), 0ULL);
-	KUNIT_EXPECT_EQ(test, refpmu_trace_inits() - inits, refusal->foreign ? 0ULL : 1ULL);
+	KUNIT_EXPECT_EQ(test, total_live(), 0ULL);
+	KUNIT_EXPECT_EQ(test, total_inits() - inits, refusal->foreign ? 0ULL : 1ULL);
 }
 
 static void accepted_event_is_given_back_once(struct kunit *test)
 {
 	const struct trace_rig *rig = test->priv;
 	struct perf_event_attr attr = attr_of(rig->pmu->type);
-	const u64 destroys = refpmu_trace_destroys();
+	const u64 destroys = total_destroys();
 	struct perf_event *event;
 
 	KEEPS(test, "DRC-038");
@@ -344,10 +359,10 @@ static void accepted_event_is_given_back_once(struct kunit *test)
 	attr.sample_period = 4000;
 	event = new_event(test, &attr);
 	KUNIT_ASSERT_EQ(test, rig->pmu->event_init(event), 0);
-	KUNIT_EXPECT_EQ(test, refpmu_trace_live(), 1ULL);
+	KUNIT_EXPECT_EQ(test, total_live(), 1ULL);
 	event->destroy(event);
-	KUNIT_EXPECT_EQ(test, refpmu_trace_live(), 0ULL);
-	KUNIT_EXPECT_EQ(test, refpmu_trace_destroys() - destroys, 1ULL);
+	KUNIT_EXPECT_EQ(test, total_live(), 0ULL);
+	KUNIT_EXPECT_EQ(test, total_destroys() - destroys, 1ULL);
 }
 
 static void area_is_one_stretch_of_its_pages(struct kunit *test)

@@ -4,7 +4,7 @@
 #include <linux/err.h>
 #include <linux/hrtimer.h>
 
-#include "glue/uncore.h"
+#include "uncore/uncore.h"
 #include "keeps.h"
 
 #define FOREIGN_TYPE 0x7fff0000

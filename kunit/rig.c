@@ -6,7 +6,9 @@
 #include <linux/smp.h>
 #include <linux/sysctl.h>
 
-#include "glue/compat.h"
+#include "compat/compat.h"
+#include "port/clock.h"
+#include "port/interrupt.h"
 #include "rig.h"
 
 static void choose_clock(void *mode)

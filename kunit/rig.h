@@ -5,7 +5,7 @@
 
 #include <kunit/test.h>
 
-#include "glue/refpmu.h"
+#include "core_pmu/cpu.h"
 #include "keeps.h"
 
 /* The device of the suites, and their CPU. */

@@ -19,7 +19,10 @@ from .kernel import Kernel
 
 NAME = "refpmu"
 TIMEOUT_S = 600
-SOURCES = ("Kbuild", "Kconfig", "include", "core", "model", "glue", "swinc")
+SOURCES = (
+    *("Kbuild", "Kconfig", "module.c", "module.h", "include", "core", "model"),
+    *("core_pmu", "uncore", "trace", "port", "compat", "swinc"),
+)
 LOG_LINES = 15
 KEY = "key"
 """File in a build's folder with the digest of the modules' inputs. It is missing if there are no modules."""

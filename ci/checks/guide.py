@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares driver/README.md and docs/ with the tree: the texts name existing things, and all that they must name.
+"""Compares driver/README.md, driver/docs/ and docs/ with the tree: the texts name existing things, and all that they must name.
 
 The check reads the code spans of the texts. A span is one of these:
 
@@ -22,13 +22,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 GUIDE = Path("driver/README.md")
+PAGES = Path("driver/docs")
+"""The guide consists of GUIDE and of the pages in this folder."""
 DOCS = Path("docs")
 STYLE = "style.md"
 """The names in this page are examples, and some of them are intentionally wrong."""
 TARGETS = DOCS / "targets.md"
 TARGET_READER = Path("conformance/target/target_file.cpp")
-TARGET_SOURCE = Path("conformance/target/target.cpp")
-DRIVER_ROOMS = ("core", "model", "glue", "include")
+TARGET_SOURCE = Path("conformance/target/target_claims.cpp")
+DRIVER_ROOMS = ("core", "model", "core_pmu", "uncore", "trace", "port", "compat", "include")
 WORD_ROOMS = ("driver", "kunit", "conformance", "oracle", "tools", "ci", "vm", "fuzz")
 WORD_SUFFIXES = {".c", ".h", ".cpp", ".toml", ".py", ".patch", ""}
 
@@ -126,8 +128,11 @@ class Tree:
 def sources(root: Path) -> dict[Path, str]:
     return {
         path: path.read_text()
-        for room in DRIVER_ROOMS
-        for path in sorted((root / "driver" / room).rglob("*.[ch]"))
+        for found in (
+            (root / "driver").glob("*.[ch]"),
+            *((root / "driver" / room).rglob("*.[ch]") for room in DRIVER_ROOMS),
+        )
+        for path in sorted(found)
     }
 
 
@@ -288,13 +293,14 @@ def findings(root: Path) -> list[str]:
         if not (root / name).is_file():
             return [f"{name}: the file is missing"]
     tree = survey(root)
-    guide = (root / GUIDE).read_text()
+    pages = [root / GUIDE, *sorted((root / PAGES).glob("*.md"))]
+    guide = "\n".join(page.read_text() for page in pages)
     found = [
         *unnamed_files(guide, tree),
         *missing_rows(guide, tree),
         *unnamed_suites(guide, tree),
     ]
     texts = [path for path in sorted((root / DOCS).glob("*.md")) if path.name != STYLE]
-    for path in (root / GUIDE, *texts):
+    for path in (*pages, *texts):
         found += unknown_names(path.relative_to(root), path.read_text(), tree)
     return found + undescribed_claims(root) + broken_links(root)

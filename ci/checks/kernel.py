@@ -13,7 +13,11 @@ from vm import kernel as kernels
 from vm.errors import PmuvmError
 
 KERNEL_ROOMS = (
-    "driver/glue",
+    "driver/core_pmu",
+    "driver/uncore",
+    "driver/trace",
+    "driver/port",
+    "driver/compat",
     "driver/core",
     "driver/model",
     "driver/msr",
@@ -80,7 +84,8 @@ def checkpatch(root: Path, files: list[Path]) -> list[str]:
     sources = [
         str(file.relative_to(root))
         for file in files
-        if file.suffix in {".c", ".h"} and any(room in file.parents for room in rooms)
+        if file.suffix in {".c", ".h"}
+        and (file.parent == root / "driver" or any(room in file.parents for room in rooms))
     ]
     try:
         script = checkpatch_script()

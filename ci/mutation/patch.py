@@ -142,11 +142,12 @@ def _check_touched(path: Path, diff: str) -> None:
 
 
 def collect(folder: Path) -> tuple[list[Mutant], list[PatchError]]:
-    """The mutants in a folder, and the errors of the patches that have none."""
+    """The mutants in a folder and below it, in the order of their files' names, and the errors of the patches that have
+    none."""
     mutants: list[Mutant] = []
     errors: list[PatchError] = []
     owners: dict[str, Path] = {}
-    for path in sorted(folder.glob("*.patch")):
+    for path in sorted(folder.rglob("*.patch"), key=lambda path: path.name):
         try:
             mutant = read(path)
             if mutant.id in owners:

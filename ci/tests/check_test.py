@@ -159,8 +159,8 @@ KUNIT = {"kunit/6.12"}
 @pytest.mark.parametrize(
     ("changed", "readers"),
     [
-        ("driver/glue/irq.c", OF_THE_DRIVER | MUTANTS | KUNIT),
-        ("driver/mutants/C02-x.patch", MUTANTS),
+        ("driver/core_pmu/irq.c", OF_THE_DRIVER | MUTANTS | KUNIT),
+        ("driver/mutants/counters/C02-x.patch", MUTANTS),
         ("kunit/rig.c", MUTANTS | KUNIT),
         ("vm/guest/init", RUNS | MUTANTS),
         ("conformance/waivers/x86.toml", RUNS | {"unit/conformance"}),

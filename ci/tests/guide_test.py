@@ -12,7 +12,7 @@ from ci.checks import guide
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 FILES = {
-    "driver/glue/pmu.c": """\
+    "driver/core_pmu/pmu.c": """\
 static int one(struct perf_event *event,
 	       int flags)
 {
@@ -31,8 +31,8 @@ const struct pmu ops = {
 	REFPMU_COMPAT_FILTER,
 };
 """,
-    "driver/glue/irq.c": "void two(void)\n{\n}\n",
-    "driver/glue/irq.h": "void two(void);\nvoid promised(void);\n",
+    "driver/core_pmu/irq.c": "void two(void)\n{\n}\n",
+    "driver/core_pmu/irq.h": "void two(void);\nvoid promised(void);\n",
     "driver/core/period.h": "u64 refpmu_delta(u64 prev);\n",
     "driver/unit/a_test.cpp": "TEST(Model, CountsWhatHappens) {}\n",
     "conformance/cases/x/a_test.cpp": "CONFORMANCE_CASE(Counting,\n    IsExact, .rules = {}) {}\n",
@@ -47,10 +47,10 @@ const struct pmu ops = {
 TEXT = """\
 # A driver
 
-`glue/pmu.c` has `one()` and `made()`; `glue/irq.c`, `two()`. CNT-001 holds: `Counting.IsExact`,
+`core_pmu/pmu.c` has `one()` and `made()`; `core_pmu/irq.c`, `two()`. CNT-001 holds: `Counting.IsExact`,
 `Counting.*`, `Model.CountsWhatHappens`. See `driver/core/period.h` and its `refpmu_delta()`.
 
-- `glue/pmu.c`: `perf_event_overflow()` is the kernel's; folder `glue/`; `glue/*.c`; `CONFIG=y`
+- `core_pmu/pmu.c`: `perf_event_overflow()` is the kernel's; folder `core_pmu/`; `core_pmu/*.c`; `CONFIG=y`
 - `refpmu_event_init` is a word of the sources; KUnit `toy`
 
 ```
@@ -88,16 +88,16 @@ def test_correct_text_has_no_finding(tree: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
-        ("`glue/gone.c`", "`glue/gone.c`: no such file"),
+        ("`core_pmu/gone.c`", "`core_pmu/gone.c`: no such file"),
         ("`pmu.c`", "`pmu.c`: no such file"),
-        ("`glue/gone*.c`", "`glue/gone*.c`: no such file"),
+        ("`core_pmu/gone*.c`", "`core_pmu/gone*.c`: no such file"),
         ("`gone/`", "`gone/`: no such folder"),
-        ("`glue/pmu.c` `gone()`", "`gone()`: no such function"),
-        ("`glue/pmu.c` `two()`", "`two()`: is not in glue/pmu.c"),
-        ("`glue/irq.c` `one()`", "`one()`: is not in glue/irq.c"),
+        ("`core_pmu/pmu.c` `gone()`", "`gone()`: no such function"),
+        ("`core_pmu/pmu.c` `two()`", "`two()`: is not in core_pmu/pmu.c"),
+        ("`core_pmu/irq.c` `one()`", "`one()`: is not in core_pmu/irq.c"),
         ("`one()`", "`one()`: no file is named before it"),
-        ("`glue/pmu.c`\n\n`one()`", "`one()`: no file is named before it"),
-        ("`glue/pmu.c`\n- `one()`", "`one()`: no file is named before it"),
+        ("`core_pmu/pmu.c`\n\n`one()`", "`one()`: no file is named before it"),
+        ("`core_pmu/pmu.c`\n- `one()`", "`one()`: no file is named before it"),
         ("`Counting.IsGone`", "`Counting.IsGone`: no such case"),
         ("`Gone.*`", "`Gone.*`: no such case"),
         ("`of gone_word=1`", "no source contains gone_word"),
@@ -119,9 +119,13 @@ def test_unknown_name_is_reported(tree: Path, line: str, complaint: str) -> None
         ("driver/core/new.c", "", "does not name core/new.c"),
         ("driver/core/new.h", "", "does not name core/new.h"),
         ("kunit/new_kunit.c", '\t.name = "new",\n', "does not name the KUnit suite new"),
-        ("driver/glue/pmu.c", "module_param_named(more, m, uint, 0444);\n", "parameter more of"),
         (
-            "driver/glue/irq.c",
+            "driver/core_pmu/pmu.c",
+            "module_param_named(more, m, uint, 0444);\n",
+            "parameter more of",
+        ),
+        (
+            "driver/core_pmu/irq.c",
             "static struct pmu trace_pmu = {\n\t.setup_aux = trace_setup_aux,\n};\n",
             "callback setup_aux of irq.c",
         ),
@@ -135,13 +139,13 @@ def test_missing_name_is_reported(tree: Path, name: str, text: str, complaint: s
 
 @pytest.mark.parametrize("line", ["| `setup_aux` | maps |", "### `setup_aux`"])
 def test_row_or_heading_describes_a_callback(tree: Path, line: str) -> None:
-    add(tree, "driver/glue/irq.c", "struct pmu trace_pmu = {\n\t.setup_aux = trace_x,\n};\n")
+    add(tree, "driver/core_pmu/irq.c", "struct pmu trace_pmu = {\n\t.setup_aux = trace_x,\n};\n")
     add(tree, str(guide.GUIDE), f"\n{line}\n")
     assert guide.findings(tree) == []
 
 
 def test_mention_in_text_does_not_describe_a_callback(tree: Path) -> None:
-    add(tree, "driver/glue/irq.c", "struct pmu trace_pmu = {\n\t.setup_aux = trace_x,\n};\n")
+    add(tree, "driver/core_pmu/irq.c", "struct pmu trace_pmu = {\n\t.setup_aux = trace_x,\n};\n")
     add(tree, str(guide.GUIDE), "\n`setup_aux` maps.\n\n### Not `setup_aux`\n")
     (found,) = guide.findings(tree)
     assert "callback setup_aux of irq.c" in found

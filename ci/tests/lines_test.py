@@ -20,9 +20,9 @@ def report(path: str, counts: dict[int, int]) -> dict[str, Any]:
 
 def test_line_is_reached_if_any_boot_or_object_reaches_it() -> None:
     counts: lines.Counts = {}
-    lines.merge(counts, report("drivers/perf/refpmu/driver/glue/a.h", {3: 0, 4: 2}))
-    lines.merge(counts, report("drivers/perf/refpmu/driver/glue/a.h", {3: 1, 4: 0, 9: 0}))
-    assert counts == {"driver/glue/a.h": {3: 1, 4: 2, 9: 0}}
+    lines.merge(counts, report("drivers/perf/refpmu/driver/port/a.h", {3: 0, 4: 2}))
+    lines.merge(counts, report("drivers/perf/refpmu/driver/port/a.h", {3: 1, 4: 0, 9: 0}))
+    assert counts == {"driver/port/a.h": {3: 1, 4: 2, 9: 0}}
 
 
 def test_lines_of_other_folders_are_not_counted() -> None:
@@ -33,7 +33,7 @@ def test_lines_of_other_folders_are_not_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    "strange", [{}, [], {"files": [{}]}, {"files": [{"file": "driver/glue/a"}]}]
+    "strange", [{}, [], {"files": [{}]}, {"files": [{"file": "driver/port/a"}]}]
 )
 def test_report_in_another_format_is_an_error(strange: Any) -> None:
     with pytest.raises(PmuvmError, match="unknown format"):
@@ -41,13 +41,13 @@ def test_report_in_another_format_is_an_error(strange: Any) -> None:
 
 
 def test_too_few_lines_are_a_failure_that_names_them() -> None:
-    counts = {"driver/glue/a.c": {n: int(n > 16) for n in range(1, 101)}}
+    counts = {"driver/port/a.c": {n: int(n > 16) for n in range(1, 101)}}
     files, told, enough = lines.judge(counts)
     assert not enough
     assert files[0].reached == 84
     assert "not reached: lines 1-16" in told[1]
     assert told[-1].endswith("less than 85 %")
-    counts["driver/glue/a.c"][7] = 1
+    counts["driver/port/a.c"][7] = 1
     _, told, enough = lines.judge(counts)
     assert enough
     assert "lines 1-6, 8-16" in told[1]
@@ -71,8 +71,8 @@ class FakeGuest:
 
 
 def test_counts_are_fetched_by_the_path_of_their_object() -> None:
-    vm: Any = FakeGuest(f"{lines.COUNTS}/tree/driver/glue/a.gcda\n")
-    assert lines.fetch(vm) == {PurePosixPath("/tree/driver/glue/a.gcda"): b"\0\1\2"}
+    vm: Any = FakeGuest(f"{lines.COUNTS}/tree/driver/port/a.gcda\n")
+    assert lines.fetch(vm) == {PurePosixPath("/tree/driver/port/a.gcda"): b"\0\1\2"}
 
 
 @pytest.mark.parametrize("vm", [FakeGuest(""), FakeGuest(f"{lines.COUNTS}/a.gcda", status=1)])

@@ -243,8 +243,8 @@ told.
 @pytest.mark.parametrize(
     ("name", "text", "expected"),
     [
-        ("driver/mutants/C01-a.patch", MUTANT, [(4, "The driver\ntold.")]),
-        ("driver/mutants/C01-a.patch", MUTANT.replace("The driver\ntold.\n\n", ""), []),
+        ("driver/mutants/counters/C01-a.patch", MUTANT, [(4, "The driver\ntold.")]),
+        ("driver/mutants/counters/C01-a.patch", MUTANT.replace("The driver\ntold.\n\n", ""), []),
         ("driver/a.patch", MUTANT, []),
     ],
 )
@@ -258,7 +258,7 @@ def test_the_description_of_a_mutant_is_linted_without_its_header_and_diff(
 
 
 def test_a_finding_in_the_description_of_a_mutant_names_its_line(tmp_path: Path) -> None:
-    name = "driver/mutants/C01-a.patch"
+    name = "driver/mutants/counters/C01-a.patch"
     (tmp_path / name).parent.mkdir(parents=True)
     (tmp_path / name).write_text(MUTANT, encoding="utf-8")
     found = prose.lint(passages(tmp_path, name), PAGE)

@@ -24,7 +24,7 @@ POINTER = "cache:kernels/6.1-amd64.json"
     ("names", "found", "missing"),
     [
         (["file:ci/judge.py"], ["file:ci/judge.py"], []),
-        (["glob:driver/*"], ["file:driver/glue/irq.c", "names:driver/glue"], []),
+        (["glob:driver/*"], ["file:driver/core_pmu/irq.c", "names:driver/core_pmu"], []),
         (["glob:driver/*"], ["file:kunit/rig.c"], ["file:kunit/rig.c"]),
         (["suite:runner"], [PROGRAM], []),
         (["glob:driver/*"], [PROGRAM], [PROGRAM]),

@@ -51,7 +51,7 @@ def add(tree: Path, name: str, text: str) -> None:
     ("check", "name", "text"),
     [
         ("pure_code_is_pure", "driver/core/a.c", "#include <linux/perf_event.h>\n"),
-        ("pure_code_is_pure", "driver/model/m.c", '#include "../glue/refpmu.h"\n'),
+        ("pure_code_is_pure", "driver/model/m.c", '#include "../core_pmu/refpmu.h"\n'),
         ("pure_code_is_pure", "driver/model/m.c", '#include "../core/a.h"\n'),
         ("pure_code_is_pure", "driver/model/m.c", '#include "uapi/refpmu.h"\n'),
         ("pure_code_is_pure", "driver/core/a.c", "#include <uapi/refpmu.h>\n"),

@@ -67,7 +67,7 @@ SAID = {
 def seeded_driver(folder: pathlib.Path) -> pathlib.Path:
     """A copy of the driver with the seeded faults."""
     shutil.copytree(store.ROOT / "driver", folder, dirs_exist_ok=True)
-    path = folder / "glue" / "init.c"
+    path = folder / "core_pmu" / "init.c"
     text = path.read_text(encoding="utf-8")
     for old, new in (("static void refpmu_destroy(", FAULTS), (MADE, f"{MADE}	fault(event);\n")):
         assert text.count(old) == 1

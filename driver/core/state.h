@@ -5,7 +5,7 @@
 
 #include "refpmu_port.h"
 
-/* Same values as PERF_HES_STOPPED and PERF_HES_UPTODATE; glue asserts this at build time. */
+/* Same values as PERF_HES_STOPPED and PERF_HES_UPTODATE; core_pmu/pmu.c asserts this. */
 #define REFPMU_STOPPED 0x01
 #define REFPMU_UPTODATE 0x02
 

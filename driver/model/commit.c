@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /* Versions of the device's state: claim, copy, commit. */
 #include "commit.h"
-#include "ds.h"
+#include "settle.h"
 
 /* Find a version that is neither current in @head nor in @claims. */
 static unsigned int free_version(u64 claims, u64 head, enum refpmu_block block)

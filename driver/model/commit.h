@@ -26,20 +26,12 @@
 
 #include "model.h"
 
-#define REFPMU_GENERATION BIT_ULL(32)
-
 struct refpmu_change {
 	struct refpmu_model *m;
 	u64 head; /* head at the start of the change */
 	u64 next; /* head after the commit */
 	u64 claims; /* claims of the interrupted changes */
 };
-
-/* Return the version of @block in @head. */
-static inline unsigned int refpmu_version_of(u64 head, enum refpmu_block block)
-{
-	return head >> (4 * block) & 0xf;
-}
 
 static inline struct refpmu_version *refpmu_at(struct refpmu_model *m, u64 head,
 					       enum refpmu_block block)

@@ -6,14 +6,6 @@
 #include "ds.h"
 #include "lbr.h"
 
-/* Low bits of an index: 1 + the version that is about to move it. */
-#define MARK 7ULL
-
-static u64 *index_of(struct refpmu_ds *ds, unsigned int buffer)
-{
-	return buffer == REFPMU_BUFFER_BTS ? &ds->bts_index : &ds->pebs_index;
-}
-
 static void *memory(const struct refpmu_change *c, u64 address, u64 size)
 {
 	const struct refpmu_model_params *params = &c->m->params;
@@ -34,7 +26,7 @@ void refpmu_fill_begin(struct refpmu_fill *fill, const struct refpmu_change *c)
 	fill->outer = READ_ONCE(c->m->filling);
 	WRITE_ONCE(c->m->filling, fill);
 	for (i = 0; i < REFPMU_BUFFERS; i++) {
-		fill->old[i] = READ_ONCE(*index_of(fill->ds, i));
+		fill->old[i] = READ_ONCE(*refpmu_index_of(fill->ds, i));
 		fill->index[i] = fill->old[i];
 	}
 }
@@ -46,23 +38,9 @@ void refpmu_fill_begin(struct refpmu_fill *fill, const struct refpmu_change *c)
 static u64 *room(const struct refpmu_change *c, u64 address, u64 maximum, u64 size)
 {
 	/* The device does not support unaligned buffers. */
-	if (address & MARK || address > maximum || maximum - address < size)
+	if (address & REFPMU_INDEX_MARK || address > maximum || maximum - address < size)
 		return NULL;
 	return memory(c, address, size);
-}
-
-/*
- * Store the word's value. Repeat that if an interrupting change has replaced the value meanwhile.
- */
-static void settle_word(struct refpmu_fill *fill)
-{
-	u64 *word = READ_ONCE(fill->word);
-	u64 value;
-
-	do {
-		value = READ_ONCE(fill->value);
-		WRITE_ONCE(*word, value);
-	} while (READ_ONCE(fill->value) != value);
 }
 
 static void store(struct refpmu_fill *fill, const struct refpmu_change *c, u64 *word, u64 value)
@@ -80,7 +58,7 @@ static void store(struct refpmu_fill *fill, const struct refpmu_change *c, u64 *
 	for (outer = fill->outer; outer; outer = outer->outer)
 		if (outer->word == word)
 			WRITE_ONCE(outer->value, value);
-	settle_word(fill);
+	refpmu_settle_word(fill);
 }
 
 /* Position of a record that is being written. */
@@ -238,7 +216,7 @@ static bool replace(struct refpmu_fill *fill, const u64 *from, u64 from_mark, co
 	unsigned int i;
 
 	for (i = 0; i < REFPMU_BUFFERS; i++) {
-		u64 *word = index_of(fill->ds, i);
+		u64 *word = refpmu_index_of(fill->ds, i);
 		const u64 expected = from[i] | from_mark;
 
 		if (fill->index[i] == fill->old[i])
@@ -270,41 +248,4 @@ bool refpmu_fill_commit(struct refpmu_fill *fill, struct refpmu_change *c)
 	replace(fill, fill->old, mark, done ? fill->index : fill->old, 0);
 	WRITE_ONCE(c->m->filling, fill->outer);
 	return done;
-}
-
-static void settle_indexes(struct refpmu_model *m, struct refpmu_ds *ds)
-{
-	unsigned int i;
-
-	for (i = 0; i < REFPMU_BUFFERS; i++) {
-		u64 *word = index_of(ds, i);
-		const u64 value = READ_ONCE(*word);
-		const u64 head = READ_ONCE(m->head);
-		const unsigned int version = refpmu_version_of(head, REFPMU_BLOCK_RECORDING);
-
-		if (!(value & MARK))
-			continue;
-		if ((value & MARK) == version + 1) {
-			cmpxchg64_local(word, value, m->version[version].recording.next[i]);
-			continue;
-		}
-		/*
-		 * The change that set the mark has not been committed. Change the head, so that it
-		 * cannot be.
-		 */
-		cmpxchg64_local(&m->head, head, head + REFPMU_GENERATION);
-		cmpxchg64_local(word, value, value & ~MARK);
-	}
-}
-
-void refpmu_settle_fills(struct refpmu_model *m)
-{
-	struct refpmu_fill *fill;
-
-	for (fill = READ_ONCE(m->filling); fill; fill = fill->outer) {
-		if (READ_ONCE(fill->word) && READ_ONCE(fill->storing))
-			settle_word(fill);
-		if (READ_ONCE(fill->marked))
-			settle_indexes(m, fill->ds);
-	}
 }

@@ -4,29 +4,7 @@
 #define REFPMU_MODEL_DS_H
 
 #include "commit.h"
-
-enum refpmu_buffer { REFPMU_BUFFER_BTS, REFPMU_BUFFER_PEBS, REFPMU_BUFFERS };
-
-/*
- * The DS area, and the positions up to which a change has filled its buffers.
- *
- * A store to memory cannot be conditional on the head. A change can be interrupted between its last
- * check of the head and a store, and the store would then overwrite a record of the interrupting
- * change. Therefore a change publishes the address of the store (@word) before it checks the head.
- * An interrupting change that stores to the same address publishes its own value there (@value).
- * The interrupted change repeats its store until it has stored the published value. An access that
- * interrupts it before that does this on its behalf.
- */
-struct refpmu_fill {
-	struct refpmu_ds *ds; /* NULL: no DS area exists, and all records are lost */
-	u64 old[REFPMU_BUFFERS]; /* current indexes in memory */
-	u64 index[REFPMU_BUFFERS]; /* indexes after the commit */
-	struct refpmu_fill *outer; /* fill of the change that this one interrupts */
-	u64 *word;
-	u64 value;
-	bool storing; /* the head was unchanged, so the store may happen */
-	bool marked; /* indexes in memory may have a mark */
-};
+#include "settle.h"
 
 enum refpmu_fate { REFPMU_LOST, REFPMU_STORED, REFPMU_STORED_AT_THRESHOLD };
 
@@ -52,14 +30,5 @@ enum refpmu_fate refpmu_bts_store(struct refpmu_fill *fill, const struct refpmu_
 
 /* Commit @c and the records of @fill. Return value as of refpmu_change_commit(). */
 bool refpmu_fill_commit(struct refpmu_fill *fill, struct refpmu_change *c);
-
-/* Complete the memory writes of interrupted changes. Each access to the model calls this first. */
-void refpmu_settle_fills(struct refpmu_model *m);
-
-static inline void refpmu_settle(struct refpmu_model *m)
-{
-	if (READ_ONCE(m->filling))
-		refpmu_settle_fills(m);
-}
 
 #endif /* REFPMU_MODEL_DS_H */

@@ -91,4 +91,13 @@ static inline u64 *refpmu_block_words(struct refpmu_version *version, enum refpm
 	return (u64 *)version + first[block];
 }
 
+/* m->head: the version of each block, and the generation above them. */
+#define REFPMU_GENERATION BIT_ULL(32)
+
+/* Return the version of @block in @head. */
+static inline unsigned int refpmu_version_of(u64 head, enum refpmu_block block)
+{
+	return head >> (4 * block) & 0xf;
+}
+
 #endif /* REFPMU_MODEL_VERSION_H */

@@ -3,8 +3,13 @@
 #ifndef REFPMU_MSR_H
 #define REFPMU_MSR_H
 
-#include "glue/refpmu.h"
+#include "compat/compat.h"
 #include "numbers.h"
+#include "port/clock.h"
+#include "port/clock_timer.h"
+#include "port/interrupt.h"
+#include "port/log.h"
+#include "port/stimulus.h"
 
 /* The processor that the kernel command line selects. */
 struct refpmu_msr_processor {

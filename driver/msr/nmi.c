@@ -24,16 +24,6 @@ struct service {
 
 static DEFINE_PER_CPU(struct service, services);
 
-bool refpmu_line(const struct refpmu_cpu *cpuc)
-{
-	return refpmu_model_line(&cpuc->model) && !cpuc->held;
-}
-
-bool refpmu_pending(const struct refpmu_cpu *cpuc)
-{
-	return READ_ONCE(cpuc->raised) || irq_work_is_busy((struct irq_work *)&cpuc->pmi);
-}
-
 /* raised must be set before the NMI is sent: an NMI without it belongs to another source. */
 static void deliver(struct refpmu_cpu *cpuc)
 {

@@ -181,11 +181,11 @@ def test_escape_sequences_do_not_reach_the_terminal() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        b"WARNING: CPU: 0 PID: 9 at drivers/perf/refpmu/driver/glue/counter.c:121 refpmu_do",
+        b"WARNING: CPU: 0 PID: 9 at drivers/perf/refpmu/driver/core_pmu/counter.c:121 refpmu_do",
         b"BUG: sleeping function called from invalid context at mm/slab.h:1",
         b"WARNING: possible circular locking dependency detected",
         b"BUG: kernel NULL pointer dereference, address: 0000000000000000",
-        b"UBSAN: array-index-out-of-bounds in drivers/perf/refpmu/driver/glue/irq.c:1",
+        b"UBSAN: array-index-out-of-bounds in drivers/perf/refpmu/driver/core_pmu/irq.c:1",
         b"Kernel panic - not syncing: Fatal exception",
         b"rcu: INFO: rcu_sched detected stalls on CPUs/tasks:",
         b"list_del corruption. prev->next should be 1, but was 2.",

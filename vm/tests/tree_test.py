@@ -123,7 +123,7 @@ def test_locked_tree_stays_and_blocks_no_other(
 
 
 def test_overlay_has_only_the_sources_of_its_parts(tmp_path: pathlib.Path) -> None:
-    for name in ("Kbuild", "model/a.c", "model/a.o", "glue/b.c", "glue/x.mod.c"):
+    for name in ("Kbuild", "model/a.c", "model/a.o", "port/b.c", "port/x.mod.c"):
         path = tmp_path / "driver" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(name)

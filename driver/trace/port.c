@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The stimulus port of refpmu_trace, through which a test generates branches. */
+#include <linux/module.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "trace.h"
+
+#define SERVE_TIMEOUT_NS NSEC_PER_SEC
+
+static struct refpmu_trace_cpu *here(void)
+{
+	return per_cpu_ptr(refpmu_trace_cpus, raw_smp_processor_id());
+}
+
+/* Wait, with interrupts on, until the interrupt has been handled. */
+static int wait_served(struct refpmu_trace_cpu *t)
+{
+	const u64 deadline = ktime_get_ns() + SERVE_TIMEOUT_NS;
+
+	while (irq_work_is_busy(&t->pmi)) {
+		if (ktime_get_ns() > deadline)
+			return -EIO;
+		cpu_relax();
+	}
+	return refpmu_trace_line(t) ? -EIO : 0;
+}
+
+/* Raise the interrupt if the line is up. Interrupts must stay off since the stimulus. */
+static void raise_if_due(struct refpmu_trace_cpu *t)
+{
+	if (refpmu_trace_line(t))
+		refpmu_trace_raise(t);
+}
+
+/*
+ * If the line is up, raise the interrupt and wait until it is handled. Preemption off, interrupts
+ * on.
+ */
+static int settle(struct refpmu_trace_cpu *t)
+{
+	unsigned long irqs;
+
+	local_irq_save(irqs);
+	raise_if_due(t);
+	local_irq_restore(irqs);
+	return wait_served(t);
+}
+
+/* Generate one branch, and wait until its interrupt is handled. */
+static int take(struct refpmu_trace_cpu *t, const struct refpmu_branch_entry *entry, u64 *done)
+{
+	const struct refpmu_branch branch = {
+		.from = entry->from,
+		.to = entry->to,
+		.kind = entry->kind,
+		.cycles = entry->cycles,
+		.mispredicted = entry->flags & REFPMU_BRANCH_MISPREDICTED,
+		.in_tx = entry->flags & REFPMU_BRANCH_IN_TX,
+		.abort = entry->flags & REFPMU_BRANCH_ABORT,
+	};
+	const struct refpmu_origin origin = {
+		.privilege = entry->privilege,
+		.ip = entry->from,
+	};
+	unsigned long irqs;
+	int err;
+
+	preempt_disable();
+	err = settle(t);
+	if (!err) {
+		local_irq_save(irqs);
+		*done += refpmu_model_branch(&t->model, &branch, &origin, t->held).done;
+		raise_if_due(t);
+		local_irq_restore(irqs);
+		err = wait_served(t);
+	}
+	preempt_enable();
+	return err;
+}
+
+/* The caller may be preempted between branches; its per-task events are then off. */
+static int run_branches(struct refpmu_port_request *req)
+{
+	struct refpmu_branches *branches = &req->arg.branches;
+	const struct refpmu_branch_entry *entries = req->data;
+	int err = 0;
+
+	while (!err && branches->done < branches->count) {
+		err = take(here(), &entries[branches->done], &branches->done);
+		if (!err && fatal_signal_pending(req->caller))
+			err = -EINTR;
+		cond_resched();
+	}
+	return err;
+}
+
+/* Check all branches before the first one is generated. */
+static int ioctl_branches(struct refpmu_port_request *req)
+{
+	struct refpmu_branches *branches = &req->arg.branches;
+	struct refpmu_branch_entry *entries;
+	int err;
+
+	branches->done = 0;
+	if (!branches->count)
+		return 0;
+	entries = vmemdup_user(u64_to_user_ptr(branches->entries),
+			       branches->count * sizeof(*entries));
+	if (IS_ERR(entries))
+		return PTR_ERR(entries);
+	err = refpmu_port_check_entries(entries, branches->count);
+	if (!err) {
+		req->data = entries;
+		req->run = run_branches;
+		err = refpmu_port_run_on(branches->cpu, req);
+	}
+	kvfree(entries);
+	return err;
+}
+
+/*
+ * Bypass refpmu_trace_write(): the log shows the accesses of the driver, and this is an access of
+ * the test.
+ */
+static int run_reg(struct refpmu_port_request *req)
+{
+	struct refpmu_reg *reg = &req->arg.reg;
+	struct refpmu_trace_cpu *t = here();
+	unsigned long irqs;
+	int err;
+
+	preempt_disable();
+	local_irq_save(irqs);
+	if (reg->write)
+		err = refpmu_model_write(&t->model, reg->reg, reg->value);
+	else
+		err = refpmu_model_read(&t->model, reg->reg, &reg->value);
+	if (!err && reg->write)
+		raise_if_due(t);
+	local_irq_restore(irqs);
+	if (!err && reg->write)
+		err = wait_served(t);
+	preempt_enable();
+	return err;
+}
+
+static int set_line(struct refpmu_trace_cpu *t, bool hold)
+{
+	int err;
+
+	preempt_disable();
+	WRITE_ONCE(t->held, hold);
+	err = settle(t);
+	preempt_enable();
+	return err;
+}
+
+static int run_line(struct refpmu_port_request *req)
+{
+	return set_line(here(), req->arg.line.hold);
+}
+
+static int run_stats(struct refpmu_port_request *req)
+{
+	struct refpmu_stats *stats = &req->arg.stats;
+	struct refpmu_trace_cpu *t = here();
+	unsigned long irqs;
+
+	local_irq_save(irqs);
+	refpmu_journal_stats(&t->journal, stats);
+	stats->used = t->event ? 1 : 0;
+	stats->disable_depth = 0;
+	local_irq_restore(irqs);
+	stats->calls[REFPMU_CALL_EVENT_INIT] = atomic64_read(&refpmu_trace_totals.inits);
+	stats->calls[REFPMU_CALL_DESTROY] = atomic64_read(&refpmu_trace_totals.destroys);
+	stats->live_events = atomic64_read(&refpmu_trace_totals.live);
+	return 0;
+}
+
+static int run_reset(struct refpmu_port_request *req)
+{
+	struct refpmu_trace_cpu *t = here();
+	unsigned long irqs;
+	int err = set_line(t, false);
+
+	local_irq_save(irqs);
+	refpmu_journal_reset(&t->journal);
+	local_irq_restore(irqs);
+	return err;
+}
+
+static int ioctl_reset(struct refpmu_port_request *req)
+{
+	int err;
+
+	req->run = run_reset;
+	err = refpmu_port_run_everywhere(req);
+	atomic64_set(&refpmu_trace_totals.inits, 0);
+	atomic64_set(&refpmu_trace_totals.destroys, 0);
+	return err;
+}
+
+static int ioctl_info(struct refpmu_port_request *req)
+{
+	req->arg.info = (struct refpmu_info){
+		.size = sizeof(struct refpmu_info),
+		.features = REFPMU_FEATURE_TRACE,
+	};
+	return 0;
+}
+
+static struct refpmu_journal *journal(struct refpmu_port *port, unsigned int cpu)
+{
+	return &per_cpu_ptr(refpmu_trace_cpus, cpu)->journal;
+}
+
+static const struct refpmu_port_kind kinds[] = {
+	{ .cmd = REFPMU_IOC_RESET, .here = ioctl_reset },
+	{ .cmd = REFPMU_IOC_INFO, .here = ioctl_info },
+	{ .cmd = REFPMU_IOC_BRANCHES, .here = ioctl_branches },
+	{ .cmd = REFPMU_IOC_REG, .run = run_reg },
+	{ .cmd = REFPMU_IOC_LINE, .run = run_line },
+	{ .cmd = REFPMU_IOC_LOG, .here = refpmu_port_log },
+	{ .cmd = REFPMU_IOC_STATS, .run = run_stats },
+	{}
+};
+
+static struct refpmu_port port = {
+	.kinds = kinds,
+	.journal = journal,
+};
+
+int refpmu_trace_port_register(const char *name)
+{
+	return refpmu_port_register(&port, name);
+}
+
+void refpmu_trace_port_unregister(void)
+{
+	refpmu_port_unregister(&port);
+}
