@@ -44,7 +44,7 @@ ActionCounts CountActions(const std::function<OpenResult()>& open) {
          for (std::uint64_t i = 0; i < kCalls; ++i) syscall(SYS_getppid);
        }},
   };
-  ActionCounts found = {.seen = "counted"};
+  ActionCounts found = {.counts = "counted"};
   std::map<std::string, std::uint64_t> counts;
   const char* separator = " ";
   for (const auto& [what, deed] : deeds) {
@@ -53,7 +53,7 @@ ActionCounts CountActions(const std::function<OpenResult()>& open) {
     deed();
     opened.event.Disable();
     counts[what] = opened.event.Read().value;
-    found.seen += separator + std::to_string(counts[what]) + " in " + std::string(what);
+    found.counts += separator + std::to_string(counts[what]) + " in " + std::string(what);
     separator = ", ";
   }
   // The stimulus is certain only if the event counted each occurrence once and nothing else.

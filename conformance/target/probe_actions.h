@@ -11,7 +11,7 @@
 namespace pmuconf {
 
 struct ActionCounts {
-  std::string seen;  // "counted 0 in nothing, ...", so that a person can choose the stimulus
+  std::string counts;  // "counted 0 in nothing, ...", so that a person can choose the stimulus
   std::string stimulus = "none";  // the stimulus that the event counted exactly
 };
 
