@@ -24,7 +24,7 @@ class BenchError(Exception):
     """The benchmarks did not run. The message is one line with the cause."""
 
 
-def pure(program: Path, raw: Path) -> list[dict[str, Any]]:
+def run_benchmarks(program: Path, raw: Path) -> list[dict[str, Any]]:
     """Runs the Google benchmarks and returns a row for each."""
     command = [str(program), f"--benchmark_out={raw}", "--benchmark_out_format=json"]
     try:
@@ -68,7 +68,7 @@ def main(arguments: Sequence[str]) -> int:
     report = OUT / "results.json"
     report.unlink(missing_ok=True)
     try:
-        found = results(pure(PROGRAM, OUT / "core_bench.json"))
+        found = results(run_benchmarks(PROGRAM, OUT / "core_bench.json"))
         if not options.no_vm:
             found["guest"] = costs.report(costs.run(options.kernel, ROOT / "driver"))
     except (BenchError, PmuvmError) as error:

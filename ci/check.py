@@ -18,7 +18,7 @@ from typing import NoReturn
 
 from ci import matrix
 from ci.mutation import parts
-from ci.soak import number_above_0
+from ci.soak import positive_number
 from ci.timed_commands import Commands
 from ci.units import catalogue, evidence, night, nightly, records, summary, timeline
 from ci.units.display import Display
@@ -34,7 +34,7 @@ from vm.errors import PmuvmError
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def chosen(units: Sequence[Unit], asked: str) -> list[Unit]:
+def select_units(units: Sequence[Unit], asked: str) -> list[Unit]:
     """The units that match `asked`, and their builds. `asked` has groups, units and globs of units, separated by
     commas."""
     words = [word for word in asked.split(",") if word]
@@ -53,13 +53,13 @@ def chosen(units: Sequence[Unit], asked: str) -> list[Unit]:
     return night.add_builds(list(dict.fromkeys(found)), units)
 
 
-def without(units: Sequence[Unit], skipped: str) -> list[Unit]:
+def skip_units(units: Sequence[Unit], skipped: str) -> list[Unit]:
     """The units that no glob in `skipped` matches. Builds stay."""
     globs = [each for each in skipped.split(",") if each]
     return [u for u in units if u.build or not any(fnmatch.fnmatch(u.name, g) for g in globs)]
 
 
-def listing(units: Sequence[Unit]) -> str:
+def list_units(units: Sequence[Unit]) -> str:
     """Each unit with its cores and its last duration; without a record, its default duration."""
     rows, total = [], 0.0
     for unit in units:
@@ -147,7 +147,7 @@ def main() -> int:
         "--stop", action="store_true", help="run the shortest units first; end at the first failure"
     )
     parser.add_argument(
-        "--rounds", type=number_above_0, default=8, help="rounds of the nightly soak (8)"
+        "--rounds", type=positive_number, default=8, help="rounds of the nightly soak (8)"
     )
     options = parser.parse_args()
     if options.readers:
@@ -169,13 +169,13 @@ def main() -> int:
             else catalogue.check_units(inputs)
         )
         if options.list or options.stages == "?":
-            print(listing(known))
+            print(list_units(known))
             return 0
-        units = known if options.stages is None else chosen(known, options.stages)
+        units = known if options.stages is None else select_units(known, options.stages)
     except (ValueError, PmuvmError, matrix.MatrixError) as error:
         print(f"check: {error}")
         return 2
-    units = without(units, options.skip)
+    units = skip_units(units, options.skip)
     if options.shard:
         units = night.shard(units, *options.shard)
     title = "make nightly" if options.nightly else "make check"

@@ -84,10 +84,10 @@ def linked_in(built: Tree) -> list[str]:
     return found + built.complaints()
 
 
-WAYS: dict[str, Callable[[Tree], list[str]]] = {"m": as_module, "y": linked_in}
+BUILDS: dict[str, Callable[[Tree], list[str]]] = {"m": as_module, "y": linked_in}
 
 
-def unpacked(series: str, cache: Path) -> Path:
+def unpack_once(series: str, cache: Path) -> Path:
     """The kernel tree of `series`, unpacked once, with a folder for the driver."""
     package = source.ensure(series, cache / "kunit")
     path = cache / "intree" / package.stem
@@ -102,7 +102,7 @@ def unpacked(series: str, cache: Path) -> Path:
 
 def prepare(series: str, cache: Path, log: Path) -> Tree:
     """The kernel tree of `series` with the current driver."""
-    path = unpacked(series, cache)
+    path = unpack_once(series, cache)
     shutil.rmtree(path / PLACE, ignore_errors=True)
     for part in PARTS:
         here = store.ROOT / "driver" / part
@@ -123,7 +123,7 @@ def build(series: str, out: Path) -> dict[str, list[str]]:
     with store.writing(cache), store.locked(cache / "intree" / f"{series}.lock"):
         ready = prepare(series, cache, log)
         found = {}
-        for value, way in WAYS.items():
+        for value, way in BUILDS.items():
             try:
                 ready.configure(value)
                 found[value] = way(ready)

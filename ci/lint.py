@@ -20,7 +20,7 @@ from vm.errors import PmuvmError
 ROOT = Path(__file__).resolve().parent.parent
 
 OUT = ROOT / "build" / "lint"
-CPP_ROOMS = ("conformance", "oracle", "tools", "fuzz")
+CPP_FOLDERS = ("conformance", "oracle", "tools", "fuzz")
 SERIES = ("6.1", "6.12")
 WITHOUT_FILES = {"mypy", "kernel-6.1", "kernel-6.12", "mutants", "sources", "guide"}
 """Steps that find their files themselves."""
@@ -58,12 +58,12 @@ def with_files(files: list[Path], *command: str) -> Callable[[], list[str]]:
     return lambda: tool(*command, *(str(file.relative_to(ROOT)) for file in files))
 
 
-def room(file: Path) -> str:
+def top_folder(file: Path) -> str:
     """The top folder of a file. C files of the kernel have other headers."""
     return file.relative_to(ROOT).parts[0]
 
 
-def types() -> list[str]:
+def run_mypy() -> list[str]:
     """Runs mypy on all Python code of the project."""
     return tool("/usr/bin/mypy", "--config-file", "pyproject.toml", ".")
 
@@ -83,7 +83,7 @@ def sources_of_rules() -> list[str]:
         with store.writing(cache):
             for series in SERIES:
                 with store.locked(cache / "intree" / f"{series}.lock"):
-                    trees[series] = intree.unpacked(series, cache)
+                    trees[series] = intree.unpack_once(series, cache)
     except PmuvmError as error:
         return [str(error)]
     return sources.findings(ROOT, trees)
@@ -99,13 +99,17 @@ def clang_tidy() -> list[str]:
     return found
 
 
-def names() -> list[str]:
+def step_names() -> list[str]:
     """The names of all steps, in their order."""
     return [step.name for step in steps([])]
 
 
 def steps(files: list[Path]) -> list[Step]:
-    cpp = [f for f in files if f.suffix == ".cpp" or (f.suffix == ".h" and room(f) in CPP_ROOMS)]
+    cpp = [
+        f
+        for f in files
+        if f.suffix == ".cpp" or (f.suffix == ".h" and top_folder(f) in CPP_FOLDERS)
+    ]
     python = [f for f in files if f.suffix == ".py"]
     shell = [f for f in files if is_shell(f)]
     text = [
@@ -116,7 +120,7 @@ def steps(files: list[Path]) -> list[Step]:
     known = [
         Step("clang-format", with_files(cpp, "clang-format", "--dry-run", "-Werror")),
         Step("black", with_files(python, "black", "--check", "--quiet", "--diff")),
-        Step("mypy", types),
+        Step("mypy", run_mypy),
         Step("shellcheck", with_files(shell, "shellcheck", "-x")),
         Step("codespell", with_files(text, "codespell", "--ignore-words", "ci/checks/words.txt")),
         Step("clang-tidy", clang_tidy),
@@ -135,11 +139,11 @@ def steps(files: list[Path]) -> list[Step]:
 
 
 def main() -> int:
-    every = ", ".join(names())
+    every = ", ".join(step_names())
     parser = argparse.ArgumentParser(prog="python3 -m ci.lint", description=__doc__)
     parser.add_argument("steps", nargs="*", help=f"of: {every}")
     chosen = parser.parse_args().steps
-    unknown = set(chosen) - set(names())
+    unknown = set(chosen) - set(step_names())
     if unknown:
         print(f"lint: unknown step {', '.join(sorted(unknown))}; known: {every}", file=sys.stderr)
         return 2

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from ci import driver_page, timed_commands
-from ci.soak import number_above_0
+from ci.soak import positive_number
 from vm import arch, kernel, qemu, suite
 from vm.errors import PmuvmError
 
@@ -550,7 +550,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--parallel",
         metavar="N",
-        type=number_above_0,
+        type=positive_number,
         default=len(os.sched_getaffinity(0)),
         help="number of guests at the same time (as many as there are cores)",
     )

@@ -25,7 +25,7 @@ from vm import kernel, module, session, store, suite
 from vm.channel import Message
 from vm.errors import PmuvmError
 from vm.guest import GuestLost
-from vm.runs import behind_boot, handing, plan
+from vm.runs import boot_without_module, pass_module, plan
 
 ROOT = Path(__file__).resolve().parent.parent
 DRIVER = ROOT / "driver"
@@ -71,12 +71,12 @@ class Bench:
         with self._lock:
             if not self._behind:
                 folder = self._stack.enter_context(store.scratch(OUT))
-                with _unclean_on_error("no guest"):
-                    self._behind.append(behind_boot(self._target, self.kernel, folder))
+                with _convert_to_unclean("no guest"):
+                    self._behind.append(boot_without_module(self._target, self.kernel, folder))
         behind = self._behind[0]
         if behind is None:
             return session.Session(plan(self._target, self.kernel, built), log, messages.append)
-        return session.Session(handing(behind, built), log, messages.append)
+        return session.Session(pass_module(behind, built), log, messages.append)
 
     def end(self, guests: session.Session, messages: list[Message]) -> list[str]:
         """The kernel's complaints after the last case. A debug kernel also looks for memory leaks."""
@@ -90,7 +90,7 @@ class Bench:
         return self.clean.fits(known.get(complaint, self.cases[0]))
 
     def _run_clean(self, case: suite.Case) -> str:
-        with _unclean_on_error("the clean driver"):
+        with _convert_to_unclean("the clean driver"):
             first = self._guests is None
             if self._guests is None:
                 log = OUT / f"clean-{self._target.name}-{self.kernel.name}.log"
@@ -103,7 +103,7 @@ class Bench:
 
 
 @contextlib.contextmanager
-def _unclean_on_error(whom: str) -> Iterator[None]:
+def _convert_to_unclean(whom: str) -> Iterator[None]:
     try:
         yield
     except PmuvmError as error:
@@ -252,7 +252,7 @@ def run(options: argparse.Namespace) -> int:
     )
     report.write(trials, errors, faults, skipped, options.out / "results.json")
     whole = not (options.id or options.part != (1, 1) or options.observer) and folder == MUTANTS
-    rows = matrix.with_other_kernels(report.rows(trials), OUT / "whole", whole)
+    rows = matrix.add_rows_of_other_kernels(report.rows(trials), OUT / "whole", whole)
     page = matrix.page(rows, rules_of, reasons, matrix.classes(folder))
     store.write(OUT / "matrix.md", page.encode())
     print(report.summary(trials, errors, faults))

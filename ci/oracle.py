@@ -30,12 +30,12 @@ PARAMETERS = {
 TARGETS = (*PARAMETERS, "software", "tracepoint")
 KINDS = ("mutated", "random")
 """Types of calls: mutations of an event that opens, and calls with random fields."""
-SHARE = 10
+REFPMU_WEIGHT = 10
 """Other targets than refpmu get one call for so many of refpmu's, since most of their checks are the same."""
-LEAST_PACE = 50
+MIN_PACE = 50
 """Calls per second; far fewer than a busy machine makes."""
 CALLS = 10_000_000
-ENOUGH = 10
+MIN_DETECTED = 10
 MARGIN_S = 60
 
 
@@ -95,7 +95,7 @@ def table(clean: Sequence[Trial], mutants: Sequence[Trial]) -> str:
     return "\n".join(rows)
 
 
-def chosen(name: str, ids: Sequence[str]) -> list[Mutant]:
+def select_mutants(name: str, ids: Sequence[str]) -> list[Mutant]:
     """The mutants of these classes and targets for this kernel; with `ids` only those of them."""
     found = []
     for path in sorted((DRIVER / "mutants").rglob("*.patch"), key=lambda path: path.name):
@@ -130,7 +130,7 @@ class Request:
         return BUILD / f"oracle-{self.kernel}"
 
     def calls_to(self, target: str) -> int:
-        return self.calls if target == "refpmu" else max(1, self.calls // SHARE)
+        return self.calls if target == "refpmu" else max(1, self.calls // REFPMU_WEIGHT)
 
 
 class OracleGuest:
@@ -144,7 +144,7 @@ class OracleGuest:
         """Runs calls of each type to the driver itself, or to the kernel's own events."""
         calls = self._request.calls_to(target)
         self._vm.load("refpmu.ko", PARAMETERS.get(target, ()))
-        deadline_s = MARGIN_S + calls // LEAST_PACE
+        deadline_s = MARGIN_S + calls // MIN_PACE
         trials = [
             self._run_oracle(
                 f"{target}, {kind}",
@@ -194,7 +194,7 @@ def files(request: Request, found: kernel.Kernel) -> dict[str, Path]:
     return given
 
 
-def guest_death_trial(mutant: Mutant, lost: guest.GuestLost) -> Trial:
+def trial_of_dead_guest(mutant: Mutant, lost: guest.GuestLost) -> Trial:
     """A mutant that kills the kernel counts as detected."""
     return Trial(mutant.path.stem, 1, 0, 0.0, lost.cause, "", "dies", lost.tail)
 
@@ -207,7 +207,7 @@ def run_mutants(oracle_guest: OracleGuest, pending: list[Mutant]) -> list[Trial]
         try:
             trials.append(oracle_guest.mutant(mutant))
         except guest.GuestLost as lost:
-            trials.append(guest_death_trial(mutant, lost))
+            trials.append(trial_of_dead_guest(mutant, lost))
             print(row(trials[-1]), file=sys.stderr, flush=True)
             break
     return trials
@@ -283,11 +283,11 @@ def main(argv: Sequence[str]) -> int:
             file=sys.stderr,
         )
         return 2
-    mutants = [] if options.no_mutants else chosen(options.kernel, options.id)
+    mutants = [] if options.no_mutants else select_mutants(options.kernel, options.id)
     if not mutants and not options.no_mutants:
         print("oracle: no such mutant", file=sys.stderr)
         return 2
-    enough = len(mutants) if options.id or options.no_mutants else ENOUGH
+    enough = len(mutants) if options.id or options.no_mutants else MIN_DETECTED
     request = Request(
         options.kernel, tuple(mutants), options.calls, options.seconds, first=options.first
     )

@@ -143,7 +143,7 @@ def soak(options: argparse.Namespace, kinds: Sequence[Kind]) -> int:
     return 1 if seen.changed() or seen.bad() else 0
 
 
-def number_above_0(text: str) -> int:
+def positive_number(text: str) -> int:
     """A number above 0, from an argument."""
     number = int(text)
     if number < 1:
@@ -154,7 +154,7 @@ def number_above_0(text: str) -> int:
 def main(argv: list[str]) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python3 -m ci.soak", description=__doc__)
-    parser.add_argument("-n", type=number_above_0, default=8, help="rounds (8)")
+    parser.add_argument("-n", type=positive_number, default=8, help="rounds (8)")
     parser.add_argument(
         "--seed", type=int, default=1, help="seed of the first round; each later round adds one (1)"
     )

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 def options(inputs: Mapping[str, bytes]) -> str:
     """The text of the .options file, with the maximum length of an input."""
     bounds = {
-        "max_len": run.longest(map(len, inputs.values())),
+        "max_len": run.max_input_length(map(len, inputs.values())),
         "timeout": run.INPUT_LIMIT_S,
         "rss_limit_mb": run.MEMORY_LIMIT_MB,
     }

@@ -45,7 +45,7 @@ class Run:
     commit: str = ""
 
 
-def history() -> Path:
+def history_file() -> Path:
     """The file with all runs, outside of the checkout."""
     return store.cache() / "fuzz" / "history.jsonl"
 
@@ -71,7 +71,7 @@ def commit() -> str:
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
-def remember(runs: Iterable[Run], path: Path) -> None:
+def append_runs(runs: Iterable[Run], path: Path) -> None:
     """Appends runs in one write, since other processes may append too."""
     now, made = time.time(), commit()
     lines = [
@@ -83,7 +83,7 @@ def remember(runs: Iterable[Run], path: Path) -> None:
         file.write("".join(f"{line}\n" for line in lines).encode())
 
 
-def recall(path: Path) -> list[Run]:
+def read_runs(path: Path) -> list[Run]:
     """All recorded runs. Lines in the format of another version are ignored."""
     names = {field.name for field in dataclasses.fields(Run)}
     found: list[Run] = []
@@ -134,7 +134,7 @@ def text(runs: Sequence[Run]) -> str:
 
 def write(runs: Iterable[Run], page: Path = PAGE) -> Path:
     """Records runs and rewrites the page."""
-    remember(runs, history())
+    append_runs(runs, history_file())
     page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text(text(recall(history())), encoding="utf-8")
+    page.write_text(text(read_runs(history_file())), encoding="utf-8")
     return page

@@ -43,9 +43,9 @@ SHORT_STACKS = {"ASAN_OPTIONS": "malloc_context_size=2"}
 EMPTY = "empty"
 EMPTY_S = 1
 # Five times slower than the slowest harness on a busy machine.
-LEAST_PACE = 200
+MIN_PACE = 200
 # Time limit to minimise a finding.
-SMALLER_S = 20
+MINIMIZE_S = 20
 MERGE_LIMIT_S = 3600
 
 
@@ -160,23 +160,25 @@ def execute(command: list[str], limit_s: float) -> Phase:
     return phase
 
 
-def pace(replayed: Phase, fuzzed: Phase) -> int:
+def executions_per_cpu_s(replayed: Phase, fuzzed: Phase) -> int:
     """Executions per second of CPU time, without the time to load the corpus."""
     seconds = fuzzed.cpu_s - replayed.cpu_s
     return int((fuzzed.executions - replayed.executions) / seconds) if seconds > 0 else 0
 
 
-def pace_of_empty(empty: Path, flags: list[str], folders: list[str]) -> int:
+def empty_harness_speed(empty: Path, flags: list[str], folders: list[str]) -> int:
     """The speed of the empty harness. It keeps all inputs, since they all reach the same code."""
     command = [str(empty), *flags, "-keep_seed=1", "-reload=0"]
     with tempfile.TemporaryDirectory() as found:
         replayed = execute([*command, "-runs=0", found, *folders], REPLAY_LIMIT_S)
     with tempfile.TemporaryDirectory() as found:
         limit = f"-max_total_time={EMPTY_S}"
-        return pace(replayed, execute([*command, limit, found, *folders], EMPTY_S + GRACE_S))
+        return executions_per_cpu_s(
+            replayed, execute([*command, limit, found, *folders], EMPTY_S + GRACE_S)
+        )
 
 
-def longest(sizes: Iterable[int]) -> int:
+def max_input_length(sizes: Iterable[int]) -> int:
     """Maximum length of an input in bytes, from the lengths of a corpus."""
     return max(LEAST_LENGTH, 2 * max(sizes, default=0))
 
@@ -184,7 +186,7 @@ def longest(sizes: Iterable[int]) -> int:
 def flags_for(corpus: Path) -> list[str]:
     """The flags for a harness with this corpus: its limits, and its choice of inputs."""
     return [
-        f"-max_len={longest(p.stat().st_size for p in corpus.glob('*') if p.is_file())}",
+        f"-max_len={max_input_length(p.stat().st_size for p in corpus.glob('*') if p.is_file())}",
         f"-timeout={INPUT_LIMIT_S}",
         f"-rss_limit_mb={MEMORY_LIMIT_MB}",
         "-print_final_stats=1",
@@ -193,12 +195,12 @@ def flags_for(corpus: Path) -> list[str]:
     ]
 
 
-def smallest(binary: Path, reproducer: str, flags: list[str]) -> str:
+def minimize(binary: Path, reproducer: str, flags: list[str]) -> str:
     """The smallest input found within the time limit that also ends the harness, written next to the finding."""
     made = f"{reproducer}.small"
-    command = [str(binary), *flags, "-minimize_crash=1", f"-max_total_time={SMALLER_S}"]
+    command = [str(binary), *flags, "-minimize_crash=1", f"-max_total_time={MINIMIZE_S}"]
     try:
-        execute([*command, f"-exact_artifact_path={made}", reproducer], SMALLER_S + GRACE_S)
+        execute([*command, f"-exact_artifact_path={made}", reproducer], MINIMIZE_S + GRACE_S)
     except NotJudged:
         pass  # Without a valid status it is unknown whether the input also ends the harness.
     there = Path(made)
@@ -264,13 +266,13 @@ def judge(
             words = ROOT / "fuzz" / "dict" / f"{subject}.dict"
             timed = [*common, *([f"-dict={words}"] if words.is_file() else [])]
             timed += [f"-runs={runs}" if runs else f"-max_total_time={seconds}"]
-            limit_s = runs / LEAST_PACE if runs else seconds
+            limit_s = runs / MIN_PACE if runs else seconds
             phases.append(execute([*timed, str(cache), str(corpus)], limit_s + GRACE_S))
-            beside = pace_of_empty(empty, flags, [str(corpus)])
+            beside = empty_harness_speed(empty, flags, [str(corpus)])
     except (NotJudged, OSError) as problem:
         error = str(problem)
     reproducers = tuple(p.reproducer for p in phases if p.reproducer is not None)
-    small = [smallest(binary, reproducer, flags_for(corpus)) for reproducer in reproducers]
+    small = [minimize(binary, reproducer, flags_for(corpus)) for reproducer in reproducers]
     for phase in phases:
         if phase.reproducer is not None:
             (findings / "output.txt").write_text(phase.output, encoding="utf-8")
@@ -279,7 +281,7 @@ def judge(
         harness=subject,
         executions=sum(p.executions for p in phases),
         executions_per_s=int(last.executions / last.seconds) if last.seconds > 0 else 0,
-        executions_per_cpu_s=pace(phases[0], last) if len(phases) > 1 else 0,
+        executions_per_cpu_s=executions_per_cpu_s(phases[0], last) if len(phases) > 1 else 0,
         empty_per_cpu_s=beside,
         edges=last.edges,
         corpus=last.corpus,

@@ -9,12 +9,12 @@
 #include "recorder.h"
 #include "rig.h"
 
-static void absent_switches_are_replaced_together(struct kunit *test)
+static void perf_replaces_pmu_enable_and_pmu_disable_together(struct kunit *test)
 {
 	struct recorder *recorder = test->priv;
 	struct pmu *pmu = &recorder->pmu;
 
-	KEEPS(test, "DRC-002", "DRV-036");
+	VERIFIES(test, "DRC-002", "DRV-036");
 	pmu->pmu_enable = NULL;
 	recorder_register(test);
 	KUNIT_ASSERT_NOT_NULL(test, pmu->pmu_enable);
@@ -27,13 +27,13 @@ static void absent_switches_are_replaced_together(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, recorder_count(recorder, RECORDER_DISABLE), 0U);
 }
 
-static void absent_answers_have_defaults(struct kunit *test)
+static void missing_check_period_and_event_idx_get_defaults(struct kunit *test)
 {
 	struct recorder *recorder = test->priv;
 	struct perf_event_attr attr;
 	struct perf_event *event;
 
-	KEEPS(test, "DRC-005", "DRV-023", "DRV-036");
+	VERIFIES(test, "DRC-005", "DRV-023", "DRV-036");
 	recorder->pmu.check_period = NULL;
 	recorder_register(test);
 	attr = recorder_attr(recorder);
@@ -48,14 +48,14 @@ static void absent_answers_have_defaults(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 77ULL);
 }
 
-static void absent_transactions_switch_the_pmu(struct kunit *test)
+static void default_transactions_disable_and_enable_the_pmu(struct kunit *test)
 {
 	struct recorder *recorder = test->priv;
 	struct pmu *pmu = &recorder->pmu;
 	unsigned int read, open, closed;
 	int err;
 
-	KEEPS(test, "DRC-004", "DRV-036");
+	VERIFIES(test, "DRC-004", "DRV-036");
 	recorder_register(test);
 	local_irq_disable();
 	pmu->start_txn(pmu, PERF_PMU_TXN_READ);
@@ -77,13 +77,13 @@ static void absent_transactions_switch_the_pmu(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, recorder_count(recorder, RECORDER_ENABLE), 2U);
 }
 
-static void transactions_without_switches_do_nothing(struct kunit *test)
+static void default_transactions_without_pmu_enable_do_nothing(struct kunit *test)
 {
 	struct recorder *recorder = test->priv;
 	struct pmu *pmu = &recorder->pmu;
 	int depth, err;
 
-	KEEPS(test, "DRC-004", "DRV-036");
+	VERIFIES(test, "DRC-004", "DRV-036");
 	pmu->pmu_enable = NULL;
 	pmu->pmu_disable = NULL;
 	recorder_register(test);
@@ -102,12 +102,12 @@ static void own_start_txn(struct pmu *pmu, unsigned int flags)
 {
 }
 
-static void transactions_of_the_driver_are_taken_whole(struct kunit *test)
+static void driver_with_start_txn_gets_no_transaction_defaults(struct kunit *test)
 {
 	struct recorder *recorder = test->priv;
 	struct pmu *pmu = &recorder->pmu;
 
-	KEEPS(test, "DRC-003");
+	VERIFIES(test, "DRC-003");
 	pmu->start_txn = own_start_txn;
 	recorder_register(test);
 	/* perf sets defaults only if start_txn is missing, so the other two remain NULL. */
@@ -116,14 +116,14 @@ static void transactions_of_the_driver_are_taken_whole(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, pmu->cancel_txn);
 }
 
-static void types_are_given_or_kept(struct kunit *test)
+static void registration_assigns_a_type_or_uses_the_requested_one(struct kunit *test)
 {
 	struct recorder *recorder = test->priv;
 	struct pmu *pmu = &recorder->pmu;
 	const int number = PERF_TYPE_MAX + 1000;
 	unsigned int i;
 
-	KEEPS(test, "DRC-008", "DRV-031", "SYS-017");
+	VERIFIES(test, "DRC-008", "DRV-031", "SYS-017");
 	recorder_register(test);
 	KUNIT_EXPECT_GE(test, (int)pmu->type, (int)PERF_TYPE_MAX);
 	KUNIT_EXPECT_NE(test, (int)pmu->type, (int)rig_device->pmu.type);
@@ -137,14 +137,14 @@ static void types_are_given_or_kept(struct kunit *test)
 	}
 }
 
-static void name_that_is_taken_fails_and_leaves_nothing(struct kunit *test)
+static void registration_with_a_used_name_fails_without_effect(struct kunit *test)
 {
 	struct recorder *recorder = test->priv;
 	struct pmu *pmu = &recorder->pmu;
 	const int number = PERF_TYPE_MAX + 1001;
 	struct perf_event_attr attr = { .type = number, .size = sizeof(attr), .disabled = 1 };
 
-	KEEPS(test, "DRC-008", "DRC-014", "DRV-030", "SYS-017");
+	VERIFIES(test, "DRC-008", "DRC-014", "DRV-030", "SYS-017");
 	KUNIT_ASSERT_NE(test, perf_pmu_register(pmu, rig_device->pmu.name, number), 0);
 	KUNIT_EXPECT_EQ(test, recorder_try(recorder, &attr, RECORDER_CPU, NULL), -ENOENT);
 	KUNIT_EXPECT_EQ(test, recorder->n_calls, 0U);
@@ -155,12 +155,12 @@ static void name_that_is_taken_fails_and_leaves_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, recorder_try(recorder, &attr, RECORDER_CPU, NULL), 0);
 }
 
-static void pmu_that_is_gone_is_asked_no_more(struct kunit *test)
+static void unregistered_pmu_gets_no_calls(struct kunit *test)
 {
 	struct recorder *recorder = test->priv;
 	struct perf_event_attr attr;
 
-	KEEPS(test, "DRV-031");
+	VERIFIES(test, "DRV-031");
 	recorder_register(test);
 	attr = recorder_attr(recorder);
 	recorder_unregister(recorder);
@@ -168,12 +168,12 @@ static void pmu_that_is_gone_is_asked_no_more(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, recorder->n_calls, 0U);
 }
 
-static void every_pmu_is_asked_about_a_type_of_nobody(struct kunit *test)
+static void event_of_an_unknown_type_reaches_every_pmu(struct kunit *test)
 {
 	struct recorder *recorder = test->priv;
 	struct perf_event_attr attr;
 
-	KEEPS(test, "DRC-015", "DRC-018");
+	VERIFIES(test, "DRC-015", "DRC-018");
 	recorder_register(test);
 	attr = recorder_attr(recorder);
 	attr.type = RECORDER_FOREIGN;
@@ -194,13 +194,13 @@ static void answer_desc(const int *answer, char *desc)
 
 KUNIT_ARRAY_PARAM(answer, answers, answer_desc);
 
-static void answer_of_event_init_reaches_the_opener(struct kunit *test)
+static void result_of_event_init_is_returned_to_the_caller(struct kunit *test)
 {
 	struct recorder *recorder = test->priv;
 	const int *answer = test->param_value;
 	struct perf_event_attr attr;
 
-	KEEPS(test, "DRC-016", "DRV-013", "INI-026");
+	VERIFIES(test, "DRC-016", "DRV-013", "INI-026");
 	recorder->init_error = *answer;
 	recorder_register(test);
 	attr = recorder_attr(recorder);
@@ -238,13 +238,13 @@ static void late_refusal_desc(const struct late_refusal *refusal, char *desc)
 
 KUNIT_ARRAY_PARAM(late_refusal, late_refusals, late_refusal_desc);
 
-static void capabilities_are_asked_after_event_init(struct kunit *test)
+static void perf_checks_capabilities_after_event_init(struct kunit *test)
 {
 	const struct late_refusal *refusal = test->param_value;
 	struct recorder *recorder = test->priv;
 	struct perf_event_attr attr = refusal->attr;
 
-	KEEPS(test, "DRC-032", "DRC-034", "DRC-038", "DRV-015", "INI-013", "INI-014");
+	VERIFIES(test, "DRC-032", "DRC-034", "DRC-038", "DRV-015", "INI-013", "INI-014");
 	recorder->pmu.capabilities = refusal->capabilities;
 	recorder_register(test);
 	attr.type = recorder->pmu.type;
@@ -261,12 +261,12 @@ static void capabilities_are_asked_after_event_init(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, recorder_try(recorder, &attr, RECORDER_CPU, NULL), 0);
 }
 
-static void kernel_samples_on_a_pmu_without_interrupts(struct kunit *test)
+static void kernel_event_with_a_period_reaches_a_pmu_without_interrupt(struct kunit *test)
 {
 	struct recorder *recorder = test->priv;
 	struct perf_event_attr attr;
 
-	KEEPS(test, "DRC-033");
+	VERIFIES(test, "DRC-033");
 	recorder->pmu.capabilities = PERF_PMU_CAP_NO_INTERRUPT;
 	recorder_register(test);
 	attr = recorder_attr(recorder);
@@ -276,12 +276,12 @@ static void kernel_samples_on_a_pmu_without_interrupts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, recorder_try(recorder, &attr, RECORDER_CPU, NULL), -EOPNOTSUPP);
 }
 
-static void extended_types_reach_who_takes_them(struct kunit *test)
+static void extended_types_reach_pmus_with_the_capability(struct kunit *test)
 {
 	struct recorder *recorder = test->priv;
 	struct perf_event_attr attr;
 
-	KEEPS(test, "DRC-019", "INI-009");
+	VERIFIES(test, "DRC-019", "INI-009");
 	recorder_register(test);
 	attr = recorder_attr(recorder);
 	attr.type = PERF_TYPE_HARDWARE;
@@ -305,7 +305,7 @@ static void event_init_may_sleep(struct kunit *test)
 	struct recorder *recorder = test->priv;
 	struct perf_event_attr attr;
 
-	KEEPS(test, "DRC-021");
+	VERIFIES(test, "DRC-021");
 	recorder_register(test);
 	attr = recorder_attr(recorder);
 	recorder_open(test, &attr);
@@ -318,7 +318,7 @@ static void periods_are_set_before_event_init(struct kunit *test)
 	struct recorder *recorder = test->priv;
 	struct perf_event_attr attr;
 
-	KEEPS(test, "DRC-042");
+	VERIFIES(test, "DRC-042");
 	recorder_register(test);
 	attr = recorder_attr(recorder);
 	recorder_open(test, &attr);
@@ -340,7 +340,7 @@ static void config_reaches_event_init_unchecked(struct kunit *test)
 	struct recorder *recorder = test->priv;
 	struct perf_event_attr attr;
 
-	KEEPS(test, "DRC-030");
+	VERIFIES(test, "DRC-030");
 	recorder_register(test);
 	attr = recorder_attr(recorder);
 	attr.config = 0xfedcba9876543210;
@@ -356,12 +356,12 @@ static void config_reaches_event_init_unchecked(struct kunit *test)
 }
 
 /* perf rejects the event only after event_init, which therefore sees a CPU of -1. */
-static void machine_wide_pmu_has_no_task_events(struct kunit *test)
+static void system_wide_pmu_has_no_task_events(struct kunit *test)
 {
 	struct recorder *recorder = test->priv;
 	struct perf_event_attr attr;
 
-	KEEPS(test, "DRC-010", "DRC-028", "DRC-038");
+	VERIFIES(test, "DRC-010", "DRC-028", "DRC-038");
 	recorder_register(test);
 	attr = recorder_attr(recorder);
 	KUNIT_EXPECT_EQ(test, recorder_try(recorder, &attr, -1, current), -EINVAL);
@@ -369,12 +369,12 @@ static void machine_wide_pmu_has_no_task_events(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, recorder_count(recorder, RECORDER_DESTROY), 1U);
 }
 
-static void exclusive_pmu_has_one_kind_of_event(struct kunit *test)
+static void exclusive_pmu_rejects_conflicting_events(struct kunit *test)
 {
 	struct recorder *recorder = test->priv;
 	struct perf_event_attr attr;
 
-	KEEPS(test, "DRC-094", "DRV-033", "ERR-021");
+	VERIFIES(test, "DRC-094", "DRV-033", "ERR-021");
 	recorder->pmu.task_ctx_nr = perf_hw_context;
 	recorder->pmu.capabilities = PERF_PMU_CAP_EXCLUSIVE | REFPMU_COMPAT_CAPS;
 	recorder_register(test);
@@ -391,12 +391,12 @@ static void exclusive_pmu_has_one_kind_of_event(struct kunit *test)
 			recorder_count(recorder, RECORDER_INIT) - 1);
 }
 
-static int nothing(void *unused)
+static int do_nothing(void *unused)
 {
 	return 0;
 }
 
-static void kernel_counters_need_a_place_that_is(struct kunit *test)
+static void kernel_counter_needs_an_existing_task_or_cpu(struct kunit *test)
 {
 	struct perf_event_attr attr = {
 		.type = rig_device->pmu.type,
@@ -404,9 +404,9 @@ static void kernel_counters_need_a_place_that_is(struct kunit *test)
 		.config = RIG_PULSED,
 		.disabled = 1,
 	};
-	struct task_struct *gone = kthread_create(nothing, NULL, "gone");
+	struct task_struct *gone = kthread_create(do_nothing, NULL, "gone");
 
-	KEEPS(test, "DRV-033");
+	VERIFIES(test, "DRV-033");
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, gone);
 	get_task_struct(gone);
 	kthread_stop(gone);
@@ -417,7 +417,7 @@ static void kernel_counters_need_a_place_that_is(struct kunit *test)
 }
 
 /* Return true if the device of the PMU has a file @name. */
-static bool shows(const struct recorder *recorder, const char *name)
+static bool has_attribute(const struct recorder *recorder, const char *name)
 {
 	struct kernfs_node *node = kernfs_find_and_get(recorder->pmu.dev->kobj.sd, name);
 
@@ -425,17 +425,17 @@ static bool shows(const struct recorder *recorder, const char *name)
 	return node;
 }
 
-static void device_shows_what_the_pmu_has(struct kunit *test)
+static void device_has_attributes_for_the_features_of_the_pmu(struct kunit *test)
 {
 	struct recorder *recorder = test->priv;
 	struct perf_event_attr attr;
 
-	KEEPS(test, "DRC-103", "DRC-104");
+	VERIFIES(test, "DRC-103", "DRC-104");
 	recorder_register(test);
-	KUNIT_EXPECT_TRUE(test, shows(recorder, "type"));
-	KUNIT_EXPECT_TRUE(test, shows(recorder, "perf_event_mux_interval_ms"));
-	KUNIT_EXPECT_FALSE(test, shows(recorder, "nr_addr_filters"));
-	KUNIT_EXPECT_FALSE(test, shows(recorder, "cpumask"));
+	KUNIT_EXPECT_TRUE(test, has_attribute(recorder, "type"));
+	KUNIT_EXPECT_TRUE(test, has_attribute(recorder, "perf_event_mux_interval_ms"));
+	KUNIT_EXPECT_FALSE(test, has_attribute(recorder, "nr_addr_filters"));
+	KUNIT_EXPECT_FALSE(test, has_attribute(recorder, "cpumask"));
 	attr = recorder_attr(recorder);
 	KUNIT_EXPECT_NULL(test, recorder_open(test, &attr)->addr_filter_ranges);
 	perf_event_release_kernel(recorder->events[--recorder->n_events]);
@@ -443,21 +443,21 @@ static void device_shows_what_the_pmu_has(struct kunit *test)
 
 	recorder->pmu.nr_addr_filters = 2;
 	recorder_register(test);
-	KUNIT_EXPECT_TRUE(test, shows(recorder, "nr_addr_filters"));
+	KUNIT_EXPECT_TRUE(test, has_attribute(recorder, "nr_addr_filters"));
 	attr = recorder_attr(recorder);
 	KUNIT_EXPECT_NOT_NULL(test, recorder_open(test, &attr)->addr_filter_ranges);
 }
 
-static void scope_has_its_cpus_shown_by_perf(struct kunit *test)
+static void perf_shows_the_cpumask_of_a_scope(struct kunit *test)
 {
 	struct recorder *recorder = test->priv;
 	struct perf_event_attr attr;
 
-	KEEPS(test, "DRC-093");
+	VERIFIES(test, "DRC-093");
 	if (!refpmu_compat_scope(&recorder->pmu))
 		kunit_skip(test, "this kernel knows no scopes");
 	recorder_register(test);
-	KUNIT_EXPECT_TRUE(test, shows(recorder, "cpumask"));
+	KUNIT_EXPECT_TRUE(test, has_attribute(recorder, "cpumask"));
 	attr = recorder_attr(recorder);
 	KUNIT_ASSERT_EQ(test, recorder_try(recorder, &attr, RECORDER_CPU + 1, NULL), 0);
 	/* The event stays on the requested CPU, and any CPU may read it. */
@@ -468,27 +468,27 @@ static void scope_has_its_cpus_shown_by_perf(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(absent_switches_are_replaced_together),
-	KUNIT_CASE(absent_answers_have_defaults),
-	KUNIT_CASE(absent_transactions_switch_the_pmu),
-	KUNIT_CASE(transactions_without_switches_do_nothing),
-	KUNIT_CASE(transactions_of_the_driver_are_taken_whole),
-	KUNIT_CASE(types_are_given_or_kept),
-	KUNIT_CASE(name_that_is_taken_fails_and_leaves_nothing),
-	KUNIT_CASE(pmu_that_is_gone_is_asked_no_more),
-	KUNIT_CASE(every_pmu_is_asked_about_a_type_of_nobody),
-	KUNIT_CASE_PARAM(answer_of_event_init_reaches_the_opener, answer_gen_params),
-	KUNIT_CASE_PARAM(capabilities_are_asked_after_event_init, late_refusal_gen_params),
-	KUNIT_CASE(kernel_samples_on_a_pmu_without_interrupts),
-	KUNIT_CASE(extended_types_reach_who_takes_them),
+	KUNIT_CASE(perf_replaces_pmu_enable_and_pmu_disable_together),
+	KUNIT_CASE(missing_check_period_and_event_idx_get_defaults),
+	KUNIT_CASE(default_transactions_disable_and_enable_the_pmu),
+	KUNIT_CASE(default_transactions_without_pmu_enable_do_nothing),
+	KUNIT_CASE(driver_with_start_txn_gets_no_transaction_defaults),
+	KUNIT_CASE(registration_assigns_a_type_or_uses_the_requested_one),
+	KUNIT_CASE(registration_with_a_used_name_fails_without_effect),
+	KUNIT_CASE(unregistered_pmu_gets_no_calls),
+	KUNIT_CASE(event_of_an_unknown_type_reaches_every_pmu),
+	KUNIT_CASE_PARAM(result_of_event_init_is_returned_to_the_caller, answer_gen_params),
+	KUNIT_CASE_PARAM(perf_checks_capabilities_after_event_init, late_refusal_gen_params),
+	KUNIT_CASE(kernel_event_with_a_period_reaches_a_pmu_without_interrupt),
+	KUNIT_CASE(extended_types_reach_pmus_with_the_capability),
 	KUNIT_CASE(event_init_may_sleep),
 	KUNIT_CASE(periods_are_set_before_event_init),
 	KUNIT_CASE(config_reaches_event_init_unchecked),
-	KUNIT_CASE(machine_wide_pmu_has_no_task_events),
-	KUNIT_CASE(exclusive_pmu_has_one_kind_of_event),
-	KUNIT_CASE(kernel_counters_need_a_place_that_is),
-	KUNIT_CASE(device_shows_what_the_pmu_has),
-	KUNIT_CASE(scope_has_its_cpus_shown_by_perf),
+	KUNIT_CASE(system_wide_pmu_has_no_task_events),
+	KUNIT_CASE(exclusive_pmu_rejects_conflicting_events),
+	KUNIT_CASE(kernel_counter_needs_an_existing_task_or_cpu),
+	KUNIT_CASE(device_has_attributes_for_the_features_of_the_pmu),
+	KUNIT_CASE(perf_shows_the_cpumask_of_a_scope),
 	{}
 };
 

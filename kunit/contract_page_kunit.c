@@ -8,7 +8,7 @@
 #include "internal.h"
 
 /* Give @event a page. Its buffer exists until the end of the case. */
-static struct perf_event_mmap_page *give_page(struct kunit *test, struct perf_event *event)
+static struct perf_event_mmap_page *attach_page(struct kunit *test, struct perf_event *event)
 {
 	struct perf_buffer *rb = rb_alloc(1, 0, RECORDER_CPU, RING_BUFFER_WRITABLE);
 
@@ -37,7 +37,7 @@ static void page_exit(struct kunit *test)
 
 #define COUNTER 5
 
-static int counter_and_one(struct perf_event *event)
+static int index_plus_one(struct perf_event *event)
 {
 	return COUNTER + 1;
 }
@@ -49,19 +49,19 @@ static void publish(struct perf_event *event)
 	local_irq_enable();
 }
 
-static void index_is_there_while_the_event_counts(struct kunit *test)
+static void page_has_an_index_while_the_event_counts(struct kunit *test)
 {
 	struct recorder *recorder = test->priv;
 	struct perf_event_mmap_page *page;
 	struct perf_event_attr attr;
 	struct perf_event *event;
 
-	KEEPS(test, "DRC-086", "RDP-003");
-	recorder->pmu.event_idx = counter_and_one;
+	VERIFIES(test, "DRC-086", "RDP-003");
+	recorder->pmu.event_idx = index_plus_one;
 	recorder_register(test);
 	attr = recorder_attr(recorder);
 	event = recorder_open(test, &attr);
-	page = give_page(test, event);
+	page = attach_page(test, event);
 	local64_set(&event->count, 1000);
 	local64_set(&event->hw.prev_count, 300);
 	publish(event);
@@ -81,33 +81,33 @@ static void index_is_there_while_the_event_counts(struct kunit *test)
 /*
  * Return how often the page was written. perf increments its lock at the start and end of a write.
  */
-static unsigned int writes(const struct perf_event_mmap_page *page)
+static unsigned int count_writes(const struct perf_event_mmap_page *page)
 {
 	return READ_ONCE(page->lock) / 2;
 }
 
-static void page_follows_every_change(struct kunit *test)
+static void every_state_change_updates_the_page(struct kunit *test)
 {
 	struct perf_event_attr attr = rig_attr(RIG_PULSED);
 	const struct perf_event_mmap_page *page;
 	unsigned int n[5], whole = 1, i;
 	struct perf_event *event;
 
-	KEEPS(test, "DRC-085", "DRC-087", "DRV-028", "RDP-003");
+	VERIFIES(test, "DRC-085", "DRC-087", "DRV-028", "RDP-003");
 	attr.sample_period = 100;
 	event = recorder_open(test, &attr);
-	page = give_page(test, event);
+	page = attach_page(test, event);
 	local_irq_disable();
-	n[0] = writes(page);
+	n[0] = count_writes(page);
 	rig_add(event, PERF_EF_START);
-	n[1] = writes(page);
+	n[1] = count_writes(page);
 	rig_stop(event, PERF_EF_UPDATE);
-	n[2] = writes(page);
+	n[2] = count_writes(page);
 	rig_start(event, PERF_EF_RELOAD);
-	n[3] = writes(page);
+	n[3] = count_writes(page);
 	rig_tick(RIG_PULSED, 30);
 	rig_del(event);
-	n[4] = writes(page);
+	n[4] = count_writes(page);
 	whole = page->lock % 2;
 	local_irq_enable();
 
@@ -121,8 +121,8 @@ static void page_follows_every_change(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(index_is_there_while_the_event_counts),
-	KUNIT_CASE(page_follows_every_change),
+	KUNIT_CASE(page_has_an_index_while_the_event_counts),
+	KUNIT_CASE(every_state_change_updates_the_page),
 	{}
 };
 

@@ -26,7 +26,7 @@ static struct perf_event *open_period(struct kunit *test, u64 period)
  * Expect the context that perf guarantees for most callbacks: the event's CPU, interrupts off, PMU
  * disabled.
  */
-static void expect_shielded(struct kunit *test, enum recorder_what what)
+static void expect_perf_context(struct kunit *test, enum recorder_callback what)
 {
 	const struct recorder_call call = recorder_last(test, what);
 
@@ -35,37 +35,37 @@ static void expect_shielded(struct kunit *test, enum recorder_what what)
 	KUNIT_EXPECT_EQ_MSG(test, call.cpu, RECORDER_CPU, "call %d", what);
 }
 
-static void add_and_del_find_the_pmu_off(struct kunit *test)
+static void perf_disables_the_pmu_around_add_and_del(struct kunit *test)
 {
 	struct perf_event *event = open_period(test, 0);
 
-	KEEPS(test, "DRC-044", "DRC-047", "DRV-001");
+	VERIFIES(test, "DRC-044", "DRC-047", "DRV-001");
 	/* The CPU that enables the event does not matter. */
 	if (cpu_online(RECORDER_CPU + 1))
 		set_cpus_allowed_ptr(current, cpumask_of(RECORDER_CPU + 1));
 	perf_event_enable(event);
-	expect_shielded(test, RECORDER_ADD);
+	expect_perf_context(test, RECORDER_ADD);
 	KUNIT_EXPECT_TRUE(test, recorder_last(test, RECORDER_ADD).flags & PERF_EF_START);
 	perf_event_disable(event);
-	expect_shielded(test, RECORDER_DEL);
+	expect_perf_context(test, RECORDER_DEL);
 	KUNIT_EXPECT_EQ(test, recorder_count(test->priv, RECORDER_ENABLE),
 			recorder_count(test->priv, RECORDER_DISABLE));
 }
 
-static void new_period_is_a_stop_and_a_start(struct kunit *test)
+static void new_period_stops_and_starts_the_event(struct kunit *test)
 {
 	struct perf_event *event = open_period(test, PERIOD);
 	struct recorder *recorder = test->priv;
 
-	KEEPS(test, "CTL-015", "DRC-057", "DRC-068", "DRV-002", "DRV-010");
+	VERIFIES(test, "CTL-015", "DRC-057", "DRC-068", "DRV-002", "DRV-010");
 	perf_event_enable(event);
-	recorder_forget(recorder);
+	recorder_clear(recorder);
 	KUNIT_ASSERT_EQ(test, perf_event_period(event, 50), 0);
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 50ULL);
 	KUNIT_EXPECT_EQ(test, recorder_count(recorder, RECORDER_STOP), 1U);
 	KUNIT_EXPECT_EQ(test, recorder_count(recorder, RECORDER_START), 1U);
-	expect_shielded(test, RECORDER_STOP);
-	expect_shielded(test, RECORDER_START);
+	expect_perf_context(test, RECORDER_STOP);
+	expect_perf_context(test, RECORDER_START);
 	KUNIT_EXPECT_EQ(test, recorder_last(test, RECORDER_STOP).flags, PERF_EF_UPDATE);
 	KUNIT_EXPECT_EQ(test, recorder_last(test, RECORDER_START).flags, PERF_EF_RELOAD);
 	/* period_left of the old period is cleared. */
@@ -76,9 +76,9 @@ static void new_period_ends_a_throttle(struct kunit *test)
 {
 	struct perf_event *event = open_period(test, PERIOD);
 
-	KEEPS(test, "CTL-017", "DRC-068");
+	VERIFIES(test, "CTL-017", "DRC-068");
 	perf_event_enable(event);
-	recorder_forget(test->priv);
+	recorder_clear(test->priv);
 	local_irq_disable();
 	event->hw.interrupts = THROTTLED;
 	event->pmu->stop(event, 0);
@@ -89,7 +89,7 @@ static void new_period_ends_a_throttle(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event->hw.state, 0);
 }
 
-static void failed_add_means_not_now(struct kunit *test)
+static void event_is_added_again_after_a_failed_add(struct kunit *test)
 {
 	static const int errors[] = { -EAGAIN, -EIO, 1 };
 	struct perf_event *event = open_period(test, 0);
@@ -97,11 +97,11 @@ static void failed_add_means_not_now(struct kunit *test)
 	u64 enabled, running;
 	unsigned int i;
 
-	KEEPS(test, "DRC-045");
+	VERIFIES(test, "DRC-045");
 	for (i = 0; i < ARRAY_SIZE(errors); i++) {
 		recorder->add_error = errors[i];
 		perf_event_enable(event);
-		expect_shielded(test, RECORDER_ADD);
+		expect_perf_context(test, RECORDER_ADD);
 		KUNIT_EXPECT_EQ(test, (int)event->state, (int)PERF_EVENT_STATE_INACTIVE);
 		perf_event_read_value(event, &enabled, &running);
 		KUNIT_EXPECT_EQ(test, running, 0ULL);
@@ -113,13 +113,13 @@ static void failed_add_means_not_now(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)event->state, (int)PERF_EVENT_STATE_ACTIVE);
 }
 
-static void pinned_event_without_room_is_an_error(struct kunit *test)
+static void failed_add_puts_a_pinned_event_in_error_state(struct kunit *test)
 {
 	struct recorder *recorder = test->priv;
 	struct perf_event_attr attr;
 	struct perf_event *event;
 
-	KEEPS(test, "DRC-095", "MUX-006");
+	VERIFIES(test, "DRC-095", "MUX-006");
 	recorder_register(test);
 	recorder->add_error = -EAGAIN;
 	attr = recorder_attr(recorder);
@@ -136,18 +136,18 @@ static void throttle_ends_before_the_next_add(struct kunit *test)
 {
 	struct perf_event *event = open_period(test, PERIOD);
 
-	KEEPS(test, "DRC-056", "THR-005");
+	VERIFIES(test, "DRC-056", "THR-005");
 	perf_event_enable(event);
 	event->hw.interrupts = THROTTLED;
 	perf_event_disable(event);
-	recorder_forget(test->priv);
+	recorder_clear(test->priv);
 	perf_event_enable(event);
 	KUNIT_EXPECT_EQ(test, recorder_last(test, RECORDER_ADD).value, 0ULL);
 	KUNIT_EXPECT_EQ(test, recorder_count(test->priv, RECORDER_START), 0U);
 }
 
 /* Wait until perf has called @what. Return false after a timeout. Interrupts on. */
-static bool comes(const struct recorder *recorder, enum recorder_what what)
+static bool wait_for_call(const struct recorder *recorder, enum recorder_callback what)
 {
 	const u64 deadline = ktime_get_ns() + NSEC_PER_SEC;
 
@@ -159,16 +159,16 @@ static bool comes(const struct recorder *recorder, enum recorder_what what)
 	return true;
 }
 
-static void tick_starts_what_was_throttled(struct kunit *test)
+static void tick_starts_a_throttled_event(struct kunit *test)
 {
 	struct perf_event *event = open_period(test, PERIOD);
 	unsigned int overflows = 0;
 	u64 interrupts;
 	bool stop;
 
-	KEEPS(test, "DRC-055", "DRV-011");
+	VERIFIES(test, "DRC-055", "DRV-011");
 	perf_event_enable(event);
-	recorder_forget(test->priv);
+	recorder_clear(test->priv);
 	local_irq_disable();
 	/*
 	 * No tick happens meanwhile, so perf throttles the event after a certain number of
@@ -185,8 +185,8 @@ static void tick_starts_what_was_throttled(struct kunit *test)
 
 	KUNIT_EXPECT_TRUE(test, stop);
 	KUNIT_EXPECT_EQ(test, interrupts, THROTTLED);
-	KUNIT_ASSERT_TRUE(test, comes(test->priv, RECORDER_START));
-	expect_shielded(test, RECORDER_START);
+	KUNIT_ASSERT_TRUE(test, wait_for_call(test->priv, RECORDER_START));
+	expect_perf_context(test, RECORDER_START);
 	KUNIT_EXPECT_EQ(test, recorder_last(test, RECORDER_START).flags, 0);
 	KUNIT_EXPECT_NE(test, event->hw.interrupts, THROTTLED);
 }
@@ -197,7 +197,7 @@ static void only_active_events_are_read(struct kunit *test)
 	struct recorder *recorder = test->priv;
 	u64 enabled, running;
 
-	KEEPS(test, "DRC-058", "DRC-060");
+	VERIFIES(test, "DRC-058", "DRC-060");
 	perf_event_read_value(event, &enabled, &running);
 	KUNIT_EXPECT_EQ(test, recorder_count(recorder, RECORDER_READ), 0U);
 	perf_event_enable(event);
@@ -219,14 +219,14 @@ static void only_active_events_are_read(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, recorder_count(recorder, RECORDER_READ), 2U);
 }
 
-static void check_period_is_asked_about_periods(struct kunit *test)
+static void perf_calls_check_period_for_new_periods(struct kunit *test)
 {
 	struct perf_event *event = open_period(test, PERIOD);
 	struct recorder *recorder = test->priv;
 	struct perf_event_attr attr = recorder_attr(recorder);
 	struct perf_event *frequent;
 
-	KEEPS(test, "DRC-070", "CTL-018");
+	VERIFIES(test, "DRC-070", "CTL-018");
 	KUNIT_EXPECT_EQ(test, perf_event_period(event, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, recorder_count(recorder, RECORDER_CHECK_PERIOD), 0U);
 	KUNIT_EXPECT_EQ(test, perf_event_period(event, BIT_ULL(63)), -EINVAL);
@@ -239,17 +239,17 @@ static void check_period_is_asked_about_periods(struct kunit *test)
 	attr.freq = 1;
 	attr.sample_freq = 100;
 	frequent = recorder_open(test, &attr);
-	recorder_forget(recorder);
+	recorder_clear(recorder);
 	KUNIT_EXPECT_EQ(test, perf_event_period(frequent, 200), 0);
 	KUNIT_EXPECT_EQ(test, recorder_count(recorder, RECORDER_CHECK_PERIOD), 0U);
 }
 
-static void inner_disables_do_not_reach_the_driver(struct kunit *test)
+static void nested_disables_do_not_reach_the_driver(struct kunit *test)
 {
 	struct recorder *recorder = test->priv;
 	unsigned int inner;
 
-	KEEPS(test, "DRC-080", "DRV-003");
+	VERIFIES(test, "DRC-080", "DRV-003");
 	recorder_register(test);
 	local_irq_disable();
 	perf_pmu_disable(&recorder->pmu);
@@ -268,7 +268,7 @@ static void last_overflow_of_a_limit_stops_the_event(struct kunit *test)
 	struct perf_event *event = open_period(test, PERIOD);
 	int first, last;
 
-	KEEPS(test, "DRC-076");
+	VERIFIES(test, "DRC-076");
 	/* State after PERF_EVENT_IOC_REFRESH. */
 	atomic_set(&event->event_limit, 2);
 	perf_event_enable(event);
@@ -279,17 +279,17 @@ static void last_overflow_of_a_limit_stops_the_event(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, first, 0);
 	KUNIT_EXPECT_NE(test, last, 0);
 	/* perf disables the event after the interrupt. */
-	KUNIT_ASSERT_TRUE(test, comes(test->priv, RECORDER_DEL));
-	expect_shielded(test, RECORDER_DEL);
+	KUNIT_ASSERT_TRUE(test, wait_for_call(test->priv, RECORDER_DEL));
+	expect_perf_context(test, RECORDER_DEL);
 	KUNIT_EXPECT_EQ(test, (int)READ_ONCE(event->state), (int)PERF_EVENT_STATE_OFF);
 }
 
-static void counting_events_have_nothing_to_report(struct kunit *test)
+static void overflow_of_a_counting_event_has_no_effect(struct kunit *test)
 {
 	struct perf_event *event = open_period(test, 0);
 	unsigned int i, stops = 0;
 
-	KEEPS(test, "DRC-071");
+	VERIFIES(test, "DRC-071");
 	perf_event_enable(event);
 	local_irq_disable();
 	for (i = 0; i < 100000; i++)
@@ -306,13 +306,13 @@ static void count_syncs(struct perf_event *event)
 	syncs++;
 }
 
-static void filters_are_taken_over_once_by_start(struct kunit *test)
+static void start_applies_address_filters_once(struct kunit *test)
 {
 	struct recorder *recorder = test->priv;
 	struct perf_event *event;
 	unsigned int first, again;
 
-	KEEPS(test, "DRC-103");
+	VERIFIES(test, "DRC-103");
 	recorder->pmu.nr_addr_filters = 1;
 	recorder->pmu.addr_filters_sync = count_syncs;
 	event = open_period(test, 0);
@@ -336,24 +336,24 @@ static void filters_are_taken_over_once_by_start(struct kunit *test)
 }
 
 #ifdef PERF_PMU_CAP_HETEROGENEOUS_CPUS
-static int nowhere(struct perf_event *event)
+static int run_on_no_cpu(struct perf_event *event)
 {
 	return 0;
 }
 
-static int everywhere(struct perf_event *event)
+static int run_on_every_cpu(struct perf_event *event)
 {
 	return 1;
 }
 
 #define FILTER filter_match
 #else
-static bool nowhere(struct pmu *pmu, int cpu)
+static bool run_on_no_cpu(struct pmu *pmu, int cpu)
 {
 	return true;
 }
 
-static bool everywhere(struct pmu *pmu, int cpu)
+static bool run_on_every_cpu(struct pmu *pmu, int cpu)
 {
 	return false;
 }
@@ -366,14 +366,14 @@ static void filter_keeps_an_event_off_a_cpu(struct kunit *test)
 	struct recorder *recorder = test->priv;
 	struct perf_event *event;
 
-	KEEPS(test, "DRC-090", "DRV-026");
-	recorder->pmu.FILTER = nowhere;
+	VERIFIES(test, "DRC-090", "DRV-026");
+	recorder->pmu.FILTER = run_on_no_cpu;
 	event = open_period(test, 0);
 	perf_event_enable(event);
 	KUNIT_EXPECT_EQ(test, recorder_count(recorder, RECORDER_ADD), 0U);
 	KUNIT_EXPECT_EQ(test, (int)event->state, (int)PERF_EVENT_STATE_INACTIVE);
 	perf_event_disable(event);
-	recorder->pmu.FILTER = everywhere;
+	recorder->pmu.FILTER = run_on_every_cpu;
 	perf_event_enable(event);
 	KUNIT_EXPECT_EQ(test, recorder_count(recorder, RECORDER_ADD), 1U);
 	KUNIT_EXPECT_EQ(test, (int)event->state, (int)PERF_EVENT_STATE_ACTIVE);
@@ -386,12 +386,12 @@ static void events_migrate_by_del_and_add(struct kunit *test)
 	struct recorder *recorder = test->priv;
 	u64 enabled, running;
 
-	KEEPS(test, "DRC-092", "DRV-032");
+	VERIFIES(test, "DRC-092", "DRV-032");
 	if (!cpu_online(other))
 		kunit_skip(test, "one CPU");
 	perf_event_enable(event);
 	local64_set(&event->count, 42);
-	recorder_forget(recorder);
+	recorder_clear(recorder);
 	perf_pmu_migrate_context(&recorder->pmu, RECORDER_CPU, other);
 	KUNIT_EXPECT_EQ(test, event->cpu, other);
 	KUNIT_EXPECT_EQ(test, recorder_count(recorder, RECORDER_DEL), 1U);
@@ -402,7 +402,7 @@ static void events_migrate_by_del_and_add(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, perf_event_read_value(event, &enabled, &running), 42ULL);
 }
 
-static void work(struct work_struct *unused)
+static void do_nothing(struct work_struct *unused)
 {
 }
 
@@ -411,13 +411,13 @@ static void switch_tasks(void)
 {
 	struct work_struct other;
 
-	INIT_WORK_ONSTACK(&other, work);
+	INIT_WORK_ONSTACK(&other, do_nothing);
 	queue_work_on(RECORDER_CPU, system_wq, &other);
 	flush_work(&other);
 	destroy_work_on_stack(&other);
 }
 
-static void ask_for_switches(struct recorder *recorder, bool ask)
+static void request_sched_task(struct recorder *recorder, bool ask)
 {
 	local_irq_disable();
 	if (ask)
@@ -444,22 +444,22 @@ static REFPMU_COMPAT_SCHED_TASK(recorder_sched_task)
 		};
 }
 
-static void switches_are_told_to_who_asks(struct kunit *test)
+static void perf_calls_sched_task_only_on_request(struct kunit *test)
 {
 	struct recorder *recorder = test->priv;
 	struct recorder_call call = { .cpu = -1 };
 	unsigned int unasked, asked, later;
 
-	KEEPS(test, "DRC-040", "DRC-096", "DRV-024");
+	VERIFIES(test, "DRC-040", "DRC-096", "DRV-024");
 	switched = recorder;
 	recorder->pmu.sched_task = recorder_sched_task;
 	perf_event_enable(open_period(test, 0));
 	switch_tasks();
 	unasked = recorder_count(recorder, RECORDER_SCHED_TASK);
-	recorder_forget(recorder);
-	ask_for_switches(recorder, true);
+	recorder_clear(recorder);
+	request_sched_task(recorder, true);
 	switch_tasks();
-	ask_for_switches(recorder, false);
+	request_sched_task(recorder, false);
 	asked = recorder_count(recorder, RECORDER_SCHED_TASK);
 	if (asked)
 		call = recorder_last(test, RECORDER_SCHED_TASK);
@@ -475,22 +475,22 @@ static void switches_are_told_to_who_asks(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(add_and_del_find_the_pmu_off),
-	KUNIT_CASE(new_period_is_a_stop_and_a_start),
+	KUNIT_CASE(perf_disables_the_pmu_around_add_and_del),
+	KUNIT_CASE(new_period_stops_and_starts_the_event),
 	KUNIT_CASE(new_period_ends_a_throttle),
-	KUNIT_CASE(failed_add_means_not_now),
-	KUNIT_CASE(pinned_event_without_room_is_an_error),
+	KUNIT_CASE(event_is_added_again_after_a_failed_add),
+	KUNIT_CASE(failed_add_puts_a_pinned_event_in_error_state),
 	KUNIT_CASE(throttle_ends_before_the_next_add),
-	KUNIT_CASE(tick_starts_what_was_throttled),
+	KUNIT_CASE(tick_starts_a_throttled_event),
 	KUNIT_CASE(only_active_events_are_read),
-	KUNIT_CASE(check_period_is_asked_about_periods),
-	KUNIT_CASE(inner_disables_do_not_reach_the_driver),
+	KUNIT_CASE(perf_calls_check_period_for_new_periods),
+	KUNIT_CASE(nested_disables_do_not_reach_the_driver),
 	KUNIT_CASE(last_overflow_of_a_limit_stops_the_event),
-	KUNIT_CASE(counting_events_have_nothing_to_report),
-	KUNIT_CASE(filters_are_taken_over_once_by_start),
+	KUNIT_CASE(overflow_of_a_counting_event_has_no_effect),
+	KUNIT_CASE(start_applies_address_filters_once),
 	KUNIT_CASE(filter_keeps_an_event_off_a_cpu),
 	KUNIT_CASE(events_migrate_by_del_and_add),
-	KUNIT_CASE(switches_are_told_to_who_asks),
+	KUNIT_CASE(perf_calls_sched_task_only_on_request),
 	{}
 };
 

@@ -9,7 +9,7 @@
 #include "failing.h"
 
 /* More resources than the driver holds at any time. */
-#define MOST 1024
+#define MAX_TRACKED 1024
 
 static struct {
 	raw_spinlock_t lock;
@@ -17,7 +17,7 @@ static struct {
 	unsigned int left;
 	int err; /* errno that the failed call causes */
 	unsigned int n;
-	const void *held[MOST];
+	const void *tracked[MAX_TRACKED];
 } failing = { .lock = __RAW_SPIN_LOCK_UNLOCKED(failing.lock) };
 
 void failing_arm(unsigned int nth)
@@ -40,7 +40,7 @@ int failing_errno(void)
 	return READ_ONCE(failing.err);
 }
 
-unsigned int failing_held(void)
+unsigned int failing_unreleased(void)
 {
 	return READ_ONCE(failing.n);
 }
@@ -49,7 +49,7 @@ unsigned int failing_held(void)
  * Return true if this call must fail. @err is the errno that the caller of the driver must then
  * see.
  */
-static bool fails(int err)
+static bool must_fail(int err)
 {
 	unsigned long flags;
 	bool now;
@@ -62,48 +62,48 @@ static bool fails(int err)
 	return now;
 }
 
-static void hold(const void *what)
+static void track(const void *what)
 {
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&failing.lock, flags);
-	if (!WARN_ON_ONCE(failing.n == MOST))
-		failing.held[failing.n++] = what;
+	if (!WARN_ON_ONCE(failing.n == MAX_TRACKED))
+		failing.tracked[failing.n++] = what;
 	raw_spin_unlock_irqrestore(&failing.lock, flags);
 }
 
-static void *took(void *memory)
+static void *track_memory(void *memory)
 {
 	if (memory)
-		hold(memory);
+		track(memory);
 	return memory;
 }
 
-static int registered(const void *what, int err)
+static int track_registration(const void *what, int err)
 {
 	if (err >= 0)
-		hold(what);
+		track(what);
 	return err;
 }
 
 /* The driver also frees memory that perf allocated, which is not in the list. */
-static void drop(const void *what)
+static void untrack(const void *what)
 {
 	unsigned long flags;
 	unsigned int i;
 
 	raw_spin_lock_irqsave(&failing.lock, flags);
-	for (i = 0; i < failing.n && failing.held[i] != what; i++)
+	for (i = 0; i < failing.n && failing.tracked[i] != what; i++)
 		;
 	if (i < failing.n)
-		failing.held[i] = failing.held[--failing.n];
+		failing.tracked[i] = failing.tracked[--failing.n];
 	raw_spin_unlock_irqrestore(&failing.lock, flags);
 }
 
 /*
  * Identify a hotplug callback by its state, and an NMI handler by its type. No address is that low.
  */
-static const void *number(unsigned int i)
+static const void *as_pointer(unsigned int i)
 {
 	return (const void *)(uintptr_t)(i + 1);
 }
@@ -112,27 +112,27 @@ static const void *number(unsigned int i)
 
 void *failing_kzalloc(size_t size, gfp_t flags)
 {
-	return fails(-ENOMEM) ? NULL : took(kzalloc(size, flags));
+	return must_fail(-ENOMEM) ? NULL : track_memory(kzalloc(size, flags));
 }
 
 void *failing_kcalloc(size_t n, size_t size, gfp_t flags)
 {
-	return fails(-ENOMEM) ? NULL : took(kcalloc(n, size, flags));
+	return must_fail(-ENOMEM) ? NULL : track_memory(kcalloc(n, size, flags));
 }
 
 void *failing_kvzalloc(size_t size, gfp_t flags)
 {
-	return fails(-ENOMEM) ? NULL : took(kvzalloc(size, flags));
+	return must_fail(-ENOMEM) ? NULL : track_memory(kvzalloc(size, flags));
 }
 
 void *failing_kvcalloc(size_t n, size_t size, gfp_t flags)
 {
-	return fails(-ENOMEM) ? NULL : took(kvcalloc(n, size, flags));
+	return must_fail(-ENOMEM) ? NULL : track_memory(kvcalloc(n, size, flags));
 }
 
 void *failing_kvmalloc_array(size_t n, size_t size, gfp_t flags)
 {
-	return fails(-ENOMEM) ? NULL : took(kvmalloc_array(n, size, flags));
+	return must_fail(-ENOMEM) ? NULL : track_memory(kvmalloc_array(n, size, flags));
 }
 
 char *failing_kasprintf(gfp_t flags, const char *format, ...)
@@ -140,94 +140,96 @@ char *failing_kasprintf(gfp_t flags, const char *format, ...)
 	va_list args;
 	char *text;
 
-	if (fails(-ENOMEM))
+	if (must_fail(-ENOMEM))
 		return NULL;
 	va_start(args, format);
-	text = took(kvasprintf(flags, format, args));
+	text = track_memory(kvasprintf(flags, format, args));
 	va_end(args);
 	return text;
 }
 
 void failing_kfree(const void *memory)
 {
-	drop(memory);
+	untrack(memory);
 	kfree(memory);
 }
 
 void failing_kvfree(const void *memory)
 {
-	drop(memory);
+	untrack(memory);
 	kvfree(memory);
 }
 
 void __percpu *failing_alloc_percpu(size_t size, size_t align)
 {
-	void __percpu *memory = fails(-ENOMEM) ? NULL : __alloc_percpu(size, align);
+	void __percpu *memory = must_fail(-ENOMEM) ? NULL : __alloc_percpu(size, align);
 
-	took((__force void *)memory);
+	track_memory((__force void *)memory);
 	return memory;
 }
 
 void failing_free_percpu(void __percpu *memory)
 {
-	drop((__force void *)memory);
+	untrack((__force void *)memory);
 	free_percpu(memory);
 }
 
 void *failing_vmap(struct page **pages, unsigned int n, unsigned long flags, pgprot_t prot)
 {
-	return fails(-ENOMEM) ? NULL : took(vmap(pages, n, flags, prot));
+	return must_fail(-ENOMEM) ? NULL : track_memory(vmap(pages, n, flags, prot));
 }
 
 void failing_vunmap(const void *memory)
 {
-	drop(memory);
+	untrack(memory);
 	vunmap(memory);
 }
 
 struct kmem_cache *failing_cache_create(const char *name, unsigned int size, unsigned int align,
 					slab_flags_t flags, void (*ctor)(void *memory))
 {
-	return fails(-ENOMEM) ? NULL : took(kmem_cache_create(name, size, align, flags, ctor));
+	return must_fail(-ENOMEM) ? NULL :
+	       track_memory(kmem_cache_create(name, size, align, flags, ctor));
 }
 
 void failing_cache_destroy(struct kmem_cache *cache)
 {
-	drop(cache);
+	untrack(cache);
 	kmem_cache_destroy(cache);
 }
 
 int failing_misc_register(struct miscdevice *misc)
 {
-	return fails(-EBUSY) ? -EBUSY : registered(misc, misc_register(misc));
+	return must_fail(-EBUSY) ? -EBUSY : track_registration(misc, misc_register(misc));
 }
 
 void failing_misc_deregister(struct miscdevice *misc)
 {
-	drop(misc);
+	untrack(misc);
 	misc_deregister(misc);
 }
 
 int failing_pmu_register(struct pmu *pmu, const char *name, int type)
 {
-	return fails(-EBUSY) ? -EBUSY : registered(pmu, perf_pmu_register(pmu, name, type));
+	return must_fail(-EBUSY) ? -EBUSY :
+	       track_registration(pmu, perf_pmu_register(pmu, name, type));
 }
 
 void failing_pmu_unregister(struct pmu *pmu)
 {
-	drop(pmu);
+	untrack(pmu);
 	perf_pmu_unregister(pmu);
 }
 
 static int cpuhp_registered(int state)
 {
-	return registered(number(state), state);
+	return track_registration(as_pointer(state), state);
 }
 
 int failing_cpuhp_setup(enum cpuhp_state state, const char *name,
 			int (*startup)(unsigned int cpu), int (*teardown)(unsigned int cpu))
 {
-	if (fails(-ENOSPC))
+	if (must_fail(-ENOSPC))
 		return -ENOSPC;
 	return cpuhp_registered(cpuhp_setup_state(state, name, startup, teardown));
 }
@@ -236,7 +238,7 @@ int failing_cpuhp_setup_locked(enum cpuhp_state state, const char *name,
 			       int (*startup)(unsigned int cpu),
 			       int (*teardown)(unsigned int cpu))
 {
-	if (fails(-ENOSPC))
+	if (must_fail(-ENOSPC))
 		return -ENOSPC;
 	return cpuhp_registered(cpuhp_setup_state_nocalls_cpuslocked(state, name, startup,
 								     teardown));
@@ -244,7 +246,7 @@ int failing_cpuhp_setup_locked(enum cpuhp_state state, const char *name,
 
 void failing_cpuhp_remove(enum cpuhp_state state)
 {
-	drop(number(state));
+	untrack(as_pointer(state));
 	cpuhp_remove_state_nocalls(state);
 }
 
@@ -252,14 +254,14 @@ void failing_cpuhp_remove(enum cpuhp_state state)
 /* Without an NMI the driver uses an irq_work, so the failure has no errno. */
 int failing_nmi_register(unsigned int type, struct nmiaction *action)
 {
-	if (fails(0))
+	if (must_fail(0))
 		return -EBUSY;
-	return registered(number(NMIS + type), __register_nmi_handler(type, action));
+	return track_registration(as_pointer(NMIS + type), __register_nmi_handler(type, action));
 }
 
 void failing_nmi_unregister(unsigned int type, const char *name)
 {
-	drop(number(NMIS + type));
+	untrack(as_pointer(NMIS + type));
 	unregister_nmi_handler(type, name);
 }
 #endif

@@ -30,7 +30,7 @@ bool failing_armed(void);
 int failing_errno(void);
 
 /* Return the number of allocations and registrations that the driver has not released. */
-unsigned int failing_held(void);
+unsigned int failing_unreleased(void);
 
 void *failing_kzalloc(size_t size, gfp_t flags);
 void *failing_kcalloc(size_t n, size_t size, gfp_t flags);

@@ -19,7 +19,7 @@ HOOKS = {
 NOT_KERNEL = shutil.ignore_patterns("*.py", "*.md", "__pycache__", "pmukunit", "tests", "mutants")
 
 
-def lay(tree: Path) -> None:
+def update_sources(tree: Path) -> None:
     """Copies the current sources into @tree, in place of an earlier copy."""
     place = tree / PLACE
     shutil.rmtree(place, ignore_errors=True)
@@ -43,7 +43,7 @@ def main(argv: list[str]) -> int:
     if missing:
         print(f"overlay: {tree} is no kernel tree: it has no {missing[0]}", file=sys.stderr)
         return 2
-    lay(tree)
+    update_sources(tree)
     print(f"cd {tree} && {COMMAND}")
     return 0
 

@@ -3,7 +3,7 @@
 #ifndef PMU_CONTRACT_H
 #define PMU_CONTRACT_H
 
-#include "live.h"
+#include "dut.h"
 
 typedef void pmu_contract_case(struct kunit *test);
 
@@ -17,14 +17,14 @@ pmu_contract_case
 /* Entry of a suite's array of cases. */
 #define CASE(title) { .run_case = pmu_contract_##title, .name = #title }
 
-#define ALONE 0 /* the event that every case has */
-#define TURNS 100 /* more than a PMU has counters */
+#define FIRST 0 /* the event that every case has */
+#define ROUNDS 100 /* more than a PMU has counters */
 
 /* Add the event. Return false, with a failed case, if that fails. */
-bool contract_added(struct kunit *test, int flags);
+bool contract_add(struct kunit *test, int flags);
 
 /* Expect the event to be stopped and up to date. */
-void contract_expect_settled(struct kunit *test);
+void contract_expect_stopped_uptodate(struct kunit *test);
 
 /*
  * Add the event, started, and wait until it counts. Return the nanoseconds that this took; 0 if the

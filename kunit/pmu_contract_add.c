@@ -3,139 +3,139 @@
 #include "pmu_contract.h"
 
 /* Each case checks this at its end. This case calls every callback. */
-void pmu_contract_callbacks_leave_things_as_they_were(struct kunit *test)
+void pmu_contract_callbacks_restore_the_state_of_the_caller(struct kunit *test)
 {
-	struct live *live = test->priv;
+	struct dut *dut = test->priv;
 	const char *left;
 
-	KEEPS(test, "DRC-044", "DRC-057", "DRV-001", "DRV-002");
-	if (!live_is_whole(test))
+	VERIFIES(test, "DRC-044", "DRC-057", "DRV-001", "DRV-002");
+	if (!dut_has_callbacks(test))
 		return;
-	if (!live_add(live, ALONE, 0)) {
-		live_start(live, ALONE, PERF_EF_RELOAD);
-		live_read(live, ALONE);
-		live_stop(live, ALONE, PERF_EF_UPDATE);
-		live_start(live, ALONE, 0);
-		live_stop(live, ALONE, 0);
-		live_del(live, ALONE);
+	if (!dut_add(dut, FIRST, 0)) {
+		dut_start(dut, FIRST, PERF_EF_RELOAD);
+		dut_read(dut, FIRST);
+		dut_stop(dut, FIRST, PERF_EF_UPDATE);
+		dut_start(dut, FIRST, 0);
+		dut_stop(dut, FIRST, 0);
+		dut_del(dut, FIRST);
 	}
-	left = live->left;
-	live->left = NULL;
-	KUNIT_EXPECT_TRUE_MSG(test, !left, "%s leaves %s other than it was", live->caller, left);
+	left = dut->unrestored;
+	dut->unrestored = NULL;
+	KUNIT_EXPECT_TRUE_MSG(test, !left, "%s leaves %s other than it was", dut->caller, left);
 }
 
-void pmu_contract_add_without_start_is_an_add_and_a_stop(struct kunit *test)
+void pmu_contract_add_without_start_does_not_count(struct kunit *test)
 {
-	struct live *live = test->priv;
+	struct dut *dut = test->priv;
 	u64 pace, from, to;
 	int flags;
 
-	KEEPS(test, "DRC-047", "DRV-004");
+	VERIFIES(test, "DRC-047", "DRV-004");
 	pace = contract_begin(test);
 	if (!pace)
 		return;
-	live_del(live, ALONE);
-	from = live_count(live, ALONE);
-	if (!contract_added(test, 0))
+	dut_del(dut, FIRST);
+	from = dut_count(dut, FIRST);
+	if (!contract_add(test, 0))
 		return;
-	flags = live_flags(live, ALONE);
-	live_wait(live, pace);
-	to = live_read(live, ALONE);
-	KUNIT_EXPECT_TRUE_MSG(test, flags == LIVE_SETTLED || live_is_software(live),
+	flags = dut_flags(dut, FIRST);
+	dut_wait(dut, pace);
+	to = dut_read(dut, FIRST);
+	KUNIT_EXPECT_TRUE_MSG(test, flags == DUT_STOPPED_UPTODATE || dut_is_software(dut),
 			      "its flags are %#x", flags);
 	KUNIT_EXPECT_TRUE_MSG(test, to == from, "it counts: %llu, then %llu", from, to);
-	live_start(live, ALONE, PERF_EF_RELOAD);
-	KUNIT_EXPECT_TRUE_MSG(test, live_moves(live), "started, it does not count");
+	dut_start(dut, FIRST, PERF_EF_RELOAD);
+	KUNIT_EXPECT_TRUE_MSG(test, dut_counts(dut), "started, it does not count");
 }
 
-void pmu_contract_added_event_is_stopped_until_it_is_started(struct kunit *test)
+void pmu_contract_add_without_start_sets_stopped_and_uptodate(struct kunit *test)
 {
-	KEEPS(test, "DRC-047", "DRV-004", "DRV-037");
+	VERIFIES(test, "DRC-047", "DRV-004", "DRV-037");
 	if (!contract_has_state(test))
 		return;
-	if (contract_added(test, 0))
-		contract_expect_settled(test);
+	if (contract_add(test, 0))
+		contract_expect_stopped_uptodate(test);
 }
 
 void pmu_contract_add_with_start_counts(struct kunit *test)
 {
-	struct live *live = test->priv;
+	struct dut *dut = test->priv;
 
-	KEEPS(test, "DRC-047", "DRC-053", "DRV-005", "DRV-037");
+	VERIFIES(test, "DRC-047", "DRC-053", "DRV-005", "DRV-037");
 	if (contract_begin(test))
-		KUNIT_EXPECT_TRUE_MSG(test, !live_flags(live, ALONE), "its flags are %#x",
-				      live_flags(live, ALONE));
+		KUNIT_EXPECT_TRUE_MSG(test, !dut_flags(dut, FIRST), "its flags are %#x",
+				      dut_flags(dut, FIRST));
 }
 
-void pmu_contract_del_settles_a_running_event(struct kunit *test)
+void pmu_contract_del_stops_and_updates_a_running_event(struct kunit *test)
 {
-	struct live *live = test->priv;
+	struct dut *dut = test->priv;
 	u64 pace, from, to;
 
-	KEEPS(test, "DRC-048", "DRV-007", "DRV-037");
+	VERIFIES(test, "DRC-048", "DRV-007", "DRV-037");
 	pace = contract_begin(test);
 	if (!pace)
 		return;
-	from = live_count(live, ALONE);
-	live_wait(live, pace);
-	live_del(live, ALONE);
-	to = live_count(live, ALONE);
+	from = dut_count(dut, FIRST);
+	dut_wait(dut, pace);
+	dut_del(dut, FIRST);
+	to = dut_count(dut, FIRST);
 	KUNIT_EXPECT_TRUE_MSG(test, to > from, "what it counted last is lost: %llu, then %llu",
 			      from, to);
-	if (!live_is_software(live))
-		KUNIT_EXPECT_TRUE_MSG(test, live_flags(live, ALONE) == LIVE_SETTLED,
-				      "its flags are %#x", live_flags(live, ALONE));
-	live_wait(live, pace);
-	KUNIT_EXPECT_TRUE_MSG(test, live_count(live, ALONE) == to, "its count is not final");
+	if (!dut_is_software(dut))
+		KUNIT_EXPECT_TRUE_MSG(test, dut_flags(dut, FIRST) == DUT_STOPPED_UPTODATE,
+				      "its flags are %#x", dut_flags(dut, FIRST));
+	dut_wait(dut, pace);
+	KUNIT_EXPECT_TRUE_MSG(test, dut_count(dut, FIRST) == to, "its count is not final");
 }
 
 void pmu_contract_del_of_a_stopped_event_adds_nothing(struct kunit *test)
 {
-	struct live *live = test->priv;
+	struct dut *dut = test->priv;
 	u64 pace, from;
 
-	KEEPS(test, "DRC-048", "DRV-007");
+	VERIFIES(test, "DRC-048", "DRV-007");
 	pace = contract_begin(test);
 	if (!pace)
 		return;
-	live_stop(live, ALONE, PERF_EF_UPDATE);
-	from = live_count(live, ALONE);
-	live_wait(live, pace);
-	live_del(live, ALONE);
-	KUNIT_EXPECT_TRUE_MSG(test, live_count(live, ALONE) == from, "%llu, then %llu", from,
-			      live_count(live, ALONE));
+	dut_stop(dut, FIRST, PERF_EF_UPDATE);
+	from = dut_count(dut, FIRST);
+	dut_wait(dut, pace);
+	dut_del(dut, FIRST);
+	KUNIT_EXPECT_TRUE_MSG(test, dut_count(dut, FIRST) == from, "%llu, then %llu", from,
+			      dut_count(dut, FIRST));
 }
 
-void pmu_contract_count_goes_on_at_the_next_add(struct kunit *test)
+void pmu_contract_count_continues_after_del_and_add(struct kunit *test)
 {
-	struct live *live = test->priv;
+	struct dut *dut = test->priv;
 	u64 from, to;
 
-	KEEPS(test, "DRC-048", "DRC-061", "DRC-095");
+	VERIFIES(test, "DRC-048", "DRC-061", "DRC-095");
 	if (!contract_begin(test))
 		return;
-	live_del(live, ALONE);
-	from = live_count(live, ALONE);
-	if (!contract_added(test, PERF_EF_START))
+	dut_del(dut, FIRST);
+	from = dut_count(dut, FIRST);
+	if (!contract_add(test, PERF_EF_START))
 		return;
-	KUNIT_EXPECT_TRUE_MSG(test, live_moves(live), "it does not count any more");
-	to = live_count(live, ALONE);
+	KUNIT_EXPECT_TRUE_MSG(test, dut_counts(dut), "it does not count any more");
+	to = dut_count(dut, FIRST);
 	KUNIT_EXPECT_TRUE_MSG(test, to > from, "%llu, then %llu", from, to);
 }
 
-void pmu_contract_del_gives_the_counter_back(struct kunit *test)
+void pmu_contract_del_frees_the_counter_for_the_next_add(struct kunit *test)
 {
-	struct live *live = test->priv;
+	struct dut *dut = test->priv;
 	unsigned int i;
 	int err = 0;
 
-	KEEPS(test, "DRC-048", "DRV-008");
-	if (!live_is_whole(test))
+	VERIFIES(test, "DRC-048", "DRV-008");
+	if (!dut_has_callbacks(test))
 		return;
-	for (i = 0; i < TURNS && !err; i++) {
-		err = live_add(live, ALONE, i % 2 ? live_how(live) : 0);
+	for (i = 0; i < ROUNDS && !err; i++) {
+		err = dut_add(dut, FIRST, i % 2 ? dut_start_flag(dut) : 0);
 		if (!err)
-			live_del(live, ALONE);
+			dut_del(dut, FIRST);
 	}
 	KUNIT_EXPECT_TRUE_MSG(test, !err, "add %u: %d", i, err);
 }

@@ -6,12 +6,12 @@
 
 #include "pmu_contract.h"
 
-void pmu_contract_operations_are_complete(struct kunit *test)
+void pmu_contract_mandatory_callbacks_are_set(struct kunit *test)
 {
-	const struct live *live = test->priv;
-	const struct pmu *pmu = live->pmu;
+	const struct dut *dut = test->priv;
+	const struct pmu *pmu = dut->pmu;
 
-	KEEPS(test, "DRC-001", "DRC-002", "DRC-003", "DRC-005", "DRC-098", "DRC-103", "DRV-036");
+	VERIFIES(test, "DRC-001", "DRC-002", "DRC-003", "DRC-005", "DRC-098", "DRC-103", "DRV-036");
 	KUNIT_EXPECT_TRUE_MSG(test, pmu->event_init, "event_init");
 	KUNIT_EXPECT_TRUE_MSG(test, pmu->add, "add");
 	KUNIT_EXPECT_TRUE_MSG(test, pmu->del, "del");
@@ -29,39 +29,39 @@ void pmu_contract_operations_are_complete(struct kunit *test)
 			      "filters that nobody sets");
 }
 
-void pmu_contract_type_and_name_are_those_of_the_device(struct kunit *test)
+void pmu_contract_pmu_and_its_device_have_the_same_type_and_name(struct kunit *test)
 {
-	const struct live *live = test->priv;
-	const struct pmu *pmu = dev_get_drvdata(live->dev);
+	const struct dut *dut = test->priv;
+	const struct pmu *pmu = dev_get_drvdata(dut->dev);
 
-	KEEPS(test, "DRC-007", "DRC-008", "DRC-104");
-	KUNIT_EXPECT_TRUE_MSG(test, pmu->name && !strcmp(pmu->name, dev_name(live->dev)),
-			      "the device is called %s", dev_name(live->dev));
-	KUNIT_EXPECT_TRUE_MSG(test, pmu->dev == live->dev, "the PMU has another device");
+	VERIFIES(test, "DRC-007", "DRC-008", "DRC-104");
+	KUNIT_EXPECT_TRUE_MSG(test, pmu->name && !strcmp(pmu->name, dev_name(dut->dev)),
+			      "the device is called %s", dev_name(dut->dev));
+	KUNIT_EXPECT_TRUE_MSG(test, pmu->dev == dut->dev, "the PMU has another device");
 	KUNIT_EXPECT_TRUE_MSG(test, pmu->type >= 0, "its type is %d", pmu->type);
 	/* perf found this PMU by its type, so no other PMU may have that type. */
-	KUNIT_EXPECT_TRUE_MSG(test, live->pmu == pmu || live_is_software(live),
+	KUNIT_EXPECT_TRUE_MSG(test, dut->pmu == pmu || dut_is_software(dut),
 			      "type %d is that of another PMU", pmu->type);
 }
 
-static bool shows(const struct live *live, const char *name)
+static bool has_attribute(const struct dut *dut, const char *name)
 {
-	struct kernfs_node *node = kernfs_find_and_get(live->dev->kobj.sd, name);
+	struct kernfs_node *node = kernfs_find_and_get(dut->dev->kobj.sd, name);
 
 	kernfs_put(node);
 	return node;
 }
 
-void pmu_contract_device_has_the_files_of_perf(struct kunit *test)
+void pmu_contract_device_has_the_attributes_of_perf(struct kunit *test)
 {
-	const struct live *live = test->priv;
-	const struct pmu *pmu = dev_get_drvdata(live->dev);
+	const struct dut *dut = test->priv;
+	const struct pmu *pmu = dev_get_drvdata(dut->dev);
 
-	KEEPS(test, "DRC-103", "DRC-104");
-	KUNIT_EXPECT_TRUE_MSG(test, shows(live, "type"), "no file type");
-	KUNIT_EXPECT_TRUE_MSG(test, shows(live, "perf_event_mux_interval_ms"),
+	VERIFIES(test, "DRC-103", "DRC-104");
+	KUNIT_EXPECT_TRUE_MSG(test, has_attribute(dut, "type"), "no file type");
+	KUNIT_EXPECT_TRUE_MSG(test, has_attribute(dut, "perf_event_mux_interval_ms"),
 			      "no file perf_event_mux_interval_ms");
-	KUNIT_EXPECT_TRUE_MSG(test, shows(live, "nr_addr_filters") == !!pmu->nr_addr_filters,
+	KUNIT_EXPECT_TRUE_MSG(test, has_attribute(dut, "nr_addr_filters") == !!pmu->nr_addr_filters,
 			      "nr_addr_filters, for %u", pmu->nr_addr_filters);
 }
 
@@ -69,8 +69,8 @@ void pmu_contract_device_has_the_files_of_perf(struct kunit *test)
 static void each_file(struct kunit *test, const char *folder, char *page,
 		      void (*visit)(struct kunit *test, const char *name, const char *text))
 {
-	const struct live *live = test->priv;
-	const struct pmu *pmu = dev_get_drvdata(live->dev);
+	const struct dut *dut = test->priv;
+	const struct pmu *pmu = dev_get_drvdata(dut->dev);
 	const struct attribute_group **group;
 	struct attribute **attr;
 
@@ -82,14 +82,14 @@ static void each_file(struct kunit *test, const char *folder, char *page,
 				container_of(*attr, struct device_attribute, attr);
 
 			if ((*group)->is_visible &&
-			    !(*group)->is_visible(&live->dev->kobj, *attr, attr - (*group)->attrs))
+			    !(*group)->is_visible(&dut->dev->kobj, *attr, attr - (*group)->attrs))
 				continue;
 			KUNIT_EXPECT_TRUE_MSG(test, (*attr)->name && file->show,
 					      "a file of %s has no name or cannot be read", folder);
 			if (!(*attr)->name || !file->show)
 				continue;
 			memset(page, 0, PAGE_SIZE);
-			KUNIT_EXPECT_TRUE_MSG(test, file->show(live->dev, file, page) > 0,
+			KUNIT_EXPECT_TRUE_MSG(test, file->show(dut->dev, file, page) > 0,
 					      "%s/%s cannot be read", folder, (*attr)->name);
 			visit(test, (*attr)->name, page);
 		}
@@ -132,38 +132,38 @@ static void expect_format(struct kunit *test, const char *name, const char *text
 	KUNIT_EXPECT_TRUE_MSG(test, is_format(text), "format/%s is %s", name, text);
 }
 
-void pmu_contract_formats_name_bits_of_a_field(struct kunit *test)
+void pmu_contract_formats_name_bits_of_config_fields(struct kunit *test)
 {
 	char *page = kzalloc(PAGE_SIZE, GFP_KERNEL);
 
-	KEEPS(test, "DRC-105", "DRC-109");
+	VERIFIES(test, "DRC-105", "DRC-109");
 	if (page)
 		each_file(test, "format", page, expect_format);
 	KUNIT_EXPECT_TRUE_MSG(test, page, "no memory");
 	kfree(page);
 }
 
-void pmu_contract_open_event_holds_the_module(struct kunit *test)
+void pmu_contract_open_event_has_a_reference_to_the_module(struct kunit *test)
 {
-	struct live *live = test->priv;
+	struct dut *dut = test->priv;
 	char where[128];
 	int before, after;
 
-	KEEPS(test, "DRC-009");
-	snprintf(where, sizeof(where), "%ps", live->pmu->event_init);
+	VERIFIES(test, "DRC-009");
+	snprintf(where, sizeof(where), "%ps", dut->pmu->event_init);
 	if (!strchr(where, '[')) {
 		kunit_mark_skipped(test, "the driver is no module");
 		return;
 	}
-	KUNIT_EXPECT_TRUE_MSG(test, live->pmu->module, "pmu.module is not set: %s", where);
-	if (!live->pmu->module)
+	KUNIT_EXPECT_TRUE_MSG(test, dut->pmu->module, "pmu.module is not set: %s", where);
+	if (!dut->pmu->module)
 		return;
-	before = live_references(live);
-	if (!live_open(live)) {
+	before = dut_references(dut);
+	if (!dut_open(dut)) {
 		kunit_mark_skipped(test, "a second event cannot be opened");
 		return;
 	}
-	after = live_references(live);
+	after = dut_references(dut);
 	KUNIT_EXPECT_TRUE_MSG(test, after > before, "%d references, and %d with another event",
 			      before, after);
 }

@@ -33,16 +33,16 @@ MODULE_PARM_DESC(idle, "the event does not happen by itself: no case is about it
 
 static int contract_init(struct kunit *test)
 {
-	static struct live_target target;
+	static struct dut_target target;
 
-	target = (struct live_target){
+	target = (struct dut_target){
 		.pmu = pmu,
 		.config = event,
 		.config1 = config1,
 		.config2 = config2,
 		.idle = idle,
 	};
-	return live_init(test, &target);
+	return dut_init(test, &target);
 }
 
 static struct kunit_case cases[] = {
@@ -53,7 +53,7 @@ static struct kunit_case cases[] = {
 static struct kunit_suite suite = {
 	.name = "pmu_contract",
 	.init = contract_init,
-	.exit = live_exit,
+	.exit = dut_exit,
 	.test_cases = cases,
 };
 

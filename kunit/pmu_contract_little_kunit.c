@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* KUnit suite for any driver, on the smaller core type: only some CPUs accept its events. */
-#include "kinds.h"
+#include "core_types.h"
 #include "pmu_contract.h"
 
 static int contract_init(struct kunit *test)
 {
-	static const struct live_target target = {
+	static const struct dut_target target = {
 		.pmu = "refpmu_little",
 		.config = 0x003c, /* cycles, which the clock generates */
 	};
 
-	if (!cpu_online(KINDS_LITTLE_CPU)) {
+	if (!cpu_online(CORE_TYPES_LITTLE_CPU)) {
 		kunit_mark_skipped(test, "one CPU");
 		return 0;
 	}
-	return live_init(test, &target);
+	return dut_init(test, &target);
 }
 
 static struct kunit_case cases[] = {
@@ -24,10 +24,10 @@ static struct kunit_case cases[] = {
 
 static struct kunit_suite suite = {
 	.name = "pmu_contract_little",
-	.suite_init = kinds_begin,
-	.suite_exit = kinds_end,
+	.suite_init = core_types_set_up,
+	.suite_exit = core_types_tear_down,
 	.init = contract_init,
-	.exit = live_exit,
+	.exit = dut_exit,
 	.test_cases = cases,
 };
 

@@ -2,20 +2,20 @@
 /* Cases of pmu_contract: an event under the control of perf. */
 #include "pmu_contract.h"
 
-void pmu_contract_counter_of_the_kernel_counts(struct kunit *test)
+void pmu_contract_kernel_counter_counts(struct kunit *test)
 {
-	struct live *live = test->priv;
-	struct perf_event *event = live->events[ALONE];
+	struct dut *dut = test->priv;
+	struct perf_event *event = dut->events[FIRST];
 	u64 enabled, running, count, now;
 
-	KEEPS(test, "DRV-033");
+	VERIFIES(test, "DRV-033");
 	if (!contract_begin(test))
 		return;
-	live_del(live, ALONE);
+	dut_del(dut, FIRST);
 	perf_event_enable(event);
 	count = perf_event_read_value(event, &enabled, &running);
 	do {
-		live_wait(live, 0);
+		dut_wait(dut, 0);
 		now = perf_event_read_value(event, &enabled, &running);
 		/* The times of an event may come from a clock that advances only with the tick. */
 	} while ((now == count || !running) && enabled < NSEC_PER_SEC);
@@ -23,7 +23,7 @@ void pmu_contract_counter_of_the_kernel_counts(struct kunit *test)
 	KUNIT_EXPECT_TRUE_MSG(test, running && running <= enabled, "%llu ns of %llu", running,
 			      enabled);
 	perf_event_disable(event);
-	count = live_count(live, ALONE);
+	count = dut_count(dut, FIRST);
 	KUNIT_EXPECT_TRUE_MSG(test,
 			      perf_event_read_value(event, &enabled, &running) == count,
 			      "disabled, it goes on counting");

@@ -12,13 +12,13 @@ static void happen(void)
 
 static int contract_init(struct kunit *test)
 {
-	static const struct live_target target = {
+	static const struct dut_target target = {
 		.pmu = "software",
 		.config = PERF_COUNT_SW_EMULATION_FAULTS,
-		.happen = happen,
+		.generate = happen,
 	};
 
-	return live_init(test, &target);
+	return dut_init(test, &target);
 }
 
 static struct kunit_case cases[] = {
@@ -29,7 +29,7 @@ static struct kunit_case cases[] = {
 static struct kunit_suite suite = {
 	.name = "pmu_contract_software",
 	.init = contract_init,
-	.exit = live_exit,
+	.exit = dut_exit,
 	.test_cases = cases,
 };
 

@@ -6,44 +6,44 @@
 #define IDLE "the event does not happen by itself"
 #define SOFTWARE "a software PMU keeps no state of a counter"
 
-bool contract_added(struct kunit *test, int flags)
+bool contract_add(struct kunit *test, int flags)
 {
-	int err = live_add(test->priv, ALONE, flags);
+	int err = dut_add(test->priv, FIRST, flags);
 
 	KUNIT_EXPECT_TRUE_MSG(test, !err, "add: %d", err);
 	return !err;
 }
 
-void contract_expect_settled(struct kunit *test)
+void contract_expect_stopped_uptodate(struct kunit *test)
 {
-	int flags = live_flags(test->priv, ALONE);
+	int flags = dut_flags(test->priv, FIRST);
 
-	KUNIT_EXPECT_TRUE_MSG(test, flags == LIVE_SETTLED, "its flags are %#x", flags);
+	KUNIT_EXPECT_TRUE_MSG(test, flags == DUT_STOPPED_UPTODATE, "its flags are %#x", flags);
 }
 
 u64 contract_begin(struct kunit *test)
 {
-	struct live *live = test->priv;
+	struct dut *dut = test->priv;
 	u64 pace;
 
-	if (!live_is_whole(test))
+	if (!dut_has_callbacks(test))
 		return 0;
-	if (live->target->idle) {
+	if (dut->target->idle) {
 		kunit_mark_skipped(test, IDLE);
 		return 0;
 	}
-	if (!contract_added(test, PERF_EF_START))
+	if (!contract_add(test, PERF_EF_START))
 		return 0;
-	pace = live_moves(live);
+	pace = dut_counts(dut);
 	KUNIT_EXPECT_TRUE_MSG(test, pace, "added and started, it does not count");
 	return pace;
 }
 
 bool contract_has_state(struct kunit *test)
 {
-	if (!live_is_whole(test))
+	if (!dut_has_callbacks(test))
 		return false;
-	if (!live_is_software(test->priv))
+	if (!dut_is_software(test->priv))
 		return true;
 	kunit_mark_skipped(test, SOFTWARE);
 	return false;
@@ -51,12 +51,12 @@ bool contract_has_state(struct kunit *test)
 
 bool contract_fill(struct kunit *test, unsigned int *fit)
 {
-	struct live *live = test->priv;
+	struct dut *dut = test->priv;
 
-	if (!live_is_whole(test))
+	if (!dut_has_callbacks(test))
 		return false;
-	*fit = live_fill(live);
-	if (*fit != live->n_events)
+	*fit = dut_fill(dut);
+	if (*fit != dut->n_events)
 		return true;
 	kunit_mark_skipped(test, "every group fits: %u events are on at once", *fit);
 	return false;

@@ -6,12 +6,12 @@
 
 static int contract_init(struct kunit *test)
 {
-	static const struct live_target target = {
+	static const struct dut_target target = {
 		.pmu = "refpmu_trace",
 		.idle = true,
 	};
 
-	return live_init(test, &target);
+	return dut_init(test, &target);
 }
 
 static struct kunit_case cases[] = {
@@ -22,7 +22,7 @@ static struct kunit_case cases[] = {
 static struct kunit_suite suite = {
 	.name = "pmu_contract_trace",
 	.init = contract_init,
-	.exit = live_exit,
+	.exit = dut_exit,
 	.test_cases = cases,
 };
 

@@ -2,124 +2,124 @@
 /* Cases of pmu_contract: transactions. */
 #include "pmu_contract.h"
 
-void pmu_contract_transaction_is_committed(struct kunit *test)
+void pmu_contract_transaction_with_one_event_commits(struct kunit *test)
 {
-	struct live *live = test->priv;
+	struct dut *dut = test->priv;
 	int err, added;
 
-	KEEPS(test, "DRC-082", "DRV-003", "DRV-016");
-	if (!live_is_whole(test))
+	VERIFIES(test, "DRC-082", "DRV-003", "DRV-016");
+	if (!dut_has_callbacks(test))
 		return;
-	live_txn_start(live);
-	added = live_call_add(live, ALONE, live_how(live));
-	err = added ?: live_txn_commit(live);
+	dut_txn_start(dut);
+	added = dut_call_add(dut, FIRST, dut_start_flag(dut));
+	err = added ?: dut_txn_commit(dut);
 	if (err) {
 		if (!added)
-			live_call_del(live, ALONE);
-		live_txn_cancel(live);
+			dut_call_del(dut, FIRST);
+		dut_txn_cancel(dut);
 	}
 	KUNIT_EXPECT_TRUE_MSG(test, !added, "add: %d", added);
 	KUNIT_EXPECT_TRUE_MSG(test, !err, "commit_txn: %d", err);
-	if (!err && !live->target->idle)
-		KUNIT_EXPECT_TRUE_MSG(test, live_moves(live), "committed, it does not count");
+	if (!err && !dut->target->idle)
+		KUNIT_EXPECT_TRUE_MSG(test, dut_counts(dut), "committed, it does not count");
 }
 
-void pmu_contract_add_after_a_transaction_is_none_of_it(struct kunit *test)
+void pmu_contract_add_after_a_transaction_is_not_part_of_it(struct kunit *test)
 {
-	struct live *live = test->priv;
+	struct dut *dut = test->priv;
 	int err;
 
-	KEEPS(test, "DRC-082", "DRV-016");
-	if (!live_is_whole(test))
+	VERIFIES(test, "DRC-082", "DRV-016");
+	if (!dut_has_callbacks(test))
 		return;
-	live_txn_start(live);
-	err = live_call_add(live, ALONE, live_how(live));
+	dut_txn_start(dut);
+	err = dut_call_add(dut, FIRST, dut_start_flag(dut));
 	if (!err)
-		err = live_txn_commit(live);
+		err = dut_txn_commit(dut);
 	KUNIT_EXPECT_TRUE_MSG(test, !err, "in a transaction: %d", err);
 	if (err) {
-		live_txn_cancel(live);
+		dut_txn_cancel(dut);
 		return;
 	}
-	live_del(live, ALONE);
-	err = live_add(live, ALONE, live_how(live));
+	dut_del(dut, FIRST);
+	err = dut_add(dut, FIRST, dut_start_flag(dut));
 	KUNIT_EXPECT_TRUE_MSG(test, !err, "after a transaction, add: %d", err);
-	if (!err && !live->target->idle)
-		KUNIT_EXPECT_TRUE_MSG(test, live_moves(live), "added after it, it does not count");
+	if (!err && !dut->target->idle)
+		KUNIT_EXPECT_TRUE_MSG(test, dut_counts(dut), "added after it, it does not count");
 }
 
-void pmu_contract_others_go_on_beside_a_cancelled_transaction(struct kunit *test)
+void pmu_contract_cancelled_transaction_does_not_affect_other_events(struct kunit *test)
 {
-	struct live *live = test->priv;
-	unsigned int other = live->n_events;
+	struct dut *dut = test->priv;
+	unsigned int other = dut->n_events;
 	int err;
 
-	KEEPS(test, "DRC-049", "DRC-082", "DRV-006", "DRV-018");
+	VERIFIES(test, "DRC-049", "DRC-082", "DRV-006", "DRV-018");
 	if (!contract_begin(test))
 		return;
-	if (!live_open(live)) {
+	if (!dut_open(dut)) {
 		kunit_mark_skipped(test, "a second event cannot be opened");
 		return;
 	}
-	live_txn_start(live);
-	err = live_call_add(live, other, live_how(live));
+	dut_txn_start(dut);
+	err = dut_call_add(dut, other, dut_start_flag(dut));
 	if (!err)
-		live_call_del(live, other);
-	live_txn_cancel(live);
-	KUNIT_EXPECT_TRUE_MSG(test, live_moves(live), "it was on before, and does not count");
-	live_del(live, ALONE);
-	err = live_add(live, ALONE, PERF_EF_START);
+		dut_call_del(dut, other);
+	dut_txn_cancel(dut);
+	KUNIT_EXPECT_TRUE_MSG(test, dut_counts(dut), "it was on before, and does not count");
+	dut_del(dut, FIRST);
+	err = dut_add(dut, FIRST, PERF_EF_START);
 	KUNIT_EXPECT_TRUE_MSG(test, !err, "added again: %d", err);
 	if (err)
 		return;
-	KUNIT_EXPECT_TRUE_MSG(test, live_moves(live), "added again, it does not count");
+	KUNIT_EXPECT_TRUE_MSG(test, dut_counts(dut), "added again, it does not count");
 	/* A second event must not replace the first one. */
-	if (!live_add(live, other, live_how(live)))
-		KUNIT_EXPECT_TRUE_MSG(test, live_moves(live), "beside another it does not count");
+	if (!dut_add(dut, other, dut_start_flag(dut)))
+		KUNIT_EXPECT_TRUE_MSG(test, dut_counts(dut), "beside another it does not count");
 }
 
-void pmu_contract_cancelled_transaction_leaves_nothing(struct kunit *test)
+void pmu_contract_cancelled_transactions_leak_no_counter(struct kunit *test)
 {
-	struct live *live = test->priv;
+	struct dut *dut = test->priv;
 	unsigned int i;
 	int err = 0;
 
-	KEEPS(test, "DRC-049", "DRC-082", "DRV-006", "DRV-018");
-	if (!live_is_whole(test))
+	VERIFIES(test, "DRC-049", "DRC-082", "DRV-006", "DRV-018");
+	if (!dut_has_callbacks(test))
 		return;
 	/* Repeat this, to detect a leak of each cancelled transaction. */
-	for (i = 0; i < TURNS && !err; i++) {
-		live_txn_start(live);
-		err = live_call_add(live, ALONE, live_how(live));
+	for (i = 0; i < ROUNDS && !err; i++) {
+		dut_txn_start(dut);
+		err = dut_call_add(dut, FIRST, dut_start_flag(dut));
 		if (!err)
-			live_call_del(live, ALONE);
-		live_txn_cancel(live);
+			dut_call_del(dut, FIRST);
+		dut_txn_cancel(dut);
 	}
 	KUNIT_EXPECT_TRUE_MSG(test, !err, "add in transaction %u: %d", i, err);
-	err = live_add(live, ALONE, live_how(live));
+	err = dut_add(dut, FIRST, dut_start_flag(dut));
 	KUNIT_EXPECT_TRUE_MSG(test, !err, "add afterwards: %d", err);
-	if (!err && !live->target->idle)
-		KUNIT_EXPECT_TRUE_MSG(test, live_moves(live), "afterwards it does not count");
+	if (!err && !dut->target->idle)
+		KUNIT_EXPECT_TRUE_MSG(test, dut_counts(dut), "afterwards it does not count");
 }
 
-void pmu_contract_cancelled_transaction_leaves_the_room_that_it_found(struct kunit *test)
+void pmu_contract_cancelled_transaction_restores_the_free_counters(struct kunit *test)
 {
-	struct live *live = test->priv;
+	struct dut *dut = test->priv;
 	unsigned int fit, n;
 	int err;
 
-	KEEPS(test, "DRC-050", "DRC-082", "DRV-006", "DRV-018", "DRV-034");
+	VERIFIES(test, "DRC-050", "DRC-082", "DRV-006", "DRV-018", "DRV-034");
 	if (!contract_fill(test, &fit))
 		return;
 	for (n = 1; n < fit; n++)
-		live_del(live, n);
-	live_txn_start(live);
-	err = live_call_add(live, 1, live_how(live));
+		dut_del(dut, n);
+	dut_txn_start(dut);
+	err = dut_call_add(dut, 1, dut_start_flag(dut));
 	if (!err)
-		live_call_del(live, 1);
-	live_txn_cancel(live);
-	for (n = 1; n < live->n_events; n++) {
-		if (live_add(live, n, live_how(live)))
+		dut_call_del(dut, 1);
+	dut_txn_cancel(dut);
+	for (n = 1; n < dut->n_events; n++) {
+		if (dut_add(dut, n, dut_start_flag(dut)))
 			break;
 	}
 	KUNIT_EXPECT_TRUE_MSG(test, n == fit, "%u fit before, and %u beside one that is on", fit,
@@ -130,69 +130,69 @@ void pmu_contract_cancelled_transaction_leaves_the_room_that_it_found(struct kun
  * Add all open events in one transaction. Return true if it was committed; otherwise it is still
  * open.
  */
-static bool add_all(struct live *live, unsigned int *n)
+static bool add_all(struct dut *dut, unsigned int *n)
 {
-	live_txn_start(live);
-	for (*n = 0; *n < live->n_events; ++*n) {
-		if (live_call_add(live, *n, live_how(live)))
+	dut_txn_start(dut);
+	for (*n = 0; *n < dut->n_events; ++*n) {
+		if (dut_call_add(dut, *n, dut_start_flag(dut)))
 			return false;
 	}
-	return !live_txn_commit(live);
+	return !dut_txn_commit(dut);
 }
 
-void pmu_contract_group_that_does_not_fit_is_undone(struct kunit *test)
+void pmu_contract_failed_group_transaction_is_undone(struct kunit *test)
 {
-	struct live *live = test->priv;
+	struct dut *dut = test->priv;
 	unsigned int fit, n, again;
 	bool whole;
 
-	KEEPS(test, "DRC-082", "DRV-016", "DRV-017", "DRV-018");
+	VERIFIES(test, "DRC-082", "DRV-016", "DRV-017", "DRV-018");
 	if (!contract_fill(test, &fit))
 		return;
 	for (n = 0; n < fit; n++)
-		live_del(live, n);
+		dut_del(dut, n);
 	/* One event too many. */
-	while (live->n_events > fit + 1)
-		live_close(live);
-	whole = add_all(live, &n);
+	while (dut->n_events > fit + 1)
+		dut_close(dut);
+	whole = add_all(dut, &n);
 	if (!whole) {
 		while (n--)
-			live_call_del(live, n);
-		live_txn_cancel(live);
+			dut_call_del(dut, n);
+		dut_txn_cancel(dut);
 	}
 	KUNIT_EXPECT_TRUE_MSG(test, !whole, "%u fit one by one, and %u together", fit, fit + 1);
 	if (whole)
 		return;
 	/* As many events as before still fit, in one transaction. */
-	live_close(live);
-	whole = add_all(live, &again);
+	dut_close(dut);
+	whole = add_all(dut, &again);
 	if (!whole) {
 		for (n = again; n--;)
-			live_call_del(live, n);
-		live_txn_cancel(live);
+			dut_call_del(dut, n);
+		dut_txn_cancel(dut);
 	}
 	KUNIT_EXPECT_TRUE_MSG(test, whole, "%u fit before, and now %u", fit, again);
 }
 
-void pmu_contract_reading_transaction_disturbs_nothing(struct kunit *test)
+void pmu_contract_read_transaction_does_not_disturb_counting(struct kunit *test)
 {
-	struct live *live = test->priv;
+	struct dut *dut = test->priv;
 	u64 from, to;
 	int err;
 
-	KEEPS(test, "DRC-083", "DRV-019");
+	VERIFIES(test, "DRC-083", "DRV-019");
 	if (!contract_begin(test))
 		return;
-	from = live_count(live, ALONE);
-	live_lock(live);
-	live->pmu->start_txn(live->pmu, PERF_PMU_TXN_READ);
-	live_call_read(live, ALONE);
-	err = live->pmu->commit_txn(live->pmu);
-	live_unlock(live);
-	to = live_count(live, ALONE);
+	from = dut_count(dut, FIRST);
+	dut_lock(dut);
+	dut->pmu->start_txn(dut->pmu, PERF_PMU_TXN_READ);
+	dut_call_read(dut, FIRST);
+	err = dut->pmu->commit_txn(dut->pmu);
+	dut_unlock(dut);
+	to = dut_count(dut, FIRST);
 	KUNIT_EXPECT_TRUE_MSG(test, !err, "commit_txn: %d", err);
 	KUNIT_EXPECT_TRUE_MSG(test, to >= from, "%llu, then %llu", from, to);
-	KUNIT_EXPECT_TRUE_MSG(test, !live_flags(live, ALONE), "its flags are %#x",
-			      live_flags(live, ALONE));
-	KUNIT_EXPECT_TRUE_MSG(test, live_moves(live), "it does not count any more");
+	KUNIT_EXPECT_TRUE_MSG(test, !dut_flags(dut, FIRST), "its flags are %#x",
+			      dut_flags(dut, FIRST));
+	KUNIT_EXPECT_TRUE_MSG(test, dut_counts(dut), "it does not count any more");
 }

@@ -16,13 +16,13 @@ static void request(void)
 
 static int contract_init(struct kunit *test)
 {
-	static const struct live_target target = {
+	static const struct dut_target target = {
 		.pmu = "refpmu_uncore",
 		.config = REQUESTS,
-		.happen = request,
+		.generate = request,
 	};
 
-	return live_init(test, &target);
+	return dut_init(test, &target);
 }
 
 static struct kunit_case cases[] = {
@@ -33,7 +33,7 @@ static struct kunit_case cases[] = {
 static struct kunit_suite suite = {
 	.name = "pmu_contract_uncore",
 	.init = contract_init,
-	.exit = live_exit,
+	.exit = dut_exit,
 	.test_cases = cases,
 };
 

@@ -13,7 +13,7 @@ static struct recorder *to_recorder(struct pmu *pmu)
 	return container_of(pmu, struct recorder, pmu);
 }
 
-static void note(struct pmu *pmu, enum recorder_what what, int flags, u64 value)
+static void note(struct pmu *pmu, enum recorder_callback what, int flags, u64 value)
 {
 	struct recorder *recorder = to_recorder(pmu);
 	const bool irqs_off = irqs_disabled();
@@ -214,12 +214,12 @@ struct perf_event *recorder_open(struct kunit *test, struct perf_event_attr *att
 	return recorder->events[recorder->n_events - 1];
 }
 
-void recorder_forget(struct recorder *recorder)
+void recorder_clear(struct recorder *recorder)
 {
 	recorder->n_calls = 0;
 }
 
-unsigned int recorder_count(const struct recorder *recorder, enum recorder_what what)
+unsigned int recorder_count(const struct recorder *recorder, enum recorder_callback what)
 {
 	const unsigned int n = min_t(unsigned int, READ_ONCE(recorder->n_calls), RECORDER_CALLS);
 	unsigned int i, count = 0;
@@ -229,7 +229,7 @@ unsigned int recorder_count(const struct recorder *recorder, enum recorder_what 
 	return count;
 }
 
-struct recorder_call recorder_last(struct kunit *test, enum recorder_what what)
+struct recorder_call recorder_last(struct kunit *test, enum recorder_callback what)
 {
 	const struct recorder *recorder = test->priv;
 	unsigned int i = recorder->n_calls;

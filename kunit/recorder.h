@@ -5,12 +5,12 @@
 
 #include <linux/perf_event.h>
 
-#include "keeps.h"
+#include "verifies.h"
 
 #define RECORDER_CPU 0 /* CPU of the cases */
 #define RECORDER_FOREIGN 0x7fff0000 /* a type that no PMU has */
 
-enum recorder_what {
+enum recorder_callback {
 	RECORDER_INIT, /* flags: the requested type; value: the config */
 	RECORDER_DESTROY,
 	RECORDER_ADD, /* value: hw.interrupts, which marks a throttled event */
@@ -25,7 +25,7 @@ enum recorder_what {
 };
 
 struct recorder_call {
-	enum recorder_what what;
+	enum recorder_callback what;
 	int flags;
 	int cpu;
 	u64 value;
@@ -74,11 +74,11 @@ int recorder_try(struct recorder *recorder, struct perf_event_attr *attr, int cp
 /* Open an event on RECORDER_CPU. The case fails if that fails. */
 struct perf_event *recorder_open(struct kunit *test, struct perf_event_attr *attr);
 
-void recorder_forget(struct recorder *recorder);
-unsigned int recorder_count(const struct recorder *recorder, enum recorder_what what);
+void recorder_clear(struct recorder *recorder);
+unsigned int recorder_count(const struct recorder *recorder, enum recorder_callback what);
 
 /* Return the last call of @what. The case fails if there was none. */
-struct recorder_call recorder_last(struct kunit *test, enum recorder_what what);
+struct recorder_call recorder_last(struct kunit *test, enum recorder_callback what);
 
 /*
  * Report an overflow like a driver, and return perf's result. Interrupts off, on the event's CPU.

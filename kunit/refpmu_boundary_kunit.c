@@ -15,9 +15,9 @@ static struct {
 
 enum { CALL_ADD, CALL_DEL, CALL_START, CALL_STOP, CALL_READ };
 
-static void want(bool held, const char *what)
+static void require(bool condition, const char *what)
 {
-	if (!held && !watch.wrong)
+	if (!condition && !watch.wrong)
 		watch.wrong = what;
 }
 
@@ -26,55 +26,55 @@ static int flags_of(const struct perf_event *event)
 	return event->hw.state & SETTLED;
 }
 
-static void enter(const struct perf_event *event, unsigned int call)
+static void check_entry(const struct perf_event *event, unsigned int call)
 {
 	watch.calls[call]++;
-	want(irqs_disabled(), "interrupts are off");
-	want(call == CALL_READ || rig_cpu()->disable_depth, "the PMU is off");
-	want(event->hw.idx < 0 || flags_of(event) != PERF_HES_UPTODATE,
-	     "only a stopped event is up to date");
+	require(irqs_disabled(), "interrupts are off");
+	require(call == CALL_READ || rig_cpu()->disable_depth, "the PMU is off");
+	require(event->hw.idx < 0 || flags_of(event) != PERF_HES_UPTODATE,
+		"only a stopped event is up to date");
 }
 
 static int watched_add(struct perf_event *event, int flags)
 {
 	int err;
 
-	enter(event, CALL_ADD);
+	check_entry(event, CALL_ADD);
 	err = refpmu_pmu_ops.add(event, flags);
 	if (!err && event->hw.idx >= 0)
-		want(flags_of(event) == (flags & PERF_EF_START ? 0 : SETTLED),
-		     "an added event runs or has stopped, as asked");
+		require(flags_of(event) == (flags & PERF_EF_START ? 0 : SETTLED),
+			"an added event runs or has stopped, as asked");
 	return err;
 }
 
 static void watched_del(struct perf_event *event, int flags)
 {
-	enter(event, CALL_DEL);
+	check_entry(event, CALL_DEL);
 	refpmu_pmu_ops.del(event, flags);
-	want(flags_of(event) == SETTLED, "a deleted event is settled");
-	want(event->hw.idx == -1, "a deleted event has no counter");
+	require(flags_of(event) == SETTLED, "a deleted event is settled");
+	require(event->hw.idx == -1, "a deleted event has no counter");
 }
 
 static void watched_start(struct perf_event *event, int flags)
 {
-	enter(event, CALL_START);
-	want(!(flags & PERF_EF_RELOAD) || event->hw.state & PERF_HES_UPTODATE,
-	     "only a folded event is reloaded");
+	check_entry(event, CALL_START);
+	require(!(flags & PERF_EF_RELOAD) || event->hw.state & PERF_HES_UPTODATE,
+		"only a folded event is reloaded");
 	refpmu_pmu_ops.start(event, flags);
-	want(!flags_of(event), "a started event is neither stopped nor up to date");
+	require(!flags_of(event), "a started event is neither stopped nor up to date");
 }
 
 static void watched_stop(struct perf_event *event, int flags)
 {
 	const int before = flags_of(event);
 
-	enter(event, CALL_STOP);
+	check_entry(event, CALL_STOP);
 	refpmu_pmu_ops.stop(event, flags);
-	want(event->hw.state & PERF_HES_STOPPED, "a stopped event says so");
-	want(!(flags & PERF_EF_UPDATE) || flags_of(event) == SETTLED,
-	     "a stop with an update folds");
-	want(flags & PERF_EF_UPDATE || before & PERF_HES_UPTODATE ||
-	     !(event->hw.state & PERF_HES_UPTODATE), "what is not folded is not up to date");
+	require(event->hw.state & PERF_HES_STOPPED, "a stopped event says so");
+	require(!(flags & PERF_EF_UPDATE) || flags_of(event) == SETTLED,
+		"a stop with an update folds");
+	require(flags & PERF_EF_UPDATE || before & PERF_HES_UPTODATE ||
+		!(event->hw.state & PERF_HES_UPTODATE), "what is not folded is not up to date");
 }
 
 static void watched_read(struct perf_event *event)
@@ -83,10 +83,10 @@ static void watched_read(struct perf_event *event)
 	const u64 count = rig_count(event);
 	const int flags = flags_of(event);
 
-	enter(event, CALL_READ);
+	check_entry(event, CALL_READ);
 	refpmu_pmu_ops.read(event);
-	want(!settled || rig_count(event) == count, "what is up to date has nothing new");
-	want(flags_of(event) == flags, "a read changes no state");
+	require(!settled || rig_count(event) == count, "what is up to date has nothing new");
+	require(flags_of(event) == flags, "a read changes no state");
 }
 
 static int boundary_init(struct kunit *test)
@@ -120,13 +120,13 @@ static void expect_watched(struct kunit *test, unsigned int call)
 	KUNIT_EXPECT_STREQ(test, watch.wrong ?: "", "");
 }
 
-static void flags_are_true_while_an_event_counts(struct kunit *test)
+static void hw_state_is_correct_while_an_event_counts(struct kunit *test)
 {
 	struct perf_event *event = rig_open_pulsed(test);
 	u64 enabled, running;
 	unsigned int i;
 
-	KEEPS(test, "DRV-037", "DRC-051");
+	VERIFIES(test, "DRV-037", "DRC-051");
 	for (i = 0; i < 3; i++) {
 		perf_event_enable(event);
 		rig_pulse(test, RIG_PULSED, 10);
@@ -139,11 +139,11 @@ static void flags_are_true_while_an_event_counts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rig_count(event), 30ULL);
 }
 
-static void flags_are_true_while_periods_change(struct kunit *test)
+static void hw_state_is_correct_while_periods_change(struct kunit *test)
 {
 	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, PERIOD);
 
-	KEEPS(test, "DRV-037", "DRC-051", "DRC-053");
+	VERIFIES(test, "DRV-037", "DRC-051", "DRC-053");
 	perf_event_enable(event);
 	rig_pulse(test, RIG_PULSED, 3 * PERIOD + 7);
 	KUNIT_ASSERT_EQ(test, perf_event_period(event, 2 * PERIOD), 0);
@@ -157,13 +157,13 @@ static void flags_are_true_while_periods_change(struct kunit *test)
 	expect_watched(test, CALL_DEL);
 }
 
-static void flags_are_true_in_every_order(struct kunit *test)
+static void hw_state_is_correct_for_every_order_of_calls(struct kunit *test)
 {
 	static const int flags[] = { 0, PERF_EF_UPDATE };
 	struct perf_event *event = rig_open_pulsed(test);
 	unsigned int i, settled;
 
-	KEEPS(test, "DRC-051", "DRC-052", "DRC-053", "DRC-062", "DRV-037");
+	VERIFIES(test, "DRC-051", "DRC-052", "DRC-053", "DRC-062", "DRV-037");
 	local_irq_disable();
 	/* Two stops of either type, and a start that fits the resulting state. */
 	for (i = 0; i < 16; i++) {
@@ -203,7 +203,7 @@ struct boundary_step {
 };
 
 /* Expected state of a sampling event. */
-struct boundary_books {
+struct boundary_expected {
 	bool placed;
 	bool counts;
 	bool folded; /* no event has happened since the last fold */
@@ -213,46 +213,46 @@ struct boundary_books {
 	s64 left;
 };
 
-static void fold(struct boundary_books *books)
+static void fold(struct boundary_expected *expected)
 {
-	books->reloaded &= !books->waiting;
-	books->count += books->waiting;
-	books->left -= books->waiting;
-	books->waiting = 0;
-	books->folded = true;
+	expected->reloaded &= !expected->waiting;
+	expected->count += expected->waiting;
+	expected->left -= expected->waiting;
+	expected->waiting = 0;
+	expected->folded = true;
 }
 
-static void reload(struct boundary_books *books)
+static void reload(struct boundary_expected *expected)
 {
-	if (books->left <= 0)
-		books->left += PERIOD;
-	books->reloaded = true;
+	if (expected->left <= 0)
+		expected->left += PERIOD;
+	expected->reloaded = true;
 }
 
-static void step_books(struct boundary_books *books, enum boundary_op op)
+static void step_expected(struct boundary_expected *expected, enum boundary_op op)
 {
 	switch (op) {
 	case DO_ADD:
 	case DO_ADD_OFF:
-		books->placed = true;
+		expected->placed = true;
 		break;
 	case DO_DEL:
 	case DO_STOP:
 	case DO_READ:
 	case DO_SERVE:
-		fold(books);
+		fold(expected);
 		break;
 	default:
 		break;
 	}
 	if (op == DO_ADD || op == DO_START || op == DO_SERVE)
-		reload(books);
+		reload(expected);
 	if (op == DO_DEL)
-		books->placed = false;
+		expected->placed = false;
 	if (op == DO_ADD || op == DO_START || op == DO_GO_ON)
-		books->counts = true;
+		expected->counts = true;
 	if (op == DO_DEL || op == DO_STOP || op == DO_STALL)
-		books->counts = false;
+		expected->counts = false;
 }
 
 static void step_event(struct perf_event *event, enum boundary_op op)
@@ -289,33 +289,33 @@ static void step_event(struct perf_event *event, enum boundary_op op)
 }
 
 /* Return the name of a field that differs from the expected state; "" if there is none. */
-static const char *differs(const struct perf_event *event, const struct boundary_books *books)
+static const char *differs(const struct perf_event *event, const struct boundary_expected *expected)
 {
 	const u64 mask = refpmu_low_bits(rig_device->params.width);
 	const struct hw_perf_event *hwc = &event->hw;
 	u64 value;
 
-	if (books->placed != !(hwc->idx < 0))
+	if (expected->placed != !(hwc->idx < 0))
 		return "hw.idx";
-	if (!(hwc->state & PERF_HES_STOPPED) != books->counts)
+	if (!(hwc->state & PERF_HES_STOPPED) != expected->counts)
 		return "hw.state";
-	if (rig_count(event) != books->count)
+	if (rig_count(event) != expected->count)
 		return "count";
-	if (local64_read(&hwc->period_left) != books->left)
+	if (local64_read(&hwc->period_left) != expected->left)
 		return "period_left";
 	if (hwc->last_period != PERIOD)
 		return "last_period";
-	if (!books->placed || !books->folded)
+	if (!expected->placed || !expected->folded)
 		return "";
 	value = rig_reg(REFPMU_REG_PMC(hwc->idx));
 	if ((value ^ local64_read(&hwc->prev_count)) & mask)
 		return "prev_count";
-	if (books->reloaded && ((value + books->left) & mask))
+	if (expected->reloaded && ((value + expected->left) & mask))
 		return "the distance to the next overflow";
 	return "";
 }
 
-static void books_are_true_after_every_call(struct kunit *test)
+static void count_and_period_are_exact_after_every_call(struct kunit *test)
 {
 	static const struct boundary_step script[] = {
 		{ DO_ADD, 30 }, { DO_READ, 0 }, { DO_READ, 5 }, { DO_STOP, 7 }, { DO_STOP, 0 },
@@ -326,20 +326,20 @@ static void books_are_true_after_every_call(struct kunit *test)
 		{ DO_GO_ON, 2 }, { DO_READ, 0 }, { DO_DEL, 0 },
 	};
 	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, PERIOD);
-	struct boundary_books books = { .left = PERIOD };
+	struct boundary_expected expected = { .left = PERIOD };
 	const char *wrong = "";
 	unsigned int i;
 
-	KEEPS(test, "DRC-053", "DRC-065", "DRC-066", "DRV-010", "DRV-022", "DRV-037");
+	VERIFIES(test, "DRC-053", "DRC-065", "DRC-066", "DRV-010", "DRV-022", "DRV-037");
 	local_irq_disable();
 	for (i = 0; i < ARRAY_SIZE(script); i++) {
-		step_books(&books, script[i].op);
+		step_expected(&expected, script[i].op);
 		step_event(event, script[i].op);
-		wrong = differs(event, &books);
+		wrong = differs(event, &expected);
 		if (*wrong)
 			break;
-		books.waiting += books.counts ? script[i].ticks : 0;
-		books.folded &= !books.counts || !script[i].ticks;
+		expected.waiting += expected.counts ? script[i].ticks : 0;
+		expected.folded &= !expected.counts || !script[i].ticks;
 		rig_tick(RIG_PULSED, script[i].ticks);
 	}
 	if (*wrong && event->hw.idx >= 0)
@@ -350,10 +350,10 @@ static void books_are_true_after_every_call(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(flags_are_true_while_an_event_counts),
-	KUNIT_CASE(flags_are_true_while_periods_change),
-	KUNIT_CASE(flags_are_true_in_every_order),
-	KUNIT_CASE(books_are_true_after_every_call),
+	KUNIT_CASE(hw_state_is_correct_while_an_event_counts),
+	KUNIT_CASE(hw_state_is_correct_while_periods_change),
+	KUNIT_CASE(hw_state_is_correct_for_every_order_of_calls),
+	KUNIT_CASE(count_and_period_are_exact_after_every_call),
 	{}
 };
 

@@ -8,12 +8,12 @@
 
 #include "core/branch.h"
 #include "core/record.h"
-#include "keeps.h"
+#include "verifies.h"
 
 #define USER_IP 0x401000ULL
 #define KERNEL_IP 0xffffffff81000000ULL
 
-static void requests_are_those_of_perf(struct kunit *test)
+static void branch_filter_bits_equal_those_of_perf(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, (u64)PERF_SAMPLE_BRANCH_USER, REFPMU_WANT_BRANCH_USER);
 	KUNIT_EXPECT_EQ(test, (u64)PERF_SAMPLE_BRANCH_KERNEL, REFPMU_WANT_BRANCH_KERNEL);
@@ -36,7 +36,7 @@ static void requests_are_those_of_perf(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (u64)PERF_SAMPLE_BRANCH_PRIV_SAVE, REFPMU_WANT_BRANCH_PRIV_SAVE);
 }
 
-static void types_are_those_of_perf(struct kunit *test)
+static void branch_types_equal_those_of_perf(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, (int)PERF_BR_UNKNOWN, (int)REFPMU_BRANCH_TYPE_UNKNOWN);
 	KUNIT_EXPECT_EQ(test, (int)PERF_BR_COND, (int)REFPMU_BRANCH_TYPE_COND);
@@ -50,7 +50,7 @@ static void types_are_those_of_perf(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)PERF_BR_PRIV_KERNEL, (int)REFPMU_BRANCH_PRIV_KERNEL);
 }
 
-static void user_only_filter_shows_no_address_of_the_kernel(struct kunit *test)
+static void user_filter_shows_no_kernel_address(struct kunit *test)
 {
 	static const struct refpmu_pebs_lbr entries[] = {
 		{ USER_IP, USER_IP + 0x10, 0 },
@@ -64,7 +64,7 @@ static void user_only_filter_shows_no_address_of_the_kernel(struct kunit *test)
 	struct refpmu_branch_sample samples[ARRAY_SIZE(entries)];
 	unsigned int n;
 
-	KEEPS(test, "DRC-078");
+	VERIFIES(test, "DRC-078");
 	n = refpmu_branch_filter(entries, ARRAY_SIZE(entries), user, samples);
 	KUNIT_ASSERT_EQ(test, n, 2U);
 	KUNIT_EXPECT_EQ(test, samples[0].to, USER_IP + 0x10);
@@ -74,7 +74,7 @@ static void user_only_filter_shows_no_address_of_the_kernel(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, n, 5U);
 }
 
-static void records_end_where_memory_is_broken(struct kunit *test)
+static void decoding_ends_at_an_invalid_record(struct kunit *test)
 {
 	u64 words[4 + 8 + 4] = {};
 	struct refpmu_record record;
@@ -97,10 +97,10 @@ static void records_end_where_memory_is_broken(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(requests_are_those_of_perf),
-	KUNIT_CASE(types_are_those_of_perf),
-	KUNIT_CASE(user_only_filter_shows_no_address_of_the_kernel),
-	KUNIT_CASE(records_end_where_memory_is_broken),
+	KUNIT_CASE(branch_filter_bits_equal_those_of_perf),
+	KUNIT_CASE(branch_types_equal_those_of_perf),
+	KUNIT_CASE(user_filter_shows_no_kernel_address),
+	KUNIT_CASE(decoding_ends_at_an_invalid_record),
 	{}
 };
 

@@ -5,7 +5,7 @@
 #include <kunit/test.h>
 #include <linux/perf_event.h>
 
-#include "keeps.h"
+#include "verifies.h"
 #include "vectors/vectors.h"
 
 static const struct refpmu_config_vector configs[] = {
@@ -42,7 +42,7 @@ static void expect_same_request(struct kunit *test, const struct refpmu_request 
 	KUNIT_EXPECT_EQ(test, have->freq, want->freq);
 }
 
-static void request_follows_the_vectors(struct kunit *test)
+static void parse_returns_the_expected_request(struct kunit *test)
 {
 	const struct refpmu_config_vector *v = test->param_value;
 	struct refpmu_request req = { .evtsel = 0xdead, .period = 0xbeef };
@@ -52,7 +52,7 @@ static void request_follows_the_vectors(struct kunit *test)
 	expect_same_request(test, &req, v->err ? &before : &v->req);
 }
 
-static void listed_events_are_all_accepted(struct kunit *test)
+static void every_listed_event_is_accepted(struct kunit *test)
 {
 	struct refpmu_request req;
 	unsigned int i;
@@ -73,12 +73,12 @@ static void listed_events_are_all_accepted(struct kunit *test)
 	}
 }
 
-static void foreign_types_are_nobodys_here(struct kunit *test)
+static void other_types_return_enoent(struct kunit *test)
 {
 	struct refpmu_request req;
 	u32 type;
 
-	KEEPS(test, "DRC-015", "DRC-017");
+	VERIFIES(test, "DRC-015", "DRC-017");
 	/* perf tries the next PMU only after -ENOENT. */
 	for (type = PERF_TYPE_MAX; type < 1000; type++) {
 		const struct refpmu_attr attr = { .type = type, .config = 0x3c };
@@ -88,12 +88,12 @@ static void foreign_types_are_nobodys_here(struct kunit *test)
 	}
 }
 
-static void undefined_bits_are_refused_one_by_one(struct kunit *test)
+static void each_undefined_config_bit_is_rejected(struct kunit *test)
 {
 	struct refpmu_request req;
 	unsigned int bit;
 
-	KEEPS(test, "DRC-030");
+	VERIFIES(test, "DRC-030");
 	for (bit = 16; bit < 64; bit++) {
 		const struct refpmu_attr attr = { .type = OWN_TYPE, .config = BIT_ULL(bit) | 0x3c };
 		/* INV is defined, but is invalid without CMASK. */
@@ -119,7 +119,7 @@ static void undefined_bits_are_refused_one_by_one(struct kunit *test)
 	}
 }
 
-static void generic_events_are_known_or_somebody_elses(struct kunit *test)
+static void generic_event_is_accepted_or_returns_enoent(struct kunit *test)
 {
 	struct refpmu_request req;
 	u64 config;
@@ -133,12 +133,12 @@ static void generic_events_are_known_or_somebody_elses(struct kunit *test)
 	}
 }
 
-static void no_generic_event_hides_behind_the_table(struct kunit *test)
+static void large_generic_event_ids_are_rejected(struct kunit *test)
 {
 	struct refpmu_request req;
 	unsigned int bit;
 
-	KEEPS(test, "DRC-031");
+	VERIFIES(test, "DRC-031");
 	for (bit = 4; bit < 64; bit++) {
 		const struct refpmu_attr attr = { .type = PERF_TYPE_HARDWARE,
 						  .config = BIT_ULL(bit) };
@@ -148,12 +148,12 @@ static void no_generic_event_hides_behind_the_table(struct kunit *test)
 	}
 }
 
-static void short_periods_are_refused_only_as_periods(struct kunit *test)
+static void minimum_period_applies_only_to_periods(struct kunit *test)
 {
 	struct refpmu_attr attr = { .type = OWN_TYPE, .config = 0x3c };
 	struct refpmu_request req;
 
-	KEEPS(test, "DRC-043", "INI-035");
+	VERIFIES(test, "DRC-043", "INI-035");
 	attr.sample_period = caps.min_period - 1;
 	KUNIT_EXPECT_EQ(test, refpmu_config_parse(&attr, &caps, &req), -EINVAL);
 	attr.sample_period = caps.min_period;
@@ -168,7 +168,7 @@ static void short_periods_are_refused_only_as_periods(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, req.sampling);
 }
 
-static void changed_period_keeps_the_minimum(struct kunit *test)
+static void changed_period_has_the_same_minimum(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, refpmu_config_check_period(0, &caps), -EINVAL);
 	KUNIT_EXPECT_EQ(test, refpmu_config_check_period(caps.min_period - 1, &caps), -EINVAL);
@@ -177,14 +177,14 @@ static void changed_period_keeps_the_minimum(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE_PARAM(request_follows_the_vectors, config_gen_params),
-	KUNIT_CASE(listed_events_are_all_accepted),
-	KUNIT_CASE(foreign_types_are_nobodys_here),
-	KUNIT_CASE(undefined_bits_are_refused_one_by_one),
-	KUNIT_CASE(generic_events_are_known_or_somebody_elses),
-	KUNIT_CASE(no_generic_event_hides_behind_the_table),
-	KUNIT_CASE(short_periods_are_refused_only_as_periods),
-	KUNIT_CASE(changed_period_keeps_the_minimum),
+	KUNIT_CASE_PARAM(parse_returns_the_expected_request, config_gen_params),
+	KUNIT_CASE(every_listed_event_is_accepted),
+	KUNIT_CASE(other_types_return_enoent),
+	KUNIT_CASE(each_undefined_config_bit_is_rejected),
+	KUNIT_CASE(generic_event_is_accepted_or_returns_enoent),
+	KUNIT_CASE(large_generic_event_ids_are_rejected),
+	KUNIT_CASE(minimum_period_applies_only_to_periods),
+	KUNIT_CASE(changed_period_has_the_same_minimum),
 	{}
 };
 

@@ -2,7 +2,7 @@
 /* KUnit suite of core/constraint: assigns counters, and finds an assignment whenever one exists. */
 #include <kunit/test.h>
 
-#include "keeps.h"
+#include "verifies.h"
 #include "vectors/vectors.h"
 
 static const struct refpmu_constraint_vector assignments[] = {
@@ -18,7 +18,7 @@ KUNIT_ARRAY_PARAM(assignment, assignments, assignment_desc);
 
 #define UNTOUCHED 99
 
-static void assignment_follows_the_vectors(struct kunit *test)
+static void assignment_equals_the_expected_one(struct kunit *test)
 {
 	const struct refpmu_constraint_vector *v = test->param_value;
 	struct refpmu_place places[REFPMU_VECTOR_WANTS];
@@ -53,7 +53,7 @@ static bool fits(const struct refpmu_want *wants, unsigned int n, unsigned int i
 	return false;
 }
 
-static void fit_is_found_whenever_there_is_one(struct kunit *test)
+static void existing_assignment_is_always_found(struct kunit *test)
 {
 	struct refpmu_want wants[4];
 	struct refpmu_place places[4];
@@ -86,7 +86,7 @@ static void fit_is_found_whenever_there_is_one(struct kunit *test)
 	}
 }
 
-static void every_counter_of_the_largest_device_is_given(struct kunit *test)
+static void largest_device_assigns_every_counter(struct kunit *test)
 {
 	struct refpmu_want *wants;
 	struct refpmu_place places[REFPMU_MAX_COUNTERS];
@@ -109,7 +109,7 @@ static void every_counter_of_the_largest_device_is_given(struct kunit *test)
 			-EINVAL);
 }
 
-static void pinned_want_without_a_counter_is_refused(struct kunit *test)
+static void pinned_want_without_a_counter_is_invalid(struct kunit *test)
 {
 	const struct refpmu_want want = {
 		.allowed = 0xf,
@@ -122,7 +122,7 @@ static void pinned_want_without_a_counter_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, place.counter, UNTOUCHED);
 }
 
-static void same_wants_get_the_same_counters(struct kunit *test)
+static void equal_wants_get_equal_counters(struct kunit *test)
 {
 	const struct refpmu_want wants[] = {
 		{ .allowed = 0x7, .previous = REFPMU_COUNTER_NONE },
@@ -137,11 +137,11 @@ static void same_wants_get_the_same_counters(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE_PARAM(assignment_follows_the_vectors, assignment_gen_params),
-	KUNIT_CASE(fit_is_found_whenever_there_is_one),
-	KUNIT_CASE(every_counter_of_the_largest_device_is_given),
-	KUNIT_CASE(pinned_want_without_a_counter_is_refused),
-	KUNIT_CASE(same_wants_get_the_same_counters),
+	KUNIT_CASE_PARAM(assignment_equals_the_expected_one, assignment_gen_params),
+	KUNIT_CASE(existing_assignment_is_always_found),
+	KUNIT_CASE(largest_device_assigns_every_counter),
+	KUNIT_CASE(pinned_want_without_a_counter_is_invalid),
+	KUNIT_CASE(equal_wants_get_equal_counters),
 	{}
 };
 

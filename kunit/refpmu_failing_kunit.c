@@ -9,7 +9,7 @@
 #include "rig.h"
 
 /* Maximum number of attempts to load. In each attempt, a later call fails. */
-#define MOST_STEPS 500
+#define MAX_STEPS 500
 
 static struct perf_event_attr attr_of(const struct pmu *pmu)
 {
@@ -20,7 +20,7 @@ static struct perf_event_attr attr_of(const struct pmu *pmu)
 	};
 }
 
-static bool opens(const struct pmu *pmu, u64 config)
+static bool can_open(const struct pmu *pmu, u64 config)
 {
 	struct perf_event_attr attr = attr_of(pmu);
 	struct perf_event *event;
@@ -33,24 +33,24 @@ static bool opens(const struct pmu *pmu, u64 config)
 	return true;
 }
 
-static bool all_open(void)
+static bool all_can_open(void)
 {
-	return opens(&rig_device->pmu, RIG_PULSED) &&
-	       opens(&refpmu_uncore.pmu, refpmu_uncore_events[0].code);
+	return can_open(&rig_device->pmu, RIG_PULSED) &&
+	       can_open(&refpmu_uncore.pmu, refpmu_uncore_events[0].code);
 }
 
-static void load_that_fails_leaves_nothing_behind(struct kunit *test)
+static void failed_load_releases_everything(struct kunit *test)
 {
 	const u32 type = rig_device->pmu.type;
 	struct perf_event_attr attr = { .type = type, .size = sizeof(attr), .config = RIG_PULSED };
 	unsigned int n, tolerated = 0;
 	int err = 0;
 
-	KEEPS(test, "DRC-014", "DRV-030");
-	KUNIT_ASSERT_GT(test, failing_held(), 0U);
+	VERIFIES(test, "DRC-014", "DRV-030");
+	KUNIT_ASSERT_GT(test, failing_unreleased(), 0U);
 	refpmu_unload();
-	for (n = 1; n < MOST_STEPS; n++) {
-		KUNIT_EXPECT_EQ_MSG(test, failing_held(), 0U, "before call %u fails", n);
+	for (n = 1; n < MAX_STEPS; n++) {
+		KUNIT_EXPECT_EQ_MSG(test, failing_unreleased(), 0U, "before call %u fails", n);
 		failing_arm(n);
 		err = refpmu_load();
 		if (failing_armed())
@@ -69,29 +69,29 @@ static void load_that_fails_leaves_nothing_behind(struct kunit *test)
 	failing_arm(0);
 	/* In the last attempt no call failed. */
 	KUNIT_ASSERT_EQ(test, err, 0);
-	KUNIT_ASSERT_LT(test, n, (unsigned int)MOST_STEPS);
+	KUNIT_ASSERT_LT(test, n, (unsigned int)MAX_STEPS);
 	kunit_info(test, "%u calls failed, one after the other\n", n - 1);
 	KUNIT_EXPECT_GT(test, n, 20U);
 	KUNIT_EXPECT_LE(test, tolerated, 1U); /* the NMI: the driver can use an irq_work instead */
-	KUNIT_EXPECT_TRUE(test, all_open());
+	KUNIT_EXPECT_TRUE(test, all_can_open());
 }
 
-static void driver_gives_back_all_it_took(struct kunit *test)
+static void unload_releases_everything(struct kunit *test)
 {
-	const unsigned int held = failing_held();
+	const unsigned int held = failing_unreleased();
 	struct perf_event_attr attr = rig_attr(RIG_PULSED);
 	struct perf_event *event;
 	unsigned int i;
 
-	KEEPS(test, "DRV-031");
+	VERIFIES(test, "DRV-031");
 	for (i = 0; i < 3; i++) {
-		KUNIT_EXPECT_TRUE(test, all_open());
+		KUNIT_EXPECT_TRUE(test, all_can_open());
 		refpmu_unload();
-		KUNIT_EXPECT_EQ(test, failing_held(), 0U);
+		KUNIT_EXPECT_EQ(test, failing_unreleased(), 0U);
 		event = perf_event_create_kernel_counter(&attr, RIG_CPU, NULL, NULL, NULL);
 		KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(event), -ENOENT);
 		KUNIT_ASSERT_EQ(test, refpmu_load(), 0);
-		KUNIT_EXPECT_EQ(test, failing_held(), held);
+		KUNIT_EXPECT_EQ(test, failing_unreleased(), held);
 		attr.type = rig_device->pmu.type;
 	}
 }
@@ -111,45 +111,45 @@ static int open_without_memory(const struct pmu *pmu, u64 config, unsigned int n
 	return PTR_ERR_OR_ZERO(event);
 }
 
-static void event_without_memory_is_refused_and_leaves_no_trace(struct kunit *test)
+static void event_init_without_memory_fails_without_effect(struct kunit *test)
 {
 	const s64 destroys = atomic64_read(&rig_device->destroys);
 	const s64 live = atomic64_read(&rig_device->live);
-	const unsigned int held = failing_held();
+	const unsigned int held = failing_unreleased();
 
-	KEEPS(test, "DRC-037", "DRV-013", "INI-026");
+	VERIFIES(test, "DRC-037", "DRV-013", "INI-026");
 	KUNIT_EXPECT_EQ(test, open_without_memory(&rig_device->pmu, RIG_PULSED, 1), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, atomic64_read(&rig_device->live), live);
 	KUNIT_EXPECT_EQ(test, atomic64_read(&rig_device->destroys), destroys);
-	KUNIT_EXPECT_EQ(test, failing_held(), held);
+	KUNIT_EXPECT_EQ(test, failing_unreleased(), held);
 	KUNIT_EXPECT_EQ(test, open_without_memory(&rig_device->pmu, RIG_PULSED, 2), 0);
-	KUNIT_EXPECT_EQ(test, failing_held(), held);
+	KUNIT_EXPECT_EQ(test, failing_unreleased(), held);
 }
 
-static void uncore_event_without_memory_is_refused_and_leaves_no_trace(struct kunit *test)
+static void uncore_event_init_without_memory_fails_without_effect(struct kunit *test)
 {
 	const u64 code = refpmu_uncore_events[0].code;
 	const s64 live = atomic64_read(&refpmu_uncore.live);
 	const s64 destroys = atomic64_read(&refpmu_uncore.destroys);
-	const unsigned int held = failing_held();
+	const unsigned int held = failing_unreleased();
 
-	KEEPS(test, "DRC-037", "DRV-013", "INI-026");
+	VERIFIES(test, "DRC-037", "DRV-013", "INI-026");
 	KUNIT_EXPECT_EQ(test, open_without_memory(&refpmu_uncore.pmu, code, 1), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, atomic64_read(&refpmu_uncore.live), live);
 	KUNIT_EXPECT_EQ(test, atomic64_read(&refpmu_uncore.destroys), destroys);
 	KUNIT_EXPECT_EQ(test, open_without_memory(&refpmu_uncore.pmu, code, 2), 0);
-	KUNIT_EXPECT_EQ(test, failing_held(), held);
+	KUNIT_EXPECT_EQ(test, failing_unreleased(), held);
 }
 
-static void area_without_memory_is_null_and_leaves_nothing(struct kunit *test)
+static void setup_aux_without_memory_returns_null_and_leaks_nothing(struct kunit *test)
 {
-	const unsigned int held = failing_held();
+	const unsigned int held = failing_unreleased();
 	unsigned long page = get_zeroed_page(GFP_KERNEL);
 	void *pages[] = { (void *)page };
 	unsigned int n;
 	void *area = NULL;
 
-	KEEPS(test, "DRC-098");
+	VERIFIES(test, "DRC-098");
 	KUNIT_ASSERT_NE(test, page, 0UL);
 	for (n = 1; n < 10; n++) {
 		failing_arm(n);
@@ -157,23 +157,23 @@ static void area_without_memory_is_null_and_leaves_nothing(struct kunit *test)
 		if (failing_armed())
 			break;
 		KUNIT_EXPECT_PTR_EQ_MSG(test, area, NULL, "call %u failed", n);
-		KUNIT_EXPECT_EQ_MSG(test, failing_held(), held, "call %u failed", n);
+		KUNIT_EXPECT_EQ_MSG(test, failing_unreleased(), held, "call %u failed", n);
 	}
 	failing_arm(0);
 	KUNIT_EXPECT_GT(test, n, 3U);
 	KUNIT_EXPECT_NOT_NULL(test, area);
 	if (!IS_ERR_OR_NULL(area))
 		refpmu_trace_free_aux(area);
-	KUNIT_EXPECT_EQ(test, failing_held(), held);
+	KUNIT_EXPECT_EQ(test, failing_unreleased(), held);
 	free_page(page);
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(load_that_fails_leaves_nothing_behind),
-	KUNIT_CASE(driver_gives_back_all_it_took),
-	KUNIT_CASE(event_without_memory_is_refused_and_leaves_no_trace),
-	KUNIT_CASE(uncore_event_without_memory_is_refused_and_leaves_no_trace),
-	KUNIT_CASE(area_without_memory_is_null_and_leaves_nothing),
+	KUNIT_CASE(failed_load_releases_everything),
+	KUNIT_CASE(unload_releases_everything),
+	KUNIT_CASE(event_init_without_memory_fails_without_effect),
+	KUNIT_CASE(uncore_event_init_without_memory_fails_without_effect),
+	KUNIT_CASE(setup_aux_without_memory_returns_null_and_leaks_nothing),
 	{}
 };
 

@@ -43,7 +43,7 @@ static void set_other_reg(u32 reg, u64 value)
 }
 
 /* Leave the registers in the state of a driver without cleanup, except for a pending interrupt. */
-static void leave_a_mess(void)
+static void write_garbage(void)
 {
 	struct refpmu_cpu *cpuc = other();
 	const struct refpmu_model_params *params = &cpuc->model.params;
@@ -66,7 +66,7 @@ static void leave_a_mess(void)
 	cpuc->masked = 1;
 	cpuc->txn = PERF_PMU_TXN_ADD;
 	cpuc->latched = true;
-	cpuc->held = true;
+	cpuc->line_held = true;
 	cpuc->lbr.users = 3;
 	cpuc->precise.enabled = 1;
 	cpuc->precise.reloaded = 1;
@@ -75,12 +75,12 @@ static void leave_a_mess(void)
 	cpuc->clock_mode = REFPMU_CLOCK_MANUAL;
 }
 
-static void registers_of_a_cpu_that_comes_back_are_clean(struct kunit *test)
+static void onlined_cpu_has_reset_registers(struct kunit *test)
 {
 	unsigned int i;
 
 	KUNIT_ASSERT_EQ(test, remove_cpu(OTHER_CPU), 0);
-	leave_a_mess();
+	write_garbage();
 	KUNIT_ASSERT_TRUE(test, refpmu_model_line(&other()->model));
 	KUNIT_ASSERT_EQ(test, add_cpu(OTHER_CPU), 0);
 
@@ -94,12 +94,12 @@ static void registers_of_a_cpu_that_comes_back_are_clean(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, refpmu_model_line(&other()->model));
 }
 
-static void state_of_a_cpu_that_comes_back_is_clean(struct kunit *test)
+static void onlined_cpu_has_reset_driver_state(struct kunit *test)
 {
 	const struct refpmu_cpu *cpuc = other();
 
 	KUNIT_ASSERT_EQ(test, remove_cpu(OTHER_CPU), 0);
-	leave_a_mess();
+	write_garbage();
 	KUNIT_ASSERT_EQ(test, add_cpu(OTHER_CPU), 0);
 
 	KUNIT_EXPECT_EQ(test, cpuc->used, 0ULL);
@@ -110,7 +110,7 @@ static void state_of_a_cpu_that_comes_back_is_clean(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cpuc->txn, 0U);
 	KUNIT_EXPECT_FALSE(test, cpuc->raised);
 	KUNIT_EXPECT_FALSE(test, cpuc->latched);
-	KUNIT_EXPECT_FALSE(test, cpuc->held);
+	KUNIT_EXPECT_FALSE(test, cpuc->line_held);
 	KUNIT_EXPECT_EQ(test, cpuc->lbr.users, 0U);
 	KUNIT_EXPECT_EQ(test, cpuc->precise.enabled, 0ULL);
 	KUNIT_EXPECT_EQ(test, cpuc->precise.reloaded, 0ULL);
@@ -120,22 +120,22 @@ static void state_of_a_cpu_that_comes_back_is_clean(struct kunit *test)
 }
 
 /* Arm the timer as if the next overflow were far away when the CPU goes offline. */
-static void leave_a_timer(void *unused)
+static void arm_timer(void *unused)
 {
 	hrtimer_start(&rig_cpu()->timer, ns_to_ktime(3600 * NSEC_PER_SEC),
 		      HRTIMER_MODE_REL_PINNED_HARD);
 }
 
-static void timer_of_a_cpu_that_is_off_is_cancelled(struct kunit *test)
+static void offlining_a_cpu_cancels_its_timer(struct kunit *test)
 {
-	smp_call_function_single(OTHER_CPU, leave_a_timer, NULL, 1);
+	smp_call_function_single(OTHER_CPU, arm_timer, NULL, 1);
 	KUNIT_EXPECT_TRUE(test, hrtimer_active(&other()->timer));
 	KUNIT_ASSERT_EQ(test, remove_cpu(OTHER_CPU), 0);
 	KUNIT_EXPECT_FALSE(test, hrtimer_active(&other()->timer));
 	KUNIT_EXPECT_EQ(test, add_cpu(OTHER_CPU), 0);
 }
 
-static void nothing_runs_for_a_cpu_that_is_off(struct kunit *test)
+static void offlining_a_cpu_stops_its_events_and_timer(struct kunit *test)
 {
 	struct perf_event_attr attr = rig_attr(REFPMU_EVENT_CYCLES);
 	struct rig *rig = test->priv;
@@ -180,7 +180,7 @@ static struct perf_event *open_on_other(struct kunit *test)
 	return event;
 }
 
-static void count_outlives_the_cpu(struct kunit *test)
+static void count_remains_after_its_cpu_goes_offline(struct kunit *test)
 {
 	struct perf_event *event = open_on_other(test);
 	u64 enabled, running;
@@ -194,13 +194,13 @@ static void count_outlives_the_cpu(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rig_count(event), 42ULL);
 }
 
-static void cpu_that_is_off_has_no_events(struct kunit *test)
+static void offline_cpu_rejects_events(struct kunit *test)
 {
 	struct perf_event_attr attr = rig_attr(RIG_PULSED);
 	const s64 live = atomic64_read(&rig_device->live);
 	struct perf_event *event;
 
-	KEEPS(test, "DRV-033", "DRC-038");
+	VERIFIES(test, "DRV-033", "DRC-038");
 	KUNIT_ASSERT_EQ(test, remove_cpu(OTHER_CPU), 0);
 	event = perf_event_create_kernel_counter(&attr, OTHER_CPU, NULL, NULL, NULL);
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(event), -ENODEV);
@@ -210,20 +210,20 @@ static void cpu_that_is_off_has_no_events(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, add_cpu(OTHER_CPU), 0);
 }
 
-static void cpu_that_comes_back_counts(struct kunit *test)
+static void onlined_cpu_counts(struct kunit *test)
 {
 	struct perf_event *event;
 	u64 enabled, running;
 
 	KUNIT_ASSERT_EQ(test, remove_cpu(OTHER_CPU), 0);
-	leave_a_mess();
+	write_garbage();
 	KUNIT_ASSERT_EQ(test, add_cpu(OTHER_CPU), 0);
 	event = open_on_other(test);
 	pulse_on_other(13);
 	KUNIT_EXPECT_EQ(test, perf_event_read_value(event, &enabled, &running), 13ULL);
 }
 
-static void trace_of_a_cpu_that_comes_back_is_off(struct kunit *test)
+static void onlined_cpu_does_not_trace(struct kunit *test)
 {
 	struct refpmu_trace_cpu *t = per_cpu_ptr(refpmu_trace_cpus, OTHER_CPU);
 	u64 control = ~0ULL, area = ~0ULL;
@@ -233,7 +233,7 @@ static void trace_of_a_cpu_that_comes_back_is_off(struct kunit *test)
 				   REFPMU_DEBUGCTL_TR | REFPMU_DEBUGCTL_BTS));
 	WARN_ON(refpmu_model_write(&t->model, REFPMU_REG_DS_AREA, (uintptr_t)&t->ds));
 	t->control = REFPMU_DEBUGCTL_TR;
-	t->held = true;
+	t->line_held = true;
 	t->ds.bts_index = 24;
 	KUNIT_ASSERT_EQ(test, add_cpu(OTHER_CPU), 0);
 
@@ -242,20 +242,20 @@ static void trace_of_a_cpu_that_comes_back_is_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, control, 0ULL);
 	KUNIT_EXPECT_EQ(test, area, 0ULL);
 	KUNIT_EXPECT_EQ(test, t->control, 0ULL);
-	KUNIT_EXPECT_FALSE(test, t->held);
+	KUNIT_EXPECT_FALSE(test, t->line_held);
 	KUNIT_EXPECT_EQ(test, t->ds.bts_index, 0ULL);
 	KUNIT_EXPECT_NULL(test, t->event);
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(registers_of_a_cpu_that_comes_back_are_clean),
-	KUNIT_CASE(state_of_a_cpu_that_comes_back_is_clean),
-	KUNIT_CASE(timer_of_a_cpu_that_is_off_is_cancelled),
-	KUNIT_CASE(nothing_runs_for_a_cpu_that_is_off),
-	KUNIT_CASE(count_outlives_the_cpu),
-	KUNIT_CASE(cpu_that_is_off_has_no_events),
-	KUNIT_CASE(cpu_that_comes_back_counts),
-	KUNIT_CASE(trace_of_a_cpu_that_comes_back_is_off),
+	KUNIT_CASE(onlined_cpu_has_reset_registers),
+	KUNIT_CASE(onlined_cpu_has_reset_driver_state),
+	KUNIT_CASE(offlining_a_cpu_cancels_its_timer),
+	KUNIT_CASE(offlining_a_cpu_stops_its_events_and_timer),
+	KUNIT_CASE(count_remains_after_its_cpu_goes_offline),
+	KUNIT_CASE(offline_cpu_rejects_events),
+	KUNIT_CASE(onlined_cpu_counts),
+	KUNIT_CASE(onlined_cpu_does_not_trace),
 	{}
 };
 

@@ -4,13 +4,13 @@
 
 #include "compat/compat.h"
 #include "core_pmu/hybrid.h"
-#include "kinds.h"
+#include "core_types.h"
 #include "rig.h"
 
-#define BIG kinds_big
-#define LITTLE kinds_little
-#define BIG_CPU KINDS_BIG_CPU
-#define LITTLE_CPU KINDS_LITTLE_CPU
+#define BIG core_types_big
+#define LITTLE core_types_little
+#define BIG_CPU CORE_TYPES_BIG_CPU
+#define LITTLE_CPU CORE_TYPES_LITTLE_CPU
 
 static int hybrid_init(struct kunit *test)
 {
@@ -70,7 +70,7 @@ static void pulse_on(struct refpmu_device *dev, int cpu, u64 n)
 	smp_call_function_single(cpu, pulse_here, &pulses, 1);
 }
 
-static void every_cpu_is_of_one_kind(struct kunit *test)
+static void every_cpu_has_one_core_type(struct kunit *test)
 {
 	int cpu;
 
@@ -82,14 +82,14 @@ static void every_cpu_is_of_one_kind(struct kunit *test)
 	}
 }
 
-static void perf_is_told_where_not_to_try(struct kunit *test)
+static void filter_excludes_cpus_of_another_core_type(struct kunit *test)
 {
 #ifdef PERF_PMU_CAP_HETEROGENEOUS_CPUS
 	struct perf_event_attr attr = attr_of(BIG, RIG_PULSED);
 	struct perf_event *event = open_on(test, &attr, BIG_CPU);
 	bool here, there;
 
-	KEEPS(test, "DRC-011", "DRC-090", "DRV-026", "DRV-029");
+	VERIFIES(test, "DRC-011", "DRC-090", "DRV-026", "DRV-029");
 	KUNIT_EXPECT_TRUE(test, BIG->pmu.capabilities & PERF_PMU_CAP_HETEROGENEOUS_CPUS);
 	local_irq_disable();
 	here = BIG->pmu.filter_match(event);
@@ -100,7 +100,7 @@ static void perf_is_told_where_not_to_try(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, here);
 	KUNIT_EXPECT_FALSE(test, there);
 #else
-	KEEPS(test, "DRC-090", "DRV-026");
+	VERIFIES(test, "DRC-090", "DRV-026");
 	KUNIT_EXPECT_FALSE(test, BIG->pmu.filter(&BIG->pmu, BIG_CPU));
 	KUNIT_EXPECT_TRUE(test, BIG->pmu.filter(&BIG->pmu, LITTLE_CPU));
 	KUNIT_EXPECT_TRUE(test, LITTLE->pmu.filter(&LITTLE->pmu, BIG_CPU));
@@ -126,9 +126,9 @@ static int init_on(struct kunit *test, struct refpmu_device *dev, u64 config, in
 	return err;
 }
 
-static void event_is_nobodys_on_a_cpu_of_another_kind(struct kunit *test)
+static void event_on_a_cpu_of_another_core_type_returns_enoent(struct kunit *test)
 {
-	KEEPS(test, "DRC-015");
+	VERIFIES(test, "DRC-015");
 	KUNIT_EXPECT_EQ(test, init_on(test, BIG, RIG_PULSED, BIG_CPU), 0);
 	KUNIT_EXPECT_EQ(test, init_on(test, BIG, RIG_PULSED, LITTLE_CPU), -ENOENT);
 	KUNIT_EXPECT_EQ(test, init_on(test, LITTLE, RIG_PULSED, LITTLE_CPU), 0);
@@ -144,7 +144,7 @@ static void event_is_nobodys_on_a_cpu_of_another_kind(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, init_on(test, BIG, BIT_ULL(63), BIG_CPU), -EINVAL);
 }
 
-static void generic_event_finds_the_kind_of_its_cpu(struct kunit *test)
+static void generic_event_uses_the_pmu_of_its_cpu(struct kunit *test)
 {
 	struct perf_event_attr attr = rig_attr(PERF_COUNT_HW_CPU_CYCLES);
 	struct perf_event *big, *little;
@@ -156,7 +156,7 @@ static void generic_event_finds_the_kind_of_its_cpu(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, little->pmu, &LITTLE->pmu);
 }
 
-static void each_counts_on_its_own_device(struct kunit *test)
+static void each_core_type_counts_on_its_own_device(struct kunit *test)
 {
 	struct perf_event_attr of_big = attr_of(BIG, RIG_PULSED);
 	struct perf_event_attr of_little = attr_of(LITTLE, RIG_PULSED);
@@ -174,7 +174,7 @@ static void each_counts_on_its_own_device(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, perf_event_read_value(little, &enabled, &running), 700ULL);
 }
 
-static void count_is_as_wide_as_the_counter_of_its_kind(struct kunit *test)
+static void counter_has_the_width_of_its_core_type(struct kunit *test)
 {
 	struct perf_event_attr attr = attr_of(LITTLE, RIG_PULSED);
 	struct perf_event *event = open_on(test, &attr, LITTLE_CPU);
@@ -191,7 +191,7 @@ static void count_is_as_wide_as_the_counter_of_its_kind(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, perf_event_read_value(event, &enabled, &running), half + 12);
 }
 
-static void little_cores_refuse_what_they_lack(struct kunit *test)
+static void little_cores_reject_absent_features(struct kunit *test)
 {
 	struct perf_event_attr attr = attr_of(LITTLE, RIG_PULSED);
 
@@ -225,13 +225,13 @@ static void little_cores_have_fewer_counters(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, per_cpu_ptr(LITTLE->cpus, LITTLE_CPU)->used, 3ULL);
 }
 
-static void kinds_do_not_mix_in_a_group(struct kunit *test)
+static void group_has_events_of_one_core_type(struct kunit *test)
 {
 	struct perf_event *leader = kunit_kzalloc(test, sizeof(*leader), GFP_KERNEL);
 	struct perf_event *member = kunit_kzalloc(test, sizeof(*member), GFP_KERNEL);
 	struct perf_event_context *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
 
-	KEEPS(test, "DRC-089");
+	VERIFIES(test, "DRC-089");
 	KUNIT_ASSERT_NOT_NULL(test, leader);
 	KUNIT_ASSERT_NOT_NULL(test, member);
 	KUNIT_ASSERT_NOT_NULL(test, ctx);
@@ -258,22 +258,22 @@ static void kinds_do_not_mix_in_a_group(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(every_cpu_is_of_one_kind),
-	KUNIT_CASE(perf_is_told_where_not_to_try),
-	KUNIT_CASE(event_is_nobodys_on_a_cpu_of_another_kind),
-	KUNIT_CASE(generic_event_finds_the_kind_of_its_cpu),
-	KUNIT_CASE(each_counts_on_its_own_device),
-	KUNIT_CASE(count_is_as_wide_as_the_counter_of_its_kind),
-	KUNIT_CASE(little_cores_refuse_what_they_lack),
+	KUNIT_CASE(every_cpu_has_one_core_type),
+	KUNIT_CASE(filter_excludes_cpus_of_another_core_type),
+	KUNIT_CASE(event_on_a_cpu_of_another_core_type_returns_enoent),
+	KUNIT_CASE(generic_event_uses_the_pmu_of_its_cpu),
+	KUNIT_CASE(each_core_type_counts_on_its_own_device),
+	KUNIT_CASE(counter_has_the_width_of_its_core_type),
+	KUNIT_CASE(little_cores_reject_absent_features),
 	KUNIT_CASE(little_cores_have_fewer_counters),
-	KUNIT_CASE(kinds_do_not_mix_in_a_group),
+	KUNIT_CASE(group_has_events_of_one_core_type),
 	{}
 };
 
 static struct kunit_suite suite = {
 	.name = "refpmu_hybrid",
-	.suite_init = kinds_begin,
-	.suite_exit = kinds_end,
+	.suite_init = core_types_set_up,
+	.suite_exit = core_types_tear_down,
 	.init = hybrid_init,
 	.exit = rig_exit,
 	.test_cases = cases,

@@ -67,26 +67,26 @@ static struct perf_event_attr refused_attr(const struct refusal *refusal)
 	return attr;
 }
 
-static void refusal_has_its_errno_and_leaves_no_trace(struct kunit *test)
+static void rejected_event_has_its_errno_and_no_effect(struct kunit *test)
 {
 	const struct perf_event_attr attr = refused_attr(test->param_value);
 	const struct refusal *refusal = test->param_value;
 	struct perf_event *event = new_event(test, &attr);
 	const s64 live = atomic64_read(&rig_device->live);
 
-	KEEPS(test, "DRC-020", "DRC-037", "DRV-013", "INI-003", "INI-026");
+	VERIFIES(test, "DRC-020", "DRC-037", "DRV-013", "INI-003", "INI-026");
 	KUNIT_EXPECT_EQ(test, rig_device->pmu.event_init(event), refusal->err);
 	KUNIT_EXPECT_PTR_EQ(test, event->destroy, NULL);
 	KUNIT_EXPECT_EQ(test, atomic64_read(&rig_device->live), live);
 }
 
-static void refusal_reaches_whoever_opens(struct kunit *test)
+static void errno_of_event_init_is_returned_to_the_caller(struct kunit *test)
 {
 	struct perf_event_attr attr = refused_attr(test->param_value);
 	const struct refusal *refusal = test->param_value;
 	struct perf_event *event;
 
-	KEEPS(test, "DRC-016", "INI-026");
+	VERIFIES(test, "DRC-016", "INI-026");
 	event = perf_event_create_kernel_counter(&attr, RIG_CPU, NULL, NULL, NULL);
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(event), refusal->err);
 	/* An unexpected event would occupy a counter in all following cases. */
@@ -94,12 +94,12 @@ static void refusal_reaches_whoever_opens(struct kunit *test)
 		perf_event_release_kernel(event);
 }
 
-static void accepted_event_is_prepared_but_not_placed(struct kunit *test)
+static void accepted_event_is_initialized_but_has_no_counter(struct kunit *test)
 {
 	const s64 live = atomic64_read(&rig_device->live);
 	struct perf_event *event = new_pulsed(test);
 
-	KEEPS(test, "DRC-041", "DRC-042");
+	VERIFIES(test, "DRC-041", "DRC-042");
 	KUNIT_ASSERT_EQ(test, rig_device->pmu.event_init(event), 0);
 	KUNIT_EXPECT_EQ(test, event->hw.idx, -1);
 	KUNIT_EXPECT_NOT_NULL(test, event->destroy);
@@ -115,7 +115,7 @@ static void accepted_event_is_prepared_but_not_placed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic64_read(&rig_device->live), live);
 }
 
-static void destroy_comes_once_per_event(struct kunit *test)
+static void destroy_is_called_once_per_event(struct kunit *test)
 {
 	const s64 destroys = atomic64_read(&rig_device->destroys);
 	const s64 live = atomic64_read(&rig_device->live);
@@ -123,7 +123,7 @@ static void destroy_comes_once_per_event(struct kunit *test)
 	const unsigned int n = 20;
 	unsigned int i;
 
-	KEEPS(test, "DRC-038", "DRV-015");
+	VERIFIES(test, "DRC-038", "DRV-015");
 	for (i = 0; i < n; i++) {
 		struct perf_event *event;
 
@@ -184,19 +184,19 @@ static int init_last_of_group(struct kunit *test, unsigned int members, struct p
 	return err;
 }
 
-static void group_that_fills_the_device_opens(struct kunit *test)
+static void group_as_large_as_the_device_opens(struct kunit *test)
 {
 	const unsigned int general = rig_device->params.general;
 
-	KEEPS(test, "DRC-022", "DRC-023", "DRV-014");
+	VERIFIES(test, "DRC-022", "DRC-023", "DRV-014");
 	KUNIT_EXPECT_EQ(test, init_last_of_group(test, general, NULL), 0);
 }
 
-static void group_that_never_fits_is_refused(struct kunit *test)
+static void group_larger_than_the_device_is_rejected(struct kunit *test)
 {
 	const unsigned int general = rig_device->params.general;
 
-	KEEPS(test, "DRC-023", "DRC-026");
+	VERIFIES(test, "DRC-023", "DRC-026");
 	KUNIT_EXPECT_EQ(test, init_last_of_group(test, general + 1, NULL), -EINVAL);
 }
 
@@ -205,24 +205,24 @@ static void software_members_need_no_counter(struct kunit *test)
 	const unsigned int general = rig_device->params.general;
 	struct pmu *software = kunit_kzalloc(test, sizeof(*software), GFP_KERNEL);
 
-	KEEPS(test, "DRC-025", "INI-022");
+	VERIFIES(test, "DRC-025", "INI-022");
 	KUNIT_ASSERT_NOT_NULL(test, software);
 	software->task_ctx_nr = perf_sw_context;
 	KUNIT_EXPECT_EQ(test, init_last_of_group(test, general, software), 0);
 	KUNIT_EXPECT_EQ(test, init_last_of_group(test, general + 1, software), -EINVAL);
 }
 
-static void hardware_members_of_another_pmu_are_refused(struct kunit *test)
+static void hardware_members_of_another_pmu_are_rejected(struct kunit *test)
 {
 	struct pmu *hardware = kunit_kzalloc(test, sizeof(*hardware), GFP_KERNEL);
 
-	KEEPS(test, "DRC-024", "DRC-089");
+	VERIFIES(test, "DRC-024", "DRC-089");
 	KUNIT_ASSERT_NOT_NULL(test, hardware);
 	hardware->task_ctx_nr = perf_hw_context;
 	KUNIT_EXPECT_EQ(test, init_last_of_group(test, 2, hardware), -EINVAL);
 }
 
-static void trial_of_a_group_touches_nothing(struct kunit *test)
+static void group_validation_changes_no_running_event(struct kunit *test)
 {
 	const struct refpmu_cpu *cpuc = ((struct rig *)test->priv)->cpuc;
 	const s64 live = atomic64_read(&rig_device->live);
@@ -230,7 +230,7 @@ static void trial_of_a_group_touches_nothing(struct kunit *test)
 	u64 used, enabled, running;
 	int idx;
 
-	KEEPS(test, "DRC-027", "INI-023");
+	VERIFIES(test, "DRC-027", "INI-023");
 	perf_event_enable(event);
 	used = cpuc->used;
 	idx = event->hw.idx;
@@ -243,14 +243,14 @@ static void trial_of_a_group_touches_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, perf_event_read_value(event, &enabled, &running), 9ULL);
 }
 
-static void trial_of_a_member_leaves_its_running_leader_alone(struct kunit *test)
+static void member_validation_does_not_change_its_running_leader(struct kunit *test)
 {
 	struct perf_event *leader = rig_open_pulsed(test);
 	struct perf_event *member = new_pulsed(test);
 	u64 enabled, running;
 	int before, after, err;
 
-	KEEPS(test, "DRC-027", "INI-023");
+	VERIFIES(test, "DRC-027", "INI-023");
 	perf_event_enable(leader);
 	member->group_leader = leader;
 	before = leader->hw.idx;
@@ -270,16 +270,16 @@ static void trial_of_a_member_leaves_its_running_leader_alone(struct kunit *test
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE_PARAM(refusal_has_its_errno_and_leaves_no_trace, refusal_gen_params),
-	KUNIT_CASE_PARAM(refusal_reaches_whoever_opens, refusal_gen_params),
-	KUNIT_CASE(accepted_event_is_prepared_but_not_placed),
-	KUNIT_CASE(destroy_comes_once_per_event),
-	KUNIT_CASE(group_that_fills_the_device_opens),
-	KUNIT_CASE(group_that_never_fits_is_refused),
+	KUNIT_CASE_PARAM(rejected_event_has_its_errno_and_no_effect, refusal_gen_params),
+	KUNIT_CASE_PARAM(errno_of_event_init_is_returned_to_the_caller, refusal_gen_params),
+	KUNIT_CASE(accepted_event_is_initialized_but_has_no_counter),
+	KUNIT_CASE(destroy_is_called_once_per_event),
+	KUNIT_CASE(group_as_large_as_the_device_opens),
+	KUNIT_CASE(group_larger_than_the_device_is_rejected),
 	KUNIT_CASE(software_members_need_no_counter),
-	KUNIT_CASE(hardware_members_of_another_pmu_are_refused),
-	KUNIT_CASE(trial_of_a_group_touches_nothing),
-	KUNIT_CASE(trial_of_a_member_leaves_its_running_leader_alone),
+	KUNIT_CASE(hardware_members_of_another_pmu_are_rejected),
+	KUNIT_CASE(group_validation_changes_no_running_event),
+	KUNIT_CASE(member_validation_does_not_change_its_running_leader),
 	{}
 };
 

@@ -4,7 +4,7 @@
 #include "rig.h"
 
 /* Set the counter of @event to its maximum: the next event overflows it. */
-static void top_up(struct perf_event *event)
+static void set_to_maximum(struct perf_event *event)
 {
 	const u64 top = refpmu_low_bits(rig_device->params.width);
 
@@ -19,7 +19,7 @@ static void spurious_interrupt_is_not_claimed(struct kunit *test)
 	u64 claimed, count;
 	irqreturn_t ret;
 
-	KEEPS(test, "DRC-074", "NMI-004");
+	VERIFIES(test, "DRC-074", "NMI-004");
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
 	rig_tick(RIG_PULSED, 3);
@@ -42,7 +42,7 @@ static void every_status_bit_is_acknowledged(struct kunit *test)
 	u64 left, status = 0;
 	unsigned int refused = 0;
 
-	KEEPS(test, "DRC-074", "NMI-004");
+	VERIFIES(test, "DRC-074", "NMI-004");
 	/* These counters have no owner. The handler must handle that, too. */
 	local_irq_disable();
 	for (left = bits; left; left &= left - 1) {
@@ -59,14 +59,14 @@ static void every_status_bit_is_acknowledged(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, status, 0ULL);
 }
 
-static void stopped_event_is_left_alone(struct kunit *test)
+static void handler_does_not_change_a_stopped_event(struct kunit *test)
 {
 	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, 10);
 	const struct rig *rig = test->priv;
 	u64 before, after, count;
 	int state_before, state;
 
-	KEEPS(test, "DRC-074");
+	VERIFIES(test, "DRC-074");
 	local_irq_disable();
 	rig_add(event, 0);
 	state_before = event->hw.state;
@@ -85,17 +85,17 @@ static void stopped_event_is_left_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rig->samples, 0U);
 }
 
-static void counting_event_is_folded_and_rearmed(struct kunit *test)
+static void overflow_folds_and_reloads_a_counting_event(struct kunit *test)
 {
 	struct perf_event *event = rig_open_pulsed(test);
 	const u64 half = 1ULL << (rig_device->params.width - 1);
 	const struct rig *rig = test->priv;
 	u64 count, value;
 
-	KEEPS(test, "CNT-008", "DRC-073");
+	VERIFIES(test, "CNT-008", "DRC-073");
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
-	top_up(event);
+	set_to_maximum(event);
 	rig_tick(RIG_PULSED, 1);
 	refpmu_irq(rig_cpu());
 	count = rig_count(event);
@@ -110,17 +110,17 @@ static void counting_event_is_folded_and_rearmed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rig->samples, 0U);
 }
 
-static void only_the_counter_that_overflowed_is_touched(struct kunit *test)
+static void handler_changes_only_the_overflowed_counter(struct kunit *test)
 {
 	struct perf_event *full = rig_open_pulsed(test);
 	struct perf_event *other = rig_open_pulsed(test);
 	u64 before, after, folded;
 
-	KEEPS(test, "DRC-074");
+	VERIFIES(test, "DRC-074");
 	local_irq_disable();
 	rig_add(full, PERF_EF_START);
 	rig_add(other, PERF_EF_START);
-	top_up(full);
+	set_to_maximum(full);
 	rig_tick(RIG_PULSED, 1);
 	before = rig_reg(REFPMU_REG_PMC(other->hw.idx));
 	refpmu_irq(rig_cpu());
@@ -135,13 +135,13 @@ static void only_the_counter_that_overflowed_is_touched(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rig_count(other), 1ULL);
 }
 
-static void samples_are_count_over_period(struct kunit *test)
+static void number_of_samples_is_count_divided_by_period(struct kunit *test)
 {
 	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, 100);
 	const struct rig *rig = test->priv;
 	u64 enabled, running;
 
-	KEEPS(test, "DRC-071");
+	VERIFIES(test, "DRC-071");
 	perf_event_enable(event);
 	rig_pulse(test, RIG_PULSED, 1050);
 	perf_event_disable(event);
@@ -152,12 +152,12 @@ static void samples_are_count_over_period(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, perf_event_read_value(event, &enabled, &running), 1050ULL);
 }
 
-static void rest_of_a_period_survives_a_pause(struct kunit *test)
+static void period_left_survives_disable_and_enable(struct kunit *test)
 {
 	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, 100);
 	const struct rig *rig = test->priv;
 
-	KEEPS(test, "DRC-053", "DRV-010", "SMP-011");
+	VERIFIES(test, "DRC-053", "DRV-010", "SMP-011");
 	perf_event_enable(event);
 	rig_pulse(test, RIG_PULSED, 60);
 	perf_event_disable(event);
@@ -170,14 +170,14 @@ static void rest_of_a_period_survives_a_pause(struct kunit *test)
 	perf_event_disable(event);
 }
 
-static void two_overflows_in_one_interrupt_are_two_samples(struct kunit *test)
+static void two_overflows_in_one_interrupt_generate_two_samples(struct kunit *test)
 {
 	struct perf_event *one = rig_open_sampling(test, RIG_PULSED, 64);
 	struct perf_event *two = rig_open_sampling(test, RIG_PULSED, 32);
 	const struct rig *rig = test->priv;
 	u64 pmi;
 
-	KEEPS(test, "DRC-067", "DRC-072");
+	VERIFIES(test, "DRC-067", "DRC-072");
 	perf_event_enable(one);
 	perf_event_enable(two);
 	rig_pulse(test, RIG_PULSED, 63);
@@ -194,12 +194,12 @@ static void two_overflows_in_one_interrupt_are_two_samples(struct kunit *test)
 	perf_event_disable(two);
 }
 
-static void late_interrupt_loses_nothing(struct kunit *test)
+static void late_interrupt_loses_no_events(struct kunit *test)
 {
 	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, 100);
 	const struct rig *rig = test->priv;
 
-	KEEPS(test, "DRC-066");
+	VERIFIES(test, "DRC-066");
 	perf_event_enable(event);
 	local_irq_disable();
 	/* 30 events happen after the overflow, before the handler runs. */
@@ -216,12 +216,12 @@ static void late_interrupt_loses_nothing(struct kunit *test)
 	perf_event_disable(event);
 }
 
-static void new_period_holds_at_once(struct kunit *test)
+static void new_period_takes_effect_at_once(struct kunit *test)
 {
 	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, 1000);
 	const struct rig *rig = test->priv;
 
-	KEEPS(test, "CTL-015", "DRC-068", "SMP-017");
+	VERIFIES(test, "CTL-015", "DRC-068", "SMP-017");
 	perf_event_enable(event);
 	rig_pulse(test, RIG_PULSED, 10);
 	KUNIT_ASSERT_EQ(test, perf_event_period(event, 50), 0);
@@ -233,12 +233,12 @@ static void new_period_holds_at_once(struct kunit *test)
 	perf_event_disable(event);
 }
 
-static void impossible_period_is_refused_and_changes_nothing(struct kunit *test)
+static void invalid_period_is_rejected_without_effect(struct kunit *test)
 {
 	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, 100);
 	const struct rig *rig = test->priv;
 
-	KEEPS(test, "DRC-070");
+	VERIFIES(test, "DRC-070");
 	perf_event_enable(event);
 	KUNIT_EXPECT_EQ(test, perf_event_period(event, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, event->pmu->check_period(event, 0), -EINVAL);
@@ -247,13 +247,13 @@ static void impossible_period_is_refused_and_changes_nothing(struct kunit *test)
 	perf_event_disable(event);
 }
 
-static void event_stops_when_perf_wants_no_more(struct kunit *test)
+static void event_stops_after_its_last_sample(struct kunit *test)
 {
 	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, 100);
 	const struct rig *rig = test->priv;
 	u64 enabled, running;
 
-	KEEPS(test, "DRC-054", "DRC-076");
+	VERIFIES(test, "DRC-054", "DRC-076");
 	/* One remaining sample: state after PERF_EVENT_IOC_REFRESH. */
 	atomic_set(&event->event_limit, 1);
 	perf_event_enable(event);
@@ -271,7 +271,7 @@ static struct {
 	bool irqs_off;
 } found;
 
-static void look_around(struct rig *rig, struct perf_event *event)
+static void capture_state(struct rig *rig, struct perf_event *event)
 {
 	found.value = rig_reg(REFPMU_REG_PMC(event->hw.idx));
 	found.prev = local64_read(&event->hw.prev_count);
@@ -279,15 +279,15 @@ static void look_around(struct rig *rig, struct perf_event *event)
 	found.irqs_off = irqs_disabled();
 }
 
-static void overflow_is_reported_when_all_else_is_done(struct kunit *test)
+static void overflow_is_reported_after_the_event_is_updated(struct kunit *test)
 {
 	const unsigned int period = 100;
 	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, period);
 	const u64 armed = refpmu_low_bits(rig_device->params.width) + 1 - period;
 	struct rig *rig = test->priv;
 
-	KEEPS(test, "DRV-021", "DRC-067", "DRC-071");
-	rig->on_sample = look_around;
+	VERIFIES(test, "DRV-021", "DRC-067", "DRC-071");
+	rig->on_sample = capture_state;
 	perf_event_enable(event);
 	rig_pulse(test, RIG_PULSED, period);
 	perf_event_disable(event);
@@ -300,13 +300,13 @@ static void overflow_is_reported_when_all_else_is_done(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, found.irqs_off);
 }
 
-static void start_undoes_the_stop_of_the_handler(struct kunit *test)
+static void start_resumes_an_event_that_the_handler_stopped(struct kunit *test)
 {
 	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, 100);
 	u64 stopped, count;
 	int state;
 
-	KEEPS(test, "DRC-054", "DRV-011", "DRV-021", "THR-004");
+	VERIFIES(test, "DRC-054", "DRV-011", "DRV-021", "THR-004");
 	local_irq_disable();
 	atomic_set(&event->event_limit, 1);
 	rig_add(event, PERF_EF_START);
@@ -328,12 +328,12 @@ static void start_undoes_the_stop_of_the_handler(struct kunit *test)
 }
 
 /* In frequency mode perf may change the period of a running event at any time. */
-static void reload_takes_the_period_of_now(struct kunit *test)
+static void reload_uses_the_current_period(struct kunit *test)
 {
 	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, 100);
 	const struct rig *rig = test->priv;
 
-	KEEPS(test, "DRC-069");
+	VERIFIES(test, "DRC-069");
 	perf_event_enable(event);
 	rig_pulse(test, RIG_PULSED, 50);
 	event->hw.sample_period = 10;
@@ -345,7 +345,7 @@ static void reload_takes_the_period_of_now(struct kunit *test)
 	perf_event_disable(event);
 }
 
-static void cycles_overflow_with_the_clock(struct kunit *test)
+static void clock_overflows_a_cycles_event(struct kunit *test)
 {
 	struct perf_event *event = rig_open_sampling(test, REFPMU_EVENT_CYCLES, 1000);
 	struct rig *rig = test->priv;
@@ -368,20 +368,20 @@ static void cycles_overflow_with_the_clock(struct kunit *test)
 static struct kunit_case cases[] = {
 	KUNIT_CASE(spurious_interrupt_is_not_claimed),
 	KUNIT_CASE(every_status_bit_is_acknowledged),
-	KUNIT_CASE(stopped_event_is_left_alone),
-	KUNIT_CASE(counting_event_is_folded_and_rearmed),
-	KUNIT_CASE(only_the_counter_that_overflowed_is_touched),
-	KUNIT_CASE(samples_are_count_over_period),
-	KUNIT_CASE(rest_of_a_period_survives_a_pause),
-	KUNIT_CASE(two_overflows_in_one_interrupt_are_two_samples),
-	KUNIT_CASE(late_interrupt_loses_nothing),
-	KUNIT_CASE(new_period_holds_at_once),
-	KUNIT_CASE(impossible_period_is_refused_and_changes_nothing),
-	KUNIT_CASE(event_stops_when_perf_wants_no_more),
-	KUNIT_CASE(overflow_is_reported_when_all_else_is_done),
-	KUNIT_CASE(start_undoes_the_stop_of_the_handler),
-	KUNIT_CASE(reload_takes_the_period_of_now),
-	KUNIT_CASE(cycles_overflow_with_the_clock),
+	KUNIT_CASE(handler_does_not_change_a_stopped_event),
+	KUNIT_CASE(overflow_folds_and_reloads_a_counting_event),
+	KUNIT_CASE(handler_changes_only_the_overflowed_counter),
+	KUNIT_CASE(number_of_samples_is_count_divided_by_period),
+	KUNIT_CASE(period_left_survives_disable_and_enable),
+	KUNIT_CASE(two_overflows_in_one_interrupt_generate_two_samples),
+	KUNIT_CASE(late_interrupt_loses_no_events),
+	KUNIT_CASE(new_period_takes_effect_at_once),
+	KUNIT_CASE(invalid_period_is_rejected_without_effect),
+	KUNIT_CASE(event_stops_after_its_last_sample),
+	KUNIT_CASE(overflow_is_reported_after_the_event_is_updated),
+	KUNIT_CASE(start_resumes_an_event_that_the_handler_stopped),
+	KUNIT_CASE(reload_uses_the_current_period),
+	KUNIT_CASE(clock_overflows_a_cycles_event),
 	{}
 };
 

@@ -12,7 +12,7 @@
 #define BOTH_RINGS (PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL)
 
 /* Branches of a case: for each branch type, one in the kernel and one in user space. */
-#define TAKEN (2 * REFPMU_BRANCH_MAX)
+#define N_BRANCHES (2 * REFPMU_BRANCH_MAX)
 
 static struct refpmu_branch branch_no(unsigned int i, enum refpmu_privilege *privilege)
 {
@@ -27,11 +27,11 @@ static struct refpmu_branch branch_no(unsigned int i, enum refpmu_privilege *pri
 	};
 }
 
-static void take_all_kinds(void)
+static void generate_all_types(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < TAKEN; i++) {
+	for (i = 0; i < N_BRANCHES; i++) {
 		enum refpmu_privilege privilege;
 		const struct refpmu_branch branch = branch_no(i, &privilege);
 
@@ -72,8 +72,8 @@ static struct perf_event *open_branches(struct kunit *test, u64 config, u64 filt
 	return rig_open(test, &attr);
 }
 
-#define KIND(kind) BIT(REFPMU_BRANCH_##kind)
-#define ALL_KINDS (BIT(REFPMU_BRANCH_MAX) - 1)
+#define TYPE(kind) BIT(REFPMU_BRANCH_##kind)
+#define ALL_TYPES (BIT(REFPMU_BRANCH_MAX) - 1)
 
 struct filter {
 	const char *name;
@@ -82,22 +82,22 @@ struct filter {
 };
 
 static const struct filter filters[] = {
-	{ "any", PERF_SAMPLE_BRANCH_ANY | BOTH_RINGS, ALL_KINDS },
-	{ "any, user space", PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER, ALL_KINDS },
-	{ "any, kernel", PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_KERNEL, ALL_KINDS },
+	{ "any", PERF_SAMPLE_BRANCH_ANY | BOTH_RINGS, ALL_TYPES },
+	{ "any, user space", PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER, ALL_TYPES },
+	{ "any, kernel", PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_KERNEL, ALL_TYPES },
 	{ "calls", PERF_SAMPLE_BRANCH_ANY_CALL | BOTH_RINGS,
-	  KIND(REL_CALL) | KIND(IND_CALL) | KIND(FAR) },
-	{ "returns", PERF_SAMPLE_BRANCH_ANY_RETURN | BOTH_RINGS, KIND(RET) },
-	{ "direct calls", PERF_SAMPLE_BRANCH_CALL | BOTH_RINGS, KIND(REL_CALL) },
-	{ "indirect calls", PERF_SAMPLE_BRANCH_IND_CALL | BOTH_RINGS, KIND(IND_CALL) },
-	{ "indirect jumps", PERF_SAMPLE_BRANCH_IND_JUMP | BOTH_RINGS, KIND(IND_JMP) },
-	{ "conditions", PERF_SAMPLE_BRANCH_COND | BOTH_RINGS, KIND(JCC) },
+	  TYPE(REL_CALL) | TYPE(IND_CALL) | TYPE(FAR) },
+	{ "returns", PERF_SAMPLE_BRANCH_ANY_RETURN | BOTH_RINGS, TYPE(RET) },
+	{ "direct calls", PERF_SAMPLE_BRANCH_CALL | BOTH_RINGS, TYPE(REL_CALL) },
+	{ "indirect calls", PERF_SAMPLE_BRANCH_IND_CALL | BOTH_RINGS, TYPE(IND_CALL) },
+	{ "indirect jumps", PERF_SAMPLE_BRANCH_IND_JUMP | BOTH_RINGS, TYPE(IND_JMP) },
+	{ "conditions", PERF_SAMPLE_BRANCH_COND | BOTH_RINGS, TYPE(JCC) },
 	{ "conditions and returns",
 	  PERF_SAMPLE_BRANCH_COND | PERF_SAMPLE_BRANCH_ANY_RETURN | BOTH_RINGS,
-	  KIND(JCC) | KIND(RET) },
+	  TYPE(JCC) | TYPE(RET) },
 	{ "aborts", PERF_SAMPLE_BRANCH_ABORT_TX | BOTH_RINGS, 0 },
 	{ "in a transaction", PERF_SAMPLE_BRANCH_IN_TX | BOTH_RINGS, 0 },
-	{ "in no transaction", PERF_SAMPLE_BRANCH_NO_TX | BOTH_RINGS, ALL_KINDS },
+	{ "in no transaction", PERF_SAMPLE_BRANCH_NO_TX | BOTH_RINGS, ALL_TYPES },
 };
 
 static void filter_desc(const struct filter *filter, char *desc)
@@ -107,7 +107,7 @@ static void filter_desc(const struct filter *filter, char *desc)
 
 KUNIT_ARRAY_PARAM(filter, filters, filter_desc);
 
-static void sample_has_exactly_the_branches_asked_for(struct kunit *test)
+static void sample_has_exactly_the_requested_branches(struct kunit *test)
 {
 	const struct filter *filter = test->param_value;
 	struct perf_event *event = open_branches(test, RIG_PULSED, filter->filter);
@@ -128,14 +128,14 @@ static void sample_has_exactly_the_branches_asked_for(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rig_reg(REFPMU_REG_LBR_SELECT) &
 			      (REFPMU_LBR_NOT_KERNEL | REFPMU_LBR_NOT_USER), left_out);
 	preempt_disable(); /* a context switch would clear the branch records */
-	take_all_kinds();
+	generate_all_types();
 	rig_pulse(test, RIG_PULSED, 10);
 	preempt_enable();
 	perf_event_disable(event);
 
 	KUNIT_ASSERT_EQ(test, rig->samples, 1U);
 	/* Newest first. */
-	for (left = TAKEN; left; left--) {
+	for (left = N_BRANCHES; left; left--) {
 		enum refpmu_privilege privilege;
 		const struct refpmu_branch branch = branch_no(left - 1, &privilege);
 		const u64 ring = privilege == REFPMU_USER ? PERF_SAMPLE_BRANCH_USER :
@@ -189,19 +189,19 @@ static int try_branches(u64 filter)
 	return 0;
 }
 
-static void filter_that_cannot_be_kept_is_refused(struct kunit *test)
+static void unsupported_branch_filter_is_rejected(struct kunit *test)
 {
 	const struct refused *refused = test->param_value;
 
 	KUNIT_EXPECT_EQ(test, try_branches(refused->filter), refused->err);
 }
 
-static void device_without_records_refuses_branches(struct kunit *test)
+static void device_without_branch_records_rejects_branch_stacks(struct kunit *test)
 {
 	const u8 depth = rig_device->caps.lbr;
 	int err;
 
-	KEEPS(test, "DRC-035");
+	VERIFIES(test, "DRC-035");
 	rig_device->caps.lbr = 0;
 	err = try_branches(PERF_SAMPLE_BRANCH_ANY | BOTH_RINGS);
 	rig_device->caps.lbr = depth;
@@ -209,7 +209,7 @@ static void device_without_records_refuses_branches(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, try_branches(PERF_SAMPLE_BRANCH_ANY | BOTH_RINGS), 0);
 }
 
-static void records_end_at_the_overflow(struct kunit *test)
+static void branch_records_end_at_the_overflow(struct kunit *test)
 {
 	struct perf_event *event =
 		open_branches(test, RIG_PULSED, PERF_SAMPLE_BRANCH_ANY | BOTH_RINGS);
@@ -243,7 +243,7 @@ static void records_end_at_the_overflow(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (u64)rig->seen[1].branches[1].to, USER_CODE + 0x100);
 }
 
-static void index_is_that_of_the_newest_entry(struct kunit *test)
+static void hw_index_is_that_of_the_newest_entry(struct kunit *test)
 {
 	struct perf_event *event =
 		open_branches(test, RIG_PULSED, PERF_SAMPLE_BRANCH_ANY | BOTH_RINGS);
@@ -252,7 +252,7 @@ static void index_is_that_of_the_newest_entry(struct kunit *test)
 
 	perf_event_enable(event);
 	preempt_disable(); /* a context switch would clear the branch records */
-	take_all_kinds();
+	generate_all_types();
 	tos = rig_reg(REFPMU_REG_LBR_TOS);
 	rig_pulse(test, RIG_PULSED, 10);
 	preempt_enable();
@@ -261,14 +261,14 @@ static void index_is_that_of_the_newest_entry(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rig->seen[0].branch_index, tos);
 }
 
-static void first_user_finds_nothing_of_others(struct kunit *test)
+static void first_user_finds_no_old_branch_records(struct kunit *test)
 {
 	struct perf_event *event =
 		open_branches(test, RIG_PULSED, PERF_SAMPLE_BRANCH_ANY | BOTH_RINGS);
 	const struct rig *rig = test->priv;
 
 	perf_event_enable(event);
-	take_all_kinds();
+	generate_all_types();
 	perf_event_disable(event);
 	perf_event_enable(event);
 	rig_pulse(test, RIG_PULSED, 10);
@@ -277,7 +277,7 @@ static void first_user_finds_nothing_of_others(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rig->seen[0].n_branches, 0ULL);
 }
 
-static void recording_ends_with_its_last_user(struct kunit *test)
+static void branch_recording_ends_with_its_last_user(struct kunit *test)
 {
 	const u64 filter = PERF_SAMPLE_BRANCH_ANY | BOTH_RINGS;
 	struct perf_event *one = open_branches(test, RIG_PULSED, filter);
@@ -303,7 +303,7 @@ static void recording_ends_with_its_last_user(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rig_cpu()->lbr.users, 0U);
 }
 
-static void nothing_is_recorded_while_the_pmu_is_off(struct kunit *test)
+static void disabled_pmu_records_no_branches(struct kunit *test)
 {
 	struct perf_event *event =
 		open_branches(test, RIG_PULSED, PERF_SAMPLE_BRANCH_ANY | BOTH_RINGS);
@@ -321,7 +321,7 @@ static void nothing_is_recorded_while_the_pmu_is_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, after, before);
 }
 
-static void filters_that_differ_do_not_share_the_device(struct kunit *test)
+static void events_with_different_filters_do_not_run_together(struct kunit *test)
 {
 	const u64 returns = PERF_SAMPLE_BRANCH_ANY_RETURN | BOTH_RINGS;
 	struct perf_event *one =
@@ -354,17 +354,17 @@ static void sched_task(struct refpmu_compat_context *context, bool in)
 #endif
 }
 
-static void task_finds_nothing_of_the_one_before(struct kunit *test)
+static void task_finds_no_branch_records_of_the_previous_one(struct kunit *test)
 {
 	struct perf_event *event =
 		open_branches(test, RIG_PULSED, PERF_SAMPLE_BRANCH_ANY | BOTH_RINGS);
 	u64 from = 0, to = 0, info = 0;
 	unsigned int i;
 
-	KEEPS(test, "DRC-096", "DRC-097");
+	VERIFIES(test, "DRC-096", "DRC-097");
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
-	take_all_kinds();
+	generate_all_types();
 	perf_pmu_disable(event->pmu);
 	sched_task(NULL, false);
 	sched_task(NULL, true);
@@ -404,7 +404,7 @@ struct calls {
 	u64 to[2];
 };
 
-static struct calls calls_now(void)
+static struct calls current_calls(void)
 {
 	struct refpmu_cpu *cpuc = rig_cpu();
 	struct calls calls = { .n = 0 };
@@ -440,7 +440,7 @@ static void switch_tasks(struct refpmu_compat_context *from, struct refpmu_compa
 	perf_pmu_enable(&rig_device->pmu);
 }
 
-static void calls_go_and_come_back_with_their_task(struct kunit *test)
+static void call_stack_is_saved_and_restored_with_its_task(struct kunit *test)
 {
 	struct refpmu_compat_context *one = new_context(test), *two = new_context(test);
 	struct perf_event *event = open_calls(test);
@@ -451,13 +451,13 @@ static void calls_go_and_come_back_with_their_task(struct kunit *test)
 	call(USER_CODE + 0x100);
 	call(USER_CODE + 0x200);
 	switch_tasks(one, two);
-	of_two = calls_now();
+	of_two = current_calls();
 	call(USER_CODE + 0x300);
-	of_two_then = calls_now();
+	of_two_then = current_calls();
 	switch_tasks(two, one);
-	of_one = calls_now();
+	of_one = current_calls();
 	ret();
-	after_ret = calls_now();
+	after_ret = current_calls();
 	rig_del(event);
 	local_irq_enable();
 
@@ -470,7 +470,7 @@ static void calls_go_and_come_back_with_their_task(struct kunit *test)
 }
 
 /* Saved calls are restored only once: calls that have returned meanwhile must not be restored. */
-static void restored_calls_are_no_longer_saved(struct kunit *test)
+static void saved_calls_are_restored_only_once(struct kunit *test)
 {
 	struct refpmu_compat_context *one = new_context(test);
 	struct perf_event *event = open_calls(test);
@@ -480,12 +480,12 @@ static void restored_calls_are_no_longer_saved(struct kunit *test)
 	rig_add(event, PERF_EF_START);
 	call(USER_CODE + 0x100);
 	switch_tasks(one, one);
-	once = calls_now();
+	once = current_calls();
 	perf_pmu_disable(event->pmu);
 	/* sched_in twice without a sched_out: the task's events were disabled in between. */
 	sched_task(one, true);
 	perf_pmu_enable(event->pmu);
-	twice = calls_now();
+	twice = current_calls();
 	rig_del(event);
 	local_irq_enable();
 
@@ -494,7 +494,7 @@ static void restored_calls_are_no_longer_saved(struct kunit *test)
 	free_context(one);
 }
 
-static void plain_records_are_never_restored(struct kunit *test)
+static void records_outside_call_stack_mode_are_not_restored(struct kunit *test)
 {
 	struct refpmu_compat_context *one = new_context(test);
 	struct perf_event *event =
@@ -505,7 +505,7 @@ static void plain_records_are_never_restored(struct kunit *test)
 	rig_add(event, PERF_EF_START);
 	call(USER_CODE + 0x100);
 	switch_tasks(one, one);
-	calls = calls_now();
+	calls = current_calls();
 	rig_del(event);
 	local_irq_enable();
 
@@ -513,14 +513,14 @@ static void plain_records_are_never_restored(struct kunit *test)
 	free_context(one);
 }
 
-static void calls_stay_with_the_task_when_contexts_are_swapped(struct kunit *test)
+static void call_stack_follows_its_task_when_contexts_are_swapped(struct kunit *test)
 {
 	struct refpmu_compat_context *one = new_context(test), *two = new_context(test);
 	void *data_of_one = one->task_ctx_data, *data_of_two = two->task_ctx_data;
 	struct perf_event *event = open_calls(test);
 	struct calls of_one;
 
-	KEEPS(test, "DRC-097", "DRV-025");
+	VERIFIES(test, "DRC-097", "DRV-025");
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
 	call(USER_CODE + 0x100);
@@ -528,7 +528,7 @@ static void calls_stay_with_the_task_when_contexts_are_swapped(struct kunit *tes
 	/* From here on @two is the context of the first task. */
 	rig_device->pmu.swap_task_ctx(one, two);
 	switch_tasks(one, two);
-	of_one = calls_now();
+	of_one = current_calls();
 	rig_del(event);
 	local_irq_enable();
 
@@ -540,20 +540,20 @@ static void calls_stay_with_the_task_when_contexts_are_swapped(struct kunit *tes
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE_PARAM(sample_has_exactly_the_branches_asked_for, filter_gen_params),
-	KUNIT_CASE_PARAM(filter_that_cannot_be_kept_is_refused, refused_gen_params),
-	KUNIT_CASE(device_without_records_refuses_branches),
-	KUNIT_CASE(records_end_at_the_overflow),
-	KUNIT_CASE(index_is_that_of_the_newest_entry),
-	KUNIT_CASE(first_user_finds_nothing_of_others),
-	KUNIT_CASE(recording_ends_with_its_last_user),
-	KUNIT_CASE(nothing_is_recorded_while_the_pmu_is_off),
-	KUNIT_CASE(filters_that_differ_do_not_share_the_device),
-	KUNIT_CASE(task_finds_nothing_of_the_one_before),
-	KUNIT_CASE(calls_go_and_come_back_with_their_task),
-	KUNIT_CASE(restored_calls_are_no_longer_saved),
-	KUNIT_CASE(plain_records_are_never_restored),
-	KUNIT_CASE(calls_stay_with_the_task_when_contexts_are_swapped),
+	KUNIT_CASE_PARAM(sample_has_exactly_the_requested_branches, filter_gen_params),
+	KUNIT_CASE_PARAM(unsupported_branch_filter_is_rejected, refused_gen_params),
+	KUNIT_CASE(device_without_branch_records_rejects_branch_stacks),
+	KUNIT_CASE(branch_records_end_at_the_overflow),
+	KUNIT_CASE(hw_index_is_that_of_the_newest_entry),
+	KUNIT_CASE(first_user_finds_no_old_branch_records),
+	KUNIT_CASE(branch_recording_ends_with_its_last_user),
+	KUNIT_CASE(disabled_pmu_records_no_branches),
+	KUNIT_CASE(events_with_different_filters_do_not_run_together),
+	KUNIT_CASE(task_finds_no_branch_records_of_the_previous_one),
+	KUNIT_CASE(call_stack_is_saved_and_restored_with_its_task),
+	KUNIT_CASE(saved_calls_are_restored_only_once),
+	KUNIT_CASE(records_outside_call_stack_mode_are_not_restored),
+	KUNIT_CASE(call_stack_follows_its_task_when_contexts_are_swapped),
 	{}
 };
 

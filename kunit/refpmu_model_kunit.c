@@ -2,7 +2,7 @@
 /* KUnit suite of model/: the registers, counters, clock and interrupt line of the device. */
 #include <kunit/test.h>
 
-#include "keeps.h"
+#include "verifies.h"
 #include "model/model.h"
 
 #define PULSED 0x1234 /* an event that the clock does not generate */
@@ -44,7 +44,7 @@ static void count_on(struct kunit *test, unsigned int i, u64 event, u64 value)
 	set(test, REFPMU_REG_GLOBAL_CTRL, BIT_ULL(i));
 }
 
-static void reset_leaves_everything_off(struct kunit *test)
+static void reset_disables_everything(struct kunit *test)
 {
 	unsigned int i;
 
@@ -58,7 +58,7 @@ static void reset_leaves_everything_off(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, refpmu_model_line(test->priv));
 }
 
-static void impossible_devices_are_refused(struct kunit *test)
+static void invalid_parameters_are_rejected(struct kunit *test)
 {
 	static const struct refpmu_model_params bad[] = {
 		{ .general = 0, .fixed = 3, .width = 48 },
@@ -146,7 +146,7 @@ static void counting_needs_both_enable_bits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, get(test, REFPMU_REG_PMC(0)), 0ULL);
 }
 
-static void privilege_filters_hold(struct kunit *test)
+static void privilege_filters_select_the_events(struct kunit *test)
 {
 	count_on(test, 0, PULSED | (COUNTS & ~REFPMU_EVTSEL_OS), 0);
 	refpmu_model_pulse(test->priv, PULSED, 3, REFPMU_USER, false);
@@ -186,7 +186,7 @@ static void pulse_stops_at_the_overflow(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, refpmu_model_line(test->priv));
 }
 
-static void pulse_runs_on_when_asked(struct kunit *test)
+static void pulse_with_run_on_continues_after_an_overflow(struct kunit *test)
 {
 	struct refpmu_model_step step;
 
@@ -216,7 +216,7 @@ static void overflow_without_int_raises_no_line(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, refpmu_model_line(test->priv));
 }
 
-static void next_overflow_is_foretold(struct kunit *test)
+static void ticks_to_overflow_are_exact(struct kunit *test)
 {
 	u64 ticks;
 
@@ -230,21 +230,21 @@ static void next_overflow_is_foretold(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(reset_leaves_everything_off),
-	KUNIT_CASE(impossible_devices_are_refused),
+	KUNIT_CASE(reset_disables_everything),
+	KUNIT_CASE(invalid_parameters_are_rejected),
 	KUNIT_CASE(absent_registers_fault),
 	KUNIT_CASE(reserved_bits_fault_and_change_nothing),
 	KUNIT_CASE(status_is_read_only),
 	KUNIT_CASE(legacy_write_extends_the_sign),
 	KUNIT_CASE(only_the_selected_event_counts),
 	KUNIT_CASE(counting_needs_both_enable_bits),
-	KUNIT_CASE(privilege_filters_hold),
+	KUNIT_CASE(privilege_filters_select_the_events),
 	KUNIT_CASE(clock_divides_exactly),
 	KUNIT_CASE(pulse_stops_at_the_overflow),
-	KUNIT_CASE(pulse_runs_on_when_asked),
+	KUNIT_CASE(pulse_with_run_on_continues_after_an_overflow),
 	KUNIT_CASE(line_falls_with_the_last_acknowledge),
 	KUNIT_CASE(overflow_without_int_raises_no_line),
-	KUNIT_CASE(next_overflow_is_foretold),
+	KUNIT_CASE(ticks_to_overflow_are_exact),
 	{}
 };
 

@@ -2,7 +2,7 @@
 /* KUnit suite of core/period: deltas and reloads, also combined over many overflows. */
 #include <kunit/test.h>
 
-#include "keeps.h"
+#include "verifies.h"
 #include "vectors/vectors.h"
 
 static const struct refpmu_delta_vector deltas[] = {
@@ -30,17 +30,17 @@ static void delta_is_modulo_the_width(struct kunit *test)
 {
 	const struct refpmu_delta_vector *v = test->param_value;
 
-	KEEPS(test, "DRC-059");
+	VERIFIES(test, "DRC-059");
 	KUNIT_EXPECT_EQ(test, refpmu_period_delta(v->prev, v->now, v->width), v->delta);
 }
 
-static void reload_follows_the_vectors(struct kunit *test)
+static void reload_returns_the_expected_value(struct kunit *test)
 {
 	const struct refpmu_reload_vector *v = test->param_value;
 	struct refpmu_period p = { .period = v->period, .left = v->left };
 	const struct refpmu_reload r = refpmu_period_reload(&p, v->width, v->min_period);
 
-	KEEPS(test, "DRC-066", "DRV-022");
+	VERIFIES(test, "DRC-066", "DRV-022");
 	KUNIT_EXPECT_EQ(test, r.raw, v->raw);
 	KUNIT_EXPECT_EQ(test, r.elapsed, v->elapsed);
 	KUNIT_EXPECT_EQ(test, p.left, v->left_after);
@@ -53,7 +53,7 @@ static void reload_never_programs_the_lower_half(struct kunit *test)
 	static const s64 lefts[] = { S64_MIN, -1, 0, 1, 0x7fff, 0x8000, 0x10000, S64_MAX };
 	unsigned int width, i;
 
-	KEEPS(test, "DRC-066");
+	VERIFIES(test, "DRC-066");
 	for (width = 16; width <= 64; width++) {
 		for (i = 0; i < ARRAY_SIZE(lefts); i++) {
 			struct refpmu_period p = { .period = 0x123456789, .left = lefts[i] };
@@ -87,12 +87,12 @@ static u64 run_counter(struct refpmu_period *p, unsigned int overflows, u64 late
 	return events;
 }
 
-static void periods_and_rest_add_up_to_the_count(struct kunit *test)
+static void elapsed_periods_and_remainder_equal_the_count(struct kunit *test)
 {
 	struct refpmu_period p = { .period = 1000, .left = 1000 };
 	u64 elapsed, events;
 
-	KEEPS(test, "DRV-022");
+	VERIFIES(test, "DRV-022");
 	events = run_counter(&p, 500, 7, &elapsed);
 	/* The last overflow was not reloaded, so left is at most zero. */
 	KUNIT_EXPECT_EQ(test, events, (elapsed + 1) * 1000 - p.left);
@@ -101,7 +101,7 @@ static void periods_and_rest_add_up_to_the_count(struct kunit *test)
 
 static void long_period_takes_several_overflows(struct kunit *test)
 {
-	KEEPS(test, "DRC-065", "SMP-003");
+	VERIFIES(test, "DRC-065", "SMP-003");
 	/*
 	 * The counter is loaded with at most 32767 events, so a period of 100000 takes four
 	 * overflows.
@@ -115,12 +115,12 @@ static void long_period_takes_several_overflows(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.left, 0LL);
 }
 
-static void short_rest_is_made_up_and_comes_off_the_next_period(struct kunit *test)
+static void short_remainder_is_extended_and_subtracted_from_the_next_period(struct kunit *test)
 {
 	struct refpmu_period p = { .period = 100, .left = 3 };
 	struct refpmu_reload r = refpmu_period_reload(&p, 16, 32);
 
-	KEEPS(test, "SMP-020");
+	VERIFIES(test, "SMP-020");
 	KUNIT_EXPECT_EQ(test, r.raw, 0x10000ULL - 32);
 	KUNIT_EXPECT_FALSE(test, r.elapsed);
 	p.left -= 32;
@@ -133,18 +133,18 @@ static void counting_period_is_half_the_range(struct kunit *test)
 {
 	unsigned int width;
 
-	KEEPS(test, "DRC-042");
+	VERIFIES(test, "DRC-042");
 	for (width = 16; width <= 64; width++)
 		KUNIT_EXPECT_EQ(test, refpmu_period_counting(width), (1ULL << (width - 1)) - 1);
 }
 
 static struct kunit_case cases[] = {
 	KUNIT_CASE_PARAM(delta_is_modulo_the_width, delta_gen_params),
-	KUNIT_CASE_PARAM(reload_follows_the_vectors, reload_gen_params),
+	KUNIT_CASE_PARAM(reload_returns_the_expected_value, reload_gen_params),
 	KUNIT_CASE(reload_never_programs_the_lower_half),
-	KUNIT_CASE(periods_and_rest_add_up_to_the_count),
+	KUNIT_CASE(elapsed_periods_and_remainder_equal_the_count),
 	KUNIT_CASE(long_period_takes_several_overflows),
-	KUNIT_CASE(short_rest_is_made_up_and_comes_off_the_next_period),
+	KUNIT_CASE(short_remainder_is_extended_and_subtracted_from_the_next_period),
 	KUNIT_CASE(counting_period_is_half_the_range),
 	{}
 };

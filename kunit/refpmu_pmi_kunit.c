@@ -30,7 +30,7 @@ static void way_desc(const struct way *way, char *desc)
 
 KUNIT_ARRAY_PARAM(way, ways, way_desc);
 
-static bool at_boot;
+static bool nmi_at_boot;
 
 /* The NMI handler is registered in both modes. In irq_work mode it claims nothing. */
 static int pmi_init(struct kunit *test)
@@ -38,10 +38,10 @@ static int pmi_init(struct kunit *test)
 	const struct way *way = test->param_value;
 	int err = rig_init(test);
 
-	at_boot = refpmu_pmi_is_nmi;
+	nmi_at_boot = refpmu_pmi_is_nmi;
 	if (err || !way)
 		return err;
-	if (way->nmi && !at_boot)
+	if (way->nmi && !nmi_at_boot)
 		kunit_skip(test, "no NMI on this machine");
 	refpmu_pmi_is_nmi = way->nmi;
 	return 0;
@@ -50,11 +50,11 @@ static int pmi_init(struct kunit *test)
 static void pmi_exit(struct kunit *test)
 {
 	rig_exit(test);
-	refpmu_pmi_is_nmi = at_boot;
+	refpmu_pmi_is_nmi = nmi_at_boot;
 }
 
 /* Wait until pending interrupts and their remaining work are done. Interrupts on. */
-static void settle(struct kunit *test)
+static void wait_until_handled(struct kunit *test)
 {
 	const struct refpmu_cpu *cpuc = rig_cpu();
 	const u64 deadline = ktime_get_ns() + NSEC_PER_SEC;
@@ -64,25 +64,25 @@ static void settle(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, refpmu_pending(cpuc));
 }
 
-static u64 runs(void)
+static u64 handler_runs(void)
 {
 	return local64_read(&rig_cpu()->journal.pmi);
 }
 
-static void handler_runs_where_the_interrupt_comes(struct kunit *test)
+static void handler_runs_in_the_context_of_the_interrupt(struct kunit *test)
 {
 	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, PERIOD);
 	const struct way *way = test->param_value;
 	const struct rig *rig = test->priv;
 	u64 before;
 
-	KEEPS(test, "DRC-075");
+	VERIFIES(test, "DRC-075");
 	perf_event_enable(event);
-	before = runs();
+	before = handler_runs();
 	rig_pulse(test, RIG_PULSED, PERIOD);
 	perf_event_disable(event);
 
-	KUNIT_EXPECT_EQ(test, runs() - before, 1ULL);
+	KUNIT_EXPECT_EQ(test, handler_runs() - before, 1ULL);
 	KUNIT_ASSERT_EQ(test, rig->samples, 1U);
 	KUNIT_EXPECT_TRUE(test, rig->seen[0].in_interrupt);
 	KUNIT_EXPECT_EQ(test, rig->seen[0].in_nmi, way->nmi);
@@ -97,7 +97,7 @@ static void raise_twice(void)
 	refpmu_raise_pmi(rig_cpu());
 }
 
-static void interrupt_waits_while_the_pmu_is_off(struct kunit *test)
+static void interrupt_stays_pending_while_the_pmu_is_disabled(struct kunit *test)
 {
 	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, PERIOD);
 	const struct rig *rig = test->priv;
@@ -105,34 +105,34 @@ static void interrupt_waits_while_the_pmu_is_off(struct kunit *test)
 	u64 before, waited;
 	bool latched;
 
-	KEEPS(test, "DRC-080");
+	VERIFIES(test, "DRC-080");
 	perf_event_enable(event);
-	before = runs();
+	before = handler_runs();
 	local_irq_disable();
 	rig_tick(RIG_PULSED, PERIOD);
 	perf_pmu_disable(event->pmu);
 	refpmu_raise_pmi(rig_cpu());
 	refpmu_raise_pmi(rig_cpu());
 	local_irq_enable();
-	settle(test);
+	wait_until_handled(test);
 	early = rig->samples;
-	waited = runs();
+	waited = handler_runs();
 	latched = rig_cpu()->latched;
 	local_irq_disable();
 	perf_pmu_enable(event->pmu);
 	local_irq_enable();
-	settle(test);
+	wait_until_handled(test);
 	perf_event_disable(event);
 
 	KUNIT_EXPECT_EQ(test, early, 0U);
 	KUNIT_EXPECT_EQ(test, waited - before, 0ULL);
 	KUNIT_EXPECT_TRUE(test, latched);
 	KUNIT_EXPECT_EQ(test, rig->samples, 1U);
-	KUNIT_EXPECT_EQ(test, runs() - before, 1ULL);
+	KUNIT_EXPECT_EQ(test, handler_runs() - before, 1ULL);
 	KUNIT_EXPECT_FALSE(test, rig_cpu()->latched);
 }
 
-static void interrupt_waits_while_the_handler_is_masked(struct kunit *test)
+static void interrupt_stays_pending_while_the_handler_is_masked(struct kunit *test)
 {
 	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, PERIOD);
 	const struct rig *rig = test->priv;
@@ -144,17 +144,17 @@ static void interrupt_waits_while_the_handler_is_masked(struct kunit *test)
 	refpmu_mask(rig_cpu());
 	raise_twice();
 	local_irq_enable();
-	settle(test);
+	wait_until_handled(test);
 	early = rig->samples;
 	local_irq_disable();
 	refpmu_unmask(rig_cpu());
 	local_irq_enable();
-	settle(test);
+	wait_until_handled(test);
 	inner = rig->samples;
 	local_irq_disable();
 	refpmu_unmask(rig_cpu());
 	local_irq_enable();
-	settle(test);
+	wait_until_handled(test);
 	perf_event_disable(event);
 
 	KUNIT_EXPECT_EQ(test, early, 0U);
@@ -162,17 +162,17 @@ static void interrupt_waits_while_the_handler_is_masked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rig->samples, 1U);
 }
 
-static void what_nobody_raised_is_not_claimed(struct kunit *test)
+static void handler_claims_only_raised_interrupts(struct kunit *test)
 {
 	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, PERIOD);
 	const struct rig *rig = test->priv;
 	irqreturn_t idle, unannounced;
 	u64 before, after;
 
-	KEEPS(test, "DRC-074");
+	VERIFIES(test, "DRC-074");
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
-	before = runs();
+	before = handler_runs();
 	idle = refpmu_nmi(rig_cpu());
 	/*
 	 * The handler claims nothing even if a status bit is set: the interrupt for it comes
@@ -180,7 +180,7 @@ static void what_nobody_raised_is_not_claimed(struct kunit *test)
 	 */
 	rig_tick(RIG_PULSED, PERIOD);
 	unannounced = refpmu_nmi(rig_cpu());
-	after = runs();
+	after = handler_runs();
 	rig_del(event);
 	local_irq_enable();
 
@@ -193,23 +193,24 @@ static void what_nobody_raised_is_not_claimed(struct kunit *test)
 #ifdef CONFIG_X86_LOCAL_APIC
 static unsigned int foreign_nmis;
 
-static int take_foreign(unsigned int type, struct pt_regs *regs)
+static int count_foreign_nmi(unsigned int type, struct pt_regs *regs)
 {
 	foreign_nmis++;
 	return NMI_HANDLED;
 }
 
-static void nmi_of_somebody_else_is_left_to_him(struct kunit *test)
+static void nmi_of_another_source_is_not_claimed(struct kunit *test)
 {
 	const u64 deadline = ktime_get_ns() + NSEC_PER_SEC;
 	u64 before;
 
-	KEEPS(test, "DRC-074");
-	if (!at_boot)
+	VERIFIES(test, "DRC-074");
+	if (!nmi_at_boot)
 		kunit_skip(test, "no NMI on this machine");
 	foreign_nmis = 0;
-	KUNIT_ASSERT_EQ(test, register_nmi_handler(NMI_LOCAL, take_foreign, 0, "refpmu_kunit"), 0);
-	before = runs();
+	KUNIT_ASSERT_EQ(test, register_nmi_handler(NMI_LOCAL, count_foreign_nmi, 0, "refpmu_kunit"),
+			0);
+	before = handler_runs();
 	preempt_disable();
 	refpmu_compat_send_nmi();
 	preempt_enable();
@@ -217,29 +218,29 @@ static void nmi_of_somebody_else_is_left_to_him(struct kunit *test)
 		cpu_relax();
 	unregister_nmi_handler(NMI_LOCAL, "refpmu_kunit");
 	KUNIT_EXPECT_EQ(test, foreign_nmis, 1U);
-	KUNIT_EXPECT_EQ(test, runs() - before, 0ULL);
+	KUNIT_EXPECT_EQ(test, handler_runs() - before, 0ULL);
 }
 #else
-static void nmi_of_somebody_else_is_left_to_him(struct kunit *test)
+static void nmi_of_another_source_is_not_claimed(struct kunit *test)
 {
 	kunit_skip(test, "no NMI on this machine");
 }
 #endif
 
 /* Each sample completes the next period, so the status never stays clear. */
-static void go_on_for_ever(struct rig *rig, struct perf_event *event)
+static void overflow_again(struct rig *rig, struct perf_event *event)
 {
 	refpmu_model_pulse(&rig_cpu()->model, RIG_PULSED, PERIOD, REFPMU_KERNEL, true);
 }
 
-static void handler_comes_to_an_end(struct kunit *test)
+static void handler_ends_after_the_maximum_number_of_rounds(struct kunit *test)
 {
 	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, PERIOD);
 	struct rig *rig = test->priv;
 	u64 off, on;
 
-	KEEPS(test, "DRC-074");
-	rig->on_sample = go_on_for_ever;
+	VERIFIES(test, "DRC-074");
+	rig->on_sample = overflow_again;
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
 	rig_tick(RIG_PULSED, PERIOD);
@@ -257,42 +258,42 @@ static void handler_comes_to_an_end(struct kunit *test)
 	KUNIT_EXPECT_NE(test, on, 0ULL);
 }
 
-static void interrupt_comes_again_while_the_line_is_up(struct kunit *test)
+static void interrupt_repeats_while_the_line_is_up(struct kunit *test)
 {
 	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, PERIOD);
 	struct rig *rig = test->priv;
 	u64 before;
 
-	rig->on_sample = go_on_for_ever;
+	rig->on_sample = overflow_again;
 	perf_event_enable(event);
-	before = runs();
+	before = handler_runs();
 	local_irq_disable();
 	rig_tick(RIG_PULSED, PERIOD);
 	refpmu_raise_pmi(rig_cpu());
 	local_irq_enable();
-	settle(test);
+	wait_until_handled(test);
 	rig->on_sample = NULL;
 
 	/*
 	 * The first run uses all rounds. The second run handles the rest, with the device disabled.
 	 */
-	KUNIT_EXPECT_EQ(test, runs() - before, 2ULL);
+	KUNIT_EXPECT_EQ(test, handler_runs() - before, 2ULL);
 	KUNIT_EXPECT_EQ(test, rig->samples, REFPMU_IRQ_ROUNDS + 1U);
 	KUNIT_EXPECT_FALSE(test, refpmu_line(rig_cpu()));
 	perf_event_disable(event);
 }
 
-static void line_that_is_held_is_not_seen(struct kunit *test)
+static void held_line_reads_as_low(struct kunit *test)
 {
 	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, PERIOD);
 	bool held, released;
 
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
-	rig_cpu()->held = true;
+	rig_cpu()->line_held = true;
 	rig_tick(RIG_PULSED, PERIOD);
 	held = refpmu_line(rig_cpu());
-	rig_cpu()->held = false;
+	rig_cpu()->line_held = false;
 	released = refpmu_line(rig_cpu());
 	rig_del(event);
 	local_irq_enable();
@@ -301,38 +302,38 @@ static void line_that_is_held_is_not_seen(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, released);
 }
 
-static bool in_service;
+static bool was_in_handler;
 
-static void look_at_service(struct rig *rig, struct perf_event *event)
+static void check_in_handler(struct rig *rig, struct perf_event *event)
 {
-	in_service = rig_cpu()->serving;
+	was_in_handler = rig_cpu()->in_handler;
 }
 
-static void time_stands_still_for_the_handler(struct kunit *test)
+static void clock_stops_while_the_handler_runs(struct kunit *test)
 {
 	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, PERIOD);
 	struct rig *rig = test->priv;
 
-	in_service = false;
-	rig->on_sample = look_at_service;
+	was_in_handler = false;
+	rig->on_sample = check_in_handler;
 	perf_event_enable(event);
 	rig_pulse(test, RIG_PULSED, PERIOD);
 	perf_event_disable(event);
 	KUNIT_EXPECT_EQ(test, rig->samples, 1U);
-	KUNIT_EXPECT_TRUE(test, in_service);
-	KUNIT_EXPECT_FALSE(test, rig_cpu()->serving);
+	KUNIT_EXPECT_TRUE(test, was_in_handler);
+	KUNIT_EXPECT_FALSE(test, rig_cpu()->in_handler);
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE_PARAM(handler_runs_where_the_interrupt_comes, way_gen_params),
-	KUNIT_CASE_PARAM(interrupt_waits_while_the_pmu_is_off, way_gen_params),
-	KUNIT_CASE_PARAM(interrupt_waits_while_the_handler_is_masked, way_gen_params),
-	KUNIT_CASE_PARAM(what_nobody_raised_is_not_claimed, way_gen_params),
-	KUNIT_CASE(nmi_of_somebody_else_is_left_to_him),
-	KUNIT_CASE(handler_comes_to_an_end),
-	KUNIT_CASE_PARAM(interrupt_comes_again_while_the_line_is_up, way_gen_params),
-	KUNIT_CASE(line_that_is_held_is_not_seen),
-	KUNIT_CASE_PARAM(time_stands_still_for_the_handler, way_gen_params),
+	KUNIT_CASE_PARAM(handler_runs_in_the_context_of_the_interrupt, way_gen_params),
+	KUNIT_CASE_PARAM(interrupt_stays_pending_while_the_pmu_is_disabled, way_gen_params),
+	KUNIT_CASE_PARAM(interrupt_stays_pending_while_the_handler_is_masked, way_gen_params),
+	KUNIT_CASE_PARAM(handler_claims_only_raised_interrupts, way_gen_params),
+	KUNIT_CASE(nmi_of_another_source_is_not_claimed),
+	KUNIT_CASE(handler_ends_after_the_maximum_number_of_rounds),
+	KUNIT_CASE_PARAM(interrupt_repeats_while_the_line_is_up, way_gen_params),
+	KUNIT_CASE(held_line_reads_as_low),
+	KUNIT_CASE_PARAM(clock_stops_while_the_handler_runs, way_gen_params),
 	{}
 };
 

@@ -10,11 +10,11 @@
 
 #define SETTLED (PERF_HES_STOPPED | PERF_HES_UPTODATE)
 
-static void ops_without_default_are_set(struct kunit *test)
+static void callbacks_without_default_are_set(struct kunit *test)
 {
 	const struct pmu *pmu = &rig_device->pmu;
 
-	KEEPS(test, "DRC-001");
+	VERIFIES(test, "DRC-001");
 	/* perf calls these without a NULL check. */
 	KUNIT_EXPECT_NOT_NULL(test, pmu->event_init);
 	KUNIT_EXPECT_NOT_NULL(test, pmu->add);
@@ -24,11 +24,11 @@ static void ops_without_default_are_set(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, pmu->read);
 }
 
-static void ops_that_belong_together_are_the_drivers(struct kunit *test)
+static void perf_replaces_no_callback_of_the_driver(struct kunit *test)
 {
 	const struct pmu *pmu = &rig_device->pmu;
 
-	KEEPS(test, "DRC-002", "DRC-003");
+	VERIFIES(test, "DRC-002", "DRC-003");
 	/*
 	 * If pmu_enable or start_txn were missing, perf would have replaced the whole set by
 	 * defaults.
@@ -51,7 +51,7 @@ static void device_without_events_is_idle(struct kunit *test)
 	const struct rig *rig = test->priv;
 	unsigned int i;
 
-	KEEPS(test, "DRV-039");
+	VERIFIES(test, "DRV-039");
 	for (i = 0; i < rig_device->params.general; i++)
 		KUNIT_EXPECT_EQ_MSG(test, rig_reg(REFPMU_REG_EVTSEL(i)) & REFPMU_EVTSEL_EN, 0ULL,
 				    "counter %u", i);
@@ -68,7 +68,7 @@ static void enable_without_events_enables_nothing(struct kunit *test)
 {
 	u64 ctrl;
 
-	KEEPS(test, "DRC-081");
+	VERIFIES(test, "DRC-081");
 	local_irq_disable();
 	perf_pmu_disable(&rig_device->pmu);
 	perf_pmu_enable(&rig_device->pmu);
@@ -83,7 +83,7 @@ static void add_without_start_counts_nothing(struct kunit *test)
 	u64 before, later, count;
 	int err, state;
 
-	KEEPS(test, "DRC-047", "DRV-004");
+	VERIFIES(test, "DRC-047", "DRV-004");
 	local_irq_disable();
 	err = rig_add(event, 0);
 	state = event->hw.state;
@@ -113,7 +113,7 @@ static void add_with_start_counts_at_once(struct kunit *test)
 	int err, state, idx;
 	u64 count;
 
-	KEEPS(test, "DRC-047", "DRV-005");
+	VERIFIES(test, "DRC-047", "DRV-005");
 	local_irq_disable();
 	err = rig_add(event, PERF_EF_START);
 	state = event->hw.state;
@@ -137,7 +137,7 @@ static void stop_is_idempotent(struct kunit *test)
 	u64 stopped, count, others;
 	int state;
 
-	KEEPS(test, "DRC-055", "DRC-060", "DRV-009");
+	VERIFIES(test, "DRC-055", "DRC-060", "DRV-009");
 	local_irq_disable();
 	rig_add(bystander, PERF_EF_START);
 	rig_add(event, PERF_EF_START);
@@ -188,7 +188,7 @@ static void late_update_folds_once(struct kunit *test)
 	int early, late;
 	u64 once, twice;
 
-	KEEPS(test, "DRC-052", "DRV-009");
+	VERIFIES(test, "DRC-052", "DRV-009");
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
 	rig_tick(RIG_PULSED, 42);
@@ -213,7 +213,7 @@ static void start_without_reload_continues(struct kunit *test)
 	struct perf_event *event = rig_open_pulsed(test);
 	u64 count;
 
-	KEEPS(test, "DRC-053", "DRV-011");
+	VERIFIES(test, "DRC-053", "DRV-011");
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
 	rig_tick(RIG_PULSED, 3);
@@ -229,12 +229,12 @@ static void start_without_reload_continues(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count, 7ULL);
 }
 
-static void reads_add_only_what_is_new(struct kunit *test)
+static void read_adds_only_new_events(struct kunit *test)
 {
 	struct perf_event *event = rig_open_pulsed(test);
 	u64 first, again, later, stopped;
 
-	KEEPS(test, "DRC-058", "DRC-060", "DRV-012");
+	VERIFIES(test, "DRC-058", "DRC-060", "DRV-012");
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
 	rig_tick(RIG_PULSED, 5);
@@ -273,14 +273,14 @@ static void read_in_between(struct perf_event *bp, struct perf_sample_data *data
 	between.event->pmu->read(between.event);
 }
 
-static void read_inside_a_read_adds_nothing_twice(struct kunit *test)
+static void nested_read_adds_no_event_twice(struct kunit *test)
 {
 	struct perf_event *event = rig_open_pulsed(test), *breakpoint;
 	struct rig *rig = test->priv;
 	struct perf_event_attr attr;
 	u64 count;
 
-	KEEPS(test, "DRC-058", "DRC-059", "NMI-002");
+	VERIFIES(test, "DRC-058", "DRC-059", "NMI-002");
 	hw_breakpoint_init(&attr);
 	attr.bp_addr = (unsigned long)&event->hw.prev_count;
 	attr.bp_len = HW_BREAKPOINT_LEN_8;
@@ -303,7 +303,7 @@ static void read_inside_a_read_adds_nothing_twice(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rig_count(event), 2ULL);
 }
 #else
-static void read_inside_a_read_adds_nothing_twice(struct kunit *test)
+static void nested_read_adds_no_event_twice(struct kunit *test)
 {
 	kunit_skip(test, "no breakpoints on this machine");
 }
@@ -339,12 +339,12 @@ static void expect_attributes(struct kunit *test, const struct pmu *pmu)
 	KUNIT_EXPECT_GT(test, g, 0U);
 }
 
-static void pmus_say_what_they_are(struct kunit *test)
+static void pmus_have_valid_names_types_and_contexts(struct kunit *test)
 {
 	struct pmu *const pmus[] = { &rig_device->pmu, &refpmu_uncore.pmu };
 	unsigned int i;
 
-	KEEPS(test, "DRC-007", "DRC-010", "DRC-011", "DRC-013", "DRC-109");
+	VERIFIES(test, "DRC-007", "DRC-010", "DRC-011", "DRC-013", "DRC-109");
 	for (i = 0; i < ARRAY_SIZE(pmus); i++) {
 		KUNIT_ASSERT_NOT_NULL(test, pmus[i]->name);
 		KUNIT_EXPECT_GT(test, strlen(pmus[i]->name), (size_t)0);
@@ -366,7 +366,7 @@ static void disabled_pmu_counts_nothing(struct kunit *test)
 	struct perf_event *event = rig_open_pulsed(test);
 	u64 off, inner, on;
 
-	KEEPS(test, "DRC-080");
+	VERIFIES(test, "DRC-080");
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
 	perf_pmu_disable(event->pmu);
@@ -387,12 +387,12 @@ static void disabled_pmu_counts_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, on, 1ULL);
 }
 
-static void inner_disables_do_not_reach_the_driver(struct kunit *test)
+static void nested_disables_do_not_reach_the_driver(struct kunit *test)
 {
 	const local64_t *calls = ((struct rig *)test->priv)->cpuc->journal.calls;
 	u64 enables, disables;
 
-	KEEPS(test, "DRC-080", "DRV-003");
+	VERIFIES(test, "DRC-080", "DRV-003");
 	local_irq_disable();
 	enables = local64_read(&calls[REFPMU_CALL_ENABLE]);
 	disables = local64_read(&calls[REFPMU_CALL_DISABLE]);
@@ -408,13 +408,13 @@ static void inner_disables_do_not_reach_the_driver(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, disables, 1ULL);
 }
 
-static void count_survives_a_wrap_that_nobody_served(struct kunit *test)
+static void count_survives_an_unhandled_wrap(struct kunit *test)
 {
 	struct perf_event *event = rig_open_pulsed(test);
 	const u64 near_the_top = refpmu_low_bits(rig_device->params.width) - 9;
 	u64 status, count;
 
-	KEEPS(test, "CNT-007", "DRC-061");
+	VERIFIES(test, "CNT-007", "DRC-061");
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
 	/* All these events count as folded already. */
@@ -431,7 +431,7 @@ static void count_survives_a_wrap_that_nobody_served(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count, 1000ULL);
 }
 
-static void privilege_reaches_the_hardware(struct kunit *test)
+static void privilege_filters_are_programmed(struct kunit *test)
 {
 	struct perf_event_attr attr = rig_attr(RIG_PULSED);
 	struct perf_event *user, *kernel;
@@ -458,12 +458,12 @@ static void privilege_reaches_the_hardware(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, in_kernel, 50ULL);
 }
 
-static void perf_reads_exactly_what_happened_while_enabled(struct kunit *test)
+static void perf_reads_exactly_the_events_while_enabled(struct kunit *test)
 {
 	struct perf_event *event = rig_open_pulsed(test);
 	u64 enabled, running;
 
-	KEEPS(test, "DRV-033");
+	VERIFIES(test, "DRV-033");
 	rig_pulse(test, RIG_PULSED, 1000);
 	perf_event_enable(event);
 	rig_pulse(test, RIG_PULSED, 12345);
@@ -477,14 +477,14 @@ static void perf_reads_exactly_what_happened_while_enabled(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, enabled, running);
 }
 
-static void other_cpus_do_not_see_this_one(struct kunit *test)
+static void events_of_another_cpu_are_not_counted(struct kunit *test)
 {
 	struct perf_event_attr attr = rig_attr(RIG_PULSED);
 	struct rig *rig = test->priv;
 	struct perf_event *event;
 	u64 enabled, running;
 
-	KEEPS(test, "DRV-035");
+	VERIFIES(test, "DRV-035");
 	if (num_online_cpus() < 2)
 		kunit_skip(test, "one CPU");
 	event = perf_event_create_kernel_counter(&attr, RIG_CPU + 1, NULL, NULL, NULL);
@@ -498,8 +498,8 @@ static void other_cpus_do_not_see_this_one(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(ops_without_default_are_set),
-	KUNIT_CASE(ops_that_belong_together_are_the_drivers),
+	KUNIT_CASE(callbacks_without_default_are_set),
+	KUNIT_CASE(perf_replaces_no_callback_of_the_driver),
 	KUNIT_CASE(device_without_events_is_idle),
 	KUNIT_CASE(enable_without_events_enables_nothing),
 	KUNIT_CASE(add_without_start_counts_nothing),
@@ -508,15 +508,15 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(second_start_changes_nothing),
 	KUNIT_CASE(late_update_folds_once),
 	KUNIT_CASE(start_without_reload_continues),
-	KUNIT_CASE(reads_add_only_what_is_new),
-	KUNIT_CASE(read_inside_a_read_adds_nothing_twice),
-	KUNIT_CASE(pmus_say_what_they_are),
+	KUNIT_CASE(read_adds_only_new_events),
+	KUNIT_CASE(nested_read_adds_no_event_twice),
+	KUNIT_CASE(pmus_have_valid_names_types_and_contexts),
 	KUNIT_CASE(disabled_pmu_counts_nothing),
-	KUNIT_CASE(inner_disables_do_not_reach_the_driver),
-	KUNIT_CASE(count_survives_a_wrap_that_nobody_served),
-	KUNIT_CASE(privilege_reaches_the_hardware),
-	KUNIT_CASE(perf_reads_exactly_what_happened_while_enabled),
-	KUNIT_CASE(other_cpus_do_not_see_this_one),
+	KUNIT_CASE(nested_disables_do_not_reach_the_driver),
+	KUNIT_CASE(count_survives_an_unhandled_wrap),
+	KUNIT_CASE(privilege_filters_are_programmed),
+	KUNIT_CASE(perf_reads_exactly_the_events_while_enabled),
+	KUNIT_CASE(events_of_another_cpu_are_not_counted),
 	{}
 };
 

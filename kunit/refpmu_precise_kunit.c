@@ -34,7 +34,7 @@ static struct refpmu_ds *area(void)
 }
 
 /* Return the number of records with only the basic group that fit into the buffer. */
-static u64 room(void)
+static u64 max_records(void)
 {
 	return (area()->pebs_maximum - area()->pebs_base) / sizeof(struct refpmu_pebs_basic);
 }
@@ -56,7 +56,7 @@ static int try_open(const struct perf_event_attr *attr)
 	return 0;
 }
 
-static void only_samples_can_be_precise(struct kunit *test)
+static void precise_event_without_a_period_is_rejected(struct kunit *test)
 {
 	struct perf_event_attr attr = precise_attr(RIG_PULSED, 0);
 
@@ -65,7 +65,7 @@ static void only_samples_can_be_precise(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, try_open(&attr), 0);
 }
 
-static void device_without_records_refuses_precise_events(struct kunit *test)
+static void device_without_records_rejects_precise_events(struct kunit *test)
 {
 	const struct perf_event_attr attr = precise_attr(RIG_PULSED, PERIOD);
 	const struct perf_event_attr counting = precise_attr(RIG_PULSED, 0);
@@ -91,7 +91,7 @@ static void device_without_records_has_no_load_latency(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, try_open(&attr), 0);
 }
 
-static void every_level_of_precision_is_had(struct kunit *test)
+static void every_precise_level_is_accepted(struct kunit *test)
 {
 	struct perf_event_attr attr = precise_attr(RIG_PULSED, PERIOD);
 	unsigned int level;
@@ -123,7 +123,7 @@ static struct refpmu_origin load(u64 i)
 	return origin;
 }
 
-static void let_load(struct kunit *test, u64 i)
+static void generate_load(struct kunit *test, u64 i)
 {
 	const struct refpmu_origin origin = load(i);
 	const struct refpmu_stimulus stimulus = {
@@ -148,7 +148,7 @@ static void record_becomes_the_sample_of_its_event(struct kunit *test)
 	event = rig_open(test, &attr);
 	perf_event_enable(event);
 	for (i = 1; i <= 6; i++)
-		let_load(test, i);
+		generate_load(test, i);
 	perf_event_disable(event);
 
 	KUNIT_ASSERT_EQ(test, rig->samples, 3U);
@@ -169,7 +169,7 @@ static void record_becomes_the_sample_of_its_event(struct kunit *test)
 	}
 }
 
-static void record_of_the_kernel_stays_there(struct kunit *test)
+static void user_event_gets_no_kernel_record(struct kunit *test)
 {
 	struct perf_event_attr attr = precise_attr(RIG_PULSED, 1);
 	struct refpmu_origin origin = load(1);
@@ -191,7 +191,7 @@ static void record_of_the_kernel_stays_there(struct kunit *test)
 	KUNIT_EXPECT_NE(test, rig->seen[0].ax, origin.gpr[REFPMU_RAX]);
 }
 
-static void samples_wait_in_the_buffer_until_the_count_is_read(struct kunit *test)
+static void records_stay_in_the_buffer_until_the_count_is_read(struct kunit *test)
 {
 	struct perf_event *event = open_precise(test, RIG_PULSED, PERIOD);
 	const struct rig *rig = test->priv;
@@ -214,20 +214,20 @@ static void samples_wait_in_the_buffer_until_the_count_is_read(struct kunit *tes
 	KUNIT_EXPECT_EQ(test, rig->samples, 9U);
 }
 
-static void read_it(struct rig *rig, struct perf_event *event)
+static void read_in_sample(struct rig *rig, struct perf_event *event)
 {
 	event->pmu->read(event);
 	rig->seen[rig->samples - 1].count = rig_count(event);
 }
 
-static void read_in_a_sample_is_as_of_its_record(struct kunit *test)
+static void count_in_a_sample_is_that_of_its_record(struct kunit *test)
 {
 	struct perf_event *event = open_precise(test, RIG_PULSED, PERIOD);
 	struct rig *rig = test->priv;
 	u64 enabled, running;
 	unsigned int i;
 
-	rig->on_sample = read_it;
+	rig->on_sample = read_in_sample;
 	perf_event_enable(event);
 	rig_pulse(test, RIG_PULSED, 57);
 	KUNIT_EXPECT_EQ(test, perf_event_read_value(event, &enabled, &running), 57ULL);
@@ -237,7 +237,7 @@ static void read_in_a_sample_is_as_of_its_record(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, rig->seen[i].count, (i + 1) * PERIOD, "sample %u", i);
 }
 
-static void buffer_that_fills_up_interrupts_once(struct kunit *test)
+static void full_buffer_raises_one_interrupt(struct kunit *test)
 {
 	struct perf_event *event = open_precise(test, RIG_PULSED, PERIOD);
 	const struct rig *rig = test->priv;
@@ -249,7 +249,7 @@ static void buffer_that_fills_up_interrupts_once(struct kunit *test)
 	 * An eighth of the buffer is reserved for records that arrive before the interrupt is
 	 * handled.
 	 */
-	KUNIT_EXPECT_EQ(test, threshold, room() - room() / 8);
+	KUNIT_EXPECT_EQ(test, threshold, max_records() - max_records() / 8);
 	claimed = local64_read(&rig->cpuc->journal.pmi_claimed);
 	rig_pulse(test, RIG_PULSED, threshold * PERIOD - 1);
 	KUNIT_EXPECT_EQ(test, rig->samples, 0U);
@@ -261,7 +261,7 @@ static void buffer_that_fills_up_interrupts_once(struct kunit *test)
 	perf_event_disable(event);
 }
 
-static void records_without_room_are_lost_and_nothing_else(struct kunit *test)
+static void full_buffer_loses_only_records(struct kunit *test)
 {
 	struct perf_event *event = open_precise(test, RIG_PULSED, PERIOD);
 	const struct rig *rig = test->priv;
@@ -269,7 +269,7 @@ static void records_without_room_are_lost_and_nothing_else(struct kunit *test)
 
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
-	capacity = room();
+	capacity = max_records();
 	/* Interrupts are off, so the line is not handled. */
 	rig_tick(RIG_PULSED, (capacity + 5) * PERIOD + 3);
 	stored = records();
@@ -291,7 +291,7 @@ static void records_without_room_are_lost_and_nothing_else(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count, capacity * PERIOD + 3);
 }
 
-static void device_reaches_its_own_memory_alone(struct kunit *test)
+static void device_accesses_only_its_own_memory(struct kunit *test)
 {
 	struct refpmu_cpu *cpuc = ((struct rig *)test->priv)->cpuc;
 	struct perf_event *event = open_precise(test, RIG_PULSED, PERIOD);
@@ -317,7 +317,7 @@ static void device_reaches_its_own_memory_alone(struct kunit *test)
 	}
 }
 
-static void period_longer_than_the_counter_is_one_sample(struct kunit *test)
+static void period_longer_than_the_counter_generates_one_sample(struct kunit *test)
 {
 	const u64 period = (1ULL << (rig_device->params.width + 2)) +
 			   (1ULL << (rig_device->params.width - 8));
@@ -325,7 +325,7 @@ static void period_longer_than_the_counter_is_one_sample(struct kunit *test)
 	const struct rig *rig = test->priv;
 	u64 enabled, running;
 
-	KEEPS(test, "DRC-065", "SMP-003");
+	VERIFIES(test, "DRC-065", "SMP-003");
 	perf_event_enable(event);
 	rig_pulse(test, RIG_PULSED, period - 1);
 	KUNIT_EXPECT_EQ(test, perf_event_read_value(event, &enabled, &running), period - 1);
@@ -343,7 +343,7 @@ static void period_longer_than_the_counter_is_one_sample(struct kunit *test)
 	perf_event_disable(event);
 }
 
-static void one_record_serves_all_that_ended_with_it(struct kunit *test)
+static void one_record_samples_all_overflowed_events(struct kunit *test)
 {
 	struct perf_event *one = open_precise(test, RIG_PULSED, PERIOD);
 	struct perf_event *two = open_precise(test, RIG_PULSED, PERIOD);
@@ -368,7 +368,7 @@ static void one_record_serves_all_that_ended_with_it(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, counts[1], PERIOD);
 }
 
-static void precise_event_leaves_the_others_their_interrupts(struct kunit *test)
+static void precise_event_does_not_change_interrupts_of_others(struct kunit *test)
 {
 	struct perf_event *precise = open_precise(test, RIG_PULSED, PERIOD);
 	struct perf_event *plain = rig_open_sampling(test, RIG_PULSED, 4 * PERIOD);
@@ -385,7 +385,7 @@ static void precise_event_leaves_the_others_their_interrupts(struct kunit *test)
 	perf_event_disable(plain);
 }
 
-static void event_stops_when_perf_wants_no_more(struct kunit *test)
+static void event_stops_after_its_last_sample(struct kunit *test)
 {
 	struct perf_event *event = open_precise(test, RIG_PULSED, 100);
 	const struct rig *rig = test->priv;
@@ -402,13 +402,13 @@ static void event_stops_when_perf_wants_no_more(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rig_reg(REFPMU_REG_PEBS_ENABLE), 0ULL);
 }
 
-static void records_become_samples_before_their_task_leaves(struct kunit *test)
+static void context_switch_drains_the_records(struct kunit *test)
 {
 	struct perf_event *event = open_precise(test, RIG_PULSED, PERIOD);
 	const struct rig *rig = test->priv;
 	unsigned int early, late;
 
-	KEEPS(test, "DRC-096");
+	VERIFIES(test, "DRC-096");
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
 	rig_tick(RIG_PULSED, 35);
@@ -430,37 +430,37 @@ static void records_become_samples_before_their_task_leaves(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rig_count(event), 35ULL);
 }
 
-static void records_of_the_last_owner_are_not_the_next_ones(struct kunit *test)
+static void new_owner_gets_no_records_of_the_previous_one(struct kunit *test)
 {
 	struct perf_event *old = open_precise(test, RIG_PULSED, PERIOD);
-	struct perf_event *heir = open_precise(test, RIG_PULSED_TOO, PERIOD);
+	struct perf_event *successor = open_precise(test, RIG_PULSED_TOO, PERIOD);
 	const struct rig *rig = test->priv;
 	unsigned int of_old, i;
-	int old_idx, heir_idx;
+	int old_idx, successor_idx;
 
-	KEEPS(test, "DRC-048");
+	VERIFIES(test, "DRC-048");
 	local_irq_disable();
 	rig_add(old, PERF_EF_START);
 	old_idx = old->hw.idx;
 	rig_tick(RIG_PULSED, 25);
 	rig_del(old);
 	of_old = rig->samples;
-	rig_add(heir, PERF_EF_START);
-	heir_idx = heir->hw.idx;
+	rig_add(successor, PERF_EF_START);
+	successor_idx = successor->hw.idx;
 	rig_tick(RIG_PULSED_TOO, 10);
-	rig_del(heir);
+	rig_del(successor);
 	local_irq_enable();
 
-	KUNIT_EXPECT_EQ(test, heir_idx, old_idx);
+	KUNIT_EXPECT_EQ(test, successor_idx, old_idx);
 	KUNIT_EXPECT_EQ(test, of_old, 2U);
 	KUNIT_ASSERT_EQ(test, rig->samples, 3U);
 	for (i = 0; i < 3; i++)
-		KUNIT_EXPECT_PTR_EQ(test, rig->seen[i].event, i < 2 ? old : heir);
+		KUNIT_EXPECT_PTR_EQ(test, rig->seen[i].event, i < 2 ? old : successor);
 	KUNIT_EXPECT_EQ(test, rig_count(old), 25ULL);
-	KUNIT_EXPECT_EQ(test, rig_count(heir), 10ULL);
+	KUNIT_EXPECT_EQ(test, rig_count(successor), 10ULL);
 }
 
-static void device_goes_on_with_the_period_of_now(struct kunit *test)
+static void device_reloads_with_the_current_period(struct kunit *test)
 {
 	struct perf_event *event = open_precise(test, RIG_PULSED, PERIOD);
 	const u64 mask = refpmu_low_bits(rig_device->params.width);
@@ -476,7 +476,7 @@ static void device_goes_on_with_the_period_of_now(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rig->periods, 100ULL);
 }
 
-static void off_leaves_nothing_that_could_record(struct kunit *test)
+static void disabled_event_writes_no_records(struct kunit *test)
 {
 	struct perf_event *event = open_precise(test, RIG_PULSED, PERIOD);
 	const struct rig *rig = test->priv;
@@ -490,25 +490,25 @@ static void off_leaves_nothing_that_could_record(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(only_samples_can_be_precise),
-	KUNIT_CASE(device_without_records_refuses_precise_events),
+	KUNIT_CASE(precise_event_without_a_period_is_rejected),
+	KUNIT_CASE(device_without_records_rejects_precise_events),
 	KUNIT_CASE(device_without_records_has_no_load_latency),
-	KUNIT_CASE(every_level_of_precision_is_had),
+	KUNIT_CASE(every_precise_level_is_accepted),
 	KUNIT_CASE(record_becomes_the_sample_of_its_event),
-	KUNIT_CASE(record_of_the_kernel_stays_there),
-	KUNIT_CASE(samples_wait_in_the_buffer_until_the_count_is_read),
-	KUNIT_CASE(read_in_a_sample_is_as_of_its_record),
-	KUNIT_CASE(buffer_that_fills_up_interrupts_once),
-	KUNIT_CASE(records_without_room_are_lost_and_nothing_else),
-	KUNIT_CASE(device_reaches_its_own_memory_alone),
-	KUNIT_CASE(period_longer_than_the_counter_is_one_sample),
-	KUNIT_CASE(one_record_serves_all_that_ended_with_it),
-	KUNIT_CASE(precise_event_leaves_the_others_their_interrupts),
-	KUNIT_CASE(event_stops_when_perf_wants_no_more),
-	KUNIT_CASE(records_become_samples_before_their_task_leaves),
-	KUNIT_CASE(records_of_the_last_owner_are_not_the_next_ones),
-	KUNIT_CASE(device_goes_on_with_the_period_of_now),
-	KUNIT_CASE(off_leaves_nothing_that_could_record),
+	KUNIT_CASE(user_event_gets_no_kernel_record),
+	KUNIT_CASE(records_stay_in_the_buffer_until_the_count_is_read),
+	KUNIT_CASE(count_in_a_sample_is_that_of_its_record),
+	KUNIT_CASE(full_buffer_raises_one_interrupt),
+	KUNIT_CASE(full_buffer_loses_only_records),
+	KUNIT_CASE(device_accesses_only_its_own_memory),
+	KUNIT_CASE(period_longer_than_the_counter_generates_one_sample),
+	KUNIT_CASE(one_record_samples_all_overflowed_events),
+	KUNIT_CASE(precise_event_does_not_change_interrupts_of_others),
+	KUNIT_CASE(event_stops_after_its_last_sample),
+	KUNIT_CASE(context_switch_drains_the_records),
+	KUNIT_CASE(new_owner_gets_no_records_of_the_previous_one),
+	KUNIT_CASE(device_reloads_with_the_current_period),
+	KUNIT_CASE(disabled_event_writes_no_records),
 	{}
 };
 

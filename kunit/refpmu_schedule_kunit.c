@@ -17,7 +17,7 @@ struct trace {
 	u64 evtsel[GENERAL];
 };
 
-static struct trace take_trace(void)
+static struct trace save_state(void)
 {
 	const struct refpmu_cpu *cpuc = rig_cpu();
 	struct trace trace = {
@@ -83,7 +83,7 @@ static void each_event_has_a_counter_of_its_own(struct kunit *test)
 	unsigned int i;
 	int err = 0;
 
-	KEEPS(test, "DRC-050", "DRV-034");
+	VERIFIES(test, "DRC-050", "DRV-034");
 	open_pulsed(test, events, GENERAL);
 	local_irq_disable();
 	for (i = 0; i < GENERAL; i++) {
@@ -104,7 +104,7 @@ static void each_event_has_a_counter_of_its_own(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, counts[i], 10ULL * (GENERAL - i));
 }
 
-static void failed_add_leaves_no_trace(struct kunit *test)
+static void failed_add_changes_nothing(struct kunit *test)
 {
 	struct perf_event *events[GENERAL + 1];
 	struct trace before, after;
@@ -112,15 +112,15 @@ static void failed_add_leaves_no_trace(struct kunit *test)
 	unsigned int i;
 	int err;
 
-	KEEPS(test, "DRC-046", "DRV-006");
+	VERIFIES(test, "DRC-046", "DRV-006");
 	open_pulsed(test, events, GENERAL + 1);
 	local_irq_disable();
 	for (i = 0; i < GENERAL; i++)
 		rig_add(events[i], PERF_EF_START);
-	before = take_trace();
+	before = save_state();
 	rig_tick(RIG_PULSED, 5);
 	err = rig_add(events[GENERAL], PERF_EF_START);
-	after = take_trace();
+	after = save_state();
 	rig_tick(RIG_PULSED, 5);
 	for (i = 0; i < GENERAL; i++)
 		rig_del(events[i]);
@@ -135,21 +135,21 @@ static void failed_add_leaves_no_trace(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, counts[GENERAL], 0ULL);
 }
 
-static void counters_come_back_with_del(struct kunit *test)
+static void del_frees_the_counter(struct kunit *test)
 {
 	struct perf_event *event = rig_open_pulsed(test);
 	struct trace before, after;
 	unsigned int i, failed = 0;
 
-	KEEPS(test, "DRC-048", "DRV-008");
+	VERIFIES(test, "DRC-048", "DRV-008");
 	local_irq_disable();
-	before = take_trace();
+	before = save_state();
 	for (i = 0; i < 100; i++) {
 		failed += rig_add(event, i & 1 ? PERF_EF_START : 0) != 0;
 		rig_tick(RIG_PULSED, 1);
 		rig_del(event);
 	}
-	after = take_trace();
+	after = save_state();
 	local_irq_enable();
 
 	KUNIT_EXPECT_EQ(test, failed, 0U);
@@ -160,13 +160,13 @@ static void counters_come_back_with_del(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rig_count(event), 50ULL);
 }
 
-static void deleted_event_is_forgotten(struct kunit *test)
+static void del_removes_all_references_to_the_event(struct kunit *test)
 {
 	struct perf_event *event = rig_open_pulsed(test);
 	const struct refpmu_cpu *cpuc = ((struct rig *)test->priv)->cpuc;
 	unsigned int i;
 
-	KEEPS(test, "DRC-048");
+	VERIFIES(test, "DRC-048");
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
 	rig_del(event);
@@ -177,16 +177,16 @@ static void deleted_event_is_forgotten(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event->hw.idx, -1);
 }
 
-static void pending_overflow_dies_with_its_event(struct kunit *test)
+static void del_discards_a_pending_overflow(struct kunit *test)
 {
 	struct perf_event *old = rig_open_pulsed(test);
-	struct perf_event *heir = rig_open_pulsed(test);
-	int old_idx, heir_idx;
+	struct perf_event *successor = rig_open_pulsed(test);
+	int old_idx, successor_idx;
 	irqreturn_t claimed;
 	bool was_up, is_up;
 	u64 count;
 
-	KEEPS(test, "DRC-048", "DRV-008", "NMI-005");
+	VERIFIES(test, "DRC-048", "DRV-008", "NMI-005");
 	local_irq_disable();
 	rig_add(old, PERF_EF_START);
 	old_idx = old->hw.idx;
@@ -194,23 +194,23 @@ static void pending_overflow_dies_with_its_event(struct kunit *test)
 	rig_tick(RIG_PULSED, 1);
 	was_up = refpmu_line(rig_cpu());
 	rig_del(old);
-	rig_add(heir, PERF_EF_START);
-	heir_idx = heir->hw.idx;
+	rig_add(successor, PERF_EF_START);
+	successor_idx = successor->hw.idx;
 	is_up = refpmu_line(rig_cpu());
 	claimed = refpmu_irq(rig_cpu());
 	rig_tick(RIG_PULSED, 6);
-	rig_del(heir);
-	count = rig_count(heir);
+	rig_del(successor);
+	count = rig_count(successor);
 	local_irq_enable();
 
 	KUNIT_EXPECT_TRUE(test, was_up);
-	KUNIT_EXPECT_EQ(test, heir_idx, old_idx);
+	KUNIT_EXPECT_EQ(test, successor_idx, old_idx);
 	KUNIT_EXPECT_FALSE(test, is_up);
 	KUNIT_EXPECT_EQ(test, (int)claimed, (int)IRQ_NONE);
 	KUNIT_EXPECT_EQ(test, count, 6ULL);
 }
 
-static void fixed_counter_makes_room_for_another(struct kunit *test)
+static void fixed_counter_leaves_general_counters_to_others(struct kunit *test)
 {
 	struct perf_event_attr attr = rig_attr(REFPMU_EVENT_CYCLES);
 	struct perf_event *events[GENERAL + 1];
@@ -218,7 +218,7 @@ static void fixed_counter_makes_room_for_another(struct kunit *test)
 	unsigned int i;
 	int err, idx;
 
-	KEEPS(test, "DRV-034");
+	VERIFIES(test, "DRV-034");
 	open_pulsed(test, events, GENERAL);
 	local_irq_disable();
 	err = rig_add(cycles, PERF_EF_START);
@@ -234,14 +234,14 @@ static void fixed_counter_makes_room_for_another(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, idx, REFPMU_FIXED_BASE + 1);
 }
 
-static void value_is_written_before_the_counter_runs(struct kunit *test)
+static void counter_is_written_before_it_is_enabled(struct kunit *test)
 {
 	struct perf_event *event = rig_open_pulsed(test);
 	struct refpmu_log_entry *log;
 	u32 value_reg, select_reg, i, n;
 	int value_at = -1, enable_at = -1;
 
-	KEEPS(test, "DRC-081", "DRV-040");
+	VERIFIES(test, "DRC-081", "DRV-040");
 	log = kunit_kcalloc(test, 64, sizeof(*log), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, log);
 	local_irq_disable();
@@ -268,7 +268,7 @@ static void value_is_written_before_the_counter_runs(struct kunit *test)
 	KUNIT_EXPECT_GT(test, enable_at, value_at);
 }
 
-static void committed_group_counts_together(struct kunit *test)
+static void committed_group_counts(struct kunit *test)
 {
 	struct perf_event *events[GENERAL];
 	u64 counts[GENERAL];
@@ -276,11 +276,11 @@ static void committed_group_counts_together(struct kunit *test)
 	unsigned int i;
 	int err;
 
-	KEEPS(test, "DRV-016");
+	VERIFIES(test, "DRV-016");
 	open_pulsed(test, events, GENERAL);
 	local_irq_disable();
 	err = add_group(events, GENERAL);
-	after = take_trace();
+	after = save_state();
 	rig_tick(RIG_PULSED, 11);
 	for (i = 0; i < GENERAL; i++) {
 		rig_del(events[i]);
@@ -295,7 +295,7 @@ static void committed_group_counts_together(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, counts[i], 11ULL);
 }
 
-static void cancelled_group_leaves_no_trace(struct kunit *test)
+static void cancelled_group_changes_nothing(struct kunit *test)
 {
 	struct perf_event *events[GENERAL];
 	struct perf_event *resident = rig_open_pulsed(test);
@@ -304,17 +304,17 @@ static void cancelled_group_leaves_no_trace(struct kunit *test)
 	u64 count;
 	int err;
 
-	KEEPS(test, "DRC-082", "DRV-006", "DRV-018");
+	VERIFIES(test, "DRC-082", "DRV-006", "DRV-018");
 	open_pulsed(test, events, GENERAL);
 	local_irq_disable();
 	rig_add(resident, PERF_EF_START);
-	before = take_trace();
+	before = save_state();
 	/* More rounds than there are counters that could leak. */
 	for (i = 0; i < 3 * GENERAL; i++) {
 		opened += !add_group(events, GENERAL);
 		rig_tick(RIG_PULSED, 1);
 	}
-	after = take_trace();
+	after = save_state();
 	err = add_group(events, GENERAL - 1);
 	for (i = 0; !err && i < GENERAL - 1; i++)
 		rig_del(events[i]);
@@ -337,21 +337,21 @@ static void failed_commit_leaves_the_transaction_open(struct kunit *test)
 	unsigned int i;
 	int added = 0, err;
 
-	KEEPS(test, "DRC-049", "DRC-082", "DRV-016", "DRV-017");
+	VERIFIES(test, "DRC-049", "DRC-082", "DRV-016", "DRV-017");
 	open_pulsed(test, events, GENERAL);
 	local_irq_disable();
 	rig_add(resident, PERF_EF_START);
-	before = take_trace();
+	before = save_state();
 	pmu->start_txn(pmu, PERF_PMU_TXN_ADD);
 	/* One event too many. Only commit_txn reports that. */
 	for (i = 0; i < GENERAL; i++)
 		added += !pmu->add(events[i], PERF_EF_START);
 	err = pmu->commit_txn(pmu);
-	open = take_trace();
+	open = save_state();
 	for (i = 0; i < GENERAL; i++)
 		pmu->del(events[i], 0);
 	pmu->cancel_txn(pmu);
-	after = take_trace();
+	after = save_state();
 	rig_del(resident);
 	local_irq_enable();
 
@@ -366,22 +366,22 @@ static void failed_commit_leaves_the_transaction_open(struct kunit *test)
  * Older kernels open a transaction on the PMU of a context even if the group has none of its
  * events.
  */
-static void transaction_of_nothing_changes_nothing(struct kunit *test)
+static void empty_transaction_changes_nothing(struct kunit *test)
 {
 	struct perf_event *resident = rig_open_pulsed(test);
 	struct pmu *pmu = &rig_device->pmu;
 	struct trace before, after;
 	int err;
 
-	KEEPS(test, "DRV-020", "DRC-084");
+	VERIFIES(test, "DRV-020", "DRC-084");
 	local_irq_disable();
 	rig_add(resident, PERF_EF_START);
-	before = take_trace();
+	before = save_state();
 	pmu->start_txn(pmu, PERF_PMU_TXN_ADD);
 	err = pmu->commit_txn(pmu);
 	pmu->start_txn(pmu, PERF_PMU_TXN_ADD);
 	pmu->cancel_txn(pmu);
-	after = take_trace();
+	after = save_state();
 	rig_tick(RIG_PULSED, 5);
 	rig_del(resident);
 	local_irq_enable();
@@ -398,7 +398,7 @@ static void read_transaction_does_not_stop_the_pmu(struct kunit *test)
 	u64 first, second;
 	int err;
 
-	KEEPS(test, "DRC-083", "DRV-019");
+	VERIFIES(test, "DRC-083", "DRV-019");
 	local_irq_disable();
 	rig_add(event, PERF_EF_START);
 	pmu->start_txn(pmu, PERF_PMU_TXN_READ);
@@ -464,7 +464,7 @@ static void wide_event_has_both_counters_of_a_pair(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count, 200ULL);
 }
 
-static void group_that_fits_in_one_way_alone_is_placed(struct kunit *test)
+static void group_with_only_one_assignment_is_scheduled(struct kunit *test)
 {
 	/* pulse_c needs one of the first two counters, so the wide event must not use them. */
 	struct perf_event *events[] = {
@@ -486,7 +486,7 @@ static void group_that_fits_in_one_way_alone_is_placed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, idx, 2);
 }
 
-static void cancelled_group_with_a_wide_event_leaves_no_trace(struct kunit *test)
+static void cancelled_group_with_a_wide_event_changes_nothing(struct kunit *test)
 {
 	struct perf_event *events[] = {
 		open_config(test, REFPMU_EVENT_WIDE, 0),
@@ -497,12 +497,12 @@ static void cancelled_group_with_a_wide_event_leaves_no_trace(struct kunit *test
 	struct trace before, after;
 	int err;
 
-	KEEPS(test, "DRC-082", "DRV-018");
+	VERIFIES(test, "DRC-082", "DRV-018");
 	local_irq_disable();
 	rig_add(resident, PERF_EF_START);
-	before = take_trace();
+	before = save_state();
 	err = add_group(events, ARRAY_SIZE(events));
-	after = take_trace();
+	after = save_state();
 	rig_del(resident);
 	local_irq_enable();
 
@@ -510,7 +510,7 @@ static void cancelled_group_with_a_wide_event_leaves_no_trace(struct kunit *test
 	expect_same(test, &after, &before);
 }
 
-static void code_of_an_offcore_event_follows_its_register(struct kunit *test)
+static void offcore_event_code_matches_its_register(struct kunit *test)
 {
 	static const u64 values[] = { 0x10001, 0x10002, 0x10001 };
 	struct perf_event *events[3];
@@ -539,22 +539,22 @@ static void code_of_an_offcore_event_follows_its_register(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, response[1], values[1]);
 }
 
-static void register_that_is_given_back_serves_another_value(struct kunit *test)
+static void freed_register_is_used_for_another_value(struct kunit *test)
 {
 	struct perf_event *events[3];
 	struct trace before, after;
 	int refused, err;
 	unsigned int i;
 
-	KEEPS(test, "DRC-046");
+	VERIFIES(test, "DRC-046");
 	for (i = 0; i < 3; i++)
 		events[i] = open_config(test, REFPMU_EVENT_OFFCORE_0, 0x10001ULL << i);
 	local_irq_disable();
 	rig_add(events[0], PERF_EF_START);
 	rig_add(events[1], PERF_EF_START);
-	before = take_trace();
+	before = save_state();
 	refused = rig_add(events[2], PERF_EF_START);
-	after = take_trace();
+	after = save_state();
 	rig_del(events[0]);
 	err = rig_add(events[2], PERF_EF_START);
 	rig_del(events[1]);
@@ -569,22 +569,22 @@ static void register_that_is_given_back_serves_another_value(struct kunit *test)
 
 static struct kunit_case cases[] = {
 	KUNIT_CASE(each_event_has_a_counter_of_its_own),
-	KUNIT_CASE(failed_add_leaves_no_trace),
-	KUNIT_CASE(counters_come_back_with_del),
-	KUNIT_CASE(deleted_event_is_forgotten),
-	KUNIT_CASE(pending_overflow_dies_with_its_event),
-	KUNIT_CASE(fixed_counter_makes_room_for_another),
-	KUNIT_CASE(value_is_written_before_the_counter_runs),
-	KUNIT_CASE(committed_group_counts_together),
-	KUNIT_CASE(cancelled_group_leaves_no_trace),
+	KUNIT_CASE(failed_add_changes_nothing),
+	KUNIT_CASE(del_frees_the_counter),
+	KUNIT_CASE(del_removes_all_references_to_the_event),
+	KUNIT_CASE(del_discards_a_pending_overflow),
+	KUNIT_CASE(fixed_counter_leaves_general_counters_to_others),
+	KUNIT_CASE(counter_is_written_before_it_is_enabled),
+	KUNIT_CASE(committed_group_counts),
+	KUNIT_CASE(cancelled_group_changes_nothing),
 	KUNIT_CASE(failed_commit_leaves_the_transaction_open),
-	KUNIT_CASE(transaction_of_nothing_changes_nothing),
+	KUNIT_CASE(empty_transaction_changes_nothing),
 	KUNIT_CASE(read_transaction_does_not_stop_the_pmu),
 	KUNIT_CASE(wide_event_has_both_counters_of_a_pair),
-	KUNIT_CASE(group_that_fits_in_one_way_alone_is_placed),
-	KUNIT_CASE(cancelled_group_with_a_wide_event_leaves_no_trace),
-	KUNIT_CASE(code_of_an_offcore_event_follows_its_register),
-	KUNIT_CASE(register_that_is_given_back_serves_another_value),
+	KUNIT_CASE(group_with_only_one_assignment_is_scheduled),
+	KUNIT_CASE(cancelled_group_with_a_wide_event_changes_nothing),
+	KUNIT_CASE(offcore_event_code_matches_its_register),
+	KUNIT_CASE(freed_register_is_used_for_another_value),
 	{}
 };
 

@@ -3,7 +3,7 @@
 #include <kunit/test.h>
 #include <linux/perf_event.h>
 
-#include "keeps.h"
+#include "verifies.h"
 #include "vectors/vectors.h"
 
 static const struct refpmu_state_vector steps[] = {
@@ -17,17 +17,17 @@ static void step_desc(const struct refpmu_state_vector *v, char *desc)
 
 KUNIT_ARRAY_PARAM(step, steps, step_desc);
 
-static void step_follows_the_vectors(struct kunit *test)
+static void transition_equals_the_expected_one(struct kunit *test)
 {
 	const struct refpmu_state_vector *v = test->param_value;
 	const struct refpmu_step step = refpmu_state_step(v->state, v->op);
 
-	KEEPS(test, "DRC-052", "DRC-053", "DRV-010");
+	VERIFIES(test, "DRC-052", "DRC-053", "DRV-010");
 	KUNIT_EXPECT_EQ(test, step.next, v->next);
 	KUNIT_EXPECT_EQ(test, step.actions, v->actions);
 }
 
-static void flags_are_those_of_perf(struct kunit *test)
+static void state_flags_equal_those_of_perf(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, REFPMU_STOPPED, PERF_HES_STOPPED);
 	KUNIT_EXPECT_EQ(test, REFPMU_UPTODATE, PERF_HES_UPTODATE);
@@ -57,12 +57,12 @@ static void apply(struct kunit *test, struct counter *c, u8 actions, unsigned in
 		c->holds = true;
 }
 
-static void no_sequence_loses_events_or_lies(struct kunit *test)
+static void every_sequence_counts_all_events_with_correct_flags(struct kunit *test)
 {
 	const unsigned int length = 5;
 	unsigned int sequence, i, end = 1;
 
-	KEEPS(test, "DRC-051");
+	VERIFIES(test, "DRC-051");
 	for (i = 0; i < length; i++)
 		end *= REFPMU_OP_MAX - 1;
 	/* All sequences of starts and stops after an add. */
@@ -90,7 +90,7 @@ static void second_stop_does_nothing(struct kunit *test)
 {
 	u8 state;
 
-	KEEPS(test, "DRC-055", "DRV-009");
+	VERIFIES(test, "DRC-055", "DRV-009");
 	/* perf may stop an event that is already stopped, when it unthrottles it. */
 	state = refpmu_state_step(0, REFPMU_OP_STOP_UPDATE).next;
 	KUNIT_EXPECT_EQ(test, refpmu_state_step(state, REFPMU_OP_STOP_UPDATE).actions, 0);
@@ -103,7 +103,7 @@ static void late_update_folds_once(struct kunit *test)
 {
 	struct refpmu_step step = refpmu_state_step(0, REFPMU_OP_STOP);
 
-	KEEPS(test, "DRC-052", "DRV-009");
+	VERIFIES(test, "DRC-052", "DRV-009");
 	KUNIT_EXPECT_FALSE(test, step.actions & REFPMU_DO_FOLD);
 	KUNIT_EXPECT_FALSE(test, step.next & REFPMU_UPTODATE);
 	step = refpmu_state_step(step.next, REFPMU_OP_STOP_UPDATE);
@@ -113,9 +113,9 @@ static void late_update_folds_once(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE_PARAM(step_follows_the_vectors, step_gen_params),
-	KUNIT_CASE(flags_are_those_of_perf),
-	KUNIT_CASE(no_sequence_loses_events_or_lies),
+	KUNIT_CASE_PARAM(transition_equals_the_expected_one, step_gen_params),
+	KUNIT_CASE(state_flags_equal_those_of_perf),
+	KUNIT_CASE(every_sequence_counts_all_events_with_correct_flags),
 	KUNIT_CASE(second_stop_does_nothing),
 	KUNIT_CASE(late_update_folds_once),
 	{}

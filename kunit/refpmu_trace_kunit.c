@@ -12,10 +12,10 @@
 #include "trace/trace.h"
 /* of kernel/events: functions for ring buffers, which otherwise only mmap() creates */
 #include "internal.h"
-#include "keeps.h"
+#include "verifies.h"
 
 #define FOREIGN_TYPE 0x7fff0000
-#define HERE 0 /* CPU of the events */
+#define EVENT_CPU 0 /* CPU of the events */
 #define CODE 0xffffffff81000000ULL
 #define RECORD ((unsigned int)sizeof(struct refpmu_bts_record))
 #define IN_A_PAGE ((unsigned int)(PAGE_SIZE / RECORD)) /* records in a page; some bytes remain */
@@ -26,7 +26,7 @@ struct trace_rig {
 	struct refpmu_trace_cpu *t;
 	struct perf_event *event;
 	struct perf_buffer *rb; /* buffer of the event */
-	u64 taken; /* number of branches so far */
+	u64 generated; /* number of branches so far */
 };
 
 static u64 total_inits(void)
@@ -63,7 +63,7 @@ static struct pmu *find_pmu(void)
 		struct perf_event *event;
 		struct pmu *pmu;
 
-		event = perf_event_create_kernel_counter(&attr, HERE, NULL, NULL, NULL);
+		event = perf_event_create_kernel_counter(&attr, EVENT_CPU, NULL, NULL, NULL);
 		if (IS_ERR(event))
 			continue;
 		pmu = event->pmu;
@@ -81,12 +81,12 @@ static int trace_rig_init(struct kunit *test)
 	if (!rig)
 		return -ENOMEM;
 	test->priv = rig;
-	rig->t = per_cpu_ptr(refpmu_trace_cpus, HERE);
+	rig->t = per_cpu_ptr(refpmu_trace_cpus, EVENT_CPU);
 	rig->pmu = find_pmu();
 	if (!rig->pmu)
 		return -ENODEV;
 	/* Each case runs in its own thread, so the affinity ends with the case. */
-	return set_cpus_allowed_ptr(current, cpumask_of(HERE));
+	return set_cpus_allowed_ptr(current, cpumask_of(EVENT_CPU));
 }
 
 /* Free the buffer, as perf does for the last munmap(). */
@@ -117,7 +117,7 @@ static void trace_rig_exit(struct kunit *test)
 		return;
 	perf_event_disable(rig->event);
 	/* A case that failed early may have added the event itself. */
-	smp_call_function_single(HERE, del_event, rig, 1);
+	smp_call_function_single(EVENT_CPU, del_event, rig, 1);
 	free_buffer(rig);
 	perf_event_release_kernel(rig->event);
 	KUNIT_EXPECT_EQ(test, total_live(), 0ULL);
@@ -128,7 +128,7 @@ static void open_attr(struct kunit *test, struct perf_event_attr *attr)
 	struct trace_rig *rig = test->priv;
 	struct perf_event *event;
 
-	event = perf_event_create_kernel_counter(attr, HERE, NULL, NULL, NULL);
+	event = perf_event_create_kernel_counter(attr, EVENT_CPU, NULL, NULL, NULL);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
 	rig->event = event;
 }
@@ -138,7 +138,7 @@ static void map_area(struct kunit *test, unsigned int pages, bool snapshot)
 {
 	struct trace_rig *rig = test->priv;
 
-	rig->rb = rb_alloc(1, 0, HERE, RING_BUFFER_WRITABLE);
+	rig->rb = rb_alloc(1, 0, EVENT_CPU, RING_BUFFER_WRITABLE);
 	KUNIT_ASSERT_NOT_NULL(test, rig->rb);
 	KUNIT_ASSERT_EQ(test, rb_alloc_aux(rig->rb, rig->event, 2, pages, 0,
 					   snapshot ? 0 : RING_BUFFER_WRITABLE), 0);
@@ -166,7 +166,7 @@ static struct perf_event *new_event(struct kunit *test, const struct perf_event_
 	event->attr = *attr;
 	event->group_leader = event;
 	INIT_LIST_HEAD(&event->sibling_list);
-	event->cpu = HERE;
+	event->cpu = EVENT_CPU;
 	return event;
 }
 
@@ -184,7 +184,7 @@ static struct refpmu_branch branch_no(u64 i)
 }
 
 /* Wait until perf has disabled @event, which it does in an interrupt. Interrupts on. */
-static bool goes_off(const struct perf_event *event)
+static bool wait_disabled(const struct perf_event *event)
 {
 	const u64 deadline = ktime_get_ns() + NSEC_PER_SEC;
 
@@ -197,9 +197,9 @@ static bool goes_off(const struct perf_event *event)
 }
 
 /* Generate the next branch, with interrupts on or off. */
-static void take_one(struct trace_rig *rig, enum refpmu_privilege privilege)
+static void generate_one(struct trace_rig *rig, enum refpmu_privilege privilege)
 {
-	const struct refpmu_branch branch = branch_no(rig->taken++);
+	const struct refpmu_branch branch = branch_no(rig->generated++);
 	const struct refpmu_origin origin = { .privilege = privilege };
 	unsigned long irqs;
 
@@ -211,14 +211,14 @@ static void take_one(struct trace_rig *rig, enum refpmu_privilege privilege)
 }
 
 /* Generate the next @n branches and wait for the handler after each. Interrupts on. */
-static void take(struct kunit *test, unsigned int n)
+static void generate(struct kunit *test, unsigned int n)
 {
 	struct trace_rig *rig = test->priv;
 
 	for (; n; n--) {
 		const u64 deadline = ktime_get_ns() + NSEC_PER_SEC;
 
-		take_one(rig, REFPMU_KERNEL);
+		generate_one(rig, REFPMU_KERNEL);
 		while (irq_work_is_busy(&rig->t->pmi) && ktime_get_ns() < deadline)
 			cpu_relax();
 		KUNIT_ASSERT_FALSE(test, refpmu_trace_line(rig->t));
@@ -251,7 +251,7 @@ static void expect_branches(struct kunit *test, unsigned int offset, unsigned in
 }
 
 /* Summary of the records that perf wrote to the ring buffer. */
-struct told {
+struct summary {
 	unsigned int starts; /* PERF_RECORD_ITRACE_START */
 	unsigned int records; /* PERF_RECORD_AUX */
 	u64 bytes; /* number of bytes in them */
@@ -266,29 +266,29 @@ struct aux_record {
 	u64 flags;
 };
 
-static struct told told(const struct trace_rig *rig)
+static struct summary summary(const struct trace_rig *rig)
 {
 	const u64 end = local_read(&rig->rb->head);
 	const void *data = rig->rb->data_pages[0];
-	struct told told = { .starts = 0 };
+	struct summary summary = { .starts = 0 };
 	u64 at = 0;
 
 	while (at < end && end <= PAGE_SIZE) {
 		const struct aux_record *record = data + at;
 
 		if (record->header.type == PERF_RECORD_ITRACE_START)
-			told.starts++;
+			summary.starts++;
 		if (record->header.type == PERF_RECORD_AUX) {
-			told.records++;
-			told.bytes += record->size;
-			told.truncated += !!(record->flags & PERF_AUX_FLAG_TRUNCATED);
-			told.last_flags = record->flags;
+			summary.records++;
+			summary.bytes += record->size;
+			summary.truncated += !!(record->flags & PERF_AUX_FLAG_TRUNCATED);
+			summary.last_flags = record->flags;
 		}
 		if (!record->header.size)
 			break;
 		at += record->header.size;
 	}
-	return told;
+	return summary;
 }
 
 static u64 head(const struct trace_rig *rig)
@@ -297,7 +297,7 @@ static u64 head(const struct trace_rig *rig)
 }
 
 /* Set the tail: the reader has consumed everything up to @tail. */
-static void take_out(const struct trace_rig *rig, u64 tail)
+static void consume(const struct trace_rig *rig, u64 tail)
 {
 	WRITE_ONCE(rig->rb->user_page->aux_tail, tail);
 }
@@ -330,7 +330,7 @@ static void refusal_desc(const struct refusal *refusal, char *desc)
 
 KUNIT_ARRAY_PARAM(refusal, refusals, refusal_desc);
 
-static void refusal_has_its_errno_and_leaves_no_trace(struct kunit *test)
+static void rejected_event_has_its_errno_and_no_effect(struct kunit *test)
 {
 	const struct refusal *refusal = test->param_value;
 	const struct trace_rig *rig = test->priv;
@@ -338,7 +338,7 @@ static void refusal_has_its_errno_and_leaves_no_trace(struct kunit *test)
 	const u64 inits = total_inits();
 	struct perf_event *event;
 
-	KEEPS(test, "DRC-035", "DRC-037");
+	VERIFIES(test, "DRC-035", "DRC-037");
 	attr.type = refusal->foreign ? FOREIGN_TYPE : rig->pmu->type;
 	event = new_event(test, &attr);
 	KUNIT_EXPECT_EQ(test, rig->pmu->event_init(event), refusal->err);
@@ -347,14 +347,14 @@ static void refusal_has_its_errno_and_leaves_no_trace(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, total_inits() - inits, refusal->foreign ? 0ULL : 1ULL);
 }
 
-static void accepted_event_is_given_back_once(struct kunit *test)
+static void accepted_event_is_destroyed_once(struct kunit *test)
 {
 	const struct trace_rig *rig = test->priv;
 	struct perf_event_attr attr = attr_of(rig->pmu->type);
 	const u64 destroys = total_destroys();
 	struct perf_event *event;
 
-	KEEPS(test, "DRC-038");
+	VERIFIES(test, "DRC-038");
 	/* Tools set a period in every event. The PMU ignores it. */
 	attr.sample_period = 4000;
 	event = new_event(test, &attr);
@@ -365,7 +365,7 @@ static void accepted_event_is_given_back_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, total_destroys() - destroys, 1ULL);
 }
 
-static void area_is_one_stretch_of_its_pages(struct kunit *test)
+static void aux_area_maps_its_pages_contiguously(struct kunit *test)
 {
 	enum { PAGES = 4 };
 	const struct trace_rig *rig = test->priv;
@@ -402,7 +402,7 @@ static void area_is_one_stretch_of_its_pages(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, buffer);
 }
 
-static void area_larger_than_memory_is_refused(struct kunit *test)
+static void aux_area_larger_than_memory_is_rejected(struct kunit *test)
 {
 	const struct trace_rig *rig = test->priv;
 	const struct perf_event_attr attr = attr_of(rig->pmu->type);
@@ -413,7 +413,7 @@ static void area_larger_than_memory_is_refused(struct kunit *test)
 	unsigned long i;
 	void *area = NULL;
 
-	KEEPS(test, "DRC-098");
+	VERIFIES(test, "DRC-098");
 	if (page && pages) {
 		for (i = 0; i < n; i++)
 			pages[i] = page;
@@ -429,44 +429,44 @@ static void area_larger_than_memory_is_refused(struct kunit *test)
 	free_page((unsigned long)page);
 }
 
-static void area_is_set_up_and_freed_once(struct kunit *test)
+static void aux_area_is_set_up_and_freed_once(struct kunit *test)
 {
 	struct trace_rig *rig = test->priv;
 	const local64_t *calls = rig->t->journal.calls;
 	const u64 setups = local64_read(&calls[REFPMU_CALL_SETUP_AUX]);
 	const u64 frees = local64_read(&calls[REFPMU_CALL_FREE_AUX]);
 
-	KEEPS(test, "AUX-006", "DRC-098");
+	VERIFIES(test, "AUX-006", "DRC-098");
 	open_mapped(test, 2, false);
 	perf_event_enable(rig->event);
-	take(test, 3);
+	generate(test, 3);
 	perf_event_disable(rig->event);
 	free_buffer(rig);
 	KUNIT_EXPECT_EQ(test, local64_read(&calls[REFPMU_CALL_SETUP_AUX]) - setups, 1ULL);
 	KUNIT_EXPECT_EQ(test, local64_read(&calls[REFPMU_CALL_FREE_AUX]) - frees, 1ULL);
 }
 
-static void event_without_area_is_switched_off(struct kunit *test)
+static void event_without_aux_area_is_disabled(struct kunit *test)
 {
 	struct trace_rig *rig = test->priv;
 	struct perf_event_attr attr = attr_of(rig->pmu->type);
 
-	KEEPS(test, "AUX-013", "DRC-099");
+	VERIFIES(test, "AUX-013", "DRC-099");
 	open_attr(test, &attr);
 	perf_event_enable(rig->event);
-	KUNIT_EXPECT_TRUE(test, goes_off(rig->event));
+	KUNIT_EXPECT_TRUE(test, wait_disabled(rig->event));
 	KUNIT_EXPECT_EQ(test, reg(rig, REFPMU_REG_DEBUGCTL), 0ULL);
 	KUNIT_EXPECT_NULL(test, rig->t->buffer);
 }
 
-static void start_that_cannot_leaves_the_event_stopped(struct kunit *test)
+static void failed_start_leaves_the_event_stopped(struct kunit *test)
 {
 	struct trace_rig *rig = test->priv;
 	struct perf_event_attr attr = attr_of(rig->pmu->type);
 	int added, restarted;
 	u64 control;
 
-	KEEPS(test, "DRC-064", "AUX-013");
+	VERIFIES(test, "DRC-064", "AUX-013");
 	open_attr(test, &attr);
 	local_irq_disable();
 	rig->pmu->add(rig->event, PERF_EF_START);
@@ -482,28 +482,28 @@ static void start_that_cannot_leaves_the_event_stopped(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, control, 0ULL);
 }
 
-static void every_branch_is_in_the_area(struct kunit *test)
+static void aux_area_has_every_branch(struct kunit *test)
 {
 	struct trace_rig *rig = test->priv;
-	struct told said;
+	struct summary got;
 
 	open_mapped(test, 2, false);
-	take(test, 5);
+	generate(test, 5);
 	perf_event_enable(rig->event);
-	take(test, 10);
+	generate(test, 10);
 	perf_event_disable(rig->event);
-	take(test, 5);
+	generate(test, 5);
 
-	said = told(rig);
+	got = summary(rig);
 	KUNIT_EXPECT_EQ(test, head(rig), 10ULL * RECORD);
 	expect_branches(test, 0, 10, 5);
 	KUNIT_EXPECT_EQ(test, record_at(rig, 10 * RECORD)->from, 0ULL);
-	KUNIT_EXPECT_EQ(test, said.records, 1U);
-	KUNIT_EXPECT_EQ(test, said.bytes, 10ULL * RECORD);
-	KUNIT_EXPECT_EQ(test, said.last_flags, 0ULL);
+	KUNIT_EXPECT_EQ(test, got.records, 1U);
+	KUNIT_EXPECT_EQ(test, got.bytes, 10ULL * RECORD);
+	KUNIT_EXPECT_EQ(test, got.last_flags, 0ULL);
 }
 
-static void beginning_of_a_trace_is_told_once(struct kunit *test)
+static void start_of_a_trace_is_recorded_once(struct kunit *test)
 {
 	struct trace_rig *rig = test->priv;
 	unsigned int i;
@@ -511,10 +511,10 @@ static void beginning_of_a_trace_is_told_once(struct kunit *test)
 	open_mapped(test, 1, false);
 	for (i = 0; i < 3; i++) {
 		perf_event_enable(rig->event);
-		take(test, 1);
+		generate(test, 1);
 		perf_event_disable(rig->event);
 	}
-	KUNIT_EXPECT_EQ(test, told(rig).starts, 1U);
+	KUNIT_EXPECT_EQ(test, summary(rig).starts, 1U);
 	KUNIT_EXPECT_EQ(test, head(rig), 3ULL * RECORD);
 }
 
@@ -524,49 +524,49 @@ static void record_never_wraps(struct kunit *test)
 
 	open_mapped(test, 1, false);
 	perf_event_enable(rig->event);
-	take(test, 100);
+	generate(test, 100);
 	perf_event_disable(rig->event);
 	expect_branches(test, 0, 100, 0);
-	take_out(rig, head(rig));
+	consume(rig, head(rig));
 	perf_event_enable(rig->event);
-	take(test, 100);
+	generate(test, 100);
 	perf_event_disable(rig->event);
 
 	/* The remaining bytes of the page are padding, which counts as written. */
 	KUNIT_EXPECT_EQ(test, head(rig), PAGE_SIZE + (200ULL - IN_A_PAGE) * RECORD);
 	expect_branches(test, 100 * RECORD, IN_A_PAGE - 100, 100);
 	expect_branches(test, 0, 200 - IN_A_PAGE, IN_A_PAGE);
-	KUNIT_EXPECT_EQ(test, told(rig).truncated, 0U);
-	KUNIT_EXPECT_EQ(test, told(rig).bytes, 200ULL * RECORD);
+	KUNIT_EXPECT_EQ(test, summary(rig).truncated, 0U);
+	KUNIT_EXPECT_EQ(test, summary(rig).bytes, 200ULL * RECORD);
 }
 
-static void full_area_is_truncated_and_the_event_off(struct kunit *test)
+static void full_aux_area_truncates_the_trace_and_disables_the_event(struct kunit *test)
 {
 	struct trace_rig *rig = test->priv;
-	struct told said;
+	struct summary got;
 
-	KEEPS(test, "DRC-099");
+	VERIFIES(test, "DRC-099");
 	open_mapped(test, 1, false);
 	perf_event_enable(rig->event);
-	take(test, IN_A_PAGE);
-	KUNIT_EXPECT_TRUE(test, goes_off(rig->event));
-	take(test, 30);
-	said = told(rig);
+	generate(test, IN_A_PAGE);
+	KUNIT_EXPECT_TRUE(test, wait_disabled(rig->event));
+	generate(test, 30);
+	got = summary(rig);
 	KUNIT_EXPECT_EQ(test, head(rig), (u64)IN_A_PAGE * RECORD);
-	KUNIT_EXPECT_EQ(test, said.bytes, (u64)IN_A_PAGE * RECORD);
-	KUNIT_EXPECT_EQ(test, said.truncated, 1U);
-	KUNIT_EXPECT_EQ(test, said.last_flags, (u64)PERF_AUX_FLAG_TRUNCATED);
+	KUNIT_EXPECT_EQ(test, got.bytes, (u64)IN_A_PAGE * RECORD);
+	KUNIT_EXPECT_EQ(test, got.truncated, 1U);
+	KUNIT_EXPECT_EQ(test, got.last_flags, (u64)PERF_AUX_FLAG_TRUNCATED);
 	KUNIT_EXPECT_EQ(test, reg(rig, REFPMU_REG_DEBUGCTL), 0ULL);
 	expect_branches(test, 0, IN_A_PAGE, 0);
 
 	/* The reader consumes the data, and the trace continues. */
-	take_out(rig, head(rig));
+	consume(rig, head(rig));
 	perf_event_enable(rig->event);
-	take(test, 5);
+	generate(test, 5);
 	perf_event_disable(rig->event);
 	KUNIT_EXPECT_EQ(test, head(rig), PAGE_SIZE + 5ULL * RECORD);
 	expect_branches(test, 0, 5, IN_A_PAGE + 30);
-	KUNIT_EXPECT_EQ(test, told(rig).truncated, 1U);
+	KUNIT_EXPECT_EQ(test, summary(rig).truncated, 1U);
 }
 
 static void unread_data_is_not_overwritten(struct kunit *test)
@@ -575,22 +575,22 @@ static void unread_data_is_not_overwritten(struct kunit *test)
 
 	open_mapped(test, 1, false);
 	perf_event_enable(rig->event);
-	take(test, 100);
+	generate(test, 100);
 	perf_event_disable(rig->event);
 	/*
 	 * The reader consumes ten records. After the end of the page there is room for ten, less a
 	 * byte.
 	 */
-	take_out(rig, 10 * RECORD);
+	consume(rig, 10 * RECORD);
 	perf_event_enable(rig->event);
-	take(test, 100);
-	KUNIT_EXPECT_TRUE(test, goes_off(rig->event));
+	generate(test, 100);
+	KUNIT_EXPECT_TRUE(test, wait_disabled(rig->event));
 	KUNIT_EXPECT_EQ(test, head(rig), PAGE_SIZE + 9ULL * RECORD);
 	expect_branches(test, 0, 9, IN_A_PAGE);
 	expect_branches(test, 10 * RECORD, IN_A_PAGE - 10, 10);
 }
 
-static void snapshot_goes_round_without_interrupts(struct kunit *test)
+static void snapshot_wraps_without_interrupts(struct kunit *test)
 {
 	struct trace_rig *rig = test->priv;
 	const u64 pmi = local64_read(&rig->t->journal.pmi);
@@ -599,16 +599,16 @@ static void snapshot_goes_round_without_interrupts(struct kunit *test)
 	open_mapped(test, 1, true);
 	perf_event_enable(rig->event);
 	KUNIT_EXPECT_EQ(test, reg(rig, REFPMU_REG_DEBUGCTL), RECORDING);
-	take(test, 200);
+	generate(test, 200);
 	perf_event_disable(rig->event);
 	KUNIT_EXPECT_EQ(test, head(rig), (u64)behind * RECORD);
 	expect_branches(test, 0, behind, IN_A_PAGE);
 	expect_branches(test, behind * RECORD, IN_A_PAGE - behind, behind);
-	KUNIT_EXPECT_EQ(test, told(rig).last_flags, (u64)PERF_AUX_FLAG_OVERWRITE);
+	KUNIT_EXPECT_EQ(test, summary(rig).last_flags, (u64)PERF_AUX_FLAG_OVERWRITE);
 
 	/* The trace continues at its previous position. */
 	perf_event_enable(rig->event);
-	take(test, 1);
+	generate(test, 1);
 	perf_event_disable(rig->event);
 	KUNIT_EXPECT_EQ(test, head(rig), (behind + 1ULL) * RECORD);
 	expect_branches(test, behind * RECORD, 1, 200);
@@ -623,21 +623,21 @@ static void stop_ends_the_transaction(struct kunit *test)
 	bool open, closed;
 	int err, state;
 
-	KEEPS(test, "DRC-062", "DRC-100");
+	VERIFIES(test, "DRC-062", "DRC-100");
 	open_mapped(test, 1, false);
 	local_irq_disable();
 	err = rig->pmu->add(rig->event, PERF_EF_START);
 	on = reg(rig, REFPMU_REG_DEBUGCTL);
 	open = rig->t->buffer && rig->rb->aux_nest;
-	take_one(rig, REFPMU_KERNEL);
+	generate_one(rig, REFPMU_KERNEL);
 	rig->pmu->stop(rig->event, PERF_EF_UPDATE);
 	rig->pmu->stop(rig->event, PERF_EF_UPDATE);
 	off = reg(rig, REFPMU_REG_DEBUGCTL);
 	closed = !rig->t->buffer && !rig->rb->aux_nest;
 	state = rig->event->hw.state;
-	take_one(rig, REFPMU_KERNEL);
+	generate_one(rig, REFPMU_KERNEL);
 	rig->pmu->start(rig->event, 0);
-	take_one(rig, REFPMU_KERNEL);
+	generate_one(rig, REFPMU_KERNEL);
 	rig->pmu->del(rig->event, 0);
 	after = reg(rig, REFPMU_REG_DEBUGCTL);
 	local_irq_enable();
@@ -653,7 +653,7 @@ static void stop_ends_the_transaction(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, head(rig), 2ULL * RECORD);
 	expect_branches(test, 0, 1, 0);
 	expect_branches(test, RECORD, 1, 2);
-	KUNIT_EXPECT_EQ(test, told(rig).records, 2U);
+	KUNIT_EXPECT_EQ(test, summary(rig).records, 2U);
 }
 
 static void add_without_start_records_nothing(struct kunit *test)
@@ -666,29 +666,29 @@ static void add_without_start_records_nothing(struct kunit *test)
 	local_irq_disable();
 	err = rig->pmu->add(rig->event, 0);
 	control = reg(rig, REFPMU_REG_DEBUGCTL);
-	take_one(rig, REFPMU_KERNEL);
+	generate_one(rig, REFPMU_KERNEL);
 	rig->pmu->del(rig->event, 0);
 	local_irq_enable();
 
 	KUNIT_EXPECT_EQ(test, err, 0);
 	KUNIT_EXPECT_EQ(test, control, 0ULL);
 	KUNIT_EXPECT_EQ(test, head(rig), 0ULL);
-	KUNIT_EXPECT_EQ(test, told(rig).records, 0U);
+	KUNIT_EXPECT_EQ(test, summary(rig).records, 0U);
 }
 
-static void device_belongs_to_one_event(struct kunit *test)
+static void second_event_cannot_be_added(struct kunit *test)
 {
 	struct trace_rig *rig = test->priv;
 	const struct perf_event_attr attr = attr_of(rig->pmu->type);
 	struct perf_event *second = new_event(test, &attr);
 	int first, err;
 
-	KEEPS(test, "DRC-094");
+	VERIFIES(test, "DRC-094");
 	open_mapped(test, 1, false);
 	local_irq_disable();
 	first = rig->pmu->add(rig->event, PERF_EF_START);
 	err = rig->pmu->add(second, PERF_EF_START);
-	take_one(rig, REFPMU_KERNEL);
+	generate_one(rig, REFPMU_KERNEL);
 	rig->pmu->del(rig->event, 0);
 	local_irq_enable();
 
@@ -718,7 +718,7 @@ static void ring_desc(const struct ring *ring, char *desc)
 
 KUNIT_ARRAY_PARAM(ring, rings, ring_desc);
 
-static void rings_that_are_excluded_are_not_recorded(struct kunit *test)
+static void excluded_privileges_are_not_recorded(struct kunit *test)
 {
 	const struct ring *ring = test->param_value;
 	struct trace_rig *rig = test->priv;
@@ -730,8 +730,8 @@ static void rings_that_are_excluded_are_not_recorded(struct kunit *test)
 	open_attr(test, &attr);
 	map_area(test, 1, false);
 	perf_event_enable(rig->event);
-	take_one(rig, REFPMU_USER);
-	take_one(rig, REFPMU_KERNEL);
+	generate_one(rig, REFPMU_USER);
+	generate_one(rig, REFPMU_KERNEL);
 	perf_event_disable(rig->event);
 
 	if (!ring->no_user)
@@ -741,7 +741,7 @@ static void rings_that_are_excluded_are_not_recorded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, head(rig), (u64)at * RECORD);
 }
 
-static void device_reaches_its_own_memory_alone(struct kunit *test)
+static void device_accesses_only_its_own_memory(struct kunit *test)
 {
 	struct trace_rig *rig = test->priv;
 	void *base, *in, *last, *before, *behind, *astride, *area, *around, *closed;
@@ -772,26 +772,26 @@ static void device_reaches_its_own_memory_alone(struct kunit *test)
 }
 
 #ifdef PERF_PMU_CAP_AUX_PAUSE
-static void paused_trace_goes_on_in_its_transaction(struct kunit *test)
+static void paused_trace_resumes_in_its_transaction(struct kunit *test)
 {
 	struct trace_rig *rig = test->priv;
 	u64 paused, resumed;
 	bool open;
 
-	KEEPS(test, "DRC-063", "DRV-027");
+	VERIFIES(test, "DRC-063", "DRV-027");
 	open_mapped(test, 1, false);
 	local_irq_disable();
 	rig->pmu->add(rig->event, PERF_EF_START);
-	take_one(rig, REFPMU_KERNEL);
+	generate_one(rig, REFPMU_KERNEL);
 	rig->event->hw.aux_paused = 1;
 	rig->pmu->stop(rig->event, PERF_EF_PAUSE);
 	paused = reg(rig, REFPMU_REG_DEBUGCTL);
 	open = rig->t->buffer;
-	take_one(rig, REFPMU_KERNEL);
+	generate_one(rig, REFPMU_KERNEL);
 	rig->event->hw.aux_paused = 0;
 	rig->pmu->start(rig->event, PERF_EF_RESUME);
 	resumed = reg(rig, REFPMU_REG_DEBUGCTL);
-	take_one(rig, REFPMU_KERNEL);
+	generate_one(rig, REFPMU_KERNEL);
 	rig->pmu->del(rig->event, 0);
 	local_irq_enable();
 
@@ -801,17 +801,17 @@ static void paused_trace_goes_on_in_its_transaction(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, head(rig), 2ULL * RECORD);
 	expect_branches(test, 0, 1, 0);
 	expect_branches(test, RECORD, 1, 2);
-	KUNIT_EXPECT_EQ(test, told(rig).records, 1U);
+	KUNIT_EXPECT_EQ(test, summary(rig).records, 1U);
 }
 
 /* Another event may pause and resume the trace at any time, also between a stop and a start. */
-static void resume_does_not_start_what_is_stopped(struct kunit *test)
+static void resume_does_not_start_a_stopped_event(struct kunit *test)
 {
 	struct trace_rig *rig = test->priv;
 	u64 resumed, paused;
 	int state;
 
-	KEEPS(test, "DRC-063", "DRV-027");
+	VERIFIES(test, "DRC-063", "DRV-027");
 	open_mapped(test, 1, false);
 	local_irq_disable();
 	rig->pmu->add(rig->event, PERF_EF_START);
@@ -825,7 +825,7 @@ static void resume_does_not_start_what_is_stopped(struct kunit *test)
 	rig->pmu->stop(rig->event, PERF_EF_PAUSE);
 	rig->pmu->start(rig->event, 0);
 	paused = reg(rig, REFPMU_REG_DEBUGCTL);
-	take_one(rig, REFPMU_KERNEL);
+	generate_one(rig, REFPMU_KERNEL);
 	rig->pmu->del(rig->event, 0);
 	local_irq_enable();
 
@@ -835,38 +835,38 @@ static void resume_does_not_start_what_is_stopped(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, head(rig), 0ULL);
 }
 #else
-static void paused_trace_goes_on_in_its_transaction(struct kunit *test)
+static void paused_trace_resumes_in_its_transaction(struct kunit *test)
 {
 	kunit_skip(test, "this kernel pauses no trace");
 }
 
-static void resume_does_not_start_what_is_stopped(struct kunit *test)
+static void resume_does_not_start_a_stopped_event(struct kunit *test)
 {
 	kunit_skip(test, "this kernel pauses no trace");
 }
 #endif
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE_PARAM(refusal_has_its_errno_and_leaves_no_trace, refusal_gen_params),
-	KUNIT_CASE(accepted_event_is_given_back_once),
-	KUNIT_CASE(area_is_one_stretch_of_its_pages),
-	KUNIT_CASE(area_larger_than_memory_is_refused),
-	KUNIT_CASE(area_is_set_up_and_freed_once),
-	KUNIT_CASE(event_without_area_is_switched_off),
-	KUNIT_CASE(start_that_cannot_leaves_the_event_stopped),
-	KUNIT_CASE(every_branch_is_in_the_area),
-	KUNIT_CASE(beginning_of_a_trace_is_told_once),
+	KUNIT_CASE_PARAM(rejected_event_has_its_errno_and_no_effect, refusal_gen_params),
+	KUNIT_CASE(accepted_event_is_destroyed_once),
+	KUNIT_CASE(aux_area_maps_its_pages_contiguously),
+	KUNIT_CASE(aux_area_larger_than_memory_is_rejected),
+	KUNIT_CASE(aux_area_is_set_up_and_freed_once),
+	KUNIT_CASE(event_without_aux_area_is_disabled),
+	KUNIT_CASE(failed_start_leaves_the_event_stopped),
+	KUNIT_CASE(aux_area_has_every_branch),
+	KUNIT_CASE(start_of_a_trace_is_recorded_once),
 	KUNIT_CASE(record_never_wraps),
-	KUNIT_CASE(full_area_is_truncated_and_the_event_off),
+	KUNIT_CASE(full_aux_area_truncates_the_trace_and_disables_the_event),
 	KUNIT_CASE(unread_data_is_not_overwritten),
-	KUNIT_CASE(snapshot_goes_round_without_interrupts),
+	KUNIT_CASE(snapshot_wraps_without_interrupts),
 	KUNIT_CASE(stop_ends_the_transaction),
 	KUNIT_CASE(add_without_start_records_nothing),
-	KUNIT_CASE(device_belongs_to_one_event),
-	KUNIT_CASE_PARAM(rings_that_are_excluded_are_not_recorded, ring_gen_params),
-	KUNIT_CASE(device_reaches_its_own_memory_alone),
-	KUNIT_CASE(paused_trace_goes_on_in_its_transaction),
-	KUNIT_CASE(resume_does_not_start_what_is_stopped),
+	KUNIT_CASE(second_event_cannot_be_added),
+	KUNIT_CASE_PARAM(excluded_privileges_are_not_recorded, ring_gen_params),
+	KUNIT_CASE(device_accesses_only_its_own_memory),
+	KUNIT_CASE(paused_trace_resumes_in_its_transaction),
+	KUNIT_CASE(resume_does_not_start_a_stopped_event),
 	{}
 };
 

@@ -5,13 +5,13 @@
 #include <linux/hrtimer.h>
 
 #include "uncore/uncore.h"
-#include "keeps.h"
+#include "verifies.h"
 
 #define FOREIGN_TYPE 0x7fff0000
 #define REQUESTS 0x0101 /* allowed on any counter */
 #define PREFETCHES 0x0108 /* allowed on the first two counters only */
 #define SETTLED (PERF_HES_STOPPED | PERF_HES_UPTODATE)
-#define HERE 0 /* CPU on which events are opened */
+#define EVENT_CPU 0 /* CPU on which events are opened */
 
 static struct perf_event_attr attr_of(u64 config)
 {
@@ -34,12 +34,12 @@ static struct perf_event *new_event(struct kunit *test, const struct perf_event_
 	event->group_leader = event;
 	INIT_LIST_HEAD(&event->sibling_list);
 	event->hw.sample_period = attr->sample_period;
-	event->cpu = HERE;
+	event->cpu = EVENT_CPU;
 	return event;
 }
 
-/* Create an event that event_init has accepted; uninit() destroys it. */
-static struct perf_event *accepted(struct kunit *test, u64 config)
+/* Create an event that event_init has accepted; destroy_event() destroys it. */
+static struct perf_event *open_accepted(struct kunit *test, u64 config)
 {
 	const struct perf_event_attr attr = attr_of(config);
 	struct perf_event *event = new_event(test, &attr);
@@ -48,12 +48,12 @@ static struct perf_event *accepted(struct kunit *test, u64 config)
 	return event;
 }
 
-static void uninit(struct perf_event *event)
+static void destroy_event(struct perf_event *event)
 {
 	event->destroy(event);
 }
 
-static u64 counted(const struct perf_event *event)
+static u64 event_count(const struct perf_event *event)
 {
 	return local64_read(&event->count);
 }
@@ -107,24 +107,24 @@ static void stop(struct perf_event *event, int flags)
 	local_irq_enable();
 }
 
-static void ops_say_what_the_device_is(struct kunit *test)
+static void pmu_has_no_interrupt_and_no_exclusion(struct kunit *test)
 {
 	const struct pmu *pmu = &refpmu_uncore.pmu;
 
-	KEEPS(test, "DRC-010");
+	VERIFIES(test, "DRC-010");
 	/* 0 would be perf_hw_context, which belongs to core PMUs. */
 	KUNIT_EXPECT_EQ(test, (int)pmu->task_ctx_nr, (int)perf_invalid_context);
 	KUNIT_EXPECT_TRUE(test, pmu->capabilities & PERF_PMU_CAP_NO_INTERRUPT);
 	KUNIT_EXPECT_TRUE(test, pmu->capabilities & PERF_PMU_CAP_NO_EXCLUDE);
 }
 
-static void foreign_types_are_not_looked_at(struct kunit *test)
+static void event_of_another_type_reaches_no_check(struct kunit *test)
 {
 	struct perf_event_attr attr = attr_of(REQUESTS);
 	const s64 inits = atomic64_read(&refpmu_uncore.inits);
 	struct perf_event *event;
 
-	KEEPS(test, "DRC-017", "DRC-036", "INI-003");
+	VERIFIES(test, "DRC-017", "DRC-036", "INI-003");
 	attr.type = FOREIGN_TYPE;
 	event = new_event(test, &attr);
 	event->cpu = -1;
@@ -134,30 +134,30 @@ static void foreign_types_are_not_looked_at(struct kunit *test)
 }
 
 /* perf itself rejects the event only after event_init. */
-static void events_of_no_cpu_are_refused_by_the_driver(struct kunit *test)
+static void event_init_rejects_events_without_a_cpu(struct kunit *test)
 {
 	const struct perf_event_attr attr = attr_of(REQUESTS);
 	const s64 live = atomic64_read(&refpmu_uncore.live);
 	struct perf_event *event = new_event(test, &attr);
 
-	KEEPS(test, "DRC-028", "DRC-036", "DRC-037");
+	VERIFIES(test, "DRC-028", "DRC-036", "DRC-037");
 	event->cpu = -1;
 	KUNIT_EXPECT_EQ(test, refpmu_uncore_event_init(event), -EINVAL);
 	KUNIT_EXPECT_NULL(test, event->destroy);
-	event->cpu = HERE;
+	event->cpu = EVENT_CPU;
 	event->attach_state = PERF_ATTACH_TASK;
 	KUNIT_EXPECT_EQ(test, refpmu_uncore_event_init(event), -EINVAL);
 	KUNIT_EXPECT_NULL(test, event->destroy);
 	KUNIT_EXPECT_EQ(test, atomic64_read(&refpmu_uncore.live), live);
 }
 
-static void event_stays_within_the_mask_that_is_shown(struct kunit *test)
+static void event_runs_on_a_cpu_of_the_cpumask(struct kunit *test)
 {
 	const struct perf_event_attr attr = attr_of(REQUESTS);
 	struct perf_event *event = new_event(test, &attr);
 	int cpu;
 
-	KEEPS(test, "DRC-029", "DRC-091", "INI-020");
+	VERIFIES(test, "DRC-029", "DRC-091", "INI-020");
 	for_each_online_cpu(cpu) {
 		event->cpu = cpu;
 		KUNIT_ASSERT_EQ(test, refpmu_uncore_event_init(event), 0);
@@ -165,20 +165,20 @@ static void event_stays_within_the_mask_that_is_shown(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, event->cpu,
 				    refpmu_uncore.scoped ? cpu : (int)refpmu_uncore.cpu,
 				    "cpu %d", cpu);
-		uninit(event);
+		destroy_event(event);
 	}
 	KUNIT_EXPECT_TRUE(test, refpmu_uncore.scoped || cpu_online(refpmu_uncore.cpu));
 }
 
 /* perf does not check PERF_PMU_CAP_NO_INTERRUPT for events that the kernel opens. */
-static void kernel_counters_do_not_sample_either(struct kunit *test)
+static void kernel_counters_cannot_sample(struct kunit *test)
 {
 	struct perf_event_attr attr = attr_of(REQUESTS);
 	struct perf_event *event;
 
-	KEEPS(test, "DRC-033", "DRC-036", "DRC-110");
+	VERIFIES(test, "DRC-033", "DRC-036", "DRC-110");
 	attr.sample_period = 1000;
-	event = perf_event_create_kernel_counter(&attr, HERE, NULL, NULL, NULL);
+	event = perf_event_create_kernel_counter(&attr, EVENT_CPU, NULL, NULL, NULL);
 	KUNIT_EXPECT_TRUE(test, IS_ERR(event));
 	if (IS_ERR(event))
 		KUNIT_EXPECT_EQ(test, PTR_ERR(event), -EOPNOTSUPP);
@@ -192,9 +192,9 @@ static void kernel_counters_count(struct kunit *test)
 	struct perf_event *event;
 	u64 enabled, running;
 
-	KEEPS(test, "DRV-033");
+	VERIFIES(test, "DRV-033");
 	attr.disabled = 0;
-	event = perf_event_create_kernel_counter(&attr, HERE, NULL, NULL, NULL);
+	event = perf_event_create_kernel_counter(&attr, EVENT_CPU, NULL, NULL, NULL);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
 	pulse(REQUESTS, 42);
 	KUNIT_EXPECT_EQ(test, perf_event_read_value(event, &enabled, &running), 42ULL);
@@ -202,12 +202,12 @@ static void kernel_counters_count(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, refpmu_uncore.used, 0ULL);
 }
 
-static void timer_runs_while_a_counter_does(struct kunit *test)
+static void timer_runs_only_while_a_counter_runs(struct kunit *test)
 {
-	struct perf_event *a = accepted(test, REQUESTS);
-	struct perf_event *b = accepted(test, REQUESTS);
+	struct perf_event *a = open_accepted(test, REQUESTS);
+	struct perf_event *b = open_accepted(test, REQUESTS);
 
-	KEEPS(test, "DRC-079");
+	VERIFIES(test, "DRC-079");
 	/* A timer function that ran when the last counter stopped may still be running. */
 	hrtimer_cancel(&refpmu_uncore.timer);
 	KUNIT_ASSERT_EQ(test, add(a, 0), 0);
@@ -223,33 +223,33 @@ static void timer_runs_while_a_counter_does(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, refpmu_uncore.running, 0ULL);
 	del(a);
 	KUNIT_EXPECT_FALSE(test, hrtimer_active(&refpmu_uncore.timer));
-	uninit(a);
-	uninit(b);
+	destroy_event(a);
+	destroy_event(b);
 }
 
 static void poll_folds_across_every_wrap(struct kunit *test)
 {
 	const u64 half = 1ULL << (refpmu_uncore.params.width - 1);
-	struct perf_event *event = accepted(test, REQUESTS);
+	struct perf_event *event = open_accepted(test, REQUESTS);
 	unsigned int i;
 
-	KEEPS(test, "CNT-007", "DRC-061", "DRC-079");
+	VERIFIES(test, "CNT-007", "DRC-061", "DRC-079");
 	KUNIT_ASSERT_EQ(test, add(event, PERF_EF_START), 0);
 	for (i = 0; i < 10; i++) {
 		pulse(REQUESTS, half - 1);
 		poll();
 	}
-	KUNIT_EXPECT_EQ(test, counted(event), 10 * (half - 1));
+	KUNIT_EXPECT_EQ(test, event_count(event), 10 * (half - 1));
 	del(event);
-	KUNIT_EXPECT_EQ(test, counted(event), 10 * (half - 1));
-	uninit(event);
+	KUNIT_EXPECT_EQ(test, event_count(event), 10 * (half - 1));
+	destroy_event(event);
 }
 
 static void late_update_folds_once(struct kunit *test)
 {
-	struct perf_event *event = accepted(test, REQUESTS);
+	struct perf_event *event = open_accepted(test, REQUESTS);
 
-	KEEPS(test, "DRC-052", "DRC-062", "DRV-009");
+	VERIFIES(test, "DRC-052", "DRC-062", "DRV-009");
 	KUNIT_ASSERT_EQ(test, add(event, PERF_EF_START), 0);
 	pulse(REQUESTS, 42);
 	stop(event, 0);
@@ -259,19 +259,21 @@ static void late_update_folds_once(struct kunit *test)
 	stop(event, PERF_EF_UPDATE);
 	stop(event, PERF_EF_UPDATE);
 	KUNIT_EXPECT_EQ(test, event->hw.state, SETTLED);
-	KUNIT_EXPECT_EQ(test, counted(event), 42ULL);
+	KUNIT_EXPECT_EQ(test, event_count(event), 42ULL);
 	start(event, 0);
 	pulse(REQUESTS, 8);
 	del(event);
-	KUNIT_EXPECT_EQ(test, counted(event), 50ULL);
-	uninit(event);
+	KUNIT_EXPECT_EQ(test, event_count(event), 50ULL);
+	destroy_event(event);
 }
 
-static void events_make_way_with_their_count(struct kunit *test)
+static void moved_events_keep_their_count(struct kunit *test)
 {
-	struct perf_event *any[2] = { accepted(test, REQUESTS), accepted(test, REQUESTS) };
-	struct perf_event *picky[2] = { accepted(test, PREFETCHES), accepted(test, PREFETCHES) };
-	struct perf_event *none = accepted(test, PREFETCHES);
+	struct perf_event *any[2] = { open_accepted(test, REQUESTS),
+				     open_accepted(test, REQUESTS) };
+	struct perf_event *picky[2] = { open_accepted(test, PREFETCHES),
+				       open_accepted(test, PREFETCHES) };
+	struct perf_event *none = open_accepted(test, PREFETCHES);
 	unsigned int i;
 
 	for (i = 0; i < 2; i++)
@@ -286,12 +288,12 @@ static void events_make_way_with_their_count(struct kunit *test)
 	for (i = 0; i < 2; i++) {
 		del(any[i]);
 		del(picky[i]);
-		KUNIT_EXPECT_EQ(test, counted(any[i]), 10ULL);
-		KUNIT_EXPECT_EQ(test, counted(picky[i]), 5ULL);
-		uninit(any[i]);
-		uninit(picky[i]);
+		KUNIT_EXPECT_EQ(test, event_count(any[i]), 10ULL);
+		KUNIT_EXPECT_EQ(test, event_count(picky[i]), 5ULL);
+		destroy_event(any[i]);
+		destroy_event(picky[i]);
 	}
-	uninit(none);
+	destroy_event(none);
 	KUNIT_EXPECT_EQ(test, refpmu_uncore.used, 0ULL);
 }
 
@@ -306,21 +308,21 @@ static void uncore_exit(struct kunit *test)
 		if (!event)
 			continue;
 		del(event);
-		uninit(event);
+		destroy_event(event);
 	}
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(ops_say_what_the_device_is),
-	KUNIT_CASE(foreign_types_are_not_looked_at),
-	KUNIT_CASE(events_of_no_cpu_are_refused_by_the_driver),
-	KUNIT_CASE(event_stays_within_the_mask_that_is_shown),
-	KUNIT_CASE(kernel_counters_do_not_sample_either),
+	KUNIT_CASE(pmu_has_no_interrupt_and_no_exclusion),
+	KUNIT_CASE(event_of_another_type_reaches_no_check),
+	KUNIT_CASE(event_init_rejects_events_without_a_cpu),
+	KUNIT_CASE(event_runs_on_a_cpu_of_the_cpumask),
+	KUNIT_CASE(kernel_counters_cannot_sample),
 	KUNIT_CASE(kernel_counters_count),
-	KUNIT_CASE(timer_runs_while_a_counter_does),
+	KUNIT_CASE(timer_runs_only_while_a_counter_runs),
 	KUNIT_CASE(poll_folds_across_every_wrap),
 	KUNIT_CASE(late_update_folds_once),
-	KUNIT_CASE(events_make_way_with_their_count),
+	KUNIT_CASE(moved_events_keep_their_count),
 	{}
 };
 

@@ -35,7 +35,7 @@ static int write_sysctl(proc_handler *handler, struct ctl_table *table, char *te
  * sample rate and throttle events that a case expects to run. Earlier suites may already have
  * caused that.
  */
-static int let_samples_cost(void)
+static int disable_sample_cost_limit(void)
 {
 	struct ctl_table rate = {
 		.procname = "perf_event_max_sample_rate",
@@ -66,7 +66,7 @@ int rig_init(struct kunit *test)
 	test->priv = rig;
 	rig->cpuc = per_cpu_ptr(rig_device->cpus, RIG_CPU);
 	/* Each case runs in its own thread, so the affinity ends with the case. */
-	err = let_samples_cost() ?: set_cpus_allowed_ptr(current, cpumask_of(RIG_CPU));
+	err = disable_sample_cost_limit() ?: set_cpus_allowed_ptr(current, cpumask_of(RIG_CPU));
 	if (err)
 		return err;
 	return smp_call_function_single(RIG_CPU, choose_clock, (void *)REFPMU_CLOCK_MANUAL, 1);
@@ -97,7 +97,7 @@ struct perf_event_attr rig_attr(u64 config)
 	};
 }
 
-static void keep_branches(struct rig_sample *sample, const struct perf_branch_stack *stack)
+static void copy_branches(struct rig_sample *sample, const struct perf_branch_stack *stack)
 {
 	sample->n_branches = stack->nr;
 	sample->branch_index = stack->hw_idx;
@@ -105,8 +105,8 @@ static void keep_branches(struct rig_sample *sample, const struct perf_branch_st
 	       min_t(u64, stack->nr, RIG_BRANCHES) * sizeof(stack->entries[0]));
 }
 
-static void keep(struct rig_sample *sample, const struct perf_event *event,
-		 const struct perf_sample_data *data, struct pt_regs *regs)
+static void copy_sample(struct rig_sample *sample, const struct perf_event *event,
+			const struct perf_sample_data *data, struct pt_regs *regs)
 {
 	u64 flags, gpr[REFPMU_GPRS];
 
@@ -130,7 +130,7 @@ static void keep(struct rig_sample *sample, const struct perf_event *event,
 	if (data->sample_flags & PERF_SAMPLE_WEIGHT_TYPE)
 		sample->weight = data->weight.full;
 	if (data->sample_flags & PERF_SAMPLE_BRANCH_STACK)
-		keep_branches(sample, data->br_stack);
+		copy_branches(sample, data->br_stack);
 }
 
 /* May run in an NMI, so it only records data. */
@@ -140,7 +140,7 @@ static void overflowed(struct perf_event *event, struct perf_sample_data *data,
 	struct rig *rig = event->overflow_handler_context;
 
 	if (rig->samples < RIG_SEEN)
-		keep(&rig->seen[rig->samples], event, data, regs);
+		copy_sample(&rig->seen[rig->samples], event, data, regs);
 	rig->samples++;
 	rig->periods += data->period;
 	rig->count = rig_count(event);

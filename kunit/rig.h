@@ -6,7 +6,7 @@
 #include <kunit/test.h>
 
 #include "core_pmu/cpu.h"
-#include "keeps.h"
+#include "verifies.h"
 
 /* The device of the suites, and their CPU. */
 #define rig_device (&refpmu_devices[0])

@@ -37,7 +37,7 @@ CASES_LOG = "PMUCONF_CASES_LOG"
 run."""
 ALL_CASES = "*"
 
-HANDING = "qemu_fw_cfg"
+FW_CFG_MODULE = "qemu_fw_cfg"
 """The kernel module through which a guest reads the file that QEMU passes to it."""
 
 # A slow host must not look like a hang of the guest or like an unstable clock.
@@ -142,11 +142,11 @@ class Guest:
 
     def store_passed_file(self, file: str) -> None:
         """Decompresses the file that QEMU passes to the guest, and stores it as /modules/FILE."""
-        self.load(f"{HANDING}.ko")
-        done = self.exec(["sh", "-c", f"zcat <{qemu.HANDED} >{_words([file])}"])
+        self.load(f"{FW_CFG_MODULE}.ko")
+        done = self.exec(["sh", "-c", f"zcat <{qemu.PASSED_FILE} >{_words([file])}"])
         if done.status != 0:
             raise PmuvmError(f"the guest cannot store {file}: {done.stderr.strip()}")
-        self.unload(HANDING)
+        self.unload(FW_CFG_MODULE)
 
     def load(self, file: str, parameters: Sequence[str] = ()) -> None:
         """Loads /modules/FILE with words PARAM=VALUE. ModuleRefused with the kernel's reason."""

@@ -212,7 +212,7 @@ def _built(name: str, how: Recipe, arch: Arch) -> Kernel:
         if not image.is_file() or ((overlay or how.make) and not made):
             print(f"building the kernel {name} (minutes, once)", flush=True)
             if overlay:
-                tree.lay(opened.path / tree.OVERLAY, overlay)
+                tree.update_sources(opened.path / tree.OVERLAY, overlay)
             opened.configure(how.options)
             opened.make(*how.make, "bzImage", "modules")
             image.parent.mkdir(exist_ok=True)

@@ -33,8 +33,8 @@ CONSOLE_PIPE_BYTES = 1 << 20
 CONSOLE_LIMIT = 8 << 20
 """Maximum number of console bytes: a guest must not fill the host's memory."""
 
-HANDED_AS = "opt/pmuvm/handed"
-HANDED = f"/sys/firmware/qemu_fw_cfg/by_name/{HANDED_AS}/raw"
+PASSED_AS = "opt/pmuvm/handed"
+PASSED_FILE = f"/sys/firmware/qemu_fw_cfg/by_name/{PASSED_AS}/raw"
 """The path of the passed file in the guest's sysfs. Linux reads it one byte at a time, so it must be small."""
 
 Port = socket.socket | io.FileIO
@@ -57,7 +57,7 @@ class Machine:
     state: pathlib.Path | None = None
     """A state that `Qemu.save` wrote of the same machine; `restore` continues from there."""
     handed: pathlib.Path | None = None
-    """A file of the host that the guest may read as HANDED after it loads the kernel module for that."""
+    """A file of the host that the guest may read as PASSED_FILE after it loads the kernel module for that."""
     ram: pathlib.Path | None = None
     """A file that has the guest's memory. After the guest's death its content can still be read."""
     icount: int | None = None
@@ -75,7 +75,7 @@ def argv(
     arch = machine.arch
     initrd = [] if machine.initrd is None else ["-initrd", str(machine.initrd)]
     incoming = [] if machine.state is None else ["-incoming", "defer", "-S"]
-    handed = [] if machine.handed is None else ["-fw_cfg", _handing(machine.handed)]
+    handed = [] if machine.handed is None else ["-fw_cfg", _fw_cfg_options(machine.handed)]
     kind = arch.qemu_machine if machine.ram is None else f"{arch.qemu_machine},memory-backend=ram"
     return [
         arch.qemu,
@@ -108,9 +108,9 @@ def _ram(file: pathlib.Path, size_mb: int) -> str:
     return f"memory-backend-file,id=ram,size={size_mb}M,share=on,mem-path={path}"
 
 
-def _handing(file: pathlib.Path) -> str:
+def _fw_cfg_options(file: pathlib.Path) -> str:
     path = str(file).replace(",", ",,")
-    return f"name={HANDED_AS},file={path}"
+    return f"name={PASSED_AS},file={path}"
 
 
 class Qemu:

@@ -34,10 +34,10 @@ from .machine_options import MachineOptions
 from .progress import Progress
 
 PRODUCTS = ("stream.jsonl", "console.log", "results.json", "results.ktap", "junit.xml")
-HANDED_BYTES = 512 << 10
+PASSED_BYTES = 512 << 10
 """Maximum size of a compressed module that is passed to a guest, which reads it one byte at a time."""
-HANDED_LEVEL = 6
-HANDED_KEPT_BYTES = 64 << 20
+PASSED_LEVEL = 6
+PASSED_KEPT_BYTES = 64 << 20
 CONFORMANT, NOT_CONFORMANT, NOT_JUDGED = 0, 1, 2
 
 
@@ -289,13 +289,13 @@ def _restored(
     loaded, handed = next(iter(named.items()), (None, None))
     if handed is not None:
         handed = _compressed(handed)
-        taker = kernel.module_of_package(found, guest.HANDING)
-        if len(named) != 1 or taker is None or handed.stat().st_size > HANDED_BYTES:
+        taker = kernel.module_of_package(found, guest.FW_CFG_MODULE)
+        if len(named) != 1 or taker is None or handed.stat().st_size > PASSED_BYTES:
             return None
-        path = store.cache() / "handed" / f"{found.release}-{guest.HANDING}.ko"
+        path = store.cache() / "handed" / f"{found.release}-{guest.FW_CFG_MODULE}.ko"
         if not path.is_file() or path.read_bytes() != taker:
             store.write(path, taker)
-        files[f"modules/{guest.HANDING}.ko"] = path
+        files[f"modules/{guest.FW_CFG_MODULE}.ko"] = path
     machine = _machine(found, target, (), files, "", image.place)
     if machine.accel == "kvm":
         return None
@@ -328,24 +328,24 @@ def _restored(
 
 def _compressed(built: pathlib.Path) -> pathlib.Path:
     """The compressed module, in the cache."""
-    data = gzip.compress(built.read_bytes(), compresslevel=HANDED_LEVEL, mtime=0)
+    data = gzip.compress(built.read_bytes(), compresslevel=PASSED_LEVEL, mtime=0)
     path = store.cache() / "handed" / f"{store.digest([data])}.ko.gz"
     if not path.is_file():
         store.write(path, data)
-        store.prune(path.parent, "*.ko.gz", image.KEPT_DAYS, HANDED_KEPT_BYTES)
+        store.prune(path.parent, "*.ko.gz", image.KEPT_DAYS, PASSED_KEPT_BYTES)
     return path
 
 
-def behind_boot(
+def boot_without_module(
     target: suite.Target, found: kernel.Kernel, folder: pathlib.Path
 ) -> session.Plan | None:
-    """Guests that receive their module after the boot (`handing`). One guest boots, and its state in `folder` is the
+    """Guests that receive their module after the boot (`pass_module`). One guest boots, and its state in `folder` is the
     start of all others. None if the kernel's package does not have the module that reads passed files.
     """
-    taker = kernel.module_of_package(found, guest.HANDING)
+    taker = kernel.module_of_package(found, guest.FW_CFG_MODULE)
     if taker is None:
         return None
-    path = folder / f"{guest.HANDING}.ko"
+    path = folder / f"{guest.FW_CFG_MODULE}.ko"
     store.write(path, taker)
     first = dataclasses.replace(plan(target, found, path), module=None)
     state = folder / session.STATE
@@ -355,8 +355,8 @@ def behind_boot(
     return dataclasses.replace(first, machine=machine)
 
 
-def handing(behind: session.Plan, built: pathlib.Path) -> session.Plan:
-    """The guests of behind_boot(), which receive the module `built` and load it."""
+def pass_module(behind: session.Plan, built: pathlib.Path) -> session.Plan:
+    """The guests of boot_without_module(), which receive the module `built` and load it."""
     packed = built.with_suffix(".ko.gz")
     store.write(packed, gzip.compress(built.read_bytes(), mtime=0))
     machine = dataclasses.replace(behind.machine, handed=packed)

@@ -115,7 +115,7 @@ def opened(series: str, fragment: str, folder: Path, log: Path) -> Iterator[Tree
         yield Tree(path, log)
 
 
-def lay(target: Path, wanted: Mapping[Path, bytes]) -> None:
+def update_sources(target: Path, wanted: Mapping[Path, bytes]) -> None:
     """Makes `target` contain the sources `wanted`. A file with the same content keeps its time."""
     for name, content in wanted.items():
         path = target / name

@@ -30,8 +30,8 @@ STYLE = "style.md"
 TARGETS = DOCS / "targets.md"
 TARGET_READER = Path("conformance/target/target_file.cpp")
 TARGET_SOURCE = Path("conformance/target/target_claims.cpp")
-DRIVER_ROOMS = ("core", "model", "core_pmu", "uncore", "trace", "port", "compat", "include")
-WORD_ROOMS = ("driver", "kunit", "conformance", "oracle", "tools", "ci", "vm", "fuzz")
+DRIVER_FOLDERS = ("core", "model", "core_pmu", "uncore", "trace", "port", "compat", "include")
+WORD_FOLDERS = ("driver", "kunit", "conformance", "oracle", "tools", "ci", "vm", "fuzz")
 WORD_SUFFIXES = {".c", ".h", ".cpp", ".toml", ".py", ".patch", ""}
 
 FENCE = re.compile(r"^```.*?^```$", re.M | re.S)
@@ -73,11 +73,11 @@ def blocks(text: str) -> Iterator[str]:
     yield "\n".join(lines)
 
 
-def spans(block: str) -> Iterator[str]:
+def code_spans(block: str) -> Iterator[str]:
     yield from SPAN.findall(block)
 
 
-def heads(text: str) -> Iterator[tuple[str, bool]]:
+def function_heads(text: str) -> Iterator[tuple[str, bool]]:
     """Functions whose definition or declaration starts a line of C, and whether a body follows."""
     for match in HEAD.finditer(text):
         name, first = match.groups()
@@ -130,7 +130,7 @@ def sources(root: Path) -> dict[Path, str]:
         path: path.read_text()
         for found in (
             (root / "driver").glob("*.[ch]"),
-            *((root / "driver" / room).rglob("*.[ch]") for room in DRIVER_ROOMS),
+            *((root / "driver" / room).rglob("*.[ch]") for room in DRIVER_FOLDERS),
         )
         for path in sorted(found)
     }
@@ -139,18 +139,18 @@ def sources(root: Path) -> dict[Path, str]:
 def words(root: Path) -> set[str]:
     """All words of the sources, without those of the checked texts."""
     found: set[str] = set()
-    for room in WORD_ROOMS:
+    for room in WORD_FOLDERS:
         for path in (root / room).rglob("*"):
             if path.is_file() and path.suffix in WORD_SUFFIXES and "corpus" not in path.parts:
                 found |= set(WORD.findall(path.read_text(errors="replace")))
     return found
 
 
-def survey(root: Path) -> Tree:
+def read_tree(root: Path) -> Tree:
     functions: dict[str, set[Path]] = {}
     called: set[str] = set()
     for path, text in sources(root).items():
-        for name, body in heads(text):
+        for name, body in function_heads(text):
             if body or path.suffix == ".h":
                 functions.setdefault(name, set()).add(path)
         called |= set(CALL.findall(text))
@@ -203,7 +203,7 @@ def unknown_names(name: Path, text: str, tree: Tree) -> list[str]:
     found = []
     for block in blocks(text):
         file = ""
-        for span in spans(block):
+        for span in code_spans(block):
             if wrong := check_span(span, file, tree):
                 found.append(f"{name}: `{span}`: {wrong}")
             if FILE.match(span):
@@ -292,7 +292,7 @@ def findings(root: Path) -> list[str]:
     for name in (GUIDE, TARGETS):
         if not (root / name).is_file():
             return [f"{name}: the file is missing"]
-    tree = survey(root)
+    tree = read_tree(root)
     pages = [root / GUIDE, *sorted((root / PAGES).glob("*.md"))]
     guide = "\n".join(page.read_text() for page in pages)
     found = [

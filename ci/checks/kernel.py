@@ -12,7 +12,7 @@ from vm import packages, source, store
 from vm import kernel as kernels
 from vm.errors import PmuvmError
 
-KERNEL_ROOMS = (
+KERNEL_FOLDERS = (
     "driver/core_pmu",
     "driver/uncore",
     "driver/trace",
@@ -80,7 +80,7 @@ def checkpatch_script() -> Path:
 
 def checkpatch(root: Path, files: list[Path]) -> list[str]:
     """The findings of checkpatch --strict, from the kernel's own source, in the kernel C."""
-    rooms = tuple(root / room for room in KERNEL_ROOMS)
+    rooms = tuple(root / room for room in KERNEL_FOLDERS)
     sources = [
         str(file.relative_to(root))
         for file in files

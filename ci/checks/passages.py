@@ -17,7 +17,7 @@ from pathlib import Path
 from ci.mutation.patch import DIFF_START, KEY_LINE
 
 MUTANTS = "driver/mutants/"
-FIELD_ROOMS = (
+FIELD_FOLDERS = (
     "conformance/rules/",
     "conformance/waivers/",
     "conformance/untested.toml",
@@ -57,7 +57,7 @@ def passages(root: Path, name: str, comments: bool = False) -> list[Passage]:
         return list(_comments(name, text))
     if name.endswith(".md"):
         return [Passage(name, 1, (root / name).read_text(encoding="utf-8"), document=True)]
-    if name.endswith(".toml") and name.startswith(FIELD_ROOMS):
+    if name.endswith(".toml") and name.startswith(FIELD_FOLDERS):
         return list(fields(name, (root / name).read_text(encoding="utf-8")))
     if name.endswith(".patch") and name.startswith(MUTANTS):
         return list(description(name, (root / name).read_text(encoding="utf-8")))

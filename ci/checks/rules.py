@@ -11,7 +11,7 @@ import tomllib
 from collections import defaultdict
 from pathlib import Path
 
-from conformance.rules.evidence import KEEPS, PYTEST_ROOMS, QUOTED
+from conformance.rules.evidence import VERIFIES, PYTEST_FOLDERS, QUOTED
 from conformance.rules.generate import CatalogueError, Rule, read_catalogue
 from conformance.rules.renamed import read_renamed
 from conformance.rules.renamed import NAME as RENAMED
@@ -32,7 +32,7 @@ Evidence = dict[str, set[str]]  # The layers that name each rule.
 
 
 def evidence(root: Path, files: list[Path]) -> Evidence:
-    """The layers that name each rule: cases by rule::, KUnit by KEEPS(), pytest by its mark."""
+    """The layers that name each rule: cases by rule::, KUnit by VERIFIES(), pytest by its mark."""
     named: Evidence = defaultdict(set)
     for file in files:
         relative = file.relative_to(root)
@@ -41,7 +41,7 @@ def evidence(root: Path, files: list[Path]) -> Evidence:
             for area, number in CASE_USE.findall(file.read_text()):
                 named[f"{area}-{number}"].add("case")
         elif room == "kunit" and file.suffix in {".c", ".h"}:
-            for arguments in KEEPS.findall(file.read_text()):
+            for arguments in VERIFIES.findall(file.read_text()):
                 for rule_id in QUOTED.findall(arguments):
                     named[rule_id].add("kunit")
         elif file.name.endswith("_test.py") and (layer := pytest_layer(relative)):
@@ -53,7 +53,7 @@ def evidence(root: Path, files: list[Path]) -> Evidence:
 
 def pytest_layer(file: Path) -> str:
     """The layer of a file of pytest tests; "" if its marks do not count."""
-    layers = [layer for room, layer in PYTEST_ROOMS.items() if file.is_relative_to(room)]
+    layers = [layer for room, layer in PYTEST_FOLDERS.items() if file.is_relative_to(room)]
     return layers[0] if layers else ""
 
 

@@ -16,7 +16,7 @@ LINUX = re.compile(r"linux:([^#]+)#(.+)|linux:(Documentation/[^#]+)")
 MANUAL = re.compile(r"man:([\w.-]+)\((\d)\)#(.+)")
 FONTS = re.compile(r"\\f(?:\w|\(..|\[\w*\])|\\&|\\[cp|^]")
 COMPARISON = re.compile(r"(>=|<=|==|>|<)(\d+)\.(\d+)")
-HOLDS: dict[str, Callable[[tuple[int, ...], tuple[int, ...]], bool]] = {
+COMPARE: dict[str, Callable[[tuple[int, ...], tuple[int, ...]], bool]] = {
     ">=": lambda a, b: a >= b,
     "<=": lambda a, b: a <= b,
     "==": lambda a, b: a == b,
@@ -29,7 +29,7 @@ def is_for(kernels: str, series: str) -> bool:
     """Whether `kernels` (">=6.1,<6.12") includes a series."""
     here = tuple(int(part) for part in series.split("."))
     return all(
-        HOLDS[how](here, (int(major), int(minor)))
+        COMPARE[how](here, (int(major), int(minor)))
         for how, major, minor in COMPARISON.findall(kernels)
     )
 

@@ -39,7 +39,7 @@ FOR_TESTS = ("conformance/selftest",)
 """Folders called `tests` may also include the headers of these rooms."""
 SOURCES = {".c", ".h", ".cpp", ".py", ".js", ".sh", ".cmake", ".inc"}
 SLEEP = re.compile(r"\b(sleep|usleep|nanosleep|msleep|mdelay|sleep_for|sleep_until)\s*\(")
-SLEEP_ROOMS = ("conformance", "oracle", "tools", "driver", "kunit", "vm", "ci", "fuzz")
+SLEEP_FOLDERS = ("conformance", "oracle", "tools", "driver", "kunit", "vm", "ci", "fuzz")
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"][^>"]+[>"])', re.M)
 CLOCK = re.compile(r"\b(steady_clock|system_clock|clock_gettime|gettimeofday|\w*Deadline\w*)\b")
 CASE = re.compile(r"^CONFORMANCE_CASE\(\s*\w+,\s*(\w+)(.*?)\) \{(.*?)^\}", re.S | re.M)
@@ -122,7 +122,7 @@ def nothing_sleeps(root: Path, files: list[Path]) -> list[str]:
     found = []
     for file in files:
         relative = file.relative_to(root)
-        if relative.parts[0] not in SLEEP_ROOMS or file.suffix not in {".c", ".cpp", ".h", ".py"}:
+        if relative.parts[0] not in SLEEP_FOLDERS or file.suffix not in {".c", ".cpp", ".h", ".py"}:
             continue
         if relative.match("ci/tests/*") or relative == Path("ci/checks/structure.py"):
             continue

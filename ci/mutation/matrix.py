@@ -112,7 +112,7 @@ def classes(folder: Path) -> dict[str, str]:
     return {str(name): str(title) for name, title in table.items()}
 
 
-def with_other_kernels(rows: Sequence[Row], folder: Path, whole: bool) -> list[Row]:
+def add_rows_of_other_kernels(rows: Sequence[Row], folder: Path, whole: bool) -> list[Row]:
     """`rows`, followed by the rows of the last complete run on each other kernel.
 
     `folder` has a file for each kernel. A run of all mutants (`whole`) writes one.

@@ -49,7 +49,7 @@ def test_each_test_file_lint_step_and_job_belongs_to_a_unit() -> None:
         place = job.place
         run = f"run/{place.target}-{place.kernel}"
         assert run in check_too if job.check else f"matrix/{job.name}" in night
-    assert {f"lint/{name}" for name in lint.names()} - night == {"lint/clang-tidy"}
+    assert {f"lint/{name}" for name in lint.step_names()} - night == {"lint/clang-tidy"}
     assert {"kunit/6.1", "kunit/6.12", "unit/driver-1of3", "unit/driver-dev-1of3"} <= night
 
 
@@ -127,20 +127,20 @@ def test_invalid_shard_error_names_the_option() -> None:
 
 def test_stages_select_groups_units_and_globs_with_their_builds() -> None:
     units = catalogue.check_units(INPUTS)
-    chosen = names(check.chosen(units, "fuzz/period,run/software-*"))
+    chosen = names(check.select_units(units, "fuzz/period,run/software-*"))
     assert chosen == {
         *("fuzz/period", "build/fuzz", "run/software-6.12"),
         *("build/guest", "build/module-6.12", "build/kernel-6.12"),
     }
-    assert {"lint/black", "tidy/1of4"} & names(check.chosen(units, "lint")) == {"lint/black"}
+    assert {"lint/black", "tidy/1of4"} & names(check.select_units(units, "lint")) == {"lint/black"}
 
 
 def test_skipped_units_are_left_out_and_builds_stay() -> None:
     units = catalogue.check_units(INPUTS)
-    found = names(check.without(units, "run/*,fuzz/period"))
+    found = names(check.skip_units(units, "run/*,fuzz/period"))
     assert names(units) - found == RUNS | {"fuzz/period"}
-    assert names(check.without(units, "")) == names(units)
-    assert "build/guest" in names(check.without(units, "*"))
+    assert names(check.skip_units(units, "")) == names(units)
+    assert "build/guest" in names(check.skip_units(units, "*"))
 
 
 def test_no_unit_of_make_check_depends_on_the_day() -> None:

@@ -58,7 +58,7 @@ def test_folders_at_the_limit_pass() -> None:
 
 
 def test_folder_without_branches_fails() -> None:
-    assert coverage.judge([])[1] == len(coverage.ROOMS)
+    assert coverage.judge([])[1] == len(coverage.FOLDERS)
 
 
 def test_failed_tests_give_no_coverage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

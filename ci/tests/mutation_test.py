@@ -98,12 +98,12 @@ def test_page_has_classes_survivors_and_rules_without_a_kill() -> None:
 def test_complete_run_keeps_the_rows_of_other_kernels(tmp_path: Path) -> None:
     new = report.rows([Trial(PLAIN, "6.12", "KILLED", killed_by=("A.One",))])
     old = report.rows([Trial(PLAIN, "6.1", "SURVIVED")])
-    assert matrix.with_other_kernels(new, tmp_path, whole=False) == new
+    assert matrix.add_rows_of_other_kernels(new, tmp_path, whole=False) == new
     assert not list(tmp_path.iterdir())
-    assert matrix.with_other_kernels(old, tmp_path, whole=True) == old
-    assert matrix.with_other_kernels(new, tmp_path, whole=False) == new
-    assert matrix.with_other_kernels(new, tmp_path, whole=True) == [*new, *old]
-    assert matrix.with_other_kernels(old, tmp_path, whole=True) == [*old, *new]
+    assert matrix.add_rows_of_other_kernels(old, tmp_path, whole=True) == old
+    assert matrix.add_rows_of_other_kernels(new, tmp_path, whole=False) == new
+    assert matrix.add_rows_of_other_kernels(new, tmp_path, whole=True) == [*new, *old]
+    assert matrix.add_rows_of_other_kernels(old, tmp_path, whole=True) == [*old, *new]
 
 
 def test_reasons_cover_areas_and_rules(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ class Mortal:
 
 
 def test_mutant_that_kills_the_guest_is_detected_and_others_remain_pending() -> None:
-    pending = oracle.chosen("6.12", ["M14-1", "M15-2", "M16-1"])
+    pending = oracle.select_mutants("6.12", ["M14-1", "M15-2", "M16-1"])
     trials = oracle.run_mutants(cast(oracle.OracleGuest, Mortal()), pending)
     assert [t.disagrees for t in trials] == [True, True]
     assert (trials[1].kernel, trials[1].reason) == ("dies", "BUG: kernel NULL pointer dereference")
@@ -95,11 +95,11 @@ def test_run_without_calls_is_refused(words: list[str], capsys: pytest.CaptureFi
 
 
 def test_mutants_of_the_event_attr_are_chosen() -> None:
-    ids = {mutant.id for mutant in oracle.chosen("6.12", [])}
+    ids = {mutant.id for mutant in oracle.select_mutants("6.12", [])}
     assert {"M14-1", "M15-2", "M16-1"} <= ids
     assert "M01-1" not in ids  # another class
     assert "M20-2" not in ids  # a target that `oracle` cannot check
-    assert [mutant.id for mutant in oracle.chosen("6.1", ["M15-2", "M01-1"])] == ["M15-2"]
+    assert [mutant.id for mutant in oracle.select_mutants("6.1", ["M15-2", "M01-1"])] == ["M15-2"]
 
 
 def test_an_unknown_mutant_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -491,4 +491,4 @@ def test_packages_of_node_are_installed_where_it_is_missing(
 
 
 def test_the_linter_is_a_step_of_lint() -> None:
-    assert "prose" in lint.names()
+    assert "prose" in lint.step_names()

@@ -36,7 +36,7 @@ FILES = {
     "conformance/cases/x/x_test.cpp": "CONFORMANCE_CASE(New, Counts,\n"
     "{rule::CNT_001, rule::CNT_002, rule::CNT_005}\n",
     "conformance/renamed.toml": '[[case]]\nold = "Old.Counts"\nnew = "New.Counts"\n',
-    "kunit/x_kunit.c": 'KEEPS(test,\n\t"CNT-002");\n',
+    "kunit/x_kunit.c": 'VERIFIES(test,\n\t"CNT-002");\n',
     "vm/tests/x_test.py": '@pytest.mark.rule("CNT-003")\n',
     "conformance/untested.toml": '[[untested]]\nrule = "CNT-004"\nreason = "No guest can."\n'
     '[[untested]]\nrule = "CNT-005"\nreason = "No target flies."\nlacking = "wings"\n',

@@ -97,4 +97,4 @@ def test_run_that_does_not_start_is_one_line_and_status_2(
 def test_zero_rounds_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         soak.main(["-n", "0"])
-    assert "argument -n: invalid number_above_0 value: '0'" in capsys.readouterr().err
+    assert "argument -n: invalid positive_number value: '0'" in capsys.readouterr().err

@@ -12,13 +12,13 @@ from conformance.rules.evidence import OtherTest, kunit_tests, pytest_tests
 KUNIT = """
 static void it_holds(struct kunit *test)
 {
-	KEEPS(test, "DRV-001",
+	VERIFIES(test, "DRV-001",
 	      "DRV-002");
 }
 
 static void not_listed(struct kunit *test)
 {
-	KEEPS(test, "DRV-003");
+	VERIFIES(test, "DRV-003");
 }
 
 static struct kunit_case cases[] = {
@@ -39,7 +39,7 @@ bool contract_added(struct kunit *test, int flags)
 
 void pmu_contract_it_holds(struct kunit *test)
 {
-	KEEPS(test, "DRV-001");
+	VERIFIES(test, "DRV-001");
 }
 """
 PYTEST = """

@@ -130,7 +130,7 @@ def lint_units() -> list[Unit]:
     """The steps of ci/lint.py; clang-tidy in parts."""
     heavy = {"kernel-6.12": 40.0, "kernel-6.1": 40.0, "sources": 60.0, "mypy": 30.0}
     found = []
-    for name in lint.names():
+    for name in lint.step_names():
         if name == "clang-tidy":
             continue
         needs = tuple(f"build/kernel-{line}" for line in KERNELS if name == f"kernel-{line}")

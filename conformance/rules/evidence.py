@@ -12,7 +12,7 @@ from pathlib import Path
 
 ID = r"[A-Z][A-Z0-9]*-[0-9]{3}"
 QUOTED = re.compile(rf'"({ID})"')
-KEEPS = re.compile(r"\bKEEPS\(\s*test\s*,([^;]*?)\)\s*;", re.S)
+VERIFIES = re.compile(r"\bVERIFIES\(\s*test\s*,([^;]*?)\)\s*;", re.S)
 FUNCTION = re.compile(r"^(?:static )?void (\w+)\(struct kunit \*test\)\n\{(.*?)^\}", re.S | re.M)
 CASE_LIST = re.compile(r"struct kunit_case (\w+)\[\] = \{(.*?)^\};", re.S | re.M)
 CASE = re.compile(r"\bKUNIT_CASE\w*\((\w+)")
@@ -21,7 +21,7 @@ SUITE_NAME = re.compile(r'\.name = "([^"]+)"')
 SUITE_CASES = re.compile(r"\.test_cases = (\w+)")
 # The functions of this suite are in several files. Their names have the name of the suite as prefix.
 SHARED = "pmu_contract"
-PYTEST_ROOMS = {
+PYTEST_FOLDERS = {
     "conformance/selftest": "vm",
     "driver/tests": "vm",
     "fuzz": "fuzz",
@@ -45,7 +45,7 @@ class OtherTest:
 
 
 def kunit_tests(text: str, file: str) -> list[OtherTest]:
-    """The rules in KEEPS() of one file of KUnit suites."""
+    """The rules in VERIFIES() of one file of KUnit suites."""
     suites = {}
     for body in SUITE.findall(text):
         name, cases = SUITE_NAME.search(body), SUITE_CASES.search(body)
@@ -65,7 +65,7 @@ def kunit_tests(text: str, file: str) -> list[OtherTest]:
         OtherTest(rule, "kunit", names[function], file)
         for function, body in FUNCTION.findall(text)
         if function in names
-        for arguments in KEEPS.findall(body)
+        for arguments in VERIFIES.findall(body)
         for rule in QUOTED.findall(arguments)
     ]
 
@@ -93,7 +93,7 @@ def read_tests(root: Path) -> list[OtherTest]:
     found = []
     for path in sorted((root / "kunit").glob("*.c")):
         found += kunit_tests(path.read_text(), str(path.relative_to(root)))
-    for room, layer in PYTEST_ROOMS.items():
+    for room, layer in PYTEST_FOLDERS.items():
         for path in sorted((root / room).rglob("*_test.py")):
             found += pytest_tests(path.read_text(), layer, str(path.relative_to(root)))
     return sorted(found, key=lambda test: (test.rule, test.layer, test.file, test.name))

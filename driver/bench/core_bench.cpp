@@ -114,22 +114,22 @@ BENCHMARK(AssignWithRegisters);
 
 // Wide events on the largest device, without a counter for one of the other events. The masks are
 // those of real events.
-void RefuseWide(benchmark::State& state) {
+void RejectWide(benchmark::State& state) {
   std::vector<refpmu_want> wants(8, Want(0x55555555, true));
   wants.insert(wants.end(), 15, Want(0xffffffff));
   wants.insert(wants.end(), 2, Want(0x80000000));
   Assign(state, wants, -ENOSPC);
 }
-BENCHMARK(RefuseWide);
+BENCHMARK(RejectWide);
 
 // The same with worst-case masks, which no event has: no two pairs are equivalent.
-void RefuseWideHard(benchmark::State& state) {
+void RejectWideWorstCase(benchmark::State& state) {
   std::vector<refpmu_want> wants(8, Want(0x55555555, true));
   for (unsigned i = 0; i < 17; ++i)
     wants.push_back(Want(0xffffffff & ~BIT_ULL(i) & ~BIT_ULL(31 - i)));
   Assign(state, wants, -ENOSPC);
 }
-BENCHMARK(RefuseWideHard);
+BENCHMARK(RejectWideWorstCase);
 
 void FilterBranches(benchmark::State& state) {
   std::vector<refpmu_pebs_lbr> raw;

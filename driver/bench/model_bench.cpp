@@ -90,11 +90,11 @@ BENCHMARK_CAPTURE(ReadRegister, fixed_counter, REFPMU_REG_FIXED_CTR(1));
 BENCHMARK_CAPTURE(ReadRegister, status, REFPMU_REG_GLOBAL_STATUS);
 BENCHMARK_CAPTURE(ReadRegister, lbr_from, REFPMU_REG_LBR_FROM(3));
 
-void LookAtTheLine(benchmark::State& state) {
+void ReadTheLine(benchmark::State& state) {
   Device device;
   for (auto _ : state) benchmark::DoNotOptimize(refpmu_model_line(device.get()));
 }
-BENCHMARK(LookAtTheLine);
+BENCHMARK(ReadTheLine);
 
 // Cost of a stimulus of @n events, none of which makes a counter overflow.
 void Pulse(benchmark::State& state) {
@@ -117,13 +117,13 @@ void Advance(benchmark::State& state) {
 }
 BENCHMARK(Advance)->Arg(1)->Arg(1'000'000'000);
 
-void AdvanceWithNothingOn(benchmark::State& state) {
+void AdvanceWithNoCounterEnabled(benchmark::State& state) {
   Device device;
   for (auto _ : state) {
     benchmark::DoNotOptimize(refpmu_model_advance(device.get(), 100, REFPMU_USER, false));
   }
 }
-BENCHMARK(AdvanceWithNothingOn);
+BENCHMARK(AdvanceWithNoCounterEnabled);
 
 void TicksToOverflow(benchmark::State& state) {
   Device device(8);
@@ -135,7 +135,7 @@ void TicksToOverflow(benchmark::State& state) {
 BENCHMARK(TicksToOverflow);
 
 // One event that makes a counter overflow and write a record.
-void PulseIntoARecord(benchmark::State& state) {
+void PulseWithARecord(benchmark::State& state) {
   Device device;
   const refpmu_origin origin = {.privilege = REFPMU_USER, .ip = 0x1234};
   const refpmu_stimulus stimulus = {false, 0x1d0, 1, 1, false, &origin};
@@ -148,7 +148,7 @@ void PulseIntoARecord(benchmark::State& state) {
     device.Rewind();
   }
 }
-BENCHMARK(PulseIntoARecord)->Arg(0)->Arg(3)->Arg(0xf00000b);
+BENCHMARK(PulseWithARecord)->Arg(0)->Arg(3)->Arg(0xf00000b);
 
 void Branch(benchmark::State& state, u64 debugctl) {
   Device device;

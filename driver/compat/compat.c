@@ -175,7 +175,7 @@ static void put_context(struct perf_event_context *ctx, struct pmu *pmu)
  * PMUs with the same task_ctx_nr share the per-CPU contexts. The first one that was registered owns
  * them.
  */
-static struct pmu *owner(const struct pmu *pmu)
+static struct pmu *context_owner(const struct pmu *pmu)
 {
 	return raw_cpu_ptr(pmu->pmu_cpu_context)->ctx.pmu;
 }
@@ -185,41 +185,41 @@ static struct pmu *owner(const struct pmu *pmu)
  * that PMU from now on. Otherwise no PMU has events there, and the caller must free the context;
  * returns true then.
  */
-static bool leave(struct perf_event_context *ctx, struct pmu *pmu)
+static bool remove_from_context(struct perf_event_context *ctx, struct pmu *pmu)
 {
-	struct pmu *heir = owner(pmu);
+	struct pmu *new_owner = context_owner(pmu);
 
-	if (heir == pmu)
+	if (new_owner == pmu)
 		return ctx->pmu == pmu;
 	for (; ctx; ctx = ctx->parent_ctx) {
 		if (ctx->pmu == pmu)
-			ctx->pmu = heir;
+			ctx->pmu = new_owner;
 	}
 	return false;
 }
 
-static void leave_task(struct task_struct *task, struct pmu *pmu)
+static void remove_from_task(struct task_struct *task, struct pmu *pmu)
 {
 	struct perf_event_context __rcu **slot =
 		(struct perf_event_context __rcu **)&task->perf_event_ctxp[pmu->task_ctx_nr];
 	struct perf_event_context *ctx = rcu_dereference(*slot);
 	unsigned long flags;
-	bool left = false;
+	bool removed = false;
 
 	if (!ctx)
 		return;
 	raw_spin_lock_irqsave(&ctx->lock, flags);
 	/* An exiting task may be freeing its context at the same time. */
 	if (ctx == rcu_access_pointer(*slot))
-		left = leave(ctx, pmu);
-	if (left) {
+		removed = remove_from_context(ctx, pmu);
+	if (removed) {
 		RCU_INIT_POINTER(*slot, NULL);
 		/* never the last reference: the task is on the task list */
 		put_task_struct(ctx->task);
 		WRITE_ONCE(ctx->task, TOMBSTONE);
 	}
 	raw_spin_unlock_irqrestore(&ctx->lock, flags);
-	if (left)
+	if (removed)
 		put_context(ctx, pmu);
 }
 
@@ -259,12 +259,12 @@ void refpmu_compat_unregister(struct pmu *pmu)
 	perf_pmu_unregister(pmu);
 	rcu_read_lock();
 	for_each_process_thread(process, task)
-		leave_task(task, pmu);
+		remove_from_task(task, pmu);
 	rcu_read_unlock();
 	/* Wait for readers of the contexts, and for contexts that kfree_rcu() has yet to free. */
 	synchronize_rcu();
 	rcu_barrier();
-	if (owner(pmu) == pmu)
+	if (context_owner(pmu) == pmu)
 		free_cpu_contexts(pmu);
 }
 

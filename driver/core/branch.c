@@ -4,7 +4,7 @@
 
 #define TRANSACTION (REFPMU_WANT_BRANCH_IN_TX | REFPMU_WANT_BRANCH_NO_TX)
 
-#define KINDS                                                                              \
+#define ALL_TYPES                                                                          \
 	(REFPMU_WANT_BRANCH_ANY | REFPMU_WANT_BRANCH_ANY_CALL |                            \
 	 REFPMU_WANT_BRANCH_ANY_RETURN | REFPMU_WANT_BRANCH_IND_CALL |                     \
 	 REFPMU_WANT_BRANCH_ABORT_TX | REFPMU_WANT_BRANCH_COND |                           \
@@ -15,7 +15,7 @@
  * The PERF_BR_* type of each branch type of the device, and the requests that match it besides ANY.
  */
 static const struct {
-	u64 kinds;
+	u64 requests;
 	u8 type;
 } types[] = {
 	[REFPMU_LBR_TYPE_JCC] = { REFPMU_WANT_BRANCH_COND, REFPMU_BRANCH_TYPE_COND },
@@ -41,23 +41,23 @@ static unsigned int type_of(const struct refpmu_pebs_lbr *raw)
 }
 
 /* Return the request bits (REFPMU_WANT_BRANCH_*) that match the branch in @raw. */
-static u64 kinds_of(const struct refpmu_pebs_lbr *raw)
+static u64 matching_requests(const struct refpmu_pebs_lbr *raw)
 {
 	const unsigned int type = type_of(raw);
-	u64 kinds = REFPMU_WANT_BRANCH_ANY;
+	u64 requests = REFPMU_WANT_BRANCH_ANY;
 
 	if (type < ARRAY_SIZE(types))
-		kinds |= types[type].kinds;
+		requests |= types[type].requests;
 	else if (kernel_address(raw->from) && !kernel_address(raw->to))
-		kinds |= REFPMU_WANT_BRANCH_ANY_RETURN;
+		requests |= REFPMU_WANT_BRANCH_ANY_RETURN;
 	else
-		kinds |= REFPMU_WANT_BRANCH_ANY_CALL;
+		requests |= REFPMU_WANT_BRANCH_ANY_CALL;
 	if (raw->info & REFPMU_LBR_INFO_ABORT)
-		kinds |= REFPMU_WANT_BRANCH_ABORT_TX;
-	return kinds;
+		requests |= REFPMU_WANT_BRANCH_ABORT_TX;
+	return requests;
 }
 
-static bool privilege_asked_for(const struct refpmu_pebs_lbr *raw, u64 filter)
+static bool privilege_is_requested(const struct refpmu_pebs_lbr *raw, u64 filter)
 {
 	if (kernel_address(raw->to))
 		return filter & REFPMU_WANT_BRANCH_KERNEL;
@@ -66,17 +66,17 @@ static bool privilege_asked_for(const struct refpmu_pebs_lbr *raw, u64 filter)
 	return filter & REFPMU_WANT_BRANCH_USER;
 }
 
-static bool asked_for(const struct refpmu_pebs_lbr *raw, u64 filter)
+static bool is_requested(const struct refpmu_pebs_lbr *raw, u64 filter)
 {
 	const u64 in = raw->info & REFPMU_LBR_INFO_IN_TX ? REFPMU_WANT_BRANCH_IN_TX :
 							   REFPMU_WANT_BRANCH_NO_TX;
-	const u64 kinds = filter & KINDS ? filter : REFPMU_WANT_BRANCH_ANY;
+	const u64 requests = filter & ALL_TYPES ? filter : REFPMU_WANT_BRANCH_ANY;
 
 	if (!raw->from && !raw->to)
 		return false;
 	if ((filter & TRANSACTION) && !(filter & in))
 		return false;
-	return (kinds & kinds_of(raw)) && privilege_asked_for(raw, filter);
+	return (requests & matching_requests(raw)) && privilege_is_requested(raw, filter);
 }
 
 static struct refpmu_branch_sample convert(const struct refpmu_pebs_lbr *raw, u64 filter)
@@ -106,7 +106,7 @@ unsigned int refpmu_branch_filter(const struct refpmu_pebs_lbr *raw, unsigned in
 	unsigned int i, kept = 0;
 
 	for (i = 0; i < n; i++) {
-		if (asked_for(&raw[i], filter))
+		if (is_requested(&raw[i], filter))
 			to[kept++] = convert(&raw[i], filter);
 	}
 	return kept;

@@ -35,7 +35,7 @@ static bool valid(const struct refpmu_want *want)
 }
 
 /* Check the resources that exist once: the branch selector, and the exclusive features. */
-static bool agree(const struct refpmu_want *wants, unsigned int n)
+static bool exclusive_resources_fit(const struct refpmu_want *wants, unsigned int n)
 {
 	const struct refpmu_want *first = NULL;
 	u64 features = 0;
@@ -60,46 +60,46 @@ struct registers {
 	u8 kind;
 	u8 n;
 	u64 value[OFFCORE_REGISTERS];
-	bool held[OFFCORE_REGISTERS];
+	bool used[OFFCORE_REGISTERS];
 };
 
-static bool holds(const struct registers *regs, unsigned int reg, u64 value)
+static bool has_value(const struct registers *regs, unsigned int reg, u64 value)
 {
-	return regs->held[reg] && regs->value[reg] == value;
+	return regs->used[reg] && regs->value[reg] == value;
 }
 
 /* Return the first register that contains @value, else the first free one, else @n of @regs. */
-static unsigned int find(const struct registers *regs, u64 value)
+static unsigned int find_register(const struct registers *regs, u64 value)
 {
 	unsigned int reg;
 
-	for (reg = 0; reg < regs->n && !holds(regs, reg, value); reg++)
+	for (reg = 0; reg < regs->n && !has_value(regs, reg, value); reg++)
 		;
 	if (reg < regs->n)
 		return reg;
-	for (reg = 0; reg < regs->n && regs->held[reg]; reg++)
+	for (reg = 0; reg < regs->n && regs->used[reg]; reg++)
 		;
 	return reg;
 }
 
-static void hold(struct registers *regs, unsigned int reg, u64 value)
+static void set_value(struct registers *regs, unsigned int reg, u64 value)
 {
-	regs->held[reg] = true;
+	regs->used[reg] = true;
 	regs->value[reg] = value;
 }
 
 /* Return true if every want finds its value in @regs, or a free register. @regs is a copy. */
-static bool all_find(struct registers regs, const struct refpmu_want *wants, unsigned int n)
+static bool all_fit(struct registers regs, const struct refpmu_want *wants, unsigned int n)
 {
 	unsigned int i, reg;
 
 	for (i = 0; i < n; i++) {
 		if (wants[i].extra != regs.kind)
 			continue;
-		reg = find(&regs, wants[i].extra_value);
+		reg = find_register(&regs, wants[i].extra_value);
 		if (reg == regs.n)
 			return false;
-		hold(&regs, reg, wants[i].extra_value);
+		set_value(&regs, reg, wants[i].extra_value);
 	}
 	return true;
 }
@@ -108,7 +108,7 @@ static bool all_find(struct registers regs, const struct refpmu_want *wants, uns
  * Assign the registers of one type: first to pinned wants, then to wants that can keep their
  * previous register without displacing others.
  */
-static bool fill(struct registers *regs, const struct refpmu_want *wants, unsigned int n)
+static bool assign_one_type(struct registers *regs, const struct refpmu_want *wants, unsigned int n)
 {
 	unsigned int i;
 
@@ -117,21 +117,21 @@ static bool fill(struct registers *regs, const struct refpmu_want *wants, unsign
 
 		if (wants[i].extra != regs->kind || !wants[i].pinned)
 			continue;
-		if (regs->held[reg] && regs->value[reg] != wants[i].extra_value)
+		if (regs->used[reg] && regs->value[reg] != wants[i].extra_value)
 			return false;
-		hold(regs, reg, wants[i].extra_value);
+		set_value(regs, reg, wants[i].extra_value);
 	}
-	if (!all_find(*regs, wants, n))
+	if (!all_fit(*regs, wants, n))
 		return false;
 	for (i = 0; i < n; i++) {
 		const unsigned int reg = (unsigned int)wants[i].previous_extra;
 
 		if (wants[i].extra != regs->kind || !has_register(&wants[i]) ||
-		    regs->held[reg])
+		    regs->used[reg])
 			continue;
-		hold(regs, reg, wants[i].extra_value);
-		if (!all_find(*regs, wants, n))
-			regs->held[reg] = false;
+		set_value(regs, reg, wants[i].extra_value);
+		if (!all_fit(*regs, wants, n))
+			regs->used[reg] = false;
 	}
 	return true;
 }
@@ -143,15 +143,15 @@ static bool assign_registers(u8 kind, const struct refpmu_want *wants, unsigned 
 	struct registers regs = { .kind = kind, .n = registers_of(kind) };
 	unsigned int i, reg;
 
-	if (!fill(&regs, wants, n))
+	if (!assign_one_type(&regs, wants, n))
 		return false;
 	for (i = 0; i < n; i++) {
 		if (wants[i].extra != kind)
 			continue;
 		reg = (unsigned int)wants[i].previous_extra;
-		if (!has_register(&wants[i]) || !holds(&regs, reg, wants[i].extra_value))
-			reg = find(&regs, wants[i].extra_value);
-		hold(&regs, reg, wants[i].extra_value);
+		if (!has_register(&wants[i]) || !has_value(&regs, reg, wants[i].extra_value))
+			reg = find_register(&regs, wants[i].extra_value);
+		set_value(&regs, reg, wants[i].extra_value);
 		extra[i] = (s8)reg;
 	}
 	return true;
@@ -184,7 +184,7 @@ static bool place_pinned(struct refpmu_matching *m)
  * Move a want that is not wide to a counter of @to, without moving wide wants. This costs less than
  * refpmu_matching_refill(), but can fail where that succeeds.
  */
-static bool shift(struct refpmu_matching *m, unsigned int want, u64 to)
+static bool move_narrow(struct refpmu_matching *m, unsigned int want, u64 to)
 {
 	const int old = m->counter[want];
 
@@ -196,14 +196,14 @@ static bool shift(struct refpmu_matching *m, unsigned int want, u64 to)
 }
 
 /* Move @want to a counter of @to and lock it there, if all other wants can still be placed. */
-static void settle(struct refpmu_matching *m, unsigned int want, u64 to, bool any_wide)
+static void lock_if_possible(struct refpmu_matching *m, unsigned int want, u64 to, bool any_wide)
 {
 	bool there;
 
 	if (!to)
 		return;
 	there = to >> m->counter[want] & 1 ||
-		(!m->wants[want].wide && shift(m, want, to));
+		(!m->wants[want].wide && move_narrow(m, want, to));
 	if (!there && any_wide) {
 		m->trial = (int)want;
 		m->trial_set = to;
@@ -214,7 +214,7 @@ static void settle(struct refpmu_matching *m, unsigned int want, u64 to, bool an
 		lock(m, want);
 }
 
-static bool settled(const struct refpmu_matching *m, unsigned int want)
+static bool is_locked(const struct refpmu_matching *m, unsigned int want)
 {
 	return m->locked >> m->counter[want] & 1;
 }
@@ -239,11 +239,12 @@ static bool assign_counters(struct refpmu_matching *m)
 		const struct refpmu_want *want = &m->wants[i];
 
 		if (!want->pinned && has_previous(want))
-			settle(m, i, BIT_ULL(want->previous), any_wide);
+			lock_if_possible(m, i, BIT_ULL(want->previous), any_wide);
 	}
 	for (i = 0; i < m->n; i++) {
-		if (!settled(m, i))
-			settle(m, i, m->wants[i].preferred & m->wants[i].allowed, any_wide);
+		if (!is_locked(m, i))
+			lock_if_possible(m, i, m->wants[i].preferred & m->wants[i].allowed,
+					 any_wide);
 	}
 	return true;
 }
@@ -269,7 +270,7 @@ int refpmu_constraint_assign(const struct refpmu_want *wants, unsigned int n,
 		if (kinds >> kind & 1 && !assign_registers(kind, wants, n, extra))
 			return -ENOSPC;
 	}
-	if (!agree(wants, n) || !assign_counters(&m))
+	if (!exclusive_resources_fit(wants, n) || !assign_counters(&m))
 		return -ENOSPC;
 
 	for (i = 0; i < n; i++)

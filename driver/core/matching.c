@@ -17,7 +17,7 @@ static u64 options(const struct refpmu_matching *m, unsigned int want)
 	return (int)want == m->trial ? m->trial_set : m->wants[want].allowed;
 }
 
-static bool stays(const struct refpmu_matching *m, unsigned int want)
+static bool is_locked(const struct refpmu_matching *m, unsigned int want)
 {
 	return bit(m->counter[want]) & m->locked;
 }
@@ -132,7 +132,7 @@ static u64 wide_wants(const struct refpmu_matching *m)
 	return set;
 }
 
-static unsigned int size(u64 set)
+static unsigned int count_bits(u64 set)
 {
 	unsigned int n = 0;
 
@@ -142,7 +142,7 @@ static unsigned int size(u64 set)
 }
 
 /* Match as many wants of @wide as possible to the pairs @evens. Return the number of matches. */
-static unsigned int deal(struct refpmu_matching *m, u64 wide, u64 evens)
+static unsigned int match_pairs(struct refpmu_matching *m, u64 wide, u64 evens)
 {
 	unsigned int placed = 0;
 
@@ -156,15 +156,15 @@ static unsigned int deal(struct refpmu_matching *m, u64 wide, u64 evens)
 }
 
 /* Return true if each of the pairs @evens can be given to a different want of @wide. */
-static bool useful(const struct refpmu_matching *m, u64 wide, u64 evens)
+static bool all_matched(const struct refpmu_matching *m, u64 wide, u64 evens)
 {
 	struct refpmu_matching trial = *m;
 
-	return deal(&trial, wide, evens) == size(evens);
+	return match_pairs(&trial, wide, evens) == count_bits(evens);
 }
 
 /* Return true if no want that can still move distinguishes the pair at @a from that at @b. */
-static bool alike(const struct refpmu_matching *m, unsigned int a, unsigned int b)
+static bool equivalent(const struct refpmu_matching *m, unsigned int a, unsigned int b)
 {
 	unsigned int i;
 
@@ -172,17 +172,17 @@ static bool alike(const struct refpmu_matching *m, unsigned int a, unsigned int 
 		const u64 mask = m->wants[i].wide ? 1 : 3;
 		const u64 set = options(m, i);
 
-		if (!stays(m, i) && (set >> a & mask) != (set >> b & mask))
+		if (!is_locked(m, i) && (set >> a & mask) != (set >> b & mask))
 			return false;
 	}
 	return true;
 }
 
 /* Return true if @evens contains a pair that is equivalent to the one at @even. */
-static bool one_alike(const struct refpmu_matching *m, unsigned int even, u64 evens)
+static bool has_equivalent(const struct refpmu_matching *m, unsigned int even, u64 evens)
 {
 	for (; evens; evens &= evens - 1) {
-		if (alike(m, even, refpmu_lowest_bit(evens)))
+		if (equivalent(m, even, refpmu_lowest_bit(evens)))
 			return true;
 	}
 	return false;
@@ -216,18 +216,18 @@ static unsigned int highest_bit(u64 set)
  */
 static u64 search(struct refpmu_matching *m, u64 wide)
 {
-	const unsigned int wanted = size(wide);
+	const unsigned int wanted = count_bits(wide);
 	const u64 all = candidates(m, wide);
-	u64 rest = all, taken = 0, out = 0;
+	u64 rest = all, chosen = 0, out = 0;
 
-	while (size(taken) < wanted) {
+	while (count_bits(chosen) < wanted) {
 		unsigned int even;
 
-		if (size(taken) + size(rest) < wanted) {
-			if (!taken)
+		if (count_bits(chosen) + count_bits(rest) < wanted) {
+			if (!chosen)
 				return 0;
-			even = highest_bit(taken);
-			taken &= ~BIT_ULL(even);
+			even = highest_bit(chosen);
+			chosen &= ~BIT_ULL(even);
 			m->locked &= ~pair(even);
 			out = (out & refpmu_low_bits(even)) | BIT_ULL(even);
 			rest = all & ~refpmu_low_bits(even + 1);
@@ -235,13 +235,13 @@ static u64 search(struct refpmu_matching *m, u64 wide)
 		}
 		even = refpmu_lowest_bit(rest);
 		rest &= rest - 1;
-		if (!one_alike(m, even, out) && useful(m, wide, taken | BIT_ULL(even)) &&
+		if (!has_equivalent(m, even, out) && all_matched(m, wide, chosen | BIT_ULL(even)) &&
 		    reserve(m, even))
-			taken |= BIT_ULL(even);
+			chosen |= BIT_ULL(even);
 		else
 			out |= BIT_ULL(even);
 	}
-	return taken;
+	return chosen;
 }
 
 /* Place the wants @wide. All wants that are not wide have counters already. */
@@ -254,7 +254,7 @@ static bool place_wide(struct refpmu_matching *m, u64 wide)
 	if (!evens)
 		return false;
 	trial = *m;
-	deal(&trial, wide, evens);
+	match_pairs(&trial, wide, evens);
 	for (left = evens; left; left &= left - 1)
 		m->locked &= ~pair(refpmu_lowest_bit(left));
 	for (; wide; wide &= wide - 1) {
@@ -285,7 +285,7 @@ bool refpmu_matching_refill(struct refpmu_matching *m)
 	unsigned int i;
 
 	for (i = 0; i < next.n; i++) {
-		if (!stays(&next, i))
+		if (!is_locked(&next, i))
 			next.counter[i] = REFPMU_COUNTER_NONE;
 	}
 	next.used &= next.locked;

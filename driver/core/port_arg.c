@@ -5,21 +5,21 @@
 #include "../model/model.h"
 #include "../model/registers.h"
 
-#define MOST_OF_16_BITS 0xffff
+#define MAX_16_BITS 0xffff
 #define BRANCH_FLAGS (REFPMU_BRANCH_MISPREDICTED | REFPMU_BRANCH_IN_TX | REFPMU_BRANCH_ABORT)
 
-static bool pulse_is_good(const struct refpmu_pulse *pulse)
+static bool pulse_is_valid(const struct refpmu_pulse *pulse)
 {
-	return !pulse->reserved && pulse->event <= MOST_OF_16_BITS &&
+	return !pulse->reserved && pulse->event <= MAX_16_BITS &&
 	       pulse->privilege <= REFPMU_PRIV_KERNEL && pulse->per_pulse <= REFPMU_WIDE_PAIR &&
-	       pulse->latency <= MOST_OF_16_BITS;
+	       pulse->latency <= MAX_16_BITS;
 }
 
-static bool is_good(unsigned int cmd, const union refpmu_port_arg *arg)
+static bool is_valid(unsigned int cmd, const union refpmu_port_arg *arg)
 {
 	switch (cmd) {
 	case REFPMU_IOC_PULSE:
-		return pulse_is_good(&arg->pulse);
+		return pulse_is_valid(&arg->pulse);
 	case REFPMU_IOC_CLOCK:
 		return !arg->clock.reserved && arg->clock.mode <= REFPMU_CLOCK_MANUAL;
 	case REFPMU_IOC_ADVANCE:
@@ -63,7 +63,7 @@ int refpmu_port_check(unsigned int cmd, const union refpmu_port_arg *arg)
 		return -ENOTTY;
 	if (size && arg->head.size != size)
 		return -EINVAL;
-	return is_good(cmd, arg) ? 0 : -EINVAL;
+	return is_valid(cmd, arg) ? 0 : -EINVAL;
 }
 
 int refpmu_port_check_plain(const union refpmu_port_arg *arg)
@@ -82,7 +82,7 @@ int refpmu_port_check_entries(const struct refpmu_branch_entry *entries, u32 n)
 		const struct refpmu_branch_entry *entry = &entries[i];
 
 		if (entry->kind >= REFPMU_BRANCH_MAX || entry->flags & ~BRANCH_FLAGS ||
-		    entry->cycles > MOST_OF_16_BITS || entry->privilege > REFPMU_PRIV_KERNEL)
+		    entry->cycles > MAX_16_BITS || entry->privilege > REFPMU_PRIV_KERNEL)
 			return -EINVAL;
 	}
 	return 0;

@@ -34,7 +34,7 @@ u64 refpmu_record_size(u64 data_cfg)
 }
 
 /* Return true if @offset is aligned and at least @bytes of the buffer of @size bytes follow it. */
-static bool left(u64 size, u64 offset, u64 bytes)
+static bool bytes_follow(u64 size, u64 offset, u64 bytes)
 {
 	return offset <= size && size - offset >= bytes && !(offset & 7);
 }
@@ -49,13 +49,14 @@ int refpmu_record_next(const u64 *words, u64 size, u64 *offset, struct refpmu_re
 
 	if (start == size)
 		return 0;
-	if (!left(size, start, sizeof(basic)))
+	if (!bytes_follow(size, start, sizeof(basic)))
 		return -EINVAL;
 	from = words + start / sizeof(*words);
 	memcpy(&basic, from, sizeof(basic));
 	data_cfg = basic.format & refpmu_low_bits(REFPMU_PEBS_SIZE_SHIFT);
 	bytes = refpmu_record_size(data_cfg);
-	if (!bytes || basic.format >> REFPMU_PEBS_SIZE_SHIFT != bytes || !left(size, start, bytes))
+	if (!bytes || basic.format >> REFPMU_PEBS_SIZE_SHIFT != bytes ||
+	    !bytes_follow(size, start, bytes))
 		return -EINVAL;
 
 	from += sizeof(basic) / sizeof(*from);
@@ -88,7 +89,7 @@ int refpmu_record_next_branch(const u64 *words, u64 size, u64 *offset,
 
 	if (*offset == size)
 		return 0;
-	if (!left(size, *offset, sizeof(raw)))
+	if (!bytes_follow(size, *offset, sizeof(raw)))
 		return -EINVAL;
 	memcpy(&raw, words + *offset / sizeof(*words), sizeof(raw));
 	branch->from = raw.from;

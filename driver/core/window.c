@@ -2,25 +2,25 @@
 /* Choose the part of a trace buffer that the device may fill next. */
 #include "window.h"
 
-static u64 whole(u64 bytes, u64 record)
+static u64 whole_records(u64 bytes, u64 record)
 {
 	return bytes - bytes % record;
 }
 
-static u64 to_end(u64 head, u64 buffer)
+static u64 bytes_to_end(u64 head, u64 buffer)
 {
 	return buffer - (head & (buffer - 1));
 }
 
 u64 refpmu_window_pad(u64 head, u64 buffer, u64 record)
 {
-	const u64 left = to_end(head, buffer);
+	const u64 left = bytes_to_end(head, buffer);
 
 	return left < record ? left : 0;
 }
 
 /* Return the distance from @head to @wakeup; 0 if @wakeup is not ahead. Both may overflow. */
-static u64 ahead(u64 head, u64 wakeup)
+static u64 distance_ahead(u64 head, u64 wakeup)
 {
 	const u64 distance = wakeup - head;
 
@@ -30,9 +30,9 @@ static u64 ahead(u64 head, u64 wakeup)
 int refpmu_window_find(u64 head, u64 room, u64 wakeup, u64 buffer, u64 record,
 		       struct refpmu_window *window)
 {
-	const u64 end = to_end(head, buffer);
-	const u64 size = whole(room < end ? room : end, record);
-	const u64 wanted = ahead(head, wakeup);
+	const u64 end = bytes_to_end(head, buffer);
+	const u64 size = whole_records(room < end ? room : end, record);
+	const u64 wanted = distance_ahead(head, wakeup);
 	u64 next; /* bytes up to the end of the next record after the window */
 
 	if (!size)
@@ -44,7 +44,7 @@ int refpmu_window_find(u64 head, u64 room, u64 wakeup, u64 buffer, u64 record,
 	window->last = room < next;
 	window->threshold = window->last && size > record ? size - record : size;
 	if (wanted && wanted < window->threshold)
-		window->threshold = whole(wanted + record - 1, record);
+		window->threshold = whole_records(wanted + record - 1, record);
 	return 0;
 }
 

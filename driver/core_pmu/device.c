@@ -95,7 +95,7 @@ int refpmu_device_register(struct refpmu_device *dev, bool as_cpu)
 {
 	int err;
 
-	dev->port.kinds = refpmu_stimulus_kinds;
+	dev->port.handlers = refpmu_stimulus_handlers;
 	dev->port.cpus = &dev->supported;
 	dev->port.journal = refpmu_stimulus_journal;
 	err = refpmu_port_register(&dev->port, dev->name);

@@ -47,7 +47,7 @@ static void prepare_cpu(struct refpmu_cpu *cpuc)
 	cpuc->masked = 0;
 	cpuc->raised = false;
 	cpuc->latched = false;
-	cpuc->held = false;
+	cpuc->line_held = false;
 	cpuc->clock_mode = REFPMU_CLOCK_MANUAL; /* the clock must not advance an absent CPU */
 	cpuc->lbr.users = 0;
 	memset(cpuc->owner, 0, sizeof(cpuc->owner));

@@ -6,7 +6,7 @@
 #include "port/log.h"
 #include "schedule.h"
 
-static struct refpmu_attr translate(struct perf_event *event)
+static struct refpmu_attr copy_attr(struct perf_event *event)
 {
 	const struct perf_event_attr *attr = &event->attr;
 
@@ -34,7 +34,7 @@ static struct refpmu_attr translate(struct perf_event *event)
  * Store the settings in hw for the other callbacks. perf does not use these fields of a hardware
  * event.
  */
-static void keep(struct perf_event *event, const struct refpmu_request *req)
+static void store_request(struct perf_event *event, const struct refpmu_request *req)
 {
 	struct hw_perf_event *hwc = &event->hw;
 
@@ -72,7 +72,7 @@ static void keep(struct perf_event *event, const struct refpmu_request *req)
  * the next one, so the driver needs a callback at each context switch while such an event exists. A
  * call stack needs memory for each task in addition.
  */
-static void attach(struct perf_event *event, const struct refpmu_request *req)
+static void request_sched_task(struct perf_event *event, const struct refpmu_request *req)
 {
 	if (req->branches || req->precise)
 		event->attach_state |= PERF_ATTACH_SCHED_CB;
@@ -102,7 +102,7 @@ static void refpmu_destroy(struct perf_event *event)
 int refpmu_event_init(struct perf_event *event)
 {
 	struct refpmu_device *dev = to_refpmu(event->pmu);
-	const struct refpmu_attr attr = translate(event);
+	const struct refpmu_attr attr = copy_attr(event);
 	struct refpmu_caps caps = dev->caps;
 	struct refpmu_request req;
 	int err;
@@ -121,12 +121,12 @@ int refpmu_event_init(struct perf_event *event)
 	if (err)
 		return err;
 
-	keep(event, &req);
+	store_request(event, &req);
 	err = refpmu_validate_group(event);
 	if (err)
 		return err;
 
-	attach(event, &req);
+	request_sched_task(event, &req);
 	/* Set destroy last: nothing below can fail, so perf calls destroy exactly once. */
 	event->destroy = refpmu_destroy;
 	atomic64_inc(&dev->live);

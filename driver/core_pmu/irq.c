@@ -59,7 +59,7 @@ static void overflow(struct refpmu_cpu *cpuc, unsigned int idx)
 	 * overflows is reached.
 	 */
 	if (refpmu_sample(cpuc, event))
-		refpmu_do(cpuc, event, REFPMU_OP_STOP);
+		refpmu_apply_op(cpuc, event, REFPMU_OP_STOP);
 }
 
 static u64 pending(struct refpmu_cpu *cpuc)
@@ -117,17 +117,17 @@ irqreturn_t refpmu_irq(struct refpmu_cpu *cpuc)
  * limited, so that a driver that never acknowledges the line fails a test instead of hanging the
  * CPU.
  */
-static void serve(struct refpmu_cpu *cpuc)
+static void run_handler(struct refpmu_cpu *cpuc)
 {
 	const u64 begin = local_clock();
 	u64 end;
 
 	cpuc->runs++;
-	cpuc->serving = true;
+	cpuc->in_handler = true;
 	refpmu_irq(cpuc);
 	end = local_clock();
 	refpmu_clock_resume(cpuc, end);
-	cpuc->serving = false;
+	cpuc->in_handler = false;
 	if (refpmu_line(cpuc) && cpuc->runs < REFPMU_IRQ_RUNS)
 		deliver(cpuc);
 	refpmu_compat_event_took(end - begin);
@@ -137,7 +137,7 @@ static void serve(struct refpmu_cpu *cpuc)
  * Handle a raised interrupt; return false if none was raised. If the handler is masked, or the PMU
  * is disabled, the interrupt stays pending.
  */
-static bool take(struct refpmu_cpu *cpuc)
+static bool handle_raised(struct refpmu_cpu *cpuc)
 {
 	if (!cpuc->raised)
 		return false;
@@ -145,7 +145,7 @@ static bool take(struct refpmu_cpu *cpuc)
 	if (cpuc->disable_depth || cpuc->masked)
 		cpuc->latched = true;
 	else
-		serve(cpuc);
+		run_handler(cpuc);
 	return true;
 }
 
@@ -161,7 +161,7 @@ static bool take(struct refpmu_cpu *cpuc)
  */
 irqreturn_t refpmu_nmi(struct refpmu_cpu *cpuc)
 {
-	if (!take(cpuc))
+	if (!handle_raised(cpuc))
 		return IRQ_NONE;
 	if (!cpuc->arming)
 		irq_work_queue(&cpuc->pmi);
@@ -179,7 +179,7 @@ static void pmi(struct irq_work *work)
 	if (cpuc->cpu != smp_processor_id())
 		return;
 	if (!refpmu_pmi_is_nmi)
-		take(cpuc);
+		handle_raised(cpuc);
 	refpmu_clock_arm(cpuc);
 }
 
@@ -193,7 +193,7 @@ void refpmu_raise_pmi_in_irq(struct refpmu_cpu *cpuc)
 	if (refpmu_pmi_is_nmi)
 		deliver(cpuc);
 	else
-		serve(cpuc);
+		run_handler(cpuc);
 }
 
 /**

@@ -105,7 +105,7 @@ struct perf_branch_stack *refpmu_lbr_stack(struct refpmu_cpu *cpuc, const struct
 	return (struct perf_branch_stack *)&lbr->stack;
 }
 
-static bool stack_of_calls(const struct refpmu_lbr *lbr)
+static bool in_call_stack_mode(const struct refpmu_lbr *lbr)
 {
 	return lbr->select & REFPMU_LBR_CALL_STACK;
 }
@@ -184,7 +184,7 @@ void refpmu_lbr_switch_task(struct refpmu_cpu *cpuc, struct refpmu_task_calls *c
 {
 	if (!cpuc->lbr.users)
 		return;
-	if (!stack_of_calls(&cpuc->lbr))
+	if (!in_call_stack_mode(&cpuc->lbr))
 		calls = NULL;
 	if (!sched_in && calls)
 		save(cpuc, calls);

@@ -63,15 +63,15 @@ int refpmu_add(struct perf_event *event, int flags)
 	return err;
 }
 
-static void forget(struct refpmu_cpu *cpuc, const struct perf_event *event)
+static void remove_event(struct refpmu_cpu *cpuc, const struct perf_event *event)
 {
-	unsigned int i, kept = 0;
+	unsigned int i, remaining = 0;
 
 	for (i = 0; i < cpuc->n_events; i++) {
 		if (cpuc->events[i] != event)
-			cpuc->events[kept++] = cpuc->events[i];
+			cpuc->events[remaining++] = cpuc->events[i];
 	}
-	cpuc->n_events = kept;
+	cpuc->n_events = remaining;
 }
 
 /**
@@ -90,10 +90,10 @@ void refpmu_del(struct perf_event *event, int flags)
 	if (event->hw.idx < 0)
 		return;
 
-	refpmu_do(cpuc, event, REFPMU_OP_STOP_UPDATE);
+	refpmu_apply_op(cpuc, event, REFPMU_OP_STOP_UPDATE);
 	refpmu_detach(cpuc, event);
 	refpmu_release(cpuc, event);
-	forget(cpuc, event);
+	remove_event(cpuc, event);
 }
 
 /**
@@ -115,7 +115,7 @@ void refpmu_start(struct perf_event *event, int flags)
 		return;
 	event->hw.state &= ~PERF_HES_ARCH;
 	refpmu_mask(cpuc);
-	refpmu_do(cpuc, event, reload ? REFPMU_OP_START_RELOAD : REFPMU_OP_START);
+	refpmu_apply_op(cpuc, event, reload ? REFPMU_OP_START_RELOAD : REFPMU_OP_START);
 	refpmu_unmask(cpuc);
 }
 
@@ -135,7 +135,7 @@ void refpmu_stop(struct perf_event *event, int flags)
 	if (WARN_ON_ONCE(event->hw.idx < 0))
 		return;
 	refpmu_mask(cpuc);
-	refpmu_do(cpuc, event, update ? REFPMU_OP_STOP_UPDATE : REFPMU_OP_STOP);
+	refpmu_apply_op(cpuc, event, update ? REFPMU_OP_STOP_UPDATE : REFPMU_OP_STOP);
 	refpmu_unmask(cpuc);
 }
 

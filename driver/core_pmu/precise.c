@@ -24,7 +24,7 @@
 /*
  * Fields of a sample that are in the record, or that do not change until the next context switch.
  */
-#define MAY_WAIT                                                                             \
+#define BUFFERABLE                                                                           \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |      \
 	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |       \
 	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_WEIGHT_TYPE | PERF_SAMPLE_DATA_SRC |               \
@@ -86,7 +86,7 @@ void refpmu_precise_reset(struct refpmu_cpu *cpuc)
 }
 
 /* Set up the DS area for records of the current layout. The buffer must be empty. */
-static void lay_out(struct refpmu_precise *p)
+static void set_up_area(struct refpmu_precise *p)
 {
 	struct refpmu_ds *area = &p->memory->area;
 	const u64 base = refpmu_buffer_base(p);
@@ -105,11 +105,11 @@ static void lay_out(struct refpmu_precise *p)
 }
 
 /* Return true if samples of @event may be written later than its events happen. */
-static bool may_wait(const struct refpmu_precise *p, const struct perf_event *event)
+static bool can_be_buffered(const struct refpmu_precise *p, const struct perf_event *event)
 {
 	const struct perf_event_attr *attr = &event->attr;
 
-	if (!(p->reloaded & BIT_ULL(event->hw.idx)) || attr->sample_type & ~MAY_WAIT)
+	if (!(p->reloaded & BIT_ULL(event->hw.idx)) || attr->sample_type & ~BUFFERABLE)
 		return false;
 	if (attr->use_clockid && attr->sample_type & PERF_SAMPLE_TIME)
 		return false;
@@ -168,9 +168,9 @@ void refpmu_precise_enable(struct refpmu_cpu *cpuc, struct perf_event *event)
 	p->data_cfg = (p->enabled ? p->data_cfg : 0) | event->hw.event_base_rdpmc;
 	p->enabled |= bit;
 	p->prompt &= ~bit;
-	if (!may_wait(p, event))
+	if (!can_be_buffered(p, event))
 		p->prompt |= bit;
-	lay_out(p);
+	set_up_area(p);
 	refpmu_bus_write(cpuc, REFPMU_REG_PEBS_DATA_CFG, p->data_cfg);
 	refpmu_bus_write(cpuc, REFPMU_REG_PEBS_ENABLE, p->enabled);
 }

@@ -11,7 +11,7 @@ static void user_regs(struct refpmu_cpu *cpuc, struct pt_regs *to)
 {
 	struct pt_regs *cause = &cpuc->cause.regs;
 
-	if (cpuc->serving && user_mode(cause))
+	if (cpuc->in_handler && user_mode(cause))
 		*to = *cause;
 	else if (current->mm && !(current->flags & PF_KTHREAD))
 		*to = *task_pt_regs(current);
@@ -68,7 +68,7 @@ static void record_regs(struct refpmu_cpu *cpuc, const struct perf_event *event,
 	}
 	if (!kernel || event->attr.exclude_kernel)
 		user_regs(cpuc, to);
-	else if (cpuc->serving && !user_mode(&cpuc->cause.regs))
+	else if (cpuc->in_handler && !user_mode(&cpuc->cause.regs))
 		*to = cpuc->cause.regs;
 	else
 		refpmu_compat_kernel_regs(to);

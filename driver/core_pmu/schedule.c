@@ -107,7 +107,7 @@ void refpmu_release(struct refpmu_cpu *cpuc, struct perf_event *event)
 	hwc->idx = -1;
 }
 
-static bool keeps_place(const struct hw_perf_event *hwc, struct refpmu_place to)
+static bool has_place(const struct hw_perf_event *hwc, struct refpmu_place to)
 {
 	if (hwc->idx != to.counter)
 		return false;
@@ -125,11 +125,11 @@ static u64 evict(struct refpmu_cpu *cpuc)
 	for (i = 0; i < cpuc->n_events; i++) {
 		struct perf_event *event = cpuc->events[i];
 
-		if (event->hw.idx < 0 || keeps_place(&event->hw, cpuc->places[i]))
+		if (event->hw.idx < 0 || has_place(&event->hw, cpuc->places[i]))
 			continue;
 		if (!(event->hw.state & PERF_HES_STOPPED))
 			ran |= BIT_ULL(i);
-		refpmu_do(cpuc, event, REFPMU_OP_STOP_UPDATE);
+		refpmu_apply_op(cpuc, event, REFPMU_OP_STOP_UPDATE);
 		refpmu_release(cpuc, event);
 	}
 	return ran;
@@ -144,7 +144,7 @@ static void place(struct refpmu_cpu *cpuc, struct perf_event *event, struct refp
 {
 	claim(cpuc, event, to);
 	if (start)
-		refpmu_do(cpuc, event, REFPMU_OP_START_RELOAD);
+		refpmu_apply_op(cpuc, event, REFPMU_OP_START_RELOAD);
 	else
 		refpmu_set_period(cpuc, event);
 }

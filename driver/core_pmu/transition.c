@@ -10,7 +10,7 @@
 #include "transition.h"
 
 /**
- * refpmu_do() - Perform a transition of an event's state.
+ * refpmu_apply_op() - Perform a transition of an event's state.
  * @cpuc: State of this CPU.
  * @event: The event; it has a counter.
  * @op: The operation.
@@ -20,7 +20,7 @@
  *
  * Context: On the CPU of @cpuc, interrupts off; the handler is masked or running.
  */
-void refpmu_do(struct refpmu_cpu *cpuc, struct perf_event *event, enum refpmu_op op)
+void refpmu_apply_op(struct refpmu_cpu *cpuc, struct perf_event *event, enum refpmu_op op)
 {
 	struct hw_perf_event *hwc = &event->hw;
 	const struct refpmu_step step = refpmu_state_step(hwc->state, op);
@@ -72,7 +72,7 @@ static void fold_period(const struct refpmu_cpu *cpuc, struct perf_event *event)
  * Handle a record of counter @idx: a period has ended, or a part of a period that is longer than
  * the counter's range.
  */
-static void period_over(struct refpmu_cpu *cpuc, unsigned int idx,
+static void end_period(struct refpmu_cpu *cpuc, unsigned int idx,
 			const struct refpmu_record *record, u64 *muted)
 {
 	struct refpmu_precise *p = &cpuc->precise;
@@ -99,7 +99,7 @@ static void period_over(struct refpmu_cpu *cpuc, unsigned int idx,
 		return;
 	*muted |= BIT_ULL(idx);
 	if (!(event->hw.state & PERF_HES_STOPPED))
-		refpmu_do(cpuc, event, REFPMU_OP_STOP);
+		refpmu_apply_op(cpuc, event, REFPMU_OP_STOP);
 }
 
 /*
@@ -154,7 +154,7 @@ void refpmu_precise_drain(struct refpmu_cpu *cpuc)
 			break;
 		for (bits = record.counters; bits; bits &= bits - 1) {
 			p->left[__ffs64(bits)]--;
-			period_over(cpuc, __ffs64(bits), &record, &muted);
+			end_period(cpuc, __ffs64(bits), &record, &muted);
 		}
 	}
 	WRITE_ONCE(p->memory->area.pebs_index, refpmu_buffer_base(p));

@@ -6,7 +6,7 @@
 #include "core/state.h"
 #include "cpu.h"
 
-void refpmu_do(struct refpmu_cpu *cpuc, struct perf_event *event, enum refpmu_op op);
+void refpmu_apply_op(struct refpmu_cpu *cpuc, struct perf_event *event, enum refpmu_op op);
 void refpmu_precise_drain(struct refpmu_cpu *cpuc);
 bool refpmu_precise_read(struct refpmu_cpu *cpuc, struct perf_event *event);
 

@@ -66,7 +66,7 @@ static u64 pebs_enable_mask(const struct refpmu_model *m)
 {
 	const u64 general = refpmu_low_bits(m->params.general);
 
-	return refpmu_records_are_whole(m) ? general | general << 32 : refpmu_counter_bits(m);
+	return refpmu_has_pebs_format3(m) ? general | general << 32 : refpmu_counter_bits(m);
 }
 
 static u64 capabilities(const struct refpmu_model *m)
@@ -75,7 +75,7 @@ static u64 capabilities(const struct refpmu_model *m)
 
 	if (m->params.lbr)
 		caps |= REFPMU_CAP_LBR_FORMAT_INFO;
-	if (m->params.records && refpmu_records_are_whole(m))
+	if (m->params.records && refpmu_has_pebs_format3(m))
 		caps |= 3ULL << REFPMU_CAP_PEBS_FORMAT_SHIFT | REFPMU_CAP_PEBS_ARCH_REGS;
 	else if (m->params.records)
 		caps |= 5ULL << REFPMU_CAP_PEBS_FORMAT_SHIFT | REFPMU_CAP_PEBS_ARCH_REGS |
@@ -88,7 +88,7 @@ static struct place at(enum refpmu_block block, unsigned int word)
 	return (struct place){ .block = (u8)block, .word = (u8)word };
 }
 
-static struct place nowhere(void)
+static struct place no_place(void)
 {
 	return at(REFPMU_BLOCKS, 0);
 }
@@ -106,11 +106,11 @@ static struct place find_records(const struct refpmu_model *m, u32 reg)
 	case REFPMU_REG_PEBS_ENABLE:
 		return at(REFPMU_BLOCK_RECORDING, REFPMU_WORD(recording, pebs_enable));
 	case REFPMU_REG_PEBS_DATA_CFG:
-		if (refpmu_records_are_whole(m))
-			return nowhere();
+		if (refpmu_has_pebs_format3(m))
+			return no_place();
 		return at(REFPMU_BLOCK_RECORDING, REFPMU_WORD(recording, pebs_data_cfg));
 	default:
-		return nowhere();
+		return no_place();
 	}
 }
 
@@ -131,14 +131,14 @@ static struct place find_control(const struct refpmu_model *m, u32 reg)
 	case REFPMU_REG_DS_AREA:
 		return params->records || params->trace ?
 			       at(REFPMU_BLOCK_RECORDING, REFPMU_WORD(recording, ds_area)) :
-			       nowhere();
+			       no_place();
 	case REFPMU_REG_LBR_SELECT:
 		return params->lbr ? at(REFPMU_BLOCK_STACK, REFPMU_WORD(stack, select)) :
-				     nowhere();
+				     no_place();
 	case REFPMU_REG_LBR_TOS:
-		return params->lbr ? at(REFPMU_BLOCK_STACK, REFPMU_WORD(stack, tos)) : nowhere();
+		return params->lbr ? at(REFPMU_BLOCK_STACK, REFPMU_WORD(stack, tos)) : no_place();
 	default:
-		return params->records ? find_records(m, reg) : nowhere();
+		return params->records ? find_records(m, reg) : no_place();
 	}
 }
 
@@ -228,16 +228,16 @@ int refpmu_model_read(struct refpmu_model *m, u32 reg, u64 *value)
 	struct refpmu_change look;
 	unsigned int i;
 
-	refpmu_settle(m);
+	refpmu_finish_stores(m);
 	if (place.block != REFPMU_BLOCKS) {
 		*value = refpmu_word(m, place.block, place.word);
 		return 0;
 	}
 	if (find_lbr(m, reg, &i, &word)) {
 		do {
-			look = refpmu_look(m);
+			look = refpmu_view(m);
 			*value = lbr_word(&look, i, word);
-		} while (!refpmu_look_holds(&look));
+		} while (!refpmu_view_is_current(&look));
 		return 0;
 	}
 

@@ -48,7 +48,7 @@ void refpmu_change_begin(struct refpmu_change *c, struct refpmu_model *m, u64 bl
 {
 	u64 left;
 
-	refpmu_settle(m);
+	refpmu_finish_stores(m);
 	c->m = m;
 	c->claims = READ_ONCE(m->claims);
 	do {
@@ -90,7 +90,7 @@ void refpmu_change_word(struct refpmu_model *m, enum refpmu_block block, unsigne
 	const unsigned int shift = 4 * block;
 	u64 claims, head, next;
 
-	refpmu_settle(m);
+	refpmu_finish_stores(m);
 	claims = READ_ONCE(m->claims);
 	do {
 		unsigned int current, version;

@@ -19,7 +19,8 @@
  *
  * The indexes of the DS area are in memory that software reads, and they must move together with a
  * commit. Before the commit ds.c marks the indexes with the version that will move them, and moves
- * them after it. An interrupting access first completes or undoes such a move (refpmu_settle()).
+ * them after it. An interrupting access first completes or undoes such a move
+ * (refpmu_finish_stores()).
  */
 #ifndef REFPMU_MODEL_COMMIT_H
 #define REFPMU_MODEL_COMMIT_H
@@ -85,10 +86,10 @@ bool refpmu_change_commit(struct refpmu_change *c);
 void refpmu_change_cancel(struct refpmu_change *c);
 
 /*
- * Read the current state without a claim. The values are valid only if refpmu_look_holds() returns
- * true afterwards.
+ * Read the current state without a claim. The values are valid only if refpmu_view_is_current()
+ * returns true afterwards.
  */
-static inline struct refpmu_change refpmu_look(const struct refpmu_model *m)
+static inline struct refpmu_change refpmu_view(const struct refpmu_model *m)
 {
 	const u64 head = READ_ONCE(m->head);
 
@@ -96,7 +97,7 @@ static inline struct refpmu_change refpmu_look(const struct refpmu_model *m)
 	return (struct refpmu_change){ .m = (struct refpmu_model *)m, .head = head, .next = head };
 }
 
-static inline bool refpmu_look_holds(const struct refpmu_change *c)
+static inline bool refpmu_view_is_current(const struct refpmu_change *c)
 {
 	return READ_ONCE(c->m->head) == c->head;
 }

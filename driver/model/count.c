@@ -40,7 +40,7 @@ static bool conditions_hold(const struct refpmu_change *c, u16 code,
 }
 
 static bool code_matches(const struct refpmu_change *c, u16 code,
-			 const struct refpmu_happening *what)
+			 const struct refpmu_occurrence *what)
 {
 	if (code == REFPMU_EVENT_MERGE)
 		return false;
@@ -126,7 +126,7 @@ static bool clock_gain(struct refpmu_counter *counter, u64 evtsel)
 }
 
 static bool general_at(const struct refpmu_change *c, unsigned int i, u64 evtsel,
-		       const struct refpmu_happening *what, struct refpmu_counter *counter)
+		       const struct refpmu_occurrence *what, struct refpmu_counter *counter)
 {
 	const u16 code = (u16)(evtsel & REFPMU_EVTSEL_CODE);
 	unsigned int occurrences = what->occurrences;
@@ -152,7 +152,7 @@ static bool general_at(const struct refpmu_change *c, unsigned int i, u64 evtsel
 }
 
 static bool fixed_at(const struct refpmu_change *c, unsigned int i, u64 ctrl,
-		     const struct refpmu_happening *what, struct refpmu_counter *counter)
+		     const struct refpmu_occurrence *what, struct refpmu_counter *counter)
 {
 	u64 rings = 0;
 
@@ -172,7 +172,7 @@ static bool fixed_at(const struct refpmu_change *c, unsigned int i, u64 ctrl,
 }
 
 unsigned int refpmu_counters_choose(const struct refpmu_change *c, u64 bits,
-				    const struct refpmu_happening *what,
+				    const struct refpmu_occurrence *what,
 				    struct refpmu_counter counters[REFPMU_COUNTERS])
 {
 	const struct refpmu_select *select = refpmu_select(c);
@@ -190,9 +190,10 @@ unsigned int refpmu_counters_choose(const struct refpmu_change *c, u64 bits,
 	return n;
 }
 
-u64 refpmu_counter_room(const struct refpmu_counter *counter, struct refpmu_moment now, u64 value)
+u64 refpmu_counter_headroom(const struct refpmu_counter *counter, struct refpmu_clock_state now,
+			    u64 value)
 {
-	const u64 events = refpmu_counter_fit(counter, now.mask - (value & now.mask));
+	const u64 events = refpmu_counter_capacity(counter, now.mask - (value & now.mask));
 	const u64 below = refpmu_low_bits(counter->shift);
 	/* ticks before the end of the current round */
 	const u64 until = below - refpmu_counter_phase(counter, now);
@@ -214,12 +215,12 @@ u64 refpmu_counter_room(const struct refpmu_counter *counter, struct refpmu_mome
 	return events > REFPMU_UNBOUNDED - rounds ? REFPMU_UNBOUNDED : events + rounds;
 }
 
-void refpmu_counter_cycle(const struct refpmu_counter *counter, struct refpmu_moment now, u64 n,
-			  u64 reset, u64 *value)
+void refpmu_counter_count_reloads(const struct refpmu_counter *counter,
+				  struct refpmu_clock_state now, u64 n, u64 reset, u64 *value)
 {
 	/* Pulses from one overflow to the next; 0 means more than a stimulus can have. */
-	const u64 cycle = refpmu_counter_fit(counter, now.mask - (reset & now.mask)) + 1;
-	const u64 first = refpmu_counter_fit(counter, now.mask - *value) + 1;
+	const u64 cycle = refpmu_counter_capacity(counter, now.mask - (reset & now.mask)) + 1;
+	const u64 first = refpmu_counter_capacity(counter, now.mask - *value) + 1;
 	u64 left = refpmu_counter_events(counter, now, n) - first;
 
 	if (cycle)

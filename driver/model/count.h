@@ -15,7 +15,7 @@
 #define REFPMU_RINGS_ALL (BIT_ULL(REFPMU_USER) | BIT_ULL(REFPMU_KERNEL))
 
 /* A stimulus: a number of clock ticks or of pulses. */
-struct refpmu_happening {
+struct refpmu_occurrence {
 	bool clock;
 	u64 rings; /* privileges; several only when the clock predicts an overflow */
 	/* Only for pulses: */
@@ -43,7 +43,7 @@ struct refpmu_counter {
 };
 
 /* State of the clock before the stimulus, and the mask of a counter's value. */
-struct refpmu_moment {
+struct refpmu_clock_state {
 	u64 ticks;
 	u64 mask;
 };
@@ -53,19 +53,19 @@ struct refpmu_moment {
  * number.
  */
 unsigned int refpmu_counters_choose(const struct refpmu_change *c, u64 bits,
-				    const struct refpmu_happening *what,
+				    const struct refpmu_occurrence *what,
 				    struct refpmu_counter counters[REFPMU_COUNTERS]);
 
 /* Return the number of ticks of the current round that have elapsed. */
 static inline u64 refpmu_counter_phase(const struct refpmu_counter *counter,
-				       struct refpmu_moment now)
+				       struct refpmu_clock_state now)
 {
 	return (now.ticks - counter->late) & refpmu_low_bits(counter->shift);
 }
 
 /* Return the events in the next @n pulses or ticks. The sums cannot overflow. */
 static inline u64 refpmu_counter_events(const struct refpmu_counter *counter,
-					struct refpmu_moment now, u64 n)
+					struct refpmu_clock_state now, u64 n)
 {
 	const u64 left = n & refpmu_low_bits(counter->shift);
 	const u64 multiples = (n >> counter->shift) +
@@ -75,28 +75,29 @@ static inline u64 refpmu_counter_events(const struct refpmu_counter *counter,
 }
 
 /* Return the number of events that a counter can count if its value is @room below the maximum. */
-static inline u64 refpmu_counter_fit(const struct refpmu_counter *counter, u64 room)
+static inline u64 refpmu_counter_capacity(const struct refpmu_counter *counter, u64 room)
 {
 	return counter->each == 1 ? room : room / counter->each;
 }
 
 /* Return the number of pulses or ticks that do not overflow the counter at @value. */
-u64 refpmu_counter_room(const struct refpmu_counter *counter, struct refpmu_moment now, u64 value);
+u64 refpmu_counter_headroom(const struct refpmu_counter *counter, struct refpmu_clock_state now,
+			    u64 value);
 
 /* Count @n pulses or ticks in @value. Return true if it overflows. */
 static inline bool refpmu_counter_count(const struct refpmu_counter *counter,
-					struct refpmu_moment now, u64 n, u64 *value)
+					struct refpmu_clock_state now, u64 n, u64 *value)
 {
 	const u64 events = refpmu_counter_events(counter, now, n);
-	const bool overflows = events > refpmu_counter_fit(counter, now.mask - *value);
+	const bool overflows = events > refpmu_counter_capacity(counter, now.mask - *value);
 
 	*value = (*value + events * counter->each) & now.mask;
 	return overflows;
 }
 
 /* Count @n pulses or ticks that overflow the counter, if each overflow reloads it with @reset. */
-void refpmu_counter_cycle(const struct refpmu_counter *counter, struct refpmu_moment now, u64 n,
-			  u64 reset, u64 *value);
+void refpmu_counter_count_reloads(const struct refpmu_counter *counter,
+				  struct refpmu_clock_state now, u64 n, u64 reset, u64 *value);
 
 /* Return the bits of all counters in the global registers. */
 static inline u64 refpmu_counter_bits(const struct refpmu_model *m)

@@ -62,19 +62,19 @@ static void store(struct refpmu_fill *fill, const struct refpmu_change *c, u64 *
 }
 
 /* Position of a record that is being written. */
-struct pen {
+struct writer {
 	struct refpmu_fill *fill;
 	const struct refpmu_change *c;
 	u64 *to;
 };
 
-static void put(struct pen *pen, const u64 *from, unsigned int count)
+static void write_words(struct writer *writer, const u64 *from, unsigned int count)
 {
 	for (; count; count--)
-		store(pen->fill, pen->c, pen->to++, *from++);
+		store(writer->fill, writer->c, writer->to++, *from++);
 }
 
-#define PUT(pen, group) put(pen, (const u64 *)&(group), sizeof(group) / sizeof(u64))
+#define WRITE(writer, group) write_words(writer, (const u64 *)&(group), sizeof(group) / sizeof(u64))
 
 /* Return the number of entries of the LBR group. */
 static unsigned int lbr_entries(u64 config)
@@ -96,7 +96,7 @@ static u64 record_size(u64 config)
 	return size + lbr_entries(config) * sizeof(struct refpmu_pebs_lbr);
 }
 
-static void write_record(struct pen *pen, u64 config, const struct refpmu_origin *origin,
+static void write_record(struct writer *writer, u64 config, const struct refpmu_origin *origin,
 			 u64 counters)
 {
 	const struct refpmu_pebs_basic basic = {
@@ -107,7 +107,7 @@ static void write_record(struct pen *pen, u64 config, const struct refpmu_origin
 	};
 	unsigned int i;
 
-	PUT(pen, basic);
+	WRITE(writer, basic);
 	if (config & REFPMU_PEBS_DATA_MEMORY) {
 		const struct refpmu_pebs_memory mem = {
 			.address = origin->addr,
@@ -115,27 +115,28 @@ static void write_record(struct pen *pen, u64 config, const struct refpmu_origin
 			.latency = origin->latency,
 		};
 
-		PUT(pen, mem);
+		WRITE(writer, mem);
 	}
 	if (config & REFPMU_PEBS_DATA_GPRS) {
-		PUT(pen, origin->flags);
-		PUT(pen, origin->ip);
-		PUT(pen, origin->gpr);
+		WRITE(writer, origin->flags);
+		WRITE(writer, origin->ip);
+		WRITE(writer, origin->gpr);
 	}
 	for (i = 0; i < lbr_entries(config); i++) {
-		const struct refpmu_pebs_lbr entry = refpmu_lbr_recent(pen->c, i);
+		const struct refpmu_pebs_lbr entry = refpmu_lbr_recent(writer->c, i);
 
-		PUT(pen, entry);
+		WRITE(writer, entry);
 	}
 }
 
-static void write_whole_record(struct pen *pen, const struct refpmu_origin *origin, u64 counters)
+static void write_format3_record(struct writer *writer, const struct refpmu_origin *origin,
+				 u64 counters)
 {
 	static const u8 order[] = {
 		REFPMU_RAX, REFPMU_RBX, REFPMU_RCX, REFPMU_RDX,
 		REFPMU_RSI, REFPMU_RDI, REFPMU_RBP, REFPMU_RSP,
 	};
-	struct refpmu_pebs_whole whole = {
+	struct refpmu_pebs_format3 whole = {
 		.flags = origin->flags,
 		.ip = origin->ip,
 		.counters = counters,
@@ -149,32 +150,32 @@ static void write_whole_record(struct pen *pen, const struct refpmu_origin *orig
 
 	for (i = 0; i < REFPMU_GPRS; i++)
 		whole.gpr[i] = origin->gpr[i < ARRAY_SIZE(order) ? order[i] : i];
-	PUT(pen, whole);
+	WRITE(writer, whole);
 }
 
-enum refpmu_fate refpmu_pebs_store(struct refpmu_fill *fill, const struct refpmu_change *c,
-				   const struct refpmu_origin *origin, u64 counters)
+enum refpmu_store_result refpmu_pebs_store(struct refpmu_fill *fill, const struct refpmu_change *c,
+					   const struct refpmu_origin *origin, u64 counters)
 {
 	const u64 config = READ_ONCE(refpmu_recording(c)->pebs_data_cfg);
-	const bool whole = refpmu_records_are_whole(c->m);
-	const u64 size = whole ? sizeof(struct refpmu_pebs_whole) : record_size(config);
+	const bool whole = refpmu_has_pebs_format3(c->m);
+	const u64 size = whole ? sizeof(struct refpmu_pebs_format3) : record_size(config);
 	u64 *index = &fill->index[REFPMU_BUFFER_PEBS];
 	u64 *to = fill->ds ? room(c, *index, READ_ONCE(fill->ds->pebs_maximum), size) : NULL;
-	struct pen pen = { .fill = fill, .c = c, .to = to };
+	struct writer writer = { .fill = fill, .c = c, .to = to };
 
 	if (!to)
 		return REFPMU_LOST;
 	if (whole)
-		write_whole_record(&pen, origin, counters);
+		write_format3_record(&writer, origin, counters);
 	else
-		write_record(&pen, config, origin, counters);
+		write_record(&writer, config, origin, counters);
 	*index += size;
 	return *index >= READ_ONCE(fill->ds->pebs_threshold) ? REFPMU_STORED_AT_THRESHOLD :
 							       REFPMU_STORED;
 }
 
-enum refpmu_fate refpmu_bts_store(struct refpmu_fill *fill, const struct refpmu_change *c,
-				  const struct refpmu_branch *b)
+enum refpmu_store_result refpmu_bts_store(struct refpmu_fill *fill, const struct refpmu_change *c,
+					  const struct refpmu_branch *b)
 {
 	const struct refpmu_bts_record record = {
 		.from = b->from,
@@ -197,7 +198,7 @@ enum refpmu_fate refpmu_bts_store(struct refpmu_fill *fill, const struct refpmu_
 		*index = fill->old[REFPMU_BUFFER_BTS];
 		return REFPMU_LOST;
 	}
-	PUT((&(struct pen){ .fill = fill, .c = c, .to = to }), record);
+	WRITE((&(struct writer){ .fill = fill, .c = c, .to = to }), record);
 	*index += sizeof(record);
 	if (wraps) {
 		if (maximum - *index < sizeof(record))
@@ -209,8 +210,8 @@ enum refpmu_fate refpmu_bts_store(struct refpmu_fill *fill, const struct refpmu_
 }
 
 /* Replace the indexes that @fill moves, if they still equal @from. Return false if one does not. */
-static bool replace(struct refpmu_fill *fill, const u64 *from, u64 from_mark, const u64 *to,
-		    u64 to_mark)
+static bool replace_indexes(struct refpmu_fill *fill, const u64 *from, u64 from_mark, const u64 *to,
+			    u64 to_mark)
 {
 	bool all = true;
 	unsigned int i;
@@ -239,13 +240,13 @@ bool refpmu_fill_commit(struct refpmu_fill *fill, struct refpmu_change *c)
 		refpmu_recording(c)->next[i] = fill->index[i];
 	WRITE_ONCE(fill->marked, true);
 	/* If an index has changed, software has moved it. The change then starts again. */
-	if (replace(fill, fill->old, 0, fill->old, mark)) {
+	if (replace_indexes(fill, fill->old, 0, fill->old, mark)) {
 		done = refpmu_change_commit(c);
 	} else {
 		refpmu_change_cancel(c);
 		done = false;
 	}
-	replace(fill, fill->old, mark, done ? fill->index : fill->old, 0);
+	replace_indexes(fill, fill->old, mark, done ? fill->index : fill->old, 0);
 	WRITE_ONCE(c->m->filling, fill->outer);
 	return done;
 }

@@ -87,7 +87,7 @@ static const u8 type_of[REFPMU_BRANCH_MAX] = {
 };
 
 /* Bit of LBR_SELECT that filters out a branch type. */
-static const u64 left_out[REFPMU_BRANCH_MAX] = {
+static const u64 filter_bit[REFPMU_BRANCH_MAX] = {
 	[REFPMU_BRANCH_JCC] = REFPMU_LBR_NOT_JCC,
 	[REFPMU_BRANCH_REL_CALL] = REFPMU_LBR_NOT_REL_CALL,
 	[REFPMU_BRANCH_IND_CALL] = REFPMU_LBR_NOT_IND_CALL,
@@ -112,7 +112,7 @@ void refpmu_lbr_record(const struct refpmu_change *c, const struct refpmu_branch
 			(b->mispredicted ? REFPMU_LBR_INFO_MISPRED : 0),
 	};
 
-	if (stack->select & (ring | left_out[b->kind]))
+	if (stack->select & (ring | filter_bit[b->kind]))
 		return;
 	if (stack->select & REFPMU_LBR_CALL_STACK && b->kind == REFPMU_BRANCH_RET) {
 		/* An entry whose FROM is 0 is empty: software clears entries by writing zeros. */

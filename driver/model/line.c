@@ -27,9 +27,9 @@ bool refpmu_model_line(const struct refpmu_model *m)
 	bool up;
 
 	do {
-		look = refpmu_look(m);
+		look = refpmu_view(m);
 		up = READ_ONCE(refpmu_global(&look)->asserted) != 0;
-	} while (!refpmu_look_holds(&look));
+	} while (!refpmu_view_is_current(&look));
 	return up;
 }
 

@@ -9,12 +9,12 @@
 /* State of a step. */
 struct step {
 	struct refpmu_change c;
-	struct refpmu_happening what;
+	struct refpmu_occurrence what;
 	struct refpmu_fill fill; /* .ds is also NULL if RECORDING is not claimed */
 	u64 precise; /* counters that write records */
 	u64 mask; /* of a counter's value */
 	bool run_on;
-	bool shy; /* the step ends before an overflow */
+	bool before_overflow; /* the step ends before an overflow */
 	bool full; /* the buffer has no space for another record */
 	unsigned int n; /* number of counters that count, unless they are frozen */
 	struct refpmu_counter counters[REFPMU_COUNTERS];
@@ -27,20 +27,20 @@ static bool frozen(const struct refpmu_change *c)
 }
 
 /* Return the set of enabled counters. */
-static u64 switched_on(const struct refpmu_change *c)
+static u64 enabled_counters(const struct refpmu_change *c)
 {
 	return frozen(c) ? 0 : refpmu_global(c)->ctrl;
 }
 
 bool refpmu_model_counting(const struct refpmu_model *m)
 {
-	struct refpmu_change look;
+	struct refpmu_change view;
 	bool counting;
 
 	do {
-		look = refpmu_look(m);
-		counting = switched_on(&look) != 0;
-	} while (!refpmu_look_holds(&look));
+		view = refpmu_view(m);
+		counting = enabled_counters(&view) != 0;
+	} while (!refpmu_view_is_current(&view));
 	return counting;
 }
 
@@ -56,9 +56,9 @@ static u64 status_of(const struct refpmu_counter *counter)
 }
 
 /* Return true if the next overflow of @counter has no effect (see min_period). */
-static bool is_deaf(const struct refpmu_change *c, const struct refpmu_counter *counter)
+static bool is_muted(const struct refpmu_change *c, const struct refpmu_counter *counter)
 {
-	return READ_ONCE(refpmu_count(c)->deaf) & status_of(counter);
+	return READ_ONCE(refpmu_count(c)->muted) & status_of(counter);
 }
 
 /*
@@ -67,7 +67,7 @@ static bool is_deaf(const struct refpmu_change *c, const struct refpmu_counter *
  */
 static bool must_stop(const struct step *s, const struct refpmu_counter *counter)
 {
-	if (s->shy || is_deaf(&s->c, counter))
+	if (s->before_overflow || is_muted(&s->c, counter))
 		return true;
 	if (s->precise & status_of(counter))
 		return s->fill.ds && !s->full;
@@ -81,7 +81,7 @@ static bool must_stop(const struct step *s, const struct refpmu_counter *counter
  * Return how many of the next @n pulses or ticks can be counted together. The last one may be an
  * overflow that must be handled; in a shy step, the stretch ends before the overflow.
  */
-static u64 stretch(const struct step *s, struct refpmu_moment now, u64 n)
+static u64 batch_size(const struct step *s, struct refpmu_clock_state now, u64 n)
 {
 	const struct refpmu_counter *counter = s->counters;
 	const struct refpmu_counter *end = counter + running(s);
@@ -89,10 +89,12 @@ static u64 stretch(const struct step *s, struct refpmu_moment now, u64 n)
 
 	for (; counter < end; counter++) {
 		if (must_stop(s, counter)) {
-			const u64 room = refpmu_counter_room(counter, now, values[counter->index]);
+			const u64 room = refpmu_counter_headroom(counter, now,
+								 values[counter->index]);
 
 			if (room < n)
-				n = s->shy && !is_deaf(&s->c, counter) ? room : room + 1;
+				n = s->before_overflow && !is_muted(&s->c, counter) ? room :
+				    room + 1;
 		}
 	}
 	return n;
@@ -103,24 +105,24 @@ static u64 stretch(const struct step *s, struct refpmu_moment now, u64 n)
  * due.
  */
 static bool count_precisely(const struct step *s, const struct refpmu_counter *counter,
-			    struct refpmu_moment now, u64 n, u64 *value)
+			    struct refpmu_clock_state now, u64 n, u64 *value)
 {
 	u64 reset;
 
-	if (!s->fill.ds || n <= refpmu_counter_room(counter, now, *value)) {
+	if (!s->fill.ds || n <= refpmu_counter_headroom(counter, now, *value)) {
 		refpmu_counter_count(counter, now, n, value);
 		return false;
 	}
 	/* The reset values are in the order of the bits in the global registers. */
 	reset = READ_ONCE(s->fill.ds->reset[counter->bit]);
-	refpmu_counter_cycle(counter, now, n, reset, value);
+	refpmu_counter_count_reloads(counter, now, n, reset, value);
 	return !s->full;
 }
 
 /* Write the record of @counters, which have just overflowed. Return the status bit that it sets. */
 static u64 record(struct step *s, u64 counters)
 {
-	const enum refpmu_fate fate =
+	const enum refpmu_store_result fate =
 		refpmu_pebs_store(&s->fill, &s->c, s->what.origin, counters);
 
 	s->full = fate == REFPMU_LOST;
@@ -131,7 +133,7 @@ static u64 record(struct step *s, u64 counters)
  * Count @n pulses or ticks in all counters, and raise the line. Only the last pulse or tick can be
  * an overflow that must be handled.
  */
-static void count(struct step *s, struct refpmu_moment now, u64 n)
+static void count(struct step *s, struct refpmu_clock_state now, u64 n)
 {
 	const struct refpmu_counter *counter = s->counters;
 	const struct refpmu_counter *end = counter + running(s);
@@ -142,9 +144,9 @@ static void count(struct step *s, struct refpmu_moment now, u64 n)
 		const u64 status = status_of(counter);
 		u64 *value = &state->value[counter->index];
 
-		if (is_deaf(&s->c, counter)) {
+		if (is_muted(&s->c, counter)) {
 			if (refpmu_counter_count(counter, now, n, value))
-				state->deaf &= ~status;
+				state->muted &= ~status;
 		} else if (s->precise & status) {
 			if (count_precisely(s, counter, now, n, value))
 				records |= status;
@@ -167,8 +169,8 @@ static void count(struct step *s, struct refpmu_moment now, u64 n)
 /* Process one stretch of the stimulus. */
 static void advance(struct step *s, u64 n)
 {
-	const struct refpmu_moment now = { refpmu_global(&s->c)->ticks, s->mask };
-	const u64 part = stretch(s, now, n);
+	const struct refpmu_clock_state now = { refpmu_global(&s->c)->ticks, s->mask };
+	const u64 part = batch_size(s, now, n);
 
 	count(s, now, part);
 	if (s->what.clock)
@@ -183,23 +185,23 @@ static void run(struct step *s, u64 n)
 }
 
 /*
- * Begin a step, given the state in @look. It writes @blocks and the blocks that the counters need.
- * Return false if the state has changed since @look.
+ * Begin a step, given the state in @view. It writes @blocks and the blocks that the counters need.
+ * Return false if the state has changed since @view.
  */
-static bool begin(struct step *s, const struct refpmu_change *look, u64 blocks, bool run_on)
+static bool begin(struct step *s, const struct refpmu_change *view, u64 blocks, bool run_on)
 {
-	struct refpmu_model *m = look->m;
+	struct refpmu_model *m = view->m;
 
-	s->precise = refpmu_recording(look)->pebs_enable;
-	if (refpmu_records_are_whole(m))
+	s->precise = refpmu_recording(view)->pebs_enable;
+	if (refpmu_has_pebs_format3(m))
 		s->precise &= refpmu_low_bits(m->params.general);
 	blocks |= BIT_ULL(REFPMU_BLOCK_GLOBAL);
-	if (switched_on(look))
+	if (enabled_counters(view))
 		blocks |= BIT_ULL(REFPMU_BLOCK_COUNT);
 	if (s->precise)
 		blocks |= BIT_ULL(REFPMU_BLOCK_RECORDING);
 	refpmu_change_begin(&s->c, m, blocks);
-	if (s->c.head != look->head) {
+	if (s->c.head != view->head) {
 		refpmu_change_cancel(&s->c);
 		return false;
 	}
@@ -210,18 +212,18 @@ static bool begin(struct step *s, const struct refpmu_change *look, u64 blocks, 
 	s->run_on = run_on;
 	s->full = false;
 	s->result = (struct refpmu_model_step){ .done = 0 };
-	s->n = refpmu_counters_choose(&s->c, switched_on(&s->c), &s->what, s->counters);
+	s->n = refpmu_counters_choose(&s->c, enabled_counters(&s->c), &s->what, s->counters);
 	return true;
 }
 
 struct refpmu_model_step refpmu_model_stimulate(struct refpmu_model *m,
 						const struct refpmu_stimulus *stimulus)
 {
-	struct refpmu_change look;
+	struct refpmu_change view;
 	struct step s; /* large, so begin() initializes only the fields that are used */
 
-	s.shy = false;
-	s.what = (struct refpmu_happening){
+	s.before_overflow = false;
+	s.what = (struct refpmu_occurrence){
 		.clock = stimulus->clock,
 		.rings = BIT_ULL(stimulus->origin->privilege),
 		.code = stimulus->code,
@@ -233,15 +235,15 @@ struct refpmu_model_step refpmu_model_stimulate(struct refpmu_model *m,
 		s.what.occurrences = REFPMU_WIDE_PAIR;
 	do {
 		do
-			look = refpmu_look(m);
-		while (!begin(&s, &look, 0, stimulus->run_on));
+			view = refpmu_view(m);
+		while (!begin(&s, &view, 0, stimulus->run_on));
 		run(&s, stimulus->n);
 	} while (!refpmu_fill_commit(&s.fill, &s.c));
 	return s.result;
 }
 
 /* Origins of a simple stimulus, with nothing but the privilege. */
-static const struct refpmu_origin nowhere[] = {
+static const struct refpmu_origin no_origin[] = {
 	[REFPMU_USER] = { .privilege = REFPMU_USER },
 	[REFPMU_KERNEL] = { .privilege = REFPMU_KERNEL },
 };
@@ -253,7 +255,7 @@ struct refpmu_model_step refpmu_model_pulse(struct refpmu_model *m, u16 code, u6
 		.code = code,
 		.n = n,
 		.run_on = run_on,
-		.origin = &nowhere[priv],
+		.origin = &no_origin[priv],
 	};
 
 	return refpmu_model_stimulate(m, &stimulus);
@@ -266,7 +268,7 @@ struct refpmu_model_step refpmu_model_advance(struct refpmu_model *m, u64 n,
 		.clock = true,
 		.n = n,
 		.run_on = run_on,
-		.origin = &nowhere[priv],
+		.origin = &no_origin[priv],
 	};
 
 	return refpmu_model_stimulate(m, &stimulus);
@@ -274,20 +276,20 @@ struct refpmu_model_step refpmu_model_advance(struct refpmu_model *m, u64 n,
 
 u64 refpmu_model_pass(struct refpmu_model *m, u64 n, enum refpmu_privilege priv)
 {
-	struct refpmu_change look;
+	struct refpmu_change view;
 	struct step s;
 	u64 before;
 
-	s.shy = true;
-	s.what = (struct refpmu_happening){
+	s.before_overflow = true;
+	s.what = (struct refpmu_occurrence){
 		.clock = true,
 		.rings = BIT_ULL(priv),
-		.origin = &nowhere[priv],
+		.origin = &no_origin[priv],
 	};
 	do {
 		do
-			look = refpmu_look(m);
-		while (!begin(&s, &look, 0, false));
+			view = refpmu_view(m);
+		while (!begin(&s, &view, 0, false));
 		do {
 			before = s.result.done;
 			advance(&s, n - before);
@@ -308,14 +310,14 @@ static bool traced(const struct refpmu_change *c, enum refpmu_privilege priv)
 }
 
 /* Return the blocks that a branch to a target of privilege @priv writes, as DEBUGCTL requires. */
-static u64 branch_blocks(const struct refpmu_change *look, enum refpmu_privilege priv)
+static u64 branch_blocks(const struct refpmu_change *view, enum refpmu_privilege priv)
 {
 	u64 blocks = 0;
 
-	if (READ_ONCE(refpmu_recording(look)->debugctl) & REFPMU_DEBUGCTL_LBR &&
-	    !(READ_ONCE(refpmu_global(look)->status) & REFPMU_STATUS_LBR_FROZEN))
+	if (READ_ONCE(refpmu_recording(view)->debugctl) & REFPMU_DEBUGCTL_LBR &&
+	    !(READ_ONCE(refpmu_global(view)->status) & REFPMU_STATUS_LBR_FROZEN))
 		blocks |= BIT_ULL(REFPMU_BLOCK_STACK);
-	if (traced(look, priv))
+	if (traced(view, priv))
 		blocks |= BIT_ULL(REFPMU_BLOCK_RECORDING);
 	return blocks;
 }
@@ -323,12 +325,12 @@ static u64 branch_blocks(const struct refpmu_change *look, enum refpmu_privilege
 struct refpmu_model_step refpmu_model_branch(struct refpmu_model *m, const struct refpmu_branch *b,
 					     const struct refpmu_origin *origin, bool run_on)
 {
-	struct refpmu_change look;
+	struct refpmu_change view;
 	struct step s;
 	u64 blocks;
 
-	s.shy = false;
-	s.what = (struct refpmu_happening){
+	s.before_overflow = false;
+	s.what = (struct refpmu_occurrence){
 		.rings = BIT_ULL(origin->privilege),
 		.code = REFPMU_EVENT_BRANCHES,
 		.other = b->mispredicted ? REFPMU_EVENT_BRANCH_MISSES : REFPMU_EVENT_BRANCHES,
@@ -337,9 +339,9 @@ struct refpmu_model_step refpmu_model_branch(struct refpmu_model *m, const struc
 	};
 	do {
 		do {
-			look = refpmu_look(m);
-			blocks = branch_blocks(&look, origin->privilege);
-		} while (!begin(&s, &look, blocks, run_on));
+			view = refpmu_view(m);
+			blocks = branch_blocks(&view, origin->privilege);
+		} while (!begin(&s, &view, blocks, run_on));
 		if (blocks & BIT_ULL(REFPMU_BLOCK_STACK))
 			refpmu_lbr_record(&s.c, b, origin->privilege);
 		run(&s, 1);
@@ -354,39 +356,39 @@ struct refpmu_model_step refpmu_model_branch(struct refpmu_model *m, const struc
 
 /* Return the number of ticks before an overflow of @counter that has an effect. */
 static u64 quiet_ticks(const struct refpmu_change *c, const struct refpmu_counter *counter,
-		       struct refpmu_moment now)
+		       struct refpmu_clock_state now)
 {
 	const u64 value = READ_ONCE(refpmu_count(c)->value[counter->index]);
-	const u64 room = refpmu_counter_room(counter, now, value);
+	const u64 room = refpmu_counter_headroom(counter, now, value);
 	u64 more;
 
-	if (!is_deaf(c, counter) || room == REFPMU_UNBOUNDED)
+	if (!is_muted(c, counter) || room == REFPMU_UNBOUNDED)
 		return room;
 	now.ticks += room + 1;
-	more = refpmu_counter_room(counter, now, 0);
+	more = refpmu_counter_headroom(counter, now, 0);
 	return more < REFPMU_UNBOUNDED - room - 1 ? room + 1 + more : REFPMU_UNBOUNDED;
 }
 
 u64 refpmu_model_ticks_to_overflow(const struct refpmu_model *m)
 {
-	const struct refpmu_happening what = { .clock = true, .rings = REFPMU_RINGS_ALL };
-	struct refpmu_moment now = { .mask = refpmu_low_bits(m->params.width) };
+	const struct refpmu_occurrence what = { .clock = true, .rings = REFPMU_RINGS_ALL };
+	struct refpmu_clock_state now = { .mask = refpmu_low_bits(m->params.width) };
 	struct refpmu_counter counters[REFPMU_COUNTERS];
-	struct refpmu_change look;
+	struct refpmu_change view;
 	unsigned int i, n;
 	u64 room, own;
 
 	do {
-		look = refpmu_look(m);
-		now.ticks = READ_ONCE(refpmu_global(&look)->ticks);
+		view = refpmu_view(m);
+		now.ticks = READ_ONCE(refpmu_global(&view)->ticks);
 		room = REFPMU_UNBOUNDED;
-		n = refpmu_counters_choose(&look, switched_on(&look), &what, counters);
+		n = refpmu_counters_choose(&view, enabled_counters(&view), &what, counters);
 		for (i = 0; i < n; i++) {
-			own = quiet_ticks(&look, &counters[i], now);
+			own = quiet_ticks(&view, &counters[i], now);
 			if (own < room)
 				room = own;
 		}
-	} while (!refpmu_look_holds(&look));
+	} while (!refpmu_view_is_current(&view));
 	return room == REFPMU_UNBOUNDED ? REFPMU_UNBOUNDED : room + 1;
 }
 

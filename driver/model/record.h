@@ -84,7 +84,7 @@ struct refpmu_pebs_gprs {
  * A PEBS record of format 3. Only general counters write it, and each record has all fields.
  * Source: Intel SDM vol. 3, "PEBS Record Format for ... Skylake Microarchitecture".
  */
-struct refpmu_pebs_whole {
+struct refpmu_pebs_format3 {
 	u64 flags;
 	u64 ip; /* ip and eventing_ip are both the address of the instruction itself: no skid */
 	u64 gpr[REFPMU_GPRS]; /* order: RAX RBX RCX RDX RSI RDI RBP RSP R8 to R15 */

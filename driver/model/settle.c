@@ -2,7 +2,7 @@
 /* Complete or undo the memory writes of interrupted changes. */
 #include "settle.h"
 
-static void settle_indexes(struct refpmu_model *m, struct refpmu_ds *ds)
+static void finish_indexes(struct refpmu_model *m, struct refpmu_ds *ds)
 {
 	unsigned int i;
 
@@ -27,7 +27,7 @@ static void settle_indexes(struct refpmu_model *m, struct refpmu_ds *ds)
 	}
 }
 
-void refpmu_settle_fills(struct refpmu_model *m)
+void refpmu_finish_all_stores(struct refpmu_model *m)
 {
 	struct refpmu_fill *fill;
 
@@ -35,6 +35,6 @@ void refpmu_settle_fills(struct refpmu_model *m)
 		if (READ_ONCE(fill->word) && READ_ONCE(fill->storing))
 			refpmu_settle_word(fill);
 		if (READ_ONCE(fill->marked))
-			settle_indexes(m, fill->ds);
+			finish_indexes(m, fill->ds);
 	}
 }

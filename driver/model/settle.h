@@ -55,12 +55,12 @@ static inline void refpmu_settle_word(struct refpmu_fill *fill)
 }
 
 /* Complete the memory writes of interrupted changes. Each access to the model calls this first. */
-void refpmu_settle_fills(struct refpmu_model *m);
+void refpmu_finish_all_stores(struct refpmu_model *m);
 
-static inline void refpmu_settle(struct refpmu_model *m)
+static inline void refpmu_finish_stores(struct refpmu_model *m)
 {
 	if (READ_ONCE(m->filling))
-		refpmu_settle_fills(m);
+		refpmu_finish_all_stores(m);
 }
 
 #endif /* REFPMU_MODEL_SETTLE_H */

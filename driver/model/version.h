@@ -34,7 +34,7 @@ struct refpmu_select {
 };
 
 struct refpmu_count {
-	u64 deaf; /* counters, as in the global registers, whose next overflow has no effect */
+	u64 muted; /* counters, as in the global registers, whose next overflow has no effect */
 	/* general counters, then fixed counters without a gap */
 	u64 value[REFPMU_MAX_GENERAL + REFPMU_MAX_FIXED];
 };

@@ -14,7 +14,7 @@ u64 refpmu_record_time(void)
 	return rdtsc_ordered();
 }
 
-static bool holds(const void *object, size_t room, u64 address, u64 size)
+static bool contains(const void *object, size_t room, u64 address, u64 size)
 {
 	const u64 base = (u64)(uintptr_t)object;
 
@@ -41,8 +41,8 @@ static void *records(void *context, u64 address, u64 size)
 {
 	const struct cpu_entry_area *area = get_cpu_entry_area(smp_processor_id());
 
-	if (!holds(&area->cpu_debug_store, sizeof(area->cpu_debug_store), address, size) &&
-	    !holds(&area->cpu_debug_buffers, sizeof(area->cpu_debug_buffers), address, size))
+	if (!contains(&area->cpu_debug_store, sizeof(area->cpu_debug_store), address, size) &&
+	    !contains(&area->cpu_debug_buffers, sizeof(area->cpu_debug_buffers), address, size))
 		return NULL;
 	if (!mapped(address) || !mapped(address + size - 1))
 		return NULL;
@@ -56,7 +56,7 @@ static void power_on(struct refpmu_model *m)
 
 	params.memory = records;
 	WARN_ON_ONCE(refpmu_model_reset(m, &params));
-	if (refpmu_msr_is_bare(refpmu_msr_processor.kind))
+	if (refpmu_msr_lacks_status(refpmu_msr_processor.kind))
 		WARN_ON_ONCE(refpmu_model_write(m, REFPMU_REG_GLOBAL_CTRL, all));
 }
 
@@ -64,7 +64,7 @@ static void power_on(struct refpmu_model *m)
  * Return the state of this CPU; interrupts off. The first access may come before any setup
  * function, so it also powers the model on. Memory that must be allocated comes later.
  */
-static struct refpmu_cpu *here(void)
+static struct refpmu_cpu *local_cpu(void)
 {
 	struct refpmu_cpu *cpuc = this_cpu_ptr(&refpmu_msr_cpus);
 
@@ -73,7 +73,7 @@ static struct refpmu_cpu *here(void)
 	return cpuc;
 }
 
-static void note(struct refpmu_cpu *cpuc, enum refpmu_log_kind kind, u32 reg, u64 value)
+static void log_access(struct refpmu_cpu *cpuc, enum refpmu_log_kind kind, u32 reg, u64 value)
 {
 	if (cpuc->journal.entries)
 		refpmu_journal_note(&cpuc->journal, kind, reg, value, 0);
@@ -87,12 +87,12 @@ int refpmu_msr_read(u32 reg, u64 *value)
 	int err;
 
 	local_irq_save(irqs);
-	cpuc = here();
+	cpuc = local_cpu();
 	refpmu_clock_sync(cpuc);
 	err = refpmu_model_read(&cpuc->model, reg, value);
 	if (!err) {
-		note(cpuc, REFPMU_LOG_READ, reg, *value);
-		*value = refpmu_msr_shown(processor->kind, &processor->params, reg, *value);
+		log_access(cpuc, REFPMU_LOG_READ, reg, *value);
+		*value = refpmu_msr_read_value(processor->kind, &processor->params, reg, *value);
 	}
 	local_irq_restore(irqs);
 	return err;
@@ -104,7 +104,7 @@ int refpmu_msr_read(u32 reg, u64 *value)
  */
 static void rearm(struct refpmu_cpu *cpuc)
 {
-	if (!cpuc->journal.entries || cpuc->serving || !refpmu_model_counting(&cpuc->model))
+	if (!cpuc->journal.entries || cpuc->in_handler || !refpmu_model_counting(&cpuc->model))
 		return;
 	if (in_nmi())
 		irq_work_queue(&cpuc->pmi);
@@ -120,12 +120,12 @@ int refpmu_msr_write(u32 reg, u64 value)
 	int err;
 
 	local_irq_save(irqs);
-	cpuc = here();
+	cpuc = local_cpu();
 	refpmu_clock_sync(cpuc);
-	value = refpmu_msr_value(processor->kind, &processor->params, reg, value);
+	value = refpmu_msr_written_value(processor->kind, &processor->params, reg, value);
 	err = refpmu_model_write(&cpuc->model, reg, value);
 	if (!err) {
-		note(cpuc, REFPMU_LOG_WRITE, reg, value);
+		log_access(cpuc, REFPMU_LOG_WRITE, reg, value);
 		if (reg == REFPMU_REG_GLOBAL_STATUS_RESET)
 			refpmu_msr_acknowledged();
 		rearm(cpuc);

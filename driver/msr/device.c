@@ -51,7 +51,7 @@ static int offline(unsigned int cpu)
 {
 	struct refpmu_cpu *cpuc = per_cpu_ptr(&refpmu_msr_cpus, cpu);
 
-	cpuc->held = false;
+	cpuc->line_held = false;
 	cpuc->clock_mode = REFPMU_CLOCK_MANUAL;
 	irq_work_sync(&cpuc->pmi);
 	hrtimer_cancel(&cpuc->timer);
@@ -59,10 +59,10 @@ static int offline(unsigned int cpu)
 }
 
 /* The handlers of refpmu's port for pulses and for reset. */
-static const struct refpmu_port_kind *pulses, *resets;
+static const struct refpmu_port_handler *pulses, *resets;
 
 /* Choose the address of an event if the test does not set one: a record always has an address. */
-static u64 somewhere(u32 privilege)
+static u64 default_address(u32 privilege)
 {
 	if (privilege == REFPMU_USER && current->mm && !(current->flags & PF_KTHREAD))
 		return instruction_pointer(task_pt_regs(current));
@@ -77,15 +77,15 @@ static int pulse(struct refpmu_port_request *req)
 	int err;
 
 	req->arg.pulse.event = refpmu_msr_code(refpmu_msr_processor.kind, code);
-	req->arg.pulse.ip = ip ?: somewhere(req->arg.pulse.privilege);
-	err = pulses->here(req);
+	req->arg.pulse.ip = ip ?: default_address(req->arg.pulse.privilege);
+	err = pulses->in_caller(req);
 	req->arg.pulse.event = code;
 	req->arg.pulse.ip = ip;
 	return err;
 }
 
 /* Clear registers that a test has written, on CPUs without events. */
-static int clean(struct refpmu_port_request *req)
+static int clear_registers(struct refpmu_port_request *req)
 {
 	struct refpmu_cpu *cpuc = this_cpu_ptr(&refpmu_msr_cpus);
 	const struct refpmu_model_params *params = &cpuc->model.params;
@@ -102,7 +102,7 @@ static int clean(struct refpmu_port_request *req)
 	refpmu_model_read(&cpuc->model, REFPMU_REG_GLOBAL_STATUS, &status);
 	if (!cpuc->n_events)
 		refpmu_model_write(&cpuc->model, REFPMU_REG_GLOBAL_STATUS_RESET, status);
-	if (refpmu_msr_is_bare(refpmu_msr_processor.kind))
+	if (refpmu_msr_lacks_status(refpmu_msr_processor.kind))
 		refpmu_model_write(&cpuc->model, REFPMU_REG_GLOBAL_CTRL, all);
 	local_irq_restore(irqs);
 	return 0;
@@ -113,17 +113,17 @@ static int clean(struct refpmu_port_request *req)
  * It warns once for each, so a reset clears the set, to let each test see the warning. NULL: this
  * kernel has no such variable.
  */
-static atomic64_t *told;
+static atomic64_t *status_warned;
 
 static int reset(struct refpmu_port_request *req)
 {
 	int err;
 
-	if (told)
-		atomic64_set(told, 0);
-	req->run = clean;
-	err = refpmu_port_run_everywhere(req);
-	return err ?: resets->here(req);
+	if (status_warned)
+		atomic64_set(status_warned, 0);
+	req->run = clear_registers;
+	err = refpmu_port_run_on_all(req);
+	return err ?: resets->in_caller(req);
 }
 
 /*
@@ -131,23 +131,23 @@ static int reset(struct refpmu_port_request *req)
  */
 static int __init setup_port(void)
 {
-	static struct refpmu_port_kind kinds[16];
+	static struct refpmu_port_handler handlers[16];
 	unsigned int i;
 
-	for (i = 0; refpmu_stimulus_kinds[i].cmd; i++) {
-		if (WARN_ON(i + 1 == ARRAY_SIZE(kinds)))
+	for (i = 0; refpmu_stimulus_handlers[i].cmd; i++) {
+		if (WARN_ON(i + 1 == ARRAY_SIZE(handlers)))
 			return -ENOSPC;
-		kinds[i] = refpmu_stimulus_kinds[i];
-		if (kinds[i].cmd == REFPMU_IOC_PULSE) {
-			pulses = &refpmu_stimulus_kinds[i];
-			kinds[i].here = pulse;
-		} else if (kinds[i].cmd == REFPMU_IOC_RESET) {
-			resets = &refpmu_stimulus_kinds[i];
-			kinds[i].here = reset;
+		handlers[i] = refpmu_stimulus_handlers[i];
+		if (handlers[i].cmd == REFPMU_IOC_PULSE) {
+			pulses = &refpmu_stimulus_handlers[i];
+			handlers[i].in_caller = pulse;
+		} else if (handlers[i].cmd == REFPMU_IOC_RESET) {
+			resets = &refpmu_stimulus_handlers[i];
+			handlers[i].in_caller = reset;
 		}
 	}
-	told = (atomic64_t *)kallsyms_lookup_name("status_warned.0");
-	refpmu_msr_device.port.kinds = kinds;
+	status_warned = (atomic64_t *)kallsyms_lookup_name("status_warned.0");
+	refpmu_msr_device.port.handlers = handlers;
 	refpmu_msr_device.port.journal = refpmu_stimulus_journal;
 	return refpmu_port_register(&refpmu_msr_device.port, refpmu_msr_device.name);
 }

@@ -25,7 +25,7 @@
 #define CPUID_AMD_PERFMON 0x80000022
 #define CPUID_AMD_PERFMON_EAX_V2 BIT(0)
 
-static const struct refpmu_msr_processor known[] __initconst = {
+static const struct refpmu_msr_processor processors[] __initconst = {
 	{
 		.name = "intel",
 		.kind = REFPMU_MSR_INTEL,
@@ -74,21 +74,21 @@ static bool is_ours(u32 msr, u32 *reg)
 }
 
 /* Warn as the kernel does when the processor rejects an access. */
-static void complain(const char *what, u32 msr, u64 value)
+static void warn_rejected(const char *what, u32 msr, u64 value)
 {
 	WARN_ONCE(1, "refpmu_msr: %s of %#x (%#llx) does not go\n", what, msr, value);
 }
 
 /* Return the bits of @msr that the model does not have, from the processor. */
-static u64 beside(unsigned int msr, u32 reg)
+static u64 processor_value(unsigned int msr, u32 reg)
 {
-	const u64 theirs = refpmu_msr_theirs(reg);
+	const u64 processor_bits = refpmu_msr_processor_bits(reg);
 
-	return theirs ? native.read_msr(msr) & theirs : 0;
+	return processor_bits ? native.read_msr(msr) & processor_bits : 0;
 }
 
 /* Report in MISC_ENABLE that there is no BTS, and no PEBS unless the model has it. */
-static u64 correct(unsigned int msr, u64 value)
+static u64 correct_misc_enable(unsigned int msr, u64 value)
 {
 	const struct refpmu_msr_processor *processor = &refpmu_msr_processor;
 
@@ -104,10 +104,10 @@ static u64 read_msr(unsigned int msr)
 	u32 reg;
 
 	if (!is_ours(msr, &reg))
-		return correct(msr, native.read_msr(msr));
+		return correct_misc_enable(msr, native.read_msr(msr));
 	if (refpmu_msr_read(reg, &value))
-		complain("a read", msr, 0);
-	return value | beside(msr, reg);
+		warn_rejected("a read", msr, 0);
+	return value | processor_value(msr, reg);
 }
 
 static u64 read_msr_safe(unsigned int msr, int *err)
@@ -116,9 +116,9 @@ static u64 read_msr_safe(unsigned int msr, int *err)
 	u32 reg;
 
 	if (!is_ours(msr, &reg))
-		return correct(msr, native.read_msr_safe(msr, err));
+		return correct_misc_enable(msr, native.read_msr_safe(msr, err));
 	*err = refpmu_msr_read(reg, &value) ? -EIO : 0;
-	return value | beside(msr, reg);
+	return value | processor_value(msr, reg);
 }
 
 /*
@@ -127,12 +127,13 @@ static u64 read_msr_safe(unsigned int msr, int *err)
  */
 static int write_both(unsigned int msr, u32 reg, u64 value)
 {
-	const u64 theirs = refpmu_msr_theirs(reg);
+	const u64 processor_bits = refpmu_msr_processor_bits(reg);
 
-	if (refpmu_msr_write(reg, value & ~theirs))
+	if (refpmu_msr_write(reg, value & ~processor_bits))
 		return -EIO;
-	if (theirs)
-		native.write_msr(msr, lower_32_bits(value & theirs), upper_32_bits(value & theirs));
+	if (processor_bits)
+		native.write_msr(msr, lower_32_bits(value & processor_bits),
+				 upper_32_bits(value & processor_bits));
 	return 0;
 }
 
@@ -144,7 +145,7 @@ static void write_msr(unsigned int msr, unsigned int low, unsigned int high)
 	if (!is_ours(msr, &reg))
 		native.write_msr(msr, low, high);
 	else if (write_both(msr, reg, value))
-		complain("a write", msr, value);
+		warn_rejected("a write", msr, value);
 }
 
 static int write_msr_safe(unsigned int msr, unsigned int low, unsigned int high)
@@ -163,7 +164,7 @@ static u64 read_pmc(int counter)
 
 	if (!refpmu_msr_find_pmc(&refpmu_msr_processor.params, counter, &reg) ||
 	    refpmu_msr_read(reg, &value))
-		complain("a read of counter", counter, 0);
+		warn_rejected("a read of counter", counter, 0);
 	return value;
 }
 
@@ -243,10 +244,10 @@ static int __init choose(char *name)
 {
 	unsigned int i;
 
-	for (i = 0; name && i < ARRAY_SIZE(known); i++) {
-		if (strcmp(name, known[i].name))
+	for (i = 0; name && i < ARRAY_SIZE(processors); i++) {
+		if (strcmp(name, processors[i].name))
 			continue;
-		refpmu_msr_processor = known[i];
+		refpmu_msr_processor = processors[i];
 		install();
 		return 0;
 	}

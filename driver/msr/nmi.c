@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The interrupt of the monitor: an NMI, like that of a local APIC. The handler before() runs first
- * and gives the other handlers the registers at the time of the event, in place of those at the
- * time of the NMI. The handler after() runs last and checks the result.
+ * The interrupt of the monitor: an NMI, like that of a local APIC. The handler first_handler() runs
+ * first and gives the other handlers the registers at the time of the event, in place of those at
+ * the time of the NMI. The handler last_handler() runs last and checks the result.
  */
 #include <linux/bitops.h>
 #include <linux/sched/clock.h>
@@ -64,7 +64,7 @@ static void cause_regs(struct refpmu_cause *cause, struct pt_regs *to)
  * For a monitor without a status register, an overflow is a counter whose top bit is clear. Return
  * true if there is one, and clear the model's status bits.
  */
-static bool fallen(struct refpmu_model *m)
+static bool has_overflow(struct refpmu_model *m)
 {
 	u64 status = 0, value = 0, left;
 	bool any = false;
@@ -82,15 +82,15 @@ static bool fallen(struct refpmu_model *m)
  * Lower the line: an overflow interrupts once, whether the driver acknowledges it or not. Return
  * false if no overflow is pending.
  */
-static bool taken(struct refpmu_cpu *cpuc)
+static bool lower_line(struct refpmu_cpu *cpuc)
 {
 	if (!refpmu_line(cpuc))
 		return false;
 	refpmu_model_drop_line(&cpuc->model);
-	return !refpmu_msr_is_bare(refpmu_msr_processor.kind) || fallen(&cpuc->model);
+	return !refpmu_msr_lacks_status(refpmu_msr_processor.kind) || has_overflow(&cpuc->model);
 }
 
-static int before(unsigned int type, struct pt_regs *regs)
+static int first_handler(unsigned int type, struct pt_regs *regs)
 {
 	struct refpmu_cpu *cpuc = this_cpu_ptr(&refpmu_msr_cpus);
 	struct service *service = this_cpu_ptr(&services);
@@ -99,8 +99,8 @@ static int before(unsigned int type, struct pt_regs *regs)
 		return NMI_DONE;
 	WRITE_ONCE(cpuc->raised, false);
 	cpuc->runs++;
-	cpuc->serving = true;
-	service->due = taken(cpuc);
+	cpuc->in_handler = true;
+	service->due = lower_line(cpuc);
 	service->acknowledged = false;
 	service->regs = *regs;
 	cause_regs(&cpuc->cause, regs);
@@ -119,29 +119,29 @@ void refpmu_msr_acknowledged(void)
  * register, AMD's driver claims unknown NMIs for 100 ms after the last one that it recognized. A
  * warning would then depend on timing, so all interrupts of such a monitor are claimed here.
  */
-static int after(unsigned int type, struct pt_regs *regs)
+static int last_handler(unsigned int type, struct pt_regs *regs)
 {
 	struct refpmu_cpu *cpuc = this_cpu_ptr(&refpmu_msr_cpus);
 	struct service *service = this_cpu_ptr(&services);
-	const bool bare = refpmu_msr_is_bare(refpmu_msr_processor.kind);
+	const bool no_status = refpmu_msr_lacks_status(refpmu_msr_processor.kind);
 
-	if (!cpuc->serving)
+	if (!cpuc->in_handler)
 		return NMI_DONE;
 	*regs = service->regs;
 	local64_inc(&cpuc->journal.pmi);
-	if (service->due && (service->acknowledged || bare))
+	if (service->due && (service->acknowledged || no_status))
 		local64_inc(&cpuc->journal.pmi_claimed);
 	refpmu_clock_resume(cpuc, local_clock());
-	cpuc->serving = false;
+	cpuc->in_handler = false;
 	if (refpmu_line(cpuc) && cpuc->runs < REFPMU_IRQ_RUNS)
 		deliver(cpuc);
 	if (!cpuc->arming)
 		irq_work_queue(&cpuc->pmi);
-	return service->due && cpuc->n_events && !bare ? NMI_DONE : NMI_HANDLED;
+	return service->due && cpuc->n_events && !no_status ? NMI_DONE : NMI_HANDLED;
 }
 
 int refpmu_msr_nmi_setup(void)
 {
-	return register_nmi_handler(NMI_LOCAL, before, NMI_FLAG_FIRST, "refpmu_msr") ?:
-	       register_nmi_handler(NMI_LOCAL, after, 0, "refpmu_msr");
+	return register_nmi_handler(NMI_LOCAL, first_handler, NMI_FLAG_FIRST, "refpmu_msr") ?:
+	       register_nmi_handler(NMI_LOCAL, last_handler, 0, "refpmu_msr");
 }

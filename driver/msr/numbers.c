@@ -53,7 +53,7 @@ static bool find_intel(const struct refpmu_model_params *params, u32 msr, u32 *r
 	return find(ranges, ARRAY_SIZE(ranges), msr, reg);
 }
 
-u64 refpmu_msr_theirs(u32 reg)
+u64 refpmu_msr_processor_bits(u32 reg)
 {
 	const u64 ours = REFPMU_DEBUGCTL_LBR | REFPMU_DEBUGCTL_FREEZE_LBRS |
 			 REFPMU_DEBUGCTL_FREEZE_PERFMON;
@@ -133,8 +133,8 @@ static bool is_selector(const struct refpmu_model_params *params, u32 reg)
 	return reg >= REFPMU_REG_EVTSEL(0) && reg - REFPMU_REG_EVTSEL(0) < params->general;
 }
 
-u64 refpmu_msr_value(enum refpmu_msr_kind kind, const struct refpmu_model_params *params, u32 reg,
-		     u64 value)
+u64 refpmu_msr_written_value(enum refpmu_msr_kind kind, const struct refpmu_model_params *params,
+			     u32 reg, u64 value)
 {
 	/* AMD allows 1 for every bit of STATUS_CLR; the model rejects bits that do not exist. */
 	if (kind == REFPMU_MSR_AMD_V2 && reg == REFPMU_REG_GLOBAL_STATUS_RESET)
@@ -149,8 +149,8 @@ u64 refpmu_msr_value(enum refpmu_msr_kind kind, const struct refpmu_model_params
 	return exchange_code(kind, value);
 }
 
-u64 refpmu_msr_shown(enum refpmu_msr_kind kind, const struct refpmu_model_params *params, u32 reg,
-		     u64 value)
+u64 refpmu_msr_read_value(enum refpmu_msr_kind kind, const struct refpmu_model_params *params,
+			  u32 reg, u64 value)
 {
 	/* Skylake does not report branch types. */
 	if (reg >= REFPMU_REG_LBR_INFO(0) && reg - REFPMU_REG_LBR_INFO(0) < params->lbr)

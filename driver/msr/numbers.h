@@ -22,7 +22,7 @@ enum refpmu_msr_kind {
  * Return true for a monitor without global control and status registers. Its interrupt is
  * edge-triggered.
  */
-static inline bool refpmu_msr_is_bare(enum refpmu_msr_kind kind)
+static inline bool refpmu_msr_lacks_status(enum refpmu_msr_kind kind)
 {
 	return kind == REFPMU_MSR_AMD_K7 || kind == REFPMU_MSR_AMD_CORE;
 }
@@ -41,7 +41,7 @@ bool refpmu_msr_find(enum refpmu_msr_kind kind, const struct refpmu_model_params
  * Return the bits that remain in the processor's own register. Only DEBUGCTL has some, because
  * other code uses them.
  */
-u64 refpmu_msr_theirs(u32 reg);
+u64 refpmu_msr_processor_bits(u32 reg);
 
 /*
  * Convert @value, which is written to a register of the processor, to the value for @reg of the
@@ -49,12 +49,12 @@ u64 refpmu_msr_theirs(u32 reg);
  * upper half of the event number: only 0 counts. Guest and host: there are no guests. AMD's status
  * clear register accepts ones for bits that do not exist.
  */
-u64 refpmu_msr_value(enum refpmu_msr_kind kind, const struct refpmu_model_params *params, u32 reg,
-		     u64 value);
+u64 refpmu_msr_written_value(enum refpmu_msr_kind kind, const struct refpmu_model_params *params,
+			     u32 reg, u64 value);
 
 /* Return the value that the processor's register shows if @reg of the model contains @value. */
-u64 refpmu_msr_shown(enum refpmu_msr_kind kind, const struct refpmu_model_params *params, u32 reg,
-		     u64 value);
+u64 refpmu_msr_read_value(enum refpmu_msr_kind kind, const struct refpmu_model_params *params,
+			  u32 reg, u64 value);
 
 /*
  * Convert an event code of the processor's driver to the model's code, and back. AMD has another

@@ -20,7 +20,7 @@ static void note(enum refpmu_call call, const struct perf_event *event, u64 flag
  * Update the set of used counters, after the driver has assigned them. On this CPU, with the PMU
  * disabled.
  */
-static void look_at_counters(struct refpmu_cpu *cpuc)
+static void update_used_counters(struct refpmu_cpu *cpuc)
 {
 	u64 used = 0;
 	unsigned int i;
@@ -39,7 +39,7 @@ static void enable(struct pmu *pmu)
 	note(REFPMU_CALL_ENABLE, NULL, 0);
 	cpuc->disable_depth--;
 	driver.pmu_enable(pmu);
-	look_at_counters(cpuc);
+	update_used_counters(cpuc);
 }
 
 static void disable(struct pmu *pmu)
@@ -102,7 +102,7 @@ static void del(struct perf_event *event, int flags)
 			cpuc->events[kept++] = cpuc->events[i];
 	}
 	cpuc->n_events = kept;
-	look_at_counters(cpuc);
+	update_used_counters(cpuc);
 }
 
 static void start(struct perf_event *event, int flags)

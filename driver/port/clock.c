@@ -21,20 +21,20 @@
 #include "clock.h"
 
 /*
- * Limits of the timer. A timer that fires more often than SOONEST_NS would take all CPU time, so
- * the clock waits instead. One that fires less often than LATEST_NS would make the accounting of
+ * Limits of the timer. A timer that fires more often than MIN_TIMER_NS would take all CPU time, so
+ * the clock waits instead. One that fires less often than MAX_TIMER_NS would make the accounting of
  * privileges too coarse.
  */
-#define SOONEST_NS (5 * NSEC_PER_USEC)
-#define LATEST_NS NSEC_PER_MSEC
+#define MIN_TIMER_NS (5 * NSEC_PER_USEC)
+#define MAX_TIMER_NS NSEC_PER_MSEC
 
 /* Limit of the time that the clock catches up on. */
-#define CARRIED_NS (100 * NSEC_PER_USEC)
+#define MAX_BACKLOG_NS (100 * NSEC_PER_USEC)
 
 /* Return true while the model gets no ticks from the clock. */
 bool refpmu_clock_stands_still(const struct refpmu_cpu *cpuc)
 {
-	return cpuc->clock_mode != REFPMU_CLOCK_AUTO || cpuc->serving || refpmu_line(cpuc);
+	return cpuc->clock_mode != REFPMU_CLOCK_AUTO || cpuc->in_handler || refpmu_line(cpuc);
 }
 
 /* Return the ticks since the last update of the model; 0 if the clock was stopped. */
@@ -50,13 +50,13 @@ u64 refpmu_clock_elapsed(const struct refpmu_cpu *cpuc, u64 now)
  * which takes many accesses. The clock then stops at the first access and starts again when the
  * counters are enabled.
  */
-void refpmu_clock_pass(struct refpmu_cpu *cpuc)
+void refpmu_clock_advance(struct refpmu_cpu *cpuc)
 {
 	enum refpmu_privilege priv = current->mm ? REFPMU_USER : REFPMU_KERNEL;
 	u64 now, ticks;
 
 	/* refpmu_clock_resume() accounts for the time that passes while the handler runs. */
-	if (cpuc->serving)
+	if (cpuc->in_handler)
 		return;
 	if (!refpmu_model_counting(&cpuc->model)) {
 		cpuc->clock_base = 0;
@@ -67,7 +67,7 @@ void refpmu_clock_pass(struct refpmu_cpu *cpuc)
 	cpuc->clock_base = now;
 	if (refpmu_clock_stands_still(cpuc))
 		return;
-	if (cpuc->held)
+	if (cpuc->line_held)
 		refpmu_model_advance(&cpuc->model, ticks, priv, true);
 	else
 		refpmu_model_pass(&cpuc->model, ticks, priv);
@@ -75,12 +75,12 @@ void refpmu_clock_pass(struct refpmu_cpu *cpuc)
 
 /*
  * Called when the handler has run. The clock continues from the time of the overflow, but at most
- * CARRIED_NS back.
+ * MAX_BACKLOG_NS back.
  */
 void refpmu_clock_resume(struct refpmu_cpu *cpuc, u64 now)
 {
-	if (cpuc->clock_base && cpuc->clock_base + CARRIED_NS < now)
-		cpuc->clock_base = now - CARRIED_NS;
+	if (cpuc->clock_base && cpuc->clock_base + MAX_BACKLOG_NS < now)
+		cpuc->clock_base = now - MAX_BACKLOG_NS;
 }
 
 /*
@@ -99,10 +99,10 @@ void refpmu_clock_arm(struct refpmu_cpu *cpuc)
 
 	if (!cpuc->clock_base && refpmu_model_counting(&cpuc->model))
 		cpuc->clock_base = now;
-	if (refpmu_clock_stands_still(cpuc) || cpuc->held || ticks == ~0ULL)
+	if (refpmu_clock_stands_still(cpuc) || cpuc->line_held || ticks == ~0ULL)
 		return;
-	due = min_t(u64, ticks, LATEST_NS) + now - refpmu_clock_elapsed(cpuc, now);
-	due = max(due, now + SOONEST_NS);
+	due = min_t(u64, ticks, MAX_TIMER_NS) + now - refpmu_clock_elapsed(cpuc, now);
+	due = max(due, now + MIN_TIMER_NS);
 	if (hrtimer_is_queued(&cpuc->timer) && cpuc->timer_due <= due)
 		return;
 	cpuc->timer_due = due;

@@ -5,7 +5,7 @@
 
 #include "core_pmu/cpu.h"
 
-void refpmu_clock_pass(struct refpmu_cpu *cpuc);
+void refpmu_clock_advance(struct refpmu_cpu *cpuc);
 void refpmu_clock_arm(struct refpmu_cpu *cpuc);
 void refpmu_clock_resume(struct refpmu_cpu *cpuc, u64 now);
 void refpmu_clock_mode(struct refpmu_cpu *cpuc, u32 mode);
@@ -18,7 +18,7 @@ bool refpmu_clock_stands_still(const struct refpmu_cpu *cpuc);
 static inline void refpmu_clock_sync(struct refpmu_cpu *cpuc)
 {
 	if (cpuc->clock_base)
-		refpmu_clock_pass(cpuc);
+		refpmu_clock_advance(cpuc);
 }
 
 #endif /* REFPMU_PORT_CLOCK_H */

@@ -13,7 +13,7 @@
 
 #include "port.h"
 
-static long run_there(void *arg)
+static long run_request(void *arg)
 {
 	struct refpmu_port_request *req = arg;
 
@@ -37,17 +37,17 @@ int refpmu_port_run_on(int cpu, struct refpmu_port_request *req)
 		return -ENXIO;
 	}
 	if (cpu == raw_smp_processor_id()) {
-		err = run_there(req);
+		err = run_request(req);
 		migrate_enable();
 		return err;
 	}
 	migrate_enable();
-	err = work_on_cpu_safe(cpu, run_there, req);
+	err = work_on_cpu_safe(cpu, run_request, req);
 	return err == -ENODEV ? -ENXIO : err;
 }
 
 /* Offline CPUs (-ENXIO) are skipped: the hotplug callbacks reset them anyway. */
-int refpmu_port_run_everywhere(struct refpmu_port_request *req)
+int refpmu_port_run_on_all(struct refpmu_port_request *req)
 {
 	int cpu, err = 0;
 
@@ -96,11 +96,11 @@ int refpmu_port_log(struct refpmu_port_request *req)
 	return err;
 }
 
-static int execute(const struct refpmu_port_kind *kind, struct refpmu_port_request *req)
+static int execute(const struct refpmu_port_handler *handler, struct refpmu_port_request *req)
 {
-	req->run = kind->run;
-	if (kind->here)
-		return kind->here(req);
+	req->run = handler->run;
+	if (handler->in_caller)
+		return handler->in_caller(req);
 	return refpmu_port_run_on(req->arg.head.cpu, req);
 }
 
@@ -116,22 +116,22 @@ static long port_ioctl(struct file *file, unsigned int cmd, unsigned long user)
 		.caller = current,
 		.caller_ip = instruction_pointer(task_pt_regs(current)),
 	};
-	const struct refpmu_port_kind *kind = port->kinds;
+	const struct refpmu_port_handler *handler = port->handlers;
 	const size_t size = _IOC_SIZE(cmd);
 	int err;
 
-	while (kind->cmd && kind->cmd != cmd)
-		kind++;
-	if (!kind->cmd)
+	while (handler->cmd && handler->cmd != cmd)
+		handler++;
+	if (!handler->cmd)
 		return -ENOTTY;
 	if (copy_from_user(&req.arg, (void __user *)user, size))
 		return -EFAULT;
 	err = refpmu_port_check(cmd, &req.arg);
-	if (!err && kind->check)
-		err = kind->check(&req.arg);
+	if (!err && handler->check)
+		err = handler->check(&req.arg);
 	if (err)
 		return err;
-	err = execute(kind, &req);
+	err = execute(handler, &req);
 	if (_IOC_DIR(cmd) & _IOC_READ && copy_to_user((void __user *)user, &req.arg, size))
 		return -EFAULT;
 	return err;

@@ -28,17 +28,17 @@ struct refpmu_port_request {
  * A request that the PMU supports. It runs in the context of the caller (here) or on the CPU that
  * it names (run).
  */
-struct refpmu_port_kind {
+struct refpmu_port_handler {
 	unsigned int cmd; /* REFPMU_IOC_*; 0 ends the table */
 	int (*check)(const union refpmu_port_arg *arg); /* additional checks of this PMU, or NULL */
-	int (*here)(struct refpmu_port_request *req);
+	int (*in_caller)(struct refpmu_port_request *req);
 	/* runs in process context, without migration */
 	int (*run)(struct refpmu_port_request *req);
 };
 
 struct refpmu_port {
 	struct miscdevice misc;
-	const struct refpmu_port_kind *kinds;
+	const struct refpmu_port_handler *handlers;
 	const struct cpumask *cpus; /* CPUs of the PMU; NULL: all. Other CPUs return ENXIO. */
 	/* Return the journal of @cpu, for REFPMU_IOC_LOG. */
 	struct refpmu_journal *(*journal)(struct refpmu_port *port, unsigned int cpu);
@@ -55,7 +55,7 @@ void refpmu_port_unregister(struct refpmu_port *port);
 int refpmu_port_run_on(int cpu, struct refpmu_port_request *req);
 
 /* Call @req->run on every online CPU. Return the last error. */
-int refpmu_port_run_everywhere(struct refpmu_port_request *req);
+int refpmu_port_run_on_all(struct refpmu_port_request *req);
 
 /* Copy the log of a PMU that has a journal to user space. */
 int refpmu_port_log(struct refpmu_port_request *req); /* use it as "here" */

@@ -9,7 +9,7 @@
 #include "interrupt.h"
 #include "stimulus.h"
 
-#define SERVE_TIMEOUT_NS NSEC_PER_SEC
+#define HANDLER_TIMEOUT_NS NSEC_PER_SEC
 
 /* A stimulus: events, clock ticks, or branches. */
 struct stimulus {
@@ -29,7 +29,7 @@ static struct refpmu_device *device(const struct refpmu_port_request *req)
 }
 
 /* Return the state of the current CPU. */
-static struct refpmu_cpu *here(const struct refpmu_port_request *req)
+static struct refpmu_cpu *local_cpu(const struct refpmu_port_request *req)
 {
 	return per_cpu_ptr(device(req)->cpus, raw_smp_processor_id());
 }
@@ -73,8 +73,8 @@ static struct refpmu_model_step branch(struct refpmu_cpu *cpuc, const struct sti
 	return step;
 }
 
-static struct refpmu_model_step happen(struct refpmu_cpu *cpuc, const struct stimulus *stim, u64 n,
-				       bool run_on)
+static struct refpmu_model_step generate(struct refpmu_cpu *cpuc, const struct stimulus *stim,
+					 u64 n, bool run_on)
 {
 	const struct refpmu_stimulus stimulus = {
 		.clock = stim->clock,
@@ -94,9 +94,9 @@ static struct refpmu_model_step happen(struct refpmu_cpu *cpuc, const struct sti
  * Wait, with interrupts on, until the interrupt has been handled. The wait is bounded twice: by the
  * limit of handler runs, and by a timeout.
  */
-static int wait_served(struct refpmu_cpu *cpuc)
+static int wait_until_handled(struct refpmu_cpu *cpuc)
 {
-	const u64 deadline = ktime_get_ns() + SERVE_TIMEOUT_NS;
+	const u64 deadline = ktime_get_ns() + HANDLER_TIMEOUT_NS;
 
 	while (refpmu_pending(cpuc)) {
 		if (ktime_get_ns() > deadline)
@@ -110,7 +110,7 @@ static int wait_served(struct refpmu_cpu *cpuc)
  * Raise the interrupt if the line is up. Interrupts must stay off since the stimulus: a tick in
  * between would stop and restart events with a frequency, and their overflow would be lost.
  */
-static void raise_if_due(struct refpmu_cpu *cpuc)
+static void raise_if_asserted(struct refpmu_cpu *cpuc)
 {
 	if (refpmu_line(cpuc))
 		refpmu_raise_pmi(cpuc);
@@ -122,18 +122,18 @@ static void raise_if_due(struct refpmu_cpu *cpuc)
  * If the line is up, raise the interrupt and wait until it is handled. Preemption off, interrupts
  * on.
  */
-static int settle(struct refpmu_cpu *cpuc)
+static int handle_pending(struct refpmu_cpu *cpuc)
 {
 	unsigned long irqs;
 
 	local_irq_save(irqs);
-	raise_if_due(cpuc);
+	raise_if_asserted(cpuc);
 	local_irq_restore(irqs);
-	return wait_served(cpuc);
+	return wait_until_handled(cpuc);
 }
 
 /* Set the cause of the next interrupt: @origin, and the current registers. */
-static void seen_from_here(struct refpmu_cpu *cpuc, const struct refpmu_origin *origin)
+static void set_cause(struct refpmu_cpu *cpuc, const struct refpmu_origin *origin)
 {
 	cpuc->cause.origin = *origin;
 	memset(&cpuc->cause.regs, 0, sizeof(cpuc->cause.regs));
@@ -148,23 +148,23 @@ static int step(struct refpmu_cpu *cpuc, const struct stimulus *stim)
 	struct refpmu_model_step now;
 	unsigned long irqs;
 	u64 left;
-	int err = settle(cpuc);
+	int err = handle_pending(cpuc);
 
 	if (err)
 		return err;
 	local_irq_save(irqs);
 	refpmu_clock_sync(cpuc);
-	seen_from_here(cpuc, &stim->origin);
+	set_cause(cpuc, &stim->origin);
 	cpuc->cause.origin.time = refpmu_record_time();
 
-	now = happen(cpuc, stim, stim->n - *stim->done, cpuc->held);
+	now = generate(cpuc, stim, stim->n - *stim->done, cpuc->line_held);
 	*stim->done += now.done;
 	left = stim->n - *stim->done;
-	if (now.overflowed && !cpuc->held && stim->skid)
-		*stim->done += happen(cpuc, stim, min_t(u64, stim->skid, left), true).done;
-	raise_if_due(cpuc);
+	if (now.overflowed && !cpuc->line_held && stim->skid)
+		*stim->done += generate(cpuc, stim, min_t(u64, stim->skid, left), true).done;
+	raise_if_asserted(cpuc);
 	local_irq_restore(irqs);
-	return wait_served(cpuc);
+	return wait_until_handled(cpuc);
 }
 
 /*
@@ -222,7 +222,7 @@ static int run_pulse(struct refpmu_port_request *req)
 		stim.origin.flags = regs->flags;
 		memcpy(stim.origin.gpr, regs->gpr, sizeof(regs->gpr));
 	}
-	return stimulate(here(req), req, &stim);
+	return stimulate(local_cpu(req), req, &stim);
 }
 
 static int ioctl_pulse(struct refpmu_port_request *req)
@@ -253,11 +253,11 @@ static int run_advance(struct refpmu_port_request *req)
 		},
 	};
 
-	if (READ_ONCE(here(req)->clock_mode) == REFPMU_CLOCK_AUTO) {
+	if (READ_ONCE(local_cpu(req)->clock_mode) == REFPMU_CLOCK_AUTO) {
 		advance->done = 0;
 		return -EBUSY;
 	}
-	return stimulate(here(req), req, &stim);
+	return stimulate(local_cpu(req), req, &stim);
 }
 
 static int run_branches(struct refpmu_port_request *req)
@@ -269,7 +269,7 @@ static int run_branches(struct refpmu_port_request *req)
 		.done = &branches->done,
 	};
 
-	return stimulate(here(req), req, &stim);
+	return stimulate(local_cpu(req), req, &stim);
 }
 
 /* Check all branches before the first one is generated. */
@@ -301,7 +301,7 @@ static int run_clock(struct refpmu_port_request *req)
 	unsigned long irqs;
 
 	local_irq_save(irqs);
-	refpmu_clock_mode(here(req), req->arg.clock.mode);
+	refpmu_clock_mode(local_cpu(req), req->arg.clock.mode);
 	local_irq_restore(irqs);
 	return 0;
 }
@@ -309,7 +309,7 @@ static int run_clock(struct refpmu_port_request *req)
 /* Bypass the bus: the log shows the accesses of the driver, and this is an access of the test. */
 static int run_reg(struct refpmu_port_request *req)
 {
-	struct refpmu_cpu *cpuc = here(req);
+	struct refpmu_cpu *cpuc = local_cpu(req);
 	struct refpmu_reg *reg = &req->arg.reg;
 	unsigned long irqs;
 	int err;
@@ -322,10 +322,10 @@ static int run_reg(struct refpmu_port_request *req)
 	else
 		err = refpmu_model_read(&cpuc->model, reg->reg, &reg->value);
 	if (!err && reg->write)
-		raise_if_due(cpuc);
+		raise_if_asserted(cpuc);
 	local_irq_restore(irqs);
 	if (!err && reg->write)
-		err = wait_served(cpuc);
+		err = wait_until_handled(cpuc);
 	preempt_enable();
 	return err;
 }
@@ -343,18 +343,18 @@ static int set_line(struct refpmu_cpu *cpuc, bool hold)
 	preempt_disable();
 	local_irq_save(irqs);
 	refpmu_clock_sync(cpuc);
-	cpuc->held = hold;
-	seen_from_here(cpuc, &origin);
-	raise_if_due(cpuc);
+	cpuc->line_held = hold;
+	set_cause(cpuc, &origin);
+	raise_if_asserted(cpuc);
 	local_irq_restore(irqs);
-	err = wait_served(cpuc);
+	err = wait_until_handled(cpuc);
 	preempt_enable();
 	return err;
 }
 
 static int run_line(struct refpmu_port_request *req)
 {
-	return set_line(here(req), req->arg.line.hold);
+	return set_line(local_cpu(req), req->arg.line.hold);
 }
 
 /* An interrupt storm is a valid result of this request, not an error. */
@@ -362,7 +362,7 @@ static int run_inject(struct refpmu_port_request *req)
 {
 	const struct refpmu_origin origin = { .privilege = REFPMU_KERNEL };
 	struct refpmu_inject *inject = &req->arg.inject;
-	struct refpmu_cpu *cpuc = here(req);
+	struct refpmu_cpu *cpuc = local_cpu(req);
 	unsigned long irqs;
 	u64 pmi, claimed;
 	int err;
@@ -372,13 +372,13 @@ static int run_inject(struct refpmu_port_request *req)
 	refpmu_clock_sync(cpuc);
 	pmi = local64_read(&cpuc->journal.pmi);
 	claimed = local64_read(&cpuc->journal.pmi_claimed);
-	seen_from_here(cpuc, &origin);
+	set_cause(cpuc, &origin);
 	err = refpmu_model_write(&cpuc->model, REFPMU_REG_GLOBAL_STATUS_SET, inject->status);
-	if (!err && !cpuc->held)
+	if (!err && !cpuc->line_held)
 		refpmu_raise_pmi(cpuc);
 	local_irq_restore(irqs);
 	if (!err)
-		wait_served(cpuc);
+		wait_until_handled(cpuc);
 	inject->runs = local64_read(&cpuc->journal.pmi) - pmi;
 	inject->claimed = local64_read(&cpuc->journal.pmi_claimed) - claimed;
 	preempt_enable();
@@ -389,7 +389,7 @@ static int run_stats(struct refpmu_port_request *req)
 {
 	struct refpmu_stats *stats = &req->arg.stats;
 	struct refpmu_device *dev = device(req);
-	struct refpmu_cpu *cpuc = here(req);
+	struct refpmu_cpu *cpuc = local_cpu(req);
 	unsigned long irqs;
 
 	local_irq_save(irqs);
@@ -405,7 +405,7 @@ static int run_stats(struct refpmu_port_request *req)
 
 static int run_reset(struct refpmu_port_request *req)
 {
-	struct refpmu_cpu *cpuc = here(req);
+	struct refpmu_cpu *cpuc = local_cpu(req);
 	unsigned long irqs;
 	int err = set_line(cpuc, false);
 
@@ -422,7 +422,7 @@ static int ioctl_reset(struct refpmu_port_request *req)
 	int err;
 
 	req->run = run_reset;
-	err = refpmu_port_run_everywhere(req);
+	err = refpmu_port_run_on_all(req);
 	atomic64_set(&dev->inits, 0);
 	atomic64_set(&dev->destroys, 0);
 	return err;
@@ -458,17 +458,17 @@ struct refpmu_journal *refpmu_stimulus_journal(struct refpmu_port *port, unsigne
 	return &per_cpu_ptr(dev->cpus, cpu)->journal;
 }
 
-const struct refpmu_port_kind refpmu_stimulus_kinds[] = {
-	{ .cmd = REFPMU_IOC_RESET, .here = ioctl_reset },
-	{ .cmd = REFPMU_IOC_INFO, .here = ioctl_info },
-	{ .cmd = REFPMU_IOC_PULSE, .here = ioctl_pulse },
+const struct refpmu_port_handler refpmu_stimulus_handlers[] = {
+	{ .cmd = REFPMU_IOC_RESET, .in_caller = ioctl_reset },
+	{ .cmd = REFPMU_IOC_INFO, .in_caller = ioctl_info },
+	{ .cmd = REFPMU_IOC_PULSE, .in_caller = ioctl_pulse },
 	{ .cmd = REFPMU_IOC_CLOCK, .run = run_clock },
 	{ .cmd = REFPMU_IOC_ADVANCE, .run = run_advance },
 	{ .cmd = REFPMU_IOC_REG, .run = run_reg },
 	{ .cmd = REFPMU_IOC_LINE, .run = run_line },
 	{ .cmd = REFPMU_IOC_INJECT, .run = run_inject },
-	{ .cmd = REFPMU_IOC_LOG, .here = refpmu_port_log },
+	{ .cmd = REFPMU_IOC_LOG, .in_caller = refpmu_port_log },
 	{ .cmd = REFPMU_IOC_STATS, .run = run_stats },
-	{ .cmd = REFPMU_IOC_BRANCHES, .here = ioctl_branches },
+	{ .cmd = REFPMU_IOC_BRANCHES, .in_caller = ioctl_branches },
 	{}
 };

@@ -5,7 +5,7 @@
 
 #include "port.h"
 
-extern const struct refpmu_port_kind refpmu_stimulus_kinds[];
+extern const struct refpmu_port_handler refpmu_stimulus_handlers[];
 struct refpmu_journal *refpmu_stimulus_journal(struct refpmu_port *port, unsigned int cpu);
 
 #endif /* REFPMU_PORT_STIMULUS_H */

@@ -22,7 +22,7 @@ static irqreturn_t (*driver_handle_irq)(struct arm_pmu *pmu);
 static int hotplug_state;
 
 /* Allow or forbid increments by user space on this CPU. Preemption is off. */
-static void allow(void *yes)
+static void allow_user_increments(void *yes)
 {
 	const u64 others = read_sysreg(pmuserenr_el0) & ~USERENR_SW;
 
@@ -32,7 +32,7 @@ static void allow(void *yes)
 static void start(struct arm_pmu *pmu)
 {
 	driver_start(pmu);
-	allow(pmu);
+	allow_user_increments(pmu);
 }
 
 /* The driver's handler stops and restarts the counters without driver->start. */
@@ -40,24 +40,24 @@ static irqreturn_t handle_irq(struct arm_pmu *pmu)
 {
 	const irqreturn_t result = driver_handle_irq(pmu);
 
-	allow(pmu);
+	allow_user_increments(pmu);
 	return result;
 }
 
 static int online(unsigned int cpu)
 {
-	allow(driver);
+	allow_user_increments(driver);
 	return 0;
 }
 
 static int offline(unsigned int cpu)
 {
-	allow(NULL);
+	allow_user_increments(NULL);
 	return 0;
 }
 
 /* Find the PMU of CPU 0 by opening an event. */
-static struct arm_pmu *__init find(void)
+static struct arm_pmu *__init find_arm_pmu(void)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_RAW,
@@ -76,7 +76,7 @@ static struct arm_pmu *__init find(void)
 }
 
 /* Both functions run with preemption off. After a grace period no CPU executes them. */
-static void leave(void)
+static void restore_callbacks(void)
 {
 	WRITE_ONCE(driver->start, driver_start);
 	WRITE_ONCE(driver->handle_irq, driver_handle_irq);
@@ -85,7 +85,7 @@ static void leave(void)
 
 static int __init swinc_init(void)
 {
-	driver = find();
+	driver = find_arm_pmu();
 	if (IS_ERR(driver))
 		return PTR_ERR(driver);
 	driver_start = driver->start;
@@ -95,13 +95,13 @@ static int __init swinc_init(void)
 	hotplug_state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "perf/refpmu_swinc:online", online,
 					  offline);
 	if (hotplug_state < 0)
-		leave();
+		restore_callbacks();
 	return hotplug_state < 0 ? hotplug_state : 0;
 }
 
 static void __exit swinc_exit(void)
 {
-	leave();
+	restore_callbacks();
 	cpuhp_remove_state(hotplug_state);
 }
 

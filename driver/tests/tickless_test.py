@@ -52,6 +52,6 @@ def test_a_throttle_ends_on_a_cpu_without_a_tick(vm: guest.Guest) -> None:
 
 
 @pytest.mark.rule("CTX-013")
-def test_events_take_turns_without_a_tick(vm: guest.Guest) -> None:
+def test_events_rotate_without_a_tick(vm: guest.Guest) -> None:
     result = vm.case("Context.EventsTakeTurnsWithoutATick", DEADLINE_S)
     assert result["result"] == "PASS", result["message"]

@@ -8,7 +8,7 @@
 /* Return true while the line is up and not held back by the stimulus port. */
 bool refpmu_trace_line(const struct refpmu_trace_cpu *t)
 {
-	return refpmu_model_line(&t->model) && !t->held;
+	return refpmu_model_line(&t->model) && !t->line_held;
 }
 
 /* Raise the interrupt of @t on its own CPU. It arrives when interrupts are on. */

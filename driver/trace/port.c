@@ -54,7 +54,7 @@ static int take(struct refpmu_trace_cpu *t, const struct refpmu_branch_entry *en
 	const struct refpmu_branch branch = {
 		.from = entry->from,
 		.to = entry->to,
-		.kind = entry->kind,
+		.handler = entry->handler,
 		.cycles = entry->cycles,
 		.mispredicted = entry->flags & REFPMU_BRANCH_MISPREDICTED,
 		.in_tx = entry->flags & REFPMU_BRANCH_IN_TX,
@@ -196,7 +196,7 @@ static int ioctl_reset(struct refpmu_port_request *req)
 	int err;
 
 	req->run = run_reset;
-	err = refpmu_port_run_everywhere(req);
+	err = refpmu_port_run_on_all(req);
 	atomic64_set(&refpmu_trace_totals.inits, 0);
 	atomic64_set(&refpmu_trace_totals.destroys, 0);
 	return err;
@@ -216,19 +216,19 @@ static struct refpmu_journal *journal(struct refpmu_port *port, unsigned int cpu
 	return &per_cpu_ptr(refpmu_trace_cpus, cpu)->journal;
 }
 
-static const struct refpmu_port_kind kinds[] = {
-	{ .cmd = REFPMU_IOC_RESET, .here = ioctl_reset },
-	{ .cmd = REFPMU_IOC_INFO, .here = ioctl_info },
-	{ .cmd = REFPMU_IOC_BRANCHES, .here = ioctl_branches },
+static const struct refpmu_port_handler handlers[] = {
+	{ .cmd = REFPMU_IOC_RESET, .in_caller = ioctl_reset },
+	{ .cmd = REFPMU_IOC_INFO, .in_caller = ioctl_info },
+	{ .cmd = REFPMU_IOC_BRANCHES, .in_caller = ioctl_branches },
 	{ .cmd = REFPMU_IOC_REG, .run = run_reg },
 	{ .cmd = REFPMU_IOC_LINE, .run = run_line },
-	{ .cmd = REFPMU_IOC_LOG, .here = refpmu_port_log },
+	{ .cmd = REFPMU_IOC_LOG, .in_caller = refpmu_port_log },
 	{ .cmd = REFPMU_IOC_STATS, .run = run_stats },
 	{}
 };
 
 static struct refpmu_port port = {
-	.kinds = kinds,
+	.handlers = handlers,
 	.journal = journal,
 };
 

@@ -41,7 +41,7 @@ struct refpmu_trace_cpu {
 	/* The interrupt line. */
 	struct irq_work pmi;
 	unsigned int runs; /* handler runs since the line was raised */
-	bool held; /* the stimulus port holds the line back */
+	bool line_held; /* the stimulus port holds the line back */
 
 	struct refpmu_journal journal;
 };

@@ -40,7 +40,7 @@ const struct attribute_group refpmu_uncore_cpumask_group = {
 };
 
 /* Designate this CPU if there was no CPU for the events. */
-static int cpu_comes(unsigned int cpu)
+static int cpuhp_online(unsigned int cpu)
 {
 	if (refpmu_uncore.cpu >= nr_cpu_ids)
 		WRITE_ONCE(refpmu_uncore.cpu, cpu);
@@ -51,7 +51,7 @@ static int cpu_comes(unsigned int cpu)
  * Move the events to another CPU while @cpu still works and is still in cpu_online_mask. Choose the
  * next CPU first, so that new events already go there.
  */
-static int cpu_goes(unsigned int cpu)
+static int cpuhp_offline(unsigned int cpu)
 {
 	unsigned int next;
 
@@ -140,7 +140,7 @@ int refpmu_uncore_online(struct refpmu_uncore *uncore)
 	if (err)
 		goto unlock;
 	err = cpuhp_setup_state_nocalls_cpuslocked(CPUHP_AP_ONLINE_DYN, "perf/refpmu_uncore:online",
-						   cpu_comes, cpu_goes);
+						   cpuhp_online, cpuhp_offline);
 	if (err < 0) {
 		registered = false;
 		perf_pmu_unregister(&uncore->pmu);

@@ -7,7 +7,7 @@
 #include "uncore.h"
 
 /* Maximum time that events wait for the driver: ten times the device's guarantee. */
-#define PATIENCE_NS NSEC_PER_SEC
+#define POLL_TIMEOUT_NS NSEC_PER_SEC
 
 /* Return the value of a register, bypassing the bus; 0 if the register does not exist. */
 static u64 peek(struct refpmu_uncore *uncore, u32 reg)
@@ -19,10 +19,10 @@ static u64 peek(struct refpmu_uncore *uncore, u32 reg)
 }
 
 /*
- * Return how many events of @code may happen until a counter is half its range ahead of the value
+ * Return how many events of @code may generate until a counter is half its range ahead of the value
  * that the driver knows.
  */
-static u64 room(struct refpmu_uncore *uncore, u16 code)
+static u64 headroom(struct refpmu_uncore *uncore, u16 code)
 {
 	const u64 mask = refpmu_low_bits(uncore->params.width);
 	const u64 half = (mask >> 1) + 1;
@@ -40,14 +40,14 @@ static u64 room(struct refpmu_uncore *uncore, u16 code)
 	return least;
 }
 
-/* Generate up to @n events, as many as room() allows; all of them if @anyhow. */
-static u64 happen(struct refpmu_uncore *uncore, u16 code, u64 n, bool anyhow)
+/* Generate up to @n events, as many as headroom() allows; all of them if @force. */
+static u64 generate(struct refpmu_uncore *uncore, u16 code, u64 n, bool force)
 {
 	unsigned long irqs;
 	u64 done;
 
 	raw_spin_lock_irqsave(&uncore->lock, irqs);
-	done = anyhow ? n : min(n, room(uncore, code));
+	done = force ? n : min(n, headroom(uncore, code));
 	refpmu_model_pulse(&uncore->model, code, done, REFPMU_KERNEL, true);
 	raw_spin_unlock_irqrestore(&uncore->lock, irqs);
 	return done;
@@ -62,18 +62,18 @@ static u64 happen(struct refpmu_uncore *uncore, u16 code, u64 n, bool anyhow)
 static int run_pulse(struct refpmu_port_request *req)
 {
 	struct refpmu_pulse *pulse = &req->arg.pulse;
-	u64 deadline = ktime_get_ns() + PATIENCE_NS;
+	u64 deadline = ktime_get_ns() + POLL_TIMEOUT_NS;
 
 	pulse->done = 0;
 	while (pulse->done < pulse->n) {
-		const u64 done = happen(&refpmu_uncore, pulse->event, pulse->n - pulse->done,
+		const u64 done = generate(&refpmu_uncore, pulse->event, pulse->n - pulse->done,
 					ktime_get_ns() > deadline);
 
 		pulse->done += done;
 		if (fatal_signal_pending(req->caller))
 			return -EINTR;
 		if (done)
-			deadline = ktime_get_ns() + PATIENCE_NS;
+			deadline = ktime_get_ns() + POLL_TIMEOUT_NS;
 		else
 			cpu_relax();
 		cond_resched();
@@ -141,16 +141,16 @@ static int ioctl_reset(struct refpmu_port_request *req)
 	return 0;
 }
 
-static const struct refpmu_port_kind kinds[] = {
-	{ .cmd = REFPMU_IOC_RESET, .here = ioctl_reset },
-	{ .cmd = REFPMU_IOC_INFO, .here = ioctl_info },
+static const struct refpmu_port_handler handlers[] = {
+	{ .cmd = REFPMU_IOC_RESET, .in_caller = ioctl_reset },
+	{ .cmd = REFPMU_IOC_INFO, .in_caller = ioctl_info },
 	{ .cmd = REFPMU_IOC_PULSE, .check = refpmu_port_check_plain, .run = run_pulse },
-	{ .cmd = REFPMU_IOC_REG, .here = ioctl_reg },
-	{ .cmd = REFPMU_IOC_STATS, .here = ioctl_stats },
+	{ .cmd = REFPMU_IOC_REG, .in_caller = ioctl_reg },
+	{ .cmd = REFPMU_IOC_STATS, .in_caller = ioctl_stats },
 	{}
 };
 
-static struct refpmu_port port = { .kinds = kinds };
+static struct refpmu_port port = { .handlers = handlers };
 
 int refpmu_uncore_port_register(void)
 {

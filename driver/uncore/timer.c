@@ -24,7 +24,7 @@ void refpmu_uncore_timer_stop(struct refpmu_uncore *uncore)
  * The timer function restarts the timer under the lock and returns HRTIMER_NORESTART. While it
  * waited for the lock, another CPU may have stopped and restarted the timer.
  */
-static enum hrtimer_restart fire(struct hrtimer *timer)
+static enum hrtimer_restart handle_timer(struct hrtimer *timer)
 {
 	struct refpmu_uncore *uncore = container_of(timer, struct refpmu_uncore, timer);
 
@@ -40,5 +40,5 @@ static enum hrtimer_restart fire(struct hrtimer *timer)
 void refpmu_uncore_timer_setup(struct refpmu_uncore *uncore)
 {
 	hrtimer_init(&uncore->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	uncore->timer.function = fire;
+	uncore->timer.function = handle_timer;
 }

@@ -35,9 +35,11 @@ Samples Filter(const Entries& entries, u64 filter) {
   return samples;
 }
 
-bool Kept(const refpmu_pebs_lbr& entry, u64 filter) { return Filter({entry}, filter).size() == 1; }
+bool IsSelected(const refpmu_pebs_lbr& entry, u64 filter) {
+  return Filter({entry}, filter).size() == 1;
+}
 
-TEST(Branch, KindIsKeptIfItIsAskedFor) {
+TEST(Branch, FilterSelectsEachBranchType) {
   struct Row {
     unsigned type;
     u64 kinds;
@@ -59,55 +61,55 @@ TEST(Branch, KindIsKeptIfItIsAskedFor) {
       const u64 kind = BIT_ULL(bit);
       if (kind & (REFPMU_WANT_BRANCH_IN_TX | REFPMU_WANT_BRANCH_NO_TX)) continue;
       const bool asked = kind == REFPMU_WANT_BRANCH_ANY || (row.kinds & kind);
-      EXPECT_EQ(Kept(Branch(row.type), kBoth | kind), asked)
+      EXPECT_EQ(IsSelected(Branch(row.type), kBoth | kind), asked)
           << "type " << row.type << " bit " << bit;
     }
   }
 }
 
-TEST(Branch, FarBranchBackToUserSpaceIsAReturn) {
+TEST(Branch, FarBranchToUserSpaceIsAReturn) {
   const refpmu_pebs_lbr back = Branch(REFPMU_LBR_TYPE_FAR, kKernel, kUser);
-  EXPECT_TRUE(Kept(back, kBoth | REFPMU_WANT_BRANCH_ANY_RETURN));
-  EXPECT_FALSE(Kept(back, kBoth | REFPMU_WANT_BRANCH_ANY_CALL));
+  EXPECT_TRUE(IsSelected(back, kBoth | REFPMU_WANT_BRANCH_ANY_RETURN));
+  EXPECT_FALSE(IsSelected(back, kBoth | REFPMU_WANT_BRANCH_ANY_CALL));
   for (u64 from : {kUser, kKernel}) {
     const refpmu_pebs_lbr in = Branch(REFPMU_LBR_TYPE_FAR, from, kKernel + 0x40);
-    EXPECT_TRUE(Kept(in, kBoth | REFPMU_WANT_BRANCH_ANY_CALL));
-    EXPECT_FALSE(Kept(in, kBoth | REFPMU_WANT_BRANCH_ANY_RETURN));
+    EXPECT_TRUE(IsSelected(in, kBoth | REFPMU_WANT_BRANCH_ANY_CALL));
+    EXPECT_FALSE(IsSelected(in, kBoth | REFPMU_WANT_BRANCH_ANY_RETURN));
   }
 }
 
-TEST(Branch, KindsAddUp) {
+TEST(Branch, SeveralTypesSelectTheirUnion) {
   const u64 filter = kBoth | REFPMU_WANT_BRANCH_COND | REFPMU_WANT_BRANCH_ANY_RETURN;
-  EXPECT_TRUE(Kept(Branch(REFPMU_LBR_TYPE_JCC), filter));
-  EXPECT_TRUE(Kept(Branch(REFPMU_LBR_TYPE_RET), filter));
-  EXPECT_FALSE(Kept(Branch(REFPMU_LBR_TYPE_REL_CALL), filter));
+  EXPECT_TRUE(IsSelected(Branch(REFPMU_LBR_TYPE_JCC), filter));
+  EXPECT_TRUE(IsSelected(Branch(REFPMU_LBR_TYPE_RET), filter));
+  EXPECT_FALSE(IsSelected(Branch(REFPMU_LBR_TYPE_REL_CALL), filter));
 }
 
-TEST(Branch, AbortIsAKindBesideItsOwn) {
+TEST(Branch, AbortMatchesInAdditionToItsType) {
   const auto abort = Branch(REFPMU_LBR_TYPE_JCC, kUser, kUser, REFPMU_LBR_INFO_ABORT);
-  EXPECT_TRUE(Kept(abort, kBoth | REFPMU_WANT_BRANCH_ABORT_TX));
-  EXPECT_TRUE(Kept(abort, kBoth | REFPMU_WANT_BRANCH_COND));
-  EXPECT_FALSE(Kept(Branch(REFPMU_LBR_TYPE_JCC), kBoth | REFPMU_WANT_BRANCH_ABORT_TX));
+  EXPECT_TRUE(IsSelected(abort, kBoth | REFPMU_WANT_BRANCH_ABORT_TX));
+  EXPECT_TRUE(IsSelected(abort, kBoth | REFPMU_WANT_BRANCH_COND));
+  EXPECT_FALSE(IsSelected(Branch(REFPMU_LBR_TYPE_JCC), kBoth | REFPMU_WANT_BRANCH_ABORT_TX));
 }
 
-TEST(Branch, TransactionNarrowsWhatIsAskedFor) {
+TEST(Branch, TransactionFilterNarrowsTheSelection) {
   const auto in = Branch(REFPMU_LBR_TYPE_JCC, kUser, kUser, REFPMU_LBR_INFO_IN_TX);
   const auto out = Branch(REFPMU_LBR_TYPE_JCC);
   for (u64 kind : {u64{REFPMU_WANT_BRANCH_ANY}, u64{REFPMU_WANT_BRANCH_COND}, u64{0}}) {
     const u64 filter = kBoth | kind;
-    EXPECT_TRUE(Kept(in, filter | REFPMU_WANT_BRANCH_IN_TX));
-    EXPECT_FALSE(Kept(out, filter | REFPMU_WANT_BRANCH_IN_TX));
-    EXPECT_FALSE(Kept(in, filter | REFPMU_WANT_BRANCH_NO_TX));
-    EXPECT_TRUE(Kept(out, filter | REFPMU_WANT_BRANCH_NO_TX));
+    EXPECT_TRUE(IsSelected(in, filter | REFPMU_WANT_BRANCH_IN_TX));
+    EXPECT_FALSE(IsSelected(out, filter | REFPMU_WANT_BRANCH_IN_TX));
+    EXPECT_FALSE(IsSelected(in, filter | REFPMU_WANT_BRANCH_NO_TX));
+    EXPECT_TRUE(IsSelected(out, filter | REFPMU_WANT_BRANCH_NO_TX));
     for (const auto& entry : {in, out}) {
-      EXPECT_TRUE(Kept(entry, filter | REFPMU_WANT_BRANCH_IN_TX | REFPMU_WANT_BRANCH_NO_TX));
-      EXPECT_TRUE(Kept(entry, filter));
+      EXPECT_TRUE(IsSelected(entry, filter | REFPMU_WANT_BRANCH_IN_TX | REFPMU_WANT_BRANCH_NO_TX));
+      EXPECT_TRUE(IsSelected(entry, filter));
     }
   }
-  EXPECT_FALSE(Kept(in, kBoth | REFPMU_WANT_BRANCH_IND_CALL | REFPMU_WANT_BRANCH_IN_TX));
+  EXPECT_FALSE(IsSelected(in, kBoth | REFPMU_WANT_BRANCH_IND_CALL | REFPMU_WANT_BRANCH_IN_TX));
 }
 
-TEST(Branch, PrivilegeIsThatOfWhereItEnds) {
+TEST(Branch, PrivilegeFilterUsesTheTarget) {
   const struct {
     u64 from, to;
     bool user, kernel, both;  // expected with that privilege filter
@@ -122,15 +124,15 @@ TEST(Branch, PrivilegeIsThatOfWhereItEnds) {
   for (const auto& row : rows) {
     const auto entry = Branch(REFPMU_LBR_TYPE_JCC, row.from, row.to);
     SCOPED_TRACE(testing::Message() << std::hex << row.from << " to " << row.to);
-    EXPECT_EQ(Kept(entry, REFPMU_WANT_BRANCH_ANY | REFPMU_WANT_BRANCH_USER), row.user);
-    EXPECT_EQ(Kept(entry, REFPMU_WANT_BRANCH_ANY | REFPMU_WANT_BRANCH_KERNEL), row.kernel);
-    EXPECT_EQ(Kept(entry, kAnyWhere), row.both);
-    EXPECT_FALSE(Kept(entry, REFPMU_WANT_BRANCH_ANY));
-    EXPECT_FALSE(Kept(entry, REFPMU_WANT_BRANCH_ANY | REFPMU_WANT_BRANCH_HV));
+    EXPECT_EQ(IsSelected(entry, REFPMU_WANT_BRANCH_ANY | REFPMU_WANT_BRANCH_USER), row.user);
+    EXPECT_EQ(IsSelected(entry, REFPMU_WANT_BRANCH_ANY | REFPMU_WANT_BRANCH_KERNEL), row.kernel);
+    EXPECT_EQ(IsSelected(entry, kAnyWhere), row.both);
+    EXPECT_FALSE(IsSelected(entry, REFPMU_WANT_BRANCH_ANY));
+    EXPECT_FALSE(IsSelected(entry, REFPMU_WANT_BRANCH_ANY | REFPMU_WANT_BRANCH_HV));
   }
 }
 
-TEST(Branch, FlagsCyclesTypeAndPrivilegeAreShownAsAskedFor) {
+TEST(Branch, SampleHasRequestedFlagsCyclesTypeAndPrivilege) {
   const u64 flags = REFPMU_LBR_INFO_MISPRED | REFPMU_LBR_INFO_IN_TX | REFPMU_LBR_INFO_ABORT;
   const Entries all = {{kUser, kKernel, Info(REFPMU_LBR_TYPE_REL_CALL, flags, 0xffff)},
                        {kUser + 1, kUser, Info(REFPMU_LBR_TYPE_RET, 0, 7)}};
@@ -165,7 +167,7 @@ TEST(Branch, FlagsCyclesTypeAndPrivilegeAreShownAsAskedFor) {
   EXPECT_EQ(samples[1].priv, REFPMU_BRANCH_PRIV_USER);
 }
 
-TEST(Branch, TypesAreThoseOfPerf) {
+TEST(Branch, TypesEqualThoseOfPerf) {
   const u8 types[16] = {
       REFPMU_BRANCH_TYPE_COND,     REFPMU_BRANCH_TYPE_IND,  REFPMU_BRANCH_TYPE_UNCOND,
       REFPMU_BRANCH_TYPE_IND_CALL, REFPMU_BRANCH_TYPE_CALL, REFPMU_BRANCH_TYPE_RET,
@@ -177,7 +179,7 @@ TEST(Branch, TypesAreThoseOfPerf) {
   }
 }
 
-TEST(Branch, EntriesThatWereNeverWrittenAreLeftOutAndTheOthersKeepTheirOrder) {
+TEST(Branch, EmptyEntriesAreSkippedAndOrderRemains) {
   const Entries entries = {Branch(REFPMU_LBR_TYPE_JCC, 1, 2),
                            {},
                            Branch(REFPMU_LBR_TYPE_RET, 0, 4),
@@ -191,7 +193,7 @@ TEST(Branch, EntriesThatWereNeverWrittenAreLeftOutAndTheOthersKeepTheirOrder) {
   EXPECT_TRUE(Filter({}, kAnyWhere).empty());
 }
 
-TEST(Branch, UserOnlyFilterShowsNoAddressOfTheKernelWhateverTheRecordsSay) {
+TEST(Branch, UserFilterShowsNoKernelAddressOfRandomRecords) {
   std::mt19937_64 random(15);
   for (int i = 0; i < 20'000; ++i) {
     Entries entries(random() % 33);

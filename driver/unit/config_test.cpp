@@ -41,7 +41,7 @@ void ExpectEqual(const refpmu_request& got, const refpmu_request& want) {
   EXPECT_EQ(got.branch_filter, want.branch_filter);
 }
 
-TEST(Config, MatchesTheVectorsAndWritesOnlyOnSuccess) {
+TEST(Config, ParseMatchesTheVectorsAndWritesOnlyOnSuccess) {
   const refpmu_request untouched = {1, 2, 3, 4, 5, 6, 7, 8, true, true, true, 9, 10, true};
   for (const refpmu_config_vector& row : kConfigs) {
     SCOPED_TRACE(row.name);
@@ -51,7 +51,7 @@ TEST(Config, MatchesTheVectorsAndWritesOnlyOnSuccess) {
   }
 }
 
-TEST(Config, AdvertisedEventsAreDistinctAndAllOpen) {
+TEST(Config, ListedEventsAreDistinctAndAccepted) {
   std::set<std::string> names;
   std::set<u64> codes;
   for (unsigned i = 0; i < refpmu_events_count; ++i) {
@@ -78,7 +78,7 @@ TEST(Config, PeriodIsCheckedAtItsBounds) {
   EXPECT_EQ(refpmu_config_check_period(~0ULL, &kCaps), -EINVAL);
 }
 
-TEST(Config, ForeignTypesAreNeverOursWhateverElseTheySay) {
+TEST(Config, OtherTypesAlwaysReturnEnoent) {
   std::mt19937_64 random(4);
   for (int i = 0; i < 20'000; ++i) {
     u32 type = static_cast<u32>(random());
@@ -98,7 +98,7 @@ TEST(Config, ForeignTypesAreNeverOursWhateverElseTheySay) {
   }
 }
 
-TEST(Config, AcceptedRequestsFitTheDeviceTheyAreFor) {
+TEST(Config, AcceptedRequestsFitTheirDevice) {
   std::mt19937_64 random(5);
   int accepted = 0;
   for (int i = 0; i < 50'000; ++i) {
@@ -147,7 +147,7 @@ int Parse(const refpmu_attr& attr, const refpmu_caps& caps = kCaps) {
   return refpmu_config_parse(&attr, &caps, &request);
 }
 
-TEST(Config, DeviceLeavesOutTheBranchesThatNobodyAskedFor) {
+TEST(Config, LbrSelectExcludesUnrequestedBranches) {
   const std::pair<u64, u64> selects[] = {
       {0x009, 0x001},   // ANY, USER
       {0x00a, 0x002},   // ANY, KERNEL
@@ -178,7 +178,7 @@ TEST(Config, DeviceLeavesOutTheBranchesThatNobodyAskedFor) {
   }
 }
 
-TEST(Config, BranchStackThatMakesNoSenseOrIsNotThereIsRefused) {
+TEST(Config, InvalidOrUnsupportedBranchStackIsRejected) {
   refpmu_attr attr = Sampling();
   attr.branch_sample_type = 0x9;
   // Without the sample type the filter is ignored.
@@ -199,7 +199,7 @@ TEST(Config, BranchStackThatMakesNoSenseOrIsNotThereIsRefused) {
   EXPECT_EQ(Parse(attr), -EINVAL);
 }
 
-TEST(Config, PreciseEventRecordsWhatItsSamplesShow) {
+TEST(Config, RecordHasTheGroupsThatSamplesNeed) {
   const std::pair<u64, u64> records[] = {
       {0, 0},
       {BIT_ULL(3), 1},   // ADDR
@@ -227,7 +227,7 @@ TEST(Config, PreciseEventRecordsWhatItsSamplesShow) {
   }
 }
 
-TEST(Config, PreciseEventThatCannotBeIsRefused) {
+TEST(Config, UnsupportedPreciseEventIsRejected) {
   refpmu_attr attr = Sampling();
   attr.precise_ip = 4;
   EXPECT_EQ(Parse(attr), -EOPNOTSUPP);
@@ -239,7 +239,7 @@ TEST(Config, PreciseEventThatCannotBeIsRefused) {
   EXPECT_EQ(Parse(attr), -EINVAL);
 }
 
-TEST(Config, WhatTheDeviceCannotTellApartIsNotExcluded) {
+TEST(Config, UnsupportedExclusionIsRejected) {
   refpmu_attr idle = Sampling();
   idle.exclude_idle = true;
   EXPECT_EQ(Parse(idle), -EOPNOTSUPP);
@@ -251,7 +251,7 @@ TEST(Config, WhatTheDeviceCannotTellApartIsNotExcluded) {
   EXPECT_EQ(Parse(guest), 0);
 }
 
-TEST(Config, EventIsRefusedAsItsOwnersSayIfTheDeviceLacksWhatItNeeds) {
+TEST(Config, EventWithoutItsRegisterIsRejectedWithTheErrnoOfItsType) {
   refpmu_caps without = kCaps;
   without.records = false;
   const refpmu_attr own = {.type = 9, .config = REFPMU_EVENT_OFFCORE_0, .config1 = 1};
@@ -268,7 +268,7 @@ TEST(Config, EventIsRefusedAsItsOwnersSayIfTheDeviceLacksWhatItNeeds) {
   EXPECT_EQ(Parse(wide, single), -EINVAL);
 }
 
-TEST(Config, ExtraValueIsForTheEventsThatHaveARegisterForIt) {
+TEST(Config, Config1IsOnlyValidForEventsWithARegister) {
   const std::pair<u64, u64> valid[] = {{REFPMU_EVENT_OFFCORE_0, 0x3fffff8fff},
                                        {REFPMU_EVENT_OFFCORE_1, 0x3fffff8fff},
                                        {REFPMU_EVENT_LOAD_LATENCY, 0xffff},
@@ -281,7 +281,7 @@ TEST(Config, ExtraValueIsForTheEventsThatHaveARegisterForIt) {
   }
 }
 
-TEST(Config, CacheEventsAreThoseThatTheDeviceHas) {
+TEST(Config, CacheEventsAreThoseOfTheDevice) {
   // Columns: load access, load miss, store access, store miss, prefetch access, prefetch miss.
   constexpr const char* kCaches[] = {"111000", "010000", "111111", "111100",
                                      "110000", "110000", "111100"};
@@ -299,14 +299,14 @@ TEST(Config, CacheEventsAreThoseThatTheDeviceHas) {
   }
 }
 
-TEST(Config, GenericEventsAreAllThere) {
+TEST(Config, AllGenericEventsAreAccepted) {
   for (u64 id = 0; id < 12; ++id) {
     const refpmu_attr attr = {.type = 0, .config = id};
     EXPECT_EQ(Parse(attr), id < 10 ? 0 : -EINVAL) << id;
   }
 }
 
-TEST(Config, InversionNeedsSomethingToInvert) {
+TEST(Config, InvRequiresCmask) {
   refpmu_attr attr = {.type = 9, .config = 0xc4 | REFPMU_EVTSEL_INV};
   EXPECT_EQ(Parse(attr), -EINVAL);
   attr.config |= 1u << REFPMU_EVTSEL_CMASK_SHIFT;

@@ -173,7 +173,7 @@ TEST(Constraint, MatchesTheVectors) {
   }
 }
 
-TEST(Constraint, EverySequenceOfUpToFourWantsOfFourCountersFitsWhenItCan) {
+TEST(Constraint, EverySequenceOfFourWantsOfFourCountersIsAssignedIfPossible) {
   for (unsigned n = 0; n <= 4; ++n) {
     for (unsigned code = 0; code < 1u << (4 * n); ++code) {
       Wants wants;
@@ -186,7 +186,7 @@ TEST(Constraint, EverySequenceOfUpToFourWantsOfFourCountersFitsWhenItCan) {
   }
 }
 
-TEST(Constraint, EveryMultisetOfUpToFiveWantsOfFiveCountersFitsWhenItCan) {
+TEST(Constraint, EveryMultisetOfFiveWantsOfFiveCountersIsAssignedIfPossible) {
   Wants kinds;
   for (u64 allowed = 1; allowed < 32; ++allowed) kinds.push_back(Narrow(allowed));
   int all = 0;
@@ -203,7 +203,7 @@ TEST(Constraint, EveryMultisetOfUpToFiveWantsOfFiveCountersFitsWhenItCan) {
   EXPECT_EQ(all, 376'992);  // binomial coefficient of 36 and 5
 }
 
-TEST(Constraint, EveryStayAndPreferenceOfThreeWantsOfThreeCountersIsHonoured) {
+TEST(Constraint, ThreeWantsGetPreviousAndPreferredCounters) {
   for (unsigned code = 0; code < 1u << 18; ++code) {
     Wants wants;
     for (unsigned i = 0; i < 3; ++i) {
@@ -220,7 +220,7 @@ TEST(Constraint, EveryStayAndPreferenceOfThreeWantsOfThreeCountersIsHonoured) {
   }
 }
 
-TEST(Constraint, RandomWantsOfEightCountersAreServedAsWellAsCanBe) {
+TEST(Constraint, RandomWantsOfEightCountersGetTheBestAssignment) {
   constexpr std::array<int, 8> kCounters = {0, 1, 2, 31, 32, 33, 34, 63};
   std::mt19937_64 random(6);
   const auto some = [&](unsigned density) {
@@ -252,7 +252,7 @@ TEST(Constraint, RandomWantsOfEightCountersAreServedAsWellAsCanBe) {
   EXPECT_LT(fits, 19'000);
 }
 
-TEST(Constraint, PathOverAllCountersIsFound) {
+TEST(Constraint, ChainOfMovesOverAllCountersIsFound) {
   Wants wants;
   for (int i = 0; i < 63; ++i) {
     wants.push_back(Narrow(BIT_ULL(i) | BIT_ULL(i + 1)));
@@ -288,7 +288,7 @@ size_t MaximumMatching(const Wants& wants) {
   return size;
 }
 
-TEST(Constraint, SixtyFourSparseWantsFitExactlyWhenAMaximumMatchingIsFull) {
+TEST(Constraint, SixtyFourSparseWantsAgreeWithMaximumMatching) {
   std::mt19937_64 random(7);
   int fits = 0;
   for (int i = 0; i < 2'000; ++i) {
@@ -315,7 +315,7 @@ TEST(Constraint, SixtyFourSparseWantsFitExactlyWhenAMaximumMatchingIsFull) {
   EXPECT_LT(fits, 1'900);
 }
 
-TEST(Constraint, MoreWantsThanThereCanBeCountersAreInvalid) {
+TEST(Constraint, MoreWantsThanCountersAreInvalid) {
   const Outcome outcome = Assign(Wants(65, Narrow(~0ULL)));
   EXPECT_EQ(outcome.err, -EINVAL);
   ExpectUntouched(outcome);
@@ -329,7 +329,7 @@ const Wants kFamilies = {
     Narrow(0x81),           Wide(0x55),   Wide(0x05),   Wide(0x44),
 };
 
-TEST(Constraint, EveryMultisetOfEightWantsOfTwelveFamiliesFitsWhenItCan) {
+TEST(Constraint, EveryMultisetOfEightWantsOfTwelveFamiliesIsAssignedIfPossible) {
   int fits = 0;
   int all = 0;
   ForEachMultiset(kFamilies, 8, [&](const Wants& wants) {
@@ -356,7 +356,7 @@ TEST(Constraint, EveryMultisetOfEightWantsOfTwelveFamiliesFitsWhenItCan) {
   EXPECT_GT(fits, 1'000);
 }
 
-TEST(Constraint, EverySequenceOfFourNarrowAndWideWantsOfTwoPairsFitsWhenItCan) {
+TEST(Constraint, EverySequenceOfFourMixedWantsOfTwoPairsIsAssignedIfPossible) {
   Wants kinds;
   for (u64 allowed = 1; allowed < 16; ++allowed) kinds.push_back(Narrow(allowed));
   for (u64 evens : {0x1, 0x4, 0x5}) kinds.push_back(Wide(evens));
@@ -368,7 +368,7 @@ TEST(Constraint, EverySequenceOfFourNarrowAndWideWantsOfTwoPairsFitsWhenItCan) {
   }
 }
 
-TEST(Constraint, EveryMultisetOfThreeWantsOfThreePairsFitsWhenItCan) {
+TEST(Constraint, EveryMultisetOfThreeWantsOfThreePairsIsAssignedIfPossible) {
   Wants kinds;
   for (u64 allowed = 1; allowed < 64; ++allowed) kinds.push_back(Narrow(allowed));
   for (u64 evens : {0x01, 0x04, 0x05, 0x10, 0x11, 0x14, 0x15}) kinds.push_back(Wide(evens));
@@ -378,7 +378,7 @@ TEST(Constraint, EveryMultisetOfThreeWantsOfThreePairsFitsWhenItCan) {
   });
 }
 
-TEST(Constraint, EveryStayAndPreferenceOfTwoWantsOfTwoPairsIsHonoured) {
+TEST(Constraint, TwoWantsOfTwoPairsGetPreviousAndPreferredCounters) {
   Wants kinds;
   for (bool wide : {false, true}) {
     for (u64 allowed = 1; allowed < 16; ++allowed) {
@@ -406,7 +406,7 @@ TEST(Constraint, EveryStayAndPreferenceOfTwoWantsOfTwoPairsIsHonoured) {
   }
 }
 
-TEST(Constraint, RandomNarrowAndWideWantsOfFivePairsAreServedAsWellAsCanBe) {
+TEST(Constraint, RandomMixedWantsOfFivePairsGetTheBestAssignment) {
   std::mt19937_64 random(12);
   constexpr u64 kEvens = 0x155;
   int fits = 0;
@@ -434,7 +434,7 @@ TEST(Constraint, RandomNarrowAndWideWantsOfFivePairsAreServedAsWellAsCanBe) {
   EXPECT_LT(fits, 5'500);
 }
 
-TEST(Constraint, AFitThatWasHiddenInTheLargestDeviceIsFound) {
+TEST(Constraint, KnownAssignmentOfTheLargestDeviceIsFound) {
   std::mt19937_64 random(13);
   for (int i = 0; i < 300; ++i) {
     // Each want gets a counter, and then a few more that it allows.
@@ -471,7 +471,7 @@ TEST(Constraint, AFitThatWasHiddenInTheLargestDeviceIsFound) {
   }
 }
 
-TEST(Constraint, MaskThatAWideWantCannotHaveIsInvalid) {
+TEST(Constraint, InvalidMaskOfAWideWantIsRejected) {
   for (u64 allowed : {0x2ULL, 0x3ULL, 0x100000000ULL, ~0ULL}) {
     const Outcome outcome = Assign({Wide(allowed)});
     EXPECT_EQ(outcome.err, -EINVAL) << std::hex << allowed;
@@ -503,7 +503,7 @@ bool GreedyFits(Wants wants) {
   return true;
 }
 
-TEST(Constraint, SetsThatPickiestFirstGivesUpOnFit) {
+TEST(Constraint, SetsThatGreedyAssignmentRejectsAreAssigned) {
   // Overlapping masks of equal size: greedy gives the first want the counter that the others need.
   const Wants overlap = {Narrow(0x3), Narrow(0x5), Narrow(0x5)};
   EXPECT_FALSE(GreedyFits(overlap));

@@ -39,9 +39,9 @@ constexpr u64 kOn = REFPMU_EVTSEL_EN | REFPMU_EVTSEL_INT | REFPMU_EVTSEL_USR | R
 using Words = std::vector<u64>;
 
 // Result of an access. It uses no heap memory, because the access may interrupt malloc().
-struct Told {
+struct Returned {
   std::array<u64, 4> words = {};
-  bool operator<(const Told& other) const { return words < other.words; }
+  bool operator<(const Returned& other) const { return words < other.words; }
 };
 
 // A device with all features enabled and all overflows near.
@@ -75,49 +75,49 @@ class Device {
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
-  Told Write(u32 reg, u64 value) {
+  Returned Write(u32 reg, u64 value) {
     if (refpmu_model_write(&model_, reg, value) != 0) std::abort();
     return {};
   }
 
-  Told Read(u32 reg) {
-    Told told;
-    if (refpmu_model_read(&model_, reg, told.words.data()) != 0) std::abort();
-    return told;
+  Returned Read(u32 reg) {
+    Returned returned;
+    if (refpmu_model_read(&model_, reg, returned.words.data()) != 0) std::abort();
+    return returned;
   }
 
-  Told Pulse(u64 n, bool run_on) {
+  Returned Pulse(u64 n, bool run_on) {
     const refpmu_origin origin = {.privilege = REFPMU_USER, .ip = 0x1234, .time = n};
     const refpmu_stimulus s = {false, 0x1d0, 1, n, run_on, &origin};
     return Step(refpmu_model_stimulate(&model_, &s));
   }
 
-  Told Advance(u64 n) { return Step(refpmu_model_advance(&model_, n, REFPMU_KERNEL, false)); }
+  Returned Advance(u64 n) { return Step(refpmu_model_advance(&model_, n, REFPMU_KERNEL, false)); }
 
-  Told Pass(u64 n) { return {{refpmu_model_pass(&model_, n, REFPMU_KERNEL)}}; }
+  Returned Pass(u64 n) { return {{refpmu_model_pass(&model_, n, REFPMU_KERNEL)}}; }
 
-  Told Branch(u64 from) {
+  Returned Branch(u64 from) {
     const refpmu_origin origin = {.privilege = REFPMU_USER, .ip = from};
     const refpmu_branch b = {from, from + 1, REFPMU_BRANCH_JCC, 7, true, false, false};
     return Step(refpmu_model_branch(&model_, &b, &origin, false));
   }
 
-  Told Line() { return {{refpmu_model_line(&model_)}}; }
-  Told Deadline() { return {{refpmu_model_ticks_to_overflow(&model_)}}; }
+  Returned Line() { return {{refpmu_model_line(&model_)}}; }
+  Returned Deadline() { return {{refpmu_model_ticks_to_overflow(&model_)}}; }
 
   // The work of an overflow handler: takes the records out of their buffers, with the device
   // disabled.
-  Told Serve() {
-    Told told = Read(REFPMU_REG_GLOBAL_STATUS);
+  Returned HandleInterrupt() {
+    Returned returned = Read(REFPMU_REG_GLOBAL_STATUS);
     Write(REFPMU_REG_GLOBAL_CTRL, 0);
-    told.words[1] = memory_.At(kArea + 8);
-    told.words[2] = memory_.At(kArea + 40);
-    ForRecords([&](u64 word) { told.words[3] = told.words[3] * 31 + word; });
+    returned.words[1] = memory_.At(kArea + 8);
+    returned.words[2] = memory_.At(kArea + 40);
+    ForRecords([&](u64 word) { returned.words[3] = returned.words[3] * 31 + word; });
     memory_.At(kArea + 8) = kBts;
     memory_.At(kArea + 40) = kPebs;
-    Write(REFPMU_REG_GLOBAL_STATUS_RESET, told.words[0]);
+    Write(REFPMU_REG_GLOBAL_STATUS_RESET, returned.words[0]);
     Write(REFPMU_REG_GLOBAL_CTRL, 0x70000000f);
-    return told;
+    return returned;
   }
 
   // Returns all visible state. It changes the device, so it must be the last call.
@@ -136,7 +136,7 @@ class Device {
   }
 
  private:
-  static Told Step(const refpmu_model_step& step) { return {{step.done, step.overflowed}}; }
+  static Returned Step(const refpmu_model_step& step) { return {{step.done, step.overflowed}}; }
 
   template <typename Visitor>
   void ForRecords(Visitor visit) {
@@ -151,7 +151,7 @@ class Device {
 
 struct Access {
   const char* name;
-  Told (*run)(Device&);
+  Returned (*run)(Device&);
 };
 
 const std::vector<Access>& Accesses() {
@@ -177,20 +177,20 @@ const std::vector<Access>& Accesses() {
   return all;
 }
 
-const Access& Serving() {
-  static const Access serving = {"handler", [](Device& d) { return d.Serve(); }};
+const Access& InterruptHandling() {
+  static const Access serving = {"handler", [](Device& d) { return d.HandleInterrupt(); }};
   return serving;
 }
 
 // Results of @accesses, and the state after them, when they run in @order.
-using Outcome = std::pair<std::vector<Told>, Words>;
+using Outcome = std::pair<std::vector<Returned>, Words>;
 
 Outcome InOrder(u64 freeze, const std::vector<const Access*>& accesses,
                 const std::vector<size_t>& order) {
   Device device(freeze);
-  std::vector<Told> told(accesses.size());
-  for (const size_t i : order) told[i] = accesses[i]->run(device);
-  return {told, device.State()};
+  std::vector<Returned> returned(accesses.size());
+  for (const size_t i : order) returned[i] = accesses[i]->run(device);
+  return {returned, device.State()};
 }
 
 std::set<Outcome> AllOrders(u64 freeze, const std::vector<const Access*>& accesses) {
@@ -207,15 +207,15 @@ std::set<Outcome> AllOrders(u64 freeze, const std::vector<const Access*>& access
 Outcome Nested(u64 freeze, const std::vector<const Access*>& accesses,
                const std::vector<u64>& places, bool* reached) {
   Device device(freeze);
-  std::vector<Told> told(accesses.size());
+  std::vector<Returned> returned(accesses.size());
   *reached = true;
   const std::function<void(size_t)> run = [&](size_t i) {
-    const auto access = [&] { told[i] = accesses[i]->run(device); };
+    const auto access = [&] { returned[i] = accesses[i]->run(device); };
     if (i + 1 == accesses.size()) return access();
     if (RunInterrupted(access, places[i], [&] { run(i + 1); }) < places[i]) *reached = false;
   };
   run(0);
-  return {told, device.State()};
+  return {returned, device.State()};
 }
 
 // Returns the number of instructions of @access.
@@ -235,7 +235,7 @@ struct Intrusion {
 };
 
 std::vector<Intrusion> Intrusions(const Access& outer) {
-  std::vector<const Access*> inner = {&Serving()};
+  std::vector<const Access*> inner = {&InterruptHandling()};
   for (const Access& access : Accesses()) inner.push_back(&access);
   std::vector<Intrusion> all;
   for (const Access* access : inner) {
@@ -249,7 +249,7 @@ std::vector<Intrusion> Intrusions(const Access& outer) {
 
 // Interrupts at every instruction. The interrupting access varies with the instruction. For short
 // accesses, every intrusion happens at each instruction.
-TEST_P(ModelAtomicity, WhateverInterruptsHappensBeforeOrAfter) {
+TEST_P(ModelAtomicity, InterruptingAccessTakesEffectBeforeOrAfter) {
   const Access& outer = Accesses()[GetParam()];
   const std::vector<Intrusion> intrusions = Intrusions(outer);
   const u64 length = Length(0, outer);
@@ -275,13 +275,14 @@ TEST_P(ModelAtomicity, WhateverInterruptsHappensBeforeOrAfter) {
   }
 }
 
-TEST_P(ModelAtomicity, HoldsForTwoInterruptsInOneAnother) {
+TEST_P(ModelAtomicity, NestedInterruptsTakeEffectInSomeOrder) {
   std::mt19937_64 random(GetParam());
   const Access& outer = Accesses()[GetParam()];
   const u64 length = Length(0, outer);
   for (u64 steps = 0; steps < kSteps;) {
     const Access& middle = Accesses()[random() % Accesses().size()];
-    const Access& inner = random() % 4 ? Accesses()[random() % Accesses().size()] : Serving();
+    const Access& inner =
+        random() % 4 ? Accesses()[random() % Accesses().size()] : InterruptHandling();
     const std::vector<const Access*> accesses = {&outer, &middle, &inner};
     const std::set<Outcome> orders = AllOrders(0, accesses);
     const u64 middle_length = Length(0, middle);
@@ -301,14 +302,15 @@ TEST_P(ModelAtomicity, HoldsForTwoInterruptsInOneAnother) {
 INSTANTIATE_TEST_SUITE_P(Accesses, ModelAtomicity, testing::Range<size_t>(0, 17));
 
 // If an interrupted access leaked its version, later accesses would run out of versions.
-TEST(ModelVersions, NoneIsUsedUp) {
+TEST(ModelVersions, InterruptedAccessesLeakNoVersion) {
   std::mt19937_64 random(5);
   Device device(0);
   for (int i = 0; i < 300; ++i) {
     const Access& outer = Accesses()[random() % Accesses().size()];
-    const Access& inner = random() % 4 ? Accesses()[random() % Accesses().size()] : Serving();
+    const Access& inner =
+        random() % 4 ? Accesses()[random() % Accesses().size()] : InterruptHandling();
     RunInterrupted([&] { outer.run(device); }, 1 + random() % 300, [&] { inner.run(device); });
-    Serving().run(device);
+    InterruptHandling().run(device);
     device.Write(REFPMU_REG_A_PMC(3), static_cast<u64>(i));
     ASSERT_EQ(device.Read(REFPMU_REG_A_PMC(3)).words[0], static_cast<u64>(i));
   }

@@ -24,7 +24,7 @@ class RandomDraw {
 
 class ModelAgainstSlowDevice : public testing::TestWithParam<int> {};
 
-TEST_P(ModelAgainstSlowDevice, RandomProgramsDoTheSame) {
+TEST_P(ModelAgainstSlowDevice, RandomProgramsHaveEqualResults) {
   RandomDraw draw(static_cast<u64>(GetParam()));
   constexpr u8 kWidths[] = {16, 31, 32, 33, 48, 63, 64};
   constexpr u8 kDepths[] = {0, 8, 16, 32};

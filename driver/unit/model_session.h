@@ -43,8 +43,8 @@ class ModelSession {
   static constexpr u64 kSlowEvents = 60;  // events that the slow device processes one by one
   static constexpr u64 kArea = Memory::kBase + 64;
 
-  static void Check(bool holds, const char* sentence) {
-    if (!holds) throw std::logic_error(sentence);
+  static void Check(bool condition, const char* claim) {
+    if (!condition) throw std::logic_error(claim);
   }
 
   bool Chance(u64 one_in) { return draw_(1, one_in) == 1; }
@@ -86,8 +86,8 @@ class ModelSession {
   }
 
   void Write(u32 reg, u64 value) {
-    const bool taken = slow_.Write(reg, value);
-    Check(refpmu_model_write(&model_, reg, value) == (taken ? 0 : -EINVAL),
+    const bool accepted = slow_.Write(reg, value);
+    Check(refpmu_model_write(&model_, reg, value) == (accepted ? 0 : -EINVAL),
           "a write is taken or refused as the register says");
   }
 
@@ -124,11 +124,11 @@ class ModelSession {
       case 2:
         return Write(REFPMU_REG_GLOBAL_STATUS_SET, Any() & Counters());
       case 3:
-        return Write(REFPMU_REG_DEBUGCTL, draw_(0, 0x1fff) & Devices(0x1000, 0x801, 0x7c0));
+        return Write(REFPMU_REG_DEBUGCTL, draw_(0, 0x1fff) & FeatureBits(0x1000, 0x801, 0x7c0));
       case 4:
         return Write(REFPMU_REG_PEBS_ENABLE, Any() & Counters());
       case 5:
-        return Write(REFPMU_REG_PEBS_DATA_CFG, draw_(0, 3) | Devices(0, draw_(0, 15) << 24, 0));
+        return Write(REFPMU_REG_PEBS_DATA_CFG, draw_(0, 3) | FeatureBits(0, draw_(0, 15) << 24, 0));
       case 6:
         return Write(REFPMU_REG_LBR_SELECT, draw_(0, 0x3ff) & draw_(0, 0x3ff));
       default:
@@ -136,7 +136,7 @@ class ModelSession {
     }
   }
 
-  u64 Devices(u64 all, u64 lbr, u64 trace) const {
+  u64 FeatureBits(u64 all, u64 lbr, u64 trace) const {
     return all | (params_.lbr ? lbr | (all == 0 ? 8u : 0u) : 0) | (params_.trace ? trace : 0);
   }
 
@@ -188,7 +188,7 @@ class ModelSession {
     return origin;
   }
 
-  refpmu_stimulus Some(bool clock, const refpmu_origin& origin) {
+  refpmu_stimulus RandomStimulus(bool clock, const refpmu_origin& origin) {
     refpmu_stimulus s = {};
     s.clock = clock;
     s.code = Code();
@@ -207,7 +207,7 @@ class ModelSession {
 
   void Stimulate(bool clock) {
     const refpmu_origin origin = Origin();
-    const refpmu_stimulus s = Some(clock, origin);
+    const refpmu_stimulus s = RandomStimulus(clock, origin);
     Compare(refpmu_model_stimulate(&model_, &s), slow_.Stimulate(s));
   }
 
@@ -238,17 +238,17 @@ class ModelSession {
     refpmu_model model;
   };
 
-  void CheckSame(Copy& a, Copy& b, const char* sentence) {
-    Check(a.memory == b.memory, sentence);
-    Check(refpmu_model_line(&a.model) == refpmu_model_line(&b.model), sentence);
+  void CheckSame(Copy& a, Copy& b, const char* claim) {
+    Check(a.memory == b.memory, claim);
+    Check(refpmu_model_line(&a.model) == refpmu_model_line(&b.model), claim);
     Check(refpmu_model_ticks_to_overflow(&a.model) == refpmu_model_ticks_to_overflow(&b.model),
-          sentence);
+          claim);
     for (const u32 reg : registers_) {
       u64 left = 0;
       u64 right = 1;
       refpmu_model_read(&a.model, reg, &left);
       refpmu_model_read(&b.model, reg, &right);
-      Check(left == right, sentence);
+      Check(left == right, claim);
     }
   }
 
@@ -256,7 +256,7 @@ class ModelSession {
   // parts. Works on copies.
   void CheckSplit() {
     const refpmu_origin origin = Origin();
-    refpmu_stimulus s = Some(draw_(0, 1), origin);
+    refpmu_stimulus s = RandomStimulus(draw_(0, 1), origin);
     s.n = Any();
     const u64 first = s.n == 0 ? 0 : draw_(0, s.n);
     Copy whole(*this);

@@ -36,7 +36,7 @@ bool Same(const refpmu_model& a, const refpmu_model& b) {
   return memcmp(static_cast<const void*>(&a), static_cast<const void*>(&b), sizeof(a)) == 0;
 }
 
-TEST(ModelReset, RefusesWhatNoDeviceHasAndTouchesNothing) {
+TEST(ModelReset, InvalidParametersAreRejectedWithoutEffect) {
   refpmu_model model;
   memset(&model, 0x5a, sizeof(model));
   const refpmu_model before = model;
@@ -52,7 +52,7 @@ TEST(ModelReset, RefusesWhatNoDeviceHasAndTouchesNothing) {
   }
 }
 
-TEST(ModelReset, IsQuiet) {
+TEST(ModelReset, NothingCountsAfterReset) {
   refpmu_model model = Device();
   EXPECT_FALSE(refpmu_model_line(&model));
   EXPECT_EQ(refpmu_model_ticks_to_overflow(&model), kNever);
@@ -62,7 +62,7 @@ TEST(ModelReset, IsQuiet) {
   EXPECT_EQ(Read(model, REFPMU_REG_FIXED_CTR(0)), 0u);
 }
 
-TEST(ModelReset, TakesTheDevicesOwnParameters) {
+TEST(ModelReset, ModelCanBeResetWithItsOwnParameters) {
   refpmu_model model = Device({4, 3, 48});
   Write(model, REFPMU_REG_GLOBAL_CTRL, 1);
   EXPECT_EQ(refpmu_model_reset(&model, &model.params), 0);
@@ -72,7 +72,7 @@ TEST(ModelReset, TakesTheDevicesOwnParameters) {
 // Parameters of a device with all features.
 constexpr refpmu_model_params kWhole = {4, 3, 48, 16, 1, true, true};
 
-TEST(ModelRegisters, ExactlyThoseOfTheDeviceExist) {
+TEST(ModelRegisters, ExactlyTheRegistersOfTheDeviceExist) {
   for (const refpmu_model_params params : {refpmu_model_params{1, 0, 16},
                                            {4, 3, 48},
                                            {8, 2, 40, 8},
@@ -121,7 +121,7 @@ void ExpectWritable(const refpmu_model_params& params, const WritableBits& writa
   }
 }
 
-TEST(ModelRegisters, ReservedBitsAreRefusedAndChangeNothing) {
+TEST(ModelRegisters, ReservedBitsAreRejectedWithoutEffect) {
   const WritableBits everywhere = {
       {REFPMU_REG_EVTSEL(3), 0xfff7ffff},        {REFPMU_REG_A_PMC(3), 0xffffffffffff},
       {REFPMU_REG_FIXED_CTR(2), 0xffffffffffff}, {REFPMU_REG_FIXED_CTR_CTRL, 0xfff},
@@ -135,7 +135,7 @@ TEST(ModelRegisters, ReservedBitsAreRefusedAndChangeNothing) {
                               {REFPMU_REG_DEBUGCTL, 0x1000}});
 }
 
-TEST(ModelRegisters, BitsOfFeaturesThatTheDeviceLacksAreReserved) {
+TEST(ModelRegisters, BitsOfAbsentFeaturesAreReserved) {
   ExpectWritable(kWhole, {{REFPMU_REG_GLOBAL_STATUS_SET, 0x4c0000070000000f},
                           {REFPMU_REG_GLOBAL_STATUS_RESET, 0x4c0000070000000f},
                           {REFPMU_REG_DEBUGCTL, 0x1fc1},
@@ -160,7 +160,7 @@ TEST(ModelRegisters, BitsOfFeaturesThatTheDeviceLacksAreReserved) {
                                                  {REFPMU_REG_DEBUGCTL, 0x17c0}});
 }
 
-TEST(ModelRegisters, WhatIsWrittenIsRead) {
+TEST(ModelRegisters, ReadReturnsTheWrittenValue) {
   refpmu_model model = Device();
   for (const auto& [reg, value] : {std::pair<u32, u64>{REFPMU_REG_EVTSEL(2), 0x5341d0},
                                    {REFPMU_REG_A_PMC(1), 0xabcdef012345},
@@ -201,7 +201,7 @@ TEST(ModelLine, StaysUpUntilEveryAssertedBitIsAcknowledged) {
   EXPECT_FALSE(refpmu_model_line(&model));
 }
 
-TEST(ModelLine, StaysDownForACounterThatAskedForNoInterrupt) {
+TEST(ModelLine, CounterWithoutInterruptDoesNotRaiseTheLine) {
   refpmu_model model = Device();
   Write(model, REFPMU_REG_GLOBAL_CTRL, 0x100000001);
   Write(model, REFPMU_REG_EVTSEL(0), (kOn & ~REFPMU_EVTSEL_INT) | 0xc0);
@@ -226,7 +226,7 @@ TEST(ModelLine, RisesAtTheOverflowOfAFixedCounterWithPmi) {
   EXPECT_EQ(Read(model, REFPMU_REG_FIXED_CTR(0)), 0u);
 }
 
-TEST(ModelPulse, StopsAtTheFirstOverflowOrRunsOn) {
+TEST(ModelPulse, PulseStopsAtTheFirstOverflowUnlessRunOn) {
   for (unsigned width : {16u, 32u, 48u, 63u, 64u}) {
     SCOPED_TRACE(width);
     refpmu_model model = Device({4, 0, static_cast<u8>(width)});
@@ -248,7 +248,7 @@ TEST(ModelPulse, StopsAtTheFirstOverflowOrRunsOn) {
   }
 }
 
-TEST(ModelPulse, CountsMoreEventsThanARangeHolds) {
+TEST(ModelPulse, CountsMoreEventsThanTheRange) {
   refpmu_model model = Device({1, 0, 16});
   Write(model, REFPMU_REG_GLOBAL_CTRL, 1);
   Write(model, REFPMU_REG_EVTSEL(0), kOn | 0x1d0);
@@ -256,7 +256,7 @@ TEST(ModelPulse, CountsMoreEventsThanARangeHolds) {
   EXPECT_EQ(Read(model, REFPMU_REG_PMC(0)), 0x6789u);
 }
 
-TEST(ModelPulse, AnEmptyCounterOf64BitsTakesAllButOneOfItsRange) {
+TEST(ModelPulse, CounterOf64BitsCountsItsRangeWithoutOverflow) {
   refpmu_model model = Device({1, 0, 64});
   Write(model, REFPMU_REG_GLOBAL_CTRL, 1);
   Write(model, REFPMU_REG_EVTSEL(0), kOn | 0x3c);
@@ -268,7 +268,7 @@ TEST(ModelPulse, AnEmptyCounterOf64BitsTakesAllButOneOfItsRange) {
   EXPECT_TRUE(refpmu_model_line(&model));
 }
 
-TEST(ModelClock, CountsOnlyWhileACounterIsSwitchedOnAndNotFrozen) {
+TEST(ModelClock, ModelCountsOnlyWhileACounterIsEnabledAndNotFrozen) {
   refpmu_model model = Device();
   EXPECT_FALSE(refpmu_model_counting(&model));
   Write(model, REFPMU_REG_EVTSEL(0), kOn | 0x3c);
@@ -283,7 +283,7 @@ TEST(ModelClock, CountsOnlyWhileACounterIsSwitchedOnAndNotFrozen) {
   EXPECT_FALSE(refpmu_model_counting(&model));
 }
 
-TEST(ModelClock, DividedEventsNeverWrapTheTicksToTheirOverflow) {
+TEST(ModelClock, TicksToOverflowOfDividedEventsDoNotWrap) {
   // If the value is low, the overflow of a divided event is further away than a 64-bit number of
   // ticks.
   for (u16 code : {REFPMU_EVENT_INSTRUCTIONS, REFPMU_EVENT_REF_CYCLES}) {
@@ -300,7 +300,7 @@ TEST(ModelClock, DividedEventsNeverWrapTheTicksToTheirOverflow) {
   }
 }
 
-TEST(ModelClock, OverflowsBeyondWhatTicksCanTellAreNever) {
+TEST(ModelClock, OverflowBeyond64BitTicksIsNever) {
   refpmu_model model = Device({1, 0, 64});
   Write(model, REFPMU_REG_GLOBAL_CTRL, 1);
   Write(model, REFPMU_REG_EVTSEL(0), kOn | REFPMU_EVENT_REF_CYCLES);
@@ -343,7 +343,7 @@ TEST(ModelClock, TicksToOverflowAreExact) {
   }
 }
 
-TEST(ModelClock, PassesUpToTheTickBeforeAnOverflowAndNoFurther) {
+TEST(ModelClock, PassStopsBeforeAnOverflow) {
   refpmu_model model = Device();
   Write(model, REFPMU_REG_GLOBAL_CTRL, 1);
   Write(model, REFPMU_REG_EVTSEL(0), (kOn & ~REFPMU_EVTSEL_OS) | REFPMU_EVENT_INSTRUCTIONS);
@@ -360,7 +360,7 @@ TEST(ModelClock, PassesUpToTheTickBeforeAnOverflowAndNoFurther) {
   EXPECT_EQ(Read(model, REFPMU_REG_GLOBAL_STATUS), 1u);
 }
 
-TEST(ModelClock, PhaseDoesNotDependOnHowTicksArePortioned) {
+TEST(ModelClock, PhaseDoesNotDependOnTheSizeOfSteps) {
   std::mt19937_64 random(9);
   refpmu_model portions = Device();
   Write(portions, REFPMU_REG_GLOBAL_CTRL, 0x700000000);
@@ -404,7 +404,7 @@ TEST(ModelLine, DroppedLineRisesWithTheNextOverflow) {
   }
 }
 
-TEST(ModelPulse, OverflowThatIsProgrammedTooNearIsNotNoticed) {
+TEST(ModelPulse, OverflowBelowTheMinimumPeriodHasNoEffect) {
   for (const u64 events : {1, 15, 16}) {
     SCOPED_TRACE(events);
     refpmu_model model = Device({4, 3, 48, 0, 16});

@@ -32,11 +32,11 @@ std::optional<u32> Intel(const refpmu_model_params& params, u32 msr) {
 std::optional<u32> Amd(refpmu_msr_kind kind, u32 msr) { return Find(kind, kAmd, msr); }
 
 u64 Written(u64 value) {
-  return refpmu_msr_value(REFPMU_MSR_AMD_CORE, &kAmd, REFPMU_REG_EVTSEL(5), value);
+  return refpmu_msr_written_value(REFPMU_MSR_AMD_CORE, &kAmd, REFPMU_REG_EVTSEL(5), value);
 }
 
 u64 Shown(u64 value) {
-  return refpmu_msr_shown(REFPMU_MSR_AMD_CORE, &kAmd, REFPMU_REG_EVTSEL(5), value);
+  return refpmu_msr_read_value(REFPMU_MSR_AMD_CORE, &kAmd, REFPMU_REG_EVTSEL(5), value);
 }
 
 std::optional<u32> Pmc(const refpmu_model_params& params, u32 number) {
@@ -45,28 +45,28 @@ std::optional<u32> Pmc(const refpmu_model_params& params, u32 number) {
   return reg;
 }
 
-TEST(Numbers, IntelsAreThoseOfTheModel) {
+TEST(Numbers, IntelMsrsHaveTheNumbersOfTheModel) {
   for (const u32 msr : {0xc1u, 0xc4u, 0x186u, 0x189u, 0x309u, 0x30bu, 0x345u, 0x38du, 0x38eu,
                         0x38fu, 0x390u, 0x391u, 0x4c1u, 0x4c4u}) {
     EXPECT_EQ(Intel(kPlain, msr), msr) << std::hex << msr;
   }
 }
 
-TEST(Numbers, WhatTheProcessorHasNotIsNotTheModels) {
+TEST(Numbers, AbsentMsrsAreNotMapped) {
   for (const u32 msr : {0xc0u, 0xc5u, 0x185u, 0x18au, 0x308u, 0x30cu, 0x38cu, 0x392u, 0x4c5u,
                         0x1a6u, 0x3f1u, 0x3f6u, 0x600u, 0x1c8u, 0x1c9u, 0x680u, 0x6c0u, 0xdc0u}) {
     EXPECT_EQ(Intel(kPlain, msr), std::nullopt) << std::hex << msr;
   }
 }
 
-TEST(Numbers, RecordsAndBranchesBringTheirs) {
+TEST(Numbers, RecordsAndBranchesAddTheirMsrs) {
   for (const u32 msr : {0xc8u, 0x18du, 0x1a6u, 0x1a7u, 0x1c8u, 0x1c9u, 0x3f1u, 0x3f2u, 0x3f6u,
                         0x600u, 0x680u, 0x69fu, 0x6dfu, 0xddfu}) {
     EXPECT_EQ(Intel(kAll, msr), msr) << std::hex << msr;
   }
 }
 
-TEST(Numbers, RecordsOfAnOlderFormatHaveNoGroups) {
+TEST(Numbers, OlderRecordFormatHasNoDataCfg) {
   refpmu_model_params older = kAll;
   older.pebs_format = 3;
   EXPECT_EQ(Intel(older, 0x3f2), std::nullopt);
@@ -74,17 +74,17 @@ TEST(Numbers, RecordsOfAnOlderFormatHaveNoGroups) {
 }
 
 // Other code uses bits of DEBUGCTL.
-TEST(Numbers, OfDebugctlTheProcessorKeepsWhatBranchRecordsDoNotNeed) {
+TEST(Numbers, DebugctlBitsOfOtherCodeStayInTheProcessor) {
   EXPECT_EQ(Intel(kAll, 0x1d9), 0x1d9u);
   EXPECT_EQ(Intel(kPlain, 0x1d9), std::nullopt);
-  EXPECT_EQ(refpmu_msr_theirs(0x1d9), ~0x1801ull);
-  EXPECT_EQ(refpmu_msr_theirs(0x38f), 0u);
-  EXPECT_EQ(refpmu_msr_theirs(0x1c8), 0u);
+  EXPECT_EQ(refpmu_msr_processor_bits(0x1d9), ~0x1801ull);
+  EXPECT_EQ(refpmu_msr_processor_bits(0x38f), 0u);
+  EXPECT_EQ(refpmu_msr_processor_bits(0x1c8), 0u);
 }
 
-TEST(Numbers, KindsOfBranchesAreNotShown) {
+TEST(Numbers, BranchTypesAreHidden) {
   const auto shown = [](u32 reg) {
-    return refpmu_msr_shown(REFPMU_MSR_INTEL, &kAll, reg, 0xe5000000'0000abcd);
+    return refpmu_msr_read_value(REFPMU_MSR_INTEL, &kAll, reg, 0xe5000000'0000abcd);
   };
   EXPECT_EQ(shown(0xdc0), 0xe0000000'0000abcdu);
   EXPECT_EQ(shown(0xddf), 0xe0000000'0000abcdu);
@@ -92,12 +92,12 @@ TEST(Numbers, KindsOfBranchesAreNotShown) {
   EXPECT_EQ(shown(0xdbf), 0xe5000000'0000abcdu);
 }
 
-TEST(Numbers, NobodyHasAnything) {
+TEST(Numbers, NoMsrsAreMappedWithoutAProcessor) {
   EXPECT_EQ(Find(REFPMU_MSR_NONE, kAll, 0x38f), std::nullopt);
   EXPECT_EQ(Find(REFPMU_MSR_NONE, kAll, 0xc0010000), std::nullopt);
 }
 
-TEST(Numbers, EachGenerationOfAmdAddsToTheOneBefore) {
+TEST(Numbers, EachAmdGenerationAddsMsrs) {
   for (const refpmu_msr_kind kind : {REFPMU_MSR_AMD_K7, REFPMU_MSR_AMD_CORE, REFPMU_MSR_AMD_V2}) {
     EXPECT_EQ(Amd(kind, 0xc0010000), REFPMU_REG_EVTSEL(0));
     EXPECT_EQ(Amd(kind, 0xc0010003), REFPMU_REG_EVTSEL(3));
@@ -115,11 +115,11 @@ TEST(Numbers, EachGenerationOfAmdAddsToTheOneBefore) {
     EXPECT_EQ(Amd(kind, 0xc0000301), global(REFPMU_REG_GLOBAL_CTRL));
     EXPECT_EQ(Amd(kind, 0xc0000302), global(REFPMU_REG_GLOBAL_STATUS_RESET));
     EXPECT_EQ(Amd(kind, 0xc0000303), global(REFPMU_REG_GLOBAL_STATUS_SET));
-    EXPECT_EQ(refpmu_msr_is_bare(kind), !v2);
+    EXPECT_EQ(refpmu_msr_lacks_status(kind), !v2);
   }
 }
 
-TEST(Numbers, CyclesOfAmdAreThoseOfTheModel) {
+TEST(Numbers, AmdCyclesEventIsConverted) {
   EXPECT_EQ(Written(0x530076), 0x53003cu);
   EXPECT_EQ(Written(0x53003c), 0x530076u);
   EXPECT_EQ(Written(0x5300c0), 0x5300c0u);
@@ -128,34 +128,36 @@ TEST(Numbers, CyclesOfAmdAreThoseOfTheModel) {
   }
 }
 
-TEST(Numbers, EventsHaveTheCodesOfTheModel) {
+TEST(Numbers, EventCodesAreConverted) {
   EXPECT_EQ(refpmu_msr_code(REFPMU_MSR_INTEL, 0x0300), REFPMU_EVENT_REF_CYCLES);
   EXPECT_EQ(refpmu_msr_code(REFPMU_MSR_INTEL, REFPMU_EVENT_REF_CYCLES), 0x0300);
   EXPECT_EQ(refpmu_msr_code(REFPMU_MSR_INTEL, 0x0076), 0x0076);
-  EXPECT_EQ(refpmu_msr_value(REFPMU_MSR_INTEL, &kAll, REFPMU_REG_EVTSEL(7), 0x53013c), 0x530300u);
-  EXPECT_EQ(refpmu_msr_shown(REFPMU_MSR_INTEL, &kAll, REFPMU_REG_EVTSEL(7), 0x530300), 0x53013cu);
+  EXPECT_EQ(refpmu_msr_written_value(REFPMU_MSR_INTEL, &kAll, REFPMU_REG_EVTSEL(7), 0x53013c),
+            0x530300u);
+  EXPECT_EQ(refpmu_msr_read_value(REFPMU_MSR_INTEL, &kAll, REFPMU_REG_EVTSEL(7), 0x530300),
+            0x53013cu);
   EXPECT_EQ(refpmu_msr_code(REFPMU_MSR_AMD_K7, 0x0076), REFPMU_EVENT_CYCLES);
   EXPECT_EQ(refpmu_msr_code(REFPMU_MSR_AMD_K7, 0x0300), 0x0300);
 }
 
-TEST(Numbers, FieldsThatTheModelHasNotAreLeftOut) {
+TEST(Numbers, FieldsAbsentInTheModelAreRemoved) {
   EXPECT_EQ(Written(0x30000530076), 0x53003cu) << "guest and host";
   EXPECT_EQ(Written(0x20000530076), 0x53003cu) << "host";
   EXPECT_EQ(Written(0x10000530076), 0x13003cu) << "there are no guests to be counted";
   EXPECT_EQ(Written(0x1005300c0), 0x1300c0u) << "an event of the upper half is not enabled";
-  EXPECT_EQ(refpmu_msr_value(REFPMU_MSR_AMD_CORE, &kAmd, REFPMU_REG_A_PMC(0), 0x76), 0x76u);
-  EXPECT_EQ(refpmu_msr_value(REFPMU_MSR_INTEL, &kAll, REFPMU_REG_EVTSEL(0), 0x1005300c0),
+  EXPECT_EQ(refpmu_msr_written_value(REFPMU_MSR_AMD_CORE, &kAmd, REFPMU_REG_A_PMC(0), 0x76), 0x76u);
+  EXPECT_EQ(refpmu_msr_written_value(REFPMU_MSR_INTEL, &kAll, REFPMU_REG_EVTSEL(0), 0x1005300c0),
             0x1005300c0u);
 }
 
-TEST(Numbers, StatusOfAmdIsClearedByOnesEverywhere) {
+TEST(Numbers, AmdStatusClearAcceptsAllBits) {
   const u32 clear = REFPMU_REG_GLOBAL_STATUS_RESET;
-  EXPECT_EQ(refpmu_msr_value(REFPMU_MSR_AMD_V2, &kAmd, clear, ~0ull), 0x3fu);
-  EXPECT_EQ(refpmu_msr_value(REFPMU_MSR_AMD_V2, &kAmd, clear, ~0ull << 1), 0x3eu);
-  EXPECT_EQ(refpmu_msr_value(REFPMU_MSR_INTEL, &kPlain, clear, ~0ull), ~0ull);
+  EXPECT_EQ(refpmu_msr_written_value(REFPMU_MSR_AMD_V2, &kAmd, clear, ~0ull), 0x3fu);
+  EXPECT_EQ(refpmu_msr_written_value(REFPMU_MSR_AMD_V2, &kAmd, clear, ~0ull << 1), 0x3eu);
+  EXPECT_EQ(refpmu_msr_written_value(REFPMU_MSR_INTEL, &kPlain, clear, ~0ull), ~0ull);
 }
 
-TEST(Numbers, CountersAreReadByTheirOwnNumbers) {
+TEST(Numbers, RdpmcNumbersSelectTheCounters) {
   EXPECT_EQ(Pmc(kPlain, 0), 0x4c1u);
   EXPECT_EQ(Pmc(kPlain, 3), 0x4c4u);
   EXPECT_EQ(Pmc(kPlain, 4), std::nullopt);

@@ -24,7 +24,7 @@ TEST(PeriodDelta, MatchesTheVectors) {
   }
 }
 
-TEST(PeriodDelta, IsWhatWasAddedAtEveryWidth) {
+TEST(PeriodDelta, DeltaEqualsTheAddedEventsAtEveryWidth) {
   std::mt19937_64 random(1);
   for (unsigned width = 1; width <= 64; ++width) {
     for (int i = 0; i < 200; ++i) {
@@ -60,7 +60,7 @@ TEST(PeriodCounting, IsAtMostHalfTheRange) {
 
 // Simulates a hardware counter. Its reload is late by up to a quarter of the range, and the period
 // changes sometimes, as in frequency mode.
-TEST(PeriodReload, ConservesEventsWhateverTheWidthTheDelayAndThePeriod) {
+TEST(PeriodReload, ReloadLosesNoEventsAtAnyWidthDelayAndPeriod) {
   std::mt19937_64 random(2);
   for (unsigned width : {8u, 16u, 31u, 32u, 33u, 48u, 63u, 64u}) {
     SCOPED_TRACE(width);

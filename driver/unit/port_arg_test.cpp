@@ -19,7 +19,7 @@ refpmu_port_arg Asked(unsigned cmd) {
   return arg;
 }
 
-TEST(PortArg, ARequestIsAsLongAsItsNumberSays) {
+TEST(PortArg, SizeMustMatchTheRequestNumber) {
   for (const unsigned cmd : {REFPMU_IOC_INFO, REFPMU_IOC_PULSE, REFPMU_IOC_CLOCK,
                              REFPMU_IOC_ADVANCE, REFPMU_IOC_REG, REFPMU_IOC_LINE, REFPMU_IOC_INJECT,
                              REFPMU_IOC_LOG, REFPMU_IOC_STATS, REFPMU_IOC_BRANCHES}) {
@@ -34,7 +34,7 @@ TEST(PortArg, ARequestIsAsLongAsItsNumberSays) {
   EXPECT_EQ(refpmu_port_check(REFPMU_IOC_RESET, &none), 0);
 }
 
-TEST(PortArg, WhatIsNoRequestIsNotOne) {
+TEST(PortArg, UnknownRequestReturnsEnotty) {
   refpmu_port_arg arg = Asked(REFPMU_IOC_PULSE);
   EXPECT_EQ(refpmu_port_check(0, &arg), -ENOTTY);
   EXPECT_EQ(refpmu_port_check(REFPMU_IOC_PULSE + 1, &arg), -ENOTTY);
@@ -49,7 +49,7 @@ struct Bound {
   std::uint32_t most;
 };
 
-TEST(PortArg, FieldsGoUpToTheirBounds) {
+TEST(PortArg, FieldsAreCheckedAgainstTheirBounds) {
   refpmu_port_arg arg = {};
   const std::vector<Bound> bounds = {
       {"pulse.event", REFPMU_IOC_PULSE, &arg.pulse.event, 0xffff},
@@ -75,7 +75,7 @@ TEST(PortArg, FieldsGoUpToTheirBounds) {
   }
 }
 
-TEST(PortArg, APlainPulseHasANumberAndNothingElse) {
+TEST(PortArg, PlainPulseHasOnlyANumber) {
   const auto refused = [](auto field) {
     refpmu_port_arg arg = Asked(REFPMU_IOC_PULSE);
     arg.pulse.event = 0xffff;
@@ -93,7 +93,7 @@ TEST(PortArg, APlainPulseHasANumberAndNothingElse) {
   EXPECT_EQ(refused(&refpmu_pulse::regs), -EINVAL);
 }
 
-TEST(PortArg, OneBadBranchOfManyIsFound) {
+TEST(PortArg, OneInvalidBranchIsDetected) {
   std::vector<refpmu_branch_entry> entries(3);
   entries[2] = {.from = 1, .to = 2, .kind = 6, .flags = 7, .cycles = 0xffff, .privilege = 1};
   const auto check = [&entries] { return refpmu_port_check_entries(entries.data(), 3); };

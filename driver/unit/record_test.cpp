@@ -55,7 +55,7 @@ std::vector<u64> Layouts() {
   return layouts;
 }
 
-TEST(Record, SizeIsThatOfItsGroups) {
+TEST(Record, SizeIsTheSumOfItsGroups) {
   EXPECT_EQ(refpmu_record_size(0), 32u);
   EXPECT_EQ(refpmu_record_size(kMemory), 64u);
   EXPECT_EQ(refpmu_record_size(kGprs), 32u + 144);
@@ -69,7 +69,7 @@ TEST(Record, SizeIsThatOfItsGroups) {
   }
 }
 
-TEST(Record, EachLayoutComesOutAsItWentIn) {
+TEST(Record, EachLayoutIsDecoded) {
   Buffer buffer;
   u64 seed = 0;
   for (u64 layout : Layouts()) buffer.Add(layout, seed += 0x10000);
@@ -121,7 +121,7 @@ void ExpectEnd(Buffer& buffer) {
   EXPECT_EQ(buffer.record.ip, 0x5a5au);
 }
 
-TEST(Record, OneThatIsNotAllThereEndsTheBuffer) {
+TEST(Record, IncompleteRecordEndsTheBuffer) {
   for (u64 layout : Layouts()) {
     for (u64 words = 1; words < refpmu_record_size(layout) / 8; words += words < 8 ? 1 : 7) {
       Buffer buffer;
@@ -132,7 +132,7 @@ TEST(Record, OneThatIsNotAllThereEndsTheBuffer) {
   }
 }
 
-TEST(Record, SizeThatIsNotThatOfItsLayoutEndsTheBuffer) {
+TEST(Record, WrongSizeEndsTheBuffer) {
   for (u64 size : {0, 8, 24, 31, 33, 40, 64, 0xffff}) {
     Buffer buffer;
     buffer.Add(0, 0);
@@ -142,7 +142,7 @@ TEST(Record, SizeThatIsNotThatOfItsLayoutEndsTheBuffer) {
   }
 }
 
-TEST(Record, LayoutThatIsNotKnownOrNotThatOfItsSizeEndsTheBuffer) {
+TEST(Record, UnknownOrWrongLayoutEndsTheBuffer) {
   for (int bit = 0; bit < 48; ++bit) {
     Buffer buffer;
     buffer.Add(kMemory | kGprs | Lbrs(1), 0);
@@ -151,7 +151,7 @@ TEST(Record, LayoutThatIsNotKnownOrNotThatOfItsSizeEndsTheBuffer) {
   }
 }
 
-TEST(Record, OffsetOutsideOfTheBufferOrWithinAWordReadsNothing) {
+TEST(Record, InvalidOffsetReadsNothing) {
   for (u64 offset : {u64{1}, u64{4}, u64{40}, u64{72}, u64{8} << 40, ~u64{0}, ~u64{7}}) {
     Buffer buffer;
     buffer.Add(0, 0);
@@ -167,7 +167,7 @@ TEST(Record, OffsetOutsideOfTheBufferOrWithinAWordReadsNothing) {
   }
 }
 
-TEST(Record, BranchesComeOutAsTheyWentIn) {
+TEST(Record, BranchRecordsAreDecoded) {
   const u64 words[] = {1, 2, REFPMU_BTS_PREDICTED, 3, 4, ~REFPMU_BTS_PREDICTED, 5, 6};
   refpmu_record_branch branch = {};
   u64 offset = 0;
@@ -182,7 +182,7 @@ TEST(Record, BranchesComeOutAsTheyWentIn) {
   EXPECT_EQ(offset, 48u);
 }
 
-TEST(Record, IndexSaysHowMuchIsFilledIfItIsInTheBuffer) {
+TEST(Record, ValidIndexDeterminesTheFilledBytes) {
   EXPECT_EQ(refpmu_record_filled(0x1000, 0x800, 0x1000), 0u);
   EXPECT_EQ(refpmu_record_filled(0x1000, 0x800, 0x1040), 0x40u);
   EXPECT_EQ(refpmu_record_filled(0x1000, 0x800, 0x1047), 0x40u);
@@ -193,7 +193,7 @@ TEST(Record, IndexSaysHowMuchIsFilledIfItIsInTheBuffer) {
   EXPECT_EQ(refpmu_record_filled(~u64{0} - 0xfff, 0x800, ~u64{0}), 0u);
 }
 
-TEST(Record, RandomMemoryIsDecodedToItsEndOrRefused) {
+TEST(Record, RandomMemoryIsDecodedOrRejected) {
   std::mt19937_64 random(16);
   int decoded = 0;
   for (int i = 0; i < 20'000; ++i) {

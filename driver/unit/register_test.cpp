@@ -140,7 +140,7 @@ void GiveCounters(Wants& wants) {
   for (size_t i = 0; i < wants.size(); ++i) wants[i].previous = static_cast<s8>(i);
 }
 
-TEST(Registers, EverySequenceOfThreeUsersIsServedAsWellAsCanBe) {
+TEST(Registers, EverySequenceOfThreeUsersGetsTheBestAssignment) {
   const Wants kinds = Kinds();
   ASSERT_EQ(kinds.size(), 29u);
   for (const refpmu_want& a : kinds) {
@@ -155,7 +155,7 @@ TEST(Registers, EverySequenceOfThreeUsersIsServedAsWellAsCanBe) {
   }
 }
 
-TEST(Registers, RandomUsersAreServedAsWellAsCanBe) {
+TEST(Registers, RandomUsersGetTheBestAssignment) {
   std::mt19937_64 random(14);
   const Wants kinds = Kinds();
   for (int i = 0; i < 20'000; ++i) {
@@ -199,7 +199,7 @@ bool NoneExcludesAnother(const Wants& wants) {
   return true;
 }
 
-TEST(Registers, RandomWantsOfEverythingAtOnceFitExactlyWhenTheyCan) {
+TEST(Registers, RandomWantsOfAllResourcesAreAssignedIfPossible) {
   std::mt19937_64 random(15);
   int fits = 0;
   for (int i = 0; i < 20'000; ++i) {
@@ -229,7 +229,7 @@ TEST(Registers, RandomWantsOfEverythingAtOnceFitExactlyWhenTheyCan) {
   EXPECT_LT(fits, 18'000);
 }
 
-TEST(Registers, EqualValuesShareOneAndTheOtherStaysFree) {
+TEST(Registers, EqualValuesShareOneRegister) {
   const std::vector<refpmu_place> places =
       Assign({Offcore(5), Offcore(5), Offcore(7), Offcore(5)}, 0);
   EXPECT_EQ(places[0].extra, 0);
@@ -241,7 +241,7 @@ TEST(Registers, EqualValuesShareOneAndTheOtherStaysFree) {
   Assign({Latency(5), Latency(6)}, -ENOSPC);
 }
 
-TEST(Registers, OneSelectorServesAllUsersOfBranches) {
+TEST(Registers, AllBranchUsersShareOneSelector) {
   EXPECT_EQ(Assign({Branches(0x4), Free(), Branches(0x4)}, 0)[2].extra, REFPMU_REGISTER_NONE);
   Assign({Branches(0x4), Free(), Branches(0x5)}, -ENOSPC);
   Assign({Branches(0), Branches(0x1)}, -ENOSPC);
@@ -251,13 +251,13 @@ TEST(Registers, OneSelectorServesAllUsersOfBranches) {
   Assign({Branches(0x4), other}, 0);
 }
 
-TEST(Registers, FeatureHasOneHolderAtMost) {
+TEST(Registers, ExclusiveFeatureHasAtMostOneUser) {
   Assign({Exclusive(0x1), Exclusive(0x2), Exclusive(0x8000000000000000), Free()}, 0);
   Assign({Exclusive(0x3), Free(), Exclusive(0x6)}, -ENOSPC);
   Assign({Exclusive(0x8000000000000000), Exclusive(~0ULL)}, -ENOSPC);
 }
 
-TEST(Registers, MalformedWantIsInvalidWhateverElseIsWrong) {
+TEST(Registers, MalformedWantIsAlwaysInvalid) {
   refpmu_want strange = Free();
   strange.extra = REFPMU_EXTRA_MAX;
   Assign({strange}, -EINVAL);

@@ -149,7 +149,7 @@ class Driver {
 
 constexpr std::array<u8, 6> kWidths = {16, 31, 32, 33, 48, 64};
 
-TEST(Simulation, SamplesAreCountOverPeriod) {
+TEST(Simulation, NumberOfSamplesIsCountDividedByPeriod) {
   for (u8 width : kWidths) {
     for (u64 period : {1ULL, 2ULL, 97ULL, 32767ULL, 32768ULL, 65536ULL, 1'000'003ULL}) {
       SCOPED_TRACE(testing::Message() << "width " << int{width} << " period " << period);
@@ -196,7 +196,7 @@ TEST(Simulation, LateInterruptsLoseNoEventAndShiftNoPeriod) {
   }
 }
 
-TEST(Simulation, DevicesWithAMinimumPeriodStayExactInTheSum) {
+TEST(Simulation, SumOfPeriodsIsExactWithAMinimumPeriod) {
   std::mt19937_64 random(11);
   for (int i = 0; i < 300; ++i) {
     const u64 period = 100 + random() % 300;
@@ -215,7 +215,7 @@ TEST(Simulation, DevicesWithAMinimumPeriodStayExactInTheSum) {
   }
 }
 
-TEST(Simulation, ClockDrivenEventsOnAllCountersAreExactTogether) {
+TEST(Simulation, ClockEventsOnAllCountersAreExact) {
   for (u8 width : kWidths) {
     SCOPED_TRACE(int{width});
     const u64 ticks = 3'000'001;

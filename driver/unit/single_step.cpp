@@ -80,7 +80,7 @@ uint64_t RunInterrupted(const std::function<void()>& work, uint64_t at,
 
 uint64_t RunInterruptedEverywhere(const std::function<void()>& work, uint64_t every,
                                   const std::function<void(uint64_t)>& intruder,
-                                  const std::function<bool(uint64_t)>& holds) {
+                                  const std::function<bool(uint64_t)>& check) {
   uint64_t failed = 0;
   bool is_copy = false;
   Stepping stepping = {0, [&](uint64_t seen) {
@@ -96,7 +96,7 @@ uint64_t RunInterruptedEverywhere(const std::function<void()>& work, uint64_t ev
                          return failed != 0;
                        }};
   Run(work, &stepping);
-  if (is_copy) _exit(holds(stepping.seen) ? 0 : 1);
+  if (is_copy) _exit(check(stepping.seen) ? 0 : 1);
   return failed;
 }
 

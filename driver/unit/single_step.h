@@ -16,11 +16,11 @@ uint64_t RunInterrupted(const std::function<void()>& work, uint64_t at,
                         const std::function<void()>& intruder);
 
 // Runs @work once. At each @every-th instruction it forks the process. The copy runs @intruder
-// there, completes @work and calls @holds. Both functions receive the number of the instruction.
-// Returns the first instruction at which @holds returned false; 0 if there is none.
+// there, completes @work and calls @check. Both functions receive the number of the instruction.
+// Returns the first instruction at which @check returned false; 0 if there is none.
 uint64_t RunInterruptedEverywhere(const std::function<void()>& work, uint64_t every,
                                   const std::function<void(uint64_t)>& intruder,
-                                  const std::function<bool(uint64_t)>& holds);
+                                  const std::function<bool(uint64_t)>& check);
 
 }  // namespace pmuconf
 

@@ -21,7 +21,7 @@ TEST(State, MatchesTheVectors) {
   }
 }
 
-TEST(State, KeepsForeignBitsInEveryTransition) {
+TEST(State, TransitionsPreserveOtherBits) {
   for (int state = 0; state < 256; ++state) {
     for (int op = 0; op <= REFPMU_OP_MAX; ++op) {
       const refpmu_step step =
@@ -55,7 +55,7 @@ struct Device {
   }
 };
 
-TEST(State, AnySequenceOfCallsCountsWhatHappensBetweenStartAndStop) {
+TEST(State, RandomSequenceCountsTheEventsBetweenStartAndStop) {
   std::mt19937_64 random(3);
   Device device;
   u8 state = REFPMU_STOPPED | REFPMU_UPTODATE;

@@ -24,7 +24,7 @@ refpmu_window Find(u64 head, u64 room, u64 wakeup = kNever, u64 buffer = kBuffer
   return window;
 }
 
-TEST(Window, AnEmptyBufferIsFilledUpToWhereTheReaderIs) {
+TEST(Window, EmptyBufferIsFilledUpToTheReader) {
   const refpmu_window window = Find(0, kBuffer - 1);
   EXPECT_EQ(window.offset, 0U);
   EXPECT_EQ(window.size, 170 * kRecord);
@@ -32,14 +32,14 @@ TEST(Window, AnEmptyBufferIsFilledUpToWhereTheReaderIs) {
   EXPECT_EQ(window.threshold, 169 * kRecord);
 }
 
-TEST(Window, RoomForLessThanARecordIsNoRoom) {
+TEST(Window, SpaceForLessThanARecordIsEnospc) {
   refpmu_window window = {1, 2, 3, true};
   EXPECT_EQ(refpmu_window_find(0, kRecord - 1, kNever, kBuffer, kRecord, &window), -ENOSPC);
   EXPECT_EQ(refpmu_window_find(0, 0, kNever, kBuffer, kRecord, &window), -ENOSPC);
   EXPECT_EQ(window.offset, 1U) << "an output was written on failure";
 }
 
-TEST(Window, WhatIsTooShortForARecordAtTheEndIsPadding) {
+TEST(Window, ShortEndOfTheBufferIsPadding) {
   EXPECT_EQ(refpmu_window_pad(0, kBuffer, kRecord), 0U);
   EXPECT_EQ(refpmu_window_pad(169 * kRecord, kBuffer, kRecord), 0U);
   EXPECT_EQ(refpmu_window_pad(170 * kRecord, kBuffer, kRecord), 16U);
@@ -47,7 +47,7 @@ TEST(Window, WhatIsTooShortForARecordAtTheEndIsPadding) {
   EXPECT_EQ(refpmu_window_pad(8192 - 24, 8192, kRecord), 0U) << "a record that just fits";
 }
 
-TEST(Window, AWindowAtTheEndIsNotTheLastIfTheReaderLeftRoomAtTheStart) {
+TEST(Window, WindowAtTheEndIsNotLastIfTheStartIsFree) {
   const u64 head = 100 * kRecord;
   const u64 end = kBuffer - head;
   EXPECT_TRUE(Find(head, end + kRecord - 1).last);
@@ -57,13 +57,13 @@ TEST(Window, AWindowAtTheEndIsNotTheLastIfTheReaderLeftRoomAtTheStart) {
   EXPECT_EQ(window.threshold, window.size) << "nothing to be looked at before its end";
 }
 
-TEST(Window, ALastWindowOfOneRecordIsLookedAtWhenItIsFull) {
+TEST(Window, LastWindowOfOneRecordHasItsThresholdAtTheEnd) {
   const refpmu_window window = Find(0, kRecord);
   EXPECT_TRUE(window.last);
   EXPECT_EQ(window.threshold, kRecord);
 }
 
-TEST(Window, TheReaderIsWokenByTheFirstRecordThatReachesItsMark) {
+TEST(Window, ThresholdIsAtTheFirstRecordThatReachesTheWakeup) {
   EXPECT_EQ(Find(0, kBuffer - 1, 1).threshold, kRecord);
   EXPECT_EQ(Find(0, kBuffer - 1, kRecord).threshold, kRecord);
   EXPECT_EQ(Find(0, kBuffer - 1, kRecord + 1).threshold, 2 * kRecord);
@@ -80,7 +80,7 @@ TEST(Window, PositionsMayOverflow) {
   EXPECT_EQ(Find(head, kBuffer - 1, head + 5 * kRecord).threshold, 5 * kRecord);
 }
 
-TEST(Window, ALapIsMeasuredAroundTheEnd) {
+TEST(Window, LapWrapsAroundTheEnd) {
   EXPECT_EQ(refpmu_window_lap(0, 48, 4080), 48U);
   EXPECT_EQ(refpmu_window_lap(48, 48, 4080), 0U);
   EXPECT_EQ(refpmu_window_lap(4056, 24, 4080), 48U);
@@ -88,7 +88,7 @@ TEST(Window, ALapIsMeasuredAroundTheEnd) {
 
 // A random reader and a device that fills one window after the other. Each record must be complete,
 // directly after the previous one, and never over an unread one.
-TEST(Window, ARandomReaderNeverLosesOrRepeatsAByte) {
+TEST(Window, RandomReaderLosesAndRepeatsNoByte) {
   std::mt19937_64 random(20261121);
   for (int round = 0; round < 200; ++round) {
     const u64 buffer = 4096ULL << (random() % 4);

@@ -29,19 +29,19 @@ def test_page_sums_runs_and_shows_the_last(tmp_path: Path) -> None:
 
 
 def test_run_has_its_time_and_commit() -> None:
-    page.remember([page.Run("config", 1, 1.0, 1, 1, 0)], page.history())
-    (run,) = page.recall(page.history())
+    page.append_runs([page.Run("config", 1, 1.0, 1, 1, 0)], page.history_file())
+    (run,) = page.read_runs(page.history_file())
     assert run.when > 0
     assert run.commit == page.commit()
 
 
 def test_unknown_lines_are_ignored() -> None:
-    page.remember([page.Run("config", 1, 1.0, 1, 1, 0)], page.history())
-    with page.history().open("a", encoding="utf-8") as file:
+    page.append_runs([page.Run("config", 1, 1.0, 1, 1, 0)], page.history_file())
+    with page.history_file().open("a", encoding="utf-8") as file:
         file.write('{"subject": "config"}\nhalf a li')
-    assert [run.executions for run in page.recall(page.history())] == [1]
+    assert [run.executions for run in page.read_runs(page.history_file())] == [1]
 
 
 def test_page_without_runs_is_empty() -> None:
-    assert page.recall(page.history()) == []
+    assert page.read_runs(page.history_file()) == []
     assert page.text([]).splitlines()[-1].startswith("|---")

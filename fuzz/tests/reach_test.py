@@ -12,7 +12,7 @@ from fuzz import corpora
 
 FUZZ = Path(__file__).resolve().parent.parent
 DRIVER = FUZZ.parent / "driver"
-ROOMS = (DRIVER, DRIVER / "include", DRIVER / "model", FUZZ.parent)
+FOLDERS = (DRIVER, DRIVER / "include", DRIVER / "model", FUZZ.parent)
 COUNTED = ["-fprofile-instr-generate", "-fcoverage-mapping"]
 LIMIT_S = 300
 # A generic hardware event that the device lacks. Each of these may use any general counter, and each device has at
@@ -48,7 +48,7 @@ def never_taken(exported: str, source: list[str]) -> set[tuple[str, bool]]:
 
 def test_the_corpus_of_config_reaches_every_branch_of_core_config(tmp_path: Path) -> None:
     config = DRIVER / "core" / "config.c"
-    includes = [f"-I{folder}" for folder in ROOMS]
+    includes = [f"-I{folder}" for folder in FOLDERS]
     sources = [str(path) for path in sorted(DRIVER.glob("core/*.c"))]
     run(["clang-14", "-std=c11", "-O1", *COUNTED, *includes, "-c", *sources], tmp_path)
     fuzzer = [str(FUZZ / "config_fuzzer.cpp"), *map(str, sorted(tmp_path.glob("*.o")))]

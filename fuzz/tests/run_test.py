@@ -45,8 +45,8 @@ def test_a_clean_harness_passes_replay_and_fuzzing(corpus: Path) -> None:
 def test_speed_is_relative_to_the_empty_harness() -> None:
     replayed = run.Phase(100, 0, 0, 9.0, 0.5, None, "")
     fuzzed = run.Phase(2_100, 0, 0, 9.0, 2.5, None, "")
-    assert run.pace(replayed, fuzzed) == 1_000
-    assert run.pace(fuzzed, fuzzed) == 0
+    assert run.executions_per_cpu_s(replayed, fuzzed) == 1_000
+    assert run.executions_per_cpu_s(fuzzed, fuzzed) == 0
     outcome = run.Outcome("subject", 0, 0, 1_000, 4_000, 0, 0, 0, (), (), "", 2, 2)
     assert run.ratio(outcome) == 0.25
     assert "  0.250" in run.table([outcome])

@@ -17,8 +17,8 @@ _PLAN = re.compile(r"1\.\.(\d{1,6})")
 _SUBTEST = re.compile(r"# Subtest: (\S{1,200})")
 _RESULT = re.compile(r"(not )?ok (\d{1,6})(?: -)? (\S.*?)(?: # SKIP ?(.*))?")
 _TALLY = re.compile(r"# (?!Totals:)(\S{1,200}): pass:(\d+) fail:(\d+) skip:(\d+) total:(\d{1,6})")
-# Output of KEEPS() in keeps.h: a rule that the case verifies.
-_KEEPS = re.compile(r"# (\S{1,200}): keeps ([A-Z][A-Z0-9]*-[0-9]{3})")
+# Output of VERIFIES() in verifies.h: a rule that the case verifies.
+_VERIFIES = re.compile(r"# (\S{1,200}): verifies ([A-Z][A-Z0-9]*-[0-9]{3})")
 # Lines of KUnit about the run itself, which do not explain a failure.
 _CHATTER = re.compile(r"# (?:module: |Totals: |Subtest:)")
 
@@ -99,7 +99,7 @@ class _Reader:
         plan = _PLAN.fullmatch(text)
         subtest = _SUBTEST.fullmatch(text)
         tally = _TALLY.fullmatch(text)
-        keeps = _KEEPS.fullmatch(text)
+        keeps = _VERIFIES.fullmatch(text)
         if result:
             self._result(indent, result)
         elif plan:

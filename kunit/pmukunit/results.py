@@ -62,12 +62,12 @@ def judge(
         text = boot.console.decode("utf-8", "replace")
         if leaks.DONE not in text.split():
             problems.append("nobody looked for lost memory at the end")
-        run, nobodys = blame(run, leaks.parse(text))
+        run, nobodys = assign_leaks(run, leaks.parse(text))
         reports += nobodys
     return Verdict(kernel, run, tuple(reports), tuple(problems), boot.duration_s)
 
 
-def blame(run: ktap.Run, found: list[leaks.Leak]) -> tuple[ktap.Run, list[str]]:
+def assign_leaks(run: ktap.Run, found: list[leaks.Leak]) -> tuple[ktap.Run, list[str]]:
     """Marks the cases in @run that leaked memory as failed. Also returns the leaks of no case.
 
     A leak belongs to the case in which its thread printed a line, else to the case in its stack.

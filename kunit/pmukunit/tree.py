@@ -58,4 +58,4 @@ def _overlay(inputs: Inputs, target: Path) -> None:
         for path in sorted(folder.rglob("*")):
             if path.is_file() and tree.is_source(path):
                 wanted[Path(part) / path.relative_to(folder)] = path.read_bytes()
-    tree.lay(target, wanted)
+    tree.update_sources(target, wanted)

@@ -23,7 +23,7 @@ from kunit.pmukunit import cli, results
         (["--param", "a.b=c d"], "MODULE.NAME=VALUE"),
     ],
 )
-def test_bad_input_is_one_clear_line(
+def test_invalid_option_is_a_one_line_error(
     argv: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main([*argv, "--out", str(tmp_path)]) == results.NOT_JUDGED

@@ -28,7 +28,7 @@ def fake_qemu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Booter:
     return boot
 
 
-def test_console_is_kept_to_the_last_character(boot: Booter, tmp_path: Path) -> None:
+def test_console_is_recorded_completely(boot: Booter, tmp_path: Path) -> None:
     booted = boot("printf 'KTAP version 1\\n1..1'")
     assert (booted.console, booted.cut) == (b"KTAP version 1\n1..1", "")
     assert (tmp_path / "log").read_bytes() == booted.console
@@ -44,7 +44,7 @@ def test_guest_that_floods_its_console_is_cut(boot: Booter) -> None:
     assert "flooded" in boot("exec yes").cut
 
 
-def test_qemu_that_fails_is_quoted(boot: Booter) -> None:
+def test_error_of_qemu_is_reported(boot: Booter) -> None:
     assert boot("echo no such image >&2; exit 1").cut == "QEMU ended with status 1: no such image"
 
 

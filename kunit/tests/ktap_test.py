@@ -29,26 +29,26 @@ ok 1 one
 """
 
 
-def test_recorded_pass_is_whole() -> None:
+def test_recorded_pass_is_complete() -> None:
     run = ktap.parse(PASSED)
     assert run.problems == ()
     assert run.suites == ("refpmu_state",)
-    assert [case.name for case in run.cases][1] == "flags_are_those_of_perf"
+    assert [case.name for case in run.cases][1] == "state_flags_equal_those_of_perf"
     assert {case.outcome for case in run.cases} == {Outcome.PASSED}
     assert run.cases[0].parameters == 26
     assert ktap.kernel_reports(PASSED) == ()
 
 
-def test_recorded_failure_names_the_case_and_says_why() -> None:
+def test_recorded_failure_has_the_case_and_its_message() -> None:
     run = ktap.parse(FAILED)
     assert run.problems == ()
     failed = [case for case in run.cases if case.outcome is Outcome.FAILED]
-    assert [case.name for case in failed] == ["assignment_follows_the_vectors"]
+    assert [case.name for case in failed] == ["assignment_equals_the_expected_one"]
     assert "EXPECTATION FAILED at" in failed[0].message
     assert "(parameter two prefer fixed 0: the first gets it)" in failed[0].message
 
 
-def test_recorded_oops_is_reported_and_not_a_whole_run() -> None:
+def test_recorded_oops_is_reported_and_the_run_is_incomplete() -> None:
     assert any("NULL pointer dereference" in line for line in ktap.kernel_reports(OOPS))
     assert any("the log ends in it" in problem for problem in ktap.parse(OOPS).problems)
 
@@ -56,21 +56,21 @@ def test_recorded_oops_is_reported_and_not_a_whole_run() -> None:
 REPORT = b"[    5.1][   T77] BUG: KASAN: slab-use-after-free in refpmu_read+0x1/0x2\n    ok 2"
 
 
-def test_report_fails_the_case_that_ran_and_no_other() -> None:
+def test_report_fails_only_the_case_that_ran() -> None:
     run = ktap.parse(SMALL.replace(b"    ok 2", REPORT.replace(b"5.1", b"5.100000")))
     assert [case.outcome for case in run.cases] == [Outcome.PASSED, Outcome.FAILED]
     assert "KASAN: slab-use-after-free in refpmu_read" in run.cases[1].message
     assert run.problems == ()
 
 
-def test_report_before_the_first_suite_is_of_no_case() -> None:
+def test_report_before_the_first_suite_belongs_to_no_case() -> None:
     run = ktap.parse(SMALL.replace(b"1..1", b"1..1\nWARNING: possible circular locking", 1))
     assert {case.outcome for case in run.cases} == {Outcome.PASSED}
 
 
 @pytest.mark.parametrize("when", [b"[    1.000000]", b""])
-def test_threads_that_speak_in_a_case_are_known(when: bytes) -> None:
-    stamped = b"    # first: keeps DRV-037\n    ok 1 first"
+def test_threads_with_output_in_a_case_are_recorded(when: bytes) -> None:
+    stamped = b"    # first: verifies DRV-037\n    ok 1 first"
     stamped = b"".join(
         when + b"[%7s] " % who + line + b"\n"
         for who, line in zip((b"T93", b"T1"), stamped.split(b"\n"))
@@ -79,7 +79,7 @@ def test_threads_that_speak_in_a_case_are_known(when: bytes) -> None:
     assert [case.threads for case in run.cases] == [(93,), ()]
 
 
-def test_log_cut_after_any_line_is_never_whole() -> None:
+def test_truncated_log_is_incomplete() -> None:
     lines = PASSED[PASSED.index(b"KTAP version") :].splitlines(keepends=True)
     last = next(i for i, line in enumerate(lines) if line.startswith(b"ok 1 "))
     for count in range(last):
@@ -87,7 +87,7 @@ def test_log_cut_after_any_line_is_never_whole() -> None:
     assert ktap.parse(b"".join(lines[: last + 1])).problems == ()
 
 
-def test_log_that_lacks_any_result_is_never_whole() -> None:
+def test_log_without_a_result_is_incomplete() -> None:
     lines = PASSED.splitlines(keepends=True)
     results = [i for i, line in enumerate(lines) if line.lstrip().startswith(b"ok ")]
     assert len(results) > 30
@@ -123,10 +123,10 @@ def test_contradiction_is_a_problem(old: bytes, new: bytes, said: str) -> None:
     assert any(said in problem for problem in run.problems), run.problems
 
 
-def test_rules_go_to_the_case_that_keeps_them_and_into_no_message() -> None:
+def test_rules_belong_to_the_case_that_verifies_them_and_are_no_message() -> None:
     kept = (
-        b"    # second: keeps DRV-001\n    # second: keeps DRC-044\n"
-        b"        # Subtest: second\n        not ok 1 row\n    # second: keeps DRV-001\n"
+        b"    # second: verifies DRV-001\n    # second: verifies DRC-044\n"
+        b"        # Subtest: second\n        not ok 1 row\n    # second: verifies DRV-001\n"
         b"# second: pass:0 fail:1 skip:0 total:1\n"
     )
     log = SMALL.replace(b"    ok 2", kept + b"    not ok 2").replace(
@@ -138,11 +138,11 @@ def test_rules_go_to_the_case_that_keeps_them_and_into_no_message() -> None:
 
 
 def test_rule_of_another_case_is_a_problem() -> None:
-    run = ktap.parse(SMALL.replace(b"    ok 2", b"    # first: keeps DRV-001\n    ok 2"))
+    run = ktap.parse(SMALL.replace(b"    ok 2", b"    # first: verifies DRV-001\n    ok 2"))
     assert run.problems == ("second: first keeps DRV-001 in it",)
 
 
-def test_skipped_case_keeps_its_reason() -> None:
+def test_skipped_case_has_its_reason() -> None:
     run = ktap.parse(SMALL.replace(b"ok 2 second", b"ok 2 second # SKIP one CPU"))
     assert run.problems == ()
     assert (run.cases[1].outcome, run.cases[1].message) == (Outcome.SKIPPED, "one CPU")
@@ -169,7 +169,7 @@ def test_time_stamps_are_no_part_of_a_line(prefix: bytes) -> None:
         b"x" * 1_000_000,
     ],
 )
-def test_hostile_console_is_never_whole(noise: bytes) -> None:
+def test_hostile_console_is_incomplete(noise: bytes) -> None:
     assert ktap.parse(noise).problems
 
 
@@ -191,7 +191,7 @@ def test_escape_sequences_do_not_reach_the_terminal() -> None:
         b"list_del corruption. prev->next should be 1, but was 2.",
     ],
 )
-def test_kernel_reports_are_seen(line: bytes) -> None:
+def test_kernel_reports_are_detected(line: bytes) -> None:
     assert ktap.kernel_reports(b"[    1.000000] " + line + b"\r\n") == (line.decode(),)
 
 
@@ -222,7 +222,7 @@ def changed(console: bytes, dice: random.Random) -> bytes:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_whatever_a_console_says_is_read_to_its_end_and_only_what_is_whole_is_whole(
+def test_random_console_is_parsed_and_is_complete_only_with_all_results(
     seed: int,
 ) -> None:
     dice = random.Random(seed)

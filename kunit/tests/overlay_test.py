@@ -20,7 +20,9 @@ def kernel_tree(tmp_path: Path) -> Path:
     return tmp_path / "linux"
 
 
-def test_tree_has_what_kunit_py_asks_for(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tree_has_the_files_that_kunit_py_needs(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert overlay.main([str(tree)]) == 0
     command = capsys.readouterr().out
     config = re.search(r"--kunitconfig (\S+)", command)
@@ -32,7 +34,7 @@ def test_tree_has_what_kunit_py_asks_for(tree: Path, capsys: pytest.CaptureFixtu
             assert (tree / overlay.PLACE / folder / f"{made}.c").is_file()
 
 
-def test_second_time_replaces_what_the_first_one_laid(tree: Path) -> None:
+def test_second_installation_replaces_the_first(tree: Path) -> None:
     overlay.main([str(tree)])
     stale = tree / overlay.PLACE / "kunit" / "stale_kunit.c"
     stale.write_text("")
@@ -42,7 +44,7 @@ def test_second_time_replaces_what_the_first_one_laid(tree: Path) -> None:
         assert (tree / name).read_text().splitlines().count(line) == 1
 
 
-def test_folder_that_is_no_kernel_gets_one_line_and_nothing_else(
+def test_folder_without_a_kernel_is_a_one_line_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert overlay.main([str(tmp_path)]) == 2

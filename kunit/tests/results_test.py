@@ -24,7 +24,7 @@ def passed_log() -> bytes:
     return (LOGS / "passed.log").read_bytes()
 
 
-def test_whole_run_without_failures_passes(passed: bytes) -> None:
+def test_complete_run_without_failures_passes(passed: bytes) -> None:
     assert judged(passed).status == results.PASSED
 
 
@@ -34,7 +34,7 @@ def test_suite_that_did_not_run_is_not_a_pass(passed: bytes) -> None:
     assert verdict.problems == ("suite refpmu_gone: did not run",)
 
 
-def test_suite_from_elsewhere_is_not_a_pass(passed: bytes) -> None:
+def test_unexpected_suite_is_not_a_pass(passed: bytes) -> None:
     assert judged(passed, frozenset({"other"})).status == results.NOT_JUDGED
 
 
@@ -59,22 +59,22 @@ def scanned(console: bytes, **said: object) -> results.Verdict:
     return results.judge("6.12-debug", boot, STATE, whole=True, scanned=True)
 
 
-def test_lost_memory_fails_the_case_in_whose_function_it_was_allocated(passed: bytes) -> None:
-    verdict = scanned(passed, function="flags_are_those_of_perf")
+def test_memory_leak_fails_the_case_in_whose_function_it_was_allocated(passed: bytes) -> None:
+    verdict = scanned(passed, function="state_flags_equal_those_of_perf")
     assert verdict.status == results.FAILED
     failed = [case for case in verdict.run.cases if case.outcome is Outcome.FAILED]
-    assert [case.name for case in failed] == ["flags_are_those_of_perf"]
+    assert [case.name for case in failed] == ["state_flags_equal_those_of_perf"]
     assert "kmemleak: 96 bytes leaked" in failed[0].message
 
 
-def test_lost_memory_fails_the_case_whose_thread_allocated_it(passed: bytes) -> None:
-    mark = b"\n[    9.000000][   T93]     # flags_are_those_of_perf: keeps DRV-037\n    ok 2"
+def test_memory_leak_fails_the_case_whose_thread_allocated_it(passed: bytes) -> None:
+    mark = b"\n[    9.000000][   T93]     # state_flags_equal_those_of_perf: verifies DRV-037\n    ok 2"
     verdict = scanned(passed.replace(b"\n    ok 2", mark), pid=93)
     failed = [case for case in verdict.run.cases if case.outcome is Outcome.FAILED]
-    assert [case.name for case in failed] == ["flags_are_those_of_perf"]
+    assert [case.name for case in failed] == ["state_flags_equal_those_of_perf"]
 
 
-def test_lost_memory_of_no_case_fails_the_run(passed: bytes) -> None:
+def test_memory_leak_of_no_case_fails_the_run(passed: bytes) -> None:
     verdict = scanned(passed)
     assert (verdict.status, verdict.count(Outcome.FAILED)) == (results.FAILED, 0)
     assert "rig_init" in verdict.reports[0]
@@ -91,21 +91,21 @@ def test_deadline_is_not_a_pass(passed: bytes) -> None:
     assert judged(passed, cut="the guest was not done after 300 s").status == results.NOT_JUDGED
 
 
-def test_nothing_on_the_console_is_not_judged() -> None:
+def test_empty_console_is_not_judged() -> None:
     assert judged(b"").status == results.NOT_JUDGED
 
 
-def test_run_in_which_all_was_skipped_is_not_a_pass() -> None:
+def test_run_with_only_skipped_cases_is_not_a_pass() -> None:
     console = (
         b"KTAP version 1\n1..1\n    # Subtest: a\n    1..1\n    ok 1 b # SKIP no\nok 1 a # SKIP\n"
     )
     assert judged(console, frozenset({"a"})).status == results.NOT_JUDGED
 
 
-def test_failed_case_and_its_message_reach_the_reader(tmp_path: Path) -> None:
+def test_failed_case_and_its_message_are_in_the_summary(tmp_path: Path) -> None:
     verdict = judged((LOGS / "failed.log").read_bytes(), frozenset({"refpmu_constraint"}))
     assert verdict.status == results.FAILED
-    assert "FAIL refpmu_constraint.assignment_follows_the_vectors" in results.summary(verdict)
+    assert "FAIL refpmu_constraint.assignment_equals_the_expected_one" in results.summary(verdict)
     results.write(verdict, tmp_path / "results.json")
     document = json.loads((tmp_path / "results.json").read_text())
     assert document["verdict"] == "FAILED"
@@ -113,8 +113,8 @@ def test_failed_case_and_its_message_reach_the_reader(tmp_path: Path) -> None:
     assert "EXPECTATION FAILED" in document["cases"][0]["message"]
 
 
-def test_rules_reach_the_document(passed: bytes, tmp_path: Path) -> None:
-    mark = b"\n    # flags_are_those_of_perf: keeps DRV-037\n    ok 2"
+def test_rules_are_in_the_results_file(passed: bytes, tmp_path: Path) -> None:
+    mark = b"\n    # state_flags_equal_those_of_perf: verifies DRV-037\n    ok 2"
     results.write(judged(passed.replace(b"\n    ok 2", mark)), tmp_path / "results.json")
     document = json.loads((tmp_path / "results.json").read_text())
     assert [case["rules"] for case in document["cases"]][:2] == [[], ["DRV-037"]]

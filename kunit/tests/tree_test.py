@@ -18,7 +18,7 @@ def inputs_of(root: Path) -> tree.Inputs:
     return tree.Inputs("6.12", root / "kunit/.kunitconfig", root / "driver", root / "kunit", root)
 
 
-def test_overlay_touches_only_what_changed(tmp_path: Path) -> None:
+def test_overlay_writes_only_changed_files(tmp_path: Path) -> None:
     inputs, target = inputs_of(tmp_path), tmp_path / "target"
     tree._overlay(inputs, target)
     copies = {path.relative_to(target) for path in target.rglob("*") if path.is_file()}
@@ -32,7 +32,7 @@ def test_overlay_touches_only_what_changed(tmp_path: Path) -> None:
     assert changed == {Path("driver/sub/a.c")}
 
 
-def test_overlay_drops_sources_that_are_gone_and_keeps_objects(tmp_path: Path) -> None:
+def test_overlay_removes_deleted_sources_and_keeps_objects(tmp_path: Path) -> None:
     inputs, target = inputs_of(tmp_path), tmp_path / "target"
     tree._overlay(inputs, target)
     (target / "driver/sub/a.o").touch()
@@ -49,7 +49,7 @@ def test_folder_without_kbuild_is_named(tmp_path: Path) -> None:
         tree._overlay(inputs, tmp_path / "target")
 
 
-def test_options_of_the_driver_are_told_from_those_of_the_kernel() -> None:
+def test_options_of_the_driver_are_separated_from_those_of_the_kernel() -> None:
     text = (
         "# why\nCONFIG_SMP=y\nCONFIG_REFPMU=y\nCONFIG_REFPMU_KUNIT_TEST=y\n# CONFIG_VT is not set\n"
     )
@@ -57,7 +57,7 @@ def test_options_of_the_driver_are_told_from_those_of_the_kernel() -> None:
 
 
 @pytest.mark.parametrize("glob", ["none*", "refpmu_state;reboot", "a b"])
-def test_bad_filter_is_refused_before_anything_is_built(
+def test_invalid_filter_is_rejected_before_the_build(
     glob: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["--filter", glob, "--out", str(tmp_path / "out")]) == 2

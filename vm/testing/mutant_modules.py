@@ -37,7 +37,7 @@ def mutant_module(name: str, found: Kernel) -> pathlib.Path:
     return product
 
 
-def untraced_module(found: Kernel, folder: pathlib.Path) -> pathlib.Path:
+def module_without_probes(found: Kernel, folder: pathlib.Path) -> pathlib.Path:
     """The unmodified module, except that the kernel can put no kprobe on its functions."""
     built = module.build(found, DRIVER, module.default_out(found))
     product = folder / built.name

@@ -134,9 +134,9 @@ def test_overlay_has_only_the_sources_of_its_parts(tmp_path: pathlib.Path) -> No
 
 
 def test_lay_replaces_changed_files_and_keeps_unchanged_ones(tmp_path: pathlib.Path) -> None:
-    tree.lay(tmp_path, {pathlib.Path("a/b.c"): b"1", pathlib.Path("c.h"): b"2"})
+    tree.update_sources(tmp_path, {pathlib.Path("a/b.c"): b"1", pathlib.Path("c.h"): b"2"})
     (tmp_path / "a" / "b.o").write_bytes(b"built")
     before = (tmp_path / "a" / "b.c").stat().st_mtime_ns
-    tree.lay(tmp_path, {pathlib.Path("a/b.c"): b"1"})
+    tree.update_sources(tmp_path, {pathlib.Path("a/b.c"): b"1"})
     assert (tmp_path / "a" / "b.c").stat().st_mtime_ns == before
     assert sorted(path.name for path in tmp_path.rglob("*.*")) == ["b.c", "b.o"]

@@ -48,7 +48,7 @@ rounds 1000000000 &
 """Short processes, system calls and endless loops: more processes than CPUs."""
 
 
-def test_five_minutes_at_999_hz_lose_nothing_and_take_little_memory(
+def test_five_minutes_at_999_hz_lose_no_sample_and_use_little_memory(
     tmp_path: pathlib.Path,
 ) -> None:
     of = arch.ARM64

@@ -73,7 +73,7 @@ def vm(
 ) -> Iterator[guest.Guest]:
     """A guest with the unloaded driver and the mutants that the tests need."""
     found = kernel.find(KERNEL)
-    untraced = mutant_modules.untraced_module(found, tmp_path_factory.mktemp("watch"))
+    untraced = mutant_modules.module_without_probes(found, tmp_path_factory.mktemp("watch"))
     files = {f"modules/{UNTRACED}/refpmu.ko": untraced}
     for name in sorted(wanted(request.session.items)):
         files[f"modules/{name}/refpmu.ko"] = mutant_modules.mutant_module(name, found)

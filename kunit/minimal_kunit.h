@@ -3,8 +3,8 @@
  * A minimal replacement of KUnit for pmu_contract, for kernels without KUnit. The cases run when
  * the module is loaded.
  */
-#ifndef PMU_CONTRACT_BARE_H
-#define PMU_CONTRACT_BARE_H
+#ifndef PMU_CONTRACT_MINIMAL_KUNIT_H
+#define PMU_CONTRACT_MINIMAL_KUNIT_H
 
 #include <linux/module.h>
 #include <linux/printk.h>
@@ -34,10 +34,10 @@ struct kunit_suite {
 
 #define KUNIT_CASE(function) { .run_case = function, .name = #function }
 
-#define bare_say(test, fmt, ...) \
+#define minimal_log(test, fmt, ...) \
 	pr_info("    # %s: " fmt, (test)->name, ##__VA_ARGS__)
-#define kunit_info(test, fmt, ...) bare_say(test, fmt, ##__VA_ARGS__)
-#define kunit_err(test, fmt, ...) bare_say(test, fmt, ##__VA_ARGS__)
+#define kunit_info(test, fmt, ...) minimal_log(test, fmt, ##__VA_ARGS__)
+#define kunit_err(test, fmt, ...) minimal_log(test, fmt, ##__VA_ARGS__)
 
 #define kunit_mark_skipped(test, fmt, ...)					\
 	do {									\
@@ -49,26 +49,26 @@ struct kunit_suite {
 	do {									\
 		if (!(condition)) {						\
 			(test)->failed = true;					\
-			bare_say(test, "%s:%d: expected %s: " fmt "\n",	\
-				 kbasename(__FILE__), __LINE__,			\
-				 #condition, ##__VA_ARGS__);			\
+			minimal_log(test, "%s:%d: expected %s: " fmt "\n", \
+				    kbasename(__FILE__), __LINE__,		\
+				    #condition, ##__VA_ARGS__);			\
 		}								\
 	} while (0)
 
-struct bare_tally {
+struct minimal_tally {
 	unsigned int passed;
 	unsigned int failed;
 	unsigned int skipped;
 };
 
-static inline void bare_case(const struct kunit_suite *suite, const struct kunit_case *one,
-			     unsigned int number, struct bare_tally *tally)
+static inline void minimal_run_case(const struct kunit_suite *suite, const struct kunit_case *one,
+				    unsigned int number, struct minimal_tally *tally)
 {
 	struct kunit test = { .name = one->name };
 	const int err = suite->init(&test);
 
 	if (err) {
-		bare_say(&test, "could not begin: %d\n", err);
+		minimal_log(&test, "could not begin: %d\n", err);
 		test.failed = true;
 	} else {
 		if (!test.skipped && !test.failed)
@@ -88,13 +88,13 @@ static inline void bare_case(const struct kunit_suite *suite, const struct kunit
 }
 
 /* The suite of the module; kunit_test_suite() defines it. */
-static const struct kunit_suite *const bare_suite;
+static const struct kunit_suite *const minimal_suite;
 
 /* Run the suite and write its results as KTAP to the kernel log. */
-static inline int __init bare_run(void)
+static inline int __init minimal_run(void)
 {
-	const struct kunit_suite *const suite = bare_suite;
-	struct bare_tally tally = { 0 };
+	const struct kunit_suite *const suite = minimal_suite;
+	struct minimal_tally tally = { 0 };
 	unsigned int n = 0, i;
 
 	while (suite->test_cases[n].run_case)
@@ -105,20 +105,20 @@ static inline int __init bare_run(void)
 	pr_info("    # Subtest: %s\n", suite->name);
 	pr_info("    1..%u\n", n);
 	for (i = 0; i < n; i++)
-		bare_case(suite, &suite->test_cases[i], i + 1, &tally);
+		minimal_run_case(suite, &suite->test_cases[i], i + 1, &tally);
 	pr_info("# %s: pass:%u fail:%u skip:%u total:%u\n", suite->name, tally.passed, tally.failed,
 		tally.skipped, n);
 	pr_info("%s 1 %s\n", tally.failed ? "not ok" : "ok", suite->name);
 	return 0;
 }
 
-static inline void __exit bare_leave(void)
+static inline void __exit minimal_exit(void)
 {
 }
 
 #define kunit_test_suite(suite)						\
-	static const struct kunit_suite *const bare_suite = &(suite);	\
-	module_init(bare_run);						\
-	module_exit(bare_leave)
+	static const struct kunit_suite *const minimal_suite = &(suite); \
+	module_init(minimal_run);					\
+	module_exit(minimal_exit)
 
-#endif /* PMU_CONTRACT_BARE_H */
+#endif /* PMU_CONTRACT_MINIMAL_KUNIT_H */

@@ -3,7 +3,7 @@
 #include "core_pmu/device.h"
 #include "core_pmu/hotplug.h"
 #include "core_pmu/hybrid.h"
-#include "kinds.h"
+#include "core_types.h"
 
 /* Parameters of the only core type, to restore it. */
 static struct {
@@ -13,7 +13,7 @@ static struct {
 	struct cpumask supported;
 } one;
 
-static void keep(const struct refpmu_device *dev)
+static void save_device(const struct refpmu_device *dev)
 {
 	one.name = dev->name;
 	one.params = dev->params;
@@ -45,20 +45,20 @@ static void describe_kind(struct refpmu_device *dev, unsigned int kind)
 	dev->caps.records = params->records;
 }
 
-static void take_pmus(unsigned int n)
+static void unregister_pmus(unsigned int n)
 {
 	while (n--)
 		refpmu_device_unregister(&refpmu_devices[n]);
 }
 
-static void take_devices(unsigned int n)
+static void tear_down_devices(unsigned int n)
 {
 	while (n--)
 		refpmu_device_teardown(&refpmu_devices[n]);
 }
 
 /* Set up and register @n devices, as at load. Their parameters are set. */
-static int bring(unsigned int n)
+static int set_up(unsigned int n)
 {
 	unsigned int devices = 0, pmus = 0;
 	int err = 0;
@@ -77,42 +77,42 @@ static int bring(unsigned int n)
 		err = refpmu_device_register(&refpmu_devices[pmus++], false);
 	if (!err)
 		return 0;
-	take_pmus(pmus - 1);
+	unregister_pmus(pmus - 1);
 	refpmu_hotplug_teardown();
 undo:
-	take_devices(devices);
+	tear_down_devices(devices);
 	return err;
 }
 
-static void take(void)
+static void tear_down(void)
 {
-	take_pmus(refpmu_devices_count);
+	unregister_pmus(refpmu_devices_count);
 	refpmu_hotplug_teardown();
-	take_devices(refpmu_devices_count);
+	tear_down_devices(refpmu_devices_count);
 }
 
-static void bring_one(void)
+static void restore_one(void)
 {
 	describe(&refpmu_devices[0]);
-	WARN_ON(bring(1));
+	WARN_ON(set_up(1));
 }
 
-int kinds_begin(struct kunit_suite *suite)
+int core_types_set_up(struct kunit_suite *suite)
 {
 	int err;
 
-	keep(&refpmu_devices[0]);
-	take();
-	describe_kind(kinds_big, 0);
-	describe_kind(kinds_little, 1);
-	err = bring(2);
+	save_device(&refpmu_devices[0]);
+	tear_down();
+	describe_kind(core_types_big, 0);
+	describe_kind(core_types_little, 1);
+	err = set_up(2);
 	if (err)
-		bring_one();
+		restore_one();
 	return err;
 }
 
-void kinds_end(struct kunit_suite *suite)
+void core_types_tear_down(struct kunit_suite *suite)
 {
-	take();
-	bring_one();
+	tear_down();
+	restore_one();
 }

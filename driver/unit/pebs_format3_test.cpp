@@ -61,14 +61,14 @@ class WholeRecord : public testing::Test {
   refpmu_model model_ = {};
 };
 
-TEST_F(WholeRecord, IsSaidInTheCapabilities) {
+TEST_F(WholeRecord, CapabilitiesReportTheFormat) {
   EXPECT_EQ(Read(REFPMU_REG_PERF_CAPABILITIES), 0x2380u);
   u64 value = 0;
   EXPECT_EQ(refpmu_model_read(&model_, REFPMU_REG_PEBS_DATA_CFG, &value), -EINVAL);
   EXPECT_EQ(refpmu_model_write(&model_, REFPMU_REG_PEBS_DATA_CFG, 0), -EINVAL);
 }
 
-TEST_F(WholeRecord, HoldsTheEventAsASkylakeOrdersIt) {
+TEST_F(WholeRecord, RecordHasTheLayoutOfSkylake) {
   Write(REFPMU_REG_PEBS_ENABLE, 2);
   EXPECT_EQ(Pulse(), 0u);
   ASSERT_EQ(Index(), kPebs + kRecord);
@@ -81,7 +81,7 @@ TEST_F(WholeRecord, HoldsTheEventAsASkylakeOrdersIt) {
   }
 }
 
-TEST_F(WholeRecord, ThresholdIsAnInterruptAndTheCounterGoesOnFromItsReset) {
+TEST_F(WholeRecord, ThresholdRaisesAnInterruptAndReloadsTheCounter) {
   memory_.At(kArea + 64 + 8) = kTop - 1;
   Write(REFPMU_REG_PEBS_ENABLE, 2);
   EXPECT_EQ(Pulse(), 0u);
@@ -94,7 +94,7 @@ TEST_F(WholeRecord, ThresholdIsAnInterruptAndTheCounterGoesOnFromItsReset) {
 }
 
 // Bits 32 and up belong to fixed counters in format 5, and to load latency events here.
-TEST_F(WholeRecord, BitsOfLoadLatencyMakeNoRecords) {
+TEST_F(WholeRecord, LoadLatencyBitsWriteNoRecords) {
   for (int bit = 0; bit < 64; ++bit) {
     const bool allowed = 0xf0000000full >> bit & 1;
     EXPECT_EQ(refpmu_model_write(&model_, REFPMU_REG_PEBS_ENABLE, BIT_ULL(bit)),
@@ -109,7 +109,7 @@ TEST_F(WholeRecord, BitsOfLoadLatencyMakeNoRecords) {
   EXPECT_EQ(Index(), kPebs);
 }
 
-TEST(WholeRecordReset, RefusesFormatsThatNoDeviceHas) {
+TEST(WholeRecordReset, UnknownFormatsAreRejected) {
   for (unsigned format = 0; format < 256; ++format) {
     const refpmu_model_params params = {
         .general = 4, .fixed = 3, .width = 48, .pebs_format = static_cast<u8>(format)};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* KEEPS(): names the rules that a case verifies. */
-#ifndef REFPMU_KUNIT_KEEPS_H
-#define REFPMU_KUNIT_KEEPS_H
+/* VERIFIES(): names the rules that a case verifies. */
+#ifndef REFPMU_KUNIT_VERIFIES_H
+#define REFPMU_KUNIT_VERIFIES_H
 
 #include <linux/kconfig.h>
 #include <linux/kernel.h>
@@ -9,29 +9,29 @@
 #if IS_ENABLED(CONFIG_KUNIT)
 #include <kunit/test.h>
 #else
-#include "bare.h"
+#include "minimal_kunit.h"
 #endif
 
 /*
  * Write one diagnostic line for each rule. A parameterized case does this once, not for each row.
  */
-static inline void refpmu_keeps(struct kunit *test, const char *const *rules, size_t n)
+static inline void refpmu_log_rules(struct kunit *test, const char *const *rules, size_t n)
 {
 	size_t i;
 
 	for (i = 0; i < n && !test->param_index; i++)
-		kunit_info(test, "keeps %s\n", rules[i]);
+		kunit_info(test, "verifies %s\n", rules[i]);
 }
 
 /*
  * The arguments are ids of rules. Use this at the start of a case, with interrupts on. The
  * parameter of the case must be named test, because lint searches for that.
  */
-#define KEEPS(test, ...)							\
+#define VERIFIES(test, ...)							\
 	do {									\
-		static const char *const kept[] = { __VA_ARGS__ };		\
+		static const char *const rules[] = { __VA_ARGS__ };		\
 										\
-		refpmu_keeps(test, kept, ARRAY_SIZE(kept));			\
+		refpmu_log_rules(test, rules, ARRAY_SIZE(rules));		\
 	} while (0)
 
-#endif /* REFPMU_KUNIT_KEEPS_H */
+#endif /* REFPMU_KUNIT_VERIFIES_H */
