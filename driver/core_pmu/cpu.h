@@ -105,8 +105,8 @@ struct refpmu_cpu {
 	bool raised; /* an interrupt is pending */
 	bool latched; /* an interrupt arrived while the handler was masked */
 	unsigned int runs; /* handler runs since the line was raised */
-	bool held; /* the stimulus port holds the line back */
-	bool serving; /* the handler is running; the clock is stopped */
+	bool line_held; /* the stimulus port holds the line back */
+	bool in_handler; /* the handler is running; the clock is stopped */
 	struct refpmu_cause cause;
 
 	/* The automatic clock. */
@@ -172,7 +172,7 @@ static inline struct refpmu_cpu *refpmu_event_cpu(struct perf_event *event)
 /* Return true while the line is up and not held back by the stimulus port. */
 static inline bool refpmu_line(const struct refpmu_cpu *cpuc)
 {
-	return refpmu_model_line(&cpuc->model) && !cpuc->held;
+	return refpmu_model_line(&cpuc->model) && !cpuc->line_held;
 }
 
 /* Return true while an interrupt, or work that belongs to it, is pending. */

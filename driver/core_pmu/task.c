@@ -6,7 +6,7 @@
 #include "task.h"
 #include "transition.h"
 
-static struct refpmu_cpu *cpu_of_kind(void)
+static struct refpmu_cpu *cpu_of_core_type(void)
 {
 	unsigned int i;
 
@@ -24,7 +24,7 @@ static struct refpmu_cpu *cpu_of_kind(void)
  */
 REFPMU_COMPAT_SCHED_TASK(refpmu_sched_task)
 {
-	struct refpmu_cpu *cpuc = cpu_of_kind();
+	struct refpmu_cpu *cpuc = cpu_of_core_type();
 
 	if (!cpuc)
 		return;
@@ -40,7 +40,7 @@ REFPMU_COMPAT_SCHED_TASK(refpmu_sched_task)
  */
 void refpmu_swap_task_ctx(struct refpmu_compat_context *prev, struct refpmu_compat_context *next)
 {
-	struct refpmu_cpu *cpuc = cpu_of_kind();
+	struct refpmu_cpu *cpuc = cpu_of_core_type();
 
 	if (cpuc)
 		refpmu_log_device(cpuc->dev, REFPMU_CALL_SWAP_TASK_CTX, 0, 0);

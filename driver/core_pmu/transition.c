@@ -73,7 +73,7 @@ static void fold_period(const struct refpmu_cpu *cpuc, struct perf_event *event)
  * the counter's range.
  */
 static void end_period(struct refpmu_cpu *cpuc, unsigned int idx,
-			const struct refpmu_record *record, u64 *muted)
+		       const struct refpmu_record *record, u64 *muted)
 {
 	struct refpmu_precise *p = &cpuc->precise;
 	struct perf_event *event = cpuc->owner[idx];

@@ -293,16 +293,16 @@ static void write_counter(struct refpmu_model *m, unsigned int i, u64 value)
 {
 	const unsigned int general = m->params.general;
 	const u64 bit = BIT_ULL(i < general ? i : REFPMU_FIXED_SHIFT + i - general);
-	const bool deaf = value_mask(m) - value < m->params.min_period - 1;
+	const bool muted = value_mask(m) - value < m->params.min_period - 1;
 	struct refpmu_change c;
 
 	do {
 		refpmu_change_begin(&c, m, BIT_ULL(REFPMU_BLOCK_COUNT));
 		refpmu_count(&c)->value[i] = value;
-		if (deaf)
-			refpmu_count(&c)->deaf |= bit;
+		if (muted)
+			refpmu_count(&c)->muted |= bit;
 		else
-			refpmu_count(&c)->deaf &= ~bit;
+			refpmu_count(&c)->muted &= ~bit;
 	} while (!refpmu_change_commit(&c));
 }
 

@@ -10,7 +10,7 @@
 #include "interrupt.h"
 
 /* Advance the clock up to an overflow. Samples get the registers that the timer interrupted. */
-static void fire(struct refpmu_cpu *cpuc, struct pt_regs *regs)
+static void handle_timer(struct refpmu_cpu *cpuc, struct pt_regs *regs)
 {
 	struct refpmu_cause *cause = &cpuc->cause;
 	const u64 now = local_clock();
@@ -21,7 +21,7 @@ static void fire(struct refpmu_cpu *cpuc, struct pt_regs *regs)
 	};
 	struct refpmu_model_step step;
 
-	if (!stimulus.n || refpmu_clock_stands_still(cpuc) || cpuc->held)
+	if (!stimulus.n || refpmu_clock_stands_still(cpuc) || cpuc->line_held)
 		return;
 	cause->regs = *regs;
 	cause->origin = (struct refpmu_origin){
@@ -49,7 +49,7 @@ static enum hrtimer_restart refpmu_timer(struct hrtimer *timer)
 	 * clock, because refpmu_clock_arm() follows below.
 	 */
 	cpuc->arming = true;
-	fire(cpuc, regs);
+	handle_timer(cpuc, regs);
 	cpuc->arming = false;
 	barrier();
 	refpmu_clock_arm(cpuc);

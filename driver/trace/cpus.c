@@ -25,7 +25,7 @@ static int prepare(unsigned int cpu)
 	t->event = NULL;
 	t->buffer = NULL;
 	t->control = 0;
-	t->held = false;
+	t->line_held = false;
 	memset(&t->ds, 0, sizeof(t->ds));
 	return refpmu_model_reset(&t->model, &params);
 }

@@ -16,7 +16,7 @@ MODULE_PARM_DESC(bts, "register refpmu_trace as \"intel_bts\", so that tools dec
 static struct pmu trace_pmu;
 
 /* Log a callback, from any context. */
-static void note(enum refpmu_call call, const struct perf_event *event, u64 flags)
+static void log_callback(enum refpmu_call call, const struct perf_event *event, u64 flags)
 {
 	unsigned long irqs;
 
@@ -41,7 +41,7 @@ static int trace_event_init(struct perf_event *event)
 
 	if (attr->type != event->pmu->type)
 		return -ENOENT;
-	note(REFPMU_CALL_EVENT_INIT, event, 0);
+	log_callback(REFPMU_CALL_EVENT_INIT, event, 0);
 	atomic64_inc(&refpmu_trace_totals.inits);
 	if (attr->config || attr->config1 || attr->config2 || refpmu_compat_config3(attr))
 		return -EINVAL;
@@ -95,7 +95,7 @@ static void trace_start(struct perf_event *event, int flags)
 {
 	struct refpmu_trace_cpu *t = this_cpu_ptr(refpmu_trace_cpus);
 
-	note(REFPMU_CALL_START, event, flags);
+	log_callback(REFPMU_CALL_START, event, flags);
 	if (flags & REFPMU_COMPAT_EF_RESUME)
 		refpmu_trace_switch(t, event);
 	else
@@ -106,7 +106,7 @@ static void trace_stop(struct perf_event *event, int flags)
 {
 	struct refpmu_trace_cpu *t = this_cpu_ptr(refpmu_trace_cpus);
 
-	note(REFPMU_CALL_STOP, event, flags);
+	log_callback(REFPMU_CALL_STOP, event, flags);
 	if (flags & REFPMU_COMPAT_EF_PAUSE)
 		refpmu_trace_switch(t, event);
 	else
@@ -122,7 +122,7 @@ static int trace_add(struct perf_event *event, int flags)
 {
 	struct refpmu_trace_cpu *t = this_cpu_ptr(refpmu_trace_cpus);
 
-	note(REFPMU_CALL_ADD, event, flags);
+	log_callback(REFPMU_CALL_ADD, event, flags);
 	if (t->event)
 		return -EBUSY;
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
@@ -136,7 +136,7 @@ static void trace_del(struct perf_event *event, int flags)
 {
 	struct refpmu_trace_cpu *t = this_cpu_ptr(refpmu_trace_cpus);
 
-	note(REFPMU_CALL_DEL, event, flags);
+	log_callback(REFPMU_CALL_DEL, event, flags);
 	stop(t, event);
 	t->event = NULL;
 }
@@ -144,12 +144,12 @@ static void trace_del(struct perf_event *event, int flags)
 /* The count is always 0. The data of the event is in the AUX area. */
 static void trace_read(struct perf_event *event)
 {
-	note(REFPMU_CALL_READ, event, 0);
+	log_callback(REFPMU_CALL_READ, event, 0);
 }
 
 static void *trace_setup_aux(struct perf_event *event, void **pages, int nr_pages, bool overwrite)
 {
-	note(REFPMU_CALL_SETUP_AUX, event, nr_pages);
+	log_callback(REFPMU_CALL_SETUP_AUX, event, nr_pages);
 	return refpmu_trace_setup_aux(event, pages, nr_pages, overwrite);
 }
 

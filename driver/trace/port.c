@@ -7,7 +7,7 @@
 
 #include "trace.h"
 
-#define SERVE_TIMEOUT_NS NSEC_PER_SEC
+#define HANDLER_TIMEOUT_NS NSEC_PER_SEC
 
 static struct refpmu_trace_cpu *here(void)
 {
@@ -15,9 +15,9 @@ static struct refpmu_trace_cpu *here(void)
 }
 
 /* Wait, with interrupts on, until the interrupt has been handled. */
-static int wait_served(struct refpmu_trace_cpu *t)
+static int wait_until_handled(struct refpmu_trace_cpu *t)
 {
-	const u64 deadline = ktime_get_ns() + SERVE_TIMEOUT_NS;
+	const u64 deadline = ktime_get_ns() + HANDLER_TIMEOUT_NS;
 
 	while (irq_work_is_busy(&t->pmi)) {
 		if (ktime_get_ns() > deadline)
@@ -28,7 +28,7 @@ static int wait_served(struct refpmu_trace_cpu *t)
 }
 
 /* Raise the interrupt if the line is up. Interrupts must stay off since the stimulus. */
-static void raise_if_due(struct refpmu_trace_cpu *t)
+static void raise_if_asserted(struct refpmu_trace_cpu *t)
 {
 	if (refpmu_trace_line(t))
 		refpmu_trace_raise(t);
@@ -38,23 +38,23 @@ static void raise_if_due(struct refpmu_trace_cpu *t)
  * If the line is up, raise the interrupt and wait until it is handled. Preemption off, interrupts
  * on.
  */
-static int settle(struct refpmu_trace_cpu *t)
+static int handle_pending(struct refpmu_trace_cpu *t)
 {
 	unsigned long irqs;
 
 	local_irq_save(irqs);
-	raise_if_due(t);
+	raise_if_asserted(t);
 	local_irq_restore(irqs);
-	return wait_served(t);
+	return wait_until_handled(t);
 }
 
 /* Generate one branch, and wait until its interrupt is handled. */
-static int take(struct refpmu_trace_cpu *t, const struct refpmu_branch_entry *entry, u64 *done)
+static int generate_branch(struct refpmu_trace_cpu *t, const struct refpmu_branch_entry *entry, u64 *done)
 {
 	const struct refpmu_branch branch = {
 		.from = entry->from,
 		.to = entry->to,
-		.handler = entry->handler,
+		.kind = entry->kind,
 		.cycles = entry->cycles,
 		.mispredicted = entry->flags & REFPMU_BRANCH_MISPREDICTED,
 		.in_tx = entry->flags & REFPMU_BRANCH_IN_TX,
@@ -68,13 +68,13 @@ static int take(struct refpmu_trace_cpu *t, const struct refpmu_branch_entry *en
 	int err;
 
 	preempt_disable();
-	err = settle(t);
+	err = handle_pending(t);
 	if (!err) {
 		local_irq_save(irqs);
-		*done += refpmu_model_branch(&t->model, &branch, &origin, t->held).done;
-		raise_if_due(t);
+		*done += refpmu_model_branch(&t->model, &branch, &origin, t->line_held).done;
+		raise_if_asserted(t);
 		local_irq_restore(irqs);
-		err = wait_served(t);
+		err = wait_until_handled(t);
 	}
 	preempt_enable();
 	return err;
@@ -88,7 +88,7 @@ static int run_branches(struct refpmu_port_request *req)
 	int err = 0;
 
 	while (!err && branches->done < branches->count) {
-		err = take(here(), &entries[branches->done], &branches->done);
+		err = generate_branch(here(), &entries[branches->done], &branches->done);
 		if (!err && fatal_signal_pending(req->caller))
 			err = -EINTR;
 		cond_resched();
@@ -138,10 +138,10 @@ static int run_reg(struct refpmu_port_request *req)
 	else
 		err = refpmu_model_read(&t->model, reg->reg, &reg->value);
 	if (!err && reg->write)
-		raise_if_due(t);
+		raise_if_asserted(t);
 	local_irq_restore(irqs);
 	if (!err && reg->write)
-		err = wait_served(t);
+		err = wait_until_handled(t);
 	preempt_enable();
 	return err;
 }
@@ -151,8 +151,8 @@ static int set_line(struct refpmu_trace_cpu *t, bool hold)
 	int err;
 
 	preempt_disable();
-	WRITE_ONCE(t->held, hold);
-	err = settle(t);
+	WRITE_ONCE(t->line_held, hold);
+	err = handle_pending(t);
 	preempt_enable();
 	return err;
 }

@@ -11,7 +11,7 @@
 #include "compat/compat.h"
 #include "uncore.h"
 
-static unsigned int first; /* the designated CPU at load */
+static unsigned int initial_cpu; /* the designated CPU at load */
 static bool registered;
 
 static ssize_t cpumask_show(struct device *dev, struct device_attribute *attr, char *page)
@@ -65,7 +65,7 @@ static int cpuhp_offline(unsigned int cpu)
 }
 
 /* Move the events to @cpu on request, like the affinity of an interrupt. */
-static int move(struct refpmu_uncore *uncore, unsigned int cpu)
+static int move_events(struct refpmu_uncore *uncore, unsigned int cpu)
 {
 	int err = 0;
 
@@ -91,8 +91,8 @@ static int cpu_set(const char *text, const struct kernel_param *param)
 	if (err)
 		return err;
 	if (registered)
-		return refpmu_uncore.scoped ? -EOPNOTSUPP : move(&refpmu_uncore, cpu);
-	first = cpu;
+		return refpmu_uncore.scoped ? -EOPNOTSUPP : move_events(&refpmu_uncore, cpu);
+	initial_cpu = cpu;
 	return 0;
 }
 
@@ -133,8 +133,8 @@ int refpmu_uncore_online(struct refpmu_uncore *uncore)
 		return register_pmu(uncore);
 
 	cpus_read_lock();
-	uncore->cpu = first;
-	if (first >= nr_cpu_ids || !cpu_online(first))
+	uncore->cpu = initial_cpu;
+	if (initial_cpu >= nr_cpu_ids || !cpu_online(initial_cpu))
 		uncore->cpu = cpumask_first(cpu_online_mask);
 	err = register_pmu(uncore);
 	if (err)

@@ -19,7 +19,7 @@ static u64 peek(struct refpmu_uncore *uncore, u32 reg)
 }
 
 /*
- * Return how many events of @code may generate until a counter is half its range ahead of the value
+ * Return how many events of @code may happen until a counter is half its range ahead of the value
  * that the driver knows.
  */
 static u64 headroom(struct refpmu_uncore *uncore, u16 code)
