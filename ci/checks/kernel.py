@@ -22,8 +22,9 @@ KERNEL_ROOMS = (
     "driver/include",
     "kunit",
     "conformance/watch/types",
+    "docs/tutorial",
 )
-MODULES = ("driver", "conformance/watch/types")
+MODULES = ("driver", "conformance/watch/types", "docs/tutorial")
 # The pure code also compiles in userspace: fixed-width types from stdint.h, and no kernel macros.
 # FILE_PATH_CHANGES is about patches; the SPDX line of the uapi header names an exception.
 SCRIPTS = ("checkpatch.pl", "spelling.txt", "const_structs.checkpatch")
