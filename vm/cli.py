@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from . import arch, guest, kernel, module, once, runs, store, suite, sysroot
+from . import arch, folder, guest, kernel, module, once, runs, store, suite, sysroot
 from .errors import PmuvmError
 from .machine_options import MachineOptions
 
@@ -59,9 +59,15 @@ def parser() -> argparse.ArgumentParser:
     )
     fetch.set_defaults(command=_fetch)
 
-    build = commands.add_parser("module", help="build the reference driver for a kernel")
+    build = commands.add_parser(
+        "module", help="build the reference driver, or the modules of a folder"
+    )
     _kernel_options(build)
-    build.add_argument("--source", type=pathlib.Path, default=store.ROOT / "driver")
+    sources = build.add_mutually_exclusive_group()
+    sources.add_argument("--source", type=pathlib.Path, default=store.ROOT / "driver")
+    sources.add_argument(
+        "--folder", type=pathlib.Path, help="build each module of this folder with a Kbuild file"
+    )
     build.add_argument("--out", type=pathlib.Path)
     build.set_defaults(command=_module)
 
@@ -152,6 +158,11 @@ def _fetch(options: argparse.Namespace) -> int:
 
 def _module(options: argparse.Namespace) -> int:
     found = _kernel(options)
+    if options.folder is not None:
+        out = options.out or folder.default_out(found, options.folder)
+        for product in folder.build(found, options.folder, out):
+            print(product)
+        return 0
     print(module.build(found, options.source, options.out or module.default_out(found)))
     return 0
 

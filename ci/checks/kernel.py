@@ -25,8 +25,9 @@ KERNEL_FOLDERS = (
     "driver/include",
     "kunit",
     "tools/watch/types",
+    "docs/tutorial",
 )
-MODULES = ("driver", "tools/watch/types")
+MODULES = ("driver", "tools/watch/types", "docs/tutorial")
 # The pure code also compiles in userspace: fixed-width types from stdint.h, and no kernel macros.
 # FILE_PATH_CHANGES is about patches; the SPDX line of the uapi header names an exception.
 SCRIPTS = ("checkpatch.pl", "spelling.txt", "const_structs.checkpatch")

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/perf_event.h>
+#include <sys/syscall.h>
 
 #include <map>
 #include <optional>
@@ -252,6 +253,20 @@ TEST(TargetFile, SeparatesIndependentEvents) {
   std::string unknown = kTracepoints;
   unknown.replace(unknown.find("\"getuid\""), 8, "\"reboot\"");
   EXPECT_THAT(ErrorOf(unknown), HasSubstr("key 'event.syscall'"));
+}
+
+TEST(TargetFile, SystemCallIsNotTheCodeOfTheEvent) {
+  const std::string sysfs =
+      "[target]\nname = \"core\"\nmatch = \"core\"\nkind = \"core\"\n"
+      "[counters]\ngeneral = 4\nwidth = 64\n"
+      "[[event]]\nname = \"calls\"\ncounters = \"all\"\naccuracy = \"exact\"\n"
+      "stimulus = \"syscalls\"\nsyscall = \"getuid\"\n";
+  const Target named = Target::Parse(sysfs, "core.toml");
+  EXPECT_EQ(named.claims()[0].syscall, SYS_getuid);
+  EXPECT_EQ(named.claims()[0].code, std::nullopt) << "sysfs states it";
+  const Target numbered = Target::Parse(sysfs + "code = 7\n", "core.toml");
+  EXPECT_EQ(numbered.claims()[0].syscall, SYS_getuid);
+  EXPECT_EQ(numbered.claims()[0].code, 7);
 }
 
 constexpr const char* kCache = R"([[cache]]

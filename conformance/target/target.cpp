@@ -90,9 +90,7 @@ void Target::Resolve(const std::string& pmu) {
   if (kind_ != "tracepoint") return;
   const TraceFs tracing;
   for (const EventClaim& claim : claims_) {
-    if (!claim.code || claim.stimulus == StimulusKind::kSyscalls) {
-      tracepoints_[claim.name] = tracing.Id(claim.name);
-    }
+    if (!claim.code) tracepoints_[claim.name] = tracing.Id(claim.name);
   }
 }
 
@@ -139,6 +137,7 @@ EventSpec Target::ResolveClaim(const EventClaim& claim) const {
     spec.code = *claim.code;
     spec.config = *claim.code;
   }
+  if (claim.syscall) spec.code = *claim.syscall;
   if (claim.software) spec.config = *claim.software;
   const auto tracepoint = tracepoints_.find(claim.name);
   if (tracepoint != tracepoints_.end()) spec.config = tracepoint->second;
@@ -155,6 +154,7 @@ EventSpec Target::ResolveClaim(const EventClaim& claim) const {
     if (!field)
       throw Broken(folder + "/format/" + name + " is no format, and " + path + " uses it");
     formats[name] = *field;
+    if (claim.syscall) continue;  // `code` is the number of the system call
     if (name == "event") spec.code |= static_cast<std::uint16_t>(value & 0xff);
     if (name == "umask") spec.code |= static_cast<std::uint16_t>((value & 0xff) << 8);
   }
@@ -220,7 +220,11 @@ std::vector<EventSpec> Target::CacheEvents() const {
 
 std::vector<std::uint16_t> Target::Codes() const {
   std::vector<std::uint16_t> codes;
-  for (const EventSpec& spec : Events({.wide = true})) codes.push_back(spec.code);
+  for (const EventSpec& spec : Events({.wide = true})) {
+    // The `code` of such an event is the number of its system call.
+    const bool called = spec.stimulus == StimulusKind::kSyscalls;
+    codes.push_back(called ? static_cast<std::uint16_t>(spec.config) : spec.code);
+  }
   for (const CacheClaim& claim : cache_claims_) codes.push_back(claim.code);
   return codes;
 }

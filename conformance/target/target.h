@@ -98,7 +98,8 @@ std::uint32_t TypeOfPmu(const std::string& name);
 struct EventClaim {
   std::string name;
   StimulusKind stimulus = StimulusKind::kNone;
-  std::optional<std::uint16_t> code;  // if absent, sysfs states it
+  std::optional<std::uint16_t> code;     // if absent, sysfs states it
+  std::optional<std::uint16_t> syscall;  // number of the system call that generates it
   std::uint32_t ticks = 0;
   std::uint32_t latency = 0;  // latency to `wide`: as in EventSpec
   std::uint64_t response = 0;

@@ -226,7 +226,7 @@ std::size_t Target::IndependentEvents() const {
   for (const EventClaim& claim : claims_) {
     if (!HasExactStimulus(claim)) continue;
     const std::uint64_t own = port_.empty() ? 0 : static_cast<std::uint64_t>(&claim - &claims_[0]);
-    different.emplace(claim.stimulus, claim.code.value_or(own));
+    different.emplace(claim.stimulus, claim.syscall.value_or(claim.code.value_or(own)));
   }
   return different.size();
 }

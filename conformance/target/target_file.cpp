@@ -196,20 +196,20 @@ EventClaim ReadEvent(TomlTable event, const std::string& kind, unsigned general,
     claim.ticks = static_cast<std::uint32_t>(event.Int("ticks", 1, 1'000'000));
   }
   if (claim.stimulus == StimulusKind::kSyscalls) {
-    claim.code = CheapCall(event.String("syscall"));
-    if (!claim.code)
+    claim.syscall = CheapCall(event.String("syscall"));
+    if (!claim.syscall)
       event.Fail("syscall",
                  "must be a system call without arguments and effects, like \"getppid\"");
-  } else if (event.Node("code") != nullptr) {
+  }
+  if (event.Node("code") != nullptr) {
     claim.code = static_cast<std::uint16_t>(event.Int("code", 0, 0xffff));
   }
   claim.latency = static_cast<std::uint32_t>(event.IntOr("latency", 0, 0, 0xffff));
   claim.response = static_cast<std::uint64_t>(event.IntOr("response", 0, 0, INT64_MAX));
-  const bool by_code = claim.code && claim.stimulus != StimulusKind::kSyscalls;
-  if (kind == "software" && !by_code) {
+  if (kind == "software" && !claim.code) {
     claim.software = Known(&event, "name", claim.name, kSoftwareEvents);
   }
-  if (kind == "tracepoint" && !by_code && claim.name.find(':') == std::string::npos) {
+  if (kind == "tracepoint" && !claim.code && claim.name.find(':') == std::string::npos) {
     event.Fail("name", "must be a tracepoint, like \"sched:sched_switch\"");
   }
   if (general > 0) claim.counters = ReadCounters(&event, general, fixed);

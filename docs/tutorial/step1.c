@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/module.h>
+#include <linux/perf_event.h>
+
+static int tutorial_event_init(struct perf_event *event)
+{
+	return 0;
+}
+
+static int tutorial_add(struct perf_event *event, int flags)
+{
+	return 0;
+}
+
+static void tutorial_del(struct perf_event *event, int flags) {}
+static void tutorial_start(struct perf_event *event, int flags) {}
+static void tutorial_stop(struct perf_event *event, int flags) {}
+static void tutorial_read(struct perf_event *event) {}
+
+static struct pmu tutorial_pmu = {
+	.event_init = tutorial_event_init,
+	.add = tutorial_add,
+	.del = tutorial_del,
+	.start = tutorial_start,
+	.stop = tutorial_stop,
+	.read = tutorial_read,
+};
+
+static int __init tutorial_init(void)
+{
+	return perf_pmu_register(&tutorial_pmu, "tutorial", -1);
+}
+
+static void __exit tutorial_exit(void)
+{
+	perf_pmu_unregister(&tutorial_pmu);
+}
+
+module_init(tutorial_init);
+module_exit(tutorial_exit);
+MODULE_DESCRIPTION("The tutorial's PMU driver, step 1");
+MODULE_LICENSE("GPL");
