@@ -15,13 +15,13 @@ Outcome ProgramExecutor::Map(const Step& step) {
   const std::size_t size = PageSize() * (1 + (std::size_t{1} << step.which));
   void* const at =
       mmap(nullptr, size, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, slot.fd, 0);
-  if (at == MAP_FAILED) return Noted(-1);
+  if (at == MAP_FAILED) return OutcomeOf(-1);
   slot.ring = static_cast<std::byte*>(at);
   slot.size = size;
   slot.writable = writable;
   // The ring buffer may already exist, because another event redirects its output to it.
-  held_.Mapped(step.slot);
-  return Noted(0);
+  events_.Mapped(step.slot);
+  return OutcomeOf(0);
 }
 
 // The control page of the ring buffer must have the offset and size of the area.
@@ -37,16 +37,16 @@ Outcome ProgramExecutor::MapAux(const Step& step) {
   }
   const int access = step.value % 2 == 0 ? PROT_READ | PROT_WRITE : PROT_READ;
   void* const area = mmap(nullptr, size, access, MAP_SHARED, slot.fd, static_cast<off_t>(at));
-  if (area == MAP_FAILED) return Noted(-1);
+  if (area == MAP_FAILED) return OutcomeOf(-1);
   slot.aux = static_cast<std::byte*>(area);
   slot.aux_size = size;
-  return Noted(0);
+  return OutcomeOf(0);
 }
 
 Outcome ProgramExecutor::UnmapAux(unsigned at) {
   Slot& slot = slots_[at];
   if (slot.aux == nullptr) return Missing(ENOENT);
-  const Outcome outcome = Noted(munmap(slot.aux, slot.aux_size));
+  const Outcome outcome = OutcomeOf(munmap(slot.aux, slot.aux_size));
   slot.aux = nullptr;
   slot.aux_size = 0;
   return outcome;
@@ -55,9 +55,9 @@ Outcome ProgramExecutor::UnmapAux(unsigned at) {
 Outcome ProgramExecutor::Unmap(unsigned at) {
   Slot& slot = slots_[at];
   if (slot.ring == nullptr) return Missing(ENOENT);
-  const Outcome outcome = Noted(munmap(slot.ring, slot.size));
+  const Outcome outcome = OutcomeOf(munmap(slot.ring, slot.size));
   slot.ring = nullptr;
-  held_.Unmapped(at);
+  events_.Unmapped(at);
   return outcome;
 }
 
@@ -75,7 +75,7 @@ Outcome ProgramExecutor::Drain(unsigned at) {
     __atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
     __atomic_store_n(&page->aux_tail, aux_head, __ATOMIC_RELEASE);
   }
-  return Noted(static_cast<long>(head + aux_head));
+  return OutcomeOf(static_cast<long>(head + aux_head));
 }
 
 }  // namespace pmuconf

@@ -12,7 +12,7 @@
 
 namespace pmuconf {
 
-inline Outcome Noted(long value) {
+inline Outcome OutcomeOf(long value) {
   Outcome outcome;
   outcome.ran = true;
   outcome.value = value;
@@ -23,7 +23,7 @@ inline Outcome Noted(long value) {
 // The operation lacks something; the errno shows what.
 inline Outcome Missing(int error) {
   errno = error;
-  return Noted(-1);
+  return OutcomeOf(-1);
 }
 
 inline std::size_t PageSize() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }

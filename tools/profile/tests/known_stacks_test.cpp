@@ -47,8 +47,8 @@ TEST(ProfileKnownStacks, OnlyChangedProcessIsRemoved) {
   KnownStacks known;
   known.Add(7, {.key = 1, .check = 1}, 3);
   known.Add(8, {.key = 1, .check = 1}, 4);
-  known.Forget(7);
-  known.Forget(9);
+  known.RemoveProcess(7);
+  known.RemoveProcess(9);
   EXPECT_EQ(known.Find(7, {.key = 1, .check = 1}), std::nullopt);
   EXPECT_EQ(known.Find(8, {.key = 1, .check = 1}), 4U);
   EXPECT_EQ(known.size(), 1U);
@@ -56,8 +56,8 @@ TEST(ProfileKnownStacks, OnlyChangedProcessIsRemoved) {
 
 TEST(ProfileKnownStacks, CacheSizeIsLimited) {
   KnownStacks known;
-  for (std::uint64_t key = 0; key < KnownStacks::kMost; ++key) known.Add(1, {key, key}, 2);
-  EXPECT_EQ(known.size(), KnownStacks::kMost);
+  for (std::uint64_t key = 0; key < KnownStacks::kMaxStacks; ++key) known.Add(1, {key, key}, 2);
+  EXPECT_EQ(known.size(), KnownStacks::kMaxStacks);
   known.Add(2, {.key = 1, .check = 1}, 5);
   EXPECT_EQ(known.size(), 1U);
   EXPECT_EQ(known.Find(1, {.key = 1, .check = 1}), std::nullopt);
@@ -88,11 +88,11 @@ TEST(ProfileCollector, ExecChangesNamesOfAddresses) {
   exec.kind = SideRecord::Kind::kExec;
   exec.time_ns = 25;
   exec.pid = static_cast<std::uint32_t>(getpid());
-  collector.Take(OwnSample(10));
-  collector.Take(OwnSample(20));
-  collector.Take(exec);
-  collector.Take(OwnSample(30));
-  collector.WorkOff(100, [](const SideRecord&) {});
+  collector.Add(OwnSample(10));
+  collector.Add(OwnSample(20));
+  collector.Add(exec);
+  collector.Add(OwnSample(30));
+  collector.ProcessUntil(100, [](const SideRecord&) {});
   // No mapping is reported after the exec.
   std::map<std::string, std::uint64_t> counts;
   for (std::size_t node = 1; node < stacks.nodes().size(); ++node) {
@@ -110,18 +110,18 @@ TEST(ProfileCollector, UnprocessedItemsStayIntact) {
   Collector collector(stacks, symbolizer, nullptr);
   SideRecord record;
   record.kind = SideRecord::Kind::kExit;
-  std::vector<std::uint64_t> followed;
-  const auto note = [&](const SideRecord& one) { followed.push_back(one.time_ns); };
+  std::vector<std::uint64_t> applied;
+  const auto note = [&](const SideRecord& one) { applied.push_back(one.time_ns); };
   for (std::uint64_t time_ns = 10; time_ns <= 50; time_ns += 10) {
     record.time_ns = time_ns + 1;
-    collector.Take(record);
-    collector.Take(OwnSample(time_ns));
+    collector.Add(record);
+    collector.Add(OwnSample(time_ns));
   }
-  collector.WorkOff(30, note);
-  EXPECT_THAT(followed, testing::ElementsAre(11, 21));
+  collector.ProcessUntil(30, note);
+  EXPECT_THAT(applied, testing::ElementsAre(11, 21));
   EXPECT_EQ(stacks.Total().samples, 3U);
-  collector.WorkOff(100, note);
-  EXPECT_THAT(followed, testing::ElementsAre(11, 21, 31, 41, 51));
+  collector.ProcessUntil(100, note);
+  EXPECT_THAT(applied, testing::ElementsAre(11, 21, 31, 41, 51));
   EXPECT_EQ(stacks.Total().samples, 5U);
 }
 

@@ -108,7 +108,7 @@ TEST_F(ProfilePerfMaps, NewProgramOfSamePidHasNewNames) {
   Write("tmp/perf-7.map", "1000 20 first\n");
   EXPECT_EQ(NameAt(0x1000), "first");
   Write("tmp/perf-7.map", "1000 20 other\n");
-  maps.Forget(7);
+  maps.RemoveProcess(7);
   EXPECT_EQ(NameAt(0x1000), "other");
 }
 
@@ -122,7 +122,7 @@ TEST_F(ProfilePerfMaps, SymlinksAndPipesAreNotRead) {
 TEST_F(ProfilePerfMaps, FileIsReadUpToItsLimit) {
   const std::string line = std::string(1023, 'x') + '\n';
   std::string filler;
-  while (filler.size() < PerfMap::kMostBytes) filler += line;
+  while (filler.size() < PerfMap::kMaxBytes) filler += line;
   Write("tmp/perf-7.map", "1000 20 first\n" + filler + "2000 20 behind\n");
   EXPECT_EQ(NameAt(0x1000), "first");
   EXPECT_EQ(NameAt(0x2000), "none");

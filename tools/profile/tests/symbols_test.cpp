@@ -170,13 +170,13 @@ TEST(ProfileMaps, ForkCopiesMappings) {
 
 TEST(ProfileMaps, OldestEndedProcessesAreDropped) {
   Processes processes;
-  for (std::uint32_t pid = 1; pid <= Processes::kEndedKept + 1; ++pid) {
+  for (std::uint32_t pid = 1; pid <= Processes::kMaxEnded + 1; ++pid) {
     processes.Begin(pid);
     processes.End(pid);
   }
-  EXPECT_FALSE(processes.Knows(1));
-  EXPECT_TRUE(processes.Knows(2));
-  EXPECT_EQ(processes.size(), Processes::kEndedKept);
+  EXPECT_FALSE(processes.IsKnown(1));
+  EXPECT_TRUE(processes.IsKnown(2));
+  EXPECT_EQ(processes.size(), Processes::kMaxEnded);
 }
 
 TEST(ProfileMaps, ReusedPidIsNotDropped) {
@@ -184,11 +184,11 @@ TEST(ProfileMaps, ReusedPidIsNotDropped) {
   processes.Begin(1);
   processes.End(1);
   processes.Begin(1);
-  for (std::uint32_t pid = 2; pid <= Processes::kEndedKept + 1; ++pid) {
+  for (std::uint32_t pid = 2; pid <= Processes::kMaxEnded + 1; ++pid) {
     processes.Begin(pid);
     processes.End(pid);
   }
-  EXPECT_TRUE(processes.Knows(1));
+  EXPECT_TRUE(processes.IsKnown(1));
 }
 
 // "/bin/demo", padded to a multiple of 8 bytes.
@@ -268,18 +268,18 @@ TEST(ProfileCollector, ProcessesInOrderOfTime) {
   Symbolizer symbolizer(stacks, false);
   std::ostringstream text;
   Collector collector(stacks, symbolizer, &text);
-  collector.Take(SampleBytes(30, "third", 1));
-  collector.Take(SampleBytes(20, "second", 1));
-  collector.Take(SampleBytes(10, "first", 1));
-  collector.Take(SampleBytes(40, "later", 1));
-  collector.WorkOff(30, [](const SideRecord&) {});
+  collector.Add(SampleBytes(30, "third", 1));
+  collector.Add(SampleBytes(20, "second", 1));
+  collector.Add(SampleBytes(10, "first", 1));
+  collector.Add(SampleBytes(40, "later", 1));
+  collector.ProcessUntil(30, [](const SideRecord&) {});
   const std::string shown = text.str();
   EXPECT_LT(shown.find("first"), shown.find("second"));
   EXPECT_LT(shown.find("second"), shown.find("third"));
   EXPECT_EQ(shown.find("later"), std::string::npos);
   EXPECT_EQ(stacks.Total().samples, 3U);
   EXPECT_EQ(stacks.Total().events, 300U);
-  collector.WorkOff(40, [](const SideRecord&) {});
+  collector.ProcessUntil(40, [](const SideRecord&) {});
   EXPECT_EQ(stacks.Total().samples, 4U);
 }
 
@@ -290,11 +290,11 @@ TEST(ProfileCollector, CountsLossAndThrottling) {
   SideRecord lost;
   lost.kind = SideRecord::Kind::kLost;
   lost.lost = 5;
-  collector.Take(lost);
+  collector.Add(lost);
   SideRecord throttle;
   throttle.kind = SideRecord::Kind::kThrottle;
-  collector.Take(throttle);
-  collector.Take(Bytes({1}));
+  collector.Add(throttle);
+  collector.Add(Bytes({1}));
   EXPECT_EQ(collector.records_lost(), 5U);
   EXPECT_EQ(collector.throttled(), 1U);
   EXPECT_EQ(collector.broken(), 1U);

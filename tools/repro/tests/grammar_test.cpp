@@ -57,27 +57,28 @@ ProgramMachine SomeMachine() {
 
 TEST(ProgramGrammar, InputOfAnyLengthDecodesWithinLimits) {
   const Grammar grammar("refpmu");
-  std::set<Act> seen;
+  std::set<Operation> seen;
   for (std::uint32_t size = 0; size < 2'000; ++size) {
     const Program program = grammar.Decode(Chance(size, size));
     const std::size_t whole = (size + kStepBytes - 1) / kStepBytes;
     ASSERT_EQ(program.steps.size(), std::min(whole, kProgramSteps));
     for (const Step& step : program.steps) {
-      seen.insert(step.act);
+      seen.insert(step.operation);
       ASSERT_LT(step.slot, kProgramSlots);
       ASSERT_LT(step.other, kProgramSlots);
-      ASSERT_LT(step.which, Ways(step.act));
-      if (step.act == Act::kWork || step.act == Act::kPulse || step.act == Act::kBranch) {
+      ASSERT_LT(step.which, ChoiceCount(step.operation));
+      if (step.operation == Operation::kWork || step.operation == Operation::kPulse ||
+          step.operation == Operation::kBranch) {
         ASSERT_GE(step.value, 1u);
         ASSERT_LE(step.value, kProgramWork);
       }
-      if (step.act == Act::kOpen) {
+      if (step.operation == Operation::kOpen) {
         ASSERT_EQ(step.call.attr.size(), 256u);
         ASSERT_LE(step.call.readable, 256u);
       }
     }
   }
-  EXPECT_EQ(seen.size(), kActs);
+  EXPECT_EQ(seen.size(), kOperations);
 }
 
 TEST(ProgramGrammar, DecodingIsDeterministic) {
@@ -139,10 +140,10 @@ TEST(ProgramText, ParsesToTheSameProgram) {
       ASSERT_EQ(reparsed.steps.size(), program.steps.size());
       for (std::size_t i = 0; i < program.steps.size(); ++i) {
         const Step &one = program.steps[i], &other = reparsed.steps[i];
-        ASSERT_EQ(one.act, other.act);
+        ASSERT_EQ(one.operation, other.operation);
         ASSERT_EQ(std::tie(one.slot, one.other, one.which, one.value),
                   std::tie(other.slot, other.other, other.which, other.value));
-        if (one.act != Act::kOpen) continue;
+        if (one.operation != Operation::kOpen) continue;
         ASSERT_EQ(one.rights, other.rights);
         const OpenCall &call = one.call, &parsed = other.call;
         ASSERT_EQ(call.attr, parsed.attr);
@@ -186,7 +187,7 @@ TEST(ProgramText, ErrorNamesTheInvalidLine) {
 TEST(ProgramMachine, ReplacesPlaceholders) {
   const ProgramMachine machine = SomeMachine();
   const auto bound = [&machine](std::uint32_t type, std::uint64_t config) {
-    OpenCall call = machine.model(true).Good();
+    OpenCall call = machine.model(true).ValidCall();
     call.Edit([&](perf_event_attr& attr) {
       attr.type = type;
       attr.config = config;
@@ -212,7 +213,7 @@ TEST(ProgramMachine, IdentifiesTraceEventsByType) {
   const ProgramMachine with(SystemOf(), {Own(), SoftwarePmu(), OpaquePmu(kTrace)}, "/dev/null",
                             Fd(), kTrace);
   const ProgramMachine without = SomeMachine();
-  OpenCall call = with.model(true).Good();
+  OpenCall call = with.model(true).ValidCall();
   call.Edit([](perf_event_attr& attr) {
     attr = {};
     attr.type = kProgramTraceType;
@@ -224,9 +225,9 @@ TEST(ProgramMachine, IdentifiesTraceEventsByType) {
   EXPECT_TRUE(with.IsTrace(kTrace));
   EXPECT_FALSE(without.IsTrace(kTrace));
   EXPECT_EQ(with.trace_port(), "/dev/null_trace");
-  EXPECT_FALSE(EventSlots().Question(with, with.Bind(call), 0));
-  EXPECT_TRUE(EventSlots().Question(without, without.Bind(call), 0));
-  EXPECT_FALSE(PlainLeader(with, with.Bind(call)));
+  EXPECT_FALSE(EventSlots().ModelCall(with, with.Bind(call), 0));
+  EXPECT_TRUE(EventSlots().ModelCall(without, without.Bind(call), 0));
+  EXPECT_FALSE(IsPlainLeader(with, with.Bind(call)));
 }
 
 TEST(ProgramGrammar, OnlyTargetsWithTracePmuGetTraceEvents) {
@@ -235,7 +236,9 @@ TEST(ProgramGrammar, OnlyTargetsWithTracePmuGetTraceEvents) {
     std::size_t found = 0;
     for (std::uint32_t seed = 0; seed < 300; ++seed) {
       for (const Step& step : grammar.Decode(Chance(seed, kProgramSteps * kStepBytes)).steps) {
-        found += step.act == Act::kOpen && step.call.Attr().type == kProgramTraceType ? 1 : 0;
+        found += step.operation == Operation::kOpen && step.call.Attr().type == kProgramTraceType
+                     ? 1
+                     : 0;
       }
     }
     return found;
@@ -246,9 +249,9 @@ TEST(ProgramGrammar, OnlyTargetsWithTracePmuGetTraceEvents) {
 
 TEST(EventSlots, EmptySlotIsClosedDescriptor) {
   const ProgramMachine machine = SomeMachine();
-  OpenCall call = machine.model(true).Good();
+  OpenCall call = machine.model(true).ValidCall();
   call.group = OpenGroup::kReadSizeLimit;
-  const auto model_call = EventSlots().Question(machine, call, 2);
+  const auto model_call = EventSlots().ModelCall(machine, call, 2);
   ASSERT_TRUE(model_call);
   EXPECT_EQ(model_call->group, OpenGroup::kClosed);
   EXPECT_EQ(machine.model(true).Predict(*model_call).error, EBADF);
@@ -256,38 +259,38 @@ TEST(EventSlots, EmptySlotIsClosedDescriptor) {
 
 TEST(EventSlots, OnlyPlainLeaderWithoutMembersIsPredictable) {
   const ProgramMachine machine = SomeMachine();
-  const OpenCall good = machine.model(true).Good();
+  const OpenCall good = machine.model(true).ValidCall();
   OpenCall member = good;
   member.group = OpenGroup::kSibling;
   EventSlots slots;
   slots.Opened(machine, good, 1, 0);
-  const auto model_call = slots.Question(machine, member, 1);
+  const auto model_call = slots.ModelCall(machine, member, 1);
   ASSERT_TRUE(model_call);
   EXPECT_EQ(model_call->group, OpenGroup::kLeader);
   EXPECT_EQ(model_call->group_type, 31u);
   EXPECT_EQ(machine.model(true).Predict(*model_call).error, 0);
   slots.Mapped(1);
-  EXPECT_EQ(slots.Question(machine, member, 1)->group, OpenGroup::kBuffer);
+  EXPECT_EQ(slots.ModelCall(machine, member, 1)->group, OpenGroup::kBuffer);
   slots.Opened(machine, *model_call, 2, 1);
-  EXPECT_FALSE(slots.Question(machine, member, 1));
-  EXPECT_FALSE(slots.Question(machine, member, 2));
+  EXPECT_FALSE(slots.ModelCall(machine, member, 1));
+  EXPECT_FALSE(slots.ModelCall(machine, member, 2));
   slots.Closed(2);
-  EXPECT_FALSE(slots.Question(machine, member, 1));
+  EXPECT_FALSE(slots.ModelCall(machine, member, 1));
   OpenCall pinned = good;
   pinned.Edit([](perf_event_attr& attr) { attr.pinned = 1; });
   slots.Opened(machine, pinned, 3, 0);
-  EXPECT_FALSE(slots.Question(machine, member, 3));
+  EXPECT_FALSE(slots.ModelCall(machine, member, 3));
 }
 
 TEST(EventSlots, BreakpointsAreNotPredictedAfterTheFirst) {
   const ProgramMachine machine = SomeMachine();
-  OpenCall call = machine.model(true).Good();
+  OpenCall call = machine.model(true).ValidCall();
   call.Edit([](perf_event_attr& attr) { attr.type = PERF_TYPE_BREAKPOINT; });
   EventSlots slots;
-  EXPECT_TRUE(slots.Question(machine, call, 0));
+  EXPECT_TRUE(slots.ModelCall(machine, call, 0));
   slots.Opened(machine, call, 0, 0);
   slots.Closed(0);
-  EXPECT_FALSE(slots.Question(machine, call, 0));
+  EXPECT_FALSE(slots.ModelCall(machine, call, 0));
 }
 
 // This test needs no event to show that a program runs in its own process and ends.
@@ -296,11 +299,11 @@ TEST(RunProgram, OperationsDoNotAffectThisProcess) {
   const Program program = ParseProgram(
       "pmuconf program for refpmu\nwork which=3 value=5\nfork\nfork\nchild which=2\nchild which=1\n"
       "child\nclose slot=1\ncpu\nunmap\nunmap which=1\nmap_aux\nbranch value=1\npoll\n");
-  const Ended ended = RunProgram(machine, program, {});
-  ASSERT_EQ(ended.outcomes.size(), program.steps.size());
-  EXPECT_TRUE(ended.Passed());
+  const RunResult result = RunProgram(machine, program, {});
+  ASSERT_EQ(result.outcomes.size(), program.steps.size());
+  EXPECT_TRUE(result.Passed());
   std::vector<int> errors;
-  for (const Outcome& outcome : ended.outcomes) {
+  for (const Outcome& outcome : result.outcomes) {
     EXPECT_TRUE(outcome.ran);
     errors.push_back(outcome.error);
   }
@@ -313,12 +316,12 @@ TEST(RunProgram, ReportsHang) {
   RunOptions options;
   options.limit_s = 0.05;
   options.begin = [] { pause(); };
-  const Ended ended =
+  const RunResult result =
       RunProgram(machine, ParseProgram("pmuconf program for refpmu\nfork\n"), options);
-  EXPECT_TRUE(ended.hung);
-  EXPECT_FALSE(ended.stuck);
-  EXPECT_FALSE(ended.Passed());
-  EXPECT_FALSE(ended.outcomes[0].ran);
+  EXPECT_TRUE(result.hung);
+  EXPECT_FALSE(result.stuck);
+  EXPECT_FALSE(result.Passed());
+  EXPECT_FALSE(result.outcomes[0].ran);
 }
 
 // Shared memory through which the processes of programs report to the test.
@@ -350,10 +353,10 @@ class ProgramProcessTest : public testing::Test {
 
   std::vector<int> Errors(std::string_view text, bool last = false) {
     const std::vector<std::uint8_t> bytes(text.begin(), text.end());
-    const Ended ended = process_->Run(bytes, last);
-    EXPECT_TRUE(ended.Passed());
+    const RunResult result = process_->Run(bytes, last);
+    EXPECT_TRUE(result.Passed());
     std::vector<int> errors;
-    for (const Outcome& outcome : ended.outcomes) errors.push_back(outcome.error);
+    for (const Outcome& outcome : result.outcomes) errors.push_back(outcome.error);
     return errors;
   }
 
@@ -410,9 +413,9 @@ TEST(ProgramOutcome, MismatchNeedsDifferentPredictedErrno) {
   outcome.ran = outcome.known = true;
   outcome.error = EINVAL;
   EXPECT_TRUE(outcome.Mismatch());
-  outcome.told = EINVAL;
+  outcome.predicted = EINVAL;
   EXPECT_FALSE(outcome.Mismatch());
-  outcome.told = 0;
+  outcome.predicted = 0;
   outcome.known = false;
   EXPECT_FALSE(outcome.Mismatch());
 }

@@ -75,7 +75,7 @@ TEST(Watch, CallbackLineHasHistogram) {
 TEST(Watch, UnwatchedCallbackHasReason) {
   Watched watched;
   watched.calls = {Calls("read", {})};
-  watched.calls[0].unseen = "no kprobe: Invalid argument";
+  watched.calls[0].unwatched = "no kprobe: Invalid argument";
   EXPECT_THAT(WatchText(watched), HasSubstr("read         not watched: no kprobe: Invalid"));
 }
 
