@@ -48,10 +48,10 @@ bench: deps guest-suite ## benchmark the driver's decisions and the model; compa
 soak: deps guest-suite ## repeat the suite in random order, on 1, 2 and 4 CPUs and with a fixed clock; N= rounds
 	@$(PYTHON) -m ci.soak $(if $(N),-n '$(N)') $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)') $(if $(CASE),--case '$(CASE)')
 
-matrix: deps ## run all jobs of ci/matrix.toml (kernel, architecture, accelerator, target, profile), or JOBS='globs'; an hour
+matrix: deps guest-suite ## run all jobs of ci/matrix.toml (kernel, architecture, accelerator, target, profile), or JOBS='globs'; an hour
 	@$(PYTHON) -m ci.matrix $(if $(SELECTED_JOBS),--jobs '$(SELECTED_JOBS)')
 
-nightly: deps ## run all tests; continues an interrupted run; SHARD=k/n runs a shard, N= rounds of the soak
+nightly: deps guest-suite ## run all tests; continues an interrupted run; SHARD=k/n runs a shard, N= rounds of the soak
 	@$(PYTHON) -m ci.check --nightly $(if $(N),--rounds '$(N)') $(if $(STAGES),--stages '$(STAGES)') $(if $(SHARD),--shard '$(SHARD)') $(if $(filter-out 0,$(FRESH)),--fresh)
 
 rules: deps guest-suite ## write the catalogue, with the tests of each rule, to docs/generated/rules.md

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ci.units import records
-from ci.units.inputs import Inputs, package_files
+from ci.units.inputs import Inputs, driver_inputs, package_files
 from ci.units.records import Case, Record
 from vm import kernel, module, runs, session, store, suite
 from vm.channel import Message
@@ -26,15 +26,6 @@ ROOT = Path(__file__).resolve().parent.parent
 MACHINE = ("package:qemu-system-x86", "package:qemu-system-data", "package:busybox-static")
 RUNNER = (*package_files("vm"), "file:vm/guest/init", "file:ci/__init__.py", "file:ci/judge.py")
 GOOD = ("PASS", "SKIP")
-
-
-def driver_inputs() -> list[str]:
-    """The inputs of the driver's module."""
-    return [
-        *(f"glob:driver/{name}/*" for name in module.SOURCES if (ROOT / "driver" / name).is_dir()),
-        *(f"file:driver/{name}" for name in module.SOURCES if (ROOT / "driver" / name).is_file()),
-        "package:gcc-12",
-    ]
 
 
 def common_inputs(target: suite.Target, name: str) -> list[str]:

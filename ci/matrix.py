@@ -192,6 +192,19 @@ def read(path: Path = DATA) -> Matrix:
     return Matrix(tuple(jobs.values()), counted)
 
 
+def checked(path: Path = DATA) -> list[tuple[str, str]]:
+    """Kernel and target of each job with `check`. It needs no target file, so `make check` can plan before the build;
+    read() validates these jobs, too."""
+    tables = tomllib.loads(path.read_text(encoding="utf-8"))["jobs"]
+    return [
+        (name, target)
+        for table in tables
+        if table.get("check")
+        for name in table["kernels"]
+        for target in table["targets"]
+    ]
+
+
 class _Table:
     """A table of the file. Reading a key removes it, so that finish() finds unknown keys."""
 
@@ -250,6 +263,8 @@ def _jobs(table: _Table, could: Sequence[Place]) -> list[Job]:
     table.finish()
     if not 0 < minutes < math.inf:
         table.fail("minutes", "must be a number above 0")
+    if check and any(set(glob) & set("*?[") for glob in lists["targets"]):
+        table.fail("targets", "jobs with `check` name their targets without globs")
     for key, word in words.items():
         known = sorted({getattr(place, key) for place in could})
         if word not in known:

@@ -137,11 +137,11 @@ def find_target(name: str) -> Target:
                 f"unknown TARGET '{name}'; known: {known}, or the path of a target's .toml"
             )
     path = path.resolve()
-    return _read_target(path, path.stat().st_mtime_ns)
+    return _read_target(path, path.stat().st_mtime_ns, binary().stat().st_mtime_ns)
 
 
 @functools.cache
-def _read_target(path: pathlib.Path, _modified_ns: int) -> Target:
+def _read_target(path: pathlib.Path, _modified_ns: int, _built_ns: int) -> Target:
     """The target in a file. pmuconf is the only reader of target files."""
     found = _json(["target", "--json", "--target", str(path)])
     table = found["vm"]

@@ -10,6 +10,8 @@ import pytest
 
 from ci.units import inputs
 from ci.units.inputs import Inputs
+from vm import suite
+from vm.machine_options import MachineOptions
 
 
 @pytest.fixture
@@ -97,6 +99,30 @@ def test_forget_recomputes_digests_of_built_inputs(checkout: Path) -> None:
     assert now.digest(name) == inputs.ABSENT
     now.forget("product")
     assert now.digest(name) != inputs.ABSENT
+
+
+def test_target_input_depends_on_the_driver_only_if_its_module_is_the_driver(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = {"refpmu": "refpmu", "software": None}
+
+    def find(name: str) -> suite.Target:
+        machine = MachineOptions()
+        return suite.Target(name, checkout, module[name], (), 1.0, machine, None, None, name)
+
+    monkeypatch.setattr(suite, "find_target", find)
+    names = ("target:refpmu", "target:software")
+    before = Inputs(checkout).digests(names)
+    (checkout / "driver").mkdir()
+    (checkout / "driver" / "module.c").write_text("int a;\n", encoding="utf-8")
+    assert Inputs(checkout).changed(before) == ["target:refpmu"]
+
+
+def test_target_input_without_the_program_that_reads_targets_is_absent(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PMUCONF_BINARY", str(checkout / "pmuconf"))
+    assert Inputs(checkout).digest("target:refpmu") == inputs.ABSENT
 
 
 @pytest.mark.parametrize("name", ["colour:red", "file", "suite:red"])

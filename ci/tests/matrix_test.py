@@ -59,6 +59,7 @@ def test_entry_defines_a_job(tmp_path: Path) -> None:
 def test_make_check_runs_each_driver_type_and_the_reference_on_every_stock_kernel() -> None:
     checked = {(job.place.kernel, job.place.target) for job in matrix.read().jobs if job.check}
     assert {("6.12", "refpmu"), ("6.1", "refpmu"), ("6.12", "software")} <= checked
+    assert sorted(checked) == sorted(matrix.checked())
 
 
 @pytest.mark.parametrize(
@@ -100,6 +101,10 @@ def test_make_check_runs_each_driver_type_and_the_reference_on_every_stock_kerne
         (
             ENTRY + ENTRY + EXCLUSIONS,
             "jobs 2: targets: the job 6.12/amd64/tcg/software occurs twice",
+        ),
+        (
+            ENTRY.replace("software", "soft*") + "check = true\n" + EXCLUSIONS,
+            "jobs 1: targets: jobs with `check` name their targets without globs",
         ),
         (ENTRY, " is neither a job nor excluded"),
         (ENTRY + "[[exclusion]]\n", "exclusion 1: reason: is missing"),

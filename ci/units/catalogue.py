@@ -19,6 +19,8 @@ SAMPLE = 12
 """`make check` tries one of so many mutants, always the same ones."""
 HOUR_S = 3600
 GUEST_MB = 1200
+RUN_S = 100
+"""Estimate for a target, until its duration is known."""
 NIGHTLY = re.compile(r"^pytestmark = .*?nightly", re.M)
 NIGHTLY_LIST = re.compile(r"^pytestmark = \[[^\]]*nightly[^\]]*\]", re.M)
 KUNIT_READS = (
@@ -264,11 +266,10 @@ def variables(kernel: str) -> str:
     return f"KERNEL={series}" if series == kernel else f"KERNEL={series} DEBUG=1"
 
 
-def run_units(jobs: Sequence[matrix.Job]) -> list[Unit]:
+def run_units(jobs: Sequence[tuple[str, str]]) -> list[Unit]:
     """The targets on stock kernels. A case that passed with the same inputs does not run again."""
     found = []
-    for job in jobs:
-        kernel, target = job.place.kernel, job.place.target
+    for kernel, target in jobs:
         out = OUT / f"{target}-{kernel}"
         found.append(
             Unit(
@@ -287,14 +288,14 @@ def run_units(jobs: Sequence[matrix.Job]) -> list[Unit]:
                     *judge.RUNNER,
                     *(f"file:ci/units/{name}.py" for name in ("__init__", "inputs", "records")),
                     *judge.MACHINE,
-                    *(judge.driver_inputs() if suite.find_target(target).module else ()),
+                    f"target:{target}",
                     *("suite:runner", "suite:report", "suite:cases"),
                     *("glob:conformance/targets/*", "glob:conformance/waivers/*"),
                     "glob:vm/kernels/*",
                     f"cache:kernels/{kernel}-amd64.json",
                 ),
                 memory_mb=GUEST_MB,
-                default_s=60 * job.minutes,
+                default_s=RUN_S,
                 fresh=("--fresh",),
             )
         )
@@ -357,14 +358,13 @@ def mutants_unit(name: str, words: Sequence[str], default_s: float, needs: Seque
 
 def check_units(inputs: Inputs) -> list[Unit]:
     """All units of `make check`."""
-    jobs = [job for job in matrix.read().jobs if job.check]
     return [
         *builds(),
         *lint_units(),
         *unit_tests("asan"),
         *pytest_units(inputs),
         kunit_unit(KERNELS[0]),
-        *run_units(jobs),
+        *run_units(matrix.checked()),
         *fuzz_units(),
         mutants_unit(
             "mutants/sample",

@@ -12,6 +12,7 @@
 | `suite:runner`   | the part of `pmuconf` that runs cases: the program without cases and reports |
 | `suite:report`   | the part of it that lists, judges and reports                               |
 | `suite:cases`    | the object files of all cases                                               |
+| `target:NAME`    | a target with its bases, and the driver if its module is the target's       |
 | `case:PATH`      | the object file of a source of cases                                        |
 | `cache:PATH`     | a file of the cache, such as the pointer to a stock kernel                  |
 | `source:SERIES`  | the package with a kernel's sources that is in the cache                    |
@@ -31,7 +32,8 @@ import subprocess
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from vm import source, store, tree
+from vm import module, source, store, suite, tree
+from vm.errors import PmuvmError
 
 ABSENT = "absent"
 GUEST = Path("build/guest")
@@ -70,6 +72,7 @@ class Inputs:
             "glob": self._glob,
             "product": self._file,
             "suite": self._suite,
+            "target": self._target,
             "case": self._case,
             "cache": lambda name: content(store.cache() / name),
             "source": _source,
@@ -144,6 +147,14 @@ class Inputs:
         libraries = [packages().get(name, ABSENT) for name in LINKED]
         return _hash([*(self._file(str(GUEST / name)) for name in linked), *libraries])
 
+    def _target(self, name: str) -> str:
+        try:
+            found = suite.find_target(name)
+        except PmuvmError:
+            return ABSENT  # pmuconf is not built yet; this input is read again after the build.
+        driver = self.digests(driver_inputs(self.root)) if found.module else {}
+        return _hash([found.merged, *driver.values()])
+
     def _case(self, source: str) -> str:
         return self._file(str(CASES / f"{source.removeprefix('conformance/')}.o"))
 
@@ -152,6 +163,16 @@ def package_files(folder: str) -> tuple[str, ...]:
     """The inputs that the modules and schemas of a Python package are, without those of the folders in it."""
     paths = sorted((store.ROOT / folder).iterdir())
     return tuple(f"file:{folder}/{path.name}" for path in paths if path.suffix in (".py", ".json"))
+
+
+def driver_inputs(root: Path = store.ROOT) -> list[str]:
+    """The inputs of the driver's module."""
+    driver = root / "driver"
+    return [
+        *(f"glob:driver/{name}/*" for name in module.SOURCES if (driver / name).is_dir()),
+        *(f"file:driver/{name}" for name in module.SOURCES if (driver / name).is_file()),
+        "package:gcc-12",
+    ]
 
 
 def content(path: Path) -> str:

@@ -105,7 +105,7 @@ def _run(name: str, words: tuple[str, ...], repeat: str, default_s: float) -> Un
 
 def targets() -> list[str]:
     """The targets that `make check` runs, on all kernels."""
-    return sorted({job.place.target for job in matrix.read().jobs if job.check})
+    return sorted({target for _, target in matrix.checked()})
 
 
 def _debug_runs() -> list[Unit]:

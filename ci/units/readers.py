@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ci.units import records
-from ci.units.inputs import CASES, Inputs
+from ci.units.inputs import CASES, Inputs, driver_inputs
 
 DEPENDENCY = re.compile(r"^(\S+): #deps", re.M)
 TIMEOUT_S = 120
@@ -100,6 +100,8 @@ def reads(name: str, path: str) -> bool:
         return rest == path
     if kind == "glob":
         return fnmatch.fnmatchcase(path, rest)
+    if kind == "target":
+        return any(reads(each, path) for each in driver_inputs())
     return False
 
 

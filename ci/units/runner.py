@@ -18,7 +18,7 @@ from ci.units.unit import Outcome, ReportError, Unit, read_report
 from vm.guest import CASES_LOG
 
 MACRO = re.compile(r"^\w*CONFORMANCE_CASE\w*\(\s*(\w+),\s*(\w+)", re.M)
-BUILT = ("product", "suite", "case", "cache", "source")
+BUILT = ("product", "suite", "target", "case", "cache", "source")
 
 
 class Runner:

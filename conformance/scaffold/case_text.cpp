@@ -120,7 +120,7 @@ std::string Appended(const std::string& file, const CaseText& text, const std::s
   }
   // A header of the area, such as cases/aux/trace.h, includes the common one.
   for (const std::string& line : Includes(text)) {
-    if (line.find("/rules/") != std::string::npos) lines.insert(line);
+    if (line.find("\"rules/") != std::string::npos) lines.insert(line);
   }
   std::string result = file.substr(0, begin);
   for (const std::string& line : lines) result += line + "\n";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `explain` names the tests of evidence.json, and says when there is no such file.
+// `explain` lists the tests of evidence.json, and reports when there is no such file.
 #include "report/evidence.h"
 
 #include <gmock/gmock.h>
