@@ -28,6 +28,7 @@
 #include "scaffold/command.h"
 #include "system/context.h"
 #include "target/probe.h"
+#include "target/target_json.h"
 #include "target/target_of_process.h"
 #include "tools/repro/command.h"
 #include "tools/watch/command.h"
