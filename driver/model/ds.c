@@ -74,7 +74,8 @@ static void write_words(struct writer *writer, const u64 *from, unsigned int cou
 		store(writer->fill, writer->c, writer->to++, *from++);
 }
 
-#define WRITE(writer, group) write_words(writer, (const u64 *)&(group), sizeof(group) / sizeof(u64))
+#define WRITE_GROUP(writer, group) \
+	write_words(writer, (const u64 *)&(group), sizeof(group) / sizeof(u64))
 
 /* Return the number of entries of the LBR group. */
 static unsigned int lbr_entries(u64 config)
@@ -107,7 +108,7 @@ static void write_record(struct writer *writer, u64 config, const struct refpmu_
 	};
 	unsigned int i;
 
-	WRITE(writer, basic);
+	WRITE_GROUP(writer, basic);
 	if (config & REFPMU_PEBS_DATA_MEMORY) {
 		const struct refpmu_pebs_memory mem = {
 			.address = origin->addr,
@@ -115,17 +116,17 @@ static void write_record(struct writer *writer, u64 config, const struct refpmu_
 			.latency = origin->latency,
 		};
 
-		WRITE(writer, mem);
+		WRITE_GROUP(writer, mem);
 	}
 	if (config & REFPMU_PEBS_DATA_GPRS) {
-		WRITE(writer, origin->flags);
-		WRITE(writer, origin->ip);
-		WRITE(writer, origin->gpr);
+		WRITE_GROUP(writer, origin->flags);
+		WRITE_GROUP(writer, origin->ip);
+		WRITE_GROUP(writer, origin->gpr);
 	}
 	for (i = 0; i < lbr_entries(config); i++) {
 		const struct refpmu_pebs_lbr entry = refpmu_lbr_recent(writer->c, i);
 
-		WRITE(writer, entry);
+		WRITE_GROUP(writer, entry);
 	}
 }
 
@@ -150,7 +151,7 @@ static void write_format3_record(struct writer *writer, const struct refpmu_orig
 
 	for (i = 0; i < REFPMU_GPRS; i++)
 		whole.gpr[i] = origin->gpr[i < ARRAY_SIZE(order) ? order[i] : i];
-	WRITE(writer, whole);
+	WRITE_GROUP(writer, whole);
 }
 
 enum refpmu_store_result refpmu_pebs_store(struct refpmu_fill *fill, const struct refpmu_change *c,
@@ -198,7 +199,7 @@ enum refpmu_store_result refpmu_bts_store(struct refpmu_fill *fill, const struct
 		*index = fill->old[REFPMU_BUFFER_BTS];
 		return REFPMU_LOST;
 	}
-	WRITE((&(struct writer){ .fill = fill, .c = c, .to = to }), record);
+	WRITE_GROUP((&(struct writer){ .fill = fill, .c = c, .to = to }), record);
 	*index += sizeof(record);
 	if (wraps) {
 		if (maximum - *index < sizeof(record))

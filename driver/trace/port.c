@@ -49,7 +49,8 @@ static int handle_pending(struct refpmu_trace_cpu *t)
 }
 
 /* Generate one branch, and wait until its interrupt is handled. */
-static int generate_branch(struct refpmu_trace_cpu *t, const struct refpmu_branch_entry *entry, u64 *done)
+static int generate_branch(struct refpmu_trace_cpu *t, const struct refpmu_branch_entry *entry,
+			   u64 *done)
 {
 	const struct refpmu_branch branch = {
 		.from = entry->from,
