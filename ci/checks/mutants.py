@@ -10,7 +10,7 @@ from ci.mutation import exempt_rules, matrix, patch
 from conformance.rules.generate import CatalogueError, read_catalogue
 
 FOLDER = Path("driver/mutants")
-NOT_HERE = "not-here.toml"
+WITHOUT_PATCH = "bugs_without_patch.toml"
 
 
 def findings(root: Path) -> list[str]:
@@ -22,7 +22,7 @@ def findings(root: Path) -> list[str]:
         wanted = {rule for rule, layer in active.items() if "case" in layer}
         reasons, single = exempt_rules.read(folder / exempt_rules.NAME, wanted)
         classes = matrix.classes(folder)
-        absent = tomllib.loads((folder / NOT_HERE).read_text(encoding="utf-8"))["mutant"]
+        absent = tomllib.loads((folder / WITHOUT_PATCH).read_text(encoding="utf-8"))["mutant"]
     except (CatalogueError, exempt_rules.ExemptRulesError, OSError, KeyError, ValueError) as error:
         return [str(error)]
     mutants, errors = patch.collect(folder)
@@ -40,9 +40,9 @@ def findings(root: Path) -> list[str]:
     ids = {mutant.id for mutant in mutants}
     for entry in absent:
         if set(entry) != {"id", "reason"} or not entry["reason"].strip():
-            found.append(f"{NOT_HERE}: an entry needs an id and a reason: {entry}")
+            found.append(f"{WITHOUT_PATCH}: an entry needs an id and a reason: {entry}")
         elif entry["id"] in ids:
-            found.append(f"{NOT_HERE}: {entry['id']} is a patch")
+            found.append(f"{WITHOUT_PATCH}: {entry['id']} is a patch")
     for rule in sorted(wanted - named - reasons.keys()):
         found.append(f"{rule}: no mutant names it, and {exempt_rules.NAME} gives no reason")
     for rule in sorted(single & named):

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
-NAME = "beyond.toml"
+NAME = "exempt_rules.toml"
 
 
 class ExemptRulesError(Exception):
@@ -25,7 +25,7 @@ def read(path: Path, rules: Iterable[str]) -> tuple[dict[str, str], set[str]]:
     areas = {rule.partition("-")[0] for rule in known}
     reasons: dict[str, str] = {}
     single: set[str] = set()
-    for entry in tables.get("beyond", []):
+    for entry in tables.get("exempt", []):
         reason = str(entry.get("reason", "")).strip()
         if not reason or not set(entry) <= {"areas", "rules", "reason"} or len(entry) < 2:
             raise ExemptRulesError(
@@ -44,6 +44,6 @@ def read(path: Path, rules: Iterable[str]) -> tuple[dict[str, str], set[str]]:
                 raise ExemptRulesError(f"{path.name}: {rule} occurs twice")
             single.add(rule)
             reasons[rule] = reason
-    if set(tables) - {"beyond"}:
-        raise ExemptRulesError(f"{path.name}: unknown key '{min(set(tables) - {'beyond'})}'")
+    if set(tables) - {"exempt"}:
+        raise ExemptRulesError(f"{path.name}: unknown key '{min(set(tables) - {'exempt'})}'")
     return reasons, single

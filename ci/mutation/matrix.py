@@ -32,10 +32,10 @@ def verified_by_kills(rows: Iterable[Row], rules_of: Mapping[str, Sequence[str]]
 def page(
     rows: Sequence[Row],
     rules_of: Mapping[str, Sequence[str]],
-    beyond: Mapping[str, str],
+    exempt: Mapping[str, str],
     titles: Mapping[str, str],
 ) -> str:
-    """The page as Markdown. `beyond`: the reason why no mutant can violate a rule. `titles`: the titles of the classes."""
+    """The page as Markdown. `exempt`: the reason why no mutant can violate a rule. `titles`: the titles of the classes."""
     lines = ["# Mutants", ""]
     for where in _sides(rows):
         results = Counter(row["result"] for row in rows if _side(row) == where)
@@ -46,7 +46,7 @@ def page(
         why = row["detail"] or f"rules {', '.join(row['rules']) or 'not named'}"
         lines.append(f"- {row['id']} ({row['file']}) on {_side(row)}: {row['result']}, {why}")
     lines += [] if alive else ["None."]
-    return "\n".join([*lines, "", *_rules(rows, rules_of, beyond)]) + "\n"
+    return "\n".join([*lines, "", *_rules(rows, rules_of, exempt)]) + "\n"
 
 
 def _side(row: Row) -> str:
@@ -78,7 +78,7 @@ def _classes(rows: Sequence[Row], titles: Mapping[str, str]) -> list[str]:
 
 
 def _rules(
-    rows: Sequence[Row], rules_of: Mapping[str, Sequence[str]], beyond: Mapping[str, str]
+    rows: Sequence[Row], rules_of: Mapping[str, Sequence[str]], exempt: Mapping[str, str]
 ) -> list[str]:
     """The number of rules that a kill verified, and the other rules by reason; the longest list is last."""
     every = {rule for rules in rules_of.values() for rule in rules}
@@ -88,7 +88,7 @@ def _rules(
     for rule in sorted(named - proven):
         groups["a mutant names it, but another rule killed the mutant first, or none did"] += [rule]
     for rule in sorted(every - named):
-        groups[beyond.get(rule, "no mutant of these runs names it")].append(rule)
+        groups[exempt.get(rule, "no mutant of these runs names it")].append(rule)
     lines = [
         "## Rules without a killed mutant",
         "",

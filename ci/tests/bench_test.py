@@ -37,10 +37,10 @@ ROW = '{"benchmarks": [{"name": "a", "cpu_time": 1.5, "time_unit": "ns"}]}'
 
 
 def test_ratios_are_computed_for_each_round() -> None:
-    told = compare(Comparison("q", ("x",), at_most=1.3), {"x": rows(1.0, 1.1, 1.2, 1.3, 9.0)})
-    assert told.median == pytest.approx(1.2)
-    assert told.low < told.median < told.high
-    assert told.rounds == 5
+    result = compare(Comparison("q", ("x",), at_most=1.3), {"x": rows(1.0, 1.1, 1.2, 1.3, 9.0)})
+    assert result.median == pytest.approx(1.2)
+    assert result.low < result.median < result.high
+    assert result.rounds == 5
 
 
 @pytest.mark.parametrize(
@@ -53,9 +53,9 @@ def test_ratios_are_computed_for_each_round() -> None:
     ],
 )
 def test_goal_is_met_at_its_bound(question: Comparison, ratio: float, met: bool) -> None:
-    told = compare(question, {"x": rows(ratio, ratio)})
-    assert told.met is met
-    assert str(told).endswith("met" if met else "missed")
+    result = compare(question, {"x": rows(ratio, ratio)})
+    assert result.met is met
+    assert str(result).endswith("met" if met else "missed")
 
 
 @pytest.mark.parametrize("x", [None, [], rows(1.0), [{"pmu": 1}] * 3, [{"pmu": 1, "cpu-clock": 0}]])
@@ -65,8 +65,8 @@ def test_output_without_rounds_is_an_error_that_names_the_comparison(x: object) 
 
 
 def test_report_prints_every_comparison(capsys: pytest.CaptureFixture[str]) -> None:
-    told = costs.report(measured(switch=2.0))
-    assert [ratio["met"] for ratio in told["ratios"]] == [False, True, True, True]
+    result = costs.report(measured(switch=2.0))
+    assert [ratio["met"] for ratio in result["ratios"]] == [False, True, True, True]
     printed = capsys.readouterr().out
     assert all(question.name in printed for question in COMPARISONS)
     assert "2.00 x" in printed and "missed" in printed

@@ -39,11 +39,11 @@ def test_folder_below_the_limit_fails_and_names_lines() -> None:
         coverage.File("driver/core/a.c", 100, 94, (3, 7)),
         coverage.File("driver/model/b.c", 100, 95, (5,)),
     ]
-    told, failed = coverage.judge(files)
+    report, failed = coverage.judge(files)
     assert failed == 1
-    assert any("driver/core/a.c" in line for line in told)
-    assert any("lines 3, 7" in line for line in told)
-    assert not any("lines 5" in line for line in told)
+    assert any("driver/core/a.c" in line for line in report)
+    assert any("lines 3, 7" in line for line in report)
+    assert not any("lines 5" in line for line in report)
 
 
 def test_folders_at_the_limit_pass() -> None:
@@ -52,9 +52,9 @@ def test_folders_at_the_limit_pass() -> None:
         coverage.File("driver/core/b.c", 90, 90, ()),
         coverage.File("driver/model/c.c", 20, 19, (5,)),
     ]
-    told, failed = coverage.judge(files)
+    report, failed = coverage.judge(files)
     assert failed == 0
-    assert sum("driver/" in line and ".c" in line for line in told) == 3
+    assert sum("driver/" in line and ".c" in line for line in report) == 3
 
 
 def test_folder_without_branches_fails() -> None:

@@ -42,15 +42,15 @@ def test_report_in_another_format_is_an_error(strange: Any) -> None:
 
 def test_too_few_lines_are_a_failure_that_names_them() -> None:
     counts = {"driver/port/a.c": {n: int(n > 16) for n in range(1, 101)}}
-    files, told, enough = lines.judge(counts)
+    files, report, enough = lines.judge(counts)
     assert not enough
     assert files[0].reached == 84
-    assert "not reached: lines 1-16" in told[1]
-    assert told[-1].endswith("less than 85 %")
+    assert "not reached: lines 1-16" in report[1]
+    assert report[-1].endswith("less than 85 %")
     counts["driver/port/a.c"][7] = 1
-    _, told, enough = lines.judge(counts)
+    _, report, enough = lines.judge(counts)
     assert enough
-    assert "lines 1-6, 8-16" in told[1]
+    assert "lines 1-6, 8-16" in report[1]
 
 
 def test_report_without_counts_fails() -> None:

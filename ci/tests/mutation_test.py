@@ -18,11 +18,11 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PLAIN = Mutant("M1-1", Path("M1-1-x.patch"), "C01", ("CNT-001",), "", (), ("FAIL",), "t", ())
 RULES = ("CNT-001", "CNT-002", "ABI-001", "ABI-002")
 REASONS = """
-[[beyond]]
+[[exempt]]
 areas = ["ABI"]
 reason = "perf's own"
 
-[[beyond]]
+[[exempt]]
 rules = ["ABI-002", "CNT-002"]
 reason = "another"
 """
@@ -115,13 +115,13 @@ def test_reasons_cover_areas_and_rules(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("x", "beyond.toml: "),
+        ("x", "exempt_rules.toml: "),
         ("[other]\n", "unknown key 'other'"),
-        ('[[beyond]]\nrules = ["CNT-001"]\n', "an entry needs areas or rules, and a reason"),
-        ('[[beyond]]\nreason = "r"\n', "an entry needs areas or rules, and a reason"),
-        ('[[beyond]]\nareas = ["XY"]\nreason = "r"\n', "no area 'XY'"),
-        ('[[beyond]]\nrules = ["CNT-009"]\nreason = "r"\n', "no active rule with cases 'CNT-009'"),
-        ('[[beyond]]\nrules = ["CNT-001", "CNT-001"]\nreason = "r"\n', "CNT-001 occurs twice"),
+        ('[[exempt]]\nrules = ["CNT-001"]\n', "an entry needs areas or rules, and a reason"),
+        ('[[exempt]]\nreason = "r"\n', "an entry needs areas or rules, and a reason"),
+        ('[[exempt]]\nareas = ["XY"]\nreason = "r"\n', "no area 'XY'"),
+        ('[[exempt]]\nrules = ["CNT-009"]\nreason = "r"\n', "no active rule with cases 'CNT-009'"),
+        ('[[exempt]]\nrules = ["CNT-001", "CNT-001"]\nreason = "r"\n', "CNT-001 occurs twice"),
     ],
 )
 def test_malformed_reason_is_a_one_line_error(tmp_path: Path, text: str, said: str) -> None:
@@ -145,19 +145,23 @@ def laid_out(root: Path, rules: tuple[str, ...], mutant_rules: str, reasons: str
     )
     (folder / exempt_rules.NAME).write_text(reasons)
     (folder / matrix.CLASSES).write_text('[classes]\nC01 = "sums"\n')
-    (folder / step.NOT_HERE).write_text('[[mutant]]\nid = "M01-2"\nreason = "the same"\n')
+    (folder / step.WITHOUT_PATCH).write_text('[[mutant]]\nid = "M01-2"\nreason = "the same"\n')
     return root
 
 
 def test_rule_without_mutant_and_reason_is_reported(tmp_path: Path) -> None:
     root = laid_out(tmp_path, ("CNT-001", "CNT-002"), "CNT-001", "")
-    assert step.findings(root) == ["CNT-002: no mutant names it, and beyond.toml gives no reason"]
+    assert step.findings(root) == [
+        "CNT-002: no mutant names it, and exempt_rules.toml gives no reason"
+    ]
 
 
 def test_outdated_reason_is_reported(tmp_path: Path) -> None:
-    reasons = '[[beyond]]\nrules = ["CNT-001"]\nreason = "r"\n'
+    reasons = '[[exempt]]\nrules = ["CNT-001"]\nreason = "r"\n'
     root = laid_out(tmp_path, ("CNT-001",), "CNT-001", reasons)
-    assert step.findings(root) == ["CNT-001: beyond.toml gives a reason, but a mutant names it"]
+    assert step.findings(root) == [
+        "CNT-001: exempt_rules.toml gives a reason, but a mutant names it"
+    ]
 
 
 def test_mutant_with_an_unknown_rule_is_reported(tmp_path: Path) -> None:
@@ -173,6 +177,6 @@ def test_mutant_with_an_unknown_class_is_reported(tmp_path: Path) -> None:
 
 def test_existing_mutant_listed_as_absent_is_reported(tmp_path: Path) -> None:
     root = laid_out(tmp_path, ("CNT-001",), "CNT-001", "")
-    path = root / "driver" / "mutants" / step.NOT_HERE
+    path = root / "driver" / "mutants" / step.WITHOUT_PATCH
     path.write_text('[[mutant]]\nid = "M01-1"\nreason = "the same"\n')
-    assert step.findings(root) == ["not-here.toml: M01-1 is a patch"]
+    assert step.findings(root) == ["bugs_without_patch.toml: M01-1 is a patch"]

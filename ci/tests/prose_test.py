@@ -214,7 +214,7 @@ def test_the_texts_of_rules_and_waivers_are_fields() -> None:
         ("conformance/rules/A.toml", 3),
         ("conformance/waivers/a.toml", 3),
         ("conformance/untested.toml", 3),
-        ("driver/mutants/beyond.toml", 3),
+        ("driver/mutants/exempt_rules.toml", 3),
         ("conformance/targets/a.toml", 0),
         ("docs/a.md", 1),
         ("ci/a.py", 0),

@@ -87,8 +87,11 @@ def test_only_the_case_that_ran_fails(name: str, tmp_path: pathlib.Path) -> None
         session.run_all(guests, [known[case] for case in SAID], lambda _: None)
     results = [record for record in records if record["t"] == "result"]
     for case, said in SAID.items():
-        told = [(r["result"], r["message"]) for r in results if r["id"] == case]
+        verdicts = [(r["result"], r["message"]) for r in results if r["id"] == case]
         if said:
-            assert any(r == "CRASH" and said in message for r, message in told), (case, told)
+            assert any(r == "CRASH" and said in message for r, message in verdicts), (
+                case,
+                verdicts,
+            )
         else:
-            assert [r for r, _ in told] == ["PASS"], (case, told)
+            assert [r for r, _ in verdicts] == ["PASS"], (case, verdicts)

@@ -75,7 +75,7 @@ TEST(Child, SkipInChildSkipsParent) {
   inner.Go();
   try {
     inner.Wait();
-    FAIL() << "nothing was told";
+    FAIL() << "no result arrived";
   } catch (const Skipped& skipped) {
     EXPECT_EQ(skipped.skip_reason, SkipReason::kNotClaimed);
     EXPECT_EQ(skipped.reason, "needs a period of 1");

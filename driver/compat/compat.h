@@ -26,8 +26,9 @@ static inline u64 refpmu_compat_config3(const struct perf_event_attr *attr)
 }
 
 /*
- * Kernels with this flag accept only one PMU with perf_hw_context, and never forget the first one.
- * Without the flag, perf would move a reloaded module to the software context, with a warning.
+ * Kernels with this flag accept only one PMU with perf_hw_context, and remember the first one
+ * forever. Without the flag, perf would move a reloaded module to the software context, with a
+ * warning.
  */
 #ifdef PERF_PMU_CAP_HETEROGENEOUS_CPUS
 #define REFPMU_COMPAT_CAPS PERF_PMU_CAP_HETEROGENEOUS_CPUS

@@ -79,7 +79,8 @@ static bool must_stop(const struct step *s, const struct refpmu_counter *counter
 
 /*
  * Return how many of the next @n pulses or ticks can be counted together. The last one may be an
- * overflow that must be handled; in a shy step, the stretch ends before the overflow.
+ * overflow that must be handled; if the step must not overflow, the stretch ends before the
+ * overflow.
  */
 static u64 batch_size(const struct step *s, struct refpmu_clock_state now, u64 n)
 {

@@ -16,8 +16,8 @@ DEADLINE_S = 60
 # the software PMU. It receives events in order, so a later uevent of that PMU marks the end.
 SCRIPT = """
 cd /sys/bus/event_source/devices
-mkfifo /tmp/told
-exec 4<>/tmp/told
+mkfifo /tmp/announced
+exec 4<>/tmp/announced
 uevent sh -c '[ "$SUBSYSTEM" = event_source ] &&
   echo $ACTION ${DEVPATH##*/} $(cat /sys$DEVPATH/type) $(ls /sys$DEVPATH/format | wc -w)' >&4 2>&- &
 listener=$!

@@ -201,7 +201,7 @@ class ModelSession {
 
   void Compare(const refpmu_model_step& fast, const refpmu_model_step& slow) {
     Check(fast.done == slow.done, "a step ends where counting one by one ends");
-    Check(fast.overflowed == slow.overflowed, "a step tells the status that it sets");
+    Check(fast.overflowed == slow.overflowed, "a step returns the status that it sets");
     overflows_ += slow.overflowed != 0;
   }
 

@@ -98,5 +98,5 @@ def test_missing_harness_is_one_line_and_status_2(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: str
 ) -> None:
     assert pack.main([str(tmp_path / "built"), str(tmp_path / "out"), *words]) == 2
-    told = capsys.readouterr().err
-    assert said in told and told.count("\n") == 1
+    errors = capsys.readouterr().err
+    assert said in errors and errors.count("\n") == 1

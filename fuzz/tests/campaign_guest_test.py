@@ -29,13 +29,13 @@ def request(folder: Path) -> campaign.Request:
 
 def test_fuzzer_detects_a_driver_that_disagrees_with_the_model(tmp_path: Path) -> None:
     asked = dataclasses.replace(request(tmp_path), parameters=OTHER)
-    told = campaign.fuzz(asked, tmp_path / "findings")
-    assert told.error == "" and len(told.findings) == 1
-    found = told.findings[0]
+    result = campaign.fuzz(asked, tmp_path / "findings")
+    assert result.error == "" and len(result.findings) == 1
+    found = result.findings[0]
     assert re.search(
         "the model says opens .*the kernel says (EOPNOTSUPP|ENOENT|EINVAL)$", found.said[0]
     )
-    assert 0 < told.compared <= told.operations
+    assert 0 < result.compared <= result.operations
     assert "pmuconf program for refpmu\n" in Path(found.log).read_text("utf-8")
     assert campaign.repro(asked, Path(found.input)) == 1
     assert campaign.repro(request(tmp_path), Path(found.input)) == 0

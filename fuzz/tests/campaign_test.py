@@ -52,11 +52,16 @@ def test_incomplete_note_is_no_input(tmp_path: Path) -> None:
 
 
 def test_figures_of_slices_are_added() -> None:
-    told = Campaign("refpmu", "6.12-kcov", True)
-    told.add(SUM)
-    told.add(SUM.replace("places=1234", "places=1000").replace("ft: 77", "ft: 80"))
-    assert (told.programs, told.operations, told.compared, told.opened) == (1024, 8192, 1800, 600)
-    assert (told.places, told.features, told.seconds) == (1234, 80, 128.0)
+    result = Campaign("refpmu", "6.12-kcov", True)
+    result.add(SUM)
+    result.add(SUM.replace("places=1234", "places=1000").replace("ft: 77", "ft: 80"))
+    assert (result.programs, result.operations, result.compared, result.opened) == (
+        1024,
+        8192,
+        1800,
+        600,
+    )
+    assert (result.places, result.features, result.seconds) == (1234, 80, 128.0)
 
 
 def test_a_slice_without_figures_is_not_judged() -> None:
@@ -80,12 +85,12 @@ def test_finding_takes_precedence_over_not_judged(tmp_path: Path) -> None:
 
 
 def test_a_finding_leaves_its_input_and_a_log(tmp_path: Path) -> None:
-    told = campaign.save_finding(
+    result = campaign.save_finding(
         tmp_path, Campaign("software", "6.12", True), b"\1\2", ("oops",), "log"
     )
-    assert Path(told.input).read_bytes() == b"\1\2"
-    assert Path(told.log).read_text("utf-8") == "log"
-    assert told.repeat.endswith(f"--kernel 6.12 --target software --repro {told.input}")
+    assert Path(result.input).read_bytes() == b"\1\2"
+    assert Path(result.log).read_text("utf-8") == "log"
+    assert result.repeat.endswith(f"--kernel 6.12 --target software --repro {result.input}")
 
 
 LEAK = """unreferenced object 0xffff888003a1c300 (size 96):
@@ -124,20 +129,20 @@ def empty_archive() -> bytes:
 
 
 def sliced(vm: Scanned, folder: Path, debug: bool) -> tuple[bool, Campaign]:
-    told = Campaign("refpmu", "6.12-kcov", True)
-    slices = campaign.Slices(vm, told, folder, folder, kernel.Needs(12.0, debug=debug))  # type: ignore[arg-type]
-    return slices.run([], 1), told
+    result = Campaign("refpmu", "6.12-kcov", True)
+    slices = campaign.Slices(vm, result, folder, folder, kernel.Needs(12.0, debug=debug))  # type: ignore[arg-type]
+    return slices.run([], 1), result
 
 
 def test_memory_leak_of_a_slice_is_a_finding(tmp_path: Path) -> None:
-    found, told = sliced(Scanned(LEAK), tmp_path, True)
+    found, result = sliced(Scanned(LEAK), tmp_path, True)
     assert found
-    (finding,) = told.findings
+    (finding,) = result.findings
     assert finding.said == (
         'kmemleak: 96 bytes leaked by "syscall_fuzzer" (77) in refpmu_event_init',
     )
     assert Path(finding.log).read_text("utf-8") == LEAK
-    lines = campaign_results.table([told])
+    lines = campaign_results.table([result])
     repeat = "python3 -m fuzz.campaign --kernel 6.12-kcov --target refpmu"
     assert f"\n  {finding.log}\n  repeat with: {repeat}" in lines
 

@@ -54,7 +54,7 @@ enum watch_callback {
   X(LAST_PERIOD, "DRC-067", "a sample with another period than last_period", "period")            \
   X(OVERFLOW_STOPPED, "DRC-071", "an overflow of an event that is stopped", "hw.state")           \
   X(OVERFLOW_TOO_OFTEN, "DRC-071", "more overflows than periods that ended",                      \
-    "events counted, periods told of")                                                            \
+    "events counted, reported periods")                                                           \
   X(OVERFLOW_UNSTOPPED, "DRC-054", "an overflow of an event that was to be stopped", "")          \
   X(TXN_NESTED, "DRC-082", "a transaction began in a transaction", "")                            \
   X(TXN_NONE, "DRC-082", "a transaction ended that never began", "")                              \

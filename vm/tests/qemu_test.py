@@ -104,8 +104,8 @@ def test_a_machine_does_not_outlive_a_runner_that_is_killed(machine: qemu.Machin
             signal.pause()
         os._exit(1)
     os.close(there)
-    with os.fdopen(here) as told:
-        pid = int(told.readline())
+    with os.fdopen(here) as stream:
+        pid = int(stream.readline())
     watch = os.pidfd_open(pid)
     os.kill(runner, signal.SIGKILL)
     os.waitpid(runner, 0)

@@ -107,14 +107,14 @@ def test_memory_leak_without_a_case_is_a_report_of_the_run(
 ) -> None:
     records, _ = run(machine, ["A.One", "A.Two"], f"well lose={owner}", debug=True)
     assert [r["result"] for r in records if r["t"] == "result"] == ["PASS", "PASS"]
-    told = [report for r in records if r["t"] == "kmsg" for report in r["reports"]]
-    assert [report.split(":")[0] for report in told] == ["kmemleak"]
+    reports = [report for r in records if r["t"] == "kmsg" for report in r["reports"]]
+    assert [report.split(":")[0] for report in reports] == ["kmemleak"]
 
 
 def test_count_of_a_scan_is_reported_only_without_a_listing(machine: qemu.Machine) -> None:
     records, _ = run(machine, ["A.One"], "warn lose=0,start_kernel", debug=True)
-    told = [report for r in records if r["t"] == "kmsg" for report in r["reports"]]
-    assert told == ["WARNING: at x.c:1"]
+    reports = [report for r in records if r["t"] == "kmsg" for report in r["reports"]]
+    assert reports == ["WARNING: at x.c:1"]
     # A kernel without a listing has only the count.
     counted = run(machine, ["A.One"], "lose=0,start_kernel")[0][-1]
     assert "1 new suspected memory leaks" in counted["reports"][0]

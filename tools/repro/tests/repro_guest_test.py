@@ -74,8 +74,8 @@ def answers(said: str) -> list[str]:
     """The answer to each operation."""
     found = []
     for line in re.findall(r"^    (.*)$", said, re.M):
-        told = re.fullmatch(r"(\w+); so says the model: (\w+)(?: \(.*\))?", line)
-        word = told[2] if told else line
+        differs = re.fullmatch(r"(\w+); so says the model: (\w+)(?: \(.*\))?", line)
+        word = differs[2] if differs else line
         found.append("" if word.isdecimal() else word)
     return found
 

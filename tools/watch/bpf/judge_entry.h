@@ -22,7 +22,7 @@ static __always_inline void judge_place(REGISTERS *ctx, __u32 callback, __u64 ob
 static __always_inline void judge_entry(REGISTERS *ctx, __u32 callback, struct call *call)
 {
 	__u64 object = call->object;
-	struct told *told;
+	struct event_record *record;
 	struct cpu *cpu;
 
 	switch (callback) {
@@ -62,16 +62,16 @@ static __always_inline void judge_entry(REGISTERS *ctx, __u32 callback, struct c
 		else if ((call->flags & EF_RELOAD) && !(call->state & UPTODATE))
 			breach(RELOAD_WITHOUT_UPDATE, object, callback, call->flags,
 			       STOPPED | UPTODATE, call->state);
-		told = known_of(object);
-		if (told)
-			told->to_stop = 0;
+		record = find_record(object);
+		if (record)
+			record->to_stop = 0;
 	}
 	if (callback == WATCH_add) {
-		told = known_of(object);
-		if (told && told->gone && call->count > told->left)
-			breach(LATE_COUNT, object, callback, call->flags, told->left, call->count);
-		if (told)
-			told->to_stop = 0;
+		record = find_record(object);
+		if (record && record->gone && call->count > record->left)
+			breach(LATE_COUNT, object, callback, call->flags, record->left, call->count);
+		if (record)
+			record->to_stop = 0;
 	}
 }
 

@@ -35,7 +35,7 @@ static __always_inline void judge_add(struct call *call, int result)
 static __always_inline void judge_del(struct call *call)
 {
 	struct perf_event___watch *event = (void *)call->object;
-	struct told *told = told_of(call->object);
+	struct event_record *record = record_of(call->object);
 	struct cpu *cpu = this_cpu();
 	struct perf_event_attr attr;
 	int state = state_of(event);
@@ -44,13 +44,13 @@ static __always_inline void judge_del(struct call *call)
 		breach(DEL_STATE, call->object, WATCH_del, call->flags, STOPPED | UPTODATE, state);
 	if (cpu && cpu->added == call->object)
 		cpu->added = 0;
-	if (!told)
+	if (!record)
 		return;
 	bpf_core_read(&attr, sizeof(attr), &event->attr);
-	told->left = count_of(event);
+	record->left = count_of(event);
 	/* perf may swap the counts of inherited events at a context switch (inherit_stat). */
-	told->gone = !attr.inherit;
-	told->to_stop = 0;
+	record->gone = !attr.inherit;
+	record->to_stop = 0;
 }
 
 static __always_inline void judge_start(struct call *call)

@@ -43,7 +43,7 @@ struct cpu {
 };
 
 /* The state of an event, by id: its address may be reused by another event. */
-struct told {
+struct event_record {
 	__u64 last; /* count at the newest overflow */
 	__u64 counted; /* since the first overflow */
 	__u64 periods; /* sum of the reported periods since then */
@@ -71,7 +71,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
 	__type(key, __u64);
-	__type(value, struct told);
+	__type(value, struct event_record);
 } events SEC(".maps");
 
 static __always_inline struct cpu *this_cpu(void)
@@ -82,7 +82,7 @@ static __always_inline struct cpu *this_cpu(void)
 }
 
 /* Returns NULL if the event has no state. */
-static __always_inline struct told *known_of(__u64 object)
+static __always_inline struct event_record *find_record(__u64 object)
 {
 	struct perf_event___watch *event = (void *)object;
 	__u64 id = BPF_CORE_READ(event, id);
@@ -90,11 +90,11 @@ static __always_inline struct told *known_of(__u64 object)
 	return bpf_map_lookup_elem(&events, &id);
 }
 
-static __always_inline struct told *told_of(__u64 object)
+static __always_inline struct event_record *record_of(__u64 object)
 {
 	struct perf_event___watch *event = (void *)object;
 	__u64 id = BPF_CORE_READ(event, id);
-	struct told none = {};
+	struct event_record none = {};
 
 	bpf_map_update_elem(&events, &id, &none, BPF_NOEXIST);
 	return bpf_map_lookup_elem(&events, &id);

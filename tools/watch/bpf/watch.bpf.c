@@ -119,7 +119,7 @@ int overflowed(REGISTERS *ctx)
 	struct call *call = bpf_map_lookup_elem(&open_calls, &callback);
 	__u64 period, last, count;
 	struct perf_event_attr attr;
-	struct told *told;
+	struct event_record *record;
 
 	if (!call || !is_ours(callback, object))
 		return 0;
@@ -139,27 +139,27 @@ int overflowed(REGISTERS *ctx)
 	if (state_of(event) & STOPPED)
 		breach(OVERFLOW_STOPPED, object, callback, 0, 0, state_of(event));
 	judge_reload(event, callback, 0);
-	told = told_of(object);
-	if (!told)
+	record = record_of(object);
+	if (!record)
 		return 0;
-	if (told->to_stop)
+	if (record->to_stop)
 		breach(OVERFLOW_UNSTOPPED, object, callback, 0, 0, 0);
 	count = count_of(event);
-	if (attr.freq || period != told->period || count < told->last) {
-		told->counted = 0;
-		told->periods = 0;
-		told->period = period;
+	if (attr.freq || period != record->period || count < record->last) {
+		record->counted = 0;
+		record->periods = 0;
+		record->period = period;
 	} else {
-		told->counted += count - told->last;
-		told->periods += period;
+		record->counted += count - record->last;
+		record->periods += period;
 		/* The interrupt of the first overflow may have been up to a period late. */
-		if (told->periods > told->counted + period) {
+		if (record->periods > record->counted + period) {
 			breach(OVERFLOW_TOO_OFTEN, object, callback, 0,
-			       told->counted, told->periods);
-			told->counted = told->periods;
+			       record->counted, record->periods);
+			record->counted = record->periods;
 		}
 	}
-	told->last = count;
+	record->last = count;
 	return 0;
 }
 
@@ -168,7 +168,7 @@ int overflow_returned(REGISTERS *ctx)
 {
 	__u32 callback = WATCH_overflow;
 	struct call *call = bpf_map_lookup_elem(&open_calls, &callback);
-	struct told *told;
+	struct event_record *record;
 	__u64 object;
 
 	if (!call || !call->object)
@@ -176,9 +176,9 @@ int overflow_returned(REGISTERS *ctx)
 	object = call->object;
 	call->object = 0;
 	__sync_fetch_and_add(&calls[WATCH_overflow].calls, 1);
-	told = known_of(object);
-	if (told)
-		told->to_stop = (int)RESULT(ctx) != 0;
+	record = find_record(object);
+	if (record)
+		record->to_stop = (int)RESULT(ctx) != 0;
 	return 0;
 }
 
