@@ -24,7 +24,7 @@ from vm.progress import Progress
 ROOT = Path(__file__).resolve().parent.parent
 
 MACHINE = ("package:qemu-system-x86", "package:qemu-system-data", "package:busybox-static")
-RUNNER = (*package_files("vm"), "file:vm/guest/init", "file:ci/__init__.py", "file:ci/judge.py")
+RUNNER = (*package_files("vm"), "file:vm/initrd/init", "file:ci/__init__.py", "file:ci/judge.py")
 GOOD = ("PASS", "SKIP")
 
 

@@ -13,7 +13,7 @@ from .kernel import Kernel
 
 PROBE_S = 5.0
 MARK = b"pmuvm: this guest runs"
-PROBE_INIT = store.PACKAGE / "guest" / "probe"
+PROBE_INIT = store.PACKAGE / "initrd" / "probe"
 DEVICE = pathlib.Path("/dev/kvm")
 BOOT_ID = pathlib.Path("/proc/sys/kernel/random/boot_id")
 

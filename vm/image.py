@@ -17,7 +17,7 @@ from . import arch as arches
 from .arch import AMD64, Arch
 from .errors import PmuvmError
 
-INIT = store.PACKAGE / "guest" / "init"
+INIT = store.PACKAGE / "initrd" / "init"
 FOLDERS = ("bin", "dev", "lib", "modules", "proc", "sys", "tmp", "etc")
 TIMEOUT_S = 120
 KEPT_DAYS = 7.0

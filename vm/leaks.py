@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from . import store
 
-SCRIPT = store.PACKAGE / "guest" / "leaks"
+SCRIPT = store.PACKAGE / "initrd" / "leaks"
 """Scans for leaks in a guest and prints them. Status 0 if the scan worked."""
 FILES: Mapping[str, pathlib.Path] = {"bin/leaks": SCRIPT}
 """The script's path in an image."""

@@ -41,6 +41,8 @@ SOURCES = {".c", ".h", ".cpp", ".py", ".js", ".sh", ".cmake", ".inc"}
 SLEEP = re.compile(r"\b(sleep|usleep|nanosleep|msleep|mdelay|sleep_for|sleep_until)\s*\(")
 SLEEP_FOLDERS = ("conformance", "oracle", "tools", "driver", "kunit", "vm", "ci", "fuzz")
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"][^>"]+[>"])', re.M)
+RAW_STRING = re.compile(r'R"(\w*)\(.*?\)\1"', re.S)
+"""A string of C++ that may have lines with the text of a program."""
 CLOCK = re.compile(r"\b(steady_clock|system_clock|clock_gettime|gettimeofday|\w*Deadline\w*)\b")
 CASE = re.compile(r"^CONFORMANCE_CASE\(\s*\w+,\s*(\w+)(.*?)\) \{(.*?)^\}", re.S | re.M)
 HELPER = re.compile(r"^[\w:<>&*, ]+?\b(\w+)\([^;{}]*\)(?: const)? \{\n(.*?)^\}", re.S | re.M)
@@ -81,7 +83,7 @@ def rooms_use_lower_rooms(root: Path, files: list[Path]) -> list[str]:
         if not room or file.suffix not in {".cpp", ".h"}:
             continue
         may = {room, *MAY_USE[room], *(FOR_TESTS if "tests" in relative.parts else ())}
-        for name in INCLUDE.findall(file.read_text()):
+        for name in INCLUDE.findall(RAW_STRING.sub("", file.read_text())):
             header = Path(name.strip('<>"'))
             places = [place for place in (header, "conformance" / header) if place in known]
             found += [

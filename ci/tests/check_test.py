@@ -162,7 +162,7 @@ KUNIT = {"kunit/6.12"}
         ("driver/core_pmu/irq.c", OF_THE_DRIVER | MUTANTS | KUNIT),
         ("driver/mutants/counters/C02-x.patch", MUTANTS),
         ("kunit/rig.c", MUTANTS | KUNIT),
-        ("vm/guest/init", RUNS | MUTANTS),
+        ("vm/initrd/init", RUNS | MUTANTS),
         ("conformance/waivers/x86.toml", RUNS | {"unit/conformance"}),
         ("ci/units/records.py", RUNS),
         ("vm/kernels/6.12.toml", RUNS | MUTANTS | KUNIT),

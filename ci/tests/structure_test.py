@@ -70,6 +70,12 @@ def test_violation_is_reported(tree: Path, check: str, name: str, text: str) -> 
     assert check in findings(tree)
 
 
+def test_include_in_a_raw_string_is_no_include(tree: Path) -> None:
+    text = '// SPDX-License-Identifier: X\nauto a = R"(\n#include "tools/watch/w.h"\n)";\n'
+    add(tree, "conformance/target/t.cpp", text)
+    assert not findings(tree)
+
+
 def test_order_of_the_rooms_has_no_cycle() -> None:
     assert list(graphlib.TopologicalSorter(structure.MAY_USE).static_order())
 

@@ -31,7 +31,7 @@ PIPE_BYTES = 1 << 20
 
 CONSOLE_LIMIT = 8 << 20
 END_DEADLINE_S = 30
-INIT = store.ROOT / "vm" / "guest" / "init-kunit"
+INIT = store.ROOT / "vm" / "initrd" / "init-kunit"
 
 
 @dataclass(frozen=True)

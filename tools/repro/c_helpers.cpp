@@ -34,7 +34,7 @@ unsigned char *rings[SLOTS], *auxes[SLOTS], *memory;
 size_t ring_sizes[SLOTS], aux_sizes[SLOTS], page;
 pid_t child = -1, exited_child = -1;
 
-void say(const char *what, long value)
+void report(const char *what, long value)
 {
 	if (value < 0)
 		printf("%s: %s\n", what, strerror(errno));

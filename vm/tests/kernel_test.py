@@ -348,7 +348,7 @@ def test_option_file_has_each_option_once(path: pathlib.Path) -> None:
 
 
 def test_built_kernel_has_parameters_that_end_the_guest() -> None:
-    init = (store.ROOT / "vm" / "guest" / "init").read_text(encoding="utf-8")
+    init = (store.ROOT / "vm" / "initrd" / "init").read_text(encoding="utf-8")
     assert "*reboot=t*) reboot -f" in init
     for kind in kernel.kinds():
         assert "reboot=t" in kernel.recipe(kind).needs.parameters.split()
