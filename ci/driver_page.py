@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules that each driver passed, by kernel: a page about the runs of a matrix.
 
-`make matrix` writes it into the folder of its reports. `python3 -m ci.driver_page docs/drivers.md build/matrix/*/results.json` writes
-the page of the documentation.
+`make matrix` writes it into the folder of its reports. This command writes the page of the documentation:
+`python3 -m ci.driver_page docs/drivers.md build/matrix/*/results.json`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import json
 import os
 import re
 import sys
+import textwrap
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -35,6 +36,8 @@ WORDS = {
     "NOT_TESTED": "open",
     "NOT_APPLICABLE": "",
 }
+COLUMNS = 120
+"""Length of a line of prose, which lint checks, too."""
 WAIVED_BY = re.compile(r"waiver (\S+): ")
 
 
@@ -138,8 +141,8 @@ def page(columns: Sequence[Column], waivers: dict[str, Waiver], folder: Path) ->
         heads = sorted(set().union(*used[one].values()))
         known = waivers.get(one, Waiver(one, "the waiver no longer exists", ""))
         link = known.link if ":" in known.link else os.path.relpath(ROOT / known.link, folder)
-        lines.append(f"- {one} ({', '.join(sorted(used[one]))}): {known.reason}. [Source]({link})")
-        lines.append(f"  Seen on {', '.join(heads)}.")
+        text = f"{one} ({', '.join(sorted(used[one]))}): {known.reason}. [Source]({link})"
+        lines += _item(f"{text} Seen on {', '.join(heads)}.")
     lines += [
         "",
         "## Rule by rule",
@@ -164,6 +167,18 @@ def _word(rule: str, columns: Sequence[Column]) -> str:
     usual = collections.Counter(words.values()).most_common(1)[0][0]
     others = [f"{word or 'not for it'} on {at}" for at, word in words.items() if word != usual]
     return "; ".join([usual or "not applicable", *others]) if others else usual
+
+
+def _item(text: str) -> list[str]:
+    """An item of a list, in lines of COLUMNS characters. A link stays in one line."""
+    return textwrap.wrap(
+        text,
+        COLUMNS,
+        initial_indent="- ",
+        subsequent_indent="  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

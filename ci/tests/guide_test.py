@@ -40,7 +40,7 @@ const struct pmu ops = {
     '[[rule]]\nid = "CNT-009"\nstatus = "retired"\n',
     "kunit/toy_kunit.c": 'struct kunit_suite toy = {\n\t.name = "toy",\n};\n',
     "conformance/target/target_file.cpp": 'root.Table("target"); head->StringOr("port", "");\n',
-    "conformance/target/target.cpp": '{{Cap::kFast, "fast"},\n',
+    "conformance/target/target_claims.cpp": '{{Cap::kFast, "fast"},\n',
     "docs/targets.md": "`[target]` has `port`; `fast` is what it can be. `Counting.IsExact`\n",
 }
 
@@ -160,7 +160,7 @@ def test_unknown_name_is_reported_in_every_text(tree: Path) -> None:
     ("name", "text", "complaint"),
     [
         ("target_file.cpp", 'vm->IntOr("smp", 2, 1, 64);\n', "does not name key smp"),
-        ("target.cpp", '{Cap::kRed, "red"},\n', "does not name capability red"),
+        ("target_claims.cpp", '{Cap::kRed, "red"},\n', "does not name capability red"),
     ],
 )
 def test_undescribed_claim_is_reported(tree: Path, name: str, text: str, complaint: str) -> None:

@@ -113,7 +113,7 @@ def test_target_input_depends_on_the_driver_only_if_its_module_is_the_driver(
     monkeypatch.setattr(suite, "find_target", find)
     names = ("target:refpmu", "target:software")
     before = Inputs(checkout).digests(names)
-    (checkout / "driver").mkdir()
+    (checkout / "driver").mkdir(exist_ok=True)
     (checkout / "driver" / "module.c").write_text("int a;\n", encoding="utf-8")
     assert Inputs(checkout).changed(before) == ["target:refpmu"]
 

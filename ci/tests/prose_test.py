@@ -352,24 +352,23 @@ def test_the_text_of_the_generated_page_is_clean() -> None:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A project with one document that has a finding, and one that is generated."""
+    """A project with two files that have findings."""
     root = tmp_path / "project"
     (root / "docs").mkdir(parents=True)
     (root / "docs" / "style.md").write_text(PAGE, encoding="utf-8")
-    for name in ("a.md", "docs/drivers.md"):
-        (root / name).write_text("It\ntold.\n", encoding="utf-8")
+    (root / "a.md").write_text("It\ntold.\n", encoding="utf-8")
     (root / "a.sh").write_text("# It told.\n", encoding="utf-8")
     subprocess.run(["git", "init", "-q"], cwd=root, check=True)
     return root
 
 
-def test_all_documents_and_comments_except_the_generated_page_are_linted(
+def test_all_documents_and_comments_are_linted(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert prose.main(["--root", str(project)]) == 1
     expected = [f'{place}: words: "told"; write: report, return' for place in ("a.md:2", "a.sh:1")]
     assert capsys.readouterr().out == "\n".join([*expected, "findings: 2\n"])
-    files = [project / "a.md", project / "docs/drivers.md", project / "a.sh"]
+    files = [project / "a.md", project / "a.sh"]
     assert prose.findings(project, files) == expected
 
 

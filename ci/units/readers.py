@@ -13,6 +13,8 @@ from pathlib import Path
 
 from ci.units import records
 from ci.units.inputs import CASES, Inputs, driver_inputs
+from vm import suite
+from vm.errors import PmuvmError
 
 DEPENDENCY = re.compile(r"^(\S+): #deps", re.M)
 TIMEOUT_S = 120
@@ -101,8 +103,17 @@ def reads(name: str, path: str) -> bool:
     if kind == "glob":
         return fnmatch.fnmatchcase(path, rest)
     if kind == "target":
-        return any(reads(each, path) for each in driver_inputs())
+        return _has_driver(rest) and any(reads(each, path) for each in driver_inputs())
     return False
+
+
+@functools.cache
+def _has_driver(target: str) -> bool:
+    """Whether the module of a target is built from this project. True if nothing can read the target yet."""
+    try:
+        return suite.find_target(target).module is not None
+    except PmuvmError:
+        return True
 
 
 def latest() -> Mapping[str, Iterable[str]]:

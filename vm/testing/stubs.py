@@ -41,6 +41,5 @@ def target_text(name: str, head: str = "", vm: str = "") -> str:
     """A target file of a software PMU. `head` and `vm`: more lines for [target], and the lines of [vm]."""
     return (
         f'[target]\nname = "{name}"\nmatch = "software"\nkind = "software"\n{head}'
-        f"[vm]\n{vm}"
         '[[event]]\nname = "context-switches"\naccuracy = "exact"\n'
-    )
+    ) + (f"[vm]\n{vm}" if vm else "")

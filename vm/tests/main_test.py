@@ -245,10 +245,9 @@ def test_a_pmu_is_probed_in_a_guest(
     argv = ["probe", "--kernel", image, "--pmu", "yours", "--out", str(out)]
     assert main([*argv, "--module", str(module), "--parameters", "fixed=1 wide=0"]) == 0
     assert capfd.readouterr().out == f"{out}\n"
-    assert tomllib.loads(out.read_text("utf-8")) == {
-        "target": {"name": "yours"},
-        "vm": {"module": "your_driver", "parameters": "fixed=1 wide=0"},
-    }
+    tables = tomllib.loads(out.read_text("utf-8"))
+    assert tables["target"]["name"] == "yours"
+    assert tables["vm"] == {"module": "your_driver", "parameters": "fixed=1 wide=0"}
 
 
 def test_draft_has_the_machine_of_the_pmu(

@@ -83,7 +83,7 @@ def test_a_target_that_is_malformed_is_a_collection_error(folder: pathlib.Path) 
     (folder / "soft.toml").write_text("[target\n", encoding="utf-8")
     status, text = run_pytest(folder)
     assert status == 2
-    assert "at line 1" in text
+    assert "soft.toml:1: " in text
 
 
 def test_selected_cases_use_a_snapshot_and_all_cases_boot(
