@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernel's parser of the attr, without any driver. PERF_EVENT_IOC_MODIFY_ATTRIBUTES parses the
 // attr and fails before it calls the driver.
+#include "cases/common.h"
 #include "oracle/open_environment.h"
 #include "rules/ABI.h"
 
