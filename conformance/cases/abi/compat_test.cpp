@@ -8,6 +8,7 @@
 #include "oracle/open_environment.h"
 #include "perf/compat_call.h"
 #include "rules/ABI.h"
+#include "text/errno_name.h"
 
 namespace pmuconf {
 namespace {

@@ -6,6 +6,7 @@
 #include "harness/offline.h"
 #include "oracle/open_environment.h"
 #include "rules/ERR.h"
+#include "system/sysfs.h"
 
 namespace pmuconf {
 namespace {

@@ -6,6 +6,7 @@
 #include "oracle/open_environment.h"
 #include "rules/ABI.h"
 #include "rules/ERR.h"
+#include "text/errno_name.h"
 
 namespace pmuconf {
 namespace {
