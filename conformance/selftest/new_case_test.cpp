@@ -179,7 +179,7 @@ TEST_F(NewCaseFile, FileThatIsNoFileOfCasesIsRefused) {
 }
 
 TEST_F(NewCaseFile, OtherFolderIsNotACheckout) {
-  EXPECT_THAT(Refusal([] { Checkout(testing::TempDir()); }),
+  EXPECT_THAT(Refusal([] { Checkout{testing::TempDir()}; }),
               AllOf(HasSubstr("is not a checkout of pmuconf"), HasSubstr("--root")));
 }
 

@@ -14,7 +14,6 @@
 namespace pmuconf {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 
 Target Toy() {

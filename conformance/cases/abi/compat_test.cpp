@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "cases/common.h"
 #include "oracle/open_environment.h"
 #include "perf/compat_call.h"
 #include "rules/ABI.h"

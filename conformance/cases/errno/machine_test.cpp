@@ -3,6 +3,7 @@
 // other PMUs.
 #include <sys/stat.h>
 
+#include "cases/common.h"
 #include "harness/offline.h"
 #include "oracle/open_environment.h"
 #include "rules/ERR.h"

@@ -3,6 +3,7 @@
 #include <random>
 #include <tuple>
 
+#include "cases/common.h"
 #include "oracle/open_environment.h"
 #include "rules/ABI.h"
 #include "rules/ERR.h"
