@@ -14,7 +14,7 @@ import pytest
 from vm import kernel, store
 
 SOURCES = ("pyproject.toml", "vm")
-DATA = ("guest", "kernels")
+DATA = ("initrd", "kernels")
 Done = subprocess.CompletedProcess[str]
 
 

@@ -112,7 +112,7 @@ def test_program_is_replayed_and_compared_with_the_model(tmp_path: pathlib.Path)
     # A record of the ring buffer refers to the data in the AUX area.
     assert BRANCHES * RECORD < drained < 2 * BRANCHES * RECORD
     assert wrong.status == 1
-    assert "MISMATCH, the model says EINVAL (INI-011 bits of config" in wrong.stdout
+    assert "MISMATCH, the model says EINVAL (INI-011 unsupported bits of config" in wrong.stdout
     # The C program prints the same for every operation: a value if it succeeded, else the errno.
     lines = [line.split(": ", 1)[1] for line in as_c.stdout.splitlines()]
     assert as_c.status == 0 and len(lines) == len(ANSWERS)
