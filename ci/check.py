@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from ci import matrix
+from ci import matrix_file
 from ci.mutation import parts
 from ci.soak import positive_number
 from ci.timed_commands import Commands
@@ -172,7 +172,7 @@ def main() -> int:
             print(list_units(known))
             return 0
         units = known if options.stages is None else select_units(known, options.stages)
-    except (ValueError, PmuvmError, matrix.MatrixError) as error:
+    except (ValueError, PmuvmError, matrix_file.MatrixError) as error:
         print(f"check: {error}")
         return 2
     units = skip_units(units, options.skip)

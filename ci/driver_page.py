@@ -38,6 +38,8 @@ WORDS = {
 }
 COLUMNS = 120
 """Length of a line of prose, which lint checks, too."""
+LONG = "<!-- Longer than 500 lines: a generated table with a row for each rule. -->"
+"""The reason that the check of file lengths requires."""
 WAIVED_BY = re.compile(r"waiver (\S+): ")
 
 
@@ -106,6 +108,8 @@ def page(columns: Sequence[Column], waivers: dict[str, Waiver], folder: Path) ->
     columns = sorted(columns, key=lambda c: (c.target == OURS, c.target, c.kernel))
     lines = [
         "# Rules that each driver passed, by kernel",
+        "",
+        LONG,
         "",
         "- *passed*: every case of the rule that applies to this driver passed",
         "- *waived*: a case of the rule failed for a known cause. Such a case may verify several rules. The cause names",

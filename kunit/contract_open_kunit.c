@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* KUnit suite of the guarantees of perf to a driver: from the registration to an open event. */
+/* Longer than 500 lines: one suite, whose cases share the recorder and its setup. */
 #include <linux/device.h>
 #include <linux/err.h>
 #include <linux/kernfs.h>

@@ -2,6 +2,7 @@
 /*
  * KUnit suite of the guarantees of perf to a driver: how it calls the callbacks of an open event.
  */
+/* Longer than 500 lines: one suite, whose cases share the recorder and the checks of its calls. */
 #include <linux/ktime.h>
 #include <linux/workqueue.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* KUnit suite of the branch records: their contents in samples, and their separation by task. */
+/* Longer than 500 lines: one suite, whose cases share the branches and the checks of samples. */
 #include <linux/slab.h>
 
 #include "compat/compat.h"

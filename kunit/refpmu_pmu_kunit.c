@@ -2,6 +2,7 @@
 /*
  * KUnit suite of the callbacks: the effect of start, stop, read, enable and disable on the count.
  */
+/* Longer than 500 lines: one suite of the callbacks, whose cases share their setup. */
 #include <linux/hw_breakpoint.h>
 
 #include "core_pmu/pmu.h"

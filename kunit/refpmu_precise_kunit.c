@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* KUnit suite of precise events: conversion of records in memory to counts and samples. */
+/* Longer than 500 lines: one suite, whose cases share the setup of records and buffer. */
 #include <linux/err.h>
 #include <linux/sizes.h>
 

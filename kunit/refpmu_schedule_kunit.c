@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* KUnit suite of add, del and transactions: assignment and release of counters, no leaks. */
+/* Longer than 500 lines: one suite, whose cases compare the state of the CPU around a call. */
 #include "core_pmu/irq.h"
 #include "core_pmu/schedule.h"
 #include "rig.h"

@@ -46,6 +46,15 @@ RAW_STRING = re.compile(r'R"(\w*)\(.*?\)\1"', re.S)
 CLOCK = re.compile(r"\b(steady_clock|system_clock|clock_gettime|gettimeofday|\w*Deadline\w*)\b")
 CASE = re.compile(r"^CONFORMANCE_CASE\(\s*\w+,\s*(\w+)(.*?)\) \{(.*?)^\}", re.S | re.M)
 HELPER = re.compile(r"^[\w:<>&*, ]+?\b(\w+)\([^;{}]*\)(?: const)? \{\n(.*?)^\}", re.S | re.M)
+LINES = 500
+"""The most lines of a file that states no reason for more."""
+LONG = re.compile(r"\bLonger than 500 lines: \w")
+REASON_LINES = 30
+"""The reason is in one of the first lines of the file."""
+FREE_FOLDERS = {"corpus", "LICENSES"}
+FREE_SUFFIXES = {".patch", ".log"}
+FREE_NAMES = {"package-lock.json"}
+"""Files of any length: corpora, licences, patches, recorded logs, and the list that npm writes."""
 PURE_SOURCE = re.compile(r"\b((?:core|model)/\w+)\.[co]\b")
 
 Check = Callable[[Path, list[Path]], list[str]]
@@ -152,6 +161,26 @@ def waiting_cases_say_so(root: Path, files: list[Path]) -> list[str]:
     return found
 
 
+def files_are_short(root: Path, files: list[Path]) -> list[str]:
+    """A file has at most LINES lines, or states near its beginning why it has more."""
+    found = []
+    for file in files:
+        relative = file.relative_to(root)
+        if (
+            FREE_FOLDERS & set(relative.parts)
+            or file.suffix in FREE_SUFFIXES
+            or file.name in FREE_NAMES
+        ):
+            continue
+        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+        if len(lines) > LINES and not any(LONG.search(line) for line in lines[:REASON_LINES]):
+            found.append(
+                f"{relative}: {len(lines)} lines; "
+                f"at most {LINES} without a line 'Longer than {LINES} lines: reason'"
+            )
+    return found
+
+
 CHECKS: tuple[Check, ...] = (
     pure_code_is_pure,
     rooms_use_lower_rooms,
@@ -159,6 +188,7 @@ CHECKS: tuple[Check, ...] = (
     files_have_a_licence,
     nothing_sleeps,
     waiting_cases_say_so,
+    files_are_short,
 )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ci import check, lint, matrix
+from ci import check, lint, matrix_file
 from ci.units import catalogue, nightly, unit
 from ci.units.inputs import Inputs
 from ci.units.readers import reads
@@ -45,7 +45,7 @@ def test_each_test_file_lint_step_and_job_belongs_to_a_unit() -> None:
     for name in INPUTS.files:
         if name.endswith("_test.py"):
             assert {f"pytest/{name}", f"pytest-nightly/{name}"} & night, name
-    for job in matrix.read().jobs:
+    for job in matrix_file.read().jobs:
         place = job.place
         run = f"run/{place.target}-{place.kernel}"
         assert run in check_too if job.check else f"matrix/{job.name}" in night

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ci import matrix, timed_commands
+from ci import matrix, matrix_file, timed_commands
 
 CORES = 2
 HOUR_MIN = 60
@@ -20,28 +20,30 @@ ENTRY = '[[jobs]]\nkernels = ["6.12"]\ntargets = ["software"]\nminutes = 1\n'
 GOOD = {"passed": 7, "failed": 0, "skipped": 1, "waived": 0, "broken": 0, "lost": 0, "cases": 8}
 
 
-def read(tmp_path: Path, text: str) -> matrix.Matrix:
+def read(tmp_path: Path, text: str) -> matrix_file.Matrix:
     path = tmp_path / "matrix.toml"
     path.write_text(text, encoding="utf-8")
-    return matrix.read(path)
+    return matrix_file.read(path)
 
 
 def test_every_combination_is_a_job_or_excluded() -> None:
-    found = matrix.read()
-    assert len(found.jobs) + sum(count for _, count in found.exclusions) == len(matrix.all_places())
+    found = matrix_file.read()
+    assert len(found.jobs) + sum(count for _, count in found.exclusions) == len(
+        matrix_file.all_places()
+    )
     assert len({matrix.folder(job) for job in found.jobs}) == len(found.jobs)
 
 
 def test_every_target_and_every_kernel_has_a_job() -> None:
-    jobs = [job.place for job in matrix.read().jobs]
-    assert {place.target for place in jobs} == {place.target for place in matrix.all_places()}
+    jobs = [job.place for job in matrix_file.read().jobs]
+    assert {place.target for place in jobs} == {place.target for place in matrix_file.all_places()}
     # The kernels with coverage have the same options as the debug kernels, so they are not judged again.
-    judged = {p.kernel for p in matrix.all_places() if not p.kernel.endswith("-kcov")}
+    judged = {p.kernel for p in matrix_file.all_places() if not p.kernel.endswith("-kcov")}
     assert {place.kernel for place in jobs} == judged
 
 
 def test_all_jobs_take_at_most_an_hour_on_two_cores() -> None:
-    assert sum(job.minutes for job in matrix.read().jobs) / CORES <= HOUR_MIN
+    assert sum(job.minutes for job in matrix_file.read().jobs) / CORES <= HOUR_MIN
 
 
 def test_entry_defines_a_job(tmp_path: Path) -> None:
@@ -57,9 +59,9 @@ def test_entry_defines_a_job(tmp_path: Path) -> None:
 
 
 def test_make_check_runs_each_driver_type_and_the_reference_on_every_stock_kernel() -> None:
-    checked = {(job.place.kernel, job.place.target) for job in matrix.read().jobs if job.check}
+    checked = {(job.place.kernel, job.place.target) for job in matrix_file.read().jobs if job.check}
     assert {("6.12", "refpmu"), ("6.1", "refpmu"), ("6.12", "software")} <= checked
-    assert sorted(checked) == sorted(matrix.checked())
+    assert sorted(checked) == sorted(matrix_file.checked())
 
 
 @pytest.mark.parametrize(
@@ -124,7 +126,7 @@ def test_make_check_runs_each_driver_type_and_the_reference_on_every_stock_kerne
 def test_invalid_data_is_a_one_line_error_that_names_file_and_key(
     tmp_path: Path, text: str, said: str
 ) -> None:
-    with pytest.raises(matrix.MatrixError) as caught:
+    with pytest.raises(matrix_file.MatrixError) as caught:
         read(tmp_path, text)
     assert str(caught.value).startswith(f"{tmp_path / 'matrix.toml'}: ")
     assert said in str(caught.value)
@@ -141,8 +143,8 @@ def test_invalid_data_is_a_one_line_error_that_names_file_and_key(
 )
 def test_invalid_argument_is_a_one_line_error(words: list[str], said: str) -> None:
     done = subprocess.run(
-        [matrix.PYTHON, "-m", "ci.matrix", *words],
-        cwd=matrix.ROOT,
+        [matrix_file.PYTHON, "-m", "ci.matrix", *words],
+        cwd=matrix_file.ROOT,
         capture_output=True,
         text=True,
         timeout=60,
@@ -153,7 +155,7 @@ def test_invalid_argument_is_a_one_line_error(words: list[str], said: str) -> No
 
 
 def test_globs_select_jobs() -> None:
-    jobs = matrix.read().jobs
+    jobs = matrix_file.read().jobs
     chosen = matrix.select(jobs, ["6.12-rt/*", "*/tracepoint"])
     assert {job.name for job in chosen} == {
         job.name for job in jobs if "6.12-rt/" in job.name or "/tracepoint" in job.name
@@ -161,8 +163,8 @@ def test_globs_select_jobs() -> None:
     assert matrix.select(jobs, []) == list(jobs)
 
 
-def job(name: str) -> matrix.Job:
-    return matrix.Job(matrix.Place("6.12", "amd64", "tcg", name, ""), 1.0, False)
+def job(name: str) -> matrix_file.Job:
+    return matrix_file.Job(matrix_file.Place("6.12", "amd64", "tcg", name, ""), 1.0, False)
 
 
 def conformant(name: str, **changed: object) -> str:
@@ -186,18 +188,18 @@ def fixture_stand_ins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[s
     """Shell scripts that replace the runs of the targets. $0 is the folder of the run."""
     scripts: dict[str, str] = {}
 
-    def command(self: matrix.Job, out: Path) -> tuple[str, ...]:
+    def command(self: matrix_file.Job, out: Path) -> tuple[str, ...]:
         return ("sh", "-c", scripts[self.place.target], str(out))
 
     monkeypatch.setattr(matrix, "OUT", tmp_path)
-    monkeypatch.setattr(matrix.Job, "command", command)
+    monkeypatch.setattr(matrix_file.Job, "command", command)
     monkeypatch.setattr(matrix, "prepare", lambda *_: {})
     return scripts
 
 
 def run_all(scripts: dict[str, str], parallel: int = 1) -> dict[str, matrix.Outcome]:
     jobs = [job(name) for name in scripts]
-    outcomes = matrix.run_all(jobs, matrix.Matrix(tuple(jobs), ()), parallel)
+    outcomes = matrix.run_all(jobs, matrix_file.Matrix(tuple(jobs), ()), parallel)
     return {outcome.job.place.target: outcome for outcome in outcomes}
 
 
@@ -254,8 +256,8 @@ def test_many_failures_are_reported_in_one_line(stand_ins: dict[str, str]) -> No
 def test_hanging_job_is_ended_at_its_deadline(
     stand_ins: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(matrix, "BUSY", 0)
-    monkeypatch.setattr(matrix, "START_MIN", 0)
+    monkeypatch.setattr(matrix_file, "BUSY", 0)
+    monkeypatch.setattr(matrix_file, "START_MIN", 0)
     stand_ins.update({"hanging": "tail -f /dev/null", "good": conformant("good")})
     found = run_all(stand_ins)
     assert found["hanging"].verdict == "HANGS" and found["good"].why == ""
@@ -298,9 +300,10 @@ def test_failed_preparation_affects_only_its_jobs(
     stand_ins: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stand_ins["good"] = conformant("good")
-    good, bad = job("good"), matrix.Job(matrix.Place("x", "amd64", "tcg", "t", ""), 1.0, False)
+    good = job("good")
+    bad = matrix_file.Job(matrix_file.Place("x", "amd64", "tcg", "t", ""), 1.0, False)
     monkeypatch.setattr(matrix, "prepare", lambda *_: {("x", "amd64"): "no such kernel"})
-    found = matrix.run_all([good, bad], matrix.Matrix((good, bad), ()), 1)
+    found = matrix.run_all([good, bad], matrix_file.Matrix((good, bad), ()), 1)
     assert [(outcome.verdict, outcome.why) for outcome in found] == [
         ("CONFORMANT", ""),
         ("NO_RESULT", "no such kernel"),
@@ -320,15 +323,15 @@ def test_suite_and_kernels_are_prepared_once(
     monkeypatch.setattr(matrix, "OUT", tmp_path)
     monkeypatch.setattr(timed_commands.Commands, "run", command)
     places = [
-        matrix.Place(kernel, on, "tcg", target, "")
+        matrix_file.Place(kernel, on, "tcg", target, "")
         for kernel, on in (("6.12", "amd64"), ("6.1", "amd64"), ("6.12", "arm64"))
         for target in ("one", "two")
     ]
     broken = matrix.prepare(
-        [matrix.Job(place, 1.0, False) for place in places], timed_commands.Commands()
+        [matrix_file.Job(place, 1.0, False) for place in places], timed_commands.Commands()
     )
     assert broken == {("6.1", "amd64"): f"bad luck ({tmp_path / 'prepare.log'})"}
-    fetch = f"{matrix.PYTHON} -m vm fetch"
+    fetch = f"{matrix_file.PYTHON} -m vm fetch"
     assert ran == [
         "ci/build guest pmuconf",
         "env ARCH=arm64 ci/install-deps",
@@ -359,7 +362,7 @@ def test_status_and_table_are_those_of_the_jobs(
 ) -> None:
     stand_ins.update({"good": conformant("good"), "bad": "exit 2"})
     good = job("good")
-    monkeypatch.setattr(matrix, "read", lambda: matrix.Matrix((good, job("bad")), ()))
+    monkeypatch.setattr(matrix_file, "read", lambda: matrix_file.Matrix((good, job("bad")), ()))
     assert matrix.main(["--jobs", "*/good", "--parallel", "1"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("1 of 2 jobs, 1 at the same time: about 1 min\n")

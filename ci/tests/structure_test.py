@@ -93,3 +93,38 @@ def test_case_that_depends_on_a_clock_needs_timing(tmp_path: Path) -> None:
     file.write_text(text)
     found = structure.waiting_cases_say_so(tmp_path, [file])
     assert [line.split(": ")[1] for line in found] == ["Reads", "Calls"]
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("docs/a.md", ["text"] * 500),
+        ("docs/a.md", ["# A", "<!-- Longer than 500 lines: a table. -->", *["text"] * 500]),
+        ("vm/a.py", [*["#"] * 29, "# Longer than 500 lines: a table.", *["#"] * 500]),
+        ("fuzz/corpus/a/a.toml", ["a = 1"] * 501),
+        ("driver/mutants/a/A01.patch", ["+"] * 501),
+        ("vm/tests/a.log", ["boot"] * 501),
+        ("LICENSES/A.txt", ["text"] * 501),
+        ("ci/prose/package-lock.json", ["{}"] * 501),
+    ],
+)
+def test_file_of_500_lines_or_with_a_reason_is_accepted(
+    tmp_path: Path, name: str, lines: list[str]
+) -> None:
+    add(tmp_path, name, "\n".join(lines) + "\n")
+    assert not structure.files_are_short(tmp_path, [tmp_path / name])
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["text"] * 501,
+        ["Longer than 500 lines:", *["text"] * 500],
+        [*["text"] * 500, "Longer than 500 lines: it is a table."],
+    ],
+)
+def test_longer_file_without_a_reason_is_reported(tmp_path: Path, lines: list[str]) -> None:
+    add(tmp_path, "docs/a.md", "\n".join(lines) + "\n")
+    assert structure.files_are_short(tmp_path, [tmp_path / "docs/a.md"]) == [
+        "docs/a.md: 501 lines; at most 500 without a line 'Longer than 500 lines: reason'"
+    ]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ci import judge, lint, matrix
+from ci import judge, lint, matrix_file
 from ci.units.inputs import Inputs, package_files
 from ci.units.unit import OUT, ROOT, Unit
 from vm import suite
@@ -364,7 +364,7 @@ def check_units(inputs: Inputs) -> list[Unit]:
         *unit_tests("asan"),
         *pytest_units(inputs),
         kunit_unit(KERNELS[0]),
-        *run_units(matrix.checked()),
+        *run_units(matrix_file.checked()),
         *fuzz_units(),
         mutants_unit(
             "mutants/sample",

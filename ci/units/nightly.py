@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ci import matrix, stated
+from ci import matrix_file, stated
 from ci.units import catalogue
 from ci.units.catalogue import GUESTS, GUEST_MB, HOUR_S, KERNELS, PYTHON
 from ci.units.inputs import Inputs
@@ -105,7 +105,7 @@ def _run(name: str, words: tuple[str, ...], repeat: str, default_s: float) -> Un
 
 def targets() -> list[str]:
     """The targets that `make check` runs, on all kernels."""
-    return sorted({target for _, target in matrix.checked()})
+    return sorted({target for _, target in matrix_file.checked()})
 
 
 def _debug_runs() -> list[Unit]:
@@ -124,7 +124,7 @@ def _debug_runs() -> list[Unit]:
 def _matrix_jobs() -> list[Unit]:
     """The jobs of the matrix that `make check` omits."""
     found = []
-    for job in matrix.read().jobs:
+    for job in matrix_file.read().jobs:
         if not job.check:
             name = f"matrix/{job.name}"
             out = OUT / name.replace("/", "+")
