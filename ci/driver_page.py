@@ -35,6 +35,7 @@ WORDS = {
     "PARTIAL": "open",
     "NOT_TESTED": "open",
     "NOT_APPLICABLE": "",
+    "NOT_TESTED_HERE": "other",
 }
 COLUMNS = 120
 """Length of a line of prose, which lint checks, too."""
@@ -116,17 +117,18 @@ def page(columns: Sequence[Column], waivers: dict[str, Waiver], folder: Path) ->
         "  the rules that are broken, if any, and the driver, kernel or emulator that breaks them",
         "- *broken*: a case of the rule failed for an unknown cause",
         "- *open*: the run gave no result",
+        "- *other*: only KUnit, watch, fuzzers or reviews test the rule",
         "- empty: the rule does not apply to this driver or this kernel",
         "",
         *_table(
-            ["driver", "kernel", "passed", "waived", "broken", "open", "not applicable"],
+            ["driver", "kernel", "passed", "waived", "broken", "open", "other", "not applicable"],
             (
                 [
                     c.target,
                     c.kernel,
                     *(
                         str(sum(word == wanted for word in c.rules.values()))
-                        for wanted in ("passed", "waived", "broken", "open", "")
+                        for wanted in ("passed", "waived", "broken", "open", "other", "")
                     ),
                 ]
                 for c in columns

@@ -171,7 +171,7 @@ def conformant(name: str, **changed: object) -> str:
     """A shell script that replaces a run and writes these results."""
     results = {
         "verdict": "CONFORMANT",
-        "reason": "every MUST rule holds",
+        "reason": "all 9 MUST rules judged here passed",
         "target": name,
         "profile": "",
         "release": "6.12.0",

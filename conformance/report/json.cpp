@@ -27,6 +27,7 @@ std::string ToJson(const Report& report) {
     rules.push_back({{"id", row.rule.id},
                      {"level", ToString(row.rule.level)},
                      {"result", ToString(row.result)},
+                     {"layer", row.rule.layer},
                      {"text", row.rule.text}});
   }
   const Totals& t = report.totals;

@@ -71,6 +71,15 @@ std::string PreemptedCases(const Report& report) {
   return ids.empty() ? "" : "  run again, because another task preempted them:" + JoinedIds(ids);
 }
 
+// Lists the rules that only other layers test, by layer.
+std::string OtherLayers(const Report& report) {
+  std::map<std::string, int> layers;
+  for (const RuleRow& row : report.rules) {
+    if (row.result == RuleResult::kNotTestedHere) ++layers[std::string(row.rule.layer)];
+  }
+  return layers.empty() ? "" : CountsLine("  not tested here, by layer: ", layers);
+}
+
 }  // namespace
 
 std::string WhySkipped(const CaseResult& row) {
@@ -125,6 +134,7 @@ std::string Summary(const Report& report) {
     skip_reasons[std::string(Phrase(skip_reason))] = n;
   if (!skip_reasons.empty()) os << CountsLine("  without an answer: ", skip_reasons);
   os << CountsLine("  rules " + std::to_string(t.rules) + ": ", rules);
+  os << OtherLayers(report);
   os << Skips(report) << PreemptedCases(report);
   for (const std::string& problem : report.problems)
     os << "  problem: " << OneLine(problem) << "\n";

@@ -105,7 +105,7 @@ void ApplyWaivers(std::span<const Waiver> waivers, std::string_view today, Repor
   }
 }
 
-// Rules that only other layers verify (KUnit, fuzzers, reviews) are not part of the verdict.
+// The verdict does not include rules that only other layers verify (KUnit, fuzzers, reviews).
 bool VerifiedByCases(const Rule& rule) { return rule.layer.find("case") != std::string_view::npos; }
 
 std::vector<RuleRow> CombineAllResults(const Report& report, const Target& target,
@@ -118,9 +118,11 @@ std::vector<RuleRow> CombineAllResults(const Report& report, const Target& targe
   const auto claims = [&](Cap cap) { return target.Claims(cap); };
   for (const Rule& rule : profile.rules) {
     if (partial && !by_rule.contains(rule.id)) continue;
-    const bool applies = VerifiedByCases(rule) && EvaluateApplies(rule.applies, claims) &&
-                         KernelMatches(rule.kernels, report.release);
-    rows.push_back({rule, CombineResults(by_rule[rule.id], applies)});
+    const bool applies =
+        EvaluateApplies(rule.applies, claims) && KernelMatches(rule.kernels, report.release);
+    rows.push_back({rule, applies && !VerifiedByCases(rule)
+                              ? RuleResult::kNotTestedHere
+                              : CombineResults(by_rule[rule.id], applies)});
   }
   return rows;
 }
@@ -198,6 +200,23 @@ std::vector<std::string> NamesWhere(const Rows& rows, Predicate predicate, Name 
   return names;
 }
 
+// Returns "all 400 MUST rules judged here passed, 3 of them by a waiver; other layers judge 120
+// more".
+std::string Judged(const Report& report) {
+  const auto count = [&](RuleResult result) {
+    return std::count_if(report.rules.begin(), report.rules.end(), [&](const RuleRow& row) {
+      return row.rule.level == Level::kMust && row.result == result;
+    });
+  };
+  const auto waived = count(RuleResult::kWaived);
+  const auto elsewhere = count(RuleResult::kNotTestedHere);
+  std::string text = "all " + std::to_string(count(RuleResult::kPassed) + waived) +
+                     " MUST rules judged here passed";
+  if (waived > 0) text += ", " + std::to_string(waived) + " of them by a waiver";
+  if (elsewhere > 0) text += "; other layers judge " + std::to_string(elsewhere) + " more";
+  return text;
+}
+
 std::pair<Verdict, std::string> Decide(const Stream& stream, const Report& report) {
   const auto case_id = [](const CaseResult& row) { return row.id; };
   const auto rule_id = [](const RuleRow& row) { return row.rule.id; };
@@ -250,7 +269,7 @@ std::pair<Verdict, std::string> Decide(const Stream& stream, const Report& repor
                 (no_answer.empty() ? "" : " (no answer from: " + ListIds(no_answer) + ")")};
   }
   if (report.totals.rules_passed == 0) return {Verdict::kNotJudged, "no rule was tested"};
-  return {Verdict::kConformant, "every MUST rule holds"};
+  return {Verdict::kConformant, Judged(report)};
 }
 
 }  // namespace
@@ -269,6 +288,8 @@ std::string_view ToString(RuleResult result) {
       return "NOT_APPLICABLE";
     case RuleResult::kNotTested:
       return "NOT_TESTED";
+    case RuleResult::kNotTestedHere:
+      return "NOT_TESTED_HERE";
   }
   return "?";
 }

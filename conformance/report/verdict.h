@@ -26,10 +26,12 @@ enum class RuleResult {
   kWaived,         // cases failed, and waivers accept all failures
   kNotApplicable,  // not for this target or kernel, or all its cases need an absent capability
   kNotTested,      // no case has an answer
+  kNotTestedHere,  // applies, but only other layers test it: KUnit, watch, fuzzers, reviews
 };
 std::string_view ToString(RuleResult result);
 
-// CONFORMANT: every MUST rule of the profile is PASSED, NOT_APPLICABLE or WAIVED, and there is no
+// CONFORMANT: every MUST rule of the profile is PASSED, WAIVED or NOT_APPLICABLE, or other layers
+// test it, and there is no
 // other problem. PARTIAL: only a selection ran, and all of it passed. NOT_JUDGED: the results do
 // not suffice for a verdict.
 enum class Verdict { kConformant, kNotConformant, kNotJudged, kPartial };

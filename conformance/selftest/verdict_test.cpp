@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "report/formats.h"
 #include "selftest/toy_suite.h"
 #include "target/target.h"
 
@@ -15,6 +16,7 @@ namespace pmuconf {
 namespace {
 
 using testing::HasSubstr;
+using testing::MatchesRegex;
 
 Target Toy() {
   return Target::Parse(R"([target]
@@ -68,13 +70,23 @@ Stream WithResult(std::size_t at, Result result) {
   return stream;
 }
 
-TEST(Judge, RulesOfOtherLayersAreIgnored) {
+TEST(Judge, RulesOfOtherLayersAreNotTestedHere) {
   const Report report = JudgeIt(AllPass());
   EXPECT_EQ(report.verdict, Verdict::kConformant) << report.reason;
   const auto row =
       std::ranges::find_if(report.rules, [](const RuleRow& r) { return r.rule.id == "CCC-001"; });
   ASSERT_NE(row, report.rules.end());
-  EXPECT_EQ(row->result, RuleResult::kNotApplicable);
+  EXPECT_EQ(row->result, RuleResult::kNotTestedHere);
+  EXPECT_THAT(report.reason, HasSubstr("; other layers judge 1 more"));
+  EXPECT_THAT(Summary(report), HasSubstr("  not tested here, by layer: 1 kunit\n"));
+}
+
+TEST(Judge, ReasonCountsTheRulesThatPassedByAWaiver) {
+  const std::vector<Waiver> waivers = {WaiverOf("One.Too")};
+  const Report report = JudgeIt(WithResult(1, Result::kFail), waivers);
+  ASSERT_EQ(report.verdict, Verdict::kConformant) << report.reason;
+  EXPECT_THAT(report.reason, MatchesRegex("all [0-9]+ MUST rules judged here passed, "
+                                          "[1-9] of them by a waiver; .*"));
 }
 
 TEST(CombineResults, WorstResultDecides) {
