@@ -200,8 +200,8 @@ std::vector<std::string> NamesWhere(const Rows& rows, Predicate predicate, Name 
   return names;
 }
 
-// Returns "all 400 MUST rules judged here passed, 3 of them by a waiver; other layers judge 120
-// more".
+// Returns "all 400 MUST rules judged here passed; other layers judge 120 more", or "397 MUST rules
+// judged here passed, and waivers accept the failures of 3".
 std::string Judged(const Report& report) {
   const auto count = [&](RuleResult result) {
     return std::count_if(report.rules.begin(), report.rules.end(), [&](const RuleRow& row) {
@@ -210,9 +210,9 @@ std::string Judged(const Report& report) {
   };
   const auto waived = count(RuleResult::kWaived);
   const auto elsewhere = count(RuleResult::kNotTestedHere);
-  std::string text = "all " + std::to_string(count(RuleResult::kPassed) + waived) +
+  std::string text = (waived == 0 ? "all " : "") + std::to_string(count(RuleResult::kPassed)) +
                      " MUST rules judged here passed";
-  if (waived > 0) text += ", " + std::to_string(waived) + " of them by a waiver";
+  if (waived > 0) text += ", and waivers accept the failures of " + std::to_string(waived);
   if (elsewhere > 0) text += "; other layers judge " + std::to_string(elsewhere) + " more";
   return text;
 }
