@@ -14,7 +14,6 @@ namespace pmuconf::scaffold {
 namespace {
 
 using testing::AllOf;
-using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
