@@ -86,6 +86,18 @@ static int track_registration(const void *what, int err)
 	return err;
 }
 
+static bool is_tracked(const void *what)
+{
+	unsigned long flags;
+	unsigned int i;
+
+	raw_spin_lock_irqsave(&failing.lock, flags);
+	for (i = 0; i < failing.n && failing.tracked[i] != what; i++)
+		;
+	raw_spin_unlock_irqrestore(&failing.lock, flags);
+	return i < failing.n;
+}
+
 /* The driver also frees memory that perf allocated, which is not in the list. */
 static void untrack(const void *what)
 {
@@ -221,6 +233,13 @@ void failing_pmu_unregister(struct pmu *pmu)
 	perf_pmu_unregister(pmu);
 }
 
+/* perf would search its lists for events of a PMU that does not exist. */
+void failing_pmu_migrate(struct pmu *pmu, int from, int to)
+{
+	WARN_ON_ONCE(!is_tracked(pmu));
+	perf_pmu_migrate_context(pmu, from, to);
+}
+
 static int cpuhp_registered(int state)
 {
 	return track_registration(as_pointer(state), state);
@@ -248,6 +267,18 @@ void failing_cpuhp_remove(enum cpuhp_state state)
 {
 	untrack(as_pointer(state));
 	cpuhp_remove_state_nocalls(state);
+}
+
+void failing_cpuhp_remove_calls(enum cpuhp_state state)
+{
+	untrack(as_pointer(state));
+	cpuhp_remove_state(state);
+}
+
+void failing_cpuhp_remove_locked(enum cpuhp_state state, bool invoke)
+{
+	untrack(as_pointer(state));
+	__cpuhp_remove_state_cpuslocked(state, invoke);
 }
 
 #ifdef CONFIG_X86_LOCAL_APIC

@@ -51,12 +51,16 @@ int failing_misc_register(struct miscdevice *misc);
 void failing_misc_deregister(struct miscdevice *misc);
 int failing_pmu_register(struct pmu *pmu, const char *name, int type);
 void failing_pmu_unregister(struct pmu *pmu);
+/* Warns if the PMU is not registered. */
+void failing_pmu_migrate(struct pmu *pmu, int from, int to);
 int failing_cpuhp_setup(enum cpuhp_state state, const char *name,
 			int (*startup)(unsigned int cpu), int (*teardown)(unsigned int cpu));
 int failing_cpuhp_setup_locked(enum cpuhp_state state, const char *name,
 			       int (*startup)(unsigned int cpu),
 			       int (*teardown)(unsigned int cpu));
 void failing_cpuhp_remove(enum cpuhp_state state);
+void failing_cpuhp_remove_calls(enum cpuhp_state state);
+void failing_cpuhp_remove_locked(enum cpuhp_state state, bool invoke);
 #ifdef CONFIG_X86_LOCAL_APIC
 int failing_nmi_register(unsigned int type, struct nmiaction *action);
 void failing_nmi_unregister(unsigned int type, const char *name);
@@ -91,9 +95,12 @@ void failing_nmi_unregister(unsigned int type, const char *name);
 #define misc_deregister failing_misc_deregister
 #define perf_pmu_register failing_pmu_register
 #define perf_pmu_unregister failing_pmu_unregister
+#define perf_pmu_migrate_context failing_pmu_migrate
 #define cpuhp_setup_state failing_cpuhp_setup
 #define cpuhp_setup_state_nocalls_cpuslocked failing_cpuhp_setup_locked
 #define cpuhp_remove_state_nocalls failing_cpuhp_remove
+#define cpuhp_remove_state failing_cpuhp_remove_calls
+#define __cpuhp_remove_state_cpuslocked failing_cpuhp_remove_locked
 #ifdef CONFIG_X86_LOCAL_APIC
 #define __register_nmi_handler failing_nmi_register
 #define unregister_nmi_handler failing_nmi_unregister

@@ -7,6 +7,7 @@
 #include "trace/trace.h"
 #include "uncore/uncore.h"
 #include "rig.h"
+#include "scope.h"
 
 /* Maximum number of attempts to load. In each attempt, a later call fails. */
 #define MAX_STEPS 500
@@ -169,16 +170,18 @@ static void setup_aux_without_memory_returns_null_and_leaks_nothing(struct kunit
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(failed_load_releases_everything),
-	KUNIT_CASE(unload_releases_everything),
+	KUNIT_CASE_PARAM(failed_load_releases_everything, scope_gen_params),
+	KUNIT_CASE_PARAM(unload_releases_everything, scope_gen_params),
 	KUNIT_CASE(event_init_without_memory_fails_without_effect),
-	KUNIT_CASE(uncore_event_init_without_memory_fails_without_effect),
+	KUNIT_CASE_PARAM(uncore_event_init_without_memory_fails_without_effect, scope_gen_params),
 	KUNIT_CASE(setup_aux_without_memory_returns_null_and_leaks_nothing),
 	{}
 };
 
 static struct kunit_suite suite = {
 	.name = "refpmu_failing",
+	.suite_exit = scope_suite_exit,
+	.init = scope_init,
 	.test_cases = cases,
 };
 

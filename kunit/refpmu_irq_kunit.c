@@ -85,6 +85,89 @@ static void handler_does_not_change_a_stopped_event(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rig->samples, 0U);
 }
 
+/* How an event became a stopped one. */
+enum stopped_by {
+	ADDED_WITHOUT_START,
+	STOPPED_AND_FOLDED,
+	STOPPED_WITHOUT_FOLD,
+	STOPPED_MAX,
+};
+
+/* Fields of a stopped event that the handler may not change. */
+struct stopped {
+	u64 value;
+	u64 prev;
+	u64 left;
+	u64 last_period;
+	u64 count;
+	u64 state;
+};
+
+static struct stopped save_stopped(const struct perf_event *event)
+{
+	return (struct stopped){
+		.value = rig_reg(REFPMU_REG_PMC(event->hw.idx)),
+		.prev = local64_read(&event->hw.prev_count),
+		.left = local64_read(&event->hw.period_left),
+		.last_period = event->hw.last_period,
+		.count = rig_count(event),
+		.state = event->hw.state,
+	};
+}
+
+/*
+ * Stop @event, with @left of its period, and let the handler find an overflow of its counter.
+ * Return what the handler returned.
+ */
+static irqreturn_t overflow_while_stopped(struct perf_event *event, enum stopped_by by, s64 left,
+					  struct stopped *before, struct stopped *after)
+{
+	irqreturn_t ret;
+
+	local_irq_disable();
+	rig_add(event, by == ADDED_WITHOUT_START ? 0 : PERF_EF_START);
+	if (by != ADDED_WITHOUT_START) {
+		rig_tick(RIG_PULSED, 4);
+		rig_stop(event, by == STOPPED_AND_FOLDED ? PERF_EF_UPDATE : 0);
+	}
+	local64_set(&event->hw.period_left, left);
+	*before = save_stopped(event);
+	rig_set_reg(REFPMU_REG_GLOBAL_STATUS_SET, BIT_ULL(event->hw.idx));
+	ret = refpmu_irq(rig_cpu());
+	*after = save_stopped(event);
+	rig_del(event);
+	local_irq_enable();
+	return ret;
+}
+
+/* PERF_EVENT_IOC_PERIOD leaves nothing of the period; an overflow may leave less than nothing. */
+static void handler_does_not_reload_a_stopped_event(struct kunit *test)
+{
+	static const s64 lefts[] = { 0, -3, 1, 10, 1000 };
+	struct perf_event *const events[] = { rig_open_sampling(test, RIG_PULSED, 10),
+					      rig_open_pulsed(test) };
+	const struct rig *rig = test->priv;
+	unsigned int i, by, l;
+
+	VERIFIES(test, "DRC-074");
+	for (i = 0; i < ARRAY_SIZE(events); i++) {
+		for (by = 0; by < STOPPED_MAX; by++) {
+			for (l = 0; l < ARRAY_SIZE(lefts); l++) {
+				struct stopped before, after;
+				irqreturn_t ret;
+
+				ret = overflow_while_stopped(events[i], by, lefts[l], &before,
+							     &after);
+				KUNIT_EXPECT_EQ(test, (int)ret, (int)IRQ_HANDLED);
+				KUNIT_EXPECT_EQ_MSG(test, memcmp(&before, &after, sizeof(after)),
+						    0, "event %u, stopped by %u, %lld left", i, by,
+						    lefts[l]);
+			}
+		}
+	}
+	KUNIT_EXPECT_EQ(test, rig->samples, 0U);
+}
+
 static void overflow_folds_and_reloads_a_counting_event(struct kunit *test)
 {
 	struct perf_event *event = rig_open_pulsed(test);
@@ -369,6 +452,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(spurious_interrupt_is_not_claimed),
 	KUNIT_CASE(every_status_bit_is_acknowledged),
 	KUNIT_CASE(handler_does_not_change_a_stopped_event),
+	KUNIT_CASE(handler_does_not_reload_a_stopped_event),
 	KUNIT_CASE(overflow_folds_and_reloads_a_counting_event),
 	KUNIT_CASE(handler_changes_only_the_overflowed_counter),
 	KUNIT_CASE(number_of_samples_is_count_divided_by_period),

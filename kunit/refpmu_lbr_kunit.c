@@ -540,6 +540,92 @@ static void call_stack_follows_its_task_when_contexts_are_swapped(struct kunit *
 	free_context(two);
 }
 
+/* Return how many events have requested sched_task of perf on RIG_CPU and not given it back. */
+static int requested_sched_task(void)
+{
+#ifdef REFPMU_HAVE_PMU_CONTEXT
+	return per_cpu_ptr(rig_device->pmu.cpu_pmu_context, RIG_CPU)->sched_cb_usage;
+#else
+	return per_cpu_ptr(rig_device->pmu.pmu_cpu_context, RIG_CPU)->sched_cb_usage;
+#endif
+}
+
+static const struct sort {
+	const char *name;
+	u64 branches; /* branch_sample_type */
+	unsigned int precise;
+	int requests;
+} sorts[] = {
+	{ "imprecise, no branches", 0, 0, 0 },
+	{ "branches", PERF_SAMPLE_BRANCH_ANY | BOTH_RINGS, 0, 1 },
+	{ "call stack", PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_USER, 0, 1 },
+	{ "precise", 0, 2, 1 },
+	{ "precise, with branches", PERF_SAMPLE_BRANCH_ANY | BOTH_RINGS, 2, 1 },
+};
+
+static void sort_desc(const struct sort *sort, char *desc)
+{
+	strscpy(desc, sort->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(sort, sorts, sort_desc);
+
+static struct perf_event *open_sort(struct kunit *test, const struct sort *sort)
+{
+	struct perf_event_attr attr = rig_attr(RIG_PULSED);
+
+	attr.sample_period = 10;
+	attr.sample_type = sort->branches ? PERF_SAMPLE_BRANCH_STACK : 0;
+	attr.branch_sample_type = sort->branches;
+	attr.precise_ip = sort->precise;
+	return rig_open(test, &attr);
+}
+
+static void close_last(struct rig *rig)
+{
+	perf_event_release_kernel(rig->events[--rig->n_events]);
+}
+
+/* perf calls sched_task at each context switch while one request remains. */
+static void sched_task_is_requested_only_while_an_event_needs_it(struct kunit *test)
+{
+	const struct sort *sort = test->param_value;
+	struct perf_event *one = open_sort(test, sort), *two = open_sort(test, sort);
+	int added, stopped, started, deleted;
+
+	VERIFIES(test, "DRC-096");
+	KUNIT_EXPECT_EQ(test, requested_sched_task(), 0);
+	perf_event_enable(one);
+	KUNIT_EXPECT_EQ(test, requested_sched_task(), sort->requests);
+	perf_event_enable(two);
+	KUNIT_EXPECT_EQ(test, requested_sched_task(), 2 * sort->requests);
+	perf_event_disable(one);
+	KUNIT_EXPECT_EQ(test, requested_sched_task(), sort->requests);
+	perf_event_enable(one);
+	KUNIT_EXPECT_EQ(test, requested_sched_task(), 2 * sort->requests);
+	perf_event_disable(one);
+	/* The other event is closed while it is enabled. */
+	close_last(test->priv);
+	KUNIT_EXPECT_EQ(test, requested_sched_task(), 0);
+
+	local_irq_disable();
+	rig_add(one, 0);
+	added = requested_sched_task();
+	rig_start(one, PERF_EF_RELOAD);
+	rig_stop(one, PERF_EF_UPDATE);
+	stopped = requested_sched_task();
+	rig_start(one, PERF_EF_RELOAD);
+	started = requested_sched_task();
+	rig_del(one);
+	deleted = requested_sched_task();
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, added, sort->requests);
+	KUNIT_EXPECT_EQ(test, stopped, sort->requests);
+	KUNIT_EXPECT_EQ(test, started, sort->requests);
+	KUNIT_EXPECT_EQ(test, deleted, 0);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE_PARAM(sample_has_exactly_the_requested_branches, filter_gen_params),
 	KUNIT_CASE_PARAM(unsupported_branch_filter_is_rejected, refused_gen_params),
@@ -555,6 +641,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(saved_calls_are_restored_only_once),
 	KUNIT_CASE(records_outside_call_stack_mode_are_not_restored),
 	KUNIT_CASE(call_stack_follows_its_task_when_contexts_are_swapped),
+	KUNIT_CASE_PARAM(sched_task_is_requested_only_while_an_event_needs_it, sort_gen_params),
 	{}
 };
 

@@ -257,7 +257,7 @@ static void read_adds_only_new_events(struct kunit *test)
 #ifdef CONFIG_HAVE_HW_BREAKPOINT
 static struct {
 	struct perf_event *event;
-	bool armed;
+	unsigned int left; /* number of accesses until the break-in, including that one; 0: none */
 } between;
 
 /*
@@ -267,41 +267,76 @@ static struct {
 static void read_in_between(struct perf_event *bp, struct perf_sample_data *data,
 			    struct pt_regs *regs)
 {
-	if (!between.armed)
+	if (!between.left || --between.left)
 		return;
-	between.armed = false;
 	rig_tick(RIG_PULSED, 1);
 	between.event->pmu->read(between.event);
 }
 
-static void nested_read_adds_no_event_twice(struct kunit *test)
-{
-	struct perf_event *event = rig_open_pulsed(test), *breakpoint;
-	struct rig *rig = test->priv;
-	struct perf_event_attr attr;
-	u64 count;
+/* More accesses than a read makes to one variable. */
+#define MAX_ACCESSES 20
 
-	VERIFIES(test, "DRC-058", "DRC-059", "NMI-002");
+/*
+ * Break in after each access of a read to @address. Return the number of accesses. A read accesses
+ * prev_count before and after it reads the counter, and logs the access to the counter in between.
+ */
+static unsigned int break_in(struct kunit *test, struct perf_event *event, const char *what,
+			     const void *address)
+{
+	struct perf_event_attr attr;
+	struct perf_event *breakpoint;
+	unsigned int n;
+
 	hw_breakpoint_init(&attr);
-	attr.bp_addr = (unsigned long)&event->hw.prev_count;
+	attr.bp_addr = (unsigned long)address;
 	attr.bp_len = HW_BREAKPOINT_LEN_8;
 	attr.bp_type = HW_BREAKPOINT_RW;
 	breakpoint = perf_event_create_kernel_counter(&attr, RIG_CPU, NULL, read_in_between, NULL);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, breakpoint);
-	rig->events[rig->n_events++] = breakpoint;
+	KUNIT_EXPECT_FALSE(test, IS_ERR(breakpoint));
+	if (IS_ERR(breakpoint))
+		return 0;
+	for (n = 1; n < MAX_ACCESSES; n++) {
+		u64 before = rig_count(event), count;
+		bool broke_in;
+
+		local_irq_disable();
+		rig_add(event, PERF_EF_START);
+		rig_tick(RIG_PULSED, 1);
+		between.left = n;
+		event->pmu->read(event);
+		broke_in = !between.left;
+		between.left = 0;
+		count = rig_count(event) - before;
+		rig_del(event);
+		local_irq_enable();
+
+		if (!broke_in)
+			break;
+		KUNIT_EXPECT_EQ_MSG(test, count, 2ULL, "after access %u to %s", n, what);
+		KUNIT_EXPECT_EQ_MSG(test, rig_count(event) - before, 2ULL,
+				    "after access %u to %s, deleted", n, what);
+	}
+	perf_event_release_kernel(breakpoint);
+	return n - 1;
+}
+
+static void nested_read_adds_no_event_twice(struct kunit *test)
+{
+	struct perf_event *event = rig_open_pulsed(test);
+	const struct rig *rig = test->priv;
+	unsigned int n;
+
+	VERIFIES(test, "DRC-058", "DRC-059", "NMI-002");
 	between.event = event;
-
-	local_irq_disable();
-	rig_add(event, PERF_EF_START);
-	rig_tick(RIG_PULSED, 1);
-	between.armed = true;
-	count = rig_read(event);
-	rig_del(event);
-	local_irq_enable();
-
-	KUNIT_EXPECT_FALSE(test, between.armed);
-	KUNIT_EXPECT_EQ(test, count, 2ULL);
-	KUNIT_EXPECT_EQ(test, rig_count(event), 2ULL);
+	n = break_in(test, event, "prev_count", &event->hw.prev_count);
+	KUNIT_EXPECT_GE(test, n, 2U);
+	/* The calls of read and the accesses to the counter are logged. */
+	n = break_in(test, event, "the log", &rig->cpuc->journal.next);
+	KUNIT_EXPECT_GE(test, n, 2U);
+	n = break_in(test, event, "count", &event->count);
+	KUNIT_EXPECT_GE(test, n, 1U);
+	n = break_in(test, event, "period_left", &event->hw.period_left);
+	KUNIT_EXPECT_GE(test, n, 1U);
 }
 #else
 static void nested_read_adds_no_event_twice(struct kunit *test)

@@ -269,6 +269,146 @@ static void counter_is_written_before_it_is_enabled(struct kunit *test)
 	KUNIT_EXPECT_GT(test, enable_at, value_at);
 }
 
+/* The selectors of all counters, as the driver wrote them. */
+struct selectors {
+	u64 evtsel[GENERAL];
+	u64 fixed;
+	u64 ctrl;
+	unsigned int enables; /* times that a counter was enabled */
+	unsigned int changes; /* times that the selector of an enabled counter changed */
+};
+
+static struct selectors read_selectors(void)
+{
+	struct selectors selectors = {
+		.fixed = rig_reg(REFPMU_REG_FIXED_CTR_CTRL),
+		.ctrl = rig_reg(REFPMU_REG_GLOBAL_CTRL),
+	};
+	unsigned int i;
+
+	for (i = 0; i < GENERAL; i++)
+		selectors.evtsel[i] = rig_reg(REFPMU_REG_EVTSEL(i));
+	return selectors;
+}
+
+/* A general counter is enabled by its own bit, whether or not GLOBAL_CTRL stops all counters. */
+static void write_evtsel(struct selectors *to, u64 *evtsel, u64 value)
+{
+	to->enables += !(*evtsel & REFPMU_EVTSEL_EN) && value & REFPMU_EVTSEL_EN;
+	to->changes += *evtsel & value & REFPMU_EVTSEL_EN && *evtsel != value;
+	*evtsel = value;
+}
+
+/* All fixed counters are written at once, so they may change while GLOBAL_CTRL stops them. */
+static void write_fixed(struct selectors *to, u64 value)
+{
+	unsigned int i;
+
+	for (i = 0; i < rig_device->params.fixed; i++) {
+		const u64 mask = REFPMU_FIXED_OS(i) | REFPMU_FIXED_USR(i);
+		const u64 before = to->fixed & mask, after = value & mask;
+
+		to->enables += !before && after;
+		to->changes += to->ctrl & BIT_ULL(REFPMU_FIXED_BASE + i) && before && after &&
+			       before != after;
+	}
+	to->fixed = value;
+}
+
+static void write_selectors(struct selectors *to, const struct refpmu_log_entry *log, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		const u32 reg = log[i].what;
+
+		if (log[i].kind != REFPMU_LOG_WRITE)
+			continue;
+		if (reg >= REFPMU_REG_EVTSEL(0) && reg < REFPMU_REG_EVTSEL(GENERAL))
+			write_evtsel(to, &to->evtsel[reg - REFPMU_REG_EVTSEL(0)], log[i].arg);
+		else if (reg == REFPMU_REG_FIXED_CTR_CTRL)
+			write_fixed(to, log[i].arg);
+		else if (reg == REFPMU_REG_GLOBAL_CTRL)
+			to->ctrl = log[i].arg;
+	}
+}
+
+/* Let @first count, then @second. If @at_once, the PMU is disabled from one to the other. */
+static void count_in_turn(struct perf_event *first, struct perf_event *second, bool at_once)
+{
+	rig_add(first, PERF_EF_START);
+	rig_stop(first, PERF_EF_UPDATE);
+	rig_start(first, PERF_EF_RELOAD);
+	if (at_once)
+		perf_pmu_disable(first->pmu);
+	rig_del(first);
+	rig_add(second, PERF_EF_START);
+	if (at_once)
+		perf_pmu_enable(first->pmu);
+	rig_del(second);
+}
+
+#define TURN_LOG 256
+
+static const struct turn {
+	u64 config;
+	bool exclude_user;
+	bool exclude_kernel;
+} turns[] = {
+	{ RIG_PULSED },
+	{ RIG_PULSED, .exclude_user = true },
+	{ RIG_PULSED_TOO, .exclude_kernel = true },
+	{ REFPMU_EVENT_WIDE },
+	{ REFPMU_EVENT_BRANCHES },
+	{ REFPMU_EVENT_CYCLES },
+	{ REFPMU_EVENT_CYCLES, .exclude_user = true },
+	{ REFPMU_EVENT_CYCLES, .exclude_kernel = true },
+};
+
+/*
+ * Each event follows each other one, on the same counter or on another one. Between the two writes
+ * of a driver that enables the counter first, it would count events of the previous selector.
+ */
+static void selector_of_an_enabled_counter_never_changes(struct kunit *test)
+{
+	struct perf_event *events[ARRAY_SIZE(turns)];
+	struct refpmu_log_entry *log;
+	unsigned int i, pair;
+
+	VERIFIES(test, "DRV-040");
+	log = kunit_kcalloc(test, TURN_LOG, sizeof(*log), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, log);
+	for (i = 0; i < ARRAY_SIZE(turns); i++) {
+		struct perf_event_attr attr = rig_attr(turns[i].config);
+
+		attr.exclude_user = turns[i].exclude_user;
+		attr.exclude_kernel = turns[i].exclude_kernel;
+		events[i] = rig_open(test, &attr);
+	}
+	for (pair = 0; pair < 2 * ARRAY_SIZE(turns) * ARRAY_SIZE(turns); pair++) {
+		const unsigned int first = pair / 2 / ARRAY_SIZE(turns);
+		const unsigned int second = pair / 2 % ARRAY_SIZE(turns);
+		struct selectors selectors;
+		u64 begin, written;
+
+		if (first == second)
+			continue;
+		local_irq_disable();
+		selectors = read_selectors();
+		begin = local64_read(&rig_cpu()->journal.next);
+		count_in_turn(events[first], events[second], pair & 1);
+		written = local64_read(&rig_cpu()->journal.next) - begin;
+		refpmu_journal_copy(&rig_cpu()->journal, log, min_t(u64, written, TURN_LOG));
+		local_irq_enable();
+
+		KUNIT_ASSERT_LE(test, written, (u64)TURN_LOG);
+		write_selectors(&selectors, log, written);
+		KUNIT_EXPECT_GE(test, selectors.enables, 2U);
+		KUNIT_EXPECT_EQ_MSG(test, selectors.changes, 0U, "event %u, then %u%s", first,
+				    second, pair & 1 ? ", at once" : "");
+	}
+}
+
 static void committed_group_counts(struct kunit *test)
 {
 	struct perf_event *events[GENERAL];
@@ -576,6 +716,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(del_discards_a_pending_overflow),
 	KUNIT_CASE(fixed_counter_leaves_general_counters_to_others),
 	KUNIT_CASE(counter_is_written_before_it_is_enabled),
+	KUNIT_CASE(selector_of_an_enabled_counter_never_changes),
 	KUNIT_CASE(committed_group_counts),
 	KUNIT_CASE(cancelled_group_changes_nothing),
 	KUNIT_CASE(failed_commit_leaves_the_transaction_open),

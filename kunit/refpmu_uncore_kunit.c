@@ -4,6 +4,7 @@
 #include <linux/err.h>
 #include <linux/hrtimer.h>
 
+#include "scope.h"
 #include "uncore/uncore.h"
 #include "verifies.h"
 
@@ -151,21 +152,49 @@ static void event_init_rejects_events_without_a_cpu(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic64_read(&refpmu_uncore.live), live);
 }
 
+/* If the kernel keeps the cpumask, it checks the CPU itself. */
+static void expect_cpu(struct kunit *test, const struct perf_event *event, int requested)
+{
+	KUNIT_EXPECT_EQ_MSG(test, event->cpu,
+			    refpmu_uncore.scoped ? requested : (int)refpmu_uncore.cpu,
+			    "requested CPU %d", requested);
+}
+
+/* Open @sibling like perf, which holds the lock of the context while it walks the group. */
+static int init_sibling(struct perf_event *sibling)
+{
+	struct mutex *lock = &sibling->group_leader->ctx->mutex;
+	int err;
+
+	mutex_lock(lock);
+	err = refpmu_uncore_event_init(sibling);
+	mutex_unlock(lock);
+	return err;
+}
+
 static void event_runs_on_a_cpu_of_the_cpumask(struct kunit *test)
 {
 	const struct perf_event_attr attr = attr_of(REQUESTS);
-	struct perf_event *event = new_event(test, &attr);
-	int cpu;
+	struct perf_event *leader = new_event(test, &attr), *sibling = new_event(test, &attr);
+	struct perf_event_context *context = kunit_kzalloc(test, sizeof(*context), GFP_KERNEL);
+	int leader_cpu, sibling_cpu;
 
 	VERIFIES(test, "DRC-029", "DRC-091", "INI-020");
-	for_each_online_cpu(cpu) {
-		event->cpu = cpu;
-		KUNIT_ASSERT_EQ(test, refpmu_uncore_event_init(event), 0);
-		/* If the kernel keeps the cpumask, it checks the CPU itself. */
-		KUNIT_EXPECT_EQ_MSG(test, event->cpu,
-				    refpmu_uncore.scoped ? cpu : (int)refpmu_uncore.cpu,
-				    "cpu %d", cpu);
-		destroy_event(event);
+	KUNIT_ASSERT_NOT_NULL(test, context);
+	mutex_init(&context->mutex);
+	leader->ctx = context;
+	sibling->group_leader = leader;
+	for_each_online_cpu(leader_cpu) {
+		for_each_online_cpu(sibling_cpu) {
+			leader->cpu = leader_cpu;
+			KUNIT_ASSERT_EQ(test, refpmu_uncore_event_init(leader), 0);
+			expect_cpu(test, leader, leader_cpu);
+			sibling->cpu = sibling_cpu;
+			KUNIT_ASSERT_EQ(test, init_sibling(sibling), 0);
+			expect_cpu(test, sibling, sibling_cpu);
+			destroy_event(sibling);
+			destroy_event(leader);
+		}
 	}
 	KUNIT_EXPECT_TRUE(test, refpmu_uncore.scoped || cpu_online(refpmu_uncore.cpu));
 }
@@ -313,21 +342,23 @@ static void uncore_exit(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(pmu_has_no_interrupt_and_no_exclusion),
-	KUNIT_CASE(event_of_another_type_reaches_no_check),
-	KUNIT_CASE(event_init_rejects_events_without_a_cpu),
-	KUNIT_CASE(event_runs_on_a_cpu_of_the_cpumask),
-	KUNIT_CASE(kernel_counters_cannot_sample),
-	KUNIT_CASE(kernel_counters_count),
-	KUNIT_CASE(timer_runs_only_while_a_counter_runs),
-	KUNIT_CASE(poll_folds_across_every_wrap),
-	KUNIT_CASE(late_update_folds_once),
-	KUNIT_CASE(moved_events_keep_their_count),
+	KUNIT_CASE_PARAM(pmu_has_no_interrupt_and_no_exclusion, scope_gen_params),
+	KUNIT_CASE_PARAM(event_of_another_type_reaches_no_check, scope_gen_params),
+	KUNIT_CASE_PARAM(event_init_rejects_events_without_a_cpu, scope_gen_params),
+	KUNIT_CASE_PARAM(event_runs_on_a_cpu_of_the_cpumask, scope_gen_params),
+	KUNIT_CASE_PARAM(kernel_counters_cannot_sample, scope_gen_params),
+	KUNIT_CASE_PARAM(kernel_counters_count, scope_gen_params),
+	KUNIT_CASE_PARAM(timer_runs_only_while_a_counter_runs, scope_gen_params),
+	KUNIT_CASE_PARAM(poll_folds_across_every_wrap, scope_gen_params),
+	KUNIT_CASE_PARAM(late_update_folds_once, scope_gen_params),
+	KUNIT_CASE_PARAM(moved_events_keep_their_count, scope_gen_params),
 	{}
 };
 
 static struct kunit_suite suite = {
 	.name = "refpmu_uncore",
+	.suite_exit = scope_suite_exit,
+	.init = scope_init,
 	.exit = uncore_exit,
 	.test_cases = cases,
 };

@@ -41,8 +41,22 @@ CONFORMANCE_CASE(Uncore, CpumaskNamesOneOnlineCpu, .rules = {rule::UNC_004, rule
       << rule::UNC_004.text << *text;
 }
 
+// Checks that `event`, which was opened on `requested_cpu`, is on `designated` and on no other CPU.
 // Only events of the same CPU may write into one ring buffer. So PERF_EVENT_IOC_SET_OUTPUT reveals
 // the CPU of an event.
+void ExpectOnlyOn(int designated, int requested_cpu, const Event& event) {
+  for (const int cpu : OnlineCpus()) {
+    const Event of_cpu = Open(Software(PERF_COUNT_SW_DUMMY), {.pid = -1, .cpu = cpu});
+    const Ring ring(of_cpu, 1);
+    const auto output = static_cast<unsigned long>(of_cpu.fd());
+    EXPECT_THAT(event.TryIoctl(PERF_EVENT_IOC_SET_OUTPUT, output),
+                FailsWith(cpu == designated ? 0 : EINVAL))
+        << rule::INI_020.text << " requested CPU " << requested_cpu << ", compared with CPU "
+        << cpu;
+    event.TryIoctl(PERF_EVENT_IOC_SET_OUTPUT, static_cast<unsigned long>(-1));
+  }
+}
+
 CONFORMANCE_CASE(Uncore, EventsAreOnCpumaskCpuOnly, .rules = {rule::INI_020},
                  .needs = {Cap::kCpus2}) {
   const int designated = target().DesignatedCpu();
@@ -50,15 +64,36 @@ CONFORMANCE_CASE(Uncore, EventsAreOnCpumaskCpuOnly, .rules = {rule::INI_020},
   MoveEventsTo(designated);
   for (const int requested_cpu : OnlineCpus()) {
     const Event event = Open(target().AnyEvent(), {.pid = -1, .cpu = requested_cpu});
-    for (const int cpu : OnlineCpus()) {
-      const Event of_cpu = Open(Software(PERF_COUNT_SW_DUMMY), {.pid = -1, .cpu = cpu});
-      const Ring ring(of_cpu, 1);
-      const auto output = static_cast<unsigned long>(of_cpu.fd());
-      EXPECT_THAT(event.TryIoctl(PERF_EVENT_IOC_SET_OUTPUT, output),
-                  FailsWith(cpu == designated ? 0 : EINVAL))
-          << rule::INI_020.text << " requested CPU " << requested_cpu << ", compared with CPU "
-          << cpu;
-      event.TryIoctl(PERF_EVENT_IOC_SET_OUTPUT, static_cast<unsigned long>(-1));
+    ExpectOnlyOn(designated, requested_cpu, event);
+  }
+}
+
+// perf accepts a sibling only if it is on the CPU of its leader after event_init. So a driver that
+// moves leaders but not siblings refuses every group that was opened on another CPU.
+CONFORMANCE_CASE(Uncore, MembersOpenedOnAnyCpuFormGroup, .rules = {rule::UNC_010, rule::INI_020},
+                 .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kCpus2, Cap::kGroups}) {
+  const EventSpec spec = target().AnyEvent();
+  for (const int designated : OnlineCpus()) {
+    MoveEventsTo(designated);
+    for (const int leader_cpu : OnlineCpus()) {
+      for (const int sibling_cpu : OnlineCpus()) {
+        const Event leader = Open(spec, {.pid = -1, .cpu = leader_cpu});
+        const OpenResult opened = TryOpen(
+            spec, {.pid = -1, .cpu = sibling_cpu, .group_fd = leader.fd(), .disabled = false});
+        ASSERT_THAT(opened, Succeeds())
+            << rule::UNC_010.text << " designated CPU " << designated << ", leader on "
+            << leader_cpu << ", sibling on " << sibling_cpu;
+        const Event& sibling = opened.event;
+        ExpectOnlyOn(designated, leader_cpu, leader);
+        ExpectOnlyOn(designated, sibling_cpu, sibling);
+        Pulse(spec, 5);
+        leader.EnableGroup();
+        Pulse(spec, 60);
+        leader.DisableGroup();
+        Pulse(spec, 700);
+        EXPECT_THAT(leader.Read(), Counted(spec, 60)) << rule::UNC_010.text;
+        EXPECT_THAT(sibling.Read(), Counted(spec, 60)) << rule::UNC_010.text;
+      }
     }
   }
 }
