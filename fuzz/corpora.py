@@ -21,6 +21,9 @@ import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from vm import store
+from vm.errors import PmuvmError
+
 ROOT = Path(__file__).resolve().parent.parent
 CORPUS = ROOT / "fuzz" / "corpus"
 UNPACKED = ROOT / "build" / "fuzz" / "corpus"
@@ -151,24 +154,11 @@ def add(subject: str, found: Iterable[bytes], corpus: Path = CORPUS) -> int:
     known = {name_of(data) for data in regression(subject, corpus).values()} | old.keys()
     new = {name: data for data in found if (name := name_of(data)) not in known}
     if new or not path.exists():
-        _replace(path, packed(old | new))
-    return len(new)
-
-
-def _replace(path: Path, data: bytes) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         try:
-            with open(descriptor, "wb") as file:
-                file.write(data)
-            os.chmod(name, 0o644)
-            os.rename(name, path)
-        except BaseException:
-            os.unlink(name)
-            raise
-    except OSError as error:
-        raise CorpusError(f"{path}: {error.strerror or error}") from error
+            store.write(path, packed(old | new))
+        except PmuvmError as error:
+            raise CorpusError(f"{path}: {error}") from error
+    return len(new)
 
 
 def _list(options: argparse.Namespace) -> None:

@@ -16,6 +16,7 @@ from ci.units.inputs import Inputs
 from ci.units.readers import reads
 from ci.units.schedule import Machine
 from ci.units.unit import Unit
+from fuzz import corpora
 from vm import kernel
 
 INPUTS = Inputs()
@@ -169,7 +170,7 @@ KUNIT = {"kunit/6.12"}
         ("conformance/targets/refpmu.toml", RUNS | MUTANTS | {"unit/conformance"}),
         ("fuzz/corpus/period/named_input", {"fuzz/period"}),
         ("fuzz/corpus/period.zip", {"fuzz/period"}),
-        ("fuzz/corpora.py", {f"fuzz/{subject}" for subject in catalogue.subjects()}),
+        ("fuzz/corpora.py", {f"fuzz/{subject}" for subject in corpora.subjects()}),
         ("package:qemu-system-x86", RUNS | MUTANTS | KUNIT),
         ("source:6.12", MUTANTS | KUNIT),
         ("suite:runner", RUNS | MUTANTS),

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from ci import judge, lint, matrix_file
 from ci.units.inputs import Inputs, package_files
 from ci.units.unit import OUT, ROOT, Unit
-from vm import suite
+from fuzz import corpora
 
 PYTHON = "/usr/bin/python3"
 KERNELS = ("6.12", "6.1")
@@ -291,7 +291,7 @@ def run_units(jobs: Sequence[tuple[str, str]]) -> list[Unit]:
                     f"target:{target}",
                     *("suite:runner", "suite:report", "suite:cases"),
                     *("glob:conformance/targets/*", "glob:conformance/waivers/*"),
-                    "glob:vm/kernels/*",
+                    *("glob:vm/kernels/*", "file:vm/initrd/probe"),
                     f"cache:kernels/{kernel}-amd64.json",
                 ),
                 memory_mb=GUEST_MB,
@@ -302,16 +302,10 @@ def run_units(jobs: Sequence[tuple[str, str]]) -> list[Unit]:
     return found
 
 
-def subjects() -> list[str]:
-    """The harnesses, without `empty`, which only serves for comparison."""
-    names = {path.name.removesuffix("_fuzzer.cpp") for path in (ROOT / "fuzz").glob("*_fuzzer.cpp")}
-    return sorted(names - {"empty"})
-
-
 def fuzz_units() -> list[Unit]:
     """A unit for each harness, which replays its corpus."""
     found = []
-    for subject in subjects():
+    for subject in corpora.subjects():
         program = f"build/fuzz/fuzz/{subject}_fuzzer"
         replay = (PYTHON, "-m", "fuzz.corpora", "replay", subject, program)
         found.append(
@@ -322,7 +316,8 @@ def fuzz_units() -> list[Unit]:
                 f"ci/build fuzz fuzzers && {' '.join(replay)}",
                 needs=("build/fuzz",),
                 reads=(
-                    *(f"product:{program}", "file:fuzz/corpora.py"),
+                    *(f"product:{program}", "file:fuzz/__init__.py", "file:fuzz/corpora.py"),
+                    *("file:vm/__init__.py", "file:vm/errors.py", "file:vm/store.py"),
                     *(f"file:fuzz/corpus/{subject}.zip", f"glob:fuzz/corpus/{subject}/*"),
                 ),
                 default_s=4,

@@ -10,6 +10,7 @@ from ci.units import catalogue
 from ci.units.catalogue import GUESTS, GUEST_MB, HOUR_S, KERNELS, PYTHON
 from ci.units.inputs import Inputs
 from ci.units.unit import OUT, ROOT, Unit
+from fuzz import corpora
 from vm import kernel
 
 ANALYZER_PARTS = 16
@@ -180,7 +181,7 @@ def _oracle() -> list[Unit]:
 
 
 def _fuzzing() -> list[Unit]:
-    subjects = catalogue.subjects()
+    subjects = corpora.subjects()
     each_s = 2 * FUZZ_S // len(subjects)
     pure = [
         Unit(
