@@ -16,6 +16,7 @@
 
 #include "perf/permission.h"
 #include "stimulus/stimuli.h"
+#include "stimulus/work/work.h"
 #include "system/context.h"
 #include "system/cpu.h"
 #include "system/sysctl.h"
@@ -180,6 +181,9 @@ void SkipCase(Cap missing, std::string_view reason) {
 void Case::Prepare() const {
   if (meta_.cpu >= 0) PinTo(target().Cpu(static_cast<std::size_t>(meta_.cpu)));
   if (!target().Claims(Cap::kQuietFork)) PrepareFaults();
+  const bool stimulated =
+      std::find(meta_.needs.begin(), meta_.needs.end(), Cap::kStimulus) != meta_.needs.end();
+  if (stimulated && target().HasWork()) StartWorker();
   if (target().Claims(Cap::kSampling)) SampleRateLimit::Set(SampleRateLimit::kNoLimit);
 }
 

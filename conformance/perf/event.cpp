@@ -97,8 +97,10 @@ void RecordOpen(std::string opened) {
   calls.push_back(std::move(opened));
 }
 
-// On a system-wide PMU, replaces the default (this task, any CPU) by the designated CPU.
+// On a system-wide PMU, replaces the default (this task, any CPU) by the designated CPU. If a
+// worker makes the events happen, replaces this task by the worker.
 void Place(pid_t* pid, int* cpu) {
+  if (*pid == 0 && Policy().default_task) *pid = Policy().default_task().value_or(0);
   if (*pid != 0 || *cpu != -1 || !Policy().default_cpu) return;
   const std::optional<int> designated = Policy().default_cpu();
   if (!designated) return;
@@ -165,6 +167,8 @@ perf_event_attr MakeAttr(const EventSpec& spec, const OpenOptions& options) {
   attr.remove_on_exec = options.sigtrap;
   attr.sig_data = options.sig_data;
   attr.write_backward = options.write_backward;
+  // A worker works in user mode, and the kernel starts and stops it.
+  if (spec.stimulus == StimulusKind::kWork && !options.exclude_user) attr.exclude_kernel = 1;
   if (options.edit) options.edit(attr);
   return attr;
 }

@@ -34,9 +34,12 @@ enum class StimulusKind {
   kContextSwitches,
   kMigrations,
   kSyscalls,
-  kInstructions,
   kIncrements,
+  kWork,  // a worker process executes instructions (work/work.h)
 };
+
+// The unit of work of a worker (kWork).
+enum class WorkKind { kInstructions, kBranches, kLoads, kStores, kCalls };
 
 // How much a count may deviate: by `abs` events or by the fraction `rel`, whichever is more. The
 // target file states both.
@@ -58,6 +61,8 @@ struct EventSpec {
   // system call.
   std::uint16_t code = 0;
   std::uint32_t ticks = 0;  // clock ticks per event (kClock)
+  WorkKind work = WorkKind::kInstructions;  // (kWork)
+  std::uint32_t work_extra = 0;  // events that each command to the worker adds (kWork)
   // Properties that a pulse needs to cause this event: cycles, and off-core request and response
   // bits (kPulse).
   std::uint32_t latency = 0;
@@ -116,6 +121,9 @@ struct OpenPolicy {
   // Returns the CPU that replaces the default (this task, any CPU) on a system-wide PMU; nullopt
   // for other PMUs.
   std::function<std::optional<int>()> default_cpu = {};
+  // Returns the task that replaces the calling task: the one that makes the events happen, if that
+  // is another one.
+  std::function<std::optional<pid_t>()> default_task = {};
 };
 void SetOpenPolicy(OpenPolicy policy);
 

@@ -12,23 +12,6 @@
 namespace pmuconf {
 namespace {
 
-TEST(Instructions, PlanHasExactNumber) {
-  for (const std::uint64_t n : {0, 1, 2, 3}) EXPECT_FALSE(PlanInstructions(n)) << n;
-  for (std::uint64_t n = 4; n < 100; ++n) {
-    const auto plan = PlanInstructions(n);
-    ASSERT_TRUE(plan) << n;
-    EXPECT_GE(plan->rounds, 1u) << n;
-    EXPECT_EQ(2 + (plan->odd ? 1 : 0) + 2 * plan->rounds, n);
-  }
-  const auto most = PlanInstructions(UINT64_MAX);
-  ASSERT_TRUE(most);
-  EXPECT_EQ(2 * most->rounds + (most->odd ? 1 : 0), UINT64_MAX - 2);
-}
-
-TEST(Instructions, ExecutionSucceeds) {
-  for (const std::uint64_t n : {0, 4, 5, 1'001}) ExecuteInstructions(n);
-}
-
 TEST(PageFaults, NumberIsExact) {
   const auto faults = [] {
     rusage usage = {};

@@ -32,17 +32,6 @@ std::optional<std::uint16_t> CheapCall(std::string_view name);
 // Makes one of these calls `n` times.
 void CallSystem(std::uint16_t number, std::uint64_t n);
 
-// A plan for `n` instructions: two before the loop, one more if `n` is odd, and two per round.
-struct InstructionPlan {
-  std::uint64_t rounds = 0;
-  bool odd = false;
-};
-// Returns nullopt if `n` is below four, the length of the shortest path.
-std::optional<InstructionPlan> PlanInstructions(std::uint64_t n);
-// Executes `n` instructions in user space, in addition to those of the call itself. Throws Broken
-// if the function does not support this processor.
-void ExecuteInstructions(std::uint64_t n);
-
 // Makes `n` software increments (SW_INCR) in user space, on every arm64 counter that counts them.
 // User space may do that only while the module refpmu_swinc is loaded.
 void Increment(std::uint64_t n);

@@ -11,6 +11,7 @@
 #include "perf/compat_call.h"
 #include "perf/registers.h"
 #include "stimulus/stimuli.h"
+#include "stimulus/work/work.h"
 #include "system/broken.h"
 #include "system/context.h"
 #include "system/cpu.h"
@@ -29,6 +30,17 @@ std::string Find(const std::string& pattern) {
     if (fnmatch(pattern.c_str(), device.c_str(), 0) == 0) return device;
   }
   throw NoSuchPmu("no PMU matches '" + pattern + "' in " + kEventSource);
+}
+
+// Makes the worker of this process cause `n` events.
+void Work(const EventSpec& spec, std::uint64_t n) {
+  Worker* const worker = StartedWorker();
+  if (worker == nullptr) throw Broken("this process has no worker");
+  if (n != 0 && n <= spec.work_extra) {
+    SkipUnclaimed("needs " + std::to_string(n) + " events at once; the fewest that the work makes are " +
+                  std::to_string(spec.work_extra + 1));
+  }
+  worker->Run(spec.work, n, spec.work_extra);
 }
 
 }  // namespace
@@ -127,6 +139,8 @@ EventSpec Target::ResolveClaim(const EventClaim& claim) const {
   spec.type = type_;
   spec.stimulus = claim.stimulus;
   spec.ticks = claim.ticks;
+  spec.work = claim.work;
+  spec.work_extra = claim.work_extra;
   spec.latency = claim.latency;
   spec.response = claim.response;
   spec.counters = claim.counters;
@@ -247,7 +261,9 @@ std::vector<EventSpec> Target::AnyEvents(std::size_t n) const {
   return specs;
 }
 
+// All work is instructions.
 bool ShareStimulus(const EventSpec& a, const EventSpec& b) {
+  if (a.stimulus == StimulusKind::kWork) return b.stimulus == StimulusKind::kWork;
   return a.stimulus == b.stimulus && a.code == b.code;
 }
 
@@ -255,6 +271,11 @@ PulseOptions WithRequirements(const EventSpec& spec, PulseOptions options) {
   if (options.latency == 0) options.latency = spec.latency;
   if (options.response == 0) options.response = spec.response;
   return options;
+}
+
+bool Target::HasWork() const {
+  return std::any_of(claims_.begin(), claims_.end(),
+                     [](const EventClaim& e) { return e.stimulus == StimulusKind::kWork; });
 }
 
 void Target::Stimulate(const EventSpec& spec, std::uint64_t n, const PulseOptions& options) const {
@@ -276,10 +297,10 @@ void Target::Stimulate(const EventSpec& spec, std::uint64_t n, const PulseOption
       return Migrate(n, Cpu(0), Cpu(1));
     case StimulusKind::kSyscalls:
       return CallSystem(spec.code, n);
-    case StimulusKind::kInstructions:
-      return ExecuteInstructions(n);
     case StimulusKind::kIncrements:
       return Increment(n);
+    case StimulusKind::kWork:
+      return Work(spec, n);
     case StimulusKind::kNone:
       throw Broken("event " + spec.name + " has no stimulus");
   }

@@ -101,6 +101,8 @@ struct EventClaim {
   std::optional<std::uint16_t> code;     // if absent, sysfs states it
   std::optional<std::uint16_t> syscall;  // number of the system call that generates it
   std::uint32_t ticks = 0;
+  WorkKind work = WorkKind::kInstructions;
+  std::uint32_t work_extra = 0;
   std::uint32_t latency = 0;  // latency to `wide`: as in EventSpec
   std::uint64_t response = 0;
   std::uint64_t counters = 0;
@@ -186,6 +188,7 @@ class Target {
 
   bool Claims(Cap cap) const;  // by the file alone; assumes that the machine supports it
   bool Has(Cap cap) const;     // also checks this machine, for kBpf, CPUs and kernel features
+  bool HasWork() const;        // a worker makes some events happen (StimulusKind::kWork)
 
   // Finds the PMU in sysfs. Throws Broken if none matches. `pmu` overrides match().
   void Resolve(const std::string& pmu = {});

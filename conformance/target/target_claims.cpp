@@ -138,8 +138,7 @@ bool Target::Claims(Cap cap) const {
     case Cap::kQuietFork:
       return !any([](const EventClaim& e) {
         return e.stimulus == StimulusKind::kPageFaults ||
-               e.stimulus == StimulusKind::kContextSwitches ||
-               e.stimulus == StimulusKind::kInstructions;
+               e.stimulus == StimulusKind::kContextSwitches;
       });
     case Cap::kSoftware:
       return kind_ == "software";

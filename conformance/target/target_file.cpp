@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "stimulus/stimuli.h"
+#include "stimulus/work/work.h"
 #include "system/sysfs.h"
 #include "target/expression.h"
 #include "target/processor.h"
@@ -48,6 +49,7 @@ constexpr std::array<std::pair<std::string_view, std::uint64_t>, 12> kSoftwareEv
 }};
 
 constexpr std::array<std::pair<std::string_view, StimulusKind>, 9> kStimuli = {{
+    {"work", StimulusKind::kWork},
     {"none", StimulusKind::kNone},
     {"port", StimulusKind::kPulse},
     {"clock", StimulusKind::kClock},
@@ -55,7 +57,6 @@ constexpr std::array<std::pair<std::string_view, StimulusKind>, 9> kStimuli = {{
     {"context_switches", StimulusKind::kContextSwitches},
     {"migrations", StimulusKind::kMigrations},
     {"syscalls", StimulusKind::kSyscalls},
-    {"instructions", StimulusKind::kInstructions},
     {"increments", StimulusKind::kIncrements},
 }};
 
@@ -194,6 +195,12 @@ EventClaim ReadEvent(TomlTable event, const std::string& kind, unsigned general,
   claim.stimulus = Known(&event, "stimulus", event.StringOr("stimulus", "none"), kStimuli);
   if (claim.stimulus == StimulusKind::kClock) {
     claim.ticks = static_cast<std::uint32_t>(event.Int("ticks", 1, 1'000'000));
+  }
+  if (claim.stimulus == StimulusKind::kWork) {
+    const auto work = WorkKindFromString(event.StringOr("work", "instructions"));
+    if (!work) event.Fail("work", "must be instructions, branches, loads, stores or calls");
+    claim.work = *work;
+    claim.work_extra = static_cast<std::uint32_t>(event.IntOr("work_extra", 0, 0, 1'000));
   }
   if (claim.stimulus == StimulusKind::kSyscalls) {
     claim.syscall = CheapCall(event.String("syscall"));

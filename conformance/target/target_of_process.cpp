@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "perf/event.h"
+#include "stimulus/work/work.h"
 
 namespace pmuconf {
 namespace {
@@ -25,13 +26,19 @@ std::optional<int> DefaultCpu() {
   return target().DesignatedCpu();
 }
 
+std::optional<pid_t> DefaultTask() {
+  const Worker* const worker = StartedWorker();
+  return worker == nullptr ? std::nullopt : std::optional(worker->pid());
+}
+
 }  // namespace
 
 const Target& target() { return Existing(); }
 
 void SetTarget(Target target) {
   TargetOfProcess() = std::move(target);
-  SetOpenPolicy({.min_period = TargetOfProcess()->min_period(), .default_cpu = DefaultCpu});
+  SetOpenPolicy({.min_period = TargetOfProcess()->min_period(), .default_cpu = DefaultCpu,
+                 .default_task = DefaultTask});
 }
 
 void ResolveTarget(const std::string& pmu) { Existing().Resolve(pmu); }

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// A worker executes exactly the units that it is asked for. Single-stepping counts them.
+#include "stimulus/work/work.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <cstdint>
+
+#include "system/cpu.h"
+
+namespace pmuconf {
+namespace {
+
+// Executes a plan one instruction at a time and returns their number. The last one is the system
+// call. The step after it executes nothing: it delivers the SIGSTOP.
+std::uint64_t Steps(Worker& worker, WorkKind kind, const WorkPlan& plan) {
+  worker.Load(kind, plan);
+  for (std::uint64_t steps = 0; steps < 100'000; ++steps) {
+    if (ptrace(PTRACE_SINGLESTEP, worker.pid(), nullptr, nullptr) != 0) return 0;
+    int status = 0;
+    if (waitpid(worker.pid(), &status, __WALL) != worker.pid() || !WIFSTOPPED(status)) return 0;
+    if (WSTOPSIG(status) == SIGSTOP) return steps;
+  }
+  return 0;
+}
+
+TEST(Work, CommandExecutesExactlyThatManyInstructions) {
+  Worker worker;
+  for (std::uint64_t n = 1; n <= 300; ++n) {
+    const auto plan = PlanWork(WorkKind::kInstructions, n);
+    if (!plan) continue;
+    EXPECT_EQ(Steps(worker, WorkKind::kInstructions, *plan), n);
+  }
+  EXPECT_EQ(Steps(worker, WorkKind::kInstructions, *PlanWork(WorkKind::kInstructions, 10'001)),
+            10'001U);
+}
+
+TEST(Work, LoopsAndLaddersOfOtherKindsHaveKnownLength) {
+  Worker worker;
+  const auto steps = [&](WorkKind kind, std::uint64_t n) {
+    return Steps(worker, kind, *PlanWork(kind, n));
+  };
+  // The system call; then per unit of the ladder one instruction, and per round two or three.
+  EXPECT_EQ(steps(WorkKind::kBranches, 5), 6U);
+  EXPECT_EQ(steps(WorkKind::kBranches, 64 + 10), 1U + 64 + 2 * 10);
+  EXPECT_EQ(steps(WorkKind::kLoads, 5), 6U);
+  EXPECT_EQ(steps(WorkKind::kLoads, 64 + 10), 1U + 64 + 3 * 10);
+  EXPECT_EQ(steps(WorkKind::kStores, 64 + 10), 1U + 64 + 3 * 10);
+  EXPECT_EQ(steps(WorkKind::kCalls, 5), 1U + 2 * 5);  // the call and the return
+  EXPECT_EQ(steps(WorkKind::kCalls, 64 + 10), 1U + 2 * 64 + 4 * 10);
+}
+
+TEST(Work, EveryNumberOfInstructionsHasOneOrTwoCommands) {
+  EXPECT_EQ(PlanWork(WorkKind::kInstructions, 0), std::nullopt);
+  EXPECT_EQ(PlanWork(WorkKind::kInstructions, 1), (WorkPlan{0, 0}));
+  EXPECT_EQ(PlanWork(WorkKind::kInstructions, 65), (WorkPlan{0, 64}));
+  EXPECT_EQ(PlanWork(WorkKind::kInstructions, 67), (WorkPlan{1, 64}));
+  for (std::uint64_t n = 2; n < 1'000; ++n) {
+    EXPECT_TRUE(PlanWork(WorkKind::kInstructions, n) || PlanWork(WorkKind::kInstructions, n - 1));
+  }
+  EXPECT_EQ(PlanWork(WorkKind::kLoads, 65), (WorkPlan{1, 64}));
+}
+
+TEST(Work, WorkerRunsAgainAndFollowsTheCallersCpu) {
+  Worker worker;
+  PinTo(OnlineCpus().back());
+  for (const std::uint64_t n : {1U, 66U, 1'000U, 1'000'001U}) worker.Run(WorkKind::kStores, n);
+  cpu_set_t cpus;
+  ASSERT_EQ(sched_getaffinity(worker.pid(), sizeof(cpus), &cpus), 0);
+  EXPECT_EQ(CPU_COUNT(&cpus), 1);
+  EXPECT_TRUE(CPU_ISSET(OnlineCpus().back(), &cpus));
+}
+
+TEST(Work, NamesOfKindsAreReadBack) {
+  for (const WorkKind kind : {WorkKind::kInstructions, WorkKind::kBranches, WorkKind::kLoads,
+                              WorkKind::kStores, WorkKind::kCalls}) {
+    EXPECT_EQ(WorkKindFromString(ToString(kind)), kind);
+  }
+  EXPECT_EQ(WorkKindFromString("flops"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace pmuconf

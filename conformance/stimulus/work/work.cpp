@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stimulus/work/work.h"
+
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "stimulus/work/code.h"
+#include "system/broken.h"
+
+namespace pmuconf {
+namespace {
+
+constexpr std::array<std::pair<WorkKind, std::string_view>, 5> kNames = {{
+    {WorkKind::kInstructions, "instructions"},
+    {WorkKind::kBranches, "branches"},
+    {WorkKind::kLoads, "loads"},
+    {WorkKind::kStores, "stores"},
+    {WorkKind::kCalls, "calls"},
+}};
+
+// A round of the loop of instructions has two: it counts down and branches.
+constexpr std::uint64_t kLoopInstructions = 2;
+
+// The target of the loads and stores. The child has its own copy.
+std::uint64_t the_memory = 0;
+
+std::unique_ptr<Worker>& Started() {
+  static std::unique_ptr<Worker> the_worker;
+  return the_worker;
+}
+
+// Dies with the tracer. Becomes traceable, and stops until the tracer sets its registers.
+[[noreturn]] void BecomeWorker() {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  volatile std::uint64_t* const memory = &the_memory;
+  *memory = 0;  // so that a store causes no page fault later
+  if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0) raise(SIGSTOP);
+  _exit(1);
+}
+
+}  // namespace
+
+std::string_view ToString(WorkKind kind) {
+  for (const auto& [known, name] : kNames) {
+    if (known == kind) return name;
+  }
+  return "?";
+}
+
+std::optional<WorkKind> WorkKindFromString(std::string_view name) {
+  for (const auto& [kind, known] : kNames) {
+    if (known == name) return kind;
+  }
+  return std::nullopt;
+}
+
+std::optional<WorkPlan> PlanWork(WorkKind kind, std::uint64_t n) {
+  if (kind != WorkKind::kInstructions) {
+    if (n <= kLadder) return WorkPlan{0, static_cast<unsigned>(n)};
+    return WorkPlan{n - kLadder, kLadder};
+  }
+  if (n == 0) return std::nullopt;
+  const std::uint64_t before_call = n - 1;
+  if (before_call <= kLadder) return WorkPlan{0, static_cast<unsigned>(before_call)};
+  const std::uint64_t in_loop = before_call - kLadder;
+  if (in_loop % kLoopInstructions != 0) return std::nullopt;
+  return WorkPlan{in_loop / kLoopInstructions, kLadder};
+}
+
+Worker::Worker() : owner_(getpid()), pid_(fork()) {
+  if (pid_ < 0) throw BrokenErrno("fork of the worker", errno);
+  if (pid_ == 0) BecomeWorker();
+  try {
+    AwaitStop();
+    if (ptrace(PTRACE_SETOPTIONS, pid_, nullptr, PTRACE_O_EXITKILL) != 0)
+      throw BrokenErrno("ptrace of the worker", errno);
+  } catch (const Broken&) {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, __WALL);
+    throw;
+  }
+}
+
+Worker::~Worker() {
+  if (!Mine()) return;
+  kill(pid_, SIGKILL);
+  waitpid(pid_, nullptr, __WALL);
+}
+
+void Worker::Run(WorkKind kind, std::uint64_t n, std::uint64_t extra) {
+  if (!Mine()) throw Broken("the worker is a child of another process");
+  if (n == 0) return;
+  if (n <= extra) throw Broken("the worker cannot work that little: " + std::to_string(n));
+  FollowCallersCpus();
+  if (const auto plan = PlanWork(kind, n - extra)) return Execute(kind, *plan);
+  // A number of instructions that one command cannot execute, two commands can.
+  for (const std::uint64_t first : {1U, 2U}) {
+    const auto plan = PlanWork(kind, n - extra - first - extra);
+    if (!plan) continue;
+    Execute(kind, *PlanWork(kind, first));
+    return Execute(kind, *plan);
+  }
+  throw Broken("the worker cannot work exactly that much: " + std::to_string(n));
+}
+
+void Worker::Load(WorkKind kind, const WorkPlan& plan) {
+  const int error = LoadWork(pid_, kind, plan, &the_memory);
+  if (error != 0) throw BrokenErrno("registers of the worker", error);
+}
+
+void Worker::Execute(WorkKind kind, const WorkPlan& plan) {
+  Load(kind, plan);
+  if (ptrace(PTRACE_CONT, pid_, nullptr, nullptr) != 0)
+    throw BrokenErrno("continuing the worker", errno);
+  AwaitStop();
+}
+
+// The executor's deadline bounds the wait.
+void Worker::AwaitStop() const {
+  int status = 0;
+  pid_t got = -1;
+  do {
+    got = waitpid(pid_, &status, __WALL);
+  } while (got < 0 && errno == EINTR);
+  if (got != pid_) throw BrokenErrno("waiting for the worker", errno);
+  if (WIFSTOPPED(status) && WSTOPSIG(status) == SIGSTOP) return;
+  throw Broken(WIFSTOPPED(status)
+                   ? "signal " + std::to_string(WSTOPSIG(status)) + " reached the worker"
+                   : "the worker died (status " + std::to_string(status) + ")");
+}
+
+void Worker::FollowCallersCpus() {
+  cpu_set_t wanted;
+  if (sched_getaffinity(0, sizeof(wanted), &wanted) != 0)
+    throw BrokenErrno("sched_getaffinity", errno);
+  if (CPU_EQUAL(&wanted, &cpus_)) return;
+  if (sched_setaffinity(pid_, sizeof(wanted), &wanted) != 0)
+    throw BrokenErrno("sched_setaffinity of the worker", errno);
+  cpus_ = wanted;
+}
+
+bool Worker::Mine() const { return getpid() == owner_; }
+
+void StartWorker() {
+  if (!Started()) Started() = std::make_unique<Worker>();
+}
+
+Worker* StartedWorker() {
+  Worker* const worker = Started().get();
+  return worker != nullptr && worker->Mine() ? worker : nullptr;
+}
+
+}  // namespace pmuconf

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Real work as the stimulus: a process that executes a known number of instructions, branches,
+// loads, stores or calls in user mode, and nothing else.
+//
+// The worker is a child that this process traces. Between two commands it is stopped in the kernel.
+// A command sets its registers to a place in a fixed piece of assembly and continues it; the piece
+// ends with a system call that stops the worker again. So an event of the worker that excludes the
+// kernel counts the work of the command alone, from the first unit on, whatever this process does.
+#ifndef PMUCONF_STIMULUS_WORK_WORK_H_
+#define PMUCONF_STIMULUS_WORK_WORK_H_
+
+#include <sched.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "perf/event.h"
+
+namespace pmuconf {
+
+std::string_view ToString(WorkKind kind);  // "instructions"
+std::optional<WorkKind> WorkKindFromString(std::string_view name);
+
+// One command: where the worker starts, and how often it goes round the loop in front of it.
+// `single` is the number of units in straight line code.
+struct WorkPlan {
+  std::uint64_t rounds = 0;
+  unsigned single = 0;
+  bool operator==(const WorkPlan&) const = default;
+};
+// The longest stretch of straight line code, in units. After a loop the worker executes all of it.
+inline constexpr unsigned kLadder = 64;
+// Returns the plan for `n` units. nullopt if one command cannot execute exactly that many.
+std::optional<WorkPlan> PlanWork(WorkKind kind, std::uint64_t n);
+
+class Worker {
+ public:
+  // Forks the worker and waits until it is stopped. Throws Broken if that fails or if the processor
+  // is not supported.
+  Worker();
+  Worker(const Worker&) = delete;
+  ~Worker();  // kills and reaps it
+
+  pid_t pid() const { return pid_; }
+  bool Mine() const;  // whether this process forked it
+
+  // Executes `n` units on the CPUs that the caller may use. `extra` is what the event counts of each
+  // command beside its units, and n > extra or n = 0. Returns when the worker is stopped again.
+  // Throws Broken if it dies, or if another process calls this.
+  void Run(WorkKind kind, std::uint64_t n, std::uint64_t extra = 0);
+
+  // Sets the registers for a plan. The worker executes it when it is continued.
+  void Load(WorkKind kind, const WorkPlan& plan);
+
+ private:
+  void Execute(WorkKind kind, const WorkPlan& plan);
+  void AwaitStop() const;
+  void FollowCallersCpus();
+
+  pid_t owner_;  // the only process that can trace it
+  pid_t pid_ = -1;
+  cpu_set_t cpus_ = {};
+};
+
+// The worker of this process. StartWorker() forks it, once; its events replace those of the calling
+// task (OpenPolicy::default_task).
+void StartWorker();
+Worker* StartedWorker();  // nullptr before StartWorker(), and in children of this process
+
+}  // namespace pmuconf
+
+#endif  // PMUCONF_STIMULUS_WORK_WORK_H_
