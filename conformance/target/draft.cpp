@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "perf/matchers.h"
+#include "stimulus/work/work.h"
 #include "target/probe.h"
 
 namespace pmuconf {
@@ -85,6 +86,13 @@ void WriteStimulus(const EventFacts& event, Writer* out) {
   if (event.stimulus == "syscalls") {
     out->Line("syscall", "\"getppid\"", "the one that was called");
   }
+  if (event.stimulus == "work") {
+    out->Line("work", Quoted(std::string(ToString(event.work.kind))), event.work.text);
+    if (*event.work.extra > 0) {
+      out->Line("work_extra", std::to_string(*event.work.extra), "each command counted so many more");
+    }
+  }
+  if (event.stimulus == "none" && !event.work.text.empty()) out->Comment(event.work.text);
   if (event.stimulus == "none") {
     out->Line("accuracy", "{ rel = 1.0 }", "nothing makes it happen a known number of times");
   } else {

@@ -18,6 +18,7 @@
 #include "system/broken.h"
 #include "system/cpu.h"
 #include "system/sysfs.h"
+#include "target/calibration.h"
 #include "target/probe_actions.h"
 #include "target/probe_names.h"
 #include "target/target.h"
@@ -62,6 +63,7 @@ class Probe {
       facts_.events[i].counts = counts.counts;
       facts_.events[i].stimulus = counts.stimulus;
     }
+    FindWork();
     return facts_;
   }
 
@@ -76,9 +78,13 @@ class Probe {
     options.pid = per_cpu_ ? -1 : 0;
     options.cpu = per_cpu_ ? cpu_ : -1;
     options.group_fd = group_fd;
+    return OpenFor(spec, options);
+  }
+
+  static OpenResult OpenFor(const EventSpec& spec, const OpenOptions& options) {
     perf_event_attr attr = MakeAttr(spec, options);
     const SysResult result =
-        TryOpenRaw(&attr, options.pid, options.cpu, group_fd, PERF_FLAG_FD_CLOEXEC);
+        TryOpenRaw(&attr, options.pid, options.cpu, options.group_fd, PERF_FLAG_FD_CLOEXEC);
     if (!result.ok()) return {Event(), result.error};
     return {Event(Fd(static_cast<int>(result.value)), attr), 0};
   }
@@ -86,6 +92,22 @@ class Probe {
   Finding Try(const EventSpec& spec, const OpenOptions& options, const std::string& what) const {
     const OpenResult opened = Open(spec, options);
     return {0, opened.error, what + " " + ErrnoText(opened.error)};
+  }
+
+  // Finds the event that counts work exactly on the most counters. One is enough, and all work is
+  // instructions: two such events would not be independent.
+  void FindWork() {
+    if (per_cpu_ || !facts_.limited()) return;
+    EventFacts* best = nullptr;
+    for (std::size_t i = 0; i < facts_.events.size(); ++i) {
+      EventFacts& event = facts_.events[i];
+      if (event.stimulus != "none") continue;
+      event.work = Calibrate([&](pid_t worker) {
+        return OpenFor(event_specs_[i], {.pid = worker, .exclude_kernel = true});
+      });
+      if (event.work.extra && (best == nullptr || event.fit > best->fit)) best = &event;
+    }
+    if (best != nullptr) best->stimulus = "work";
   }
 
   void Identify() {

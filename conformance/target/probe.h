@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "perf/event.h"
+#include "target/calibration.h"
 
 namespace pmuconf {
 
@@ -31,6 +32,7 @@ struct EventFacts {
   std::string generic;  // "cpu-cycles"; "" if none
   std::string counts;   // its counts during different actions
   std::string stimulus = "none";  // the stimulus that it counted exactly
+  Calibration work;               // its counts of work; empty if it has another stimulus
 };
 
 // The facts about a PMU, from sysfs and from experiments.
