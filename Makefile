@@ -54,8 +54,10 @@ matrix: deps guest-suite ## run all jobs of ci/matrix.toml (kernel, architecture
 nightly: deps guest-suite ## run all tests; continues an interrupted run; SHARD=k/n runs a shard, N= rounds of the soak
 	@$(PYTHON) -m ci.check --nightly $(if $(N),--rounds '$(N)') $(if $(STAGES),--stages '$(STAGES)') $(if $(SHARD),--shard '$(SHARD)') $(if $(filter-out 0,$(FRESH)),--fresh)
 
-rules: deps guest-suite ## write the catalogue, with the tests of each rule, to docs/generated/rules.md
+rules: deps guest-suite ## write the catalogue, with the evidence for each rule, to docs/generated/rules.md and build/rules
+	@$(PYTHON) -m ci.judged
 	@mkdir -p docs/generated && build/guest/conformance/pmuconf explain --markdown >docs/generated/rules.md && echo docs/generated/rules.md
+	@build/guest/conformance/pmuconf explain --markdown --out build/rules && echo build/rules/README.md
 
 coverage: deps lines ## report the branches of driver/core and driver/model that the unit tests take; and make lines
 	@ci/build coverage driver_tests && $(PYTHON) -m ci.coverage

@@ -18,8 +18,7 @@
 #include "harness/kmsg.h"
 #include "harness/runner.h"
 #include "report/choose.h"
-#include "report/evidence.h"
-#include "report/explain.h"
+#include "report/explain_command.h"
 #include "report/formats.h"
 #include "report/progress.h"
 #include "report/select.h"
@@ -48,9 +47,7 @@ struct Options {
   std::string stream;
   std::string repro_command;
   std::string out;
-  std::string rule;
-  bool markdown = false;
-  std::string evidence;
+  ExplainOptions explain;
   WatchOptions watch;
   ReproOptions repro;
   NewOptions scaffold;
@@ -292,32 +289,6 @@ int Probe(const Options& options) {
   return 0;
 }
 
-int ExplainRules(const Options& options) {
-  std::vector<CasePlace> cases;
-  for (const CaseInfo& info : AllCases()) {
-    CasePlace place{info.Id(), info.file, info.line, {}};
-    for (const Rule& rule : info.meta.rules) place.rules.emplace_back(rule.id);
-    cases.push_back(std::move(place));
-  }
-  const Evidence evidence =
-      options.evidence.empty() ? EvidenceBesideProgram() : ReadEvidence(options.evidence);
-  if (options.markdown) {
-    if (!evidence.known) throw ConfigError("no evidence.json next to the program: give --evidence");
-    std::cout << ExplainAll(AllRules(), cases, evidence);
-    Flush();
-    return 0;
-  }
-  const Rule* const rule = FindRule(options.rule);
-  if (rule == nullptr) {  // Select() throws a ConfigError with the nearest known ids
-    if (options.rule.empty()) throw ConfigError("no rule: give its id, or --markdown");
-    Select({.rule = options.rule}, WholeCatalogue(AllRules()), Suite(), AllRules());
-    throw ConfigError("not the id of one rule: '" + options.rule + "'");
-  }
-  std::cout << ExplainRule(*rule, cases, evidence);
-  Flush();
-  return 0;
-}
-
 // A program as text names its target; for a fuzzer's input, an option does.
 int ReproOne(const Options& options) {
   const Program program = LoadProgram(options.repro.file, options.repro.target);
@@ -398,11 +369,7 @@ int Main(int argc, char** argv) {
   repro->add_flag("--text", options.repro.text, "print the program as text, which can be edited");
   repro->add_flag("--cpus", options.repro.cpus, "allow CPU hotplug although this is not a guest");
 
-  auto* const explain = app.add_subcommand("explain", "print a rule and what verifies it");
-  explain->add_option("rule", options.rule, "id of the rule");
-  explain->add_option("--evidence", options.evidence,
-                      "list of other tests (default: evidence.json next to the program)");
-  explain->add_flag("--markdown", options.markdown, "print all rules, as docs/generated/rules.md");
+  auto* const explain = AddExplain(&app, &options.explain);
 
   auto* const new_files = AddNew(&app, &options.scaffold);
 
@@ -436,7 +403,7 @@ int Main(int argc, char** argv) {
   if (probe->parsed()) return Probe(options);
   if (watch->parsed()) return Watch(options.watch);
   if (repro->parsed()) return ReproOne(options);
-  if (explain->parsed()) return ExplainRules(options);
+  if (explain->parsed()) return Explain(options.explain);
   if (new_files->parsed()) return New(*new_files, options.scaffold);
   if (one->parsed()) return RunCase(options);
   if (report->parsed()) return ReportStream(options);

@@ -174,6 +174,7 @@ def conformant(name: str, **changed: object) -> str:
         "reason": "all 9 MUST rules judged here passed",
         "target": name,
         "profile": "",
+        "kernel": "6.12",
         "release": "6.12.0",
         "arch": "x86_64",
         "rules": [],

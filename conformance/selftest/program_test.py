@@ -8,7 +8,6 @@ import os
 import pathlib
 import pty
 import select
-import shutil
 import subprocess
 import tempfile
 import time
@@ -127,8 +126,6 @@ def test_targets_and_profiles_are_built_in(tmp_path: pathlib.Path) -> None:
         (("list",), "no target: use --target"),
         (("probe", "nosuch"), "no PMU 'nosuch'"),
         (("run", "--pmu", "nosuch"), "no PMU 'nosuch'"),
-        (("explain", "CNT-9999"), "unknown rule 'CNT-9999'; nearest: CNT-"),
-        (("explain",), "no rule: give its id"),
     ],
 )
 def test_unknown_argument_is_one_line_and_status_2(words: tuple[str, ...], said: str) -> None:
@@ -189,38 +186,6 @@ def test_unprivileged_user_gets_no_failures(tmp_path: pathlib.Path) -> None:
     assert done.returncode == 2, done.stdout + done.stderr
     assert "FAIL" not in done.stdout and "BROKEN" not in done.stdout, done.stdout
     assert "NOT JUDGED" in done.stdout and "not permitted here (" in done.stdout
-
-
-def test_explain_prints_a_rule_with_its_cases() -> None:
-    done = pmuconf("explain", "CNT-002")
-    assert done.returncode == 0
-    lines = dict(line.split(":", 1) for line in done.stdout.splitlines()[2:])
-    assert {"why", "source", "applies", "kernels", "layer", "case"} <= lines.keys()
-    assert f"{ID}  conformance/cases/counting/enable_disable_test.cpp:" in done.stdout
-
-
-def test_explain_prints_the_tests_outside_the_suite() -> None:
-    evidence = json.loads(pathlib.Path(BINARY).with_name("evidence.json").read_text())
-    for layer, label in (("kunit", "KUnit:    "), ("vm", "pytest:   ")):
-        test = next(test for test in evidence["tests"] if test["layer"] == layer)
-        assert f"{label}{test['name']}  {test['file']}\n" in pmuconf("explain", test["rule"]).stdout
-
-
-def test_explain_without_the_list_of_tests_reports_that(tmp_path: pathlib.Path) -> None:
-    alone = str(shutil.copy2(BINARY, tmp_path / "pmuconf"))
-    done = pmuconf("explain", "CNT-002", program=alone)
-    assert "others:   not listed: there is no evidence.json next to the program\n" in done.stdout
-    done = pmuconf("explain", "--markdown", program=alone)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "pmuconf: no evidence.json next to the program: give --evidence\n"
-
-
-def test_explain_markdown_has_every_rule() -> None:
-    page = pmuconf("explain", "--markdown").stdout
-    for case in listed():
-        assert f"[{case['id']}](../../{case['file']}#L{case['line']})" in page
-        for rule in case["rules"]:
-            assert f"\n### {rule}\n" in page
 
 
 def write_stream(path: pathlib.Path, result: str, end: bool = True) -> pathlib.Path:

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the results of earlier runs.
+#include "report/recorded.h"
+
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "system/sysfs.h"
+#include "target/target.h"
+
+namespace pmuconf {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kCaught = "CAUGHT";
+
+std::string Text(const json& row, const char* key) { return row.value(key, std::string()); }
+
+// Calls `parse` with the content of a file. Returns whether the file exists.
+bool Read(const std::string& path, const std::function<void(const json&)>& parse) {
+  const auto text = ReadFile(path);
+  if (!text) return false;
+  try {
+    parse(json::parse(*text));
+  } catch (const json::exception& error) {
+    throw ConfigError(path + ": " + error.what());
+  }
+  return true;
+}
+
+JudgedRun Run(const json& row) {
+  JudgedRun run{Text(row, "observer"),
+                Text(row, "target"),
+                Text(row, "kernel"),
+                Text(row, "arch"),
+                Text(row, "when"),
+                row.at("rules"),
+                {}};
+  for (const auto& bad : row.value("bad", json::array())) {
+    run.bad.push_back({bad.at("case"), Text(bad, "result"), Text(bad, "message")});
+  }
+  return run;
+}
+
+}  // namespace
+
+Recorded ReadRecorded(const std::string& folder) {
+  Recorded recorded;
+  if (folder.empty()) return recorded;
+  recorded.has_judged = Read(folder + "/judged.json", [&](const json& file) {
+    for (const auto& row : file.at("runs")) recorded.runs.push_back(Run(row));
+  });
+  recorded.has_mutants = Read(folder + "/mutants/rules.json", [&](const json& file) {
+    for (const auto& [rule, rows] : file.get<std::map<std::string, json>>()) {
+      for (const auto& row : rows) {
+        recorded.seen.push_back({rule, "mutant", row.at("mutant"), Text(row, "observer"),
+                                 Text(row, "test"), Text(row, "kernel")});
+      }
+    }
+  });
+  recorded.has_lies = Read(folder + "/lies/results.json", [&](const json& file) {
+    for (const auto& row : file.at("lies")) {
+      if (Text(row, "result") != kCaught) continue;
+      for (const std::string& rule : row.value("rules", std::vector<std::string>())) {
+        recorded.seen.push_back(
+            {rule, "lie", row.at("id"), "cases", Text(row, "test"), Text(row, "kernel")});
+      }
+    }
+  });
+  return recorded;
+}
+
+}  // namespace pmuconf
