@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import datetime
 import json
 import sys
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -198,10 +198,7 @@ def of_files(paths: Iterable[Path], other: bool = False) -> list[Judged]:
 
 def utc(seconds: float | None = None) -> str:
     """A time as `when` has it; now without an argument."""
-    zone = datetime.timezone.utc
-    moment = datetime.datetime.now(zone) if seconds is None else None
-    moment = moment or datetime.datetime.fromtimestamp(seconds or 0, zone)
-    return moment.strftime("%Y-%m-%dT%H:%M:%S")
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
 
 
 def record_check(outcomes: Iterable[Outcome], path: Path) -> None:

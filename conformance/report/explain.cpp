@@ -74,7 +74,9 @@ std::string FaultLine(const Json& fault) {
   for (const Json& one : fault["seen"]) {
     const std::string observer = Text(one, "observer"), kernel = Text(one, "kernel");
     seen += seen.empty() ? "" : "; ";
-    seen += (observer == "kunit" ? "KUnit " : "") + Text(one, "test");
+    const bool of_suite = observer == "cases" || observer == "suite";
+    seen.append(of_suite ? "" : observer == "kunit" ? "KUnit " : observer + " ");
+    seen.append(Text(one, "test"));
     if (!kernel.empty()) seen += " on " + kernel;
   }
   return text + "  (seen: " + seen + ")";
@@ -160,6 +162,7 @@ std::string ExplainRule(const Json& facts, bool colour) {
   for (const Json& place : facts["cases"]) {
     page.Fact("case", Text(place, "id") + "  " + Text(place, "file") + ":" +
                           std::to_string(place["line"].get<int>()));
+    for (const Json& dimension : place["dimensions"]) page.Fact("over", dimension);
   }
   for (const Json& test : facts["tests"]) {
     page.Fact(LabelOf(Text(test, "layer")), Text(test, "name") + "  " + Text(test, "file"));
@@ -196,6 +199,9 @@ std::string ExplainTest(const Json& facts, bool colour) {
   }
   if (facts.contains("timing") && !Text(facts, "timing").empty()) {
     page.Fact("timing", Text(facts, "timing"));
+  }
+  if (facts.contains("dimensions")) {
+    for (const Json& dimension : facts["dimensions"]) page.Fact("over", dimension);
   }
   const bool failed = std::any_of(facts["faults"].begin(), facts["faults"].end(),
                                   [](const Json& fault) { return !fault["seen"].empty(); });

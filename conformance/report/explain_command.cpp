@@ -10,6 +10,7 @@
 #include "harness/case.h"
 #include "report/builtin.h"
 #include "report/choose.h"
+#include "report/dimensions_of.h"
 #include "report/explain.h"
 #include "report/progress.h"
 #include "report/rule_pages.h"
@@ -25,7 +26,8 @@ FactSources ReadSources(const ExplainOptions& options) {
   FactSources sources;
   sources.rules = AllRules();
   for (const CaseInfo& info : AllCases()) {
-    CasePlace place{info.Id(), info.file, info.line, {}, {}, info.meta.timing};
+    CasePlace place{
+        info.Id(), info.file, info.line, {}, {}, info.meta.timing, DimensionsOf(info.meta)};
     for (const Rule& rule : info.meta.rules) place.rules.emplace_back(rule.id);
     for (const Cap cap : info.meta.needs) place.needs.emplace_back(ToString(cap));
     sources.cases.push_back(std::move(place));

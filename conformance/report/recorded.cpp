@@ -2,6 +2,7 @@
 // Reads the results of earlier runs.
 #include "report/recorded.h"
 
+#include <algorithm>
 #include <functional>
 #include <nlohmann/json.hpp>
 
@@ -43,6 +44,17 @@ JudgedRun Run(const json& row) {
   return run;
 }
 
+// Several runs may have seen the same.
+void AddMutant(const std::string& rule, const json& row, std::vector<SeenFault>* seen) {
+  const SeenFault fault{rule,
+                        "mutant",
+                        row.at("mutant"),
+                        Text(row, "observer"),
+                        Text(row, "test"),
+                        Text(row, "kernel")};
+  if (std::find(seen->begin(), seen->end(), fault) == seen->end()) seen->push_back(fault);
+}
+
 }  // namespace
 
 Recorded ReadRecorded(const std::string& folder) {
@@ -51,14 +63,18 @@ Recorded ReadRecorded(const std::string& folder) {
   recorded.has_judged = Read(folder + "/judged.json", [&](const json& file) {
     for (const auto& row : file.at("runs")) recorded.runs.push_back(Run(row));
   });
-  recorded.has_mutants = Read(folder + "/mutants/rules.json", [&](const json& file) {
-    for (const auto& [rule, rows] : file.get<std::map<std::string, json>>()) {
-      for (const auto& row : rows) {
-        recorded.seen.push_back({rule, "mutant", row.at("mutant"), Text(row, "observer"),
-                                 Text(row, "test"), Text(row, "kernel")});
+  std::vector<std::string> mutants = {folder + "/mutants"};
+  for (const std::string& name : ListFolder(folder + "/check")) {
+    mutants.push_back(folder + "/check/" + name);
+  }
+  for (const std::string& run : mutants) {
+    const bool exists = Read(run + "/rules.json", [&](const json& file) {
+      for (const auto& [rule, rows] : file.get<std::map<std::string, json>>()) {
+        for (const auto& row : rows) AddMutant(rule, row, &recorded.seen);
       }
-    }
-  });
+    });
+    recorded.has_mutants = recorded.has_mutants || exists;
+  }
   recorded.has_lies = Read(folder + "/lies/results.json", [&](const json& file) {
     for (const auto& row : file.at("lies")) {
       if (Text(row, "result") != kCaught) continue;

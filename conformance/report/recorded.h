@@ -3,6 +3,7 @@
 //
 //   judged.json          make check, make matrix:  {"runs": [run]}, see ci/judged.py
 //   mutants/rules.json   make mutants:             {rule: [{mutant, observer, test, kernel}]}
+//   check/*/rules.json   make check, make nightly: the same
 //   lies/results.json    the program of the lies:  {"lies": [{id, result, rules, test, kernel}]}
 //
 // Unknown keys are ignored, and so are lies whose result is not "CAUGHT". Only the keys `mutant`
@@ -21,9 +22,11 @@ struct SeenFault {
   std::string rule;
   std::string kind;  // as in Fault
   std::string id;
-  std::string observer;  // "cases", "kunit"
+  std::string observer;  // "cases" or "suite", "kunit", "unit", "fuzz"
   std::string test;
   std::string kernel;
+
+  bool operator==(const SeenFault&) const = default;
 };
 
 // A case that did not pass in a run.
@@ -47,7 +50,7 @@ struct JudgedRun {
 struct Recorded {
   std::vector<SeenFault> seen;
   std::vector<JudgedRun> runs;
-  bool has_mutants = false;  // mutants/rules.json exists
+  bool has_mutants = false;  // a rules.json exists
   bool has_lies = false;     // lies/results.json exists
   bool has_judged = false;   // judged.json exists
 };

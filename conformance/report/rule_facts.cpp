@@ -279,7 +279,10 @@ Json NamedBy(const std::vector<std::string>& rules, const FactSources& sources) 
 Json RuleFacts(const Rule& rule, const FactSources& sources) {
   Json cases = Json::array(), waivers = Json::array(), profiles = Json::array();
   for (const CasePlace* place : CasesOf(rule.id, sources)) {
-    cases.push_back({{"id", place->id}, {"file", place->file}, {"line", place->line}});
+    cases.push_back({{"id", place->id},
+                     {"file", place->file},
+                     {"line", place->line},
+                     {"dimensions", place->dimensions}});
     for (Json& row : WaiversOf(place->id, sources)) waivers.push_back(std::move(row));
   }
   for (const Profile& profile : sources.profiles) {
@@ -324,7 +327,8 @@ Json TestFacts(const std::string& id, const FactSources& sources) {
              {"file", place->file},
              {"line", place->line},
              {"needs", place->needs},
-             {"timing", place->timing}};
+             {"timing", place->timing},
+             {"dimensions", place->dimensions}};
     ids = place->rules;
   } else {
     for (const OtherTest& test : sources.evidence.tests) {

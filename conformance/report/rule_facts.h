@@ -25,6 +25,7 @@ struct CasePlace {
   std::vector<std::string> rules;
   std::vector<std::string> needs = {};
   std::string timing = {};
+  std::vector<std::string> dimensions = {};  // "member: alone, last"
 };
 
 // The sources of the facts.

@@ -56,8 +56,9 @@ std::string AnchorOf(std::string id) {
 
 void AddTests(const Json& facts, std::ostream& os) {
   for (const Json& place : facts["cases"]) {
-    os << "- Case " << Link(Text(place, "id"), Text(place, "file"), place["line"].get<int>())
-       << "\n";
+    os << "- Case " << Link(Text(place, "id"), Text(place, "file"), place["line"].get<int>());
+    if (!place["dimensions"].empty()) os << ", over " << Joined(place["dimensions"], "; ");
+    os << "\n";
   }
   for (const Json& test : facts["tests"]) {
     os << "- " << (test["layer"] == "kunit" ? "KUnit " : "pytest ")

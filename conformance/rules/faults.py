@@ -95,8 +95,8 @@ def false_claims(text: str, file: str) -> list[Fault]:
 
 
 def lies(folder: Path, root: Path) -> list[Fault]:
-    """The tables [[lie]] in the TOML files below a folder: `id`, `text`, `rules`, and optional `target`, `kernels` and
-    `cases`. Other keys belong to the program that tells the lies. Empty without such a folder."""
+    """The tables [[lie]] in the TOML files below a folder: `id`, `text`, and optional `rules`, `cases`, `target` and
+    `kernels`. Other keys belong to the program that tells the lies. Empty without such a folder."""
     found = []
     for path in sorted(folder.rglob("*.toml")):
         where = str(path.relative_to(root))
@@ -114,7 +114,7 @@ def _lie(where: str, entry: dict[str, Any]) -> Fault:
         str(entry["id"]),
         " ".join(str(entry["text"]).split()),
         where,
-        tuple(map(str, entry["rules"])),
+        tuple(map(str, entry.get("rules", ()))),
         tuple(map(str, entry.get("cases", ()))),
         str(entry.get("target", "")),
         tuple(map(str, entry.get("kernels", ()))),

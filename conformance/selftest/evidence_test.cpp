@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "report/dimensions_of.h"
 #include "report/explain.h"
 #include "report/recorded.h"
 #include "report/rule_pages.h"
@@ -107,7 +108,8 @@ class EvidenceFile : public testing::Test {
                       .line = 7,
                       .rules = {"CNT-999"},
                       .needs = {"sampling"},
-                      .timing = "a clock"}};
+                      .timing = "a clock",
+                      .dimensions = {"cpu: 0, 1"}}};
     sources.profiles = {{.name = "counting-1.0", .text = "", .rules = {kRules[0], kRules[1]}},
                         {.name = "stop-1.0", .text = "", .rules = {kRules[0]}}};
     sources.waivers = {{.id = "BOARD-1",
@@ -161,6 +163,7 @@ kernels:  >=6.1
 layer:    case, kunit
 profiles: counting-1.0
 case:     Counting.Counts  conformance/cases/a_test.cpp:7
+over:     cpu: 0, 1
 KUnit:    suite.counts  kunit/a.c
 pytest:   test_counts  vm/tests/a_test.py
 can fail: failed by 1 mutant (C01)
@@ -184,6 +187,7 @@ file:     conformance/cases/a_test.cpp:7
 rule:     CNT-999 SHOULD  The PMU SHOULD count.
 needs:    sampling
 timing:   a clock
+over:     cpu: 0, 1
 mutant:   C01 on refpmu: It counts twice.  (seen: Counting.Counts on 6.1)
 claim:    too-few on refpmu: A claim.  (claimed)
 failed:   FAIL on board, 6.12 aarch64, 2026-01-03: 7, not 8
@@ -218,6 +222,33 @@ TEST_F(EvidenceFile, ClaimThatNoResultConfirmsIsNoProof) {
   file["faults"] = json::parse(fault);
   file["results"] = "runs";
   EXPECT_EQ(Summary(file.dump()), "nothing was seen to fail it; claimed by 1 mutant (C01)");
+}
+
+TEST_F(EvidenceFile, MutantsOfSeveralRunsAreUnitedWithoutRepetition) {
+  Write("runs/mutants/rules.json", kSeenMutants);
+  Write("runs/check/mutants-sample/rules.json", R"({"CNT-999": [
+    {"mutant": "C01", "observer": "cases", "test": "Counting.Counts", "kernel": "6.1"},
+    {"mutant": "C02", "observer": "fuzz", "test": "period", "kernel": ""}]})");
+  EXPECT_EQ(Summary(kAll), "failed by 2 mutants (C01, C02)");
+  const auto faults = RuleFacts(kRule, Sources(kAll))["faults"];
+  EXPECT_EQ(faults[0]["seen"].size(), 2U);
+  EXPECT_THAT(Explained(kAll), HasSubstr("It stops.  (seen: fuzz period)\n"));
+}
+
+TEST(DimensionsOf, EachDimensionIsNamedWithItsValues) {
+  struct Value {
+    std::string name;
+  };
+  struct Dimension {
+    std::string name;
+    std::vector<Value> values;
+  };
+  struct Meta {
+    std::vector<Dimension> over;
+  };
+  const Meta meta{{{"member", {{"alone"}, {"last"}}}, {"cpu", {{"0"}}}}};
+  EXPECT_THAT(DimensionsOf(meta), ElementsAre("member: alone, last", "cpu: 0"));
+  EXPECT_THAT(DimensionsOf(0), testing::IsEmpty());
 }
 
 TEST_F(EvidenceFile, SeenLieCountsIfItWasCaught) {
