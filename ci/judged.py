@@ -165,7 +165,18 @@ def read(path: Path) -> list[Judged]:
         return []
     try:
         runs = json.loads(path.read_text(encoding="utf-8"))["runs"]
-        return [Judged(**{**run, "bad": tuple(run["bad"])}) for run in runs]
+        return [
+            Judged(
+                observer=run["observer"],
+                target=run["target"],
+                kernel=run["kernel"],
+                arch=run["arch"],
+                when=run["when"],
+                rules=run["rules"],
+                bad=tuple(run["bad"]),
+            )
+            for run in runs
+        ]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise JudgedError(f"{path}: {error!r}; remove it to begin again") from error
 

@@ -4,7 +4,7 @@
 //   judged.json          make check, make matrix:  {"runs": [run]}, see ci/judged.py
 //   mutants/rules.json   make mutants:             {rule: [{mutant, observer, test, kernel}]}
 //   check/*/rules.json   make check, make nightly: the same
-//   lies/results.json    the program of the lies:  {"lies": [{id, result, rules, test, kernel}]}
+//   lies/results.json    runs with lies:           {"lies": [{id, result, rules, test, kernel}]}
 //
 // Unknown keys are ignored, and so are lies whose result is not "CAUGHT". Only the keys `mutant`
 // and `id` are required.

@@ -96,7 +96,7 @@ def false_claims(text: str, file: str) -> list[Fault]:
 
 def lies(folder: Path, root: Path) -> list[Fault]:
     """The tables [[lie]] in the TOML files below a folder: `id`, `text`, and optional `rules`, `cases`, `target` and
-    `kernels`. Other keys belong to the program that tells the lies. Empty without such a folder."""
+    `kernels`. Other keys define the wrong answer. Empty without such a folder."""
     found = []
     for path in sorted(folder.rglob("*.toml")):
         where = str(path.relative_to(root))

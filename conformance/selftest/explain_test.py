@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from ci import judged
 from ci.checks.guide import LINK, anchors
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -43,7 +44,7 @@ def fixture_evidence(tmp_path: pathlib.Path) -> str:
     row = {"mutant": "M01-1", "observer": "cases", "test": "Counting.X", "kernel": "6.12"}
     seen = {"CNT-007": [row]}
     (tmp_path / "runs/mutants/rules.json").write_text(json.dumps(seen), "utf-8")
-    runs = [RUN | {"rules": {"CNT-007": "PASSED", "DRV-001": "PASSED"}}]
+    runs = [RUN | {"bad": [], "rules": {"CNT-007": "PASSED", "DRV-001": "PASSED"}}]
     (tmp_path / "runs/judged.json").write_text(json.dumps({"runs": runs}), "utf-8")
     return str(tmp_path / "evidence.json")
 
@@ -101,6 +102,40 @@ def test_rule_with_a_finding_has_its_link_and_waiver(evidence: str) -> None:
     assert [(waiver["id"], waiver["case"]) for waiver in facts["waivers"]] == [
         ("ARM64-1", "UserPage.ClockidEventHasNoTimeZero")
     ]
+
+
+def write_stream(path: pathlib.Path, cases: list[dict[str, Any]], failed: str) -> None:
+    """The record of a run of refpmu on 6.1, in which all cases but one passed."""
+    run = {"t": "run", "target": "refpmu", "kernel": "6.1", "release": "6.1.192", "arch": "x86_64"}
+    selected = [case["id"] for case in cases]
+    lines: list[dict[str, Any]] = [run | {"profile": "", "selected": selected, "partial": False}]
+    for case in cases:
+        result, message = ("FAIL", "7, not 8\nat x") if case["id"] == failed else ("PASS", "")
+        line = {"t": "result", "id": case["id"], "result": result, "message": message}
+        lines.append(line | {"duration_s": 0.1, "rules": case["rules"]})
+    path.write_text("".join(json.dumps(line) + "\n" for line in [*lines, {"t": "end"}]), "utf-8")
+
+
+def test_recorded_report_of_the_suite_is_explained(evidence: str, tmp_path: pathlib.Path) -> None:
+    target = ROOT / "conformance" / "targets" / "refpmu.toml"
+    done = subprocess.run(
+        [BINARY, "list", "--json", "--target", target],
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=True,
+    )
+    stream, report = tmp_path / "stream.jsonl", tmp_path / "report"
+    write_stream(stream, json.loads(done.stdout)["cases"], ID)
+    words = ("--stream", stream, "--target", target, "--out", report)
+    status = subprocess.run([BINARY, "report", *words], timeout=TIMEOUT_S, check=False).returncode
+    assert status == 1
+    record = str(tmp_path / "runs" / "judged.json")
+    assert judged.main(["--out", record, str(report / "results.json")]) == 0
+    assert lines_of("CNT-007", evidence, "judged:") == ["judged:   PASSED on refpmu (6.1, 6.12)"]
+    assert lines_of("CNT-002", evidence, "judged:") == ["judged:   FAILED on refpmu (6.1)"]
+    (failed,) = lines_of(ID, evidence, "failed:")
+    assert re.fullmatch(r"failed:   FAIL on refpmu, 6\.1 x86_64, [\d:T-]{19}: 7, not 8", failed)
 
 
 def test_case_is_explained_with_its_rules(evidence: str) -> None:
@@ -183,7 +218,7 @@ def test_program_alone_explains_rule_and_cases_and_reports_what_is_missing(
 def test_colour_is_used_on_a_terminal_only(
     variables: dict[str, str], coloured: bool, evidence: str
 ) -> None:
-    command = [BINARY, "explain", ID, "--evidence", evidence]
+    command = [str(BINARY), "explain", ID, "--evidence", evidence]
     ours, theirs = pty.openpty()
     env = {key: value for key, value in os.environ.items() if key != "NO_COLOR"} | variables
     try:

@@ -15,6 +15,7 @@ from conformance.rules import evidence_file, faults, findings
 from conformance.rules.faults import Fault, FaultsError
 
 ROOT = Path(__file__).resolve().parents[2]
+RULE = "STR-005"
 PATCH = """Id: C01
 Rules: CNT-007, CNT-008
 Kernels: 6.12
@@ -109,13 +110,13 @@ def test_lie_has_its_rules(tmp_path: Path) -> None:
 
 
 def test_seeded_fault_in_a_decision_of_the_driver_has_the_rules_of_its_test() -> None:
-    test = '@pytest.mark.rule("STR-005")\ndef test_a(): pass\n'
+    test = f'@pytest.mark.rule("{RULE}")\ndef test_a(): pass\n'
     table = "".join(
         f'[[fault]]\nname = "{name}"\nsubject = "period"\nfile = "{file}"\nold = ""\nnew = ""\n'
         for name, file in (("one", "core/a.c"), ("other", "conformance/text/b.cpp"))
     )
     (fault,) = faults.seeded_faults(table, test)
-    assert (fault.id, fault.rules) == ("one", ("STR-005",))
+    assert (fault.id, fault.rules) == ("one", (RULE,))
 
 
 def test_finding_has_its_rules_and_its_anchor() -> None:
