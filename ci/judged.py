@@ -213,8 +213,12 @@ def utc(seconds: float | None = None) -> str:
 
 
 def record_check(outcomes: Iterable[Outcome], path: Path) -> None:
-    """Records the results of a `make check`."""
-    add(of_outcomes(outcomes, read_tests(ROOT), utc()), path)
+    """Records the results of a `make check`, and of the jobs of the matrix that ran in a `make nightly`."""
+    ran = list(outcomes)
+    jobs = [each.unit.report for each in ran if each.unit.group == "matrix" and not each.cached]
+    reports = [report for report in jobs if report is not None and report.exists()]
+    found = of_outcomes(ran, read_tests(ROOT), utc())
+    add([*found, *of_files(reports, other=True)], path)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -133,6 +133,16 @@ def test_command_adds_reports_to_the_record(tmp_path: Path) -> None:
     assert judged.read(out)[0] == AMD
 
 
+def test_job_of_the_matrix_in_a_nightly_run_is_recorded(tmp_path: Path) -> None:
+    results, out = tmp_path / "results.json", tmp_path / "judged.json"
+    results.write_text(json.dumps(report()), "utf-8")
+    unit = Unit("matrix/6.12/amd64/tcg/amd", (), 1, "", results)
+    judged.record_check([Outcome(unit, (), cached=True)], out)
+    assert judged.read(out) == []
+    judged.record_check([Outcome(unit, ())], out)
+    assert [one.rules for one in judged.read(out)] == [AMD.rules]
+
+
 @pytest.mark.parametrize(
     "text", ["{", "[]", '{"totals": {}}', '{"cases": 1, "kernel": 1, "verdict": 1}']
 )

@@ -45,14 +45,29 @@ JudgedRun Run(const json& row) {
 }
 
 // Several runs may have seen the same.
-void AddMutant(const std::string& rule, const json& row, std::vector<SeenFault>* seen) {
-  const SeenFault fault{rule,
-                        "mutant",
-                        row.at("mutant"),
-                        Text(row, "observer"),
-                        Text(row, "test"),
-                        Text(row, "kernel")};
-  if (std::find(seen->begin(), seen->end(), fault) == seen->end()) seen->push_back(fault);
+void Add(const SeenFault& fault, Recorded* recorded) {
+  recorded->ran.emplace(fault.kind, fault.id);
+  auto& seen = recorded->seen;
+  if (std::find(seen.begin(), seen.end(), fault) == seen.end()) seen.push_back(fault);
+}
+
+void AddMutants(const json& file, Recorded* recorded) {
+  for (const auto& [rule, rows] : file.get<std::map<std::string, json>>()) {
+    for (const auto& row : rows) {
+      Add({rule, "mutant", row.at("mutant"), Text(row, "observer"), Text(row, "test"),
+           Text(row, "kernel")},
+          recorded);
+    }
+  }
+}
+
+void AddLies(const json& file, Recorded* recorded) {
+  for (const auto& row : file.at("pairs")) {
+    const SeenFault fault{row.at("rule"),     "lie", row.at("lie"), "cases", Text(row, "case"),
+                          Text(row, "kernel")};
+    if (Text(row, "result") == kCaught) Add(fault, recorded);
+    recorded->ran.emplace(fault.kind, fault.id);
+  }
 }
 
 }  // namespace
@@ -68,22 +83,9 @@ Recorded ReadRecorded(const std::string& folder) {
     mutants.push_back(folder + "/check/" + name);
   }
   for (const std::string& run : mutants) {
-    const bool exists = Read(run + "/rules.json", [&](const json& file) {
-      for (const auto& [rule, rows] : file.get<std::map<std::string, json>>()) {
-        for (const auto& row : rows) AddMutant(rule, row, &recorded.seen);
-      }
-    });
-    recorded.has_mutants = recorded.has_mutants || exists;
+    Read(run + "/rules.json", [&](const json& file) { AddMutants(file, &recorded); });
   }
-  recorded.has_lies = Read(folder + "/lies/results.json", [&](const json& file) {
-    for (const auto& row : file.at("lies")) {
-      if (Text(row, "result") != kCaught) continue;
-      for (const std::string& rule : row.value("rules", std::vector<std::string>())) {
-        recorded.seen.push_back(
-            {rule, "lie", row.at("id"), "cases", Text(row, "test"), Text(row, "kernel")});
-      }
-    }
-  });
+  Read(folder + "/lies/results.json", [&](const json& file) { AddLies(file, &recorded); });
   return recorded;
 }
 

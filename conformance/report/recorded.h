@@ -4,15 +4,17 @@
 //   judged.json          make check, make matrix:  {"runs": [run]}, see ci/judged.py
 //   mutants/rules.json   make mutants:             {rule: [{mutant, observer, test, kernel}]}
 //   check/*/rules.json   make check, make nightly: the same
-//   lies/results.json    runs with lies:           {"lies": [{id, result, rules, test, kernel}]}
+//   lies/results.json    runs with lies:           {"pairs": [{lie, rule, result, case, kernel}]}
 //
-// Unknown keys are ignored, and so are lies whose result is not "CAUGHT". Only the keys `mutant`
-// and `id` are required.
+// Unknown keys are ignored. The result of a lie is "CAUGHT" if a case of the rule failed. Only the
+// keys `mutant`, `lie` and `rule` are required.
 #ifndef PMUCONF_REPORT_RECORDED_H_
 #define PMUCONF_REPORT_RECORDED_H_
 
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pmuconf {
@@ -50,9 +52,8 @@ struct JudgedRun {
 struct Recorded {
   std::vector<SeenFault> seen;
   std::vector<JudgedRun> runs;
-  bool has_mutants = false;  // a rules.json exists
-  bool has_lies = false;     // lies/results.json exists
-  bool has_judged = false;   // judged.json exists
+  std::set<std::pair<std::string, std::string>> ran;  // kind and id of the faults with results
+  bool has_judged = false;                            // judged.json exists
 };
 
 // Reads the files in `folder`. Throws ConfigError with the path of a file that is not valid.

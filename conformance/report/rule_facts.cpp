@@ -125,13 +125,12 @@ std::string Counted(const Json& faults) {
   return text;
 }
 
-// Returns the answer to the question whether the rule can fail. Only mutants and lies leave
-// results.
+// Returns the answer to the question whether the rule can fail. A claim counts unless results of
+// the fault exist, and it failed other rules only.
 Json Answer(const Json& faults, std::string_view reason, const Recorded& recorded) {
   Json seen = Json::array(), claimed = Json::array(), missed = Json::array();
   for (const Json& fault : faults) {
-    const bool ran = (fault["kind"] == "mutant" && recorded.has_mutants) ||
-                     (fault["kind"] == "lie" && recorded.has_lies);
+    const bool ran = recorded.ran.contains({fault["kind"], fault["id"]});
     (!fault["seen"].empty() ? seen : ran ? missed : claimed).push_back(fault);
   }
   const auto proof = [](Proof state, const std::string& summary) {

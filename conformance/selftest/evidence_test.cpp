@@ -214,7 +214,7 @@ TEST_F(EvidenceFile, SummaryPrefersSeenFaultsToClaims) {
 }
 
 TEST_F(EvidenceFile, ClaimThatNoResultConfirmsIsNoProof) {
-  Write("runs/mutants/rules.json", "{}");
+  Write("runs/mutants/rules.json", R"({"CNT-998": [{"mutant": "C01"}]})");
   const std::string fault =
       R"([{"kind": "mutant", "id": "C01", "text": "", "file": "", "rules": ["CNT-999"],
            "cases": [], "target": "", "kernels": [], "observers": []}])";
@@ -252,9 +252,9 @@ TEST(DimensionsOf, EachDimensionIsNamedWithItsValues) {
 }
 
 TEST_F(EvidenceFile, SeenLieCountsIfItWasCaught) {
-  Write("runs/lies/results.json", R"({"lies": [
-    {"id": "L1", "result": "CAUGHT", "rules": ["CNT-999"], "test": "Counting.Counts"},
-    {"id": "L2", "result": "SURVIVED", "rules": ["CNT-999"]}]})");
+  Write("runs/lies/results.json", R"({"pairs": [
+    {"lie": "L1", "rule": "CNT-999", "result": "CAUGHT", "case": "Counting.Counts"},
+    {"lie": "L2", "rule": "CNT-999", "result": "MISSED"}]})");
   Write("runs/mutants/rules.json", kSeenMutants);
   EXPECT_EQ(Summary(kAll), "failed by 1 mutant (C01) and 1 lie (L1)");
 }
@@ -330,7 +330,7 @@ TEST_F(EvidenceFile, InvalidResultsAreAnErrorWithTheirPath) {
   for (const auto& [name, text] :
        {std::pair("judged.json", R"({"runs": [{"target": "x"}]})"),
         std::pair("mutants/rules.json", R"({"CNT-999": [{"kernel": "6.1"}]})"),
-        std::pair("lies/results.json", R"({"lies": [{"result": "CAUGHT", "rules": ["A"]}]})")}) {
+        std::pair("lies/results.json", R"({"pairs": [{"result": "CAUGHT", "rule": "A"}]})")}) {
     Write(std::string("runs/") + name, text);
     try {
       ReadRecorded(folder_ + "/runs");
