@@ -6,7 +6,7 @@
 //   check/*/rules.json   make check, make nightly: the same
 //   lies/results.json    runs with lies:           {"pairs": [{lie, rule, result, case, kernel}]}
 //
-// Unknown keys are ignored. The result of a lie is "CAUGHT" if a case of the rule failed. Only the
+// Unknown keys are ignored. A pair has the result "CAUGHT" if a case of the rule failed. Only the
 // keys `mutant`, `lie` and `rule` are required.
 #ifndef PMUCONF_REPORT_RECORDED_H_
 #define PMUCONF_REPORT_RECORDED_H_
