@@ -243,7 +243,8 @@ class Xml {
   }
 
   inline static const std::set<std::string_view> kNames = {"testsuites", "testsuite", "testcase",
-                                                           "failure",    "error",     "skipped"};
+                                                           "failure",    "error",     "skipped",
+                                                           "properties", "property"};
   std::string_view rest_;
   std::vector<std::string_view> open_;
   std::size_t cases_ = 0, bad_ = 0;

@@ -93,6 +93,14 @@ def _parameters(options: argparse.Namespace) -> list[str]:
     return [*(f"{CONTRACT}.{word}" for word in chosen), *options.param]
 
 
+def _clear(out: Path) -> None:
+    """Removes the files of an earlier run."""
+    with store.writing(out):
+        out.mkdir(parents=True, exist_ok=True)
+        for stale in ("results.json", "console.log"):
+            (out / stale).unlink(missing_ok=True)
+
+
 def _judge_log(options: argparse.Namespace, out: Path) -> int:
     """Judges the log of a machine on which pmu_contract was loaded as a module."""
     if not options.pmu:
@@ -101,6 +109,7 @@ def _judge_log(options: argparse.Namespace, out: Path) -> int:
         log = options.log.read_bytes()
     except OSError as error:
         raise PmuvmError(f"--log {options.log}: {error.strerror}") from error
+    _clear(out)
     # Earlier lines come from the boot, not from the module.
     begin = log.rfind(b"\n", 0, max(0, log.find(b"KTAP version"))) + 1
     boot = guest.Boot(log[begin:] if b"KTAP version" in log else b"", 0.0, "")
@@ -110,6 +119,7 @@ def _judge_log(options: argparse.Namespace, out: Path) -> int:
 
 
 def _finish(verdict: results.Verdict, out: Path, subject: results.Subject) -> int:
+    """Writes results.json, prints the summary, and returns the exit status."""
     results.write(verdict, out / "results.json", subject)
     print(results.summary(verdict))
     return verdict.status
@@ -118,10 +128,7 @@ def _finish(verdict: results.Verdict, out: Path, subject: results.Subject) -> in
 def _run(
     options: argparse.Namespace, out: Path, expected: frozenset[str], parameters: list[str]
 ) -> int:
-    with store.writing(out):
-        out.mkdir(parents=True, exist_ok=True)
-    for stale in ("results.json", "console.log"):
-        (out / stale).unlink(missing_ok=True)
+    _clear(out)
     name, log = options.kernel, out / "console.log"
     if options.stock:
         boot = stock.run(name, options.driver, options.suites, parameters, options.deadline, log)
