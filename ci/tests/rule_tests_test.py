@@ -10,6 +10,7 @@ from junitparser import JUnitXml
 
 from ci import rule_tests
 from conformance.rules.evidence import OtherTest
+from vm import kernel
 from vm.errors import PmuvmError
 
 TESTS = [
@@ -35,11 +36,11 @@ JUNIT = """<testsuites><testsuite name="pytest" tests="4">
 
 
 @pytest.mark.parametrize(
-    ("test", "kernel"),
+    ("test", "name"),
     [("test_a[6.1]", "6.1"), ("test_a[x-6.12]", "6.12"), ("test_a", None), ("test_a[6.123]", None)],
 )
-def test_parameter_of_a_test_names_its_kernel(test: str, kernel: str | None) -> None:
-    assert rule_tests.kernel_of(test) == kernel
+def test_parameter_of_a_test_names_its_kernel(test: str, name: str | None) -> None:
+    assert rule_tests.kernel_of(test) == name
 
 
 def test_marked_tests_of_one_kernel_run() -> None:
@@ -72,7 +73,7 @@ def test_file_states_the_kernel_only_if_the_tests_run_one(monkeypatch: pytest.Mo
     class Found:
         release = "6.12.1"
 
-    monkeypatch.setattr(rule_tests.kernel, "find", lambda name: Found)
+    monkeypatch.setattr(kernel, "find", lambda name: Found)
     assert rule_tests.document("fuzz", "6.12", []) == {
         "layer": "fuzz",
         "driver": "refpmu",

@@ -87,7 +87,7 @@ class Layers {
         answers.push_back({layer, AnswerOf(layer, rule.id)});
       }
     }
-    // The catalogue does not name watch: it looks at rules that other layers test.
+    // The catalogue does not name watch: it checks rules that other layers test.
     const RuleResult watched = AnswerOf(kWatchLayer, rule.id);
     if (watched != RuleResult::kNotRun) answers.push_back({kWatchLayer, watched});
     return answers;

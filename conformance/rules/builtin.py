@@ -43,7 +43,13 @@ def source_of(root: Path) -> str:
     lines += ["  static const UntestedReasonOfRule kReasons[] = {", '      {"", ""},']
     for rule, reason in sorted(read_untested(suite / "untested.toml").items()):
         lines.append(f"      {{{quote(rule)}, {quote(reason)}}},")
-    lines += ["  };", "  return std::span(kReasons).subspan(1);", "}", "", "}  // namespace pmuconf"]
+    lines += [
+        "  };",
+        "  return std::span(kReasons).subspan(1);",
+        "}",
+        "",
+        "}  // namespace pmuconf",
+    ]
     return "\n".join([*lines, ""])
 
 

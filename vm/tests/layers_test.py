@@ -82,7 +82,7 @@ def test_layers_join_whole_runs_of_one_target(
     assert capsys.readouterr().err == f"pmuvm: {error}\n"
 
 
-OBSTACLES = {
+OBSTACLES: dict[str, tuple[layers.Subject, dict[str, str]]] = {
     "other driver": (
         subject(target="intel", module=None),
         {
