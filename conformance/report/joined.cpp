@@ -37,6 +37,17 @@ std::set<std::string_view> RulesInPart(const Stream& stream, std::span<const Kno
   return rules;
 }
 
+// Returns the rules whose cases this kernel or machine could not run.
+std::set<std::string_view> RulesWithoutSupport(std::span<const CaseResult> cases) {
+  std::set<std::string_view> lacking, others;
+  for (const CaseResult& row : cases) {
+    const bool lacks = row.result == Result::kSkip && row.skip_reason == SkipReason::kKernelLacks;
+    (lacks ? lacking : others).insert(row.rules.begin(), row.rules.end());
+  }
+  for (const std::string_view rule : others) lacking.erase(rule);
+  return lacking;
+}
+
 RuleResult InPart(RuleResult result, bool in_part) {
   return in_part && result == RuleResult::kPassed ? RuleResult::kPartial : result;
 }
@@ -56,6 +67,7 @@ class Layers {
   Layers(const Report& report, const Stream& stream, std::span<const KnownCase> suite)
       : suite_(ByRule(report.cases)),
         in_part_(RulesInPart(stream, suite)),
+        without_support_(RulesWithoutSupport(report.cases)),
         selected_(stream.partial) {
     for (const LayerResults& layer : report.layers)
       others_.push_back({layer.layer, ByRule(layer.cases), !layer.selected.empty()});
@@ -82,7 +94,7 @@ class Layers {
     std::vector<LayerAnswer> answers;
     for (const std::string_view layer : LayersOf(rule)) {
       if (layer == kSuiteLayer) {
-        answers.push_back({layer, AnswerOfSuite(rule.id)});
+        answers.push_back({layer, AnswerOfSuite(rule)});
       } else if (layer != kReviewLayer) {
         answers.push_back({layer, AnswerOf(layer, rule.id)});
       }
@@ -100,10 +112,12 @@ class Layers {
     bool in_part;
   };
 
-  RuleResult AnswerOfSuite(std::string_view rule) const {
-    const auto it = suite_.find(rule);
+  RuleResult AnswerOfSuite(const Rule& rule) const {
+    const auto it = suite_.find(rule.id);
     if (it == suite_.end()) return selected_ ? RuleResult::kNotRun : RuleResult::kNotTested;
-    return InPart(CombineResults(it->second, true), in_part_.contains(rule));
+    // The rule applies nevertheless if another layer prepares a machine for it.
+    if (without_support_.contains(rule.id) && LayersOf(rule).size() > 1) return RuleResult::kNotRun;
+    return InPart(CombineResults(it->second, true), in_part_.contains(rule.id));
   }
 
   RuleResult AnswerOf(std::string_view layer, std::string_view rule) const {
@@ -117,6 +131,7 @@ class Layers {
 
   ResultsByRule suite_;
   std::set<std::string_view> in_part_;
+  std::set<std::string_view> without_support_;
   bool selected_;  // only selected cases ran
   std::vector<Other> others_;
 };

@@ -159,6 +159,16 @@ TEST(Layers, JoinedVerdictCountsTheRulesOfEachLayer) {
   EXPECT_EQ(json["layers"][0]["cases"][0]["id"], "suite.tests_AAA-002");
 }
 
+TEST(Layers, RuleWhoseCasesTheKernelLacksNeedsItsOtherLayer) {
+  Stream stream = Ran(Result::kSkip);
+  stream.results[0].skip_reason = SkipReason::kKernelLacks;
+  EXPECT_EQ(ResultOf(JudgeIt({}, stream), "AAA-001"), RuleResult::kNotApplicable);
+  EXPECT_EQ(ResultOf(JudgeIt({}, stream), "AAA-002"), RuleResult::kNotRun);
+  EXPECT_EQ(ResultOf(JudgeIt({Kunit()}, stream), "AAA-002"), RuleResult::kPassed);
+  stream.results[0].skip_reason = SkipReason::kNotClaimed;
+  EXPECT_EQ(ResultOf(JudgeIt({}, stream), "AAA-002"), RuleResult::kNotApplicable);
+}
+
 TEST(Layers, WatchWithoutKunitJudgesInPart) {
   const Report report = JudgeIt({Layer("watch", {{"AAA-003", Result::kPass}})});
   EXPECT_EQ(ResultOf(report, "AAA-003"), RuleResult::kPartial);
