@@ -19,15 +19,15 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr Rule kRule = {
-    .text = "t", .why = "w", .source = "s", .applies = "true", .kernels = ">=6.1", .layer = "case"};
-
 Rule RuleOf(std::string_view id, std::string_view layer, Level level = Level::kMust) {
-  Rule rule = kRule;
-  rule.id = id;
-  rule.layer = layer;
-  rule.level = level;
-  return rule;
+  return {.id = id,
+          .level = level,
+          .text = "t",
+          .why = "w",
+          .source = "s",
+          .applies = "true",
+          .kernels = ">=6.1",
+          .layer = layer};
 }
 
 const std::vector<Rule> kLayered = {RuleOf("AAA-001", "case"),
