@@ -136,7 +136,9 @@ class Layers {
   std::vector<Other> others_;
 };
 
-std::string Rules(int n) { return std::to_string(n) + (n == 1 ? " rule" : " rules"); }
+std::string Rules(int n, bool only_must) {
+  return std::to_string(n) + (only_must ? " MUST rule" : " rule") + (n == 1 ? "" : "s");
+}
 
 }  // namespace
 
@@ -224,22 +226,22 @@ std::string JudgedText(const LayerCounts& counts) {
   return text;
 }
 
-std::string RulesByLayer(const std::map<std::string_view, int>& counts) {
+std::string RulesByLayer(const std::map<std::string_view, int>& counts, bool only_must) {
   std::string text;
   for (const std::string_view layer : kAllLayers) {
     const auto it = counts.find(layer);
     if (it == counts.end()) continue;
-    text +=
-        (text.empty() ? "" : ", ") + std::string(PhraseOfLayer(layer)) + ": " + Rules(it->second);
+    text += (text.empty() ? "" : ", ") + std::string(PhraseOfLayer(layer)) + ": " +
+            Rules(it->second, only_must);
   }
   return text;
 }
 
 std::string NotJudgedText(const LayerCounts& counts) {
   std::string text;
-  if (counts.in_part > 0) text += "; only in part: " + Rules(counts.in_part);
-  if (!counts.not_run.empty()) text += "; not run: " + RulesByLayer(counts.not_run);
-  if (counts.review > 0) text += "; not testable by a program: " + Rules(counts.review);
+  if (counts.in_part > 0) text += "; only in part: " + Rules(counts.in_part, true);
+  if (!counts.not_run.empty()) text += "; not run: " + RulesByLayer(counts.not_run, true);
+  if (counts.review > 0) text += "; not testable by a program: " + Rules(counts.review, true);
   return text;
 }
 

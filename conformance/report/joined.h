@@ -38,10 +38,11 @@ std::string LayersThatRan(const Report& report);
 // Returns "500 by the suite, 160 by KUnit".
 std::string JudgedText(const LayerCounts& counts);
 
-// Returns "KUnit: 110 rules, vm: 5 rules", or "".
-std::string RulesByLayer(const std::map<std::string_view, int>& counts);
+// Returns "KUnit: 110 MUST rules, vm: 1 MUST rule", or "". "rules" without `only_must`.
+std::string RulesByLayer(const std::map<std::string_view, int>& counts, bool only_must);
 
-// Returns the part of a reason after "passed": "; not run: …; not testable by a program: …".
+// Returns the end of a reason: "; not run: …; not testable by a program: …". `counts` has MUST
+// rules.
 std::string NotJudgedText(const LayerCounts& counts);
 
 // Returns why no program tests a rule of the layer `review`, or "".

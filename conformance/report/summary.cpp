@@ -77,9 +77,10 @@ std::string RulesOfLayers(const Report& report) {
   const LayerCounts counts = CountLayers(report, false);
   const std::string judged = JudgedText(counts);
   std::string text = "  rules judged: " + (judged.empty() ? "none" : judged) + "\n";
-  if (!counts.not_run.empty()) text += "  not run: " + RulesByLayer(counts.not_run) + "\n";
+  if (!counts.not_run.empty()) text += "  not run: " + RulesByLayer(counts.not_run, false) + "\n";
   if (!counts.without_it.empty()) {
-    text += "  judged by other layers, but not run: " + RulesByLayer(counts.without_it) + "\n";
+    text +=
+        "  not run, but judged by other layers: " + RulesByLayer(counts.without_it, false) + "\n";
   }
   if (counts.review > 0) {
     text += "  not testable by a program: " + std::to_string(counts.review) +

@@ -178,7 +178,8 @@ std::vector<std::string> NamesWhere(const Rows& rows, Predicate predicate, Name 
   return names;
 }
 
-// Returns "614 MUST rules passed: 495 by the suite, 160 by KUnit; not run: vm: 5 rules".
+// Returns "614 MUST rules passed (judged: 495 by the suite, 160 by KUnit); not run: vm: 5 MUST
+// rules".
 std::string Judged(const Report& report) {
   const auto count = [&](RuleResult result) {
     return std::count_if(report.rules.begin(), report.rules.end(), [&](const RuleRow& row) {
@@ -190,7 +191,7 @@ std::string Judged(const Report& report) {
   std::string text = std::to_string(count(RuleResult::kPassed)) + " MUST rules passed";
   if (waived > 0) text += ", and waivers accept the failures of " + std::to_string(waived);
   text += report.layers.empty() ? ", judged by " + LayersThatRan(report)
-                                : "; judged: " + JudgedText(counts);
+                                : " (judged: " + JudgedText(counts) + ")";
   return text + NotJudgedText(counts);
 }
 

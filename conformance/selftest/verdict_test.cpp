@@ -75,7 +75,7 @@ TEST(Judge, ReasonCountsTheRulesThatPassedByAWaiver) {
   ASSERT_EQ(report.verdict, Verdict::kConformant) << report.reason;
   EXPECT_EQ(report.reason,
             "0 MUST rules passed, and waivers accept the failures of 2, judged by the suite alone; "
-            "not run: KUnit: 1 rule; not testable by a program: 1 rule");
+            "not run: KUnit: 1 MUST rule; not testable by a program: 1 MUST rule");
 }
 
 TEST(CombineResults, WorstResultDecides) {
