@@ -14,6 +14,7 @@
 
 #include "lines.h"
 #include "property.h"
+#include "report/builtin.h"
 #include "report/formats.h"
 #include "report/stream.h"
 #include "target/expression.h"
@@ -33,6 +34,7 @@ constexpr std::array<Rule, 4> kRules = {{
 
 // The harness has its own catalogue.
 std::span<const Rule> AllRules() { return kRules; }
+std::span<const UntestedReasonOfRule> UntestedReasons() { return {}; }
 
 namespace fuzz {
 namespace {
