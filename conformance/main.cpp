@@ -20,6 +20,7 @@
 #include "report/choose.h"
 #include "report/explain_command.h"
 #include "report/formats.h"
+#include "report/layers.h"
 #include "report/progress.h"
 #include "report/select.h"
 #include "report/stream.h"
@@ -45,6 +46,7 @@ struct Options {
   std::string case_id;
   int result_fd = -1;
   std::string stream;
+  std::vector<std::string> layers;  // "kunit=FILE"
   std::string repro_command;
   std::string out;
   ExplainOptions explain;
@@ -171,9 +173,18 @@ int RunCase(Options options) {
   return result.result == Result::kPass || result.result == Result::kSkip ? 0 : 1;
 }
 
+std::vector<LayerResults> LoadLayers(const Options& options, const Stream& stream,
+                                     const Target& target) {
+  std::vector<LayerResults> layers;
+  for (const std::string& option : options.layers) layers.push_back(LoadLayer(option));
+  CheckSameSubject(layers, stream, target);
+  return layers;
+}
+
 int Finish(const Options& options, const Stream& stream, const Target& target,
            const Profile& profile, const std::string& repro_command) {
-  Report report = Judge(stream, target, profile, Suite(), ChooseWaivers(options.target), Today());
+  Report report = Judge(stream, target, profile, Suite(), ChooseWaivers(options.target), Today(),
+                        LoadLayers(options, stream, target));
   report.repro_command = repro_command;
   if (!options.out.empty()) WriteReports(report, options.out);
   std::cout << Summary(report);
@@ -259,6 +270,7 @@ int Run(Options options) {
   stream.profile = profile.name;
   stream.partial = options.selection.partial();
   stream.selected = Select(options.selection, profile, Suite(), AllRules());
+  LoadLayers(options, stream, target);  // reports an error in a file before the cases run
   RunAll(options, target, &stream);
   return Finish(options, stream, target, profile,
                 "pmuconf run" + TargetArguments(options, drafted) + " --case ");
@@ -339,6 +351,14 @@ int Main(int argc, char** argv) {
   add_target(run);
   add_selection(run);
   add_pmu(run);
+  const auto add_layers = [&](CLI::App* command) {
+    command
+        ->add_option("--layer", options.layers,
+                     "LAYER=FILE: results of kunit, watch, vm or fuzz, for a joined verdict")
+        ->type_size(1)
+        ->allow_extra_args(false);
+  };
+  add_layers(run);
   run->add_option("--out", options.out, "folder for results.json, results.ktap and junit.xml");
 
   auto* const probe = app.add_subcommand("probe", "draft a target file for a PMU of this machine");
@@ -388,6 +408,7 @@ int Main(int argc, char** argv) {
   auto* const report = app.add_subcommand("report", "judge a recorded stream");
   add_target(report)->required();
   report->add_option("--stream", options.stream, "stream.jsonl")->required();
+  add_layers(report);
   report->add_option("--profile", options.profile, "judge by this profile, not by the stream's");
   report->add_option("--again", options.repro_command, "repro command, without the id of the case");
   report->add_option("--out", options.out, "folder for the reports")->required();

@@ -14,6 +14,7 @@
 
 #include "lines.h"
 #include "property.h"
+#include "report/builtin.h"
 #include "report/formats.h"
 #include "report/stream.h"
 #include "target/expression.h"
@@ -33,6 +34,7 @@ constexpr std::array<Rule, 4> kRules = {{
 
 // The harness has its own catalogue.
 std::span<const Rule> AllRules() { return kRules; }
+std::span<const UntestedReasonOfRule> UntestedReasons() { return {}; }
 
 namespace fuzz {
 namespace {
@@ -243,7 +245,8 @@ class Xml {
   }
 
   inline static const std::set<std::string_view> kNames = {"testsuites", "testsuite", "testcase",
-                                                           "failure",    "error",     "skipped"};
+                                                           "failure",    "error",     "skipped",
+                                                           "properties", "property"};
   std::string_view rest_;
   std::vector<std::string_view> open_;
   std::size_t cases_ = 0, bad_ = 0;

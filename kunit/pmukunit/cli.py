@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 
 from kunit.pmukunit import guest, results, stock, tree
-from vm import kernel, store
+from vm import kernel, module, store
 from vm import tree as trees
+from vm.arch import AMD64
 from vm.errors import PmuvmError
 
 KERNELS = ("6.12", "6.1")
@@ -27,6 +28,8 @@ def main(argv: list[str]) -> int:
             raise PmuvmError(f"unknown KERNEL {options.kernel!r}; known: {known}")
         if not re.fullmatch(r"[\w*?.\[\]!-]*", options.filter):
             raise PmuvmError(f"--filter {options.filter!r}: a glob of suite or suite.case")
+        if options.log:
+            return _judge_log(options, out)
         parameters = _parameters(options)
         if options.pmu:
             options.filter = CONTRACT
@@ -50,6 +53,9 @@ def _options(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--event", metavar="CONFIG", default="", help="of --pmu: what it counts")
     parser.add_argument("--idle", action="store_true", help="the event does not happen by itself")
     parser.add_argument("--stock", action="store_true", help="as a module of the stock kernel")
+    parser.add_argument(
+        "--log", metavar="FILE", type=Path, help="judge the output of dmesg of a machine with --pmu"
+    )
     parser.add_argument(
         "--param", metavar="MODULE.NAME=VALUE", action="append", default=[], help="of the kernel"
     )
@@ -87,13 +93,42 @@ def _parameters(options: argparse.Namespace) -> list[str]:
     return [*(f"{CONTRACT}.{word}" for word in chosen), *options.param]
 
 
+def _clear(out: Path) -> None:
+    """Removes the files of an earlier run."""
+    with store.writing(out):
+        out.mkdir(parents=True, exist_ok=True)
+        for stale in ("results.json", "console.log"):
+            (out / stale).unlink(missing_ok=True)
+
+
+def _judge_log(options: argparse.Namespace, out: Path) -> int:
+    """Judges the log of a machine on which pmu_contract was loaded as a module."""
+    if not options.pmu:
+        raise PmuvmError("--log needs --pmu: the PMU that pmu_contract tested")
+    try:
+        log = options.log.read_bytes()
+    except OSError as error:
+        raise PmuvmError(f"--log {options.log}: {error.strerror}") from error
+    _clear(out)
+    # Earlier lines come from the boot, not from the module.
+    begin = log.rfind(b"\n", 0, max(0, log.find(b"KTAP version"))) + 1
+    boot = guest.Boot(log[begin:] if b"KTAP version" in log else b"", 0.0, "")
+    release = results.release_of(log)
+    verdict = results.judge(release or str(options.log), boot, frozenset({CONTRACT}), whole=True)
+    return _finish(verdict, out, results.Subject(release=release, pmu=options.pmu))
+
+
+def _finish(verdict: results.Verdict, out: Path, subject: results.Subject) -> int:
+    """Writes results.json, prints the summary, and returns the exit status."""
+    results.write(verdict, out / "results.json", subject)
+    print(results.summary(verdict))
+    return verdict.status
+
+
 def _run(
     options: argparse.Namespace, out: Path, expected: frozenset[str], parameters: list[str]
 ) -> int:
-    with store.writing(out):
-        out.mkdir(parents=True, exist_ok=True)
-    for stale in ("results.json", "console.log"):
-        (out / stale).unlink(missing_ok=True)
+    _clear(out)
     name, log = options.kernel, out / "console.log"
     if options.stock:
         boot = stock.run(name, options.driver, options.suites, parameters, options.deadline, log)
@@ -109,9 +144,14 @@ def _run(
         boot = guest.boot(built, options.filter, deadline_s, log, machine)
     whole = "." not in options.filter
     verdict = results.judge(name, boot, expected, whole, scanned=options.debug)
-    results.write(verdict, out / "results.json")
-    print(results.summary(verdict))
-    return verdict.status
+    subject = results.Subject(
+        release=kernel.find(name).release if options.stock else results.release_of(boot.console),
+        arch=AMD64.machine,
+        driver="" if options.pmu else module.NAME,
+        pmu=options.pmu,
+        selected="" if options.pmu else options.filter,
+    )
+    return _finish(verdict, out, subject)
 
 
 def _built(options: argparse.Namespace, out: Path) -> Path:
