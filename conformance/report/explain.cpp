@@ -69,6 +69,7 @@ std::string ExplainRule(const Rule& rule, std::span<const CasePlace> cases,
   os << rule.id << "  " << pmuconf::ToString(rule.level) << ", " << ToString(rule.status) << "\n"
      << "  " << rule.text << "\n"
      << "why:      " << rule.why << "\n"
+     << "subject:  " << pmuconf::ToString(rule.subject) << "\n"
      << "source:   " << rule.source << "\n"
      << "applies:  " << rule.applies << "\n"
      << "kernels:  " << rule.kernels << "\n";

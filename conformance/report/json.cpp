@@ -7,8 +7,26 @@
 
 namespace pmuconf {
 
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json RuleRows(const std::vector<RuleRow>& rows) {
+  Json rules = Json::array();
+  for (const RuleRow& row : rows) {
+    rules.push_back({{"id", row.rule.id},
+                     {"level", ToString(row.rule.level)},
+                     {"subject", ToString(row.rule.subject)},
+                     {"result", ToString(row.result)},
+                     {"layer", row.rule.layer},
+                     {"text", row.rule.text}});
+  }
+  return rules;
+}
+
+}  // namespace
+
 std::string ToJson(const Report& report) {
-  using Json = nlohmann::ordered_json;
   Json cases = Json::array();
   for (const CaseResult& row : report.cases) {
     const bool good = row.result == Result::kPass || row.result == Result::kSkip;
@@ -21,14 +39,6 @@ std::string ToJson(const Report& report) {
     if (row.runs > 1) one["runs"] = row.runs;
     if (!good && !report.repro_command.empty()) one["repro"] = report.repro_command + row.id;
     cases.push_back(std::move(one));
-  }
-  Json rules = Json::array();
-  for (const RuleRow& row : report.rules) {
-    rules.push_back({{"id", row.rule.id},
-                     {"level", ToString(row.rule.level)},
-                     {"result", ToString(row.result)},
-                     {"layer", row.rule.layer},
-                     {"text", row.rule.text}});
   }
   const Totals& t = report.totals;
   Json skip_reasons = Json::object();
@@ -59,7 +69,8 @@ std::string ToJson(const Report& report) {
                        {"rules_passed", t.rules_passed}}},
                      {"skip_reasons", skip_reasons},
                      {"cases", cases},
-                     {"rules", rules},
+                     {"rules", RuleRows(report.rules)},
+                     {"drafts", RuleRows(report.drafts)},
                      {"problems", report.problems}};
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

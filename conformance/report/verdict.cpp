@@ -86,16 +86,15 @@ void WaiveReports(const CaseResult& row, std::vector<std::string>* problems) {
 void ApplyWaivers(std::span<const Waiver> waivers, std::string_view today, Report* report) {
   for (const Waiver& waiver : waivers) {
     if (waiver.ExpiredOn(today)) {
-      report->problems.push_back("waiver " + waiver.id + " of " + waiver.owner + " expired on " +
-                                 waiver.expires);
+      report->problems.push_back("waiver " + waiver.id + " of " + waiver.owner + " (" +
+                                 waiver.contact + ") expired on " + waiver.expires);
       continue;
     }
     for (CaseResult& row : report->cases) {
       if (!waiver.Covers(row.id, report->target, report->release, report->arch)) continue;
       if (waiver.Accepts(row.result) && !row.message.starts_with(kGuestLost)) {
         if (row.result == Result::kCrash) WaiveReports(row, &report->problems);
-        row.message =
-            "waiver " + waiver.id + ": " + waiver.reason + " (" + waiver.link + ")\n" + row.message;
+        row.message = waiver.Text() + "\n" + row.message;
         row.result = Result::kWaived;
       } else if (row.result == Result::kPass) {
         row.message = "waiver " + waiver.id + " expects it to fail";
@@ -108,16 +107,17 @@ void ApplyWaivers(std::span<const Waiver> waivers, std::string_view today, Repor
 // The verdict does not include rules that only other layers verify (KUnit, fuzzers, reviews).
 bool VerifiedByCases(const Rule& rule) { return rule.layer.find("case") != std::string_view::npos; }
 
+// Returns the results of `rules`; with `only_named`, of those that a selected case names.
 std::vector<RuleRow> CombineAllResults(const Report& report, const Target& target,
-                                       const Profile& profile, bool partial) {
+                                       std::span<const Rule> rules, bool only_named) {
   std::map<std::string_view, std::vector<Result>> by_rule;
   for (const CaseResult& row : report.cases) {
     for (const std::string& rule : row.rules) by_rule[rule].push_back(ResultForRules(row));
   }
   std::vector<RuleRow> rows;
   const auto claims = [&](Cap cap) { return target.Claims(cap); };
-  for (const Rule& rule : profile.rules) {
-    if (partial && !by_rule.contains(rule.id)) continue;
+  for (const Rule& rule : rules) {
+    if (only_named && !by_rule.contains(rule.id)) continue;
     const bool applies =
         EvaluateApplies(rule.applies, claims) && KernelMatches(rule.kernels, report.release);
     rows.push_back({rule, applies && !VerifiedByCases(rule)
@@ -362,7 +362,8 @@ Report Judge(const Stream& stream, const Target& target, const Profile& profile,
   report.problems = stream.problems;
   report.cases = Collect(stream, suite);
   ApplyWaivers(waivers, today, &report);
-  report.rules = CombineAllResults(report, target, profile, stream.partial);
+  report.rules = CombineAllResults(report, target, profile.rules, stream.partial);
+  report.drafts = CombineAllResults(report, target, profile.drafts, true);
   report.totals = Count(report);
   std::tie(report.verdict, report.reason) = Decide(stream, report);
   report.reason = OneLine(report.reason);
