@@ -16,7 +16,7 @@ SELECT := $(if $(RULE),--rule '$(RULE)') $(if $(CASE),--case '$(CASE)') $(if $(P
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo "  variables: TARGET= KERNEL=6.1|6.12|FILE ARCH= RULE= CASE= PROFILE= PMU= MODULE= PARAMETERS= CPU_MODEL= ICOUNT= CMDLINE= SHUFFLE=SEED ISOLATE=1 BOOT=1 DEBUG=1 MUTANTS=FOLDER TIME=SECONDS RUNS=N CALLS=N MERGE=1 STAGES=LIST FRESH=1 STOP=1 SHARD=K/N N=ROUNDS FAILED_BY=TEST JOBS='GLOB ...'"
+	@echo "  variables: TARGET= KERNEL=6.1|6.12|FILE ARCH= RULE= CASE= PROFILE= PMU= MODULE= PARAMETERS= CPU_MODEL= ICOUNT= CMDLINE= SHUFFLE=SEED ISOLATE=1 BOOT=1 DEBUG=1 MUTANTS=FOLDER TIME=SECONDS RUNS=N CALLS=N MERGE=1 STAGES=LIST FRESH=1 STOP=1 SHARD=K/N N=ROUNDS FAULT=TEST JOBS='GLOB ...'"
 
 run: deps guest-suite ## judge TARGET (or all) on KERNEL in a virtual machine; exit status 0 conformant, 1 not, 2 not judged
 	@$(PYTHON) -m vm run --target '$(TARGET)' $(if $(filter all-file-,$(TARGET)-$(origin KERNEL)-$(DEBUGGED)),,--kernel '$(KERNEL)$(DEBUGGED)') $(if $(SHUFFLE),--shuffle '$(SHUFFLE)') $(if $(ISOLATE),--isolate) $(if $(BOOT),--boot) --arch '$(ARCH)' $(SELECT) $(if $(PMU),--pmu '$(PMU)') $(if $(MODULE),--module '$(MODULE)') $(if $(PARAMETERS),--parameters '$(PARAMETERS)') $(if $(CPU_MODEL),--cpu-model '$(CPU_MODEL)') $(if $(ICOUNT),--icount '$(ICOUNT)') $(if $(CMDLINE),--cmdline '$(CMDLINE)')
@@ -48,8 +48,8 @@ bench: deps guest-suite ## benchmark the driver's decisions and the model; compa
 soak: deps guest-suite ## repeat the suite in random order, on 1, 2 and 4 CPUs and with a fixed clock; N= rounds
 	@$(PYTHON) -m ci.soak $(if $(N),-n '$(N)') $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)') $(if $(CASE),--case '$(CASE)')
 
-activate: deps guest-suite ## make the draft RULE active: RUNS= runs of its cases on two kernels; FAILED_BY= a patch or FILE_test.py::TEST that fails it
-	@$(PYTHON) -m ci.activate '$(RULE)' --failed-by '$(FAILED_BY)' --target '$(TARGET)' $(if $(RUNS),--runs '$(RUNS)')
+activate: deps guest-suite ## make the draft RULE active: RUNS= runs of its cases on two kernels; FAULT= a patch or FILE_test.py::TEST that fails it
+	@$(PYTHON) -m ci.activate '$(RULE)' --failed-by '$(FAULT)' --target '$(TARGET)' $(if $(RUNS),--runs '$(RUNS)')
 
 matrix: deps guest-suite ## run all jobs of ci/matrix.toml (kernel, architecture, accelerator, target, profile), or JOBS='globs'; an hour
 	@$(PYTHON) -m ci.matrix $(if $(SELECTED_JOBS),--jobs '$(SELECTED_JOBS)')

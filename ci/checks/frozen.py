@@ -33,7 +33,10 @@ def profile_findings(root: Path, catalogue: dict[str, Rule]) -> list[str]:
     for name, profile in profiles.items():
         where = f"{PROFILES / name}.toml"
         if name not in released:
-            found.append(f"{where}: {FOLDER / RELEASED} has no digest of it: see ci.freeze profile")
+            digest = frozen.digest_of(profile.rules)
+            found.append(
+                f'{where}: to release it, add to {FOLDER / RELEASED}: "{name}" = "{digest}"'
+            )
         for rule in profile.rules:
             if rule not in catalogue:
                 found.append(f"{where}: no rule {rule} in the catalogue")

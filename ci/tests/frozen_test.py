@@ -12,7 +12,7 @@ import pytest
 from ci import freeze
 from ci.checks import frozen as check
 from conformance.rules import frozen
-from conformance.rules.generate import read_catalogue
+from conformance.rules.generate import Rule, read_catalogue
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -76,7 +76,7 @@ class Tree:
         assert old in before
         self.put(name, before.replace(old, new, 1))
 
-    def rules(self) -> list[frozen.Rule]:
+    def rules(self) -> list[Rule]:
         return read_catalogue((self.root / "conformance/rules").glob("*.toml"))
 
     def activate(self, **changed: str) -> None:
@@ -160,10 +160,11 @@ def test_profile_of_a_draft_or_of_no_rule_is_reported(tree: Tree) -> None:
     text = tree.get(PROFILE).replace('version = "1.0"', 'version = "1.1"')
     tree.put(PROFILE.replace("1.0", "1.1"), text.replace('"TOY-001"', '"TOY-003", "TOY-009"'))
     where = "conformance/profiles/toy-1.1.toml"
+    digest = frozen.digest_of(["TOY-003", "TOY-009"])
     assert tree.findings() == [
         f"{where}: TOY-003 is a draft",
-        f"{where}: conformance/frozen/released.toml has no digest of it: see ci.freeze profile",
         f"{where}: no rule TOY-009 in the catalogue",
+        f'{where}: to release it, add to conformance/frozen/released.toml: "toy-1.1" = "{digest}"',
     ]
 
 
