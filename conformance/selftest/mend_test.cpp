@@ -6,6 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "report/formats.h"
 
@@ -15,11 +18,19 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr Rule kDriver{.id = "AAA-001", .subject = Subject::kDriver, .text = "a", .why = "w"};
-constexpr Rule kToo{.id = "AAA-002", .subject = Subject::kDriver, .text = "b", .why = "w"};
-constexpr Rule kCore{.id = "BBB-001", .subject = Subject::kPerfCore, .text = "c", .why = "w"};
-constexpr Rule kDraft{
-    .id = "CCC-001", .status = RuleStatus::kDraft, .subject = Subject::kSuite, .text = "d"};
+constexpr Rule RuleOf(std::string_view id, Subject subject,
+                      RuleStatus status = RuleStatus::kActive) {
+  Rule rule;
+  rule.id = id;
+  rule.status = status;
+  rule.subject = subject;
+  return rule;
+}
+
+constexpr Rule kDriver = RuleOf("AAA-001", Subject::kDriver);
+constexpr Rule kToo = RuleOf("AAA-002", Subject::kDriver);
+constexpr Rule kCore = RuleOf("BBB-001", Subject::kPerfCore);
+constexpr Rule kDraft = RuleOf("CCC-001", Subject::kSuite, RuleStatus::kDraft);
 
 Report Failed(const std::vector<std::string>& rules) {
   Report report;

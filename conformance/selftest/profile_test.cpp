@@ -21,7 +21,11 @@ namespace {
 using testing::HasSubstr;
 
 Rule Retired(std::string_view id) {
-  return {.id = id, .status = RuleStatus::kRetired, .text = "r", .layer = "case"};
+  Rule rule;
+  rule.id = id;
+  rule.status = RuleStatus::kRetired;
+  rule.layer = "case";
+  return rule;
 }
 
 constexpr const char* kProfileHead = "[profile]\nname = \"p\"\nversion = \"1.0\"\ntext = \"t\"\n";
