@@ -28,14 +28,13 @@ Rule Retired(std::string_view id) {
   return rule;
 }
 
-constexpr const char* kProfileHead = "[profile]\nname = \"p\"\nversion = \"1.0\"\ntext = \"t\"\n";
+const std::string kProfileHead = "[profile]\nname = \"p\"\nversion = \"1.0\"\ntext = \"t\"\n";
 
 TEST(Profiles, HaveTheListedRulesAlone) {
   std::vector<Rule> catalogue(std::begin(kRules), std::end(kRules));
   catalogue.push_back(Retired("DDD-001"));
-  const Profile profile =
-      ParseProfile(std::string(kProfileHead) + "rules = [\"AAA-001\", \"BBB-001\", \"DDD-001\"]\n",
-                   "p.toml", catalogue);
+  const Profile profile = ParseProfile(
+      kProfileHead + "rules = [\"AAA-001\", \"BBB-001\", \"DDD-001\"]\n", "p.toml", catalogue);
   EXPECT_EQ(profile.name, "p-1.0");
   EXPECT_EQ(profile.rules.size(), 2u) << "a retired rule is left out";
   EXPECT_TRUE(profile.Contains("AAA-001"));
@@ -54,7 +53,7 @@ TEST(Profiles, RejectOtherListsThanSortedActiveRules) {
       {"rules = []\n", "names no active rule"},
       {"areas = [\"AAA\"]\n", "areas"}};
   for (const auto& [tail, said] : wrong) {
-    EXPECT_THAT(Refusal([&] { ParseProfile(std::string(kProfileHead) + tail, "p.toml", kRules); }),
+    EXPECT_THAT(Refusal([&] { ParseProfile(kProfileHead + tail, "p.toml", kRules); }),
                 HasSubstr(said));
   }
 }
