@@ -27,7 +27,7 @@ NAME = "judged.json"
 OUT = ROOT / "build" / NAME
 REPORTS = ("report/results.json", "check/*/results.json", "matrix/*/results.json")
 """The reports of runs below build/. `make kunit` may have run on any PMU, so its report is not one of them."""
-UNDECIDED = ("NOT_TESTED", "NOT_TESTED_HERE")
+UNDECIDED = ("NOT_TESTED", "NOT_RUN", "REVIEW", "NOT_TESTED_HERE")
 """Results of a rule that a run did not judge."""
 BAD = ("FAIL", "TIMEOUT", "CRASH", "UNEXPECTED_PASS")
 GOOD = ("PASS", "SKIP")
@@ -120,7 +120,7 @@ def _worst(seen: set[str]) -> str:
     if seen & set(BAD):
         return "FAILED"
     if seen & {"BROKEN", "NOT_RUN"}:
-        return "PARTIAL" if "PASS" in seen else ""
+        return "INCOMPLETE" if "PASS" in seen else ""
     if "WAIVED" in seen:
         return "WAIVED"
     return "PASSED" if "PASS" in seen else "NOT_APPLICABLE"

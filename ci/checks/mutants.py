@@ -19,6 +19,7 @@ def findings(root: Path) -> list[str]:
     try:
         catalogue = read_catalogue((root / "conformance" / "rules").glob("*.toml"))
         active = {rule.id: rule.layer for rule in catalogue if rule.status == "active"}
+        subjects = {rule.id: rule.subject for rule in catalogue if rule.status != "retired"}
         wanted = {rule for rule, layer in active.items() if "case" in layer}
         reasons, single = exempt_rules.read(folder / exempt_rules.NAME, wanted)
         classes = matrix.classes(folder)
@@ -35,8 +36,14 @@ def findings(root: Path) -> list[str]:
     named = {rule for mutant in mutants for rule in mutant.rules}
     for mutant in mutants:
         for rule in mutant.rules:
-            if rule not in active:
-                found.append(f"{mutant.path.name}: no active rule {rule}")
+            if rule not in subjects:
+                found.append(f"{mutant.path.name}: no active or draft rule {rule}")
+    for rule in sorted(named & subjects.keys()):
+        if subjects[rule] != "driver":
+            found.append(
+                f"{rule}: a mutant of the driver violates it, so its subject must be driver, "
+                f"not {subjects[rule]}"
+            )
     ids = {mutant.id for mutant in mutants}
     for entry in absent:
         if set(entry) != {"id", "reason"} or not entry["reason"].strip():

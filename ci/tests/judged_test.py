@@ -83,7 +83,7 @@ def test_report_of_kunit_judges_the_rules_of_its_cases() -> None:
         (["PASS", "SKIP"], "PASSED"),
         (["PASS", "WAIVED"], "WAIVED"),
         (["PASS", "CRASH"], "FAILED"),
-        (["PASS", "BROKEN"], "PARTIAL"),
+        (["PASS", "BROKEN"], "INCOMPLETE"),
         (["SKIP"], "NOT_APPLICABLE"),
         (["NOT_RUN"], None),
     ],

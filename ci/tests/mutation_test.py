@@ -134,7 +134,7 @@ def laid_out(root: Path, rules: tuple[str, ...], mutant_rules: str, reasons: str
     """A project with a catalogue of `rules`, one mutant, and reasons."""
     folder = root / "conformance" / "rules"
     folder.mkdir(parents=True)
-    text = '[[rule]]\nid = "{}"\nlevel = "MUST"\nstatus = "active"\ntext = "It MUST."\n'
+    text = '[[rule]]\nid = "{}"\nlevel = "MUST"\nstatus = "active"\nsubject = "driver"\ntext = "It MUST."\n'
     text += 'why = "So."\nsource = ["man:x(1)#x"]\napplies = "true"\nkernels = ">=6.1"\n'
     (folder / "CNT.toml").write_text("".join(text.format(rule) for rule in rules))
     folder = root / "driver" / "mutants"
@@ -166,7 +166,28 @@ def test_outdated_reason_is_reported(tmp_path: Path) -> None:
 
 def test_mutant_with_an_unknown_rule_is_reported(tmp_path: Path) -> None:
     root = laid_out(tmp_path, ("CNT-001",), "CNT-001, CNT-077", "")
-    assert step.findings(root) == ["M01-1-x.patch: no active rule CNT-077"]
+    assert step.findings(root) == ["M01-1-x.patch: no active or draft rule CNT-077"]
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [("draft", []), ("retired", ["M01-1-x.patch: no active or draft rule CNT-002"])],
+)
+def test_mutant_may_name_a_draft(tmp_path: Path, status: str, said: list[str]) -> None:
+    root = laid_out(tmp_path, ("CNT-001", "CNT-002"), "CNT-001, CNT-002", "")
+    rules = root / "conformance" / "rules" / "CNT.toml"
+    head, _, tail = rules.read_text().rpartition('"active"')
+    rules.write_text(f'{head}"{status}"{tail}')
+    assert step.findings(root) == said
+
+
+def test_rule_that_a_mutant_of_the_driver_violates_is_the_drivers(tmp_path: Path) -> None:
+    root = laid_out(tmp_path, ("CNT-001",), "CNT-001", "")
+    rules = root / "conformance" / "rules" / "CNT.toml"
+    rules.write_text(rules.read_text().replace('"driver"', '"perf core"'))
+    assert step.findings(root) == [
+        "CNT-001: a mutant of the driver violates it, so its subject must be driver, not perf core"
+    ]
 
 
 def test_mutant_with_an_unknown_class_is_reported(tmp_path: Path) -> None:

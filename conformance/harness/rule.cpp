@@ -22,6 +22,20 @@ std::string_view ToString(Level level) {
   return "?";
 }
 
+std::string_view ToString(Subject subject) {
+  switch (subject) {
+    case Subject::kDriver:
+      return "driver";
+    case Subject::kPerfCore:
+      return "perf core";
+    case Subject::kArchitecture:
+      return "architecture";
+    case Subject::kSuite:
+      return "suite";
+  }
+  return "?";
+}
+
 std::int64_t ValueOn(const Rule& rule, std::string_view name, std::string_view release) {
   for (const RuleValue& value : rule.by_kernel) {
     if (value.name == name && KernelMatches(value.kernels, release)) return value.value;

@@ -118,7 +118,7 @@ void AddJudged(const Json& judged, Page* page) {
 
 std::span<const char* const> JudgedResults() {
   static constexpr const char* kResults[] = {"PASSED",  "WAIVED",     "FAILED",
-                                             "PARTIAL", "NOT_TESTED", "NOT_APPLICABLE"};
+                                             "INCOMPLETE", "NOT_TESTED", "NOT_APPLICABLE"};
   return kResults;
 }
 

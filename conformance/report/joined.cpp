@@ -168,13 +168,14 @@ RuleResult JoinAnswers(const std::vector<LayerAnswer>& answers) {
 }
 
 std::vector<RuleRow> JoinResults(const Report& report, const Stream& stream, const Target& target,
-                                 const Profile& profile, std::span<const KnownCase> suite) {
+                                 const Profile& profile, bool drafts,
+                                 std::span<const KnownCase> suite) {
   const Layers layers(report, stream, suite);
   layers.CheckRules(profile);
   std::vector<RuleRow> rows;
   const auto claims = [&](Cap cap) { return target.Claims(cap); };
-  for (const Rule& rule : profile.rules) {
-    if (stream.partial && !layers.Name(rule.id)) continue;
+  for (const Rule& rule : drafts ? profile.drafts : profile.rules) {
+    if ((drafts || stream.partial) && !layers.Name(rule.id)) continue;
     RuleRow row = {rule, RuleResult::kNotApplicable};
     if (EvaluateApplies(rule.applies, claims) && KernelMatches(rule.kernels, report.release)) {
       row.layers = layers.Answers(rule);

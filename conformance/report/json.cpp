@@ -17,6 +17,7 @@ Json ToJson(const RuleRow& row) {
     layers[std::string(answer.layer)] = ToString(answer.result);
   Json one = {{"id", row.rule.id},
               {"level", ToString(row.rule.level)},
+              {"subject", ToString(row.rule.subject)},
               {"result", ToString(row.result)},
               {"layer", row.rule.layer},
               {"layers", layers},
@@ -62,6 +63,8 @@ std::string ToJson(const Report& report) {
   }
   Json rules = Json::array();
   for (const RuleRow& row : report.rules) rules.push_back(ToJson(row));
+  Json drafts = Json::array();
+  for (const RuleRow& row : report.drafts) drafts.push_back(ToJson(row));
   Json layers = Json::array();
   for (const LayerResults& layer : report.layers) layers.push_back(ToJson(layer));
   const LayerCounts counts = CountLayers(report, false);
@@ -99,6 +102,7 @@ std::string ToJson(const Report& report) {
                      {"skip_reasons", skip_reasons},
                      {"cases", cases},
                      {"rules", rules},
+                     {"drafts", drafts},
                      {"layers", layers},
                      {"problems", report.problems}};
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

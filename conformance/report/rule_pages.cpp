@@ -162,7 +162,7 @@ std::string Targets(const Json& facts) {
   std::string text;
   for (const auto& [result, word] :
        {std::pair("PASSED", "passed"), std::pair("WAIVED", "waived"), std::pair("FAILED", "failed"),
-        std::pair("PARTIAL", "open"), std::pair("NOT_TESTED", "open")}) {
+        std::pair("INCOMPLETE", "open"), std::pair("NOT_TESTED", "open")}) {
     std::size_t n = 0;
     for (const Json& row : facts["judged"]) n += row["result"] == result ? 1 : 0;
     if (n != 0) text = Plus(text, std::to_string(n) + " " + word);

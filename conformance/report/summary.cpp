@@ -6,6 +6,7 @@
 
 #include "report/formats.h"
 #include "report/joined.h"
+#include "report/mend.h"
 #include "text/one_line.h"
 
 namespace pmuconf {
@@ -18,8 +19,10 @@ void Indented(const std::string& text, std::ostream& os) {
 }
 
 const Rule* RuleOf(const Report& report, std::string_view id) {
-  for (const RuleRow& row : report.rules) {
-    if (row.rule.id == id) return &row.rule;
+  for (const auto* rows : {&report.rules, &report.drafts}) {
+    for (const RuleRow& row : *rows) {
+      if (row.rule.id == id) return &row.rule;
+    }
   }
   return FindRule(id);
 }
@@ -106,15 +109,19 @@ std::string WhySkipped(const CaseResult& row) {
 
 std::string Failure(const Report& report, const CaseResult& row, bool of_suite) {
   std::string text = row.message;
+  std::vector<const Rule*> rules;
   for (const std::string& id : row.rules) {
     const Rule* const rule = RuleOf(report, id);
     if (rule == nullptr) continue;
+    rules.push_back(rule);
     if (row.message.find("rule " + id + " (") == std::string::npos) {
       text += "\nrule " + id + " (" + std::string(ToString(rule->level)) +
               "): " + std::string(rule->text);
     }
     text += "\nwhy " + id + ": " + std::string(rule->why);
+    if (rule->status == RuleStatus::kDraft) text += "\ndraft: " + id + " decides no verdict";
   }
+  if (const std::string mend = Mend(rules); !mend.empty()) text += "\n" + mend;
   if (of_suite && !report.repro_command.empty())
     text += "\nrepro: " + report.repro_command + row.id;
   return text;
@@ -150,7 +157,7 @@ std::string Summary(const Report& report) {
     skip_reasons[std::string(Phrase(skip_reason))] = n;
   if (!skip_reasons.empty()) os << CountsLine("  without an answer: ", skip_reasons);
   os << CountsLine("  rules " + std::to_string(t.rules) + ": ", rules);
-  os << RulesOfLayers(report);
+  os << FailedBySubject(report) << DraftResults(report) << RulesOfLayers(report);
   os << Skips(report) << PreemptedCases(report);
   for (const std::string& problem : report.problems)
     os << "  problem: " << OneLine(problem) << "\n";

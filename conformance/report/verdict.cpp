@@ -86,16 +86,15 @@ void WaiveReports(const CaseResult& row, std::vector<std::string>* problems) {
 void ApplyWaivers(std::span<const Waiver> waivers, std::string_view today, Report* report) {
   for (const Waiver& waiver : waivers) {
     if (waiver.ExpiredOn(today)) {
-      report->problems.push_back("waiver " + waiver.id + " of " + waiver.owner + " expired on " +
-                                 waiver.expires);
+      report->problems.push_back("waiver " + waiver.id + " of " + waiver.owner + " (" +
+                                 waiver.contact + ") expired on " + waiver.expires);
       continue;
     }
     for (CaseResult& row : report->cases) {
       if (!waiver.Covers(row.id, report->target, report->release, report->arch)) continue;
       if (waiver.Accepts(row.result) && !row.message.starts_with(kGuestLost)) {
         if (row.result == Result::kCrash) WaiveReports(row, &report->problems);
-        row.message =
-            "waiver " + waiver.id + ": " + waiver.reason + " (" + waiver.link + ")\n" + row.message;
+        row.message = waiver.Text() + "\n" + row.message;
         row.result = Result::kWaived;
       } else if (row.result == Result::kPass) {
         row.message = "waiver " + waiver.id + " expects it to fail";
@@ -392,7 +391,8 @@ Report Judge(const Stream& stream, const Target& target, const Profile& profile,
   report.problems = stream.problems;
   report.cases = Collect(stream, suite);
   ApplyWaivers(waivers, today, &report);
-  report.rules = JoinResults(report, stream, target, profile, suite);
+  report.rules = JoinResults(report, stream, target, profile, false, suite);
+  report.drafts = JoinResults(report, stream, target, profile, true, suite);
   const auto problems = ProblemsOfLayers(report.layers);
   report.problems.insert(report.problems.end(), problems.begin(), problems.end());
   report.totals = Count(report);

@@ -66,6 +66,7 @@ struct Report {
   Totals totals;
   std::vector<CaseResult> cases;  // the selected ones in order, with waivers applied
   std::vector<RuleRow> rules;     // of the profile; if partial, of the selected cases
+  std::vector<RuleRow> drafts;    // draft rules of the selected cases; they decide nothing
   std::vector<LayerResults> layers;
   std::vector<std::string> problems;
 };
