@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from ci.mutation import patch
 from ci.mutation.patch import Mutant
 from ci.mutation.trial import Trial
 from vm import store
@@ -35,7 +36,7 @@ class Killers:
 
     def write(self, trials: Iterable[Trial]) -> None:
         """Adds these records to the file, which other runs may have changed in the meantime."""
-        killed = [done for done in trials if done.killed and done.observer == "cases"]
+        killed = [done for done in trials if done.killed and done.observer == patch.SUITE]
         with store.locked(_path().with_suffix(".lock")):
             known = Killers.read()._known
             known |= {done.mutant.path.name: done.killed_by[0] for done in killed}

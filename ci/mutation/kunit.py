@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +11,8 @@ from pathlib import Path
 from ci import kunit_command
 from ci.mutation import patch, trial, workshop
 from ci.mutation.patch import Mutant
-from ci.mutation.trial import Trial
+from ci.mutation.killers import Killers
+from ci.mutation.trial import Goal, Ran, Trial
 from vm.errors import PmuvmError
 from vm.kernel import DEBUG_SUFFIX
 
@@ -31,6 +31,15 @@ class KunitResults:
     verdict: str
     cases: dict[str, dict[str, tuple[str, ...]]]
     problems: tuple[str, ...]
+
+    @property
+    def tests(self) -> tuple[Ran, ...]:
+        """The cases that ran."""
+        return tuple(
+            Ran(name, result, rules, f"kunit/{name.partition('.')[0]}_kunit.c")
+            for result, its in self.cases.items()
+            for name, rules in its.items()
+        )
 
     def names(self, result: str, rules: Sequence[str] = ()) -> list[str]:
         """The cases with this result: all of them, or those of `rules`."""
@@ -63,22 +72,31 @@ def run(kernel: str, driver: Path, folder: Path) -> KunitResults:
     return read(kernel, results)
 
 
-def decide(mutant: Mutant, clean: KunitResults, ran: KunitResults) -> Trial:
+def decide(mutant: Mutant, clean: KunitResults, ran: KunitResults, whole: bool = True) -> Trial:
     """Judges one mutant. A case kills it if the case fails, but passes on the clean driver. A report of the kernel
-    kills it too.
+    kills it too. `whole`: all suites ran.
 
     A guest that ends early counts as CRASH, since no report names the case.
     """
     passed = set(clean.names("PASS"))
-    own = [name for name in ran.names("FAIL", mutant.rules) if name in passed]
-    others = [name for name in ran.names("FAIL") if name in passed]
+    tests = ran.tests
+    failed = [test for test in tests if test.result == "FAIL" and test.name in passed]
+    own = [test.name for test in failed if set(test.rules) & set(mutant.rules)]
     reported = ran.verdict == "FAILED" and not ran.names("FAIL")
     reports = [f"(kernel: {line[:SHOWN]})" for line in ran.problems if reported]
-    tried = sum(len(cases) for cases in ran.cases.values())
-    done = Trial(mutant, ran.kernel, "SURVIVED", tried=tried)
-    killers = tuple(own or others or reports)
+    done = Trial(
+        mutant,
+        ran.kernel,
+        "SURVIVED",
+        tried=len(tests),
+        observer=patch.KUNIT,
+        failed_rules=trial.failed_rules(mutant, failed) if "FAIL" in mutant.kill else (),
+        searched=whole and ran.verdict != "NOT_JUDGED",
+        ran=tests,
+    )
+    killers = tuple(own or [test.name for test in failed] or reports)
     if "FAIL" in mutant.kill and killers:
-        strange = bool(others) and not own
+        strange = bool(failed) and not own
         return replace(done, result="KILLED", killed_by=killers, other_rules=strange)
     if ran.verdict == "NOT_JUDGED":
         result = "KILLED" if "CRASH" in mutant.kill else "CRASH"
@@ -91,27 +109,37 @@ def faults(clean: KunitResults) -> list[str]:
     return [f"KUnit on {clean.kernel}: {line}" for line in (*clean.names("FAIL"), *clean.problems)]
 
 
-def judge(
-    kernel: str, mutants: Sequence[Mutant], driver: Path, out: Path, say: Callable[[Trial], None]
-) -> tuple[list[Trial], list[str]]:
-    """Judges all mutants on one kernel, one after the other, since they share a build tree."""
-    clean = run(kernel, driver, out / "clean-kunit" / kernel)
-    print(f"clean driver, KUnit on {kernel}: {len(clean.names('PASS'))} cases", flush=True)
-    trials = []
-    for mutant in mutants:
-        begun = time.monotonic()
-        done = _one(kernel, mutant, driver, out, clean)
-        spent = round(time.monotonic() - begun, 2)
-        trials.append(replace(done, observer="kunit", duration_s=spent))
-        say(trials[-1])
-    return trials, faults(clean)
+class Kunit:
+    """The KUnit suites on one kernel. One mutant at a time is built."""
 
+    def __init__(self, kernel: str, driver: Path, out: Path, say: Callable[[str], None]) -> None:
+        self._kernel = kernel
+        self._driver = driver
+        self._out = out
+        self._say = say
+        self._clean: KunitResults | None = None
 
-def _one(kernel: str, mutant: Mutant, driver: Path, out: Path, clean: KunitResults) -> Trial:
-    folder = out / "workshop-kunit"
-    try:
-        copy = workshop.restore(driver, folder)
-        patch.apply(mutant, folder)
-        return decide(mutant, clean, run(kernel, copy, out / mutant.path.stem / f"kunit-{kernel}"))
-    except (patch.PatchError, PmuvmError) as error:
-        return trial.broken(mutant, kernel, str(error))
+    def clean(self) -> KunitResults:
+        """The results of the unmutated driver. They are computed once."""
+        if self._clean is None:
+            folder = self._out / "clean-kunit" / self._kernel
+            self._clean = run(self._kernel, self._driver, folder)
+            passed = len(self._clean.names("PASS"))
+            self._say(f"clean driver, KUnit on {self._kernel}: {passed} cases")
+        return self._clean
+
+    def faults(self) -> list[str]:
+        """The errors of the unmutated driver, if a mutant was judged."""
+        return faults(self._clean) if self._clean else []
+
+    def judge(self, mutant: Mutant, known: Killers, goal: Goal) -> Trial:
+        """Judges one mutant."""
+        clean = self.clean()
+        folder = self._out / "workshop-kunit"
+        try:
+            copy = workshop.restore(self._driver, folder)
+            patch.apply(mutant, folder)
+            out = self._out / mutant.path.stem / f"kunit-{self._kernel}"
+            return decide(mutant, clean, run(self._kernel, copy, out))
+        except (patch.PatchError, PmuvmError) as error:
+            return replace(trial.broken(mutant, self._kernel, str(error)), observer=patch.KUNIT)
