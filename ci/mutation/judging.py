@@ -96,12 +96,12 @@ class Judge:
         with contextlib.ExitStack() as stack:
             stack.enter_context(self._progress)
             self._open_benches(stack)
-            # Mutants that are built into a kernel share a build tree and run one after the other, so they start first.
-            built_in = [each for each in self._plans if any(o == patch.KUNIT for _, _, o in each)]
-            others = [each for each in self._plans if each not in built_in]
-            jobs: list[Callable[[], list[Trial]]] = [partial(self._try_all, p) for p in others]
-            if built_in:
-                jobs.insert(0, partial(self._try_in_turn, built_in))
+            # Mutants that are built into a kernel share a build tree. They start first, so that the others fill the time
+            # in which one of them waits for it.
+            in_order = sorted(
+                self._plans, key=lambda each: all(o != patch.KUNIT for _, _, o in each)
+            )
+            jobs = [partial(self._try_all, each) for each in in_order]
             trials = [done for found in _in_parallel(jobs) for done in found]
             faults = self._faults()
         order = {mutant.id: number for number, mutant in enumerate(self._request.mutants)}
@@ -121,9 +121,6 @@ class Judge:
             target = suite.find_target(mutant.target)
             opened = Bench(found, target, clean[name], self._request.out)
             self._benches[key] = stack.enter_context(opened)
-
-    def _try_in_turn(self, plans: Sequence[Sequence[Planned]]) -> list[Trial]:
-        return [done for each in plans for done in self._try_all(each)]
 
     def _try_all(self, planned: Sequence[Planned]) -> list[Trial]:
         """Runs the trials of one mutant."""

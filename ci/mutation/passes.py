@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ci.judge import MACHINE, built_inputs, common_inputs
-from ci.mutation import host, patch, trial
+from ci.judge import common_inputs
+from ci.mutation import host, kunit, patch, trial
 from ci.mutation.patch import Mutant
 from ci.mutation.trial import Goal, Trial
 from ci.units import records
-from ci.units.inputs import Inputs, driver_inputs
+from ci.units.inputs import Inputs
 from ci.units.records import Case, Record
-from vm import kernel, store, suite
+from vm import store, suite
 from vm.suite import Case as SuiteCase
 
 OURS = ("glob:ci/mutation/*.py", "file:ci/mutants.py")
@@ -55,19 +55,7 @@ def stated(
             *(f"file:{corpus}.zip", f"glob:{corpus}/*", "package:clang-14"),
         ]
     if observer == patch.KUNIT:
-        debug = built_inputs(name) if name not in kernel.known() else ()
-        series = name.partition("-")[0]
-        return [
-            *(*ours, *driver_inputs(), *MACHINE, *debug, f"source:{series}"),
-            *("glob:kunit/*.[ch]", "glob:kunit/pmukunit/*.py", "glob:kunit/vectors/*"),
-            *("file:kunit/Kbuild", "file:kunit/Kconfig", "file:kunit/.kunitconfig"),
-            *(
-                "file:vm/tree.py",
-                "file:vm/source.py",
-                "file:vm/leaks.py",
-                "file:ci/kunit_command.py",
-            ),
-        ]
+        return [*ours, *kunit.inputs(name)]
     inputs = [*common_inputs(suite.find_target(mutant.target), name), *ours]
     if goal is Goal.RULES:
         own = trial.cases_of_rules(mutant, cases) if mutant.rules else []
