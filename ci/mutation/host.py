@@ -19,6 +19,8 @@ from vm import store
 from vm.errors import PmuvmError
 
 UNIT_TESTS = "driver_tests"
+PROGRAMS = "programs"
+"""Folder of the programs, since a harness may have the name of a folder with sources."""
 LIMIT_S = 1800
 """Time limit of a build. The first one compiles everything."""
 JOBS = 2
@@ -73,7 +75,8 @@ class HostTree:
 
     def build(self, target: str) -> Path:
         """Builds `target` (UNIT_TESTS, or a harness by its name) and returns the program. PmuvmError if that fails."""
-        words = ["ninja", "-C", str(self._folder), f"-j{JOBS}", target]
+        program = f"{PROGRAMS}/{target}"
+        words = ["ninja", "-C", str(self._folder), f"-j{JOBS}", program]
         done = subprocess.run(
             words,
             env=_ccache_environment(self._folder),
@@ -88,7 +91,7 @@ class HostTree:
             lines = [line for line in done.stdout.splitlines() if "error" in line]
             why = (lines or done.stdout.splitlines() or [done.stderr])[0].strip()
             raise PmuvmError(f"{target} does not build: {why}")
-        return self._folder / target
+        return self._folder / program
 
     def _restore(self, name: Path) -> None:
         """Writes a file only if it differs, so that an unchanged one keeps its time."""
@@ -142,7 +145,7 @@ def ninja(names: Iterable[Path]) -> str:
         for name in ordered
         if name.startswith("driver/unit/") and name.endswith(".cpp")
     ]
-    lines.append(f"build {UNIT_TESTS}: link {' '.join(plain)}")
+    lines.append(f"build {PROGRAMS}/{UNIT_TESTS}: link {' '.join(plain)}")
     lines.append("  compiler = g++\n  flags = -pthread")
     lines.append("  libraries = -lgtest_main -lgmock -lgtest")
     driver = [
@@ -165,7 +168,7 @@ def ninja(names: Iterable[Path]) -> str:
             flags = f"-std=c++20 {SANITIZED} {SUITE_FOLDERS}"
             harness = compile_into("harness", name, "clang++-14", flags)
             library = "heavy.a" if subject in HEAVY else "light.a"
-            lines.append(f"build {subject}: link {harness} {library} driver.a")
+            lines.append(f"build {PROGRAMS}/{subject}: link {harness} {library} driver.a")
             lines.append(f"  compiler = clang++-14\n  flags = {SANITIZED} -fsanitize=fuzzer")
     return "\n".join([*lines, ""])
 

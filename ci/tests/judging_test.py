@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ci.mutation import kunit, on_host, passes
+from ci.mutation import kunit, on_host, passes, patch, workshop
 from ci.mutation.judging import is_decided, plan
 from ci.mutation.killers import Killers
 from ci.mutation.kunit import Kunit, KunitResults
@@ -103,8 +103,8 @@ def judged(
     monkeypatch.setattr(kunit, "boot", boot)
     monkeypatch.setattr(kunit, "build", build)
     monkeypatch.setattr(Kunit, "clean", lambda self, suite="": CLEAN)
-    monkeypatch.setattr(kunit.patch, "apply", lambda mutant, folder: None)
-    monkeypatch.setattr(kunit.workshop, "restore", lambda driver, folder: folder)
+    monkeypatch.setattr(patch, "apply", lambda mutant, folder: None)
+    monkeypatch.setattr(workshop, "restore", lambda driver, folder: folder)
     done = Kunit("6.12", tmp_path, tmp_path, print).judge(PLAIN, Killers({}), goal)
     assert not list(tmp_path.rglob("image"))
     return done, boots
