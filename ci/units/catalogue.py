@@ -46,7 +46,10 @@ UNTRACED = {
     "ci/tests/traces_test.py": TRACERS,
     "ci/tests/units_test.py": TRACERS,
     "ci/tests/stated_test.py": (*TRACERS, "glob:conformance/*.py", "glob:*.toml", "names:/"),
-    "fuzz/tests/seeded_faults_test.py": ("glob:fuzz/*", *CPP_READS),
+    "fuzz/tests/seeded_faults_test.py": (
+        *("glob:fuzz/*", *CPP_READS, "glob:*/mutants/*.patch", "glob:kunit/vectors/*"),
+        *("package:clang-14", "package:ninja-build"),
+    ),
     "fuzz/tests/build_test.py": ("glob:fuzz/*", *CPP_READS),
 }
 """Files of tests whose inputs are stated."""
