@@ -4,19 +4,21 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from ci.mutation import kunit, on_host, passes, patch, workshop
-from ci.mutation.judging import is_decided, plan
+from ci.mutation.judging import Judge, Request, is_decided, plan
 from ci.mutation.killers import Killers
 from ci.mutation.kunit import Kunit, KunitResults
 from ci.mutation.patch import OBSERVERS, Mutant
 from ci.mutation.progress import Progress
 from ci.mutation.trial import Goal, Trial
-from vm.suite import Case
+from vm import store
 
 PLAIN = Mutant("M1-1", Path("M1-1-x.patch"), "C01", ("CNT-001",), "", (), ("FAIL",), "t", ())
 ANY = replace(PLAIN, observers=("unit", "kunit", "suite"), any_of=True)
@@ -215,9 +217,6 @@ def test_progress_prints_at_least_every_30_seconds(
     assert asked == [30, 30, 30]
 
 
-CASES = [Case("A.One", ("CNT-001",), 1.0, "conformance/cases/a_test.cpp", 1)]
-
-
 def test_recorded_kill_serves_only_the_same_goal(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -242,3 +241,46 @@ def test_kill_that_no_test_made_is_not_recorded(
     passes.record_kill(replace(KILLED, killed_by=("(load)",)), [], Goal.KILL)
     passes.record_kill(replace(KILLED, result="SURVIVED"), [], Goal.KILL)
     assert passes.recorded_kill(ANY, "6.12", "kunit", [], Goal.KILL) is None
+
+
+@pytest.mark.parametrize(
+    ("by_unit", "goal", "tried"),
+    [
+        ("KILLED", Goal.KILL, ["unit host"]),
+        ("SURVIVED", Goal.KILL, ["unit host", "kunit 6.12", "kunit 6.1"]),
+        ("KILLED", Goal.ALL, ["unit host", "kunit 6.12", "kunit 6.1"]),
+    ],
+)
+def test_kill_without_a_guest_ends_the_trials_of_a_mutant(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, by_unit: str, goal: Goal, tried: list[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    mutant = replace(ANY, observers=("unit", "kunit"))
+
+    def run(_self: Judge, each: Mutant, name: str, observer: str) -> Trial:
+        result = by_unit if observer == "unit" else "KILLED"
+        return Trial(each, name, result, killed_by=("(x)",), observer=observer)
+
+    monkeypatch.setattr(Judge, "_run", run)
+    request = Request((mutant,), KERNELS, OBSERVERS, goal, True, False, tmp_path)
+    out = io.StringIO()
+    judged = Judge(request, Killers({}), out).run()
+    assert [f"{done.observer} {done.kernel}" for done in judged.trials] == tried
+    assert out.getvalue().splitlines()[0].startswith("3 trials, 3 of them for the first time")
+    assert len(out.getvalue().splitlines()) == 1 + len(tried)
+
+
+def test_help_is_the_same_for_the_file_and_for_the_module() -> None:
+    helps = [
+        subprocess.run(
+            [sys.executable, *words, "--help"],
+            cwd=store.ROOT,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        ).stdout
+        for words in (["ci/mutants.py"], ["-m", "ci.mutants"])
+    ]
+    assert helps[0] == helps[1]
+    assert helps[0].startswith("usage: python3 -m ci.mutants ")
