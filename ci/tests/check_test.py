@@ -71,10 +71,10 @@ def test_nightly_tries_each_mutant_on_each_kernel_with_all_its_observers() -> No
         own = [unit for unit in night if unit.name.startswith(f"mutants/{name}-")]
         own = [unit for unit in own if unit.name.partition(f"/{name}-")[2][0].isdigit()]
         count = len(own)
-        parts = {unit.commands[0][-1] for unit in own}
+        words = [unit.commands[0] for unit in own]
+        parts = {each[each.index("--part") + 1] for each in words}
         assert parts == {f"{part}/{count}" for part in range(1, count + 1)}
-        for unit in own:
-            assert "--rules" in unit.commands[0] and "--observer" not in unit.commands[0]
+        assert count and all("--rules" in each and "--observer" not in each for each in words)
 
 
 def test_nightly_runs_kunit_and_every_target_on_every_debug_kernel() -> None:
