@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A report counts mutants. It says of each survivor what was tried and how to repeat it."""
+"""A report counts mutants. It states for each survivor the tests that ran and the command that repeats them."""
 
 from __future__ import annotations
 
