@@ -39,6 +39,8 @@ class Tree:
 
     path: Path
     log: Path
+    lock: int | None = None
+    """Descriptor of the lock, which make inherits."""
 
     def configure(self, options: str) -> None:
         """Runs tinyconfig with `options`, if these or a Kconfig of the overlay changed."""
@@ -73,6 +75,9 @@ class Tree:
                 stderr=handle,
                 env=env,
                 process_group=0,
+                # If this process is killed, make goes on for a moment. An object of old sources would then be newer
+                # than the sources of the next build.
+                pass_fds=() if self.lock is None else (self.lock,),
             )
             try:
                 status = process.wait(timeout=BUILD_DEADLINE_S)
@@ -110,12 +115,12 @@ def opened(series: str, fragment: str, folder: Path, log: Path) -> Iterator[Tree
     """
     package = source.ensure(series, folder)
     path = folder / _key(package, fragment)
-    with store.locked(lock(path)), store.writing(folder):
+    with store.locked(lock(path)) as held, store.writing(folder):
         if not path.is_dir():
             _create(package, path)
         os.utime(path)
         _prune(package, keep=path)
-        yield Tree(path, log)
+        yield Tree(path, log, held)
 
 
 def update_sources(target: Path, wanted: Mapping[Path, bytes]) -> None:
