@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 if not __package__:
@@ -67,6 +68,9 @@ def run(options: argparse.Namespace) -> int:
     if away:
         print(f"skipped, for other kernels: {report.shortened(away)}", flush=True)
     goal = Goal.ALL if options.all else Goal.RULES if options.rules else Goal.KILL
+    if goal is not Goal.KILL:
+        # All observers are tried, so a kill by a cheap one must not hide that another one misses the mutant.
+        mutants = [replace(mutant, any_of=False) for mutant in mutants]
     request = Request(tuple(mutants), names, observers, goal, options.fresh, options.own, OUT)
     known = Killers.read()
     judged = Judge(request, known, sys.stdout).run()
