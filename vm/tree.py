@@ -25,6 +25,8 @@ RECIPE = 1
 OVERLAY = Path("drivers/perf/refpmu")
 """A folder that every tree builds, for a driver and its tests. It is empty at first."""
 IMAGE = "arch/x86/boot/bzImage"
+CCACHE = Path("/usr/lib/ccache")
+"""Debian's folder of compilers that are links to ccache."""
 KEPT_TREES = 8
 """Number of trees of each series: for tests, for lines, for the kinds of vm/kernels, and two from before a change."""
 SOURCES = {".c", ".h", ".inc"}
@@ -62,6 +64,7 @@ class Tree:
         # A user's make flags and kernel variables must not affect this build.
         ours = ("MAKE", "MFLAGS", "KBUILD")
         env = {k: v for k, v in os.environ.items() if not k.startswith(ours)} | {"LC_ALL": "C"}
+        env |= _compiler_cache(env)
         with open(self.log, "wb") as handle:
             process = subprocess.Popen(
                 argv,
@@ -214,6 +217,18 @@ def _prune(package: Path, keep: Path) -> None:
         with store.locked_now(lock(old)) as free:
             if free:
                 shutil.rmtree(old, ignore_errors=True)
+
+
+def _compiler_cache(env: Mapping[str, str]) -> dict[str, str]:
+    """Variables with which `gcc` is ccache's: a restored source then costs no compilation. The name of the compiler is
+    part of kbuild's commands, so it must stay the same."""
+    if not CCACHE.is_dir():
+        return {}
+    return {
+        "PATH": f"{CCACHE}:{env.get('PATH', os.defpath)}",
+        "CCACHE_DIR": str(store.cache() / "ccache"),
+        "CCACHE_MAXSIZE": "4G",
+    }
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:

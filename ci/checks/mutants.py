@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the catalogue with the mutants: a mutant must violate each rule of the driver."""
+"""Compares the catalogue with the mutants: a mutant must violate each rule of the driver. Also checks the headers."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ci.mutation import exempt_rules, matrix, patch
 from conformance.rules.generate import CatalogueError, read_catalogue
+from fuzz import corpora
 
 FOLDER = Path("driver/mutants")
 WITHOUT_PATCH = "bugs_without_patch.toml"
@@ -25,9 +26,15 @@ def findings(root: Path) -> list[str]:
         absent = tomllib.loads((folder / WITHOUT_PATCH).read_text(encoding="utf-8"))["mutant"]
     except (CatalogueError, exempt_rules.ExemptRulesError, OSError, KeyError, ValueError) as error:
         return [str(error)]
-    mutants, errors = patch.collect(folder)
+    folders = [other for other in patch.folders(root) if other.is_dir()]
+    mutants, errors = patch.collect(*folders)
     found = [str(error) for error in errors]
+    harnesses = corpora.subjects(root / "fuzz")
     for mutant in mutants:
+        if mutant.harness and mutant.harness not in harnesses:
+            found.append(f"{mutant.path.name}: no harness {mutant.harness}")
+        if patch.has_old_observer(mutant):
+            found.append(f"{mutant.path.name}: Observers: 'cases' is now called 'suite'")
         if mutant.failure_class not in classes:
             found.append(
                 f"{mutant.path.name}: {matrix.CLASSES} has no class {mutant.failure_class}"

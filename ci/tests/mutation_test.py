@@ -16,6 +16,7 @@ from ci.mutation.trial import Trial
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PLAIN = Mutant("M1-1", Path("M1-1-x.patch"), "C01", ("CNT-001",), "", (), ("FAIL",), "t", ())
+FIRST = Trial(PLAIN, "6.12", "KILLED", killed_by=("A.One",))
 RULES = ("CNT-001", "CNT-002", "ABI-001", "ABI-002")
 REASONS = """
 [[exempt]]
@@ -64,32 +65,32 @@ def test_invalid_part_is_a_one_line_error(
     assert f"argument {given[0]}: invalid" in capsys.readouterr().err.splitlines()[-1]
 
 
-def test_only_a_case_of_the_rule_verifies_it_by_a_kill() -> None:
+def test_only_a_test_of_the_rule_verifies_it_by_a_kill() -> None:
     mutant = replace(PLAIN, rules=("CNT-001", "CNT-002"))
-    rules_of = {"A.One": ("CNT-001",), "A.Other": ("ABI-001",)}
-    killed = Trial(mutant, "6.12", "KILLED", killed_by=("A.One",))
+    failed = (("CNT-001", "A.One"),)
+    killed = Trial(mutant, "6.12", "KILLED", killed_by=("A.One",), failed_rules=failed)
     for done, expected in (
         (killed, {"CNT-001"}),
-        (replace(killed, killed_by=("A.Other",)), set()),
+        (replace(killed, failed_rules=()), set()),
         (replace(killed, result="SURVIVED"), set()),
-        (replace(killed, observer="kunit"), set(mutant.rules)),
+        (replace(killed, observer="kunit"), {"CNT-001"}),
     ):
-        assert matrix.verified_by_kills(report.rows([done]), rules_of) == expected
+        assert matrix.verified_by_kills(report.rows([done])) == expected
 
 
 def test_page_has_classes_survivors_and_rules_without_a_kill() -> None:
     trials = [
-        Trial(PLAIN, "6.12", "KILLED", killed_by=("A.One",)),
+        replace(FIRST, failed_rules=(("CNT-001", "A.One"),)),
         Trial(replace(PLAIN, id="M2-1", rules=("CNT-002",)), "6.12", "SURVIVED"),
     ]
     rules_of = {"A.One": ("CNT-001",), "A.Two": ("CNT-002", "ABI-001"), "A.Three": ("ABI-002",)}
     trials += [replace(trials[0], observer="kunit"), replace(trials[0], kernel="6.1")]
     reasons, titles = {"ABI-001": "perf's own"}, {"C01": "sums"}
     page = matrix.page(report.rows(trials), rules_of, reasons, titles)
-    assert "- 6.12, cases: 1 of 2 killed\n- 6.12, KUnit: 1 of 1 killed\n- 6.1, cases: 1" in page
+    assert "- 6.12, suite: 1 of 2 killed\n- 6.12, kunit: 1 of 1 killed\n- 6.1, suite: 1" in page
     assert "| C01 | sums | 1/2 | 1/1 | 1/1 | 1 |  |  |  |" in page
     assert "| all |  | 1/2 | 1/1 | 1/1 | 1 |  |  |  |" in page
-    assert "- M2-1 (M1-1-x.patch) on 6.12, cases: SURVIVED, rules CNT-002\n" in page
+    assert "- M2-1 (M1-1-x.patch) on 6.12, suite: SURVIVED, rules CNT-002\n" in page
     assert "another rule killed the mutant first, or none did | CNT-002 |\n" in page
     assert "| 1 | perf's own | ABI-001 |\n" in page
     assert "| 1 | no mutant of these runs names it | ABI-002 |\n" in page

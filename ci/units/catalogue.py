@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from ci import judge, lint, matrix_file
+from ci.mutation import host
 from ci.units.inputs import Inputs, package_files
 from ci.units.unit import OUT, ROOT, Unit
 from fuzz import corpora
@@ -338,7 +339,16 @@ def mutants_unit(name: str, words: Sequence[str], default_s: float, needs: Seque
         needs=tuple(needs),
         reads=(
             *("glob:driver/*", "glob:ci/mutation/*.py", "file:ci/mutants.py", "glob:vm/*"),
-            "file:ci/__init__.py",
+            *("file:ci/__init__.py", "file:ci/judge.py", "file:ci/kunit_command.py"),
+            *("file:ci/units/__init__.py", "file:ci/units/inputs.py", "file:ci/units/records.py"),
+            *("file:conformance/__init__.py", "file:conformance/rules/__init__.py"),
+            *("file:conformance/rules/generate.py", "glob:conformance/rules/*.toml"),
+            *("glob:conformance/mutants/*", "glob:oracle/mutants/*", "file:fuzz/__init__.py"),
+            *("file:fuzz/corpora.py", "file:fuzz/suite.txt", "glob:fuzz/*.cpp", "glob:fuzz/*.h"),
+            *("glob:conformance/*.h", "glob:oracle/*.h"),
+            *(f"file:{name}" for name in host.suite_sources(ROOT)),
+            *("package:g++-12", "package:ninja-build", "package:libgtest-dev"),
+            "package:libgmock-dev",
             *("suite:runner", "suite:report", "suite:cases", *judge.MACHINE, "package:gcc-12"),
             *("glob:conformance/targets/*", *(f"cache:kernels/{k}-amd64.json" for k in KERNELS)),
             *("glob:kunit/*", *(f"source:{kernel}" for kernel in KERNELS)),
@@ -363,7 +373,7 @@ def check_units(inputs: Inputs) -> list[Unit]:
         *fuzz_units(),
         mutants_unit(
             "mutants/sample",
-            ("--observer", "cases", "--part", f"1/{SAMPLE}"),
+            ("--observer", "unit", "--observer", "suite", "--part", f"1/{SAMPLE}"),
             160,
             ("build/guest", "build/module-6.12"),
         ),

@@ -59,6 +59,9 @@ def _options(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--deadline", metavar="S", type=int, default=DEADLINE_S)
     parser.add_argument("--debug", action="store_true", help="with KASAN, kmemleak and more")
     parser.add_argument("--build-only", action="store_true", help="no boot, no verdict")
+    parser.add_argument(
+        "--image", metavar="FILE", type=Path, help="boot this result of --build-only, build nothing"
+    )
     return parser.parse_args(argv)
 
 
@@ -66,6 +69,10 @@ def _parameters(options: argparse.Namespace) -> list[str]:
     """Returns kernel parameters other than the filter; PmuvmError for invalid options."""
     if options.stock and options.debug:
         raise PmuvmError("--stock is the distribution's kernel, --debug another one")
+    if options.image and (options.stock or options.build_only):
+        raise PmuvmError("--image is a built kernel: without --stock and --build-only")
+    if options.image and not options.image.is_file():
+        raise PmuvmError(f"--image {options.image}: no such file")
     for param in options.param:
         if not re.fullmatch(r"\w+\.\w+=[\w.,:-]*", param):
             raise PmuvmError(f"--param {param!r}: MODULE.NAME=VALUE")
@@ -101,7 +108,7 @@ def _run(
         machine = guest.PLAIN
         if options.debug:
             name, machine = f"{name}{kernel.DEBUG_SUFFIX}", guest.debug(kernel.debug_needs())
-        built = _built(options, out)
+        built = options.image or _built(options, out)
         if options.build_only:
             return results.PASSED
         deadline_s = options.deadline * machine.slowness
