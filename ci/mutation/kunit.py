@@ -25,6 +25,7 @@ from vm import store
 from vm.errors import PmuvmError
 from vm.kernel import DEBUG_SUFFIX
 
+SUITES = store.ROOT / "kunit"
 DEADLINE_S = 120
 """Deadline of the suites. A mutant may make them hang."""
 LIMIT_S = 1800
@@ -68,9 +69,11 @@ def read(kernel: str, path: Path) -> KunitResults:
         raise PmuvmError(f"{path}: no KUnit results: {error!r}") from error
 
 
-def build(kernel: str, driver: Path, folder: Path) -> Path:
-    """Builds the kernel with the driver in `driver` and returns the image, in `folder`. PmuvmError if that fails."""
-    words = [*_words(kernel, folder), "--driver", str(driver), "--build-only"]
+def build(kernel: str, driver: Path, suites: Path, folder: Path) -> Path:
+    """Builds the kernel with the driver in `driver` and the suites in `suites`, and returns the image, in `folder`.
+    PmuvmError if that fails."""
+    words = [*_words(kernel, folder), "--driver", str(driver), "--suites", str(suites)]
+    words += ["--build-only"]
     status, output = kunit_command.run(words, LIMIT_S, f"KUnit on {kernel}: not built")
     if status != 0:
         raise PmuvmError(f"KUnit on {kernel}: {output}")
@@ -173,8 +176,9 @@ class Kunit:
             with self._building:
                 shop = self._out / "workshop-kunit"
                 copy = workshop.restore(self._driver, shop)
+                suites = _copy_of_suites(shop) if changes_suites(mutant) else SUITES
                 patch.apply(mutant, shop)
-                image = build(self._kernel, copy, folder)
+                image = build(self._kernel, copy, suites, folder)
             try:
                 for suite in first_suites(mutant, clean, known.last(mutant, patch.KUNIT)):
                     if goal is Goal.ALL:
@@ -199,7 +203,7 @@ class Kunit:
         if not stamp.is_file() or stamp.read_text(encoding="ascii") != key:
             shutil.rmtree(folder, ignore_errors=True)
             with self._building:
-                build(self._kernel, self._driver, folder)
+                build(self._kernel, self._driver, SUITES, folder)
             store.write(stamp, key.encode())
         place = folder / (suite or "all")
         if not (place / "results.json").is_file():
@@ -212,6 +216,19 @@ class Kunit:
             passed = len(found.names("PASS"))
             self._say(f"clean driver, KUnit on {self._kernel}: {passed} cases")
         return found
+
+
+def changes_suites(mutant: Mutant) -> bool:
+    """Whether the mutant changes the suites instead of the driver."""
+    return patch.room_of(mutant.path) == SUITES.name
+
+
+def _copy_of_suites(shop: Path) -> Path:
+    """Makes `shop` contain a new copy of the suites."""
+    copy = shop / SUITES.name
+    shutil.rmtree(copy, ignore_errors=True)
+    ignored = shutil.ignore_patterns(patch.FOLDER, "tests", "*.py", "__pycache__")
+    return Path(shutil.copytree(SUITES, copy, ignore=ignored))
 
 
 INPUTS = Inputs()

@@ -29,7 +29,7 @@ SYNONYMS = {"cases": SUITE}
 """Old names of observers, which lint refuses."""
 HARNESS = re.compile(r"^[a-z][a-z_]*$")
 FOLDER = "mutants"
-ROOMS = ("driver", "conformance", "oracle")
+ROOMS = ("driver", "conformance", "kunit", "oracle")
 """The folders of the project that have a folder of mutants."""
 APPLY_LIMIT_S = 60
 
@@ -105,6 +105,8 @@ def read(path: Path) -> Mutant:
         if result not in KILLS:
             raise PatchError(f"{path}: Kill: '{result}' must be one of {', '.join(KILLS)}")
     observers, any_of = _observers(path, values)
+    if room_of(path) == KUNIT and observers != (KUNIT,):
+        raise PatchError(f"{path}: Observers: must be {KUNIT} for a change of {KUNIT}/")
     return Mutant(
         id=values.get("Id") or _id_of(path),
         path=path,

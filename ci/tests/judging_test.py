@@ -97,7 +97,7 @@ def judged(
         boots.append(suite)
         return alone if suite else whole
 
-    def build(_name: str, _driver: Path, folder: Path) -> Path:
+    def build(_name: str, _driver: Path, _suites: Path, folder: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "image").touch()
         return folder / "image"
@@ -110,6 +110,36 @@ def judged(
     done = Kunit("6.12", tmp_path, tmp_path, print).judge(PLAIN, Killers({}), goal)
     assert not list(tmp_path.rglob("image"))
     return done, boots
+
+
+def test_mutant_of_the_suites_is_built_with_a_changed_copy_of_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    recorder = Path("kunit/recorder.c")
+    built: list[tuple[Path, bytes]] = []
+
+    def build(_name: str, _driver: Path, suites: Path, folder: Path) -> Path:
+        folder.mkdir(parents=True, exist_ok=True)
+        built.append((suites, (suites / recorder.name).read_bytes()))
+        return folder / "image"
+
+    def apply(_mutant: Mutant, folder: Path) -> None:
+        if (folder / recorder).exists():
+            (folder / recorder).write_bytes(b"changed")
+
+    monkeypatch.setattr(kunit, "boot", lambda *_: CLEAN)
+    monkeypatch.setattr(kunit, "build", build)
+    monkeypatch.setattr(Kunit, "clean", lambda self, suite="": CLEAN)
+    monkeypatch.setattr(kunit.patch, "apply", apply)
+    monkeypatch.setattr(kunit.workshop, "restore", lambda driver, folder: folder)
+    for path in (PLAIN.path, kunit.SUITES / "mutants" / "Y1-x.patch"):
+        judge = Kunit("6.12", tmp_path, tmp_path, print).judge
+        judge(replace(PLAIN, path=path), Killers({}), Goal.KILL)
+    own = (kunit.SUITES / recorder.name).read_bytes()
+    assert built == [
+        (kunit.SUITES, own),
+        (tmp_path / "workshop-kunit" / "kunit", b"changed"),
+    ]
 
 
 def test_kill_by_one_suite_ends_a_kunit_trial(

@@ -188,7 +188,7 @@ def test_patch_with_old_context_does_not_apply(tmp_path: Path) -> None:
 def test_every_mutant_is_readable_and_applies(tmp_path: Path) -> None:
     found, errors = patch.collect(*patch.folders(mutants.ROOT))
     assert not errors
-    assert {patch.room_of(each.path) for each in found} == {"conformance", "driver", "oracle"}
+    assert {patch.room_of(each.path) for each in found} == set(patch.ROOMS)
     for each in found:
         assert each.path.name.startswith(f"{each.id}-")
         assert each.rules and each.failure_class and each.text
@@ -415,9 +415,18 @@ def test_patch_may_change_only_the_folder_that_its_mutants_are_in() -> None:
         ("driver/mutants/counters/C01-x.patch", "driver"),
         ("oracle/mutants/I01-x.patch", "oracle"),
         ("conformance/mutants/J01-x.patch", "conformance"),
+        ("kunit/mutants/Y01-x.patch", "kunit"),
     ):
         assert patch.room_of(mutants.ROOT / name) == room
     assert patch.room_of(Path("/elsewhere/mutants/x.patch")) == "driver"
+
+
+def test_only_kunit_can_judge_a_change_of_its_suites(monkeypatch: pytest.MonkeyPatch) -> None:
+    path = mutants.ROOT / "kunit" / "mutants" / "Y01-x.patch"
+    text = HEADER + DIFF.replace("driver/core", "kunit")
+    monkeypatch.setattr(Path, "read_text", lambda self, encoding: text)
+    with pytest.raises(PatchError, match="Observers: must be kunit for a change of kunit/"):
+        patch.read(path)
 
 
 def test_a_kunit_case_of_its_rules_kills_before_others() -> None:
