@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ci.mutation import kunit, on_host, passes
+from ci.mutation import kunit, on_host, passes, patch, workshop
 from ci.mutation.judging import is_decided, plan
 from ci.mutation.killers import Killers
 from ci.mutation.kunit import Kunit, KunitResults
@@ -128,8 +128,8 @@ def test_mutant_of_the_suites_is_built_with_a_changed_copy_of_them(
     monkeypatch.setattr(kunit, "boot", lambda *_: CLEAN)
     monkeypatch.setattr(kunit, "build", build)
     monkeypatch.setattr(Kunit, "clean", lambda self, suite="": CLEAN)
-    monkeypatch.setattr(kunit.patch, "apply", apply)
-    monkeypatch.setattr(kunit.workshop, "restore", lambda driver, folder: folder)
+    monkeypatch.setattr(patch, "apply", apply)
+    monkeypatch.setattr(workshop, "restore", lambda driver, folder: folder)
     for path in (PLAIN.path, kunit.SUITES / "mutants" / "Y1-x.patch"):
         judge = Kunit("6.12", tmp_path, tmp_path, print).judge
         judge(replace(PLAIN, path=path), Killers({}), Goal.KILL)
