@@ -39,7 +39,7 @@ fuzz-vm: deps guest-suite ## fuzz system calls in guests; TIME= seconds in total
 oracle: deps guest-suite ## compare KERNEL with the errno model, CALLS= calls of each type; and detect mutants that way
 	@$(PYTHON) -m ci.oracle $(if $(CALLS),--calls '$(CALLS)') $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')
 
-mutants: deps guest-suite ## prove that the suite catches broken drivers; MUTANTS= a folder of patches
+mutants: deps guest-suite ## prove that broken drivers are caught; MUTANTS= a folder of patches
 	@$(PYTHON) -m ci.mutants $(if $(MUTANTS),--folder '$(MUTANTS)') $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')
 
 bench: deps guest-suite ## benchmark the driver's decisions and the model; compare costs with cpu-clock in a guest

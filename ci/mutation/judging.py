@@ -25,7 +25,7 @@ from vm import kernel, store, suite
 
 @dataclass(frozen=True)
 class Request:
-    """What to judge, and how far."""
+    """A run: the mutants, the observers, and when a trial ends."""
 
     mutants: tuple[Mutant, ...]
     kernels: tuple[str, ...]
