@@ -140,6 +140,13 @@ def test_mutant_of_the_suites_is_built_with_a_changed_copy_of_them(
     ]
 
 
+def test_only_kunit_can_judge_a_change_of_its_suites(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "Id: Y1\nRules: CNT-001\n\n--- a/kunit/recorder.c\n+++ b/kunit/recorder.c\n"
+    monkeypatch.setattr(Path, "read_text", lambda self, encoding: text)
+    with pytest.raises(patch.PatchError, match="must be kunit for a change of kunit/"):
+        patch.read(kunit.SUITES / "mutants" / "Y1-x.patch")
+
+
 def test_kill_by_one_suite_ends_a_kunit_trial(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
