@@ -130,8 +130,8 @@ def test_mutant_of_the_suites_is_built_with_a_changed_copy_of_them(
     monkeypatch.setattr(kunit, "boot", lambda *_: CLEAN)
     monkeypatch.setattr(kunit, "build", build)
     monkeypatch.setattr(Kunit, "clean", lambda self, suite="": CLEAN)
-    monkeypatch.setattr(kunit.patch, "apply", apply)
-    monkeypatch.setattr(kunit.workshop, "restore", lambda driver, folder: folder)
+    monkeypatch.setattr(patch, "apply", apply)
+    monkeypatch.setattr(workshop, "restore", lambda driver, folder: folder)
     for path in (PLAIN.path, kunit.SUITES / "mutants" / "Y1-x.patch"):
         judge = Kunit("6.12", tmp_path, tmp_path, print).judge
         judge(replace(PLAIN, path=path), Killers({}), Goal.KILL)
@@ -140,6 +140,13 @@ def test_mutant_of_the_suites_is_built_with_a_changed_copy_of_them(
         (kunit.SUITES, own),
         (tmp_path / "workshop-kunit" / "kunit", b"changed"),
     ]
+
+
+def test_only_kunit_can_judge_a_change_of_its_suites(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "Id: Y1\nRules: CNT-001\n\n--- a/kunit/recorder.c\n+++ b/kunit/recorder.c\n"
+    monkeypatch.setattr(Path, "read_text", lambda self, encoding: text)
+    with pytest.raises(patch.PatchError, match="must be kunit for a change of kunit/"):
+        patch.read(kunit.SUITES / "mutants" / "Y1-x.patch")
 
 
 def test_kill_by_one_suite_ends_a_kunit_trial(

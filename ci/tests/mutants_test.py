@@ -421,14 +421,6 @@ def test_patch_may_change_only_the_folder_that_its_mutants_are_in() -> None:
     assert patch.room_of(Path("/elsewhere/mutants/x.patch")) == "driver"
 
 
-def test_only_kunit_can_judge_a_change_of_its_suites(monkeypatch: pytest.MonkeyPatch) -> None:
-    path = mutants.ROOT / "kunit" / "mutants" / "Y01-x.patch"
-    text = HEADER + DIFF.replace("driver/core", "kunit")
-    monkeypatch.setattr(Path, "read_text", lambda self, encoding: text)
-    with pytest.raises(PatchError, match="Observers: must be kunit for a change of kunit/"):
-        patch.read(path)
-
-
 def test_a_kunit_case_of_its_rules_kills_before_others() -> None:
     done = of_kunit(ran(verdict="FAILED", own="FAIL", other="FAIL"))
     assert (done.result, done.killed_by, done.other_rules) == ("KILLED", ("s.own",), False)
