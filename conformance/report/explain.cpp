@@ -56,6 +56,15 @@ std::string Markdown(std::string_view text) {
   return escaped;
 }
 
+// Returns ", for each cpu, member", or nothing.
+std::string ForEach(const CasePlace& place) {
+  std::string text;
+  for (const std::string& dimension : place.dimensions) {
+    text += (text.empty() ? ", for each " : ", ") + dimension;
+  }
+  return text;
+}
+
 std::string LinkTo(const std::string& name, std::string_view file, int line) {
   return "[" + name + "](../../" + std::string(file) +
          (line == 0 ? "" : "#L" + std::to_string(line)) + ")";
@@ -76,7 +85,8 @@ std::string ExplainRule(const Rule& rule, std::span<const CasePlace> cases,
   os << "layer:    " << rule.layer << "\n";
   bool any = false;
   for (const CasePlace* place : CasesOf(rule, cases)) {
-    os << "case:     " << place->id << "  " << place->file << ":" << place->line << "\n";
+    os << "case:     " << place->id << "  " << place->file << ":" << place->line << ForEach(*place)
+       << "\n";
     any = true;
   }
   for (const OtherTest& test : evidence.tests) {
@@ -121,7 +131,7 @@ std::string ExplainAll(std::span<const Rule> rules, std::span<const CasePlace> c
        << "`, kernels `" << rule.kernels << "`\n";
     if (!rule.by_kernel.empty()) os << "- By kernel: " << Markdown(ByKernel(rule)) << "\n";
     for (const CasePlace* place : CasesOf(rule, cases)) {
-      os << "- Case " << LinkTo(place->id, place->file, place->line) << "\n";
+      os << "- Case " << LinkTo(place->id, place->file, place->line) << ForEach(*place) << "\n";
     }
     for (const OtherTest& test : evidence.tests) {
       if (test.rule != rule.id) continue;

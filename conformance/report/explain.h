@@ -18,6 +18,7 @@ struct CasePlace {
   std::string file;  // from the project's root
   int line = 0;
   std::vector<std::string> rules;
+  std::vector<std::string> dimensions = {};
 };
 
 std::string ExplainRule(const Rule& rule, std::span<const CasePlace> cases,

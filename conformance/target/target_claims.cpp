@@ -218,7 +218,7 @@ bool Target::Claims(Cap cap) const {
 }
 
 bool Target::Unlimited() const {
-  return general_ == 0 && (kind_ == "software" || kind_ == "tracepoint");
+  return general_ == 0 && kind_ != "core" && kind_ != "trace";
 }
 
 std::size_t Target::IndependentEvents() const {
