@@ -63,7 +63,7 @@ bool IsRule(const CaseInfo& info, const std::string& line) {
 std::string WhereItEnded(const CaseInfo& info) {
   const Context& c = context();
   if (c.current.empty()) return {};
-  std::string command = "pmuconf case " + info.Id() + " --target " + target().path();
+  std::string command = "pmuconf case " + info.Id() + " --target " + target().name();
   if (!c.pmu.empty()) command += " --pmu " + c.pmu;
   return "at " + c.current + "; only this combination: " + command + " --at " + c.current + "\n";
 }

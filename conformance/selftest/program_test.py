@@ -51,7 +51,9 @@ def test_list_has_the_dimensions_that_the_target_claims() -> None:
     assert [one["name"] for one in swept["dimensions"]] == ["cpu", "member", "counter"]
     assert swept["dimensions"][2]["values"] == ["first", "last", "fixed"]
     assert swept["combinations"] == 12  # all pairs of 2, 4 and 3 values; the product has 24
-    plain = {case["id"]: case for case in listed()}["Counting.NeverScheduledEventReadsZeroWithZeroRunning"]
+    plain = {case["id"]: case for case in listed()}[
+        "Counting.NeverScheduledEventReadsZeroWithZeroRunning"
+    ]
     assert (plain["dimensions"], plain["combinations"]) == ([], 1)
 
 
@@ -64,9 +66,7 @@ def test_list_has_the_dimensions_that_the_target_claims() -> None:
     ],
 )
 def test_invalid_combination_is_one_line_and_status_2(at: str, said: str) -> None:
-    done = pmuconf(
-        "case", "Precise.CloseDrainsPendingRecords", "--target", str(TARGET), "--at", at
-    )
+    done = pmuconf("case", "Precise.CloseDrainsPendingRecords", "--target", str(TARGET), "--at", at)
     assert (done.returncode, done.stderr) == (2, f"pmuconf: {said}\n")
 
 

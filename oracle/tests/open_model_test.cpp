@@ -148,7 +148,8 @@ TEST(OpenModel, KernelRefusesSamplingAfterOtherCapabilities) {
     EXPECT_EQ(PredictionOf(kernel, {"sampling without interrupt", "exclude_user"}).error, EINVAL)
         << release;
     EXPECT_EQ(PredictionOf(kernel, {"sampling without interrupt"}).error, EOPNOTSUPP) << release;
-    EXPECT_EQ(PredictionOf(kernel, {"sampling without interrupt", "unknown clock"}).error, EOPNOTSUPP)
+    EXPECT_EQ(PredictionOf(kernel, {"sampling without interrupt", "unknown clock"}).error,
+              EOPNOTSUPP)
         << release;
   }
 }

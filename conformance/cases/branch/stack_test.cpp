@@ -16,7 +16,7 @@ using testing::IsEmpty;
 
 CONFORMANCE_CASE(BranchStack, HoldsTheNewestBranchFirst, .rules = {rule::BRS_012, rule::BRS_003},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches},
-                 .over = {Over<dim::Scope>(), Over<dim::Cpu>(), Over<dim::Member>()}) {
+                 .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast)}) {
   const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
   const Subject subject(*this, WithBranches(kAnyUserBranch));
@@ -290,7 +290,7 @@ CONFORMANCE_CASE(BranchStack, NewEventKeepsStackOfPinnedEvent, .rules = {rule::B
 CONFORMANCE_CASE(BranchStack, PreciseStackEndsAtEvent, .rules = {rule::BRS_010},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kPrecise,
                            Cap::kRegisters},
-                 .over = {Over<dim::Cpu>(), Over<dim::Member>()}) {
+                 .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast)}) {
   const NoPreemption no_preemption;
   OpenOptions options = WithBranches(kAnyUserBranch, 2, target().precise());
   options.pid = -1;

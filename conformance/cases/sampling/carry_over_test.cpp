@@ -66,7 +66,7 @@ CONFORMANCE_CASE(Sampling, RemainderBelowMinimumStillOverflows,
 CONFORMANCE_CASE(Sampling, UnfinishedLongPeriodSurvivesDisabling,
                  .rules = {rule::SMP_011, rule::SMP_003},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kLongPeriods},
-                 .over = {Over<dim::Member>()}) {
+                 .over = {Over(dim::Member::kAlone, dim::Member::kLast)}) {
   const NoPreemption no_preemption;  // a context switch may lengthen the remaining period
   const std::uint64_t period = 4 * (target().counter_mask() + 1) + 9;
   const Subject subject(*this, {.sample_period = period});
@@ -186,7 +186,7 @@ CONFORMANCE_CASE(Sampling, NewPeriodIsComplete, .rules = {rule::SMP_017, rule::R
 
 CONFORMANCE_CASE(Sampling, PeriodsOfAllLengthsAddUpToTheCount, .rules = {rule::SMP_005},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling},
-                 .over = {Over<dim::Member>()}) {
+                 .over = {Over(dim::Member::kAlone, dim::Member::kLast)}) {
   const Subject subject(*this, {.sample_period = 1, .sample_type = PERF_SAMPLE_PERIOD});
   const EventSpec& spec = subject.spec();
   const Event& event = subject.event();

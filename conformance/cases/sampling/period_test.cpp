@@ -14,7 +14,7 @@ CONFORMANCE_CASE(Sampling, SamplesEqualCountDividedByPeriod,
                  .rules = {rule::SMP_001, rule::SMP_005, rule::REC_010},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling},
                  .over = {Over<dim::Scope>(), Over<dim::Member>(), Over<dim::Counter>()}) {
-  for (const std::uint64_t period : {2, 3, 7, 64, 1'000, 65'537}) {
+  for (const std::uint64_t period : {2, 7, 65'537}) {
     SCOPED_TRACE(period);
     const Subject subject(*this, {.sample_period = period, .sample_type = PERF_SAMPLE_PERIOD});
     const EventSpec& spec = subject.spec();
@@ -54,14 +54,14 @@ CONFORMANCE_CASE(Sampling, OverflowComesWithTheLastEventOfThePeriod, .rules = {r
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling},
                  .over = {Over<dim::Scope>(), Over<dim::Member>(), Over<dim::Counter>()}) {
   const NoPreemption no_preemption;  // a context switch may lengthen the remaining period
-  for (const std::uint64_t period : {2ull, 5ull, 1'000ull, 1ull << 31, (1ull << 32) + 1}) {
+  for (const std::uint64_t period : {2ull, 1'000ull, (1ull << 32) + 1}) {
     SCOPED_TRACE(period);
     const Subject subject(*this, {.sample_period = period});
     const EventSpec& spec = subject.spec();
     const Event& event = subject.event();
     Ring ring(event, 1);
     event.Enable();
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 2; ++i) {
       Pulse(spec, period - 1);
       EXPECT_EQ(ring.Drain().samples.size(), 0u) << "too early: " << rule::SMP_001.text;
       Pulse(spec, 1);
@@ -80,7 +80,7 @@ std::vector<std::uint64_t> LongPeriods() {
 CONFORMANCE_CASE(Sampling, PeriodBeyondTheCounterGivesOneSample,
                  .rules = {rule::SMP_003, rule::SMP_005},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kLongPeriods},
-                 .over = {Over<dim::Member>()}) {
+                 .over = {Over(dim::Member::kAlone, dim::Member::kLast)}) {
   for (const std::uint64_t period : LongPeriods()) {
     SCOPED_TRACE(period);
     const Subject subject(*this, {.sample_period = period, .sample_type = PERF_SAMPLE_PERIOD});

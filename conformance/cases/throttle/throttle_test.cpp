@@ -103,9 +103,10 @@ void ExpectNoSampleWhileThrottled(const RingContents& got) {
 
 CONFORMANCE_CASE(Throttle, ThrottledEventStopsSampling, .rules = {rule::THR_001, rule::REC_106},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling},
-                 .over = {Over<dim::Cpu>(), Over<dim::Member>(), Over<dim::Counter>()}) {
+                 .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast),
+                          Over(dim::Counter::kFirst, dim::Counter::kFixed)}) {
   const SampleRateLimit limit(kOnePerTick);
-  for (const std::uint64_t period : {1, 2, 13}) {
+  for (const std::uint64_t period : {1, 13}) {
     Throttled run(*this, period);
     run.UntilThrottled();
     for (int i = 0; i < 3; ++i) Pulse(run.spec, 50 * period);
@@ -117,10 +118,10 @@ CONFORMANCE_CASE(Throttle, ThrottledEventStopsSampling, .rules = {rule::THR_001,
 
 CONFORMANCE_CASE(Throttle, NothingIsCountedTwiceOrWhileThrottled, .rules = {rule::THR_004},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling},
-                 .over = {Over<dim::Cpu>(), Over<dim::Member>()}) {
+                 .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast)}) {
   const SampleRateLimit limit(kOnePerTick);
   Throttled run(*this, 1);
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < 2; ++i) {
     run.UntilThrottled();
     Pulse(run.spec, 100);
     run.UntilUnthrottled();
@@ -175,9 +176,9 @@ CONFORMANCE_CASE(Throttle, EventMovedWhileThrottledCountsExactly,
 
 CONFORMANCE_CASE(Throttle, UnthrottledEventResumes, .rules = {rule::THR_002, rule::REC_106},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling},
-                 .over = {Over<dim::Cpu>(), Over<dim::Member>()}) {
+                 .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast)}) {
   const SampleRateLimit limit(kOnePerTick);
-  for (const std::uint64_t period : {1, 5, 1'000}) {
+  for (const std::uint64_t period : {1, 1'000}) {
     Throttled run(*this, period);
     run.UntilThrottled();
     run.UntilUnthrottled();
@@ -195,7 +196,7 @@ CONFORMANCE_CASE(Throttle, UnthrottledEventResumes, .rules = {rule::THR_002, rul
 
 CONFORMANCE_CASE(Throttle, ThrottleKeepsPeriodsComplete, .rules = {rule::THR_004, rule::THR_002},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling},
-                 .over = {Over<dim::Cpu>(), Over<dim::Member>()}) {
+                 .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast)}) {
   const SampleRateLimit limit(kOnePerTick);
   const std::uint64_t period = 10;
   Throttled run(*this, period, PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ);
@@ -212,7 +213,7 @@ CONFORMANCE_CASE(Throttle, ThrottleKeepsPeriodsComplete, .rules = {rule::THR_004
 
 CONFORMANCE_CASE(Throttle, ThrottleRecordsIdentifyEvent, .rules = {rule::THR_003, rule::REC_024},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling},
-                 .over = {Over<dim::Cpu>(), Over<dim::Member>()}) {
+                 .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast)}) {
   const SampleRateLimit limit(kOnePerTick);
   Throttled run(*this, 1, PERF_SAMPLE_TIME | PERF_SAMPLE_STREAM_ID);
   run.UntilThrottled();
@@ -233,10 +234,11 @@ CONFORMANCE_CASE(Throttle, ThrottleRecordsIdentifyEvent, .rules = {rule::THR_003
 
 CONFORMANCE_CASE(Throttle, ReenabledEventIsUnthrottled, .rules = {rule::THR_005, rule::THR_004},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling},
-                 .over = {Over<dim::Cpu>(), Over<dim::Member>(), Over<dim::Counter>()}) {
+                 .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast),
+                          Over(dim::Counter::kFirst, dim::Counter::kFixed)}) {
   const SampleRateLimit limit(kOnePerTick);
   Throttled run(*this, 3);
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < 2; ++i) {
     run.UntilThrottled();
     run.event.Disable();
     run.Drain();
