@@ -20,9 +20,10 @@ inline int OtherCpu() {
   throw Broken("the PMU has only one CPU");
 }
 
-// The options, for the value of the dimension scope if the case declares it.
+// The options, for the value of the dimension scope if the case declares it. The events of a
+// system-wide PMU are on its designated CPU anyway.
 inline OpenOptions AtScope(const Case& at, OpenOptions options = {}) {
-  if (at.AtOr(dim::Scope::kTask) == dim::Scope::kCpu) {
+  if (at.AtOr(dim::Scope::kTask) == dim::Scope::kCpu && !target().Claims(Cap::kSystemWide)) {
     options.pid = -1;
     options.cpu = CurrentCpu();
   }

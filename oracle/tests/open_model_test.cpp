@@ -134,7 +134,7 @@ TEST(OpenModel, UnstatedChoicesAreIgnored) {
   EXPECT_EQ(ApplicableViolations(model).size(), ApplicableViolations(plain).size() + 1);
 }
 
-// The driver's event_init precedes the capabilities of its PMU. The kernel looks at
+// The driver's event_init precedes the capabilities of its PMU. The kernel checks
 // PERF_PMU_CAP_NO_INTERRUPT last.
 TEST(OpenModel, KernelRefusesSamplingAfterOtherCapabilities) {
   for (const char* release : kReleases) {

@@ -105,7 +105,7 @@ CONFORMANCE_CASE(Counting, WrapIsExactWhenStoppedBeforeTheInterrupt,
 
 CONFORMANCE_CASE(Counting, WrapIsExactInEachPlace,
                  .rules = {rule::CNT_007, rule::CNT_008, rule::CNT_018},
-                 .needs = {Cap::kStimulus, Cap::kPort},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kLog},
                  .over = {Over<dim::Cpu>(), Over<dim::Interrupt>(), Over<dim::Member>(),
                           Over<dim::Counter>()}) {
   const std::uint64_t half = target().counter_mask() / 2;

@@ -49,8 +49,7 @@ CONFORMANCE_CASE(Group, MembersShareRunningTime, .rules = {rule::GRP_001, rule::
 }
 
 CONFORMANCE_CASE(Group, GroupReadingIsOneSnapshot, .rules = {rule::GRP_007, rule::DRV_019},
-                 .needs = {Cap::kStimulus, Cap::kGroups},
-                 .over = {Over<dim::Cpu>(), Over<dim::Scope>()}) {
+                 .needs = {Cap::kStimulus, Cap::kGroups}, .over = {Over<dim::Scope>()}) {
   for (const EventSpec& spec : target().Events()) {
     Group group(std::vector(CounterCount(spec), spec), AtScope(*this));
     group.Enable();

@@ -193,7 +193,7 @@ CONFORMANCE_CASE(Interrupt, LateInterruptShortensTheNextPeriod, .rules = {rule::
 CONFORMANCE_CASE(Interrupt, SkidIsCarriedOver, .rules = {rule::SMP_001, rule::SMP_005},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters},
                  .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast),
-                          Over<dim::Counter>()}) {
+                          Over(dim::Counter::kFirst, dim::Counter::kFixed)}) {
   for (const std::uint32_t skid : {1, 5, 40}) {
     const Subject subject(*this, {.sample_period = 64, .sample_type = PERF_SAMPLE_PERIOD});
     const EventSpec& spec = subject.spec();

@@ -49,7 +49,8 @@ CONFORMANCE_CASE(Precise, RecordsBeyondBufferSizeAreKept, .rules = {rule::PRC_00
 
 CONFORMANCE_CASE(Precise, CountIsExactBetweenRecords, .rules = {rule::PRC_008},
                  .needs = {Cap::kStimulus, Cap::kPrecise},
-                 .over = {Over<dim::Cpu>(), Over<dim::Member>(), Over<dim::Counter>()}) {
+                 .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast),
+                          Over(dim::Counter::kFirst, dim::Counter::kFixed)}) {
   for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
     const Subject subject(*this, Precise(10, type));
     const EventSpec& spec = subject.spec();
@@ -70,7 +71,8 @@ CONFORMANCE_CASE(Precise, CountIsExactBetweenRecords, .rules = {rule::PRC_008},
 
 CONFORMANCE_CASE(Precise, PartOfAPeriodIsKeptWhenTheEventStops,
                  .rules = {rule::PRC_009, rule::PRC_003}, .needs = {Cap::kStimulus, Cap::kPrecise},
-                 .over = {Over<dim::Cpu>(), Over<dim::Member>(), Over<dim::Counter>()}) {
+                 .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast),
+                          Over(dim::Counter::kFirst, dim::Counter::kFixed)}) {
   for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
     const Subject subject(*this, Precise(100, type));
     const EventSpec& spec = subject.spec();
@@ -232,7 +234,8 @@ CONFORMANCE_CASE(Precise, ConcurrentPlainEventsStayExact, .rules = {rule::PRC_00
 
 CONFORMANCE_CASE(Precise, SampleReadHoldsCountAtEvent, .rules = {rule::PRC_008, rule::SMP_006},
                  .needs = {Cap::kStimulus, Cap::kPrecise},
-                 .over = {Over<dim::Cpu>(), Over<dim::Member>(), Over<dim::Counter>()}) {
+                 .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast),
+                          Over(dim::Counter::kFirst, dim::Counter::kFixed)}) {
   const Subject subject(*this, Precise(25, PERF_SAMPLE_IP | PERF_SAMPLE_READ));
   const EventSpec& spec = subject.spec();
   const Event& event = subject.event();

@@ -14,7 +14,8 @@ namespace {
 
 CONFORMANCE_CASE(Precise, RefreshLimitsPreciseSamples, .rules = {rule::PRC_012},
                  .needs = {Cap::kStimulus, Cap::kPrecise},
-                 .over = {Over<dim::Cpu>(), Over<dim::Member>(), Over<dim::Counter>()}) {
+                 .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast),
+                          Over(dim::Counter::kFirst, dim::Counter::kFixed)}) {
   for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
     const Subject subject(*this, Precise(10, type));
     const EventSpec& spec = subject.spec();
@@ -30,7 +31,8 @@ CONFORMANCE_CASE(Precise, RefreshLimitsPreciseSamples, .rules = {rule::PRC_012},
 
 CONFORMANCE_CASE(Precise, NewPeriodBeginsAtOnce, .rules = {rule::PRC_012},
                  .needs = {Cap::kStimulus, Cap::kPrecise},
-                 .over = {Over<dim::Cpu>(), Over<dim::Member>(), Over<dim::Counter>()}) {
+                 .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast),
+                          Over(dim::Counter::kFirst, dim::Counter::kFixed)}) {
   for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
     SCOPED_TRACE(testing::Message() << "sample_type 0x" << std::hex << type);
     const Subject subject(*this, Precise(10, type));
@@ -125,7 +127,7 @@ CONFORMANCE_CASE(Precise, ThrottledEventResumes, .rules = {rule::PRC_012},
 
 CONFORMANCE_CASE(Precise, ThrottledEventGivesNoSample, .rules = {rule::PRC_012, rule::THR_001},
                  .needs = {Cap::kStimulus, Cap::kPrecise},
-                 .over = {Over<dim::Cpu>(), Over<dim::Member>()}) {
+                 .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast)}) {
   const Subject subject(*this, Precise(1, kUnbuffered));
   const EventSpec& spec = subject.spec();
   const Event& event = subject.event();
