@@ -44,6 +44,7 @@ struct Options {
   bool json = false;
   std::string channel;
   std::string case_id;
+  std::string at;
   int result_fd = -1;
   std::string stream;
   std::vector<std::string> layers;  // "kunit=FILE"
@@ -83,6 +84,30 @@ void Flush() {
   if (!std::cout) throw ConfigError("standard output cannot be written");
 }
 
+// Returns the dimensions of a case, with the values that the target claims.
+std::vector<Dimension> ClaimedDimensions(const CaseInfo& info, const Target& target) {
+  return Available(info.meta.over, [&target](Cap cap) { return target.Claims(cap); });
+}
+
+// Returns "cpu=0|1", as the list shows it.
+std::string Line(const Dimension& dimension) {
+  std::string text;
+  for (const DimensionValue& value : dimension.values) {
+    text += (text.empty() ? dimension.name + "=" : "|") + value.name;
+  }
+  return text;
+}
+
+nlohmann::ordered_json AsJson(const std::vector<Dimension>& dimensions) {
+  auto json = nlohmann::ordered_json::array();
+  for (const Dimension& dimension : dimensions) {
+    auto values = nlohmann::ordered_json::array();
+    for (const DimensionValue& value : dimension.values) values.push_back(value.name);
+    json.push_back({{"name", dimension.name}, {"values", values}});
+  }
+  return json;
+}
+
 int List(Options options) {
   const Target target = ChosenTarget(&options);
   const auto ids = Select(options.selection, ChooseProfile(options.target, options.profile),
@@ -94,9 +119,11 @@ int List(Options options) {
     auto needs = nlohmann::ordered_json::array();
     for (const Rule& rule : info.meta.rules) rules.push_back(rule.id);
     for (const Cap cap : info.meta.needs) needs.push_back(ToString(cap));
+    const std::vector<Dimension> dimensions = ClaimedDimensions(info, target);
     if (!options.json) {
       std::cout << id << "  ";
       for (const auto& rule : rules) std::cout << " " << rule.get<std::string>();
+      for (const Dimension& dimension : dimensions) std::cout << " " << Line(dimension);
       std::cout << "\n";
       continue;
     }
@@ -105,6 +132,8 @@ int List(Options options) {
                      {"needs", needs},
                      {"budget_s", info.meta.budget_s},
                      {"timing", info.meta.timing},
+                     {"dimensions", AsJson(dimensions)},
+                     {"combinations", Combinations(dimensions).size()},
                      {"file", info.file},
                      {"line", info.line}});
   }
@@ -154,6 +183,8 @@ int RunCase(Options options) {
     }
     info = FindCase(ids.front());
   }
+  Restrict(info->meta.over, options.at);  // throws ConfigError if it does not fit
+  context().at = options.at;
   const CaseResult result = RunInThisProcess(*info);
   if (options.result_fd >= 0) {
     const std::string line = EncodeResult(result);
@@ -401,6 +432,7 @@ int Main(int argc, char** argv) {
   auto* const one = app.add_subcommand("case", "run one case in this process");
   add_target(one);
   one->add_option("id", options.case_id, "Suite.Name")->required();
+  one->add_option("--at", options.at, "only this combination of dimensions: cpu=1,member=sibling");
   one->add_option("--result-fd", options.result_fd,
                   "write the result, as JSON, to this descriptor");
   add_pmu(one);

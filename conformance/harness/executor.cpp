@@ -25,6 +25,11 @@ void JudgeEnd(const ProcessResult& process, double deadline_s, CaseResult* resul
     result->result = Result::kTimeout;
     result->message = "did not end within " + Number(deadline_s) + " s";
     if (process.unkillable) result->message += "; the process survived SIGKILL";
+    const std::size_t last = process.err.rfind("\nat ");
+    if (process.err.starts_with("at ") || last != std::string::npos) {
+      result->message += "\n";
+      result->message += process.err.substr(last == std::string::npos ? 0 : last + 1);
+    }
     return;
   }
   if (!process.signalled && process.status == 0 && DecodeResult(process.result, result)) return;

@@ -59,9 +59,18 @@ bool IsRule(const CaseInfo& info, const std::string& line) {
                      [&](const Rule& rule) { return line == rule.text; });
 }
 
+// Returns the combination in which the case has ended, and the command that repeats it alone.
+std::string WhereItEnded(const CaseInfo& info) {
+  const Context& c = context();
+  if (c.current.empty()) return {};
+  std::string command = "pmuconf case " + info.Id() + " --target " + target().name();
+  if (!c.pmu.empty()) command += " --pmu " + c.pmu;
+  return "at " + c.current + "; only this combination: " + command + " --at " + c.current + "\n";
+}
+
 // Composes the message of a case that did not pass.
 std::string Explain(const CaseInfo& info, const std::string& what) {
-  std::string text;
+  std::string text = WhereItEnded(info);
   std::istringstream lines(what);
   for (std::string line; std::getline(lines, line);) {
     if (!IsRule(info, line)) text += line + "\n";

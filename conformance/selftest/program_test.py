@@ -45,6 +45,30 @@ def test_list_has_all_properties_of_every_case() -> None:
     assert case["line"] > 0
 
 
+def test_list_has_the_dimensions_that_the_target_claims() -> None:
+    swept = {case["id"]: case for case in listed()}["Precise.CloseDrainsPendingRecords"]
+    assert [one["name"] for one in swept["dimensions"]] == ["cpu", "member", "counter"]
+    assert swept["dimensions"][2]["values"] == ["first", "last", "fixed"]
+    assert swept["combinations"] == 12  # all pairs of 2, 4 and 3 values; the product has 24
+    plain = {case["id"]: case for case in listed()}[
+        "Counting.NeverScheduledEventReadsZeroWithZeroRunning"
+    ]
+    assert (plain["dimensions"], plain["combinations"]) == ([], 1)
+
+
+@pytest.mark.parametrize(
+    ("at", "said"),
+    [
+        ("cpu", "--at: 'cpu' is not DIMENSION=VALUE"),
+        ("cpus=1", "--at: the case has no dimension 'cpus', only: cpu, member, counter"),
+        ("cpu=7", "--at: cpu has no value '7', only: 0, 1"),
+    ],
+)
+def test_invalid_combination_is_one_line_and_status_2(at: str, said: str) -> None:
+    done = pmuconf("case", "Precise.CloseDrainsPendingRecords", "--target", str(TARGET), "--at", at)
+    assert (done.returncode, done.stderr) == (2, f"pmuconf: {said}\n")
+
+
 def test_list_honours_the_selection() -> None:
     assert [case["id"] for case in listed("--case", ID)] == [ID]
     assert ID in [case["id"] for case in listed("--rule", "CNT-002")]
