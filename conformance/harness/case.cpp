@@ -191,7 +191,9 @@ void Case::TestBody() {
       throw Skipped{refused->skip_reason, refused->reason};
     Prepare();
     PortOfCase port_of_case;
+    context().in_body = true;
     Body();
+    context().in_body = false;
     port_of_case.Reset();
   } catch (const Skipped& skipped) {
     context().skipped = skipped.reason;
@@ -202,6 +204,7 @@ void Case::TestBody() {
   } catch (const std::exception& error) {
     RecordError(error);
   }
+  context().in_body = false;
   // A call failed for lack of a privilege, and that may be why an expectation failed.
   if (HasFailure() && context().denied && !Privileged()) {
     context().skipped = "a call failed with EPERM or EACCES, and this process is not privileged";
