@@ -64,7 +64,10 @@ class Bench:
         result = self._guests.run(case, lie=lie.source, longest_s=LONGEST_S)
         if result["result"] == "BROKEN" and "lie" not in result:
             lines = str(result["message"]).splitlines()
-            raise PmuvmError(next((line for line in lines if "pmuconf: " in line), lines[0]))
+            why = next((line for line in lines if "pmuconf: " in line), lines[0])
+            raise PmuvmError(
+                f"{lie.path.name}: lie '{lie.id}': {why.replace(session.LIE, 'its line ')}"
+            )
         return result
 
 

@@ -60,6 +60,7 @@ void CompatOpenAnswer(std::uint32_t attr, SysResult* result) {
   if (liar == nullptr || liar->effect().before()) return;
   Slots slots;
   AddAttr(bytes, PERF_ATTR_SIZE_VER0, &slots);
+  slots.AddFact("compat", 1);
   slots.Add("result", &result->value);
   slots.Add("error", &result->error);
   if (liar->Applies(slots)) SetResult(liar->effect(), result);
@@ -70,6 +71,7 @@ void CompatIoctlAnswer(int fd, std::uint32_t request, SysResult* result) {
   if (liar == nullptr || liar->effect().before() || !IsEvent(fd)) return;
   Slots slots;
   slots.AddFact("request", request);
+  slots.AddFact("compat", 1);
   AddAttrOf(fd, &slots);
   slots.Add("result", &result->value);
   slots.Add("error", &result->error);

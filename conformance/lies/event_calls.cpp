@@ -72,6 +72,7 @@ Outcome OpenWithLie(Liar* liar, const void* user, int pid, int cpu, int group_fd
   slots.Add("cpu", &cpu);
   slots.Add("group_fd", &group_fd);
   slots.Add("flags", &flags);
+  slots.AddFact("compat", 0);
   AddAttr(attr.data(), attr.size(), &slots);
   std::uint32_t written_size = 0;
   const LieEffect& effect = liar->effect();
@@ -125,6 +126,7 @@ Outcome IoctlWithLie(Liar* liar, int fd, unsigned long request, unsigned long ar
   Slots slots;
   slots.Add("request", &request);
   slots.Add("arg", &arg);
+  slots.AddFact("compat", 0);
   if (has_period) slots.Add("period", &period);
   AddAttrOf(fd, &slots);
   const auto ask = [&] {
@@ -165,6 +167,7 @@ Outcome ReadWithLie(Liar* liar, int fd, void* buffer, std::size_t size) {
       std::memset(static_cast<std::byte*>(buffer) + n, 0, more);
       outcome->result += static_cast<long>(more);
     }
+    if (outcome->error != 0) std::memset(buffer, 0, std::min(effect.scribble, capacity));
     SetError(effect, outcome);
   };
   return CallWithLie(liar, &slots, ask, told, applied);

@@ -45,6 +45,9 @@ void Liar::Change(const std::vector<LieChange>& changes, Slots* slots) {
         case LieOperation::kAdd:
           slot.Set(value + change.value);
           break;
+        case LieOperation::kAccumulate:
+          slot.Set(value + (first_[{change.field, entry}] += change.value));
+          break;
         case LieOperation::kOr:
           slot.Set(value | change.value);
           break;

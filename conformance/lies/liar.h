@@ -36,8 +36,9 @@ class Liar {
  private:
   Lie lie_;
   std::uint64_t matches_ = 0;
-  std::atomic<std::uint64_t>* applied_;  // in memory that child processes share
-  // The first value of each stale field and entry.
+  std::atomic<std::uint64_t>*
+      applied_;  // in memory that child processes share  // The first value of each stale field and
+                 // entry, or the sum of kAccumulate so far.
   std::map<std::pair<std::string, std::size_t>, std::uint64_t> first_;
 };
 

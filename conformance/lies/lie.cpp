@@ -29,11 +29,12 @@ const std::vector<CallInfo>& Calls() {
   static const std::vector<CallInfo> calls = {
       {"open",
        LieCall::kOpen,
-       {"pid", "cpu", "group_fd", "flags", "attr_address", "result", "error", "written_size"},
+       {"pid", "cpu", "group_fd", "flags", "attr_address", "result", "error", "written_size",
+        "compat"},
        true},
       {"ioctl",
        LieCall::kIoctl,
-       {"request", "arg", "period", "id", "ids_len", "prog_cnt", "result", "error"},
+       {"request", "arg", "period", "id", "ids_len", "prog_cnt", "result", "error", "compat"},
        true},
       {"read", LieCall::kRead, {"size", "result", "error"}, true},
       {"mmap", LieCall::kMmap, {"pages", "prot", "flags", "offset", "over", "error"}, true},
@@ -186,6 +187,7 @@ void ReadEffect(TomlTable table, Lie* lie) {
   ReadChanges(&table, "request_add", LieOperation::kAdd, lie->call, &effect.request);
   ReadChanges(&table, "set", LieOperation::kSet, lie->call, &effect.answer);
   ReadChanges(&table, "add", LieOperation::kAdd, lie->call, &effect.answer);
+  ReadChanges(&table, "add_each", LieOperation::kAccumulate, lie->call, &effect.answer);
   ReadChanges(&table, "or", LieOperation::kOr, lie->call, &effect.answer);
   ReadChanges(&table, "clear", LieOperation::kClear, lie->call, &effect.answer);
   ReadChanges(&table, "copy", LieOperation::kCopy, lie->call, &effect.answer);
@@ -205,6 +207,7 @@ void ReadEffect(TomlTable table, Lie* lie) {
   effect.absent = table.BoolOr("absent", false);
   effect.cut = static_cast<std::size_t>(table.IntOr("cut", 0, 0, 1 << 20));
   effect.grow = static_cast<std::size_t>(table.IntOr("grow", 0, 0, 1 << 20));
+  effect.scribble = static_cast<std::size_t>(table.IntOr("scribble", 0, 0, 4096));
   if (table.Node("text") != nullptr) effect.text = table.StringOr("text", "");
   const auto replace = table.StringsOr("replace", {});
   if (!replace.empty()) {

@@ -43,7 +43,7 @@ struct LieCondition {
   std::vector<std::pair<LieTest, std::uint64_t>> any;
 };
 
-enum class LieOperation { kSet, kAdd, kOr, kClear, kCopy, kStale };
+enum class LieOperation { kSet, kAdd, kAccumulate, kOr, kClear, kCopy, kStale };
 
 struct LieChange {
   std::string field;
@@ -58,6 +58,7 @@ struct LieEffect {
   bool swallow = false;             // the kernel does not receive the call
   std::optional<int> error;         // the call returns this errno; 0: it succeeds
   bool drop = false;                // the record, signal or poll result is missing
+  std::size_t scribble = 0;         // a failed read changes so many bytes of its buffer
   bool twice = false;               // the record occurs twice
   bool late = false;                // the record comes after the next one
   bool absent = false;              // the file is missing

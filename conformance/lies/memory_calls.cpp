@@ -44,11 +44,12 @@ Outcome MmapWithLie(Liar* liar, void* address, std::size_t size, int prot, int f
     return MemoryOutcome(__real_mmap(address, asked, prot, flags, fd, from));
   };
   const auto applied = [&](Outcome* outcome) {
-    const auto error = liar->effect().error;
-    if (!error) return;
+    const bool swallow = liar->effect().swallow;
+    const auto error = liar->effect().error ? liar->effect().error : std::optional<int>(0);
+    if (!swallow && !liar->effect().error) return;
     if (*error != 0 && outcome->error == 0)
       __real_munmap(reinterpret_cast<void*>(outcome->result), size);
-    if (*error == 0 && outcome->error != 0) {
+    if (*error == 0 && (outcome->error != 0 || swallow)) {
       const std::size_t rounded = (size + Page() - 1) / Page() * Page();
       outcome->result = reinterpret_cast<long>(__real_mmap(nullptr, rounded != 0 ? rounded : Page(),
                                                            PROT_READ | PROT_WRITE,
