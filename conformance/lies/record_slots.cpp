@@ -73,11 +73,11 @@ void TakeBranches(Walk* walk, const perf_event_attr& attr) {
   }
 }
 
-// Bytes with their number before them.
+// Bytes with their number before them: 8 at a time, and the remaining ones.
 void TakeBytes(Walk* walk, const std::string& name, std::uint64_t n) {
-  const std::size_t before = walk->at();
-  if (n > 0) walk->Take(name, n >= 8 ? 8 : 1);
-  walk->Skip(n - std::min<std::uint64_t>(n, walk->at() - before));
+  const std::uint64_t bytes = std::min<std::uint64_t>(n, walk->left());
+  walk->Many(name, bytes / 8);
+  for (std::uint64_t i = 0; i < bytes % 8; ++i) walk->Take(name, 1);
 }
 
 void TakeSampleHead(Walk* walk, std::uint64_t type) {
