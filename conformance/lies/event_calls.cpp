@@ -208,18 +208,22 @@ Outcome BpfWithLie(Liar* liar, long command, void* attr, long size) {
       [&](Outcome* outcome) { SetError(liar->effect(), outcome); });
 }
 
-Outcome Syscall(long number, const long (&arguments)[6]) {
-  const auto& [a, b, c, d, e, f] = arguments;
-  if (number == SYS_perf_event_open) {
-    return Open(reinterpret_cast<const void*>(a), static_cast<int>(b), static_cast<int>(c),
-                static_cast<int>(d), static_cast<unsigned long>(e));
-  }
-  Liar* const bpf = number == SYS_bpf ? LiarAbout(LieCall::kBpf) : nullptr;
-  if (bpf != nullptr) return BpfWithLie(bpf, a, reinterpret_cast<void*>(b), c);
+[[gnu::noinline]] long SyscallWithLie(long number, long a, long b, long c, long d, long e, long f) {
+  const int before = errno;
   const auto ask = [&] { return __real_syscall(number, a, b, c, d, e, f); };
-  if (Liar* const liar = LiarAbout(LieCall::kSyscall))
-    return CommandWithLie(liar, -1, "number", number, a, ask);
-  return OutcomeOf(ask());
+  Outcome outcome;
+  if (number == SYS_perf_event_open) {
+    outcome = Open(reinterpret_cast<const void*>(a), static_cast<int>(b), static_cast<int>(c),
+                   static_cast<int>(d), static_cast<unsigned long>(e));
+  } else if (Liar* const liar = LiarAbout(LieCall::kBpf); number == SYS_bpf && liar != nullptr) {
+    outcome = BpfWithLie(liar, a, reinterpret_cast<void*>(b), c);
+  } else if (Liar* const other = LiarAbout(LieCall::kSyscall)) {
+    outcome = CommandWithLie(other, -1, "number", number, a, ask);
+  } else {
+    outcome = OutcomeOf(ask());
+  }
+  if (outcome.error == 0) errno = before;
+  return outcome.Return();
 }
 
 }  // namespace
@@ -231,16 +235,14 @@ using pmuconf::LieCall;
 
 extern "C" {
 
-long __wrap_syscall(long number, ...) {
-  va_list list;
-  va_start(list, number);
-  long arguments[6];
-  for (long& argument : arguments) argument = va_arg(list, long);
-  va_end(list);
-  const int before = errno;
-  const pmuconf::Outcome outcome = pmuconf::Syscall(number, arguments);
-  if (outcome.error == 0) errno = before;
-  return outcome.Return();
+// The parameters of syscall(2), which are in the same places as its variable ones. It ends with a
+// jump, so that it has no frame in the call chain of a sample.
+long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f) {
+  const bool lies =
+      pmuconf::CurrentLiar() != nullptr && (number == SYS_perf_event_open || number == SYS_bpf ||
+                                            LiarAbout(LieCall::kSyscall) != nullptr);
+  return lies ? pmuconf::SyscallWithLie(number, a, b, c, d, e, f)
+              : __real_syscall(number, a, b, c, d, e, f);
 }
 
 int __wrap_ioctl(int fd, unsigned long request, ...) {
