@@ -25,7 +25,7 @@ from vm.runs import plan
 OUT = store.ROOT / "build" / "lies"
 DEFAULT_KERNEL = "6.12"
 LONGEST_S = 15
-"""Deadline of a case under a lie. A case that hangs under a lie catches nothing, unless the lie says so."""
+"""Deadline of a case under a lie. A case that hangs under a lie catches nothing, unless the lie has `kill`."""
 
 
 class Bench:

@@ -80,7 +80,17 @@ def write(rows: Sequence[Row], out: Path, partial: bool) -> None:
         "failed": results[MISSED],
         "skipped": results[SKIPPED],
     }
-    text = json.dumps({"totals": totals, "partial": partial, "pairs": list(rows)}, indent=1)
+    words = {CAUGHT: "PASS", MISSED: "FAIL", SKIPPED: "SKIP"}
+    cases = [
+        {
+            "id": f"{each['id']} on {each['kernel']}",
+            "result": words[each["result"]],
+            "message": each["message"],
+        }
+        for each in rows
+    ]
+    document = {"totals": totals, "partial": partial, "cases": cases, "pairs": list(rows)}
+    text = json.dumps(document, indent=1)
     store.write(out / "results.json", text.encode())
     store.write(out / "lies.md", page(rows).encode())
 

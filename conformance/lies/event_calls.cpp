@@ -155,9 +155,11 @@ Outcome ReadWithLie(Liar* liar, int fd, void* buffer, std::size_t size) {
   const LieEffect& effect = liar->effect();
   const auto ask = [&] { return OutcomeOf(__real_read(fd, buffer, size)); };
   const auto told = [&](const Outcome& outcome) {
-    if (outcome.error != 0 || AttrOf(fd) == nullptr) return;
+    if (outcome.error != 0) return;
+    // An event that another process opened: with both times, or the count alone.
+    const std::uint64_t unknown = outcome.result == 24 ? kReadTimes : 0;
     AddReading({static_cast<std::byte*>(buffer), static_cast<std::size_t>(outcome.result)},
-               AttrOf(fd)->read_format, "", &slots);
+               AttrOf(fd) != nullptr ? AttrOf(fd)->read_format : unknown, "", &slots);
   };
   const auto applied = [&](Outcome* outcome) {
     if (outcome->error == 0 && outcome->result >= 0) {
