@@ -17,6 +17,8 @@
 #include "harness/executor.h"
 #include "harness/kmsg.h"
 #include "harness/runner.h"
+#include "lies/liar.h"
+#include "lies/lie.h"
 #include "report/choose.h"
 #include "report/explain_command.h"
 #include "report/formats.h"
@@ -45,6 +47,7 @@ struct Options {
   std::string channel;
   std::string case_id;
   std::string at;
+  std::string lie;
   int result_fd = -1;
   std::string stream;
   std::vector<std::string> layers;  // "kunit=FILE"
@@ -185,7 +188,15 @@ int RunCase(Options options) {
   }
   Restrict(info->meta.over, options.at);  // throws ConfigError if it does not fit
   context().at = options.at;
-  const CaseResult result = RunInThisProcess(*info);
+  if (!options.lie.empty()) TellLie(LoadLie(options.lie));
+  CaseResult result = RunInThisProcess(*info);
+  if (const Liar* const liar = CurrentLiar()) {
+    result.lie = liar->lie().id;
+    result.lied = liar->applied();
+    result.message = "the lie " + result.lie + " was on, and applied " +
+                     std::to_string(result.lied) + " times: " + liar->lie().text + "\n" +
+                     result.message;
+  }
   if (options.result_fd >= 0) {
     const std::string line = EncodeResult(result);
     const ssize_t n = write(options.result_fd, line.data(), line.size());
@@ -198,6 +209,8 @@ int RunCase(Options options) {
     Report report;
     report.repro_command = "pmuconf case" + TargetArguments(options, false) + " ";
     std::cout << Failure(report, result) << "\n";
+  } else if (!result.lie.empty()) {
+    std::cout << result.message;
   }
   Flush();
   if (ResultForRules(result) == Result::kNotRun || result.result == Result::kBroken) return 2;
@@ -263,7 +276,8 @@ void RunAll(const Options& options, const Target& target, Stream* stream) {
   for (const std::string& id : stream->selected) {
     const CaseInfo& info = *FindCase(id);
     progress.Begin(id);
-    CaseResult result = executor.Run(info, info.meta.budget_s * target.slowness());
+    CaseResult result = executor.Run(info, info.meta.budget_s * target.slowness(), options.lie);
+    if (!result.lie.empty()) stream->lie = result.lie;
     progress.End(result);
     stream->results.push_back(std::move(result));
   }
@@ -276,6 +290,7 @@ void RunAll(const Options& options, const Target& target, Stream* stream) {
 }
 
 int Run(Options options) {
+  if (!options.lie.empty()) LoadLie(options.lie);  // an error ends the run before its first case
   std::optional<DraftFile> draft;
   bool drafted = false;
   if (options.target.empty() && !options.pmu.empty()) {
@@ -361,6 +376,10 @@ int Main(int argc, char** argv) {
                         "only cases that verify this rule (id or glob)");
     command->add_option("--profile", options.profile, "only the rules of this profile");
   };
+  const auto add_lie = [&](CLI::App* command) {
+    command->add_option("--lie", options.lie,
+                        "FILE:ID of a lie: cases receive wrong answers, and there is no verdict");
+  };
   const auto add_pmu = [&](CLI::App* command) {
     command->add_option(
         "--pmu", options.pmu,
@@ -390,6 +409,7 @@ int Main(int argc, char** argv) {
         ->allow_extra_args(false);
   };
   add_layers(run);
+  add_lie(run);
   run->add_option("--out", options.out, "folder for results.json, results.ktap and junit.xml");
 
   auto* const probe = app.add_subcommand("probe", "draft a target file for a PMU of this machine");
@@ -436,6 +456,7 @@ int Main(int argc, char** argv) {
   one->add_option("--result-fd", options.result_fd,
                   "write the result, as JSON, to this descriptor");
   add_pmu(one);
+  add_lie(one);
 
   auto* const report = app.add_subcommand("report", "judge a recorded stream");
   add_target(report)->required();

@@ -20,7 +20,7 @@ FIRST = Trial(PLAIN, "6.12", "KILLED", killed_by=("A.One",))
 RULES = ("CNT-001", "CNT-002", "ABI-001", "ABI-002")
 REASONS = """
 [[exempt]]
-areas = ["ABI"]
+rules = ["ABI-001"]
 reason = "perf's own"
 
 [[exempt]]
@@ -107,10 +107,9 @@ def test_complete_run_keeps_the_rows_of_other_kernels(tmp_path: Path) -> None:
     assert matrix.add_rows_of_other_kernels(old, tmp_path, whole=True) == [*old, *new]
 
 
-def test_reasons_cover_areas_and_rules(tmp_path: Path) -> None:
-    reasons, single = exempt_rules.read(written(tmp_path, REASONS), RULES)
+def test_reasons_are_for_single_rules(tmp_path: Path) -> None:
+    reasons = exempt_rules.read(written(tmp_path, REASONS), RULES)
     assert reasons == {"ABI-001": "perf's own", "ABI-002": "another", "CNT-002": "another"}
-    assert single == {"ABI-002", "CNT-002"}
 
 
 @pytest.mark.parametrize(
@@ -118,10 +117,10 @@ def test_reasons_cover_areas_and_rules(tmp_path: Path) -> None:
     [
         ("x", "exempt_rules.toml: "),
         ("[other]\n", "unknown key 'other'"),
-        ('[[exempt]]\nrules = ["CNT-001"]\n', "an entry needs areas or rules, and a reason"),
-        ('[[exempt]]\nreason = "r"\n', "an entry needs areas or rules, and a reason"),
-        ('[[exempt]]\nareas = ["XY"]\nreason = "r"\n', "no area 'XY'"),
-        ('[[exempt]]\nrules = ["CNT-009"]\nreason = "r"\n', "no active rule with cases 'CNT-009'"),
+        ('[[exempt]]\nrules = ["CNT-001"]\n', "an entry needs rules and a reason"),
+        ('[[exempt]]\nreason = "r"\n', "an entry needs rules and a reason"),
+        ('[[exempt]]\nareas = ["ABI"]\nreason = "r"\n', "an entry needs rules and a reason"),
+        ('[[exempt]]\nrules = ["CNT-009"]\nreason = "r"\n', "no active rule that tests verify 'CNT-009'"),
         ('[[exempt]]\nrules = ["CNT-001", "CNT-001"]\nreason = "r"\n', "CNT-001 occurs twice"),
     ],
 )
@@ -131,8 +130,8 @@ def test_malformed_reason_is_a_one_line_error(tmp_path: Path, text: str, said: s
     assert said in str(error.value) and "\n" not in str(error.value)
 
 
-def laid_out(root: Path, rules: tuple[str, ...], mutant_rules: str, reasons: str) -> Path:
-    """A project with a catalogue of `rules`, one mutant, and reasons."""
+def laid_out(root: Path, rules: tuple[str, ...], mutant_rules: str) -> Path:
+    """A project with a catalogue of `rules`, and one mutant."""
     folder = root / "conformance" / "rules"
     folder.mkdir(parents=True)
     text = '[[rule]]\nid = "{}"\nlevel = "MUST"\nstatus = "active"\nsubject = "driver"\ntext = "It MUST."\n'
@@ -144,29 +143,13 @@ def laid_out(root: Path, rules: tuple[str, ...], mutant_rules: str, reasons: str
     (folder / "M01-1-x.patch").write_text(
         f"Id: M01-1\nClass: C01\nRules: {mutant_rules}\n\nText.\n\n{diff}"
     )
-    (folder / exempt_rules.NAME).write_text(reasons)
     (folder / matrix.CLASSES).write_text('[classes]\nC01 = "sums"\n')
     (folder / step.WITHOUT_PATCH).write_text('[[mutant]]\nid = "M01-2"\nreason = "the same"\n')
     return root
 
 
-def test_rule_without_mutant_and_reason_is_reported(tmp_path: Path) -> None:
-    root = laid_out(tmp_path, ("CNT-001", "CNT-002"), "CNT-001", "")
-    assert step.findings(root) == [
-        "CNT-002: no mutant names it, and exempt_rules.toml gives no reason"
-    ]
-
-
-def test_outdated_reason_is_reported(tmp_path: Path) -> None:
-    reasons = '[[exempt]]\nrules = ["CNT-001"]\nreason = "r"\n'
-    root = laid_out(tmp_path, ("CNT-001",), "CNT-001", reasons)
-    assert step.findings(root) == [
-        "CNT-001: exempt_rules.toml gives a reason, but a mutant names it"
-    ]
-
-
 def test_mutant_with_an_unknown_rule_is_reported(tmp_path: Path) -> None:
-    root = laid_out(tmp_path, ("CNT-001",), "CNT-001, CNT-077", "")
+    root = laid_out(tmp_path, ("CNT-001",), "CNT-001, CNT-077")
     assert step.findings(root) == ["M01-1-x.patch: no active or draft rule CNT-077"]
 
 
@@ -175,7 +158,7 @@ def test_mutant_with_an_unknown_rule_is_reported(tmp_path: Path) -> None:
     [("draft", []), ("retired", ["M01-1-x.patch: no active or draft rule CNT-002"])],
 )
 def test_mutant_may_name_a_draft(tmp_path: Path, status: str, said: list[str]) -> None:
-    root = laid_out(tmp_path, ("CNT-001", "CNT-002"), "CNT-001, CNT-002", "")
+    root = laid_out(tmp_path, ("CNT-001", "CNT-002"), "CNT-001, CNT-002")
     rules = root / "conformance" / "rules" / "CNT.toml"
     head, _, tail = rules.read_text().rpartition('"active"')
     rules.write_text(f'{head}"{status}"{tail}')
@@ -183,7 +166,7 @@ def test_mutant_may_name_a_draft(tmp_path: Path, status: str, said: list[str]) -
 
 
 def test_rule_that_a_mutant_of_the_driver_violates_is_the_drivers(tmp_path: Path) -> None:
-    root = laid_out(tmp_path, ("CNT-001",), "CNT-001", "")
+    root = laid_out(tmp_path, ("CNT-001",), "CNT-001")
     rules = root / "conformance" / "rules" / "CNT.toml"
     rules.write_text(rules.read_text().replace('"driver"', '"perf core"'))
     assert step.findings(root) == [

@@ -364,6 +364,29 @@ def mutants_unit(name: str, words: Sequence[str], default_s: float, needs: Seque
     )
 
 
+def lies_unit(kernel: str) -> Unit:
+    """The lies, judged on one kernel."""
+    out = OUT / f"lies-{kernel}"
+    words = ("-m", "ci.lies", "--kernel", kernel)
+    return Unit(
+        f"lies/{kernel}",
+        ((PYTHON, *words, "--out", str(out)),),
+        HOUR_S,
+        " ".join((PYTHON, *words)),
+        out / "results.json",
+        needs=("build/guest", f"build/module-{kernel}"),
+        reads=(
+            *("glob:ci/lying/*.py", "file:ci/lies.py", "file:ci/__init__.py", "glob:vm/*"),
+            *("glob:conformance/lies/*", "glob:conformance/rules/*", "glob:driver/*"),
+            *("file:conformance/__init__.py", "glob:ci/units/*.py"),
+            *("suite:runner", "suite:report", "suite:cases", *judge.MACHINE, "package:gcc-12"),
+            *("glob:conformance/targets/*", f"cache:kernels/{kernel}-amd64.json"),
+        ),
+        memory_mb=GUEST_MB,
+        default_s=180,
+    )
+
+
 def check_units(inputs: Inputs) -> list[Unit]:
     """All units of `make check`."""
     return [
@@ -374,6 +397,7 @@ def check_units(inputs: Inputs) -> list[Unit]:
         kunit_unit(KERNELS[0]),
         *run_units(matrix_file.checked()),
         *fuzz_units(),
+        lies_unit(KERNELS[0]),
         mutants_unit(
             "mutants/sample",
             ("--observer", "unit", "--observer", "suite", "--part", f"1/{SAMPLE}"),

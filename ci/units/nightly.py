@@ -39,6 +39,7 @@ def nightly_units(inputs: Inputs, rounds: int) -> list[Unit]:
         *_stated(catalogue.check_units(inputs)),
         *_debug_runs(),
         *_matrix_jobs(),
+        *(catalogue.lies_unit(name) for name in KERNELS[1:]),
         *_mutants(),
         *_oracle(),
         *_fuzzing(),

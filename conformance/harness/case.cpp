@@ -199,7 +199,9 @@ void Case::Prepare() const {
 void Case::RunOnce() {
   Prepare();
   PortOfCase port_of_case;
+  context().in_body = true;
   Body();
+  context().in_body = false;
   port_of_case.Reset();
 }
 
@@ -237,6 +239,7 @@ void Case::TestBody() {
   } catch (const std::exception& error) {
     RecordError(error);
   }
+  context().in_body = false;
   // A call failed for lack of a privilege, and that may be why an expectation failed.
   if (HasFailure() && context().denied && !Privileged()) {
     context().skipped = "a call failed with EPERM or EACCES, and this process is not privileged";

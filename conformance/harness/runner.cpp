@@ -23,6 +23,18 @@ std::string WithoutBytes(const std::string& text) {
 // Collects failures. GoogleTest's own printer is disabled.
 class Listener : public testing::EmptyTestEventListener {
  public:
+  // Returns those of `rules` whose text a failure includes.
+  std::vector<std::string> Named(const std::vector<Rule>& rules) const {
+    std::vector<std::string> named;
+    for (const Rule& rule : rules) {
+      const bool found = std::any_of(failures_.begin(), failures_.end(), [&](const auto& failure) {
+        return failure.first.find(rule.text) != std::string::npos;
+      });
+      if (found) named.emplace_back(rule.id);
+    }
+    return named;
+  }
+
   // Returns each failure once, with the number of times it occurred.
   std::string failures() const {
     std::ostringstream os;
@@ -130,6 +142,7 @@ CaseResult RunInThisProcess(const CaseInfo& info) {
     result.result = Result::kPass;
   }
   result.preempted = c.preempted;
+  result.named_rules = listener->Named(info.meta.rules);
   return result;
 }
 

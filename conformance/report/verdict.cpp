@@ -238,6 +238,10 @@ std::pair<Verdict, std::string> Decide(const Stream& stream, const Report& repor
   const auto rule_id = [](const RuleRow& row) { return row.rule.id; };
   const auto must = [](const RuleRow& row) { return row.rule.level == Level::kMust; };
 
+  if (!stream.lie.empty()) {
+    return {Verdict::kNotJudged,
+            "the lie " + stream.lie + " was on: these results say nothing about the driver"};
+  }
   if (report.cases.empty()) return {Verdict::kNotJudged, "no case was selected"};
   const auto failed_rules = NamesWhere(
       report.rules, [&](const RuleRow& r) { return must(r) && r.result == RuleResult::kFailed; },

@@ -151,6 +151,6 @@ def read_all(root: Path) -> list[Fault]:
 def exempt(root: Path, rules: Iterable[str]) -> dict[str, str]:
     """The reason why no mutant can violate a rule, for each rule that has one."""
     try:
-        return exempt_rules.read(root / MUTANTS[0] / exempt_rules.NAME, rules)[0]
+        return exempt_rules.read(root / MUTANTS[0] / exempt_rules.NAME, rules)
     except exempt_rules.ExemptRulesError as error:
         raise FaultsError(str(error)) from error

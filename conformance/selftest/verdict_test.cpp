@@ -114,6 +114,15 @@ TEST(Judge, ConformantWhenEveryMustRulePasses) {
   EXPECT_EQ(report.totals.rules_passed, 3);
 }
 
+TEST(Judge, RunWithALieHasNoVerdict) {
+  Stream stream = AllPass();
+  stream.lie = "reading-is-stale";
+  const Report report = JudgeIt(stream);
+  EXPECT_EQ(report.verdict, Verdict::kNotJudged);
+  EXPECT_EQ(ExitStatus(report.verdict), 2);
+  EXPECT_THAT(report.reason, HasSubstr("the lie reading-is-stale was on"));
+}
+
 TEST(Judge, OneFailedMustRuleIsNotConformant) {
   const Report report = JudgeIt(WithResult(1, Result::kFail));
   EXPECT_EQ(report.verdict, Verdict::kNotConformant);

@@ -220,6 +220,9 @@ CONFORMANCE_CASE(Group, LargeGroupOfSoftwareMembersReadsWhole, .rules = {rule::G
   ASSERT_EQ(reading.entries.size(), specs.size()) << rule::GRP_010.text;
   EXPECT_THAT(reading.entries.front(), Counted(specs.front(), 12)) << rule::GRP_010.text;
   EXPECT_GT(reading.time_running, 0u) << rule::GRP_010.text;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    EXPECT_EQ(reading.entries[i].id, group[i].Id()) << rule::GRP_010.text;
+  }
 }
 
 CONFORMANCE_CASE(Group, ClosedSiblingKeepsOrderOfOthers, .rules = {rule::GRP_014},

@@ -54,6 +54,7 @@ CONFORMANCE_CASE(Multiplex, PinnedEventWithoutRoomFailsUntilEnabledAgain,
     EXPECT_TRUE(ReadsAsError(late)) << rule::MUX_006.text << spec.name;
     late.Enable();
     Pulse(spec, 8);
+    ASSERT_FALSE(ReadsAsError(late)) << rule::CTL_026.text << spec.name;
     EXPECT_THAT(late.Read(), Counted(spec, 8)) << rule::CTL_026.text;
   }
 }
