@@ -175,13 +175,13 @@ def test_rule_that_a_mutant_of_the_driver_violates_is_the_drivers(tmp_path: Path
 
 
 def test_mutant_with_an_unknown_class_is_reported(tmp_path: Path) -> None:
-    root = laid_out(tmp_path, ("CNT-001",), "CNT-001", "")
+    root = laid_out(tmp_path, ("CNT-001",), "CNT-001")
     (root / "driver" / "mutants" / matrix.CLASSES).write_text("[classes]\n")
     assert step.findings(root) == ["M01-1-x.patch: classes.toml has no class C01"]
 
 
 def test_existing_mutant_listed_as_absent_is_reported(tmp_path: Path) -> None:
-    root = laid_out(tmp_path, ("CNT-001",), "CNT-001", "")
+    root = laid_out(tmp_path, ("CNT-001",), "CNT-001")
     path = root / "driver" / "mutants" / step.WITHOUT_PATCH
     path.write_text('[[mutant]]\nid = "M01-1"\nreason = "the same"\n')
     assert step.findings(root) == ["bugs_without_patch.toml: M01-1 is a patch"]
