@@ -116,7 +116,7 @@ def main() -> int:
     mutants = sum(rule in evidence.mutants for rule in evidence.wanted)
     lies = sum(rule in evidence.lies for rule in evidence.wanted)
     print(
-        f"{len(evidence.wanted)} rules with cases: {mutants} named by mutants, {lies} by lies, "
+        f"{len(evidence.wanted)} rules that tests verify: {mutants} named by mutants, {lies} by lies, "
         f"{len(evidence.reasons)} with a reason, {len(evidence.without())} without evidence"
     )
     return 1 if found else 0
