@@ -118,7 +118,7 @@ CONFORMANCE_CASE(Throttle, ThrottledEventStopsSampling, .rules = {rule::THR_001,
 
 CONFORMANCE_CASE(Throttle, NothingIsCountedTwiceOrWhileThrottled, .rules = {rule::THR_004},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling},
-                 .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast)}) {
+                 .over = {Over(dim::Member::kAlone, dim::Member::kLast)}) {
   const SampleRateLimit limit(kOnePerTick);
   Throttled run(*this, 1);
   for (int i = 0; i < 2; ++i) {
@@ -176,7 +176,7 @@ CONFORMANCE_CASE(Throttle, EventMovedWhileThrottledCountsExactly,
 
 CONFORMANCE_CASE(Throttle, UnthrottledEventResumes, .rules = {rule::THR_002, rule::REC_106},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling},
-                 .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast)}) {
+                 .over = {Over(dim::Member::kAlone, dim::Member::kLast)}) {
   const SampleRateLimit limit(kOnePerTick);
   for (const std::uint64_t period : {1, 1'000}) {
     Throttled run(*this, period);
@@ -196,7 +196,7 @@ CONFORMANCE_CASE(Throttle, UnthrottledEventResumes, .rules = {rule::THR_002, rul
 
 CONFORMANCE_CASE(Throttle, ThrottleKeepsPeriodsComplete, .rules = {rule::THR_004, rule::THR_002},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling},
-                 .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast)}) {
+                 .over = {Over(dim::Member::kAlone, dim::Member::kLast)}) {
   const SampleRateLimit limit(kOnePerTick);
   const std::uint64_t period = 10;
   Throttled run(*this, period, PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ);
@@ -213,7 +213,7 @@ CONFORMANCE_CASE(Throttle, ThrottleKeepsPeriodsComplete, .rules = {rule::THR_004
 
 CONFORMANCE_CASE(Throttle, ThrottleRecordsIdentifyEvent, .rules = {rule::THR_003, rule::REC_024},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling},
-                 .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast)}) {
+                 .over = {Over(dim::Member::kAlone, dim::Member::kLast)}) {
   const SampleRateLimit limit(kOnePerTick);
   Throttled run(*this, 1, PERF_SAMPLE_TIME | PERF_SAMPLE_STREAM_ID);
   run.UntilThrottled();
