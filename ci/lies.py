@@ -5,11 +5,8 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
-import json
 import sys
-import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from ci.lying import lie_file, report, trial
