@@ -193,9 +193,7 @@ int RunCase(Options options) {
   if (const Liar* const liar = CurrentLiar()) {
     result.lie = liar->lie().id;
     result.lied = liar->applied();
-    result.message = "the lie " + result.lie + " was on, and applied " +
-                     std::to_string(result.lied) + " times: " + liar->lie().text + "\n" +
-                     result.message;
+    result.message = liar->Summary() + "\n" + result.message;
   }
   if (options.result_fd >= 0) {
     const std::string line = EncodeResult(result);

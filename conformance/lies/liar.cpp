@@ -21,6 +21,11 @@ Liar::Liar(Lie lie) : lie_(std::move(lie)) {
   applied_ = new (shared) std::atomic<std::uint64_t>(0);
 }
 
+std::string Liar::Summary() const {
+  return "the lie " + lie_.id + " was on, and applied " + std::to_string(applied()) +
+         " times: " + lie_.text;
+}
+
 bool Liar::Applies(const Slots& slots) {
   for (const LieCondition& condition : lie_.when) {
     const Slot* const slot = slots.Find(condition.field);

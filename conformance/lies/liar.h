@@ -32,13 +32,14 @@ class Liar {
 
   // The number of times that Applies() was true, also in child processes.
   std::uint64_t applied() const { return applied_->load(); }
+  // Returns "the lie ID was on, and applied 3 times: TEXT".
+  std::string Summary() const;
 
  private:
   Lie lie_;
   std::uint64_t matches_ = 0;
-  std::atomic<std::uint64_t>*
-      applied_;  // in memory that child processes share  // The first value of each stale field and
-                 // entry, or the sum of kAccumulate so far.
+  std::atomic<std::uint64_t>* applied_;  // in memory that child processes share
+  // The first value of each stale field and entry, or the sum of kAccumulate so far.
   std::map<std::pair<std::string, std::size_t>, std::uint64_t> first_;
 };
 
