@@ -13,7 +13,18 @@ from functools import partial
 from pathlib import Path
 
 from ci import intree
-from ci.checks import falsified, frozen, guide, kernel, mutants, prose, rules, sources, structure, tidy
+from ci.checks import (
+    falsified,
+    frozen,
+    guide,
+    kernel,
+    mutants,
+    prose,
+    rules,
+    sources,
+    structure,
+    tidy,
+)
 from vm import store
 from vm.errors import PmuvmError
 
@@ -22,7 +33,16 @@ ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "build" / "lint"
 CPP_FOLDERS = ("conformance", "oracle", "tools", "fuzz")
 SERIES = ("6.1", "6.12")
-WITHOUT_FILES = {"mypy", "kernel-6.1", "kernel-6.12", "frozen", "mutants", "falsified", "sources", "guide"}
+WITHOUT_FILES = {
+    "mypy",
+    "kernel-6.1",
+    "kernel-6.12",
+    "frozen",
+    "mutants",
+    "falsified",
+    "sources",
+    "guide",
+}
 """Steps that find their files themselves."""
 GENERATED = ("pmuconf_rules_files", "pmuconf_bpf_files", "profile_bpf_files", "watch_bpf_files")
 """The targets of generated headers, which clang-tidy needs."""

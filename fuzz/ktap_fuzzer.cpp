@@ -23,14 +23,14 @@ namespace pmuconf {
 namespace {
 
 constexpr std::array<Rule, 4> kRules = {{
-    {"ONE-001", Level::kMust, RuleStatus::kActive, Subject::kDriver, "It MUST.", "why", "", "true",
-     ">=6.1", "case"},
-    {"ONE-002", Level::kMust, RuleStatus::kActive, Subject::kPerfCore, "It MUST.", "why", "", "bpf",
-     ">=6.1", "case"},
-    {"TWO-001", Level::kShould, RuleStatus::kActive, Subject::kDriver, "It SHOULD.", "why", "",
+    {"ONE-001", Level::kMust, RuleStatus::kActive, RuleSubject::kDriver, "It MUST.", "why", "",
      "true", ">=6.1", "case"},
-    {"TWO-002", Level::kMust, RuleStatus::kActive, Subject::kDriver, "It MUST.", "why", "", "true",
-     ">=6.1", "kunit"},
+    {"ONE-002", Level::kMust, RuleStatus::kActive, RuleSubject::kPerfCore, "It MUST.", "why", "",
+     "bpf", ">=6.1", "case"},
+    {"TWO-001", Level::kShould, RuleStatus::kActive, RuleSubject::kDriver, "It SHOULD.", "why", "",
+     "true", ">=6.1", "case"},
+    {"TWO-002", Level::kMust, RuleStatus::kActive, RuleSubject::kDriver, "It MUST.", "why", "",
+     "true", ">=6.1", "kunit"},
 }};
 
 }  // namespace

@@ -75,7 +75,7 @@ class Tree:
                 stderr=handle,
                 env=env,
                 process_group=0,
-                # If this process is killed, make goes on for a moment. An object of old sources would then be newer
+                # If this process is killed, make continues for a moment. An object of old sources would then be newer
                 # than the sources of the next build.
                 pass_fds=() if self.lock is None else (self.lock,),
             )

@@ -82,7 +82,13 @@ def findings(root: Path) -> list[str]:
     """Rules without evidence, outdated reasons, and too many reasons."""
     try:
         evidence = read(root)
-    except (CatalogueError, LieFileError, exempt_rules.ExemptRulesError, OSError, ValueError) as error:
+    except (
+        CatalogueError,
+        LieFileError,
+        exempt_rules.ExemptRulesError,
+        OSError,
+        ValueError,
+    ) as error:
         return [str(error)]
     found = [
         f"{rule}: no mutant and no lie names it, and {exempt_rules.NAME} gives no reason"

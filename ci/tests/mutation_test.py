@@ -120,7 +120,10 @@ def test_reasons_are_for_single_rules(tmp_path: Path) -> None:
         ('[[exempt]]\nrules = ["CNT-001"]\n', "an entry needs rules and a reason"),
         ('[[exempt]]\nreason = "r"\n', "an entry needs rules and a reason"),
         ('[[exempt]]\nareas = ["ABI"]\nreason = "r"\n', "an entry needs rules and a reason"),
-        ('[[exempt]]\nrules = ["CNT-009"]\nreason = "r"\n', "no active rule that tests verify 'CNT-009'"),
+        (
+            '[[exempt]]\nrules = ["CNT-009"]\nreason = "r"\n',
+            "no active rule that tests verify 'CNT-009'",
+        ),
         ('[[exempt]]\nrules = ["CNT-001", "CNT-001"]\nreason = "r"\n', "CNT-001 occurs twice"),
     ],
 )

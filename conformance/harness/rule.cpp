@@ -22,15 +22,15 @@ std::string_view ToString(Level level) {
   return "?";
 }
 
-std::string_view ToString(Subject subject) {
+std::string_view ToString(RuleSubject subject) {
   switch (subject) {
-    case Subject::kDriver:
+    case RuleSubject::kDriver:
       return "driver";
-    case Subject::kPerfCore:
+    case RuleSubject::kPerfCore:
       return "perf core";
-    case Subject::kArchitecture:
+    case RuleSubject::kArchitecture:
       return "architecture";
-    case Subject::kSuite:
+    case RuleSubject::kSuite:
       return "suite";
   }
   return "?";

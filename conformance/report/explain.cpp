@@ -117,7 +117,7 @@ void AddJudged(const Json& judged, Page* page) {
 }  // namespace
 
 std::span<const char* const> JudgedResults() {
-  static constexpr const char* kResults[] = {"PASSED",  "WAIVED",     "FAILED",
+  static constexpr const char* kResults[] = {"PASSED",     "WAIVED",     "FAILED",
                                              "INCOMPLETE", "NOT_TESTED", "NOT_APPLICABLE"};
   return kResults;
 }

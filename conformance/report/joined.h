@@ -17,8 +17,9 @@ namespace pmuconf {
 // the rule. watch sees only some calls, so its kPassed counts as kPartial.
 RuleResult JoinAnswers(const std::vector<LayerAnswer>& answers);
 
-// Returns a row for each active rule of the profile, or for each draft. Of the drafts, and if only
-// selected cases ran, it returns those that a case or a layer names. Throws ConfigError if a layer names a rule that is not in the catalogue.
+// Returns a row for each active rule of the profile, or for each draft. For drafts, and if only
+// selected cases ran, it returns those that a case or a layer names. Throws ConfigError if a layer
+// names a rule that is not in the catalogue.
 std::vector<RuleRow> JoinResults(const Report& report, const Stream& stream, const Target& target,
                                  const Profile& profile, bool drafts,
                                  std::span<const KnownCase> suite);

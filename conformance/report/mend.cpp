@@ -8,7 +8,7 @@
 namespace pmuconf {
 
 std::string Mend(const std::vector<const Rule*>& rules) {
-  std::map<Subject, std::string> ids;
+  std::map<RuleSubject, std::string> ids;
   for (const Rule* rule : rules) {
     std::string& text = ids[rule->subject];
     text += (text.empty() ? "" : ", ") + std::string(rule->id);
@@ -23,7 +23,7 @@ std::string Mend(const std::vector<const Rule*>& rules) {
 }
 
 std::string FailedBySubject(const Report& report) {
-  std::map<Subject, int> failed;
+  std::map<RuleSubject, int> failed;
   for (const RuleRow& row : report.rules) {
     if (row.result == RuleResult::kFailed) ++failed[row.rule.subject];
   }

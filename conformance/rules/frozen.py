@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is frozen: the meaning of active rules, and the rules of released profiles. Reads conformance/frozen.
+"""Frozen things: the meaning of active rules, and the rules of released profiles. Reads conformance/frozen.
 
 The meaning of a rule is its level, text, applies, kernels and by_kernel. docs/adding.md describes the steps that make a
 rule active, and the ways to change a frozen rule.

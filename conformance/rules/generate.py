@@ -199,7 +199,7 @@ def definition_of(rule: Rule) -> list[str]:
         f"    .id = {quote(rule.id)},",
         f"    .level = Level::{LEVELS[rule.level]},",
         f"    .status = RuleStatus::{STATUSES[rule.status]},",
-        f"    .subject = Subject::{SUBJECTS[rule.subject]},",
+        f"    .subject = RuleSubject::{SUBJECTS[rule.subject]},",
         f"    .text = {quote(rule.text)},",
         f"    .why = {quote(rule.why)},",
         f"    .source = {quote('; '.join(rule.source))},",

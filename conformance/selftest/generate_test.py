@@ -44,7 +44,7 @@ def test_catalogue_becomes_cpp_constants(tmp_path: pathlib.Path) -> None:
     assert "constinit const Rule TOY_001{" in source
     assert '.text = "A \\"toy\\" MUST work."' in source
     assert '.layer = "case"' in source
-    assert ".subject = Subject::kPerfCore" in source
+    assert ".subject = RuleSubject::kPerfCore" in source
     assert "rule::TOY_001," in source
 
 

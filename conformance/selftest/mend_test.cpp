@@ -18,7 +18,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr Rule RuleOf(std::string_view id, Subject subject,
+constexpr Rule RuleOf(std::string_view id, RuleSubject subject,
                       RuleStatus status = RuleStatus::kActive) {
   Rule rule;
   rule.id = id;
@@ -27,10 +27,10 @@ constexpr Rule RuleOf(std::string_view id, Subject subject,
   return rule;
 }
 
-constexpr Rule kDriver = RuleOf("AAA-001", Subject::kDriver);
-constexpr Rule kToo = RuleOf("AAA-002", Subject::kDriver);
-constexpr Rule kCore = RuleOf("BBB-001", Subject::kPerfCore);
-constexpr Rule kDraft = RuleOf("CCC-001", Subject::kSuite, RuleStatus::kDraft);
+constexpr Rule kDriver = RuleOf("AAA-001", RuleSubject::kDriver);
+constexpr Rule kToo = RuleOf("AAA-002", RuleSubject::kDriver);
+constexpr Rule kCore = RuleOf("BBB-001", RuleSubject::kPerfCore);
+constexpr Rule kDraft = RuleOf("CCC-001", RuleSubject::kSuite, RuleStatus::kDraft);
 
 Report Failed(const std::vector<std::string>& rules) {
   Report report;
@@ -52,10 +52,10 @@ TEST(Mend, NamesTheRulesOfEachSubject) {
 }
 
 TEST(Mend, SubjectsHaveTheNamesOfTheCatalogue) {
-  EXPECT_EQ(ToString(Subject::kDriver), "driver");
-  EXPECT_EQ(ToString(Subject::kPerfCore), "perf core");
-  EXPECT_EQ(ToString(Subject::kArchitecture), "architecture");
-  EXPECT_EQ(ToString(Subject::kSuite), "suite");
+  EXPECT_EQ(ToString(RuleSubject::kDriver), "driver");
+  EXPECT_EQ(ToString(RuleSubject::kPerfCore), "perf core");
+  EXPECT_EQ(ToString(RuleSubject::kArchitecture), "architecture");
+  EXPECT_EQ(ToString(RuleSubject::kSuite), "suite");
 }
 
 TEST(Mend, FailureHasItInEveryFormat) {

@@ -69,7 +69,7 @@ TEST(Profiles, ProjectProfilesAreValid) {
     EXPECT_EQ(profile.rules.size(), rules) << name;
   }
   for (const Rule& rule : LoadProfile(folder, "driver-1.0", AllRules()).rules) {
-    EXPECT_EQ(rule.subject, Subject::kDriver) << rule.id;
+    EXPECT_EQ(rule.subject, RuleSubject::kDriver) << rule.id;
     EXPECT_EQ(rule.level, Level::kMust) << rule.id;
     EXPECT_NE(rule.layer, "review") << rule.id;
   }
