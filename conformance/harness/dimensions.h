@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dimensions that cases declare. An enumerator is a value. Of() has the names in the order of
-// the enumerators, and the capabilities that a value needs.
+// The dimensions that cases declare. An enumerator is a value. The functions Of() have the names in
+// the order of the enumerators, and the capabilities that a value needs.
 //
 //   CONFORMANCE_CASE(Sampling, X, .rules = {...}, .needs = {...},
 //                    .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast)}) {
