@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-<<<<<<< HEAD
-// The dimensions that cases declare. An enumerator is a value. The function Of() has the names in
-=======
 // The dimensions that cases declare. An enumerator is a value. The functions Of() have the names in
->>>>>>> dims
 // the order of the enumerators, and the capabilities that a value needs.
 //
 //   CONFORMANCE_CASE(Sampling, X, .rules = {...}, .needs = {...},
