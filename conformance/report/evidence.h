@@ -46,7 +46,7 @@ struct DocumentedFinding {
 };
 
 // The subject of a rule: who must follow it.
-struct RuleSubject {
+struct SubjectFact {
   std::string rule;
   std::string subject;
 };
@@ -57,7 +57,7 @@ struct Evidence {
   std::vector<Fault> faults;
   std::vector<Reason> exempt;  // no mutant can violate the rule
   std::vector<DocumentedFinding> findings;
-  std::vector<RuleSubject> subjects;
+  std::vector<SubjectFact> subjects;
   std::string results;  // path of the folder with the results of runs
   bool known = false;   // false if there is no file
 };

@@ -218,7 +218,7 @@ Json ByKernelOf(const Rule& rule) {
 }
 
 std::string SubjectOf(std::string_view rule, const Evidence& evidence) {
-  for (const RuleSubject& one : evidence.subjects) {
+  for (const SubjectFact& one : evidence.subjects) {
     if (one.rule == rule) return one.subject;
   }
   return "";
