@@ -53,18 +53,17 @@ const std::vector<KnownCase>& Suite() {
 }
 
 const std::vector<Waiver>& Waivers() {
-  static const std::vector<Waiver> waivers = {
-      {"WVR-001",
-       "somebody",
-       "known",
-       "link",
-       "2026-12-31",
-       {"B.Four"},
-       {"toy"},
-       ">=6.1",
-       "",
-       {Result::kFail},
-       "somebody@example.org"}};
+  static const std::vector<Waiver> waivers = {{"WVR-001",
+                                               "somebody",
+                                               "known",
+                                               "link",
+                                               "2026-12-31",
+                                               {"B.Four"},
+                                               {"toy"},
+                                               ">=6.1",
+                                               "",
+                                               {Result::kFail},
+                                               "somebody@example.org"}};
   return waivers;
 }
 

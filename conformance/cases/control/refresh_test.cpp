@@ -19,11 +19,12 @@ CONFORMANCE_CASE(Control, RefreshedEventStopsAfterItsOverflows,
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kCounters3},
                  .over = {Over<dim::Scope>(), Over<dim::Member>(),
                           Over(dim::Counter::kFirst, dim::Counter::kFixed)}) {
-  const Event bystander = Open(target().AnyEvent(), {.disabled = false});
+  const Event bystander = Open(target().AnyEvent());
   const Subject subject(*this, {.sample_period = kPeriod});
   const EventSpec& spec = subject.spec();
   const Event& event = subject.event();
   Ring ring(event, 1);
+  bystander.Enable();  // now, since opening and mapping may cause page faults
   for (std::uint64_t n = 1; n <= 2; ++n) {
     event.Refresh(3);
     event.Refresh(1);
