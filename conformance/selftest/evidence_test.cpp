@@ -110,8 +110,9 @@ class EvidenceFile : public testing::Test {
                       .needs = {"sampling"},
                       .timing = "a clock",
                       .dimensions = {"cpu: 0, 1"}}};
-    sources.profiles = {{.name = "counting-1.0", .text = "", .rules = {kRules[0], kRules[1]}},
-                        {.name = "stop-1.0", .text = "", .rules = {kRules[0]}}};
+    sources.profiles = {
+        {.name = "counting-1.0", .text = "", .rules = {kRules[0], kRules[1]}, .drafts = {}},
+        {.name = "stop-1.0", .text = "", .rules = {kRules[0]}, .drafts = {}}};
     sources.waivers = {{.id = "BOARD-1",
                         .owner = "",
                         .reason = "it drifts",
@@ -120,7 +121,9 @@ class EvidenceFile : public testing::Test {
                         .cases = {"Counting.*"},
                         .targets = {"board"},
                         .kernels = ">=6.1",
-                        .arch = "aarch64"}};
+                        .arch = "aarch64",
+                        .results = {Result::kFail},
+                        .contact = ""}};
     sources.evidence = Read(text);
     sources.recorded = ReadRecorded(sources.evidence.results);
     return sources;
