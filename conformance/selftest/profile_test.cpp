@@ -32,9 +32,9 @@ const std::string kProfileHead = "[profile]\nname = \"p\"\nversion = \"1.0\"\nte
 
 TEST(Profiles, HaveTheListedRulesAlone) {
   std::vector<Rule> catalogue(std::begin(kRules), std::end(kRules));
-  catalogue.push_back(Retired("DDD-001"));
+  catalogue.push_back(Retired("EEE-001"));
   const Profile profile = ParseProfile(
-      kProfileHead + "rules = [\"AAA-001\", \"BBB-001\", \"DDD-001\"]\n", "p.toml", catalogue);
+      kProfileHead + "rules = [\"AAA-001\", \"BBB-001\", \"EEE-001\"]\n", "p.toml", catalogue);
   EXPECT_EQ(profile.name, "p-1.0");
   EXPECT_EQ(profile.rules.size(), 2u) << "a retired rule is left out";
   EXPECT_TRUE(profile.Contains("AAA-001"));
