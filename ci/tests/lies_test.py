@@ -199,7 +199,8 @@ def laid_out(root: Path, lie_rules: str, reasons: str = "") -> Path:
     """A project with three rules, a mutant that names CNT-001, and a lie."""
     folder = root / "conformance" / "rules"
     folder.mkdir(parents=True)
-    text = '[[rule]]\nid = "CNT-00{}"\nlevel = "MUST"\nstatus = "active"\ntext = "It MUST."\n'
+    text = '[[rule]]\nid = "CNT-00{}"\nlevel = "MUST"\nstatus = "active"\nsubject = "driver"\n'
+    text += 'text = "It MUST."\n'
     text += 'why = "So."\nsource = ["man:x(1)#x"]\napplies = "true"\nkernels = ">=6.1"\n'
     (folder / "CNT.toml").write_text("".join(text.format(n) for n in (1, 2, 3)))
     mutants = root / falsified.MUTANTS
@@ -209,6 +210,7 @@ def laid_out(root: Path, lie_rules: str, reasons: str = "") -> Path:
         f"Id: M01-1\nClass: C01\nRules: CNT-001\n\nText.\n\n{diff}"
     )
     (mutants / exempt_rules.NAME).write_text(reasons)
+    (mutants / falsified.SEEDED).write_text("")
     data = root / lie_file.FOLDER
     data.mkdir(parents=True)
     (data / "CNT.toml").write_text(ENTRY.replace('"CNT-001", "CNT-002"', lie_rules))

@@ -77,9 +77,9 @@ def test_rule_with_mutants_names_those_that_were_seen(evidence: str) -> None:
 
 
 def test_rule_without_mutants_has_the_reason(evidence: str) -> None:
-    assert lines_of("ABI-001", evidence, "can fail:", "mutant:", "judged:", "finding:") == [
-        "can fail: nothing was seen to fail it: perf decides these before it calls a driver, or "
-        "without a driver."
+    assert lines_of("CTX-013", evidence, "can fail:", "mutant:", "judged:", "finding:") == [
+        "can fail: nothing was seen to fail it: Its case needs a guest that boots with nohz_full=, "
+        "and no run of the lies has one."
     ]
 
 
@@ -92,7 +92,7 @@ def test_rule_of_kunit_has_its_tests_and_its_profiles(evidence: str) -> None:
         f"KUnit:    {test['name']}  {test['file']}" for test in tests
     ]
     assert [test["name"] for test in facts["tests"]] == [test["name"] for test in tests]
-    assert facts["layer"] == ["kunit"] and facts["profiles"] == []
+    assert facts["layer"] == ["kunit"] and facts["profiles"] == ["driver-1.0"]
 
 
 def test_rule_with_a_finding_has_its_link_and_waiver(evidence: str) -> None:

@@ -93,7 +93,7 @@ def test_an_old_id_selects_the_renamed_case() -> None:
     [
         (("--case", "Counting.DisabledTimeIsNotCountd"), f"nearest: {ID}"),
         (("--rule", "CNT-999"), "unknown rule 'CNT-999'; nearest: CNT-"),
-        (("--profile", "nosuch"), "known: counting-1.0, sampling-1.0, software-1.0"),
+        (("--profile", "nosuch"), "known: counting-1.0, driver-1.0, sampling-1.0"),
         (("--case", ID, "--rule", "BPF-001"), "no case is selected"),
     ],
 )
