@@ -147,7 +147,7 @@ def test_skipped_units_are_left_out_and_builds_stay() -> None:
     assert "build/guest" in names(check.skip_units(units, "*"))
 
 
-WRITE_DATES = {"ci/activate.py", "ci/freeze.py", "ci/judged.py"}
+WRITE_DATES = {"ci/activate.py", "ci/freeze.py"}
 """They write the date into the ledger or next to a result. No unit runs them."""
 
 
