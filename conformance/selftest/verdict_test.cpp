@@ -18,7 +18,6 @@ namespace pmuconf {
 namespace {
 
 using testing::HasSubstr;
-using testing::MatchesRegex;
 using testing::Not;
 using testing::StartsWith;
 
