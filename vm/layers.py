@@ -79,7 +79,7 @@ def runnable(selected: Selected, subject: Subject) -> tuple[str, ...]:
     """The layers that can run on a subject. Prints the others if the user asked for all layers, else PmuvmError."""
     found = []
     for name in selected.names:
-        why = _obstacle(name, subject)
+        why = _skip_reason(name, subject)
         if not why:
             found.append(name)
         elif selected.every:
@@ -89,7 +89,7 @@ def runnable(selected: Selected, subject: Subject) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _obstacle(name: str, subject: Subject) -> str:
+def _skip_reason(name: str, subject: Subject) -> str:
     """Why a layer cannot run on a subject, or ""."""
     if name == WATCH:
         return ""

@@ -188,7 +188,9 @@ def replay(program: Path, harness: str, name: str | None) -> list[tuple[str, boo
         runs = [("corpus", corpus), *([(name, corpus / name)] if name in inputs else [])]
         found = []
         for label, place in runs:
-            status, output = _run([str(program), "-runs=0", str(place)], CORPUS_LIMIT_S)
+            # libFuzzer otherwise writes the input that failed into the current folder.
+            words = [str(program), "-runs=0", f"-artifact_prefix={folder}/", str(place)]
+            status, output = _run(words, CORPUS_LIMIT_S)
             if status is None:
                 raise PmuvmError(f"{harness}: {label}: no end after {CORPUS_LIMIT_S} s")
             if status != 0 and not FOUND.search(output):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ci.mutation import host, patch
+from ci.mutation import host, on_host, patch
 from ci.mutation.host import HostTree
 from ci.mutation.patch import Mutant, PatchError
 from fuzz import corpora
@@ -102,3 +102,21 @@ def test_each_harness_and_the_unit_tests_are_targets() -> None:
     assert "plain/driver/unit/period_test.cpp.o" in links[host.UNIT_TESTS]
     [light] = [line for line in lines if line.startswith("build light.a:")]
     assert "fuzzed/oracle/open_model.cpp.o" in light and "toml" not in light
+
+
+def test_detected_input_is_not_left_in_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harness = tmp_path / "harness"
+    harness.write_text(
+        "#!/bin/sh\nprefix=./\n"
+        "for word; do case $word in -artifact_prefix=*) prefix=${word#*=};; esac; done\n"
+        'touch "${prefix}crash-1"\necho "Test unit written to ${prefix}crash-1"\n'
+        "echo 'property broken'\nexit 77\n"
+    )
+    harness.chmod(0o755)
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    assert on_host.replay(harness, "ktap", None) == [("ktap/corpus", True)]
+    assert list(here.iterdir()) == []

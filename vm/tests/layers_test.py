@@ -82,7 +82,7 @@ def test_layers_join_whole_runs_of_one_target(
     assert capsys.readouterr().err == f"pmuvm: {error}\n"
 
 
-OBSTACLES: dict[str, tuple[layers.Subject, dict[str, str]]] = {
+SKIP_REASONS: dict[str, tuple[layers.Subject, dict[str, str]]] = {
     "other driver": (
         subject(target="intel", module=None),
         {
@@ -117,9 +117,9 @@ OBSTACLES: dict[str, tuple[layers.Subject, dict[str, str]]] = {
 }
 
 
-@pytest.mark.parametrize("why", OBSTACLES)
+@pytest.mark.parametrize("why", SKIP_REASONS)
 def test_layer_that_cannot_run_is_named(why: str, capsys: pytest.CaptureFixture[str]) -> None:
-    given, expected = OBSTACLES[why]
+    given, expected = SKIP_REASONS[why]
     names = layers.NAMES[1:]
     runnable = layers.runnable(layers.Selected(names, every=True), given)
     assert runnable == tuple(name for name in names if name not in expected)
